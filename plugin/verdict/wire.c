@@ -21,12 +21,19 @@
     X(RTO, "tcp.analysis.rto") \
     X(ZERO_WINDOW, "tcp.analysis.zero_window") \
     X(SMB2, "smb2.cmd") \
+    X(SMB2_TREE, "smb2.tree") \
+    X(SMB2_FILE, "smb2.filename") \
     X(SMB, "smb.cmd") \
     X(FILE, "smb.file") \
     X(PATH, "smb.path") \
     X(PDU, "dcerpc.pkt_type") \
+    X(INTERFACE, "dcerpc.cn_bind_to_uuid") \
+    X(LEVEL, "dcerpc.auth_level") \
     X(ACK_RESULT, "dcerpc.cn_ack_result") \
     X(ACK_REASON, "dcerpc.cn_ack_reason") \
+    X(EPM_UUID, "epm.uuid") \
+    X(EPM_STATUS, "epm.rc") \
+    X(EPM_PORT, "epm.proto.tcp_port") \
     X(KERBEROS, "kerberos.error_code") \
     X(ICMP, "icmp.type") \
     X(ICMP_CODE, "icmp.code") \
@@ -188,13 +195,9 @@ static uint32_t number_in(const packet *p, unsigned which, unsigned number)
     return info ? fvalue_get_uinteger(WS_FIELD_VALUE(info)) : 0;
 }
 
-static bool text_ends_with(const packet *p, unsigned which, const char *end)
+static const char *text_of(const packet *p, field_info *info)
 {
-    field_info *info = field(p, which, 0);
-    char *text = info ? fvalue_to_string_repr(p->pinfo->pool, WS_FIELD_VALUE(info), FTREPR_DISPLAY, BASE_NONE) : NULL;
-    size_t size = text ? strlen(text) : 0, wanted = strlen(end);
-
-    return size >= wanted && g_ascii_strcasecmp(text + size - wanted, end) == 0;
+    return info ? fvalue_to_string_repr(p->pinfo->pool, WS_FIELD_VALUE(info), FTREPR_DISPLAY, BASE_NONE) : "";
 }
 
 /* --- TCP ------------------------------------------------------------------------------------------------------- */
@@ -254,20 +257,14 @@ static void see_acknowledgement(packet *p, const field_info *header, uint32_t le
     }
 }
 
-static double resent_after(const packet *p)
-{
-    field_info *info = field(p, SEEN_RTO, 0);
-    char *text = info ? fvalue_to_string_repr(p->pinfo->pool, WS_FIELD_VALUE(info), FTREPR_DISPLAY, BASE_NONE) : NULL;
-
-    return text ? g_ascii_strtod(text, NULL) : SAME_PACKET;
-}
-
 static void see_analysis(packet *p)
 {
     if (field(p, SEEN_LOST, 0) || field(p, SEEN_ACK_LOST, 0)) {
         add_event(p, WIRE_LOST, 0, 0);
     }
-    if (field(p, SEEN_RESENT, 0) && p->connection->is_open && resent_after(p) >= SAME_PACKET) {
+    field_info *after = field(p, SEEN_RTO, 0);
+    bool is_twice = after && g_ascii_strtod(text_of(p, after), NULL) < SAME_PACKET;
+    if (field(p, SEEN_RESENT, 0) && p->connection->is_open && !is_twice) {
         p->connection->has_resent = true;
         add_event(p, WIRE_RESENT, 0, 0);
     }
@@ -330,7 +327,44 @@ static void see_tcp(packet *p)
 /* --- SMB ------------------------------------------------------------------------------------------------------- */
 
 /* What a message asks for. */
-typedef enum { ASKS_LOGON, ASKS_SHARE, ASKS_OTHER, ASKS_PIPE, ASKS_CALL } question;
+typedef enum { ASKS_OTHER, ASKS_LOGON, ASKS_SHARE, ASKS_PIPE, ASKS_CALL, ASKS_CLOSE } question;
+
+static const ladder_rung rungs[] = {[ASKS_LOGON] = RUNG_LOGON, [ASKS_SHARE] = RUNG_SHARE, [ASKS_PIPE] = RUNG_PIPE};
+
+/* Requests that are looked at ([MS-SMB2] 2.2, [MS-CIFS] 2.2.4): how the name that they ask for ends, and where the id of a pipe stands (of
+ * TransactNmPipe it is the second of its setup words, the last of all). */
+static const struct {
+    bool is_smb1;
+    uint8_t command;
+    question what;
+    int id_at;
+    unsigned name;
+    const char *ending;
+} requests[] = {
+    {false, 1, ASKS_LOGON, 0, 0, NULL},
+    {false, 3, ASKS_SHARE, 0, SEEN_SMB2_TREE, "ipc$"},
+    {false, 5, ASKS_PIPE, 0, SEEN_SMB2_FILE, "winreg"},
+    {false, 6, ASKS_CLOSE, 72, 0, NULL}, /* close, */
+    {false, 8, ASKS_CALL, 80, 0, NULL},  /* read, */
+    {false, 9, ASKS_CALL, 80, 0, NULL},  /* write, */
+    {false, 11, ASKS_CALL, 72, 0, NULL}, /* ioctl */
+    {true, 0x73, ASKS_LOGON, 0, 0, NULL},
+    {true, 0x75, ASKS_SHARE, 0, SEEN_PATH, "ipc$"},
+    {true, 0xa2, ASKS_PIPE, 0, SEEN_FILE, "winreg"},
+    {true, 0x04, ASKS_CLOSE, 33, 0, NULL}, /* close, */
+    {true, 0x2e, ASKS_CALL, 37, 0, NULL},  /* read, */
+    {true, 0x2f, ASKS_CALL, 37, 0, NULL},  /* write, */
+    {true, 0x25, ASKS_CALL, 63, 0, NULL},  /* transaction */
+};
+
+typedef struct {
+    tvbuff_t *tvb;
+    int at, header;
+    bool is_smb1, is_answer;
+    unsigned command;
+    uint32_t status, tree;
+    uint64_t id;
+} smb_message;
 
 typedef struct {
     uint64_t id; /* first: the key */
@@ -339,403 +373,253 @@ typedef struct {
     wire_asked asked;
 } asked_message;
 
-/* FileId of SMB2; of SMB1 its two bytes. */
-typedef struct {
-    uint8_t bytes[16];
-} pipe_id;
-
 #define STATUS_PENDING 0x103
 #define STATUS_MORE_PROCESSING 0xc0000016
 #define IS_ERROR(status) ((status) >> 30 == 3)
 
-static unsigned pipe_hash(const void *id)
+static bool read_message(smb_message *m, const field_info *command, bool is_smb1)
 {
-    return wmem_strong_hash(id, sizeof(pipe_id));
+    tvbuff_t *tvb = command->ds_tvb;
+    int at = command->start - (is_smb1 ? 4 : 12);
+
+    *m = (smb_message){.tvb = tvb, .at = at, .header = is_smb1 ? 32 : 64, .is_smb1 = is_smb1};
+    if (at < 0 || !tvb_bytes_exist(tvb, at, m->header)) {
+        return false;
+    }
+    m->command = is_smb1 ? tvb_get_uint8(tvb, at + 4) : tvb_get_letohs(tvb, at + 12);
+    m->status = tvb_get_letohl(tvb, at + (is_smb1 ? 5 : 8));
+    m->is_answer = tvb_get_uint8(tvb, at + (is_smb1 ? 9 : 16)) & (is_smb1 ? 0x80 : 1);
+    m->tree = is_smb1 ? tvb_get_letohs(tvb, at + 24) : tvb_get_letohl(tvb, at + 36);
+    m->id = is_smb1 ? (uint64_t)tvb_get_letohs(tvb, at + 26) << 32 | tvb_get_letohs(tvb, at + 30)
+                    : tvb_get_letoh64(tvb, at + 24);
+    return true;
 }
 
-static gboolean pipe_equal(const void *a, const void *b)
+/* The first of these fields in the message is a name that is this word, or ends with it. */
+static bool is_named(const packet *p, const smb_message *m, unsigned which, const char *word)
 {
-    return memcmp(a, b, sizeof(pipe_id)) == 0;
+    field_info *info;
+    unsigned i = 0;
+
+    while ((info = field(p, which, i++)) != NULL && (info->ds_tvb != m->tvb || info->start < m->at + m->header)) {
+    }
+    const char *name = text_of(p, info);
+    size_t size = strlen(name), wanted = strlen(word);
+    return size >= wanted && g_ascii_strcasecmp(name + size - wanted, word) == 0 &&
+           (size == wanted || name[size - wanted - 1] == '\\');
 }
 
-static void ask(packet *p, uint64_t id, question what, bool is_tree)
+/* The half of a FileId that is no other's in its session; of SMB1 all there is. False if it is not there. */
+static bool read_pipe(const smb_message *m, int offset, uint64_t *pipe)
+{
+    int at = m->at + offset + (m->is_smb1 ? 0 : 8);
+    bool is_there = tvb_bytes_exist(m->tvb, at, m->is_smb1 ? 2 : 8);
+
+    *pipe = !is_there ? 0 : m->is_smb1 ? tvb_get_letohs(m->tvb, at) : tvb_get_letoh64(m->tvb, at);
+    return is_there;
+}
+
+static void add_pipe(verdict_connection *connection, uint64_t pipe)
+{
+    if (g_hash_table_size(connection->pipes) < MOST_WAITING) {
+        g_hash_table_add(connection->pipes, g_memdup2(&pipe, sizeof pipe));
+    }
+}
+
+/* Of a pipe called winreg, or that has a call of ours. */
+static bool is_of_pipe(const packet *p, const smb_message *m, int offset, uint64_t *pipe)
+{
+    if (!read_pipe(m, offset, pipe)) {
+        return false;
+    }
+    if (p->connection->call_frame == p->pinfo->num) {
+        add_pipe(p->connection, *pipe);
+    }
+    return g_hash_table_contains(p->connection->pipes, pipe);
+}
+
+static void see_request(packet *p, const smb_message *m)
 {
     verdict_connection *connection = p->connection;
-    asked_message *message = g_new(asked_message, 1);
+    unsigned row = 0;
+    uint64_t pipe;
 
+    while (row < array_length(requests) &&
+           (requests[row].is_smb1 != m->is_smb1 || requests[row].command != m->command)) {
+        row++;
+    }
+    if (row == array_length(requests) || (requests[row].id_at > 0 && !is_of_pipe(p, m, requests[row].id_at, &pipe))) {
+        return;
+    }
+    if (requests[row].what == ASKS_CLOSE) {
+        g_hash_table_remove(connection->pipes, &pipe);
+        if (g_hash_table_size(connection->pipes) == 0) {
+            add_event(p, WIRE_PIPE_CLOSED, 0, 0);
+        }
+        return;
+    }
+    /* a file of another share may be called so, too */
+    bool is_meant =
+        requests[row].ending == NULL || (is_named(p, m, requests[row].name, requests[row].ending) &&
+                                         !g_hash_table_contains(connection->other_trees, GUINT_TO_POINTER(m->tree)));
+    asked_message *message = g_new(asked_message, 1);
+    *message = (asked_message){m->id,
+                               is_meant ? requests[row].what : ASKS_OTHER,
+                               requests[row].what == ASKS_SHARE && !is_meant,
+                               {p->pinfo->num, p->when}};
     if (g_hash_table_size(connection->asked) >= MOST_WAITING) {
         g_hash_table_remove_all(connection->asked);
     }
-    *message = (asked_message){id, what, is_tree, {p->pinfo->num, p->when}};
     g_hash_table_replace(connection->asked, message, message);
 }
 
-static bool is_ours(packet *p, tvbuff_t *tvb, int at, unsigned size)
+static void open_pipe(verdict_connection *connection, const smb_message *m)
 {
-    pipe_id id = {{0}};
+    uint64_t pipe;
 
-    if (!tvb_bytes_exist(tvb, at, (int)size)) {
-        return false;
-    }
-    tvb_memcpy(tvb, id.bytes, at, size);
-    if (p->connection->call_frame == p->pinfo->num && g_hash_table_size(p->connection->pipes) < MOST_WAITING) {
-        g_hash_table_add(p->connection->pipes, g_memdup2(&id, sizeof id));
-    }
-    return g_hash_table_contains(p->connection->pipes, &id);
-}
-
-static void open_pipe(packet *p, tvbuff_t *tvb, int at, unsigned size)
-{
-    pipe_id *id = g_new0(pipe_id, 1);
-
-    if (tvb_bytes_exist(tvb, at, (int)size)) {
-        tvb_memcpy(tvb, id->bytes, at, size);
-    }
-    g_hash_table_replace(p->connection->pipes, id, id);
-    if (p->connection->end.kind == WIRE_PIPE_CLOSED) {
-        p->connection->end.frame = 0;
+    read_pipe(m, m->header + (m->is_smb1 ? 6 : 64), &pipe);
+    add_pipe(connection, pipe);
+    if (connection->end.kind == WIRE_PIPE_CLOSED) {
+        connection->end.frame = 0;
     }
 }
 
-static void close_pipe(packet *p, tvbuff_t *tvb, int at, unsigned size)
+static void see_answer(packet *p, const smb_message *m)
 {
-    pipe_id id = {{0}};
-
-    if (is_ours(p, tvb, at, size)) {
-        tvb_memcpy(tvb, id.bytes, at, size);
-        g_hash_table_remove(p->connection->pipes, &id);
-        if (g_hash_table_size(p->connection->pipes) == 0) {
-            add_event(p, WIRE_PIPE_CLOSED, 0, 0);
-        }
-    }
-}
-
-/* What came of it. True: it opened the pipe. */
-static bool see_answer(packet *p, uint64_t id, uint32_t status, uint32_t tree)
-{
-    const asked_message *message = g_hash_table_lookup(p->connection->asked, &id);
-    bool opens = false;
+    verdict_connection *connection = p->connection;
+    const asked_message *message = g_hash_table_lookup(connection->asked, &m->id);
+    bool is_error = IS_ERROR(m->status);
 
     if (message == NULL) {
-        return false;
-    }
-    question what = message->what;
-    if (message->is_tree && status == 0) {
-        g_hash_table_add(p->connection->other_trees, GUINT_TO_POINTER(tree));
-    }
-    uint32_t frame = message->asked.frame;
-    if (status == STATUS_PENDING) {
-        if (what == ASKS_CALL) {
-            add_event(p, WIRE_PENDING, frame, 0);
-        }
-        return false;
-    }
-    g_hash_table_remove(p->connection->asked, &id);
-    if (status == STATUS_MORE_PROCESSING) {
-        return false;
-    }
-    uint32_t outcome = IS_ERROR(status) ? status : OUTCOME_PASSED;
-    switch (what) {
-    case ASKS_LOGON:
-        step(p, RUNG_LOGON,
-             outcome != OUTCOME_PASSED && text_ends_with(p, SEEN_KERBEROS, "37") ? OUTCOME_SKEW : outcome);
-        break;
-    case ASKS_SHARE:
-        step(p, RUNG_SHARE, outcome);
-        break;
-    case ASKS_PIPE:
-        step(p, RUNG_PIPE, outcome);
-        opens = outcome == OUTCOME_PASSED;
-        break;
-    case ASKS_OTHER:
-        if (outcome == OUTCOME_PASSED) {
-            verdict_ladder_note_other_use(p->connection->pair);
-        }
-        break;
-    case ASKS_CALL:
-        if (IS_ERROR(status)) {
-            add_event(p, WIRE_PIPE_FAILED, frame, status);
-        }
-        break;
-    }
-    return opens;
-}
-
-/* A name at these offsets of the PDU, in UTF-16, is or ends with a word, whatever its letters' case. */
-static bool name_ends_with(tvbuff_t *tvb, int at, int offset_at, const char *word)
-{
-    unsigned offset = tvb_get_letohs(tvb, at + offset_at), size = tvb_get_letohs(tvb, at + offset_at + 2);
-    unsigned length = (unsigned)strlen(word);
-    int end = at + (int)(offset + size);
-
-    if (size < 2 * length || !tvb_bytes_exist(tvb, at + (int)offset, (int)size)) {
-        return false;
-    }
-    for (unsigned i = 0; i < length; i++) {
-        uint16_t unit = tvb_get_letohs(tvb, end - 2 * (int)(length - i));
-        if (unit > 127 || g_ascii_tolower((char)unit) != word[i]) {
-            return false;
-        }
-    }
-    return size == 2 * length || tvb_get_letohs(tvb, end - 2 * (int)length - 2) == '\\';
-}
-
-enum { SMB2_LOGON = 1, SMB2_TREE = 3, SMB2_CREATE = 5, SMB2_CLOSE = 6, SMB2_READ = 8, SMB2_WRITE = 9, SMB2_IOCTL = 11 };
-#define SMB2_HEADER 64
-
-/* A file of another share may be called so, too. */
-static bool is_other_tree(const packet *p, uint32_t tree)
-{
-    return g_hash_table_contains(p->connection->other_trees, GUINT_TO_POINTER(tree));
-}
-
-/* [MS-SMB2] 2.2: where the names and ids stand in each request. */
-static void see_smb2_request(packet *p, tvbuff_t *tvb, int at, unsigned command, uint64_t id)
-{
-    int body = at + SMB2_HEADER;
-    bool is_ipc;
-
-    switch (command) {
-    case SMB2_LOGON:
-        ask(p, id, ASKS_LOGON, false);
-        break;
-    case SMB2_TREE:
-        is_ipc = tvb_bytes_exist(tvb, body, 8) && name_ends_with(tvb, at, SMB2_HEADER + 4, "ipc$");
-        ask(p, id, is_ipc ? ASKS_SHARE : ASKS_OTHER, !is_ipc);
-        break;
-    case SMB2_CREATE:
-        ask(p, id,
-            tvb_bytes_exist(tvb, body, 56) && !is_other_tree(p, tvb_get_letohl(tvb, at + 36)) &&
-                    name_ends_with(tvb, at, SMB2_HEADER + 44, "winreg")
-                ? ASKS_PIPE
-                : ASKS_OTHER,
-            false);
-        break;
-    case SMB2_CLOSE:
-        close_pipe(p, tvb, body + 8, sizeof(pipe_id));
-        break;
-    case SMB2_READ:
-    case SMB2_WRITE:
-    case SMB2_IOCTL:
-        if (is_ours(p, tvb, body + (command == SMB2_IOCTL ? 8 : 16), sizeof(pipe_id))) {
-            ask(p, id, ASKS_CALL, false);
-        }
-        break;
-    }
-}
-
-static void see_smb2(packet *p, tvbuff_t *tvb, int at)
-{
-    if (at < 0 || !tvb_bytes_exist(tvb, at, SMB2_HEADER)) {
         return;
     }
-    unsigned command = tvb_get_letohs(tvb, at + 12);
-    uint64_t id = tvb_get_letoh64(tvb, at + 24);
-    if ((tvb_get_uint8(tvb, at + 16) & 1) == 0) {
-        see_smb2_request(p, tvb, at, command, id);
-    } else if (see_answer(p, id, tvb_get_letohl(tvb, at + 8), tvb_get_letohl(tvb, at + 36))) {
-        open_pipe(p, tvb, at + SMB2_HEADER + 64, sizeof(pipe_id));
+    const asked_message asked = *message;
+    if (asked.is_tree && m->status == 0) {
+        g_hash_table_add(connection->other_trees, GUINT_TO_POINTER(m->tree));
     }
-}
-
-enum {
-    SMB_CLOSE = 0x04,
-    SMB_TRANS = 0x25,
-    SMB_READ = 0x2e,
-    SMB_WRITE = 0x2f,
-    SMB_LOGON = 0x73,
-    SMB_TREE = 0x75,
-    SMB_CREATE = 0xa2
-};
-#define SMB_HEADER 32
-
-/* [MS-CIFS] 2.2.4. */
-static void see_smb_request(packet *p, tvbuff_t *tvb, int at, unsigned command, uint64_t id)
-{
-    switch (command) {
-    case SMB_LOGON:
-        ask(p, id, ASKS_LOGON, false);
-        break;
-    case SMB_TREE:
-        ask(p, id, text_ends_with(p, SEEN_PATH, "ipc$") ? ASKS_SHARE : ASKS_OTHER,
-            !text_ends_with(p, SEEN_PATH, "ipc$"));
-        break;
-    case SMB_CREATE:
-        ask(p, id,
-            text_ends_with(p, SEEN_FILE, "winreg") && !is_other_tree(p, tvb_get_letohs(tvb, at + 24)) ? ASKS_PIPE
-                                                                                                      : ASKS_OTHER,
-            false);
-        break;
-    case SMB_CLOSE:
-        close_pipe(p, tvb, at + SMB_HEADER + 1, 2);
-        break;
-    case SMB_READ:
-    case SMB_WRITE:
-        if (is_ours(p, tvb, at + SMB_HEADER + 5, 2)) {
-            ask(p, id, ASKS_CALL, false);
+    if (m->status != STATUS_PENDING) {
+        g_hash_table_remove(connection->asked, &m->id);
+    }
+    if (m->status == STATUS_PENDING || m->status == STATUS_MORE_PROCESSING) {
+        if (m->status == STATUS_PENDING && asked.what == ASKS_CALL) {
+            add_event(p, WIRE_PENDING, asked.asked.frame, 0);
         }
-        break;
-    case SMB_TRANS: /* TransactNmPipe: the pipe's id is the second of its setup words, the last of all */
-        if (is_ours(p, tvb, at + SMB_HEADER + 1 + 2 * 15, 2)) {
-            ask(p, id, ASKS_CALL, false);
+    } else if (asked.what == ASKS_CALL && is_error) {
+        add_event(p, WIRE_PIPE_FAILED, asked.asked.frame, m->status);
+    } else if (asked.what == ASKS_OTHER && !is_error) {
+        verdict_ladder_note_other_use(connection->pair);
+    } else if (asked.what != ASKS_CALL && asked.what != ASKS_OTHER) {
+        bool is_skew =
+            is_error && asked.what == ASKS_LOGON && g_str_has_suffix(text_of(p, field(p, SEEN_KERBEROS, 0)), "37");
+        step(p, rungs[asked.what], is_skew ? OUTCOME_SKEW : is_error ? m->status : OUTCOME_PASSED);
+        if (asked.what == ASKS_PIPE && !is_error) {
+            open_pipe(connection, m);
         }
-        break;
-    }
-}
-
-static void see_smb(packet *p, tvbuff_t *tvb, int at)
-{
-    if (at < 0 || !tvb_bytes_exist(tvb, at, SMB_HEADER)) {
-        return;
-    }
-    uint64_t id = (uint64_t)tvb_get_letohl(tvb, at + 26) << 32 | tvb_get_letohs(tvb, at + 30);
-    if ((tvb_get_uint8(tvb, at + 9) & 0x80) == 0) {
-        see_smb_request(p, tvb, at, tvb_get_uint8(tvb, at + 4), id & 0xFFFF0000FFFF);
-    } else if (see_answer(p, id & 0xFFFF0000FFFF, tvb_get_letohl(tvb, at + 5), tvb_get_letohs(tvb, at + 24))) {
-        open_pipe(p, tvb, at + SMB_HEADER + 6, 2);
     }
 }
 
 /* --- DCE/RPC --------------------------------------------------------------------------------------------------- */
 
-enum { RPC_HEADER = 24, ABSTRACT_SYNTAX = 1 /* is not supported */ };
+enum { ABSTRACT_SYNTAX = 1 /* is not supported */ };
 
-/* PerflibV2 and winreg, as little-endian sends them; version, and the endpoint mapper's towers are always so. */
-static const uint8_t perflib[] = {0xc5, 0x86, 0x5a, 0xda, 0xc2, 0x12, 0x43, 0x49,
-                                  0xab, 0x30, 0x7f, 0x74, 0xa8, 0x13, 0xd8, 0x53};
-static const uint8_t winreg[] = {0x01, 0xd0, 0x8c, 0x33, 0x44, 0x22, 0xf1, 0x31,
-                                 0xaa, 0xaa, 0x90, 0x00, 0x38, 0x00, 0x10, 0x03};
-static const uint8_t perflib_big[] = {0xda, 0x5a, 0x86, 0xc5, 0x12, 0xc2, 0x49, 0x43};
-
-/* One PDU: where it begins, and the first byte behind it that was captured. */
-typedef struct {
-    tvbuff_t *tvb;
-    int at, end;
-    unsigned type;
-    bool is_little;
-    unsigned auth_size;
-} rpc_pdu;
-
-static bool read_pdu(rpc_pdu *pdu, const field_info *type)
+static bool is_uuid(const packet *p, field_info *info, const char *uuid)
 {
-    pdu->tvb = type->ds_tvb;
-    pdu->at = type->start - 2;
-    if (pdu->at < 0 || !tvb_bytes_exist(pdu->tvb, pdu->at, RPC_HEADER)) {
-        return false;
-    }
-    unsigned order = tvb_get_uint8(pdu->tvb, pdu->at + 4) & 0x10 ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN;
-    int size = tvb_get_uint16(pdu->tvb, pdu->at + 8, order);
-    pdu->is_little = order == ENC_LITTLE_ENDIAN;
-    pdu->auth_size = tvb_get_uint16(pdu->tvb, pdu->at + 10, order);
-    pdu->end = pdu->at + MIN(size, (int)tvb_captured_length_remaining(pdu->tvb, pdu->at));
-    pdu->type = tvb_get_uint8(pdu->tvb, pdu->at + 2);
-    return true;
+    return g_ascii_strcasecmp(text_of(p, info), uuid) == 0;
 }
 
-static bool holds(const rpc_pdu *pdu, const uint8_t *bytes, int size)
-{
-    for (int at = pdu->at + RPC_HEADER; at + size <= pdu->end; at++) {
-        if (tvb_memeql(pdu->tvb, at, bytes, (size_t)size) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
+#define PERFLIB "da5a86c5-12c2-4943-ab30-7f74a813d853"
+#define WINREG "338cd001-2244-31f1-aaaa-900038001003"
 
-/* Contexts stand one behind the other: id, number of transfer syntaxes, interface, these. */
-static void see_bind(packet *p, const rpc_pdu *pdu)
+static void see_bind(packet *p)
 {
     verdict_connection *connection = p->connection;
-    int at = pdu->at + RPC_HEADER + 4;
-    bool is_ours_too = holds(pdu, perflib, sizeof perflib) || holds(pdu, perflib_big, sizeof perflib_big);
-    bool is_registry = !is_ours_too && holds(pdu, winreg, sizeof winreg);
+    unsigned contexts = 0, ours = UINT_MAX, registry = UINT_MAX;
+    field_info *interface;
 
-    if (!is_ours_too && !is_registry) {
-        if (connection->port != PORT_MAPPER) {
-            verdict_ladder_note_other_use(connection->pair);
-        }
-        return;
+    for (; (interface = field(p, SEEN_INTERFACE, contexts)) != NULL; contexts++) {
+        ours = is_uuid(p, interface, PERFLIB) ? MIN(ours, contexts) : ours;
+        registry = is_uuid(p, interface, WINREG) ? MIN(registry, contexts) : registry;
     }
-    connection->binds = (wire_asked){p->pinfo->num, p->when};
-    connection->call_frame = p->pinfo->num;
-    connection->pair->is_ours |= is_ours_too;
-    connection->bind_context = 0;
-    while (at + 24 <= pdu->end && tvb_memeql(pdu->tvb, at + 4, is_ours_too ? perflib : winreg, sizeof perflib) != 0 &&
-           tvb_memeql(pdu->tvb, at + 4, perflib_big, sizeof perflib_big) != 0) {
-        at += 24 + tvb_get_uint8(pdu->tvb, at + 2) * 20;
-        connection->bind_context++;
+    if (MIN(ours, registry) < contexts) {
+        connection->binds = (wire_asked){p->pinfo->num, p->when};
+        connection->call_frame = p->pinfo->num;
+        connection->bind_context = ours < contexts ? ours : registry;
+        connection->pair->is_ours |= ours < contexts;
+        connection->pair->is_bound = true;
+        connection->pair->level = number_in(p, SEEN_LEVEL, 0);
+    } else if (connection->port != PORT_MAPPER) {
+        verdict_ladder_note_other_use(connection->pair);
     }
-    int trailer = pdu->end - (int)pdu->auth_size - 8;
-    connection->pair->is_bound = true;
-    connection->pair->level = pdu->auth_size > 0 && trailer > pdu->at ? tvb_get_uint8(pdu->tvb, trailer + 1) : 0;
 }
 
-static void see_bind_answer(packet *p, const rpc_pdu *pdu)
+static void see_bind_answer(packet *p, unsigned type)
 {
     verdict_connection *connection = p->connection;
     uint32_t result = number_in(p, SEEN_ACK_RESULT, connection->bind_context);
+    bool is_unknown = number_in(p, SEEN_ACK_REASON, connection->bind_context) == ABSTRACT_SYNTAX;
 
     if (connection->binds.frame > 0) {
         connection->binds.frame = 0;
-        connection->pair->is_ours |= pdu->type == PDU_BIND_NAK || result != 0;
-        bool is_unknown = result != 0 && number_in(p, SEEN_ACK_REASON, connection->bind_context) == ABSTRACT_SYNTAX;
+        connection->pair->is_ours |= type == PDU_BIND_NAK || result != 0;
         step(p, RUNG_BIND,
-             pdu->type == PDU_BIND_NAK ? OUTCOME_NAK
-             : is_unknown              ? OUTCOME_UNKNOWN
-             : result != 0             ? OUTCOME_REFUSED
-                                       : OUTCOME_PASSED);
+             type == PDU_BIND_NAK ? OUTCOME_NAK
+             : result == 0        ? OUTCOME_PASSED
+             : is_unknown         ? OUTCOME_UNKNOWN
+                                  : OUTCOME_REFUSED);
     }
 }
 
-/* What the endpoint mapper is asked, and answers: its status is the last number, ports stand in towers, in the network's order. */
-static void see_mapper(packet *p, const rpc_pdu *pdu)
+/* What the endpoint mapper is asked, and answers. */
+static void see_mapper(packet *p, unsigned type)
 {
-    static const uint8_t port_of_tcp[] = {1, 0, 7, 2, 0};
     verdict_connection *connection = p->connection;
+    field_info *uuid;
 
-    if (pdu->type == PDU_REQ && holds(pdu, perflib, sizeof perflib)) {
-        connection->pair->is_ours = true;
-        connection->binds = (wire_asked){p->pinfo->num, p->when};
-    } else if (pdu->type == PDU_FAULT && connection->binds.frame > 0) {
-        connection->binds.frame = 0;
-        step(p, RUNG_BIND, OUTCOME_MAPPER);
-    } else if (pdu->type == PDU_RESP && connection->binds.frame > 0) {
-        connection->binds.frame = 0;
-        bool is_there = pdu->end - pdu->at >= RPC_HEADER + 4 && tvb_get_ntohl(pdu->tvb, pdu->end - 4) == 0;
-        if (!is_there) {
-            step(p, RUNG_BIND, OUTCOME_UNMAPPED);
+    for (unsigned i = 0; type == PDU_REQ && (uuid = field(p, SEEN_EPM_UUID, i)) != NULL; i++) {
+        if (is_uuid(p, uuid, PERFLIB)) {
+            connection->pair->is_ours = true;
+            connection->binds = (wire_asked){p->pinfo->num, p->when};
         }
-        for (int at = pdu->at + RPC_HEADER; is_there && at + 7 <= pdu->end; at++) {
-            if (tvb_memeql(pdu->tvb, at, port_of_tcp, sizeof port_of_tcp) == 0) {
-                connection->pair->tcp_port = tvb_get_ntohs(pdu->tvb, at + 5);
-            }
+    }
+    if (type != PDU_REQ && connection->binds.frame > 0) {
+        bool is_there = field(p, SEEN_EPM_STATUS, 0) && number_in(p, SEEN_EPM_STATUS, 0) == 0;
+        connection->binds.frame = 0;
+        connection->pair->tcp_port = is_there ? number_in(p, SEEN_EPM_PORT, 0) : connection->pair->tcp_port;
+        if (!is_there) {
+            step(p, RUNG_BIND, type == PDU_FAULT ? OUTCOME_MAPPER : OUTCOME_UNMAPPED);
         }
     }
 }
 
 static void see_rpc(packet *p)
 {
-    const field_info *type;
-    rpc_pdu pdu;
+    verdict_connection *connection = p->connection;
 
-    for (unsigned i = 0; (type = field(p, SEEN_PDU, i)) != NULL; i++) {
-        if (!read_pdu(&pdu, type)) {
-            continue;
-        }
-        if (pdu.type == PDU_BIND || pdu.type == PDU_ALTER) {
-            p->connection->has_bind = true;
-            see_bind(p, &pdu);
-        } else if (pdu.type == PDU_BIND_ACK || pdu.type == PDU_ALTER_ACK || pdu.type == PDU_BIND_NAK) {
-            see_bind_answer(p, &pdu);
-        } else if (p->connection->port == PORT_MAPPER) {
-            see_mapper(p, &pdu);
-        } else if (!p->connection->has_bind && p->connection->pair->unbound_frame == 0) {
-            p->connection->pair->unbound_frame = p->pinfo->num;
+    for (unsigned i = 0; field(p, SEEN_PDU, i) != NULL; i++) {
+        unsigned type = number_in(p, SEEN_PDU, i);
+        if (type == PDU_BIND || type == PDU_ALTER) {
+            connection->has_bind = true;
+            see_bind(p);
+        } else if (type == PDU_BIND_ACK || type == PDU_ALTER_ACK || type == PDU_BIND_NAK) {
+            see_bind_answer(p, type);
+        } else if (connection->port == PORT_MAPPER) {
+            see_mapper(p, type);
+        } else if (!connection->has_bind && connection->pair->unbound_frame == 0) {
+            connection->pair->unbound_frame = p->pinfo->num;
         }
     }
 }
 
 /* --- The listener ---------------------------------------------------------------------------------------------- */
+
+static void see_message(packet *p, const field_info *command, bool is_smb1)
+{
+    smb_message m;
+
+    if (read_message(&m, command, is_smb1)) {
+        (m.is_answer ? see_answer : see_request)(p, &m);
+    }
+}
 
 static void see_messages(packet *p)
 {
@@ -744,14 +628,14 @@ static void see_messages(packet *p)
     if (p->connection->asked == NULL && (field(p, SEEN_SMB2, 0) || field(p, SEEN_SMB, 0))) {
         p->connection->asked = g_hash_table_new_full(wmem_int64_hash, g_int64_equal, NULL, g_free);
         p->connection->other_trees = g_hash_table_new(g_direct_hash, g_direct_equal);
-        p->connection->pipes = g_hash_table_new_full(pipe_hash, pipe_equal, g_free, NULL);
+        p->connection->pipes = g_hash_table_new_full(wmem_int64_hash, g_int64_equal, g_free, NULL);
     }
     see_rpc(p); /* first: the frame of a bind tells which pipe is ours */
     for (unsigned i = 0; (command = field(p, SEEN_SMB2, i)) != NULL; i++) {
-        see_smb2(p, command->ds_tvb, command->start - 12);
+        see_message(p, command, false);
     }
     if ((command = field(p, SEEN_SMB, 0)) != NULL) {
-        see_smb(p, command->ds_tvb, command->start - 4);
+        see_message(p, command, true);
     }
 }
 
@@ -857,7 +741,6 @@ static void end_step(const verdict_connection *connection, ladder_rung rung, con
 /* What waits on a connection of which both directions were captured, if anything: the newest step, or the first thing that was said. */
 static void end_steps(verdict_connection *connection)
 {
-    static const ladder_rung rungs[] = {[ASKS_LOGON] = RUNG_LOGON, [ASKS_SHARE] = RUNG_SHARE, [ASKS_PIPE] = RUNG_PIPE};
     bool is_mute = connection->data[1] > 0 && connection->data[0] == 0;
     const asked_message *message;
     GHashTableIter at;
