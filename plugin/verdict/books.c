@@ -10,6 +10,9 @@
 /* Things that lack of one talk. */
 #define MOST_LACKING 10000
 
+/* Instances come and go: what was gone more often is no fault. */
+#define MOST_ABSENCES 2
+
 void verdict_books_free(verdict_talk *talk)
 {
     for (unsigned i = 0; i < NUM_BOOKS; i++) {
@@ -151,9 +154,12 @@ void verdict_books_count(verdict_talk *talk, packet_info *pinfo, const tapped_ca
     bool is_sample = answer && answer->sample && tapped->handle;
 
     count_refused(talk, pinfo, tapped);
-    if (answer && tvb_captured_length(answer->tvb) < tvb_reported_length(answer->tvb)) {
+    bool is_cut = pinfo->fd->cap_len < pinfo->fd->pkt_len;
+    bool is_damaged = answer ? answer->sample == NULL || tapped->is_damaged
+                             : tapped->is_damaged && tapped->is_response && tapped->brings_data;
+    if (is_cut && answer && tvb_captured_length(answer->tvb) < tvb_reported_length(answer->tvb)) {
         verdict_book(talk, BOOK_CUT, pinfo);
-    } else if (answer && (answer->sample == NULL || tapped->is_damaged) && tapped->handle) {
+    } else if (!is_cut && is_damaged && tapped->handle) {
         verdict_book(talk, BOOK_DAMAGED, pinfo);
     } else if (tapped->is_response && tapped->is_damaged && tapped->kind && strcmp(tapped->kind, "titles") == 0) {
         verdict_book(talk, BOOK_NAMES, pinfo);
@@ -235,11 +241,36 @@ static void find_book(const verdict_monitor *monitor, book_kind kind)
     }
 }
 
+/* A queue, for instance, is empty now and then. Objects do not come and go. */
+static bool comes_and_goes(const verdict_monitor *monitor)
+{
+    unsigned lacking = 0;
+    book sum = sum_of(monitor, BOOK_LACKING, &lacking);
+    unsigned absences = 0, at = 0, count = verdict_count_shown(&sum.shown);
+    bool is_absent = false;
+
+    for (unsigned i = 0; i < monitor->calls->len; i++) {
+        const verdict_call *call = verdict_call_at(monitor, i);
+        if (call->outcome != CALL_SAMPLE) {
+            continue;
+        }
+        while (at < count && g_array_index(sum.shown.frames, uint32_t, at) < call->frame) {
+            at++;
+        }
+        bool lacks = at < count && g_array_index(sum.shown.frames, uint32_t, at) == call->frame;
+        absences += lacks && !is_absent;
+        is_absent = lacks;
+    }
+    verdict_forget(&sum.shown);
+    return absences > MOST_ABSENCES && !verdict_first_talk(monitor)->is_hkpd;
+}
+
 void verdict_books_find(const verdict_monitor *monitor)
 {
     for (unsigned i = 0; i < NUM_BOOKS && !verdict_first_talk(monitor)->is_other; i++) {
         bool is_said =
-            i == BOOK_EMPTY && (verdict_has(monitor, VERDICT_REFUSED) || verdict_has(monitor, VERDICT_NOT_DELIVERED));
+            (i == BOOK_LACKING && comes_and_goes(monitor)) ||
+            (i == BOOK_EMPTY && (verdict_has(monitor, VERDICT_REFUSED) || verdict_has(monitor, VERDICT_NOT_DELIVERED)));
         if (book_rows[i].text && !is_said) {
             find_book(monitor, (book_kind)i);
         }

@@ -30,12 +30,13 @@ void verdict_finding_free(void *data)
     g_free(finding);
 }
 
+/* Of what ends all samples the first comes first: the rest follows from it. */
 int verdict_finding_compare(const void *a, const void *b)
 {
     const verdict_finding *x = *(verdict_finding *const *)a, *y = *(verdict_finding *const *)b;
+    verdict_kind kind = MAX(x->kind, VERDICT_LAST_STOP), other = MAX(y->kind, VERDICT_LAST_STOP);
 
-    return x->kind != y->kind ? (x->kind > y->kind) - (x->kind < y->kind)
-                              : (x->since > y->since) - (x->since < y->since);
+    return kind != other ? (kind > other) - (kind < other) : (x->since > y->since) - (x->since < y->since);
 }
 
 static int compare_frames(const void *a, const void *b)

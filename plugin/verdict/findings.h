@@ -70,6 +70,9 @@ typedef enum { VERDICT_KINDS(VERDICT_NUMBER) VERDICT_NUM_KINDS } verdict_kind;
 /* What is only assumed, or has no type, is not wrong. */
 #define VERDICT_FIRST_NOTE VERDICT_ASSUMED
 
+/* Up to this one a kind says why there are no samples, or no more. */
+#define VERDICT_LAST_STOP VERDICT_PIPE_BROKEN
+
 typedef struct {
     verdict_kind kind;
     verdict_party party;

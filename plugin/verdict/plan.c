@@ -28,8 +28,10 @@
 #define FIRST_ONES 5
 #define MANY_SLOW 5
 
-/* Seconds by which a machine's clock differs from the capture's before it is another machine's; samples of which a clock stands still. */
+/* Seconds by which a machine's clock differs from the capture's before it is another machine's; seconds in which each clock ticks; samples
+ * of which one stands still. */
 #define OTHER_CLOCK 60.0
+#define LONG_TICK 0.5
 #define CLOCK_SAMPLES 3
 
 typedef struct {
@@ -113,6 +115,12 @@ static void take_gaps(plan *p)
     g_free(waits);
 }
 
+static void take_wait_off(plan_gap *gap, double usual)
+{
+    gap->usual_wait = usual;
+    gap->own = MAX(gap->gap - MAX(gap->wait - usual, 0), 1e-6);
+}
+
 /* How long the client waits at each gap is usual by the five before it, or by the first ones at the beginning. */
 static void take_waits_off(plan *p)
 {
@@ -124,9 +132,7 @@ static void take_waits_off(plan *p)
         for (unsigned n = begin; n < end; n++) {
             waits[n - begin] = p->gaps[n].wait;
         }
-        plan_gap *gap = &p->gaps[i];
-        gap->usual_wait = median(waits, end - begin);
-        gap->own = MAX(gap->gap - MAX(gap->wait - gap->usual_wait, 0), 1e-6);
+        take_wait_off(&p->gaps[i], median(waits, end - begin));
     }
 }
 
@@ -328,7 +334,11 @@ static void find_slow(plan *p)
     if (from < r.count) {
         say_slow(p, &r, from, end);
         for (unsigned i = 0; i < p->count; i++) {
-            p->gaps[i].is_slow = p->gaps[i].at >= r.calls[from] && p->gaps[i].before <= r.calls[end - 1];
+            plan_gap *gap = &p->gaps[i];
+            gap->is_slow = gap->at >= r.calls[from] && gap->before <= r.calls[end - 1];
+            if (gap->is_slow && from > 0) {
+                take_wait_off(gap, before);
+            }
         }
     }
     g_free(r.seconds);
@@ -346,7 +356,9 @@ static clock_step step_of(const verdict_call *before, const verdict_call *call)
     double ticked = new->perf_freq > 0 ? ((double)new->perf_time - (double)old->perf_time) / (double)new->perf_freq : 0;
     double passed = (double)(int64_t)(new->time_100ns - old->time_100ns) / 1e7;
 
-    if (new->perf_time == old->perf_time &&new->time_100ns == old->time_100ns) {
+    bool stands = new->perf_time == old->perf_time && old->perf_time > 0;
+    bool date_stands = new->time_100ns == old->time_100ns && old->time_100ns > 0;
+    if ((stands && date_stands) || ((stands || date_stands) && elapsed >= LONG_TICK)) {
         return CLOCK_STANDS;
     }
     if (perf_is_older(new, old) && new->perf_time < old->perf_time) {
@@ -356,6 +368,28 @@ static clock_step step_of(const verdict_call *before, const verdict_call *call)
     bool is_other =
         fabs(ticked - elapsed) > OTHER_CLOCK + elapsed / 2 && fabs(passed - elapsed) <= OTHER_CLOCK + elapsed / 2;
     return is_other && new->perf_freq == old->perf_freq ? CLOCK_OF_ANOTHER : CLOCK_GOES_ON;
+}
+
+/* Seconds between two samples by the server's clocks; negative: not known, or they do not agree. */
+static double seconds_there(const verdict_call *before, const verdict_call *call)
+{
+    const perf_point *old = before->clocks, *new = call->clocks;
+
+    if (old == NULL || new == NULL || new->perf_freq == 0 || old->time_100ns == 0 ||
+        step_of(before, call) != CLOCK_GOES_ON) {
+        return -1;
+    }
+    double ticked = ((double)new->perf_time - (double)old->perf_time) / (double)new->perf_freq;
+    double passed = (double)(int64_t)(new->time_100ns - old->time_100ns) / 1e7;
+    return ticked > 0 && fabs(ticked - passed) < ticked / 10 ? ticked : -1;
+}
+
+/* By the server's clocks the sample was in time: it is the capture's clock that was set. */
+static bool is_in_time_there(const plan *p, const plan_gap *gap, double most)
+{
+    double there = seconds_there(verdict_call_at(p->monitor, gap->before), verdict_call_at(p->monitor, gap->at));
+
+    return there >= 0 && there <= most;
 }
 
 static bool has_new_clock(const verdict_monitor *monitor, const plan_gap *gap)
@@ -400,7 +434,7 @@ static double later_than(const plan *p, unsigned number, bool *is_answer)
     bool has_changed = before > 0 && behind > 0 && (before > ALIKE * behind || behind > ALIKE * before);
 
     *is_answer = excess >= (gap->gap - usual) / 2;
-    if (usual <= 0 || gap->gap <= LATE * usual) {
+    if (usual <= 0 || gap->gap <= LATE * usual || (!*is_answer && is_in_time_there(p, gap, LATE * usual))) {
         return 0;
     }
     return *is_answer || (!gap->recurs && !has_changed && before > 0 && !asked_in_time(p, gap, LATE * usual)) ? usual

@@ -162,7 +162,7 @@ static void write_finding(GString *text, const verdict_monitor *monitor, const v
 }
 
 /* Of notes the first, the second …; NULL behind the last. To be freed. Findings say what of the calls is missing. */
-static char *note_of(const verdict *v, unsigned number)
+static char *note_of(const verdict *v, unsigned number, left_out_form form)
 {
     left_out left = v->left;
 
@@ -172,7 +172,7 @@ static char *note_of(const verdict *v, unsigned number)
     if (v->monitors->len == 0 && !left.any_read && left.unread[0].why == NULL) {
         return number > 0 ? NULL : verdict_ladder_why_nothing();
     }
-    return left_out_note(&left, "values", number, LEFT_OUT_LONG);
+    return left_out_note(&left, "values", number, form);
 }
 
 static void write_text(GString *text, const verdict *v)
@@ -191,7 +191,12 @@ static void write_text(GString *text, const verdict *v)
             g_string_free(line, TRUE);
         }
     }
-    for (unsigned i = 0; (note = note_of(v, i)) != NULL; i++) {
+    for (unsigned i = 0; (note = note_of(v, i, LEFT_OUT_LONG)) != NULL; i++) {
+        if (text->len == 0 && g_utf8_strlen(note, -1) > VERDICT_LINE) {
+            char *brief = note_of(v, i, LEFT_OUT_BRIEF);
+            g_string_append_printf(text, "%s\n", brief);
+            g_free(brief);
+        }
         g_string_append_printf(text, "%s\n", note);
         g_free(note);
     }
@@ -286,7 +291,7 @@ void verdict_put_json(json_dumper *json, const verdict *v)
     put_word(json, "healthy", health_words[health_of_all(v)]);
     json_dumper_set_member_name(json, "notes");
     json_dumper_begin_array(json);
-    for (unsigned i = 0; (note = note_of(v, i)) != NULL; i++) {
+    for (unsigned i = 0; (note = note_of(v, i, LEFT_OUT_LONG)) != NULL; i++) {
         json_dumper_value_string(json, note);
         g_free(note);
     }

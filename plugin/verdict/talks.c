@@ -192,11 +192,11 @@ static call_outcome outcome_of(const tapped_call *tapped)
     if (data_size(tapped) > 0) {
         return CALL_SAMPLE;
     }
-    return tapped->is_probe                   ? CALL_PROBE
-           : tapped->answer                   ? CALL_DAMAGED
-           : tapped->unread && tapped->handle ? CALL_DAMAGED /* cut short when it was captured */
-           : tapped->sealed.connection        ? CALL_NO_DATA
-                                              : CALL_EMPTY;
+    return tapped->is_probe                       ? CALL_PROBE
+           : tapped->answer || tapped->is_damaged ? CALL_DAMAGED
+           : tapped->unread && tapped->handle     ? CALL_DAMAGED /* cut short when it was captured */
+           : tapped->sealed.connection            ? CALL_NO_DATA
+                                                  : CALL_EMPTY;
 }
 
 /* The request that this answers; a new one if that was not captured. */

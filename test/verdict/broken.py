@@ -156,6 +156,7 @@ LATE = {
     **{'server-slow-' + x: slow(10, bad(10, takes=.8), mode=x) for x in ('tcp', 'smb', 'sealed', 'hkpd', 'connects')},
     'server-slow-each-2-s': slow(10, bad(10, 2, takes=1.9), each=2),
     'server-slow-fewer-samples': slow(10, bad(10, 2, takes=1.9)),
+    'server-slow-at-the-end': Broken(tale(10, bad(4, 3, takes=2.995)), 'slow', 'server', 4),
     'server-slow-for-a-while': slow(10, bad(10, takes=.8), 12),
     **{'request-resent-' + x: Broken(tale(8, bad(between=resends(0)), 8, mode=x), 'resent', 'network', 4) for x in ('tcp', 'sealed')},
     'answer-resent': Broken(answer_resent, 'resent', 'network', 4),
@@ -443,6 +444,26 @@ def changing(each):
     return [out]
 
 
+def one_stops(which):
+    """One of both clocks."""
+    def part(m):
+        clock = m.model.clock
+        stood, now = clock.now(), clock.now
+        clock.now = lambda: now()._replace(**{which: getattr(stood, which)})
+    return part
+
+
+def comes_back(says):
+    """The client tries again, and is told no."""
+    def part(m):
+        m.says = says
+        for _ in range(3):
+            m.world.wait(5)
+            attempt(m.reach)
+            m.forget()
+    return part
+
+
 def little_room(m):
     m.room = 8
 
@@ -506,6 +527,7 @@ DURING = {
     'object-gone-for-a-while': missing(8, bad(4, only=[238]), 8, count=4, **BOTH),
     'last-block-damaged': damaged(block_size(1, 4000), 8),
     'last-block-damaged-once': damaged(block_size(1, 4000)),
+    'answer-ends-too-soon': damaged(lambda stub: stub[:-80], mode='smb'),
     'first-block-damaged': damaged(block_size(0, 5), 8, 0),
     'probes-from-the-start': odd('probe_loop', 'client', little_room, bad(9), count=9),
     **{'probes-since-the-middle-' + x: odd('probe_loop', EITHER, 8, little_room, bad(9), count=9, mode=x) for x in ('tcp', 'smb', 'sealed')},
@@ -513,6 +535,11 @@ DURING = {
     'server-rebooted': odd('restarted', 'server', 8, leaves(RST, 1), pause(30), machine(20), bad(), 8, count=1, also=('broken',)),
     **{'another-machine-' + x: odd('other_machine', 'server', 8, leaves(), machine(80000), bad(2, any=True), 8, mode=x) for x in ('tcp', 'hkpd')},
     **{'frozen-clock-' + x: odd('frozen_clock', 'server', 8, clock_stops, bad(2, any=True), 8, mode=x) for x in ('tcp', 'hkpd')},
+    **{'frozen-' + x: odd('frozen_clock', 'server', 8, one_stops(x), bad(2, any=True), 8) for x in ('stamp', 'filetime')},
+    'service-stopped': odd('pipe_broken', 'server', 8, bad(instead=0xC000014B), leaves(), comes_back({CREATE: 0xC0000034}), count=1,
+                           also=('pipe_missing',), mode='smb'),
+    'session-expired-for-good': odd('session_expired', EITHER, 8, bad(instead=0xC000035C), leaves(), comes_back({SETUP: 0xC000006D}), count=1,
+                                    also=('logon_failed',), mode='smb'),
     **{'reset-by-the-server-' + x: odd('broken', ('server', 'network'), 8, ends(RST), count=1, mode=x) for x in ('tcp', 'sealed')},
     **{'reset-with-one-open-' + x: odd('broken', ('server', 'network'), first_of_two, 8, ends(RST), count=1, mode=x) for x in ('tcp', 'sealed')},
     'ended-by-the-server': odd('broken', 'server', 8, ends(0x11), count=1),

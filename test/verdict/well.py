@@ -17,11 +17,13 @@ from world import CLIENT, MODES, OTHER, SRV01, SRV02, attempt, count, gone, good
 
 
 class Well(NamedTuple):
-    """lines: how many monitors there are, or may be seen; healthy: what JSON says (None: it cannot be known, all is sealed)"""
+    """lines: how many monitors there are, or may be seen; healthy: what JSON says (None: it cannot be known, all is sealed); lacks: packets
+    say what they lack, for they don't know that it comes and goes"""
     story: object
     lines: tuple = (1,)
     healthy: object = True
     options: tuple = ()
+    lacks: bool = False
 
 
 def groups(mode='tcp', size=2, each=60, within=1, count=8, ends=False):
@@ -100,6 +102,16 @@ def lost_beside(w):
         m.run(1)
         m.tcp.seq = [n + 500 for n in m.tcp.seq]
     m.close()
+
+
+def clock_set(seconds, mode='tcp'):
+    """That of the machine that captures."""
+    def story(w):
+        m = start(w, mode).run(8)
+        behind = len(w.capture.frames)
+        m.run(8).close()
+        w.capture.frames = [(when + seconds * 10 ** 6 * (n >= behind), frame) for n, (when, frame) in enumerate(w.capture.frames)]
+    return story
 
 
 def both_ports(w):
@@ -200,6 +212,8 @@ PLANS = {
     'process-ends-sum-goes-back': Well(processes),
     'instance-of-a-wildcard-goes': Well(tale(12, **crowd(lambda n: ('a', 'b') if n < 5 else ('a',)))),
     'instance-of-a-wildcard-comes': Well(tale(12, **crowd(lambda n: ('a',) if n < 5 else ('a', 'b')))),
+    **{'empty-now-and-then-' + x: Well(tale(20, mode=x, **crowd(lambda n: ('a',) if n % 4 == 1 else ())), lacks=True) for x in ('tcp', 'poller')},
+    **{'capture-clock-set-%d-%s' % x: Well(clock_set(*x)) for x in ((3600, 'tcp'), (8, 'hkpd'), (-30, 'tcp'), (-3600, 'hkpd'))},
     'faster-since-the-middle': Well(tale(good(8, takes=.6), 8)),
     'slow-always': Well(tale(good(16, takes=.6))),
     'answer-of-0.3-s-once': Well(tale(6, good(takes=.3), 6)),
