@@ -183,6 +183,17 @@ def test_a_user_needs_no_pytest(bare, tmp_path):
 # --- building --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize('npm', ['exit 1', 'echo other >uplot-1.6.32.tgz'], ids=['no network', 'another package'])
+def test_no_chart_library(fakes, tmp_path, npm):
+    """The build goes on, and says what is missing; what npm brought is not taken if it is not the one that is pinned."""
+    library = tmp_path / 'uplot'
+    status, _, err = run(TOP / 'script' / 'dev' / 'build', BUILD=str(tmp_path / 'build'), PCQ_UPLOT=str(library), XDG_CACHE_HOME=str(tmp_path),
+                         path=fakes(cmake='exit 0', ninja='exit 0', dpkg_query=INSTALLED, npm=npm))
+    assert status == 0 and 'going on without the report' in err and not library.exists()
+    assert list((tmp_path / 'pcq-kept').iterdir()) == []
+
+
+
 @pytest.mark.parametrize('tool, text, words', [
     ('cmake', 'echo "CMake Error: no compiler" >&2; exit 1', ['CMake Error: no compiler', 'cmake failed']),
     ('ninja', 'echo "FAILED: x.o"; exit 1', ['FAILED: x.o', 'the build failed'])])
