@@ -195,7 +195,7 @@ static uint32_t number_in(const packet *p, unsigned which, unsigned number)
     return info ? fvalue_get_uinteger(WS_FIELD_VALUE(info)) : 0;
 }
 
-static const char *text_of(const packet *p, field_info *info)
+static const char *field_text(const packet *p, field_info *info)
 {
     return info ? fvalue_to_string_repr(p->pinfo->pool, WS_FIELD_VALUE(info), FTREPR_DISPLAY, BASE_NONE) : "";
 }
@@ -263,7 +263,7 @@ static void see_analysis(packet *p)
         add_event(p, WIRE_LOST, 0, 0);
     }
     field_info *after = field(p, SEEN_RTO, 0);
-    bool is_twice = after && g_ascii_strtod(text_of(p, after), NULL) < SAME_PACKET;
+    bool is_twice = after && g_ascii_strtod(field_text(p, after), NULL) < SAME_PACKET;
     if (field(p, SEEN_RESENT, 0) && p->connection->is_open && !is_twice) {
         p->connection->has_resent = true;
         add_event(p, WIRE_RESENT, 0, 0);
@@ -403,7 +403,7 @@ static bool is_named(const packet *p, const smb_message *m, unsigned which, cons
 
     while ((info = field(p, which, i++)) != NULL && (info->ds_tvb != m->tvb || info->start < m->at + m->header)) {
     }
-    const char *name = text_of(p, info);
+    const char *name = field_text(p, info);
     size_t size = strlen(name), wanted = strlen(word);
     return size >= wanted && g_ascii_strcasecmp(name + size - wanted, word) == 0 &&
            (size == wanted || name[size - wanted - 1] == '\\');
@@ -510,7 +510,7 @@ static void see_answer(packet *p, const smb_message *m)
         verdict_ladder_note_other_use(connection->pair);
     } else if (asked.what != ASKS_CALL && asked.what != ASKS_OTHER) {
         bool is_skew =
-            is_error && asked.what == ASKS_LOGON && g_str_has_suffix(text_of(p, field(p, SEEN_KERBEROS, 0)), "37");
+            is_error && asked.what == ASKS_LOGON && g_str_has_suffix(field_text(p, field(p, SEEN_KERBEROS, 0)), "37");
         step(p, rungs[asked.what], is_skew ? OUTCOME_SKEW : is_error ? m->status : OUTCOME_PASSED);
         if (asked.what == ASKS_PIPE && !is_error) {
             open_pipe(connection, m);
@@ -524,7 +524,7 @@ enum { ABSTRACT_SYNTAX = 1 /* is not supported */ };
 
 static bool is_uuid(const packet *p, field_info *info, const char *uuid)
 {
-    return g_ascii_strcasecmp(text_of(p, info), uuid) == 0;
+    return g_ascii_strcasecmp(field_text(p, info), uuid) == 0;
 }
 
 #define PERFLIB "da5a86c5-12c2-4943-ab30-7f74a813d853"
