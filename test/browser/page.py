@@ -102,3 +102,5 @@ def test_dark_and_on_paper(page):
         assert drawn[0][0] == drawn[2][0] == 'rgb(255, 255, 255)' != drawn[1][0]
         assert drawn[0][1] != drawn[1][1] != drawn[2][1]
         assert page.run('return [...document.querySelectorAll(".card canvas")].every((c) => c.width !== 300)')
+    else:
+        assert page.run('return document.querySelectorAll(".card").length') == 0

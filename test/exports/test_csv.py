@@ -18,7 +18,7 @@ from gen.mutate import together as in_one_capture
 from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
 from gen.server import Query
-from gen.story import Server, ask, counter, frames_of, learn, multiple, run, seconds, single, story, unseen
+from gen.story import Server, ask, begin, counter, frames_of, learn, multiple, run, seconds, single, story, unseen
 from gen.every_type import every_type, together
 from series import RAW_COUNTS, compare_pdh, long_rows, pdh_rows, series, table, unit_of
 from test_order import sharkd  # noqa: F401 (a fixture)
@@ -49,33 +49,26 @@ def failing(tshark, *args):
 def whole_session():
     """Odd shapes, instances that come and go, refused counters, a removal."""
     server = Server(model.countersets(), clock=model.Clock(), order=Query.block_order)
-
-    def talk(c):
-        client.browse(c, server.sets)
-        ids = client.wanted(server.sets)
-        client.query(c, ids, 5, remove=[ids[1], ids[6]])
-    return story(server, talk)
+    scene, c = begin(server)
+    client.browse(c, server.sets)
+    ids = client.wanted(server.sets)
+    client.query(c, ids, 5, remove=[ids[1], ids[6]])
+    return scene
 
 
 @functools.cache
 def all_types():
     types = every_type(False)
-    server = Server([types], clock=seconds(9))
-
-    def talk(c):
-        learn(c, types)
-        run(c, together(types, 6)[0], 4)
-    return story(server, talk)
+    scene, c = begin(Server([types], clock=seconds(9)), types)
+    run(c, together(types, 6)[0], 4)
+    return scene
 
 
 def small(samples=3, value=lambda at, k: 1000 + 10 * at.number, name='Small', kind='PERF_COUNTER_BULK_COUNT'):
     s = single(name, counter(1, kind, 'Things', value))
-    server = Server([s])
-
-    def talk(c):
-        learn(c, s)
-        run(c, [ask(s, 1)], samples)
-    return story(server, talk)
+    scene, c = begin(Server([s]), s)
+    run(c, [ask(s, 1)], samples)
+    return scene
 
 
 # --- PDH-CSV ------------------------------------------------------------------------------------------------------
@@ -126,18 +119,14 @@ def two_queries(hkpd=False):
     """Two handles that are asked in turns, and the answers of each."""
     sets = [single('First', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', lambda at, k: at.number)),
             single('Second', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Two', lambda at, k: 100 + at.number))]
-    server = Server(sets)
-
-    def talk(c):
-        learn(c, *sets)
-        handles = [c.open(), c.open()]
-        for handle, s in zip(handles, sets):
-            c.validate(handle, [ask(s, 1)])
-            c.info(handle)
-        for _ in range(3):
-            for handle in handles:
-                c.data(handle)
-    scene = story(server, talk)
+    scene, c = begin(Server(sets), *sets)
+    handles = [c.open(), c.open()]
+    for handle, s in zip(handles, sets):
+        c.validate(handle, [ask(s, 1)])
+        c.info(handle)
+    for _ in range(3):
+        for handle in handles:
+            c.data(handle)
     answers = series(scene)
     return scene, answers[0::2], answers[1::2]
 
@@ -254,13 +243,10 @@ def test_objects_of_odd_servers(tshark, tmp_path):
     longest = ['\u00e4' * 200, '..\\..\\etc', '.hidden', 'x' * 63 + '\u20ac' * 9]
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number))
     for i, server_name in enumerate(longest):
-        server = Server([s])
-
-        def talk(c):
-            c.machine = server_name
-            learn(c, s)
-            run(c, [ask(s, 1)], 2)
-        scene = story(server, talk)
+        scene, c = begin(Server([s]))
+        c.machine = server_name
+        learn(c, s)
+        run(c, [ask(s, 1)], 2)
         scene.write(tmp_path / 'scene.pcap')
         folder = tmp_path / ('objects%d' % i)
         tshark.run('-q', '-r', tmp_path / 'scene.pcap', '--export-objects', 'pcq,%s' % folder)
@@ -335,12 +321,8 @@ def test_columns_that_come_late(export):
     there = [['a'], ['a', 'b'], ['b'], ['c', 'a', 'b']]
     s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 10 * at.number + k),
                  instances=lambda n: [(ord(x), x) for x in there[n]])
-    server = Server([s])
-
-    def talk(c):
-        learn(c, s)
-        run(c, [ask(s, 1, '*')], 4)
-    scene = story(server, talk)
+    scene, c = begin(Server([s]), s)
+    run(c, [ask(s, 1, '*')], 4)
     text = export(scene, 'csv')
     assert compare_pdh(text, series(scene)) == 7
     rows = pdh_rows(text)
@@ -361,9 +343,7 @@ def test_names_that_change_places(export):
 
     def talk(c):
         learn(c, s, codes=(1, 9))
-        handle = c.open()
-        c.validate(handle, [ask(s, name='*')])
-        c.info(handle)
+        handle = c.query([ask(s, name='*')])
         for n in range(len(there)):
             if n == 6:
                 learn(c, s, codes=(10,))
@@ -390,12 +370,8 @@ def scene_numbers(scene, first):
 def test_names_with_quotes_and_commas(export):
     s = multiple('Odd "set", really', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Si"ze, of', lambda at, k: 7),
                  instances=['a,b', 'c"d', 'line\nend'])
-    server = Server([s])
-
-    def talk(c):
-        learn(c, s)
-        run(c, [ask(s, 1, '*')], 2)
-    scene = story(server, talk)
+    scene, c = begin(Server([s]), s)
+    run(c, [ask(s, 1, '*')], 2)
     assert compare_pdh(export(scene, 'csv'), series(scene)) == 6
     rows = long_rows(export(scene, 'long'))
     assert [r['instance'] for r in rows[:3]] == ['a,b', 'c"d', 'line\nend']
@@ -407,12 +383,8 @@ def test_two_counters_of_one_name(export, passes):
     """A path that stands twice in each answer: its cells are the first one's, also where that has no result."""
     s = single('Twins', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Things', [1000, 1500, 700, 900]),
                counter(2, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 77))
-    server = Server([s])
-
-    def talk(c):
-        learn(c, s)
-        run(c, [ask(s)], 4)
-    scene = story(server, talk)
+    scene, c = begin(Server([s]), s)
+    run(c, [ask(s)], 4)
     assert compare_pdh(export(scene, 'csv', *passes), series(scene)) == 2
     assert len(long_rows(export(scene, 'long', *passes))) == 8
 
@@ -426,12 +398,8 @@ def test_a_second_instance_of_a_name_beside_the_first_alone(export, ids, passes)
                  counter(2, 'PERF_LARGE_RAW_FRACTION', 'Part', lambda at, k: 30 + k, base=3),
                  counter(3, 'PERF_LARGE_RAW_BASE', None, lambda at, k: 60 + k),
                  instances=lambda n: [(i, 'twin') for i in rows[n]])
-    server = Server([s])
-
-    def talk(c):
-        learn(c, s)
-        run(c, [ask(s, 1, '*'), ask(s, 2, '*'), ask(s, 1, 'twin'), ask(s, 3, 'twin')], len(rows))
-    scene = story(server, talk)
+    scene, c = begin(Server([s]), s)
+    run(c, [ask(s, 1, '*'), ask(s, 2, '*'), ask(s, 1, 'twin'), ask(s, 3, 'twin')], len(rows))
     answers = series(scene)
     second = [v.cooked for a in answers for v in a.values if v.path.endswith('#1)\\Things')]
     assert [x is None for x in second] == [True, False, True]
@@ -446,13 +414,10 @@ def test_a_second_instance_of_a_name_beside_the_first_alone(export, ids, passes)
 def test_an_answer_that_comes_twice(tshark, tmp_path, export, statistic, passes):
     """The second response of a call is no sample, and nothing of it is told."""
     s = single('Small', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Things', lambda at, k: 1000 + 10 * at.number))
-    scene = Scene()
-    line = tcp_line(scene, Server([s]))
-    c = line.client()
+    scene, c = begin(Server([s]))
+    line = c.line
     learn(c, s)
-    handle = c.open()
-    c.validate(handle, [ask(s, 1)])
-    c.info(handle)
+    handle = c.query([ask(s, 1)])
     for _ in range(3):
         c.data(handle, 1000)
         line.rpc.call_id -= 1
@@ -473,12 +438,8 @@ def test_more_than_a_tree_holds(export):
     """The tree's budget is none of the export's."""
     s = multiple('Crowd', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: k),
                  instances=['i%d' % i for i in range(3000)])
-    server = Server([s])
-
-    def talk(c):
-        learn(c, s)
-        run(c, [ask(s, 1, '*')], 2)
-    scene = story(server, talk)
+    scene, c = begin(Server([s]), s)
+    run(c, [ask(s, 1, '*')], 2)
     limit = ['-o', 'gui.max_tree_items:1000']
     assert compare_pdh(export(scene, 'csv', *limit), series(scene)) == 6000
     assert len(long_rows(export(scene, 'long', *limit))) == 6000
@@ -600,12 +561,9 @@ def awkward(count):
     names += ['counter %d' % i for i in range(len(names), count)]
     s = multiple('Set, "one"', *[counter(i, 'PERF_COUNTER_BULK_COUNT', n, lambda at, k, i=i: 1000 * at.number * i + at.number)
                                  for i, n in enumerate(names)], instances=lambda n: [(0, 'i,1'), (1, '"'), (2, 'plain')])
-    server = Server([s])
-
-    def talk(c):
-        learn(c, s)
-        run(c, [ask(s, name='*')], 3)
-    return story(server, talk)
+    scene, c = begin(Server([s]), s)
+    run(c, [ask(s, name='*')], 3)
+    return scene
 
 
 @PASSES
@@ -653,12 +611,10 @@ def test_a_text_is_a_text_in_every_row(export, told, passes):
     """Also one with white space in it, and none at all; of a type that nobody told as well."""
     texts = ['Intel(R) CPU', 'a\tb c', 'two\r\nlines', '', 'x, "y"', '\u043b\u0438\u043d\u0438\u044f']
     s = single('Texts', counter(1, 'PERF_COUNTER_TEXT', 'Name', lambda at, k: texts[at.number]))
-    server = Server([s])
-
-    def talk(c):
-        learn(c, s, codes=told)
-        run(c, [ask(s, 1)], len(texts))
-    rows = long_rows(export(story(server, talk), 'long', *passes))
+    scene, c = begin(Server([s]))
+    learn(c, s, codes=told)
+    run(c, [ask(s, 1)], len(texts))
+    rows = long_rows(export(scene, 'long', *passes))
     assert [(r['raw'], r['result'], r['reason']) for r in rows] == [(t, '', '') for t in texts]
 
 
@@ -666,14 +622,11 @@ def test_a_query_whose_opening_was_not_captured(export):
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number))
     server = Server([s])
     handle = unseen(server).open()
-
-    def talk(c):
-        learn(c, s)
-        c.validate(handle, [ask(s, 1)])
-        c.info(handle)
-        c.data(handle)
-        c.data(handle)
-    scene = story(server, talk)
+    scene, c = begin(server, s)
+    c.validate(handle, [ask(s, 1)])
+    c.info(handle)
+    c.data(handle)
+    c.data(handle)
     assert [r['result'] for r in long_rows(export(scene, 'long'))] == ['0', '1']
     assert len(pdh_rows(export(scene, 'csv'))) == 3
 
@@ -683,8 +636,7 @@ def test_an_answer_of_no_known_query(tshark, tmp_path):
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', [7]))
     server, scene = Server([s]), Scene()
     hidden = unseen(server)
-    early = hidden.open()
-    hidden.validate(early, [ask(s, 1)])
+    early = hidden.query([ask(s, 1)], info=False)
     c = tcp_line(scene, server, alters=lambda opnum, kind, stub: stub[:-4] if kind == 'request' else stub).client()
     c.data(early, 1000)
     line, = said(tshark, tmp_path, scene.write(tmp_path / 'scene.pcap'), 'long')
@@ -703,8 +655,7 @@ def test_refused_counters_have_blank_columns(tshark, tmp_path, form, passes):
     def talk(c):
         learn(c, s)
         for counters in (1, 8), (1, 9, 2):
-            h = c.open()
-            c.validate(h, [ask(s, n, 'a') for n in counters])
+            h = c.query([ask(s, n, 'a') for n in counters], info=False)
             c.validate(h, [ask(s, 9, 'a')], add=False)
             c.info(h)
             c.data(h, 1000)
@@ -730,12 +681,8 @@ def test_refused_blocks(export):
     there = ['ab', 'a', 'ab']
     s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 5), instances=lambda n: [
         (ord(x), x) for x in there[n]])
-    server = Server([s])
-
-    def talk(c):
-        learn(c, s)
-        run(c, [ask(s, 1, 'a'), ask(s, 1, 'b')], 3)
-    scene = story(server, talk)
+    scene, c = begin(Server([s]), s)
+    run(c, [ask(s, 1, 'a'), ask(s, 1, 'b')], 3)
     rows = long_rows(export(scene, 'long'))
     assert [(r['instance'], r['raw'], r['result'], r['reason'], r['status']) for r in rows] == [
         ('a', '5', '5', '', '0'), ('b', '5', '5', '', '0'),
@@ -869,11 +816,9 @@ def untyped():
     """A client that browsed before the capture begins: names and types are not in it, but of one set."""
     s = single('Known', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Here', lambda at, k: 3))
     other = single('Strange', *[counter(n, 'PERF_COUNTER_BULK_COUNT', 'There %d' % n, lambda at, k: at.number) for n in (1, 2)])
-
-    def talk(c):
-        learn(c, s)
-        run(c, [ask(s, 1), ask(other, 1), ask(other, 2)], 3)
-    return story(Server([s, other]), talk)
+    scene, c = begin(Server([s, other]), s)
+    run(c, [ask(s, 1), ask(other, 1), ask(other, 2)], 3)
+    return scene
 
 
 @PASSES
@@ -891,18 +836,15 @@ def assumed():
     s = single('Pair', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Here', lambda at, k: 3),
                counter(2, 'PERF_COUNTER_RAWCOUNT', 'There', lambda at, k: 4))
     other = single('Other', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Sure', lambda at, k: 5))
-    server = Server([s, other])
-
-    def talk(c):
-        learn(c, s, other)
-        handles = [c.open(), c.open()]
-        c.validate(handles[0], [ask(other, 1)])
-        c.info(handles[0])
-        c.validate(handles[1], [ask(s, 1), ask(s, 2)])
-        for _ in range(3):
-            for handle in handles:
-                c.data(handle)
-    return story(server, talk)
+    scene, c = begin(Server([s, other]), s, other)
+    handles = [c.open(), c.open()]
+    c.validate(handles[0], [ask(other, 1)])
+    c.info(handles[0])
+    c.validate(handles[1], [ask(s, 1), ask(s, 2)])
+    for _ in range(3):
+        for handle in handles:
+            c.data(handle)
+    return scene
 
 
 @PASSES
@@ -921,32 +863,28 @@ def test_an_assumption_is_said(tshark, tmp_path, form, count, passes):
 
 def test_each_query_of_what_is_assumed_is_named_once(tshark, tmp_path):
     s = single('Pair', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Here', [3]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'There', [4]))
-
-    def talk(c):
-        learn(c, s)
-        handles = [c.open(), c.open()]
-        for handle in handles:
-            c.validate(handle, [ask(s, 1), ask(s, 2)])
-        for handle in handles * 3:
-            c.data(handle)
-    line, = said(tshark, tmp_path, story(Server([s]), talk).write(tmp_path / 'a.pcap'), 'long')
+    scene, c = begin(Server([s]), s)
+    handles = [c.open(), c.open()]
+    for handle in handles:
+        c.validate(handle, [ask(s, 1), ask(s, 2)])
+    for handle in handles * 3:
+        c.data(handle)
+    line, = said(tshark, tmp_path, scene.write(tmp_path / 'a.pcap'), 'long')
     assert 'rows of an assumed counter: 12; ' in line and '(query 1, query 2)' in line
 
 
 def test_what_was_assumed_of_rows_that_cannot_be_read_again_is_said(tshark, tmp_path):
     """Names come last, and of the samples only the newest is kept: the other rows stay as they were, with their doubt."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2]))
-
-    def talk(c):
-        learn(c, s, codes=(1,))
-        h = c.open()
-        c.validate(h, [ask(s, 1, 'a'), ask(s, 2, 'a')])
-        c.data(h, 9999)
-        c.validate(h, [ask(s, 2, 'a')], add=False)
-        c.info(h)
-        c.data(h, 9999)
-        learn(c, s, codes=(9, 10))
-    capture, out = story(Server([s]), talk).write(tmp_path / 'a.pcap'), tmp_path / 'out.csv'
+    scene, c = begin(Server([s]))
+    learn(c, s, codes=(1,))
+    h = c.query([ask(s, 1, 'a'), ask(s, 2, 'a')], info=False)
+    c.data(h, 9999)
+    c.validate(h, [ask(s, 2, 'a')], add=False)
+    c.info(h)
+    c.data(h, 9999)
+    learn(c, s, codes=(9, 10))
+    capture, out = scene.write(tmp_path / 'a.pcap'), tmp_path / 'out.csv'
     _, err = tshark.run('-q', '-r', capture, '-o', 'pcq.sample_limit:0', '-z', 'pcq,csv,%s' % out)
     header, *rows = pdh_rows(out.read_bytes().decode())
     assert [p.rpartition('\\')[2] for p in header[1:]] == ['#1', '#2', 'One']

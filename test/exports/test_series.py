@@ -208,8 +208,7 @@ def late(*codes, before=(), lcids=(0,), info=True, order=None):
 
     def talk(c):
         learn(c, s, codes=before, lcid=GERMAN)
-        handle = c.open()
-        c.validate(handle, [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(s, 2, 'a')])
+        handle = c.query([ask(s, 1, 'a'), ask(s, 2, 'b'), ask(s, 2, 'a')], info=False)
         if info:
             c.info(handle)
         for _ in range(2):

@@ -67,6 +67,14 @@ class Client:
         """-> handle"""
         return self._do(OPEN, szMachine=self.machine).handle()
 
+    def query(self, identifiers, info=True):
+        """-> handle of a query of these, whose order is told"""
+        handle = self.open()
+        self.validate(handle, identifiers)
+        if info:
+            self.info(handle)
+        return handle
+
     def close(self, handle):
         r = self._do(CLOSE, hQuery=handle)
         r.handle()

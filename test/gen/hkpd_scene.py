@@ -248,6 +248,16 @@ class Talk:
         return out
 
 
+def begin_talk(*objects, name='', titles=True, **how):
+    """-> a scene, and the talk of a client that has opened the key and read the titles"""
+    scene = Scene(name)
+    talk = Talk(scene, *objects, **how)
+    talk.open()
+    if titles:
+        talk.titles()
+    return scene, talk
+
+
 def answers(scene):
     """[(frame, message)] of the answers with values."""
     return [(number, m) for number, there in sorted(scene.frames.items()) for m in there if 'values' in m.record]

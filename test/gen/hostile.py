@@ -26,10 +26,15 @@ NOW = 134351767437550592
 
 
 def hostile(make, scale=16000):
-    """Registers make(size) -> Capture under its function's name."""
-    name = make.__name__.replace('_', '-')
-    HOSTILE[name], SCALE[name] = make, scale
-    return make
+    """Registers make(size) -> Capture under its function's name; make(p, size) has a connection of PerflibV2, make(h, size) of the registry."""
+    name, talks = make.__name__.replace('_', '-'), make.__code__.co_varnames[0] != 'size'
+
+    def talk(size):
+        line = Hkpd() if make.__code__.co_varnames[0] == 'h' else Pcq()
+        make(line, size)
+        return line.capture
+    HOSTILE[name], SCALE[name] = talk if talks else make, scale
+    return HOSTILE[name]
 
 
 def slowly(make):
@@ -223,20 +228,17 @@ def ever_new_instances(size):
 
 
 @hostile
-def long_names_of_query(size):
+def long_names_of_query(p, size):
     """Identifiers with long instance names, listed with each use of the handle."""
-    p = Pcq()
     p.open()
     p.change([identifier(i, long_name(size // 20)) for i in range(10)])
     for _ in range(size // 1200):
         p.data(block(1, values(1)))
-    return p.capture
 
 
 @hostile
-def long_names_many_blocks(size):
+def long_names_many_blocks(p, size):
     """A block for each counter of one instance, whose name is repeated in each identifier."""
-    p = Pcq()
     count = 20
     p.registration(10, string_table([(i, 0) for i in range(count)], utf16(long_name(size // 8))))
     p.counters(range(count))
@@ -244,7 +246,6 @@ def long_names_many_blocks(size):
     p.change([identifier(i, long_name(size // 60)) for i in range(count)])
     for _ in range(size // 2400):
         p.data(*[block(1, values(1)) for _ in range(count)])
-    return p.capture
 
 
 # What answers have in common is kept once.
@@ -304,19 +305,15 @@ def repeated_forms(size):
 # 2: entries that share one string.
 
 @hostile
-def string_table_one_string(size):
-    p = Pcq()
+def string_table_one_string(p, size):
     p.registration(10, string_table([(i, 0) for i in range(size // 16)], utf16(long_name(size // 2))))
-    return p.capture
 
 
 @hostile
-def string_table_suffixes(size):
+def string_table_suffixes(p, size):
     """Each entry begins one character later."""
-    p = Pcq()
     count = size // 16
     p.registration(10, string_table([(i, 2 * (i % (size // 4))) for i in range(count)], utf16(long_name(size // 2))))
-    return p.capture
 
 
 def string_tables_of_many_sets(size):
@@ -332,89 +329,74 @@ hostile(string_tables_of_many_sets, 32000)      # below that each of its strings
 
 
 @hostile
-def string_table_unterminated(size):
-    p = Pcq()
+def string_table_unterminated(p, size):
     blob = long_name(size // 2).encode('utf-16-le')
     p.registration(10, string_table([(i, 0) for i in range(size // 16)], blob))
-    return p.capture
 
 
 # 5: queries that change.
 
 @slowly
-def many_changes(size):
+def many_changes(p, size):
     """A counter is added and removed again, as long as it takes."""
-    p = Pcq()
     p.open()
     for i in range(size // 900):
         p.change([identifier(i, None)])
         p.change([identifier(i, None)], add=False)
-    return p.capture
 
 
 @slowly
-def many_changes_with_data(size):
-    p = Pcq()
+def many_changes_with_data(p, size):
     p.open()
     for i in range(size // 1600):
         p.change([identifier(i, None)])
         p.data(block(1, values(1)))
         p.change([identifier(i, None)], add=False)
-    return p.capture
 
 
 @slowly
-def growing_query(size):
+def growing_query(p, size):
     """A counter more with every change, and an answer that holds them all at the end."""
-    p = Pcq()
     p.open()
     count = size // 500
     for i in range(count):
         p.change([identifier(i, None)])
     p.data(*[block(1, values(1)) for _ in range(count)])
     p.data(*[block(1, values(1)) for _ in range(count)])
-    return p.capture
 
 
 @slowly
-def unknown_changes(size):
+def unknown_changes(p, size):
     """Changes whose answers do not add up end what was known, again and again."""
-    p = Pcq()
     p.open()
     for i in range(size // 1000):
         p.change([identifier(i, None)])
         p.change([identifier(i, None)], answer=identifier(i, None)[:36])
-    return p.capture
 
 
 @slowly
-def large_query_small_calls(size):
+def large_query_small_calls(p, size):
     """Many counters, then many calls that carry the handle."""
-    p = Pcq()
     p.open()
     p.change([identifier(i, None) for i in range(size // 160)])
     for _ in range(size // 800):
         p.data()
-    return p.capture
 
 
 @hostile
-def large_query_large_answer(size):
+def large_query_large_answer(p, size):
     """As many blocks as counters, in an order that only their types can tell."""
-    p = Pcq()
     p.open()
     count = size // 160
     p.change([identifier(i, None if i % 2 else '*') for i in range(count)])
     blocks = [block(1, values(1)) if i % 2 else block(4, instances([instance('a') + values(1)])) for i in range(count)]
     p.data(*blocks)
     p.data(*reversed(blocks))
-    return p.capture
 
 
 @hostile
-def same_identifiers(size):
+def same_identifiers(p, size):
     """One identifier many times, told by QueryCounterInfo, removed again."""
-    p = Pcq()
     p.open()
     count = size // 300
     for _ in range(2):
@@ -422,30 +404,25 @@ def same_identifiers(size):
         p.info([identifier(1, None, index=i) for i in range(count)])
         p.data(*[block(1, values(1)) for _ in range(count)])
     p.change([identifier(1, None) for _ in range(count)], add=False)
-    return p.capture
 
 
 @hostile
-def same_index(size):
-    p = Pcq()
+def same_index(p, size):
     p.open()
     count = size // 120
     p.change([identifier(i, None) for i in range(count)])
     p.info([identifier(i, None, index=0) for i in range(count)])
     p.data(*[block(1, values(1)) for _ in range(count)])
-    return p.capture
 
 
 @hostile
-def refused_under_long_names(size):
+def refused_under_long_names(p, size):
     """Identifiers of 40 bytes, each refused, and long names of server, set and counter that each would repeat."""
-    p = Pcq()
     p.registration(9, utf16('S' * 1000))
     p.registration(10, string_table([(1, 0)], utf16('C' * 1000)))
     p.open('\\\\' + 'M' * 1000)
     asked = [identifier(1, None, instance_id=i) for i in range(size // 100)]
     p.change(asked, answer=b''.join(x[:16] + struct.pack('<I', 2) + x[20:] for x in asked))
-    return p.capture
 
 
 # What is the same many times, or many.
@@ -469,9 +446,8 @@ def empty_instances(size):
 
 
 @hostile
-def same_counters(size):
+def same_counters(p, size):
     """A set that gives one id to all of its counters, and names for each of them."""
-    p = Pcq()
     count = size // 100
     p.counters([1] * count)
     p.registration(10, string_table([(1, 0)] * count, utf16('name')))
@@ -479,55 +455,44 @@ def same_counters(size):
     p.open()
     p.change([identifier(1)])
     p.data(block(4, instances([instance('i%d' % i, i) + values(1) for i in range(size // 200)])))
-    return p.capture
 
 
 @slowly
-def name_told_anew(size):
+def name_told_anew(p, size):
     """The same counter's name, another one each time, and values between."""
-    p = Pcq()
     p.counters([0])
     p.open()
     p.change([identifier(0)])
     for n in range(size // 1100):
         p.registration(10, string_table([(0, 0)], utf16('name %d' % n)))
         p.data(block(4, instances([instance('i') + values(1)])))
-    return p.capture
 
 
 @slowly
-def same_handle_opened(size):
+def same_handle_opened(p, size):
     """One handle, opened and closed again and again."""
-    p = Pcq()
     for _ in range(size // 800):
         p.open()
         p.close()
-    return p.capture
 
 
 @hostile
-def handles_never_closed(size):
-    p = Pcq()
+def handles_never_closed(p, size):
     for i in range(size // 400):
         p.open(handle=bytes(4) + struct.pack('<4I', i, 1, 2, 3))
-    return p.capture
 
 
 @hostile
-def countersets_learned(size):
-    p = Pcq()
+def countersets_learned(p, size):
     for i in range(size // 550):
         p.registration(9, utf16('Set %d' % i), guid=struct.pack('<4I', i, 1, 2, 3))
-    return p.capture
 
 
 @slowly
-def statuses_all_different(size):
+def statuses_all_different(p, size):
     """Each answer with a status that no other had."""
-    p = Pcq()
     for i in range(size // 330):
         p.call(6, p.handle + struct.pack('<I', ROOM), p.returned(b'', status=1 << 29 | i))
-    return p.capture
 
 
 def same_sums(count):
@@ -545,24 +510,20 @@ def names_that_collide(size):
 
 
 @slowly
-def identifiers_that_collide(size):
+def identifiers_that_collide(p, size):
     """Counter and instance change so that 31 times the one and the other make the same sum."""
-    p = Pcq()
     p.counters([0])
     p.open()
     for first in range(0, size // 100, 1000):
         p.change([identifier(first + i, None, instance_id=(1 << 31) - 31 * (first + i)) for i in range(1000)])
-    return p.capture
 
 
 @very_slowly
-def calls_that_collide(size):
+def calls_that_collide(p, size):
     """So do the numbers of frames and of calls."""
-    p = Pcq()
     for _ in range(size // 330):
         p.rpc.call_id = (1 << 30) - 31 * len(p.capture.frames)
         p.call(6, p.handle + struct.pack('<I', ROOM), p.returned(b'', status=5))
-    return p.capture
 
 
 @hostile
@@ -575,15 +536,13 @@ def error_blocks(size):
 
 
 @hostile
-def single_blocks(size):
-    p = Pcq()
+def single_blocks(p, size):
     count = size // 150
     p.counters(range(count))
     p.open()
     p.change([identifier(i, None) for i in range(count)])
     for n in range(2):
         p.data(*[block(1, values(1, n)) for _ in range(count)])
-    return p.capture
 
 
 @slowly
@@ -597,29 +556,25 @@ def large_then_small(size):
 
 
 @slowly
-def large_and_small_in_turn(size):
+def large_and_small_in_turn(p, size):
     """A block of one instance behind one of very many."""
-    p = Pcq()
     p.counters([0, 1])
     p.open()
     p.change([identifier(0), identifier(1)])
     many = block(4, instances([instance('i%d' % i, i) + values(1) for i in range(size // 512)]))
     for n in range(8):
         p.data(many, *[block(4, instances([instance('x') + values(1, n)]))] * 100)
-    return p.capture
 
 
 @hostile
-def long_value_texts(size):
+def long_value_texts(p, size):
     """Text counters as long as they may be."""
-    p = Pcq()
     p.counters([0], kind=TEXT)
     p.open()
     p.change([identifier(0)])
     text = utf16('x' * (size // 40), 8)
     row = instance('i') + struct.pack('<2I', len(text), 8 + len(text)) + text
     p.data(block(4, instances([row] * 20)))
-    return p.capture
 
 
 @hostile
@@ -712,193 +667,155 @@ def in_a_row(count, first=6):
 
 
 @hostile
-def hkpd_long_system_name(size):
-    h = Hkpd()
+def hkpd_long_system_name(h, size):
     for n in range(2):
         h.sample(perf_object(230, in_a_row(10), [row('i%d' % i, counter_block(10, n)) for i in range(size // 1200)]),
                  system=long_name(size // 4))
-    return h.capture
 
 
 @hostile
-def hkpd_long_instance(size):
-    h = Hkpd()
+def hkpd_long_instance(h, size):
     count = size // 200
     for n in range(2):
         h.sample(perf_object(230, in_a_row(count), [row(long_name(size // 4), counter_block(count, n))]))
-    return h.capture
 
 
 @hostile
-def hkpd_long_parent(size):
+def hkpd_long_parent(h, size):
     """A parent's name of a quarter of the bytes, and children."""
-    h = Hkpd()
     for n in range(2):
         h.sample(perf_object(230, in_a_row(1), [row(long_name(size // 8), counter_block(1))]),
                  perf_object(232, in_a_row(1), [row('t%d' % i, counter_block(1, n), parent=(230, 0))
                                                 for i in range(size // 200)]))
-    return h.capture
 
 
 @hostile
-def hkpd_long_titles(size):
-    h = Hkpd()
+def hkpd_long_titles(h, size):
     h.titles([('230', long_name(size // 4)), ('6', long_name(size // 4, 'c'))])
     for n in range(2):
         h.sample(perf_object(230, in_a_row(1), [row('i%d' % i, counter_block(1, n)) for i in range(size // 200)]))
-    return h.capture
 
 
 @hostile
-def hkpd_same_titles(size):
+def hkpd_same_titles(h, size):
     """One index with many titles, and the other order."""
-    h = Hkpd()
     h.titles([('6', 'name %d' % i) for i in range(size // 100)])
     h.titles([(str(2 * (size // 100 - i)), 'name') for i in range(size // 100)], 'Counter 007')
     h.sample(perf_object(230, in_a_row(1), [row('i%d' % i, counter_block(1)) for i in range(size // 400)]))
-    return h.capture
 
 
 @hostile
-def hkpd_cells(size):
+def hkpd_cells(h, size):
     """Definitions times instances: all the values stand on the same 8 bytes."""
-    h = Hkpd()
     count = size // 160
     definitions = [definition(6 + 2 * k) for k in range(count)]
     for n in range(2):
         h.sample(perf_object(230, definitions, [row('', counter_block(1, n)) for _ in range(count // 2)]))
-    return h.capture
 
 
 @hostile
-def hkpd_cells_one_bad(size):
+def hkpd_cells_one_bad(h, size):
     """The same, with one definition that lies outside."""
-    h = Hkpd()
     count = size // 80
     definitions = [definition(6 + 2 * k, place=8 if k else 4000) for k in range(count)]
     h.sample(perf_object(230, definitions, [row('', counter_block(1)) for _ in range(count // 2)]))
-    return h.capture
 
 
 @hostile
-def hkpd_cells_beyond_32_bits(size):
+def hkpd_cells_beyond_32_bits(h, size):
     """As many definitions as instances: 4 MB are 2^32 values."""
-    h = Hkpd()
     count = size // 72
     h.sample(perf_object(230, [definition(6, width=4, place=4)] * count,
                          [struct.pack('<6I2I', 24, 0, 0, NONE, 0, 0, 8, 1)] * count))
-    return h.capture
 
 
 @hostile
-def hkpd_overlapping_texts(size):
+def hkpd_overlapping_texts(h, size):
     """Text counters that all show the same half of the bytes."""
-    h = Hkpd()
     text = utf16(long_name(size // 2), 8)
     definitions = [definition(6 + 2 * k, TEXT, len(text), 8) for k in range(size // 80)]
     h.sample(perf_object(230, definitions, None, struct.pack('<2I', 8 + len(text), 0) + text))
-    return h.capture
 
 
 @hostile
-def hkpd_overlapping_bytes(size):
+def hkpd_overlapping_bytes(h, size):
     """The same as numbers of no usual width."""
-    h = Hkpd()
     data = bytes(range(256)) * (size // 512)
     definitions = [definition(6 + 2 * k, RAWCOUNT, len(data), 8) for k in range(size // 80)]
     h.sample(perf_object(230, definitions, None, struct.pack('<2I', 8 + len(data), 0) + data))
-    return h.capture
 
 
 @slowly
-def hkpd_windows_of_one_block(size):
+def hkpd_windows_of_one_block(h, size):
     """Definitions that lie over each other, times instances with names: each value has a path of its own."""
-    h = Hkpd()
     definitions = [definition(6 + 2 * k, place=8 + 8 * (k % 50)) for k in range(size // 160)]
     for n in range(2):
         h.sample(perf_object(230, definitions, [row('i%d' % i, counter_block(50, n)) for i in range(size // 1800)]))
-    return h.capture
 
 
 @slowly
-def hkpd_ever_new_instances(size):
-    h = Hkpd()
+def hkpd_ever_new_instances(h, size):
     for n in range(size // 800):
         h.sample(perf_object(230, in_a_row(1), [row('new %d' % n, counter_block(1, n))]))
-    return h.capture
 
 
 @slowly
-def hkpd_object_after_object(size):
+def hkpd_object_after_object(h, size):
     """A large sample of many objects, then one of them after the other by itself."""
-    h = Hkpd()
     count = size // 700
     objects = [perf_object(1000 + 2 * i, in_a_row(1), [row('a', counter_block(1))]) for i in range(count)]
     h.sample(*objects)
     for i in range(count):
         h.sample(objects[i], name=str(1000 + 2 * i))
-    return h.capture
 
 
 @slowly
-def hkpd_large_then_small(size):
+def hkpd_large_then_small(h, size):
     """An object behind a very large one, asked for again and again."""
-    h = Hkpd()
     small = perf_object(232, in_a_row(1), [row('a', counter_block(1))])
     h.sample(perf_object(230, in_a_row(1), [row('i%d' % i, counter_block(1)) for i in range(size // 128)]), small)
     for _ in range(size // 1600):
         h.sample(small, name='232')
-    return h.capture
 
 
 @slowly
-def hkpd_many_definitions(size):
+def hkpd_many_definitions(h, size):
     """An object without instances and with very many counters."""
-    h = Hkpd()
     count = size // 100
     for n in range(2):
         h.sample(perf_object(4, in_a_row(count), None, counter_block(count, n)))
-    return h.capture
 
 
 @hostile
-def hkpd_same_instances(size):
-    h = Hkpd()
+def hkpd_same_instances(h, size):
     for n in range(2):
         h.sample(perf_object(230, in_a_row(1), [row('same', counter_block(1, n)) for _ in range(size // 120)]))
-    return h.capture
 
 
 @hostile
-def hkpd_same_objects(size):
+def hkpd_same_objects(h, size):
     """One object very many times."""
-    h = Hkpd()
     for n in range(2):
         h.sample(*[perf_object(230, in_a_row(1), [row('a', counter_block(1, n))])] * (size // 400))
-    return h.capture
 
 
 @hostile
-def hkpd_parents_in_turn(size):
+def hkpd_parents_in_turn(h, size):
     """Children whose parents stand at the far end of another object."""
-    h = Hkpd()
     count = size // 280
     for n in range(2):
         h.sample(perf_object(232, in_a_row(1), [row('t', counter_block(1, n), parent=(230, count - 1 - i))
                                                 for i in range(count)]),
                  perf_object(230, in_a_row(1), [row('p%d' % i, counter_block(1)) for i in range(count)]))
-    return h.capture
 
 
 @hostile
-def hkpd_parents_of_themselves(size):
+def hkpd_parents_of_themselves(h, size):
     """Every instance is the child of the next, in its own object."""
-    h = Hkpd()
     count = size // 160
     for n in range(2):
         h.sample(perf_object(230, in_a_row(1), [row('p%d' % i, counter_block(1, n), parent=(230, (i + 1) % count))
                                                 for i in range(count)]))
-    return h.capture
 
 
 @hostile

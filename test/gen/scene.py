@@ -113,7 +113,9 @@ class Line:
         return fault, stub
 
     def client(self, machine=SERVER):
-        return Client(self.call, machine, self.rpc.order, self.rpc.ndr64)
+        client = Client(self.call, machine, self.rpc.order, self.rpc.ndr64)
+        client.line = self
+        return client
 
 
 def tcp_line(scene, model=None, order='<', ndr64=False, trailer=False, max_frag=4280, v6=False, client_port=50001,

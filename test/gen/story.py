@@ -179,6 +179,14 @@ def run(c, asked, samples=2, info=True, close=True):
     return handle
 
 
+def begin(server, /, *learned, name='', line=tcp_line, **options):
+    """-> a scene of one connection, and its client, that has learned these sets"""
+    scene = Scene(name)
+    client = line(scene, server, **options).client()
+    learn(client, *learned)
+    return scene, client
+
+
 def story(server, told, /, name='story', line=tcp_line, **options):
     """A scene of one connection: told(client) talks."""
     scene = Scene(name)

@@ -32,9 +32,7 @@ def samples(client, scene, asked, *sets, count=8, pauses=(), teach=True, opens=T
         learn(client, *sets)
     if not opens:
         return None
-    h = client.open()
-    client.validate(h, asked)
-    client.info(h)
+    h = client.query(asked)
     for n in range(count):
         client.data(h, room)
         scene.capture.now += int(dict(pauses).get(n, 1) * SECOND)

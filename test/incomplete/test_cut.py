@@ -17,8 +17,7 @@ import pytest
 
 from conftest import TOP
 from gen.pcap import SERVER, Capture
-from gen.scene import Scene, tcp_line
-from gen.story import Server, ask, counter, learn, multiple
+from gen.story import Server, ask, begin, counter, multiple
 from gen.stubs import INFO, OPEN, VALIDATE
 
 PLAIN = TOP / 'test' / 'pcaps' / 'plain'
@@ -103,9 +102,7 @@ def many_changes(path):
     """Counters of all shapes come and go, told and not told; blocks stand in the other order."""
     s = multiple('Set', *[counter(i, 'PERF_COUNTER_DELTA', 'Counter %d' % i, lambda at, k, i=i: i * at.number ** 2 + k)
                           for i in range(1, 6)])
-    model, scene = Server([s], order=lambda q: list(range(len(q.identifiers)))[::-1]), Scene()
-    c = tcp_line(scene, model).client()
-    learn(c, s)
+    scene, c = begin(Server([s], order=lambda q: list(range(len(q.identifiers)))[::-1]), s)
     h = c.open()
     for x, name, add, told in ((1, 'a', 1, 1), (2, '*', 1, 0), (3, 'a', 1, 1), (1, 'a', 0, 0), (4, 'a', 1, 0), (9, 'a', 1, 0),
                                (3, 'a', 0, 1), (5, 'a', 1, 1), (2, '*', 0, 0), (1, 'b', 1, 1), (4, 'a', 0, None), (3, 'b', 1, 0)):

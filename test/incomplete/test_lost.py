@@ -7,7 +7,7 @@ import csv
 import pytest
 
 from gen.scene import Scene, smb_line, tcp_line
-from gen.story import Server, answers, ask, unseen
+from gen.story import Server, answers, ask, begin, unseen
 from learned import read
 from test_sound import ASSUMED, PASSES, backward, gauge, paths, three_counters, truth
 
@@ -136,9 +136,8 @@ def test_pdh_csv_waits(tshark, tmp_path):
 def test_skipped_ids_alone_prove_nothing(tshark, tmp_path, two_pass):
     """Clients share their numbers among connections."""
     s = gauge()
-    model, scene = Server([s], order=backward), Scene()
-    line = tcp_line(scene, model)
-    c = line.client()
+    scene, c = begin(Server([s], order=backward))
+    line = c.line
     h = three_counters(c, s)
     line.rpc.call_id += 7
     c.data(h, 9999)

@@ -10,8 +10,7 @@ from gen import buffers, hostile, server, stubs
 from gen.buffers import NONE
 from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
-from gen.story import (Server, Times, answers, ask, counter, frames_of, learn, multiple, run, single, story,
-                              taught_in, unseen)
+from gen.story import Server, Times, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story, taught_in, unseen
 from gen.stubs import DATA, INFO, VALIDATE
 from learned import close_to, compare_paths, cooked, one, read, read_file
 
@@ -50,9 +49,7 @@ def lossy(scene, model, *lost):
 def three_counters(c, s):
     """A query that is told whose its blocks are, and a look at them."""
     learn(c, s)
-    h = c.open()
-    c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3)])
-    c.info(h)
+    h = c.query([ask(s, i, 'a') for i in (1, 2, 3)])
     c.data(h, 9999)
     return h
 
@@ -94,9 +91,7 @@ def test_a_change_is_not_known_until_it_is_answered(tshark, tmp_path, two_pass):
     line = tcp_line(scene, model)
     c, other = line.client(), tcp_line(scene, model, client_port=50009).client()
     learn(c, s)
-    h = c.open()
-    c.validate(h, [ask(s, i, 'a') for i in (1, 2)])
-    c.info(h)
+    h = c.query([ask(s, i, 'a') for i in (1, 2)])
 
     def change(identifier, add):
         stub = stubs.request(VALIDATE, hQuery=h, lpData=buffers.identifiers([identifier]), dwAdd=int(add))
@@ -132,11 +127,8 @@ def test_an_index_of_other_counters_tells_nothing(tshark, tmp_path, two_pass):
 def test_an_assignment_belongs_to_its_time(tshark, tmp_path, two_pass):
     """Before and after a change the query holds as many, whose blocks have the same types."""
     s = gauge()
-    scene = Scene()
-    c = tcp_line(scene, Server([s])).client()
-    learn(c, s)
-    h = c.open()
-    c.validate(h, [ask(s, 2, '*'), ask(s, 1, 'a')])
+    scene, c = begin(Server([s]), s)
+    h = c.query([ask(s, 2, '*'), ask(s, 1, 'a')], info=False)
     c.data(h, 9999)
     c.validate(h, [ask(s, 1, 'a')], add=False)
     c.validate(h, [ask(s, 3, 'a')])
@@ -151,13 +143,10 @@ def test_an_assignment_belongs_to_its_time(tshark, tmp_path, two_pass):
 def test_a_change_that_ended_in_a_fault_is_doubtful(tshark, tmp_path, two_pass):
     """A fault says nothing of what the server did before it: nothing is known until QueryCounterInfo tells."""
     s = gauge()
-    model, scene = Server([s], order=backward), Scene()
-    line = tcp_line(scene, model)
-    c = line.client()
+    scene, c = begin(Server([s], order=backward))
+    line = c.line
     learn(c, s)
-    h = c.open()
-    c.validate(h, [ask(s, i, 'a') for i in (1, 2)])
-    c.info(h)
+    h = c.query([ask(s, i, 'a') for i in (1, 2)])
     line.request(VALIDATE, stubs.request(VALIDATE, hQuery=h, lpData=buffers.identifiers([ask(s, 1, 'a')]), dwAdd=0))
     line.rpc.fault(0x6F7)
     c.data(h, 9999)
@@ -219,18 +208,15 @@ def test_an_answer_with_other_blocks_ends_what_was_known(tshark, tmp_path, two_p
 def test_other_calls_that_are_missing_leave_no_doubt(tshark, tmp_path, two_pass):
     """One alone, that would show; those before the query; call ids that are skipped where no segment is missing."""
     s = gauge()
-    model, scene = Server([s], order=backward), Scene()
-    line = tcp_line(scene, model)
-    c = line.client()
+    scene, c = begin(Server([s], order=backward))
+    line = c.line
 
     def skip(calls, size):
         line.rpc.call_id += calls
         line.rpc.transport.seq[0] += size
     learn(c, s)
     skip(5, 500)
-    h = c.open()
-    c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3)])
-    c.info(h)
+    h = c.query([ask(s, i, 'a') for i in (1, 2, 3)])
     skip(1, 100)
     c.data(h, 9999)
     skip(5, 0)
@@ -277,11 +263,8 @@ def test_a_number_that_is_shorter_than_its_type_has_no_result(tshark, tmp_path, 
     send, and calculate. No name is lost by it."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Long', lambda at, k: 1000 + 7 * at.number),
                  counter(2, 'PERF_COUNTER_COUNTER', 'Short', lambda at, k: 500 + at.number))
-    model, scene = Server([s], order=backward), Scene()
-    c = tcp_line(scene, model).client()
-    learn(c, s)
-    h = c.open()
-    c.validate(h, [ask(s, i, 'a') for i in (1, 2)])
+    scene, c = begin(Server([s], order=backward), s)
+    h = c.query([ask(s, i, 'a') for i in (1, 2)], info=False)
     for _ in range(2):
         c.data(h, 9999)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
@@ -310,9 +293,7 @@ def test_a_type_holds_from_where_it_was_told(tshark, tmp_path, two_pass):
     model, scene = Server([old]), Scene()
     c = tcp_line(scene, model).client()
     learn(c, old)
-    h = c.open()
-    c.validate(h, [ask(old, 1, 'a')])
-    c.info(h)
+    h = c.query([ask(old, 1, 'a')])
     c.data(h, 9999)
     model.sets = [new]
     learn(c, new)
@@ -327,11 +308,8 @@ def test_a_type_holds_from_where_it_was_told(tshark, tmp_path, two_pass):
 def test_what_is_certain_is_not_marked(tshark, tmp_path, two_pass):
     """The only block of the only identifier is certain; several are assumed, whatever their types."""
     s = gauge()
-    model, scene = Server([s]), Scene()
-    c = tcp_line(scene, model).client()
-    learn(c, s)
-    h = c.open()
-    c.validate(h, [ask(s, 1, 'a')])
+    scene, c = begin(Server([s]), s)
+    h = c.query([ask(s, 1, 'a')], info=False)
     c.data(h, 9999)
     c.validate(h, [ask(s, 2, '*'), ask(s, 3, 'a')])
     c.data(h, 9999)
@@ -383,11 +361,8 @@ def test_whose_each_block_is(tshark, tmp_path):
 def test_nothing_is_calculated_from_an_assumption(tshark, tmp_path, two_pass):
     """The sample before had two blocks of a kind, this one has one: it is certain, what it was before is not."""
     s = gauge(kind='PERF_COUNTER_DELTA')
-    model, scene = Server([s], order=backward), Scene()
-    c = tcp_line(scene, model).client()
-    learn(c, s)
-    h = c.open()
-    c.validate(h, [ask(s, i, 'a') for i in (1, 2)])
+    scene, c = begin(Server([s], order=backward), s)
+    h = c.query([ask(s, i, 'a') for i in (1, 2)], info=False)
     c.data(h, 9999)
     c.validate(h, [ask(s, 2, 'a')], add=False)
     c.data(h, 9999)
@@ -415,11 +390,8 @@ def in_turn(monkeypatch, times=3):
     for lcid, names in ((0x407, ('Satz', 'Zähler')), (0x40C, ('Ensemble', 'Compteur'))):
         s.names[lcid], s.counters[0].names[lcid] = names
     monkeypatch.setattr(server, 'LANGUAGES', (0x407, 0x40C))
-    scene = Scene()
-    c = tcp_line(scene, Server([s])).client()
-    h = c.open()
-    c.validate(h, [ask(s, 1, 'a')])
-    c.info(h)
+    scene, c = begin(Server([s]))
+    h = c.query([ask(s, 1, 'a')])
     for _ in range(times):
         for lcid in (0x407, 0x40C):
             learn(c, s, codes=(3, 5), lcid=lcid)
@@ -465,13 +437,10 @@ def test_two_passes_have_one_name(tshark, tmp_path, monkeypatch):
 def test_a_repeated_answer_is_called_so(tshark, tmp_path, two_pass):
     """The same response in a second frame: nothing in it is damaged, and it is no sample."""
     s = gauge(1, kind='PERF_COUNTER_DELTA')
-    model, scene = Server([s]), Scene()
-    line = tcp_line(scene, model)
-    c = line.client()
+    scene, c = begin(Server([s]))
+    line = c.line
     learn(c, s)
-    h = c.open()
-    c.validate(h, [ask(s, 1, 'a')])
-    c.info(h)
+    h = c.query([ask(s, 1, 'a')])
     c.data(h, 9999)
     c.data(h, 9999)
     line.rpc.call_id -= 1
@@ -490,9 +459,7 @@ def test_a_repeated_answer_is_called_so(tshark, tmp_path, two_pass):
 def test_identifiers_and_failed_blocks_have_their_path(tshark, tmp_path, two_pass):
     """Refused ones too, by the rules of values' paths; in requests, responses and QueryCounterInfo."""
     many, alone = gauge(2), single('Alone', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Only', [5]))
-    model, scene = Server([many, alone]), Scene()
-    c = tcp_line(scene, model).client()
-    learn(c, many, alone)
+    scene, c = begin(Server([many, alone]), many, alone)
     h = c.open()
     asked = [ask(many, 1, 'a'), ask(many, 2, 'gone'), ask(many, 9, 'a'), ask(alone, 1, 'whatever'), ask(many, NONE, '*'),
              dict(guid='00000000-0000-0000-0000-0000000000aa', counter_id=3)]
@@ -517,9 +484,7 @@ def test_identifiers_and_failed_blocks_have_their_path(tshark, tmp_path, two_pas
 def test_paths_of_identifiers_are_bounded(tshark, tmp_path):
     """Long names that the capture teaches once, and thousands of identifiers of 40 bytes that each would repeat them."""
     s = multiple('S' * 1000, counter(1, 'PERF_COUNTER_RAWCOUNT', 'C' * 1000, [1]))
-    model, scene = Server([s]), Scene()
-    c = tcp_line(scene, model).client()
-    learn(c, s)
+    scene, c = begin(Server([s]), s)
     h, count = c.open(), 8000
     c.validate(h, [ask(s, 1)] * count)
     out, _ = tshark.run('-r', scene.write(tmp_path / 'x.pcap'), '-T', 'fields', '-e', 'pcq.identifier.path',
@@ -535,11 +500,8 @@ def test_paths_of_identifiers_are_bounded(tshark, tmp_path):
 def test_refusals_stand_first_in_the_info_column_and_failures_behind_the_value(tshark, tmp_path):
     """The first refused counter with its error, in the response and in an answer; a size probe is no failure in words."""
     s = gauge(2)
-    model, scene = Server([s]), Scene()
-    c = tcp_line(scene, model).client()
-    learn(c, s)
-    h = c.open()
-    c.validate(h, [ask(s, 1, 'a'), ask(s, 9, 'a'), ask(s, 2, 'gone')])
+    scene, c = begin(Server([s]), s)
+    h = c.query([ask(s, 1, 'a'), ask(s, 9, 'a'), ask(s, 2, 'gone')], info=False)
     c.validate(h, [ask(s, 1, 'b')], add=False)
     c.info(h)
     c.data(h)
@@ -567,12 +529,9 @@ def test_a_text_is_a_text_in_every_row_or_in_none(tshark, tmp_path, two_pass):
                  counter(2, 'PERF_COUNTER_TEXT', 'Some', names('abc', 'more', long, 'a')),
                  counter(3, 'PERF_COUNTER_RAWCOUNT', 'Numbers', lambda at, k: 65 + k),
                  counter(4, 'PERF_COUNTER_TEXT', 'Short', names('abc', 'def', 'ghi', 'jkl')), instances='abcd')
-    model, scene = Server([s]), Scene()
-    c = tcp_line(scene, model).client()
+    scene, c = begin(Server([s]))
     learn(c, s, codes=(9, 10))
-    h = c.open()
-    c.validate(h, [ask(s, NONE, '*'), ask(s, 1, 'b'), ask(s, 1, '*')])
-    c.info(h)
+    h = c.query([ask(s, NONE, '*'), ask(s, 1, 'b'), ask(s, 1, '*')])
     c.data(h, 9999)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     (number, _), = answers(scene)
@@ -597,12 +556,8 @@ def test_clocks_that_jump(tshark, tmp_path):
     s = single('Clocks', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: 100 * at.number),
                counter(2, 'PERF_COUNTER_DELTA', 'Delta', lambda at, k: 100 * at.number))
     times = Times([(10 ** 12 + at * second, start + at * second) for at in (0, 1, -50, -49, day)])
-    model, scene = Server([s], clock=times), Scene()
-    c = tcp_line(scene, model).client()
-    learn(c, s)
-    h = c.open()
-    c.validate(h, [ask(s)])
-    c.info(h)
+    scene, c = begin(Server([s], clock=times), s)
+    h = c.query([ask(s)])
     for jump in (0, day, 0, -day, -day):
         scene.capture.now += jump * 10 ** 6
         c.data(h, 9999)

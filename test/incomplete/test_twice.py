@@ -13,7 +13,7 @@ from conftest import TOP
 from gen import hkpd_scene
 from gen.pcap import checksum
 from gen.scene import Scene, tcp_line
-from gen.story import Server, ask, counter, learn, multiple, run, unseen
+from gen.story import Server, ask, begin, counter, learn, multiple, run, unseen
 
 PCAPS = TOP / 'test' / 'pcaps'
 KEYS = json.loads((PCAPS / 'keys.json').read_text())
@@ -58,9 +58,7 @@ def told(tshark, path, *passes):
 
 def conversation():
     s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: 1000 * at.number), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Level', [5, 6, 7]))
-    scene = Scene()
-    c = tcp_line(scene, Server([s])).client()
-    learn(c, s)
+    scene, c = begin(Server([s]), s)
     run(c, [ask(s, 1, '*'), ask(s, 2, 'a'), ask(s, 77, 'a')], 4)
     return scene
 
@@ -84,8 +82,7 @@ def opened_before():
     s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: 1000 * at.number), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Level', [5, 6, 7]))
     scene, model = Scene(), Server([s])
     hidden, c = unseen(model), tcp_line(scene, model).client()
-    h = hidden.open()
-    hidden.validate(h, [ask(s, 1, '*'), ask(s, 2, 'a')])
+    h = hidden.query([ask(s, 1, '*'), ask(s, 2, 'a')], info=False)
     learn(c, s)
     c.info(h, 9999)
     for _ in range(4):

@@ -246,8 +246,7 @@ def test_a_handle_that_is_given_out_anew_meanwhile(tshark, tmp_path, is_closed, 
         unseen(model).close(h)
         line.rpc.call_id += 1
         line.rpc.transport.seq[0] += 44
-    h = c.open()
-    c.validate(h, [ask(s, i, 'a') for i in (2, 3, 4)])
+    h = c.query([ask(s, i, 'a') for i in (2, 3, 4)], info=False)
     _, stub, record = model.handle(DATA, bytes(request))
     frame = line.rpc.transport.to_client(line.rpc.response_pdus(stub, number))
     scene.expect(frame, line.message(DATA, 'response', stub, record['response'], record))
@@ -287,8 +286,7 @@ def test_a_list_that_is_cut_ends_what_it_would_have_replaced(tshark, tmp_path, w
         c.reg_info(s.guid, 9)
         if what == 'types':
             c.reg_info(s.guid, 10)
-        h = c.open()
-        c.validate(h, [ask(s, 1, 'a')])
+        h = c.query([ask(s, 1, 'a')], info=False)
     again()
     sample()
     first = len(scene.capture.frames) + 1
@@ -310,8 +308,7 @@ def test_what_is_told_anew_is_marked_in_the_tree(tshark, tmp_path, passes):
     model, scene = Server([old]), Scene()
     c = tcp_line(scene, model).client()
     learn(c, old)
-    h = c.open()
-    c.validate(h, [ask(old, 1, 'a')])
+    h = c.query([ask(old, 1, 'a')], info=False)
     for _ in range(2):
         c.data(h, 9999)
     model.sets = [new]

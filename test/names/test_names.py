@@ -12,8 +12,7 @@ from gen.hkpd_block import Counter, Object
 from gen.hkpd_scene import Talk
 from gen.model import ENGLISH, GERMAN, TYPES
 from gen.scene import Scene, smb_line, tcp_line
-from gen.story import (Server, answers, ask, counter, frames_of, learn, multiple, run, single,
-                              story, taught_in)
+from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story, taught_in
 from gen.stubs import DATA, REG_INFO, VALIDATE
 from learned import by_path, close_to, read
 from series import table
@@ -135,12 +134,8 @@ def test_earlier_before_later(tshark, tmp_path):
     old, new = engine(), engine()
     new.names[ENGLISH], new.counters[0].names[ENGLISH] = 'Motor II', 'Spins/sec'
     server = Server([old])
-    scene = Scene()
-    c = tcp_line(scene, server).client()
-    learn(c, old)
-    h = c.open()
-    c.validate(h, [ask(old, 1, 'a')])
-    c.info(h)
+    scene, c = begin(server, old)
+    h = c.query([ask(old, 1, 'a')])
     c.data(h, 9999)
     server.sets = [new]
     learn(c, new, codes=(9, 10))
@@ -160,11 +155,8 @@ def test_an_id_given_out_anew(tshark, tmp_path, two_pass, back):
     new.names = {ENGLISH: 'Engine' if back else 'Motor II', GERMAN: 'Motor zwei'}
     new.counters[0].names = {ENGLISH: 'Turns/sec' if back else 'Spins/sec', GERMAN: 'Drehungen/s'}
     server = Server([old])
-    scene = Scene()
-    c = tcp_line(scene, server).client()
-    h = c.open()
-    c.validate(h, [ask(old, 1, 'a')])
-    c.info(h)
+    scene, c = begin(server)
+    h = c.query([ask(old, 1, 'a')])
     for s in (old, new):
         server.sets = [s]
         learn(c, s, codes=(1, 3, 5), lcid=0x407)
@@ -190,11 +182,8 @@ def test_a_name_that_comes_just_before_another_language_s(tshark, tmp_path, two_
     new.names = {ENGLISH: 'Pump', GERMAN: 'Pumpe'}
     new.counters[0].names = {ENGLISH: 'Strokes/sec', GERMAN: 'Hübe/s'}
     server = Server([old])
-    scene = Scene()
-    c = tcp_line(scene, server).client()
-    h = c.open()
-    c.validate(h, [ask(old, 1, 'a')])
-    c.info(h)
+    scene, c = begin(server)
+    h = c.query([ask(old, 1, 'a')])
     learn(c, old, codes=(1, 3, 5), lcid=0x407)
     c.data(h, 9999)
     server.sets = [new]
@@ -213,11 +202,8 @@ def test_a_name_of_what_comes_after(tshark, tmp_path, two_pass):
     new.names = {ENGLISH: 'Pump', GERMAN: 'Pumpe'}
     new.counters[0].names = {ENGLISH: 'Strokes/sec', GERMAN: 'Hübe/s'}
     server = Server([old])
-    scene = Scene()
-    c = tcp_line(scene, server).client()
-    h = c.open()
-    c.validate(h, [ask(old, 1, 'a')])
-    c.info(h)
+    scene, c = begin(server)
+    h = c.query([ask(old, 1, 'a')])
     for s in (old, new):
         server.sets = [s]
         learn(c, s, codes=(1, 3, 5), lcid=0x407)
@@ -589,9 +575,8 @@ def test_a_lost_fragment_teaches_nothing(tshark, tmp_path):
     """A table of names in many fragments, one of which is not in the capture."""
     s = multiple('Long', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'counter %d with a name ' % i + 'x' * 100, lambda at, k: 1)
                            for i in range(100)])
-    scene = Scene()
-    line = tcp_line(scene, Server([s]), mss=500)
-    c = line.client()
+    scene, c = begin(Server([s]), mss=500)
+    line = c.line
     learn(c, s, codes=(9,))
     request = stubs.request(REG_INFO, szMachine='\\\\SRV01', CounterSetGuid=s.guid, RequestCode=10, RequestLCID=0,
                             dwInSize=1 << 16)
@@ -628,13 +613,11 @@ def test_an_answer_without_its_request_teaches_nothing(tshark, tmp_path):
 def test_a_refused_question_teaches_nothing(tshark, tmp_path):
     """Size probes and errors come before the good answer: learned_in is the good one."""
     s = engine()
-
-    def talk(c):
-        c.reg_info(s.guid, 9, in_size=0)
-        c.reg_info(s.guid, 9, in_size=6)
-        c.reg_info(s.guid, 9, in_size=500)
-        run(c, [ask(s, 1, 'a')], 1)
-    scene = story(Server([s]), talk)
+    scene, c = begin(Server([s]))
+    c.reg_info(s.guid, 9, in_size=0)
+    c.reg_info(s.guid, 9, in_size=6)
+    c.reg_info(s.guid, 9, in_size=500)
+    run(c, [ask(s, 1, 'a')], 1)
     frames = read(tshark, scene, tmp_path)
     (number, _), = frames_of(scene, VALIDATE, 'request')
     good = frames_of(scene, REG_INFO, 'response')[2][0]
@@ -663,9 +646,8 @@ def test_two_tables_in_one_frame_keep_their_order(tshark, tmp_path):
     pass all do."""
     s = engine()
     server = Server([s])
-    scene = Scene()
-    line = tcp_line(scene, server)
-    c = line.client()
+    scene, c = begin(server)
+    line = c.line
     learn(c, s)
     h = c.open()
     rpc = line.rpc

@@ -13,7 +13,7 @@ from gen.buffers import NONE
 from gen.model import ENGLISH, GERMAN, JAPANESE, TYPES
 from gen.scene import Scene, tcp_line
 from gen.server import Query, bounded
-from gen.story import Server, answers, ask, counter, frames_of, learn, multiple, run, single, story
+from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story
 from gen.every_type import UNDECIDED, every_type, together
 from gen.stubs import VALIDATE
 from learned import by_path, close_to, compare_paths, compare_values, cooked, one, read, read_and_said
@@ -148,13 +148,12 @@ def test_it_holds_every_locale(tshark, tmp_path, monkeypatch, known):
     monkeypatch.setattr('gen.server.LANGUAGES', (ENGLISH, GERMAN, JAPANESE))
     s = engine()
     s.names[JAPANESE], s.counters[1].names[JAPANESE] = 'エンジン', '負荷'
-
-    def talk(c):
-        for lcid in (GERMAN, JAPANESE) if known == 'name-first' else (JAPANESE, GERMAN):
-            c.reg_info(s.guid, 3, lcid)
-            c.reg_info(s.guid, 5, lcid)
-        learn(c, s)
-    assert facts(write(tshark, story(Server([s]), talk), tmp_path)) == truth([s], languages=(ENGLISH, GERMAN, JAPANESE))
+    scene, c = begin(Server([s]))
+    for lcid in (GERMAN, JAPANESE) if known == 'name-first' else (JAPANESE, GERMAN):
+        c.reg_info(s.guid, 3, lcid)
+        c.reg_info(s.guid, 5, lcid)
+    learn(c, s)
+    assert facts(write(tshark, scene, tmp_path)) == truth([s], languages=(ENGLISH, GERMAN, JAPANESE))
 
 
 @PASSES
@@ -199,9 +198,7 @@ def test_the_newest_names(tshark, tmp_path):
     old, new = engine(), engine('Renamed')
     new.guid = old.guid
     server = Server([old])
-    scene = Scene()
-    c = tcp_line(scene, server).client()
-    learn(c, old)
+    scene, c = begin(server, old)
     server.sets = [new]
     learn(c, new)
     assert facts(write(tshark, scene, tmp_path)) == truth([new], languages=(ENGLISH,))

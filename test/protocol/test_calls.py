@@ -15,8 +15,7 @@ from conftest import TOP, TSHARK
 from gen import buffers, hkpd_scene, hkpd_stubs, stubs
 from gen.pcap import PERFLIB, WINREG, Capture
 from gen.scene import Scene, tcp_line
-from gen.story import (Server, answers, ask, counter, frames_of, learn, multiple, run, single, story, taught_in,
-                              unseen)
+from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story, taught_in, unseen
 from gen.stubs import CLOSE, DATA, ENUMERATE, INFO, INSTANCES, OPEN, REG_INFO, VALIDATE
 from learned import one, read, read_file
 
@@ -49,12 +48,9 @@ def test_each_life_of_a_handle_has_a_number(tshark, tmp_path, two_pass):
     """Counted from 1 as the capture shows them, in every request and response of opnums 3 to 7, though the bytes are the
     same each time."""
     s = plain()
-
-    def talk(c):
-        learn(c, s)
-        for _ in range(3):
-            run(c, [ask(s, 1)])
-    scene = story(Server([s], handles=[SAME] * 3), talk)
+    scene, c = begin(Server([s], handles=[SAME] * 3), s)
+    for _ in range(3):
+        run(c, [ask(s, 1)])
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     life, seen = 0, 0
     for number, messages in sorted(scene.frames.items()):
@@ -82,15 +78,13 @@ def test_the_number_is_in_the_info_column(tshark, tmp_path):
 
 def test_the_number_filters_a_whole_query(tshark, tmp_path):
     s = plain()
-
-    def talk(c):
-        handles = c.open(), c.open()
-        for h in handles:
-            c.validate(h, [ask(s, 1)])
-        for h in handles:
-            c.data(h)
-            c.close(h)
-    scene = story(Server([s]), talk)
+    scene, c = begin(Server([s]))
+    handles = c.open(), c.open()
+    for h in handles:
+        c.validate(h, [ask(s, 1)])
+    for h in handles:
+        c.data(h)
+        c.close(h)
     scene.write(tmp_path / 'a.pcap')
     out, _ = tshark.run('-2', '-r', tmp_path / 'a.pcap', '-Y', 'pcq.query.number == 2', '-T', 'fields', '-e', 'frame.number')
     # open, validate, data (probe and call), close: two frames each
@@ -136,13 +130,10 @@ def test_a_size_probe_of_a_closed_handle_shows_that_it_is_open(tshark, tmp_path,
     handle is a size probe."""
     s = plain()
     server = Server([s], handles=[SAME] * 2)
-    scene = Scene()
-    c = tcp_line(scene, server).client()
-    learn(c, s)
+    scene, c = begin(server, s)
     run(c, [ask(s, 1)])
     hidden = unseen(server)
-    h = hidden.open()
-    hidden.validate(h, [ask(s, 1)])
+    h = hidden.query([ask(s, 1)], info=False)
     c.data(h)
     c.data(h)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
@@ -392,8 +383,7 @@ def test_blocks_in_another_order_than_the_identifiers_are_nobodys(tshark, tmp_pa
     c = tcp_line(scene, Server([s]), alters=lambda opnum, kind, stub: moved(stub) if (opnum, kind) == (DATA, 'response') and len(stub) >= 100
                  else stub).client()
     learn(c, s)
-    h = c.open()
-    c.validate(h, asked)
+    h = c.query(asked, info=False)
     c.data(h, 9999)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     frame = frames[frames_of(scene, DATA, 'response')[0][0]]
@@ -418,14 +408,12 @@ def moved(stub):
 def test_names_beside_guids_and_ids(tshark, tmp_path):
     """Requests and answers of opnums 1 and 2, and the counter id of RequestCode 2."""
     s = multiple('Known Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Known Counter', [1, 1]))
-
-    def talk(c):
-        learn(c, s, codes=(9, 10))
-        c.reg_info(s.guid, 1)
-        c.reg_info(s.guid, 2, 1)
-        c.instances(s.guid)
-        c.enumerate()
-    scene = story(Server([s]), talk)
+    scene, c = begin(Server([s]))
+    learn(c, s, codes=(9, 10))
+    c.reg_info(s.guid, 1)
+    c.reg_info(s.guid, 2, 1)
+    c.instances(s.guid)
+    c.enumerate()
     frames = read(tshark, scene, tmp_path, two_pass=True)
     listed = frames_of(scene, ENUMERATE, 'response')[-1][0]
     assert [x.label for x in frames[listed].all('pcq.counterset.guid')] == ['Counterset GUID: %s (Known Set)' % s.guid]
@@ -446,14 +434,10 @@ def test_names_beside_guids_and_ids(tshark, tmp_path):
 
 def test_what_validation_asks_and_answers(tshark, tmp_path):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [1, 1]))
-
-    def talk(c):
-        learn(c, s)
-        h = c.open()
-        c.validate(h, [ask(s, 1, 'a'), ask(s, 2, 'a'), ask(s, 1, 'b')])
-        c.validate(h, [ask(s, 2, 'b')])
-        c.validate(h, [ask(s, 99, 'a')])
-    scene = story(Server([s]), talk)
+    scene, c = begin(Server([s]), s)
+    h = c.query([ask(s, 1, 'a'), ask(s, 2, 'a'), ask(s, 1, 'b')], info=False)
+    c.validate(h, [ask(s, 2, 'b')])
+    c.validate(h, [ask(s, 99, 'a')])
     info = info_of(tshark, scene, tmp_path)
     asked = [info[n] for n, m in frames_of(scene, VALIDATE, 'request')]
     told = [info[n] for n, m in frames_of(scene, VALIDATE, 'response')]
@@ -477,15 +461,11 @@ def test_the_status_in_a_request_means_nothing(tshark, tmp_path):
 
 def test_probes_say_what_they_are_about(tshark, tmp_path):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]))
-
-    def talk(c):
-        learn(c, s)
-        c.reg_info(s.guid, 3, 0x407)
-        c.instances(s.guid)
-        h = c.open()
-        c.validate(h, [ask(s, 1, 'a')])
-        c.data(h)
-    scene = story(Server([s]), talk)
+    scene, c = begin(Server([s]), s)
+    c.reg_info(s.guid, 3, 0x407)
+    c.instances(s.guid)
+    h = c.query([ask(s, 1, 'a')], info=False)
+    c.data(h)
     info = info_of(tshark, scene, tmp_path)
     probes = [info[n] for opnum in (REG_INFO, INSTANCES, DATA) for n, m in frames_of(scene, opnum, 'response') if m.status == 8]
     assert 'QueryCounterSetRegistrationInfo response, Set, COUNTERSET_NAME_STRING, de-DE, size probe: needs 8 bytes' in probes

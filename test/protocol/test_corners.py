@@ -11,10 +11,10 @@ import test_manifest as manifests
 from conftest import TOP
 from gen import buffers, model, server, stubs
 from gen.hkpd_block import Counter, Instance, Object
-from gen.hkpd_scene import Talk
+from gen.hkpd_scene import begin_talk
 from gen.model import TYPES
 from gen.scene import Scene, tcp_line
-from gen.story import Server, answers, ask, counter, frames_of, learn, multiple, run, single, story, unseen
+from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story, unseen
 from gen.stubs import DATA, INFO, VALIDATE
 from learned import by_path, compare_paths, compare_values, cooked, one, read
 from test_sound import ASSUMED, backward, gauge, three_counters
@@ -22,14 +22,10 @@ from test_sound import ASSUMED, backward, gauge, three_counters
 
 def test_a_counter_that_is_refused_twice(tshark, tmp_path):
     s = multiple('Set', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'Counter %d' % i, [i]) for i in range(1, 5)])
-
-    def calls(c):
-        learn(c, s)
-        h = c.open()
-        c.validate(h, [ask(s, 1, 'a'), ask(s, 999, 'a')])
-        c.validate(h, [ask(s, 999, 'a')])
-        c.data(h, 9999)
-    scene = story(Server([s]), calls)
+    scene, c = begin(Server([s]), s)
+    h = c.query([ask(s, 1, 'a'), ask(s, 999, 'a')], info=False)
+    c.validate(h, [ask(s, 999, 'a')])
+    c.data(h, 9999)
     frames = read(tshark, scene, tmp_path)
     asked_in = frames[frames_of(scene, DATA, 'request')[0][0]]
     assert [x.label for x in asked_in.all('pcq.query')] == ['Query: 1 counter, 1 refused']
@@ -39,18 +35,13 @@ def test_a_counter_that_is_refused_twice(tshark, tmp_path):
 def test_the_second_of_a_name_before_a_block_of_one(tshark, tmp_path):
     s = multiple('Set', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: 100 * at.number + 7 * k * at.number),
                  instances=[(1, 'x'), (2, 'x')])
-
-    def calls(c):
-        learn(c, s)
-        h = c.open()
-        c.validate(h, [ask(s, 1, 'x')])
-        c.info(h)
-        c.data(h, 9999)
-        c.validate(h, [ask(s, 1, 'x')], add=False)
-        c.validate(h, [ask(s, 1, '*')])
-        c.info(h)
-        c.data(h, 9999)
-    scene = story(Server([s]), calls)
+    scene, c = begin(Server([s]), s)
+    h = c.query([ask(s, 1, 'x')])
+    c.data(h, 9999)
+    c.validate(h, [ask(s, 1, 'x')], add=False)
+    c.validate(h, [ask(s, 1, '*')])
+    c.info(h)
+    c.data(h, 9999)
     frames = read(tshark, scene, tmp_path)
     last = frames[answers(scene)[-1][0]]
     assert len(by_path(last)) == 2
@@ -61,9 +52,7 @@ def test_a_dropped_sample_is_no_first_one(tshark, tmp_path):
     many = lambda at: [Instance('%d ' % i + 900 * 'x') for i in range(500)]
     objects = [Object(2 * k, 'Object %d' % k, [Counter(2, 'Things', TYPES['PERF_COUNTER_DELTA'], lambda at, k: at.number, 4)], many)
                for k in (1, 2)]
-    scene = Scene()
-    talk = Talk(scene, objects, max_frag=60000)
-    talk.open()
+    scene, talk = begin_talk(objects, max_frag=60000, titles=False)
     for index in (2, 4, 2):
         b = talk.block([o for o in objects if o.index == index])
         talk.ask(str(index), bytes(b.record), room=10 ** 7)
@@ -73,9 +62,7 @@ def test_a_dropped_sample_is_no_first_one(tshark, tmp_path):
 
 
 def test_a_query_and_a_key_with_one_handle(tshark, tmp_path):
-    scene = Scene()
-    talk = Talk(scene, client_port=50009)
-    talk.open()
+    scene, talk = begin_talk(client_port=50009, titles=False)
     s = single('One', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7))
     c = tcp_line(scene, Server([s], handles=[talk.handle])).client()
     learn(c, s)
@@ -95,12 +82,10 @@ def test_the_english_of_britain(tshark, tmp_path, monkeypatch):
     s.names[0x809] = s.names[model.GERMAN] = 'Set'
     s.counters[0].names[0x809] = 'Colours'
     s.counters[0].names[model.GERMAN] = 'Farben'
-
-    def calls(c):
-        learn(c, s, codes=(1, 3, 5), lcid=0x809)
-        learn(c, s, codes=(1, 3, 5), lcid=model.GERMAN)
-        run(c, [ask(s, 1, 'a')], 1)
-    scene = story(Server([s]), calls)
+    scene, c = begin(Server([s]))
+    learn(c, s, codes=(1, 3, 5), lcid=0x809)
+    learn(c, s, codes=(1, 3, 5), lcid=model.GERMAN)
+    run(c, [ask(s, 1, 'a')], 1)
     frames = read(tshark, scene, tmp_path)
     assert list(by_path(frames[answers(scene)[0][0]])) == ['\\\\SRV01\\Set(a)\\Colours']
 
@@ -172,15 +157,11 @@ def test_what_the_frame_itself_taught(tshark, tmp_path):
 
 def test_rows_of_csv_before_info(tshark, tmp_path):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'First', [11, 12]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Second', [21, 22]))
-
-    def calls(c):
-        learn(c, s)
-        h = c.open()
-        c.validate(h, [ask(s, 1, 'a'), ask(s, 2, 'a')])
-        c.data(h, 9999)
-        c.info(h)
-        c.data(h, 9999)
-    scene = story(Server([s], order=backward), calls)
+    scene, c = begin(Server([s], order=backward), s)
+    h = c.query([ask(s, 1, 'a'), ask(s, 2, 'a')], info=False)
+    c.data(h, 9999)
+    c.info(h)
+    c.data(h, 9999)
     tshark.run('-q', '-r', scene.write(tmp_path / 'x.pcap'), '-z', 'pcq,csv,%s' % (tmp_path / 'out.csv'))
     rows = list(csv.reader((tmp_path / 'out.csv').open()))
     column = {p.rpartition('\\')[2]: i for i, p in enumerate(rows[0])}
@@ -190,11 +171,8 @@ def test_rows_of_csv_before_info(tshark, tmp_path):
 def test_a_base_of_another_instance(tshark, tmp_path):
     """Nothing is divided by it."""
     s = multiple('Set', counter(1, 'PERF_RAW_FRACTION', 'Part', [100], base=2), counter(2, 'PERF_RAW_BASE', 'Base', [400]))
-
-    def calls(c):
-        learn(c, s)
-        run(c, [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(s, 1, 'b')], 1)
-    scene = story(Server([s]), calls)
+    scene, c = begin(Server([s]), s)
+    run(c, [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(s, 1, 'b')], 1)
     frames = read(tshark, scene, tmp_path)
     results = {one(x, 'pcq.path'): cooked(x)[0] for x in frames[answers(scene)[0][0]].values}
     assert results == {'\\\\SRV01\\Set(a)\\Part': None, '\\\\SRV01\\Set(b)\\Base': None, '\\\\SRV01\\Set(b)\\Part': 25}
@@ -252,14 +230,12 @@ def test_a_cut_packet_in_the_info_column(tshark, tmp_path):
 
 def test_calls_that_are_missing_before_the_query(tshark, tmp_path):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'First', [11, 12]))
-    scene = Scene()
-    line = tcp_line(scene, Server([s]))
-    c = line.client()
+    scene, c = begin(Server([s]))
+    line = c.line
     learn(c, s)
     line.rpc.call_id += 5
     line.rpc.transport.seq[0] += 500
-    h = c.open()
-    c.validate(h, [ask(s, 1, 'a')])
+    h = c.query([ask(s, 1, 'a')], info=False)
     c.data(h, 9999)
     frame = read(tshark, scene, tmp_path)[answers(scene)[0][0]]
     assert list(by_path(frame)) == ['\\\\SRV01\\Set(a)\\First'] and ASSUMED not in frame.experts
@@ -269,9 +245,7 @@ def test_calls_that_are_missing_before_the_query(tshark, tmp_path):
 @pytest.mark.parametrize('text, size', [('\u6162\u6364', 8), ('\u51e6\u7406\u88c5\u7f6e', 16), ('\u6162\u6364\u611f', 8),
                                         ('\u7f62\u6364\u6162', 8)])
 def test_texts_of_other_scripts(tshark, tmp_path, text, size):
-    scene = Scene()
-    talk = Talk(scene, objects=[Object(1500, 'Set', [Counter(1502, 'Wide', 0x00000B00, lambda at, k: text, size)])])
-    talk.open()
+    scene, talk = begin_talk(objects=[Object(1500, 'Set', [Counter(1502, 'Wide', 0x00000B00, lambda at, k: text, size)])], titles=False)
     talk.sample()
     rows = tshark.fields(scene.write(tmp_path / 'x.pcap'), ['pcq.value.text'], '-Y', 'hkpd.data_block')
     assert rows == [[text]]

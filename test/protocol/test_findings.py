@@ -149,9 +149,7 @@ def test_a_failure_is_news_where_it_begins_and_where_it_ends(tshark, tmp_path):
                  instances=lambda n: [x for x in 'abc' if x not in states[min(n, len(states) - 1)]])
 
     def talk(c):
-        h = c.open()
-        c.validate(h, [ask(s, 1, x) for x in 'abc'])
-        c.info(h)
+        h = c.query([ask(s, 1, x) for x in 'abc'])
         for _ in states[:-1]:
             c.data(h, 1 << 20)
         c.validate(h, [ask(s, 1, 'c')], add=False)
@@ -172,9 +170,7 @@ def test_what_is_not_delivered_is_news_where_it_begins_and_where_it_ends(tshark,
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]), instances=lambda n: list(states[min(n, len(states) - 1)]))
 
     def talk(c):
-        h = c.open()
-        c.validate(h, [ask(s, 1, '*')])
-        c.info(h)
+        h = c.query([ask(s, 1, '*')])
         for _ in states[:-1]:
             c.data(h, 1 << 20)
         c.validate(h, [ask(s, 1, '*')], add=False)
@@ -214,8 +210,7 @@ def test_each_refused_counter_is_a_finding(tshark, tmp_path):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
 
     def talk(c):
-        h = c.open()
-        c.validate(h, [ask(s, 1, 'a'), ask(s, 7, 'a'), ask(s, 8, 'b')])
+        h = c.query([ask(s, 1, 'a'), ask(s, 7, 'a'), ask(s, 8, 'b')], info=False)
         c.validate(h, [ask(s, 1, 'b')], add=False)
     scene = story(Server([s]), lambda c: (learn(c, s), talk(c)))
     frames = read(tshark, scene, tmp_path)

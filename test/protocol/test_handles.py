@@ -5,8 +5,7 @@ import pytest
 
 from gen import buffers, stubs
 from gen.scene import Scene, smb_line, tcp_line
-from gen.story import (Server, answers, ask, counter, frames_of, learn, multiple, run, single, story,
-                              unseen)
+from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story, unseen
 from gen.stubs import CLOSE, DATA, OPEN, VALIDATE
 from learned import by_path, cooked, read
 
@@ -99,14 +98,10 @@ def test_every_packet_with_a_handle(tshark, tmp_path, line, options, two_pass):
 def test_reused_after_close(tshark, tmp_path, two_pass):
     """The server deals out the same bytes again: another handle, with other counters and no samples yet."""
     s = plain()
-    server = Server([s], handles=[SAME] * 3)
-
-    def talk(c):
-        learn(c, s)
-        run(c, [ask(s, 1)])
-        run(c, [ask(s, 2)])
-        run(c, [ask(s, 1)], close=False)
-    scene = story(server, talk)
+    scene, c = begin(Server([s], handles=[SAME] * 3), s)
+    run(c, [ask(s, 1)])
+    run(c, [ask(s, 2)])
+    run(c, [ask(s, 1)], close=False)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     assert len({handle_of(m) for ms in scene.frames.values() for m in ms} - {None, ZERO}) == 1
     check(frames, lives(scene), two_pass)
@@ -121,9 +116,7 @@ def test_reopened_without_a_close(tshark, tmp_path, two_pass):
     """The close was not captured, and an open hands out the same bytes: a new life begins all the same."""
     s = plain()
     server = Server([s], handles=[SAME] * 2)
-    scene = Scene()
-    c = tcp_line(scene, server).client()
-    learn(c, s)
+    scene, c = begin(server, s)
     run(c, [ask(s, 1)], close=False)
     unseen(server).close(SAME)
     run(c, [ask(s, 2)])
@@ -189,9 +182,7 @@ def test_opened_before_the_capture(tshark, tmp_path, two_pass):
     s = plain()
     server = Server([s])
     h = unseen(server).open()
-    scene = Scene()
-    c = tcp_line(scene, server).client()
-    learn(c, s)
+    scene, c = begin(server, s)
     c.validate(h, [ask(s, 1)])
     c.info(h)
     c.data(h, 9999)
@@ -207,9 +198,8 @@ def test_opened_before_the_capture(tshark, tmp_path, two_pass):
 def test_used_after_close(tshark, tmp_path):
     """An expert says so, with the frame that closed it; the server answers with a fault."""
     s = plain()
-    scene = Scene()
-    line = tcp_line(scene, Server([s]))
-    c = line.client()
+    scene, c = begin(Server([s]))
+    line = c.line
     h = c.open()
     c.close(h)
     line.call(DATA, stubs.request(DATA, hQuery=h, dwInSize=9))
@@ -352,8 +342,7 @@ def test_a_refused_removal_removes_nothing(tshark, tmp_path, two_pass):
         return stub[:20] + b'\5\0\0\0' + stub[24:] if removal else stub
     c = tcp_line(scene, Server([s]), alters=alter).client()
     learn(c, s)
-    h = c.open()
-    c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3)])
+    h = c.query([ask(s, i, 'a') for i in (1, 2, 3)], info=False)
     c.validate(h, [ask(s, i, 'a') for i in (1, 2)], add=False)
     c.data(h, 0)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
@@ -393,9 +382,8 @@ def test_handles_in_one_frame_keep_their_order(tshark, tmp_path, two_pass):
     """Answers to add and data of two handles in one frame, in that order; one block proves that the one addition was done."""
     s = plain()
     server = Server([s])
-    scene = Scene()
-    line = tcp_line(scene, server)
-    c = line.client()
+    scene, c = begin(server)
+    line = c.line
     learn(c, s)
     handles = c.open(), c.open()
     rpc = line.rpc

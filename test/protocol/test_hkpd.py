@@ -12,7 +12,7 @@ import pytest
 from conftest import FRAME, TOP, Shown, compare_places, same
 from gen import hkpd_stubs as stubs
 from gen.hkpd_block import Counter, Instance, Object, rows_of
-from gen.hkpd_scene import Talk, answers, built_in, every_type, machine, names_of, session
+from gen.hkpd_scene import Talk, answers, begin_talk, built_in, every_type, machine, names_of, session
 from gen.model import TYPES, Clock, grows
 from gen.scene import Scene
 from learned import Item, close_to, one, shows
@@ -214,9 +214,7 @@ def test_built_in_titles_are_those_of_windows_alone(tshark, tmp_path, own, samba
 
 
 def test_english_wins_over_other_languages(tshark, tmp_path):
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
+    scene, talk = begin_talk(titles=False)
     talk.titles('Counter 007', {i: n + ' (Z\xe4hler)' for i, n in names_of(talk.objects).items()})
     talk.titles()
     talk.sample()
@@ -236,9 +234,7 @@ def test_another_language_where_there_is_no_english(tshark, tmp_path):
 @pytest.mark.parametrize('lists', [('Counter 409', 'Counter 007'), ('Counter 007', 'Counter 809'), ('Counter 2009', 'Counter 407')])
 def test_english_of_any_country(tshark, tmp_path, lists):
     """The lower ten bits of a locale are its language ([MS-LCID] 2.1): 9 is English."""
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
+    scene, talk = begin_talk(titles=False)
     for name in lists:
         english = name.endswith('9')
         talk.titles(name, None if english else {i: n + ' (Z\xe4hler)' for i, n in names_of(talk.objects).items()})
@@ -266,10 +262,7 @@ def test_titles_of_the_performance_text_keys(tshark, tmp_path, opnum, name):
 
 def test_titles_of_the_users_language_are_not_english(tshark, tmp_path):
     """Those of HKEY_PERFORMANCE_NLSTEXT, where English is known."""
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk()
     talk.open(stubs.OPEN_NLS_TEXT)
     talk.titles('Counter', {i: n + ' (Z\xe4hler)' for i, n in names_of(talk.objects).items()})
     talk.open()
@@ -310,9 +303,7 @@ def test_titles_of_perflib(tshark, tmp_path, how):
 
 def test_the_value_name_decides_and_not_the_type(tshark, tmp_path):
     """Samba sends its titles as REG_BINARY."""
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
+    scene, talk = begin_talk(titles=False)
     talk.titles(kind=stubs.REG_BINARY)
     talk.sample()
     frames = read(tshark, scene, tmp_path)
@@ -322,20 +313,14 @@ def test_the_value_name_decides_and_not_the_type(tshark, tmp_path):
 
 def test_a_system_name_that_begins_with_backslashes(tshark, tmp_path):
     """A path has two of them before the machine, whoever sends how many."""
-    scene = Scene()
-    talk = Talk(scene, [Object(2, 'System', [Counter(10, 'Things', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1)])],
-                system='\\\\SRV01')
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk([Object(2, 'System', [Counter(10, 'Things', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1)])],
+                      system='\\\\SRV01')
     number = talk.sample()[1]
     assert read(tshark, scene, tmp_path)[number].show_of('pcq.path') == ['\\\\SRV01\\System\\Things']
 
 
 def test_names_belong_to_a_server(tshark, tmp_path):
-    scene = Scene()
-    first = Talk(scene)
-    first.open()
-    first.titles()
+    scene, first = begin_talk()
     second = Talk(scene, known=False, server='192.0.2.21', client_port=50009, system='SRV02')
     second.names = built_in(machine())
     second.open()
@@ -356,9 +341,7 @@ def test_what_is_assumed_is_of_a_handle(tshark, tmp_path):
 
 
 def test_a_language_has_32_bits_on_every_system(tshark, tmp_path):
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
+    scene, talk = begin_talk(titles=False)
     wide = talk.titles('Counter 100000009', {2: 'Wrong', 238: 'Wrong'})[1]
     right = talk.titles()[1]
     talk.sample()
@@ -368,9 +351,7 @@ def test_a_language_has_32_bits_on_every_system(tshark, tmp_path):
 
 
 def test_help_texts_are_no_names(tshark, tmp_path):
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
+    scene, talk = begin_talk(titles=False)
     talk.titles('Help 009', names_of(talk.objects))
     talk.names = built_in(machine())
     talk.sample()
@@ -404,10 +385,7 @@ def test_titles_of_a_names_file_belong_to_its_server(tshark, tmp_path, owner, sh
 
 @PASSES
 def test_each_object_has_its_own_sample_before(tshark, tmp_path, two_pass):
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk()
     frames_of = [talk.sample(only=only)[1] for only in ({2, 238}, {230, 232}, {2}, {2, 230, 232, 238}, {238})]
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     compare_values(frames, scene)
@@ -421,9 +399,7 @@ def test_each_object_has_its_own_sample_before(tshark, tmp_path, two_pass):
 def test_each_formula_has_its_own_clocks(tshark, tmp_path):
     """Two objects of one formula whose samples before are not the same: what passed since then is each one's own."""
     rate = Counter(10, 'Things/sec', TYPES['PERF_COUNTER_BULK_COUNT'], lambda at, k: 1000 * at.number)
-    scene = Scene()
-    talk = Talk(scene, objects=[Object(2, 'System', [rate]), Object(4, 'Memory', [rate])])
-    talk.open()
+    scene, talk = begin_talk(objects=[Object(2, 'System', [rate]), Object(4, 'Memory', [rate])], titles=False)
     stamps = []
     for only in ({2, 4}, {2}, {2, 4}):
         stamps.append(talk.clock.now().stamp)
@@ -435,9 +411,7 @@ def test_each_formula_has_its_own_clocks(tshark, tmp_path):
 
 def test_a_counter_of_another_type_is_another_counter(tshark, tmp_path):
     """The provider was replaced: the index is the same, what is behind it is not."""
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
+    scene, talk = begin_talk(titles=False)
     numbers = []
     for kind in ('PERF_COUNTER_BULK_COUNT', 'PERF_100NSEC_TIMER', 'PERF_100NSEC_TIMER'):
         talk.objects = [Object(2, 'System', [Counter(10, 'Things', TYPES[kind], lambda at, k: 1000 * at.number)])]
@@ -450,9 +424,7 @@ def test_a_counter_of_another_type_is_another_counter(tshark, tmp_path):
 
 def test_an_object_that_loses_its_instances(tshark, tmp_path):
     """What had instances is not what has none, nor the other way round."""
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
+    scene, talk = begin_talk(titles=False)
     numbers = []
     rate = Counter(10, 'Things', TYPES['PERF_COUNTER_BULK_COUNT'], lambda at, k: 1000 * at.number)
     for instances in (lambda at: [Instance('a')], None, None, lambda at: [Instance('a')]):
@@ -469,9 +441,7 @@ def test_counters_of_one_index_are_told_by_their_order(tshark, tmp_path, two_pas
     """Two in an object, and one before them that comes later: with that it is another object, then each is compared with itself."""
     rate = TYPES['PERF_COUNTER_BULK_COUNT']
     twins = [Counter(10, 'Things', rate, lambda at, k, step=step: step * (99 + at.number)) for step in (1000, 50000)]
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
+    scene, talk = begin_talk(titles=False)
     results = []
     for before in (0, 1, 1):
         talk.objects = [Object(2, 'System', [Counter(12, 'New', rate, lambda at, k: 7 * at.number)][:before] + twins)]
@@ -487,19 +457,14 @@ def test_counters_of_one_index_are_told_by_their_order(tshark, tmp_path, two_pas
 
 @pytest.mark.parametrize('scale', [-11, -10, 10, 11])
 def test_a_scale_has_ten_powers(tshark, tmp_path, scale):
-    scene = Scene()
-    talk = Talk(scene, objects=[Object(2, 'System', [Counter(10, 'Things', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1,
-                                                             scale=scale)])])
-    talk.open()
+    scene, talk = begin_talk(objects=[Object(2, 'System', [Counter(10, 'Things', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1,
+                                                                   scale=scale)])], titles=False)
     number = talk.sample()[1]
     assert experts(read(tshark, scene, tmp_path)[number]) == ({'scale'} if abs(scale) > 10 else set())
 
 
 def test_samples_belong_to_a_handle(tshark, tmp_path):
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk()
     first = talk.handle
     talk.open()
     second = talk.handle
@@ -510,10 +475,7 @@ def test_samples_belong_to_a_handle(tshark, tmp_path):
 
 @pytest.mark.parametrize('status', [2, 5, 1450])
 def test_a_block_that_failed_is_no_sample(tshark, tmp_path, status):
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk()
     talk.sample()
     talk.sample(status=status)
     talk.sample()
@@ -524,10 +486,7 @@ def test_a_block_that_failed_is_no_sample(tshark, tmp_path, status):
 
 @PASSES
 def test_a_damaged_object_is_no_sample_and_the_others_are(tshark, tmp_path, two_pass):
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk()
     talk.sample()
     b = talk.block()
     b.record.patch(b.places[238, 'object'] + 40, 'I', 200)
@@ -546,10 +505,7 @@ def test_a_damaged_object_is_no_sample_and_the_others_are(tshark, tmp_path, two_
 @pytest.mark.parametrize('some', [False, True], ids=['all', 'some'])
 def test_definitions_alone_are_no_sample(tshark, tmp_path, some, two_pass):
     """MetadataGlobal, or objects of which only the definitions came: what is compared is the answer before it."""
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk()
     talk.sample()
     whole = talk.objects
     bare = {230, 238} if some else {o.index for o in whole}
@@ -571,10 +527,7 @@ def test_a_renamed_instance_is_told_by_its_id(tshark, tmp_path, two_pass):
     value = lambda at, k: 10 ** 6 * rows[at.number][k][1] + 1000 * at.number * rows[at.number][k][1]
     disks = Object(234, 'PhysicalDisk', [Counter(218, 'Disk Bytes/sec', TYPES['PERF_COUNTER_BULK_COUNT'], value)],
                    lambda at: [Instance(*x) for x in rows[at.number]])
-    scene = Scene()
-    talk = Talk(scene, objects=[disks])
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk(objects=[disks])
     for _ in rows:
         talk.sample()
     assert compare_values(read(tshark, scene, tmp_path, two_pass=two_pass), scene) == 4
@@ -589,10 +542,7 @@ def test_a_name_that_fills_its_length_is_sound(tshark, tmp_path):
                 if length > 2:
                     struct.pack_into('<I', b.record.data, at + 20, length - 2)
                     b.record.data[at + 24 + length - 2:at + 24 + length] = b'xy'
-    scene = Scene()
-    talk = Talk(scene, objects=[o for o in machine() if o.code_page == 0], fill=0x78)
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk(objects=[o for o in machine() if o.code_page == 0], fill=0x78)
     for _ in range(3):
         b = talk.block()
         fill(b)
@@ -622,10 +572,7 @@ def test_instances_are_told_by_their_parents(tshark, tmp_path):
 
     counters = [Counter(6, '% Processor Time', t['PERF_COUNTER_BULK_COUNT'],
                         lambda at, k: (k + (2 if gone(at) else 0)) * 10 ** 6 + at.number * 1000)]
-    scene = Scene()
-    talk = Talk(scene, objects=[Object(232, 'Thread', counters, threads), Object(230, 'Process', counters, processes)])
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk(objects=[Object(232, 'Thread', counters, threads), Object(230, 'Process', counters, processes)])
     for _ in range(3):
         talk.sample()
     assert compare_values(read(tshark, scene, tmp_path), scene) > 5
@@ -650,9 +597,7 @@ def test_the_life_of_a_handle(tshark, tmp_path):
 
 @PASSES
 def test_a_closed_handle_is_noticed(tshark, tmp_path, two_pass):
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
+    scene, talk = begin_talk(titles=False)
     talk.sample()
     closed, _ = talk.close()
     asked = talk.line.request(stubs.QUERY_VALUE, stubs.query(talk.handle, 'Global'))
@@ -692,10 +637,7 @@ def second(talk, record):
 @PASSES
 def test_a_second_response_is_no_sample(tshark, tmp_path, two_pass):
     """Nothing is calculated for it, and the next answer is compared with the first response."""
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk()
     again = []
     for _ in range(3):
         b = talk.block(at=talk.clock.at(talk.clock.number + 7))
@@ -714,9 +656,7 @@ def test_a_second_response_is_no_sample(tshark, tmp_path, two_pass):
 
 
 def test_growing_buffers_are_retries(tshark, tmp_path):
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
+    scene, talk = begin_talk(titles=False)
     echo = b'\x20' * 64                    # Samba sends the client's bytes back
     first, small = talk.ask('Global', echo, 234, room=64, size=200000)
     second, small2 = talk.ask('global', bytes(128), 234, room=128)
@@ -731,9 +671,7 @@ def test_growing_buffers_are_retries(tshark, tmp_path):
 
 
 def test_more_data_is_never_decoded(tshark, tmp_path):
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
+    scene, talk = begin_talk(titles=False)
     block, lists = bytes(talk.block().record), '1\x002\x00'.encode('utf-16-le') + bytes(2)
     numbers = [talk.ask('Global', block, 234)[1], talk.ask('Counter 009', lists, 234)[1]]
     frames = read(tshark, scene, tmp_path)
@@ -743,9 +681,7 @@ def test_more_data_is_never_decoded(tshark, tmp_path):
 
 @pytest.mark.parametrize('ndr64', [False, True])
 def test_the_data_of_a_request_is_never_a_block(tshark, tmp_path, ndr64):
-    scene = Scene()
-    talk = Talk(scene, ndr64=ndr64)
-    talk.open()
+    scene, talk = begin_talk(ndr64=ndr64, titles=False)
     for sent in (bytes(talk.block().record), b'\x20' * 65536):
         talk.sample(sent=sent, room=65536)
     frames = read(tshark, scene, tmp_path)
@@ -761,9 +697,7 @@ WINREG_FIELDS = ['winreg.winreg_%s' % x for x in (
 @pytest.mark.parametrize('ndr64', [False, True])
 def test_a_request_with_much_data_has_the_fields_that_one_with_little_has(tshark, tmp_path, ndr64):
     """Of whichever NDR; without NDR64 all that winreg itself shows, but for the items that are one byte each."""
-    scene = Scene()
-    talk = Talk(scene, ndr64=ndr64)
-    talk.open()
+    scene, talk = begin_talk(ndr64=ndr64, titles=False)
     numbers = [talk.ask('Counter 009', None, status=2, sent=b' ' * size)[0] for size in (100, 5000)]
     few, many = (wire_of_winreg(read(tshark, scene, tmp_path)[n]) for n in numbers)
     assert all(len(x[name]) == 1 for x in (few, many) for name in WINREG_FIELDS)
@@ -776,9 +710,7 @@ def test_a_request_with_much_data_has_the_fields_that_one_with_little_has(tshark
 
 
 def test_an_empty_subkey_is_the_same_key(tshark, tmp_path):
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
+    scene, talk = begin_talk(titles=False)
     _, opened = talk.open_key('')
     talk.titles()
     talk.sample()
@@ -823,10 +755,7 @@ def test_a_lost_request_leaves_the_answer_readable(tshark, tmp_path):
 
 def test_a_request_without_its_last_counts_is_still_read(tshark, tmp_path):
     """nmap leaves out the actual count: handle and name come before that."""
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk()
     for _ in range(2):
         b = talk.block()
         stub = bytes(stubs.query(talk.handle, 'Global'))[:-28]
@@ -840,10 +769,7 @@ def test_a_request_without_its_last_counts_is_still_read(tshark, tmp_path):
 
 
 def test_info(tshark, tmp_path):
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk()
     small, more = talk.ask('Global', bytes(8), 234, room=1000)
     _, told = talk.ask('Global', bytes(8), 234, room=1000, size=5000)
     _, empty = talk.ask('Global', None, 234, room=0)

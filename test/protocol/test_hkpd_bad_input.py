@@ -8,7 +8,7 @@ import pytest
 
 from gen import hkpd_stubs as stubs
 from gen.hkpd_block import Counter, Instance, Object, block, titles
-from gen.hkpd_scene import Talk, answers, machine
+from gen.hkpd_scene import Talk, answers, begin_talk, machine
 from gen.model import TYPES, grows, level
 from gen.record import utf16
 from gen.scene import Scene
@@ -68,10 +68,7 @@ def sound_values(frame, sound):
 def check(tshark, folder, changes, wanted, objects=None, sample=True, two_pass=False):
     """Each change between two good answers. wanted: names of experts, one of which must be there; '' for none.
     sample: what a change does not make uncertain is right, and the sample for the next; what it does is none."""
-    scene = Scene()
-    talk = Talk(scene, objects=objects)
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk(objects=objects)
     talk.sample()
     talk.sample()
     numbers, expected = [], []
@@ -135,10 +132,7 @@ def test_13_22_to_34_numbers_that_lead_the_walk(tshark, tmp_path, two_pass):
 def test_14_counters_given_twice(tshark, tmp_path):
     """That is allowed: each is compared with its own namesake."""
     counters = [Counter(6, 'Twice', TYPES['PERF_COUNTER_BULK_COUNT'], grows(10 ** 6 * n, 100 * n)) for n in (1, 2, 3)]
-    scene = Scene()
-    talk = Talk(scene, objects=[Object(2, 'System', counters)])
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk(objects=[Object(2, 'System', counters)])
     for _ in range(3):
         talk.sample()
     frames = read(tshark, scene, tmp_path)
@@ -153,10 +147,7 @@ def test_15_parents_that_are_themselves_or_nothing(tshark, tmp_path):
                                                    Instance('beyond', parent=(999, 0))])
     two = Object(232, 'Two', counters, lambda at: [Instance('ring', parent=(230, 2)), Instance('none', parent=(2, 0))])
     three = Object(2, 'Three', counters)
-    scene = Scene()
-    talk = Talk(scene, objects=[one, two, three])
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk(objects=[one, two, three])
     for _ in range(3):
         talk.sample()
     assert compare_values(read(tshark, scene, tmp_path), scene) == 16
@@ -175,9 +166,7 @@ def test_17_scales(tshark, tmp_path):
 
 def test_18_answers_that_are_something_else(tshark, tmp_path):
     """A list where a block was asked for, a block where titles were, and neither."""
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
+    scene, talk = begin_talk(titles=False)
     numbers = [talk.ask('Global', data)[1] for data in (bytes(titles([(2, 'x')])), b'PERF', b'P\0E\0R\0', b'\0' * 200)]
     wrong = talk.ask('Counter 009', bytes(talk.block().record))[1]
     talk.titles()
@@ -308,10 +297,7 @@ def test_23_odd_names(tshark, tmp_path):
     names = ['x' * 30000, 'a\tb', '\u202eright', ') \\ # /', '*', 'half \ud800', '\U0001F98A']
     objects = [Object(230, 'Odd', [Counter(6, 'Work', TYPES['PERF_COUNTER_BULK_COUNT'], grows(10, 10))],
                       lambda at: [Instance(n) for n in names])]
-    scene = Scene()
-    talk = Talk(scene, objects=objects)
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk(objects=objects)
     talk.sample()
     talk.sample()
     frames = read(tshark, scene, tmp_path)
@@ -322,9 +308,7 @@ def test_23_odd_names(tshark, tmp_path):
 
 def test_21_the_terminator_of_a_list_is_no_title(tshark, tmp_path):
     """An odd number of strings: the last is a number without a text."""
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
+    scene, talk = begin_talk(titles=False)
     number = talk.ask('Counter 009', utf16('2\0System\x004\0\0'))[1]
     frame = read(tshark, scene, tmp_path)[number]
     assert frame.show_of('hkpd.title.index') == ['2', '4']
@@ -335,10 +319,7 @@ def test_21_the_terminator_of_a_list_is_no_title(tshark, tmp_path):
 
 def test_24_value_names(tshark, tmp_path):
     """Whatever was asked for, a block is a block."""
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk()
     for name in ('*', '2 4 238', 'Foreign 2', 'x' * 3000, '', 'COSTLY'):
         talk.sample(name)
     compare_values(read(tshark, scene, tmp_path), scene)
@@ -347,10 +328,7 @@ def test_24_value_names(tshark, tmp_path):
 def test_25_objects_given_twice(tshark, tmp_path):
     """Each is shown; nothing is calculated of them (test_pairs.py)."""
     b = machine()[4]
-    scene = Scene()
-    talk = Talk(scene, objects=[b, b])
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk(objects=[b, b])
     for _ in range(3):
         talk.sample()
     frames = read(tshark, scene, tmp_path)
@@ -362,10 +340,7 @@ def test_25_objects_given_twice(tshark, tmp_path):
 
 
 def test_26_unknown_errors(tshark, tmp_path):
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk()
     numbers = [talk.sample(status=status)[1] for status in (0xDEADBEEF, 0xFFFFFFFF)]
     frames = read(tshark, scene, tmp_path)
     compare_values(frames, scene)
@@ -445,10 +420,7 @@ def test_35_36_clocks_and_counters_that_go_back(tshark, tmp_path):
                 lambda at, k: 10 ** 9 - at.number),
         Counter(20, 'Nobody', t['PERF_100NSEC_MULTI_TIMER'], grows(10, 10), multi=lambda at, k: 0),
     ])
-    scene = Scene()
-    talk = Talk(scene, objects=[back])
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk(objects=[back])
     for _ in range(4):
         talk.sample()
     talk.clock.number -= 2
@@ -465,10 +437,7 @@ def test_37_more_than_a_double_holds(tshark, tmp_path):
         Counter(10, 'Count', TYPES['PERF_COUNTER_LARGE_RAWCOUNT'], level(huge)),
         Counter(12, 'Difference', TYPES['PERF_COUNTER_LARGE_DELTA'], level([0, 2 ** 64 - 1])),
     ])]
-    scene = Scene()
-    talk = Talk(scene, objects=objects)
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk(objects=objects)
     numbers = [talk.sample()[1] for _ in huge]
     frames = read(tshark, scene, tmp_path)
     compare_values(frames, scene)
@@ -479,10 +448,7 @@ def test_38_instances_that_come_and_go(tshark, tmp_path):
     names = (['a', 'b', 'a'], ['b'], [], ['a', 'a', 'c'], ['c', 'a'])
     objects = [Object(230, 'Busy', [Counter(6, 'Work', TYPES['PERF_COUNTER_DELTA'], lambda at, k: at.number * 10 + k, 4)],
                       lambda at: [Instance(n) for n in names[at.number]])]
-    scene = Scene()
-    talk = Talk(scene, objects=objects)
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk(objects=objects)
     for _ in names:
         talk.sample()
     for before, there, (_, message) in zip([[], *names], names, answers(scene)):    # of two, the one that is left may be either
@@ -493,10 +459,7 @@ def test_38_instances_that_come_and_go(tshark, tmp_path):
 
 def test_39_announced_and_not_there(tshark, tmp_path):
     """A gigabyte by its counts, a kilobyte in the stub."""
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk()
     b = talk.block()
     numbers = []
     for actual, room in ((2 ** 30, 2 ** 30), (len(b.record) + 1, 65536), (len(b.record), 10)):
@@ -512,9 +475,7 @@ def test_39_announced_and_not_there(tshark, tmp_path):
 def test_every_cut_and_every_flipped_byte_of_a_small_block(tshark, tmp_path):
     """Nothing crashes, loops or throws, whatever a byte is."""
     objects = [machine()[4]]
-    scene = Scene()
-    talk = Talk(scene, objects=objects)
-    talk.open()
+    scene, talk = begin_talk(objects=objects, titles=False)
     good = bytes(block(objects, talk.clock.now()).record)
     for at in range(8, len(good), 3):
         talk.ask('Global', good[:at])
@@ -526,9 +487,7 @@ def test_every_cut_and_every_flipped_byte_of_a_small_block(tshark, tmp_path):
 
 def test_requests_that_end_too_soon_are_counted(tshark, tmp_path):
     """The stock function throws at their end; the call was made all the same."""
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
+    scene, talk = begin_talk(titles=False)
     for size in (0, 4, 12):
         request = stubs.query(talk.handle, 'Global')
         del request.data[len(request.data) - size:]

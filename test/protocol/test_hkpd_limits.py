@@ -8,9 +8,8 @@ import pytest
 
 import cost
 from gen.hkpd_block import Counter, Object
-from gen.hkpd_scene import Talk
+from gen.hkpd_scene import begin_talk
 from gen.model import TYPES
-from gen.scene import Scene
 
 HEADER = 104
 
@@ -48,9 +47,7 @@ def many_objects(indexes, number):
 
 def capture(folder, instances, counters):
     """-> (path, frames of the two answers)"""
-    scene = Scene()
-    talk = Talk(scene, max_frag=60000)
-    talk.open()
+    scene, talk = begin_talk(max_frag=60000, titles=False)
     frames = [talk.ask('230', big(instances, counters, n), room=10 ** 8)[1] for n in (1, 2)]
     return scene.write(folder / 'big.pcap'), frames
 
@@ -76,9 +73,7 @@ def test_big_answers(tshark, tmp_path, instances, counters, shown):
 def test_chosen_title_indexes(tshark, tmp_path):
     """Indexes that all are multiples of the prime which a table of so many entries is taken modulo cost no more than others."""
     def used(factor):
-        scene = Scene()
-        talk = Talk(scene, max_frag=60000)
-        talk.open()
+        scene, talk = begin_talk(max_frag=60000, titles=False)
         for n in (1, 2):
             talk.ask('Global', many_objects([factor * k for k in range(1, 60001)], n), room=10 ** 8)
         return cost.of_tshark(tshark, scene.write(tmp_path / 'a.pcap'))
@@ -88,9 +83,7 @@ def test_chosen_title_indexes(tshark, tmp_path):
 
 def test_a_megabyte_sent_with_a_request(tshark, tmp_path):
     """A client's buffer is one item, where Wireshark would give up."""
-    scene = Scene()
-    talk = Talk(scene, max_frag=60000)
-    talk.open()
+    scene, talk = begin_talk(max_frag=60000, titles=False)
     asked, _ = talk.sample(sent=b' ' * 1200000, room=1200000)
     path = scene.write(tmp_path / 'a.pcap')
     rows = tshark.fields(path, ['hkpd.value_name', 'winreg.winreg_QueryValue.data_size', 'winreg.handle'], '-Y',
@@ -101,10 +94,8 @@ def test_a_megabyte_sent_with_a_request(tshark, tmp_path):
 def test_what_is_kept_of_objects_counts_too(tshark, tmp_path):
     """Of samples of 1,500 objects with a value each, 1 MiB holds fewer than their bytes alone would let it."""
     count, samples = 1500, 8
-    scene = Scene()
-    talk = Talk(scene, [Object(2 * k, 'Object', [Counter(2, 'Things', TYPES['PERF_COUNTER_DELTA'], lambda at, k: at.number, 4)])
-                        for k in range(1, count + 1)], max_frag=60000)
-    talk.open()
+    scene, talk = begin_talk([Object(2 * k, 'Object', [Counter(2, 'Things', TYPES['PERF_COUNTER_DELTA'], lambda at, k: at.number, 4)])
+                              for k in range(1, count + 1)], max_frag=60000, titles=False)
     size = 0
     for _ in range(samples):
         b = talk.block()

@@ -15,7 +15,7 @@ from conftest import TOP
 from gen import client, model
 from gen.hkpd_scene import Talk
 from gen.scene import Scene, tcp_line
-from gen.story import Server, answers, ask, counter, learn, multiple, run, seconds, single, story, unseen
+from gen.story import Server, answers, ask, begin, counter, learn, multiple, run, seconds, single, story, unseen
 from learned import item_of, read_texts
 from test_values import big_story
 
@@ -227,8 +227,7 @@ def names_change():
     old, new = both(), both('Renamed')
     new.guid = old.guid
     server = Server([old])
-    scene = Scene()
-    c = tcp_line(scene, server).client()
+    scene, c = begin(server)
     for s in (old, new, old):
         server.sets = [s]
         learn(c, s)
@@ -238,29 +237,23 @@ def names_change():
 
 def handles_reused():
     s = both()
-    server = Server([s], handles=[bytes(20 * [n]) for n in (1, 1, 2, 1, 2)])
-
-    def talk(c):
-        learn(c, s)
-        for i in (1, 2, 3, 1, 2):
-            run(c, [ask(s, i, '*'), ask(s, 3, '*')], 2)
-    return story(server, talk)
+    scene, c = begin(Server([s], handles=[bytes(20 * [n]) for n in (1, 1, 2, 1, 2)]), s)
+    for i in (1, 2, 3, 1, 2):
+        run(c, [ask(s, i, '*'), ask(s, 3, '*')], 2)
+    return scene
 
 
 def counters_change():
     s = both()
-    server = Server([s], order=lambda q: list(range(len(q.identifiers)))[::-1])
-
-    def talk(c):
-        learn(c, s)
-        h = c.open()
-        for x, add, info in ((1, True, False), (2, True, True), (3, True, False), (2, False, False), (2, True, True)):
-            c.validate(h, [ask(s, x, '*')], add)
-            c.data(h, 9999)
-            if info:
-                c.info(h)
-            c.data(h, 9999)
-    return story(server, talk)
+    scene, c = begin(Server([s], order=lambda q: list(range(len(q.identifiers)))[::-1]), s)
+    h = c.open()
+    for x, add, info in ((1, True, False), (2, True, True), (3, True, False), (2, False, False), (2, True, True)):
+        c.validate(h, [ask(s, x, '*')], add)
+        c.data(h, 9999)
+        if info:
+            c.info(h)
+        c.data(h, 9999)
+    return scene
 
 
 def from_the_middle():
@@ -270,8 +263,7 @@ def from_the_middle():
     handles = [hidden.open() for _ in range(3)]
     for h in handles:
         hidden.validate(h, [ask(s, 1, '*'), ask(s, 2, '*')])
-    scene = Scene()
-    c = tcp_line(scene, server).client()
+    scene, c = begin(server)
     for h in handles:
         c.data(h, 9999)
         c.info(h)
@@ -311,8 +303,7 @@ def test_one_capture_teaches_the_next_nothing(sharkd, tmp_path):
     server = Server([s], handles=handles, clock=seconds(9))
     hidden = unseen(server)
     hidden.validate(hidden.open(), [ask(s, 1, 'a'), ask(s, 2, '*')])
-    scene = Scene()
-    c = tcp_line(scene, server).client()
+    scene, c = begin(server)
     c.data(handles[0], 9999)
     first, second = browsed.write(tmp_path / 'a.pcap'), scene.write(tmp_path / 'b.pcap')
     child = sharkd()
@@ -336,8 +327,7 @@ def test_a_capture_once_more_from_its_beginning(sharkd, places, tmp_path):
     """Its first call asks for the server, the handle and the counter that its last call asked for. What was known of them
     went with the file, and what took its place may lie where that lay."""
     s, other = both(), single('Other', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Elsewhere', lambda at, k: at.number))
-    scene = Scene()
-    first = tcp_line(scene, Server([s, other])).client()
+    scene, first = begin(Server([s, other]))
     second = tcp_line(scene, Server([other]), client_port=50003, server='192.0.2.99').client()
     handles = []
     for c, asked in ((first, ask(s, 1, 'a')), (second, ask(other, 1)), (first, ask(other, 1))):

@@ -66,8 +66,7 @@ def usual(alter=lambda opnum, kind, stub: stub, counters=(THINGS, SMALL, MORE), 
     client.enumerate()
     client.instances(s.guid)
     learn(client, s)
-    handle = client.open()
-    client.validate(handle, [ask(s, 1, 'a'), ask(s, 1, '*'), ask(s, NONE, '*'), ask(s, 1, 'gone')])
+    handle = client.query([ask(s, 1, 'a'), ask(s, 1, '*'), ask(s, NONE, '*'), ask(s, 1, 'gone')], info=False)
     if info:
         client.info(handle)
     for _ in range(4):
@@ -279,8 +278,7 @@ def test_performance_data_that_was_cut(evidence, tmp_path):
 def test_a_second_probe_says_nothing_of_the_first(evidence):
     """Nor does an answer to another operation, or one that comes after an answer that was cut or lost."""
     def talk(c, s, server):
-        h = c.open()
-        c.validate(h, [ask(s, NONE, '*')])
+        h = c.query([ask(s, NONE, '*')], info=False)
         c.data(h, 0)
         c.validate(h, [ask(s, 2, 'a'), ask(s, 2, 'b')])     # and more is needed than was said
         c.data(h, 0)
@@ -299,8 +297,7 @@ def test_a_probe_is_for_the_next_call_alone(evidence):
         return None if (opnum, kind) == (DATA, 'response') and next(lost) else stub
 
     def talk(c, s, server):
-        h = c.open()
-        c.validate(h, [ask(s, 2, 'a')])
+        h = c.query([ask(s, 2, 'a')], info=False)
         c.data(h, 0)
         c.data(h, 9999)
         c.validate(h, [ask(s, NONE, '*')])
@@ -358,8 +355,7 @@ def test_two_queries_have_clocks_and_orders_of_their_own(evidence):
 
 def test_what_was_removed_and_added_again_comes_last(evidence):
     def talk(c, s, server):
-        h = c.open()
-        c.validate(h, [ask(s, 2, 'a'), ask(s, 2, 'b'), ask(s, NONE, '*')])
+        h = c.query([ask(s, 2, 'a'), ask(s, 2, 'b'), ask(s, NONE, '*')], info=False)
         c.validate(h, [ask(s, 2, 'a')], add=False)
         c.validate(h, [ask(s, 2, 'a')])
         c.info(h)

@@ -191,8 +191,7 @@ def test_a_lost_fragment_in_the_middle_makes_no_size(tshark, tmp_path, protocol,
     s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]), instances=['instance %d' % n for n in range(20)])
     line = tcp_line(scene, Server([s], scene=scene, boot=0), mss=192, protocol=protocol, order=order, max_frag=192)
     c = line.client()
-    handle = c.open()
-    c.validate(handle, [ask(s, 1, '*')])
+    handle = c.query([ask(s, 1, '*')], info=False)
     c.data(handle, 4096)
     before = len(scene.capture.frames)
     c.data(handle, 4096)
@@ -434,8 +433,7 @@ def query_of_one_counter(protocol):
     model = Server([s], scene=scene, boot=0)
     line = Moody(scene, tcp_line(scene, model, mss=60000, protocol=protocol).rpc, model)
     c = line.client()
-    handle = c.open()
-    c.validate(handle, [ask(s, 1, 'a')])
+    handle = c.query([ask(s, 1, 'a')], info=False)
     return scene, line, c, handle
 
 
@@ -453,8 +451,7 @@ def sessions(seed, protocol, turns, **rpc):
 
     def opened(line, n):
         c = line.client()
-        handle = c.open()
-        c.validate(handle, [ask(kinds[n], 1, '*')])
+        handle = c.query([ask(kinds[n], 1, '*')], info=False)
         return c, handle
 
     lines = [connect(n) for n in range(2)]
@@ -510,8 +507,7 @@ def test_who_asks_something_else_is_another(tshark, tmp_path):
     for n in range(10):
         line = tcp_line(scene, model, client_port=50001 + n, mss=60000, protocol=SealedRpc)
         c = line.client()
-        handle = c.open()
-        c.validate(handle, [ask(kinds[n % 2], 1, 'a' * (1 + n % 2 * 8))])
+        handle = c.query([ask(kinds[n % 2], 1, 'a' * (1 + n % 2 * 8))], info=False)
         c.data(handle, 1 << 16)
         c.close(handle)
         scene.capture.now += SECOND
@@ -532,8 +528,7 @@ def test_ports_that_are_used_again_are_another_connection(tshark, tmp_path, pass
         line.rpc.interface = interface or line.rpc.interface
         line.rpc.bind()
         c = line.client()
-        handle = c.open()
-        c.validate(handle, [ask(s, 1, 'a')])
+        handle = c.query([ask(s, 1, 'a')], info=False)
         c.data(handle, 1 << 16)
         ours += [] if interface else range(first, len(scene.capture.frames) + 1)
     rows = tshark.fields(scene.write(tmp_path / 'a.pcap'), ['frame.number', 'pcq.sealed.operation'], '-Y', 'pcq.sealed.operation', *passes)
@@ -570,8 +565,7 @@ def test_queries_of_one_connection(tshark, tmp_path):
             c.data(handle, 1 << 16)
 
     def opened(s, name):
-        handle = c.open()
-        c.validate(handle, [ask(s, 1, name)])
+        handle = c.query([ask(s, 1, name)], info=False)
         return handle
     for s, name in zip(sets, ('*', 'another')):
         handle = opened(s, name)
@@ -751,8 +745,7 @@ def test_a_fault_between_sealed_samples(tshark, tmp_path, waits, late):
     model = Server([s], scene=scene, boot=0)
     line = tcp_line(scene, model, mss=60000, protocol=SealedRpc)
     c = line.client()
-    handle = c.open()
-    c.validate(handle, [ask(s, 1, 'a')])
+    handle = c.query([ask(s, 1, 'a')], info=False)
     for n in range(8):
         scene.capture.now += SECOND
         if n == 5:

@@ -11,7 +11,7 @@ from gen import hkpd_stubs as registry
 from gen.buffers import error_block
 from gen.hkpd_block import Counter as Number
 from gen.hkpd_block import Object
-from gen.hkpd_scene import Talk
+from gen.hkpd_scene import Talk, begin_talk
 from gen.model import ENGLISH, TYPES
 from gen.pcap import SealedRpc
 from gen.scene import Scene, tcp_line
@@ -77,10 +77,7 @@ def two_at_once(first, second, **more):
     value = lambda i: lambda at, k: 100 * i + 7 * at.number
     objects = [Object(i, 'Object %d' % i, [Number(i + 1, 'Counter %d' % i, TYPES['PERF_COUNTER_DELTA'], value(i), 4)])
                for i in (2, 4)]
-    scene = Scene()
-    talk = Talk(scene, objects, **more)
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk(objects, **more)
     for n in range(8):
         if n != 4:
             talk.sample(first, [int(i) for i in first.split()])
@@ -151,9 +148,7 @@ def test_a_capture_whose_clock_is_set_back(tshark, tmp_path):
 @pytest.mark.parametrize('size', [None, 4096], ids=['no-size', 'size'])
 def test_probes_and_failures_of_the_registry_are_counted(ask_all, size, passes):
     """ERROR_MORE_DATA, also of a server that does not say how much, and ERROR_NO_SYSTEM_RESOURCES; titles that are not there are neither."""
-    scene = Scene()
-    talk = Talk(scene, [Object(2, 'System', [Number(3, 'Things', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 7, 4)])])
-    talk.open()
+    scene, talk = begin_talk([Object(2, 'System', [Number(3, 'Things', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 7, 4)])], titles=False)
     talk.ask('Counter 007', None, status=2)
     talk.titles()
     for n in range(4):
@@ -171,8 +166,7 @@ def test_probes_of_other_operations_are_no_probes_for_samples(tshark, tmp_path, 
     scene, s = Scene(), memory()
     c = tcp_line(scene, Server([s], scene=scene)).client()
     learn(c, s)
-    h = c.open()
-    c.validate(h, [ask(s, 1)])
+    h = c.query([ask(s, 1)], info=False)
     for _ in range(3):
         c.info(h)
     for _ in range(samples):
@@ -244,10 +238,7 @@ def test_two_machines_of_one_name(ask_all):
 
 def registry_session(names, change):
     """A sample each second; what is asked for by each name, and what change(talk, n) makes of the objects before the nth."""
-    scene = Scene()
-    talk = Talk(scene, [Object(2, 'System', [Number(3, 'Things', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 7, 4)])])
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk([Object(2, 'System', [Number(3, 'Things', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 7, 4)])])
     for n, name in enumerate(names):
         change(talk, n)
         talk.sample(name)
@@ -337,8 +328,7 @@ def test_a_refusal_before_its_name_came(tshark, tmp_path, added, passes):
     """Its column, if it is blank or not, is one and has the name."""
     scene, s = Scene(), memory()
     c = tcp_line(scene, Later([s], scene=scene)).client()
-    h = c.open()
-    c.validate(h, [ask(s, 1), ask(s, 2)])
+    h = c.query([ask(s, 1), ask(s, 2)], info=False)
     learn(c, s)
     c.validate(h, [ask(s, 1)] + [ask(s, 2)] * added)
     c.info(h)

@@ -20,8 +20,7 @@ from gen import buffers, client, hkpd_scene, hkpd_stubs, model, stubs, troubles
 from gen.scene import Scene, tcp_line
 from gen.scenes import SCENES
 from gen.server import Query
-from gen.story import (Server, Times, answers, ask, counter, frames_of, learn, multiple, run, seconds, single,
-                              story, unseen)
+from gen.story import Server, Times, answers, ask, begin, counter, frames_of, learn, multiple, run, seconds, single, story, unseen
 from series import series, unit_of
 from series import table as lines_of
 
@@ -46,22 +45,18 @@ def stat(tshark, tmp_path):
 @functools.cache
 def whole_session():
     server = Server(model.countersets(), clock=model.Clock(), order=Query.block_order)
-
-    def talk(c):
-        client.browse(c, server.sets)
-        ids = client.wanted(server.sets)
-        client.query(c, ids, 5, remove=[ids[1], ids[6]])
-    return story(server, talk)
+    scene, c = begin(server)
+    client.browse(c, server.sets)
+    ids = client.wanted(server.sets)
+    client.query(c, ids, 5, remove=[ids[1], ids[6]])
+    return scene
 
 
 def one_counter(values, kind='PERF_COUNTER_RAWCOUNT', clock=None, samples=None):
     s = single('Small', counter(1, kind, 'Things', values))
-    server = Server([s], clock=clock or seconds(20))
-
-    def talk(c):
-        learn(c, s)
-        run(c, [ask(s, 1)], samples or len(values))
-    return story(server, talk)
+    scene, c = begin(Server([s], clock=clock or seconds(20)), s)
+    run(c, [ask(s, 1)], samples or len(values))
+    return scene
 
 
 # --- counters -------------------------------------------------------------------------------------------------------
@@ -155,12 +150,9 @@ def test_resets_of_bases(stat, kind, base):
     bases = [2 ** 33 + n for n in (0, 10, 5, 25, 20, 60)]
     s = single('Small', counter(1, kind, 'Things', lambda at, k: 1000 + 3 * at.number, base=2),
                counter(2, base, None, bases))
-    server = Server([s], clock=seconds(20))
-
-    def talk(c):
-        learn(c, s)
-        run(c, [ask(s, 1), ask(s, 2)], len(bases))
-    row = stat(story(server, talk), 'counters')[0]
+    scene, c = begin(Server([s], clock=seconds(20)), s)
+    run(c, [ask(s, 1), ask(s, 2)], len(bases))
+    row = stat(scene, 'counters')[0]
     assert (row['Counter'][-6:], row['Samples'], row['Results'], row['Resets']) == ('Things', '6', '3', '2')
 
 
@@ -181,17 +173,14 @@ def test_gaps(stat):
 def test_two_queries_of_one_counter(stat):
     """One row for a path, whoever asked; the answers of another query are no gaps."""
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10 + at.number))
-    server = Server([s])
-
-    def talk(c):
-        learn(c, s)
-        handles = [c.open(), c.open()]
-        for h in handles:
-            c.validate(h, [ask(s, 1)])
-            c.info(h)
-        for h in handles + handles[:1] * 3 + handles:
-            c.data(h, 1000)
-    row, = stat(story(server, talk), 'counters')
+    scene, c = begin(Server([s]), s)
+    handles = [c.open(), c.open()]
+    for h in handles:
+        c.validate(h, [ask(s, 1)])
+        c.info(h)
+    for h in handles + handles[:1] * 3 + handles:
+        c.data(h, 1000)
+    row, = stat(scene, 'counters')
     assert (row['Samples'], row['Gaps'], row['First'], row['Last'], row['Mean']) == ('7', '0', '10', '16', '13')
 
 
@@ -199,18 +188,13 @@ def test_two_queries_of_one_counter(stat):
 def test_refusals(stat, passes):
     """A counter that the server does not have: each refusal of it, in a row that has no samples."""
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
-    server = Server([s])
-
-    def talk(c):
-        learn(c, s)
-        h = c.open()
-        c.validate(h, [ask(s, 1), ask(s, 9), ask(s, 8)])
-        c.validate(h, [ask(s, 9)])
-        c.validate(h, [ask(s, 9), ask(s, 7), ask(s, 9)])
-        c.validate(h, [ask(s, 6)], False)
-        c.info(h)
-        c.data(h, 1000)
-    scene = story(server, talk)
+    scene, c = begin(Server([s]), s)
+    h = c.query([ask(s, 1), ask(s, 9), ask(s, 8)], info=False)
+    c.validate(h, [ask(s, 9)])
+    c.validate(h, [ask(s, 9), ask(s, 7), ask(s, 9)])
+    c.validate(h, [ask(s, 6)], False)
+    c.info(h)
+    c.data(h, 1000)
     rows = {r['Counter'].rpartition('\\')[2]: (r['Refusals'], r['Samples']) for r in stat(scene, 'counters', *passes)}
     assert rows == {'#9': ('4', '0'), '#8': ('1', '0'), '#7': ('1', '0'), 'Things': ('0', '1')}
 
@@ -286,13 +270,11 @@ def test_queries_without_samples_or_ends(stat):
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
     server = Server([s], clock=seconds(9, filetime=36 * 10 ** 9))       # counts from the machine's start, an hour ago
     early = unseen(server).open()
-
-    def talk(c):
-        learn(c, s)
-        c.validate(early, [ask(s, 1), ask(s, 9)])
-        c.data(early, 1000)
-        c.open()
-    first, second = stat(story(server, talk), 'queries')
+    scene, c = begin(server, s)
+    c.validate(early, [ask(s, 1), ask(s, 9)])
+    c.data(early, 1000)
+    c.open()
+    first, second = stat(scene, 'queries')
     assert (first['Opened'], first['Closed'], first['Samples']) == ('before the capture', 'left open', '1')
     assert (first['Counters'], first['Refused'], first['Interval (s)'], first['Server clock (s)']) == ('1', '1', '', '')
     assert (second['Handle'], second['Samples'], second['Bytes/sample']) == ('query 2', '0', '')
@@ -335,16 +317,13 @@ def test_more_queries_than_rows(tshark, tmp_path):
 def test_a_query_for_each_sample_is_one_row(stat, passes):
     """Of two pollers with a set of counters each, whether they close it or not; one without samples stays apart."""
     sets = [single(name, counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number)) for name in ('A', 'B')]
-
-    def talk(c):
-        learn(c, *sets)
-        for _ in range(4):
-            for s in sets:
-                run(c, [ask(s, 1), ask(s, 9)], 1)
-        run(c, [ask(sets[0], 1), ask(sets[0], 9)], 2, close=False)
-        run(c, [ask(sets[0], 1), ask(sets[0], 9)], 1, close=False)
-        c.open()
-    scene = story(Server(sets), talk)
+    scene, c = begin(Server(sets), *sets)
+    for _ in range(4):
+        for s in sets:
+            run(c, [ask(s, 1), ask(s, 9)], 1)
+    run(c, [ask(sets[0], 1), ask(sets[0], 9)], 2, close=False)
+    run(c, [ask(sets[0], 1), ask(sets[0], 9)], 1, close=False)
+    c.open()
     rows = stat(scene, 'queries', *passes)
     assert [(row['Handle'], row['Samples'], row['Refused']) for row in rows] == [
         ('query 1 and 5 more', '7', '6'), ('query 2 and 3 more', '4', '4'), ('query 11', '0', '0')]
@@ -396,15 +375,13 @@ def test_calls_of_hkpd_in_one_pass_and_two(tshark, tmp_path):
 def test_bytes_of_a_sample_are_rounded(stat):
     """Two samples of one block, one of two: 80, 80 and 112 bytes."""
     s = single('Pair', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'Counter %d' % i, lambda at, k: 10) for i in (1, 2)])
-
-    def talk(c):
-        h = c.open()
-        c.validate(h, [ask(s, 1)])
-        c.data(h, 1000)
-        c.data(h, 1000)
-        c.validate(h, [ask(s, 2)])
-        c.data(h, 1000)
-    row, = stat(story(Server([s]), talk), 'queries')
+    scene, c = begin(Server([s]))
+    h = c.query([ask(s, 1)], info=False)
+    c.data(h, 1000)
+    c.data(h, 1000)
+    c.validate(h, [ask(s, 2)])
+    c.data(h, 1000)
+    row, = stat(scene, 'queries')
     assert row['Samples'] == '3' and row['Bytes/sample'] == '91'
 
 
@@ -424,9 +401,7 @@ LACKING = [x for n in range(4) for x in itertools.combinations(SETUP, n)]
 def lacking(missing, samples=3):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]),
                  counter(2, 'PERF_COUNTER_BULK_COUNT', 'Two', lambda at, k: 9 + at.number ** 2))
-    scene = Scene()
-    c = tcp_line(scene, Server([s]), alters=lambda opnum, kind, stub: None if opnum in missing else stub).client()
-    learn(c, s)
+    scene, c = begin(Server([s]), s, alters=lambda opnum, kind, stub: None if opnum in missing else stub)
     run(c, [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(s, 1, '*'), ask(s, 7, 'a')], samples)
     return scene
 
@@ -464,16 +439,13 @@ def test_counters_of_a_query_without_samples(stat, missing):
 def test_samples_of_an_assumed_order(stat):
     """Two counters of one kind: the order alone tells them apart, until QueryCounterInfo does."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2, 2]))
-
-    def talk(c):
-        learn(c, s)
-        h = c.open()
-        c.validate(h, [ask(s, 1, 'a'), ask(s, 2, 'a')])
-        c.data(h, 1000)
-        c.data(h, 1000)
-        c.info(h)
-        c.data(h, 1000)
-    rows = stat(story(Server([s]), talk), 'counters')
+    scene, c = begin(Server([s]), s)
+    h = c.query([ask(s, 1, 'a'), ask(s, 2, 'a')], info=False)
+    c.data(h, 1000)
+    c.data(h, 1000)
+    c.info(h)
+    c.data(h, 1000)
+    rows = stat(scene, 'counters')
     assert list(rows[0])[-1] == 'Assumed'
     assert [(r['Counter'][-3:], r['Samples'], r['Assumed']) for r in rows] == [('One', '3', '2'), ('Two', '3', '2')]
 
@@ -499,8 +471,7 @@ def paced(pauses, takes, probes=(), stamped='end'):
         return stub
     c = tcp_line(scene, server, alters=wait).client()
     learn(c, s)
-    h = c.open()
-    c.validate(h, [ask(s, 1)])
+    h = c.query([ask(s, 1)], info=False)
     for n, (pause, take) in enumerate(zip(pauses, takes)):
         scene.capture.now += int(pause * SECOND)
         if probes:
@@ -628,19 +599,15 @@ def test_the_refused(stat, passes):
     there = ['ab', 'a', 'a', 'ab']
     s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 5), instances=lambda n: [
         (ord(x), x) for x in there[n]])
-
-    def talk(c):
-        learn(c, s)
-        c.open()
-        h = c.open()
-        c.validate(h, [ask(s, 1, 'a'), ask(s, 9, 'a'), ask(s, 1, 'b')])
-        c.validate(h, [ask(s, 9, 'a')])
-        c.validate(h, [ask(s, 9, 'b')], add=False)      # no removal is a refusal
-        c.validate(h, [ask(s, 1, 'b')])                 # another error of a path that fails later
-        c.info(h)
-        for _ in range(4):
-            c.data(h, 1000)
-    scene = story(Server([s]), talk)
+    scene, c = begin(Server([s]), s)
+    c.open()
+    h = c.query([ask(s, 1, 'a'), ask(s, 9, 'a'), ask(s, 1, 'b')], info=False)
+    c.validate(h, [ask(s, 9, 'a')])
+    c.validate(h, [ask(s, 9, 'b')], add=False)      # no removal is a refusal
+    c.validate(h, [ask(s, 1, 'b')])                 # another error of a path that fails later
+    c.info(h)
+    for _ in range(4):
+        c.data(h, 1000)
     rows = stat(scene, 'refusals', *passes)
     assert list(rows[0])[:6] == ['Path', 'Error', 'Times', 'First frame', 'Query', 'Client']
     first = frames_of(scene, stubs.VALIDATE, 'response')[0][0]
@@ -673,17 +640,13 @@ def test_failed_blocks_of_an_assumed_order(stat, passes):
     refused the server said it itself."""
     there = ['ab', 'a', 'a', 'ab']
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', [5, 5]), instances=lambda n: [(ord(x), x) for x in there[n]])
-
-    def talk(c):
-        learn(c, s)
-        h = c.open()
-        c.validate(h, [ask(s, 1, 'a'), ask(s, 9, 'a'), ask(s, 1, 'b')])
-        c.data(h, 1000)
-        c.data(h, 1000)
-        c.info(h)
-        c.data(h, 1000)
-        c.data(h, 1000)
-    scene = story(Server([s]), talk)
+    scene, c = begin(Server([s]), s)
+    h = c.query([ask(s, 1, 'a'), ask(s, 9, 'a'), ask(s, 1, 'b')], info=False)
+    c.data(h, 1000)
+    c.data(h, 1000)
+    c.info(h)
+    c.data(h, 1000)
+    c.data(h, 1000)
     rows = stat(scene, 'refusals', *passes)
     assert list(rows[0]) == ['Path', 'Error', 'Times', 'First frame', 'Query', 'Client', 'Meaning', 'Assumed']
     assert [(r['Path'].rpartition('Set')[2], r['Times'], r['Assumed']) for r in rows] == [
@@ -697,8 +660,7 @@ def test_a_failure_of_which_nobody_knows_whose_it_is(stat):
     s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', [1, 1]))
     server = Server([s])
     c = unseen(server)
-    early = c.open()
-    c.validate(early, [ask(s, 1, 'a'), ask(s, 1, 'gone')])
+    early = c.query([ask(s, 1, 'a'), ask(s, 1, 'gone')], info=False)
     row, = stat(story(server, lambda c: c.data(early, 1000)), 'refusals')
     assert (row['Path'], row['Error'], row['Query']) == ('(not known whose block it is)', 'ERROR_NO_DATA', 'query 1')
 
@@ -800,9 +762,7 @@ def test_names_that_a_later_call_of_the_frame_changes(stat):
     line = tcp_line(scene, server)
     c, rpc = line.client(), line.rpc
     learn(c, s)
-    h = c.open()
-    c.validate(h, [ask(s, 1, 'a'), ask(s, 2, 'gone')])
-    c.info(h)
+    h = c.query([ask(s, 1, 'a'), ask(s, 2, 'gone')])
     server.sets = [named('One', 'Two')]
     calls = []
     for opnum, p in ((stubs.DATA, dict(hQuery=h, dwInSize=9999)),
@@ -883,18 +843,13 @@ def test_sizes_of_calls(tshark, tmp_path):
 
 def test_a_probe_without_an_answer(tshark, tmp_path):
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
-    server = Server([s])
-
-    def talk(c):
-        learn(c, s)
-        h = c.open()
-        c.validate(h, [ask(s, 1)])
-        c.data(h, 0)
-        c.data(h, 0)
-        c.data(h, 1000)
-        c.data(h, 1000)
-        c.data(h, 0)
-    scene = story(server, talk)
+    scene, c = begin(Server([s]), s)
+    h = c.query([ask(s, 1)], info=False)
+    c.data(h, 0)
+    c.data(h, 0)
+    c.data(h, 1000)
+    c.data(h, 1000)
+    c.data(h, 0)
     scene.write(tmp_path / 'scene.pcap')
     nodes = tree(tshark, tmp_path / 'scene.pcap', query_filter='pcq.opnum == 6')
     assert [nodes['Size probes', *x][0] for x in ([], ['followed by an answer'], ['not followed by an answer'])] == [

@@ -17,7 +17,7 @@ from gen.hkpd_scene import Talk
 from gen.model import TYPES
 from gen.pcap import Pipe, Rpc, Smb2, Tcp
 from gen.scene import Line, Scene, tcp_line
-from gen.story import NONE, Clock, Server, ask, counter, learn, multiple, run, single, story
+from gen.story import NONE, Clock, Server, ask, begin, counter, learn, multiple, run, single, story
 from gen.stubs import DATA, ENUMERATE, INFO, OPEN, VALIDATE, request
 from gen.troubles import ROOM, SECOND, again, memory, monitor, poller, processors, samples, silent, until, without_calls
 from gen.troubles import without_samples
@@ -116,9 +116,7 @@ def test_a_query_for_each_sample(summary):
 def test_two_at_a_time_are_two(summary):
     """Two open queries for the same counters."""
     s = things()
-    scene = Scene()
-    c = tcp_line(scene, Server([s])).client()
-    learn(c, s)
+    scene, c = begin(Server([s]), s)
     first, second = c.open(), c.open()
     for h in first, second:
         c.validate(h, [ask(s, 1)])
@@ -182,8 +180,7 @@ def test_a_size_probe_before_each_call_that_fails(summary, how, loses):
     scene, s = Scene(), troubles.memory()
     c = tcp_line(scene, Server([s], scene=scene, **how), **wire).client()
     learn(c, s)
-    h = c.open()
-    c.validate(h, [ask(s)])
+    h = c.query([ask(s)], info=False)
     for _ in range(4):
         with contextlib.suppress(Fault):
             c.data(h)
@@ -304,9 +301,7 @@ def answer_out_of_order():
     line = tcp_line(scene, Server([s], scene=scene))
     c, tcp = line.client(), line.rpc.transport
     learn(c, s)
-    h = c.open()
-    c.validate(h, [ask(s, NONE, '*')])
-    c.info(h)
+    h = c.query([ask(s, NONE, '*')])
     for n in range(9):
         if n == 4:
             tcp.to_client = lambda pdus: Tcp.to_client(tcp, pdus, order=[1, 0, *range(2, -(-len(b''.join(pdus)) // tcp.mss))])

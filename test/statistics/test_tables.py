@@ -16,7 +16,7 @@ from gen.mutate import together
 from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
 from gen.server import Query
-from gen.story import Server, ask, counter, frames_of, learn, multiple, run, single, story
+from gen.story import Server, ask, begin, counter, frames_of, learn, multiple, run, single, story
 from gen.troubles import poller
 from test_order import PCAPS, sharkd  # noqa: F401 (a fixture)
 
@@ -27,12 +27,11 @@ ALL = *TABLES, 'pcq,tree'
 def session(samples=4):
     """Everything that a client asks for, refused counters among it."""
     server = Server(model.countersets(), clock=model.Clock(), order=Query.block_order)
-
-    def talk(c):
-        client.browse(c, server.sets)
-        ids = client.wanted(server.sets)
-        client.query(c, ids, samples, remove=[ids[1], ids[6]])
-    return story(server, talk)
+    scene, c = begin(server)
+    client.browse(c, server.sets)
+    ids = client.wanted(server.sets)
+    client.query(c, ids, samples, remove=[ids[1], ids[6]])
+    return scene
 
 
 def drawn(tshark, capture, *statistics, args=(), env=None):
@@ -242,9 +241,8 @@ def test_eight_queries_of_an_assumed_order_are_named(tshark, tmp_path):
 def test_repeated_responses_have_one_node(tshark, tmp_path):
     """However many there are."""
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
-    scene = Scene()
-    line = tcp_line(scene, Server([s]))
-    c = line.client()
+    scene, c = begin(Server([s]))
+    line = c.line
     learn(c, s)
     run(c, [ask(s, 1)], 1, close=False)
     rpc, (_, m) = line.rpc, frames_of(scene, stubs.DATA, 'response')[0]

@@ -4,8 +4,7 @@
 import pytest
 
 from gen import hkpd_scene
-from gen.scene import Scene, tcp_line
-from gen.story import Server, ask, counter, learn, run, seconds, single
+from gen.story import Server, ask, begin, counter, run, seconds, single
 from gen.every_type import every_type, together
 
 FIELDS = ['pcq.' + name for name in '''path cooked cooked.none value value.text value.raw sample.previous
@@ -18,9 +17,7 @@ def capture(tmp_path_factory):
     types = every_type(False)
     odd = single('Odd', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Five bytes', lambda at, k: b'12345'))
     asked, shown = together(types, 6)
-    scene = Scene()
-    c = tcp_line(scene, Server([types, odd], clock=seconds(9), shows=shown)).client()
-    learn(c, types, odd)
+    scene, c = begin(Server([types, odd], clock=seconds(9), shows=shown), types, odd)
     run(c, [*asked, ask(odd, 1)], 2)
     talk = hkpd_scene.Talk(scene, [hkpd_scene.every_type()], client_port=50009)
     talk.open()

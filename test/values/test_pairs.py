@@ -5,10 +5,10 @@ import pytest
 
 from gen import buffers
 from gen.hkpd_block import Counter, Instance, Object
-from gen.hkpd_scene import Talk
+from gen.hkpd_scene import Talk, begin_talk
 from gen.model import TYPES
 from gen.scene import Scene
-from gen.story import NONE, Server, answers, ask, counter, learn, multiple, run, single, story
+from gen.story import NONE, Server, answers, ask, begin, counter, learn, multiple, run, single, story
 from series import long_rows
 from test_csv import export      # noqa: F401: a fixture
 
@@ -184,11 +184,8 @@ def test_threads_of_processes_of_one_name(export):
         names = lambda at: ['p', 'p'] if at.number == 0 else second
         rate = lambda index: [Counter(index, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(k, at.number))]
         threads = lambda at: [Instance('7', parent=(230, 0))]
-        scene = Scene()
-        talk = Talk(scene, objects=[Object(232, 'Thread', rate(6), threads),
-                                    Object(230, 'Process', rate(8), lambda at: [Instance(n) for n in names(at)])])
-        talk.open()
-        talk.titles()
+        scene, talk = begin_talk(objects=[Object(232, 'Thread', rate(6), threads),
+                                          Object(230, 'Process', rate(8), lambda at: [Instance(n) for n in names(at)])])
         talk.sample()
         talk.sample()
         return scene
@@ -204,13 +201,10 @@ def test_children_of_another_parent_of_the_name(export, told_by, passes):
     delta = lambda index, first: Counter(index, 'Delta %d' % index, TYPES['PERF_COUNTER_LARGE_DELTA'],
                                          lambda at, k: count(first + second(at), at.number))
     own = Counter(784, 'ID Process', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 400 + 4 * second(at), 4)
-    scene = Scene()
-    talk = Talk(scene, objects=[
-        Object(230, 'Process', [delta(6, 0)] + [own] * (told_by == 'own id'),
-               lambda at: [Instance('svc', 5 + second(at) if told_by == 'unique id' else -1)]),
-        Object(232, 'Thread', [delta(8, 5)], lambda at: [Instance('0', parent=(230, 0))])])
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk(objects=[
+              Object(230, 'Process', [delta(6, 0)] + [own] * (told_by == 'own id'),
+                     lambda at: [Instance('svc', 5 + second(at) if told_by == 'unique id' else -1)]),
+              Object(232, 'Thread', [delta(8, 5)], lambda at: [Instance('0', parent=(230, 0))])])
     for _ in range(4):
         talk.sample()
     rows = [r for r in long_rows(export(scene, 'long', *passes)) if r['counter'] == 'Delta 8']
@@ -223,10 +217,7 @@ def test_an_object_given_twice_is_compared_with_nothing(export, passes):
     delta = lambda index, place: [Counter(index, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'],
                                           lambda at, k: count(place, at.number))]
     once, other = Object(230, 'Process', delta(6, 1)), Object(238, 'Processor', delta(8, 2))
-    scene = Scene()
-    talk = Talk(scene, objects=[once, other])
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk(objects=[once, other])
     for talk.objects in [once, other], [once, Object(230, 'Process', delta(6, 5)), other], [once, other], [once, other]:
         talk.sample()
     rows = [r for r in long_rows(export(scene, 'long', *passes)) if r['counter'] == 'Delta']
@@ -250,19 +241,15 @@ def test_a_counter_given_out_anew(export, what, passes):
     new = made_of('New' if what == 'counter' else 'Old', 'Other' if what == 'counterset' else 'Set',
                   'PERF_COUNTER_BULK_COUNT' if what == 'type' else 'PERF_COUNTER_LARGE_DELTA', 2)
     server = Server([old])
-
-    def calls(c):
-        learn(c, old)
-        h = c.open()
-        c.validate(h, [ask(old, 1, 'a')])
-        c.info(h)
-        c.data(h, 9999)
-        c.data(h, 9999)
-        server.sets = [new]
-        learn(c, new)
-        c.data(h, 9999)
-        c.data(h, 9999)
-    rows = long_rows(export(story(server, calls), 'long', *passes))
+    scene, c = begin(server, old)
+    h = c.query([ask(old, 1, 'a')])
+    c.data(h, 9999)
+    c.data(h, 9999)
+    server.sets = [new]
+    learn(c, new)
+    c.data(h, 9999)
+    c.data(h, 9999)
+    rows = long_rows(export(scene, 'long', *passes))
     assert [(r['reason'], r['assumed']) for r in rows] == [
         *([(FIRST, '1'), (TOLD_ANEW, '1')] if passes else [(FIRST, '0'), ('', '0')]), (TOLD_ANEW, '0'), ('', '0')]
 
@@ -271,9 +258,7 @@ def test_a_counter_given_out_anew(export, what, passes):
 def test_counters_of_one_index_that_come_and_go(export, passes):
     """Which of them is gone, and which of them came, nobody knows."""
     delta = lambda place: Counter(10, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(place, at.number))
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open()
+    scene, talk = begin_talk(titles=False)
     for talk.objects in [[Object(230, 'Process', [delta(i) for i in there])] for there in ((1, 5), (5,), (5,), (1, 5))]:
         talk.sample()
     rows = [r['result'] or r['reason'] for r in long_rows(export(scene, 'long', *passes))]
@@ -286,9 +271,7 @@ def test_counters_of_one_index_that_come_and_go(export, passes):
 def test_a_title_given_out_anew(export, what, passes):
     def made_of(name, title, place):
         return [Object(5000, name, [Counter(5002, title, TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(place, at.number))])]
-    scene = Scene()
-    talk = Talk(scene, objects=made_of('Object', 'Delta', 1))
-    talk.open()
+    scene, talk = begin_talk(objects=made_of('Object', 'Delta', 1), titles=False)
     for _ in range(2):
         talk.titles()
         talk.sample()

@@ -9,7 +9,7 @@ from gen import buffers, client, model, stubs
 from gen.buffers import NONE
 from gen.model import ENGLISH, GLOBAL_AGGREGATE, Counterset, Instance
 from gen.scene import Scene, tcp_line
-from gen.story import Server, answers, ask, counter, learn, multiple, run, single, story, unseen
+from gen.story import Server, answers, ask, begin, counter, learn, multiple, run, single, story, unseen
 from gen.stubs import INFO, VALIDATE
 from learned import compare_paths, compare_values, cooked, one, read
 
@@ -51,15 +51,12 @@ def test_the_index_moves_with_each_change(tshark, tmp_path):
     orders = iter([[0], [0], [1, 0], [1, 0], [2, 0, 1], [2, 0, 1], [0, 1], [0, 1]])
     server = Server([s], order=lambda q: next(orders))
     asked = [ask(s, i, 'a') for i in (1, 2, 3)]
-
-    def talk(c):
-        learn(c, s)
-        h = c.open()
-        for x, add in ((asked[0], True), (asked[1], True), (asked[2], True), (asked[0], False)):
-            c.validate(h, [x], add)
-            c.info(h, 9999)
-            c.data(h, 9999)
-    scene = story(server, talk)
+    scene, c = begin(server, s)
+    h = c.open()
+    for x, add in ((asked[0], True), (asked[1], True), (asked[2], True), (asked[0], False)):
+        c.validate(h, [x], add)
+        c.info(h, 9999)
+        c.data(h, 9999)
     for two_pass in (False, True):
         frames = read(tshark, scene, tmp_path, two_pass=two_pass)
         compare_paths(frames, scene)
@@ -71,19 +68,13 @@ def test_an_old_index_does_not_hold_after_a_change(tshark, tmp_path, removed):
     """Info, then a change whose info was not captured, and maybe as many counters as before: the old places must not be
     used without a word."""
     s = gauge()
-    server = Server([s], order=lambda q: list(range(len(q.identifiers)))[::-1])
-
-    def talk(c):
-        learn(c, s)
-        h = c.open()
-        c.validate(h, [ask(s, 1, 'a'), ask(s, 2, 'a')])
-        c.info(h)
-        c.data(h, 9999)
-        for i in range(removed):
-            c.validate(h, [ask(s, 1 + i, 'a')], add=False)
-        c.validate(h, [ask(s, 3, 'a')])
-        c.data(h, 9999)
-    scene = story(server, talk)
+    scene, c = begin(Server([s], order=lambda q: list(range(len(q.identifiers)))[::-1]), s)
+    h = c.query([ask(s, 1, 'a'), ask(s, 2, 'a')])
+    c.data(h, 9999)
+    for i in range(removed):
+        c.validate(h, [ask(s, 1 + i, 'a')], add=False)
+    c.validate(h, [ask(s, 3, 'a')])
+    c.data(h, 9999)
     frames = read(tshark, scene, tmp_path, two_pass=True)
     first, second = answers(scene)
     assert paths(frames[first[0]]) == truth(first[1])
@@ -95,16 +86,11 @@ def test_an_old_index_does_not_hold_after_a_change(tshark, tmp_path, removed):
 def test_info_after_the_sample(tshark, tmp_path):
     """QueryCounterInfo was asked after the first sample: on the second pass it holds for both, they hold the same."""
     s = gauge()
-    server = Server([s], order=lambda q: [2, 0, 1])
-
-    def talk(c):
-        learn(c, s)
-        h = c.open()
-        c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3)])
-        c.data(h, 9999)
-        c.info(h)
-        c.data(h, 9999)
-    scene = story(server, talk)
+    scene, c = begin(Server([s], order=lambda q: [2, 0, 1]), s)
+    h = c.query([ask(s, i, 'a') for i in (1, 2, 3)], info=False)
+    c.data(h, 9999)
+    c.info(h)
+    c.data(h, 9999)
     once, twice = read(tshark, scene, tmp_path), read(tshark, scene, tmp_path, two_pass=True)
     first, second = answers(scene)
     assert paths(once[second[0]]) == paths(twice[second[0]]) == truth(second[1])
@@ -173,12 +159,10 @@ def test_info_without_the_additions(tshark, tmp_path, two_pass):
     """The capture begins behind the additions: QueryCounterInfo names all counters, so everything is known."""
     s = gauge()
     server = Server([s], order=lambda q: [1, 2, 0])
-    scene = Scene()
-    c = tcp_line(scene, server).client()
+    scene, c = begin(server)
     hidden = unseen(server)
     learn(c, s)
-    h = hidden.open()
-    hidden.validate(h, [ask(s, 1, 'a'), ask(s, NONE, '*'), ask(s, 2, '*')])
+    h = hidden.query([ask(s, 1, 'a'), ask(s, NONE, '*'), ask(s, 2, '*')], info=False)
     c.info(h)
     c.data(h, 9999)
     c.data(h, 9999)
@@ -197,8 +181,7 @@ def test_a_change_after_info_without_the_additions(tshark, tmp_path, gone, two_p
     assumed to stand behind it."""
     s = gauge()
     server = Server([s])
-    scene = Scene()
-    c = tcp_line(scene, server).client()
+    scene, c = begin(server)
     hidden = unseen(server)
     learn(c, s)
     h = hidden.open()
@@ -222,12 +205,10 @@ def test_a_capture_that_begins_in_the_middle(tshark, tmp_path, two_pass):
     """Only samples: dwType 1 and 4 carry no id, nothing is made up; 2 and 6 say their ids, but not whose."""
     s = gauge()
     server = Server([s])
-    scene = Scene()
-    c = tcp_line(scene, server).client()
+    scene, c = begin(server)
     hidden = unseen(server)
     learn(c, s)
-    h = hidden.open()
-    hidden.validate(h, [ask(s, 1, 'a'), ask(s, NONE, '*'), ask(s, 2, '*'), ask(s, NONE, 'b')])
+    h = hidden.query([ask(s, 1, 'a'), ask(s, NONE, '*'), ask(s, 2, '*'), ask(s, NONE, 'b')], info=False)
     for _ in range(3):
         c.data(h, 9999)
     c.close(h)
@@ -246,12 +227,10 @@ def test_an_addition_to_a_query_that_began_before(tshark, tmp_path, two_pass):
     """One addition was captured, others were not: its counter must not be given all the blocks."""
     s = gauge()
     server = Server([s])
-    scene = Scene()
-    c = tcp_line(scene, server).client()
+    scene, c = begin(server)
     hidden = unseen(server)
     learn(c, s)
-    h = hidden.open()
-    hidden.validate(h, [ask(s, 1, 'a'), ask(s, 2, 'a')])
+    h = hidden.query([ask(s, 1, 'a'), ask(s, 2, 'a')], info=False)
     c.validate(h, [ask(s, 3, 'a')])
     c.data(h, 9999)
     hidden.validate(h, [ask(s, 1, 'a'), ask(s, 2, 'a')], add=False)
@@ -267,13 +246,10 @@ def test_a_block_that_cannot_be_its_identifiers(tshark, tmp_path, was, now, two_
     """The counters changed unseen between info and sample, and the dwTypes show it: no wrong name on another dwType."""
     s = gauge()
     server = Server([s])
-    scene = Scene()
-    c = tcp_line(scene, server).client()
+    scene, c = begin(server)
     hidden = unseen(server)
     learn(c, s)
-    h = c.open()
-    c.validate(h, [ask(s, *was)])
-    c.info(h)
+    h = c.query([ask(s, *was)])
     hidden.validate(h, [ask(s, *was)], add=False)
     hidden.validate(h, [ask(s, *now)])
     c.data(h, 9999)
@@ -420,14 +396,11 @@ def test_a_set_registered_anew_as_another_kind(tshark, tmp_path):
     one = single('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
     one.guid = many.guid
     server = Server([many])
-
-    def talk(c):
-        learn(c, many)
-        run(c, [ask(many, 1, 'x')], 1)
-        server.sets[:] = [one]
-        learn(c, one)
-        run(c, [ask(one, 1, 'Set Instance')], 1)
-    scene = story(server, talk)
+    scene, c = begin(server, many)
+    run(c, [ask(many, 1, 'x')], 1)
+    server.sets[:] = [one]
+    learn(c, one)
+    run(c, [ask(one, 1, 'Set Instance')], 1)
     frames = read(tshark, scene, tmp_path)
     assert [paths(frames[n]) for n, _ in answers(scene)] == [['\\\\SRV01\\Set(x)\\One'], ['\\\\SRV01\\Set\\One']]
 
@@ -524,25 +497,19 @@ def test_filters_find_paths(tshark, tmp_path):
 def test_changed_counters_without_info(tshark, tmp_path):
     """Added, then removed: what is left alone is certain, several are assumed to stand as they were added."""
     s = gauge()
-    server = Server([s])
-
-    def talk(c):
-        learn(c, s)
-        h = c.open()
-        c.validate(h, [ask(s, 1, 'a'), ask(s, NONE, '*')])
-        c.data(h, 9999)
-        c.validate(h, [ask(s, 1, 'a')], add=False)
-        c.data(h, 9999)
-        c.validate(h, [ask(s, 3, 'b')])
-        c.data(h, 9999)
-        c.validate(h, [ask(s, 77, 'b')])
-        c.data(h, 9999)
-        # the first of three is left
-        h = c.open()
-        c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3)])
-        c.validate(h, [ask(s, i, 'a') for i in (2, 3)], add=False)
-        c.data(h, 9999)
-    scene = story(server, talk)
+    scene, c = begin(Server([s]), s)
+    h = c.query([ask(s, 1, 'a'), ask(s, NONE, '*')], info=False)
+    c.data(h, 9999)
+    c.validate(h, [ask(s, 1, 'a')], add=False)
+    c.data(h, 9999)
+    c.validate(h, [ask(s, 3, 'b')])
+    c.data(h, 9999)
+    c.validate(h, [ask(s, 77, 'b')])
+    c.data(h, 9999)
+    # the first of three is left
+    h = c.query([ask(s, i, 'a') for i in (1, 2, 3)], info=False)
+    c.validate(h, [ask(s, i, 'a') for i in (2, 3)], add=False)
+    c.data(h, 9999)
     for two_pass in (False, True):
         frames = read(tshark, scene, tmp_path, two_pass=two_pass)
         compare_paths(frames, scene)
@@ -564,16 +531,13 @@ def test_a_refused_counter_has_no_block(tshark, tmp_path, two_pass):
 def test_a_counter_in_anothers_place_without_info(tshark, tmp_path, kind, two_pass):
     """Removed, and another of the same kind added: its block looks like the first one's, but is its own."""
     s = gauge()
-
-    def talk(c):
-        learn(c, s)
-        h = c.open()
-        for i in (1, 2, 3, 1):
-            c.validate(h, [ask(s, i, kind)])
-            c.data(h, 9999)
-            c.data(h, 9999)
-            c.validate(h, [ask(s, i, kind)], add=False)
-    scene = story(Server([s]), talk)
+    scene, c = begin(Server([s]), s)
+    h = c.open()
+    for i in (1, 2, 3, 1):
+        c.validate(h, [ask(s, i, kind)])
+        c.data(h, 9999)
+        c.data(h, 9999)
+        c.validate(h, [ask(s, i, kind)], add=False)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     compare_paths(frames, scene)
     shown = [paths(frames[number])[0] for number, _ in answers(scene)]

@@ -9,7 +9,7 @@ import struct
 import pytest
 
 from gen.hkpd_block import Counter, Instance, Object
-from gen.hkpd_scene import Talk, answers
+from gen.hkpd_scene import Talk, answers, begin_talk
 from gen.model import TYPES, grows, share
 from gen.scene import Scene
 from gen.story import Server, ask, counter, learn, multiple, run, story
@@ -41,10 +41,7 @@ def long_rows(tshark, capture, folder):
 @pytest.mark.parametrize('last', [False, True])
 def test_a_counter_block_that_says_another_size(tshark, tmp_path, size, last):
     """All values are there: shown, named, calculated, exported; and it is said. The twin says what is so."""
-    scene = Scene()
-    talk = Talk(scene, objects=[processors(2), Object(2, 'System', [Counter(44, 'Queue', TYPES['PERF_COUNTER_BULK_COUNT'], grows(1, 1))])])
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk(objects=[processors(2), Object(2, 'System', [Counter(44, 'Queue', TYPES['PERF_COUNTER_BULK_COUNT'], grows(1, 1))])])
     place = 238, 'counters', 2 if last else 0
     numbers = []
     for _ in range(3):
@@ -242,10 +239,7 @@ def test_elapsed_time(tshark, tmp_path):
         lambda at: [Instance('Idle'), Instance('job'), Instance('later')], time=time, freq=10 ** 7 if name != 'None' else 0)
         for n, (name, time) in enumerate(kinds.items())]
     objects[1].counters.append(Counter(7300, 'Busy', TYPES['PERF_OBJ_TIME_TIMER'], grows(1, 1)))
-    scene = Scene()
-    talk = Talk(scene, objects=objects)
-    talk.open()
-    talk.titles()
+    scene, talk = begin_talk(objects=objects)
     talk.sample()
     talk.sample()
     capture = scene.write(tmp_path / 'hkpd.pcap')

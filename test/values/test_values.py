@@ -123,9 +123,7 @@ def test_the_real_dump(tshark, tmp_path):
     cpu = utility()
     line = tcp_line(scene, Server([cpu]))
     c = line.client()
-    handle = c.open()
-    c.validate(handle, [ask(cpu, 26, '_Total'), ask(cpu, 27, '_Total')])
-    c.info(handle)
+    handle = c.query([ask(cpu, 26, '_Total'), ask(cpu, 27, '_Total')])
     for n, words in ((0, (2026, 9, 2, 29, 17, 32, 23, 755)), (1, (2026, 9, 2, 29, 17, 32, 24, 755))):
         line.request(DATA, stubs.request(DATA, hQuery=handle, dwInSize=112))
         data = buffers.data_buffer([buffers.single_block(3256992943318 + n * 48462010),
@@ -261,9 +259,7 @@ def test_counters_change_between_samples(told, change):
 
     def talk(c):
         learn(c, s)
-        h = c.open()
-        c.validate(h, [b, c3, d])
-        c.info(h)
+        h = c.query([b, c3, d])
         c.data(h, 65536)
         remove, add = {'added': ([], [a]), 'removed': ([b], []), 'swapped': ([b], [b]),
                        'reshaped': ([b, c3], [ask(s, NONE, '*'), ask(s, 4, 'b')])}[change]
@@ -323,9 +319,7 @@ def test_the_past_of_an_instance_asked_for_by_another_pattern(told, names):
 
     def talk(c):
         learn(c, s)
-        h = c.open()
-        c.validate(h, [ask(s, 1, before)])
-        c.info(h)
+        h = c.query([ask(s, 1, before)])
         c.data(h, 9999)
         c.validate(h, [ask(s, 1, before)], add=False)
         c.validate(h, [ask(s, NONE, after)])
@@ -494,9 +488,7 @@ def test_a_helper_that_is_new(told):
 
     def talk(c):
         learn(c, s)
-        h = c.open()
-        c.validate(h, [ask(s, 1)])
-        c.info(h)
+        h = c.query([ask(s, 1)])
         c.data(h, 65536)
         c.validate(h, [ask(s, 2)])
         c.info(h)
@@ -567,8 +559,7 @@ def test_reasons_when_nothing_is_known(told):
     def talk(c):
         learn(c, s)
         hidden = unseen(server)
-        h = hidden.open()
-        hidden.validate(h, [ask(s, 1, 'a'), ask(s, 1, '*')])
+        h = hidden.query([ask(s, 1, 'a'), ask(s, 1, '*')], info=False)
         c.data(h, 65536)
     scene, frames = told(server, talk)
     assert len(answers(scene)) == 1

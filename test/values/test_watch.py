@@ -13,7 +13,7 @@ import pytest
 
 from conftest import TSHARK
 from gen import hkpd_scene
-from gen.story import Server, ask, counter, learn, multiple, run, story, unseen
+from gen.story import Server, ask, begin, counter, learn, multiple, run, story, unseen
 from series import series
 from test_order import sharkd  # noqa: F401 (a fixture)
 
@@ -38,12 +38,9 @@ def processors_set(instances=('0', '1', '_Total')):
 
 def processors(samples=4, instances=('0', '1', '_Total'), info=True):
     s = processors_set(instances)
-    server = Server([s])
-
-    def talk(c):
-        learn(c, s)
-        run(c, [ask(s, 1, '*'), ask(s, 2, '*')], samples, info)
-    return story(server, talk)
+    scene, c = begin(Server([s]), s)
+    run(c, [ask(s, 1, '*'), ask(s, 2, '*')], samples, info)
+    return scene
 
 
 @pytest.fixture
@@ -127,17 +124,13 @@ def test_instances_that_come_and_go(watched, paths, wanted, passes):
 def test_names_that_are_learned_in_between(watched, passes):
     """The same places have other paths from then on."""
     s = multiple('Processor', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 100 * at.number + k))
-
-    def talk(c):
-        c.reg_info(s.guid, 1, 0)
-        handle = c.open()
-        c.validate(handle, [ask(s, 1, '*')])
-        c.info(handle)
-        for n in range(6):
-            c.data(handle, 1 << 20)
-            if n == 2:
-                learn(c, s)
-    scene = story(Server([s]), talk)
+    scene, c = begin(Server([s]))
+    c.reg_info(s.guid, 1, 0)
+    handle = c.query([ask(s, 1, '*')])
+    for n in range(6):
+        c.data(handle, 1 << 20)
+        if n == 2:
+            learn(c, s)
     frames = [a.frame for a in series(scene)]
     compare(watched(scene, '\\Processor(b)\\Level', *['-2'] * passes), scene, lambda path: '(b)' in path,
             frames if passes else frames[3:])
@@ -150,20 +143,16 @@ def test_two_handles_and_two_protocols(watched):
 
     server = Server([s, t])
     hidden = unseen(server)
-    early = hidden.open()
-    hidden.validate(early, [ask(s, 1, 'a')])
-
-    def talk(c):
-        learn(c, s, t)
-        handles = [early]
-        for x in s, t:
-            handles.append(c.open())
-            c.validate(handles[-1], [ask(x, 1, '*')])
-            c.info(handles[-1])
-        for _ in range(3):
-            for handle in handles:
-                c.data(handle, 1 << 20)
-    scene = story(server, talk)
+    early = hidden.query([ask(s, 1, 'a')], info=False)
+    scene, c = begin(server, s, t)
+    handles = [early]
+    for x in s, t:
+        handles.append(c.open())
+        c.validate(handles[-1], [ask(x, 1, '*')])
+        c.info(handles[-1])
+    for _ in range(3):
+        for handle in handles:
+            c.data(handle, 1 << 20)
     compare(watched(scene, '\\*(b)\\Level'), scene, lambda path: '(b)' in path)
 
 
@@ -310,11 +299,8 @@ def test_a_result_that_some_lack(tshark, tmp_path):
     """An instance that is new beside those that stay; the same path twice in an answer is one."""
     s = multiple('GPU', counter(1, 'PERF_100NSEC_TIMER', 'Busy', lambda at, k: 1000000 * at.number * (k + 1)),
                  instances=lambda n: [(i, 'abcd'[i]) for i in range(3 + (n == 2))])
-
-    def talk(c):
-        learn(c, s)
-        run(c, [ask(s, 1, '*'), ask(s, 1, 'b')], 3)
-    scene = story(Server([s]), talk)
+    scene, c = begin(Server([s]), s)
+    run(c, [ask(s, 1, '*'), ask(s, 1, 'b')], 3)
     capture = scene.write(tmp_path / 'scene.pcap')
     last = series(scene)[2].frame
     shown = dict(tshark.fields(capture, ['frame.number', 'pcq.watched'], *rows(w='\\GPU(*)\\Busy')))
