@@ -164,7 +164,7 @@ def test_export_objects(tshark, tmp_path):
         folder = tmp_path / ('objects%d' % len(passes))
         tshark.run('-q', '-r', tmp_path / 'scene.pcap', *passes, '--export-objects', 'pcq,%s' % folder)
         files = {p.name: p.read_bytes().decode() for p in folder.iterdir()}
-        assert sorted(files) == ['SRV01-query-1.csv', 'SRV01-query-2.csv', 'pcq_names']
+        assert sorted(files) == ['SRV01-query-1.csv', 'SRV01-query-2.csv', 'pcq_names', 'report.html']
         assert compare_pdh(files['SRV01-query-1.csv'], first) == compare_pdh(files['SRV01-query-2.csv'], second) == 3
 
 
@@ -194,7 +194,7 @@ def test_no_names_no_object(tshark, tmp_path):
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number))
     story(Server([s]), lambda c: run(c, [ask(s, 1)], 2)).write(tmp_path / 'scene.pcap')
     tshark.run('-q', '-r', tmp_path / 'scene.pcap', '--export-objects', 'pcq,%s' % (tmp_path / 'objects'))
-    assert [p.name for p in (tmp_path / 'objects').iterdir()] == ['SRV01-query-1.csv']
+    assert sorted(p.name for p in (tmp_path / 'objects').iterdir()) == ['SRV01-query-1.csv', 'report.html']
 
 
 def objects_of(s):
@@ -216,7 +216,7 @@ def test_objects_again_and_again(sharkd, tmp_path):     # noqa: F811
         s.load(tmp_path / 'scene.pcap')
         for _ in range(3):
             found = objects_of(s)
-            assert sorted(found) == ['SRV01-query-1.csv', 'SRV01-query-2.csv', 'pcq_names']
+            assert sorted({*found} - {'report.html'}) == ['SRV01-query-1.csv', 'SRV01-query-2.csv', 'pcq_names']
             for name, answers in ('SRV01-query-1.csv', first), ('SRV01-query-2.csv', second):
                 assert compare_pdh(found[name], answers) == 3
             assert found['pcq_names'].startswith('# pcq names 1\n') and 'First' in found['pcq_names']
@@ -233,7 +233,7 @@ def test_what_the_list_of_objects_says(sharkd, tmp_path):     # noqa: F811
     s.load(scene.write(tmp_path / 'scene.pcap'))
     out, = s.ask(('tap', dict(tap0='eo:pcq')))
     rows = sorted(json.loads(out)['result']['taps'][0]['objects'], key=lambda o: o['filename'])
-    assert (rows[-1]['type'], rows.pop()['filename']) == ('text/plain', 'pcq_names')
+    assert [(o['type'], o['filename']) for o in (rows.pop(), rows.pop())] == [('text/html', 'report.html'), ('text/plain', 'pcq_names')]
     assert [(o['pkt'], o['hostname'], o['type'], o['filename']) for o in rows] == [
         (a[0].frame, 'SRV01', 'text/csv', 'SRV01-query-%d.csv' % n) for n, a in enumerate((first, second), 1)]
 
@@ -250,7 +250,7 @@ def test_objects_of_odd_servers(tshark, tmp_path):
         scene.write(tmp_path / 'scene.pcap')
         folder = tmp_path / ('objects%d' % i)
         tshark.run('-q', '-r', tmp_path / 'scene.pcap', '--export-objects', 'pcq,%s' % folder)
-        only, = (p for p in folder.iterdir() if p.name != 'pcq_names')
+        only, = (p for p in folder.iterdir() if p.name not in ('pcq_names', 'report.html'))
         assert only.name.endswith('-query-1.csv') and only.name[0] != '.', only.name
         only.name.encode('utf-8')       # no half of a character
         assert len(pdh_rows(only.read_bytes().decode())) == 3

@@ -25,8 +25,9 @@ AT_A_TIME = 1 << 20         # bytes of output
 # What is read when everything is registered; '-r' sooner, so the waiting tshark has one that is then made to lead elsewhere
 READ_LATE = {'-r', '-2', '-c', '-d', '-e', '-j', '-l', '-n', '-o', '-q', '-w', '-z', '-E', '-J', '-N', '-R', '-T', '-Y',
              '--disable-protocol', '--export-objects'}
-# so are these (-C with its value), which the waiting one is given
-READ_SOONER = {'-V', '-x', '-C'}
+# so are these, and some with their value, which the waiting one is given
+WITH_VALUE = {'-C', '-X'}
+READ_SOONER = {'-V', '-x', *WITH_VALUE}
 
 
 def can_be(program):
@@ -53,7 +54,7 @@ class Forks:
         options = {a for a in args if a.startswith('-') and a != '-'}
         if args.count('-r') != 1 or '-' in args or not options <= READ_LATE | READ_SOONER or len(' '.join(args).encode()) > MOST:
             return None
-        sooner = [a for before, a in zip(['', *args], args) if a in READ_SOONER or before == '-C']
+        sooner = [a for before, a in zip(['', *args], args) if a in READ_SOONER or before in WITH_VALUE]
         key = tuple(sooner), tuple(sorted(env.items()))
         if key not in self.before and not is_new or not self.can_wait():
             self.before.add(key)

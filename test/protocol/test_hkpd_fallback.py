@@ -2,8 +2,6 @@
 """The hook without dcerpc_uuids, which a later Wireshark does not have: winreg is registered again."""
 
 import os
-import shlex
-import shutil
 import subprocess
 
 import pytest
@@ -11,21 +9,13 @@ import pytest
 from conftest import TSHARK
 from gen.hkpd_scene import answers, session
 from test_hkpd import ordinary, pdml
-from test_scripts import tree  # noqa: F401 (a fixture)
 
 
 @pytest.fixture(scope='module')
-def fallback(tshark, tree):  # noqa: F811
+def fallback(tshark):
     """tshark's surroundings with a plugin that was built without the table."""
-    assert shutil.which('cmake') and shutil.which('ninja'), 'nothing to build with'
-    # From its top a checkout compiles as each other does, so that a cache has all but one file.
-    build = tree / 'build'
-    subprocess.run(['cmake', '-S', tree, '-B', build, '-G', 'Ninja', '-DPCQ_DCERPC_UUIDS=OFF',
-                    *shlex.split(os.environ.get('PCQ_CMAKE', ''))],
-                   check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(['ninja', '-C', build, 'pcq'], check=True, stdout=subprocess.DEVNULL)
     # Wireshark 4.0 warns of a second registration, and would abort in a test run
-    env = dict(tshark.env, WIRESHARK_PLUGIN_DIR=str(build / 'plugins'))
+    env = dict(tshark.env, WIRESHARK_PLUGIN_DIR=os.environ['PCQ_FALLBACK'])
     env.pop('WIRESHARK_ABORT_ON_DISSECTOR_BUG')
     return env
 

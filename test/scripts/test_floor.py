@@ -30,9 +30,9 @@ def last(tmp_path_factory):
     @functools.cache
     def read(tshark, shape, units):
         path = folder / ('%s-%d.pcap' % (shape, units))
-        SHAPES[shape].make(SHAPES[shape].answers[1], units).write(path)
-        frames = tshark.pdml(path)
-        return frames[max(frames)].fields
+        capture = SHAPES[shape].make(SHAPES[shape].answers[1], units)
+        frame, = tshark.pdml(capture.write(path), '-Y', 'frame.number == %d' % len(capture.frames)).values()
+        return frame.fields
     return read
 
 

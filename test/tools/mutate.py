@@ -145,7 +145,7 @@ JUDGES = {
     'dcerpc/connections': 'twice sealed',
     'dcerpc/sealed': 'sealed twice summary lost',
     'dcerpc/': 'calls lost overlap corners findings twice bad_input operations',
-    'hkpd/': 'hkpd hkpd_bad_input pairs hkpd_limits hkpd_text hkpd_fallback',
+    'hkpd/': 'hkpd hkpd_bad_input pairs hkpd_limits hkpd_text',
     'pcq/': 'paths values pairs buffers calls corners findings bad_input forms',
     'perf/block': 'hkpd_bad_input hkpd',
     'perf/calculate': 'words values hkpd',
