@@ -252,8 +252,9 @@
         const say = (text) => make('li', text, $('notes'));
         const sealed = data.verdict.monitors.filter((monitor) => monitor.sealed).length;
         const [version, wireshark] = data.versions;
-        $('origin').textContent = data.first_frame === 0 ? 'No call was seen.'
-            : `${time(BEGIN)} to ${time(END)}, frames ${data.first_frame} to ${data.last_frame} of the capture`;
+        if (data.file) document.title = `Performance counter report: ${plain(data.file)}`;
+        $('origin').textContent = (data.file ? `${plain(data.file)}, ` : '') + (data.first_frame === 0 ? 'No call was seen.'
+            : `${time(BEGIN)} to ${time(END)}, frames ${data.first_frame} to ${data.last_frame} of the capture`);
         if (sealed > 0) {
             say(`${sealed} of ${data.verdict.monitors.length} monitors are sealed, and no key opened them: their timing is known, not their values.`);
         } else {

@@ -17,6 +17,7 @@
 #include "verdict/summary.h"
 
 #include <epan/epan.h>
+#include <epan/plugin_if.h>
 
 #include <math.h>
 
@@ -310,13 +311,26 @@ static double minutes_from_utc(double when)
     return minutes;
 }
 
+/* Of the capture, without its folder: a window tells it, and tshark does not. */
+static char *name_of_file(void)
+{
+    ws_info_t *info = NULL;
+
+    plugin_if_get_ws_info(&info);
+    return info && info->cf_filename ? g_path_get_basename(info->cf_filename) : g_strdup("");
+}
+
 static char *data_of(report *r)
 {
+    char *file = name_of_file();
     json_dumper json = {.output_string = g_string_new(NULL)};
 
     json_dumper_begin_object(&json);
     put_count(&json, "first_frame", r->first_frame);
     put_count(&json, "last_frame", r->last_frame);
+    json_dumper_set_member_name(&json, "file");
+    json_dumper_value_string(&json, file);
+    g_free(file);
     begin_list(&json, "times");
     put_decimal(&json, "%.6f", r->begin);
     put_decimal(&json, "%.6f", r->end);
