@@ -327,8 +327,9 @@ void verdict_ladder_find_unread(const verdict_pair *pair, GPtrArray *findings)
         uint32_t frame;
         const char *text;
     } reasons[] = {
-        {VERDICT_CUT, pair->cut_frame, "The capture cuts frames of $C and $S short: frame $2"},
-        {VERDICT_ONE_WAY, pair->one_way_frame, "The capture has one direction alone of what $C and $S say: frame $2"},
+        {VERDICT_CUT, pair->has_messages ? pair->cut_frame : 0, "The capture cuts frames of $C and $S short: frame $2"},
+        {VERDICT_ONE_WAY, pair->has_messages ? pair->one_way_frame : 0,
+         "The capture has one direction alone of what $C and $S say: frame $2"},
         {VERDICT_OTHER_PORT, pair->strange_frame,
          "The capture has SMB on port $1 of $S, which -d tcp.port==$1,nbss reads: frame $2"},
         {VERDICT_FROM_MIDDLE, pair->unbound_frame, "The capture begins behind the bind of $C to $S: frame $2"}};

@@ -45,6 +45,7 @@ typedef struct verdict_pair {
     uint32_t reached_port;
     bool is_ours;
     bool has_calls;                       /* of performance counters */
+    bool has_messages;                    /* of SMB or DCE/RPC, any */
     bool has_other_uses;                  /* files, other pipes and interfaces */
     uint32_t tcp_port;                    /* where the endpoint mapper says that the interface is */
     double first_time;                    /* of its first packet */

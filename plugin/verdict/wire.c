@@ -630,6 +630,7 @@ static void see_messages(packet *p)
         p->connection->other_trees = g_hash_table_new(g_direct_hash, g_direct_equal);
         p->connection->pipes = g_hash_table_new_full(wmem_int64_hash, g_int64_equal, g_free, NULL);
     }
+    p->connection->pair->has_messages |= p->connection->asked != NULL || field(p, SEEN_PDU, 0) != NULL;
     see_rpc(p); /* first: the frame of a bind tells which pipe is ours */
     for (unsigned i = 0; (command = field(p, SEEN_SMB2, i)) != NULL; i++) {
         see_message(p, command, false);

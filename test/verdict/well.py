@@ -321,6 +321,27 @@ def two_refuse_to_continue(w, server):
     tcp.close()
 
 
+def web(change):
+    """HTTP, of which the capture lacks something."""
+    def rung(w, server):
+        tcp = Link(w.capture, 80, w.port(), server=server[1])
+        first = len(w.capture.frames)
+        for _ in range(4):
+            tcp.send(0, b'GET / HTTP/1.1\r\n\r\n')
+            tcp.send(1, b'HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n' + bytes(200))
+        change(w, first)
+    return rung
+
+
+def one_way(w, first):
+    w.capture.frames[first:] = [f for f in w.capture.frames[first:] if f[1][26:30] == bytes([192, 0, 2, 10])]
+
+
+def cut(w, first):
+    for n in range(first, len(w.capture.frames)):
+        w.capture.snap(n + 1, min(70, len(w.capture.frames[n][1])))
+
+
 READ = struct.pack('<HBBIQ16sIIIHHB', 49, 0x50, 0, 4096, 0, bytes(16), 0, 0, 0, 0, 0, 0)
 DFS = struct.pack('<HHI16sIIIIIIII', 57, 0, 0x60194, b'\xff' * 16, 120, 4, 0, 0, 0, 4096, 1, 0) + b'\4\0\\\0'
 NOISE = {
@@ -345,6 +366,8 @@ NOISE = {
     'web-refused': no_connection('rst', 80),
     'ldap-prohibited': no_connection((13, '192.0.2.1'), 389),
     'another-key-denied': key_of_others_denied,
+    'web-one-way': web(one_way),
+    'web-cut': web(cut),
 }
 QUIET = {name: Well(lambda w, rung=rung: rung(w, SRV01), healthy=None) for name, rung in
          {**NOISE, **{name: rung for name, (rung, *_) in STUCK.items()}}.items()}
