@@ -179,6 +179,19 @@ verdict_pair *verdict_ladder_at(unsigned number)
     return pairs && number < pairs->len ? g_ptr_array_index(pairs, number) : NULL;
 }
 
+static bool is_port_of_calls(const verdict_pair *pair, uint32_t port)
+{
+    return port == 135 || port == 139 || port == 445 || (port > 0 && port == pair->tcp_port);
+}
+
+void verdict_ladder_note_calls(verdict_pair *pair, uint32_t port)
+{
+    pair->has_calls = true;
+    if (!is_port_of_calls(pair, port)) {
+        pair->tcp_port = port;
+    }
+}
+
 void verdict_ladder_note_other_use(verdict_pair *pair)
 {
     pair->has_other_uses = has_other_uses = true;
@@ -268,11 +281,6 @@ static bool is_meant(const verdict_pair *pair, uint32_t outcome)
     bool is_alone = !any_ours && !has_other_uses && outcome != OUTCOME_UNANSWERED && outcome != OUTCOME_ENDED;
 
     return pair->is_ours || pair->has_calls || (asks_others && !pair->has_other_uses) || is_alone;
-}
-
-static bool is_port_of_calls(const verdict_pair *pair, uint32_t port)
-{
-    return port == 135 || port == 139 || port == 445 || (port > 0 && port == pair->tcp_port);
 }
 
 bool verdict_ladder_does_not_seal(const verdict_pair *pair)

@@ -47,7 +47,7 @@ typedef struct verdict_pair {
     bool has_calls;                       /* of performance counters */
     bool has_messages;                    /* of SMB or DCE/RPC, any */
     bool has_other_uses;                  /* files, other pipes and interfaces */
-    uint32_t tcp_port;                    /* where the endpoint mapper says that the interface is */
+    uint32_t tcp_port;                    /* where the endpoint mapper, or a call, says that the interface is */
     double first_time;                    /* of its first packet */
     uint32_t level;                       /* of authentication of its bind, 0: none, */
     bool is_bound;                        /* if it had one that was captured */
@@ -66,6 +66,9 @@ verdict_pair *verdict_ladder_pair(const char *client, const char *server);
 /* What came of a try; `port` of the server is for RUNG_REACH. */
 void verdict_ladder_step(verdict_pair *pair, ladder_rung rung, uint32_t outcome, uint32_t port, uint32_t frame,
                          double when);
+
+/* Calls of performance counters, on this port of the server. */
+void verdict_ladder_note_calls(verdict_pair *pair, uint32_t port);
 
 /* Something else than performance counters is what this capture is about. */
 void verdict_ladder_note_other_use(verdict_pair *pair);

@@ -417,7 +417,7 @@ void verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped)
     }
     if (connection) {
         talk->pair = connection->pair;
-        talk->pair->has_calls = true;
+        verdict_ladder_note_calls(talk->pair, connection->port);
         call_server(talk->pair, tapped);
     }
     if (tapped->unread && tapped->sealed.connection && strcmp(tapped->unread, TAPPED_NOISE) == 0) {

@@ -540,6 +540,9 @@ DURING = {
                            also=('pipe_missing',), mode='smb'),
     'session-expired-for-good': odd('session_expired', EITHER, 8, bad(instead=0xC000035C), leaves(), comes_back({SETUP: 0xC000006D}), count=1,
                                     also=('logon_failed',), mode='smb'),
+    # At the port of its calls, which no endpoint mapper told
+    'gone-behind-a-run': Broken(lambda w: (tale(8)(w), w.wait(60), no_connection(None, 49671)(w, SRV01)), 'unreachable', 'network', 3),
+    'refused-behind-a-run': Broken(lambda w: (tale(8)(w), w.wait(60), no_connection('rst', 49671)(w, SRV01)), 'refused_connection', 'server', 3),
     **{'reset-by-the-server-' + x: odd('broken', ('server', 'network'), 8, ends(RST), count=1, mode=x) for x in ('tcp', 'sealed')},
     **{'reset-with-one-open-' + x: odd('broken', ('server', 'network'), first_of_two, 8, ends(RST), count=1, mode=x) for x in ('tcp', 'sealed')},
     'ended-by-the-server': odd('broken', 'server', 8, ends(0x11), count=1),
