@@ -130,17 +130,3 @@ def test_pdh_csv_waits(tshark, tmp_path):
     out, err = tshark.run('-q', '-r', capture, '-z', 'pcq,csv,-')
     assert 'columns' in err and 'assumed' in err
     assert len(list(csv.reader(out.splitlines()))) == 4
-
-
-@PASSES
-def test_skipped_ids_alone_prove_nothing(tshark, tmp_path, two_pass):
-    """Clients share their numbers among connections."""
-    s = gauge()
-    scene, c = begin(Server([s], order=backward))
-    line = c.line
-    h = three_counters(c, s)
-    line.rpc.call_id += 7
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    assert not any(ASSUMED in frames[number].experts for number, _ in answers(scene))
-    assert all(paths(frames[number]) == truth(message) for number, message in answers(scene))

@@ -124,22 +124,6 @@ def test_an_index_of_other_counters_tells_nothing(tshark, tmp_path, two_pass):
 
 
 @PASSES
-def test_an_assignment_belongs_to_its_time(tshark, tmp_path, two_pass):
-    """Before and after a change the query holds as many, whose blocks have the same types."""
-    s = gauge()
-    scene, c = begin(Server([s]), s)
-    h = c.query([ask(s, 2, '*'), ask(s, 1, 'a')], info=False)
-    c.data(h, 9999)
-    c.validate(h, [ask(s, 1, 'a')], add=False)
-    c.validate(h, [ask(s, 3, 'a')])
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    assert len(answers(scene)) == 2
-    for number, message in answers(scene):
-        assert paths(frames[number]) == truth(message)
-
-
-@PASSES
 def test_a_change_that_ended_in_a_fault_is_doubtful(tshark, tmp_path, two_pass):
     """A fault says nothing of what the server did before it: nothing is known until QueryCounterInfo tells."""
     s = gauge()
@@ -156,33 +140,6 @@ def test_a_change_that_ended_in_a_fault_is_doubtful(tshark, tmp_path, two_pass):
     (first, _), (second, message) = answers(scene)
     assert paths(frames[first]) == [None] * 2
     assert paths(frames[second]) == truth(message) and ASSUMED not in frames[second].experts
-
-
-@pytest.fixture
-def strict(tshark, monkeypatch):
-    """A byte that is written beyond what was asked for ends tshark."""
-    monkeypatch.setattr(tshark, 'env', dict(tshark.env, WIRESHARK_DEBUG_WMEM_OVERRIDE='strict'))
-
-
-@PASSES
-def test_two_calls_that_are_missing_leave_doubt(tshark, tmp_path, two_pass, strict):
-    """A removal and an addition are missing whole: as many blocks as before, but call ids were skipped. What was known is
-    assumed until QueryCounterInfo tells."""
-    s = gauge()
-    model, scene = Server([s], order=backward), Scene()
-    c = lossy(scene, model, *((VALIDATE, kind, i) for kind in ('request', 'response') for i in (1, 2)))
-    h = three_counters(c, s)
-    c.validate(h, [ask(s, 2, 'a')], add=False)
-    c.validate(h, [ask(s, 4, 'a')])
-    c.data(h, 9999)
-    c.info(h)
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    (first, right), (doubted, message), (last, told) = answers(scene)
-    assert paths(frames[first]) == truth(right) and paths(frames[last]) == truth(told)
-    assert paths(frames[doubted]) == truth(message if two_pass else right)
-    assert [n for n in (first, doubted, last) if ASSUMED in frames[n].experts] == ([] if two_pass else [doubted])
-    assert all(('(order assumed)' in b.label) != two_pass for b in frames[doubted].all('pcq.block'))
 
 
 @PASSES
