@@ -413,17 +413,28 @@ static void describe_registration(pcq_pdu *p, const pcq_context *context)
     call_info(&p->call, "%s", count_text(p, p->call.tapped.out_size));
 }
 
-/* A list of counters' names or types that was not read whole: nobody knows what it told anew. */
+/* Names or types that were not read whole: nobody knows what was told anew. */
 static void lose_facts(const pcq_record *record, uint32_t event)
 {
+    static const struct {
+        bool tells;
+        bool of_all; /* of the counterset's counters, else of itself or one of them */
+        state_fact_kind kind;
+    } answers[] = {
+        [PERF_REG_COUNTERSET_STRUCT] = {true, true, PERF_FACT_COUNTER},
+        [PERF_REG_COUNTER_STRUCT] = {true, false, PERF_FACT_COUNTER},
+        [PERF_REG_COUNTERSET_NAME_STRING] = {true, false, PERF_FACT_LOCAL},
+        [PERF_REG_COUNTER_NAME_STRINGS] = {true, true, PERF_FACT_LOCAL},
+        [PERF_REG_COUNTERSET_ENGLISH_NAME] = {true, false, PERF_FACT_ENGLISH},
+        [PERF_REG_COUNTER_ENGLISH_NAMES] = {true, true, PERF_FACT_ENGLISH},
+    };
     const rpc_record *call = &record->call;
-    const pcq_context context = {.request_code = record->request_code, .lcid = record->lcid};
-    bool are_types = record->request_code == PERF_REG_COUNTERSET_STRUCT;
-    bool are_names =
-        record->request_code == PERF_REG_COUNTER_NAME_STRINGS || record->request_code == PERF_REG_COUNTER_ENGLISH_NAMES;
+    uint32_t code = record->request_code;
+    bool tells = code < array_length(answers) && answers[code].tells;
 
-    if (call->request_read && call->copied == NULL && record->in_size > 0 && (are_names || are_types)) {
-        facts_lose(call->to, record->guid, are_types ? PERF_FACT_COUNTER : pcq_kind_of_names(&context), event,
+    if (call->request_read && call->copied == NULL && record->in_size > 0 && tells) {
+        uint32_t id = code == PERF_REG_COUNTER_STRUCT ? record->lcid : PERF_NO_ID;
+        facts_lose(call->to, facts_subject(record->guid, id), answers[code].of_all, answers[code].kind, event,
                    call->response_frame);
     }
 }

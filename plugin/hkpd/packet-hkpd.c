@@ -985,7 +985,7 @@ static void lose_titles(const rpc_record *record, const char *name, uint32_t eve
     state_fact_kind kind;
 
     if (are_names(record, name, &language, &kind)) {
-        facts_lose(record->to, NULL, kind, event, record->response_frame);
+        facts_lose(record->to, facts_title_subject(PERF_NO_ID), true, kind, event, record->response_frame);
     }
 }
 

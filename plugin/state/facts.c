@@ -18,6 +18,7 @@ static GHashTable *builtin;    /* fact_key -> state_fact; what was looked up in 
 
 #define ANY_SERVER "*" /* in a names file */
 #define NO_KIND PERF_NUM_FACT_KINDS
+#define NEVER UINT32_MAX
 
 typedef struct {
     const void *owner; /* state_host, or the quark of an address in a names file; ANY_SERVER is one, too */
@@ -34,11 +35,14 @@ typedef struct {
     uint32_t last;    /* event of the last time */
 } fact_version;
 
-/* A list of names or types was answered that could not be read whole. */
+/* An answer that tells names or types was not read whole: whether those that were told before still hold nobody knows. */
 typedef struct {
     uint32_t event;
     uint32_t frame;
 } fact_loss;
+
+/* Whose: a subject's own, or those of all counters of a set, or all titles. */
+typedef enum { OF_ITSELF, OF_ALL, NUM_LOSSES } loss_of;
 
 /* A language got another name. */
 typedef struct {
@@ -53,8 +57,7 @@ typedef struct subject_facts {
     fact_key key;                                /* its kind is NO_KIND: one entry for all kinds */
     wmem_array_t *versions[PERF_NUM_FACT_KINDS]; /* fact_version, ascending events; NULL as long as there is none */
     wmem_array_t
-        *lost[PERF_FACT_COUNTER + 1]; /* fact_loss, ascending events, of English names, others, and types: those of all
-                             * counters of the set, or all titles, that were told before nobody knows. NULL as long as there is none */
+        *lost[NUM_LOSSES][PERF_FACT_COUNTER + 1]; /* fact_loss, ascending events; NULL as long as there is none */
     wmem_array_t *renewals; /* fact_renewal, ascending events: the subject is another thing from there on, and no name
                              * from before is its own. NULL as long as there is none */
     uint32_t named;         /* event at which it last had a name that was known, or that renewed it */
@@ -68,7 +71,7 @@ typedef struct {
     uint32_t frame;
     uint32_t lcid;
     const char *name; /* NULL if it is none */
-    bool is_loss;     /* nobody knows what was told */
+    loss_of lost;     /* nobody knows what was told; NUM_LOSSES: it was read */
 } told_fact;
 
 /* Of the key a packet chooses the subject alone, so that alone needs a keyed hash. */
@@ -167,23 +170,33 @@ static uint32_t latest_renewal(const subject_facts *learned, uint32_t event)
     return renewal ? renewal->event : 0;
 }
 
-/* The latest loss of such facts of its set until then, NULL without one. */
-static const fact_loss *latest_loss(const subject_facts *learned, state_fact_kind kind, uint32_t event)
+/* What tells an English name may tell that names in other languages are another thing's, too. */
+static uint32_t latest_loss_in(const subject_facts *learned, loss_of whose, state_fact_kind kind, uint32_t event)
+{
+    wmem_array_t *lost = learned ? learned->lost[whose][kind] : NULL;
+    const fact_loss *loss = lost ? state_event_latest(lost, event) : NULL;
+    uint32_t english = kind == PERF_FACT_LOCAL ? latest_loss_in(learned, whose, PERF_FACT_ENGLISH, event) : 0;
+
+    return MAX(english, loss ? loss->event : 0);
+}
+
+/* Event of the latest loss of such facts until then, its own or of its set; 0 without one. */
+static uint32_t latest_loss(const subject_facts *learned, state_fact_kind kind, uint32_t event)
 {
     state_host *server = (state_host *)learned->key.owner;
-    state_subject set = facts_subject(learned->key.subject.guid, PERF_NO_ID);
-    const subject_facts *all =
-        server->lost_facts && learned->key.subject.id != PERF_NO_ID ? find_facts(server, &set) : NULL;
 
-    return all && all->lost[kind] ? state_event_latest(all->lost[kind], event) : NULL;
+    if (!server->lost_facts || kind > PERF_FACT_COUNTER) {
+        return 0; /* as mostly */
+    }
+    const state_subject set = facts_subject(learned->key.subject.guid, PERF_NO_ID);
+    const subject_facts *all = learned->key.subject.id != PERF_NO_ID ? find_facts(server, &set) : NULL;
+    return MAX(latest_loss_in(learned, OF_ITSELF, kind, event), latest_loss_in(all, OF_ALL, kind, event));
 }
 
 /* Such facts from before it are no longer its own. */
 static uint32_t facts_begin(const subject_facts *learned, state_fact_kind kind, uint32_t event)
 {
-    const fact_loss *loss = kind <= PERF_FACT_COUNTER ? latest_loss(learned, kind, event) : NULL;
-
-    return MAX(is_name(kind) ? latest_renewal(learned, event) : 0, loss ? loss->event : 0);
+    return MAX(is_name(kind) ? latest_renewal(learned, event) : 0, latest_loss(learned, kind, event));
 }
 
 static void renew(subject_facts *learned, uint32_t event, uint32_t sampled)
@@ -255,6 +268,8 @@ static fact_version *add_version(subject_facts *learned, state_fact_kind kind, c
             renew(learned, told->event, told->sampled);
             learned->named = told->event;
         }
+    }
+    if (wmem_array_get_count(*versions) > 0 || latest_loss(learned, kind, told->event) > 0) {
         server->renewed = MAX(server->renewed, told->event);
     }
     learned->named = is_name(kind) && learned->named == 0 ? told->event : learned->named;
@@ -287,7 +302,7 @@ static bool learn_alike(state_connection *connection, const state_subject *subje
     fact_version *held = held_version(own, kind, fact, event);
 
     if (held) {
-        const told_fact told = {own, kind, event, frame, fact->lcid, held->fact.name, false};
+        const told_fact told = {own, kind, event, frame, fact->lcid, held->fact.name, NUM_LOSSES};
         tell_again(own, kind, held, 1, event);
         note_told(connection, &told);
     }
@@ -315,7 +330,7 @@ void facts_learn(state_connection *connection, state_subject subject, state_fact
         server->renewed = MAX(server->renewed, owner->renewed);
     }
     owner->told++;
-    const told_fact told = {learned, kind, event, frame, fact->lcid, kept->fact.name, false};
+    const told_fact told = {learned, kind, event, frame, fact->lcid, kept->fact.name, NUM_LOSSES};
     note_told(connection, &told);
 }
 
@@ -326,19 +341,21 @@ static int compare_events(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void lose(state_host *server, const state_subject *set, state_fact_kind kind, const fact_loss *loss)
+static void lose(state_host *server, const state_subject *subject, loss_of whose, state_fact_kind kind,
+                 const fact_loss *loss)
 {
-    subject_facts *all = keep_facts(server, set);
+    wmem_array_t **lost = &keep_facts(server, subject)->lost[whose][kind];
 
-    if (all->lost[kind] == NULL) {
-        all->lost[kind] = wmem_array_sized_new(wmem_file_scope(), sizeof *loss, 1);
+    if (*lost == NULL) {
+        *lost = wmem_array_sized_new(wmem_file_scope(), sizeof *loss, 1);
     }
-    bool is_last = state_event_count_until(all->lost[kind], loss->event) == wmem_array_get_count(all->lost[kind]);
-    wmem_array_append(all->lost[kind], loss, 1);
+    bool is_last = state_event_count_until(*lost, loss->event) == wmem_array_get_count(*lost);
+    wmem_array_append(*lost, loss, 1);
     if (!is_last) {
-        wmem_array_sort(all->lost[kind], compare_events);
+        wmem_array_sort(*lost, compare_events);
     }
     server->lost_facts = true;
+    server->renewed = MAX(server->renewed, loss->event);
     server->facts_version++;
 }
 
@@ -457,9 +474,10 @@ void facts_move(state_connection *connection)
     for (unsigned i = 0; connection->told && i < wmem_array_get_count(connection->told); i++) {
         told_fact *told = wmem_array_index(connection->told, i);
         const fact_loss loss = {told->event, told->frame};
-        fact_version *version = told->is_loss ? NULL : version_of(told);
-        if (told->subject->key.owner != to && told->is_loss) {
-            lose(connection->host, &told->subject->key.subject, told->kind, &loss);
+        bool is_loss = told->lost != NUM_LOSSES;
+        fact_version *version = is_loss ? NULL : version_of(told);
+        if (told->subject->key.owner != to && is_loss) {
+            lose(connection->host, &told->subject->key.subject, told->lost, told->kind, &loss);
         } else if (told->subject->key.owner != to && version) {
             move_fact(told, version, to);
         }
@@ -470,17 +488,17 @@ void facts_move(state_connection *connection)
     }
 }
 
-void facts_lose(state_connection *connection, const uint8_t *guid, state_fact_kind kind, uint32_t event, uint32_t frame)
+void facts_lose(state_connection *connection, state_subject subject, bool of_all, state_fact_kind kind, uint32_t event,
+                uint32_t frame)
 {
-    const state_subject set = guid ? facts_subject(guid, PERF_NO_ID) : facts_title_subject(PERF_NO_ID);
+    loss_of whose = of_all ? OF_ALL : OF_ITSELF;
     const fact_loss loss = {event, frame};
     state_host *owner = owner_of(connection);
-    const told_fact told = {keep_facts(owner, &set), kind, event, frame, 0, NULL, true};
+    const told_fact told = {keep_facts(owner, &subject), kind, event, frame, 0, NULL, whose};
 
-    ws_assert(kind <= PERF_FACT_COUNTER);
-    lose(owner, &set, kind, &loss);
+    lose(owner, &subject, whose, kind, &loss);
     if (owner != connection->host) { /* as long as there is one machine it may be its list */
-        lose(connection->host, &set, kind, &loss);
+        lose(connection->host, &subject, whose, kind, &loss);
     }
     note_told(connection, &told);
 }
@@ -489,8 +507,9 @@ uint32_t facts_title_lost_in(state_host *server, uint32_t event)
 {
     const state_subject set = facts_title_subject(PERF_NO_ID);
     const subject_facts *all = server->lost_facts ? find_facts(server, &set) : NULL;
-    wmem_array_t *lost = all && all->lost[PERF_FACT_ENGLISH] ? all->lost[PERF_FACT_ENGLISH]
-                         : all                               ? all->lost[PERF_FACT_LOCAL]
+    wmem_array_t *const *titles = all ? all->lost[OF_ALL] : NULL;
+    wmem_array_t *lost = titles && titles[PERF_FACT_ENGLISH] ? titles[PERF_FACT_ENGLISH]
+                         : titles                            ? titles[PERF_FACT_LOCAL]
                                                              : NULL;
     const fact_loss *loss = lost ? state_event_latest(lost, event) : NULL;
 
@@ -659,6 +678,13 @@ bool facts_title_is(state_host *server, uint32_t title_index, const char *englis
     return known.fact ? strcmp(known.fact->name, english) == 0 : server->no_windows == 0;
 }
 
+static bool is_told_again(wmem_array_t *versions, state_fact_kind kind, unsigned i)
+{
+    const fact_version *version = wmem_array_index(versions, i), *before = wmem_array_index(versions, i - 1);
+
+    return same_fact(kind, &version->fact, &before->fact);
+}
+
 /* The first change behind an event, and since when it may have been; false if none is known. */
 static bool next_change(const subject_facts *learned, state_fact_kind kind, uint32_t event, uint32_t *since)
 {
@@ -666,7 +692,10 @@ static bool next_change(const subject_facts *learned, state_fact_kind kind, uint
     unsigned count = changes ? wmem_array_get_count(changes) : 0;
     unsigned next = count > 0 ? state_event_count_until(changes, event) : 0;
 
-    next = is_name(kind) ? next : MAX(next, 1); /* the first version is no change */
+    next = is_name(kind) ? next : MAX(next, 1); /* the first version is no change, */
+    while (next < count && !is_name(kind) && is_told_again(changes, kind, next)) {
+        next++; /* nor is what was told again behind an answer that was not read */
+    }
     if (next < count) {
         *since = is_name(kind) ? ((const fact_renewal *)wmem_array_index(changes, next))->since
                                : ((const fact_version *)wmem_array_index(changes, next - 1))->last;
@@ -674,24 +703,49 @@ static bool next_change(const subject_facts *learned, state_fact_kind kind, uint
     return next < count;
 }
 
-static bool may_change_between(state_host *server, const state_subject *subject, state_fact_kind kind, uint32_t since,
-                               uint32_t event)
+/* An answer that may have told it was not read between two events. */
+static bool is_lost_between(const subject_facts *learned, state_fact_kind kind, uint32_t since, uint32_t event)
 {
-    const learned_facts found = find_learned(server, subject);
+    return learned && latest_loss(learned, kind, event) > since;
+}
+
+/* It was told between two events, or (NEVER) later, and before that somewhere in an answer that was not read: perhaps otherwise. */
+static bool is_told_behind_loss(const subject_facts *learned, state_fact_kind kind, uint32_t since, uint32_t event)
+{
+    const fact_version *version = version_as_of(learned, kind, since);
+
+    if (version == NULL && kind == PERF_FACT_ENGLISH) {
+        return is_told_behind_loss(learned, PERF_FACT_LOCAL, since, event);
+    }
+    return version && version->event > since && version->event <= event &&
+           is_lost_between(learned, kind, 0, version->event - 1);
+}
+
+static bool may_change_between(const subject_facts *learned, state_fact_kind kind, uint32_t since, uint32_t event)
+{
     uint32_t last;
 
-    return (next_change(found.own, kind, since, &last) && last < event) ||
-           (next_change(found.others, kind, since, &last) && last < event);
+    return (next_change(learned, kind, since, &last) && last < event) || is_lost_between(learned, kind, since, event) ||
+           is_told_behind_loss(learned, kind, since, event);
 }
 
 bool facts_doubted(state_host *server, state_subject subject, state_fact_kind kind, uint32_t event)
 {
-    return server->renewed > event && may_change_between(server, &subject, kind, event, event);
+    if (server->renewed <= event) {
+        return false; /* as mostly */
+    }
+    const learned_facts found = find_learned(server, &subject);
+    return may_change_between(found.own, kind, event, event) || may_change_between(found.others, kind, event, event) ||
+           is_told_behind_loss(found.own, kind, event, NEVER) || is_told_behind_loss(found.others, kind, event, NEVER);
 }
 
 bool facts_renewed(state_host *server, state_subject subject, state_fact_kind kind, uint32_t since, uint32_t event)
 {
-    return server->renewed > since && may_change_between(server, &subject, kind, since, event);
+    if (server->renewed <= since) {
+        return false; /* as mostly */
+    }
+    const learned_facts found = find_learned(server, &subject);
+    return may_change_between(found.own, kind, since, event) || may_change_between(found.others, kind, since, event);
 }
 
 static int compare_facts(const void *a, const void *b)

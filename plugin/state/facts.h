@@ -59,9 +59,9 @@ typedef struct {
 void facts_learn(state_connection *connection, state_subject subject, state_fact_kind kind, const state_fact *fact,
                  uint32_t event, uint32_t frame);
 
-/* A list of such names, or types, of a counterset's counters (`guid` NULL: of titles) was answered that could not be read whole: of those told
- * before nobody knows whether they still hold. What can be read of it is learned behind. */
-void facts_lose(state_connection *connection, const uint8_t *guid, state_fact_kind kind, uint32_t event,
+/* An answer with a name or type of it, or (`of_all`) of all counters of a counterset, or all titles (both by PERF_NO_ID), was not read whole: of
+ * those told before nobody knows whether they still hold. What can be read of it is learned behind. */
+void facts_lose(state_connection *connection, state_subject subject, bool of_all, state_fact_kind kind, uint32_t event,
                 uint32_t frame);
 
 /* The frame of such a list of titles, the latest until the event or else the first; 0 without one. */
