@@ -945,6 +945,7 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
         p->call.tapped.counters = summary.definitions;
         p->call.tapped.values_left_out = summary.values_left_out;
         p->call.tapped.objects_left_out = summary.objects_left_out;
+        p->call.tapped.has_contradictions = summary.contradictions > 0;
     }
 }
 

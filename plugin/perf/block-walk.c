@@ -925,8 +925,11 @@ static void end_checked(perf_block_summary *summary, const checked_object *objec
 
 static void check_fault(perf_block_summary *summary, const perf_block_walk *walk, checked_object *object)
 {
+    bool is_read_as = perf_block_fault_infos[walk->fault.what].kind == PERF_FAULT_IS_READ_AS;
+
     summary->faults++;
-    summary->read_as += perf_block_fault_infos[walk->fault.what].kind == PERF_FAULT_IS_READ_AS;
+    summary->read_as += is_read_as;
+    summary->contradictions += is_read_as && walk->fault.what != PERF_BLOCK_FAULT_READ_COUNTERS;
     if (perf_block_does_harm(walk) && summary->objects > 0) {
         object->is_sound = false;
         object->announced = announced_values(walk, walk->fault.what == PERF_BLOCK_FAULT_INSTANCE_REST);

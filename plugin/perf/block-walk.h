@@ -180,7 +180,8 @@ typedef struct {
     uint32_t instances;
     uint64_t values; /* those of one byte that many definitions share count for each */
     uint32_t faults;
-    uint32_t read_as;          /* of the faults: a length that is read as another */
+    uint32_t read_as;          /* of the faults: a length that is read as another, */
+    uint32_t contradictions;   /* and not that of a counter block, which Windows XP writes short */
     uint64_t values_left_out;  /* that NumCounters and NumInstances of the objects announce, as far as there is room */
     uint32_t objects_left_out; /* that NumObjectTypes announces */
 } perf_block_summary;

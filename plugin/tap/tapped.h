@@ -65,6 +65,7 @@ typedef struct {
     uint64_t
         values_left_out; /* HKEY_PERFORMANCE_DATA: that the answer announces and that cannot be read, since it does not add up, */
     uint32_t objects_left_out; /* and objects */
+    bool has_contradictions;   /* ... its lengths contradict each other; one reading of them fits */
     const tapped_object *objects;
     uint32_t num_objects;
     uint32_t event;

@@ -155,7 +155,7 @@ void verdict_books_count(verdict_talk *talk, packet_info *pinfo, const tapped_ca
 
     count_refused(talk, pinfo, tapped);
     bool is_cut = pinfo->fd->cap_len < pinfo->fd->pkt_len;
-    bool is_damaged = answer ? answer->sample == NULL || tapped->is_damaged
+    bool is_damaged = answer ? answer->sample == NULL || tapped->is_damaged || tapped->has_contradictions
                              : tapped->is_damaged && tapped->is_response && tapped->brings_data;
     if (is_cut && answer && tvb_captured_length(answer->tvb) < tvb_reported_length(answer->tvb)) {
         verdict_book(talk, BOOK_CUT, pinfo);

@@ -10,6 +10,9 @@
 /* Events that are looked at for one question. */
 #define MOST_EVENTS_LOOKED_AT 1000
 
+/* Calls to each side of a late one, of which some may go by another connection in turn. */
+#define CALLS_BESIDE 8
+
 /* The first event that is not before a moment, or a frame: they are in the order of both. */
 static size_t first_at(const verdict_connection *connection, double begin, uint32_t frame)
 {
@@ -115,13 +118,33 @@ static verdict_blame blame(verdict_kind kind, verdict_party party, const wire_ev
     return (verdict_blame){kind, party, event->frame, event->time};
 }
 
+const wire_event *verdict_fault_lost(const verdict_monitor *monitor, unsigned before, unsigned late)
+{
+    const verdict_call *first = verdict_call_at(monitor, before), *call = verdict_call_at(monitor, late);
+    unsigned begin = before > CALLS_BESIDE ? before - CALLS_BESIDE : 0;
+    const verdict_connection *looked_at = NULL;
+
+    for (unsigned i = begin; i < monitor->calls->len && i <= late + CALLS_BESIDE; i++) {
+        const verdict_connection *connection = verdict_call_at(monitor, i)->connection;
+        const wire_event *event =
+            connection == looked_at
+                ? NULL
+                : verdict_fault_event(connection, WIRE_LOST, MAX(first->answered, first->asked), INFINITY);
+        if (event && event->since < call->answered) {
+            return event;
+        }
+        looked_at = connection;
+    }
+    return NULL;
+}
+
 verdict_blame verdict_fault(const verdict_monitor *monitor, unsigned before, unsigned late, bool is_answer)
 {
     const verdict_call *first = verdict_call_at(monitor, before), *call = verdict_call_at(monitor, late);
     const verdict_call *waits = call_between(monitor, before, late, HAS(CALL_WAITS));
     const verdict_connection *connection = call->connection;
     double begin = MAX(first->answered, first->asked), end = call->answered;
-    const wire_event *lost = verdict_fault_event(connection, WIRE_LOST, begin, end);
+    const wire_event *lost = verdict_fault_lost(monitor, before, late);
     const wire_event *zero = verdict_fault_event(connection, WIRE_ZERO_WINDOW, begin, end);
     const wire_event *resent = verdict_fault_event(connection, WIRE_RESENT, begin, end);
 

@@ -27,4 +27,7 @@ typedef struct {
 void verdict_fault_all_resent(const verdict_monitor *monitor, unsigned before, unsigned late, verdict_shown *shown);
 double verdict_fault_connecting(const verdict_call *before, const verdict_call *call);
 
+/* What the capture lacks between the two, which only a later packet may tell, and on another connection that the monitor uses in turn. */
+const wire_event *verdict_fault_lost(const verdict_monitor *monitor, unsigned before, unsigned late);
+
 verdict_blame verdict_fault(const verdict_monitor *monitor, unsigned before, unsigned late, bool is_answer);

@@ -461,9 +461,7 @@ static void say_late(const plan *p, verdict_kind kind, verdict_party party, late
 
 static bool is_lossy(const plan *p, const plan_gap *gap)
 {
-    const verdict_call *before = verdict_call_at(p->monitor, gap->before), *call = verdict_call_at(p->monitor, gap->at);
-
-    return verdict_fault_event(call->connection, WIRE_LOST, before->answered, call->answered) != NULL;
+    return verdict_fault_lost(p->monitor, gap->before, gap->at) != NULL;
 }
 
 /* True: some of it is what the capture lacks. */

@@ -156,7 +156,7 @@ verdict_connection *verdict_wire_connection(packet_info *pinfo, bool from_client
 static void add_event(const packet *p, wire_kind kind, uint32_t about, uint32_t status)
 {
     verdict_connection *connection = p->connection;
-    const wire_event event = {kind, p->by_client, p->pinfo->num, about, status, p->when};
+    const wire_event event = {kind, p->by_client, p->pinfo->num, about, status, p->when, connection->newest};
 
     if (kind == WIRE_ENDED || kind == WIRE_PIPE_CLOSED) {
         connection->end = connection->end.frame > 0 ? connection->end : event;
@@ -676,6 +676,7 @@ static tap_packet_status see(void *data _U_, packet_info *pinfo, epan_dissect_t 
     p.connection->pair->first_time = p.connection->pair->first_time > 0 ? p.connection->pair->first_time : p.when;
     see_tcp(&p);
     see_messages(&p);
+    p.connection->newest = p.when;
     return TAP_PACKET_DONT_REDRAW;
 }
 

@@ -31,6 +31,7 @@ typedef struct {
     uint32_t about; /* frame of a request */
     uint32_t status;
     double time;
+    double since; /* of what was lost: when the packet before it came */
 } wire_event;
 
 typedef struct {
@@ -60,6 +61,7 @@ typedef struct verdict_connection {
     double since;                 /* of the first, */
     double resent;                /* of the second, */
     double connected;             /* and when it was accepted, 0: not captured */
+    double newest;                /* when the packet before this one came */
     unsigned packets[2], data[2]; /* of the server, of the client; and of them those with data */
     GArray *events;               /* wire_event, NULL: none */
     wire_event end;               /* the first that ended it, or closed the last pipe; frame 0: none */

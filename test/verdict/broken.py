@@ -2,6 +2,7 @@
 """Monitors that are broken: each scene with who is at fault, what it is, since when, how often. And what a rung of the ladder refuses: those
 stand alone here, beside a monitor that is well, and, in well.py, before a try that came through."""
 
+import contextlib
 from typing import NamedTuple
 
 from gen.hkpd_stubs import OPEN_DATA, handle_back, open_root
@@ -588,11 +589,23 @@ def not_captured(*packets, also=(), mode='tcp'):
     return odd('lost', 'capture', 8, named(lost(3, *packets)), bad(), 8, also=also, mode=mode)
 
 
+def in_turn(m):
+    """One query by two connections: what was lost of the second one shows in its next packet alone."""
+    second = start(m.world, model=m.model, browses=False).reach()
+    lines = [m.line, second.line]
+    for n in range(12):
+        m.line = lines[n % 2]
+        m.client.call = m.line.call
+        with m.world.unseen() if n == 5 else m.world.culprit() if n == 7 else contextlib.nullcontext():
+            m.run(1)
+
+
 UNKNOWN = False, None
 CAPTURE = {
     **{'answers-lost-' + x: not_captured(1, mode=x) for x in ('tcp', 'smb', 'hkpd', 'sealed')},
     'samples-lost': not_captured(also=('assumed',)),
     'requests-lost': not_captured(0, also=('assumed',)),
+    'lost-of-two-in-turn': odd('lost', 'capture', 8, in_turn, also=('assumed',)),
     'cut': Broken(and_then(tale(8), snapped(160)), 'cut', 'capture'),
     'cut-smb': Broken(and_then(tale(8, mode='smb'), snapped(300)), 'cut', 'capture'),
     'cut-all': Broken(and_then(tale(8), snapped(96)), 'cut', 'capture', healthy=UNKNOWN),
