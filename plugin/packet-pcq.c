@@ -342,12 +342,6 @@ static const char *counterset_text(pcq_pdu *p)
 
 /* --- Opnum 1: QueryCounterSetRegistrationInfo, 3.1.4.1.2 ------------------------------------------------------- */
 
-/* Strings are in a language, but for English names and what a provider is called. */
-static bool has_locale(uint32_t request_code)
-{
-    return request_code >= PERF_REG_COUNTERSET_NAME_STRING && request_code <= PERF_REG_COUNTER_HELP_STRINGS;
-}
-
 /* RequestLCID is a locale, a counter id or nothing, by RequestCode. */
 static void read_request_lcid(pcq_pdu *p)
 {
@@ -357,7 +351,7 @@ static void read_request_lcid(pcq_pdu *p)
     record->lcid = ndr_u32(&p->call.ndr, is_counter ? hf_pcq_counter_id : hf_lcid);
     if (is_counter && !p->call.ndr.reader.failed) {
         pcq_add_known_counter(p->call.tree, p->call.tvb, p->call.server, record->guid, record->lcid, p->call.event);
-    } else if (!is_counter && !has_locale(record->request_code)) {
+    } else if (!is_counter && !pcq_has_locale(record->request_code)) {
         proto_item_append_text(p->call.ndr.reader.item, " (unused by this RequestCode)");
     }
 }
@@ -374,9 +368,9 @@ static void about_registration(pcq_pdu *p)
     } else {
         call_about(&p->call, "RequestCode %u", p->record->request_code);
     }
-    if (has_locale(p->record->request_code) && locale) {
+    if (pcq_has_locale(p->record->request_code) && locale) {
         call_about(&p->call, "%.*s", (int)strcspn(locale, ","), locale);
-    } else if (has_locale(p->record->request_code)) {
+    } else if (pcq_has_locale(p->record->request_code)) {
         call_about(&p->call, "locale 0x%04x", p->record->lcid);
     } else if (p->record->request_code == PERF_REG_COUNTER_STRUCT) {
         const char *name =

@@ -83,7 +83,7 @@ static int ett_strings = -1, ett_reg_info = -1, ett_attrib = -1, ett_identifier 
 /* --- What the buffers have in common ------------------------------------------------------------------------------ */
 
 /* A fact that the buffer teaches, to be filled: no later than the next one is asked for. */
-static pcq_pending_fact *pcq_add_pending(pcq_context *context, const uint8_t *guid, uint32_t id, state_fact_kind kind)
+static pcq_pending_fact *collect_fact(pcq_context *context, const uint8_t *guid, uint32_t id, state_fact_kind kind)
 {
     pcq_pending_fact pending;
 
@@ -95,25 +95,18 @@ static pcq_pending_fact *pcq_add_pending(pcq_context *context, const uint8_t *gu
     return wmem_array_index(context->pending_facts, wmem_array_get_count(context->pending_facts) - 1);
 }
 
-static bool has_locale(const pcq_context *context)
-{
-    return context->request_code == PERF_REG_COUNTERSET_NAME_STRING ||
-           context->request_code == PERF_REG_COUNTER_NAME_STRINGS;
-}
-
 state_fact_kind pcq_kind_of_names(const pcq_context *context)
 {
-    return !has_locale(context) || (context->lcid & 0x3FF) == 0x09 ? PERF_FACT_ENGLISH : PERF_FACT_LOCAL;
+    return !pcq_has_locale(context->request_code) || (context->lcid & 0x3FF) == 0x09 ? PERF_FACT_ENGLISH
+                                                                                     : PERF_FACT_LOCAL;
 }
 
-static void pcq_teach_name(pcq_context *context, uint32_t id, const char *name)
+static void collect_name(pcq_context *context, uint32_t id, const char *name)
 {
-    bool local = has_locale(context);
-
     if (name && *name) {
-        pcq_pending_fact *pending = pcq_add_pending(context, context->guid, id, pcq_kind_of_names(context));
+        pcq_pending_fact *pending = collect_fact(context, context->guid, id, pcq_kind_of_names(context));
         pending->fact.name = name;
-        pending->fact.lcid = local ? context->lcid : 0;
+        pending->fact.lcid = pcq_has_locale(context->request_code) ? context->lcid : 0;
     }
 }
 
@@ -125,7 +118,7 @@ static void pcq_teach_name(pcq_context *context, uint32_t id, const char *name)
 #define ITEMS_OF_GUID 4
 
 /* The tree, or NULL if it has no room for `items` more; then `hidden` counts what is not shown. */
-static proto_tree *pcq_afford(proto_tree *tree, uint32_t items, uint32_t *hidden)
+static proto_tree *tree_with_room(proto_tree *tree, uint32_t items, uint32_t *hidden)
 {
     if (tree && (*hidden > 0 || reader_tree_room(tree) < items)) {
         (*hidden)++;
@@ -135,7 +128,7 @@ static proto_tree *pcq_afford(proto_tree *tree, uint32_t items, uint32_t *hidden
 }
 
 /* Behind a list of which some may not have been shown. */
-static void pcq_end_list(bounded_reader *reader, proto_tree *tree, uint32_t hidden, const char *what)
+static void report_hidden(bounded_reader *reader, proto_tree *tree, uint32_t hidden, const char *what)
 {
     reader->tree = tree;
     if (hidden > 0) {
@@ -153,7 +146,7 @@ static void dissect_unknown(bounded_reader *reader, pcq_context *context _U_)
 }
 
 /* Bytes that are left behind the last structure. */
-static void pcq_report_rest(bounded_reader *reader, const char *behind)
+static void report_bytes_left(bounded_reader *reader, const char *behind)
 {
     uint32_t left = reader_left(reader);
 
@@ -164,7 +157,7 @@ static void pcq_report_rest(bounded_reader *reader, const char *behind)
 }
 
 /* True if `size` is that of a structure with a header of `header` bytes that fits; what else is odd is reported. */
-static bool pcq_check_size(bounded_reader *reader, uint32_t size, uint32_t header, const char *what)
+static bool check_size(bounded_reader *reader, uint32_t size, uint32_t header, const char *what)
 {
     if (size < header || size > reader_left(reader)) {
         findings_add(reader->report, reader->node, FINDING_SIZE,
@@ -287,7 +280,7 @@ static void read_string_counter(bounded_reader *outer, pcq_context *context, str
     if (offset != NO_STRING) {
         text = read_table_string(&reader, context, table, offset);
         if (!help && text) {
-            pcq_teach_name(context, id, text);
+            collect_name(context, id, text);
         }
     }
     const char *name =
@@ -368,12 +361,12 @@ static void dissect_counter_strings(bounded_reader *reader, pcq_context *context
                      "from the block's start");
     }
     for (uint32_t i = 0; i < table.count; i++) {
-        reader->tree = table.idle < MAX_IDLE_ITEMS ? pcq_afford(tree, ITEMS_OF_STRING, &hidden) : NULL;
+        reader->tree = table.idle < MAX_IDLE_ITEMS ? tree_with_room(tree, ITEMS_OF_STRING, &hidden) : NULL;
         hidden += table.idle >= MAX_IDLE_ITEMS;
         table.idle += ITEMS_OF_STRING;
         read_string_counter(reader, context, &table);
     }
-    pcq_end_list(reader, tree, hidden, "strings");
+    report_hidden(reader, tree, hidden, "strings");
 }
 
 /* --- One string or GUID ------------------------------------------------------------------------------------------- */
@@ -391,10 +384,10 @@ static void dissect_single_string(bounded_reader *reader, pcq_context *context)
 
     context->text = reader_text(reader, hf, MIN(room, size + 2), is_help ? TEXT_WHOLE : TEXT_NAME_MAX, what);
     if (!is_help && !is_provider) {
-        pcq_teach_name(context, PERF_NO_ID, context->text);
+        collect_name(context, PERF_NO_ID, context->text);
     }
     if (reader_left(reader) >= 8) { /* less is padding */
-        pcq_report_rest(reader, "the string");
+        report_bytes_left(reader, "the string");
     }
 }
 
@@ -406,7 +399,7 @@ static void dissect_provider_guid(bounded_reader *reader, pcq_context *context)
     if (!reader->failed) {
         context->text = facts_guid_text(reader_pinfo(reader)->pool, guid);
     }
-    pcq_report_rest(reader, "the GUID");
+    report_bytes_left(reader, "the GUID");
 }
 
 /* --- Registration information (opnum 1), 2.2.4.1 and 2.2.4.2 ------------------------------------------------------ */
@@ -454,7 +447,7 @@ static bool read_counter_reg_info(bounded_reader *outer, pcq_context *context, c
         proto_item_append_text(reader.node, ": %u%s%s, %s", relations->id, name ? " " : "", name ? name : "",
                                val_to_str_const(info.type, text_counter_type_vals, "unknown type"));
     }
-    pcq_pending_fact *pending = pcq_add_pending(context, context->guid, relations->id, PERF_FACT_COUNTER);
+    pcq_pending_fact *pending = collect_fact(context, context->guid, relations->id, PERF_FACT_COUNTER);
     pending->fact.counter = info;
     context->count++;
     return true;
@@ -515,7 +508,7 @@ static uint32_t read_counterset_reg_info(bounded_reader *outer, pcq_context *con
                                name ? name : facts_guid_text(reader_pinfo(outer)->pool, context->guid),
                                read.num_counters);
     }
-    pcq_add_pending(context, context->guid, PERF_NO_ID, PERF_FACT_SET)->fact.instance_type = read.instance_type;
+    collect_fact(context, context->guid, PERF_NO_ID, PERF_FACT_SET)->fact.instance_type = read.instance_type;
     if (read.num_counters > reader_left(outer) / COUNTER_REG_INFO_SIZE) {
         findings_add(reader.report, reader.node, FINDING_COUNT, "NumCounters %u, but there is room for %u",
                      read.num_counters, reader_left(outer) / COUNTER_REG_INFO_SIZE);
@@ -532,15 +525,15 @@ static void dissect_counterset_struct(bounded_reader *reader, pcq_context *conte
 
     while (left-- > 0 && reader_left(reader) >= COUNTER_REG_INFO_SIZE) {
         counter_relations relations;
-        reader->tree = pcq_afford(tree, ITEMS_OF_COUNTER, &hidden);
+        reader->tree = tree_with_room(tree, ITEMS_OF_COUNTER, &hidden);
         read_counter_reg_info(reader, context, &relations);
         wmem_array_append_one(counters, relations);
     }
-    pcq_end_list(reader, tree, hidden, "counters");
+    report_hidden(reader, tree, hidden, "counters");
     if (!reader->report->damaged) {
         check_relations(reader, counters);
     }
-    pcq_report_rest(reader, "the last counter");
+    report_bytes_left(reader, "the last counter");
 }
 
 static void dissect_counter_struct(bounded_reader *reader, pcq_context *context)
@@ -557,7 +550,7 @@ static void dissect_counter_struct(bounded_reader *reader, pcq_context *context)
             break;
         }
     }
-    pcq_report_rest(reader, "the counter");
+    report_bytes_left(reader, "the counter");
 }
 
 void pcq_dissect_registration(tvbuff_t *tvb, proto_tree *tree, pcq_context *context)
@@ -627,7 +620,7 @@ static bool read_identifier(bounded_reader *outer, pcq_context *context)
     bounded_reader reader;
     state_identifier identifier;
     uint32_t size = tvb_get_letohl(outer->tvb, outer->pos + 20);
-    bool sound = pcq_check_size(outer, size, PERF_IDENTIFIER_SIZE, "the identifier");
+    bool sound = check_size(outer, size, PERF_IDENTIFIER_SIZE, "the identifier");
 
     memset(&identifier, 0, sizeof identifier);
     reader_structure(outer, hf_identifier, ett_identifier, sound ? size : PERF_IDENTIFIER_SIZE, &reader);
@@ -659,15 +652,15 @@ void pcq_dissect_identifiers(tvbuff_t *tvb, proto_tree *tree, pcq_context *conte
     reader_init(&reader, tvb, tree, context->report, ENC_LITTLE_ENDIAN);
     context->text_left = READINGS_PATHS_SIZE(tvb_reported_length(tvb));
     while (sound && reader_left(&reader) >= PERF_IDENTIFIER_SIZE) {
-        reader.tree = pcq_afford(tree, ITEMS_OF_IDENTIFIER, &hidden);
+        reader.tree = tree_with_room(tree, ITEMS_OF_IDENTIFIER, &hidden);
         sound = read_identifier(&reader, context);
     }
-    pcq_end_list(&reader, tree, hidden, "identifiers");
+    report_hidden(&reader, tree, hidden, "identifiers");
     if (sound && reader_left(&reader) > 0) {
         findings_add(reader.report, reader.node, FINDING_SIZE, "%u bytes are too few for a PERF_COUNTER_IDENTIFIER",
                      reader_left(&reader));
     }
-    pcq_report_rest(&reader, "the last identifier");
+    report_bytes_left(&reader, "the last identifier");
 }
 
 /* --- Plain lists: of countersets (opnum 0), of instances (opnum 2) ------------------------------------------------ */
@@ -680,7 +673,7 @@ void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *c
     reader_init(&reader, tvb, tree, context->report, context->encoding);
     while (reader_left(&reader) >= 16) {
         uint8_t guid[16];
-        reader.tree = pcq_afford(tree, ITEMS_OF_GUID, &hidden);
+        reader.tree = tree_with_room(tree, ITEMS_OF_GUID, &hidden);
         reader_guid(&reader, hf_pcq_counterset_guid, guid);
         context->count++;
         const char *name = pcq_add_known_counterset(reader.tree, tvb, context->server, guid, context->event);
@@ -688,7 +681,7 @@ void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *c
             proto_item_append_text(reader.item, " (%s)", name);
         }
     }
-    pcq_end_list(&reader, tree, hidden, "GUIDs");
+    report_hidden(&reader, tree, hidden, "GUIDs");
     if (reader_left(&reader) > 0) {
         reader_need(&reader, 16, "A counterset's GUID");
     }
@@ -698,7 +691,7 @@ static bool read_listed_instance(bounded_reader *outer, pcq_context *context)
 {
     bounded_reader reader;
     uint32_t size = tvb_get_letohl(outer->tvb, outer->pos);
-    bool sound = pcq_check_size(outer, size, PERF_INSTANCE_HEADER_SIZE, "the instance");
+    bool sound = check_size(outer, size, PERF_INSTANCE_HEADER_SIZE, "the instance");
     const char *name = "";
 
     reader_structure(outer, hf_pcq_instance, ett_instance, sound ? size : PERF_INSTANCE_HEADER_SIZE, &reader);
@@ -719,13 +712,13 @@ void pcq_dissect_instances(tvbuff_t *tvb, proto_tree *tree, pcq_context *context
 
     reader_init(&reader, tvb, tree, context->report, ENC_LITTLE_ENDIAN);
     while (reader_left(&reader) >= PERF_INSTANCE_HEADER_SIZE) {
-        reader.tree = pcq_afford(tree, ITEMS_OF_INSTANCE, &hidden);
+        reader.tree = tree_with_room(tree, ITEMS_OF_INSTANCE, &hidden);
         if (!read_listed_instance(&reader, context)) {
             break;
         }
     }
-    pcq_end_list(&reader, tree, hidden, "instances");
-    pcq_report_rest(&reader, "the last instance");
+    report_hidden(&reader, tree, hidden, "instances");
+    report_bytes_left(&reader, "the last instance");
 }
 
 void pcq_buffers_register(int proto)

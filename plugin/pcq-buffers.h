@@ -42,6 +42,12 @@ typedef struct {
 
 void pcq_buffers_register(int proto);
 
+/* Strings are in a language, but for English names and what a provider is called. */
+static inline bool pcq_has_locale(uint32_t request_code)
+{
+    return request_code >= PERF_REG_COUNTERSET_NAME_STRING && request_code <= PERF_REG_COUNTER_HELP_STRINGS;
+}
+
 /* English is what the English request codes return, and what any English locale returns. */
 state_fact_kind pcq_kind_of_names(const pcq_context *context);
 

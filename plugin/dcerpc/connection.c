@@ -146,26 +146,20 @@ void connection_count_open(rpc_connection *connection, int change)
 
 /* --- Binds ------------------------------------------------------------------------------------------------------- */
 
-static void take_context(packet_info *pinfo, rpc_interface interface, uint64_t context, bool is_ndr64)
+void connection_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header, rpc_interface interface,
+                     const e_guid_t *uuid)
 {
-    rpc_connection *connection = connection_of(pinfo, true);
-
-    connection->contexts[interface] |= context;
-    connection->ndr64 |= is_ndr64 ? context : 0;
-}
-
-void connection_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, rpc_interface interface, const e_guid_t *uuid)
-{
-    unsigned order = tvb_get_uint8(tvb, offset + 4) >> 4 == 1 ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN;
-    int at = offset + CONTEXTS_AT, end = offset + tvb_get_uint16(tvb, offset + 8, order);
+    int at = offset + CONTEXTS_AT, end = offset + header->size;
     e_guid_t bound, syntax;
 
     while (at + CONTEXT_SIZE + SYNTAX_SIZE <= end && tvb_bytes_exist(tvb, at, CONTEXT_SIZE + SYNTAX_SIZE)) {
-        tvb_get_guid(tvb, at + 4, &bound, order);
+        tvb_get_guid(tvb, at + 4, &bound, header->order);
         if (memcmp(&bound, uuid, sizeof bound) == 0) {
-            tvb_get_guid(tvb, at + CONTEXT_SIZE, &syntax, order);
-            take_context(pinfo, interface, connection_context(tvb_get_uint16(tvb, at, order)),
-                         memcmp(&syntax, &ndr64, sizeof syntax) == 0);
+            uint64_t context = connection_context(tvb_get_uint16(tvb, at, header->order));
+            rpc_connection *connection = connection_of(pinfo, true);
+            tvb_get_guid(tvb, at + CONTEXT_SIZE, &syntax, header->order);
+            connection->contexts[interface] |= context;
+            connection->ndr64 |= memcmp(&syntax, &ndr64, sizeof syntax) == 0 ? context : 0;
         }
         at += CONTEXT_SIZE + tvb_get_uint8(tvb, at + 2) * SYNTAX_SIZE;
     }
@@ -197,28 +191,27 @@ static bool note(wmem_map_t *answers, const void *key, packet_info *pinfo, uint3
     return true;
 }
 
-static void note_logon(packet_info *pinfo, tvbuff_t *tvb, int offset, unsigned order)
+static void note_logon(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header)
 {
-    int size = tvb_get_uint16(tvb, offset + 8, order), token = tvb_get_uint16(tvb, offset + 10, order);
+    int size = header->size, token = header->auth_size;
 
     if (token >= LEAST_TOKEN && token < size && tvb_bytes_exist(tvb, offset, size)) {
         const uint8_t *bytes = tvb_get_ptr(tvb, offset + size - token, token);
         char *sum = g_compute_checksum_for_data(G_CHECKSUM_SHA256, bytes, (size_t)token);
-        note(logons, wmem_strdup(wmem_file_scope(), sum), pinfo, tvb_get_uint32(tvb, offset + 12, order),
+        note(logons, wmem_strdup(wmem_file_scope(), sum), pinfo, header->call_id,
              connection_to(connection_of(pinfo, false), pinfo, false));
         g_free(sum);
     }
 }
 
-void connection_bound(packet_info *pinfo, tvbuff_t *tvb, int offset)
+void connection_bound(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header)
 {
-    unsigned order = tvb_get_uint8(tvb, offset + 4) >> 4 == 1 ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN;
     rpc_connection *connection = connection_of(pinfo, false);
 
     if (connection->association == NULL && tvb_bytes_exist(tvb, offset + GROUP_AT, 4)) {
-        join_association(connection, tvb_get_uint32(tvb, offset + GROUP_AT, order));
+        join_association(connection, tvb_get_uint32(tvb, offset + GROUP_AT, header->order));
     }
-    note_logon(pinfo, tvb, offset, order);
+    note_logon(pinfo, tvb, offset, header);
 }
 
 bool connection_note_handle(packet_info *pinfo, uint32_t call_id, const state_handle *handle, state_connection *to)

@@ -14,6 +14,26 @@
 #include "state/handles.h"
 #include "state/transports.h"
 
+/* That were not captured. */
+#define RPC_NO_OPNUM UINT16_MAX
+#define RPC_NO_CONTEXT UINT16_MAX
+
+/* The common header, and what a request, response or fault has behind it ([C706] 12.6.4). */
+#define RPC_COMMON_HEADER_SIZE 16
+#define RPC_HEADER_SIZE 24
+
+typedef struct {
+    unsigned order; /* ENC_LITTLE_ENDIAN or ENC_BIG_ENDIAN */
+    uint8_t type;
+    bool is_first;
+    bool is_last;
+    uint16_t size;      /* of the PDU, */
+    uint16_t auth_size; /* and of the token at its end */
+    uint16_t context;
+    uint16_t opnum; /* of a request */
+    uint32_t call_id;
+} rpc_header;
+
 /* Whose calls are followed. */
 typedef enum { RPC_PERFLIB, RPC_WINREG, NUM_RPC_INTERFACES } rpc_interface;
 
@@ -49,14 +69,15 @@ rpc_connection *connection_find(packet_info *pinfo);
 state_connection *connection_to(rpc_connection *connection, const packet_info *pinfo, bool is_request);
 
 /* A bind or alter_context at `offset`: which contexts are the interface's. A connection of which nobody asked begins with it. */
-void connection_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, rpc_interface interface, const e_guid_t *uuid);
+void connection_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header, rpc_interface interface,
+                     const e_guid_t *uuid);
 
 /* The server's answer to a bind: its association group, and what a logon brings there no server says twice. */
-void connection_bound(packet_info *pinfo, tvbuff_t *tvb, int offset);
+void connection_bound(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header);
 
 /* What a logon to an interface says of the server, of a bind or its answer at `offset`, seen for the first time (logons.c): whom the
  * client asked Kerberos for, and what the server calls itself in NTLM's challenge. */
-void logon_read(packet_info *pinfo, tvbuff_t *tvb, int offset, bool is_request);
+void logon_read(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header, bool is_request);
 
 /* A bind of any interface ends what was between these ends. */
 void connection_end(packet_info *pinfo);

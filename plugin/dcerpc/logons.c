@@ -73,11 +73,10 @@ static const char *service_host(wmem_allocator_t *pool, const token *in)
     return NULL;
 }
 
-void logon_read(packet_info *pinfo, tvbuff_t *tvb, int offset, bool is_request)
+void logon_read(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header, bool is_request)
 {
     rpc_connection *connection = connection_find(pinfo);
-    unsigned order = tvb_get_uint8(tvb, offset + 4) >> 4 == 1 ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN;
-    uint32_t size = tvb_get_uint16(tvb, offset + 8, order), length = tvb_get_uint16(tvb, offset + 10, order);
+    uint32_t size = header->size, length = header->auth_size;
 
     if (connection == NULL || !connection_is_bound(connection) || length == 0 || length >= size ||
         !tvb_bytes_exist(tvb, offset, (int)size)) {

@@ -28,10 +28,12 @@ bool pdu_header_read(rpc_header *header, tvbuff_t *tvb, int at)
     bool is_little = bytes[4] >> 4 == 1, is_whole = left >= RPC_HEADER_SIZE;
 #define U16(offset) (uint16_t)(is_little ? perf_le16(bytes + (offset)) : bytes[offset] << 8 | bytes[(offset) + 1])
     *header = (rpc_header){
+        .order = is_little ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN,
         .type = bytes[2],
         .is_first = bytes[3] & FLAG_FIRST,
         .is_last = bytes[3] & FLAG_LAST,
         .size = U16(8),
+        .auth_size = U16(10),
         .context = is_whole ? U16(20) : RPC_NO_CONTEXT,
         .opnum = is_whole && bytes[2] == PDU_REQ ? U16(22) : RPC_NO_OPNUM,
         .call_id = is_little ? perf_le32(bytes + 12) : (uint32_t)U16(12) << 16 | U16(14),
@@ -333,14 +335,14 @@ static void pass_bind(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_heade
     }
     for (unsigned i = 0; i < NUM_RPC_INTERFACES; i++) {
         if (interfaces[i].uuid && interfaces[i].is_watched()) {
-            connection_bind(pinfo, tvb, at, i, interfaces[i].uuid);
+            connection_bind(pinfo, tvb, at, header, i, interfaces[i].uuid);
         }
     }
     rpc_connection *connection = connection_find(pinfo);
     if (connection) {
         note_number(pinfo, connection, header->call_id);
         connection->event = state_event_next();
-        logon_read(pinfo, tvb, at, true);
+        logon_read(pinfo, tvb, at, header, true);
     }
 }
 
@@ -365,8 +367,8 @@ static rpc_asked *pass(pdus_cursor *cursor, const rpc_header *header, bool is_re
     case PDU_BIND_ACK:
     case PDU_ALTER_ACK:
         if (connection) {
-            connection_bound(pinfo, cursor->tvb, at);
-            logon_read(pinfo, cursor->tvb, at, false);
+            connection_bound(pinfo, cursor->tvb, at, header);
+            logon_read(pinfo, cursor->tvb, at, header, false);
         }
         return NULL;
     default:

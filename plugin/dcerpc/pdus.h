@@ -39,24 +39,6 @@ typedef struct rpc_asked {
     uint32_t sequences[2]; /* of the fragment before */
 } rpc_asked;
 
-/* That were not captured. */
-#define RPC_NO_OPNUM UINT16_MAX
-#define RPC_NO_CONTEXT UINT16_MAX
-
-/* The common header, and what a request, response or fault has behind it ([C706] 12.6.4). */
-#define RPC_COMMON_HEADER_SIZE 16
-#define RPC_HEADER_SIZE 24
-
-typedef struct {
-    uint8_t type;
-    bool is_first;
-    bool is_last;
-    uint16_t size; /* of the PDU */
-    uint16_t context;
-    uint16_t opnum; /* of a request */
-    uint32_t call_id;
-} rpc_header;
-
 /* False if no PDU begins at `at`, or less than the common header was captured. */
 bool pdu_header_read(rpc_header *header, tvbuff_t *tvb, int at);
 

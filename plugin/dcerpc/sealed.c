@@ -65,11 +65,10 @@ static uint32_t sequence_of(tvbuff_t *tvb, int token)
 static bool read_fragment(sealed_fragment *fragment, const rpc_header *header, tvbuff_t *tvb, int at)
 {
     bool is_request = header->type == PDU_REQ, has_object = is_request && tvb_get_uint8(tvb, at + 3) & FLAG_OBJECT;
-    unsigned order = tvb_get_uint8(tvb, at + 4) >> 4 == 1 ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN;
-    int auth = tvb_get_uint16(tvb, at + 10, order), end = at + header->size - auth - TRAILER_SIZE;
+    int end = at + header->size - header->auth_size - TRAILER_SIZE;
     int stub = at + RPC_HEADER_SIZE + (has_object ? OBJECT_SIZE : 0);
 
-    if (auth == 0 || end < stub || header->size > (int)tvb_reported_length_remaining(tvb, at) ||
+    if (header->auth_size == 0 || end < stub || header->size > (int)tvb_reported_length_remaining(tvb, at) ||
         !tvb_bytes_exist(tvb, end, TRAILER_SIZE + 2) || tvb_get_uint8(tvb, end + 1) != PKT_PRIVACY ||
         tvb_get_uint8(tvb, end + 2) > end - stub) {
         return false;
@@ -538,8 +537,7 @@ static void show_sealed_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
         return;
     }
     whole.header.is_first = whole.header.is_last = true;
-    fault.status =
-        tvb_get_uint32(tvb, at + 24, tvb_get_uint8(tvb, at + 4) >> 4 == 1 ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN);
+    fault.status = tvb_get_uint32(tvb, at + 24, header->order);
     fault.record = call_of_answer(pinfo, header->call_id);
     fault.pdu = fault.record ? NULL : take_pdu(pinfo, &whole);
     if (fault.record || fault.pdu) {

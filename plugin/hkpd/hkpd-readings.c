@@ -110,7 +110,7 @@ static hkpd_table *table_at(hkpd_view *view, const perf_block_walk *walk)
 }
 
 /* Reads the definitions and stops where the first row begins. */
-static hkpd_table *opened(hkpd_table *table)
+static hkpd_table *read_definitions(hkpd_table *table)
 {
     perf_block_event event;
 
@@ -130,7 +130,7 @@ static hkpd_table *opened(hkpd_table *table)
 }
 
 /* Where a kept sample's object stands is known, however many others lie before it. */
-static hkpd_table *table_of(hkpd_view *view, uint32_t title_index)
+static hkpd_table *find_table(hkpd_view *view, uint32_t title_index)
 {
     hkpd_table *table = wmem_map_lookup(view->by_index, GUINT_TO_POINTER(title_index));
 
@@ -207,9 +207,9 @@ static bool is_in_object(perf_block_event event)
 }
 
 /* The parent's name and which of those alike it is, NULL if there is none; its object. */
-static reading_instance *parent_of(hkpd_view *view, const perf_block_walk *walk, hkpd_table **object)
+static reading_instance *find_parent(hkpd_view *view, const perf_block_walk *walk, hkpd_table **object)
 {
-    hkpd_table *table = walk->instance.parent_object != 0 ? table_of(view, walk->instance.parent_object) : NULL;
+    hkpd_table *table = walk->instance.parent_object != 0 ? find_table(view, walk->instance.parent_object) : NULL;
     uint32_t row = walk->instance.parent_instance;
     perf_block_event event = PERF_BLOCK_HEADER;
 
@@ -237,7 +237,7 @@ static reading_instance_key key_of_instance(hkpd_view *view, const perf_block_wa
 {
     reading_instance_key key = name_of(walk);
     hkpd_table *object;
-    reading_instance *parent = parent_of(view, walk, &object);
+    reading_instance *parent = find_parent(view, walk, &object);
 
     key.id = walk->instance.unique_id;
     key.id_is_unique = key.id != PERF_NO_UNIQUE_ID;
@@ -256,7 +256,7 @@ static reading_instance_key key_of_instance(hkpd_view *view, const perf_block_wa
 static reading_table *parents(reading_table *table, uint32_t row)
 {
     uint32_t object = readings_table_instance(table, row)->key.parent_table;
-    hkpd_table *found = object != 0 ? opened(table_of((hkpd_view *)table->view, object)) : NULL;
+    hkpd_table *found = object != 0 ? read_definitions(find_table((hkpd_view *)table->view, object)) : NULL;
 
     return found ? &found->base : NULL;
 }
@@ -314,7 +314,7 @@ static hkpd_view *new_view(const readings *r, const uint8_t *bytes, uint32_t siz
 typedef struct {
     perf_block_walk walk;
     hkpd_view *current;
-    hkpd_view *previous; /* the sample before that was opened last */
+    hkpd_view *previous; /* the sample before that was read_definitions last */
     /* of the object that the walk is in */
     perf_block_walk object; /* where it begins */
     hkpd_table *table;
@@ -373,7 +373,7 @@ static void begin_stream(readings *r)
 }
 
 /* Mostly all objects have the same sample before. */
-static hkpd_view *view_of(readings *r, const state_sample *sample)
+static hkpd_view *open_view(readings *r, const state_sample *sample)
 {
     hkpd_stream *stream = stream_of(r);
 
@@ -401,10 +401,10 @@ static void enter_object(readings *r)
     stream->previous_table = NULL;
     r->why_no_previous = !sample ? readings_no_sample(r) : follows ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
     if (previous) {
-        hkpd_view *view = view_of(r, previous);
+        hkpd_view *view = open_view(r, previous);
         readings_compare_in_order(r, &view->base, previous);
         stream->previous_event = previous->event;
-        stream->previous_table = opened(table_of(view, stream->walk.object.index));
+        stream->previous_table = read_definitions(find_table(view, stream->walk.object.index));
     }
 }
 
@@ -412,7 +412,7 @@ static void open_table(readings *r)
 {
     hkpd_stream *stream = stream_of(r);
 
-    stream->table = opened(table_at(stream->current, &stream->object));
+    stream->table = read_definitions(table_at(stream->current, &stream->object));
     r->table = &stream->table->base;
 }
 
@@ -446,7 +446,7 @@ static const char *label(readings *r)
     return facts_title_label(r->pool, r->answer.server, readings_known_counter(r)->id, r->answer.event);
 }
 
-static void name_set(readings *r)
+static void look_up_set(readings *r)
 {
     const char *name = facts_title_label(r->pool, r->answer.server, stream_of(r)->walk.object.index, r->answer.event);
 
@@ -461,7 +461,7 @@ const char *hkpd_readings_instance(readings *r)
     const reading_name name = {walk->data + walk->instance.name, walk->instance.name_size, 0};
     const char *text = name_text(r, walk, &name, TEXT_NAME_MAX);
     hkpd_table *object;
-    const reading_instance *parent = parent_of(stream->current, walk, &object);
+    const reading_instance *parent = find_parent(stream->current, walk, &object);
 
     if (parent) {
         /* its name stands in an answer once, however many children it has: where paths have no more room it shows its beginning */
@@ -513,7 +513,7 @@ static void enter_instance(readings *r)
     hkpd_stream *stream = stream_of(r);
     hkpd_table *object;
 
-    bool has_parent = parent_of(stream->current, &stream->walk, &object) != NULL;
+    bool has_parent = find_parent(stream->current, &stream->walk, &object) != NULL;
     /* the parent's object may not be in the answer, but if it is the parent is */
     stream->is_nameless = stream->walk.instance.is_nameless || (object && (object->names_lack || !has_parent));
 }
@@ -523,14 +523,8 @@ static void take_value(readings *r)
     const perf_block_walk *walk = &stream_of(r)->walk;
     reading *at = &r->at;
 
-    if (r->counters == NULL) {
-        r->counters = wmem_alloc0_array(r->pool, reading_counter, walk->object.num_definitions);
-    }
-    at->row = walk->instance.number == PERF_NO_INSTANCE_NUMBER ? 0 : walk->instance.number;
-    at->column = walk->value.column;
-    at->offset = walk->value.offset;
-    at->size = walk->value.size;
-    at->counter = &r->counters[at->column];
+    readings_place(r, walk->instance.number == PERF_NO_INSTANCE_NUMBER ? 0 : walk->instance.number, walk->value.column,
+                   walk->object.num_definitions, walk->value.offset, walk->value.size);
     at->is_nameless = stream_of(r)->is_nameless;
     const hkpd_column *column = column_of(r);
     at->is_text = perf_counter_type_is_text(column->type);
@@ -633,6 +627,6 @@ static bool is_doubtful(readings *r)
 }
 
 const readings_layout hkpd_readings_layout = {
-    begin_stream,  next,    look_up_counter,        label,       name_set,           open_table,
+    begin_stream,  next,    look_up_counter,        label,       look_up_set,        open_table,
     find_previous, operand, hkpd_readings_instance, is_doubtful, PERF_NONE_NO_CLOCK,
 };

@@ -283,7 +283,7 @@ void names_file_choose(const char *path)
 }
 
 /* UTF-8 of what a file holds; NULL if it cannot be read. That of Windows' tools may be UTF-16. */
-static char *contents(const char *path, size_t *size, GError **error)
+static char *read_contents(const char *path, size_t *size, GError **error)
 {
     char *text, *utf8;
 
@@ -310,7 +310,7 @@ static void read_file(const char *path)
         report_failure("pcq: names file %s is neither a file nor a folder", path);
         return;
     }
-    char *text = contents(path, &size, &error);
+    char *text = read_contents(path, &size, &error);
     if (text == NULL) {
         report_failure("pcq: names file %s: %s", path, error->message);
         g_error_free(error);

@@ -501,5 +501,4 @@ void pcq_data_register(int proto)
 
     proto_register_subtree_array(ett, array_length(ett));
     values_register(proto, "pcq", &pcq_fields);
-    pcq_readings_register();
 }

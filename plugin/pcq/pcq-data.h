@@ -32,7 +32,6 @@ void pcq_add_known_type(proto_tree *tree, tvbuff_t *tvb, state_host *server, con
 /* --- Counter data --- */
 
 extern const readings_layout pcq_readings_layout;
-void pcq_readings_register(void);
 
 /* For whoever shows the structures between the values too: the next event of the walk that the stream makes. At a
  * PERF_WALK_VALUE the reading is as if it had been pulled. */

@@ -55,7 +55,7 @@ static reading_table *pcq_view_table(pcq_view *view, uint32_t block);
 
 /* --- Blocks ------------------------------------------------------------------------------------------------------ */
 
-static uint32_t count_blocks_until(pcq_view *view, uint32_t block)
+static uint32_t read_blocks_until(pcq_view *view, uint32_t block)
 {
     perf_walk *scout = &view->scout;
 
@@ -76,15 +76,15 @@ static uint32_t count_blocks_until(pcq_view *view, uint32_t block)
     return wmem_array_get_count(view->blocks);
 }
 
-static uint32_t count_blocks(pcq_view *view)
+static uint32_t read_blocks(pcq_view *view)
 {
-    return count_blocks_until(view, UINT32_MAX);
+    return read_blocks_until(view, UINT32_MAX);
 }
 
 /* It holds until another is asked for. */
 static block_entry *block_at(pcq_view *view, uint32_t block)
 {
-    return block < count_blocks_until(view, block) ? wmem_array_index(view->blocks, block) : NULL;
+    return block < read_blocks_until(view, block) ? wmem_array_index(view->blocks, block) : NULL;
 }
 
 /* True if it is not certain which of the block's values stands where: it is compared with nothing. */
@@ -96,10 +96,10 @@ static bool pcq_view_doubtful(pcq_view *view, uint32_t block)
 }
 
 /* All at once: whose a block is can depend on all others. */
-static const state_assignment *assigned(pcq_view *view)
+static const state_assignment *assign_blocks(pcq_view *view)
 {
     if (view->assigned.blocks == NULL) {
-        uint32_t count = count_blocks(view);
+        uint32_t count = read_blocks(view);
         uint32_t *types = wmem_alloc_array(view->base.pool, uint32_t, count + 1);
         for (uint32_t i = 0; i < count; i++) {
             types[i] = block_at(view, i)->type;
@@ -124,7 +124,7 @@ static const state_identifier *pcq_view_identifier(pcq_view *view, uint32_t bloc
     if (entry) {
         return indexed_identifier(view, block, entry->type);
     }
-    return view->query.index == NULL && block < assigned(view)->count ? view->assigned.blocks[block] : NULL;
+    return view->query.index == NULL && block < assign_blocks(view)->count ? view->assigned.blocks[block] : NULL;
 }
 
 /* Whether that is assumed from the order of the identifiers. */
@@ -136,7 +136,7 @@ static bool pcq_view_assumed(pcq_view *view, uint32_t block)
 
 static bool pcq_view_any_assumed(pcq_view *view)
 {
-    return view->query.is_assumed || (view->query.index == NULL && assigned(view)->assumed);
+    return view->query.is_assumed || (view->query.index == NULL && assign_blocks(view)->assumed);
 }
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
@@ -285,7 +285,7 @@ typedef struct {
 #define SEVERAL UINT32_MAX
 
 /* Of an id: its column + 1, 0 without one. */
-static uint32_t column_by_id(pcq_table *table, uint32_t id)
+static uint32_t find_column(pcq_table *table, uint32_t id)
 {
     const uint8_t *ids = table->base.view->bytes + table->ids;
 
@@ -314,8 +314,8 @@ static uint32_t column_of(pcq_view *view, pcq_table *table, const pcq_wanted *wa
         return want->column;
     }
     pcq_table *here = (pcq_table *)pcq_view_table(want->here, want->block);
-    uint32_t entry = column_by_id(table, want->counter_id);
-    return entry == SEVERAL || column_by_id(here, want->counter_id) == SEVERAL ? UINT32_MAX : entry - 1;
+    uint32_t entry = find_column(table, want->counter_id);
+    return entry == SEVERAL || find_column(here, want->counter_id) == SEVERAL ? UINT32_MAX : entry - 1;
 }
 
 /* The instance or pattern that an identifier names. */
@@ -460,7 +460,7 @@ static uint32_t block_for(pcq_view *view, const state_identifier *sought)
 {
     if (view->by_identifier == NULL) {
         view->by_identifier = wmem_map_new(view->base.pool, query_identifier_hash, query_identifier_equal);
-        for (uint32_t block = count_blocks(view); block-- > 0;) {
+        for (uint32_t block = read_blocks(view); block-- > 0;) {
             const state_identifier *identifier = pcq_view_identifier(view, block);
             if (identifier) {
                 wmem_map_insert(view->by_identifier, identifier, GUINT_TO_POINTER(block + 1));
@@ -474,7 +474,7 @@ static uint32_t block_for(pcq_view *view, const state_identifier *sought)
 static wmem_array_t *pattern_blocks(pcq_view *view)
 {
     if (view->pattern_blocks == NULL) {
-        uint32_t count = count_blocks(view);
+        uint32_t count = read_blocks(view);
         view->pattern_blocks = wmem_array_new(view->base.pool, sizeof(uint32_t));
         for (uint32_t block = 0; block < count; block++) {
             const state_identifier *identifier = pcq_view_identifier(view, block);
@@ -515,9 +515,9 @@ static void note_own_ids(pcq_view *view, uint32_t block, const state_identifier 
     }
 }
 
-static wmem_map_t *view_own_ids(pcq_view *view)
+static wmem_map_t *collect_own_ids(pcq_view *view)
 {
-    uint32_t count = view->own_ids ? 0 : count_blocks(view);
+    uint32_t count = view->own_ids ? 0 : read_blocks(view);
 
     if (view->own_ids == NULL) {
         view->own_ids = wmem_map_new(view->base.pool, query_identifier_hash, query_identifier_equal);
@@ -544,7 +544,7 @@ static void find_own_ids(pcq_table *table, pcq_view *view, const state_identifie
     state_identifier asked = *identifier;
 
     asked.counter_id = PERF_NO_ID;
-    const own_ids_place *place = wmem_map_lookup(view_own_ids(view), &asked);
+    const own_ids_place *place = wmem_map_lookup(collect_own_ids(view), &asked);
     if (place == NULL || place->table->has_instances != table->base.has_instances) {
         return;
     }
@@ -638,15 +638,6 @@ static bool pcq_view_same_block(pcq_view *here, pcq_view *there, uint32_t block)
 
 /* --- One value alone ---------------------------------------------------------------------------------------------- */
 
-/* What the identifiers of an index ask for. */
-typedef struct {
-    uint32_t as_of; /* what was known of the server's names then */
-    bool patterns;
-    bool own_ids; /* all counters of a set, or those that are a process' or thread's own id */
-} asked_facts;
-
-static wmem_map_t *asked; /* state_query_index -> asked_facts; emptied with the file */
-
 static bool may_be_own_id(pcq_view *view, const state_identifier *identifier)
 {
     const state_subject subject = facts_subject(identifier->guid, identifier->counter_id);
@@ -656,26 +647,24 @@ static bool may_be_own_id(pcq_view *view, const state_identifier *identifier)
            (name && (strcmp(name->name, "ID Process") == 0 || strcmp(name->name, "ID Thread") == 0));
 }
 
-static const asked_facts *asked_by(pcq_view *view)
+/* What the identifiers of the sample's index ask for; without one it may be anything. */
+static const state_query_index *asked_by(pcq_view *view)
 {
-    static const asked_facts any = {0, true, true};
-    asked_facts *found = view->query.index ? wmem_map_lookup(asked, view->query.index) : NULL;
+    static const state_query_index any = {.asks_patterns = true, .asks_own_ids = true};
+    state_query_index *index = (state_query_index *)view->query.index; /* which keeps it */
 
-    if (view->query.index == NULL) {
+    if (index == NULL) {
         return &any;
     }
-    if (found == NULL) {
-        found = wmem_new0(wmem_file_scope(), asked_facts);
-        wmem_map_insert(asked, view->query.index, found);
-    } else if (found->as_of == view->server->facts_version && view->server->renewed == 0) {
-        return found;
+    if (index->asked_as_of != view->server->facts_version + 1 || view->server->renewed > 0) {
+        index->asked_as_of = view->server->facts_version + 1;
+        index->asks_patterns = index->asks_own_ids = false;
+        for (uint32_t i = 0; i < index->count; i++) {
+            index->asks_patterns |= index->by_index[i].asks != PERF_ASKS_ONE;
+            index->asks_own_ids |= may_be_own_id(view, &index->by_index[i]);
+        }
     }
-    *found = (asked_facts){.as_of = view->server->facts_version};
-    for (uint32_t i = 0; i < view->query.index->count; i++) {
-        found->patterns |= view->query.index->by_index[i].asks != PERF_ASKS_ONE;
-        found->own_ids |= may_be_own_id(view, &view->query.index->by_index[i]);
-    }
-    return found;
+    return index;
 }
 
 /* The first instance of a name in a block, where it stands; false if there is none. */
@@ -719,7 +708,7 @@ static perf_raw own_id_alone(pcq_view *view, const state_identifier *identifier,
     perf_walk found;
 
     all.counter_id = PERF_NO_ID;
-    const own_ids_place *place = wmem_map_lookup(view_own_ids(view), &all);
+    const own_ids_place *place = wmem_map_lookup(collect_own_ids(view), &all);
     if (place == NULL) {
         return (perf_raw){0, 0};
     }
@@ -756,7 +745,7 @@ static bool is_same_process(pcq_view *view, pcq_view *here, uint32_t block, cons
 {
     const state_identifier *identifier = pcq_view_identifier(here, block);
 
-    if (!asked_by(here)->own_ids && !asked_by(view)->own_ids) {
+    if (!asked_by(here)->asks_own_ids && !asked_by(view)->asks_own_ids) {
         return true;
     }
     perf_raw own = own_id_alone(here, identifier, name), there = own_id_alone(view, identifier, name);
@@ -779,7 +768,7 @@ static bool pcq_view_find_alone(pcq_view *view, const pcq_wanted *want, reading_
     reading_table *row = table->base.has_instances ? pcq_view_table(here, block) : NULL;
     const reading_name *name = row ? &readings_table_instance(row, want->row)->key.name : NULL;
     bool may_have_namesakes =
-        pcq_view_identifier(here, block)->instance && (asked_by(here)->patterns || asked_by(view)->patterns);
+        pcq_view_identifier(here, block)->instance && (asked_by(here)->asks_patterns || asked_by(view)->asks_patterns);
     if (column == UINT32_MAX || (name ? !is_same_alone(want, view, name, &found) : may_have_namesakes) ||
         !is_same_process(view, here, block, name)) {
         return false;
@@ -953,7 +942,7 @@ const char *pcq_readings_block_counter(readings *r)
     return name_of(r, stream_of(r)->identifier->counter_id);
 }
 
-static void name_set(readings *r)
+static void look_up_set(readings *r)
 {
     pcq_stream *stream = stream_of(r);
     const state_identifier *identifier = stream->identifier;
@@ -1042,16 +1031,10 @@ static void take_value(readings *r)
     const perf_walk *walk = &stream_of(r)->walk;
     reading *at = &r->at;
 
-    if (r->counters == NULL) {
-        r->counters = wmem_alloc0_array(r->pool, reading_counter, walk->counters.count);
-        stream_of(r)->text_decided = false;
-    }
+    stream_of(r)->text_decided &= r->counters != NULL;
+    readings_place(r, walk->instance.index == PERF_NO_INSTANCE ? 0 : walk->instance.index, walk->value.column,
+                   walk->counters.count, walk->value.data, walk->value.data_size);
     at->is_refused = at->is_empty = false;
-    at->row = walk->instance.index == PERF_NO_INSTANCE ? 0 : walk->instance.index;
-    at->column = walk->value.column;
-    at->offset = walk->value.data;
-    at->size = walk->value.data_size;
-    at->counter = &r->counters[at->column];
     at->counter->id = counter_id(r);
     const perf_counter_type *type = readings_known_counter(r)->type;
     at->is_text = type ? type->kind == PERF_KIND_TEXT : looks_like_text(r);
@@ -1147,8 +1130,8 @@ static bool form_needs_pairing(pcq_view *view)
     bool is_known = form->paired != PERF_FORM_NOT_KNOWN && form->paired_as_of == view->server->facts_version;
 
     if (!is_known || view->server->renewed > 0) { /* a name that was told anew holds for some answers */
-        bool is_needed = wmem_map_size(view_own_ids(view)) > 0;
-        for (uint32_t block = count_blocks(view); block-- > 0 && !is_needed;) {
+        bool is_needed = wmem_map_size(collect_own_ids(view)) > 0;
+        for (uint32_t block = read_blocks(view); block-- > 0 && !is_needed;) {
             is_needed = readings_table_has_namesakes(pcq_view_table(view, block));
         }
         form->paired = is_needed ? PERF_FORM_BY_INSTANCE : PERF_FORM_BY_PLACE;
@@ -1174,7 +1157,7 @@ static bool find_alone(readings *r, const pcq_wanted *want, reading_place *place
     pcq_view *view = &stream->current;
     bool is_found = pcq_view_find_alone(&stream->previous, want, place, has_counter);
 
-    if (is_found && stream->one_form && (!asked_by(view)->own_ids || wmem_map_size(view_own_ids(view)) == 0)) {
+    if (is_found && stream->one_form && (!asked_by(view)->asks_own_ids || wmem_map_size(collect_own_ids(view)) == 0)) {
         view->sample->form->alone = stream->walk.value.offset;
         view->sample->form->alone_as_of = view->server->facts_version;
     }
@@ -1259,12 +1242,7 @@ static bool is_doubtful(readings *r)
     return pcq_view_doubtful(&stream_of(r)->current, r->number);
 }
 
-void pcq_readings_register(void)
-{
-    asked = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
-}
-
 const readings_layout pcq_readings_layout = {
-    begin_stream,  next,    look_up_counter, label,       name_set,     open_table,
+    begin_stream,  next,    look_up_counter, label,       look_up_set,  open_table,
     find_previous, operand, instance,        is_doubtful, PERF_NONE_OK,
 };

@@ -37,7 +37,7 @@ struct readings_layout {
     /* Its name, NULL where it is not known whose the value is. */
     const char *(*label)(readings *r);
     /* Fills r->set_label and r->has_instances, before a path is written. */
-    void (*name_set)(readings *r);
+    void (*look_up_set)(readings *r);
     /* Opens r->table. */
     void (*open_table)(readings *r);
     /* The same counter of the same instance in the sample before. Where it is not there, `has_counter` tells whether the
@@ -64,6 +64,20 @@ static inline const reading_counter *readings_known_counter(readings *r)
         r->at.counter->known = true;
     }
     return r->at.counter;
+}
+
+/* Begins the next reading, of a block or object with so many counters. */
+static inline void readings_place(readings *r, uint32_t row, uint32_t column, uint32_t columns, uint32_t offset,
+                                  uint32_t size)
+{
+    if (r->counters == NULL) {
+        r->counters = wmem_alloc0_array(r->pool, reading_counter, columns);
+    }
+    r->at.row = row;
+    r->at.column = column;
+    r->at.offset = offset;
+    r->at.size = size;
+    r->at.counter = &r->counters[column];
 }
 
 /* Takes the number at `offset` as the raw value, after the layout has filled the other parts of r->at. */

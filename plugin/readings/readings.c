@@ -266,7 +266,7 @@ const char *readings_with_ordinal(readings *r, uint32_t row, const char *name, u
 const char *readings_set(readings *r)
 {
     if (r->set_label == NULL) {
-        r->answer.layout->name_set(r);
+        r->answer.layout->look_up_set(r);
     }
     return r->set_label;
 }

@@ -608,7 +608,8 @@ static state_query_index *new_index(const state_identifier *identifiers, uint32_
     state_query_index *info = wmem_new(wmem_file_scope(), state_query_index);
     bool *taken = wmem_alloc0_array(NULL, bool, count), is_sound = true;
 
-    *info = (state_query_index){count, wmem_alloc0_array(wmem_file_scope(), state_identifier, count)};
+    *info =
+        (state_query_index){.count = count, .by_index = wmem_alloc0_array(wmem_file_scope(), state_identifier, count)};
     for (uint32_t i = 0; i < count; i++) {
         uint32_t place = identifiers[i].index;
         is_sound &= place < count && !taken[place];

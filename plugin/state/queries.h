@@ -69,6 +69,10 @@ bool query_is_complete(const state_handle *handle, uint32_t event);
 typedef struct {
     uint32_t count;
     state_identifier *by_index;
+    uint32_t
+        asked_as_of; /* the version of its server's facts by which pcq/pcq-readings.c found out what they ask for, 0 before; */
+    bool asks_patterns;
+    bool asks_own_ids; /* all counters of a set, or those that are a process' or thread's own id */
 } state_query_index;
 
 /* What a query was from one change of its counters to the next. */

@@ -5,6 +5,7 @@
  */
 #include "text/text.h"
 
+#include "perf/bytes.h"
 #include "text/writer.h"
 
 /* Code pages of Windows, and how Wireshark calls them. */
@@ -81,12 +82,7 @@ const char *text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uin
 
 uint32_t text_utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room)
 {
-    uint32_t size = 0;
-
-    while (size + 1 < room && tvb_get_uint16(tvb, offset + size, ENC_LITTLE_ENDIAN) != 0) {
-        size += 2;
-    }
-    return size;
+    return room > 0 ? perf_utf16_size(tvb_get_ptr(tvb, (int)offset, (int)room), room) : 0;
 }
 
 /* --- Few words ----------------------------------------------------------------------------------------------------- */
