@@ -42,7 +42,7 @@ static perf_raw operand_of(perf_operand which, const perf_point *point)
     }
 }
 
-/* What was counted between two samples. Taken as integers: a double does not hold 64 bits. */
+/* What was counted between two samples, as an integer: a double does not hold 64 bits. False if it went backwards. */
 static bool difference(perf_raw current, perf_raw previous, uint64_t *result)
 {
     *result = current.value - previous.value;

@@ -127,8 +127,9 @@ static GString *sentence(const char *text, const verdict_words *words, const ver
         } else if (*++text == 'T') {
             g_string_append_printf(line, "%sframe %u", shown->since > 0 ? clock : "", shown->first);
         } else if (*text == 'N') {
-            bool is_said = shown->frames->len > 1 && cut < WITHOUT_TIMES;
-            g_string_append_printf(line, is_said ? " (%u times)" : "", shown->frames->len);
+            if (shown->frames->len > 1 && cut < WITHOUT_TIMES) {
+                g_string_append_printf(line, " (%u times)", shown->frames->len);
+            }
         } else if (g_ascii_isdigit(*text)) {
             put_word(line, words->words[*text - '1'], LONG_MAX);
         } else {
