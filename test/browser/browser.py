@@ -5,6 +5,7 @@ import base64
 import contextlib
 import json
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
@@ -79,9 +80,14 @@ class Browser:
         path.write_bytes(base64.b64decode(self.call('GET', '/screenshot')))
 
 
+def free_port():
+    with socket.create_server(('127.0.0.1', 0)) as server:
+        return server.getsockname()[1]
+
+
 @contextlib.contextmanager
-def browser(port, *options):
-    folder = tempfile.mkdtemp()
+def browser(*options):
+    folder, port = tempfile.mkdtemp(), free_port()
     driver = subprocess.Popen(['chromedriver', '--port=%d' % port, '--log-level=SEVERE'], stdout=subprocess.DEVNULL)
     try:
         b = Browser(port, folder, list(options))

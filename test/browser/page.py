@@ -17,7 +17,7 @@ PAGES = Path(os.environ['PCQ_PAGES'])
 
 @pytest.fixture(scope='module')
 def chromium():
-    with browser(9515) as b:
+    with browser() as b:
         yield b
 
 

@@ -113,7 +113,7 @@ def test_line_of_time_of_a_healthy_one(report):
     assert data['unread'] == data['thinned'] == data['roomless'] == data['unlisted'] == 0
 
 
-def test_in_a_window(tshark, tmp_path):
+def test_of_a_wireshark_window(tshark, tmp_path):
     """Its line says where the page is."""
     capture = tmp_path / 'scene.pcap'
     scene = whole_session()
