@@ -257,8 +257,9 @@ void verdict_ladder_step(verdict_pair *pair, ladder_rung rung, uint32_t outcome,
 
 /* --- Findings -------------------------------------------------------------------------------------------------- */
 
-void verdict_ladder_judge(void)
+void verdict_ladder_judge(bool is_mixed)
 {
+    has_other_uses |= is_mixed;
     any_ours = false;
     if (askers == NULL) {
         askers = g_hash_table_new(wmem_str_hash, g_str_equal);

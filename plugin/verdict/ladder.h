@@ -91,7 +91,8 @@ void verdict_ladder_find_unread(const verdict_pair *pair, GPtrArray *findings);
 /* One line for a capture of which nothing was read. To be freed. */
 char *verdict_ladder_why_nothing(void);
 
-/* Before the pairs are asked what stopped them, once: who asks for performance counters at all. */
-void verdict_ladder_judge(void);
+/* Before the pairs are asked what stopped them, once: who asks for performance counters at all. `is_mixed`: most packets of the capture are
+ * none of TCP. */
+void verdict_ladder_judge(bool is_mixed);
 
 void verdict_ladder_reset(void);

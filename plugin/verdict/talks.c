@@ -547,7 +547,7 @@ static void find_failures(verdict *v)
     GPtrArray *none = g_ptr_array_new();
     verdict_pair *pair;
 
-    verdict_ladder_judge();
+    verdict_ladder_judge(verdict_wire_is_mixed());
     for (unsigned i = 0; (pair = verdict_ladder_at(i)) != NULL; i++) {
         pair->is_told = false;
     }

@@ -69,6 +69,7 @@ enum { PORT_MAPPER = 135, PORT_NETBIOS = 139, PORT_SMB = 445 };
 static GPtrArray *connections; /* verdict_connection */
 static GHashTable *by_number;  /* Wireshark's number of a conversation -> the same; forgotten with the capture */
 static double last_time;
+static uint32_t last_frame, num_tcp;
 static void (*forget_all)(void);
 
 /* One packet while it is looked at. */
@@ -659,13 +660,16 @@ static tap_packet_status see(void *data _U_, packet_info *pinfo, epan_dissect_t 
     packet p = {.pinfo = pinfo, .tree = edt->tree, .when = nstime_to_sec(&pinfo->abs_ts)};
 
     last_time = p.when;
+    last_frame = pinfo->num;
     if (number_in(&p, SEEN_ICMP, 0) == ICMP_UNREACHABLE) {
         see_icmp(&p);
+        num_tcp++;
         return TAP_PACKET_DONT_REDRAW;
     }
     if (field(&p, SEEN_FLAGS, 0) == NULL || (p.connection = find_connection(pinfo)) == NULL) {
         return TAP_PACKET_DONT_REDRAW;
     }
+    num_tcp++;
     p.by_client = pinfo->srcport == p.connection->client_port &&
                   (pinfo->destport != p.connection->client_port ||
                    strcmp(address_to_str(pinfo->pool, &pinfo->src), p.connection->pair->client) == 0);
@@ -688,6 +692,7 @@ static void reset(void *data _U_)
     g_ptr_array_set_size(connections, 0);
     verdict_ladder_reset();
     last_time = 0;
+    last_frame = num_tcp = 0;
 }
 
 /* Its conversations' numbers begin anew with the next. */
@@ -786,6 +791,11 @@ void verdict_wire_end(void)
             g_array_set_size(syns, 0);
         }
     }
+}
+
+bool verdict_wire_is_mixed(void)
+{
+    return num_tcp < last_frame / 2;
 }
 
 double verdict_wire_last(void)

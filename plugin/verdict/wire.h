@@ -80,5 +80,8 @@ bool verdict_wire_is_watching(void);
 /* What only the capture's end tells: SYNs and steps that nobody answered, directions that are not there. */
 void verdict_wire_end(void);
 
+/* Most packets of the capture are none of TCP. */
+bool verdict_wire_is_mixed(void);
+
 /* When the last packet came. */
 double verdict_wire_last(void);
