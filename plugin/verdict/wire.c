@@ -38,6 +38,9 @@
     X(ICMP, "icmp.type") \
     X(ICMP_CODE, "icmp.code") \
     X(ICMP_TO, "ip.dst") \
+    X(ICMP6, "icmpv6.type") \
+    X(ICMP6_CODE, "icmpv6.code") \
+    X(ICMP6_TO, "ipv6.dst") \
     X(ICMP_PORT, "tcp.dstport")
 
 #define SEEN_NUMBER(number, name) SEEN_##number,
@@ -49,7 +52,7 @@ static const char *const field_names[] = {SEEN_FIELDS(SEEN_NAME)};
 static int field_ids[NUM_SEEN_FIELDS][SAME_NAME]; /* a name may have several */
 
 enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_ACK = 16 };
-enum { ICMP_UNREACHABLE = 3, ICMP_PORT = 3 };
+enum { ICMP_UNREACHABLE = 3, ICMP_PORT = 3, ICMP6_UNREACHABLE = 1, ICMP6_PORT = 4 };
 enum { PORT_MAPPER = 135, PORT_NETBIOS = 139, PORT_SMB = 445 };
 
 /* A packet that is captured twice looks resent at once; and an acknowledgement that comes with the answer is mostly not late. */
@@ -642,15 +645,17 @@ static void see_messages(packet *p)
 }
 
 /* Whoever stands before the server says that it cannot be reached; the packet that it could not pass on is quoted. */
-static void see_icmp(packet *p)
+static void see_icmp(packet *p, bool is_v6)
 {
-    field_info *to = field(p, SEEN_ICMP_TO, 1);
+    field_info *to = field(p, is_v6 ? SEEN_ICMP6_TO : SEEN_ICMP_TO, 1);
+    bool is_port =
+        is_v6 ? number_in(p, SEEN_ICMP6_CODE, 0) == ICMP6_PORT : number_in(p, SEEN_ICMP_CODE, 0) == ICMP_PORT;
 
     if (to && field(p, SEEN_ICMP_PORT, 0)) {
         char *server = fvalue_to_string_repr(p->pinfo->pool, WS_FIELD_VALUE(to), FTREPR_DISPLAY, BASE_NONE);
         verdict_ladder_step(verdict_ladder_pair(address_to_str(p->pinfo->pool, &p->pinfo->dst), server), RUNG_REACH,
-                            number_in(p, SEEN_ICMP_CODE, 0) == ICMP_PORT ? OUTCOME_ICMP_PORT : OUTCOME_ICMP,
-                            number_in(p, SEEN_ICMP_PORT, 0), p->pinfo->num, p->when);
+                            is_port ? OUTCOME_ICMP_PORT : OUTCOME_ICMP, number_in(p, SEEN_ICMP_PORT, 0), p->pinfo->num,
+                            p->when);
     }
 }
 
@@ -661,8 +666,9 @@ static tap_packet_status see(void *data _U_, packet_info *pinfo, epan_dissect_t 
 
     last_time = p.when;
     last_frame = pinfo->num;
-    if (number_in(&p, SEEN_ICMP, 0) == ICMP_UNREACHABLE) {
-        see_icmp(&p);
+    bool is_v6 = number_in(&p, SEEN_ICMP6, 0) == ICMP6_UNREACHABLE;
+    if (is_v6 || number_in(&p, SEEN_ICMP, 0) == ICMP_UNREACHABLE) {
+        see_icmp(&p, is_v6);
         num_tcp++;
         return TAP_PACKET_DONT_REDRAW;
     }

@@ -63,7 +63,13 @@ def knock(capture, server, port=445, client_port=50001, answer=None, times=3, cl
 
 def unreachable(tcp, frame, code, sender):
     """ICMP destination unreachable, about the packet of a frame."""
-    about, to = frame[14:14 + 28], tcp.ends[0][0]
+    about, to = frame[14:14 + (60 if tcp.v6 else 28)], tcp.ends[0][0]
+    if tcp.v6:
+        ends = packed(sender) + packed(to)
+        icmp = struct.pack('>BBHI', 1, code, 0, 0) + about
+        icmp = icmp[:2] + struct.pack('>H', checksum(ends + struct.pack('>II', len(icmp), 58) + icmp)) + icmp[4:]
+        tcp.capture.add(MACS[0] + MACS[1] + b'\x86\xdd' + struct.pack('>IHBB', 6 << 28, len(icmp), 58, 64) + ends + icmp)
+        return
     icmp = struct.pack('>BBHI', 3, code, 0, 0) + about
     icmp = icmp[:2] + struct.pack('>H', checksum(icmp)) + icmp[4:]
     ip = struct.pack('>BBHHHBBH', 0x45, 0, 20 + len(icmp), 7, 0, 64, 1, 0) + packed(sender) + packed(to)

@@ -15,7 +15,7 @@ from gen.wires import (CREATE, FIN, NEGOTIATE, NO_INTERFACE, NOT_REGISTERED, RST
 from world import (CLIENT, OTHER, SRV01, SRV02, attempt, bad, block_size, ends, gone, good, leaves, lost, named, pause, start, tale,
                    twice)
 
-EITHER = 'client', 'server'
+EITHER, SIX = ('client', 'server'), '2001:db8::20'
 
 
 class Broken(NamedTuple):
@@ -177,6 +177,13 @@ def no_connection(answer, port=445, by_mapper=False):
         with w.culprit():
             knock(w.capture, server[1], port, w.port(), answer(server) if callable(answer) else answer)
     return rung
+
+
+def knocks_by_six(code):
+    def story(w):
+        with w.culprit():
+            knock(w.capture, SIX, 445, w.port(), (code, '2001:db8::1'), client='2001:db8::10')
+    return story
 
 
 def smb_says(command, status, blob=b'', share='IPC$', name='winreg'):
@@ -344,6 +351,8 @@ LADDER = {
     **{name: Broken(lambda w, rung=rung: rung(w, SRV01), kind, party, count) for name, (rung, kind, party, count) in RUNGS.items()},
     **{name + '-beside': Broken(beside(rung), kind, party, count, at=SRV02) for name, (rung, kind, party, count) in {**RUNGS, **STUCK}.items()
        if not name.startswith('logon-') or name in ('logon-wrong-password', 'logon-no-logon-server')},
+    **{name + '-v6': Broken(knocks_by_six(code), kind, ('server', 'network'), 3, at=(SIX,), by='2001:db8::10')
+       for name, code, kind in (('prohibited', 1, 'unreachable'), ('port-unreachable', 4, 'refused_connection'))},
     'pipe-missing-beside-sealed': Broken(beside(RUNGS['pipe-missing'][0], 'sealed'), 'pipe_missing', 'server', 1, at=SRV02),
     'wrong-password-beside-sealed': Broken(beside(RUNGS['logon-wrong-password'][0], 'sealed'), 'logon_failed', EITHER, 1, at=SRV02),
 }
