@@ -145,8 +145,8 @@ static void take_event(rpc_call *call)
 
 static void take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event, rpc_answer answer);
 
-/* What stands before it in its PDUs' connection was read by nobody. */
-static void reach(rpc_call *call, size_t record_size)
+/* Its record, which is made with its first PDU. What stands before it among its connection's PDUs was read by nobody. */
+static void take_record(rpc_call *call, size_t record_size)
 {
     call->asked = PINFO_FD_VISITED(call->pinfo) ? NULL : pdus_reach_call(call->pinfo, call->di);
     call->record = record_of(call, record_size);
@@ -193,7 +193,7 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
     call->tree = tree;
     call->di = di;
     call->drep = drep;
-    reach(call, record_size);
+    take_record(call, record_size);
     take_server(call);
     call->has_column = col_get_writable(pinfo->cinfo, COL_INFO);
     call->about = wmem_strbuf_new(pinfo->pool, "");

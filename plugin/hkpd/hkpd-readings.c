@@ -51,7 +51,7 @@ typedef struct {
 /* Title indexes, the same on every Windows; a thread has its process' id, too. */
 enum { ID_PROCESS = 784, ID_THREAD = 804 };
 
-static bool is_id_of(const hkpd_view *view, uint32_t title_index, uint32_t id, const char *title)
+static bool is_own_id(const hkpd_view *view, uint32_t title_index, uint32_t id, const char *title)
 {
     const readings_answer *answer = &view->readings->answer;
 
@@ -70,8 +70,8 @@ static void add_column(hkpd_table *table, const perf_block_walk *walk)
         .known_type = perf_counter_type_find(type),
     };
 
-    if (is_id_of(view, column.title_index, ID_THREAD, "ID Thread") ||
-        (table->own_id == UINT32_MAX && is_id_of(view, column.title_index, ID_PROCESS, "ID Process"))) {
+    if (is_own_id(view, column.title_index, ID_THREAD, "ID Thread") ||
+        (table->own_id == UINT32_MAX && is_own_id(view, column.title_index, ID_PROCESS, "ID Process"))) {
         table->own_id = wmem_array_get_count(table->columns);
     }
     wmem_array_append_one(table->columns, column);

@@ -806,7 +806,7 @@ static void describe_success(hkpd_pdu *p, const answer *back)
 }
 
 /* An answer without data of ours: the stock function shows it. */
-static int other_answer(hkpd_pdu *p, const answer *back)
+static int read_other_answer(hkpd_pdu *p, const answer *back)
 {
     if (hkpd_is_shown(hkpd_known_handle(p))) {
         hkpd_show_question(p, -1);
@@ -905,7 +905,8 @@ static void keep_sample(hkpd_pdu *p, tvbuff_t *tvb)
     }
 }
 
-static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
+/* A PERF_DATA_BLOCK: kept if it is a sample, shown, and told to listeners. */
+static void read_block_answer(hkpd_pdu *p, const answer *back, bool learn)
 {
     static const unsigned clocks[] = {56, 72};
     uint32_t size = tvb_captured_length(back->value.tvb);
@@ -950,7 +951,7 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
 }
 
 /* It tells the machine, and that there is no room for more. */
-static void header_answer(hkpd_pdu *p, const answer *back)
+static void read_header_answer(hkpd_pdu *p, const answer *back)
 {
     perf_block_summary summary = {.objects = 0};
     const readings_answer header = {
@@ -1020,7 +1021,7 @@ static void learn_titles(hkpd_pdu *p, const answer *back)
     }
 }
 
-static void titles_answer(hkpd_pdu *p, const answer *back, bool learn)
+static void read_titles_answer(hkpd_pdu *p, const answer *back, bool learn)
 {
     tvbuff_t *tvb = reader_own_source(p->call.pinfo, back->value.tvb, "Performance data");
 
@@ -1077,7 +1078,7 @@ static int hkpd_value_response(hkpd_pdu *p)
         lose_titles(p->call.record, back.name, p->call.event);
     }
     if (back.kind == ANSWER_OTHER) {
-        return other_answer(p, &back);
+        return read_other_answer(p, &back);
     }
     bool learn = call_may_learn(&p->call) && back.status == STATUS_SUCCESS;
     answer_kind kind = back.kind;
@@ -1087,14 +1088,14 @@ static int hkpd_value_response(hkpd_pdu *p)
     check_length(p, &back);
     if (kind == ANSWER_HEADER) {
         back.kind = kind;
-        header_answer(p, &back);
+        read_header_answer(p, &back);
         return hkpd_end(p);
     }
     call_report_status(&p->call, back.status);
     if (kind == ANSWER_BLOCK) {
-        block_answer(p, &back, learn);
+        read_block_answer(p, &back, learn);
     } else {
-        titles_answer(p, &back, learn);
+        read_titles_answer(p, &back, learn);
     }
     return hkpd_end(p);
 }
