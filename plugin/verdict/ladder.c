@@ -14,7 +14,14 @@ static bool has_other_uses;      /* any of them, */
 static bool any_ours;            /* any is ours, and */
 static GHashTable *askers;       /* whose clients these are */
 
-/* What each outcome says: $S is the server, $C the client, $1 the port. The last of a rung, without an outcome, is for all others. */
+#define ROW(rung, outcome, kind, party, name, text) \
+    { \
+        RUNG_##rung, outcome, VERDICT_##kind, PARTY_##party, name, text \
+    }
+#define STATUS(rung, outcome, kind, name, text) ROW(rung, outcome, kind, SERVER, "STATUS_" name, text)
+#define LOGON(outcome, party, name, text) ROW(LOGON, outcome, LOGON_FAILED, party, "STATUS_" name, text)
+
+/* What each outcome says, of NUM_RUNGS wherever it is: $S is the server, $C the client, $1 the port. The last of a rung, without an outcome, is for all others. */
 static const struct {
     ladder_rung rung;
     uint32_t outcome;
@@ -22,119 +29,77 @@ static const struct {
     verdict_party party;
     const char *name, *text;
 } outcomes[] = {
-    {RUNG_REACH, OUTCOME_SILENT, VERDICT_UNREACHABLE, PARTY_NETWORK, "",
-     "$S does not answer on port $1 (a firewall, or no such machine)"},
-    {RUNG_REACH, OUTCOME_RESET, VERDICT_REFUSED_CONNECTION, PARTY_SERVER, "",
-     "$S refuses connections on port $1 (nobody listens, or a firewall)"},
-    {RUNG_REACH, OUTCOME_ICMP, VERDICT_UNREACHABLE, PARTY_NETWORK, "ICMP: unreachable",
-     "$S cannot be reached on port $1, says a router (firewall?)"},
-    {RUNG_REACH, OUTCOME_ICMP_PORT, VERDICT_REFUSED_CONNECTION, PARTY_SERVER, "ICMP: port unreachable",
-     "$S refuses port $1 by ICMP (nobody listens, or a firewall)"},
-    {RUNG_LOGON, OUTCOME_UNANSWERED, VERDICT_UNANSWERED, PARTY_SERVER, "", "$S does not answer the logon of $C"},
-    {RUNG_LOGON, OUTCOME_ENDED, VERDICT_BROKEN, PARTY_SERVER, "", "$S ends the connection as $C logs on"},
-    {RUNG_LOGON, 0xc000006d, VERDICT_LOGON_FAILED, PARTY_CLIENT, "STATUS_LOGON_FAILURE",
-     "$C gives $S a wrong name or password"},
-    {RUNG_LOGON, 0xc000006a, VERDICT_LOGON_FAILED, PARTY_CLIENT, "STATUS_WRONG_PASSWORD",
-     "$C gives $S a wrong password"},
-    {RUNG_LOGON, 0xc0000064, VERDICT_LOGON_FAILED, PARTY_CLIENT, "STATUS_NO_SUCH_USER",
-     "$C logs on to $S with an account that is not there"},
-    {RUNG_LOGON, 0xc0000234, VERDICT_LOGON_FAILED, PARTY_CLIENT, "STATUS_ACCOUNT_LOCKED_OUT",
-     "$C logs on to $S with an account that is locked"},
-    {RUNG_LOGON, 0xc0000072, VERDICT_LOGON_FAILED, PARTY_CLIENT, "STATUS_ACCOUNT_DISABLED",
-     "$C logs on to $S with an account that is disabled"},
-    {RUNG_LOGON, 0xc0000071, VERDICT_LOGON_FAILED, PARTY_CLIENT, "STATUS_PASSWORD_EXPIRED",
-     "$C logs on to $S with a password that expired"},
-    {RUNG_LOGON, 0xc0000224, VERDICT_LOGON_FAILED, PARTY_CLIENT, "STATUS_PASSWORD_MUST_CHANGE",
-     "$C logs on to $S with a password that has to be changed"},
-    {RUNG_LOGON, 0xc0000193, VERDICT_LOGON_FAILED, PARTY_CLIENT, "STATUS_ACCOUNT_EXPIRED",
-     "$C logs on to $S with an account that expired"},
-    {RUNG_LOGON, 0xc000006e, VERDICT_LOGON_FAILED, PARTY_CLIENT, "STATUS_ACCOUNT_RESTRICTION",
-     "$C logs on to $S with an account that is restricted"},
-    {RUNG_LOGON, 0xc000006f, VERDICT_LOGON_FAILED, PARTY_CLIENT, "STATUS_INVALID_LOGON_HOURS",
-     "$C logs on to $S at an hour that its account may not"},
-    {RUNG_LOGON, 0xc0000070, VERDICT_LOGON_FAILED, PARTY_CLIENT, "STATUS_INVALID_WORKSTATION",
-     "$C is no machine from which its account may log on to $S"},
-    {RUNG_LOGON, 0xc000015b, VERDICT_LOGON_FAILED, PARTY_CLIENT, "STATUS_LOGON_TYPE_NOT_GRANTED",
-     "$C has an account that may not log on to $S from the network"},
-    {RUNG_LOGON, 0xc0000133, VERDICT_LOGON_FAILED, PARTY_CLIENT, "STATUS_TIME_DIFFERENCE_AT_DC",
-     "$C logs on to $S with a clock that is too far off (clock skew)"},
-    {RUNG_LOGON, OUTCOME_SKEW, VERDICT_LOGON_FAILED, PARTY_CLIENT, "KRB_AP_ERR_SKEW",
-     "$C logs on to $S with a ticket of another time of day (clock skew)"},
-    {RUNG_LOGON, 0xc000005e, VERDICT_LOGON_FAILED, PARTY_SERVER, "STATUS_NO_LOGON_SERVERS",
-     "$S finds no logon server (domain controller) for $C"},
-    {RUNG_LOGON, 0xc000018d, VERDICT_LOGON_FAILED, PARTY_SERVER, "STATUS_TRUSTED_RELATIONSHIP_FAILURE",
-     "$S is not trusted by its domain (trust relationship) and cannot log $C on"},
-    {RUNG_LOGON, 0xc000018c, VERDICT_LOGON_FAILED, PARTY_SERVER, "STATUS_TRUSTED_DOMAIN_FAILURE",
-     "$S is not trusted by the domain (trust relationship) of $C"},
-    {RUNG_LOGON, 0xc000018b, VERDICT_LOGON_FAILED, PARTY_SERVER, "STATUS_NO_TRUST_SAM_ACCOUNT",
-     "$S has no account in its domain (trust relationship) to log $C on"},
-    {RUNG_LOGON, 0xc00000d0, VERDICT_LOGON_FAILED, PARTY_SERVER, "STATUS_REQUEST_NOT_ACCEPTED",
-     "$S accepts no more sessions, as that of $C"},
-    {RUNG_LOGON, 0xc000035c, VERDICT_SESSION_EXPIRED, PARTY_SERVER, "STATUS_NETWORK_SESSION_EXPIRED",
-     "$S lets the session of $C expire"},
-    {RUNG_LOGON, 0xc0000203, VERDICT_SESSION_EXPIRED, PARTY_SERVER, "STATUS_USER_SESSION_DELETED",
-     "$S deleted the session of $C"},
-    {RUNG_LOGON, 0xc0000022, VERDICT_LOGON_FAILED, PARTY_SERVER, "STATUS_ACCESS_DENIED", "$S denies $C the logon"},
-    {RUNG_LOGON, 0, VERDICT_LOGON_FAILED, PARTY_SERVER, "", "$S refuses the logon of $C"},
-    {RUNG_SHARE, OUTCOME_UNANSWERED, VERDICT_UNANSWERED, PARTY_SERVER, "",
-     "$S does not answer $C, which wants the share IPC$"},
-    {RUNG_SHARE, OUTCOME_ENDED, VERDICT_BROKEN, PARTY_SERVER, "", "$S ends the connection as $C wants the share IPC$"},
-    {RUNG_SHARE, 0xc0000022, VERDICT_SHARE_DENIED, PARTY_SERVER, "STATUS_ACCESS_DENIED",
-     "$S denies $C the share IPC$, which pipes need"},
-    {RUNG_SHARE, 0xc00000cc, VERDICT_SHARE_DENIED, PARTY_SERVER, "STATUS_BAD_NETWORK_NAME",
-     "$S has no share IPC$, which pipes need"},
-    {RUNG_SHARE, 0xc000035c, VERDICT_SESSION_EXPIRED, PARTY_SERVER, "STATUS_NETWORK_SESSION_EXPIRED",
-     "$S lets the session of $C expire"},
-    {RUNG_SHARE, 0xc0000203, VERDICT_SESSION_EXPIRED, PARTY_SERVER, "STATUS_USER_SESSION_DELETED",
-     "$S deleted the session of $C"},
-    {RUNG_SHARE, 0, VERDICT_SHARE_DENIED, PARTY_SERVER, "", "$S does not give $C the share IPC$, which pipes need"},
-    {RUNG_PIPE, OUTCOME_UNANSWERED, VERDICT_UNANSWERED, PARTY_SERVER, "",
-     "$S does not answer $C, which opens the pipe winreg"},
-    {RUNG_PIPE, OUTCOME_ENDED, VERDICT_BROKEN, PARTY_SERVER, "", "$S ends the connection as $C opens the pipe winreg"},
-    {RUNG_PIPE, 0xc0000034, VERDICT_PIPE_MISSING, PARTY_SERVER, "STATUS_OBJECT_NAME_NOT_FOUND",
-     "$S has no pipe winreg (Remote Registry is disabled?)"},
-    {RUNG_PIPE, 0xc00000ac, VERDICT_PIPE_STARTING, PARTY_SERVER, "STATUS_PIPE_NOT_AVAILABLE",
-     "$S has no pipe winreg yet (Remote Registry is starting?)"},
-    {RUNG_PIPE, 0xc00000ab, VERDICT_PIPE_STARTING, PARTY_SERVER, "STATUS_INSTANCE_NOT_AVAILABLE",
-     "$S has no free instance of the pipe winreg"},
-    {RUNG_PIPE, 0xc0000022, VERDICT_PIPE_DENIED, PARTY_SERVER, "STATUS_ACCESS_DENIED",
-     "$S denies $C the pipe winreg: no rights on it"},
-    {RUNG_PIPE, 0xc000035c, VERDICT_SESSION_EXPIRED, PARTY_SERVER, "STATUS_NETWORK_SESSION_EXPIRED",
-     "$S lets the session of $C expire"},
-    {RUNG_PIPE, 0xc0000203, VERDICT_SESSION_EXPIRED, PARTY_SERVER, "STATUS_USER_SESSION_DELETED",
-     "$S deleted the session of $C"},
-    {RUNG_PIPE, 0, VERDICT_PIPE_MISSING, PARTY_SERVER, "", "$S does not open the pipe winreg"},
-    {RUNG_BIND, OUTCOME_UNANSWERED, VERDICT_UNANSWERED, PARTY_SERVER, "",
-     "$S does not answer $C, which asks for the interface"},
-    {RUNG_BIND, OUTCOME_ENDED, VERDICT_BROKEN, PARTY_SERVER, "", "$S ends the connection as $C asks for the interface"},
-    {RUNG_BIND, OUTCOME_MAPPER, VERDICT_BIND_REFUSED, PARTY_SERVER, "fault",
-     "$S does not tell $C the interface's port (its endpoint mapper faults)"},
-    {RUNG_BIND, OUTCOME_UNMAPPED, VERDICT_INTERFACE_MISSING, PARTY_SERVER, "ept_s_not_registered",
-     "$S does not offer PerflibV2: its endpoint mapper has it not registered"},
-    {RUNG_BIND, OUTCOME_UNKNOWN, VERDICT_INTERFACE_MISSING, PARTY_SERVER, "bind_ack: abstract syntax not supported",
-     "$S does not have the interface that $C binds"},
-    {RUNG_BIND, OUTCOME_REFUSED, VERDICT_BIND_REFUSED, PARTY_SERVER, "bind_ack: provider rejection",
-     "$S refuses the bind of $C"},
-    {RUNG_BIND, OUTCOME_NAK, VERDICT_BIND_REFUSED, PARTY_SERVER, "bind_nak", "$S refuses the bind of $C (bind_nak)"},
-    {RUNG_CALL, 0xc000014b, VERDICT_PIPE_BROKEN, PARTY_SERVER, "STATUS_PIPE_BROKEN",
-     "$S broke the pipe winreg (its service ended?)"},
-    {RUNG_CALL, 0xc00000b0, VERDICT_PIPE_BROKEN, PARTY_SERVER, "STATUS_PIPE_DISCONNECTED",
-     "$S disconnected the pipe winreg (its service ended?)"},
-    {RUNG_CALL, 0xc00000b1, VERDICT_PIPE_BROKEN, PARTY_SERVER, "STATUS_PIPE_CLOSING",
-     "$S closes the pipe winreg (its service ended?)"},
-    {RUNG_CALL, 0xc000035c, VERDICT_SESSION_EXPIRED, PARTY_SERVER, "STATUS_NETWORK_SESSION_EXPIRED",
+    {NUM_RUNGS, 0xc000035c, VERDICT_SESSION_EXPIRED, PARTY_SERVER, "STATUS_NETWORK_SESSION_EXPIRED",
      "$S lets the session of $C expire (session expired)"},
-    {RUNG_CALL, 0xc0000203, VERDICT_SESSION_EXPIRED, PARTY_SERVER, "STATUS_USER_SESSION_DELETED",
+    {NUM_RUNGS, 0xc0000203, VERDICT_SESSION_EXPIRED, PARTY_SERVER, "STATUS_USER_SESSION_DELETED",
      "$S deleted the session of $C"},
-    {RUNG_CALL, 0xc00000c9, VERDICT_PIPE_BROKEN, PARTY_SERVER, "STATUS_NETWORK_NAME_DELETED",
-     "$S ends the share of the pipe of $C (STATUS_NETWORK_NAME_DELETED)"},
-    {RUNG_CALL, 0xc0000128, VERDICT_PIPE_BROKEN, PARTY_SERVER, "STATUS_FILE_CLOSED",
-     "$S closed the pipe of $C (STATUS_FILE_CLOSED)"},
-    {RUNG_CALL, 0xc00000b5, VERDICT_PIPE_BROKEN, PARTY_SERVER, "STATUS_IO_TIMEOUT",
-     "$S answers a call of $C with STATUS_IO_TIMEOUT"},
-    {RUNG_CALL, 0xc0000022, VERDICT_PIPE_BROKEN, PARTY_SERVER, "STATUS_ACCESS_DENIED",
-     "$S denies $C the use of its pipe (STATUS_ACCESS_DENIED)"},
-    {RUNG_CALL, 0, VERDICT_PIPE_BROKEN, PARTY_SERVER, "", "$S answers calls of $C to the pipe with an error"},
+    ROW(REACH, OUTCOME_SILENT, UNREACHABLE, NETWORK, "",
+        "$S does not answer on port $1 (a firewall, or no such machine)"),
+    ROW(REACH, OUTCOME_RESET, REFUSED_CONNECTION, SERVER, "",
+        "$S refuses connections on port $1 (nobody listens, or a firewall)"),
+    ROW(REACH, OUTCOME_ICMP, UNREACHABLE, NETWORK, "ICMP: unreachable",
+        "$S cannot be reached on port $1, says a router (firewall?)"),
+    ROW(REACH, OUTCOME_ICMP_PORT, REFUSED_CONNECTION, SERVER, "ICMP: port unreachable",
+        "$S refuses port $1 by ICMP (nobody listens, or a firewall)"),
+    ROW(LOGON, OUTCOME_UNANSWERED, UNANSWERED, SERVER, "", "$S does not answer the logon of $C"),
+    ROW(LOGON, OUTCOME_ENDED, BROKEN, SERVER, "", "$S ends the connection as $C logs on"),
+    LOGON(0xc000006d, CLIENT, "LOGON_FAILURE", "$C gives $S a wrong name or password"),
+    LOGON(0xc000006a, CLIENT, "WRONG_PASSWORD", "$C gives $S a wrong password"),
+    LOGON(0xc0000064, CLIENT, "NO_SUCH_USER", "$C logs on to $S with an account that is not there"),
+    LOGON(0xc0000234, CLIENT, "ACCOUNT_LOCKED_OUT", "$C logs on to $S with an account that is locked"),
+    LOGON(0xc0000072, CLIENT, "ACCOUNT_DISABLED", "$C logs on to $S with an account that is disabled"),
+    LOGON(0xc0000071, CLIENT, "PASSWORD_EXPIRED", "$C logs on to $S with a password that expired"),
+    LOGON(0xc0000224, CLIENT, "PASSWORD_MUST_CHANGE", "$C logs on to $S with a password that has to be changed"),
+    LOGON(0xc0000193, CLIENT, "ACCOUNT_EXPIRED", "$C logs on to $S with an account that expired"),
+    LOGON(0xc000006e, CLIENT, "ACCOUNT_RESTRICTION", "$C logs on to $S with an account that is restricted"),
+    LOGON(0xc000006f, CLIENT, "INVALID_LOGON_HOURS", "$C logs on to $S at an hour that its account may not"),
+    LOGON(0xc0000070, CLIENT, "INVALID_WORKSTATION", "$C is no machine from which its account may log on to $S"),
+    LOGON(0xc000015b, CLIENT, "LOGON_TYPE_NOT_GRANTED", "$C has an account that may not log on to $S from the network"),
+    LOGON(0xc0000133, CLIENT, "TIME_DIFFERENCE_AT_DC",
+          "$C logs on to $S with a clock that is too far off (clock skew)"),
+    ROW(LOGON, OUTCOME_SKEW, LOGON_FAILED, CLIENT, "KRB_AP_ERR_SKEW",
+        "$C logs on to $S with a ticket of another time of day (clock skew)"),
+    LOGON(0xc000005e, SERVER, "NO_LOGON_SERVERS", "$S finds no logon server (domain controller) for $C"),
+    LOGON(0xc000018d, SERVER, "TRUSTED_RELATIONSHIP_FAILURE",
+          "$S is not trusted by its domain (trust relationship) and cannot log $C on"),
+    LOGON(0xc000018c, SERVER, "TRUSTED_DOMAIN_FAILURE", "$S is not trusted by the domain (trust relationship) of $C"),
+    LOGON(0xc000018b, SERVER, "NO_TRUST_SAM_ACCOUNT",
+          "$S has no account in its domain (trust relationship) to log $C on"),
+    LOGON(0xc00000d0, SERVER, "REQUEST_NOT_ACCEPTED", "$S accepts no more sessions, as that of $C"),
+    LOGON(0xc0000022, SERVER, "ACCESS_DENIED", "$S denies $C the logon"),
+    ROW(LOGON, 0, LOGON_FAILED, SERVER, "", "$S refuses the logon of $C"),
+    ROW(SHARE, OUTCOME_UNANSWERED, UNANSWERED, SERVER, "", "$S does not answer $C, which wants the share IPC$"),
+    ROW(SHARE, OUTCOME_ENDED, BROKEN, SERVER, "", "$S ends the connection as $C wants the share IPC$"),
+    STATUS(SHARE, 0xc0000022, SHARE_DENIED, "ACCESS_DENIED", "$S denies $C the share IPC$, which pipes need"),
+    STATUS(SHARE, 0xc00000cc, SHARE_DENIED, "BAD_NETWORK_NAME", "$S has no share IPC$, which pipes need"),
+    ROW(SHARE, 0, SHARE_DENIED, SERVER, "", "$S does not give $C the share IPC$, which pipes need"),
+    ROW(PIPE, OUTCOME_UNANSWERED, UNANSWERED, SERVER, "", "$S does not answer $C, which opens the pipe winreg"),
+    ROW(PIPE, OUTCOME_ENDED, BROKEN, SERVER, "", "$S ends the connection as $C opens the pipe winreg"),
+    STATUS(PIPE, 0xc0000034, PIPE_MISSING, "OBJECT_NAME_NOT_FOUND",
+           "$S has no pipe winreg (Remote Registry is disabled?)"),
+    STATUS(PIPE, 0xc00000ac, PIPE_STARTING, "PIPE_NOT_AVAILABLE",
+           "$S has no pipe winreg yet (Remote Registry is starting?)"),
+    STATUS(PIPE, 0xc00000ab, PIPE_STARTING, "INSTANCE_NOT_AVAILABLE", "$S has no free instance of the pipe winreg"),
+    STATUS(PIPE, 0xc0000022, PIPE_DENIED, "ACCESS_DENIED", "$S denies $C the pipe winreg: no rights on it"),
+    ROW(PIPE, 0, PIPE_MISSING, SERVER, "", "$S does not open the pipe winreg"),
+    ROW(BIND, OUTCOME_UNANSWERED, UNANSWERED, SERVER, "", "$S does not answer $C, which asks for the interface"),
+    ROW(BIND, OUTCOME_ENDED, BROKEN, SERVER, "", "$S ends the connection as $C asks for the interface"),
+    ROW(BIND, OUTCOME_MAPPER, BIND_REFUSED, SERVER, "fault",
+        "$S does not tell $C the interface's port (its endpoint mapper faults)"),
+    ROW(BIND, OUTCOME_UNMAPPED, INTERFACE_MISSING, SERVER, "ept_s_not_registered",
+        "$S does not offer PerflibV2: its endpoint mapper has it not registered"),
+    ROW(BIND, OUTCOME_UNKNOWN, INTERFACE_MISSING, SERVER, "bind_ack: abstract syntax not supported",
+        "$S does not have the interface that $C binds"),
+    ROW(BIND, OUTCOME_REFUSED, BIND_REFUSED, SERVER, "bind_ack: provider rejection", "$S refuses the bind of $C"),
+    ROW(BIND, OUTCOME_NAK, BIND_REFUSED, SERVER, "bind_nak", "$S refuses the bind of $C (bind_nak)"),
+    STATUS(CALL, 0xc000014b, PIPE_BROKEN, "PIPE_BROKEN", "$S broke the pipe winreg (its service ended?)"),
+    STATUS(CALL, 0xc00000b0, PIPE_BROKEN, "PIPE_DISCONNECTED", "$S disconnected the pipe winreg (its service ended?)"),
+    STATUS(CALL, 0xc00000b1, PIPE_BROKEN, "PIPE_CLOSING", "$S closes the pipe winreg (its service ended?)"),
+    STATUS(CALL, 0xc00000c9, PIPE_BROKEN, "NETWORK_NAME_DELETED", "$S ends the share of the pipe of $C"),
+    STATUS(CALL, 0xc0000128, PIPE_BROKEN, "FILE_CLOSED", "$S closed the pipe of $C"),
+    STATUS(CALL, 0xc00000b5, PIPE_BROKEN, "IO_TIMEOUT", "$S lets a call of $C time out"),
+    STATUS(CALL, 0xc0000022, PIPE_BROKEN, "ACCESS_DENIED", "$S denies $C the use of its pipe"),
+    ROW(CALL, 0, PIPE_BROKEN, SERVER, "", "$S answers calls of $C to the pipe with an error"),
 };
 
 /* --- Pairs ----------------------------------------------------------------------------------------------------- */
@@ -294,20 +259,22 @@ static void say(const verdict_pair *pair, ladder_rung rung, const ladder_failure
 {
     unsigned row = 0;
 
-    while (outcomes[row].rung != rung || (outcomes[row].outcome != failure->outcome && outcomes[row].outcome != 0)) {
+    while ((outcomes[row].rung != rung && outcomes[row].rung != NUM_RUNGS) ||
+           (outcomes[row].outcome != failure->outcome && outcomes[row].outcome != 0)) {
         row++;
     }
     bool has_client = strstr(outcomes[row].text, "$C") != NULL;
-    char *text = g_strconcat(outcomes[row].text, has_client ? ", since $T" : ": $C since $T", NULL);
+    char *text = g_strconcat(outcomes[row].text, has_client ? ", since $T|$2" : ": $C since $T|$2", NULL);
     char *port = g_strdup_printf("%u", failure->port);
-    verdict_shown shown = {g_array_copy(failure->shown.frames), failure->shown.first, failure->shown.since,
-                           *outcomes[row].name     ? g_strdup(outcomes[row].name)
-                           : failure->outcome > 99 ? g_strdup_printf("STATUS_… 0x%08x", failure->outcome)
-                                                   : NULL};
+    char *name = *outcomes[row].name     ? g_strdup_printf(" (%s)", outcomes[row].name)
+                 : failure->outcome > 99 ? g_strdup_printf(" (STATUS_… 0x%08x)", failure->outcome)
+                                         : NULL;
+    verdict_shown shown = {g_array_copy(failure->shown.frames), failure->shown.first, failure->shown.since, NULL};
     verdict_say(findings, outcomes[row].kind, outcomes[row].party, &shown, text,
-                &(verdict_words){.server = pair->called, .client = pair->client, .words = {port}});
+                &(verdict_words){.server = pair->called, .client = pair->client, .words = {port, name}});
     g_free(text);
     g_free(port);
+    g_free(name);
 }
 
 void verdict_ladder_find(verdict_pair *pair, GPtrArray *findings)
