@@ -33,6 +33,7 @@ static void talk_free(void *data)
     verdict_talk *talk = data;
 
     verdict_books_free(talk);
+    g_clear_pointer(&talk->values, g_bytes_unref);
     g_array_unref(talk->calls);
     g_ptr_array_unref(talk->clocks);
     g_free(talk->client);
@@ -263,18 +264,22 @@ static void keep_clocks(verdict_talk *talk, verdict_call *call, packet_info *pin
     }
 }
 
-/* The clocks, which go on, stand in front of the values. */
+/* The clocks, which go on, stand in front of the values. Answers that come slowly are no fast poll. */
 static void note_same(verdict_talk *talk, verdict_call *call, const tapped_call *tapped)
 {
     enum { CLOCKS_PCQ = 48, CLOCKS_HKPD = 128 };
-    const readings_answer *answer = tapped->answer;
-    unsigned clocks = tapped->is_hkpd ? CLOCKS_HKPD : CLOCKS_PCQ, size = answer ? tvb_captured_length(answer->tvb) : 0;
+    const double fast = 0.2;
+    unsigned clocks = tapped->is_hkpd ? CLOCKS_HKPD : CLOCKS_PCQ;
+    unsigned size = tapped->answer ? tvb_captured_length(tapped->answer->tvb) : 0;
+    GBytes *values =
+        call->answered - talk->sampled < fast && size > clocks
+            ? g_bytes_new(tvb_get_ptr(tapped->answer->tvb, (int)clocks, (int)(size - clocks)), size - clocks)
+            : NULL;
 
-    if (size > clocks) {
-        uint32_t sum = wmem_strong_hash(tvb_get_ptr(answer->tvb, (int)clocks, (int)(size - clocks)), size - clocks);
-        call->is_same = talk->samples > 1 && sum == talk->sum;
-        talk->sum = sum;
-    }
+    call->is_same = values && talk->values && g_bytes_equal(values, talk->values);
+    g_clear_pointer(&talk->values, g_bytes_unref);
+    talk->values = values;
+    talk->sampled = call->answered;
 }
 
 static void count_call(verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped,

@@ -79,7 +79,8 @@ typedef struct {
     unsigned asked_for; /* stands for its counters; 0 before it asks for a sample */
     unsigned num_open;  /* sealed queries */
     bool has_sample;
-    uint32_t sum;                     /* of the newest sample's values */
+    GBytes *values;                   /* of the newest sample, NULL if it came long after the one before; */
+    double sampled;                   /* when it came */
     uint64_t first_call, newest_call; /* that tells whom it goes on as */
     uint64_t samples, bytes, failed, refusals;
     uint64_t counters;
