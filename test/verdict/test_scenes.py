@@ -76,8 +76,13 @@ def test_broken(tshark, said, name):
     assert any(scene.says in x for x in [finding['text'], *found.lines]), (scene.says, found.lines)
     line = found.lines[0]
     assert len(line) <= MOST and is_named(line, finding['party'], scene.kind, scene, found.world.since, found.world), (line, finding)
-    shown = tshark.fields(found.path, ['frame.number'], '-2', '-Y', finding['filter'], *found.options)
-    assert len(shown) == finding['count'] > 0 and str(finding['since']['frame']) in [n for n, *_ in shown], (finding, shown)
+    for one in found.findings:      # those beside it, too
+        shown = [int(n) for n, in tshark.fields(found.path, ['frame.number'], '-2', '-Y', one['filter'], *found.options)]
+        assert len(shown) == one['count'] > 0 and shown[0] == one['since']['frame'], (one, shown)
+        said_times = re.search(r' \((\d+) times\)', one['text'])
+        assert not said_times or int(said_times[1]) == one['count'], one
+        began = re.search(r'since (\d\d:\d\d:\d\d), frame (\d+)', one['text'])
+        assert not began or began.groups() == (time.strftime('%H:%M:%S', time.gmtime(found.world.time(shown[0]))), str(shown[0])), one
 
 
 def not_delivered(tshark, found):
