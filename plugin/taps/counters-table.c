@@ -181,8 +181,14 @@ static void count_value(taps_table *t, follower *f, readings *r, const reading *
 {
     series *s = series_of(t, f, r);
 
+    if (s == NULL && t->paths == NULL) {
+        const perf_result result = readings_result(r);
+        left_out_count_marks(&t->left, tapped_handle_of(r->answer.handle), left_out_marks(r, &result));
+    } else if (s && s->seen == answered->answers) {
+        t->left.repeated++;
+    }
     if (s == NULL || s->seen == answered->answers) {
-        return; /* no path, or none that is asked for, or the same path once more */
+        return;
     }
     if (s->seen > 0 && answered == s->answered) {
         s->counter->gaps += answered->answers - s->seen - 1;
@@ -228,6 +234,8 @@ static void count_answer(taps_table *t, packet_info *pinfo, const tapped_call *t
             count_value(t, f, r, at, answered);
         } else if (at->is_refused && readings_path(r)) {
             count_refusal(t, readings_path(r), r);
+        } else if (at->is_text) {
+            t->left.texts += t->paths == NULL || (readings_path(r) && is_asked_for(t, readings_path(r)));
         }
     }
 }

@@ -171,6 +171,9 @@ static char *find_note(wmem_allocator_t *pool, const left_out *left, const char 
          "pcq.expert.capture_cut, say where"},
         {left->nameless, "values of a counter that is not known",
          "they have no name and no result (-z pcq,long has them): capture from before the client adds counters"},
+        {form == LEFT_OUT_BRIEF ? left->texts : 0, "texts, which have no row",
+         ""}, /* no loss: a row says it, no warning */
+        {form == LEFT_OUT_BRIEF ? left->repeated : 0, "values of a path that the answer had before", ""},
         {left->untyped, wmem_strdup_printf(pool, "%s of a counter whose type is not known", what),
          "they have no result: a client reads types before it adds counters; capture from there on, or name a file of "
          "another capture that has them (-o pcq.names_file:FILE)"},
