@@ -32,8 +32,7 @@ static const value_string error_meanings[] = {
     {2, "not there"},
     {3, "instance not there now; it may come later"},
     {5, "no rights: on the server the account has to be in Performance Monitor Users, Performance Log Users or "
-        "Administrators, "
-        "as a domain's if the last; docs/symptoms.md has all causes"},
+        "Administrators (a domain's account, if the last); docs/symptoms.md has all causes"},
     {6, "the server does not know this handle"},
     {8, "the server is short of memory"},
     {14, "the server is short of memory"},

@@ -104,7 +104,7 @@ static void append_pace(GString *text, const verdict_monitor *monitor)
     }
     if (is_sealed) {
         g_string_append(text, monitor->findings->len == 0
-                                  ? ", sealed: its timing is well; what was refused or failed is sealed"
+                                  ? ", sealed: its timing is normal; what was refused or failed is sealed"
                                   : ", sealed");
     } else if (late > 0) {
         g_string_append_printf(text, ", %.0f late", late);
@@ -123,7 +123,10 @@ static void append_account(GString *text, const verdict_monitor *monitor)
     const double *numbers = monitor->figures.numbers;
     const char *account = monitor->figures.texts[FIGURE_ACCOUNT];
     char *logon = *account ? g_strdup_printf(", logon %s", account) : g_strdup("");
-    char *queries = monitor->talks->len > 1 ? g_strdup_printf(", in %u queries", monitor->talks->len) : g_strdup("");
+    char *queries = monitor->talks->len > 1 ? g_strdup_printf(", in %u queries", monitor->talks->len)
+                    : monitor->figures.numbers[FIGURE_SAMPLES] > 0
+                        ? g_strconcat(", ", monitor->figures.texts[FIGURE_HANDLE], NULL)
+                        : g_strdup("");
     GString *slowest = g_string_new(NULL);
     long taken = 0;
 
@@ -138,7 +141,7 @@ static void append_account(GString *text, const verdict_monitor *monitor)
         append_seconds(slowest, numbers[FIGURE_SLOWEST]);
         g_string_append_printf(slowest, ", frame %.0f)", numbers[FIGURE_SLOWEST_FRAME]);
     }
-    const char *by = if_short(text, &taken, logon), *in = if_short(text, &taken, queries),
+    const char *in = if_short(text, &taken, queries), *by = if_short(text, &taken, logon),
                *most = if_short(text, &taken, slowest->str);
     g_string_append_printf(text, "%s%s%s", most, in, by);
     g_free(logon);
@@ -151,9 +154,13 @@ static void write_finding(GString *text, const verdict_monitor *monitor, const v
 {
     char *filter = verdict_filter(finding);
 
-    g_string_append_printf(text, "%s\n    %s to %s: %u %s, %s\n", finding->text, monitor->figures.texts[FIGURE_CLIENT],
-                           monitor->figures.texts[FIGURE_SERVER], finding->frames->len,
-                           finding->frames->len == 1 ? "frame" : "frames", filter);
+    g_string_append_printf(text, "%s\n    %s to %s", finding->text, monitor->figures.texts[FIGURE_CLIENT],
+                           monitor->figures.texts[FIGURE_SERVER]);
+    if (monitor->talks->len > 0 && monitor->number > 0) {
+        g_string_append_printf(text, ", %s", monitor->figures.texts[FIGURE_HANDLE]);
+    }
+    g_string_append_printf(text, ": %u %s, %s\n", finding->frames->len, finding->frames->len == 1 ? "frame" : "frames",
+                           filter);
     if (finding->more) {
         g_string_append_printf(text, "    %s\n", finding->more);
     }

@@ -466,7 +466,7 @@ COMMANDS = {
     r"""tshark -r FILE -o 'uat:pcq_watch:"cpu","\\Processor*(_Total)\\% Processor Time"' -Y 'pcq.watch.cpu > 25' -T fields -e frame.time_epoch -e pcq.watch.cpu""":
         lambda out, folder: len(out.splitlines()) > 2 and all(float(line.split('\t')[1]) > 25 for line in out.splitlines()),
     'tshark -r FILE -T json -J pcq -Y pcq.data_header': prints('"pcq.data_header"', '"pcq.cooked"'),
-    'tshark -r FILE -Y pcq.expert.sealed -T fields -e _ws.expert.message': prints('sealed with NTLM', count=100),
+    'tshark -r FILE -Y pcq.expert.sealed -T fields -e _ws.expert.message | sort -u': prints('sealed with NTLM', count=1),
     'tshark -r FILE -Y "pcq.sealed.operation == 6" -T fields -e frame.time -e ip.src -e ip.dst -e pcq.sealed.size':
         prints('127.0.0.1\t1584', '127.0.0.1\t24', count=20),
     'tshark -r FILE -Y pcq.expert.key_does_not_fit': lambda out, folder: out == '',

@@ -52,7 +52,7 @@ def test_all_is_well(summary):
     lines, found = summary(story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1)], 5))))
     line, = lines
     assert re.fullmatch(r'192\.0\.2\.10 to SRV01: 5 samples, each 1\.00\d s, none late, answered in '
-                        r'\d+\.\d ms \(slowest \d+\.\d ms, frame \d+\)', line)
+                        r'\d+\.\d ms \(slowest \d+\.\d ms, frame \d+\), (query|handle) 1', line)
     assert found['healthy'] is True and found['notes'] == []
     monitor, = found['monitors']
     assert monitor['healthy'] and monitor['samples'] == 5 and monitor['findings'] == []
@@ -61,8 +61,8 @@ def test_all_is_well(summary):
 @pytest.mark.parametrize('name, options, words', [
     ('plain/access-denied', (), r'denies calls of .* \(access denied: no rights\) \(6 times\): since .*Performance Monitor Users'),
     ('plain/refusals', (), r' with ERROR_WMI_GUID_NOT_FOUND: since .*\(provider gone'),
-    ('tcp-ntlm', (), r'sealed: its timing is well; .*\nrequests and responses not read: .*sealed with NTLM'),
-    ('tcp-ntlm', ('-o', 'ntlmssp.nt_password:wrong'), r'sealed: its timing is well; .*\nrequests and responses not read: .*does not fit'),
+    ('tcp-ntlm', (), r'sealed: its timing is normal; .*\nrequests and responses not read: .*sealed with NTLM'),
+    ('tcp-ntlm', ('-o', 'ntlmssp.nt_password:wrong'), r'sealed: its timing is normal; .*\nrequests and responses not read: .*does not fit'),
     ('smb3-encrypted', (), r'^SMB3 encrypts what 127\.0\.0\.1 and 127\.0\.0\.1 say, and no key opens it: frame 13, '),
     ('smb3-ntlm', KEY, r'^LABDC answers 127\.0\.0\.1 with ERROR_NO_DATA, \\Processor Information\(0,7\)\\.* since ')])
 def test_captures(summary, name, options, words):

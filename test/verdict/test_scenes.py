@@ -108,7 +108,7 @@ def test_well(tshark, said, name):
     assert found.findings == [] and found.json['healthy'] is scene.healthy, (found.lines, found.findings)
     monitors, sealed = len(found.json['monitors']), scene.healthy is None
     assert monitors in scene.lines and len(found.lines) in (monitors, monitors + sealed), found.lines
-    assert not sealed or re.search('timing is well.*sealed', found.lines[0]), found.lines
+    assert not sealed or re.search('timing is normal.*sealed', found.lines[0]), found.lines
     assert len(found.lines[0]) <= MOST, found.lines
 
 
