@@ -591,12 +591,7 @@ static bool find_previous(readings *r, reading_place *place, bool *has_counter)
     if (!*has_counter) {
         return false;
     }
-    readings_take_pair(place, readings_table_pair(readings_table(r), r->at.row, place->table));
-    if (place->row == UINT32_MAX) {
-        return false;
-    }
-    place->raw = readings_table_cell(place->table, place->row, place->column);
-    return true;
+    return readings_take_pair(place, readings_table_pair(readings_table(r), r->at.row, place->table));
 }
 
 /* The base is the next definition's value; the multi counter is that too if it says so, else the 32-bit number behind the

@@ -447,12 +447,7 @@ static bool take_from(pcq_view *view, uint32_t block, const pcq_wanted *want, co
         return false;
     }
     *has_counter = true;
-    readings_take_pair(place, row_of(want, identifier, place->table));
-    if (place->row == UINT32_MAX) {
-        return false;
-    }
-    place->raw = readings_table_cell(place->table, place->row, place->column);
-    return place->raw.size > 0;
+    return readings_take_pair(place, row_of(want, identifier, place->table)) && place->raw.size > 0;
 }
 
 /* The first block whose identifier equals `sought`, UINT32_MAX if there is none. */

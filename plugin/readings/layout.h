@@ -110,11 +110,16 @@ bool readings_set_is_single(state_host *server, const uint8_t *guid, uint32_t ev
 /* "name", "name#1" of the second, or "name#1#0" of one that is called so beside it. `unit`: bytes of a digit. */
 const char *readings_with_ordinal(readings *r, uint32_t row, const char *name, uint32_t unit);
 
-static inline void readings_take_pair(reading_place *place, table_pair pair)
+/* The row of the pair and the number in the place's column; false without one. */
+static inline bool readings_take_pair(reading_place *place, table_pair pair)
 {
     place->row = pair.row;
     place->assumed = pair.assumed;
     place->moved = pair.moved;
+    if (pair.row != UINT32_MAX) {
+        place->raw = readings_table_cell(place->table, pair.row, place->column);
+    }
+    return pair.row != UINT32_MAX;
 }
 
 /* Why an answer that is no sample is compared with nothing. */
