@@ -1011,17 +1011,6 @@ def test_a_file_is_replaced_whole(tshark, tmp_path, export, form):
     assert sorted(os.listdir(tmp_path)) == ['out.csv', 'scene.pcap']
 
 
-@pytest.mark.skipif(TSHARK.endswith('.exe'), reason='Windows has no such error')
-@pytest.mark.parametrize('statistic', ['csv', 'long', 'names'])
-def test_who_reads_the_beginning_alone_gets_no_error(tshark, tmp_path, statistic):
-    """| head"""
-    capture = small(samples=2000).write(tmp_path / 'scene.pcap')
-    child = subprocess.Popen([TSHARK, '-q', '-r', capture, '-z', 'pcq,%s,-' % statistic], env=tshark.env, stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE)
-    child.stdout.close()
-    assert child.stderr.read() == b'' and child.wait() == 0
-
-
 def kinds_of_captures(tmp_path, capture):
     """What a person may have captures as, a damaged one too."""
     data = capture.read_bytes()

@@ -184,7 +184,7 @@ class Talk:
         asked = self.line.request(opnum, request)
         return asked, self.line.response(opnum, response, record=record, experts=experts)
 
-    def open(self, opnum=stubs.OPEN_DATA, lose_request=False):
+    def open(self, opnum=stubs.OPEN_DATA):
         self.handle = self.new_handle()
         request, response = stubs.open_root(**self.how), stubs.handle_back(self.handle, **self.how)
         return self.call(opnum, request, response)

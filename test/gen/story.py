@@ -227,9 +227,3 @@ def taught_in(scene, code, guid, lcid=None):
         p = m.record['parameters']
         return m.status == 0 and (p['RequestCode'], p['CounterSetGuid']) == (code, guid) and lcid in (None, p['RequestLCID'])
     return frames_of(scene, REG_INFO, 'response', right)[0][0]
-
-
-def raw_stub(data, **counts):
-    """An answer of opnums 1, 2, 5 and 6 round any bytes."""
-    return bytes(stubs.response(REG_INFO, data=data, in_size=1 << 20, **counts))
-

@@ -7,7 +7,7 @@ import csv
 import pytest
 
 from gen.scene import Scene, smb_line, tcp_line
-from gen.story import Server, answers, ask, begin, unseen
+from gen.story import Server, answers, ask, unseen
 from learned import read
 from test_sound import ASSUMED, PASSES, backward, gauge, paths, three_counters, truth
 

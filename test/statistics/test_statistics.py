@@ -124,19 +124,6 @@ def test_counters_of_hkpd(stat, how, passes):
     assert compare_counters(stat(scene, 'counters', *passes), series(scene)) == 45
 
 
-def test_base_resets(stat):
-    """A base that goes backwards is a reset, too; its own value is of no interest."""
-    s = single('Ratio', counter(1, 'PERF_PRECISION_100NS_TIMER', 'Size', lambda at, k: 2 ** 40 + 1000 * at.number, base=2),
-               counter(2, 'PERF_LARGE_RAW_BASE', None, [2 ** 40 + n for n in (10, 20, 5, 30, 25, 60)]))
-    server = Server([s], clock=seconds(20))
-
-    def talk(c):
-        learn(c, s)
-        run(c, [ask(s)], 6)
-    rows = {r['Counter'].rsplit('\\', 1)[1]: r for r in stat(story(server, talk), 'counters')}
-    assert (rows['Size']['Samples'], rows['Size']['Results'], rows['Size']['Resets']) == ('6', '3', '2')
-
-
 def test_resets_and_units(stat):
     """A value that goes backwards has no result, and is counted."""
     row, = stat(one_counter([2 ** 33 + n for n in (0, 10, 5, 25, 20, 60)], 'PERF_COUNTER_BULK_COUNT'), 'counters')

@@ -212,21 +212,6 @@ def test_types_that_were_not_captured_are_said(tshark, tmp_path):
     assert said_so(rows, lines, 'samples of a counter whose type is not known', 3), rows
 
 
-def test_answers_without_data_are_said(tshark, tmp_path):
-    """A query whose counters were all refused: success, and nothing in it."""
-    s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'One', [1, 1]))
-    scene = Scene()
-
-    def alter(opnum, kind, stub):
-        return stubs.response(stubs.DATA) if (opnum, kind) == (stubs.DATA, 'response') else stub
-    c = tcp_line(scene, Server([s]), alters=lambda *x: bytes(alter(*x))).client()
-    learn(c, s)
-    run(c, [ask(s, 1, 'a')], 3)
-    for statistic in TABLES:
-        rows, lines = notes(tshark, scene.write(tmp_path / 'a.pcap'), statistic)
-        assert said_so(rows, lines, 'answers without data', 3), (rows, lines)
-
-
 def test_eight_queries_of_an_assumed_order_are_named(tshark, tmp_path):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2, 2]))
     said = []

@@ -34,35 +34,6 @@ def truth(message):
 # --- which block is whose -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize('order', list(itertools.permutations(range(3))))
-def test_by_index(tshark, tmp_path, order):
-    """Three blocks of one dwType in any order: only QueryCounterInfo's Index tells."""
-    s = gauge()
-    server = Server([s], order=lambda q: order)
-    scene = story(server, lambda c: (learn(c, s), run(c, [ask(s, i, 'a') for i in (3, 1, 2)])))
-    frames = read(tshark, scene, tmp_path)
-    compare_paths(frames, scene)
-    assert not [f for f in frames.values() if ASSUMED in f.experts]
-
-
-def test_the_index_moves_with_each_change(tshark, tmp_path):
-    """After each change another order, told anew; the samples between keep the one that held for them."""
-    s = gauge()
-    orders = iter([[0], [0], [1, 0], [1, 0], [2, 0, 1], [2, 0, 1], [0, 1], [0, 1]])
-    server = Server([s], order=lambda q: next(orders))
-    asked = [ask(s, i, 'a') for i in (1, 2, 3)]
-    scene, c = begin(server, s)
-    h = c.open()
-    for x, add in ((asked[0], True), (asked[1], True), (asked[2], True), (asked[0], False)):
-        c.validate(h, [x], add)
-        c.info(h, 9999)
-        c.data(h, 9999)
-    for two_pass in (False, True):
-        frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-        compare_paths(frames, scene)
-        assert not [f for f in frames.values() if ASSUMED in f.experts]
-
-
 @pytest.mark.parametrize('removed', [0, 1])
 def test_an_old_index_does_not_hold_after_a_change(tshark, tmp_path, removed):
     """Info, then a change whose info was not captured, and maybe as many counters as before: the old places must not be
@@ -116,15 +87,6 @@ def test_without_info_where_each_has_a_type_of_its_own(tshark, tmp_path, asked, 
     for number, message in answers(scene):
         assert paths(frames[number]) == ([None] * len(truth(message)) if turn else truth(message))
         assert (ASSUMED in frames[number].experts) == (not turn)
-
-
-@PASSES
-def test_without_info_one_counter_is_certain(tshark, tmp_path, two_pass):
-    s = gauge()
-    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a')], info=False)))
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    compare_paths(frames, scene)
-    assert not [f for f in frames.values() if ASSUMED in f.experts]
 
 
 SEVERAL = {

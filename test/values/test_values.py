@@ -179,27 +179,6 @@ def test_previous_and_interval(told, two_pass):
         assert [float(x.show) for x in interval] == [close_to(seconds_between)] and interval[0].size == 0
 
 
-def test_size_probes_and_other_queries_are_no_samples(told):
-    """Calls between two samples of a handle: a probe that was refused, and another handle's sample."""
-    s = single('One', counter(1, 'PERF_COUNTER_DELTA', 'Delta', lambda at, k: at.number ** 2))
-
-    def talk(c):
-        learn(c, s)
-        a, b = c.open(), c.open()
-        for h in (a, b):
-            c.validate(h, [ask(s, 1)])
-            c.info(h)
-        for h in (a, b, b, a, b, a, a):
-            c.data(h)
-    scene, frames = told(Server([s]), talk)
-    last = {}
-    for number, message in answers(scene):
-        handle = message.record['parameters']['hQuery']
-        assert frames[number].numbers('pcq.sample.previous') == ([last[handle]] if handle in last else [])
-        last[handle] = number
-    assert compare_values(frames, scene) == 5
-
-
 def moving(rows, *counters):
     """Instances that are others in each sample: rows is a list of [(id, name, place)]."""
     counters = counters or (counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: 1000 * k + at.number * (k + 1)),
@@ -240,45 +219,6 @@ def test_a_new_instance_says_so(told):
     values = by_path(frames[answers(scene)[1][0]])
     assert values['\\\\SRV01\\Moving(a)\\Delta'] == (1, None)
     assert values['\\\\SRV01\\Moving(b)\\Delta'] == (None, NEW_INSTANCE)
-
-
-def test_an_error_block_between(told):
-    """The instance is away in the sample between: no value behind it, then there is one again."""
-    s = moving([[(1, 'a', 0)], [], [(1, 'a', 0)], [(1, 'a', 0)]])
-    scene, frames = told(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a')], 4)))
-    assert [[cooked(x) for x in frames[n].values] for n, _ in answers(scene)] == [
-        [(None, FIRST_SAMPLE)], [], [(None, NEW_INSTANCE)], [(1.0, None)]]
-
-
-@pytest.mark.parametrize('change', ['added', 'removed', 'swapped', 'reshaped'])
-def test_counters_change_between_samples(told, change):
-    """Blocks move, and the value is still compared with its own past."""
-    s = multiple('Set', *[counter(i, 'PERF_COUNTER_LARGE_DELTA', 'Counter %d' % i,
-                                  lambda at, k, i=i: 10 ** i + 10 * k + i * at.number) for i in range(1, 6)])
-    a, b, c3, d = (ask(s, i, '*') for i in range(1, 5))
-
-    def talk(c):
-        learn(c, s)
-        h = c.query([b, c3, d])
-        c.data(h, 65536)
-        remove, add = {'added': ([], [a]), 'removed': ([b], []), 'swapped': ([b], [b]),
-                       'reshaped': ([b, c3], [ask(s, NONE, '*'), ask(s, 4, 'b')])}[change]
-        if remove:
-            c.validate(h, remove, add=False)
-        if add:
-            c.validate(h, add)
-        c.info(h)
-        c.data(h, 65536)
-        c.data(h, 65536)
-    # the newest identifier's block comes first
-    server = Server([s], order=lambda q: list(range(len(q.identifiers)))[::-1])
-    scene, frames = told(server, talk)
-    compare_paths(frames, scene)
-    assert compare_values(frames, scene) == {'added': 14, 'removed': 8, 'swapped': 12, 'reshaped': 0}[change] or change == 'reshaped'
-    if change == 'added':
-        values = by_path(frames[answers(scene)[1][0]])
-        assert values['\\\\SRV01\\Set(a)\\Counter 1'] == (None, NEW_COUNTER)
-        assert values['\\\\SRV01\\Set(a)\\Counter 2'] == (2.0, None)
 
 
 LANES = [(1, 'left 1', 0), (1, 'left 2', 1), (2, 'right 1', 2), (3, 'right 1', 3)]
@@ -328,16 +268,6 @@ def test_the_past_of_an_instance_asked_for_by_another_pattern(told, names):
     scene, frames = told(Server([s], shows={(s.guid, after): [1]}), talk)
     compare_paths(frames, scene)
     assert compare_values(frames, scene) >= 1
-
-
-def test_blocks_in_another_order_than_asked(told):
-    """Each answer to QueryCounterInfo says where the blocks are; here they lie upside down."""
-    s = multiple('Set', *[counter(i, 'PERF_COUNTER_LARGE_DELTA', 'Counter %d' % i, lambda at, k, i=i: i * at.number)
-                          for i in range(1, 6)])
-    server = Server([s], order=lambda q: [3, 1, 4, 0, 2])
-    scene, frames = told(server, lambda c: (learn(c, s), run(c, [ask(s, i, 'a') for i in range(1, 6)], 3)))
-    compare_paths(frames, scene)
-    assert compare_values(frames, scene) == 10
 
 
 # --- clocks, wraps, denominators ------------------------------------------------------------------------------------

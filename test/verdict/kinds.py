@@ -51,7 +51,6 @@ KINDS = {
 }
 # Whose first line needs no time of day
 UNTIMED = {'not_sealed', 'one_way', 'from_middle', 'other_port', 'cut'}
-PARTIES = {'client', 'server', 'network', 'capture'}
 
 
 def of(found):

@@ -373,20 +373,7 @@ def block_size(place, size):
     return change
 
 
-def object_size(place, size):
-    """The same of an object in a PERF_DATA_BLOCK."""
-    def change(stub):
-        out, start = bytearray(stub), stub.index('PERF'.encode('utf-16-le'))
-        at = start + struct.unpack_from('<I', out, start + 24)[0]
-        for _ in range(place):
-            at += struct.unpack_from('<I', out, at)[0]
-        struct.pack_into('<I', out, at, size)
-        return bytes(out)
-    return change
-
-
 def twice(world, more=3):
     """A mirrored port: each packet is there again."""
     world.capture.frames = [(when + late, frame) for when, frame in world.capture.frames for late in (0, more)]
     world.since = [2 * n - back for n in world.since for back in (1, 0)]
-
