@@ -404,7 +404,8 @@ static bool has_new_clock(const verdict_monitor *monitor, const plan_gap *gap)
 /* Those of one kind and party. */
 typedef struct {
     verdict_shown shown;
-    double gap, usual, wait, usual_wait; /* of the first */
+    const plan_gap *gap; /* the first, */
+    double usual;        /* and what it is later than */
 } late_ones;
 
 /* Whatever came of it: nowhere in the gap did the client let so many seconds go by without asking. */
@@ -444,8 +445,9 @@ static double later_than(const plan *p, unsigned number, bool *is_answer)
 static void say_late(const plan *p, verdict_kind kind, verdict_party party, late_ones *late)
 {
     wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_SIMPLE);
-    const verdict_words words = {.words = {verdict_seconds(pool, late->gap), verdict_seconds(pool, late->usual),
-                                           verdict_seconds(pool, late->wait), verdict_seconds(pool, late->usual_wait)}};
+    const verdict_words words = {.words = {verdict_seconds(pool, late->gap->gap), verdict_seconds(pool, late->usual),
+                                           verdict_seconds(pool, late->gap->wait),
+                                           verdict_seconds(pool, late->gap->usual_wait)}};
     const char *text =
         kind == VERDICT_ASKED_LATE ? "$C asks $S late$N: since $T|, a sample after $1 instead of $2"
         : kind == VERDICT_ANSWERED_LATE
@@ -464,44 +466,47 @@ static bool is_lossy(const plan *p, const plan_gap *gap)
     return verdict_fault_lost(p->monitor, gap->before, gap->at) != NULL;
 }
 
+/* That it is slow, began again, or is another machine, is said. */
+static bool is_told(const plan *p, const plan_gap *gap, double usual, bool is_answer)
+{
+    return (gap->is_slow && (is_answer || gap->own <= LATE * usual)) || has_new_clock(p->monitor, gap);
+}
+
+static void add_late(const plan *p, const plan_gap *gap, double usual, const verdict_blame *blame, late_ones *group)
+{
+    if (group->shown.frames == NULL) {
+        group->gap = gap;
+        group->usual = usual;
+    }
+    verdict_show(&group->shown, blame->frame, blame->time);
+    if (blame->kind == VERDICT_RESENT) {
+        verdict_fault_all_resent(p->monitor, gap->before, gap->at, &group->shown);
+    }
+}
+
 /* True: some of it is what the capture lacks. */
 static bool find_late(plan *p)
 {
-    late_ones late[VERDICT_NUM_KINDS][PARTY_UNKNOWN + 1] = {{{.gap = 0}}};
+    late_ones late[VERDICT_NUM_KINDS][PARTY_UNKNOWN + 1] = {{{.gap = NULL}}};
     bool lacks_some = false, is_answer;
 
     for (unsigned i = 0; i < p->count; i++) {
         const plan_gap *gap = &p->gaps[i];
         double usual = later_than(p, i, &is_answer);
         lacks_some |= gap->gap > LATE * p->middle && is_lossy(p, gap);
-        if (usual <= 0) {
-            continue;
-        }
-        p->asked_late += !is_answer;
-        p->answered_late += is_answer;
-        if (gap->is_slow && (is_answer || gap->own <= LATE * usual)) {
-            continue; /* that it is slow is said */
-        }
-        if (has_new_clock(p->monitor, gap)) {
-            continue; /* it began again, or is another machine: that is said */
-        }
-        verdict_blame blame = verdict_fault(p->monitor, gap->before, gap->at, is_answer);
-        lacks_some |= blame.kind == VERDICT_LOST;
-        if (blame.kind == VERDICT_LOST || blame.kind == VERDICT_NUM_KINDS) {
-            continue;
-        }
-        late_ones *group = &late[blame.kind][blame.party];
-        if (group->shown.frames == NULL) {
-            *group = (late_ones){.gap = gap->gap, .usual = usual, .wait = gap->wait, .usual_wait = gap->usual_wait};
-        }
-        verdict_show(&group->shown, blame.frame, blame.time);
-        if (blame.kind == VERDICT_RESENT) {
-            verdict_fault_all_resent(p->monitor, gap->before, gap->at, &group->shown);
+        p->asked_late += usual > 0 && !is_answer;
+        p->answered_late += usual > 0 && is_answer;
+        if (usual > 0 && !is_told(p, gap, usual, is_answer)) {
+            verdict_blame blame = verdict_fault(p->monitor, gap->before, gap->at, is_answer);
+            lacks_some |= blame.kind == VERDICT_LOST;
+            if (blame.kind != VERDICT_LOST && blame.kind != VERDICT_NUM_KINDS) {
+                add_late(p, gap, usual, &blame, &late[blame.kind][blame.party]);
+            }
         }
     }
     for (unsigned kind = 0; kind < VERDICT_NUM_KINDS; kind++) {
         for (unsigned party = 0; party <= PARTY_UNKNOWN; party++) {
-            if (late[kind][party].shown.frames) {
+            if (late[kind][party].gap) {
                 say_late(p, (verdict_kind)kind, (verdict_party)party, &late[kind][party]);
             }
         }
