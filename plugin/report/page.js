@@ -154,8 +154,11 @@
     const chosen = [];
     let shown = SHOWN_AT_ONCE, plot = null;
 
+    // Of fixed size: page.css stretches it, and nobody has to ask how wide it is, which takes long on paper.
     function spark(canvas, one) {
-        const [pen, width, height] = begin(canvas);
+        const width = 300, height = 46, pen = canvas.getContext('2d');
+        pen.setTransform(canvas.width / width, 0, 0, canvas.height / height, 0, 0);
+        pen.clearRect(0, 0, width, height);
         const {at, values, low, high} = one;
         const range = high - low || 1, own = at[at.length - 1] - at[0];
         // Of a counter that was there for a short time only that is shown.
@@ -188,9 +191,10 @@
         make('b', one.path.slice(cut + 1), card);
         make('small', one.path.slice(0, cut).replace(/^\\\\/, '').split('\\').join(' \\ '), card);
         const canvas = make('canvas', undefined, card);
-        canvas.one = one;
+        [canvas.width, canvas.height, canvas.one] = [600, 92, one];
         const unit = one.unit ? ` ${one.unit}` : '';
-        make('small', `${number(one.low)} to ${number(one.high)}${unit}, mean ${number(one.mean)}`, card);
+        make('small', one.low === one.high ? `${one.count > 1 ? 'always ' : ''}${number(one.low)}${unit}`
+            : `${number(one.low)} to ${number(one.high)}${unit}, mean ${number(one.mean)}`, card);
         card.addEventListener('click', () => choose(one, card));
         seen.observe(canvas);
     }
@@ -235,6 +239,7 @@
         plot = new uPlot({
             width: $('plot').clientWidth || 800, height: Math.min(340, Math.max(200, window.innerHeight * 0.38)),
             tzDate: (at) => uPlot.tzDate(new Date(at * 1000 + EAST * 60000), 'Etc/UTC'),
+            scales: {x: {range: (_, low, high) => low === high ? [low - 0.5, high + 0.5] : [low, high]}},
             axes: [Object.assign(axis(), {space: 90, values: (_, at, axisNumber, space, step) => at.map((one) => clock(one, step))}), axis()],
             series: [{value: (_, at) => at === null ? '' : time(at)}].concat(chosen.map((one, i) => ({
                 label: one.path + (scales[i] === 1 ? '' : ` × ${scales[i]}`), stroke: COLOURS[i], width: 1.5, spanGaps: true,

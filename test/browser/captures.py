@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""captures.py hostile|long FILE: what pages are made of that no bundled capture has."""
+"""captures.py hostile|long|wide FILE: what pages are made of that no bundled capture has."""
 
 import math
 import sys
@@ -19,14 +19,14 @@ def hostile():
     return story(Server([named]), lambda c: (learn(c, named), run(c, [ask(named, name='*')], 3)))
 
 
-def long():
-    """600 samples of eight processors: waves, a peak, what never moves."""
+def processors(count, samples):
+    """Waves, a peak, what never moves."""
     processor = multiple(
         'Processor', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Threads', lambda at, k: 12),
         counter(2, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Bytes', lambda at, k: int(4e9 + 1e9 * math.sin(at.number / 70) + 2e9 * (300 < at.number < 310))),
         counter(3, 'PERF_COUNTER_RAWCOUNT', 'Queue Length', lambda at, k: at.number * at.number * (k + 3) % 17),
-        instances=tuple('0,%d' % i for i in range(8)))
-    return story(Server([processor]), lambda c: (learn(c, processor), run(c, [ask(processor, i, '*') for i in (1, 2, 3)], 600)))
+        instances=tuple('0,%d' % i for i in range(count)))
+    return story(Server([processor]), lambda c: (learn(c, processor), run(c, [ask(processor, i, '*') for i in (1, 2, 3)], samples)))
 
 
-{'hostile': hostile, 'long': long}[sys.argv[1]]().write(Path(sys.argv[2]))
+{'hostile': hostile, 'long': lambda: processors(8, 600), 'wide': lambda: processors(100, 3)}[sys.argv[1]]().write(Path(sys.argv[2]))

@@ -97,7 +97,9 @@ def test_dark_and_on_paper(page):
         page.media(scheme, medium)
         time.sleep(0.3)
         drawn.append(page.run('return [getComputedStyle(document.body).backgroundColor, document.querySelector("canvas").toDataURL()]'))
-    assert page.run('return [...document.querySelectorAll("canvas")].every((c) => c.width !== 300)'), 'as wide as one that nobody drew on'
+    assert page.run("""return [...document.querySelectorAll('#cards canvas')].every((c) =>
+        c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((x) => x > 0))"""), 'also those that nobody has scrolled to'
     page.media('light', '')
+    assert page.call('POST', '/print', {}).startswith('JVBER')
     assert drawn[0][0] == drawn[2][0] == 'rgb(255, 255, 255)' != drawn[1][0]
     assert drawn[0][1] != drawn[1][1] != drawn[2][1]
