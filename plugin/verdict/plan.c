@@ -425,6 +425,18 @@ static bool asked_in_time(const plan *p, const plan_gap *gap, double most)
     return newest > 0;
 }
 
+/* The shortest that recurs beside; INFINITY: none. */
+static double shortest_beside(const plan *p, unsigned number)
+{
+    unsigned end = MIN(p->count, number + BESIDE + 1);
+    double shortest = INFINITY;
+
+    for (unsigned i = number > BESIDE ? number - BESIDE : 0; i < end; i++) {
+        shortest = i != number && p->gaps[i].recurs ? MIN(shortest, p->gaps[i].own) : shortest;
+    }
+    return shortest;
+}
+
 /* What the gap is later than; 0: it is not late. `is_answer`: since an answer was. */
 static double later_than(const plan *p, unsigned number, bool *is_answer)
 {
@@ -434,6 +446,12 @@ static double later_than(const plan *p, unsigned number, bool *is_answer)
     double usual = gap->is_excused ? p->middle : MAX(before, behind), excess = gap->wait - gap->usual_wait;
     bool has_changed = before > 0 && behind > 0 && (before > ALIKE * behind || behind > ALIKE * before);
 
+    double shortest = gap->is_excused || excess < SLOW_ALWAYS ? INFINITY : shortest_beside(p, number);
+
+    if (excess > LATE * shortest) { /* of a pair, too */
+        *is_answer = true;
+        return shortest;
+    }
     *is_answer = excess >= (gap->gap - usual) / 2;
     if (usual <= 0 || gap->gap <= LATE * usual || (!*is_answer && is_in_time_there(p, gap, LATE * usual))) {
         return 0;

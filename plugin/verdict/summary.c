@@ -89,6 +89,13 @@ static const char *if_short(const GString *text, long *taken, const char *more)
     return more;
 }
 
+static void append_if_short(GString *text, const char *more)
+{
+    long taken = 0;
+
+    g_string_append(text, if_short(text, &taken, more));
+}
+
 /* ", 10 samples, each 1.004 s, none late" */
 static void append_pace(GString *text, const verdict_monitor *monitor)
 {
@@ -109,11 +116,13 @@ static void append_pace(GString *text, const verdict_monitor *monitor)
     } else if (late > 0) {
         g_string_append_printf(text, ", %.0f late", late);
     } else if (!isnan(numbers[FIGURE_INTERVAL]) && !verdict_has(monitor, VERDICT_SLOW)) {
-        g_string_append(text, ", none late");
+        append_if_short(text, ", none late");
     }
     if (!isnan(numbers[FIGURE_RESPONSE]) && !is_sealed) {
-        g_string_append(text, ", answered in ");
-        append_seconds(text, numbers[FIGURE_RESPONSE]);
+        GString *answered = g_string_new(", answered in ");
+        append_seconds(answered, numbers[FIGURE_RESPONSE]);
+        append_if_short(text, answered->str);
+        g_string_free(answered, TRUE);
     }
 }
 

@@ -166,9 +166,11 @@ static verdict_talk *talk_of(verdict *v, packet_info *pinfo, const tapped_call *
 /* Who browses finds no text in this language, or no instance now: that is an answer. */
 static bool is_usual(const tapped_call *tapped)
 {
-    enum { NOT_FOUND = 1168, WMI_INSTANCE_NOT_FOUND = 4201 };
+    enum { NOT_FOUND = 1168, RESOURCE_LANG_NOT_FOUND = 1815, WMI_INSTANCE_NOT_FOUND = 4201 };
+    bool is_nothing = tapped->status == NOT_FOUND || tapped->status == RESOURCE_LANG_NOT_FOUND ||
+                      tapped->status == WMI_INSTANCE_NOT_FOUND;
 
-    return tapped->handle == NULL && (tapped->status == NOT_FOUND || tapped->status == WMI_INSTANCE_NOT_FOUND);
+    return tapped->handle == NULL && is_nothing;
 }
 
 static uint32_t data_size(const tapped_call *tapped)

@@ -111,6 +111,19 @@ def missed_pairs(w, mode='tcp', each=60, pairs=12, missing=(6, 7)):
     m.close()
 
 
+def pair_with(**fate):
+    """The second sample of one pair."""
+    def story(w):
+        m = start(w)
+        for n in range(10):
+            w.at(60 * n)
+            m.run(1)
+            with w.culprit() if n == 6 else contextlib.nullcontext():
+                m.sample(wait=0, **fate if n == 6 else {})
+        m.close()
+    return story
+
+
 def one_of_two_is_late(w, mode='tcp'):
     well = start(w, client=OTHER)
     m = start(w, mode)
@@ -153,6 +166,7 @@ LATE = {
     **{'client-late-old-loss-' + x: client_late(4, lost(), 8, pause(5), bad(), 8, mode=x, also=('lost', 'assumed')) for x in ('tcp', 'hkpd')},
     'client-late-and-resent': client_late(8, pause(5), bad(between=resends(0, [.3])), 8),
     **{'server-late-' + x: Broken(tale(8, bad(takes=4.2), 8, mode=x), 'answered_late', 'server', 1) for x in MOST},
+    'server-late-in-a-pair': Broken(pair_with(takes=9), 'answered_late', 'server', 1),
     'server-late-old-window': Broken(tale(4, good(between=lambda m: client_does_not_read(m, .2)), 4, bad(takes=5), 8), 'answered_late', 'server', 1),
     **{'server-slow-' + x: slow(10, bad(10, takes=.8), mode=x) for x in ('tcp', 'smb', 'sealed', 'hkpd', 'connects')},
     'server-slow-each-2-s': slow(10, bad(10, 2, takes=1.9), each=2),

@@ -237,6 +237,9 @@ PLANS = {
     'each-50-ms': Well(tale(100, each=.05, sets=changing(.05))),
     'unchanging-each-second': Well(tale(20, sets=changing(100000))),
     'signed-and-answered': Well(tale(8, protocol=SignedRpc)),
+    'long-names': Well(tale(8, v6=True, client='2001:db8:1111:2222:3333:4444:5555:6666',
+                            server=('a-server-of-a-long-name.branch-17.example.com', '2001:db8:1111:2222:3333:4444:5555:7777'))),
+    'another-language': Well(tale(lambda m: m.reach().client.reg_info(m.sets[0].guid, 3, 0x40C), 8)),
     'ipv6': Well(tale(8, v6=True, client='2001:db8::10', server=('SRV01', '2001:db8::20'))),
     'port-8445': Well(tale(8, mode='smb', port=8445), options=('-d', 'tcp.port==8445,nbss')),
 }
