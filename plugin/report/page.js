@@ -46,7 +46,7 @@
     function showFinding(finding, into) {
         const box = make('div', undefined, into, 'finding');
         make('div', finding.text, box);
-        const what = make('div', `${finding.advice}. Filter: `, box, 'do');
+        const what = make('div', `${finding.advice}${finding.advice.endsWith('?') ? '' : '.'} Filter: `, box, 'do');
         make('code', finding.filter, what);
     }
 
@@ -54,7 +54,7 @@
         const {healthy, monitors, notes} = data.verdict;
         const findings = monitors.flatMap((monitor) => monitor.findings);
         $('headline').textContent = (healthy === true ? 'Healthy' : healthy === false ? 'Not healthy' : 'Not known whether it is healthy') +
-            (findings.length > 0 ? `, ${findings.length} ${findings.length === 1 ? 'finding' : 'findings'}, the worst first` : '');
+            (findings.length > 1 ? `, ${findings.length} findings, the worst first` : '');
         $('headline').className = healthy === true ? 'good' : healthy === false ? 'bad' : '';
         findings.forEach((finding) => showFinding(finding, $('findings')));
         notes.forEach((note) => make('p', note, $('findings')));
