@@ -196,6 +196,11 @@ static uint32_t latest_loss(const subject_facts *learned, state_fact_kind kind, 
 /* Such facts from before it are no longer its own. */
 static uint32_t facts_begin(const subject_facts *learned, state_fact_kind kind, uint32_t event)
 {
+    const state_host *server = learned->key.owner;
+
+    if (learned->renewals == NULL && !server->lost_facts) {
+        return 0; /* as mostly */
+    }
     return MAX(is_name(kind) ? latest_renewal(learned, event) : 0, latest_loss(learned, kind, event));
 }
 

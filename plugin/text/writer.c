@@ -11,19 +11,17 @@
 
 /* --- Numbers ---------------------------------------------------------------------------------------------------- */
 
-#define GROUP 3
-
 /* From here on a double's decimals are noise, and its tenths do not fit 64 bits. */
 #define TOO_LARGE 1e15
 
 /* Below this the zeros behind the point are more than anybody counts. */
 #define TOO_SMALL 1e-7
 
-static char *put_digits(char *end, unsigned value, unsigned count)
+static char *put_group(char *end, unsigned value)
 {
-    for (; count > 0; count--, value /= 10) {
-        *--end = (char)('0' + value % 10);
-    }
+    *--end = (char)('0' + value % 10);
+    *--end = (char)('0' + value / 10 % 10);
+    *--end = (char)('0' + value / 100);
     return end;
 }
 
@@ -32,12 +30,12 @@ static size_t put_integer(char *out, uint64_t value, bool in_groups)
     char digits[TEXT_NUMBER_SIZE], *end = digits + sizeof digits, *first = end;
 
     for (; value >= 1000; value /= 1000) {
-        first = put_digits(first, (unsigned)(value % 1000), GROUP);
+        first = put_group(first, (unsigned)(value % 1000));
         if (in_groups) {
             *--first = ',';
         }
     }
-    first = put_digits(first, (unsigned)value, value < 10 ? 1 : value < 100 ? 2 : GROUP);
+    first = put_group(first, (unsigned)value) + (value < 10 ? 2 : value < 100 ? 1 : 0);
     memcpy(out, first, (size_t)(end - first));
     out[end - first] = '\0';
     return (size_t)(end - first);
