@@ -561,8 +561,12 @@ static const fact_version *version_as_of(const subject_facts *learned, state_fac
     if (versions == NULL) {
         return NULL;
     }
-    unsigned until = state_event_count_until(versions, event);
-    const fact_version *version = until > 0 ? wmem_array_index(versions, until - 1) : NULL;
+    unsigned until = wmem_array_get_count(versions);
+    const fact_version *version = wmem_array_index(versions, until - 1);
+    if (version->event > event) { /* mostly it is not */
+        until = state_event_count_until(versions, event);
+        version = until > 0 ? wmem_array_index(versions, until - 1) : NULL;
+    }
     if (version && version->event >= facts_begin(learned, kind, event)) {
         return version;
     }
