@@ -646,20 +646,20 @@ static bool may_be_own_id(pcq_view *view, const state_identifier *identifier)
 static const state_query_index *asked_by(pcq_view *view)
 {
     static const state_query_index any = {.asks_patterns = true, .asks_own_ids = true};
-    state_query_index *index = (state_query_index *)view->query.index; /* which keeps it */
+    state_query_index *asked = (state_query_index *)view->query.index; /* which keeps it */
 
-    if (index == NULL) {
+    if (asked == NULL) {
         return &any;
     }
-    if (index->asked_as_of != view->server->facts_version + 1 || view->server->renewed > 0) {
-        index->asked_as_of = view->server->facts_version + 1;
-        index->asks_patterns = index->asks_own_ids = false;
-        for (uint32_t i = 0; i < index->count; i++) {
-            index->asks_patterns |= index->by_index[i].asks != PERF_ASKS_ONE;
-            index->asks_own_ids |= may_be_own_id(view, &index->by_index[i]);
+    if (asked->asked_as_of != view->server->facts_version + 1 || view->server->renewed > 0) {
+        asked->asked_as_of = view->server->facts_version + 1;
+        asked->asks_patterns = asked->asks_own_ids = false;
+        for (uint32_t i = 0; i < asked->count; i++) {
+            asked->asks_patterns |= asked->by_index[i].asks != PERF_ASKS_ONE;
+            asked->asks_own_ids |= may_be_own_id(view, &asked->by_index[i]);
         }
     }
-    return index;
+    return asked;
 }
 
 /* The first instance of a name in a block, where it stands; false if there is none. */
