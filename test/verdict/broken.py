@@ -545,6 +545,8 @@ DURING = {
     'delivered-at-first': missing(8, bad(8), count=8, **until(8), says='Processor'),
     'delivered-again': missing(8, bad(4), 8, count=4, **crowd(lambda n: () if 8 <= n < 12 else ('a', 'b'))),
     'all-gone': missing(8, bad(8), count=8, asked=lambda m, p: [ask(p, 2, '*')], **until(8)),
+    'never-delivered-to-a-poller': missing(bad(16), count=16, mode='poller', **until(0), says='Processor'),
+    'two-objects-never-delivered': missing(bad(16), count=16, says='(and 1 more)', name='230 2 238', only=[2], mode='hkpd'),
     'object-never-delivered': missing(bad(16), count=16, says='230', **ONE_OF_TWO),
     'object-never-delivered-smb': missing(bad(16), count=16, **dict(ONE_OF_TWO, mode='hkpd-smb')),
     'object-gone': missing(8, bad(8, only=[238]), count=8, says='230', **BOTH),
