@@ -164,6 +164,7 @@ LATE = {
     # What was resent, or lost by the capture, eight samples before made nothing late
     **{'client-late-old-resend-' + x: client_late(4, good(between=resends(0, [.3])), 8, pause(5), bad(), 8, mode=x) for x in ('tcp', 'hkpd')},
     **{'client-late-old-loss-' + x: client_late(4, lost(), 8, pause(5), bad(), 8, mode=x, also=('lost', 'assumed')) for x in ('tcp', 'hkpd')},
+    'client-late-before-a-window-0': client_late(8, pause(5), bad(), 4, good(between=lambda m: client_does_not_read(m, .2)), 4),
     'client-late-and-resent': client_late(8, pause(5), bad(between=resends(0, [.3])), 8),
     **{'server-late-' + x: Broken(tale(8, bad(takes=4.2), 8, mode=x), 'answered_late', 'server', 1) for x in MOST},
     'server-late-in-a-pair': Broken(pair_with(takes=9), 'answered_late', 'server', 1),
