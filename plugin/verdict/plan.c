@@ -288,7 +288,7 @@ static unsigned slow_from(const responses *r, double slow, unsigned *end)
             number = 0;
         }
     }
-    bool lasts = number >= FEWEST && *end + 1 >= r->count;
+    bool lasts = number >= FEWEST && *end >= r->count;
     return number >= MANY_SLOW || lasts ? begin : r->count;
 }
 

@@ -153,6 +153,7 @@ verdict_connection *verdict_wire_connection(packet_info *pinfo, bool from_client
     if (connection) {
         know_client(connection, pinfo, from_client);
         connection->call_frame = pinfo->num;
+        connection->binds.frame = 0; /* it was answered, though that was not captured */
     }
     return connection;
 }

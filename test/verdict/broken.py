@@ -570,6 +570,10 @@ DURING = {
     # At the port of its calls, which no endpoint mapper told
     'gone-behind-a-run': Broken(lambda w: (tale(8)(w), w.wait(60), no_connection(None, 49671)(w, SRV01)), 'unreachable', 'network', 3),
     'refused-behind-a-run': Broken(lambda w: (tale(8)(w), w.wait(60), no_connection('rst', 49671)(w, SRV01)), 'refused_connection', 'server', 3),
+    'refused-at-a-second-port': Broken(lambda w: (tale(8)(w), tale(8, port=49680)(w), no_connection('rst', 49680)(w, SRV01)),
+                                       'refused_connection', 'server', 3),
+    'object-comes-and-goes': missing(4, *(3 * (bad(2, only=[238]), 2)), count=6, says='230', **BOTH),
+    'another-machine-of-nearly-its-age': odd('other_machine', 'server', 8, leaves(), machine(50400), bad(2, any=True), 8),
     **{'reset-by-the-server-' + x: odd('broken', ('server', 'network'), 8, ends(RST), count=1, mode=x) for x in ('tcp', 'sealed')},
     **{'reset-with-one-open-' + x: odd('broken', ('server', 'network'), first_of_two, 8, ends(RST), count=1, mode=x) for x in ('tcp', 'sealed')},
     'ended-by-the-server': odd('broken', 'server', 8, ends(0x11), count=1),
@@ -615,15 +619,17 @@ def not_captured(*packets, also=(), mode='tcp'):
     return odd('lost', 'capture', 8, named(lost(3, *packets)), bad(), 8, also=also, mode=mode)
 
 
-def in_turn(m):
+def in_turn(order):
     """One query by two connections: what was lost of the second one shows in its next packet alone."""
-    second = start(m.world, model=m.model, browses=False).reach()
-    lines = [m.line, second.line]
-    for n in range(12):
-        m.line = lines[n % 2]
-        m.client.call = m.line.call
-        with m.world.unseen() if n == 5 else m.world.culprit() if n == 7 else contextlib.nullcontext():
-            m.run(1)
+    def part(m):
+        second = start(m.world, model=m.model, browses=False).reach()
+        lines = {'a': m.line, 'b': second.line}
+        for n, which in enumerate(order):
+            m.line = lines[which]
+            m.client.call = m.line.call
+            with m.world.unseen() if n == 5 else m.world.culprit() if n == 7 else contextlib.nullcontext():
+                m.run(1)
+    return part
 
 
 UNKNOWN = False, None
@@ -631,7 +637,7 @@ CAPTURE = {
     **{'answers-lost-' + x: not_captured(1, mode=x) for x in ('tcp', 'smb', 'hkpd', 'sealed')},
     'samples-lost': not_captured(also=('assumed',)),
     'requests-lost': not_captured(0, also=('assumed',)),
-    'lost-of-two-in-turn': odd('lost', 'capture', 8, in_turn, also=('assumed',)),
+    **{'lost-of-two-in-turn-' + x: odd('lost', 'capture', 8, in_turn(x), also=('assumed',)) for x in ('abababababab', 'aaaaababaaaa')},
     'cut': Broken(and_then(tale(8), snapped(160)), 'cut', 'capture'),
     'cut-smb': Broken(and_then(tale(8, mode='smb'), snapped(300)), 'cut', 'capture'),
     'cut-all': Broken(and_then(tale(8), snapped(96)), 'cut', 'capture', healthy=UNKNOWN),

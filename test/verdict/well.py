@@ -114,6 +114,14 @@ def clock_set(seconds, mode='tcp'):
     return story
 
 
+def bind_answer_lost(w):
+    """The capture lacks the bind_ack; calls go on."""
+    m = start(w)
+    with w.unseen(4):
+        m.reach()
+    m.run(8).close()
+
+
 def both_ports(w):
     """The client tries 445 and 139 at once, and ends the second when the first is there."""
     m = start(w, 'smb').open()
@@ -223,6 +231,7 @@ PLANS = {
     'syn-again': Well(syn_again),
     'lost-beside': Well(lost_beside),
     'both-ports': Well(both_ports),
+    'bind-answer-lost': Well(bind_answer_lost),
     'logs-on-again': Well(logs_on_again),
     'mirrored': Well(mirrored(tale(8))),
     'mirrored-smb': Well(mirrored(tale(8, mode='smb'))),
