@@ -16,4 +16,5 @@ add_custom_command(
     COMMAND ${CMAKE_COMMAND} "-DPAGES=${CMAKE_CURRENT_LIST_DIR}" "-DUPLOT=${chart_library}" "-DOUT=${REPORT_PAGE}" -P
         "${CMAKE_CURRENT_LIST_DIR}/embed.cmake"
     DEPENDS "${CMAKE_CURRENT_LIST_DIR}/page.html" "${CMAKE_CURRENT_LIST_DIR}/page.css" "${CMAKE_CURRENT_LIST_DIR}/page.js"
-        "${CMAKE_CURRENT_LIST_DIR}/embed.cmake")
+        "${CMAKE_CURRENT_LIST_DIR}/embed.cmake"
+    VERBATIM)

@@ -18,7 +18,7 @@ from test_order import check_orders, sharkd  # noqa: F401 (a fixture)
 ALL = {**SCENES, **DAMAGE}
 SESSIONS = {'hkpd-%d' % i: functools.cache(lambda how=how: hkpd_scene.session(samples=3, **how)) for i, how in enumerate((
     dict(), dict(ndr64=True), dict(order='>'), dict(block_order='>'), dict(samba=True), dict(titles_first=False)))}
-FILES = ('names', 'csv', 'long', 'watch')    # statistics that want to know where to write
+FILES = ('names', 'csv', 'long', 'report')    # statistics that want to know where to write
 EXTREMES = (0x00, 0x01, 0x07, 0x7F, 0x80, 0xFF)
 
 
