@@ -32,7 +32,7 @@ WAYS = (['-V'], ['-2', '-V'], ['-T', 'json'], ['-2', '-T', 'json'], ['-T', 'pdml
         'pcq.cooked', '-e', 'pcq.path', '-e', 'pcq.cooked'], ['-Y', 'pcq.cooked > 90 || pcq.cooked > 90'], [])
 RPC_HEADERS = 14 + 20 + 20 + 24     # Ethernet, IPv4, TCP and DCE/RPC
 ORDER = 'order'     # sharkd: forward, backward, shuffled, after a reload
-FILES = ('names', 'csv', 'long', 'watch', 'evidence')    # statistics that want to know where to write, or of which one alone may use standard output
+FILES = ('names', 'csv', 'long', 'report')    # statistics that want to know where to write
 BAD = re.compile(r'Sanitizer|runtime error|GLib-CRITICAL|\*\* ERROR|Dissector bug, protocol (PCQ|HKPD)')
 
 
