@@ -13,12 +13,11 @@ import subprocess
 import pytest
 
 from conftest import TOP, TSHARK
-from gen import client, hkpd_scene, hostile, model, stubs
+from gen import hkpd_scene, hostile, stubs
 from gen.mutate import together as in_one_capture
 from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
-from gen.server import Query
-from gen.story import Server, ask, begin, counter, frames_of, learn, multiple, run, seconds, single, story, unseen
+from gen.story import Server, ask, begin, counter, frames_of, learn, multiple, run, seconds, single, story, unseen, whole_session
 from gen.every_type import every_type, together
 from series import RAW_COUNTS, compare_pdh, long_rows, pdh_rows, series, table, unit_of
 from test_order import sharkd  # noqa: F401 (a fixture)
@@ -43,17 +42,6 @@ def failing(tshark, *args):
     """(exit status, what is said) of a tshark that is expected to fail"""
     done = tshark.start(*args, timeout=60)
     return done.returncode, done.stderr.decode('utf-8', 'replace')
-
-
-@functools.cache
-def whole_session():
-    """Odd shapes, instances that come and go, refused counters, a removal."""
-    server = Server(model.countersets(), clock=model.Clock(), order=Query.block_order)
-    scene, c = begin(server)
-    client.browse(c, server.sets)
-    ids = client.wanted(server.sets)
-    client.query(c, ids, 5, remove=[ids[1], ids[6]])
-    return scene
 
 
 @functools.cache

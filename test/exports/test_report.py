@@ -10,9 +10,8 @@ import pytest
 from conftest import TOP
 
 from broken import BROKEN
-from gen.story import Server, ask, counter, learn, multiple, run, story
+from gen.story import Server, ask, counter, learn, multiple, run, story, whole_session
 from series import series
-from test_csv import whole_session
 from world import World
 
 HOSTILE = '</script><img src=x onerror=alert(1)>'

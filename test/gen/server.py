@@ -353,27 +353,31 @@ class Model:
             return buffers.multi_instances_block(body, self.sizing)
         return buffers.counterset_block(ids, body, self.odd_counters_padded, self.sizing)
 
+    def _key(self, v):
+        """What makes a value of one sample and one of another the same thing's: counterset, counter, then whose."""
+        return v.key
+
     def _cooked(self, query, values, at):
         """What later frames may say of each value, from this sample and the one before."""
-        now = {}
+        key, now = self._key, {}
         for v in values:
             number = v.raw if isinstance(v.raw, int) else None
-            now.setdefault(v.key, (number, v.width) if number is not None else None)
+            now.setdefault(key(v), (number, v.width) if number is not None else None)
 
         def reading(v, sample, when):
             def other(counter_id):
-                return sample.get((v.key[0], counter_id, *v.key[2:]))
+                return sample.get((key(v)[0], counter_id, *key(v)[2:]))
             c = v.counter
-            return cooking.Reading(sample.get(v.key), when, other(c.base), other(c.time), other(c.freq), other(c.multi))
+            return cooking.Reading(sample.get(key(v)), when, other(c.base), other(c.time), other(c.freq), other(c.multi))
         out = []
         for v in values:
             cooked = None
             if isinstance(v.raw, int):
-                before = reading(v, query.previous, query.previous_at) if query.previous.get(v.key) else None
+                before = reading(v, query.previous, query.previous_at) if query.previous.get(key(v)) else None
                 cooked = cooking.cook(v.counter.type, reading(v, now, at), before)
             shown = buffers.value_field(v.raw, v.width)
             out.append({'path': v.path(query.machine), 'raw': shown[2], 'bytes': len(shown[1]),
-                        'type': v.counter.type, 'cooked': cooked})
+                        'counter': v.counter.id, 'type': v.counter.type, 'cooked': cooked})
         query.previous, query.previous_at = now, at
         return out
 

@@ -6,12 +6,14 @@ The conversation may have parts that are not in the capture (unseen()), a line o
 of each answer, as in server.py, from cooking.py's formulas.
 """
 
-from . import buffers, client, cooking, stubs
+import functools
+
+from . import buffers, client, model, stubs
 from .buffers import NONE
 from .client import Client
 from .model import ENGLISH, FREQ, MULTIPLE, SINGLE, TYPES, Counter, Counterset, Instance, Instant
 from .scene import SECOND, Scene, tcp_line
-from .server import Model
+from .server import Model, Query
 from .stubs import DATA, INFO, OPEN, REG_INFO, VALIDATE
 
 EPOCH = 116444736000000000      # 1 January 1970 as FILETIME
@@ -123,28 +125,9 @@ class Server(Model):
             v.pair = (*same, tally[same])       # the same thing in another sample
         return block, values
 
-    def _cooked(self, query, values, at):
-        """As the model's, but two samples are paired by name, id and the ordinal among those equal in both."""
-        now = {}
-        for v in values:
-            now.setdefault(v.pair, (v.raw, v.width) if isinstance(v.raw, int) else None)
-
-        def reading(v, sample, when):
-            def other(counter_id):
-                return sample.get((v.pair[0], counter_id, *v.pair[2:]))
-            c = v.counter
-            return cooking.Reading(sample.get(v.pair), when, other(c.base), other(c.time), other(c.freq), other(c.multi))
-        out = []
-        for v in values:
-            cooked = None
-            if isinstance(v.raw, int):
-                before = reading(v, query.previous, query.previous_at) if query.previous.get(v.pair) else None
-                cooked = cooking.cook(v.counter.type, reading(v, now, at), before)
-            shown = buffers.value_field(v.raw, v.width)
-            out.append({'path': v.path(query.machine), 'raw': shown[2], 'bytes': len(shown[1]),
-                        'counter': v.counter.id, 'type': v.counter.type, 'cooked': cooked})
-        query.previous, query.previous_at = now, at
-        return out
+    def _key(self, v):
+        """Two samples are paired by name, id and the ordinal among those equal in both."""
+        return v.pair
 
     _operations = {**Model._operations, OPEN: _open, INFO: _info, DATA: _data}
 
@@ -227,3 +210,14 @@ def taught_in(scene, code, guid, lcid=None):
         p = m.record['parameters']
         return m.status == 0 and (p['RequestCode'], p['CounterSetGuid']) == (code, guid) and lcid in (None, p['RequestLCID'])
     return frames_of(scene, REG_INFO, 'response', right)[0][0]
+
+
+@functools.cache
+def whole_session():
+    """Odd shapes, instances that come and go, refused counters, a removal."""
+    server = Server(model.countersets(), clock=model.Clock(), order=Query.block_order)
+    scene, c = begin(server)
+    client.browse(c, server.sets)
+    ids = client.wanted(server.sets)
+    client.query(c, ids, 5, remove=[ids[1], ids[6]])
+    return scene

@@ -96,10 +96,8 @@ def test_on_another_connection(tshark, tmp_path, two_pass):
     assert said == [False, two_pass, True]      # what was between the two requests is assumed, too, as a later look says
 
 
-@PASSES
-def test_what_info_contradicts_was_assumed(tshark, tmp_path, two_pass):
-    """The changes went another way, and nothing was skipped. What QueryCounterInfo tells then is something else than was known:
-    all since the last certain moment was assumed, which whoever looks later says."""
+def changed_another_way():
+    """One counter goes and one comes on a way that the capture does not have, then QueryCounterInfo tells."""
     s = gauge()
     model, scene = Server([s], order=backward), Scene()
     c, hidden = tcp_line(scene, model).client(), unseen(model)
@@ -109,6 +107,14 @@ def test_what_info_contradicts_was_assumed(tshark, tmp_path, two_pass):
     c.data(h, 9999)
     c.info(h)
     c.data(h, 9999)
+    return scene
+
+
+@PASSES
+def test_what_info_contradicts_was_assumed(tshark, tmp_path, two_pass):
+    """The changes went another way, and nothing was skipped. What QueryCounterInfo tells then is something else than was known:
+    all since the last certain moment was assumed, which whoever looks later says."""
+    scene = changed_another_way()
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     assert [ASSUMED in frames[number].experts for number, _ in answers(scene)] == [two_pass, two_pass, False]
     number, message = answers(scene)[-1]
@@ -117,15 +123,7 @@ def test_what_info_contradicts_was_assumed(tshark, tmp_path, two_pass):
 
 def test_pdh_csv_waits(tshark, tmp_path):
     """It says how many of its columns are assumed, in one pass."""
-    s = gauge()
-    model, scene = Server([s], order=backward), Scene()
-    c, hidden = tcp_line(scene, model).client(), unseen(model)
-    h = three_counters(c, s)
-    hidden.validate(h, [ask(s, 2, 'a')], add=False)
-    hidden.validate(h, [ask(s, 4, 'a')])
-    c.data(h, 9999)
-    c.info(h)
-    c.data(h, 9999)
+    scene = changed_another_way()
     capture = scene.write(tmp_path / 'scene.pcap')
     out, err = tshark.run('-q', '-r', capture, '-z', 'pcq,csv,-')
     assert 'columns' in err and 'assumed' in err

@@ -90,19 +90,25 @@ def test_the_english_of_britain(tshark, tmp_path, monkeypatch):
     assert list(by_path(frames[answers(scene)[0][0]])) == ['\\\\SRV01\\Set(a)\\Colours']
 
 
-def test_a_time_id_of_the_manifest(tshark, tmp_path):
-    s = multiple('Engine', counter(1, 'PERF_OBJ_TIME_TIMER', 'Busy', lambda at, k: 500 * at.number, time=2),
-                 counter(2, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Clock', lambda at, k: 1000 * at.number + 5))
+def told_by_a_manifest(tshark, tmp_path, s, *elements):
+    """-> the last of three samples of a counterset whose types a manifest alone tells; all their values are compared"""
     s.guid = manifests.GUID.strip('{}')
-    elements = ['<counterSet guid="%s" uri="Engine" name="Engine" symbol="E" description="x" instances="multiple">' % manifests.GUID,
-                '<counter id="1" uri="a" name="Busy" type="perf_obj_time_timer" perfTimeID="2" detailLevel="standard"/>',
-                '<counter id="2" uri="b" name="Clock" type="perf_counter_large_rawcount" detailLevel="standard"/></counterSet>']
-    path = manifests.names_of(tmp_path, manifests.manifest(*elements))
+    begin = '<counterSet guid="%s" uri="Engine" name="Engine" symbol="E" description="x" instances="multiple">' % manifests.GUID
+    path = manifests.names_of(tmp_path, manifests.manifest(begin, *elements[:-1], elements[-1] + '</counterSet>'))
     scene = story(Server([s]), lambda c: run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3))
     frames = manifests.with_file(tshark, tmp_path, scene, path)
     compare_paths(frames, scene)
     assert compare_values(frames, scene) > 3
-    last = frames[answers(scene)[-1][0]]
+    return frames[answers(scene)[-1][0]]
+
+
+def test_a_time_id_of_the_manifest(tshark, tmp_path):
+    s = multiple('Engine', counter(1, 'PERF_OBJ_TIME_TIMER', 'Busy', lambda at, k: 500 * at.number, time=2),
+                 counter(2, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Clock', lambda at, k: 1000 * at.number + 5))
+    last = told_by_a_manifest(
+        tshark, tmp_path, s,
+        '<counter id="1" uri="a" name="Busy" type="perf_obj_time_timer" perfTimeID="2" detailLevel="standard"/>',
+        '<counter id="2" uri="b" name="Clock" type="perf_counter_large_rawcount" detailLevel="standard"/>')
     assert not last.all('pcq.cooked.none')
 
 
@@ -195,16 +201,11 @@ def test_assumed_in_the_info_column(tshark, tmp_path):
 def test_a_multiplier_of_the_manifest(tshark, tmp_path):
     s = multiple('Engine', counter(1, 'PERF_100NSEC_MULTI_TIMER', 'Busy', lambda at, k: 5000000 * at.number, multi=2),
                  counter(2, 'PERF_COUNTER_RAWCOUNT', 'Lanes', lambda at, k: 2))
-    s.guid = manifests.GUID.strip('{}')
-    elements = ['<counterSet guid="%s" uri="Engine" name="Engine" symbol="E" description="x" instances="multiple">' % manifests.GUID,
-                '<counter id="1" uri="a" name="Busy" type="perf_100nsec_multi_timer" multiCounterID="2" detailLevel="standard"/>',
-                '<counter id="2" uri="b" name="Lanes" type="perf_counter_rawcount" detailLevel="standard"/></counterSet>']
-    path = manifests.names_of(tmp_path, manifests.manifest(*elements))
-    scene = story(Server([s]), lambda c: run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3))
-    frames = manifests.with_file(tshark, tmp_path, scene, path)
-    compare_paths(frames, scene)
-    assert compare_values(frames, scene) > 3
-    assert not frames[answers(scene)[-1][0]].all('pcq.cooked.none')
+    last = told_by_a_manifest(
+        tshark, tmp_path, s,
+        '<counter id="1" uri="a" name="Busy" type="perf_100nsec_multi_timer" multiCounterID="2" detailLevel="standard"/>',
+        '<counter id="2" uri="b" name="Lanes" type="perf_counter_rawcount" detailLevel="standard"/>')
+    assert not last.all('pcq.cooked.none')
 
 
 @pytest.mark.parametrize('opnum', [3, 32, 33])

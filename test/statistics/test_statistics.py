@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`-z pcq,tree`, `-z pcq,counters`, `-z pcq,queries` and `-z pcq,refusals`: every number, against what the generator knows."""
 
-import functools
 import itertools
 import math
 import os
@@ -16,11 +15,11 @@ from collections import Counter as Tally
 import pytest
 
 from conftest import TSHARK
-from gen import buffers, client, hkpd_scene, hkpd_stubs, model, stubs, troubles
+from gen import buffers, client, hkpd_scene, hkpd_stubs, stubs, troubles
 from gen.scene import Scene, tcp_line
 from gen.scenes import SCENES
 from gen.server import Query
-from gen.story import Server, Times, answers, ask, begin, counter, frames_of, learn, multiple, run, seconds, single, story, unseen
+from gen.story import Server, Times, answers, ask, begin, counter, frames_of, learn, multiple, run, seconds, single, story, unseen, whole_session
 from series import series, unit_of
 from series import table as lines_of
 
@@ -40,16 +39,6 @@ def stat(tshark, tmp_path):
         scene.write(tmp_path / 'scene.pcap')
         return table(tshark, tmp_path / 'scene.pcap', 'pcq,%s%s' % (name, query_filter and ',' + query_filter), *args)
     return get
-
-
-@functools.cache
-def whole_session():
-    server = Server(model.countersets(), clock=model.Clock(), order=Query.block_order)
-    scene, c = begin(server)
-    client.browse(c, server.sets)
-    ids = client.wanted(server.sets)
-    client.query(c, ids, 5, remove=[ids[1], ids[6]])
-    return scene
 
 
 def one_counter(values, kind='PERF_COUNTER_RAWCOUNT', clock=None, samples=None):
