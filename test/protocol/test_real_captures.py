@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The captures of a real server and real clients, each compared whole with what its server put on the wire.
 
-NAME.expect.json was written when the capture was made (test/lab/expectations.py says how to read it).
+NAME.expect.json was written when the capture was made (test/pcaps/README.md says how to read it).
 """
 
 import functools
