@@ -357,6 +357,21 @@ def tmp_path(request, tmp_path_factory):
     return tmp_path_factory.mktemp('%d-%s' % (next(FOLDERS), name), numbered=False)
 
 
+PASSES = dict(ids=['one-pass', 'two-pass'])
+
+
+@pytest.fixture(params=[False, True], **PASSES)
+def two_pass(request):
+    """A test that takes it is run for a capture that is read once, and for one that is read twice."""
+    return request.param
+
+
+@pytest.fixture(params=[[], ['-2']], **PASSES)
+def passes(request):
+    """The same, as tshark's options"""
+    return request.param
+
+
 @pytest.fixture
 def shown(tshark, tmp_path):
     """shown(scene) -> its frames"""

@@ -22,7 +22,6 @@ from gen.every_type import every_type, together
 from series import RAW_COUNTS, compare_pdh, long_rows, pdh_rows, series, table, unit_of
 from test_order import sharkd  # noqa: F401 (a fixture)
 
-PASSES = pytest.mark.parametrize('passes', [[], ['-2']], ids=['one-pass', 'two-pass'])
 FIRST_SAMPLE = 'first sample of the handle'
 
 
@@ -78,14 +77,12 @@ def refused(scene):
     return sum(0 not in seen for seen in outcomes.values())
 
 
-@PASSES
 @pytest.mark.parametrize('make', [whole_session, all_types])
 def test_pdh_csv(export, make, passes):
     scene = make()
     assert compare_pdh(export(scene, 'csv', *passes), series(scene), refused(scene)) > 60
 
 
-@PASSES
 @pytest.mark.parametrize('how', [{}, dict(samba=True), dict(block_order='>')], ids=['windows', 'samba', 'big-endian'])
 def test_pdh_csv_of_hkpd(export, how, passes):
     scene = hkpd_scene.session(samples=4, **how)
@@ -366,7 +363,6 @@ def test_names_with_quotes_and_commas(export):
     assert {r['counterset'] for r in rows} == {'Odd "set", really'}
 
 
-@PASSES
 def test_two_counters_of_one_name(export, passes):
     """A path that stands twice in each answer: its cells are the first one's, also where that has no result."""
     s = single('Twins', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Things', [1000, 1500, 700, 900]),
@@ -377,7 +373,6 @@ def test_two_counters_of_one_name(export, passes):
     assert len(long_rows(export(scene, 'long', *passes))) == 8
 
 
-@PASSES
 @pytest.mark.parametrize('ids', [(5, 5), (5, 6)], ids=['equal-ids', 'other-ids'])
 def test_a_second_instance_of_a_name_beside_the_first_alone(export, ids, passes):
     """A block for the name alone holds the first of that name: nothing that the second is compared with or divided by."""
@@ -397,7 +392,6 @@ def test_a_second_instance_of_a_name_beside_the_first_alone(export, ids, passes)
     assert compare_pdh(export(scene, 'csv', *passes), answers) == (1 if ids[0] == ids[1] else 4) + 1 + 5
 
 
-@PASSES
 @pytest.mark.parametrize('statistic', ['csv', 'long', 'counters'])
 def test_an_answer_that_comes_twice(tshark, tmp_path, export, statistic, passes):
     """The second response of a call is no sample, and nothing of it is told."""
@@ -528,7 +522,6 @@ def compare_long(text, answers, simple=True, protocol='pcq'):
     return count
 
 
-@PASSES
 @pytest.mark.parametrize('make', [all_types])
 def test_long(export, make, passes):
     scene = make()
@@ -554,14 +547,12 @@ def awkward(count):
     return scene
 
 
-@PASSES
 @pytest.mark.parametrize('count', [10, 400])
 def test_awkward_names(export, count, passes):
     scene = awkward(count)
     assert compare_long(export(scene, 'long', *passes), series(scene), simple=False) == 2 * 3 * count
 
 
-@PASSES
 def test_counters_without_names_in_turn(export, passes):
     """Two queries with a counter each, alike but for its number, which is all that names it."""
     s = single('Small', *[counter(i, 'PERF_COUNTER_BULK_COUNT', 'Things', lambda at, k, i=i: i * at.number) for i in (1, 2)])
@@ -578,7 +569,6 @@ def test_counters_without_names_in_turn(export, passes):
     assert [bool(r['result']) for r in rows] == [False] * 2 + [True] * 6
 
 
-@PASSES
 def test_long_of_hkpd(export, passes):
     scene = hkpd_scene.session(samples=3)
     assert compare_long(export(scene, 'long', *passes), series(scene), simple=False, protocol='hkpd') > 60
@@ -593,7 +583,6 @@ def test_all_bits_of_a_count(export, kind):
     assert [(r['raw'], r['result'], r['reason']) for r in rows] == [(str(n), str(n), '') for n in numbers]
 
 
-@PASSES
 @pytest.mark.parametrize('told', [(9, 10), (1, 9, 10)], ids=['unknown type', 'known type'])
 def test_a_text_is_a_text_in_every_row(export, told, passes):
     """Also one with white space in it, and none at all; of a type that nobody told as well."""
@@ -633,7 +622,6 @@ def test_an_answer_of_no_known_query(tshark, tmp_path):
     assert (row['query'], row['raw'], row['counter']) == ('', '7', '')
 
 
-@PASSES
 @pytest.mark.parametrize('form', ['csv', 'objects'])
 def test_refused_counters_have_blank_columns(tshark, tmp_path, form, passes):
     """As typeperf writes them: behind the others, once each; not what the server added later, nor other queries'."""
@@ -734,7 +722,6 @@ def simple_packets(scene, path):
     return path
 
 
-@PASSES
 def test_frames_without_a_time(tshark, tmp_path, passes):
     """Blank cells, not the year 1970, and no time that an answer took."""
     scene = small()
@@ -809,7 +796,6 @@ def untyped():
     return scene
 
 
-@PASSES
 @pytest.mark.parametrize('form, count', [('csv', 2), ('objects', 2), ('long', 6)])
 def test_types_that_were_not_captured_are_said(tshark, tmp_path, form, count, passes):
     """A blank column without a word would be taken for a counter that stands still."""
@@ -835,7 +821,6 @@ def assumed():
     return scene
 
 
-@PASSES
 @pytest.mark.parametrize('form, count', [('csv', 2), ('objects', 2), ('long', 6)])
 def test_an_assumption_is_said(tshark, tmp_path, form, count, passes):
     """With each row, and once for the whole: how many, and of which query."""

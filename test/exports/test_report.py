@@ -15,7 +15,6 @@ from series import series
 from world import World
 
 HOSTILE = '</script><img src=x onerror=alert(1)>'
-PASSES = pytest.mark.parametrize('passes', [[], ['-2']], ids=['one-pass', 'two-pass'])
 
 
 def page_data(page):
@@ -51,7 +50,6 @@ def is_near(a, b):
     return abs(a - b) <= 6e-6 * abs(b) + 1e-300
 
 
-@PASSES
 def test_each_result_is_a_point(report, passes):
     scene = whole_session()
     lines = {row[0]: row for row in page_data(report(scene, *passes))['series']}
@@ -123,7 +121,6 @@ def test_of_a_wireshark_window(tshark, tmp_path):
         assert page_data(page.read()) == page_data((tmp_path / 'report.html').read_text())
 
 
-@PASSES
 def test_as_an_object(tshark, tmp_path, passes):
     """One more, which says that it is of calls alone."""
     capture, out = tmp_path / 'scene.pcap', tmp_path / 'objects'

@@ -16,7 +16,6 @@ from gen.story import Server, ask, counter, learn, multiple, run, unseen
 from learned import read
 from series import long_rows, table
 
-PASSES = pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
 RAW = 'PERF_COUNTER_RAWCOUNT'
 
 
@@ -63,7 +62,6 @@ TWO = [('ONE', 'TWO'), ('10.0.0.5', '10.0.0.6'), ('10.0.0.5', '10'), ('srv01.a.e
        ('fe80--1.ipv6-literal.net', 'fe80--2.ipv6-literal.net'), ('stra\xdfe', 'strasse'), ('SRV01', 'SRV01-A.example.com')]
 
 
-@PASSES
 @pytest.mark.parametrize('names, are_one', [(x, True) for x in ONE] + [(x, False) for x in TWO])
 def test_what_clients_call_it(tshark, tmp_path, names, are_one, passes):
     """The second was asked for names before the capture began: it has those of the first if it is the same machine."""
@@ -73,7 +71,6 @@ def test_what_clients_call_it(tshark, tmp_path, names, are_one, passes):
     assert counters(tshark, scene, tmp_path, passes) == ['Apples', 'Apples'] + (['Apples'] * 2 if are_one else ['#1'] * 2)
 
 
-@PASSES
 @pytest.mark.parametrize('before', [[], ['mail']])
 def test_a_first_label_of_two(tshark, tmp_path, before, passes):
     """`srv01` may be either of two that are called so in full: from the second on nobody knows which."""
@@ -87,7 +84,6 @@ def test_a_first_label_of_two(tshark, tmp_path, before, passes):
     assert named[len(before):] == ['Apples', '#1' if passes else 'Apples', 'Nuts', '#1']
 
 
-@PASSES
 @pytest.mark.parametrize('names', [('ONE', 'TWO'), ('ONE', 'one.example.com')])
 def test_the_tree_of_a_pipe(tshark, tmp_path, names, passes):
     """Nothing but `\\\\ONE\\IPC$` tells the two apart: their blocks have no name."""
@@ -101,7 +97,6 @@ def test_the_tree_of_a_pipe(tshark, tmp_path, names, passes):
     assert counters(tshark, scene, tmp_path, passes) == ['Apples', 'Apples' if is_one else '#5002']
 
 
-@PASSES
 @pytest.mark.parametrize('others', [0, 1, 2])
 def test_who_is_called_by_its_address(tshark, tmp_path, others, passes):
     """As long as there is no other machine it is that one; else that somebody calls it so tells nothing, and his values have the names
@@ -139,7 +134,6 @@ def logging_on(client=b'', server=b''):
     return Logon
 
 
-@PASSES
 @pytest.mark.parametrize('hosts', [('ONE', 'TWO'), ('ONE', 'ONE')])
 @pytest.mark.parametrize('logon', [lambda x, n: logging_on(server=challenge(x, n)), lambda x, n: logging_on(server=b'\xa1\x81\xa0' + challenge(x, n)),
                                    lambda x, n: logging_on(client=ticket(x.lower() + '.lab.test'))], ids=['ntlm', 'spnego', 'kerberos'])
@@ -157,7 +151,6 @@ def test_whom_clients_log_on_to(tshark, tmp_path, logon, hosts, passes):
 
 # --- SystemName ------------------------------------------------------------------------------------------------------
 
-@PASSES
 @pytest.mark.parametrize('order', ['otoot', 'ottoo', 'tooot', 'totot'])
 def test_titles_before_the_first_block(tshark, tmp_path, order, passes):
     """Which machine's titles (in capitals) they are shows its block. `order`: whose call it is, of ONE and TWO."""
@@ -175,7 +168,6 @@ def test_titles_before_the_first_block(tshark, tmp_path, order, passes):
     assert shown(tshark, scene, tmp_path, passes) == told
 
 
-@PASSES
 @pytest.mark.parametrize('first', [0, 1])
 def test_titles_that_both_tell_alike(tshark, tmp_path, first, passes):
     """Where machines call a thing alike the name is of both, whoever told it first."""
@@ -188,7 +180,6 @@ def test_titles_that_both_tell_alike(tshark, tmp_path, first, passes):
     assert counters(tshark, scene, tmp_path, passes) == ['Apples'] * 4
 
 
-@PASSES
 def test_titles_of_another_connection(tshark, tmp_path, passes):
     """As long as there is one machine, who told them does not count; a title that is told anew on a connection of which nobody knows yet
     whose it is makes both doubtful until its block comes."""
@@ -207,7 +198,6 @@ def test_titles_of_another_connection(tshark, tmp_path, passes):
     assert said == ['Apples', 'Apples', 'Pears' if passes else '#5002', 'Pears', 'Pears']
 
 
-@PASSES
 @pytest.mark.parametrize('size', [3, 4, 6])
 def test_a_damaged_system_name(tshark, tmp_path, size, passes):
     """It makes no second machine: the block is of the one whose handle it is."""
@@ -222,7 +212,6 @@ def test_a_damaged_system_name(tshark, tmp_path, size, passes):
     assert shown(tshark, scene, tmp_path, passes) == [('SRV01', 'Set', 'Apples')] * 3
 
 
-@PASSES
 def test_one_connection_to_two(tshark, tmp_path, passes):
     """What stands before the server passes on each call: another name is another machine, whose samples are compared with its own."""
     scene = Scene()
@@ -234,7 +223,6 @@ def test_one_connection_to_two(tshark, tmp_path, passes):
     assert shown(tshark, scene, tmp_path, passes) == [('ONE', 'Set', 'Apples'), ('TWO', '#5000', '#5002')] * 2
 
 
-@PASSES
 def test_an_address_that_goes_from_one_to_the_next(tshark, tmp_path, passes):
     scene = Scene()
     for i, (name, told) in enumerate((('ONE', 'Apples'), ('TWO', 'Nuts'), ('THREE', None))):
@@ -249,7 +237,6 @@ def test_an_address_that_goes_from_one_to_the_next(tshark, tmp_path, passes):
     assert [r['query'] for r in long_rows(out)] == ['1', '1', '2', '2', '3', '3']
 
 
-@PASSES
 @pytest.mark.parametrize('order', ['12', '21'])
 def test_titles_of_one_with_a_tree_alone(tshark, tmp_path, order, passes):
     """A place has one machine until two names differ; then who was with it for want of another needs a name of his own to stay."""
@@ -271,7 +258,6 @@ def test_titles_of_one_with_a_tree_alone(tshark, tmp_path, order, passes):
 
 # --- Who says nothing ------------------------------------------------------------------------------------------------
 
-@PASSES
 def test_a_connection_without_a_name(tshark, tmp_path, passes):
     """It is to the machine whose handle it uses. Where the handle was opened before the capture nobody knows, and its values have no names."""
     scene, used = Scene(), []
@@ -294,7 +280,6 @@ def test_a_connection_without_a_name(tshark, tmp_path, passes):
     assert [bool(f.all('pcq.expert.systems')) for f in frames.values() if f.all('pcq.block')] == [False, True] * 2
 
 
-@PASSES
 @pytest.mark.parametrize('server, shown_two', [('192.0.2.20', '#1'), ('192.0.2.20:49671', '#1'), ('*', 'Apples')])
 def test_a_names_file_means_one_of_them(tshark, tmp_path, server, shown_two, passes):
     """Of which machine of its address it is nobody knows, but for one for all."""
@@ -306,7 +291,6 @@ def test_a_names_file_means_one_of_them(tshark, tmp_path, server, shown_two, pas
     assert named == [shown_two if passes else 'Apples', shown_two]
 
 
-@PASSES
 def test_a_header_without_objects_names_its_machine(tshark, tmp_path, passes):
     """Windows XP answers a size probe with it, before it is asked for titles."""
     scene = Scene()

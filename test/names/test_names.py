@@ -17,7 +17,6 @@ from gen.stubs import DATA, REG_INFO, VALIDATE
 from learned import by_path, close_to, read
 from series import table
 
-PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 NAMED = ('pcq.counterset.name', 'pcq.counter.name', 'pcq.counter.type')
 
 
@@ -50,7 +49,6 @@ def learned(item, name):
 # --- from the capture -----------------------------------------------------------------------------------------------
 
 
-@PASSES
 def test_from_earlier_frames(tshark, tmp_path, two_pass):
     """Beside each identifier: name of set and counter and the counter's type, each with the frame that taught it."""
     s = engine()
@@ -70,7 +68,6 @@ def test_from_earlier_frames(tshark, tmp_path, two_pass):
         assert [(int(t, 0), f) for t, _, f in learned(base, 'pcq.counter.type')] == [(0x40030402, types_in)]
 
 
-@PASSES
 def test_in_arrays_of_ids(tshark, tmp_path, two_pass):
     """dwType 2 and 6 list counter ids: each gets its name and type, with their frames."""
     s = engine()
@@ -86,7 +83,6 @@ def test_in_arrays_of_ids(tshark, tmp_path, two_pass):
             (t, taught_in(scene, 1, s.guid)) for t in (0x10410500, 0x40020500, 0x40030402)]
 
 
-@PASSES
 def test_in_records_and_descriptions(tshark, tmp_path, two_pass):
     """A registration record (codes 1 and 2) and a table of descriptions carry no names."""
     s = engine()
@@ -146,7 +142,6 @@ def test_earlier_before_later(tshark, tmp_path):
         assert paths(scene, frames, 1) == ['\\\\SRV01\\Motor II(a)\\Spins/sec']
 
 
-@PASSES
 @pytest.mark.parametrize('back', [False, True], ids=['new-english', 'same-english'])
 def test_an_id_given_out_anew(tshark, tmp_path, two_pass, back):
     """German first, English later: the names of one thing, so that a second pass has one path of it. Another German name is another
@@ -174,7 +169,6 @@ def test_an_id_given_out_anew(tshark, tmp_path, two_pass, back):
     assert shown == [first, first, english, second, new_english]
 
 
-@PASSES
 def test_a_name_that_comes_just_before_another_language_s(tshark, tmp_path, two_pass):
     """German all the time; of the second thing English first: what is told between two samples is of the one or the other, and no
     name of the one."""
@@ -195,7 +189,6 @@ def test_a_name_that_comes_just_before_another_language_s(tshark, tmp_path, two_
     assert shown == ['\\\\SRV01\\Motor(a)\\Umdrehungen/s', '\\\\SRV01\\Pumpe(a)\\Hübe/s']
 
 
-@PASSES
 def test_a_name_of_what_comes_after(tshark, tmp_path, two_pass):
     """A German name only, then another thing with an English one: the first keeps the one that it had."""
     old, new = engine(), engine()
@@ -215,7 +208,6 @@ def test_a_name_of_what_comes_after(tshark, tmp_path, two_pass):
     assert paths(scene, frames, 1) == ['\\\\SRV01\\Pump(a)\\Strokes/sec']
 
 
-@PASSES
 def test_every_learned_field_is_generated_and_its_frame_holds_it(tshark, tmp_path, two_pass):
     """Over a whole session: what is said to be learned in a frame stands there, and no byte is highlighted for it."""
     server = Server(model.countersets(), clock=model.Clock())
@@ -259,7 +251,6 @@ def processor():
     return s
 
 
-@PASSES
 def test_from_the_built_in_list(tshark, tmp_path, two_pass):
     """No registration in the capture: names, types and even calculated values of the best known set."""
     s = processor()
@@ -320,7 +311,6 @@ def test_shared_by_all_that_talk_to_one_server(tshark, tmp_path, second):
     assert '\\\\SRV01\\Engine(a)\\Turns/sec' in got
 
 
-@PASSES
 def test_two_servers_do_not_share(tshark, tmp_path, two_pass):
     """The same GUID on two servers is not the same set; neither's names are the other's."""
     mine, yours, nobodys = engine('Mine'), engine('Yours'), engine('Nobody')
@@ -343,7 +333,6 @@ def test_two_servers_do_not_share(tshark, tmp_path, two_pass):
     assert got[2]['\\\\SRV01\\{%s}(a)\\#1' % mine.guid][0] is None
 
 
-@PASSES
 def test_ports_of_one_address(tshark, tmp_path, two_pass):
     """Two port forwards: names, types and handles of one machine never serve the other. Clients call both alike: each has rows of
     its own, and they can be told apart."""
@@ -370,7 +359,6 @@ def test_ports_of_one_address(tshark, tmp_path, two_pass):
     assert got[4][wanted[1]] == (7.0, None) and got[5][wanted[2]][0] is None
 
 
-@PASSES
 @pytest.mark.parametrize('first', ['ALPHA', 'BETA'])
 @pytest.mark.parametrize('taught', ['one', 'both'])
 def test_a_pipe_and_a_port_can_be_two_machines(tshark, tmp_path, first, taught, two_pass):
@@ -389,7 +377,6 @@ def test_a_pipe_and_a_port_can_be_two_machines(tshark, tmp_path, first, taught, 
         assert paths(scene, frames, n) == ['\\\\%s\\%s(a)\\%s' % (name, *((name, 'Turns/sec') if known else ('{%s}' % sets[name].guid, '#1')))]
 
 
-@PASSES
 def test_a_pipe_is_not_two_ports(tshark, tmp_path, two_pass):
     """A named pipe and a TCP port of an address are one server's; a second TCP port is another's."""
     mine, yours = engine('Mine'), engine('Yours')
@@ -402,7 +389,6 @@ def test_a_pipe_is_not_two_ports(tshark, tmp_path, two_pass):
     assert [paths(scene, frames, n) for n in range(2)] == [['\\\\srv01.example.com\\Mine(a)\\Turns/sec'], ['\\\\SRV01\\{%s}(a)\\#1' % mine.guid]]
 
 
-@PASSES
 def test_servers_that_are_called_alike(tshark, tmp_path, two_pass):
     """Both are \\\\SRV01: two rows in each table, the second with address and port; none is added where one has a name alone."""
     scene, sets = Scene(), []
@@ -487,7 +473,6 @@ def test_english_names_are_preferred(tshark, tmp_path, order):
     assert frame == english
 
 
-@PASSES
 def test_localized_names_with_their_locale(tshark, tmp_path, two_pass):
     """No English is known: the localized name is used, and the tree says which locale it is."""
     s = engine()
@@ -532,7 +517,6 @@ DAMAGES = {
 }
 
 
-@PASSES
 @pytest.mark.parametrize('damage', DAMAGES)
 def test_nothing_is_learned_from_damage(tshark, tmp_path, damage, two_pass):
     """Every registration answer is damaged: no name, no type, in no later frame."""

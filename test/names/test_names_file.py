@@ -20,7 +20,6 @@ from learned import by_path, close_to, compare_paths, compare_values, cooked, on
 from test_order import sharkd  # noqa: F401 (a fixture)
 
 DEVICES = pytest.mark.skipif(TSHARK.endswith('.exe'), reason='Windows has no /dev')
-PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 SERVER, OTHER = '192.0.2.20', '192.0.2.77'
 ESCAPES = {'\\\\': '\\', '\\t': '\t', '\\n': '\n', '\\r': '\r'}
 
@@ -156,7 +155,6 @@ def test_it_holds_every_locale(tshark, tmp_path, monkeypatch, known):
     assert facts(write(tshark, scene, tmp_path)) == truth([s], languages=(ENGLISH, GERMAN, JAPANESE))
 
 
-@PASSES
 def test_a_session_without_its_browsing(tshark, tmp_path, two_pass):
     """The registration calls are cut out, the names file takes their place: the same paths and values."""
     browsed = Server(model.countersets(), clock=model.Clock())
@@ -315,7 +313,6 @@ def test_better_than_the_built_in_list(tshark, tmp_path):
     assert got == {'\\\\SRV01\\Processor Information(_Total)\\DPC Rate': (8.0, None)}
 
 
-@PASSES
 def test_the_capture_knows_better(tshark, tmp_path, two_pass):
     """An earlier frame before the file, and on the second pass a later one too."""
     s = engine()

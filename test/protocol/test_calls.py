@@ -19,7 +19,6 @@ from gen.story import Server, answers, ask, begin, counter, frames_of, learn, mu
 from gen.stubs import CLOSE, DATA, ENUMERATE, INFO, INSTANCES, OPEN, REG_INFO, VALIDATE
 from learned import one, read, read_file
 
-PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 PCAPS = TOP / 'test' / 'pcaps'
 NTLM = '-o', 'ntlmssp.nt_password:Lab-Passw0rd'
 SAME = bytes(4) + bytes(range(0x41, 0x51))
@@ -43,7 +42,6 @@ def experts(frame, prefix='pcq'):
 # --- numbers of handles ---------------------------------------------------------------------------------------------
 
 
-@PASSES
 def test_each_life_of_a_handle_has_a_number(tshark, tmp_path, two_pass):
     """Counted from 1 as the capture shows them, in every request and response of opnums 3 to 7, though the bytes are the
     same each time."""
@@ -91,7 +89,6 @@ def test_the_number_filters_a_whole_query(tshark, tmp_path):
     assert len(out.split()) == 10
 
 
-@PASSES
 def test_a_handle_that_was_never_valid_has_no_number(tshark, tmp_path, two_pass):
     """A made-up handle and its refusal, then a real one."""
     s = plain()
@@ -107,7 +104,6 @@ def test_a_handle_that_was_never_valid_has_no_number(tshark, tmp_path, two_pass)
     assert frames[frames_of(scene, OPEN, 'response')[0][0]].numbers('pcq.query.number') == [1], h
 
 
-@PASSES
 def test_keys_have_numbers_of_their_own(tshark, tmp_path, two_pass):
     scene = hkpd_scene.Scene()
     talk = hkpd_scene.Talk(scene)
@@ -124,7 +120,6 @@ def test_keys_have_numbers_of_their_own(tshark, tmp_path, two_pass):
 # --- a handle that lives on -----------------------------------------------------------------------------------------
 
 
-@PASSES
 def test_a_size_probe_of_a_closed_handle_shows_that_it_is_open(tshark, tmp_path, two_pass):
     """The close was captured, the opening that dealt out the same bytes again was not. The first answer that knows the
     handle is a size probe."""
@@ -317,7 +312,6 @@ def values_of(talk):
             talk.ask('Name', 'x\0'.encode('utf-16-le'), kind=1)[1]]
 
 
-@PASSES
 @pytest.mark.parametrize('root', ['OPEN_HKLM', 'key'])
 def test_another_keys_handle_is_never_ours(tshark, tmp_path, root, two_pass):
     """Its opening was captured: whatever its values look like, they are the stock dissector's."""
@@ -374,7 +368,6 @@ def test_enumeration_in_ndr64_is_asked_as_without_the_plugin(tshark, tmp_path, o
 # --- blocks that only one identifier fits ---------------------------------------------------------------------------
 
 
-@PASSES
 def test_blocks_in_another_order_than_the_identifiers_are_nobodys(tshark, tmp_path, two_pass):
     """The server moved its blocks and QueryCounterInfo was not captured: their types show that the order is another."""
     s = multiple('Set', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'C%d' % i, [i, i]) for i in (1, 2, 3)])
@@ -527,7 +520,6 @@ class Udp:
         return self.datagram(0, opnum, bytes(request), True), self.datagram(2, opnum, bytes(response), False)
 
 
-@PASSES
 def test_connectionless_calls(tshark, tmp_path, two_pass):
     """No client of these interfaces makes such a call: it stays as Wireshark shows it."""
     capture = Capture()

@@ -19,7 +19,6 @@ from gen.stubs import request as stub_of_request
 from gen.troubles import ALL
 from series import table
 
-PASSES = pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
 DENIED, NO_HANDLE, UNKNOWN = 5, 0x1c00001a, 0x1c010003
 PCAPS = TOP / 'test' / 'pcaps'
 COLUMNS = ['_ws.col.Protocol', '_ws.col.Info', 'pcq.expert.call_failed', '_ws.expert.message']
@@ -35,7 +34,6 @@ def faulty(opnum, code, line=tcp_line, calls=ALL):
     return story(Server([s], faults={opnum: (code, calls)}), asks_until_fault, line=line)
 
 
-@PASSES
 @pytest.mark.parametrize('line', [tcp_line, smb_line])
 @pytest.mark.parametrize('opnum, name, code, words', [
     (OPEN, 'OpenQueryHandle', DENIED, 'nca_s_fault_access_denied'),
@@ -66,7 +64,6 @@ def test_it_stands_in_the_statistics(tshark, tmp_path):
     assert not json.loads(out.read_text('utf-8'))['healthy']
 
 
-@PASSES
 def test_the_registry_too(tshark, tmp_path, passes):
     """Whoever has no rights on the pipe's interface gets it for the first call; of other keys it says nothing."""
     scene = Scene()
@@ -81,7 +78,6 @@ def test_the_registry_too(tshark, tmp_path, passes):
     assert note['Path'] == 'HKEY_PERFORMANCE_DATA was not opened; calls that failed: 1' and (row['Path'], row['Error'], row['Times']) == ('OpenHKPD', 'nca_s_fault_access_denied', '1')
 
 
-@PASSES
 @pytest.mark.parametrize('key', [(), ('-o', 'ntlmssp.nt_password:Lab-Passw0rd')], ids=['no-key', 'key'])
 def test_of_a_sealed_call(tshark, tmp_path, key, passes):
     """A fault is never sealed. A short answer of a real capture becomes one."""

@@ -9,7 +9,6 @@ from gen.story import Server, answers, ask, begin, counter, frames_of, learn, mu
 from gen.stubs import CLOSE, DATA, OPEN, VALIDATE
 from learned import by_path, cooked, read
 
-PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 ZERO = '00' * 20
 SAME = bytes(4) + bytes(range(0x41, 0x51))
 
@@ -69,7 +68,6 @@ def lives(scene, server_of=lambda frame: None):
 # --- a life ---------------------------------------------------------------------------------------------------------
 
 
-@PASSES
 @pytest.mark.parametrize('line, options', [(tcp_line, {}), (tcp_line, dict(order='>')), (tcp_line, dict(ndr64=True)),
                                            (smb_line, {})], ids=['tcp', 'big-endian', 'ndr64', 'smb'])
 def test_every_packet_with_a_handle(tshark, tmp_path, line, options, two_pass):
@@ -94,7 +92,6 @@ def test_every_packet_with_a_handle(tshark, tmp_path, line, options, two_pass):
     check(frames, expected, two_pass)
 
 
-@PASSES
 def test_reused_after_close(tshark, tmp_path, two_pass):
     """The server deals out the same bytes again: another handle, with other counters and no samples yet."""
     s = plain()
@@ -111,7 +108,6 @@ def test_reused_after_close(tshark, tmp_path, two_pass):
     assert not [f for f in frames.values() if 'pcq.expert.handle_closed' in f.experts]
 
 
-@PASSES
 def test_reopened_without_a_close(tshark, tmp_path, two_pass):
     """The close was not captured, and an open hands out the same bytes: a new life begins all the same."""
     s = plain()
@@ -128,7 +124,6 @@ def test_reopened_without_a_close(tshark, tmp_path, two_pass):
     assert [[cooked(x)[0] for x in frames[n].values] for n, _ in answers(scene)] == [[None], [1.0], [7.0], [7.0]]
 
 
-@PASSES
 def test_equal_bytes_on_two_servers(tshark, tmp_path, two_pass):
     """Two servers may deal out the same handle."""
     s = plain()
@@ -151,7 +146,6 @@ def test_equal_bytes_on_two_servers(tshark, tmp_path, two_pass):
     assert not [f for f in frames.values() if 'pcq.expert.handle_closed' in f.experts]
 
 
-@PASSES
 @pytest.mark.parametrize('second', [(tcp_line, dict(client_port=50005)), (smb_line, {}),
                                     (tcp_line, dict(client_port=50006, order='>', ndr64=True))],
                          ids=['tcp', 'smb', 'big-endian-ndr64'])
@@ -176,7 +170,6 @@ def test_across_connections(tshark, tmp_path, second, two_pass):
     assert [[cooked(x)[0] for x in frames[n].values] for n, _ in answers(scene)] == [[None], [1.0]]
 
 
-@PASSES
 def test_opened_before_the_capture(tshark, tmp_path, two_pass):
     """No opened_in; closed_in and the samples are right all the same."""
     s = plain()
@@ -212,7 +205,6 @@ def test_used_after_close(tshark, tmp_path):
         assert not [n for n in early if 'pcq.expert.handle_closed' in frames[n].experts]
 
 
-@PASSES
 def test_a_refused_close_ends_nothing(tshark, tmp_path, two_pass):
     """The close is answered with an error and the handle itself, and the query lives on."""
     s = plain()
@@ -235,7 +227,6 @@ def test_a_refused_close_ends_nothing(tshark, tmp_path, two_pass):
     assert cooked(frames[answers(scene)[1][0]].values[0]) == (1.0, None)
 
 
-@PASSES
 @pytest.mark.parametrize('damage', ['short', 'status', 'null'])
 def test_a_bad_open_opens_nothing(tshark, tmp_path, damage, two_pass):
     """An answer to OpenQueryHandle that is cut, an error, or an empty handle."""
@@ -265,7 +256,6 @@ def held(frame):
     return [x.label for x in handle.walk() if x.size == 0 and '\\' in x.label]
 
 
-@PASSES
 def test_what_it_holds_at_that_moment(tshark, tmp_path, two_pass):
     """Each request shows the counters as they were then, with the server's verdict on those it refused."""
     s = multiple('Set', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'Counter %d' % i, [i]) for i in range(1, 5)])
@@ -300,7 +290,6 @@ def test_what_it_holds_at_that_moment(tshark, tmp_path, two_pass):
     assert not held(frames[frames_of(scene, VALIDATE, 'request')[0][0]])
 
 
-@PASSES
 def test_every_verdict(tshark, tmp_path, two_pass):
     """Unknown set, unknown counter, no such instance, twice: all refused, each with its code; the rest is held."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Fine', [1]))
@@ -330,7 +319,6 @@ def test_a_hundred_counters_are_listed(tshark, tmp_path):
     assert shown == [('Query: 99 counters, 1 refused', 100), ('Query: 99 counters, 2 refused, the first 100', 100)]
 
 
-@PASSES
 def test_a_refused_removal_removes_nothing(tshark, tmp_path, two_pass):
     """Of two counters that were to be removed the server kept the first: the verdict counts, not the wish."""
     s = multiple('Set', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'Counter %d' % i, [i]) for i in (1, 2, 3)])
@@ -351,7 +339,6 @@ def test_a_refused_removal_removes_nothing(tshark, tmp_path, two_pass):
     assert 'ERROR' not in ' '.join(labels), 'it was accepted when it was added'
 
 
-@PASSES
 @pytest.mark.parametrize('how', ['cut', 'as it was asked'])
 def test_an_addition_that_was_damaged_is_not_believed(tshark, tmp_path, how, two_pass):
     """The answer to ValidateCounters does not add up, alone or as its request: the counters it names are not taken for
@@ -377,7 +364,6 @@ def test_an_addition_that_was_damaged_is_not_believed(tshark, tmp_path, how, two
     assert not frames[answers(scene)[0][0]].all('pcq.path')
 
 
-@PASSES
 def test_handles_in_one_frame_keep_their_order(tshark, tmp_path, two_pass):
     """Answers to add and data of two handles in one frame, in that order; one block proves that the one addition was done."""
     s = plain()

@@ -27,7 +27,6 @@ WIRE = frozenset('hkpd.' + name for name in '''
     counter.size counter.offset instance instance.size instance.parent_object_index instance.parent_instance
     instance.unique_id instance.name_offset instance.name_size instance.name counter_block counter_block.size
     counter_data value value.text value.raw title title.index title.text'''.split())
-PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 REPRESENTATIONS = {'ndr': {}, 'ndr64': dict(ndr64=True), 'big-endian': dict(order='>'),
                    'big-endian-ndr64': dict(order='>', ndr64=True), 'smb': dict(smb=True),
                    'big-endian-block': dict(block_order='>'), 'samba': dict(samba=True, fill=0xA5),
@@ -121,7 +120,6 @@ def no_experts(frames, scene):
 
 # --- Fields, paths and values
 
-@PASSES
 @pytest.mark.parametrize('how', REPRESENTATIONS)
 def test_every_field_path_and_value(tshark, tmp_path, how, two_pass):
     scene = session(**REPRESENTATIONS[how])
@@ -153,7 +151,6 @@ def test_nodes_tell_their_story(tshark, tmp_path):
     assert labels['counter_block'] == ['Counter block: %d values' % len(o.counters) for o, r in rows for _ in r]
 
 
-@PASSES
 def test_every_counter_type(tshark, tmp_path, two_pass):
     scene = session(objects=[every_type()], samples=3)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
@@ -171,7 +168,6 @@ def test_every_counter_type_in_a_big_endian_block(tshark, tmp_path):
 
 # --- Names
 
-@PASSES
 @pytest.mark.parametrize('first', [True, False], ids=['before', 'after'])
 def test_titles_before_and_after_the_samples(tshark, tmp_path, first, two_pass):
     """Titles that come later are known when a frame is looked at again, and then are said to be from later."""
@@ -383,7 +379,6 @@ def test_titles_of_a_names_file_belong_to_its_server(tshark, tmp_path, owner, sh
 
 # --- Samples
 
-@PASSES
 def test_each_object_has_its_own_sample_before(tshark, tmp_path, two_pass):
     scene, talk = begin_talk()
     frames_of = [talk.sample(only=only)[1] for only in ({2, 238}, {230, 232}, {2}, {2, 230, 232, 238}, {238})]
@@ -436,7 +431,6 @@ def test_an_object_that_loses_its_instances(tshark, tmp_path):
     assert ['instance is new' in x for x, in (why[1], why[3])] == [True, True] and why[2] == []
 
 
-@PASSES
 def test_counters_of_one_index_are_told_by_their_order(tshark, tmp_path, two_pass):
     """Two in an object, and one before them that comes later: with that it is another object, then each is compared with itself."""
     rate = TYPES['PERF_COUNTER_BULK_COUNT']
@@ -484,7 +478,6 @@ def test_a_block_that_failed_is_no_sample(tshark, tmp_path, status):
     compare_values(frames, scene)
 
 
-@PASSES
 def test_a_damaged_object_is_no_sample_and_the_others_are(tshark, tmp_path, two_pass):
     scene, talk = begin_talk()
     talk.sample()
@@ -501,7 +494,6 @@ def test_a_damaged_object_is_no_sample_and_the_others_are(tshark, tmp_path, two_
     assert 'count' in experts(frames[number])
 
 
-@PASSES
 @pytest.mark.parametrize('some', [False, True], ids=['all', 'some'])
 def test_definitions_alone_are_no_sample(tshark, tmp_path, some, two_pass):
     """MetadataGlobal, or objects of which only the definitions came: what is compared is the answer before it."""
@@ -520,7 +512,6 @@ def test_definitions_alone_are_no_sample(tshark, tmp_path, some, two_pass):
     compare_values(frames, scene)
 
 
-@PASSES
 def test_a_renamed_instance_is_told_by_its_id(tshark, tmp_path, two_pass):
     """UniqueID is what tells it: the name goes to another one."""
     rows = [[('a', 7), ('b', 9)], [('b', 7), ('a', 9)], [('b', 9), ('c', 7)]]
@@ -595,7 +586,6 @@ def test_the_life_of_a_handle(tshark, tmp_path):
         assert frames[number].show_of('winreg.opnum') or frames[number].show_of('dcerpc.opnum')
 
 
-@PASSES
 def test_a_closed_handle_is_noticed(tshark, tmp_path, two_pass):
     scene, talk = begin_talk(titles=False)
     talk.sample()
@@ -607,7 +597,6 @@ def test_a_closed_handle_is_noticed(tshark, tmp_path, two_pass):
     assert frames[asked].show_of('hkpd.handle.closed_in') == [str(closed)]
 
 
-@PASSES
 def test_a_refused_close_ends_nothing(tshark, tmp_path, two_pass):
     """The close is answered with an error and the handle itself: the handle lives on, and with it its samples."""
     scene = Scene()
@@ -634,7 +623,6 @@ def second(talk, record):
     return talk.rpc.response(bytes(stubs.answer(record)))
 
 
-@PASSES
 def test_a_second_response_is_no_sample(tshark, tmp_path, two_pass):
     """Nothing is calculated for it, and the next answer is compared with the first response."""
     scene, talk = begin_talk()
@@ -721,7 +709,6 @@ def test_an_empty_subkey_is_the_same_key(tshark, tmp_path):
     assert frames[number].show_of('hkpd.key') == ['HKEY_PERFORMANCE_DATA']
 
 
-@PASSES
 @pytest.mark.parametrize('ndr64', [False, True])
 def test_a_handle_whose_opening_was_not_captured(tshark, tmp_path, ndr64, two_pass):
     scene = Scene()
@@ -821,7 +808,6 @@ def columns(tshark, path, *args, plugin=True):
     return done.stdout
 
 
-@PASSES
 def test_ordinary_calls_are_dissected_as_without_the_plugin(tshark, tmp_path, two_pass):
     path = ordinary().write(tmp_path / 'a.pcap')
     args = ['-2'] if two_pass else []

@@ -8,12 +8,10 @@ from gen.scenes import SCENES
 from gen.stubs import OPERATIONS
 
 PLAIN = TOP / 'test' / 'pcaps' / 'plain'
-PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 QUERIES = [n for n in SCENES if n.startswith(('query-', 'fragments-', 'sizes-', 'values-'))]
 EVERYTHING = pytest.mark.parametrize('name', SCENES)
 
 
-@PASSES
 @EVERYTHING
 def test_all_fields_in_order_with_their_bytes(read, name, two_pass):
     scene, frames = read(name, SCENES[name], two_pass)

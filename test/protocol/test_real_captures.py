@@ -19,7 +19,6 @@ PCAPS = TOP / 'test' / 'pcaps'
 KEYS = json.loads((PCAPS / 'keys.json').read_text())
 PCQ = sorted(name for name in KEYS if not name.startswith('hkpd-'))
 HKPD = sorted(name for name in KEYS if name.startswith('hkpd-'))
-PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 # handle-life has two calls with a closed handle
 NOTES = {'pcq.expert.call_failed', 'pcq.expert.counter_refused', 'pcq.expert.block_failed', 'pcq.expert.handle_closed'}
 
@@ -69,7 +68,6 @@ def compare(shown, expected, where):
         assert same(got, field), '%s: expected %r, got %r' % (around, field, got)
 
 
-@PASSES
 @pytest.mark.parametrize('name', PCQ)
 def test_every_field_of_every_call(tshark, name, two_pass):
     shown = tshark.pdml(PCAPS / name, *key(name), '-Y', 'pcq', two_pass=two_pass, timeout=600)
@@ -105,7 +103,6 @@ def test_nothing_is_shown_without_the_key(tshark, name):
     assert tshark.fields(PCAPS / name, ['frame.number'], '-Y', 'pcq.machine || pcq.handle || pcq.status') == []
 
 
-@PASSES
 def test_one_answer_is_over_a_mebibyte(tshark, two_pass):
     name = 'big-answer.pcap'
     rows = tshark.fields(PCAPS / name, ['pcq.out_size', 'pcq.multi_instances.count'], *key(name),
@@ -124,7 +121,6 @@ def test_the_two_clients_are_interleaved(tshark):
     assert len({row[0] for row in handles}) == 2
 
 
-@PASSES
 @pytest.mark.parametrize('name', PCQ)
 def test_every_path_and_calculated_value(tshark, name, two_pass):
     """Each capture begins with the client's browsing, so every name and type can be known."""
@@ -151,7 +147,6 @@ def trees(tshark, name, display_filter, two_pass):
     return {item.children[0].numbers('num')[0]: item for item in items}
 
 
-@PASSES
 @pytest.mark.parametrize('name', [name for name in HKPD if name != 'hkpd-nmap.pcap'])  # it has a fault, and no data
 def test_every_field_of_performance_data(tshark, name, two_pass):
     expected = messages(name)
@@ -174,7 +169,6 @@ def test_every_field_of_performance_data(tshark, name, two_pass):
             assert not remarks, '%s: on a good block: %s' % (where, remarks)
 
 
-@PASSES
 @pytest.mark.parametrize('name', [name for name in HKPD if name not in ('hkpd-net.pcap', 'hkpd-nmap.pcap')])
 def test_every_calculated_value_of_performance_data(tshark, name, two_pass):
     """Instances of equal name keep their order; only hkpd-signed does not ask for the counters' names."""

@@ -21,7 +21,6 @@ from gen.troubles import SECOND, memory, processors
 from series import long_rows, pdh_rows, table
 from test_overlap import Monitor
 
-PASSES = pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
 OVERTAKEN = 'a later sample was answered before this one'
 
 
@@ -54,7 +53,6 @@ def paced(steps, **how):
     return scene
 
 
-@PASSES
 @pytest.mark.parametrize('steps', [
     ['D? D!'] * 3 + ['D.1? D.1* D.2? D.2* D.2! D.1!'] + ['D? D!'] * 3,      # the answers change places,
     ['D? D!'] * 3 + ['D.1? D.2? D.2* D.1* D.1! D.2!'] + ['D? D!'] * 3,      # or the calls themselves do on the server
@@ -98,7 +96,6 @@ def two_at_once(first, second, **more):
     return scene
 
 
-@PASSES
 @pytest.mark.parametrize('first, second, overtaken', [('2', '4', 0), ('2', '2', 1), ('2 4', '4', 1)])
 def test_an_overtaken_answer_of_the_registry(ask_all, first, second, overtaken, passes):
     """Samples of other objects overtake nothing."""
@@ -108,7 +105,6 @@ def test_an_overtaken_answer_of_the_registry(ask_all, first, second, overtaken, 
     assert {r['reason'] for r in long} - {''} <= {'first sample of the handle', OVERTAKEN}
 
 
-@PASSES
 def test_an_overtaken_sealed_sample(tshark, tmp_path, passes):
     """Asked for before the one that came before it: the next is not late for it."""
     scene = Scene()
@@ -144,7 +140,6 @@ def test_a_capture_whose_clock_is_set_back(tshark, tmp_path):
 # --- What the registry says beside data --------------------------------------------------------------------------------
 
 
-@PASSES
 @pytest.mark.parametrize('size', [None, 4096], ids=['no-size', 'size'])
 def test_probes_and_failures_of_the_registry_are_counted(ask_all, size, passes):
     """ERROR_MORE_DATA, also of a server that does not say how much, and ERROR_NO_SYSTEM_RESOURCES; titles that are not there are neither."""
@@ -202,7 +197,6 @@ def pollers(turns, samples=3):
     return scene
 
 
-@PASSES
 @pytest.mark.parametrize('turns', ['abAB.' + 'baBA.' * 5, 'abAB.' * 6, 'abBA.' + 'abAB.' * 5])
 def test_a_query_goes_on_as_one_of_its_own_connection(ask_all, turns, passes):
     rows, summary, _ = ask_all(pollers(turns), *passes)
@@ -246,7 +240,6 @@ def registry_session(names, change):
     return scene
 
 
-@PASSES
 def test_a_block_without_objects(ask_all, tshark, tmp_path, passes):
     """What was asked for is gone: nothing is damaged, and nothing came late."""
     whole = []
@@ -259,7 +252,6 @@ def test_a_block_without_objects(ask_all, tshark, tmp_path, passes):
     assert len(infos) == 2
 
 
-@PASSES
 def test_descriptions_are_neither_samples_nor_damaged(ask_all, passes):
     def change(talk, n):
         talk.objects = [dataclasses.replace(o, instances=-3 if n == 3 else None) for o in talk.objects]
@@ -285,7 +277,6 @@ class Failing(Server):
         return error_block(self.status), []
 
 
-@PASSES
 @pytest.mark.parametrize('make, asked, status, reason', [
     (memory, (NONE, None), 1460, 'it had an error in the sample before'),
     (memory, (2, None), 232, 'it had an error in the sample before'),
@@ -322,7 +313,6 @@ class Later(Server):
         return 1168 if self.additions == 1 else super()._add(query, i)
 
 
-@PASSES
 @pytest.mark.parametrize('added', [True, False], ids=['added-later', 'never-added'])
 def test_a_refusal_before_its_name_came(tshark, tmp_path, added, passes):
     """Its column, if it is blank or not, is one and has the name."""

@@ -23,7 +23,6 @@ from gen.story import Server, Times, answers, ask, begin, counter, frames_of, le
 from series import series, unit_of
 from series import table as lines_of
 
-PASSES = pytest.mark.parametrize('passes', [[], ['-2']], ids=['one-pass', 'two-pass'])
 EPOCH = 116444736000000000      # 1 January 1970 as FILETIME
 
 
@@ -100,13 +99,11 @@ def compare_counters(rows, answers):
     return count
 
 
-@PASSES
 def test_counters(stat, passes):
     scene = whole_session()
     assert compare_counters(stat(scene, 'counters', *passes), series(scene)) > 60
 
 
-@PASSES
 @pytest.mark.parametrize('how', [{}, dict(samba=True)], ids=['windows', 'samba'])
 def test_counters_of_hkpd(stat, how, passes):
     scene = hkpd_scene.session(samples=4, **how)
@@ -160,7 +157,6 @@ def test_two_queries_of_one_counter(stat):
     assert (row['Samples'], row['Gaps'], row['First'], row['Last'], row['Mean']) == ('7', '0', '10', '16', '13')
 
 
-@PASSES
 def test_refusals(stat, passes):
     """A counter that the server does not have: each refusal of it, in a row that has no samples."""
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
@@ -219,7 +215,6 @@ def test_nothing_steers_a_terminal(tshark, tmp_path, where):
 # --- queries --------------------------------------------------------------------------------------------------------
 
 
-@PASSES
 def test_queries(stat, passes):
     """Intervals by the server's own clock, which is no whole number of seconds and once stops for long."""
     ticks = [0, 10000123, 20000456, 30000001, 75000000, 85000321, 95000007, 105000111]
@@ -289,7 +284,6 @@ def test_more_queries_than_rows(tshark, tmp_path):
     assert rows[count]['Server clock (s)'] == ''
 
 
-@PASSES
 def test_a_query_for_each_sample_is_one_row(stat, passes):
     """Of two pollers with a set of counters each, whether they close it or not; one without samples stays apart."""
     sets = [single(name, counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number)) for name in ('A', 'B')]
@@ -330,7 +324,6 @@ def test_a_capture_that_is_forgotten_in_its_middle(tshark, tmp_path, statistic):
         assert {row['Gaps'] for row in rows} == {'0'}
 
 
-@PASSES
 def test_queries_of_hkpd(stat, passes):
     scene = hkpd_scene.session(samples=4)
     row, = stat(scene, 'queries', *passes)
@@ -382,7 +375,6 @@ def lacking(missing, samples=3):
     return scene
 
 
-@PASSES
 @pytest.mark.parametrize('missing', LACKING, ids=lambda m: '-'.join(stubs.OPERATIONS[n][9:] for n in m) or 'nothing')
 def test_figures_of_a_query_that_was_captured_in_part(stat, missing, passes):
     """Each part missing alone and together: what is told is right; whose a value is is known, assumed, or not said."""
@@ -470,7 +462,6 @@ def but(usual, **other):
     return [other.get('n%d' % n, x) for n, x in enumerate(usual)]
 
 
-@PASSES
 @pytest.mark.parametrize('how, late', [
     (dict(pauses=USUAL, takes=QUICK), (0, 0)),
     (dict(pauses=but(USUAL, n4=3.0), takes=QUICK), (1, 0)),
@@ -492,7 +483,6 @@ def test_late_intervals(stat, how, late, passes):
     assert (int(row['Late asked']), int(row['Late answered'])) == late
 
 
-@PASSES
 @pytest.mark.parametrize('how, late', [
     (dict(pauses=USUAL, takes=QUICK), []),
     (dict(pauses=but(USUAL, n4=3.0), takes=QUICK), ['Asked']),
@@ -541,7 +531,6 @@ def test_late_behind_thousands_in_time(stat):
     assert (row['Samples'], row['Late asked'], row['Late answered']) == (str(count), '1', '1')
 
 
-@PASSES
 def test_response_times(stat, passes):
     takes = [0.01, 0.03, 0.02, 0.5, 0.04]
     scene = paced(USUAL, takes)
@@ -569,7 +558,6 @@ def test_a_response_whose_request_is_missing_has_no_time(stat):
 # --- refusals -------------------------------------------------------------------------------------------------------
 
 
-@PASSES
 def test_the_refused(stat, passes):
     """Path, error by name, how often, the first frame, query and client."""
     there = ['ab', 'a', 'a', 'ab']
@@ -596,7 +584,6 @@ def test_the_refused(stat, passes):
     assert [r['Meaning'].split(' ')[:2] for r in rows] == [['counter', 'not'], ['asked', 'for'], ['no', 'data']]
 
 
-@PASSES
 def test_refused_is_the_same_everywhere(stat, passes):
     """Refusals of counters, of queries, and Info's count those that the server's responses hold."""
     scene = whole_session()
@@ -610,7 +597,6 @@ def test_refused_is_the_same_everywhere(stat, passes):
     assert sum(int(r['Refused']) for r in stat(scene, 'queries', *passes)) == refused
 
 
-@PASSES
 def test_failed_blocks_of_an_assumed_order(stat, passes):
     """The order alone says whose block failed, until QueryCounterInfo does (in two passes from the first answer on); of what was
     refused the server said it itself."""
@@ -672,7 +658,6 @@ def test_what_errors_mean(stat):
         assert word in meanings[n], (n, meanings[n])
 
 
-@PASSES
 def test_calls_that_fail_as_a_whole(stat, passes):
     """Each operation is a row where access is denied; size probes and the ends of lists are none."""
     rows = stat(SCENES['access-denied'](), 'refusals', *passes)
@@ -701,7 +686,6 @@ def test_two_queries_refuse_apart(stat):
     assert [(r['Path'][-2:], r['Times'], r['Query']) for r in rows] == [('#9', '1', 'query 1'), ('#9', '1', 'query 2')]
 
 
-@PASSES
 @pytest.mark.parametrize('servers', [1, 2])
 def test_two_clients_are_refused_apart(stat, servers, passes):
     """Each was denied a query once; the other one, of another server even, is not it."""
@@ -713,7 +697,6 @@ def test_two_clients_are_refused_apart(stat, servers, passes):
     assert [(r['Client'], r['Times']) for r in rows] == [('192.0.2.10', '1'), ('192.0.2.11', '1')]
 
 
-@PASSES
 def test_counters_of_hkpd_are_definitions(stat, passes):
     """However many instances there are of each."""
     scene = Scene()
@@ -775,7 +758,6 @@ def tree(tshark, capture, *args, query_filter=''):
     return nodes
 
 
-@PASSES
 def test_calls(tshark, tmp_path, passes):
     scene = whole_session()
     scene.write(tmp_path / 'scene.pcap')
@@ -857,7 +839,6 @@ def test_whose_probe_it_is(tshark, tmp_path):
     assert nodes['Size probes',][0] == nodes['Size probes', 'followed by an answer'][0] == '1'
 
 
-@PASSES
 def test_calls_of_hkpd(tshark, tmp_path, passes):
     """Only what concerns performance data: the rest of the registry is not counted."""
     scene = hkpd_scene.session(samples=3)

@@ -27,7 +27,6 @@ from test_overlap import Call
 
 KEY = ('-o', 'ntlmssp.nt_password:Lab-Passw0rd')
 PCAPS = TOP / 'test' / 'pcaps'
-PASSES = pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
 
 
 @pytest.fixture
@@ -312,14 +311,12 @@ def answer_out_of_order():
     return scene
 
 
-@PASSES
 def test_an_answer_whose_segments_changed_places(summary, passes):
     """The client asked in time and was answered; that Wireshark does not put the answer together is nobody's fault."""
     _, found = summary(answer_out_of_order(), *passes)
     assert not {'asked_late', 'unanswered'} & {f['kind'] for m in found['monitors'] for f in m['findings']}
 
 
-@PASSES
 def test_a_call_that_was_not_captured(tshark, tmp_path, passes):
     """A request in time and its answer were lost by the capture, which their acknowledgements and the call's number prove. Expert
     Information says nothing of the next sample."""
@@ -328,7 +325,6 @@ def test_a_call_that_was_not_captured(tshark, tmp_path, passes):
     assert 'sked late' not in out
 
 
-@PASSES
 def test_an_answer_that_was_not_captured_but_acknowledged(summary, passes):
     """The last call was answered: the client acknowledges what the server sent (tcp.analysis.ack_lost_segment). "Never answered" is false."""
     scene, s = Scene(), memory()
@@ -354,7 +350,6 @@ def by_order():
     return story(Server([s], order=lambda query: [2, 1, 0]), lambda c: (learn(c, s), run(c, asked, 6, info=False)))
 
 
-@PASSES
 def test_what_failed_and_began_again_is_assumed_too(tshark, summary, tmp_path, passes):
     """That \\Set(b)\\First failed is false: each sentence that names it says that it is assumed. Nothing is said to have begun again."""
     lines, found = summary(by_order(), *passes)
@@ -386,7 +381,6 @@ def namesakes(protocol):
     return scene
 
 
-@PASSES
 @pytest.mark.parametrize('protocol', ['pcq', 'hkpd'])
 def test_one_of_two_of_a_name_ends_and_another_begins(summary, protocol, passes):
     """No value began again: that the two are compared by their places is assumed (-z pcq,long says so). A server where a svchost ends
@@ -395,7 +389,6 @@ def test_one_of_two_of_a_name_ends_and_another_begins(summary, protocol, passes)
     assert [f['kind'] for m in found['monitors'] for f in m['findings']] == ['assumed'] and found['healthy'] is True
 
 
-@PASSES
 def test_who_browsed_before_it_sampled_opened_a_query(summary, passes):
     """The server has no names in French, which one call of the monitor's connection finds out. Behind it the same connection opens a query
     and samples it: "no samples: no query was opened" is false of this client and this server, and nothing is wrong."""
@@ -430,7 +423,6 @@ def two_pipes_of_a_connection():
     return scene
 
 
-@PASSES
 @pytest.mark.parametrize('make', [two_pipes_of_a_connection,
                                   lambda: troubles.broken_off(0x14, client='127.0.0.1', server='127.0.0.1')],
                          ids=['two-pipes', 'one-address'])
@@ -440,7 +432,6 @@ def test_a_server_that_ends_what_is_open(summary, make, passes):
     assert [f['kind'] for m in found['monitors'] for f in m['findings']] == ['broken'] and found['healthy'] is False
 
 
-@PASSES
 def test_one_question_after_the_other(summary, passes):
     """A client asks for one object, 0.1 s later for another one, and so each second: ten samples of either in ten seconds. Neither of them
     comes each 0.1 s."""
@@ -461,7 +452,6 @@ def test_one_question_after_the_other(summary, passes):
     assert found['monitors'] and all(m['interval'] is None or m['interval'] > .4 for m in found['monitors'])
 
 
-@PASSES
 def test_one_of_two_calls_at_once_is_not_answered(summary, passes):
     """The second call has its answer, the first has none for a minute. The client waits: it did not stop to ask."""
     scene, s = Scene(), memory()

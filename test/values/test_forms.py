@@ -10,7 +10,6 @@ from gen.hostile import BULK_COUNT, NONE, ROOM, Pcq, block, identifier, ids, ins
 from learned import cooked, one, read_file
 from test_calls import most_memory
 
-PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 FIRST_SAMPLE, NEW_INSTANCE, SAMPLE_DROPPED = 1, 2, 17
 
 
@@ -87,7 +86,6 @@ def expected(cells, n, before):
             for i, r, c in cells]
 
 
-@PASSES
 @pytest.mark.parametrize('name', SHAPES)
 def test_what_repeats_is_calculated_as_ever(tshark, tmp_path, name, two_pass):
     asked, blocks, cells = SHAPES[name]
@@ -98,7 +96,6 @@ def test_what_repeats_is_calculated_as_ever(tshark, tmp_path, name, two_pass):
         assert shown(got[frame]) == expected(cells, n, n - 1 if n else None), n
 
 
-@PASSES
 def test_instances_that_change_places_in_bytes_of_the_same_size(tshark, tmp_path, two_pass):
     p = query(1, [identifier(0)])
     orders = [(0, 1, 2), (0, 1, 2), (2, 0, 1), (2, 0, 1), (0, 1, 2), (0, 2, 1)]
@@ -109,7 +106,6 @@ def test_instances_that_change_places_in_bytes_of_the_same_size(tshark, tmp_path
         assert shown(got[frame]) == expected(cells, n, n - 1 if n else None), n
 
 
-@PASSES
 @pytest.mark.parametrize('names', [('a', 'ab'), ('ab', 'a'), ('', 'a'), ('a', '')])
 def test_an_instance_whose_name_begins_like_another(tshark, tmp_path, names, two_pass):
     """In its place, with its id."""
@@ -119,7 +115,6 @@ def test_an_instance_whose_name_begins_like_another(tshark, tmp_path, names, two
     assert [v for _, v in shown(got[frames[0]]) + shown(got[frames[1]])] == [(None, FIRST_SAMPLE), (None, NEW_INSTANCE)]
 
 
-@PASSES
 def test_blocks_that_change_places(tshark, tmp_path, two_pass):
     """The query is told anew in another order: all blocks are of one type and size, so only the order tells."""
     asked = [identifier(c, None) for c in range(3)]
@@ -137,7 +132,6 @@ def test_blocks_that_change_places(tshark, tmp_path, two_pass):
         assert shown(got[frame]) == expected([(None, 0, c) for c in order], n, n - 1 if n else None), n
 
 
-@PASSES
 def test_a_second_answer_in_the_frame_has_a_form_of_its_own(tshark, tmp_path, two_pass):
     """Of two answers to a request in one frame the first is the sample. The second is of the same size."""
     p = query(1, [identifier(0)])
@@ -156,7 +150,6 @@ def test_a_second_answer_in_the_frame_has_a_form_of_its_own(tshark, tmp_path, tw
     assert shown(got[frame]) == both[0] + both[1]
 
 
-@PASSES
 def test_a_second_answer_is_no_sample(tshark, tmp_path, two_pass):
     """In a frame of its own, and of the same form: nothing is calculated, and nothing is compared with it."""
     p = query(1, [identifier(0)])

@@ -12,7 +12,6 @@ from gen.story import NONE, Server, answers, ask, begin, counter, learn, multipl
 from series import long_rows
 from test_csv import export      # noqa: F401: a fixture
 
-PASSES = pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
 MOVED = 'instances of this name came or went'
 NEW = 'instance is new'
 FIRST = 'first sample of the handle'
@@ -84,14 +83,12 @@ def registry(before, after, ids=None, called='ID Process', **server):
     return scene
 
 
-@PASSES
 @pytest.mark.parametrize('case', CASES)
 def test_instances_of_a_counterset(export, case, passes):
     text = export(perflib(case), 'long', *passes)
     assert of_second_sample(text, 'Delta') == CASES[case][2]
 
 
-@PASSES
 @pytest.mark.parametrize('case', CASES)
 def test_instances_of_an_object(export, case, passes):
     """UniqueIDs that repeat (0) identify nothing."""
@@ -106,14 +103,12 @@ def test_why_an_instance_is_assumed(tshark, tmp_path):
         assert 'rows of an assumed instance: 2; the order tells (' in notes and 'QueryCounterInfo' not in notes
 
 
-@PASSES
 def test_an_id_and_a_name_that_contradict_each_other(export, passes):
     """The first goes, and the others' ids are those of their neighbours now."""
     before, after = [(1, 'a', 0), (2, 'b', 1), (3, 'c', 2)], [(1, 'b', 1), (2, 'c', 2)]
     assert [x[2] for x in of_second_sample(export(registry(before, after), 'long', *passes), 'Delta')] == ['1', '1']
 
 
-@PASSES
 def test_the_process_own_id_tells(export, passes):
     """One of three ends, another begins: by place each would be taken for another one."""
     before = [(NO_ID, 'svc', 0), (NO_ID, 'svc', 1), (NO_ID, 'svc', 2), (NO_ID, 'one', 3), (NO_ID, 'two', 4)]
@@ -124,7 +119,6 @@ def test_the_process_own_id_tells(export, passes):
         ('two', made(4, 4), '0')]
 
 
-@PASSES
 @pytest.mark.parametrize('called, samba, is_id', [
     ('ID Process', False, True), ('ID Process', True, True), (None, False, True),      # nothing says otherwise
     ('Queue Length', False, False), ('Queue Length', True, False), (None, True, False)])
@@ -138,7 +132,6 @@ def test_an_own_id_is_one_by_its_title(export, passes, called, samba, is_id):
         ('svc#1', made(3, 0), '0') if is_id else ('svc#1', made(3, 1), '1')]
 
 
-
 def processes(before, after, ids, apart):
     """The same of a counterset, all counters in one block or each in a block of its own, as PDH asks."""
     rows = lambda number: (before, after)[min(number, 1)]
@@ -148,7 +141,6 @@ def processes(before, after, ids, apart):
     return story(Server([s]), lambda c: (learn(c, s), run(c, asked, 2)))
 
 
-@PASSES
 @pytest.mark.parametrize('apart', [False, True], ids=['one-block', 'a-block-each'])
 def test_the_own_id_of_a_counterset_tells(export, apart, passes):
     before, after = [(0, 'svc', 0), (0, 'svc', 1), (0, 'one', 3)], [(0, 'svc', 1), (0, 'svc', 2), (0, 'one', 4)]
@@ -156,7 +148,6 @@ def test_the_own_id_of_a_counterset_tells(export, apart, passes):
     assert of_second_sample(text, 'Delta') == [('svc', made(1, 1), '0'), ('svc#1', MOVED, '0'), ('one', MOVED, '0')]
 
 
-@PASSES
 @pytest.mark.parametrize('asked', [[(NONE, '*')], [(6, '*'), (9, '*')], [(NONE, 'svc')], [(6, 'svc'), (9, 'svc')]],
                          ids=['all', 'a-block-each', 'all-of-one', 'each-of-one'])
 def test_one_that_is_alone_and_has_another_own_id(export, tshark, tmp_path, asked, passes):
@@ -193,7 +184,6 @@ def test_threads_of_processes_of_one_name(export):
     assert of_second_sample(export(scene(['p']), 'long'), 'Delta')[0] == ('p/7', MOVED, '0')
 
 
-@PASSES
 @pytest.mark.parametrize('told_by', ['unique id', 'own id'])
 def test_children_of_another_parent_of_the_name(export, told_by, passes):
     """It is alone of its name in either sample; that it is another one its ids tell, and so are its children."""
@@ -211,7 +201,6 @@ def test_children_of_another_parent_of_the_name(export, told_by, passes):
     assert [r['result'] or r['reason'] for r in rows] == [FIRST, '42', MOVED, '49']
 
 
-@PASSES
 def test_an_object_given_twice_is_compared_with_nothing(export, passes):
     """Which of the two another sample's is nobody tells; of other objects each stays what it is."""
     delta = lambda index, place: [Counter(index, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'],
@@ -229,7 +218,6 @@ def test_an_object_given_twice_is_compared_with_nothing(export, passes):
         ('Process', step(1)), ('Processor', step(2))]
 
 
-@PASSES
 @pytest.mark.parametrize('what', ['counter', 'counterset', 'type'])
 def test_a_counter_given_out_anew(export, what, passes):
     """The one before is another thing; when it became that, between both tellings, nobody knows: a later look marks what lies there."""
@@ -254,7 +242,6 @@ def test_a_counter_given_out_anew(export, what, passes):
         *([(FIRST, '1'), (TOLD_ANEW, '1')] if passes else [(FIRST, '0'), ('', '0')]), (TOLD_ANEW, '0'), ('', '0')]
 
 
-@PASSES
 def test_counters_of_one_index_that_come_and_go(export, passes):
     """Which of them is gone, and which of them came, nobody knows."""
     delta = lambda place: Counter(10, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(place, at.number))
@@ -266,7 +253,6 @@ def test_counters_of_one_index_that_come_and_go(export, passes):
     assert rows == [FIRST, FIRST, other, str(count(5, 2) - count(5, 1)), other, other]
 
 
-@PASSES
 @pytest.mark.parametrize('what', ['counter', 'object'])
 def test_a_title_given_out_anew(export, what, passes):
     def made_of(name, title, place):
@@ -305,7 +291,6 @@ class Same(Server):
         return buffers.multi_counters_block(list(ids), [(v, 8) for v in values]), []
 
 
-@PASSES
 def test_two_counters_of_an_id_of_which_one_goes(export, passes):
     """One counts 7 in a sample, the other 9. Which of them is missing in the second answer nobody knows: it is compared with nothing."""
     s = single('Set', counter(3, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: 0))
@@ -314,7 +299,6 @@ def test_two_counters_of_an_id_of_which_one_goes(export, passes):
     assert [r['result'] for r in rows] == ['', '', '', '', '', '7', '9']
 
 
-@PASSES
 def test_two_bases_of_an_id(export, passes):
     """By one of them the result is 10, by the other 2. BaseCounterId says neither."""
     s = single('Set', counter(1, 'PERF_AVERAGE_BULK', 'Average', lambda at, k: 0, base=2), counter(2, 'PERF_AVERAGE_BASE', 'Base', lambda at, k: 0))

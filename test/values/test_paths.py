@@ -13,7 +13,6 @@ from gen.story import Server, answers, ask, begin, counter, learn, multiple, run
 from gen.stubs import INFO, VALIDATE
 from learned import compare_paths, compare_values, cooked, one, read
 
-PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 ASSUMED = 'pcq.expert.order_assumed'
 MODES = pytest.mark.parametrize('info', [True, False], ids=['with-info', 'without-info'])
 
@@ -75,7 +74,6 @@ OF_OWN_TYPES = {
 }
 
 
-@PASSES
 @pytest.mark.parametrize('turn', [False, True], ids=['as-added', 'turned'])
 @pytest.mark.parametrize('asked', OF_OWN_TYPES)
 def test_without_info_where_each_has_a_type_of_its_own(tshark, tmp_path, asked, turn, two_pass):
@@ -98,7 +96,6 @@ SEVERAL = {
 }
 
 
-@PASSES
 @pytest.mark.parametrize('asked', SEVERAL)
 @pytest.mark.parametrize('turn', [False, True], ids=['as-added', 'turned'])
 def test_without_info_where_several_orders_are_possible(tshark, tmp_path, asked, turn, two_pass):
@@ -116,7 +113,6 @@ def test_without_info_where_several_orders_are_possible(tshark, tmp_path, asked,
         assert shown == right if not turn else (None not in shown if fits else shown == [None] * len(shown))
 
 
-@PASSES
 def test_info_without_the_additions(tshark, tmp_path, two_pass):
     """The capture begins behind the additions: QueryCounterInfo names all counters, so everything is known."""
     s = gauge()
@@ -136,7 +132,6 @@ def test_info_without_the_additions(tshark, tmp_path, two_pass):
     compare_values(frames, scene)
 
 
-@PASSES
 @pytest.mark.parametrize('gone', [[], [3]], ids=['', 'less'])
 def test_a_change_after_info_without_the_additions(tshark, tmp_path, gone, two_pass):
     """QueryCounterInfo gave the whole list, without what was added and then removed unseen; what is added behind it is
@@ -162,7 +157,6 @@ def test_a_change_after_info_without_the_additions(tshark, tmp_path, gone, two_p
         assert ASSUMED in frames[number].experts
 
 
-@PASSES
 def test_a_capture_that_begins_in_the_middle(tshark, tmp_path, two_pass):
     """Only samples: dwType 1 and 4 carry no id, nothing is made up; 2 and 6 say their ids, but not whose."""
     s = gauge()
@@ -184,7 +178,6 @@ def test_a_capture_that_begins_in_the_middle(tshark, tmp_path, two_pass):
         assert 'Counter 1' not in ' '.join(x.label for x in frame.walk())
 
 
-@PASSES
 def test_an_addition_to_a_query_that_began_before(tshark, tmp_path, two_pass):
     """One addition was captured, others were not: its counter must not be given all the blocks."""
     s = gauge()
@@ -202,7 +195,6 @@ def test_an_addition_to_a_query_that_began_before(tshark, tmp_path, two_pass):
         assert paths(frames[number]) == [None] * len(truth(message)) and ASSUMED not in frames[number].experts
 
 
-@PASSES
 @pytest.mark.parametrize('was, now', [((1, 'a'), (NONE, '*')), ((1, 'a'), (1, '*')), ((1, '*'), (1, 'a'))])
 def test_a_block_that_cannot_be_its_identifiers(tshark, tmp_path, was, now, two_pass):
     """The counters changed unseen between info and sample, and the dwTypes show it: no wrong name on another dwType."""
@@ -220,7 +212,6 @@ def test_a_block_that_cannot_be_its_identifiers(tshark, tmp_path, was, now, two_
     assert truth(message) and paths(frames[number]) == [None] * len(truth(message))
 
 
-@PASSES
 @pytest.mark.parametrize('what', ['info', 'add', 'remove'])
 def test_damage_to_what_tells_the_order(tshark, tmp_path, what, two_pass):
     """The stub of that answer does not add up: names are right ('+'), said to be assumed ('?'), or stay away ('-')."""
@@ -249,7 +240,6 @@ def test_damage_to_what_tells_the_order(tshark, tmp_path, what, two_pass):
     assert said == {'info': '+?+', 'add': '+--', 'remove': '+?-'}[what]
 
 
-@PASSES
 def test_damaged_changes_that_leave_as_many(tshark, tmp_path, two_pass):
     """One counter took another's place, and neither answer that says so could be read."""
     s = gauge()
@@ -272,7 +262,6 @@ def test_damaged_changes_that_leave_as_many(tshark, tmp_path, two_pass):
 # --- what a path looks like -----------------------------------------------------------------------------------------
 
 
-@PASSES
 def test_the_notation(tshark, tmp_path, two_pass):
     """PDH notation written out for each shape of a query; the one file of expectations that no model computed."""
     one_only = single('System Things', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Up Time', [5]),
@@ -478,7 +467,6 @@ def test_changed_counters_without_info(tshark, tmp_path):
         assert [ASSUMED in frames[number].experts for number, _ in answers(scene)] == [True, False, True, True, False]
 
 
-@PASSES
 def test_a_refused_counter_has_no_block(tshark, tmp_path, two_pass):
     """Refused in the call that the others were accepted in, and nothing tells the order."""
     s = gauge()
@@ -488,7 +476,6 @@ def test_a_refused_counter_has_no_block(tshark, tmp_path, two_pass):
     assert not [f for f in frames.values() if ASSUMED in f.experts]
 
 
-@PASSES
 @pytest.mark.parametrize('kind', ['a', '*'])
 def test_a_counter_in_anothers_place_without_info(tshark, tmp_path, kind, two_pass):
     """Removed, and another of the same kind added: its block looks like the first one's, but is its own."""

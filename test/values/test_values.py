@@ -16,7 +16,6 @@ from gen.stubs import DATA
 from learned import by_path, close_to, compare_paths, compare_values, cooked, one, read
 from series import table
 
-PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 # plugin/perf/calculate.h
 (FIRST_SAMPLE, NEW_INSTANCE, NEW_COUNTER, NO_BASE, NO_TIME, NO_FREQ, NO_MULTI, VALUE_BACKWARDS, BASE_BACKWARDS, SAME_TIME,
  ZERO_DENOMINATOR, BASE_TYPE, NO_FORMULA, UNKNOWN_TYPE, TYPE_NOT_LEARNED, COUNTER_NOT_KNOWN, SAMPLE_DROPPED, SIZE,
@@ -43,7 +42,6 @@ def everything(c, server, samples=4):
 # --- every type -------------------------------------------------------------------------------------------------
 
 
-@PASSES
 @pytest.mark.parametrize('line, options', [(tcp_line, {}), (tcp_line, dict(order='>', ndr64=True)), (smb_line, {})],
                          ids=['tcp', 'tcp-big-endian-ndr64', 'smb'])
 def test_a_whole_session(told, line, options, two_pass):
@@ -164,7 +162,6 @@ def test_elapsed_since_a_time_to_come(tshark, tmp_path, told):
 # --- two samples ----------------------------------------------------------------------------------------------------
 
 
-@PASSES
 def test_previous_and_interval(told, two_pass):
     """Which frame a calculation started from, and the seconds between by the server's clock, once for a buffer."""
     s = single('One', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: 100 * at.number))
@@ -447,7 +444,6 @@ def test_a_damaged_answer_is_no_sample(tshark, tmp_path, damage):
     assert [frames[n].numbers('pcq.sample.previous') for n in good] == [[], good[:1], good[1:2]]
 
 
-@PASSES
 def test_a_damaged_block_is_no_sample_and_the_others_are(tshark, tmp_path, two_pass):
     """Only its own values have no result, and those of the next answer's block, which has nothing to be compared with."""
     sets = [single(name, counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: at.number ** 2))
@@ -473,7 +469,6 @@ def test_a_damaged_block_is_no_sample_and_the_others_are(tshark, tmp_path, two_p
     assert [r[lost] for r in results if lost in r] == [(None, FIRST_SAMPLE), (None, DAMAGED), (5.0, None)]
 
 
-@PASSES
 def test_nothing_is_compared_with_a_damaged_block(tshark, tmp_path, two_pass):
     """The first sample's, so that there is none before it either: the reason is the damage."""
     s = single('One', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: at.number ** 2))
@@ -502,7 +497,6 @@ def big_story(samples=4):
     return s, story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], samples)), max_frag=5840)
 
 
-@PASSES
 def test_dropped_samples_say_so(tshark, tmp_path, two_pass):
     """With 1 MiB for samples of 420 KiB each, only the newest two are there at the end of the first pass."""
     s, scene = big_story()

@@ -17,7 +17,6 @@ from gen.story import Server, ask, begin, counter, learn, multiple, run, story, 
 from series import series
 from test_order import sharkd  # noqa: F401 (a fixture)
 
-PASSES = pytest.mark.parametrize('passes', [[], ['-2']], ids=['one-pass', 'two-pass'])
 CPU = '\\Processor(*)\\% Time'
 
 
@@ -67,7 +66,6 @@ def compare(shown, scene, wanted, numbers=None):
 # --- Which values they are ----------------------------------------------------------------------------------------
 
 
-@PASSES
 @pytest.mark.parametrize('paths, wanted', [
     ('\\\\SRV01\\Processor(_Total)\\% Time', r'\(_Total\)\\% Time$'),
     ('\\Processor(_Total)\\% Time', r'\(_Total\)\\% Time$'),
@@ -87,7 +85,6 @@ def test_paths_that_fit_nothing(watched, paths):
     assert watched(processors(), paths + 'x') == {}
 
 
-@PASSES
 def test_hkpd(watched, passes):
     """The same field, also for paths of nameless instances."""
     scene = hkpd_scene.session(samples=3)
@@ -112,7 +109,6 @@ def test_many_rows_at_once(tshark, tmp_path):
 THERE = ['abc', 'acb', 'bc', 'bca', 'bca', 'c', '', 'aab', 'aba']
 
 
-@PASSES
 @pytest.mark.parametrize('paths, wanted', [('\\Processor(b)\\*', r'\(b\)'), ('\\Processor(a#1)\\*', r'\(a#1\)')])
 def test_instances_that_come_and_go(watched, paths, wanted, passes):
     """What stood in a place in the answer before tells nothing that is not made sure."""
