@@ -13,7 +13,9 @@ import urllib.request
 
 KEY = 'element-6066-11e4-a52e-4f735466cecf'
 OPTIONS = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-           '--disable-component-update', '--disable-sync', '--window-size=1280,1000']
+           '--disable-component-update', '--disable-sync', '--window-size=1280,1000',
+           # chromedriver would connect to "localhost", which a machine without /etc/hosts does not know.
+           '--remote-debugging-pipe']
 
 
 class Browser:
