@@ -133,13 +133,13 @@
         return [pen, width, height];
     }
 
-    function showRefused() {
-        if (data.refused.length === 0) {
-            $('refused').remove();
+    function showMissing() {
+        if (data.missing.length === 0) {
+            $('missing').remove();
             return;
         }
-        data.refused.sort((a, b) => a[3] - b[3] || (a[0] < b[0] ? -1 : 1));
-        fillTable(document.querySelector('#refused table'), ['What', 'Error', 'Times', 'First frame', 'Meaning'], data.refused);
+        data.missing.sort((a, b) => a[3] - b[3] || (a[0] < b[0] ? -1 : 1));
+        fillTable(document.querySelector('#missing table'), ['What', 'Error', 'Times', 'First frame', 'Meaning'], data.missing);
     }
 
     // --- Counters --------------------------------------------------------------------------------------------------
@@ -272,7 +272,7 @@
                 'Smallest, largest and mean are of all values.');
         }
         if (data.roomless > 0) say(`${number(data.roomless)} values are of counters for which there was no room.`);
-        if (data.unlisted > 0) say(`${number(data.unlisted)} refusals more are not listed.`);
+        if (data.unlisted > 0) say(`${number(data.unlisted)} things more that were not given are not listed.`);
         if (data.verdict.monitors.length > data.timelines.length) {
             say(`${data.verdict.monitors.length - data.timelines.length} monitors have no line of time.`);
         }
@@ -287,7 +287,7 @@
     showOrigin();
     showVerdict();
     showMonitors();
-    showRefused();
+    showMissing();
     $('find').addEventListener('input', () => { shown = SHOWN_AT_ONCE; showCards(); });
     $('more').addEventListener('click', () => { shown += SHOWN_AT_ONCE; showCards(); });
     $('whole').addEventListener('click', draw);

@@ -24,23 +24,23 @@
 #define STATISTIC "pcq,report"
 #define NO_LIBRARY "this build has no report: it was made without the npm package uplot"
 
-/* More kinds of refusals are counted as one; more monitors have no line of time, which has so many places. */
-#define MOST_REFUSALS 2000
+/* More different things are counted as one; more monitors have no line of time, which has so many places. */
+#define MOST_MISSING 2000
 #define MOST_TIMELINES 50
 #define PLACES 1000
 
-/* What was not given. */
+/* What was asked for and not given. */
 typedef struct {
     uint64_t times;
     uint32_t frame; /* the first */
-} refusal;
+} missing;
 
 struct report {
     output_task task; /* first: output_start() has it */
     verdict *verdict;
     series_set series;
-    GHashTable *refused; /* "error TAB meaning TAB path" -> refusal */
-    uint64_t more_refusals;
+    GHashTable *missing; /* "error TAB meaning TAB path" -> missing, of the last judgement */
+    uint64_t more_missing;
     uint64_t answers;
     uint32_t first_frame, last_frame;
     double begin, end;   /* seconds since 1970 */
@@ -53,12 +53,12 @@ static void restart(void *data)
 
     output_restart(&r->task);
     verdict_reset(r->verdict);
-    if (r->refused) {
+    if (r->missing) {
         series_end(&r->series);
-        g_hash_table_destroy(r->refused);
+        g_hash_table_destroy(r->missing);
     }
     *r = (report){.task = r->task, .verdict = r->verdict, .of_calls_alone = r->of_calls_alone};
-    r->refused = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
+    r->missing = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
     series_begin(&r->series);
 }
 
@@ -75,28 +75,12 @@ report *report_new(void)
 void report_free(report *r)
 {
     series_end(&r->series);
-    g_hash_table_destroy(r->refused);
+    g_hash_table_destroy(r->missing);
     verdict_free(r->verdict);
     g_free(r);
 }
 
 /* --- What calls say ---------------------------------------------------------------------------------------------- */
-
-static void count_refusal(void *data, packet_info *pinfo, const tapped_call *tapped _U_, const char *path,
-                          uint32_t status, const char *error, bool assumed _U_)
-{
-    report *r = data;
-    char *key = g_strdup_printf("%s\t%s\t%s", error, text_error_meaning(status), path);
-    refusal *refused = g_hash_table_lookup(r->refused, key);
-
-    if (refused == NULL && g_hash_table_size(r->refused) < MOST_REFUSALS) {
-        refused = g_new0(refusal, 1);
-        refused->frame = pinfo->num;
-        g_hash_table_insert(r->refused, g_steal_pointer(&key), refused);
-    }
-    *(refused ? &refused->times : &r->more_refusals) += 1;
-    g_free(key);
-}
 
 static void add_point(report *r, const packet_info *pinfo, readings *values)
 {
@@ -105,7 +89,8 @@ static void add_point(report *r, const packet_info *pinfo, readings *values)
 
     if (path && !at->is_text) {
         perf_result result = readings_result(values);
-        left_out_count_marks(&r->task.left, tapped_handle_of(values->answer.handle), left_out_marks(values, &result));
+        left_out_count_marks(&r->verdict->left, tapped_handle_of(values->answer.handle),
+                             left_out_marks(values, &result));
         if (result.none == PERF_NONE_OK && isfinite(result.value)) {
             series_add(&r->series, r->answers, path, at->counter->type ? at->counter->type->unit : NULL,
                        nstime_to_sec(&pinfo->abs_ts), result.value);
@@ -115,7 +100,6 @@ static void add_point(report *r, const packet_info *pinfo, readings *values)
 
 void report_count(report *r, packet_info *pinfo, const tapped_call *tapped)
 {
-    left_out_count(&r->task.left, tapped);
     verdict_count(r->verdict, pinfo, tapped);
     r->end = nstime_to_sec(&pinfo->abs_ts);
     r->begin = r->first_frame == 0 ? r->end : r->begin;
@@ -124,7 +108,6 @@ void report_count(report *r, packet_info *pinfo, const tapped_call *tapped)
     if (tapped->is_repeated) {
         return;
     }
-    refusals_each(pinfo, tapped, count_refusal, r);
     if (tapped->answer && tapped->answer->sample && tapped->answer->handle) {
         readings *values = readings_begin_for_all(pinfo->pool, tapped->answer);
         r->answers++;
@@ -179,21 +162,84 @@ static void put_line(json_dumper *json, const series *s)
     json_dumper_end_array(json);
 }
 
-static void put_refusals(json_dumper *json, const report *r)
+static void add_missing(report *r, const char *error, const char *meaning, const char *path, uint64_t times,
+                        uint32_t frame)
+{
+    char *key = g_strjoin("\t", error, meaning, path, NULL);
+    missing *row = g_hash_table_lookup(r->missing, key);
+
+    if (row == NULL && g_hash_table_size(r->missing) < MOST_MISSING) {
+        row = g_new0(missing, 1);
+        row->frame = frame;
+        g_hash_table_insert(r->missing, g_steal_pointer(&key), row);
+    }
+    if (row) {
+        row->frame = MIN(row->frame, frame);
+    }
+    *(row ? &row->times : &r->more_missing) += times;
+    g_free(key);
+}
+
+static void add_error(report *r, bool is_fault, uint32_t status, const char *path, uint64_t times, uint32_t frame)
+{
+    char *error = verdict_error(is_fault, status, false);
+
+    add_missing(r, error, text_error_meaning(status), path, times, frame);
+    g_free(error);
+}
+
+/* What comes and goes is no finding, and lacks nothing. */
+static void add_missing_of(report *r, const verdict_monitor *monitor, const verdict_talk *talk)
+{
+    GHashTableIter iter;
+    void *value;
+
+    r->more_missing += talk->more_missing;
+    g_hash_table_iter_init(&iter, talk->missing);
+    while (g_hash_table_iter_next(&iter, NULL, &value)) {
+        const verdict_missing *thing = value;
+        if (thing->kind != BOOK_LACKING) {
+            add_error(r, false, thing->status, thing->path, thing->times, thing->frame);
+        } else if (verdict_has(monitor, VERDICT_NOT_DELIVERED)) {
+            add_missing(r, "not delivered", verdict_rows[VERDICT_NOT_DELIVERED].advice, thing->path, thing->times,
+                        thing->frame);
+        }
+    }
+}
+
+static void collect_missing(report *r)
+{
+    g_hash_table_remove_all(r->missing);
+    r->more_missing = 0;
+    for (unsigned i = 0; i < r->verdict->monitors->len; i++) {
+        const verdict_monitor *monitor = g_ptr_array_index(r->verdict->monitors, i);
+        for (unsigned n = 0; n < monitor->talks->len; n++) {
+            add_missing_of(r, monitor, g_ptr_array_index(monitor->talks, n));
+        }
+        for (unsigned n = 0; n < monitor->calls->len; n++) {
+            const verdict_call *call = verdict_call_at(monitor, n);
+            if (call->outcome == CALL_FAILED) {
+                add_error(r, call->is_fault, call->status, call->operation, 1, call->frame);
+            }
+        }
+    }
+}
+
+static void put_missing(json_dumper *json, const report *r)
 {
     GHashTableIter iter;
     void *key, *value;
 
-    begin_list(json, "refused");
-    g_hash_table_iter_init(&iter, r->refused);
+    begin_list(json, "missing");
+    g_hash_table_iter_init(&iter, r->missing);
     while (g_hash_table_iter_next(&iter, &key, &value)) {
-        const refusal *refused = value;
+        const missing *row = value;
         char **parts = g_strsplit(key, "\t", 3);
         json_dumper_begin_array(json);
         json_dumper_value_string(json, parts[2]);
         json_dumper_value_string(json, parts[0]);
-        json_dumper_value_anyf(json, "%" PRIu64, refused->times);
-        json_dumper_value_anyf(json, "%u", refused->frame);
+        json_dumper_value_anyf(json, "%" PRIu64, row->times);
+        json_dumper_value_anyf(json, "%u", row->frame);
         json_dumper_value_string(json, parts[1]);
         json_dumper_end_array(json);
         g_strfreev(parts);
@@ -208,16 +254,16 @@ static void put_left_out(json_dumper *json, const report *r)
     char *note;
 
     for (unsigned i = 0; i < LEFT_OUT_REASONS; i++) {
-        unread += r->task.left.unread[i].calls;
+        unread += r->verdict->left.unread[i].calls;
     }
     put_count(json, "unread", unread);
     put_count(json, "values", r->series.values);
     put_count(json, "roomless", r->series.left_out);
-    put_count(json, "unlisted", r->more_refusals);
+    put_count(json, "unlisted", r->more_missing);
     put_count(json, "thinned", r->series.is_thinned);
     put_count(json, "of_calls_alone", r->of_calls_alone);
     begin_list(json, "notes");
-    for (unsigned i = 0; (note = left_out_note(&r->task.left, "values", i, LEFT_OUT_LONG)) != NULL; i++) {
+    for (unsigned i = 0; (note = left_out_note(&r->verdict->left, "values", i, LEFT_OUT_LONG)) != NULL; i++) {
         json_dumper_value_string(json, note);
         g_free(note);
     }
@@ -341,7 +387,7 @@ static char *data_of(report *r)
     json_dumper_value_string(&json, epan_get_version());
     json_dumper_end_array(&json);
     put_verdict(&json, r);
-    put_refusals(&json, r);
+    put_missing(&json, r);
     series_finish(&r->series);
     begin_list(&json, "series");
     for (unsigned i = 0; i < r->series.all->len; i++) {
@@ -375,6 +421,7 @@ GString *report_text(report *r)
 {
     verdict_judge(r->verdict);
     verdict_sort(r->verdict);
+    collect_missing(r);
     char *nonce = new_nonce(), *data = data_of(r);
     char **pieces = g_strsplit(report_page, "@NONCE@", -1), *page = g_strjoinv(nonce, pieces);
     char **around = g_strsplit(page, "@DATA@", 2);

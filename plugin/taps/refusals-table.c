@@ -35,10 +35,9 @@ enum { COLUMNS(TABLE_NUMBER) NUM_COLUMNS };
 
 static const table_column columns_shown[] = {COLUMNS(TABLE_COLUMN)};
 
-static void refuse(void *table, packet_info *pinfo, const tapped_call *tapped, const char *path, uint32_t status,
+static void refuse(taps_table *t, packet_info *pinfo, const tapped_call *tapped, const char *path, uint32_t status,
                    const char *error, bool assumed)
 {
-    taps_table *t = table;
     const char *client = address_to_str(pinfo->pool, &pinfo->dst);
     char *key = g_strdup_printf("%p %p %s %u %s", (const void *)tapped->server, (const void *)tapped->handle, client,
                                 status, path);
@@ -61,7 +60,7 @@ static void refuse(void *table, packet_info *pinfo, const tapped_call *tapped, c
     table_changed(t, refused->row);
 }
 
-void refusals_each(packet_info *pinfo, const tapped_call *tapped, refusal_cb take, void *data)
+static void refusals_count(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
 {
     uint64_t left = tapped_paths_size(tapped);
     const reading *at;
@@ -69,12 +68,12 @@ void refusals_each(packet_info *pinfo, const tapped_call *tapped, refusal_cb tak
     for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
         if (tapped_is_refused(tapped, i)) {
             uint32_t status = tapped->identifiers[i].status;
-            take(data, pinfo, tapped, tapped_identifier_path(pinfo->pool, tapped, i, &left), status,
-                 text_win32_error(pinfo->pool, status), false);
+            refuse(t, pinfo, tapped, tapped_identifier_path(pinfo->pool, tapped, i, &left), status,
+                   text_win32_error(pinfo->pool, status), false);
         }
     }
     if (tapped->has_failed) {
-        take(data, pinfo, tapped, tapped->operation, tapped->status, tapped_error(pinfo->pool, tapped), false);
+        refuse(t, pinfo, tapped, tapped->operation, tapped->status, tapped_error(pinfo->pool, tapped), false);
     }
     if (tapped->answer == NULL || !tapped->answer->sample || !tapped->answer->handle || tapped->failed == 0) {
         return;
@@ -84,15 +83,10 @@ void refusals_each(packet_info *pinfo, const tapped_call *tapped, refusal_cb tak
     while ((at = readings_next(r)) != NULL) {
         if (at->is_refused) {
             const char *path = readings_path(r);
-            take(data, pinfo, tapped, path ? path : "(not known whose block it is)", r->status,
-                 text_win32_error(r->pool, r->status), path && r->assumed);
+            refuse(t, pinfo, tapped, path ? path : "(not known whose block it is)", r->status,
+                   text_win32_error(r->pool, r->status), path && r->assumed);
         }
     }
-}
-
-static void refusals_count(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
-{
-    refusals_each(pinfo, tapped, refuse, t);
 }
 
 void refusals_table_register(void)

@@ -20,11 +20,6 @@ void calls_tree_register(void);
 void counters_table_register(void);
 void refusals_table_register(void);
 
-/* All that a call refuses: its path, its error by number and by name. */
-typedef void (*refusal_cb)(void *data, packet_info *pinfo, const tapped_call *tapped, const char *path, uint32_t status,
-                           const char *error, bool assumed);
-void refusals_each(packet_info *pinfo, const tapped_call *tapped, refusal_cb take, void *data);
-
 /* `-z pcq,summary[,json|FILE[,FILTER]]`: what is wrong with each monitor, in sentences or JSON. */
 void summary_register(void);
 

@@ -7,8 +7,8 @@
  */
 #include "verdict/talks.h"
 
-/* Things that lack of one talk. */
-#define MOST_LACKING 10000
+/* Different things of one talk. */
+#define MOST_MISSING 10000
 
 /* Instances come and go: what was gone more often is no fault. */
 #define MOST_ABSENCES 2
@@ -19,9 +19,7 @@ void verdict_books_free(verdict_talk *talk)
         g_free(talk->books[i].first);
         verdict_forget(&talk->books[i].shown);
     }
-    if (talk->lacking) {
-        g_hash_table_destroy(talk->lacking);
-    }
+    g_hash_table_destroy(talk->missing);
 }
 
 /* --- Keeping --------------------------------------------------------------------------------------------------- */
@@ -37,20 +35,35 @@ bool verdict_book(verdict_talk *talk, book_kind kind, packet_info *pinfo)
     return in->things++ == 0;
 }
 
+static void book_missing(verdict_talk *talk, book_kind kind, packet_info *pinfo, const char *path, uint32_t status)
+{
+    book *in = &talk->books[kind];
+    char *key = g_strdup_printf("%u %u %s", kind, status, path);
+
+    if (verdict_book(talk, kind, pinfo)) {
+        in->first = g_strdup(path);
+        in->status = status;
+    }
+    verdict_missing *thing = g_hash_table_lookup(talk->missing, key);
+    if (thing == NULL && g_hash_table_size(talk->missing) < MOST_MISSING) {
+        thing = g_new(verdict_missing, 1);
+        *thing = (verdict_missing){kind, status, pinfo->num, 0, key + strlen(key) - strlen(path)};
+        g_hash_table_insert(talk->missing, g_steal_pointer(&key), thing);
+        in->kinds++;
+    }
+    *(thing ? &thing->times : &talk->more_missing) += 1;
+    g_free(key);
+}
+
 static void count_refused(verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped)
 {
     uint64_t left = tapped_paths_size(tapped);
 
     for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
-        if (!tapped_is_refused(tapped, i)) {
-            continue;
+        if (tapped_is_refused(tapped, i)) {
+            book_missing(talk, BOOK_REFUSED, pinfo, tapped_identifier_path(pinfo->pool, tapped, i, &left),
+                         tapped->identifiers[i].status);
         }
-        uint32_t status = tapped->identifiers[i].status;
-        if (verdict_book(talk, BOOK_REFUSED, pinfo)) {
-            talk->books[BOOK_REFUSED].first = g_strdup(tapped_identifier_path(pinfo->pool, tapped, i, &left));
-            talk->books[BOOK_REFUSED].status = status;
-        }
-        talk->refusals++;
     }
 }
 
@@ -98,23 +111,12 @@ static void count_reset(verdict_talk *talk, packet_info *pinfo, const readings_a
     }
 }
 
-static void book_lacking(verdict_talk *talk, packet_info *pinfo, const char *path)
-{
-    if (verdict_book(talk, BOOK_LACKING, pinfo)) {
-        talk->books[BOOK_LACKING].first = g_strdup(path);
-        talk->lacking = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
-    }
-    if (g_hash_table_size(talk->lacking) < MOST_LACKING && !g_hash_table_contains(talk->lacking, path)) {
-        g_hash_table_add(talk->lacking, g_strdup(path));
-    }
-}
-
 static void count_objects(verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped)
 {
     for (uint32_t i = 0; i < tapped->num_objects; i++) {
         if (!tapped->objects[i].is_there) {
-            book_lacking(talk, pinfo,
-                         tapped_object_name(pinfo->pool, tapped->server, tapped->objects[i].title, tapped->event));
+            book_missing(talk, BOOK_LACKING, pinfo,
+                         tapped_object_name(pinfo->pool, tapped->server, tapped->objects[i].title, tapped->event), 0);
         }
     }
 }
@@ -131,10 +133,9 @@ static void count_values(verdict_talk *talk, packet_info *pinfo, const tapped_ca
     while ((at = readings_next(r)) != NULL) {
         is_empty &= at->is_empty;
         if (at->is_empty && readings_path(r)) {
-            book_lacking(talk, pinfo, path_of(r));
-        } else if (at->is_refused && verdict_book(talk, BOOK_BLOCK_FAILED, pinfo)) {
-            talk->books[BOOK_BLOCK_FAILED].first = g_strdup(path_of(r));
-            talk->books[BOOK_BLOCK_FAILED].status = r->status;
+            book_missing(talk, BOOK_LACKING, pinfo, path_of(r), 0);
+        } else if (at->is_refused) {
+            book_missing(talk, BOOK_BLOCK_FAILED, pinfo, path_of(r), r->status);
         }
         if (!at->is_empty && !at->is_refused) {
             has_reset |= count_value(talk, pinfo, r);
@@ -206,7 +207,7 @@ static book sum_of(const verdict_monitor *monitor, book_kind kind, unsigned *lac
     for (unsigned i = 0; i < monitor->talks->len; i++) {
         const verdict_talk *talk = g_ptr_array_index(monitor->talks, i);
         const book *in = &talk->books[kind];
-        *lacking = MAX(*lacking, talk->lacking ? g_hash_table_size(talk->lacking) : 0);
+        *lacking = MAX(*lacking, talk->books[BOOK_LACKING].kinds);
         sum.status = sum.first ? sum.status : in->status;
         sum.first = sum.first ? sum.first : in->first;
         sum.things += in->things;

@@ -154,7 +154,7 @@ static void take_talks(verdict_monitor *monitor, const verdict_talk *first)
         numbers[FIGURE_SAMPLES] += (double)talk->samples;
         bytes += (double)talk->bytes;
         failed += (double)talk->failed;
-        refusals += (double)talk->refusals;
+        refusals += (double)talk->books[BOOK_REFUSED].things;
         offsets += talk->offsets;
         num_offsets += (double)talk->num_offsets;
     }

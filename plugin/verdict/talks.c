@@ -101,6 +101,7 @@ static verdict_talk *talk_new(verdict *v, packet_info *pinfo, const tapped_call 
     talk->is_sealed = tapped->sealed.connection != NULL;
     talk->calls = g_array_new(FALSE, FALSE, sizeof(verdict_call));
     talk->clocks = g_ptr_array_new_with_free_func(g_free);
+    talk->missing = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
     g_ptr_array_add(v->talks, talk);
     return talk;
 }

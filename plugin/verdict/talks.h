@@ -61,10 +61,20 @@ typedef enum {
 
 typedef struct {
     uint64_t things;
+    unsigned kinds; /* of them, by path and status, of what was asked for */
     verdict_shown shown;
     char *first;     /* which, */
     uint32_t status; /* and why */
 } book;
+
+/* What was asked for and not given: lacking, a failed block, or refused. */
+typedef struct {
+    book_kind kind;
+    uint32_t status;
+    uint32_t frame; /* the first, */
+    uint64_t times; /* of so many */
+    const char *path;
+} verdict_missing;
 
 typedef struct {
     verdict_pair *pair; /* NULL: not by TCP */
@@ -82,14 +92,15 @@ typedef struct {
     GBytes *values;                   /* of the newest sample, NULL if it came long after the one before; */
     double sampled;                   /* when it came */
     uint64_t first_call, newest_call; /* that tells whom it goes on as */
-    uint64_t samples, bytes, failed, refusals;
+    uint64_t samples, bytes, failed;
     uint64_t counters;
     int64_t unknown; /* of them, that no ValidateCounters in the capture added */
     double offsets;  /* of the server's clock from the capture's, added up, */
     uint64_t num_offsets;
-    GArray *calls;       /* verdict_call */
-    GPtrArray *clocks;   /* what calls point to */
-    GHashTable *lacking; /* paths of what was not delivered; NULL: nothing */
+    GArray *calls;         /* verdict_call */
+    GPtrArray *clocks;     /* what calls point to */
+    GHashTable *missing;   /* kind, status and path -> verdict_missing */
+    uint64_t more_missing; /* for which there was no room */
     book books[NUM_BOOKS];
 } verdict_talk;
 

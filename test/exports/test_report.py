@@ -12,6 +12,7 @@ from conftest import TOP
 from broken import BROKEN
 from gen.story import Server, ask, counter, learn, multiple, run, story, whole_session
 from series import series
+from well import WELL
 from world import World
 
 HOSTILE = '</script><img src=x onerror=alert(1)>'
@@ -72,11 +73,38 @@ def test_names_stay_text(report):
     assert HOSTILE not in page
 
 
-def test_what_was_refused(report):
+def page_of(tshark, folder, scene):
+    world, out = World(), folder / 'report.html'
+    scene.story(world)
+    tshark.run('-q', '-r', world.capture.write(folder / 'scene.pcap'), *scene.options, '-z', 'pcq,report,%s' % out)
+    return page_data(out.read_text())
+
+
+def test_what_was_refused(tshark, report, tmp_path):
+    """As the statistic has it, but for answers to who browses that there is nothing."""
     scene = whole_session()
-    refused = page_data(report(scene))['refused']
-    assert refused and all(times >= 1 and error.startswith('ERROR_') and 1 <= frame <= len(scene.capture.frames)
-                           for _, error, times, frame, _ in refused)
+    missing = page_data(report(scene))['missing']
+    text, _ = tshark.run('-q', '-r', tmp_path / 'scene.pcap', *scene.options, '-z', 'pcq,refusals')
+    rows = [[cell.strip() for cell in line.split('|')] for line in text.splitlines() if '|ERROR_' in line.replace(' |', '|')]
+    rows = [row[:4] for row in rows if row[4] or row[1] not in ('ERROR_NOT_FOUND', 'ERROR_RESOURCE_LANG_NOT_FOUND', 'ERROR_WMI_INSTANCE_NOT_FOUND')]
+    assert sorted([path, error, str(times), str(frame)] for path, error, times, frame, _ in missing
+                  if error != 'not delivered') == sorted(rows) != []
+
+
+@pytest.mark.parametrize('name, lacking', [('never-delivered', 1), ('delivered-again', 1), ('two-objects-never-delivered', 2),
+                                           ('object-gone', 1), ('never-delivered-to-a-poller', 1)])
+def test_what_was_never_delivered(tshark, tmp_path, name, lacking):
+    """Each that is lacking has a row: how often, and where first, as the verdict has it."""
+    data = page_of(tshark, tmp_path, BROKEN[name])
+    finding, = (f for monitor in data['verdict']['monitors'] for f in monitor['findings'] if f['kind'] == 'not_delivered')
+    rows = [row for row in data['missing'] if row[1] == 'not delivered']
+    assert len(rows) == len(data['missing']) == lacking and any(row[0].split('\\')[-1] in finding['text'] for row in rows)
+    for _, _, times, frame, advice in rows:
+        assert (times, frame, advice) == (finding['count'], finding['since']['frame'], finding['advice'])
+
+
+def test_what_comes_and_goes_is_not_missing(tshark, tmp_path):
+    assert page_of(tshark, tmp_path, WELL['empty-now-and-then-tcp'])['missing'] == []
 
 
 # What marks stand on the line of time, as page.js numbers them, and how many at least
