@@ -167,10 +167,11 @@ static void objects_begin(export_object_list_t *list, const packet_info *pinfo, 
     objects.list = list;
     objects.first_look = is_first_look;
     objects.report = report_new();
-    if (!objects.is_drawn) {
-        objects.is_drawn = true;
-        output_listen(TAPPED_NAME, &objects, NULL, NULL, redraw, objects_draw);
+    /* Of listeners the youngest is drawn first, and this one has to list what it has before the list's own shows it. */
+    if (objects.is_drawn) {
+        remove_tap_listener(&objects);
     }
+    objects.is_drawn = output_listen(TAPPED_NAME, &objects, NULL, NULL, redraw, objects_draw);
 }
 
 /* Seen again, a capture has taught all names that it will with its first call, and a handle's newest sample is its last. */
