@@ -116,20 +116,15 @@ def two_queries(hkpd=False):
     return scene, answers[0::2], answers[1::2]
 
 
-def test_a_file_for_each_query(export, tmp_path):
-    scene, first, second = two_queries()
-    assert compare_pdh(export(scene, 'csv', name='run.csv'), first) == 3
-    assert compare_pdh((tmp_path / 'run-query-2.csv').read_bytes().decode(), second) == 3
-    assert sorted(p.name for p in tmp_path.glob('run*')) == ['run-query-2.csv', 'run.csv']
-
-
-@pytest.mark.parametrize('name, others', [('run', 'run-query-2'), ('a.b.csv', 'a.b-query-2.csv')])
-def test_the_names_of_others(export, tmp_path, name, others):
+@pytest.mark.parametrize('name, other', [('run.csv', 'run-query-2.csv'), ('folder.d/run', 'folder.d/run-query-2'),
+                                         ('folder.d/a.b.csv', 'folder.d/a.b-query-2.csv')])
+def test_a_file_for_each_query(export, tmp_path, name, other):
     """A folder's dot is none of the file's."""
-    scene, _, second = two_queries()
+    scene, first, second = two_queries()
     (tmp_path / 'folder.d').mkdir()
-    export(scene, 'csv', name='folder.d/' + name)
-    assert compare_pdh((tmp_path / 'folder.d' / others).read_bytes().decode(), second) == 3
+    assert compare_pdh(export(scene, 'csv', name=name), first) == 3
+    assert compare_pdh((tmp_path / other).read_bytes().decode(), second) == 3
+    assert sorted(p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob('*') if p.is_file()) == sorted([name, other, 'scene.pcap'])
 
 
 def test_a_filter_chooses_answers(export, tmp_path):
@@ -142,36 +137,20 @@ def test_a_filter_chooses_answers(export, tmp_path):
     assert {r['frame'] for r in long_rows(export(scene, 'long', query_filter='frame.number == %d' % frame))} == {str(frame)}
 
 
-def test_export_objects(tshark, tmp_path):
-    scene, first, second = two_queries()
-    scene.write(tmp_path / 'scene.pcap')
-    for passes in [], ['-2']:
-        folder = tmp_path / ('objects%d' % len(passes))
-        tshark.run('-q', '-r', tmp_path / 'scene.pcap', *passes, '--export-objects', 'pcq,%s' % folder)
-        files = {p.name: p.read_bytes().decode() for p in folder.iterdir()}
-        assert sorted(files) == ['SRV01-query-1.csv', 'SRV01-query-2.csv', 'pcq_names', 'report.html']
-        assert compare_pdh(files['SRV01-query-1.csv'], first) == compare_pdh(files['SRV01-query-2.csv'], second) == 3
-
-
-def test_export_objects_of_hkpd(tshark, tmp_path):
-    scene = hkpd_scene.session(samples=3)
-    scene.write(tmp_path / 'scene.pcap')
-    tshark.run('-q', '-r', tmp_path / 'scene.pcap', '--export-objects', 'pcq,%s' % (tmp_path / 'objects'))
-    only, = (tmp_path / 'objects').glob('*.csv')
-    assert re.fullmatch(r'SRV01-hkpd-\d+\.csv', only.name)
-    assert compare_pdh(only.read_bytes().decode(), series(scene)) > 60
-
-
-def test_names_among_the_objects(tshark, tmp_path):
-    """What -z pcq,names writes."""
-    whole_session().write(tmp_path / 'scene.pcap')
-    for passes in [], ['-2']:
-        tshark.run('-q', '-r', tmp_path / 'scene.pcap', *passes, '--export-objects', 'pcq,%s' % (tmp_path / 'objects'),
-                   '-z', 'pcq,names,%s' % (tmp_path / 'names'))
-        names = tmp_path / 'objects' / 'pcq_names'
-        assert names.read_bytes() == (tmp_path / 'names').read_bytes()
-        assert names.read_text().startswith('# pcq names 1\n') and len(names.read_text().splitlines()) > 50
-        names.unlink()
+@pytest.mark.parametrize('make, names', [(lambda: two_queries()[0], r'SRV01-query-[12]\.csv'),
+                                         (lambda: hkpd_scene.session(samples=3), r'SRV01-hkpd-\d+\.csv'),
+                                         (whole_session, r'SRV01-query-\d+\.csv')], ids=['two queries', 'hkpd', 'whole'])
+def test_export_objects(tshark, tmp_path, make, names, passes):
+    """A file for each handle, the page, and what -z pcq,names writes."""
+    scene, folder = make(), tmp_path / 'objects'
+    tshark.run('-q', '-r', scene.write(tmp_path / 'scene.pcap'), *passes, '--export-objects', 'pcq,%s' % folder,
+               '-z', 'pcq,names,%s' % (tmp_path / 'names'))
+    files = {p.name: p.read_bytes().decode() for p in folder.iterdir()}
+    assert files.pop('report.html') and files.pop('pcq_names') == (tmp_path / 'names').read_text()
+    handles = sorted({a.key for a in series(scene)}, key=[a.key for a in series(scene)].index)
+    assert len(files) == len(handles) and all(re.fullmatch(names, name) for name in files)
+    for name, handle in zip(sorted(files), handles):
+        assert compare_pdh(files[name], [a for a in series(scene) if a.key == handle], None) >= 3
 
 
 def test_no_names_no_object(tshark, tmp_path):
@@ -183,16 +162,17 @@ def test_no_names_no_object(tshark, tmp_path):
 
 
 def objects_of(s):
-    """{name: text} of sharkd"""
+    """-> the list's rows, and {name: text}, of sharkd"""
     out, = s.ask(('tap', dict(tap0='eo:pcq')))
     tap = json.loads(out)['result']['taps'][0]
     names = [o['filename'] for o in tap['objects']]
     told = [s.ask(('download', dict(token='%s_%d' % (tap['tap'], i)))) for i in range(len(names))]
-    return {n: base64.b64decode(json.loads(t)['result']['data']).decode() for n, (t,) in zip(names, told)}
+    return tap['objects'], {n: base64.b64decode(json.loads(t)['result']['data']).decode() for n, (t,) in zip(names, told)}
 
 
 def test_objects_again_and_again(sharkd, tmp_path):     # noqa: F811
-    """Whoever frees the objects and asks again gets the same again: in any order, beside statistics, of another capture."""
+    """Whoever frees the objects and asks again gets the same again: in any order, beside statistics, of another capture. The list
+    has the first answer's packet, the host, and what it is."""
     scene, first, second = two_queries()
     scene.write(tmp_path / 'scene.pcap')
     whole_session().write(tmp_path / 'other.pcap')
@@ -200,27 +180,17 @@ def test_objects_again_and_again(sharkd, tmp_path):     # noqa: F811
     for _ in range(2):
         s.load(tmp_path / 'scene.pcap')
         for _ in range(3):
-            found = objects_of(s)
-            assert sorted({*found} - {'report.html'}) == ['SRV01-query-1.csv', 'SRV01-query-2.csv', 'pcq_names']
+            rows, texts = objects_of(s)
+            assert sorted((o['type'], o['filename']) for o in rows) == [
+                ('text/csv', 'SRV01-query-1.csv'), ('text/csv', 'SRV01-query-2.csv'), ('text/html', 'report.html'), ('text/plain', 'pcq_names')]
             for name, answers in ('SRV01-query-1.csv', first), ('SRV01-query-2.csv', second):
-                assert compare_pdh(found[name], answers) == 3
-            assert found['pcq_names'].startswith('# pcq names 1\n') and 'First' in found['pcq_names']
+                assert compare_pdh(texts[name], answers) == 3
+                assert [(o['pkt'], o['hostname']) for o in rows if o['filename'] == name] == [(answers[0].frame, 'SRV01')]
+            assert texts['pcq_names'].startswith('# pcq names 1\n') and 'First' in texts['pcq_names']
             s.ask(('tap', dict(tap0='nstat:pcq,counters', tap1='stat:pcq')))
         s.load(tmp_path / 'other.pcap')
-        text, = (text for name, text in objects_of(s).items() if name.endswith('.csv'))
+        text, = (text for name, text in objects_of(s)[1].items() if name.endswith('.csv'))
         assert compare_pdh(text, series(whole_session()), refused(whole_session())) > 60
-
-
-def test_what_the_list_of_objects_says(sharkd, tmp_path):     # noqa: F811
-    """The first answer's packet, the host, and what it is."""
-    scene, first, second = two_queries()
-    s = sharkd()
-    s.load(scene.write(tmp_path / 'scene.pcap'))
-    out, = s.ask(('tap', dict(tap0='eo:pcq')))
-    rows = sorted(json.loads(out)['result']['taps'][0]['objects'], key=lambda o: o['filename'])
-    assert [(o['type'], o['filename']) for o in (rows.pop(), rows.pop())] == [('text/html', 'report.html'), ('text/plain', 'pcq_names')]
-    assert [(o['pkt'], o['hostname'], o['type'], o['filename']) for o in rows] == [
-        (a[0].frame, 'SRV01', 'text/csv', 'SRV01-query-%d.csv' % n) for n, a in enumerate((first, second), 1)]
 
 
 def test_objects_of_odd_servers(tshark, tmp_path):
@@ -301,21 +271,6 @@ def test_rows_as_they_come(tshark, tmp_path):
     assert child.wait(20) == 0
 
 
-def test_columns_that_come_late(export):
-    """New instances in the middle: the header has them, the rows before are blank there."""
-    there = [['a'], ['a', 'b'], ['b'], ['c', 'a', 'b']]
-    s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 10 * at.number + k),
-                 instances=lambda n: [(ord(x), x) for x in there[n]])
-    scene, c = begin(Server([s]), s)
-    run(c, [ask(s, 1, '*')], 4)
-    text = export(scene, 'csv')
-    assert compare_pdh(text, series(scene)) == 7
-    rows = pdh_rows(text)
-    assert [p.rpartition('(')[2] for p in rows[0][1:]] == ['a)\\Size', 'b)\\Size', 'c)\\Size']
-    assert [[c == ' ' for c in row[1:]] for row in rows[1:]] == [[False, True, True], [False, False, True],
-                                                                  [True, False, True], [False, False, False]]
-
-
 def test_names_that_change_places(export):
     """Instances that change places, go and come back, are renamed, and names that are learned between two answers:
     the long form has what is known as it goes by, PDH-CSV one column for each counter."""
@@ -334,7 +289,7 @@ def test_names_that_change_places(export):
                 learn(c, s, codes=(10,))
             c.data(handle, 1 << 20)
     scene = story(server, talk)
-    late = scene_numbers(scene, 6)
+    late = {a.frame for a in series(scene)[6:]}
     for passes in [], ['-2']:
         rows = long_rows(export(scene, 'long', *passes))
         expected = [(a, v) for a in series(scene) for v in a.values]
@@ -345,22 +300,6 @@ def test_names_that_change_places(export):
         for a, v in expected:
             cells.setdefault((a.frame, v.path), v.cooked)
         assert compare_pdh(export(scene, 'csv', *passes), series(scene)) == sum(x is not None for x in cells.values())
-
-
-def scene_numbers(scene, first):
-    """The frames of the answers from that one on."""
-    return {a.frame for a in series(scene)[first:]}
-
-
-def test_names_with_quotes_and_commas(export):
-    s = multiple('Odd "set", really', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Si"ze, of', lambda at, k: 7),
-                 instances=['a,b', 'c"d', 'line\nend'])
-    scene, c = begin(Server([s]), s)
-    run(c, [ask(s, 1, '*')], 2)
-    assert compare_pdh(export(scene, 'csv'), series(scene)) == 6
-    rows = long_rows(export(scene, 'long'))
-    assert [r['instance'] for r in rows[:3]] == ['a,b', 'c"d', 'line\nend']
-    assert {r['counterset'] for r in rows} == {'Odd "set", really'}
 
 
 def test_two_counters_of_one_name(export, passes):
@@ -390,30 +329,6 @@ def test_a_second_instance_of_a_name_beside_the_first_alone(export, ids, passes)
         answers = [a if n == 2 else a._replace(values=[v._replace(cooked=None) if v.path.endswith('Things') else v for v in a.values])
                    for n, a in enumerate(answers)]
     assert compare_pdh(export(scene, 'csv', *passes), answers) == (1 if ids[0] == ids[1] else 4) + 1 + 5
-
-
-@pytest.mark.parametrize('statistic', ['csv', 'long', 'counters'])
-def test_an_answer_that_comes_twice(tshark, tmp_path, export, statistic, passes):
-    """The second response of a call is no sample, and nothing of it is told."""
-    s = single('Small', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Things', lambda at, k: 1000 + 10 * at.number))
-    scene, c = begin(Server([s]))
-    line = c.line
-    learn(c, s)
-    handle = c.query([ask(s, 1)])
-    for _ in range(3):
-        c.data(handle, 1000)
-        line.rpc.call_id -= 1
-        line.rpc.response(scene.frames[max(scene.frames)][-1].stub)
-    again = tshark.fields(scene.write(tmp_path / 'again.pcap'), ['frame.number'], '-Y', 'pcq.expert.second_response')
-    assert len(again) == 3
-    if statistic == 'csv':
-        assert compare_pdh(export(scene, 'csv', *passes), series(scene)) == 2
-    elif statistic == 'long':
-        assert compare_long(export(scene, 'long', *passes), series(scene)) == 2
-    else:
-        scene.write(tmp_path / 'scene.pcap')
-        row, = table(tshark, tmp_path / 'scene.pcap', 'pcq,counters', *passes)
-        assert (row['Samples'], row['Results'], row['Gaps']) == ('3', '2', '0')
 
 
 def test_more_than_a_tree_holds(export):
@@ -522,26 +437,20 @@ def compare_long(text, answers, simple=True, protocol='pcq'):
     return count
 
 
-@pytest.mark.parametrize('make', [all_types])
-def test_long(export, make, passes):
-    scene = make()
-    answers = series(scene)
-    assert compare_long(export(scene, 'long', *passes), answers) > 150
-    rows = long_rows(export(scene, 'long', *passes))
-    first = [r for r in rows if r['frame'] == str(answers[0].frame)]
+def test_long(export, passes):
+    scene = all_types()
+    answers, text = series(scene), export(scene, 'long', *passes)
+    assert compare_long(text, answers) > 150
+    first = [r for r in long_rows(text) if r['frame'] == str(answers[0].frame)]
     assert {r['reason'] for r in first if r['counter'] == 'PERF_COUNTER_COUNTER'} == {FIRST_SAMPLE}
-    later = [r for r in rows if r['frame'] == str(answers[1].frame)]
-    units = {r['counter']: r['unit'] for r in later}
-    assert units['PERF_COUNTER_COUNTER'] == '/sec' and units['PERF_ELAPSED_TIME'] == 'sec'
-    assert units['PERF_COUNTER_TIMER'] == '%' and units['PERF_COUNTER_RAWCOUNT'] == ''
 
 
 def awkward(count):
-    """Names that need quotes, long ones, and more counters than the writer keeps the cells of."""
+    """Names that need quotes or have an end of line, long ones, and more counters than the writer keeps the cells of."""
     names = ['a,b', 'say "so"', '"', 'n' * 96, 'n' * 97, '"' * 96, '\u00e4' * 60, 'x,' * 300]
     names += ['counter %d' % i for i in range(len(names), count)]
     s = multiple('Set, "one"', *[counter(i, 'PERF_COUNTER_BULK_COUNT', n, lambda at, k, i=i: 1000 * at.number * i + at.number)
-                                 for i, n in enumerate(names)], instances=lambda n: [(0, 'i,1'), (1, '"'), (2, 'plain')])
+                                 for i, n in enumerate(names)], instances=lambda n: [(0, 'i,1'), (1, '"'), (2, 'line\nend')])
     scene, c = begin(Server([s]), s)
     run(c, [ask(s, name='*')], 3)
     return scene
@@ -551,6 +460,7 @@ def awkward(count):
 def test_awkward_names(export, count, passes):
     scene = awkward(count)
     assert compare_long(export(scene, 'long', *passes), series(scene), simple=False) == 2 * 3 * count
+    assert compare_pdh(export(scene, 'csv', *passes), series(scene)) == 2 * 3 * count
 
 
 def test_counters_without_names_in_turn(export, passes):
@@ -593,19 +503,6 @@ def test_a_text_is_a_text_in_every_row(export, told, passes):
     run(c, [ask(s, 1)], len(texts))
     rows = long_rows(export(scene, 'long', *passes))
     assert [(r['raw'], r['result'], r['reason']) for r in rows] == [(t, '', '') for t in texts]
-
-
-def test_a_query_whose_opening_was_not_captured(export):
-    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number))
-    server = Server([s])
-    handle = unseen(server).open()
-    scene, c = begin(server, s)
-    c.validate(handle, [ask(s, 1)])
-    c.info(handle)
-    c.data(handle)
-    c.data(handle)
-    assert [r['result'] for r in long_rows(export(scene, 'long'))] == ['0', '1']
-    assert len(pdh_rows(export(scene, 'csv'))) == 3
 
 
 def test_an_answer_of_no_known_query(tshark, tmp_path):
@@ -747,46 +644,6 @@ def said(tshark, tmp_path, capture, form, *args):
     return err.splitlines()
 
 
-FORMS = pytest.mark.parametrize('form', ['csv', 'long', 'objects'])
-
-
-@FORMS
-@pytest.mark.parametrize('name, options, words', [
-    ('tcp-ntlm', [], ['sealed with NTLM', '-o ntlmssp.nt_password:']),
-    ('smb3-kerberos', [], ['sealed with Kerberos', '-o kerberos.file:', 'keytab']),
-    ('tcp-ntlm', ['-o', 'ntlmssp.nt_password:wrong'], ['ntlmssp.nt_password', 'key given', 'does not fit'])])
-def test_sealed_calls_are_said(tshark, tmp_path, form, name, options, words):
-    """How many, which key, and where it goes; the packets say the same."""
-    capture = TOP / 'test' / 'pcaps' / (name + '.pcap')
-    sealed = tshark.fields(capture, ['pcq.expert.sealed', 'pcq.expert.key_does_not_fit'], '-Y',
-                           'pcq.expert.sealed || pcq.expert.key_does_not_fit', *options)
-    for passes in [], ['-2']:
-        line, = said(tshark, tmp_path, capture, form, *options, *passes)
-        assert 'pcq: requests and responses not read: %d; ' % len(sealed) in line and all(w in line for w in words), line
-
-
-@FORMS
-def test_nothing_is_said_of_a_whole_capture(tshark, tmp_path, form):
-    capture = small().write(tmp_path / 'scene.pcap')
-    assert said(tshark, tmp_path, capture, form) == []
-
-
-@pytest.mark.parametrize('form', ['csv', 'long'])
-@pytest.mark.parametrize('name', ['smb3-encrypted', 'smb3-encrypted-kerberos'])
-def test_what_smb3_encrypts_is_said(tshark, tmp_path, form, name):
-    """Wireshark shows the plugin nothing of it; the key may be either kind."""
-    line, = said(tshark, tmp_path, TOP / 'test' / 'pcaps' / (name + '.pcap'), form)
-    assert 'SMB3 encrypts' in line and '-o ntlmssp.nt_password:' in line and '-o kerberos.file:' in line, line
-
-
-@pytest.mark.parametrize('form', ['csv', 'long'])
-def test_no_call_at_all_is_said(tshark, tmp_path, form):
-    scene = small()
-    capture = scene.write(tmp_path / 'scene.pcap')
-    line, = said(tshark, tmp_path, capture, form, '--disable-protocol', 'dcerpc')
-    assert 'no call of PerflibV2' in line
-
-
 def untyped():
     """A client that browsed before the capture begins: names and types are not in it, but of one set."""
     s = single('Known', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Here', lambda at, k: 3))
@@ -796,24 +653,17 @@ def untyped():
     return scene
 
 
-@pytest.mark.parametrize('form, count', [('csv', 2), ('objects', 2), ('long', 6)])
-def test_types_that_were_not_captured_are_said(tshark, tmp_path, form, count, passes):
-    """A blank column without a word would be taken for a counter that stands still."""
-    line, = said(tshark, tmp_path, untyped().write(tmp_path / 'scene.pcap'), form, *passes)
-    label = '%s of a counter whose type is not known: %d; ' % ('rows' if form == 'long' else 'columns', count)
-    assert label in line and 'pcq.names_file' in line
-
-
-def assumed():
-    """Two queries: QueryCounterInfo of the second was not captured, so the order of its counters has to tell whose a block
-    is. Its two counters are of one type, so it is assumed for both."""
+def assumed(infos=1):
+    """Two queries: QueryCounterInfo of the second, or of both, was not captured, so the order of its counters has to tell whose a
+    block is. Its two counters are of one type, so it is assumed for both."""
     s = single('Pair', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Here', lambda at, k: 3),
                counter(2, 'PERF_COUNTER_RAWCOUNT', 'There', lambda at, k: 4))
     other = single('Other', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Sure', lambda at, k: 5))
     scene, c = begin(Server([s, other]), s, other)
     handles = [c.open(), c.open()]
-    c.validate(handles[0], [ask(other, 1)])
-    c.info(handles[0])
+    c.validate(handles[0], [ask(other, 1)] if infos else [ask(other, 1), ask(s, 1)])
+    for handle in handles[:infos]:
+        c.info(handle)
     c.validate(handles[1], [ask(s, 1), ask(s, 2)])
     for _ in range(3):
         for handle in handles:
@@ -821,29 +671,47 @@ def assumed():
     return scene
 
 
-@pytest.mark.parametrize('form, count', [('csv', 2), ('objects', 2), ('long', 6)])
-def test_an_assumption_is_said(tshark, tmp_path, form, count, passes):
-    """With each row, and once for the whole: how many, and of which query."""
-    capture = assumed().write(tmp_path / 'scene.pcap')
-    line, = said(tshark, tmp_path, capture, form, *passes)
-    assert '%s of an assumed counter: %d; ' % ('rows' if form == 'long' else 'columns', count) in line
-    assert '(query 2)' in line and 'QueryCounterInfo' in line
-    if form == 'long':
-        rows = long_rows((tmp_path / 'said.csv').read_bytes().decode())
-        assert [(r['query'], r['assumed']) for r in rows] == [('1', '0'), ('2', '1'), ('2', '1')] * 3
-        assert {r['result'] for r in rows if r['query'] == '2'} == {'3', '4'}
+KEYS_OF_SMB3 = ['SMB3 encrypts', '-o ntlmssp.nt_password:', '-o kerberos.file:']
+SAID = {    # by each export: a bundled capture or how it is made, options, words of what is said; how many columns, and rows
+    'ntlm': ('tcp-ntlm', [], ['not read: 104; ', 'sealed with NTLM', '-o ntlmssp.nt_password:']),
+    'kerberos': ('smb3-kerberos', [], ['sealed with Kerberos', '-o kerberos.file:', 'keytab']),
+    'wrong key': ('tcp-ntlm', ['-o', 'ntlmssp.nt_password:wrong'], ['ntlmssp.nt_password', 'key given', 'does not fit']),
+    # Wireshark shows the plugin nothing of it; the key may be either kind
+    'smb3': ('smb3-encrypted', [], KEYS_OF_SMB3), 'smb3 with kerberos': ('smb3-encrypted-kerberos', [], KEYS_OF_SMB3),
+    'no call': (small, ['--disable-protocol', 'dcerpc'], ['no call of PerflibV2']),
+    # a blank column without a word would be taken for a counter that stands still
+    'untyped': (untyped, [], ['%s of a counter whose type is not known: %d; ', 'pcq.names_file'], 2, 6),
+    'assumed': (assumed, [], ['%s of an assumed counter: %d; ', '(query 2)', 'QueryCounterInfo'], 2, 6),
+    'both assumed': (lambda: assumed(infos=0), [], ['%s of an assumed counter: %d; ', '(query 1, query 2)'], 4, 12),
+    'whole': (small, [], None),
+}
 
 
-def test_each_query_of_what_is_assumed_is_named_once(tshark, tmp_path):
-    s = single('Pair', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Here', [3]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'There', [4]))
-    scene, c = begin(Server([s]), s)
-    handles = [c.open(), c.open()]
-    for handle in handles:
-        c.validate(handle, [ask(s, 1), ask(s, 2)])
-    for handle in handles * 3:
-        c.data(handle)
-    line, = said(tshark, tmp_path, scene.write(tmp_path / 'a.pcap'), 'long')
-    assert 'rows of an assumed counter: 12; ' in line and '(query 1, query 2)' in line
+@pytest.mark.parametrize('name', SAID)
+def test_what_is_left_out_is_said(tshark, tmp_path, name, passes):
+    make, options, words, *counts = SAID[name]
+    capture = TOP / 'test' / 'pcaps' / (make + '.pcap') if isinstance(make, str) else make().write(tmp_path / 'scene.pcap')
+    for form in 'csv', 'objects', 'long':
+        lines = said(tshark, tmp_path, capture, form, *options, *passes)
+        assert len(lines) == bool(words)
+        for word in words or ():
+            kind = ('rows', counts[1]) if counts and form == 'long' else ('columns', counts[0]) if counts else ()
+            assert (word % kind if '%' in word else word) in lines[0], (form, lines)
+
+
+def test_rows_of_an_assumed_counter(tshark, tmp_path, passes):
+    said(tshark, tmp_path, assumed().write(tmp_path / 'scene.pcap'), 'long', *passes)
+    rows = long_rows((tmp_path / 'said.csv').read_bytes().decode())
+    assert [(r['query'], r['assumed']) for r in rows] == [('1', '0'), ('2', '1'), ('2', '1')] * 3
+    assert {r['result'] for r in rows if r['query'] == '2'} == {'3', '4'}
+
+
+@pytest.mark.parametrize('form', ['csv', 'long', 'objects'])
+def test_damaged_answers_are_said(tshark, tmp_path, form):
+    """Each answer that does not add up, and each without its request."""
+    lines = said(tshark, tmp_path, TOP / 'test' / 'pcaps' / 'plain' / 'bad-27-total-size.pcap', form)
+    assert [x.split('pcq: ')[1].split(':')[0] for x in lines] == [
+        'answers that do not add up', 'answers without data', 'values of a counter that is not known']
 
 
 def test_what_was_assumed_of_rows_that_cannot_be_read_again_is_said(tshark, tmp_path):
@@ -891,15 +759,6 @@ def test_each_has_its_filter(tshark, tmp_path):
         rows = long_rows((tmp_path / ('long%d' % n)).read_bytes().decode())
         assert [r['query'] for r in rows] == [str(n)] * 3
     assert compare_pdh((tmp_path / 'all').read_bytes().decode(), first) == 3
-
-
-@FORMS
-def test_damaged_answers_are_said(tshark, tmp_path, form):
-    """Each answer that does not add up, and each without its request."""
-    name = TOP / 'test' / 'pcaps' / 'plain' / 'bad-27-total-size.pcap'
-    lines = said(tshark, tmp_path, name, form)
-    assert [x.split('pcq: ')[1].split(':')[0] for x in lines] == [
-        'answers that do not add up', 'answers without data', 'values of a counter that is not known']
 
 
 # --- Files --------------------------------------------------------------------------------------------------------

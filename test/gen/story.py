@@ -201,7 +201,9 @@ def frames_of(scene, opnum, kind, where=lambda m: True):
 
 
 def answers(scene, opnum=DATA):
-    return frames_of(scene, opnum, 'response', lambda m: m.status == 0)
+    found = frames_of(scene, opnum, 'response', lambda m: m.status == 0)
+    assert found
+    return found
 
 
 def taught_in(scene, code, guid, lcid=None):

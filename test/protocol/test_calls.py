@@ -198,6 +198,7 @@ def test_what_was_not_sealed_is_never_noise(tshark, tmp_path, ndr64):
         line.response(opnum, noise.randbytes(120), [])
     frames = read(tshark, scene, tmp_path)
     info = info_of(tshark, scene, tmp_path)
+    assert len(scene.frames) == 16
     for number in scene.frames:
         assert 'not_decrypted' not in experts(frames[number]) and 'decrypted' not in info[number]
         assert [x for x in frames[number].walk() if x.name.startswith('pcq.') and x.size]
