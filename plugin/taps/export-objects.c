@@ -30,7 +30,7 @@ static struct {
     uint32_t frame;             /* that was handed over last */
     bool first_look;            /* of its packets */
     bool has_said;
-    bool is_drawn;  /* there is a listener for that */
+    bool listens; /* to drawing */
     report *report; /* NULL before the first call, and once it is listed */
     left_out left;
 } objects;
@@ -167,11 +167,7 @@ static void objects_begin(export_object_list_t *list, const packet_info *pinfo, 
     objects.list = list;
     objects.first_look = is_first_look;
     objects.report = report_new();
-    /* Of listeners the youngest is drawn first, and this one has to list what it has before the list's own shows it. */
-    if (objects.is_drawn) {
-        remove_tap_listener(&objects);
-    }
-    objects.is_drawn = output_listen(TAPPED_NAME, &objects, NULL, NULL, redraw, objects_draw);
+    output_listen_first(&objects.listens, TAPPED_NAME, &objects, redraw, objects_draw);
 }
 
 /* Seen again, a capture has taught all names that it will with its first call, and a handle's newest sample is its last. */

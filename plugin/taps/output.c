@@ -224,6 +224,14 @@ bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb
     return true;
 }
 
+void output_listen_first(bool *listens, const char *tap, void *data, tap_packet_cb packet, tap_draw_cb draw)
+{
+    if (*listens) {
+        remove_tap_listener(data);
+    }
+    *listens = output_listen(tap, data, NULL, NULL, packet, draw);
+}
+
 void output_restart(output_task *task)
 {
     drop(&task->file);

@@ -75,3 +75,6 @@ void output_restart(output_task *task);
 /* Registers a listener of ours; false, and reported, if the filter is wrong. */
 bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb reset, tap_packet_cb packet,
                    tap_draw_cb draw);
+
+/* The same anew, so that it is drawn before all that are there: Wireshark begins with those that were registered last. */
+void output_listen_first(bool *listens, const char *tap, void *data, tap_packet_cb packet, tap_draw_cb draw);

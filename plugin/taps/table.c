@@ -221,15 +221,11 @@ static void table_draw(void *data _U_)
     }
 }
 
-/* Just before Wireshark draws them: it begins with those that were registered last. */
 static void listen_to_drawing(void)
 {
-    static bool listening;
+    static bool listens;
 
-    if (listening) {
-        remove_tap_listener(&tables);
-    }
-    listening = output_listen("frame", &tables, NULL, NULL, NULL, table_draw);
+    output_listen_first(&listens, "frame", &tables, NULL, table_draw);
 }
 
 /* Wireshark's window shows numbers and sorts by them. tshark prints numbers by the locale and ends
