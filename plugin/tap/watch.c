@@ -29,6 +29,7 @@ struct watch_rows {
     unsigned count;
     GHashTable *found;
     size_t found_bytes; /* of the paths */
+    unsigned most_found;
 };
 #define MAX_FOUND_BYTES (16 << 20)
 
@@ -193,7 +194,7 @@ static void add_row(const table_row *from)
          g_strdup(from->paths), HFILL},
     };
 
-    *row = (watch_row){field.hfinfo.name, split(from->paths), -1};
+    *row = (watch_row){field.hfinfo.name, split(from->paths), -1, false};
     fields[watched.count++] = field;
 }
 
@@ -237,6 +238,7 @@ static watch_row **find_fitting(const struct watch_rows *among, const char *show
 
     for (unsigned i = 0; i < among->count; i++) {
         if (row_fits(&among->rows[i], path)) {
+            among->rows[i].is_met = true;
             fits = fits == none ? g_new0(watch_row *, among->count + 1) : fits;
             fits[count++] = &among->rows[i];
         }
@@ -256,6 +258,7 @@ static watch_row *const *fitting(struct watch_rows *among, const char *path)
         fits = find_fitting(among, path);
         among->found_bytes += strlen(path);
         g_hash_table_insert(among->found, g_strdup(path), fits);
+        among->most_found = MAX(among->most_found, g_hash_table_size(among->found));
     }
     return fits;
 }
@@ -287,9 +290,13 @@ watch_paths *watch_paths_new(const char *text, char **error)
         return NULL;
     }
     watch_paths *paths = g_new0(watch_paths, 1);
-    paths->rows = g_new0(watch_row, 1);
-    paths->rows->patterns = split(text);
-    paths->count = 1;
+    char **patterns = g_strsplit(text, ";", -1);
+    paths->rows = g_new0(watch_row, g_strv_length(patterns));
+    for (unsigned i = 0; patterns[i]; i++) {
+        if (*g_strstrip(patterns[i])) {
+            paths->rows[paths->count++] = (watch_row){.name = patterns[i], .patterns = split(patterns[i])};
+        }
+    }
     paths->found = new_found();
     return paths;
 }
@@ -297,6 +304,17 @@ watch_paths *watch_paths_new(const char *text, char **error)
 bool watch_paths_fit(watch_paths *paths, const char *path)
 {
     return *fitting(paths, path) != NULL;
+}
+
+const char *watch_paths_unmet(const watch_paths *paths, unsigned number, unsigned *among)
+{
+    *among = paths ? paths->most_found : 0;
+    for (unsigned i = 0; *among > 0 && i < paths->count; i++) {
+        if (!paths->rows[i].is_met && number-- == 0) {
+            return paths->rows[i].name;
+        }
+    }
+    return NULL;
 }
 
 /* --- What they have in an answer --------------------------------------------------------------------------------- */

@@ -147,6 +147,7 @@ static tap_packet_status long_add(void *data, packet_info *pinfo, epan_dissect_t
     const tapped_call *call = tapped;
 
     left_out_count(&export->task.left, call);
+    export->task.left.paths = export->paths;
     if (call->answer == NULL || call->is_repeated) {
         return TAP_PACKET_DONT_REDRAW;
     }

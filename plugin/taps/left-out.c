@@ -140,6 +140,7 @@ static const char *why_no_samples(const left_out *left, left_out_form form)
 static char *find_note(wmem_allocator_t *pool, const left_out *left, const char *what, unsigned number,
                        left_out_form form)
 {
+    const char *pattern;
     bool any_unread = left->unread[0].why != NULL, has_no_samples = has_only_no_samples(left);
     bool any_unanswered =
         left->requests > left->responses + (left->samples > 0); /* one alone is no loss: the capture ended in between */
@@ -204,6 +205,14 @@ static char *find_note(wmem_allocator_t *pool, const left_out *left, const char 
     for (unsigned i = 0; i < array_length(notes); i++) {
         if (notes[i].count > 0 && number-- == 0) {
             return note(form, notes[i].what, notes[i].count, notes[i].why);
+        }
+    }
+    unsigned among, unmet = 0;
+    while ((pattern = watch_paths_unmet(left->paths, unmet++, &among)) != NULL) {
+        if (number-- == 0) {
+            return form == LEFT_OUT_BRIEF
+                       ? g_strdup_printf("counters that fit %s: 0 of %u", pattern, among)
+                       : g_strdup_printf("counters that fit %s: 0 of %u; -z pcq,counters lists all", pattern, among);
         }
     }
     return number == 0 && has_no_samples && left->probes == 0 ? g_strdup(why_no_samples(left, form)) : NULL;

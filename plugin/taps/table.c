@@ -307,6 +307,7 @@ static tap_packet_status table_count(void *listener, packet_info *pinfo, epan_di
         listen_to_drawing();
     }
     left_out_count(&t->left, tapped);
+    t->left.paths = t->paths;
     if (!tapped->is_repeated) {
         t->count(t, pinfo, tapped);
     }

@@ -138,6 +138,26 @@ def test_a_table_that_nothing_passes_says_so(tshark, tmp_path):
         assert 'passes the filter' in row
 
 
+@pytest.mark.parametrize('statistic', ['pcq,counters', 'pcq,long,%s'])
+def test_paths_that_fit_nothing_are_said(tshark, tmp_path, statistic):
+    """Each by itself, and among how many; not one that something fits."""
+    path = run_of_three(tmp_path)
+    statistic = statistic.replace('%s', str(tmp_path / 'long'))
+    for asked, unmet in ((r'\Nix\A', [r'\Nix\A']), (r'\Thing(x)\*', []), (r'\thing(*)\one; \Nix(*)\*;\\OTHER\Thing(x)\One',
+                                                                         [r'\Nix(*)\*', r'\\OTHER\Thing(x)\One'])):
+        shown, said = tshark.run('-q', '-r', path, '-z', '%s,%s' % (statistic, asked))
+        assert said.splitlines() == ['tshark: pcq: counters that fit %s: 0 of 6; -z pcq,counters lists all' % u for u in unmet]
+        assert re.findall(r'^(counters that fit .*) \|$', shown, re.M) == (
+            ['counters that fit %s: 0 of 6' % u for u in unmet] if statistic == 'pcq,counters' else [])
+
+
+def run_of_three(folder):
+    """Two counters of three instances"""
+    thing = multiple('Thing', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', lambda at, k: k), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', lambda at, k: k),
+                     instances=('x', 'y', 'z'))
+    return story(Server([thing]), lambda c: (learn(c, thing), run(c, [ask(thing, i, '*') for i in (1, 2)], 3))).write(folder / 'a.pcap')
+
+
 def test_damaged_answers_and_unknown_queries_are_said(tshark, tmp_path):
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
     scene = Scene()
