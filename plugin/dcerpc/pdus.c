@@ -392,16 +392,21 @@ void pdus_enter(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo)
     innermost = cursor;
 }
 
-/* A PDU that is not all there may come again, put together. */
-void pdus_leave(pdus_cursor *cursor, bool is_dcerpc)
+void pdus_leave(pdus_cursor *cursor)
 {
-    rpc_header header;
-    const packet_info *pinfo = cursor->pinfo;
-    int end = cursor->tvb && pinfo->desegment_len != 0 ? pinfo->desegment_offset : INT_MAX;
-
     innermost = cursor->outer;
-    while (is_dcerpc && cursor->tvb && cursor->at < end && pdu_header_read(&header, cursor->tvb, cursor->at)) {
-        pass(cursor, &header, false);
+}
+
+/* In the middle of a call that nobody read there is nothing to learn. */
+void pdus_pass(pdus_cursor *cursor, int at, const rpc_header *header)
+{
+    if (cursor->tvb == NULL || at < cursor->at) {
+        return;
+    }
+    if (header->is_first || header->is_last) {
+        pass(cursor, header, false);
+    } else {
+        cursor->at += header->size;
     }
 }
 

@@ -51,7 +51,10 @@ typedef struct pdus_cursor {
 } pdus_cursor;
 
 void pdus_enter(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo);
-void pdus_leave(pdus_cursor *cursor, bool is_dcerpc);
+void pdus_leave(pdus_cursor *cursor);
+
+/* What no operation was handed of it: the PDU at `at`, each in turn, behind pdus_leave(). */
+void pdus_pass(pdus_cursor *cursor, int at, const rpc_header *header);
 
 /* A message that PDUs may be in, or they themselves: it may have been cut short when it was captured. */
 void pdus_note_message(tvbuff_t *tvb, packet_info *pinfo);

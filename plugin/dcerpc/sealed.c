@@ -571,20 +571,31 @@ static void tell_answer(packet_info *pinfo, uint32_t call_id)
     }
 }
 
-/* Where nothing is sealed, as where all is opened, this is all that a PDU costs. */
-static void show_pdus(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
+static void show_unread(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
+                        bool *any)
 {
+    if (header->type == PDU_FAULT) {
+        show_sealed_fault(tvb, pinfo, tree, at, header);
+    } else if (header->type == PDU_REQ || header->type == PDU_RESP) {
+        bool is_sealed = header->auth_size > 0 && show_sealed(tvb, pinfo, tree, at, header, any);
+        if (!is_sealed && header->type == PDU_RESP && header->is_last) {
+            tell_answer(pinfo, header->call_id);
+        }
+    }
+}
+
+/* Where nothing is sealed, as where all is opened, this is all that a PDU costs. One that is not all there may come again, put
+ * together. */
+static void pass_pdus(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
+{
+    int end = pinfo->desegment_len != 0 ? pinfo->desegment_offset : INT_MAX;
     rpc_header header;
     bool any = false;
 
-    for (int at = 0; connections_exist() && pdu_header_read(&header, tvb, at); at += header.size) {
-        if (header.type == PDU_FAULT) {
-            show_sealed_fault(tvb, pinfo, tree, at, &header);
-        } else if (header.type == PDU_REQ || header.type == PDU_RESP) {
-            bool is_sealed = show_sealed(tvb, pinfo, tree, at, &header, &any);
-            if (!is_sealed && header.type == PDU_RESP && header.is_last) {
-                tell_answer(pinfo, header.call_id);
-            }
+    for (int at = 0; at < end && pdu_header_read(&header, tvb, at); at += header.size) {
+        pdus_pass(cursor, at, &header);
+        if (connections_exist()) {
+            show_unread(tvb, pinfo, tree, at, &header, &any);
         }
     }
 }
@@ -622,9 +633,9 @@ static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, pac
     }
     FINALLY /* what was cut short when it was captured says in its header what it was */
     {
-        pdus_leave(&cursor, result);
+        pdus_leave(&cursor);
         if (result) {
-            show_pdus(tvb, pinfo, tree);
+            pass_pdus(&cursor, tvb, pinfo, tree);
         }
     }
     ENDTRY;
