@@ -17,12 +17,17 @@
 /* Below this the zeros behind the point are more than anybody counts. */
 #define TOO_SMALL 1e-7
 
+/* Two digits at a time: these texts are much of what a value costs where it is shown. */
+static const char pairs[] =
+    "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
+    "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
+    "9899";
+
 static char *put_group(char *end, unsigned value)
 {
-    *--end = (char)('0' + value % 10);
-    *--end = (char)('0' + value / 10 % 10);
-    *--end = (char)('0' + value / 100);
-    return end;
+    memcpy(end - 2, pairs + 2 * (value % 100), 2);
+    end[-3] = (char)('0' + value / 100);
+    return end - 3;
 }
 
 static size_t put_integer(char *out, uint64_t value, bool in_groups)
@@ -66,22 +71,18 @@ size_t text_plain_point(char *text)
     return (size_t)(to - text);
 }
 
-static size_t put_fixed(char *out, double size, unsigned decimals)
+/* `scale`: 10 to the power of `decimals`. */
+static size_t put_fixed(char *out, double size, unsigned decimals, unsigned scale)
 {
-    uint64_t scale = 1;
+    uint64_t scaled = (uint64_t)(size * scale + 0.5);
+    unsigned fraction = (unsigned)(scaled % scale);
+    size_t point = put_integer(out, scaled / scale, true), end = point + decimals + 1;
 
-    for (unsigned i = 0; i < decimals; i++) {
-        scale *= 10;
-    }
-    uint64_t scaled = (uint64_t)(size * (double)scale + 0.5);
-    size_t end = put_integer(out, scaled / scale, true);
-
-    out[end++] = '.';
-    for (scaled %= scale; decimals > 0; decimals--, end++) {
-        scale /= 10;
-        out[end] = (char)('0' + scaled / scale % 10);
-    }
+    out[point] = '.';
     out[end] = '\0';
+    for (size_t at = end - 1; at > point; at--, fraction /= 10) {
+        out[at] = (char)('0' + fraction % 10);
+    }
     return end;
 }
 
@@ -89,7 +90,7 @@ size_t text_number(char *out, double value)
 {
     double size = fabs(value);
     size_t sign = value < 0;
-    unsigned decimals = 1;
+    unsigned decimals = 1, scale = 10;
 
     if (size > 0 && (!(size < TOO_LARGE) || size < TOO_SMALL)) {
         snprintf(out, TEXT_NUMBER_SIZE, size < 1 ? "%.2g" : "%.15g", value);
@@ -99,8 +100,9 @@ size_t text_number(char *out, double value)
     /* three significant digits; 9.996 is 10.0, not 10.00 */
     for (double limit = 10; size > 0 && decimals < 9 && size + size * 0.0005 < limit; limit /= 10) {
         decimals++;
+        scale *= 10;
     }
-    return sign + put_fixed(out + sign, size, decimals);
+    return sign + put_fixed(out + sign, size, decimals, scale);
 }
 
 /* --- Texts ------------------------------------------------------------------------------------------------------ */
