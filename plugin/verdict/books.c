@@ -173,22 +173,24 @@ void verdict_books_count(verdict_talk *talk, packet_info *pinfo, const tapped_ca
 
 /* --- Findings -------------------------------------------------------------------------------------------------- */
 
-/* $F is the first of them without its machine, $1 its error, $2 how many others are lacking. */
+/* $F is the first of them without its machine. Between both parts of the sentence stands its error, or how many others are lacking. */
 static const struct {
     verdict_kind kind;
     verdict_party party;
-    const char *text;
+    const char *text, *rest;
 } book_rows[NUM_BOOKS] = {
-    [BOOK_LACKING] = {VERDICT_NOT_DELIVERED, PARTY_SERVER, "$S does not deliver $F to $C$2: since $T"},
-    [BOOK_BLOCK_FAILED] = {VERDICT_BLOCK_FAILED, PARTY_SERVER, "$S answers $C with $1, $F$N: since $T"},
-    [BOOK_REFUSED] = {VERDICT_REFUSED, PARTY_SERVER, "$S refuses $C $F ($1): since $T"},
-    [BOOK_RESET] = {VERDICT_RESET, PARTY_SERVER, "$F of $S began again$N: since $T"},
+    [BOOK_LACKING] = {VERDICT_NOT_DELIVERED, PARTY_SERVER, "$S does not deliver $F to $C", ": since $T"},
+    [BOOK_BLOCK_FAILED] = {VERDICT_BLOCK_FAILED, PARTY_SERVER, "$S answers $C with ", ", $F$N: since $T"},
+    [BOOK_REFUSED] = {VERDICT_REFUSED, PARTY_SERVER, "$S refuses $C $F (", "): since $T"},
+    [BOOK_RESET] = {VERDICT_RESET, PARTY_SERVER, "$F of $S began again$N: since $T", NULL},
     [BOOK_ASSUMED] = {VERDICT_ASSUMED, PARTY_CAPTURE,
-                      "The capture does not prove whose values of $S to $C are (assumed): since $T"},
-    [BOOK_UNTYPED] = {VERDICT_UNTYPED, PARTY_CAPTURE, "The capture lacks the types of values of $S to $C: since $T"},
-    [BOOK_EMPTY] = {VERDICT_EMPTY, PARTY_SERVER, "$S gives $C samples without a value$N: since $T"},
-    [BOOK_DAMAGED] = {VERDICT_DAMAGED, PARTY_SERVER, "$S sends $C answers that do not add up, damaged$N: since $T"},
-    [BOOK_NAMES] = {VERDICT_NAMES, PARTY_SERVER, "$S sends $C a list of names that does not add up$N: since $T"},
+                      "The capture does not prove whose values of $S to $C are (assumed): since $T", NULL},
+    [BOOK_UNTYPED] = {VERDICT_UNTYPED, PARTY_CAPTURE, "The capture lacks the types of values of $S to $C: since $T",
+                      NULL},
+    [BOOK_EMPTY] = {VERDICT_EMPTY, PARTY_SERVER, "$S gives $C samples without a value$N: since $T", NULL},
+    [BOOK_DAMAGED] = {VERDICT_DAMAGED, PARTY_SERVER, "$S sends $C answers that do not add up, damaged$N: since $T",
+                      NULL},
+    [BOOK_NAMES] = {VERDICT_NAMES, PARTY_SERVER, "$S sends $C a list of names that does not add up$N: since $T", NULL},
 };
 
 static const char *short_path(const char *path)
@@ -225,16 +227,19 @@ static void find_book(const verdict_monitor *monitor, book_kind kind)
 
     if (sum.things > 0) {
         char *error = verdict_error(false, sum.status, false), *meaning = verdict_error(false, sum.status, true);
-        char *others = lacking > 1 ? g_strdup_printf(" (and %u more)", lacking - 1) : NULL;
+        char *others = lacking > 1 ? g_strdup_printf(" (and %u more)", lacking - 1) : g_strdup("");
         char *count =
-            sum.things > 1 ? g_strdup_printf("%" PRIu64 " in all%s", sum.things, sum.first ? ", " : "") : NULL;
-        sum.shown.more = g_strconcat(count ? count : "", sum.first ? "first " : "", sum.first ? sum.first : "",
-                                     sum.status > 0 ? ": " : "", sum.status > 0 ? meaning : "", NULL);
-        if (*sum.shown.more == '\0') {
-            g_clear_pointer(&sum.shown.more, g_free);
+            sum.things > 1 ? g_strdup_printf("%" PRIu64 " in all%s", sum.things, sum.first ? ", " : "") : g_strdup("");
+        if (*count || sum.first) {
+            sum.shown.more = g_strconcat(count, sum.first ? "first " : "", sum.first ? sum.first : "",
+                                         sum.status > 0 ? ": " : "", sum.status > 0 ? meaning : "", NULL);
         }
-        verdict_find(monitor, book_rows[kind].kind, book_rows[kind].party, &sum.shown, book_rows[kind].text,
-                     &(verdict_words){.which = short_path(sum.first), .words = {error, others}});
+        sum.shown.which = g_strdup(short_path(sum.first));
+        verdict_find(monitor, book_rows[kind].kind, book_rows[kind].party, &sum.shown, "%s%s%s", book_rows[kind].text,
+                     kind == BOOK_LACKING   ? others
+                     : book_rows[kind].rest ? error
+                                            : "",
+                     book_rows[kind].rest ? book_rows[kind].rest : "");
         g_free(error);
         g_free(meaning);
         g_free(others);
@@ -268,7 +273,7 @@ static bool comes_and_goes(const verdict_monitor *monitor)
 
 void verdict_books_find(const verdict_monitor *monitor)
 {
-    for (unsigned i = 0; i < NUM_BOOKS && !verdict_first_talk(monitor)->is_other; i++) {
+    for (unsigned i = 0; i < NUM_BOOKS; i++) {
         bool is_said =
             (i == BOOK_LACKING && comes_and_goes(monitor)) ||
             (i == BOOK_EMPTY && (verdict_has(monitor, VERDICT_REFUSED) || verdict_has(monitor, VERDICT_NOT_DELIVERED)));

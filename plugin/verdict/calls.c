@@ -67,46 +67,50 @@ static void say_failed(const verdict_monitor *monitor, verdict_shown *shown, con
 {
     char *error = verdict_error(first->is_fault, first->status, false);
     char *meaning = verdict_error(first->is_fault, first->status, true);
-    const verdict_words words = {.words = {first->operation, error}};
 
     shown->more = g_strdup_printf("first %s: %s", first->operation, meaning);
     if (first->status == ACCESS_DENIED && verdict_ladder_does_not_seal(monitor->pair)) {
         verdict_find(monitor, VERDICT_NOT_SEALED, PARTY_CLIENT, shown,
-                     "$C signs and does not seal, so $S denies its calls: since $T", NULL);
+                     "$C signs and does not seal, so $S denies its calls: since $T");
     } else if (first->is_fault && first->status == UNKNOWN_INTERFACE) {
         verdict_find(monitor, VERDICT_INTERFACE_MISSING, PARTY_SERVER, shown,
-                     "$S does not have the interface for $1 of $C: $2 since $T", &words);
-    } else {
+                     "$S does not have the interface for %s of $C: %s since $T", first->operation, error);
+    } else if (first->status == ACCESS_DENIED) {
         verdict_find(monitor, VERDICT_CALL_FAILED, PARTY_SERVER, shown,
-                     first->status == ACCESS_DENIED ? "$S denies calls of $C (access denied: no rights)$N: since $T"
-                                                    : "$S answers $1 of $C with $2$N: since $T",
-                     &words);
+                     "$S denies calls of $C (access denied: no rights)$N: since $T");
+    } else {
+        verdict_find(monitor, VERDICT_CALL_FAILED, PARTY_SERVER, shown, "$S answers %s of $C with %s$N: since $T",
+                     first->operation, error);
     }
     g_free(error);
     g_free(meaning);
 }
 
+/* What else fails comes of what is denied. */
 static void find_failed(const verdict_monitor *monitor)
 {
     GHashTable *last = successes(monitor);
-    verdict_shown shown[2] = {{.frames = NULL}}; /* denied, or failed otherwise */
-    const verdict_call *first[2] = {NULL};
+    verdict_shown shown = {.frames = NULL};
+    const verdict_call *first = NULL;
 
     for (unsigned i = 0; i < monitor->calls->len; i++) {
         const verdict_call *call = verdict_call_at(monitor, i);
-        if (call->outcome == CALL_FAILED && !came_through(monitor, call) &&
-            (call->asks || GPOINTER_TO_UINT(g_hash_table_lookup(last, key_of(call))) <= i)) {
-            unsigned which = call->status != ACCESS_DENIED;
-            first[which] = first[which] ? first[which] : call;
-            verdict_show(&shown[which], call->frame, call->answered);
+        bool is_forgotten = came_through(monitor, call) ||
+                            (!call->asks && GPOINTER_TO_UINT(g_hash_table_lookup(last, key_of(call))) > i);
+        bool is_denied = call->status == ACCESS_DENIED, goes_first = first == NULL || first->status != ACCESS_DENIED;
+        if (call->outcome != CALL_FAILED || is_forgotten || (!is_denied && !goes_first)) {
+            continue;
         }
+        if (first == NULL || (is_denied && goes_first)) {
+            verdict_forget(&shown);
+            first = call;
+        }
+        verdict_show(&shown, call->frame, call->answered);
     }
     g_hash_table_destroy(last);
-    unsigned which = first[0] == NULL; /* the others come of what is denied */
-    if (first[which]) {
-        say_failed(monitor, &shown[which], first[which]);
+    if (first) {
+        say_failed(monitor, &shown, first);
     }
-    verdict_forget(&shown[1]);
 }
 
 /* --- Calls that nobody answered -------------------------------------------------------------------------------- */
@@ -166,11 +170,12 @@ static void find_unanswered(const verdict_monitor *monitor)
         verdict_ladder_say(monitor->pair, status, &broken, monitor->findings);
     }
     verdict_forget(&broken);
-    bool is_resent =
-        first && verdict_fault_event(first->connection, WIRE_RESENT, first->asked, first->asked + LONG_WAIT);
-    verdict_find(monitor, VERDICT_UNANSWERED, is_resent ? PARTY_NETWORK : PARTY_SERVER, &shown,
-                 "$S does not answer $1 of $C$2$N: since $T",
-                 &(verdict_words){.words = {first ? first->operation : "", is_resent ? ", sent again and again" : ""}});
+    if (first) {
+        bool is_resent = verdict_fault_event(first->connection, WIRE_RESENT, first->asked, first->asked + LONG_WAIT);
+        verdict_find(monitor, VERDICT_UNANSWERED, is_resent ? PARTY_NETWORK : PARTY_SERVER, &shown,
+                     "$S does not answer %s of $C%s$N: since $T", first->operation,
+                     is_resent ? ", sent again and again" : "");
+    }
 }
 
 /* --- Answers that bring nothing -------------------------------------------------------------------------------- */
@@ -201,10 +206,10 @@ static void find_no_data(const verdict_monitor *monitor)
 
     if (is_sealed) {
         verdict_find(monitor, VERDICT_NO_DATA, PARTY_SERVER, &shown,
-                     "$S answers without data (it fails, or $C offers too little room): since $T", NULL);
+                     "$S answers without data (it fails, or $C offers too little room): since $T");
     } else if (verdict_count_shown(&shown) >= (any_sample ? LOOP : LOOP - 1)) {
         verdict_find(monitor, VERDICT_NO_DATA, PARTY_CLIENT, &shown,
-                     "$C offers $S too little room each time, and gets no sample: since $T", NULL);
+                     "$C offers $S too little room each time, and gets no sample: since $T");
     }
     verdict_forget(&shown);
 }
@@ -216,12 +221,8 @@ static void find_in_vain(const verdict_monitor *monitor)
     double in_vain = verdict_count_shown(&shown) / MAX(samples, 1);
 
     if (samples > 1 && in_vain >= MANY_CALLS - 1) {
-        char *words[] = {g_strdup_printf("%.0f", in_vain + 1), g_strdup_printf("%.0f", in_vain)};
         verdict_find(monitor, VERDICT_MANY_CALLS, PARTY_CLIENT, &shown,
-                     "$C needs $1 calls to $S for each sample, $2 in vain: since $T",
-                     &(verdict_words){.words = {words[0], words[1]}});
-        g_free(words[0]);
-        g_free(words[1]);
+                     "$C needs %.0f calls to $S for each sample, %.0f in vain: since $T", in_vain + 1, in_vain);
     }
     verdict_forget(&shown);
 }
@@ -237,10 +238,8 @@ static void find_fast(const verdict_monitor *monitor)
     }
     if (interval > 0 && interval < FAST && verdict_count_shown(&shown) >= FEWEST_FAST &&
         2 * same >= verdict_count_shown(&shown)) {
-        char *each = g_strdup_printf("%.0f", interval * 1000);
         verdict_find(monitor, VERDICT_FAST_POLL, PARTY_CLIENT, &shown,
-                     "$C asks $S each $1 ms, faster than counters change: since $T", &(verdict_words){.words = {each}});
-        g_free(each);
+                     "$C asks $S each %.0f ms, faster than counters change: since $T", interval * 1000);
     }
     verdict_forget(&shown);
 }
@@ -276,9 +275,9 @@ static void find_ends(const verdict_monitor *monitor)
         }
     }
     verdict_find(monitor, VERDICT_BROKEN, PARTY_SERVER, &broken,
-                 "$S ends the connection of $C while a query is open$N: $T", NULL);
+                 "$S ends the connection of $C while a query is open$N: $T");
     verdict_find(monitor, VERDICT_STOPPED, PARTY_CLIENT, &stopped,
-                 "$C stopped asking $S, and left its query open: last $T", NULL);
+                 "$C stopped asking $S, and left its query open: last $T");
 }
 
 static void find_open(const verdict_monitor *monitor)
@@ -296,17 +295,15 @@ static void find_open(const verdict_monitor *monitor)
         }
     }
     if (verdict_count_shown(&shown) >= MANY_OPEN) {
-        char *count = g_strdup_printf("%u", verdict_count_shown(&shown));
-        verdict_find(monitor, VERDICT_HANDLES_OPEN, PARTY_CLIENT, &shown, "$C left $1 handles open on $S: since $T",
-                     &(verdict_words){.words = {count}});
-        g_free(count);
+        verdict_find(monitor, VERDICT_HANDLES_OPEN, PARTY_CLIENT, &shown, "$C left %u handles open on $S: since $T",
+                     verdict_count_shown(&shown));
     }
     verdict_forget(&shown);
 }
 
 void verdict_calls_find(const verdict_monitor *monitor)
 {
-    if (verdict_first_talk(monitor)->is_other || monitor->calls->len == 0) {
+    if (monitor->calls->len == 0) {
         return;
     }
     find_failed(monitor);

@@ -57,12 +57,10 @@ void verdict_capture_find(const verdict_monitor *monitor, bool lacks_some)
     verdict_shown cut = events_of(monitor, WIRE_CUT, 0, UINT32_MAX);
     if (lacks_some || is_doubtful || answers + requests > 0 || !has_samples) {
         lost.more = g_strdup_printf("answers missing: %u; requests missing: %u", answers, requests);
-        verdict_find(monitor, VERDICT_LOST, PARTY_CAPTURE, &lost, "The capture lacks packets of $C and $S: since $T",
-                     NULL);
+        verdict_find(monitor, VERDICT_LOST, PARTY_CAPTURE, &lost, "The capture lacks packets of $C and $S: since $T");
     }
     if (unreadable > 0 || !has_samples || has_book(monitor, BOOK_CUT)) {
-        verdict_find(monitor, VERDICT_CUT, PARTY_CAPTURE, &cut, "The capture cuts frames of $C and $S short: since $T",
-                     NULL);
+        verdict_find(monitor, VERDICT_CUT, PARTY_CAPTURE, &cut, "The capture cuts frames of $C and $S short: since $T");
     }
     verdict_forget(&lost);
     verdict_forget(&cut);

@@ -164,7 +164,7 @@ static void take_talks(verdict_monitor *monitor, const verdict_talk *first)
     if (num_offsets > 0) {
         numbers[FIGURE_CLOCK] = offsets / num_offsets;
     }
-    if (!first->is_sealed && !first->is_other) {
+    if (!first->is_sealed) {
         numbers[FIGURE_COUNTERS] = (double)verdict_last_talk(monitor)->counters;
         numbers[FIGURE_REFUSED] = refusals;
         numbers[FIGURE_FAILED] = failed;
@@ -193,10 +193,6 @@ void verdict_figures(verdict_monitor *monitor)
     }
     texts[FIGURE_SERVER] = g_strdup(first->server);
     take_talks(monitor, first);
-    if (first->is_other) {
-        numbers[FIGURE_PROBES] = 0;
-        return;
-    }
     name_handles(monitor, first);
     take_intervals(monitor, &intervals, &longest);
     if (first->is_sealed) {

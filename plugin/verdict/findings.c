@@ -83,12 +83,9 @@ void verdict_show(verdict_shown *shown, uint32_t frame, double when)
 
 void verdict_forget(verdict_shown *shown)
 {
-    if (shown->frames) {
-        g_array_unref(shown->frames);
-        shown->frames = NULL;
-    }
-    g_free(shown->more);
-    shown->more = NULL;
+    g_clear_pointer(&shown->frames, g_array_unref);
+    g_clear_pointer(&shown->which, g_free);
+    g_clear_pointer(&shown->more, g_free);
 }
 
 static char *time_text(double when, bool is_utc, const char *format)
@@ -114,46 +111,45 @@ static void put_word(GString *line, const char *word, long most)
 }
 
 /* What is left out, the more the longer a line would be: how often, what stands behind '|', and characters of names and paths. */
-static GString *sentence(const char *text, const verdict_words *words, const verdict_shown *shown, int cut)
+static GString *sentence(const char *text, const verdict_shown *shown, const char *server, const char *client, int cut)
 {
     enum { WITHOUT_TIMES = 1, WITHOUT_TAIL = 2 };
     GString *line = g_string_new(NULL);
-    char *clock = time_text(shown->since, false, "%H:%M:%S, ");
+    char *clock = shown->since > 0 ? time_text(shown->since, false, "%H:%M:%S, ") : g_strdup("");
     long most = VERDICT_LINE + WITHOUT_TAIL - cut;
 
     for (; *text && (*text != '|' || cut < WITHOUT_TAIL); text++) {
-        if (*text != '$' || text[1] == '\0' || strchr("SCFTN1234", text[1]) == NULL) {
+        if (*text != '$' || text[1] == '\0' || strchr("SCFTN", text[1]) == NULL) { /* IPC$ */
             g_string_append_len(line, text, *text != '|');
         } else if (*++text == 'T') {
-            g_string_append_printf(line, "%sframe %u", shown->since > 0 ? clock : "", shown->first);
-        } else if (*text == 'N') {
-            if (shown->frames->len > 1 && cut < WITHOUT_TIMES) {
-                g_string_append_printf(line, " (%u times)", shown->frames->len);
-            }
-        } else if (g_ascii_isdigit(*text)) {
-            put_word(line, words->words[*text - '1'], LONG_MAX);
-        } else {
-            put_word(line, *text == 'S' ? words->server : *text == 'C' ? words->client : words->which, most);
+            g_string_append_printf(line, "%sframe %u", clock, shown->first);
+        } else if (*text != 'N') {
+            put_word(line, *text == 'S' ? server : *text == 'C' ? client : shown->which, most);
+        } else if (shown->frames->len > 1 && cut < WITHOUT_TIMES) {
+            g_string_append_printf(line, " (%u times)", shown->frames->len);
         }
     }
     g_free(clock);
     return line;
 }
 
-void verdict_say(GPtrArray *findings, verdict_kind kind, verdict_party party, verdict_shown *shown, const char *text,
-                 const verdict_words *words)
+void verdict_say(GPtrArray *findings, verdict_kind kind, verdict_party party, verdict_shown *shown, const char *server,
+                 const char *client, const char *text)
 {
     if (shown->frames) {
         verdict_finding *finding = g_new0(verdict_finding, 1);
         put_in_order(shown->frames);
-        GString *line = sentence(text, words, shown, 0);
+        GString *line = sentence(text, shown, server, client, 0);
         for (int cut = 1; cut < VERDICT_LINE && g_utf8_strlen(line->str, -1) > VERDICT_LINE; cut++) {
             g_string_free(line, TRUE);
-            line = sentence(text, words, shown, cut);
+            line = sentence(text, shown, server, client, cut);
         }
-        *finding = (verdict_finding){kind, party, shown->frames, shown->since, g_string_free(line, FALSE), shown->more};
-        shown->frames = NULL;
-        shown->more = NULL;
+        *finding = (verdict_finding){.kind = kind,
+                                     .party = party,
+                                     .frames = g_steal_pointer(&shown->frames),
+                                     .since = shown->since,
+                                     .text = g_string_free(line, FALSE),
+                                     .more = g_steal_pointer(&shown->more)};
         g_ptr_array_add(findings, finding);
     }
     verdict_forget(shown);

@@ -99,7 +99,8 @@ typedef struct {
     GArray *frames; /* uint32_t, NULL: none */
     uint32_t first;
     double since;
-    char *more; /* a finding's, NULL: nothing to add */
+    char *which; /* $F: a path, for instance */
+    char *more;  /* a finding's, NULL: nothing to add */
 } verdict_shown;
 
 void verdict_show(verdict_shown *shown, uint32_t frame, double when);
@@ -110,15 +111,11 @@ static inline unsigned verdict_count_shown(const verdict_shown *shown)
     return shown->frames ? shown->frames->len : 0;
 }
 
-/* What stands in a sentence for $S, $C, $F (which of them: a path, for instance) and $1 to $4; nothing for NULL. */
-typedef struct {
-    const char *server, *client, *which, *words[4];
-} verdict_words;
-
-/* Adds what they show, if they show anything, and forgets them. In the sentence $T is the time of day and frame of the first, $N
- * " (3 times)" where there are more. Of what is too long that goes first, then what stands behind '|', then ends of names and paths. */
-void verdict_say(GPtrArray *findings, verdict_kind kind, verdict_party party, verdict_shown *shown, const char *text,
-                 const verdict_words *words);
+/* Adds what they show, if they show anything, and forgets them. In the sentence $S and $C are server and client, $F which of them, $T the
+ * time of day and frame of the first, $N " (3 times)" where there are more. Of what is too long that goes first, then what stands behind
+ * '|', then ends of names and paths. */
+void verdict_say(GPtrArray *findings, verdict_kind kind, verdict_party party, verdict_shown *shown, const char *server,
+                 const char *client, const char *text);
 
 /* "ERROR_NO_DATA"; "ERROR_NO_DATA (no data now)". To be freed. */
 char *verdict_error(bool is_fault, uint32_t status, bool with_meaning);

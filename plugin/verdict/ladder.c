@@ -21,7 +21,7 @@ static GHashTable *askers;       /* whose clients these are */
 #define STATUS(rung, outcome, kind, name, text) ROW(rung, outcome, kind, SERVER, "STATUS_" name, text)
 #define LOGON(outcome, party, name, text) ROW(LOGON, outcome, LOGON_FAILED, party, "STATUS_" name, text)
 
-/* What each outcome says, of NUM_RUNGS wherever it is: $S is the server, $C the client, $1 the port. The last of a rung, without an outcome, is for all others. */
+/* What each outcome says, of NUM_RUNGS wherever it is: $S is the server, $C the client, $F the port. The last of a rung, without an outcome, is for all others. */
 static const struct {
     ladder_rung rung;
     uint32_t outcome;
@@ -34,13 +34,13 @@ static const struct {
     {NUM_RUNGS, 0xc0000203, VERDICT_SESSION_EXPIRED, PARTY_SERVER, "STATUS_USER_SESSION_DELETED",
      "$S deleted the session of $C"},
     ROW(REACH, OUTCOME_SILENT, UNREACHABLE, NETWORK, "",
-        "$S does not answer on port $1 (a firewall, or no such machine)"),
+        "$S does not answer on port $F (a firewall, or no such machine)"),
     ROW(REACH, OUTCOME_RESET, REFUSED_CONNECTION, SERVER, "",
-        "$S refuses connections on port $1 (nobody listens, or a firewall)"),
+        "$S refuses connections on port $F (nobody listens, or a firewall)"),
     ROW(REACH, OUTCOME_ICMP, UNREACHABLE, NETWORK, "ICMP: unreachable",
-        "$S cannot be reached on port $1, says a router (firewall?)"),
+        "$S cannot be reached on port $F, says a router (firewall?)"),
     ROW(REACH, OUTCOME_ICMP_PORT, REFUSED_CONNECTION, SERVER, "ICMP: port unreachable",
-        "$S refuses port $1 by ICMP (nobody listens, or a firewall)"),
+        "$S refuses port $F by ICMP (nobody listens, or a firewall)"),
     ROW(LOGON, OUTCOME_UNANSWERED, UNANSWERED, SERVER, "", "$S does not answer the logon of $C"),
     ROW(LOGON, OUTCOME_ENDED, BROKEN, SERVER, "", "$S ends the connection as $C logs on"),
     LOGON(0xc000006d, CLIENT, "LOGON_FAILURE", "$C gives $S a wrong name or password"),
@@ -263,17 +263,17 @@ static void say(const verdict_pair *pair, ladder_rung rung, const ladder_failure
            (outcomes[row].outcome != failure->outcome && outcomes[row].outcome != 0)) {
         row++;
     }
-    bool has_client = strstr(outcomes[row].text, "$C") != NULL;
-    char *text = g_strconcat(outcomes[row].text, has_client ? ", since $T|$2" : ": $C since $T|$2", NULL);
-    char *port = g_strdup_printf("%u", failure->port);
     char *name = *outcomes[row].name     ? g_strdup_printf(" (%s)", outcomes[row].name)
                  : failure->outcome > 99 ? g_strdup_printf(" (STATUS_… 0x%08x)", failure->outcome)
-                                         : NULL;
-    verdict_shown shown = {g_array_copy(failure->shown.frames), failure->shown.first, failure->shown.since, NULL};
-    verdict_say(findings, outcomes[row].kind, outcomes[row].party, &shown, text,
-                &(verdict_words){.server = pair->called, .client = pair->client, .words = {port, name}});
+                                         : g_strdup("");
+    char *text =
+        g_strconcat(outcomes[row].text, strstr(outcomes[row].text, "$C") ? "," : ": $C", " since $T|", name, NULL);
+    verdict_shown shown = {.frames = g_array_copy(failure->shown.frames),
+                           .first = failure->shown.first,
+                           .since = failure->shown.since,
+                           .which = g_strdup_printf("%u", failure->port)};
+    verdict_say(findings, outcomes[row].kind, outcomes[row].party, &shown, pair->called, pair->client, text);
     g_free(text);
-    g_free(port);
     g_free(name);
 }
 
@@ -303,22 +303,20 @@ void verdict_ladder_find_unread(const verdict_pair *pair, GPtrArray *findings)
         uint32_t frame;
         const char *text;
     } reasons[] = {
-        {VERDICT_CUT, pair->has_messages ? pair->cut_frame : 0, "The capture cuts frames of $C and $S short: frame $2"},
+        {VERDICT_CUT, pair->has_messages ? pair->cut_frame : 0, "The capture cuts frames of $C and $S short"},
         {VERDICT_ONE_WAY, pair->has_messages ? pair->one_way_frame : 0,
-         "The capture has one direction alone of what $C and $S say: frame $2"},
+         "The capture has one direction alone of what $C and $S say"},
         {VERDICT_OTHER_PORT, pair->strange_frame,
-         "The capture has SMB on port $1 of $S, which -d tcp.port==$1,nbss reads: frame $2"},
-        {VERDICT_FROM_MIDDLE, pair->unbound_frame, "The capture begins behind the bind of $C to $S: frame $2"}};
+         "The capture has SMB on port $F of $S, which -d tcp.port==$F,nbss reads"},
+        {VERDICT_FROM_MIDDLE, pair->unbound_frame, "The capture begins behind the bind of $C to $S"}};
 
     for (unsigned i = 0; i < G_N_ELEMENTS(reasons); i++) {
         if (reasons[i].frame > 0) {
-            verdict_shown shown = {.frames = NULL};
-            char *port = g_strdup_printf("%u", pair->strange_port), *frame = g_strdup_printf("%u", reasons[i].frame);
+            verdict_shown shown = {.which = g_strdup_printf("%u", pair->strange_port)};
+            char *text = g_strdup_printf("%s: frame %u", reasons[i].text, reasons[i].frame);
             verdict_show(&shown, reasons[i].frame, pair->first_time);
-            verdict_say(findings, reasons[i].kind, PARTY_CAPTURE, &shown, reasons[i].text,
-                        &(verdict_words){.server = pair->called, .client = pair->client, .words = {port, frame}});
-            g_free(port);
-            g_free(frame);
+            verdict_say(findings, reasons[i].kind, PARTY_CAPTURE, &shown, pair->called, pair->client, text);
+            g_free(text);
             return;
         }
     }

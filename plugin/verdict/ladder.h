@@ -52,7 +52,6 @@ typedef struct verdict_pair {
     uint32_t level;                       /* of authentication of its bind, 0: none, */
     bool is_bound;                        /* if it had one that was captured */
     double sampled;                       /* when its newest sample came */
-    bool is_told;                         /* its failures stand with a monitor */
     uint32_t encrypted_frame;             /* first packets that SMB3 encrypts and no key opens, */
     uint32_t cut_frame;                   /* that were cut when they were captured, */
     uint32_t unbound_frame;               /* of DCE/RPC without a bind, */

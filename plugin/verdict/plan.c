@@ -300,8 +300,7 @@ static void say_slow(const plan *p, const responses *r, unsigned from, unsigned 
     unsigned first = r->calls[from], last = r->calls[end - 1], late_acks = 0;
     const verdict_call *call = verdict_call_at(monitor, first);
     double gap_before = usual_gap(p, false, 0, first > 0 ? first - 1 : 0), gap_after = usual_gap(p, false, first, last);
-    const char *before = from > 0 ? verdict_seconds(pool, median(r->seconds, from)) : NULL;
-    verdict_words words = {.words = {verdict_seconds(pool, median(&r->seconds[from], end - from))}};
+    const char *after = verdict_seconds(pool, median(&r->seconds[from], end - from)), *before = "", *rate = "";
 
     for (unsigned i = from; i < end; i++) {
         const verdict_call *slow = verdict_call_at(monitor, r->calls[i]);
@@ -309,14 +308,16 @@ static void say_slow(const plan *p, const responses *r, unsigned from, unsigned 
         late_acks += verdict_fault_about(slow->connection, WIRE_ACKED_LATE, slow->asked_frame) != NULL;
     }
     bool is_network = 2 * late_acks > end - from && call->connection && call->connection->acks_alone;
-    words.words[1] = before ? wmem_strconcat(pool, ", not ", before, NULL) : "";
+    if (from > 0) {
+        before = wmem_strconcat(pool, ", not ", verdict_seconds(pool, median(r->seconds, from)), NULL);
+    }
     if (gap_after > ALIKE * gap_before && gap_before > 0) {
-        words.words[2] = wmem_strdup_printf(pool, "; %s gets 1 sample each %s, not each %s", verdict_client(monitor),
-                                            verdict_seconds(pool, gap_after), verdict_seconds(pool, gap_before));
+        rate = wmem_strdup_printf(pool, "; $C gets 1 sample each %s, not each %s", verdict_seconds(pool, gap_after),
+                                  verdict_seconds(pool, gap_before));
     }
     verdict_find(monitor, VERDICT_SLOW, is_network ? PARTY_NETWORK : PARTY_SERVER, &shown,
-                 is_network ? "The network to $S is slow: since $T, $1$2|$3" : "$S answers slowly: since $T, $1$2|$3",
-                 &words);
+                 "%s slow%s: since $T, %s%s|%s", is_network ? "The network to $S is" : "$S answers",
+                 is_network ? "" : "ly", after, before, rate);
     wmem_destroy_allocator(pool);
 }
 
@@ -463,19 +464,25 @@ static double later_than(const plan *p, unsigned number, bool *is_answer)
 static void say_late(const plan *p, verdict_kind kind, verdict_party party, late_ones *late)
 {
     wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_SIMPLE);
-    const verdict_words words = {.words = {verdict_seconds(pool, late->gap->gap), verdict_seconds(pool, late->usual),
-                                           verdict_seconds(pool, late->gap->wait),
-                                           verdict_seconds(pool, late->gap->usual_wait)}};
-    const char *text =
-        kind == VERDICT_ASKED_LATE ? "$C asks $S late$N: since $T|, a sample after $1 instead of $2"
-        : kind == VERDICT_ANSWERED_LATE
-            ? (party == PARTY_SERVER ? "$S answers $C late$N: since $T|, $3 instead of $4"
-                                     : "$S (or the network to it) answers $C late$N: since $T|, $3 instead of $4")
-        : kind == VERDICT_RESENT ? "The network between $C and $S loses or delays packets: since $T|, a sample after $1"
-        : party == PARTY_CLIENT  ? "$C does not read what $S sends (window 0)$N: since $T|, a sample after $1"
-                                 : "$S does not read what $C sends (window 0)$N: since $T|, a sample after $1";
+    const char *gap = verdict_seconds(pool, late->gap->gap), *usual = verdict_seconds(pool, late->usual),
+               *wait = verdict_seconds(pool, late->gap->wait),
+               *usual_wait = verdict_seconds(pool, late->gap->usual_wait);
 
-    verdict_find(p->monitor, kind, party == PARTY_UNKNOWN ? PARTY_SERVER : party, &late->shown, text, &words);
+    bool is_unknown = party == PARTY_UNKNOWN;
+    party = is_unknown ? PARTY_SERVER : party;
+    if (kind == VERDICT_ASKED_LATE) {
+        verdict_find(p->monitor, kind, party, &late->shown,
+                     "$C asks $S late$N: since $T|, a sample after %s instead of %s", gap, usual);
+    } else if (kind == VERDICT_ANSWERED_LATE) {
+        verdict_find(p->monitor, kind, party, &late->shown, "$S%s answers $C late$N: since $T|, %s instead of %s",
+                     is_unknown ? " (or the network to it)" : "", wait, usual_wait);
+    } else {
+        verdict_find(p->monitor, kind, party, &late->shown, "%s: since $T|, a sample after %s",
+                     kind == VERDICT_RESENT  ? "The network between $C and $S loses or delays packets"
+                     : party == PARTY_CLIENT ? "$C does not read what $S sends (window 0)$N"
+                                             : "$S does not read what $C sends (window 0)$N",
+                     gap);
+    }
     wmem_destroy_allocator(pool);
 }
 
@@ -561,7 +568,7 @@ static void find_clocks(const verdict_monitor *monitor)
         if (verdict_count_shown(&shown[i]) < words[i].fewest) {
             verdict_forget(&shown[i]);
         }
-        verdict_find(monitor, words[i].kind, PARTY_SERVER, &shown[i], words[i].text, NULL);
+        verdict_find(monitor, words[i].kind, PARTY_SERVER, &shown[i], "%s", words[i].text);
     }
 }
 
@@ -569,9 +576,6 @@ void verdict_plan_find(verdict_monitor *monitor)
 {
     plan p;
 
-    if (verdict_first_talk(monitor)->is_other) {
-        return;
-    }
     learn(&p, monitor);
     find_slow(&p);
     verdict_capture_find(monitor, find_late(&p));

@@ -77,85 +77,89 @@ static const char *why_no_samples(const verdict_monitor *monitor)
                                                : "no samples: no query was opened";
 }
 
-/* What finds room in the line beside what stands there and is needed more. */
-static const char *if_short(const GString *text, long *taken, const char *more)
+/* ", each 1.004 s" */
+static char *seconds_text(const char *before, double seconds)
 {
-    long size = g_utf8_strlen(more, -1);
+    GString *text = g_string_new(isnan(seconds) ? "" : before);
 
-    if (g_utf8_strlen(text->str, -1) + *taken + size > VERDICT_LINE) {
-        return "";
+    if (!isnan(seconds)) {
+        append_seconds(text, seconds);
     }
-    *taken += size;
-    return more;
+    return g_string_free(text, FALSE);
 }
 
-static void append_if_short(GString *text, const char *more)
+/* In their order those that find room in the line beside what stands there and what is needed more. */
+static void append_parts(GString *text, char **parts, const uint8_t *needed_most, unsigned count)
 {
-    long taken = 0;
+    long size = g_utf8_strlen(text->str, -1);
 
-    g_string_append(text, if_short(text, &taken, more));
+    for (unsigned i = 0; i < count; i++) {
+        char **part = &parts[needed_most[i]];
+        long more = *part ? g_utf8_strlen(*part, -1) : 0;
+        if (size + more > VERDICT_LINE) {
+            g_clear_pointer(part, g_free);
+        } else {
+            size += more;
+        }
+    }
+    for (unsigned i = 0; i < count; i++) {
+        g_string_append(text, parts[i] ? parts[i] : "");
+        g_free(parts[i]);
+    }
 }
 
-/* ", 10 samples, each 1.004 s, none late" */
+/* What a line has to say of how a monitor does. */
 static void append_pace(GString *text, const verdict_monitor *monitor)
 {
     const double *numbers = monitor->figures.numbers;
     double late = numbers[FIGURE_LATE_ASKED] + numbers[FIGURE_LATE_ANSWERED];
-    bool is_sealed = verdict_first_talk(monitor)->is_sealed;
+    char *each = seconds_text(", each ", numbers[FIGURE_INTERVAL]);
 
-    g_string_append_printf(text, "%.0f %s", numbers[FIGURE_SAMPLES],
-                           numbers[FIGURE_SAMPLES] > 1 ? "samples" : "sample");
-    if (!isnan(numbers[FIGURE_INTERVAL])) {
-        g_string_append(text, ", each ");
-        append_seconds(text, numbers[FIGURE_INTERVAL]);
-    }
-    if (is_sealed) {
-        g_string_append(text, monitor->findings->len == 0
-                                  ? ", sealed: its timing is normal; what was refused or failed is sealed"
-                                  : ", sealed");
+    g_string_append_printf(text, "%.0f %s%s", numbers[FIGURE_SAMPLES],
+                           numbers[FIGURE_SAMPLES] > 1 ? "samples" : "sample", each);
+    if (verdict_first_talk(monitor)->is_sealed) {
+        g_string_append(text, ", sealed");
+        g_string_append(
+            text, monitor->findings->len == 0 ? ": its timing is normal; what was refused or failed is sealed" : "");
     } else if (late > 0) {
         g_string_append_printf(text, ", %.0f late", late);
-    } else if (!isnan(numbers[FIGURE_INTERVAL]) && !verdict_has(monitor, VERDICT_SLOW)) {
-        append_if_short(text, ", none late");
     }
-    if (!isnan(numbers[FIGURE_RESPONSE]) && !is_sealed) {
-        GString *answered = g_string_new(", answered in ");
-        append_seconds(answered, numbers[FIGURE_RESPONSE]);
-        append_if_short(text, answered->str);
-        g_string_free(answered, TRUE);
-    }
+    g_free(each);
 }
 
-/* "192.0.2.10 to SRV01: 10 samples, each 1.004 s, none late, answered in 3.4 ms (slowest 9.0 ms, frame 30)" */
+/* "192.0.2.10 to SRV01: 10 samples, each 1.004 s, none late, answered in 3.4 ms (slowest 9.0 ms, frame 30), query 1, logon LAB\\monitor": as
+ * much of it as finds room in a line. */
 static void append_account(GString *text, const verdict_monitor *monitor)
 {
+    enum { LATE, ANSWERED, SLOWEST, QUERIES, LOGON, NUM_PARTS };
+    static const uint8_t needed_most[] = {LATE, ANSWERED, QUERIES, LOGON, SLOWEST};
     const double *numbers = monitor->figures.numbers;
-    const char *account = monitor->figures.texts[FIGURE_ACCOUNT];
-    char *logon = *account ? g_strdup_printf(", logon %s", account) : g_strdup("");
-    char *queries = monitor->talks->len > 1 ? g_strdup_printf(", in %u queries", monitor->talks->len)
-                    : monitor->figures.numbers[FIGURE_SAMPLES] > 0
-                        ? g_strconcat(", ", monitor->figures.texts[FIGURE_HANDLE], NULL)
-                        : g_strdup("");
-    GString *slowest = g_string_new(NULL);
-    long taken = 0;
+    char *parts[NUM_PARTS] = {NULL}, *const *texts = monitor->figures.texts;
+    bool is_sealed = verdict_first_talk(monitor)->is_sealed, has_samples = numbers[FIGURE_SAMPLES] > 0;
 
     g_string_append_printf(text, "%s to %s: ", verdict_first_talk(monitor)->client, verdict_server(monitor));
-    if (numbers[FIGURE_SAMPLES] > 0) {
+    if (has_samples) {
         append_pace(text, monitor);
     } else {
         g_string_append(text, why_no_samples(monitor));
     }
-    if (!isnan(numbers[FIGURE_SLOWEST]) && !verdict_first_talk(monitor)->is_sealed) {
-        g_string_append(slowest, " (slowest ");
-        append_seconds(slowest, numbers[FIGURE_SLOWEST]);
-        g_string_append_printf(slowest, ", frame %.0f)", numbers[FIGURE_SLOWEST_FRAME]);
+    if (!is_sealed && numbers[FIGURE_LATE_ASKED] + numbers[FIGURE_LATE_ANSWERED] <= 0 &&
+        !isnan(numbers[FIGURE_INTERVAL]) && !verdict_has(monitor, VERDICT_SLOW)) {
+        parts[LATE] = g_strdup(", none late");
     }
-    const char *in = if_short(text, &taken, queries), *by = if_short(text, &taken, logon),
-               *most = if_short(text, &taken, slowest->str);
-    g_string_append_printf(text, "%s%s%s", most, in, by);
-    g_free(logon);
-    g_free(queries);
-    g_string_free(slowest, TRUE);
+    if (!is_sealed && !isnan(numbers[FIGURE_RESPONSE])) {
+        char *slowest = seconds_text(" (slowest ", numbers[FIGURE_SLOWEST]);
+        parts[ANSWERED] = seconds_text(", answered in ", numbers[FIGURE_RESPONSE]);
+        parts[SLOWEST] = g_strdup_printf("%s, frame %.0f)", slowest, numbers[FIGURE_SLOWEST_FRAME]);
+        g_free(slowest);
+    }
+    if (monitor->talks->len > 1) {
+        parts[QUERIES] = g_strdup_printf(", in %u queries", monitor->talks->len);
+    } else if (has_samples) {
+        parts[QUERIES] = g_strconcat(", ", texts[FIGURE_HANDLE], NULL);
+    }
+    parts[LOGON] = *texts[FIGURE_ACCOUNT] ? g_strconcat(", logon ", texts[FIGURE_ACCOUNT], NULL) : NULL;
+    append_parts(text, parts, needed_most, NUM_PARTS);
 }
 
 /* The sentence; below it whom it is about, how many, what finds them, what to do. */
@@ -427,9 +431,7 @@ static unsigned next_row(taps_table *t, const char *text)
     char key[16];
 
     snprintf(key, sizeof key, "%u", t->rows->len);
-    unsigned row = *(unsigned *)table_row(t, key, text, NULL);
-    table_set_text(t, row, 0, text);
-    return row;
+    return *(unsigned *)table_row(t, key, text, NULL);
 }
 
 static void count(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
@@ -500,29 +502,33 @@ static void judge_findings(taps_table *t)
     }
 }
 
-/* Not what has no handle, or one that the server does not know, as far as was seen by now. */
+/* Not what has no handle, or one that the server does not know, as far as was seen by now. Of those for which there is no room the samples
+ * are added up. */
 static void judge_queries(taps_table *t)
 {
     verdict *v = ((verdict_table *)t)->verdict;
+    double others = 0;
 
     table_clear(t);
     verdict_judge(v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
-        const verdict_talk *talk = verdict_first_talk(monitor);
-        if (talk == NULL || (monitor->number == 0 && !talk->is_other)) {
+        if (monitor->number == 0) {
             continue;
         }
-        unsigned row = next_row(t, talk->is_other ? TABLE_OTHERS : monitor->figures.texts[FIGURE_HANDLE]);
-        for (unsigned figure = 1; figure < NUM_FIGURES; figure++) {
+        unsigned row = next_row(t, monitor->figures.texts[FIGURE_HANDLE]);
+        others += table_data(t, row) == t->others ? monitor->figures.numbers[FIGURE_SAMPLES] : 0;
+        if (others > 0) {
+            table_set_count(t, row, FIGURE_SAMPLES, (uint64_t)others);
+        }
+        for (unsigned figure = 1; table_data(t, row) != t->others && figure < NUM_FIGURES; figure++) {
             double number = monitor->figures.numbers[figure];
             const char *text = monitor->figures.texts[figure];
-            if (figures[figure].type == TABLE_ITEM_STRING && text && !talk->is_other) {
+            if (figures[figure].type == TABLE_ITEM_STRING && text) {
                 table_set_text(t, row, figure, text);
             } else if (figures[figure].type == TABLE_ITEM_UINT) {
                 table_set_count(t, row, figure, (uint64_t)number);
-            } else if (figures[figure].type == TABLE_ITEM_FLOAT && !isnan(number) &&
-                       (!talk->is_other || figure == FIGURE_SIZE)) {
+            } else if (figures[figure].type == TABLE_ITEM_FLOAT && !isnan(number)) {
                 table_set_number(t, row, figure, number);
             }
         }

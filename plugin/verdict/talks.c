@@ -11,9 +11,6 @@
 
 #include <math.h>
 
-/* More share one. */
-#define MAX_TALKS 100000
-
 /* 1 January 1970 as FILETIME, and its units. */
 #define EPOCH_1970 116444736000000000
 #define UNITS_A_SECOND 1e7
@@ -93,11 +90,9 @@ static verdict_talk *talk_new(verdict *v, packet_info *pinfo, const tapped_call 
 {
     verdict_talk *talk = g_new0(verdict_talk, 1);
 
-    talk->is_other = v->talks->len == MAX_TALKS;
-    talk->client = g_strdup(
-        talk->is_other ? "all others" : address_to_str(pinfo->pool, tapped->is_response ? &pinfo->dst : &pinfo->src));
-    talk->server = talk->is_other ? g_strdup("their servers") : server_name(tapped);
-    talk->account = g_strdup(talk->is_other ? "" : account_of(pinfo));
+    talk->client = g_strdup(address_to_str(pinfo->pool, tapped->is_response ? &pinfo->dst : &pinfo->src));
+    talk->server = server_name(tapped);
+    talk->account = g_strdup(account_of(pinfo));
     talk->is_sealed = tapped->sealed.connection != NULL;
     talk->calls = g_array_new(FALSE, FALSE, sizeof(verdict_call));
     talk->clocks = g_ptr_array_new_with_free_func(g_free);
@@ -116,18 +111,20 @@ static void begin_talk(const verdict *v, verdict_talk *talk, const packet_info *
     talk->opened_frame = tapped_handle_of(tapped->handle).opened_frame;
 }
 
-/* The request that opened a handle stands with what its client asked before: it goes to the handle. */
-static void take_request(verdict_talk *from, const tapped_call *tapped)
+/* Place of the request that this answers, among the calls of a talk; their number if it is not there. */
+static unsigned find_request(const verdict_talk *talk, const tapped_call *tapped)
 {
-    unsigned end = from->calls->len;
+    uint32_t frame = tapped->is_response ? request_frame(tapped) : 0;
+    unsigned end = talk->calls->len;
 
-    for (unsigned i = end; i > 0 && end - i < MOST_UNDER_WAY; i--) {
-        const verdict_call *call = &g_array_index(from->calls, verdict_call, i - 1);
-        if (call->asked_frame == request_frame(tapped) && call->outcome == CALL_WAITS) {
-            g_array_remove_index(from->calls, i - 1);
-            return;
+    for (unsigned i = end; frame > 0 && i > 0 && end - i < MOST_UNDER_WAY; i--) {
+        const verdict_call *call = &g_array_index(talk->calls, verdict_call, i - 1);
+        if (call->asked_frame == frame && call->outcome == CALL_WAITS &&
+            strcmp(call->operation, tapped->operation) == 0) {
+            return i - 1;
         }
     }
+    return end;
 }
 
 static verdict_talk *talk_of(verdict *v, packet_info *pinfo, const tapped_call *tapped)
@@ -142,22 +139,22 @@ static verdict_talk *talk_of(verdict *v, packet_info *pinfo, const tapped_call *
     char *pair = g_strdup_printf("%p %s", (const void *)tapped->server, address_to_str(pinfo->pool, client));
     /* what a client asked before it had a handle is its first handle's, and what it asks without one behind that its newest's */
     talk = tapped->sealed.connection ? NULL : g_hash_table_lookup(v->by_pair, pair);
-    if (talk == NULL || (tapped->handle && talk->has_handle)) {
-        if (talk && tapped->is_response) {
-            take_request(talk, tapped);
-        }
-        talk = v->talks->len > MAX_TALKS ? g_ptr_array_index(v->talks, MAX_TALKS) : talk_new(v, pinfo, tapped);
-        begin_talk(v, talk, pinfo, tapped);
-    } else if (tapped->handle) {
+    bool is_new = talk == NULL || (tapped->handle && talk->has_handle);
+    unsigned opens = is_new && talk ? find_request(talk, tapped) : 0;
+    if (is_new && talk && opens < talk->calls->len) { /* the request that opened a handle goes to it */
+        g_array_remove_index(talk->calls, opens);
+    }
+    talk = is_new ? talk_new(v, pinfo, tapped) : talk;
+    if (is_new || tapped->handle) {
         begin_talk(v, talk, pinfo, tapped);
     }
     if (subject) {
         g_hash_table_insert(v->by_subject, (void *)(uintptr_t)subject, talk);
     }
-    if (!tapped->sealed.connection) {
-        g_hash_table_replace(v->by_pair, pair, talk);
-    } else {
+    if (tapped->sealed.connection) {
         g_free(pair);
+    } else {
+        g_hash_table_replace(v->by_pair, pair, talk);
     }
     return talk;
 }
@@ -206,22 +203,18 @@ static call_outcome outcome_of(const tapped_call *tapped)
 /* The request that this answers; a new one if that was not captured. */
 static verdict_call *call_of(verdict_talk *talk, const packet_info *pinfo, const tapped_call *tapped)
 {
-    uint32_t frame = tapped->is_response ? request_frame(tapped) : 0;
-    unsigned end = talk->calls->len;
-    verdict_call call = {.operation = g_intern_string(tapped->operation), .seconds = -1, .asks = asks_for_data(tapped)};
+    unsigned place = find_request(talk, tapped);
 
-    for (unsigned i = end; frame > 0 && i > 0 && end - i < MOST_UNDER_WAY; i--) {
-        verdict_call *before = &g_array_index(talk->calls, verdict_call, i - 1);
-        if (before->asked_frame == frame && before->outcome == CALL_WAITS && before->operation == call.operation) {
-            return before;
+    if (place == talk->calls->len) {
+        verdict_call call = {
+            .operation = g_intern_string(tapped->operation), .seconds = -1, .asks = asks_for_data(tapped)};
+        if (tapped->is_response && tapped->seconds >= 0) {
+            call.asked = nstime_to_sec(&pinfo->abs_ts) - tapped->seconds;
+            call.asked_frame = request_frame(tapped);
         }
+        g_array_append_val(talk->calls, call);
     }
-    if (tapped->is_response && tapped->seconds >= 0) {
-        call.asked = nstime_to_sec(&pinfo->abs_ts) - tapped->seconds;
-        call.asked_frame = frame;
-    }
-    g_array_append_val(talk->calls, call);
-    return &g_array_index(talk->calls, verdict_call, end);
+    return &g_array_index(talk->calls, verdict_call, place);
 }
 
 static unsigned subject_of(const tapped_call *tapped)
@@ -419,10 +412,6 @@ void verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped)
     v->calls++;
     verdict_talk *talk = talk_of(v, pinfo, tapped);
     talk->bytes += data_size(tapped);
-    if (talk->is_other) {
-        talk->samples += data_size(tapped) > 0;
-        return;
-    }
     if (connection) {
         talk->pair = connection->pair;
         verdict_ladder_note_calls(talk->pair, connection->port);
@@ -446,7 +435,7 @@ void verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped)
  * counts. NULL: it goes on as nobody. To be freed. */
 static char *key_of(const verdict_talk *talk, bool port_counts)
 {
-    if (talk->is_other || (!talk->is_sealed && talk->asked_for == 0)) {
+    if (!talk->is_sealed && talk->asked_for == 0) {
         return NULL;
     }
     return g_strdup_printf("%d %u %u %d %s %s %s", talk->is_sealed, talk->asked_for, port_counts ? talk->port : 0,
@@ -552,38 +541,30 @@ static void join_talks(verdict *v)
 /* What each pair did not reach stands with its first monitor; or for itself. */
 static void find_failures(verdict *v)
 {
+    GHashTable *firsts = g_hash_table_new(g_direct_hash, g_direct_equal);
     GPtrArray *none = g_ptr_array_new();
     verdict_pair *pair;
 
     verdict_ladder_judge(verdict_wire_is_mixed());
-    for (unsigned i = 0; (pair = verdict_ladder_at(i)) != NULL; i++) {
-        pair->is_told = false;
-    }
-    for (unsigned i = 0; i < v->monitors->len; i++) {
-        verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
-        if (monitor->pair && !monitor->pair->is_told) {
-            monitor->pair->is_told = true;
-            verdict_ladder_find(monitor->pair, monitor->findings);
-            if (monitor->pair->one_way_frame > 0) {
-                verdict_ladder_find_unread(monitor->pair, monitor->findings);
-            }
-        }
+    for (unsigned i = v->monitors->len; i > 0; i--) {
+        verdict_monitor *monitor = g_ptr_array_index(v->monitors, i - 1);
+        g_hash_table_insert(firsts, monitor->pair, monitor);
     }
     for (unsigned i = 0; (pair = verdict_ladder_at(i)) != NULL; i++) {
-        verdict_monitor *monitor = pair->is_told ? NULL : monitor_new(none, pair);
-        if (monitor) {
-            verdict_ladder_find(pair, monitor->findings);
-            if (monitor->findings->len == 0 && v->talks->len == 0 && v->left.unread[0].why == NULL) {
-                verdict_ladder_find_unread(pair, monitor->findings);
-            }
-            if (monitor->findings->len > 0) {
-                g_ptr_array_add(v->monitors, monitor);
-                verdict_figures(monitor);
-            } else {
-                monitor_free(monitor);
-            }
+        verdict_monitor *first = g_hash_table_lookup(firsts, pair), *monitor = first ? first : monitor_new(none, pair);
+        bool is_unread = v->talks->len == 0 && v->left.unread[0].why == NULL;
+        verdict_ladder_find(pair, monitor->findings);
+        if (first ? pair->one_way_frame > 0 : monitor->findings->len == 0 && is_unread) {
+            verdict_ladder_find_unread(pair, monitor->findings);
+        }
+        if (!first && monitor->findings->len > 0) {
+            g_ptr_array_add(v->monitors, monitor);
+            verdict_figures(monitor);
+        } else if (!first) {
+            monitor_free(monitor);
         }
     }
+    g_hash_table_destroy(firsts);
     g_ptr_array_unref(none);
 }
 
@@ -603,13 +584,15 @@ bool verdict_has(const verdict_monitor *monitor, verdict_kind kind)
 }
 
 void verdict_find(const verdict_monitor *monitor, verdict_kind kind, verdict_party party, verdict_shown *shown,
-                  const char *text, const verdict_words *more)
+                  const char *format, ...)
 {
-    verdict_words words = more ? *more : (verdict_words){.which = NULL};
+    va_list arguments;
 
-    words.server = verdict_server(monitor);
-    words.client = verdict_client(monitor);
-    verdict_say(monitor->findings, kind, party, shown, text, &words);
+    va_start(arguments, format);
+    char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    verdict_say(monitor->findings, kind, party, shown, verdict_server(monitor), verdict_client(monitor), text);
+    g_free(text);
 }
 
 static int compare_monitors(const void *a, const void *b)

@@ -80,7 +80,6 @@ typedef struct {
     verdict_pair *pair; /* NULL: not by TCP */
     char *client, *server, *account;
     uint32_t port; /* of the client, when its first handle was opened */
-    bool is_other; /* those for which there is no room */
     bool is_sealed, is_closed;
     bool has_handle, is_hkpd;
     const state_handle *handle; /* NULL without one, and once its capture is closed */
@@ -159,9 +158,9 @@ static inline verdict_call *verdict_call_at(const verdict_monitor *monitor, unsi
 
 bool verdict_has(const verdict_monitor *monitor, verdict_kind kind);
 
-/* verdict_say() of its server and client; `more` may be NULL. */
+/* verdict_say() of its server and client, with a sentence as of printf(). No argument is a text that a packet has. */
 void verdict_find(const verdict_monitor *monitor, verdict_kind kind, verdict_party party, verdict_shown *shown,
-                  const char *text, const verdict_words *more);
+                  const char *format, ...) G_GNUC_PRINTF(5, 6);
 
 /* `counts_values`: findings of values are wanted, too. */
 verdict *verdict_new(bool counts_values);
