@@ -61,7 +61,6 @@ typedef struct {
     bool add;
     state_handle *changing; /* whose counters ValidateCounters may change, until it is answered */
     const char *machine;
-    state_sample *sample; /* of the response */
 } pcq_record;
 
 /* Bytes of paths that the tree and the Info column show of a PDU before their names are shortened: each lists many. */
@@ -675,10 +674,7 @@ static void pcq_close_request(pcq_pdu *p)
 
     pcq_request_end(p);
     use_handle(p, bytes, item);
-    state_handle *handle = p->call.record->handle;
-    if (call_may_learn(&p->call) && handle && handle->end == UINT32_MAX) {
-        handle_close(handle, p->call.event, p->call.pinfo->num);
-    }
+    call_handle_closing(&p->call);
 }
 
 static void pcq_close_response(pcq_pdu *p)
@@ -690,14 +686,7 @@ static void pcq_close_response(pcq_pdu *p)
 
     call_report_status(&p->call, status);
     call_report_rest(&p->call);
-    if (call_may_learn(&p->call) && handle) {
-        if (status == STATUS_SUCCESS) {
-            handle_confirm(handle);
-            handle->is_gone = true;
-        } else if (handle->end == p->call.record->request_event) {
-            handle_close(handle, UINT32_MAX, 0);
-        }
-    }
+    call_handle_closed(&p->call, status);
     show_handle(p, call_handle_is_null(bytes) ? NULL : item, handle);
 }
 
@@ -779,7 +768,7 @@ static const char *failures_text(pcq_pdu *p, const perf_data_summary *summary)
 /* What has the form of the sample before is as sound as that, all else is walked. */
 static void keep_sample(pcq_pdu *p, state_handle *handle, perf_data_summary *summary)
 {
-    tvbuff_t *tvb = p->call.answer.tvb;
+    tvbuff_t *tvb = p->call.tapped.buffer;
     uint32_t size = tvb_captured_length(tvb);
     const uint8_t *bytes = size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL;
     state_sample *sample = sample_keep_alike(handle, bytes, size, p->call.event, p->call.pinfo->num);
@@ -800,18 +789,16 @@ static void keep_sample(pcq_pdu *p, state_handle *handle, perf_data_summary *sum
         }
         query_blocks_counted(handle, summary->blocks, p->call.record->request_event, p->call.event);
     }
-    p->call.answer.sample = p->record->sample = sample;
-    p->call.answer.has_form = sample && sample->form;
+    p->call.record->sample = sample;
 }
 
-/* On a later look. A frame can hold a second response to the same request, of which nothing was kept. */
+/* What the answer holds, unless it has just been kept. A frame can hold a second response to the same request, of which nothing was kept. */
 static void look_again(pcq_pdu *p, perf_data_summary *summary)
 {
+    const state_sample *sample = p->call.answer.sample;
     tvbuff_t *tvb = p->call.answer.tvb;
-    const state_sample *sample = p->call.record->response_frame == p->call.pinfo->num ? p->record->sample : NULL;
     uint32_t size = tvb_captured_length(tvb);
 
-    p->call.answer.sample = sample;
     p->call.answer.has_form = sample && size > 0 && sample_has_form(sample, tvb_get_ptr(tvb, 0, (int)size), size);
     if (p->call.answer.has_form) {
         *summary = sample->summary;
@@ -825,31 +812,26 @@ static void look_again(pcq_pdu *p, perf_data_summary *summary)
 static void pcq_data_response(pcq_pdu *p)
 {
     static const unsigned clocks[] = {8, 16};
+    tvbuff_t *tvb;
     perf_data_summary summary;
 
     pcq_read_returned(p);
     bool done = pcq_read_returned_status(p);
     call_report_rest(&p->call);
     state_handle *handle = answering_handle(p, done || p->call.tapped.is_probe);
-    if (p->call.tapped.buffer) {
-        p->call.answer = (readings_answer){.layout = &pcq_readings_layout,
-                                           .server = p->call.server,
-                                           .handle = handle,
-                                           .request_event = p->call.record->request_event,
-                                           .event = p->call.event,
-                                           .tvb = p->call.tapped.buffer};
-        if (done && handle && call_may_learn(&p->call) &&
-            call_note_sample(&p->call, handle, p->call.tapped.buffer, clocks)) {
+    if ((tvb = p->call.tapped.buffer) != NULL) {
+        bool is_kept = done && handle && call_may_learn(&p->call) && call_note_sample(&p->call, handle, tvb, clocks);
+        if (is_kept) {
             keep_sample(p, handle, &summary);
-        } else {
+        }
+        call_answer(&p->call, &pcq_readings_layout, handle, tvb);
+        p->call.answer.has_form = p->call.answer.sample && p->call.answer.sample->form;
+        if (!is_kept) {
             look_again(p, &summary);
         }
-        p->call.answer.is_repeated = call_is_repeated(&p->call);
         pcq_dissect_data(p->buffer_tree, &p->call.report, &p->call.answer, &summary);
         if (done) {
-            p->call.tapped.answer = &p->call.answer;
-            p->call.tapped.has_counters = p->call.answer.sample != NULL;
-            p->call.tapped.counters = summary.blocks;
+            call_tell_answer(&p->call, summary.blocks);
             p->call.tapped.failed = summary.failed;
         }
         const char *failed = p->call.has_column && summary.failed > 0 ? failures_text(p, &summary) : NULL;
@@ -1090,7 +1072,7 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
         return;
     }
     if (!call_is_request(call) || opnum == OPNUM_QueryCounterData) {
-        call_pace(call, handle, "", p->record->sample);
+        call_pace(call, handle, "");
     }
     if (!tapped_wanted()) {
         return;

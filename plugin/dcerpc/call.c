@@ -353,6 +353,29 @@ void call_show_late(findings_report *report, proto_item *item, const struct stat
     }
 }
 
+void call_answer(rpc_call *call, const readings_layout *layout, const state_handle *handle, tvbuff_t *tvb)
+{
+    const rpc_record *record = call->record;
+
+    call->answer = (readings_answer){
+        .layout = layout,
+        .server = call->server,
+        .handle = handle,
+        .request_event = record->request_event,
+        .event = call->event,
+        .is_repeated = call_is_repeated(call),
+        .sample = record->response_frame == call->pinfo->num ? record->sample : NULL,
+        .tvb = tvb,
+    };
+}
+
+void call_tell_answer(rpc_call *call, uint32_t counters)
+{
+    call->tapped.answer = &call->answer;
+    call->tapped.has_counters = call->answer.sample != NULL;
+    call->tapped.counters = counters;
+}
+
 void call_report_answer(rpc_call *call, uint64_t count, const char *failed, uint32_t parts, const char *part,
                         uint32_t size)
 {
@@ -436,6 +459,30 @@ bool call_note_sample(rpc_call *call, const state_handle *handle, tvbuff_t *tvb,
     return false;
 }
 
+void call_handle_closing(const rpc_call *call)
+{
+    state_handle *handle = call->record->handle;
+
+    if (call_may_learn(call) && handle && handle->end == UINT32_MAX) {
+        handle_close(handle, call->event, call->pinfo->num);
+    }
+}
+
+void call_handle_closed(const rpc_call *call, uint32_t status)
+{
+    state_handle *handle = call->record->handle;
+
+    if (!call_may_learn(call) || handle == NULL) {
+        return;
+    }
+    if (status == 0) {
+        handle_confirm(handle);
+        handle->is_gone = true;
+    } else if (handle->end == call->record->request_event) {
+        handle_close(handle, UINT32_MAX, 0);
+    }
+}
+
 proto_tree *call_show_life(rpc_call *call, proto_item *item, const state_handle *handle)
 {
     proto_tree *tree = proto_item_add_subtree(item, ett_handle);
@@ -484,14 +531,14 @@ void call_report_rest(rpc_call *call)
     }
 }
 
-void call_pace(const rpc_call *call, state_handle *handle, const char *question, const state_sample *sample)
+void call_pace(const rpc_call *call, state_handle *handle, const char *question)
 {
     if (!call->first_time || handle == NULL) {
         return;
     }
     if (call_is_request(call)) {
         pace_request(handle, question, &call->pinfo->abs_ts);
-    } else if (sample == NULL) {
+    } else if (call->record->sample == NULL) {
         pace_wait(handle, question, call_seconds(call));
     }
 }

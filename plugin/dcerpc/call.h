@@ -33,6 +33,7 @@ typedef struct rpc_record {
     state_handle *answering;  /* that the response speaks of */
     state_connection *to;     /* whom its connection is to */
     state_connection *copied; /* of a copy, whom the other one is to */
+    state_sample *sample;     /* that the response was kept as */
 } rpc_record;
 
 /* Fields and findings of one protocol. */
@@ -137,6 +138,12 @@ void call_append(const rpc_call *call, wmem_strbuf_t *to, const char *format, ..
 uint32_t call_read_status(rpc_call *call, int hf);
 void call_report_status(rpc_call *call, uint32_t status);
 
+/* What `tvb` answers with values: a sample in the frame that it was kept of alone. `handle` may be NULL. */
+void call_answer(rpc_call *call, const readings_layout *layout, const state_handle *handle, tvbuff_t *tvb);
+
+/* Listeners are told of that answer, and of so many counters. */
+void call_tell_answer(rpc_call *call, uint32_t counters);
+
 /* Its answer: for the Info column as values_headline() says it, and whether it came late. */
 void call_report_answer(rpc_call *call, uint64_t count, const char *failed, uint32_t parts, const char *part,
                         uint32_t size);
@@ -154,6 +161,10 @@ void call_use_handle(const rpc_call *call, state_handle *handle);
 state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t begin,
                                uint32_t frame, const char *machine);
 
+/* The request closes the handle that it speaks of, and the response says whether the server did. */
+void call_handle_closing(const rpc_call *call);
+void call_handle_closed(const rpc_call *call, uint32_t status);
+
 /* Where a handle was opened and closed, below its item. Returns that tree. */
 proto_tree *call_show_life(rpc_call *call, proto_item *item, const state_handle *handle);
 
@@ -164,8 +175,8 @@ void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *hand
 void call_report_second(const rpc_call *call, findings_report *report, proto_item *item);
 void call_report_rest(rpc_call *call);
 
-/* On the first pass: when the handle's question was asked, or how long its answer took that is no sample (`sample` is NULL). */
-void call_pace(const rpc_call *call, state_handle *handle, const char *question, const state_sample *sample);
+/* On the first pass: when the handle's question was asked, or how long its answer took that is no sample. */
+void call_pace(const rpc_call *call, state_handle *handle, const char *question);
 
 /* Hands it to the listeners: fills what all calls have. `handle`: what it is about, may be NULL. */
 void call_hand_over(rpc_call *call, const state_handle *handle);

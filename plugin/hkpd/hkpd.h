@@ -65,7 +65,3 @@ void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count, bo
 
 /* The stock function of a PDU whose entry was replaced. */
 int winreg_stock(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);
-
-/* The same on the stub up to `end` alone: it stops where it misses something. */
-void winreg_stock_until(uint32_t end, tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
-                        uint8_t *drep);

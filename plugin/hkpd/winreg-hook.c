@@ -7,8 +7,6 @@
 
 #include "dcerpc/sealed.h"
 
-#include <epan/exceptions.h>
-
 /* winreg, 338cd001-2244-31f1-aaaa-900038001003 version 1.0 ([MS-RRP] 1.9) */
 static e_guid_t uuid_winreg = {0x338cd001, 0x2244, 0x31f1, {0xaa, 0xaa, 0x90, 0x00, 0x38, 0x00, 0x10, 0x03}};
 #define WINREG_VERSION 1
@@ -25,21 +23,6 @@ int winreg_stock(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree
         return entry->dissect_rqst ? entry->dissect_rqst(tvb, offset, pinfo, tree, di, drep) : offset;
     }
     return entry->dissect_resp ? entry->dissect_resp(tvb, offset, pinfo, tree, di, drep) : offset;
-}
-
-void winreg_stock_until(uint32_t end, tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
-                        uint8_t *drep)
-{
-    tvbuff_t *part = tvb_new_subset_length(tvb, 0, (int)end);
-
-    TRY
-    {
-        winreg_stock(part, offset, pinfo, tree, di, drep);
-    }
-    CATCH_BOUNDS_ERRORS
-    {
-    }
-    ENDTRY;
 }
 
 /* A copy of the stock table with our entries: the table itself is constant. */

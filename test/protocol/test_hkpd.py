@@ -587,13 +587,15 @@ def test_the_life_of_a_handle(tshark, tmp_path):
 
 
 def test_a_closed_handle_is_noticed(tshark, tmp_path, two_pass):
+    """And what it asks for is the monitor's, as is the failure."""
     scene, talk = begin_talk(titles=False)
     talk.sample()
     closed, _ = talk.close()
     asked = talk.line.request(stubs.QUERY_VALUE, stubs.query(talk.handle, 'Global'))
-    talk.rpc.fault(0x1C00001A)
+    failed = talk.rpc.fault(0x1C00001A)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    assert experts(frames[asked]) == {'handle_closed'}
+    assert experts(frames[asked]) == {'handle_closed'} and experts(frames[failed]) == {'call_failed'}
+    assert frames[asked].show_of('hkpd.value_name') == ['Global']
     assert frames[asked].show_of('hkpd.handle.closed_in') == [str(closed)]
 
 
@@ -641,21 +643,6 @@ def test_a_second_response_is_no_sample(tshark, tmp_path, two_pass):
         assert not frames[number].all('pcq.sample.previous')
         assert [x for x in there if one(x, 'pcq.path').endswith('Read Operations/sec')
                 and one(x, 'pcq.cooked') is None and one(x, 'pcq.cooked.none')]
-
-
-def test_growing_buffers_are_retries(tshark, tmp_path):
-    scene, talk = begin_talk(titles=False)
-    echo = b'\x20' * 64                    # Samba sends the client's bytes back
-    first, small = talk.ask('Global', echo, 234, room=64, size=200000)
-    second, small2 = talk.ask('global', bytes(128), 234, room=128)
-    third, good = talk.sample()
-    fourth, _ = talk.sample()
-    frames = read(tshark, scene, tmp_path)
-    assert frames[first].show_of('hkpd.retry_of') == []
-    assert frames[second].show_of('hkpd.retry_of') == [str(first)]
-    assert frames[third].show_of('hkpd.retry_of') == [str(second)]
-    assert frames[fourth].show_of('hkpd.retry_of') == []
-    assert not wire(frames[small]) and not wire(frames[small2])
 
 
 def test_more_data_is_never_decoded(tshark, tmp_path):
@@ -768,7 +755,7 @@ def test_info(tshark, tmp_path):
     assert info[more].endswith('handle 1, Global, size probe: needs more than 1000 bytes')     # no "Error: "
     assert info[told].endswith('handle 1, Global, size probe: needs 5000 bytes')
     assert info[empty].endswith('handle 1, Global, size probe: needs more')
-    assert 'Global, room for 65536 bytes now' in info[asked]
+    assert 'Global, room for 65536 bytes' in info[asked]
     values = len(dict(answers(scene))[first].record['values'])
     assert re.search(r'handle 1, Global: \\System\\File Read Operations/sec = .*, %d more values \(9 objects, \d+ bytes\)$' % (
         values - 1), info[first]), info[first]
