@@ -1128,12 +1128,12 @@ static void register_preferences(void)
                                    "Counter data is kept to calculate values from two samples. Beyond this the oldest "
                                    "are dropped.",
                                    10, &pref_sample_limit);
-    prefs_register_filename_preference(module, "names_file", "Names file",
-                                       "Names and types that other captures taught, written with "
-                                       "\"tshark -z pcq,names,FILE\", or a folder of such files. If none is given, "
-                                       "\"pcq_names\" in the profile's or the personal configuration folder is "
-                                       "read.",
-                                       &pref_names_file, FALSE);
+    prefs_register_filename_preference(
+        module, "names_file", "Names file",
+        "Names and types that other captures taught, written with "
+        "\"tshark -z pcq,names,FILE\". If none is given, \"pcq_names\" in the profile's or "
+        "the personal configuration folder is read.",
+        &pref_names_file, FALSE);
     watch_register(proto_pcq, module);
     apply_preferences();
 }

@@ -16,8 +16,7 @@
 #define FIRST_LINE "# pcq names 1"
 #define DEFAULT_NAME "pcq_names"
 
-/* Of what is read, and of one report: a file that is something else has a fault in each line. */
-#define MAX_FILES 1000
+/* Of one report: a file that is something else has a fault in each line. */
 #define MAX_REPORTED_LINES 10
 
 /* --- Writing --------------------------------------------------------------------------------------------------- */
@@ -272,7 +271,7 @@ static void read_lines(const char *path, const char *text, size_t size)
     g_string_free(broken, TRUE);
 }
 
-/* --- The files ------------------------------------------------------------------------------------------------- */
+/* --- The file -------------------------------------------------------------------------------------------------- */
 
 static char *chosen;
 
@@ -282,20 +281,16 @@ void names_file_choose(const char *path)
     chosen = g_strdup(path);
 }
 
-/* UTF-8 of what a file holds; NULL if it cannot be read. That of Windows' tools may be UTF-16. */
+/* UTF-8 of what a file holds; NULL if it cannot be read. That of Windows' tools may be UTF-16, and begins with its mark then. */
 static char *read_contents(const char *path, size_t *size, GError **error)
 {
-    char *text, *utf8;
+    char *text = NULL;
 
-    if (!g_file_get_contents(path, &text, size, error)) {
-        return NULL;
-    }
-    bool is_little = *size >= 2 && memcmp(text, "\xFF\xFE", 2) == 0;
-    bool is_big = *size >= 2 && memcmp(text, "\xFE\xFF", 2) == 0;
-    if (!is_little && !is_big) {
+    if (!g_file_get_contents(path, &text, size, error) || *size < 2 ||
+        (memcmp(text, "\xFF\xFE", 2) != 0 && memcmp(text, "\xFE\xFF", 2) != 0)) {
         return text;
     }
-    utf8 = g_convert(text, (gssize)*size, "UTF-8", is_little ? "UTF-16LE" : "UTF-16BE", NULL, size, error);
+    char *utf8 = g_convert(text, (gssize)*size, "UTF-8", "UTF-16", NULL, size, error);
     g_free(text);
     return utf8;
 }
@@ -307,7 +302,7 @@ static void read_file(const char *path)
     size_t size;
 
     if (g_file_test(path, G_FILE_TEST_EXISTS) && !g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
-        report_failure("pcq: names file %s is neither a file nor a folder", path);
+        report_failure("pcq: names file %s is no file", path);
         return;
     }
     char *text = read_contents(path, &size, &error);
@@ -325,41 +320,7 @@ static void read_file(const char *path)
     g_free(text);
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Every file of a folder, in the order of their names; hidden ones are somebody else's. */
-static void read_folder(const char *path)
-{
-    GError *error = NULL;
-    GDir *folder = g_dir_open(path, 0, &error);
-    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-    const char *name;
-
-    if (folder == NULL) {
-        report_failure("pcq: names file: %s", error->message);
-        g_error_free(error);
-    }
-    while (folder && names->len < MAX_FILES && (name = g_dir_read_name(folder)) != NULL) {
-        if (*name != '.') {
-            g_ptr_array_add(names, g_build_filename(path, name, NULL));
-        }
-    }
-    g_ptr_array_sort(names, by_name);
-    for (unsigned i = 0; i < names->len; i++) {
-        if (!g_file_test(g_ptr_array_index(names, i), G_FILE_TEST_IS_DIR)) {
-            read_file(g_ptr_array_index(names, i));
-        }
-    }
-    g_ptr_array_free(names, TRUE);
-    if (folder) {
-        g_dir_close(folder);
-    }
-}
-
-/* The file or folder of the preference, or the default one of the profile or the personal folder, if there is one. */
+/* That of the preference, or the default one of the profile or the personal folder, if there is one. */
 static void load(void)
 {
     char *path = chosen && *chosen ? g_strdup(chosen) : NULL;
@@ -371,9 +332,7 @@ static void load(void)
         }
     }
     facts_file_clear();
-    if (path && g_file_test(path, G_FILE_TEST_IS_DIR)) {
-        read_folder(path);
-    } else if (path) {
+    if (path) {
         read_file(path);
     }
     g_free(path);

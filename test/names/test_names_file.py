@@ -416,7 +416,8 @@ def test_a_good_file_is_read_in_silence(tshark, tmp_path):
     assert err == plain
 
 
-@pytest.mark.parametrize('form', ['crlf', 'no-last-newline', 'no-first-line', 'bom', 'upper-case-guid', 'hex-and-decimal'])
+@pytest.mark.parametrize('form', ['crlf', 'no-last-newline', 'no-first-line', 'bom', 'utf-16-le', 'utf-16-be', 'upper-case-guid',
+                                  'hex-and-decimal'])
 def test_forms_of_a_file(tshark, tmp_path, form):
     """As editors on other systems leave it."""
     s = engine()
@@ -427,9 +428,9 @@ def test_forms_of_a_file(tshark, tmp_path, form):
         good = [tuple('0x%x' % x if isinstance(x, int) and x >= 0 and i < 8 else x for i, x in enumerate(r)) for r in good]
     text = '# pcq names 1\n' + '\n'.join('\t'.join(map(str, r)) for r in good) + '\n'
     text = {'crlf': text.replace('\n', '\r\n'), 'no-last-newline': text[:-1], 'no-first-line': text.split('\n', 1)[1],
-            'bom': '\ufeff' + text}.get(form, text)
+            'bom': '\ufeff' + text, 'utf-16-le': '\ufeff' + text, 'utf-16-be': '\ufeff' + text}.get(form, text)
     names = tmp_path / 'names'
-    names.write_bytes(text.encode())
+    names.write_bytes(text.encode(form if form.startswith('utf') else 'utf-8'))
     scene = queried(s)
     _, err = tshark.run('-q', '-r', scene.write(tmp_path / 'x.pcap'), '-o', 'pcq.names_file:%s' % names)
     assert 'skipped' not in err
@@ -581,27 +582,11 @@ def test_what_it_does_not_know(tshark, tmp_path):
     assert (one(value, 'pcq.path'), cooked(value)) == ('\\\\SRV01\\One\\Delta', (None, 15))
 
 
-# --- folders -----------------------------------------------------------------------------------------------------------
-
-
 def said_of(tshark, tmp_path, path):
     """Beyond what is said of the capture without such a file."""
     capture = queried(engine()).write(tmp_path / 'x.pcap')
     silence, err = (tshark.run('-q', '-r', capture, *args)[1].splitlines() for args in ((), ('-o', 'pcq.names_file:%s' % path)))
     return [line for line in err if line not in silence]
-
-
-def test_a_folder(tshark, tmp_path, home):
-    """Its files in the order of their names; the later goes before the earlier. pcq_names may be one, too."""
-    guid, folder = '{%s}' % engine().guid, home / 'pcq_names'
-    (folder / 'sub').mkdir(parents=True)
-    (folder / '.hidden').write_text('nonsense\n')
-    lines(folder / 'b', ('name', guid, '-', 'en', 'B'))
-    (folder / 'a').write_bytes(('name\t%s\t-\ten\tA\n' % guid).encode('utf-16'))
-    assert not said_of(tshark, tmp_path, folder)
-    assert set_name(tshark, tmp_path, '-o', 'pcq.names_file:%s' % folder) == set_name(tshark, tmp_path) == 'B(a)'
-    (folder / 'b').unlink()
-    assert set_name(tshark, tmp_path) == 'A(a)'
 
 
 def test_ten_faults_of_a_file_are_said(tshark, tmp_path):
@@ -611,8 +596,9 @@ def test_ten_faults_of_a_file_are_said(tshark, tmp_path):
     assert [('and others' in line, line.count(',') + 1) for line in heard] == [(False, 10), (True, 10)]
 
 
-def test_a_pipe_is_no_names_file(tshark, tmp_path):
-    """Opening one would wait for ever."""
-    os.mkfifo(tmp_path / 'pipe')
-    line, = said_of(tshark, tmp_path, tmp_path / 'pipe')
-    assert 'pipe' in line
+@pytest.mark.parametrize('make', [os.mkfifo, os.mkdir])
+def test_what_is_no_names_file(tshark, tmp_path, make):
+    """Opening a pipe would wait for ever."""
+    make(tmp_path / 'other')
+    line, = said_of(tshark, tmp_path, tmp_path / 'other')
+    assert 'other is no file' in line
