@@ -8,54 +8,37 @@
 #include "perf/bytes.h"
 #include "text/writer.h"
 
-/* Code pages of Windows, and how Wireshark calls them. */
-typedef struct {
-    uint32_t number;
-    unsigned encoding;
-} code_page;
-
-static const code_page code_pages[] = {{0, ENC_UTF_16},          {437, ENC_CP437},         {855, ENC_CP855},
-                                       {866, ENC_CP866},         {874, ENC_ISO_8859_11},   {936, ENC_GB18030},
-                                       {1200, ENC_UTF_16},       {1250, ENC_WINDOWS_1250}, {1251, ENC_WINDOWS_1251},
-                                       {1252, ENC_WINDOWS_1252}, {20127, ENC_ASCII},       {65001, ENC_UTF_8}};
-
-static const code_page *find_code_page(uint32_t number)
-{
-    for (unsigned i = 0; i < array_length(code_pages); i++) {
-        if (code_pages[i].number == number) {
-            return &code_pages[i];
-        }
-    }
-    return NULL;
-}
-
-/* The characters that begin `bytes`, of `taken` bytes, by iconv, which knows more code pages than Wireshark; NULL, and nothing is
- * taken, if it does not know this one or some are none of it. To be freed. */
-static char *convert(const uint8_t *bytes, uint32_t size, uint32_t code_page_number, size_t *taken)
+/* The characters that begin `bytes`, of `taken` bytes; NULL, and nothing is taken, if iconv does not know the code page or some are
+ * none of it. To be freed. */
+static char *convert(const uint8_t *bytes, uint32_t size, uint32_t code_page, size_t *taken)
 {
     char name[16];
 
-    snprintf(name, sizeof name, "CP%u", code_page_number);
-    char *text = g_convert((const char *)bytes, (gssize)size, "UTF-8", name, taken, NULL, NULL);
+    snprintf(name, sizeof name, "CP%u", code_page);
+    char *text = g_convert((const char *)bytes, (gssize)size, "UTF-8",
+                           code_page == TEXT_CODE_PAGE_ASCII  ? "ASCII"
+                           : code_page == TEXT_CODE_PAGE_UTF8 ? "UTF-8"
+                                                              : name,
+                           taken, NULL, NULL);
     *taken = text ? *taken : 0;
     return text;
 }
 
-bool text_code_page_known(uint32_t code_page_number)
+bool text_code_page_known(uint32_t code_page)
 {
     size_t taken;
-    char *text = find_code_page(code_page_number) ? NULL : convert((const uint8_t *)"", 0, code_page_number, &taken);
-    bool is_known = text || find_code_page(code_page_number);
+    char *text = text_is_wide(code_page) ? NULL : convert((const uint8_t *)"", 0, code_page, &taken);
+    bool is_known = text_is_wide(code_page) || text;
 
     g_free(text);
     return is_known;
 }
 
-/* Of another code page. What is no character of it is shown byte by byte, but for ASCII. */
-static const char *converted(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size, uint32_t code_page_number)
+/* What is no character of the code page is shown byte by byte, but for ASCII. */
+static const char *converted(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size, uint32_t code_page)
 {
     size_t taken;
-    char *begin = convert(bytes, size, code_page_number, &taken);
+    char *begin = convert(bytes, size, code_page, &taken);
     wmem_strbuf_t *text = wmem_strbuf_new(pool, begin);
 
     g_free(begin);
@@ -68,15 +51,14 @@ static const char *converted(wmem_allocator_t *pool, const uint8_t *bytes, uint3
 /* Bytes in UTF-16, UTF-8 and GB18030. */
 #define LONGEST_CHARACTER 4
 
-const char *text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t code_page_number,
+const char *text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t code_page,
                      unsigned byte_order, uint32_t most)
 {
-    const code_page *page = find_code_page(code_page_number);
-
     size = (uint32_t)MIN(size, LONGEST_CHARACTER * ((uint64_t)most + 1)); /* one more, to see whether it is cut */
     const char *text =
-        page ? (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, page->encoding | byte_order)
-             : converted(pool, tvb_get_ptr(tvb, (int)offset, (int)size), size, code_page_number);
+        text_is_wide(code_page)
+            ? (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, ENC_UTF_16 | byte_order)
+            : converted(pool, tvb_get_ptr(tvb, (int)offset, (int)size), size, code_page);
     return text_cut(pool, text, most);
 }
 

@@ -1,7 +1,7 @@
 /* text.h
  * Text of a packet as UTF-8: UTF-16 in either byte order, or one of Windows' code pages.
  *
- * What neither Wireshark nor iconv has a table for stays readable and distinct: \x8f.
+ * What iconv has no table for stays readable and distinct: \x8f.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -16,10 +16,11 @@
 /* For texts that are shown once. */
 #define TEXT_WHOLE UINT32_MAX
 
-/* Code pages that say UTF-16 (CodePage of PERF_OBJECT_TYPE, winperf.h). */
+/* Code pages that say UTF-16 (CodePage of PERF_OBJECT_TYPE, winperf.h), and two that iconv knows by other names. */
 #define TEXT_CODE_PAGE_UNICODE 0
 #define TEXT_CODE_PAGE_UTF16 1200
 #define TEXT_CODE_PAGE_ASCII 20127
+#define TEXT_CODE_PAGE_UTF8 65001
 
 static inline bool text_is_wide(uint32_t code_page)
 {
