@@ -137,13 +137,6 @@ const char *tapped_object_name(wmem_allocator_t *pool, state_host *server, uint3
     return *label == '#' ? label : wmem_strdup_printf(pool, "%s (%u)", label, title);
 }
 
-char *tapped_path_by_now(wmem_allocator_t *pool, const state_handle *handle, const perf_identifier *identifier,
-                         uint32_t event, uint64_t *left)
-{
-    return readings_identifier_path(pool, handle->server, handle_machine(handle, handle->server), identifier, event,
-                                    left);
-}
-
 void tapped_hand_over_unread(packet_info *pinfo, const char *why)
 {
     tapped_call tapped = {.unread = why};

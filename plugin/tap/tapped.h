@@ -123,10 +123,6 @@ const char *tapped_error(wmem_allocator_t *pool, const tapped_call *tapped);
 const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t identifier,
                                    uint64_t *left);
 
-/* The same by now, of a handle's identifier. */
-char *tapped_path_by_now(wmem_allocator_t *pool, const state_handle *handle, const perf_identifier *identifier,
-                         uint32_t event, uint64_t *left);
-
 /* Stands for what a query holds, in whatever order, or HKEY_PERFORMANCE_DATA is asked for: never 0. How many identifiers a query holds at
  * the call. */
 unsigned tapped_asked_for(const tapped_call *tapped);

@@ -16,7 +16,15 @@
 #define CELLS_PER_VALUE 256
 #define CELLS_OF_ALL (8 << 20)
 
+/* Of values that have no column: there was no room for it, or it is not known which counter they are of. */
 #define NO_COLUMN UINT32_MAX
+#define NAMELESS (UINT32_MAX - 1)
+
+/* A counter. */
+typedef struct {
+    const char *path;
+    bool is_refused; /* perhaps at times only: without values it is blank */
+} document_column;
 
 /* A value. */
 typedef struct {
@@ -25,22 +33,13 @@ typedef struct {
     unsigned marks; /* left_out_mark */
 } document_cell;
 
-/* An answer. */
+/* An answer. Its cells are those up to the next one's. */
 typedef struct {
     nstime_t when;
     bool has_time;
+    unsigned first_cell;
     const state_sample *sample; /* of the document's handle, as long as that is known */
-    GArray *cells;              /* document_cell */
-    uint32_t nameless;          /* values whose counter is not known */
-    uint32_t left_out;          /* and those for whose path there was no room */
 } document_row;
-
-/* A counter that the query was refused. */
-typedef struct {
-    perf_identifier identifier; /* its instance as text alone */
-    uint32_t event;
-    const char *path; /* as it was called then */
-} refused_counter;
 
 /* --- Columns --------------------------------------------------------------------------------------------------- */
 
@@ -58,6 +57,11 @@ static const char *keep_text(documents *d, const char *text)
     return kept;
 }
 
+static document_column *column_at(const document *doc, uint32_t number)
+{
+    return &g_array_index(doc->paths, document_column, number);
+}
+
 static uint32_t column_of_path(documents *d, document *doc, const char *path)
 {
     const char *text = keep_text(d, path);
@@ -69,26 +73,23 @@ static uint32_t column_of_path(documents *d, document *doc, const char *path)
     if (text == NULL || doc->paths->len >= MAX_COLUMNS) {
         return NO_COLUMN;
     }
-    g_ptr_array_add(doc->paths, (void *)(uintptr_t)text);
+    document_column column = {text, false};
+
+    g_array_append_val(doc->paths, column);
     g_hash_table_insert(doc->columns, (void *)(uintptr_t)text, GUINT_TO_POINTER(doc->paths->len));
     return doc->paths->len - 1;
 }
 
 /* --- All documents --------------------------------------------------------------------------------------------- */
 
-static void clear_row(void *data)
-{
-    g_array_free(((document_row *)data)->cells, TRUE);
-}
-
 static void free_document(void *data)
 {
     document *doc = data;
 
-    g_ptr_array_free(doc->paths, TRUE);
+    g_array_free(doc->paths, TRUE);
     g_hash_table_destroy(doc->columns);
     g_array_free(doc->rows, TRUE);
-    g_array_free(doc->refused, TRUE);
+    g_array_free(doc->cells, TRUE);
     g_free(doc->machine);
     g_free(doc);
 }
@@ -151,27 +152,22 @@ static document_row *row_at(const document *doc, unsigned number)
     return &g_array_index(doc->rows, document_row, number);
 }
 
-/* A value of the row, if it has a column. */
-static void add_value(documents *d, document *doc, document_row *row, const char *path, double value, unsigned marks)
+static document_cell *cell_at(const document *doc, unsigned number)
 {
-    document_cell cell = {value, path ? column_of_path(d, doc, path) : NO_COLUMN, marks};
-
-    if (cell.column != NO_COLUMN) {
-        g_array_append_val(row->cells, cell);
-    } else {
-        row->left_out += path != NULL;
-        row->nameless += (marks & LEFT_OUT_UNTYPED) != 0;
-    }
+    return &g_array_index(doc->cells, document_cell, number);
 }
 
-/* False if a value's previous sample was dropped. */
-static bool collect_row(documents *d, document *doc, document_row *row, readings *r)
+static unsigned end_of_row(const document *doc, unsigned number)
+{
+    return number + 1 < doc->rows->len ? row_at(doc, number + 1)->first_cell : doc->cells->len;
+}
+
+/* To the newest row. False if a value's previous sample was dropped. */
+static bool add_values(documents *d, document *doc, readings *r)
 {
     const reading *at;
     bool whole = true;
 
-    row->cells = g_array_new(FALSE, FALSE, sizeof(document_cell));
-    row->nameless = row->left_out = 0;
     while ((at = readings_next(r)) != NULL) {
         if (at->is_text) {
             continue;
@@ -181,8 +177,10 @@ static bool collect_row(documents *d, document *doc, document_row *row, readings
             continue; /* typeperf shows counters; bases, which only divide others, and texts are none */
         }
         whole = whole && result.none != PERF_NONE_SAMPLE_DROPPED;
-        double value = result.none == PERF_NONE_OK ? result.value : NAN;
-        add_value(d, doc, row, readings_path(r), value, left_out_marks(r, &result));
+        const char *path = readings_path(r);
+        document_cell cell = {result.none == PERF_NONE_OK ? result.value : NAN,
+                              path ? column_of_path(d, doc, path) : NAMELESS, left_out_marks(r, &result)};
+        g_array_append_val(doc->cells, cell);
     }
     return whole;
 }
@@ -197,11 +195,10 @@ static document *document_of(documents *d, const state_handle *handle)
         doc = g_new0(document, 1);
         doc->handle = handle;
         doc->session = d->session;
-        doc->paths = g_ptr_array_new();
+        doc->paths = g_array_new(FALSE, FALSE, sizeof(document_column));
         doc->columns = g_hash_table_new(NULL, NULL);
         doc->rows = g_array_new(FALSE, FALSE, sizeof(document_row));
-        g_array_set_clear_func(doc->rows, clear_row);
-        doc->refused = g_array_new(FALSE, FALSE, sizeof(refused_counter));
+        doc->cells = g_array_new(FALSE, FALSE, sizeof(document_cell));
         g_ptr_array_add(d->every, doc);
         g_hash_table_insert(d->owners, (void *)(uintptr_t)handle, doc);
     }
@@ -227,15 +224,9 @@ static void refuse(documents *d, packet_info *pinfo, const tapped_call *tapped)
     for (uint32_t i = 0; tapped->handle && i < tapped->num_identifiers; i++) {
         if (tapped_is_refused(tapped, i)) {
             document *doc = document_of(d, tapped->handle);
-            const char *instance = tapped->identifiers[i].instance;
-            refused_counter asked = {
-                tapped->identifiers[i],
-                tapped->event,
-                keep_text(d, tapped_identifier_path(pinfo->pool, tapped, i, &left)),
-            };
-            asked.identifier.instance = instance ? keep_text(d, instance) : NULL;
-            if (asked.path && (instance == NULL || asked.identifier.instance)) {
-                g_array_append_val(doc->refused, asked);
+            uint32_t column = column_of_path(d, doc, tapped_identifier_path(pinfo->pool, tapped, i, &left));
+            if (column != NO_COLUMN) {
+                column_at(doc, column)->is_refused = true;
             }
         }
     }
@@ -253,68 +244,56 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
     }
     readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
     document *doc = document_of(d, tapped->answer->handle);
-    document_row row = {.when = pinfo->abs_ts,
-                        .has_time = (pinfo->presence_flags & PINFO_HAS_TS) != 0,
-                        .sample = tapped->answer->sample};
+    document_row row = {pinfo->abs_ts, (pinfo->presence_flags & PINFO_HAS_TS) != 0, doc->cells->len,
+                        tapped->answer->sample};
 
     if (doc->rows->len == 0) {
         begin_document(d, doc, pinfo, tapped, r);
     }
-    collect_row(d, doc, &row, r);
-    doc->values += row.cells->len;
+    add_values(d, doc, r);
     g_array_append_val(doc->rows, row);
     return doc;
 }
 
 /* --- What was learned later ------------------------------------------------------------------------------------ */
 
-/* Reads the answer once more. Where it, or one that it is compared with, was dropped, the row stays as it was. */
-static void collect_again(documents *d, document *doc, document_row *row, wmem_allocator_t *pool)
+/* Reads the answer once more. False where it, or one that it is compared with, was dropped. */
+static bool add_again(documents *d, document *doc, const document_row *row, wmem_allocator_t *pool)
 {
-    document_row again = *row;
     readings_answer answer;
+    bool whole = readings_answer_again(doc->layout, row->sample, pool, &answer);
 
-    if (!readings_answer_again(doc->layout, row->sample, pool, &answer)) {
-        return;
+    if (whole) {
+        whole = add_values(d, doc, readings_begin_for_all(pool, &answer));
+        tvb_free(answer.tvb);
+        wmem_free_all(pool);
     }
-    if (collect_row(d, doc, &again, readings_begin_for_all(pool, &answer))) {
-        clear_row(row);
-        *row = again;
-    } else {
-        clear_row(&again);
-    }
-    tvb_free(answer.tvb);
-    wmem_free_all(pool);
+    return whole;
 }
 
+/* Makes all rows anew; one that cannot be read again stays as it was. */
 static void settle_document(documents *d, document *doc)
 {
     uint32_t version = tapped_handle_of(doc->handle).facts_version;
+    GArray *before = doc->cells;
 
     if (doc->handle == NULL || doc->facts_version == version) {
         return;
     }
     wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
+    doc->cells = g_array_new(FALSE, FALSE, sizeof(document_cell));
     for (unsigned i = 0; i < doc->rows->len; i++) {
-        collect_again(d, doc, row_at(doc, i), pool);
-    }
-    doc->facts_version = version;
-    wmem_destroy_allocator(pool);
-}
-
-/* Of each column, by its number. */
-static uint8_t *marks_of(const document *doc)
-{
-    uint8_t *marks = g_new0(uint8_t, doc->paths->len + 1);
-
-    for (unsigned i = 0; i < doc->rows->len; i++) {
-        const GArray *cells = row_at(doc, i)->cells;
-        for (unsigned j = 0; j < cells->len; j++) {
-            const document_cell *cell = &g_array_index(cells, document_cell, j);
-            marks[cell->column] |= (uint8_t)cell->marks;
+        document_row *row = row_at(doc, i);
+        unsigned first = row->first_cell, end = i + 1 < doc->rows->len ? row_at(doc, i + 1)->first_cell : before->len;
+        row->first_cell = doc->cells->len;
+        if (!add_again(d, doc, row, pool)) {
+            g_array_set_size(doc->cells, row->first_cell);
+            g_array_append_vals(doc->cells, &g_array_index(before, document_cell, first), end - first);
         }
     }
-    return marks;
+    doc->facts_version = version;
+    g_array_free(before, TRUE);
+    wmem_destroy_allocator(pool);
 }
 
 void documents_count_marks(const documents *d, left_out *left)
@@ -322,9 +301,14 @@ void documents_count_marks(const documents *d, left_out *left)
     left->of_instances = left->assumed = left->untyped = left->from_file = left->nameless = left->num_queries = 0;
     for (unsigned i = 0; i < d->all->len; i++) {
         const document *doc = g_ptr_array_index(d->all, i);
-        uint8_t *marks = marks_of(doc);
-        for (unsigned j = 0; j < doc->rows->len; j++) {
-            left->nameless += row_at(doc, j)->nameless;
+        unsigned *marks = g_new0(unsigned, doc->paths->len + 1);
+        for (unsigned j = 0; j < doc->cells->len; j++) {
+            const document_cell *cell = cell_at(doc, j);
+            if (cell->column < doc->paths->len) {
+                marks[cell->column] |= cell->marks;
+            } else if (cell->column == NAMELESS) {
+                left->nameless += (cell->marks & LEFT_OUT_UNTYPED) != 0;
+            }
         }
         for (unsigned j = 0; j < doc->paths->len; j++) {
             left_out_count_marks(left, (tapped_handle){.number = doc->number, .is_hkpd = doc->is_hkpd}, marks[j]);
@@ -338,150 +322,88 @@ uint64_t documents_left_out(const documents *d)
     uint64_t values = 0;
 
     for (unsigned i = 0; i < d->all->len; i++) {
-        const document *doc = g_ptr_array_index(d->all, i);
-        values += doc->left_out;
-        for (unsigned j = 0; j < doc->rows->len; j++) {
-            values += row_at(doc, j)->left_out;
-        }
+        values += ((const document *)g_ptr_array_index(d->all, i))->left_out;
     }
     return values;
 }
 
 /* --- Writing --------------------------------------------------------------------------------------------------- */
 
-/* A document as it is written. */
-typedef struct {
-    output_file *file; /* NULL: the text has all */
-    GString *text;
-    uint32_t *places; /* of columns, by their numbers; NO_COLUMN for those that have none */
-    unsigned count;   /* columns that have values, */
-    unsigned blank;   /* and those that stay blank */
-    double *cells;    /* of each column, NAN for none */
-} writing;
-
 /* There is room for so many columns, the first. */
 static uint64_t most_columns(const documents *d, const document *doc)
 {
-    uint64_t cells = CELLS_OF_ALL / d->all->len + doc->values * CELLS_PER_VALUE;
+    uint64_t cells = CELLS_OF_ALL / d->all->len + (uint64_t)doc->cells->len * CELLS_PER_VALUE;
 
     return cells / MAX(doc->rows->len, 1);
 }
 
-/* They stand in the order in which they first came. */
-static void place_columns(const document *doc, uint64_t most, writing *w)
+/* Columns stand in the order in which their values first came; behind them those that were refused whenever they were asked for. -> how
+ * many, and their places by their numbers */
+static unsigned write_header(const documents *d, const document *doc, GString *text, uint32_t *places)
 {
-    w->places = g_new(uint32_t, doc->paths->len + 1);
-    memset(w->places, 0xFF, sizeof *w->places * doc->paths->len);
-    for (unsigned i = 0; i < doc->rows->len; i++) {
-        const GArray *cells = row_at(doc, i)->cells;
-        for (unsigned j = 0; j < cells->len && w->count < most; j++) {
-            uint32_t *place = &w->places[g_array_index(cells, document_cell, j).column];
-            *place = *place == NO_COLUMN ? w->count++ : *place;
+    uint64_t most = most_columns(d, doc);
+    unsigned count = 0;
+
+    memset(places, 0xFF, sizeof *places * doc->paths->len);
+    csv_pdh_text(text, HEADER);
+    for (unsigned i = 0; i < doc->cells->len + doc->paths->len && count < most; i++) {
+        unsigned column = i < doc->cells->len ? cell_at(doc, i)->column : i - doc->cells->len;
+        bool has_place = column >= doc->paths->len || places[column] != NO_COLUMN;
+        if (!has_place && (i < doc->cells->len || column_at(doc, column)->is_refused)) {
+            places[column] = count++;
+            csv_pdh_text(text, column_at(doc, column)->path);
         }
     }
+    csv_end_row(text);
+    return count;
 }
 
-/* By a name that may have been learned since. */
-static const char *refused_path(documents *d, const document *doc, const refused_counter *refused, uint64_t *left)
+static void write_row(document *doc, unsigned number, GString *text, const uint32_t *places, double *values,
+                      unsigned count)
 {
-    if (doc->handle == NULL) {
-        return refused->path;
-    }
-    wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_SIMPLE);
-    const char *path = keep_text(d, tapped_path_by_now(pool, doc->handle, &refused->identifier, refused->event, left));
-    wmem_destroy_allocator(pool);
-    return path;
-}
+    const document_row *row = row_at(doc, number);
 
-/* Counters that were refused whenever they were asked for have columns behind all others. */
-static void write_refused(documents *d, const document *doc, uint64_t most, writing *w)
-{
-    GHashTable *blank = g_hash_table_new(NULL, NULL);
-    uint64_t left = READINGS_PATHS_SIZE(PERF_IDENTIFIER_SIZE * (uint64_t)doc->refused->len);
-
-    for (uint32_t i = 0; i < doc->refused->len && w->count + w->blank < most; i++) {
-        const char *path = refused_path(d, doc, &g_array_index(doc->refused, refused_counter, i), &left);
-        uint32_t number = path ? GPOINTER_TO_UINT(g_hash_table_lookup(doc->columns, path)) : 0;
-        bool has_values = number > 0 && w->places[number - 1] != NO_COLUMN;
-        if (path && !has_values && g_hash_table_add(blank, (void *)(uintptr_t)path)) {
-            w->blank++;
-            csv_pdh_text(w->text, path);
-        }
+    for (unsigned i = 0; i < count; i++) {
+        values[i] = NAN;
     }
-    g_hash_table_destroy(blank);
-}
-
-static void write_header(documents *d, const document *doc, uint64_t most, writing *w)
-{
-    const char **paths = g_new(const char *, w->count + 1);
-
-    for (uint32_t i = 0; i < doc->paths->len; i++) {
-        if (w->places[i] != NO_COLUMN) {
-            paths[w->places[i]] = g_ptr_array_index(doc->paths, i);
-        }
-    }
-    csv_pdh_text(w->text, HEADER);
-    for (uint32_t i = 0; i < w->count; i++) {
-        csv_pdh_text(w->text, paths[i]);
-    }
-    write_refused(d, doc, most, w);
-    csv_end_row(w->text);
-    g_free(paths);
-}
-
-static void write_cells(writing *w)
-{
-    for (unsigned i = 0; i < w->count; i++) {
-        csv_pdh_number(w->text, w->cells[i]);
-        w->cells[i] = NAN;
-    }
-    for (unsigned i = 0; i < w->blank; i++) {
-        csv_pdh_number(w->text, NAN);
-    }
-    csv_end_row(w->text);
-    if (w->file) {
-        output_take_long(w->file, w->text);
-    }
-}
-
-static void write_row(document *doc, const document_row *row, writing *w)
-{
     /* where a path stands twice in an answer, its first value counts, and counts too if it has no result */
-    for (unsigned i = row->cells->len; i-- > 0;) {
-        const document_cell *cell = &g_array_index(row->cells, document_cell, i);
-        if (w->places[cell->column] != NO_COLUMN) {
-            w->cells[w->places[cell->column]] = cell->value;
+    for (unsigned i = end_of_row(doc, number); i-- > row->first_cell;) {
+        const document_cell *cell = cell_at(doc, i);
+        uint32_t place = cell->column < doc->paths->len ? places[cell->column] : cell->column;
+        if (place < count) {
+            values[place] = cell->value;
         } else {
-            doc->left_out++;
+            doc->left_out += place == NO_COLUMN;
         }
     }
     if (row->has_time) {
-        csv_pdh_time(w->text, &row->when);
+        csv_pdh_time(text, &row->when);
     } else {
-        csv_pdh_text(w->text, " ");
+        csv_pdh_text(text, " ");
     }
-    write_cells(w);
+    for (unsigned i = 0; i < count; i++) {
+        csv_pdh_number(text, values[i]);
+    }
+    csv_end_row(text);
 }
 
 void document_write(documents *d, document *doc, output_file *file, GString *text)
 {
-    writing w = {.file = file, .text = text};
-    uint64_t most = most_columns(d, doc);
-
     settle_document(d, doc);
-    place_columns(doc, most, &w);
-    w.cells = g_new(double, w.count + 1);
-    for (unsigned i = 0; i < w.count; i++) {
-        w.cells[i] = NAN;
-    }
+    uint32_t *places = g_new(uint32_t, doc->paths->len + 1);
+    unsigned count = write_header(d, doc, text, places);
+    double *values = g_new(double, count + 1);
+
     doc->left_out = 0;
-    write_header(d, doc, most, &w);
     for (unsigned i = 0; i < doc->rows->len; i++) {
-        write_row(doc, row_at(doc, i), &w);
+        write_row(doc, i, text, places, values, count);
+        if (file) {
+            output_take_long(file, text);
+        }
     }
     if (file) {
         output_take(file, text);
     }
-    g_free(w.places);
-    g_free(w.cells);
+    g_free(places);
+    g_free(values);
 }

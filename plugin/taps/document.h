@@ -40,13 +40,12 @@ typedef struct {
     unsigned session; /* of tshark -M, whose handles are counted anew in each; 0 in the first */
     bool is_listed;   /* among export objects */
     uint32_t first_frame;
-    uint64_t values;   /* of all rows */
-    uint64_t left_out; /* of those, when it was written last: their columns found no room */
+    uint64_t left_out; /* values, when it was written last: their columns found no room */
     char *machine;
-    GPtrArray *paths;    /* by the column's number, which it keeps; of texts */
+    GArray *paths;       /* document_column, by its number, which it keeps; also of what was refused */
     GHashTable *columns; /* path -> number + 1 */
     GArray *rows;        /* document_row */
-    GArray *refused;     /* refused_counter: blank unless they came later */
+    GArray *cells;       /* document_cell, of all rows */
 } document;
 
 documents *documents_new(void);

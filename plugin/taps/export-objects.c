@@ -30,7 +30,7 @@ static struct {
     uint32_t frame;             /* that was handed over last */
     bool first_look;            /* of its packets */
     bool has_said;
-    bool listens; /* to drawing */
+    bool listens;   /* to drawing */
     report *report; /* NULL before the first call, and once it is listed */
     left_out left;
 } objects;
