@@ -278,7 +278,8 @@ static table_pair pair_instances(reading_table *here, uint32_t row, reading_tabl
     bool same_id = first && wanted->key.id == first->key.id && wanted->key.has_no_id == first->key.has_no_id;
     bool is_one = is_alone && first && first->named_like_it == 1 && first->key.parent_count <= 1;
     if ((!is_one || !same_id) && pair_by_id(here, wanted, there, &pair)) {
-        pair.assumed = is_one && pair.row != UINT32_MAX && pair.row != first->row; /* its name says another */
+        /* another name: it was renamed, or its id was given out anew */
+        pair.assumed = pair.row != UINT32_MAX && !same_name(&wanted->key, &row_at(&there->instances, pair.row)->key);
         return pair;
     }
     return first ? pair_by_name(here, wanted, there, first) : no_pair;

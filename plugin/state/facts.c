@@ -141,6 +141,12 @@ static bool same_fact(state_fact_kind kind, const state_fact *a, const state_fac
     }
 }
 
+/* Both are there, of one language, and not the same. */
+static bool differ(state_fact_kind kind, const fact_version *a, const fact_version *b)
+{
+    return a && b && a->fact.lcid == b->fact.lcid && !same_fact(kind, &a->fact, &b->fact);
+}
+
 /* More languages than these are not told apart. */
 #define MAX_LANGUAGES 32
 
@@ -268,6 +274,9 @@ static fact_version *add_version(subject_facts *learned, state_fact_kind kind, c
     } else {
         const fact_version *newest = newest_alike(*versions, kind, &told->fact);
         bool is_same = newest && same_fact(kind, &newest->fact, &told->fact);
+        if (newest && !is_same && newest->event == told->event) {
+            server->renewed = NEVER; /* one answer tells both: is_told_twice() */
+        }
         if (newest && !is_same && is_name(kind) && newest->event < told->event &&
             newest->event >= latest_renewal(learned, told->event)) {
             renew(learned, told->event, told->sampled);
@@ -314,6 +323,17 @@ static bool learn_alike(state_connection *connection, const state_subject *subje
     return held != NULL;
 }
 
+/* Those of which nobody knows whether they are to the same machine do not say the same. */
+static bool is_told_otherwise(state_host *server, const state_subject *subject, state_fact_kind kind,
+                              const state_fact *fact)
+{
+    const learned_facts found = find_learned(server, subject);
+
+    return found.own && found.others && found.own->versions[kind] && found.others->versions[kind] &&
+           differ(kind, newest_alike(found.own->versions[kind], kind, fact),
+                  newest_alike(found.others->versions[kind], kind, fact));
+}
+
 void facts_learn(state_connection *connection, state_subject subject, state_fact_kind kind, const state_fact *fact,
                  uint32_t event, uint32_t frame)
 {
@@ -335,6 +355,9 @@ void facts_learn(state_connection *connection, state_subject subject, state_fact
         server->renewed = MAX(server->renewed, owner->renewed);
     }
     owner->told++;
+    if (is_told_otherwise(server, &subject, kind, fact)) {
+        server->renewed = MAX(server->renewed, event);
+    }
     const told_fact told = {learned, kind, event, frame, fact->lcid, kept->fact.name, NUM_LOSSES};
     note_told(connection, &told);
 }
@@ -637,8 +660,8 @@ static state_known from_connections(const learned_facts *learned, state_fact_kin
 {
     const fact_version *known = version_as_of(learned->own, kind, event);
     const fact_version *other = version_as_of(learned->others, kind, event);
-    bool is_doubted = known && other && other->event <= event && other->frame > known->frame &&
-                      other->fact.lcid == known->fact.lcid && !same_fact(kind, &known->fact, &other->fact);
+    bool is_doubted =
+        known && other && other->event <= event && other->frame > known->frame && differ(kind, known, other);
 
     known = known ? known : other;
     if (known == NULL || is_doubted) {
@@ -694,6 +717,33 @@ static bool is_told_again(wmem_array_t *versions, state_fact_kind kind, unsigned
     return same_fact(kind, &version->fact, &before->fact);
 }
 
+/* What holds there was told otherwise in the same answer: an id stands in it twice. */
+static bool is_told_twice(const subject_facts *learned, state_fact_kind kind, uint32_t event)
+{
+    const fact_version *version = version_as_of(learned, kind, event);
+
+    if (version == NULL) {
+        return kind == PERF_FACT_ENGLISH && is_told_twice(learned, PERF_FACT_LOCAL, event);
+    }
+    wmem_array_t *versions = learned->versions[kind];
+    const fact_version *first = wmem_array_index(versions, 0), *last = first + wmem_array_get_count(versions) - 1;
+    return (version > first && version[-1].event == version->event && differ(kind, version - 1, version)) ||
+           (version < last && version[1].event == version->event && differ(kind, version + 1, version));
+}
+
+/* The machine's own connections told it, and others that may be to it, not alike: somewhere between both it became another, or they are two. */
+static bool may_be_of_two(const learned_facts *found, state_fact_kind kind, uint32_t since, uint32_t event)
+{
+    const fact_version *own = version_as_of(found->own, kind, since);
+    const fact_version *other = version_as_of(found->others, kind, since);
+
+    if (!differ(kind, own, other)) {
+        return false;
+    }
+    const fact_version *first = own->event < other->event ? own : other, *then = first == own ? other : own;
+    return first->last < event && then->event > since;
+}
+
 /* The first change behind an event, and since when it may have been; false if none is known. */
 static bool next_change(const subject_facts *learned, state_fact_kind kind, uint32_t event, uint32_t *since)
 {
@@ -745,7 +795,9 @@ bool facts_doubted(state_host *server, state_subject subject, state_fact_kind ki
     }
     const learned_facts found = find_learned(server, &subject);
     return may_change_between(found.own, kind, event, event) || may_change_between(found.others, kind, event, event) ||
-           is_told_behind_loss(found.own, kind, event, NEVER) || is_told_behind_loss(found.others, kind, event, NEVER);
+           may_be_of_two(&found, kind, event, event) || is_told_twice(found.own, kind, event) ||
+           is_told_twice(found.others, kind, event) || is_told_behind_loss(found.own, kind, event, NEVER) ||
+           is_told_behind_loss(found.others, kind, event, NEVER);
 }
 
 bool facts_renewed(state_host *server, state_subject subject, state_fact_kind kind, uint32_t since, uint32_t event)
@@ -754,7 +806,8 @@ bool facts_renewed(state_host *server, state_subject subject, state_fact_kind ki
         return false; /* as mostly */
     }
     const learned_facts found = find_learned(server, &subject);
-    return may_change_between(found.own, kind, since, event) || may_change_between(found.others, kind, since, event);
+    return may_change_between(found.own, kind, since, event) || may_change_between(found.others, kind, since, event) ||
+           may_be_of_two(&found, kind, since, event);
 }
 
 static int compare_facts(const void *a, const void *b)

@@ -82,7 +82,7 @@ state_known facts_lookup(state_host *server, state_subject subject, state_fact_k
 bool facts_title_is(state_host *server, uint32_t title_index, const char *english, uint32_t event);
 
 /* True if a later packet tells it anew: somewhere between that and the last that told what is known here it became another, perhaps before the
- * event. Of a name another in the same language makes it another thing. */
+ * event. Of a name another in the same language makes it another thing. Or one answer tells it twice and differently. */
 bool facts_doubted(state_host *server, state_subject subject, state_fact_kind kind, uint32_t event);
 
 /* True if it may have become another between two events. */

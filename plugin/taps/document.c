@@ -298,7 +298,8 @@ static void settle_document(documents *d, document *doc)
 
 void documents_count_marks(const documents *d, left_out *left)
 {
-    left->of_instances = left->assumed = left->untyped = left->from_file = left->nameless = left->num_queries = 0;
+    left->of_instances = left->of_names = left->assumed = left->untyped = left->from_file = left->nameless =
+        left->num_queries = 0;
     for (unsigned i = 0; i < d->all->len; i++) {
         const document *doc = g_ptr_array_index(d->all, i);
         unsigned *marks = g_new0(unsigned, doc->paths->len + 1);

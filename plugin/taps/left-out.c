@@ -77,7 +77,7 @@ void left_out_count_marks(left_out *left, tapped_handle handle, unsigned marks)
     if ((marks & LEFT_OUT_ASSUMED) == 0) {
         return;
     }
-    *(marks & LEFT_OUT_INSTANCE ? &left->of_instances : &left->assumed) += 1;
+    *(marks & LEFT_OUT_INSTANCE ? &left->of_instances : marks & LEFT_OUT_NAME ? &left->of_names : &left->assumed) += 1;
     for (unsigned i = 0; i < left->num_queries; i++) {
         is_listed |= left->queries[i].number == handle.number && left->queries[i].is_hkpd == handle.is_hkpd;
     }
@@ -189,6 +189,11 @@ static char *find_note(wmem_allocator_t *pool, const left_out *left, const char 
          wmem_strdup_printf(pool,
                             "the order tells (%s): several instances have one name, and no id tells them apart; ask "
                             "for ID Process or ID Thread too",
+                            queries_named(pool, left))},
+        {left->of_names, wmem_strdup_printf(pool, "%s of an assumed name", what),
+         wmem_strdup_printf(pool,
+                            "names or types are told twice and differently, or cannot be read (%s): which of them "
+                            "held then is not known",
                             queries_named(pool, left))},
         {has_no_samples ? left->probes : 0, "no samples, but size probes",
          "each time the client offers less room than the server needs"},

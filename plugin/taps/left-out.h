@@ -37,7 +37,8 @@ typedef struct {
     uint64_t texts, repeated;   /* pcq,counters: that are no numbers; and values whose path the answer had already */
     const watch_paths *paths;   /* that are asked for: some fit nothing, perhaps; NULL: all */
     uint64_t assumed;           /* values (or columns) of an assumed counter; they were not left out */
-    uint64_t of_instances;      /* ... whose result may be another instance's */
+    uint64_t of_instances;      /* ... whose result may be another instance's, */
+    uint64_t of_names;          /* or which may be called otherwise, or of another type */
     unsigned num_queries;
     struct {
         uint32_t number;
@@ -53,8 +54,9 @@ typedef enum {
     LEFT_OUT_ASSUMED = 1,
     LEFT_OUT_UNTYPED = 2,
     LEFT_OUT_FROM_FILE = 4,
-    LEFT_OUT_UNKNOWN = 8,  /* with UNTYPED: since it is not known which counter it is */
-    LEFT_OUT_INSTANCE = 16 /* with ASSUMED: of which instance its result is, and nothing else */
+    LEFT_OUT_UNKNOWN = 8,   /* with UNTYPED: since it is not known which counter it is */
+    LEFT_OUT_INSTANCE = 16, /* with ASSUMED: of which instance its result is, and nothing else */
+    LEFT_OUT_NAME = 32      /* with ASSUMED: what it is called, or its type */
 } left_out_mark;
 
 /* Of the reading that was pulled last. */
@@ -63,9 +65,10 @@ static inline unsigned left_out_marks(const readings *r, const perf_result *resu
     bool is_untyped = result->none == PERF_NONE_TYPE_NOT_LEARNED || result->none == PERF_NONE_COUNTER_NOT_KNOWN;
 
     bool is_unknown = result->none == PERF_NONE_COUNTER_NOT_KNOWN;
-    unsigned assumed = !readings_assumed(r) ? 0U : r->assumed ? 0U : LEFT_OUT_INSTANCE;
+    bool is_named = !r->at.is_nameless && !(r->at.counter && r->at.counter->is_retold);
+    unsigned assumed = LEFT_OUT_ASSUMED | (r->assumed ? 0U : is_named ? LEFT_OUT_INSTANCE : LEFT_OUT_NAME);
 
-    return (readings_assumed(r) ? LEFT_OUT_ASSUMED | assumed : 0U) | (is_untyped ? LEFT_OUT_UNTYPED : 0U) |
+    return (readings_assumed(r) ? assumed : 0U) | (is_untyped ? LEFT_OUT_UNTYPED : 0U) |
            (is_unknown ? LEFT_OUT_UNKNOWN : 0U) |
            (r->at.counter && r->at.counter->type_from_file ? LEFT_OUT_FROM_FILE : 0U);
 }

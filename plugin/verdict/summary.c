@@ -187,7 +187,7 @@ static char *note_of(const verdict *v, unsigned number, left_out_form form)
     left_out left = v->left;
 
     left.failed = left.requests = left.responses = left.damaged = left.empty = left.probes = 0;
-    left.untyped = left.nameless = left.from_file = left.assumed = left.of_instances = 0;
+    left.untyped = left.nameless = left.from_file = left.assumed = left.of_instances = left.of_names = 0;
     left.needs_no_samples = true;
     left.any_read |= v->monitors->len > 0;
     if (v->monitors->len == 0 && !left.any_read && left.unread[0].why == NULL) {

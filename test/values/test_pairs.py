@@ -4,8 +4,9 @@
 import pytest
 
 from gen import buffers
-from gen.hkpd_block import Counter, Instance, Object
+from gen.hkpd_block import Counter, Instance, Object, titles
 from gen.hkpd_scene import Talk, begin_talk
+from gen.hkpd_stubs import REG_MULTI_SZ
 from gen.model import TYPES
 from gen.scene import Scene
 from gen.story import NONE, Server, answers, ask, begin, counter, learn, multiple, run, single, story
@@ -107,6 +108,13 @@ def test_an_id_and_a_name_that_contradict_each_other(export, passes):
     """The first goes, and the others' ids are those of their neighbours now."""
     before, after = [(1, 'a', 0), (2, 'b', 1), (3, 'c', 2)], [(1, 'b', 1), (2, 'c', 2)]
     assert [x[2] for x in of_second_sample(export(registry(before, after), 'long', *passes), 'Delta')] == ['1', '1']
+
+
+def test_an_id_that_another_name_has(export, passes):
+    """It was renamed, or that id was given out anew: nothing tells. Who keeps id and name is certain."""
+    before, after = [(4, 'cmd', 0), (8, 'svc', 1)], [(8, 'svc', 1), (4, 'git', 2)]
+    assert of_second_sample(export(registry(before, after), 'long', *passes), 'Delta') == [
+        ('svc', made(1, 1), '0'), ('git', made(2, 0), '1')]
 
 
 def test_the_process_own_id_tells(export, passes):
@@ -267,6 +275,33 @@ def test_a_title_given_out_anew(export, what, passes):
     step = lambda place: str(7 * (place + 1))
     assert [r['result'] or r['reason'] for r in rows] == [FIRST, TOLD_ANEW if passes else step(1), TOLD_ANEW, step(2)]
     assert [r['assumed'] for r in rows] == ['1' if passes else '0'] * 2 + ['0'] * 2
+
+
+def told_twice(protocol, second):
+    """One answer tells a name of id 5002 twice, the second is this; of 5004 once."""
+    delta = lambda i: lambda at, k: count(i, at.number)
+    if protocol == 'hkpd':
+        columns = [Counter(5000 + 2 * i, None, TYPES['PERF_COUNTER_LARGE_DELTA'], delta(i)) for i in (1, 2)]
+        scene, talk = begin_talk([Object(5000, None, columns)], titles=False)
+        pairs = [(5000, 'Object'), (5002, 'Reads'), (5002, second), (5004, 'Writes')]
+        talk.ask('Counter 009', titles(pairs), kind=REG_MULTI_SZ)
+        talk.sample()
+        talk.sample()
+        return scene
+    names = 'Reads', second, 'Writes'
+    s = multiple('Object', *[counter(n, 'PERF_COUNTER_LARGE_DELTA', name, delta(n // 2 - 2500)) for n, name in zip((5002, 5002, 5004), names)])
+    return story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 5002, 'a'), ask(s, 5004, 'a')], 2)))
+
+
+@pytest.mark.parametrize('protocol', ['pcq', 'hkpd'])
+@pytest.mark.parametrize('second, assumed', [('Opens', '1'), ('Reads', '0')])
+def test_an_answer_that_tells_an_id_twice(tshark, tmp_path, protocol, second, assumed, passes):
+    """Which of both names it has nobody knows; the other counter's name is certain."""
+    out, said = tshark.run('-q', '-r', told_twice(protocol, second).write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)
+    rows = [(r['counter'], r['result'], r['assumed']) for r in long_rows(out)]
+    assert rows == [(second, '', assumed), ('Writes', '', '0'), (second, '14', assumed), ('Writes', '21', '0')]
+    assert ('rows of an assumed name: 2; names or types are told twice' in said) == (assumed == '1')
+    assert 'assumed instance' not in said and 'assumed counter' not in said
 
 
 def test_labels_and_columns_say_so(tshark, tmp_path):
