@@ -110,12 +110,3 @@ def utf16(text, order='<'):
 
 def shifted(fields, by):
     return [NEW(Field, (name, value, offset + by, length)) for name, value, offset, length in fields] if by else fields
-
-
-def to_json(fields):
-    """Fields as lists, fit for json.dump."""
-    return [list(f) for f in fields]
-
-
-def from_json(rows):
-    return [Field(*r) for r in rows]

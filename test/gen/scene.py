@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from .client import SERVER, Client
 from .pcap import Capture, Pipe, Rpc, Smb2, Tcp
+from . import stubs
 from .record import Record
 from .server import Model
 from .stubs import DATA
@@ -111,6 +112,24 @@ class Line:
         else:
             self.response(opnum, seen, record['response'] if seen == stub else [], record)
         return fault, stub
+
+    def together(self, calls, turned=False, whole=True):
+        """(opnum, parameters of the request) of calls whose requests are in one frame and whose responses are in another, turned around
+        or not. -> that frame"""
+        rpc, made = self.rpc, []
+        for opnum, p in calls:
+            request = stubs.request(opnum, **p)
+            _, stub, record = self.model.handle(opnum, bytes(request), 6)
+            made.append((opnum, request, stub, record, rpc.call_id))
+            rpc.call_id += 1
+        frame = rpc.transport.to_server([x for o, r, _, _, i in made for x in rpc.request_pdus(o, bytes(r), call_id=i)])
+        for opnum, request, _, record, _ in made:
+            self._expect(frame, opnum, 'request', request, record['request'], record)
+        made = made[::-1] if turned else made
+        frame = rpc.transport.to_client([x for _, _, stub, _, i in made for x in rpc.response_pdus(stub, i)], whole=whole)
+        for opnum, _, stub, record, _ in made:
+            self._expect(frame, opnum, 'response', stub, record['response'], record)
+        return frame
 
     def client(self, machine=SERVER):
         client = Client(self.call, machine, self.rpc.order, self.rpc.ndr64)

@@ -55,52 +55,21 @@ def browse_sorts_of_sets():
     return s
 
 
-@capture
-def query_tcp():
-    return _query(tcp_line, samples=3)
-
-
-@capture
-def query_tcp_ndr64():
-    return _query(tcp_line, ndr64=True)
-
-
-@capture
-def query_tcp_big_endian():
-    return _query(tcp_line, order='>')
-
-
-@capture
-def query_tcp_big_endian_ndr64():
-    return _query(tcp_line, order='>', ndr64=True)
-
-
-@capture
-def query_tcp6_trailer():
-    """IPv6, a verification trailer behind each request, and a name that leaves the stub unaligned before it."""
-    return _query(tcp_line, machine='\\\\SRV1', v6=True, trailer=True)
-
-
-@capture
-def query_smb():
-    return _query(smb_line)
-
-
-@capture
-def query_smb_write_read_ndr64():
-    """WRITE and READ instead of transactions, small ones, so that PDUs are cut over several of them."""
-    return _query(smb_line, transceive=False, read_size=700, write_size=90, max_frag=2000, ndr64=True)
-
-
-@capture
-def query_smb_big_endian_trailer():
-    return _query(smb_line, order='>', trailer=True, max_frag=1000)
-
-
-@capture
-def fragments_tcp():
-    """Many small fragments."""
-    return _query(tcp_line, max_frag=200)
+# A query's life: over what, and how
+QUERIES = {
+    'query-tcp': (tcp_line, dict(samples=3)),
+    'query-tcp-ndr64': (tcp_line, dict(ndr64=True)),
+    'query-tcp-big-endian': (tcp_line, dict(order='>')),
+    'query-tcp-big-endian-ndr64': (tcp_line, dict(order='>', ndr64=True)),
+    # IPv6, a verification trailer behind each request, and a name that leaves the stub unaligned before it
+    'query-tcp6-trailer': (tcp_line, dict(machine='\\\\SRV1', v6=True, trailer=True)),
+    'query-smb': (smb_line, {}),
+    # WRITE and READ instead of transactions, small ones, so that PDUs are cut over several of them
+    'query-smb-write-read-ndr64': (smb_line, dict(transceive=False, read_size=700, write_size=90, max_frag=2000, ndr64=True)),
+    'query-smb-big-endian-trailer': (smb_line, dict(order='>', trailer=True, max_frag=1000)),
+    'fragments-tcp': (tcp_line, dict(max_frag=200)),
+}
+SCENES.update({name: functools.cache(functools.partial(_query, line, **how)) for name, (line, how) in QUERIES.items()})
 
 
 @capture
@@ -170,25 +139,11 @@ def pipelined():
     """All requests in one frame and all responses in another; the call ids tell them apart."""
     s = Scene()
     server = Model()
-    line = tcp_line(s, server)
-    rpc = line.rpc
-    calls = []
-    for opnum, p in ((3, dict(szMachine='\\\\A')), (3, dict(szMachine='\\\\BB')), (0, dict(szMachine='', dwInSize=20)),
-                     (1, dict(szMachine='\\\\A', CounterSetGuid=server.sets[1].guid, RequestCode=9, RequestLCID=0x409,
-                              dwInSize=100)),
-                     (1, dict(szMachine='\\\\A', CounterSetGuid=server.sets[1].guid, RequestCode=2, RequestLCID=26,
-                              dwInSize=48))):
-        request = stubs.request(opnum, **p)
-        _, stub, record = server.handle(opnum, bytes(request), 6)
-        calls.append((opnum, request, stub, record, rpc.call_id))
-        rpc.call_id += 1
-    frame = rpc.transport.to_server([x for o, r, _, _, i in calls for x in rpc.request_pdus(o, bytes(r), call_id=i)])
-    for opnum, request, _, record, _ in calls:
-        s.expect(frame, line.message(opnum, 'request', request, record['request'], record))
-    calls.reverse()
-    frame = rpc.transport.to_client([x for _, _, a, _, i in calls for x in rpc.response_pdus(a, i)])
-    for opnum, _, stub, record, _ in calls:
-        s.expect(frame, line.message(opnum, 'response', stub, record['response'], record))
+    registration = dict(szMachine='\\\\A', CounterSetGuid=server.sets[1].guid)
+    tcp_line(s, server).together([
+        (3, dict(szMachine='\\\\A')), (3, dict(szMachine='\\\\BB')), (0, dict(szMachine='', dwInSize=20)),
+        (1, dict(registration, RequestCode=9, RequestLCID=0x409, dwInSize=100)),
+        (1, dict(registration, RequestCode=2, RequestLCID=26, dwInSize=48))], turned=True, whole=False)
     return s
 
 
@@ -252,5 +207,3 @@ def unusual_but_right():
     line.request(6, stubs.request(6, hQuery=handle, dwInSize=0))
     line.response(6, stubs.response(6, status=8, rtn_size=len(data)))
     return s
-
-

@@ -20,8 +20,8 @@ from .stubs import CLOSE, DATA, ENUMERATE, INFO, INSTANCES, OPEN, REG_INFO, VALI
 OK, PATH_NOT_FOUND, ACCESS_DENIED, NOT_ENOUGH_MEMORY, INVALID_PARAMETER, ALREADY_EXISTS = 0, 3, 5, 8, 87, 183
 NO_DATA, NOT_FOUND, LANGUAGE_NOT_FOUND = 232, 1168, 1815
 GUID_NOT_FOUND, INSTANCE_NOT_FOUND, ITEMID_NOT_FOUND, INVALID_REGINFO = 4200, 4201, 4202, 4211
-# DCE/RPC faults
-OP_RANGE, CONTEXT_MISMATCH, BAD_STUB = 0x1C010002, 0x1C00001A, 0x000006F7
+# DCE/RPC fault
+CONTEXT_MISMATCH = 0x1C00001A
 PRIVACY = 6
 LANGUAGES = (model.ENGLISH, model.GERMAN)
 
@@ -149,12 +149,7 @@ class Model:
         record: {'opnum', 'operation', 'request': [Field], 'response': [Field], 'status', 'parameters', and for
         opnum 6 'values': one dictionary for each value in order (path, raw, bytes, type, cooked)}
         """
-        if opnum >= len(stubs.OPERATIONS):
-            return OP_RANGE, b'', {'opnum': opnum, 'request': [], 'response': []}
-        try:
-            p = stubs.parse_request(opnum, stub, order, ndr64)
-        except stubs.BadStub as e:
-            return BAD_STUB, b'', {'opnum': opnum, 'request': [], 'response': [], 'fault': str(e)}
+        p = stubs.parse_request(opnum, stub, order, ndr64)
         record = {'opnum': opnum, 'operation': stubs.OPERATIONS[opnum], 'parameters': p, 'response': []}
         record['request'] = self._request_fields(opnum, p, order, ndr64)
         if 'hQuery' in p and p['hQuery'] not in self.queries:

@@ -143,17 +143,9 @@ def test_what_the_frame_itself_taught(tshark, tmp_path):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'First', [1, 1]))
     script, scene = Server([s]), Scene()
     line = tcp_line(scene, script)
-    c, rpc = line.client(), line.rpc
-    h = c.open()
-    calls = []
-    for opnum, p in ((VALIDATE, dict(hQuery=h, lpData=buffers.identifiers([ask(s, 1, 'a')]), dwAdd=1)),
-                     *[(stubs.REG_INFO, dict(szMachine='\\\\SRV01', CounterSetGuid=s.guid, RequestCode=code, RequestLCID=0,
-                                             dwInSize=999)) for code in (9, 10)]):
-        request = bytes(stubs.request(opnum, **p))
-        calls.append((opnum, request, script.handle(opnum, request, 6)[1], rpc.call_id))
-        rpc.call_id += 1
-    rpc.transport.to_server([x for opnum, request, _, call in calls for x in rpc.request_pdus(opnum, request, call_id=call)])
-    rpc.transport.to_client([x for _, _, stub, call in calls for x in rpc.response_pdus(stub, call)], whole=True)
+    h = line.client().open()
+    line.together([(VALIDATE, dict(hQuery=h, lpData=buffers.identifiers([ask(s, 1, 'a')]), dwAdd=1)), *[
+        (stubs.REG_INFO, dict(szMachine='\\\\SRV01', CounterSetGuid=s.guid, RequestCode=code, RequestLCID=0, dwInSize=999)) for code in (9, 10)]])
     path = scene.write(tmp_path / 'x.pcap')
     out, _ = tshark.run('-r', path, '-2', '-V')
     answers_ = out.split('\nFrame ')[-1]

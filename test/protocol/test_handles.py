@@ -372,23 +372,8 @@ def test_handles_in_one_frame_keep_their_order(tshark, tmp_path, two_pass):
     line = c.line
     learn(c, s)
     handles = c.open(), c.open()
-    rpc = line.rpc
-    calls = []
-
-    def pair(opnum, **p):
-        request = bytes(stubs.request(opnum, **p))
-        _, stub, record = server.handle(opnum, request, 6)
-        calls.append((opnum, request, stub, record, rpc.call_id))
-        rpc.call_id += 1
-    for n, h in enumerate(handles, 1):
-        pair(VALIDATE, hQuery=h, lpData=buffers.identifiers([ask(s, n)]), dwAdd=1)
-        pair(DATA, hQuery=h, dwInSize=9999)
-        pair(DATA, hQuery=h, dwInSize=9999)
-    asked = rpc.transport.to_server([x for o, r, _, _, call in calls for x in rpc.request_pdus(o, r, call_id=call)])
-    told = rpc.transport.to_client([x for _, _, stub, _, call in calls for x in rpc.response_pdus(stub, call)], whole=True)
-    for opnum, request, stub, record, _ in calls:
-        scene.expect(asked, line.message(opnum, 'request', request, record['request'], record))
-        scene.expect(told, line.message(opnum, 'response', stub, record['response'], record))
+    told = line.together([(opnum, p) for n, h in enumerate(handles, 1) for opnum, p in (
+        (VALIDATE, dict(hQuery=h, lpData=buffers.identifiers([ask(s, n)]), dwAdd=1)), *[(DATA, dict(hQuery=h, dwInSize=9999))] * 2)])
     frame = read(tshark, scene, tmp_path, two_pass=two_pass)[told]
     shown = [x.show for x in frame.all('pcq.path')]
     delta, level = '\\\\SRV01\\One\\Delta', '\\\\SRV01\\One\\Level'

@@ -3,7 +3,7 @@
 
 import pytest
 
-from conftest import TOP, compare_scene
+from conftest import TOP, compare_scene, compare_scene_experts
 from gen.scenes import SCENES
 from gen.stubs import OPERATIONS
 
@@ -14,8 +14,19 @@ EVERYTHING = pytest.mark.parametrize('name', SCENES)
 
 @EVERYTHING
 def test_all_fields_in_order_with_their_bytes(read, name, two_pass):
+    """And nothing is remarked on what is normal."""
     scene, frames = read(name, SCENES[name], two_pass)
     compare_scene(frames, scene)
+    compare_scene_experts(frames, scene)
+
+
+def test_what_is_an_error_and_what_is_none(read):
+    """Status 8 with a needed size is half of a normal call, all other statuses are noted."""
+    for name, normal, least in ('query-tcp', True, 3), ('refusals', False, 6):
+        scene, frames = read(name, SCENES[name])
+        found = [n for n, (m,) in scene.frames.items() if m.kind == 'response' and m.status not in (0, None) and (m.status == 8) == normal]
+        assert len(found) >= least
+        assert all(frames[n].experts == ([] if normal else ['pcq.expert.call_failed']) for n in found)
 
 
 @EVERYTHING

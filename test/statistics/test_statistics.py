@@ -717,20 +717,14 @@ def test_names_that_a_later_call_of_the_frame_changes(stat):
     s = named('First', 'Second')
     server, scene = Server([s]), Scene()
     line = tcp_line(scene, server)
-    c, rpc = line.client(), line.rpc
+    c = line.client()
     learn(c, s)
     h = c.query([ask(s, 1, 'a'), ask(s, 2, 'gone')])
     server.sets = [named('One', 'Two')]
-    calls = []
-    for opnum, p in ((stubs.DATA, dict(hQuery=h, dwInSize=9999)),
-                     (stubs.VALIDATE, dict(hQuery=h, lpData=buffers.identifiers([ask(s, 1, 'a')]), dwAdd=1)),
-                     *[(stubs.REG_INFO, dict(szMachine='\\\\SRV01', CounterSetGuid=s.guid, RequestCode=code, RequestLCID=0,
-                                             dwInSize=999)) for code in (9, 10)]):
-        request = bytes(stubs.request(opnum, **p))
-        calls.append((opnum, request, server.handle(opnum, request, 6)[1], rpc.call_id))
-        rpc.call_id += 1
-    rpc.transport.to_server([x for opnum, request, _, call in calls for x in rpc.request_pdus(opnum, request, call_id=call)])
-    rpc.transport.to_client([x for _, _, stub, call in calls for x in rpc.response_pdus(stub, call)], whole=True)
+    line.together([(stubs.DATA, dict(hQuery=h, dwInSize=9999)),
+                   (stubs.VALIDATE, dict(hQuery=h, lpData=buffers.identifiers([ask(s, 1, 'a')]), dwAdd=1)),
+                   *[(stubs.REG_INFO, dict(szMachine='\\\\SRV01', CounterSetGuid=s.guid, RequestCode=code, RequestLCID=0, dwInSize=999))
+                     for code in (9, 10)]])
     c.data(h, 9999)
     for passes in ([], ['-2']):
         rows = stat(scene, 'counters', *passes)
