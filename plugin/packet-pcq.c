@@ -1,9 +1,9 @@
 /* packet-pcq.c
  * Performance Counter Query Protocol [MS-PCQ]: the DCE/RPC interface PerflibV2.
  *
- * From the top: what is kept of a call and of a PDU; the parameters that several operations send; operations 0 to 2, which
- * say what counters there are; operations 3 to 7, the life of a query; the table of the eight operations and the way of a
- * PDU: begin, noise or not, the operation's own function, end. What lpData holds is read in pcq-buffers.c and
+ * From the top: the table of the eight operations; what is kept of a call and of a PDU; their parameters, which are read as the
+ * table has them; operations 0 to 2, which say what counters there are; operations 3 to 7, the life of a query; the way of a
+ * PDU: begin, noise or not, its parameters, the operation's own function, end. What lpData holds is read in pcq-buffers.c and
  * pcq/pcq-data.c. Learned is only what stood in a stub that was read to its end, adds up, and is seen for the first time.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
@@ -24,20 +24,23 @@ void proto_reg_handoff_pcq(void);
 #define STATUS_SUCCESS 0
 #define STATUS_NOT_ENOUGH_MEMORY 8
 
-/* X(opnum, name, functions for request and response, their parameters as in dcerpc/ndr.h, largest dwInSize that the interface
- * admits, what its sealed calls do (dcerpc/sealed.h)). GUIDs are counted in EnumerateCounterSet, bytes elsewhere
- * ([MS-PCQ] 3.1.4.1). */
+/* X(opnum, name, what a request and a response whose parameters were read mean, what reads lpData of a response before its status is
+ * known, their parameters as in dcerpc/ndr.h, largest dwInSize that the interface admits, what its sealed calls do (dcerpc/sealed.h)).
+ * GUIDs are counted in EnumerateCounterSet, bytes elsewhere ([MS-PCQ] 3.1.4.1). */
 #define PCQ_OPERATIONS(X) \
-    X(0, EnumerateCounterSet, enumerate_request, enumerate_response, "WS", "SSgR", 256, SEALED_RETURNS) \
-    X(1, QueryCounterSetRegistrationInfo, registration_request, registration_response, "WGCLS", "SSVR", 134217728, \
+    X(0, EnumerateCounterSet, room_request, enumerate_response, pcq_dissect_counterset_list, "WS", "SSgR", 256, \
       SEALED_RETURNS) \
-    X(2, EnumerateCounterSetInstances, instances_request, instances_response, "WGS", "SSVR", 67108864, SEALED_RETURNS) \
-    X(3, OpenQueryHandle, open_request, open_response, "W", "HR", 0, SEALED_OPENS) \
-    X(4, CloseQueryHandle, close_request, close_response, "H", "HR", 0, SEALED_CLOSES) \
-    X(5, QueryCounterInfo, query_request, info_response, "HS", "SSVR", 67108864, SEALED_USES | SEALED_RETURNS) \
-    X(6, QueryCounterData, query_request, data_response, "HS", "SSVR", 1073741824, \
+    X(1, QueryCounterSetRegistrationInfo, registration_request, registration_response, pcq_dissect_registration, \
+      "WGCLS", "SSVR", 134217728, SEALED_RETURNS) \
+    X(2, EnumerateCounterSetInstances, instances_request, instances_response, pcq_dissect_instances, "WGS", "SSVR", \
+      67108864, SEALED_RETURNS) \
+    X(3, OpenQueryHandle, open_request, open_response, NULL, "W", "HR", 0, SEALED_OPENS) \
+    X(4, CloseQueryHandle, close_request, close_response, NULL, "H", "HR", 0, SEALED_CLOSES) \
+    X(5, QueryCounterInfo, room_request, info_response, pcq_dissect_identifiers, "HS", "SSVR", 67108864, \
+      SEALED_USES | SEALED_RETURNS) \
+    X(6, QueryCounterData, room_request, data_response, NULL, "HS", "SSVR", 1073741824, \
       SEALED_USES | SEALED_RETURNS | SEALED_SAMPLES) \
-    X(7, ValidateCounters, validate_request, validate_response, "HSAC", "AR", 67108864, SEALED_USES)
+    X(7, ValidateCounters, validate_request, validate_response, NULL, "HSAC", "AR", 67108864, SEALED_USES)
 
 #define OPNUM_STRING(opnum, name, ...) {opnum, #name},
 static const value_string opnum_vals[] = {PCQ_OPERATIONS(OPNUM_STRING){0, NULL}};
@@ -66,15 +69,29 @@ typedef struct {
 /* Bytes of paths that the tree and the Info column show of a PDU before their names are shortened: each lists many. */
 #define MOST_OF_PATHS 16384
 
+struct operation;
+
 /* One PDU while it is dissected. */
 typedef struct {
     rpc_call call;
-    pcq_record *record;      /* the same as call.record */
-    uint32_t largest;        /* dwInSize that the interface admits */
-    proto_tree *buffer_tree; /* of lpData, which is call.tapped.buffer */
+    pcq_record *record; /* the same as call.record */
+    const struct operation *operation;
+    uint8_t handle[PERF_HANDLE_SIZE]; /* as it was sent */
+    proto_item *handle_item;
+    pcq_context context;     /* of lpData, which is call.tapped.buffer */
+    proto_tree *buffer_tree; /* where it is shown */
     bool identifiers_sound;  /* of ValidateCounters: nothing contradicts itself in them */
     uint64_t text_left;      /* bytes that paths may still take before their names are shortened */
 } pcq_pdu;
+
+typedef struct operation {
+    void (*request)(pcq_pdu *p);
+    void (*response)(pcq_pdu *p, bool succeeded);
+    void (*dissect)(tvbuff_t *tvb, proto_tree *tree, pcq_context *context);
+    const char *request_shape;
+    const char *response_shape;
+    uint32_t largest;
+} operation;
 
 /* --- A call ------------------------------------------------------------------------------------------------------ */
 
@@ -85,35 +102,19 @@ static rpc_fields fields = {.handle_label = "Query handle",
                             .handle_word = "query",
                             .answer_unread = answer_unread};
 
-/* Begins a PDU of the operation, and reports what is strange about it before it is read. */
-static void pcq_begin(pcq_pdu *p, tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
-                      uint8_t *drep)
-{
-    rpc_call *call = &p->call;
-    const char *operation = opnum_vals[di->call_data->opnum].strptr;
-
-    call_begin(call, &fields, operation, sizeof(pcq_record), tvb, offset, pinfo, tree, di, drep);
-    p->record = (pcq_record *)call->record;
-    call->record->operation = operation;
-    call_aloud(call);
-    if (call_is_request(call)) {
-        return;
-    }
-    call_report_second(call, &call->report, proto_tree_get_parent(tree));
-    if (!call->record->request_read) {
-        findings_add(&call->report, proto_tree_get_parent(tree), FINDING_REQUEST_MISSING,
-                     "The request was not captured whole, or not decrypted: what depends on it stays undecoded");
-    }
-}
-
-static wmem_allocator_t *pcq_pool(const pcq_pdu *p)
+static wmem_allocator_t *pool_of(const pcq_pdu *p)
 {
     return p->call.pinfo->pool;
 }
 
+static uint16_t opnum_of(const pcq_pdu *p)
+{
+    return p->call.di->call_data->opnum;
+}
+
 /* --- Parameters ------------------------------------------------------------------------------------------------ */
 
-static void pcq_read_machine(pcq_pdu *p)
+static void read_machine(pcq_pdu *p)
 {
     const char *machine = ndr_wide_string(&p->call.ndr, &fields.ndr, hf_machine, "szMachine");
 
@@ -124,21 +125,66 @@ static void pcq_read_machine(pcq_pdu *p)
     }
 }
 
-static void pcq_read_in_size(pcq_pdu *p)
+static void read_in_size(pcq_pdu *p)
 {
     p->record->in_size = ndr_u32(&p->call.ndr, hf_in_size);
-    if (p->record->in_size > p->largest) {
+    if (p->record->in_size > p->operation->largest) {
         findings_add(&p->call.report, p->call.ndr.reader.item, FINDING_IN_SIZE_RANGE,
                      "dwInSize %u is more than the interface admits (%u), the server refuses it", p->record->in_size,
-                     p->largest);
+                     p->operation->largest);
     }
 }
 
-/* The request is read: all that was there. */
-static void pcq_request_end(pcq_pdu *p)
+/* CounterSetGuid, with its name. */
+static void read_counterset(pcq_pdu *p)
 {
-    p->record->call.request_read = !p->call.ndr.reader.failed;
-    call_report_rest(&p->call);
+    bounded_reader *reader = &p->call.ndr.reader;
+
+    ndr_align(&p->call.ndr, 4);
+    reader_guid(reader, hf_pcq_counterset_guid, p->record->guid);
+    if (!reader->failed) {
+        pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->call.event);
+    }
+}
+
+#define REQUEST_CODE_STRING(value, name) {value, "PERF_REG_" #name},
+static const value_string request_code_vals[] = {PCQ_REQUEST_CODES(REQUEST_CODE_STRING){0, NULL}};
+
+static void read_request_code(pcq_pdu *p)
+{
+    p->record->request_code = ndr_u32(&p->call.ndr, hf_request_code);
+    if (!p->call.ndr.reader.failed && !try_val_to_str(p->record->request_code, request_code_vals)) {
+        findings_add(&p->call.report, p->call.ndr.reader.item, FINDING_REQUEST_CODE,
+                     "RequestCode %u is unknown, the answer's layout too", p->record->request_code);
+    }
+}
+
+/* RequestLCID is a locale, a counter id or nothing, by RequestCode. */
+static void read_request_lcid(pcq_pdu *p)
+{
+    pcq_record *record = p->record;
+    bool is_counter = record->request_code == PERF_REG_COUNTER_STRUCT;
+
+    record->lcid = ndr_u32(&p->call.ndr, is_counter ? hf_pcq_counter_id : hf_lcid);
+    if (is_counter && !p->call.ndr.reader.failed) {
+        pcq_add_known_counter(p->call.tree, p->call.tvb, p->call.server, record->guid, record->lcid, p->call.event);
+    } else if (!is_counter && !pcq_has_locale(record->request_code)) {
+        proto_item_append_text(p->call.ndr.reader.item, " (unused by this RequestCode)");
+    }
+}
+
+/* The handle of a request, and the query that it is. A closed handle stays closed, whoever still uses it. */
+static void read_handle(pcq_pdu *p)
+{
+    p->handle_item = ndr_context_handle(&p->call.ndr, fields.handle, p->handle);
+    if (p->call.ndr.reader.failed) {
+        return;
+    }
+    if (call_handle_is_null(p->handle)) {
+        findings_add(&p->call.report, p->handle_item, FINDING_HANDLE_NULL, "The handle is empty: no query has it");
+    } else if (p->call.first_time || (p->call.is_copy && !PINFO_FD_VISITED(p->call.pinfo))) {
+        p->call.record->handle = call_find_handle(&p->call, PERF_HANDLE_QUERY, p->handle);
+    }
 }
 
 /* --- lpData ---------------------------------------------------------------------------------------------------- */
@@ -146,15 +192,13 @@ static void pcq_request_end(pcq_pdu *p)
 /* Of sizes and arrays: only EnumerateCounterSet's are no bytes. */
 static const char *count_text(const pcq_pdu *p, uint32_t count)
 {
-    return text_counted(pcq_pool(p), count,
-                        p->call.di->call_data->opnum == OPNUM_EnumerateCounterSet ? "GUID" : "byte");
+    return text_counted(pool_of(p), count, opnum_of(p) == OPNUM_EnumerateCounterSet ? "GUID" : "byte");
 }
 
 /* "lpData: 96 bytes, room for 1024", and what it holds. */
 static void open_buffer(pcq_pdu *p, ndr_array *array)
 {
-    tvbuff_t *tvb =
-        ndr_elements(&p->call.ndr, array, p->call.di->call_data->opnum == OPNUM_EnumerateCounterSet ? 16 : 1);
+    tvbuff_t *tvb = ndr_elements(&p->call.ndr, array, opnum_of(p) == OPNUM_EnumerateCounterSet ? 16 : 1);
 
     if (array->node) {
         proto_item_append_text(array->node, ": %s", count_text(p, (uint32_t)array->actual_count));
@@ -169,7 +213,7 @@ static void open_buffer(pcq_pdu *p, ndr_array *array)
     if (array->tree) {
         proto_item *item = proto_tree_add_item(p->call.tree, hf_buffer, p->call.tapped.buffer, 0, -1, ENC_NA);
         p->buffer_tree = proto_item_add_subtree(item, ett_buffer);
-        proto_item_append_text(item, ", %s", text_counted(pcq_pool(p), tvb_reported_length(tvb), "byte"));
+        proto_item_append_text(item, ", %s", text_counted(pool_of(p), tvb_reported_length(tvb), "byte"));
     }
 }
 
@@ -191,7 +235,7 @@ static void check_room(pcq_pdu *p, const ndr_array *array)
 }
 
 /* What operations 0, 1, 2, 5 and 6 return alike: two sizes and lpData, up to where its contents begin. */
-static void pcq_read_returned(pcq_pdu *p)
+static void read_returned(pcq_pdu *p)
 {
     ndr_array array;
 
@@ -206,7 +250,7 @@ static void pcq_read_returned(pcq_pdu *p)
 /* An empty answer to a request that had no room is nothing but that. Even counter data of a query of nothing has a header. */
 static void report_empty(pcq_pdu *p)
 {
-    bool is_missed = p->call.tapped.rtn_size > 0 || p->call.di->call_data->opnum == OPNUM_QueryCounterData;
+    bool is_missed = p->call.tapped.rtn_size > 0 || opnum_of(p) == OPNUM_QueryCounterData;
 
     if (p->call.tapped.out_size == 0 && is_missed && p->record->call.request_read && p->record->in_size > 0) {
         findings_add(&p->call.report, p->call.ndr.reader.item, FINDING_NO_DATA,
@@ -215,51 +259,34 @@ static void report_empty(pcq_pdu *p)
     }
 }
 
-/* The status behind lpData. Reports it, and says in the Info column what a failed call or a size probe says: half of a normal
- * call, too small a buffer and the size that would do. Returns true if the call succeeded. */
-static bool pcq_read_returned_status(pcq_pdu *p)
+/* The status behind them. Says in the Info column what a size probe says: half of a normal call, too small a buffer and the size
+ * that would do. Returns true if the call succeeded. */
+static bool read_returned_status(pcq_pdu *p)
 {
+    tapped_call *tapped = &p->call.tapped;
     uint32_t status = call_read_status(&p->call, hf_status);
 
-    if (p->call.ndr.reader.failed) {
-        return false;
-    }
-    p->call.tapped.has_sizes = true;
-    p->call.tapped.is_probe =
-        status == STATUS_NOT_ENOUGH_MEMORY && p->call.tapped.out_size == 0 && p->call.tapped.rtn_size > 0;
-    if (p->call.tapped.is_probe) {
+    tapped->has_sizes = !p->call.ndr.reader.failed;
+    tapped->is_probe =
+        tapped->has_sizes && status == STATUS_NOT_ENOUGH_MEMORY && tapped->out_size == 0 && tapped->rtn_size > 0;
+    if (tapped->is_probe) {
         proto_item_append_text(p->call.ndr.reader.item, ", a size probe: no failure");
-        call_info(&p->call, "size probe: needs %s", count_text(p, p->call.tapped.rtn_size));
+        call_info(&p->call, "size probe: needs %s", count_text(p, tapped->rtn_size));
         return false;
     }
     call_report_status(&p->call, status);
-    if (status != STATUS_SUCCESS) {
+    if (!tapped->has_sizes || status != STATUS_SUCCESS) {
         return false;
     }
     report_empty(p);
     return true;
 }
 
-/* lpData of ValidateCounters, in both directions: conformant, not varying. */
-static void pcq_read_sent(pcq_pdu *p)
-{
-    ndr_array array;
-
-    ndr_array_begin(&p->call.ndr, &fields.ndr, false, "lpData", &array);
-    check_room(p, &array);
-    if (call_is_request(&p->call)) {
-        p->record->in_size = (uint32_t)array.max_count; /* the response has the same array */
-    }
-    open_buffer(p, &array);
-}
-
-/* --- What buffers hold ----------------------------------------------------------------------------------------- */
-
-static pcq_context new_context(pcq_pdu *p)
+static pcq_context new_context(const pcq_pdu *p)
 {
     const pcq_record *record = p->record;
     pcq_context context = {
-        .report = &p->call.report,
+        .report = (findings_report *)&p->call.report,
         .server = p->call.server,
         .event = p->call.event,
         .request_known = record->call.request_read,
@@ -267,67 +294,127 @@ static pcq_context new_context(pcq_pdu *p)
         .lcid = record->lcid,
         .encoding = p->call.ndr.reader.encoding,
         .machine = handle_machine(record->call.handle, p->call.server),
-        .is_response = !call_is_request(&p->call),
-        .pending_facts = wmem_array_new(pcq_pool(p), sizeof(pcq_pending_fact)),
-        .identifiers = wmem_array_new(pcq_pool(p), sizeof(state_identifier)),
+        .is_response = !call_is_request(&p->call) && opnum_of(p) == OPNUM_ValidateCounters,
+        .pending_facts = wmem_array_new(pool_of(p), sizeof(pcq_pending_fact)),
+        .identifiers = wmem_array_new(pool_of(p), sizeof(state_identifier)),
     };
 
     memcpy(context.guid, record->guid, sizeof context.guid);
     return context;
 }
 
-/* Such a response, of which `dissect` reads lpData. Returns true if the call succeeded. */
-static bool pcq_read_response(pcq_pdu *p, pcq_context *context,
-                              void (*dissect)(tvbuff_t *tvb, proto_tree *tree, pcq_context *context))
+/* lpData of ValidateCounters, in both directions: conformant, not varying. What is wrong with the request's is not the response's
+ * fault. */
+static void read_sent(pcq_pdu *p)
 {
-    pcq_read_returned(p);
-    if (p->call.tapped.buffer) {
-        dissect(p->call.tapped.buffer, p->buffer_tree, context);
+    findings_report *report = &p->call.report;
+    bool is_request = call_is_request(&p->call), repeated = !is_request && p->call.record->request_damaged;
+    ndr_array array;
+
+    p->context = new_context(p);
+    p->identifiers_sound = true;
+    ndr_array_begin(&p->call.ndr, &fields.ndr, false, "lpData", &array);
+    check_room(p, &array);
+    if (is_request) {
+        p->record->in_size = (uint32_t)array.max_count; /* the response has the same array */
     }
-    bool done = pcq_read_returned_status(p);
-    call_report_rest(&p->call);
-    return done;
+    open_buffer(p, &array);
+    if (p->call.tapped.buffer == NULL) {
+        return;
+    }
+    bool damaged = report->damaged;
+    report->muted = repeated;
+    pcq_dissect_identifiers(p->call.tapped.buffer, p->buffer_tree, &p->context);
+    report->muted = false;
+    p->identifiers_sound = !report->damaged;
+    report->damaged = repeated ? damaged : report->damaged;
 }
 
-#define REQUEST_CODE_STRING(value, name) {value, "PERF_REG_" #name},
-static const value_string request_code_vals[] = {PCQ_REQUEST_CODES(REQUEST_CODE_STRING){0, NULL}};
+static void read_parameter(pcq_pdu *p, char letter)
+{
+    switch (letter) {
+    case 'W':
+        read_machine(p);
+        break;
+    case 'G':
+        read_counterset(p);
+        break;
+    case 'L':
+        read_request_lcid(p);
+        break;
+    case 'S':
+        read_in_size(p);
+        break;
+    case 'H':
+        read_handle(p);
+        break;
+    case 'A':
+        read_sent(p);
+        break;
+    default:
+        ws_assert(letter == 'C');
+        if (opnum_of(p) == OPNUM_ValidateCounters) {
+            p->record->add = ndr_u32(&p->call.ndr, hf_add) != 0;
+        } else {
+            read_request_code(p);
+        }
+    }
+}
+
+static void read_request(pcq_pdu *p)
+{
+    for (const char *letter = p->operation->request_shape; *letter; letter++) {
+        read_parameter(p, *letter);
+    }
+    p->record->call.request_read = !p->call.ndr.reader.failed;
+    call_report_rest(&p->call);
+}
+
+/* Two sizes and lpData, a handle, or lpData alone; and the status. Returns true if the call succeeded. */
+static bool read_response(pcq_pdu *p)
+{
+    bool succeeded;
+
+    p->context = new_context(p);
+    if (*p->operation->response_shape == 'S') {
+        read_returned(p);
+        if (p->call.tapped.buffer && p->operation->dissect) {
+            p->operation->dissect(p->call.tapped.buffer, p->buffer_tree, &p->context);
+        }
+        succeeded = read_returned_status(p);
+    } else {
+        if (*p->operation->response_shape == 'H') {
+            p->handle_item = ndr_context_handle(&p->call.ndr, fields.handle, p->handle);
+        } else {
+            read_sent(p);
+        }
+        succeeded = call_read_status(&p->call, hf_status) == STATUS_SUCCESS && !p->call.ndr.reader.failed;
+        call_report_status(&p->call, p->call.tapped.status);
+    }
+    call_report_rest(&p->call);
+    return succeeded;
+}
 
 /* --- Opnum 0: EnumerateCounterSet, 3.1.4.1.1 ------------------------------------------------------------------- */
 
-static void pcq_enumerate_request(pcq_pdu *p)
+/* QueryCounterInfo's and QueryCounterData's are the same. */
+static void room_request(pcq_pdu *p)
 {
-    pcq_read_machine(p);
-    pcq_read_in_size(p);
-    pcq_request_end(p);
     call_info(&p->call, "room for %s", count_text(p, p->record->in_size));
 }
 
-static void pcq_enumerate_response(pcq_pdu *p)
+static void enumerate_response(pcq_pdu *p, bool succeeded)
 {
-    pcq_context context = new_context(p);
-
-    if (pcq_read_response(p, &context, pcq_dissect_counterset_list)) {
-        call_info(&p->call, "%s", text_counted(pcq_pool(p), context.count, "counterset"));
-    }
-}
-
-/* CounterSetGuid, with its name. */
-static void read_counterset(pcq_pdu *p)
-{
-    bounded_reader *reader = &p->call.ndr.reader;
-
-    ndr_align(&p->call.ndr, 4);
-    reader_guid(reader, hf_pcq_counterset_guid, p->record->guid);
-    if (!reader->failed) {
-        pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->call.event);
+    if (succeeded) {
+        call_info(&p->call, "%s", text_counted(pool_of(p), p->context.count, "counterset"));
     }
 }
 
 /* The name in a response, which does not carry the GUID, unless it carries the name. */
-static void show_counterset(pcq_pdu *p, const pcq_context *context)
+static void show_counterset(pcq_pdu *p)
 {
-    bool has_name = context->text && (context->request_code == PERF_REG_COUNTERSET_NAME_STRING ||
-                                      context->request_code == PERF_REG_COUNTERSET_ENGLISH_NAME);
+    bool has_name = p->context.text && (p->context.request_code == PERF_REG_COUNTERSET_NAME_STRING ||
+                                        p->context.request_code == PERF_REG_COUNTERSET_ENGLISH_NAME);
 
     if (p->record->call.request_read && !has_name) {
         pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->call.event);
@@ -336,24 +423,10 @@ static void show_counterset(pcq_pdu *p, const pcq_context *context)
 
 static const char *counterset_text(pcq_pdu *p)
 {
-    return text_short(pcq_pool(p), facts_counterset_label(pcq_pool(p), p->call.server, p->record->guid, p->call.event));
+    return text_short(pool_of(p), facts_counterset_label(pool_of(p), p->call.server, p->record->guid, p->call.event));
 }
 
 /* --- Opnum 1: QueryCounterSetRegistrationInfo, 3.1.4.1.2 ------------------------------------------------------- */
-
-/* RequestLCID is a locale, a counter id or nothing, by RequestCode. */
-static void read_request_lcid(pcq_pdu *p)
-{
-    pcq_record *record = p->record;
-    bool is_counter = record->request_code == PERF_REG_COUNTER_STRUCT;
-
-    record->lcid = ndr_u32(&p->call.ndr, is_counter ? hf_pcq_counter_id : hf_lcid);
-    if (is_counter && !p->call.ndr.reader.failed) {
-        pcq_add_known_counter(p->call.tree, p->call.tvb, p->call.server, record->guid, record->lcid, p->call.event);
-    } else if (!is_counter && !pcq_has_locale(record->request_code)) {
-        proto_item_append_text(p->call.ndr.reader.item, " (unused by this RequestCode)");
-    }
-}
 
 /* Which counterset, what of it, and in which language or of which counter. */
 static void about_registration(pcq_pdu *p)
@@ -373,35 +446,25 @@ static void about_registration(pcq_pdu *p)
         call_about(&p->call, "locale 0x%04x", p->record->lcid);
     } else if (p->record->request_code == PERF_REG_COUNTER_STRUCT) {
         const char *name =
-            facts_counter_label(pcq_pool(p), p->call.server, p->record->guid, p->record->lcid, p->call.event);
+            facts_counter_label(pool_of(p), p->call.server, p->record->guid, p->record->lcid, p->call.event);
         call_about(&p->call, *name == '#' ? "counter %u" : "counter %u %s", p->record->lcid,
-                   text_short(pcq_pool(p), name));
+                   text_short(pool_of(p), name));
     }
 }
 
-static void pcq_registration_request(pcq_pdu *p)
+static void registration_request(pcq_pdu *p)
 {
-    pcq_read_machine(p);
-    read_counterset(p);
-    p->record->request_code = ndr_u32(&p->call.ndr, hf_request_code);
-    if (!p->call.ndr.reader.failed && !try_val_to_str(p->record->request_code, request_code_vals)) {
-        findings_add(&p->call.report, p->call.ndr.reader.item, FINDING_REQUEST_CODE,
-                     "RequestCode %u is unknown, the answer's layout too", p->record->request_code);
-    }
-    read_request_lcid(p);
-    pcq_read_in_size(p);
-    pcq_request_end(p);
     if (p->record->call.request_read) {
         about_registration(p);
     }
 }
 
-static void describe_registration(pcq_pdu *p, const pcq_context *context)
+static void describe_registration(pcq_pdu *p)
 {
-    if (context->text) {
-        call_info(&p->call, "\"%s\"", text_short(pcq_pool(p), context->text));
-    } else if (context->count > 0) {
-        call_info(&p->call, "%s", text_counted(pcq_pool(p), context->count, "counter"));
+    if (p->context.text) {
+        call_info(&p->call, "\"%s\"", text_short(pool_of(p), p->context.text));
+    } else if (p->context.count > 0) {
+        call_info(&p->call, "%s", text_counted(pool_of(p), p->context.count, "counter"));
     }
     call_info(&p->call, "%s", count_text(p, p->call.tapped.out_size));
 }
@@ -432,51 +495,48 @@ static void lose_facts(const pcq_record *record, uint32_t event)
     }
 }
 
-static void pcq_registration_response(pcq_pdu *p)
+static void learn_facts(pcq_pdu *p)
 {
-    pcq_context context = new_context(p);
-    bool done = pcq_read_response(p, &context, pcq_dissect_registration);
+    const wmem_array_t *facts = p->context.pending_facts;
 
-    if (p->call.first_time && !p->call.is_noise && (p->call.ndr.reader.failed || (done && p->call.report.damaged))) {
-        lose_facts(p->record, p->call.event);
-    }
-    for (unsigned i = 0; done && call_may_learn(&p->call) && i < wmem_array_get_count(context.pending_facts); i++) {
-        const pcq_pending_fact *pending = wmem_array_index(context.pending_facts, i);
+    for (unsigned i = 0; i < wmem_array_get_count((wmem_array_t *)facts); i++) {
+        const pcq_pending_fact *pending = wmem_array_index((wmem_array_t *)facts, i);
         facts_learn(p->call.to, pending->subject, pending->kind, &pending->fact, p->call.event, p->call.pinfo->num);
     }
-    show_counterset(p, &context);
+}
+
+static void registration_response(pcq_pdu *p, bool succeeded)
+{
+    if (p->call.first_time && (p->call.ndr.reader.failed || (succeeded && p->call.report.damaged))) {
+        lose_facts(p->record, p->call.event);
+    }
+    if (succeeded && call_may_learn(&p->call)) {
+        learn_facts(p);
+    }
+    show_counterset(p);
     if (p->record->call.request_read) {
         about_registration(p);
-        if (done) {
-            describe_registration(p, &context);
+        if (succeeded) {
+            describe_registration(p);
         }
     }
 }
 
 /* --- Opnum 2: EnumerateCounterSetInstances, 3.1.4.1.3 ---------------------------------------------------------- */
 
-static void pcq_instances_request(pcq_pdu *p)
+static void instances_request(pcq_pdu *p)
 {
-    pcq_read_machine(p);
-    read_counterset(p);
-    pcq_read_in_size(p);
-    pcq_request_end(p);
     if (p->record->call.request_read) {
         call_about(&p->call, "%s", counterset_text(p));
     }
 }
 
-static void pcq_instances_response(pcq_pdu *p)
+static void instances_response(pcq_pdu *p, bool succeeded)
 {
-    pcq_context context = new_context(p);
-    bool done = pcq_read_response(p, &context, pcq_dissect_instances);
-
-    show_counterset(p, &context);
-    if (p->record->call.request_read) {
-        call_about(&p->call, "%s", counterset_text(p));
-    }
-    if (done) {
-        call_info(&p->call, "%s, %s", text_counted(pcq_pool(p), context.count, "instance"),
+    show_counterset(p);
+    instances_request(p);
+    if (succeeded) {
+        call_info(&p->call, "%s, %s", text_counted(pool_of(p), p->context.count, "instance"),
                   count_text(p, p->call.tapped.out_size));
     }
 }
@@ -492,15 +552,15 @@ static void pcq_instances_response(pcq_pdu *p)
 /* "\Processor(0)\% Processor Time". */
 static const char *identifier_text(pcq_pdu *p, const state_identifier *identifier)
 {
-    return readings_identifier_path(pcq_pool(p), p->call.server, NULL, identifier, p->call.event, &p->text_left);
+    return readings_identifier_path(pool_of(p), p->call.server, NULL, identifier, p->call.event, &p->text_left);
 }
 
 /* Behind how many: what the server would not give, the first of it by name. */
 static void name_refusal(pcq_pdu *p, wmem_strbuf_t *text, unsigned number, const char *path, uint32_t status,
                          bool assumed)
 {
-    wmem_strbuf_append_printf(text, "%s%s (%s%s)", number > 0 ? ", " : ": ", text_short(pcq_pool(p), path),
-                              text_win32_error(pcq_pool(p), status), assumed ? ", order assumed" : "");
+    wmem_strbuf_append_printf(text, "%s%s (%s%s)", number > 0 ? ", " : ": ", text_short(pool_of(p), path),
+                              text_win32_error(pool_of(p), status), assumed ? ", order assumed" : "");
 }
 
 static void count_unnamed(wmem_strbuf_t *text, unsigned named, uint32_t count)
@@ -516,8 +576,8 @@ static const char *entry_text(pcq_pdu *p, const state_query_entry *entry)
     const char *path = identifier_text(p, identifier);
 
     return identifier->status == 0 ? path
-                                   : wmem_strdup_printf(pcq_pool(p), "%s: refused, %s", path,
-                                                        text_win32_error(pcq_pool(p), identifier->status));
+                                   : wmem_strdup_printf(pool_of(p), "%s: refused, %s", path,
+                                                        text_win32_error(pool_of(p), identifier->status));
 }
 
 static void show_query(pcq_pdu *p, proto_tree *tree, const state_handle *handle)
@@ -536,7 +596,7 @@ static void show_query(pcq_pdu *p, proto_tree *tree, const state_handle *handle)
     proto_item *item = proto_tree_add_item(tree, hf_query, p->call.tvb, 0, 0, ENC_NA);
     proto_tree *list = proto_item_add_subtree(item, ett_query);
     proto_item_set_generated(item);
-    proto_item_append_text(item, ": %s", text_counted(pcq_pool(p), held, "counter"));
+    proto_item_append_text(item, ": %s", text_counted(pool_of(p), held, "counter"));
     if (refused > 0) {
         proto_item_append_text(item, ", %u refused", refused);
     }
@@ -560,39 +620,23 @@ static void show_handle(pcq_pdu *p, proto_item *item, const state_handle *handle
     call_show_number(&p->call, p->call.tree, handle);
 }
 
-/* The handle of a request, and the query that it is. A closed handle stays closed, whoever still uses it. */
-static proto_item *read_handle(pcq_pdu *p, uint8_t bytes[PERF_HANDLE_SIZE])
-{
-    proto_item *item = ndr_context_handle(&p->call.ndr, fields.handle, bytes);
-
-    if (p->call.ndr.reader.failed) {
-        return item;
-    }
-    if (call_handle_is_null(bytes)) {
-        findings_add(&p->call.report, item, FINDING_HANDLE_NULL, "The handle is empty: no query has it");
-    } else if (p->call.first_time || (p->call.is_copy && !PINFO_FD_VISITED(p->call.pinfo))) {
-        p->call.record->handle = call_find_handle(&p->call, PERF_HANDLE_QUERY, bytes);
-    }
-    return item;
-}
-
 /* Once all of the request was read: only a sound one begins a life. */
-static void use_handle(pcq_pdu *p, const uint8_t *bytes, proto_item *item)
+static void use_handle(pcq_pdu *p)
 {
     rpc_record *record = p->call.record;
 
-    if (call_may_learn(&p->call) && record->handle == NULL && !call_handle_is_null(bytes)) {
-        record->handle = call_open_handle(&p->call, PERF_HANDLE_QUERY, bytes, p->call.event, 0, NULL);
+    if (call_may_learn(&p->call) && record->handle == NULL && !call_handle_is_null(p->handle)) {
+        record->handle = call_open_handle(&p->call, PERF_HANDLE_QUERY, p->handle, p->call.event, 0, NULL);
     }
     state_handle *handle = record->handle;
     if (handle && p->call.first_time) {
         call_use_handle(&p->call, handle);
     }
     if (handle && !p->call.is_copy && handle->end < p->call.event) {
-        findings_add(&p->call.report, item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
+        findings_add(&p->call.report, p->handle_item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
                      handle->closed_frame);
     }
-    show_handle(p, item, handle);
+    show_handle(p, p->handle_item, handle);
 }
 
 /* A request's handle may have been closed since, and given out anew: whether its answer is of the one life or of the other nobody knows. */
@@ -636,10 +680,8 @@ static state_handle *answering_handle(pcq_pdu *p, bool known)
 
 /* --- Opnum 3: OpenQueryHandle, 3.1.4.1.4 ----------------------------------------------------------------------- */
 
-static void pcq_open_request(pcq_pdu *p)
+static void open_request(pcq_pdu *p)
 {
-    pcq_read_machine(p);
-    pcq_request_end(p);
     /* on a later look, the query that the response opened */
     show_handle(p, NULL, p->call.record->handle);
     if (p->record->machine && *p->record->machine) {
@@ -647,103 +689,72 @@ static void pcq_open_request(pcq_pdu *p)
     }
 }
 
-static void pcq_open_response(pcq_pdu *p)
+static void open_response(pcq_pdu *p, bool succeeded)
 {
-    uint8_t bytes[PERF_HANDLE_SIZE];
     rpc_record *record = p->call.record;
-    proto_item *item = ndr_context_handle(&p->call.ndr, fields.handle, bytes);
-    uint32_t status = call_read_status(&p->call, hf_status);
 
-    call_report_status(&p->call, status);
-    call_report_rest(&p->call);
-    if (call_may_learn(&p->call) && status == STATUS_SUCCESS && !call_handle_is_null(bytes)) {
-        record->handle =
-            call_open_handle(&p->call, PERF_HANDLE_QUERY, bytes, p->call.event, p->call.pinfo->num, p->record->machine);
+    if (call_may_learn(&p->call) && succeeded && !call_handle_is_null(p->handle)) {
+        record->handle = call_open_handle(&p->call, PERF_HANDLE_QUERY, p->handle, p->call.event, p->call.pinfo->num,
+                                          p->record->machine);
     } else if (p->call.is_copy && !PINFO_FD_VISITED(p->call.pinfo)) {
-        record->handle = call_find_handle(&p->call, PERF_HANDLE_QUERY, bytes);
+        record->handle = call_find_handle(&p->call, PERF_HANDLE_QUERY, p->handle);
     }
-    show_handle(p, item, record->handle);
+    show_handle(p, p->handle_item, record->handle);
 }
 
 /* --- Opnum 4: CloseQueryHandle, 3.1.4.1.8 ---------------------------------------------------------------------- */
 
-static void pcq_close_request(pcq_pdu *p)
+static void close_request(pcq_pdu *p)
 {
-    uint8_t bytes[PERF_HANDLE_SIZE];
-    proto_item *item = read_handle(p, bytes);
-
-    pcq_request_end(p);
-    use_handle(p, bytes, item);
     call_handle_closing(&p->call);
 }
 
-static void pcq_close_response(pcq_pdu *p)
+static void close_response(pcq_pdu *p, bool succeeded _U_)
 {
-    uint8_t bytes[PERF_HANDLE_SIZE];
-    state_handle *handle = p->call.record->handle;
-    proto_item *item = ndr_context_handle(&p->call.ndr, fields.handle, bytes);
-    uint32_t status = call_read_status(&p->call, hf_status);
-
-    call_report_status(&p->call, status);
-    call_report_rest(&p->call);
-    call_handle_closed(&p->call, status);
-    show_handle(p, call_handle_is_null(bytes) ? NULL : item, handle);
+    call_handle_closed(&p->call);
+    show_handle(p, call_handle_is_null(p->handle) ? NULL : p->handle_item, p->call.record->handle);
 }
 
 /* --- Opnum 5: QueryCounterInfo, 3.1.4.1.5 ---------------------------------------------------------------------- */
 
-/* QueryCounterData's is the same. */
-static void pcq_query_request(pcq_pdu *p)
-{
-    uint8_t bytes[PERF_HANDLE_SIZE];
-    proto_item *item = read_handle(p, bytes);
-
-    pcq_read_in_size(p);
-    pcq_request_end(p);
-    if (p->call.has_column) {
-        call_info(&p->call, "room for %s", count_text(p, p->record->in_size));
-    }
-    use_handle(p, bytes, item);
-}
-
 /* Each identifier has a block of its own: no index twice, none beyond the last. */
-static void check_indexes(pcq_pdu *p, const pcq_context *context, proto_item *item)
+static void check_indexes(pcq_pdu *p)
 {
-    uint32_t count = wmem_array_get_count(context->identifiers);
-    bool *taken = wmem_alloc0_array(pcq_pool(p), bool, count);
+    const state_identifier *identifiers = wmem_array_get_raw(p->context.identifiers);
+    uint32_t count = wmem_array_get_count(p->context.identifiers);
+    bool *taken = wmem_alloc0_array(pool_of(p), bool, count);
 
     for (uint32_t i = 0; i < count; i++) {
-        const state_identifier *identifier = wmem_array_index(context->identifiers, i);
-        if (identifier->index >= count || taken[identifier->index]) {
-            findings_add(&p->call.report, item, FINDING_INDEX,
-                         "Index %u of identifier %u is beyond the %u blocks, or given before", identifier->index, i,
-                         count);
+        uint32_t index = identifiers[i].index;
+        if (index >= count || taken[index]) {
+            findings_add(&p->call.report, proto_tree_get_parent(p->buffer_tree), FINDING_INDEX,
+                         "Index %u of identifier %u is beyond the %u blocks, or given before", index, i, count);
         } else {
-            taken[identifier->index] = true;
+            taken[index] = true;
         }
     }
 }
 
-static void pcq_info_response(pcq_pdu *p)
+static void tell_identifiers(pcq_pdu *p)
 {
-    pcq_context context = new_context(p);
+    p->call.tapped.identifiers = wmem_array_get_raw(p->context.identifiers);
+    p->call.tapped.num_identifiers = p->context.count;
+}
 
-    context.is_response = false; /* the status of its identifiers has no meaning */
-    bool done = pcq_read_response(p, &context, pcq_dissect_identifiers);
-    check_indexes(p, &context, proto_tree_get_parent(p->buffer_tree));
-    if (done) {
-        call_info(&p->call, "%s, %s", text_counted(pcq_pool(p), context.count, "counter"),
+static void info_response(pcq_pdu *p, bool succeeded)
+{
+    check_indexes(p);
+    if (succeeded) {
+        call_info(&p->call, "%s, %s", text_counted(pool_of(p), p->context.count, "counter"),
                   count_text(p, p->call.tapped.out_size));
         p->call.tapped.has_counters = true;
-        p->call.tapped.counters = context.count;
-        p->call.tapped.identifiers = wmem_array_get_raw(context.identifiers);
-        p->call.tapped.num_identifiers = context.count;
+        p->call.tapped.counters = p->context.count;
+        tell_identifiers(p);
     }
-    state_handle *handle = answering_handle(p, done || p->call.tapped.is_probe);
+    state_handle *handle = answering_handle(p, succeeded || p->call.tapped.is_probe);
     show_handle(p, NULL, handle);
-    if (done && call_may_learn(&p->call) && handle) {
-        query_info(handle, wmem_array_get_raw(context.identifiers), context.count, p->call.record->request_event,
-                   p->call.event);
+    if (succeeded && call_may_learn(&p->call) && handle) {
+        query_info(handle, p->call.tapped.identifiers, p->context.count, p->call.record->request_event, p->call.event);
     }
 }
 
@@ -752,8 +763,8 @@ static void pcq_info_response(pcq_pdu *p)
 /* "1 failed: \Set\Counter (ERROR_WMI_INSTANCE_NOT_FOUND)" */
 static const char *failures_text(pcq_pdu *p, const perf_data_summary *summary)
 {
-    readings *r = readings_begin(pcq_pool(p), &p->call.answer);
-    wmem_strbuf_t *text = wmem_strbuf_new(pcq_pool(p), "");
+    readings *r = readings_begin(pool_of(p), &p->call.answer);
+    wmem_strbuf_t *text = wmem_strbuf_new(pool_of(p), "");
     unsigned named = 0;
 
     wmem_strbuf_append_printf(text, "%u failed", summary->failed);
@@ -807,20 +818,18 @@ static void look_again(pcq_pdu *p, perf_data_summary *summary)
     }
 }
 
-/* The status stands behind lpData, but what lpData means depends on it: a sample is only what came with success. So
- * the stub is read to its end, then the buffer checked, and shown last, into the place kept for it. */
-static void pcq_data_response(pcq_pdu *p)
+/* What lpData means depends on the status behind it: a sample is only what came with success. So it is checked and shown last, into the
+ * place kept for it. */
+static void data_response(pcq_pdu *p, bool succeeded)
 {
     static const unsigned clocks[] = {8, 16};
-    tvbuff_t *tvb;
+    tvbuff_t *tvb = p->call.tapped.buffer;
+    state_handle *handle = answering_handle(p, succeeded || p->call.tapped.is_probe);
     perf_data_summary summary;
 
-    pcq_read_returned(p);
-    bool done = pcq_read_returned_status(p);
-    call_report_rest(&p->call);
-    state_handle *handle = answering_handle(p, done || p->call.tapped.is_probe);
-    if ((tvb = p->call.tapped.buffer) != NULL) {
-        bool is_kept = done && handle && call_may_learn(&p->call) && call_note_sample(&p->call, handle, tvb, clocks);
+    if (tvb) {
+        bool is_kept =
+            succeeded && handle && call_may_learn(&p->call) && call_note_sample(&p->call, handle, tvb, clocks);
         if (is_kept) {
             keep_sample(p, handle, &summary);
         }
@@ -830,7 +839,7 @@ static void pcq_data_response(pcq_pdu *p)
             look_again(p, &summary);
         }
         pcq_dissect_data(p->buffer_tree, &p->call.report, &p->call.answer, &summary);
-        if (done) {
+        if (succeeded) {
             call_tell_answer(&p->call, summary.blocks);
             p->call.tapped.failed = summary.failed;
         }
@@ -842,104 +851,68 @@ static void pcq_data_response(pcq_pdu *p)
 
 /* --- Opnum 7: ValidateCounters, 3.1.4.1.7 ---------------------------------------------------------------------- */
 
-/* lpData of both directions. What is wrong with the request's is not the response's fault. */
-static void read_identifiers(pcq_pdu *p, pcq_context *context)
-{
-    bool repeated = !call_is_request(&p->call) && p->call.record->request_damaged;
-
-    p->identifiers_sound = true;
-    *context = new_context(p);
-    pcq_read_sent(p);
-    if (p->call.tapped.buffer == NULL) {
-        return;
-    }
-    bool damaged = p->call.report.damaged;
-    p->call.report.muted = repeated;
-    pcq_dissect_identifiers(p->call.tapped.buffer, p->buffer_tree, context);
-    p->call.report.muted = false;
-    p->identifiers_sound = !p->call.report.damaged;
-    if (repeated) {
-        p->call.report.damaged = damaged;
-    }
-}
-
-static const state_identifier *identifier_at(const pcq_context *context, unsigned i)
-{
-    return wmem_array_index(context->identifiers, i);
-}
-
 /* ": \Set(instance)\Counter, 2 more". */
-static const char *identifiers_text(pcq_pdu *p, const pcq_context *context)
+static const char *identifiers_text(pcq_pdu *p)
 {
-    if (context->count == 0) {
+    if (p->context.count == 0) {
         return "";
     }
-    const char *first = text_short(pcq_pool(p), identifier_text(p, identifier_at(context, 0)));
-    return context->count == 1 ? wmem_strdup_printf(pcq_pool(p), ": %s", first)
-                               : wmem_strdup_printf(pcq_pool(p), ": %s, %u more", first, context->count - 1);
+    const char *first = text_short(pool_of(p), identifier_text(p, wmem_array_index(p->context.identifiers, 0)));
+    return p->context.count == 1 ? wmem_strdup_printf(pool_of(p), ": %s", first)
+                                 : wmem_strdup_printf(pool_of(p), ": %s, %u more", first, p->context.count - 1);
 }
 
-static void pcq_validate_request(pcq_pdu *p)
+static void validate_request(pcq_pdu *p)
 {
-    uint8_t bytes[PERF_HANDLE_SIZE];
-    pcq_context context;
-    proto_item *item = read_handle(p, bytes);
+    state_handle *handle = p->call.record->handle;
 
-    pcq_read_in_size(p);
-    read_identifiers(p, &context);
-    p->record->add = ndr_u32(&p->call.ndr, hf_add) != 0;
-    pcq_request_end(p);
     if (p->call.has_column) {
-        call_info(&p->call, "%s %u%s", p->record->add ? "add" : "remove", context.count, identifiers_text(p, &context));
+        call_info(&p->call, "%s %u%s", p->record->add ? "add" : "remove", p->context.count, identifiers_text(p));
     }
-    use_handle(p, bytes, item);
-    if (p->call.first_time && p->call.record->handle) {
-        p->record->changing = p->call.record->handle;
-        query_change_requested(p->record->changing, p->call.event, &p->call.di->call_data->rep_frame);
+    if (p->call.first_time && handle) {
+        p->record->changing = handle;
+        query_change_requested(handle, p->call.event, &p->call.di->call_data->rep_frame);
     }
 }
 
-static void describe_refused(pcq_pdu *p, const pcq_context *context)
+/* What was refused: the first of it in the Info column, all that was to be added in the tree. A removal that is refused changes
+ * nothing. */
+static void describe_refused(pcq_pdu *p)
 {
+    const state_identifier *identifiers = p->call.tapped.identifiers;
     bool removes = p->record->call.request_read && !p->record->add;
-    wmem_strbuf_t *text = wmem_strbuf_new(pcq_pool(p), "");
+    bool reports = p->record->add && findings_wanted(&p->call.report, p->call.tree);
+    wmem_strbuf_t *text = wmem_strbuf_new(pool_of(p), "");
     unsigned named = 0;
 
-    wmem_strbuf_append_printf(text, "%u refused%s", context->refused, removes ? " to be removed" : "");
-    for (unsigned i = 0; i < wmem_array_get_count(context->identifiers) && named < MAX_NAMED_REFUSALS; i++) {
-        const state_identifier *identifier = identifier_at(context, i);
-        if (identifier->status != 0) {
-            name_refusal(p, text, named++, identifier_text(p, identifier), identifier->status, false);
+    wmem_strbuf_append_printf(text, "%u refused%s", p->context.refused, removes ? " to be removed" : "");
+    for (unsigned i = 0; i < p->context.count && (reports || named < MAX_NAMED_REFUSALS); i++) {
+        if (identifiers[i].status == 0) {
+            continue;
+        }
+        const char *path = identifier_text(p, &identifiers[i]);
+        if (named < MAX_NAMED_REFUSALS) {
+            name_refusal(p, text, named++, path, identifiers[i].status, false);
+        }
+        if (reports) {
+            findings_add(&p->call.report, proto_tree_get_parent(p->buffer_tree), FINDING_COUNTER_REFUSED,
+                         "Refused: %s: %s", path, text_win32_error(pool_of(p), identifiers[i].status));
         }
     }
-    count_unnamed(text, named, context->refused);
+    count_unnamed(text, named, p->context.refused);
     call_about(&p->call, "%s", wmem_strbuf_get_str(text));
 }
 
-/* Each that was not added; a removal that is refused changes nothing. */
-static void report_refused(pcq_pdu *p, const pcq_context *context)
-{
-    for (unsigned i = 0; i < wmem_array_get_count(context->identifiers); i++) {
-        const state_identifier *identifier = identifier_at(context, i);
-        if (identifier->status != 0) {
-            findings_add(&p->call.report, proto_tree_get_parent(p->buffer_tree), FINDING_COUNTER_REFUSED,
-                         "Refused: %s: %s", identifier_text(p, identifier),
-                         text_win32_error(pcq_pool(p), identifier->status));
-        }
-    }
-}
-
-static void describe_validation(pcq_pdu *p, const pcq_context *context)
+static void describe_validation(pcq_pdu *p)
 {
     const char *done = !p->record->call.request_read ? "accepted" : p->record->add ? "added" : "removed";
+    uint32_t refused = p->context.refused;
 
-    if (!p->call.has_column) {
-        return;
+    if (p->call.has_column) {
+        call_info(&p->call, "%u %s%s", p->context.count - refused, done, refused > 0 ? "" : identifiers_text(p));
     }
-    call_info(&p->call, "%u %s%s", context->count - context->refused, done,
-              context->refused > 0 ? "" : identifiers_text(p, context));
-    if (context->refused > 0) {
-        describe_refused(p, context);
+    if (refused > 0) {
+        describe_refused(p);
     }
 }
 
@@ -952,7 +925,7 @@ static void end_change(pcq_pdu *p)
 }
 
 /* The response to ValidateCounters that could not be read: what the query holds is not known any more. */
-static void pcq_validate_unknown(pcq_pdu *p)
+static void validate_unknown(pcq_pdu *p)
 {
     end_change(p);
     if (p->call.first_time && p->call.record->handle) {
@@ -984,28 +957,17 @@ static void note_unread(pcq_pdu *p)
     }
 }
 
-static void pcq_validate_response(pcq_pdu *p)
+static void validate_response(pcq_pdu *p, bool succeeded)
 {
-    pcq_context context;
-
-    read_identifiers(p, &context);
-    uint32_t status = call_read_status(&p->call, hf_status);
-    bool done = !p->call.ndr.reader.failed && status == STATUS_SUCCESS;
-    if (done) {
-        describe_validation(p, &context);
-        if (p->record->add && findings_wanted(&p->call.report, p->call.tree)) {
-            report_refused(p, &context);
-        }
-        p->call.tapped.identifiers = wmem_array_get_raw(context.identifiers);
-        p->call.tapped.num_identifiers = wmem_array_get_count(context.identifiers);
+    if (succeeded) {
+        tell_identifiers(p);
+        describe_validation(p);
     }
-    call_report_status(&p->call, status);
-    call_report_rest(&p->call);
-    state_handle *handle = answering_handle(p, done);
+    state_handle *handle = answering_handle(p, succeeded);
     show_handle(p, NULL, handle);
     bool readable = !p->call.report.damaged && !p->call.ndr.reader.failed;
-    if (!readable || (done && !(p->identifiers_sound && p->record->call.request_read))) {
-        pcq_validate_unknown(p);
+    if (!readable || (succeeded && !(p->identifiers_sound && p->record->call.request_read))) {
+        validate_unknown(p);
         return;
     }
     state_handle *changing = p->record->changing;
@@ -1014,8 +976,8 @@ static void pcq_validate_response(pcq_pdu *p)
         state_handle *now = call_find_handle(&p->call, PERF_HANDLE_QUERY, changing->bytes);
         query_unknown_change(now ? now : changing, p->call.event);
     }
-    if (call_may_learn(&p->call) && handle && done) {
-        query_changed(handle, p->record->add, wmem_array_get_raw(context.identifiers), context.count, p->call.event);
+    if (call_may_learn(&p->call) && handle && succeeded) {
+        query_changed(handle, p->record->add, p->call.tapped.identifiers, p->context.count, p->call.event);
     }
 }
 
@@ -1031,19 +993,11 @@ static const char *pref_names_file = "";
 /* A count of no more than these makes sense to somebody, even where the server refuses it. */
 #define LARGEST_SMALL_COUNT 0xFFFF
 
-typedef struct {
-    void (*request)(pcq_pdu *p);
-    void (*response)(pcq_pdu *p);
-    const char *request_shape;
-    const char *response_shape;
-    uint32_t largest;
-} operation;
-
-#define OPERATION_ROW(opnum, name, request, response, request_shape, response_shape, largest, does) \
-    {pcq_##request, pcq_##response, request_shape, response_shape, largest},
+#define OPERATION_ROW(opnum, name, request, response, dissect, request_shape, response_shape, largest, does) \
+    {request, response, dissect, request_shape, response_shape, largest},
 static const operation operations[] = {PCQ_OPERATIONS(OPERATION_ROW)};
 
-#define DOES(opnum, name, request, response, request_shape, response_shape, largest, does) does,
+#define DOES(opnum, name, request, response, dissect, request_shape, response_shape, largest, does) does,
 static const uint8_t does[] = {PCQ_OPERATIONS(DOES)};
 
 /* What makes another call the same: a handle or a registration, beside server and operation. */
@@ -1055,16 +1009,17 @@ static void set_subject(pcq_pdu *p, const state_handle *handle)
         p->call.tapped.subject = handle->bytes;
         p->call.tapped.subject_size = sizeof handle->bytes;
     } else {
-        char *text = wmem_strdup_printf(pcq_pool(p), "%s %u", facts_guid_text(pcq_pool(p), record->guid), record->lcid);
+        char *text = wmem_strdup_printf(pool_of(p), "%s %u", facts_guid_text(pool_of(p), record->guid), record->lcid);
         p->call.tapped.subject = text;
         p->call.tapped.subject_size = (uint32_t)strlen(text);
     }
 }
 
-static void tap_pdu(pcq_pdu *p, uint16_t opnum)
+static void tap_pdu(pcq_pdu *p)
 {
     const rpc_call *call = &p->call;
     tapped_call *tapped = &p->call.tapped;
+    uint16_t opnum = opnum_of(p);
     state_handle *handle = call->record->answering ? call->record->answering : call->record->handle;
 
     if (call->is_noise) {
@@ -1087,25 +1042,57 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
     call_hand_over(&p->call, handle);
 }
 
+/* What is strange about a response before it is read. */
+static void report_unasked(pcq_pdu *p)
+{
+    proto_item *item = proto_tree_get_parent(p->call.tree);
+
+    call_report_second(&p->call, &p->call.report, item);
+    if (!p->call.record->request_read) {
+        findings_add(&p->call.report, item, FINDING_REQUEST_MISSING,
+                     "The request was not captured whole, or not decrypted: what depends on it stays undecoded");
+    }
+}
+
+static void dissect_request(pcq_pdu *p)
+{
+    read_request(p);
+    if (strchr(p->operation->request_shape, 'H')) {
+        use_handle(p);
+    }
+    p->operation->request(p);
+}
+
 static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
-    DISSECTOR_ASSERT(di->call_data->opnum < NUM_OPNUMS); /* no other is registered */
-    const operation *op = &operations[di->call_data->opnum];
-    pcq_pdu p = {.largest = op->largest, .text_left = MOST_OF_PATHS};
+    uint16_t opnum = di->call_data->opnum;
+    pcq_pdu p = {.text_left = MOST_OF_PATHS};
 
+    DISSECTOR_ASSERT(opnum < NUM_OPNUMS); /* no other is registered */
     if (call_is_connectionless(di)) {
         return (int)tvb_reported_length(tvb);
     }
-    pcq_begin(&p, tvb, offset, pinfo, tree, di, drep);
+    p.operation = &operations[opnum];
+    call_begin(&p.call, &fields, opnum_vals[opnum].strptr, sizeof(pcq_record), tvb, offset, pinfo, tree, di, drep);
+    p.record = (pcq_record *)p.call.record;
+    p.record->call.operation = p.call.operation;
+    call_aloud(&p.call);
     bool is_request = call_is_request(&p.call);
-    const char *shape = is_request ? op->request_shape : op->response_shape;
-    if (!call_report_noise(&p.call, shape, MAX(op->largest, LARGEST_SMALL_COUNT))) {
-        (is_request ? op->request : op->response)(&p);
-    } else if (!is_request && di->call_data->opnum == OPNUM_ValidateCounters) {
-        pcq_validate_unknown(&p);
+    const char *shape = is_request ? p.operation->request_shape : p.operation->response_shape;
+    if (!is_request) {
+        report_unasked(&p);
+    }
+    if (call_report_noise(&p.call, shape, MAX(p.operation->largest, LARGEST_SMALL_COUNT))) {
+        if (!is_request && opnum == OPNUM_ValidateCounters) {
+            validate_unknown(&p);
+        }
+    } else if (is_request) {
+        dissect_request(&p);
+    } else {
+        p.operation->response(&p, read_response(&p));
     }
     note_unread(&p);
-    tap_pdu(&p, di->call_data->opnum);
+    tap_pdu(&p);
     return call_end(&p.call, proto_tree_get_parent(tree));
 }
 
@@ -1183,7 +1170,7 @@ void proto_register_pcq(void)
 /* What a query holds, or which one a handle is. */
 static bool may_change(uint16_t opnum)
 {
-    return opnum == OPNUM_OpenQueryHandle || opnum == OPNUM_CloseQueryHandle || opnum == OPNUM_ValidateCounters;
+    return opnum < NUM_OPNUMS && !(does[opnum] & SEALED_RETURNS);
 }
 
 static bool is_watched(void)

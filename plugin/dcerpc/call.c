@@ -468,14 +468,14 @@ void call_handle_closing(const rpc_call *call)
     }
 }
 
-void call_handle_closed(const rpc_call *call, uint32_t status)
+void call_handle_closed(const rpc_call *call)
 {
     state_handle *handle = call->record->handle;
 
     if (!call_may_learn(call) || handle == NULL) {
         return;
     }
-    if (status == 0) {
+    if (call->tapped.status == 0) {
         handle_confirm(handle);
         handle->is_gone = true;
     } else if (handle->end == call->record->request_event) {

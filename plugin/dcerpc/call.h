@@ -163,7 +163,7 @@ state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uin
 
 /* The request closes the handle that it speaks of, and the response says whether the server did. */
 void call_handle_closing(const rpc_call *call);
-void call_handle_closed(const rpc_call *call, uint32_t status);
+void call_handle_closed(const rpc_call *call);
 
 /* Where a handle was opened and closed, below its item. Returns that tree. */
 proto_tree *call_show_life(rpc_call *call, proto_item *item, const state_handle *handle);

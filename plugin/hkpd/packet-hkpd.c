@@ -514,7 +514,8 @@ static void close_key_response(hkpd_pdu *p)
     uint8_t bytes[PERF_HANDLE_SIZE];
 
     ndr_context_handle(&p->call.ndr, hf_winreg_handle, bytes);
-    call_handle_closed(&p->call, call_read_status(&p->call, hf_winreg_status));
+    call_read_status(&p->call, hf_winreg_status);
+    call_handle_closed(&p->call);
     show_if_ours(p, p->call.record->handle);
 }
 
