@@ -103,7 +103,7 @@ static perf_block_event faulty(perf_block_walk *walk, perf_block_event event, pe
 
 /* By which rule the lengths of an object are read. Where they do not lead from one structure to the next it is the one that makes the object fit
  * exactly: as it says; else the only other one that does, and none where several do. All its counter blocks have one size, and all its
- * instances end alike. */
+ * instances end alike. Windows XP writes the counter block of Processor(_Total) short. */
 enum {
     AS_SAID,
     HEADER_64,     /* definitions begin behind the fixed fields, */
@@ -121,6 +121,13 @@ enum {
 
 typedef enum { AN_INSTANCE, COUNTERS } structure;
 
+/* The first length that a rule reads as another. */
+typedef struct {
+    uint32_t at; /* 0: a rule of another kind, `size` */
+    uint32_t said;
+    uint32_t size;
+} reading;
+
 /* Bytes that it has at least. */
 static inline uint32_t least_size(const perf_block_walk *walk, structure what)
 {
@@ -132,6 +139,11 @@ static inline uint32_t least_size(const perf_block_walk *walk, structure what)
 static inline bool has_room(const perf_block_walk *walk, uint32_t at, uint32_t size, structure what)
 {
     return size >= least_size(walk, what) && size <= walk->object.end - at;
+}
+
+static inline uint32_t fixed_size(structure what)
+{
+    return what == AN_INSTANCE ? PERF_INSTANCE_DEFINITION_SIZE : PERF_COUNTER_BLOCK_SIZE;
 }
 
 /* Bytes of an instance's definition and name, 0 if that is nowhere. */
@@ -172,121 +184,155 @@ static uint32_t size_read(const perf_block_walk *walk, uint32_t said, structure 
     return is_padded && (what == AN_INSTANCE || rule != NAME_PADDED) ? perf_align8(size) : size;
 }
 
-/* Notes how the first of its object is read. False if others say another thing, and leave no padding out either. */
-static bool take_rule(perf_block_walk *walk, uint32_t said, uint32_t size, structure what)
+/* Goes on behind what stands here. False if it has no length by the object's rule, or if others say another thing than the first that is
+ * read so, and leave no padding out either. */
+static bool pass(perf_block_walk *walk, structure what, reading *first)
 {
-    if (walk->object.read_at == 0) {
-        walk->object.read_at = walk->pos;
-        walk->object.read_said = said;
-        walk->object.read_size = size;
+    uint32_t at = walk->pos;
+
+    if (walk->object.end - at < fixed_size(what)) {
+        return false;
     }
-    return walk->object.read_at == walk->pos ||
-           said == (what == COUNTERS ? walk->object.read_said : named_size(walk, walk->pos));
+    uint32_t said = perf_block_u32(walk, at), size = size_read(walk, said, what);
+    bool is_alike = what == AN_INSTANCE || walk->object.counters_size == 0 || walk->object.counters_size == size;
+    if (!is_alike || !has_room(walk, at, size, what)) {
+        return false;
+    }
+    walk->object.counters_size = what == COUNTERS ? size : walk->object.counters_size;
+    walk->pos = at + size;
+    if (size != said && first->at == 0) {
+        *first = (reading){at, said, size};
+    }
+    return size == said || first->at == at || said == (what == COUNTERS ? first->said : named_size(walk, at));
 }
 
-/* Walks on to the end of the object, whose lengths are read as the walk says. False if something is wrong. */
-static bool try_out(perf_block_walk *trial)
+/* All instances and counter blocks. False if something is wrong. */
+static bool pass_rows(perf_block_walk *walk, reading *first)
 {
-    perf_block_event event;
+    bool has_instances = walk->object.num_instances >= 0;
+    uint32_t rows = has_instances ? (uint32_t)walk->object.num_instances : perf_block_holds_values(walk);
 
-    trial->is_trial = true;
-    while ((event = perf_block_next(trial)) != PERF_BLOCK_END) {
-        if (event == PERF_BLOCK_FAULT && perf_block_does_harm(trial)) {
+    walk->pos = walk->object.bodies;
+    while (rows > 0 && (!has_instances || pass(walk, AN_INSTANCE, first)) && pass(walk, COUNTERS, first)) {
+        rows--;
+    }
+    return rows == 0;
+}
+
+/* An instance, which ends with its name, and its counter block are what they say without a doubt; goes on behind them. */
+static bool pass_certain(const perf_block_walk *walk, uint32_t *at)
+{
+    uint32_t left = walk->object.end - *at,
+             size = left >= PERF_INSTANCE_DEFINITION_SIZE ? perf_block_u32(walk, *at) : 0;
+
+    if (!has_room(walk, *at, size, AN_INSTANCE) || left - size < PERF_COUNTER_BLOCK_SIZE ||
+        !ends_with_name(walk, *at, size)) {
+        return false;
+    }
+    uint32_t counters = perf_block_u32(walk, *at + size);
+    bool is_certain = has_room(walk, *at + size, counters, COUNTERS);
+    *at += size + (is_certain ? counters : 0);
+    return is_certain;
+}
+
+/* So are all of the object. */
+static bool is_certain(const perf_block_walk *walk)
+{
+    uint32_t at = walk->object.bodies, rows = 0;
+
+    if (walk->object.num_instances == PERF_INSTANCES_NONE) {
+        return walk->object.end - at >= PERF_COUNTER_BLOCK_SIZE &&
+               has_room(walk, at, perf_block_u32(walk, at), COUNTERS);
+    }
+    while ((int64_t)rows < walk->object.num_instances && pass_certain(walk, &at)) {
+        rows++;
+    }
+    return (int64_t)rows >= walk->object.num_instances;
+}
+
+static inline uint32_t definition_size(const perf_block_walk *walk, uint32_t at)
+{
+    return walk->object.definition_size > 0 ? walk->object.definition_size : perf_block_u32(walk, at);
+}
+
+/* Notes what counter blocks need for the values of the definitions, all or all but those of the one that ends last; a value that lies in
+ * ByteLength finds no room in any. */
+static void find_reach(perf_block_walk *walk, bool without_farthest)
+{
+    uint32_t at = walk->object.definitions, reach = 0, others = 0, farthest = 0;
+
+    for (uint32_t i = 0; i < walk->object.num_definitions; i++, at += definition_size(walk, at)) {
+        uint32_t size = perf_block_u32(walk, at + 32), offset = perf_block_u32(walk, at + 36);
+        bool fits = offset >= PERF_COUNTER_BLOCK_SIZE && size <= UINT32_MAX - offset;
+        uint32_t end = size == 0 ? 0 : fits ? offset + size : UINT32_MAX;
+        others = end > reach ? reach : end > others ? end : others;
+        farthest = end > reach ? at : farthest;
+        reach = end > reach ? end : reach;
+    }
+    walk->object.reach = without_farthest ? others : reach;
+    walk->object.misplaced = without_farthest ? farthest : 0;
+}
+
+/* Takes those that there are, up to NumCounters; false if they do not end where instances or counter blocks begin. */
+static bool take_definitions(perf_block_walk *walk)
+{
+    uint32_t at = walk->object.definitions, end = walk->object.bodies, size = PERF_COUNTER_DEFINITION_SIZE;
+
+    for (; walk->object.num_definitions < walk->left && end - at >= PERF_COUNTER_DEFINITION_SIZE; at += size) {
+        size = definition_size(walk, at);
+        if (size < PERF_COUNTER_DEFINITION_SIZE || size > end - at) {
             return false;
         }
-        perf_block_skip_values(trial);
+        walk->object.num_definitions++;
     }
-    return true;
+    return walk->object.num_definitions == walk->left && at == end;
 }
 
-/* The object is whole by that rule and ends where it says, and what was announced of it stays. */
-static bool fits_exactly(const perf_block_walk *walk, uint8_t rule, perf_block_walk *trial)
+/* Finds where definitions and bodies are by a rule. True if all definitions that there should be lie between. */
+static bool place_parts(perf_block_walk *walk, uint8_t rule)
 {
-    *trial = *walk;
-    trial->object.rule = rule;
-    trial->instance.number = PERF_NO_INSTANCE_NUMBER;
-    trial->object.counters_size = trial->object.read_at = 0;
-    trial->object.read_size = rule;
-    trial->state = NEXT_OBJECT_PARTS;
-    return try_out(trial) && trial->pos == trial->object.end &&
-           (trial->object.read_at < trial->object.bodies || trial->object.read_at >= walk->pos);
+    uint32_t at = walk->object.offset, room = walk->object.end - at, count = perf_block_u32(walk, at + 32);
+    uint32_t header = perf_block_u32(walk, at + 8), definitions = perf_block_u32(walk, at + 4);
+    uint64_t takes = (uint64_t)count * PERF_COUNTER_DEFINITION_SIZE;
+    bool is_regular = header + takes == definitions; /* there is room for definitions of 40 bytes, and no more */
+
+    header = rule == HEADER_64 ? PERF_OBJECT_TYPE_SIZE : header;
+    definitions = rule == BODIES_FOLLOW && takes <= room ? header + (uint32_t)takes : definitions;
+    walk->object.rule = rule;
+    walk->object.definitions = walk->pos = at + header;
+    walk->object.bodies = at + definitions;
+    walk->object.definition_size = rule == DEFINITION_40 ? PERF_COUNTER_DEFINITION_SIZE : 0;
+    walk->object.num_definitions = walk->object.counters_size = 0;
+    walk->left = count;
+    bool fits =
+        header >= PERF_OBJECT_TYPE_SIZE && definitions >= header && definitions <= room && take_definitions(walk);
+    find_reach(walk, rule == WITHOUT_FARTHEST);
+    walk->object.definition_size = fits && is_regular ? PERF_COUNTER_DEFINITION_SIZE : walk->object.definition_size;
+    return fits;
 }
 
-/* All rules are tried once for an object, so that they cost in proportion to its bytes. */
+/* All rules are tried once for an object that is not certain, so that they cost in proportion to its bytes. */
 static void find_rule(perf_block_walk *walk)
 {
-    perf_block_walk trial, found = *walk;
+    reading found = {0, 0, 0};
+    uint8_t rule = AS_SAID;
     uint32_t count = 0;
 
-    for (uint8_t rule = AS_SAID; rule < NUM_RULES && (count == 0 || found.object.rule != AS_SAID); rule++) {
-        if (fits_exactly(walk, rule, &trial)) {
-            bool is_same = count > 0 && trial.object.read_at == found.object.read_at &&
-                           trial.object.read_size == found.object.read_size;
-            found = count == 0 ? trial : found;
+    if (place_parts(walk, AS_SAID) && is_certain(walk)) {
+        return;
+    }
+    for (uint8_t tried = AS_SAID; tried < NUM_RULES && (count == 0 || rule != AS_SAID); tried++) {
+        perf_block_walk trial = *walk;
+        reading first = {0, 0, tried};
+        if (place_parts(&trial, tried) && pass_rows(&trial, &first) && trial.pos == trial.object.end) {
+            bool is_same = count > 0 && first.at == found.at && first.size == found.size;
+            rule = count == 0 ? tried : rule;
+            found = count == 0 ? first : found;
             count += !is_same;
         }
     }
-    walk->object.is_decided = true;
     walk->object.is_damaged = count != 1;
-    if (count == 1) {
-        walk->object.rule = found.object.rule;
-        walk->object.reach = found.object.reach;
-        walk->object.misplaced = found.object.misplaced;
-    }
-}
-
-/* The next instance of those that are what they say, and its counter block, have room, and the instance ends with its name. */
-static bool verify_instance(perf_block_walk *walk)
-{
-    uint32_t at = walk->object.verified, left = walk->object.end - at;
-    uint32_t size = left >= PERF_INSTANCE_DEFINITION_SIZE ? perf_block_u32(walk, at) : 0;
-
-    if (!has_room(walk, at, size, AN_INSTANCE) || left - size < PERF_COUNTER_BLOCK_SIZE ||
-        !ends_with_name(walk, at, size)) {
-        return false;
-    }
-    uint32_t counters = perf_block_u32(walk, at + size);
-    if (!has_room(walk, at + size, counters, COUNTERS)) {
-        return false;
-    }
-    walk->object.verified = at + size + counters;
-    walk->object.num_verified++;
-    return true;
-}
-
-/* What stands here is what it says without a doubt: an instance, its counter block, and the next instance with its own. Of an object that is
- * sound each is looked at once. */
-static bool verify_here(perf_block_walk *walk, structure what)
-{
-    uint32_t before = walk->instance.number + 1; /* instances */
-
-    if (what == COUNTERS) {
-        return before > 0 || has_room(walk, walk->pos, perf_block_u32(walk, walk->pos), COUNTERS);
-    }
-    uint32_t wanted = walk->left > 1 ? before + 2 : before + 1;
-    while (walk->object.num_verified < wanted && verify_instance(walk)) {
-    }
-    return walk->object.num_verified >= wanted;
-}
-
-/* The length of what stands here, as it is said or read; 0 if it is wrong. In an object that is damaged an instance is certain that ends with
- * its name, and so is where its counter block begins. */
-static uint32_t find_size(perf_block_walk *walk, structure what)
-{
-    uint32_t said = perf_block_u32(walk, walk->pos);
-
-    if (!walk->is_trial && !walk->object.is_decided) {
-        if (verify_here(walk, what)) {
-            return said;
-        }
-        find_rule(walk);
-    }
-    uint32_t size = size_read(walk, said, what);
-    bool is_certain = !walk->object.is_damaged || what == COUNTERS || ends_with_name(walk, walk->pos, said);
-    if (!is_certain || !has_room(walk, walk->pos, size, what) || (size != said && !take_rule(walk, said, size, what))) {
-        return 0;
-    }
-    return size;
+    place_parts(walk, count == 1 ? rule : AS_SAID);
 }
 
 /* --- PERF_DATA_BLOCK ------------------------------------------------------------------------------------------- */
@@ -368,21 +414,22 @@ static perf_block_event read_header(perf_block_walk *walk)
     }
     walk->pos = walk->header.size = size;
     find_system_name(walk);
-    if (size != said) {
-        return faulty(walk, PERF_BLOCK_HEADER, PERF_BLOCK_FAULT_READ_HEADER, 24, said, size, NEXT_OBJECT);
-    }
-    if (little_endian > 1) {
-        return faulty(walk, PERF_BLOCK_HEADER, PERF_BLOCK_FAULT_LITTLE_ENDIAN, 8, little_endian, 1, NEXT_OBJECT);
-    }
-    if (version != 1) {
-        return faulty(walk, PERF_BLOCK_HEADER, PERF_BLOCK_FAULT_VERSION, 12, version, 1, NEXT_OBJECT);
-    }
-    if (room > walk->header.name_room) {
-        return faulty(walk, PERF_BLOCK_HEADER, PERF_BLOCK_FAULT_SYSTEM_NAME, 84, perf_block_u32(walk, 84), size,
-                      NEXT_OBJECT);
-    }
-    if (room % 2 != 0) {
-        return faulty(walk, PERF_BLOCK_HEADER, PERF_BLOCK_FAULT_SYSTEM_NAME_ODD, 80, room, 2, NEXT_OBJECT);
+    const struct {
+        bool is_wrong;
+        perf_block_fault what;
+        uint32_t offset, stated, found;
+    } fields[] = {
+        {size != said, PERF_BLOCK_FAULT_READ_HEADER, 24, said, size},
+        {little_endian > 1, PERF_BLOCK_FAULT_LITTLE_ENDIAN, 8, little_endian, 1},
+        {version != 1, PERF_BLOCK_FAULT_VERSION, 12, version, 1},
+        {room > walk->header.name_room, PERF_BLOCK_FAULT_SYSTEM_NAME, 84, perf_block_u32(walk, 84), size},
+        {room % 2 != 0, PERF_BLOCK_FAULT_SYSTEM_NAME_ODD, 80, room, 2},
+    };
+    for (unsigned i = 0; i < sizeof fields / sizeof *fields; i++) {
+        if (fields[i].is_wrong) {
+            return faulty(walk, PERF_BLOCK_HEADER, fields[i].what, fields[i].offset, fields[i].stated, fields[i].found,
+                          NEXT_OBJECT);
+        }
     }
     walk->state = NEXT_OBJECT;
     return PERF_BLOCK_HEADER;
@@ -423,16 +470,14 @@ static void enter_object(perf_block_walk *walk)
     walk->instance.number = PERF_NO_INSTANCE_NUMBER;
 }
 
-/* Bytes to where the structures of an object end that reaches to `end`. False if something is wrong with them. */
-static bool structures_size(const perf_block_walk *walk, uint32_t end, uint32_t *size)
+/* Bytes to where the structures of an object end, if it reaches so far; 0 if something is wrong with them. */
+static uint32_t structures_size(const perf_block_walk *walk, uint32_t size)
 {
     perf_block_walk ahead = *walk;
+    reading none = {0, 0, 0};
 
-    ahead.object.end = end;
-    ahead.state = NEXT_OBJECT_PARTS;
-    bool is_whole = try_out(&ahead);
-    *size = ahead.pos - walk->object.offset;
-    return is_whole;
+    ahead.object.end = walk->object.offset + size;
+    return place_parts(&ahead, AS_SAID) && pass_rows(&ahead, &none) ? ahead.pos - walk->object.offset : 0;
 }
 
 /* Behind so many bytes of this object the next one begins, or all ends, as TotalByteLength of the block says too. */
@@ -450,22 +495,20 @@ static bool object_is_followed(const perf_block_walk *walk, uint32_t size)
 }
 
 /* An object whose size leads nowhere leaves its padding out, or ends where its structures do, if what follows it is found there alone. Where
- * it is found no structure is looked at a third time, and where it is not nothing more is read. */
-static uint32_t find_object_size(perf_block_walk *walk, bool *is_whole)
+ * it is found no structure is looked at a third time, and where it is not nothing more is read: 0 if it has no size that can be. */
+static uint32_t find_object_size(perf_block_walk *walk)
 {
-    uint32_t at = walk->object.offset, said = perf_block_u32(walk, at), left = walk->size - at, structures;
-    uint32_t padded = perf_align8(said);
+    uint32_t at = walk->object.offset, said = perf_block_u32(walk, at), left = walk->size - at,
+             padded = perf_align8(said);
     bool is_sane = said >= PERF_OBJECT_TYPE_SIZE && said <= left, is_last = walk->objects_left == 0 && left - said < 8;
     bool fits_padded = is_sane && !is_last && padded != said && object_is_followed(walk, padded);
-
-    *is_whole = structures_size(walk, fits_padded ? at + padded : is_sane ? at + said : walk->size, &structures);
-    bool is_confirmed = is_sane && *is_whole && !fits_padded;
-    if (is_sane && !*is_whole && !fits_padded) {
-        *is_whole = structures_size(walk, walk->size, &structures);
-    }
+    uint32_t within = is_sane ? structures_size(walk, fits_padded ? padded : said) : 0;
+    uint32_t structures = within > 0 || fits_padded ? within : structures_size(walk, left);
     uint32_t ends = perf_align8(structures) <= left ? perf_align8(structures) : structures;
+    bool is_confirmed = within > 0 && !fits_padded;
     bool fits_ends = ends != said && (ends != padded || !fits_padded) && !(is_last && is_confirmed) &&
                      object_is_followed(walk, ends);
+
     if (fits_padded != fits_ends) {
         return fits_padded ? padded : ends;
     }
@@ -477,9 +520,9 @@ static uint32_t find_object_size(perf_block_walk *walk, bool *is_whole)
 static perf_block_event read_object_size(perf_block_walk *walk)
 {
     uint32_t at = walk->object.offset, said = perf_block_u32(walk, at), left = walk->size - at;
-    bool is_sane = said >= PERF_OBJECT_TYPE_SIZE && said <= left, is_whole = true;
+    bool is_sane = said >= PERF_OBJECT_TYPE_SIZE && said <= left;
     bool leads_on = is_sane && (walk->objects_left > 0 ? object_begins(walk, at + said) : left == said);
-    uint32_t size = leads_on ? said : find_object_size(walk, &is_whole);
+    uint32_t size = leads_on ? said : find_object_size(walk);
 
     walk->object.end = at + (size > 0 ? size : left);
     walk->state = NEXT_OBJECT_PARTS;
@@ -487,8 +530,7 @@ static perf_block_event read_object_size(perf_block_walk *walk)
         return faulty(walk, PERF_BLOCK_OBJECT, PERF_BLOCK_FAULT_OBJECT_SIZE, at, said, left, NEXT_OBJECT_PARTS);
     }
     if (size != said) {
-        perf_block_fault what = is_whole ? PERF_BLOCK_FAULT_READ_OBJECT : PERF_BLOCK_FAULT_OBJECT_END;
-        return faulty(walk, PERF_BLOCK_OBJECT, what, at, said, size, NEXT_OBJECT_PARTS);
+        return faulty(walk, PERF_BLOCK_OBJECT, PERF_BLOCK_FAULT_READ_OBJECT, at, said, size, NEXT_OBJECT_PARTS);
     }
     return PERF_BLOCK_OBJECT;
 }
@@ -518,80 +560,9 @@ static perf_block_event read_object(perf_block_walk *walk)
 
 static perf_block_event end_object(perf_block_walk *walk)
 {
-    if (walk->is_trial) {
-        walk->state = NEXT_NOTHING;
-        return PERF_BLOCK_END;
-    }
     walk->pos = walk->object.end;
     walk->state = NEXT_OBJECT;
     return perf_block_next(walk);
-}
-
-static inline uint32_t definition_size(const perf_block_walk *walk, uint32_t at)
-{
-    return walk->object.definition_size > 0 ? walk->object.definition_size : perf_block_u32(walk, at);
-}
-
-/* Notes what a counter block needs for the values so far, all and all but one; a value that lies in its ByteLength finds no room in
- * any. */
-static void take_place(perf_block_walk *walk, uint32_t definition)
-{
-    uint32_t size = perf_block_u32(walk, definition + 32), offset = perf_block_u32(walk, definition + 36);
-    bool fits = offset >= PERF_COUNTER_BLOCK_SIZE && size <= UINT32_MAX - offset;
-    uint32_t reach = size == 0 ? 0 : fits ? offset + size : UINT32_MAX;
-
-    if (reach > walk->object.reach) {
-        walk->object.reach_of_others = walk->object.reach;
-        walk->object.reach = reach;
-        walk->object.farthest = definition;
-    } else if (reach > walk->object.reach_of_others) {
-        walk->object.reach_of_others = reach;
-    }
-}
-
-/* Takes those that there are, up to NumCounters; false if they do not end where instances or counter blocks begin. */
-static bool take_definitions(perf_block_walk *walk)
-{
-    uint32_t at = walk->object.definitions, end = walk->object.bodies;
-
-    while (walk->object.num_definitions < walk->left && end - at >= PERF_COUNTER_DEFINITION_SIZE) {
-        uint32_t size = definition_size(walk, at);
-        if (size < PERF_COUNTER_DEFINITION_SIZE || size > end - at) {
-            return false;
-        }
-        take_place(walk, at);
-        walk->object.num_definitions++;
-        at += size;
-    }
-    return walk->object.num_definitions == walk->left && at == end;
-}
-
-/* Finds where definitions and bodies are, by the object's rule. True if all definitions that there should be lie between. */
-static bool place_parts(perf_block_walk *walk)
-{
-    uint32_t at = walk->object.offset, room = walk->object.end - at, count = perf_block_u32(walk, at + 32);
-    uint32_t header = perf_block_u32(walk, at + 8), definitions = perf_block_u32(walk, at + 4);
-    uint64_t takes = (uint64_t)count * PERF_COUNTER_DEFINITION_SIZE;
-    uint8_t rule = walk->object.rule;
-    bool is_regular = header + takes == definitions; /* there is room for definitions of 40 bytes, and no more */
-
-    header = rule == HEADER_64 ? PERF_OBJECT_TYPE_SIZE : header;
-    definitions = rule == BODIES_FOLLOW && takes <= room ? header + (uint32_t)takes : definitions;
-    walk->object.definitions = walk->pos = at + header;
-    walk->object.bodies = at + definitions;
-    walk->object.definition_size = rule == DEFINITION_40 ? PERF_COUNTER_DEFINITION_SIZE : 0;
-    walk->object.num_definitions = walk->object.reach = walk->object.reach_of_others = 0;
-    walk->definition.number = UINT32_MAX;
-    walk->left = count;
-    if (header < PERF_OBJECT_TYPE_SIZE || definitions < header || definitions > room || !take_definitions(walk)) {
-        return false;
-    }
-    walk->object.definition_size = is_regular ? PERF_COUNTER_DEFINITION_SIZE : 0;
-    if (rule == WITHOUT_FARTHEST) {
-        walk->object.read_at = walk->object.misplaced = walk->object.farthest;
-        walk->object.reach = walk->object.reach_of_others;
-    }
-    return true;
 }
 
 /* Where the definitions and the instances are. */
@@ -600,10 +571,8 @@ static perf_block_event read_object_parts(perf_block_walk *walk)
     uint32_t at = walk->object.offset, room = walk->object.end - at;
     uint32_t said_header = perf_block_u32(walk, at + 8), said_definitions = perf_block_u32(walk, at + 4);
 
-    if (!place_parts(walk) && !walk->is_trial) {
-        find_rule(walk);
-        place_parts(walk);
-    }
+    find_rule(walk);
+    walk->definition.number = UINT32_MAX;
     uint32_t header = walk->object.definitions - at, definitions = walk->object.bodies - at;
     walk->state = NEXT_DEFINITION;
     if (header < PERF_OBJECT_TYPE_SIZE || header > room) {
@@ -629,7 +598,7 @@ static perf_block_event read_definition(perf_block_walk *walk)
     uint32_t said = left >= PERF_COUNTER_DEFINITION_SIZE ? perf_block_u32(walk, at) : 0;
     bool fits_one_more = said >= PERF_COUNTER_DEFINITION_SIZE && said <= left;
 
-    if (walk->left > 0 ? left < PERF_COUNTER_DEFINITION_SIZE : fits_one_more || (walk->is_trial && left > 0)) {
+    if (walk->left > 0 ? left < PERF_COUNTER_DEFINITION_SIZE : fits_one_more) {
         return fault(walk, PERF_BLOCK_FAULT_DEFINITION_COUNT, walk->object.offset + 32,
                      perf_block_u32(walk, walk->object.offset + 32), number + left / PERF_COUNTER_DEFINITION_SIZE,
                      NEXT_BODIES);
@@ -654,34 +623,32 @@ static perf_block_event read_definition(perf_block_walk *walk)
     return PERF_BLOCK_DEFINITION;
 }
 
-/* --- PERF_INSTANCE_DEFINITION ---------------------------------------------------------------------------------- */
-
-/* One instance more, with its counters, can be read here. */
-static bool instance_follows(const perf_block_walk *walk)
+/* The length of what stands here, as it is said or read; 0 if it is wrong. In an object that is damaged an instance is certain that ends with
+ * its name, and so is where its counter block begins. */
+static uint32_t find_size(const perf_block_walk *walk, structure what)
 {
-    perf_block_walk more = *walk;
+    uint32_t said = perf_block_u32(walk, walk->pos), size = size_read(walk, said, what);
+    bool may_be = !walk->object.is_damaged || what == COUNTERS || ends_with_name(walk, walk->pos, said);
 
-    more.left = 1;
-    more.object.is_decided = true;
-    more.state = NEXT_INSTANCE;
-    return !walk->is_trial && perf_block_next(&more) == PERF_BLOCK_INSTANCE &&
-           perf_block_next(&more) == PERF_BLOCK_COUNTERS && more.state == NEXT_VALUE;
+    return may_be && has_room(walk, walk->pos, size, what) ? size : 0;
 }
+
+/* --- PERF_INSTANCE_DEFINITION ---------------------------------------------------------------------------------- */
 
 /* Of an object without instances: the only counter block is not all that it has. */
 static bool has_instances(const perf_block_walk *walk)
 {
-    uint32_t left = walk->object.end - walk->pos;
+    uint32_t at = walk->pos, left = walk->object.end - at;
 
     return left >= PERF_INSTANCE_DEFINITION_SIZE && perf_align8(perf_block_u32(walk, walk->pos)) != perf_align8(left) &&
-           instance_follows(walk);
+           pass_certain(walk, &at);
 }
 
 static perf_block_event read_bodies(perf_block_walk *walk)
 {
     int32_t count = walk->object.num_instances;
 
-    walk->pos = walk->object.verified = walk->object.bodies;
+    walk->pos = walk->object.bodies;
     walk->state = NEXT_OBJECT_END;
     if (count >= 0) {
         walk->left = (uint32_t)count;
@@ -757,10 +724,10 @@ static perf_block_event read_instance_name(perf_block_walk *walk)
 /* What is left of an object is padding, unless one instance more with its counters can be read there. */
 static perf_block_event end_instances(perf_block_walk *walk)
 {
-    uint32_t count = walk->instance.number + 1;
+    uint32_t count = walk->instance.number + 1, at = walk->pos;
 
     walk->state = NEXT_OBJECT_END;
-    if (instance_follows(walk)) {
+    if (pass_certain(walk, &at)) {
         return fault(walk, PERF_BLOCK_FAULT_INSTANCE_REST, walk->object.offset + 40, count, count + 1, NEXT_OBJECT_END);
     }
     return perf_block_next(walk);
@@ -815,15 +782,12 @@ static perf_block_event read_counters(perf_block_walk *walk)
         return faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_COUNTERS_SIZE, at, said, least_size(walk, COUNTERS),
                       NEXT_OBJECT_END);
     }
-    if (walk->is_trial && walk->object.counters_size > 0 && walk->object.counters_size != size) { /* all have one */
-        return fault(walk, PERF_BLOCK_FAULT_COUNTERS_SIZE, at, said, left, NEXT_OBJECT_END);
-    }
     walk->object.counters_size = size;
     walk->pos = at + size;
     walk->value.column = UINT32_MAX;
     walk->value.definition = 0;
     bool is_first = walk->instance.number == 0 || walk->instance.number == PERF_NO_INSTANCE_NUMBER;
-    if (is_first && walk->object.misplaced > 0 && !walk->is_trial) {
+    if (is_first && walk->object.misplaced > 0) {
         return leave_farthest_out(walk, size);
     }
     if (size != said) {

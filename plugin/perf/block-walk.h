@@ -54,7 +54,6 @@ typedef enum {
     X(OBJECT_BLANK, COUNT, 0, "NumObjectTypes is %u, behind %u objects are zeros: the buffer was too small") \
     X(OBJECT_SIZE, SIZE, 1, \
       "TotalByteLength of the object is %u, it can be 64 to %u: those behind it cannot be found") \
-    X(OBJECT_END, SIZE, 1, "TotalByteLength of the object is %u, the next one is found after %u") \
     X(OBJECT_HEADER, SIZE, 1, "HeaderLength of the object is %u, it can be 64 to %u: its counters cannot be found") \
     X(OBJECT_DEFINITIONS, SIZE, 1, "DefinitionLength is %u in an object of %u: its counters cannot be found") \
     X(DEFINITION_SIZE, SIZE, 1, "ByteLength of the counter definition is %u, it can be 40 to %u") \
@@ -104,7 +103,6 @@ typedef struct {
     uint32_t pos;
     uint8_t state; /* what comes next, see block-walk.c */
     uint8_t then;  /* what comes behind a fault */
-    bool is_trial; /* of one object, whose lengths are read by one rule, see block-walk.c */
     bool is_lost;  /* what stands behind the object cannot be found */
     uint32_t objects_left;
     uint32_t left; /* definitions or instances still to come */
@@ -125,20 +123,12 @@ typedef struct {
         uint32_t num_definitions; /* those that are really there */
         int32_t num_instances;
         uint32_t code_page;
-        uint32_t reach;           /* bytes that a counter block needs for its values, */
-        uint32_t reach_of_others; /* and without the one that ends last, */
-        uint32_t farthest;        /* offset of its definition */
-        uint32_t misplaced;       /* the same, where counter blocks have no room for it alone; 0: none */
+        uint32_t reach;           /* bytes that a counter block needs for its values */
+        uint32_t misplaced;       /* offset of a definition for whose values no counter block has room; 0: none */
         uint32_t counters_size;   /* of its newest counter block, 0 before the first */
         uint32_t definition_size; /* of each definition, as all say or are read; 0: as each says */
-        uint8_t rule;          /* by which its lengths are read where they contradict each other, see block-walk.c; */
-        bool is_decided;       /* rules were tried, */
-        bool is_damaged;       /* and none fits, or several do */
-        uint32_t verified;     /* behind the last of its instances that are what they say, with those behind them */
-        uint32_t num_verified; /* and how many those are */
-        uint32_t read_at;      /* the first structure that was read so, 0: none; */
-        uint32_t read_said;    /* what it says, */
-        uint32_t read_size;    /* and as how many bytes it is read */
+        uint8_t rule;    /* by which its lengths are read where they contradict each other, see block-walk.c; */
+        bool is_damaged; /* none fits, or several do */
     } object;
     struct {
         uint32_t number; /* in its object, 0 for the first */
