@@ -21,7 +21,6 @@
 
 #include <math.h>
 
-#define STATISTIC "pcq,report"
 #define NO_LIBRARY "this build has no report: it was made without the npm package uplot"
 
 /* More different things are counted as one; more monitors have no line of time, which has so many places. */
@@ -36,7 +35,7 @@ typedef struct {
 } missing;
 
 struct report {
-    output_task task; /* first: output_start() has it */
+    output_task task;
     verdict *verdict;
     series_set series;
     GHashTable *missing; /* "error TAB meaning TAB path" -> missing, of the last judgement */
@@ -51,7 +50,6 @@ static void restart(void *data)
 {
     report *r = data;
 
-    output_restart(&r->task);
     verdict_reset(r->verdict);
     if (r->missing) {
         series_end(&r->series);
@@ -62,12 +60,17 @@ static void restart(void *data)
     series_begin(&r->series);
 }
 
+static void make(report *r)
+{
+    r->verdict = verdict_new(true);
+    r->of_calls_alone = !verdict_wire_is_watching();
+}
+
 report *report_new(void)
 {
     report *r = g_new0(report, 1);
 
-    r->verdict = verdict_new(true);
-    r->of_calls_alone = !verdict_wire_is_watching();
+    make(r);
     restart(r);
     return r;
 }
@@ -444,11 +447,9 @@ bool report_is_built(void)
 
 /* --- The statistic ----------------------------------------------------------------------------------------------- */
 
-static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
-                             tap_flags_t flags _U_)
+static void count(void *data, packet_info *pinfo, const tapped_call *tapped)
 {
-    report_count(data, pinfo, call);
-    return TAP_PACKET_REDRAW;
+    report_count(data, pinfo, tapped);
 }
 
 /* A file is written anew each time that it is drawn. */
@@ -459,20 +460,21 @@ static void draw(void *data)
     if (report_is_built()) {
         GString *text = report_text(r);
         r->task.file.is_in_place = false;
-        output_take(&r->task.file, text);
+        output_write(&r->task.file, text);
         output_place(&r->task.file);
         g_string_free(text, TRUE);
     }
 }
 
-static ws_stat_started start(const char *argument, void *user _U_)
+static bool begin(void *data)
 {
     if (!report_is_built()) {
         output_failed("pcq: " NO_LIBRARY);
-        WS_STAT_STARTED(false);
+        return false;
     }
     verdict_watch();
-    WS_STAT_STARTED(output_start(argument, STATISTIC, &report_new()->task, restart, add, draw));
+    make(data);
+    return true;
 }
 
 /* --- The window -------------------------------------------------------------------------------------------------- */
@@ -543,7 +545,12 @@ static void watch_window(void)
 
 void report_register(void)
 {
-    static stat_tap_ui ui = {REGISTER_STAT_GROUP_GENERIC, NULL, STATISTIC, start, 0, NULL};
+    static output_statistic statistic = {.name = "pcq,report",
+                                         .task_size = sizeof(report),
+                                         .begin = begin,
+                                         .reset = restart,
+                                         .count = count,
+                                         .draw = draw};
     static taps_table table = {
         .ui = {.title = "Performance Counter Report", .cli_string = "pcq,page", .nfields = 1},
         .columns = window_columns,
@@ -553,6 +560,6 @@ void report_register(void)
         .count = count_for_window,
     };
 
-    register_stat_tap_ui(&ui, NULL);
+    output_register(&statistic);
     table_register(&table);
 }

@@ -399,11 +399,8 @@ void document_write(documents *d, document *doc, output_file *file, GString *tex
     for (unsigned i = 0; i < doc->rows->len; i++) {
         write_row(doc, i, text, places, values, count);
         if (file) {
-            output_take_long(file, text);
+            output_write(file, text);
         }
-    }
-    if (file) {
-        output_take(file, text);
     }
     g_free(places);
     g_free(values);

@@ -11,10 +11,7 @@
 #include "taps/document.h"
 #include "taps/output.h"
 
-#include <epan/stat_tap_ui.h>
 #include <wsutil/report_message.h>
-
-#define STATISTIC "pcq,csv"
 
 /* One -z. */
 typedef struct {
@@ -22,26 +19,19 @@ typedef struct {
     documents *documents;
 } csv_export;
 
-static void csv_reset(void *data)
+static void reset(void *data)
 {
     csv_export *export = data;
 
-    output_restart(&export->task);
     if (export->documents) {
         documents_free(export->documents);
     }
     export->documents = documents_new();
 }
 
-static tap_packet_status csv_add(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
-                                 tap_flags_t flags _U_)
+static void count(void *data, packet_info *pinfo, const tapped_call *tapped)
 {
-    csv_export *export = data;
-    const tapped_call *call = tapped;
-
-    left_out_count(&export->task.left, call);
-    documents_add(export->documents, pinfo, call);
-    return TAP_PACKET_REDRAW;
+    documents_add(((csv_export *)data)->documents, pinfo, tapped);
 }
 
 /* "run.csv" of the first document, "run-query-2.csv" of others; standard output takes all. */
@@ -64,14 +54,14 @@ static char *path_of(const csv_export *export, unsigned number)
 /* Without any answer the first file has a header alone. */
 static void write_one(csv_export *export, unsigned number)
 {
-    static const char empty[] = "\"(PDH-CSV 4.0)\"\r\n";
     documents *d = export->documents;
     char *path = path_of(export, number);
     output_file file = {.path = path};
     GString *text = g_string_new(NULL);
 
     if (d->all->len == 0) {
-        output_write(&file, empty, strlen(empty));
+        g_string_assign(text, "\"(PDH-CSV 4.0)\"\r\n");
+        output_write(&file, text);
     } else {
         document_write(d, g_ptr_array_index(d->all, number), &file, text);
     }
@@ -92,7 +82,7 @@ static void report_left_out(const documents *d)
     }
 }
 
-static void csv_draw(void *data)
+static void draw(void *data)
 {
     csv_export *export = data;
 
@@ -104,16 +94,10 @@ static void csv_draw(void *data)
     report_left_out(export->documents);
 }
 
-static ws_stat_started csv_start(const char *argument, void *user _U_)
-{
-    csv_export *export = g_new0(csv_export, 1);
-
-    WS_STAT_STARTED(output_start(argument, STATISTIC, &export->task, csv_reset, csv_add, csv_draw));
-}
-
 void export_csv_register(void)
 {
-    static stat_tap_ui ui = {REGISTER_STAT_GROUP_GENERIC, NULL, STATISTIC, csv_start, 0, NULL};
+    static output_statistic statistic = {
+        .name = "pcq,csv", .task_size = sizeof(csv_export), .reset = reset, .count = count, .draw = draw};
 
-    register_stat_tap_ui(&ui, NULL);
+    output_register(&statistic);
 }

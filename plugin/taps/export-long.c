@@ -9,11 +9,7 @@
 #include "taps/output.h"
 #include "text/value-strings.h"
 
-#include <epan/stat_tap_ui.h>
 #include <epan/to_str.h>
-#include <wsutil/report_message.h>
-
-#define STATISTIC "pcq,long"
 
 static const char *const column_names[] = {"time",       "frame",    "protocol", "query",  "server",
                                            "counterset", "instance", "counter",  "path",   "raw",
@@ -22,7 +18,6 @@ static const char *const column_names[] = {"time",       "frame",    "protocol",
 /* One -z. */
 typedef struct {
     output_task task;
-    watch_paths *paths; /* that are asked for; NULL: all */
     GString *text;
     /* the cells that all rows of the answer begin with, and all of the instance */
     GString *of_answer;
@@ -32,11 +27,20 @@ typedef struct {
     uint32_t row;
 } long_export;
 
-static void long_reset(void *data)
+static bool begin(void *data)
 {
     long_export *export = data;
 
-    output_restart(&export->task);
+    export->text = g_string_new(NULL);
+    export->of_answer = g_string_new(NULL);
+    export->of_instance = g_string_new(NULL);
+    return true;
+}
+
+static void reset(void *data)
+{
+    long_export *export = data;
+
     g_string_truncate(export->text, 0);
     for (unsigned i = 0; i < array_length(column_names); i++) {
         csv_text(export->text, column_names[i]);
@@ -140,74 +144,42 @@ static void write_reading(long_export *export, readings *r)
     }
 }
 
-static tap_packet_status long_add(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
-                                  tap_flags_t flags _U_)
+static void count(void *data, packet_info *pinfo, const tapped_call *tapped)
 {
     long_export *export = data;
-    const tapped_call *call = tapped;
 
-    left_out_count(&export->task.left, call);
-    export->task.left.paths = export->paths;
-    if (call->answer == NULL || call->is_repeated) {
-        return TAP_PACKET_DONT_REDRAW;
+    if (tapped->answer == NULL || tapped->is_repeated) {
+        return;
     }
-    readings *r = readings_begin_for_all(pinfo->pool, call->answer);
+    readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
     r->with_refusals = true;
-    begin_answer(export, pinfo, r, call->is_hkpd);
+    begin_answer(export, pinfo, r, tapped->is_hkpd);
     while (readings_next(r)) {
-        if (export->paths == NULL || watch_paths_fit(export->paths, readings_path(r))) {
+        if (export->task.paths == NULL || watch_paths_fit(export->task.paths, readings_path(r))) {
             write_reading(export, r);
         }
-        output_take_long(&export->task.file, export->text);
     }
-    if (export->task.file.is_at_once) {
-        output_take(&export->task.file, export->text);
-    }
-    return TAP_PACKET_REDRAW;
+    output_write(&export->task.file, export->text);
 }
 
-static void long_draw(void *data)
+static void draw(void *data)
 {
     long_export *export = data;
 
-    output_take(&export->task.file, export->text);
+    output_write(&export->task.file, export->text);
     output_place(&export->task.file);
     output_say_left_out(&export->task.left, "rows");
 }
 
-/* Paths in the filter's place. False, and reported, if they are none. */
-static bool take_paths(long_export *export, char *behind_file)
-{
-    char *error = NULL;
-
-    if (behind_file && behind_file[1] == '\\') {
-        export->paths = watch_paths_new(behind_file + 1, &error);
-        *behind_file = '\0';
-    }
-    if (error) {
-        report_failure("%s", error);
-        g_free(error);
-    }
-    return error == NULL;
-}
-
-static ws_stat_started long_start(const char *argument, void *user _U_)
-{
-    long_export *export = g_new0(long_export, 1);
-    char *without_paths = g_strdup(argument), *file = without_paths + strlen(STATISTIC);
-
-    export->text = g_string_new(NULL);
-    export->of_answer = g_string_new(NULL);
-    export->of_instance = g_string_new(NULL);
-    bool started = take_paths(export, *file ? strchr(file + 1, ',') : NULL) &&
-                   output_start(without_paths, STATISTIC, &export->task, long_reset, long_add, long_draw);
-    g_free(without_paths);
-    WS_STAT_STARTED(started);
-}
-
 void export_long_register(void)
 {
-    static stat_tap_ui ui = {REGISTER_STAT_GROUP_GENERIC, NULL, STATISTIC, long_start, 0, NULL};
+    static output_statistic statistic = {.name = "pcq,long",
+                                         .task_size = sizeof(long_export),
+                                         .takes_paths = true,
+                                         .begin = begin,
+                                         .reset = reset,
+                                         .count = count,
+                                         .draw = draw};
 
-    register_stat_tap_ui(&ui, NULL);
+    output_register(&statistic);
 }

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include <epan/tap.h>
 #include <glib/gstdio.h>
 #include <wsutil/report_message.h>
 
@@ -122,7 +121,6 @@ static void open_stream(output_file *file)
     if (file->stream == NULL) {
         fail(file);
     }
-    file->is_terminal = file->stream && isatty(fileno(file->stream));
 }
 
 static bool close_stream(output_file *file)
@@ -132,48 +130,33 @@ static bool close_stream(output_file *file)
     return stream == NULL || (stream == stdout ? fflush(stream) : fclose(stream)) == 0;
 }
 
-/* For a terminal: without what steers it or turns the direction of what stands behind it. */
-static void escape_lines(GString *to, const char *text, size_t size)
+/* For a terminal, which a name must not steer: a file holds what was sent. */
+static void escape(GString *text)
 {
-    while (size > 0) {
-        const char *end = memchr(text, '\n', size);
-        size_t line = end ? (size_t)(end - text) : size;
-        char *plain = ws_format_text(NULL, text, line - (line > 0 && text[line - 1] == '\r'));
+    char **lines = g_strsplit(text->str, "\n", -1);
 
-        g_string_append_printf(to, "%s%s", plain, end ? "\n" : "");
+    g_string_truncate(text, 0);
+    for (unsigned i = 0; lines[i]; i++) {
+        size_t size = strlen(lines[i]);
+        char *plain = ws_format_text(NULL, lines[i], size - g_str_has_suffix(lines[i], "\r"));
+        g_string_append_printf(text, "%s%s", plain, lines[i + 1] ? "\n" : "");
         wmem_free(NULL, plain);
-        text += line + (end != NULL);
-        size -= line + (end != NULL);
     }
+    g_strfreev(lines);
 }
 
-void output_write(output_file *file, const char *text, size_t size)
+void output_write(output_file *file, GString *text)
 {
-    GString *plain = NULL;
-
     if (file->stream == NULL && !file->failed) {
         open_stream(file);
     }
-    if (file->failed) {
-        return;
+    if (!file->failed && file->is_at_once && isatty(fileno(file->stream))) {
+        escape(text);
     }
-    if (file->is_terminal) {
-        plain = g_string_new(NULL);
-        escape_lines(plain, text, size);
-        text = plain->str;
-        size = plain->len;
-    }
-    if (fwrite(text, 1, size, file->stream) != size || (file->is_at_once && fflush(file->stream) != 0)) {
+    if (!file->failed && (fwrite(text->str, 1, text->len, file->stream) != text->len ||
+                          (file->is_at_once && fflush(file->stream) != 0))) {
         fail(file);
     }
-    if (plain) {
-        g_string_free(plain, TRUE);
-    }
-}
-
-void output_take(output_file *file, GString *text)
-{
-    output_write(file, text->str, text->len);
     g_string_truncate(text, 0);
 }
 
@@ -190,7 +173,9 @@ static void drop(output_file *file)
 /* Not every system renames a file that is open. */
 void output_place(output_file *file)
 {
-    output_write(file, "", 0);
+    if (file->stream == NULL && !file->failed) {
+        open_stream(file);
+    }
     if (!close_stream(file) || (file->temporary && !file->failed && g_rename(file->temporary, file->path) != 0)) {
         fail(file);
     }
@@ -201,11 +186,11 @@ void output_place(output_file *file)
     drop(file);
 }
 
-void output_text(const char *path, const char *text, size_t size)
+void output_text(const char *path, GString *text)
 {
     output_file file = {.path = path};
 
-    output_write(&file, text, size);
+    output_write(&file, text);
     output_place(&file);
 }
 
@@ -232,11 +217,28 @@ void output_listen_first(bool *listens, const char *tap, void *data, tap_packet_
     *listens = output_listen(tap, data, NULL, NULL, packet, draw);
 }
 
-void output_restart(output_task *task)
+static void reset_task(void *data)
 {
+    output_task *task = data;
+
     drop(&task->file);
     task->file = (output_file){.path = task->file.path};
-    task->left = (left_out){.any_read = false};
+    task->left = (left_out){.paths = task->paths};
+    if (task->statistic->reset) {
+        task->statistic->reset(task);
+    }
+}
+
+static tap_packet_status count_call(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
+                                    tap_flags_t flags _U_)
+{
+    output_task *task = data;
+
+    left_out_count(&task->left, tapped);
+    if (task->statistic->count) {
+        task->statistic->count(task, pinfo, tapped);
+    }
+    return TAP_PACKET_REDRAW;
 }
 
 /* A pipe stays open: who reads it would take it for ended. */
@@ -249,20 +251,47 @@ static bool can_be_written(output_file *file)
     return !file->failed;
 }
 
-bool output_start(const char *argument, const char *statistic, output_task *task, tap_reset_cb reset,
-                  tap_packet_cb packet, tap_draw_cb draw)
+/* Paths in the filter's place. False, and reported, if they are none. */
+static bool take_paths(output_task *task, const char **filter)
 {
-    char **parts = g_strsplit(argument + strlen(statistic), ",", 3);
-    bool started = false;
+    char *error = NULL;
 
-    if (g_strv_length(parts) > 1 && *parts[1]) {
-        const char *filter = parts[2] && *parts[2] ? parts[2] : NULL;
-        task->file.path = g_strdup(parts[1]);
-        reset(task);
-        started = can_be_written(&task->file) && output_listen(TAPPED_NAME, task, filter, reset, packet, draw);
-    } else {
-        report_failure("pcq: say where to write: -z %s,FILE[,FILTER]", statistic);
+    if (task->statistic->takes_paths && *filter && **filter == '\\') {
+        task->paths = watch_paths_new(*filter, &error);
+        *filter = NULL;
+    }
+    if (error) {
+        report_failure("%s", error);
+        g_free(error);
+    }
+    return error == NULL;
+}
+
+static ws_stat_started start(const char *argument, void *user)
+{
+    const output_statistic *statistic = user;
+    char **parts = g_strsplit(argument + strlen(statistic->name), ",", 3);
+    bool has_file = g_strv_length(parts) > 1 && *parts[1];
+    const char *filter = has_file && parts[2] && *parts[2] ? parts[2] : NULL;
+    output_task *task = g_malloc0(statistic->task_size);
+
+    task->statistic = statistic;
+    task->file.path = has_file ? g_strdup(parts[1]) : NULL;
+    if (!has_file) {
+        report_failure("pcq: say where to write: -z %s,FILE[,FILTER]", statistic->name);
+    }
+    bool started = has_file && take_paths(task, &filter) && (statistic->begin == NULL || statistic->begin(task));
+    if (started) {
+        reset_task(task);
+        started = can_be_written(&task->file) &&
+                  output_listen(TAPPED_NAME, task, filter, reset_task, count_call, statistic->draw);
     }
     g_strfreev(parts);
-    return started;
+    WS_STAT_STARTED(started);
+}
+
+void output_register(output_statistic *statistic)
+{
+    statistic->ui = (stat_tap_ui){REGISTER_STAT_GROUP_GENERIC, NULL, statistic->name, start, 0, NULL};
+    register_stat_tap_ui(&statistic->ui, statistic);
 }

@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 
+#include <epan/stat_tap_ui.h>
 #include <epan/tap.h>
 
 #include "taps/left-out.h"
@@ -23,31 +24,18 @@ typedef struct {
     FILE *stream;     /* NULL before the first text, and behind the last */
     char *temporary;  /* what is written to in place of the file */
     bool is_at_once;  /* somebody may be waiting for the text */
-    bool is_terminal; /* which must not be steered; a file holds what was sent */
     bool is_in_place; /* what comes later goes behind it */
     bool failed;
 } output_file;
 
-void output_write(output_file *file, const char *text, size_t size);
-
 /* Writes the text, and empties it. */
-void output_take(output_file *file, GString *text);
-
-/* The same once it has become long. */
-#define OUTPUT_LONG_TEXT 65536
-
-static inline void output_take_long(output_file *file, GString *text)
-{
-    if (text->len >= OUTPUT_LONG_TEXT) {
-        output_take(file, text);
-    }
-}
+void output_write(output_file *file, GString *text);
 
 /* Puts it in its place, without a text too. */
 void output_place(output_file *file);
 
 /* A text that is there at once. */
-void output_text(const char *path, const char *text, size_t size);
+void output_text(const char *path, GString *text);
 
 /* Reports the sentence as a failure (on the terminal or in a dialog), and makes the program end with exit status 1.
  * Wireshark lets a tap that is drawn neither fail nor set the status; so it is set when everything else is done. */
@@ -58,19 +46,28 @@ void output_say_left_out(const left_out *left, const char *what);
 
 /* --- What is asked for on the command line -------------------------------------------------------------------------- */
 
-/* One `-z STATISTIC,FILE[,FILTER]`: what listens for it begins with this. */
+/* A statistic that writes a file, `-z NAME,FILE[,FILTER]`. It is there as long as the program. */
 typedef struct {
+    const char *name;
+    size_t task_size;
+    bool takes_paths;                                                         /* in the filter's place */
+    bool (*begin)(void *task);                                                /* once; false, and reported: it cannot */
+    void (*reset)(void *task);                                                /* nothing is counted yet, or any more */
+    void (*count)(void *task, packet_info *pinfo, const tapped_call *tapped); /* each call */
+    void (*draw)(void *task);
+    stat_tap_ui ui; /* ours */
+} output_statistic;
+
+/* One -z: what `task_size` is of begins with this. */
+typedef struct {
+    const output_statistic *statistic;
     output_file file;
     left_out left;
+    watch_paths *paths; /* NULL: all */
 } output_task;
 
-/* Fills `task`, calls `reset` once, and registers the listener. False, and reported, if anything is wrong; so is what cannot be
- * written, before the capture is read. */
-bool output_start(const char *argument, const char *statistic, output_task *task, tap_reset_cb reset,
-                  tap_packet_cb packet, tap_draw_cb draw);
-
-/* It begins anew. */
-void output_restart(output_task *task);
+/* Its functions may be NULL, but for draw(). What cannot be written is reported before the capture is read. */
+void output_register(output_statistic *statistic);
 
 /* Registers a listener of ours; false, and reported, if the filter is wrong. */
 bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb reset, tap_packet_cb packet,

@@ -387,7 +387,7 @@ static void draw(void *data)
     verdict_judge(s->verdict);
     verdict_sort(s->verdict);
     (s->is_json ? write_json : write_text)(text, s->verdict);
-    output_text(s->path, text->str, text->len);
+    output_text(s->path, text);
     g_string_free(text, TRUE);
 }
 
