@@ -5,8 +5,9 @@
  */
 #include "verdict/talks.h"
 
-/* Events of a kind on all of the monitor's connections, between two frames. */
-static verdict_shown events_of(const verdict_monitor *monitor, wire_kind kind, uint32_t first, uint32_t last)
+/* Events of a kind on all of the monitor's connections, between two frames. What came later in the capture is not lost. */
+static verdict_shown events_of(const verdict_monitor *monitor, wire_kind kind, bool came_later, uint32_t first,
+                               uint32_t last)
 {
     GHashTable *seen = g_hash_table_new(g_direct_hash, g_direct_equal);
     verdict_shown shown = {.frames = NULL};
@@ -16,7 +17,8 @@ static verdict_shown events_of(const verdict_monitor *monitor, wire_kind kind, u
         bool is_new = connection && connection->events && g_hash_table_add(seen, (void *)(uintptr_t)connection);
         for (unsigned n = 0; is_new && n < connection->events->len; n++) {
             const wire_event *event = &g_array_index(connection->events, wire_event, n);
-            if (event->kind == kind && event->frame >= first && event->frame <= last) {
+            if (event->kind == kind && event->came_later == came_later && event->frame >= first &&
+                event->frame <= last) {
                 verdict_show(&shown, event->frame, event->time);
             }
         }
@@ -53,11 +55,16 @@ void verdict_capture_find(const verdict_monitor *monitor, bool lacks_some)
     }
     const verdict_call *first = verdict_call_at(monitor, 0), *last = verdict_call_at(monitor, count - 1);
     uint32_t begin = is_doubtful ? 0 : first->asked_frame > 0 ? first->asked_frame : first->frame;
-    verdict_shown lost = events_of(monitor, WIRE_LOST, begin, MAX(last->asked_frame, last->frame));
-    verdict_shown cut = events_of(monitor, WIRE_CUT, 0, UINT32_MAX);
+    uint32_t end = MAX(last->asked_frame, last->frame);
+    verdict_shown lost = events_of(monitor, WIRE_LOST, false, begin, end), late = {.frames = NULL};
+    verdict_shown cut = events_of(monitor, WIRE_CUT, false, 0, UINT32_MAX);
     if (lacks_some || is_doubtful || answers + requests > 0 || !has_samples) {
+        late = lost.frames ? late : events_of(monitor, WIRE_LOST, true, begin, end);
+        late.more = g_strdup_printf("answers that were not read: %u", answers);
         lost.more = g_strdup_printf("answers missing: %u; requests missing: %u", answers, requests);
         verdict_find(monitor, VERDICT_LOST, PARTY_CAPTURE, &lost, "The capture lacks packets of $C and $S: since $T");
+        verdict_find(monitor, VERDICT_OUT_OF_ORDER, PARTY_CAPTURE, &late,
+                     "The capture has packets of $C and $S in the wrong order$N: since $T");
     }
     if (unreadable > 0 || !has_samples || has_book(monitor, BOOK_CUT)) {
         verdict_find(monitor, VERDICT_CUT, PARTY_CAPTURE, &cut, "The capture cuts frames of $C and $S short: since $T");

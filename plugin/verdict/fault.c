@@ -161,13 +161,14 @@ verdict_blame verdict_fault(const verdict_monitor *monitor, unsigned before, uns
     if (zero) {
         return blame(VERDICT_ZERO_WINDOW, zero->by_client ? PARTY_CLIENT : PARTY_SERVER, zero);
     }
-    if (waits) {
-        bool is_said = verdict_has(monitor, VERDICT_UNANSWERED) || verdict_has(monitor, VERDICT_BROKEN);
-        return (verdict_blame){is_said ? VERDICT_NUM_KINDS : VERDICT_ANSWERED_LATE, PARTY_UNKNOWN, waits->asked_frame,
-                               waits->asked};
+    if (waits && (verdict_has(monitor, VERDICT_UNANSWERED) || verdict_has(monitor, VERDICT_BROKEN))) {
+        return (verdict_blame){VERDICT_NUM_KINDS, PARTY_UNKNOWN, 0, 0};
     }
-    if (resent && (is_answer || resent->time < call->asked)) {
+    if (resent && (is_answer || waits || resent->time < call->asked)) {
         return blame(VERDICT_RESENT, PARTY_NETWORK, resent);
+    }
+    if (waits) {
+        return (verdict_blame){VERDICT_ANSWERED_LATE, PARTY_UNKNOWN, waits->asked_frame, waits->asked};
     }
     if (is_answer) {
         return blame_answer(call, verdict_fault_about(connection, WIRE_ACKED_LATE, call->asked_frame));

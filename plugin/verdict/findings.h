@@ -50,6 +50,8 @@ typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_U
     X(ONE_WAY, "one_way", NULL, "capture where packets of both directions come by") \
     X(LOST, "lost", "tcp.analysis.lost_segment || tcp.analysis.ack_lost_segment", \
       "capture with a larger buffer (docs/decryption.md)") \
+    X(OUT_OF_ORDER, "out_of_order", NULL, \
+      "reordercap may put them in order, or -o tcp.reassemble_out_of_order:TRUE reads them") \
     X(CUT, "cut", "frame.cap_len < frame.len", "capture without a snapshot length") \
     X(FROM_MIDDLE, "from_middle", NULL, "capture from before the client connects") \
     X(OTHER_PORT, "other_port", NULL, "give tshark the option; in Wireshark: Decode As") \

@@ -255,7 +255,8 @@ bool verdict_ladder_does_not_seal(const verdict_pair *pair)
 }
 
 /* "SRV01 has no pipe winreg (Remote Registry is disabled?): 192.0.2.11 since 10:02:29, frame 101" */
-static void say(const verdict_pair *pair, ladder_rung rung, const ladder_failure *failure, GPtrArray *findings)
+static void say(const verdict_pair *pair, ladder_rung rung, const ladder_failure *failure, const char *rest,
+                GPtrArray *findings)
 {
     unsigned row = 0;
 
@@ -266,8 +267,8 @@ static void say(const verdict_pair *pair, ladder_rung rung, const ladder_failure
     char *name = *outcomes[row].name     ? g_strdup_printf(" (%s)", outcomes[row].name)
                  : failure->outcome > 99 ? g_strdup_printf(" (STATUS_… 0x%08x)", failure->outcome)
                                          : g_strdup("");
-    char *text =
-        g_strconcat(outcomes[row].text, strstr(outcomes[row].text, "$C") ? "," : ": $C", " since $T|", name, NULL);
+    char *text = g_strconcat(outcomes[row].text, strstr(outcomes[row].text, "$C") ? "," : ": $C", " since $T", rest,
+                             "|", name, NULL);
     verdict_shown shown = {.frames = g_array_copy(failure->shown.frames),
                            .first = failure->shown.first,
                            .since = failure->shown.since,
@@ -288,12 +289,12 @@ void verdict_ladder_find(verdict_pair *pair, GPtrArray *findings)
         !is_meant(pair, pair->failures[rung].outcome)) {
         return;
     }
-    say(pair, rung, &pair->failures[rung], findings);
+    say(pair, rung, &pair->failures[rung], "", findings);
 }
 
 void verdict_ladder_say(verdict_pair *pair, uint32_t status, const verdict_shown *shown, GPtrArray *findings)
 {
-    say(pair, RUNG_CALL, &(ladder_failure){.outcome = status, .shown = *shown}, findings);
+    say(pair, RUNG_CALL, &(ladder_failure){.outcome = status, .shown = *shown}, "", findings);
 }
 
 void verdict_ladder_find_unread(const verdict_pair *pair, GPtrArray *findings)
@@ -322,6 +323,24 @@ void verdict_ladder_find_unread(const verdict_pair *pair, GPtrArray *findings)
     }
 }
 
+/* Of whom it is not known what he wants. */
+static char *why_no_logon(const verdict_pair *pair)
+{
+    GPtrArray *findings = g_ptr_array_new_with_free_func(verdict_finding_free);
+    unsigned rung = NUM_RUNGS;
+    char *text = NULL;
+
+    while (rung > 0 && pair->failures[rung - 1].shown.frames == NULL) {
+        rung--;
+    }
+    if (rung > RUNG_LOGON) {
+        say(pair, rung - 1, &pair->failures[rung - 1], "; nothing tells what for", findings);
+        text = g_strdup(((verdict_finding *)g_ptr_array_index(findings, 0))->text);
+    }
+    g_ptr_array_unref(findings);
+    return text;
+}
+
 char *verdict_ladder_why_nothing(void)
 {
     for (unsigned i = 0; pairs && i < pairs->len; i++) {
@@ -330,6 +349,12 @@ char *verdict_ladder_why_nothing(void)
             return g_strdup_printf(
                 "SMB3 encrypts what %s and %s say, and no key opens it: frame %u, docs/decryption.md", pair->client,
                 pair->called, pair->encrypted_frame);
+        }
+    }
+    for (unsigned i = 0; !has_other_uses && pairs && i < pairs->len; i++) {
+        char *text = why_no_logon(g_ptr_array_index(pairs, i));
+        if (text) {
+            return text;
         }
     }
     return g_strdup(

@@ -17,6 +17,10 @@
 #define BESIDE 3
 #define MOST_BESIDE 100
 
+/* Samples come in pairs if there are so many, and not more than one of so many is broken. */
+#define FEWEST_PAIRS 4
+#define PAIRS_KEPT 5
+
 /* Times within this factor are one; a list of them ends at twice its first. */
 #define ALIKE 1.3
 #define ALIKE_SECONDS 0.05
@@ -51,6 +55,8 @@ typedef struct {
     double *asked; /* when data was asked for, ascending */
     size_t num_asked;
     double usual, middle;               /* the longest that recurs, and the median of all gaps */
+    double pair;                        /* how soon behind a long one a second sample comes, 0: in no such plan; */
+    unsigned last_pair;                 /* and its last */
     unsigned asked_late, answered_late; /* how many */
 } plan;
 
@@ -190,6 +196,27 @@ static void find_recurring(plan *p)
     g_free(sorted);
 }
 
+static bool is_long(const plan *p, unsigned number)
+{
+    return p->gaps[number].recurs && p->gaps[number].own * ALIKE >= p->usual;
+}
+
+/* Behind each long time comes a short one: the samples come in pairs. */
+static void find_pairs(plan *p)
+{
+    unsigned kept = 0, broken = 0;
+    double pair = 0;
+
+    for (unsigned i = 1; i < p->count; i++) {
+        bool is_second = is_long(p, i - 1) && p->gaps[i].recurs && LATE * p->gaps[i].own < p->usual;
+        broken += is_long(p, i - 1) && !is_second;
+        kept += is_second;
+        pair = is_second ? MAX(pair, p->gaps[i].own) : pair;
+        p->last_pair = is_second ? i : p->last_pair;
+    }
+    p->pair = kept >= FEWEST_PAIRS && PAIRS_KEPT * broken <= kept ? pair : 0;
+}
+
 /* The longest that recurs among the next ones to a side; 0: none. */
 static double longest_beside(const plan *p, unsigned number, int side)
 {
@@ -237,6 +264,7 @@ static void learn(plan *p, const verdict_monitor *monitor)
         p->usual = p->gaps[i].recurs ? MAX(p->usual, p->gaps[i].own) : p->usual;
     }
     p->middle = usual_gap(p, true, 0, UINT_MAX);
+    find_pairs(p);
 }
 
 double verdict_plan_usual(const verdict_monitor *monitor)
@@ -454,6 +482,11 @@ static double later_than(const plan *p, unsigned number, bool *is_answer)
         return shortest;
     }
     *is_answer = excess >= (gap->gap - usual) / 2;
+    bool is_second = p->pair > 0 && number > 0 && number < p->last_pair && !gap->is_excused && is_long(p, number - 1);
+    if (is_second && gap->own > LATE * p->pair + ALIKE_SECONDS && !is_in_time_there(p, gap, LATE * p->pair)) {
+        *is_answer = excess >= (gap->gap - p->pair) / 2;
+        return p->pair;
+    }
     if (usual <= 0 || gap->gap <= LATE * usual || (!*is_answer && is_in_time_there(p, gap, LATE * usual))) {
         return 0;
     }
@@ -464,25 +497,22 @@ static double later_than(const plan *p, unsigned number, bool *is_answer)
 static void say_late(const plan *p, verdict_kind kind, verdict_party party, late_ones *late)
 {
     wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_SIMPLE);
-    const char *gap = verdict_seconds(pool, late->gap->gap), *usual = verdict_seconds(pool, late->usual),
-               *wait = verdict_seconds(pool, late->gap->wait),
-               *usual_wait = verdict_seconds(pool, late->gap->usual_wait);
+    const plan_gap *gap = late->gap;
+    bool is_known = party != PARTY_UNKNOWN, is_answer = gap->wait - gap->usual_wait >= (gap->gap - late->usual) / 2;
+    bool by_wait = kind == VERDICT_ANSWERED_LATE && is_answer;
+    const char *after = verdict_seconds(pool, by_wait ? gap->wait : gap->gap);
+    const char *usual = verdict_seconds(pool, by_wait ? gap->usual_wait : late->usual);
+    const char *behind = wmem_strconcat(pool, by_wait ? "" : "a sample after ", after,
+                                        kind == VERDICT_RESENT ? NULL : " instead of ", usual, NULL);
 
-    bool is_unknown = party == PARTY_UNKNOWN;
-    party = is_unknown ? PARTY_SERVER : party;
-    if (kind == VERDICT_ASKED_LATE) {
-        verdict_find(p->monitor, kind, party, &late->shown,
-                     "$C asks $S late$N: since $T|, a sample after %s instead of %s", gap, usual);
-    } else if (kind == VERDICT_ANSWERED_LATE) {
-        verdict_find(p->monitor, kind, party, &late->shown, "$S%s answers $C late$N: since $T|, %s instead of %s",
-                     is_unknown ? " (or the network to it)" : "", wait, usual_wait);
-    } else {
-        verdict_find(p->monitor, kind, party, &late->shown, "%s: since $T|, a sample after %s",
-                     kind == VERDICT_RESENT  ? "The network between $C and $S loses or delays packets"
-                     : party == PARTY_CLIENT ? "$C does not read what $S sends (window 0)$N"
-                                             : "$S does not read what $C sends (window 0)$N",
-                     gap);
-    }
+    verdict_find(p->monitor, kind, is_known ? party : PARTY_SERVER, &late->shown, "%s: since $T|, %s",
+                 kind == VERDICT_ASKED_LATE ? "$C asks $S late$N"
+                 : kind == VERDICT_ANSWERED_LATE
+                     ? is_known ? "$S answers $C late$N" : "$S (or the network to it) answers $C late$N"
+                 : kind == VERDICT_RESENT ? "The network between $C and $S loses or delays packets"
+                 : party == PARTY_CLIENT  ? "$C does not read what $S sends (window 0)$N"
+                                          : "$S does not read what $C sends (window 0)$N",
+                 behind);
     wmem_destroy_allocator(pool);
 }
 

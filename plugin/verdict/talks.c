@@ -161,14 +161,14 @@ static verdict_talk *talk_of(verdict *v, packet_info *pinfo, const tapped_call *
 
 /* --- Calls ----------------------------------------------------------------------------------------------------- */
 
-/* Who browses finds no text in this language, or no instance now: that is an answer. */
+/* Who browses finds no text in this language, or no instance now: that is an answer. What cannot be closed does no harm. */
 static bool is_usual(const tapped_call *tapped)
 {
     enum { NOT_FOUND = 1168, RESOURCE_LANG_NOT_FOUND = 1815, WMI_INSTANCE_NOT_FOUND = 4201 };
     bool is_nothing = tapped->status == NOT_FOUND || tapped->status == RESOURCE_LANG_NOT_FOUND ||
                       tapped->status == WMI_INSTANCE_NOT_FOUND;
 
-    return tapped->handle == NULL && is_nothing;
+    return (tapped->handle == NULL && is_nothing) || g_str_has_prefix(tapped->operation, "Close");
 }
 
 static uint32_t data_size(const tapped_call *tapped)

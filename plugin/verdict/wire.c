@@ -55,8 +55,9 @@ enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_ACK = 16 };
 enum { ICMP_UNREACHABLE = 3, ICMP_PORT = 3, ICMP6_UNREACHABLE = 1, ICMP6_PORT = 4 };
 enum { PORT_MAPPER = 135, PORT_NETBIOS = 139, PORT_SMB = 445 };
 
-/* A packet that is captured twice looks resent at once; and an acknowledgement that comes with the answer is mostly not late. */
-#define SAME_PACKET 0.0001
+/* Who sends again waits longer: a packet that is captured in two places looks resent by then, and one whose place in the capture is wrong
+ * lacking. And an acknowledgement that comes with the answer is mostly not late. */
+#define SAME_PACKET 0.1
 #define LATE_ACK 0.5
 
 /* Seconds that a single SYN waits before nobody answers it. */
@@ -68,6 +69,9 @@ enum { PORT_MAPPER = 135, PORT_NETBIOS = 139, PORT_SMB = 445 };
 /* Messages of one connection that wait for their answers; events of one connection. */
 #define MOST_WAITING 4096
 #define MOST_EVENTS 100000
+
+/* Newest events of a connection among which that is looked for which a packet makes good. */
+#define MOST_HOLES 64
 
 static GPtrArray *connections; /* verdict_connection */
 static GHashTable *by_number;  /* Wireshark's number of a conversation -> the same; forgotten with the capture */
@@ -158,12 +162,9 @@ verdict_connection *verdict_wire_connection(packet_info *pinfo, bool from_client
     return connection;
 }
 
-static void add_event(const packet *p, wire_kind kind, uint32_t about, uint32_t status)
+static void add(verdict_connection *connection, wire_event event)
 {
-    verdict_connection *connection = p->connection;
-    const wire_event event = {kind, p->by_client, p->pinfo->num, about, status, p->when, connection->newest};
-
-    if (kind == WIRE_ENDED || kind == WIRE_PIPE_CLOSED) {
+    if (event.kind == WIRE_ENDED || event.kind == WIRE_PIPE_CLOSED) {
         connection->end = connection->end.frame > 0 ? connection->end : event;
     }
     if (connection->events == NULL) {
@@ -172,6 +173,24 @@ static void add_event(const packet *p, wire_kind kind, uint32_t about, uint32_t 
     if (connection->events->len < MOST_EVENTS) {
         g_array_append_val(connection->events, event);
     }
+}
+
+static wire_event event_of(const packet *p, wire_kind kind)
+{
+    return (wire_event){.kind = kind,
+                        .by_client = p->by_client,
+                        .frame = p->pinfo->num,
+                        .time = p->when,
+                        .since = p->connection->newest};
+}
+
+static void add_event(const packet *p, wire_kind kind, uint32_t about, uint32_t status)
+{
+    wire_event event = event_of(p, kind);
+
+    event.about = about;
+    event.status = status;
+    add(p->connection, event);
 }
 
 static void step(const packet *p, ladder_rung rung, uint32_t outcome)
@@ -242,11 +261,9 @@ static void see_end(packet *p, unsigned flags)
 }
 
 /* How long the client's newest data took to be acknowledged. */
-static void see_acknowledgement(packet *p, const field_info *header, uint32_t length)
+static void see_acknowledgement(packet *p, uint32_t sequence, uint32_t acknowledged, uint32_t length)
 {
     verdict_connection *connection = p->connection;
-    uint32_t sequence = tvb_get_ntohl(header->ds_tvb, header->start - 8);
-    uint32_t acknowledged = tvb_get_ntohl(header->ds_tvb, header->start - 4);
 
     if (p->by_client && length > 0) {
         connection->unacked.frame = p->pinfo->num;
@@ -262,10 +279,53 @@ static void see_acknowledgement(packet *p, const field_info *header, uint32_t le
     }
 }
 
-static void see_analysis(packet *p)
+/* Signed, as sequence numbers begin again behind the largest. */
+#define IS_BEHIND(a, b) ((int32_t)((a) - (b)) > 0)
+
+static void add_hole(const packet *p, bool of_client, uint32_t end)
 {
-    if (field(p, SEEN_LOST, 0) || field(p, SEEN_ACK_LOST, 0)) {
-        add_event(p, WIRE_LOST, 0, 0);
+    wire_event event = event_of(p, WIRE_LOST);
+
+    event.hole_of_client = of_client;
+    event.hole = p->connection->next[of_client];
+    event.hole_end = event.hole > 0 && IS_BEHIND(end, event.hole) ? end : event.hole;
+    add(p->connection, event);
+}
+
+/* Is it what seemed to be lost? Either it stands in the wrong place, or it was sent again. */
+static void see_found(const packet *p, uint32_t sequence, uint32_t end)
+{
+    GArray *events = p->connection->events;
+
+    for (unsigned i = events ? events->len : 0, n = 0; i > 0 && n < MOST_HOLES; i--, n++) {
+        wire_event *event = &g_array_index(events, wire_event, i - 1);
+        if (event->kind != WIRE_LOST || event->hole_of_client != p->by_client || event->hole == event->hole_end) {
+            continue;
+        }
+        if (!IS_BEHIND(sequence, event->hole) && IS_BEHIND(end, event->hole)) {
+            event->hole = IS_BEHIND(end, event->hole_end) ? event->hole_end : end;
+        } else if (!IS_BEHIND(event->hole_end, end) && IS_BEHIND(event->hole_end, sequence)) {
+            event->hole_end = sequence;
+        }
+        if (event->hole == event->hole_end) {
+            event->came_later = p->when - event->time < SAME_PACKET;
+            event->kind = event->came_later ? WIRE_LOST : WIRE_FOUND;
+        }
+    }
+}
+
+static void see_analysis(packet *p, uint32_t sequence, uint32_t acknowledged, uint32_t length)
+{
+    uint32_t *next = &p->connection->next[p->by_client];
+
+    if (field(p, SEEN_LOST, 0)) {
+        add_hole(p, p->by_client, sequence);
+    } else if (field(p, SEEN_ACK_LOST, 0)) {
+        add_hole(p, !p->by_client, acknowledged);
+    }
+    if (length > 0) {
+        see_found(p, sequence, sequence + length);
+        *next = *next == 0 || IS_BEHIND(sequence + length, *next) ? sequence + length : *next;
     }
     field_info *after = field(p, SEEN_RTO, 0);
     bool is_twice = after && g_ascii_strtod(field_text(p, after), NULL) < SAME_PACKET;
@@ -306,6 +366,8 @@ static void see_tcp(packet *p)
     const field_info *header = field(p, SEEN_FLAGS, 0);
     unsigned flags = number_in(p, SEEN_FLAGS, 0);
     uint32_t length = number_in(p, SEEN_LENGTH, 0);
+    uint32_t sequence = tvb_get_ntohl(header->ds_tvb, header->start - 8);
+    uint32_t acknowledged = tvb_get_ntohl(header->ds_tvb, header->start - 4);
 
     if (flags & TCP_SYN) {
         see_begin(p, flags);
@@ -319,8 +381,8 @@ static void see_tcp(packet *p)
     if (length > 0 && !connection->is_open) {
         connection->is_open = true; /* as it was before the capture, or its acceptance was lost */
     }
-    see_analysis(p);
-    see_acknowledgement(p, header, length);
+    see_analysis(p, sequence, acknowledged, length);
+    see_acknowledgement(p, sequence, acknowledged, length);
     if (length > 0) {
         see_data(p, header);
     }

@@ -13,7 +13,8 @@
 #include "verdict/ladder.h"
 
 typedef enum {
-    WIRE_LOST,        /* packets before this one were not captured */
+    WIRE_LOST,        /* packets before this one were not captured, or come later in the capture */
+    WIRE_FOUND,       /* what seemed to be was sent again, since it was lost on its way */
     WIRE_RESENT,      /* this one was sent before */
     WIRE_ZERO_WINDOW, /* its sender has no room */
     WIRE_ACKED_LATE,  /* acknowledges `about` half a second late, or later */
@@ -30,6 +31,9 @@ typedef struct {
     uint32_t frame;
     uint32_t about; /* frame of a request */
     uint32_t status;
+    uint32_t hole, hole_end; /* sequence numbers of what was lost, the same: not known */
+    bool hole_of_client;     /* sent it */
+    bool came_later;
     double time;
     double since; /* of what was lost: when the packet before it came */
 } wire_event;
@@ -51,6 +55,7 @@ typedef struct verdict_connection {
     bool has_bind;         /* any interface's */
     uint32_t bind_context; /* place of ours in the list of a bind */
     uint32_t call_frame;   /* with the newest call of performance counters */
+    uint32_t next[2];      /* sequence number behind the server's and the client's newest data, 0: not seen */
     struct {
         uint32_t frame, end; /* sequence number behind it */
         double time;

@@ -12,7 +12,7 @@ from gen.story import Clock, ask
 from gen.troubles import ALL, SECOND, memory, processors
 from gen.wires import (CREATE, FIN, NEGOTIATE, NO_INTERFACE, NOT_REGISTERED, RST, SETUP, TREE, Link, Session, Smb1, ask_mapper, bind,
                        kerberos_error, knock)
-from world import (CLIENT, OTHER, SRV01, SRV02, attempt, bad, block_size, ends, gone, good, leaves, lost, named, pause, start, tale,
+from world import (CLIENT, OTHER, SRV01, SRV02, attempt, bad, block_size, ends, gone, good, leaves, lost, named, pause, start, swapped, tale,
                    twice)
 
 EITHER, SIX = ('client', 'server'), '2001:db8::20'
@@ -148,14 +148,50 @@ def and_then(story, change):
     return changed
 
 
-def mirrored(story):
-    return and_then(story, twice)
+def mirrored(story, more=3):
+    return and_then(story, lambda w: twice(w, more))
+
+
+def broken_pair(which=6, behind=None, mode='tcp'):
+    """The second sample of one pair is missed, or comes so many seconds too late."""
+    def story(w):
+        m = start(w, mode)
+        for n in range(12):
+            w.at(60 * n)
+            with w.culprit() if n == which + 1 and behind is None else contextlib.nullcontext():
+                m.run(1)
+            if n == which and behind is None:
+                continue
+            w.wait(behind if n == which else 0)
+            with w.culprit() if n == which else contextlib.nullcontext():
+                m.sample(wait=0)
+        m.close()
+    return story
+
+
+def half_an_answer(m):
+    """The first of the answer's two segments is lost on its way, before it comes to where it is captured; the server sends it again."""
+    w, before = m.world, len(m.world.capture.frames)
+    m.tcp.deaf = True
+    m.sample(wait=0)
+    _, (_, segment) = w.capture.frames[before:before + 2]
+    del w.capture.frames[before + 1]
+    for wait in (.3, .6, 1.2):
+        w.wait(wait)
+        with w.culprit():
+            w.capture.add(segment)
+    m.tcp.deaf = False
+    m.tcp.ack(0)
+    w.wait(1)
 
 
 MOST = 'tcp', 'smb', 'sealed', 'sealed-smb', 'poller', 'connects', 'hkpd', 'hkpd-smb'
 LATE = {
     **{'client-late-' + x: client_late(8, pause(5), bad(), 8, mode=x) for x in MOST if x not in ('poller', 'connects')},
     'client-late-mirrored': client_late(mirrored(tale(8, pause(5), bad(), 8)), count=None),
+    **{'client-late-captured-in-two-places-' + x: client_late(mirrored(tale(8, pause(5), bad(), 8, mode=x), 1000), count=None) for x in ('tcp', 'smb')},
+    **{'second-of-a-pair-missed-' + x: client_late(broken_pair(mode=x)) for x in ('tcp', 'hkpd', 'sealed')},
+    **{'second-of-a-pair-late-' + x: client_late(broken_pair(behind=15, mode=x)) for x in ('tcp', 'hkpd', 'sealed')},
     'client-late-by-an-hour': client_late(8, pause(3600), bad(), 8),
     'client-late-behind-a-change': client_late(12, good(12, 2), pause(9), bad(1, 2), good(8, 2)),
     'client-misses-two-of-its-minutes': client_late(missed_pairs, count=(1, 2)),
@@ -167,6 +203,7 @@ LATE = {
     'client-late-before-a-window-0': client_late(8, pause(5), bad(), 4, good(between=lambda m: client_does_not_read(m, .2)), 4),
     'client-late-and-resent': client_late(8, pause(5), bad(between=resends(0, [.3])), 8),
     **{'server-late-' + x: Broken(tale(8, bad(takes=4.2), 8, mode=x), 'answered_late', 'server', 1) for x in MOST},
+    'server-late-captured-in-two-places': Broken(mirrored(tale(8, bad(takes=4.2), 8), 1000), 'answered_late', 'server'),
     'server-late-in-a-pair': Broken(pair_with(takes=9), 'answered_late', 'server', 1),
     'server-late-old-window': Broken(tale(4, good(between=lambda m: client_does_not_read(m, .2)), 4, bad(takes=5), 8), 'answered_late', 'server', 1),
     **{'server-slow-' + x: slow(10, bad(10, takes=.8), mode=x) for x in ('tcp', 'smb', 'sealed', 'hkpd', 'connects')},
@@ -175,6 +212,7 @@ LATE = {
     'server-slow-at-the-end': Broken(tale(10, bad(4, 3, takes=2.995)), 'slow', 'server', 4),
     'server-slow-for-a-while': slow(10, bad(10, takes=.8), 12),
     **{'request-resent-' + x: Broken(tale(8, bad(between=resends(0)), 8, mode=x), 'resent', 'network', 4) for x in ('tcp', 'sealed')},
+    'half-an-answer-resent': Broken(tale(8, half_an_answer, 8, mss=200), 'resent', 'network', 3),
     'answer-resent': Broken(answer_resent, 'resent', 'network', 4),
     'connects-late': Broken(connects_late, 'resent', 'network', 2, also=('unreachable',)),
     **{'client-does-not-read-' + x: Broken(tale(8, bad(between=client_does_not_read), 8, mode=x), 'zero_window', 'client', 1)
@@ -638,6 +676,8 @@ CAPTURE = {
     'samples-lost': not_captured(also=('assumed',)),
     'requests-lost': not_captured(0, also=('assumed',)),
     **{'lost-of-two-in-turn-' + x: odd('lost', 'capture', 8, in_turn(x), also=('assumed',)) for x in ('abababababab', 'aaaaababaaaa')},
+    **{'out-of-order-' + x: Broken(and_then(tale(24, mode=x), swapped), 'out_of_order', 'capture', also=('assumed', 'untyped'), healthy=(None,))
+       for x in ('tcp', 'smb', 'hkpd', 'sealed')},
     'cut': Broken(and_then(tale(8), snapped(160)), 'cut', 'capture'),
     'cut-smb': Broken(and_then(tale(8, mode='smb'), snapped(300)), 'cut', 'capture'),
     'cut-all': Broken(and_then(tale(8), snapped(96)), 'cut', 'capture', healthy=UNKNOWN),

@@ -44,6 +44,7 @@ KINDS = {
     'fast_poll': (['fast_poll'], r'fast|change|same'),
     # the capture
     'lost': (['lost'], r'captur'),
+    'out_of_order': (['out_of_order'], r'order'),
     'cut': (['cut', 'damaged'], r'cut|snap'),
     'one_way': (['one_way'], r'direction|way'),
     'from_middle': (['from_middle'], r'beg[ai]n|middle|bind'),

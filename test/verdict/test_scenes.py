@@ -9,9 +9,9 @@ from typing import NamedTuple
 import pytest
 
 import kinds
-from broken import BROKEN, RUNGS
+from broken import BROKEN, RUNGS, STUCK
 from well import QUIET, WELL
-from world import World
+from world import CLIENT, SRV01, World
 
 MOST = 120      # characters of the first line
 
@@ -117,6 +117,15 @@ def test_nothing_to_do_with_it(said, name):
     found = said(name, QUIET[name])
     assert found.findings == found.json['monitors'] == [] and found.json['healthy'] is None, (found.lines, found.findings)
     assert len(found.lines) == 1 and len(found.lines[0]) <= MOST, found.lines
+
+
+@pytest.mark.parametrize('name', STUCK)
+def test_nothing_tells_what_for(said, name):
+    """A logon that nobody answers, with nothing of performance data: nobody is blamed, but the line says who is silent since when."""
+    found = said(name, QUIET[name])
+    line, frame = found.lines[0], found.world.since[-1]
+    assert line.startswith(SRV01[1]) and CLIENT in line and re.search('does not answer|ends the connection', line), line
+    assert ' since %s, frame %d; ' % (time.strftime('%H:%M:%S', time.gmtime(found.world.time(frame))), frame) in line, (line, found.world.since)
 
 
 @pytest.mark.parametrize('name', [n for n in BROKEN if 'sealed' in n])

@@ -11,9 +11,11 @@ from gen.hkpd_stubs import OPEN_HKLM, OPEN_KEY, handle_back, open_key, open_root
 from gen.pcap import WINREG, Pipe, Rpc, SignedRpc
 from gen.wires import ACCEPTED, CREATE, IOCTL, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
 
-from broken import (RUNGS, STUCK, beside, bind_says, client_does_not_read, changing, crowd, first_of_two, idles, in_steps, mirrored,
+from broken import (RUNGS, STUCK, and_then, beside, bind_says, client_does_not_read, changing, crowd, first_of_two, idles, in_steps, mirrored,
                     no_connection, not_in_mapper, opens, resends, smb_says)
-from world import CLIENT, MODES, OTHER, SRV01, SRV02, attempt, count, gone, good, leaves, pause, start, tale, together, windows
+from gen.stubs import CLOSE
+from gen.troubles import ALL
+from world import CLIENT, MODES, OTHER, SRV01, SRV02, attempt, count, gone, good, leaves, pause, start, swapped, tale, together, windows
 
 
 class Well(NamedTuple):
@@ -50,6 +52,20 @@ def runs(pauses, mode='tcp', count=15, each=1, hang_up=None):
                 m.close()
             w.wait(pause)
     return story
+
+
+def cannot_close(m):
+    attempt(m.close)
+    m.hang_up()
+
+
+def and_go_on(w):
+    """In pairs, until the client's user wants one a minute."""
+    m = start(w)
+    for n in range(16):
+        w.at(60 * n)
+        m.run(1 if n > 7 else 2)
+    m.close()
 
 
 def jittery(w):
@@ -228,6 +244,12 @@ PLANS = {
     'pending-once': Well(tale(6, good(takes=.2), 6, mode='smb')),
     'resent-once': Well(tale(6, good(between=resends(0, [.25])), 6)),
     'window-0-for-a-moment': Well(tale(6, good(between=lambda m: client_does_not_read(m, .2)), 6)),
+    **{'cannot-close-' + x: Well(tale(8, cannot_close, faults={CLOSE: (1726, ALL)}, mode=x), healthy=None if x == 'sealed' else True)
+       for x in ('tcp', 'sealed')},
+    'may-not-close': Well(tale(8, denies={CLOSE: (5, ALL)})),
+    'acknowledgements-before-answers': Well(and_then(tale(24), lambda w: swapped(w, 3, 56))),
+    'captured-in-two-places': Well(mirrored(tale(8), 1000)),
+    'pairs-then-each-minute': Well(and_go_on),
     'syn-again': Well(syn_again),
     'lost-beside': Well(lost_beside),
     'both-ports': Well(both_ports),

@@ -374,6 +374,15 @@ def block_size(place, size):
 
 
 def twice(world, more=3):
-    """A mirrored port: each packet is there again."""
-    world.capture.frames = [(when + late, frame) for when, frame in world.capture.frames for late in (0, more)]
-    world.since = [2 * n - back for n in world.since for back in (1, 0)]
+    """A mirrored port, or what was captured in two places: each packet is there again, so many microseconds later."""
+    both = sorted((when + late, n, frame) for n, (when, frame) in enumerate(world.capture.frames, 1) for late in (0, more))
+    world.capture.frames = [(when, frame) for when, _, frame in both]
+    world.since = [at for at, (_, n, _) in enumerate(both, 1) if n in world.since]
+
+
+def swapped(world, each=4, first=60):
+    """From the frame on, of each so many the next two stand in the capture the wrong way round."""
+    frames = world.capture.frames
+    for at in range(first, len(frames) - 1, each):
+        frames[at:at + 2] = frames[at:at + 2][::-1]
+        world.since.append(at + 1)
