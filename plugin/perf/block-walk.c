@@ -261,10 +261,12 @@ static void find_reach(perf_block_walk *walk, bool without_farthest)
 {
     uint32_t at = walk->object.definitions, reach = 0, others = 0, farthest = 0;
 
+    walk->object.overlaps = false;
     for (uint32_t i = 0; i < walk->object.num_definitions; i++, at += definition_size(walk, at)) {
         uint32_t size = perf_block_u32(walk, at + 32), offset = perf_block_u32(walk, at + 36);
         bool fits = offset >= PERF_COUNTER_BLOCK_SIZE && size <= UINT32_MAX - offset;
         uint32_t end = size == 0 ? 0 : fits ? offset + size : UINT32_MAX;
+        walk->object.overlaps |= size > 0 && offset < reach;
         others = end > reach ? reach : end > others ? end : others;
         farthest = end > reach ? at : farthest;
         reach = end > reach ? end : reach;
@@ -691,6 +693,17 @@ static void find_name(perf_block_walk *walk, uint32_t offset, uint32_t room)
     walk->instance.name_room = size + unit <= room ? size + unit : size;
 }
 
+/* Bytes of a text that goes on behind a name which fills NameLength, up to its terminator in the instance; 0: padding. */
+static uint32_t text_behind(const perf_block_walk *walk)
+{
+    bool wide = perf_block_wide_names(walk), is_ended = walk->instance.name_room > walk->instance.name_size;
+    uint32_t at = walk->instance.name + walk->instance.name_size, unit = wide ? 2 : 1;
+    uint32_t left = walk->instance.offset + walk->instance.size - at;
+    uint32_t size = is_ended ? 0 : perf_block_text_size(walk->data + at, left, wide);
+
+    return size + unit <= left ? size : 0;
+}
+
 static perf_block_event read_instance_name(perf_block_walk *walk)
 {
     uint32_t at = walk->instance.offset;
@@ -704,8 +717,9 @@ static perf_block_event read_instance_name(perf_block_walk *walk)
 
     walk->state = NEXT_COUNTERS;
     walk->instance.is_nameless = !name_fits;
-    if (room > 0 && name_fits) {
+    if (name_fits && offset_fits) {
         find_name(walk, offset, room);
+        walk->instance.is_nameless = text_behind(walk) > 0;
     }
     if (!name_fits) {
         uint32_t end = offset <= UINT32_MAX - room ? offset + room : UINT32_MAX;
@@ -714,6 +728,10 @@ static perf_block_event read_instance_name(perf_block_walk *walk)
     }
     if (stated != size) {
         return faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_READ_INSTANCE, at, stated, size, NEXT_COUNTERS);
+    }
+    if (walk->instance.is_nameless) {
+        return faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_GOES_ON, at + 20, room,
+                      walk->instance.name_size + text_behind(walk), NEXT_COUNTERS);
     }
     if (room % 2 != 0 && perf_block_wide_names(walk)) {
         return faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_TEXT, at + 20, room, 2, NEXT_COUNTERS);
@@ -758,6 +776,48 @@ static perf_block_event read_instance(perf_block_walk *walk)
 
 /* --- PERF_COUNTER_BLOCK ---------------------------------------------------------------------------------------- */
 
+/* Definitions that each is compared with. */
+#define MOST_COMPARED 64
+
+/* A value begins within another. Counters may share a place, or be parts of one that is longer than a number. */
+static bool begins_within(const perf_block_walk *walk, uint32_t definition, uint32_t other)
+{
+    uint64_t from = perf_block_u32(walk, definition + 36), end = from + perf_block_u32(walk, definition + 32);
+    uint64_t from_other = perf_block_u32(walk, other + 36), end_other = from_other + perf_block_u32(walk, other + 32);
+
+    return from_other < from && from < end_other && (end_other < end || end_other - from_other <= 8);
+}
+
+/* The definition of a value that begins within another, and that one's: one of both is wrong. False without one. */
+static bool values_cross(const perf_block_walk *walk, uint32_t *definition, uint32_t *other)
+{
+    uint32_t at = walk->object.definitions;
+
+    for (uint32_t i = 0; walk->object.overlaps && i < walk->object.num_definitions; i++) {
+        uint32_t before = walk->object.definitions;
+        for (uint32_t n = 0; n < i && n < MOST_COMPARED; n++) {
+            bool is_first = begins_within(walk, at, before);
+            bool is_there = at != walk->object.misplaced && before != walk->object.misplaced;
+            *definition = is_first ? at : before;
+            *other = is_first ? before : at;
+            if (is_there && (is_first || begins_within(walk, before, at))) {
+                return true;
+            }
+            before += definition_size(walk, before);
+        }
+        at += definition_size(walk, at);
+    }
+    return false;
+}
+
+static perf_block_event leave_crossing_out(perf_block_walk *walk, uint32_t definition, uint32_t other)
+{
+    uint32_t end = perf_block_u32(walk, other + 36) + perf_block_u32(walk, other + 32);
+
+    return faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_VALUES_CROSS, definition + 36,
+                  perf_block_u32(walk, definition + 36), end, NEXT_OBJECT_END);
+}
+
 static perf_block_event leave_farthest_out(perf_block_walk *walk, uint32_t room)
 {
     uint32_t at = walk->object.misplaced, size = perf_block_u32(walk, at + 32), offset = perf_block_u32(walk, at + 36);
@@ -787,6 +847,10 @@ static perf_block_event read_counters(perf_block_walk *walk)
     walk->value.column = UINT32_MAX;
     walk->value.definition = 0;
     bool is_first = walk->instance.number == 0 || walk->instance.number == PERF_NO_INSTANCE_NUMBER;
+    uint32_t definition, other;
+    if (is_first && values_cross(walk, &definition, &other)) {
+        return leave_crossing_out(walk, definition, other);
+    }
     if (is_first && walk->object.misplaced > 0) {
         return leave_farthest_out(walk, size);
     }

@@ -67,12 +67,15 @@ typedef enum {
       "skipped") \
     X(INSTANCE_NAME, PLACE, 0, "the instance's name ends at byte %u and does not fit its definition of %u") \
     X(INSTANCE_TEXT, TEXT, 0, "NameLength is %u, a character of UTF-16 has %u bytes") \
+    X(INSTANCE_GOES_ON, TEXT, 0, "NameLength is %u, the text there has %u bytes: it may be another name") \
     X(COUNTERS_MISSING, COUNT, 1, "%u bytes are left where counter block %u should begin") \
     X(COUNTERS_SIZE, SIZE, 1, \
       "ByteLength of the counter block is %u, its counters take %u, and what follows does not fit: the object's rest " \
       "is skipped") \
     X(VALUE_PLACE, SIZE, 1, \
       "CounterOffset and CounterSize end at byte %u, a counter block has 4 to %u: this counter's values are left out") \
+    X(VALUES_CROSS, SIZE, 1, \
+      "this counter's value begins at byte %u, within another that ends at byte %u: the object's values are left out") \
     X(TRAILING, REST, 0, "%u bytes are left behind the last of %u objects") \
     X(READ_HEADER, READ_AS, 0, \
       "HeaderLength says %u, the first object begins after %u: read as %u, which fits the data") \
@@ -125,6 +128,7 @@ typedef struct {
         uint32_t code_page;
         uint32_t reach;           /* bytes that a counter block needs for its values */
         uint32_t misplaced;       /* offset of a definition for whose values no counter block has room; 0: none */
+        bool overlaps;            /* values are not one behind the other */
         uint32_t counters_size;   /* of its newest counter block, 0 before the first */
         uint32_t definition_size; /* of each definition, as all say or are read; 0: as each says */
         uint8_t rule;    /* by which its lengths are read where they contradict each other, see block-walk.c; */
@@ -145,7 +149,7 @@ typedef struct {
         uint32_t name;      /* offset */
         uint32_t name_size; /* bytes without terminator */
         uint32_t name_room; /* bytes with it */
-        bool is_nameless;   /* its name does not lie in it: what it is called is not known */
+        bool is_nameless;   /* its name does not lie in it, or is longer than it says: what it is called is not known */
     } instance;
     struct {
         uint32_t offset;

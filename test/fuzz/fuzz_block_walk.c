@@ -132,6 +132,21 @@ static bool row(const bytes *b, uint64_t *at, uint64_t definitions, uint64_t n, 
     return true;
 }
 
+/* Some value begins within another that is a number, or that it ends behind. */
+static bool values_cross(const bytes *b, uint64_t definitions, uint64_t count)
+{
+    for (uint64_t i = 0, d = definitions; i < count; i++, d += number(b, d)) {
+        for (uint64_t k = 0, e = definitions; k < count; k++, e += number(b, e)) {
+            uint64_t from = number(b, d + 36), other = number(b, e + 36), end = other + number(b, e + 32);
+            bool is_part = end >= from + number(b, d + 32) && end - other > 8;
+            if (other < from && from < end && !is_part) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* Only what is beyond doubt: names in UTF-16 with their terminator at the end that NameLength tells. */
 static bool instance(const bytes *b, uint64_t *at)
 {
@@ -141,6 +156,9 @@ static bool instance(const bytes *b, uint64_t *at)
         return false;
     }
     uint64_t name = number(b, *at + 16), length = number(b, *at + 20);
+    if (length == 0 && size > 24) {
+        return false;
+    }
     if (length > 0) {
         if (name < 24 || name + length > size || length % 2 != 0 || length < 2 ||
             b->data[*at + name + length - 2] != 0 || b->data[*at + name + length - 1] != 0) {
@@ -172,7 +190,7 @@ static bool object(const bytes *all, uint64_t *from, sums *sum)
         }
         at += length;
     }
-    if (at != bodies || instances > INT32_MAX) {
+    if (at != bodies || instances > INT32_MAX || values_cross(&b, definitions, n)) {
         return false;
     }
     for (; instances > 0; instances--, sum->instances++) {

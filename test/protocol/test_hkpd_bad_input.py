@@ -264,6 +264,25 @@ def test_23_places_of_names(tshark, tmp_path):
     check(tshark, tmp_path, [put(name, 'length', n) for n in (3, 13)], ['text'])
 
 
+def named(length, text='print'):
+    """NameLength of the only instance, of which the text goes on behind it."""
+    o = [Object(5000, 'Set', [Counter(5002, 'Jobs', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 7, 4)], lambda at: [Instance(text)])]
+    scene, talk = begin_talk(objects=o)
+    talk.sample(change=put((5000, 'instance', 0), 'length', length))
+    return scene
+
+
+@pytest.mark.parametrize('length, name, is_doubtful', [
+    (0, '', True), (1, '', True), (4, 'pr', True), (7, 'pri', True), (10, 'print', False), (12, 'print', False), (16, 'print', False)])
+def test_a_name_that_goes_on(tshark, tmp_path, length, name, is_doubtful):
+    """Behind NameLength: it may be another name. Without its terminator (10), or with padding (16), it is whole."""
+    path = named(length).write(tmp_path / 'a.pcap')
+    row, = long_rows(tshark.run('-q', '-r', path, '-z', 'pcq,long,-')[0])
+    assert (row['instance'], row['raw'], row['assumed']) == (name, '7', str(int(is_doubtful)))
+    found = tshark.fields(path, ['_ws.expert.message'], '-Y', 'pcq.expert.text')
+    assert ['NameLength is %d, the text there has 10 bytes' % length in text for text, in found] == [True] * is_doubtful
+
+
 @pytest.mark.parametrize('change, marked, lost', [
     (None, set(), set()),
     (put((5100, 'instance', 1), 'name', 352), {'Proc()', 'Thr(a/t0)', 'Thr(a/t1)', 'Thr(/t2)', 'Thr(/t3)'}, set()),
@@ -384,6 +403,20 @@ def test_32_more_or_fewer_values(tshark, tmp_path):
         for frame in frames:
             assert [p for p in frame.show_of('pcq.path') if p.endswith('\\ID Process')]
             assert not [p for p in frame.show_of('pcq.path') if '\\Process(' in p and p.endswith('Time')]
+
+
+def test_32_values_that_cross(tshark, tmp_path):
+    """A value that begins within another: which of both definitions is wrong nobody knows, and none of the object's values is taken. Two of
+    one place are right, and so is a part of what is longer than a number."""
+    reads, ids = (230, 'definition', 0), (230, 'definition', 1)      # 8 bytes at 8, 4 bytes at 16
+    for change in (put(reads, 'offset', 12), put(reads, 'offset', 10), put(ids, 'offset', 12), put(ids, 'offset', 14)):
+        frames, _ = check(tshark, tmp_path, [change], ['size'])
+        assert not [p for p in frames[0].show_of('pcq.path') if '\\Process(' in p]
+    whole = len(check(tshark, tmp_path, [put(ids, 'offset', 16)], [''], sample=False)[0][0].show_of('pcq.path'))
+    for field, value in (('offset', 8), ('width', 12)):
+        changes = [put(reads, field, value)] + ([put(ids, field, value)] if field == 'offset' else [])
+        for change in changes:
+            assert len(check(tshark, tmp_path, [change], [''], sample=False)[0][0].show_of('pcq.path')) == whole
 
 
 def test_33_widths(tshark, tmp_path):
