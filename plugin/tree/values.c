@@ -122,14 +122,6 @@ static bool structures_are_wanted(const answer_view *view)
            findings_wanted(view->report, view->tree);
 }
 
-/* Nobody clicks at what tshark shows. */
-static bool prints(void)
-{
-    const char *program = g_get_prgname();
-
-    return program && strstr(program, "tshark");
-}
-
 static value_wishes wishes_of(const answer_view *view, uint32_t faults)
 {
     proto_tree *tree = view->tree;
@@ -146,7 +138,6 @@ static value_wishes wishes_of(const answer_view *view, uint32_t faults)
         .result = proto_field_is_referenced(tree, hf_cooked) || proto_field_is_referenced(tree, hf_cooked_none),
         .watch = watch_is_wanted(tree),
         .watched = watch_has_rows() && proto_field_is_referenced(tree, watch_hf_sum),
-        .clicks = PTREE_DATA(tree)->visible && !prints(),
     };
 }
 
@@ -167,36 +158,31 @@ void values_sent(const answer_view *view, proto_tree *tree)
     }
 }
 
-static const char *assumed_note(const readings *r)
-{
-    return readings_assumed(r) ? " (assumed)" : "";
-}
-
-/* What is known of a value before anything of it is shown. Nothing that nobody looks at. */
+/* What a value means, as far as somebody looks. */
 typedef struct {
     const char *path;
     text_piece words; /* for a person; NULL where nobody reads them */
     perf_result result;
     bool has_result;
-    bool in_structure; /* whose label has path and words */
+    bool is_short; /* no structure around it has path and words in its label */
     bool has_formula;
 } meaning;
 
-static void find_meaning(meaning *what, const value_wishes *wishes, readings *r, bool in_structure)
+static meaning find_meaning(const value_wishes *wishes, readings *r, bool is_short)
 {
-    memset(what, 0, sizeof *what);
-    what->in_structure = in_structure;
-    what->has_result = wishes->result && !r->at.is_text;
+    meaning what = {.is_short = is_short, .has_result = wishes->result && !r->at.is_text};
+
     if (wishes->path) {
-        what->path = readings_path(r);
+        what.path = readings_path(r);
     }
-    if (what->has_result) {
-        what->result = readings_result(r);
+    if (what.has_result) {
+        what.result = readings_result(r);
     }
     if (wishes->visible) {
-        what->words = readings_words(r, &what->result);
-        what->has_formula = in_structure && what->has_result && readings_has_formula(r);
+        what.words = readings_words(r, &what.result);
+        what.has_formula = !is_short && what.has_result && readings_has_formula(r);
     }
+    return what;
 }
 
 /* From here on a double is shown with an exponent, and soon does not hold all digits. */
@@ -208,59 +194,50 @@ static bool needs_label(const reading *at, const meaning *what)
 {
     const perf_counter_type *type = at->counter->type;
 
-    return !what->in_structure || what->has_formula || type->hex || *type->note ||
-           (type->kind == PERF_KIND_NUMBER && at->raw.value >= LARGE_NUMBER);
+    return what->words.text && (what->is_short || what->has_formula || type->hex || *type->note ||
+                                (type->kind == PERF_KIND_NUMBER && at->raw.value >= LARGE_NUMBER));
 }
 
-/* "Calculated value: 12.4 % (note) = FORMULA"; the size. */
-static size_t write_result_label(char label[LABEL_SIZE], readings *r, const meaning *what, const char *note)
+/* "Calculated value: 12.4 % = FORMULA (note)" */
+static void write_result_label(char label[LABEL_SIZE], readings *r, const meaning *what)
 {
+    const char *note = r->at.counter->type->note;
     text_writer w = text_writer_of(label, LABEL_SIZE);
 
     text_write(&w, "Calculated value: ");
     text_write_piece(&w, &what->words);
-    text_write(&w, assumed_note(r));
+    text_write(&w, readings_note(r));
+    if (what->has_formula) {
+        text_write(&w, " = ");
+        readings_write_formula(r, &w);
+    }
     if (*note) {
         text_write(&w, " (");
         text_write(&w, note);
         text_write(&w, ")");
     }
-    if (what->has_formula) {
-        text_write(&w, " = ");
-        readings_write_formula(r, &w);
-    }
-    return (size_t)(w.to - label);
-}
-
-/* Where not all of it can be shown, the formula says more than the note. */
-static proto_item *add_labelled(proto_tree *tree, readings *r, const meaning *what)
-{
-    const char *note = r->at.counter->type->note;
-    char label[LABEL_SIZE];
-
-    if (write_result_label(label, r, what, note) >= ITEM_LABEL_LENGTH && *note) {
-        write_result_label(label, r, what, "");
-    }
-    return proto_tree_add_double_format(tree, hf_cooked, r->answer.tvb, 0, 0, what->result.value, "%s", label);
 }
 
 static void show_result(proto_tree *tree, readings *r, const meaning *what)
 {
-    char formula[LABEL_SIZE];
+    char text[LABEL_SIZE];
     proto_item *item;
 
     if (what->result.none != PERF_NONE_OK) {
         item = reader_add_generated_uint(tree, hf_cooked_none, r->answer.tvb, what->result.none);
         if (what->has_formula) {
-            text_writer w = text_writer_of(formula, sizeof formula);
+            text_writer w = text_writer_of(text, sizeof text);
             readings_write_formula(r, &w);
-            proto_item_append_text(item, ", %s", formula);
+            proto_item_append_text(item, ", %s", text);
         }
         return;
     }
-    item = what->words.text && needs_label(&r->at, what)
-               ? add_labelled(tree, r, what)
-               : proto_tree_add_double(tree, hf_cooked, r->answer.tvb, 0, 0, what->result.value);
+    if (needs_label(&r->at, what)) {
+        write_result_label(text, r, what);
+        item = proto_tree_add_double_format(tree, hf_cooked, r->answer.tvb, 0, 0, what->result.value, "%s", text);
+    } else {
+        item = proto_tree_add_double(tree, hf_cooked, r->answer.tvb, 0, 0, what->result.value);
+    }
     proto_item_set_generated(item);
 }
 
@@ -290,53 +267,35 @@ static proto_item *add_watched(const answer_view *view, proto_tree *tree, const 
     return proto_tree_add_double_format(tree, row->hf, view->tvb, 0, 0, result->value, "%s", label);
 }
 
-static void show_watched(answer_view *view, proto_tree *tree, const char *path, watch_row *const *row)
+/* Who has a column of pcq.cooked, or draws it, has all values of the packet in it; a watched counter has a field of its own. */
+static void show_watched(answer_view *view, proto_tree *tree)
 {
-    perf_result result = readings_result(view->readings);
+    const char *path = readings_path(view->readings);
+    watch_row *const *row = watch_fitting(path);
+    perf_result result = *row ? readings_result(view->readings) : (perf_result){0, PERF_NONE_OK};
 
     for (; *row && result.none == PERF_NONE_OK && tree_budget_take_any(&view->budget, 1); row++) {
         proto_item_set_generated(add_watched(view, tree, path, *row, &result));
     }
 }
 
-/* Who has a column of pcq.cooked, or draws it, has all values of the packet in it. */
-static void show_own_field(answer_view *view, proto_tree *tree, const meaning *what)
-{
-    const char *path = what->path || !view->wishes.watch ? what->path : readings_path(view->readings);
-    watch_row *const *row = watch_fitting(path);
-
-    if (*row) {
-        show_watched(view, tree, path, row);
-    } else if (path && view->wishes.clicks && what->in_structure && view->budget.values > 1 &&
-               tree_budget_take_any(&view->budget, 1)) {
-        reader_add_generated_string(tree, watch_hf_hint, view->tvb,
-                                    "pcq.watch.NAME, if watched (Protocol Preferences)");
-    }
-}
-
 static void show_meaning(answer_view *view, proto_tree *tree, const meaning *what)
 {
-    readings *r = view->readings;
-
-    if (what->path && !what->in_structure) {
-        reader_add_generated_string(tree, hf_path, view->tvb, what->path);
-    }
     if (what->has_result) {
-        show_result(tree, r, what);
+        show_result(tree, view->readings, what);
     }
-    if (!r->at.is_text && (view->wishes.watch || view->wishes.clicks)) {
-        show_own_field(view, tree, what);
+    if (view->wishes.watch && !view->readings->at.is_text) {
+        show_watched(view, tree);
     }
-    if (what->path && what->in_structure) {
+    if (what->path) {
         reader_add_generated_string(tree, hf_path, view->tvb, what->path);
     }
 }
 
 static void show_short(answer_view *view, proto_tree *tree)
 {
-    meaning what;
+    const meaning what = find_meaning(&view->wishes, view->readings, true);
 
-    find_meaning(&what, &view->wishes, view->readings, false);
     values_sent(view, tree);
     show_meaning(view, tree, &what);
 }
@@ -360,20 +319,19 @@ static proto_item *add_labelled_structure(proto_tree *tree, const value_structur
         text_write(&w, " = ");
     }
     text_write_piece(&w, &what->words);
-    text_write(&w, assumed_note(r));
+    text_write(&w, readings_note(r));
     return proto_tree_add_none_format(tree, structure->hf, r->answer.tvb, structure->offset, structure->size, "%s",
                                       label);
 }
 
 static proto_tree *show_in_full(answer_view *view, proto_tree *tree, const value_structure *structure)
 {
-    meaning what;
-
-    find_meaning(&what, &view->wishes, view->readings, true);
+    const meaning what = find_meaning(&view->wishes, view->readings, false);
     proto_item *item = what.words.text ? add_labelled_structure(tree, structure, view->readings, &what)
                                        : proto_tree_add_item(tree, structure->hf, view->tvb, structure->offset,
                                                              structure->size, ENC_NA);
     proto_tree *inner = proto_item_add_subtree(item, structure->ett);
+
     show_meaning(view, inner, &what);
     return inner;
 }
@@ -438,48 +396,36 @@ static unsigned watched_headline(wmem_strbuf_t *text, wmem_allocator_t *pool, co
     return survey.covered;
 }
 
-/* At a value by its place among all. */
-static readings *begin_headline(wmem_allocator_t *pool, const readings_answer *answer, unsigned place)
-{
-    readings *r = readings_begin(pool, answer);
-    bool is_there = readings_next(r) != NULL;
-
-    r->for_one = true;
-    for (; is_there && place > 0; place--) {
-        is_there = readings_next(r) != NULL;
-    }
-    return is_there ? r : NULL;
-}
-
-/* The place of a value of _Total among the first, 0 without one. */
+/* The place among the first of a value of _Total, which stands for an answer; else that of the first. */
 static unsigned find_total(readings *r)
 {
-    unsigned place = 0;
-
-    do {
+    for (unsigned place = 0; place < MAX_LOOKED_THROUGH && readings_next(r); place++) {
         const char *instance = readings_instance(r);
         if (instance && strcmp(instance, "_Total") == 0 && readings_counter(r)) {
             return place;
         }
-    } while (++place < MAX_LOOKED_THROUGH && readings_next(r));
+    }
     return 0;
 }
 
-/* At the value that stands for an answer: that of _Total if it is among the first, else the first. NULL: that has no path. */
+/* At the value that stands for an answer; NULL if it has no path. */
 static readings *find_headline(wmem_allocator_t *pool, const readings_answer *answer, uint64_t count)
 {
     state_sample *sample = (state_sample *)answer->sample; /* which keeps the place for what has its form */
-    unsigned place = sample && sample->headline > 0 ? sample->headline - 1U : 0;
-    readings *r = begin_headline(pool, answer, place);
+    bool is_known = sample && sample->headline > 0;
+    unsigned place = is_known ? sample->headline - 1U : count > 1 ? find_total(readings_begin(pool, answer)) : 0;
+    readings *r = readings_begin(pool, answer);
 
-    if (r == NULL || readings_path(r) == NULL || count == 1 || (sample && sample->headline > 0)) {
-        return r && readings_path(r) ? r : NULL;
+    r->for_one = true;
+    for (unsigned i = 0; i <= place; i++) {
+        if (readings_next(r) == NULL) {
+            return NULL;
+        }
     }
-    place = find_total(begin_headline(pool, answer, 0));
-    if (sample) {
+    if (sample && readings_path(r)) {
         sample->headline = (uint8_t)(1 + place);
     }
-    return place > 0 ? begin_headline(pool, answer, place) : r;
+    return readings_path(r) ? r : NULL;
 }
 
 /* "\Processor(_Total)\% Processor Time = 12.4 %" and a note. */

@@ -63,7 +63,6 @@ typedef struct {
     bool result;
     bool watch;   /* somebody looks at a watched counter */
     bool watched; /* or at all that they have here */
-    bool clicks;  /* a person who can have a column of what he sees, or draw it */
 } value_wishes;
 
 /* --- An answer --------------------------------------------------------------------------------------------------- */

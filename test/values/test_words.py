@@ -63,6 +63,9 @@ def formula(value):
     return found and (found[1] or found[2])
 
 
+MULTI = "(by the NT Resource Kit's form; later documents differ and no use of it is known)"
+
+
 def test_the_formula_has_its_numbers(tshark, tmp_path):
     first, later = told(tshark, tmp_path, counter(1, 'PERF_100NSEC_TIMER_INV', 'Busy', [80, 1080]),
                          counter(2, 'PERF_COUNTER_BULK_COUNT', 'Rate', [5, 2005]),
@@ -77,8 +80,9 @@ def test_the_formula_has_its_numbers(tshark, tmp_path):
     assert [formula(v) for v in later.values] == [
         '100 * (1 - (N1 - N0) / (H1 - H0)), N1 = 1,080, N0 = 80, H1 - H0 = 10,000,000',
         '(N1 - N0) / ((T1 - T0) / F), N1 = 2,005, N0 = 5, T1 - T0 = 10,000,000, F = 10,000,000',
-        '100 * N1 / B1, N1 = 3, B1 = 4', None, None, '(O1 - N1) / OF, N1 = 7, O1 = 207, OF = 100',
-        '100 * ((N1 - N0) / (H1 - H0)) / M1, N1 = 1,080, N0 = 80, H1 - H0 = 10,000,000, M1 = 1', None, None,
+        '100 * N1 / B1, N1 = 3, B1 = 4', None, None,
+        '(O1 - N1) / OF, N1 = 7, O1 = 207, OF = 100 (the value is the start time)',
+        '100 * ((N1 - N0) / (H1 - H0)) / M1, N1 = 1,080, N0 = 80, H1 - H0 = 10,000,000, M1 = 1 ' + MULTI, None, None,
         'N1 - N0, N1 = 3, N0 = 1']
     assert formula(first.values[0]) == '100 * (1 - (N1 - N0) / (H1 - H0)), N1 = 80'
 
