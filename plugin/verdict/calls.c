@@ -143,7 +143,8 @@ static bool is_unanswered(const verdict_monitor *monitor, unsigned number)
                        !(monitor->pair && monitor->pair->one_way_frame > 0);
 
     return is_captured && !came_through(monitor, call) && until - call->asked >= patience &&
-           !verdict_fault_event(call->connection, WIRE_LOST, call->asked, until);
+           !verdict_fault_event(call->connection, WIRE_LOST, call->asked, until) &&
+           !verdict_fault_event(call->connection, WIRE_CUT, call->asked, until);
 }
 
 static void find_unanswered(const verdict_monitor *monitor)

@@ -25,10 +25,12 @@
 #define ALIKE 1.3
 #define ALIKE_SECONDS 0.05
 
-/* Answers are slow for good if nine of ten from one on take so many times as long as the first ones, and this many seconds longer. */
+/* Answers are slow for good if nine of ten from one on take so many times as long as the first ones, and this many seconds longer, or
+ * always if they take so long. One alone is late if it takes so much longer, whenever its sample was due. */
 #define SLOW 4
 #define SLOW_SECONDS 0.1
 #define SLOW_ALWAYS 1.0
+#define LONG_ANSWER 5.0
 #define FIRST_ONES 5
 #define MANY_SLOW 5
 
@@ -57,6 +59,7 @@ typedef struct {
     double usual, middle;               /* the longest that recurs, and the median of all gaps */
     double pair;                        /* how soon behind a long one a second sample comes, 0: in no such plan; */
     unsigned last_pair;                 /* and its last */
+    double slow;                        /* how long answers take that are slow for good */
     unsigned asked_late, answered_late; /* how many */
 } plan;
 
@@ -325,7 +328,7 @@ static void say_slow(const plan *p, const responses *r, unsigned from, unsigned 
     const verdict_monitor *monitor = p->monitor;
     wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_SIMPLE);
     verdict_shown shown = {.frames = NULL};
-    unsigned first = r->calls[from], last = r->calls[end - 1], late_acks = 0;
+    unsigned first = r->calls[from], last = r->calls[end - 1], late_acks = 0, pending = 0;
     const verdict_call *call = verdict_call_at(monitor, first);
     double gap_before = usual_gap(p, false, 0, first > 0 ? first - 1 : 0), gap_after = usual_gap(p, false, first, last);
     const char *after = verdict_seconds(pool, median(&r->seconds[from], end - from)), *before = "", *rate = "";
@@ -334,8 +337,10 @@ static void say_slow(const plan *p, const responses *r, unsigned from, unsigned 
         const verdict_call *slow = verdict_call_at(monitor, r->calls[i]);
         verdict_show(&shown, slow->frame, slow->answered);
         late_acks += verdict_fault_about(slow->connection, WIRE_ACKED_LATE, slow->asked_frame) != NULL;
+        pending += verdict_fault_about(slow->connection, WIRE_PENDING, slow->asked_frame) != NULL;
     }
-    bool is_network = 2 * late_acks > end - from && call->connection && call->connection->acks_alone;
+    bool acks_alone = call->connection && call->connection->acks_alone;
+    bool is_network = 2 * late_acks > end - from && acks_alone;
     if (from > 0) {
         before = wmem_strconcat(pool, ", not ", verdict_seconds(pool, median(r->seconds, from)), NULL);
     }
@@ -344,7 +349,10 @@ static void say_slow(const plan *p, const responses *r, unsigned from, unsigned 
                                   verdict_seconds(pool, gap_before));
     }
     verdict_find(monitor, VERDICT_SLOW, is_network ? PARTY_NETWORK : PARTY_SERVER, &shown,
-                 "%s slow%s: since $T, %s%s|%s", is_network ? "The network to $S is" : "$S answers",
+                 "%s slow%s: since $T, %s%s|%s",
+                 is_network                  ? "The network to $S is"
+                 : acks_alone || pending > 0 ? "$S answers"
+                                             : "$S (or the network to it) answers",
                  is_network ? "" : "ly", after, before, rate);
     wmem_destroy_allocator(pool);
 }
@@ -361,6 +369,7 @@ static void find_slow(plan *p)
         end = r.count;
     }
     if (from < r.count) {
+        p->slow = median(&r.seconds[from], end - from);
         say_slow(p, &r, from, end);
         for (unsigned i = 0; i < p->count; i++) {
             plan_gap *gap = &p->gaps[i];
@@ -454,44 +463,28 @@ static bool asked_in_time(const plan *p, const plan_gap *gap, double most)
     return newest > 0;
 }
 
-/* The shortest that recurs beside; INFINITY: none. */
-static double shortest_beside(const plan *p, unsigned number)
-{
-    unsigned end = MIN(p->count, number + BESIDE + 1);
-    double shortest = INFINITY;
-
-    for (unsigned i = number > BESIDE ? number - BESIDE : 0; i < end; i++) {
-        shortest = i != number && p->gaps[i].recurs ? MIN(shortest, p->gaps[i].own) : shortest;
-    }
-    return shortest;
-}
-
 /* What the gap is later than; 0: it is not late. `is_answer`: since an answer was. */
 static double later_than(const plan *p, unsigned number, bool *is_answer)
 {
     const plan_gap *gap = &p->gaps[number];
+    bool is_second = p->pair > 0 && number > 0 && number < p->last_pair && !gap->is_excused && is_long(p, number - 1);
     double before = gap->is_excused ? 0 : longest_beside(p, number, -1),
            behind = gap->is_excused ? 0 : longest_beside(p, number, 1);
-    double usual = gap->is_excused ? p->middle : MAX(before, behind), excess = gap->wait - gap->usual_wait;
     bool has_changed = before > 0 && behind > 0 && (before > ALIKE * behind || behind > ALIKE * before);
+    double usual = is_second ? p->pair : gap->is_excused ? p->middle : MAX(before, behind);
+    double most = LATE * usual + (is_second ? ALIKE_SECONDS : 0), excess = gap->wait - gap->usual_wait;
 
-    double shortest = gap->is_excused || excess < SLOW_ALWAYS ? INFINITY : shortest_beside(p, number);
-
-    if (excess > LATE * shortest) { /* of a pair, too */
-        *is_answer = true;
-        return shortest;
-    }
     *is_answer = excess >= (gap->gap - usual) / 2;
-    bool is_second = p->pair > 0 && number > 0 && number < p->last_pair && !gap->is_excused && is_long(p, number - 1);
-    if (is_second && gap->own > LATE * p->pair + ALIKE_SECONDS && !is_in_time_there(p, gap, LATE * p->pair)) {
-        *is_answer = excess >= (gap->gap - p->pair) / 2;
-        return p->pair;
+    if (excess >= LONG_ANSWER) {
+        *is_answer = true;
+        return MAX(usual, gap->own);
     }
-    if (usual <= 0 || gap->gap <= LATE * usual || (!*is_answer && is_in_time_there(p, gap, LATE * usual))) {
+    if (usual <= 0 || gap->gap <= most || (!is_second && gap->gap <= ALIKE * p->middle) ||
+        (!*is_answer && is_in_time_there(p, gap, most))) {
         return 0;
     }
-    return *is_answer || (!gap->recurs && !has_changed && before > 0 && !asked_in_time(p, gap, LATE * usual)) ? usual
-                                                                                                              : 0;
+    bool is_planned = gap->recurs || has_changed || before <= 0 || asked_in_time(p, gap, most);
+    return *is_answer || is_second || !is_planned ? usual : 0;
 }
 
 static void say_late(const plan *p, verdict_kind kind, verdict_party party, late_ones *late)
@@ -524,7 +517,9 @@ static bool is_lossy(const plan *p, const plan_gap *gap)
 /* That it is slow, began again, or is another machine, is said. */
 static bool is_told(const plan *p, const plan_gap *gap, double usual, bool is_answer)
 {
-    return (gap->is_slow && (is_answer || gap->own <= LATE * usual)) || has_new_clock(p->monitor, gap);
+    bool is_as_slow = gap->is_slow && (is_answer ? gap->wait <= SLOW * p->slow : gap->own <= LATE * usual);
+
+    return is_as_slow || has_new_clock(p->monitor, gap);
 }
 
 static void add_late(const plan *p, const plan_gap *gap, double usual, const verdict_blame *blame, late_ones *group)

@@ -39,8 +39,8 @@ def client_late(*parts, count=1, also=(), by=CLIENT, **how):
     return Broken(parts[0] if callable(parts[0]) else tale(*parts, **how), 'asked_late', 'client', count, also=also, by=by)
 
 
-def slow(*plan, **how):
-    return Broken(tale(*plan, **how), 'slow', 'server', 10)
+def slow(*plan, also=(), says='', count=10, **how):
+    return Broken(tale(*plan, **how), 'slow', 'server', count, also=also, says=says)
 
 
 def resends(side, waits=(.3, .6, 1.2, 2.4)):
@@ -207,6 +207,10 @@ LATE = {
     'server-late-in-a-pair': Broken(pair_with(takes=9), 'answered_late', 'server', 1),
     'server-late-old-window': Broken(tale(4, good(between=lambda m: client_does_not_read(m, .2)), 4, bad(takes=5), 8), 'answered_late', 'server', 1),
     **{'server-slow-' + x: slow(10, bad(10, takes=.8), mode=x) for x in ('tcp', 'smb', 'sealed', 'hkpd', 'connects')},
+    'server-slow-one-late': slow(10, bad(10, takes=.8), says=', 1 late,'),
+    'server-slow-or-its-network': slow(10, bad(10, behind=.8), says='SRV01 (or the network to it) answers slowly'),
+    'server-slow-and-resent': slow(10, bad(6, takes=.8), good(between=resends(0)), bad(6, takes=.8), count=13, also=('resent',), says='loses or delays'),
+    'server-late-once-in-an-hour': Broken(tale(good(6, 300), bad(takes=40), good(6, 300), mode='smb'), 'answered_late', 'server', 1),
     'server-slow-each-2-s': slow(10, bad(10, 2, takes=1.9), each=2),
     'server-slow-fewer-samples': slow(10, bad(10, 2, takes=1.9)),
     'server-slow-at-the-end': Broken(tale(10, bad(4, 3, takes=2.995)), 'slow', 'server', 4),
@@ -679,6 +683,7 @@ CAPTURE = {
     **{'out-of-order-' + x: Broken(and_then(tale(24, mode=x), swapped), 'out_of_order', 'capture', also=('assumed', 'untyped'), healthy=(None,))
        for x in ('tcp', 'smb', 'hkpd', 'sealed')},
     'cut': Broken(and_then(tale(8), snapped(160)), 'cut', 'capture'),
+    'cut-for-minutes': Broken(and_then(tale(good(8, 30)), snapped(200)), 'cut', 'capture'),
     'cut-smb': Broken(and_then(tale(8, mode='smb'), snapped(300)), 'cut', 'capture'),
     'cut-all': Broken(and_then(tale(8), snapped(96)), 'cut', 'capture', healthy=UNKNOWN),
     'requests-alone': Broken(and_then(tale(8), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
