@@ -233,7 +233,6 @@ LATE = {
 }
 
 
-@pytest.mark.parametrize('passes', [[], ['-2']], ids=['one-pass', 'two-pass'])
 @pytest.mark.parametrize('what', LATE)
 def test_a_counter_has_one_column(export, what, passes):
     how = dict(LATE[what])
@@ -244,7 +243,6 @@ def test_a_counter_has_one_column(export, what, passes):
         ['a)\\Turns/sec', 'b)\\Size', 'a)\\Size'] if 'blocks' not in what else ['a)\\Size', 'a)\\Turns/sec', 'b)\\Size'])]
 
 
-@pytest.mark.parametrize('passes', [[], ['-2']], ids=['one-pass', 'two-pass'])
 def test_titles_that_come_late(export, passes):
     """HKEY_PERFORMANCE_DATA: the list of titles is asked for behind the samples, which hold now these objects and now those."""
     scene = Scene('titles')

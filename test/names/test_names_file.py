@@ -223,18 +223,20 @@ def test_odd_names_survive(tshark, tmp_path, what):
     compare_paths(with_file(tshark, tmp_path, scene, names), scene)
 
 
-def test_two_servers(tshark, tmp_path):
-    """Each has its own section, and each query gets the names of its server."""
+@pytest.mark.parametrize('how, sections', [(('server', SERVER, '192.0.2.99'), (SERVER, '192.0.2.99')),
+                                           (('port', 49671, 49672), (SERVER + ':49671', SERVER + ':49672'))], ids=['addresses', 'ports'])
+def test_two_servers(tshark, tmp_path, how, sections):
+    """Each has its own section, and each query gets the names of its server, which a port of an address is too."""
     mine, yours = engine('Mine'), engine('Yours')
     yours.guid = mine.guid
 
     def scene_of(told):
-        scene = Scene()
-        for s, address in ((mine, SERVER), (yours, '192.0.2.99')):
-            told(tcp_line(scene, Server([s]), server=address, client_port=50000 + int(address[-2:])).client(), s)
+        scene, (option, *places) = Scene(), how
+        for n, (s, place) in enumerate(zip((mine, yours), places)):
+            told(tcp_line(scene, Server([s]), client_port=50000 + n, **{option: place}).client(), s)
         return scene
     names = write(tshark, scene_of(learn), tmp_path)
-    assert facts(names) == {**truth([mine], languages=(ENGLISH,)), **truth([yours], '192.0.2.99', (ENGLISH,))}
+    assert facts(names) == {**truth([mine], sections[0], (ENGLISH,)), **truth([yours], sections[1], (ENGLISH,))}
     scene = scene_of(lambda c, s: run(c, [ask(s, 1, 'a')], 1))
     compare_paths(with_file(tshark, tmp_path, scene, names), scene)
 
@@ -267,22 +269,6 @@ def test_exports_say_what_is_by_the_file(tshark, tmp_path, browsed):
                          (('pcq,csv,%s' % (tmp_path / 'c.csv')), 'columns by a type of the names file: 2;')):
         _, err = tshark.run('-q', '-r', path, '-o', 'pcq.names_file:%s' % names, '-z', export)
         assert (said in err) != browsed, err
-
-
-def test_ports_of_one_address(tshark, tmp_path):
-    """Each is a server of its own, also in the file."""
-    mine, yours = engine('Mine'), engine('Yours')
-    yours.guid = mine.guid
-
-    def scene_of(told):
-        scene = Scene()
-        for n, (s, port) in enumerate(((mine, 49671), (yours, 49672))):
-            told(tcp_line(scene, Server([s]), client_port=50000 + n, port=port).client(), s)
-        return scene
-    names = write(tshark, scene_of(learn), tmp_path)
-    assert facts(names) == {**truth([mine], SERVER + ':49671', (ENGLISH,)), **truth([yours], SERVER + ':49672', (ENGLISH,))}
-    scene = scene_of(lambda c, s: run(c, [ask(s, 1, 'a')], 1))
-    compare_paths(with_file(tshark, tmp_path, scene, names), scene)
 
 
 # --- sources before and behind it -----------------------------------------------------------------------------------
@@ -408,14 +394,6 @@ def test_several_broken_lines(tshark, tmp_path):
     assert all(' %d ' % n in said for n in (2, 5, 7)) and not any(' %d ' % n in said for n in (1, 3, 4, 6))
 
 
-def test_a_good_file_is_read_in_silence(tshark, tmp_path):
-    s = engine()
-    names = write(tshark, story(Server([s]), lambda c: both_languages(c, s)), tmp_path)
-    _, plain = tshark.run('-q', '-r', queried(s).write(tmp_path / 'x.pcap'))
-    _, err = tshark.run('-q', '-r', tmp_path / 'x.pcap', '-o', 'pcq.names_file:%s' % names)
-    assert err == plain
-
-
 @pytest.mark.parametrize('form', ['crlf', 'no-last-newline', 'no-first-line', 'bom', 'utf-16-le', 'utf-16-be', 'upper-case-guid',
                                   'hex-and-decimal'])
 def test_forms_of_a_file(tshark, tmp_path, form):
@@ -449,21 +427,6 @@ def test_a_large_file_of_nonsense(tshark, tmp_path):
     assert len(with_file(tshark, tmp_path, scene, names)[answers(scene)[0][0]].values) == 6
 
 
-def test_a_file_that_is_not_there(tshark, tmp_path):
-    """Said once; the rest works."""
-    scene = queried(engine())
-    _, err = tshark.run('-q', '-r', scene.write(tmp_path / 'x.pcap'), '-o', 'pcq.names_file:%s' % (tmp_path / 'nowhere'))
-    assert 'nowhere' in err
-
-
-@pytest.mark.parametrize('argument', ['pcq,names', 'pcq,names,'])
-def test_wrong_arguments(tshark, tmp_path, argument):
-    """Said on the terminal with exit status 1, never a crash."""
-    path = queried(engine()).write(tmp_path / 'x.pcap')
-    done = tshark.start('-q', '-r', path, '-z', argument, timeout=60)
-    assert done.returncode == 1 and b'names' in done.stderr
-
-
 @DEVICES
 def test_a_file_that_cannot_be_written(tshark, tmp_path):
     """The reason and exit status 1: at once, or when it shows; what was asked for beside it is there all the same then."""
@@ -484,15 +447,6 @@ def test_nothing_learned_leaves_what_there_is(tshark, tmp_path):
     done = written(tshark, queried(s).write(tmp_path / 'x.pcap'), tmp_path / 'names')
     assert done.returncode == 1 and b'no names' in done.stderr
     assert (tmp_path / 'names').read_text() == precious
-
-
-@DEVICES
-def test_standard_output(tshark, tmp_path):
-    """A device is written to, not replaced."""
-    s = engine()
-    path = story(Server([s]), lambda c: learn(c, s)).write(tmp_path / 'x.pcap')
-    done = written(tshark, path, '/dev/stdout')
-    assert done.returncode == 0 and done.stdout.startswith(b'# pcq names 1\nserver\t') and b'\r' not in done.stdout
 
 
 def cost_of_names(tshark, tmp_path, path):
@@ -596,9 +550,10 @@ def test_ten_faults_of_a_file_are_said(tshark, tmp_path):
     assert [('and others' in line, line.count(',') + 1) for line in heard] == [(False, 10), (True, 10)]
 
 
-@pytest.mark.parametrize('make', [os.mkfifo, os.mkdir])
-def test_what_is_no_names_file(tshark, tmp_path, make):
-    """Opening a pipe would wait for ever."""
+@pytest.mark.parametrize('make, words', [(os.mkfifo, 'other is no file'), (os.mkdir, 'other is no file'), (lambda path: None, 'other')],
+                         ids=['pipe', 'folder', 'nothing'])
+def test_what_is_no_names_file(tshark, tmp_path, make, words):
+    """Opening a pipe would wait for ever. It is said once, and the rest works."""
     make(tmp_path / 'other')
     line, = said_of(tshark, tmp_path, tmp_path / 'other')
-    assert 'other is no file' in line
+    assert words in line

@@ -104,7 +104,6 @@ def check(tshark, folder, changes, wanted, objects=None, sample=True, two_pass=F
 HUGE = (0xFFFFFFFF, 0x7FFFFFFF, 0x80000000)
 
 
-@pytest.mark.parametrize('two_pass', [False, True])
 def test_13_22_to_34_numbers_that_lead_the_walk(tshark, tmp_path, two_pass):
     """One wrong one of each: what is said, and that the rest is right. test/unit/test_block_walk.c has each with many."""
     process, instance = (230, 'object'), (230, 'instance', 1)

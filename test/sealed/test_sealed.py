@@ -6,7 +6,6 @@ import random
 import re
 import struct
 from collections import Counter
-from functools import partial
 from xml.etree import ElementTree
 
 import pytest
@@ -144,7 +143,6 @@ def opened_calls(tshark, name):
 
 
 @pytest.mark.parametrize('name', SEALED)
-@pytest.mark.parametrize('passes', [[], ['-2']], ids=['one', 'two'])
 def test_every_call_is_seen_with_its_size(tshark, name, passes):
     """Those of several fragments, too, in the frame of the last."""
     truth = opened_calls(tshark, name)
@@ -347,7 +345,6 @@ def accounts_told(tshark, path, *args):
 
 
 @pytest.mark.parametrize('name', SEALED)
-@pytest.mark.parametrize('passes', [[], ['-2']], ids=['one', 'two'])
 def test_the_account(tshark, name, passes):
     """With a key the same, and of Kerberos the client's name as well, which the ticket has."""
     truth = set(logons(tshark, PCAPS / (name + '.pcap')).values())
@@ -482,17 +479,30 @@ def sessions(seed, protocol, turns, **rpc):
     return scene
 
 
-@pytest.mark.parametrize('seed', range(8))
-@pytest.mark.parametrize('turns', [None, 'queries', 'connections'])
-def test_the_same_figures(tshark, tmp_path, seed, turns):
-    """Of a session in clear and of the same one sealed: samples, times, who is late, probes and failures."""
-    opened, sealed = ([row for row in table(tshark, sessions(seed, kind, turns).write(tmp_path / name), 'pcq,queries')
-                       if 'not read' not in row['Handle']] for kind, name in ((Rpc, 'open.pcap'), (SealedRpc, 'sealed.pcap')))
-    assert len(opened) == len(sealed) == 2
-    opened.sort(key=lambda row: row['Client'])
-    sealed.sort(key=lambda row: row['Client'])
-    assert sum(int(row['No data']) for row in opened) > 0
-    for a, b in zip(opened, sealed):
+def told_of(tshark, path):
+    """-> rows of pcq,queries by client; what the summary says of each; the frames of late samples, and who is at fault"""
+    rows = {row['Client']: row for row in table(tshark, path, 'pcq,queries') if 'not read' not in row['Handle']}
+    out, _ = tshark.run('-q', '-r', path, '-z', 'pcq,summary,json')
+    said = {m['client']: [*[m[x] for x in ('samples', 'response', 'slowest_frame', 'size_probes')], m['interval'] and round(m['interval'], 5),
+                          {f['kind']: (f['count'], f['since']['frame']) for f in m['findings'] if f['kind'].endswith('_late')}]
+            for m in json.loads(out)['monitors'] if m['samples']}
+    late = [[(number, [part for part in re.split(',(?=[A-Z])', message) if ' late: ' in part]) for number, message in tshark.fields(
+        path, ['frame.number', '_ws.expert.message'], '-Y', 'pcq.expert.late', *passes)] for passes in ((), ('-2',))]
+    return rows, said, late
+
+
+@pytest.mark.parametrize('seed, turns, rpc', [
+    *[(seed, turns, {}) for seed in range(4) for turns in (None, 'queries', 'connections')],
+    (0, None, dict(ndr64=True)), (0, None, dict(order='>')), (1, None, dict(max_frag=120))], ids=str)
+def test_the_same_is_told(tshark, tmp_path, seed, turns, rpc):
+    """Of a session in clear and of the same one sealed: samples, times, who is late, probes and failures, whatever is around the data."""
+    (opened, *clear), (sealed, *dark) = (told_of(tshark, sessions(seed, kind, turns, **rpc).write(tmp_path / name))
+                                         for kind, name in ((Rpc, 'open.pcap'), (SealedRpc, 'sealed.pcap')))
+    assert clear == dark
+    assert opened.keys() == sealed.keys() == clear[0].keys() and len(opened) == 2
+    assert sum(int(row['No data']) for row in opened.values()) > 0
+    for client, a in opened.items():
+        b = sealed[client]
         assert {column: a[column] for column in SAME} == {column: b[column] for column in SAME}
         assert a['Interval (s)'] and a['Handle'].startswith('query') and b['Handle'].startswith('sealed')
         assert ('more' in a['Handle'], 'more' in b['Handle']) == (turns is not None,) * 2
@@ -516,7 +526,6 @@ def test_who_asks_something_else_is_another(tshark, tmp_path):
     assert all(2 < float(row['Interval (s)']) < 2.1 for row in rows)
 
 
-@pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
 def test_ports_that_are_used_again_are_another_connection(tshark, tmp_path, passes):
     """What they bound before is over: another interface's calls are no operations of ours."""
     scene = Scene()
@@ -565,8 +574,7 @@ def test_queries_of_one_connection(tshark, tmp_path):
             c.data(handle, 1 << 16)
 
     def opened(s, name):
-        handle = c.query([ask(s, 1, name)], info=False)
-        return handle
+        return c.query([ask(s, 1, name)], info=False)
     for s, name in zip(sets, ('*', 'another')):
         handle = opened(s, name)
         sample(handle, 4)
@@ -612,37 +620,6 @@ def test_a_connection_that_breaks_off(tshark, tmp_path, closes):
     monitor, = json.loads(tshark.run('-q', '-r', path, '-z', 'pcq,summary,json')[0])['monitors']
     assert monitor['samples'] == 5
     assert [(f['kind'], f['count']) for f in monitor['findings']] == ([] if closes else [('broken', 1)])
-
-
-def test_samples_twice_a_second(tshark, tmp_path):
-    scene = troubles.monitor(pauses={n: .5 for n in range(9)}, line=partial(tcp_line, protocol=SealedRpc))
-    monitor, = json.loads(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,summary,json')[0])['monitors']
-    assert (monitor['samples'], monitor['healthy'], round(monitor['interval'], 2)) == (8, None, .5)
-
-
-@pytest.mark.parametrize('seed', range(4))
-@pytest.mark.parametrize('turns', [None, 'queries', 'connections'])
-def test_the_same_monitors(tshark, tmp_path, seed, turns):
-    """Of the same sessions the summary says the same."""
-    said = []
-    for kind, name in ((Rpc, 'open.pcap'), (SealedRpc, 'sealed.pcap')):
-        out, _ = tshark.run('-q', '-r', sessions(seed, kind, turns).write(tmp_path / name), '-z', 'pcq,summary,json')
-        found = {m['client']: m for m in json.loads(out)['monitors'] if m['samples']}
-        said.append({client: [m[x] for x in ('samples', 'response', 'slowest_frame', 'size_probes')] + [
-            {f['kind']: (f['count'], f['since']['frame']) for f in m['findings'] if f['kind'].endswith('_late')},
-            m['interval'] and round(m['interval'], 5)] for client, m in found.items()})
-        assert len(found) == 2
-    assert said[0] == said[1]
-
-
-@pytest.mark.parametrize('rpc', [dict(ndr64=True), dict(order='>'), dict(max_frag=120)], ids=['ndr64', 'big-endian', 'fragments'])
-def test_the_same_figures_of_other_stubs(tshark, tmp_path, rpc):
-    """The size of the data is known whatever is around it."""
-    for seed in range(2):
-        rows = [[row for row in table(tshark, sessions(seed, kind, None, **rpc).write(tmp_path / 'a.pcap'), 'pcq,queries')
-                 if 'not read' not in row['Handle']] for kind in (Rpc, SealedRpc)]
-        assert [{column: row[column] for column in SAME} for row in rows[0]] == [
-            {column: row[column] for column in SAME} for row in rows[1]]
 
 
 @pytest.mark.parametrize('order', ['<', '>'])
@@ -817,19 +794,6 @@ def test_a_connection_for_several_interfaces(tshark, tmp_path):
     assert rows == [[opnum] for opnum in [*calls, '6'] for _ in range(2)]
 
 
-@pytest.mark.parametrize('seed', range(4))
-@pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one', 'two'])
-def test_late_samples_are_in_expert_information(tshark, tmp_path, seed, passes):
-    """The same ones, sealed or open."""
-    late = []
-    for kind, name in ((Rpc, 'open.pcap'), (SealedRpc, 'sealed.pcap')):
-        path = sessions(seed, kind, None).write(tmp_path / name)
-        late.append(tshark.fields(path, ['frame.number', '_ws.expert.message'], '-Y', 'pcq.expert.late', *passes))
-    said = [[(number, [part for part in re.split(',(?=[A-Z])', message) if ' late: ' in part]) for number, message in found]
-            for found in late]
-    assert said[0] == said[1]
-
-
 # --- noise: what the right key cannot open, since the stream of NTLM's key is off behind a packet that is lost ---------------
 
 
@@ -839,7 +803,6 @@ def frames_with(name, opnum, direction):
     return [m['frame'] for m in messages if m['opnum'] == opnum and m['direction'] == direction]
 
 
-@pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
 @pytest.mark.parametrize('name', ['tcp-ntlm', 'smb3-ntlm'])
 def test_noise_is_followed_as_what_no_key_opens(tshark, tmp_path, name, passes):
     """The first call of both directions is lost: sizes and times tell of all queries what they tell without the key."""
@@ -860,7 +823,6 @@ def capture_frames(path):
         at += 16 + size
 
 
-@pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
 @pytest.mark.parametrize('number', [1, 4, 7])
 @pytest.mark.parametrize('ways', [1, 2])
 def test_who_ends_in_noise_has_not_stopped(tshark, tmp_path, passes, number, ways):
