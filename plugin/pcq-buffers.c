@@ -30,9 +30,7 @@ static const value_string aggregate_vals[] = {
     {3, "PERF_AGGREGATE_MIN"},       {4, "PERF_AGGREGATE_MAX"},   {0, NULL},
 };
 
-#define FIELD_FLAGS(id, label, name, names, blurb) FIELD(id, label, name, FT_UINT32, BASE_HEX, VALS(names), blurb)
 #define FIELD_ATTRIB(id, label, name, blurb) FIELD(id, label, name, FT_UINT64, BASE_HEX, NULL, blurb)
-#define READ_FLAGS reader_u32
 #define READ_ATTRIB read_attrib
 #define READ_TYPE(reader, hf) labels_read_counter_type(reader, &pcq_fields.types)
 
@@ -42,7 +40,7 @@ static const value_string aggregate_vals[] = {
     X(ONE_OF, detail_level, "Detail level", "pcq.detail_level", text_detail_level_vals, \
       "Whom the provider means the counter for") \
     X(U32, num_counters, "Number of counters", "pcq.counterset.num_counters", "NumCounters") \
-    X(FLAGS, instance_type, "Instance type", "pcq.counterset.instance_type", instance_type_vals, \
+    X(HEX_OF, instance_type, "Instance type", "pcq.counterset.instance_type", instance_type_vals, \
       "Flags: 0x02 multiple, 0x04 aggregate, 0x08 history, 0x10 instance")
 
 /* 2.2.4.2 */

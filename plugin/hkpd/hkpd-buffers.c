@@ -29,18 +29,13 @@ static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {
     FIELD(id, label, name, FT_INT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(names), blurb)
 #define FIELD_INDEX FIELD_U32
 #define FIELD_TITLE FIELD_TEXT
-#define FIELD_SYSTEM_TIME FIELD_TIME
-#define FIELD_FILE_TIME FIELD_TIME
-#define FIELD_FREQUENCY FIELD_U64
+#define FIELD_PADDED_SYSTEMTIME FIELD_TIME
 #define FIELD_CODE_PAGE FIELD_NAMED
 #define READ_BOOL reader_u32
 #define READ_SIGNED reader_u32
-#define READ_U64 reader_u64
 #define READ_INDEX read_index
 #define READ_TITLE(reader, hf) (name = add_known_title(view, (reader)->tree, hf, title_index), 0)
-#define READ_SYSTEM_TIME(reader, hf) (reader_systemtime(reader, hf), reader_skip(reader, 4), 0)
-#define READ_FILE_TIME(reader, hf) (reader_filetime(reader, hf), 0)
-#define READ_FREQUENCY(reader, hf) (values_read_frequency(reader, hf), 0)
+#define READ_PADDED_SYSTEMTIME(reader, hf) (reader_systemtime(reader, hf), reader_skip(reader, 4), 0)
 #define READ_CODE_PAGE read_code_page
 #define READ_TYPE(reader, hf) labels_read_counter_type(reader, &fields.types)
 
@@ -53,10 +48,10 @@ static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {
     X(U32, header_size, "Header size", "hkpd.header_size", "HeaderLength: offset of the first object") \
     X(U32, num_objects, "Number of objects", "hkpd.num_objects", "NumObjectTypes") \
     X(SIGNED, default_object, "Default object", "hkpd.default_object", none_vals, "DefaultObject") \
-    X(SYSTEM_TIME, system_time, "System time", "hkpd.system_time", "SystemTime") \
+    X(PADDED_SYSTEMTIME, system_time, "System time", "hkpd.system_time", "SystemTime") \
     X(U64, perf_time, "Performance time", "hkpd.perf_time", "PerfTime, in units of 1 / PerfFreq seconds") \
     X(FREQUENCY, perf_freq, "Frequency", "hkpd.perf_freq", "PerfFreq, per second") \
-    X(FILE_TIME, perf_time_100ns, "Time", "hkpd.perf_time_100ns", "PerfTime100nSec") \
+    X(FILETIME, perf_time_100ns, "Time", "hkpd.perf_time_100ns", "PerfTime100nSec") \
     X(U32, system_name_size, "System name size", "hkpd.system_name_size", "SystemNameLength, in bytes") \
     X(U32, system_name_offset, "System name offset", "hkpd.system_name_offset", "SystemNameOffset")
 
@@ -118,10 +113,9 @@ typedef struct {
     answer_view base;
     const perf_block_summary *summary;
     const perf_block_walk *walk; /* that of the readings */
-    unsigned encoding;
-    proto_tree *object;   /* of the current object, NULL if it is not shown */
-    proto_tree *body;     /* of the current instance, else the object */
-    proto_tree *counters; /* of the current counter block, NULL if only short forms are shown */
+    proto_tree *object;          /* of the current object, NULL if it is not shown */
+    proto_tree *body;            /* of the current instance, else the object */
+    proto_tree *counters;        /* of the current counter block, NULL if only short forms are shown */
 } hkpd_view;
 
 /* --- The structures around values --------------------------------------------------------------------------------- */
@@ -174,18 +168,6 @@ static uint32_t read_code_page(bounded_reader *reader, int hf)
     return code_page;
 }
 
-/* A reader of a structure at `offset`, with a node of its own in `tree`. */
-static void hkpd_open_structure(hkpd_view *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size,
-                                bounded_reader *reader)
-{
-    bounded_reader outer;
-
-    reader_init(&outer, view->base.tvb, tree, view->base.report, view->encoding);
-    outer.pos = offset;
-    reader_structure(&outer, hf, ett, size, reader);
-    values_announce(&view->base, reader->node, offset);
-}
-
 /* --- PERF_DATA_BLOCK ------------------------------------------------------------------------------------------- */
 
 /* A name of `size` bytes that takes `room` with its terminator. Returns it. */
@@ -219,9 +201,9 @@ static void hkpd_show_header(hkpd_view *view)
 {
     bounded_reader reader;
 
-    view->encoding = view->walk->big_endian ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
-    hkpd_open_structure(view, view->base.tree, hf_data_block, ett_data_block, 0,
-                        view->walk->header.size > 0 ? view->walk->header.size : view->walk->size, &reader);
+    view->base.encoding = view->walk->big_endian ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
+    values_open_structure(&view->base, view->base.tree, hf_data_block, ett_data_block, 0,
+                          view->walk->header.size > 0 ? view->walk->header.size : view->walk->size, &reader);
     reader_skip(&reader, PERF_SIGNATURE_SIZE);
     FIELDS_READ(DATA_BLOCK)
     show_system_name(view, &reader);
@@ -260,8 +242,8 @@ static void hkpd_show_object(hkpd_view *view)
     if (!shown) {
         return;
     }
-    hkpd_open_structure(view, view->base.tree, hf_object, ett_object, walk->object.offset,
-                        walk->object.end - walk->object.offset, &reader);
+    values_open_structure(&view->base, view->base.tree, hf_object, ett_object, walk->object.offset,
+                          walk->object.end - walk->object.offset, &reader);
     FIELDS_READ(OBJECT_TYPE)
     values_samples(&view->base, reader.tree);
     label_object(view, &reader, name);
@@ -282,8 +264,8 @@ static void hkpd_show_definition(hkpd_view *view)
         view->base.budget.others_hidden++;
         return;
     }
-    hkpd_open_structure(view, view->object, hf_definition, ett_definition, walk->definition.offset,
-                        walk->definition.size, &reader);
+    values_open_structure(&view->base, view->object, hf_definition, ett_definition, walk->definition.offset,
+                          walk->definition.size, &reader);
     FIELDS_READ(COUNTER_DEFINITION)
     proto_item_append_text(reader.node, ": %s (%u), %s", name ? name : no_name(view, &reader), title_index,
                            val_to_str_const(read.type, text_counter_type_vals, "unknown type"));
@@ -301,8 +283,8 @@ static void hkpd_show_instance(hkpd_view *view)
         view->base.budget.others_hidden += walk->object.num_definitions == 0;
         return;
     }
-    hkpd_open_structure(view, view->object, hf_instance, ett_instance, walk->instance.offset, walk->instance.size,
-                        &reader);
+    values_open_structure(&view->base, view->object, hf_instance, ett_instance, walk->instance.offset,
+                          walk->instance.size, &reader);
     FIELDS_READ(INSTANCE_DEFINITION)
     if (walk->instance.name_room > 0 && reader.tree) {
         show_name(view, &reader, hf_instance_name, walk->instance.name, walk->instance.name_size,
@@ -546,8 +528,8 @@ static void show_counters(hkpd_view *view)
     if (view->body == NULL || !tree_budget_take(&view->base.budget, ITEMS_OF_COUNTER_BLOCK)) {
         return;
     }
-    hkpd_open_structure(view, view->body, hf_counter_block, ett_counter_block, walk->counters.offset,
-                        walk->counters.size, &reader);
+    values_open_structure(&view->base, view->body, hf_counter_block, ett_counter_block, walk->counters.offset,
+                          walk->counters.size, &reader);
     reader_u32(&reader, hf_counter_block_size);
     proto_item_append_text(reader.node, ": %u values", walk->object.num_definitions - (walk->object.misplaced > 0));
     view->counters = reader.tree;

@@ -19,11 +19,29 @@
 
 int hf_pcq_counterset_guid, hf_pcq_counterset_name, hf_pcq_counter_id, hf_pcq_counter_name, hf_pcq_reserved,
     hf_pcq_instance, hf_pcq_instance_size, hf_pcq_instance_id, hf_pcq_instance_name, hf_pcq_identifier_path;
-static int hf_learned_in;
-static int hf_data_header, hf_total_size, hf_num_counters, hf_perf_time_stamp, hf_perf_time_100ns, hf_perf_freq,
-    hf_system_time, hf_block, hf_block_status, hf_block_type, hf_block_size, hf_multi_counters, hf_multi_counters_size,
-    hf_multi_counters_count, hf_multi_instances, hf_multi_instances_size, hf_multi_instances_count, hf_counter_data,
-    hf_value_data_size, hf_value_size;
+
+/* PERF_DATA_HEADER, 2.2.4.7 */
+#define DATA_HEADER(X, S) \
+    X(U32, total_size, "Total size", "pcq.data.total_size", "dwTotalSize: bytes of header and blocks") \
+    X(U32, num_counters, "Number of blocks", "pcq.data.num_counters", "dwNumCounters") \
+    X(U64, perf_time_stamp, "Performance time", "pcq.data.perf_time_stamp", \
+      "PerfTimeStamp, in units of 1 / PerfFreq seconds") \
+    X(FILETIME, perf_time_100ns, "Time", "pcq.data.perf_time_100ns", "PerfTime100NSec") \
+    X(FREQUENCY, perf_freq, "Frequency", "pcq.data.perf_freq", "PerfFreq, per second") \
+    X(SYSTEMTIME, system_time, "System time", "pcq.data.system_time", "SystemTime")
+
+/* PERF_COUNTER_HEADER, 2.2.4.8 */
+#define COUNTER_HEADER(X, S) \
+    X(ERROR, block_status, "Status", "pcq.block.status", "dwStatus") \
+    X(HEX_OF, block_type, "Type", "pcq.block.type", text_block_type_vals, "dwType") \
+    X(U32, block_size, "Size", "pcq.block.size", "dwSize: bytes of the whole block") \
+    S(U32, pcq_reserved)
+
+DATA_HEADER(FIELD_ID, FIELD_SHARED)
+COUNTER_HEADER(FIELD_ID, FIELD_SHARED)
+static int hf_learned_in, hf_data_header, hf_block, hf_multi_counters, hf_multi_counters_size, hf_multi_counters_count,
+    hf_multi_instances, hf_multi_instances_size, hf_multi_instances_count, hf_counter_data, hf_value_data_size,
+    hf_value_size;
 
 static int ett_instance = -1, ett_data_header = -1, ett_block = -1, ett_multi = -1, ett_id = -1, ett_counter_data = -1;
 
@@ -76,80 +94,59 @@ static wmem_allocator_t *pool_of(const data_view *view)
     return view->base.report->pinfo->pool;
 }
 
-/* --- PERF_DATA_HEADER, 2.2.4.7 --------------------------------------------------------------------------------- */
-
+/* PERF_DATA_HEADER, 2.2.4.7 */
 static void show_header(data_view *view)
 {
-    bounded_reader outer, reader;
+    bounded_reader reader;
 
-    reader_init(&outer, view->base.tvb, view->base.tree, view->base.report, ENC_LITTLE_ENDIAN);
-    reader_structure(&outer, hf_data_header, ett_data_header, PERF_DATA_HEADER_SIZE, &reader);
-    reader_u32(&reader, hf_total_size);
-    uint32_t blocks = reader_u32(&reader, hf_num_counters);
-    reader_u64(&reader, hf_perf_time_stamp);
-    reader_filetime(&reader, hf_perf_time_100ns);
-    values_read_frequency(&reader, hf_perf_freq);
-    reader_systemtime(&reader, hf_system_time);
+    values_open_structure(&view->base, view->base.tree, hf_data_header, ett_data_header, 0, PERF_DATA_HEADER_SIZE,
+                          &reader);
+    FIELDS_READ(DATA_HEADER)
     view->base.header = reader.node;
     if (reader.tree) {
         values_samples(&view->base, reader.tree);
-        proto_item_append_text(reader.node, ": %u blocks, %u values", blocks, view->summary->values);
+        proto_item_append_text(reader.node, ": %u blocks, %u values", read.num_counters, view->summary->values);
     }
 }
 
 /* --- Blocks ---------------------------------------------------------------------------------------------------- */
 
-/* "\Set(instance)\Counter" */
-static void write_identifier(data_view *view, text_writer *w, const state_identifier *identifier)
+/* "\Set(instance)\Counter", which has to be that of the current block; NULL if that is not known. */
+static const char *identifier_text(data_view *view)
 {
-    text_write(w, "\\");
-    text_write(w, readings_set(view->base.readings));
-    if (identifier->instance) {
-        text_write(w, "(");
-        text_write(w, identifier->instance);
-        text_write(w, ")");
+    readings *r = view->base.readings;
+    const state_identifier *identifier = pcq_readings_identifier(r);
+
+    if (identifier == NULL) {
+        return NULL;
     }
-    text_write(w, "\\");
-    text_write(w, pcq_readings_block_counter(view->base.readings));
-    if (view->base.readings->assumed) {
-        text_write(w, " (order assumed)");
-    }
+    const char *instance = identifier->instance;
+    return wmem_strdup_printf(pool_of(view), "\\%s%s%s%s\\%s%s", readings_set(r), instance ? "(" : "",
+                              instance ? instance : "", instance ? ")" : "", pcq_readings_block_counter(r),
+                              r->assumed ? " (order assumed)" : "");
 }
 
 /* "no data now (ERROR_NO_DATA)" */
-static void write_error(data_view *view, text_writer *w, uint32_t status)
+static const char *error_text(const data_view *view, uint32_t status)
 {
-    const char *meaning = text_error_meaning(status);
-    const char *name = text_win32_error(pool_of(view), status);
+    const char *meaning = text_error_meaning(status), *name = text_win32_error(pool_of(view), status);
 
-    text_write_bytes(w, meaning, strcspn(meaning, ":;"));
-    text_write(w, *meaning ? " (" : "");
-    text_write(w, name);
-    text_write(w, *meaning ? ")" : "");
+    return *meaning ? wmem_strdup_printf(pool_of(view), "%.*s (%s)", (int)strcspn(meaning, ":;"), meaning, name) : name;
 }
 
 /* "Block 0: \Set(instance)\Counter, PERF_SINGLE_COUNTER"; "Block 3: \Set\Counter: no data now (ERROR_NO_DATA)". */
-static proto_item *add_labelled_block(data_view *view, int start, int length)
+static void label_block(data_view *view)
 {
     const perf_walk *walk = view->walk;
-    const state_identifier *identifier = pcq_readings_identifier(view->base.readings);
-    char label[LABEL_SIZE];
-    text_writer w = text_writer_of(label, sizeof label);
+    const char *whose = identifier_text(view);
+    bool is_error = walk->block.status != 0;
 
-    text_write(&w, proto_registrar_get_name(hf_block));
-    text_write(&w, " ");
-    text_write_plain(&w, walk->block.index);
-    text_write(&w, ": ");
-    if (identifier) {
-        write_identifier(view, &w, identifier);
-        text_write(&w, walk->block.status != 0 ? ": " : ", ");
-    }
-    if (walk->block.status != 0) {
-        write_error(view, &w, walk->block.status);
-    } else {
-        text_write(&w, val_to_str_const(walk->block.type, text_block_type_vals, "unknown dwType"));
-    }
-    return proto_tree_add_none_format(view->base.tree, hf_block, view->base.tvb, start, length, "%s", label);
+    proto_item_set_text(view->block_item, "Block %u: %s%s%s", walk->block.index, whose ? whose : "",
+                        whose == NULL ? ""
+                        : is_error    ? ": "
+                                      : ", ",
+                        is_error ? error_text(view, walk->block.status)
+                                 : val_to_str_const(walk->block.type, text_block_type_vals, "unknown dwType"));
 }
 
 /* --- Blocks that begin to lack values, and those that have them again -------------------------------------------- */
@@ -191,29 +188,21 @@ static void report_news(data_view *view)
     uint32_t before = identifier ? GPOINTER_TO_UINT(wmem_map_lookup(view->lacking_before, identifier)) : 0;
     uint32_t status = pcq_readings_lacks(r);
     bool is_missing = status == PCQ_NOT_DELIVERED, was_missing = status == 0 && before == PCQ_NOT_DELIVERED;
-    char text[LABEL_SIZE];
-    text_writer w = text_writer_of(text, sizeof text);
 
     if (status == before || (identifier == NULL && (is_missing || wmem_map_size(view->lacking_before) > 0)) ||
         (was_missing && !perf_walk_block_sound(view->walk))) {
         return;
     }
-    text_write(&w, is_missing    ? "Not delivered: "
-                   : was_missing ? "Delivered again: "
-                   : status > 0  ? "Fails: "
-                                 : "Has values again: ");
-    if (identifier) {
-        write_identifier(view, &w, identifier);
+    const char *whose = identifier ? identifier_text(view) : wmem_strdup_printf(pool_of(view), "block %u", r->number);
+    if (is_missing || was_missing) {
+        findings_add(view->base.report, view->block_item, FINDING_NOT_DELIVERED, "%s: %s",
+                     is_missing ? "Not delivered" : "Delivered again", whose);
+    } else if (status > 0) {
+        findings_add(view->base.report, view->block_item, FINDING_BLOCK_FAILED, "Fails: %s: %s", whose,
+                     error_text(view, status));
     } else {
-        text_write(&w, "block ");
-        text_write_plain(&w, r->number);
+        findings_add(view->base.report, view->block_item, FINDING_BLOCK_FAILED, "Has values again: %s", whose);
     }
-    if (status > 0 && !is_missing) {
-        text_write(&w, ": ");
-        write_error(view, &w, status);
-    }
-    findings_add(view->base.report, view->block_item,
-                 is_missing || was_missing ? FINDING_NOT_DELIVERED : FINDING_BLOCK_FAILED, "%s", text);
 }
 
 /* Whose the error is. */
@@ -234,7 +223,7 @@ static void show_path_of_block(data_view *view)
 static void show_block(data_view *view)
 {
     const perf_walk *walk = view->walk;
-    uint32_t at = walk->block.offset;
+    bounded_reader reader;
 
     view->block = view->instance = NULL;
     view->block_item = view->base.structure = NULL;
@@ -242,20 +231,17 @@ static void show_block(data_view *view)
         view->base.budget.others_hidden++;
         return;
     }
-    view->block_item = view->base.wishes.visible ? add_labelled_block(view, at, walk->block.end - at)
-                                                 : proto_tree_add_item(view->base.tree, hf_block, view->base.tvb, at,
-                                                                       walk->block.end - at, ENC_NA);
-    view->block = view->instance = proto_item_add_subtree(view->block_item, ett_block);
-    proto_tree_add_uint(view->block, hf_block_status, view->base.tvb, at, 4, walk->block.status);
+    values_open_structure(&view->base, view->base.tree, hf_block, ett_block, walk->block.offset,
+                          walk->block.end - walk->block.offset, &reader);
+    view->block_item = reader.node;
+    view->block = view->instance = reader.tree;
+    if (view->base.wishes.visible) {
+        label_block(view);
+    }
+    FIELDS_READ(COUNTER_HEADER)
     if (walk->block.type == PERF_ERROR_RETURN) {
         show_path_of_block(view);
     }
-    proto_tree_add_uint(view->block, hf_block_type, view->base.tvb, at + 4, 4, walk->block.type);
-    proto_tree_add_uint(view->block, hf_block_size, view->base.tvb, at + 8, 4,
-                        perf_le32(view->base.readings->bytes + at + 8));
-    proto_tree_add_uint(view->block, hf_pcq_reserved, view->base.tvb, at + 12, 4,
-                        perf_le32(view->base.readings->bytes + at + 12));
-    values_announce(&view->base, view->block_item, at);
 }
 
 static void show_id(data_view *view, proto_tree *tree, uint32_t column, const state_identifier *identifier)
@@ -280,13 +266,12 @@ static void show_id(data_view *view, proto_tree *tree, uint32_t column, const st
 static proto_item *show_pair(data_view *view, proto_tree *tree, int hf, int ett, int hf_first, int hf_second,
                              uint32_t at, uint32_t size)
 {
-    proto_item *item = proto_tree_add_item(tree, hf, view->base.tvb, at, size, ENC_NA);
-    proto_tree *inner = proto_item_add_subtree(item, ett);
+    bounded_reader reader;
 
-    proto_tree_add_item(inner, hf_first, view->base.tvb, at, 4, ENC_LITTLE_ENDIAN);
-    proto_tree_add_item(inner, hf_second, view->base.tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
-    values_announce(&view->base, item, at);
-    return item;
+    values_open_structure(&view->base, tree, hf, ett, at, size, &reader);
+    reader_u32(&reader, hf_first);
+    reader_u32(&reader, hf_second);
+    return reader.node;
 }
 
 /* PERF_MULTI_COUNTERS, 2.2.4.11 */
@@ -363,10 +348,8 @@ static void show_value(data_view *view)
     proto_tree *tree = values_show(&view->base, view->instance, view->block, &structure);
 
     if (tree) {
-        proto_tree_add_uint(tree, hf_value_data_size, view->base.tvb, at, 4,
-                            perf_le32(view->base.readings->bytes + at));
-        proto_tree_add_uint(tree, hf_value_size, view->base.tvb, at + 4, 4,
-                            perf_le32(view->base.readings->bytes + at + 4));
+        proto_tree_add_item(tree, hf_value_data_size, view->base.tvb, at, 4, ENC_LITTLE_ENDIAN);
+        proto_tree_add_item(tree, hf_value_size, view->base.tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
         values_sent(&view->base, tree);
     }
 }
@@ -446,17 +429,7 @@ static hf_register_info structure_fields[] = {
     FIELD_TEXT(hf_pcq_identifier_path, "Path", "pcq.identifier.path",
                "What an identifier asks for, refused or not, in PDH notation; beside the error of a block too"),
     FIELD_NODE(hf_data_header, "Counter data header", "pcq.data_header", "PERF_DATA_HEADER"),
-    FIELD_U32(hf_total_size, "Total size", "pcq.data.total_size", "dwTotalSize: bytes of header and blocks"),
-    FIELD_U32(hf_num_counters, "Number of blocks", "pcq.data.num_counters", "dwNumCounters"),
-    FIELD_U64(hf_perf_time_stamp, "Performance time", "pcq.data.perf_time_stamp",
-              "PerfTimeStamp, in units of 1 / PerfFreq seconds"),
-    FIELD_TIME(hf_perf_time_100ns, "Time", "pcq.data.perf_time_100ns", "PerfTime100NSec"),
-    FIELD_U64(hf_perf_freq, "Frequency", "pcq.data.perf_freq", "PerfFreq, per second"),
-    FIELD_TIME(hf_system_time, "System time", "pcq.data.system_time", "SystemTime"),
     FIELD_NODE(hf_block, "Block", "pcq.block", "PERF_COUNTER_HEADER and its data"),
-    FIELD_ERROR(hf_block_status, "Status", "pcq.block.status", "dwStatus"),
-    FIELD(hf_block_type, "Type", "pcq.block.type", FT_UINT32, BASE_HEX, VALS(text_block_type_vals), "dwType"),
-    FIELD_U32(hf_block_size, "Size", "pcq.block.size", "dwSize: bytes of the whole block"),
     FIELD_NODE(hf_multi_counters, "Counters", "pcq.multi_counters", "PERF_MULTI_COUNTERS"),
     FIELD_U32(hf_multi_counters_size, "Size", "pcq.multi_counters.size", "dwSize"),
     FIELD_U32(hf_multi_counters_count, "Number of counters", "pcq.multi_counters.count", "dwCounters"),
@@ -466,7 +439,7 @@ static hf_register_info structure_fields[] = {
     FIELD_NODE(hf_counter_data, "Counter data", "pcq.counter_data", "PERF_COUNTER_DATA"),
     FIELD_U32(hf_value_data_size, "Data size", "pcq.value.data_size", "dwDataSize: bytes of the value"),
     FIELD_U32(hf_value_size, "Size", "pcq.value.size", "dwSize: bytes of header, value and padding"),
-};
+    DATA_HEADER(FIELD_ROW, FIELD_SHARED) COUNTER_HEADER(FIELD_ROW, FIELD_SHARED)};
 
 value_fields pcq_fields = {.structures = structure_fields, .num_structures = array_length(structure_fields)};
 
@@ -476,7 +449,11 @@ void pcq_dissect_data(proto_tree *tree, findings_report *report, const readings_
     if (tree == NULL && summary->faults == 0 && !findings_wanted(report, tree)) {
         return;
     }
-    data_view view = {.base = {.tvb = answer->tvb, .tree = tree, .report = report, .fields = &pcq_fields},
+    data_view view = {.base = {.tvb = answer->tvb,
+                               .tree = tree,
+                               .report = report,
+                               .fields = &pcq_fields,
+                               .encoding = ENC_LITTLE_ENDIAN},
                       .summary = summary};
 
     if (!values_begin(&view.base, answer, summary->values, summary->faults) || tvb_captured_length(answer->tvb) == 0) {

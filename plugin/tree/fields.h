@@ -33,7 +33,11 @@
 
 #define FIELD_HEX(id, label, name, blurb) FIELD(id, label, name, FT_UINT32, BASE_HEX, NULL, blurb)
 #define FIELD_ONE_OF(id, label, name, names, blurb) FIELD(id, label, name, FT_UINT32, BASE_DEC, VALS(names), blurb)
+#define FIELD_HEX_OF(id, label, name, names, blurb) FIELD(id, label, name, FT_UINT32, BASE_HEX, VALS(names), blurb)
 #define FIELD_SCALE(id, label, name, blurb) FIELD(id, label, name, FT_INT32, BASE_DEC, NULL, blurb)
+#define FIELD_SYSTEMTIME FIELD_TIME
+#define FIELD_FILETIME FIELD_TIME
+#define FIELD_FREQUENCY FIELD_U64
 
 /* A structure as one list of its fields, in the order in which they are sent: X(KIND, name, what FIELD_KIND takes behind the id), and
  * S(KIND, name) for one that others have, too. Of it are made ids, rows to register, and what reads all from `reader` into `read`. */
@@ -55,7 +59,13 @@
 #define READ_HEX reader_u32
 #define READ_NAMED reader_u32
 #define READ_ONE_OF reader_u32
+#define READ_HEX_OF reader_u32
+#define READ_ERROR reader_u32
+#define READ_U64 reader_u64
 #define READ_SCALE labels_read_scale
+#define READ_SYSTEMTIME(reader, hf) (reader_systemtime(reader, hf), 0)
+#define READ_FILETIME(reader, hf) (reader_filetime(reader, hf), 0)
+#define READ_FREQUENCY(reader, hf) (values_read_frequency(reader, hf), 0)
 
 /* Registers rows of which the names lack the protocol's prefix; their ids and strings live as long as the program. */
 void fields_register_prefixed(int proto, const char *prefix, const hf_register_info *rows, unsigned count);

@@ -481,6 +481,17 @@ static const finding_id fault_findings[PERF_NUM_FAULT_CLASSES] = {
     [PERF_FAULT_IS_READ_AS] = FINDING_READ_AS,
 };
 
+void values_open_structure(answer_view *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size,
+                           bounded_reader *reader)
+{
+    bounded_reader outer;
+
+    reader_init(&outer, view->tvb, tree, view->report, view->encoding);
+    outer.pos = offset;
+    reader_structure(&outer, hf, ett, size, reader);
+    values_announce(view, reader->node, offset);
+}
+
 void values_fault(const answer_view *view, proto_item *outer, uint32_t outer_start, const perf_fault_info *infos,
                   const perf_fault *fault)
 {

@@ -67,12 +67,13 @@ typedef struct {
 
 /* --- An answer --------------------------------------------------------------------------------------------------- */
 
-/* The state of showing one; whoever begins fills the first four. */
+/* The state of showing one; whoever begins fills the first five, the encoding before it opens a structure. */
 typedef struct {
     tvbuff_t *tvb;
     proto_tree *tree; /* its own */
     findings_report *report;
     const value_fields *fields;
+    unsigned encoding; /* ENC_LITTLE_ENDIAN or ENC_BIG_ENDIAN */
     value_wishes wishes;
     readings *readings;
     tree_budget budget;
@@ -93,6 +94,10 @@ static inline void values_announce(answer_view *view, proto_item *structure, uin
     view->structure = structure;
     view->start = start;
 }
+
+/* Announces a structure with a node of its own in `tree`, and a reader of it. */
+void values_open_structure(answer_view *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size,
+                           bounded_reader *reader);
 
 /* A fault that a walk found, at the item of the field that is wrong or of what is nearest to it: the structure that was announced last,
  * the block or object around it (may be NULL), the header or the whole. */
