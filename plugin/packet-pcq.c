@@ -116,7 +116,7 @@ static uint16_t opnum_of(const pcq_pdu *p)
 
 static void read_machine(pcq_pdu *p)
 {
-    const char *machine = ndr_wide_string(&p->call.ndr, &fields.ndr, hf_machine, "szMachine");
+    const char *machine = ndr_wide_string(&p->call.ndr, hf_machine, "szMachine");
 
     if (machine && p->call.first_time) {
         machine += strspn(machine, "\\");
@@ -241,7 +241,7 @@ static void read_returned(pcq_pdu *p)
 
     p->call.tapped.out_size = ndr_u32(&p->call.ndr, hf_out_size);
     p->call.tapped.rtn_size = ndr_u32(&p->call.ndr, hf_rtn_size);
-    ndr_array_begin(&p->call.ndr, &fields.ndr, true, "lpData", &array);
+    ndr_array_begin(&p->call.ndr, true, "lpData", &array);
     check_count(p, &array, "holds", array.actual_count, "*pdwOutSize", p->call.tapped.out_size);
     check_room(p, &array);
     open_buffer(p, &array);
@@ -313,7 +313,7 @@ static void read_sent(pcq_pdu *p)
 
     p->context = new_context(p);
     p->identifiers_sound = true;
-    ndr_array_begin(&p->call.ndr, &fields.ndr, false, "lpData", &array);
+    ndr_array_begin(&p->call.ndr, false, "lpData", &array);
     check_room(p, &array);
     if (is_request) {
         p->record->in_size = (uint32_t)array.max_count; /* the response has the same array */

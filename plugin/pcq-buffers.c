@@ -135,6 +135,22 @@ static void report_hidden(bounded_reader *reader, proto_tree *tree, uint32_t hid
     }
 }
 
+/* Up to `most` structures of at least `least` bytes; false if one does not lead to the next. */
+static bool read_list(bounded_reader *reader, pcq_context *context, uint32_t most, uint32_t least, uint32_t items,
+                      const char *what, bool (*read_one)(bounded_reader *reader, pcq_context *context))
+{
+    proto_tree *tree = reader->tree;
+    uint32_t hidden = 0;
+    bool sound = true;
+
+    for (; sound && most > 0 && reader_left(reader) >= least; most--) {
+        reader->tree = tree_with_room(tree, items, &hidden);
+        sound = read_one(reader, context);
+    }
+    report_hidden(reader, tree, hidden, what);
+    return sound;
+}
+
 /* A buffer whose layout is not known. */
 static void dissect_unknown(bounded_reader *reader, pcq_context *context _U_)
 {
@@ -405,13 +421,6 @@ static void dissect_provider_guid(bounded_reader *reader, pcq_context *context)
 #define COUNTERSET_REG_INFO_SIZE 32 /* 2.2.4.1 */
 #define COUNTER_REG_INFO_SIZE 48    /* 2.2.4.2 */
 
-/* What one record says about its relations, for the check of the whole set. */
-typedef struct {
-    uint32_t id;
-    uint32_t references[4];
-    proto_item *item;
-} counter_relations;
-
 static uint64_t read_attrib(bounded_reader *reader, int hf)
 {
     static int *const bits[] = {&hf_attrib_reference,       &hf_attrib_no_display,     &hf_attrib_no_group_separator,
@@ -424,66 +433,75 @@ static uint64_t read_attrib(bounded_reader *reader, int hf)
 }
 
 /* PERF_COUNTER_REG_INFO, 2.2.4.2 */
-static bool read_counter_reg_info(bounded_reader *outer, pcq_context *context, counter_relations *relations)
+static bool read_counter_reg_info(bounded_reader *outer, pcq_context *context)
 {
     bounded_reader reader;
 
-    if (!reader_need(outer, COUNTER_REG_INFO_SIZE, "PERF_COUNTER_REG_INFO")) {
-        return false;
-    }
     reader_structure(outer, hf_counter_reg_info, ett_reg_info, COUNTER_REG_INFO_SIZE, &reader);
     FIELDS_READ(COUNTER_REG_INFO)
-    const perf_counter_info info = {read.type,         read.base_id,  read.perf_time_id,
-                                    read.perf_freq_id, read.multi_id, (int32_t)read.default_scale};
-    *relations =
-        (counter_relations){read.pcq_counter_id, {info.base_id, info.time_id, info.freq_id, info.multi_id}, NULL};
-    relations->item = reader.node;
-
+    uint32_t id = read.pcq_counter_id;
     const char *name =
-        pcq_add_known_counter(reader.tree, reader.tvb, context->server, context->guid, relations->id, context->event);
+        pcq_add_known_counter(reader.tree, reader.tvb, context->server, context->guid, id, context->event);
     if (reader.node) {
-        proto_item_append_text(reader.node, ": %u%s%s, %s", relations->id, name ? " " : "", name ? name : "",
-                               val_to_str_const(info.type, text_counter_type_vals, "unknown type"));
+        proto_item_append_text(reader.node, ": %u%s%s, %s", id, name ? " " : "", name ? name : "",
+                               val_to_str_const(read.type, text_counter_type_vals, "unknown type"));
     }
-    pcq_pending_fact *pending = collect_fact(context, context->guid, relations->id, PERF_FACT_COUNTER);
-    pending->fact.counter = info;
+    pcq_pending_fact *pending = collect_fact(context, context->guid, id, PERF_FACT_COUNTER);
+    pending->fact.counter = (perf_counter_info){read.type,         read.base_id,  read.perf_time_id,
+                                                read.perf_freq_id, read.multi_id, (int32_t)read.default_scale};
+    pending->item = reader.node;
     context->count++;
     return true;
 }
 
-/* A base, time, frequency or multi id that names a counter which the set does not have, or leads from one to the next in a
- * ring: real ones lead to a counter without such an id. */
-static bool leads_nowhere(wmem_map_t *by_id, const counter_relations *from, unsigned which)
+static const char *const reference_names[] = {"BaseCounterId", "PerfTimeId", "PerfFreqId", "MultiId"};
+
+static uint32_t reference(const pcq_pending_fact *counter, unsigned which)
 {
-    const counter_relations *at = from;
+    const perf_counter_info *info = &counter->fact.counter;
+
+    return (const uint32_t[]){info->base_id, info->time_id, info->freq_id, info->multi_id}[which];
+}
+
+/* A base, time, frequency or multi id that names a counter which the set does not have, or leads from one to the next in a
+ * ring: real ones lead to a counter without such an id. Of a counter alone (`by_id` is NULL) only itself is known. */
+static bool leads_nowhere(wmem_map_t *by_id, const pcq_pending_fact *counter, unsigned which)
+{
+    const pcq_pending_fact *at = counter;
 
     for (int steps = 0; steps < 8 && at; steps++) {
-        if (at->references[which] == PERF_NO_ID) {
+        uint32_t id = reference(at, which);
+        if (id == PERF_NO_ID || (by_id == NULL && id != counter->subject.id)) {
             return false;
         }
-        at = wmem_map_lookup(by_id, GUINT_TO_POINTER(at->references[which]));
+        at = by_id ? wmem_map_lookup(by_id, GUINT_TO_POINTER(id)) : NULL;
     }
     return true;
 }
 
-static void check_relations(bounded_reader *reader, wmem_array_t *counters)
+static void check_relations(bounded_reader *reader, const pcq_pending_fact *counter, wmem_map_t *by_id)
 {
-    static const char *const names[] = {"BaseCounterId", "PerfTimeId", "PerfFreqId", "MultiId"};
+    for (unsigned which = 0; which < array_length(reference_names); which++) {
+        if (leads_nowhere(by_id, counter, which)) {
+            findings_add(reader->report, counter->item, FINDING_COUNTER_REFERENCE,
+                         "%s %u of counter %u leads to no counter of the set", reference_names[which],
+                         reference(counter, which), counter->subject.id);
+        }
+    }
+}
+
+/* The first fact is the set's own, those behind it its counters'. */
+static void check_relations_of_set(bounded_reader *reader, const pcq_context *context)
+{
+    pcq_pending_fact *facts = wmem_array_get_raw(context->pending_facts);
     wmem_map_t *by_id = wmem_map_new(reader_pinfo(reader)->pool, g_direct_hash, g_direct_equal);
 
-    for (unsigned i = 0; i < wmem_array_get_count(counters); i++) {
-        counter_relations *counter = wmem_array_index(counters, i);
-        wmem_map_insert(by_id, GUINT_TO_POINTER(counter->id), counter);
+    ws_assert(wmem_array_get_count(context->pending_facts) == context->count + 1);
+    for (unsigned i = 1; i <= context->count; i++) {
+        wmem_map_insert(by_id, GUINT_TO_POINTER(facts[i].subject.id), &facts[i]);
     }
-    for (unsigned i = 0; i < wmem_array_get_count(counters); i++) {
-        counter_relations *counter = wmem_array_index(counters, i);
-        for (unsigned which = 0; which < array_length(names); which++) {
-            if (leads_nowhere(by_id, counter, which)) {
-                findings_add(reader->report, counter->item, FINDING_COUNTER_REFERENCE,
-                             "%s %u of counter %u leads to no counter of the set", names[which],
-                             counter->references[which], counter->id);
-            }
-        }
+    for (unsigned i = 1; i <= context->count; i++) {
+        check_relations(reader, &facts[i], by_id);
     }
 }
 
@@ -516,39 +534,21 @@ static uint32_t read_counterset_reg_info(bounded_reader *outer, pcq_context *con
 
 static void dissect_counterset_struct(bounded_reader *reader, pcq_context *context)
 {
-    proto_tree *tree = reader->tree;
-    wmem_array_t *counters = wmem_array_new(reader_pinfo(reader)->pool, sizeof(counter_relations));
-    uint32_t left = read_counterset_reg_info(reader, context);
-    uint32_t hidden = 0;
-
-    while (left-- > 0 && reader_left(reader) >= COUNTER_REG_INFO_SIZE) {
-        counter_relations relations;
-        reader->tree = tree_with_room(tree, ITEMS_OF_COUNTER, &hidden);
-        read_counter_reg_info(reader, context, &relations);
-        wmem_array_append_one(counters, relations);
-    }
-    report_hidden(reader, tree, hidden, "counters");
+    read_list(reader, context, read_counterset_reg_info(reader, context), COUNTER_REG_INFO_SIZE, ITEMS_OF_COUNTER,
+              "counters", read_counter_reg_info);
     if (!reader->report->damaged) {
-        check_relations(reader, counters);
+        check_relations_of_set(reader, context);
     }
     report_bytes_left(reader, "the last counter");
 }
 
 static void dissect_counter_struct(bounded_reader *reader, pcq_context *context)
 {
-    counter_relations relations;
-
-    if (!read_counter_reg_info(reader, context, &relations)) {
-        return;
+    if (reader_need(reader, COUNTER_REG_INFO_SIZE, "PERF_COUNTER_REG_INFO")) {
+        read_counter_reg_info(reader, context);
+        check_relations(reader, wmem_array_index(context->pending_facts, 0), NULL);
+        report_bytes_left(reader, "the counter");
     }
-    for (unsigned which = 0; which < array_length(relations.references); which++) {
-        if (relations.references[which] == relations.id) {
-            findings_add(reader->report, relations.item, FINDING_COUNTER_REFERENCE, "Counter %u refers to itself",
-                         relations.id);
-            break;
-        }
-    }
-    report_bytes_left(reader, "the counter");
 }
 
 void pcq_dissect_registration(tvbuff_t *tvb, proto_tree *tree, pcq_context *context)
@@ -644,16 +644,11 @@ static bool read_identifier(bounded_reader *outer, pcq_context *context)
 void pcq_dissect_identifiers(tvbuff_t *tvb, proto_tree *tree, pcq_context *context)
 {
     bounded_reader reader;
-    uint32_t hidden = 0;
-    bool sound = true;
 
     reader_init(&reader, tvb, tree, context->report, ENC_LITTLE_ENDIAN);
     context->text_left = READINGS_PATHS_SIZE(tvb_reported_length(tvb));
-    while (sound && reader_left(&reader) >= PERF_IDENTIFIER_SIZE) {
-        reader.tree = tree_with_room(tree, ITEMS_OF_IDENTIFIER, &hidden);
-        sound = read_identifier(&reader, context);
-    }
-    report_hidden(&reader, tree, hidden, "identifiers");
+    bool sound = read_list(&reader, context, UINT32_MAX, PERF_IDENTIFIER_SIZE, ITEMS_OF_IDENTIFIER, "identifiers",
+                           read_identifier);
     if (sound && reader_left(&reader) > 0) {
         findings_add(reader.report, reader.node, FINDING_SIZE, "%u bytes are too few for a PERF_COUNTER_IDENTIFIER",
                      reader_left(&reader));
@@ -663,23 +658,25 @@ void pcq_dissect_identifiers(tvbuff_t *tvb, proto_tree *tree, pcq_context *conte
 
 /* --- Plain lists: of countersets (opnum 0), of instances (opnum 2) ------------------------------------------------ */
 
+static bool read_listed_counterset(bounded_reader *reader, pcq_context *context)
+{
+    uint8_t guid[16];
+
+    reader_guid(reader, hf_pcq_counterset_guid, guid);
+    context->count++;
+    const char *name = pcq_add_known_counterset(reader->tree, reader->tvb, context->server, guid, context->event);
+    if (name) {
+        proto_item_append_text(reader->item, " (%s)", name);
+    }
+    return true;
+}
+
 void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *context)
 {
     bounded_reader reader;
-    uint32_t hidden = 0;
 
     reader_init(&reader, tvb, tree, context->report, context->encoding);
-    while (reader_left(&reader) >= 16) {
-        uint8_t guid[16];
-        reader.tree = tree_with_room(tree, ITEMS_OF_GUID, &hidden);
-        reader_guid(&reader, hf_pcq_counterset_guid, guid);
-        context->count++;
-        const char *name = pcq_add_known_counterset(reader.tree, tvb, context->server, guid, context->event);
-        if (name) {
-            proto_item_append_text(reader.item, " (%s)", name);
-        }
-    }
-    report_hidden(&reader, tree, hidden, "GUIDs");
+    read_list(&reader, context, UINT32_MAX, 16, ITEMS_OF_GUID, "GUIDs", read_listed_counterset);
     if (reader_left(&reader) > 0) {
         reader_need(&reader, 16, "A counterset's GUID");
     }
@@ -706,16 +703,10 @@ static bool read_listed_instance(bounded_reader *outer, pcq_context *context)
 void pcq_dissect_instances(tvbuff_t *tvb, proto_tree *tree, pcq_context *context)
 {
     bounded_reader reader;
-    uint32_t hidden = 0;
 
     reader_init(&reader, tvb, tree, context->report, ENC_LITTLE_ENDIAN);
-    while (reader_left(&reader) >= PERF_INSTANCE_HEADER_SIZE) {
-        reader.tree = tree_with_room(tree, ITEMS_OF_INSTANCE, &hidden);
-        if (!read_listed_instance(&reader, context)) {
-            break;
-        }
-    }
-    report_hidden(&reader, tree, hidden, "instances");
+    read_list(&reader, context, UINT32_MAX, PERF_INSTANCE_HEADER_SIZE, ITEMS_OF_INSTANCE, "instances",
+              read_listed_instance);
     report_bytes_left(&reader, "the last instance");
 }
 

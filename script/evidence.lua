@@ -94,7 +94,7 @@ end
 
 local names = { "dcerpc.pkt_type", "dcerpc.cn_call_id", "dcerpc.opnum", "dcerpc.request_in",
     "dcerpc.cn_status", "dcerpc.auth_level", "winreg.werror", "winreg.winreg_QueryValue.data_size" }
-for name in ([[pcq add array.max_count block block.size block.status block.type counter.base_id counter.id counter.multi_id
+for name in ([[pcq add array.actual_count array.max_count block block.size block.status block.type counter.base_id counter.id counter.multi_id
     counter.description counter.name counter.perf_freq_id counter.perf_time_id counter.type counter_data counter_reg_info counterset.description
     counterset.guid counterset.name counterset.num_counters data data.num_counters data.perf_freq data.perf_time_100ns
     data.perf_time_stamp data.system_time data.total_size identifier identifier.index identifier.size identifier.status
@@ -102,7 +102,7 @@ for name in ([[pcq add array.max_count block block.size block.status block.type 
     provider.name query.number request_code rtn_size status string.offset value.data_size value.size]]):gmatch("[%w_.]+") do
     names[#names + 1] = name == "pcq" and name or "pcq." .. name
 end
-for name in ([[hkpd array.actual_count counter.size counter.type counter_definition instance.unique_id object.code_page
+for name in ([[hkpd counter.size counter.type counter_definition instance.unique_id object.code_page
     object.num_instances object.total_size total_size]]):gmatch("[%w_.]+") do
     names[#names + 1] = name == "hkpd" and name or "hkpd." .. name
 end
@@ -535,7 +535,7 @@ local function see_hkpd(pdu, asked, is_request)
     if status ~= 0 or not value(pdu, "hkpd.total_size") then
         return
     end
-    see("HKPD_TOTAL", value(pdu, "hkpd.total_size") == long(pdu, "hkpd.array.actual_count"))
+    see("HKPD_TOTAL", value(pdu, "hkpd.total_size") == long(pdu, "pcq.array.actual_count"))
     local has_pages, counter_type = false, nil
     for _, field in ipairs(pdu.fields) do
         local name = field.name

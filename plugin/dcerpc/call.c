@@ -41,39 +41,41 @@ static rpc_record *record_of(const rpc_call *call, size_t record_size)
 
 /* Wireshark asks of the selected packet alone, and hands over its packet_info: what a filter needs is noted there while the packet is
  * dissected, and goes with it. */
-enum { CALL = 1, NUMBER_FIELD, NUMBER };
+typedef struct {
+    const char *number_field; /* of the handle */
+    uint32_t number;          /* 0 without one */
+} filter_note;
 
 static int proto_noted;
 
-void call_note_monitor(packet_info *pinfo)
+static filter_note *note_of(packet_info *pinfo)
 {
-    p_add_proto_data(pinfo->pool, pinfo, proto_noted, CALL, pinfo);
+    return p_get_proto_data(pinfo->pool, pinfo, proto_noted, 0);
 }
 
-static void note_handle(packet_info *pinfo, const char *number_field, uint32_t number)
+void call_note_monitor(packet_info *pinfo)
 {
-    p_add_proto_data(pinfo->pool, pinfo, proto_noted, NUMBER_FIELD, (void *)(uintptr_t)number_field);
-    p_add_proto_data(pinfo->pool, pinfo, proto_noted, NUMBER, GUINT_TO_POINTER(number));
+    if (note_of(pinfo) == NULL) {
+        p_add_proto_data(pinfo->pool, pinfo, proto_noted, 0, wmem_new0(pinfo->pool, filter_note));
+    }
 }
 
 static ws_filter_valid has_handle(WS_FILTER_ARGUMENTS)
 {
-    return p_get_proto_data(pinfo->pool, pinfo, proto_noted, NUMBER) != NULL;
+    const filter_note *note = note_of(pinfo);
+
+    return note && note->number != 0;
 }
 
 static char *filter_of_handle(WS_FILTER_ARGUMENTS)
 {
-    const char *field = p_get_proto_data(pinfo->pool, pinfo, proto_noted, NUMBER_FIELD);
-    unsigned number = GPOINTER_TO_UINT(p_get_proto_data(pinfo->pool, pinfo, proto_noted, NUMBER));
-
-    return g_strdup_printf("%s == %u", field, number);
+    return g_strdup_printf("%s == %u", note_of(pinfo)->number_field, note_of(pinfo)->number);
 }
 
 static ws_filter_valid is_call(WS_FILTER_ARGUMENTS)
 {
     return pinfo->net_src.type == pinfo->net_dst.type &&
-           (pinfo->net_src.type == AT_IPv4 || pinfo->net_src.type == AT_IPv6) &&
-           p_get_proto_data(pinfo->pool, pinfo, proto_noted, CALL) != NULL;
+           (pinfo->net_src.type == AT_IPv4 || pinfo->net_src.type == AT_IPv6) && note_of(pinfo) != NULL;
 }
 
 /* All that one client asks one server, whatever the connection. */
@@ -503,7 +505,8 @@ void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *hand
             reader_add_generated_uint(tree, call->fields->handle_number, call->tvb, handle->number);
         }
         if (call->tree) {
-            note_handle(call->pinfo, proto_registrar_get_abbrev(call->fields->handle_number), handle->number);
+            *note_of(call->pinfo) =
+                (filter_note){proto_registrar_get_abbrev(call->fields->handle_number), handle->number};
         }
         call_about(call, "%s %u", call->fields->handle_word, handle->number);
     }
@@ -613,6 +616,7 @@ void call_show_fault(const rpc_fields *fields, const char *operation, tvbuff_t *
     proto_item *item = proto_tree_add_item(tree, fields->proto, tvb, offset, size, ENC_NA);
     findings_report report;
 
+    call_note_monitor(pinfo);
     col_set_str(pinfo->cinfo, COL_PROTOCOL, proto_get_protocol_short_name(find_protocol_by_id(fields->proto)));
     col_add_fstr(pinfo->cinfo, COL_INFO, "%s fault: %s", operation, name);
     proto_item_append_text(item, ", %s, fault: %s", operation, name);
@@ -637,9 +641,9 @@ void call_fields_register(int proto, const char *prefix, const char *number_fiel
 
     fields->proto = proto;
     fields_register_prefixed(proto, prefix, list, array_length(list));
-    ndr_fields_register(proto, prefix, &fields->ndr);
     findings_register(proto, prefix, &fields->expert);
     if (records == NULL) {
+        ndr_fields_register(proto);
         proto_register_subtree_array(ett, array_length(ett));
         records = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
         connections_register();

@@ -44,7 +44,6 @@ typedef struct rpc_fields {
     const char *handle_word;                                   /* "query", as the Info column says it */
     void (*answer_unread)(rpc_record *record, uint32_t event); /* a response that no operation is handed; may be NULL */
     findings_expert expert;
-    ndr_fields ndr;
     int handle;
     int handle_number;
     int handle_opened_in;

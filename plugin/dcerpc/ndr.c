@@ -8,6 +8,8 @@
 #include "tree/fields.h"
 #include "perf/bytes.h"
 
+static int hf_array, hf_max_count, hf_offset, hf_actual_count, hf_referent;
+
 static int ett_array = -1;
 
 void ndr_init(ndr_reader *ndr, tvbuff_t *tvb, uint32_t offset, proto_tree *tree, findings_report *report,
@@ -69,7 +71,7 @@ proto_item *ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTE
 
 /* --- Arrays ---------------------------------------------------------------------------------------------------- */
 
-void ndr_array_begin(ndr_reader *ndr, const ndr_fields *fields, bool varying, const char *what, ndr_array *array)
+void ndr_array_begin(ndr_reader *ndr, bool varying, const char *what, ndr_array *array)
 {
     bounded_reader *reader = &ndr->reader;
     ndr_reader counts = {.ndr64 = ndr->ndr64};
@@ -78,14 +80,14 @@ void ndr_array_begin(ndr_reader *ndr, const ndr_fields *fields, bool varying, co
     ndr_align(ndr, count_size(ndr));
     array->what = what;
     array->start = reader->pos;
-    reader_structure(reader, fields->array, ett_array, (varying ? 3 : 1) * count_size(ndr), &counts.reader);
+    reader_structure(reader, hf_array, ett_array, (varying ? 3 : 1) * count_size(ndr), &counts.reader);
     array->node = counts.reader.node;
     array->tree = counts.reader.tree;
     proto_item_set_text(array->node, "%s", what);
-    array->max_count = array->actual_count = ndr_count(&counts, fields->max_count);
+    array->max_count = array->actual_count = ndr_count(&counts, hf_max_count);
     if (varying) {
-        array->offset = ndr_count(&counts, fields->offset);
-        array->actual_count = ndr_count(&counts, fields->actual_count);
+        array->offset = ndr_count(&counts, hf_offset);
+        array->actual_count = ndr_count(&counts, hf_actual_count);
     }
     array->item = reader->item = counts.reader.item;
     reader->failed = counts.reader.failed;
@@ -105,13 +107,13 @@ static void end_array(const ndr_reader *ndr, const ndr_array *array)
     proto_item_set_len(array->node, (int)(ndr->reader.pos - array->start));
 }
 
-const char *ndr_wide_string(ndr_reader *ndr, const ndr_fields *fields, int hf, const char *what)
+const char *ndr_wide_string(ndr_reader *ndr, int hf, const char *what)
 {
     bounded_reader *reader = &ndr->reader;
     proto_tree *outer = reader->tree;
     ndr_array array;
 
-    ndr_array_begin(ndr, fields, true, what, &array);
+    ndr_array_begin(ndr, true, what, &array);
     uint32_t size = 2 * (uint32_t)MIN(array.actual_count, UINT32_MAX / 2);
     reader->tree = array.tree;
     const char *text = reader_text(reader, hf, size, TEXT_WHOLE, what);
@@ -142,9 +144,9 @@ tvbuff_t *ndr_elements(ndr_reader *ndr, ndr_array *array, uint32_t element_size)
     return tvb_new_subset_length(reader->tvb, start, left);
 }
 
-bool ndr_pointer(ndr_reader *ndr, const ndr_fields *fields, const char *what)
+bool ndr_pointer(ndr_reader *ndr, const char *what)
 {
-    bool there = ndr_count(ndr, fields->referent) != 0;
+    bool there = ndr_count(ndr, hf_referent) != 0;
 
     if (!ndr->reader.failed) {
         proto_item_append_text(ndr->reader.item, there ? " (%s)" : " (no %s)", what);
@@ -152,22 +154,20 @@ bool ndr_pointer(ndr_reader *ndr, const ndr_fields *fields, const char *what)
     return there;
 }
 
-void ndr_fields_register(int proto, const char *prefix, ndr_fields *fields)
+void ndr_fields_register(int proto)
 {
     static int *ett[] = {&ett_array};
-    const hf_register_info list[] = {
-        FIELD_NODE(fields->array, "Array", "array", "NDR array with its counts"),
-        FIELD_U64(fields->max_count, "Max count", "array.max_count", "Elements that an NDR array has room for"),
-        FIELD_U64(fields->offset, "Offset", "array.offset", "First element that is sent"),
-        FIELD_U64(fields->actual_count, "Actual count", "array.actual_count", "Elements that are sent"),
-        FIELD(fields->referent, "Referent ID", "referent_id", FT_UINT64, BASE_HEX, NULL,
+    static hf_register_info hf[] = {
+        FIELD_NODE(hf_array, "Array", "pcq.array", "NDR array with its counts"),
+        FIELD_U64(hf_max_count, "Max count", "pcq.array.max_count", "Elements that an NDR array has room for"),
+        FIELD_U64(hf_offset, "Offset", "pcq.array.offset", "First element that is sent"),
+        FIELD_U64(hf_actual_count, "Actual count", "pcq.array.actual_count", "Elements that are sent"),
+        FIELD(hf_referent, "Referent ID", "pcq.referent_id", FT_UINT64, BASE_HEX, NULL,
               "0: the pointer is null, and nothing stands for it"),
     };
 
-    fields_register_prefixed(proto, prefix, list, array_length(list));
-    if (ett_array == -1) {
-        proto_register_subtree_array(ett, array_length(ett));
-    }
+    proto_register_field_array(proto, hf, array_length(hf));
+    proto_register_subtree_array(ett, array_length(ett));
 }
 
 /* --- Stubs that were not decrypted -------------------------------------------------------------------------------- */
@@ -193,10 +193,9 @@ static bool is_status(uint32_t status)
 
 static unsigned strange_array(ndr_reader *ndr, bool varying, uint32_t element_size, uint64_t largest)
 {
-    static const ndr_fields unshown;
     ndr_array array;
 
-    ndr_array_begin(ndr, &unshown, varying, "An array", &array);
+    ndr_array_begin(ndr, varying, "An array", &array);
     if (ndr_elements(ndr, &array, element_size) == NULL) {
         return 0;
     }

@@ -17,17 +17,8 @@ typedef struct {
     bool ndr64;
 } ndr_reader;
 
-/* Arrays have nodes of their own, as in Wireshark's NDR dissectors. */
-typedef struct {
-    int array;
-    int max_count;
-    int offset;
-    int actual_count;
-    int referent;
-} ndr_fields;
-
-/* PREFIX.array, what is in it, and PREFIX.referent_id. */
-void ndr_fields_register(int proto, const char *prefix, ndr_fields *fields);
+/* pcq.array, a node with what is in it, as in Wireshark's NDR dissectors, and pcq.referent_id: of whichever protocol comes first. */
+void ndr_fields_register(int proto);
 
 /* A conformant (and varying) array, in elements. */
 typedef struct {
@@ -54,18 +45,18 @@ uint32_t ndr_u32(ndr_reader *ndr, int hf);
 proto_item *ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HANDLE_SIZE]);
 
 /* [string] wchar_t *: UTF-8 in the packet's pool, or NULL. */
-const char *ndr_wide_string(ndr_reader *ndr, const ndr_fields *fields, int hf, const char *what);
+const char *ndr_wide_string(ndr_reader *ndr, int hf, const char *what);
 
 /* The counts of a [size_is, length_is] (conformant varying) or [size_is] (conformant) array. A conformant array's actual
  * count is its max count. */
-void ndr_array_begin(ndr_reader *ndr, const ndr_fields *fields, bool varying, const char *what, ndr_array *array);
+void ndr_array_begin(ndr_reader *ndr, bool varying, const char *what, ndr_array *array);
 
 /* The elements of such an array as a tvbuff of their own. Where the array is longer than the stub it holds what is
  * there; NULL if the counts themselves could not be read. */
 tvbuff_t *ndr_elements(ndr_reader *ndr, ndr_array *array, uint32_t element_size);
 
 /* A unique pointer: true if `what` is there, and follows. */
-bool ndr_pointer(ndr_reader *ndr, const ndr_fields *fields, const char *what);
+bool ndr_pointer(ndr_reader *ndr, const char *what);
 
 /* --- Noise: after a lost packet, and in other known cases, Wireshark hands over noise as plain text ---------------- */
 

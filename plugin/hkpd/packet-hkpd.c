@@ -356,7 +356,7 @@ static const char *read_pointed_name(hkpd_pdu *p)
     ndr_reader *ndr = &p->call.ndr;
     ndr_array array;
 
-    ndr_array_begin(ndr, &fields.ndr, true, "Name", &array);
+    ndr_array_begin(ndr, true, "Name", &array);
     tvbuff_t *tvb = ndr_elements(ndr, &array, 2);
     if (has_failed(p)) {
         return NULL;
@@ -381,14 +381,14 @@ static const char *read_name(hkpd_pdu *p)
         proto_tree_add_item(reader->tree, hf_winreg_name_size, reader->tvb, reader->pos + 2, 2, reader->encoding);
     }
     reader_skip(reader, 4);
-    bool there = ndr_pointer(ndr, &fields.ndr, "name");
+    bool there = ndr_pointer(ndr, "name");
     return there ? read_pointed_name(p) : has_failed(p) ? NULL : "";
 }
 
 /* False if there is no number at all. */
 static bool read_pointed_u32(hkpd_pdu *p, const char *what, int hf, uint32_t *value)
 {
-    bool there = ndr_pointer(&p->call.ndr, &fields.ndr, what);
+    bool there = ndr_pointer(&p->call.ndr, what);
 
     *value = there ? ndr_u32(&p->call.ndr, hf) : 0;
     return there;
@@ -400,7 +400,7 @@ static void read_data(hkpd_pdu *p, value_parameters *value)
     ndr_reader *ndr = &p->call.ndr;
     ndr_array array;
 
-    ndr_array_begin(ndr, &fields.ndr, true, "Data", &array);
+    ndr_array_begin(ndr, true, "Data", &array);
     tvbuff_t *tvb = ndr_elements(ndr, &array, 1);
     value->data_size = tvb ? tvb_captured_length(tvb) : 0;
     value->tvb = value->data_size > 0 ? tvb : NULL;
@@ -416,7 +416,7 @@ static void read_value(hkpd_pdu *p, value_parameters *value)
 
     memset(value, 0, sizeof *value);
     read_pointed_u32(p, "type", call_is_request(&p->call) ? hf_winreg_type : hf_value_type, &type);
-    value->has_buffer = ndr_pointer(&p->call.ndr, &fields.ndr, "data");
+    value->has_buffer = ndr_pointer(&p->call.ndr, "data");
     if (value->has_buffer) {
         read_data(p, value);
     }

@@ -51,12 +51,14 @@ const char *reader_field_name(int hf)
     return hf > 0 ? proto_registrar_get_name(hf) : "A field";
 }
 
-static void add_item(bounded_reader *reader, int hf, uint32_t size)
+/* The next field, which is there: added as `hf`, and passed over. */
+static void pass_field(bounded_reader *reader, int hf, uint32_t size)
 {
     reader->item = NULL;
     if (hf > 0 && reader->tree) {
         reader->item = proto_tree_add_item(reader->tree, hf, reader->tvb, reader->pos, size, reader->encoding);
     }
+    reader->pos += size;
 }
 
 uint32_t reader_u32(bounded_reader *reader, int hf)
@@ -65,8 +67,7 @@ uint32_t reader_u32(bounded_reader *reader, int hf)
         return 0;
     }
     uint32_t value = tvb_get_uint32(reader->tvb, reader->pos, reader->encoding);
-    add_item(reader, hf, 4);
-    reader->pos += 4;
+    pass_field(reader, hf, 4);
     return value;
 }
 
@@ -76,8 +77,7 @@ uint64_t reader_u64(bounded_reader *reader, int hf)
         return 0;
     }
     uint64_t value = tvb_get_uint64(reader->tvb, reader->pos, reader->encoding);
-    add_item(reader, hf, 8);
-    reader->pos += 8;
+    pass_field(reader, hf, 8);
     return value;
 }
 
@@ -97,28 +97,7 @@ void reader_guid(bounded_reader *reader, int hf, uint8_t guid[16])
         return;
     }
     reader_guid_bytes(reader->tvb, reader->pos, reader->encoding, guid);
-    add_item(reader, hf, 16);
-    reader->pos += 16;
-}
-
-void reader_filetime(bounded_reader *reader, int hf)
-{
-    nstime_t when;
-
-    if (!reader_need_field(reader, 8, hf)) {
-        return;
-    }
-    uint64_t value = tvb_get_uint64(reader->tvb, reader->pos, reader->encoding);
-    bool valid = filetime_to_nstime(&when, value);
-    if (!valid) {
-        nstime_set_zero(&when);
-    }
-    reader->item = proto_tree_add_time(reader->tree, hf, reader->tvb, reader->pos, 8, &when);
-    if (!valid || value > INT64_MAX) {
-        findings_add(reader->report, reader->item, FINDING_TIME, "%s: %" PRIu64 " is not a FILETIME",
-                     reader_field_name(hf), value);
-    }
-    reader->pos += 8;
+    pass_field(reader, hf, 16);
 }
 
 static bool systemtime_at(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when)
@@ -143,19 +122,38 @@ static bool systemtime_at(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nst
     return true;
 }
 
+/* Adds a time of `size` bytes; reports one that is none. */
+static void pass_time(bounded_reader *reader, int hf, uint32_t size, const nstime_t *when, bool is_valid)
+{
+    reader->item = proto_tree_add_time(reader->tree, hf, reader->tvb, reader->pos, size, when);
+    if (!is_valid) {
+        findings_add(reader->report, reader->item, FINDING_TIME, "%s is no time", reader_field_name(hf));
+    }
+    reader->pos += size;
+}
+
+void reader_filetime(bounded_reader *reader, int hf)
+{
+    nstime_t when = NSTIME_INIT_ZERO;
+
+    if (reader_need_field(reader, 8, hf)) {
+        uint64_t value = tvb_get_uint64(reader->tvb, reader->pos, reader->encoding);
+        bool is_valid = filetime_to_nstime(&when, value);
+        if (!is_valid) {
+            nstime_set_zero(&when);
+        }
+        pass_time(reader, hf, 8, &when, is_valid && value <= INT64_MAX);
+    }
+}
+
 void reader_systemtime(bounded_reader *reader, int hf)
 {
     nstime_t when;
 
-    if (!reader_need_field(reader, 16, hf)) {
-        return;
+    if (reader_need_field(reader, 16, hf)) {
+        bool is_valid = systemtime_at(reader->tvb, reader->pos, reader->encoding, &when);
+        pass_time(reader, hf, 16, &when, is_valid);
     }
-    bool valid = systemtime_at(reader->tvb, reader->pos, reader->encoding, &when);
-    reader->item = proto_tree_add_time(reader->tree, hf, reader->tvb, reader->pos, 16, &when);
-    if (!valid) {
-        findings_add(reader->report, reader->item, FINDING_TIME, "%s is not a date", reader_field_name(hf));
-    }
-    reader->pos += 16;
 }
 
 bool reader_check_utf16(findings_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
