@@ -171,20 +171,14 @@ def counters_query(size=None, machine='\\\\SRV', counters=10, name='Set'):
 
 # 1: what is long once is written for each value.
 
-@hostile
-def long_machine(size):
-    """A machine's name of half the bytes, and values."""
-    p = counters_query(machine='\\\\' + long_name(size // 2))
-    for n in range(2):
-        p.data(counterset(10, ['i%d' % i for i in range(size // 800)], n))
-    return p.capture
-
 
 @hostile
-def long_set_name(size):
-    p = counters_query(name=long_name(size // 2))
+def long_names_of_everything(size):
+    """Machine, set and counter have names of a sixth of the bytes each."""
+    p = counters_query(machine='\\\\' + long_name(size // 6), counters=1, name=long_name(size // 6))
+    p.registration(10, string_table([(0, 0)], utf16(long_name(size // 6))))
     for n in range(2):
-        p.data(counterset(10, ['i%d' % i for i in range(size // 800)], n))
+        p.data(block(4, instances([instance('i%d' % i, i) + values(1, n) for i in range(size // 160)])))
     return p.capture
 
 
@@ -195,15 +189,6 @@ def long_instance_name(size):
     p = counters_query(counters=count)
     for n in range(2):
         p.data(counterset(count, [long_name(size // 4)], n))
-    return p.capture
-
-
-@hostile
-def long_counter_name(size):
-    p = counters_query(counters=1)
-    p.registration(10, string_table([(0, 0)], utf16(long_name(size // 2))))
-    for n in range(2):
-        p.data(block(4, instances([instance('i%d' % i, i) + values(1, n) for i in range(size // 160)])))
     return p.capture
 
 
@@ -304,10 +289,6 @@ def repeated_forms(size):
 
 # 2: entries that share one string.
 
-@hostile
-def string_table_one_string(p, size):
-    p.registration(10, string_table([(i, 0) for i in range(size // 16)], utf16(long_name(size // 2))))
-
 
 @hostile
 def string_table_suffixes(p, size):
@@ -335,14 +316,6 @@ def string_table_unterminated(p, size):
 
 
 # 5: queries that change.
-
-@slowly
-def many_changes(p, size):
-    """A counter is added and removed again, as long as it takes."""
-    p.open()
-    for i in range(size // 900):
-        p.change([identifier(i, None)])
-        p.change([identifier(i, None)], add=False)
 
 
 @slowly

@@ -151,19 +151,13 @@ def test_nodes_tell_their_story(tshark, tmp_path):
     assert labels['counter_block'] == ['Counter block: %d values' % len(o.counters) for o, r in rows for _ in r]
 
 
-def test_every_counter_type(tshark, tmp_path, two_pass):
-    scene = session(objects=[every_type()], samples=3)
+@pytest.mark.parametrize('how', [{}, dict(block_order='>')], ids=['little', 'big'])
+def test_every_counter_type(tshark, tmp_path, how, two_pass):
+    scene = session(objects=[every_type()], samples=3, **how)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     compare_fields(frames, scene)
     assert compare_values(frames, scene) > 70
     no_experts(frames, scene)
-
-
-def test_every_counter_type_in_a_big_endian_block(tshark, tmp_path):
-    scene = session(objects=[every_type()], block_order='>')
-    frames = read(tshark, scene, tmp_path)
-    compare_fields(frames, scene)
-    compare_values(frames, scene)
 
 
 # --- Names
@@ -209,36 +203,40 @@ def test_built_in_titles_are_those_of_windows_alone(tshark, tmp_path, own, samba
     compare_values(read(tshark, scene, tmp_path), scene)
 
 
-def test_english_wins_over_other_languages(tshark, tmp_path):
-    scene, talk = begin_talk(titles=False)
-    talk.titles('Counter 007', {i: n + ' (Z\xe4hler)' for i, n in names_of(talk.objects).items()})
-    talk.titles()
-    talk.sample()
-    compare_values(read(tshark, scene, tmp_path), scene)
+ENGLISH = names_of(machine())
+GERMAN = {i: n + ' (Z\xe4hler)' for i, n in ENGLISH.items()}
+LISTS = {    # lists of titles in turn, and what the names are then: the lower ten bits of a locale are its language ([MS-LCID] 2.1), 9 is English
+    'English goes first': ([('Counter 007', GERMAN), ('Counter 009', ENGLISH)], ENGLISH),
+    'no English': ([('counter 007', GERMAN)], GERMAN),
+    'America': ([('Counter 409', ENGLISH), ('Counter 007', GERMAN)], ENGLISH),
+    'Britain': ([('Counter 007', GERMAN), ('Counter 809', ENGLISH)], ENGLISH),
+    'Ireland': ([('Counter 2009', ENGLISH), ('Counter 407', GERMAN)], ENGLISH),
+    'more than 32 bits': ([('Counter 100000009', {2: 'Wrong', 238: 'Wrong'}), ('Counter 009', ENGLISH)], ENGLISH),
+    'help texts': ([('Help 009', ENGLISH)], built_in(machine())),
+    'of the user': ([('Counter 009', ENGLISH), ('NLSTEXT', GERMAN)], ENGLISH),
+    # Samba sends its titles so: the value's name decides
+    'as binary': ([('Counter 009', ENGLISH, stubs.REG_BINARY)], ENGLISH),
+}
 
 
-def test_another_language_where_there_is_no_english(tshark, tmp_path):
+@pytest.mark.parametrize('lists', LISTS)
+def test_whose_titles_count(tshark, tmp_path, lists):
+    told, names = LISTS[lists]
     scene = Scene()
-    talk = Talk(scene)
-    talk.names = {i: n + ' (Z\xe4hler)' for i, n in names_of(talk.objects).items()}
+    talk = Talk(scene, known=False)
     talk.open()
-    talk.titles('counter 007', talk.names)
-    talk.sample()
-    compare_values(read(tshark, scene, tmp_path), scene)
-
-
-@pytest.mark.parametrize('lists', [('Counter 409', 'Counter 007'), ('Counter 007', 'Counter 809'), ('Counter 2009', 'Counter 407')])
-def test_english_of_any_country(tshark, tmp_path, lists):
-    """The lower ten bits of a locale are its language ([MS-LCID] 2.1): 9 is English."""
-    scene, talk = begin_talk(titles=False)
-    for name in lists:
-        english = name.endswith('9')
-        talk.titles(name, None if english else {i: n + ' (Z\xe4hler)' for i, n in names_of(talk.objects).items()})
+    for name, pairs, *kind in told:
+        if name == 'NLSTEXT':
+            talk.open(stubs.OPEN_NLS_TEXT)
+        shown = talk.titles(name.replace('NLSTEXT', 'Counter'), pairs, *kind)[1]
+        talk.open()
+    talk.names = names
     number = talk.sample()[1]
     frames = read(tshark, scene, tmp_path)
     compare_values(frames, scene)
-    # a name says its language where that is another
-    assert {x.label for x in frames[number].all('hkpd.object.name')} == {'Name: ' + o.name for o in talk.objects}
+    assert frames[shown].all('hkpd.title.text')
+    if names == ENGLISH:    # a name says its language where that is another
+        assert {x.label for x in frames[number].all('hkpd.object.name')} == {'Name: ' + o.name for o in talk.objects}
 
 
 @pytest.mark.parametrize('opnum, name', [(stubs.OPEN_TEXT, 'Counters'), (stubs.OPEN_NLS_TEXT, 'Counter')])
@@ -254,16 +252,6 @@ def test_titles_of_the_performance_text_keys(tshark, tmp_path, opnum, name):
     compare_fields(frames, scene)
     compare_values(frames, scene)
     assert frames[opened].show_of('hkpd.key') == ['HKEY_PERFORMANCE_' + {32: 'TEXT', 33: 'NLSTEXT'}[opnum]]
-
-
-def test_titles_of_the_users_language_are_not_english(tshark, tmp_path):
-    """Those of HKEY_PERFORMANCE_NLSTEXT, where English is known."""
-    scene, talk = begin_talk()
-    talk.open(stubs.OPEN_NLS_TEXT)
-    talk.titles('Counter', {i: n + ' (Z\xe4hler)' for i, n in names_of(talk.objects).items()})
-    talk.open()
-    talk.sample()
-    compare_values(read(tshark, scene, tmp_path), scene)
 
 
 @pytest.mark.parametrize('how', ['query', 'enumerate', 'two steps', 'created', 'unseen'])
@@ -297,16 +285,6 @@ def test_titles_of_perflib(tshark, tmp_path, how):
         assert frames[number].show_of('hkpd.key') == ([] if how == 'unseen' else ['Perflib\\009'])
 
 
-def test_the_value_name_decides_and_not_the_type(tshark, tmp_path):
-    """Samba sends its titles as REG_BINARY."""
-    scene, talk = begin_talk(titles=False)
-    talk.titles(kind=stubs.REG_BINARY)
-    talk.sample()
-    frames = read(tshark, scene, tmp_path)
-    compare_fields(frames, scene)
-    compare_values(frames, scene)
-
-
 def test_a_system_name_that_begins_with_backslashes(tshark, tmp_path):
     """A path has two of them before the machine, whoever sends how many."""
     scene, talk = begin_talk([Object(2, 'System', [Counter(10, 'Things', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1)])],
@@ -334,24 +312,6 @@ def test_what_is_assumed_is_of_a_handle(tshark, tmp_path):
     talk.sample()
     _, notes = tshark.run('-q', '-r', talk.scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-')
     assert '(handle 1)' in notes and 'query' not in notes
-
-
-def test_a_language_has_32_bits_on_every_system(tshark, tmp_path):
-    scene, talk = begin_talk(titles=False)
-    wide = talk.titles('Counter 100000009', {2: 'Wrong', 238: 'Wrong'})[1]
-    right = talk.titles()[1]
-    talk.sample()
-    frames = read(tshark, scene, tmp_path)
-    compare_values(frames, scene)
-    assert not frames[wide].all('hkpd.title.text') and frames[right].all('hkpd.title.text')
-
-
-def test_help_texts_are_no_names(tshark, tmp_path):
-    scene, talk = begin_talk(titles=False)
-    talk.titles('Help 009', names_of(talk.objects))
-    talk.names = built_in(machine())
-    talk.sample()
-    compare_values(read(tshark, scene, tmp_path), scene)
 
 
 def test_the_names_file_of_titles(tshark, tmp_path):

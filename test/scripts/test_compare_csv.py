@@ -115,10 +115,78 @@ def far(kinds):
     return {kind: cells[:3] for kind, cells in kinds.items()}
 
 
-def test_the_same(compare):
-    said = compare(Typeperf())
-    assert (said.status, said.lines, said.kinds) == (0, (LINES, LINES, LINES), all_equal())
-    assert said.paired == (2 * INSTANCES, 2 * INSTANCES, 2 * INSTANCES, 0, 0, 0)
+def changed(lines=range(LINES), shift=0.0, chosen=None, rename=None, **cells):
+    """A file of which cells are other ones. cells: of the first rate, or of the first raw count {line: what stands there}"""
+    made = Typeperf(chosen, lines, shift)
+    made.rename = rename or made.rename
+    for column, there in enumerate(('rate', 'raw')):
+        for line, value in cells.get(there, {}).items():
+            made.cells[column][line] = value(made.cells[column][line]) if callable(value) else value
+    return made
+
+
+def slower(seconds):
+    """A wrong unit of time in each rate"""
+    made = Typeperf()
+    for cells, column in zip(made.cells, made.columns):
+        cells[:] = [x and x * seconds if column.kind == RATE else x for x in cells]
+    return made
+
+
+def exchanged():
+    """Paths go before values: two names on each other's columns differ in every line."""
+    made = Typeperf()
+    made.cells[1], made.cells[3] = made.cells[3], made.cells[1]
+    return made
+
+
+RATES, RAWS, FEWER = INSTANCES * (LINES - 1), INSTANCES * LINES, [n for n in range(LINES) if n != 17]
+# theirs, ours; the status, and of rates and of raw counts: equal, different, capped, behind a gap, only theirs, only ours
+CASES = {
+    'the same': (changed, changed, 0, (RATES,), (RAWS,)),
+    'another machine name and capitals': (lambda: changed(rename=lambda path: path.replace('SRV01', 'srv01.example.org').upper()), changed,
+                                          0, (RATES,), (RAWS,)),
+    # the rate behind it is over two seconds there: said apart, and no fault; a raw count has to be equal all the same
+    'a sample is missing of theirs': (lambda: changed(FEWER), changed, 0, (RATES - 2 * INSTANCES, 0, 0, INSTANCES), (RAWS - INSTANCES,)),
+    'a sample is missing of ours': (changed, lambda: changed(FEWER), 0, (RATES - 2 * INSTANCES, 0, 0, INSTANCES), (RAWS - INSTANCES,)),
+    'a raw count behind a gap': (lambda: changed(FEWER, raw={17: lambda x: x + 1}), changed, 1, (RATES - 2 * INSTANCES, 0),
+                                 (RAWS - INSTANCES - 1, 1)),
+    'it began earlier': (changed, lambda: changed(range(5, LINES)), 0, (INSTANCES * (LINES - 6), 0, 0, 0, INSTANCES), None),
+    'minutes': (lambda: slower(1 / 60), changed, 1, (0, RATES), (RAWS, 0)),
+    'milliseconds': (lambda: slower(1024), changed, 1, (0, RATES), (RAWS, 0)),
+    'exchanged': (exchanged, changed, 1, None, (LINES, 2 * LINES)),
+    'a blank of theirs': (lambda: changed(raw={9: None}), changed, 1, None, (RAWS - 1, 0, 0, 0, 0, 1)),
+    'a blank of ours': (changed, lambda: changed(raw={9: None}), 1, None, (RAWS - 1, 0, 0, 0, 1, 0)),
+    # perfmon stops there
+    'over 100': (lambda: changed(rate={9: 100.0}), lambda: changed(rate={9: 117.5}), 0, (RATES - 1, 0, 1), (RAWS,)),
+}
+
+
+@pytest.mark.parametrize('name', CASES)
+def test_two_files(compare, name):
+    theirs, ours, status, *counts = CASES[name]
+    said = compare(theirs(), ours())
+    assert said.status == status and said.paired == (2 * INSTANCES, 2 * INSTANCES, 2 * INSTANCES, 0, 0, 0)
+    for kind, expected in zip((RATE, RAW), counts):
+        expected = expected and (INSTANCES, *expected)
+        if expected and (status == 0 or len(expected) > 3):     # how far a difference is may be a whole number too
+            expected += (0,) * (7 - len(expected))
+        assert expected is None or said.kinds[kind][:len(expected)] == expected
+
+
+def test_columns_that_only_one_has(compare):
+    mine, both = columns()[:4], columns()
+    said = compare(Typeperf(both[2:]), Typeperf(mine))
+    assert (said.status, said.paired) == (0, (4, 4, 2, 0, 2, 2))
+    assert said.kinds == all_equal(each=1)
+
+
+def test_types_are_not_known(compare, tmp_path):
+    """Nor are they in a names file of HKEY_PERFORMANCE_DATA."""
+    (tmp_path / 'titles').write_text('# pcq names 1\nserver\t192.0.2.20\ntitle\t238\ten\tProcessor\n')
+    for options in [], ['--types', tmp_path / 'titles']:
+        said = compare(Typeperf(), None, *options, types=False)
+        assert said.kinds == {'not known': (2 * INSTANCES, INSTANCES * (2 * LINES - 1), 0, 0, 0, 0, 0)}
 
 
 @pytest.mark.parametrize('zone, off', [(7200, 0.25), (-18000, -3.5), (20700, 61.4), (-34200, 0.0)])
@@ -148,56 +216,6 @@ def test_another_language(compare, encoding):
     assert said.paired == (2 * INSTANCES, 2 * INSTANCES, 0, 2 * INSTANCES, 0, 0)
 
 
-def test_another_machine_name_and_capitals(compare):
-    theirs = Typeperf()
-    theirs.rename = lambda path: path.replace('SRV01', 'srv01.example.org').upper()
-    said = compare(theirs)
-    assert (said.status, said.paired[2:], said.kinds) == (0, (2 * INSTANCES, 0, 0, 0), all_equal())
-
-
-def test_columns_that_only_one_has(compare):
-    mine, both = columns()[:4], columns()
-    said = compare(Typeperf(both[2:]), Typeperf(mine))
-    assert (said.status, said.paired) == (0, (4, 4, 2, 0, 2, 2))
-    assert said.kinds == all_equal(each=1)
-
-
-def test_types_are_not_known(compare):
-    said = compare(Typeperf(), types=False)
-    assert said.kinds == {'not known': (2 * INSTANCES, INSTANCES * (2 * LINES - 1), 0, 0, 0, 0, 0)}
-
-
-def test_a_names_file_of_titles_has_no_types(compare, tmp_path):
-    """That of HKEY_PERFORMANCE_DATA."""
-    (tmp_path / 'titles').write_text('# pcq names 1\nserver\t192.0.2.20\ntitle\t238\ten\tProcessor\n')
-    said = compare(Typeperf(), None, '--types', tmp_path / 'titles', types=False)
-    assert said.kinds == {'not known': (2 * INSTANCES, INSTANCES * (2 * LINES - 1), 0, 0, 0, 0, 0)}
-
-
-@pytest.mark.parametrize('whose', ['theirs', 'ours'])
-def test_a_sample_is_missing(compare, whose):
-    """The rate behind it is over two seconds there: said apart, and no fault. A raw count has to be equal all the same."""
-    fewer, all_of_them = Typeperf(lines=[n for n in range(LINES) if n != 17]), Typeperf()
-    said = compare(fewer, all_of_them) if whose == 'theirs' else compare(all_of_them, fewer)
-    assert (said.status, said.lines[2]) == (0, LINES - 1)
-    assert said.kinds == {RATE: (INSTANCES, INSTANCES * (LINES - 3), 0, 0, INSTANCES, 0, 0),
-                          RAW: (INSTANCES, INSTANCES * (LINES - 1), 0, 0, 0, 0, 0)}
-
-
-def test_it_began_earlier(compare):
-    """Ours has no first rate where theirs has one."""
-    said = compare(Typeperf(), Typeperf(lines=range(5, LINES)))
-    assert (said.status, said.lines[2]) == (0, LINES - 5)
-    assert said.kinds[RATE] == (INSTANCES, INSTANCES * (LINES - 6), 0, 0, 0, INSTANCES, 0)
-
-
-def test_a_raw_count_behind_a_gap_is_a_fault(compare):
-    theirs = Typeperf(lines=[n for n in range(LINES) if n != 17])
-    theirs.cells[1][17] += 1
-    said = compare(theirs)
-    assert (said.status, far(said.kinds)[RAW]) == (1, (INSTANCES, INSTANCES * (LINES - 1) - 1, 1))
-
-
 @pytest.mark.parametrize('column, kind, times', [(0, RATE, 1.5), (1, RAW, 1.000001), (4, RATE, 0.001), (5, RAW, -1)])
 @pytest.mark.parametrize('line', [1, 20, LINES - 1])
 def test_one_wrong_value(compare, column, kind, times, line):
@@ -209,44 +227,6 @@ def test_one_wrong_value(compare, column, kind, times, line):
     expected[kind] = (INSTANCES, expected[kind][1] - 1, 1)
     assert (said.status, far(said.kinds)) == (1, expected)
     assert '%s line %d: ' % (theirs.columns[column].path, line + 1) in said.text
-
-
-@pytest.mark.parametrize('seconds', [1 / 60, 1024])
-def test_every_rate_is_wrong(compare, seconds):
-    """A wrong unit of time: raw counts say which line is which."""
-    theirs = Typeperf()
-    for cells, column in zip(theirs.cells, theirs.columns):
-        if column.kind == RATE:
-            cells[:] = [x and x * seconds for x in cells]
-    said = compare(theirs)
-    rates = INSTANCES * (LINES - 1)
-    assert (said.status, far(said.kinds)[RATE], far(said.kinds)[RAW]) == (
-        1, (INSTANCES, 0, rates), (INSTANCES, INSTANCES * LINES, 0))
-
-
-def test_columns_are_exchanged(compare):
-    """Paths go before values: two names on each other's columns differ in every line."""
-    theirs = Typeperf()
-    theirs.cells[1], theirs.cells[3] = theirs.cells[3], theirs.cells[1]
-    said = compare(theirs)
-    assert (said.status, far(said.kinds)[RAW]) == (1, (INSTANCES, LINES, 2 * LINES))
-
-
-@pytest.mark.parametrize('whose, at', [('theirs', 5), ('ours', 6)])
-def test_a_blank_that_only_one_has(compare, whose, at):
-    blank, full = Typeperf(), Typeperf()
-    blank.cells[1][9] = blank.cells[0][0] = None
-    said = compare(blank, full) if whose == 'theirs' else compare(full, blank)
-    expected = [INSTANCES, INSTANCES * LINES - 1, 0, 0, 0, 0, 0]
-    expected[6 if whose == 'theirs' else 5] = 1
-    assert (said.status, said.kinds[RAW]) == (1, tuple(expected))
-
-
-def test_perfmon_stops_at_100(compare):
-    ours, theirs = Typeperf(), Typeperf()
-    ours.cells[0][9], theirs.cells[0][9] = 117.5, 100.0
-    said = compare(theirs, ours)
-    assert (said.status, said.kinds[RATE]) == (0, (INSTANCES, INSTANCES * (LINES - 1) - 1, 0, 1, 0, 0, 0))
 
 
 def test_nothing_that_is_anybodys(compare):
