@@ -692,4 +692,36 @@ CAPTURE = {
     'other-port': odd('other_port', ('capture', 'client', 'server'), bad(8, any=True), mode='smb', port=8445, healthy=(None,)),
 }
 
+# Names so long that not all of a sentence finds room in its line
+SIXES = '2001:db8:1111:2222:3333:4444:5555:6666', '2001:db8:1111:2222:3333:4444:5555:7777'
+FAR = dict(v6=True, client=SIXES[0], server=('a-server-of-a-long-name.branch-17.example.com', SIXES[1]))
+
+
+def wide(there=None):
+    """Sets whose names have 128 characters."""
+    sets = [memory(), processors(there)] if there else [memory(), processors()]
+    for n, s in enumerate(sets):
+        s.name = (s.name + ' of a name that does not end')[:60].ljust(128, 'xy'[n])
+    return dict(sets=sets, **FAR)
+
+
+def far(*parts, **how):
+    return tale(*parts, **{**FAR, **how})
+
+
+CROWDED = {
+    'asked_late': far(8, pause(5), bad(), 8), 'answered_late': far(8, bad(takes=4.2), 8), 'slow': far(10, bad(10, 2, takes=1.9)),
+    'resent': far(8, bad(between=resends(0)), 8), 'zero_window': far(8, bad(between=client_does_not_read), 8),
+    'unanswered': far(8, hangs, gone), 'stopped': far(7, bad(), idles(60), gone), 'broken': far(8, ends(RST)),
+    'call_failed': far(8, bad(8), denies={DATA: (4200, FROM_9)}), 'no_data': far(8, little_room, bad(9)),
+    'restarted': far(8, leaves(), pause(30), machine(20), bad(), 8), 'other_machine': far(8, leaves(), machine(80000), bad(2), 8),
+    'frozen_clock': far(8, clock_stops, bad(2), 8), 'handles_open': far(opens(30), leaves()), 'many_calls': far(in_steps(25)),
+    'fast_poll': far(bad(100, .05), sets=changing(1)), 'damaged': far(8, bad(8, change=block_size(0, 5))),
+    'not_delivered': tale(bad(16), **wide(lambda n: ())),
+    'block_failed': tale(8, bad(8), 8, asked=lambda m, p: [ask(m), ask(p, 2, 'a'), ask(p, 2, 'b')], **wide(lambda n: ('a', 'b') if n < 8 else ('a',))),
+    'counter_refused': tale(named(lambda m: m.open()), 8, asked=lambda m, p: [ask(m, c) for c in (1, 77)], **wide()),
+    'lost': far(8, named(lost(3, 1)), bad(), 8), 'out_of_order': and_then(far(24), swapped), 'cut': and_then(far(8), snapped(180)),
+    'not_sealed': lambda w: call_says(OPEN, 5, browses=False, protocol=SignedRpc, **{k: x for k, x in FAR.items() if k != 'server'})(w, FAR['server']),
+}
+
 BROKEN = {**LATE, **LADDER, **DURING, **CAPTURE}

@@ -2,6 +2,7 @@
 """`-z pcq,summary` of monitors that are broken and of such as are well: who, what, since which frame, how often, and what the filter finds."""
 
 import json
+import pathlib
 import re
 import time
 from typing import NamedTuple
@@ -9,9 +10,11 @@ from typing import NamedTuple
 import pytest
 
 import kinds
-from broken import BROKEN, RUNGS, STUCK
+from broken import BROKEN, CROWDED, FAR, RUNGS, STUCK, Broken
 from well import QUIET, WELL
 from world import CLIENT, SRV01, World
+
+TOP = pathlib.Path(__file__).parents[2]
 
 MOST = 120      # characters of the first line
 
@@ -117,6 +120,29 @@ def test_nothing_to_do_with_it(said, name):
     found = said(name, QUIET[name])
     assert found.findings == found.json['monitors'] == [] and found.json['healthy'] is None, (found.lines, found.findings)
     assert len(found.lines) == 1 and len(found.lines[0]) <= MOST, found.lines
+
+
+@pytest.mark.parametrize('kind', CROWDED)
+def test_a_line_has_room_for_who_what_and_when(said, kind):
+    """Whatever their names and paths: ends of these are left out, nothing else that a line is for."""
+    found = said('crowded-' + kind, Broken(CROWDED[kind], kind, ()))
+    assert kind in [f['kind'] for f in found.findings], (kind, found.findings)
+    for one in found.findings:
+        frame, says = one['since']['frame'], '|'.join(says for names, says in kinds.KINDS.values() if one['kind'] in names)
+        line = next(x for x in found.lines if one['text'].startswith(x))
+        assert len(line) <= MOST and re.search(r'\bframe %d\b' % frame, line) and re.search(says, line), (line, one)
+        assert one['kind'] in kinds.UNTIMED or time.strftime('%H:%M:%S', time.gmtime(found.world.time(frame))) in line, line
+        assert one['party'] == 'capture' or any(name[:14] in line for name in (FAR['server'][0], FAR['client'])), line
+
+
+def test_fixed_words_leave_room_for_names():
+    """A sentence's own words, the time and the largest frame number, with 10 characters for each name and path."""
+    room = len('00:00:00, frame 4294967295')
+    said = {x for path in (TOP / 'plugin' / 'verdict').glob('*.c') for x in re.findall(r'"([^"\n]*\$[SCF][^"\n]*)"', path.read_text('utf-8'))}
+    assert len(said) > 80
+    for text in said:
+        names, words = re.findall(r'\$[SCF]', text), re.sub(r'\$[SCFTN]', '', text.partition('|')[0])
+        assert len(words) + 10 * len(names) + room <= MOST, text
 
 
 @pytest.mark.parametrize('name', STUCK)
