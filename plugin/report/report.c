@@ -422,8 +422,7 @@ static char *new_nonce(void)
 
 GString *report_text(report *r)
 {
-    verdict_judge(r->verdict);
-    verdict_sort(r->verdict);
+    verdict_judge_worst_first(r->verdict);
     collect_missing(r);
     char *nonce = new_nonce(), *data = data_of(r);
     char **pieces = g_strsplit(report_page, "@NONCE@", -1), *page = g_strjoinv(nonce, pieces);

@@ -13,25 +13,24 @@
 #define UNITS_A_SECOND 1e7
 #define MOST_DRIFT 3600.0
 
-/* Seconds between two samples by the server's clock, 0 if its clocks contradict each other. */
-static double interval_of(const verdict_call *before, const verdict_call *call)
+/* By the server's clock it was taken before the other one, though it was answered behind it. */
+static bool is_overtaken(const verdict_call *call, const verdict_call *other)
 {
-    if (perf_is_older(call->clocks, before->clocks)) {
-        return 0;
-    }
-    double interval = perf_interval(call->clocks, before->clocks);
-    double other = (double)(int64_t)(call->clocks->time_100ns - before->clocks->time_100ns) / UNITS_A_SECOND;
-    bool has_other = call->clocks->time_100ns > 0 && before->clocks->time_100ns > 0;
-
-    return has_other && fabs(interval - other) > MOST_DRIFT ? 0 : interval;
+    bool is_older =
+        call->perf_time != other->perf_time ? call->perf_time < other->perf_time : call->time_100ns < other->time_100ns;
+    return is_older && verdict_overlaps(call, other);
 }
 
-static bool is_overtaken(const verdict_call *before, const verdict_call *call)
+double verdict_interval(const verdict_call *before, const verdict_call *call)
 {
-    if (call->clocks == NULL || before->clocks == NULL) {
-        return false;
-    }
-    return perf_is_older(call->clocks, before->clocks) && verdict_overlaps(call, before);
+    const perf_point old = {
+        .perf_time = before->perf_time, .perf_freq = before->perf_freq, .time_100ns = before->time_100ns};
+    const perf_point new = {.perf_time = call->perf_time, .perf_freq = call->perf_freq, .time_100ns = call->time_100ns};
+    double interval = perf_is_older(&new, &old) ? 0 : perf_interval(&new, &old);
+    double other = (double)(int64_t)(new.time_100ns - old.time_100ns) / UNITS_A_SECOND;
+    bool has_other = new.time_100ns > 0 && old.time_100ns > 0;
+
+    return has_other && fabs(interval - other) > MOST_DRIFT ? 0 : interval;
 }
 
 static void take_intervals(const verdict_monitor *monitor, perf_spread *intervals, double *longest)
@@ -41,10 +40,11 @@ static void take_intervals(const verdict_monitor *monitor, perf_spread *interval
 
     for (unsigned i = 0; i < monitor->calls->len; i++) {
         const verdict_call *call = verdict_call_at(monitor, i);
-        if (call->outcome != CALL_SAMPLE || (before && is_overtaken(before, call))) {
+        if (call->outcome != CALL_SAMPLE || (before && is_overtaken(call, before))) {
             continue;
         }
-        double interval = before && (!by_question || before->subject == call->subject) ? interval_of(before, call) : 0;
+        double interval =
+            before && (!by_question || before->subject == call->subject) ? verdict_interval(before, call) : 0;
         if (interval > 0) {
             perf_spread_add(intervals, interval);
             *longest = MAX(*longest, interval);

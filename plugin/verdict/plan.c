@@ -387,54 +387,37 @@ static void find_slow(plan *p)
 
 typedef enum { CLOCK_GOES_ON, CLOCK_STANDS, CLOCK_RESTARTED, CLOCK_OF_ANOTHER } clock_step;
 
-static clock_step step_of(const verdict_call *before, const verdict_call *call)
+static clock_step step_of(const verdict_call *old, const verdict_call *new)
 {
-    const perf_point *old = before->clocks, *new = call->clocks;
-    double elapsed = call->answered - before->answered;
-    double ticked = new->perf_freq > 0 ? ((double)new->perf_time - (double)old->perf_time) / (double)new->perf_freq : 0;
+    double elapsed = new->answered - old->answered, most = OTHER_CLOCK + elapsed / 2;
+    double frequency = new->perf_freq > 0 ? (double)new->perf_freq : INFINITY;
+    double ticked = ((double)new->perf_time - (double)old->perf_time) / frequency;
     double passed = (double)(int64_t)(new->time_100ns - old->time_100ns) / 1e7;
-
     bool stands = new->perf_time == old->perf_time && old->perf_time > 0;
     bool date_stands = new->time_100ns == old->time_100ns && old->time_100ns > 0;
+
     if ((stands && date_stands) || ((stands || date_stands) && elapsed >= LONG_TICK)) {
         return CLOCK_STANDS;
     }
-    if (perf_is_older(new, old) && new->perf_time < old->perf_time) {
-        double up = new->perf_freq > 0 ? (double)new->perf_time / (double)new->perf_freq : 0;
-        return up <= elapsed + OTHER_CLOCK ? CLOCK_RESTARTED : CLOCK_OF_ANOTHER;
+    if (new->perf_time < old->perf_time) {
+        return (double)new->perf_time / frequency <= elapsed + OTHER_CLOCK ? CLOCK_RESTARTED : CLOCK_OF_ANOTHER;
     }
-    bool is_other =
-        fabs(ticked - elapsed) > OTHER_CLOCK + elapsed / 2 && fabs(passed - elapsed) <= OTHER_CLOCK + elapsed / 2;
+    bool is_other = fabs(ticked - elapsed) > most && fabs(passed - elapsed) <= most;
     return is_other && new->perf_freq == old->perf_freq ? CLOCK_OF_ANOTHER : CLOCK_GOES_ON;
 }
 
-/* Seconds between two samples by the server's clocks; negative: not known, or they do not agree. */
-static double seconds_there(const verdict_call *before, const verdict_call *call)
-{
-    const perf_point *old = before->clocks, *new = call->clocks;
-
-    if (old == NULL || new == NULL || new->perf_freq == 0 || old->time_100ns == 0 ||
-        step_of(before, call) != CLOCK_GOES_ON) {
-        return -1;
-    }
-    double ticked = ((double)new->perf_time - (double)old->perf_time) / (double)new->perf_freq;
-    double passed = (double)(int64_t)(new->time_100ns - old->time_100ns) / 1e7;
-    return ticked > 0 && fabs(ticked - passed) < ticked / 10 ? ticked : -1;
-}
-
-/* By the server's clocks the sample was in time: it is the capture's clock that was set. */
+/* By the server's clock the sample was in time: it is the capture's clock that was set. */
 static bool is_in_time_there(const plan *p, const plan_gap *gap, double most)
 {
-    double there = seconds_there(verdict_call_at(p->monitor, gap->before), verdict_call_at(p->monitor, gap->at));
+    const verdict_call *before = verdict_call_at(p->monitor, gap->before), *call = verdict_call_at(p->monitor, gap->at);
+    double there = verdict_interval(before, call);
 
-    return there >= 0 && there <= most;
+    return before->time_100ns > 0 && step_of(before, call) == CLOCK_GOES_ON && there > 0 && there <= most;
 }
 
 static bool has_new_clock(const verdict_monitor *monitor, const plan_gap *gap)
 {
-    const verdict_call *before = verdict_call_at(monitor, gap->before), *call = verdict_call_at(monitor, gap->at);
-
-    return before->clocks && call->clocks && step_of(before, call) >= CLOCK_RESTARTED;
+    return step_of(verdict_call_at(monitor, gap->before), verdict_call_at(monitor, gap->at)) >= CLOCK_RESTARTED;
 }
 
 /* --- Late ------------------------------------------------------------------------------------------------------ */
@@ -580,7 +563,7 @@ static void find_clocks(const verdict_monitor *monitor)
 
     for (unsigned i = 0; i < monitor->calls->len; i++) {
         const verdict_call *call = verdict_call_at(monitor, i);
-        if (call->clocks == NULL || (before && verdict_overlaps(call, before))) {
+        if (call->outcome != CALL_SAMPLE || (before && verdict_overlaps(call, before))) {
             continue;
         }
         clock_step step = before ? step_of(before, call) : CLOCK_GOES_ON;

@@ -384,8 +384,7 @@ static void draw(void *data)
     summary *s = data;
     GString *text = g_string_new(NULL);
 
-    verdict_judge(s->verdict);
-    verdict_sort(s->verdict);
+    verdict_judge_worst_first(s->verdict);
     (s->is_json ? write_json : write_text)(text, s->verdict);
     output_text(s->path, text);
     g_string_free(text, TRUE);
@@ -479,8 +478,7 @@ static void judge_findings(taps_table *t)
     verdict *v = ((verdict_table *)t)->verdict;
 
     table_clear(t);
-    verdict_judge(v);
-    verdict_sort(v);
+    verdict_judge_worst_first(v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
         for (unsigned n = 0; n < monitor->findings->len; n++) {

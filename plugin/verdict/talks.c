@@ -32,7 +32,6 @@ static void talk_free(void *data)
     verdict_books_free(talk);
     g_clear_pointer(&talk->values, g_bytes_unref);
     g_array_unref(talk->calls);
-    g_ptr_array_unref(talk->clocks);
     g_free(talk->client);
     g_free(talk->server);
     g_free(talk->account);
@@ -95,7 +94,6 @@ static verdict_talk *talk_new(verdict *v, packet_info *pinfo, const tapped_call 
     talk->account = g_strdup(account_of(pinfo));
     talk->is_sealed = tapped->sealed.connection != NULL;
     talk->calls = g_array_new(FALSE, FALSE, sizeof(verdict_call));
-    talk->clocks = g_ptr_array_new_with_free_func(g_free);
     talk->missing = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
     g_ptr_array_add(v->talks, talk);
     return talk;
@@ -217,41 +215,24 @@ static verdict_call *call_of(verdict_talk *talk, const packet_info *pinfo, const
     return &g_array_index(talk->calls, verdict_call, place);
 }
 
-static unsigned subject_of(const tapped_call *tapped)
-{
-    unsigned hash = tapped->subject ? wmem_strong_hash(tapped->subject, tapped->subject_size) : 0;
-
-    return hash * 31 + tapped->request_code;
-}
-
-/* What stands for the clocks of a sealed sample, which nobody reads; frames are its events. */
-static void keep_request_time(verdict_talk *talk, verdict_call *call, const packet_info *pinfo,
-                              const tapped_sealed *sealed)
-{
-    enum { NANOSECONDS = 1000000000 };
-
-    call->clocks = g_new(perf_point, 1);
-    *call->clocks = (perf_point){.perf_time = (uint64_t)sealed->request_time.secs * NANOSECONDS +
-                                              (uint64_t)sealed->request_time.nsecs,
-                                 .perf_freq = NANOSECONDS};
-    g_ptr_array_add(talk->clocks, call->clocks);
-    call->request_event = sealed->request_frame;
-    call->event = pinfo->num;
-}
-
+/* Of a sealed sample, whose clocks nobody reads, its request's time stands for them; frames are its events. */
 static void keep_clocks(verdict_talk *talk, verdict_call *call, packet_info *pinfo, const tapped_call *tapped)
 {
+    enum { NANOSECONDS = 1000000000 };
+    const nstime_t *asked = &tapped->sealed.request_time;
+
     if (!tapped->handle || !tapped->answer || !tapped->answer->sample) {
-        keep_request_time(talk, call, pinfo, &tapped->sealed);
+        call->perf_time = (uint64_t)asked->secs * NANOSECONDS + (uint64_t)asked->nsecs;
+        call->perf_freq = NANOSECONDS;
+        call->request_event = tapped->sealed.request_frame;
+        call->event = pinfo->num;
         return;
     }
     const perf_point *clocks = readings_clocks(readings_begin_for_all(pinfo->pool, tapped->answer));
-    double seconds = ((double)(int64_t)(clocks->time_100ns - EPOCH_1970)) / UNITS_A_SECOND;
-    double offset = seconds - (double)pinfo->abs_ts.secs - pinfo->abs_ts.nsecs / 1e9;
-    call->clocks = g_new(perf_point, 1);
-    *call->clocks =
-        (perf_point){.perf_time = clocks->perf_time, .perf_freq = clocks->perf_freq, .time_100ns = clocks->time_100ns};
-    g_ptr_array_add(talk->clocks, call->clocks);
+    double offset = ((double)(int64_t)(clocks->time_100ns - EPOCH_1970)) / UNITS_A_SECOND - call->answered;
+    call->perf_time = clocks->perf_time;
+    call->perf_freq = clocks->perf_freq;
+    call->time_100ns = clocks->time_100ns;
     call->request_event = tapped->answer->request_event;
     call->event = tapped->answer->event;
     if ((pinfo->presence_flags & PINFO_HAS_TS) && fabs(offset) < MAX_CLOCK_OFFSET) {
@@ -285,7 +266,8 @@ static void count_call(verdict_talk *talk, packet_info *pinfo, const tapped_call
     double now = nstime_to_sec(&pinfo->abs_ts);
 
     call->connection = connection;
-    call->subject = subject_of(tapped);
+    call->subject = tapped->request_code;
+    call->subject += tapped->subject ? 31 * wmem_strong_hash(tapped->subject, tapped->subject_size) : 0;
     if (!tapped->is_response) {
         call->asked = now;
         call->asked_frame = pinfo->num;
@@ -630,23 +612,25 @@ void verdict_judge(verdict *v)
     }
 }
 
-void verdict_sort(verdict *v)
+void verdict_judge_worst_first(verdict *v)
 {
-    GPtrArray *shown = g_ptr_array_new_with_free_func(monitor_free);
+    GPtrArray *judged, *shown = g_ptr_array_new_with_free_func(monitor_free);
 
-    for (unsigned i = 0; i < v->monitors->len; i++) {
-        verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
-        bool is_last = i + 1 == v->monitors->len && shown->len == 0;
+    verdict_judge(v);
+    judged = v->monitors;
+    v->monitors = shown;
+    g_ptr_array_set_free_func(judged, NULL);
+    for (unsigned i = 0; i < judged->len; i++) {
+        verdict_monitor *monitor = g_ptr_array_index(judged, i);
+        bool is_last = i + 1 == judged->len && shown->len == 0;
         if (is_shown(monitor) || is_last) {
             g_ptr_array_add(shown, monitor);
         } else {
             monitor_free(monitor);
         }
     }
-    g_ptr_array_set_free_func(v->monitors, NULL);
-    g_ptr_array_unref(v->monitors);
-    v->monitors = shown;
-    g_ptr_array_sort(v->monitors, compare_monitors);
+    g_ptr_array_unref(judged);
+    g_ptr_array_sort(shown, compare_monitors);
 }
 
 /* --- All of it ------------------------------------------------------------------------------------------------- */

@@ -34,8 +34,8 @@ typedef struct {
     uint32_t request_event, event; /* of a sample */
     const char *operation;         /* interned */
     const verdict_connection *connection;
-    perf_point *clocks; /* of a sample, in the talk's memory; sealed ones by when they were asked for */
-    unsigned subject;   /* stands for what it is about */
+    uint64_t perf_time, perf_freq, time_100ns; /* of a sample; sealed ones by when they were asked for */
+    unsigned subject;                          /* stands for what it is about */
     uint32_t status;
     uint32_t size;       /* of its data */
     uint32_t talk;       /* number of its talk among those of the monitor */
@@ -97,7 +97,6 @@ typedef struct {
     double offsets;  /* of the server's clock from the capture's, added up, */
     uint64_t num_offsets;
     GArray *calls;         /* verdict_call */
-    GPtrArray *clocks;     /* what calls point to */
     GHashTable *missing;   /* kind, status and path -> verdict_missing */
     uint64_t more_missing; /* for which there was no room */
     book books[NUM_BOOKS];
@@ -171,9 +170,9 @@ void verdict_reset_all(void);
 /* Each call. */
 void verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped);
 
-/* Makes the monitors of what was counted until now, and judges them; leaves those of which there is something to say, the worst first. */
+/* Makes the monitors of what was counted until now, and judges them; or leaves those of which there is something to say, the worst first. */
 void verdict_judge(verdict *v);
-void verdict_sort(verdict *v);
+void verdict_judge_worst_first(verdict *v);
 
 /* The first of a book has words. */
 bool verdict_book(verdict_talk *talk, book_kind kind, packet_info *pinfo);
@@ -195,5 +194,6 @@ double verdict_plan_usual(const verdict_monitor *monitor);
 /* capture.c: `lacks_some`: a sample may have been there. */
 void verdict_capture_find(const verdict_monitor *monitor, bool lacks_some);
 
-/* figures.c: of what was joined. */
+/* figures.c: seconds between two samples by the server's clock, 0: its clocks contradict each other; and figures of what was joined. */
+double verdict_interval(const verdict_call *before, const verdict_call *call);
 void verdict_figures(verdict_monitor *monitor);

@@ -94,16 +94,11 @@ static void connection_free(void *data)
 {
     verdict_connection *connection = data;
 
-    for (GArray **array = &connection->syns; array; array = array == &connection->syns ? &connection->events : NULL) {
-        if (*array) {
-            g_array_unref(*array);
-        }
-    }
-    if (connection->asked) {
-        g_hash_table_destroy(connection->asked);
-        g_hash_table_destroy(connection->pipes);
-        g_hash_table_destroy(connection->other_trees);
-    }
+    g_clear_pointer(&connection->syns, g_array_unref);
+    g_clear_pointer(&connection->events, g_array_unref);
+    g_clear_pointer(&connection->asked, g_hash_table_destroy);
+    g_clear_pointer(&connection->pipes, g_hash_table_destroy);
+    g_clear_pointer(&connection->other_trees, g_hash_table_destroy);
     g_free(connection);
 }
 
