@@ -50,27 +50,23 @@ static void restart(void *data)
 {
     report *r = data;
 
-    verdict_reset(r->verdict);
-    if (r->missing) {
+    if (r->verdict) {
+        verdict_reset(r->verdict);
         series_end(&r->series);
         g_hash_table_destroy(r->missing);
+    } else {
+        r->verdict = verdict_new(true);
+        r->of_calls_alone = !verdict_wire_is_watching();
     }
     *r = (report){.task = r->task, .verdict = r->verdict, .of_calls_alone = r->of_calls_alone};
     r->missing = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
     series_begin(&r->series);
 }
 
-static void make(report *r)
-{
-    r->verdict = verdict_new(true);
-    r->of_calls_alone = !verdict_wire_is_watching();
-}
-
 report *report_new(void)
 {
     report *r = g_new0(report, 1);
 
-    make(r);
     restart(r);
     return r;
 }
@@ -465,14 +461,13 @@ static void draw(void *data)
     }
 }
 
-static bool begin(void *data)
+static bool begin(void *data _U_)
 {
     if (!report_is_built()) {
         output_failed("pcq: " NO_LIBRARY);
         return false;
     }
     verdict_watch();
-    make(data);
     return true;
 }
 

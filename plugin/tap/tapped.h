@@ -173,7 +173,7 @@ typedef struct watch_rows watch_paths;
 /* As a watched counter has them. NULL, and *error says why, if the text is no paths. Kept as long as the program. */
 watch_paths *watch_paths_new(const char *text, char **error);
 
-/* NULL fits none. */
+/* No path fits some, and any fits all. */
 bool watch_paths_fit(watch_paths *paths, const char *path);
 
 /* The first, second … of those that none of the paths until now fits, and how many these are; NULL behind the last. */

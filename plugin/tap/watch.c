@@ -38,19 +38,9 @@ static int proto_watch;
 static struct watch_rows watched; /* that became fields */
 static hf_register_info *fields;  /* theirs */
 
-/* The same for nearly all paths. */
-static watch_row *none[] = {NULL};
-
-static void free_fitting(void *fits)
-{
-    if (fits != none) {
-        g_free(fits);
-    }
-}
-
 static GHashTable *new_found(void)
 {
-    return g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, free_fitting);
+    return g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
 }
 
 UAT_CSTRING_CB_DEF(table, name, table_row)
@@ -229,17 +219,15 @@ static bool row_fits(const watch_row *row, const char *path)
     return false;
 }
 
-/* Of nothing, or as GLib's memory. */
 static watch_row **find_fitting(const struct watch_rows *among, const char *shown_path)
 {
-    watch_row **fits = none;
+    watch_row **fits = g_new0(watch_row *, among->count + 1);
     unsigned count = 0;
     char *path = in_capitals(shown_path);
 
     for (unsigned i = 0; i < among->count; i++) {
         if (row_fits(&among->rows[i], path)) {
             among->rows[i].is_met = true;
-            fits = fits == none ? g_new0(watch_row *, among->count + 1) : fits;
             fits[count++] = &among->rows[i];
         }
     }
@@ -249,6 +237,7 @@ static watch_row **find_fitting(const struct watch_rows *among, const char *show
 
 static watch_row *const *fitting(struct watch_rows *among, const char *path)
 {
+    static watch_row *none[] = {NULL};
     watch_row **fits = path && among->count > 0 ? g_hash_table_lookup(among->found, path) : none;
 
     if (fits == NULL) {
@@ -303,7 +292,7 @@ watch_paths *watch_paths_new(const char *text, char **error)
 
 bool watch_paths_fit(watch_paths *paths, const char *path)
 {
-    return *fitting(paths, path) != NULL;
+    return paths == NULL || *fitting(paths, path) != NULL;
 }
 
 const char *watch_paths_unmet(const watch_paths *paths, unsigned number, unsigned *among)

@@ -64,16 +64,11 @@ static void tree_begin(stats_tree *tree)
 /* What makes two calls the same: who asks whom for what. */
 static char *call_key(const packet_info *pinfo, const tapped_call *tapped)
 {
-    char *client = address_to_str(pinfo->pool, &pinfo->dst);
-    wmem_strbuf_t *key = wmem_strbuf_new(pinfo->pool, NULL);
+    const char *subject =
+        tapped->subject ? bytes_to_str_maxlen(pinfo->pool, tapped->subject, tapped->subject_size, 0) : "";
 
-    wmem_strbuf_append_printf(key, "%s %s %s %s ", protocol_name(tapped), tapped->operation,
-                              tapped->kind ? tapped->kind : "", client);
-    wmem_strbuf_append(key, tapped_server(tapped));
-    for (uint32_t i = 0; i < tapped->subject_size; i++) {
-        wmem_strbuf_append_printf(key, "%02x", ((const uint8_t *)tapped->subject)[i]);
-    }
-    return g_strdup(wmem_strbuf_get_str(key));
+    return g_strjoin(" ", protocol_name(tapped), tapped->operation, tapped->kind ? tapped->kind : "",
+                     address_to_str(pinfo->pool, &pinfo->dst), tapped_server(tapped), subject, NULL);
 }
 
 /* A response without the data that it could have, or one with them. */

@@ -54,8 +54,7 @@ typedef struct {
 typedef struct {
     GHashTable *series; /* path -> series */
     uint64_t answers;
-    answer_count all;
-    GHashTable *objects; /* title of an object -> answer_count */
+    GHashTable *objects; /* title of an object, "" of all -> answer_count */
 } follower;
 
 static GHashTable *followers; /* state_handle -> follower */
@@ -117,17 +116,13 @@ static void show(taps_table *t, unsigned row)
 
 /* --- Values ---------------------------------------------------------------------------------------------------- */
 
-static answer_count *count_of(follower *f, readings *r, bool is_hkpd)
+static answer_count *count_of(follower *f, const char *object)
 {
-    const char *set = is_hkpd ? readings_set(r) : NULL;
-    answer_count *count = &f->all;
+    answer_count *count = g_hash_table_lookup(f->objects, object);
 
-    if (set) {
-        count = g_hash_table_lookup(f->objects, set);
-        if (count == NULL) {
-            count = g_new0(answer_count, 1);
-            g_hash_table_insert(f->objects, g_strdup(set), count);
-        }
+    if (count == NULL) {
+        count = g_new0(answer_count, 1);
+        g_hash_table_insert(f->objects, g_strdup(object), count);
     }
     if (count->last != f->answers) {
         count->last = f->answers;
@@ -136,17 +131,12 @@ static answer_count *count_of(follower *f, readings *r, bool is_hkpd)
     return count;
 }
 
-static bool is_asked_for(const taps_table *t, const char *path)
-{
-    return t->paths == NULL || watch_paths_fit(t->paths, path);
-}
-
 static series *series_of(taps_table *t, follower *f, readings *r)
 {
     const char *path = readings_path(r), *place = tapped_handle_of(r->answer.handle).place;
     series *s = path ? g_hash_table_lookup(f->series, path) : NULL;
 
-    if (path && s == NULL && is_asked_for(t, path)) {
+    if (path && s == NULL && watch_paths_fit(t->paths, path)) {
         const char *shown = place ? wmem_strdup_printf(r->pool, "%s (%s)", path, place) : path;
         s = g_new0(series, 1);
         s->counter = table_row(t, shown, shown, NULL);
@@ -156,62 +146,53 @@ static series *series_of(taps_table *t, follower *f, readings *r)
     return s;
 }
 
-static void count_marks(taps_table *t, counter *c, const readings *r, const perf_result *result)
+/* Of the reading that was pulled last. True if it is assumed whose it is. */
+static bool count_marks(taps_table *t, const readings *r, const perf_result *result)
 {
     unsigned marks = left_out_marks(r, result);
 
-    c->assumed += (marks & LEFT_OUT_ASSUMED) != 0;
     left_out_count_marks(&t->left, tapped_handle_of(r->answer.handle), marks);
+    return (marks & LEFT_OUT_ASSUMED) != 0;
 }
 
-static void count_sample(taps_table *t, counter *c, readings *r)
-{
-    perf_result result = readings_result(r);
-
-    c->samples++;
-    count_marks(t, c, r, &result);
-    if (result.none == PERF_NONE_OK) {
-        perf_summary_add(&c->results, result.value);
-    } else if (perf_is_reset(result.none)) {
-        c->resets++;
-    }
-}
-
-static void count_value(taps_table *t, follower *f, readings *r, const reading *at, answer_count *answered)
+static void count_value(taps_table *t, follower *f, readings *r, answer_count *answered)
 {
     series *s = series_of(t, f, r);
 
-    if (s == NULL && t->paths == NULL) {
-        const perf_result result = readings_result(r);
-        left_out_count_marks(&t->left, tapped_handle_of(r->answer.handle), left_out_marks(r, &result));
-    } else if (s && s->seen == answered->answers) {
+    if (s && s->seen == answered->answers) {
         t->left.repeated++;
-    }
-    if (s == NULL || s->seen == answered->answers) {
         return;
     }
-    if (s->seen > 0 && answered == s->answered) {
-        s->counter->gaps += answered->answers - s->seen - 1;
+    if (s == NULL && t->paths) {
+        return;
     }
-    s->answered = answered;
-    s->seen = answered->answers;
-    count_sample(t, s->counter, r);
-    s->counter->unit = at->counter->type ? at->counter->type->unit : s->counter->unit;
-    table_changed(t, s->counter->row);
+    perf_result result = readings_result(r);
+    bool is_assumed = count_marks(t, r, &result);
+    if (s) {
+        counter *c = s->counter;
+        c->gaps += s->seen > 0 && answered == s->answered ? answered->answers - s->seen - 1 : 0;
+        s->answered = answered;
+        s->seen = answered->answers;
+        c->samples++;
+        c->assumed += is_assumed;
+        c->resets += perf_is_reset(result.none);
+        if (result.none == PERF_NONE_OK) {
+            perf_summary_add(&c->results, result.value);
+        }
+        c->unit = r->at.counter->type ? r->at.counter->type->unit : c->unit;
+        table_changed(t, c->row);
+    }
 }
 
 /* Of an identifier, or of the block that `r` is at. */
 static void count_refusal(taps_table *t, const char *path, const readings *r)
 {
-    if (!is_asked_for(t, path)) {
-        return;
+    if (watch_paths_fit(t->paths, path)) {
+        counter *c = table_row(t, path, path, NULL);
+        c->refusals++;
+        c->assumed += r && count_marks(t, r, &(perf_result){0, PERF_NONE_OK});
+        table_changed(t, c->row);
     }
-    counter *c = table_row(t, path, path, NULL);
-    c->refusals++;
-    if (r) {
-        count_marks(t, c, r, &(perf_result){0, PERF_NONE_OK});
-    }
-    table_changed(t, c->row);
 }
 
 static void count_answer(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
@@ -224,18 +205,19 @@ static void count_answer(taps_table *t, packet_info *pinfo, const tapped_call *t
 
     r->with_refusals = true;
     f->answers++;
-    count_of(f, r, false);
+    count_of(f, "");
     while ((at = readings_next(r)) != NULL) {
         if (r->number != number) {
+            const char *object = tapped->is_hkpd ? readings_set(r) : NULL;
             number = r->number;
-            answered = count_of(f, r, tapped->is_hkpd);
+            answered = count_of(f, object ? object : "");
         }
-        if (!at->is_refused && !at->is_text) {
-            count_value(t, f, r, at, answered);
-        } else if (at->is_refused && readings_path(r)) {
+        if (at->is_text) {
+            t->left.texts += watch_paths_fit(t->paths, readings_path(r));
+        } else if (!at->is_refused) {
+            count_value(t, f, r, answered);
+        } else if (readings_path(r)) {
             count_refusal(t, readings_path(r), r);
-        } else if (at->is_text) {
-            t->left.texts += t->paths == NULL || (readings_path(r) && is_asked_for(t, readings_path(r)));
         }
     }
 }

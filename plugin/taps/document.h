@@ -38,7 +38,6 @@ typedef struct {
     uint32_t number; /* of its handle */
     bool is_hkpd;
     unsigned session; /* of tshark -M, whose handles are counted anew in each; 0 in the first */
-    bool is_listed;   /* among export objects */
     uint32_t first_frame;
     uint64_t left_out; /* values, when it was written last: their columns found no room */
     char *machine;

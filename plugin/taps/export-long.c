@@ -155,7 +155,7 @@ static void count(void *data, packet_info *pinfo, const tapped_call *tapped)
     r->with_refusals = true;
     begin_answer(export, pinfo, r, tapped->is_hkpd);
     while (readings_next(r)) {
-        if (export->task.paths == NULL || watch_paths_fit(export->task.paths, readings_path(r))) {
+        if (watch_paths_fit(export->task.paths, readings_path(r))) {
             write_reading(export, r);
         }
     }

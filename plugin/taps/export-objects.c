@@ -24,7 +24,8 @@
 /* The one list that is filled. */
 static struct {
     int tap;
-    documents *documents;       /* that objects are made of, NULL as long as there was no answer */
+    documents *documents;       /* that objects are made of, NULL as long as there was no answer, */
+    unsigned listed;            /* and of them; in order at the first look */
     bool has_names;             /* they are listed */
     export_object_list_t *list; /* NULL before the first call */
     uint32_t frame;             /* that was handed over last */
@@ -59,7 +60,7 @@ static void list_document(document *doc)
     if (host > LONGEST_HOST) {
         host = (size_t)(g_utf8_find_prev_char(doc->machine, doc->machine + LONGEST_HOST + 1) - doc->machine);
     }
-    doc->is_listed = true;
+    objects.listed++;
     document_write(objects.documents, doc, NULL, text);
     /* the host first; a name that begins with a dot would be hidden */
     char *suffix = document_suffix(doc);
@@ -79,16 +80,6 @@ static void list_names(void)
     }
 }
 
-static bool is_all_listed(void)
-{
-    for (unsigned i = 0; objects.documents && i < objects.documents->all->len; i++) {
-        if (!((const document *)g_ptr_array_index(objects.documents->all, i))->is_listed) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static void list_report(void)
 {
     if (objects.report && report_is_built()) {
@@ -106,11 +97,8 @@ static void list_report(void)
 /* What is not listed yet. */
 static void list_rest(void)
 {
-    for (unsigned i = 0; objects.documents && i < objects.documents->all->len; i++) {
-        document *doc = g_ptr_array_index(objects.documents->all, i);
-        if (!doc->is_listed) {
-            list_document(doc);
-        }
+    while (objects.documents && objects.listed < objects.documents->all->len) {
+        list_document(g_ptr_array_index(objects.documents->all, objects.listed));
     }
     if (objects.documents) {
         documents_count_marks(objects.documents, &objects.left);
@@ -133,7 +121,7 @@ static void objects_draw(void *data _U_)
     if (objects.first_look) {
         list_rest();
     }
-    if (is_all_listed()) {
+    if (objects.documents == NULL || objects.listed == objects.documents->all->len) {
         list_report();
     }
     if (!objects.has_said) {
@@ -149,6 +137,7 @@ static void objects_reset(void)
     objects.has_said = false;
     objects.left = (left_out){.any_read = false};
     objects.has_names = false;
+    objects.listed = 0;
     if (objects.documents) {
         documents_free(g_steal_pointer(&objects.documents));
     }
