@@ -33,80 +33,42 @@ double perf_summary_mean(const perf_summary *summary)
 
 /* --- Median -------------------------------------------------------------- */
 
-/* Puts neighbours together as long as none becomes heavier than its share. */
-static void thin_out(perf_spread *spread)
-{
-    uint64_t share = spread->count / PERF_SPREAD_RANKS;
-    uint32_t to = 0;
-
-    for (uint32_t i = 1; i < spread->num_values; i++) {
-        perf_spread_value *kept = &spread->values[to], *next = &spread->values[i];
-        if (kept->weight + next->weight <= share) {
-            if (next->weight > kept->weight) {
-                kept->value = next->value;
-            }
-            kept->weight += next->weight;
-        } else {
-            spread->values[++to] = *next;
-        }
-    }
-    spread->num_values = to + 1;
-}
-
 static bool make_room(perf_spread *spread)
 {
-    if (spread->num_values < spread->room) {
-        return true;
-    }
-    if (spread->room >= PERF_SPREAD_EXACT) {
-        thin_out(spread);
-        return true;
-    }
     uint32_t room = spread->room > 0 ? 2 * spread->room : FIRST_ROOM;
-    perf_spread_value *values = realloc(spread->values, room * sizeof *values);
-    if (values == NULL) {
-        return false;
+    perf_spread_value *values =
+        spread->num_values < spread->room ? spread->values : realloc(spread->values, room * sizeof *values);
+
+    if (values && spread->num_values == spread->room) {
+        spread->room = room;
     }
-    spread->values = values;
-    spread->room = room;
-    return true;
+    spread->values = values ? values : spread->values;
+    return values != NULL;
 }
 
-/* The first that is larger. */
-static uint32_t place_of(const perf_spread *spread, double value)
+static void forget_oldest(perf_spread *spread)
 {
-    uint32_t low = 0, high = spread->num_values;
+    uint32_t at = 0;
 
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (spread->values[middle].value <= value) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+    while (spread->values[at].number != spread->count - PERF_SPREAD_NEWEST) {
+        at++;
     }
-    return low;
-}
-
-static void add_weighted(perf_spread *spread, double value, uint64_t weight)
-{
-    if (!make_room(spread)) {
-        return;
-    }
-    uint32_t at = place_of(spread, value);
-    spread->count += weight;
-    if (at > 0 && spread->values[at - 1].value == value) {
-        spread->values[at - 1].weight += weight;
-        return;
-    }
-    memmove(spread->values + at + 1, spread->values + at, (spread->num_values - at) * sizeof *spread->values);
-    spread->values[at] = (perf_spread_value){value, weight};
-    spread->num_values++;
+    spread->num_values--;
+    memmove(spread->values + at, spread->values + at + 1, (spread->num_values - at) * sizeof *spread->values);
 }
 
 void perf_spread_add(perf_spread *spread, double value)
 {
-    add_weighted(spread, value, 1);
+    if (spread->num_values == PERF_SPREAD_NEWEST) {
+        forget_oldest(spread);
+    }
+    if (make_room(spread)) {
+        uint32_t at = spread->num_values++;
+        for (; at > 0 && spread->values[at - 1].value > value; at--) {
+            spread->values[at] = spread->values[at - 1];
+        }
+        spread->values[at] = (perf_spread_value){value, spread->count++};
+    }
 }
 
 void perf_spread_free(perf_spread *spread)
@@ -115,22 +77,11 @@ void perf_spread_free(perf_spread *spread)
     memset(spread, 0, sizeof *spread);
 }
 
-/* The number at this place of all in order, from 0. */
-static double value_at(const perf_spread *spread, uint64_t place)
-{
-    const perf_spread_value *at = spread->values;
-
-    for (; place >= at->weight; at++) {
-        place -= at->weight;
-    }
-    return at->value;
-}
-
 double perf_spread_median(const perf_spread *spread)
 {
-    uint64_t low = (spread->count - 1) / 2, high = spread->count / 2;
+    uint32_t count = spread->num_values;
 
-    return spread->count > 0 ? value_at(spread, low) / 2 + value_at(spread, high) / 2 : 0;
+    return count > 0 ? spread->values[(count - 1) / 2].value / 2 + spread->values[count / 2].value / 2 : 0;
 }
 
 double perf_spread_deviation(const perf_spread *spread, double median)
@@ -138,7 +89,7 @@ double perf_spread_deviation(const perf_spread *spread, double median)
     perf_spread distances = {0};
 
     for (uint32_t i = 0; i < spread->num_values; i++) {
-        add_weighted(&distances, fabs(spread->values[i].value - median), spread->values[i].weight);
+        perf_spread_add(&distances, fabs(spread->values[i].value - median));
     }
     double deviation = perf_spread_median(&distances);
     perf_spread_free(&distances);

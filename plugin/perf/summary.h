@@ -23,22 +23,20 @@ typedef struct perf_summary {
 void perf_summary_add(perf_summary *summary, double value);
 double perf_summary_mean(const perf_summary *summary);
 
-/* Median and spread in bounded memory (64 KiB): exact for up to PERF_SPREAD_EXACT numbers. Beyond, neighbours become one
- * that counts for both, so that the result is one of the numbers at most n / PERF_SPREAD_RANKS places away. */
-#define PERF_SPREAD_EXACT 4096
-#define PERF_SPREAD_RANKS 1024
+/* Median and spread of the newest numbers, in bounded memory (16 KiB). */
+#define PERF_SPREAD_NEWEST 1024
 
 typedef struct perf_spread_value {
     double value;
-    uint64_t weight;
+    uint64_t number; /* how many came before it */
 } perf_spread_value;
 
 /* Begins as zeros. */
 typedef struct perf_spread {
-    perf_spread_value *values; /* ascending */
+    perf_spread_value *values; /* ascending by value */
     uint32_t num_values;
     uint32_t room;
-    uint64_t count; /* of the numbers, and the sum of all weights */
+    uint64_t count; /* of all numbers */
 } perf_spread;
 
 /* Without memory the number does not count. */
