@@ -13,6 +13,7 @@
 #include "tap/tapped.h"
 #include "text/value-strings.h"
 #include "pcq/pcq-data.h"
+#include "perf/bytes.h"
 #include "tree/fields.h"
 #include "names/names.h"
 #include "tap/watch.h"

@@ -14,7 +14,7 @@
 #include <epan/prefs-int.h>
 
 #include "tree/fields.h"
-#include "text/writer.h"
+#include "text/numbers.h"
 
 static const rpc_fields *perflib;
 static const value_string *operations[NUM_RPC_INTERFACES]; /* that are followed */

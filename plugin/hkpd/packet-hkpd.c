@@ -239,7 +239,7 @@ static int end_pdu(hkpd_pdu *p)
 /* --- Handles --------------------------------------------------------------------------------------------------- */
 
 /* NULL of another key, and of none. */
-static hkpd_key *key_of(const state_handle *handle)
+static hkpd_key *handle_key(const state_handle *handle)
 {
     return handle ? handle->key : NULL;
 }
@@ -247,7 +247,7 @@ static hkpd_key *key_of(const state_handle *handle)
 /* True for the predefined keys. Those below HKEY_LOCAL_MACHINE are ordinary ones: their calls stay as they are. */
 static bool is_shown(const state_handle *handle)
 {
-    const hkpd_key *key = key_of(handle);
+    const hkpd_key *key = handle_key(handle);
 
     return key && key->name.kind <= KEY_NLS_TEXT;
 }
@@ -320,7 +320,7 @@ static const char *key_text(const hkpd_pdu *p, key_name key)
 /* The handle of this call, with where it was opened and closed. */
 static void show_handle(hkpd_pdu *p, const state_handle *handle)
 {
-    const hkpd_key *key = key_of(handle);
+    const hkpd_key *key = handle_key(handle);
     bool is_sent = p->handle_at >= 0;
 
     show_node(p);
@@ -410,7 +410,7 @@ static void read_data(hkpd_pdu *p, value_parameters *value)
     }
 }
 
-static void read_value(hkpd_pdu *p, value_parameters *value)
+static void read_parameters(hkpd_pdu *p, value_parameters *value)
 {
     uint32_t type;
 
@@ -463,7 +463,7 @@ static void open_key_request(hkpd_pdu *p)
 static key_name asked_for(const hkpd_pdu *p)
 {
     const state_handle *from = p->call.record->handle;
-    const hkpd_key *parent = key_of(from);
+    const hkpd_key *parent = handle_key(from);
     const char *name = p->record->name;
 
     if (name == NULL || (*name == '\0' && from == NULL)) {
@@ -572,7 +572,7 @@ static const char *read_question(hkpd_pdu *p, value_parameters *value)
         ndr_u32(&p->call.ndr, 0); /* its number among the key's values, which the stock function shows */
     }
     const char *name = read_name(p);
-    read_value(p, value);
+    read_parameters(p, value);
     return name;
 }
 
@@ -582,7 +582,7 @@ static bool needs_us(const hkpd_pdu *p, const char *name, const value_parameters
 {
     const state_handle *handle = p->call.record->handle;
     bool is_long = is_shown(handle) && value->data_size > MAX_STOCK_BYTES && !has_failed(p);
-    bool is_misread = p->call.ndr.ndr64 && (handle ? key_of(handle) != NULL : is_performance_name(name));
+    bool is_misread = p->call.ndr.ndr64 && (handle ? handle_key(handle) != NULL : is_performance_name(name));
 
     return opnum_of(p) == WINREG_QUERY_VALUE && (is_long || is_misread);
 }
@@ -627,7 +627,7 @@ static void value_request(hkpd_pdu *p)
 static void read_answer(hkpd_pdu *p, value_answer *back)
 {
     back->name = opnum_of(p) == WINREG_ENUM_VALUE ? read_name(p) : p->record->name;
-    read_value(p, &back->value);
+    read_parameters(p, &back->value);
     back->status = call_read_status(&p->call, hf_winreg_status);
 }
 
@@ -646,11 +646,11 @@ static answer_kind kind_of(hkpd_pdu *p, const value_answer *back)
 {
     tvbuff_t *tvb = back->value.tvb;
     const state_handle *handle = p->call.record->handle;
-    bool is_ours = key_of(handle) && !is_closed(p, handle);
+    bool is_ours = handle_key(handle) && !is_closed(p, handle);
     bool is_probe = !has_failed(p) && back->status == STATUS_MORE_DATA;
     perf_block_summary summary;
 
-    if (tvb == NULL || (handle && key_of(handle) == NULL)) {
+    if (tvb == NULL || (handle && handle_key(handle) == NULL)) {
         return ANSWER_OTHER;
     }
     if (!is_probe && means_titles(back->name) && (is_ours || is_list_of_titles(tvb, pool_of(p)))) {
@@ -692,7 +692,7 @@ static void note_system(hkpd_pdu *p, const value_answer *back)
 static void find_handle(hkpd_pdu *p, const value_answer *back)
 {
     rpc_record *record = p->call.record;
-    const hkpd_key *closed = is_closed(p, record->handle) ? key_of(record->handle) : NULL;
+    const hkpd_key *closed = is_closed(p, record->handle) ? handle_key(record->handle) : NULL;
     bool has_data =
         back->kind == ANSWER_BLOCK || back->kind == ANSWER_HEADER || (closed && back->kind == ANSWER_TITLES);
     bool has_size = closed && !has_failed(p) && back->status == STATUS_MORE_DATA;
@@ -727,7 +727,7 @@ static void describe_probe(hkpd_pdu *p, const value_answer *back)
 static void describe_success(hkpd_pdu *p, const value_answer *back)
 {
     if (back->value.data_size > 0) {
-        if (key_of(p->call.record->handle)->name.kind == KEY_DATA) {
+        if (handle_key(p->call.record->handle)->name.kind == KEY_DATA) {
             findings_add(&p->aloud, p->item, FINDING_NOT_PERFORMANCE_DATA,
                          "The call succeeded, but its %u bytes are no PERF_DATA_BLOCK", back->value.data_size);
             call_about(&p->call, "no PERF_DATA_BLOCK");
@@ -901,7 +901,7 @@ static void read_header_answer(hkpd_pdu *p, const value_answer *back)
 /* Of names, not of help texts. The value name tells the language, else the key does; 0: none does. */
 static bool are_names(const rpc_record *record, const char *name, uint32_t *language, state_fact_kind *kind)
 {
-    const hkpd_key *key = key_of(record->handle);
+    const hkpd_key *key = handle_key(record->handle);
     bool are = titles_of(name, language) == TITLES_NAMES;
 
     if (*language == 0 && key) {
@@ -1026,7 +1026,7 @@ static void value_response(hkpd_pdu *p)
     note_system(p, &back);
     find_handle(p, &back);
     tell_sizes(p, &back);
-    p->call.tapped.lacks_titles = has_failed(p) && key_of(p->call.record->handle) && means_names(back.name);
+    p->call.tapped.lacks_titles = has_failed(p) && handle_key(p->call.record->handle) && means_names(back.name);
     if (p->call.first_time && p->call.tapped.lacks_titles) {
         lose_titles(p->call.record, back.name, p->call.event);
     }
@@ -1103,7 +1103,7 @@ static const char *question_kind(const hkpd_record *record)
 /* Not for titles, and what came is none of another key's values. */
 static bool asks_for_data(const hkpd_pdu *p, const state_handle *handle)
 {
-    const hkpd_key *key = key_of(handle);
+    const hkpd_key *key = handle_key(handle);
     bool is_asked_for = opnum_of(p) == WINREG_ENUM_VALUE || is_performance_name(p->record->name);
 
     return key && key->name.kind == KEY_DATA && is_asked_for && !means_titles(p->record->name) &&
@@ -1118,10 +1118,10 @@ static void tap_pdu(hkpd_pdu *p)
     /* what a request opens its response tells: on a later look it is no other */
     state_handle *handle = record->handle || is_request ? record->handle : record->answering;
 
-    if (p->opens < KEY_OTHER || key_of(handle)) {
+    if (p->opens < KEY_OTHER || handle_key(handle)) {
         p->call.record->operation = p->call.operation;
     }
-    if (key_of(handle) == NULL) {
+    if (handle_key(handle) == NULL) {
         if (!p->call.has_failed && !(is_request && p->opens < KEY_OTHER)) {
             return;
         }

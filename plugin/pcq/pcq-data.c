@@ -89,7 +89,7 @@ typedef struct {
     wmem_map_t *lacking_before; /* of the sample before, NULL where there can be no news */
 } data_view;
 
-static wmem_allocator_t *pool_of(const data_view *view)
+static wmem_allocator_t *view_pool(const data_view *view)
 {
     return view->base.report->pinfo->pool;
 }
@@ -121,7 +121,7 @@ static const char *identifier_text(data_view *view)
         return NULL;
     }
     const char *instance = identifier->instance;
-    return wmem_strdup_printf(pool_of(view), "\\%s%s%s%s\\%s%s", readings_set(r), instance ? "(" : "",
+    return wmem_strdup_printf(view_pool(view), "\\%s%s%s%s\\%s%s", readings_set(r), instance ? "(" : "",
                               instance ? instance : "", instance ? ")" : "", pcq_readings_block_counter(r),
                               r->assumed ? " (order assumed)" : "");
 }
@@ -129,9 +129,10 @@ static const char *identifier_text(data_view *view)
 /* "no data now (ERROR_NO_DATA)" */
 static const char *error_text(const data_view *view, uint32_t status)
 {
-    const char *meaning = text_error_meaning(status), *name = text_win32_error(pool_of(view), status);
+    const char *meaning = text_error_meaning(status), *name = text_win32_error(view_pool(view), status);
 
-    return *meaning ? wmem_strdup_printf(pool_of(view), "%.*s (%s)", (int)strcspn(meaning, ":;"), meaning, name) : name;
+    return *meaning ? wmem_strdup_printf(view_pool(view), "%.*s (%s)", (int)strcspn(meaning, ":;"), meaning, name)
+                    : name;
 }
 
 /* "Block 0: \Set(instance)\Counter, PERF_SINGLE_COUNTER"; "Block 3: \Set\Counter: no data now (ERROR_NO_DATA)". */
@@ -162,12 +163,12 @@ static wmem_map_t *lacking_before(const data_view *view)
         view->summary->failed + view->summary->empty + lacked == 0) {
         return NULL;
     }
-    wmem_map_t *lacking = wmem_map_new(pool_of(view), query_identifier_hash, query_identifier_equal);
+    wmem_map_t *lacking = wmem_map_new(view_pool(view), query_identifier_hash, query_identifier_equal);
     readings_answer answer;
-    if (lacked == 0 || !readings_answer_again(&pcq_readings_layout, previous, pool_of(view), &answer)) {
+    if (lacked == 0 || !readings_answer_again(&pcq_readings_layout, previous, view_pool(view), &answer)) {
         return lacking;
     }
-    readings *r = readings_begin(pool_of(view), &answer);
+    readings *r = readings_begin(view_pool(view), &answer);
     while (lacking && pcq_readings_next_lacking(r, true)) {
         const state_identifier *identifier = pcq_readings_identifier(r);
         if (identifier) {
@@ -193,7 +194,7 @@ static void report_news(data_view *view)
         (was_missing && !perf_walk_block_sound(view->walk))) {
         return;
     }
-    const char *whose = identifier ? identifier_text(view) : wmem_strdup_printf(pool_of(view), "block %u", r->number);
+    const char *whose = identifier ? identifier_text(view) : wmem_strdup_printf(view_pool(view), "block %u", r->number);
     if (is_missing || was_missing) {
         findings_add(view->base.report, view->block_item, FINDING_NOT_DELIVERED, "%s: %s",
                      is_missing ? "Not delivered" : "Delivered again", whose);
@@ -212,7 +213,7 @@ static void show_path_of_block(data_view *view)
     const state_identifier *identifier = pcq_readings_identifier(r);
 
     if (identifier && proto_field_is_referenced(view->block, hf_pcq_identifier_path)) {
-        const char *path = readings_identifier_path(pool_of(view), r->answer.server, r->machine, identifier,
+        const char *path = readings_identifier_path(view_pool(view), r->answer.server, r->machine, identifier,
                                                     r->answer.event, &r->text_left);
         proto_item *item = reader_add_generated_string(view->block, hf_pcq_identifier_path, view->base.tvb, path);
         proto_item_append_text(item, "%s", r->assumed ? " (order assumed)" : "");

@@ -390,101 +390,89 @@ static unsigned put_result(const readings *r, const perf_result *result, char *t
     return type->kind == PERF_KIND_NUMBER ? text_integer(text, r->at.raw.value) : text_number(text, result->value);
 }
 
-text_piece readings_words(readings *r, const perf_result *result)
+const char *readings_words(readings *r, const perf_result *result)
 {
-    text_writer w = text_writer_of(r->words, sizeof r->words);
+    char number[TEXT_NUMBER_SIZE];
 
     if (r->at.is_text) {
-        const char *text = wmem_strconcat(r->pool, "\"", text_of(r, TEXT_NAME_MAX), "\"", NULL);
-        return (text_piece){text, strlen(text)};
+        return wmem_strconcat(r->pool, "\"", text_of(r, TEXT_NAME_MAX), "\"", NULL);
     }
     if (result->none == PERF_NONE_OK) {
         const char *unit = r->at.counter->type->unit;
-        w.to += put_result(r, result, w.to);
-        if (*unit) {
-            text_write(&w, " ");
-            text_write(&w, unit);
-        }
+        put_result(r, result, number);
+        snprintf(r->words, sizeof r->words, *unit ? "%s %s" : "%s", number, unit);
     } else if (r->at.is_number) {
-        text_write_integer(&w, r->at.raw.value);
-        text_write(&w, " (raw; ");
-        text_write(&w, perf_none_text[result->none]);
-        text_write(&w, ")");
+        text_integer(number, r->at.raw.value);
+        snprintf(r->words, sizeof r->words, "%s (raw; %s)", number, perf_none_text[result->none]);
     } else {
-        text_write_integer(&w, r->at.size);
-        text_write(&w, r->at.size == 1 ? " byte" : " bytes");
+        text_integer(number, r->at.size);
+        snprintf(r->words, sizeof r->words, "%s byte%s", number, r->at.size == 1 ? "" : "s");
     }
-    return (text_piece){r->words, (size_t)(w.to - r->words)};
+    return r->words;
 }
 
 /* --- The formula ------------------------------------------------------------------------------------------------- */
 
-static inline void put_number(text_writer *w, const char *name, uint64_t value)
+static void put_number(wmem_strbuf_t *to, const char *name, uint64_t value)
 {
-    text_write(w, name);
-    text_write_integer(w, value);
+    char number[TEXT_NUMBER_SIZE];
+
+    text_integer(number, value);
+    wmem_strbuf_append(to, name);
+    wmem_strbuf_append(to, number);
 }
 
-static inline void put_operand(text_writer *w, const char *name, perf_raw current, const char *name_before,
-                               const perf_raw *previous)
+static void put_operand(wmem_strbuf_t *to, const char *name, perf_raw current, const char *name_before,
+                        const perf_raw *previous)
 {
     if (current.size > 0) {
-        put_number(w, name, current.value);
+        put_number(to, name, current.value);
     }
     if (previous && previous->size > 0) {
-        put_number(w, name_before, previous->value);
+        put_number(to, name_before, previous->value);
     }
 }
 
 /* Clocks are told by what passed between the samples. */
-static void put_clock(text_writer *w, const char *name, uint64_t current, uint64_t previous)
+static void put_clock(wmem_strbuf_t *to, const char *name, uint64_t current, uint64_t previous)
 {
     if (current >= previous) {
-        put_number(w, name, current - previous);
+        put_number(to, name, current - previous);
     }
 }
 
-/* The same for all values of a formula that have the same sample before. */
-static void put_clocks(readings *r, text_writer *w, const perf_formula_info *formula, const perf_point *previous)
+static void put_clocks(wmem_strbuf_t *to, const perf_formula_info *formula, const perf_point *current,
+                       const perf_point *previous)
 {
-    const perf_point *current = &r->operands.current;
-
-    if (r->clocks.formula != formula || r->clocks.previous != (previous ? r->previous : NULL)) {
-        text_writer own = text_writer_of(r->clocks.text, sizeof r->clocks.text);
-        if (formula->denominator == PERF_OPERAND_TICKS && previous) {
-            put_clock(&own, ", T1 - T0 = ", current->perf_time, previous->perf_time);
-        }
-        if (formula->denominator == PERF_OPERAND_100NS && previous) {
-            put_clock(&own, ", H1 - H0 = ", current->time_100ns, previous->time_100ns);
-        }
-        if (formula->flags & (PERF_RATE | PERF_TICKS)) {
-            put_number(&own, ", F = ", current->perf_freq);
-        }
-        r->clocks.formula = formula;
-        r->clocks.previous = previous ? r->previous : NULL;
-        r->clocks.size = (unsigned)(own.to - r->clocks.text);
+    if (formula->denominator == PERF_OPERAND_TICKS && previous) {
+        put_clock(to, ", T1 - T0 = ", current->perf_time, previous->perf_time);
     }
-    text_write_bytes(w, r->clocks.text, r->clocks.size);
+    if (formula->denominator == PERF_OPERAND_100NS && previous) {
+        put_clock(to, ", H1 - H0 = ", current->time_100ns, previous->time_100ns);
+    }
+    if (formula->flags & (PERF_RATE | PERF_TICKS)) {
+        put_number(to, ", F = ", current->perf_freq);
+    }
 }
 
 /* The letters are those of perf/counter-types.h. */
-static void put_operands(readings *r, text_writer *w, const perf_formula_info *formula, const perf_point *previous)
+static void put_operands(wmem_strbuf_t *to, const perf_formula_info *formula, const perf_point *current,
+                         const perf_point *previous)
 {
-    const perf_point *current = &r->operands.current;
     bool has_base = (formula->flags & PERF_NEEDS_BASE) && current->base.size > 0;
 
-    put_operand(w, ", N1 = ", current->value, ", N0 = ", previous ? &previous->value : NULL);
+    put_operand(to, ", N1 = ", current->value, ", N0 = ", previous ? &previous->value : NULL);
     if (has_base) {
-        put_operand(w, ", B1 = ", current->base, ", B0 = ", previous ? &previous->base : NULL);
+        put_operand(to, ", B1 = ", current->base, ", B0 = ", previous ? &previous->base : NULL);
     } else if (formula->flags & PERF_NEEDS_TIME) {
-        put_operand(w, ", O1 = ", current->time, ", O0 = ", previous ? &previous->time : NULL);
+        put_operand(to, ", O1 = ", current->time, ", O0 = ", previous ? &previous->time : NULL);
     }
-    put_clocks(r, w, formula, previous);
+    put_clocks(to, formula, current, previous);
     if (formula->flags & PERF_NEEDS_FREQ) {
-        put_operand(w, ", OF = ", current->freq, NULL, NULL);
+        put_operand(to, ", OF = ", current->freq, NULL, NULL);
     }
     if (formula->flags & PERF_NEEDS_MULTI) {
-        put_operand(w, ", M1 = ", current->multi, NULL, NULL);
+        put_operand(to, ", M1 = ", current->multi, NULL, NULL);
     }
 }
 
@@ -496,11 +484,12 @@ bool readings_has_formula(const readings *r)
     return type && type->kind == PERF_KIND_COUNTER && r->at.raw.size > 0 && r->at.counter->none == PERF_NONE_OK;
 }
 
-void readings_write_formula(readings *r, text_writer *w)
+const char *readings_formula(readings *r)
 {
     const perf_formula_info *formula = &perf_formulas[r->at.counter->type->formula];
+    wmem_strbuf_t *text = wmem_strbuf_new(r->pool, formula->text);
 
-    text_write(w, formula->text);
     find_operands(r);
-    put_operands(r, w, formula, r->operands.has_previous ? &r->operands.previous : NULL);
+    put_operands(text, formula, &r->operands.current, r->operands.has_previous ? &r->operands.previous : NULL);
+    return wmem_strbuf_finalize(text);
 }

@@ -20,7 +20,7 @@
 
 #include "perf/calculate.h"
 #include "perf/identifier.h"
-#include "text/writer.h"
+#include "text/numbers.h"
 
 /* To listeners these tell one from another, and no more (tap/tapped.h says what else is known of them). */
 typedef struct readings_layout readings_layout;
@@ -125,14 +125,6 @@ typedef struct readings {
     bool for_all;        /* begun with readings_begin_for_all() */
     uint64_t bytes_left; /* that values may still take then, those that overlap each for itself */
 
-    /* the end of formulas, as it was last written */
-    struct {
-        const perf_formula_info *formula;
-        const sample_view *previous;
-        unsigned size;
-        char text[120];
-    } clocks;
-
     char words[120]; /* room for a number, its unit and a reason */
 
     void *own; /* the layout's */
@@ -205,8 +197,8 @@ readings_reset readings_find_reset(wmem_allocator_t *pool, const readings_answer
 
 /* For people, until the next is asked for; of a result that readings_result() gave: "12.4 %", "1,024.0 /sec", "77", "0x1f",
  * "\"text\"", "81 (raw; first sample of the handle)". */
-text_piece readings_words(readings *r, const perf_result *result);
+const char *readings_words(readings *r, const perf_result *result);
 
 /* "100 * (1 - (N1 - N0) / (H1 - H0)), N1 = 81, N0 = 80, H1 - H0 = 10,000,000" of a value from which something can be calculated. */
 bool readings_has_formula(const readings *r);
-void readings_write_formula(readings *r, text_writer *w);
+const char *readings_formula(readings *r);

@@ -308,13 +308,6 @@ const char *watch_paths_unmet(const watch_paths *paths, unsigned number, unsigne
 
 /* --- What they have in an answer --------------------------------------------------------------------------------- */
 
-static const char *copied_words(readings *r, const perf_result *result)
-{
-    text_piece words = readings_words(r, result);
-
-    return wmem_strndup(r->pool, words.text, words.size);
-}
-
 static const char *same(const char *before, const char *text)
 {
     return before && text && strcmp(before, text) == 0 ? before : NULL;
@@ -328,11 +321,11 @@ static void add_result(watch_values *to, readings *r, const perf_result *result)
     to->unit = is_first ? unit : same(to->unit, unit);
     if (is_first || result->value < to->lowest) {
         to->lowest = result->value;
-        to->least = copied_words(r, result);
+        to->least = wmem_strdup(r->pool, readings_words(r, result));
     }
     if (is_first || result->value > to->highest) {
         to->highest = result->value;
-        to->most = copied_words(r, result);
+        to->most = wmem_strdup(r->pool, readings_words(r, result));
     }
 }
 
@@ -344,7 +337,7 @@ static void add_value(watch_values *to, readings *r)
 
     to->set = is_first ? readings_set(r) : same(to->set, readings_set(r));
     to->counter = is_first ? readings_counter(r) : same(to->counter, readings_counter(r));
-    to->first = is_first ? copied_words(r, &result) : to->first;
+    to->first = is_first ? wmem_strdup(r->pool, readings_words(r, &result)) : to->first;
     if (result.none == PERF_NONE_OK) {
         add_result(to, r, &result);
     }

@@ -5,7 +5,7 @@
  */
 #include "taps/csv.h"
 
-#include "text/writer.h"
+#include "text/numbers.h"
 
 #include <math.h>
 

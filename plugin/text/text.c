@@ -6,7 +6,7 @@
 #include "text/text.h"
 
 #include "perf/bytes.h"
-#include "text/writer.h"
+#include "text/numbers.h"
 
 /* The characters that begin `bytes`, of `taken` bytes; NULL, and nothing is taken, if iconv does not know the code page or some are
  * none of it. To be freed. */

@@ -7,7 +7,6 @@
 #pragma once
 
 #include "tree/reader.h"
-#include "text/writer.h"
 #include "state/state.h"
 
 /* The name of a subject that is known from elsewhere, as a generated field with the frame that taught it. Returns it for labels;
@@ -17,10 +16,6 @@ const char *labels_add_name(proto_tree *tree, tvbuff_t *tvb, int hf, int hf_lear
 
 /* Says where a fact came from, and a name's language, beside the item that shows it. */
 void labels_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto_item *item, const state_known *known);
-
-/* Room for an item's label that is put together with a text_writer, and given to "%s" then: a character more than Wireshark
- * shows, so that it marks what it cuts. */
-#define LABEL_SIZE (ITEM_LABEL_LENGTH + 8)
 
 /* Fields of a counter type, and of its bits. */
 #define LABELS_TYPE_BITS 9

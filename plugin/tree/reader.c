@@ -100,6 +100,26 @@ void reader_guid(bounded_reader *reader, int hf, uint8_t guid[16])
     pass_field(reader, hf, 16);
 }
 
+void reader_filetime(bounded_reader *reader, int hf)
+{
+    nstime_t when;
+
+    if (!reader_need_field(reader, 8, hf)) {
+        return;
+    }
+    uint64_t value = tvb_get_uint64(reader->tvb, reader->pos, reader->encoding);
+    bool valid = filetime_to_nstime(&when, value);
+    if (!valid) {
+        nstime_set_zero(&when);
+    }
+    reader->item = proto_tree_add_time(reader->tree, hf, reader->tvb, reader->pos, 8, &when);
+    if (!valid || value > INT64_MAX) {
+        findings_add(reader->report, reader->item, FINDING_TIME, "%s: %" PRIu64 " is not a FILETIME",
+                     reader_field_name(hf), value);
+    }
+    reader->pos += 8;
+}
+
 static bool systemtime_at(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when)
 {
     enum { YEAR, MONTH, WEEKDAY, DAY, HOUR, MINUTE, SECOND, MILLISECONDS, WORDS };
@@ -122,38 +142,19 @@ static bool systemtime_at(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nst
     return true;
 }
 
-/* Adds a time of `size` bytes; reports one that is none. */
-static void pass_time(bounded_reader *reader, int hf, uint32_t size, const nstime_t *when, bool is_valid)
-{
-    reader->item = proto_tree_add_time(reader->tree, hf, reader->tvb, reader->pos, size, when);
-    if (!is_valid) {
-        findings_add(reader->report, reader->item, FINDING_TIME, "%s is no time", reader_field_name(hf));
-    }
-    reader->pos += size;
-}
-
-void reader_filetime(bounded_reader *reader, int hf)
-{
-    nstime_t when = NSTIME_INIT_ZERO;
-
-    if (reader_need_field(reader, 8, hf)) {
-        uint64_t value = tvb_get_uint64(reader->tvb, reader->pos, reader->encoding);
-        bool is_valid = filetime_to_nstime(&when, value);
-        if (!is_valid) {
-            nstime_set_zero(&when);
-        }
-        pass_time(reader, hf, 8, &when, is_valid && value <= INT64_MAX);
-    }
-}
-
 void reader_systemtime(bounded_reader *reader, int hf)
 {
     nstime_t when;
 
-    if (reader_need_field(reader, 16, hf)) {
-        bool is_valid = systemtime_at(reader->tvb, reader->pos, reader->encoding, &when);
-        pass_time(reader, hf, 16, &when, is_valid);
+    if (!reader_need_field(reader, 16, hf)) {
+        return;
     }
+    bool valid = systemtime_at(reader->tvb, reader->pos, reader->encoding, &when);
+    reader->item = proto_tree_add_time(reader->tree, hf, reader->tvb, reader->pos, 16, &when);
+    if (!valid) {
+        findings_add(reader->report, reader->item, FINDING_TIME, "%s is not a date", reader_field_name(hf));
+    }
+    reader->pos += 16;
 }
 
 bool reader_check_utf16(findings_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,

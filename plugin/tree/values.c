@@ -161,7 +161,7 @@ void values_sent(const answer_view *view, proto_tree *tree)
 /* What a value means, as far as somebody looks. */
 typedef struct {
     const char *path;
-    text_piece words; /* for a person; NULL where nobody reads them */
+    const char *words; /* for a person; NULL where nobody reads them */
     perf_result result;
     bool has_result;
     bool is_short; /* no structure around it has path and words in its label */
@@ -194,50 +194,34 @@ static bool needs_label(const reading *at, const meaning *what)
 {
     const perf_counter_type *type = at->counter->type;
 
-    return what->words.text && (what->is_short || what->has_formula || type->hex || *type->note ||
-                                (type->kind == PERF_KIND_NUMBER && at->raw.value >= LARGE_NUMBER));
+    return what->words && (what->is_short || what->has_formula || type->hex || *type->note ||
+                           (type->kind == PERF_KIND_NUMBER && at->raw.value >= LARGE_NUMBER));
 }
 
 /* "Calculated value: 12.4 % = FORMULA (note)" */
-static void write_result_label(char label[LABEL_SIZE], readings *r, const meaning *what)
+static proto_item *add_labelled_result(proto_tree *tree, readings *r, const meaning *what)
 {
     const char *note = r->at.counter->type->note;
-    text_writer w = text_writer_of(label, LABEL_SIZE);
 
-    text_write(&w, "Calculated value: ");
-    text_write_piece(&w, &what->words);
-    text_write(&w, readings_note(r));
-    if (what->has_formula) {
-        text_write(&w, " = ");
-        readings_write_formula(r, &w);
-    }
-    if (*note) {
-        text_write(&w, " (");
-        text_write(&w, note);
-        text_write(&w, ")");
-    }
+    return proto_tree_add_double_format(tree, hf_cooked, r->answer.tvb, 0, 0, what->result.value,
+                                        "Calculated value: %s%s%s%s%s%s%s", what->words, readings_note(r),
+                                        what->has_formula ? " = " : "", what->has_formula ? readings_formula(r) : "",
+                                        *note ? " (" : "", note, *note ? ")" : "");
 }
 
 static void show_result(proto_tree *tree, readings *r, const meaning *what)
 {
-    char text[LABEL_SIZE];
     proto_item *item;
 
     if (what->result.none != PERF_NONE_OK) {
         item = reader_add_generated_uint(tree, hf_cooked_none, r->answer.tvb, what->result.none);
         if (what->has_formula) {
-            text_writer w = text_writer_of(text, sizeof text);
-            readings_write_formula(r, &w);
-            proto_item_append_text(item, ", %s", text);
+            proto_item_append_text(item, ", %s", readings_formula(r));
         }
         return;
     }
-    if (needs_label(&r->at, what)) {
-        write_result_label(text, r, what);
-        item = proto_tree_add_double_format(tree, hf_cooked, r->answer.tvb, 0, 0, what->result.value, "%s", text);
-    } else {
-        item = proto_tree_add_double(tree, hf_cooked, r->answer.tvb, 0, 0, what->result.value);
-    }
+    item = needs_label(&r->at, what) ? add_labelled_result(tree, r, what)
+                                     : proto_tree_add_double(tree, hf_cooked, r->answer.tvb, 0, 0, what->result.value);
     proto_item_set_generated(item);
 }
 
@@ -246,25 +230,15 @@ static proto_item *add_watched(const answer_view *view, proto_tree *tree, const 
                                const perf_result *result)
 {
     readings *r = view->readings;
-    char label[LABEL_SIZE];
-    text_writer w = text_writer_of(label, sizeof label);
 
     if (!view->wishes.visible) {
         return proto_tree_add_double(tree, row->hf, view->tvb, 0, 0, result->value);
     }
-    text_piece words = readings_words(r, result);
     const watch_values *all = watch_values_of(&view->watched, row);
-    text_write(&w, row->name);
-    text_write(&w, ": ");
-    text_write_piece(&w, &words);
-    if (all && all->values > 1) {
-        text_write(&w, ", 1 of ");
-        text_write_plain(&w, all->values);
-    }
-    text_write(&w, readings_note(r));
-    text_write(&w, " = ");
-    text_write(&w, path);
-    return proto_tree_add_double_format(tree, row->hf, view->tvb, 0, 0, result->value, "%s", label);
+    const char *among =
+        all && all->values > 1 ? wmem_strdup_printf(r->pool, ", 1 of %" PRIu64, (uint64_t)all->values) : "";
+    return proto_tree_add_double_format(tree, row->hf, view->tvb, 0, 0, result->value, "%s: %s%s%s = %s", row->name,
+                                        readings_words(r, result), among, readings_note(r), path);
 }
 
 /* Who has a column of pcq.cooked, or draws it, has all values of the packet in it; a watched counter has a field of its own. */
@@ -305,31 +279,21 @@ static void show_short(answer_view *view, proto_tree *tree)
 static proto_item *add_labelled_structure(proto_tree *tree, const value_structure *structure, readings *r,
                                           const meaning *what)
 {
-    char label[LABEL_SIZE];
-    text_writer w = text_writer_of(label, sizeof label);
+    const char *whose = what->path                        ? what->path
+                        : r->at.counter->id != PERF_NO_ID ? wmem_strdup_printf(r->pool, "#%u", r->at.counter->id)
+                                                          : "";
 
-    text_write(&w, proto_registrar_get_name(structure->hf));
-    text_write(&w, ": ");
-    if (what->path) {
-        text_write(&w, what->path);
-        text_write(&w, " = ");
-    } else if (r->at.counter->id != PERF_NO_ID) {
-        text_write(&w, "#");
-        text_write_plain(&w, r->at.counter->id);
-        text_write(&w, " = ");
-    }
-    text_write_piece(&w, &what->words);
-    text_write(&w, readings_note(r));
-    return proto_tree_add_none_format(tree, structure->hf, r->answer.tvb, structure->offset, structure->size, "%s",
-                                      label);
+    return proto_tree_add_none_format(tree, structure->hf, r->answer.tvb, structure->offset, structure->size,
+                                      "%s: %s%s%s%s", proto_registrar_get_name(structure->hf), whose,
+                                      *whose ? " = " : "", what->words, readings_note(r));
 }
 
 static proto_tree *show_in_full(answer_view *view, proto_tree *tree, const value_structure *structure)
 {
     const meaning what = find_meaning(&view->wishes, view->readings, false);
-    proto_item *item = what.words.text ? add_labelled_structure(tree, structure, view->readings, &what)
-                                       : proto_tree_add_item(tree, structure->hf, view->tvb, structure->offset,
-                                                             structure->size, ENC_NA);
+    proto_item *item =
+        what.words ? add_labelled_structure(tree, structure, view->readings, &what)
+                   : proto_tree_add_item(tree, structure->hf, view->tvb, structure->offset, structure->size, ENC_NA);
     proto_tree *inner = proto_item_add_subtree(item, structure->ett);
 
     show_meaning(view, inner, &what);
@@ -438,7 +402,7 @@ static const char *headline(wmem_allocator_t *pool, const readings_answer *answe
     }
     const char *path = text_cut(pool, readings_path(r) + strlen("\\\\") + strlen(r->machine), MAX_HEADLINE_PATH);
     perf_result result = r->at.is_text ? (perf_result){0, PERF_NONE_OK} : readings_result(r);
-    const char *words = readings_words(r, &result).text;
+    const char *words = readings_words(r, &result);
     return wmem_strconcat(pool, path, " = ", words, readings_note(r), NULL);
 }
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "text/writer.h"
+#include "text/numbers.h"
 
 static void number(double value, const char *expected)
 {
