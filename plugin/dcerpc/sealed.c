@@ -21,8 +21,16 @@ static const value_string *operations[NUM_RPC_INTERFACES]; /* that are followed 
 static const uint8_t *operations_do;                       /* what each of PerflibV2 does */
 static unsigned num_operations;
 
-static const value_string winreg_operations[] = {
-    {3, "OpenHKPD"}, {32, "OpenHKPT"}, {33, "OpenHKPN"}, {0, NULL}}; /* as Wireshark names them */
+/* As Wireshark names them. Which key it is about a call hides but for those that open HKEY_PERFORMANCE_DATA: of the others listeners are
+ * told behind one of these, and packets say nothing. */
+enum { CLOSE_KEY = 5, QUERY_VALUE = 17 };
+static const value_string winreg_operations[] = {{3, "OpenHKPD"},  {CLOSE_KEY, "CloseKey"}, {QUERY_VALUE, "QueryValue"},
+                                                 {32, "OpenHKPT"}, {33, "OpenHKPN"},        {0, NULL}};
+
+static bool is_of_any_key(rpc_interface interface, uint16_t opnum)
+{
+    return interface == RPC_WINREG && (opnum == CLOSE_KEY || opnum == QUERY_VALUE);
+}
 
 /* --- What a sealed PDU says in clear --------------------------------------------------------------------------- */
 
@@ -100,7 +108,8 @@ typedef struct {
     bool is_ndr64;
     bool answers_read; /* noise that answers a request which was none */
     uint16_t opnum;
-    uint32_t size;          /* of the stub, over all fragments */
+    uint32_t size;          /* of the stub, over all fragments, */
+    uint32_t asked_size;    /* and of the request's */
     nstime_t request_time;  /* when the first fragment of its request came, */
     uint32_t request_frame; /* and where */
     double seconds;         /* from the request to this response; negative of a request and where it is not known */
@@ -158,6 +167,7 @@ static sealed_pdu *take_first_time(packet_info *pinfo, rpc_connection *connectio
         .is_ndr64 = call->is_ndr64,
         .opnum = call->opnum,
         .size = call->sizes[way],
+        .asked_size = call->sizes[0],
         .request_time = call->time,
         .request_frame = call->frame,
         .seconds = fragment->is_response && (pinfo->presence_flags & PINFO_HAS_TS) ? nstime_to_sec(&elapsed) : -1,
@@ -185,6 +195,7 @@ static sealed_pdu *take_pdu(packet_info *pinfo, const sealed_fragment *fragment)
     rpc_asked *call = connection ? pdus_find_call(connection, header->call_id) : NULL;
     bool is_followed =
         call && call->interface < NUM_RPC_INTERFACES && try_val_to_str(call->opnum, operations[call->interface]);
+    is_followed = is_followed && (connection->sealed_query || !is_of_any_key(call->interface, call->opnum));
     return is_followed ? take_first_time(pinfo, connection, call, fragment) : NULL;
 }
 
@@ -203,19 +214,30 @@ typedef struct {
 
 static unsigned does_what(const sealed_pdu *pdu)
 {
+    if (pdu->interface == RPC_WINREG) {
+        return pdu->opnum == CLOSE_KEY     ? SEALED_CLOSES
+               : pdu->opnum == QUERY_VALUE ? SEALED_USES | SEALED_RETURNS | SEALED_SAMPLES
+                                           : SEALED_OPENS;
+    }
     return pdu->interface == RPC_PERFLIB && pdu->opnum < num_operations ? operations_do[pdu->opnum] : 0;
 }
 
 /* What a response has around the data that it returns: two sizes, three numbers of the array, the status; with NDR64, whose
- * numbers of an array have 8 bytes, padding behind. ValidateCounters returns them without the sizes, and always. */
+ * numbers of an array have 8 bytes, padding behind. ValidateCounters returns them without the sizes, and always. QueryValue has four
+ * pointers and what three of them point to, too; and what has no more than LEAST_VALUE is no sample. */
 #define AROUND_DATA 24
 #define AROUND_DATA_NDR64 36
 #define NDR64_ALIGNMENT 8
+#define AROUND_VALUE 44
+#define LEAST_VALUE 52
 
 static uint32_t data_size(const sealed_pdu *pdu)
 {
     uint32_t around = pdu->is_ndr64 ? AROUND_DATA_NDR64 : AROUND_DATA, padding = pdu->is_ndr64 ? NDR64_ALIGNMENT : 1;
 
+    if (pdu->interface == RPC_WINREG) {
+        return pdu->size > AROUND_VALUE + LEAST_VALUE ? pdu->size - AROUND_VALUE : 0;
+    }
     return pdu->size < around ? 0 : (pdu->size - around) / padding * padding;
 }
 
@@ -226,6 +248,7 @@ static void describe(tapped_call *tapped, const sealed_pdu *pdu, unsigned does)
 
     tapped->subject = &pdu->connection;
     tapped->subject_size = sizeof pdu->connection;
+    tapped->request_code = pdu->interface == RPC_WINREG ? pdu->asked_size : 0;
     sealed->size = pdu->size;
     sealed->request_time = pdu->request_time;
     sealed->request_frame = pdu->request_frame;
@@ -266,6 +289,9 @@ static void learn_sealed(sealed_pdu *pdu, const tapped_sealed *sealed, bool has_
 {
     sealed_query *query = take_query(pdu, has_failed);
     pdu->query = query;
+    if (pdu->interface == RPC_WINREG) {
+        return; /* several questions take turns, and lists of names are among them */
+    }
     if (sealed->sample_size > 0) {
         perf_point asked = pace_request_point(&pdu->request_time);
         pdu->late = pace_pass(query->pace, pdu->request_frame, pdu->key.frame, &asked, pdu->seconds);
@@ -513,6 +539,11 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
     proto_item *item = tree ? tree->last_child : NULL;
 
     if (what == NULL) {
+        return;
+    }
+    if (is_of_any_key(pdu->interface, pdu->opnum)) {
+        call.why = what->why[key_given(what)];
+        tell(pinfo, &call);
         return;
     }
     if (!is_alone) {

@@ -78,8 +78,8 @@ typedef struct {
     uint32_t num_identifiers;
     const void *subject; /* what the call is about, to know the same call again: `subject_size` bytes */
     uint32_t subject_size;
-    uint32_t request_code;         /* of QueryCounterSetRegistrationInfo */
-    tvbuff_t *buffer;              /* lpData that PerflibV2 returned, NULL if it is empty */
+    uint32_t request_code; /* of QueryCounterSetRegistrationInfo; of a sealed key what stands for the question */
+    tvbuff_t *buffer;      /* lpData that PerflibV2 returned, NULL if it is empty */
     const readings_answer *answer; /* NULL without performance data */
     const char *unread; /* a call that nobody could read: why, and what opens it; all else is zeros then, but */
     tapped_sealed sealed;

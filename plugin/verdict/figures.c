@@ -95,6 +95,35 @@ static void settle_sealed(const verdict_monitor *monitor, const perf_spread *int
     g_array_unref(waiting);
 }
 
+/* What a sealed key was asked once or twice, and something else more often: lists of names. */
+static void settle_names(verdict_monitor *monitor)
+{
+    enum { FEWEST = 3 };
+    GHashTable *asked = g_hash_table_new(g_direct_hash, g_direct_equal);
+    double *numbers = monitor->figures.numbers, samples = 0, bytes = 0;
+    unsigned most = 0;
+
+    for (unsigned i = 0; i < monitor->calls->len; i++) {
+        const verdict_call *call = verdict_call_at(monitor, i);
+        void *question = GUINT_TO_POINTER(call->subject);
+        unsigned times = GPOINTER_TO_UINT(g_hash_table_lookup(asked, question)) + (call->outcome == CALL_SAMPLE);
+        g_hash_table_insert(asked, question, GUINT_TO_POINTER(times));
+        most = MAX(most, times);
+    }
+    for (unsigned i = 0; i < monitor->calls->len; i++) {
+        verdict_call *call = verdict_call_at(monitor, i);
+        bool is_rare = GPOINTER_TO_UINT(g_hash_table_lookup(asked, GUINT_TO_POINTER(call->subject))) < FEWEST;
+        if (call->outcome == CALL_SAMPLE && is_rare && most >= FEWEST) {
+            call->outcome = CALL_DONE;
+        }
+        samples += call->outcome == CALL_SAMPLE;
+        bytes += call->outcome == CALL_SAMPLE ? call->size : 0;
+    }
+    numbers[FIGURE_SAMPLES] = samples;
+    numbers[FIGURE_SIZE] = samples > 0 ? round(bytes / samples) : NAN;
+    g_hash_table_destroy(asked);
+}
+
 static void take_calls(verdict_monitor *monitor, perf_spread *responses)
 {
     double *numbers = monitor->figures.numbers;
@@ -194,6 +223,9 @@ void verdict_figures(verdict_monitor *monitor)
     texts[FIGURE_SERVER] = g_strdup(first->server);
     take_talks(monitor, first);
     name_handles(monitor, first);
+    if (first->is_sealed && first->is_hkpd) {
+        settle_names(monitor);
+    }
     take_intervals(monitor, &intervals, &longest);
     if (first->is_sealed) {
         settle_sealed(monitor, &intervals);

@@ -327,8 +327,7 @@ static void count_handle(const verdict *v, verdict_talk *talk, const tapped_call
 /* A connection's first request has a verification trailer, which makes it longer. */
 static void count_sealed(const verdict *v, verdict_talk *talk, const tapped_call *tapped)
 {
-    bool opens = strcmp(tapped->operation, "OpenQueryHandle") == 0,
-         closes = strcmp(tapped->operation, "CloseQueryHandle") == 0;
+    bool opens = g_str_has_prefix(tapped->operation, "Open"), closes = g_str_has_prefix(tapped->operation, "Close");
 
     talk->newest_call = v->calls;
     talk->has_sample |= tapped->sealed.sample_size > 0;
@@ -353,7 +352,8 @@ static bool is_about_counters(const tapped_call *tapped)
     bool is_denied = tapped->has_failed &&
                      (is_perflib || (tapped->status == ACCESS_DENIED && g_str_has_prefix(tapped->operation, "OpenHK")));
 
-    return !tapped->is_hkpd || tapped->handle || g_str_has_prefix(tapped->operation, "OpenHKP") || is_denied;
+    return !tapped->is_hkpd || tapped->handle || tapped->sealed.uses_query || is_denied ||
+           g_str_has_prefix(tapped->operation, "OpenHKP");
 }
 
 /* Who was read on this connection until now has neither stopped nor waits for an answer. */

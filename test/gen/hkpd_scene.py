@@ -155,7 +155,7 @@ class Talk:
 
     def __init__(self, scene, objects=None, order='<', ndr64=False, smb=False, block_order='<', system='SRV01',
                  client_port=50001, server=None, known=True, samba=False, fill=0, max_frag=4280, transport=None,
-                 called='SRV01', **tcp):
+                 called='SRV01', protocol=Rpc, **tcp):
         self.scene, self.order, self.ndr64 = scene, order, ndr64
         self.objects = machine() if objects is None else objects
         self.block_order, self.system, self.samba, self.fill = block_order, system, samba, fill
@@ -166,7 +166,7 @@ class Talk:
         elif transport is None:
             transport = Tcp(scene.capture, client_port=client_port, server=server, **tcp)
         self.address = server or '192.0.2.20'
-        self.rpc = Rpc(transport, WINREG, order, ndr64, max_frag)
+        self.rpc = protocol(transport, WINREG, order, ndr64, max_frag)
         self.rpc.bind()
         self.line = Line(scene, self.rpc)
         self.handle = None

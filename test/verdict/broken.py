@@ -185,7 +185,7 @@ def half_an_answer(m):
     w.wait(1)
 
 
-MOST = 'tcp', 'smb', 'sealed', 'sealed-smb', 'poller', 'connects', 'hkpd', 'hkpd-smb'
+MOST = 'tcp', 'smb', 'sealed', 'sealed-smb', 'sealed-hkpd', 'sealed-hkpd-smb', 'poller', 'connects', 'hkpd', 'hkpd-smb'
 LATE = {
     **{'client-late-' + x: client_late(8, pause(5), bad(), 8, mode=x) for x in MOST if x not in ('poller', 'connects')},
     'client-late-mirrored': client_late(mirrored(tale(8, pause(5), bad(), 8)), count=None),
@@ -206,7 +206,7 @@ LATE = {
     'server-late-captured-in-two-places': Broken(mirrored(tale(8, bad(takes=4.2), 8), 1000), 'answered_late', 'server'),
     'server-late-in-a-pair': Broken(pair_with(takes=9), 'answered_late', 'server', 1),
     'server-late-old-window': Broken(tale(4, good(between=lambda m: client_does_not_read(m, .2)), 4, bad(takes=5), 8), 'answered_late', 'server', 1),
-    **{'server-slow-' + x: slow(10, bad(10, takes=.8), mode=x) for x in ('tcp', 'smb', 'sealed', 'hkpd', 'connects')},
+    **{'server-slow-' + x: slow(10, bad(10, takes=.8), mode=x) for x in ('tcp', 'smb', 'sealed', 'sealed-hkpd', 'hkpd', 'connects')},
     'server-slow-one-late': slow(10, bad(10, takes=.8), says=', 1 late,'),
     'server-slow-or-its-network': slow(10, bad(10, behind=.8), says='SRV01 (or the network to it) answers slowly'),
     'server-slow-and-resent': slow(10, bad(6, takes=.8), good(between=resends(0)), bad(6, takes=.8), count=13, also=('resent',), says='loses or delays'),
@@ -559,7 +559,7 @@ FROM_9, THE_9TH, NOT_FAULTY = range(8, 999), [8], (True, False)
 ONE_OF_TWO = dict(name='230 238', only=[238], mode='hkpd')
 BOTH = dict(ONE_OF_TWO, only=[230, 238])
 DURING = {
-    **{'pipe-broken-' + x: smb_fails(0xC000014B, 'pipe_broken', mode=x) for x in ('smb', 'hkpd-smb', 'sealed-smb')},
+    **{'pipe-broken-' + x: smb_fails(0xC000014B, 'pipe_broken', mode=x) for x in ('smb', 'hkpd-smb', 'sealed-smb', 'sealed-hkpd-smb')},
     'pipe-disconnected': smb_fails(0xC00000B0, 'pipe_broken', says='STATUS_PIPE_DISCONNECTED'),
     'smb-times-out': smb_fails(0xC00000B5, 'smb_failed', says='STATUS_IO_TIMEOUT'),
     'session-expired': smb_fails(0xC000035C, 'session_expired', EITHER, says='STATUS_NETWORK_SESSION_EXPIRED'),

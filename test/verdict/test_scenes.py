@@ -162,6 +162,14 @@ def test_keys_come_last(said, name):
     assert at and at[0] > 0 and at == list(range(at[0], len(lines))), lines
 
 
+def test_sealed_samples_of_a_key(tshark, said):
+    """Lists of names are none of them; their bytes are those that a key would show."""
+    found, plain = said('plain-sealed-hkpd', WELL['plain-sealed-hkpd']), said('plain-hkpd', WELL['plain-hkpd'])
+    sealed, read = found.json['monitors'][0], plain.json['monitors'][0]
+    assert sealed['samples'] == read['samples'] == 8 and 0 <= sealed['bytes_per_sample'] - read['bytes_per_sample'] < 4
+    assert sealed['interval'] == read['interval'] == 1 and sealed['sealed'] and not read['sealed']
+
+
 def test_each_status_has_its_own_sentence(said):
     """An account that is locked is none that is disabled."""
     names = [n for n in RUNGS if n.startswith('logon-')]

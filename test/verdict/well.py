@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from gen.hkpd_block import Instance as Row
 from gen.hkpd_stubs import OPEN_HKLM, OPEN_KEY, handle_back, open_key, open_root
-from gen.pcap import WINREG, Pipe, Rpc, SignedRpc
+from gen.pcap import WINREG, Pipe, Rpc, SealedRpc, SignedRpc
 from gen.wires import ACCEPTED, CREATE, IOCTL, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
 
 from broken import (RUNGS, STUCK, and_then, beside, bind_says, client_does_not_read, changing, crowd, first_of_two, idles, in_steps, mirrored,
@@ -401,6 +401,7 @@ NOISE = {
     'svcctl-bind-refused': bind_says(NO_INTERFACE, interface=SVCCTL, smb=True, pipe='svcctl'),
     'svcctl-faults': calls(SVCCTL, (15, 5, True)),
     'svcctl-signed-and-denied': calls(SVCCTL, (15, 5, False), protocol=SignedRpc),
+    'sealed-registry': calls(WINREG, (2, 0, False), *[(17, 0, False)] * 8, (5, 0, False), pipe='winreg', protocol=SealedRpc),
     'spoolss-errors': calls(SPOOLSS, (69, 1801, False), (69, 5, False), (1, 1722, True), pipe='spoolss'),
     'netlogon-not-in-mapper': not_in_mapper(NETLOGON),
     'rdp-unanswered': no_connection(None, 3389),

@@ -235,7 +235,7 @@ class Registry(Monitor):
 
     def open(self):
         if self.talk is None:
-            self.talk = talk = self.Talk(self.world.scene, self.objects, transport=self.connect(), system=self.server[0])
+            self.talk = talk = self.Talk(self.world.scene, self.objects, transport=self.connect(), system=self.server[0], protocol=self.protocol)
             talk.monitor, talk.clock, talk.handles = self, self.clock, 10 * self.world.ports
             talk.open()
             if self.titles:
@@ -268,7 +268,8 @@ MODES = {
     'tcp': (Perflib, {}), 'smb': (Perflib, dict(smb=True)), 'sealed': (Perflib, dict(protocol=SealedRpc)),
     'sealed-smb': (Perflib, dict(protocol=SealedRpc, smb=True)), 'poller': (Perflib, dict(each='query')),
     'connects': (Perflib, dict(each='connection')), 'hkpd': (Registry, {}), 'hkpd-smb': (Registry, dict(smb=True)),
-    'hkpd-connects': (Registry, dict(each='connection')),
+    'hkpd-connects': (Registry, dict(each='connection')), 'sealed-hkpd': (Registry, dict(protocol=SealedRpc)),
+    'sealed-hkpd-smb': (Registry, dict(protocol=SealedRpc, smb=True)),
 }
 
 
