@@ -88,8 +88,7 @@ static void add_point(report *r, const packet_info *pinfo, readings *values)
 
     if (path && !at->is_text) {
         perf_result result = readings_result(values);
-        left_out_count_marks(&r->verdict->left, tapped_handle_of(values->answer.handle),
-                             left_out_marks(values, &result));
+        left_out_count_marks(&r->verdict->left, left_out_marks(values, &result));
         if (result.none == PERF_NONE_OK && isfinite(result.value)) {
             series_add(&r->series, r->answers, path, at->counter->type ? at->counter->type->unit : NULL,
                        nstime_to_sec(&pinfo->abs_ts), result.value);

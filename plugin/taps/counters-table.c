@@ -151,7 +151,7 @@ static bool count_marks(taps_table *t, const readings *r, const perf_result *res
 {
     unsigned marks = left_out_marks(r, result);
 
-    left_out_count_marks(&t->left, tapped_handle_of(r->answer.handle), marks);
+    left_out_count_marks(&t->left, marks);
     return (marks & LEFT_OUT_ASSUMED) != 0;
 }
 

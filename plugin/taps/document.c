@@ -298,8 +298,7 @@ static void settle_document(documents *d, document *doc)
 
 void documents_count_marks(const documents *d, left_out *left)
 {
-    left->of_instances = left->of_names = left->assumed = left->untyped = left->from_file = left->nameless =
-        left->num_queries = 0;
+    left->of_instances = left->of_names = left->assumed = left->untyped = left->from_file = left->nameless = 0;
     for (unsigned i = 0; i < d->all->len; i++) {
         const document *doc = g_ptr_array_index(d->all, i);
         unsigned *marks = g_new0(unsigned, doc->paths->len + 1);
@@ -312,7 +311,7 @@ void documents_count_marks(const documents *d, left_out *left)
             }
         }
         for (unsigned j = 0; j < doc->paths->len; j++) {
-            left_out_count_marks(left, (tapped_handle){.number = doc->number, .is_hkpd = doc->is_hkpd}, marks[j]);
+            left_out_count_marks(left, marks[j]);
         }
         g_free(marks);
     }

@@ -140,7 +140,7 @@ static void write_reading(long_export *export, readings *r)
     write_row(export, r, &result);
     unsigned marks = left_out_marks(r, &result);
     if (marks != 0 && r->answer.sample && r->answer.handle) {
-        left_out_count_marks(&export->task.left, tapped_handle_of(r->answer.handle), marks);
+        left_out_count_marks(&export->task.left, marks);
     }
 }
 

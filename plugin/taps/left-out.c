@@ -67,36 +67,16 @@ void left_out_count(left_out *left, const tapped_call *tapped)
     }
 }
 
-void left_out_count_marks(left_out *left, tapped_handle handle, unsigned marks)
+void left_out_count_marks(left_out *left, unsigned marks)
 {
-    bool is_listed = false;
-
     left->untyped += (marks & LEFT_OUT_UNTYPED) && !(marks & LEFT_OUT_UNKNOWN);
     left->nameless += (marks & LEFT_OUT_UNKNOWN) != 0;
     left->from_file += (marks & LEFT_OUT_FROM_FILE) != 0;
-    if ((marks & LEFT_OUT_ASSUMED) == 0) {
-        return;
+    if (marks & LEFT_OUT_ASSUMED) {
+        *(marks & LEFT_OUT_INSTANCE ? &left->of_instances
+          : marks & LEFT_OUT_NAME   ? &left->of_names
+                                    : &left->assumed) += 1;
     }
-    *(marks & LEFT_OUT_INSTANCE ? &left->of_instances : marks & LEFT_OUT_NAME ? &left->of_names : &left->assumed) += 1;
-    for (unsigned i = 0; i < left->num_queries; i++) {
-        is_listed |= left->queries[i].number == handle.number && left->queries[i].is_hkpd == handle.is_hkpd;
-    }
-    if (!is_listed && left->num_queries <= LEFT_OUT_QUERIES) { /* the last one stands for others */
-        left->queries[left->num_queries].is_hkpd = handle.is_hkpd;
-        left->queries[left->num_queries++].number = handle.number;
-    }
-}
-
-static const char *queries_named(wmem_allocator_t *pool, const left_out *left)
-{
-    wmem_strbuf_t *queries = wmem_strbuf_new(pool, "");
-
-    for (unsigned i = 0; i < MIN(left->num_queries, LEFT_OUT_QUERIES); i++) {
-        wmem_strbuf_append_printf(queries, "%s%s %u", i > 0 ? ", " : "", left->queries[i].is_hkpd ? "handle" : "query",
-                                  left->queries[i].number);
-    }
-    wmem_strbuf_append(queries, left->num_queries > LEFT_OUT_QUERIES ? " and others" : "");
-    return wmem_strbuf_get_str(queries);
 }
 
 /* "answers that do not add up: 2"; and what to do about it, unless it has to be brief. */
@@ -181,20 +161,13 @@ static char *find_note(wmem_allocator_t *pool, const left_out *left, const char 
         {left->from_file, wmem_strdup_printf(pool, "%s by a type of the names file", what),
          "the capture does not hold the types; what the file says has to be true of this server"},
         {left->assumed, wmem_strdup_printf(pool, "%s of an assumed counter", what),
-         wmem_strdup_printf(pool,
-                            "the order tells (%s): QueryCounterInfo, which a client calls when it begins, or calls "
-                            "behind it are not in the capture",
-                            queries_named(pool, left))},
+         "the order tells: QueryCounterInfo, which a client calls when it begins, or calls behind it are not in the "
+         "capture (-z pcq,summary says of which query)"},
         {left->of_instances, wmem_strdup_printf(pool, "%s of an assumed instance", what),
-         wmem_strdup_printf(pool,
-                            "the order tells (%s): several instances have one name, and no id tells them apart; ask "
-                            "for ID Process or ID Thread too",
-                            queries_named(pool, left))},
+         "the order tells: several instances have one name, and no id tells them apart; ask for ID Process or ID "
+         "Thread too"},
         {left->of_names, wmem_strdup_printf(pool, "%s of an assumed name", what),
-         wmem_strdup_printf(pool,
-                            "names or types are told twice and differently, or cannot be read (%s): which of them "
-                            "held then is not known",
-                            queries_named(pool, left))},
+         "names or types are told twice and differently, or cannot be read: which of them held then is not known"},
         {has_no_samples ? left->probes : 0, "no samples, but size probes",
          "each time the client offers less room than the server needs"},
     };

@@ -8,7 +8,6 @@
 #include "tap/tapped.h"
 
 #define LEFT_OUT_REASONS 6
-#define LEFT_OUT_QUERIES 8
 
 typedef struct {
     bool any_read;         /* some call could be read */
@@ -39,11 +38,6 @@ typedef struct {
     uint64_t assumed;           /* values (or columns) of an assumed counter; they were not left out */
     uint64_t of_instances;      /* ... whose result may be another instance's, */
     uint64_t of_names;          /* or which may be called otherwise, or of another type */
-    unsigned num_queries;
-    struct {
-        uint32_t number;
-        bool is_hkpd;
-    } queries[LEFT_OUT_QUERIES + 1]; /* whose they are: those that are named, and one of the others */
 } left_out;
 
 /* Each call that a listener is handed. `left` begins as zeros. */
@@ -72,8 +66,8 @@ static inline unsigned left_out_marks(const readings *r, const perf_result *resu
            (r->at.counter && r->at.counter->type_from_file ? LEFT_OUT_FROM_FILE : 0U);
 }
 
-/* Counts a value or column of the handle with its marks. */
-void left_out_count_marks(left_out *left, tapped_handle handle, unsigned marks);
+/* Counts a value or column with its marks. */
+void left_out_count_marks(left_out *left, unsigned marks);
 
 /* How a note is worded: for a row of a window, in at most 60 characters, or for standard error, with what to do. */
 typedef enum { LEFT_OUT_BRIEF, LEFT_OUT_LONG } left_out_form;

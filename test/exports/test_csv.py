@@ -681,8 +681,8 @@ SAID = {    # by each export: a bundled capture or how it is made, options, word
     'no call': (small, ['--disable-protocol', 'dcerpc'], ['no call of PerflibV2']),
     # a blank column without a word would be taken for a counter that stands still
     'untyped': (untyped, [], ['%s of a counter whose type is not known: %d; ', 'pcq.names_file'], 2, 6),
-    'assumed': (assumed, [], ['%s of an assumed counter: %d; ', '(query 2)', 'QueryCounterInfo'], 2, 6),
-    'both assumed': (lambda: assumed(infos=0), [], ['%s of an assumed counter: %d; ', '(query 1, query 2)'], 4, 12),
+    'assumed': (assumed, [], ['%s of an assumed counter: %d; ', 'QueryCounterInfo'], 2, 6),
+    'both assumed': (lambda: assumed(infos=0), [], ['%s of an assumed counter: %d; '], 4, 12),
     'whole': (small, [], None),
 }
 

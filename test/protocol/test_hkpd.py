@@ -303,17 +303,6 @@ def test_names_belong_to_a_server(tshark, tmp_path):
     compare_values(read(tshark, scene, tmp_path), scene)
 
 
-def test_what_is_assumed_is_of_a_handle(tshark, tmp_path):
-    """The note of an export calls it as all tables do."""
-    talk = Talk(Scene(), [Object(5000, 'Set', [Counter(5002, 'Things', TYPES['PERF_COUNTER_BULK_COUNT'], grows(1, 2), 8)],
-                                 lambda at: [Instance('a'), Instance('a')])])
-    talk.open()
-    talk.sample()
-    talk.sample()
-    _, notes = tshark.run('-q', '-r', talk.scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-')
-    assert '(handle 1)' in notes and 'query' not in notes
-
-
 def test_the_names_file_of_titles(tshark, tmp_path):
     """Text 1 is the highest index and no title; help texts are none either."""
     scene = session(samples=1)

@@ -232,18 +232,6 @@ def test_types_that_were_not_captured_are_said(tshark, tmp_path):
     assert said_so(rows, lines, 'samples of a counter whose type is not known', 3), rows
 
 
-def test_eight_queries_of_an_assumed_order_are_named(tshark, tmp_path):
-    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2, 2]))
-    said = []
-    for count in (1, 8, 9):
-        scene = story(Server([s]), lambda c: (learn(c, s), [run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 1, info=False)
-                                                            for _ in range(count)]))
-        _, (line,) = notes(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,counters')
-        said.append(re.search(r'\((.*?)\)', line)[1])
-    eight = ', '.join('query %d' % n for n in range(1, 9))
-    assert said == ['query 1', eight, eight + ' and others']
-
-
 def test_repeated_responses_have_one_node(tshark, tmp_path):
     """However many there are."""
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
