@@ -804,8 +804,8 @@ static void keep_sample(pcq_pdu *p, state_handle *handle, perf_data_summary *sum
     p->call.record->sample = sample;
 }
 
-/* What the answer holds, unless it has just been kept. A frame can hold a second response to the same request, of which nothing was kept. */
-static void look_again(pcq_pdu *p, perf_data_summary *summary)
+/* Of an answer that was not kept by this look at it. */
+static void summarize_answer(pcq_pdu *p, perf_data_summary *summary)
 {
     const state_sample *sample = p->call.answer.sample;
     tvbuff_t *tvb = p->call.answer.tvb;
@@ -837,7 +837,7 @@ static void data_response(pcq_pdu *p, bool succeeded)
         call_answer(&p->call, &pcq_readings_layout, handle, tvb);
         p->call.answer.has_form = p->call.answer.sample && p->call.answer.sample->form;
         if (!is_kept) {
-            look_again(p, &summary);
+            summarize_answer(p, &summary);
         }
         pcq_dissect_data(p->buffer_tree, &p->call.report, &p->call.answer, &summary);
         if (succeeded) {

@@ -69,7 +69,10 @@ static ws_filter_valid has_handle(WS_FILTER_ARGUMENTS)
 
 static char *filter_of_handle(WS_FILTER_ARGUMENTS)
 {
-    return g_strdup_printf("%s == %u", note_of(pinfo)->number_field, note_of(pinfo)->number);
+    const filter_note *note = note_of(pinfo);
+
+    ws_assert(note && note->number != 0);
+    return g_strdup_printf("%s == %u", note->number_field, note->number);
 }
 
 static ws_filter_valid is_call(WS_FILTER_ARGUMENTS)
@@ -504,7 +507,7 @@ void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *hand
         if (tree) {
             reader_add_generated_uint(tree, call->fields->handle_number, call->tvb, handle->number);
         }
-        if (call->tree) {
+        if (call->tree) { /* as call_begin() noted it */
             *note_of(call->pinfo) =
                 (filter_note){proto_registrar_get_abbrev(call->fields->handle_number), handle->number};
         }

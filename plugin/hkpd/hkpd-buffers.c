@@ -197,7 +197,7 @@ static void show_system_name(hkpd_view *view, bounded_reader *reader)
 }
 
 /* What the walk has just announced. */
-static void hkpd_show_header(hkpd_view *view)
+static void show_header(hkpd_view *view)
 {
     bounded_reader reader;
 
@@ -228,7 +228,7 @@ static void label_object(hkpd_view *view, const bounded_reader *reader, const ch
 }
 
 /* PERF_OBJECT_TYPE */
-static void hkpd_show_object(hkpd_view *view)
+static void show_object(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
     bounded_reader reader;
@@ -251,7 +251,7 @@ static void hkpd_show_object(hkpd_view *view)
 }
 
 /* PERF_COUNTER_DEFINITION */
-static void hkpd_show_definition(hkpd_view *view)
+static void show_definition(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
     bool is_hidden = view->object == NULL && view->base.tree;
@@ -272,7 +272,7 @@ static void hkpd_show_definition(hkpd_view *view)
 }
 
 /* PERF_INSTANCE_DEFINITION */
-static void hkpd_show_instance(hkpd_view *view)
+static void show_instance(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
     bounded_reader reader;
@@ -561,7 +561,7 @@ static void show_fault(hkpd_view *view)
     const perf_block_walk *walk = view->walk;
 
     if (walk->fault.what == PERF_BLOCK_FAULT_HEADER_SHORT) {
-        hkpd_show_header(view); /* as much of it as is there; the reader reports it */
+        show_header(view); /* as much of it as is there; the reader reports it */
     } else {
         values_fault(&view->base, proto_tree_get_parent(view->object), walk->object.offset, perf_block_fault_infos,
                      &walk->fault);
@@ -571,12 +571,9 @@ static void show_fault(hkpd_view *view)
 static void show_structures(hkpd_view *view)
 {
     static void (*const show[])(hkpd_view *view) = {
-        [PERF_BLOCK_HEADER] = hkpd_show_header,
-        [PERF_BLOCK_OBJECT] = hkpd_show_object,
-        [PERF_BLOCK_DEFINITION] = hkpd_show_definition,
-        [PERF_BLOCK_INSTANCE] = hkpd_show_instance,
-        [PERF_BLOCK_COUNTERS] = show_counters,
-        [PERF_BLOCK_VALUE] = show_value,
+        [PERF_BLOCK_HEADER] = show_header,         [PERF_BLOCK_OBJECT] = show_object,
+        [PERF_BLOCK_DEFINITION] = show_definition, [PERF_BLOCK_INSTANCE] = show_instance,
+        [PERF_BLOCK_COUNTERS] = show_counters,     [PERF_BLOCK_VALUE] = show_value,
         [PERF_BLOCK_FAULT] = show_fault,
     };
     perf_block_event event;

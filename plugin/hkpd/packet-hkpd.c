@@ -25,7 +25,7 @@ void proto_register_hkpd(void);
 void proto_reg_handoff_hkpd(void);
 
 static int proto_hkpd = -1;
-static int hf_key, hf_value_type, hf_sent_data, hf_value_name;
+static int hf_key, hf_sent_data, hf_value_name;
 
 static int ett_hkpd = -1;
 
@@ -188,11 +188,6 @@ static rpc_fields fields = {.handle_label = "Handle",
                             .handle_number_label = "Handle number",
                             .handle_word = "handle",
                             .answer_unread = answer_unread};
-
-static const value_string value_type_vals[] = {
-    {0, "REG_NONE"},  {1, "REG_SZ"},       {2, "REG_EXPAND_SZ"}, {3, "REG_BINARY"},
-    {4, "REG_DWORD"}, {7, "REG_MULTI_SZ"}, {11, "REG_QWORD"},    {0, NULL},
-};
 
 static wmem_allocator_t *pool_of(const hkpd_pdu *p)
 {
@@ -415,7 +410,7 @@ static void read_parameters(hkpd_pdu *p, value_parameters *value)
     uint32_t type;
 
     memset(value, 0, sizeof *value);
-    read_pointed_u32(p, "type", call_is_request(&p->call) ? hf_winreg_type : hf_value_type, &type);
+    read_pointed_u32(p, "type", hf_winreg_type, &type);
     value->has_buffer = ndr_pointer(&p->call.ndr, "data");
     if (value->has_buffer) {
         read_data(p, value);
@@ -576,9 +571,9 @@ static const char *read_question(hkpd_pdu *p, value_parameters *value)
     return name;
 }
 
-/* True of a request that the stock function cannot show: it would show each byte of the client's buffer as an item; in NDR64 it
+/* Of a request. The stock function would show each byte of the client's buffer as an item; in NDR64 it
  * looks for the name in a wrong place (Wireshark 4.0 and 4.4). */
-static bool needs_us(const hkpd_pdu *p, const char *name, const value_parameters *value)
+static bool stock_cannot_show(const hkpd_pdu *p, const char *name, const value_parameters *value)
 {
     const state_handle *handle = p->call.record->handle;
     bool is_long = is_shown(handle) && value->data_size > MAX_STOCK_BYTES && !has_failed(p);
@@ -611,7 +606,7 @@ static void value_request(hkpd_pdu *p)
                          record->call.handle->closed_frame);
         }
     }
-    if (needs_us(p, name, &value)) {
+    if (stock_cannot_show(p, name, &value)) {
         p->shown_here = true;
         call_aloud(&p->call);
         read_question(p, &value);
@@ -726,6 +721,7 @@ static void describe_probe(hkpd_pdu *p, const value_answer *back)
 /* Success, but nothing that the key can hold. Without room for data that is the answer to a size probe. */
 static void describe_success(hkpd_pdu *p, const value_answer *back)
 {
+    ws_assert(is_shown(p->call.record->handle));
     if (back->value.data_size > 0) {
         if (handle_key(p->call.record->handle)->name.kind == KEY_DATA) {
             findings_add(&p->aloud, p->item, FINDING_NOT_PERFORMANCE_DATA,
@@ -789,6 +785,7 @@ static void note_objects(hkpd_pdu *p, tvbuff_t *tvb)
     const char *indexes = p->record->name;
     tapped_object object;
 
+    ws_assert(key && indexes);
     key->lacking = key->lacking ? key->lacking : wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
     while (next_index(&indexes, &object.title)) {
         void *title = GUINT_TO_POINTER(object.title);
@@ -1000,6 +997,7 @@ static void check_length(hkpd_pdu *p, const value_answer *back)
 
 static void show_answer(hkpd_pdu *p, value_answer *back)
 {
+    ws_assert(back->kind != ANSWER_OTHER && back->value.tvb);
     p->shown_here = true;
     show_question(p);
     call_aloud(&p->call);
@@ -1191,8 +1189,6 @@ static void register_fields(void)
 {
     static hf_register_info hf[] = {
         FIELD_TEXT(hf_key, "Key", "hkpd.key", "What the handle was opened as"),
-        FIELD(hf_value_type, "Value type", "hkpd.value_type", FT_UINT32, BASE_DEC, VALS(value_type_vals),
-              "REG_* type of the data, as the registry says it"),
         FIELD_BYTES(hf_sent_data, "Data sent", "hkpd.sent_data",
                     "The client's buffer as it is sent with a request: no performance data"),
         FIELD_TEXT(hf_value_name, "Value name", "hkpd.value_name",
