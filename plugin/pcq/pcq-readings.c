@@ -798,6 +798,7 @@ typedef struct {
     uint32_t compared_block; /* the one whose identifiers were compared last, UINT32_MAX before the first: */
     bool same_block;         /* it was asked for alike */
     const state_identifier *identifier; /* whose the block is */
+    bool is_doubtful;                   /* which of its values stands where is not certain */
     bool text_decided;                  /* it is decided which of the block's columns of unknown type are text */
     /* the counterset that was looked up last */
     const state_identifier *set_identifier;
@@ -864,6 +865,7 @@ static void enter_block(readings *r)
                              : pcq_view_identifier(&stream->current, walk->block.index);
     r->status = walk->block.status;
     r->assumed = stream->identifier && pcq_view_assumed(&stream->current, walk->block.index);
+    stream->is_doubtful = (r->answer.sample == NULL || stream->current.has_doubts) && !perf_walk_block_sound(walk);
     if (r->previous_frame > 0 && stream->previous.has_doubts) {
         bool is_lost = pcq_view_doubtful(&stream->previous, r->number);
         readings_compare_with(r, is_lost ? NULL : &stream->previous.base, r->previous_frame);
@@ -1030,6 +1032,7 @@ static void take_value(readings *r)
     readings_place(r, walk->instance.index == PERF_NO_INSTANCE ? 0 : walk->instance.index, walk->value.column,
                    walk->counters.count, walk->value.data, walk->value.data_size);
     at->is_refused = at->is_empty = false;
+    at->is_doubtful = stream_of(r)->is_doubtful;
     at->counter->id = counter_id(r);
     const perf_counter_type *type = readings_known_counter(r)->type;
     at->is_text = type ? type->kind == PERF_KIND_TEXT : looks_like_text(r);
@@ -1234,7 +1237,7 @@ static perf_raw operand(readings *r, sample_view *view, const reading_place *pla
 
 static bool is_doubtful(readings *r)
 {
-    return pcq_view_doubtful(&stream_of(r)->current, r->number);
+    return stream_of(r)->is_doubtful;
 }
 
 const readings_layout pcq_readings_layout = {

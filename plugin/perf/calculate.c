@@ -46,7 +46,7 @@ static perf_raw operand_of(perf_operand which, const perf_point *point)
 static bool difference(perf_raw current, perf_raw previous, uint64_t *result)
 {
     *result = current.value - previous.value;
-    if (current.size == 4 && previous.size == 4) {
+    if (current.size == 4) {
         *result = (uint32_t)*result;
     }
     return !perf_is_backwards(current, previous);
@@ -83,6 +83,9 @@ static perf_none numerator(const perf_formula_info *formula, const perf_point *c
         *result = current->value.value;
         return PERF_NONE_OK;
     }
+    if (current->value.size != previous->value.size) {
+        return PERF_NONE_OTHER_SIZE;
+    }
     return difference(current->value, previous->value, result) ? PERF_NONE_OK : PERF_NONE_VALUE_BACKWARDS;
 }
 
@@ -95,6 +98,9 @@ static perf_none denominator(perf_operand which, const perf_point *current, cons
     *result = now.value;
     if (now.size == 0 || before.size == 0) {
         return why->missing;
+    }
+    if (now.size != before.size) {
+        return PERF_NONE_OTHER_SIZE;
     }
     if (previous && !difference(now, before, result)) {
         return why->backwards;

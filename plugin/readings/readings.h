@@ -65,6 +65,7 @@ typedef struct {
     uint32_t size; /* bytes */
     reading_counter *counter;
     bool is_nameless; /* what its instance, or that one's parent, is called is not known */
+    bool is_doubtful; /* its block does not add up: whose value it is is not certain */
     bool is_refused;  /* no value: what was asked for had an error, r->status */
     bool is_empty;    /* nor has it one, and no error */
     bool is_text;
@@ -154,7 +155,7 @@ perf_result readings_result(readings *r);
 /* True if whose value it is was assumed or is not known, or what that is, from which instance of its name the result that was asked for is. */
 static inline bool readings_assumed(const readings *r)
 {
-    return r->assumed || r->at.is_nameless || (r->at.counter && r->at.counter->is_retold) ||
+    return r->assumed || r->at.is_nameless || r->at.is_doubtful || (r->at.counter && r->at.counter->is_retold) ||
            (r->operands.known && r->operands.has_previous && r->operands.assumed);
 }
 

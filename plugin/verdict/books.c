@@ -89,7 +89,7 @@ static bool count_value(verdict_talk *talk, packet_info *pinfo, readings *r)
     const perf_result result = r->at.is_number ? readings_result(r) : (perf_result){.none = PERF_NONE_OK};
     unsigned marks = left_out_marks(r, &result);
 
-    if (marks & LEFT_OUT_ASSUMED) {
+    if ((marks & LEFT_OUT_ASSUMED) && !r->at.is_doubtful) { /* damage is said of the answer */
         book_value(talk, BOOK_ASSUMED, pinfo, r);
     }
     if (marks & LEFT_OUT_UNTYPED) {

@@ -3,6 +3,8 @@
 
 import csv
 import re
+import struct
+from itertools import groupby
 
 import pytest
 
@@ -13,6 +15,7 @@ from gen.scene import Scene, tcp_line
 from gen.story import Server, Times, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story, taught_in, unseen
 from gen.stubs import DATA, INFO, VALIDATE
 from learned import close_to, compare_paths, cooked, one, read, read_file
+from series import long_rows as rows_of
 
 ASSUMED = 'pcq.expert.order_assumed'
 
@@ -231,6 +234,61 @@ def test_a_number_that_is_shorter_than_its_type_has_no_result(tshark, tmp_path, 
     assert told(frames[number])[0][1:] == (None, TOO_SHORT)
     assert told(frames[number])[1][1:] == (pytest.approx(long), None)
     assert ASSUMED in frames[number].experts
+
+
+class Widths(Server):
+    """Values of so many bytes, sample by sample: {counter id: sizes}"""
+
+    def __init__(self, sets, widths):
+        super().__init__(sets)
+        self.widths = widths
+
+    def _block(self, i, at):
+        for c in self.find(i.guid).counters:
+            c.width = self.widths[c.id][at.number]
+        return super()._block(i, at)
+
+
+OTHER_SIZE = 36
+
+
+@PASSES
+def test_a_number_of_another_size_than_before_is_not_compared(tshark, tmp_path, two_pass):
+    """Nor is one whose base has another. What has one size in both samples is compared."""
+    grows = lambda step: lambda at, k: 1000 + step * at.number
+    s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Long', grows(7)), counter(2, 'PERF_COUNTER_COUNTER', 'Short', grows(5)),
+                 counter(3, 'PERF_AVERAGE_BULK', 'Average', grows(9), base=4), counter(4, 'PERF_AVERAGE_BASE', None, grows(3)))
+    server = Widths([s], {1: [8, 4, 8, 8, 8], 2: [8, 8, 4, 4, 8], 3: [8] * 5, 4: [4, 4, 8, 8, 4]})
+    frames = read(tshark, scene := story(server, lambda c: (learn(c, s), run(c, [ask(s, NONE, 'a')], 5))), tmp_path, two_pass=two_pass)
+    shown = [[(value is not None, why) for _, value, why in told(frames[n])[:3]] for n, _ in answers(scene)[1:]]
+    yes, no = (True, None), (False, OTHER_SIZE)
+    assert shown == [[(False, TOO_SHORT), yes, yes], [no, no, no], [yes, yes, yes], [yes, no, no]]
+
+
+def longer(size, which):
+    """A change of the sample of that number: dwSize of the PERF_MULTI_COUNTERS in its second block is so much more."""
+    samples = []
+
+    def change(opnum, kind, stub):
+        samples.extend([stub] if (opnum, kind) == (DATA, 'response') else [])
+        if (opnum, kind) != (DATA, 'response') or len(samples) != which:
+            return stub
+        at = 20 + 48 + 32 + 16      # of the stub, the header, a block of one value, the header of the second
+        assert stub[at:at + 8] == struct.pack('<II', 16, 2)
+        return stub[:at] + struct.pack('<I', 16 + size) + stub[at + 4:]
+    return change
+
+
+@PASSES
+@pytest.mark.parametrize('size, damaged', [(16, True), (0, False)])
+def test_values_of_a_block_that_does_not_add_up(tshark, tmp_path, size, damaged, two_pass):
+    """Each may stand beside another counter's name: it is marked. The block before it and other answers are certain."""
+    scene, c = begin(Server([s := gauge(2)]), s, alters=longer(size, 2))
+    run(c, [ask(s, 1, 'a'), ask(s, NONE, 'b')], 3)
+    out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *(['-2'] if two_pass else []))
+    rows = [[(r['path'].split('Set')[1], r['raw'], r['assumed']) for r in some] for _, some in groupby(rows_of(out), lambda r: r['frame'])]
+    whole = [('(a)\\Counter 1', '10', '0'), ('(b)\\Counter 1', '11', '0'), ('(b)\\Counter 2', '21', '0')]
+    assert rows == [whole, [whole[0], ('(b)\\Counter 1', '21', '1')] if damaged else whole, whole]
 
 
 @PASSES
