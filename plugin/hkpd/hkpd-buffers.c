@@ -487,7 +487,14 @@ static void drop_unsound(perf_block_walk walk, wmem_map_t *unsound, wmem_array_t
     }
 }
 
-state_object_place *hkpd_object_places(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *count)
+/* Of a block without a fault nothing but its objects is looked at. */
+static perf_block_event next_place(perf_block_walk *walk, bool has_faults)
+{
+    perf_block_skip_values(walk);
+    return has_faults ? perf_block_next(walk) : perf_block_next_object(walk) ? PERF_BLOCK_OBJECT : PERF_BLOCK_END;
+}
+
+state_object_place *hkpd_object_places(tvbuff_t *tvb, wmem_allocator_t *pool, bool has_faults, uint32_t *count)
 {
     wmem_array_t *places = wmem_array_new(pool, sizeof(state_object_place));
     wmem_map_t *seen = wmem_map_new(pool, g_direct_hash, g_direct_equal);    /* title indexes, */
@@ -496,7 +503,7 @@ state_object_place *hkpd_object_places(tvbuff_t *tvb, wmem_allocator_t *pool, ui
     perf_block_walk begin, walk;
 
     perf_block_init(&begin, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
-    for (walk = begin; (event = perf_block_next(&walk)) != PERF_BLOCK_END; perf_block_skip_values(&walk)) {
+    for (walk = begin; (event = next_place(&walk, has_faults)) != PERF_BLOCK_END;) {
         void *title_index = GUINT_TO_POINTER(walk.object.index);
         bool is_unsound = event == PERF_BLOCK_FAULT && perf_block_does_harm(&walk);
         if (event == PERF_BLOCK_OBJECT) {

@@ -815,14 +815,14 @@ static void report_objects(hkpd_pdu *p)
     }
 }
 
-static void keep_sample(hkpd_pdu *p, tvbuff_t *tvb)
+static void keep_sample(hkpd_pdu *p, tvbuff_t *tvb, bool has_faults)
 {
     uint32_t size = tvb_captured_length(tvb);
     const uint8_t *bytes = tvb_get_ptr(tvb, 0, (int)size);
     rpc_record *record = p->call.record;
     uint32_t count;
     perf_block_walk walk;
-    const state_object_place *places = hkpd_object_places(tvb, pool_of(p), &count);
+    const state_object_place *places = hkpd_object_places(tvb, pool_of(p), has_faults, &count);
 
     record->sample = sample_keep(record->handle, bytes, size, p->call.event, p->call.pinfo->num);
     record->sample->request_event = record->request_event;
@@ -847,7 +847,7 @@ static void learn_block(hkpd_pdu *p, tvbuff_t *tvb, const perf_block_summary *su
     bool is_sample = summary->sound_objects > 0 || (summary->objects == 0 && summary->faults == 0);
 
     if (is_sample && handle && call_note_sample(&p->call, handle, tvb, clocks)) {
-        keep_sample(p, tvb);
+        keep_sample(p, tvb, summary->faults > 0);
         if (p->record->name && is_index_list(p->record->name) && summary->faults == summary->read_as) {
             note_objects(p, tvb);
         }

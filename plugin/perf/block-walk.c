@@ -220,7 +220,7 @@ static bool pass_rows(perf_block_walk *walk, reading *first)
 }
 
 /* An instance, which ends with its name, and its counter block are what they say without a doubt; goes on behind them. */
-static bool pass_certain(const perf_block_walk *walk, uint32_t *at)
+static inline bool pass_certain(const perf_block_walk *walk, uint32_t *at)
 {
     uint32_t left = walk->object.end - *at,
              size = left >= PERF_INSTANCE_DEFINITION_SIZE ? perf_block_u32(walk, *at) : 0;
