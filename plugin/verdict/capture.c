@@ -60,7 +60,7 @@ void verdict_capture_find(const verdict_monitor *monitor, bool lacks_some)
     verdict_shown cut = events_of(monitor, WIRE_CUT, false, 0, UINT32_MAX);
     if (lacks_some || is_doubtful || answers + requests > 0 || !has_samples) {
         late = lost.frames ? late : events_of(monitor, WIRE_LOST, true, begin, end);
-        late.more = g_strdup_printf("answers that were not read: %u", answers);
+        late.more = answers > 0 ? g_strdup_printf("answers that were not read: %u", answers) : NULL;
         lost.more = g_strdup_printf("answers missing: %u; requests missing: %u", answers, requests);
         verdict_find(monitor, VERDICT_LOST, PARTY_CAPTURE, &lost, "The capture lacks packets of $C and $S: since $T");
         verdict_find(monitor, VERDICT_OUT_OF_ORDER, PARTY_CAPTURE, &late,

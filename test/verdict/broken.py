@@ -13,7 +13,7 @@ from gen.troubles import ALL, SECOND, memory, processors
 from gen.wires import (CREATE, FIN, NEGOTIATE, NO_INTERFACE, NOT_REGISTERED, RST, SETUP, TREE, Link, Session, Smb1, ask_mapper, bind,
                        kerberos_error, knock)
 from world import (CLIENT, OTHER, SRV01, SRV02, attempt, bad, block_size, ends, gone, good, leaves, lost, named, pause, start, swapped, tale,
-                   twice)
+                   together, twice)
 
 EITHER, SIX = ('client', 'server'), '2001:db8::20'
 
@@ -644,6 +644,15 @@ def snapped(length):
     return change
 
 
+def one_of_two_cut(w):
+    """Of one client so little was captured that no call of its can be read."""
+    together(w, 20, (start(w), 1, 0), (start(w, 'smb', client=OTHER), 1, .5))
+    for n, (_, frame) in enumerate(w.capture.frames, 1):
+        if bytes([192, 0, 2, 11]) in (frame[26:30], frame[30:34]) and len(frame) > 200:
+            w.capture.snap(n, 200)
+            w.since.append(n)
+
+
 def one_direction(side):
     """Only what one of them sends passes where it was captured."""
     def change(w):
@@ -683,6 +692,7 @@ CAPTURE = {
     **{'out-of-order-' + x: Broken(and_then(tale(24, mode=x), swapped), 'out_of_order', 'capture', also=('assumed', 'untyped'), healthy=(None,))
        for x in ('tcp', 'smb', 'hkpd', 'sealed')},
     'cut': Broken(and_then(tale(8), snapped(160)), 'cut', 'capture'),
+    'cut-of-one-client': Broken(one_of_two_cut, 'cut', 'capture', 1, by=OTHER),
     'cut-for-minutes': Broken(and_then(tale(good(8, 30)), snapped(200)), 'cut', 'capture'),
     'cut-smb': Broken(and_then(tale(8, mode='smb'), snapped(300)), 'cut', 'capture'),
     'cut-all': Broken(and_then(tale(8), snapped(96)), 'cut', 'capture', healthy=UNKNOWN),
