@@ -176,7 +176,7 @@ void verdict_ladder_reset(void)
 
 /* --- Steps ----------------------------------------------------------------------------------------------------- */
 
-static void pass(verdict_pair *pair, ladder_rung rung, uint32_t port, double when)
+static void note_passed(verdict_pair *pair, ladder_rung rung, uint32_t port, double when)
 {
     pair->passed[rung] = when;
     if (rung == RUNG_REACH) {
@@ -206,7 +206,7 @@ void verdict_ladder_step(verdict_pair *pair, ladder_rung rung, uint32_t outcome,
     ladder_failure *failure = &pair->failures[rung];
 
     if (outcome == OUTCOME_PASSED) {
-        pass(pair, rung, port, when);
+        note_passed(pair, rung, port, when);
         return;
     }
     bool is_said = outcome == OUTCOME_SILENT && failure->shown.frames && failure->outcome != OUTCOME_SILENT &&

@@ -54,11 +54,13 @@ def test_external_names_bear_their_room_or_file():
 
 
 def test_a_static_name_stands_in_two_files_at_most():
-    """Layouts of both protocols have the same functions; a reader who greps for anything else finds one."""
+    """Layouts of both protocols have the same functions, and listeners what the table of a listener calls them; a reader who greps for
+    anything else finds one."""
     seen = defaultdict(set)
     for path, text in SOURCES.items():
         for static, name, behind in FUNCTION.findall(text):
             if static and behind == '{' and path.endswith('.c'):
                 seen[name].add(path)
     assert len(seen) > 700
-    assert {n: sorted(paths) for n, paths in seen.items() if len(paths) > 2} == {}
+    of_a_listener = {'begin', 'reset', 'count', 'draw'}
+    assert {n: sorted(paths) for n, paths in seen.items() if len(paths) > 2 and n not in of_a_listener} == {}
