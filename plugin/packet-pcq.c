@@ -97,11 +97,13 @@ typedef struct operation {
 /* --- A call ------------------------------------------------------------------------------------------------------ */
 
 static void answer_unread(rpc_record *call, uint32_t event);
+static void lose_lists(const rpc_record *call, uint32_t event);
 
 static rpc_fields fields = {.handle_label = "Query handle",
                             .handle_number_label = "Query",
                             .handle_word = "query",
-                            .answer_unread = answer_unread};
+                            .answer_unread = answer_unread,
+                            .lose_lists = lose_lists};
 
 static wmem_allocator_t *pool_of(const pcq_pdu *p)
 {
@@ -471,28 +473,18 @@ static void describe_registration(pcq_pdu *p)
 }
 
 /* Names or types that were not read whole: nobody knows what was told anew. */
-static void lose_facts(const pcq_record *record, uint32_t event)
+static void lose_lists(const rpc_record *call, uint32_t event)
 {
-    static const struct {
-        bool tells;
-        bool of_all; /* of the counterset's counters, else of itself or one of them */
-        state_fact_kind kind;
-    } answers[] = {
-        [PERF_REG_COUNTERSET_STRUCT] = {true, true, PERF_FACT_COUNTER},
-        [PERF_REG_COUNTER_STRUCT] = {true, false, PERF_FACT_COUNTER},
-        [PERF_REG_COUNTERSET_NAME_STRING] = {true, false, PERF_FACT_LOCAL},
-        [PERF_REG_COUNTER_NAME_STRINGS] = {true, true, PERF_FACT_LOCAL},
-        [PERF_REG_COUNTERSET_ENGLISH_NAME] = {true, false, PERF_FACT_ENGLISH},
-        [PERF_REG_COUNTER_ENGLISH_NAMES] = {true, true, PERF_FACT_ENGLISH},
-    };
-    const rpc_record *call = &record->call;
-    uint32_t code = record->request_code;
-    bool tells = code < array_length(answers) && answers[code].tells;
+    const pcq_record *record = (const pcq_record *)call;
+    uint32_t code = record->request_code, frame = call->response_frame ? call->response_frame : call->request_frame;
+    bool of_set = code == PERF_REG_COUNTERSET_NAME_STRING || code == PERF_REG_COUNTERSET_ENGLISH_NAME;
+    bool of_counters = code == PERF_REG_COUNTER_NAME_STRINGS || code == PERF_REG_COUNTER_ENGLISH_NAMES;
+    bool of_types = code == PERF_REG_COUNTERSET_STRUCT || code == PERF_REG_COUNTER_STRUCT;
 
-    if (call->request_read && call->copied == NULL && record->in_size > 0 && tells) {
-        uint32_t id = code == PERF_REG_COUNTER_STRUCT ? record->lcid : PERF_NO_ID;
-        facts_lose(call->to, facts_subject(record->guid, id), answers[code].of_all, answers[code].kind, event,
-                   call->response_frame);
+    if (call->request_read && record->in_size > 0 && (of_set || of_counters || of_types)) {
+        const state_subject subject = facts_subject(record->guid, of_set ? PERF_NO_ID : 0);
+        facts_lose(call->to, &subject, of_types ? PERF_FACT_COUNTER : PERF_FACT_ENGLISH, event, frame,
+                   call->response_frame ? NULL : &call->response_frame);
     }
 }
 
@@ -509,7 +501,7 @@ static void learn_facts(pcq_pdu *p)
 static void registration_response(pcq_pdu *p, bool succeeded)
 {
     if (p->call.first_time && (p->call.ndr.reader.failed || (succeeded && p->call.report.damaged))) {
-        lose_facts(p->record, p->call.event);
+        lose_lists(p->call.record, p->call.event);
     }
     if (succeeded && call_may_learn(&p->call)) {
         learn_facts(p);
@@ -946,7 +938,6 @@ static void answer_unread(rpc_record *call, uint32_t event)
     } else if (!call->copied && strcmp(call->operation, opnum_vals[OPNUM_OpenQueryHandle].strptr) == 0) {
         query_calls_unseen(connection_association(call->connection), call->request_event, event, 1);
     }
-    lose_facts(record, event);
 }
 
 /* A request whose operation could not read what it changes. */
@@ -954,7 +945,7 @@ static void note_unread(pcq_pdu *p)
 {
     if (p->call.asked && p->call.first_time && call_is_request(&p->call) && !call_may_learn(&p->call) &&
         p->record->changing == NULL) {
-        pdus_note_unread(p->call.record->connection, p->call.asked);
+        pdus_note_unread(p->call.pinfo, p->call.record->connection, p->call.asked);
     }
 }
 
@@ -1168,10 +1159,14 @@ void proto_register_pcq(void)
     register_preferences();
 }
 
-/* What a query holds, or which one a handle is. */
-static bool may_change(uint16_t opnum)
+static unsigned may(uint16_t opnum)
 {
-    return opnum < NUM_OPNUMS && !(does[opnum] & SEALED_RETURNS);
+    if (opnum == RPC_NO_OPNUM) {
+        return RPC_CHANGES | RPC_LISTS;
+    }
+    return opnum == OPNUM_QueryCounterSetRegistrationInfo          ? RPC_LISTS
+           : opnum < NUM_OPNUMS && !(does[opnum] & SEALED_RETURNS) ? RPC_CHANGES
+                                                                   : 0;
 }
 
 static bool is_watched(void)
@@ -1183,6 +1178,6 @@ void proto_reg_handoff_pcq(void)
 {
     if (proto_pcq != -1) {
         dcerpc_init_uuid(proto_pcq, ett_pcq, &uuid_perflibv2, PERFLIBV2_VERSION, dcerpc_table, hf_opnum);
-        sealed_watch(RPC_PERFLIB, &uuid_perflibv2, is_watched, may_change);
+        sealed_watch(RPC_PERFLIB, &uuid_perflibv2, is_watched, may);
     }
 }

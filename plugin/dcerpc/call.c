@@ -573,6 +573,7 @@ int call_end(rpc_call *call, proto_item *item)
     if (call_is_request(call) && call->first_time) {
         call->record->request_damaged = call->report.damaged;
     }
+    call->record->connection->was_read |= !call->is_noise && !call->ndr.reader.failed;
     if (call->has_column) {
         write_info(call);
     }
@@ -584,12 +585,23 @@ int call_end(rpc_call *call, proto_item *item)
 
 static wmem_map_t *answers; /* rpc_record by frame and call id of its answer, emptied with the file */
 
+static void lose_lists(const rpc_record *record, uint32_t event)
+{
+    if (record->copied == NULL) {
+        record->protocol->lose_lists(record, event);
+    }
+}
+
 static void take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event, rpc_answer answer)
 {
     rpc_record *record = call->record;
     nstime_t elapsed;
 
     if (record->operation == NULL || record->response_frame != 0) {
+        return;
+    }
+    if (answer == RPC_NONE) {
+        lose_lists(record, event);
         return;
     }
     nstime_delta(&elapsed, &pinfo->abs_ts, &call->time);
@@ -600,7 +612,11 @@ static void take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t even
     if (answer != RPC_AMBIGUOUS) {
         wmem_map_insert(answers, &record->answer, record);
     }
-    if (answer != RPC_FAULT && record->protocol->answer_unread) {
+    if (answer == RPC_FAULT) {
+        return;
+    }
+    lose_lists(record, event);
+    if (record->protocol->answer_unread) {
         record->protocol->answer_unread(record, event);
     }
 }

@@ -118,6 +118,11 @@ bool connections_exist(void)
     return wmem_map_size(connections) > 0;
 }
 
+void connections_visit(GHFunc visit, void *user)
+{
+    wmem_map_foreach(connections, visit, user);
+}
+
 static void join_association(rpc_connection *connection, uint32_t group)
 {
     const state_transport *transport = connection->transport;

@@ -52,11 +52,14 @@ typedef struct rpc_connection {
     wmem_map_t *overtaken;    /* call id -> rpc_asked, of requests that another one went behind before they were over */
     struct rpc_asked *open;   /* that may change a query, was not read, and is under way; NULL if there is none */
     unsigned num_open;        /* of these */
-    bool overlaps;            /* the client does not wait for an answer before it sends the next request */
-    uint32_t call_id;         /* that the client sent last, in a bind or request, */
-    uint32_t frame;           /* where: 0 before the first, */
-    uint32_t event;           /* and of that */
-    uint32_t answer_event;    /* of the latest answer */
+    struct rpc_asked
+        *listing;  /* that may tell names and has no answer, behind which the client went on; NULL if there is none */
+    bool was_read; /* some of its calls: what else is sealed on it could have been, too */
+    bool overlaps; /* the client does not wait for an answer before it sends the next request */
+    uint32_t call_id;      /* that the client sent last, in a bind or request, */
+    uint32_t frame;        /* where: 0 before the first, */
+    uint32_t event;        /* and of that */
+    uint32_t answer_event; /* of the latest answer */
 } rpc_connection;
 
 /* That of a PDU, on the first pass. */
@@ -106,5 +109,7 @@ bool connection_note_handle(packet_info *pinfo, uint32_t call_id, const state_ha
 /* An answer to call `call_id` was a sample, with the clocks of the handle's newest or not. False if that is the same answer. */
 bool connection_note_sample(packet_info *pinfo, uint32_t call_id, const state_handle *handle, state_connection *to,
                             bool same_clocks);
+
+void connections_visit(GHFunc visit, void *user);
 
 void connections_register(void);

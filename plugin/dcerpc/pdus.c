@@ -15,6 +15,7 @@
 #define FLAG_LAST 0x02
 
 static pdus_interface interfaces[NUM_RPC_INTERFACES];
+static bool is_seen;           /* all of the file, once */
 static pdus_cursor *innermost; /* NULL where nothing is handed over, or by who does not say so (Decode As) */
 
 bool pdu_header_read(rpc_header *header, tvbuff_t *tvb, int at)
@@ -158,7 +159,9 @@ static rpc_interface interface_of(const rpc_connection *connection, uint16_t con
     rpc_interface interface = 0;
 
     if (context == RPC_NO_CONTEXT) {
-        return connection->contexts[RPC_PERFLIB] ? RPC_PERFLIB : NUM_RPC_INTERFACES;
+        return connection->contexts[RPC_PERFLIB]  ? RPC_PERFLIB
+               : connection->contexts[RPC_WINREG] ? RPC_WINREG
+                                                  : NUM_RPC_INTERFACES;
     }
     while (interface < NUM_RPC_INTERFACES && !(connection->contexts[interface] & connection_context(context))) {
         interface++;
@@ -183,12 +186,53 @@ static rpc_asked *new_call(rpc_connection *connection)
     return connection->latest;
 }
 
+static unsigned what_may(const rpc_asked *call)
+{
+    const pdus_interface *interface = call->interface < NUM_RPC_INTERFACES ? &interfaces[call->interface] : NULL;
+
+    return interface ? interface->may(call->opnum) : 0;
+}
+
+/* Names or types that a call may have told, and nobody reads: what they are of is not known. A client of which nothing can be read tells others
+ * nothing. */
+static void lose_lists(packet_info *pinfo, rpc_connection *connection, const rpc_asked *call, bool is_request)
+{
+    const state_subject titles = facts_title_subject(0);
+
+    if ((what_may(call) & RPC_LISTS) && !connection->copied && (connection->was_read || !call->is_signed)) {
+        facts_lose(connection_to(connection, pinfo, is_request), call->interface == RPC_WINREG ? &titles : NULL,
+                   PERF_NUM_FACT_KINDS, call->event, pinfo->num, NULL);
+    }
+}
+
+/* What a registry's value is its answer may say, too. */
+static bool tells_by_answer(const rpc_asked *call)
+{
+    return call->interface == RPC_WINREG;
+}
+
+/* What was asked for behind it is answered, so that it seems to have no answer. */
+static void lose_listing(packet_info *pinfo, rpc_connection *connection)
+{
+    rpc_asked *listing = connection->listing;
+
+    connection->listing = NULL;
+    if (listing && listing->record) {
+        listing->take_answer(listing, pinfo, listing->event, RPC_NONE);
+    } else if (listing && tells_by_answer(listing)) {
+        lose_lists(pinfo, connection, listing, true);
+    }
+}
+
 static rpc_asked *begin_call(packet_info *pinfo, rpc_connection *connection, const rpc_header *header)
 {
     rpc_asked *before = pdus_find_call(connection, header->call_id);
     bool is_second = before && before->waiting > 0 && !may_be_missing(pinfo, connection, before->frame, false);
     unsigned waiting = is_second ? before->waiting : 0;
 
+    if (before && before == connection->listing) {
+        lose_listing(pinfo, connection);
+    }
     if (before == connection->latest && before) {
         before->waiting = 0;
     } else if (before) {
@@ -201,6 +245,7 @@ static rpc_asked *begin_call(packet_info *pinfo, rpc_connection *connection, con
         .interface = interface_of(connection, header->context),
         .opnum = header->opnum,
         .is_ndr64 = connection->ndr64 & connection_context(header->context),
+        .is_signed = header->auth_size > 0,
         .waiting = waiting + 1,
         .is_ambiguous = is_second,
         .time = pinfo->abs_ts,
@@ -218,25 +263,29 @@ static void change_open(rpc_connection *connection, rpc_asked *call, bool is_ope
     }
 }
 
-/* Who waits for answers goes on: what was under way is over. */
-static void go_on(rpc_connection *connection)
+static bool lists_wait(const rpc_connection *connection)
 {
-    rpc_asked *open = connection->open;
+    const rpc_asked *latest = connection->latest;
 
+    return latest && latest->waiting > 0 && latest->event > 0 && (what_may(latest) & RPC_LISTS);
+}
+
+/* Who waits for answers goes on: what was under way is over. */
+static void go_on(packet_info *pinfo, rpc_connection *connection)
+{
+    rpc_asked *open = connection->open, *latest = connection->latest;
+
+    if (lists_wait(connection)) {
+        lose_listing(pinfo, connection);
+        connection->listing = latest;
+    }
     if (open && !connection->overlaps) {
         change_open(connection, open, false);
         open->was_open = true;
     }
 }
 
-static bool may_change(const rpc_asked *call)
-{
-    const pdus_interface *interface = call->interface < NUM_RPC_INTERFACES ? &interfaces[call->interface] : NULL;
-
-    return interface && interface->may_change && (call->opnum == RPC_NO_OPNUM || interface->may_change(call->opnum));
-}
-
-static void note_unread_request(rpc_connection *connection, rpc_asked *call)
+static void note_unread_request(packet_info *pinfo, rpc_connection *connection, rpc_asked *call)
 {
     state_association *association = connection_association(connection);
 
@@ -244,7 +293,10 @@ static void note_unread_request(rpc_connection *connection, rpc_asked *call)
         return;
     }
     association->missed = association->all->missed = call->event; /* it may have asked for a sample */
-    if (may_change(call)) {
+    if (!tells_by_answer(call)) {
+        lose_lists(pinfo, connection, call, true);
+    }
+    if (what_may(call) & RPC_CHANGES) {
         query_calls_unseen(association, call->event, call->event, 1);
         change_open(connection, call, true);
     }
@@ -259,7 +311,9 @@ static void note_unread_answer(packet_info *pinfo, rpc_connection *connection, r
     connection->answer_event = event;
     if (call->record) {
         call->take_answer(call, pinfo, event, answer);
-    } else if (may_change(call) && !connection->copied) {
+    } else if (tells_by_answer(call) && answer == RPC_UNREAD) {
+        lose_lists(pinfo, connection, call, false);
+    } else if ((what_may(call) & RPC_CHANGES) && !connection->copied) {
         if (call->was_open) { /* it was not over when the client went on */
             query_calls_unseen(association, call->event, event, 1);
         }
@@ -274,7 +328,7 @@ static rpc_asked *pass_request(packet_info *pinfo, rpc_connection *connection, c
     rpc_asked *call = pdus_find_call(connection, header->call_id);
 
     if (header->is_first) {
-        go_on(connection);
+        go_on(pinfo, connection);
         note_number(pinfo, connection, header->call_id);
         call = begin_call(pinfo, connection, header);
     }
@@ -282,36 +336,79 @@ static rpc_asked *pass_request(packet_info *pinfo, rpc_connection *connection, c
         call->is_read[0] = is_read;
         call->event = connection->event = state_event_next();
         if (!is_read) {
-            note_unread_request(connection, call);
+            note_unread_request(pinfo, connection, call);
         }
     }
     return call;
 }
 
-/* The answer to a request that was not seen, behind all that were. */
-static void note_answer_alone(packet_info *pinfo, rpc_connection *connection, const rpc_header *header)
+/* Where PerflibV2's data stand behind two sizes and the counts of their array, and the year in them. */
+#define ARRAY_AT (RPC_HEADER_SIZE + 20)
+#define YEAR_AT (ARRAY_AT + 32)
+
+/* What any answer with a list has beside it: a smaller one opened or closed something. */
+#define AROUND_LIST 24
+
+/* True if an answer, first fragment at `at`, is performance data, by what only that has, and no list of names. */
+static bool is_sample(tvbuff_t *tvb, int at, rpc_interface interface)
 {
+    static const uint8_t signature[] = {'P', 0, 'E', 0, 'R', 0, 'F', 0};
+    int size = tvb ? MIN(tvb_captured_length_remaining(tvb, at), YEAR_AT + 4) : 0;
+    const uint8_t *bytes = size == YEAR_AT + 4 ? tvb_get_ptr(tvb, at, size) : NULL;
+    bool is = false;
+
+    if (bytes && interface == RPC_PERFLIB) {
+        unsigned year = perf_le16(bytes + YEAR_AT), month = perf_le16(bytes + YEAR_AT + 2);
+        return perf_le32(bytes + ARRAY_AT) == perf_le32(bytes + ARRAY_AT - 4) && year - 2000 < 200 && month - 1 < 12;
+    }
+    for (int i = RPC_HEADER_SIZE; bytes && i + (int)sizeof signature <= size && !is; i += 4) {
+        is = memcmp(bytes + i, signature, sizeof signature) == 0;
+    }
+    return is;
+}
+
+/* The answer to a request that was not seen, behind all that were. */
+static void note_answer_alone(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header, int at)
+{
+    packet_info *pinfo = cursor->pinfo;
     uint32_t ahead = header->call_id - connection->call_id;
     bool is_new = connection->frame > 0 && ahead > 0 && ahead < G_MAXINT32 && !connection->copied;
+    rpc_asked call = {.interface = interface_of(connection, header->context),
+                      .opnum = RPC_NO_OPNUM,
+                      .is_signed = header->auth_size > 0};
 
-    if (is_new && interface_of(connection, header->context) == RPC_PERFLIB) {
-        uint32_t before = event_before(connection);
-        connection->call_id = header->call_id;
-        connection->frame = pinfo->num;
-        connection->answer_event = state_event_next();
+    if (!is_new || call.interface >= NUM_RPC_INTERFACES) {
+        return;
+    }
+    uint32_t before = event_before(connection);
+    connection->call_id = header->call_id;
+    connection->frame = pinfo->num;
+    call.event = connection->answer_event = state_event_next();
+    if (call.interface == RPC_PERFLIB) {
         miss_calls(connection, before, connection->answer_event, 1);
+    }
+    bool has_room = header->size > RPC_HEADER_SIZE + AROUND_LIST;
+    if (header->type == PDU_RESP && has_room && !is_sample(cursor->tvb, at, call.interface)) {
+        lose_lists(pinfo, connection, &call, false);
     }
 }
 
-static rpc_asked *pass_answer(packet_info *pinfo, rpc_connection *connection, const rpc_header *header, bool is_read)
+static rpc_asked *pass_answer(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header, int at,
+                              bool is_read)
 {
+    packet_info *pinfo = cursor->pinfo;
     rpc_asked *call = pdus_find_call(connection, header->call_id);
 
     if (call == NULL || call->waiting == 0) {
         if (call == NULL && header->is_first) {
-            note_answer_alone(pinfo, connection, header);
+            note_answer_alone(cursor, connection, header, at);
         }
         return NULL;
+    }
+    if (call == connection->listing) {
+        connection->listing = NULL;
+    } else if (connection->listing && call->event > connection->listing->event) {
+        lose_listing(pinfo, connection);
     }
     call->is_read[1] |= is_read;
     if (header->is_last) {
@@ -359,7 +456,7 @@ static rpc_asked *pass(pdus_cursor *cursor, const rpc_header *header, bool is_re
         return connection ? pass_request(pinfo, connection, header, is_read) : NULL;
     case PDU_RESP:
     case PDU_FAULT:
-        return connection ? pass_answer(pinfo, connection, header, is_read) : NULL;
+        return connection ? pass_answer(cursor, connection, header, at, is_read) : NULL;
     case PDU_BIND:
     case PDU_ALTER:
         pass_bind(pinfo, cursor->tvb, at, header);
@@ -376,6 +473,40 @@ static rpc_asked *pass(pdus_cursor *cursor, const rpc_header *header, bool is_re
     }
 }
 
+/* --- The whole file ---------------------------------------------------------------------------------------------- */
+
+static void lose_pending(void *key _U_, void *value, void *user)
+{
+    rpc_connection *connection = value;
+
+    lose_listing(user, connection);
+    if (lists_wait(connection)) {
+        connection->listing = connection->latest;
+        lose_listing(user, connection);
+    }
+}
+
+/* What has no answer when the first pass is over has none. */
+static void end_first_pass(packet_info *pinfo)
+{
+    if (!is_seen) {
+        is_seen = true;
+        connections_visit(lose_pending, pinfo);
+    }
+}
+
+static void begin_file(void)
+{
+    is_seen = false;
+}
+
+void pdus_register(void)
+{
+    register_cleanup_routine(begin_file);
+}
+
+/* --- Where they are handed over ----------------------------------------------------------------------------------- */
+
 void pdus_note_message(tvbuff_t *tvb, packet_info *pinfo)
 {
     bool is_cut = tvb_captured_length(tvb) < tvb_reported_length(tvb) && !PINFO_FD_VISITED(pinfo);
@@ -388,6 +519,9 @@ void pdus_note_message(tvbuff_t *tvb, packet_info *pinfo)
 
 void pdus_enter(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo)
 {
+    if (PINFO_FD_VISITED(pinfo)) {
+        end_first_pass(pinfo);
+    }
     *cursor = (pdus_cursor){PINFO_FD_VISITED(pinfo) ? NULL : tvb, pinfo, 0, innermost};
     innermost = cursor;
 }
@@ -432,9 +566,9 @@ rpc_asked *pdus_reach_call(packet_info *pinfo, const dcerpc_info *di)
     return pass(&alone, &header, true);
 }
 
-void pdus_note_unread(rpc_connection *connection, rpc_asked *call)
+void pdus_note_unread(packet_info *pinfo, rpc_connection *connection, rpc_asked *call)
 {
-    note_unread_request(connection, call);
+    note_unread_request(pinfo, connection, call);
 }
 
 void pdus_watch(rpc_interface interface, const pdus_interface *what)

@@ -12,8 +12,9 @@
 
 #include "dcerpc/connection.h"
 
-/* What no operation can take as its answer: a fault; one that was not read; and one of which nobody knows whether it is. */
-typedef enum { RPC_FAULT, RPC_UNREAD, RPC_AMBIGUOUS } rpc_answer;
+/* What no operation can take as its answer: a fault; one that was not read; one of which nobody knows whether it is; and none, though the
+ * client went on. */
+typedef enum { RPC_FAULT, RPC_UNREAD, RPC_AMBIGUOUS, RPC_NONE } rpc_answer;
 
 /* A request on a connection, until its answer has been seen and another one's behind it. */
 typedef struct rpc_asked {
@@ -22,6 +23,7 @@ typedef struct rpc_asked {
     rpc_interface interface; /* NUM_RPC_INTERFACES: another */
     uint16_t opnum;          /* RPC_NO_OPNUM: it was not captured */
     bool is_ndr64;
+    bool is_signed;    /* with a token, and perhaps sealed */
     bool is_read[2];   /* request, response: an operation was handed it */
     unsigned waiting;  /* requests of its call id that have no response or fault, read or not, this one among them */
     bool is_ambiguous; /* they were several: whose an answer is nobody knows */
@@ -64,16 +66,23 @@ void pdus_note_message(tvbuff_t *tvb, packet_info *pinfo);
 rpc_asked *pdus_reach_call(packet_info *pinfo, const dcerpc_info *di);
 
 /* The operation that was handed a request could not read what it says. */
-void pdus_note_unread(rpc_connection *connection, rpc_asked *call);
+void pdus_note_unread(packet_info *pinfo, rpc_connection *connection, rpc_asked *call);
 
 /* The call of a connection with that id that is under way, or was answered last; NULL if there is none. */
 rpc_asked *pdus_find_call(const rpc_connection *connection, uint32_t call_id);
+
+/* What an operation may do. */
+enum {
+    RPC_CHANGES = 1, /* what a query holds, or which one a handle is */
+    RPC_LISTS = 2    /* tell names or types */
+};
 
 /* What the operations of PerflibV2 and winreg are. */
 typedef struct {
     const e_guid_t *uuid;
     bool (*is_watched)(void);
-    bool (*may_change)(uint16_t opnum); /* what a query holds, or which one a handle is; NULL: none does */
+    unsigned (*may)(uint16_t opnum); /* RPC_CHANGES, RPC_LISTS; where it was not captured all that one may */
 } pdus_interface;
 
+void pdus_register(void);
 void pdus_watch(rpc_interface interface, const pdus_interface *what);

@@ -706,10 +706,10 @@ static void install(const char *name, heur_dissector_t *stock, heur_dissector_t 
 static e_guid_t uuids[NUM_RPC_INTERFACES];
 
 void sealed_watch(rpc_interface interface, const e_guid_t *uuid, bool (*is_watched)(void),
-                  bool (*may_change)(uint16_t opnum))
+                  unsigned (*may)(uint16_t opnum))
 {
     uuids[interface] = *uuid;
-    pdus_watch(interface, &(pdus_interface){&uuids[interface], is_watched, may_change});
+    pdus_watch(interface, &(pdus_interface){&uuids[interface], is_watched, may});
     TRANSPORTS(TRANSPORT_INSTALL)
     MESSAGES(MESSAGE_INSTALL)
 }
@@ -729,6 +729,7 @@ void sealed_register(const rpc_fields *fields_of_perflib, const value_string *pe
     proto_register_field_array(proto, fields, array_length(fields));
     proto_register_subtree_array(ett, array_length(ett));
     pdus = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), pdu_hash, pdu_equal);
+    pdus_register();
     perflib = fields_of_perflib;
     operations[RPC_PERFLIB] = perflib_operations;
     operations[RPC_WINREG] = winreg_operations;

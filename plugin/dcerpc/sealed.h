@@ -24,10 +24,10 @@ enum {
  * number. */
 void sealed_register(const rpc_fields *fields, const value_string *operations, const uint8_t *does, unsigned count);
 
-/* Follows the calls of an interface as long as `is_watched` says so, and explains those that are sealed. `may_change`: what its
- * operations do to queries; NULL: nothing. */
+/* Follows the calls of an interface as long as `is_watched` says so, and explains those that are sealed. `may`: what its
+ * operations do. */
 void sealed_watch(rpc_interface interface, const e_guid_t *uuid, bool (*is_watched)(void),
-                  bool (*may_change)(uint16_t opnum));
+                  unsigned (*may)(uint16_t opnum));
 
 /* What decryption made noise of is followed by its sizes and times, as what no key opens. */
 void sealed_follow_noise(const rpc_call *call);

@@ -182,12 +182,12 @@ static key_name key_called(const char *name, bool below_perflib)
 
 /* --- A PDU ------------------------------------------------------------------------------------------------------- */
 
-static void answer_unread(rpc_record *call, uint32_t event);
+static void lose_lists(const rpc_record *call, uint32_t event);
 
 static rpc_fields fields = {.handle_label = "Handle",
                             .handle_number_label = "Handle number",
                             .handle_word = "handle",
-                            .answer_unread = answer_unread};
+                            .lose_lists = lose_lists};
 
 static wmem_allocator_t *pool_of(const hkpd_pdu *p)
 {
@@ -908,24 +908,32 @@ static bool are_names(const rpc_record *record, const char *name, uint32_t *lang
     return are;
 }
 
-/* A list that could not be read whole: nobody knows what it told anew. */
-static void lose_titles(const rpc_record *record, const char *name, uint32_t event)
+static bool means_names(const char *name)
 {
     uint32_t language;
-    state_fact_kind kind;
 
-    if (are_names(record, name, &language, &kind)) {
-        facts_lose(record->to, facts_title_subject(PERF_NO_ID), true, kind, event, record->response_frame);
-    }
+    return titles_of(name, &language) == TITLES_NAMES;
 }
 
-/* A response that no operation is handed. */
-static void answer_unread(rpc_record *call, uint32_t event)
+/* A list that could not be read whole: nobody knows what it told anew. */
+static void lose_titles(const rpc_record *call, uint32_t event)
+{
+    const state_subject titles = facts_title_subject(0);
+
+    facts_lose(call->to, &titles, PERF_FACT_ENGLISH, event,
+               call->response_frame ? call->response_frame : call->request_frame,
+               call->response_frame ? NULL : &call->response_frame);
+}
+
+/* Of a request that was not read it may be any. */
+static void lose_lists(const rpc_record *call, uint32_t event)
 {
     const hkpd_record *record = (const hkpd_record *)call;
+    bool is_any = !call->request_read && strcmp(call->operation, "QueryValue") == 0 &&
+                  (call->handle == NULL || handle_key(call->handle));
 
-    if (record->name && record->room > 0 && call->copied == NULL) {
-        lose_titles(call, record->name, event);
+    if (is_any || (record->name && record->room > 0 && means_names(record->name))) {
+        lose_titles(call, event);
     }
 }
 
@@ -939,7 +947,7 @@ static void learn_titles(hkpd_pdu *p, const value_answer *back)
     }
     wmem_array_t *titles = hkpd_titles(back->value.tvb, pool_of(p), &others);
     if (others > 0) {
-        lose_titles(p->call.record, back->name, p->call.event);
+        lose_titles(p->call.record, p->call.event);
     }
     for (unsigned i = 0; i < wmem_array_get_count(titles); i++) {
         const hkpd_title *title = wmem_array_index(titles, i);
@@ -948,13 +956,6 @@ static void learn_titles(hkpd_pdu *p, const value_answer *back)
             facts_learn(p->call.to, facts_title_subject(title->index), kind, &fact, p->call.event, p->call.pinfo->num);
         }
     }
-}
-
-static bool means_names(const char *name)
-{
-    uint32_t language;
-
-    return titles_of(name, &language) == TITLES_NAMES;
 }
 
 static void read_titles_answer(hkpd_pdu *p, const value_answer *back)
@@ -1025,8 +1026,9 @@ static void value_response(hkpd_pdu *p)
     find_handle(p, &back);
     tell_sizes(p, &back);
     p->call.tapped.lacks_titles = has_failed(p) && handle_key(p->call.record->handle) && means_names(back.name);
-    if (p->call.first_time && p->call.tapped.lacks_titles) {
-        lose_titles(p->call.record, back.name, p->call.event);
+    bool is_unknown = !p->call.record->request_read && back.kind == ANSWER_OTHER && back.status == STATUS_SUCCESS;
+    if (p->call.first_time && (p->call.tapped.lacks_titles || is_unknown)) {
+        lose_lists(p->call.record, p->call.event);
     }
     if (back.kind == ANSWER_OTHER) {
         describe_other(p, &back);

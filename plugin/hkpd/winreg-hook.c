@@ -51,6 +51,11 @@ static dcerpc_sub_dissector *hooked_table(const dcerpc_sub_dissector *entries, u
 
 static bool (*is_hooked)(void);
 
+static unsigned may(uint16_t opnum)
+{
+    return opnum == WINREG_QUERY_VALUE || opnum == RPC_NO_OPNUM ? RPC_LISTS : 0;
+}
+
 static bool is_watched(void)
 {
     return is_hooked() && proto_is_protocol_enabled(find_protocol_by_id(proto_get_id_by_filter_name("winreg")));
@@ -79,5 +84,5 @@ void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count, bo
                      dcerpc_get_proto_hf_opnum(&uuid_winreg, WINREG_VERSION));
 #endif
     is_hooked = is_active;
-    sealed_watch(RPC_WINREG, &uuid_winreg, is_watched, NULL);
+    sealed_watch(RPC_WINREG, &uuid_winreg, is_watched, may);
 }

@@ -30,25 +30,23 @@ typedef struct {
     uint32_t event;
     uint32_t frame;
     state_fact fact;
-    uint32_t sampled; /* event of the server's newest sample then */
     unsigned tellers; /* how often it was told; 0: all who did proved to be to other machines */
     uint32_t last;    /* event of the last time */
 } fact_version;
 
-/* An answer that tells names or types was not read whole: whether those that were told before still hold nobody knows. */
+/* A list of names or types that was not read whole: whether those that were told before still hold nobody knows. */
 typedef struct {
     uint32_t event;
     uint32_t frame;
+    const uint32_t *answer_frame; /* *: where it was answered after all, 0: it was not; NULL: that is known */
 } fact_loss;
 
-/* Whose: a subject's own, or those of all counters of a set, or all titles. */
-typedef enum { OF_ITSELF, OF_ALL, NUM_LOSSES } loss_of;
+/* What it tells: the name of a set, those of its counters (or titles), types. */
+typedef enum { OF_SET, OF_COUNTERS, OF_TYPES, NUM_LOSSES } loss_of;
 
 /* A language got another name. */
 typedef struct {
     uint32_t event;
-    uint32_t
-        sampled; /* event of the server's newest sample then: of what was learned since, nobody knows which of the two it names */
     uint32_t since; /* event at which it last had a name of before: in between it became another thing */
 } fact_renewal;
 
@@ -56,11 +54,10 @@ typedef struct {
 typedef struct subject_facts {
     fact_key key;                                /* its kind is NO_KIND: one entry for all kinds */
     wmem_array_t *versions[PERF_NUM_FACT_KINDS]; /* fact_version, ascending events; NULL as long as there is none */
-    wmem_array_t
-        *lost[NUM_LOSSES][PERF_FACT_COUNTER + 1]; /* fact_loss, ascending events; NULL as long as there is none */
+    wmem_array_t *lost
+        [NUM_LOSSES]; /* of a set, or what stands for all: fact_loss, ascending events; NULL as long as there is none */
     wmem_array_t *renewals; /* fact_renewal, ascending events: the subject is another thing from there on, and no name
                              * from before is its own. NULL as long as there is none */
-    uint32_t named;         /* event at which it last had a name that was known, or that renewed it */
 } subject_facts;
 
 /* What a connection told, as long as it may prove to be to another machine. */
@@ -71,7 +68,8 @@ typedef struct {
     uint32_t frame;
     uint32_t lcid;
     const char *name; /* NULL if it is none */
-    loss_of lost;     /* nobody knows what was told; NUM_LOSSES: it was read */
+    bool is_loss;     /* nobody knows what was told */
+    const uint32_t *answer_frame;
 } told_fact;
 
 /* Of the key a packet chooses the subject alone, so that alone needs a keyed hash. */
@@ -176,43 +174,83 @@ static uint32_t latest_renewal(const subject_facts *learned, uint32_t event)
     return renewal ? renewal->event : 0;
 }
 
-/* What tells an English name may tell that names in other languages are another thing's, too. */
-static uint32_t latest_loss_in(const subject_facts *learned, loss_of whose, state_fact_kind kind, uint32_t event)
-{
-    wmem_array_t *lost = learned ? learned->lost[whose][kind] : NULL;
-    const fact_loss *loss = lost ? state_event_latest(lost, event) : NULL;
-    uint32_t english = kind == PERF_FACT_LOCAL ? latest_loss_in(learned, whose, PERF_FACT_ENGLISH, event) : 0;
+/* Stands for whatever set an answer was of that was not read at all. */
+static const state_subject any_set = {
+    {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, PERF_NO_ID};
 
-    return MAX(english, loss ? loss->event : 0);
+static loss_of lost_with(const state_subject *subject, state_fact_kind kind)
+{
+    return !is_name(kind) ? OF_TYPES : subject->id == PERF_NO_ID ? OF_SET : OF_COUNTERS;
 }
 
-/* Event of the latest loss of such facts until then, its own or of its set; 0 without one. */
-static uint32_t latest_loss(const subject_facts *learned, state_fact_kind kind, uint32_t event)
+static bool is_lost(const fact_loss *loss)
+{
+    return loss->answer_frame == NULL || *loss->answer_frame == 0;
+}
+
+/* The first list behind an event that may have told such a fact, NULL without one. `set`: of whose lists. */
+static const fact_loss *first_loss_of(const subject_facts *learned, const subject_facts *set, state_fact_kind kind,
+                                      uint32_t event)
+{
+    wmem_array_t *lost = set ? set->lost[lost_with(&learned->key.subject, kind)] : NULL;
+    unsigned next = lost ? state_event_count_until(lost, event) : 0;
+
+    while (lost && next < wmem_array_get_count(lost)) {
+        const fact_loss *loss = wmem_array_index(lost, next++);
+        if (is_lost(loss)) {
+            return loss;
+        }
+    }
+    return NULL;
+}
+
+static const fact_loss *first_loss(const subject_facts *learned, state_fact_kind kind, uint32_t event)
 {
     state_host *server = (state_host *)learned->key.owner;
-
-    if (!server->lost_facts || kind > PERF_FACT_COUNTER) {
-        return 0; /* as mostly */
-    }
     const state_subject set = facts_subject(learned->key.subject.guid, PERF_NO_ID);
-    const subject_facts *all = learned->key.subject.id != PERF_NO_ID ? find_facts(server, &set) : NULL;
-    return MAX(latest_loss_in(learned, OF_ITSELF, kind, event), latest_loss_in(all, OF_ALL, kind, event));
-}
 
-/* Such facts from before it are no longer its own. */
-static uint32_t facts_begin(const subject_facts *learned, state_fact_kind kind, uint32_t event)
-{
-    const state_host *server = learned->key.owner;
-
-    if (learned->renewals == NULL && !server->lost_facts) {
-        return 0; /* as mostly */
+    if (!server->lost_facts) {
+        return NULL; /* as mostly */
     }
-    return MAX(is_name(kind) ? latest_renewal(learned, event) : 0, latest_loss(learned, kind, event));
+    const fact_loss *own = first_loss_of(learned, find_facts(server, &set), kind, event), *any = NULL;
+    if (!facts_subject_is_title(&set)) {
+        any = first_loss_of(learned, find_facts(server, &any_set), kind, event);
+    }
+    return own && (any == NULL || own->event < any->event) ? own : any;
 }
 
-static void renew(subject_facts *learned, uint32_t event, uint32_t sampled)
+static const fact_renewal *next_renewal(const subject_facts *learned, uint32_t event)
 {
-    fact_renewal renewal = {event, sampled, learned->named};
+    unsigned next = learned->renewals ? state_event_count_until(learned->renewals, event) : 0;
+    bool is_there = learned->renewals && next < wmem_array_get_count(learned->renewals);
+
+    return is_there ? wmem_array_index(learned->renewals, next) : NULL;
+}
+
+/* Until when what was told of a subject is certain, that held until an event: another language that was told before, and again behind it, tells
+ * that it still was the same thing. `end`: another thing begins there. */
+static uint32_t named_until(const subject_facts *learned, uint32_t until, uint32_t end)
+{
+    uint32_t before, begin = latest_renewal(learned, until);
+
+    do {
+        before = until;
+        for (unsigned kind = PERF_FACT_ENGLISH; kind <= PERF_FACT_LOCAL; kind++) {
+            wmem_array_t *versions = learned->versions[kind];
+            unsigned count = versions ? state_event_count_until(versions, end - 1) : 0;
+            for (unsigned i = count; i > 0 && count - i < MAX_LANGUAGES; i--) {
+                const fact_version *version = wmem_array_index(versions, i - 1);
+                bool goes_on = version->event >= begin && version->event <= until;
+                until = goes_on ? MAX(until, version->last) : until;
+            }
+        }
+    } while (until > before);
+    return until;
+}
+
+static void renew(subject_facts *learned, const fact_version *told, uint32_t last)
+{
+    fact_renewal renewal = {told->event, named_until(learned, last, told->event)};
 
     if (learned->renewals == NULL) {
         learned->renewals = wmem_array_sized_new(wmem_file_scope(), sizeof renewal, 1);
@@ -220,14 +258,34 @@ static void renew(subject_facts *learned, uint32_t event, uint32_t sampled)
     wmem_array_append_one(learned->renewals, renewal);
 }
 
-/* True if a name is known to be of what the subject was at an event before it: no renewal lies between, nor right behind it. */
-static bool is_of_before(const subject_facts *learned, uint32_t name, uint32_t event)
+/* Event until which the names are certain that are known at another one, 0 without one. */
+static uint32_t names_until(const subject_facts *learned, uint32_t event)
 {
-    unsigned next = learned->renewals ? state_event_count_until(learned->renewals, event) : 0;
-    bool is_last = learned->renewals == NULL || next == wmem_array_get_count(learned->renewals);
-    const fact_renewal *renewal = is_last ? NULL : wmem_array_index(learned->renewals, next);
+    const fact_renewal *renewal = next_renewal(learned, event);
+    uint32_t until = 0, begin = latest_renewal(learned, event);
 
-    return is_last || (name < renewal->event && name < renewal->sampled);
+    for (unsigned kind = PERF_FACT_ENGLISH; kind <= PERF_FACT_LOCAL; kind++) {
+        const fact_version *version =
+            learned->versions[kind] ? state_event_latest(learned->versions[kind], event) : NULL;
+        if (version && version->event >= begin) {
+            until = MAX(until, named_until(learned, version->last, renewal ? renewal->event : NEVER));
+        }
+    }
+    return until;
+}
+
+/* True if a name that was told behind an event is known to be of what the subject was then: neither was the subject another thing since, as far as
+ * lists were read, nor is the name of those that were told with that change. */
+static bool is_of_before(const subject_facts *learned, const fact_version *name, uint32_t event)
+{
+    const fact_renewal *renewal = next_renewal(learned, event);
+    const state_host *server = learned->key.owner;
+
+    if (renewal && name->event > renewal->since) {
+        return false;
+    }
+    uint32_t until = server->lost_facts && first_loss(learned, PERF_FACT_ENGLISH, 0) ? names_until(learned, event) : 0;
+    return until == 0 || name->event <= until;
 }
 
 /* Not what every Windows has at that title index. */
@@ -244,17 +302,25 @@ static fact_version *held_version(subject_facts *learned, state_fact_kind kind, 
 {
     wmem_array_t *versions = learned ? learned->versions[kind] : NULL;
     fact_version *newest = versions ? newest_alike(versions, kind, fact) : NULL;
-    bool is_held = newest && same_fact(kind, &newest->fact, fact) && newest->event >= facts_begin(learned, kind, event);
+    bool is_held = newest && same_fact(kind, &newest->fact, fact) &&
+                   (!is_name(kind) || newest->event >= latest_renewal(learned, event));
+    const fact_loss *loss = is_held ? first_loss(learned, kind, newest->last) : NULL;
 
-    return is_held ? newest : NULL;
+    return is_held && (loss == NULL || loss->event > event) ? newest : NULL;
 }
 
-static void tell_again(subject_facts *learned, state_fact_kind kind, fact_version *held, unsigned tellers,
-                       uint32_t event)
+static void tell_again(fact_version *held, unsigned tellers, uint32_t event)
 {
     held->tellers += tellers;
     held->last = MAX(held->last, event);
-    learned->named = is_name(kind) ? MAX(learned->named, event) : learned->named;
+}
+
+/* It was told just before another language's name made the subject another thing: it may be that thing's already. */
+static bool is_told_with_renewal(const subject_facts *learned, const fact_version *version, uint32_t event)
+{
+    const fact_renewal *renewal = learned->renewals ? state_event_latest(learned->renewals, event) : NULL;
+
+    return renewal && version->last > renewal->since;
 }
 
 /* Returns the version that holds it. */
@@ -266,7 +332,7 @@ static fact_version *add_version(subject_facts *learned, state_fact_kind kind, c
 
     ws_assert(kind < PERF_NUM_FACT_KINDS && (told->fact.name != NULL) == is_name(kind));
     if (held) {
-        tell_again(learned, kind, held, told->tellers, told->last);
+        tell_again(held, told->tellers, told->last);
         return held;
     }
     if (*versions == NULL) {
@@ -278,15 +344,14 @@ static fact_version *add_version(subject_facts *learned, state_fact_kind kind, c
             server->renewed = NEVER; /* one answer tells both: is_told_twice() */
         }
         if (newest && !is_same && is_name(kind) && newest->event < told->event &&
-            newest->event >= latest_renewal(learned, told->event)) {
-            renew(learned, told->event, told->sampled);
-            learned->named = told->event;
+            (newest->event >= latest_renewal(learned, told->event) ||
+             is_told_with_renewal(learned, newest, told->event))) {
+            renew(learned, told, newest->last);
         }
     }
-    if (wmem_array_get_count(*versions) > 0 || latest_loss(learned, kind, told->event) > 0) {
+    if (wmem_array_get_count(*versions) > 0 || server->lost_facts) {
         server->renewed = MAX(server->renewed, told->event);
     }
-    learned->named = is_name(kind) && learned->named == 0 ? told->event : learned->named;
     wmem_array_append_one(*versions, *told);
     return wmem_array_index(*versions, wmem_array_get_count(*versions) - 1);
 }
@@ -316,8 +381,8 @@ static bool learn_alike(state_connection *connection, const state_subject *subje
     fact_version *held = held_version(own, kind, fact, event);
 
     if (held) {
-        const told_fact told = {own, kind, event, frame, fact->lcid, held->fact.name, NUM_LOSSES};
-        tell_again(own, kind, held, 1, event);
+        const told_fact told = {own, kind, event, frame, fact->lcid, held->fact.name, false, NULL};
+        tell_again(held, 1, event);
         note_told(connection, &told);
     }
     return held != NULL;
@@ -338,7 +403,7 @@ void facts_learn(state_connection *connection, state_subject subject, state_fact
                  uint32_t event, uint32_t frame)
 {
     state_host *server = connection->host, *owner = owner_of(connection);
-    const fact_version version = {event, frame, *fact, server->sampled, 1, event};
+    const fact_version version = {event, frame, *fact, 1, event};
 
     if (kind == PERF_FACT_ENGLISH && !connection->is_no_windows && is_other_title(&subject, fact->name)) {
         host_note_no_windows(connection);
@@ -358,7 +423,7 @@ void facts_learn(state_connection *connection, state_subject subject, state_fact
     if (is_told_otherwise(server, &subject, kind, fact)) {
         server->renewed = MAX(server->renewed, event);
     }
-    const told_fact told = {learned, kind, event, frame, fact->lcid, kept->fact.name, NUM_LOSSES};
+    const told_fact told = {learned, kind, event, frame, fact->lcid, kept->fact.name, false, NULL};
     note_told(connection, &told);
 }
 
@@ -369,18 +434,30 @@ static int compare_events(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void lose(state_host *server, const state_subject *subject, loss_of whose, state_fact_kind kind,
-                 const fact_loss *loss)
+static void lose(state_host *server, const state_subject *subject, state_fact_kind kind, const fact_loss *loss)
 {
-    wmem_array_t **lost = &keep_facts(server, subject)->lost[whose][kind];
+    const state_subject set = facts_subject(subject->guid, PERF_NO_ID);
+    subject_facts *learned = keep_facts(server, &set);
 
-    if (*lost == NULL) {
-        *lost = wmem_array_sized_new(wmem_file_scope(), sizeof *loss, 1);
-    }
-    bool is_last = state_event_count_until(*lost, loss->event) == wmem_array_get_count(*lost);
-    wmem_array_append(*lost, loss, 1);
-    if (!is_last) {
-        wmem_array_sort(*lost, compare_events);
+    for (loss_of i = 0; i < NUM_LOSSES; i++) {
+        wmem_array_t **lost = &learned->lost[i];
+        if (kind != NO_KIND && lost_with(subject, kind) != i) {
+            continue;
+        }
+        if (*lost == NULL) {
+            *lost = wmem_array_sized_new(wmem_file_scope(), sizeof *loss, 1);
+        }
+        unsigned count = wmem_array_get_count(*lost);
+        fact_loss *newest = count > 0 ? wmem_array_index(*lost, count - 1) : NULL;
+        bool is_last = newest == NULL || newest->event <= loss->event;
+        if (newest && !is_lost(newest) && is_last) {
+            *newest = *loss;
+            continue;
+        }
+        wmem_array_append(*lost, loss, 1);
+        if (!is_last) {
+            wmem_array_sort(*lost, compare_events);
+        }
     }
     server->lost_facts = true;
     server->renewed = MAX(server->renewed, loss->event);
@@ -424,7 +501,6 @@ static void take_versions(subject_facts *learned, wmem_array_t *taken)
         learned->versions[kind] = NULL;
     }
     learned->renewals = NULL;
-    learned->named = 0;
 }
 
 /* Learns in the order of events what is still told of a subject, and one fact more. Of too many nothing is known. */
@@ -501,11 +577,10 @@ void facts_move(state_connection *connection)
 
     for (unsigned i = 0; connection->told && i < wmem_array_get_count(connection->told); i++) {
         told_fact *told = wmem_array_index(connection->told, i);
-        const fact_loss loss = {told->event, told->frame};
-        bool is_loss = told->lost != NUM_LOSSES;
-        fact_version *version = is_loss ? NULL : version_of(told);
-        if (told->subject->key.owner != to && is_loss) {
-            lose(connection->host, &told->subject->key.subject, told->lost, told->kind, &loss);
+        const fact_loss loss = {told->event, told->frame, told->answer_frame};
+        fact_version *version = told->is_loss ? NULL : version_of(told);
+        if (told->subject->key.owner != to && told->is_loss) {
+            lose(connection->host, &told->subject->key.subject, told->kind, &loss);
         } else if (told->subject->key.owner != to && version) {
             move_fact(told, version, to);
         }
@@ -516,17 +591,17 @@ void facts_move(state_connection *connection)
     }
 }
 
-void facts_lose(state_connection *connection, state_subject subject, bool of_all, state_fact_kind kind, uint32_t event,
-                uint32_t frame)
+void facts_lose(state_connection *connection, const state_subject *what, state_fact_kind kind, uint32_t event,
+                uint32_t frame, const uint32_t *answer_frame)
 {
-    loss_of whose = of_all ? OF_ALL : OF_ITSELF;
-    const fact_loss loss = {event, frame};
+    const state_subject *subject = what ? what : &any_set;
+    const fact_loss loss = {event, frame, answer_frame};
     state_host *owner = owner_of(connection);
-    const told_fact told = {keep_facts(owner, &subject), kind, event, frame, 0, NULL, whose};
+    const told_fact told = {keep_facts(owner, subject), kind, event, frame, 0, NULL, true, answer_frame};
 
-    lose(owner, &subject, whose, kind, &loss);
+    lose(owner, subject, kind, &loss);
     if (owner != connection->host) { /* as long as there is one machine it may be its list */
-        lose(connection->host, &subject, whose, kind, &loss);
+        lose(connection->host, subject, kind, &loss);
     }
     note_told(connection, &told);
 }
@@ -535,10 +610,7 @@ uint32_t facts_title_lost_in(state_host *server, uint32_t event)
 {
     const state_subject set = facts_title_subject(PERF_NO_ID);
     const subject_facts *all = server->lost_facts ? find_facts(server, &set) : NULL;
-    wmem_array_t *const *titles = all ? all->lost[OF_ALL] : NULL;
-    wmem_array_t *lost = titles && titles[PERF_FACT_ENGLISH] ? titles[PERF_FACT_ENGLISH]
-                         : titles                            ? titles[PERF_FACT_LOCAL]
-                                                             : NULL;
+    wmem_array_t *lost = all ? all->lost[OF_COUNTERS] : NULL;
     const fact_loss *loss = lost ? state_event_latest(lost, event) : NULL;
 
     loss = lost && loss == NULL ? wmem_array_index(lost, 0) : loss;
@@ -576,6 +648,46 @@ void facts_file_add(const char *server, state_subject subject, state_fact_kind k
     keep_fact(file_facts, &key, fact);
 }
 
+/* Event of the last time that a version was told, also behind lists that were not read. */
+static uint32_t told_last(const subject_facts *learned, state_fact_kind kind, const fact_version *version)
+{
+    wmem_array_t *versions = learned->versions[kind];
+    uint32_t last = version->last;
+    bool is_same = true;
+
+    for (unsigned i = state_event_count_until(versions, version->event); is_same && i < wmem_array_get_count(versions);
+         i++) {
+        const fact_version *next = wmem_array_index(versions, i);
+        bool is_alike = !is_name(kind) || next->fact.lcid == version->fact.lcid;
+        is_same = !is_alike || same_fact(kind, &next->fact, &version->fact);
+        last = is_alike && is_same ? next->last : last;
+    }
+    return last;
+}
+
+/* Event until which what held at another one is certain: it was told then. */
+static uint32_t told_until(const subject_facts *learned, state_fact_kind kind, const fact_version *version,
+                           uint32_t event)
+{
+    const fact_renewal *renewal = is_name(kind) ? next_renewal(learned, event) : NULL;
+
+    return is_name(kind) ? named_until(learned, told_last(learned, kind, version), renewal ? renewal->event : NEVER)
+                         : told_last(learned, kind, version);
+}
+
+/* It is the subject's name or type still, as far as lists were read. */
+static bool still_holds(const subject_facts *learned, state_fact_kind kind, const fact_version *version, uint32_t event)
+{
+    const state_host *server = learned->key.owner;
+
+    if (is_name(kind) && learned->renewals && version->event < latest_renewal(learned, event)) {
+        return false;
+    }
+    const fact_loss *loss =
+        server->lost_facts ? first_loss(learned, kind, told_until(learned, kind, version, event)) : NULL;
+    return loss == NULL || loss->event > event;
+}
+
 /* What held at the event; where nothing did, what was learned first after it: a name no later than the next renewal. NULL without one. */
 static const fact_version *version_as_of(const subject_facts *learned, state_fact_kind kind, uint32_t event)
 {
@@ -590,11 +702,11 @@ static const fact_version *version_as_of(const subject_facts *learned, state_fac
         until = state_event_count_until(versions, event);
         version = until > 0 ? wmem_array_index(versions, until - 1) : NULL;
     }
-    if (version && version->event >= facts_begin(learned, kind, event)) {
+    if (version && still_holds(learned, kind, version, event)) {
         return version;
     }
     version = until < wmem_array_get_count(versions) ? wmem_array_index(versions, until) : NULL;
-    return version && (!is_name(kind) || is_of_before(learned, version->event, event)) ? version : NULL;
+    return version && (!is_name(kind) || is_of_before(learned, version, event)) ? version : NULL;
 }
 
 /* Of server and port, address, any: the first that has it. Where several machines have the port it does not say which it means. */
@@ -744,48 +856,81 @@ static bool may_be_of_two(const learned_facts *found, state_fact_kind kind, uint
     return first->last < event && then->event > since;
 }
 
-/* The first change behind an event, and since when it may have been; false if none is known. */
-static bool next_change(const subject_facts *learned, state_fact_kind kind, uint32_t event, uint32_t *since)
+/* A change behind an event, which may have been before another one. */
+static bool changes_before(const subject_facts *learned, state_fact_kind kind, uint32_t since, uint32_t event)
 {
-    wmem_array_t *changes = learned == NULL ? NULL : is_name(kind) ? learned->renewals : learned->versions[kind];
-    unsigned count = changes ? wmem_array_get_count(changes) : 0;
-    unsigned next = count > 0 ? state_event_count_until(changes, event) : 0;
+    wmem_array_t *versions = learned->versions[kind];
+    const fact_renewal *renewal = next_renewal(learned, since);
 
-    next = is_name(kind) ? next : MAX(next, 1); /* the first version is no change, */
-    while (next < count && !is_name(kind) && is_told_again(changes, kind, next)) {
-        next++; /* nor is what was told again behind an answer that was not read */
+    if (is_name(kind)) {
+        return renewal && renewal->since < event;
     }
-    if (next < count) {
-        *since = is_name(kind) ? ((const fact_renewal *)wmem_array_index(changes, next))->since
-                               : ((const fact_version *)wmem_array_index(changes, next - 1))->last;
+    unsigned next = versions ? MAX(state_event_count_until(versions, since), 1) : 0; /* the first is no change, */
+    while (versions && next < wmem_array_get_count(versions) && is_told_again(versions, kind, next)) {
+        next++; /* nor is what was told again behind a list that was not read */
     }
-    return next < count;
+    return versions && next < wmem_array_get_count(versions) &&
+           ((const fact_version *)wmem_array_index(versions, next - 1))->last < event;
 }
 
-/* An answer that may have told it was not read between two events. */
+/* What was told first of a subject, of names in whichever language; NULL if nothing was. */
+static const fact_version *first_version(const subject_facts *learned, state_fact_kind kind)
+{
+    wmem_array_t *versions = learned->versions[kind];
+    const fact_version *first = versions && wmem_array_get_count(versions) > 0 ? wmem_array_index(versions, 0) : NULL;
+    const fact_version *local = kind == PERF_FACT_ENGLISH ? first_version(learned, PERF_FACT_LOCAL) : NULL;
+
+    return first == NULL || (local && local->event < first->event) ? local : first;
+}
+
+static bool is_told_behind(const subject_facts *learned, state_fact_kind kind, uint32_t event)
+{
+    wmem_array_t *versions = learned->versions[kind];
+
+    return versions && state_event_count_until(versions, event) < wmem_array_get_count(versions);
+}
+
+/* What was told of a subject as of an event was told otherwise perhaps in a list that was not read: one before it was told first; one behind
+ * which it was told again, or was not. */
+static bool is_doubted(const subject_facts *learned, state_fact_kind kind, uint32_t event)
+{
+    const fact_version *version = version_as_of(learned, kind, event), *first = first_version(learned, kind);
+    const fact_loss *loss = NULL;
+
+    if (first && event < first->event) {
+        loss = first_loss(learned, kind, 0);
+        return loss && loss->event < first->event;
+    }
+    if (kind == PERF_FACT_ENGLISH && (version == NULL || version->event > event)) {
+        return is_doubted(learned, PERF_FACT_LOCAL, event);
+    }
+    if (version == NULL || version->event > event) { /* it is not known until it was told again: perhaps as another */
+        return is_told_behind(learned, kind, event) ||
+               (is_name(kind) && is_told_behind(learned, PERF_FACT_ENGLISH, event));
+    }
+    loss = first_loss(learned, kind, version->last);
+    return loss && (loss->event <= event || told_until(learned, kind, version, event) < event);
+}
+
+/* Such a list was told between two events, or before what was told between them. */
 static bool is_lost_between(const subject_facts *learned, state_fact_kind kind, uint32_t since, uint32_t event)
-{
-    return learned && latest_loss(learned, kind, event) > since;
-}
-
-/* It was told between two events, or (NEVER) later, and before that somewhere in an answer that was not read: perhaps otherwise. */
-static bool is_told_behind_loss(const subject_facts *learned, state_fact_kind kind, uint32_t since, uint32_t event)
 {
     const fact_version *version = version_as_of(learned, kind, since);
 
     if (version == NULL && kind == PERF_FACT_ENGLISH) {
-        return is_told_behind_loss(learned, PERF_FACT_LOCAL, since, event);
+        return is_lost_between(learned, PERF_FACT_LOCAL, since, event);
     }
-    return version && version->event > since && version->event <= event &&
-           is_lost_between(learned, kind, 0, version->event - 1);
+    const fact_loss *loss =
+        first_loss(learned, kind, version && version->event <= since ? MAX(version->last, since) : since);
+    return (loss && loss->event <= event) || (is_doubted(learned, kind, since) && !is_doubted(learned, kind, event));
 }
 
 static bool may_change_between(const subject_facts *learned, state_fact_kind kind, uint32_t since, uint32_t event)
 {
-    uint32_t last;
-
-    return (next_change(learned, kind, since, &last) && last < event) || is_lost_between(learned, kind, since, event) ||
-           is_told_behind_loss(learned, kind, since, event);
+    return learned &&
+           (changes_before(learned, kind, since, event) ||
+            (((const state_host *)learned->key.owner)->lost_facts &&
+             (since < event ? is_lost_between(learned, kind, since, event) : is_doubted(learned, kind, event))));
 }
 
 bool facts_doubted(state_host *server, state_subject subject, state_fact_kind kind, uint32_t event)
@@ -796,8 +941,7 @@ bool facts_doubted(state_host *server, state_subject subject, state_fact_kind ki
     const learned_facts found = find_learned(server, &subject);
     return may_change_between(found.own, kind, event, event) || may_change_between(found.others, kind, event, event) ||
            may_be_of_two(&found, kind, event, event) || is_told_twice(found.own, kind, event) ||
-           is_told_twice(found.others, kind, event) || is_told_behind_loss(found.own, kind, event, NEVER) ||
-           is_told_behind_loss(found.others, kind, event, NEVER);
+           is_told_twice(found.others, kind, event);
 }
 
 bool facts_renewed(state_host *server, state_subject subject, state_fact_kind kind, uint32_t since, uint32_t event)
@@ -806,8 +950,10 @@ bool facts_renewed(state_host *server, state_subject subject, state_fact_kind ki
         return false; /* as mostly */
     }
     const learned_facts found = find_learned(server, &subject);
-    return may_change_between(found.own, kind, since, event) || may_change_between(found.others, kind, since, event) ||
-           may_be_of_two(&found, kind, since, event);
+    const subject_facts none = {
+        .key = {server, subject, NO_KIND}}; /* nothing was told, but lists that were not read may have told it */
+    return may_change_between(found.own ? found.own : &none, kind, since, event) ||
+           may_change_between(found.others, kind, since, event) || may_be_of_two(&found, kind, since, event);
 }
 
 static int compare_facts(const void *a, const void *b)

@@ -59,10 +59,11 @@ typedef struct {
 void facts_learn(state_connection *connection, state_subject subject, state_fact_kind kind, const state_fact *fact,
                  uint32_t event, uint32_t frame);
 
-/* An answer with a name or type of it, or (`of_all`) of all counters of a counterset, or all titles (both by PERF_NO_ID), was not read whole: of
- * those told before nobody knows whether they still hold. What can be read of it is learned behind. */
-void facts_lose(state_connection *connection, state_subject subject, bool of_all, state_fact_kind kind, uint32_t event,
-                uint32_t frame);
+/* A list of names or types was not read whole: of those told before nobody knows whether they still hold. What can be read of it is learned behind.
+ * `subject`: a counterset, or any of its counters for all of them; any title for all; NULL: of any counterset. PERF_NUM_FACT_KINDS: of what kind is not known. `*answer_frame`, as long as the file, becomes
+ * that of its answer, if that comes after all; NULL: it does not. */
+void facts_lose(state_connection *connection, const state_subject *subject, state_fact_kind kind, uint32_t event,
+                uint32_t frame, const uint32_t *answer_frame);
 
 /* The frame of such a list of titles, the latest until the event or else the first; 0 without one. */
 uint32_t facts_title_lost_in(state_host *server, uint32_t event);

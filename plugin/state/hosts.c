@@ -216,7 +216,6 @@ static void join(state_connection *connection, state_host *host)
     }
     host->facts_version = MAX(host->facts_version, from->facts_version) + 1;
     host->renewed = MAX(host->renewed, from->renewed);
-    host->sampled = MAX(host->sampled, from->sampled);
     from->facts_version++;
     from->no_windows -= connection->is_no_windows;
     host->no_windows += connection->is_no_windows;

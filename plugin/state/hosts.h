@@ -40,7 +40,6 @@ typedef struct state_host {
     unsigned no_windows;    /* connections on which something came that no Windows sends */
     bool lost_facts;        /* lists of names could not be read whole */
     uint32_t told;          /* facts */
-    uint32_t sampled;       /* event of its newest sample, 0 before */
     uint32_t renewed;       /* event at which one of its subjects was last told anew, 0 if none was */
     uint32_t facts_version; /* counts what was learned of it and may change what packets mean that are behind us */
 } state_host;

@@ -104,7 +104,6 @@ static state_sample *new_sample(state_handle *handle, uint32_t size, uint32_t ev
     sample->frame = frame;
     sample->size = size;
     sample->previous = handle->newest;
-    handle->server->sampled = event;
     if (sample->previous) {
         sample->pause = sample->previous->pause;
         sample->next_pause = sample->previous->next_pause;

@@ -476,6 +476,31 @@ class Renewed:
             self.client.data(self.handle, 9999)
 
 
+# --- What a capture lacks --------------------------------------------------------------------------------------------
+
+DISTURBED = 'cut', 'swapped', 'dropped', 'doubled'
+
+
+def disturb(scene, world, first, seed):
+    """Frames from `first` on, one in twenty that carries data, are cut, swapped with the one before, dropped, or are there twice."""
+    pick, capture = random.Random('%d frames' % seed), scene.capture
+    way, old, out = pick.choice(DISTURBED), [(n, capture.cut.get(n)) for n in range(first, len(capture.frames) + 1)], []
+    for number, cut in old:
+        size = len(capture.frames[number - 1][1])
+        chosen = size > 54 and pick.random() < .05
+        if chosen and way == 'cut':
+            cut = min(cut or size, 54 + pick.choice([0, 16, 24, 30, 60, 100, pick.randint(0, 400)]))
+        out += [(number, cut)] * (0 if chosen and way == 'dropped' else 2 if chosen and way == 'doubled' else 1)
+        if chosen and way == 'swapped':
+            out[-2:] = out[:-3:-1]
+    whens = [capture.frames[first - 1][0] + 1000 * i for i in range(len(out))]
+    capture.frames[first - 1:] = [(when, capture.frames[number - 1][1]) for when, (number, _) in zip(whens, out)]
+    capture.cut = {n: size for n, size in capture.cut.items() if n < first} | {first + i: size for i, (_, size) in enumerate(out) if size}
+    places = {number: first + i for i, (number, _) in reversed(list(enumerate(out)))}
+    for silent in world.silent:
+        silent[:] = [next((places[m] for m in range(n, old[-1][0] + 1) if m in places), n) if n >= first else n for n in silent]
+
+
 # --- Several sites of one address ------------------------------------------------------------------------------------
 
 def merged(world, scene, seed, address):
