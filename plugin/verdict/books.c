@@ -38,7 +38,7 @@ bool verdict_book(verdict_talk *talk, book_kind kind, packet_info *pinfo)
 static void book_missing(verdict_talk *talk, book_kind kind, packet_info *pinfo, const char *path, uint32_t status)
 {
     book *in = &talk->books[kind];
-    char *key = g_strdup_printf("%u %u %s", kind, status, path);
+    char *key = g_strdup_printf("%u %u %s", (unsigned)kind, status, path);
 
     if (verdict_book(talk, kind, pinfo)) {
         in->first = g_strdup(path);
