@@ -142,49 +142,39 @@ def probed_again():
     return alter
 
 
-# What is false: (operation, which of its responses shows it first, how often, what is done to the usual session)
-FALSE = {
-    'PROBE': (ENUMERATE, 0, 10, dict(alter=other_status)),
-    'PROBE_SIZE': (INFO, 1, 1, dict(alter=probed_again())),
-    'INFO_FIRST': (DATA, 1, 1, dict(info=False)),
-    'REGISTRATION': (REG_INFO, 1, 1, dict(alter=of_code(1, lambda d: put(d, 24, 'I', 2)))),
-    'IDS_UNIQUE': (REG_INFO, 1, 1, dict(alter=of_code(1, lambda d: d.__setitem__(slice(80, 128), d[32:80])))),
-    'RELATIONS': (REG_INFO, 1, 1, dict(alter=of_code(1, lambda d: put(d, 32 + 24, 'I', 77)))),
-    'STRING_BASE': (REG_INFO, 5, 1, dict(alter=of_code(3, lambda d: put(d, 12, 'I', 1 << 20)))),
-    'STRING_END': (REG_INFO, 3, 1, dict(alter=of_code(2, lambda d: d.__setitem__(slice(None), b'S\0' * (len(d) // 2))))),
-    'INSTANCE_LIST': (INSTANCES, 1, 1, dict(alter=in_data(INSTANCES, lambda d: put(d, 0, 'I', 12)))),
-    'IDENTIFIER': (INFO, 1, 1, dict(alter=in_data(INFO, lambda d: put(d, 20, 'I', 44)))),
-    'INDEX': (INFO, 1, 1, dict(alter=in_data(INFO, lambda d: put(d, 32, 'I', 3)))),
-    'ADDED_ORDER': (INFO, 1, 1, dict(order=lambda query: [1, 0, 2, 3])),
-    'TOTAL': (DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, 0, 'I', len(d) + 8)))),
-    'HEADER': (DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, 48 + 4, 'I', 9)))),
-    'BLOCK': (DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, block(d, 2) + 8, 'I', struct.unpack_from('<I', d, block(d, 2) + 8)[0] - 4)))),
-    'BLOCK_TYPE': (DATA, 1, 4, dict(alter=in_data(INFO, lambda d: put(d, 40, 'H', ord('*'))))),
-    'ERROR_BLOCK': (DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, block(d, 3) + 8, 'I', 24)))),
-    'ERROR_NO_DATA': (DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, block(d, 3), 'I', 3)))),
-    'IDS_NOT_PADDED': (DATA, 1, 4, dict(alter=in_data(DATA, pad_ids))),
-    'VALUE_PADDED': (DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, values_of_all(d) + 16 + 16 + 4, 'I', 12)))),
-    'VALUE_SIZE': (DATA, 1, 8, dict(counters=(THINGS, counter(2, 'PERF_COUNTER_TEXT', 'Small', lambda at, k: 'text'), MORE))),
-    'VALUE_TYPE': (DATA, 1, 8, dict(counters=(THINGS, counter(2, 'PERF_COUNTER_RAWCOUNT', 'Small', lambda at, k: k, width=8), MORE))),
-    'INSTANCE': (DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, values_of_all(d), 'I', 12)))),
-    'INSTANCE_END': (DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, values_of_all(d) + 10, '3H', 0x61, 0x61, 0x61)))),
-    'INSTANCE_UNIQUE': (DATA, 1, 8, dict(instances=[(0, 'a', 0), (0, 'a', 1)])),
-    'INSTANCE_ORDER': (DATA, 3, 6, dict(instances=lambda number: [(0, 'a', 0), (1, 'b', 1)][::(-1) ** number])),
-    'SYSTEM_TIME': (DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, 46, 'H', 999)))),
-    'FREQUENCY': (DATA, 5, 2, dict(alter=in_data(DATA, lambda d: put(d, 24, 'Q', 1000), 3))),
-    'CLOCKS': (DATA, 3, 3, dict(clock=Times([(10 ** 10 + n * 2 * 10 ** 7, 134351767437550592 + n * 10 ** 7) for n in range(9)]))),
-}
-
-# How often each is true of the usual session, and the responses of the first: ten probes, and four answers of four blocks: one value,
-# one of each of two instances, three of each of two, and an error
-TRUE = {
-    'PROBE': (10, ENUMERATE, 0), 'PROBE_SIZE': (5, INFO, 1), 'INFO_FIRST': (1, DATA, 1), 'REGISTRATION': (1, REG_INFO, 1),
-    'IDS_UNIQUE': (1, REG_INFO, 1), 'RELATIONS': (1, REG_INFO, 1), 'STRING_BASE': (1, REG_INFO, 5), 'STRING_END': (2, REG_INFO, 3),
-    'INSTANCE_LIST': (2, INSTANCES, 1), 'IDENTIFIER': (4, INFO, 1), 'INDEX': (1, INFO, 1), 'ADDED_ORDER': (1, INFO, 1),
-    'TOTAL': (4, DATA, 1), 'HEADER': (4, DATA, 1), 'BLOCK': (16, DATA, 1), 'BLOCK_TYPE': (12, DATA, 1), 'ERROR_BLOCK': (4, DATA, 1),
-    'ERROR_NO_DATA': (4, DATA, 1), 'IDS_NOT_PADDED': (4, DATA, 1), 'VALUE_PADDED': (36, DATA, 1), 'VALUE_SIZE': (36, DATA, 1),
-    'VALUE_TYPE': (36, DATA, 1), 'INSTANCE': (16, DATA, 1), 'INSTANCE_END': (16, DATA, 1), 'INSTANCE_UNIQUE': (8, DATA, 1),
-    'INSTANCE_ORDER': (6, DATA, 3), 'SYSTEM_TIME': (4, DATA, 1), 'FREQUENCY': (3, DATA, 3), 'CLOCKS': (3, DATA, 3),
+# How often each is true of the usual session, the operation and which of its responses is the first: ten probes, and four answers of
+# four blocks: one value, one of each of two instances, three of each of two, and an error. Then how often it is false of the session
+# that this makes, and which response shows that first, where that is another one.
+ROWS = {
+    'PROBE': (10, ENUMERATE, 0, 10, dict(alter=other_status)),
+    'PROBE_SIZE': (5, INFO, 1, 1, dict(alter=probed_again())),
+    'INFO_FIRST': (1, DATA, 1, 1, dict(info=False)),
+    'REGISTRATION': (1, REG_INFO, 1, 1, dict(alter=of_code(1, lambda d: put(d, 24, 'I', 2)))),
+    'IDS_UNIQUE': (1, REG_INFO, 1, 1, dict(alter=of_code(1, lambda d: d.__setitem__(slice(80, 128), d[32:80])))),
+    'RELATIONS': (1, REG_INFO, 1, 1, dict(alter=of_code(1, lambda d: put(d, 32 + 24, 'I', 77)))),
+    'STRING_BASE': (1, REG_INFO, 5, 1, dict(alter=of_code(3, lambda d: put(d, 12, 'I', 1 << 20)))),
+    'STRING_END': (2, REG_INFO, 3, 1, dict(alter=of_code(2, lambda d: d.__setitem__(slice(None), b'S\0' * (len(d) // 2))))),
+    'INSTANCE_LIST': (2, INSTANCES, 1, 1, dict(alter=in_data(INSTANCES, lambda d: put(d, 0, 'I', 12)))),
+    'IDENTIFIER': (4, INFO, 1, 1, dict(alter=in_data(INFO, lambda d: put(d, 20, 'I', 44)))),
+    'INDEX': (1, INFO, 1, 1, dict(alter=in_data(INFO, lambda d: put(d, 32, 'I', 3)))),
+    'ADDED_ORDER': (1, INFO, 1, 1, dict(order=lambda query: [1, 0, 2, 3])),
+    'TOTAL': (4, DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, 0, 'I', len(d) + 8)))),
+    'HEADER': (4, DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, 48 + 4, 'I', 9)))),
+    'BLOCK': (16, DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, block(d, 2) + 8, 'I', struct.unpack_from('<I', d, block(d, 2) + 8)[0] - 4)))),
+    'BLOCK_TYPE': (12, DATA, 1, 4, dict(alter=in_data(INFO, lambda d: put(d, 40, 'H', ord('*'))))),
+    'ERROR_BLOCK': (4, DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, block(d, 3) + 8, 'I', 24)))),
+    'ERROR_NO_DATA': (4, DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, block(d, 3), 'I', 3)))),
+    'IDS_NOT_PADDED': (4, DATA, 1, 4, dict(alter=in_data(DATA, pad_ids))),
+    'VALUE_PADDED': (36, DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, values_of_all(d) + 16 + 16 + 4, 'I', 12)))),
+    'VALUE_SIZE': (36, DATA, 1, 8, dict(counters=(THINGS, counter(2, 'PERF_COUNTER_TEXT', 'Small', lambda at, k: 'text'), MORE))),
+    'VALUE_TYPE': (36, DATA, 1, 8, dict(counters=(THINGS, counter(2, 'PERF_COUNTER_RAWCOUNT', 'Small', lambda at, k: k, width=8), MORE))),
+    'INSTANCE': (16, DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, values_of_all(d), 'I', 12)))),
+    'INSTANCE_END': (16, DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, values_of_all(d) + 10, '3H', 0x61, 0x61, 0x61)))),
+    'INSTANCE_UNIQUE': (8, DATA, 1, 8, dict(instances=[(0, 'a', 0), (0, 'a', 1)])),
+    'INSTANCE_ORDER': (6, DATA, 3, 6, dict(instances=lambda number: [(0, 'a', 0), (1, 'b', 1)][::(-1) ** number])),
+    'SYSTEM_TIME': (4, DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, 46, 'H', 999)))),
+    'FREQUENCY': (3, DATA, 3, 2, dict(alter=in_data(DATA, lambda d: put(d, 24, 'Q', 1000), 3)), 5),
+    'CLOCKS': (3, DATA, 3, 3, dict(clock=Times([(10 ** 10 + n * 2 * 10 ** 7, 134351767437550592 + n * 10 ** 7) for n in range(9)]))),
 }
 
 
@@ -206,7 +196,7 @@ def test_what_holds_is_counted(evidence):
     scene = usual()
     rows = rows_of(evidence(scene))
     expected = {i: (0, 0, 0) for i in IDS}
-    expected |= {i: (held, 0, response(scene, *where)) for i, (held, *where) in TRUE.items()}
+    expected |= {i: (held, 0, response(scene, opnum, number)) for i, (held, opnum, number, *_) in ROWS.items()}
     expected |= {'SEALED': (0, 22, requests(scene)[0]), 'NDR': (12, 0, requests(scene)[0])}
     assert list(rows) == IDS and rows == expected
 
@@ -221,11 +211,11 @@ def test_numbers(evidence):
         'dwType  1': 4, 'dwType  4': 4, 'dwType  6': 4, 'finding pcq.expert.block_failed': 1}
 
 
-@pytest.mark.parametrize('row', FALSE)
+@pytest.mark.parametrize('row', ROWS)
 def test_one_is_false(evidence, all_true, row):
     """It alone, as often as it is, and where it is first."""
-    opnum, number, times, how = FALSE[row]
-    scene = usual(**how)
+    _, opnum, number, times, how, *other = ROWS[row]
+    scene, number = usual(**how), other[0] if other else number
     rows, others = rows_of(evidence(scene)), rows_of(all_true)
     assert {i for i in IDS if rows[i][1] > 0 and others[i][1] == 0} == {row}
     assert rows[row][1:] == (times, response(scene, opnum, number))

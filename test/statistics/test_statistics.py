@@ -171,20 +171,6 @@ def test_refusals(stat, passes):
     assert rows == {'#9': ('4', '0'), '#8': ('1', '0'), '#7': ('1', '0'), 'Things': ('0', '1')}
 
 
-def test_refused_blocks(stat):
-    """An instance that is gone for a while: a refusal for each answer, which is a gap too."""
-    there = ['ab', 'a', 'a', 'ab']
-    s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 5), instances=lambda n: [
-        (ord(x), x) for x in there[n]])
-    server = Server([s])
-
-    def talk(c):
-        learn(c, s)
-        run(c, [ask(s, 1, 'a'), ask(s, 1, 'b')], 4)
-    rows = {r['Counter'][-7]: (r['Samples'], r['Gaps'], r['Refusals']) for r in stat(story(server, talk), 'counters')}
-    assert rows == {'a': ('4', '0', '0'), 'b': ('2', '2', '2')}
-
-
 def test_a_filter_chooses_answers(stat):
     scene = one_counter([5, 7, 9, 11])
     frames = [a.frame for a in series(scene)][1:3]
@@ -400,20 +386,6 @@ def test_counters_of_a_query_without_samples(stat, missing):
     rows = stat(lacking(missing, 0), 'queries')
     told = not {stubs.INFO, stubs.VALIDATE} <= set(missing)
     assert [r['Counters'] for r in rows] == ['3' if told else '0']
-
-
-def test_samples_of_an_assumed_order(stat):
-    """Two counters of one kind: the order alone tells them apart, until QueryCounterInfo does."""
-    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2, 2]))
-    scene, c = begin(Server([s]), s)
-    h = c.query([ask(s, 1, 'a'), ask(s, 2, 'a')], info=False)
-    c.data(h, 1000)
-    c.data(h, 1000)
-    c.info(h)
-    c.data(h, 1000)
-    rows = stat(scene, 'counters')
-    assert list(rows[0])[-1] == 'Assumed'
-    assert [(r['Counter'][-3:], r['Samples'], r['Assumed']) for r in rows] == [('One', '3', '2'), ('Two', '3', '2')]
 
 
 # --- whose fault it is ----------------------------------------------------------------------------------------------
@@ -693,19 +665,6 @@ def test_two_clients_are_refused_apart(stat, servers, passes):
         tcp_line(scene, server, client='192.0.2.%d' % (10 + n), client_port=50001 + n, server='192.0.2.%d' % (20 + n * (servers - 1))).client().open()
     rows = stat(scene, 'refusals', *passes)
     assert [(r['Client'], r['Times']) for r in rows] == [('192.0.2.10', '1'), ('192.0.2.11', '1')]
-
-
-def test_counters_of_hkpd_are_definitions(stat, passes):
-    """However many instances there are of each."""
-    scene = Scene()
-    talk = hkpd_scene.Talk(scene)
-    talk.open()
-    talk.titles()
-    wanted = {2, 230, 234, 238}
-    for _ in range(2):
-        talk.sample(only=wanted)
-    row, = stat(scene, 'queries', *passes)
-    assert row['Counters'] == str(sum(len(o.counters) for o in talk.objects if o.index in wanted))
 
 
 def test_names_that_a_later_call_of_the_frame_changes(stat):

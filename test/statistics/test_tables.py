@@ -218,18 +218,13 @@ def test_packets_that_were_cut_are_said(tshark, tmp_path):
     assert any('snapshot length' in x for x in lines)
 
 
-def test_assumed_samples_are_said(tshark, tmp_path):
-    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2, 2]))
-    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3, info=False)))
+@pytest.mark.parametrize('kind, learned, label', [('PERF_COUNTER_RAWCOUNT', True, 'samples of an assumed counter'),
+                                                  ('PERF_COUNTER_BULK_COUNT', False, 'samples of a counter whose type is not known')])
+def test_samples_in_doubt_are_said(tshark, tmp_path, kind, learned, label):
+    s = multiple('Set', counter(1, kind, 'One', [1, 1]), counter(2, kind, 'Two', [2, 2]))
+    scene = story(Server([s]), lambda c: (learned and learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3, info=not learned)))
     rows, lines = notes(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,counters')
-    assert said_so(rows, lines, 'samples of an assumed counter', 6), rows
-
-
-def test_types_that_were_not_captured_are_said(tshark, tmp_path):
-    s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'One', [1, 1]))
-    scene = story(Server([s]), lambda c: run(c, [ask(s, 1, 'a')], 3))
-    rows, lines = notes(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,counters')
-    assert said_so(rows, lines, 'samples of a counter whose type is not known', 3), rows
+    assert said_so(rows, lines, label, 6), rows
 
 
 def test_repeated_responses_have_one_node(tshark, tmp_path):
