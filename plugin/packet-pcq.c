@@ -791,7 +791,9 @@ static void keep_sample(pcq_pdu *p, state_handle *handle, perf_data_summary *sum
                                        .perf_freq = perf_le64(bytes + 24)};
             pace_sample(sample, "", &clocks, call_seconds(&p->call));
         }
-        query_blocks_counted(handle, summary->blocks, p->call.record->request_event, p->call.event);
+        if (summary->is_counted) {
+            query_blocks_counted(handle, summary->blocks, p->call.record->request_event, p->call.event);
+        }
     }
     p->call.record->sample = sample;
 }

@@ -643,7 +643,7 @@ bool perf_data_check(const uint8_t *data, uint32_t size, perf_data_summary *summ
     perf_walk_event event;
     bool sound = false;
 
-    memset(summary, 0, sizeof *summary);
+    *summary = (perf_data_summary){.is_counted = true};
     perf_walk_init(&walk, data, size);
     while ((event = perf_walk_next(&walk)) != PERF_WALK_END) {
         if (event == PERF_WALK_BLOCK) {
@@ -654,6 +654,9 @@ bool perf_data_check(const uint8_t *data, uint32_t size, perf_data_summary *summ
             sound = true;
         } else if (event == PERF_WALK_FAULT) {
             summary->faults++;
+            summary->is_counted &= walk.fault.what != PERF_FAULT_BLOCK_COUNT &&
+                                   walk.fault.what != PERF_FAULT_TRAILING && walk.fault.what != PERF_FAULT_BLOCK_SIZE &&
+                                   walk.fault.what != PERF_FAULT_BLOCK_REST;
             sound = sound && !does_harm(&walk);
         }
         summary->values += event == PERF_WALK_VALUE;

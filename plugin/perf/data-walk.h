@@ -144,6 +144,7 @@ typedef struct {
     uint32_t sound_blocks; /* those of which it is certain which value stands where */
     uint32_t values;
     uint32_t faults;
+    bool is_counted; /* dwNumCounters is how many there are */
 } perf_data_summary;
 
 void perf_walk_init(perf_walk *walk, const uint8_t *data, uint32_t size);

@@ -265,17 +265,20 @@ def test_a_number_of_another_size_than_before_is_not_compared(tshark, tmp_path, 
     assert shown == [[(False, TOO_SHORT), yes, yes], [no, no, no], [yes, yes, yes], [yes, no, no]]
 
 
-def longer(size, which):
-    """A change of the sample of that number: dwSize of the PERF_MULTI_COUNTERS in its second block is so much more."""
+MULTI_COUNTERS = 48 + 32 + 16       # behind the header, a block of one value, the header of the second
+
+
+def said(which, at, old, new):
+    """A change of a number of the sample of that number, counted from 1."""
     samples = []
 
     def change(opnum, kind, stub):
         samples.extend([stub] if (opnum, kind) == (DATA, 'response') else [])
         if (opnum, kind) != (DATA, 'response') or len(samples) != which:
             return stub
-        at = 20 + 48 + 32 + 16      # of the stub, the header, a block of one value, the header of the second
-        assert stub[at:at + 8] == struct.pack('<II', 16, 2)
-        return stub[:at] + struct.pack('<I', 16 + size) + stub[at + 4:]
+        place = 20 + at     # lpData begins there in the stub
+        assert stub[place:place + 4] == struct.pack('<I', old)
+        return stub[:place] + struct.pack('<I', new) + stub[place + 4:]
     return change
 
 
@@ -283,12 +286,26 @@ def longer(size, which):
 @pytest.mark.parametrize('size, damaged', [(16, True), (0, False)])
 def test_values_of_a_block_that_does_not_add_up(tshark, tmp_path, size, damaged, two_pass):
     """Each may stand beside another counter's name: it is marked. The block before it and other answers are certain."""
-    scene, c = begin(Server([s := gauge(2)]), s, alters=longer(size, 2))
+    scene, c = begin(Server([s := gauge(2)]), s, alters=said(2, MULTI_COUNTERS, 16, 16 + size))
     run(c, [ask(s, 1, 'a'), ask(s, NONE, 'b')], 3)
     out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *(['-2'] if two_pass else []))
     rows = [[(r['path'].split('Set')[1], r['raw'], r['assumed']) for r in some] for _, some in groupby(rows_of(out), lambda r: r['frame'])]
     whole = [('(a)\\Counter 1', '10', '0'), ('(b)\\Counter 1', '11', '0'), ('(b)\\Counter 2', '21', '0')]
     assert rows == [whole, [whole[0], ('(b)\\Counter 1', '21', '1')] if damaged else whole, whole]
+
+
+@PASSES
+@pytest.mark.parametrize('number', [2, 4, 2 ** 32 - 1])
+def test_a_number_of_blocks_that_is_not_so_ends_nothing(tshark, tmp_path, number, two_pass):
+    """Only one that all of the answer bears out shows that a change was missed: later answers have their names, and are certain."""
+    s, scene = gauge(), Scene()
+    c = tcp_line(scene, Server([s], order=backward), alters=said(2, 4, 3, number)).client()
+    h = three_counters(c, s)
+    for _ in range(3):
+        c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    others = [(paths(frames[n]) == truth(m), ASSUMED in frames[n].experts) for n, m in answers(scene)]
+    assert others == [(True, False)] * 3
 
 
 @PASSES
