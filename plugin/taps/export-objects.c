@@ -100,9 +100,6 @@ static void list_rest(void)
     while (objects.documents && objects.listed < objects.documents->all->len) {
         list_document(g_ptr_array_index(objects.documents->all, objects.listed));
     }
-    if (objects.documents) {
-        documents_count_marks(objects.documents, &objects.left);
-    }
     list_names();
 }
 
@@ -125,6 +122,9 @@ static void objects_draw(void *data _U_)
         list_report();
     }
     if (!objects.has_said) {
+        if (objects.documents) {
+            documents_count_marks(objects.documents, &objects.left);
+        }
         output_say_left_out(&objects.left, "columns");
         objects.has_said = true;
     }
@@ -181,7 +181,6 @@ static tap_packet_status objects_add(void *list, packet_info *pinfo, epan_dissec
     document *doc = documents_add(objects.documents, pinfo, tapped);
     if (doc && !objects.first_look && tapped->answer->sample == tapped_handle_of(tapped->answer->handle).newest) {
         list_document(doc);
-        documents_count_marks(objects.documents, &objects.left);
     }
     return TAP_PACKET_REDRAW;
 }
