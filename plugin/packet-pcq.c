@@ -285,11 +285,11 @@ static bool read_returned_status(pcq_pdu *p)
     return true;
 }
 
-static pcq_context new_context(const pcq_pdu *p)
+static pcq_context new_context(pcq_pdu *p)
 {
     const pcq_record *record = p->record;
     pcq_context context = {
-        .report = (findings_report *)&p->call.report,
+        .report = &p->call.report,
         .server = p->call.server,
         .event = p->call.event,
         .request_known = record->call.request_read,
@@ -490,10 +490,8 @@ static void lose_lists(const rpc_record *call, uint32_t event)
 
 static void learn_facts(pcq_pdu *p)
 {
-    const wmem_array_t *facts = p->context.pending_facts;
-
-    for (unsigned i = 0; i < wmem_array_get_count((wmem_array_t *)facts); i++) {
-        const pcq_pending_fact *pending = wmem_array_index((wmem_array_t *)facts, i);
+    for (unsigned i = 0; i < wmem_array_get_count(p->context.pending_facts); i++) {
+        const pcq_pending_fact *pending = wmem_array_index(p->context.pending_facts, i);
         facts_learn(p->call.to, pending->subject, pending->kind, &pending->fact, p->call.event, p->call.pinfo->num);
     }
 }

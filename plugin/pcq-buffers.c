@@ -204,7 +204,6 @@ typedef struct {
     uint32_t end;       /* end of the block */
     uint32_t base;      /* what offsets count from: 0 or table_end */
     uint64_t readable;  /* bytes of strings that may still be read: strings can overlap */
-    bool overlaps;      /* that is used up */
     uint32_t farthest;  /* start of the farthest string shown */
     uint32_t idle;      /* items shown since, see reader_own_source() */
 } string_table;
@@ -260,11 +259,10 @@ static const char *read_table_string(bounded_reader *reader, pcq_context *contex
     uint32_t left = table->end - (uint32_t)start;
     uint32_t size = text_utf16_size(reader->tvb, (uint32_t)start, (uint32_t)MIN(left, table->readable));
     if (size + 2 > table->readable) {
-        if (!table->overlaps) {
+        if (table->readable > 0) {
             findings_add(reader->report, reader->item, FINDING_STRING_OFFSET,
                          "The strings overlap too much to read them, here and in what follows");
         }
-        table->overlaps = true;
         table->readable = 0;
         return NULL;
     }
@@ -345,7 +343,6 @@ static void check_table(bounded_reader *reader, string_table *table, uint32_t si
     }
     table->table_end = STRING_BUFFER_HEADER_SIZE + table->count * STRING_COUNTER_HEADER_SIZE;
     table->readable = (uint64_t)reader->end * TIMES_READ + READ_AT_LEAST;
-    table->overlaps = false;
     table->farthest = table->idle = 0;
 }
 
