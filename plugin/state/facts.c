@@ -315,14 +315,6 @@ static void tell_again(fact_version *held, unsigned tellers, uint32_t event)
     held->last = MAX(held->last, event);
 }
 
-/* It was told just before another language's name made the subject another thing: it may be that thing's already. */
-static bool is_told_with_renewal(const subject_facts *learned, const fact_version *version, uint32_t event)
-{
-    const fact_renewal *renewal = learned->renewals ? state_event_latest(learned->renewals, event) : NULL;
-
-    return renewal && version->last > renewal->since;
-}
-
 /* Returns the version that holds it. */
 static fact_version *add_version(subject_facts *learned, state_fact_kind kind, const fact_version *told)
 {
@@ -343,9 +335,13 @@ static fact_version *add_version(subject_facts *learned, state_fact_kind kind, c
         if (newest && !is_same && newest->event == told->event) {
             server->renewed = NEVER; /* one answer tells both: is_told_twice() */
         }
-        if (newest && !is_same && is_name(kind) && newest->event < told->event &&
-            (newest->event >= latest_renewal(learned, told->event) ||
-             is_told_with_renewal(learned, newest, told->event))) {
+        const fact_renewal *renewal = learned->renewals ? state_event_latest(learned->renewals, told->event) : NULL;
+        const fact_loss *loss = newest ? first_loss(learned, kind, newest->last) : NULL;
+        /* one of before the latest renewal is another thing's; but of one that was told just before that, or of whose language a list was not
+         * read since, nobody knows */
+        bool is_its_own =
+            newest && (renewal == NULL || newest->last > renewal->since || (loss && loss->event < told->event));
+        if (is_its_own && !is_same && is_name(kind) && newest->event < told->event) {
             renew(learned, told, newest->last);
         }
     }
@@ -653,10 +649,12 @@ static uint32_t told_last(const subject_facts *learned, state_fact_kind kind, co
 {
     wmem_array_t *versions = learned->versions[kind];
     uint32_t last = version->last;
+    unsigned first = state_event_count_until(versions, version->event);
+    unsigned end =
+        MIN(wmem_array_get_count(versions), first + MOST_VERSIONS); /* behind more of them it is not looked for */
     bool is_same = true;
 
-    for (unsigned i = state_event_count_until(versions, version->event); is_same && i < wmem_array_get_count(versions);
-         i++) {
+    for (unsigned i = first; is_same && i < end; i++) {
         const fact_version *next = wmem_array_index(versions, i);
         bool is_alike = !is_name(kind) || next->fact.lcid == version->fact.lcid;
         is_same = !is_alike || same_fact(kind, &next->fact, &version->fact);
