@@ -36,27 +36,27 @@ static const wire_event *next_event(const verdict_connection *connection, size_t
     return event && event->time <= end ? event : NULL;
 }
 
-const wire_event *verdict_fault_event(const verdict_connection *connection, wire_kind kind, double begin, double end)
+/* The first of a kind; `about`: and about this frame, 0: any. */
+static const wire_event *find_event(const verdict_connection *connection, wire_kind kind, size_t first, uint32_t about,
+                                    double end)
 {
-    size_t first = first_at(connection, begin, 0);
     unsigned i = 0;
     const wire_event *event;
 
-    while ((event = next_event(connection, first, i++, end)) != NULL && event->kind != kind) {
+    while ((event = next_event(connection, first, i++, end)) != NULL &&
+           (event->kind != kind || (about > 0 && event->about != about))) {
     }
     return event;
 }
 
+const wire_event *verdict_fault_event(const verdict_connection *connection, wire_kind kind, double begin, double end)
+{
+    return find_event(connection, kind, first_at(connection, begin, 0), 0, end);
+}
+
 const wire_event *verdict_fault_about(const verdict_connection *connection, wire_kind kind, uint32_t about)
 {
-    size_t first = first_at(connection, -INFINITY, about);
-    unsigned i = 0;
-    const wire_event *event;
-
-    while ((event = next_event(connection, first, i++, INFINITY)) != NULL &&
-           (event->kind != kind || event->about != about)) {
-    }
-    return event;
+    return find_event(connection, kind, first_at(connection, -INFINITY, about), about, INFINITY);
 }
 
 bool verdict_fault_left(const verdict_connection *connection, double begin, double end)

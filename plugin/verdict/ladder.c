@@ -278,18 +278,25 @@ static void say(const verdict_pair *pair, ladder_rung rung, const ladder_failure
     g_free(name);
 }
 
+/* How far the pair came where it failed; NUM_RUNGS: it did not, or a later try came through. */
+static ladder_rung failed_rung(const verdict_pair *pair)
+{
+    ladder_rung rung = NUM_RUNGS;
+
+    for (unsigned i = 0; i < NUM_RUNGS; i++) {
+        rung = pair->failures[i].shown.frames ? (ladder_rung)i : rung;
+    }
+    return rung;
+}
+
 void verdict_ladder_find(verdict_pair *pair, GPtrArray *findings)
 {
-    unsigned rung = NUM_RUNGS;
+    ladder_rung rung = failed_rung(pair);
 
-    while (rung > 0 && pair->failures[rung - 1].shown.frames == NULL) {
-        rung--;
+    if (rung < NUM_RUNGS && (rung > RUNG_REACH || is_port_of_calls(pair, pair->failures[RUNG_REACH].port)) &&
+        is_meant(pair, pair->failures[rung].outcome)) {
+        say(pair, rung, &pair->failures[rung], "", findings);
     }
-    if (rung-- == 0 || (rung == RUNG_REACH && !is_port_of_calls(pair, pair->failures[RUNG_REACH].port)) ||
-        !is_meant(pair, pair->failures[rung].outcome)) {
-        return;
-    }
-    say(pair, rung, &pair->failures[rung], "", findings);
 }
 
 void verdict_ladder_say(verdict_pair *pair, uint32_t status, const verdict_shown *shown, GPtrArray *findings)
@@ -327,14 +334,11 @@ void verdict_ladder_find_unread(const verdict_pair *pair, GPtrArray *findings)
 static char *why_no_logon(const verdict_pair *pair)
 {
     GPtrArray *findings = g_ptr_array_new_with_free_func(verdict_finding_free);
-    unsigned rung = NUM_RUNGS;
+    ladder_rung rung = failed_rung(pair);
     char *text = NULL;
 
-    while (rung > 0 && pair->failures[rung - 1].shown.frames == NULL) {
-        rung--;
-    }
-    if (rung > RUNG_LOGON) {
-        say(pair, rung - 1, &pair->failures[rung - 1], "; nothing tells what for", findings);
+    if (rung < NUM_RUNGS && rung > RUNG_REACH) {
+        say(pair, rung, &pair->failures[rung], "; nothing tells what for", findings);
         text = g_strdup(((verdict_finding *)g_ptr_array_index(findings, 0))->text);
     }
     g_ptr_array_unref(findings);
