@@ -59,13 +59,15 @@ def cannot_close(m):
     m.hang_up()
 
 
-def and_go_on(w):
+def pairs_until(last, count):
     """In pairs, until the client's user wants one a minute."""
-    m = start(w)
-    for n in range(16):
-        w.at(60 * n)
-        m.run(1 if n > 7 else 2)
-    m.close()
+    def story(w):
+        m = start(w)
+        for n in range(count):
+            w.at(60 * n)
+            m.run(1 if n > last else 2)
+        m.close()
+    return story
 
 
 def jittery(w):
@@ -249,7 +251,8 @@ PLANS = {
     'may-not-close': Well(tale(8, denies={CLOSE: (5, ALL)})),
     'acknowledgements-before-answers': Well(and_then(tale(24), lambda w: swapped(w, 3, 56))),
     'captured-in-two-places': Well(mirrored(tale(8), 1000)),
-    'pairs-then-each-minute': Well(and_go_on),
+    'pairs-then-each-minute': Well(pairs_until(7, 16)),
+    'pairs-then-two-alone': Well(pairs_until(9, 12)),
     'syn-again': Well(syn_again),
     'lost-beside': Well(lost_beside),
     'both-ports': Well(both_ports),
