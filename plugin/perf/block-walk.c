@@ -209,11 +209,11 @@ static bool pass(perf_block_walk *walk, structure what, reading *first)
 /* All instances and counter blocks. False if something is wrong. */
 static bool pass_rows(perf_block_walk *walk, reading *first)
 {
-    bool has_instances = walk->object.num_instances >= 0;
-    uint32_t rows = has_instances ? (uint32_t)walk->object.num_instances : perf_block_holds_values(walk);
+    bool is_named = walk->object.num_instances >= 0;
+    uint32_t rows = is_named ? (uint32_t)walk->object.num_instances : perf_block_holds_values(walk);
 
     walk->pos = walk->object.bodies;
-    while (rows > 0 && (!has_instances || pass(walk, AN_INSTANCE, first)) && pass(walk, COUNTERS, first)) {
+    while (rows > 0 && (!is_named || pass(walk, AN_INSTANCE, first)) && pass(walk, COUNTERS, first)) {
         rows--;
     }
     return rows == 0;
@@ -230,9 +230,9 @@ static inline bool pass_certain(const perf_block_walk *walk, uint32_t *at)
         return false;
     }
     uint32_t counters = perf_block_u32(walk, *at + size);
-    bool is_certain = has_room(walk, *at + size, counters, COUNTERS);
-    *at += size + (is_certain ? counters : 0);
-    return is_certain;
+    bool fits = has_room(walk, *at + size, counters, COUNTERS);
+    *at += size + (fits ? counters : 0);
+    return fits;
 }
 
 /* So are all of the object. */

@@ -321,9 +321,9 @@ proto_tree *values_show(answer_view *view, proto_tree *tree, proto_tree *brief, 
 void values_samples(const answer_view *view, proto_tree *tree)
 {
     const readings *r = view->readings;
-    char text[TEXT_NUMBER_SIZE];
 
     if (r->previous_frame != 0) {
+        char text[TEXT_NUMBER_SIZE];
         reader_add_generated_uint(tree, hf_previous, view->tvb, r->previous_frame);
         snprintf(text, sizeof text, "%.3f", r->interval);
         text_plain_point(text);
