@@ -113,7 +113,7 @@ static perf_none quotient(const perf_formula_info *formula, const perf_point *cu
                           double *result)
 {
     perf_operand which = formula->denominator;
-    uint64_t above;
+    uint64_t above = 0;
     uint64_t below;
     perf_none none = numerator(formula, current, previous, &above);
 
