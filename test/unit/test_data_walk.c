@@ -402,7 +402,7 @@ static void test_one_finding_for_one_cause(void)
         assert(walk.fault.stated == c->stated && walk.fault.found == c->found);
         perf_walk_init(&walk, b.bytes, b.size);
         for (perf_walk_event event; (event = perf_walk_next(&walk)) != PERF_WALK_END;) {
-            sound |= (event == PERF_WALK_BLOCK && perf_walk_block_sound(&walk)) << walk.block.index;
+            sound |= event == PERF_WALK_BLOCK && perf_walk_block_sound(&walk) ? 1U << walk.block.index : 0;
         }
         check(&b, &summary);
         assert(sound == c->sound && summary.faults == 1);
