@@ -925,16 +925,20 @@ static void lose_titles(const rpc_record *call, uint32_t event)
                call->response_frame ? NULL : &call->response_frame);
 }
 
-/* Of a request that was not read it may be any. */
-static void lose_lists(const rpc_record *call, uint32_t event)
+/* Of a QueryValue request that was not read it may be any. */
+static void lose_list(const rpc_record *call, uint32_t event, bool is_query)
 {
     const hkpd_record *record = (const hkpd_record *)call;
-    bool is_any = !call->request_read && strcmp(call->operation, "QueryValue") == 0 &&
-                  (call->handle == NULL || handle_key(call->handle));
+    bool is_any = is_query && !call->request_read && (call->handle == NULL || handle_key(call->handle));
 
     if (is_any || (record->name && record->room > 0 && means_names(record->name))) {
         lose_titles(call, event);
     }
+}
+
+static void lose_lists(const rpc_record *call, uint32_t event)
+{
+    lose_list(call, event, call->operation && strcmp(call->operation, "QueryValue") == 0);
 }
 
 static void learn_titles(hkpd_pdu *p, const value_answer *back)
@@ -1028,7 +1032,7 @@ static void value_response(hkpd_pdu *p)
     p->call.tapped.lacks_titles = has_failed(p) && handle_key(p->call.record->handle) && means_names(back.name);
     bool is_unknown = !p->call.record->request_read && back.kind == ANSWER_OTHER && back.status == STATUS_SUCCESS;
     if (p->call.first_time && (p->call.tapped.lacks_titles || is_unknown)) {
-        lose_lists(p->call.record, p->call.event);
+        lose_list(p->call.record, p->call.event, opnum_of(p) == WINREG_QUERY_VALUE);
     }
     if (back.kind == ANSWER_OTHER) {
         describe_other(p, &back);

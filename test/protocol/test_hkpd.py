@@ -594,6 +594,16 @@ def test_a_second_response_is_no_sample(tshark, tmp_path, two_pass):
                 and one(x, 'pcq.cooked') is None and one(x, 'pcq.cooked.none')]
 
 
+def test_an_answer_to_a_request_that_says_nothing(tshark, tmp_path):
+    """Its stub ends before the handle does: whose the answer is nobody knows."""
+    scene = Scene()
+    line = Talk(scene).line
+    line.request(stubs.QUERY_VALUE, bytes(8))
+    number = line.response(stubs.QUERY_VALUE, stubs.answer(b'other', room=65536))
+    frame = read(tshark, scene, tmp_path)[number]
+    assert frame.all('winreg.winreg_QueryValue.data') and not wire(frame)
+
+
 def test_more_data_is_never_decoded(tshark, tmp_path):
     scene, talk = begin_talk(titles=False)
     block, lists = bytes(talk.block().record), '1\x002\x00'.encode('utf-16-le') + bytes(2)
