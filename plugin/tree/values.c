@@ -122,6 +122,14 @@ static bool structures_are_wanted(const answer_view *view)
            findings_wanted(view->report, view->tree);
 }
 
+/* Nobody clicks at what tshark shows. */
+static bool prints(void)
+{
+    const char *program = g_get_prgname();
+
+    return program && strstr(program, "tshark");
+}
+
 static value_wishes wishes_of(const answer_view *view, uint32_t faults)
 {
     proto_tree *tree = view->tree;
@@ -138,6 +146,7 @@ static value_wishes wishes_of(const answer_view *view, uint32_t faults)
         .result = proto_field_is_referenced(tree, hf_cooked) || proto_field_is_referenced(tree, hf_cooked_none),
         .watch = watch_is_wanted(tree),
         .watched = watch_has_rows() && proto_field_is_referenced(tree, watch_hf_sum),
+        .clicks = PTREE_DATA(tree)->visible && !prints(),
     };
 }
 
@@ -248,6 +257,11 @@ static void show_watched(answer_view *view, proto_tree *tree)
     watch_row *const *row = watch_fitting(path);
     perf_result result = *row ? readings_result(view->readings) : (perf_result){0, PERF_NONE_OK};
 
+    if (*row == NULL && path && view->wishes.clicks && view->budget.values > 1 &&
+        tree_budget_take_any(&view->budget, 1)) {
+        reader_add_generated_string(tree, watch_hf_hint, view->tvb,
+                                    "pcq.watch.NAME, if watched (Protocol Preferences)");
+    }
     for (; *row && result.none == PERF_NONE_OK && tree_budget_take_any(&view->budget, 1); row++) {
         proto_item_set_generated(add_watched(view, tree, path, *row, &result));
     }
@@ -258,7 +272,7 @@ static void show_meaning(answer_view *view, proto_tree *tree, const meaning *wha
     if (what->has_result) {
         show_result(tree, view->readings, what);
     }
-    if (view->wishes.watch && !view->readings->at.is_text) {
+    if ((view->wishes.watch || (view->wishes.clicks && !what->is_short)) && !view->readings->at.is_text) {
         show_watched(view, tree);
     }
     if (what->path) {
