@@ -597,11 +597,13 @@ static void take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t even
     rpc_record *record = call->record;
     nstime_t elapsed;
 
-    if (record->operation == NULL || record->response_frame != 0) {
+    if (record->response_frame != 0) {
         return;
     }
-    if (answer == RPC_NONE) {
+    if (answer == RPC_NONE || (record->operation == NULL && answer != RPC_FAULT)) {
         lose_lists(record, event);
+    }
+    if (answer == RPC_NONE || record->operation == NULL) {
         return;
     }
     nstime_delta(&elapsed, &pinfo->abs_ts, &call->time);
