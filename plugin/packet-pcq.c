@@ -97,13 +97,13 @@ typedef struct operation {
 /* --- A call ------------------------------------------------------------------------------------------------------ */
 
 static void answer_unread(rpc_record *call, uint32_t event);
-static void lose_lists(const rpc_record *call, uint32_t event);
+static void lose_unread_facts(const rpc_record *call, uint32_t event);
 
 static rpc_fields fields = {.handle_label = "Query handle",
                             .handle_number_label = "Query",
                             .handle_word = "query",
                             .answer_unread = answer_unread,
-                            .lose_lists = lose_lists};
+                            .lose_lists = lose_unread_facts};
 
 static wmem_allocator_t *pool_of(const pcq_pdu *p)
 {
@@ -473,7 +473,7 @@ static void describe_registration(pcq_pdu *p)
 }
 
 /* Names or types that were not read whole: nobody knows what was told anew. */
-static void lose_lists(const rpc_record *call, uint32_t event)
+static void lose_unread_facts(const rpc_record *call, uint32_t event)
 {
     const pcq_record *record = (const pcq_record *)call;
     uint32_t code = record->request_code, frame = call->response_frame ? call->response_frame : call->request_frame;
@@ -499,7 +499,7 @@ static void learn_facts(pcq_pdu *p)
 static void registration_response(pcq_pdu *p, bool succeeded)
 {
     if (p->call.first_time && (p->call.ndr.reader.failed || (succeeded && p->call.report.damaged))) {
-        lose_lists(p->call.record, p->call.event);
+        lose_unread_facts(p->call.record, p->call.event);
     }
     if (succeeded && call_may_learn(&p->call)) {
         learn_facts(p);

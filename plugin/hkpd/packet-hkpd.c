@@ -182,12 +182,12 @@ static key_name key_called(const char *name, bool below_perflib)
 
 /* --- A PDU ------------------------------------------------------------------------------------------------------- */
 
-static void lose_lists(const rpc_record *call, uint32_t event);
+static void lose_unread_titles(const rpc_record *call, uint32_t event);
 
 static rpc_fields fields = {.handle_label = "Handle",
                             .handle_number_label = "Handle number",
                             .handle_word = "handle",
-                            .lose_lists = lose_lists};
+                            .lose_lists = lose_unread_titles};
 
 static wmem_allocator_t *pool_of(const hkpd_pdu *p)
 {
@@ -936,7 +936,7 @@ static void lose_list(const rpc_record *call, uint32_t event, bool is_query)
     }
 }
 
-static void lose_lists(const rpc_record *call, uint32_t event)
+static void lose_unread_titles(const rpc_record *call, uint32_t event)
 {
     lose_list(call, event, call->operation && strcmp(call->operation, "QueryValue") == 0);
 }
