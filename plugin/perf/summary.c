@@ -7,6 +7,7 @@
 #include "perf/summary.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,14 +85,15 @@ double perf_spread_median(const perf_spread *spread)
     return count > 0 ? spread->values[(count - 1) / 2].value / 2 + spread->values[count / 2].value / 2 : 0;
 }
 
-double perf_spread_deviation(const perf_spread *spread, double median)
+static int compare(const void *a, const void *b)
 {
-    perf_spread distances = {0};
+    double left = *(const double *)a, right = *(const double *)b;
 
-    for (uint32_t i = 0; i < spread->num_values; i++) {
-        perf_spread_add(&distances, fabs(spread->values[i].value - median));
-    }
-    double deviation = perf_spread_median(&distances);
-    perf_spread_free(&distances);
-    return deviation;
+    return (left > right) - (left < right);
+}
+
+double perf_median(double *numbers, size_t count)
+{
+    qsort(numbers, count, sizeof *numbers, compare);
+    return numbers[(count - 1) / 2] / 2 + numbers[count / 2] / 2;
 }

@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Begins as zeros. The numbers are finite; all but `count` hold only when there were any. */
@@ -23,8 +23,11 @@ typedef struct perf_summary {
 void perf_summary_add(perf_summary *summary, double value);
 double perf_summary_mean(const perf_summary *summary);
 
-/* Median and spread of the newest numbers, in bounded memory (16 KiB). */
-#define PERF_SPREAD_NEWEST 1024
+/* The middle one of `count` numbers, which are at least one and get sorted; the mean of the two middle ones of an even count. */
+double perf_median(double *numbers, size_t count);
+
+/* Median of the newest numbers while more come, in bounded memory and time. */
+#define PERF_SPREAD_NEWEST 256
 
 typedef struct perf_spread_value {
     double value;
@@ -43,8 +46,5 @@ typedef struct perf_spread {
 void perf_spread_add(perf_spread *spread, double value);
 void perf_spread_free(perf_spread *spread);
 
-/* The middle one, the mean of the two middle ones of an even count; 0 without numbers. */
+/* 0 without numbers. */
 double perf_spread_median(const perf_spread *spread);
-
-/* The median of the distances from `median`. */
-double perf_spread_deviation(const perf_spread *spread, double median);

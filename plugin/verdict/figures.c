@@ -33,7 +33,7 @@ double verdict_interval(const verdict_call *before, const verdict_call *call)
     return has_other && fabs(interval - other) > MOST_DRIFT ? 0 : interval;
 }
 
-static void take_intervals(const verdict_monitor *monitor, perf_spread *intervals, double *longest)
+static void take_intervals(const verdict_monitor *monitor, GArray *intervals, double *longest)
 {
     bool by_question = verdict_first_talk(monitor)->is_hkpd;
     const verdict_call *before = NULL;
@@ -46,11 +46,27 @@ static void take_intervals(const verdict_monitor *monitor, perf_spread *interval
         double interval =
             before && (!by_question || before->subject == call->subject) ? verdict_interval(before, call) : 0;
         if (interval > 0) {
-            perf_spread_add(intervals, interval);
+            g_array_append_val(intervals, interval);
             *longest = MAX(*longest, interval);
         }
         before = call;
     }
+}
+
+/* Of numbers, which get sorted. */
+static double median(GArray *numbers)
+{
+    return perf_median((double *)(void *)numbers->data, numbers->len);
+}
+
+/* The median of their distances from `middle`, which they become. */
+static double deviation(GArray *numbers, double middle)
+{
+    for (unsigned i = 0; i < numbers->len; i++) {
+        double *number = &g_array_index(numbers, double, i);
+        *number = fabs(*number - middle);
+    }
+    return median(numbers);
 }
 
 /* Who is answered without data and wanted its size asks again within so much of the usual time between samples; or, as long as
@@ -70,9 +86,9 @@ static void settle(GArray *waiting, call_outcome outcome)
 }
 
 /* Sealed answers without data: what data follows soon was a probe, and what is closed or goes on later was in vain. */
-static void settle_sealed(const verdict_monitor *monitor, const perf_spread *intervals)
+static void settle_sealed(const verdict_monitor *monitor, GArray *intervals)
 {
-    double allowed = intervals->count < 3 ? PROBE_SECONDS : PROBE_SHARE * perf_spread_median(intervals), newest = 0;
+    double allowed = intervals->len < 3 ? PROBE_SECONDS : PROBE_SHARE * median(intervals), newest = 0;
     GArray *waiting = g_array_new(FALSE, FALSE, sizeof(verdict_call *));
 
     for (unsigned i = 0; i < monitor->calls->len; i++) {
@@ -124,7 +140,7 @@ static void settle_names(verdict_monitor *monitor)
     g_hash_table_destroy(asked);
 }
 
-static void take_calls(verdict_monitor *monitor, perf_spread *responses)
+static void take_calls(verdict_monitor *monitor, GArray *responses)
 {
     double *numbers = monitor->figures.numbers;
     double probes = 0, no_data = 0, slowest = -1;
@@ -135,7 +151,7 @@ static void take_calls(verdict_monitor *monitor, perf_spread *responses)
         no_data += call->asks &&
                    (call->outcome == CALL_FAILED || call->outcome == CALL_EMPTY || call->outcome == CALL_NO_DATA);
         if (call->outcome == CALL_SAMPLE && call->seconds >= 0) {
-            perf_spread_add(responses, call->seconds);
+            g_array_append_val(responses, call->seconds);
             numbers[FIGURE_SLOWEST_FRAME] = call->seconds > slowest ? call->frame : numbers[FIGURE_SLOWEST_FRAME];
             slowest = MAX(slowest, call->seconds);
         }
@@ -205,7 +221,6 @@ void verdict_figures(verdict_monitor *monitor)
     const verdict_talk *first = verdict_first_talk(monitor);
     double *numbers = monitor->figures.numbers, longest = 0;
     char **texts = monitor->figures.texts;
-    perf_spread intervals = {.count = 0}, responses = {.count = 0};
 
     for (unsigned i = 0; i < NUM_FIGURES; i++) {
         numbers[i] = NAN;
@@ -226,19 +241,21 @@ void verdict_figures(verdict_monitor *monitor)
     if (first->is_sealed && first->is_hkpd) {
         settle_names(monitor);
     }
-    take_intervals(monitor, &intervals, &longest);
+    GArray *intervals = g_array_new(FALSE, FALSE, sizeof(double)),
+           *responses = g_array_new(FALSE, FALSE, sizeof(double));
+    take_intervals(monitor, intervals, &longest);
     if (first->is_sealed) {
-        settle_sealed(monitor, &intervals);
+        settle_sealed(monitor, intervals);
     }
-    take_calls(monitor, &responses);
-    if (intervals.count > 0) {
-        numbers[FIGURE_INTERVAL] = perf_spread_median(&intervals);
-        numbers[FIGURE_JITTER] = perf_spread_deviation(&intervals, numbers[FIGURE_INTERVAL]);
+    take_calls(monitor, responses);
+    if (intervals->len > 0) {
+        numbers[FIGURE_INTERVAL] = median(intervals);
+        numbers[FIGURE_JITTER] = deviation(intervals, numbers[FIGURE_INTERVAL]);
         numbers[FIGURE_LONGEST] = longest;
     }
-    if (responses.count > 0) {
-        numbers[FIGURE_RESPONSE] = perf_spread_median(&responses);
+    if (responses->len > 0) {
+        numbers[FIGURE_RESPONSE] = median(responses);
     }
-    perf_spread_free(&intervals);
-    perf_spread_free(&responses);
+    g_array_unref(intervals);
+    g_array_unref(responses);
 }
