@@ -716,12 +716,12 @@ static void check_indexes(pcq_pdu *p)
     bool *taken = wmem_alloc0_array(pool_of(p), bool, count);
 
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t index = identifiers[i].index;
-        if (index >= count || taken[index]) {
+        uint32_t block = identifiers[i].index;
+        if (block >= count || taken[block]) {
             findings_add(&p->call.report, proto_tree_get_parent(p->buffer_tree), FINDING_INDEX,
-                         "Index %u of identifier %u is beyond the %u blocks, or given before", index, i, count);
+                         "Index %u of identifier %u is beyond the %u blocks, or given before", block, i, count);
         } else {
-            taken[index] = true;
+            taken[block] = true;
         }
     }
 }

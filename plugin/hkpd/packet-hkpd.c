@@ -1228,29 +1228,25 @@ void proto_register_hkpd(void)
 /* Nothing is hooked where the stock dissector is not as expected. */
 void proto_reg_handoff_hkpd(void)
 {
-    static const struct {
-        int *field;
-        const char *name;
-    } stock[] = {
-        {&hf_winreg_handle, "winreg.handle"},
-        {&hf_winreg_value_name, "winreg.winreg_QueryValue.value_name"},
-        {&hf_winreg_name_len, "winreg.winreg_String.name_len"},
-        {&hf_winreg_name_size, "winreg.winreg_String.name_size"},
-        {&hf_winreg_type, "winreg.winreg_QueryValue.type"},
-        {&hf_winreg_data_size, "winreg.winreg_QueryValue.data_size"},
-        {&hf_winreg_data_length, "winreg.winreg_QueryValue.data_length"},
-        {&hf_winreg_status, "winreg.werror"},
-    };
     static bool done;
-    bool has_all = true;
 
     if (done || proto_hkpd == -1) {
         return;
     }
     done = true;
+    hf_winreg_handle = proto_registrar_get_id_byname("winreg.handle");
+    hf_winreg_value_name = proto_registrar_get_id_byname("winreg.winreg_QueryValue.value_name");
+    hf_winreg_name_len = proto_registrar_get_id_byname("winreg.winreg_String.name_len");
+    hf_winreg_name_size = proto_registrar_get_id_byname("winreg.winreg_String.name_size");
+    hf_winreg_type = proto_registrar_get_id_byname("winreg.winreg_QueryValue.type");
+    hf_winreg_data_size = proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_size");
+    hf_winreg_data_length = proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_length");
+    hf_winreg_status = proto_registrar_get_id_byname("winreg.werror");
+    const int stock[] = {hf_winreg_handle, hf_winreg_value_name, hf_winreg_name_len,    hf_winreg_name_size,
+                         hf_winreg_type,   hf_winreg_data_size,  hf_winreg_data_length, hf_winreg_status};
+    bool has_all = true;
     for (unsigned i = 0; i < array_length(stock); i++) {
-        *stock[i].field = proto_registrar_get_id_byname(stock[i].name);
-        has_all = has_all && *stock[i].field != -1;
+        has_all = has_all && stock[i] != -1;
     }
     if (has_all) {
         hook();
