@@ -97,13 +97,13 @@ typedef struct operation {
 /* --- A call ------------------------------------------------------------------------------------------------------ */
 
 static void answer_unread(rpc_record *call, uint32_t event);
-static void lose_unread_facts(const rpc_record *call, uint32_t event);
+static void note_unread_facts(const rpc_record *call, uint32_t event);
 
 static rpc_fields fields = {.handle_label = "Query handle",
                             .handle_number_label = "Query",
                             .handle_word = "query",
                             .answer_unread = answer_unread,
-                            .lose_lists = lose_unread_facts};
+                            .note_unread_lists = note_unread_facts};
 
 static wmem_allocator_t *pool_of(const pcq_pdu *p)
 {
@@ -198,8 +198,8 @@ static const char *count_text(const pcq_pdu *p, uint32_t count)
     return text_counted(pool_of(p), count, opnum_of(p) == OPNUM_EnumerateCounterSet ? "GUID" : "byte");
 }
 
-/* "lpData: 96 bytes, room for 1024", and what it holds. */
-static void open_buffer(pcq_pdu *p, ndr_array *array)
+/* "lpData: 96 bytes, room for 1024", and its bytes, which are read later. */
+static void take_lpdata(pcq_pdu *p, ndr_array *array)
 {
     tvbuff_t *tvb = ndr_elements(&p->call.ndr, array, opnum_of(p) == OPNUM_EnumerateCounterSet ? 16 : 1);
 
@@ -237,8 +237,8 @@ static void check_room(pcq_pdu *p, const ndr_array *array)
     }
 }
 
-/* What operations 0, 1, 2, 5 and 6 return alike: two sizes and lpData, up to where its contents begin. */
-static void read_returned(pcq_pdu *p)
+/* What operations 0, 1, 2, 5 and 6 return alike: two sizes and lpData. The status stands behind them. */
+static void read_sizes_and_lpdata(pcq_pdu *p)
 {
     ndr_array array;
 
@@ -247,7 +247,7 @@ static void read_returned(pcq_pdu *p)
     ndr_array_begin(&p->call.ndr, true, "lpData", &array);
     check_count(p, &array, "holds", array.actual_count, "*pdwOutSize", p->call.tapped.out_size);
     check_room(p, &array);
-    open_buffer(p, &array);
+    take_lpdata(p, &array);
 }
 
 /* An empty answer to a request that had no room is nothing but that. Even counter data of a query of nothing has a header. */
@@ -308,7 +308,7 @@ static pcq_context new_context(pcq_pdu *p)
 
 /* lpData of ValidateCounters, in both directions: conformant, not varying. What is wrong with the request's is not the response's
  * fault. */
-static void read_sent(pcq_pdu *p)
+static void read_identifiers(pcq_pdu *p)
 {
     findings_report *report = &p->call.report;
     bool is_request = call_is_request(&p->call), repeated = !is_request && p->call.record->request_damaged;
@@ -321,7 +321,7 @@ static void read_sent(pcq_pdu *p)
     if (is_request) {
         p->record->in_size = (uint32_t)array.max_count; /* the response has the same array */
     }
-    open_buffer(p, &array);
+    take_lpdata(p, &array);
     if (p->call.tapped.buffer == NULL) {
         return;
     }
@@ -352,7 +352,7 @@ static void read_parameter(pcq_pdu *p, char letter)
         read_handle(p);
         break;
     case 'A':
-        read_sent(p);
+        read_identifiers(p);
         break;
     default:
         ws_assert(letter == 'C');
@@ -380,7 +380,7 @@ static bool read_response(pcq_pdu *p)
 
     p->context = new_context(p);
     if (*p->operation->response_shape == 'S') {
-        read_returned(p);
+        read_sizes_and_lpdata(p);
         if (p->call.tapped.buffer && p->operation->dissect) {
             p->operation->dissect(p->call.tapped.buffer, p->buffer_tree, &p->context);
         }
@@ -389,7 +389,7 @@ static bool read_response(pcq_pdu *p)
         if (*p->operation->response_shape == 'H') {
             p->handle_item = ndr_context_handle(&p->call.ndr, fields.handle, p->handle);
         } else {
-            read_sent(p);
+            read_identifiers(p);
         }
         succeeded = call_read_status(&p->call, hf_status) == STATUS_SUCCESS && !p->call.ndr.reader.failed;
         call_report_status(&p->call, p->call.tapped.status);
@@ -473,7 +473,7 @@ static void describe_registration(pcq_pdu *p)
 }
 
 /* Names or types that were not read whole: nobody knows what was told anew. */
-static void lose_unread_facts(const rpc_record *call, uint32_t event)
+static void note_unread_facts(const rpc_record *call, uint32_t event)
 {
     const pcq_record *record = (const pcq_record *)call;
     uint32_t code = record->request_code, frame = call->response_frame ? call->response_frame : call->request_frame;
@@ -483,8 +483,8 @@ static void lose_unread_facts(const rpc_record *call, uint32_t event)
 
     if (call->request_read && record->in_size > 0 && (of_set || of_counters || of_types)) {
         const state_subject subject = facts_subject(record->guid, of_set ? PERF_NO_ID : 0);
-        facts_lose(call->to, &subject, of_types ? PERF_FACT_COUNTER : PERF_FACT_ENGLISH, event, frame,
-                   call->response_frame ? NULL : &call->response_frame);
+        facts_note_unread(call->to, &subject, of_types ? PERF_FACT_COUNTER : PERF_FACT_ENGLISH, event, frame,
+                          call->response_frame ? NULL : &call->response_frame);
     }
 }
 
@@ -499,7 +499,7 @@ static void learn_facts(pcq_pdu *p)
 static void registration_response(pcq_pdu *p, bool succeeded)
 {
     if (p->call.first_time && (p->call.ndr.reader.failed || (succeeded && p->call.report.damaged))) {
-        lose_unread_facts(p->call.record, p->call.event);
+        note_unread_facts(p->call.record, p->call.event);
     }
     if (succeeded && call_may_learn(&p->call)) {
         learn_facts(p);

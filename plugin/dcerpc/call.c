@@ -585,10 +585,10 @@ int call_end(rpc_call *call, proto_item *item)
 
 static wmem_map_t *answers; /* rpc_record by frame and call id of its answer, emptied with the file */
 
-static void lose_lists(const rpc_record *record, uint32_t event)
+static void note_unread_lists(const rpc_record *record, uint32_t event)
 {
     if (record->copied == NULL) {
-        record->protocol->lose_lists(record, event);
+        record->protocol->note_unread_lists(record, event);
     }
 }
 
@@ -601,7 +601,7 @@ static void take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t even
         return;
     }
     if (answer == RPC_NONE || (record->operation == NULL && answer != RPC_FAULT)) {
-        lose_lists(record, event);
+        note_unread_lists(record, event);
     }
     if (answer == RPC_NONE || record->operation == NULL) {
         return;
@@ -617,7 +617,7 @@ static void take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t even
     if (answer == RPC_FAULT) {
         return;
     }
-    lose_lists(record, event);
+    note_unread_lists(record, event);
     if (record->protocol->answer_unread) {
         record->protocol->answer_unread(record, event);
     }

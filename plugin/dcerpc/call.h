@@ -43,7 +43,8 @@ typedef struct rpc_fields {
     const char *handle_number_label;
     const char *handle_word;                                   /* "query", as the Info column says it */
     void (*answer_unread)(rpc_record *record, uint32_t event); /* a response that no operation is handed; may be NULL */
-    void (*lose_lists)(const rpc_record *record, uint32_t event); /* names or types that it asks for were not read */
+    void (*note_unread_lists)(const rpc_record *record,
+                              uint32_t event); /* names or types that it asks for were not read */
     findings_expert expert;
     int handle;
     int handle_number;

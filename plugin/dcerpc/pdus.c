@@ -195,13 +195,13 @@ static unsigned what_may(const rpc_asked *call)
 
 /* Names or types that a call may have told, and nobody reads: what they are of is not known. A client of which nothing can be read tells others
  * nothing. */
-static void lose_lists(packet_info *pinfo, rpc_connection *connection, const rpc_asked *call, bool is_request)
+static void note_unread_lists(packet_info *pinfo, rpc_connection *connection, const rpc_asked *call, bool is_request)
 {
     const state_subject titles = facts_title_subject(0);
 
     if ((what_may(call) & RPC_LISTS) && !connection->copied && (connection->was_read || !call->is_signed)) {
-        facts_lose(connection_to(connection, pinfo, is_request), call->interface == RPC_WINREG ? &titles : NULL,
-                   PERF_NUM_FACT_KINDS, call->event, pinfo->num, NULL);
+        facts_note_unread(connection_to(connection, pinfo, is_request), call->interface == RPC_WINREG ? &titles : NULL,
+                          PERF_NUM_FACT_KINDS, call->event, is_request ? call->frame : pinfo->num, NULL);
     }
 }
 
@@ -212,7 +212,7 @@ static bool tells_by_answer(const rpc_asked *call)
 }
 
 /* What was asked for behind it is answered, so that it seems to have no answer. */
-static void lose_listing(packet_info *pinfo, rpc_connection *connection)
+static void end_listing(packet_info *pinfo, rpc_connection *connection)
 {
     rpc_asked *listing = connection->listing;
 
@@ -220,7 +220,7 @@ static void lose_listing(packet_info *pinfo, rpc_connection *connection)
     if (listing && listing->record) {
         listing->take_answer(listing, pinfo, listing->event, RPC_NONE);
     } else if (listing && tells_by_answer(listing)) {
-        lose_lists(pinfo, connection, listing, true);
+        note_unread_lists(pinfo, connection, listing, true);
     }
 }
 
@@ -231,7 +231,7 @@ static rpc_asked *begin_call(packet_info *pinfo, rpc_connection *connection, con
     unsigned waiting = is_second ? before->waiting : 0;
 
     if (before && before == connection->listing) {
-        lose_listing(pinfo, connection);
+        end_listing(pinfo, connection);
     }
     if (before == connection->latest && before) {
         before->waiting = 0;
@@ -276,7 +276,7 @@ static void go_on(packet_info *pinfo, rpc_connection *connection)
     rpc_asked *open = connection->open, *latest = connection->latest;
 
     if (lists_wait(connection)) {
-        lose_listing(pinfo, connection);
+        end_listing(pinfo, connection);
         connection->listing = latest;
     }
     if (open && !connection->overlaps) {
@@ -293,8 +293,9 @@ static void note_unread_request(packet_info *pinfo, rpc_connection *connection, 
         return;
     }
     association->missed = association->all->missed = call->event; /* it may have asked for a sample */
+    connection_to(connection, pinfo, true);                       /* the packet that ends the call may be any */
     if (!tells_by_answer(call)) {
-        lose_lists(pinfo, connection, call, true);
+        note_unread_lists(pinfo, connection, call, true);
     }
     if (what_may(call) & RPC_CHANGES) {
         query_calls_unseen(association, call->event, call->event, 1);
@@ -312,7 +313,7 @@ static void note_unread_answer(packet_info *pinfo, rpc_connection *connection, r
     if (call->record) {
         call->take_answer(call, pinfo, event, answer);
     } else if (tells_by_answer(call) && answer == RPC_UNREAD) {
-        lose_lists(pinfo, connection, call, false);
+        note_unread_lists(pinfo, connection, call, false);
     } else if ((what_may(call) & RPC_CHANGES) && !connection->copied) {
         if (call->was_open) { /* it was not over when the client went on */
             query_calls_unseen(association, call->event, event, 1);
@@ -389,7 +390,7 @@ static void note_answer_alone(const pdus_cursor *cursor, rpc_connection *connect
     }
     bool has_room = header->size > RPC_HEADER_SIZE + AROUND_LIST;
     if (header->type == PDU_RESP && has_room && !is_sample(cursor->tvb, at, call.interface)) {
-        lose_lists(pinfo, connection, &call, false);
+        note_unread_lists(pinfo, connection, &call, false);
     }
 }
 
@@ -408,7 +409,7 @@ static rpc_asked *pass_answer(const pdus_cursor *cursor, rpc_connection *connect
     if (call == connection->listing) {
         connection->listing = NULL;
     } else if (connection->listing && call->event > connection->listing->event) {
-        lose_listing(pinfo, connection);
+        end_listing(pinfo, connection);
     }
     call->is_read[1] |= is_read;
     if (header->is_last) {
@@ -475,14 +476,14 @@ static rpc_asked *pass(pdus_cursor *cursor, const rpc_header *header, bool is_re
 
 /* --- The whole file ---------------------------------------------------------------------------------------------- */
 
-static void lose_pending(void *key _U_, void *value, void *user)
+static void end_unanswered_listings(void *key _U_, void *value, void *user)
 {
     rpc_connection *connection = value;
 
-    lose_listing(user, connection);
+    end_listing(user, connection);
     if (lists_wait(connection)) {
         connection->listing = connection->latest;
-        lose_listing(user, connection);
+        end_listing(user, connection);
     }
 }
 
@@ -491,7 +492,7 @@ static void end_first_pass(packet_info *pinfo)
 {
     if (!is_seen) {
         is_seen = true;
-        connections_visit(lose_pending, pinfo);
+        connections_visit(end_unanswered_listings, pinfo);
     }
 }
 

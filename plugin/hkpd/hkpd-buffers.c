@@ -141,7 +141,7 @@ static const char *add_known_title(hkpd_view *view, proto_tree *tree, int hf, ui
 static const char *no_name(hkpd_view *view, const bounded_reader *reader)
 {
     const readings_answer *answer = &view->base.readings->answer;
-    uint32_t frame = facts_title_lost_in(answer->server, answer->event);
+    uint32_t frame = facts_titles_unread_in(answer->server, answer->event);
 
     return frame == 0 || reader->tree == NULL
                ? "name not known"

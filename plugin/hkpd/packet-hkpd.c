@@ -182,12 +182,12 @@ static key_name key_called(const char *name, bool below_perflib)
 
 /* --- A PDU ------------------------------------------------------------------------------------------------------- */
 
-static void lose_unread_titles(const rpc_record *call, uint32_t event);
+static void note_unread_value(const rpc_record *call, uint32_t event);
 
 static rpc_fields fields = {.handle_label = "Handle",
                             .handle_number_label = "Handle number",
                             .handle_word = "handle",
-                            .lose_lists = lose_unread_titles};
+                            .note_unread_lists = note_unread_value};
 
 static wmem_allocator_t *pool_of(const hkpd_pdu *p)
 {
@@ -916,29 +916,29 @@ static bool means_names(const char *name)
 }
 
 /* A list that could not be read whole: nobody knows what it told anew. */
-static void lose_titles(const rpc_record *call, uint32_t event)
+static void note_unread_titles(const rpc_record *call, uint32_t event)
 {
     const state_subject titles = facts_title_subject(0);
 
-    facts_lose(call->to, &titles, PERF_FACT_ENGLISH, event,
-               call->response_frame ? call->response_frame : call->request_frame,
-               call->response_frame ? NULL : &call->response_frame);
+    facts_note_unread(call->to, &titles, PERF_FACT_ENGLISH, event,
+                      call->response_frame ? call->response_frame : call->request_frame,
+                      call->response_frame ? NULL : &call->response_frame);
 }
 
 /* Of a QueryValue request that was not read it may be any. */
-static void lose_list(const rpc_record *call, uint32_t event, bool is_query)
+static void note_unread_list(const rpc_record *call, uint32_t event, bool is_query)
 {
     const hkpd_record *record = (const hkpd_record *)call;
     bool is_any = is_query && !call->request_read && (call->handle == NULL || handle_key(call->handle));
 
     if (is_any || (record->name && record->room > 0 && means_names(record->name))) {
-        lose_titles(call, event);
+        note_unread_titles(call, event);
     }
 }
 
-static void lose_unread_titles(const rpc_record *call, uint32_t event)
+static void note_unread_value(const rpc_record *call, uint32_t event)
 {
-    lose_list(call, event, call->operation && strcmp(call->operation, "QueryValue") == 0);
+    note_unread_list(call, event, call->operation && strcmp(call->operation, "QueryValue") == 0);
 }
 
 static void learn_titles(hkpd_pdu *p, const value_answer *back)
@@ -951,7 +951,7 @@ static void learn_titles(hkpd_pdu *p, const value_answer *back)
     }
     wmem_array_t *titles = hkpd_titles(back->value.tvb, pool_of(p), &others);
     if (others > 0) {
-        lose_titles(p->call.record, p->call.event);
+        note_unread_titles(p->call.record, p->call.event);
     }
     for (unsigned i = 0; i < wmem_array_get_count(titles); i++) {
         const hkpd_title *title = wmem_array_index(titles, i);
@@ -1032,7 +1032,7 @@ static void value_response(hkpd_pdu *p)
     p->call.tapped.lacks_titles = has_failed(p) && handle_key(p->call.record->handle) && means_names(back.name);
     bool is_unknown = !p->call.record->request_read && back.kind == ANSWER_OTHER && back.status == STATUS_SUCCESS;
     if (p->call.first_time && (p->call.tapped.lacks_titles || is_unknown)) {
-        lose_list(p->call.record, p->call.event, opnum_of(p) == WINREG_QUERY_VALUE);
+        note_unread_list(p->call.record, p->call.event, opnum_of(p) == WINREG_QUERY_VALUE);
     }
     if (back.kind == ANSWER_OTHER) {
         describe_other(p, &back);

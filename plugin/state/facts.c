@@ -39,10 +39,10 @@ typedef struct {
     uint32_t event;
     uint32_t frame;
     const uint32_t *answer_frame; /* *: where it was answered after all, 0: it was not; NULL: that is known */
-} fact_loss;
+} unread_list;
 
 /* What it tells: the name of a set, those of its counters (or titles), types. */
-typedef enum { OF_SET, OF_COUNTERS, OF_TYPES, NUM_LOSSES } loss_of;
+typedef enum { OF_SET, OF_COUNTERS, OF_TYPES, NUM_LIST_KINDS } list_kind;
 
 /* A language got another name. */
 typedef struct {
@@ -54,8 +54,8 @@ typedef struct {
 typedef struct subject_facts {
     fact_key key;                                /* its kind is NO_KIND: one entry for all kinds */
     wmem_array_t *versions[PERF_NUM_FACT_KINDS]; /* fact_version, ascending events; NULL as long as there is none */
-    wmem_array_t *lost
-        [NUM_LOSSES]; /* of a set, or what stands for all: fact_loss, ascending events; NULL as long as there is none */
+    wmem_array_t *lists
+        [NUM_LIST_KINDS]; /* of a set, or what stands for all: unread_list, ascending events; NULL as long as there is none */
     wmem_array_t *renewals; /* fact_renewal, ascending events: the subject is another thing from there on, and no name
                              * from before is its own. NULL as long as there is none */
 } subject_facts;
@@ -68,7 +68,7 @@ typedef struct {
     uint32_t frame;
     uint32_t lcid;
     const char *name; /* NULL if it is none */
-    bool is_loss;     /* nobody knows what was told */
+    bool is_unread;   /* nobody knows what was told */
     const uint32_t *answer_frame;
 } told_fact;
 
@@ -178,43 +178,46 @@ static uint32_t latest_renewal(const subject_facts *learned, uint32_t event)
 static const state_subject any_set = {
     {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, PERF_NO_ID};
 
-static loss_of lost_with(const state_subject *subject, state_fact_kind kind)
+static list_kind kind_of_list(const state_subject *subject, state_fact_kind kind)
 {
     return !is_name(kind) ? OF_TYPES : subject->id == PERF_NO_ID ? OF_SET : OF_COUNTERS;
 }
 
-static bool is_lost(const fact_loss *loss)
+static bool is_unread(const unread_list *unread)
 {
-    return loss->answer_frame == NULL || *loss->answer_frame == 0;
+    return unread->answer_frame == NULL || *unread->answer_frame == 0;
 }
 
-/* The first list behind an event that may have told such a fact, NULL without one. `set`: of whose lists. */
-static const fact_loss *first_loss_of(const subject_facts *learned, const subject_facts *set, state_fact_kind kind,
-                                      uint32_t event)
-{
-    wmem_array_t *lost = set ? set->lost[lost_with(&learned->key.subject, kind)] : NULL;
-    unsigned next = lost ? state_event_count_until(lost, event) : 0;
+/* Lists that were answered after all and are passed over in one look-up; where there are more, names are doubted that need not be. */
+#define MAX_ANSWERED 64
 
-    while (lost && next < wmem_array_get_count(lost)) {
-        const fact_loss *loss = wmem_array_index(lost, next++);
-        if (is_lost(loss)) {
-            return loss;
+/* The first list behind an event that may have told such a fact, NULL without one. `set`: of whose lists. */
+static const unread_list *first_unread_of(const subject_facts *learned, const subject_facts *set, state_fact_kind kind,
+                                          uint32_t event)
+{
+    wmem_array_t *lists = set ? set->lists[kind_of_list(&learned->key.subject, kind)] : NULL;
+    unsigned next = lists ? state_event_count_until(lists, event) : 0, passed = 0;
+
+    while (lists && next < wmem_array_get_count(lists)) {
+        const unread_list *unread = wmem_array_index(lists, next++);
+        if (is_unread(unread) || ++passed == MAX_ANSWERED) {
+            return unread;
         }
     }
     return NULL;
 }
 
-static const fact_loss *first_loss(const subject_facts *learned, state_fact_kind kind, uint32_t event)
+static const unread_list *first_unread(const subject_facts *learned, state_fact_kind kind, uint32_t event)
 {
     state_host *server = (state_host *)learned->key.owner;
     const state_subject set = facts_subject(learned->key.subject.guid, PERF_NO_ID);
 
-    if (!server->lost_facts) {
+    if (!server->has_unread_lists) {
         return NULL; /* as mostly */
     }
-    const fact_loss *own = first_loss_of(learned, find_facts(server, &set), kind, event), *any = NULL;
+    const unread_list *own = first_unread_of(learned, find_facts(server, &set), kind, event), *any = NULL;
     if (!facts_subject_is_title(&set)) {
-        any = first_loss_of(learned, find_facts(server, &any_set), kind, event);
+        any = first_unread_of(learned, find_facts(server, &any_set), kind, event);
     }
     return own && (any == NULL || own->event < any->event) ? own : any;
 }
@@ -284,7 +287,8 @@ static bool is_of_before(const subject_facts *learned, const fact_version *name,
     if (renewal && name->event > renewal->since) {
         return false;
     }
-    uint32_t until = server->lost_facts && first_loss(learned, PERF_FACT_ENGLISH, 0) ? names_until(learned, event) : 0;
+    uint32_t until =
+        server->has_unread_lists && first_unread(learned, PERF_FACT_ENGLISH, 0) ? names_until(learned, event) : 0;
     return until == 0 || name->event <= until;
 }
 
@@ -304,9 +308,9 @@ static fact_version *held_version(subject_facts *learned, state_fact_kind kind, 
     fact_version *newest = versions ? newest_alike(versions, kind, fact) : NULL;
     bool is_held = newest && same_fact(kind, &newest->fact, fact) &&
                    (!is_name(kind) || newest->event >= latest_renewal(learned, event));
-    const fact_loss *loss = is_held ? first_loss(learned, kind, newest->last) : NULL;
+    const unread_list *unread = is_held ? first_unread(learned, kind, newest->last) : NULL;
 
-    return is_held && (loss == NULL || loss->event > event) ? newest : NULL;
+    return is_held && (unread == NULL || unread->event > event) ? newest : NULL;
 }
 
 static void tell_again(fact_version *held, unsigned tellers, uint32_t event)
@@ -336,16 +340,16 @@ static fact_version *add_version(subject_facts *learned, state_fact_kind kind, c
             server->renewed = NEVER; /* one answer tells both: is_told_twice() */
         }
         const fact_renewal *renewal = learned->renewals ? state_event_latest(learned->renewals, told->event) : NULL;
-        const fact_loss *loss = newest ? first_loss(learned, kind, newest->last) : NULL;
+        const unread_list *unread = newest ? first_unread(learned, kind, newest->last) : NULL;
         /* one of before the latest renewal is another thing's; but of one that was told just before that, or of whose language a list was not
          * read since, nobody knows */
         bool is_its_own =
-            newest && (renewal == NULL || newest->last > renewal->since || (loss && loss->event < told->event));
+            newest && (renewal == NULL || newest->last > renewal->since || (unread && unread->event < told->event));
         if (is_its_own && !is_same && is_name(kind) && newest->event < told->event) {
             renew(learned, told, newest->last);
         }
     }
-    if (wmem_array_get_count(*versions) > 0 || server->lost_facts) {
+    if (wmem_array_get_count(*versions) > 0 || server->has_unread_lists) {
         server->renewed = MAX(server->renewed, told->event);
     }
     wmem_array_append_one(*versions, *told);
@@ -430,33 +434,34 @@ static int compare_events(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void lose(state_host *server, const state_subject *subject, state_fact_kind kind, const fact_loss *loss)
+static void note_unread(state_host *server, const state_subject *subject, state_fact_kind kind,
+                        const unread_list *unread)
 {
     const state_subject set = facts_subject(subject->guid, PERF_NO_ID);
     subject_facts *learned = keep_facts(server, &set);
 
-    for (loss_of i = 0; i < NUM_LOSSES; i++) {
-        wmem_array_t **lost = &learned->lost[i];
-        if (kind != NO_KIND && lost_with(subject, kind) != i) {
+    for (list_kind i = 0; i < NUM_LIST_KINDS; i++) {
+        wmem_array_t **lists = &learned->lists[i];
+        if (kind != NO_KIND && kind_of_list(subject, kind) != i) {
             continue;
         }
-        if (*lost == NULL) {
-            *lost = wmem_array_sized_new(wmem_file_scope(), sizeof *loss, 1);
+        if (*lists == NULL) {
+            *lists = wmem_array_sized_new(wmem_file_scope(), sizeof *unread, 1);
         }
-        unsigned count = wmem_array_get_count(*lost);
-        fact_loss *newest = count > 0 ? wmem_array_index(*lost, count - 1) : NULL;
-        bool is_last = newest == NULL || newest->event <= loss->event;
-        if (newest && !is_lost(newest) && is_last) {
-            *newest = *loss;
+        unsigned count = wmem_array_get_count(*lists);
+        unread_list *newest = count > 0 ? wmem_array_index(*lists, count - 1) : NULL;
+        bool is_last = newest == NULL || newest->event <= unread->event;
+        if (newest && !is_unread(newest) && is_last) {
+            *newest = *unread;
             continue;
         }
-        wmem_array_append(*lost, loss, 1);
+        wmem_array_append(*lists, unread, 1);
         if (!is_last) {
-            wmem_array_sort(*lost, compare_events);
+            wmem_array_sort(*lists, compare_events);
         }
     }
-    server->lost_facts = true;
-    server->renewed = MAX(server->renewed, loss->event);
+    server->has_unread_lists = true;
+    server->renewed = MAX(server->renewed, unread->event);
     server->facts_version++;
 }
 
@@ -573,10 +578,10 @@ void facts_move(state_connection *connection)
 
     for (unsigned i = 0; connection->told && i < wmem_array_get_count(connection->told); i++) {
         told_fact *told = wmem_array_index(connection->told, i);
-        const fact_loss loss = {told->event, told->frame, told->answer_frame};
-        fact_version *version = told->is_loss ? NULL : version_of(told);
-        if (told->subject->key.owner != to && told->is_loss) {
-            lose(connection->host, &told->subject->key.subject, told->kind, &loss);
+        const unread_list unread = {told->event, told->frame, told->answer_frame};
+        fact_version *version = told->is_unread ? NULL : version_of(told);
+        if (told->subject->key.owner != to && told->is_unread) {
+            note_unread(connection->host, &told->subject->key.subject, told->kind, &unread);
         } else if (told->subject->key.owner != to && version) {
             move_fact(told, version, to);
         }
@@ -587,30 +592,30 @@ void facts_move(state_connection *connection)
     }
 }
 
-void facts_lose(state_connection *connection, const state_subject *what, state_fact_kind kind, uint32_t event,
-                uint32_t frame, const uint32_t *answer_frame)
+void facts_note_unread(state_connection *connection, const state_subject *what, state_fact_kind kind, uint32_t event,
+                       uint32_t frame, const uint32_t *answer_frame)
 {
     const state_subject *subject = what ? what : &any_set;
-    const fact_loss loss = {event, frame, answer_frame};
+    const unread_list unread = {event, frame, answer_frame};
     state_host *owner = owner_of(connection);
     const told_fact told = {keep_facts(owner, subject), kind, event, frame, 0, NULL, true, answer_frame};
 
-    lose(owner, subject, kind, &loss);
+    note_unread(owner, subject, kind, &unread);
     if (owner != connection->host) { /* as long as there is one machine it may be its list */
-        lose(connection->host, subject, kind, &loss);
+        note_unread(connection->host, subject, kind, &unread);
     }
     note_told(connection, &told);
 }
 
-uint32_t facts_title_lost_in(state_host *server, uint32_t event)
+uint32_t facts_titles_unread_in(state_host *server, uint32_t event)
 {
     const state_subject set = facts_title_subject(PERF_NO_ID);
-    const subject_facts *all = server->lost_facts ? find_facts(server, &set) : NULL;
-    wmem_array_t *lost = all ? all->lost[OF_COUNTERS] : NULL;
-    const fact_loss *loss = lost ? state_event_latest(lost, event) : NULL;
+    const subject_facts *all = server->has_unread_lists ? find_facts(server, &set) : NULL;
+    wmem_array_t *lists = all ? all->lists[OF_COUNTERS] : NULL;
+    const unread_list *unread = lists ? state_event_latest(lists, event) : NULL;
 
-    loss = lost && loss == NULL ? wmem_array_index(lost, 0) : loss;
-    return loss ? loss->frame : 0;
+    unread = lists && unread == NULL ? wmem_array_index(lists, 0) : unread;
+    return unread ? unread->frame : 0;
 }
 
 static void free_fact(void *data)
@@ -681,9 +686,9 @@ static bool still_holds(const subject_facts *learned, state_fact_kind kind, cons
     if (is_name(kind) && learned->renewals && version->event < latest_renewal(learned, event)) {
         return false;
     }
-    const fact_loss *loss =
-        server->lost_facts ? first_loss(learned, kind, told_until(learned, kind, version, event)) : NULL;
-    return loss == NULL || loss->event > event;
+    const unread_list *unread =
+        server->has_unread_lists ? first_unread(learned, kind, told_until(learned, kind, version, event)) : NULL;
+    return unread == NULL || unread->event > event;
 }
 
 /* What held at the event; where nothing did, what was learned first after it: a name no later than the next renewal. NULL without one. */
@@ -770,11 +775,11 @@ static state_known from_connections(const learned_facts *learned, state_fact_kin
 {
     const fact_version *known = version_as_of(learned->own, kind, event);
     const fact_version *other = version_as_of(learned->others, kind, event);
-    bool is_doubted =
+    bool is_contradicted =
         known && other && other->event <= event && other->frame > known->frame && differ(kind, known, other);
 
     known = known ? known : other;
-    if (known == NULL || is_doubted) {
+    if (known == NULL || is_contradicted) {
         return (state_known){NULL, PERF_SOURCE_NONE, 0};
     }
     return (state_known){&known->fact, known->event <= event ? PERF_SOURCE_EARLIER : PERF_SOURCE_LATER, known->frame};
@@ -888,16 +893,16 @@ static bool is_told_behind(const subject_facts *learned, state_fact_kind kind, u
     return versions && state_event_count_until(versions, event) < wmem_array_get_count(versions);
 }
 
-/* What was told of a subject as of an event was told otherwise perhaps in a list that was not read: one before it was told first; one behind
- * which it was told again, or was not. */
+/* A list that was not read may have contradicted what is known of a subject as of an event: one before it was told for the first time; or one
+ * after it was told last, even if that list is later than the event, since the change may have come before the list. */
 static bool is_doubted(const subject_facts *learned, state_fact_kind kind, uint32_t event)
 {
     const fact_version *version = version_as_of(learned, kind, event), *first = first_version(learned, kind);
-    const fact_loss *loss = NULL;
+    const unread_list *unread = NULL;
 
     if (first && event < first->event) {
-        loss = first_loss(learned, kind, 0);
-        return loss && loss->event < first->event;
+        unread = first_unread(learned, kind, 0);
+        return unread && unread->event < first->event;
     }
     if (kind == PERF_FACT_ENGLISH && (version == NULL || version->event > event)) {
         return is_doubted(learned, PERF_FACT_LOCAL, event);
@@ -906,29 +911,30 @@ static bool is_doubted(const subject_facts *learned, state_fact_kind kind, uint3
         return is_told_behind(learned, kind, event) ||
                (is_name(kind) && is_told_behind(learned, PERF_FACT_ENGLISH, event));
     }
-    loss = first_loss(learned, kind, version->last);
-    return loss && (loss->event <= event || told_until(learned, kind, version, event) < event);
+    unread = first_unread(learned, kind, version->last);
+    return unread && (unread->event <= event || told_until(learned, kind, version, event) < event);
 }
 
 /* Such a list was told between two events, or before what was told between them. */
-static bool is_lost_between(const subject_facts *learned, state_fact_kind kind, uint32_t since, uint32_t event)
+static bool is_unread_between(const subject_facts *learned, state_fact_kind kind, uint32_t since, uint32_t event)
 {
     const fact_version *version = version_as_of(learned, kind, since);
 
     if (version == NULL && kind == PERF_FACT_ENGLISH) {
-        return is_lost_between(learned, PERF_FACT_LOCAL, since, event);
+        return is_unread_between(learned, PERF_FACT_LOCAL, since, event);
     }
-    const fact_loss *loss =
-        first_loss(learned, kind, version && version->event <= since ? MAX(version->last, since) : since);
-    return (loss && loss->event <= event) || (is_doubted(learned, kind, since) && !is_doubted(learned, kind, event));
+    const unread_list *unread =
+        first_unread(learned, kind, version && version->event <= since ? MAX(version->last, since) : since);
+    return (unread && unread->event <= event) ||
+           (is_doubted(learned, kind, since) && !is_doubted(learned, kind, event));
 }
 
 static bool may_change_between(const subject_facts *learned, state_fact_kind kind, uint32_t since, uint32_t event)
 {
     return learned &&
            (changes_before(learned, kind, since, event) ||
-            (((const state_host *)learned->key.owner)->lost_facts &&
-             (since < event ? is_lost_between(learned, kind, since, event) : is_doubted(learned, kind, event))));
+            (((const state_host *)learned->key.owner)->has_unread_lists &&
+             (since < event ? is_unread_between(learned, kind, since, event) : is_doubted(learned, kind, event))));
 }
 
 bool facts_doubted(state_host *server, state_subject subject, state_fact_kind kind, uint32_t event)

@@ -38,7 +38,7 @@ typedef struct state_host {
     const char *port_text;  /* address and port, */
     const char *place_text; /* and which of its machines */
     unsigned no_windows;    /* connections on which something came that no Windows sends */
-    bool lost_facts;        /* lists of names could not be read whole */
+    bool has_unread_lists;  /* lists of names could not be read whole */
     uint32_t told;          /* facts */
     uint32_t renewed;       /* event at which one of its subjects was last told anew, 0 if none was */
     uint32_t facts_version; /* counts what was learned of it and may change what packets mean that are behind us */

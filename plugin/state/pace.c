@@ -63,6 +63,7 @@ void pace_ask(pace_requests *requests, double when)
     requests->is_waiting = true;
 }
 
+/* An answer is to blame if the client waited longer than its median, by at least half of what the time is too long. */
 static unsigned verdict_of(const state_pace *pace, double interval)
 {
     double usual = perf_spread_median(&pace->intervals), waits = perf_spread_median(&pace->waits);
@@ -77,9 +78,8 @@ static unsigned verdict_of(const state_pace *pace, double interval)
     return asked_in_time || pace->requests.misses_some ? PACE_IN_TIME : PACE_ASKED_LATE;
 }
 
-/* Judged by those before. An answer is to blame if the client waited longer than it mostly does, by at least half of what the time is
- * too long. */
-static unsigned judge(state_pace *pace, double interval)
+/* Says of the newest time between samples whether it is late, by those before, and then counts it among them. */
+static unsigned take_newest(state_pace *pace, double interval)
 {
     unsigned verdict = verdict_of(pace, interval);
     double too_long = pace->waits.count > 0 ? pace->waited - perf_spread_median(&pace->waits) : 0;
@@ -121,7 +121,7 @@ const struct state_late *pace_pass(state_pace *pace, uint32_t request_event, uin
     if (!clock_pass(&pace->clock, request_event, event, clocks, &interval)) {
         return NULL;
     }
-    unsigned verdict = interval > 0 ? judge(pace, interval) : PACE_IN_TIME;
+    unsigned verdict = interval > 0 ? take_newest(pace, interval) : PACE_IN_TIME;
     if (verdict != PACE_IN_TIME) {
         late = wmem_new(wmem_file_scope(), struct state_late);
         *late = (struct state_late){verdict, interval, usual};

@@ -34,7 +34,7 @@ void output_write(output_file *file, GString *text);
 /* Puts it in its place, without a text too. */
 void output_place(output_file *file);
 
-/* A text that is there at once. */
+/* Writes all of `text`, which is empty then, to `path` ("-": standard output). What fails is said, and ends tshark with status 1. */
 void output_text(const char *path, GString *text);
 
 /* Reports the sentence as a failure (on the terminal or in a dialog), and makes the program end with exit status 1.

@@ -210,8 +210,8 @@ static void table_draw(void *data _U_)
         if (!is_there(t) || t->in_window) {
             continue; /* a window's rows are as of its last call */
         }
-        if (t->judge && t->listener) {
-            t->judge(t);
+        if (t->fill && t->listener) {
+            t->fill(t);
         }
         for (unsigned i = 0; i < t->rows->len; i++) {
             show_row(t, i);

@@ -40,7 +40,7 @@ struct taps_table {
     void (*watch)(void);
     void (*begin)(taps_table *t); /* nothing is counted yet, or any more */
     void (*count)(taps_table *t, packet_info *pinfo, const tapped_call *tapped);
-    void (*judge)(taps_table *t); /* before it is printed: rows that are known only when all has been counted */
+    void (*fill)(taps_table *t); /* before it is printed: rows that are known only when all has been counted */
     void (*show)(taps_table *t, unsigned row); /* cells that are no count */
     void (*forget)(taps_table *t); /* the capture goes, perhaps in its middle (tshark -M): what was counted stays;
                                                   NULL: what comes later has rows of its own */

@@ -92,5 +92,7 @@ void reader_guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_
  * it is certain. */
 bool reader_check_utf16(findings_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
                         unsigned encoding, const char *what);
+
+/* What is known and not read: an item of no bytes, in brackets. */
 proto_item *reader_add_generated_string(proto_tree *tree, int hf, tvbuff_t *tvb, const char *text);
 proto_item *reader_add_generated_uint(proto_tree *tree, int hf, tvbuff_t *tvb, uint32_t value);

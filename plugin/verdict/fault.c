@@ -188,7 +188,7 @@ double verdict_fault_connecting(const verdict_call *before, const verdict_call *
 void verdict_fault_all_resent(const verdict_monitor *monitor, unsigned before, unsigned late, verdict_shown *shown)
 {
     const verdict_call *first = verdict_call_at(monitor, before), *call = verdict_call_at(monitor, late);
-    size_t begin = first_at(call->connection, first->answered, 0);
+    size_t begin = first_at(call->connection, MAX(first->answered, first->asked), 0);
     unsigned n = 0;
     const wire_event *event;
 

@@ -23,8 +23,10 @@ typedef struct {
     double time;    /* and when it came */
 } verdict_blame;
 
-/* Frames of all packets that were sent again between the two; and seconds that the later one's connection took, if it was made between them. */
+/* Adds the frames of all packets that were sent again, or acknowledged late, between two calls of the monitor. */
 void verdict_fault_all_resent(const verdict_monitor *monitor, unsigned before, unsigned late, verdict_shown *shown);
+
+/* Seconds that the later call's connection took to be made, 0 if that was not between the two. */
 double verdict_fault_connecting(const verdict_call *before, const verdict_call *call);
 
 /* What the capture lacks between the two, which only a later packet may tell, and on another connection that the monitor uses in turn. */

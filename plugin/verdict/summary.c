@@ -439,7 +439,7 @@ static void count(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
 
     verdict_count(v, pinfo, tapped);
     if (t->in_window && v->calls % (1 + v->calls / MANY_CALLS + v->talks->len / MANY_TALKS) == 0) {
-        t->judge(t);
+        t->fill(t);
     }
 }
 
@@ -473,7 +473,7 @@ static unsigned put_row(taps_table *t, const verdict_monitor *monitor, const cha
     return row;
 }
 
-static void judge_findings(taps_table *t)
+static void fill_findings(taps_table *t)
 {
     verdict *v = ((verdict_table *)t)->verdict;
 
@@ -502,7 +502,7 @@ static void judge_findings(taps_table *t)
 
 /* Not what has no handle, or one that the server does not know, as far as was seen by now. Of those for which there is no room the samples
  * are added up. */
-static void judge_queries(taps_table *t)
+static void fill_queries(taps_table *t)
 {
     verdict *v = ((verdict_table *)t)->verdict;
     double others = 0;
@@ -544,7 +544,7 @@ void summary_tables_register(void)
                   .watch = verdict_watch,
                   .begin = begin,
                   .count = count,
-                  .judge = judge_queries},
+                  .fill = fill_queries},
     };
     static verdict_table findings = {
         .table = {.ui = {.title = "Performance Counter Monitors",
@@ -555,7 +555,7 @@ void summary_tables_register(void)
                   .watch = verdict_watch,
                   .begin = begin,
                   .count = count,
-                  .judge = judge_findings},
+                  .fill = fill_findings},
     };
 
     queries.verdict = verdict_new(false);

@@ -259,8 +259,8 @@ static void note_same(verdict_talk *talk, verdict_call *call, const tapped_call 
     talk->sampled = call->answered;
 }
 
-static void count_call(verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped,
-                       const verdict_connection *connection)
+static void record_call(verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped,
+                        const verdict_connection *connection)
 {
     verdict_call *call = call_of(talk, pinfo, tapped);
     double now = nstime_to_sec(&pinfo->abs_ts);
@@ -402,7 +402,7 @@ void verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped)
     if (tapped->unread && tapped->sealed.connection && strcmp(tapped->unread, TAPPED_NOISE) == 0) {
         note_noise(v, connection);
     }
-    count_call(talk, pinfo, tapped, connection);
+    record_call(talk, pinfo, tapped, connection);
     if (tapped->sealed.uses_query) {
         count_sealed(v, talk, tapped);
     } else if (tapped->handle) {
