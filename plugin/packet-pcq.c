@@ -472,7 +472,7 @@ static void describe_registration(pcq_pdu *p)
     call_info(&p->call, "%s", count_text(p, p->call.tapped.out_size));
 }
 
-/* Names or types that were not read whole: nobody knows what was told anew. */
+/* Names or types that were not read whole: what was told anew is unknown. */
 static void note_unread_facts(const rpc_record *call, uint32_t event)
 {
     const pcq_record *record = (const pcq_record *)call;
@@ -630,7 +630,7 @@ static void use_handle(pcq_pdu *p)
     show_handle(p, p->handle_item, handle);
 }
 
-/* A request's handle may have been closed since, and given out anew: whether its answer is of the one life or of the other nobody knows. */
+/* A request's handle may have been closed since, and given out anew: of which of the two lives its answer is, is unknown. */
 static bool may_be_given_anew(const rpc_call *call, const state_handle *asked, const state_handle *now)
 {
     uint32_t request_event = call->record->request_event;

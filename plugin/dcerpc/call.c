@@ -161,7 +161,7 @@ static void take_record(rpc_call *call, size_t record_size)
     }
 }
 
-/* Of two requests of one number at once nobody knows which one is answered: nothing is learned of either. */
+/* Which of two requests of one number at once is answered is unknown: nothing is learned of either. */
 static void doubt_answer(rpc_call *call)
 {
     if (call->asked && call->asked->is_ambiguous && !call_is_request(call)) {

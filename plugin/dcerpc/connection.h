@@ -49,16 +49,17 @@ typedef struct rpc_connection {
     state_association *association;        /* NULL as long as nobody asked: connection_association() */
     /* of dcerpc/pdus.c */
     struct rpc_asked *latest; /* request */
-    wmem_map_t *overtaken;    /* call id -> rpc_asked, of requests that another one went behind before they were over */
-    struct rpc_asked *open;   /* that may change a query, was not read, and is under way; NULL if there is none */
-    unsigned num_open;        /* of these */
+    wmem_map_t
+        *overtaken; /* call id -> rpc_asked, of requests after which another one was sent before they were over */
+    struct rpc_asked *open; /* that may change a query, was not read, and is under way; NULL if there is none */
+    unsigned num_open;      /* of these */
     struct rpc_asked
-        *listing;  /* that may tell names and has no answer, behind which the client went on; NULL if there is none */
-    bool was_read; /* some of its calls: what else is sealed on it could have been, too */
-    bool overlaps; /* the client does not wait for an answer before it sends the next request */
-    uint32_t call_id;      /* that the client sent last, in a bind or request, */
-    uint32_t frame;        /* where: 0 before the first, */
-    uint32_t event;        /* and of that */
+        *listing;     /* that may tell names and has no answer, after which the client went on; NULL if there is none */
+    bool was_read;    /* some of its calls: what else is sealed on it could have been, too */
+    bool overlaps;    /* the client does not wait for an answer before it sends the next request */
+    uint32_t call_id; /* that the client sent last, in a bind or request, */
+    uint32_t frame;   /* where: 0 before the first, */
+    uint32_t event;   /* and of that */
     uint32_t answer_event; /* of the latest answer */
 } rpc_connection;
 

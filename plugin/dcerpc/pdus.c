@@ -55,7 +55,7 @@ static const struct tcp_acked *noted_until(const struct tcp_analysis *tcp, uint3
     return wmem_tree_lookup32_array_le(tcp->acked_table, key);
 }
 
-/* The frame of what was noted last up to `frame`; it is behind `low`. Mostly it is near. */
+/* The frame of what was noted last up to `frame`; it is after `low`. Mostly it is near. */
 static uint32_t frame_of_note(const struct tcp_analysis *tcp, uint32_t low, uint32_t frame)
 {
     const struct tcp_acked *note = noted_until(tcp, frame);
@@ -73,7 +73,7 @@ static uint32_t frame_of_note(const struct tcp_analysis *tcp, uint32_t low, uint
     return high;
 }
 
-/* The latest frame up to this one that tells of lost segments; what was looked through once is not again. Any segment behind them shows
+/* The latest frame up to this one that tells of lost segments; what was looked through once is not again. Any segment after them shows
  * it, an acknowledgement too. */
 static uint32_t latest_loss(state_transport *transport, const struct tcp_analysis *tcp, uint32_t frame)
 {
@@ -100,8 +100,8 @@ static bool is_switched_off(const char *module_name, const char *name)
     return preference && !prefs_get_bool_value(preference, pref_current);
 }
 
-/* A client may share its numbers among connections: only where segments are missing behind a frame, too, or what was captured is not put together, was a
- * call lost. Where the analysis is switched off nobody knows, and it may be (`unless_analysed`). */
+/* A client may share its numbers among connections: only where segments are missing after a frame, too, or what was captured is not put together, was
+ * a call lost. Where the analysis is switched off it is unknown, and it may be (`unless_analysed`). */
 static bool may_be_missing(packet_info *pinfo, const rpc_connection *connection, uint32_t frame, bool unless_analysed)
 {
     const conversation_t *conversation = find_conversation_pinfo(pinfo, 0);
@@ -116,7 +116,8 @@ static bool may_be_missing(packet_info *pinfo, const rpc_connection *connection,
                     latest_loss(connection->transport, tcp, pinfo->num) > frame));
 }
 
-/* Behind what the client sent last; who waits for answers sent nothing before he had that one. */
+/* The event after which a client sent its next request: its last request. A client that waits for each answer sends nothing before it has
+ * the last one: then it is the later of the two. */
 static uint32_t event_before(const rpc_connection *connection)
 {
     return connection->overlaps ? connection->event : MAX(connection->event, connection->answer_event);
@@ -133,7 +134,7 @@ static void miss_calls(rpc_connection *connection, uint32_t begin, uint32_t even
 /* Its requests are numbered one by one, those of other interfaces among them. */
 static void note_number(packet_info *pinfo, rpc_connection *connection, uint32_t call_id)
 {
-    /* of a number that does not go on nobody knows how many were before it; mostly it is a packet that comes twice */
+    /* how many came before a number that does not go on is unknown; mostly it is a packet that comes twice */
     uint32_t skipped = call_id - connection->call_id - 1;
 
     if (connection->frame > 0 && skipped > 0 && !connection->copied &&
@@ -211,7 +212,7 @@ static bool tells_by_answer(const rpc_asked *call)
     return call->interface == RPC_WINREG;
 }
 
-/* What was asked for behind it is answered, so that it seems to have no answer. */
+/* What was asked for after it is answered, so that it seems to have no answer. */
 static void end_listing(packet_info *pinfo, rpc_connection *connection)
 {
     rpc_asked *listing = connection->listing;
@@ -368,7 +369,7 @@ static bool is_sample(tvbuff_t *tvb, int at, rpc_interface interface)
     return is;
 }
 
-/* The answer to a request that was not seen, behind all that were. */
+/* The answer to a request that was not seen, after all that were. */
 static void note_answer_alone(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header, int at)
 {
     packet_info *pinfo = cursor->pinfo;

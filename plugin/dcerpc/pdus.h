@@ -2,7 +2,7 @@
  * Which calls a connection makes, by the headers of its PDUs: also those that nobody reads, since they are sealed, cut short when captured,
  * not put together, or damaged. Operation, call id and direction stand there in clear.
  *
- * Whoever hands DCE/RPC's PDUs to Wireshark says so before and behind (pdus_enter(), pdus_leave()); an operation that is handed its stub
+ * Whoever hands DCE/RPC's PDUs to Wireshark says so before and after (pdus_enter(), pdus_leave()); an operation that is handed its stub
  * says that it is (pdus_reach_call()). What is passed in between was read by nobody: if it may have changed a query, all queries of its
  * association are told. On the first pass only.
  *
@@ -12,11 +12,11 @@
 
 #include "dcerpc/connection.h"
 
-/* What no operation can take as its answer: a fault; one that was not read; one of which nobody knows whether it is; and none, though the
+/* What no operation can take as its answer: a fault; one that was not read; one of which it is unknown whether it is; and none, though the
  * client went on. */
 typedef enum { RPC_FAULT, RPC_UNREAD, RPC_AMBIGUOUS, RPC_NONE } rpc_answer;
 
-/* A request on a connection, until its answer has been seen and another one's behind it. */
+/* A request on a connection, until its answer has been seen and another one's after it. */
 typedef struct rpc_asked {
     rpc_connection *connection;
     uint32_t call_id;
@@ -26,17 +26,17 @@ typedef struct rpc_asked {
     bool is_signed;    /* with a token, and perhaps sealed */
     bool is_read[2];   /* request, response: an operation was handed it */
     unsigned waiting;  /* requests of its call id that have no response or fault, read or not, this one among them */
-    bool is_ambiguous; /* they were several: whose an answer is nobody knows */
+    bool is_ambiguous; /* they were several: whose an answer is, is unknown */
     bool is_open;      /* it may change a query, was not read, and is not over */
     bool was_open;     /* until the client went on */
-    uint32_t event;    /* of its request, 0 where nobody followed it */
+    uint32_t event;    /* of its request, 0 where it was not followed */
     nstime_t time;     /* when its first fragment came, */
     uint32_t frame;    /* and where */
     struct rpc_record
         *record; /* NULL as long as it was not read; then what takes an answer that no operation is handed */
     void (*take_answer)(const struct rpc_asked *call, packet_info *pinfo, uint32_t event, rpc_answer answer);
     /* of what is sealed, by direction */
-    bool begun[2]; /* the first fragment was seen, and all behind it */
+    bool begun[2]; /* the first fragment was seen, and all after it */
     uint32_t sizes[2];
     uint32_t sequences[2]; /* of the fragment before */
 } rpc_asked;
@@ -55,7 +55,7 @@ typedef struct pdus_cursor {
 void pdus_enter(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo);
 void pdus_leave(pdus_cursor *cursor);
 
-/* What no operation was handed of it: the PDU at `at`, each in turn, behind pdus_leave(). */
+/* What no operation was handed of it: the PDU at `at`, each in turn, after pdus_leave(). */
 void pdus_pass(pdus_cursor *cursor, int at, const rpc_header *header);
 
 /* A message that PDUs may be in, or they themselves: it may have been cut short when it was captured. */

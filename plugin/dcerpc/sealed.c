@@ -22,7 +22,7 @@ static const uint8_t *operations_do;                       /* what each of Perfl
 static unsigned num_operations;
 
 /* As Wireshark names them. Which key it is about a call hides but for those that open HKEY_PERFORMANCE_DATA: of the others listeners are
- * told behind one of these, and packets say nothing. */
+ * told after one of these, and packets say nothing. */
 enum { CLOSE_KEY = 5, QUERY_VALUE = 17 };
 static const value_string winreg_operations[] = {{3, "OpenHKPD"},  {CLOSE_KEY, "CloseKey"}, {QUERY_VALUE, "QueryValue"},
                                                  {32, "OpenHKPT"}, {33, "OpenHKPN"},        {0, NULL}};

@@ -231,8 +231,8 @@ static reading_instance *find_parent(hkpd_view *view, const perf_block_walk *wal
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
 
-/* The parent's number in its object changes as others come and go: it is identified by its own name. Of a parent that is not
- * there nobody knows how many have its name. */
+/* The parent's number in its object changes as others come and go: it is identified by its own name. How many have
+ * the name of a parent that is not there is unknown. */
 static reading_instance_key key_of_instance(hkpd_view *view, const perf_block_walk *walk)
 {
     reading_instance_key key = name_of(walk);
@@ -584,7 +584,7 @@ static bool find_previous(readings *r, reading_place *place, bool *has_counter)
     }
     place->table = &previous->base;
     place->column = r->at.column;
-    /* where a counter came or went, nobody knows which of two with one index */
+    /* where a counter came or went, it is unknown which of two with one index is meant */
     place->others = previous->base.columns != r->table->columns ||
                     column_at(previous, place->column)->title_index != column_of(r)->title_index;
     *has_counter = !place->others && column_at(previous, place->column)->type == column_of(r)->type;

@@ -420,7 +420,7 @@ static void read_parameters(hkpd_pdu *p, value_parameters *value)
     value->length_item = p->call.ndr.reader.item;
 }
 
-/* A call about performance data that failed. That there is no such key, no titles in a language or no value behind the last
+/* A call about performance data that failed. That there is no such key, no titles in a language or no value after the last
  * is how clients learn what there is. */
 static void report_failed(hkpd_pdu *p, uint32_t status, bool looks_for_something)
 {
@@ -915,7 +915,7 @@ static bool means_names(const char *name)
     return titles_of(name, &language) == TITLES_NAMES;
 }
 
-/* A list that could not be read whole: nobody knows what it told anew. */
+/* A list that could not be read whole: what it told anew is unknown. */
 static void note_unread_titles(const rpc_record *call, uint32_t event)
 {
     const state_subject titles = facts_title_subject(0);

@@ -281,7 +281,7 @@ typedef struct {
     uint32_t counter_id;
 } pcq_wanted;
 
-/* Columns of one id: which of them is which in another sample, or is meant as a base, nobody knows. */
+/* Columns of one id: which of them is which in another sample, or is meant as a base, is unknown. */
 #define SEVERAL UINT32_MAX
 
 /* Of an id: its column + 1, 0 without one. */
@@ -669,7 +669,7 @@ static bool find_named(pcq_view *view, uint32_t block, const reading_name *name,
     return perf_walk_find_named(found, name->bytes, name->size);
 }
 
-/* No other behind the first has the name. */
+/* No other after the first has the name. */
 static bool is_alone(const pcq_view *view, const reading_name *name, const perf_walk *first)
 {
     state_sample *sample = (state_sample *)view->sample; /* which keeps it for the next look */
@@ -887,7 +887,7 @@ static bool is_retold(const readings *r, const state_identifier *identifier)
     uint32_t event = r->answer.event;
 
     if (server->renewed <= event) {
-        return false; /* as mostly */
+        return false; /* the usual case */
     }
     const state_subject set = facts_subject(identifier->guid, PERF_NO_ID),
                         counter = facts_subject(identifier->guid, r->at.counter->id);

@@ -350,7 +350,7 @@ static bool object_begins(const perf_block_walk *walk, uint32_t at)
     return header >= PERF_OBJECT_TYPE_SIZE && header <= definitions && definitions <= size && size <= walk->size - at;
 }
 
-/* All objects stand there one behind the other, up to the end. */
+/* All objects stand there one after the other, up to the end. */
 static bool objects_fit(const perf_block_walk *walk, uint32_t at)
 {
     uint32_t left = walk->objects_left;

@@ -105,7 +105,7 @@ typedef struct {
 
     uint32_t pos;
     uint8_t state; /* what comes next, see block-walk.c */
-    uint8_t then;  /* what comes behind a fault */
+    uint8_t then;  /* what comes after a fault */
     bool is_lost;  /* what stands behind the object cannot be found */
     uint32_t objects_left;
     uint32_t left; /* definitions or instances still to come */
@@ -128,7 +128,7 @@ typedef struct {
         uint32_t code_page;
         uint32_t reach;           /* bytes that a counter block needs for its values */
         uint32_t misplaced;       /* offset of a definition for whose values no counter block has room; 0: none */
-        bool overlaps;            /* values are not one behind the other */
+        bool overlaps;            /* values are not one after the other */
         uint32_t counters_size;   /* of its newest counter block, 0 before the first */
         uint32_t definition_size; /* of each definition, as all say or are read; 0: as each says */
         uint8_t rule;    /* by which its lengths are read where they contradict each other, see block-walk.c; */

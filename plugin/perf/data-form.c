@@ -191,7 +191,7 @@ void perf_form_fill(const perf_form *form, const uint64_t *numbers, uint8_t *dat
     }
 }
 
-/* None holds more than SPAN_BYTES, so it is this one if all do, or one behind it. */
+/* None holds more than SPAN_BYTES, so it is this one if all do, or one after it. */
 static const perf_form_span *span_at(const perf_form *form, uint32_t offset)
 {
     uint32_t low = offset / SPAN_BYTES, high = spans_to_read(form);

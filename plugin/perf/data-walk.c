@@ -131,7 +131,7 @@ void perf_walk_skip_block(perf_walk *walk)
     leave_block(walk);
 }
 
-/* The fault is the event, and `next` comes behind it. */
+/* The fault is the event, and `next` comes after it. */
 static perf_walk_event fault(perf_walk *walk, perf_walk_fault what, uint32_t offset, uint32_t stated, uint32_t found,
                              uint8_t next)
 {

@@ -87,7 +87,7 @@ typedef struct {
 
     uint32_t pos;
     uint8_t state;  /* what comes next */
-    uint8_t then;   /* what comes behind a fault */
+    uint8_t then;   /* what comes after a fault */
     bool one_block; /* ends behind the block */
     uint32_t blocks_left;
     uint32_t instances_left;

@@ -21,7 +21,7 @@ void perf_summary_add(perf_summary *summary, double value)
     summary->last = value;
     summary->min = fmin(summary->min, value);
     summary->max = fmax(summary->max, value);
-    /* Neumaier's sum: the mean of a million small numbers behind a large one stays right. */
+    /* Neumaier's sum: the mean of a million small numbers after a large one stays right. */
     double sum = summary->sum + value;
     summary->lost += fabs(summary->sum) >= fabs(value) ? (summary->sum - sum) + value : (value - sum) + summary->sum;
     summary->sum = sum;

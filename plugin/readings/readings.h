@@ -159,7 +159,7 @@ static inline bool readings_assumed(const readings *r)
            (r->operands.known && r->operands.has_previous && r->operands.assumed);
 }
 
-/* What is said behind the value then. */
+/* What is said after the value then. */
 static inline const char *readings_note(const readings *r)
 {
     return r->assumed ? " (order assumed)" : readings_assumed(r) ? " (assumed)" : "";

@@ -34,7 +34,7 @@ typedef struct {
     uint32_t last;    /* event of the last time */
 } fact_version;
 
-/* A list of names or types that was not read whole: whether those that were told before still hold nobody knows. */
+/* A list of names or types that was not read whole: whether those that were told before still hold is unknown. */
 typedef struct {
     uint32_t event;
     uint32_t frame;
@@ -68,7 +68,7 @@ typedef struct {
     uint32_t frame;
     uint32_t lcid;
     const char *name; /* NULL if it is none */
-    bool is_unread;   /* nobody knows what was told */
+    bool is_unread;   /* what was told is unknown */
     const uint32_t *answer_frame;
 } told_fact;
 
@@ -191,7 +191,7 @@ static bool is_unread(const unread_list *unread)
 /* Lists that were answered after all and are passed over in one look-up; where there are more, names are doubted that need not be. */
 #define MAX_ANSWERED 64
 
-/* The first list behind an event that may have told such a fact, NULL without one. `set`: of whose lists. */
+/* The first list after an event that may have told such a fact, NULL without one. `set`: of whose lists. */
 static const unread_list *first_unread_of(const subject_facts *learned, const subject_facts *set, state_fact_kind kind,
                                           uint32_t event)
 {
@@ -213,7 +213,7 @@ static const unread_list *first_unread(const subject_facts *learned, state_fact_
     const state_subject set = facts_subject(learned->key.subject.guid, PERF_NO_ID);
 
     if (!server->has_unread_lists) {
-        return NULL; /* as mostly */
+        return NULL; /* the usual case */
     }
     const unread_list *own = first_unread_of(learned, find_facts(server, &set), kind, event), *any = NULL;
     if (!facts_subject_is_title(&set)) {
@@ -230,7 +230,7 @@ static const fact_renewal *next_renewal(const subject_facts *learned, uint32_t e
     return is_there ? wmem_array_index(learned->renewals, next) : NULL;
 }
 
-/* Until when what was told of a subject is certain, that held until an event: another language that was told before, and again behind it, tells
+/* Until when what was told of a subject is certain, that held until an event: another language that was told before, and again after it, tells
  * that it still was the same thing. `end`: another thing begins there. */
 static uint32_t named_until(const subject_facts *learned, uint32_t until, uint32_t end)
 {
@@ -277,7 +277,7 @@ static uint32_t names_until(const subject_facts *learned, uint32_t event)
     return until;
 }
 
-/* True if a name that was told behind an event is known to be of what the subject was then: neither was the subject another thing since, as far as
+/* True if a name that was told after an event is known to be of what the subject was then: neither was the subject another thing since, as far as
  * lists were read, nor is the name of those that were told with that change. */
 static bool is_of_before(const subject_facts *learned, const fact_version *name, uint32_t event)
 {
@@ -342,7 +342,7 @@ static fact_version *add_version(subject_facts *learned, state_fact_kind kind, c
         const fact_renewal *renewal = learned->renewals ? state_event_latest(learned->renewals, told->event) : NULL;
         const unread_list *unread = newest ? first_unread(learned, kind, newest->last) : NULL;
         /* one of before the latest renewal is another thing's; but of one that was told just before that, or of whose language a list was not
-         * read since, nobody knows */
+         * read since, it is unknown */
         bool is_its_own =
             newest && (renewal == NULL || newest->last > renewal->since || (unread && unread->event < told->event));
         if (is_its_own && !is_same && is_name(kind) && newest->event < told->event) {
@@ -373,7 +373,7 @@ static void note_told(state_connection *connection, const told_fact *told)
     }
 }
 
-/* A machine's own fact that a connection tells, too, of which nobody knows yet whether it is to that machine. */
+/* A machine's own fact that a connection tells, too, which is not yet known to be to that machine. */
 static bool learn_alike(state_connection *connection, const state_subject *subject, state_fact_kind kind,
                         const state_fact *fact, uint32_t event, uint32_t frame)
 {
@@ -388,7 +388,7 @@ static bool learn_alike(state_connection *connection, const state_subject *subje
     return held != NULL;
 }
 
-/* Those of which nobody knows whether they are to the same machine do not say the same. */
+/* Connections that are not known to be to the same machine do not say the same. */
 static bool is_told_otherwise(state_host *server, const state_subject *subject, state_fact_kind kind,
                               const state_fact *fact)
 {
@@ -522,7 +522,7 @@ static void learn_again(subject_facts *learned, const kept_version *more)
     wmem_destroy_array(all);
 }
 
-/* True if nothing was learned of a subject behind an event. */
+/* True if nothing was learned of a subject after an event. */
 static bool is_latest(const subject_facts *learned, uint32_t event)
 {
     bool is = true;
@@ -649,14 +649,14 @@ void facts_file_add(const char *server, state_subject subject, state_fact_kind k
     keep_fact(file_facts, &key, fact);
 }
 
-/* Event of the last time that a version was told, also behind lists that were not read. */
+/* Event of the last time that a version was told, also after lists that were not read. */
 static uint32_t told_last(const subject_facts *learned, state_fact_kind kind, const fact_version *version)
 {
     wmem_array_t *versions = learned->versions[kind];
     uint32_t last = version->last;
     unsigned first = state_event_count_until(versions, version->event);
     unsigned end =
-        MIN(wmem_array_get_count(versions), first + MOST_VERSIONS); /* behind more of them it is not looked for */
+        MIN(wmem_array_get_count(versions), first + MOST_VERSIONS); /* after more of them it is not looked for */
     bool is_same = true;
 
     for (unsigned i = first; is_same && i < end; i++) {
@@ -770,7 +770,7 @@ static const state_fact *builtin_fact(const state_host *server, const state_subj
     return kept;
 }
 
-/* What its own connections told comes first. Where one of which that is not sure said otherwise since, nobody knows. */
+/* What its own connections told comes first. Where one of which that is not sure said otherwise since, it is unknown. */
 static state_known from_connections(const learned_facts *learned, state_fact_kind kind, uint32_t event)
 {
     const fact_version *known = version_as_of(learned->own, kind, event);
@@ -859,7 +859,7 @@ static bool may_be_of_two(const learned_facts *found, state_fact_kind kind, uint
     return first->last < event && then->event > since;
 }
 
-/* A change behind an event, which may have been before another one. */
+/* A change after an event, which may have been before another one. */
 static bool changes_before(const subject_facts *learned, state_fact_kind kind, uint32_t since, uint32_t event)
 {
     wmem_array_t *versions = learned->versions[kind];
@@ -870,7 +870,7 @@ static bool changes_before(const subject_facts *learned, state_fact_kind kind, u
     }
     unsigned next = versions ? MAX(state_event_count_until(versions, since), 1) : 0; /* the first is no change, */
     while (versions && next < wmem_array_get_count(versions) && is_told_again(versions, kind, next)) {
-        next++; /* nor is what was told again behind a list that was not read */
+        next++; /* nor is what was told again after a list that was not read */
     }
     return versions && next < wmem_array_get_count(versions) &&
            ((const fact_version *)wmem_array_index(versions, next - 1))->last < event;
@@ -940,7 +940,7 @@ static bool may_change_between(const subject_facts *learned, state_fact_kind kin
 bool facts_doubted(state_host *server, state_subject subject, state_fact_kind kind, uint32_t event)
 {
     if (server->renewed <= event) {
-        return false; /* as mostly */
+        return false; /* the usual case */
     }
     const learned_facts found = find_learned(server, &subject);
     return may_change_between(found.own, kind, event, event) || may_change_between(found.others, kind, event, event) ||
@@ -951,7 +951,7 @@ bool facts_doubted(state_host *server, state_subject subject, state_fact_kind ki
 bool facts_renewed(state_host *server, state_subject subject, state_fact_kind kind, uint32_t since, uint32_t event)
 {
     if (server->renewed <= since) {
-        return false; /* as mostly */
+        return false; /* the usual case */
     }
     const learned_facts found = find_learned(server, &subject);
     const subject_facts none = {

@@ -30,7 +30,7 @@ struct state_handle {
                             * that the server knows it */
     uint32_t begin;        /* event of the opening, or of the first use if that was not captured */
     uint32_t end;          /* event of the closing, UINT32_MAX as long as none was seen */
-    bool is_gone;          /* the server answered the closing: what it answers behind that is another life's */
+    bool is_gone;          /* the server answered the closing: what it answers after that is another life's */
     uint32_t opened_frame; /* 0: not captured */
     uint32_t closed_frame; /* 0: not closed in this capture */
     const char *machine;   /* szMachine without backslashes, NULL if not known */
@@ -51,8 +51,8 @@ struct state_handle {
 state_handle *handle_open(state_handle_kind kind, state_connection *connection, const uint8_t *bytes, uint32_t event,
                           uint32_t frame, const char *machine);
 
-/* The life that was begun last, ended or not; NULL if there is none. For the first pass: a call keeps what it found. A connection of which
- * nobody knew to which of several machines it is is to the one whose handle it uses. */
+/* The life that was begun last, ended or not; NULL if there is none. For the first pass: a call keeps what it found. A connection
+ * that could be to several machines is to the one whose handle it uses. */
 state_handle *handle_find(state_handle_kind kind, state_connection *connection, const uint8_t *bytes);
 
 /* What was opened on the connection goes to its machine. */

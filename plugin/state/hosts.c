@@ -7,7 +7,7 @@
 
 #include <epan/to_str.h>
 
-/* Machines of one place: what is beyond them nobody knows. */
+/* Machines of one place. Which machine a connection beyond these is to stays unknown: it has a host of its own. */
 #define MOST_MACHINES 64
 
 /* An address with one port for TCP and one for named pipes: one machine has both as long as nothing says otherwise. Whatever else an
@@ -19,7 +19,7 @@ typedef struct host_place {
     bool shares;    /* its address has another */
     const char *address_text;
     state_host *machines;
-    state_host *commons; /* what connections said of which nobody knows for sure which machine's they are */
+    state_host *commons; /* keeps what was told on connections of which it is not certain which machine they are to */
     unsigned num_machines;
     unsigned num_hosts; /* those of connections that could be to several, too */
     state_connection *connections;

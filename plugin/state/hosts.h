@@ -32,7 +32,7 @@ typedef struct state_host {
     struct state_host *next;           /* machine of the same place */
     const char *names[NUM_HOST_NAMES]; /* NULL as long as it has none of that kind */
     unsigned connections;              /* that are to it */
-    bool is_known;                     /* false: nobody knows which of the place's machines it is */
+    bool is_known;                     /* false: which of the place's machines it is, is unknown */
     bool is_first;                     /* of its place */
     const char *address_text;
     const char *port_text;  /* address and port, */
@@ -41,7 +41,7 @@ typedef struct state_host {
     bool has_unread_lists;  /* lists of names could not be read whole */
     uint32_t told;          /* facts */
     uint32_t renewed;       /* event at which one of its subjects was last told anew, 0 if none was */
-    uint32_t facts_version; /* counts what was learned of it and may change what packets mean that are behind us */
+    uint32_t facts_version; /* counts what was learned of it and may change what earlier packets mean */
 } state_host;
 
 /* A connection, as far as it says which machine it is to. */

@@ -1,7 +1,7 @@
 /* queries.c
  * Counters of a query, and which of them each block of its answers belongs to.
  *
- * Each query has a log: what was asked of it, answered, told and missed, in the order of events, and behind each step what is known of
+ * Each query has a log: what was asked of it, answered, told and missed, in the order of events, and after each step what is known of
  * it then. "As of an event" is the latest step that is not after it. What the server may move all blocks with is a change of the counters:
  * from one to the next is an epoch, and as long as that a QueryCounterInfo holds.
  *
@@ -29,7 +29,7 @@ struct state_query_epoch {
     uint32_t complete_from;         /* all that the query holds is known from this event on, NEVER: it is not */
     const state_query_index *index; /* NULL where nobody told */
     uint32_t told_from;             /* it holds from this event on: before it are calls that were not seen */
-    uint32_t unseen[UNSEEN_LEVELS]; /* calls: behind this event, NEVER: none is */
+    uint32_t unseen[UNSEEN_LEVELS]; /* calls: after this event, NEVER: none is */
 };
 
 /* Entries in the order they were added. Those that ended stay until they are as many as the others, which go on in an array of their own then:
@@ -56,7 +56,7 @@ typedef struct {
     const uint32_t *end_frame; /* ASKED: *: of the response or fault, read or not; 0 as long as there is none */
     uint32_t asked;            /* ANSWERED: event of its request */
     unsigned answered_before;  /* ANSWERED: place of the ANSWERED before it */
-    /* what is known behind it */
+    /* what is known after it */
     held_counters held;
     state_query_epoch *epoch;
     unsigned open;     /* changes that were asked for and have no answer: what came of them is not known */
@@ -64,7 +64,7 @@ typedef struct {
     unsigned newest;   /* place of the latest ANSWERED */
     uint32_t changed;  /* event of the latest ASKED or ANSWERED, 0 without one */
     uint32_t told;     /* what a QueryCounterInfo tells that was asked for before this may be of before what is known */
-    uint32_t certain;  /* event behind which the query may have changed unseen */
+    uint32_t certain;  /* event after which the query may have changed unseen */
 } query_step;
 
 struct state_query {
@@ -402,7 +402,7 @@ void query_used(state_handle *handle, state_association *association)
     list_query(handle);
 }
 
-/* Behind an event, but not before the last certain moment. */
+/* After an event, but not before the last certain moment. */
 static void doubt(const query_step *newest, unsigned unseen, uint32_t from)
 {
     from = MAX(from, newest->certain);
@@ -536,7 +536,7 @@ static bool agrees(const struct state_query *query, const state_identifier *iden
     return is_same || (may_be && (epoch->unseen[ONE_UNSEEN] != NEVER || !is_complete(epoch, newest->event)));
 }
 
-/* QueryCounterInfo, asked for behind changes that have no answer, tells what came of them. True if one of them has neither response nor
+/* QueryCounterInfo, asked for after changes that have no answer, tells what came of them. True if one of them has neither response nor
  * fault: the server may still carry it out, so what was told is only assumed. */
 static bool settle_changes(struct state_query *query, uint32_t event)
 {
@@ -552,7 +552,7 @@ static bool settle_changes(struct state_query *query, uint32_t event)
     return may_still_happen;
 }
 
-/* Behind what is known: what was told is certain, or assumed where calls are under way that may change it. */
+/* After what is known: what was told is certain, or assumed where calls are under way that may change it. */
 static state_query_epoch *begin_told_epoch(query_step *step, bool is_assumed)
 {
     state_query_epoch *epoch = begin_epoch(step, true);
@@ -630,7 +630,7 @@ void query_info(state_handle *handle, const state_identifier *identifiers, uint3
         request_event < step->told || request_event < step->changed || unseen_until(handle) > request_event;
     const state_query_index *info = is_of_before ? NULL : new_index(identifiers, count);
 
-    if (info) { /* else of before or after what is missing or changes: nobody knows */
+    if (info) { /* else it is unknown whether it is of before or after what is missing or changes */
         take_info(handle, identifiers, request_event, info, event);
         handle->server->facts_version += handle->newest != NULL;
     }
@@ -705,7 +705,7 @@ static uint32_t event_shown(const struct state_query *query, uint32_t request_ev
     if (count > MOST_CHANGES_IN_A_CALL || is_doubted(end->epoch, ONE_UNSEEN, response_event)) {
         return 0;
     }
-    /* how many blocks there are behind each change; of changes that overlap each other nobody knows the order */
+    /* how many blocks there are after each change; the order of changes that overlap each other is unknown */
     for (unsigned i = 0; i < count; i++) {
         const query_step *behind = step_as_of(query, changes[i]->event);
         uint32_t shows = blocks_as_of(behind, behind->event);
@@ -728,7 +728,7 @@ state_query_view query_view(const state_handle *handle, uint32_t request_event, 
     const query_step *end = step_as_of(query, response_event), *step = end;
     state_query_view view = {.query = query, .event = end && end->open == 0 ? response_event : 0};
 
-    if (end && end->changed > request_event) { /* else as mostly */
+    if (end && end->changed > request_event) { /* else the usual case */
         view.event = event_shown(query, request_event, end, response_event, blocks);
     }
     if (view.event != response_event) {

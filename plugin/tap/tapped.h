@@ -176,5 +176,5 @@ watch_paths *watch_paths_new(const char *text, char **error);
 /* No path fits some, and any fits all. */
 bool watch_paths_fit(watch_paths *paths, const char *path);
 
-/* The first, second … of those that none of the paths until now fits, and how many these are; NULL behind the last. */
+/* The first, second … of those that none of the paths until now fits, and how many these are; NULL after the last. */
 const char *watch_paths_unmet(const watch_paths *paths, unsigned number, unsigned *among);

@@ -64,7 +64,7 @@ static const char *ntlm_account(wmem_allocator_t *pool, const proto_tree *tree)
                               *workstation ? " (" : "", workstation, *workstation ? ")" : "");
 }
 
-/* Of the first ticket's; what a key opened behind it has names of others. The parts of a name stand together but for a tag. */
+/* Of the first ticket's; what a key opened after it has names of others. The parts of a name stand together but for a tag. */
 static const char *service_name(wmem_allocator_t *pool, const GPtrArray *parts)
 {
     const field_info *before = g_ptr_array_index(parts, 0);

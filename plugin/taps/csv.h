@@ -1,5 +1,5 @@
 /* csv.h
- * Cells of CSV behind each other in a text: each ends with a comma, that of a row's last becomes CR LF.
+ * Cells of CSV after each other in a text: each ends with a comma, that of a row's last becomes CR LF.
  *
  * PDH-CSV 4.0 is what typeperf, relog and perfmon write and read: every cell in double quotes. The other is RFC 4180:
  * quotes where a cell needs them.

@@ -337,7 +337,7 @@ static uint64_t most_columns(const documents *d, const document *doc)
     return cells / MAX(doc->rows->len, 1);
 }
 
-/* Columns stand in the order in which their values first came; behind them those that were refused whenever they were asked for. -> how
+/* Columns stand in the order in which their values first came; after them those that were refused whenever they were asked for. -> how
  * many, and their places by their numbers */
 static unsigned write_header(const documents *d, const document *doc, GString *text, uint32_t *places)
 {

@@ -4,7 +4,7 @@
  * The header names every column before the first row, and a column may turn up in the last answer. So rows wait as
  * numbers, 16 bytes for each value, until they are written. They live as long as the export.
  *
- * Names, types and whose a block is may be learned behind the first answers. Rows whose samples are still kept are read once more
+ * Names, types and whose a block is may be learned after the first answers. Rows whose samples are still kept are read once more
  * then, before anything is written: so one pass writes what two would, and a counter has one column.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later

@@ -73,5 +73,5 @@ void left_out_count_marks(left_out *left, unsigned marks);
 typedef enum { LEFT_OUT_BRIEF, LEFT_OUT_LONG } left_out_form;
 
 /* A note for each kind of what was left out, or is assumed: how many (`what` says of assumed ones: "values"). `number` counts
- * them from 0; NULL behind the last. To be freed. */
+ * them from 0; NULL after the last. To be freed. */
 char *left_out_note(const left_out *left, const char *what, unsigned number, left_out_form form);

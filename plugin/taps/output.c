@@ -57,7 +57,7 @@ void output_say_left_out(const left_out *left, const char *what)
     }
 }
 
-/* Who stops reading a pipe (`| head`) has what he wanted: nothing more is written, and that is no error. */
+/* A program that stops reading a pipe (`| head`) has what it wanted: nothing more is written, and that is no error. */
 static void fail(output_file *file)
 {
     if (!file->failed && errno != EPIPE) {

@@ -21,10 +21,10 @@
 /* Begins as zeros and the path. */
 typedef struct {
     const char *path;
-    FILE *stream;     /* NULL before the first text, and behind the last */
+    FILE *stream;     /* NULL before the first text, and after the last */
     char *temporary;  /* what is written to in place of the file */
     bool is_at_once;  /* somebody may be waiting for the text */
-    bool is_in_place; /* what comes later goes behind it */
+    bool is_in_place; /* what comes later goes after it */
     bool failed;
 } output_file;
 

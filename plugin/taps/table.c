@@ -36,8 +36,8 @@ static void forget_rows(taps_table *t)
     t->row_bytes = 0;
 }
 
-/* The table ends behind so many rows. A window points to those that it has drawn: they stay, without a text. */
-static void end_behind(taps_table *t, unsigned count)
+/* The table ends after so many rows. A window points to those that it has drawn: they stay, without a text. */
+static void end_after(taps_table *t, unsigned count)
 {
     for (unsigned i = count; i < t->shown->num_elements; i++) {
         stat_tap_init_table_row(t->shown, i, (unsigned)t->ui.nfields, blank);
@@ -53,7 +53,7 @@ static void end_behind(taps_table *t, unsigned count)
 void table_clear(taps_table *t)
 {
     forget_rows(t);
-    end_behind(t, 0);
+    end_after(t, 0);
 }
 
 static void *add_row(taps_table *t, const char *text)
@@ -120,7 +120,7 @@ void table_changed(taps_table *t, unsigned row)
     }
 }
 
-/* What could not be taken, behind the rows that there are now. */
+/* What could not be taken, after the rows that there are now. */
 static void show_notes(taps_table *t)
 {
     unsigned row = t->rows->len;
@@ -132,7 +132,7 @@ static void show_notes(taps_table *t)
         stat_tap_init_table_row(t->shown, row, (unsigned)t->ui.nfields, blank);
         *table_cell(t, row, 0) = (stat_tap_table_item_type){.type = TABLE_ITEM_STRING, .value.string_value = line};
     }
-    end_behind(t, row);
+    end_after(t, row);
 }
 
 /* --- Cells ----------------------------------------------------------------------------------------------------- */

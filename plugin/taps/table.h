@@ -49,7 +49,7 @@ struct taps_table {
     bool in_window; /* else it is printed */
     bool is_drawn;
     watch_paths *paths;
-    const void *listener; /* who fills it, once he was handed a call */
+    const void *listener; /* who fills it, once it was handed a call */
     GHashTable *known;    /* what rows are identified by -> their data */
     GPtrArray *rows;      /* the data of each */
     uint32_t row_bytes;   /* of their first texts */

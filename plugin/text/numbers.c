@@ -13,7 +13,7 @@
 /* From here on a double's decimals are noise, and its tenths do not fit 64 bits. */
 #define TOO_LARGE 1e15
 
-/* Below this the zeros behind the point are more than anybody counts. */
+/* Below this the zeros after the point are more than anybody counts. */
 #define TOO_SMALL 1e-7
 
 /* Two digits at a time: these texts are much of what a value costs where it is shown. */

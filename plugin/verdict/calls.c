@@ -12,7 +12,7 @@
 #define LONG_WAIT 5.0
 #define PROBE_SECONDS 0.5
 
-/* Answers without data in a row, behind the last sample, that are a loop. */
+/* Answers without data in a row, after the last sample, that are a loop. */
 #define LOOP 3
 
 /* Calls for each sample, queries left open, and seconds between samples: what is more, or less, is said. */
@@ -115,7 +115,7 @@ static void find_failed(const verdict_monitor *monitor)
 
 /* --- Calls that nobody answered -------------------------------------------------------------------------------- */
 
-/* Calls behind one that are looked at for whether the client goes on. */
+/* Calls after one that are looked at for whether the client goes on. */
 #define MOST_BEHIND 64
 
 /* When the client would have had the answer: it asks anew, though not for something else at once, or the capture ends. */
@@ -181,7 +181,7 @@ static void find_unanswered(const verdict_monitor *monitor)
 
 /* --- Answers that bring nothing -------------------------------------------------------------------------------- */
 
-/* Those with one of these outcomes; if `from_sample`, behind the last sample alone. */
+/* Those with one of these outcomes; if `from_sample`, after the last sample alone. */
 #define HAS(outcome) (1u << (outcome))
 
 static verdict_shown calls_with(const verdict_monitor *monitor, unsigned outcomes, bool from_sample)
@@ -199,7 +199,7 @@ static verdict_shown calls_with(const verdict_monitor *monitor, unsigned outcome
     return shown;
 }
 
-/* Behind the last sample each answer says how much room it needs, and the client never has it; of a sealed talk, as figures.c settled it. */
+/* After the last sample each answer says how much room it needs, and the client never has it; of a sealed talk, as figures.c settled it. */
 static void find_no_data(const verdict_monitor *monitor)
 {
     bool is_sealed = verdict_first_talk(monitor)->is_sealed, any_sample = monitor->figures.numbers[FIGURE_SAMPLES] > 0;

@@ -26,7 +26,7 @@ static size_t first_at(const verdict_connection *connection, double begin, uint3
     return first;
 }
 
-/* The next of those that are looked at, NULL behind the last. */
+/* The next of those that are looked at, NULL after the last. */
 static const wire_event *next_event(const verdict_connection *connection, size_t first, unsigned number, double end)
 {
     const GArray *events = connection ? connection->events : NULL;

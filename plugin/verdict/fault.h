@@ -14,7 +14,7 @@ const wire_event *verdict_fault_about(const verdict_connection *connection, wire
 /* The client closed its pipe, or ended the connection, between them. */
 bool verdict_fault_left(const verdict_connection *connection, double begin, double end);
 
-/* Of a sample that came late behind `before` (both places among the monitor's calls); `is_answer`: it was asked for in time, and its
+/* Of a sample that came late after `before` (both places among the monitor's calls); `is_answer`: it was asked for in time, and its
  * answer is what took so long. */
 typedef struct {
     verdict_kind kind; /* VERDICT_LOST: it may have been there in time; VERDICT_NUM_KINDS: another finding says it */

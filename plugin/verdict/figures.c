@@ -13,7 +13,7 @@
 #define UNITS_A_SECOND 1e7
 #define MOST_DRIFT 3600.0
 
-/* By the server's clock it was taken before the other one, though it was answered behind it. */
+/* By the server's clock it was taken before the other one, though it was answered after it. */
 static bool is_overtaken(const verdict_call *call, const verdict_call *other)
 {
     bool is_older =

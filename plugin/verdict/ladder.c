@@ -330,7 +330,7 @@ void verdict_ladder_find_unread(const verdict_pair *pair, GPtrArray *findings)
     }
 }
 
-/* Of whom it is not known what he wants. */
+/* Of a client of which it is not known what it wants. */
 static char *why_no_logon(const verdict_pair *pair)
 {
     GPtrArray *findings = g_ptr_array_new_with_free_func(verdict_finding_free);

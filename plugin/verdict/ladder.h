@@ -2,7 +2,7 @@
  * How far each client got with each server, and what stopped it.
  *
  * A pair of client and server climbs: reach the port, log on, get the share of pipes, open the pipe winreg, bind the interface; what
- * comes behind that calls tell (talks.h). Each step that the wire shows is noted here (wire.c), of the pair alone; a later try that came as
+ * comes after that calls tell (talks.h). Each step that the wire shows is noted here (wire.c), of the pair alone; a later try that came as
  * far makes a failure before it forgotten. A pair is ours as soon as something says that performance counters are meant: the pipe by
  * its name, the interface, a question to the endpoint mapper for it, a call. All of it ends with the listeners' reset.
  *
@@ -72,7 +72,7 @@ void verdict_ladder_note_calls(verdict_pair *pair, uint32_t port);
 /* Something else than performance counters is what this capture is about. */
 void verdict_ladder_note_other_use(verdict_pair *pair);
 
-/* Every pair in the order of the capture, NULL behind the last. */
+/* Every pair in the order of the capture, NULL after the last. */
 verdict_pair *verdict_ladder_at(unsigned number);
 
 /* Adds the findings of a pair that is ours, or that nothing else explains. */

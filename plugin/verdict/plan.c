@@ -57,7 +57,7 @@ typedef struct {
     double *asked; /* when data was asked for, ascending */
     size_t num_asked;
     double usual, middle;               /* the longest that recurs, and the median of all gaps */
-    double pair;                        /* how soon behind a long one a second sample comes, 0: in no such plan; */
+    double pair;                        /* how soon after a long one a second sample comes, 0: in no such plan; */
     unsigned last_pair;                 /* and its last */
     double slow;                        /* how long answers take that are slow for good */
     unsigned asked_late, answered_late; /* how many */
@@ -204,7 +204,7 @@ static bool is_long(const plan *p, unsigned number)
     return p->gaps[number].recurs && p->gaps[number].own * ALIKE >= p->usual;
 }
 
-/* Behind each long time comes a short one: the samples come in pairs. */
+/* After each long time comes a short one: the samples come in pairs. */
 static void find_pairs(plan *p)
 {
     unsigned kept = 0, broken = 0;
@@ -302,7 +302,7 @@ static responses take_responses(const verdict_monitor *monitor)
     return r;
 }
 
-/* The first run of which nine of ten are slow: five, or three up to the last one. `end` is the first behind it. */
+/* The first run of which nine of ten are slow: five, or three up to the last one. `end` is the first after it. */
 static unsigned slow_from(const responses *r, double slow, unsigned *end)
 {
     unsigned begin = r->count, number = 0;
@@ -452,9 +452,9 @@ static double later_than(const plan *p, unsigned number, bool *is_answer)
     const plan_gap *gap = &p->gaps[number];
     bool is_second = p->pair > 0 && number > 0 && number < p->last_pair && !gap->is_excused && is_long(p, number - 1);
     double before = gap->is_excused ? 0 : longest_beside(p, number, -1),
-           behind = gap->is_excused ? 0 : longest_beside(p, number, 1);
-    bool has_changed = before > 0 && behind > 0 && (before > ALIKE * behind || behind > ALIKE * before);
-    double usual = is_second ? p->pair : gap->is_excused ? p->middle : MAX(before, behind);
+           after = gap->is_excused ? 0 : longest_beside(p, number, 1);
+    bool has_changed = before > 0 && after > 0 && (before > ALIKE * after || after > ALIKE * before);
+    double usual = is_second ? p->pair : gap->is_excused ? p->middle : MAX(before, after);
     double most = LATE * usual + (is_second ? ALIKE_SECONDS : 0), excess = gap->wait - gap->usual_wait;
 
     *is_answer = excess >= (gap->gap - usual) / 2;

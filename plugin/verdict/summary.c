@@ -181,7 +181,7 @@ static void write_finding(GString *text, const verdict_monitor *monitor, const v
     g_free(filter);
 }
 
-/* Of notes the first, the second …; NULL behind the last. To be freed. Findings say what of the calls is missing. */
+/* Of notes the first, the second …; NULL after the last. To be freed. Findings say what of the calls is missing. */
 static char *note_of(const verdict *v, unsigned number, left_out_form form)
 {
     left_out left = v->left;

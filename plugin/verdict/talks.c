@@ -135,7 +135,7 @@ static verdict_talk *talk_of(verdict *v, packet_info *pinfo, const tapped_call *
     }
     const address *client = tapped->is_response ? &pinfo->dst : &pinfo->src;
     char *pair = g_strdup_printf("%p %s", (const void *)tapped->server, address_to_str(pinfo->pool, client));
-    /* what a client asked before it had a handle is its first handle's, and what it asks without one behind that its newest's */
+    /* what a client asked before it had a handle is its first handle's, and what it asks without one after that its newest's */
     talk = tapped->sealed.connection ? NULL : g_hash_table_lookup(v->by_pair, pair);
     bool is_new = talk == NULL || (tapped->handle && talk->has_handle);
     unsigned opens = is_new && talk ? find_request(talk, tapped) : 0;
@@ -429,7 +429,7 @@ static bool follows(const verdict_talk *talk, const verdict_talk *before)
     return before->newest_call < talk->first_call && (before->is_closed || !talk->is_sealed);
 }
 
-/* Each list of talks that follows another is put behind it. */
+/* Each list of talks that follows another is put after it. */
 static GPtrArray *join(GPtrArray *lists, bool port_counts)
 {
     GHashTable *latest = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);

@@ -195,7 +195,7 @@ static void step(const packet *p, ladder_rung rung, uint32_t outcome)
 
 /* --- Fields ---------------------------------------------------------------------------------------------------- */
 
-/* The one of this number in the packet, NULL behind the last. */
+/* The one of this number in the packet, NULL after the last. */
 static field_info *field(const packet *p, unsigned which, unsigned number)
 {
     for (unsigned i = 0; i < SAME_NAME && field_ids[which][i] > 0; i++) {
@@ -274,7 +274,7 @@ static void see_acknowledgement(packet *p, uint32_t sequence, uint32_t acknowled
     }
 }
 
-/* Signed, as sequence numbers begin again behind the largest. */
+/* Signed, as sequence numbers begin again after the largest. */
 #define IS_BEHIND(a, b) ((int32_t)((a) - (b)) > 0)
 
 static void add_hole(const packet *p, bool of_client, uint32_t end)

@@ -55,9 +55,9 @@ typedef struct verdict_connection {
     bool has_bind;         /* any interface's */
     uint32_t bind_context; /* place of ours in the list of a bind */
     uint32_t call_frame;   /* with the newest call of performance counters */
-    uint32_t next[2];      /* sequence number behind the server's and the client's newest data, 0: not seen */
+    uint32_t next[2];      /* sequence number after the server's and the client's newest data, 0: not seen */
     struct {
-        uint32_t frame, end; /* sequence number behind it */
+        uint32_t frame, end; /* sequence number after it */
         double time;
     } unacked;                    /* the client's newest segment with data, frame 0: it is acknowledged */
     wire_asked binds;             /* a bind of ours, or a question to the endpoint mapper for it; frame 0: none waits */
@@ -78,7 +78,7 @@ typedef struct verdict_connection {
 /* Whose a call's packet is; `from_client`: it is a request. NULL: it does not go through TCP. */
 verdict_connection *verdict_wire_connection(packet_info *pinfo, bool from_client);
 
-/* From now on, for a statistic that begins before the first packet. All of it goes behind `forget`. */
+/* From now on, for a statistic that begins before the first packet. All of it is freed after `forget` was called. */
 void verdict_wire_watch(void (*forget)(void));
 bool verdict_wire_is_watching(void);
 
