@@ -118,7 +118,7 @@ static void collect_name(pcq_context *context, uint32_t id, const char *name)
 /* The tree, or NULL if it has no room for `items` more; then `hidden` counts what is not shown. */
 static proto_tree *tree_with_room(proto_tree *tree, uint32_t items, uint32_t *hidden)
 {
-    if (tree && (*hidden > 0 || reader_tree_room(tree) < items)) {
+    if (tree && (*hidden > 0 || reader_tree_items_left(tree) < items)) {
         (*hidden)++;
         return NULL;
     }

@@ -354,7 +354,7 @@ void call_show_late(findings_report *report, proto_item *item, const struct stat
 {
     if (late) {
         findings_add(report, item, FINDING_LATE, "%s late: %.3f s since the sample before, %.3f s is usual",
-                     late->verdict == PACE_ANSWERED_LATE ? "Answered" : "Asked", late->interval, late->usual);
+                     late->verdict == PACE_ANSWERED_LATE ? "Answered" : "Asked", late->interval, late->median_interval);
     }
 }
 

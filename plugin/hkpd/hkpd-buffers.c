@@ -170,14 +170,15 @@ static uint32_t read_code_page(bounded_reader *reader, int hf)
 
 /* --- PERF_DATA_BLOCK ------------------------------------------------------------------------------------------- */
 
-/* A name of `size` bytes that takes `room` with its terminator. Returns it. */
-static const char *show_name(hkpd_view *view, bounded_reader *reader, int hf, uint32_t at, uint32_t size, uint32_t room,
-                             uint32_t code_page, const char *what)
+/* Shows a name of `size` bytes, of which `highlight_size` are highlighted: its terminator is too, if it has one. Returns the name in the
+ * packet's pool. */
+static const char *show_name(hkpd_view *view, bounded_reader *reader, int hf, uint32_t at, uint32_t size,
+                             uint32_t highlight_size, uint32_t code_page, const char *what)
 {
     unsigned order = view->walk->big_endian_text ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
     tvbuff_t *tvb = view->base.tvb;
     const char *name = text_get(reader_pinfo(reader)->pool, tvb, at, size, code_page, order, TEXT_NAME_MAX);
-    proto_item *item = proto_tree_add_string(reader->tree, hf, tvb, at, room, name);
+    proto_item *item = proto_tree_add_string(reader->tree, hf, tvb, at, highlight_size, name);
 
     if (text_is_wide(code_page)) {
         reader_check_utf16(reader->report, item, tvb, at, size, order, what);

@@ -77,22 +77,22 @@ static bool asks_no_value(const perf_walk *walk, perf_walk_event event)
     }
 }
 
-/* Values of the usual 16 bytes. */
-static void add_usual(perf_form *form, uint32_t at, uint32_t count)
+/* Plain values, of 16 bytes each: perf_walk_pass_values(). */
+static void add_plain(perf_form *form, uint32_t at, uint32_t count)
 {
     add_numbers(form, at + PERF_COUNTER_DATA_SIZE, count, 2);
 }
 
 /* What the walk passes over without an event for each value. */
-static void pass_usual(perf_form *form, perf_walk *walk)
+static void pass_plain(perf_form *form, perf_walk *walk)
 {
     uint32_t at = walk->pos;
 
-    add_usual(form, at, perf_walk_pass_values(walk));
+    add_plain(form, at, perf_walk_pass_values(walk));
     at = walk->pos;
     for (uint32_t rows = perf_walk_pass_rows(walk); rows > 0; rows--) {
         at += perf_le32(walk->data + at);
-        add_usual(form, at, walk->counters.count);
+        add_plain(form, at, walk->counters.count);
         at += 16 * walk->counters.count;
     }
 }
@@ -112,7 +112,7 @@ static bool find_numbers(perf_form *form)
         if (event == PERF_WALK_VALUE) {
             add_numbers(form, walk.value.data, (walk.value.size - PERF_COUNTER_DATA_SIZE) / WORD, 1);
         }
-        pass_usual(form, &walk);
+        pass_plain(form, &walk);
     }
     reach(form, form->size);
     add_span(form, form->size);

@@ -474,23 +474,24 @@ perf_walk_event perf_walk_next(perf_walk *walk)
 
 /* --- The buffer as a whole ---------------------------------------------------------------------------------------- */
 
-/* Less than 8 for dwDataSize and dwSize, read as one, of a usual value: 1 to 8 bytes in 16. */
-static inline uint64_t beyond_usual(const uint8_t *at)
+/* A plain value is a PERF_COUNTER_DATA whose dwSize is 16 and whose dwDataSize is 1 to 8. Plain rows and blocks have no others. This is less
+ * than 8 for one: both sizes are read as one number. */
+static inline uint64_t plain_code(const uint8_t *at)
 {
     return perf_le64(at) - ((UINT64_C(16) << 32) + 1);
 }
 
-/* How many of `count` values from `at` on are numbers of the usual size. Nearly all are, so this loop is what a first look
+/* How many of `count` values from `at` on are plain, up to the first that is not. Nearly all are, so this loop is what a first look
  * at counter data costs: two at a time. */
-static uint32_t count_usual(const uint8_t *at, uint32_t count)
+static uint32_t count_plain(const uint8_t *at, uint32_t count)
 {
     const uint8_t *start = at;
     const uint8_t *end = at + (size_t)count * 16;
 
-    while (end - at >= 32 && (beyond_usual(at) | beyond_usual(at + 16)) < 8) {
+    while (end - at >= 32 && (plain_code(at) | plain_code(at + 16)) < 8) {
         at += 32;
     }
-    while (at != end && beyond_usual(at) < 8) {
+    while (at != end && plain_code(at) < 8) {
         at += 16;
     }
     return (uint32_t)((at - start) / 16);
@@ -502,15 +503,15 @@ uint32_t perf_walk_pass_values(perf_walk *walk)
         return 0;
     }
     uint32_t room = (walk->limit - walk->pos) / 16;
-    uint32_t passed = count_usual(walk->data + walk->pos, walk->values_left < room ? walk->values_left : room);
+    uint32_t passed = count_plain(walk->data + walk->pos, walk->values_left < room ? walk->values_left : room);
 
     walk->pos += passed * 16;
     walk->values_left -= passed;
     return passed;
 }
 
-/* A usual row: a terminator in the last 8 bytes of the instance, and usual values. */
-static bool usual_row(const uint8_t *at, uint32_t left, uint32_t columns, uint32_t *row_size)
+/* A plain row: a terminator in the last 8 bytes of the instance, and plain values alone. `*row_size` is set if it is one. */
+static bool is_plain_row(const uint8_t *at, uint32_t left, uint32_t columns, uint32_t *row_size)
 {
     uint32_t size = left < 16 ? 0 : perf_le32(at);
 
@@ -518,14 +519,14 @@ static bool usual_row(const uint8_t *at, uint32_t left, uint32_t columns, uint32
         return false;
     }
     *row_size = size + columns * 16;
-    return perf_has_zero_unit(perf_le64(at + size - 8)) && count_usual(at + size, columns) == columns;
+    return perf_has_zero_unit(perf_le64(at + size - 8)) && count_plain(at + size, columns) == columns;
 }
 
-/* A usual block: dwErrorCode 0, dwType PERF_SINGLE_COUNTER, and nothing but the usual value. */
-static bool is_usual_block(const uint8_t *at)
+/* A plain block: dwErrorCode 0, dwType PERF_SINGLE_COUNTER, and one plain value alone. */
+static bool is_plain_block(const uint8_t *at)
 {
     return perf_le64(at) == (uint64_t)PERF_SINGLE_COUNTER << 32 && perf_le32(at + 8) == PERF_COUNTER_HEADER_SIZE + 16 &&
-           beyond_usual(at + PERF_COUNTER_HEADER_SIZE) < 8;
+           plain_code(at + PERF_COUNTER_HEADER_SIZE) < 8;
 }
 
 uint32_t perf_walk_pass_blocks(perf_walk *walk)
@@ -538,7 +539,7 @@ uint32_t perf_walk_pass_blocks(perf_walk *walk)
         leave_block(walk);
     }
     while (walk->state == NEXT_BLOCK && passed < walk->blocks_left && walk->size - walk->pos >= size &&
-           is_usual_block(walk->data + walk->pos)) {
+           is_plain_block(walk->data + walk->pos)) {
         walk->pos += size;
         passed++;
     }
@@ -552,7 +553,7 @@ static bool is_between_rows(const perf_walk *walk)
     return walk->state == NEXT_INSTANCE || (walk->state == NEXT_VALUE && walk->values_left == 0);
 }
 
-/* A usual row has the name. Mostly its end tells that it has not. */
+/* A plain row has the name. Mostly its end tells that it has not. */
 static inline bool is_named(const uint8_t *at, const uint8_t *name, uint32_t size)
 {
     const uint8_t *there = at + PERF_INSTANCE_HEADER_SIZE;
@@ -567,7 +568,7 @@ static void pass_others(perf_walk *walk, const uint8_t *name, uint32_t size)
     uint32_t row_size;
 
     while (walk->instances_left > 0 &&
-           usual_row(walk->data + walk->pos, walk->limit - walk->pos, walk->counters.count, &row_size) &&
+           is_plain_row(walk->data + walk->pos, walk->limit - walk->pos, walk->counters.count, &row_size) &&
            !is_named(walk->data + walk->pos, name, size)) {
         walk->pos += row_size;
         walk->instances_left--;
@@ -597,7 +598,7 @@ uint32_t perf_walk_pass_rows(perf_walk *walk)
     bool between_rows = is_between_rows(walk);
 
     while (between_rows && passed < walk->instances_left &&
-           usual_row(walk->data + walk->pos, walk->limit - walk->pos, walk->counters.count, &size)) {
+           is_plain_row(walk->data + walk->pos, walk->limit - walk->pos, walk->counters.count, &size)) {
         walk->pos += size;
         passed++;
     }

@@ -168,13 +168,13 @@ static bool previous_operands(readings *r, unsigned flags, perf_point *previous,
         return false;
     }
     if (!r->answer.layout->find_previous(r, &place, &has_counter)) {
-        *why = place.moved       ? PERF_NONE_MOVED
-               : place.retold    ? PERF_NONE_TOLD_ANEW
-               : has_counter     ? PERF_NONE_NEW_INSTANCE
-               : place.failed    ? PERF_NONE_BEFORE_FAILED
-               : place.others    ? PERF_NONE_OTHER_COUNTERS
-               : r->may_be_there ? PERF_NONE_BEFORE_ASSUMED
-                                 : PERF_NONE_NEW_COUNTER;
+        *why = place.is_ambiguous ? PERF_NONE_MOVED
+               : place.retold     ? PERF_NONE_TOLD_ANEW
+               : has_counter      ? PERF_NONE_NEW_INSTANCE
+               : place.failed     ? PERF_NONE_BEFORE_FAILED
+               : place.others     ? PERF_NONE_OTHER_COUNTERS
+               : r->may_be_there  ? PERF_NONE_BEFORE_ASSUMED
+                                  : PERF_NONE_NEW_COUNTER;
         return false;
     }
     previous->value = place.raw;
@@ -379,8 +379,9 @@ const char *readings_text(readings *r)
     return text_of(r, TEXT_WHOLE);
 }
 
-/* Raw types show the integer itself: a double does not hold 64 bits. */
-static unsigned put_result(const readings *r, const perf_result *result, char *text)
+/* Writes the number that is shown of a result to `text` (TEXT_NUMBER_SIZE bytes), and returns its length: of raw types the integer that was
+ * sent, as a double does not hold 64 bits, in hex if the type says so; of others the result. */
+static unsigned write_number(const readings *r, const perf_result *result, char *text)
 {
     const perf_counter_type *type = r->at.counter->type;
 
@@ -399,7 +400,7 @@ const char *readings_words(readings *r, const perf_result *result)
     }
     if (result->none == PERF_NONE_OK) {
         const char *unit = r->at.counter->type->unit;
-        put_result(r, result, number);
+        write_number(r, result, number);
         snprintf(r->words, sizeof r->words, *unit ? "%s %s" : "%s", number, unit);
     } else if (r->at.is_number) {
         text_integer(number, r->at.raw.value);

@@ -205,7 +205,7 @@ static uint32_t row_with_own_id(reading_table *table, uint64_t id)
     return GPOINTER_TO_UINT(wmem_map_lookup(table->by_own_id, &id)) - 1;
 }
 
-static const table_pair no_pair = {UINT32_MAX, false, false}, moved_pair = {UINT32_MAX, false, true};
+static const table_pair no_pair = {UINT32_MAX, false, false}, ambiguous_pair = {UINT32_MAX, false, true};
 
 /* By an id that no other row has in either sample. False if ids prove nothing. */
 static bool pair_by_id(reading_table *here, reading_instance *wanted, reading_table *there, table_pair *pair)
@@ -241,11 +241,11 @@ static table_pair pair_by_name(reading_table *here, reading_instance *wanted, re
         }
         if (is_one || row_with_own_id(here, own.value) != UINT32_MAX) {
             bool is_it = found != UINT32_MAX && same_name(&wanted->key, &row_at(&there->instances, found)->key);
-            return is_it ? (table_pair){found, false, false} : moved_pair;
+            return is_it ? (table_pair){found, false, false} : ambiguous_pair;
         }
     }
     if (count != count_there || wanted->key.parent_count != first->key.parent_count) {
-        return moved_pair;
+        return ambiguous_pair;
     }
     if (wanted->name_ordinal > 0) {
         const reading_instance *same = find_named(&there->instances, &wanted->key, wanted->name_ordinal);
@@ -309,7 +309,7 @@ table_pair readings_table_pair(reading_table *here, uint32_t row, reading_table 
     if (here->paired_with != there || here->paired_row != row) {
         here->pair = pair_instances(here, row, there);
         if (here->pair.row != UINT32_MAX && !may_have_same_parent(here, row, there, here->pair.row)) {
-            here->pair = moved_pair;
+            here->pair = ambiguous_pair;
         }
         here->paired_with = there;
         here->paired_row = row;

@@ -88,16 +88,16 @@ typedef struct {
 
 /* The row of the same instance in the other sample. */
 typedef struct {
-    uint32_t row; /* UINT32_MAX: none */
-    bool assumed; /* nothing tells it from others of its name, of which there are as many as before */
-    bool moved;   /* none, since instances of its name came or went */
+    uint32_t row;      /* UINT32_MAX: none */
+    bool assumed;      /* nothing tells it from others of its name, of which there are as many as before */
+    bool is_ambiguous; /* none, since instances of its name came or went: which of them it was is unknown */
 } table_pair;
 
 /* The rows of two tables are mostly the same instances in the same order: how far that is so. */
 typedef struct {
     reading_table *there;
     uint32_t rows;
-    bool parted; /* the row behind them is not the same */
+    bool parted; /* the row after them is not the same */
 } table_likeness;
 
 /* A value, its base and what else it needs mostly stand in few tables of the other sample. */

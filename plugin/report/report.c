@@ -453,9 +453,9 @@ static void draw(void *data)
 
     if (report_is_built()) {
         GString *text = report_text(r);
-        r->task.file.is_in_place = false;
+        r->task.file.is_committed = false;
         output_write(&r->task.file, text);
-        output_place(&r->task.file);
+        output_commit(&r->task.file);
         g_string_free(text, TRUE);
     }
 }

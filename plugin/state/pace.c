@@ -66,15 +66,15 @@ void pace_ask(pace_requests *requests, double when)
 /* An answer is to blame if the client waited longer than its median, by at least half of what the time is too long. */
 static unsigned verdict_of(const state_pace *pace, double interval)
 {
-    double usual = perf_spread_median(&pace->intervals), waits = perf_spread_median(&pace->waits);
+    double median_interval = perf_spread_median(&pace->intervals), waits = perf_spread_median(&pace->waits);
 
     if (pace->intervals.count < PACE_FEWEST || interval <= PACE_LATE * pace->longest) {
         return PACE_IN_TIME;
     }
-    if (pace->waited - waits >= (interval - usual) / 2) {
+    if (pace->waited - waits >= (interval - median_interval) / 2) {
         return PACE_ANSWERED_LATE;
     }
-    bool asked_in_time = pace->requests.count > 1 && pace->requests.longest <= PACE_LATE * usual;
+    bool asked_in_time = pace->requests.count > 1 && pace->requests.longest <= PACE_LATE * median_interval;
     return asked_in_time || pace->requests.misses_some ? PACE_IN_TIME : PACE_ASKED_LATE;
 }
 
@@ -115,7 +115,7 @@ const struct state_late *pace_pass(state_pace *pace, uint32_t request_event, uin
                                    double seconds)
 {
     struct state_late *late = NULL;
-    double usual = perf_spread_median(&pace->intervals), interval;
+    double median_interval = perf_spread_median(&pace->intervals), interval;
 
     pace->waited += MAX(seconds, 0);
     if (!clock_pass(&pace->clock, request_event, event, clocks, &interval)) {
@@ -124,7 +124,7 @@ const struct state_late *pace_pass(state_pace *pace, uint32_t request_event, uin
     unsigned verdict = interval > 0 ? take_newest(pace, interval) : PACE_IN_TIME;
     if (verdict != PACE_IN_TIME) {
         late = wmem_new(wmem_file_scope(), struct state_late);
-        *late = (struct state_late){verdict, interval, usual};
+        *late = (struct state_late){verdict, interval, median_interval};
     }
     go_on(pace, seconds);
     return late;

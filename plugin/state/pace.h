@@ -59,8 +59,8 @@ void pace_wait_for(state_pace *pace, double seconds);
 /* A late sample. */
 struct state_late {
     unsigned verdict;
-    double interval;
-    double usual;
+    double interval;        /* seconds since the sample before */
+    double median_interval; /* of those before, seconds */
 };
 
 /* On the first pass: one that lives as long as the file; and its next sample, which took so many seconds. NULL if it is in time. */

@@ -355,14 +355,15 @@ const watch_values *watch_values_of(const watch_survey *survey, const watch_row 
     return NULL;
 }
 
-static void add_reading(watch_survey *survey, readings *r, watch_row *const *row, unsigned most_rows, bool is_new)
+/* Counts the reading with each of `rows`, which ends with a NULL: rows that fit its path. `is_new`: its path has not come before. */
+static void add_reading(watch_survey *survey, readings *r, watch_row *const *rows, unsigned most_rows, bool is_new)
 {
     bool is_covered = false;
 
-    for (; *row; row++) {
-        watch_values *values = (watch_values *)watch_values_of(survey, *row);
+    for (; *rows; rows++) {
+        watch_values *values = (watch_values *)watch_values_of(survey, *rows);
         if (values == NULL && wmem_array_get_count(survey->rows) < most_rows) {
-            watch_values first = {.row = *row};
+            watch_values first = {.row = *rows};
             wmem_array_append_one(survey->rows, first);
             values = wmem_array_index(survey->rows, wmem_array_get_count(survey->rows) - 1);
         }
@@ -385,13 +386,13 @@ watch_survey watch_look_through(readings *r, unsigned most_values, unsigned most
             break;
         }
         const char *path = readings_path(r);
-        watch_row *const *row = watch_fitting(path);
-        if (*row) {
+        watch_row *const *rows = watch_fitting(path);
+        if (*rows) {
             bool is_new = !wmem_map_contains(seen, path);
             if (is_new) {
                 wmem_map_insert(seen, wmem_strdup(r->pool, path), seen);
             }
-            add_reading(&survey, r, row, most_rows, is_new);
+            add_reading(&survey, r, rows, most_rows, is_new);
         }
     }
     return survey;

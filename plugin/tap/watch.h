@@ -47,7 +47,7 @@ typedef struct {
 
 typedef struct {
     wmem_array_t *rows; /* watch_values, as they turned up */
-    unsigned covered;   /* values of these rows */
+    unsigned covered;   /* values looked through that fit one of these rows or several */
     bool whole;         /* all values were looked through */
 } watch_survey;
 

@@ -65,7 +65,7 @@ static void write_one(csv_export *export, unsigned number)
     } else {
         document_write(d, g_ptr_array_index(d->all, number), &file, text);
     }
-    output_place(&file);
+    output_commit(&file);
     g_string_free(text, TRUE);
     g_free(path);
 }

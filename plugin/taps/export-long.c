@@ -167,7 +167,7 @@ static void draw(void *data)
     long_export *export = data;
 
     output_write(&export->task.file, export->text);
-    output_place(&export->task.file);
+    output_commit(&export->task.file);
     output_say_left_out(&export->task.left, "rows");
 }
 

@@ -110,11 +110,11 @@ static void open_stream(output_file *file)
 {
     bool is_stdout = strcmp(file->path, "-") == 0, is_there = g_file_test(file->path, G_FILE_TEST_EXISTS);
 
-    file->is_at_once = is_stdout || (is_there && !g_file_test(file->path, G_FILE_TEST_IS_REGULAR));
+    file->is_direct = is_stdout || (is_there && !g_file_test(file->path, G_FILE_TEST_IS_REGULAR));
     if (is_stdout) {
         file->stream = standard_output();
-    } else if (file->is_at_once || file->is_in_place) {
-        file->stream = g_fopen(file->path, file->is_in_place ? "ab" : "wb");
+    } else if (file->is_direct || file->is_committed) {
+        file->stream = g_fopen(file->path, file->is_committed ? "ab" : "wb");
     } else {
         file->stream = open_beside(file, is_there);
     }
@@ -150,17 +150,17 @@ void output_write(output_file *file, GString *text)
     if (file->stream == NULL && !file->failed) {
         open_stream(file);
     }
-    if (!file->failed && file->is_at_once && isatty(fileno(file->stream))) {
+    if (!file->failed && file->is_direct && isatty(fileno(file->stream))) {
         escape(text);
     }
     if (!file->failed && (fwrite(text->str, 1, text->len, file->stream) != text->len ||
-                          (file->is_at_once && fflush(file->stream) != 0))) {
+                          (file->is_direct && fflush(file->stream) != 0))) {
         fail(file);
     }
     g_string_truncate(text, 0);
 }
 
-/* Ends it; what is not in its place goes. */
+/* Closes the stream, and deletes a temporary file that was not committed. */
 static void drop(output_file *file)
 {
     close_stream(file);
@@ -171,7 +171,7 @@ static void drop(output_file *file)
 }
 
 /* Not every system renames a file that is open. */
-void output_place(output_file *file)
+void output_commit(output_file *file)
 {
     if (file->stream == NULL && !file->failed) {
         open_stream(file);
@@ -180,7 +180,7 @@ void output_place(output_file *file)
         fail(file);
     }
     if (!file->failed) {
-        file->is_in_place = !file->is_at_once;
+        file->is_committed = !file->is_direct;
         g_free(g_steal_pointer(&file->temporary));
     }
     drop(file);
@@ -191,7 +191,7 @@ void output_text(const char *path, GString *text)
     output_file file = {.path = path};
 
     output_write(&file, text);
-    output_place(&file);
+    output_commit(&file);
 }
 
 /* --- What is asked for on the command line -------------------------------------------------------------------------- */
@@ -245,7 +245,7 @@ static tap_packet_status count_call(void *data, packet_info *pinfo, epan_dissect
 static bool can_be_written(output_file *file)
 {
     open_stream(file);
-    if (!file->is_at_once) {
+    if (!file->is_direct) {
         drop(file);
     }
     return !file->failed;

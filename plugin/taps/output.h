@@ -21,18 +21,19 @@
 /* Begins as zeros and the path. */
 typedef struct {
     const char *path;
-    FILE *stream;     /* NULL before the first text, and after the last */
-    char *temporary;  /* what is written to in place of the file */
-    bool is_at_once;  /* somebody may be waiting for the text */
-    bool is_in_place; /* what comes later goes after it */
+    FILE *stream;      /* NULL before the first text, and after the last */
+    char *temporary;   /* what is written to in place of the file */
+    bool is_direct;    /* a pipe, a device or standard output: without a temporary file, each text at once */
+    bool is_committed; /* the file holds all that was written: what comes later is added to it */
     bool failed;
 } output_file;
 
 /* Writes the text, and empties it. */
 void output_write(output_file *file, GString *text);
 
-/* Puts it in its place, without a text too. */
-void output_place(output_file *file);
+/* Ends the file: renames the temporary one to its path, or closes the stream. Opens it first where nothing was written, so that
+ * there is an empty file. */
+void output_commit(output_file *file);
 
 /* Writes all of `text`, which is empty then, to `path` ("-": standard output). What fails is said, and ends tshark with status 1. */
 void output_text(const char *path, GString *text);

@@ -237,15 +237,15 @@ tvbuff_t *reader_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name)
  * PDU can hold a thousand of them behind it, and stock Wireshark has room for all. */
 #define ITEMS_OF_BYTE 2
 
-uint32_t reader_tree_room(const proto_tree *tree)
+uint32_t reader_tree_items_left(const proto_tree *tree)
 {
     if (tree == NULL) {
         return UINT32_MAX;
     }
     const packet_info *pinfo = PTREE_DATA(tree)->pinfo;
-    uint64_t behind = pinfo && pinfo->fd ? (uint64_t)pinfo->fd->cap_len * ITEMS_OF_BYTE : 0;
+    uint64_t later = pinfo && pinfo->fd ? (uint64_t)pinfo->fd->cap_len * ITEMS_OF_BYTE : 0;
     uint32_t limit = prefs.gui_max_tree_items;
-    uint32_t reserve = (uint32_t)MIN(MAX(behind, TREE_RESERVE), limit / 4);
+    uint32_t reserve = (uint32_t)MIN(MAX(later, TREE_RESERVE), limit / 4);
     uint32_t used = PTREE_DATA(tree)->count;
 
     return used + reserve < limit ? limit - reserve - used : 0;

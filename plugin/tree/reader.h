@@ -83,7 +83,7 @@ void reader_structure(bounded_reader *reader, int hf, int ett, uint32_t size, bo
 tvbuff_t *reader_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name);
 
 /* How many more items the packet's tree can take, with a reserve left for what comes after. UINT32_MAX without a tree. */
-uint32_t reader_tree_room(const proto_tree *tree);
+uint32_t reader_tree_items_left(const proto_tree *tree);
 
 /* 16 bytes of a GUID in either byte order, as the little-endian bytes that buffers carry. */
 void reader_guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[16]);

@@ -18,7 +18,7 @@ void tree_budget_init(tree_budget *budget, const proto_tree *tree, uint64_t valu
 {
     memset(budget, 0, sizeof *budget);
     budget->is_shown = tree != NULL;
-    budget->room = reader_tree_room(tree);
+    budget->items_left = reader_tree_items_left(tree);
     budget->values = budget->values_left = values;
     budget->bytes = (uint64_t)size * TIMES_OF_BYTES;
 }
@@ -40,20 +40,20 @@ bool tree_budget_take(tree_budget *budget, uint32_t items)
 {
     uint64_t rest = budget->values_left * ITEMS_OF_SHORT_VALUE;
 
-    if (budget->short_form || budget->room < items + rest) {
+    if (budget->short_form || budget->items_left < items + rest) {
         budget->short_form = true;
         return false;
     }
-    budget->room -= items;
+    budget->items_left -= items;
     return true;
 }
 
 bool tree_budget_take_any(tree_budget *budget, uint32_t items)
 {
-    if (budget->room < items) {
+    if (budget->items_left < items) {
         return false;
     }
-    budget->room -= items;
+    budget->items_left -= items;
     return true;
 }
 

@@ -21,7 +21,7 @@
 
 typedef struct {
     bool is_shown;        /* there is a tree */
-    uint32_t room;        /* items that the tree can still take */
+    uint32_t items_left;  /* items that the tree can still take */
     uint64_t values;      /* all of them */
     uint64_t values_left; /* not yet met */
     uint64_t values_hidden;
