@@ -104,8 +104,10 @@ bool call_note_sample(rpc_call *call, const state_handle *handle, tvbuff_t *tvb,
 /* True of a response to a call that another frame answered before, and of a copy. */
 bool call_is_repeated(const rpc_call *call);
 
-/* Reads from the start into the tree, or so that nothing is shown and findings only count. */
+/* Reads the stub from its start into the tree. */
 void call_aloud(rpc_call *call);
+
+/* The same so that nothing is shown, and findings only count. */
 void call_silently(rpc_call *call);
 
 static inline bool call_is_request(const rpc_call *call)
@@ -135,8 +137,10 @@ bool call_may_learn(const rpc_call *call);
 #define call_info(call, ...) call_append(call, (call)->info, __VA_ARGS__)
 void call_append(const rpc_call *call, wmem_strbuf_t *to, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
-/* The status of the response; reported and in the Info column if the call failed. */
+/* Reads the status of the response. Reports it if the call failed: call_report_status(). */
 uint32_t call_read_status(rpc_call *call, int hf);
+
+/* Reports a status that is not 0, and adds it to the Info column. */
 void call_report_status(rpc_call *call, uint32_t status);
 
 /* What `tvb` answers with values: a sample in the frame that it was kept of alone. `handle` may be NULL. */
@@ -162,8 +166,10 @@ void call_use_handle(const rpc_call *call, state_handle *handle);
 state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t begin,
                                uint32_t frame, const char *machine);
 
-/* The request closes the handle that it speaks of, and the response says whether the server did. */
+/* The request closes the handle that it speaks of: its life ends here, unless the response says otherwise. */
 void call_handle_closing(const rpc_call *call);
+
+/* The response says whether the server closed it: with an error its life goes on. */
 void call_handle_closed(const rpc_call *call);
 
 /* Where a handle was opened and closed, below its item. Returns that tree. */
@@ -172,8 +178,10 @@ proto_tree *call_show_life(rpc_call *call, proto_item *item, const state_handle 
 /* Which of the capture's handles it is, in `tree` and in the Info column. */
 void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *handle);
 
-/* What may be odd at a PDU's beginning and end: the call was answered in another frame; bytes are left behind the last parameter. */
+/* Reports at `item` that the call was answered in another frame before. */
 void call_report_second(const rpc_call *call, findings_report *report, proto_item *item);
+
+/* Shows and reports bytes that are left behind the last parameter, beyond its padding. */
 void call_report_rest(rpc_call *call);
 
 /* On the first pass: when the handle's question was asked, or how long its answer took that is no sample. */

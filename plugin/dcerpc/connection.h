@@ -63,10 +63,10 @@ typedef struct rpc_connection {
     uint32_t answer_event; /* of the latest answer */
 } rpc_connection;
 
-/* That of a PDU, on the first pass. */
+/* The connection of a PDU, begun if there is none yet. On the first pass. */
 rpc_connection *connection_of(packet_info *pinfo, bool is_request);
 
-/* The same, NULL as long as nobody asked for it. */
+/* The same, NULL where connection_of() was never called for it. */
 rpc_connection *connection_find(packet_info *pinfo);
 
 /* To whom it is, by a PDU of it. */

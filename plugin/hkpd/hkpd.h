@@ -20,8 +20,10 @@ extern const readings_layout hkpd_readings_layout;
 perf_block_event hkpd_readings_event(readings *r);
 perf_block_walk *hkpd_readings_walk(const readings *r);
 
-/* Clocks and SystemName (NULL if it has none that is sound) of the block whose header the walk has just announced. */
+/* The three clocks of the block whose header the walk has just announced. */
 perf_point hkpd_clocks(const perf_block_walk *walk);
+
+/* Its SystemName, without backslashes before it, in `pool`; NULL if it has none that is sound. */
 const char *hkpd_system_name(wmem_allocator_t *pool, tvbuff_t *tvb, const perf_block_walk *walk);
 
 /* "explorer/3", "svchost#2", "" of the instance that the walk is in. */

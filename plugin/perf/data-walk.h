@@ -157,12 +157,14 @@ void perf_walk_block(perf_walk *walk, const uint8_t *data, uint32_t size, uint32
  * where. Costs a walk through the block. */
 bool perf_walk_block_sound(const perf_walk *walk);
 
-/* The same: the block, which is sound, has no value, and no error instead. */
+/* Asked then too: true if the block is sound, and has neither a value nor an error instead. */
 bool perf_walk_block_empty(const perf_walk *walk);
 
 /* Passes over values that follow in this block or instance, as far as they are plain (a number of 1 to 8 bytes in 16),
- * without an event for each; over whole instances with all their values; over blocks that hold one plain value each. Returns how many. */
+ * without an event for each. Returns how many. */
 uint32_t perf_walk_pass_values(perf_walk *walk);
+
+/* The same over whole instances with all their values, and over blocks that hold one plain value each. Returns how many of these. */
 uint32_t perf_walk_pass_rows(perf_walk *walk);
 uint32_t perf_walk_pass_blocks(perf_walk *walk);
 

@@ -42,8 +42,10 @@ typedef struct perf_spread {
     uint64_t count; /* of all numbers */
 } perf_spread;
 
-/* Without memory the number does not count. */
+/* Adds a number. If there is no memory, it does not count. */
 void perf_spread_add(perf_spread *spread, double value);
+
+/* Frees what it holds, not itself; it is empty then. */
 void perf_spread_free(perf_spread *spread);
 
 /* 0 without numbers. */

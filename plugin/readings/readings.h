@@ -136,9 +136,10 @@ typedef struct readings {
 bool readings_answer_again(const readings_layout *layout, const state_sample *sample, wmem_allocator_t *pool,
                            readings_answer *answer);
 
-/* Begins the stream of an answer. Two streams of one answer give the same. Whoever reads all values begins it for all: where they overlap,
- * that ends once they have taken as many bytes as the answer has. */
+/* Begins the stream of an answer. Two streams of one answer give the same. It lives in `pool`. */
 readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer);
+
+/* The same, for a caller that reads all values: where they overlap, the stream ends once they have taken as many bytes as the answer has. */
 readings *readings_begin_for_all(wmem_allocator_t *pool, const readings_answer *answer);
 
 /* Those of the answer. */
@@ -200,6 +201,8 @@ readings_reset readings_find_reset(wmem_allocator_t *pool, const readings_answer
  * "\"text\"", "81 (raw; first sample of the handle)". */
 const char *readings_words(readings *r, const perf_result *result);
 
-/* "100 * (1 - (N1 - N0) / (H1 - H0)), N1 = 81, N0 = 80, H1 - H0 = 10,000,000" of a value from which something can be calculated. */
+/* True if something can be calculated from the value. */
 bool readings_has_formula(const readings *r);
+
+/* "100 * (1 - (N1 - N0) / (H1 - H0)), N1 = 81, N0 = 80, H1 - H0 = 10,000,000" of a value that has one. */
 const char *readings_formula(readings *r);

@@ -148,8 +148,10 @@ bool readings_table_has_row(reading_table *table, uint32_t row);
 /* The number in a cell; size 0 if there is none. */
 perf_raw readings_table_cell(reading_table *table, uint32_t row, uint32_t column);
 
-/* The instance of a row that is there: as it was sent, and with its name_ordinal. */
+/* The instance of a row as it was sent; NULL if the table has no such row. */
 reading_instance *readings_table_instance(reading_table *table, uint32_t row);
+
+/* The same with its name_ordinal. */
 reading_instance *readings_table_named(reading_table *table, uint32_t row);
 
 /* Both have the same rows in the same order, and all were read. */

@@ -90,10 +90,12 @@ void host_note_no_windows(state_connection *connection);
 /* The next event: of each request, response or fault that is seen for the first time, but for sealed ones and repeated answers. */
 uint32_t state_event_next(void);
 
-/* What changes with events stands in arrays in their order, of structures that begin with the event (uint32_t). How many
- * elements are not after `event`: mostly all, for what is looked up as of an event is looked up on the first pass, when
- * there is nothing newer. And the last of those, NULL if there is none. */
+/* What changes with events stands in arrays in their order, of structures that begin with the event (uint32_t). Returns how
+ * many elements are not after `event`: mostly all, for what is looked up as of an event is looked up on the first pass, when
+ * there is nothing newer. */
 unsigned state_event_count_until(wmem_array_t *array, uint32_t event);
+
+/* Of the same arrays: the last element that is not after `event`, NULL if there is none. */
 void *state_event_latest(wmem_array_t *array, uint32_t event);
 
 /* `moved` takes what a connection told and opened to its machine, which has changed. */

@@ -63,16 +63,25 @@ struct state_late {
     double median_interval; /* of those before, seconds */
 };
 
-/* On the first pass: one that lives as long as the file; and its next sample, which took so many seconds. NULL if it is in time. */
+/* A pace without a sample, on the first pass. It lives as long as the file. */
 state_pace *pace_new(void);
+
+/* Adds the next sample to a pace, on the first pass. `event`: of its answer, which took `seconds` (negative: not known); of `clocks` only the
+ * three clocks are read. Returns how late it is, as long as the file; NULL if it is in time. */
 const struct state_late *pace_pass(state_pace *pace, uint32_t request_event, uint32_t event, const perf_point *clocks,
                                    double seconds);
 
-/* On the first pass, when a sample was asked for. How long a call
- * of the handle took (seconds; negative: not known). Of one that brought its newest sample: judges how
- * long after the one before it came, and sets `late`; of `clocks` only the three clocks are read. Samples that answer other questions (HKEY_PERFORMANCE_DATA) have a pace of their own; `question` lives as long as the file. */
+/* The three below are of the first pass. Samples of a handle that answer other questions (HKEY_PERFORMANCE_DATA) have a pace of their own;
+ * `question` lives as long as the file.
+ *
+ * A sample was asked for. */
 void pace_request(state_handle *handle, const char *question, const nstime_t *when);
+
+/* A call that brought no sample took `seconds` (negative: not known). */
 void pace_wait(state_handle *handle, const char *question, double seconds);
+
+/* The call that brought the sample took `seconds` (negative: not known). Judges how long after the sample before it came, and sets
+ * `sample->late`; of `clocks` only the three clocks are read. */
 void pace_sample(state_sample *sample, const char *question, const perf_point *clocks, double seconds);
 
 void pace_register(void);

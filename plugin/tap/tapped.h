@@ -123,9 +123,10 @@ const char *tapped_error(wmem_allocator_t *pool, const tapped_call *tapped);
 const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t identifier,
                                    uint64_t *left);
 
-/* Stands for what a query holds, in whatever order, or HKEY_PERFORMANCE_DATA is asked for: never 0. How many identifiers a query holds at
- * the call. */
+/* A number for what a query holds at the call, in whatever order: equal for equal contents. Never 0; of HKEY_PERFORMANCE_DATA always 1. */
 unsigned tapped_asked_for(const tapped_call *tapped);
+
+/* How many identifiers a query holds at the call; 0 of HKEY_PERFORMANCE_DATA. */
 unsigned tapped_held(const tapped_call *tapped);
 
 /* HKEY_PERFORMANCE_DATA: "Processor (238)", or "#238" where no title says so. */

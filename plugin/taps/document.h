@@ -57,8 +57,10 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
 /* Writes a document to the file; without one `text` has all of it. */
 void document_write(documents *d, document *doc, output_file *file, GString *text);
 
-/* Counts the columns with marks, of all documents, and values that found no room. */
+/* Counts in `left` the columns with marks, of all documents. */
 void documents_count_marks(const documents *d, left_out *left);
+
+/* How many values of all documents found no room. */
 uint64_t documents_left_out(const documents *d);
 
 /* "query-2", "hkpd-1", "query-1-session-2": what distinguishes its file from that of others. */

@@ -53,7 +53,7 @@ typedef enum {
     LEFT_OUT_NAME = 32      /* with ASSUMED: what it is called, or its type */
 } left_out_mark;
 
-/* Of the reading that was pulled last. */
+/* What of the reading that was pulled last, and of its result, is assumed or not known: LEFT_OUT_… */
 static inline unsigned left_out_marks(const readings *r, const perf_result *result)
 {
     bool is_unknown = result->none == PERF_NONE_COUNTER_NOT_KNOWN;

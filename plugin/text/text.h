@@ -42,6 +42,8 @@ uint32_t text_utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room);
 /* "1 block", "7 blocks". */
 const char *text_counted(wmem_allocator_t *pool, uint64_t count, const char *word);
 
-/* At most so many characters of a text, with an ellipsis where it was cut; what a text of the Info column gets. */
+/* At most so many characters of a text, with an ellipsis where it was cut: in `pool` then, else `text` itself. */
 const char *text_cut(wmem_allocator_t *pool, const char *text, unsigned characters);
+
+/* The same, of as many characters as a text of the Info column gets. */
 const char *text_short(wmem_allocator_t *pool, const char *text);

@@ -42,9 +42,10 @@ static inline bool reader_has(const bounded_reader *reader, uint64_t size)
     return !reader->failed && size <= reader->end - reader->pos;
 }
 
-/* True if `size` more bytes are there; else reports that `what` or the field is missing and fails. Names of fields are
- * looked up where one is missing. */
+/* True if `size` more bytes are there; else reports that `what` or the field is missing and fails. */
 bool reader_need(bounded_reader *reader, uint64_t size, const char *what);
+
+/* What a missing field is called in reports; `hf` may be none. Looked up only where one is missing. */
 const char *reader_field_name(int hf);
 
 static inline bool reader_need_field(bounded_reader *reader, uint64_t size, int hf)

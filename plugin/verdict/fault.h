@@ -7,8 +7,10 @@
 
 #include "verdict/talks.h"
 
-/* What a connection's packets tell between two moments, or about the request in a frame; NULL: nothing. */
+/* What a connection's packets tell between two moments (seconds of the capture); NULL: nothing. */
 const wire_event *verdict_fault_event(const verdict_connection *connection, wire_kind kind, double begin, double end);
+
+/* What they tell about the request in frame `about`; NULL: nothing. */
 const wire_event *verdict_fault_about(const verdict_connection *connection, wire_kind kind, uint32_t about);
 
 /* The client closed its pipe, or ended the connection, between them. */

@@ -12,8 +12,10 @@
 /* Before the first packet: what other packets tell. */
 void verdict_watch(void);
 
-/* All of it as a JSON object, once it was judged; and what its figures are called, an array of {key, title}. */
+/* All of it as a JSON object, once it was judged. */
 void verdict_put_json(json_dumper *json, const verdict *v);
+
+/* What its figures are called: an array of {key, title}. */
 void verdict_put_titles(json_dumper *json);
 
 /* A monitor's line: who asks whom, how many samples, how often, how late. To be freed. */

@@ -161,25 +161,34 @@ bool verdict_has(const verdict_monitor *monitor, verdict_kind kind);
 void verdict_find(const verdict_monitor *monitor, verdict_kind kind, verdict_party party, verdict_shown *shown,
                   const char *format, ...) G_GNUC_PRINTF(5, 6);
 
-/* `counts_values`: findings of values are wanted, too. */
+/* `counts_values`: findings of values are wanted, too. To be freed with verdict_free(). */
 verdict *verdict_new(bool counts_values);
-void verdict_reset(verdict *v);
 void verdict_free(verdict *v);
+
+/* Forgets all calls and monitors: of one, and of all that there are. */
+void verdict_reset(verdict *v);
 void verdict_reset_all(void);
 
-/* Each call. */
+/* Counts a request or response. */
 void verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped);
 
-/* Makes the monitors of what was counted until now, and judges them; or leaves those of which there is something to say, the worst first. */
+/* Makes the monitors of what was counted until now, and judges them. */
 void verdict_judge(verdict *v);
+
+/* The same; keeps only monitors of which there is something to say, the worst first, but one in any case. */
 void verdict_judge_worst_first(verdict *v);
 
-/* The first of a book has words. */
+/* Counts a frame in a book of the talk. True if it is the first: then the caller says what it is. */
 bool verdict_book(verdict_talk *talk, book_kind kind, packet_info *pinfo);
 
-/* books.c: what an answer holds, and what of that which was asked for it lacks. */
+/* books.c: counts in the talk's books what an answer holds, and what of that which was asked for it lacks. `counts_values`: looks at its
+ * values, too. */
 void verdict_books_count(verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped, bool counts_values);
+
+/* Adds a finding for each book that has something, unless another finding says it. */
 void verdict_books_find(const verdict_monitor *monitor);
+
+/* Frees the books, not the talk. */
 void verdict_books_free(verdict_talk *talk);
 
 /* calls.c: what came of the calls, and how the talk ended. */
@@ -194,6 +203,8 @@ double verdict_plan_usual(const verdict_monitor *monitor);
 /* capture.c: `lacks_some`: a sample may have been there. */
 void verdict_capture_find(const verdict_monitor *monitor, bool lacks_some);
 
-/* figures.c: seconds between two samples by the server's clock, 0: its clocks contradict each other; and figures of what was joined. */
+/* figures.c: seconds between two samples by the server's clock, 0: its clocks contradict each other. */
 double verdict_interval(const verdict_call *before, const verdict_call *call);
+
+/* Fills the figures of a monitor, of all its talks. */
 void verdict_figures(verdict_monitor *monitor);

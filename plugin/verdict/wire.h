@@ -78,8 +78,11 @@ typedef struct verdict_connection {
 /* Whose a call's packet is; `from_client`: it is a request. NULL: it does not go through TCP. */
 verdict_connection *verdict_wire_connection(packet_info *pinfo, bool from_client);
 
-/* From now on, for a statistic that begins before the first packet. All of it is freed after `forget` was called. */
+/* Watches connections from now on, for a statistic that begins before the first packet. `forget` is called before connections are freed:
+ * it drops all pointers to them. */
 void verdict_wire_watch(void (*forget)(void));
+
+/* True once verdict_wire_watch() was called. */
 bool verdict_wire_is_watching(void);
 
 /* What only the capture's end tells: SYNs and steps that nobody answered, directions that are not there. */
