@@ -137,7 +137,7 @@ bool call_may_learn(const rpc_call *call);
 #define call_info(call, ...) call_append(call, (call)->info, __VA_ARGS__)
 void call_append(const rpc_call *call, wmem_strbuf_t *to, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
-/* Reads the status of the response. Reports it if the call failed: call_report_status(). */
+/* Reads the status of the response into `call->tapped`, and returns it. */
 uint32_t call_read_status(rpc_call *call, int hf);
 
 /* Reports a status that is not 0, and adds it to the Info column. */

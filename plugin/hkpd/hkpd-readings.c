@@ -425,7 +425,7 @@ static const hkpd_column *column_of(readings *r)
 /* --- Names and types --------------------------------------------------------------------------------------------- */
 
 /* The title index stands for another name later. */
-static bool is_retold(const readings *r, uint32_t title_index)
+static bool changes_later(const readings *r, uint32_t title_index)
 {
     return facts_doubted(r->answer.server, facts_title_subject(title_index), PERF_FACT_ENGLISH, r->answer.event);
 }
@@ -438,7 +438,7 @@ static void look_up_counter(readings *r)
     counter->id = column->title_index;
     counter->type = column->known_type;
     counter->none = column->known_type ? PERF_NONE_OK : PERF_NONE_UNKNOWN_TYPE;
-    counter->is_retold = is_retold(r, column->title_index) || is_retold(r, stream_of(r)->walk.object.index);
+    counter->changes_later = changes_later(r, column->title_index) || changes_later(r, stream_of(r)->walk.object.index);
 }
 
 static const char *label(readings *r)
@@ -532,7 +532,7 @@ static void take_value(readings *r)
         take_text(r, walk, column->type);
     }
     readings_take(r, number_in(walk, at->offset, at->size));
-    if (r->answer.server->renewed > r->answer.event) {
+    if (r->answer.server->facts_changed > r->answer.event) {
         readings_known_counter(r); /* whether its name is */
     }
 }
@@ -566,20 +566,22 @@ static bool next(readings *r)
 /* --- Operands ---------------------------------------------------------------------------------------------------- */
 
 /* The sample before had another counter or object of this title index. */
-static bool is_renewed(readings *r, uint32_t title_index)
+static bool may_have_changed(readings *r, uint32_t title_index)
 {
     uint32_t since = stream_of(r)->previous_event;
 
-    return r->answer.server->renewed > since &&
-           facts_renewed(r->answer.server, facts_title_subject(title_index), PERF_FACT_ENGLISH, since, r->answer.event);
+    return r->answer.server->facts_changed > since &&
+           facts_may_have_changed(r->answer.server, facts_title_subject(title_index), PERF_FACT_ENGLISH, since,
+                                  r->answer.event);
 }
 
 static bool find_previous(readings *r, reading_place *place, bool *has_counter)
 {
     hkpd_table *previous = stream_of(r)->previous_table;
 
-    place->retold = previous && (is_renewed(r, previous->title_index) || is_renewed(r, column_of(r)->title_index));
-    if (previous == NULL || place->retold) {
+    place->may_have_changed =
+        previous && (may_have_changed(r, previous->title_index) || may_have_changed(r, column_of(r)->title_index));
+    if (previous == NULL || place->may_have_changed) {
         return false;
     }
     place->table = &previous->base;

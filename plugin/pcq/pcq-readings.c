@@ -651,7 +651,7 @@ static const state_query_index *asked_by(pcq_view *view)
     if (asked == NULL) {
         return &any;
     }
-    if (asked->asked_as_of != view->server->facts_version + 1 || view->server->renewed > 0) {
+    if (asked->asked_as_of != view->server->facts_version + 1 || view->server->facts_changed > 0) {
         asked->asked_as_of = view->server->facts_version + 1;
         asked->asks_patterns = asked->asks_own_ids = false;
         for (uint32_t i = 0; i < asked->count; i++) {
@@ -881,12 +881,12 @@ static void open_table(readings *r)
 /* --- Names and types --------------------------------------------------------------------------------------------- */
 
 /* Its counterset's or counter's name or type was told anew later. */
-static bool is_retold(const readings *r, const state_identifier *identifier)
+static bool changes_later(const readings *r, const state_identifier *identifier)
 {
     state_host *server = r->answer.server;
     uint32_t event = r->answer.event;
 
-    if (server->renewed <= event) {
+    if (server->facts_changed <= event) {
         return false; /* the usual case */
     }
     const state_subject set = facts_subject(identifier->guid, PERF_NO_ID),
@@ -914,7 +914,7 @@ static void look_up_counter(readings *r)
         counter->type_from_file = known.source == PERF_SOURCE_FILE;
         counter->none = counter->type ? PERF_NONE_OK : PERF_NONE_UNKNOWN_TYPE;
     }
-    counter->is_retold = is_retold(r, identifier);
+    counter->changes_later = changes_later(r, identifier);
 }
 
 static const char *name_of(readings *r, uint32_t id)
@@ -1127,7 +1127,7 @@ static bool form_needs_pairing(pcq_view *view)
 
     bool is_known = form->paired != PERF_FORM_NOT_KNOWN && form->paired_as_of == view->server->facts_version;
 
-    if (!is_known || view->server->renewed > 0) { /* a name that was told anew holds for some answers */
+    if (!is_known || view->server->facts_changed > 0) { /* a name that was told anew holds for some answers */
         bool is_needed = wmem_map_size(collect_own_ids(view)) > 0;
         for (uint32_t block = read_blocks(view); block-- > 0 && !is_needed;) {
             is_needed = readings_table_has_namesakes(pcq_view_table(view, block));
@@ -1146,7 +1146,7 @@ static bool is_by_place(const readings *r)
     const perf_form *form = stream->one_form ? view->sample->form : NULL;
 
     return form && form->alone == stream->walk.value.offset && form->alone_as_of == view->server->facts_version &&
-           view->server->renewed == 0;
+           view->server->facts_changed == 0;
 }
 
 static bool find_alone(readings *r, const pcq_wanted *want, reading_place *place, bool *has_counter)
@@ -1191,29 +1191,30 @@ static bool find_place(readings *r, reading_place *place, bool *has_counter)
 }
 
 /* True if any subject of the server got another name or type since the sample before. */
-static bool any_renewed(readings *r)
+static bool any_may_have_changed(readings *r)
 {
-    return r->answer.server->renewed > stream_of(r)->previous.sample->event;
+    return r->answer.server->facts_changed > stream_of(r)->previous.sample->event;
 }
 
 /* True if the counter, or its counterset (PERF_NO_ID), got another name or type (`kind`) since the sample before. */
-static bool is_renewed(readings *r, uint32_t id, state_fact_kind kind)
+static bool may_have_changed(readings *r, uint32_t id, state_fact_kind kind)
 {
     const pcq_stream *stream = stream_of(r);
 
-    return stream->identifier && facts_renewed(r->answer.server, facts_subject(stream->identifier->guid, id), kind,
-                                               stream->previous.sample->event, r->answer.event);
+    return stream->identifier && facts_may_have_changed(r->answer.server, facts_subject(stream->identifier->guid, id),
+                                                        kind, stream->previous.sample->event, r->answer.event);
 }
 
 /* Another name or type makes it another counter. */
 static bool find_previous(readings *r, reading_place *place, bool *has_counter)
 {
     uint32_t id = r->at.counter->id;
-    bool renewed = any_renewed(r);
+    bool is_possible = any_may_have_changed(r);
 
-    place->retold = renewed && (is_renewed(r, PERF_NO_ID, PERF_FACT_ENGLISH) || is_renewed(r, id, PERF_FACT_ENGLISH) ||
-                                is_renewed(r, id, PERF_FACT_COUNTER));
-    return !place->retold && find_place(r, place, has_counter);
+    place->may_have_changed =
+        is_possible && (may_have_changed(r, PERF_NO_ID, PERF_FACT_ENGLISH) ||
+                        may_have_changed(r, id, PERF_FACT_ENGLISH) || may_have_changed(r, id, PERF_FACT_COUNTER));
+    return !place->may_have_changed && find_place(r, place, has_counter);
 }
 
 static perf_raw operand(readings *r, sample_view *view, const reading_place *place _U_, unsigned need)
@@ -1228,7 +1229,8 @@ static perf_raw operand(readings *r, sample_view *view, const reading_place *pla
     reading_place found = {.table = NULL};
     bool has_counter = false;
 
-    if (id == PERF_NO_ID || (view != r->current && any_renewed(r) && is_renewed(r, id, PERF_FACT_ENGLISH)) ||
+    if (id == PERF_NO_ID ||
+        (view != r->current && any_may_have_changed(r) && may_have_changed(r, id, PERF_FACT_ENGLISH)) ||
         !pcq_view_find(view == r->current ? &stream->current : &stream->previous, &want, &found, &has_counter)) {
         return (perf_raw){0, 0};
     }

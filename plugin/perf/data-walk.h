@@ -157,7 +157,7 @@ void perf_walk_block(perf_walk *walk, const uint8_t *data, uint32_t size, uint32
  * where. Costs a walk through the block. */
 bool perf_walk_block_sound(const perf_walk *walk);
 
-/* Asked then too: true if the block is sound, and has neither a value nor an error instead. */
+/* Asked then too, of a sound block: true if it has no value, and no error instead. */
 bool perf_walk_block_empty(const perf_walk *walk);
 
 /* Passes over values that follow in this block or instance, as far as they are plain (a number of 1 to 8 bytes in 16),

@@ -19,11 +19,11 @@ typedef struct {
     uint32_t row;
     uint32_t column;
     perf_raw raw;
-    bool assumed;      /* that it is the same instance: see table_pair */
-    bool is_ambiguous; /* which instance it is: see table_pair */
-    bool failed;       /* what was asked for alike had an error in that sample */
-    bool others;       /* other counters are where it would be */
-    bool retold;       /* another name or type of it was told, and it may have become another since that sample */
+    bool assumed;          /* that it is the same instance: see table_pair */
+    bool is_ambiguous;     /* which instance it is: see table_pair */
+    bool failed;           /* what was asked for alike had an error in that sample */
+    bool others;           /* other counters are where it would be */
+    bool may_have_changed; /* another name or type of it was told, and it may have become another since that sample */
 } reading_place;
 
 struct readings_layout {

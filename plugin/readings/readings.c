@@ -168,13 +168,13 @@ static bool previous_operands(readings *r, unsigned flags, perf_point *previous,
         return false;
     }
     if (!r->answer.layout->find_previous(r, &place, &has_counter)) {
-        *why = place.is_ambiguous ? PERF_NONE_MOVED
-               : place.retold     ? PERF_NONE_TOLD_ANEW
-               : has_counter      ? PERF_NONE_NEW_INSTANCE
-               : place.failed     ? PERF_NONE_BEFORE_FAILED
-               : place.others     ? PERF_NONE_OTHER_COUNTERS
-               : r->may_be_there  ? PERF_NONE_BEFORE_ASSUMED
-                                  : PERF_NONE_NEW_COUNTER;
+        *why = place.is_ambiguous       ? PERF_NONE_MOVED
+               : place.may_have_changed ? PERF_NONE_TOLD_ANEW
+               : has_counter            ? PERF_NONE_NEW_INSTANCE
+               : place.failed           ? PERF_NONE_BEFORE_FAILED
+               : place.others           ? PERF_NONE_OTHER_COUNTERS
+               : r->may_be_there        ? PERF_NONE_BEFORE_ASSUMED
+                                        : PERF_NONE_NEW_COUNTER;
         return false;
     }
     previous->value = place.raw;

@@ -53,8 +53,8 @@ typedef struct {
     perf_counter_info info;        /* PerflibV2: its relations to other counters */
     bool has_other_sizes;          /* PerflibV2, of an unknown type: some value has neither 4 nor 8 bytes, */
     bool has_no_text;              /* or cannot be text */
-    bool is_retold;    /* a later packet tells another name or type: which of both it has here is not known */
-    const char *label; /* name or "#id"; NULL as long as nobody asked */
+    bool changes_later; /* a later packet tells another name or type: which of both it has here is not known */
+    const char *label;  /* name or "#id"; NULL as long as nobody asked */
 } reading_counter;
 
 /* One value. Offsets count from the answer's first byte. */
@@ -156,7 +156,7 @@ perf_result readings_result(readings *r);
 /* True if whose value it is was assumed or is not known, or what that is, from which instance of its name the result that was asked for is. */
 static inline bool readings_assumed(const readings *r)
 {
-    return r->assumed || r->at.is_nameless || r->at.is_doubtful || (r->at.counter && r->at.counter->is_retold) ||
+    return r->assumed || r->at.is_nameless || r->at.is_doubtful || (r->at.counter && r->at.counter->changes_later) ||
            (r->operands.known && r->operands.has_previous && r->operands.assumed);
 }
 

@@ -44,11 +44,11 @@ typedef struct {
 /* What it tells: the name of a set, those of its counters (or titles), types. */
 typedef enum { OF_SET, OF_COUNTERS, OF_TYPES, NUM_LIST_KINDS } list_kind;
 
-/* A language got another name. */
+/* A language got another name: the subject is another thing from then on. */
 typedef struct {
     uint32_t event;
     uint32_t since; /* event at which it last had a name of before: in between it became another thing */
-} fact_renewal;
+} name_change;
 
 /* What was learned of a server's subject. */
 typedef struct subject_facts {
@@ -56,8 +56,9 @@ typedef struct subject_facts {
     wmem_array_t *versions[PERF_NUM_FACT_KINDS]; /* fact_version, ascending events; NULL as long as there is none */
     wmem_array_t *lists
         [NUM_LIST_KINDS]; /* of a set, or what stands for all: unread_list, ascending events; NULL as long as there is none */
-    wmem_array_t *renewals; /* fact_renewal, ascending events: the subject is another thing from there on, and no name
-                             * from before is its own. NULL as long as there is none */
+    /* name_change, ascending events: the subject is another thing from there on, and no name from before is its own. NULL as long as there
+     * is none */
+    wmem_array_t *name_changes;
 } subject_facts;
 
 /* What a connection told, as long as it may prove to be to another machine. */
@@ -96,10 +97,11 @@ static subject_facts *find_facts(state_host *server, const state_subject *subjec
     return wmem_map_lookup(facts, &key);
 }
 
-/* What is known of a subject: what its server's connections told, and others that may be its as long as nothing says otherwise. */
+/* What is known of a subject of a machine. */
 typedef struct {
-    const subject_facts *own;
-    const subject_facts *others;
+    const subject_facts *own; /* told on connections that are to the machine, NULL if nothing was */
+    const subject_facts
+        *others; /* told on others of its place, which may be to it: host_commons(); NULL if nothing was */
 } learned_facts;
 
 static learned_facts find_learned(state_host *server, const state_subject *subject)
@@ -167,11 +169,11 @@ static const perf_counter_type *type_of(state_fact_kind kind, const state_fact *
     return kind == PERF_FACT_COUNTER ? perf_counter_type_find(fact->counter.type) : NULL;
 }
 
-static uint32_t latest_renewal(const subject_facts *learned, uint32_t event)
+static uint32_t latest_name_change(const subject_facts *learned, uint32_t event)
 {
-    const fact_renewal *renewal = learned->renewals ? state_event_latest(learned->renewals, event) : NULL;
+    const name_change *change = learned->name_changes ? state_event_latest(learned->name_changes, event) : NULL;
 
-    return renewal ? renewal->event : 0;
+    return change ? change->event : 0;
 }
 
 /* Stands for whatever set an answer was of that was not read at all. */
@@ -222,19 +224,19 @@ static const unread_list *first_unread(const subject_facts *learned, state_fact_
     return own && (any == NULL || own->event < any->event) ? own : any;
 }
 
-static const fact_renewal *next_renewal(const subject_facts *learned, uint32_t event)
+static const name_change *next_name_change(const subject_facts *learned, uint32_t event)
 {
-    unsigned next = learned->renewals ? state_event_count_until(learned->renewals, event) : 0;
-    bool is_there = learned->renewals && next < wmem_array_get_count(learned->renewals);
+    unsigned next = learned->name_changes ? state_event_count_until(learned->name_changes, event) : 0;
+    bool is_there = learned->name_changes && next < wmem_array_get_count(learned->name_changes);
 
-    return is_there ? wmem_array_index(learned->renewals, next) : NULL;
+    return is_there ? wmem_array_index(learned->name_changes, next) : NULL;
 }
 
 /* Until when what was told of a subject is certain, that held until an event: another language that was told before, and again after it, tells
  * that it still was the same thing. `end`: another thing begins there. */
 static uint32_t named_until(const subject_facts *learned, uint32_t until, uint32_t end)
 {
-    uint32_t before, begin = latest_renewal(learned, until);
+    uint32_t before, begin = latest_name_change(learned, until);
 
     do {
         before = until;
@@ -251,27 +253,27 @@ static uint32_t named_until(const subject_facts *learned, uint32_t until, uint32
     return until;
 }
 
-static void renew(subject_facts *learned, const fact_version *told, uint32_t last)
+static void add_name_change(subject_facts *learned, const fact_version *told, uint32_t last)
 {
-    fact_renewal renewal = {told->event, named_until(learned, last, told->event)};
+    name_change change = {told->event, named_until(learned, last, told->event)};
 
-    if (learned->renewals == NULL) {
-        learned->renewals = wmem_array_sized_new(wmem_file_scope(), sizeof renewal, 1);
+    if (learned->name_changes == NULL) {
+        learned->name_changes = wmem_array_sized_new(wmem_file_scope(), sizeof change, 1);
     }
-    wmem_array_append_one(learned->renewals, renewal);
+    wmem_array_append_one(learned->name_changes, change);
 }
 
 /* Event until which the names are certain that are known at another one, 0 without one. */
 static uint32_t names_until(const subject_facts *learned, uint32_t event)
 {
-    const fact_renewal *renewal = next_renewal(learned, event);
-    uint32_t until = 0, begin = latest_renewal(learned, event);
+    const name_change *change = next_name_change(learned, event);
+    uint32_t until = 0, begin = latest_name_change(learned, event);
 
     for (unsigned kind = PERF_FACT_ENGLISH; kind <= PERF_FACT_LOCAL; kind++) {
         const fact_version *version =
             learned->versions[kind] ? state_event_latest(learned->versions[kind], event) : NULL;
         if (version && version->event >= begin) {
-            until = MAX(until, named_until(learned, version->last, renewal ? renewal->event : NEVER));
+            until = MAX(until, named_until(learned, version->last, change ? change->event : NEVER));
         }
     }
     return until;
@@ -281,10 +283,10 @@ static uint32_t names_until(const subject_facts *learned, uint32_t event)
  * lists were read, nor is the name of those that were told with that change. */
 static bool is_of_before(const subject_facts *learned, const fact_version *name, uint32_t event)
 {
-    const fact_renewal *renewal = next_renewal(learned, event);
+    const name_change *change = next_name_change(learned, event);
     const state_host *server = learned->key.owner;
 
-    if (renewal && name->event > renewal->since) {
+    if (change && name->event > change->since) {
         return false;
     }
     uint32_t until =
@@ -307,7 +309,7 @@ static fact_version *held_version(subject_facts *learned, state_fact_kind kind, 
     wmem_array_t *versions = learned ? learned->versions[kind] : NULL;
     fact_version *newest = versions ? newest_alike(versions, kind, fact) : NULL;
     bool is_held = newest && same_fact(kind, &newest->fact, fact) &&
-                   (!is_name(kind) || newest->event >= latest_renewal(learned, event));
+                   (!is_name(kind) || newest->event >= latest_name_change(learned, event));
     const unread_list *unread = is_held ? first_unread(learned, kind, newest->last) : NULL;
 
     return is_held && (unread == NULL || unread->event > event) ? newest : NULL;
@@ -337,20 +339,21 @@ static fact_version *add_version(subject_facts *learned, state_fact_kind kind, c
         const fact_version *newest = newest_alike(*versions, kind, &told->fact);
         bool is_same = newest && same_fact(kind, &newest->fact, &told->fact);
         if (newest && !is_same && newest->event == told->event) {
-            server->renewed = NEVER; /* one answer tells both: is_told_twice() */
+            server->facts_changed = NEVER; /* one answer tells both: is_told_twice() */
         }
-        const fact_renewal *renewal = learned->renewals ? state_event_latest(learned->renewals, told->event) : NULL;
+        const name_change *change =
+            learned->name_changes ? state_event_latest(learned->name_changes, told->event) : NULL;
         const unread_list *unread = newest ? first_unread(learned, kind, newest->last) : NULL;
-        /* one of before the latest renewal is another thing's; but of one that was told just before that, or of whose language a list was not
+        /* one of before the latest name change is another thing's; but of one that was told just before that, or of whose language a list was not
          * read since, it is unknown */
         bool is_its_own =
-            newest && (renewal == NULL || newest->last > renewal->since || (unread && unread->event < told->event));
+            newest && (change == NULL || newest->last > change->since || (unread && unread->event < told->event));
         if (is_its_own && !is_same && is_name(kind) && newest->event < told->event) {
-            renew(learned, told, newest->last);
+            add_name_change(learned, told, newest->last);
         }
     }
     if (wmem_array_get_count(*versions) > 0 || server->has_unread_lists) {
-        server->renewed = MAX(server->renewed, told->event);
+        server->facts_changed = MAX(server->facts_changed, told->event);
     }
     wmem_array_append_one(*versions, *told);
     return wmem_array_index(*versions, wmem_array_get_count(*versions) - 1);
@@ -417,11 +420,11 @@ void facts_learn(state_connection *connection, state_subject subject, state_fact
         kept->fact.name = fact->name ? wmem_strdup(wmem_file_scope(), fact->name) : NULL;
         kept->fact.type = type_of(kind, fact);
         server->facts_version++;
-        server->renewed = MAX(server->renewed, owner->renewed);
+        server->facts_changed = MAX(server->facts_changed, owner->facts_changed);
     }
     owner->told++;
     if (is_told_otherwise(server, &subject, kind, fact)) {
-        server->renewed = MAX(server->renewed, event);
+        server->facts_changed = MAX(server->facts_changed, event);
     }
     const told_fact told = {learned, kind, event, frame, fact->lcid, kept->fact.name, false, NULL};
     note_told(connection, &told);
@@ -461,7 +464,7 @@ static void note_unread(state_host *server, const state_subject *subject, state_
         }
     }
     server->has_unread_lists = true;
-    server->renewed = MAX(server->renewed, unread->event);
+    server->facts_changed = MAX(server->facts_changed, unread->event);
     server->facts_version++;
 }
 
@@ -501,7 +504,7 @@ static void take_versions(subject_facts *learned, wmem_array_t *taken)
         }
         learned->versions[kind] = NULL;
     }
-    learned->renewals = NULL;
+    learned->name_changes = NULL;
 }
 
 /* Learns in the order of events what is still told of a subject, and one fact more. Of too many nothing is known. */
@@ -672,9 +675,9 @@ static uint32_t told_last(const subject_facts *learned, state_fact_kind kind, co
 static uint32_t told_until(const subject_facts *learned, state_fact_kind kind, const fact_version *version,
                            uint32_t event)
 {
-    const fact_renewal *renewal = is_name(kind) ? next_renewal(learned, event) : NULL;
+    const name_change *change = is_name(kind) ? next_name_change(learned, event) : NULL;
 
-    return is_name(kind) ? named_until(learned, told_last(learned, kind, version), renewal ? renewal->event : NEVER)
+    return is_name(kind) ? named_until(learned, told_last(learned, kind, version), change ? change->event : NEVER)
                          : told_last(learned, kind, version);
 }
 
@@ -683,7 +686,7 @@ static bool still_holds(const subject_facts *learned, state_fact_kind kind, cons
 {
     const state_host *server = learned->key.owner;
 
-    if (is_name(kind) && learned->renewals && version->event < latest_renewal(learned, event)) {
+    if (is_name(kind) && learned->name_changes && version->event < latest_name_change(learned, event)) {
         return false;
     }
     const unread_list *unread =
@@ -691,7 +694,7 @@ static bool still_holds(const subject_facts *learned, state_fact_kind kind, cons
     return unread == NULL || unread->event > event;
 }
 
-/* What held at the event; where nothing did, what was learned first after it: a name no later than the next renewal. NULL without one. */
+/* What held at the event; where nothing did, what was learned first after it: a name no later than the next name change. NULL without one. */
 static const fact_version *version_as_of(const subject_facts *learned, state_fact_kind kind, uint32_t event)
 {
     wmem_array_t *versions = learned && event != 0 ? learned->versions[kind] : NULL;
@@ -863,10 +866,10 @@ static bool may_be_of_two(const learned_facts *found, state_fact_kind kind, uint
 static bool changes_before(const subject_facts *learned, state_fact_kind kind, uint32_t since, uint32_t event)
 {
     wmem_array_t *versions = learned->versions[kind];
-    const fact_renewal *renewal = next_renewal(learned, since);
+    const name_change *change = next_name_change(learned, since);
 
     if (is_name(kind)) {
-        return renewal && renewal->since < event;
+        return change && change->since < event;
     }
     unsigned next = versions ? MAX(state_event_count_until(versions, since), 1) : 0; /* the first is no change, */
     while (versions && next < wmem_array_get_count(versions) && is_told_again(versions, kind, next)) {
@@ -939,7 +942,7 @@ static bool may_change_between(const subject_facts *learned, state_fact_kind kin
 
 bool facts_doubted(state_host *server, state_subject subject, state_fact_kind kind, uint32_t event)
 {
-    if (server->renewed <= event) {
+    if (server->facts_changed <= event) {
         return false; /* the usual case */
     }
     const learned_facts found = find_learned(server, &subject);
@@ -948,9 +951,10 @@ bool facts_doubted(state_host *server, state_subject subject, state_fact_kind ki
            is_told_twice(found.others, kind, event);
 }
 
-bool facts_renewed(state_host *server, state_subject subject, state_fact_kind kind, uint32_t since, uint32_t event)
+bool facts_may_have_changed(state_host *server, state_subject subject, state_fact_kind kind, uint32_t since,
+                            uint32_t event)
 {
-    if (server->renewed <= since) {
+    if (server->facts_changed <= since) {
         return false; /* the usual case */
     }
     const learned_facts found = find_learned(server, &subject);

@@ -89,7 +89,8 @@ bool facts_title_is(state_host *server, uint32_t title_index, const char *englis
 bool facts_doubted(state_host *server, state_subject subject, state_fact_kind kind, uint32_t event);
 
 /* True if it may have become another between two events. */
-bool facts_renewed(state_host *server, state_subject subject, state_fact_kind kind, uint32_t since, uint32_t event);
+bool facts_may_have_changed(state_host *server, state_subject subject, state_fact_kind kind, uint32_t since,
+                            uint32_t event);
 
 /* How things are called: a name, or what stands for one that is not known. Texts that are made live in `pool`. */
 const char *facts_counterset_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t event);

@@ -215,7 +215,7 @@ static void join(state_connection *connection, state_host *host)
         return;
     }
     host->facts_version = MAX(host->facts_version, from->facts_version) + 1;
-    host->renewed = MAX(host->renewed, from->renewed);
+    host->facts_changed = MAX(host->facts_changed, from->facts_changed);
     from->facts_version++;
     from->no_windows -= connection->is_no_windows;
     host->no_windows += connection->is_no_windows;

@@ -58,7 +58,7 @@ static inline unsigned left_out_marks(const readings *r, const perf_result *resu
 {
     bool is_unknown = result->none == PERF_NONE_COUNTER_NOT_KNOWN;
     bool is_untyped = is_unknown || result->none == PERF_NONE_TYPE_NOT_LEARNED;
-    bool is_named = !r->at.is_nameless && !r->at.is_doubtful && !(r->at.counter && r->at.counter->is_retold);
+    bool is_named = !r->at.is_nameless && !r->at.is_doubtful && !(r->at.counter && r->at.counter->changes_later);
     unsigned assumed = LEFT_OUT_ASSUMED | (r->assumed ? 0U : is_named ? LEFT_OUT_INSTANCE : LEFT_OUT_NAME);
 
     return (readings_assumed(r) ? assumed : 0U) | (is_untyped ? LEFT_OUT_UNTYPED : 0U) |

@@ -504,14 +504,14 @@ static void sum_up_watched(answer_view *view, const readings_answer *answer)
     }
 }
 
-static bool any_retold(const answer_view *view, const readings_answer *answer)
+static bool any_changes_later(const answer_view *view, const readings_answer *answer)
 {
-    bool is_possible = answer->server->renewed > answer->event;
+    bool is_possible = answer->server->facts_changed > answer->event;
     readings *r = is_possible ? readings_begin_for_all(view->report->pinfo->pool, answer) : NULL;
     const reading *at;
 
     while (r && (at = readings_next(r)) != NULL) {
-        if (at->counter->is_retold) {
+        if (at->counter->changes_later) {
             return true;
         }
     }
@@ -532,7 +532,7 @@ bool values_begin(answer_view *view, const readings_answer *answer, uint64_t cou
                      "Several machines answer at this address and port, and nothing tells to which of them this "
                      "connection is: it has the names that were asked for on it, and no others");
     }
-    if (any_retold(view, answer)) {
+    if (any_changes_later(view, answer)) {
         findings_add(view->report, proto_tree_get_parent(view->tree), FINDING_ORDER_ASSUMED,
                      "A later packet tells another name or type of a counter here: it became another between that "
                      "packet and the one that told before, and which of both it is here is assumed");
