@@ -97,11 +97,11 @@ static subject_facts *find_facts(state_host *server, const state_subject *subjec
     return wmem_map_lookup(facts, &key);
 }
 
-/* What is known of a subject of a machine. */
+/* What is known of a subject of a machine: what was told on connections that are to it, and on others of its place that may be to it as long as
+ * nothing says otherwise (host_commons()). NULL where nothing was. */
 typedef struct {
-    const subject_facts *own; /* told on connections that are to the machine, NULL if nothing was */
-    const subject_facts
-        *others; /* told on others of its place, which may be to it: host_commons(); NULL if nothing was */
+    const subject_facts *own;
+    const subject_facts *others;
 } learned_facts;
 
 static learned_facts find_learned(state_host *server, const state_subject *subject)
