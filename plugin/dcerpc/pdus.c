@@ -100,8 +100,8 @@ static bool is_switched_off(const char *module_name, const char *name)
     return preference && !prefs_get_bool_value(preference, pref_current);
 }
 
-/* A client may share its numbers among connections: only where segments are missing after a frame, too, or what was captured is not put together, was
- * a call lost. Where the analysis is switched off it is unknown, and it may be (`unless_analysed`). */
+/* A client may share its numbers among connections: a call was lost only where segments are missing after a frame, too, or what was captured
+ * is not put together. Where the analysis is switched off it is unknown, and it may be (`unless_analysed`). */
 static bool may_be_missing(packet_info *pinfo, const rpc_connection *connection, uint32_t frame, bool unless_analysed)
 {
     const conversation_t *conversation = find_conversation_pinfo(pinfo, 0);

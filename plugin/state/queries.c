@@ -707,15 +707,16 @@ static uint32_t event_shown(const struct state_query *query, uint32_t request_ev
     }
     /* how many blocks there are after each change; the order of changes that overlap each other is unknown */
     for (unsigned i = 0; i < count; i++) {
-        const query_step *behind = step_as_of(query, changes[i]->event);
-        uint32_t shows = blocks_as_of(behind, behind->event);
+        const query_step *after_change = step_as_of(query, changes[i]->event);
+        uint32_t shows = blocks_as_of(after_change, after_change->event);
         /* one alone whose outcome is not known either changed the number of blocks or nothing */
         bool is_known = shows != UINT32_MAX || count == 1;
-        if (!is_known || changes[i]->asked < asked_before || (shows == blocks && found > 0 && behind->epoch != last)) {
+        if (!is_known || changes[i]->asked < asked_before ||
+            (shows == blocks && found > 0 && after_change->epoch != last)) {
             return 0;
         }
-        found = found == 0 && shows == blocks ? behind->event : found;
-        last = behind->epoch;
+        found = found == 0 && shows == blocks ? after_change->event : found;
+        last = after_change->epoch;
         asked_before = changes[i]->asked;
     }
     return end->open == 0 || (end->open == 1 && count == 0) ? found : 0;
