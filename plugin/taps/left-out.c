@@ -161,7 +161,7 @@ static char *find_note(wmem_allocator_t *pool, const left_out *left, const char 
         {left->from_file, wmem_strdup_printf(pool, "%s by a type of the names file", what),
          "the capture does not hold the types; what the file says has to be true of this server"},
         {left->assumed, wmem_strdup_printf(pool, "%s of an assumed counter", what),
-         "the order tells: QueryCounterInfo, which a client calls when it begins, or calls behind it are not in the "
+         "the order tells: QueryCounterInfo, which a client calls when it begins, or calls after it are not in the "
          "capture (-z pcq,summary says of which query)"},
         {left->of_instances, wmem_strdup_printf(pool, "%s of an assumed instance", what),
          "the order tells: several instances have one name, and no id tells them apart; ask for ID Process or ID "

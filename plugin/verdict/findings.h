@@ -33,7 +33,7 @@ typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_U
     X(CALL_FAILED, "call_failed", "pcq.expert.call_failed", \
       "docs/symptoms.md says what errors mean, and which rights it takes") \
     X(NO_DATA, "no_data", NULL, "the client has to offer as much room as the answer says, and a little more") \
-    X(RESTARTED, "restarted", NULL, "why did it start again? Rates go on with the second sample behind it") \
+    X(RESTARTED, "restarted", NULL, "why did it start again? Rates go on with the second sample after it") \
     X(OTHER_MACHINE, "other_machine", NULL, "ask one machine by its own name: no rate goes over two") \
     X(FROZEN_CLOCK, "frozen_clock", NULL, "a clock that stands gives no rates: the server repeats an old answer") \
     X(BROKEN, "broken", NULL, "what ended it stands in the frame; the client has to connect again") \

@@ -316,7 +316,7 @@ void verdict_ladder_find_unread(const verdict_pair *pair, GPtrArray *findings)
          "The capture has one direction alone of what $C and $S say"},
         {VERDICT_OTHER_PORT, pair->strange_frame,
          "The capture has SMB on port $F of $S, which -d tcp.port==$F,nbss reads"},
-        {VERDICT_FROM_MIDDLE, pair->unbound_frame, "The capture begins behind the bind of $C to $S"}};
+        {VERDICT_FROM_MIDDLE, pair->unbound_frame, "The capture begins after the bind of $C to $S"}};
 
     for (unsigned i = 0; i < G_N_ELEMENTS(reasons); i++) {
         if (reasons[i].frame > 0) {
