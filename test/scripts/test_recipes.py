@@ -10,7 +10,8 @@ import subprocess
 import pytest
 
 from conftest import TOP, TSHARK
-from gen.story import answers
+from gen.stubs import REG_INFO
+from gen.story import Server, answers, ask, counter, learn, multiple, run, story
 from gen.troubles import monitor
 from test_docs import KEYS, PCAPS
 
@@ -96,7 +97,10 @@ def test_the_series_of_a_counter(shell, rows):
 def test_who_was_busy_at_a_time(shell, rows):
     """The means of that time alone, the largest first."""
     command, = recipe('Who was busy at a time')
-    command = command.replace('2026-11-21 10:02:00', '2026-11-21 10:10:30').replace('2026-11-21 10:03:00', '2026-11-21 10:10:33')
+    as_it_stands = shell(given('TZ=UTC ' + command, 'FILE', 'smb3-ntlm'))
+    assert r'\\LABDC\Processor Information(0,0)\% Processor Time' in as_it_stands and 'no ' not in as_it_stands
+    assert shell(given('TZ=UTC ' + command.replace('2026-11-21', '2027-11-21'), 'FILE', 'smb3-ntlm'), 'tshark: pcq: no call .*\n').startswith('no performance counter call ')
+    command = command.replace('2026-11-21 10:10:00', '2026-11-21 10:10:30').replace('2026-11-21 10:11:00', '2026-11-21 10:10:33')
     lines = shell(given('TZ=UTC ' + command, 'FILE', 'smb3-ntlm')).splitlines()
     results = {}
     for row in rows(PCAPS / 'smb3-ntlm.pcap', *KEYS['smb3-ntlm']):
@@ -127,6 +131,16 @@ def test_who_asks_with_which_account(shell, capture, server, interval):
         (client, named, account, samples, each), = lines
         assert (client, named, account, samples) == ('127.0.0.1', server, r'LAB\Administrator (LABCLIENT)', '10')
         assert float(each) == pytest.approx(interval, abs=1e-3)
+
+
+def test_who_asks_and_is_denied(shell):
+    """It has no query, and is named all the same."""
+    command, = recipe('Who asks with which account')
+    thing = multiple('Thing', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Count', [1]))
+    scene = story(Server([thing], denies={REG_INFO: (5, range(9))}), lambda c: learn(c, thing))
+    line, = shell(command.replace('FILE', shlex.quote(str(scene.write(shell.folder / 'denied.pcap'))))).splitlines()
+    client, server, account, *rest = line.split('|')
+    assert (client, server, rest) == ('192.0.2.10', '192.0.2.20', ['0', '-'])
 
 
 def test_watched_counters_of_a_capture(shell, rows):
@@ -173,6 +187,30 @@ def test_two_days_compared(shell, rows):
     alone = {line.split('|')[0] for line in shell(one_day_only).splitlines()}
     assert alone & (paths[0] | paths[1]) == paths[0] ^ paths[1]
     assert {line.split('|')[0] for line in shell(moved).splitlines()} == changed and changed
+
+
+class Refusing(Server):
+    """Has no counter of one set any longer."""
+    gone = None
+
+    def _add(self, query, i):
+        return 1168 if i.guid == self.gone else super()._add(query, i)
+
+
+def test_two_days_with_zeros_and_refusals(shell):
+    """A mean that was zero, a counter that is refused on the second day, and one that is as it was"""
+    def day(busy, server):
+        sets = [multiple(name, counter(1, 'PERF_COUNTER_RAWCOUNT', 'Count', lambda at, k, v=value: v))
+                for name, value in (('Busy', busy), ('Gone', 5), ('Same', 7), ('Idle', 0))]
+        server = server(sets)
+        server.gone = sets[1].guid
+        return story(server, lambda c: (learn(c, *sets), run(c, [ask(s, 1, '*') for s in sets], 4)))
+    monday, tuesday, join, one_day_only, moved = recipe('Two days compared')
+    for command, word, scene in ((monday, 'MONDAY', day(0, Server)), (tuesday, 'TUESDAY', day(21, Refusing))):
+        shell(command.replace(word, shlex.quote(str(scene.write(shell.folder / (word + '.pcap'))))))
+    shell(join)
+    sets = [{line.split('|')[0].split('\\')[3].split('(')[0] for line in shell(command).splitlines()} for command in (one_day_only, moved)]
+    assert sets == [{'Gone'}, {'Busy'}]
 
 
 def test_late_samples(shell, tmp_path):
