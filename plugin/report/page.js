@@ -262,7 +262,7 @@
             : `${time(BEGIN)} to ${time(END)}, frames ${data.first_frame} to ${data.last_frame} of the capture`);
         if (sealed > 0) {
             say(`${sealed} of ${data.verdict.monitors.length} monitors are sealed, and no key opened them: their timing is known, not their values.`);
-        } else {
+        } else if (data.first_frame > 0) {
             say(data.unread > 0 ? `${number(data.unread)} requests and responses could not be read.`
                 : 'What the calls say could be read: they are in clear, or a key opened them.');
         }
@@ -273,7 +273,7 @@
         }
         if (data.roomless > 0) say(`${number(data.roomless)} values are of counters for which there was no room.`);
         if (data.unlisted > 0) say(`${number(data.unlisted)} things more that were not given are not listed.`);
-        if (data.verdict.monitors.length > data.timelines.length) {
+        if (data.first_frame > 0 && data.verdict.monitors.length > data.timelines.length) {
             say(`${data.verdict.monitors.length - data.timelines.length} monitors have no line of time.`);
         }
         if (data.of_calls_alone) {

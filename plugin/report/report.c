@@ -248,6 +248,7 @@ static void put_missing(json_dumper *json, const report *r)
 /* What of all this is not in the page, or is assumed. */
 static void put_left_out(json_dumper *json, const report *r)
 {
+    left_out left = r->verdict->left;
     uint64_t unread = 0;
     char *note;
 
@@ -261,7 +262,10 @@ static void put_left_out(json_dumper *json, const report *r)
     put_count(json, "thinned", r->series.is_thinned);
     put_count(json, "of_calls_alone", r->of_calls_alone);
     begin_list(json, "notes");
-    for (unsigned i = 0; (note = left_out_note(&r->verdict->left, "values", i, LEFT_OUT_LONG)) != NULL; i++) {
+    if (!left.any_read && r->verdict->monitors->len > 0) { /* why nothing was read is the verdict's to say */
+        left.any_read = left.needs_no_samples = true;
+    }
+    for (unsigned i = 0; (note = left_out_note(&left, "values", i, LEFT_OUT_LONG)) != NULL; i++) {
         json_dumper_value_string(json, note);
         g_free(note);
     }
@@ -337,7 +341,7 @@ static void put_verdict(json_dumper *json, const report *r)
     json_dumper_set_member_name(json, "verdict");
     verdict_put_json(json, r->verdict);
     begin_list(json, "timelines");
-    for (unsigned i = 0; i < MIN(r->verdict->monitors->len, MOST_TIMELINES); i++) {
+    for (unsigned i = 0; r->first_frame > 0 && i < MIN(r->verdict->monitors->len, MOST_TIMELINES); i++) {
         put_timeline(json, r, g_ptr_array_index(r->verdict->monitors, i));
     }
     json_dumper_end_array(json);

@@ -138,6 +138,23 @@ def test_line_of_time_of_a_healthy_one(report):
     assert data['unread'] == data['thinned'] == data['roomless'] == data['unlisted'] == 0
 
 
+def test_of_what_was_never_read(tshark, tmp_path):
+    """A client whose connections are refused: no time and no guess beside the cause, which the verdict knows."""
+    data = page_of(tshark, tmp_path, BROKEN['syn-refused'])
+    monitor, = data['verdict']['monitors']
+    assert [f['kind'] for f in monitor['findings']] == ['refused_connection']
+    assert (data['first_frame'], data['timelines'], data['notes']) == (0, [], [])
+
+
+def test_of_nothing(tshark, tmp_path):
+    """Where nothing tells the cause, what it may be stands there."""
+    world, out = World(), tmp_path / 'report.html'
+    tshark.run('-q', '-r', world.capture.write(tmp_path / 'scene.pcap'), '-z', 'pcq,report,%s' % out)
+    data = page_data(out.read_text())
+    assert (data['first_frame'], data['timelines'], data['verdict']['monitors']) == (0, [], [])
+    assert [note[:7] for note in data['notes']] == ['no call']
+
+
 def test_of_a_wireshark_window(tshark, tmp_path):
     """Its line says where the page is."""
     capture = tmp_path / 'scene.pcap'
