@@ -34,6 +34,7 @@ static void talk_free(void *data)
     g_array_unref(talk->calls);
     g_free(talk->client);
     g_free(talk->server);
+    g_free(talk->called);
     g_free(talk->account);
     g_free(talk);
 }
@@ -69,18 +70,20 @@ static char *server_name(const tapped_call *tapped)
                                                               : g_strdup(place);
 }
 
-/* What is kept of a machine before it has a handle is in small letters. */
-static void call_server(verdict_pair *pair, const tapped_call *tapped)
+/* What is kept of a machine before it has a handle is in small letters. A pair is called by its newest name, each talk by its own. */
+static void call_server(verdict_talk *talk, const tapped_call *tapped)
 {
     enum { MOST = 40 };
     const char *machine = tapped->handle    ? tapped_handle_of(tapped->handle).machine
                           : tapped->is_hkpd ? NULL
                                             : tapped_called(tapped);
 
-    if (pair && machine && *machine && g_ascii_strcasecmp(pair->called, machine) != 0) {
-        char *name = tapped->handle || strchr(machine, '.') ? g_strdup(machine) : g_ascii_strup(machine, -1);
-        g_free(pair->called);
-        pair->called = g_utf8_substring(name, 0, MIN(g_utf8_strlen(name, -1), MOST));
+    if (machine && *machine && (talk->called == NULL || g_ascii_strcasecmp(talk->called, machine) != 0)) {
+        char *name = tapped->handle || strpbrk(machine, ".:") ? g_strdup(machine) : g_ascii_strup(machine, -1);
+        g_free(talk->called);
+        talk->called = g_utf8_substring(name, 0, MIN(g_utf8_strlen(name, -1), MOST));
+        g_free(talk->pair->called);
+        talk->pair->called = g_strdup(talk->called);
         g_free(name);
     }
 }
@@ -397,7 +400,7 @@ void verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped)
     if (connection) {
         talk->pair = connection->pair;
         verdict_ladder_note_calls(talk->pair, connection->port);
-        call_server(talk->pair, tapped);
+        call_server(talk, tapped);
     }
     if (tapped->unread && tapped->sealed.connection && strcmp(tapped->unread, TAPPED_NOISE) == 0) {
         note_noise(v, connection);

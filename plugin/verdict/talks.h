@@ -79,6 +79,7 @@ typedef struct {
 typedef struct {
     verdict_pair *pair; /* NULL: not by TCP */
     char *client, *server, *account;
+    char *called;  /* what its client calls its server, NULL: nothing else than its pair's */
     uint32_t port; /* of the client, when its first handle was opened */
     bool is_sealed, is_closed;
     bool has_handle, is_hkpd;
@@ -142,7 +143,9 @@ static inline bool verdict_overlaps(const verdict_call *call, const verdict_call
 /* What its client calls its server. */
 static inline const char *verdict_server(const verdict_monitor *monitor)
 {
-    return monitor->pair ? monitor->pair->called : verdict_first_talk(monitor)->server;
+    const verdict_talk *talk = verdict_first_talk(monitor);
+
+    return talk && talk->called ? talk->called : monitor->pair ? monitor->pair->called : talk->server;
 }
 
 static inline const char *verdict_client(const verdict_monitor *monitor)
