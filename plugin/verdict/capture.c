@@ -57,11 +57,16 @@ void verdict_capture_find(const verdict_monitor *monitor, bool lacks_some)
     uint32_t begin = is_doubtful ? 0 : first->asked_frame > 0 ? first->asked_frame : first->frame;
     uint32_t end = MAX(last->asked_frame, last->frame);
     verdict_shown lost = events_of(monitor, WIRE_LOST, false, begin, end), late = {.frames = NULL};
+    verdict_shown unasked = events_of(monitor, WIRE_UNASKED, false, begin, end);
+    requests += verdict_count_shown(&unasked);
+    verdict_forget(&unasked);
     verdict_shown cut = events_of(monitor, WIRE_CUT, false, 0, UINT32_MAX);
     if (lacks_some || is_doubtful || answers + requests > 0 || !has_samples) {
         late = lost.frames ? late : events_of(monitor, WIRE_LOST, true, begin, end);
         late.more = answers > 0 ? g_strdup_printf("answers that were not read: %u", answers) : NULL;
-        lost.more = g_strdup_printf("answers missing: %u; requests missing: %u", answers, requests);
+        lost.more = answers + requests > 0
+                        ? g_strdup_printf("answers missing: %u; requests missing: %u", answers, requests)
+                        : NULL; /* of a call of which both were lost there is no trace */
         verdict_find(monitor, VERDICT_LOST, PARTY_CAPTURE, &lost, "The capture lacks packets of $C and $S: since $T");
         verdict_find(monitor, VERDICT_OUT_OF_ORDER, PARTY_CAPTURE, &late,
                      "The capture has packets of $C and $S in the wrong order$N: since $T");

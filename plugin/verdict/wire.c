@@ -27,6 +27,7 @@
     X(FILE, "smb.file") \
     X(PATH, "smb.path") \
     X(PDU, "dcerpc.pkt_type") \
+    X(REQUEST_IN, "dcerpc.request_in") \
     X(INTERFACE, "dcerpc.cn_bind_to_uuid") \
     X(LEVEL, "dcerpc.auth_level") \
     X(ACK_RESULT, "dcerpc.cn_ack_result") \
@@ -656,9 +657,14 @@ static void see_mapper(packet *p, unsigned type)
 static void see_rpc(packet *p)
 {
     verdict_connection *connection = p->connection;
+    unsigned answers = 0;
 
     for (unsigned i = 0; field(p, SEEN_PDU, i) != NULL; i++) {
         unsigned type = number_in(p, SEEN_PDU, i);
+        bool is_asked = (type != PDU_RESP && type != PDU_FAULT) || field(p, SEEN_REQUEST_IN, answers++);
+        if (connection->has_bind && !is_asked) {
+            add_event(p, WIRE_UNASKED, 0, 0);
+        }
         if (type == PDU_BIND || type == PDU_ALTER) {
             connection->has_bind = true;
             see_bind(p);

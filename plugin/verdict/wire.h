@@ -18,6 +18,7 @@ typedef enum {
     WIRE_RESENT,      /* this one was sent before */
     WIRE_ZERO_WINDOW, /* its sender has no room */
     WIRE_ACKED_LATE,  /* acknowledges `about` half a second late, or later */
+    WIRE_UNASKED,     /* answers a call of which no request was captured */
     WIRE_CUT,         /* this one was cut when it was captured */
     WIRE_PENDING,     /* the server says that it works on `about` */
     WIRE_PIPE_FAILED, /* the answer to `about` is an error of SMB: `status` */
