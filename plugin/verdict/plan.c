@@ -527,15 +527,17 @@ static bool find_late(plan *p)
         const plan_gap *gap = &p->gaps[i];
         double usual = later_than(p, i, &is_answer);
         lacks_some |= gap->gap > LATE * p->middle && is_lossy(p, gap);
-        p->asked_late += usual > 0 && !is_answer;
-        p->answered_late += usual > 0 && is_answer;
-        if (usual > 0 && !is_told(p, gap, usual, is_answer)) {
+        bool is_late = usual > 0;
+        if (is_late && !is_told(p, gap, usual, is_answer)) {
             verdict_blame blame = verdict_fault(p->monitor, gap->before, gap->at, is_answer);
-            lacks_some |= blame.kind == VERDICT_LOST;
-            if (blame.kind != VERDICT_LOST && blame.kind != VERDICT_NUM_KINDS) {
+            is_late = blame.kind != VERDICT_LOST; /* else a sample may have been there */
+            lacks_some |= !is_late;
+            if (is_late && blame.kind != VERDICT_NUM_KINDS) {
                 add_late(p, gap, usual, &blame, &late[blame.kind][blame.party]);
             }
         }
+        p->asked_late += is_late && !is_answer;
+        p->answered_late += is_late && is_answer;
     }
     for (unsigned kind = 0; kind < VERDICT_NUM_KINDS; kind++) {
         for (unsigned party = 0; party <= PARTY_UNKNOWN; party++) {

@@ -12,7 +12,7 @@ import pytest
 import kinds
 from broken import BROKEN, CROWDED, FAR, RUNGS, STUCK, Broken
 from well import QUIET, WELL
-from world import CLIENT, SRV01, World
+from world import CLIENT, SRV01, World, ask, tale
 
 TOP = pathlib.Path(__file__).parents[2]
 
@@ -120,6 +120,32 @@ def test_nothing_to_do_with_it(said, name):
     found = said(name, QUIET[name])
     assert found.findings == found.json['monitors'] == [] and found.json['healthy'] is None, (found.lines, found.findings)
     assert len(found.lines) == 1 and len(found.lines[0]) <= MOST, found.lines
+
+
+@pytest.mark.parametrize('name, lacks', [
+    ('samples-lost', None), ('requests-lost', 'answers missing: 0; requests missing: 3'),
+    ('answers-lost-tcp', 'answers missing: 3; requests missing: 0')])
+def test_what_is_lost_makes_nobody_late(said, name, lacks):
+    """What was lost in whole leaves nothing to count."""
+    found = said(name, BROKEN[name])
+    monitor, = found.json['monitors']
+    text, = (f['text'] for f in monitor['findings'] if f['kind'] == 'lost')
+    assert (monitor['late_asked'], monitor['late_answered']) == (0, 0) and ', none late' in found.lines[-1], found.lines
+    assert text.endswith('; ' + lacks) if lacks else 'missing' not in text, text
+
+
+@pytest.mark.parametrize('name', ['client-late-tcp', 'client-late-old-loss-tcp'])
+def test_who_is_late_is_counted(said, name):
+    found = said(name, BROKEN[name])
+    assert [m['late_asked'] for m in found.json['monitors']] == [1] and ', 1 late' in found.lines[-1], found.lines
+
+
+@pytest.mark.parametrize('other', ['SRV01', 'MAIL'])
+def test_each_query_has_its_own_name_of_the_server(said, other):
+    """One machine by two names, or by one: of each query the one that it was opened with."""
+    stories = tale(8, asked=lambda m, p: [ask(m)]), tale(8, server=(other, SRV01[1]))
+    found = said('names-' + other, Broken(lambda w: [story(w) for story in stories], '', 'server'))
+    assert [re.match(r'192\.0\.2\.10 to (\w+): 8 samples', line)[1] for line in found.lines] == ['SRV01', other], found.lines
 
 
 @pytest.mark.parametrize('kind', CROWDED)
