@@ -387,8 +387,9 @@ void sealed_follow_noise(const rpc_call *call)
 
 enum { AUTH_SPNEGO = 9, AUTH_NTLM = 10, AUTH_KERBEROS = 16 };
 
-/* What was given to open a stub. tshark's -K leaves no trace but that kerberos.decrypt has to be on for it. */
-typedef enum { NO_KEY, KEY, KEYTAB, UNUSED_KEYTAB, PERHAPS_KEYTAB, NUM_GIVEN } given_key;
+/* What was given to open a stub; or that it was opened, and Wireshark gave up after that. tshark's -K leaves no trace but that
+ * kerberos.decrypt has to be on for it. */
+typedef enum { NO_KEY, KEY, KEYTAB, UNUSED_KEYTAB, PERHAPS_KEYTAB, OPENED, NUM_GIVEN } given_key;
 
 /* What seals a stub, and why it is not opened; where a key goes stands first, for a reader has to see it without scrolling. */
 typedef struct {
@@ -407,13 +408,15 @@ typedef struct {
                           "kerberos.decrypt:TRUE). " OPENED_BY(name, key), \
         [PERHAPS_KEYTAB] = "No key that fits: a keytab of -K does not, or none was given (kerberos.decrypt is on, " \
                            "kerberos.file empty). " OPENED_BY(name, key), \
+        [OPENED] = \
+            "The key given fits, and Wireshark could not take the packet apart (_ws.malformed). " SEALED_WITH(name), \
     }
 
 static const lock ntlm = {
     "NTLM", NOT_OPENED("NTLM", "NTLMSSP preferences, NT Password", "-o ntlmssp.nt_password:PASSWORD",
                        "the password of the account that logged on, or a keytab with its key",
-                       "it is another account's, the logon (NTLMSSP_NEGOTIATE to _AUTH) or a call after it is not in "
-                       "the capture, or Wireshark could not take the packet apart (_ws.malformed)")};
+                       "it is another account's, or the logon (NTLMSSP_NEGOTIATE to _AUTH) or a call after it is not "
+                       "in the capture")};
 
 static const lock kerberos = {
     "Kerberos", NOT_OPENED("Kerberos", "KRB5 preferences, keytab file",
@@ -466,7 +469,7 @@ static bool has_text(pref_t *preference)
 }
 
 /* A keytab may hold the key of an account, too, which opens NTLM. Preferences stay where they are as long as the program. */
-static given_key key_given(const lock *what)
+static given_key key_given(packet_info *pinfo, const lock *what)
 {
     static pref_t *password, *file, *decrypt; /* Kerberos' are NULL where Wireshark has none */
     static bool is_looked_up;
@@ -478,6 +481,10 @@ static given_key key_given(const lock *what)
         decrypt = preference_of("kerberos", "decrypt");
     }
     bool decrypts = decrypt && prefs_get_bool_value(decrypt, pref_current);
+    if (what == &ntlm &&
+        ws_has_data_source(pinfo, "Decrypted data")) { /* of packet-ntlmssp.c, once it has the session's key */
+        return OPENED;
+    }
     if (what == &ntlm && has_text(password)) {
         return KEY;
     }
@@ -503,11 +510,14 @@ static void show_fields(proto_item *item, tvbuff_t *tvb, const sealed_pdu *pdu, 
 
 static void explain(packet_info *pinfo, proto_item *item, tvbuff_t *tvb, const lock *what, sealed_call *call)
 {
-    static const char *const says[] = {"no key", "the key given does not fit", "the key given does not fit",
-                                       "kerberos.decrypt is off", "no key that fits"};
-    given_key given = key_given(what);
+    static const char *const says[] = {
+        "no key",           "the key given does not fit", "the key given does not fit", "kerberos.decrypt is off",
+        "no key that fits", "opened and malformed"};
+    given_key given = key_given(pinfo, what);
     findings_report report;
-    bool does_not_fit = given != NO_KEY && given != PERHAPS_KEYTAB;
+    finding_id finding = given == OPENED                              ? FINDING_NOT_DECRYPTED
+                         : given == NO_KEY || given == PERHAPS_KEYTAB ? FINDING_SEALED
+                                                                      : FINDING_KEY_DOES_NOT_FIT;
     char size[TEXT_NUMBER_SIZE];
 
     call->why = what->why[given];
@@ -519,7 +529,7 @@ static void explain(packet_info *pinfo, proto_item *item, tvbuff_t *tvb, const l
         show_fields(item, tvb, call->pdu, call->operation);
     }
     findings_begin(&report, pinfo, &perflib->expert);
-    findings_add(&report, item, does_not_fit ? FINDING_KEY_DOES_NOT_FIT : FINDING_SEALED, "%s", call->why);
+    findings_add(&report, item, finding, "%s", call->why);
     tell(pinfo, call);
 }
 
@@ -542,7 +552,7 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
         return;
     }
     if (is_of_any_key(pdu->interface, pdu->opnum)) {
-        call.why = what->why[key_given(what)];
+        call.why = what->why[key_given(pinfo, what)];
         tell(pinfo, &call);
         return;
     }

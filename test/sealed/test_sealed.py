@@ -29,6 +29,25 @@ KERBEROS = ['tcp-kerberos', 'smb3-kerberos']
 SEALED = NTLM + KERBEROS + ['big-answer']
 
 
+def unread(tshark, key):
+    """{what keeps a call from being read: how many} of a server that is asked for HKEY_PERFORMANCE_DATA"""
+    rows = tshark.fields(PCAPS / 'hkpd-sealed.pcap', ['_ws.expert.message', 'frame.number'], '-o', 'ntlmssp.nt_password:' + key,
+                         '-Y', 'pcq.expert.sealed || pcq.expert.key_does_not_fit || pcq.expert.not_decrypted')
+    return Counter('fits' if 'The key given fits' in message else 'does not fit' if 'does not fit' in message else message
+                   for message, _ in rows)
+
+
+def test_a_key_that_fits_where_wireshark_gives_up(tshark):
+    """Wireshark 4.0 makes a malformed packet of the requests that open a key, and had decrypted them."""
+    key = ['-o', 'ntlmssp.nt_password:Lab-Passw0rd']
+    malformed = [int(n) for n, in tshark.fields(PCAPS / 'hkpd-sealed.pcap', ['frame.number'], *key, '-Y', '_ws.malformed && dcerpc.opnum in {3, 32, 33}')]
+    assert malformed in ([], [27, 152]) and unread(tshark, 'Lab-Passw0rd')['fits'] == len(malformed)
+    out, err = tshark.run('-q', '-r', PCAPS / 'hkpd-sealed.pcap', *key, '-z', 'pcq,summary')
+    said = 'not read: 2; The key given fits, and Wireshark could not take the packet apart'
+    assert (said in out + err) == bool(malformed) and 'does not fit' not in out + err
+    assert set(unread(tshark, 'wrong')) == {'does not fit'}
+
+
 def with_key(name):
     return [x for k in KEYS[name + '.pcap'] for x in ('-o', k)]
 
