@@ -70,7 +70,9 @@
         const body = make('tbody', undefined, table);
         for (const row of rows) {
             const line = make('tr', undefined, body);
-            titles.forEach((_, i) => make('td', isNumber[i] ? number(row[i]) : row[i], line, isNumber[i] ? 'number' : ''));
+            titles.forEach((title, i) => {
+                make('td', isNumber[i] ? number(row[i]) : row[i], line, isNumber[i] ? 'number' : '').dataset.title = title;
+            });
         }
     }
 

@@ -87,7 +87,12 @@ def test_one_clock(page):
 def test_fits_a_telephone(page):
     page.measures(390)
     assert page.run('return [document.documentElement.scrollWidth, window.innerWidth]') == [390, 390]
+    for details in (False, True):
+        page.run('document.querySelectorAll("#monitors details").forEach((d) => { d.open = arguments[0]; })', details)
+        assert page.run('return [...document.querySelectorAll(".wide")].every((w) => w.scrollWidth <= w.clientWidth)'), 'a table goes on to the right'
+    page.run('document.querySelectorAll("#monitors details").forEach((d) => { d.open = false; })')
     page.measures(None)
+    assert page.run('return [...document.querySelectorAll("#missing tr")].every((r) => getComputedStyle(r).display === "table-row")')
 
 
 def test_dark_and_on_paper(page):
