@@ -29,6 +29,7 @@ typedef struct {
     bool is_last;
     uint16_t size;      /* of the PDU, */
     uint16_t auth_size; /* and of the token at its end */
+    uint8_t auth_level; /* 0 without a token */
     uint16_t context;
     uint16_t opnum; /* of a request */
     uint32_t call_id;
@@ -46,6 +47,7 @@ typedef struct rpc_connection {
     state_connection *copied;              /* of a copy, to whom the other connection is */
     void *sealed_query;                    /* the newest, as its interface tells queries apart */
     unsigned client;                       /* which of both ends it is */
+    uint8_t auth_level;                    /* of its latest request with a token, 0 before the first */
     state_association *association;        /* NULL as long as nobody asked: connection_association() */
     /* of dcerpc/pdus.c */
     struct rpc_asked *latest; /* request */
@@ -98,6 +100,16 @@ state_association *connection_association(rpc_connection *connection);
 
 /* One more, or one less, of its calls may change a query, was not read, and is under way. */
 void connection_count_open(rpc_connection *connection, int change);
+
+/* [MS-RPCE] 2.2.1.1.8: a level of authentication. */
+#define RPC_LEVEL_NONE 1
+#define RPC_LEVEL_PRIVACY 6
+
+/* Its calls can be denied for that alone. */
+static inline bool connection_does_not_seal(const rpc_connection *connection)
+{
+    return connection->auth_level > RPC_LEVEL_NONE && connection->auth_level < RPC_LEVEL_PRIVACY;
+}
 
 static inline uint64_t connection_context(uint16_t context)
 {

@@ -40,6 +40,11 @@ bool pdu_header_read(rpc_header *header, tvbuff_t *tvb, int at)
         .call_id = is_little ? perf_le32(bytes + 12) : (uint32_t)U16(12) << 16 | U16(14),
     };
 #undef U16
+    /* [MS-RPCE] 2.2.2.11: a type, the level and six bytes more stand before the token */
+    int trailer = header->size - header->auth_size - 8;
+    if (header->auth_size > 0 && trailer >= RPC_COMMON_HEADER_SIZE && tvb_bytes_exist(tvb, at + trailer, 2)) {
+        header->auth_level = tvb_get_uint8(tvb, at + trailer + 1);
+    }
     return header->size >= RPC_COMMON_HEADER_SIZE;
 }
 
@@ -238,6 +243,9 @@ static rpc_asked *begin_call(packet_info *pinfo, rpc_connection *connection, con
         before->waiting = 0;
     } else if (before) {
         wmem_map_remove(connection->overtaken, GUINT_TO_POINTER(header->call_id));
+    }
+    if (header->auth_level > 0) {
+        connection->auth_level = header->auth_level;
     }
     rpc_asked *call = new_call(connection);
     *call = (rpc_asked){

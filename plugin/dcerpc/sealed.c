@@ -34,9 +34,8 @@ static bool is_of_any_key(rpc_interface interface, uint16_t opnum)
 
 /* --- What a sealed PDU says in clear --------------------------------------------------------------------------- */
 
-/* [MS-RPCE] 2.2.2.11: auth_type, auth_level, auth_pad_length, reserved, auth_context_id; 2.2.1.1.8 has the level. */
+/* [MS-RPCE] 2.2.2.11: auth_type, auth_level, auth_pad_length, reserved, auth_context_id. */
 #define TRAILER_SIZE 8
-#define PKT_PRIVACY 6
 
 /* What a request has behind its header, and a fault has at least ([C706] 12.6.4). */
 #define FLAG_OBJECT 0x80
@@ -77,7 +76,7 @@ static bool read_fragment(sealed_fragment *fragment, const rpc_header *header, t
     int stub = at + RPC_HEADER_SIZE + (has_object ? OBJECT_SIZE : 0);
 
     if (header->auth_size == 0 || end < stub || header->size > (int)tvb_reported_length_remaining(tvb, at) ||
-        !tvb_bytes_exist(tvb, end, TRAILER_SIZE + 2) || tvb_get_uint8(tvb, end + 1) != PKT_PRIVACY ||
+        !tvb_bytes_exist(tvb, end, TRAILER_SIZE + 2) || tvb_get_uint8(tvb, end + 1) != RPC_LEVEL_PRIVACY ||
         tvb_get_uint8(tvb, end + 2) > end - stub) {
         return false;
     }
@@ -344,6 +343,7 @@ static void tell(packet_info *pinfo, const sealed_call *call)
         .seconds = has_pdu ? pdu->seconds : record->seconds,
         .event = record ? record->response_event : 0,
         .connection = connection,
+        .does_not_seal = connection_does_not_seal(connection),
         .server = (record ? record->to : connection_to(connection, pinfo, !pdu->key.is_response))->host,
         .handle = record ? record->handle : NULL,
         .sealed = {.uses_query = does & (SEALED_OPENS | SEALED_USES | SEALED_CLOSES)},

@@ -13,6 +13,8 @@
 
 #include <epan/to_str.h>
 
+#define ACCESS_DENIED 5
+
 /* One path, error, query and client. */
 typedef struct {
     unsigned row;
@@ -35,6 +37,14 @@ enum { COLUMNS(TABLE_NUMBER) NUM_COLUMNS };
 
 static const table_column columns_shown[] = {COLUMNS(TABLE_COLUMN)};
 
+/* A server may demand that calls are sealed, and denies those that are not whatever the account's rights. */
+static const char *meaning_of(const tapped_call *tapped, uint32_t status)
+{
+    return status == ACCESS_DENIED && tapped->has_failed && tapped->does_not_seal
+               ? "the calls are signed and not sealed: the client has to seal them (RPC_C_AUTHN_LEVEL_PKT_PRIVACY)"
+               : text_error_meaning(status);
+}
+
 static void refuse(taps_table *t, packet_info *pinfo, const tapped_call *tapped, const char *path, uint32_t status,
                    const char *error, bool assumed)
 {
@@ -52,7 +62,7 @@ static void refuse(taps_table *t, packet_info *pinfo, const tapped_call *tapped,
             t, refused->row, QUERY,
             number > 0 ? wmem_strdup_printf(pinfo->pool, "%s %u", tapped->is_hkpd ? "handle" : "query", number) : "");
         table_set_text(t, refused->row, CLIENT, client);
-        table_set_text(t, refused->row, MEANING, text_error_meaning(status));
+        table_set_text(t, refused->row, MEANING, meaning_of(tapped, status));
     }
     g_free(key);
     refused->times++;

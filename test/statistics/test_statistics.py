@@ -16,6 +16,7 @@ import pytest
 
 from conftest import TSHARK
 from gen import buffers, client, hkpd_scene, hkpd_stubs, stubs, troubles
+from gen.pcap import Rpc, SignedRpc
 from gen.scene import Scene, tcp_line
 from gen.scenes import SCENES
 from gen.server import Query
@@ -642,6 +643,16 @@ def test_calls_that_fail_as_a_whole(stat, passes):
     talk.titles()
     talk.sample(only={2})
     assert stat(scene, 'refusals', *passes) == []
+
+
+@pytest.mark.parametrize('protocol, word', [(SignedRpc, 'has to seal'), (Rpc, 'no rights')])
+def test_calls_that_are_denied_because_they_are_not_sealed(stat, passes, protocol, word):
+    """A client that signs is told to seal; of one that does neither the account may have no rights."""
+    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Count', [1]))
+    scene = story(Server([s], denies={stubs.REG_INFO: (5, range(9))}), lambda c: learn(c, s), protocol=protocol)
+    row, = stat(scene, 'refusals', *passes)
+    assert (row['Path'], row['Error'], row['Times']) == ('QueryCounterSetRegistrationInfo', 'ERROR_ACCESS_DENIED', '3')
+    assert word in row['Meaning']
 
 
 def test_two_queries_refuse_apart(stat):
