@@ -27,20 +27,23 @@ static verdict_shown events_of(const verdict_monitor *monitor, wire_kind kind, b
     return shown;
 }
 
-static bool has_book(const verdict_monitor *monitor, book_kind kind)
+/* The first frame of a book; UINT32_MAX: it has none. */
+static uint32_t first_in(const verdict_monitor *monitor, book_kind kind)
 {
+    uint32_t first = UINT32_MAX;
+
     for (unsigned i = 0; i < monitor->talks->len; i++) {
-        if (((const verdict_talk *)g_ptr_array_index(monitor->talks, i))->books[kind].shown.frames) {
-            return true;
-        }
+        const verdict_shown *shown = &((const verdict_talk *)g_ptr_array_index(monitor->talks, i))->books[kind].shown;
+        first = shown->frames ? MIN(first, shown->first) : first;
     }
-    return false;
+    return first;
 }
 
 void verdict_capture_find(const verdict_monitor *monitor, bool lacks_some)
 {
     unsigned answers = 0, requests = 0, unreadable = 0, count = monitor->calls->len;
-    bool is_doubtful = has_book(monitor, BOOK_ASSUMED) || has_book(monitor, BOOK_UNTYPED);
+    uint32_t doubt = MIN(first_in(monitor, BOOK_ASSUMED), first_in(monitor, BOOK_UNTYPED));
+    bool is_doubtful = doubt < UINT32_MAX;
     bool has_samples = monitor->figures.numbers[FIGURE_SAMPLES] > 0;
 
     if (count == 0 || monitor->pair == NULL) {
@@ -60,7 +63,9 @@ void verdict_capture_find(const verdict_monitor *monitor, bool lacks_some)
     verdict_shown unasked = events_of(monitor, WIRE_UNASKED, false, begin, end);
     requests += verdict_count_shown(&unasked);
     verdict_forget(&unasked);
-    verdict_shown cut = events_of(monitor, WIRE_CUT, false, 0, UINT32_MAX);
+    bool lacks_ends = unreadable > 0 || !has_samples || first_in(monitor, BOOK_CUT) < UINT32_MAX;
+    /* what was cut before they came may have said whose the doubtful values are, and of which type */
+    verdict_shown cut = events_of(monitor, WIRE_CUT, false, 0, lacks_ends ? UINT32_MAX : doubt);
     if (lacks_some || is_doubtful || answers + requests > 0 || !has_samples) {
         late = lost.frames ? late : events_of(monitor, WIRE_LOST, true, begin, end);
         late.more = answers > 0 ? g_strdup_printf("answers that were not read: %u", answers) : NULL;
@@ -71,7 +76,7 @@ void verdict_capture_find(const verdict_monitor *monitor, bool lacks_some)
         verdict_find(monitor, VERDICT_OUT_OF_ORDER, PARTY_CAPTURE, &late,
                      "The capture has packets of $C and $S in the wrong order$N: since $T");
     }
-    if (unreadable > 0 || !has_samples || has_book(monitor, BOOK_CUT)) {
+    if (lacks_ends || is_doubtful) {
         verdict_find(monitor, VERDICT_CUT, PARTY_CAPTURE, &cut, "The capture cuts frames of $C and $S short: since $T");
     }
     verdict_forget(&lost);

@@ -111,6 +111,7 @@ static void pair_free(void *data)
     for (unsigned i = 0; i < NUM_RUNGS; i++) {
         verdict_forget(&pair->failures[i].shown);
     }
+    verdict_forget(&pair->cut);
     g_free(pair->client);
     g_free(pair->server);
     g_free(pair->called);
@@ -310,13 +311,20 @@ void verdict_ladder_find_unread(const verdict_pair *pair, GPtrArray *findings)
         verdict_kind kind;
         uint32_t frame;
         const char *text;
-    } reasons[] = {
-        {VERDICT_CUT, pair->has_messages ? pair->cut_frame : 0, "The capture cuts frames of $C and $S short"},
-        {VERDICT_ONE_WAY, pair->has_messages ? pair->one_way_frame : 0,
-         "The capture has one direction alone of what $C and $S say"},
-        {VERDICT_OTHER_PORT, pair->strange_frame,
-         "The capture has SMB on port $F of $S, which -d tcp.port==$F,nbss reads"},
-        {VERDICT_FROM_MIDDLE, pair->unbound_frame, "The capture begins after the bind of $C to $S"}};
+    } reasons[] = {{VERDICT_ONE_WAY, pair->has_messages ? pair->one_way_frame : 0,
+                    "The capture has one direction alone of what $C and $S say"},
+                   {VERDICT_OTHER_PORT, pair->strange_frame,
+                    "The capture has SMB on port $F of $S, which -d tcp.port==$F,nbss reads"},
+                   {VERDICT_FROM_MIDDLE, pair->unbound_frame, "The capture begins after the bind of $C to $S"}};
+    verdict_shown cut = {.frames = pair->has_messages && pair->cut.frames ? g_array_copy(pair->cut.frames) : NULL,
+                         .first = pair->cut.first,
+                         .since = pair->cut.since};
+
+    if (cut.frames) {
+        verdict_say(findings, VERDICT_CUT, PARTY_CAPTURE, &cut, pair->called, pair->client,
+                    "The capture cuts frames of $C and $S short: since $T");
+        return;
+    }
 
     for (unsigned i = 0; i < G_N_ELEMENTS(reasons); i++) {
         if (reasons[i].frame > 0) {

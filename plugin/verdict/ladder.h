@@ -43,6 +43,7 @@ typedef struct verdict_pair {
     ladder_failure failures[NUM_RUNGS];
     double passed[NUM_RUNGS]; /* when it came that far the last time; 0: never */
     uint32_t reached_port;
+    verdict_shown cut; /* packets that were cut when they were captured */
     bool is_ours;
     bool has_calls;                       /* of performance counters */
     bool has_messages;                    /* of SMB or DCE/RPC, any */
@@ -53,7 +54,6 @@ typedef struct verdict_pair {
     bool is_bound;                        /* if it had one that was captured */
     double sampled;                       /* when its newest sample came */
     uint32_t encrypted_frame;             /* first packets that SMB3 encrypts and no key opens, */
-    uint32_t cut_frame;                   /* that were cut when they were captured, */
     uint32_t unbound_frame;               /* of DCE/RPC without a bind, */
     uint32_t one_way_frame;               /* of a connection of which the capture has one direction alone, */
     uint32_t strange_frame, strange_port; /* and of SMB that is not read as such; 0: none */

@@ -35,7 +35,8 @@ static health health_of(const verdict_monitor *monitor)
 
     if (worst && worst->kind < VERDICT_FIRST_NOTE) {
         bool is_unread = worst->kind == VERDICT_ONE_WAY || worst->kind == VERDICT_FROM_MIDDLE ||
-                         worst->kind == VERDICT_OTHER_PORT || worst->kind == VERDICT_OUT_OF_ORDER;
+                         worst->kind == VERDICT_OTHER_PORT || worst->kind == VERDICT_OUT_OF_ORDER ||
+                         (worst->kind == VERDICT_CUT && talk == NULL);
         return is_unread ? NOT_KNOWN : NOT_HEALTHY;
     }
     return talk == NULL || talk->is_sealed || monitor->figures.numbers[FIGURE_SAMPLES] <= 0 ? NOT_KNOWN : HEALTHY;

@@ -537,7 +537,7 @@ static void find_failures(verdict *v)
     }
     for (unsigned i = 0; (pair = verdict_ladder_at(i)) != NULL; i++) {
         verdict_monitor *first = g_hash_table_lookup(firsts, pair), *monitor = first ? first : monitor_new(none, pair);
-        bool is_cut = pair->cut_frame > 0 && pair->passed[RUNG_PIPE] > 0 && !pair->is_bound;
+        bool is_cut = pair->cut.frames && pair->passed[RUNG_PIPE] > 0 && !pair->is_bound;
         bool is_unread = is_cut || (v->talks->len == 0 && v->left.unread[0].why == NULL);
         verdict_ladder_find(pair, monitor->findings);
         if (first ? pair->one_way_frame > 0 : monitor->findings->len == 0 && is_unread) {

@@ -744,7 +744,7 @@ static tap_packet_status see(void *data _U_, packet_info *pinfo, epan_dissect_t 
                   (pinfo->destport != p.connection->client_port ||
                    strcmp(address_to_str(pinfo->pool, &pinfo->src), p.connection->pair->client) == 0);
     if (pinfo->fd->cap_len < pinfo->fd->pkt_len) {
-        p.connection->pair->cut_frame = p.connection->pair->cut_frame ? p.connection->pair->cut_frame : pinfo->num;
+        verdict_show(&p.connection->pair->cut, pinfo->num, p.when);
         add_event(&p, WIRE_CUT, 0, 0);
     }
     p.connection->pair->first_time = p.connection->pair->first_time > 0 ? p.connection->pair->first_time : p.when;

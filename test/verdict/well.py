@@ -11,7 +11,7 @@ from gen.hkpd_stubs import OPEN_HKLM, OPEN_KEY, handle_back, open_key, open_root
 from gen.pcap import WINREG, Pipe, Rpc, SealedRpc, SignedRpc
 from gen.wires import ACCEPTED, CREATE, IOCTL, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
 
-from broken import (RUNGS, STUCK, and_then, beside, bind_says, client_does_not_read, changing, crowd, first_of_two, idles, in_steps, mirrored,
+from broken import (RUNGS, STUCK, and_then, beside, bind_says, client_does_not_read, changing, crowd, cut_while_added, first_of_two, idles, in_steps, mirrored,
                     no_connection, not_in_mapper, opens, resends, smb_says)
 from gen.stubs import CLOSE
 from gen.troubles import ALL
@@ -254,6 +254,7 @@ PLANS = {
     'pairs-then-each-minute': Well(pairs_until(7, 16)),
     'pairs-then-two-alone': Well(pairs_until(9, 12)),
     'syn-again': Well(syn_again),
+    'counters-added-later': Well(lambda w: cut_while_added(w, cuts=False)),
     'lost-beside': Well(lost_beside),
     'both-ports': Well(both_ports),
     'bind-answer-lost': Well(bind_answer_lost),
