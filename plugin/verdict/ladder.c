@@ -112,6 +112,7 @@ static void pair_free(void *data)
         verdict_forget(&pair->failures[i].shown);
     }
     verdict_forget(&pair->cut);
+    verdict_forget(&pair->missed);
     g_free(pair->client);
     g_free(pair->server);
     g_free(pair->called);
@@ -153,6 +154,7 @@ static bool is_port_of_calls(const verdict_pair *pair, uint32_t port)
 void verdict_ladder_note_calls(verdict_pair *pair, uint32_t port)
 {
     pair->has_calls = true;
+    pair->call_port = port;
     if (!is_port_of_calls(pair, port)) {
         pair->tcp_port = port;
     }

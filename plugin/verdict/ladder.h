@@ -43,7 +43,9 @@ typedef struct verdict_pair {
     ladder_failure failures[NUM_RUNGS];
     double passed[NUM_RUNGS]; /* when it came that far the last time; 0: never */
     uint32_t reached_port;
-    verdict_shown cut; /* packets that were cut when they were captured */
+    verdict_shown cut;    /* packets that were cut when they were captured, */
+    verdict_shown missed; /* and the first of connections without a bind, to the port where calls were read: */
+    uint32_t call_port;   /* of the newest */
     bool is_ours;
     bool has_calls;                       /* of performance counters */
     bool has_messages;                    /* of SMB or DCE/RPC, any */

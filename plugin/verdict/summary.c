@@ -27,19 +27,32 @@ typedef struct {
     verdict *verdict;
 } summary;
 
+/* Of what was read: nothing is known of what the capture begins in the middle of. */
+static const verdict_finding *worst_of_read(const verdict_monitor *monitor)
+{
+    for (unsigned i = 0; i < monitor->findings->len; i++) {
+        const verdict_finding *finding = g_ptr_array_index(monitor->findings, i);
+        if (finding->kind != VERDICT_FROM_MIDDLE) {
+            return finding;
+        }
+    }
+    return NULL;
+}
+
 /* What is refused or failed is sealed, too: of who is well only the timing is known. */
 static health health_of(const verdict_monitor *monitor)
 {
-    const verdict_finding *worst = monitor->findings->len > 0 ? g_ptr_array_index(monitor->findings, 0) : NULL;
+    bool misses_some = verdict_has(monitor, VERDICT_FROM_MIDDLE);
+    const verdict_finding *worst = worst_of_read(monitor);
     const verdict_talk *talk = verdict_first_talk(monitor);
 
     if (worst && worst->kind < VERDICT_FIRST_NOTE) {
-        bool is_unread = worst->kind == VERDICT_ONE_WAY || worst->kind == VERDICT_FROM_MIDDLE ||
-                         worst->kind == VERDICT_OTHER_PORT || worst->kind == VERDICT_OUT_OF_ORDER ||
-                         (worst->kind == VERDICT_CUT && talk == NULL);
+        bool is_unread = worst->kind == VERDICT_ONE_WAY || worst->kind == VERDICT_OTHER_PORT ||
+                         worst->kind == VERDICT_OUT_OF_ORDER || (worst->kind == VERDICT_CUT && talk == NULL);
         return is_unread ? NOT_KNOWN : NOT_HEALTHY;
     }
-    return talk == NULL || talk->is_sealed || monitor->figures.numbers[FIGURE_SAMPLES] <= 0 ? NOT_KNOWN : HEALTHY;
+    return misses_some || talk == NULL || talk->is_sealed || monitor->figures.numbers[FIGURE_SAMPLES] <= 0 ? NOT_KNOWN
+                                                                                                           : HEALTHY;
 }
 
 static health health_of_all(const verdict *v)

@@ -523,6 +523,17 @@ static void join_talks(verdict *v)
     g_ptr_array_unref(lists);
 }
 
+/* Who was read on one connection may have spoken on others, of which nothing can be read. */
+static void find_missed(const verdict_monitor *monitor, const verdict_pair *pair)
+{
+    verdict_shown missed = {.frames = pair->missed.frames ? g_array_copy(pair->missed.frames) : NULL,
+                            .first = pair->missed.first,
+                            .since = pair->missed.since};
+
+    verdict_find(monitor, VERDICT_FROM_MIDDLE, PARTY_CAPTURE, &missed,
+                 "The capture lacks the bind of a connection of $C to $S$N: since $T");
+}
+
 /* What each pair did not reach stands with its first monitor; or for itself. */
 static void find_failures(verdict *v)
 {
@@ -542,6 +553,9 @@ static void find_failures(verdict *v)
         verdict_ladder_find(pair, monitor->findings);
         if (first ? pair->one_way_frame > 0 : monitor->findings->len == 0 && is_unread) {
             verdict_ladder_find_unread(pair, monitor->findings);
+        }
+        if (first) {
+            find_missed(first, pair);
         }
         if (!first && monitor->findings->len > 0) {
             g_ptr_array_add(v->monitors, monitor);

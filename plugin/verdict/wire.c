@@ -672,8 +672,10 @@ static void see_rpc(packet *p)
             see_bind_answer(p, type);
         } else if (connection->port == PORT_MAPPER) {
             see_mapper(p, type);
-        } else if (!connection->has_bind && connection->pair->unbound_frame == 0) {
-            connection->pair->unbound_frame = p->pinfo->num;
+        } else if (!connection->has_bind && connection->unbound.frame == 0) {
+            connection->unbound = (wire_asked){p->pinfo->num, p->when};
+            connection->pair->unbound_frame =
+                connection->pair->unbound_frame ? connection->pair->unbound_frame : p->pinfo->num;
         }
     }
 }
@@ -849,6 +851,11 @@ void verdict_wire_end(void)
         for (unsigned by = 0; by < 2; by++) {
             bool is_alone = connection->data[by] > 1 && connection->packets[!by] == 0 && !connection->has_resent;
             connection->pair->one_way_frame = is_alone ? connection->begins.frame : connection->pair->one_way_frame;
+        }
+        if (connection->unbound.frame > 0 && !connection->has_bind && connection->call_frame == 0 &&
+            connection->port == connection->pair->call_port && !connection->is_copy) {
+            verdict_show(&connection->pair->missed, connection->unbound.frame, connection->unbound.time);
+            connection->unbound.frame = 0;
         }
         end_steps(connection);
         GArray *syns = connection->is_open ? NULL : connection->syns;

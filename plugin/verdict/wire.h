@@ -62,6 +62,7 @@ typedef struct verdict_connection {
         double time;
     } unacked;                    /* the client's newest segment with data, frame 0: it is acknowledged */
     wire_asked binds;             /* a bind of ours, or a question to the endpoint mapper for it; frame 0: none waits */
+    wire_asked unbound;           /* the first of DCE/RPC, as long as no bind came; frame 0: none */
     wire_asked begins;            /* the first packet with data */
     GArray *syns;                 /* uint32_t: frames, NULL: none was captured */
     double since;                 /* of the first, */

@@ -680,6 +680,16 @@ def from_the_middle(w):
     w.since = range(1, len(w.capture.frames) + 1)
 
 
+def one_from_the_middle(mode, *parts):
+    """A monitor, and before it one whose bind was not captured."""
+    def story(w):
+        tale(16, mode=mode)(w)
+        del w.capture.frames[:60]
+        w.since = [n for n, (_, frame) in enumerate(w.capture.frames, 1) if len(frame) > 60][:1]
+        tale(8, *parts, mode=mode)(w)
+    return story
+
+
 def not_captured(*packets, also=(), mode='tcp'):
     return odd('lost', 'capture', 8, named(lost(3, *packets)), bad(), 8, also=also, mode=mode)
 
@@ -714,6 +724,8 @@ CAPTURE = {
     'requests-alone': Broken(and_then(tale(8), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
     'answers-alone': Broken(and_then(tale(8), one_direction(1)), 'one_way', 'capture', healthy=UNKNOWN),
     'from-the-middle': Broken(and_then(tale(16), from_the_middle), 'from_middle', 'capture', healthy=UNKNOWN),
+    **{'from-the-middle-beside-' + x: Broken(one_from_the_middle(x), 'from_middle', 'capture', 1, healthy=(None,)) for x in ('tcp', 'smb')},
+    'from-the-middle-beside-a-fault': Broken(one_from_the_middle('tcp', bad(takes=4.2), 8), 'answered_late', 'server', 1, also=('from_middle',)),
     'other-port': odd('other_port', ('capture', 'client', 'server'), bad(8, any=True), mode='smb', port=8445, healthy=(None,)),
 }
 
