@@ -59,6 +59,19 @@ static double median(GArray *numbers)
     return perf_median((double *)(void *)numbers->data, numbers->len);
 }
 
+/* Three of four are within this factor of their median: none are of pairs, or of two plans. */
+static bool is_even(const GArray *intervals, double middle)
+{
+    const double factor = 1.3;
+    unsigned alike = 0;
+
+    for (unsigned i = 0; i < intervals->len; i++) {
+        double interval = g_array_index(intervals, double, i);
+        alike += interval <= middle * factor && middle <= interval * factor;
+    }
+    return 4 * alike >= 3 * intervals->len;
+}
+
 /* The median of their distances from `middle`, which they become. */
 static double deviation(GArray *numbers, double middle)
 {
@@ -250,6 +263,7 @@ void verdict_figures(verdict_monitor *monitor)
     take_calls(monitor, responses);
     if (intervals->len > 0) {
         numbers[FIGURE_INTERVAL] = median(intervals);
+        monitor->is_even = is_even(intervals, numbers[FIGURE_INTERVAL]);
         numbers[FIGURE_JITTER] = deviation(intervals, numbers[FIGURE_INTERVAL]);
         numbers[FIGURE_LONGEST] = longest;
     }

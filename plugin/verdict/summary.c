@@ -127,7 +127,7 @@ static void append_pace(GString *text, const verdict_monitor *monitor)
 {
     const double *numbers = monitor->figures.numbers;
     double late = numbers[FIGURE_LATE_ASKED] + numbers[FIGURE_LATE_ANSWERED];
-    char *each = seconds_text(", each ", numbers[FIGURE_INTERVAL]);
+    char *each = seconds_text(", each ", monitor->is_even ? numbers[FIGURE_INTERVAL] : NAN);
 
     g_string_append_printf(text, "%.0f %s%s", numbers[FIGURE_SAMPLES],
                            numbers[FIGURE_SAMPLES] > 1 ? "samples" : "sample", each);

@@ -109,6 +109,7 @@ typedef struct {
     verdict_pair *pair;
     uint32_t
         number; /* of its first handle, 0 as long as the server is not known to know it; sealed ones are counted from 1 */
+    bool is_even; /* most times between its samples are about the usual one */
     GPtrArray *findings;
     figure_values figures;
 } verdict_monitor;

@@ -11,8 +11,8 @@ import pytest
 
 import kinds
 from broken import BROKEN, CROWDED, FAR, RUNGS, STUCK, Broken
-from well import QUIET, WELL
-from world import CLIENT, SRV01, World, ask, tale
+from well import QUIET, WELL, groups
+from world import CLIENT, SRV01, World, ask, good, pause, tale
 
 TOP = pathlib.Path(__file__).parents[2]
 
@@ -138,6 +138,14 @@ def test_what_is_lost_makes_nobody_late(said, name, lacks):
 def test_who_is_late_is_counted(said, name):
     found = said(name, BROKEN[name])
     assert [m['late_asked'] for m in found.json['monitors']] == [1] and ', 1 late' in found.lines[-1], found.lines
+
+
+def test_an_interval_is_said_where_there_is_one(said):
+    """Of pairs, and of two plans one after the other, no time between two samples is the usual one."""
+    stories = {'even': tale(20), 'some-missing': tale(8, pause(5), 8, pause(3), 8), 'in-pairs': groups(), 'changes': tale(10, good(10, 2))}
+    lines = {name: said('each-' + name, Broken(story, '', '')).lines[-1] for name, story in stories.items()}
+    assert [name for name, line in lines.items() if ', each 1.000 s' in line] == ['even', 'some-missing'], lines
+    assert not any(', each' in lines[name] for name in ('in-pairs', 'changes')), lines
 
 
 @pytest.mark.parametrize('other', ['SRV01', 'MAIL'])
