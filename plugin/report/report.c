@@ -298,6 +298,15 @@ static bool is_late(const verdict_monitor *monitor, const verdict_call *call)
     return false;
 }
 
+/* The capture lacks the answer. To a request at its end it may have come later. */
+static bool lacks_answer(const verdict_monitor *monitor, const verdict_call *call)
+{
+    bool is_last = call == verdict_call_at(monitor, monitor->calls->len - 1);
+
+    return call->answered <= 0 && !is_last && verdict_has(monitor, VERDICT_LOST) &&
+           !verdict_has(monitor, VERDICT_UNANSWERED);
+}
+
 static mark mark_of(const verdict_monitor *monitor, const verdict_call *call)
 {
     if (call->outcome == CALL_FAILED) {
@@ -305,6 +314,9 @@ static mark mark_of(const verdict_monitor *monitor, const verdict_call *call)
     }
     if (!call->asks || call->outcome == CALL_PROBE) {
         return MARK_NONE;
+    }
+    if (lacks_answer(monitor, call)) {
+        return MARK_LOST;
     }
     return call->outcome != CALL_SAMPLE ? MARK_NO_DATA : is_late(monitor, call) ? MARK_LATE : MARK_SAMPLE;
 }
@@ -497,11 +509,15 @@ static char *path_of_page(const packet_info *pinfo)
     const char *folder = g_get_user_special_dir(G_USER_DIRECTORY_DOWNLOAD);
     GDateTime *first = g_date_time_new_from_unix_utc((int64_t)nstime_to_sec(&pinfo->abs_ts));
     char *name = first ? g_date_time_format(first, "counters-%Y-%m-%d-%H%M%S.html") : g_strdup("counters.html");
-    char *path = g_build_filename(folder ? folder : g_get_home_dir(), name, NULL);
+    char *unnamed = g_build_filename(g_get_home_dir(), "Downloads", NULL); /* where no user-dirs.dirs names it */
+
+    folder = folder ? folder : g_file_test(unnamed, G_FILE_TEST_IS_DIR) ? unnamed : g_get_home_dir();
+    char *path = g_build_filename(folder, name, NULL);
 
     if (first) {
         g_date_time_unref(first);
     }
+    g_free(unnamed);
     g_free(name);
     return path;
 }

@@ -113,7 +113,7 @@ ANSWERED, LATE, NO_DATA, LOST, AGAIN, FAILED = '123456'
 
 @pytest.mark.parametrize('name, mark, count', [
     ('client-late-tcp', LATE, 1), ('server-late-sealed', LATE, 1), ('server-slow-tcp', LATE, 10), ('server-late-hkpd', LATE, 1),
-    ('answers-lost-tcp', LOST, 1), ('request-resent-tcp', LOST, 1), ('server-restarted-tcp', AGAIN, 1), ('data-not-found', FAILED, 8),
+    ('answers-lost-tcp', LOST, 3), ('request-resent-tcp', LOST, 1), ('server-restarted-tcp', AGAIN, 1), ('data-not-found', FAILED, 8),
     ('server-hangs-tcp', NO_DATA, 1)])
 def test_line_of_time(tshark, tmp_path, name, mark, count):
     """Of a monitor that is broken: what is marked, and that nothing else is; and the verdict stands there as it is."""
@@ -128,6 +128,16 @@ def test_line_of_time(tshark, tmp_path, name, mark, count):
     samples = sum(monitor['samples'] for monitor in data['verdict']['monitors'])
     assert 0.7 * samples <= places.count(ANSWERED) + places.count(LATE) <= samples + 1
     assert set(places) <= {'0', ANSWERED, mark, NO_DATA}
+
+
+@pytest.mark.parametrize('name', ['answers-lost-tcp', 'answers-lost-hkpd'])
+def test_each_answer_that_the_capture_lost(tshark, tmp_path, name):
+    """Three answers, each marked as lost, and none as what the server did not answer."""
+    data = page_of(tshark, tmp_path, BROKEN[name])
+    (_, places), = data['timelines']
+    monitor, = data['verdict']['monitors']
+    assert 'lost' in [f['kind'] for f in monitor['findings']] and NO_DATA not in places
+    assert places.count(LOST) == 3
 
 
 def test_line_of_time_of_a_healthy_one(report):
@@ -164,6 +174,19 @@ def test_of_a_wireshark_window(tshark, tmp_path):
     path, = re.findall(r'^(/.*/counters-\d{4}-\d\d-\d\d-\d{6}\.html) ', text, re.M)
     with open(path) as page:
         assert page_data(page.read()) == page_data((tmp_path / 'report.html').read_text())
+
+
+def test_where_a_window_writes(tshark, tmp_path):
+    """Into the folder of downloads, whether or not a file names it; else into the user's home."""
+    capture = tmp_path / 'scene.pcap'
+    whole_session().write(capture)
+    home = tmp_path / 'home'
+    home.mkdir()
+    for folder in (home, home / 'Downloads'):
+        folder.mkdir(exist_ok=True)
+        done = tshark.start('-q', '-r', capture, '-z', 'pcq,page', env=dict(tshark.env, HOME=str(home)))
+        path, = re.findall(r'^(/.*)/counters-[-\d]+\.html ', done.stdout.decode(), re.M)
+        assert path == str(folder) and len(list(folder.glob('counters-*.html'))) == 1
 
 
 def test_as_an_object(tshark, tmp_path, passes):
