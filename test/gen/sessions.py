@@ -482,12 +482,15 @@ DISTURBED = 'cut', 'swapped', 'dropped', 'doubled'
 
 
 def disturb(scene, world, first, seed):
-    """Frames from `first` on, one in twenty that carries data, are cut, swapped with the one before, dropped, or are there twice."""
+    """Frames from `first` on, one in twenty that carries data, are cut, swapped with the one before, dropped, or are there twice. Never two
+    in a row are dropped: of a list of names whose request and answer are not there nobody knows (docs/limits.md)."""
     pick, capture = random.Random('%d frames' % seed), scene.capture
     way, old, out = pick.choice(DISTURBED), [(n, capture.cut.get(n)) for n in range(first, len(capture.frames) + 1)], []
+    whole = True
     for number, cut in old:
         size = len(capture.frames[number - 1][1])
-        chosen = size > 54 and pick.random() < .05
+        chosen = size > 54 and pick.random() < .05 and (whole or way != 'dropped')
+        whole = not chosen
         if chosen and way == 'cut':
             cut = min(cut or size, 54 + pick.choice([0, 16, 24, 30, 60, 100, pick.randint(0, 400)]))
         out += [(number, cut)] * (0 if chosen and way == 'dropped' else 2 if chosen and way == 'doubled' else 1)
