@@ -852,8 +852,9 @@ void verdict_wire_end(void)
             bool is_alone = connection->data[by] > 1 && connection->packets[!by] == 0 && !connection->has_resent;
             connection->pair->one_way_frame = is_alone ? connection->begins.frame : connection->pair->one_way_frame;
         }
+        /* pipes of SMB may be any: their names were not captured */
         if (connection->unbound.frame > 0 && !connection->has_bind && connection->call_frame == 0 &&
-            connection->port == connection->pair->call_port && !connection->is_copy) {
+            connection->port == connection->pair->call_port && connection->asked == NULL && !connection->is_copy) {
             verdict_show(&connection->pair->missed, connection->unbound.frame, connection->unbound.time);
             connection->unbound.frame = 0;
         }

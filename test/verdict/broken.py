@@ -189,7 +189,7 @@ MOST = 'tcp', 'smb', 'sealed', 'sealed-smb', 'sealed-hkpd', 'sealed-hkpd-smb', '
 LATE = {
     **{'client-late-' + x: client_late(8, pause(5), bad(), 8, mode=x) for x in MOST if x not in ('poller', 'connects')},
     'client-late-mirrored': client_late(mirrored(tale(8, pause(5), bad(), 8)), count=None),
-    **{'client-late-captured-in-two-places-' + x: client_late(mirrored(tale(8, pause(5), bad(), 8, mode=x), 1000), count=None) for x in ('tcp', 'smb')},
+    **{'client-late-captured-in-two-places-' + x: client_late(mirrored(tale(8, pause(5), bad(), 8, mode=x), 1000), count=None) for x in ('tcp',)},
     **{'second-of-a-pair-missed-' + x: client_late(broken_pair(mode=x)) for x in ('tcp', 'hkpd', 'sealed')},
     **{'second-of-a-pair-late-' + x: client_late(broken_pair(behind=15, mode=x)) for x in ('tcp', 'hkpd', 'sealed')},
     'client-late-by-an-hour': client_late(8, pause(3600), bad(), 8),
@@ -724,7 +724,7 @@ CAPTURE = {
     'requests-alone': Broken(and_then(tale(8), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
     'answers-alone': Broken(and_then(tale(8), one_direction(1)), 'one_way', 'capture', healthy=UNKNOWN),
     'from-the-middle': Broken(and_then(tale(16), from_the_middle), 'from_middle', 'capture', healthy=UNKNOWN),
-    **{'from-the-middle-beside-' + x: Broken(one_from_the_middle(x), 'from_middle', 'capture', 1, healthy=(None,)) for x in ('tcp', 'smb')},
+    'from-the-middle-beside': Broken(one_from_the_middle('tcp'), 'from_middle', 'capture', 1, healthy=(None,)),
     'from-the-middle-beside-a-fault': Broken(one_from_the_middle('tcp', bad(takes=4.2), 8), 'answered_late', 'server', 1, also=('from_middle',)),
     'other-port': odd('other_port', ('capture', 'client', 'server'), bad(8, any=True), mode='smb', port=8445, healthy=(None,)),
 }

@@ -12,7 +12,7 @@ from gen.pcap import WINREG, Pipe, Rpc, SealedRpc, SignedRpc
 from gen.wires import ACCEPTED, CREATE, IOCTL, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
 
 from broken import (RUNGS, STUCK, and_then, beside, bind_says, client_does_not_read, changing, crowd, cut_while_added, first_of_two, idles, in_steps, mirrored,
-                    no_connection, not_in_mapper, opens, resends, smb_says)
+                    no_connection, not_in_mapper, one_from_the_middle, opens, resends, smb_says)
 from gen.stubs import CLOSE
 from gen.troubles import ALL
 from world import CLIENT, MODES, OTHER, SRV01, SRV02, attempt, count, gone, good, leaves, pause, start, swapped, tale, together, windows
@@ -418,5 +418,6 @@ NOISE = {
 QUIET = {name: Well(lambda w, rung=rung: rung(w, SRV01), healthy=None) for name, rung in
          {**NOISE, 'syn-among-others': among_others, **{name: rung for name, (rung, *_) in STUCK.items()}}.items()}
 BESIDE = {name + '-beside': Well(beside(rung)) for name, rung in NOISE.items()}
+BESIDE['pipe-of-before-beside'] = Well(one_from_the_middle('smb'))
 
 WELL = {**PLANS, **THROUGH, **BESIDE}
