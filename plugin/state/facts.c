@@ -889,7 +889,7 @@ static const fact_version *first_version(const subject_facts *learned, state_fac
     return first == NULL || (local && local->event < first->event) ? local : first;
 }
 
-static bool is_told_behind(const subject_facts *learned, state_fact_kind kind, uint32_t event)
+static bool is_told_after(const subject_facts *learned, state_fact_kind kind, uint32_t event)
 {
     wmem_array_t *versions = learned->versions[kind];
 
@@ -911,8 +911,8 @@ static bool is_doubted(const subject_facts *learned, state_fact_kind kind, uint3
         return is_doubted(learned, PERF_FACT_LOCAL, event);
     }
     if (version == NULL || version->event > event) { /* it is not known until it was told again: perhaps as another */
-        return is_told_behind(learned, kind, event) ||
-               (is_name(kind) && is_told_behind(learned, PERF_FACT_ENGLISH, event));
+        return is_told_after(learned, kind, event) ||
+               (is_name(kind) && is_told_after(learned, PERF_FACT_ENGLISH, event));
     }
     unread = first_unread(learned, kind, version->last);
     return unread && (unread->event <= event || told_until(learned, kind, version, event) < event);
