@@ -92,8 +92,15 @@ static int compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-double perf_median(double *numbers, size_t count)
+double perf_median(const double *numbers, size_t count)
 {
-    qsort(numbers, count, sizeof *numbers, compare);
-    return numbers[(count - 1) / 2] / 2 + numbers[count / 2] / 2;
+    double *sorted = count > 0 ? malloc(count * sizeof *sorted) : NULL, middle = 0;
+
+    if (sorted) {
+        memcpy(sorted, numbers, count * sizeof *sorted);
+        qsort(sorted, count, sizeof *sorted, compare);
+        middle = sorted[(count - 1) / 2] / 2 + sorted[count / 2] / 2;
+    }
+    free(sorted);
+    return middle;
 }

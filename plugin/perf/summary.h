@@ -23,8 +23,8 @@ typedef struct perf_summary {
 void perf_summary_add(perf_summary *summary, double value);
 double perf_summary_mean(const perf_summary *summary);
 
-/* The middle one of `count` numbers, which are at least one and get sorted; the mean of the two middle ones of an even count. */
-double perf_median(double *numbers, size_t count);
+/* The middle one of `count` numbers; the mean of the two middle ones of an even count; 0 without numbers or memory. */
+double perf_median(const double *numbers, size_t count);
 
 /* Median of the newest numbers while more come, in bounded memory and time. */
 #define PERF_SPREAD_NEWEST 256

@@ -53,21 +53,19 @@ static void take_intervals(const verdict_monitor *monitor, GArray *intervals, do
     }
 }
 
-/* Of numbers, which get sorted. */
-static double median(GArray *numbers)
+static double median(const GArray *numbers)
 {
-    return perf_median((double *)(void *)numbers->data, numbers->len);
+    return perf_median(&g_array_index(numbers, const double, 0), numbers->len);
 }
 
-/* Three of four are within this factor of their median: none are of pairs, or of two plans. */
+/* Three of four are like their median: none are of pairs, or of two plans. */
 static bool is_even(const GArray *intervals, double middle)
 {
-    const double factor = 1.3;
     unsigned alike = 0;
 
     for (unsigned i = 0; i < intervals->len; i++) {
         double interval = g_array_index(intervals, double, i);
-        alike += interval <= middle * factor && middle <= interval * factor;
+        alike += interval <= middle * VERDICT_ALIKE && middle <= interval * VERDICT_ALIKE;
     }
     return 4 * alike >= 3 * intervals->len;
 }

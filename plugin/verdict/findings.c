@@ -88,6 +88,12 @@ void verdict_forget(verdict_shown *shown)
     g_clear_pointer(&shown->more, g_free);
 }
 
+verdict_shown verdict_shown_again(const verdict_shown *shown)
+{
+    return (verdict_shown){
+        .frames = shown->frames ? g_array_copy(shown->frames) : NULL, .first = shown->first, .since = shown->since};
+}
+
 static char *time_text(double when, bool is_utc, const char *format)
 {
     GDateTime *date =

@@ -108,6 +108,9 @@ typedef struct {
 void verdict_show(verdict_shown *shown, uint32_t frame, double when);
 void verdict_forget(verdict_shown *shown);
 
+/* The same frames once more, without `which` and `more`. */
+verdict_shown verdict_shown_again(const verdict_shown *shown);
+
 static inline unsigned verdict_count_shown(const verdict_shown *shown)
 {
     return shown->frames ? shown->frames->len : 0;

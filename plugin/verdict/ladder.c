@@ -272,10 +272,8 @@ static void say(const verdict_pair *pair, ladder_rung rung, const ladder_failure
                                          : g_strdup("");
     char *text = g_strconcat(outcomes[row].text, strstr(outcomes[row].text, "$C") ? "," : ": $C", " since $T", rest,
                              "|", name, NULL);
-    verdict_shown shown = {.frames = g_array_copy(failure->shown.frames),
-                           .first = failure->shown.first,
-                           .since = failure->shown.since,
-                           .which = g_strdup_printf("%u", failure->port)};
+    verdict_shown shown = verdict_shown_again(&failure->shown);
+    shown.which = g_strdup_printf("%u", failure->port);
     verdict_say(findings, outcomes[row].kind, outcomes[row].party, &shown, pair->called, pair->client, text);
     g_free(text);
     g_free(name);
@@ -318,11 +316,9 @@ void verdict_ladder_find_unread(const verdict_pair *pair, GPtrArray *findings)
                    {VERDICT_OTHER_PORT, pair->strange_frame,
                     "The capture has SMB on port $F of $S, which -d tcp.port==$F,nbss reads"},
                    {VERDICT_FROM_MIDDLE, pair->unbound_frame, "The capture begins after the bind of $C to $S"}};
-    verdict_shown cut = {.frames = pair->has_messages && pair->cut.frames ? g_array_copy(pair->cut.frames) : NULL,
-                         .first = pair->cut.first,
-                         .since = pair->cut.since};
 
-    if (cut.frames) {
+    if (pair->has_messages && pair->cut.frames) {
+        verdict_shown cut = verdict_shown_again(&pair->cut);
         verdict_say(findings, VERDICT_CUT, PARTY_CAPTURE, &cut, pair->called, pair->client,
                     "The capture cuts frames of $C and $S short: since $T");
         return;

@@ -9,6 +9,8 @@
  */
 #include "verdict/fault.h"
 
+#include "perf/summary.h"
+
 #include <math.h>
 
 /* A time is late from so many times the usual one on; there have to be so many that recur, and so many to each side are looked at. */
@@ -21,8 +23,7 @@
 #define FEWEST_PAIRS 4
 #define PAIRS_KEPT 5
 
-/* Times within this factor are one; a list of them ends at twice its first. */
-#define ALIKE 1.3
+/* Times within VERDICT_ALIKE are one; a list of them ends at twice its first. */
 #define ALIKE_SECONDS 0.05
 
 /* Answers are slow for good if nine of ten from one on take so many times as long as the first ones, and this many seconds longer, or
@@ -82,18 +83,6 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median(const double *numbers, unsigned count)
-{
-    double *sorted = g_memdup2(numbers, count * sizeof *sorted), middle = 0;
-
-    if (count > 0) {
-        qsort(sorted, count, sizeof *sorted, compare_numbers);
-        middle = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
-    }
-    g_free(sorted);
-    return middle;
-}
-
 /* Samples of HKEY_PERFORMANCE_DATA that answer other questions have a plan of their own. */
 static void take_gaps(plan *p)
 {
@@ -141,7 +130,7 @@ static void take_waits_off(plan *p)
         for (unsigned n = begin; n < end; n++) {
             waits[n - begin] = p->gaps[n].wait;
         }
-        take_wait_off(&p->gaps[i], median(waits, end - begin));
+        take_wait_off(&p->gaps[i], perf_median(waits, end - begin));
     }
 }
 
@@ -188,7 +177,7 @@ static void find_recurring(plan *p)
     qsort(sorted, count, sizeof *sorted, compare_gaps);
     for (unsigned i = 1; i <= count; i++) {
         double own = i < count ? sorted[i]->own : INFINITY;
-        if (own <= sorted[i - 1]->own * ALIKE + ALIKE_SECONDS && own <= 2 * sorted[begin]->own) {
+        if (own <= sorted[i - 1]->own * VERDICT_ALIKE + ALIKE_SECONDS && own <= 2 * sorted[begin]->own) {
             continue;
         }
         bool recurs = is_recurring(&sorted[begin], i - begin, count);
@@ -201,7 +190,7 @@ static void find_recurring(plan *p)
 
 static bool is_long(const plan *p, unsigned number)
 {
-    return p->gaps[number].recurs && p->gaps[number].own * ALIKE >= p->usual;
+    return p->gaps[number].recurs && p->gaps[number].own * VERDICT_ALIKE >= p->usual;
 }
 
 /* After each long time comes a short one: the samples come in pairs. */
@@ -246,7 +235,7 @@ static double usual_gap(const plan *p, bool with_excused, unsigned begin, unsign
             gaps[count++] = gap->gap;
         }
     }
-    double usual = median(gaps, count);
+    double usual = perf_median(gaps, count);
     g_free(gaps);
     return usual;
 }
@@ -331,7 +320,7 @@ static void say_slow(const plan *p, const responses *r, unsigned from, unsigned 
     unsigned first = r->calls[from], last = r->calls[end - 1], late_acks = 0, pending = 0;
     const verdict_call *call = verdict_call_at(monitor, first);
     double gap_before = usual_gap(p, false, 0, first > 0 ? first - 1 : 0), gap_after = usual_gap(p, false, first, last);
-    const char *after = verdict_seconds(pool, median(&r->seconds[from], end - from)), *before = "", *rate = "";
+    const char *after = verdict_seconds(pool, perf_median(&r->seconds[from], end - from)), *before = "", *rate = "";
 
     for (unsigned i = from; i < end; i++) {
         const verdict_call *slow = verdict_call_at(monitor, r->calls[i]);
@@ -342,9 +331,9 @@ static void say_slow(const plan *p, const responses *r, unsigned from, unsigned 
     bool acks_alone = call->connection && call->connection->acks_alone;
     bool is_network = 2 * late_acks > end - from && acks_alone;
     if (from > 0) {
-        before = wmem_strconcat(pool, ", not ", verdict_seconds(pool, median(r->seconds, from)), NULL);
+        before = wmem_strconcat(pool, ", not ", verdict_seconds(pool, perf_median(r->seconds, from)), NULL);
     }
-    if (gap_after > ALIKE * gap_before && gap_before > 0) {
+    if (gap_after > VERDICT_ALIKE * gap_before && gap_before > 0) {
         rate = wmem_strdup_printf(pool, "; $C gets 1 sample each %s, not each %s", verdict_seconds(pool, gap_after),
                                   verdict_seconds(pool, gap_before));
     }
@@ -361,7 +350,7 @@ static void say_slow(const plan *p, const responses *r, unsigned from, unsigned 
 static void find_slow(plan *p)
 {
     responses r = take_responses(p->monitor);
-    double before = median(r.seconds, MIN(r.count, FIRST_ONES)), usual = usual_gap(p, false, 0, UINT_MAX);
+    double before = perf_median(r.seconds, MIN(r.count, FIRST_ONES)), usual = usual_gap(p, false, 0, UINT_MAX);
     unsigned end = r.count, from = slow_from(&r, MAX(SLOW * before, before + SLOW_SECONDS), &end);
 
     if (from == r.count && r.count > FEWEST && before >= SLOW_ALWAYS && before >= usual / 2) {
@@ -369,7 +358,7 @@ static void find_slow(plan *p)
         end = r.count;
     }
     if (from < r.count) {
-        p->slow = median(&r.seconds[from], end - from);
+        p->slow = perf_median(&r.seconds[from], end - from);
         say_slow(p, &r, from, end);
         for (unsigned i = 0; i < p->count; i++) {
             plan_gap *gap = &p->gaps[i];
@@ -453,7 +442,7 @@ static double later_than(const plan *p, unsigned number, bool *is_answer)
     bool is_second = p->pair > 0 && number > 0 && number < p->last_pair && !gap->is_excused && is_long(p, number - 1);
     double before = gap->is_excused ? 0 : longest_beside(p, number, -1),
            after = gap->is_excused ? 0 : longest_beside(p, number, 1);
-    bool has_changed = before > 0 && after > 0 && (before > ALIKE * after || after > ALIKE * before);
+    bool has_changed = before > 0 && after > 0 && (before > VERDICT_ALIKE * after || after > VERDICT_ALIKE * before);
     double usual = is_second ? p->pair : gap->is_excused ? p->middle : MAX(before, after);
     double most = LATE * usual + (is_second ? ALIKE_SECONDS : 0), excess = gap->wait - gap->usual_wait;
 
@@ -462,7 +451,7 @@ static double later_than(const plan *p, unsigned number, bool *is_answer)
         *is_answer = true;
         return MAX(usual, gap->own);
     }
-    if (usual <= 0 || gap->gap <= most || (!is_second && gap->gap <= ALIKE * p->middle) ||
+    if (usual <= 0 || gap->gap <= most || (!is_second && gap->gap <= VERDICT_ALIKE * p->middle) ||
         (!*is_answer && is_in_time_there(p, gap, most))) {
         return 0;
     }

@@ -526,9 +526,7 @@ static void join_talks(verdict *v)
 /* Who was read on one connection may have spoken on others, of which nothing can be read. */
 static void find_missed(const verdict_monitor *monitor, const verdict_pair *pair)
 {
-    verdict_shown missed = {.frames = pair->missed.frames ? g_array_copy(pair->missed.frames) : NULL,
-                            .first = pair->missed.first,
-                            .since = pair->missed.since};
+    verdict_shown missed = verdict_shown_again(&pair->missed);
 
     verdict_find(monitor, VERDICT_FROM_MIDDLE, PARTY_CAPTURE, &missed,
                  "The capture lacks the bind of a connection of $C to $S$N: since $T");

@@ -15,6 +15,9 @@
 
 #include "taps/left-out.h"
 
+/* Times between samples within this factor of each other are the same. */
+#define VERDICT_ALIKE 1.3
+
 typedef enum {
     CALL_WAITS,   /* for its answer */
     CALL_DONE,    /* answered, and it asked for no data */
