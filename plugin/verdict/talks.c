@@ -269,7 +269,7 @@ static void record_call(verdict_talk *talk, packet_info *pinfo, const tapped_cal
     double now = nstime_to_sec(&pinfo->abs_ts);
 
     call->connection = connection;
-    call->subject = tapped->request_code;
+    call->subject = wmem_strong_hash((const uint8_t *)&tapped->request_code, sizeof tapped->request_code);
     call->subject += tapped->subject ? 31 * wmem_strong_hash(tapped->subject, tapped->subject_size) : 0;
     if (!tapped->is_response) {
         call->asked = now;
