@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from bench import all_of, callgrind
 from shapes import MARKER, Capture
-from gen.hostile import HOSTILE, SCALE, counters_query
+from gen.hostile import HOSTILE, SCALE, Pcq, counters_query
 from gen.mutate import own_servers
 
 
@@ -47,7 +47,7 @@ def combined(names, sizes, path):
     """-> the bytes of each capture in each size, in the order of the file"""
     parts, everything = [], Capture()
     # Who opens the file is not counted; and there is a name to write.
-    for _, frame in counters_query().capture.frames:
+    for _, frame in counters_query(Pcq()).capture.frames:
         everything.add(frame)
     everything.add(MARKER)
     for name in names:

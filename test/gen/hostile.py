@@ -25,16 +25,16 @@ ROOM = 1 << 26
 NOW = 134351767437550592
 
 
-def hostile(make, scale=16000):
-    """Registers make(size) -> Capture under its function's name; make(p, size) has a connection of PerflibV2, make(h, size) of the registry."""
-    name, talks = make.__name__.replace('_', '-'), make.__code__.co_varnames[0] != 'size'
-
+def hostile(make, scale=16000, name=None):
+    """Registers make(p, size) under its function's name; p is a connection of PerflibV2, r one whose answers may repeat, h one of
+    the registry, c a capture without any."""
     def talk(size):
-        line = Hkpd() if make.__code__.co_varnames[0] == 'h' else Pcq()
+        line = {'p': Pcq, 'r': lambda: Pcq(repeat=True), 'h': Hkpd, 'c': Capture}[make.__code__.co_varnames[0]]()
         make(line, size)
-        return line.capture
-    HOSTILE[name], SCALE[name] = talk if talks else make, scale
-    return HOSTILE[name]
+        return getattr(line, 'capture', line)
+    name = name or make.__name__.replace('_', '-')
+    HOSTILE[name], SCALE[name] = talk, scale
+    return talk
 
 
 def slowly(make):
@@ -104,14 +104,13 @@ class Pcq:
     def data(self, *blocks):
         return self.call(6, self.handle + struct.pack('<I', ROOM), self.counter_data(*blocks))
 
-    def counter_data(self, *blocks):
-        """The answer, a second later than the one before."""
+    def counter_data(self, *blocks, time=None):
+        """The answer, a second later than the one before, or at this time."""
         self.time += 1
-        body = b''.join(blocks)
-        if len(body) >= 16 and not self.repeat:
+        now, body = self.time if time is None else time, b''.join(blocks)
+        if len(body) >= 16 and not self.repeat and time is None:
             body = body[:12] + struct.pack('<I', self.time) + body[16:]     # PERF_COUNTER_HEADER.dwReserved
-        head = struct.pack('<2I3Q8H', 48 + len(body), len(blocks), self.time * 10 ** 7, NOW + self.time * 10 ** 7,
-                           10 ** 7, 2026, 9, 2, 29, 17, 32, 23, 0)
+        head = struct.pack('<2I3Q8H', 48 + len(body), len(blocks), now * 10 ** 7, NOW + now * 10 ** 7, 10 ** 7, 2026, 9, 2, 29, 17, 32, 23, 0)
         return self.returned(head + body)
 
 
@@ -159,66 +158,61 @@ def string_table(entries, blob):
     return data
 
 
-def counters_query(size=None, machine='\\\\SRV', counters=10, name='Set'):
-    """A server that knows a set of counters, and a query of all of them."""
-    p = Pcq()
-    p.registration(9, utf16(name))
-    p.counters(range(counters))
+def asked(p, added, answers=(), counters=None, kind=BULK_COUNT, info=None, machine='\\\\SRV'):
+    """A query of `added`, of a set whose counters were told or not, and these answers: lists of blocks."""
+    if counters is not None:
+        p.counters(counters, kind=kind)
     p.open(machine)
-    p.change([identifier()])
+    p.change(added)
+    if info:
+        p.info(info)
+    for blocks in answers:
+        p.data(*blocks)
+
+
+def counters_query(p, counters=10, answers=(), name='Set', **how):
+    """A server that knows a set of counters, and a query of all of them."""
+    p.registration(9, utf16(name))
+    asked(p, [identifier()], answers, range(counters), **how)
     return p
 
 
-# 1: what is long once is written for each value.
+def twice(blocks):
+    """blocks(number of the answer)"""
+    return [blocks(0), blocks(1)]
+
+
+def identifiers(count, **how):
+    return [identifier(i, None, **{name: x(i) for name, x in how.items()}) for i in range(count)]
+
+
+def single(count=1, first=0):
+    """So many blocks of one value."""
+    return [block(1, values(1, first))] * count
+
+
+def sized_text(size):
+    """A block of one value that is a text."""
+    text = utf16('t' * size, 8)
+    return struct.pack('<2I', len(text), 8 + len(text)) + text
+
+
+def rows_of(names, first=0, number=0):
+    """A block of type 4: instances of these names, numbered, with a value each."""
+    return block(4, instances([instance(x, i) + values(1, first) for i, x in enumerate(names, number)]))
+
+
+def numbered(count, name='i%d'):
+    return [name % i for i in range(count)]
 
 
 @hostile
-def long_names_of_everything(size):
-    """Machine, set and counter have names of a sixth of the bytes each."""
-    p = counters_query(machine='\\\\' + long_name(size // 6), counters=1, name=long_name(size // 6))
-    p.registration(10, string_table([(0, 0)], utf16(long_name(size // 6))))
-    for n in range(2):
-        p.data(block(4, instances([instance('i%d' % i, i) + values(1, n) for i in range(size // 160)])))
-    return p.capture
-
-
-@hostile
-def long_instance_name(size):
-    """One instance with a name of half the bytes and all the counters."""
-    count = size // 120
-    p = counters_query(counters=count)
-    for n in range(2):
-        p.data(counterset(count, [long_name(size // 4)], n))
-    return p.capture
-
-
-@hostile
-def long_names_all(size):
+def long_names_all(p, size):
     """Machine, set and counter are as long as they are shown, and the instances are many."""
-    p = counters_query(machine='\\\\' + 'm' * 1024, counters=1, name='s' * 1024)
+    counters_query(p, machine='\\\\' + 'm' * 1024, counters=1, name='s' * 1024)
     p.registration(10, string_table([(0, 0)], utf16('c' * 1024)))
     for n in range(2):
-        p.data(block(4, instances([instance('i%d' % i, i) + values(1, n) for i in range(size // 80)])))
-    return p.capture
-
-
-@slowly
-def ever_new_instances(size):
-    """Each answer has an instance that no other has: a table of all would be mostly empty."""
-    p = counters_query(counters=1)
-    p.info([identifier(0, index=0)])
-    for n in range(size // 650):
-        p.data(block(4, instances([instance('new %d' % n, n) + values(1, n)])))
-    return p.capture
-
-
-@hostile
-def long_names_of_query(p, size):
-    """Identifiers with long instance names, listed with each use of the handle."""
-    p.open()
-    p.change([identifier(i, long_name(size // 20)) for i in range(10)])
-    for _ in range(size // 1200):
-        p.data(block(1, values(1)))
+        p.data(rows_of(numbered(size // 80), n))
 
 
 @hostile
@@ -233,89 +227,25 @@ def long_names_many_blocks(p, size):
         p.data(*[block(1, values(1)) for _ in range(count)])
 
 
-# What answers have in common is kept once.
-
-def repeating(asked, kind=BULK_COUNT):
-    p = Pcq(repeat=True)
-    p.counters([0], kind=kind)
-    p.open()
-    p.change([asked])
-    return p
-
-
 @hostile
-def almost_repeated(size):
-    """Answers that differ in their last bytes: each is compared with the one before for nothing."""
-    p = repeating(identifier(0, None))
-    blocks = [block(1, values(1))] * (size // 8 // 32)
-    for n in range(8):
-        p.data(*blocks, block(0, status=n))
-    return p.capture
-
-
-@hostile
-def repeated_halves(size):
-    """Values that stand now on words of 8 bytes, now on their halves."""
-    p = repeating(identifier(NONE, None))
-    one = block(2, struct.pack('<3I', 12, 1, 0) + values(1))
-    for n in range(8):
-        p.data(*[one] * (size // 8 // len(one)))
-    return p.capture
-
-
-@hostile
-def repeated_texts(size):
-    """Values of no number's size, which fill what they have in common with all their bytes."""
-    p = repeating(identifier(0, None), TEXT)
-    text = utf16('t' * 500, 8)
-    for n in range(8):
-        p.data(*[block(1, struct.pack('<2I', len(text), 8 + len(text)) + text)] * (size // 8 // (24 + len(text))))
-    return p.capture
-
-
-@hostile
-def repeated_forms(size):
+def repeated_forms(r, size):
     """Each query has two answers of the same form, so that nothing is saved."""
-    p = Pcq(repeat=True)
-    p.counters([0])
+    r.counters([0])
     for n in range(size // 1200):
-        p.handle = bytes(4) + struct.pack('<4I', n, 1, 2, 3)
-        p.open()
-        p.change([identifier(0, None)])
+        r.handle = bytes(4) + struct.pack('<4I', n, 1, 2, 3)
+        r.open()
+        r.change([identifier(0, None)])
         for _ in range(2):
-            p.data(*[block(1, values(1, n))] * 4)
-    return p.capture
+            r.data(*[block(1, values(1, n))] * 4)
 
 
-# 2: entries that share one string.
-
-
-@hostile
-def string_table_suffixes(p, size):
-    """Each entry begins one character later."""
-    count = size // 16
-    p.registration(10, string_table([(i, 2 * (i % (size // 4))) for i in range(count)], utf16(long_name(size // 2))))
-
-
-def string_tables_of_many_sets(size):
+def string_tables_of_many_sets(p, size):
     """The same in many answers, of a set each: what is kept of them?"""
-    p = Pcq()
     for n in range(8):
-        p.registration(10, string_table([(i, 0) for i in range(size // 128)], utf16(long_name(size // 16))),
-                       guid=bytes([n]) * 16)
-    return p.capture
+        p.registration(10, string_table([(i, 0) for i in range(size // 128)], utf16(long_name(size // 16))), guid=bytes([n]) * 16)
 
 
 hostile(string_tables_of_many_sets, 32000)      # below that each of its strings is shorter than what is read of one
-
-
-@hostile
-def string_table_unterminated(p, size):
-    blob = long_name(size // 2).encode('utf-16-le')
-    p.registration(10, string_table([(i, 0) for i in range(size // 16)], blob))
-
-
-# 5: queries that change.
 
 
 @slowly
@@ -331,11 +261,10 @@ def many_changes_with_data(p, size):
 def growing_query(p, size):
     """A counter more with every change, and an answer that holds them all at the end."""
     p.open()
-    count = size // 500
-    for i in range(count):
+    for i in range(size // 500):
         p.change([identifier(i, None)])
-    p.data(*[block(1, values(1)) for _ in range(count)])
-    p.data(*[block(1, values(1)) for _ in range(count)])
+    for _ in range(2):
+        p.data(*[block(1, values(1))] * (size // 500))
 
 
 @slowly
@@ -347,45 +276,16 @@ def unknown_changes(p, size):
         p.change([identifier(i, None)], answer=identifier(i, None)[:36])
 
 
-@slowly
-def large_query_small_calls(p, size):
-    """Many counters, then many calls that carry the handle."""
-    p.open()
-    p.change([identifier(i, None) for i in range(size // 160)])
-    for _ in range(size // 800):
-        p.data()
-
-
-@hostile
-def large_query_large_answer(p, size):
-    """As many blocks as counters, in an order that only their types can tell."""
-    p.open()
-    count = size // 160
-    p.change([identifier(i, None if i % 2 else '*') for i in range(count)])
-    blocks = [block(1, values(1)) if i % 2 else block(4, instances([instance('a') + values(1)])) for i in range(count)]
-    p.data(*blocks)
-    p.data(*reversed(blocks))
-
-
 @hostile
 def same_identifiers(p, size):
     """One identifier many times, told by QueryCounterInfo, removed again."""
     p.open()
     count = size // 300
     for _ in range(2):
-        p.change([identifier(1, None) for _ in range(count)])
+        p.change([identifier(1, None)] * count)
         p.info([identifier(1, None, index=i) for i in range(count)])
-        p.data(*[block(1, values(1)) for _ in range(count)])
-    p.change([identifier(1, None) for _ in range(count)], add=False)
-
-
-@hostile
-def same_index(p, size):
-    p.open()
-    count = size // 120
-    p.change([identifier(i, None) for i in range(count)])
-    p.info([identifier(i, None, index=0) for i in range(count)])
-    p.data(*[block(1, values(1)) for _ in range(count)])
+        p.data(*[block(1, values(1))] * count)
+    p.change([identifier(1, None)] * count, add=False)
 
 
 @hostile
@@ -398,26 +298,6 @@ def refused_under_long_names(p, size):
     p.change(asked, answer=b''.join(x[:16] + struct.pack('<I', 2) + x[20:] for x in asked))
 
 
-# What is the same many times, or many.
-
-@hostile
-def same_instances(size):
-    """Instances of one name and id, in two samples."""
-    p = counters_query(counters=1)
-    for n in range(2):
-        p.data(block(4, instances([instance('same', 1) + values(1, n) for _ in range(size // 100)])))
-    return p.capture
-
-
-@hostile
-def empty_instances(size):
-    """Instances without a name, without values."""
-    p = counters_query(counters=0)
-    for n in range(2):
-        p.data(block(6, ids(0) + instances([struct.pack('<2I', 8, 0)] * (size // 16))))
-    return p.capture
-
-
 @hostile
 def same_counters(p, size):
     """A set that gives one id to all of its counters, and names for each of them."""
@@ -427,7 +307,7 @@ def same_counters(p, size):
     p.registration(10, string_table([(1, 0)] * count, utf16('other')))
     p.open()
     p.change([identifier(1)])
-    p.data(block(4, instances([instance('i%d' % i, i) + values(1) for i in range(size // 200)])))
+    p.data(rows_of(numbered(size // 200)))
 
 
 @slowly
@@ -438,7 +318,7 @@ def name_told_anew(p, size):
     p.change([identifier(0)])
     for n in range(size // 1100):
         p.registration(10, string_table([(0, 0)], utf16('name %d' % n)))
-        p.data(block(4, instances([instance('i') + values(1)])))
+        p.data(rows_of(['i']))
 
 
 @slowly
@@ -447,12 +327,6 @@ def same_handle_opened(p, size):
     for _ in range(size // 800):
         p.open()
         p.close()
-
-
-@hostile
-def handles_never_closed(p, size):
-    for i in range(size // 400):
-        p.open(handle=bytes(4) + struct.pack('<4I', i, 1, 2, 3))
 
 
 @hostile
@@ -475,14 +349,6 @@ def same_sums(count):
 
 
 @slowly
-def names_that_collide(size):
-    p = counters_query(counters=1)
-    for n in range(2):
-        p.data(counterset(1, same_sums(size // 200), n))
-    return p.capture
-
-
-@slowly
 def identifiers_that_collide(p, size):
     """Counter and instance change so that 31 times the one and the other make the same sum."""
     p.counters([0])
@@ -500,85 +366,25 @@ def calls_that_collide(p, size):
 
 
 @hostile
-def error_blocks(size):
-    """A block for 16 bytes."""
-    p = counters_query()
-    for _ in range(2):
-        p.data(*[block(0, status=5)] * (size // 32))
-    return p.capture
-
-
-@hostile
-def single_blocks(p, size):
-    count = size // 150
-    p.counters(range(count))
-    p.open()
-    p.change([identifier(i, None) for i in range(count)])
-    for n in range(2):
-        p.data(*[block(1, values(1, n)) for _ in range(count)])
-
-
-@slowly
-def large_then_small(size):
-    """A large sample, and small ones of the same handle behind it."""
-    p = counters_query(counters=1)
-    p.data(block(4, instances([instance('i%d' % i, i) + values(1) for i in range(size // 64)])))
-    for n in range(size // 1400):
-        p.data(block(4, instances([instance('i%d' % (size // 64 - 1), size // 64 - 1) + values(1, n)])))
-    return p.capture
-
-
-@slowly
-def large_and_small_in_turn(p, size):
-    """A block of one instance behind one of very many."""
-    p.counters([0, 1])
-    p.open()
-    p.change([identifier(0), identifier(1)])
-    many = block(4, instances([instance('i%d' % i, i) + values(1) for i in range(size // 512)]))
-    for n in range(8):
-        p.data(many, *[block(4, instances([instance('x') + values(1, n)]))] * 100)
-
-
-@hostile
-def long_value_texts(p, size):
-    """Text counters as long as they may be."""
-    p.counters([0], kind=TEXT)
-    p.open()
-    p.change([identifier(0)])
-    text = utf16('x' * (size // 40), 8)
-    row = instance('i') + struct.pack('<2I', len(text), 8 + len(text)) + text
-    p.data(block(4, instances([row] * 20)))
-
-
-@hostile
-def many_servers(size):
+def many_servers(c, size):
     """A server for every handful of bytes, each with names of its own."""
-    capture = Capture()
     for i in range(size // 2200):
-        p = Pcq(capture, server='10.%d.%d.%d' % (i >> 16, i >> 8 & 255, i & 255))
+        p = Pcq(c, server='10.%d.%d.%d' % (i >> 16, i >> 8 & 255, i & 255))
         p.registration(9, utf16('Set %d' % i))
         p.open()
-    return capture
 
 
 @slowly
-def many_pdus_in_a_frame(size):
+def many_pdus_in_a_frame(p, size):
     """A large answer and many small ones in one frame."""
-    p = counters_query(counters=10)
-    rpc, frame = p.rpc, []
-    sample = counterset(10, ['i%d' % i for i in range(size // 1000)])
-    samples = [[sample]] + [[block(1, values(1))]] * (size // 500)
+    rpc, frame = counters_query(p).rpc, []
+    samples = [[counterset(10, numbered(size // 1000))]] + [[block(1, values(1))]] * (size // 500)
     first = rpc.call_id
-    asked = [b''.join(rpc.request_pdus(6, p.handle + struct.pack('<I', ROOM), call_id=first + i))
-             for i in range(len(samples))]
-    rpc.transport.to_server(asked)
+    rpc.transport.to_server([b''.join(rpc.request_pdus(6, p.handle + struct.pack('<I', ROOM), call_id=first + i))
+                             for i in range(len(samples))])
     for i, blocks in enumerate(samples):
-        body = b''.join(blocks)
-        head = struct.pack('<2I3Q8H', 48 + len(body), len(blocks), i * 10 ** 7, NOW + i * 10 ** 7, 10 ** 7, 2026, 9, 2,
-                           29, 17, 32, 23, 0)
-        frame += rpc.response_pdus(p.returned(head + body), call_id=first + i)
+        frame += rpc.response_pdus(p.counter_data(*blocks, time=i), call_id=first + i)
     rpc.transport.to_client(frame)
-    return p.capture
 
 
 # --- HKEY_PERFORMANCE_DATA --------------------------------------------------------------------------------------------
@@ -639,34 +445,25 @@ def in_a_row(count, first=6):
     return [definition(first + 2 * k, place=8 + 8 * k) for k in range(count)]
 
 
-@hostile
-def hkpd_long_system_name(h, size):
-    for n in range(2):
-        h.sample(perf_object(230, in_a_row(10), [row('i%d' % i, counter_block(10, n)) for i in range(size // 1200)]),
-                 system=long_name(size // 4))
+def table(names, counters=1, first=0, index=230):
+    """An object of so many counters, with instances of these names."""
+    return perf_object(index, in_a_row(counters), [row(x, counter_block(counters, first)) for x in names])
 
 
-@hostile
-def hkpd_long_instance(h, size):
-    count = size // 200
-    for n in range(2):
-        h.sample(perf_object(230, in_a_row(count), [row(long_name(size // 4), counter_block(count, n))]))
+def parents(count, first, of, index=230, name='p%d'):
+    """An object whose instance i is the child of instance of(i) of object 230."""
+    return perf_object(index, in_a_row(1), [row(name % i, counter_block(1, first), parent=(230, of(i))) for i in range(count)])
 
 
-@hostile
-def hkpd_long_parent(h, size):
-    """A parent's name of a quarter of the bytes, and children."""
-    for n in range(2):
-        h.sample(perf_object(230, in_a_row(1), [row(long_name(size // 8), counter_block(1))]),
-                 perf_object(232, in_a_row(1), [row('t%d' % i, counter_block(1, n), parent=(230, 0))
-                                                for i in range(size // 200)]))
+def places(count, **how):
+    return [definition(6 + 2 * k, **{name: x(k) for name, x in how.items()}) for k in range(count)]
 
 
 @hostile
 def hkpd_long_titles(h, size):
     h.titles([('230', long_name(size // 4)), ('6', long_name(size // 4, 'c'))])
     for n in range(2):
-        h.sample(perf_object(230, in_a_row(1), [row('i%d' % i, counter_block(1, n)) for i in range(size // 200)]))
+        h.sample(table(numbered(size // 200), 1, n))
 
 
 @hostile
@@ -674,144 +471,149 @@ def hkpd_same_titles(h, size):
     """One index with many titles, and the other order."""
     h.titles([('6', 'name %d' % i) for i in range(size // 100)])
     h.titles([(str(2 * (size // 100 - i)), 'name') for i in range(size // 100)], 'Counter 007')
-    h.sample(perf_object(230, in_a_row(1), [row('i%d' % i, counter_block(1)) for i in range(size // 400)]))
+    h.sample(table(numbered(size // 400)))
 
 
-@hostile
-def hkpd_cells(h, size):
-    """Definitions times instances: all the values stand on the same 8 bytes."""
-    count = size // 160
-    definitions = [definition(6 + 2 * k) for k in range(count)]
-    for n in range(2):
-        h.sample(perf_object(230, definitions, [row('', counter_block(1, n)) for _ in range(count // 2)]))
-
-
-@hostile
-def hkpd_cells_one_bad(h, size):
-    """The same, with one definition that lies outside."""
-    count = size // 80
-    definitions = [definition(6 + 2 * k, place=8 if k else 4000) for k in range(count)]
-    h.sample(perf_object(230, definitions, [row('', counter_block(1)) for _ in range(count // 2)]))
-
-
-@hostile
-def hkpd_cells_beyond_32_bits(h, size):
-    """As many definitions as instances: 4 MB are 2^32 values."""
-    count = size // 72
-    h.sample(perf_object(230, [definition(6, width=4, place=4)] * count,
-                         [struct.pack('<6I2I', 24, 0, 0, NONE, 0, 0, 8, 1)] * count))
-
-
-@hostile
-def hkpd_overlapping_texts(h, size):
-    """Text counters that all show the same half of the bytes."""
-    text = utf16(long_name(size // 2), 8)
-    definitions = [definition(6 + 2 * k, TEXT, len(text), 8) for k in range(size // 80)]
-    h.sample(perf_object(230, definitions, None, struct.pack('<2I', 8 + len(text), 0) + text))
-
-
-@hostile
-def hkpd_overlapping_bytes(h, size):
-    """The same as numbers of no usual width."""
-    data = bytes(range(256)) * (size // 512)
-    definitions = [definition(6 + 2 * k, RAWCOUNT, len(data), 8) for k in range(size // 80)]
+def overlapping(h, size, kind, data):
+    """Counters that all show the same half of the bytes."""
+    definitions = [definition(6 + 2 * k, kind, len(data), 8) for k in range(size // 80)]
     h.sample(perf_object(230, definitions, None, struct.pack('<2I', 8 + len(data), 0) + data))
-
-
-@slowly
-def hkpd_windows_of_one_block(h, size):
-    """Definitions that lie over each other, times instances with names: each value has a path of its own."""
-    definitions = [definition(6 + 2 * k, place=8 + 8 * (k % 50)) for k in range(size // 160)]
-    for n in range(2):
-        h.sample(perf_object(230, definitions, [row('i%d' % i, counter_block(50, n)) for i in range(size // 1800)]))
-
-
-@slowly
-def hkpd_ever_new_instances(h, size):
-    for n in range(size // 800):
-        h.sample(perf_object(230, in_a_row(1), [row('new %d' % n, counter_block(1, n))]))
 
 
 @slowly
 def hkpd_object_after_object(h, size):
     """A large sample of many objects, then one of them after the other by itself."""
-    count = size // 700
-    objects = [perf_object(1000 + 2 * i, in_a_row(1), [row('a', counter_block(1))]) for i in range(count)]
+    objects = [table('a', index=1000 + 2 * i) for i in range(size // 700)]
     h.sample(*objects)
-    for i in range(count):
-        h.sample(objects[i], name=str(1000 + 2 * i))
+    for i, one in enumerate(objects):
+        h.sample(one, name=str(1000 + 2 * i))
 
 
 @slowly
 def hkpd_large_then_small(h, size):
     """An object behind a very large one, asked for again and again."""
-    small = perf_object(232, in_a_row(1), [row('a', counter_block(1))])
-    h.sample(perf_object(230, in_a_row(1), [row('i%d' % i, counter_block(1)) for i in range(size // 128)]), small)
+    small = table('a', index=232)
+    h.sample(table(numbered(size // 128)), small)
     for _ in range(size // 1600):
         h.sample(small, name='232')
 
 
-@slowly
-def hkpd_many_definitions(h, size):
-    """An object without instances and with very many counters."""
-    count = size // 100
-    for n in range(2):
-        h.sample(perf_object(4, in_a_row(count), None, counter_block(count, n)))
-
-
 @hostile
-def hkpd_same_instances(h, size):
-    for n in range(2):
-        h.sample(perf_object(230, in_a_row(1), [row('same', counter_block(1, n)) for _ in range(size // 120)]))
-
-
-@hostile
-def hkpd_same_objects(h, size):
-    """One object very many times."""
-    for n in range(2):
-        h.sample(*[perf_object(230, in_a_row(1), [row('a', counter_block(1, n))])] * (size // 400))
-
-
-@hostile
-def hkpd_parents_in_turn(h, size):
-    """Children whose parents stand at the far end of another object."""
-    count = size // 280
-    for n in range(2):
-        h.sample(perf_object(232, in_a_row(1), [row('t', counter_block(1, n), parent=(230, count - 1 - i))
-                                                for i in range(count)]),
-                 perf_object(230, in_a_row(1), [row('p%d' % i, counter_block(1)) for i in range(count)]))
-
-
-@hostile
-def hkpd_parents_of_themselves(h, size):
-    """Every instance is the child of the next, in its own object."""
-    count = size // 160
-    for n in range(2):
-        h.sample(perf_object(230, in_a_row(1), [row('p%d' % i, counter_block(1, n), parent=(230, (i + 1) % count))
-                                                for i in range(count)]))
-
-
-@hostile
-def machines_of_an_address(size):
+def machines_of_an_address(c, size):
     """Each connection calls it otherwise, and browses."""
-    capture = Capture()
     for n in range(size // 1600):
-        p = Pcq(capture, client_port=1024 + n)
+        p = Pcq(c, client_port=1024 + n)
         p.open('\\\\M%d' % n, struct.pack('<5I', 0, n, 1, 2, 3))
         p.registration(9, utf16('Set %d' % n))
-    return capture
 
 
 @hostile
-def titles_of_machines(size):
+def titles_of_machines(c, size):
     """Connections that tell titles, each another, before any of them says whose: the last one first."""
-    capture = Capture()
-    talks = [Hkpd(capture, client_port=1024 + n) for n in range(size // 2000)]
+    talks = [Hkpd(c, client_port=1024 + n) for n in range(size // 2000)]
     for n, h in enumerate(talks):
         h.titles([('5000', 'Set'), ('5002', 'N%d' % n)])
     for n, h in reversed(list(enumerate(talks))):
         h.sample(perf_object(5000, in_a_row(1), None, counter_block(1, n)), system='S%d' % (n % 3))
-    return capture
+
+
+# Each is one expression. (p, size): a connection of PerflibV2
+PLAIN = {
+    # What is long once is written for each value: one instance with a name of half the bytes and all the counters
+    'long-instance-name': lambda p, size: counters_query(p, size // 120, twice(lambda n: [counterset(size // 120, [long_name(size // 4)], n)])),
+    # identifiers with long instance names, listed with each use of the handle
+    'long-names-of-query': lambda p, size: asked(p, [identifier(i, long_name(size // 20)) for i in range(10)], [single()] * (size // 1200)),
+    # what answers have in common is kept once: they differ in their last bytes, each is compared with the one before for nothing
+    'almost-repeated': lambda r, size: asked(r, [identifier(0, None)], [
+        [*single(size // 8 // 32), block(0, status=n)] for n in range(8)], [0]),
+    # values that stand now on words of 8 bytes, now on their halves
+    'repeated-halves': lambda r, size: asked(r, [identifier(NONE, None)], [
+        [block(2, struct.pack('<3I', 12, 1, 0) + values(1))] * (size // 8 // 48)] * 8, [0]),
+    # values of no number's size, which fill what they have in common with all their bytes
+    'repeated-texts': lambda r, size: asked(r, [identifier(0, None)], [
+        [block(1, sized_text(500))] * (size // 8 // (16 + len(sized_text(500))))] * 8, [0], TEXT),
+    # entries that share one string: each begins one character later
+    'string-table-suffixes': lambda p, size: p.registration(10, string_table(
+        [(i, 2 * (i % (size // 4))) for i in range(size // 16)], utf16(long_name(size // 2)))),
+    'string-table-unterminated': lambda p, size: p.registration(10, string_table(
+        [(i, 0) for i in range(size // 16)], long_name(size // 2).encode('utf-16-le'))),
+    'same-index': lambda p, size: asked(p, identifiers(size // 120), [single(size // 120)], info=identifiers(size // 120, index=lambda i: 0)),
+    # as many blocks as counters, in an order that only their types can tell
+    'large-query-large-answer': lambda p, size: asked(p, [identifier(i, None if i % 2 else '*') for i in range(size // 160)], [
+        [*(rows_of('a') if i % 2 == back else single()[0] for i in range(size // 160))] for back in (0, size // 160 % 2 ^ 1)]),
+    # instances of one name and id
+    'same-instances': lambda p, size: counters_query(p, 1, twice(lambda n: [
+        block(4, instances([instance('same', 1) + values(1, n)] * (size // 100)))])),
+    # instances without a name, without values
+    'empty-instances': lambda p, size: counters_query(p, 0, [[block(6, ids(0) + instances([struct.pack('<2I', 8, 0)] * (size // 16)))]] * 2),
+    'handles-never-closed': lambda p, size: [p.open(handle=bytes(4) + struct.pack('<4I', i, 1, 2, 3)) for i in range(size // 400)],
+    'error-blocks': lambda p, size: counters_query(p, 10, [[block(0, status=5)] * (size // 32)] * 2),
+    'single-blocks': lambda p, size: asked(p, identifiers(size // 150), twice(lambda n: single(size // 150, n)), range(size // 150)),
+    # text counters as long as they may be
+    'long-value-texts': lambda p, size: asked(p, [identifier(0)], [
+        [block(4, instances([instance('i') + sized_text(size // 40)] * 20))]], [0], TEXT),
+}
+SLOW = {
+    # each answer has an instance that no other has: a table of all would be mostly empty
+    'ever-new-instances': lambda p, size: counters_query(p, 1, [
+        [rows_of(['new %d' % n], n, n)] for n in range(size // 650)], info=[identifier(0, index=0)]),
+    # many counters, then many calls that carry the handle
+    'large-query-small-calls': lambda p, size: asked(p, identifiers(size // 160), [[]] * (size // 800)),
+    'names-that-collide': lambda p, size: counters_query(p, 1, twice(lambda n: [counterset(1, same_sums(size // 200), n)])),
+    # a large sample, and small ones of the same handle behind it
+    'large-then-small': lambda p, size: counters_query(p, 1, [[rows_of(numbered(size // 64))], *(
+        [rows_of(['i%d' % (size // 64 - 1)], n, size // 64 - 1)] for n in range(size // 1400))]),
+    # a block of one instance behind one of very many
+    'large-and-small-in-turn': lambda p, size: asked(p, [identifier(0), identifier(1)], [
+        [rows_of(numbered(size // 512)), *[rows_of('x', n)] * 100] for n in range(8)], [0, 1]),
+    'hkpd-ever-new-instances': lambda h, size: [h.sample(table(['new %d' % n], 1, n)) for n in range(size // 800)],
+}
+PLAIN |= {
+    'hkpd-long-system-name': lambda h, size: [h.sample(table(numbered(size // 1200), 10, n), system=long_name(size // 4)) for n in range(2)],
+    # definitions times instances, with one definition that lies outside
+    'hkpd-cells-one-bad': lambda h, size: h.sample(perf_object(
+        230, places(size // 80, place=lambda k: 8 if k else 4000), [row('', counter_block(1))] * (size // 80 // 2))),
+    # as many definitions as instances: 4 MB are 2^32 values
+    'hkpd-cells-beyond-32-bits': lambda h, size: h.sample(perf_object(
+        230, [definition(6, width=4, place=4)] * (size // 72), [struct.pack('<6I2I', 24, 0, 0, NONE, 0, 0, 8, 1)] * (size // 72))),
+    # text counters that all show the same half of the bytes; the same as numbers of no usual width
+    'hkpd-overlapping-texts': lambda h, size: overlapping(h, size, TEXT, utf16(long_name(size // 2), 8)),
+    'hkpd-overlapping-bytes': lambda h, size: overlapping(h, size, RAWCOUNT, bytes(range(256)) * (size // 512)),
+}
+# Two samples, (n of them, size) -> the objects of each
+TWICE = {
+    'hkpd-long-instance': lambda n, size: [table([long_name(size // 4)], size // 200, n)],
+    # a parent's name of a quarter of the bytes, and children
+    'hkpd-long-parent': lambda n, size: [table([long_name(size // 8)]), parents(size // 200, n, lambda i: 0, 232, 't%d')],
+    # definitions times instances: all the values stand on the same 8 bytes
+    'hkpd-cells': lambda n, size: [perf_object(230, places(size // 160), [row('', counter_block(1, n))] * (size // 160 // 2))],
+    'hkpd-same-instances': lambda n, size: [table(['same'] * (size // 120), 1, n)],
+    'hkpd-same-objects': lambda n, size: [table('a', 1, n)] * (size // 400),
+    # children whose parents stand at the far end of another object
+    'hkpd-parents-in-turn': lambda n, size: [parents(size // 280, n, lambda i: size // 280 - 1 - i, 232, 't%.0s'),
+                                             table(numbered(size // 280, 'p%d'))],
+    # every instance is the child of the next, in its own object
+    'hkpd-parents-of-themselves': lambda n, size: [parents(size // 160, n, lambda i: (i + 1) % (size // 160))],
+}
+TWICE_SLOWLY = {
+    # definitions that lie over each other, times instances with names: each value has a path of its own
+    'hkpd-windows-of-one-block': lambda n, size: [perf_object(230, places(size // 160, place=lambda k: 8 + 8 * (k % 50)), [
+        row(x, counter_block(50, n)) for x in numbered(size // 1800)])],
+    # an object without instances and with very many counters
+    'hkpd-many-definitions': lambda n, size: [perf_object(4, in_a_row(size // 100), None, counter_block(size // 100, n))],
+}
+
+
+def two_samples(objects):
+    return lambda h, size: [h.sample(*objects(n, size)) for n in range(2)]
+
+
+for scale, cases in (16000, PLAIN), (100000, SLOW):
+    for name, make in cases.items():
+        hostile(make, scale, name)
+for scale, cases in (16000, TWICE), (100000, TWICE_SLOWLY):
+    for name, objects in cases.items():
+        hostile(two_samples(objects), scale, name)
 
 
 if __name__ == '__main__':
