@@ -11,6 +11,7 @@ import pytest
 
 import kinds
 from broken import BROKEN, CROWDED, FAR, RUNGS, STUCK, Broken
+from test_books import balance, look
 from well import QUIET, WELL, groups
 from world import CLIENT, SRV01, World, ask, good, pause, tale
 
@@ -25,6 +26,7 @@ class Said(NamedTuple):
     lines: list
     json: dict
     options: tuple
+    lacks: dict         # {frame: what its packet says to be lacking, or to be there again}
 
     @property
     def findings(self):
@@ -33,21 +35,21 @@ class Said(NamedTuple):
 
 @pytest.fixture(scope='session')
 def said(tshark, tmp_path_factory):
-    """said(name, scene) -> what is said of it, in one pass and two"""
-    folder = tmp_path_factory.mktemp('scenes')
+    """said(name, scene) -> what is said of it, in one pass as in two, when all that its packets hold is shown or said to be left out"""
+    folder, known = tmp_path_factory.mktemp('scenes'), {}
 
     def get(name, scene):
+        if name in known:
+            return known[name]
         world = World()
         scene.story(world)
-        path = world.capture.write(folder / (name + '.pcap'))
-
-        def read(*more):
-            out = folder / (name + '.json')
-            text, _ = tshark.run('-q', '-r', path, *scene.options, '-z', 'pcq,summary', '-z', 'pcq,summary,%s' % out, *more)
-            return text.splitlines(), json.loads(out.read_text('utf-8'))
-        first, second = read(), read('-2')
-        assert first == second
-        return Said(world, path, *first, scene.options)
+        path, out = world.capture.write(folder / (name + '.pcap')), folder / (name + '.json')
+        text, _ = tshark.run('-q', '-r', path, *scene.options, '-z', 'pcq,summary', '-z', 'pcq,summary,%s' % out)
+        looked = look(tshark, path, scene.options, folder)
+        assert looked.text.startswith(text) and looked.summary == json.loads(out.read_text('utf-8'))
+        balance(looked)
+        lacks = {int(n): text for n, _, _, lacking, text in looked.tree if lacking}
+        return known.setdefault(name, Said(world, path, text.splitlines(), looked.summary, scene.options, lacks))
     return get
 
 
@@ -88,26 +90,21 @@ def test_broken(tshark, said, name):
         assert not began or began.groups() == (time.strftime('%H:%M:%S', time.gmtime(found.world.time(shown[0]))), str(shown[0])), one
 
 
-def not_delivered(tshark, found):
-    """{frame: what is said to be lacking, or to be there again} in the packets"""
-    return {int(n): text for n, text in tshark.fields(found.path, ['frame.number', '_ws.expert.message'], '-2', '-Y', 'pcq.expert.not_delivered')}
-
-
 @pytest.mark.parametrize('name', [n for n in BROKEN if BROKEN[n].kind == 'not_delivered'])
 def test_packets_say_the_same(tshark, said, name):
     """What is not delivered: the packet where it begins, and the verdict."""
     found = said(name, BROKEN[name])
     finding, = (f for f in found.findings if f['kind'] == 'not_delivered')
-    begins = [n for n, text in not_delivered(tshark, found).items() if 'Not delivered: ' in text]
+    begins = [n for n, text in found.lacks.items() if 'Not delivered: ' in text]
     shown = [int(n) for n, in tshark.fields(found.path, ['frame.number'], '-2', '-Y', finding['filter'])]
     assert begins and begins[0] == finding['since']['frame'] and set(begins) <= set(shown), (begins, finding)
 
 
 @pytest.mark.parametrize('name', WELL)
-def test_well(tshark, said, name):
+def test_well(said, name):
     scene = WELL[name]
     found = said(name, scene)
-    assert bool(not_delivered(tshark, found)) == scene.lacks
+    assert bool(found.lacks) == scene.lacks
     assert found.findings == [] and found.json['healthy'] is scene.healthy, (found.lines, found.findings)
     monitors, sealed = len(found.json['monitors']), scene.healthy is None
     assert monitors in scene.lines and len(found.lines) in (monitors, monitors + sealed), found.lines
