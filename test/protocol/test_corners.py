@@ -16,7 +16,7 @@ from gen.model import TYPES
 from gen.scene import Scene, tcp_line
 from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story, unseen
 from gen.stubs import DATA, INFO, VALIDATE
-from learned import by_path, compare_paths, compare_values, cooked, one, read
+from learned import by_path, compare_paths, compare_values, read
 from test_sound import ASSUMED, backward, gauge, three_counters
 
 
@@ -90,26 +90,21 @@ def test_the_english_of_britain(tshark, tmp_path, monkeypatch):
     assert list(by_path(frames[answers(scene)[0][0]])) == ['\\\\SRV01\\Set(a)\\Colours']
 
 
-def told_by_a_manifest(tshark, tmp_path, s, *elements):
-    """-> the last of three samples of a counterset whose types a manifest alone tells; all their values are compared"""
+@pytest.mark.parametrize('attribute, kind, helper, value, step', [
+    ('perfTimeID', 'PERF_OBJ_TIME_TIMER', 'PERF_COUNTER_LARGE_RAWCOUNT', lambda at, k: 1000 * at.number + 5, 500),
+    ('multiCounterID', 'PERF_100NSEC_MULTI_TIMER', 'PERF_COUNTER_RAWCOUNT', lambda at, k: 2, 5000000)], ids=['time', 'multi'])
+def test_a_relation_of_the_manifest(tshark, tmp_path, attribute, kind, helper, value, step):
+    """A counterset whose types a manifest alone tells: the last of three samples has all its values."""
+    s = multiple('Engine', counter(1, kind, 'Busy', lambda at, k: step * at.number, **{'time' if attribute == 'perfTimeID' else 'multi': 2}),
+                 counter(2, helper, 'Helper', value))
     s.guid = manifests.GUID.strip('{}')
-    begin = '<counterSet guid="%s" uri="Engine" name="Engine" symbol="E" description="x" instances="multiple">' % manifests.GUID
-    path = manifests.names_of(tmp_path, manifests.manifest(begin, *elements[:-1], elements[-1] + '</counterSet>'))
+    path = manifests.names_of(tmp_path, manifests.manifest(
+        manifests.the_counters()[0], '<counter id="1" uri="a" name="Busy" type="%s" %s="2" detailLevel="standard"/>' % (kind.lower(), attribute),
+        '<counter id="2" uri="b" name="Helper" type="%s" detailLevel="standard"/></counterSet>' % helper.lower()))
     scene = story(Server([s]), lambda c: run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3))
     frames = manifests.with_file(tshark, tmp_path, scene, path)
     compare_paths(frames, scene)
-    assert compare_values(frames, scene) > 3
-    return frames[answers(scene)[-1][0]]
-
-
-def test_a_time_id_of_the_manifest(tshark, tmp_path):
-    s = multiple('Engine', counter(1, 'PERF_OBJ_TIME_TIMER', 'Busy', lambda at, k: 500 * at.number, time=2),
-                 counter(2, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Clock', lambda at, k: 1000 * at.number + 5))
-    last = told_by_a_manifest(
-        tshark, tmp_path, s,
-        '<counter id="1" uri="a" name="Busy" type="perf_obj_time_timer" perfTimeID="2" detailLevel="standard"/>',
-        '<counter id="2" uri="b" name="Clock" type="perf_counter_large_rawcount" detailLevel="standard"/>')
-    assert not last.all('pcq.cooked.none')
+    assert compare_values(frames, scene) > 3 and not frames[answers(scene)[-1][0]].all('pcq.cooked.none')
 
 
 def test_info_that_was_asked_before_calls_were_missed(tshark, tmp_path):
@@ -166,40 +161,6 @@ def test_rows_of_csv_before_info(tshark, tmp_path):
     assert [[float(r[column[x]]) for x in ('First', 'Second')] for r in rows[1:]] == [[11, 21], [12, 22]]
 
 
-def test_a_base_of_another_instance(tshark, tmp_path):
-    """Nothing is divided by it."""
-    s = multiple('Set', counter(1, 'PERF_RAW_FRACTION', 'Part', [100], base=2), counter(2, 'PERF_RAW_BASE', 'Base', [400]))
-    scene, c = begin(Server([s]), s)
-    run(c, [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(s, 1, 'b')], 1)
-    frames = read(tshark, scene, tmp_path)
-    results = {one(x, 'pcq.path'): cooked(x)[0] for x in frames[answers(scene)[0][0]].values}
-    assert results == {'\\\\SRV01\\Set(a)\\Part': None, '\\\\SRV01\\Set(b)\\Base': None, '\\\\SRV01\\Set(b)\\Part': 25}
-
-
-def test_a_long_name_in_the_info_column(tshark, tmp_path):
-    s = multiple('\xe4' * 90, counter(1, 'PERF_COUNTER_RAWCOUNT', 'First', [11, 12]))
-    scene = story(Server([s]), lambda c: learn(c, s, codes=(9, 1)))
-    info = tshark.info(scene.write(tmp_path / 'x.pcap'))
-    assert any('\xe4' * 80 + '\u2026' in x for x in info.values()) and not any('\ufffd' in x for x in info.values())
-
-
-def test_assumed_in_the_info_column(tshark, tmp_path):
-    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'First', [11, 12]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Second', [21, 22]))
-    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 1, info=False)))
-    info = tshark.info(scene.write(tmp_path / 'x.pcap'))
-    assert '(order assumed)' in info[answers(scene)[0][0]]
-
-
-def test_a_multiplier_of_the_manifest(tshark, tmp_path):
-    s = multiple('Engine', counter(1, 'PERF_100NSEC_MULTI_TIMER', 'Busy', lambda at, k: 5000000 * at.number, multi=2),
-                 counter(2, 'PERF_COUNTER_RAWCOUNT', 'Lanes', lambda at, k: 2))
-    last = told_by_a_manifest(
-        tshark, tmp_path, s,
-        '<counter id="1" uri="a" name="Busy" type="perf_100nsec_multi_timer" multiCounterID="2" detailLevel="standard"/>',
-        '<counter id="2" uri="b" name="Lanes" type="perf_counter_rawcount" detailLevel="standard"/>')
-    assert not last.all('pcq.cooked.none')
-
-
 @pytest.mark.parametrize('opnum', [3, 32, 33])
 def test_what_opens_the_texts(tshark, tmp_path, opnum):
     data = bytearray((TOP / 'test' / 'pcaps' / 'hkpd-sealed.pcap').read_bytes())
@@ -219,19 +180,6 @@ def test_a_cut_packet_in_the_info_column(tshark, tmp_path):
     subprocess.run(['editcap', '-s', '120', path, tmp_path / 'cut.pcap'], check=True)
     info = tshark.info(tmp_path / 'cut.pcap')
     assert any('Packet size limited' in x for x in info.values()) and not any('Malformed' in x for x in info.values())
-
-
-def test_calls_that_are_missing_before_the_query(tshark, tmp_path):
-    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'First', [11, 12]))
-    scene, c = begin(Server([s]))
-    line = c.line
-    learn(c, s)
-    line.rpc.call_id += 5
-    line.rpc.transport.seq[0] += 500
-    h = c.query([ask(s, 1, 'a')], info=False)
-    c.data(h, 9999)
-    frame = read(tshark, scene, tmp_path)[answers(scene)[0][0]]
-    assert list(by_path(frame)) == ['\\\\SRV01\\Set(a)\\First'] and ASSUMED not in frame.experts
 
 
 # No byte of these is zero. Of the first all are letters of ASCII, too; of the others some are not, or one is next to them.

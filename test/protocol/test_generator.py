@@ -6,7 +6,7 @@ import uuid
 
 import pytest
 
-from gen import buffers, client, cooking, model, stubs
+from gen import buffers, client, model, stubs
 from gen.damage import DAMAGE
 from gen.record import GAP
 from gen.scenes import SCENES
@@ -99,55 +99,6 @@ def test_types_are_those_of_the_header():
     assert (t['PERF_COUNTER_BULK_COUNT'], t['PERF_RAW_FRACTION'], t['PERF_AVERAGE_BULK'], t['PERF_LARGE_RAW_BASE'],
             t['PERF_COUNTER_LARGE_RAWCOUNT']) == (272696576, 537003008, 1073874176, 1073939712, 65792)
     assert len(t) == 40 and len(set(t.values())) == 40
-
-
-def at(seconds):
-    return model.Instant(0, 5000 + int(seconds * model.FREQ), 9000 + int(seconds * model.FREQ))
-
-
-def cook(name, n1, n0=None, seconds=1.0, width=8, **more):
-    def reading(n, t, k):
-        return cooking.Reading((n, width), at(t), **{x: v[k] for x, v in more.items()})
-    before = None if n0 is None else reading(n0, 10, 0)
-    return cooking.cook(model.TYPES[name], reading(n1, 10 + seconds, 1), before)
-
-
-def test_calculated_values_of_real_machines():
-    clock = dict(time=((0, 8), (133716612800215149, 8)), freq=((10000000, 8),) * 2)
-    assert cook('PERF_ELAPSED_TIME', 133707369666486855, **clock) == pytest.approx(924313.3728294, rel=1e-12)
-    assert cook('PERF_AVERAGE_BULK', 48462010, 0, base=((0, 4), (625966, 4))) == pytest.approx(77.4196, abs=5e-5)
-
-
-@pytest.mark.parametrize('name, expected', [
-    ('PERF_COUNTER_COUNTER', 200), ('PERF_COUNTER_BULK_COUNT', 200), ('PERF_SAMPLE_COUNTER', 200),
-    ('PERF_COUNTER_DELTA', 400), ('PERF_COUNTER_LARGE_DELTA', 400), ('PERF_COUNTER_QUEUELEN_TYPE', 400 / 2e7),
-    ('PERF_COUNTER_TIMER', 100 * 400 / 2e7), ('PERF_100NSEC_TIMER', 100 * 400 / 2e7),
-    ('PERF_COUNTER_TIMER_INV', 100 * (1 - 400 / 2e7)), ('PERF_100NSEC_TIMER_INV', 100 * (1 - 400 / 2e7)),
-    ('PERF_COUNTER_RAWCOUNT', 1400), ('PERF_COUNTER_TEXT', None), ('PERF_LARGE_RAW_BASE', None)])
-def test_formulas_without_helpers(name, expected):
-    """400 in two seconds."""
-    got = cook(name, 1400, 1000, 2)
-    assert got is None if expected is None else got == pytest.approx(expected)
-
-
-@pytest.mark.parametrize('name, helper, expected', [
-    ('PERF_AVERAGE_TIMER', dict(base=((10, 4), (18, 4))), 400 / 1e7 / 8), ('PERF_AVERAGE_BULK', dict(base=((10, 4), (18, 4))), 50),
-    ('PERF_SAMPLE_FRACTION', dict(base=((0, 4), (1600, 4))), 25), ('PERF_RAW_FRACTION', dict(base=((1, 4), (5600, 4))), 25),
-    ('PERF_PRECISION_100NS_TIMER', dict(base=((0, 8), (800, 8))), 50), ('PERF_OBJ_TIME_TIMER', dict(time=((0, 8), (4000, 8))), 10),
-    ('PERF_COUNTER_OBJ_TIME_QUEUELEN_TYPE', dict(time=((0, 8), (100, 8))), 4),
-    ('PERF_COUNTER_MULTI_TIMER', dict(multi=((2, 4), (2, 4))), 100 * 400 / 2e7 / 2),
-    ('PERF_COUNTER_MULTI_TIMER_INV', dict(multi=((2, 4), (2, 4))), 100 * (2 - 400 / 2e7) / 2)])
-def test_formulas_with_helpers(name, helper, expected):
-    assert cook(name, 1400, 1000, 2, **helper) == pytest.approx(expected)
-    assert cook(name, 1400, 1000, 2) is None
-
-
-def test_no_value_for_what_cannot_be_calculated():
-    assert cook('PERF_COUNTER_BULK_COUNT', 5, 6) is None                       # went backwards
-    assert cook('PERF_COUNTER_COUNTER', 5, 2 ** 32 - 5, width=4) == 10         # but 4 bytes wrap
-    assert cook('PERF_COUNTER_COUNTER', 5, 4, seconds=0) is None               # time stood still
-    assert cook('PERF_AVERAGE_BULK', 5, 4, base=((7, 4), (7, 4))) is None      # nothing to divide by
-    assert cook('PERF_COUNTER_BULK_COUNT', 5) is None                          # the first sample
 
 
 def test_blocks_do_not_come_in_the_order_they_were_added():

@@ -124,28 +124,6 @@ def test_reopened_without_a_close(tshark, tmp_path, two_pass):
     assert [[cooked(x)[0] for x in frames[n].values] for n, _ in answers(scene)] == [[None], [1.0], [7.0], [7.0]]
 
 
-def test_equal_bytes_on_two_servers(tshark, tmp_path, two_pass):
-    """Two servers may deal out the same handle."""
-    s = plain()
-    scene = Scene()
-    a, b = (tcp_line(scene, Server([s], handles=[SAME]), server='192.0.2.%d' % n, client_port=50000 + n).client()
-            for n in (21, 22))
-    learn(a, s)
-    learn(b, s)
-    marks = {}
-    for c, calls in ((a, 'open'), (b, 'open'), (a, 'add'), (a, 'data'), (b, 'add'), (b, 'data'), (a, 'data'), (a, 'close'),
-                     (b, 'data'), (b, 'close')):
-        first = len(scene.capture.frames)
-        {'open': c.open, 'add': lambda: (c.validate(SAME, [ask(s, 1 if c is a else 2)]), c.info(SAME)),
-         'data': lambda: c.data(SAME, 9999), 'close': lambda: c.close(SAME)}[calls]()
-        marks.update({n: 'ab'[c is b] for n in range(first + 1, len(scene.capture.frames) + 1)})
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    check(frames, lives(scene, marks.get), two_pass)
-    rows = [(marks[n], [cooked(x)[0] for x in frames[n].values]) for n, _ in answers(scene)]
-    assert rows == [('a', [None]), ('b', [7.0]), ('a', [1.0]), ('b', [7.0])]
-    assert not [f for f in frames.values() if 'pcq.expert.handle_closed' in f.experts]
-
-
 @pytest.mark.parametrize('second', [(tcp_line, dict(client_port=50005)), (smb_line, {}),
                                     (tcp_line, dict(client_port=50006, order='>', ndr64=True))],
                          ids=['tcp', 'smb', 'big-endian-ndr64'])

@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from gen import hkpd_stubs as stubs
-from gen.hkpd_block import Counter, Instance, Object, block, titles
+from gen.hkpd_block import Counter, Instance, Object, titles
 from gen.hkpd_scene import Talk, answers, begin_talk, machine
 from gen.model import TYPES, grows, level
 from gen.record import utf16
@@ -156,11 +156,6 @@ def test_16_unknown_counter_types(tshark, tmp_path):
     for kind in (0x12345678, 0xFFFFF3FF, 0x0000F000):
         frames, _ = check(tshark, tmp_path, [put((2, 'definition', 0), 'type', kind)], ['counter_type'], sample=False)
         assert frames[0].show_of('pcq.cooked.none')[0] == '14'
-
-
-def test_17_scales(tshark, tmp_path):
-    check(tshark, tmp_path, [put((2, 'definition', 0), 'scale', n) for n in (11, -11, 0x7FFFFFFF, -2 ** 31)], ['scale'],
-          sample=False)
 
 
 def test_18_answers_that_are_something_else(tshark, tmp_path):
@@ -324,45 +319,12 @@ def test_23_odd_names(tshark, tmp_path):
     assert len(frames[number].all('pcq.path')) == len(names)
 
 
-def test_21_the_terminator_of_a_list_is_no_title(tshark, tmp_path):
-    """An odd number of strings: the last is a number without a text."""
-    scene, talk = begin_talk(titles=False)
-    number = talk.ask('Counter 009', utf16('2\0System\x004\0\0'))[1]
-    frame = read(tshark, scene, tmp_path)[number]
-    assert frame.show_of('hkpd.title.index') == ['2', '4']
-    assert frame.show_of('hkpd.title.text') == ['System']
-    assert [t.size for t in frame.all('hkpd.title')] == [18, 4]
-    assert experts(frame) == {'text'}
-
-
 def test_24_value_names(tshark, tmp_path):
     """Whatever was asked for, a block is a block."""
     scene, talk = begin_talk()
     for name in ('*', '2 4 238', 'Foreign 2', 'x' * 3000, '', 'COSTLY'):
         talk.sample(name)
     compare_values(read(tshark, scene, tmp_path), scene)
-
-
-def test_25_objects_given_twice(tshark, tmp_path):
-    """Each is shown; nothing is calculated of them (test_pairs.py)."""
-    b = machine()[4]
-    scene, talk = begin_talk(objects=[b, b])
-    for _ in range(3):
-        talk.sample()
-    frames = read(tshark, scene, tmp_path)
-    for i in range(1, 3):
-        number, _ = answers(scene)[i]
-        paths = frames[number].show_of('pcq.path')
-        assert len(paths) == 12 and paths[:6] == paths[6:]
-        assert not frames[number].show_of('pcq.cooked')
-
-
-def test_26_unknown_errors(tshark, tmp_path):
-    scene, talk = begin_talk()
-    numbers = [talk.sample(status=status)[1] for status in (0xDEADBEEF, 0xFFFFFFFF)]
-    frames = read(tshark, scene, tmp_path)
-    compare_values(frames, scene)
-    assert all(experts(frames[n]) == {'call_failed'} for n in numbers)
 
 
 def test_27_fields_of_the_header(tshark, tmp_path):
@@ -439,56 +401,6 @@ def test_35_times(tshark, tmp_path):
     check(tshark, tmp_path, [month, filetime(2 ** 63), filetime(2 ** 64 - 1), no_freq], ['time'], sample=False)
 
 
-def test_35_36_clocks_and_counters_that_go_back(tshark, tmp_path):
-    """And bases that stand still, 32-bit wraps, equal times."""
-    t = TYPES
-    back = Object(2, 'Back', [
-        Counter(10, 'Falls', t['PERF_COUNTER_BULK_COUNT'], lambda at, k: 1000 - at.number),
-        Counter(12, 'Wraps', t['PERF_COUNTER_COUNTER'], grows(2 ** 32 - 1500, 1000), 4),
-        Counter(14, 'Stands', t['PERF_AVERAGE_BULK'], grows(10, 10)),
-        Counter(0, None, t['PERF_AVERAGE_BASE'], level([7]), 4),
-        Counter(16, 'Sinks', t['PERF_PRECISION_100NS_TIMER'], grows(10, 10)),
-        Counter(0, None, t['PERF_PRECISION_TIMESTAMP'] if 'PERF_PRECISION_TIMESTAMP' in t else t['PERF_LARGE_RAW_BASE'],
-                lambda at, k: 10 ** 9 - at.number),
-        Counter(20, 'Nobody', t['PERF_100NSEC_MULTI_TIMER'], grows(10, 10), multi=lambda at, k: 0),
-    ])
-    scene, talk = begin_talk(objects=[back])
-    for _ in range(4):
-        talk.sample()
-    talk.clock.number -= 2
-    talk.sample()
-    talk.clock.number -= 1
-    talk.sample()
-    compare_values(read(tshark, scene, tmp_path), scene)
-
-
-def test_37_more_than_a_double_holds(tshark, tmp_path):
-    """The value stays exact; what is calculated is the nearest double."""
-    huge = [2 ** 64 - 1, 2 ** 53 + 1, 0]
-    objects = [Object(2, 'Huge', [
-        Counter(10, 'Count', TYPES['PERF_COUNTER_LARGE_RAWCOUNT'], level(huge)),
-        Counter(12, 'Difference', TYPES['PERF_COUNTER_LARGE_DELTA'], level([0, 2 ** 64 - 1])),
-    ])]
-    scene, talk = begin_talk(objects=objects)
-    numbers = [talk.sample()[1] for _ in huge]
-    frames = read(tshark, scene, tmp_path)
-    compare_values(frames, scene)
-    assert [frames[n].numbers('pcq.value')[0] for n in numbers] == huge
-
-
-def test_38_instances_that_come_and_go(tshark, tmp_path):
-    names = (['a', 'b', 'a'], ['b'], [], ['a', 'a', 'c'], ['c', 'a'])
-    objects = [Object(230, 'Busy', [Counter(6, 'Work', TYPES['PERF_COUNTER_DELTA'], lambda at, k: at.number * 10 + k, 4)],
-                      lambda at: [Instance(n) for n in names[at.number]])]
-    scene, talk = begin_talk(objects=objects)
-    for _ in names:
-        talk.sample()
-    for before, there, (_, message) in zip([[], *names], names, answers(scene)):    # of two, the one that is left may be either
-        message.record['values'] = [(path, raw, kind, cooked if before.count(n) == there.count(n) else None)
-                                    for n, (path, raw, kind, cooked) in zip(there, message.record['values'])]
-    compare_values(read(tshark, scene, tmp_path), scene)
-
-
 def test_39_announced_and_not_there(tshark, tmp_path):
     """A gigabyte by its counts, a kilobyte in the stub."""
     scene, talk = begin_talk()
@@ -502,19 +414,6 @@ def test_39_announced_and_not_there(tshark, tmp_path):
     compare_values(frames, scene)
     assert 'stub_short' in experts(frames[numbers[0]]) and 'array_counts' in experts(frames[numbers[2]])
     assert all(frames[n].all('hkpd.data_block') for n in numbers)
-
-
-def test_every_cut_and_every_flipped_byte_of_a_small_block(tshark, tmp_path):
-    """Nothing crashes, loops or throws, whatever a byte is."""
-    objects = [machine()[4]]
-    scene, talk = begin_talk(objects=objects, titles=False)
-    good = bytes(block(objects, talk.clock.now()).record)
-    for at in range(8, len(good), 7):
-        talk.ask('Global', good[:at])
-        for flip in (0xFF, 0x80):
-            talk.ask('Global', good[:at] + bytes([good[at] ^ flip]) + good[at + 1:])
-    frames = read(tshark, scene, tmp_path)
-    assert not [n for n, f in frames.items() if thrown(f)]
 
 
 def test_requests_that_end_too_soon_are_counted(tshark, tmp_path):

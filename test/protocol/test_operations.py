@@ -9,15 +9,15 @@ from gen.stubs import OPERATIONS
 
 PLAIN = TOP / 'test' / 'pcaps' / 'plain'
 QUERIES = [n for n in SCENES if n.startswith(('query-', 'fragments-', 'sizes-', 'values-'))]
-EVERYTHING = pytest.mark.parametrize('name', SCENES)
 
 
-@EVERYTHING
+@pytest.mark.parametrize('name', SCENES)
 def test_all_fields_in_order_with_their_bytes(read, name, two_pass):
-    """And nothing is remarked on what is normal."""
+    """And nothing is remarked on what is normal; pcq.opnum is on every message, though it covers no bytes of the stub."""
     scene, frames = read(name, SCENES[name], two_pass)
     compare_scene(frames, scene)
     compare_scene_experts(frames, scene)
+    assert {n: frames[n].numbers('pcq.opnum') for n in scene.frames} == {n: [m.opnum for m in ms] for n, ms in scene.frames.items()}
 
 
 def test_what_is_an_error_and_what_is_none(read):
@@ -27,15 +27,6 @@ def test_what_is_an_error_and_what_is_none(read):
         found = [n for n, (m,) in scene.frames.items() if m.kind == 'response' and m.status not in (0, None) and (m.status == 8) == normal]
         assert len(found) >= least
         assert all(frames[n].experts == ([] if normal else ['pcq.expert.call_failed']) for n in found)
-
-
-@EVERYTHING
-def test_operation_numbers(read, name):
-    """pcq.opnum on every message, though it covers no bytes of the stub."""
-    scene, frames = read(name, SCENES[name])
-    assert scene.frames
-    for number, messages in scene.frames.items():
-        assert frames[number].numbers('pcq.opnum') == [m.opnum for m in messages], 'frame %d' % number
 
 
 def test_the_captures_hold_every_operation_both_ways():
@@ -88,18 +79,3 @@ def test_json_has_the_same_values(tshark, read):
         for name in ('pcq.value', 'pcq.status', 'pcq.block.type', 'pcq.identifier.index'):
             expected = [f.value for f in scene.fields(number) if f.name == name]
             assert [int(v, 0) for k, v in flat if k == name] == expected, 'frame %d %s' % (number, name)
-
-
-def test_fields_output_has_the_same_values(tshark, read):
-    """-T fields, as scripts use it."""
-    scene, _ = read('query-smb', SCENES['query-smb'])
-    rows = tshark.fields(PLAIN / 'query-smb.pcap', ['frame.number', 'pcq.value', 'pcq.counterset.guid'], '-Y', 'pcq.value')
-    assert len(rows) == sum(any(f.name == 'pcq.value' for f in scene.fields(n)) for n in scene.frames)
-    for number, values, _ in rows:
-        expected = [f.value for f in scene.fields(int(number)) if f.name == 'pcq.value']
-        assert [int(v, 0) for v in values.split(',')] == expected
-
-
-def test_disabled_protocol_leaves_the_stub_alone(tshark):
-    out, _ = tshark.run('-r', PLAIN / 'query-tcp.pcap', '--disable-protocol', 'pcq', '-Y', 'pcq.status')
-    assert not out

@@ -371,16 +371,3 @@ def test_a_capture_of_one_call_once_more(sharkd, places, tmp_path, what):
     for _ in range(3):
         assert child.load(path) == numbers
     compare(child.frames(numbers), once, 'loaded once more')
-
-
-def test_a_single_handle_two_lives_shuffled(sharkd, tmp_path):
-    """The later life's frames asked first: each frame keeps its own."""
-    s = single('One', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: at.number ** 2))
-    same = bytes(20 * [9])
-    scene = story(Server([s], handles=[same, same]), lambda c: (learn(c, s), run(c, [ask(s)]), run(c, [ask(s)])))
-    child = sharkd()
-    child.load(scene.write(tmp_path / 'x.pcap'))
-    rows = [n for n, _ in answers(scene)]
-    frames = child.frames(rows[::-1])
-    assert ['pcq.cooked.none == 1' in frames[n] for n in rows] == [True, False, True, False]
-    assert 'pcq.cooked == 1' in frames[rows[1]] and 'pcq.cooked == 5' in frames[rows[3]]
