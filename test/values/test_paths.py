@@ -7,11 +7,11 @@ import pytest
 
 from gen import buffers, client, model, stubs
 from gen.buffers import NONE
-from gen.model import ENGLISH, GLOBAL_AGGREGATE, Counterset, Instance
+from gen.model import ENGLISH
 from gen.scene import Scene, tcp_line
 from gen.story import Server, answers, ask, begin, counter, learn, multiple, run, single, story, unseen
 from gen.stubs import INFO, VALIDATE
-from learned import compare_paths, compare_values, cooked, one, read
+from learned import compare_paths, compare_values, one, read
 
 ASSUMED = 'pcq.expert.order_assumed'
 MODES = pytest.mark.parametrize('info', [True, False], ids=['with-info', 'without-info'])
@@ -51,21 +51,6 @@ def test_an_old_index_does_not_hold_after_a_change(tshark, tmp_path, removed):
     shown = paths(frames[second[0]])
     assert len(shown) == 3 - removed
     assert None not in shown and ASSUMED in frames[second[0]].experts
-
-
-def test_info_after_the_sample(tshark, tmp_path):
-    """QueryCounterInfo was asked after the first sample: on the second pass it holds for both, they hold the same."""
-    s = gauge()
-    scene, c = begin(Server([s], order=lambda q: [2, 0, 1]), s)
-    h = c.query([ask(s, i, 'a') for i in (1, 2, 3)], info=False)
-    c.data(h, 9999)
-    c.info(h)
-    c.data(h, 9999)
-    once, twice = read(tshark, scene, tmp_path), read(tshark, scene, tmp_path, two_pass=True)
-    first, second = answers(scene)
-    assert paths(once[second[0]]) == paths(twice[second[0]]) == truth(second[1])
-    assert None not in paths(once[first[0]]) and ASSUMED in once[first[0]].experts
-    assert paths(twice[first[0]]) == truth(first[1]) and ASSUMED not in twice[first[0]].experts
 
 
 OF_OWN_TYPES = {
@@ -155,27 +140,6 @@ def test_a_change_after_info_without_the_additions(tshark, tmp_path, gone, two_p
     for number, message in answers(scene):
         assert paths(frames[number]) == [p.replace('\\\\SRV01', '\\\\192.0.2.20') for p in truth(message)]
         assert ASSUMED in frames[number].experts
-
-
-def test_a_capture_that_begins_in_the_middle(tshark, tmp_path, two_pass):
-    """Only samples: dwType 1 and 4 carry no id, nothing is made up; 2 and 6 say their ids, but not whose."""
-    s = gauge()
-    server = Server([s])
-    scene, c = begin(server)
-    hidden = unseen(server)
-    learn(c, s)
-    h = hidden.query([ask(s, 1, 'a'), ask(s, NONE, '*'), ask(s, 2, '*'), ask(s, NONE, 'b')], info=False)
-    for _ in range(3):
-        c.data(h, 9999)
-    c.close(h)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    for number, message in answers(scene):
-        frame = frames[number]
-        assert len(frame.values) == len(truth(message))
-        for name in ('pcq.path', 'pcq.cooked', 'pcq.counterset.name', 'pcq.counter.name', 'pcq.counter.type'):
-            assert not frame.all(name), name
-        assert [cooked(x)[1] is not None for x in frame.values] == [True] * len(frame.values)
-        assert 'Counter 1' not in ' '.join(x.label for x in frame.walk())
 
 
 def test_an_addition_to_a_query_that_began_before(tshark, tmp_path, two_pass):
@@ -289,43 +253,16 @@ def test_the_notation(tshark, tmp_path, two_pass):
 
 @pytest.mark.parametrize('machine, shown', [
     ('\\\\SRV01', 'SRV01'), ('SRV01', 'SRV01'), ('\\\\srv.example.com', 'srv.example.com'), ('\\\\10.1.2.3', '10.1.2.3'),
-    ('\\\\[2001:db8::1]', '[2001:db8::1]'), ('', '192.0.2.20'), ('\\\\', '192.0.2.20'), ('\\\\Ω-сервер', 'Ω-сервер')])
+    ('\\\\[2001:db8::1]', '[2001:db8::1]'), ('', '192.0.2.20'), ('', '2001:db8::20'), ('\\\\', '192.0.2.20'), ('\\\\Ω-сервер', 'Ω-сервер')])
 def test_the_server(tshark, tmp_path, machine, shown):
     """szMachine without its backslashes, or the server's address where it is empty."""
     s = gauge(count=1)
     scene = Scene()
-    c = tcp_line(scene, Server([s])).client(machine)
+    c = tcp_line(scene, Server([s]), v6=shown == '2001:db8::20').client(machine)
     learn(c, s)
     run(c, [ask(s, 1, 'a')], 1)
     frames = read(tshark, scene, tmp_path)
     assert paths(frames[answers(scene)[0][0]]) == ['\\\\%s\\Set(a)\\Counter 1' % shown]
-
-
-def test_the_server_of_each_handle(tshark, tmp_path):
-    """Two clients call what one address leads to differently: each query shows the name it was opened with."""
-    s = gauge(count=1)
-    server = Server([s])
-    scene = Scene()
-    a, b = (tcp_line(scene, server, client_port=50000 + i).client(m) for i, m in enumerate(('\\\\A', '\\\\B')))
-    ha, hb = a.open(), b.open()
-    for c, h in ((a, ha), (b, hb)):
-        learn(c, s)
-        c.validate(h, [ask(s, 1, 'a')])
-        c.info(h)
-    for c, h in ((a, ha), (b, hb)):
-        c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path)
-    assert [paths(frames[n]) for n, _ in answers(scene)] == [['\\\\A\\Set(a)\\Counter 1'], ['\\\\B\\Set(a)\\Counter 1']]
-
-
-def test_an_address_of_version_6(tshark, tmp_path):
-    s = gauge(count=1)
-    scene = Scene()
-    c = tcp_line(scene, Server([s]), v6=True).client('')
-    learn(c, s)
-    run(c, [ask(s, 1, 'a')], 1)
-    frames = read(tshark, scene, tmp_path)
-    assert paths(frames[answers(scene)[0][0]]) == ['\\\\2001:db8::20\\Set(a)\\Counter 1']
 
 
 @MODES
@@ -362,15 +299,6 @@ def test_parentheses_of_sets_of_unknown_kind(tshark, tmp_path):
     scene = story(Server([alone, many]), lambda c: run(c, [ask(alone, 1), ask(many, 1, 'b')], 1))
     frames = read(tshark, scene, tmp_path)
     assert paths(frames[answers(scene)[0][0]]) == ['\\\\SRV01\\{%s}\\#1' % alone.guid, '\\\\SRV01\\{%s}(b)\\#1' % many.guid]
-
-
-def test_aggregates_have_instances(tshark, tmp_path):
-    """InstanceType 4 is no single instance: its values still come by instance."""
-    s = Counterset('Harbour', GLOBAL_AGGREGATE, [counter(1, 'PERF_COUNTER_RAWCOUNT', 'Boats', [3])],
-                   lambda at: [Instance(0, 'pier 1', 0), Instance(1, '_Total', 0)])
-    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*'), ask(s, 1, '_Total')], 1)))
-    frames = read(tshark, scene, tmp_path)
-    compare_paths(frames, scene)
 
 
 ODD = ['', ' ', '_Total', 'a' * 1023, '\U0001F98A\U0001F6A2', 'CJK 性能', '\u202eleft', 'a(b)c', 'a\\b', 'a/b#1', '*not a star',
@@ -491,21 +419,3 @@ def test_a_counter_in_anothers_place_without_info(tshark, tmp_path, kind, two_pa
     compare_paths(frames, scene)
     shown = [paths(frames[number])[0] for number, _ in answers(scene)]
     assert [p.rpartition(' ')[2] for p in shown] == list('11223311')
-
-
-@MODES
-def test_many_names_of_one_length(tshark, tmp_path, info):
-    """More than a hash keeps apart."""
-    names = ['i%02d' % i for i in range(90)]
-    s = gauge(count=1, instances=names)
-    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, n) for n in names], 1, info=info)))
-    frames = read(tshark, scene, tmp_path)
-    compare_paths(frames, scene)
-
-
-def test_names_that_differ_by_case(tshark, tmp_path):
-    """They are two instances, with a path each."""
-    s = gauge(count=1, instances=['App', 'app'])
-    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1)))
-    frames = read(tshark, scene, tmp_path)
-    assert len(set(paths(frames[answers(scene)[0][0]]))) == 2

@@ -14,7 +14,6 @@ from gen.story import (Server, Times, answers, ask, counter, frames_of, learn, m
 from gen.every_type import UNDECIDED, every_type, spread, together
 from gen.stubs import DATA
 from learned import by_path, close_to, compare_paths, compare_values, cooked, one, read
-from series import table
 
 # plugin/perf/calculate.h
 (FIRST_SAMPLE, NEW_INSTANCE, NEW_COUNTER, NO_BASE, NO_TIME, NO_FREQ, NO_MULTI, VALUE_BACKWARDS, BASE_BACKWARDS, SAME_TIME,
@@ -107,18 +106,6 @@ def test_the_real_dump(tshark, tmp_path):
     assert cooked(second.values[0])[0] == pytest.approx(77.4196, abs=5e-5)
     assert [float(x) for x in second.show_of('pcq.sample.interval')] == [1.0]
     assert second.numbers('pcq.sample.previous') == [answers(scene)[0][0]]
-
-
-def test_elapsed_since_a_time_to_come(tshark, tmp_path, told):
-    """The object's clock counts from elsewhere than the start times, as it does for some sets: no value went backwards."""
-    s = single('Process V2', counter(1, 'PERF_ELAPSED_TIME', 'Elapsed Time', [133707369666486855], time=2, freq=3),
-               counter(2, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Now', [9242655165203]),
-               counter(3, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Frequency', [10000000]))
-    scene, frames = told(Server([s]), lambda c: (learn(c, s), run(c, [ask(s)], 2)))
-    for frame, _ in answers(scene):
-        assert by_path(frames[frame])['\\\\SRV01\\Process V2\\Elapsed Time'] == (None, OTHER_ORIGIN)
-    row, *_ = table(tshark, scene.write(tmp_path / 'scene.pcap'), 'pcq,counters')
-    assert (row['Samples'], row['Results'], row['Resets']) == ('2', '0', '0')
 
 
 # --- two samples ----------------------------------------------------------------------------------------------------
@@ -289,26 +276,6 @@ def test_helpers_that_are_missing(told, how):
         assert values['\\\\SRV01\\Alone\\row %d' % i] == (None, why), kind
 
 
-def test_a_helper_that_is_new(told):
-    """The base joined the query after the first sample: no difference of it yet."""
-    s = single('Late', counter(1, 'PERF_AVERAGE_BULK', 'Average', lambda at, k: 10 * at.number, base=2),
-               counter(2, 'PERF_AVERAGE_BASE', None, lambda at, k: 2 * at.number))
-
-    def talk(c):
-        learn(c, s)
-        h = c.query([ask(s, 1)])
-        c.data(h, 65536)
-        c.validate(h, [ask(s, 2)])
-        c.info(h)
-        c.data(h, 65536)
-        c.data(h, 65536)
-    scene, frames = told(Server([s]), talk)
-    got = [by_path(frames[n])['\\\\SRV01\\Late\\Average'] for n, _ in answers(scene)]
-    assert got[0] == (None, FIRST_SAMPLE)
-    assert got[1][0] is None and got[1][1] in (NO_BASE, NEW_COUNTER)
-    assert got[2] == (5.0, None)
-
-
 def test_helpers_of_another_instance_do_not_count(told):
     """The base is there, but only of the other instance."""
     s = multiple('Set', counter(1, 'PERF_AVERAGE_BULK', 'Average', lambda at, k: 10 * at.number, base=2),
@@ -437,31 +404,4 @@ def test_dropped_samples_say_so(tshark, tmp_path, two_pass):
     assert sorted(cooked(x)[0] for x in last) == [float(k) for k in range(210)]
 
 
-def test_the_default_keeps_them(tshark, tmp_path):
-    s, scene = big_story()
-    frames = read(tshark, scene, tmp_path, two_pass=True)
-    assert all({cooked(x)[1] for x in frames[n].values} == {None} for n, _ in answers(scene)[1:])
-
-
 # --- how it is shown ------------------------------------------------------------------------------------------------
-
-
-def test_the_label_tells_the_value_and_its_unit(told):
-    kinds = {'PERF_COUNTER_TIMER': ([0, 1234000], '12.3 %'), 'PERF_COUNTER_BULK_COUNT': ([0, 1024], '1,024.0 /sec'),
-             'PERF_COUNTER_RAWCOUNT': ([0, 77], '77'), 'PERF_COUNTER_RAWCOUNT_HEX': ([0, 31], '0x1f')}
-    s = single('Units', *[counter(i, k, k, v) for i, (k, (v, _)) in enumerate(kinds.items())])
-    times = Times([(10 ** 9, 10 ** 17), (10 ** 9 + 10 ** 7, 10 ** 17 + 10 ** 7)])
-    scene, frames = told(Server([s], clock=times), lambda c: (learn(c, s), run(c, [ask(s)])))
-    for item, (_, text) in zip(frames[answers(scene)[1][0]].values, kinds.values()):
-        assert text in item.label.lower() and one(item, 'pcq.path') in item.label
-
-
-def test_the_four_multi_types_are_marked(told):
-    """No real use is known, so the reader is told whose formula it is."""
-    types = every_type(False)
-    asked, shown = together(types, 6)
-    scene, frames = told(Server([types], shows=shown), lambda c: (learn(c, types), run(c, asked)))
-    shown = [x for x in frames[answers(scene)[1][0]].values if 'MULTI_TIMER' in one(x, 'pcq.path')]
-    assert len(shown) == 12
-    for item in shown:
-        assert any('resource kit' in x.label.lower() for x in item.walk()), [x.label for x in item.walk()]
