@@ -282,15 +282,6 @@ def test_the_capture_knows_better(tshark, tmp_path):
     assert by_path(frames[answers(scene)[-1][0]]) == {'\\\\SRV01\\Renamed(_Total)\\Not DPC': (5.0, None)}
 
 
-def test_ids_that_are_not_public_are_not_invented(tshark, tmp_path):
-    """DFS counters' ids are not known; nor is Processor Information's 29."""
-    s = processor()
-    s.counters.append(counter(29, 'PERF_COUNTER_RAWCOUNT', '?', lambda at, k: 1))
-    scene = story(Server([s]), lambda c: run(c, [ask(s, 29, '_Total')], 1))
-    frames = read(tshark, scene, tmp_path)
-    assert paths(scene, frames) == ['\\\\SRV01\\Processor Information(_Total)\\#29']
-
-
 # --- for whom it holds ----------------------------------------------------------------------------------------------
 
 
@@ -488,15 +479,6 @@ def test_localized_names_with_their_locale(tshark, tmp_path, two_pass):
         assert 'german' in label.lower() or '0x0407' in label.lower() or 'de-de' in label.lower(), label
 
 
-def test_english_of_one_name_and_local_of_another(tshark, tmp_path):
-    """The set's name is known in English, the counters' in German only."""
-    s = engine()
-    scene = story(Server([s]), lambda c: (learn(c, s, codes=(9, 1)), learn(c, s, codes=(5,), lcid=GERMAN),
-                                          run(c, [ask(s, 1, 'a')])))
-    frames = read(tshark, scene, tmp_path)
-    assert paths(scene, frames) == ['\\\\SRV01\\Engine(a)\\Umdrehungen/s']
-
-
 # --- what must not be learned ---------------------------------------------------------------------------------------
 
 
@@ -553,26 +535,6 @@ def test_a_cut_list_of_names_ends_what_it_would_have_replaced(tshark, tmp_path, 
     c.data(handle, 1 << 20)
     frames, named = read(tshark, scene, tmp_path), ['\\\\SRV01\\Engine(a)\\Turns/sec']
     assert [paths(scene, frames, i) for i in range(3)] == [named, ['\\\\SRV01\\Engine(a)\\#1'], named]
-
-
-def test_a_lost_fragment_teaches_nothing(tshark, tmp_path):
-    """A table of names in many fragments, one of which is not in the capture."""
-    s = multiple('Long', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'counter %d with a name ' % i + 'x' * 100, lambda at, k: 1)
-                           for i in range(100)])
-    scene, c = begin(Server([s]), mss=500)
-    line = c.line
-    learn(c, s, codes=(9,))
-    request = stubs.request(REG_INFO, szMachine='\\\\SRV01', CounterSetGuid=s.guid, RequestCode=10, RequestLCID=0,
-                            dwInSize=1 << 16)
-    _, stub, record = line.model.handle(REG_INFO, bytes(request), 6, '<', False)
-    line.request(REG_INFO, request)
-    line.rpc.response(stub, lose=(7,))
-    run(c, [ask(s, 1, 'a')], 1)
-    frames = read(tshark, scene, tmp_path, two_pass=True)
-    # TCP waits for the lost segment: whatever is shown behind it, it shows no name of that table
-    assert frames
-    for frame in frames.values():
-        assert not [x for x in frame.all('pcq.counter.name') + frame.all('pcq.path') if 'with a name' in x.show]
 
 
 def test_an_answer_without_its_request_teaches_nothing(tshark, tmp_path):

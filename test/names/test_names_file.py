@@ -384,16 +384,6 @@ def test_a_broken_line_is_reported_and_skipped(tshark, tmp_path, which):
     assert compare_values(frames, scene) == 4
 
 
-def test_several_broken_lines(tshark, tmp_path):
-    """Each has its number in the report."""
-    names = tmp_path / 'names'
-    names.write_text('# pcq names 1\nbad\n\nserver\t*\nworse\n# fine\nworst\t1\n')
-    s = engine()
-    _, err = tshark.run('-q', '-r', queried(s).write(tmp_path / 'x.pcap'), '-o', 'pcq.names_file:%s' % names)
-    said = ' '.join(err.replace(',', ' ').split())
-    assert all(' %d ' % n in said for n in (2, 5, 7)) and not any(' %d ' % n in said for n in (1, 3, 4, 6))
-
-
 @pytest.mark.parametrize('form', ['crlf', 'no-last-newline', 'no-first-line', 'bom', 'utf-16-le', 'utf-16-be', 'upper-case-guid',
                                   'hex-and-decimal'])
 def test_forms_of_a_file(tshark, tmp_path, form):
@@ -415,16 +405,6 @@ def test_forms_of_a_file(tshark, tmp_path, form):
     frames = with_file(tshark, tmp_path, scene, names)
     compare_paths(frames, scene)
     assert compare_values(frames, scene) == 4
-
-
-def test_a_large_file_of_nonsense(tshark, tmp_path):
-    """Reported in a few lines, and the capture is still shown."""
-    names = tmp_path / 'names'
-    names.write_bytes(bytes(range(256)) * 4000)
-    scene = queried(engine())
-    _, err = tshark.run('-q', '-r', scene.write(tmp_path / 'x.pcap'), '-o', 'pcq.names_file:%s' % names)
-    assert 'names' in err and len(err) < 4000
-    assert len(with_file(tshark, tmp_path, scene, names)[answers(scene)[0][0]].values) == 6
 
 
 @DEVICES
