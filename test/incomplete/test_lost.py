@@ -80,22 +80,6 @@ def test_numbers_that_do_not_go_on(tshark, tmp_path, last, following, two_pass):
     assert [ASSUMED in frames[number].experts for number, _ in answers(scene)] == [False, False, True]
 
 
-@PASSES
-def test_on_another_connection(tshark, tmp_path, two_pass):
-    """The calls that are missing are of one connection, samples of another; the next call of the first one tells."""
-    s = gauge()
-    model, scene = Server([s], order=backward), Scene()
-    line, other = tcp_line(scene, model), tcp_line(scene, model, client_port=50009).client()
-    c = line.client()
-    h = three_counters(c, s)
-    swap(line, model, h, s)
-    other.data(h, 9999)
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    said = [ASSUMED in frames[number].experts for number, _ in answers(scene)]
-    assert said == [False, two_pass, True]      # what was between the two requests is assumed, too, as a later look says
-
-
 def changed_another_way():
     """One counter goes and one comes on a way that the capture does not have, then QueryCounterInfo tells."""
     s = gauge()

@@ -2,8 +2,6 @@
 """Calls that overlap. The server does what it is asked at some moment between request and response; the model knows when. What
 is shown without a mark has to be so."""
 
-import random
-
 import pytest
 
 from gen import buffers, stubs
@@ -145,32 +143,6 @@ def test_as_of_when(tshark, tmp_path, case, connections, two_pass):
     for number, message in answers(scene):
         if '+' in said:
             assert shown(frames[number]) in (truth(message), [None] * len(truth(message))) or ASSUMED in frames[number].experts
-
-
-@PASSES
-def test_any_order(tshark, tmp_path, two_pass):
-    """Three or four calls at once, asked, done and answered in any order; then calls one after the other."""
-    scene = Scene()
-    for seed in range(120):
-        pick = random.Random(seed)
-        m = Monitor(scene, pick.choice([1, 2]), held=pick.choice([(1,), (1, 2), (1, 2, 3)]), info=pick.random() < .7,
-                    server='192.0.2.%d' % (30 + seed))
-        calls = {}
-        waiting = pick.sample(['D', 'D.2', 'I', 'A4', 'A5', 'R1', 'R2', 'A1'], pick.choice([3, 4]))
-        while waiting or calls:
-            name = pick.choice(waiting + list(calls))
-            if name in waiting:
-                waiting.remove(name)
-                calls[name] = m.ask(name.split('.')[0], pick.randrange(2))
-            elif hasattr(calls[name], 'stub'):
-                calls.pop(name).answer()
-            else:
-                calls[name].do()
-        m.run(pick.choice(['D? D! D.2? D.2!', 'I? I! D? D! D.2? D.2!', 'D? D! I? I! D.2? D.2!']))
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    assert false_ones(frames, scene) == []
-    known = [n for n, m in answers(scene) if shown(frames[n]) == truth(m)]
-    assert len(known) > len(answers(scene)) / 2
 
 
 def removal_under_way():

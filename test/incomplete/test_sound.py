@@ -14,7 +14,7 @@ from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
 from gen.story import Server, Times, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story, taught_in, unseen
 from gen.stubs import DATA, INFO, VALIDATE
-from learned import close_to, compare_paths, cooked, one, read, read_file
+from learned import close_to, cooked, one, read, read_file
 from series import long_rows as rows_of
 
 ASSUMED = 'pcq.expert.order_assumed'
@@ -112,21 +112,6 @@ def test_a_change_is_not_known_until_it_is_answered(tshark, tmp_path, two_pass):
 
 
 @PASSES
-def test_an_index_of_other_counters_tells_nothing(tshark, tmp_path, two_pass):
-    """A whole change is missing: the answer has fewer blocks than QueryCounterInfo said."""
-    s = gauge()
-    model, scene = Server([s], order=backward), Scene()
-    c = lossy(scene, model, (VALIDATE, 'request', 1), (VALIDATE, 'response', 1))
-    h = three_counters(c, s)
-    c.validate(h, [ask(s, 3, 'a')], add=False)
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    (first, message), (second, _) = answers(scene)
-    assert paths(frames[first]) == truth(message)
-    assert paths(frames[second]) == [None] * 2
-
-
-@PASSES
 def test_a_change_that_ended_in_a_fault_is_doubtful(tshark, tmp_path, two_pass):
     """A fault says nothing of what the server did before it: nothing is known until QueryCounterInfo tells."""
     s = gauge()
@@ -189,21 +174,6 @@ def test_other_calls_that_are_missing_leave_no_doubt(tshark, tmp_path, two_pass)
     assert len(rest) == 2
     for number, message in rest:
         assert paths(frames[number]) == truth(message) and ASSUMED not in frames[number].experts
-
-
-@PASSES
-def test_who_is_told_of_other_counters_holds_those(tshark, tmp_path, two_pass):
-    """An addition goes another way, and QueryCounterInfo tells of it before any answer: the query is what was told."""
-    s = gauge()
-    model, scene = Server([s], order=backward), Scene()
-    c, unheard = tcp_line(scene, model).client(), unseen(model)
-    h = three_counters(c, s)
-    unheard.validate(h, [ask(s, 4, 'a')])
-    c.info(h)
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    held = [frames[n].show_of('pcq.query.counter') for n, _ in frames_of(scene, DATA, 'request')]
-    assert [[re.search(r'Counter \d', text)[0] for text in x] for x in held] == [['Counter %d' % i for i in range(1, n + 1)] for n in (3, 4)]
 
 
 # --- sizes and guesses ----------------------------------------------------------------------------------------------
@@ -309,16 +279,6 @@ def test_a_number_of_blocks_that_is_not_so_ends_nothing(tshark, tmp_path, number
 
 
 @PASSES
-def test_a_size_takes_no_name_that_is_certain(tshark, tmp_path, two_pass):
-    """One counter, its only block: 8 bytes where its type has 4."""
-    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Gauge', [7, 8], width=8))
-    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a')], info=False)))
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    compare_paths(frames, scene)
-    assert [told(frames[n])[0][1] for n, _ in answers(scene)][:2] == [7, 8]
-
-
-@PASSES
 def test_a_type_holds_from_where_it_was_told(tshark, tmp_path, two_pass):
     """A provider that is installed anew tells another type: answers before it are of the old one, and nothing is calculated across it."""
     old, new = gauge(1), gauge(1, kind='PERF_COUNTER_DELTA')
@@ -334,21 +294,6 @@ def test_a_type_holds_from_where_it_was_told(tshark, tmp_path, two_pass):
     (first, _), (second, _) = answers(scene)
     assert [x[1] for x in told(frames[first])] == [10]
     assert [x[1] for x in told(frames[second])] == [None]
-
-
-@PASSES
-def test_what_is_certain_is_not_marked(tshark, tmp_path, two_pass):
-    """The only block of the only identifier is certain; several are assumed, whatever their types."""
-    s = gauge()
-    scene, c = begin(Server([s]), s)
-    h = c.query([ask(s, 1, 'a')], info=False)
-    c.data(h, 9999)
-    c.validate(h, [ask(s, 2, '*'), ask(s, 3, 'a')])
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    said = [['(order assumed)' in b.label for b in frames[number].all('pcq.block')] for number, _ in answers(scene)]
-    assert said == [[False], [True] * 3]
-    assert all(paths(frames[number]) == truth(message) for number, message in answers(scene))
 
 
 # What the blocks of an answer ask for, by their types; whose each is said to be: a counter, "?" where that is assumed
@@ -463,25 +408,6 @@ def test_two_passes_have_one_name(tshark, tmp_path, monkeypatch):
 
 
 # --- answers that come again ----------------------------------------------------------------------------------------
-
-
-@PASSES
-def test_a_repeated_answer_is_called_so(tshark, tmp_path, two_pass):
-    """The same response in a second frame: nothing in it is damaged, and it is no sample."""
-    s = gauge(1, kind='PERF_COUNTER_DELTA')
-    scene, c = begin(Server([s]))
-    line = c.line
-    learn(c, s)
-    h = c.query([ask(s, 1, 'a')])
-    c.data(h, 9999)
-    c.data(h, 9999)
-    line.rpc.call_id -= 1
-    again = line.rpc.response(answers(scene)[-1][1].stub)
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    assert told(frames[again]) == [('\\\\SRV01\\Set(a)\\Counter 1', None, REPEATED)]
-    assert 'pcq.expert.second_response' in frames[again].experts
-    assert told(frames[answers(scene)[-1][0]])[0][2] is None
 
 
 # --- whose a verdict is ---------------------------------------------------------------------------------------------

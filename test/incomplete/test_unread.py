@@ -14,7 +14,7 @@ from gen.model import ENGLISH, GERMAN, TYPES
 from gen.pcap import SealedRpc
 from gen.scene import Scene, smb_line, tcp_line
 from gen.story import Server, answers, ask, learn, unseen
-from gen.stubs import DATA, VALIDATE
+from gen.stubs import VALIDATE
 from learned import read
 from series import long_rows
 from test_sound import ASSUMED, PASSES, backward, gauge, paths, three_counters, truth
@@ -143,20 +143,6 @@ def test_sealed_beside(tshark, tmp_path, protocol, said, two_pass):
 
 
 @PASSES
-def test_the_first_calls_of_a_connection(tshark, tmp_path, two_pass):
-    """It was bound in the capture, and its first call has a number behind the first."""
-    scene, line, c, s, h = told_and_looked_at()
-    other = tcp_line(scene, line.model, client_port=50009)
-    swap(unseen(line.model), s, h)
-    other.rpc.call_id += 2
-    other.rpc.transport.seq = [n + 700 for n in other.rpc.transport.seq]
-    other.client().data(h, 9999)
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    assert marks(frames, scene) == '+??'
-
-
-@PASSES
 def test_answers_alone(tshark, tmp_path, two_pass):
     """The requests went another way; that there were some their answers show, whether segments are missing or not."""
     scene, line, c, s, h = told_and_looked_at()
@@ -167,96 +153,6 @@ def test_answers_alone(tshark, tmp_path, two_pass):
     c.data(h, 9999)
     frames = read(tshark, scene, tmp_path, '-o', 'tcp.analyze_sequence_numbers:FALSE', two_pass=two_pass)
     assert marks(frames, scene).replace('-', '?') == ('??' if two_pass else '+?')     # they may have been lists of names
-
-
-@PASSES
-@pytest.mark.parametrize('is_read', [True, False], ids=['read', 'cut'])
-def test_what_is_told_under_a_change_that_is_under_way(tshark, tmp_path, is_read, two_pass):
-    """Who sends the next request without waiting for the answer has QueryCounterInfo answered before, or behind it."""
-    scene, line, c, s, h = told_and_looked_at()
-    rpc = line.rpc
-    # the client has shown already that it does not wait
-    for number in (rpc.call_id, rpc.call_id + 1):
-        rpc.transport.to_server(rpc.request_pdus(DATA, bytes(stubs.request(DATA, hQuery=h, dwInSize=0)), call_id=number))
-    for number in (rpc.call_id, rpc.call_id + 1):
-        rpc.transport.to_client(rpc.response_pdus(bytes(line.model.handle(DATA, bytes(stubs.request(DATA, hQuery=h, dwInSize=0)))[1]), number))
-    rpc.call_id += 2
-    stub = stubs.request(VALIDATE, hQuery=h, lpData=identifiers([ask(s, 77, 'a')]), dwAdd=1)
-    first = len(scene.capture.frames) + 1
-    rpc.transport.to_server(rpc.request_pdus(VALIDATE, bytes(stub), call_id=rpc.call_id))
-    if not is_read:
-        cut(100)(scene, first)
-    rpc.call_id += 1
-    c.info(h)
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    assert marks(frames, scene)[-1] == '?'
-
-
-@PASSES
-def test_info_that_contradicts_across_a_captured_change(tshark, tmp_path, two_pass):
-    """What nobody saw happened before a change that was captured: all back to the last certain moment was assumed."""
-    scene, line, c, s, h = told_and_looked_at()
-    swap(unseen(line.model), s, h, 0)
-    c.data(h, 9999)
-    c.validate(h, [ask(s, 3, 'a')], add=False)
-    c.data(h, 9999)
-    c.info(h)
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    said = marks(frames, scene)
-    assert said == ('??' if two_pass else '+false') + '?+'
-
-
-@PASSES
-@pytest.mark.parametrize('numbers, said', [((40, 40), '--'), ((40, 41), '++')], ids=['equal', 'different'])
-def test_two_requests_of_one_number_at_once(tshark, tmp_path, numbers, said, two_pass):
-    """Of two queries: whose of both answers is which nobody knows."""
-    scene, line, c, s, h = told_and_looked_at()
-    handles = h, c.open()
-    c.validate(handles[1], [ask(s, i, 'a') for i in (1, 2, 4)])
-    c.info(handles[1])
-    asked = [stubs.request(DATA, hQuery=x, dwInSize=9999) for x in handles]
-    for number, request in zip(numbers, asked):
-        line.rpc.transport.to_server(line.rpc.request_pdus(DATA, bytes(request), call_id=number))
-    for number, request in zip(numbers, asked):
-        _, stub, record = line.model.handle(DATA, bytes(request))
-        frame = line.rpc.transport.to_client(line.rpc.response_pdus(stub, number))
-        scene.expect(frame, line.message(DATA, 'response', stub, record['response'], record))
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    (_, _), (first, a), (second, b) = answers(scene)
-    got = ''.join('+' if paths(frames[n]) == truth(m) else '-' if not any(paths(frames[n])) else 'false' for n, m in ((first, a), (second, b)))
-    assert got.replace('-', '') == said.replace('-', '')
-
-
-@PASSES
-@pytest.mark.parametrize('is_closed', [False, True], ids=['close-lost', 'close-seen'])
-def test_a_handle_that_is_given_out_anew_meanwhile(tshark, tmp_path, is_closed, two_pass):
-    """A request for data is under way, the handle is closed and given out anew to a query of as many counters."""
-    s, scene = gauge(), Scene()
-    handle = bytes(4) + b'\x0a' * 16
-    model = Server([s], order=backward, handles=[handle] * 2)
-    line = tcp_line(scene, model)
-    c = line.client()
-    h = three_counters(c, s)
-    request = stubs.request(DATA, hQuery=h, dwInSize=9999)
-    number = line.rpc.call_id
-    line.rpc.transport.to_server(line.rpc.request_pdus(DATA, bytes(request), call_id=number))
-    line.rpc.call_id += 1
-    if is_closed:
-        c.close(h)
-    else:
-        unseen(model).close(h)
-        line.rpc.call_id += 1
-        line.rpc.transport.seq[0] += 44
-    h = c.query([ask(s, i, 'a') for i in (2, 3, 4)], info=False)
-    _, stub, record = model.handle(DATA, bytes(request))
-    frame = line.rpc.transport.to_client(line.rpc.response_pdus(stub, number))
-    scene.expect(frame, line.message(DATA, 'response', stub, record['response'], record))
-    c.info(h)
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    assert marks(frames, scene) == '+-+'
 
 
 def test_an_answer_that_is_cut_is_an_answer(tshark, tmp_path):
