@@ -178,14 +178,6 @@ def test_every_call_is_seen_with_its_size(tshark, name, passes):
     assert rows == []
 
 
-def test_what_info_says_of_a_big_answer(tshark):
-    """It has 256 fragments."""
-    truth = max(opened_calls(tshark, 'big-answer'), key=lambda call: int(call[3]))
-    info = tshark.info(PCAPS / 'big-answer.pcap')[int(truth[0])]
-    assert int(truth[3]) > 1000000
-    assert info == 'QueryCounterData response, {:,} bytes, sealed with NTLM, no key'.format(int(truth[3]))
-
-
 @pytest.mark.parametrize('name', ['big-answer', 'tcp-kerberos'])
 def test_a_lost_fragment_makes_no_size(tshark, tmp_path, name):
     """Nothing is said of an answer of which a fragment is missing, and everything of the others."""
@@ -321,20 +313,6 @@ def test_the_page_shows_what_is_said(tshark):
     out, _ = tshark.run('-q', '-r', PCAPS / 'smb3-ntlm.pcap', '-z', 'pcq,queries')
     row, = [line.strip() for line in out.splitlines() if line.startswith('sealed 1')]
     assert '    %s\n' % row in (TOP / 'docs' / 'without-a-key.md').read_text()
-
-
-@pytest.mark.parametrize('name', SEALED)
-def test_the_summary_without_a_key(tshark, name):
-    """Samples and answers as with it."""
-    def samples(*args):
-        out, _ = tshark.run('-q', '-r', PCAPS / (name + '.pcap'), '-z', 'pcq,summary,json', *args)
-        of = [m for m in json.loads(out)['monitors'] if m['samples']]
-        return [(m['samples'], m['response'], m['slowest_frame']) for m in of], {m['sealed'] for m in of}
-    opened, sealed = samples(*with_key(name)), samples()
-    assert opened[1] == {False} and sealed[1] == {True}
-    assert sum(n for n, *_ in sealed[0]) == sum(n for n, *_ in opened[0]) > 0
-    if len(opened[0]) == len(sealed[0]) == 1:
-        assert sealed[0] == opened[0]
 
 
 # --- Who logged on ---------------------------------------------------------------------------------------------------
