@@ -26,22 +26,22 @@ void proto_reg_handoff_pcq(void);
 #define STATUS_NOT_ENOUGH_MEMORY 8
 
 /* X(opnum, name, what a request and a response whose parameters were read mean, what reads lpData of a response before its status is
- * known, their parameters as in dcerpc/ndr.h, largest dwInSize that the interface admits, what its sealed calls do (dcerpc/sealed.h)).
+ * known, their parameters as in dcerpc/ndr.h, largest dwInSize that the interface admits, what it does (dcerpc/pdus.h)).
  * GUIDs are counted in EnumerateCounterSet, bytes elsewhere ([MS-PCQ] 3.1.4.1). */
 #define PCQ_OPERATIONS(X) \
     X(0, EnumerateCounterSet, room_request, enumerate_response, pcq_dissect_counterset_list, "WS", "SSgR", 256, \
-      SEALED_RETURNS) \
+      RPC_RETURNS) \
     X(1, QueryCounterSetRegistrationInfo, registration_request, registration_response, pcq_dissect_registration, \
-      "WGCLS", "SSVR", 134217728, SEALED_RETURNS) \
+      "WGCLS", "SSVR", 134217728, RPC_RETURNS | RPC_LISTS) \
     X(2, EnumerateCounterSetInstances, instances_request, instances_response, pcq_dissect_instances, "WGS", "SSVR", \
-      67108864, SEALED_RETURNS) \
-    X(3, OpenQueryHandle, open_request, open_response, NULL, "W", "HR", 0, SEALED_OPENS) \
-    X(4, CloseQueryHandle, close_request, close_response, NULL, "H", "HR", 0, SEALED_CLOSES) \
+      67108864, RPC_RETURNS) \
+    X(3, OpenQueryHandle, open_request, open_response, NULL, "W", "HR", 0, RPC_OPENS | RPC_CHANGES) \
+    X(4, CloseQueryHandle, close_request, close_response, NULL, "H", "HR", 0, RPC_CLOSES | RPC_CHANGES) \
     X(5, QueryCounterInfo, room_request, info_response, pcq_dissect_identifiers, "HS", "SSVR", 67108864, \
-      SEALED_USES | SEALED_RETURNS) \
+      RPC_USES | RPC_RETURNS) \
     X(6, QueryCounterData, room_request, data_response, NULL, "HS", "SSVR", 1073741824, \
-      SEALED_USES | SEALED_RETURNS | SEALED_SAMPLES) \
-    X(7, ValidateCounters, validate_request, validate_response, NULL, "HSAC", "AR", 67108864, SEALED_USES)
+      RPC_USES | RPC_RETURNS | RPC_SAMPLES) \
+    X(7, ValidateCounters, validate_request, validate_response, NULL, "HSAC", "AR", 67108864, RPC_USES | RPC_CHANGES)
 
 #define OPNUM_STRING(opnum, name, ...) {opnum, #name},
 static const value_string opnum_vals[] = {PCQ_OPERATIONS(OPNUM_STRING){0, NULL}};
@@ -96,14 +96,10 @@ typedef struct operation {
 
 /* --- A call ------------------------------------------------------------------------------------------------------ */
 
-static void answer_unread(rpc_record *call, uint32_t event);
-static void note_unread_facts(const rpc_record *call, uint32_t event);
+static void note_unread(rpc_record *call, uint32_t event, bool is_response);
 
-static rpc_fields fields = {.handle_label = "Query handle",
-                            .handle_number_label = "Query",
-                            .handle_word = "query",
-                            .answer_unread = answer_unread,
-                            .note_unread_lists = note_unread_facts};
+static rpc_fields fields = {
+    .handle_label = "Query handle", .handle_number_label = "Query", .handle_word = "query", .note_unread = note_unread};
 
 static wmem_allocator_t *pool_of(const pcq_pdu *p)
 {
@@ -926,11 +922,17 @@ static void validate_unknown(pcq_pdu *p)
     }
 }
 
-/* A response that no operation is handed. Which handle OpenQueryHandle gave out is not known then. */
-static void answer_unread(rpc_record *call, uint32_t event)
+/* What a call asks for was not read. Which handle OpenQueryHandle gave out is not known without its response. */
+static void note_unread(rpc_record *call, uint32_t event, bool is_response)
 {
     pcq_record *record = (pcq_record *)call;
 
+    if (call->copied == NULL) {
+        note_unread_facts(call, event);
+    }
+    if (!is_response) {
+        return;
+    }
     if (record->changing) {
         query_change_answered(record->changing, call->request_event, event);
         query_unknown_change(record->changing, event);
@@ -941,7 +943,7 @@ static void answer_unread(rpc_record *call, uint32_t event)
 }
 
 /* A request whose operation could not read what it changes. */
-static void note_unread(pcq_pdu *p)
+static void note_unread_request(pcq_pdu *p)
 {
     if (p->call.asked && p->call.first_time && call_is_request(&p->call) && !call_may_learn(&p->call) &&
         p->record->changing == NULL) {
@@ -988,9 +990,6 @@ static const char *pref_names_file = "";
 #define OPERATION_ROW(opnum, name, request, response, dissect, request_shape, response_shape, largest, does) \
     {request, response, dissect, request_shape, response_shape, largest},
 static const operation operations[] = {PCQ_OPERATIONS(OPERATION_ROW)};
-
-#define DOES(opnum, name, request, response, dissect, request_shape, response_shape, largest, does) does,
-static const uint8_t does[] = {PCQ_OPERATIONS(DOES)};
 
 /* What makes another call the same: a handle or a registration, beside server and operation. */
 static void set_subject(pcq_pdu *p, const state_handle *handle)
@@ -1083,7 +1082,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     } else {
         p.operation->response(&p, read_response(&p));
     }
-    note_unread(&p);
+    note_unread_request(&p);
     tap_pdu(&p);
     return call_end(&p.call, proto_tree_get_parent(tree));
 }
@@ -1152,21 +1151,11 @@ void proto_register_pcq(void)
     register_fields();
     pcq_buffers_register(proto_pcq);
     pcq_data_register(proto_pcq);
-    sealed_register(&fields, opnum_vals, does, NUM_OPNUMS);
+    sealed_register(&fields);
     state_register();
     names_file_register();
     tapped_register();
     register_preferences();
-}
-
-static unsigned may(uint16_t opnum)
-{
-    if (opnum == RPC_NO_OPNUM) {
-        return RPC_CHANGES | RPC_LISTS;
-    }
-    return opnum == OPNUM_QueryCounterSetRegistrationInfo          ? RPC_LISTS
-           : opnum < NUM_OPNUMS && !(does[opnum] & SEALED_RETURNS) ? RPC_CHANGES
-                                                                   : 0;
 }
 
 static bool is_watched(void)
@@ -1174,10 +1163,15 @@ static bool is_watched(void)
     return proto_is_protocol_enabled(find_protocol_by_id(proto_pcq));
 }
 
+#define DOES(opnum, name, request, response, dissect, request_shape, response_shape, largest, does) \
+    {opnum, #name, does},
+
 void proto_reg_handoff_pcq(void)
 {
+    static const rpc_operation does[] = {PCQ_OPERATIONS(DOES){0}};
+
     if (proto_pcq != -1) {
         dcerpc_init_uuid(proto_pcq, ett_pcq, &uuid_perflibv2, PERFLIBV2_VERSION, dcerpc_table, hf_opnum);
-        sealed_watch(RPC_PERFLIB, &uuid_perflibv2, is_watched, may);
+        sealed_watch(RPC_PERFLIB, &(pdus_interface){&uuid_perflibv2, is_watched, does});
     }
 }

@@ -148,8 +148,6 @@ static void take_event(rpc_call *call)
     call->event = *event;
 }
 
-static void take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event, rpc_answer answer);
-
 /* Its record, which is made with its first PDU. What stands before it among its connection's PDUs was read by nobody. */
 static void take_record(rpc_call *call, size_t record_size)
 {
@@ -157,7 +155,6 @@ static void take_record(rpc_call *call, size_t record_size)
     call->record = record_of(call, record_size);
     if (call->asked && call_is_request(call)) {
         call->asked->record = call->record;
-        call->asked->take_answer = take_answer;
     }
 }
 
@@ -586,14 +583,7 @@ int call_end(rpc_call *call, proto_item *item)
 
 static wmem_map_t *answers; /* rpc_record by frame and call id of its answer, emptied with the file */
 
-static void note_unread_lists(const rpc_record *record, uint32_t event)
-{
-    if (record->copied == NULL) {
-        record->protocol->note_unread_lists(record, event);
-    }
-}
-
-static void take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event, rpc_answer answer)
+void call_take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event, rpc_answer answer)
 {
     rpc_record *record = call->record;
     nstime_t elapsed;
@@ -601,10 +591,10 @@ static void take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t even
     if (record->response_frame != 0) {
         return;
     }
-    if (answer == RPC_NONE || (record->operation == NULL && answer != RPC_FAULT)) {
-        note_unread_lists(record, event);
-    }
     if (answer == RPC_NONE || record->operation == NULL) {
+        if (answer != RPC_FAULT) {
+            record->protocol->note_unread(record, event, false);
+        }
         return;
     }
     nstime_delta(&elapsed, &pinfo->abs_ts, &call->time);
@@ -615,12 +605,8 @@ static void take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t even
     if (answer != RPC_AMBIGUOUS) {
         wmem_map_insert(answers, &record->answer, record);
     }
-    if (answer == RPC_FAULT) {
-        return;
-    }
-    note_unread_lists(record, event);
-    if (record->protocol->answer_unread) {
-        record->protocol->answer_unread(record, event);
+    if (answer != RPC_FAULT) {
+        record->protocol->note_unread(record, event, true);
     }
 }
 
@@ -629,21 +615,6 @@ rpc_record *call_of_answer(packet_info *pinfo, uint32_t call_id)
     uint64_t key = (uint64_t)pinfo->num << 32 | call_id;
 
     return wmem_map_lookup(answers, &key);
-}
-
-void call_show_fault(const rpc_fields *fields, const char *operation, tvbuff_t *tvb, int offset, int size,
-                     packet_info *pinfo, proto_tree *tree, uint32_t status)
-{
-    const char *name = text_fault(pinfo->pool, status);
-    proto_item *item = proto_tree_add_item(tree, fields->proto, tvb, offset, size, ENC_NA);
-    findings_report report;
-
-    call_note_monitor(pinfo);
-    col_set_str(pinfo->cinfo, COL_PROTOCOL, proto_get_protocol_short_name(find_protocol_by_id(fields->proto)));
-    col_add_fstr(pinfo->cinfo, COL_INFO, "%s fault: %s", operation, name);
-    proto_item_append_text(item, ", %s, fault: %s", operation, name);
-    findings_begin(&report, pinfo, &fields->expert);
-    findings_add(&report, item, FINDING_CALL_FAILED, "%s failed: fault %s (0x%08x)", operation, name, status);
 }
 
 void call_fields_register(int proto, const char *prefix, const char *number_field, rpc_fields *fields)

@@ -41,10 +41,9 @@ typedef struct rpc_fields {
     int proto;
     const char *handle_label; /* "Query handle" */
     const char *handle_number_label;
-    const char *handle_word;                                   /* "query", as the Info column says it */
-    void (*answer_unread)(rpc_record *record, uint32_t event); /* a response that no operation is handed; may be NULL */
-    void (*note_unread_lists)(const rpc_record *record,
-                              uint32_t event); /* names or types that it asks for were not read */
+    const char *handle_word; /* "query", as the Info column says it */
+    /* what it asks for was not read; `is_response`: there is one, and no operation is handed it */
+    void (*note_unread)(rpc_record *record, uint32_t event, bool is_response);
     findings_expert expert;
     int handle;
     int handle_number;
@@ -198,9 +197,12 @@ int call_end(rpc_call *call, proto_item *item);
 
 bool call_handle_is_null(const uint8_t *bytes);
 
-/* The call that a fault answers, or a response that is cut or sealed: Wireshark hands it to no operation. NULL if it is none that was read. */
-rpc_record *call_of_answer(packet_info *pinfo, uint32_t call_id);
+/* What no operation can take as its answer: a fault; one that was not read; one of which it is unknown whether it is; and none, though the
+ * client went on. */
+typedef enum { RPC_FAULT, RPC_UNREAD, RPC_AMBIGUOUS, RPC_NONE } rpc_answer;
 
-/* Shows what a fault of `size` bytes says. */
-void call_show_fault(const rpc_fields *fields, const char *operation, tvbuff_t *tvb, int offset, int size,
-                     packet_info *pinfo, proto_tree *tree, uint32_t status);
+/* It is that of a call that was read. */
+void call_take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event, rpc_answer answer);
+
+/* The call that it answers, NULL if that was not read. */
+rpc_record *call_of_answer(packet_info *pinfo, uint32_t call_id);

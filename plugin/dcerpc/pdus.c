@@ -3,19 +3,18 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "dcerpc/pdus.h"
+#include "dcerpc/call.h"
 
 #include <epan/dissectors/packet-tcp.h>
 #include <epan/prefs-int.h>
 
 #include "perf/bytes.h"
-#include "state/queries.h"
 
 #define FLAG_FIRST 0x01
 #define FLAG_LAST 0x02
 
-static pdus_interface interfaces[NUM_RPC_INTERFACES];
-static bool is_seen;           /* all of the file, once */
+static pdus_interface interfaces[NUM_RPC_INTERFACES + 1]; /* the last of them is any other */
+static bool is_seen;                                      /* all of the file, once */
 static pdus_cursor *innermost; /* NULL where nothing is handed over, or by who does not say so (Decode As) */
 
 bool pdu_header_read(rpc_header *header, tvbuff_t *tvb, int at)
@@ -192,11 +191,26 @@ static rpc_asked *new_call(rpc_connection *connection)
     return connection->latest;
 }
 
-static unsigned what_may(const rpc_asked *call)
+const rpc_operation *pdus_operation(const rpc_asked *call)
 {
-    const pdus_interface *interface = call->interface < NUM_RPC_INTERFACES ? &interfaces[call->interface] : NULL;
+    const rpc_operation *operation = interfaces[call->interface].operations;
 
-    return interface ? interface->may(call->opnum) : 0;
+    while (operation && operation->name && operation->opnum != call->opnum) {
+        operation++;
+    }
+    return operation && operation->name ? operation : NULL;
+}
+
+/* Of one whose operation was not captured what any does. */
+static bool may(const rpc_asked *call, unsigned what)
+{
+    const rpc_operation *operation = interfaces[call->interface].operations;
+    unsigned does = 0;
+
+    for (; operation && operation->name; operation++) {
+        does |= call->opnum == operation->opnum || call->opnum == RPC_NO_OPNUM ? operation->does : 0;
+    }
+    return does & what;
 }
 
 /* Names or types that a call may have told, and nobody reads: what they are of is not known. A client of which nothing can be read tells others
@@ -205,7 +219,7 @@ static void note_unread_lists(packet_info *pinfo, rpc_connection *connection, co
 {
     const state_subject titles = facts_title_subject(0);
 
-    if ((what_may(call) & RPC_LISTS) && !connection->copied && (connection->was_read || !call->is_signed)) {
+    if (may(call, RPC_LISTS) && !connection->copied && (connection->was_read || !call->is_signed)) {
         facts_note_unread(connection_to(connection, pinfo, is_request), call->interface == RPC_WINREG ? &titles : NULL,
                           PERF_NUM_FACT_KINDS, call->event, is_request ? call->frame : pinfo->num, NULL);
     }
@@ -224,7 +238,7 @@ static void end_listing(packet_info *pinfo, rpc_connection *connection)
 
     connection->listing = NULL;
     if (listing && listing->record) {
-        listing->take_answer(listing, pinfo, listing->event, RPC_NONE);
+        call_take_answer(listing, pinfo, listing->event, RPC_NONE);
     } else if (listing && tells_by_answer(listing)) {
         note_unread_lists(pinfo, connection, listing, true);
     }
@@ -276,7 +290,7 @@ static bool lists_wait(const rpc_connection *connection)
 {
     const rpc_asked *latest = connection->latest;
 
-    return latest && latest->waiting > 0 && latest->event > 0 && (what_may(latest) & RPC_LISTS);
+    return latest && latest->waiting > 0 && latest->event > 0 && may(latest, RPC_LISTS);
 }
 
 /* Who waits for answers goes on: what was under way is over. */
@@ -294,7 +308,7 @@ static void go_on(packet_info *pinfo, rpc_connection *connection)
     }
 }
 
-static void note_unread_request(packet_info *pinfo, rpc_connection *connection, rpc_asked *call)
+void pdus_note_unread(packet_info *pinfo, rpc_connection *connection, rpc_asked *call)
 {
     state_association *association = connection_association(connection);
 
@@ -306,7 +320,7 @@ static void note_unread_request(packet_info *pinfo, rpc_connection *connection, 
     if (!tells_by_answer(call)) {
         note_unread_lists(pinfo, connection, call, true);
     }
-    if (what_may(call) & RPC_CHANGES) {
+    if (may(call, RPC_CHANGES)) {
         query_calls_unseen(association, call->event, call->event, 1);
         change_open(connection, call, true);
     }
@@ -320,10 +334,10 @@ static void note_unread_answer(packet_info *pinfo, rpc_connection *connection, r
 
     connection->answer_event = event;
     if (call->record) {
-        call->take_answer(call, pinfo, event, answer);
+        call_take_answer(call, pinfo, event, answer);
     } else if (tells_by_answer(call) && answer == RPC_UNREAD) {
         note_unread_lists(pinfo, connection, call, false);
-    } else if ((what_may(call) & RPC_CHANGES) && !connection->copied) {
+    } else if (may(call, RPC_CHANGES) && !connection->copied) {
         if (call->was_open) { /* it was not over when the client went on */
             query_calls_unseen(association, call->event, event, 1);
         }
@@ -346,7 +360,7 @@ static rpc_asked *pass_request(packet_info *pinfo, rpc_connection *connection, c
         call->is_read[0] = is_read;
         call->event = connection->event = state_event_next();
         if (!is_read) {
-            note_unread_request(pinfo, connection, call);
+            pdus_note_unread(pinfo, connection, call);
         }
     }
     return call;
@@ -517,7 +531,7 @@ void pdus_register(void)
 
 /* --- Where they are handed over ----------------------------------------------------------------------------------- */
 
-void pdus_note_message(tvbuff_t *tvb, packet_info *pinfo)
+static void note_message(tvbuff_t *tvb, packet_info *pinfo)
 {
     bool is_cut = tvb_captured_length(tvb) < tvb_reported_length(tvb) && !PINFO_FD_VISITED(pinfo);
     state_transport *transport = is_cut ? transport_find(pinfo) : NULL;
@@ -529,6 +543,7 @@ void pdus_note_message(tvbuff_t *tvb, packet_info *pinfo)
 
 void pdus_enter(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo)
 {
+    note_message(tvb, pinfo);
     if (PINFO_FD_VISITED(pinfo)) {
         end_first_pass(pinfo);
     }
@@ -574,11 +589,6 @@ rpc_asked *pdus_reach_call(packet_info *pinfo, const dcerpc_info *di)
                           .context = RPC_NO_CONTEXT,
                           .opnum = di->call_data->opnum};
     return pass(&alone, &header, true);
-}
-
-void pdus_note_unread(packet_info *pinfo, rpc_connection *connection, rpc_asked *call)
-{
-    note_unread_request(pinfo, connection, call);
 }
 
 void pdus_watch(rpc_interface interface, const pdus_interface *what)

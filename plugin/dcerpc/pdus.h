@@ -12,10 +12,6 @@
 
 #include "dcerpc/connection.h"
 
-/* What no operation can take as its answer: a fault; one that was not read; one of which it is unknown whether it is; and none, though the
- * client went on. */
-typedef enum { RPC_FAULT, RPC_UNREAD, RPC_AMBIGUOUS, RPC_NONE } rpc_answer;
-
 /* A request on a connection, until its answer has been seen and another one's after it. */
 typedef struct rpc_asked {
     rpc_connection *connection;
@@ -32,9 +28,7 @@ typedef struct rpc_asked {
     uint32_t event;    /* of its request, 0 where it was not followed */
     nstime_t time;     /* when its first fragment came, */
     uint32_t frame;    /* and where */
-    struct rpc_record
-        *record; /* NULL as long as it was not read; then what takes an answer that no operation is handed */
-    void (*take_answer)(const struct rpc_asked *call, packet_info *pinfo, uint32_t event, rpc_answer answer);
+    struct rpc_record *record; /* NULL as long as it was not read */
     /* of what is sealed, by direction */
     bool begun[2]; /* the first fragment was seen, and all after it */
     uint32_t sizes[2];
@@ -52,14 +46,12 @@ typedef struct pdus_cursor {
     struct pdus_cursor *outer;
 } pdus_cursor;
 
+/* PDUs, or a message that they may be in. */
 void pdus_enter(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo);
 void pdus_leave(pdus_cursor *cursor);
 
 /* What no operation was handed of it: the PDU at `at`, each in turn, after pdus_leave(). */
 void pdus_pass(pdus_cursor *cursor, int at, const rpc_header *header);
-
-/* A message that PDUs may be in, or they themselves: it may have been cut short when it was captured. */
-void pdus_note_message(tvbuff_t *tvb, packet_info *pinfo);
 
 /* An operation is handed a request or response: what stands before it was read by nobody. Returns the call, NULL if its request was not
  * seen. */
@@ -71,18 +63,32 @@ void pdus_note_unread(packet_info *pinfo, rpc_connection *connection, rpc_asked 
 /* The call of a connection with that id that is under way, or was answered last; NULL if there is none. */
 rpc_asked *pdus_find_call(const rpc_connection *connection, uint32_t call_id);
 
-/* What an operation may do. */
+/* What an operation does. */
 enum {
-    RPC_CHANGES = 1, /* what a query holds, or which one a handle is */
-    RPC_LISTS = 2    /* tell names or types */
+    RPC_CHANGES = 1,  /* what a query holds, or which one a handle is */
+    RPC_LISTS = 2,    /* tells names or types */
+    RPC_OPENS = 4,    /* a query handle, or a key of performance data */
+    RPC_CLOSES = 8,   /* it, or any key */
+    RPC_USES = 16,    /* it, or any key */
+    RPC_RETURNS = 32, /* data, or the size that they need */
+    RPC_SAMPLES = 64  /* and they are a sample */
 };
 
-/* What the operations of PerflibV2 and winreg are. */
+typedef struct {
+    uint16_t opnum;
+    const char *name; /* as Wireshark has it; NULL behind the last */
+    unsigned does;
+} rpc_operation;
+
+/* An interface whose calls are followed as long as `is_watched` says so, and its operations on performance data. */
 typedef struct {
     const e_guid_t *uuid;
     bool (*is_watched)(void);
-    unsigned (*may)(uint16_t opnum); /* RPC_CHANGES, RPC_LISTS; where it was not captured all that one may */
+    const rpc_operation *operations;
 } pdus_interface;
+
+/* NULL if it is no operation on performance data. */
+const rpc_operation *pdus_operation(const rpc_asked *call);
 
 void pdus_register(void);
 void pdus_watch(rpc_interface interface, const pdus_interface *what);

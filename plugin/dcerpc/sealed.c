@@ -9,27 +9,20 @@
 #include "dcerpc/sealed.h"
 
 #include <epan/exceptions.h>
-#include <epan/expert.h>
 #include <epan/dissectors/packet-smb2.h>
 #include <epan/prefs-int.h>
 
 #include "tree/fields.h"
 #include "text/numbers.h"
+#include "text/value-strings.h"
 
 static const rpc_fields *perflib;
-static const value_string *operations[NUM_RPC_INTERFACES]; /* that are followed */
-static const uint8_t *operations_do;                       /* what each of PerflibV2 does */
-static unsigned num_operations;
 
-/* As Wireshark names them. Which key it is about a call hides but for those that open HKEY_PERFORMANCE_DATA: of the others listeners are
- * told after one of these, and packets say nothing. */
-enum { CLOSE_KEY = 5, QUERY_VALUE = 17 };
-static const value_string winreg_operations[] = {{3, "OpenHKPD"},  {CLOSE_KEY, "CloseKey"}, {QUERY_VALUE, "QueryValue"},
-                                                 {32, "OpenHKPT"}, {33, "OpenHKPN"},        {0, NULL}};
-
-static bool is_of_any_key(rpc_interface interface, uint16_t opnum)
+/* Which key it is about a call of winreg hides but for those that open HKEY_PERFORMANCE_DATA: of the others listeners are told after one
+ * of these, and packets say nothing. */
+static bool is_of_any_key(rpc_interface interface, const rpc_operation *operation)
 {
-    return interface == RPC_WINREG && (opnum == CLOSE_KEY || opnum == QUERY_VALUE);
+    return interface == RPC_WINREG && !(operation->does & RPC_OPENS);
 }
 
 /* --- What a sealed PDU says in clear --------------------------------------------------------------------------- */
@@ -58,14 +51,10 @@ static uint32_t sequence_of(tvbuff_t *tvb, int token)
     if (!tvb_bytes_exist(tvb, token, 16)) {
         return 0;
     }
-    switch (tvb_get_ntohs(tvb, token)) {
-    case 0x0100:
-        return tvb_get_letohl(tvb, token + 12);
-    case 0x0504:
-        return tvb_get_uint32(tvb, token + 12, ENC_BIG_ENDIAN);
-    default:
-        return 0;
-    }
+    unsigned kind = tvb_get_ntohs(tvb, token);
+    return kind == 0x0100   ? tvb_get_letohl(tvb, token + 12)
+           : kind == 0x0504 ? tvb_get_uint32(tvb, token + 12, ENC_BIG_ENDIAN)
+                            : 0;
 }
 
 /* False if the PDU at `at` is no whole request or response with a sealed stub. */
@@ -103,17 +92,12 @@ typedef struct {
     } key;
     rpc_connection *connection;
     rpc_interface interface;
-    bool is_copy; /* its connection was captured twice */
-    bool is_ndr64;
-    bool answers_read; /* noise that answers a request which was none */
-    uint16_t opnum;
-    uint32_t size;          /* of the stub, over all fragments, */
-    uint32_t asked_size;    /* and of the request's */
-    nstime_t request_time;  /* when the first fragment of its request came, */
-    uint32_t request_frame; /* and where */
-    double seconds;         /* from the request to this response; negative of a request and where it is not known */
-    const void *query;      /* and the one that it is of; its connection as long as that is not known, */
-    const struct state_late *late; /* and whether the sample that it brought is late */
+    const rpc_operation *operation;
+    bool is_copy;        /* its connection was captured twice */
+    uint32_t asked_size; /* of the request's stub */
+    double seconds;      /* from the request to this response; negative of a request and where it is not known */
+    const struct state_late *late; /* whether the sample that it brought is late */
+    tapped_sealed sealed; /* its sizes are those of all fragments; its connection the query, where that is known */
 } sealed_pdu;
 
 static wmem_map_t *pdus; /* sealed_pdu, as its own key; emptied with the file */
@@ -134,20 +118,47 @@ static gboolean pdu_equal(const void *a, const void *b)
            x->key.is_response == y->key.is_response;
 }
 
-static sealed_pdu *keep(packet_info *pinfo, rpc_connection *connection, const sealed_pdu *pdu)
+/* What a response has around the data that it returns: two sizes, three numbers of the array, the status; with NDR64, whose
+ * numbers of an array have 8 bytes, padding behind. ValidateCounters returns them without the sizes, and always. QueryValue has four
+ * pointers and what three of them point to, too; and what has no more than LEAST_VALUE is no sample. */
+#define AROUND_DATA 24
+#define AROUND_DATA_NDR64 36
+#define NDR64_ALIGNMENT 8
+#define AROUND_VALUE 44
+#define LEAST_VALUE 52
+
+static uint32_t data_size(rpc_interface interface, uint32_t size, bool is_ndr64)
+{
+    uint32_t around = is_ndr64 ? AROUND_DATA_NDR64 : AROUND_DATA, padding = is_ndr64 ? NDR64_ALIGNMENT : 1;
+
+    if (interface == RPC_WINREG) {
+        return size > AROUND_VALUE + LEAST_VALUE ? size - AROUND_VALUE : 0;
+    }
+    return size < around ? 0 : (size - around) / padding * padding;
+}
+
+static sealed_pdu *keep(packet_info *pinfo, rpc_connection *connection, const sealed_pdu *pdu, bool is_ndr64)
 {
     sealed_pdu *kept = wmem_memdup(wmem_file_scope(), pdu, sizeof *pdu);
+    tapped_sealed *sealed = &kept->sealed;
+    uint32_t size = data_size(pdu->interface, sealed->size, is_ndr64);
+    unsigned does = pdu->operation->does;
 
     kept->key.pipe = connection->pipe;
     kept->key.frame = pinfo->num;
     kept->connection = connection;
-    kept->query = connection;
     kept->is_copy = connection->copied != NULL;
+    sealed->connection = connection;
+    sealed->uses_query = does & (RPC_OPENS | RPC_USES | RPC_CLOSES);
+    sealed->takes_sample = does & RPC_SAMPLES;
+    sealed->returns_data = pdu->key.is_response && does & RPC_RETURNS;
+    sealed->has_data = sealed->returns_data && size > 0;
+    sealed->sample_size = sealed->has_data && sealed->takes_sample ? size : 0;
     wmem_map_insert(pdus, kept, kept);
     return kept;
 }
 
-static sealed_pdu *take_first_time(packet_info *pinfo, rpc_connection *connection, rpc_asked *call,
+static sealed_pdu *take_first_time(packet_info *pinfo, rpc_asked *call, const rpc_operation *operation,
                                    const sealed_fragment *fragment)
 {
     unsigned way = fragment->is_response;
@@ -163,15 +174,12 @@ static sealed_pdu *take_first_time(packet_info *pinfo, rpc_connection *connectio
     const sealed_pdu pdu = {
         .key = {.call_id = fragment->header.call_id, .is_response = fragment->is_response},
         .interface = call->interface,
-        .is_ndr64 = call->is_ndr64,
-        .opnum = call->opnum,
-        .size = call->sizes[way],
+        .operation = operation,
         .asked_size = call->sizes[0],
-        .request_time = call->time,
-        .request_frame = call->frame,
         .seconds = fragment->is_response && (pinfo->presence_flags & PINFO_HAS_TS) ? nstime_to_sec(&elapsed) : -1,
+        .sealed = {.size = call->sizes[way], .request_time = call->time, .request_frame = call->frame},
     };
-    return keep(pinfo, connection, &pdu);
+    return keep(pinfo, call->connection, &pdu, call->is_ndr64);
 }
 
 static sealed_pdu *find_pdu(packet_info *pinfo, uint32_t call_id, bool is_response)
@@ -192,71 +200,12 @@ static sealed_pdu *take_pdu(packet_info *pinfo, const sealed_fragment *fragment)
     }
     rpc_connection *connection = connection_find(pinfo);
     rpc_asked *call = connection ? pdus_find_call(connection, header->call_id) : NULL;
-    bool is_followed =
-        call && call->interface < NUM_RPC_INTERFACES && try_val_to_str(call->opnum, operations[call->interface]);
-    is_followed = is_followed && (connection->sealed_query || !is_of_any_key(call->interface, call->opnum));
-    return is_followed ? take_first_time(pinfo, connection, call, fragment) : NULL;
+    const rpc_operation *operation = call ? pdus_operation(call) : NULL;
+    bool is_followed = operation && (connection->sealed_query || !is_of_any_key(call->interface, operation));
+    return is_followed ? take_first_time(pinfo, call, operation, fragment) : NULL;
 }
 
 /* --- What is learned of them ----------------------------------------------------------------------------------- */
-
-/* A request, response or fault that no key opened; or a response that was not read, or a fault, of a call that was. */
-typedef struct {
-    const char *why;          /* it is not read, and what opens it */
-    const char *operation;    /* "QueryCounterData" */
-    proto_item *item;         /* what is shown of it, may be NULL */
-    sealed_pdu *pdu;          /* NULL of a call that was read, */
-    const rpc_record *record; /* whose answer this is */
-    bool is_fault;
-    uint32_t status;
-} sealed_call;
-
-static unsigned does_what(const sealed_pdu *pdu)
-{
-    if (pdu->interface == RPC_WINREG) {
-        return pdu->opnum == CLOSE_KEY     ? SEALED_CLOSES
-               : pdu->opnum == QUERY_VALUE ? SEALED_USES | SEALED_RETURNS | SEALED_SAMPLES
-                                           : SEALED_OPENS;
-    }
-    return pdu->interface == RPC_PERFLIB && pdu->opnum < num_operations ? operations_do[pdu->opnum] : 0;
-}
-
-/* What a response has around the data that it returns: two sizes, three numbers of the array, the status; with NDR64, whose
- * numbers of an array have 8 bytes, padding behind. ValidateCounters returns them without the sizes, and always. QueryValue has four
- * pointers and what three of them point to, too; and what has no more than LEAST_VALUE is no sample. */
-#define AROUND_DATA 24
-#define AROUND_DATA_NDR64 36
-#define NDR64_ALIGNMENT 8
-#define AROUND_VALUE 44
-#define LEAST_VALUE 52
-
-static uint32_t data_size(const sealed_pdu *pdu)
-{
-    uint32_t around = pdu->is_ndr64 ? AROUND_DATA_NDR64 : AROUND_DATA, padding = pdu->is_ndr64 ? NDR64_ALIGNMENT : 1;
-
-    if (pdu->interface == RPC_WINREG) {
-        return pdu->size > AROUND_VALUE + LEAST_VALUE ? pdu->size - AROUND_VALUE : 0;
-    }
-    return pdu->size < around ? 0 : (pdu->size - around) / padding * padding;
-}
-
-static void describe(tapped_call *tapped, const sealed_pdu *pdu, unsigned does)
-{
-    tapped_sealed *sealed = &tapped->sealed;
-    uint32_t size = data_size(pdu);
-
-    tapped->subject = &pdu->connection;
-    tapped->subject_size = sizeof pdu->connection;
-    tapped->request_code = pdu->interface == RPC_WINREG ? pdu->asked_size : 0;
-    sealed->size = pdu->size;
-    sealed->request_time = pdu->request_time;
-    sealed->request_frame = pdu->request_frame;
-    sealed->answers_read = pdu->answers_read;
-    sealed->takes_sample = does & SEALED_SAMPLES;
-    sealed->returns_data = pdu->key.is_response && does & SEALED_RETURNS;
-    sealed->has_data = sealed->returns_data && size > 0;
-    sealed->sample_size = sealed->has_data && sealed->takes_sample ? size : 0;
-}
 
 /* What a sealed connection asks from one OpenQueryHandle to the next one that finds all closed: of several queries that are open
  * at a time, the seal hides whose a call is. */
@@ -269,8 +218,8 @@ typedef struct {
 static sealed_query *take_query(const sealed_pdu *pdu, bool has_failed)
 {
     sealed_query *query = pdu->connection->sealed_query;
-    bool is_request = !pdu->key.is_response, opens = does_what(pdu) & SEALED_OPENS;
-    bool closes = is_request && does_what(pdu) & SEALED_CLOSES;
+    bool is_request = !pdu->key.is_response, opens = pdu->operation->does & RPC_OPENS;
+    bool closes = is_request && pdu->operation->does & RPC_CLOSES;
 
     if (query == NULL || (is_request && opens && query->is_closed)) {
         query = wmem_new0(wmem_file_scope(), sealed_query);
@@ -284,100 +233,103 @@ static sealed_query *take_query(const sealed_pdu *pdu, bool has_failed)
 }
 
 /* On the first pass. */
-static void learn_sealed(sealed_pdu *pdu, const tapped_sealed *sealed, bool has_failed)
+static void learn_sealed(sealed_pdu *pdu, bool is_fault)
 {
-    sealed_query *query = take_query(pdu, has_failed);
-    pdu->query = query;
+    tapped_sealed *sealed = &pdu->sealed;
+    sealed_query *query = take_query(pdu, is_fault);
+
+    sealed->connection = query;
     if (pdu->interface == RPC_WINREG) {
         return; /* several questions take turns, and lists of names are among them */
     }
     if (sealed->sample_size > 0) {
-        perf_point asked = pace_request_point(&pdu->request_time);
-        pdu->late = pace_pass(query->pace, pdu->request_frame, pdu->key.frame, &asked, pdu->seconds);
+        perf_point asked = pace_request_point(&sealed->request_time);
+        pdu->late = pace_pass(query->pace, sealed->request_frame, pdu->key.frame, &asked, pdu->seconds);
     } else if (pdu->key.is_response) {
         pace_wait_for(query->pace, pdu->seconds);
     } else if (sealed->takes_sample) {
-        pace_ask(&query->pace->requests, nstime_to_sec(&pdu->request_time));
+        pace_ask(&query->pace->requests, nstime_to_sec(&sealed->request_time));
     }
 }
 
-static void show_late(packet_info *pinfo, const sealed_call *call)
+/* Whoever listens is handed a request, response or fault that no key opened; `tapped` says why, or that it is a fault. On the first pass it
+ * is learned. `item`: what is shown of it, may be NULL. */
+static void tell(packet_info *pinfo, sealed_pdu *pdu, proto_item *item, tapped_call *tapped)
 {
+    const tapped_sealed *sealed = &pdu->sealed;
     findings_report report;
 
-    findings_begin(&report, pinfo, &perflib->expert);
-    call_show_late(&report, call->item, call->pdu->late);
-}
-
-/* On the first pass it is learned; whoever listens is handed it. */
-static void hand_over(packet_info *pinfo, sealed_pdu *pdu, tapped_call *tapped)
-{
-    if (tapped->sealed.uses_query && !tapped->is_repeated && !PINFO_FD_VISITED(pinfo)) {
-        learn_sealed(pdu, &tapped->sealed, tapped->has_failed);
+    if (sealed->uses_query && !pdu->is_copy && !PINFO_FD_VISITED(pinfo)) {
+        learn_sealed(pdu, tapped->is_fault);
+    }
+    tapped->is_hkpd = pdu->interface == RPC_WINREG;
+    tapped->is_response = pdu->key.is_response;
+    tapped->is_repeated = pdu->is_copy;
+    tapped->operation = pdu->operation->name;
+    tapped->request_frame = sealed->request_frame;
+    tapped->seconds = pdu->seconds;
+    tapped->connection = pdu->connection;
+    tapped->does_not_seal = connection_does_not_seal(pdu->connection);
+    tapped->server = connection_to(pdu->connection, pinfo, !pdu->key.is_response)->host;
+    if (tapped->is_fault) {
+        tapped->sealed = (tapped_sealed){.connection = sealed->connection, .uses_query = sealed->uses_query};
+    } else {
+        tapped->subject = &pdu->connection;
+        tapped->subject_size = sizeof pdu->connection;
+        tapped->request_code = tapped->is_hkpd ? pdu->asked_size : 0;
+        tapped->sealed = *sealed;
     }
     if (tapped_wanted()) {
-        tapped->sealed.connection = pdu ? pdu->query : NULL;
         tapped_hand_over(pinfo, tapped);
+    }
+    if (!tapped->is_fault) {
+        findings_begin(&report, pinfo, &perflib->expert);
+        call_show_late(&report, item, pdu->late);
     }
 }
 
-static void tell(packet_info *pinfo, const sealed_call *call)
+/* The same of a response that was not read, or a fault, of a call that was. */
+static void tell_answer(packet_info *pinfo, const rpc_record *record, tapped_call *tapped)
 {
-    const rpc_record *record = call->record;
-    sealed_pdu *pdu = call->pdu;
-    bool has_pdu = pdu != NULL;
-    unsigned does = has_pdu ? does_what(pdu) : 0;
-
-    ws_assert(record || has_pdu);
-    rpc_connection *connection = record ? record->connection : pdu->connection;
-    tapped_call tapped = {
-        .unread = call->why,
-        .is_hkpd = record ? record->protocol != perflib : pdu->interface == RPC_WINREG,
-        .is_response = record || pdu->key.is_response,
-        .is_repeated = record ? record->copied != NULL : pdu->is_copy,
-        .has_failed = call->is_fault,
-        .is_fault = call->is_fault,
-        .status = call->status,
-        .operation = call->operation,
-        .request_frame = record ? record->request_frame : pdu->request_frame,
-        .seconds = has_pdu ? pdu->seconds : record->seconds,
-        .event = record ? record->response_event : 0,
-        .connection = connection,
-        .does_not_seal = connection_does_not_seal(connection),
-        .server = (record ? record->to : connection_to(connection, pinfo, !pdu->key.is_response))->host,
-        .handle = record ? record->handle : NULL,
-        .sealed = {.uses_query = does & (SEALED_OPENS | SEALED_USES | SEALED_CLOSES)},
-    };
-
-    if (has_pdu && !call->is_fault) {
-        describe(&tapped, pdu, does);
+    if (!tapped_wanted()) {
+        return;
     }
-    hand_over(pinfo, pdu, &tapped);
-    if (has_pdu && !call->is_fault) {
-        show_late(pinfo, call);
-    }
+    tapped->is_hkpd = record->protocol != perflib;
+    tapped->is_response = true;
+    tapped->is_repeated = record->copied != NULL;
+    tapped->operation = record->operation;
+    tapped->request_frame = record->request_frame;
+    tapped->seconds = record->seconds;
+    tapped->event = record->response_event;
+    tapped->connection = record->connection;
+    tapped->does_not_seal = connection_does_not_seal(record->connection);
+    tapped->server = record->to->host;
+    tapped->handle = record->handle;
+    tapped_hand_over(pinfo, tapped);
 }
 
 void sealed_follow_noise(const rpc_call *call)
 {
-    const sealed_pdu noise = {
-        .key = {.call_id = call->di->call_id, .is_response = !call_is_request(call)},
-        .interface = RPC_PERFLIB,
-        .is_ndr64 = call->ndr.ndr64,
-        .answers_read = !call_is_request(call) && call->record->request_read,
-        .opnum = call->di->call_data->opnum,
-        .size = (uint32_t)tvb_reported_length_remaining(call->tvb, call->offset),
-        .request_time = call->di->call_data->req_time,
-        .request_frame = call->di->call_data->req_frame,
-        .seconds = call_seconds(call),
-    };
+    const dcerpc_call_value *known = call->di->call_data;
     packet_info *pinfo = call->pinfo;
-    bool is_response = noise.key.is_response;
+    rpc_connection *connection = call->record->connection;
+    bool is_response = !call_is_request(call);
+    const rpc_asked asked = {.interface = RPC_PERFLIB, .opnum = known->opnum};
+    const sealed_pdu noise = {
+        .key = {.call_id = call->di->call_id, .is_response = is_response},
+        .interface = RPC_PERFLIB,
+        .operation = pdus_operation(&asked),
+        .seconds = call_seconds(call),
+        .sealed = {.size = (uint32_t)tvb_reported_length_remaining(call->tvb, call->offset),
+                   .request_time = known->req_time,
+                   .request_frame = known->req_frame,
+                   .answers_read = is_response && call->record->request_read},
+    };
     sealed_pdu *pdu = PINFO_FD_VISITED(pinfo) ? find_pdu(pinfo, noise.key.call_id, is_response)
-                                              : keep(pinfo, connection_of(pinfo, !is_response), &noise);
+                                              : keep(pinfo, connection, &noise, call->ndr.ndr64);
 
     if (pdu) {
-        tell(pinfo, &(sealed_call){TAPPED_NOISE, call->operation, call->tree, pdu, NULL, false, 0});
+        tell(pinfo, pdu, call->tree, &(tapped_call){.unread = TAPPED_NOISE});
     } else {
         tapped_hand_over_unread(pinfo, TAPPED_NOISE);
     }
@@ -425,33 +377,16 @@ static const lock kerberos = {
                            "it is of another service, version or encryption type, the logon (AP-REQ) is not in the "
                            "capture, or Wireshark could not take the packet apart (_ws.malformed)")};
 
-/* SPNEGO chose one of the two: RFC 4121's and RFC 1964's tokens are Kerberos', and NTLM's signature begins with its
- * version ([MS-NLMP] 2.2.2.9). */
-static const lock *lock_of_token(tvbuff_t *pdu, int offset)
-{
-    switch (tvb_get_ntohs(pdu, offset)) {
-    case 0x0504:
-        return &kerberos;
-    case 0x0100:
-        return &ntlm;
-    default:
-        return tvb_get_uint8(pdu, offset) == 0x60 ? &kerberos : NULL;
-    }
-}
-
-/* What sealed the stub; NULL if that is not known. */
+/* What sealed the stub; NULL if that is not known. SPNEGO chose one of the two: RFC 4121's and RFC 1964's tokens are Kerberos', and NTLM's
+ * signature begins with its version ([MS-NLMP] 2.2.2.9). */
 static const lock *lock_of(tvbuff_t *pdu, const sealed_fragment *fragment)
 {
-    switch (fragment->auth_type) {
-    case AUTH_NTLM:
-        return &ntlm;
-    case AUTH_KERBEROS:
-        return &kerberos;
-    case AUTH_SPNEGO:
-        return lock_of_token(pdu, fragment->token);
-    default:
-        return NULL;
-    }
+    bool is_either = fragment->auth_type == AUTH_SPNEGO;
+    unsigned kind = tvb_get_ntohs(pdu, fragment->token);
+
+    return fragment->auth_type == AUTH_NTLM || (is_either && kind == 0x0100)                              ? &ntlm
+           : fragment->auth_type == AUTH_KERBEROS || (is_either && (kind == 0x0504 || kind >> 8 == 0x60)) ? &kerberos
+                                                                                                          : NULL;
 }
 
 static pref_t *preference_of(const char *module_name, const char *name)
@@ -499,43 +434,38 @@ static given_key key_given(packet_info *pinfo, const lock *what)
 static int hf_operation, hf_size;
 static int ett_sealed = -1;
 
-static void show_fields(proto_item *item, tvbuff_t *tvb, const sealed_pdu *pdu, const char *operation)
-{
-    proto_tree *tree = proto_item_add_subtree(item, ett_sealed);
+/* What was given, in the Info column and as a finding. */
+static const struct {
+    const char *says;
+    finding_id finding;
+} given_keys[NUM_GIVEN] = {
+    [NO_KEY] = {"no key", FINDING_SEALED},
+    [KEY] = {"the key given does not fit", FINDING_KEY_DOES_NOT_FIT},
+    [KEYTAB] = {"the key given does not fit", FINDING_KEY_DOES_NOT_FIT},
+    [UNUSED_KEYTAB] = {"kerberos.decrypt is off", FINDING_KEY_DOES_NOT_FIT},
+    [PERHAPS_KEYTAB] = {"no key that fits", FINDING_SEALED},
+    [OPENED] = {"opened and malformed", FINDING_NOT_DECRYPTED},
+};
 
-    proto_item_set_generated(
-        proto_tree_add_uint_format_value(tree, hf_operation, tvb, 0, 0, pdu->opnum, "%s (%u)", operation, pdu->opnum));
-    proto_item_set_generated(proto_tree_add_uint(tree, hf_size, tvb, 0, 0, pdu->size));
-}
-
-static void explain(packet_info *pinfo, proto_item *item, tvbuff_t *tvb, const lock *what, sealed_call *call)
+static void explain(packet_info *pinfo, proto_item *item, tvbuff_t *tvb, const lock *what, given_key given,
+                    const sealed_pdu *pdu)
 {
-    static const char *const says[] = {
-        "no key",           "the key given does not fit", "the key given does not fit", "kerberos.decrypt is off",
-        "no key that fits", "opened and malformed"};
-    given_key given = key_given(pinfo, what);
     findings_report report;
-    finding_id finding = given == OPENED                              ? FINDING_NOT_DECRYPTED
-                         : given == NO_KEY || given == PERHAPS_KEYTAB ? FINDING_SEALED
-                                                                      : FINDING_KEY_DOES_NOT_FIT;
-    char size[TEXT_NUMBER_SIZE];
+    uint16_t opnum = pdu->operation->opnum;
+    uint32_t size = pdu->sealed.size;
+    char text[TEXT_NUMBER_SIZE];
 
-    call->why = what->why[given];
-    call->item = item;
-    text_integer(size, call->pdu->size);
-    col_append_lstr(pinfo->cinfo, COL_INFO, ", ", size, call->pdu->size == 1 ? " byte" : " bytes", ", sealed with ",
-                    what->name, ", ", says[given], COL_ADD_LSTR_TERMINATOR);
+    text_integer(text, size);
+    col_append_lstr(pinfo->cinfo, COL_INFO, ", ", text, size == 1 ? " byte" : " bytes", ", sealed with ", what->name,
+                    ", ", given_keys[given].says, COL_ADD_LSTR_TERMINATOR);
     if (item) {
-        show_fields(item, tvb, call->pdu, call->operation);
+        proto_tree *tree = proto_item_add_subtree(item, ett_sealed);
+        proto_item_set_generated(proto_tree_add_uint_format_value(tree, hf_operation, tvb, 0, 0, opnum, "%s (%u)",
+                                                                  pdu->operation->name, opnum));
+        reader_add_generated_uint(tree, hf_size, tvb, size);
     }
     findings_begin(&report, pinfo, &perflib->expert);
-    findings_add(&report, item, finding, "%s", call->why);
-    tell(pinfo, call);
-}
-
-static const char *operation_of(const sealed_pdu *pdu)
-{
-    return val_to_str_const(pdu->opnum, operations[pdu->interface], "");
+    findings_add(&report, item, given_keys[given].finding, "%s", what->why[given]);
 }
 
 /* Of the only PDU Wireshark has shown the protocol and the operation, if it is the only fragment. `any`: others stand before it. */
@@ -543,28 +473,27 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
                      sealed_pdu *pdu, bool *any)
 {
     const lock *what = lock_of(tvb, fragment);
-    bool is_alone = !*any && fragment->header.is_first && fragment->header.is_last &&
-                    at + fragment->header.size == (int)tvb_reported_length(tvb);
-    sealed_call call = {.operation = operation_of(pdu), .pdu = pdu};
-    proto_item *item = tree ? tree->last_child : NULL;
+    const rpc_header *header = &fragment->header;
+    bool is_alone = !*any && header->is_first && header->is_last && at + header->size == (int)tvb_reported_length(tvb);
+    bool is_shown = !is_of_any_key(pdu->interface, pdu->operation);
+    proto_item *item = tree && is_shown ? tree->last_child : NULL;
 
     if (what == NULL) {
         return;
     }
-    if (is_of_any_key(pdu->interface, pdu->opnum)) {
-        call.why = what->why[key_given(pinfo, what)];
-        tell(pinfo, &call);
-        return;
-    }
-    if (!is_alone) {
+    given_key given = key_given(pinfo, what);
+    if (is_shown && !is_alone) {
         col_set_str(pinfo->cinfo, COL_PROTOCOL, "PCQ");
-        (*any ? col_append_fstr : col_add_fstr)(pinfo->cinfo, COL_INFO, "%s%s %s", *any ? ", " : "", call.operation,
-                                                fragment->is_response ? "response" : "request");
-        item = proto_tree_add_item(tree, perflib->proto, tvb, at, fragment->header.size, ENC_NA);
+        (*any ? col_append_fstr : col_add_fstr)(pinfo->cinfo, COL_INFO, "%s%s %s", *any ? ", " : "",
+                                                pdu->operation->name, fragment->is_response ? "response" : "request");
+        item = proto_tree_add_item(tree, perflib->proto, tvb, at, header->size, ENC_NA);
     }
-    *any = true;
-    call_note_monitor(pinfo);
-    explain(pinfo, item, tvb, what, &call);
+    if (is_shown) {
+        *any = true;
+        call_note_monitor(pinfo);
+        explain(pinfo, item, tvb, what, given, pdu);
+    }
+    tell(pinfo, pdu, item, &(tapped_call){.unread = what->why[given]});
 }
 
 /* --- Each PDU --------------------------------------------------------------------------------------------------- */
@@ -572,55 +501,54 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
 static void show_sealed_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header)
 {
     sealed_fragment whole = {.header = *header, .is_response = true};
-    sealed_call fault = {.is_fault = true};
+    findings_report report;
 
     if (!tvb_bytes_exist(tvb, at, FAULT_SIZE)) {
         return;
     }
     whole.header.is_first = whole.header.is_last = true;
-    fault.status = tvb_get_uint32(tvb, at + 24, header->order);
-    fault.record = call_of_answer(pinfo, header->call_id);
-    fault.pdu = fault.record ? NULL : take_pdu(pinfo, &whole);
-    if (fault.record || fault.pdu) {
-        const rpc_fields *fields = fault.record ? fault.record->protocol : perflib;
-        fault.operation = fault.record ? fault.record->operation : operation_of(fault.pdu);
-        call_show_fault(fields, fault.operation, tvb, at, MAX(header->size, FAULT_SIZE), pinfo, tree, fault.status);
-        tell(pinfo, &fault);
+    const rpc_record *record = call_of_answer(pinfo, header->call_id);
+    sealed_pdu *pdu = record ? NULL : take_pdu(pinfo, &whole);
+    if (record == NULL && pdu == NULL) {
+        return;
     }
-}
+    const rpc_fields *fields = record ? record->protocol : perflib;
+    const char *operation = record ? record->operation : pdu->operation->name;
+    uint32_t status = tvb_get_uint32(tvb, at + 24, header->order);
+    const char *name = text_fault(pinfo->pool, status);
+    proto_item *item = proto_tree_add_item(tree, fields->proto, tvb, at, MAX(header->size, FAULT_SIZE), ENC_NA);
+    tapped_call fault = {.is_fault = true, .has_failed = true, .status = status};
 
-static bool show_sealed(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
-                        bool *any)
-{
-    sealed_fragment fragment;
-    bool is_sealed = !ws_has_data_source(pinfo, "Decrypted stub data") && read_fragment(&fragment, header, tvb, at);
-    sealed_pdu *pdu = is_sealed ? take_pdu(pinfo, &fragment) : NULL;
-
-    if (pdu) {
-        show_pdu(tvb, pinfo, tree, at, &fragment, pdu, any);
-    }
-    return pdu != NULL;
-}
-
-/* What a response says of a call that was read: that it is there. */
-static void tell_answer(packet_info *pinfo, uint32_t call_id)
-{
-    const rpc_record *record = call_of_answer(pinfo, call_id);
-
+    call_note_monitor(pinfo);
+    col_set_str(pinfo->cinfo, COL_PROTOCOL, proto_get_protocol_short_name(find_protocol_by_id(fields->proto)));
+    col_add_fstr(pinfo->cinfo, COL_INFO, "%s fault: %s", operation, name);
+    proto_item_append_text(item, ", %s, fault: %s", operation, name);
+    findings_begin(&report, pinfo, &fields->expert);
+    findings_add(&report, item, FINDING_CALL_FAILED, "%s failed: fault %s (0x%08x)", operation, name, status);
     if (record) {
-        tell(pinfo, &(sealed_call){.why = TAPPED_CUT, .operation = record->operation, .record = record});
+        tell_answer(pinfo, record, &fault);
+    } else {
+        tell(pinfo, pdu, NULL, &fault);
     }
 }
 
 static void show_unread(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
                         bool *any)
 {
+    sealed_fragment fragment;
+
     if (header->type == PDU_FAULT) {
         show_sealed_fault(tvb, pinfo, tree, at, header);
     } else if (header->type == PDU_REQ || header->type == PDU_RESP) {
-        bool is_sealed = header->auth_size > 0 && show_sealed(tvb, pinfo, tree, at, header, any);
-        if (!is_sealed && header->type == PDU_RESP && header->is_last) {
-            tell_answer(pinfo, header->call_id);
+        bool is_sealed = header->auth_size > 0 && !ws_has_data_source(pinfo, "Decrypted stub data") &&
+                         read_fragment(&fragment, header, tvb, at);
+        sealed_pdu *pdu = is_sealed ? take_pdu(pinfo, &fragment) : NULL;
+        bool is_end = pdu == NULL && header->type == PDU_RESP && header->is_last;
+        const rpc_record *record = is_end ? call_of_answer(pinfo, header->call_id) : NULL;
+        if (pdu) {
+            show_pdu(tvb, pinfo, tree, at, &fragment, pdu, any);
+        } else if (record) { /* what it says of a call that was read: that it is there */
+            tell_answer(pinfo, record, &(tapped_call){.unread = TAPPED_CUT});
         }
     }
 }
@@ -641,17 +569,6 @@ static void pass_pdus(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo, pr
     }
 }
 
-/* Wireshark's heuristics for DCE/RPC over something: they see each PDU. */
-#define TRANSPORTS(X) X(tcp, NULL) X(smb2, tree_of(data)) X(smb_transact, NULL)
-
-#define TRANSPORT_WATCH(name, target) \
-    static heur_dissector_t stock_##name; \
-    static ws_heuristic watch_##name(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data) \
-    { \
-        call_set_target(target); \
-        return dissect_transport(stock_##name, tvb, pinfo, tree, data); \
-    }
-
 /* What the client called the server as it connected to its pipes: "\\\\SRV01\\IPC$". */
 static const char *tree_of(const void *data)
 {
@@ -666,7 +583,6 @@ static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, pac
     volatile ws_heuristic result = true;
     pdus_cursor cursor;
 
-    pdus_note_message(tvb, pinfo);
     pdus_enter(&cursor, tvb, pinfo);
     TRY
     {
@@ -683,23 +599,24 @@ static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, pac
     return result;
 }
 
-TRANSPORTS(TRANSPORT_WATCH)
+/* Wireshark's heuristics: those for DCE/RPC over something see each PDU; and what is around them, for a message that was cut short when it
+ * was captured Wireshark takes no PDU out of. */
+#define WATCHED(X) \
+    X(dcerpc_tcp, NULL) \
+    X(dcerpc_smb2, tree_of(data)) \
+    X(dcerpc_smb_transact, NULL) X(smb2_netbios, NULL) X(smb_netbios, NULL)
 
-/* What is around them: a message that was cut short when it was captured, Wireshark takes no PDU out of. */
-#define MESSAGES(X) X(smb2_netbios) X(smb_netbios)
-
-#define MESSAGE_WATCH(name) \
+#define WATCH(name, target) \
     static heur_dissector_t stock_##name; \
     static ws_heuristic watch_##name(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data) \
     { \
-        pdus_note_message(tvb, pinfo); \
-        return stock_##name(tvb, pinfo, tree, data); \
+        call_set_target(target); \
+        return dissect_transport(stock_##name, tvb, pinfo, tree, data); \
     }
 
-MESSAGES(MESSAGE_WATCH)
+WATCHED(WATCH)
 
-#define TRANSPORT_INSTALL(name, target) install("dcerpc_" #name, &stock_##name, watch_##name);
-#define MESSAGE_INSTALL(name) install(#name, &stock_##name, watch_##name);
+#define INSTALL(name, target) install(#name, &stock_##name, watch_##name);
 
 static void install(const char *name, heur_dissector_t *stock, heur_dissector_t watched)
 {
@@ -713,21 +630,14 @@ static void install(const char *name, heur_dissector_t *stock, heur_dissector_t 
 
 /* --- Registration ---------------------------------------------------------------------------------------------- */
 
-static e_guid_t uuids[NUM_RPC_INTERFACES];
-
-void sealed_watch(rpc_interface interface, const e_guid_t *uuid, bool (*is_watched)(void),
-                  unsigned (*may)(uint16_t opnum))
+void sealed_watch(rpc_interface interface, const pdus_interface *what)
 {
-    uuids[interface] = *uuid;
-    pdus_watch(interface, &(pdus_interface){&uuids[interface], is_watched, may});
-    TRANSPORTS(TRANSPORT_INSTALL)
-    MESSAGES(MESSAGE_INSTALL)
+    pdus_watch(interface, what);
+    WATCHED(INSTALL)
 }
 
-void sealed_register(const rpc_fields *fields_of_perflib, const value_string *perflib_operations, const uint8_t *does,
-                     unsigned count)
+void sealed_register(const rpc_fields *fields_of_perflib)
 {
-    int proto = fields_of_perflib->proto;
     static int *ett[] = {&ett_sealed};
     static hf_register_info fields[] = {
         FIELD(hf_operation, "Sealed operation", "pcq.sealed.operation", FT_UINT16, BASE_DEC, NULL,
@@ -736,13 +646,9 @@ void sealed_register(const rpc_fields *fields_of_perflib, const value_string *pe
                   "Bytes of its stub over all fragments, without padding and security trailer"),
     };
 
-    proto_register_field_array(proto, fields, array_length(fields));
+    proto_register_field_array(fields_of_perflib->proto, fields, array_length(fields));
     proto_register_subtree_array(ett, array_length(ett));
     pdus = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), pdu_hash, pdu_equal);
     pdus_register();
     perflib = fields_of_perflib;
-    operations[RPC_PERFLIB] = perflib_operations;
-    operations[RPC_WINREG] = winreg_operations;
-    operations_do = does;
-    num_operations = count;
 }

@@ -11,23 +11,11 @@
 
 #include "dcerpc/call.h"
 
-/* What an operation of PerflibV2 does. */
-enum {
-    SEALED_OPENS = 1,   /* a query handle */
-    SEALED_CLOSES = 2,  /* it */
-    SEALED_USES = 4,    /* it */
-    SEALED_RETURNS = 8, /* data, or the size that they need */
-    SEALED_SAMPLES = 16 /* and they are a sample */
-};
+/* Registers what is shown of sealed calls and faults under PerflibV2's protocol. */
+void sealed_register(const rpc_fields *fields);
 
-/* Registers what is shown of sealed calls and faults under PerflibV2's protocol. `does`: what each of `count` operations does, by its
- * number. */
-void sealed_register(const rpc_fields *fields, const value_string *operations, const uint8_t *does, unsigned count);
-
-/* Follows the calls of an interface as long as `is_watched` says so, and explains those that are sealed. `may`: what its
- * operations do. */
-void sealed_watch(rpc_interface interface, const e_guid_t *uuid, bool (*is_watched)(void),
-                  unsigned (*may)(uint16_t opnum));
+/* Follows the calls of an interface, and explains those that are sealed. */
+void sealed_watch(rpc_interface interface, const pdus_interface *what);
 
 /* What decryption made noise of is followed by its sizes and times, as what no key opens. */
 void sealed_follow_noise(const rpc_call *call);

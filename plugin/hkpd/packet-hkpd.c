@@ -182,12 +182,12 @@ static key_name key_called(const char *name, bool below_perflib)
 
 /* --- A PDU ------------------------------------------------------------------------------------------------------- */
 
-static void note_unread_value(const rpc_record *call, uint32_t event);
+static void note_unread_value(rpc_record *call, uint32_t event, bool is_response);
 
 static rpc_fields fields = {.handle_label = "Handle",
                             .handle_number_label = "Handle number",
                             .handle_word = "handle",
-                            .note_unread_lists = note_unread_value};
+                            .note_unread = note_unread_value};
 
 static wmem_allocator_t *pool_of(const hkpd_pdu *p)
 {
@@ -936,9 +936,11 @@ static void note_unread_list(const rpc_record *call, uint32_t event, bool is_que
     }
 }
 
-static void note_unread_value(const rpc_record *call, uint32_t event)
+static void note_unread_value(rpc_record *call, uint32_t event, bool is_response _U_)
 {
-    note_unread_list(call, event, call->operation && strcmp(call->operation, "QueryValue") == 0);
+    if (call->copied == NULL) {
+        note_unread_list(call, event, call->operation && strcmp(call->operation, "QueryValue") == 0);
+    }
 }
 
 static void learn_titles(hkpd_pdu *p, const value_answer *back)

@@ -51,10 +51,14 @@ static dcerpc_sub_dissector *hooked_table(const dcerpc_sub_dissector *entries, u
 
 static bool (*is_hooked)(void);
 
-static unsigned may(uint16_t opnum)
-{
-    return opnum == WINREG_QUERY_VALUE || opnum == RPC_NO_OPNUM ? RPC_LISTS : 0;
-}
+static const rpc_operation sealed_operations[] = {
+    {3, "OpenHKPD", RPC_OPENS},
+    {5, "CloseKey", RPC_CLOSES},
+    {WINREG_QUERY_VALUE, "QueryValue", RPC_USES | RPC_RETURNS | RPC_SAMPLES | RPC_LISTS},
+    {32, "OpenHKPT", RPC_OPENS},
+    {33, "OpenHKPN", RPC_OPENS},
+    {0},
+};
 
 static bool is_watched(void)
 {
@@ -84,5 +88,5 @@ void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count, bo
                      dcerpc_get_proto_hf_opnum(&uuid_winreg, WINREG_VERSION));
 #endif
     is_hooked = is_active;
-    sealed_watch(RPC_WINREG, &uuid_winreg, is_watched, may);
+    sealed_watch(RPC_WINREG, &(pdus_interface){&uuid_winreg, is_watched, sealed_operations});
 }
