@@ -121,9 +121,9 @@ static const char *identifier_text(data_view *view)
         return NULL;
     }
     const char *instance = identifier->instance;
-    return wmem_strdup_printf(view_pool(view), "\\%s%s%s%s\\%s%s", readings_set(r), instance ? "(" : "",
-                              instance ? instance : "", instance ? ")" : "", pcq_readings_block_counter(r),
-                              r->assumed ? " (order assumed)" : "");
+    return wmem_strconcat(view_pool(view), "\\", readings_set(r), instance ? "(" : "", instance ? instance : "",
+                          instance ? ")" : "", "\\", pcq_readings_block_counter(r),
+                          r->assumed ? " (order assumed)" : "", NULL);
 }
 
 /* "no data now (ERROR_NO_DATA)" */
@@ -142,12 +142,11 @@ static void label_block(data_view *view)
     const char *whose = identifier_text(view);
     bool is_error = walk->block.status != 0;
 
-    proto_item_set_text(view->block_item, "Block %u: %s%s%s", walk->block.index, whose ? whose : "",
-                        whose == NULL ? ""
-                        : is_error    ? ": "
-                                      : ", ",
-                        is_error ? error_text(view, walk->block.status)
-                                 : val_to_str_const(walk->block.type, text_block_type_vals, "unknown dwType"));
+    const char *what = is_error ? error_text(view, walk->block.status)
+                                : val_to_str_const(walk->block.type, text_block_type_vals, "unknown dwType");
+    const char *text = whose ? wmem_strconcat(view_pool(view), whose, is_error ? ": " : ", ", what, NULL) : what;
+
+    proto_item_set_text(view->block_item, "Block %u: %s", walk->block.index, text);
 }
 
 /* --- Blocks that begin to lack values, and those that have them again -------------------------------------------- */
@@ -349,8 +348,8 @@ static void show_value(data_view *view)
     proto_tree *tree = values_show(&view->base, view->instance, view->block, &structure);
 
     if (tree) {
-        proto_tree_add_item(tree, hf_value_data_size, view->base.tvb, at, 4, ENC_LITTLE_ENDIAN);
-        proto_tree_add_item(tree, hf_value_size, view->base.tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
+        proto_tree_add_uint(tree, hf_value_data_size, view->base.tvb, at, 4, walk->value.data_size);
+        proto_tree_add_uint(tree, hf_value_size, view->base.tvb, at + 4, 4, perf_le32(walk->data + at + 4));
         values_sent(&view->base, tree);
     }
 }

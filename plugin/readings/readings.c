@@ -5,6 +5,7 @@
  */
 #include "readings/readings.h"
 
+#include "perf/bytes.h"
 #include "readings/layout.h"
 
 /* What values that are no numbers may take beyond the answer's bytes, and what is shown of each once that is used up. */
@@ -400,8 +401,9 @@ const char *readings_words(readings *r, const perf_result *result)
     }
     if (result->none == PERF_NONE_OK) {
         const char *unit = r->at.counter->type->unit;
-        write_number(r, result, number);
-        snprintf(r->words, sizeof r->words, *unit ? "%s %s" : "%s", number, unit);
+        char *end = r->words + write_number(r, result, r->words);
+        *end = ' ';
+        perf_put(end + (*unit != '\0'), unit, strlen(unit) + 1);
     } else if (r->at.is_number) {
         text_integer(number, r->at.raw.value);
         snprintf(r->words, sizeof r->words, "%s (raw; %s)", number, perf_none_text[result->none]);
@@ -414,67 +416,60 @@ const char *readings_words(readings *r, const perf_result *result)
 
 /* --- The formula ------------------------------------------------------------------------------------------------- */
 
-static void put_number(wmem_strbuf_t *to, const char *name, uint64_t value)
+/* Each of these returns where the next text goes. */
+static char *put_text(char *to, const char *text)
 {
-    char number[TEXT_NUMBER_SIZE];
-
-    text_integer(number, value);
-    wmem_strbuf_append(to, name);
-    wmem_strbuf_append(to, number);
+    return perf_put(to, text, strlen(text));
 }
 
-static void put_operand(wmem_strbuf_t *to, const char *name, perf_raw current, const char *name_before,
-                        const perf_raw *previous)
+static char *put_number(char *to, const char *name, uint64_t value)
 {
-    if (current.size > 0) {
-        put_number(to, name, current.value);
-    }
-    if (previous && previous->size > 0) {
-        put_number(to, name_before, previous->value);
-    }
+    to = put_text(to, name);
+    return to + text_integer(to, value);
+}
+
+static char *put_operand(char *to, const char *name, perf_raw current, const char *name_before,
+                         const perf_raw *previous)
+{
+    to = current.size > 0 ? put_number(to, name, current.value) : to;
+    return previous && previous->size > 0 ? put_number(to, name_before, previous->value) : to;
 }
 
 /* Clocks are told by what passed between the samples. */
-static void put_clock(wmem_strbuf_t *to, const char *name, uint64_t current, uint64_t previous)
+static char *put_clock(char *to, const char *name, uint64_t current, uint64_t previous)
 {
-    if (current >= previous) {
-        put_number(to, name, current - previous);
-    }
+    return current >= previous ? put_number(to, name, current - previous) : to;
 }
 
-static void put_clocks(wmem_strbuf_t *to, const perf_formula_info *formula, const perf_point *current,
-                       const perf_point *previous)
+static char *put_clocks(char *to, const perf_formula_info *formula, const perf_point *current,
+                        const perf_point *previous)
 {
     if (formula->denominator == PERF_OPERAND_TICKS && previous) {
-        put_clock(to, ", T1 - T0 = ", current->perf_time, previous->perf_time);
+        to = put_clock(to, ", T1 - T0 = ", current->perf_time, previous->perf_time);
     }
     if (formula->denominator == PERF_OPERAND_100NS && previous) {
-        put_clock(to, ", H1 - H0 = ", current->time_100ns, previous->time_100ns);
+        to = put_clock(to, ", H1 - H0 = ", current->time_100ns, previous->time_100ns);
     }
-    if (formula->flags & (PERF_RATE | PERF_TICKS)) {
-        put_number(to, ", F = ", current->perf_freq);
-    }
+    return formula->flags & (PERF_RATE | PERF_TICKS) ? put_number(to, ", F = ", current->perf_freq) : to;
 }
 
 /* The letters are those of perf/counter-types.h. */
-static void put_operands(wmem_strbuf_t *to, const perf_formula_info *formula, const perf_point *current,
-                         const perf_point *previous)
+static char *put_operands(char *to, const perf_formula_info *formula, const perf_point *current,
+                          const perf_point *previous)
 {
     bool has_base = (formula->flags & PERF_NEEDS_BASE) && current->base.size > 0;
 
-    put_operand(to, ", N1 = ", current->value, ", N0 = ", previous ? &previous->value : NULL);
+    to = put_operand(to, ", N1 = ", current->value, ", N0 = ", previous ? &previous->value : NULL);
     if (has_base) {
-        put_operand(to, ", B1 = ", current->base, ", B0 = ", previous ? &previous->base : NULL);
+        to = put_operand(to, ", B1 = ", current->base, ", B0 = ", previous ? &previous->base : NULL);
     } else if (formula->flags & PERF_NEEDS_TIME) {
-        put_operand(to, ", O1 = ", current->time, ", O0 = ", previous ? &previous->time : NULL);
+        to = put_operand(to, ", O1 = ", current->time, ", O0 = ", previous ? &previous->time : NULL);
     }
-    put_clocks(to, formula, current, previous);
+    to = put_clocks(to, formula, current, previous);
     if (formula->flags & PERF_NEEDS_FREQ) {
-        put_operand(to, ", OF = ", current->freq, NULL, NULL);
+        to = put_operand(to, ", OF = ", current->freq, NULL, NULL);
     }
-    if (formula->flags & PERF_NEEDS_MULTI) {
-        put_operand(to, ", M1 = ", current->multi, NULL, NULL);
-    }
+    return formula->flags & PERF_NEEDS_MULTI ? put_operand(to, ", M1 = ", current->multi, NULL, NULL) : to;
 }
 
 bool readings_has_formula(const readings *r)
@@ -488,9 +483,9 @@ bool readings_has_formula(const readings *r)
 const char *readings_formula(readings *r)
 {
     const perf_formula_info *formula = &perf_formulas[r->at.counter->type->formula];
-    wmem_strbuf_t *text = wmem_strbuf_new(r->pool, formula->text);
 
     find_operands(r);
-    put_operands(text, formula, &r->operands.current, r->operands.has_previous ? &r->operands.previous : NULL);
-    return wmem_strbuf_finalize(text);
+    *put_operands(put_text(r->formula, formula->text), formula, &r->operands.current,
+                  r->operands.has_previous ? &r->operands.previous : NULL) = '\0';
+    return r->formula;
 }

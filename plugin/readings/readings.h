@@ -126,7 +126,8 @@ typedef struct readings {
     bool for_all;        /* begun with readings_begin_for_all() */
     uint64_t bytes_left; /* that values may still take then, those that overlap each for itself */
 
-    char words[120]; /* room for a number, its unit and a reason */
+    char words[120];   /* room for a number, its unit and a reason, */
+    char formula[512]; /* and for ten numbers with their names */
 
     void *own; /* the layout's */
 } readings;
@@ -204,5 +205,5 @@ const char *readings_words(readings *r, const perf_result *result);
 /* True if something can be calculated from the value. */
 bool readings_has_formula(const readings *r);
 
-/* "100 * (1 - (N1 - N0) / (H1 - H0)), N1 = 81, N0 = 80, H1 - H0 = 10,000,000" of a value that has one. */
+/* "100 * (1 - (N1 - N0) / (H1 - H0)), N1 = 81, N0 = 80, H1 - H0 = 10,000,000" of a value that has one, until the next is asked for. */
 const char *readings_formula(readings *r);

@@ -207,15 +207,14 @@ static bool needs_label(const reading *at, const meaning *what)
                            (type->kind == PERF_KIND_NUMBER && at->raw.value >= LARGE_NUMBER));
 }
 
-/* "Calculated value: 12.4 % = FORMULA (note)" */
+/* "Calculated value: 12.4 % = FORMULA (note)". Labels are put together before they are given: printf is slow with short parts. */
 static proto_item *add_labelled_result(proto_tree *tree, readings *r, const meaning *what)
 {
-    const char *note = r->at.counter->type->note;
+    const char *note = r->at.counter->type->note, *formula = what->has_formula ? readings_formula(r) : "";
+    const char *label = wmem_strconcat(r->pool, "Calculated value: ", what->words, readings_note(r),
+                                       *formula ? " = " : "", formula, *note ? " (" : "", note, *note ? ")" : "", NULL);
 
-    return proto_tree_add_double_format(tree, hf_cooked, r->answer.tvb, 0, 0, what->result.value,
-                                        "Calculated value: %s%s%s%s%s%s%s", what->words, readings_note(r),
-                                        what->has_formula ? " = " : "", what->has_formula ? readings_formula(r) : "",
-                                        *note ? " (" : "", note, *note ? ")" : "");
+    return proto_tree_add_double_format(tree, hf_cooked, r->answer.tvb, 0, 0, what->result.value, "%s", label);
 }
 
 static void show_result(proto_tree *tree, readings *r, const meaning *what)
@@ -297,9 +296,11 @@ static proto_item *add_labelled_structure(proto_tree *tree, const value_structur
                         : r->at.counter->id != PERF_NO_ID ? wmem_strdup_printf(r->pool, "#%u", r->at.counter->id)
                                                           : "";
 
-    return proto_tree_add_none_format(tree, structure->hf, r->answer.tvb, structure->offset, structure->size,
-                                      "%s: %s%s%s%s", proto_registrar_get_name(structure->hf), whose,
-                                      *whose ? " = " : "", what->words, readings_note(r));
+    const char *label = wmem_strconcat(r->pool, proto_registrar_get_name(structure->hf), ": ", whose,
+                                       *whose ? " = " : "", what->words, readings_note(r), NULL);
+
+    return proto_tree_add_none_format(tree, structure->hf, r->answer.tvb, structure->offset, structure->size, "%s",
+                                      label);
 }
 
 static proto_tree *show_in_full(answer_view *view, proto_tree *tree, const value_structure *structure)
