@@ -7,11 +7,8 @@
 #include "perf/summary.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define FIRST_ROOM 32
 
 void perf_summary_add(perf_summary *summary, double value)
 {
@@ -34,19 +31,6 @@ double perf_summary_mean(const perf_summary *summary)
 
 /* --- Median -------------------------------------------------------------- */
 
-static bool make_room(perf_spread *spread)
-{
-    uint32_t room = spread->room > 0 ? 2 * spread->room : FIRST_ROOM;
-    perf_spread_value *values =
-        spread->num_values < spread->room ? spread->values : realloc(spread->values, room * sizeof *values);
-
-    if (values && spread->num_values == spread->room) {
-        spread->room = room;
-    }
-    spread->values = values ? values : spread->values;
-    return values != NULL;
-}
-
 static void forget_oldest(perf_spread *spread)
 {
     uint32_t at = 0;
@@ -55,7 +39,7 @@ static void forget_oldest(perf_spread *spread)
         at++;
     }
     spread->num_values--;
-    memmove(spread->values + at, spread->values + at + 1, (spread->num_values - at) * sizeof *spread->values);
+    memmove(spread->values + at, spread->values + at + 1, (spread->num_values - at) * sizeof spread->values[0]);
 }
 
 void perf_spread_add(perf_spread *spread, double value)
@@ -63,19 +47,12 @@ void perf_spread_add(perf_spread *spread, double value)
     if (spread->num_values == PERF_SPREAD_NEWEST) {
         forget_oldest(spread);
     }
-    if (make_room(spread)) {
-        uint32_t at = spread->num_values++;
-        for (; at > 0 && spread->values[at - 1].value > value; at--) {
-            spread->values[at] = spread->values[at - 1];
-        }
-        spread->values[at] = (perf_spread_value){value, spread->count++};
+    uint32_t at = spread->num_values++;
+    for (; at > 0 && spread->values[at - 1].value > value; at--) {
+        spread->values[at] = spread->values[at - 1];
     }
-}
-
-void perf_spread_free(perf_spread *spread)
-{
-    free(spread->values);
-    memset(spread, 0, sizeof *spread);
+    spread->values[at].value = value;
+    spread->values[at].number = spread->count++;
 }
 
 double perf_spread_median(const perf_spread *spread)

@@ -26,27 +26,19 @@ double perf_summary_mean(const perf_summary *summary);
 /* The middle one of `count` numbers; the mean of the two middle ones of an even count; 0 without numbers or memory. */
 double perf_median(const double *numbers, size_t count);
 
-/* Median of the newest numbers while more come, in bounded memory and time. */
-#define PERF_SPREAD_NEWEST 256
+/* Median of the newest numbers while more come. Begins as zeros. */
+#define PERF_SPREAD_NEWEST 64
 
-typedef struct perf_spread_value {
-    double value;
-    uint64_t number; /* how many came before it */
-} perf_spread_value;
-
-/* Begins as zeros. */
 typedef struct perf_spread {
-    perf_spread_value *values; /* ascending by value */
+    struct {
+        double value;
+        uint64_t number;          /* how many came before it */
+    } values[PERF_SPREAD_NEWEST]; /* ascending by value */
     uint32_t num_values;
-    uint32_t room;
     uint64_t count; /* of all numbers */
 } perf_spread;
 
-/* Adds a number. If there is no memory, it does not count. */
 void perf_spread_add(perf_spread *spread, double value);
-
-/* Frees what it holds, not itself; it is empty then. */
-void perf_spread_free(perf_spread *spread);
 
 /* 0 without numbers. */
 double perf_spread_median(const perf_spread *spread);

@@ -13,14 +13,6 @@
 #define UNITS_A_SECOND 1e7
 #define MOST_DRIFT 3600.0
 
-static state_pace *paces; /* all of the capture */
-
-static void pace_free(state_pace *pace)
-{
-    perf_spread_free(&pace->intervals);
-    perf_spread_free(&pace->waits);
-}
-
 static double interval_of(const perf_point *current, const perf_point *previous)
 {
     double interval = perf_interval(current, previous);
@@ -104,11 +96,7 @@ static void go_on(state_pace *pace, double seconds)
 
 state_pace *pace_new(void)
 {
-    state_pace *pace = wmem_new0(wmem_file_scope(), state_pace);
-
-    pace->next = paces;
-    paces = pace;
-    return pace;
+    return wmem_new0(wmem_file_scope(), state_pace);
 }
 
 const struct state_late *pace_pass(state_pace *pace, uint32_t request_event, uint32_t event, const perf_point *clocks,
@@ -203,17 +191,4 @@ void pace_sample(state_sample *sample, const char *question, const perf_point *c
         pace->how_late = sample->late;
         sample->late = NULL;
     }
-}
-
-/* Frees what the paces point to. They themselves are the file's memory, which goes after this. */
-static void free_paces(void)
-{
-    for (; paces; paces = paces->next) {
-        pace_free(paces);
-    }
-}
-
-void pace_register(void)
-{
-    register_cleanup_routine(free_paces);
 }

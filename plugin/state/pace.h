@@ -50,7 +50,6 @@ typedef struct state_pace {
     /* asked late, unless the client asked on another connection, of which that is not known yet; NULL without one */
     struct state_sample *perhaps_late;
     const struct state_late *how_late;
-    struct state_pace *next;
 } state_pace;
 
 /* A response without one came in so many seconds. */
@@ -83,5 +82,3 @@ void pace_wait(state_handle *handle, const char *question, double seconds);
 /* The call that brought the sample took `seconds` (negative: not known). Judges how long after the sample before it came, and sets
  * `sample->late`; of `clocks` only the three clocks are read. */
 void pace_sample(state_sample *sample, const char *question, const perf_point *clocks, double seconds);
-
-void pace_register(void);

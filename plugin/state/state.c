@@ -22,7 +22,6 @@ void state_register(void)
         facts_register();
         handles_register();
         samples_register();
-        pace_register();
         done = true;
     }
 }

@@ -60,7 +60,6 @@ static void test_spread(unsigned count, unsigned kinds)
         fprintf(stderr, "%u numbers: count %u, %u kept\n", count, (unsigned)spread.count, spread.num_values);
         failures++;
     }
-    perf_spread_free(&spread);
     qsort(all, count, sizeof *all, compare);
     median = middle(all, count);
     for (unsigned i = count - 1; i > 0; i--) { /* in another order */
