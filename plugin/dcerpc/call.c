@@ -451,7 +451,7 @@ bool call_note_sample(rpc_call *call, const state_handle *handle, tvbuff_t *tvb,
     }
     for (unsigned i = 0; i < 2 && is_same; i++) {
         const perf_filled_form data = sample_data(newest);
-        is_same = memcmp(perf_filled_form_at(&data, clocks[i]), tvb_get_ptr(tvb, (int)clocks[i], 8), 8) == 0;
+        is_same = memcmp(perf_form_at(&data, clocks[i]), tvb_get_ptr(tvb, (int)clocks[i], 8), 8) == 0;
     }
     if (connection_note_sample(call->pinfo, call->di->call_id, handle, call->to, is_same)) {
         return true;

@@ -547,7 +547,7 @@ void pdus_enter(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo)
     if (PINFO_FD_VISITED(pinfo)) {
         end_first_pass(pinfo);
     }
-    *cursor = (pdus_cursor){PINFO_FD_VISITED(pinfo) ? NULL : tvb, pinfo, 0, innermost};
+    *cursor = (pdus_cursor){PINFO_FD_VISITED(pinfo) ? NULL : tvb, pinfo, 0, 0, innermost};
     innermost = cursor;
 }
 
@@ -576,8 +576,10 @@ rpc_asked *pdus_reach_call(packet_info *pinfo, const dcerpc_info *di)
 
     while (innermost && innermost->tvb && pdu_header_read(&header, innermost->tvb, innermost->at)) {
         bool is_it = header.type == di->ptype && header.call_id == di->call_id;
+        bool is_next = innermost->handed == innermost->at;
         rpc_asked *call = pass(innermost, &header, is_it);
         if (is_it) {
+            innermost->handed = is_next && call && !call->is_ambiguous ? innermost->at : innermost->handed;
             return call;
         }
     }

@@ -43,6 +43,7 @@ typedef struct pdus_cursor {
     tvbuff_t *tvb; /* NULL: it was seen before */
     packet_info *pinfo;
     int at;
+    int handed; /* up to here operations were handed all, and know whose each is */
     struct pdus_cursor *outer;
 } pdus_cursor;
 

@@ -553,15 +553,14 @@ static void show_unread(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int
     }
 }
 
-/* Where nothing is sealed, as where all is opened, this is all that a PDU costs. One that is not all there may come again, put
- * together. */
+/* What no operation was handed. One that is not all there may come again, put together. */
 static void pass_pdus(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
 {
     int end = pinfo->desegment_len != 0 ? pinfo->desegment_offset : INT_MAX;
     rpc_header header;
     bool any = false;
 
-    for (int at = 0; at < end && pdu_header_read(&header, tvb, at); at += header.size) {
+    for (int at = cursor->handed; at < end && pdu_header_read(&header, tvb, at); at += header.size) {
         pdus_pass(cursor, at, &header);
         if (connections_exist()) {
             show_unread(tvb, pinfo, tree, at, &header, &any);
