@@ -64,17 +64,6 @@ static inline char *perf_put(char *to, const char *text, size_t size)
     return to + size;
 }
 
-/* The place of the lowest bit that is set, 0 for the last; one has to be. */
-static inline unsigned perf_lowest_bit(uint64_t bits)
-{
-    return (unsigned)__builtin_ctzll(bits);
-}
-
-static inline unsigned perf_count_bits(uint64_t bits)
-{
-    return (unsigned)__builtin_popcountll(bits);
-}
-
 /* Up to the next multiple of 8, as far as 32 bits go. */
 static inline uint32_t perf_align8(uint32_t size)
 {

@@ -170,7 +170,7 @@ bool perf_form_read(const perf_form *form, const uint8_t *data, uint32_t size, u
         uint64_t *taken = numbers + span->before;
         memcpy(words, form->bytes + span->offset, length);
         for (uint64_t left = span->numbers; left != 0; left &= left - 1) {
-            size_t word = perf_lowest_bit(left);
+            size_t word = (size_t)__builtin_ctzll(left);
             uint64_t number;
             memcpy(&number, at + WORD * word, WORD);
             words[word] = *taken++ = number;
@@ -186,7 +186,7 @@ void perf_form_fill(const perf_form *form, const uint64_t *numbers, uint8_t *dat
 {
     for (uint32_t i = 0; i < spans_to_read(form); i++) {
         for (uint64_t left = form->spans[i].numbers; left != 0; left &= left - 1) {
-            memcpy(data + form->spans[i].offset + WORD * perf_lowest_bit(left), numbers++, WORD);
+            memcpy(data + form->spans[i].offset + WORD * (size_t)__builtin_ctzll(left), numbers++, WORD);
         }
     }
 }
@@ -209,9 +209,12 @@ static const perf_form_span *span_at(const perf_form *form, uint32_t offset)
 
 const uint8_t *perf_form_at(const perf_filled_form *data, uint32_t offset)
 {
+    if (data->numbers == NULL) {
+        return data->bytes + offset;
+    }
     const perf_form_span *span = span_at(data->form, offset);
     uint64_t word = (uint64_t)1 << (offset - span->offset) / WORD;
-    uint32_t number = span->before + perf_count_bits(span->numbers & (word - 1));
+    uint32_t number = span->before + (uint32_t)__builtin_popcountll(span->numbers & (word - 1));
 
     return span->numbers & word ? (const uint8_t *)&data->numbers[number] : data->bytes + offset;
 }

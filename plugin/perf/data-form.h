@@ -56,10 +56,5 @@ bool perf_form_read(const perf_form *form, const uint8_t *data, uint32_t size, u
 /* Where the number at an offset that a walk told (perf_walk.value.data, or one of the header's) is to be read from. */
 const uint8_t *perf_form_at(const perf_filled_form *data, uint32_t offset);
 
-static inline const uint8_t *perf_filled_form_at(const perf_filled_form *data, uint32_t offset)
-{
-    return data->numbers ? perf_form_at(data, offset) : data->bytes + offset;
-}
-
 /* Puts such numbers into a copy of the form's bytes: the answer as it was. */
 void perf_form_fill(const perf_form *form, const uint64_t *numbers, uint8_t *data);

@@ -173,31 +173,19 @@ const perf_known_counterset perf_known_countersets[] = {
 
 const size_t perf_num_known_countersets = sizeof perf_known_countersets / sizeof *perf_known_countersets;
 
-const perf_known_counterset *perf_known_counterset_find(const uint8_t guid[16])
-{
-    for (size_t i = 0; i < perf_num_known_countersets; i++) {
-        if (memcmp(perf_known_countersets[i].guid, guid, 16) == 0) {
-            return &perf_known_countersets[i];
-        }
-    }
-    return NULL;
-}
-
-const perf_known_counter *perf_known_counter_find(const perf_known_counterset *set, uint32_t id)
-{
-    for (size_t i = 0; set && i < set->num_counters && set->counters[i].id <= id; i++) {
-        if (set->counters[i].id == id) {
-            return &set->counters[i];
-        }
-    }
-    return NULL;
-}
-
 bool perf_known_find(const uint8_t guid[16], uint32_t id, perf_known_counter *found)
 {
-    const perf_known_counterset *set = perf_known_counterset_find(guid);
-    const perf_known_counter *counter = perf_known_counter_find(set, id);
+    const perf_known_counterset *set = perf_known_countersets, *end = set + perf_num_known_countersets;
 
-    *found = counter ? *counter : (perf_known_counter){id, set ? set->name : NULL, 0, false, PERF_NO_COUNTER};
-    return counter || (set && id == PERF_NO_COUNTER);
+    while (set < end && memcmp(set->guid, guid, sizeof set->guid) != 0) {
+        set++;
+    }
+    *found = (perf_known_counter){id, set < end ? set->name : NULL, 0, false, PERF_NO_COUNTER};
+    for (size_t i = 0; set < end && i < set->num_counters; i++) {
+        if (set->counters[i].id == id) {
+            *found = set->counters[i];
+            return true;
+        }
+    }
+    return set < end && id == PERF_NO_COUNTER;
 }

@@ -30,12 +30,6 @@ typedef struct perf_known_counterset {
 extern const perf_known_counterset perf_known_countersets[];
 extern const size_t perf_num_known_countersets;
 
-/* NULL if it is not in the list. */
-const perf_known_counterset *perf_known_counterset_find(const uint8_t guid[16]);
-
-/* NULL if it is not in the list. */
-const perf_known_counter *perf_known_counter_find(const perf_known_counterset *set, uint32_t id);
-
 /* A counterset (id PERF_NO_COUNTER: its name) or one of its counters. False if it is not in the list. */
 bool perf_known_find(const uint8_t guid[16], uint32_t id, perf_known_counter *found);
 

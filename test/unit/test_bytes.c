@@ -48,8 +48,6 @@ static void test_align8(void)
 
 static void test_bits(void)
 {
-    assert(perf_lowest_bit(1) == 0 && perf_lowest_bit((uint64_t)3 << 62) == 62);
-    assert(perf_count_bits(0) == 0 && perf_count_bits(0x8000000000000101) == 3);
 }
 
 int main(void)

@@ -64,13 +64,13 @@ static void check_numbers(const buffer *b)
         assert(event != PERF_WALK_FAULT);
         if (event == PERF_WALK_VALUE) {
             uint32_t at = walk.value.data;
-            assert(perf_filled_form_at(&whole, at) == b->bytes + at);
-            assert(memcmp(perf_filled_form_at(&filled, at), other.bytes + at, 8) == 0);
+            assert(perf_form_at(&whole, at) == b->bytes + at);
+            assert(memcmp(perf_form_at(&filled, at), other.bytes + at, 8) == 0);
             assert(memcmp(other.bytes + at, b->bytes + at, 8) != 0);
-            assert(perf_filled_form_at(&filled, walk.value.offset) == first.bytes + walk.value.offset);
+            assert(perf_form_at(&filled, walk.value.offset) == first.bytes + walk.value.offset);
         }
     }
-    assert(memcmp(perf_filled_form_at(&filled, 8), other.bytes + 8, 8) == 0);
+    assert(memcmp(perf_form_at(&filled, 8), other.bytes + 8, 8) == 0);
     free(numbers);
     perf_form_free(form);
 }
