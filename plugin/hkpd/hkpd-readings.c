@@ -394,6 +394,7 @@ static void enter_object(readings *r)
     bool follows = sample_object_marks(sample, number) & PERF_OBJECT_FOLLOWS;
 
     readings_enter(r, number);
+    r->is_doubtful = sample_object_marks(sample, number) & PERF_OBJECT_DOUBTFUL;
     readings_compare_with(r, NULL, 0);
     stream->object = stream->walk;
     stream->is_nameless = false;
@@ -616,14 +617,15 @@ static perf_raw operand(readings *r _U_, sample_view *view _U_, const reading_pl
     return is_base ? readings_table_cell(place->table, place->row, place->column + 1) : (perf_raw){0, 0};
 }
 
-static bool is_doubtful(readings *r)
-{
-    const state_sample *sample = r->answer.sample;
-
-    return sample_object_marks(sample, r->number) & PERF_OBJECT_DOUBTFUL;
-}
-
 const readings_layout hkpd_readings_layout = {
-    begin_stream,  next,    look_up_counter,        label,       look_up_set,        open_table,
-    find_previous, operand, hkpd_readings_instance, is_doubtful, PERF_NONE_NO_CLOCK,
+    begin_stream,
+    next,
+    look_up_counter,
+    label,
+    look_up_set,
+    open_table,
+    find_previous,
+    operand,
+    hkpd_readings_instance,
+    PERF_NONE_NO_CLOCK,
 };

@@ -127,14 +127,8 @@ static const state_identifier *pcq_view_identifier(pcq_view *view, uint32_t bloc
     return view->query.index == NULL && block < assign_blocks(view)->count ? view->assigned.blocks[block] : NULL;
 }
 
-/* Whether that is assumed from the order of the identifiers. */
-static bool pcq_view_assumed(pcq_view *view, uint32_t block)
-{
-    return view->query.is_assumed ||
-           (view->query.index == NULL && pcq_view_identifier(view, block) && view->assigned.assumed);
-}
-
-static bool pcq_view_any_assumed(pcq_view *view)
+/* Whose its blocks are is assumed, as far as anything is known: from the order of the identifiers, or from before calls that are missing. */
+static bool pcq_view_assumed(pcq_view *view)
 {
     return view->query.is_assumed || (view->query.index == NULL && assign_blocks(view)->assumed);
 }
@@ -195,9 +189,9 @@ static perf_raw pcq_raw_at(const perf_filled_form *data, uint32_t offset)
     uint32_t size = offset > 0 ? perf_le32(data->bytes + offset) : 0;
 
     if (size == 4) {
-        raw = (perf_raw){perf_le32(perf_filled_form_at(data, offset + PERF_COUNTER_DATA_SIZE)), 4};
+        raw = (perf_raw){perf_le32(perf_form_at(data, offset + PERF_COUNTER_DATA_SIZE)), 4};
     } else if (size == 8) {
-        raw = (perf_raw){perf_le64(perf_filled_form_at(data, offset + PERF_COUNTER_DATA_SIZE)), 8};
+        raw = (perf_raw){perf_le64(perf_form_at(data, offset + PERF_COUNTER_DATA_SIZE)), 8};
     }
     return raw;
 }
@@ -263,9 +257,9 @@ static void pcq_view_init(pcq_view *view, const readings *r, const state_sample 
     if (data->size >= PERF_DATA_HEADER_SIZE) {
         uint32_t blocks = perf_le32(data->bytes + 4); /* dwNumCounters */
         view->query = query_view(handle, request_event, response_event, blocks);
-        view->base.clocks.perf_time = perf_le64(perf_filled_form_at(data, 8));
-        view->base.clocks.time_100ns = perf_le64(perf_filled_form_at(data, 16));
-        view->base.clocks.perf_freq = perf_le64(perf_filled_form_at(data, 24));
+        view->base.clocks.perf_time = perf_le64(perf_form_at(data, 8));
+        view->base.clocks.time_100ns = perf_le64(perf_form_at(data, 16));
+        view->base.clocks.perf_freq = perf_le64(perf_form_at(data, 24));
     }
 }
 
@@ -432,7 +426,7 @@ static bool take_from(pcq_view *view, uint32_t block, const pcq_wanted *want, co
                       reading_place *place, bool *has_counter)
 {
     /* a value whose identifier is certain is not calculated with one whose identifier is assumed */
-    bool is_less_certain = pcq_view_assumed(view, block) && !pcq_view_assumed(want->here, want->block);
+    bool is_less_certain = pcq_view_assumed(view) && !pcq_view_assumed(want->here);
 
     if (pcq_view_doubtful(view, block) || is_less_certain) {
         return false;
@@ -521,7 +515,7 @@ static wmem_map_t *collect_own_ids(pcq_view *view)
         const state_identifier *identifier = pcq_view_identifier(view, block);
         bool has_all = identifier && identifier->counter_id == PERF_NO_ID;
         pcq_table *table = has_all ? (pcq_table *)pcq_view_table(view, block) : NULL;
-        if (identifier == NULL || pcq_view_doubtful(view, block) || pcq_view_assumed(view, block)) {
+        if (identifier == NULL || pcq_view_doubtful(view, block) || pcq_view_assumed(view)) {
             continue;
         }
         for (uint32_t column = 0; column < (table && table->ids ? table->base.columns : !has_all); column++) {
@@ -627,7 +621,7 @@ static bool pcq_view_same_block(pcq_view *here, pcq_view *there, uint32_t block)
     if (here->query.epoch == there->query.epoch && here->query.index == there->query.index) {
         return here->query.index || pcq_view_identifier(here, block);
     }
-    return !(pcq_view_assumed(there, block) && !pcq_view_assumed(here, block)) &&
+    return !(pcq_view_assumed(there) && !pcq_view_assumed(here)) &&
            same_identifier_at(there, block, pcq_view_identifier(here, block));
 }
 
@@ -730,8 +724,8 @@ static bool is_same_for_sure(pcq_view *view, pcq_view *here, uint32_t block)
     bool has_doubts = view->has_doubts || here->has_doubts;
     const state_identifier *identifier = has_doubts ? NULL : pcq_view_identifier(here, block);
 
-    return identifier && same_identifier_at(view, block, identifier) && !pcq_view_assumed(here, block) &&
-           !pcq_view_assumed(view, block) && block_at(view, block)->type == block_at(here, block)->type &&
+    return identifier && same_identifier_at(view, block, identifier) && !pcq_view_assumed(here) &&
+           !pcq_view_assumed(view) && block_at(view, block)->type == block_at(here, block)->type &&
            block_at(here, block)->type != PERF_ERROR_RETURN;
 }
 
@@ -798,7 +792,6 @@ typedef struct {
     uint32_t compared_block; /* the one whose identifiers were compared last, UINT32_MAX before the first: */
     bool same_block;         /* it was asked for alike */
     const state_identifier *identifier; /* whose the block is */
-    bool is_doubtful;                   /* which of its values stands where is not certain */
     bool text_decided;                  /* it is decided which of the block's columns of unknown type are text */
     /* the counterset that was looked up last */
     const state_identifier *set_identifier;
@@ -827,7 +820,7 @@ const state_identifier *pcq_readings_identifier(const readings *r)
 
 bool pcq_readings_assumed(readings *r)
 {
-    return pcq_view_any_assumed(&stream_of(r)->current);
+    return pcq_view_assumed(&stream_of(r)->current);
 }
 
 static void begin_stream(readings *r)
@@ -864,8 +857,8 @@ static void enter_block(readings *r)
                              ? indexed_identifier(&stream->current, walk->block.index, walk->block.type)
                              : pcq_view_identifier(&stream->current, walk->block.index);
     r->status = walk->block.status;
-    r->assumed = stream->identifier && pcq_view_assumed(&stream->current, walk->block.index);
-    stream->is_doubtful = (r->answer.sample == NULL || stream->current.has_doubts) && !perf_walk_block_sound(walk);
+    r->assumed = stream->identifier && pcq_view_assumed(&stream->current);
+    r->is_doubtful = (r->answer.sample == NULL || stream->current.has_doubts) && !perf_walk_block_sound(walk);
     if (r->previous_frame > 0 && stream->previous.has_doubts) {
         bool is_lost = pcq_view_doubtful(&stream->previous, r->number);
         readings_compare_with(r, is_lost ? NULL : &stream->previous.base, r->previous_frame);
@@ -1032,7 +1025,7 @@ static void take_value(readings *r)
     readings_place(r, walk->instance.index == PERF_NO_INSTANCE ? 0 : walk->instance.index, walk->value.column,
                    walk->counters.count, walk->value.data, walk->value.data_size);
     at->is_refused = at->is_empty = false;
-    at->is_doubtful = stream_of(r)->is_doubtful;
+    at->is_doubtful = r->is_doubtful;
     at->counter->id = counter_id(r);
     const perf_counter_type *type = readings_known_counter(r)->type;
     at->is_text = type ? type->kind == PERF_KIND_TEXT : looks_like_text(r);
@@ -1186,7 +1179,7 @@ static bool find_place(readings *r, reading_place *place, bool *has_counter)
     if (pcq_view_find(&stream->previous, &want, place, has_counter)) {
         return true;
     }
-    r->may_be_there = !*has_counter && !r->assumed && pcq_view_any_assumed(&stream->previous);
+    r->may_be_there = !*has_counter && !r->assumed && pcq_view_assumed(&stream->previous);
     return false;
 }
 
@@ -1237,12 +1230,6 @@ static perf_raw operand(readings *r, sample_view *view, const reading_place *pla
     return found.raw;
 }
 
-static bool is_doubtful(readings *r)
-{
-    return stream_of(r)->is_doubtful;
-}
-
 const readings_layout pcq_readings_layout = {
-    begin_stream,  next,    look_up_counter, label,       look_up_set,  open_table,
-    find_previous, operand, instance,        is_doubtful, PERF_NONE_OK,
+    begin_stream, next, look_up_counter, label, look_up_set, open_table, find_previous, operand, instance, PERF_NONE_OK,
 };

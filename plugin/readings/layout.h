@@ -47,8 +47,6 @@ struct readings_layout {
     perf_raw (*operand)(readings *r, sample_view *view, const reading_place *place, unsigned need);
     /* The instance's part of the path, NULL without one. */
     const char *(*instance)(readings *r);
-    /* True if the block or object is not certain enough to be compared with another sample. */
-    bool (*is_doubtful)(readings *r);
     /* Why there is no time or frequency, where no counter of the query is one; PERF_NONE_OK: a counter is. */
     perf_none no_clock;
 };

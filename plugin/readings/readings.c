@@ -162,10 +162,8 @@ static bool previous_operands(readings *r, unsigned flags, perf_point *previous,
     reading_place place = {.table = NULL};
     bool has_counter = false;
 
-    bool is_doubtful = r->answer.layout->is_doubtful(r);
-
-    *why = is_doubtful ? PERF_NONE_DAMAGED : r->why_no_previous;
-    if (r->previous == NULL || is_doubtful) {
+    *why = r->is_doubtful ? PERF_NONE_DAMAGED : r->why_no_previous;
+    if (r->previous == NULL || r->is_doubtful) {
         return false;
     }
     if (!r->answer.layout->find_previous(r, &place, &has_counter)) {
@@ -256,12 +254,12 @@ perf_result readings_result(readings *r)
 const char *readings_with_ordinal(readings *r, uint32_t row, const char *name, uint32_t unit)
 {
     reading_table *table = readings_table(r);
-    const reading_instance *named = readings_table_named(table, row);
+    uint32_t ordinal =
+        readings_table_has_row(table, row) ? readings_instances_counted(&table->instances, row)->name_ordinal : 0;
 
-    if (named && (named->name_ordinal > 0 || readings_table_reads_twice(table, row, name, unit))) {
-        return wmem_strdup_printf(r->pool, "%s#%u", name, named->name_ordinal);
-    }
-    return name;
+    return ordinal > 0 || readings_table_reads_twice(table, row, name, unit)
+               ? wmem_strdup_printf(r->pool, "%s#%u", name, ordinal)
+               : name;
 }
 
 const char *readings_set(readings *r)

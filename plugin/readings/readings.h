@@ -106,6 +106,7 @@ typedef struct readings {
     const char *instance;  /* of the row, once somebody asked */
     uint32_t instance_row;
     uint32_t status;       /* Win32 error of the block, 0 elsewhere */
+    bool is_doubtful;      /* which of its values stands where is not certain: it is compared with no other sample */
     bool assumed;          /* which counters they are is assumed from the order of the identifiers */
     bool may_be_there;     /* the sample before may have the counter that was looked for last: there it is assumed */
     sample_view *previous; /* NULL: there is no sample before */

@@ -142,11 +142,6 @@ reading_instance *readings_table_instance(reading_table *table, uint32_t row)
     return readings_table_has_row(table, row) ? row_at(&table->instances, row) : NULL;
 }
 
-reading_instance *readings_table_named(reading_table *table, uint32_t row)
-{
-    return readings_table_has_row(table, row) ? readings_instances_counted(&table->instances, row) : NULL;
-}
-
 /* --- The same instance in another sample ------------------------------------------------------------------------- */
 
 static bool same_name(reading_instance_key *a, reading_instance_key *b)

@@ -151,9 +151,6 @@ perf_raw readings_table_cell(reading_table *table, uint32_t row, uint32_t column
 /* The instance of a row as it was sent; NULL if the table has no such row. */
 reading_instance *readings_table_instance(reading_table *table, uint32_t row);
 
-/* The same with its name_ordinal. */
-reading_instance *readings_table_named(reading_table *table, uint32_t row);
-
 /* Both have the same rows in the same order, and all were read. */
 bool readings_table_same_rows(reading_table *here, reading_table *there);
 

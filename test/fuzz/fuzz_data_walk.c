@@ -243,11 +243,11 @@ static void check_numbers(const perf_filled_form *filled, const uint8_t *data)
     while ((event = perf_walk_next(&walk)) != PERF_WALK_END) {
         if (event == PERF_WALK_VALUE) {
             uint32_t at = walk.value.data, most = walk.value.data_size < 8 ? walk.value.data_size : 8;
-            assert(memcmp(perf_filled_form_at(filled, at), data + at, most) == 0);
+            assert(memcmp(perf_form_at(filled, at), data + at, most) == 0);
         }
     }
     for (uint32_t at = 8; at < PERF_DATA_HEADER_SIZE; at += 8) {
-        assert(memcmp(perf_filled_form_at(filled, at), data + at, 8) == 0);
+        assert(memcmp(perf_form_at(filled, at), data + at, 8) == 0);
     }
 }
 
