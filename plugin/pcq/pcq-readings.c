@@ -55,7 +55,8 @@ static reading_table *pcq_view_table(pcq_view *view, uint32_t block);
 
 /* --- Blocks ------------------------------------------------------------------------------------------------------ */
 
-static uint32_t read_blocks_until(pcq_view *view, uint32_t block)
+/* As far as that block; how many were read. */
+static uint32_t read_blocks(pcq_view *view, uint32_t block)
 {
     perf_walk *scout = &view->scout;
 
@@ -76,15 +77,10 @@ static uint32_t read_blocks_until(pcq_view *view, uint32_t block)
     return wmem_array_get_count(view->blocks);
 }
 
-static uint32_t read_blocks(pcq_view *view)
-{
-    return read_blocks_until(view, UINT32_MAX);
-}
-
 /* It holds until another is asked for. */
 static block_entry *block_at(pcq_view *view, uint32_t block)
 {
-    return block < read_blocks_until(view, block) ? wmem_array_index(view->blocks, block) : NULL;
+    return block < read_blocks(view, block) ? wmem_array_index(view->blocks, block) : NULL;
 }
 
 /* True if it is not certain which of the block's values stands where: it is compared with nothing. */
@@ -99,7 +95,7 @@ static bool pcq_view_doubtful(pcq_view *view, uint32_t block)
 static const state_assignment *assign_blocks(pcq_view *view)
 {
     if (view->assigned.blocks == NULL) {
-        uint32_t count = read_blocks(view);
+        uint32_t count = read_blocks(view, UINT32_MAX);
         uint32_t *types = wmem_alloc_array(view->base.pool, uint32_t, count + 1);
         for (uint32_t i = 0; i < count; i++) {
             types[i] = block_at(view, i)->type;
@@ -449,7 +445,7 @@ static uint32_t block_for(pcq_view *view, const state_identifier *sought)
 {
     if (view->by_identifier == NULL) {
         view->by_identifier = wmem_map_new(view->base.pool, query_identifier_hash, query_identifier_equal);
-        for (uint32_t block = read_blocks(view); block-- > 0;) {
+        for (uint32_t block = read_blocks(view, UINT32_MAX); block-- > 0;) {
             const state_identifier *identifier = pcq_view_identifier(view, block);
             if (identifier) {
                 wmem_map_insert(view->by_identifier, identifier, GUINT_TO_POINTER(block + 1));
@@ -463,7 +459,7 @@ static uint32_t block_for(pcq_view *view, const state_identifier *sought)
 static wmem_array_t *pattern_blocks(pcq_view *view)
 {
     if (view->pattern_blocks == NULL) {
-        uint32_t count = read_blocks(view);
+        uint32_t count = read_blocks(view, UINT32_MAX);
         view->pattern_blocks = wmem_array_new(view->base.pool, sizeof(uint32_t));
         for (uint32_t block = 0; block < count; block++) {
             const state_identifier *identifier = pcq_view_identifier(view, block);
@@ -506,7 +502,7 @@ static void note_own_ids(pcq_view *view, uint32_t block, const state_identifier 
 
 static wmem_map_t *collect_own_ids(pcq_view *view)
 {
-    uint32_t count = view->own_ids ? 0 : read_blocks(view);
+    uint32_t count = view->own_ids ? 0 : read_blocks(view, UINT32_MAX);
 
     if (view->own_ids == NULL) {
         view->own_ids = wmem_map_new(view->base.pool, query_identifier_hash, query_identifier_equal);
@@ -1122,7 +1118,7 @@ static bool form_needs_pairing(pcq_view *view)
 
     if (!is_known || view->server->facts_changed > 0) { /* a name that was told anew holds for some answers */
         bool is_needed = wmem_map_size(collect_own_ids(view)) > 0;
-        for (uint32_t block = read_blocks(view); block-- > 0 && !is_needed;) {
+        for (uint32_t block = read_blocks(view, UINT32_MAX); block-- > 0 && !is_needed;) {
             is_needed = readings_table_has_namesakes(pcq_view_table(view, block));
         }
         form->paired = is_needed ? PERF_FORM_BY_INSTANCE : PERF_FORM_BY_PLACE;
@@ -1183,30 +1179,24 @@ static bool find_place(readings *r, reading_place *place, bool *has_counter)
     return false;
 }
 
-/* True if any subject of the server got another name or type since the sample before. */
-static bool any_may_have_changed(readings *r)
-{
-    return r->answer.server->facts_changed > stream_of(r)->previous.sample->event;
-}
-
 /* True if the counter, or its counterset (PERF_NO_ID), got another name or type (`kind`) since the sample before. */
 static bool may_have_changed(readings *r, uint32_t id, state_fact_kind kind)
 {
     const pcq_stream *stream = stream_of(r);
+    uint32_t since = stream->previous.sample->event;
 
-    return stream->identifier && facts_may_have_changed(r->answer.server, facts_subject(stream->identifier->guid, id),
-                                                        kind, stream->previous.sample->event, r->answer.event);
+    return r->answer.server->facts_changed > since && stream->identifier &&
+           facts_may_have_changed(r->answer.server, facts_subject(stream->identifier->guid, id), kind, since,
+                                  r->answer.event);
 }
 
 /* Another name or type makes it another counter. */
 static bool find_previous(readings *r, reading_place *place, bool *has_counter)
 {
     uint32_t id = r->at.counter->id;
-    bool is_possible = any_may_have_changed(r);
 
-    place->may_have_changed =
-        is_possible && (may_have_changed(r, PERF_NO_ID, PERF_FACT_ENGLISH) ||
-                        may_have_changed(r, id, PERF_FACT_ENGLISH) || may_have_changed(r, id, PERF_FACT_COUNTER));
+    place->may_have_changed = may_have_changed(r, PERF_NO_ID, PERF_FACT_ENGLISH) ||
+                              may_have_changed(r, id, PERF_FACT_ENGLISH) || may_have_changed(r, id, PERF_FACT_COUNTER);
     return !place->may_have_changed && find_place(r, place, has_counter);
 }
 
@@ -1222,8 +1212,7 @@ static perf_raw operand(readings *r, sample_view *view, const reading_place *pla
     reading_place found = {.table = NULL};
     bool has_counter = false;
 
-    if (id == PERF_NO_ID ||
-        (view != r->current && any_may_have_changed(r) && may_have_changed(r, id, PERF_FACT_ENGLISH)) ||
+    if (id == PERF_NO_ID || (view != r->current && may_have_changed(r, id, PERF_FACT_ENGLISH)) ||
         !pcq_view_find(view == r->current ? &stream->current : &stream->previous, &want, &found, &has_counter)) {
         return (perf_raw){0, 0};
     }

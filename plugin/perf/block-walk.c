@@ -10,14 +10,10 @@
 
 /* --- The places of structures ------------------------------------------------------------------------------------- */
 
-static bool has_signature(const uint8_t *data, const char *signature)
-{
-    return memcmp(data, signature, PERF_SIGNATURE_SIZE) == 0;
-}
-
 bool perf_block_is(const uint8_t *data, uint32_t size)
 {
-    return size >= PERF_SIGNATURE_SIZE && (has_signature(data, "P\0E\0R\0F") || has_signature(data, "\0P\0E\0R\0F"));
+    return size >= PERF_SIGNATURE_SIZE && (memcmp(data, "P\0E\0R\0F", PERF_SIGNATURE_SIZE) == 0 ||
+                                           memcmp(data, "\0P\0E\0R\0F", PERF_SIGNATURE_SIZE) == 0);
 }
 
 uint32_t perf_block_text_size(const uint8_t *text, uint32_t room, bool wide)

@@ -77,22 +77,16 @@ static bool asks_no_value(const perf_walk *walk, perf_walk_event event)
     }
 }
 
-/* Plain values, of 16 bytes each: perf_walk_pass_values(). */
-static void add_plain(perf_form *form, uint32_t at, uint32_t count)
-{
-    add_numbers(form, at + PERF_COUNTER_DATA_SIZE, count, 2);
-}
-
-/* What the walk passes over without an event for each value. */
+/* What the walk passes over without an event for each value: plain ones, of 16 bytes each. */
 static void pass_plain(perf_form *form, perf_walk *walk)
 {
     uint32_t at = walk->pos;
 
-    add_plain(form, at, perf_walk_pass_values(walk));
+    add_numbers(form, at + PERF_COUNTER_DATA_SIZE, perf_walk_pass_values(walk), 2);
     at = walk->pos;
     for (uint32_t rows = perf_walk_pass_rows(walk); rows > 0; rows--) {
         at += perf_le32(walk->data + at);
-        add_plain(form, at, walk->counters.count);
+        add_numbers(form, at + PERF_COUNTER_DATA_SIZE, walk->counters.count, 2);
         at += 16 * walk->counters.count;
     }
 }
@@ -116,6 +110,7 @@ static bool find_numbers(perf_form *form)
     }
     reach(form, form->size);
     add_span(form, form->size);
+    form->num_spans--;
     return true;
 }
 
@@ -135,7 +130,7 @@ perf_form *perf_form_new(uint8_t *data, uint32_t size)
         perf_form_free(form);
         return NULL;
     }
-    perf_form_span *fitting = realloc(spans, form->num_spans * sizeof *spans);
+    perf_form_span *fitting = realloc(spans, (form->num_spans + 1) * sizeof *spans);
     if (fitting) {
         form->spans = fitting;
     }
@@ -150,12 +145,6 @@ void perf_form_free(perf_form *form)
 
 /* --- Answers of it ----------------------------------------------------------------------------------------------- */
 
-/* Without the span at the end, which may begin where another does that has no words. */
-static uint32_t spans_to_read(const perf_form *form)
-{
-    return form->num_spans - 1;
-}
-
 bool perf_form_read(const perf_form *form, const uint8_t *data, uint32_t size, uint64_t *numbers)
 {
     uint64_t words[SPAN_WORDS];
@@ -163,7 +152,7 @@ bool perf_form_read(const perf_form *form, const uint8_t *data, uint32_t size, u
     if (size != form->size) {
         return false;
     }
-    for (uint32_t i = spans_to_read(form); i-- > 0;) { /* what is new mostly stands at the end */
+    for (uint32_t i = form->num_spans; i-- > 0;) { /* what is new mostly stands at the end */
         const perf_form_span *span = &form->spans[i];
         const uint8_t *at = data + span->offset;
         uint32_t length = span[1].offset - span->offset;
@@ -184,7 +173,7 @@ bool perf_form_read(const perf_form *form, const uint8_t *data, uint32_t size, u
 
 void perf_form_fill(const perf_form *form, const uint64_t *numbers, uint8_t *data)
 {
-    for (uint32_t i = 0; i < spans_to_read(form); i++) {
+    for (uint32_t i = 0; i < form->num_spans; i++) {
         for (uint64_t left = form->spans[i].numbers; left != 0; left &= left - 1) {
             memcpy(data + form->spans[i].offset + WORD * (size_t)__builtin_ctzll(left), numbers++, WORD);
         }
@@ -194,7 +183,7 @@ void perf_form_fill(const perf_form *form, const uint64_t *numbers, uint8_t *dat
 /* None holds more than SPAN_BYTES, so it is this one if all do, or one after it. */
 static const perf_form_span *span_at(const perf_form *form, uint32_t offset)
 {
-    uint32_t low = offset / SPAN_BYTES, high = spans_to_read(form);
+    uint32_t low = offset / SPAN_BYTES, high = form->num_spans;
 
     while (low + 1 < high && form->spans[low + 1].offset <= offset) {
         uint32_t middle = low + 1 + (high - low - 1) / 2;

@@ -27,7 +27,7 @@ typedef struct {
     uint8_t *bytes; /* of the first answer that had it; whoever has the form owns them */
     uint32_t size;
     uint32_t num_numbers;
-    perf_form_span *spans; /* and one that begins at `size` */
+    perf_form_span *spans; /* and one more that begins at `size`, where the last of them may, too */
     uint32_t num_spans;
     unsigned users;           /* for whoever shares it */
     perf_form_pairing paired; /* how two answers are, for whoever compares them, */

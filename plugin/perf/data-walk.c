@@ -190,7 +190,7 @@ static perf_walk_event read_header(perf_walk *walk)
     if (walk->size < PERF_DATA_HEADER_SIZE) {
         return fault(walk, PERF_FAULT_HEADER_SHORT, 0, walk->size, PERF_DATA_HEADER_SIZE, NEXT_NOTHING);
     }
-    walk->num_blocks = walk->blocks_left = perf_le32(walk->data + 4);
+    walk->blocks_left = perf_le32(walk->data + 4);
     walk->pos = PERF_DATA_HEADER_SIZE;
     walk->block.index = UINT32_MAX;
     walk->state = NEXT_BLOCK;
@@ -244,7 +244,7 @@ static perf_walk_event read_block(perf_walk *walk)
         return perf_walk_next(walk);
     }
     if (left < PERF_COUNTER_HEADER_SIZE) {
-        return fault(walk, PERF_FAULT_BLOCK_COUNT, 4, walk->num_blocks, walk->block.index + 1, NEXT_NOTHING);
+        return fault(walk, PERF_FAULT_BLOCK_COUNT, 4, perf_le32(walk->data + 4), walk->block.index + 1, NEXT_NOTHING);
     }
     enter_block(walk, walk->data + at);
 

@@ -94,7 +94,6 @@ typedef struct {
     uint32_t values_left; /* of this block or instance */
     uint32_t limit;       /* end of the structures being read: block or instance list */
 
-    uint32_t num_blocks; /* dwNumCounters */
     struct {
         uint32_t index; /* 0 for the first */
         uint32_t offset;

@@ -134,23 +134,32 @@ uint32_t readings_raw_size(readings *r)
 
 /* --- Results ----------------------------------------------------------------------------------------------------- */
 
-/* What the formula needs beside the value: PERF_NEEDS_… says which. */
+/* What formulas need of a sample: PERF_NEEDS_… (0: all), where it is kept, and the letters of perf/counter-types.h for this sample and the
+ * one before. */
+static const struct {
+    unsigned need;
+    size_t at;
+    const char *name, *name_before;
+} operands[] = {
+    {0, offsetof(perf_point, value), ", N1 = ", ", N0 = "},
+    {PERF_NEEDS_BASE, offsetof(perf_point, base), ", B1 = ", ", B0 = "},
+    {PERF_NEEDS_TIME, offsetof(perf_point, time), ", O1 = ", ", O0 = "},
+    {PERF_NEEDS_FREQ, offsetof(perf_point, freq), ", OF = ", NULL},
+    {PERF_NEEDS_MULTI, offsetof(perf_point, multi), ", M1 = ", NULL},
+};
+
+static perf_raw *operand_in(perf_point *point, unsigned i)
+{
+    return (perf_raw *)((char *)point + operands[i].at);
+}
+
+/* All but the value. */
 static void fetch_operands(readings *r, sample_view *view, const reading_place *place, unsigned needs,
                            perf_point *point)
 {
-    const struct {
-        unsigned flag;
-        perf_raw *raw;
-    } operands[] = {
-        {PERF_NEEDS_BASE, &point->base},
-        {PERF_NEEDS_TIME, &point->time},
-        {PERF_NEEDS_FREQ, &point->freq},
-        {PERF_NEEDS_MULTI, &point->multi},
-    };
-
     for (unsigned i = 0; i < array_length(operands); i++) {
-        if (needs & operands[i].flag) {
-            *operands[i].raw = r->answer.layout->operand(r, view, place, operands[i].flag);
+        if (needs & operands[i].need) {
+            *operand_in(point, i) = r->answer.layout->operand(r, view, place, operands[i].need);
         }
     }
 }
@@ -426,13 +435,6 @@ static char *put_number(char *to, const char *name, uint64_t value)
     return to + text_integer(to, value);
 }
 
-static char *put_operand(char *to, const char *name, perf_raw current, const char *name_before,
-                         const perf_raw *previous)
-{
-    to = current.size > 0 ? put_number(to, name, current.value) : to;
-    return previous && previous->size > 0 ? put_number(to, name_before, previous->value) : to;
-}
-
 /* Clocks are told by what passed between the samples. */
 static char *put_clock(char *to, const char *name, uint64_t current, uint64_t previous)
 {
@@ -451,23 +453,22 @@ static char *put_clocks(char *to, const perf_formula_info *formula, const perf_p
     return formula->flags & (PERF_RATE | PERF_TICKS) ? put_number(to, ", F = ", current->perf_freq) : to;
 }
 
-/* The letters are those of perf/counter-types.h. */
-static char *put_operands(char *to, const perf_formula_info *formula, const perf_point *current,
-                          const perf_point *previous)
+static char *put_operands(char *to, const perf_formula_info *formula, perf_point *current, perf_point *previous)
 {
     bool has_base = (formula->flags & PERF_NEEDS_BASE) && current->base.size > 0;
 
-    to = put_operand(to, ", N1 = ", current->value, ", N0 = ", previous ? &previous->value : NULL);
-    if (has_base) {
-        to = put_operand(to, ", B1 = ", current->base, ", B0 = ", previous ? &previous->base : NULL);
-    } else if (formula->flags & PERF_NEEDS_TIME) {
-        to = put_operand(to, ", O1 = ", current->time, ", O0 = ", previous ? &previous->time : NULL);
+    for (unsigned i = 0; i < array_length(operands); i++) {
+        unsigned need = operands[i].need;
+        bool is_in = need == 0 || (formula->flags & need);
+        if (need == PERF_NEEDS_BASE ? has_base : is_in && !(need == PERF_NEEDS_TIME && has_base)) {
+            const perf_raw *now = operand_in(current, i), *before = previous ? operand_in(previous, i) : now;
+            to = now->size > 0 ? put_number(to, operands[i].name, now->value) : to;
+            bool has_before = previous && operands[i].name_before && before->size > 0;
+            to = has_before ? put_number(to, operands[i].name_before, before->value) : to;
+        }
+        to = need == PERF_NEEDS_TIME ? put_clocks(to, formula, current, previous) : to;
     }
-    to = put_clocks(to, formula, current, previous);
-    if (formula->flags & PERF_NEEDS_FREQ) {
-        to = put_operand(to, ", OF = ", current->freq, NULL, NULL);
-    }
-    return formula->flags & PERF_NEEDS_MULTI ? put_operand(to, ", M1 = ", current->multi, NULL, NULL) : to;
+    return to;
 }
 
 bool readings_has_formula(const readings *r)

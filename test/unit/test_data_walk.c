@@ -292,7 +292,7 @@ static void test_fields(void)
         "H B48+32 V64+16:8 B80+152 C96+16*2 L112*2 I120+16:0 V136+16:8 V152+16:4 I168+32:16 V200+16:8 V216+16:4 "
         "B232+64 C248+16*2 V264+16:8 V280+16:8 E 3/3/7/0 b48 b80 b232 ");
     perf_walk walk = walk_to(&b, PERF_WALK_VALUE);
-    assert(walk.num_blocks == 3 && walk.block.index == 0 && walk.block.type == PERF_SINGLE_COUNTER);
+    assert(walk.block.index == 0 && walk.block.type == PERF_SINGLE_COUNTER);
     assert(walk.counters.ids == 0 && walk.counters.count == 1 && walk.instance.index == PERF_NO_INSTANCE);
     assert(walk.value.column == 0 && walk.value.data == 72 && !perf_walk_has_instances(&walk));
     while (walk.value.offset != 216) {
