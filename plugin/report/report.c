@@ -180,10 +180,8 @@ static void add_missing(report *r, const char *error, const char *meaning, const
 
 static void add_error(report *r, bool is_fault, uint32_t status, const char *path, uint64_t times, uint32_t frame)
 {
-    char *error = verdict_error(is_fault, status, false);
-
-    add_missing(r, error, text_error_meaning(status), path, times, frame);
-    g_free(error);
+    add_missing(r, verdict_error(r->verdict->pool, is_fault, status, false), text_error_meaning(status), path, times,
+                frame);
 }
 
 /* What comes and goes is no finding, and lacks nothing. */
@@ -338,12 +336,10 @@ static void put_timeline(json_dumper *json, const report *r, const verdict_monit
             set_mark(r, places, f->since, is_lost ? MARK_LOST : MARK_RESTARTED);
         }
     }
-    char *account = verdict_account(monitor);
     json_dumper_begin_array(json);
-    json_dumper_value_string(json, account);
+    json_dumper_value_string(json, verdict_account(monitor));
     json_dumper_value_string(json, places);
     json_dumper_end_array(json);
-    g_free(account);
 }
 
 static void put_verdict(json_dumper *json, const report *r)

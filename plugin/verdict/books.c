@@ -13,23 +13,21 @@
 /* Instances come and go: what was gone more often is no fault. */
 #define MOST_ABSENCES 2
 
-void verdict_books_free(verdict_talk *talk)
-{
-    for (unsigned i = 0; i < NUM_BOOKS; i++) {
-        g_free(talk->books[i].first);
-        verdict_forget(&talk->books[i].shown);
-    }
-    g_hash_table_destroy(talk->missing);
-}
-
 /* --- Keeping --------------------------------------------------------------------------------------------------- */
 
-bool verdict_book(verdict_talk *talk, book_kind kind, packet_info *pinfo)
+static uint32_t frame_at(const verdict_shown *shown, unsigned number)
+{
+    return *(const uint32_t *)wmem_array_index(shown->frames, number);
+}
+
+/* Counts a frame in a book of the talk. True if it is the first: then the caller says what it is. */
+static bool enter(verdict_talk *talk, book_kind kind, packet_info *pinfo)
 {
     book *in = &talk->books[kind];
-
     unsigned count = verdict_count_shown(&in->shown);
-    if (count == 0 || g_array_index(in->shown.frames, uint32_t, count - 1) != pinfo->num) {
+
+    in->shown.pool = talk->memory;
+    if (count == 0 || frame_at(&in->shown, count - 1) != pinfo->num) {
         verdict_show(&in->shown, pinfo->num, nstime_to_sec(&pinfo->abs_ts));
     }
     return in->things++ == 0;
@@ -40,8 +38,8 @@ static void book_missing(verdict_talk *talk, book_kind kind, packet_info *pinfo,
     book *in = &talk->books[kind];
     char *key = g_strdup_printf("%u %u %s", (unsigned)kind, status, path);
 
-    if (verdict_book(talk, kind, pinfo)) {
-        in->first = g_strdup(path);
+    if (enter(talk, kind, pinfo)) {
+        in->first = wmem_strdup(talk->memory, path);
         in->status = status;
     }
     verdict_missing *thing = g_hash_table_lookup(talk->missing, key);
@@ -78,8 +76,8 @@ static const char *path_of(readings *r)
 
 static void book_value(verdict_talk *talk, book_kind kind, packet_info *pinfo, readings *r)
 {
-    if (verdict_book(talk, kind, pinfo)) {
-        talk->books[kind].first = g_strdup(kind == BOOK_ASSUMED ? readings_path(r) : path_of(r));
+    if (enter(talk, kind, pinfo)) {
+        talk->books[kind].first = wmem_strdup(talk->memory, kind == BOOK_ASSUMED ? readings_path(r) : path_of(r));
     }
 }
 
@@ -104,8 +102,8 @@ static void count_reset(verdict_talk *talk, packet_info *pinfo, const readings_a
     book *in = &talk->books[BOOK_RESET];
 
     if (reset.values > 0) {
-        if (verdict_book(talk, BOOK_RESET, pinfo)) {
-            in->first = g_strdup(reset.what);
+        if (enter(talk, BOOK_RESET, pinfo)) {
+            in->first = wmem_strdup(talk->memory, reset.what);
         }
         in->things += reset.values - 1;
     }
@@ -145,7 +143,7 @@ static void count_values(verdict_talk *talk, packet_info *pinfo, const tapped_ca
         count_reset(talk, pinfo, tapped->answer);
     }
     if (is_empty && !tapped->is_damaged) {
-        verdict_book(talk, BOOK_EMPTY, pinfo);
+        enter(talk, BOOK_EMPTY, pinfo);
     }
 }
 
@@ -159,11 +157,11 @@ void verdict_books_count(verdict_talk *talk, packet_info *pinfo, const tapped_ca
     bool is_damaged = answer ? answer->sample == NULL || tapped->is_damaged || tapped->has_contradictions
                              : tapped->is_damaged && tapped->is_response && tapped->brings_data;
     if (is_cut && answer && tvb_captured_length(answer->tvb) < tvb_reported_length(answer->tvb)) {
-        verdict_book(talk, BOOK_CUT, pinfo);
+        enter(talk, BOOK_CUT, pinfo);
     } else if (!is_cut && is_damaged && tapped->handle) {
-        verdict_book(talk, BOOK_DAMAGED, pinfo);
+        enter(talk, BOOK_DAMAGED, pinfo);
     } else if (tapped->is_response && tapped->is_damaged && tapped->kind && strcmp(tapped->kind, "titles") == 0) {
-        verdict_book(talk, BOOK_NAMES, pinfo);
+        enter(talk, BOOK_NAMES, pinfo);
     }
     if (is_sample && counts_values) {
         count_values(talk, pinfo, tapped);
@@ -200,21 +198,20 @@ static const char *short_path(const char *path)
     return rest ? rest : path;
 }
 
-/* What all talks of the monitor have of it; `lacking`: how many different things one of them lacks. */
-static book sum_of(const verdict_monitor *monitor, book_kind kind, unsigned *lacking)
+/* What all talks of the monitor have of it. */
+static book sum_of(const verdict_monitor *monitor, book_kind kind)
 {
-    book sum = {.things = 0};
+    book sum = {.shown = {.pool = monitor->pool}};
 
-    *lacking = 0;
     for (unsigned i = 0; i < monitor->talks->len; i++) {
         const verdict_talk *talk = g_ptr_array_index(monitor->talks, i);
         const book *in = &talk->books[kind];
-        *lacking = MAX(*lacking, talk->books[BOOK_LACKING].kinds);
+        sum.kinds = MAX(sum.kinds, in->kinds);
         sum.status = sum.first ? sum.status : in->status;
         sum.first = sum.first ? sum.first : in->first;
         sum.things += in->things;
         for (unsigned n = 0; n < verdict_count_shown(&in->shown); n++) {
-            verdict_show(&sum.shown, g_array_index(in->shown.frames, uint32_t, n), in->shown.since);
+            verdict_show(&sum.shown, frame_at(&in->shown, n), in->shown.since);
         }
     }
     return sum;
@@ -222,36 +219,32 @@ static book sum_of(const verdict_monitor *monitor, book_kind kind, unsigned *lac
 
 static void find_book(const verdict_monitor *monitor, book_kind kind)
 {
-    unsigned lacking;
-    book sum = sum_of(monitor, kind, &lacking);
+    const char *rest = book_rows[kind].rest, *between = "";
+    book sum = sum_of(monitor, kind);
 
-    if (sum.things > 0) {
-        char *error = verdict_error(false, sum.status, false), *meaning = verdict_error(false, sum.status, true);
-        char *others = lacking > 1 ? g_strdup_printf(" (and %u more)", lacking - 1) : g_strdup("");
-        char *count =
-            sum.things > 1 ? g_strdup_printf("%" PRIu64 " in all%s", sum.things, sum.first ? ", " : "") : g_strdup("");
-        if (*count || sum.first) {
-            sum.shown.more = g_strconcat(count, sum.first ? "first " : "", sum.first ? sum.first : "",
-                                         sum.status > 0 ? ": " : "", sum.status > 0 ? meaning : "", NULL);
-        }
-        sum.shown.which = g_strdup(short_path(sum.first));
-        verdict_find(monitor, book_rows[kind].kind, book_rows[kind].party, &sum.shown, "%s%s%s", book_rows[kind].text,
-                     kind == BOOK_LACKING   ? others
-                     : book_rows[kind].rest ? error
-                                            : "",
-                     book_rows[kind].rest ? book_rows[kind].rest : "");
-        g_free(error);
-        g_free(meaning);
-        g_free(others);
-        g_free(count);
+    if (kind == BOOK_LACKING && sum.kinds > 1) {
+        between = wmem_strdup_printf(monitor->pool, " (and %u more)", sum.kinds - 1);
+    } else if (kind != BOOK_LACKING && rest) {
+        between = verdict_error(monitor->pool, false, sum.status, false);
     }
+    if (sum.things > 1) {
+        sum.shown.more = wmem_strdup_printf(monitor->pool, "%" PRIu64 " in all", sum.things);
+    }
+    if (sum.first) {
+        sum.shown.more =
+            wmem_strconcat(monitor->pool, sum.shown.more ? sum.shown.more : "", sum.shown.more ? ", first " : "first ",
+                           sum.first, sum.status > 0 ? ": " : "",
+                           sum.status > 0 ? verdict_error(monitor->pool, false, sum.status, true) : "", NULL);
+    }
+    sum.shown.which = short_path(sum.first);
+    verdict_find(monitor, book_rows[kind].kind, book_rows[kind].party, &sum.shown, "%s%s%s", book_rows[kind].text,
+                 between, rest ? rest : "");
 }
 
 /* A queue, for instance, is empty now and then. Objects do not come and go. */
 static bool comes_and_goes(const verdict_monitor *monitor)
 {
-    unsigned lacking = 0;
-    book sum = sum_of(monitor, BOOK_LACKING, &lacking);
+    const book sum = sum_of(monitor, BOOK_LACKING);
     unsigned absences = 0, at = 0, count = verdict_count_shown(&sum.shown);
     bool is_absent = false;
 
@@ -260,14 +253,13 @@ static bool comes_and_goes(const verdict_monitor *monitor)
         if (call->outcome != CALL_SAMPLE) {
             continue;
         }
-        while (at < count && g_array_index(sum.shown.frames, uint32_t, at) < call->frame) {
+        while (at < count && frame_at(&sum.shown, at) < call->frame) {
             at++;
         }
-        bool lacks = at < count && g_array_index(sum.shown.frames, uint32_t, at) == call->frame;
+        bool lacks = at < count && frame_at(&sum.shown, at) == call->frame;
         absences += lacks && !is_absent;
         is_absent = lacks;
     }
-    verdict_forget(&sum.shown);
     return absences > MOST_ABSENCES && !verdict_first_talk(monitor)->is_hkpd;
 }
 

@@ -65,10 +65,10 @@ static bool came_through(const verdict_monitor *monitor, const verdict_call *cal
 
 static void say_failed(const verdict_monitor *monitor, verdict_shown *shown, const verdict_call *first)
 {
-    char *error = verdict_error(first->is_fault, first->status, false);
-    char *meaning = verdict_error(first->is_fault, first->status, true);
+    const char *error = verdict_error(monitor->pool, first->is_fault, first->status, false);
 
-    shown->more = g_strdup_printf("first %s: %s", first->operation, meaning);
+    shown->more = wmem_strdup_printf(monitor->pool, "first %s: %s", first->operation,
+                                     verdict_error(monitor->pool, first->is_fault, first->status, true));
     if (first->status == ACCESS_DENIED && verdict_ladder_does_not_seal(monitor->pair)) {
         verdict_find(monitor, VERDICT_NOT_SEALED, PARTY_CLIENT, shown,
                      "$C signs and does not seal, so $S denies its calls: since $T");
@@ -82,15 +82,13 @@ static void say_failed(const verdict_monitor *monitor, verdict_shown *shown, con
         verdict_find(monitor, VERDICT_CALL_FAILED, PARTY_SERVER, shown, "$S answers %s of $C with %s$N: since $T",
                      first->operation, error);
     }
-    g_free(error);
-    g_free(meaning);
 }
 
 /* What else fails comes of what is denied. */
 static void find_failed(const verdict_monitor *monitor)
 {
     GHashTable *last = successes(monitor);
-    verdict_shown shown = {.frames = NULL};
+    verdict_shown shown = {.pool = monitor->pool};
     const verdict_call *first = NULL;
 
     for (unsigned i = 0; i < monitor->calls->len; i++) {
@@ -102,7 +100,7 @@ static void find_failed(const verdict_monitor *monitor)
             continue;
         }
         if (first == NULL || (is_denied && goes_first)) {
-            verdict_forget(&shown);
+            shown.frames = NULL;
             first = call;
         }
         verdict_show(&shown, call->frame, call->answered);
@@ -149,7 +147,7 @@ static bool is_unanswered(const verdict_monitor *monitor, unsigned number)
 
 static void find_unanswered(const verdict_monitor *monitor)
 {
-    verdict_shown broken = {.frames = NULL}, shown = {.frames = NULL};
+    verdict_shown broken = {.pool = monitor->pool}, shown = {.pool = monitor->pool};
     const verdict_call *first = NULL;
     uint32_t status = 0;
 
@@ -170,7 +168,6 @@ static void find_unanswered(const verdict_monitor *monitor)
     if (broken.frames && monitor->pair) {
         verdict_ladder_say(monitor->pair, status, &broken, monitor->findings);
     }
-    verdict_forget(&broken);
     if (first) {
         bool is_resent = verdict_fault_event(first->connection, WIRE_RESENT, first->asked, first->asked + LONG_WAIT);
         verdict_find(monitor, VERDICT_UNANSWERED, is_resent ? PARTY_NETWORK : PARTY_SERVER, &shown,
@@ -186,12 +183,12 @@ static void find_unanswered(const verdict_monitor *monitor)
 
 static verdict_shown calls_with(const verdict_monitor *monitor, unsigned outcomes, bool from_sample)
 {
-    verdict_shown shown = {.frames = NULL};
+    verdict_shown shown = {.pool = monitor->pool};
 
     for (unsigned i = 0; i < monitor->calls->len; i++) {
         const verdict_call *call = verdict_call_at(monitor, i);
         if (from_sample && call->outcome == CALL_SAMPLE) {
-            verdict_forget(&shown);
+            shown.frames = NULL;
         } else if (outcomes & HAS(call->outcome)) {
             verdict_show(&shown, call->frame, call->answered);
         }
@@ -212,7 +209,6 @@ static void find_no_data(const verdict_monitor *monitor)
         verdict_find(monitor, VERDICT_NO_DATA, PARTY_CLIENT, &shown,
                      "$C offers $S too little room each time, and gets no sample: since $T");
     }
-    verdict_forget(&shown);
 }
 
 static void find_in_vain(const verdict_monitor *monitor)
@@ -225,7 +221,6 @@ static void find_in_vain(const verdict_monitor *monitor)
         verdict_find(monitor, VERDICT_MANY_CALLS, PARTY_CLIENT, &shown,
                      "$C needs %.0f calls to $S for each sample, %.0f in vain: since $T", in_vain + 1, in_vain);
     }
-    verdict_forget(&shown);
 }
 
 static void find_fast(const verdict_monitor *monitor)
@@ -242,7 +237,6 @@ static void find_fast(const verdict_monitor *monitor)
         verdict_find(monitor, VERDICT_FAST_POLL, PARTY_CLIENT, &shown,
                      "$C asks $S each %.0f ms, faster than counters change: since $T", interval * 1000);
     }
-    verdict_forget(&shown);
 }
 
 /* --- How it ends ----------------------------------------------------------------------------------------------- */
@@ -255,7 +249,7 @@ static bool is_open(const verdict_talk *talk)
 /* The last call of a connection, as long as its talk is open: who ended it, and when. */
 static void find_ends(const verdict_monitor *monitor)
 {
-    verdict_shown broken = {.frames = NULL}, stopped = {.frames = NULL};
+    verdict_shown broken = {.pool = monitor->pool}, stopped = {.pool = monitor->pool};
     double patience = MAX(LONG_WAIT, 3 * verdict_plan_usual(monitor));
 
     for (unsigned i = 0; i < monitor->calls->len; i++) {
@@ -285,7 +279,7 @@ static void find_open(const verdict_monitor *monitor)
 {
     const verdict_call *first = verdict_call_at(monitor, 0);
     const verdict_connection *connection = verdict_call_at(monitor, monitor->calls->len - 1)->connection;
-    verdict_shown shown = {.frames = NULL};
+    verdict_shown shown = {.pool = monitor->pool};
 
     for (unsigned i = 0; i < monitor->talks->len; i++) {
         const verdict_talk *talk = g_ptr_array_index(monitor->talks, i);
@@ -299,7 +293,6 @@ static void find_open(const verdict_monitor *monitor)
         verdict_find(monitor, VERDICT_HANDLES_OPEN, PARTY_CLIENT, &shown, "$C left %u handles open on $S: since $T",
                      verdict_count_shown(&shown));
     }
-    verdict_forget(&shown);
 }
 
 void verdict_calls_find(const verdict_monitor *monitor)

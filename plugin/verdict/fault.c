@@ -14,31 +14,30 @@
 #define CALLS_BESIDE 8
 
 /* The first event that is not before a moment, or a frame: they are in the order of both. */
-static size_t first_at(const verdict_connection *connection, double begin, uint32_t frame)
+static unsigned first_at(const verdict_connection *connection, double begin, uint32_t frame)
 {
-    const GArray *events = connection ? connection->events : NULL;
-    size_t first = 0, count = events ? events->len : 0;
+    unsigned first = 0, count = connection ? wmem_array_get_count(connection->events) : 0;
 
-    for (size_t step = (size_t)1 << 31; step > 0; step /= 2) {
-        const wire_event *event = first + step <= count ? &g_array_index(events, wire_event, first + step - 1) : NULL;
+    for (unsigned step = 1U << 30; step > 0; step /= 2) {
+        const wire_event *event = first + step <= count ? verdict_wire_event(connection, first + step - 1) : NULL;
         first += event && (event->time < begin || event->frame < frame) ? step : 0;
     }
     return first;
 }
 
 /* The next of those that are looked at, NULL after the last. */
-static const wire_event *next_event(const verdict_connection *connection, size_t first, unsigned number, double end)
+static const wire_event *next_event(const verdict_connection *connection, unsigned first, unsigned number, double end)
 {
-    const GArray *events = connection ? connection->events : NULL;
-    bool is_there = events && first + number < events->len && number < MOST_EVENTS_LOOKED_AT;
-    const wire_event *event = is_there ? &g_array_index(events, wire_event, first + number) : NULL;
+    bool is_there =
+        connection && number < MOST_EVENTS_LOOKED_AT && first + number < wmem_array_get_count(connection->events);
+    const wire_event *event = is_there ? verdict_wire_event(connection, first + number) : NULL;
 
     return event && event->time <= end ? event : NULL;
 }
 
 /* The first of a kind; `about`: and about this frame, 0: any. */
-static const wire_event *find_event(const verdict_connection *connection, wire_kind kind, size_t first, uint32_t about,
-                                    double end)
+static const wire_event *find_event(const verdict_connection *connection, wire_kind kind, unsigned first,
+                                    uint32_t about, double end)
 {
     unsigned i = 0;
     const wire_event *event;
@@ -85,7 +84,7 @@ static const verdict_call *call_between(const verdict_monitor *monitor, unsigned
 /* How long a connection took, whose first packet had to be sent again. */
 static double connect_seconds(const verdict_connection *connection)
 {
-    return connection->syns && connection->syns->len > 1 ? connection->connected - connection->since : 0;
+    return wmem_array_get_count(connection->syns) > 1 ? connection->connected - connection->since : 0;
 }
 
 static verdict_blame blame_answer(const verdict_call *call, const wire_event *late_ack)
@@ -152,8 +151,7 @@ verdict_blame verdict_fault(const verdict_monitor *monitor, unsigned before, uns
         return (verdict_blame){VERDICT_NUM_KINDS, PARTY_UNKNOWN, 0, 0};
     }
     if (first->connection != connection && connection && connect_seconds(connection) > (end - begin) / 2) {
-        return (verdict_blame){VERDICT_RESENT, PARTY_NETWORK, g_array_index(connection->syns, uint32_t, 1),
-                               connection->resent};
+        return (verdict_blame){VERDICT_RESENT, PARTY_NETWORK, verdict_wire_syn(connection, 1), connection->resent};
     }
     if (lost) {
         return blame(VERDICT_LOST, PARTY_CAPTURE, lost);
@@ -188,7 +186,7 @@ double verdict_fault_connecting(const verdict_call *before, const verdict_call *
 void verdict_fault_all_resent(const verdict_monitor *monitor, unsigned before, unsigned late, verdict_shown *shown)
 {
     const verdict_call *first = verdict_call_at(monitor, before), *call = verdict_call_at(monitor, late);
-    size_t begin = first_at(call->connection, MAX(first->answered, first->asked), 0);
+    unsigned begin = first_at(call->connection, MAX(first->answered, first->asked), 0);
     unsigned n = 0;
     const wire_event *event;
 
@@ -197,7 +195,8 @@ void verdict_fault_all_resent(const verdict_monitor *monitor, unsigned before, u
             verdict_show(shown, event->frame, event->time);
         }
     }
-    for (unsigned i = 1; verdict_fault_connecting(first, call) > 0 && i < call->connection->syns->len; i++) {
-        verdict_show(shown, g_array_index(call->connection->syns, uint32_t, i), call->connection->resent);
+    bool is_new = verdict_fault_connecting(first, call) > 0;
+    for (unsigned i = 1; is_new && i < wmem_array_get_count(call->connection->syns); i++) {
+        verdict_show(shown, verdict_wire_syn(call->connection, i), call->connection->resent);
     }
 }

@@ -172,30 +172,25 @@ static void take_calls(verdict_monitor *monitor, GArray *responses)
     numbers[FIGURE_NO_DATA] = no_data;
 }
 
-static char *frame_text(uint32_t frame, const char *none)
-{
-    return frame > 0 ? g_strdup_printf("frame %u", frame) : g_strdup(none);
-}
-
 static void name_handles(verdict_monitor *monitor, const verdict_talk *first)
 {
     const char *kind = first->is_sealed ? "sealed" : first->is_hkpd ? "handle" : "query";
     const verdict_talk *last = verdict_last_talk(monitor);
-    char **texts = monitor->figures.texts;
-    bool has_more = monitor->talks->len > 1;
-    char *more = has_more ? g_strdup_printf(" and %u more", monitor->talks->len - 1) : g_strdup("");
+    const char **texts = monitor->figures.texts;
+    unsigned more = monitor->talks->len - 1;
+    /* a filter may have left out the call that closed it */
+    uint32_t closed = last->handle ? tapped_handle_of(last->handle).closed_frame : last->closed_frame;
 
-    texts[FIGURE_HANDLE] = g_strdup_printf("%s %u%s", kind, monitor->number, more);
-    g_free(more);
+    texts[FIGURE_HANDLE] =
+        wmem_strdup_printf(monitor->pool, more > 0 ? "%s %u and %u more" : "%s %u", kind, monitor->number, more);
     if (first->is_sealed) {
-        texts[FIGURE_OPENED] = g_strdup_printf("sealed (intervals by the capture's clock%s)",
-                                               has_more ? "; one by the sizes of its requests" : "");
+        texts[FIGURE_OPENED] = more > 0 ? "sealed (intervals by the capture's clock; one by the sizes of its requests)"
+                                        : "sealed (intervals by the capture's clock)";
         return;
     }
-    /* a filter may have left out the call that closed it */
-    texts[FIGURE_OPENED] = frame_text(first->opened_frame, "before the capture");
-    texts[FIGURE_CLOSED] =
-        frame_text(last->handle ? tapped_handle_of(last->handle).closed_frame : last->closed_frame, "left open");
+    texts[FIGURE_OPENED] = first->opened_frame > 0 ? wmem_strdup_printf(monitor->pool, "frame %u", first->opened_frame)
+                                                   : "before the capture";
+    texts[FIGURE_CLOSED] = closed > 0 ? wmem_strdup_printf(monitor->pool, "frame %u", closed) : "left open";
 }
 
 /* What the talks counted, added up. */
@@ -231,22 +226,23 @@ void verdict_figures(verdict_monitor *monitor)
 {
     const verdict_talk *first = verdict_first_talk(monitor);
     double *numbers = monitor->figures.numbers, longest = 0;
-    char **texts = monitor->figures.texts;
+    const char **texts = monitor->figures.texts;
 
     for (unsigned i = 0; i < NUM_FIGURES; i++) {
         numbers[i] = NAN;
     }
     numbers[FIGURE_SAMPLES] = numbers[FIGURE_LATE_ASKED] = numbers[FIGURE_LATE_ANSWERED] = 0;
-    texts[FIGURE_CLIENT] = g_strdup(first ? first->client : monitor->pair->client);
-    texts[FIGURE_ACCOUNT] = g_strdup(first ? first->account : "");
+    texts[FIGURE_CLIENT] = verdict_client(monitor);
+    texts[FIGURE_ACCOUNT] = first ? first->account : "";
     if (first == NULL) {
         bool has_name = strcmp(monitor->pair->called, monitor->pair->server) != 0;
-        texts[FIGURE_SERVER] = has_name ? g_strdup_printf("%s (%s)", monitor->pair->called, monitor->pair->server)
-                                        : g_strdup(monitor->pair->server);
+        texts[FIGURE_SERVER] =
+            has_name ? wmem_strdup_printf(monitor->pool, "%s (%s)", monitor->pair->called, monitor->pair->server)
+                     : monitor->pair->server;
         numbers[FIGURE_PROBES] = 0;
         return;
     }
-    texts[FIGURE_SERVER] = g_strdup(first->server);
+    texts[FIGURE_SERVER] = first->server;
     take_talks(monitor, first);
     name_handles(monitor, first);
     if (first->is_sealed && first->is_hkpd) {

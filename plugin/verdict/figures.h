@@ -37,7 +37,7 @@ enum { FIGURES(FIGURE_NUMBER) NUM_FIGURES };
 
 typedef struct {
     double numbers[NUM_FIGURES];
-    char *texts[NUM_FIGURES];
+    const char *texts[NUM_FIGURES];
 } figure_values;
 
 struct json_dumper;

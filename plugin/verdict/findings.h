@@ -81,10 +81,11 @@ typedef enum { VERDICT_KINDS(VERDICT_NUMBER) VERDICT_NUM_KINDS } verdict_kind;
 typedef struct {
     verdict_kind kind;
     verdict_party party;
-    GArray *frames; /* uint32_t, ascending, each once */
-    double since;   /* seconds since 1970, 0: not known */
-    char *text;     /* who, what, since when: one line of at most VERDICT_LINE characters */
-    char *more;     /* what is affected; NULL: nothing to add */
+    const uint32_t *frames; /* ascending, each once */
+    unsigned count;         /* of them, at least 1 */
+    double since;           /* seconds since 1970, 0: not known */
+    const char *text;       /* who, what, since when: one line of at most VERDICT_LINE characters */
+    const char *more;       /* what is affected; NULL: nothing to add */
 } verdict_finding;
 
 #define VERDICT_LINE 120
@@ -96,46 +97,45 @@ typedef struct {
 extern const verdict_row verdict_rows[VERDICT_NUM_KINDS];
 extern const char *const verdict_parties[];
 
-/* Frames that show something, and when the first came. Begins as zeros. */
+/* Frames that show something, and when the first came. Begins with its pool. */
 typedef struct {
-    GArray *frames; /* uint32_t, NULL: none */
+    wmem_allocator_t *pool;
+    wmem_array_t *frames; /* uint32_t, NULL: none */
     uint32_t first;
     double since;
-    char *which; /* $F: a path, for instance */
-    char *more;  /* a finding's, NULL: nothing to add */
+    const char *which; /* $F: a path, for instance */
+    const char *more;  /* a finding's, NULL: nothing to add */
 } verdict_shown;
 
 void verdict_show(verdict_shown *shown, uint32_t frame, double when);
-void verdict_forget(verdict_shown *shown);
 
-/* The same frames once more, without `which` and `more`. */
-verdict_shown verdict_shown_again(const verdict_shown *shown);
+/* The same in another pool. */
+verdict_shown verdict_shown_again(wmem_allocator_t *pool, const verdict_shown *shown);
 
 static inline unsigned verdict_count_shown(const verdict_shown *shown)
 {
-    return shown->frames ? shown->frames->len : 0;
+    return shown->frames ? wmem_array_get_count(shown->frames) : 0;
 }
 
-/* Adds what they show, if they show anything, and forgets them. In the sentence $S and $C are server and client, $F which of them, $T the
+/* Adds what they show, if they show anything, in their pool. In the sentence $S and $C are server and client, $F which of them, $T the
  * time of day and frame of the first, $N " (3 times)" where there are more. Of what is too long that goes first, then what stands behind
  * '|', then ends of names and paths. */
-void verdict_say(GPtrArray *findings, verdict_kind kind, verdict_party party, verdict_shown *shown, const char *server,
-                 const char *client, const char *text);
+void verdict_say(GPtrArray *findings, verdict_kind kind, verdict_party party, const verdict_shown *shown,
+                 const char *server, const char *client, const char *text);
 
-/* "ERROR_NO_DATA"; "ERROR_NO_DATA (no data now)". To be freed. */
-char *verdict_error(bool is_fault, uint32_t status, bool with_meaning);
+/* "ERROR_NO_DATA"; "ERROR_NO_DATA (no data now)". */
+const char *verdict_error(wmem_allocator_t *pool, bool is_fault, uint32_t status, bool with_meaning);
 
 /* "0.8 s", "3 ms", "2 min". */
 const char *verdict_seconds(wmem_allocator_t *pool, double seconds);
 
-/* What shows all of it, and finds as many frames as there are. To be freed. */
-char *verdict_filter(const verdict_finding *finding);
+/* What shows all of it, and finds as many frames as there are. */
+const char *verdict_filter(wmem_allocator_t *pool, const verdict_finding *finding);
 
-/* "2026-11-25T09:46:50.003Z". To be freed. */
-char *verdict_time(double when);
+/* "2026-11-25T09:46:50.003Z". */
+const char *verdict_time(wmem_allocator_t *pool, double when);
 
 /* Does the frame show it? */
 bool verdict_finding_has(const verdict_finding *finding, uint32_t frame);
 
-void verdict_finding_free(void *finding);
 int verdict_finding_compare(const void *a, const void *b);

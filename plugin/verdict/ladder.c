@@ -8,11 +8,12 @@
 /* [MS-RPCE] 2.2.1.1.8: a level of authentication. */
 enum { LEVEL_PRIVACY = 6 };
 
-static GPtrArray *pairs;
-static GHashTable *by_addresses; /* "client server" -> the same */
-static bool has_other_uses;      /* any of them, */
-static bool any_ours;            /* any is ours, and */
-static GHashTable *askers;       /* whose clients these are */
+wmem_allocator_t *verdict_ladder_memory;
+verdict_pair *verdict_ladder_first;
+static verdict_pair **end_of_pairs;
+static wmem_map_t *by_addresses; /* "client server" -> the same */
+static bool has_other_uses;      /* any of them */
+static wmem_map_t *askers;       /* clients of those that are ours */
 
 #define ROW(rung, outcome, kind, party, name, text) \
     { \
@@ -104,46 +105,28 @@ static const struct {
 
 /* --- Pairs ----------------------------------------------------------------------------------------------------- */
 
-static void pair_free(void *data)
-{
-    verdict_pair *pair = data;
-
-    for (unsigned i = 0; i < NUM_RUNGS; i++) {
-        verdict_forget(&pair->failures[i].shown);
-    }
-    verdict_forget(&pair->cut);
-    verdict_forget(&pair->missed);
-    g_free(pair->client);
-    g_free(pair->server);
-    g_free(pair->called);
-    g_free(pair);
-}
-
 verdict_pair *verdict_ladder_pair(const char *client, const char *server)
 {
-    char *key = g_strdup_printf("%s %s", client, server);
-
-    if (pairs == NULL) {
-        pairs = g_ptr_array_new_with_free_func(pair_free);
-        by_addresses = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
+    if (by_addresses == NULL) {
+        verdict_ladder_memory =
+            verdict_ladder_memory ? verdict_ladder_memory : wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
+        by_addresses = wmem_map_new(verdict_ladder_memory, wmem_str_hash, g_str_equal);
+        end_of_pairs = &verdict_ladder_first;
     }
-    verdict_pair *pair = g_hash_table_lookup(by_addresses, key);
+    char *key = wmem_strdup_printf(verdict_ladder_memory, "%s %s", client, server);
+    verdict_pair *pair = wmem_map_lookup(by_addresses, key);
     if (pair) {
-        g_free(key);
+        wmem_free(verdict_ladder_memory, key);
         return pair;
     }
-    pair = g_new0(verdict_pair, 1);
-    pair->client = g_strdup(client);
-    pair->server = g_strdup(server);
-    pair->called = g_strdup(server);
-    g_ptr_array_add(pairs, pair);
-    g_hash_table_insert(by_addresses, key, pair);
+    pair = wmem_new0(verdict_ladder_memory, verdict_pair);
+    pair->client = wmem_strdup(verdict_ladder_memory, client);
+    pair->server = pair->called = wmem_strdup(verdict_ladder_memory, server);
+    pair->cut.pool = pair->missed.pool = verdict_ladder_memory;
+    *end_of_pairs = pair;
+    end_of_pairs = &pair->next;
+    wmem_map_insert(by_addresses, key, pair);
     return pair;
-}
-
-verdict_pair *verdict_ladder_at(unsigned number)
-{
-    return pairs && number < pairs->len ? g_ptr_array_index(pairs, number) : NULL;
 }
 
 static bool is_port_of_calls(const verdict_pair *pair, uint32_t port)
@@ -167,13 +150,11 @@ void verdict_ladder_note_other_use(verdict_pair *pair)
 
 void verdict_ladder_reset(void)
 {
-    if (askers) {
-        g_hash_table_remove_all(askers);
+    if (by_addresses) {
+        wmem_free_all(verdict_ladder_memory);
     }
-    if (pairs) {
-        g_hash_table_remove_all(by_addresses);
-        g_ptr_array_set_size(pairs, 0);
-    }
+    by_addresses = NULL;
+    verdict_ladder_first = NULL;
     has_other_uses = false;
 }
 
@@ -187,7 +168,7 @@ static void note_passed(verdict_pair *pair, ladder_rung rung, uint32_t port, dou
     }
     for (unsigned i = 0; i <= rung; i++) {
         if (i != RUNG_REACH || rung > RUNG_REACH || pair->failures[i].port == port) {
-            verdict_forget(&pair->failures[i].shown);
+            pair->failures[i].shown.frames = NULL;
         }
     }
 }
@@ -220,24 +201,19 @@ void verdict_ladder_step(verdict_pair *pair, ladder_rung rung, uint32_t outcome,
     failure->outcome = outcome;
     failure->port = port;
     pair->is_ours |= rung == RUNG_PIPE;
+    failure->shown.pool = verdict_ladder_memory;
     verdict_show(&failure->shown, frame, when);
 }
 
 /* --- Findings -------------------------------------------------------------------------------------------------- */
 
-void verdict_ladder_judge(bool is_mixed)
+void verdict_ladder_judge(wmem_allocator_t *pool, bool is_mixed)
 {
     has_other_uses |= is_mixed;
-    any_ours = false;
-    if (askers == NULL) {
-        askers = g_hash_table_new(wmem_str_hash, g_str_equal);
-    }
-    g_hash_table_remove_all(askers);
-    for (unsigned i = 0; pairs && i < pairs->len; i++) {
-        verdict_pair *pair = g_ptr_array_index(pairs, i);
+    askers = wmem_map_new(pool, wmem_str_hash, g_str_equal);
+    for (verdict_pair *pair = verdict_ladder_first; pair; pair = pair->next) {
         if (pair->is_ours || pair->has_calls) {
-            any_ours = true;
-            g_hash_table_add(askers, pair->client);
+            wmem_map_insert(askers, pair->client, pair);
         }
     }
 }
@@ -246,8 +222,9 @@ void verdict_ladder_judge(bool is_mixed)
  * the connection, and a refusal is no end that many connections have. */
 static bool is_meant(const verdict_pair *pair, uint32_t outcome)
 {
-    bool asks_others = g_hash_table_contains(askers, pair->client);
-    bool is_alone = !any_ours && !has_other_uses && outcome != OUTCOME_UNANSWERED && outcome != OUTCOME_ENDED;
+    bool asks_others = wmem_map_contains(askers, pair->client);
+    bool is_alone =
+        wmem_map_size(askers) == 0 && !has_other_uses && outcome != OUTCOME_UNANSWERED && outcome != OUTCOME_ENDED;
 
     return pair->is_ours || pair->has_calls || (asks_others && !pair->has_other_uses) || is_alone;
 }
@@ -258,8 +235,8 @@ bool verdict_ladder_does_not_seal(const verdict_pair *pair)
 }
 
 /* "SRV01 has no pipe winreg (Remote Registry is disabled?): 192.0.2.11 since 10:02:29, frame 101" */
-static void say(const verdict_pair *pair, ladder_rung rung, const ladder_failure *failure, const char *rest,
-                GPtrArray *findings)
+static void say(wmem_allocator_t *pool, const verdict_pair *pair, ladder_rung rung, const ladder_failure *failure,
+                const char *rest, GPtrArray *findings)
 {
     unsigned row = 0;
 
@@ -267,16 +244,14 @@ static void say(const verdict_pair *pair, ladder_rung rung, const ladder_failure
            (outcomes[row].outcome != failure->outcome && outcomes[row].outcome != 0)) {
         row++;
     }
-    char *name = *outcomes[row].name     ? g_strdup_printf(" (%s)", outcomes[row].name)
-                 : failure->outcome > 99 ? g_strdup_printf(" (STATUS_… 0x%08x)", failure->outcome)
-                                         : g_strdup("");
-    char *text = g_strconcat(outcomes[row].text, strstr(outcomes[row].text, "$C") ? "," : ": $C", " since $T", rest,
-                             "|", name, NULL);
-    verdict_shown shown = verdict_shown_again(&failure->shown);
-    shown.which = g_strdup_printf("%u", failure->port);
+    const char *name = *outcomes[row].name     ? wmem_strdup_printf(pool, " (%s)", outcomes[row].name)
+                       : failure->outcome > 99 ? wmem_strdup_printf(pool, " (STATUS_… 0x%08x)", failure->outcome)
+                                               : "";
+    const char *text = wmem_strconcat(pool, outcomes[row].text, strstr(outcomes[row].text, "$C") ? "," : ": $C",
+                                      " since $T", rest, "|", name, NULL);
+    verdict_shown shown = verdict_shown_again(pool, &failure->shown);
+    shown.which = wmem_strdup_printf(pool, "%u", failure->port);
     verdict_say(findings, outcomes[row].kind, outcomes[row].party, &shown, pair->called, pair->client, text);
-    g_free(text);
-    g_free(name);
 }
 
 /* How far the pair came where it failed; NUM_RUNGS: it did not, or a later try came through. */
@@ -290,22 +265,22 @@ static ladder_rung failed_rung(const verdict_pair *pair)
     return rung;
 }
 
-void verdict_ladder_find(verdict_pair *pair, GPtrArray *findings)
+void verdict_ladder_find(wmem_allocator_t *pool, const verdict_pair *pair, GPtrArray *findings)
 {
     ladder_rung rung = failed_rung(pair);
 
     if (rung < NUM_RUNGS && (rung > RUNG_REACH || is_port_of_calls(pair, pair->failures[RUNG_REACH].port)) &&
         is_meant(pair, pair->failures[rung].outcome)) {
-        say(pair, rung, &pair->failures[rung], "", findings);
+        say(pool, pair, rung, &pair->failures[rung], "", findings);
     }
 }
 
-void verdict_ladder_say(verdict_pair *pair, uint32_t status, const verdict_shown *shown, GPtrArray *findings)
+void verdict_ladder_say(const verdict_pair *pair, uint32_t status, const verdict_shown *shown, GPtrArray *findings)
 {
-    say(pair, RUNG_CALL, &(ladder_failure){.outcome = status, .shown = *shown}, "", findings);
+    say(shown->pool, pair, RUNG_CALL, &(ladder_failure){.outcome = status, .shown = *shown}, "", findings);
 }
 
-void verdict_ladder_find_unread(const verdict_pair *pair, GPtrArray *findings)
+void verdict_ladder_find_unread(wmem_allocator_t *pool, const verdict_pair *pair, GPtrArray *findings)
 {
     const struct {
         verdict_kind kind;
@@ -318,55 +293,42 @@ void verdict_ladder_find_unread(const verdict_pair *pair, GPtrArray *findings)
                    {VERDICT_FROM_MIDDLE, pair->unbound_frame, "The capture begins after the bind of $C to $S"}};
 
     if (pair->has_messages && pair->cut.frames) {
-        verdict_shown cut = verdict_shown_again(&pair->cut);
+        verdict_shown cut = verdict_shown_again(pool, &pair->cut);
         verdict_say(findings, VERDICT_CUT, PARTY_CAPTURE, &cut, pair->called, pair->client,
                     "The capture cuts frames of $C and $S short: since $T");
         return;
     }
-
     for (unsigned i = 0; i < G_N_ELEMENTS(reasons); i++) {
         if (reasons[i].frame > 0) {
-            verdict_shown shown = {.which = g_strdup_printf("%u", pair->strange_port)};
-            char *text = g_strdup_printf("%s: frame %u", reasons[i].text, reasons[i].frame);
+            verdict_shown shown = {.pool = pool, .which = wmem_strdup_printf(pool, "%u", pair->strange_port)};
             verdict_show(&shown, reasons[i].frame, pair->first_time);
-            verdict_say(findings, reasons[i].kind, PARTY_CAPTURE, &shown, pair->called, pair->client, text);
-            g_free(text);
+            verdict_say(findings, reasons[i].kind, PARTY_CAPTURE, &shown, pair->called, pair->client,
+                        wmem_strdup_printf(pool, "%s: frame %u", reasons[i].text, reasons[i].frame));
             return;
         }
     }
 }
 
-/* Of a client of which it is not known what it wants. */
-static char *why_no_logon(const verdict_pair *pair)
+const char *verdict_ladder_why_nothing(wmem_allocator_t *pool)
 {
-    GPtrArray *findings = g_ptr_array_new_with_free_func(verdict_finding_free);
-    ladder_rung rung = failed_rung(pair);
-    char *text = NULL;
-
-    if (rung < NUM_RUNGS && rung > RUNG_REACH) {
-        say(pair, rung, &pair->failures[rung], "; nothing tells what for", findings);
-        text = g_strdup(((verdict_finding *)g_ptr_array_index(findings, 0))->text);
+    for (const verdict_pair *pair = verdict_ladder_first; pair; pair = pair->next) {
+        if (pair->encrypted_frame > 0) {
+            return wmem_strdup_printf(
+                pool, "SMB3 encrypts what %s and %s say, and no key opens it: frame %u, docs/decryption.md",
+                pair->client, pair->called, pair->encrypted_frame);
+        }
     }
+    /* of a client of which it is not known what it wants */
+    GPtrArray *findings = g_ptr_array_new();
+    for (const verdict_pair *pair = verdict_ladder_first; pair && !has_other_uses; pair = pair->next) {
+        ladder_rung rung = failed_rung(pair);
+        if (rung < NUM_RUNGS && rung > RUNG_REACH) {
+            say(pool, pair, rung, &pair->failures[rung], "; nothing tells what for", findings);
+        }
+    }
+    const char *text = findings->len > 0 ? ((verdict_finding *)g_ptr_array_index(findings, 0))->text
+                                         : "No call of PerflibV2 or HKEY_PERFORMANCE_DATA was read: docs/symptoms.md, "
+                                           "\"Wireshark shows none of it\"";
     g_ptr_array_unref(findings);
     return text;
-}
-
-char *verdict_ladder_why_nothing(void)
-{
-    for (unsigned i = 0; pairs && i < pairs->len; i++) {
-        const verdict_pair *pair = g_ptr_array_index(pairs, i);
-        if (pair->encrypted_frame > 0) {
-            return g_strdup_printf(
-                "SMB3 encrypts what %s and %s say, and no key opens it: frame %u, docs/decryption.md", pair->client,
-                pair->called, pair->encrypted_frame);
-        }
-    }
-    for (unsigned i = 0; !has_other_uses && pairs && i < pairs->len; i++) {
-        char *text = why_no_logon(g_ptr_array_index(pairs, i));
-        if (text) {
-            return text;
-        }
-    }
-    return g_strdup(
-        "No call of PerflibV2 or HKEY_PERFORMANCE_DATA was read: docs/symptoms.md, \"Wireshark shows none of it\"");
 }

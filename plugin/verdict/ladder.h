@@ -38,8 +38,9 @@ typedef struct {
 } ladder_failure;
 
 typedef struct verdict_pair {
-    char *client, *server; /* addresses */
-    char *called;          /* what the client calls the server, else its address */
+    struct verdict_pair *next;   /* in the order of the capture */
+    const char *client, *server; /* addresses */
+    const char *called;          /* what the client calls the server, else its address */
     ladder_failure failures[NUM_RUNGS];
     double passed[NUM_RUNGS]; /* when it came that far the last time; 0: never */
     uint32_t reached_port;
@@ -61,6 +62,12 @@ typedef struct verdict_pair {
     uint32_t strange_frame, strange_port; /* and of SMB that is not read as such; 0: none */
 } verdict_pair;
 
+/* What lasts as long as the pairs; NULL before there was any. */
+extern wmem_allocator_t *verdict_ladder_memory;
+
+/* The first of all pairs, NULL without one. */
+extern verdict_pair *verdict_ladder_first;
+
 /* Of these addresses; made if there is none. */
 verdict_pair *verdict_ladder_pair(const char *client, const char *server);
 
@@ -74,26 +81,23 @@ void verdict_ladder_note_calls(verdict_pair *pair, uint32_t port);
 /* Something else than performance counters is what this capture is about. */
 void verdict_ladder_note_other_use(verdict_pair *pair);
 
-/* Every pair in the order of the capture, NULL after the last. */
-verdict_pair *verdict_ladder_at(unsigned number);
-
 /* Adds the findings of a pair that is ours, or that nothing else explains. */
-void verdict_ladder_find(verdict_pair *pair, GPtrArray *findings);
+void verdict_ladder_find(wmem_allocator_t *pool, const verdict_pair *pair, GPtrArray *findings);
 
 /* Adds that SMB answered calls with this status, in these frames. */
-void verdict_ladder_say(verdict_pair *pair, uint32_t status, const verdict_shown *shown, GPtrArray *findings);
+void verdict_ladder_say(const verdict_pair *pair, uint32_t status, const verdict_shown *shown, GPtrArray *findings);
 
 /* Where the pair's client signs its calls, or does not even sign them, and the server wants them sealed. */
 bool verdict_ladder_does_not_seal(const verdict_pair *pair);
 
 /* Adds why nothing of the pair could be read, where the capture is why. */
-void verdict_ladder_find_unread(const verdict_pair *pair, GPtrArray *findings);
+void verdict_ladder_find_unread(wmem_allocator_t *pool, const verdict_pair *pair, GPtrArray *findings);
 
-/* One line for a capture of which nothing was read. To be freed. */
-char *verdict_ladder_why_nothing(void);
+/* One line for a capture of which nothing was read. */
+const char *verdict_ladder_why_nothing(wmem_allocator_t *pool);
 
 /* Before the pairs are asked what stopped them, once: who asks for performance counters at all. `is_mixed`: most packets of the capture are
  * none of TCP. */
-void verdict_ladder_judge(bool is_mixed);
+void verdict_ladder_judge(wmem_allocator_t *pool, bool is_mixed);
 
 void verdict_ladder_reset(void);

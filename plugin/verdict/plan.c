@@ -315,8 +315,8 @@ static unsigned slow_from(const responses *r, double slow, unsigned *end)
 static void say_slow(const plan *p, const responses *r, unsigned from, unsigned end)
 {
     const verdict_monitor *monitor = p->monitor;
-    wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_SIMPLE);
-    verdict_shown shown = {.frames = NULL};
+    wmem_allocator_t *pool = monitor->pool;
+    verdict_shown shown = {.pool = pool};
     unsigned first = r->calls[from], last = r->calls[end - 1], late_acks = 0, pending = 0;
     const verdict_call *call = verdict_call_at(monitor, first);
     double gap_before = usual_gap(p, false, 0, first > 0 ? first - 1 : 0), gap_after = usual_gap(p, false, first, last);
@@ -343,7 +343,6 @@ static void say_slow(const plan *p, const responses *r, unsigned from, unsigned 
                  : acks_alone || pending > 0 ? "$S answers"
                                              : "$S (or the network to it) answers",
                  is_network ? "" : "ly", after, before, rate);
-    wmem_destroy_allocator(pool);
 }
 
 /* A change that lasts, or was there before the capture, is one finding. */
@@ -461,7 +460,7 @@ static double later_than(const plan *p, unsigned number, bool *is_answer)
 
 static void say_late(const plan *p, verdict_kind kind, verdict_party party, late_ones *late)
 {
-    wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_SIMPLE);
+    wmem_allocator_t *pool = p->monitor->pool;
     const plan_gap *gap = late->gap;
     bool is_known = party != PARTY_UNKNOWN, is_answer = gap->wait - gap->usual_wait >= (gap->gap - late->usual) / 2;
     bool by_wait = kind == VERDICT_ANSWERED_LATE && is_answer;
@@ -478,7 +477,6 @@ static void say_late(const plan *p, verdict_kind kind, verdict_party party, late
                  : party == PARTY_CLIENT  ? "$C does not read what $S sends (window 0)$N"
                                           : "$S does not read what $C sends (window 0)$N",
                  behind);
-    wmem_destroy_allocator(pool);
 }
 
 static bool is_lossy(const plan *p, const plan_gap *gap)
@@ -496,7 +494,8 @@ static bool is_told(const plan *p, const plan_gap *gap, double usual, bool is_an
 
 static void add_late(const plan *p, const plan_gap *gap, double usual, const verdict_blame *blame, late_ones *group)
 {
-    if (group->shown.frames == NULL) {
+    if (group->gap == NULL) {
+        group->shown.pool = p->monitor->pool;
         group->gap = gap;
         group->usual = usual;
     }
@@ -549,7 +548,8 @@ static void find_clocks(const verdict_monitor *monitor)
                  [CLOCK_RESTARTED] = {VERDICT_RESTARTED, "$S started again (its clock began anew) under $C$N: $T", 1},
                  [CLOCK_OF_ANOTHER] = {VERDICT_OTHER_MACHINE,
                                        "$S is answered for by another machine (other clock) to $C: since $T", 1}};
-    verdict_shown shown[array_length(words)] = {{.frames = NULL}};
+    verdict_shown shown[array_length(words)] = {
+        {.pool = monitor->pool}, {.pool = monitor->pool}, {.pool = monitor->pool}, {.pool = monitor->pool}};
     const verdict_call *before = NULL;
 
     for (unsigned i = 0; i < monitor->calls->len; i++) {
@@ -564,10 +564,9 @@ static void find_clocks(const verdict_monitor *monitor)
         before = call;
     }
     for (unsigned i = CLOCK_STANDS; i < array_length(words); i++) {
-        if (verdict_count_shown(&shown[i]) < words[i].fewest) {
-            verdict_forget(&shown[i]);
+        if (verdict_count_shown(&shown[i]) >= words[i].fewest) {
+            verdict_find(monitor, words[i].kind, PARTY_SERVER, &shown[i], "%s", words[i].text);
         }
-        verdict_find(monitor, words[i].kind, PARTY_SERVER, &shown[i], "%s", words[i].text);
     }
 }
 

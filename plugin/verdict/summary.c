@@ -68,13 +68,14 @@ static health health_of_all(const verdict *v)
 
 /* --- Text ------------------------------------------------------------------------------------------------------ */
 
-static void append_seconds(GString *text, double seconds)
+/* ", each 1.004 s"; "" where that is not known. */
+static const char *seconds_text(const verdict_monitor *monitor, const char *before, double seconds)
 {
     char number[G_ASCII_DTOSTR_BUF_SIZE * 10]; /* 1e308 with a few decimals */
     bool is_short = seconds < 1;
 
     g_ascii_formatd(number, sizeof number, is_short ? "%.1f" : "%.3f", is_short ? 1000 * seconds : seconds);
-    g_string_append_printf(text, "%s %s", number, is_short ? "ms" : "s");
+    return isnan(seconds) ? "" : wmem_strdup_printf(monitor->pool, "%s%s %s", before, number, is_short ? "ms" : "s");
 }
 
 static const char *why_no_samples(const verdict_monitor *monitor)
@@ -91,108 +92,80 @@ static const char *why_no_samples(const verdict_monitor *monitor)
                                                : "no samples: no query was opened";
 }
 
-/* ", each 1.004 s" */
-static char *seconds_text(const char *before, double seconds)
-{
-    GString *text = g_string_new(isnan(seconds) ? "" : before);
-
-    if (!isnan(seconds)) {
-        append_seconds(text, seconds);
-    }
-    return g_string_free(text, FALSE);
-}
-
-/* In their order those that find room in the line beside what stands there and what is needed more. */
-static void append_parts(GString *text, char **parts, const uint8_t *needed_most, unsigned count)
-{
-    long size = g_utf8_strlen(text->str, -1);
-
-    for (unsigned i = 0; i < count; i++) {
-        char **part = &parts[needed_most[i]];
-        long more = *part ? g_utf8_strlen(*part, -1) : 0;
-        if (size + more > VERDICT_LINE) {
-            g_clear_pointer(part, g_free);
-        } else {
-            size += more;
-        }
-    }
-    for (unsigned i = 0; i < count; i++) {
-        g_string_append(text, parts[i] ? parts[i] : "");
-        g_free(parts[i]);
-    }
-}
-
 /* What a line has to say of how a monitor does. */
-static void append_pace(GString *text, const verdict_monitor *monitor)
+static const char *pace_text(const verdict_monitor *monitor)
 {
     const double *numbers = monitor->figures.numbers;
     double late = numbers[FIGURE_LATE_ASKED] + numbers[FIGURE_LATE_ANSWERED];
-    char *each = seconds_text(", each ", monitor->is_even ? numbers[FIGURE_INTERVAL] : NAN);
+    const char *each = seconds_text(monitor, ", each ", monitor->is_even ? numbers[FIGURE_INTERVAL] : NAN), *how = "";
 
-    g_string_append_printf(text, "%.0f %s%s", numbers[FIGURE_SAMPLES],
-                           numbers[FIGURE_SAMPLES] > 1 ? "samples" : "sample", each);
     if (verdict_first_talk(monitor)->is_sealed) {
-        g_string_append(text, ", sealed");
-        g_string_append(
-            text, monitor->findings->len == 0 ? ": its timing is normal; what was refused or failed is sealed" : "");
+        how = monitor->findings->len > 0 ? ", sealed"
+                                         : ", sealed: its timing is normal; what was refused or failed is sealed";
     } else if (late > 0) {
-        g_string_append_printf(text, ", %.0f late", late);
+        how = wmem_strdup_printf(monitor->pool, ", %.0f late", late);
     }
-    g_free(each);
+    return wmem_strdup_printf(monitor->pool, "%.0f %s%s%s", numbers[FIGURE_SAMPLES],
+                              numbers[FIGURE_SAMPLES] > 1 ? "samples" : "sample", each, how);
 }
 
 /* "192.0.2.10 to SRV01: 10 samples, each 1.004 s, none late, answered in 3.4 ms (slowest 9.0 ms, frame 30), query 1, logon LAB\\monitor": as
  * much of it as finds room in a line. */
-static void append_account(GString *text, const verdict_monitor *monitor)
+const char *verdict_account(const verdict_monitor *monitor)
 {
     enum { LATE, ANSWERED, SLOWEST, QUERIES, LOGON, NUM_PARTS };
     static const uint8_t needed_most[] = {LATE, ANSWERED, QUERIES, LOGON, SLOWEST};
     const double *numbers = monitor->figures.numbers;
-    char *parts[NUM_PARTS] = {NULL}, *const *texts = monitor->figures.texts;
-    bool is_sealed = verdict_first_talk(monitor)->is_sealed, has_samples = numbers[FIGURE_SAMPLES] > 0;
+    const char *parts[NUM_PARTS] = {"", "", "", "", ""}, *const *texts = monitor->figures.texts;
+    wmem_allocator_t *pool = monitor->pool;
 
-    g_string_append_printf(text, "%s to %s: ", verdict_first_talk(monitor)->client, verdict_server(monitor));
-    if (has_samples) {
-        append_pace(text, monitor);
-    } else {
-        g_string_append(text, why_no_samples(monitor));
+    if (monitor->talks->len == 0) {
+        return wmem_strdup_printf(pool, "%s to %s", texts[FIGURE_CLIENT], texts[FIGURE_SERVER]);
     }
+    bool is_sealed = verdict_first_talk(monitor)->is_sealed, has_samples = numbers[FIGURE_SAMPLES] > 0;
+    const char *begin = wmem_strdup_printf(pool, "%s to %s: %s", verdict_client(monitor), verdict_server(monitor),
+                                           has_samples ? pace_text(monitor) : why_no_samples(monitor));
     if (!is_sealed && numbers[FIGURE_LATE_ASKED] + numbers[FIGURE_LATE_ANSWERED] <= 0 &&
         !isnan(numbers[FIGURE_INTERVAL]) && !verdict_has(monitor, VERDICT_SLOW)) {
-        parts[LATE] = g_strdup(", none late");
+        parts[LATE] = ", none late";
     }
     if (!is_sealed && !isnan(numbers[FIGURE_RESPONSE])) {
-        char *slowest = seconds_text(" (slowest ", numbers[FIGURE_SLOWEST]);
-        parts[ANSWERED] = seconds_text(", answered in ", numbers[FIGURE_RESPONSE]);
-        parts[SLOWEST] = g_strdup_printf("%s, frame %.0f)", slowest, numbers[FIGURE_SLOWEST_FRAME]);
-        g_free(slowest);
+        parts[ANSWERED] = seconds_text(monitor, ", answered in ", numbers[FIGURE_RESPONSE]);
+        parts[SLOWEST] =
+            wmem_strdup_printf(pool, "%s, frame %.0f)", seconds_text(monitor, " (slowest ", numbers[FIGURE_SLOWEST]),
+                               numbers[FIGURE_SLOWEST_FRAME]);
     }
     if (monitor->talks->len > 1) {
-        parts[QUERIES] = g_strdup_printf(", in %u queries", monitor->talks->len);
+        parts[QUERIES] = wmem_strdup_printf(pool, ", in %u queries", monitor->talks->len);
     } else if (has_samples) {
-        parts[QUERIES] = g_strconcat(", ", texts[FIGURE_HANDLE], NULL);
+        parts[QUERIES] = wmem_strconcat(pool, ", ", texts[FIGURE_HANDLE], NULL);
     }
-    parts[LOGON] = *texts[FIGURE_ACCOUNT] ? g_strconcat(", logon ", texts[FIGURE_ACCOUNT], NULL) : NULL;
-    append_parts(text, parts, needed_most, NUM_PARTS);
+    parts[LOGON] = *texts[FIGURE_ACCOUNT] ? wmem_strconcat(pool, ", logon ", texts[FIGURE_ACCOUNT], NULL) : "";
+    long size = g_utf8_strlen(begin, -1);
+    for (unsigned i = 0; i < NUM_PARTS; i++) {
+        const char **part = &parts[needed_most[i]];
+        long more = g_utf8_strlen(*part, -1);
+        *part = size + more > VERDICT_LINE ? "" : *part;
+        size += size + more > VERDICT_LINE ? 0 : more;
+    }
+    return wmem_strconcat(pool, begin, parts[LATE], parts[ANSWERED], parts[SLOWEST], parts[QUERIES], parts[LOGON],
+                          NULL);
 }
 
 /* The sentence; below it whom it is about, how many, what finds them, what to do. */
 static void write_finding(GString *text, const verdict_monitor *monitor, const verdict_finding *finding)
 {
-    char *filter = verdict_filter(finding);
-
     g_string_append_printf(text, "%s\n    %s to %s", finding->text, monitor->figures.texts[FIGURE_CLIENT],
                            monitor->figures.texts[FIGURE_SERVER]);
     if (monitor->talks->len > 0 && monitor->number > 0) {
         g_string_append_printf(text, ", %s", monitor->figures.texts[FIGURE_HANDLE]);
     }
-    g_string_append_printf(text, ": %u %s, %s\n", finding->frames->len, finding->frames->len == 1 ? "frame" : "frames",
-                           filter);
+    g_string_append_printf(text, ": %u %s, %s\n", finding->count, finding->count == 1 ? "frame" : "frames",
+                           verdict_filter(monitor->pool, finding));
     if (finding->more) {
         g_string_append_printf(text, "    %s\n", finding->more);
     }
     g_string_append_printf(text, "    %s\n", verdict_rows[finding->kind].advice);
-    g_free(filter);
 }
 
 /* Of notes the first, the second …; NULL after the last. To be freed. Findings say what of the calls is missing. */
@@ -205,7 +178,7 @@ static char *note_of(const verdict *v, unsigned number, left_out_form form)
     left.needs_no_samples = true;
     left.any_read |= v->monitors->len > 0;
     if (v->monitors->len == 0 && !left.any_read && left.unread[0].why == NULL) {
-        return number > 0 ? NULL : verdict_ladder_why_nothing();
+        return number > 0 ? NULL : g_strdup(verdict_ladder_why_nothing(v->pool));
     }
     return left_out_note(&left, "values", number, form);
 }
@@ -220,10 +193,7 @@ static void write_text(GString *text, const verdict *v)
             write_finding(text, monitor, g_ptr_array_index(monitor->findings, n));
         }
         if (monitor->talks->len > 0) {
-            GString *line = g_string_new(NULL);
-            append_account(line, monitor);
-            g_string_append_printf(text, "%s\n", line->str);
-            g_string_free(line, TRUE);
+            g_string_append_printf(text, "%s\n", verdict_account(monitor));
         }
     }
     for (unsigned i = 0; (note = note_of(v, i, LEFT_OUT_LONG)) != NULL; i++) {
@@ -263,28 +233,21 @@ static void put_word(json_dumper *json, const char *name, const char *word)
     json_dumper_value_anyf(json, "%s", word);
 }
 
-static void put_finding(json_dumper *json, const verdict_finding *finding)
+static void put_finding(json_dumper *json, wmem_allocator_t *pool, const verdict_finding *finding)
 {
-    char *filter = verdict_filter(finding), *when = verdict_time(finding->since);
-    char *text =
-        g_strdup_printf("%s%s%s", finding->text, finding->more ? "; " : "", finding->more ? finding->more : "");
-
     json_dumper_begin_object(json);
     put_text(json, "party", verdict_parties[finding->party]);
     put_text(json, "kind", verdict_rows[finding->kind].name);
     json_dumper_set_member_name(json, "since");
     json_dumper_begin_object(json);
-    put_text(json, "time", when);
-    put_number(json, "frame", g_array_index(finding->frames, uint32_t, 0));
+    put_text(json, "time", verdict_time(pool, finding->since));
+    put_number(json, "frame", finding->frames[0]);
     json_dumper_end_object(json);
-    put_number(json, "count", finding->frames->len);
-    put_text(json, "filter", filter);
-    put_text(json, "text", text);
+    put_number(json, "count", finding->count);
+    put_text(json, "filter", verdict_filter(pool, finding));
+    put_text(json, "text", wmem_strconcat(pool, finding->text, finding->more ? "; " : NULL, finding->more, NULL));
     put_text(json, "advice", verdict_rows[finding->kind].advice);
     json_dumper_end_object(json);
-    g_free(filter);
-    g_free(when);
-    g_free(text);
 }
 
 static const struct {
@@ -312,7 +275,7 @@ static void put_monitor(json_dumper *json, const verdict_monitor *monitor)
     json_dumper_set_member_name(json, "findings");
     json_dumper_begin_array(json);
     for (unsigned i = 0; i < monitor->findings->len; i++) {
-        put_finding(json, g_ptr_array_index(monitor->findings, i));
+        put_finding(json, monitor->pool, g_ptr_array_index(monitor->findings, i));
     }
     json_dumper_end_array(json);
     json_dumper_end_object(json);
@@ -358,19 +321,6 @@ void verdict_put_titles(json_dumper *json)
         json_dumper_end_object(json);
     }
     json_dumper_end_array(json);
-}
-
-char *verdict_account(const verdict_monitor *monitor)
-{
-    GString *text = g_string_new(NULL);
-
-    if (monitor->talks->len > 0) {
-        append_account(text, monitor);
-    } else {
-        g_string_append_printf(text, "%s to %s", monitor->figures.texts[FIGURE_CLIENT],
-                               monitor->figures.texts[FIGURE_SERVER]);
-    }
-    return g_string_free(text, FALSE);
 }
 
 /* --- The listener ---------------------------------------------------------------------------------------------- */
@@ -478,10 +428,8 @@ static const table_column finding_columns[] = {FINDING_COLUMNS(TABLE_COLUMN)};
 static unsigned put_row(taps_table *t, const verdict_monitor *monitor, const char *text)
 {
     /* The number stands first: so what is worst stands at the top, also where a window sorts. */
-    char *line = g_strdup_printf("%3u. %s", t->rows->len + 1, text);
-    unsigned row = next_row(t, line);
+    unsigned row = next_row(t, wmem_strdup_printf(monitor->pool, "%3u. %s", t->rows->len + 1, text));
 
-    g_free(line);
     table_set_text(t, row, FINDING_CLIENT, monitor->figures.texts[FIGURE_CLIENT]);
     table_set_text(t, row, FINDING_SERVER, monitor->figures.texts[FIGURE_SERVER]);
     return row;
@@ -498,18 +446,13 @@ static void fill_findings(taps_table *t)
         for (unsigned n = 0; n < monitor->findings->len; n++) {
             const verdict_finding *finding = g_ptr_array_index(monitor->findings, n);
             unsigned row = put_row(t, monitor, finding->text);
-            char *filter = verdict_filter(finding);
-            table_set_number(t, row, TIMES, finding->frames->len);
-            table_set_number(t, row, FIRST_FRAME, g_array_index(finding->frames, uint32_t, 0));
-            table_set_text(t, row, FILTER, filter);
+            table_set_number(t, row, TIMES, finding->count);
+            table_set_number(t, row, FIRST_FRAME, finding->frames[0]);
+            table_set_text(t, row, FILTER, verdict_filter(monitor->pool, finding));
             table_set_text(t, row, WHICH, finding->more ? finding->more : "");
-            g_free(filter);
         }
         if (monitor->talks->len > 0) {
-            GString *text = g_string_new(NULL);
-            append_account(text, monitor);
-            put_row(t, monitor, text->str);
-            g_string_free(text, TRUE);
+            put_row(t, monitor, verdict_account(monitor));
         }
     }
 }

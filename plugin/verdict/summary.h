@@ -18,5 +18,5 @@ void verdict_put_json(json_dumper *json, const verdict *v);
 /* What its figures are called: an array of {key, title}. */
 void verdict_put_titles(json_dumper *json);
 
-/* A monitor's line: who asks whom, how many samples, how often, how late. To be freed. */
-char *verdict_account(const verdict_monitor *monitor);
+/* A monitor's line: who asks whom, how many samples, how often, how late. */
+const char *verdict_account(const verdict_monitor *monitor);

@@ -29,27 +29,18 @@ static void talk_free(void *data)
 {
     verdict_talk *talk = data;
 
-    verdict_books_free(talk);
     g_clear_pointer(&talk->values, g_bytes_unref);
     g_array_unref(talk->calls);
-    g_free(talk->client);
-    g_free(talk->server);
-    g_free(talk->called);
-    g_free(talk->account);
-    g_free(talk);
+    g_hash_table_destroy(talk->missing);
 }
 
 static void monitor_free(void *data)
 {
     verdict_monitor *monitor = data;
 
-    for (unsigned i = 0; i < NUM_FIGURES; i++) {
-        g_free(monitor->figures.texts[i]);
-    }
     g_ptr_array_unref(monitor->talks);
     g_array_unref(monitor->calls);
     g_ptr_array_unref(monitor->findings);
-    g_free(monitor);
 }
 
 static uint32_t request_frame(const tapped_call *tapped)
@@ -59,15 +50,15 @@ static uint32_t request_frame(const tapped_call *tapped)
 
 /* --- Whose a call is ------------------------------------------------------------------------------------------- */
 
-/* As the client called it, and by its address. To be freed. */
-static char *server_name(const tapped_call *tapped)
+/* As the client called it, and by its address. */
+static const char *server_name(wmem_allocator_t *memory, const tapped_call *tapped)
 {
     const tapped_handle handle = tapped_handle_of(tapped->handle);
     const char *place = handle.place ? handle.place : tapped_server(tapped);
     const char *machine = handle.machine;
 
-    return machine && *machine && strcmp(machine, place) != 0 ? g_strdup_printf("%s (%s)", machine, place)
-                                                              : g_strdup(place);
+    return machine && *machine && strcmp(machine, place) != 0 ? wmem_strdup_printf(memory, "%s (%s)", machine, place)
+                                                              : wmem_strdup(memory, place);
 }
 
 /* What is kept of a machine before it has a handle is in small letters. A pair is called by its newest name, each talk by its own. */
@@ -80,21 +71,21 @@ static void call_server(verdict_talk *talk, const tapped_call *tapped)
 
     if (machine && *machine && (talk->called == NULL || g_ascii_strcasecmp(talk->called, machine) != 0)) {
         char *name = tapped->handle || strpbrk(machine, ".:") ? g_strdup(machine) : g_ascii_strup(machine, -1);
-        g_free(talk->called);
-        talk->called = g_utf8_substring(name, 0, MIN(g_utf8_strlen(name, -1), MOST));
-        g_free(talk->pair->called);
-        talk->pair->called = g_strdup(talk->called);
+        *g_utf8_offset_to_pointer(name, MIN(g_utf8_strlen(name, -1), MOST)) = '\0';
+        talk->called = wmem_strdup(talk->memory, name);
+        talk->pair->called = wmem_strdup(verdict_ladder_memory, name);
         g_free(name);
     }
 }
 
 static verdict_talk *talk_new(verdict *v, packet_info *pinfo, const tapped_call *tapped)
 {
-    verdict_talk *talk = g_new0(verdict_talk, 1);
+    verdict_talk *talk = wmem_new0(v->memory, verdict_talk);
 
-    talk->client = g_strdup(address_to_str(pinfo->pool, tapped->is_response ? &pinfo->dst : &pinfo->src));
-    talk->server = server_name(tapped);
-    talk->account = g_strdup(account_of(pinfo));
+    talk->memory = v->memory;
+    talk->client = address_to_str(v->memory, tapped->is_response ? &pinfo->dst : &pinfo->src);
+    talk->server = server_name(v->memory, tapped);
+    talk->account = wmem_strdup(v->memory, account_of(pinfo));
     talk->is_sealed = tapped->sealed.connection != NULL;
     talk->calls = g_array_new(FALSE, FALSE, sizeof(verdict_call));
     talk->missing = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
@@ -316,8 +307,7 @@ static void count_handle(const verdict *v, verdict_talk *talk, const tapped_call
     talk->failed += tapped->failed;
     if (tapped->brings_data) {
         if (talk->samples <= 1) { /* what the machine is called is known by then */
-            g_free(talk->server);
-            talk->server = server_name(tapped);
+            talk->server = server_name(v->memory, tapped);
             talk->asked_for = tapped_asked_for(tapped);
         }
         talk->newest_call = v->calls;
@@ -466,18 +456,19 @@ static int compare_calls(const void *a, const void *b)
     return (frame_x > frame_y) - (frame_x < frame_y);
 }
 
-static verdict_monitor *monitor_new(GPtrArray *talks, verdict_pair *pair)
+static verdict_monitor *monitor_new(wmem_allocator_t *pool, GPtrArray *talks, verdict_pair *pair)
 {
-    verdict_monitor *monitor = g_new0(verdict_monitor, 1);
+    verdict_monitor *monitor = wmem_new0(pool, verdict_monitor);
     unsigned size = 0;
 
     for (unsigned i = 0; i < talks->len; i++) {
         size += ((verdict_talk *)g_ptr_array_index(talks, i))->calls->len;
     }
+    monitor->pool = pool;
     monitor->talks = g_ptr_array_ref(talks);
     monitor->pair = pair;
     monitor->calls = g_array_sized_new(FALSE, FALSE, sizeof(verdict_call), size);
-    monitor->findings = g_ptr_array_new_with_free_func(verdict_finding_free);
+    monitor->findings = g_ptr_array_new();
     for (unsigned i = 0; i < talks->len; i++) {
         const verdict_talk *talk = g_ptr_array_index(talks, i);
         g_array_append_vals(monitor->calls, talk->calls->data, talk->calls->len);
@@ -513,9 +504,10 @@ static void join_talks(verdict *v)
         join(lists, true); /* first what one connection says: of two pollers of one client each goes on with its own */
     lists = join(lists, false);
     g_ptr_array_set_size(v->monitors, 0);
+    wmem_free_all(v->pool);
     for (unsigned i = 0; i < lists->len; i++) {
         GPtrArray *talks = g_ptr_array_index(lists, i);
-        verdict_monitor *monitor = monitor_new(talks, ((verdict_talk *)g_ptr_array_index(talks, 0))->pair);
+        verdict_monitor *monitor = monitor_new(v->pool, talks, ((verdict_talk *)g_ptr_array_index(talks, 0))->pair);
         g_ptr_array_add(v->monitors, monitor);
         monitor->number = number_of(monitor, &sealed);
         verdict_figures(monitor);
@@ -526,7 +518,7 @@ static void join_talks(verdict *v)
 /* Who was read on one connection may have spoken on others, of which nothing can be read. */
 static void find_missed(const verdict_monitor *monitor, const verdict_pair *pair)
 {
-    verdict_shown missed = verdict_shown_again(&pair->missed);
+    verdict_shown missed = verdict_shown_again(monitor->pool, &pair->missed);
 
     verdict_find(monitor, VERDICT_FROM_MIDDLE, PARTY_CAPTURE, &missed,
                  "The capture lacks the bind of a connection of $C to $S$N: since $T");
@@ -537,20 +529,20 @@ static void find_failures(verdict *v)
 {
     GHashTable *firsts = g_hash_table_new(g_direct_hash, g_direct_equal);
     GPtrArray *none = g_ptr_array_new();
-    verdict_pair *pair;
 
-    verdict_ladder_judge(verdict_wire_is_mixed());
+    verdict_ladder_judge(v->pool, verdict_wire_is_mixed());
     for (unsigned i = v->monitors->len; i > 0; i--) {
         verdict_monitor *monitor = g_ptr_array_index(v->monitors, i - 1);
         g_hash_table_insert(firsts, monitor->pair, monitor);
     }
-    for (unsigned i = 0; (pair = verdict_ladder_at(i)) != NULL; i++) {
-        verdict_monitor *first = g_hash_table_lookup(firsts, pair), *monitor = first ? first : monitor_new(none, pair);
+    for (verdict_pair *pair = verdict_ladder_first; pair; pair = pair->next) {
+        verdict_monitor *first = g_hash_table_lookup(firsts, pair);
+        verdict_monitor *monitor = first ? first : monitor_new(v->pool, none, pair);
         bool is_cut = pair->cut.frames && pair->passed[RUNG_PIPE] > 0 && !pair->is_bound;
         bool is_unread = is_cut || (v->talks->len == 0 && v->left.unread[0].why == NULL);
-        verdict_ladder_find(pair, monitor->findings);
+        verdict_ladder_find(v->pool, pair, monitor->findings);
         if (first ? pair->one_way_frame > 0 : monitor->findings->len == 0 && is_unread) {
-            verdict_ladder_find_unread(pair, monitor->findings);
+            verdict_ladder_find_unread(v->pool, pair, monitor->findings);
         }
         if (first) {
             find_missed(first, pair);
@@ -581,16 +573,15 @@ bool verdict_has(const verdict_monitor *monitor, verdict_kind kind)
     return false;
 }
 
-void verdict_find(const verdict_monitor *monitor, verdict_kind kind, verdict_party party, verdict_shown *shown,
+void verdict_find(const verdict_monitor *monitor, verdict_kind kind, verdict_party party, const verdict_shown *shown,
                   const char *format, ...)
 {
     va_list arguments;
 
     va_start(arguments, format);
-    char *text = g_strdup_vprintf(format, arguments);
+    verdict_say(monitor->findings, kind, party, shown, verdict_server(monitor), verdict_client(monitor),
+                wmem_strdup_vprintf(monitor->pool, format, arguments));
     va_end(arguments);
-    verdict_say(monitor->findings, kind, party, shown, verdict_server(monitor), verdict_client(monitor), text);
-    g_free(text);
 }
 
 static int compare_monitors(const void *a, const void *b)
@@ -657,6 +648,8 @@ void verdict_reset(verdict *v)
     g_hash_table_remove_all(v->by_subject);
     g_hash_table_remove_all(v->by_pair);
     g_ptr_array_set_size(v->talks, 0);
+    wmem_free_all(v->memory);
+    wmem_free_all(v->pool);
     v->left = (left_out){.any_read = false};
     v->calls = 0;
 }
@@ -690,6 +683,8 @@ verdict *verdict_new(bool counts_values)
         forgets = true;
         register_cleanup_routine(forget_capture);
     }
+    v->memory = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
+    v->pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
     v->counts_values = counts_values;
     v->talks = g_ptr_array_new_with_free_func(talk_free);
     v->monitors = g_ptr_array_new_with_free_func(monitor_free);
@@ -707,5 +702,7 @@ void verdict_free(verdict *v)
     g_ptr_array_unref(v->monitors);
     g_hash_table_destroy(v->by_subject);
     g_hash_table_destroy(v->by_pair);
+    wmem_destroy_allocator(v->memory);
+    wmem_destroy_allocator(v->pool);
     g_free(v);
 }

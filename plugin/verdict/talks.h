@@ -66,8 +66,8 @@ typedef struct {
     uint64_t things;
     unsigned kinds; /* of them, by path and status, of what was asked for */
     verdict_shown shown;
-    char *first;     /* which, */
-    uint32_t status; /* and why */
+    const char *first; /* which, */
+    uint32_t status;   /* and why */
 } book;
 
 /* What was asked for and not given: lacking, a failed block, or refused. */
@@ -80,10 +80,11 @@ typedef struct {
 } verdict_missing;
 
 typedef struct {
-    verdict_pair *pair; /* NULL: not by TCP */
-    char *client, *server, *account;
-    char *called;  /* what its client calls its server, NULL: nothing else than its pair's */
-    uint32_t port; /* of the client, when its first handle was opened */
+    wmem_allocator_t *memory; /* where all of it is kept */
+    verdict_pair *pair;       /* NULL: not by TCP */
+    const char *client, *server, *account;
+    const char *called; /* what its client calls its server, NULL: nothing else than its pair's */
+    uint32_t port;      /* of the client, when its first handle was opened */
     bool is_sealed, is_closed;
     bool has_handle, is_hkpd;
     const state_handle *handle; /* NULL without one, and once its capture is closed */
@@ -107,8 +108,9 @@ typedef struct {
 } verdict_talk;
 
 typedef struct {
-    GPtrArray *talks; /* verdict_talk; empty for a pair that made no call */
-    GArray *calls;    /* verdict_call, all of them, by time */
+    wmem_allocator_t *pool; /* what is said of it, until the next judgement */
+    GPtrArray *talks;       /* verdict_talk; empty for a pair that made no call */
+    GArray *calls;          /* verdict_call, all of them, by time */
     verdict_pair *pair;
     uint32_t
         number; /* of its first handle, 0 as long as the server is not known to know it; sealed ones are counted from 1 */
@@ -119,6 +121,7 @@ typedef struct {
 
 /* All of a capture. */
 typedef struct {
+    wmem_allocator_t *memory, *pool; /* what is kept of calls, and of the last judgement */
     bool counts_values;
     GPtrArray *talks;
     GHashTable *by_subject; /* state_handle or sealed query -> its talk */
@@ -165,7 +168,7 @@ static inline verdict_call *verdict_call_at(const verdict_monitor *monitor, unsi
 bool verdict_has(const verdict_monitor *monitor, verdict_kind kind);
 
 /* verdict_say() of its server and client, with a sentence as of printf(). No argument is a text that a packet has. */
-void verdict_find(const verdict_monitor *monitor, verdict_kind kind, verdict_party party, verdict_shown *shown,
+void verdict_find(const verdict_monitor *monitor, verdict_kind kind, verdict_party party, const verdict_shown *shown,
                   const char *format, ...) G_GNUC_PRINTF(5, 6);
 
 /* `counts_values`: findings of values are wanted, too. To be freed with verdict_free(). */
@@ -185,18 +188,12 @@ void verdict_judge(verdict *v);
 /* The same; keeps only monitors of which there is something to say, the worst first, but one in any case. */
 void verdict_judge_worst_first(verdict *v);
 
-/* Counts a frame in a book of the talk. True if it is the first: then the caller says what it is. */
-bool verdict_book(verdict_talk *talk, book_kind kind, packet_info *pinfo);
-
 /* books.c: counts in the talk's books what an answer holds, and what of that which was asked for it lacks. `counts_values`: looks at its
  * values, too. */
 void verdict_books_count(verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped, bool counts_values);
 
 /* Adds a finding for each book that has something, unless another finding says it. */
 void verdict_books_find(const verdict_monitor *monitor);
-
-/* Frees the books, not the talk. */
-void verdict_books_free(verdict_talk *talk);
 
 /* calls.c: what came of the calls, and how the talk ended. */
 void verdict_calls_find(const verdict_monitor *monitor);

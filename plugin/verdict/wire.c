@@ -91,18 +91,6 @@ typedef struct {
 
 /* --- Connections ----------------------------------------------------------------------------------------------- */
 
-static void connection_free(void *data)
-{
-    verdict_connection *connection = data;
-
-    g_clear_pointer(&connection->syns, g_array_unref);
-    g_clear_pointer(&connection->events, g_array_unref);
-    g_clear_pointer(&connection->asked, g_hash_table_destroy);
-    g_clear_pointer(&connection->pipes, g_hash_table_destroy);
-    g_clear_pointer(&connection->other_trees, g_hash_table_destroy);
-    g_free(connection);
-}
-
 static bool is_known_port(uint32_t port)
 {
     return port == PORT_SMB || port == PORT_NETBIOS || port == PORT_MAPPER;
@@ -123,6 +111,17 @@ static void set_ends(verdict_connection *connection, packet_info *pinfo, bool fr
     connection->port = from_client ? pinfo->destport : pinfo->srcport;
 }
 
+static verdict_connection *new_connection(packet_info *pinfo)
+{
+    verdict_connection ends = {.pair = NULL}, *connection;
+
+    set_ends(&ends, pinfo, is_from_client(pinfo)); /* makes the memory */
+    connection = wmem_memdup(verdict_ladder_memory, &ends, sizeof ends);
+    connection->syns = wmem_array_new(verdict_ladder_memory, sizeof(uint32_t));
+    connection->events = wmem_array_new(verdict_ladder_memory, sizeof(wire_event));
+    return connection;
+}
+
 static verdict_connection *find_connection(packet_info *pinfo)
 {
     const conversation_t *conversation = by_number && pinfo->ptype == PT_TCP ? find_conversation_pinfo(pinfo, 0) : NULL;
@@ -130,8 +129,7 @@ static verdict_connection *find_connection(packet_info *pinfo)
         conversation ? g_hash_table_lookup(by_number, GUINT_TO_POINTER(conversation->conv_index)) : NULL;
 
     if (conversation && connection == NULL) {
-        connection = g_new0(verdict_connection, 1);
-        set_ends(connection, pinfo, is_from_client(pinfo));
+        connection = new_connection(pinfo);
         g_ptr_array_add(connections, connection);
         g_hash_table_insert(by_number, GUINT_TO_POINTER(conversation->conv_index), connection);
     }
@@ -163,11 +161,8 @@ static void add(verdict_connection *connection, wire_event event)
     if (event.kind == WIRE_ENDED || event.kind == WIRE_PIPE_CLOSED) {
         connection->end = connection->end.frame > 0 ? connection->end : event;
     }
-    if (connection->events == NULL) {
-        connection->events = g_array_new(FALSE, FALSE, sizeof event);
-    }
-    if (connection->events->len < MOST_EVENTS) {
-        g_array_append_val(connection->events, event);
+    if (wmem_array_get_count(connection->events) < MOST_EVENTS) {
+        wmem_array_append_one(connection->events, event);
     }
 }
 
@@ -229,12 +224,9 @@ static void see_begin(packet *p, unsigned flags)
     if ((flags & TCP_ACK) == 0) {
         know_client(connection, p->pinfo, true);
         p->by_client = true;
-        if (connection->syns == NULL) {
-            connection->syns = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-            connection->since = p->when;
-        }
-        connection->resent = connection->syns->len == 1 ? p->when : connection->resent;
-        g_array_append_val(connection->syns, p->pinfo->num);
+        connection->since = connection->since > 0 ? connection->since : p->when;
+        connection->resent = wmem_array_get_count(connection->syns) == 1 ? p->when : connection->resent;
+        wmem_array_append_one(connection->syns, p->pinfo->num);
     } else {
         know_client(connection, p->pinfo, false);
         connection->connected = connection->is_open ? connection->connected : p->when;
@@ -247,9 +239,9 @@ static void see_end(packet *p, unsigned flags)
 {
     verdict_connection *connection = p->connection;
 
-    if ((flags & TCP_RST) && !connection->is_open && connection->syns && !p->by_client) {
+    if ((flags & TCP_RST) && !connection->is_open && connection->since > 0 && !p->by_client) {
         step(p, RUNG_REACH, OUTCOME_RESET);
-        g_array_set_size(connection->syns, 0);
+        connection->syns = wmem_array_new(verdict_ladder_memory, sizeof(uint32_t));
     } else if (!connection->has_ended) {
         connection->has_ended = true;
         add_event(p, WIRE_ENDED, 0, 0);
@@ -291,10 +283,8 @@ static void add_hole(const packet *p, bool of_client, uint32_t end)
 /* Is it what seemed to be lost? Either it stands in the wrong place, or it was sent again. */
 static void see_found(const packet *p, uint32_t sequence, uint32_t end)
 {
-    GArray *events = p->connection->events;
-
-    for (unsigned i = events ? events->len : 0, n = 0; i > 0 && n < MOST_HOLES; i--, n++) {
-        wire_event *event = &g_array_index(events, wire_event, i - 1);
+    for (unsigned i = wmem_array_get_count(p->connection->events), n = 0; i > 0 && n < MOST_HOLES; i--, n++) {
+        wire_event *event = verdict_wire_event(p->connection, i - 1);
         if (event->kind != WIRE_LOST || event->hole_of_client != p->by_client || event->hole == event->hole_end) {
             continue;
         }
@@ -434,6 +424,7 @@ typedef struct {
     question what;
     bool is_tree; /* of another share */
     wire_asked asked;
+    bool is_told; /* that it was not answered */
 } asked_message;
 
 #define STATUS_PENDING 0x103
@@ -484,8 +475,8 @@ static bool read_pipe(const smb_message *m, int offset, uint64_t *pipe)
 
 static void add_pipe(verdict_connection *connection, uint64_t pipe)
 {
-    if (g_hash_table_size(connection->pipes) < MOST_WAITING) {
-        g_hash_table_add(connection->pipes, g_memdup2(&pipe, sizeof pipe));
+    if (wmem_map_size(connection->pipes) < MOST_WAITING && !wmem_map_contains(connection->pipes, &pipe)) {
+        wmem_map_insert(connection->pipes, wmem_memdup(verdict_ladder_memory, &pipe, sizeof pipe), connection);
     }
 }
 
@@ -498,7 +489,7 @@ static bool is_of_pipe(const packet *p, const smb_message *m, int offset, uint64
     if (p->connection->call_frame == p->pinfo->num) {
         add_pipe(p->connection, *pipe);
     }
-    return g_hash_table_contains(p->connection->pipes, pipe);
+    return wmem_map_contains(p->connection->pipes, pipe);
 }
 
 static void see_request(packet *p, const smb_message *m)
@@ -515,8 +506,8 @@ static void see_request(packet *p, const smb_message *m)
         return;
     }
     if (requests[row].what == ASKS_CLOSE) {
-        g_hash_table_remove(connection->pipes, &pipe);
-        if (g_hash_table_size(connection->pipes) == 0) {
+        wmem_map_remove(connection->pipes, &pipe);
+        if (wmem_map_size(connection->pipes) == 0) {
             add_event(p, WIRE_PIPE_CLOSED, 0, 0);
         }
         return;
@@ -524,16 +515,18 @@ static void see_request(packet *p, const smb_message *m)
     /* a file of another share may be called so, too */
     bool is_meant =
         requests[row].ending == NULL || (is_named(p, m, requests[row].name, requests[row].ending) &&
-                                         !g_hash_table_contains(connection->other_trees, GUINT_TO_POINTER(m->tree)));
-    asked_message *message = g_new(asked_message, 1);
+                                         !wmem_map_contains(connection->other_trees, GUINT_TO_POINTER(m->tree)));
+    asked_message *message = wmem_new(verdict_ladder_memory, asked_message);
     *message = (asked_message){m->id,
                                is_meant ? requests[row].what : ASKS_OTHER,
                                requests[row].what == ASKS_SHARE && !is_meant,
-                               {p->pinfo->num, p->when}};
-    if (g_hash_table_size(connection->asked) >= MOST_WAITING) {
-        g_hash_table_remove_all(connection->asked);
+                               {p->pinfo->num, p->when},
+                               false};
+    if (wmem_map_size(connection->asked) >= MOST_WAITING) {
+        connection->asked = wmem_map_new(verdict_ladder_memory, wmem_int64_hash, g_int64_equal);
     }
-    g_hash_table_replace(connection->asked, message, message);
+    wmem_map_remove(connection->asked, message);
+    wmem_map_insert(connection->asked, message, message);
 }
 
 static void open_pipe(verdict_connection *connection, const smb_message *m)
@@ -550,7 +543,7 @@ static void open_pipe(verdict_connection *connection, const smb_message *m)
 static void see_answer(packet *p, const smb_message *m)
 {
     verdict_connection *connection = p->connection;
-    const asked_message *message = g_hash_table_lookup(connection->asked, &m->id);
+    const asked_message *message = wmem_map_lookup(connection->asked, &m->id);
     bool is_error = IS_ERROR(m->status);
 
     if (message == NULL) {
@@ -558,10 +551,10 @@ static void see_answer(packet *p, const smb_message *m)
     }
     const asked_message asked = *message;
     if (asked.is_tree && m->status == 0) {
-        g_hash_table_add(connection->other_trees, GUINT_TO_POINTER(m->tree));
+        wmem_map_insert(connection->other_trees, GUINT_TO_POINTER(m->tree), connection);
     }
     if (m->status != STATUS_PENDING) {
-        g_hash_table_remove(connection->asked, &m->id);
+        wmem_map_remove(connection->asked, &m->id);
     }
     if (m->status == STATUS_PENDING || m->status == STATUS_MORE_PROCESSING) {
         if (m->status == STATUS_PENDING && asked.what == ASKS_CALL) {
@@ -696,9 +689,9 @@ static void see_messages(packet *p)
     const field_info *command;
 
     if (p->connection->asked == NULL && (field(p, SEEN_SMB2, 0) || field(p, SEEN_SMB, 0))) {
-        p->connection->asked = g_hash_table_new_full(wmem_int64_hash, g_int64_equal, NULL, g_free);
-        p->connection->other_trees = g_hash_table_new(g_direct_hash, g_direct_equal);
-        p->connection->pipes = g_hash_table_new_full(wmem_int64_hash, g_int64_equal, g_free, NULL);
+        p->connection->asked = wmem_map_new(verdict_ladder_memory, wmem_int64_hash, g_int64_equal);
+        p->connection->other_trees = wmem_map_new(verdict_ladder_memory, g_direct_hash, g_direct_equal);
+        p->connection->pipes = wmem_map_new(verdict_ladder_memory, wmem_int64_hash, g_int64_equal);
     }
     p->connection->pair->has_messages |= p->connection->asked != NULL || field(p, SEEN_PDU, 0) != NULL;
     see_rpc(p); /* first: the frame of a bind tells which pipe is ours */
@@ -779,7 +772,7 @@ void verdict_wire_watch(void (*forget)(void))
     if (connections) {
         return;
     }
-    connections = g_ptr_array_new_with_free_func(connection_free);
+    connections = g_ptr_array_new();
     by_number = g_hash_table_new(g_direct_hash, g_direct_equal);
     for (unsigned i = 0; i < NUM_SEEN_FIELDS; i++) {
         const header_field_info *info = proto_registrar_get_byname(field_names[i]);
@@ -804,8 +797,8 @@ static void end_step(const verdict_connection *connection, ladder_rung rung, con
 {
     const wire_event *end = connection->end.frame > 0 ? &connection->end : NULL;
 
-    for (unsigned i = 0; connection->events && i < connection->events->len; i++) {
-        const wire_event *event = &g_array_index(connection->events, wire_event, i);
+    for (unsigned i = 0; i < wmem_array_get_count(connection->events); i++) {
+        const wire_event *event = verdict_wire_event(connection, i);
         if (event->kind == WIRE_LOST && event->time >= asked->time) {
             return;
         }
@@ -817,12 +810,20 @@ static void end_step(const verdict_connection *connection, ladder_rung rung, con
     }
 }
 
+static void end_message(void *id _U_, void *value, void *data)
+{
+    asked_message *message = value;
+
+    if (message->what != ASKS_OTHER && message->what != ASKS_CALL && !message->is_told) {
+        message->is_told = true;
+        end_step(data, rungs[message->what], &message->asked);
+    }
+}
+
 /* What waits on a connection of which both directions were captured, if anything: the newest step, or the first thing that was said. */
 static void end_steps(verdict_connection *connection)
 {
     bool is_mute = connection->data[1] > 0 && connection->data[0] == 0;
-    const asked_message *message;
-    GHashTableIter at;
 
     if (connection->packets[0] == 0) {
         return;
@@ -834,13 +835,7 @@ static void end_steps(verdict_connection *connection)
         connection->is_told = true;
         end_step(connection, connection->port == PORT_MAPPER ? RUNG_BIND : RUNG_LOGON, &connection->begins);
     } else if (connection->asked) {
-        g_hash_table_iter_init(&at, connection->asked);
-        while (g_hash_table_iter_next(&at, NULL, (void **)&message)) {
-            if (message->what != ASKS_OTHER && message->what != ASKS_CALL) {
-                end_step(connection, rungs[message->what], &message->asked);
-                g_hash_table_iter_remove(&at);
-            }
-        }
+        wmem_map_foreach(connection->asked, end_message, connection);
     }
 }
 
@@ -859,15 +854,13 @@ void verdict_wire_end(void)
             connection->unbound.frame = 0;
         }
         end_steps(connection);
-        GArray *syns = connection->is_open ? NULL : connection->syns;
-        bool waits = syns && (syns->len > 1 || last_time - connection->since >= LONG_SILENCE);
-        for (unsigned n = 0; waits && n < syns->len; n++) {
+        unsigned syns = connection->is_open ? 0 : wmem_array_get_count(connection->syns);
+        bool waits = syns > 1 || last_time - connection->since >= LONG_SILENCE;
+        for (unsigned n = connection->silent_syns; waits && n < syns; n++) {
             verdict_ladder_step(connection->pair, RUNG_REACH, OUTCOME_SILENT, connection->port,
-                                g_array_index(syns, uint32_t, n), connection->since);
+                                verdict_wire_syn(connection, n), connection->since);
         }
-        if (waits) {
-            g_array_set_size(syns, 0);
-        }
+        connection->silent_syns = waits ? syns : connection->silent_syns;
     }
 }
 

@@ -64,18 +64,29 @@ typedef struct verdict_connection {
     wire_asked binds;             /* a bind of ours, or a question to the endpoint mapper for it; frame 0: none waits */
     wire_asked unbound;           /* the first of DCE/RPC, as long as no bind came; frame 0: none */
     wire_asked begins;            /* the first packet with data */
-    GArray *syns;                 /* uint32_t: frames, NULL: none was captured */
-    double since;                 /* of the first, */
+    wmem_array_t *syns;           /* uint32_t: frames, until the server answers with RST */
+    unsigned silent_syns;         /* the first of them, of which it is said that nobody answered */
+    double since;                 /* of the first, 0: none was captured, */
     double resent;                /* of the second, */
     double connected;             /* and when it was accepted, 0: not captured */
     double newest;                /* when the packet before this one came */
     unsigned packets[2], data[2]; /* of the server, of the client; and of them those with data */
-    GArray *events;               /* wire_event, NULL: none */
+    wmem_array_t *events;         /* wire_event */
     wire_event end;               /* the first that ended it, or closed the last pipe; frame 0: none */
-    GHashTable *asked;            /* id of a message of SMB -> what it asks for */
-    GHashTable *pipes;            /* ids of open pipes called winreg, */
-    GHashTable *other_trees;      /* and of shares that are not IPC$ */
+    wmem_map_t *asked;            /* id of a message of SMB -> what it asks for; NULL: there was none */
+    wmem_map_t *pipes;            /* ids of open pipes called winreg, */
+    wmem_map_t *other_trees;      /* and of shares that are not IPC$ */
 } verdict_connection;
+
+static inline wire_event *verdict_wire_event(const verdict_connection *connection, unsigned number)
+{
+    return wmem_array_index(connection->events, number);
+}
+
+static inline uint32_t verdict_wire_syn(const verdict_connection *connection, unsigned number)
+{
+    return *(uint32_t *)wmem_array_index(connection->syns, number);
+}
 
 /* Whose a call's packet is; `from_client`: it is a request. NULL: it does not go through TCP. */
 verdict_connection *verdict_wire_connection(packet_info *pinfo, bool from_client);
