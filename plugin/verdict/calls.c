@@ -1,12 +1,12 @@
 /* calls.c
- * What came of a monitor's calls: failures, answers that never came or brought nothing, connections that ended under it.
+ * What came of a monitor's calls: failures, answers that never came or brought nothing, connections that ended under it; and what the
+ * capture itself lacks of them: packets that were lost or cut when they were captured. Those that did no harm are no finding.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "verdict/fault.h"
 #include "verdict/talks.h"
 
-#include "text/value-strings.h"
+#include <math.h>
 
 /* Seconds: an answer that did not come by then. */
 #define LONG_WAIT 5.0
@@ -141,8 +141,8 @@ static bool is_unanswered(const verdict_monitor *monitor, unsigned number)
                        !(monitor->pair && monitor->pair->one_way_frame > 0);
 
     return is_captured && !came_through(monitor, call) && until - call->asked >= patience &&
-           !verdict_fault_event(call->connection, WIRE_LOST, call->asked, until) &&
-           !verdict_fault_event(call->connection, WIRE_CUT, call->asked, until);
+           !verdict_wire_find(call->connection, WIRE_LOST, 0, call->asked, until) &&
+           !verdict_wire_find(call->connection, WIRE_CUT, 0, call->asked, until);
 }
 
 static void find_unanswered(const verdict_monitor *monitor)
@@ -156,7 +156,8 @@ static void find_unanswered(const verdict_monitor *monitor)
         if (call->outcome != CALL_WAITS) {
             continue;
         }
-        const wire_event *failure = verdict_fault_about(call->connection, WIRE_PIPE_FAILED, call->asked_frame);
+        const wire_event *failure =
+            verdict_wire_find(call->connection, WIRE_PIPE_FAILED, call->asked_frame, 0, INFINITY);
         if (failure && !(IS_SESSION(failure->status) && monitor->pair->sampled > failure->time)) {
             status = failure->status;
             verdict_show(&broken, failure->frame, failure->time);
@@ -169,7 +170,7 @@ static void find_unanswered(const verdict_monitor *monitor)
         verdict_ladder_say(monitor->pair, status, &broken, monitor->findings);
     }
     if (first) {
-        bool is_resent = verdict_fault_event(first->connection, WIRE_RESENT, first->asked, first->asked + LONG_WAIT);
+        bool is_resent = verdict_wire_find(first->connection, WIRE_RESENT, 0, first->asked, first->asked + LONG_WAIT);
         verdict_find(monitor, VERDICT_UNANSWERED, is_resent ? PARTY_NETWORK : PARTY_SERVER, &shown,
                      "$S does not answer %s of $C%s$N: since $T", first->operation,
                      is_resent ? ", sent again and again" : "");
@@ -247,10 +248,10 @@ static bool is_open(const verdict_talk *talk)
 }
 
 /* The last call of a connection, as long as its talk is open: who ended it, and when. */
-static void find_ends(const verdict_monitor *monitor)
+static void find_ends(const verdict_monitor *monitor, double usual)
 {
     verdict_shown broken = {.pool = monitor->pool}, stopped = {.pool = monitor->pool};
-    double patience = MAX(LONG_WAIT, 3 * verdict_plan_usual(monitor));
+    double patience = MAX(LONG_WAIT, 3 * usual);
 
     for (unsigned i = 0; i < monitor->calls->len; i++) {
         const verdict_call *call = verdict_call_at(monitor, i);
@@ -295,7 +296,7 @@ static void find_open(const verdict_monitor *monitor)
     }
 }
 
-void verdict_calls_find(const verdict_monitor *monitor)
+void verdict_calls_find(const verdict_monitor *monitor, double usual)
 {
     if (monitor->calls->len == 0) {
         return;
@@ -303,8 +304,86 @@ void verdict_calls_find(const verdict_monitor *monitor)
     find_failed(monitor);
     find_unanswered(monitor);
     find_no_data(monitor);
-    find_ends(monitor);
+    find_ends(monitor, usual);
     find_in_vain(monitor);
     find_open(monitor);
     find_fast(monitor);
+}
+
+/* --- What the capture lacks ------------------------------------------------------------------------------------ */
+
+/* Events of a kind on all of the monitor's connections, between two frames. What came later in the capture is not lost. */
+static verdict_shown events_of(const verdict_monitor *monitor, wire_kind kind, bool came_later, uint32_t first,
+                               uint32_t last)
+{
+    GHashTable *seen = g_hash_table_new(g_direct_hash, g_direct_equal);
+    verdict_shown shown = {.pool = monitor->pool};
+
+    for (unsigned i = 0; i < monitor->calls->len; i++) {
+        const verdict_connection *connection = verdict_call_at(monitor, i)->connection;
+        bool is_new = connection && g_hash_table_add(seen, (void *)(uintptr_t)connection);
+        for (unsigned n = 0; is_new && n < wmem_array_get_count(connection->events); n++) {
+            const wire_event *event = verdict_wire_event(connection, n);
+            if (event->kind == kind && event->came_later == came_later && event->frame >= first &&
+                event->frame <= last) {
+                verdict_show(&shown, event->frame, event->time);
+            }
+        }
+    }
+    g_hash_table_destroy(seen);
+    return shown;
+}
+
+/* The first frame of a book; UINT32_MAX: it has none. */
+static uint32_t first_in(const verdict_monitor *monitor, book_kind kind)
+{
+    uint32_t first = UINT32_MAX;
+
+    for (unsigned i = 0; i < monitor->talks->len; i++) {
+        const verdict_shown *shown = &((const verdict_talk *)g_ptr_array_index(monitor->talks, i))->books[kind].shown;
+        first = shown->frames ? MIN(first, shown->first) : first;
+    }
+    return first;
+}
+
+void verdict_capture_find(const verdict_monitor *monitor, bool lacks_some)
+{
+    unsigned answers = 0, requests = 0, unreadable = 0, count = monitor->calls->len;
+    uint32_t doubt = MIN(first_in(monitor, BOOK_ASSUMED), first_in(monitor, BOOK_UNTYPED));
+    bool is_doubtful = doubt < UINT32_MAX;
+    bool has_samples = monitor->figures.numbers[FIGURE_SAMPLES] > 0;
+
+    if (count == 0 || monitor->pair == NULL) {
+        return;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        const verdict_call *call = verdict_call_at(monitor, i);
+        answers += call->outcome == CALL_WAITS && i + 1 < count;
+        requests += call->asked_frame == 0;
+        unreadable +=
+            call->outcome == CALL_EMPTY || call->outcome == CALL_DAMAGED || (call->outcome == CALL_WAITS && call->asks);
+    }
+    const verdict_call *first = verdict_call_at(monitor, 0), *last = verdict_call_at(monitor, count - 1);
+    uint32_t begin = is_doubtful ? 0 : first->asked_frame > 0 ? first->asked_frame : first->frame;
+    uint32_t end = MAX(last->asked_frame, last->frame);
+    verdict_shown lost = events_of(monitor, WIRE_LOST, false, begin, end), late = {.pool = monitor->pool};
+    verdict_shown unasked = events_of(monitor, WIRE_UNASKED, false, begin, end);
+    requests += verdict_count_shown(&unasked);
+    bool lacks_ends = unreadable > 0 || !has_samples || first_in(monitor, BOOK_CUT) < UINT32_MAX;
+    /* what was cut before they came may have said whose the doubtful values are, and of which type */
+    verdict_shown cut = events_of(monitor, WIRE_CUT, false, 0, lacks_ends ? UINT32_MAX : doubt);
+    if (lacks_some || is_doubtful || answers + requests > 0 || !has_samples) {
+        late = lost.frames ? late : events_of(monitor, WIRE_LOST, true, begin, end);
+        late.more = answers > 0 ? wmem_strdup_printf(monitor->pool, "answers that were not read: %u", answers) : NULL;
+        lost.more =
+            answers + requests > 0
+                ? wmem_strdup_printf(monitor->pool, "answers missing: %u; requests missing: %u", answers, requests)
+                : NULL; /* of a call of which both were lost there is no trace */
+        verdict_find(monitor, VERDICT_LOST, PARTY_CAPTURE, &lost, "The capture lacks packets of $C and $S: since $T");
+        verdict_find(monitor, VERDICT_OUT_OF_ORDER, PARTY_CAPTURE, &late,
+                     "The capture has packets of $C and $S in the wrong order$N: since $T");
+    }
+    if (lacks_ends || is_doubtful) {
+        verdict_find(monitor, VERDICT_CUT, PARTY_CAPTURE, &cut, "The capture cuts frames of $C and $S short: since $T");
+    }
 }

@@ -1,13 +1,14 @@
 /* plan.c
- * When a client asks, what came later than that, and what changed for good.
+ * When a client asks, what came later than that, and whose fault it was; and what changed for good.
  *
  * A client keeps a plan: one interval, two samples in each, another interval since some moment, or none. It is learned from the times
  * between samples that recur. What an answer took too long is taken off first: that is not the client's plan. A time is late if it is
- * half as long again as what is usual around it, recurs nowhere, and the client had not closed its query or connection in it.
+ * half as long again as what is usual around it, recurs nowhere, and the client had not closed its query or connection in it. What lies
+ * within a late time decides whose fault it is, and nothing else.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "verdict/fault.h"
+#include "verdict/talks.h"
 
 #include "perf/summary.h"
 
@@ -41,39 +42,70 @@
 #define LONG_TICK 0.5
 #define CLOCK_SAMPLES 3
 
+/* Calls within a late time that are looked at; and calls to each side of it, of which some may go by another connection in turn. */
+#define MOST_WITHIN 1000
+#define CALLS_BESIDE 8
+
+/* From one sample to the next. */
 typedef struct {
-    unsigned before, at; /* calls of the two samples */
-    double gap, wait;    /* and how much of it the client waited for answers */
-    double usual_wait;   /* there */
-    double own;          /* without what that was too long */
+    const verdict_call *before, *call;
+    double gap, wait;  /* seconds, and how much of them the client waited for answers */
+    double usual_wait; /* there */
+    double own;        /* without what that was too long */
     bool is_excused;
     bool recurs;
     bool is_slow;
 } plan_gap;
 
 typedef struct {
-    const verdict_monitor *monitor;
+    verdict_monitor *monitor;
+    const verdict_call *first, *end; /* of all calls */
     plan_gap *gaps;
     unsigned count;
     double *asked; /* when data was asked for, ascending */
     size_t num_asked;
-    double usual, middle;               /* the longest that recurs, and the median of all gaps */
-    double pair;                        /* how soon after a long one a second sample comes, 0: in no such plan; */
-    unsigned last_pair;                 /* and its last */
-    double slow;                        /* how long answers take that are slow for good */
-    unsigned asked_late, answered_late; /* how many */
+    double usual, middle; /* the longest that recurs, and the median of all gaps */
+    double pair;          /* how soon after a long one a second sample comes, 0: in no such plan; */
+    unsigned last_pair;   /* and its last */
+    double slow;          /* how long answers take that are slow for good */
 } plan;
 
 /* --- Gaps ------------------------------------------------------------------------------------------------------ */
 
-/* The client had closed its query, or ended its connection. */
-static bool is_excused(const verdict_monitor *monitor, const verdict_call *before, const verdict_call *at)
+/* When its newest packet came. */
+static double end_of(const verdict_call *call)
+{
+    return MAX(call->answered, call->asked);
+}
+
+/* The client had closed its query or its pipe, or ended its connection. */
+static bool is_excused(const verdict_monitor *monitor, const verdict_call *before, const verdict_call *call)
 {
     const verdict_talk *talk = g_ptr_array_index(monitor->talks, before->talk);
     bool is_closed = talk->is_sealed ? talk->is_closed : talk->closed_frame > 0;
 
-    return before->talk != at->talk &&
-           (is_closed || verdict_fault_left(before->connection, before->answered, at->answered));
+    if (before->talk == call->talk || is_closed) {
+        return before->talk != call->talk;
+    }
+    const wire_event *left =
+        verdict_wire_find(before->connection, WIRE_PIPE_CLOSED, 0, before->answered, call->answered);
+    left = left ? left : verdict_wire_find(before->connection, WIRE_ENDED, 0, before->answered, call->answered);
+    return left && left->by_client;
+}
+
+/* How long a connection took, whose first packet had to be sent again. */
+static double connect_seconds(const verdict_connection *connection)
+{
+    return wmem_array_get_count(connection->syns) > 1 ? MAX(connection->connected - connection->since, 0) : 0;
+}
+
+/* The same of the later call's, 0 if it was not made between the two. */
+static double connecting(const verdict_call *before, const verdict_call *call)
+{
+    const verdict_connection *connection = call->connection;
+    bool is_new = connection && connection != before->connection && connection->since >= before->answered;
+
+    return is_new ? connect_seconds(connection) : 0;
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -99,15 +131,14 @@ static void take_gaps(plan *p)
             continue;
         }
         void *question = GUINT_TO_POINTER(by_question ? call->subject : 0);
-        unsigned before = GPOINTER_TO_UINT(g_hash_table_lookup(newest, question));
-        const verdict_call *first = before > 0 ? verdict_call_at(monitor, before - 1) : call;
-        double gap = call->answered - first->answered;
-        if (gap > 0) {
-            double wait = waits[i + 1] - waits[before] + verdict_fault_connecting(first, call);
+        const verdict_call *before = g_hash_table_lookup(newest, question);
+        if (before && call->answered > before->answered) {
+            double gap = call->answered - before->answered;
+            double wait = waits[i + 1] - waits[before - p->first + 1] + connecting(before, call);
             p->gaps[p->count++] =
-                (plan_gap){before - 1, i, gap, .wait = MIN(wait, gap), .is_excused = is_excused(monitor, first, call)};
+                (plan_gap){before, call, gap, .wait = MIN(wait, gap), .is_excused = is_excused(monitor, before, call)};
         }
-        g_hash_table_insert(newest, question, GUINT_TO_POINTER(i + 1));
+        g_hash_table_insert(newest, question, (void *)(uintptr_t)call);
     }
     g_hash_table_destroy(newest);
     g_free(waits);
@@ -223,15 +254,15 @@ static double longest_beside(const plan *p, unsigned number, int side)
     return longest;
 }
 
-/* The median of gaps between two calls. */
-static double usual_gap(const plan *p, bool with_excused, unsigned begin, unsigned end)
+/* The median of gaps from one call to before another. */
+static double usual_gap(const plan *p, bool with_excused, const verdict_call *begin, const verdict_call *end)
 {
     double *gaps = g_new(double, p->count + 1);
     unsigned count = 0;
 
     for (unsigned i = 0; i < p->count; i++) {
         const plan_gap *gap = &p->gaps[i];
-        if (gap->before >= begin && gap->at <= end && (with_excused || !gap->is_excused)) {
+        if (gap->before >= begin && gap->call < end && (with_excused || !gap->is_excused)) {
             gaps[count++] = gap->gap;
         }
     }
@@ -240,11 +271,10 @@ static double usual_gap(const plan *p, bool with_excused, unsigned begin, unsign
     return usual;
 }
 
-static void learn(plan *p, const verdict_monitor *monitor)
+static void learn(plan *p)
 {
-    *p = (plan){.monitor = monitor, .asked = g_new(double, monitor->calls->len + 1)};
-    for (unsigned i = 0; i < monitor->calls->len; i++) {
-        const verdict_call *call = verdict_call_at(monitor, i);
+    for (unsigned i = 0; i < p->monitor->calls->len; i++) {
+        const verdict_call *call = verdict_call_at(p->monitor, i);
         p->asked[p->num_asked] = call->asked;
         p->num_asked += call->asks && call->asked > 0;
     }
@@ -255,18 +285,8 @@ static void learn(plan *p, const verdict_monitor *monitor)
     for (unsigned i = 0; i < p->count; i++) {
         p->usual = p->gaps[i].recurs ? MAX(p->usual, p->gaps[i].own) : p->usual;
     }
-    p->middle = usual_gap(p, true, 0, UINT_MAX);
+    p->middle = usual_gap(p, true, p->first, p->end);
     find_pairs(p);
-}
-
-double verdict_plan_usual(const verdict_monitor *monitor)
-{
-    plan p;
-
-    learn(&p, monitor);
-    g_free(p.gaps);
-    g_free(p.asked);
-    return p.usual;
 }
 
 /* --- Slow for good --------------------------------------------------------------------------------------------- */
@@ -274,18 +294,19 @@ double verdict_plan_usual(const verdict_monitor *monitor)
 /* Of samples: how long each took to be answered, and which calls they are. */
 typedef struct {
     double *seconds;
-    unsigned *calls, count;
+    const verdict_call **calls;
+    unsigned count;
 } responses;
 
 static responses take_responses(const verdict_monitor *monitor)
 {
-    responses r = {g_new(double, monitor->calls->len + 1), g_new(unsigned, monitor->calls->len + 1), 0};
+    responses r = {g_new(double, monitor->calls->len + 1), g_new(const verdict_call *, monitor->calls->len + 1), 0};
 
     for (unsigned i = 0; i < monitor->calls->len; i++) {
         const verdict_call *call = verdict_call_at(monitor, i);
         if (call->outcome == CALL_SAMPLE && call->seconds >= 0) {
             r.seconds[r.count] = call->seconds;
-            r.calls[r.count++] = i;
+            r.calls[r.count++] = call;
         }
     }
     return r;
@@ -314,21 +335,20 @@ static unsigned slow_from(const responses *r, double slow, unsigned *end)
 
 static void say_slow(const plan *p, const responses *r, unsigned from, unsigned end)
 {
-    const verdict_monitor *monitor = p->monitor;
-    wmem_allocator_t *pool = monitor->pool;
+    wmem_allocator_t *pool = p->monitor->pool;
     verdict_shown shown = {.pool = pool};
-    unsigned first = r->calls[from], last = r->calls[end - 1], late_acks = 0, pending = 0;
-    const verdict_call *call = verdict_call_at(monitor, first);
-    double gap_before = usual_gap(p, false, 0, first > 0 ? first - 1 : 0), gap_after = usual_gap(p, false, first, last);
+    unsigned late_acks = 0, pending = 0;
+    const verdict_call *first = r->calls[from], *last = r->calls[end - 1];
+    double gap_before = usual_gap(p, false, p->first, first), gap_after = usual_gap(p, false, first, last + 1);
     const char *after = verdict_seconds(pool, perf_median(&r->seconds[from], end - from)), *before = "", *rate = "";
 
     for (unsigned i = from; i < end; i++) {
-        const verdict_call *slow = verdict_call_at(monitor, r->calls[i]);
+        const verdict_call *slow = r->calls[i];
         verdict_show(&shown, slow->frame, slow->answered);
-        late_acks += verdict_fault_about(slow->connection, WIRE_ACKED_LATE, slow->asked_frame) != NULL;
-        pending += verdict_fault_about(slow->connection, WIRE_PENDING, slow->asked_frame) != NULL;
+        late_acks += verdict_wire_find(slow->connection, WIRE_ACKED_LATE, slow->asked_frame, 0, INFINITY) != NULL;
+        pending += verdict_wire_find(slow->connection, WIRE_PENDING, slow->asked_frame, 0, INFINITY) != NULL;
     }
-    bool acks_alone = call->connection && call->connection->acks_alone;
+    bool acks_alone = first->connection && first->connection->acks_alone;
     bool is_network = 2 * late_acks > end - from && acks_alone;
     if (from > 0) {
         before = wmem_strconcat(pool, ", not ", verdict_seconds(pool, perf_median(r->seconds, from)), NULL);
@@ -337,19 +357,18 @@ static void say_slow(const plan *p, const responses *r, unsigned from, unsigned 
         rate = wmem_strdup_printf(pool, "; $C gets 1 sample each %s, not each %s", verdict_seconds(pool, gap_after),
                                   verdict_seconds(pool, gap_before));
     }
-    verdict_find(monitor, VERDICT_SLOW, is_network ? PARTY_NETWORK : PARTY_SERVER, &shown,
-                 "%s slow%s: since $T, %s%s|%s",
-                 is_network                  ? "The network to $S is"
-                 : acks_alone || pending > 0 ? "$S answers"
-                                             : "$S (or the network to it) answers",
-                 is_network ? "" : "ly", after, before, rate);
+    verdict_find(p->monitor, VERDICT_SLOW, is_network ? PARTY_NETWORK : PARTY_SERVER, &shown, "%s: since $T, %s%s|%s",
+                 is_network                  ? "The network to $S is slow"
+                 : acks_alone || pending > 0 ? "$S answers slowly"
+                                             : "$S (or the network to it) answers slowly",
+                 after, before, rate);
 }
 
 /* A change that lasts, or was there before the capture, is one finding. */
 static void find_slow(plan *p)
 {
     responses r = take_responses(p->monitor);
-    double before = perf_median(r.seconds, MIN(r.count, FIRST_ONES)), usual = usual_gap(p, false, 0, UINT_MAX);
+    double before = perf_median(r.seconds, MIN(r.count, FIRST_ONES)), usual = usual_gap(p, false, p->first, p->end);
     unsigned end = r.count, from = slow_from(&r, MAX(SLOW * before, before + SLOW_SECONDS), &end);
 
     if (from == r.count && r.count > FEWEST && before >= SLOW_ALWAYS && before >= usual / 2) {
@@ -361,7 +380,7 @@ static void find_slow(plan *p)
         say_slow(p, &r, from, end);
         for (unsigned i = 0; i < p->count; i++) {
             plan_gap *gap = &p->gaps[i];
-            gap->is_slow = gap->at >= r.calls[from] && gap->before <= r.calls[end - 1];
+            gap->is_slow = gap->call >= r.calls[from] && gap->before <= r.calls[end - 1];
             if (gap->is_slow && from > 0) {
                 take_wait_off(gap, before);
             }
@@ -395,146 +414,12 @@ static clock_step step_of(const verdict_call *old, const verdict_call *new)
 }
 
 /* By the server's clock the sample was in time: it is the capture's clock that was set. */
-static bool is_in_time_there(const plan *p, const plan_gap *gap, double most)
+static bool is_in_time_there(const plan_gap *gap, double most)
 {
-    const verdict_call *before = verdict_call_at(p->monitor, gap->before), *call = verdict_call_at(p->monitor, gap->at);
-    double there = verdict_interval(before, call);
+    double there = verdict_interval(gap->before, gap->call);
 
-    return before->time_100ns > 0 && step_of(before, call) == CLOCK_GOES_ON && there > 0 && there <= most;
-}
-
-static bool has_new_clock(const verdict_monitor *monitor, const plan_gap *gap)
-{
-    return step_of(verdict_call_at(monitor, gap->before), verdict_call_at(monitor, gap->at)) >= CLOCK_RESTARTED;
-}
-
-/* --- Late ------------------------------------------------------------------------------------------------------ */
-
-/* Those of one kind and party. */
-typedef struct {
-    verdict_shown shown;
-    const plan_gap *gap; /* the first, */
-    double usual;        /* and what it is later than */
-} late_ones;
-
-/* Whatever came of it: nowhere in the gap did the client let so many seconds go by without asking. */
-static bool asked_in_time(const plan *p, const plan_gap *gap, double most)
-{
-    double newest = verdict_call_at(p->monitor, gap->before)->asked, last = verdict_call_at(p->monitor, gap->at)->asked;
-    size_t i = 0;
-
-    for (size_t step = (size_t)1 << 31; step > 0; step /= 2) {
-        i += i + step <= p->num_asked && p->asked[i + step - 1] < newest ? step : 0;
-    }
-    for (; i < p->num_asked && newest < last; newest = p->asked[i++]) {
-        if (p->asked[i] - newest > most) {
-            return false;
-        }
-    }
-    return newest > 0;
-}
-
-/* What the gap is later than; 0: it is not late. `is_answer`: since an answer was. */
-static double later_than(const plan *p, unsigned number, bool *is_answer)
-{
-    const plan_gap *gap = &p->gaps[number];
-    bool is_second = p->pair > 0 && number > 0 && number < p->last_pair && !gap->is_excused && is_long(p, number - 1);
-    double before = gap->is_excused ? 0 : longest_beside(p, number, -1),
-           after = gap->is_excused ? 0 : longest_beside(p, number, 1);
-    bool has_changed = before > 0 && after > 0 && (before > VERDICT_ALIKE * after || after > VERDICT_ALIKE * before);
-    double usual = is_second ? p->pair : gap->is_excused ? p->middle : MAX(before, after);
-    double most = LATE * usual + (is_second ? ALIKE_SECONDS : 0), excess = gap->wait - gap->usual_wait;
-
-    *is_answer = excess >= (gap->gap - usual) / 2;
-    if (excess >= LONG_ANSWER) {
-        *is_answer = true;
-        return MAX(usual, gap->own);
-    }
-    if (usual <= 0 || gap->gap <= most || (!is_second && gap->gap <= VERDICT_ALIKE * p->middle) ||
-        (!*is_answer && is_in_time_there(p, gap, most))) {
-        return 0;
-    }
-    bool is_planned = gap->recurs || has_changed || before <= 0 || asked_in_time(p, gap, most);
-    return *is_answer || is_second || !is_planned ? usual : 0;
-}
-
-static void say_late(const plan *p, verdict_kind kind, verdict_party party, late_ones *late)
-{
-    wmem_allocator_t *pool = p->monitor->pool;
-    const plan_gap *gap = late->gap;
-    bool is_known = party != PARTY_UNKNOWN, is_answer = gap->wait - gap->usual_wait >= (gap->gap - late->usual) / 2;
-    bool by_wait = kind == VERDICT_ANSWERED_LATE && is_answer;
-    const char *after = verdict_seconds(pool, by_wait ? gap->wait : gap->gap);
-    const char *usual = verdict_seconds(pool, by_wait ? gap->usual_wait : late->usual);
-    const char *behind = wmem_strconcat(pool, by_wait ? "" : "a sample after ", after,
-                                        kind == VERDICT_RESENT ? NULL : " instead of ", usual, NULL);
-
-    verdict_find(p->monitor, kind, is_known ? party : PARTY_SERVER, &late->shown, "%s: since $T|, %s",
-                 kind == VERDICT_ASKED_LATE ? "$C asks $S late$N"
-                 : kind == VERDICT_ANSWERED_LATE
-                     ? is_known ? "$S answers $C late$N" : "$S (or the network to it) answers $C late$N"
-                 : kind == VERDICT_RESENT ? "The network between $C and $S loses or delays packets"
-                 : party == PARTY_CLIENT  ? "$C does not read what $S sends (window 0)$N"
-                                          : "$S does not read what $C sends (window 0)$N",
-                 behind);
-}
-
-static bool is_lossy(const plan *p, const plan_gap *gap)
-{
-    return verdict_fault_lost(p->monitor, gap->before, gap->at) != NULL;
-}
-
-/* That it is slow, began again, or is another machine, is said. */
-static bool is_told(const plan *p, const plan_gap *gap, double usual, bool is_answer)
-{
-    bool is_as_slow = gap->is_slow && (is_answer ? gap->wait <= SLOW * p->slow : gap->own <= LATE * usual);
-
-    return is_as_slow || has_new_clock(p->monitor, gap);
-}
-
-static void add_late(const plan *p, const plan_gap *gap, double usual, const verdict_blame *blame, late_ones *group)
-{
-    if (group->gap == NULL) {
-        group->shown.pool = p->monitor->pool;
-        group->gap = gap;
-        group->usual = usual;
-    }
-    verdict_show(&group->shown, blame->frame, blame->time);
-    if (blame->kind == VERDICT_RESENT) {
-        verdict_fault_all_resent(p->monitor, gap->before, gap->at, &group->shown);
-    }
-}
-
-/* True: some of it is what the capture lacks. */
-static bool find_late(plan *p)
-{
-    late_ones late[VERDICT_NUM_KINDS][PARTY_UNKNOWN + 1] = {{{.gap = NULL}}};
-    bool lacks_some = false, is_answer;
-
-    for (unsigned i = 0; i < p->count; i++) {
-        const plan_gap *gap = &p->gaps[i];
-        double usual = later_than(p, i, &is_answer);
-        lacks_some |= gap->gap > LATE * p->middle && is_lossy(p, gap);
-        bool is_late = usual > 0;
-        if (is_late && !is_told(p, gap, usual, is_answer)) {
-            verdict_blame blame = verdict_fault(p->monitor, gap->before, gap->at, is_answer);
-            is_late = blame.kind != VERDICT_LOST; /* else a sample may have been there */
-            lacks_some |= !is_late;
-            if (is_late && blame.kind != VERDICT_NUM_KINDS) {
-                add_late(p, gap, usual, &blame, &late[blame.kind][blame.party]);
-            }
-        }
-        p->asked_late += is_late && !is_answer;
-        p->answered_late += is_late && is_answer;
-    }
-    for (unsigned kind = 0; kind < VERDICT_NUM_KINDS; kind++) {
-        for (unsigned party = 0; party <= PARTY_UNKNOWN; party++) {
-            if (late[kind][party].gap) {
-                say_late(p, (verdict_kind)kind, (verdict_party)party, &late[kind][party]);
-            }
-        }
-    }
-    return lacks_some;
+    return gap->before->time_100ns > 0 && step_of(gap->before, gap->call) == CLOCK_GOES_ON && there > 0 &&
+           there <= most;
 }
 
 static void find_clocks(const verdict_monitor *monitor)
@@ -570,18 +455,264 @@ static void find_clocks(const verdict_monitor *monitor)
     }
 }
 
+/* --- Whose fault ----------------------------------------------------------------------------------------------- */
+
+/* Of what came late: what shows it, and when. */
+typedef struct {
+    verdict_kind kind; /* VERDICT_LOST: it may have been there in time; VERDICT_NUM_KINDS: another finding says it */
+    verdict_party party;
+    uint32_t frame;
+    double time;
+} blame;
+
+#define HAS(outcome) (1u << (outcome))
+
+/* The first call for data between the two that ended in one of these; NULL without one. */
+static const verdict_call *call_within(const plan_gap *gap, unsigned outcomes)
+{
+    for (const verdict_call *call = gap->before + 1; call < gap->call && call - gap->before < MOST_WITHIN; call++) {
+        if (call->asks && (outcomes & HAS(call->outcome))) {
+            return call;
+        }
+    }
+    return NULL;
+}
+
+/* What the capture lacks in it, which only a later packet may tell, and on another connection that the monitor uses in turn. */
+static const wire_event *lost_within(const plan *p, const plan_gap *gap)
+{
+    const verdict_call *call = gap->before - p->first > CALLS_BESIDE ? gap->before - CALLS_BESIDE : p->first;
+    const verdict_connection *looked_at = NULL;
+
+    for (; call < p->end && call - gap->call <= CALLS_BESIDE; looked_at = call++->connection) {
+        const wire_event *event = call->connection == looked_at ? NULL
+                                                                : verdict_wire_find(call->connection, WIRE_LOST, 0,
+                                                                                    end_of(gap->before), INFINITY);
+        if (event && event->since < gap->call->answered) {
+            return event;
+        }
+    }
+    return NULL;
+}
+
+/* Failed, brought no data, or was never answered: that is a finding of its own. */
+static bool is_said_already(const plan *p, const plan_gap *gap)
+{
+    double begin = end_of(gap->before), end = gap->call->answered;
+    const wire_event *ended = verdict_wire_find(gap->before->connection, WIRE_ENDED, 0, begin, end);
+
+    return call_within(gap, HAS(CALL_FAILED) | HAS(CALL_DAMAGED) | HAS(CALL_EMPTY) | HAS(CALL_NO_DATA)) ||
+           (call_within(gap, HAS(CALL_WAITS)) && verdict_wire_find(gap->call->connection, WIRE_CUT, 0, begin, end)) ||
+           (ended && !ended->by_client && verdict_has(p->monitor, VERDICT_BROKEN));
+}
+
+static blame blame_event(verdict_kind kind, verdict_party party, const wire_event *event)
+{
+    return (blame){kind, party, event->frame, event->time};
+}
+
+static blame blame_answer(const verdict_call *call)
+{
+    const wire_event *late = verdict_wire_find(call->connection, WIRE_ACKED_LATE, call->asked_frame, 0, INFINITY);
+    bool is_pending = verdict_wire_find(call->connection, WIRE_PENDING, call->asked_frame, 0, INFINITY) != NULL;
+    bool acks_alone = call->connection && call->connection->acks_alone;
+
+    return late && acks_alone && !is_pending
+               ? blame_event(VERDICT_RESENT, PARTY_NETWORK, late)
+               : (blame){VERDICT_ANSWERED_LATE, acks_alone || is_pending ? PARTY_SERVER : PARTY_UNKNOWN, call->frame,
+                         call->answered};
+}
+
+/* `is_answer`: it was asked for in time, and its answer is what took so long. */
+static blame whose_fault(const plan *p, const plan_gap *gap, bool is_answer)
+{
+    const verdict_call *call = gap->call, *waits = call_within(gap, HAS(CALL_WAITS));
+    const verdict_connection *connection = call->connection;
+    double begin = end_of(gap->before), end = call->answered;
+    const wire_event *lost = lost_within(p, gap);
+    const wire_event *zero = verdict_wire_find(connection, WIRE_ZERO_WINDOW, 0, begin, end);
+    const wire_event *resent = verdict_wire_find(connection, WIRE_RESENT, 0, begin, end);
+
+    if (is_said_already(p, gap)) {
+        return (blame){VERDICT_NUM_KINDS, PARTY_UNKNOWN, 0, 0};
+    }
+    if (gap->before->connection != connection && connection && connect_seconds(connection) > (end - begin) / 2) {
+        return (blame){VERDICT_RESENT, PARTY_NETWORK, verdict_wire_syn(connection, 1), connection->resent};
+    }
+    if (lost) {
+        return blame_event(VERDICT_LOST, PARTY_CAPTURE, lost);
+    }
+    if (zero) {
+        return blame_event(VERDICT_ZERO_WINDOW, zero->by_client ? PARTY_CLIENT : PARTY_SERVER, zero);
+    }
+    if (waits && (verdict_has(p->monitor, VERDICT_UNANSWERED) || verdict_has(p->monitor, VERDICT_BROKEN))) {
+        return (blame){VERDICT_NUM_KINDS, PARTY_UNKNOWN, 0, 0};
+    }
+    if (resent && (is_answer || waits || resent->time < call->asked)) {
+        return blame_event(VERDICT_RESENT, PARTY_NETWORK, resent);
+    }
+    if (waits) {
+        return (blame){VERDICT_ANSWERED_LATE, PARTY_UNKNOWN, waits->asked_frame, waits->asked};
+    }
+    return is_answer ? blame_answer(call)
+                     : (blame){VERDICT_ASKED_LATE, PARTY_CLIENT, call->asked_frame ? call->asked_frame : call->frame,
+                               call->asked > 0 ? call->asked : call->answered};
+}
+
+/* Adds the frames of all packets that were sent again, or acknowledged late. */
+static void show_all_resent(const plan_gap *gap, verdict_shown *shown)
+{
+    const verdict_connection *connection = gap->call->connection;
+    unsigned begin = connection ? verdict_wire_from(connection, end_of(gap->before), 0) : 0;
+    unsigned count = connection ? MIN(wmem_array_get_count(connection->events), begin + MOST_WITHIN) : 0;
+    bool is_new = connecting(gap->before, gap->call) > 0;
+
+    for (unsigned i = begin; i < count && verdict_wire_event(connection, i)->time <= gap->call->answered; i++) {
+        const wire_event *event = verdict_wire_event(connection, i);
+        if (event->kind == WIRE_RESENT || event->kind == WIRE_ACKED_LATE) {
+            verdict_show(shown, event->frame, event->time);
+        }
+    }
+    for (unsigned i = 1; is_new && i < wmem_array_get_count(connection->syns); i++) {
+        verdict_show(shown, verdict_wire_syn(connection, i), connection->resent);
+    }
+}
+
+/* --- Late ------------------------------------------------------------------------------------------------------ */
+
+/* Those of one kind and party. */
+typedef struct {
+    verdict_shown shown;
+    const plan_gap *gap; /* the first, */
+    double usual;        /* and what it is later than */
+} late_ones;
+
+/* Whatever came of it: nowhere in the gap did the client let so many seconds go by without asking. */
+static bool asked_in_time(const plan *p, const plan_gap *gap, double most)
+{
+    double newest = gap->before->asked, last = gap->call->asked;
+    size_t i = 0;
+
+    for (size_t step = (size_t)1 << 31; step > 0; step /= 2) {
+        i += i + step <= p->num_asked && p->asked[i + step - 1] < newest ? step : 0;
+    }
+    for (; i < p->num_asked && newest < last; newest = p->asked[i++]) {
+        if (p->asked[i] - newest > most) {
+            return false;
+        }
+    }
+    return newest > 0;
+}
+
+/* What the gap is later than; 0: it is not late. `is_answer`: since an answer was. */
+static double later_than(const plan *p, unsigned number, bool *is_answer)
+{
+    const plan_gap *gap = &p->gaps[number];
+    bool is_second = p->pair > 0 && number > 0 && number < p->last_pair && !gap->is_excused && is_long(p, number - 1);
+    double before = gap->is_excused ? 0 : longest_beside(p, number, -1),
+           after = gap->is_excused ? 0 : longest_beside(p, number, 1);
+    bool has_changed = before > 0 && after > 0 && (before > VERDICT_ALIKE * after || after > VERDICT_ALIKE * before);
+    double usual = is_second ? p->pair : gap->is_excused ? p->middle : MAX(before, after);
+    double most = LATE * usual + (is_second ? ALIKE_SECONDS : 0), excess = gap->wait - gap->usual_wait;
+
+    *is_answer = excess >= (gap->gap - usual) / 2;
+    if (excess >= LONG_ANSWER) {
+        *is_answer = true;
+        return MAX(usual, gap->own);
+    }
+    if (usual <= 0 || gap->gap <= most || (!is_second && gap->gap <= VERDICT_ALIKE * p->middle) ||
+        (!*is_answer && is_in_time_there(gap, most))) {
+        return 0;
+    }
+    bool is_planned = gap->recurs || has_changed || before <= 0 || asked_in_time(p, gap, most);
+    return *is_answer || is_second || !is_planned ? usual : 0;
+}
+
+static void say_late(const plan *p, verdict_kind kind, verdict_party party, late_ones *late)
+{
+    wmem_allocator_t *pool = p->monitor->pool;
+    const plan_gap *gap = late->gap;
+    bool is_known = party != PARTY_UNKNOWN, is_answer = gap->wait - gap->usual_wait >= (gap->gap - late->usual) / 2;
+    bool by_wait = kind == VERDICT_ANSWERED_LATE && is_answer;
+    const char *after = verdict_seconds(pool, by_wait ? gap->wait : gap->gap);
+    const char *usual = verdict_seconds(pool, by_wait ? gap->usual_wait : late->usual);
+    const char *behind = wmem_strconcat(pool, by_wait ? "" : "a sample after ", after,
+                                        kind == VERDICT_RESENT ? NULL : " instead of ", usual, NULL);
+
+    verdict_find(p->monitor, kind, is_known ? party : PARTY_SERVER, &late->shown, "%s: since $T|, %s",
+                 kind == VERDICT_ASKED_LATE ? "$C asks $S late$N"
+                 : kind == VERDICT_ANSWERED_LATE
+                     ? is_known ? "$S answers $C late$N" : "$S (or the network to it) answers $C late$N"
+                 : kind == VERDICT_RESENT ? "The network between $C and $S loses or delays packets"
+                 : party == PARTY_CLIENT  ? "$C does not read what $S sends (window 0)$N"
+                                          : "$S does not read what $C sends (window 0)$N",
+                 behind);
+}
+
+/* That it is slow, began again, or is another machine, is said. */
+static bool is_told(const plan *p, const plan_gap *gap, double usual, bool is_answer)
+{
+    bool is_as_slow = gap->is_slow && (is_answer ? gap->wait <= SLOW * p->slow : gap->own <= LATE * usual);
+
+    return is_as_slow || step_of(gap->before, gap->call) >= CLOCK_RESTARTED;
+}
+
+static void add_late(const plan *p, const plan_gap *gap, double usual, const blame *b, late_ones *group)
+{
+    if (group->gap == NULL) {
+        *group = (late_ones){{.pool = p->monitor->pool}, gap, usual};
+    }
+    verdict_show(&group->shown, b->frame, b->time);
+    if (b->kind == VERDICT_RESENT) {
+        show_all_resent(gap, &group->shown);
+    }
+}
+
+/* True: some of it is what the capture lacks. */
+static bool find_late(plan *p)
+{
+    late_ones late[VERDICT_NUM_KINDS][PARTY_UNKNOWN + 1] = {{{.gap = NULL}}};
+    double *numbers = p->monitor->figures.numbers;
+    bool lacks_some = false, is_answer;
+
+    for (unsigned i = 0; i < p->count; i++) {
+        const plan_gap *gap = &p->gaps[i];
+        double usual = later_than(p, i, &is_answer);
+        lacks_some |= gap->gap > LATE * p->middle && lost_within(p, gap);
+        bool is_late = usual > 0;
+        if (is_late && !is_told(p, gap, usual, is_answer)) {
+            blame b = whose_fault(p, gap, is_answer);
+            is_late = b.kind != VERDICT_LOST; /* else a sample may have been there */
+            lacks_some |= !is_late;
+            if (is_late && b.kind != VERDICT_NUM_KINDS) {
+                add_late(p, gap, usual, &b, &late[b.kind][b.party]);
+            }
+        }
+        numbers[is_answer ? FIGURE_LATE_ANSWERED : FIGURE_LATE_ASKED] += is_late;
+    }
+    for (unsigned kind = 0; kind < VERDICT_NUM_KINDS; kind++) {
+        for (unsigned party = 0; party <= PARTY_UNKNOWN; party++) {
+            if (late[kind][party].gap) {
+                say_late(p, (verdict_kind)kind, (verdict_party)party, &late[kind][party]);
+            }
+        }
+    }
+    return lacks_some;
+}
+
 void verdict_plan_find(verdict_monitor *monitor)
 {
-    plan p;
+    plan p = {.monitor = monitor, .asked = g_new(double, monitor->calls->len + 1)};
 
-    learn(&p, monitor);
+    p.first = verdict_call_at(monitor, 0);
+    p.end = p.first + monitor->calls->len;
+    learn(&p);
+    verdict_calls_find(monitor, p.usual);
     find_slow(&p);
     verdict_capture_find(monitor, find_late(&p));
     if (!verdict_first_talk(monitor)->is_sealed) {
         find_clocks(monitor);
     }
-    monitor->figures.numbers[FIGURE_LATE_ASKED] = p.asked_late;
-    monitor->figures.numbers[FIGURE_LATE_ANSWERED] = p.answered_late;
     g_free(p.gaps);
     g_free(p.asked);
 }

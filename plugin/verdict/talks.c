@@ -609,7 +609,6 @@ void verdict_judge(verdict *v)
     join_talks(v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
-        verdict_calls_find(monitor);
         verdict_plan_find(monitor);
         verdict_books_find(monitor);
     }

@@ -10,7 +10,6 @@
  */
 #pragma once
 
-#include "verdict/figures.h"
 #include "verdict/wire.h"
 
 #include "taps/left-out.h"
@@ -107,6 +106,40 @@ typedef struct {
     book books[NUM_BOOKS];
 } verdict_talk;
 
+/* The figures of a monitor: one list, of which `-z pcq,queries`, the sentences and JSON are made.
+ * X(FIGURE, name in JSON, title, type as taps/table.h has it, format). A text is NULL, and a number NAN, where there is none. */
+#define FIGURES(X) \
+    X(HANDLE, "handle", "Handle", TABLE_ITEM_STRING, NULL) \
+    X(SAMPLES, "samples", "Samples", TABLE_ITEM_UINT, "%u") \
+    X(INTERVAL, "interval", "Interval (s)", TABLE_ITEM_FLOAT, "%.6f") \
+    X(JITTER, "jitter", "Jitter (s)", TABLE_ITEM_FLOAT, "%.6f") \
+    X(LONGEST, "longest", "Longest (s)", TABLE_ITEM_FLOAT, "%.6f") \
+    X(LATE_ASKED, "late_asked", "Late asked", TABLE_ITEM_UINT, "%u") \
+    X(LATE_ANSWERED, "late_answered", "Late answered", TABLE_ITEM_UINT, "%u") \
+    X(RESPONSE, "response", "Response (s)", TABLE_ITEM_FLOAT, "%.6f") \
+    X(SLOWEST, "slowest", "Slowest (s)", TABLE_ITEM_FLOAT, "%.6f") \
+    X(SLOWEST_FRAME, "slowest_frame", "Slowest frame", TABLE_ITEM_FLOAT, "%.0f") \
+    X(SIZE, "bytes_per_sample", "Bytes/sample", TABLE_ITEM_FLOAT, "%.0f") \
+    X(COUNTERS, "counters", "Counters", TABLE_ITEM_FLOAT, "%.0f") \
+    X(REFUSED, "refused", "Refused", TABLE_ITEM_FLOAT, "%.0f") \
+    X(FAILED, "failed_blocks", "Failed blocks", TABLE_ITEM_FLOAT, "%.0f") \
+    X(CLOCK, "server_clock", "Server clock (s)", TABLE_ITEM_FLOAT, "%+.3f") \
+    X(CLIENT, "client", "Client", TABLE_ITEM_STRING, NULL) \
+    X(SERVER, "server", "Server", TABLE_ITEM_STRING, NULL) \
+    X(OPENED, "opened", "Opened", TABLE_ITEM_STRING, NULL) \
+    X(CLOSED, "closed", "Closed", TABLE_ITEM_STRING, NULL) \
+    X(ACCOUNT, "account", "Account", TABLE_ITEM_STRING, NULL) \
+    X(PROBES, "size_probes", "Size probes", TABLE_ITEM_FLOAT, "%.0f") \
+    X(NO_DATA, "no_data", "No data", TABLE_ITEM_FLOAT, "%.0f")
+
+#define FIGURE_NUMBER(figure, ...) FIGURE_##figure,
+enum { FIGURES(FIGURE_NUMBER) NUM_FIGURES };
+
+typedef struct {
+    double numbers[NUM_FIGURES];
+    const char *texts[NUM_FIGURES];
+} figure_values;
+
 typedef struct {
     wmem_allocator_t *pool; /* what is said of it, until the next judgement */
     GPtrArray *talks;       /* verdict_talk; empty for a pair that made no call */
@@ -195,16 +228,14 @@ void verdict_books_count(verdict_talk *talk, packet_info *pinfo, const tapped_ca
 /* Adds a finding for each book that has something, unless another finding says it. */
 void verdict_books_find(const verdict_monitor *monitor);
 
-/* calls.c: what came of the calls, and how the talk ended. */
-void verdict_calls_find(const verdict_monitor *monitor);
-
-/* plan.c: when the client asks, and what came late; fault.c: whose fault. */
+/* plan.c: when the client asks, what came late and whose fault it is; and with that what calls.c finds. */
 void verdict_plan_find(verdict_monitor *monitor);
 
-/* Seconds: the longest time between two samples that is usual; 0: there is no plan. */
-double verdict_plan_usual(const verdict_monitor *monitor);
+/* calls.c: what came of the calls, and how the talk ended. `usual`: seconds, the longest time between two samples that is usual; 0: there
+ * is no plan. */
+void verdict_calls_find(const verdict_monitor *monitor, double usual);
 
-/* capture.c: `lacks_some`: a sample may have been there. */
+/* What the capture lacks of them. `lacks_some`: a sample may have been there. */
 void verdict_capture_find(const verdict_monitor *monitor, bool lacks_some);
 
 /* figures.c: seconds between two samples by the server's clock, 0: its clocks contradict each other. */

@@ -71,6 +71,9 @@ enum { PORT_MAPPER = 135, PORT_NETBIOS = 139, PORT_SMB = 445 };
 #define MOST_WAITING 4096
 #define MOST_EVENTS 100000
 
+/* Events that are looked at for one question. */
+#define MOST_LOOKED_AT 1000
+
 /* Newest events of a connection among which that is looked for which a packet makes good. */
 #define MOST_HOLES 64
 
@@ -164,6 +167,32 @@ static void add(verdict_connection *connection, wire_event event)
     if (wmem_array_get_count(connection->events) < MOST_EVENTS) {
         wmem_array_append_one(connection->events, event);
     }
+}
+
+unsigned verdict_wire_from(const verdict_connection *connection, double begin, uint32_t frame)
+{
+    unsigned first = 0, count = wmem_array_get_count(connection->events);
+
+    for (unsigned step = 1U << 30; step > 0; step /= 2) {
+        const wire_event *event = first + step <= count ? verdict_wire_event(connection, first + step - 1) : NULL;
+        first += event && (event->time < begin || event->frame < frame) ? step : 0;
+    }
+    return first;
+}
+
+const wire_event *verdict_wire_find(const verdict_connection *connection, wire_kind kind, uint32_t about, double begin,
+                                    double end)
+{
+    unsigned first = connection ? verdict_wire_from(connection, begin, about) : 0;
+    unsigned count = connection ? MIN(wmem_array_get_count(connection->events), first + MOST_LOOKED_AT) : 0;
+
+    for (unsigned i = first; i < count && verdict_wire_event(connection, i)->time <= end; i++) {
+        const wire_event *event = verdict_wire_event(connection, i);
+        if (event->kind == kind && (about == 0 || event->about == about)) {
+            return event;
+        }
+    }
+    return NULL;
 }
 
 static wire_event event_of(const packet *p, wire_kind kind)

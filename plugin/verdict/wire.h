@@ -91,6 +91,13 @@ static inline uint32_t verdict_wire_syn(const verdict_connection *connection, un
 /* Whose a call's packet is; `from_client`: it is a request. NULL: it does not go through TCP. */
 verdict_connection *verdict_wire_connection(packet_info *pinfo, bool from_client);
 
+/* The first event that is not before a moment (seconds of the capture), or a frame: they are in the order of both. */
+unsigned verdict_wire_from(const verdict_connection *connection, double begin, uint32_t frame);
+
+/* The first of a kind between two moments; `about`: and about this frame, 0: any. NULL: there is none. */
+const wire_event *verdict_wire_find(const verdict_connection *connection, wire_kind kind, uint32_t about, double begin,
+                                    double end);
+
 /* Watches connections from now on, for a statistic that begins before the first packet. `forget` is called before connections are freed:
  * it drops all pointers to them. */
 void verdict_wire_watch(void (*forget)(void));
