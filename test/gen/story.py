@@ -17,6 +17,7 @@ from .server import Model, Query
 from .stubs import DATA, INFO, OPEN, REG_INFO, VALIDATE
 
 EPOCH = 116444736000000000      # 1 January 1970 as FILETIME
+ROOM, ALL = 1 << 16, range(1000)        # of an answer; whichever call it is
 
 
 class Times:
@@ -193,6 +194,16 @@ def multiple(name, *counters, instances=('a', 'b')):
         rows = instances(at.number) if callable(instances) else instances
         return [Instance(i, x, i) if isinstance(x, str) else Instance(*x) for i, x in enumerate(rows)]
     return Counterset(name, MULTIPLE, list(counters), now)
+
+
+def memory():
+    return single('Memory', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Available MBytes', lambda at, k: 1000 + at.number),
+                  counter(2, 'PERF_COUNTER_BULK_COUNT', 'Pages/sec', lambda at, k: 4000 * at.number))
+
+
+def processors(instances=('a', 'b')):
+    return multiple('Processor', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Speed', lambda at, k: 2000),
+                    counter(2, 'PERF_COUNTER_BULK_COUNT', 'Work', lambda at, k: 1000 * at.number), instances=instances)
 
 
 def frames_of(scene, opnum, kind, where=lambda m: True):

@@ -13,10 +13,9 @@ from gen.hkpd_scene import Talk
 from gen.hkpd_stubs import OPEN_DATA, open_root
 from gen.pcap import Capture
 from gen.scene import Scene, smb_line, tcp_line
-from gen.story import Server, ask, counter, learn, run, single, story
+from gen.story import ALL, Server, ask, counter, learn, run, single, story
 from gen.stubs import CLOSE, DATA, OPEN, VALIDATE
 from gen.stubs import request as stub_of_request
-from gen.troubles import ALL
 from series import table
 
 DENIED, NO_HANDLE, UNKNOWN = 5, 0x1c00001a, 0x1c010003

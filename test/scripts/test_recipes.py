@@ -11,9 +11,9 @@ import pytest
 
 from conftest import TOP, TSHARK
 from gen.stubs import REG_INFO
-from gen.story import Server, answers, ask, counter, learn, multiple, run, story
-from gen.troubles import monitor
+from gen.story import Server, ask, counter, learn, multiple, run, story
 from test_docs import KEYS, PCAPS
+from world import World, bad, captured, pause, tale
 
 NTLM = ('smb3-ntlm', 'tcp-ntlm')
 
@@ -117,7 +117,7 @@ def test_captures_that_are_not_healthy(shell):
     command, = recipe('Captures that are not healthy')
     (shell.folder / 'captures').mkdir()
     (shell.folder / 'captures' / 'refused.pcap').symlink_to(PCAPS / 'smb3-ntlm.pcap')
-    monitor().write(shell.folder / 'captures' / 'well.pcap')
+    captured(shell.folder / 'captures' / 'well.pcap', 8)
     out = shell(command.replace('ntlmssp.nt_password:PASSWORD', 'ntlmssp.nt_password:Lab-Passw0rd'))
     assert out == 'False captures/refused.pcap\n'
 
@@ -216,11 +216,12 @@ def test_two_days_with_zeros_and_refusals(shell):
 def test_late_samples(shell, tmp_path):
     """A client that asks each second, and once four seconds late."""
     table, frames = recipe('Late samples')
-    scene = monitor(pauses={4: 5})
-    path = scene.write(tmp_path / 'a.pcap')
+    world = World()
+    tale(5, pause(4), bad(), 2)(world)
+    path = world.capture.write(tmp_path / 'a.pcap')
     assert 'Interval (s)' in shell(table.replace('FILE', shlex.quote(path)))
     row, = [line.split('\t') for line in shell(frames.replace('FILE', shlex.quote(path))).splitlines()]
-    assert int(row[0]) == answers(scene)[5][0] and row[1].startswith('5.002') and row[2].startswith('Asked late')
+    assert int(row[0]) in world.since and float(row[1]) == 5 and row[2].startswith('Asked late')
 
 
 # --- live ------------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from conftest import TOP
 
 SCRIPTS = sorted(p for p in (TOP / 'script').rglob('*') if os.access(p, os.X_OK) and p.is_file())
 PCAPS = TOP / 'test' / 'pcaps'
+NTLM = PCAPS / 'tcp-ntlm.pcap'
 PASSWORD = ['-o', 'ntlmssp.nt_password:Lab-Passw0rd']
 
 
@@ -80,18 +81,12 @@ def tree(tmp_path_factory):
 
 
 @pytest.mark.parametrize('script', SCRIPTS, ids=[s.name for s in SCRIPTS])
-@pytest.mark.parametrize('option', ['--help', '-h'])
-def test_help(script, option):
-    """Each says how it is called and what it does, and does nothing."""
-    status, out, err = run(script, option, path='/nowhere')
+def test_help(script):
+    """Each says how it is called and what it does, and does nothing; CONTRIBUTING.md says when to run it."""
+    status, out, err = run(script, '--help', path='/nowhere')
     assert status == 0 and err == '' and out.startswith(str(script.relative_to(TOP))) and len(out) > 40
-
-
-@pytest.mark.parametrize('script', SCRIPTS, ids=[s.name for s in SCRIPTS])
-def test_when_to_run_it_is_said(script):
-    """CONTRIBUTING.md has each, and no other."""
-    page = (TOP / 'CONTRIBUTING.md').read_text()
-    assert re.search(r'`(script/(dev/)?)?%s\b' % script.name, page)
+    assert run(script, '-h', path='/nowhere') == (status, out, err)
+    assert re.search(r'`(script/(dev/)?)?%s\b' % script.name, (TOP / 'CONTRIBUTING.md').read_text())
 
 
 def test_no_page_names_a_script_that_is_none():
@@ -123,44 +118,32 @@ def bootstrap(env, *groups):
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
-def test_what_is_installed_is_said(bare):
-    """How many packages with what they need, how many megabytes, and how long it takes."""
-    apt = 'case "$*" in *--print-uris*) for i in 1 2 3; do echo "\'http://x\' p_$i.deb 9000000 SHA256:0"; done;; esac'
-    status, _, err = bootstrap(bare(apt_get=apt, **NOTHING_INSTALLED))
-    assert status == 0
-    assert 'installing 3 packages, 28 MB to fetch: minutes' in err and 'cmake' in err and 'tshark' in err
+APT = 'case "$*" in *--print-uris*) now=--print-uris;; *update*) now=update;; *) now=install;; esac\n'
+FAILS = APT + 'if [ $now = %s ]; then echo "E: broken" >&2; exit 100; fi'
+SIZES = 'case "$*" in *--print-uris*) for i in 1 2 3; do echo "\'http://x\' p_$i.deb 9000000 SHA256:0"; done;; esac'
+REFUSED = 'echo "sudo: you are not in the sudoers file" >&2; exit 1'
+
+
+@pytest.mark.parametrize('programs, status, said, last', [
+    # How many packages with what they need, how many megabytes, and how long it takes
+    (dict(NOTHING_INSTALLED, apt_get=SIZES), 0, ['installing 3 packages, 28 MB to fetch: minutes', 'cmake', 'tshark'], []),
+    # apt's own words first, then one sentence
+    (dict(NOTHING_INSTALLED, apt_get=FAILS % 'update'), 1, ['E: broken'], ['update failed', 'network']),
+    (dict(NOTHING_INSTALLED, apt_get=FAILS % '--print-uris'), 1, ['E: broken'], ['cannot install', 'cmake']),
+    (dict(NOTHING_INSTALLED, apt_get=FAILS % 'install'), 1, ['E: broken'], ['install failed', 'cmake']),
+    # a sudo that does not let one is what is said, with what somebody else may run; nothing is said of a network
+    (dict(NOTHING_INSTALLED, apt_get='exit 0', sudo=REFUSED), 1, ['not in the sudoers file'], ['apt-get install', 'libwireshark-dev']),
+    # no apt: what to install, by the names of the usual systems, and the plain commands
+    ({}, 1, ["Missing, by Debian's names: gcc", 'dnf install', 'pacman -S', 'brew install', 'cmake -S . -B build', 'ninja -C build'], []),
+], ids=['installs', 'update', 'uris', 'install', 'sudo', 'another system'])
+def test_what_is_installed_or_cannot_be_is_said(bare, programs, status, said, last):
+    got, out, err = bootstrap(bare(**programs))
+    assert (got, out) == (status, '') and all(w in err for w in said) and all(w in err.splitlines()[-1] for w in last), err
+    assert 'network' in last or 'network' not in err
 
 
 def test_all_there_is_silent(fakes):
-    status, out, err = run(TOP / 'script' / 'dev' / 'bootstrap', path=fakes(dpkg_query=INSTALLED, apt_get='exit 9'))
-    assert (status, out, err) == (0, '', '')
-
-
-@pytest.mark.parametrize('when, words', [('update', ['update failed', 'network']), ('--print-uris', ['cannot install', 'cmake']),
-                                         ('install', ['install failed', 'cmake'])])
-def test_apt_fails(bare, when, words):
-    """Its own words first, then one sentence and exit status 1."""
-    apt = 'case "$*" in *--print-uris*) now=--print-uris;; *update*) now=update;; *) now=install;; esac\n' \
-          'if [ $now = %s ]; then echo "E: broken" >&2; exit 100; fi' % when
-    status, _, err = bootstrap(bare(apt_get=apt, **NOTHING_INSTALLED))
-    assert status == 1 and 'E: broken' in err
-    assert all(w in err.splitlines()[-1] for w in words), err
-
-
-def test_sudo_that_does_not_let_one(bare):
-    """Is what is said, with what somebody else may run; nothing is said of a network."""
-    programs = dict(NOTHING_INSTALLED, sudo='echo "sudo: you are not in the sudoers file" >&2; exit 1')
-    status, out, err = bootstrap(bare(apt_get='exit 0', **programs))
-    assert (status, out) == (1, '') and 'not in the sudoers file' in err and 'network' not in err
-    assert 'apt-get install' in err.splitlines()[-1] and 'libwireshark-dev' in err.splitlines()[-1]
-
-
-def test_another_system(bare):
-    """No apt: what to install, by the names of the usual systems, and the plain commands."""
-    status, out, err = bootstrap(bare())
-    assert (status, out) == (1, '')
-    assert 'Missing, by Debian\'s names: gcc' in err and 'cmake' in err.splitlines()[0]
-    assert all(words in err for words in ('dnf install', 'pacman -S', 'brew install', 'cmake -S . -B build', 'ninja -C build'))
+    assert run(TOP / 'script' / 'dev' / 'bootstrap', path=fakes(dpkg_query=INSTALLED, apt_get='exit 9')) == (0, '', '')
 
 
 def test_tools_of_another_system_do(bare, tmp_path):
@@ -191,7 +174,6 @@ def test_no_chart_library(fakes, tmp_path, npm):
                          path=fakes(cmake='exit 0', ninja='exit 0', dpkg_query=INSTALLED, npm=npm))
     assert status == 0 and 'going on without the report' in err and not library.exists()
     assert list((tmp_path / 'pcq-kept').iterdir()) == []
-
 
 
 @pytest.mark.parametrize('tool, text, words', [
@@ -242,12 +224,12 @@ def test_a_path_with_spaces_and_cdpath(fakes, tmp_path):
 
 def test_formatting_in_a_path_with_spaces(fakes, tmp_path):
     top = tmp_path / "a folder's"
-    for folder in ('plugin', 'test/unit', 'test/fuzz', 'test/lib'):
-        (top / folder).mkdir(parents=True)
-        (top / folder / ('forks.c' if folder == 'test/lib' else 'a.c')).touch()
     shutil.copytree(TOP / 'script', top / 'script')
-    programs = dict(dpkg_query=INSTALLED, clang_format_16='[ "$1" = -i ] && shift && for f; do [ -f "$f" ] && echo "$f"; done')
-    status, out, err = run(top / 'script' / 'dev' / 'format', path=fakes(**programs))
+    for name in 'plugin/a.c', 'test/unit/a.c', 'test/fuzz/a.c', 'test/lib/forks.c':
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).touch()
+    clang = '[ "$1" = -i ] && shift && for f; do [ -f "$f" ] && echo "$f"; done'
+    status, out, err = run(top / 'script' / 'dev' / 'format', path=fakes(dpkg_query=INSTALLED, clang_format_16=clang))
     assert (status, err, len(out.splitlines())) == (0, '', 4)
 
 
@@ -322,22 +304,18 @@ def test_the_bundled_capture(fakes):
     assert 'the last answer of QueryCounterData' in out and 'Processor Information' in out.split('the last answer')[1]
 
 
-def test_a_capture_with_its_key(fakes):
-    status, out, err = dissect(fakes, PCAPS / 'tcp-ntlm.pcap', *PASSWORD, '-Y', 'pcq')
-    assert status == 0 and len(out.splitlines()) > 50 and err == ''
+CIFS = 'the keytab is for: cifs/labdc.lab.test@LAB.TEST'
 
 
 @pytest.mark.parametrize('name, args, words', [
     ('smb3-ntlm', [], ['116 calls could not be opened', 'NTLM', 'ntlmssp.nt_password:PASSWORD', 'docs/decryption.md',
                        'the password is that of: LAB\\Administrator\n']),
     ('smb3-ntlm', ['-o', 'ntlmssp.nt_password:x'], ['could not be opened', 'does not fit', 'docs/decryption.md']),
-    ('tcp-kerberos', [], ['could not be opened', 'Kerberos', 'kerberos.file:KEYTAB']),
-    ('smb3-kerberos', [], ['the keytab is for: cifs/labdc.lab.test@LAB.TEST (key version 1, encryption type 18), host/labdc.lab.test@LAB.TEST (']),
-    ('smb3-kerberos', ['-K', PCAPS / 'tcp-kerberos.keytab'], ['104 calls could not be opened', 'does not fit', 'the keytab is for: cifs/']),
-    ('smb3-encrypted-kerberos', [], ['125 packets are encrypted by SMB3', 'the keytab is for: cifs/labdc.lab.test@LAB.TEST']),
-    ('smb3-encrypted', [], ['encrypted by SMB3', 'smb2_seskey_list', 'docs/decryption.md', 'LAB\\Administrator',
-                            '-o ntlmssp.nt_password:PASSWORD']),
-    ('smb3-encrypted-kerberos', [], ['-o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB'])])
+    ('smb3-kerberos', [], ['could not be opened', 'Kerberos', 'kerberos.file:KEYTAB',
+                           CIFS + ' (key version 1, encryption type 18), host/labdc.lab.test@LAB.TEST (']),
+    ('smb3-kerberos', ['-K', PCAPS / 'tcp-kerberos.keytab'], ['104 calls could not be opened', 'does not fit', CIFS]),
+    ('smb3-encrypted-kerberos', [], ['125 packets are encrypted by SMB3', CIFS, '-o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB']),
+    ('smb3-encrypted', [], ['encrypted by SMB3', 'smb2_seskey_list', 'docs/decryption.md', 'LAB\\Administrator', '-o ntlmssp.nt_password:PASSWORD'])])
 def test_what_could_not_be_opened_is_said(fakes, name, args, words):
     status, _, err = dissect(fakes, PCAPS / (name + '.pcap'), '-q', *args)
     assert status == 0 and all(w in err for w in words), err
@@ -357,16 +335,6 @@ def test_what_is_decoded_as_something_else(fakes):
     """-d has an argument, which counts when what could not be opened is counted."""
     status, _, err = dissect(fakes, NTLM, '-q', '-d', 'tcp.port==49671,http')
     assert status == 0 and 'could not be opened' not in err
-
-
-def test_a_capture_of_something_else(fakes, tmp_path):
-    empty = tmp_path / 'empty.pcap'
-    empty.write_bytes((PCAPS / 'tcp-ntlm.pcap').read_bytes()[:24])
-    status, _, err = dissect(fakes, empty, '-q')
-    assert status == 0 and 'no call of PerflibV2 or HKEY_PERFORMANCE_DATA' in err
-
-
-NTLM = PCAPS / 'tcp-ntlm.pcap'
 
 
 @pytest.mark.parametrize('args, words', [
@@ -399,9 +367,8 @@ def test_a_capture_that_may_not_be_read(fakes, tmp_path):
     assert dissect(fakes, capture)[::2] == (1, 'dissect: not allowed to read %s\n' % capture)
 
 
-@pytest.mark.parametrize('options, calls_alone', [([], True), (['-n'], True), (['-t', 'u'], True), (['-zpcq,queries'], True),
-                                                  (['-Y', 'frame'], False), (['-Yframe'], False), (['-2', '-Rframe'], False),
-                                                  (['frame'], False),
+@pytest.mark.parametrize('options, calls_alone', [([], True), (['-nt', 'u', '-zpcq,queries'], True), (['-Y', 'frame'], False),
+                                                  (['-Yframe'], False), (['-2', '-Rframe'], False), (['frame'], False),
                                                   (['-nT', 'fields', '-e', 'frame.number'], False)], ids=str)
 def test_the_conversation_is_shown(fakes, options, calls_alone):
     """The calls, not TCP, unless the options ask for something else."""
@@ -413,14 +380,8 @@ def test_the_conversation_is_shown(fakes, options, calls_alone):
     assert ('# what is wrong, worst first; ' in out) == calls_alone == ('4 samples, each 1.005 s, none late' in out or '4 samples, each 1.005 s, sealed' in out)
 
 
-def test_all_packets_are_written(fakes, tmp_path):
-    assert dissect(fakes, NTLM, '-w', 'out.pcap', *PASSWORD, cwd=tmp_path)[::2] == (0, '')
-    status, out, _ = dissect(fakes, tmp_path / 'out.pcap', '-T', 'fields', '-e', 'tcp.flags.syn', *PASSWORD)
-    assert status == 0 and set(out.split()) in ({'1', '0'}, {'True', 'False'})
-
-
 def test_what_was_cut_short(fakes, tmp_path):
-    """tshark's own word, and what the rest holds; not that there would be nothing."""
+    """tshark's own word, and what the rest holds; not that there would be nothing. A whole one of something else has no call."""
     cut = tmp_path / 'cut.pcap'
     cut.write_bytes(NTLM.read_bytes()[:20000])
     status, _, err = dissect(fakes, cut)
@@ -428,61 +389,70 @@ def test_what_was_cut_short(fakes, tmp_path):
     cut.write_bytes(NTLM.read_bytes()[:100])
     status, _, err = dissect(fakes, cut)
     assert status != 0 and len(err.splitlines()) == 1 and 'cut short' in err
-
-
-def test_an_output_that_cannot_be_written(fakes):
-    status, _, err = dissect(fakes, PCAPS / 'tcp-ntlm.pcap', *PASSWORD, '-q', '-z', 'pcq,names,/nowhere/names')
-    assert status == 1 and '/nowhere' in err and 'dissect: ' not in err
+    cut.write_bytes(NTLM.read_bytes()[:24])
+    status, _, err = dissect(fakes, cut, '-q')
+    assert status == 0 and 'no call of PerflibV2 or HKEY_PERFORMANCE_DATA' in err
 
 
 def test_outputs_arrive(fakes, tmp_path):
-    status, _, err = dissect(fakes, PCAPS / 'tcp-ntlm.pcap', *PASSWORD, '-q', '-z', 'pcq,names,names', '-w', 'out.pcap', cwd=tmp_path)
-    assert status == 0 and err == ''
+    """Or it is said that they cannot."""
+    status, _, err = dissect(fakes, NTLM, *PASSWORD, '-q', '-z', 'pcq,names,names', '-w', 'out.pcap', cwd=tmp_path)
+    assert (status, err) == (0, '')
     assert (tmp_path / 'names').read_text().startswith('# pcq names 1\n') and (tmp_path / 'out.pcap').stat().st_size > 24
+    status, out, _ = dissect(fakes, tmp_path / 'out.pcap', '-T', 'fields', '-e', 'tcp.flags.syn', *PASSWORD)
+    assert status == 0 and set(out.split()) in ({'1', '0'}, {'True', 'False'})      # all packets are written
+    status, _, err = dissect(fakes, NTLM, *PASSWORD, '-q', '-z', 'pcq,names,/nowhere/names')
+    assert status == 1 and '/nowhere' in err and 'dissect: ' not in err
 
 
 # --- docs/install.md's own lines ---------------------------------------------------------------------------------------
 
 
-def test_the_plain_commands(tree, fakes, tmp_path):
-    """Those of docs/install.md for whoever has no apt, in a copy of the tree."""
-    page = (TOP / 'docs' / 'install.md').read_text()
+@pytest.fixture(scope='module')
+def built(tree, tmp_path_factory):
+    """(a tree that the commands of docs/install.md for whoever has no apt have built, where it was installed)"""
+    page, home = (TOP / 'docs' / 'install.md').read_text(), tmp_path_factory.mktemp('home')
     for command in ('cmake -S . -B build -G Ninja', 'ninja -C build', 'WIRESHARK_PLUGIN_DIR=build/plugins tshark -G plugins',
                     'cmake --install build'):
         assert '    %s\n' % command in page
         # an unoptimized build takes a third of the time
-        env = dict(os.environ, DESTDIR=str(tmp_path), HOME=str(tmp_path), CMAKE_BUILD_TYPE='None', CFLAGS='-O0')
+        env = dict(os.environ, DESTDIR=str(home), HOME=str(home), CMAKE_BUILD_TYPE='None', CFLAGS='-O0')
         done = subprocess.run(['sh', '-c', command], cwd=tree, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert done.returncode == 0, done.stderr
-        if 'tshark' in command:
-            assert b'pcq.so' in done.stdout
-    assert list(tmp_path.glob('usr/**/plugins/*/epan/pcq.so'))
+        assert 'tshark' not in command or b'pcq.so' in done.stdout
+    return tree, home
 
 
-def test_the_profile_is_installed_and_removed(tree, fakes, tmp_path):
+def test_the_plain_commands(built):
+    assert list(built[1].glob('usr/**/plugins/*/epan/pcq.so'))
+
+
+def test_the_profile_is_installed_and_removed(built, fakes, tmp_path):
     """Beside the plugin; one that the user has changed stays, whatever happens."""
-    fake = fakes(dpkg_query=INSTALLED)
+    tree, _ = built
+    # what is built need not be built again
+    fake = fakes(dpkg_query=INSTALLED, cmake='case "$1" in --install) exec %s "$@";; esac' % shutil.which('cmake'), ninja='exit 0')
     profile = tmp_path / '.config' / 'wireshark' / 'profiles' / 'Performance Counters'
     home = {'HOME': str(tmp_path), 'XDG_CONFIG_HOME': str(tmp_path / '.config')}
-    status, out, err = run(tree / 'script' / 'install', path=fake, **home)
+
+    def install(*args):
+        return run(tree / 'script' / 'install', *args, path=fake, **home)
+    status, out, err = install()
     assert status == 0 and str(profile) in out, err
     assert (profile / 'colorfilters').read_bytes() == (TOP / 'plugin/profile/Performance Counters/colorfilters').read_bytes()
     assert list(tmp_path.glob('.local/lib/wireshark/plugins/*/epan/pcq.so'))
-    # what is built need not be built again
-    fakes(cmake='case "$1" in --install) exec %s "$@";; esac' % shutil.which('cmake'), ninja='exit 0')
     (profile / 'recent').write_text('as Wireshark leaves it\n')
-    assert 'kept' not in run(tree / 'script' / 'install', path=fake, **home)[1]
+    assert 'kept' not in install()[1]
     (profile / 'preferences').write_text('mine\n')
-    assert 'kept' in run(tree / 'script' / 'install', path=fake, **home)[1]
-    assert 'kept' in run(tree / 'script' / 'install', '--remove', path=fake, **home)[1]
+    assert 'kept' in install()[1] and 'kept' in install('--remove')[1]
     mine = '#ntlmssp.nt_password: \nntlmssp.nt_password: Secret\n'
     (profile / 'preferences').write_text(mine)
     for args in (), ('--remove',):
-        out = run(tree / 'script' / 'install', *args, path=fake, **home)[1]
+        out = install(*args)[1]
         assert 'a password lies in %s, ' % (profile / 'preferences') in out and 'Secret' not in out
     assert (profile / 'preferences').read_text() == mine
     shutil.copy(TOP / 'plugin/profile/Performance Counters/preferences', profile)
-    assert run(tree / 'script' / 'install', '--remove', path=fake, **home)[0] == 0
+    assert install('--remove')[0] == 0
     assert not profile.exists() and not list(tmp_path.glob('.local/lib/wireshark/plugins/*/epan/pcq.so'))
 
 

@@ -11,13 +11,14 @@ from xml.etree import ElementTree
 import pytest
 
 from conftest import TOP
-from gen import troubles
 from gen.pcap import NDR, NDR64, WINREG, Capture, KerberosRpc, Rpc, SealedRpc
 from gen.scene import Line, Scene, tcp_line
 from gen.story import Server, ask, counter, learn, multiple
 from gen.stubs import DATA, INFO, request, response
+from gen.wires import RST
 from series import table
 from test_calls import without
+from world import captured, ends
 
 PCAPS = TOP / 'test' / 'pcaps'
 KEYS = {name: [k.format(pcaps=PCAPS) for k in keys] for name, keys in json.loads((PCAPS / 'keys.json').read_text()).items()}
@@ -613,7 +614,7 @@ def test_what_the_summary_says_of_failures(tshark, tmp_path):
 @pytest.mark.parametrize('closes', [False, True])
 def test_a_connection_that_breaks_off(tshark, tmp_path, closes):
     """While a query is open, as its sealed calls tell."""
-    path = troubles.broken_off(0x14, close=closes, protocol=SealedRpc).write(tmp_path / 'a.pcap')
+    path = captured(tmp_path / 'a.pcap', 5, lambda m: closes and m.close(ends=False), ends(RST), protocol=SealedRpc)
     monitor, = json.loads(tshark.run('-q', '-r', path, '-z', 'pcq,summary,json')[0])['monitors']
     assert monitor['samples'] == 5
     assert [(f['kind'], f['count']) for f in monitor['findings']] == ([] if closes else [('broken', 1)])

@@ -14,10 +14,9 @@ from gen.hkpd_block import Object
 from gen.hkpd_scene import Talk, begin_talk
 from gen.model import ENGLISH, TYPES
 from gen.pcap import SealedRpc
-from gen.scene import Scene, tcp_line
-from gen.story import NONE, Server, ask, learn, run, story
+from gen.scene import SECOND, Scene, tcp_line
+from gen.story import NONE, Server, ask, learn, memory, processors, run, story
 from gen.stubs import VALIDATE
-from gen.troubles import SECOND, memory, processors
 from series import long_rows, pdh_rows, table
 from test_overlap import Monitor
 

@@ -15,7 +15,7 @@ from collections import Counter as Tally
 import pytest
 
 from conftest import TSHARK
-from gen import buffers, client, hkpd_scene, hkpd_stubs, stubs, troubles
+from gen import buffers, hkpd_scene, hkpd_stubs, stubs
 from gen.pcap import Rpc, SignedRpc
 from gen.scene import Scene, tcp_line
 from gen.scenes import SCENES
@@ -23,6 +23,7 @@ from gen.server import Query
 from gen.story import Server, Times, answers, ask, begin, counter, frames_of, learn, multiple, run, seconds, single, story, unseen, whole_session
 from series import series, unit_of
 from series import table as lines_of
+from world import captured
 
 EPOCH = 116444736000000000      # 1 January 1970 as FILETIME
 
@@ -827,6 +828,6 @@ def test_calls_of_hkpd(tshark, tmp_path, passes):
 def test_a_query_that_was_closed_beside_the_filter(tshark, tmp_path, filter_):
     """The filter chooses the answers that count, as in docs/statistics.md's example. The query was closed, in the capture, and not left open, as -2
     says; Opened says where it was opened, which the filter leaves out as well."""
-    capture = troubles.monitor().write(tmp_path / 'scene.pcap')
+    capture = captured(tmp_path / 'scene.pcap', 8)
     row, = [r for r in lines_of(tshark, capture, 'pcq,queries,' + filter_) if r['Server'] is not None]
     assert row['Samples'] == '8' and row['Closed'].strip() != 'left open'

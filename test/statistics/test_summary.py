@@ -1,29 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`-z pcq,summary`: its first line names what is wrong with the monitoring, and who did it."""
 
-import contextlib
 import json
 import re
 
 import pytest
 
+from broken import BROKEN, and_then, snapped
 from conftest import TOP
-from gen import stubs, troubles
-from gen.client import SERVER, Fault
 from gen.hkpd_block import Counter as Number
 from gen.hkpd_block import Instance as Row
 from gen.hkpd_block import Object
 from gen.hkpd_scene import Talk
 from gen.model import TYPES
 from gen.pcap import Pipe, Rpc, Smb2, Tcp
-from gen.scene import Line, Scene, tcp_line
-from gen.story import NONE, Clock, Server, ask, begin, counter, learn, multiple, run, single, story
-from gen.stubs import DATA, ENUMERATE, INFO, OPEN, VALIDATE, request
-from gen.troubles import ROOM, SECOND, again, memory, monitor, poller, processors, samples, silent, until, without_calls
-from gen.troubles import without_samples
+from gen.scene import SECOND, Line, Scene, tcp_line
+from gen.story import ALL, NONE, ROOM, Clock, Server, ask, begin, counter, learn, memory, multiple, processors, run, single, story
+from gen.stubs import DATA
+from gen.wires import RST
 from series import table
 from test_calls import without
 from test_overlap import Call
+from well import WELL
+from world import World, attempt, ends, gone, lost, start, tale
 
 KEY = ('-o', 'ntlmssp.nt_password:Lab-Passw0rd')
 PCAPS = TOP / 'test' / 'pcaps'
@@ -31,12 +30,14 @@ PCAPS = TOP / 'test' / 'pcaps'
 
 @pytest.fixture
 def summary(tshark, tmp_path):
-    """summary(scene or path) -> (lines of the text, the JSON)"""
+    """summary(scene, its story or path) -> (lines of the text, the JSON)"""
     def get(what, *args):
-        capture = what if not isinstance(what, Scene) else what.write(tmp_path / 'scene.pcap')
-        text, _ = tshark.run('-q', '-r', capture, '-z', 'pcq,summary', *args)
-        out = tmp_path / 'summary.json'
-        tshark.run('-q', '-r', capture, '-z', 'pcq,summary,%s' % out, *args)
+        if callable(what):
+            world = World()
+            what(world)
+            what = world.scene
+        capture, out = what if not isinstance(what, Scene) else what.write(tmp_path / 'scene.pcap'), tmp_path / 'summary.json'
+        text, _ = tshark.run('-q', '-r', capture, '-z', 'pcq,summary', '-z', 'pcq,summary,%s' % out, *args)
         return text.splitlines(), json.loads(out.read_text('utf-8'))
     return get
 
@@ -83,9 +84,15 @@ def test_a_counter_that_began_again(summary):
     assert [f['kind'] for f in found['monitors'][0]['findings']] == ['reset']
 
 
+def without_info(m):
+    """Its two calls were not captured."""
+    m.open()
+    del m.world.capture.frames[-6:]
+
+
 def test_values_of_assumed_counters(summary):
     """Which block is whose only QueryCounterInfo says, and it was lost."""
-    lines, found = summary(monitor(wire=without_calls(INFO)))
+    lines, found = summary(tale(without_info, 8, sets=[memory()]))
     assert any('whose values of SRV01 to 192.0.2.10 are (assumed): since ' in line for line in lines)
     assert r'    16 in all, first \\SRV01\Memory\Available MBytes' in lines
     assert [f['count'] for f in found['monitors'][0]['findings'] if f['kind'] == 'assumed'] == [8]
@@ -121,113 +128,48 @@ def test_two_at_a_time_are_two(summary):
     assert len(lines) == 2 and all('3 samples' in line for line in lines)
 
 
-def test_the_worst_first(summary):
-    """Of two monitors, the one that is denied, then the one with a refused counter."""
-    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
-    scene = Scene()
-    model = Server([s])
-    a, b = (tcp_line(scene, model, client_port=50001 + i, client='192.0.2.%d' % (10 + i)).client() for i in range(2))
-    learn(a, s)
-    run(a, [ask(s, 1, 'a')], 3)
-    run(b, [ask(s, 1, 'a'), ask(s, 77, 'a')], 3)
-    lines, _ = summary(scene)
-    assert re.match(r'SRV01 refuses 192\.0\.2\.11 \\.* \(ERROR_WMI_ITEMID_NOT_FOUND\): since ', lines[0]), lines
-    assert lines[-1].startswith('192.0.2.10 to ') and '3 samples' in lines[-1]
-
-
-def numbers(*counters):
-    return lambda s: [ask(s, c) for c in counters]
-
-
-TROUBLES = {
-    'late-client': lambda: monitor(pauses={4: 5}),
-    'delayed-network': troubles.resent,
-    'all-refused': lambda: monitor(asked=numbers(77, 78)),
-    'too-little-room': lambda: monitor(room=8),
-    'server-restart': lambda: again(restarts=True),
-    'client-restart': again,
-    'opened-alone': lambda: monitor(count=0, close=False),
-    'open-not-answered': lambda: troubles.asked_in_vain(OPEN, request(OPEN, szMachine=SERVER)),
-    'server-hangs': lambda: silent(True),
-    'client-stops': lambda: silent(False),
-    'cut-answers': lambda: troubles.snapped(160),
-    'lost-requests': lambda: monitor(wire=without_samples(3, 5, 6, kinds=['request'])),
-    'requests-alone': lambda: monitor(wire=without_calls(kinds=['response'])),
-    'browsing-alone': lambda: monitor(count=0, opens=False),
-    'poller-that-closes-nothing-late': lambda: poller(closes=False, pauses={5: 6}),
-    'poller-denied': lambda: poller(denies={DATA: (5, range(99))}),
-    'poller-denied-now-and-then': lambda: poller(denies={DATA: (5, [3, 4])}),
-    'poller-without-a-provider': lambda: poller(connects=True, faults={DATA: (1726, [3, 4])}),
-    'poller-lost': lambda: poller(connects=True, loses=[3]),
-    'registry-denied': lambda: troubles.registry_denied(opens=False),
-    'denies-OpenQueryHandle': lambda: until(OPEN, 'denies'),
-    'denies-ValidateCounters': lambda: until(VALIDATE, 'denies'),
-    'faults-EnumerateCounterSet': lambda: until(ENUMERATE, 'faults'),
-}
-
-
 @pytest.mark.parametrize('how, loses', [(dict(denies={DATA: (1450, range(1, 99, 2))}), False), (dict(faults={DATA: (1726, range(1, 99, 2))}), False),
                                         ({}, True)], ids=['error', 'fault', 'lost'])
 def test_a_size_probe_before_each_call_that_fails(summary, how, loses):
     """The client asks how much room is needed, and offers that much. It is the server that fails then (or the capture lost its answers)."""
-    wire = dict(loses=lambda opnum, kind, n: loses and opnum == DATA and kind == 'response' and n % 2 == 1)
-    scene, s = Scene(), troubles.memory()
-    c = tcp_line(scene, Server([s], scene=scene, **how), **wire).client()
-    learn(c, s)
-    h = c.query([ask(s)], info=False)
-    for _ in range(4):
-        with contextlib.suppress(Fault):
-            c.data(h)
-        scene.capture.now += troubles.SECOND
-    lines, _ = summary(scene)
+    def alter(opnum, kind, stub):
+        seen.append((opnum, kind))
+        return None if loses and (opnum, kind) == (DATA, 'response') and seen.count((opnum, kind)) % 2 == 0 else stub
+    def tries(c, handle):
+        learn(c, s)
+        for _ in range(4):
+            attempt(c.data, handle)
+            c.line.scene.capture.now += SECOND
+    seen, s = [], memory()
+    lines, _ = summary(story(Server([s], **how), lambda c: tries(c, c.query([ask(s)], info=False)), alters=alter))
     assert 'less room' not in '\n'.join(lines)
 
 
-class Moves(Clock):
-    """From the sixth sample on ticks are of another length: a virtual machine went to another host."""
-
-    def now(self):
-        at = super().now()
-        return at if at.number < 5 else at._replace(stamp=at.stamp * 24000000 // at.freq, freq=24000000)
-
-
-def test_a_frequency_that_changes(summary):
-    """Ticks of the one are none of the other: the samples are a second apart by the time of 100 ns, and each counts as much."""
-    scene, s = Scene(), troubles.memory()
-    server = Server([s], scene=scene)
-    server.clock = Moves(scene.capture)
-    troubles.samples(tcp_line(scene, server).client(), scene, [ask(s)], s, count=10)
-    lines, found = summary(scene)
-    assert found['healthy'] and re.search(r': 10 samples, each 1\.00\d s, none late', lines[0]), lines
-
-
-EMPTY = 'pcq,queries', 'pcq,refusals', 'pcq,counters'
-
-
-@pytest.mark.parametrize('name, words, tables', [
-    ('denies-OpenQueryHandle', 'no query was opened; calls that failed: 1', EMPTY),
-    ('faults-EnumerateCounterSet', 'no query was opened; calls that failed: 1', EMPTY),
-    ('denies-ValidateCounters', 'calls that failed: 1', EMPTY),
-    ('registry-denied', 'HKEY_PERFORMANCE_DATA was not opened; calls that failed: 3', EMPTY),
-    ('all-refused', 'answers without data: 8', EMPTY),
-    ('requests-alone', 'calls without a captured response: 19', EMPTY),
-    ('cut-answers', 'requests and responses not read: 9', EMPTY),
-    ('too-little-room', 'no samples, but size probes: 8', EMPTY),
-    ('opened-alone', 'a query was opened, and no answer has its counter data', EMPTY),
-    ('browsing-alone', 'no query was opened: only names and types were asked for', EMPTY),
-    ('open-not-answered', 'calls without a captured response: 1', EMPTY)])
-def test_what_is_empty_says_why(tshark, tmp_path, name, words, tables):
+@pytest.mark.parametrize('scene, words', [
+    (BROKEN['open-denied'].story, 'no query was opened; calls that failed: 1'),
+    (BROKEN['open-faults'].story, 'no query was opened; calls that failed: 1'),
+    (BROKEN['validate-denied'].story, 'calls that failed: 1'),
+    (BROKEN['key-denied'].story, 'HKEY_PERFORMANCE_DATA was not opened; calls that failed: 1'),
+    (BROKEN['all-counters-refused'].story, 'answers without data: 8'),
+    # three codes of two sets and QueryCounterInfo, each with a size probe, and four operations more, one of them eight times
+    (BROKEN['requests-alone'].story, 'calls without a captured response: 25'),
+    (and_then(tale(8, sets=[memory()]), snapped(160)), 'requests and responses not read: %d'),
+    (BROKEN['probes-from-the-start'].story, 'no samples, but size probes: 9'),
+    (tale(lambda m: m.open()), 'a query was opened, and no answer has its counter data'),
+    (tale(lambda m: m.reach()), 'no query was opened: only names and types were asked for'),
+    (BROKEN['open-unanswered'].story, 'calls without a captured response: 1')])
+def test_what_is_empty_says_why(tshark, tmp_path, scene, words):
     """Each table has it as a row, and with each file it is on standard error."""
-    path = TROUBLES[name]().write(tmp_path / 'a.pcap')
-    for statistic in tables:
-        assert words in [list(row.values())[0].strip() for row in table(tshark, path, statistic)], statistic
-    for kind in 'csv', 'long':
-        _, err = tshark.run('-q', '-r', path, '-z', 'pcq,%s,%s' % (kind, tmp_path / kind))
-        assert words.split(':')[0] in err, kind
+    world = World()
+    scene(world)
+    words = words.replace('%d', str(len(world.since)))
+    files = [x for kind in ('csv', 'long') for x in ('-z', 'pcq,%s,%s' % (kind, tmp_path / kind))]
+    shown, err = tshark.run('-q', '-r', world.capture.write(tmp_path / 'a.pcap'), '-z', 'pcq,queries', '-z', 'pcq,refusals', '-z', 'pcq,counters', *files)
+    assert re.findall(r'^(%s) +\|' % re.escape(words), shown, re.M) == [words] * 3 and words.split(':')[0] in err
 
 
 def test_who_is_not_answered_is_not_said_to_open_nothing(summary):
-    lines, _ = summary(TROUBLES['requests-alone']())
+    lines, _ = summary(BROKEN['requests-alone'].story)
     # since 4.2 Wireshark takes what acknowledges answers for a sign of lost packets, which is a line of its own
     assert [line.endswith(': no samples: no answer to its calls was captured') for line in lines].count(True) == 1
 
@@ -250,21 +192,23 @@ def test_why_there_are_no_samples(summary, tmp_path, lost, words, key):
     assert not found['healthy'] and 'no query was opened' not in '\n'.join(lines)
 
 
-@pytest.mark.parametrize('name, samples', [('poller-denied', 0), ('poller-denied-now-and-then', 6), ('poller-without-a-provider', 6), ('poller-lost', 7)])
-def test_a_poller_that_fails_is_one_monitor(summary, name, samples):
+@pytest.mark.parametrize('mode, how, samples', [
+    ('poller', dict(denies={DATA: (5, ALL)}), 0), ('poller', dict(denies={DATA: (5, [3, 4])}), 6), ('connects', dict(faults={DATA: (1726, [3, 4])}), 6)])
+def test_a_poller_that_fails_is_one_monitor(summary, mode, how, samples):
     """Also where it gets no sample, or not each time."""
-    _, found = summary(TROUBLES[name]())
+    _, found = summary(tale(8, mode=mode, **how))
     one, = found['monitors']
     assert (one['queries'], one['samples']) == (8, samples)
 
 
-@pytest.mark.parametrize('name', ['late-client', 'delayed-network', 'lost-requests', 'client-stops', 'server-hangs', 'server-restart',
-                                  'all-refused', 'denies-OpenQueryHandle', 'poller-that-closes-nothing-late', 'healthy'])
+@pytest.mark.parametrize('name', ['client-late-tcp', 'request-resent-tcp', 'requests-lost', 'client-stops-tcp', 'server-hangs-tcp', 'server-restarted-tcp',
+                                  'all-counters-refused', 'open-denied', 'data-denied-to-a-poller', 'plain-tcp'])
 def test_as_a_table(tshark, tmp_path, name):
     """The same findings with their figures, worst first, then the monitor: what a window shows, too."""
-    path = (TROUBLES[name] if name in TROUBLES else monitor)().write(tmp_path / 'a.pcap')
-    rows = [row for row in table(tshark, path, 'pcq,monitors') if row['Server'] is not None]
-    tshark.run('-q', '-r', path, '-z', 'pcq,summary,%s' % (tmp_path / 's.json'))
+    world = World()
+    {**BROKEN, **WELL}[name].story(world)
+    path = world.capture.write(tmp_path / 'a.pcap')
+    rows = [row for row in table(tshark, path, 'pcq,monitors', '-z', 'pcq,summary,%s' % (tmp_path / 's.json')) if row['Server'] is not None]
     found, = json.loads((tmp_path / 's.json').read_text('utf-8'))['monitors']
     *findings, last = [row['Finding'].strip() for row in rows]
     assert all(f['text'].startswith(shown.partition('. ')[2]) for shown, f in zip(findings, found['findings'])) and len(findings) == len(found['findings'])
@@ -280,49 +224,39 @@ def test_json_on_standard_output(tshark):
     assert json.loads(out)['monitors'][0]['samples'] == 10
 
 
-def answer_out_of_order():
+def answer_out_of_order(w):
     """All of it was captured, the first two segments of one answer in the other order, which Wireshark by default does not put right."""
-    scene, s = Scene(), processors(tuple('instance %d' % i for i in range(60)))
-    line = tcp_line(scene, Server([s], scene=scene))
-    c, tcp = line.client(), line.rpc.transport
-    learn(c, s)
-    h = c.query([ask(s, NONE, '*')])
-    for n in range(9):
-        if n == 4:
-            tcp.to_client = lambda pdus: Tcp.to_client(tcp, pdus, order=[1, 0, *range(2, -(-len(b''.join(pdus)) // tcp.mss))])
-        c.data(h, ROOM)
-        tcp.to_client = lambda pdus: Tcp.to_client(tcp, pdus)
-        scene.capture.now += SECOND
-    c.close(h)
-    return scene
+    m = start(w, sets=[processors(tuple('instance %d' % i for i in range(60)))]).run(4)
+    tcp = m.tcp
+    tcp.to_client = lambda pdus: Tcp.to_client(tcp, pdus, order=[1, 0, *range(2, -(-len(b''.join(pdus)) // tcp.mss))])
+    m.run(1)
+    del tcp.to_client
+    m.run(4).close()
 
 
 def test_an_answer_whose_segments_changed_places(summary, passes):
     """The client asked in time and was answered; that Wireshark does not put the answer together is nobody's fault."""
-    _, found = summary(answer_out_of_order(), *passes)
+    _, found = summary(answer_out_of_order, *passes)
     assert not {'asked_late', 'unanswered'} & {f['kind'] for m in found['monitors'] for f in m['findings']}
 
 
 def test_a_call_that_was_not_captured(tshark, tmp_path, passes):
     """A request in time and its answer were lost by the capture, which their acknowledgements and the call's number prove. Expert
     Information says nothing of the next sample."""
-    capture = monitor(wire=without_samples(5), count=10).write(tmp_path / 'scene.pcap')
-    out, _ = tshark.run('-r', capture, *passes, '-V', '-O', 'pcq', '-Y', 'pcq.expert.late')
-    assert 'sked late' not in out
+    world = World()
+    tale(5, lost(), 5)(world)
+    assert tshark.fields(world.capture.write(tmp_path / 'a.pcap'), ['frame.number'], '-Y', 'pcq.expert.late', *passes) == []
 
 
 def test_an_answer_that_was_not_captured_but_acknowledged(summary, passes):
     """The last call was answered: the client acknowledges what the server sent (tcp.analysis.ack_lost_segment). "Never answered" is false."""
-    scene, s = Scene(), memory()
-    line = tcp_line(scene, Server([s], scene=scene))
-    h = samples(line.client(), scene, [ask(s)], s, count=5, close=False)
-    request = bytes(stubs.request(DATA, hQuery=h, dwInSize=ROOM))
-    line.request(DATA, request)
-    line.rpc.transport.skip(1, b''.join(line.rpc.response_pdus(line.model.handle(DATA, request, 6)[1])))
-    for _ in range(5):
-        scene.capture.now += 3 * SECOND
-        line.rpc.transport.segment(0, b'', 0x10)
-    lines, _ = summary(scene, *passes)
+    def answer_lost(m):
+        m.ask_alone()
+        m.tcp.skip(1, bytes(500))
+        for _ in range(5):
+            m.world.wait(3)
+            m.tcp.ack(0)
+    lines, _ = summary(tale(5, answer_lost, gone), *passes)
     assert not any('never answered' in line for line in lines)
 
 
@@ -375,18 +309,6 @@ def test_one_of_two_of_a_name_ends_and_another_begins(summary, protocol, passes)
     assert [f['kind'] for m in found['monitors'] for f in m['findings']] == ['assumed'] and found['healthy'] is True
 
 
-def test_who_browsed_before_it_sampled_opened_a_query(summary, passes):
-    """The server has no names in French, which one call of the monitor's connection finds out. Behind it the same connection opens a query
-    and samples it: "no samples: no query was opened" is false of this client and this server, and nothing is wrong."""
-    scene, s = Scene(), memory()
-    c = tcp_line(scene, Server([s], scene=scene)).client()
-    c.reg_info(s.guid, 5, 0x40C, in_size=999)
-    samples(c, scene, [ask(s)], s, count=6)
-    lines, found = summary(scene, *passes)
-    assert 'no query was opened' not in '\n'.join(lines)
-    assert [(m['samples'], [f['kind'] for f in m['findings']]) for m in found['monitors']] == [(6, [])]
-
-
 def two_pipes_of_a_connection():
     scene, s = Scene(), memory()
     server, tcp = Server([s], scene=scene), Tcp(scene.capture, 445, 50002)
@@ -410,7 +332,7 @@ def two_pipes_of_a_connection():
 
 
 @pytest.mark.parametrize('make', [two_pipes_of_a_connection,
-                                  lambda: troubles.broken_off(0x14, client='127.0.0.1', server='127.0.0.1')],
+                                  lambda: tale(5, ends(RST), client='127.0.0.1', server=('SRV01', '127.0.0.1'))],
                          ids=['two-pipes', 'one-address'])
 def test_a_server_that_ends_what_is_open(summary, make, passes):
     """The server's port sends the RST while a query is open: `broken`, as docs/statistics.md has it, and not healthy."""
@@ -421,32 +343,21 @@ def test_a_server_that_ends_what_is_open(summary, make, passes):
 def test_one_question_after_the_other(summary, passes):
     """A client asks for one object, 0.1 s later for another one, and so each second: ten samples of either in ten seconds. Neither of them
     comes each 0.1 s."""
-    scene = Scene()
-    objects = [Object(i, 'Object %d' % i, [Number(i + 1, 'Counter %d' % i, TYPES['PERF_COUNTER_DELTA'], lambda at, k: 7 * at.number, 4)])
-               for i in (2, 4)]
-    talk = Talk(scene, objects)
-    talk.clock = Clock(scene.capture)
-    talk.open()
-    talk.titles()
-    for _ in range(10):
-        talk.sample('2', [2])
-        scene.capture.now += SECOND // 10
-        talk.sample('4', [4])
-        scene.capture.now += 9 * SECOND // 10
-    talk.close()
-    _, found = summary(scene, *passes)
+    def two_questions(m):
+        for n in range(20):
+            m.name = ('2', '238')[n % 2]
+            m.sample(only=[int(m.name)], wait=(.1, .9)[n % 2])
+    _, found = summary(tale(two_questions, mode='hkpd'), *passes)
     assert found['monitors'] and all(m['interval'] is None or m['interval'] > .4 for m in found['monitors'])
 
 
 def test_one_of_two_calls_at_once_is_not_answered(summary, passes):
     """The second call has its answer, the first has none for a minute. The client waits: it did not stop to ask."""
-    scene, s = Scene(), memory()
-    line = tcp_line(scene, Server([s], scene=scene))
-    h = samples(line.client(), scene, [ask(s)], s, count=6, close=False)
-    first, second = [Call(line, DATA, hQuery=h, dwInSize=ROOM) for _ in range(2)]
-    second.do().answer()
-    for _ in range(20):
-        scene.capture.now += 3 * SECOND
-        line.rpc.transport.segment(0, b'', 0x10)
-    _, found = summary(scene, *passes)
+    def two_at_once(m):
+        _, second = [Call(m.line, DATA, hQuery=m.handle, dwInSize=ROOM) for _ in range(2)]
+        second.do().answer()
+        for _ in range(20):
+            m.world.wait(3)
+            m.tcp.ack(0)
+    _, found = summary(tale(6, two_at_once, gone), *passes)
     assert [f['kind'] for m in found['monitors'] for f in m['findings']] == ['unanswered']

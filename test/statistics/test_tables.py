@@ -17,8 +17,8 @@ from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
 from gen.server import Query
 from gen.story import Server, ask, begin, counter, frames_of, learn, multiple, run, single, story
-from gen.troubles import poller
 from test_order import PCAPS, sharkd  # noqa: F401 (a fixture)
+from world import captured
 
 TABLES = 'pcq,counters', 'pcq,monitors', 'pcq,queries', 'pcq,refusals'
 ALL = *TABLES, 'pcq,tree'
@@ -344,7 +344,7 @@ def window(tshark, tmp_path_factory):
 def test_a_window_shows_what_is_true_at_the_end(window, tmp_path, capture, args, statistic):
     """Notes and findings that were true for a moment only are gone with it. (tshark ends a line where a cell is blank.)"""
     # Who opens a query for each sample is two monitors until the next one has its sample.
-    capture = capture or poller(asked=lambda s: [ask(s, 1), ask(s, 77)]).write(tmp_path / 'poller.pcap')
+    capture = capture or captured(tmp_path / 'poller.pcap', 8, mode='poller', asked=lambda m, p: [ask(m, 1), ask(m, 77)])
     there, printed = (window(capture, statistic, *args, as_window=w) for w in (True, False))
     assert [row[0] for row in there] == [row[0] for row in printed] != []
     # Notes have one cell. What Save as… writes has each cell in its column, also behind a number that is not there.

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from gen.hkpd_stubs import OPEN_DATA, handle_back, open_root
 from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
 from gen.stubs import DATA, INFO, OPEN, REG_INFO, VALIDATE
-from gen.story import Clock, ask
-from gen.troubles import ALL, SECOND, memory, processors
+from gen.scene import SECOND
+from gen.story import ALL, Clock, ask, memory, processors
 from gen.wires import (CREATE, FIN, NEGOTIATE, NO_INTERFACE, NOT_REGISTERED, RST, SETUP, TREE, Link, Session, Smb1, ask_mapper, bind,
                        kerberos_error, knock)
 from world import (CLIENT, OTHER, SRV01, SRV02, attempt, bad, block_size, ends, gone, good, leaves, lost, named, pause, start, swapped, tale,

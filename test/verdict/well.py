@@ -13,8 +13,8 @@ from gen.wires import ACCEPTED, CREATE, IOCTL, NEGOTIATED, NO_INTERFACE, NO_SYNT
 
 from broken import (RUNGS, STUCK, and_then, beside, bind_says, client_does_not_read, changing, crowd, cut_while_added, first_of_two, idles, in_steps, mirrored,
                     no_connection, not_in_mapper, one_from_the_middle, opens, resends, smb_says)
+from gen.story import ALL
 from gen.stubs import CLOSE
-from gen.troubles import ALL
 from world import CLIENT, MODES, OTHER, SRV01, SRV02, attempt, count, gone, good, leaves, pause, start, swapped, tale, together, windows
 
 
@@ -57,6 +57,16 @@ def runs(pauses, mode='tcp', count=15, each=1, hang_up=None):
 def cannot_close(m):
     attempt(m.close)
     m.hang_up()
+
+
+def ticks_change(m):
+    """A virtual machine goes to another host, where ticks are of another length."""
+    now = m.model.clock.now
+
+    def faster():
+        at = now()
+        return at._replace(stamp=at.stamp * 24000000 // at.freq, freq=24000000)
+    m.model.clock.now = faster
 
 
 def pairs_until(last, count):
@@ -213,6 +223,7 @@ PLANS = {
     'from-5-s-to-1-s': Well(tale(good(12, 5), 20)),
     'three-intervals-hkpd': Well(tale(10, good(10, 3), good(10, 10), mode='hkpd')),
     'from-1-s-to-15-s-sealed': Well(tale(20, good(10, 15), mode='sealed'), healthy=None),
+    'ticks-of-another-length': Well(tale(5, ticks_change, 5)),
     'fast-start': Well(tale(good(5, .1), good(12, 10))),
     'two-scripts': Well(two_plans('connects', 15, 15, 4), lines=(1, 2)),
     'two-scripts-of-two-plans': Well(two_plans('connects', 20, 15, 4), lines=(1, 2)),

@@ -12,10 +12,9 @@ from gen.hkpd_block import Object
 from gen.hkpd_scene import Talk
 from gen.model import TYPES
 from gen.pcap import PERFLIB, Pipe, Rpc, SealedRpc
-from gen.scene import Line, Scene
-from gen.story import Clock, Server, ask, learn
+from gen.scene import SECOND, Line, Scene
+from gen.story import ROOM, Clock, Server, ask, learn, memory, processors
 from gen.stubs import DATA
-from gen.troubles import ROOM, SECOND, memory, processors
 from gen.wires import FIN, Link, Refused, Session, bind
 
 CLIENT, OTHER = '192.0.2.10', '192.0.2.11'
@@ -286,6 +285,12 @@ def tale(*parts, mode='tcp', each=1, **how):
             part(m) if callable(part) else m.run(part, each)
         m.close()
     return story
+
+
+def captured(path, *parts, **how):
+    world = World()
+    tale(*parts, **how)(world)
+    return world.capture.write(path)
 
 
 def good(count=1, each=1, **fate):
