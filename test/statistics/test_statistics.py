@@ -42,11 +42,19 @@ def stat(tshark, tmp_path):
     return get
 
 
-def one_counter(values, kind='PERF_COUNTER_RAWCOUNT', clock=None, samples=None):
+def small(value=lambda at, k: at.number):
+    return single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', value))
+
+
+def one_counter(values, kind='PERF_COUNTER_RAWCOUNT', clock=None):
     s = single('Small', counter(1, kind, 'Things', values))
     scene, c = begin(Server([s], clock=clock or seconds(20)), s)
-    run(c, [ask(s, 1)], samples or len(values))
+    run(c, [ask(s, 1)], len(values))
     return scene
+
+
+def frames(scene, opnum, kind):
+    return [n for n, _ in frames_of(scene, opnum, kind)]
 
 
 # --- counters -------------------------------------------------------------------------------------------------------
@@ -112,23 +120,17 @@ def test_counters_of_hkpd(stat, how, passes):
     assert compare_counters(stat(scene, 'counters', *passes), series(scene)) == 45
 
 
-def test_resets_and_units(stat):
-    """A value that goes backwards has no result, and is counted."""
-    row, = stat(one_counter([2 ** 33 + n for n in (0, 10, 5, 25, 20, 60)], 'PERF_COUNTER_BULK_COUNT'), 'counters')
-    assert (row['Samples'], row['Results'], row['Resets'], row['Unit']) == ('6', '3', '2', '/sec')
-
-
-@pytest.mark.parametrize('kind, base', [('PERF_PRECISION_SYSTEM_TIMER', 'PERF_LARGE_RAW_BASE'),
-                                        ('PERF_AVERAGE_BULK', 'PERF_LARGE_RAW_BASE')])
-def test_resets_of_bases(stat, kind, base):
-    """A base that goes backwards is a reset too."""
-    bases = [2 ** 33 + n for n in (0, 10, 5, 25, 20, 60)]
-    s = single('Small', counter(1, kind, 'Things', lambda at, k: 1000 + 3 * at.number, base=2),
-               counter(2, base, None, bases))
+@pytest.mark.parametrize('kind, base, unit', [('PERF_COUNTER_BULK_COUNT', None, '/sec'), ('PERF_PRECISION_SYSTEM_TIMER', 'PERF_LARGE_RAW_BASE', '%'),
+                                              ('PERF_AVERAGE_BULK', 'PERF_LARGE_RAW_BASE', '')])
+def test_resets(stat, kind, base, unit):
+    """A value, or a base, that goes backwards has no result, and is counted."""
+    numbers = [2 ** 33 + n for n in (0, 10, 5, 25, 20, 60)]
+    first = counter(1, kind, 'Things', lambda at, k: 1000 + 3 * at.number, base=2) if base else counter(1, kind, 'Things', numbers)
+    s = single('Small', first, *([counter(2, base, None, numbers)] if base else []))
     scene, c = begin(Server([s], clock=seconds(20)), s)
-    run(c, [ask(s, 1), ask(s, 2)], len(bases))
+    run(c, [ask(s, i) for i in (1, 2)[:1 + bool(base)]], len(numbers))
     row = stat(scene, 'counters')[0]
-    assert (row['Counter'][-6:], row['Samples'], row['Results'], row['Resets']) == ('Things', '6', '3', '2')
+    assert (row['Counter'][-6:], row['Samples'], row['Results'], row['Resets'], row['Unit']) == ('Things', '6', '3', '2', unit)
 
 
 def test_gaps(stat):
@@ -146,22 +148,21 @@ def test_gaps(stat):
 
 
 def test_two_queries_of_one_counter(stat):
-    """One row for a path, whoever asked; the answers of another query are no gaps."""
-    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10 + at.number))
+    """One row for a path, whoever asked; the answers of another query are no gaps. A filter chooses answers."""
+    s = small(lambda at, k: 10 + at.number)
     scene, c = begin(Server([s]), s)
-    handles = [c.open(), c.open()]
-    for h in handles:
-        c.validate(h, [ask(s, 1)])
-        c.info(h)
+    handles = [c.query([ask(s, 1)]) for _ in range(2)]
     for h in handles + handles[:1] * 3 + handles:
         c.data(h, 1000)
     row, = stat(scene, 'counters')
     assert (row['Samples'], row['Gaps'], row['First'], row['Last'], row['Mean']) == ('7', '0', '10', '16', '13')
+    row, = stat(scene, 'counters', query_filter='frame.number in {%d, %d}' % tuple(frames(scene, stubs.DATA, 'response')[1:3]))
+    assert (row['Samples'], row['Minimum'], row['Maximum']) == ('2', '11', '12')
 
 
 def test_refusals(stat, passes):
     """A counter that the server does not have: each refusal of it, in a row that has no samples."""
-    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
+    s = small()
     scene, c = begin(Server([s]), s)
     h = c.query([ask(s, 1), ask(s, 9), ask(s, 8)], info=False)
     c.validate(h, [ask(s, 9)])
@@ -171,13 +172,6 @@ def test_refusals(stat, passes):
     c.data(h, 1000)
     rows = {r['Counter'].rpartition('\\')[2]: (r['Refusals'], r['Samples']) for r in stat(scene, 'counters', *passes)}
     assert rows == {'#9': ('4', '0'), '#8': ('1', '0'), '#7': ('1', '0'), 'Things': ('0', '1')}
-
-
-def test_a_filter_chooses_answers(stat):
-    scene = one_counter([5, 7, 9, 11])
-    frames = [a.frame for a in series(scene)][1:3]
-    row, = stat(scene, 'counters', query_filter='frame.number in {%d, %d}' % tuple(frames))
-    assert (row['Samples'], row['Minimum'], row['Maximum']) == ('2', '7', '9')
 
 
 @pytest.mark.parametrize('where', ['table', 'file', 'terminal'])
@@ -216,8 +210,7 @@ def test_queries(stat, passes):
     assert float(row['Longest (s)']) == pytest.approx(max(intervals), abs=6e-7)
     offsets = [(filetime - EPOCH) / 10 ** 7 - a.at.timestamp() for (_, filetime), a in zip(stamps, series(scene))]
     assert float(row['Server clock (s)']) == pytest.approx(statistics.fmean(offsets), abs=6e-4)
-    opened = next(n for n, there in scene.frames.items() for m in there if (m.opnum, m.kind) == (stubs.OPEN, 'response'))
-    closed = next(n for n, there in scene.frames.items() for m in there if (m.opnum, m.kind) == (stubs.CLOSE, 'request'))
+    opened, closed = frames(scene, stubs.OPEN, 'response')[0], frames(scene, stubs.CLOSE, 'request')[0]
     assert (row['Handle'], row['Client'], row['Server']) == ('query 1', '192.0.2.10', 'SRV01 (192.0.2.20)')
     assert (row['Opened'], row['Closed']) == ('frame %d' % opened, 'frame %d' % closed)
     assert (row['Counters'], row['Refused'], row['Samples']) == ('1', '0', '8')
@@ -226,7 +219,7 @@ def test_queries(stat, passes):
 
 
 def test_queries_without_samples_or_ends(stat):
-    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
+    s = small()
     server = Server([s], clock=seconds(9, filetime=36 * 10 ** 9))       # counts from the machine's start, an hour ago
     early = unseen(server).open()
     scene, c = begin(server, s)
@@ -243,7 +236,7 @@ def test_queries_without_samples_or_ends(stat):
 def test_more_queries_than_rows(tshark, tmp_path):
     """Beyond 100,000 the others share the last row, with their samples; an earlier one keeps its own."""
     at_once, count, more = 500, 100_000, 3
-    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number))
+    s = small()
     server, scene = Server([s]), Scene()
     line = tcp_line(scene, server)
     c = line.client()
@@ -283,8 +276,7 @@ def test_a_query_for_each_sample_is_one_row(stat, passes):
     rows = stat(scene, 'queries', *passes)
     assert [(row['Handle'], row['Samples'], row['Refused']) for row in rows] == [
         ('query 1 and 5 more', '7', '6'), ('query 2 and 3 more', '4', '4'), ('query 11', '0', '0')]
-    opens = [n for n, there in scene.frames.items() for m in there if (m.opnum, m.kind) == (stubs.OPEN, 'response')]
-    closes = [n for n, there in scene.frames.items() for m in there if (m.opnum, m.kind) == (stubs.CLOSE, 'request')]
+    opens, closes = frames(scene, stubs.OPEN, 'response'), frames(scene, stubs.CLOSE, 'request')
     assert [(row['Opened'], row['Closed']) for row in rows[:2]] == [
         ('frame %d' % opens[0], 'left open'), ('frame %d' % opens[1], 'frame %d' % closes[-1])]
     assert float(rows[1]['Interval (s)']) == pytest.approx(2, abs=.01)
@@ -311,11 +303,14 @@ def test_a_capture_that_is_forgotten_in_its_middle(tshark, tmp_path, statistic):
 
 
 def test_queries_of_hkpd(stat, passes):
-    scene = hkpd_scene.session(samples=4)
-    row, = stat(scene, 'queries', *passes)
+    """Of objects without instances definitions count, whether there are instances now or never."""
+    objects = hkpd_scene.machine()
+    row, = stat(hkpd_scene.session(samples=4), 'queries', *passes)
     assert row['Handle'].startswith('handle ') and row['Samples'] == '4'
     assert row['Opened'].startswith('frame ') and row['Closed'].startswith('frame ')
     assert float(row['Interval (s)']) > 0
+    assert [o.name for o in objects if o.instances is not None and not callable(o.instances) or o.name == 'Empty']
+    assert row['Counters'] == str(sum(len(o.counters) for o in objects)) == '17'
 
 
 def test_calls_of_hkpd_in_one_pass_and_two(tshark, tmp_path):
@@ -338,14 +333,6 @@ def test_bytes_of_a_sample_are_rounded(stat):
     c.data(h, 1000)
     row, = stat(scene, 'queries')
     assert row['Samples'] == '3' and row['Bytes/sample'] == '91'
-
-
-def test_counters_of_objects_without_instances(stat):
-    """Definitions count, whether there are instances now or never."""
-    objects = hkpd_scene.machine()
-    row, = stat(hkpd_scene.session(samples=2), 'queries')
-    assert [o.name for o in objects if o.instances is not None and not callable(o.instances) or o.name == 'Empty']
-    assert row['Counters'] == str(sum(len(o.counters) for o in objects)) == '17'
 
 
 # What sets up a query, and each part of it that a capture can lack
@@ -380,14 +367,9 @@ def test_figures_of_a_query_that_was_captured_in_part(stat, missing, passes):
         if r['Assumed'] == '0':
             assert dict(r, Counter='') == dict(whole[r['Counter']], Counter='')
     assert {r['Assumed'] for r in rows} <= ({'0'} if stubs.INFO not in missing else {'0', '3'})
-
-
-@pytest.mark.parametrize('missing', LACKING[:-1], ids=lambda m: '-'.join(stubs.OPERATIONS[n][9:] for n in m) or 'nothing')
-def test_counters_of_a_query_without_samples(stat, missing):
-    """QueryCounterInfo or ValidateCounters tells; of a query that was open before only what was added is known."""
-    rows = stat(lacking(missing, 0), 'queries')
+    # without samples QueryCounterInfo or ValidateCounters tells; of a query that was open before only what was added is known
     told = not {stubs.INFO, stubs.VALIDATE} <= set(missing)
-    assert [r['Counters'] for r in rows] == ['3' if told else '0']
+    assert missing == SETUP or [r['Counters'] for r in stat(lacking(missing, 0), 'queries', *passes)] == ['3' if told else '0']
 
 
 # --- whose fault it is ----------------------------------------------------------------------------------------------
@@ -398,7 +380,7 @@ SECOND = 10 ** 6
 def paced(pauses, takes, probes=(), stamped='end'):
     """A query of one counter: how long the client pauses before each sample, how long the server takes for it (and for
     the size probe before it), in seconds; the server's clock is read at the beginning or the end of that."""
-    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number))
+    s = small()
     scene = Scene()
     stamps, waits = [], []
     server = Server([s], clock=Times(stamps))
@@ -434,46 +416,34 @@ def but(usual, **other):
     return [other.get('n%d' % n, x) for n, x in enumerate(usual)]
 
 
-@pytest.mark.parametrize('how, late', [
-    (dict(pauses=USUAL, takes=QUICK), (0, 0)),
-    (dict(pauses=but(USUAL, n4=3.0), takes=QUICK), (1, 0)),
-    (dict(pauses=USUAL, takes=but(QUICK, n4=3.0)), (0, 1)),
-    (dict(pauses=USUAL, takes=but(QUICK, n4=3.0), stamped='begin'), (0, 1)),
-    (dict(pauses=but(USUAL, n4=3.0, n8=2.0), takes=but(QUICK, n6=5.0)), (2, 1)),
+@pytest.mark.parametrize('how, late, found', [
+    (dict(pauses=USUAL, takes=QUICK), (0, 0), ''),
+    (dict(pauses=but(USUAL, n4=3.0), takes=QUICK), (1, 0), 'C'),
+    (dict(pauses=USUAL, takes=but(QUICK, n4=3.0)), (0, 1), 'S'),
+    (dict(pauses=USUAL, takes=but(QUICK, n4=3.0), stamped='begin'), (0, 1), None),
+    # the third was not as long as one before
+    (dict(pauses=but(USUAL, n4=3.0, n8=2.0), takes=but(QUICK, n6=5.0)), (2, 1), 'CS'),
+    # of three samples nobody knows as they go by what is usual
+    (dict(pauses=but(USUAL, n2=3.0), takes=QUICK), (1, 0), ''),
     # a server that is always slow is not to blame for the client's pause
-    (dict(pauses=but([0.4] * 12, n5=3.0), takes=[0.6] * 12), (1, 0)),
+    (dict(pauses=but([0.4] * 12, n5=3.0), takes=[0.6] * 12), (1, 0), None),
     # nor is the client where the size probe was answered late
-    (dict(pauses=USUAL, takes=QUICK, probes=but(QUICK, n7=2.0)), (0, 1)),
+    (dict(pauses=USUAL, takes=QUICK, probes=but(QUICK, n7=2.0)), (0, 1), None),
     # half as long again is late, less is not
-    (dict(pauses=but(USUAL, n4=1.4), takes=QUICK), (0, 0)),
+    (dict(pauses=but(USUAL, n4=1.4), takes=QUICK), (0, 0), ''),
     # of both it is who took the longer part
-    (dict(pauses=but(USUAL, n4=2.2), takes=but(QUICK, n4=.81)), (1, 0)),
-    (dict(pauses=but(USUAL, n4=1.8), takes=but(QUICK, n4=1.21)), (0, 1)),
-], ids=['in time', 'asked', 'answered', 'stamped at first', 'both', 'slow', 'probe', 'nearly', 'more asked', 'more answered'])
-def test_late_intervals(stat, how, late, passes):
-    row, = stat(paced(**how), 'queries', *passes)
-    assert (int(row['Late asked']), int(row['Late answered'])) == late
-
-
-@pytest.mark.parametrize('how, late', [
-    (dict(pauses=USUAL, takes=QUICK), []),
-    (dict(pauses=but(USUAL, n4=3.0), takes=QUICK), ['Asked']),
-    (dict(pauses=USUAL, takes=but(QUICK, n4=3.0)), ['Answered']),
-    # of three samples nobody knows what is usual
-    (dict(pauses=but(USUAL, n2=3.0), takes=QUICK), []),
-    # one as long was there before
-    (dict(pauses=but(USUAL, n4=3.0, n8=2.0), takes=but(QUICK, n6=5.0)), ['Asked', 'Answered']),
-], ids=['in time', 'asked', 'answered', 'too early', 'each'])
-def test_late_samples_are_findings(tshark, tmp_path, how, late, passes):
-    """In the frames of the samples that came later than every one before, by the server's clock."""
+    (dict(pauses=but(USUAL, n4=2.2), takes=but(QUICK, n4=.81)), (1, 0), 'C'),
+    (dict(pauses=but(USUAL, n4=1.8), takes=but(QUICK, n4=1.21)), (0, 1), 'S'),
+], ids=['in time', 'asked', 'answered', 'stamped at first', 'both', 'too early', 'slow', 'probe', 'nearly', 'more asked', 'more answered'])
+def test_late_intervals(stat, tshark, tmp_path, how, late, found, passes):
+    """The table counts them; findings are in the frames of those that came later than every one before, by the server's clock."""
     scene = paced(**how)
-    path = tmp_path / 'late.pcap'
-    scene.write(path)
-    rows = tshark.fields(path, ['frame.number', '_ws.expert.message'], *passes, '-Y', 'pcq.expert.late')
-    samples = [n for n, _ in answers(scene)]
-    assert [r[1].partition(' late: ')[0] for r in rows] == late
-    assert {int(r[0]) for r in rows} <= set(samples)
-    assert all(re.fullmatch(r'(Asked|Answered) late: \d\.\d{3} s since the sample before, 1\.0\d\d s is usual', r[1]) for r in rows)
+    row, = stat(scene, 'queries', *passes)
+    assert (int(row['Late asked']), int(row['Late answered'])) == late
+    rows = tshark.fields(tmp_path / 'scene.pcap', ['frame.number', '_ws.expert.message'], *passes, '-Y', 'pcq.expert.late')
+    assert found is None or [r[1].partition(' late: ')[0] for r in rows] == [{'C': 'Asked', 'S': 'Answered'}[x] for x in found]
+    assert {int(r[0]) for r in rows} <= set(frames(scene, stubs.DATA, 'response'))
+    assert all(re.fullmatch(r'(Asked|Answered) late: \d\.\d{3} s since the sample before, \d\.\d{3} s is usual', r[1]) for r in rows)
 
 
 @pytest.mark.parametrize('order', '<>', ids=['little', 'big'])
@@ -514,14 +484,8 @@ def test_response_times(stat, passes):
 
 
 def test_a_response_whose_request_is_missing_has_no_time(stat):
-    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 7))
-    scene = Scene()
-    drop = [True, False, False]
-
-    def alter(opnum, kind, stub):
-        return None if (opnum, kind) == (stubs.DATA, 'request') and drop.pop(0) else stub
-    c = tcp_line(scene, Server([s]), alters=alter).client()
-    learn(c, s)
+    s, drop = small(), [True, False, False]
+    scene, c = begin(Server([s]), s, alters=lambda opnum, kind, stub: None if (opnum, kind) == (stubs.DATA, 'request') and drop.pop(0) else stub)
     run(c, [ask(s, 1)], 3)
     row, = stat(scene, 'queries')
     assert (row['Samples'], row['Response (s)']) == ('2', '0.001000')
@@ -530,11 +494,14 @@ def test_a_response_whose_request_is_missing_has_no_time(stat):
 # --- refusals -------------------------------------------------------------------------------------------------------
 
 
+def comings(name):
+    """b is not there in two samples."""
+    return multiple(name, counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', [5, 5]), instances=lambda n: [(ord(x), x) for x in ('a' if n in (1, 2) else 'ab')])
+
+
 def test_the_refused(stat, passes):
     """Path, error by name, how often, the first frame, query and client."""
-    there = ['ab', 'a', 'a', 'ab']
-    s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 5), instances=lambda n: [
-        (ord(x), x) for x in there[n]])
+    s = comings('Comings')
     scene, c = begin(Server([s]), s)
     c.open()
     h = c.query([ask(s, 1, 'a'), ask(s, 9, 'a'), ask(s, 1, 'b')], info=False)
@@ -546,8 +513,7 @@ def test_the_refused(stat, passes):
         c.data(h, 1000)
     rows = stat(scene, 'refusals', *passes)
     assert list(rows[0])[:6] == ['Path', 'Error', 'Times', 'First frame', 'Query', 'Client']
-    first = frames_of(scene, stubs.VALIDATE, 'response')[0][0]
-    again = frames_of(scene, stubs.VALIDATE, 'response')[3][0]
+    first, _, _, again = frames(scene, stubs.VALIDATE, 'response')
     gone = answers(scene)[1][0]
     assert [tuple(r.values())[:6] for r in rows] == [
         ('\\\\SRV01\\Comings(a)\\#9', 'ERROR_WMI_ITEMID_NOT_FOUND', '2', str(first), 'query 2', '192.0.2.10'),
@@ -572,8 +538,7 @@ def test_refused_is_the_same_everywhere(stat, passes):
 def test_failed_blocks_of_an_assumed_order(stat, passes):
     """The order alone says whose block failed, until QueryCounterInfo does (in two passes from the first answer on); of what was
     refused the server said it itself."""
-    there = ['ab', 'a', 'a', 'ab']
-    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', [5, 5]), instances=lambda n: [(ord(x), x) for x in there[n]])
+    s = comings('Set')
     scene, c = begin(Server([s]), s)
     h = c.query([ask(s, 1, 'a'), ask(s, 9, 'a'), ask(s, 1, 'b')], info=False)
     c.data(h, 1000)
@@ -649,7 +614,7 @@ def test_calls_that_fail_as_a_whole(stat, passes):
 @pytest.mark.parametrize('protocol, word', [(SignedRpc, 'has to seal'), (Rpc, 'no rights')])
 def test_calls_that_are_denied_because_they_are_not_sealed(stat, passes, protocol, word):
     """A client that signs is told to seal; of one that does neither the account may have no rights."""
-    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Count', [1]))
+    s = small()
     scene = story(Server([s], denies={stubs.REG_INFO: (5, range(9))}), lambda c: learn(c, s), protocol=protocol)
     row, = stat(scene, 'refusals', *passes)
     assert (row['Path'], row['Error'], row['Times']) == ('QueryCounterSetRegistrationInfo', 'ERROR_ACCESS_DENIED', '3')
@@ -657,7 +622,7 @@ def test_calls_that_are_denied_because_they_are_not_sealed(stat, passes, protoco
 
 
 def test_two_queries_refuse_apart(stat):
-    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
+    s = small()
     scene = Scene()
     server = Server([s])
     for port in (50001, 50002):
@@ -671,9 +636,9 @@ def test_two_queries_refuse_apart(stat):
 @pytest.mark.parametrize('servers', [1, 2])
 def test_two_clients_are_refused_apart(stat, servers, passes):
     """Each was denied a query once; the other one, of another server even, is not it."""
-    scene, s = Scene(), single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', [1]))
+    scene = Scene()
     for n in range(2):
-        server = Server([s], scene=scene, denies={stubs.OPEN: (5, range(99))})
+        server = Server([small()], scene=scene, denies={stubs.OPEN: (5, range(99))})
         tcp_line(scene, server, client='192.0.2.%d' % (10 + n), client_port=50001 + n, server='192.0.2.%d' % (20 + n * (servers - 1))).client().open()
     rows = stat(scene, 'refusals', *passes)
     assert [(r['Client'], r['Times']) for r in rows] == [('192.0.2.10', '1'), ('192.0.2.11', '1')]
@@ -755,15 +720,8 @@ def test_calls(tshark, tmp_path, passes):
     assert shown['PERF_REG_COUNTERSET_STRUCT'] == codes[1]
 
 
-def test_sizes_of_calls(tshark, tmp_path):
-    scene = one_counter([1, 2, 3])
-    scene.write(tmp_path / 'scene.pcap')
-    cells = tree(tshark, tmp_path / 'scene.pcap')['Bytes returned', 'QueryCounterData']
-    assert cells[:4] == ['3', '80.00', '80', '80']
-
-
 def test_a_probe_without_an_answer(tshark, tmp_path):
-    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
+    s = small()
     scene, c = begin(Server([s]), s)
     h = c.query([ask(s, 1)], info=False)
     c.data(h, 0)
@@ -773,6 +731,7 @@ def test_a_probe_without_an_answer(tshark, tmp_path):
     c.data(h, 0)
     scene.write(tmp_path / 'scene.pcap')
     nodes = tree(tshark, tmp_path / 'scene.pcap', query_filter='pcq.opnum == 6')
+    assert nodes['Bytes returned', 'QueryCounterData'][:4] == ['2', '80.00', '80', '80']
     assert [nodes['Size probes', *x][0] for x in ([], ['followed by an answer'], ['not followed by an answer'])] == [
         '3', '1', '2']
 
