@@ -100,18 +100,14 @@ def test_the_bytes_of_a_small_file(export):
         '"%s"," "\r\n"%s","%.6f"\r\n"%s","%.6f"\r\n' % (at[0], at[1], rates[1], at[2], rates[2]))
 
 
-def two_queries(hkpd=False):
+def two_queries():
     """Two handles that are asked in turns, and the answers of each."""
     sets = [single('First', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', lambda at, k: at.number)),
             single('Second', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Two', lambda at, k: 100 + at.number))]
     scene, c = begin(Server(sets), *sets)
-    handles = [c.open(), c.open()]
-    for handle, s in zip(handles, sets):
-        c.validate(handle, [ask(s, 1)])
-        c.info(handle)
-    for _ in range(3):
-        for handle in handles:
-            c.data(handle)
+    handles = [c.query([ask(s, 1)]) for s in sets]
+    for handle in handles * 3:
+        c.data(handle)
     answers = series(scene)
     return scene, answers[0::2], answers[1::2]
 
@@ -211,19 +207,12 @@ def test_objects_of_odd_servers(tshark, tmp_path):
         assert len(pdh_rows(only.read_bytes().decode())) == 3
 
 
-def sessions(scene, path, count):
-    """A capture of the same session so often, and how many packets each has."""
-    scene.write(path)
-    data = path.read_bytes()
-    path.write_bytes(data[:24] + count * data[24:])
-    return len(scene.capture.frames)
-
-
 def test_sessions(tshark, tmp_path):
     """tshark -M forgets the capture in its middle, and counts its handles anew: nothing that was written goes."""
     scene, first, second = two_queries()
-    packets = sessions(scene, tmp_path / 'scene.pcap', 3)
-    tshark.run('-q', '-M', packets, '-r', tmp_path / 'scene.pcap', '-z', 'pcq,csv,%s' % (tmp_path / 'run.csv'),
+    data = scene.capture.file()
+    (tmp_path / 'scene.pcap').write_bytes(data[:24] + 3 * data[24:])
+    tshark.run('-q', '-M', len(scene.capture.frames), '-r', tmp_path / 'scene.pcap', '-z', 'pcq,csv,%s' % (tmp_path / 'run.csv'),
                '-z', 'pcq,long,%s' % (tmp_path / 'long'), '--export-objects', 'pcq,%s' % (tmp_path / 'objects'))
     suffixes = {'': first, '-query-2': second, '-query-1-session-2': first, '-query-2-session-2': second,
                 '-query-1-session-3': first, '-query-2-session-3': second}
@@ -247,25 +236,19 @@ def test_standard_output(tshark, tmp_path, export):
         assert (done.returncode, done.stdout) == (0, text.encode())
 
 
-def test_rows_as_they_come(tshark, tmp_path):
+def test_rows_as_they_come(tshark):
     """Of a capture that goes on: an answer's rows are there before the next packets are."""
     scene = small(6)
-    scene.write(tmp_path / 'scene.pcap')
-    data = (tmp_path / 'scene.pcap').read_bytes()
-    answers, ends, at = series(scene), [], 24
-    for _, frame, *_ in scene.capture.frames:
-        at += 16 + len(frame)
-        ends.append(at)
-    assert at == len(data)
-    child = subprocess.Popen([TSHARK, '-q', '-r', '-', '-z', 'pcq,long,-'], env=tshark.env, stdin=subprocess.PIPE,
-                             stdout=subprocess.PIPE)
-    begin = 0
-    for a in answers:
-        child.stdin.write(data[begin:ends[a.frame - 1]])
+    answers, ends, data = series(scene), [24], scene.capture.file()
+    for _, frame in scene.capture.frames:
+        ends.append(ends[-1] + 16 + len(frame))
+    assert ends[-1] == len(data)
+    child = subprocess.Popen([TSHARK, '-q', '-r', '-', '-z', 'pcq,long,-'], env=tshark.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    for before, frame in zip([0, *(ends[a.frame] for a in answers)], [a.frame for a in answers]):
+        child.stdin.write(data[before:ends[frame]])
         child.stdin.flush()
-        begin = ends[a.frame - 1]
-        lines = [child.stdout.readline() for _ in range(1 + (a is answers[0]))]
-        assert lines[-1].split(b',')[1] == str(a.frame).encode()
+        lines = [child.stdout.readline() for _ in range(1 + (before == 0))]
+        assert lines[-1].split(b',')[1] == str(frame).encode()
     child.stdin.close()
     child.stdout.read()
     assert child.wait(20) == 0
@@ -535,12 +518,10 @@ def test_refused_counters_have_blank_columns(tshark, tmp_path, form, passes):
             c.validate(h, [ask(s, counters[1], 'a'), ask(s, 7, 'b')])
             c.data(h, 1000)
     capture = story(server, talk).write(tmp_path / 'a.pcap')
-    if form == 'csv':
-        tshark.run('-q', '-r', capture, '-z', 'pcq,csv,%s' % (tmp_path / 'x.csv'), *passes)
-        texts = [(tmp_path / name).read_bytes().decode() for name in ('x.csv', 'x-query-2.csv')]
-    else:
-        tshark.run('-q', '-r', capture, '--export-objects', 'pcq,%s' % tmp_path, *passes)
-        texts = [(tmp_path / ('SRV01-query-%d.csv' % n)).read_bytes().decode() for n in (1, 2)]
+    how, names = {'csv': (['-z', 'pcq,csv,%s' % (tmp_path / 'x.csv')], ('x.csv', 'x-query-2.csv')),
+                  'objects': (['--export-objects', 'pcq,%s' % tmp_path], ('SRV01-query-1.csv', 'SRV01-query-2.csv'))}[form]
+    tshark.run('-q', '-r', capture, *how, *passes)
+    texts = [(tmp_path / name).read_bytes().decode() for name in names]
     set_a, set_b = '\\\\SRV01\\Set(a)\\', '\\\\SRV01\\Set(b)\\'
     first, second = [pdh_rows(t) for t in texts]
     assert first[0][1:] == [set_a + 'Size', set_a + '#8', set_b + '#7']
@@ -551,9 +532,7 @@ def test_refused_counters_have_blank_columns(tshark, tmp_path, form, passes):
 
 def test_refused_blocks(export):
     """An instance that is gone: a row with the block's status and no value; no column of its own in PDH-CSV."""
-    there = ['ab', 'a', 'ab']
-    s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 5), instances=lambda n: [
-        (ord(x), x) for x in there[n]])
+    s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', [5]), instances=lambda n: [(ord(x), x) for x in ('ab', 'a', 'ab')[n]])
     scene, c = begin(Server([s]), s)
     run(c, [ask(s, 1, 'a'), ask(s, 1, 'b')], 3)
     rows = long_rows(export(scene, 'long'))
@@ -766,76 +745,54 @@ def test_each_has_its_filter(tshark, tmp_path):
 
 @pytest.mark.parametrize('form', ['csv', 'long'])
 def test_what_cannot_be_written(tshark, tmp_path, form):
-    scene = small()
-    scene.write(tmp_path / 'scene.pcap')
+    capture = small().write(tmp_path / 'scene.pcap')
     full = [] if TSHARK.endswith('.exe') else [('/dev/full', 'No space left on device')]  # Windows has no /dev
     for target, reason in [(tmp_path / 'no' / 'such.csv', 'No such file or directory'), *full]:
-        status, said = failing(tshark, '-q', '-r', tmp_path / 'scene.pcap', '-z', 'pcq,%s,%s' % (form, target))
+        status, said = failing(tshark, '-q', '-r', capture, '-z', 'pcq,%s,%s' % (form, target))
         assert status == 1 and 'cannot write %s: %s' % (target, reason) in said
     for argument in 'pcq,' + form, 'pcq,%s,' % form:
-        status, said = failing(tshark, '-q', '-r', tmp_path / 'scene.pcap', '-z', argument)
+        status, said = failing(tshark, '-q', '-r', capture, '-z', argument)
         assert status != 0 and '-z pcq,%s,FILE[,FILTER]' % form in said
 
 
-@pytest.mark.parametrize('form', ['csv', 'long', 'names'])
-def test_a_folder_that_takes_nothing(tshark, tmp_path, form):
-    """What is there stays, even if the file itself could be written: its place cannot be taken."""
-    whole_session().write(tmp_path / 'scene.pcap')
-    folder = tmp_path / 'closed'
-    folder.mkdir()
-    (folder / 'there').write_text('mine')
-    folder.chmod(0o555)
-    for name in 'new', 'there':
-        status, said = failing(tshark, '-q', '-r', tmp_path / 'scene.pcap', '-z', 'pcq,%s,%s' % (form, folder / name))
-        assert status == 1 and 'cannot write %s: Permission denied' % (folder / name) in said
-    folder.chmod(0o755)
-    assert [(p.name, p.read_text()) for p in folder.iterdir()] == [('there', 'mine')]
-
-
-@pytest.mark.skipif(TSHARK.endswith('.exe'), reason='Windows has no such limit')
+@pytest.mark.parametrize('how', ['closed', pytest.param('full', marks=pytest.mark.skipif(TSHARK.endswith('.exe'), reason='Windows has no such limit'))])
 @pytest.mark.parametrize('form', ['csv', 'long', 'names', 'summary'])
-def test_a_disk_that_becomes_full(tshark, tmp_path, form):
-    """Here a limit of a file's size: the old file stays, and nothing beside it."""
-    whole_session().write(tmp_path / 'scene.pcap')
-    folder = tmp_path / 'full'
+def test_a_folder_that_takes_nothing(tshark, tmp_path, form, how):
+    """Its rights, or the disk, here a limit of a file's size: the old file stays, even if it could be written itself, and nothing beside it."""
+    capture, folder = whole_session().write(tmp_path / 'scene.pcap'), tmp_path / how
     folder.mkdir()
     (folder / 'there.json').write_text('mine')
-    done = subprocess.run(['bash', '-c', 'trap "" XFSZ; ulimit -f 0; exec "$@"', '-', TSHARK, '-q', '-r', tmp_path / 'scene.pcap', '-z',
-                           'pcq,%s,%s' % (form, folder / 'there.json')], env=tshark.env, stderr=subprocess.PIPE, timeout=60)
-    assert done.returncode == 1 and 'cannot write %s: File too large' % (folder / 'there.json') in done.stderr.decode()
+    folder.chmod(0o555 if how == 'closed' else 0o755)
+    limit = 'trap "" XFSZ; ulimit -f 0; exec "$@"' if how == 'full' else 'exec "$@"'
+    for name in 'there.json', 'new.json':
+        done = subprocess.run(['bash', '-c', limit, '-', TSHARK, '-q', '-r', capture, '-z', 'pcq,%s,%s' % (form, folder / name)],
+                              env=tshark.env, stderr=subprocess.PIPE, timeout=60)
+        reason = 'Permission denied' if how == 'closed' else 'File too large'
+        assert done.returncode == 1 and 'cannot write %s: %s' % (folder / name, reason) in done.stderr.decode()
+    folder.chmod(0o755)
     assert [(p.name, p.read_text()) for p in folder.iterdir()] == [('there.json', 'mine')]
 
 
-@pytest.mark.parametrize('form', ['csv', 'long', 'names'])
-def test_an_output_that_goes_away(tshark, tmp_path, form):
-    """Standard output that is full or closed; a pipe that nobody reads is no failure of ours (on Windows it may be)."""
+@pytest.mark.parametrize('form, shell', [('csv', 'set -o pipefail; %s | head -c 3 >/dev/null; exit $?'), *(
+    [] if TSHARK.endswith('.exe') else [('csv', '%s >/dev/full'), ('long', '%s >/dev/full'), ('names', '%s >&-')])])
+def test_an_output_that_goes_away(tshark, tmp_path, form, shell):
+    """Standard output that is full or closed; a pipe that nobody reads is no failure of ours (on Windows, whose output goes through a
+    pipe, behind which nothing is seen, it may be)."""
     whole_session().write(tmp_path / 'scene.pcap')
-    # of Windows' tshark all output goes through a pipe, where what is behind it is not seen
-    shells = [] if TSHARK.endswith('.exe') else ['%s >/dev/full', '%s >&-']
-    for shell in ['set -o pipefail; %s | head -c 3 >/dev/null; exit $?', *shells]:
-        command = shell % ("%s -q -r %s -z pcq,%s,-" % (TSHARK, tmp_path / 'scene.pcap', form))
-        done = subprocess.run(['bash', '-c', command], env=tshark.env, stderr=subprocess.PIPE, timeout=60)
-        assert done.returncode == 1 and b'cannot write standard output: ' in done.stderr or 'head' in shell, (shell, done)
-        if 'head' in shell and not TSHARK.endswith('.exe'):
-            assert done.returncode == 0 and b'cannot write' not in done.stderr, done
-
-
-@pytest.mark.parametrize('form', ['csv', 'long'])
-def test_nothing_is_left_of_a_wrong_filter(tshark, tmp_path, form):
-    small().write(tmp_path / 'scene.pcap')
-    (tmp_path / 'out.csv').write_text('mine')
-    status, said = failing(tshark, '-q', '-r', tmp_path / 'scene.pcap', '-z', 'pcq,%s,%s,no such filter' % (form, tmp_path / 'out.csv'))
-    assert status != 0 and said
-    assert (tmp_path / 'out.csv').read_text() == 'mine'
-    assert sorted(os.listdir(tmp_path)) == ['out.csv', 'scene.pcap']
+    command = shell % ("%s -q -r %s -z pcq,%s,-" % (TSHARK, tmp_path / 'scene.pcap', form))
+    done = subprocess.run(['bash', '-c', command], env=tshark.env, stderr=subprocess.PIPE, timeout=60)
+    failed = done.returncode == 1 and b'cannot write standard output: ' in done.stderr
+    assert failed if 'head' not in shell else TSHARK.endswith('.exe') or done.returncode == 0 and b'cannot write' not in done.stderr, done
 
 
 @pytest.mark.parametrize('form', ['csv', 'long'])
 def test_a_file_is_replaced_whole(tshark, tmp_path, export, form):
-    """Rights come from the umask, nothing else is left in the folder."""
+    """Rights come from the umask, nothing else is left in the folder; of a wrong filter nothing at all."""
     scene = small()
     text = export(scene, form)
     (tmp_path / 'out.csv').write_text('old')
+    status, said = failing(tshark, '-q', '-r', tmp_path / 'scene.pcap', '-z', 'pcq,%s,%s,no such filter' % (form, tmp_path / 'out.csv'))
+    assert status != 0 and said and (tmp_path / 'out.csv').read_text() == 'old'
     assert export(scene, form) == text
     umask = os.umask(0)
     os.umask(umask)
@@ -843,23 +800,17 @@ def test_a_file_is_replaced_whole(tshark, tmp_path, export, form):
     assert sorted(os.listdir(tmp_path)) == ['out.csv', 'scene.pcap']
 
 
-def kinds_of_captures(tmp_path, capture):
-    """What a person may have captures as, a damaged one too."""
-    data = capture.read_bytes()
-    (tmp_path / 'cut.pcap').write_bytes(data[:12])
-    (tmp_path / 'cut.nanoseconds').write_bytes(b'\x4d\x3c\xb2\xa1' + data[4:60])
-    (tmp_path / 'cut.pcapng').write_bytes(b'\n\r\r\n\x1c\0\0\0\x4d\x3c\x2b\x1a\1\0\0\0')
-    for kind in 'pcapng', 'snoop', 'netmon2', 'ngsniffer', 'lanalyzer':
-        subprocess.run(['editcap', '-F', kind, capture, tmp_path / ('whole.' + kind)], check=True)
-    (tmp_path / 'scene.pcap.gz').write_bytes(gzip.compress(data))
-    return sorted(tmp_path.iterdir())
-
-
 def test_captures_are_not_overwritten(tshark, tmp_path):
     """Whoever forgets the file's name and gives the capture's twice: of all kinds, compressed, damaged."""
     capture = tmp_path / 'scene.pcap'
     small().write(capture)
-    there = kinds_of_captures(tmp_path, capture)
+    data = capture.read_bytes()
+    for name, there in {'cut.pcap': data[:12], 'cut.nanoseconds': b'\x4d\x3c\xb2\xa1' + data[4:60], 'scene.pcap.gz': gzip.compress(data),
+                        'cut.pcapng': b'\n\r\r\n\x1c\0\0\0\x4d\x3c\x2b\x1a\1\0\0\0'}.items():
+        (tmp_path / name).write_bytes(there)
+    for kind in 'pcapng', 'snoop', 'netmon2', 'ngsniffer', 'lanalyzer':
+        subprocess.run(['editcap', '-F', kind, capture, tmp_path / ('whole.' + kind)], check=True)
+    there = sorted(tmp_path.iterdir())
     assert len(there) > 8
     before = [p.read_bytes() for p in there]
     for i, target in enumerate(there):
