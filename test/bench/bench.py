@@ -65,10 +65,19 @@ TOLERANCE = 1.05
 LIMIT, ROOM, SESSION, FLICKER = 10, 32, 500, 4
 
 
-def tshark(plugins, path, args, wrap=()):
-    env = dict(os.environ, WIRESHARK_PLUGIN_DIR=plugins)
-    return subprocess.run([*wrap, os.environ.get('TSHARK', 'tshark'), '-r', path, *args], env=env,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True)
+def begun(plugins, path, args, wrap=(), **how):
+    """A tshark with the plugins of that folder"""
+    return subprocess.Popen([*wrap, os.environ.get('TSHARK', 'tshark'), '-r', path, *args], env=dict(os.environ, WIRESHARK_PLUGIN_DIR=plugins),
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **how)
+
+
+def used(child):
+    """-> what it took, when it has ended"""
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
+        sys.exit('%s ended with %d' % (' '.join(map(str, child.args)), child.returncode))
+    return usage
 
 
 def callgrind(plugins, path, args, begin=None):
@@ -77,7 +86,7 @@ def callgrind(plugins, path, args, begin=None):
     with tempfile.TemporaryDirectory(prefix='callgrind.') as folder:
         out = os.path.join(folder, 'out')
         start = ['env', 'LD_PRELOAD=' + begin, 'valgrind', '--instr-atstart=no'] if begin else ['valgrind']
-        tshark(plugins, path, args, [*start, '--tool=callgrind', '--dump-line=no', AT_MARKER, '--callgrind-out-file=' + out])
+        used(begun(plugins, path, args, [*start, '--tool=callgrind', '--dump-line=no', AT_MARKER, '--callgrind-out-file=' + out]))
         dumps = sorted(glob.glob(out + '.*'), key=lambda p: int(p.rpartition('.')[2])) + [out]
         return [Path(d).read_text(errors='replace').splitlines() for d in dumps if os.path.exists(d)]
 
@@ -90,19 +99,17 @@ def of_object(lines, name):
     """The instructions within one library, calls to others not counted."""
     names, here, called, total = {}, False, False, 0
     for line in lines:
-        if line.startswith('ob='):
-            number, _, text = line[3:].partition(' ')
+        word, _, rest = line.partition('=')
+        if word in ('ob', 'cob'):
+            number, _, text = rest.partition(' ')
             names.setdefault(number, text)
-            here = names[number].endswith(name)
-        elif line.startswith('calls='):
+            here = names[number].endswith(name) if word == 'ob' else here
+        elif word == 'calls':
             called = True
         elif line[:1] in '0123456789+-*':
             if here and not called:
                 total += sum(map(int, line.split()[1:2]))       # a cost of 0 may be left out
             called = False
-        elif line.startswith('cob='):
-            number, _, text = line[4:].partition(' ')
-            names.setdefault(number, text)
     return total
 
 
@@ -181,37 +188,23 @@ class Bench:
         a, b = (sum(map(all_of, callgrind(p, empty, []))) for p in (self.plugins, NOWHERE))
         print('%-32s%12.0f %12.0f %12.0f' % ('start-up', a, b, a - b))
 
-    def used(self, plugins, path, args):
-        """-> seconds of CPU, bytes of memory"""
-        env = dict(os.environ, WIRESHARK_PLUGIN_DIR=plugins)
-        child = subprocess.Popen([os.environ.get('TSHARK', 'tshark'), '-r', path, *args], env=env,
-                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        _, status, used = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
-
     def million(self):
         """One answer of a million values: CPU time, the best of three, and what ten such take of memory."""
         shape = ALL['one']
         path = str(self.folder / 'million.pcap')
         shape.make(3, 1000000).write(path)
         for way in ('no tree', 'list', 'filter'):
-            own, without = (min(self.used(p, path, args)[0] for _ in range(3)) for p, args in
+            own, without = (min(u.ru_utime + u.ru_stime for u in [used(begun(p, path, args)) for _ in range(3)]) for p, args in
                             ((self.plugins, WAYS[way](PROTOCOLS)), (NOWHERE, WAYS[way](PROTOCOLS[2:]))))
             print('3 million values, %-15s%10.2f s %10.2f s without: %.3f' % (way, own, without, own / without), flush=True)
 
-    def piped(self, plugins, answers, args):
+    @staticmethod
+    def piped(plugins, answers, args):
         """-> the most memory that tshark takes for so many answers that come from a pipe"""
-        env = dict(os.environ, WIRESHARK_PLUGIN_DIR=plugins)
-        child = subprocess.Popen([os.environ.get('TSHARK', 'tshark'), '-r', '-', *args], env=env, stdin=subprocess.PIPE,
-                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        child = begun(plugins, '-', args, stdin=subprocess.PIPE)
         with child.stdin:
             day(child.stdin, answers)
-        _, status, used = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode != 0:
-            sys.exit('tshark %s ended with %d' % (' '.join(args), child.returncode))
-        return used.ru_maxrss / 1024
+        return used(child).ru_maxrss / 1024
 
     def memory(self, answers):
         """-> False if so many answers from a pipe take more than samples may, what they take without the plugin, and some;

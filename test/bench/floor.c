@@ -10,24 +10,10 @@
 
 static e_guid_t uuid_perflibv2 = {0xda5a86c5, 0x12c2, 0x4943, {0xab, 0x30, 0x7f, 0x74, 0xa8, 0x13, 0xd8, 0x53}};
 
-static int proto_floor = -1;
-static int hf_opnum = -1;
-static int hf_block = -1;
-static int hf_block_status = -1;
-static int hf_block_type = -1;
-static int hf_block_size = -1;
-static int hf_reserved = -1;
-static int hf_instance = -1;
-static int hf_instance_size = -1;
-static int hf_instance_id = -1;
-static int hf_instance_name = -1;
-static int hf_counter_data = -1;
-static int hf_data_size = -1;
-static int hf_size = -1;
-static int hf_value = -1;
-static int hf_path = -1;
-static int hf_cooked = -1;
-static int ett_floor = -1;
+static int proto_floor = -1, ett_floor = -1;
+static int hf_opnum, hf_block, hf_block_status, hf_block_type, hf_block_size, hf_reserved, hf_instance,
+    hf_instance_size;
+static int hf_instance_id, hf_instance_name, hf_counter_data, hf_data_size, hf_size, hf_value, hf_path, hf_cooked;
 
 /* What is said of the middle value of a thousand, of each type of block, in the third answer: that one is measured. */
 typedef struct {
@@ -168,15 +154,13 @@ static void proto_reg_handoff_floor(void)
 
 void plugin_register(void);
 
-__attribute__((visibility("default"))) const char plugin_version[] = "0";
-__attribute__((visibility("default"))) const int plugin_want_major = WIRESHARK_VERSION_MAJOR;
-__attribute__((visibility("default"))) const int plugin_want_minor = WIRESHARK_VERSION_MINOR;
+WS_DLL_PUBLIC_DEF const char plugin_version[] = "0";
+WS_DLL_PUBLIC_DEF const int plugin_want_major = WIRESHARK_VERSION_MAJOR;
+WS_DLL_PUBLIC_DEF const int plugin_want_minor = WIRESHARK_VERSION_MINOR;
 
-__attribute__((visibility("default"))) void plugin_register(void)
+WS_DLL_PUBLIC_DEF void plugin_register(void)
 {
-    static proto_plugin floor_plugin;
+    static proto_plugin plugin = {proto_register_floor, proto_reg_handoff_floor};
 
-    floor_plugin.register_protoinfo = proto_register_floor;
-    floor_plugin.register_handoff = proto_reg_handoff_floor;
-    proto_register_plugin(&floor_plugin);
+    proto_register_plugin(&plugin);
 }

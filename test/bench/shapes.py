@@ -11,8 +11,8 @@ from typing import Callable, NamedTuple
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from gen.hostile import (Hkpd, Pcq, block, counter_block, counterset, identifier, ids, in_a_row, instance,  # noqa: E402
-                         instances, perf_object, row, string_table, utf16, values)
+from gen.hostile import (GUID, Hkpd, Pcq, block, counter_block, counterset, identifier, ids, in_a_row, instance,  # noqa: E402
+                         instances, perf_object, string_table, table, utf16, values)
 from gen.mutate import own_servers  # noqa: E402
 from gen.pcap import Capture, Tcp  # noqa: E402
 
@@ -23,42 +23,53 @@ AT_MARKER = '--dump-before=dissect_xdlc_control'
 
 class Shape(NamedTuple):
     about: str
-    unit: str               # what is counted
-    per_answer: int         # units in an answer
     answers: tuple          # the two numbers of answers between which the slope is taken
     make: Callable          # (answers, units in each) -> Capture
-    protocol: str = 'pcq'
+    unit: str = 'value'     # what is counted
 
 
-def query(counters):
+def query(counters, windows=True):
     """A query of a set of 64-bit rates whose registration is in the capture, in fragments as Windows sends them."""
     p = Pcq(repeat=True)
-    p.rpc.max_frag, p.rpc.transport.mss = 4280, 1440
-    p.registration(9, utf16('Set'))
-    p.counters(range(counters))
-    p.registration(10, string_table([(i, 32 * i) for i in range(counters)],
-                                    b''.join(utf16('counter %d' % i).ljust(32, b'\0') for i in range(counters))))
+    if windows:
+        p.rpc.max_frag, p.rpc.transport.mss = 4280, 1440
+    registration(p, 'Set', counters)
     p.open()
     return p
 
 
-def one(answers, rows=1000, counters=10):
-    p = query(counters)
-    p.change([identifier()])
-    for n in range(answers):
-        p.data(counterset(counters, ['instance %d' % i for i in range(rows)], 1000 * n))
-    return p.capture
+def registration(p, name, counters, guid=GUID):
+    p.registration(9, utf16(name), guid)
+    p.counters(range(counters), guid)
+    p.registration(10, string_table([(i, 32 * i) for i in range(counters)],
+                                    b''.join(utf16('counter %d' % i).ljust(32, b'\0') for i in range(counters))), guid)
 
 
-def comings_and_goings(answers, count, every):
-    """-> the names of processes of each answer: in every so many one is gone, wherever it stood, and another has come. Names
-    are of one size, so sizes tell nothing."""
+def sampled(counters, added, blocks, info=()):
+    """A shape's make(): answers of these blocks(number of the answer, units); what is added and told, the units say too."""
+    def make(answers, units):
+        p = query(counters(units) if callable(counters) else counters)
+        p.change(added(units) if callable(added) else added)
+        told = info(units) if callable(info) else info
+        if told:
+            p.info(told)
+        for n in range(answers):
+            p.data(*blocks(n, units))
+        return p.capture
+    return make
+
+
+def comings_and_goings(count, every):
+    """-> the names of processes of an answer: in every so many one is gone, wherever it stood, and another has come. Names are of
+    one size, so sizes tell nothing."""
     names = ['process %05d' % i for i in range(count)]
-    for n in range(answers):
+
+    def of(n):
         if n > 0 and n % every == 0:
             del names[7919 * n % count]
             names.append('process %05d' % (90000 - n))
-        yield names
+        return names
+    return of
 
 
 def of_processes(names, first):
@@ -67,145 +78,80 @@ def of_processes(names, first):
     return block(6, ids(10) + instances([instance(x, int(x[-5:])) + row_values for x in names]))
 
 
-def processes(answers, values, every):
-    p = query(10)
-    p.change([identifier()])
-    for n, names in enumerate(comings_and_goings(answers, values // 10, every)):
-        p.data(of_processes(names, 1000 * n))
-    return p.capture
+def processes(every):
+    def make(answers, units):
+        there = comings_and_goings(units // 10, every)
+        return sampled(10, [identifier()], lambda n, units: [of_processes(there(n), 1000 * n)])(answers, units)
+    return make
+
+
+def tall_comings(answers, units):
+    there = comings_and_goings(units, 2)
+    return sampled(1, [identifier(0)], lambda n, _: [
+        block(4, instances([instance(x, int(x[-5:])) + values(1, 1000 * n) for x in there(n)]))])(answers, units)
 
 
 def day(to, answers, count=1000, every=2):
-    """The same as a pipe brings it, piece by piece."""
-    p = Pcq(repeat=True)
-    p.registration(9, utf16('Set'))
-    p.counters(range(10))
-    p.open()
+    """Processes as a pipe brings them, piece by piece."""
+    p, there, head = query(10, windows=False), comings_and_goings(count, every), 0
     p.change([identifier()])
-    head = 0
-    for n, names in enumerate(comings_and_goings(answers, count, every)):
-        p.data(of_processes(names, 1000 * n))
+    for n in range(answers):
+        p.data(of_processes(there(n), 1000 * n))
         to.write(p.capture.file()[head:])
         p.capture.frames.clear()
         head = 24                               # of the file
 
 
-def places(answers, values):
-    """Ever the same instances in ever another order."""
-    p = query(10)
-    p.change([identifier()])
-    names = ['process %05d' % i for i in range(values // 10)]
-    for n in range(answers):
-        random.Random(n).shuffle(names)
-        p.data(of_processes(names, 1000 * n))
-    return p.capture
+def ever_other_places(n, units):
+    names = ['process %05d' % i for i in range(units // 10)]
+    for earlier in range(n + 1):
+        random.Random(earlier).shuffle(names)
+    return [of_processes(names, 1000 * n)]
 
 
-def sizes(answers, values):
-    """No answer has the size of another."""
-    p = query(10)
-    p.change([identifier()])
-    for n in range(answers):
-        p.data(of_processes(['process %05d' % i for i in range(values // 10 - 1)] + ['p' * (4 * n) + '00000'], 1000 * n))
-    return p.capture
+def ever_other_size(n, units):
+    return [of_processes(['process %05d' % i for i in range(units // 10 - 1)] + ['p' * (4 * n) + '00000'], 1000 * n)]
 
 
-def machine(answers, values):
+def machine(n, units):
     """Processors and disks: two sets whose instances stay."""
-    p = query(10)
-    p.change([identifier(), identifier(instance='?')])
-    p.info([identifier(), identifier(instance='?', index=1)])
-    disks = values // 50
-    for n in range(answers):
-        p.data(counterset(10, ['0,%d' % i for i in range(values // 10 - disks)], 1000 * n),
-               counterset(10, ['%d C:' % i for i in range(disks)], 1000 * n))
-    return p.capture
+    disks = units // 50
+    return [counterset(10, ['0,%d' % i for i in range(units // 10 - disks)], 1000 * n), counterset(10, ['%d C:' % i for i in range(disks)], 1000 * n)]
 
 
-def tall(answers, rows=10000):
-    p = query(1)
-    p.change([identifier(0)])
-    for n in range(answers):
-        p.data(block(4, instances([instance('instance %d' % i, i) + values(1, 1000 * n + i) for i in range(rows)])))
-    return p.capture
+def one_of_them_fails(n, units):
+    gone = 7919 * n % (units - 1) + 1 if n % 2 else None
+    return [block(0, b'', 4201) if i == gone else block(1, values(1, 1000 * n + i)) for i in range(units)]
 
 
-def blocks(answers, count=10000):
-    p = query(count)
-    p.change([identifier(i, None) for i in range(count)])
-    p.info([identifier(i, None, index=i) for i in range(count)])
-    for n in range(answers):
-        p.data(*[block(1, values(1, 1000 * n + i)) for i in range(count)])
-    return p.capture
-
-
-def tall_comings(answers, count):
-    """Instances of one counter that come and go."""
-    p = query(1)
-    p.change([identifier(0)])
-    for n, names in enumerate(comings_and_goings(answers, count, 2)):
-        p.data(block(4, instances([instance(x, int(x[-5:])) + values(1, 1000 * n) for x in names])))
-    return p.capture
-
-
-def blocks_comings(answers, count=10000):
-    """Instances, each in a block of its own, of which one or another has an error in every second answer."""
-    p = query(1)
-    p.change([identifier(0, 'instance %d' % i) for i in range(count)])
-    p.info([identifier(0, 'instance %d' % i, index=i) for i in range(count)])
-    for n in range(answers):
-        gone = 7919 * n % (count - 1) + 1 if n % 2 else None
-        p.data(*[block(0, b'', 4201) if i == gone else block(1, values(1, 1000 * n + i)) for i in range(count)])
-    return p.capture
-
-
-def small(answers):
-    p = query(1)
-    p.change([identifier(0, None)])
-    for n in range(answers):
-        p.data(block(1, values(1, 1000 * n)))
-    return p.capture
-
-
-def storm(answers):
+def storm(answers, _):
     """A client that reads the registration of set after set: name, counters and their names."""
     p = query(1)
     for n in range(answers):
-        guid = struct.pack('<4I', n, 1, 2, 3)
-        p.registration(9, utf16('Set %d' % n), guid)
-        p.counters(range(10), guid)
-        p.registration(10, string_table([(i, 32 * i) for i in range(10)],
-                                        b''.join(utf16('counter %d' % i).ljust(32, b'\0') for i in range(10))), guid)
+        registration(p, 'Set %d' % n, 10, struct.pack('<4I', n, 1, 2, 3))
     return p.capture
 
 
-def hkpd(answers, rows=1000, counters=10):
-    h = Hkpd()
-    h.rpc.max_frag, h.rpc.transport.mss = 4280, 1440
-    h.titles([('230', 'Process')] + [(str(6 + 2 * k), 'counter %d' % k) for k in range(counters)])
-    for n in range(answers):
-        h.sample(perf_object(230, in_a_row(counters), [row('instance %d' % i, counter_block(counters, 1000 * n))
-                                                       for i in range(rows)]), name='230')
-    return h.capture
+def hkpd(titles, objects):
+    """objects(number of the answer, units) -> (objects, what is asked for)"""
+    def make(answers, units):
+        h = Hkpd()
+        h.rpc.max_frag, h.rpc.transport.mss = 4280, 1440
+        h.titles(titles(units))
+        for n in range(answers):
+            there, name = objects(n, units)
+            h.sample(*there, name=name)
+        return h.capture
+    return make
 
 
-def hkpd_objects(answers, count=10000):
-    h = Hkpd()
-    h.rpc.max_frag, h.rpc.transport.mss = 4280, 1440
-    h.titles([('6', 'counter')] + [(str(1000 + 2 * k), 'object %d' % k) for k in range(count)])
-    for n in range(answers):
-        h.sample(*[perf_object(1000 + 2 * k, in_a_row(1), None, counter_block(1, 1000 * n)) for k in range(count)])
-    return h.capture
-
-
-def hkpd_comings(answers, values, counters=10):
-    """Processes that come and go."""
-    h = Hkpd()
-    h.rpc.max_frag, h.rpc.transport.mss = 4280, 1440
-    h.titles([('230', 'Process')] + [(str(6 + 2 * k), 'counter %d' % k) for k in range(counters)])
-    for n, names in enumerate(comings_and_goings(answers, values // counters, 2)):
-        h.sample(perf_object(230, in_a_row(counters), [row(x, counter_block(counters, 1000 * n)) for x in names]), name='230')
-    return h.capture
+def hkpd_rows(counters, every=None):
+    """An object of so many counters; its instances stay, or are processes that come and go."""
+    def make(answers, units):
+        there = comings_and_goings(units // counters, every) if every else lambda n: ['instance %d' % i for i in range(units // counters)]
+        return hkpd(lambda _: [('230', 'Process')] + [(str(6 + 2 * k), 'counter %d' % k) for k in range(counters)],
+                    lambda n, _: ([table(there(n), counters, 1000 * n)], '230'))(answers, units)
+    return make
 
 
 def udp(capture, port, data):
@@ -215,9 +161,9 @@ def udp(capture, port, data):
     capture.add(bytes(6) + bytes(5) + b'\1' + b'\x08\0' + ip + head + data)
 
 
-def netflow(answers, records=1000):
+def netflow(answers, units):
     """NetFlow v9: records of ten fields of 4 bytes."""
-    capture = Capture()
+    capture, records = Capture(), units // 10
     kinds = (8, 12, 15, 1, 2, 21, 22, 10, 14, 16)
     template = struct.pack('>2H', 256, len(kinds)) + b''.join(struct.pack('>2H', k, 4) for k in kinds)
     template = struct.pack('>2H', 0, 4 + len(template)) + template
@@ -228,9 +174,9 @@ def netflow(answers, records=1000):
     return capture
 
 
-def pcp(answers, rows=1000, metrics=10):
+def pcp(answers, units, metrics=10):
     """Performance Co-Pilot: RESULTs of ten metrics with a thousand instances."""
-    capture = Capture()
+    capture, rows = Capture(), units // metrics
     tcp = Tcp(capture, port=44321)
     for n in range(answers):
         body = struct.pack('>3I', n, 0, metrics)
@@ -240,37 +186,41 @@ def pcp(answers, rows=1000, metrics=10):
     return capture
 
 
+def each(units, name=None):
+    """An identifier for each counter, or for each instance of one."""
+    return [[identifier(0, name % i, index=x) if name else identifier(i, None, index=x) for i, x in enumerate(indexes)]
+            for indexes in ([0] * units, range(units))]
+
+
 SHAPES = {
-    'one': Shape('1,000 instances x 10 counters', 'value', 10000, (2, 3), lambda n, values: one(n, values // 10)),
-    'tall': Shape('10,000 instances x 1 counter', 'value', 10000, (2, 3), lambda n, values: tall(n, values)),
-    'tall-2': Shape('10,000 instances x 1 counter, one of them another in every 2nd answer', 'value', 10000, (2, 12), tall_comings),
-    'blocks': Shape('10,000 blocks of one counter', 'value', 10000, (2, 3), lambda n, values: blocks(n, values)),
-    'blocks-2': Shape('10,000 blocks of one instance, one of them an error in every 2nd answer', 'value', 10000, (2, 12),
-                      blocks_comings),
-    'machine': Shape('processors and disks, constant: 1,000 instances x 10', 'value', 10000, (2, 12), machine),
-    'processes-2': Shape('1,000 processes x 10, one of them another in every 2nd answer', 'value', 10000, (2, 22),
-                         lambda n, values: processes(n, values, 2)),
-    'processes-3': Shape('the same in every 3rd', 'value', 10000, (2, 23), lambda n, values: processes(n, values, 3)),
-    'processes-10': Shape('the same in every 10th', 'value', 10000, (2, 22), lambda n, values: processes(n, values, 10)),
-    'places': Shape('1,000 instances x 10, in ever another order', 'value', 10000, (2, 22), places),
-    'sizes': Shape('1,000 instances x 10, every answer of another size', 'value', 10000, (2, 22), sizes),
-    'small': Shape('one value an answer', 'call', 1, (30, 130), lambda n, values: small(n)),
-    'storm': Shape('registration of sets, three calls each', 'set', 1, (30, 80), lambda n, values: storm(n)),
-    'hkpd': Shape('PERF_DATA_BLOCK, 1,000 x 10', 'value', 10000, (2, 3), lambda n, values: hkpd(n, values // 10), 'hkpd'),
-    'hkpd-2': Shape('PERF_DATA_BLOCK, 1,000 processes x 10, one of them another in every 2nd answer', 'value', 10000, (2, 12),
-                    hkpd_comings, 'hkpd'),
-    'hkpd-tall-2': Shape('PERF_DATA_BLOCK, 10,000 processes x 1, the same', 'value', 10000, (2, 12),
-                         lambda n, values: hkpd_comings(n, values, 1), 'hkpd'),
-    'hkpd-tall': Shape('PERF_DATA_BLOCK, 10,000 x 1', 'value', 10000, (2, 3),
-                       lambda n, values: hkpd(n, values, 1), 'hkpd'),
-    'hkpd-objects': Shape('PERF_DATA_BLOCK, 10,000 objects', 'value', 10000, (2, 3),
-                          lambda n, values: hkpd_objects(n, values), 'hkpd'),
+    'one': Shape('1,000 instances x 10 counters', (2, 3), sampled(
+        10, [identifier()], lambda n, units: [counterset(10, ['instance %d' % i for i in range(units // 10)], 1000 * n)])),
+    'tall': Shape('10,000 instances x 1 counter', (2, 3), sampled(1, [identifier(0)], lambda n, units: [
+        block(4, instances([instance('instance %d' % i, i) + values(1, 1000 * n + i) for i in range(units)]))])),
+    'tall-2': Shape('10,000 instances x 1 counter, one of them another in every 2nd answer', (2, 12), tall_comings),
+    'blocks': Shape('10,000 blocks of one counter', (2, 3), sampled(
+        lambda units: units, lambda units: each(units)[0], lambda n, units: [block(1, values(1, 1000 * n + i)) for i in range(units)],
+        lambda units: each(units)[1])),
+    'blocks-2': Shape('10,000 blocks of one instance, one of them an error in every 2nd answer', (2, 12), sampled(
+        1, lambda units: each(units, 'instance %d')[0], one_of_them_fails, lambda units: each(units, 'instance %d')[1])),
+    'machine': Shape('processors and disks, constant: 1,000 instances x 10', (2, 12), sampled(
+        10, [identifier(), identifier(instance='?')], machine, [identifier(), identifier(instance='?', index=1)])),
+    'processes-2': Shape('1,000 processes x 10, one of them another in every 2nd answer', (2, 22), processes(2)),
+    'processes-3': Shape('the same in every 3rd', (2, 23), processes(3)),
+    'processes-10': Shape('the same in every 10th', (2, 22), processes(10)),
+    'places': Shape('1,000 instances x 10, in ever another order', (2, 22), sampled(10, [identifier()], ever_other_places)),
+    'sizes': Shape('1,000 instances x 10, every answer of another size', (2, 22), sampled(10, [identifier()], ever_other_size)),
+    'small': Shape('one value an answer', (30, 130), sampled(1, [identifier(0, None)], lambda n, _: [block(1, values(1, 1000 * n))]), 'call'),
+    'storm': Shape('registration of sets, three calls each', (30, 80), storm, 'set'),
+    'hkpd': Shape('PERF_DATA_BLOCK, 1,000 x 10', (2, 3), hkpd_rows(10)),
+    'hkpd-2': Shape('PERF_DATA_BLOCK, 1,000 processes x 10, one of them another in every 2nd answer', (2, 12), hkpd_rows(10, 2)),
+    'hkpd-tall-2': Shape('PERF_DATA_BLOCK, 10,000 processes x 1, the same', (2, 12), hkpd_rows(1, 2)),
+    'hkpd-tall': Shape('PERF_DATA_BLOCK, 10,000 x 1', (2, 3), hkpd_rows(1)),
+    'hkpd-objects': Shape('PERF_DATA_BLOCK, 10,000 objects', (2, 3), hkpd(
+        lambda units: [('6', 'counter')] + [(str(1000 + 2 * k), 'object %d' % k) for k in range(units)],
+        lambda n, units: ([perf_object(1000 + 2 * k, in_a_row(1), None, counter_block(1, 1000 * n)) for k in range(units)], 'Global'))),
 }
-PEERS = {
-    'netflow': Shape('NetFlow v9, 1,000 records x 10', 'value', 10000, (2, 3),
-                     lambda n, values: netflow(n, values // 10), 'cflow'),
-    'pcp': Shape('PCP, 10 metrics x 1,000', 'value', 10000, (2, 3), lambda n, values: pcp(n, values // 10), 'pcp'),
-}
+PEERS = {'netflow': Shape('NetFlow v9, 1,000 records x 10', (2, 3), netflow), 'pcp': Shape('PCP, 10 metrics x 1,000', (2, 3), pcp)}
 # Those whose growth to a million values is measured.
 GROWING = ('one', 'blocks')
 # Small ones for a budget.
