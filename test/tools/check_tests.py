@@ -21,6 +21,8 @@ PERHAPS = re.compile(r'(\w+\|)+|(\|\w+)+')
 # Calls of fixtures and helpers that fail by themselves, but prove nothing of the plugin.
 NO_PROOF = {'run', 'pdml', 'fields', 'info', 'json', 'read', 'read_file', 'shown', 'load', 'frames', 'ask', 'write', 'told',
             'get', 'one', 'table', 'export', 'open', 'places', 'there'}
+# What has something where its arguments, or what it is called of, have
+FILL = {'items', 'values', 'keys', 'split', 'range', 'zip', 'enumerate', 'sorted', 'reversed', 'product', 'permutations', 'list', 'set', 'dict'}
 EXAMPLES = {
     'perhaps': ("def test_x(b):\n    b.answer(1, ('size|text|',))\n    assert b\n",
                 "def test_x(b):\n    b.answer(1, ('size|text',))\n    assert b\n"),
@@ -52,48 +54,32 @@ class Function:
                 self.look(inner.body, True)     # what the tests call by the fixture's name
 
     def look(self, body, certain):
-        for statement in body:
-            self.statement(statement, certain)
-
-    def statement(self, s, certain):
-        if isinstance(s, (ast.FunctionDef, ast.ClassDef, ast.Lambda)):
-            return
-        if isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.targets[0], ast.Name):
-            self.assigned[s.targets[0].id] = s.value
-        if isinstance(s, ast.Assert):
-            self.asserts = True
-            self.must |= certain and not self.is_all(s.test)
-            self.expression(s.test, certain)
-        elif isinstance(s, (ast.For, ast.AsyncFor)):
-            self.expression(s.iter, certain)
-            self.look(s.body, certain and self.is_filled(s.iter))
-        elif isinstance(s, ast.While):
-            self.look(s.body, False)
-        elif isinstance(s, ast.If):
-            self.expression(s.test, certain)
-            self.branches(s, certain)
-        elif isinstance(s, ast.With):
-            for item in s.items:
-                self.expression(item.context_expr, certain)
-            self.look(s.body, certain)
-        elif isinstance(s, ast.Try):
-            self.look(s.body, certain)
-            self.look(s.finalbody, certain)
-        else:
-            self.expression(s, certain)
-
-    def branches(self, s, certain):
-        """Of two branches both must assert something."""
-        before, self.must = self.must, False
-        self.look(s.body, certain)
-        first, self.must = self.must, False
-        self.look(s.orelse, certain)
-        self.must = before or first and self.must
+        for s in body:
+            if isinstance(s, (ast.FunctionDef, ast.ClassDef)):
+                continue
+            if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name):
+                self.assigned[s.targets[0].id] = s.value
+            if isinstance(s, ast.Assert):
+                self.asserts = True
+                self.must |= certain and not self.is_all(s.test)
+            for x in ast.iter_child_nodes(s):
+                if isinstance(x, (ast.expr, ast.withitem)):
+                    self.expression(x, certain)
+            if isinstance(s, ast.If):       # of two branches both must assert something
+                before, self.must = self.must, False
+                self.look(s.body, certain)
+                first, self.must = self.must, False
+                self.look(s.orelse, certain)
+                self.must = before or first and self.must
+            elif isinstance(s, (ast.For, ast.While, ast.With, ast.Try)):
+                is_loop = isinstance(s, ast.While) or isinstance(s, ast.For) and not self.is_filled(s.iter)
+                self.look(s.body, certain and not is_loop)
+                self.look(getattr(s, 'finalbody', ()), certain)
 
     def expression(self, node, certain):
         for x in ast.walk(node):
             if isinstance(x, ast.Call):
-                name = x.func.attr if isinstance(x.func, ast.Attribute) else getattr(x.func, 'id', None)
+                name = called(x)
                 if name == 'raises':
                     self.asserts = self.must = True
                 if name and name not in NO_PROOF:
@@ -103,34 +89,25 @@ class Function:
 
     def is_all(self, test):
         """Is it all() of what may be empty?"""
-        return isinstance(test, ast.Call) and getattr(test.func, 'id', None) == 'all' and not self.is_filled(test.args[0])
+        return isinstance(test, ast.Call) and called(test) == 'all' and not self.is_filled(test.args[0])
 
     def is_filled(self, node):
         """Is it something that cannot be empty?"""
-        if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
-            return bool(node.elts)
-        if isinstance(node, ast.Dict):
-            return bool(node.keys)
-        if isinstance(node, ast.Constant):
-            return bool(node.value)
         if isinstance(node, ast.Name):
             return node.id.isupper() or node.id in self.assigned and self.is_filled(self.assigned[node.id])
-        if isinstance(node, ast.BinOp):
-            return self.is_filled(node.left) or self.is_filled(node.right) or isinstance(node.op, (ast.Add, ast.Sub))
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+            return not node.generators[0].ifs and self.is_filled(node.generators[0].iter)
         if isinstance(node, ast.Call):
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, 'id', '')
-            if name in ('items', 'values', 'keys', 'split') and isinstance(node.func, ast.Attribute):
-                return self.is_filled(node.func.value)
-            if name == 'range':
-                return self.is_number(node.args[-1 if len(node.args) < 3 else 1])
-            if name in ('zip', 'enumerate', 'sorted', 'reversed', 'product', 'permutations', 'list', 'set', 'dict'):
-                return bool(node.args) and all(self.is_filled(a) for a in node.args)
-        return isinstance(node, (ast.ListComp, ast.GeneratorExp)) and not node.generators[0].ifs and self.is_filled(node.generators[0].iter)
+            return called(node) == 'len' or called(node) in FILL and any(
+                map(self.is_filled, [*node.args, *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]))
+        if isinstance(node, (ast.Subscript, ast.Attribute)):
+            return False
+        return bool(getattr(node, 'elts', ()) or getattr(node, 'keys', ()) or getattr(node, 'value', 0)) or isinstance(node, ast.BinOp) and (
+            self.is_filled(node.left) or self.is_filled(node.right) or isinstance(node.op, (ast.Add, ast.Sub)))
 
-    def is_number(self, node):
-        return isinstance(node, ast.Constant) and bool(node.value) or isinstance(node, ast.Name) or (
-            isinstance(node, ast.Call) and getattr(node.func, 'id', '') == 'len') or (
-            isinstance(node, ast.BinOp) and self.is_number(node.left))
+
+def called(call):
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, 'id', '')
 
 
 def functions(tree):
