@@ -464,13 +464,15 @@ def test_who_asks_two_questions_in_turn_is_in_time(tshark, tmp_path, delay, late
     assert [r[0] for r in rows] == ['Asked late: 4.000 s since the sample before, 1.000 s is usual'] * late
 
 
-def test_late_behind_hundreds_in_time(stat):
+def test_late_behind_hundreds_in_time(stat, tshark, tmp_path):
     """By the median of the newest 256 intervals."""
     count = 300
     pauses, takes = [1.0] * count, [0.01] * count
     pauses[count - 8] = takes[count - 4] = 3.0
     row, = stat(paced(pauses, takes), 'queries')
     assert (row['Samples'], row['Late asked'], row['Late answered']) == (str(count), '1', '1')
+    found = tshark.fields(tmp_path / 'scene.pcap', ['_ws.expert.message'], '-Y', 'pcq.expert.late')
+    assert found[0][0].startswith('Asked late: ')
 
 
 def test_response_times(stat, passes):
