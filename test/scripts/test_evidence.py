@@ -242,11 +242,10 @@ def test_sealed_calls(evidence):
 # --- What counts for or against nothing ------------------------------------------------------------------------------
 
 
-def session(talk, alter=lambda opnum, kind, stub: stub, sets=None, **options):
-    """talk(client, set) with a server that has one set."""
+def session(talk, alter=lambda opnum, kind, stub: stub):
+    """talk(client, set, server) with a server that has one set."""
     s = multiple('Set', SMALL, instances=['a', 'b'])
-    scene = Scene()
-    server = Server([s], **options)
+    scene, server = Scene(), Server([s])
     talk(tcp_line(scene, server, alters=alter).client(), s, server)
     return scene
 
@@ -254,64 +253,71 @@ def session(talk, alter=lambda opnum, kind, stub: stub, sets=None, **options):
 @pytest.mark.parametrize('size', [150, 300])
 def test_answers_that_were_cut(evidence, tmp_path, size):
     """By a snapshot length: what is not there is no evidence. Probes are shorter."""
-    subprocess.run(['editcap', '-s', str(size), usual().write(tmp_path / 'whole.pcap'), tmp_path / 'cut.pcap'], check=True)
-    rows = rows_of(evidence(tmp_path / 'cut.pcap'))
+    def cut(scene, size):
+        subprocess.run(['editcap', '-s', str(size), scene.write(tmp_path / 'whole.pcap'), tmp_path / 'cut.pcap'], check=True)
+        return rows_of(evidence(tmp_path / 'cut.pcap'))
+    rows = cut(usual(), size)
     assert {i for i in IDS if rows[i][1] > 0} == {'SEALED'}
     assert rows['HEADER'] == (0, 0, 0) and rows['PROBE'][0] == 10
+    assert set(cut(performance_data(), 350).values()) == {(0, 0, 0)}
 
 
-def test_performance_data_that_was_cut(evidence, tmp_path):
-    subprocess.run(['editcap', '-s', '350', performance_data().write(tmp_path / 'whole.pcap'), tmp_path / 'cut.pcap'], check=True)
-    assert set(rows_of(evidence(tmp_path / 'cut.pcap')).values()) == {(0, 0, 0)}
+def second_probes(c, s, server):
+    """A second probe says nothing of the first, nor does an answer to another operation, or behind one that was cut or lost."""
+    h = c.query([ask(s, NONE, '*')], info=False)
+    c.data(h, 0)
+    c.validate(h, [ask(s, 2, 'a'), ask(s, 2, 'b')])     # and more is needed than was said
+    for step, room in (c.data, 0), (c.info, 0), (c.data, 9999), (c.data, 0), (c.info, 9999):
+        step(h, room)
 
 
-def test_a_second_probe_says_nothing_of_the_first(evidence):
-    """Nor does an answer to another operation, or one that comes after an answer that was cut or lost."""
-    def talk(c, s, server):
-        h = c.query([ask(s, NONE, '*')], info=False)
-        c.data(h, 0)
-        c.validate(h, [ask(s, 2, 'a'), ask(s, 2, 'b')])     # and more is needed than was said
-        c.data(h, 0)
-        c.info(h, 0)
-        c.data(h, 9999)
-        c.data(h, 0)
-        c.info(h, 9999)
-    assert rows_of(evidence(session(talk)))['PROBE_SIZE'] == (2, 0, 19)
+def next_call_lost(c, s, server):
+    """A probe is for the next call alone: the call behind it was not captured; by the next one more is needed."""
+    h = c.query([ask(s, 2, 'a')], info=False)
+    c.data(h, 0)
+    c.data(h, 9999)
+    c.validate(h, [ask(s, NONE, '*')])
+    c.data(h, 100)      # a probe again: it needs more than it needed
 
 
-def test_a_probe_is_for_the_next_call_alone(evidence):
-    """The call behind it was not captured; by the next one more is needed."""
+def second_data_lost():
     lost = iter([False, True, False])
+    return lambda opnum, kind, stub: None if (opnum, kind) == (DATA, 'response') and next(lost) else stub
 
-    def alter(opnum, kind, stub):
-        return None if (opnum, kind) == (DATA, 'response') and next(lost) else stub
 
+def without_info(client):
+    """A query whose client may have asked for its blocks before the capture, or has not."""
     def talk(c, s, server):
-        h = c.query([ask(s, 2, 'a')], info=False)
-        c.data(h, 0)
-        c.data(h, 9999)
-        c.validate(h, [ask(s, NONE, '*')])
-        c.data(h, 100)      # a probe again: it needs more than it needed
-    rows = rows_of(evidence(session(talk, alter)))
-    assert rows['PROBE_SIZE'] == (0, 0, 0) and rows['PROBE'][:2] == (1, 0)
-
-
-@pytest.mark.parametrize('opened, expected', [(True, (0, 1)), (False, (0, 0))])
-def test_a_query_that_was_opened_before(evidence, opened, expected):
-    """Its client may have asked for its blocks then."""
-    def talk(c, s, server):
-        h = (c if opened else unseen(server)).open()
+        h = client(c, server).open()
         c.validate(h, [ask(s, NONE, '*')])
         c.data(h)
-    assert rows_of(evidence(session(talk)))['INFO_FIRST'][:2] == expected
+    return talk
 
 
-def test_a_failure_is_no_size_probe(evidence):
-    """Access denied to who asks without room."""
-    def alter(opnum, kind, stub):
-        return bytes(len(stub) - 4) + struct.pack('<I', 5) if (opnum, kind) == (ENUMERATE, 'response') else stub
-    text = evidence(session(lambda c, s, server: c.enumerate(0), alter))
-    assert rows_of(text)['PROBE'] == (0, 0, 0) and 'PerflibV2 status     5: 1\n' in text
+def removed(c, s, server):
+    """What was removed and added again comes last."""
+    h = c.query([ask(s, 2, 'a'), ask(s, 2, 'b'), ask(s, NONE, '*')], info=False)
+    c.validate(h, [ask(s, 2, 'a')], add=False)
+    c.validate(h, [ask(s, 2, 'a')])
+    c.info(h)
+
+
+def denied(opnum, kind, stub):
+    return bytes(len(stub) - 4) + struct.pack('<I', 5) if (opnum, kind) == (ENUMERATE, 'response') else stub
+
+
+@pytest.mark.parametrize('talk, alter, expected', [
+    (second_probes, None, {'PROBE_SIZE': (2, 0, 19)}), (next_call_lost, second_data_lost(), {'PROBE_SIZE': (0, 0, 0), 'PROBE': (1, 0)}),
+    (without_info(lambda c, server: c), None, {'INFO_FIRST': (0, 1)}),
+    (without_info(lambda c, server: unseen(server)), None, {'INFO_FIRST': (0, 0)}), (removed, None, {'ADDED_ORDER': (1, 0)}),
+    # access denied to who asks without room is no size probe
+    (lambda c, s, server: c.enumerate(0), denied, {'PROBE': (0, 0, 0), 'PerflibV2 status     5: 1\n': ()})],
+    ids=['second-probe', 'next-call-lost', 'info-not-asked-for', 'opened-before', 'removed', 'denied'])
+def test_what_says_nothing(evidence, talk, alter, expected):
+    """It counts neither for nor against."""
+    text = evidence(session(talk, *([alter] if alter else [])))
+    for what, counts in expected.items():
+        assert rows_of(text)[what][:len(counts)] == counts if counts else what in text
 
 
 def test_a_response_that_comes_twice(evidence, tmp_path):
@@ -341,15 +347,6 @@ def test_two_queries_have_clocks_and_orders_of_their_own(evidence):
             c.data(h, 9999)
     rows = rows_of(evidence(scene))
     assert [rows[i][:2] for i in ('FREQUENCY', 'CLOCKS', 'INSTANCE_ORDER')] == [(4, 0)] * 3
-
-
-def test_what_was_removed_and_added_again_comes_last(evidence):
-    def talk(c, s, server):
-        h = c.query([ask(s, 2, 'a'), ask(s, 2, 'b'), ask(s, NONE, '*')], info=False)
-        c.validate(h, [ask(s, 2, 'a')], add=False)
-        c.validate(h, [ask(s, 2, 'a')])
-        c.info(h)
-    assert rows_of(evidence(session(talk)))['ADDED_ORDER'][:2] == (1, 0)
 
 
 def longer(b):
