@@ -311,8 +311,10 @@ def denied(opnum, kind, stub):
     (without_info(lambda c, server: c), None, {'INFO_FIRST': (0, 1)}),
     (without_info(lambda c, server: unseen(server)), None, {'INFO_FIRST': (0, 0)}), (removed, None, {'ADDED_ORDER': (1, 0)}),
     # access denied to who asks without room is no size probe
-    (lambda c, s, server: c.enumerate(0), denied, {'PROBE': (0, 0, 0), 'PerflibV2 status     5: 1\n': ()})],
-    ids=['second-probe', 'next-call-lost', 'info-not-asked-for', 'opened-before', 'removed', 'denied'])
+    (lambda c, s, server: c.enumerate(0), denied, {'PROBE': (0, 0, 0), 'PerflibV2 status     5: 1\n': ()}),
+    # the status is what was cut
+    (lambda c, s, server: c.enumerate(0), lambda opnum, kind, stub: stub[:-4] if kind == 'response' else stub, {'PROBE': (0, 0, 0)})],
+    ids=['second-probe', 'next-call-lost', 'info-not-asked-for', 'opened-before', 'removed', 'denied', 'cut'])
 def test_what_says_nothing(evidence, talk, alter, expected):
     """It counts neither for nor against."""
     text = evidence(session(talk, *([alter] if alter else [])))
