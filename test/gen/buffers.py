@@ -47,11 +47,8 @@ def counterset_reg_info(guid, num_counters, instance_type, detail=100, kind=0):
     """2.2.4.1"""
     r = Record()
     n = r.node('pcq.counterset_reg_info')
-    r.guid('pcq.counterset.guid', guid)
-    r.u32('pcq.counterset.type', kind)
-    r.u32('pcq.detail_level', detail)
-    r.u32('pcq.counterset.num_counters', num_counters)
-    r.u32('pcq.counterset.instance_type', instance_type)
+    r.all('pcq.counterset.guid:guid pcq.counterset.type pcq.detail_level pcq.counterset.num_counters pcq.counterset.instance_type',
+          guid, kind, detail, num_counters, instance_type)
     r.end(n)
     return r
 
@@ -71,14 +68,8 @@ def counter_reg_info(counter_id, counter_type, attrib=0, detail=100, scale=0, ba
     r.u64('pcq.counter.attrib', attrib)
     for bit, name in enumerate(ATTRIB_BITS):
         r.field('pcq.counter.attrib.' + name, bool(attrib >> bit & 1), at, 8)
-    r.u32('pcq.detail_level', detail)
-    r.i32('pcq.counter.default_scale', scale)
-    r.u32('pcq.counter.base_id', base)
-    r.u32('pcq.counter.perf_time_id', time)
-    r.u32('pcq.counter.perf_freq_id', freq)
-    r.u32('pcq.counter.multi_id', multi)
-    r.u32('pcq.counter.aggregate_func', aggregate)
-    r.u32('pcq.reserved', reserved)
+    r.all('pcq.detail_level pcq.counter.default_scale:i32 pcq.counter.base_id pcq.counter.perf_time_id pcq.counter.perf_freq_id '
+          'pcq.counter.multi_id pcq.counter.aggregate_func pcq.reserved', detail, scale, base, time, freq, multi, aggregate, reserved)
     r.end(n)
     return r
 
@@ -158,13 +149,8 @@ def identifier(guid, counter_id=NONE, instance_id=NONE, name=None, status=0, ind
     total = aligned(40 + (len(data) if room is None else room))
     r = Record()
     n = r.node('pcq.identifier')
-    r.guid('pcq.counterset.guid', guid)
-    r.u32('pcq.identifier.status', status)
-    r.u32('pcq.identifier.size', total if size is None else size)
-    r.u32('pcq.counter.id', counter_id)
-    r.u32('pcq.instance.id', instance_id)
-    r.u32('pcq.identifier.index', index)
-    r.u32('pcq.reserved', reserved)
+    r.all('pcq.counterset.guid:guid pcq.identifier.status pcq.identifier.size pcq.counter.id pcq.instance.id pcq.identifier.index pcq.reserved',
+          guid, status, total if size is None else size, counter_id, instance_id, index, reserved)
     if name is not None:
         r.text('pcq.instance.name', name)
     r.raw(bytes([fill]) * (total - len(r)))
@@ -184,11 +170,8 @@ def data_header(total, blocks, stamp, filetime, freq, words=None):
     """2.2.4.7, 48 bytes"""
     r = Record()
     n = r.node('pcq.data_header')
-    r.u32('pcq.data.total_size', total)
-    r.u32('pcq.data.num_counters', blocks)
-    r.u64('pcq.data.perf_time_stamp', stamp)
-    r.u64('pcq.data.perf_time_100ns', filetime)
-    r.u64('pcq.data.perf_freq', freq)
+    r.all('pcq.data.total_size pcq.data.num_counters pcq.data.perf_time_stamp:u64 pcq.data.perf_time_100ns:u64 pcq.data.perf_freq:u64',
+          total, blocks, stamp, filetime, freq)
     words = system_time(filetime) if words is None else words
     r.raw(struct.pack('<8H', *words), 'pcq.data.system_time', system_time_text(words))
     r.end(n)
@@ -199,10 +182,7 @@ def counter_header(status, kind, size, reserved=0):
     """2.2.4.8; opens the pcq.block node, which block() closes."""
     r = Record()
     r.node('pcq.block', size)
-    r.u32('pcq.block.status', status)
-    r.u32('pcq.block.type', kind)
-    r.u32('pcq.block.size', size)
-    r.u32('pcq.reserved', reserved)
+    r.all('pcq.block.status pcq.block.type pcq.block.size pcq.reserved', status, kind, size, reserved)
     return r
 
 

@@ -13,7 +13,7 @@ from .buffers import FILETIME_EPOCH
 from .model import TYPE_NAMES
 from .record import Record, utf16
 
-NONE, METADATA_MULTIPLE, METADATA_NONE = -1, -2, -3
+NONE = -1           # instances; -2 and -3 are descriptions
 HEADER, OBJECT, DEFINITION, INSTANCE = 88, 64, 40, 24
 NO_UNIQUE_ID = -1
 BASES = {v for v, n in TYPE_NAMES.items() if n.endswith('_BASE')}
@@ -102,32 +102,22 @@ class Builder:
         at, name = self.at, utf16(self.system, self.order) + b'\0\0'
         size = HEADER + len(name) if self.system else HEADER
         size += -size % 8
-        parts = []
-        for o in self.objects:
-            parts.append(self.object(o))
+        parts = [self.object(o) for o in self.objects]
         body = sum(map(len, parts))
         r = Record(self.order)
         r.node('hkpd.data_block', size)
         r.raw(utf16('PERF', self.order))
         r.field('hkpd.little_endian', self.order == '<', len(r), 4)
-        r.u32(None, int(self.order == '<'))
-        r.u32('hkpd.version', 1)
-        r.u32('hkpd.revision', 1)
-        r.u32('hkpd.total_size', body if self.samba else size + body)
-        r.u32('hkpd.header_size', size)
-        r.u32('hkpd.num_objects', len(self.objects))
-        r.i32('hkpd.default_object', 238)
+        r.all('- hkpd.version hkpd.revision hkpd.total_size hkpd.header_size hkpd.num_objects hkpd.default_object:i32',
+              int(self.order == '<'), 1, 1, body if self.samba else size + body, size, len(self.objects), 238)
         t = FILETIME_EPOCH + datetime.timedelta(milliseconds=at.filetime // 10000)
         words = Record(self.order)
         for w in (t.year, t.month, t.isoweekday() % 7, t.day, t.hour, t.minute, t.second, t.microsecond // 1000):
             words.u16(None, w)
         r.raw(bytes(words), 'hkpd.system_time', t.strftime('%Y-%m-%dT%H:%M:%S.') + '%03d' % (t.microsecond // 1000))
         r.raw(bytes([self.fill]) * 4)
-        r.u64('hkpd.perf_time', at.stamp)
-        r.u64('hkpd.perf_freq', at.freq)
-        r.u64('hkpd.perf_time_100ns', at.filetime)
-        r.u32('hkpd.system_name_size', len(name) if self.system else 0)
-        r.u32('hkpd.system_name_offset', HEADER)
+        r.all('hkpd.perf_time:u64 hkpd.perf_freq:u64 hkpd.perf_time_100ns:u64 hkpd.system_name_size hkpd.system_name_offset',
+              at.stamp, at.freq, at.filetime, len(name) if self.system else 0, HEADER)
         if self.system:
             r.text('hkpd.system_name', self.system)
         r.pad(8, self.fill)
@@ -153,20 +143,10 @@ class Builder:
         r = Record(self.order)
         r.places = {('object',): 0}
         node = r.node('hkpd.object')
-        r.u32('hkpd.object.total_size', 0)
-        r.u32('hkpd.object.definition_size', OBJECT + DEFINITION * len(o.counters))
-        r.u32('hkpd.object.header_size', OBJECT)
-        r.u32('hkpd.object.index', o.index)
-        r.u32(None, 0x5F5F5F5F)
-        r.u32('hkpd.object.help_index', o.index + 1)
-        r.u32(None, 0)
-        r.u32('hkpd.object.detail_level', 100)
-        r.u32('hkpd.object.num_counters', len(o.counters))
-        r.i32('hkpd.object.default_counter', -1)
-        r.i32('hkpd.object.num_instances', n)
-        r.u32('hkpd.object.code_page', o.code_page)
-        r.u64('hkpd.object.perf_time', o.time(self.at))
-        r.u64('hkpd.object.perf_freq', o.freq)
+        r.all('hkpd.object.total_size hkpd.object.definition_size hkpd.object.header_size hkpd.object.index - hkpd.object.help_index - '
+              'hkpd.object.detail_level hkpd.object.num_counters hkpd.object.default_counter:i32 hkpd.object.num_instances:i32 '
+              'hkpd.object.code_page hkpd.object.perf_time:u64 hkpd.object.perf_freq:u64', 0, OBJECT + DEFINITION * len(o.counters), OBJECT,
+              o.index, 0x5F5F5F5F, o.index + 1, 0, 100, len(o.counters), -1, n, o.code_page, o.time(self.at), o.freq)
         for k, (c, offset) in enumerate(zip(o.counters, offsets)):
             r.places['definition', k] = len(r)
             self.definition(r, c, offset)
@@ -183,33 +163,18 @@ class Builder:
 
     def definition(self, r, c, offset):
         r.node('hkpd.counter_definition', DEFINITION)
-        r.u32('hkpd.definition.size', DEFINITION)
-        r.u32('hkpd.counter.index', c.index)
-        r.u32(None, 0x5F5F5F5F)
-        r.u32('hkpd.counter.help_index', c.index + 1 if c.index else 0)
-        r.u32(None, 0)
-        r.i32('hkpd.counter.default_scale', c.scale)
-        r.u32('hkpd.detail_level', 200)
-        r.u32('hkpd.counter.type', c.type)
-        r.u32('hkpd.counter.size', c.size)
-        r.u32('hkpd.counter.offset', offset)
+        r.all('hkpd.definition.size hkpd.counter.index - hkpd.counter.help_index - hkpd.counter.default_scale:i32 hkpd.detail_level '
+              'hkpd.counter.type hkpd.counter.size hkpd.counter.offset', DEFINITION, c.index, 0x5F5F5F5F, c.index + 1 if c.index else 0, 0,
+              c.scale, 200, c.type, c.size, offset)
 
     def instance(self, r, o, row):
-        if o.encoding == 'utf-16':
-            name = utf16(row.name, self.order) + b'\0\0'
-        else:
-            name = row.name.encode(o.encoding) + b'\0'
-        if not row.name:
-            name = b''
+        name = utf16(row.name, self.order) + b'\0\0' if o.encoding == 'utf-16' else row.name.encode(o.encoding) + b'\0'
+        name = name if row.name else b''
         size = INSTANCE + len(name)
         size += -size % 8
         r.node('hkpd.instance', size)
-        r.u32('hkpd.instance.size', size)
-        r.u32('hkpd.instance.parent_object_index', row.parent[0] if row.parent else 0)
-        r.u32('hkpd.instance.parent_instance', row.parent[1] if row.parent else 0)
-        r.i32('hkpd.instance.unique_id', row.unique_id)
-        r.u32('hkpd.instance.name_offset', INSTANCE)
-        r.u32('hkpd.instance.name_size', len(name))
+        r.all('hkpd.instance.size hkpd.instance.parent_object_index hkpd.instance.parent_instance hkpd.instance.unique_id:i32 '
+              'hkpd.instance.name_offset hkpd.instance.name_size', size, *(row.parent or (0, 0)), row.unique_id, INSTANCE, len(name))
         if name:
             r.raw(name, 'hkpd.instance.name', row.name)
         r.raw(bytes([self.fill]) * (size - INSTANCE - len(name)))

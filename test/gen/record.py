@@ -73,6 +73,12 @@ class Record:
     def u64(self, name, value):
         self.number('Q', name, value)
 
+    def all(self, fields, *values):
+        """Names in their order, each a u32 but for what it says behind a colon; "-" has no name."""
+        for field, value in zip(fields.split(), values, strict=True):
+            name, _, kind = field.partition(':')
+            getattr(self, kind or 'u32')(None if name == '-' else name, value)
+
     def guid(self, name, value):
         g = uuid.UUID(str(value))
         data = g.bytes_le if self.order == '<' else g.bytes

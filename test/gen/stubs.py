@@ -37,6 +37,7 @@ class Ndr(Record):
     def dword(self, name, value):
         self.pad(4)
         self.u32(name, value)
+        return self
 
     def machine(self, value, max_count=None, offset=0, actual=None, terminate=True):
         """[string] wchar_t *: max count, offset, actual count, characters in the stub's byte order"""
