@@ -9,69 +9,42 @@ import uuid
 
 from . import cooking, hkpd_stubs as stubs
 from .hkpd_block import Counter, Instance, Object, block, titles
-from .model import NAMESPACE, TYPES, Clock, grows, level, share
+from .model import EVERY_TYPE, NAMESPACE, OPERANDS, TYPES, Clock, grows, level, share
 from .pcap import WINREG, Pipe, Rpc, Smb2, Tcp
 from .scene import Line, Scene
 
 FREQ = 10000000
-ACCESS_DENIED, FILE_NOT_FOUND = 5, 2
+ACCESS_DENIED = 5
+
+
+# Types once more: 32 bits by its type, 8 bytes by its size; without a base: the object's time, and nothing
+AGAIN = {'PERF_COUNTER_COUNTER': (grows(4294967000, 1500), 8), 'PERF_PRECISION_OBJECT_TIMER': (grows(10 ** 6, 600), None),
+         'PERF_AVERAGE_BULK': (grows(10 ** 9, 48462010), None)}
 
 
 def every_type():
     """An object with one counter of every type and the operands behind it, and its own clock."""
-    t = TYPES
-    rows = []
-    place = 6000
+    rows, place = [], 6000
 
-    def add(name, value, width=None, base=None, multi=None, **more):
+    def add(name, value, width=None, base=None, multi=None):
         nonlocal place
-        wide = t[name] >> 8 & 3 == 1
-        width = width if width is not None else 8 if wide else 4
         label = name.removeprefix('PERF_').replace('_', ' ').title()
-        rows.append(Counter(place, label, t[name], value, width, multi, scale=-(place % 7), **more))
+        rows.append(Counter(place, label, TYPES[name], value, wide(name) if width is None else width, multi, scale=-(place % 7)))
         place += 2
         if base:
-            rows.append(Counter(0, None, t[base[0]], base[1], 8 if t[base[0]] >> 8 & 3 == 1 else 4))
+            kind, _, value = OPERANDS[base]
+            rows.append(Counter(0, None, TYPES[kind], value, wide(kind)))
 
-    engines = lambda at, k: 4
-    large = ('PERF_LARGE_RAW_BASE', grows(4 * 10 ** 10, 10000000))
-    average = ('PERF_AVERAGE_BASE', grows(4294900000, 625966))
-    add('PERF_COUNTER_RAWCOUNT_HEX', level([0xBEEF0001, 0xBEEF00FF]))
-    add('PERF_COUNTER_LARGE_RAWCOUNT_HEX', level([0x123456789ABCDEF0, 0xF]))
-    add('PERF_COUNTER_TEXT', lambda at, k: 'state %d \U0001F98A' % at.number, 40)
-    add('PERF_COUNTER_RAWCOUNT', level([42, 17, 99]))
-    add('PERF_COUNTER_LARGE_RAWCOUNT', level([2 ** 40 + 1, 2 ** 64 - 1, 7]))
-    add('PERF_COUNTER_DELTA', grows(4294966000, 777))
-    add('PERF_COUNTER_LARGE_DELTA', grows(10 ** 12, 888))
-    add('PERF_SAMPLE_COUNTER', grows(500, 250))
-    add('PERF_COUNTER_QUEUELEN_TYPE', grows(0, 25000000))
-    add('PERF_COUNTER_LARGE_QUEUELEN_TYPE', grows(10 ** 11, 35000000))
-    add('PERF_COUNTER_100NS_QUEUELEN_TYPE', grows(10 ** 11, 45000000))
-    add('PERF_COUNTER_OBJ_TIME_QUEUELEN_TYPE', grows(10 ** 10, 5500))
-    add('PERF_COUNTER_COUNTER', grows(4294967000, 1500))
-    add('PERF_COUNTER_COUNTER', grows(4294967000, 1500), 8)     # 32 bits by its type, 8 bytes by its size
-    add('PERF_COUNTER_BULK_COUNT', grows(2 ** 33, 123456789))
-    add('PERF_RAW_FRACTION', level([25, 50, 75]), base=('PERF_RAW_BASE', lambda at, k: 200))
-    add('PERF_LARGE_RAW_FRACTION', level([10 ** 10, 3 * 10 ** 10]), base=large)
-    add('PERF_COUNTER_TIMER', share(20, 'stamp'))
-    add('PERF_PRECISION_SYSTEM_TIMER', grows(10 ** 9, 4000000), base=large)
-    add('PERF_100NSEC_TIMER', share(30))
-    add('PERF_PRECISION_100NS_TIMER', grows(10 ** 9, 6000000), base=large)
-    add('PERF_OBJ_TIME_TIMER', grows(10 ** 6, 400))
-    add('PERF_PRECISION_OBJECT_TIMER', grows(10 ** 6, 500), base=large)
-    add('PERF_PRECISION_OBJECT_TIMER', grows(10 ** 6, 600))     # without a base: the object's time
-    add('PERF_SAMPLE_FRACTION', grows(100, 30), base=('PERF_SAMPLE_BASE', grows(1000, 120)))
-    add('PERF_COUNTER_TIMER_INV', share(80, 'stamp'))
-    add('PERF_100NSEC_TIMER_INV', share(70))
-    for name, percent, of in (('COUNTER_MULTI_TIMER', 120, 'stamp'), ('100NSEC_MULTI_TIMER', 140, 'filetime'),
-                              ('COUNTER_MULTI_TIMER_INV', 160, 'stamp'), ('100NSEC_MULTI_TIMER_INV', 180, 'filetime')):
-        add('PERF_' + name, share(percent, of), multi=engines)
-    add('PERF_AVERAGE_TIMER', grows(4294900000, 2000000), base=average)
-    add('PERF_ELAPSED_TIME', lambda at, k: 77 * 10 ** 9)
-    add('PERF_COUNTER_NODATA', lambda at, k: b'', 0)
-    add('PERF_AVERAGE_BULK', grows(10 ** 9, 48462010), base=average)
-    add('PERF_AVERAGE_BULK', grows(10 ** 9, 48462010))          # without a base
-    add('PERF_COUNTER_HISTOGRAM_TYPE', grows(3, 3))
+    def wide(name):
+        return 8 if TYPES[name] >> 8 & 3 == 1 else 4
+    other = {'PERF_COUNTER_TEXT': (None, 40), 'PERF_COUNTER_NODATA': (None, 0), 'PERF_ELAPSED_TIME': (lambda at, k: 77 * 10 ** 9, None)}
+    for name, (value, how) in EVERY_TYPE.items():
+        if name in ('PERF_COUNTER_MULTI_BASE', 'PERF_DOUBLE_RAW'):      # stands behind its timer; has no formula
+            continue
+        mine, width = other.get(name, (None, None))
+        add(name, mine or value, width, how.get('base'), OPERANDS[how['multi']][2] if 'multi' in how else None)
+        if name in AGAIN:
+            add(name, *AGAIN[name])
     rows.append(Counter(place, 'Place In Code Page', 0x00010B00, lambda at, k: 'place %d' % k, 12))
     rows.append(Counter(place + 2, 'Five Bytes', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: b'12345', 5))
     # neither of the header's clocks, nor its frequency

@@ -164,63 +164,66 @@ def share(percent, of='filetime'):
     return lambda at, k: getattr(at, of) * (percent + k) // 100
 
 
+# One counter of every type: its value, and with what else it is registered; base, time, freq and multi are of OPERANDS
+CLOCKS = dict(time=901, freq=902)
+EVERY_TYPE = {
+    'PERF_COUNTER_RAWCOUNT_HEX': (level([0xBEEF0001, 0xBEEF00FF]), dict(attrib=0x10)),
+    'PERF_COUNTER_LARGE_RAWCOUNT_HEX': (level([0x123456789ABCDEF0, 0xF]), dict(attrib=0x11)),
+    'PERF_COUNTER_TEXT': (lambda at, k: 'state %d \U0001F98A' % at.number, {}),
+    'PERF_COUNTER_RAWCOUNT': (level([42, 17, 99]), dict(scale=-3, attrib=4)),
+    'PERF_COUNTER_LARGE_RAWCOUNT': (level([2 ** 40 + 1, 2 ** 64 - 1, 7]), dict(scale=10, attrib=8)),
+    'PERF_DOUBLE_RAW': (level([5, 6]), {}),
+    'PERF_COUNTER_DELTA': (grows(4294966000, 777), dict(scale=-10)),
+    'PERF_COUNTER_LARGE_DELTA': (grows(10 ** 12, 888), {}),
+    'PERF_SAMPLE_COUNTER': (grows(500, 250), {}),
+    'PERF_COUNTER_QUEUELEN_TYPE': (grows(0, 25000000), {}),
+    'PERF_COUNTER_LARGE_QUEUELEN_TYPE': (grows(10 ** 11, 35000000), {}),
+    'PERF_COUNTER_100NS_QUEUELEN_TYPE': (grows(10 ** 11, 45000000), {}),
+    'PERF_COUNTER_OBJ_TIME_QUEUELEN_TYPE': (grows(10 ** 10, 5500), CLOCKS),
+    'PERF_COUNTER_COUNTER': (grows(4294967000, 1500), {}),
+    'PERF_COUNTER_BULK_COUNT': (grows(2 ** 33, 123456789), dict(scale=-6)),
+    'PERF_RAW_FRACTION': (level([25, 50, 75]), dict(base=913)),
+    'PERF_LARGE_RAW_FRACTION': (level([10 ** 10, 3 * 10 ** 10]), dict(base=914)),
+    'PERF_COUNTER_TIMER': (share(20, 'stamp'), {}),
+    'PERF_PRECISION_SYSTEM_TIMER': (grows(10 ** 9, 4000000), dict(base=914)),
+    'PERF_100NSEC_TIMER': (share(30), {}),
+    'PERF_PRECISION_100NS_TIMER': (grows(10 ** 9, 6000000), dict(base=914)),
+    'PERF_OBJ_TIME_TIMER': (grows(10 ** 6, 400), CLOCKS),
+    'PERF_PRECISION_OBJECT_TIMER': (grows(10 ** 6, 500), dict(base=914, **CLOCKS)),
+    'PERF_SAMPLE_FRACTION': (grows(100, 30), dict(base=911)),
+    'PERF_COUNTER_TIMER_INV': (share(80, 'stamp'), {}),
+    'PERF_100NSEC_TIMER_INV': (share(70), {}),
+    'PERF_COUNTER_MULTI_TIMER': (share(120, 'stamp'), dict(multi=903)),
+    'PERF_100NSEC_MULTI_TIMER': (share(140), dict(multi=903)),
+    'PERF_COUNTER_MULTI_TIMER_INV': (share(160, 'stamp'), dict(multi=903)),
+    'PERF_100NSEC_MULTI_TIMER_INV': (share(180), dict(multi=903)),
+    'PERF_AVERAGE_TIMER': (grows(4294900000, 2000000), dict(base=912)),
+    'PERF_ELAPSED_TIME': (lambda at, k: 134351700000000000, CLOCKS),
+    'PERF_COUNTER_NODATA': (lambda at, k: b'', dict(attrib=2)),
+    'PERF_AVERAGE_BULK': (grows(10 ** 9, 48462010), dict(base=912)),
+    'PERF_COUNTER_MULTI_BASE': (grows(1, 1), dict(attrib=2)),
+    'PERF_COUNTER_HISTOGRAM_TYPE': (grows(3, 3), dict(detail=200)),
+}
+OPERANDS = {
+    901: ('PERF_COUNTER_LARGE_RAWCOUNT', 'Object Time', lambda at, k: at.filetime),
+    902: ('PERF_COUNTER_LARGE_RAWCOUNT', 'Object Frequency', lambda at, k: FREQ),
+    903: ('PERF_COUNTER_RAWCOUNT', 'Engines', lambda at, k: 4),
+    911: ('PERF_SAMPLE_BASE', None, grows(1000, 120)),
+    912: ('PERF_AVERAGE_BASE', None, grows(4294900000, 625966)),
+    913: ('PERF_RAW_BASE', None, lambda at, k: 200),
+    914: ('PERF_LARGE_RAW_BASE', None, grows(4 * 10 ** 10, 10000000)),
+}
+
+
 def _all_types():
-    """One counter of every type, with the helpers that it needs; ids are those of the table's order."""
-    t = TYPES
-    o_time, o_freq, m, base32, base_avg, base_raw, base_large = 901, 902, 903, 911, 912, 913, 914
-    clocks = dict(time=o_time, freq=o_freq)
-    rows = {
-        'PERF_COUNTER_RAWCOUNT_HEX': (level([0xBEEF0001, 0xBEEF00FF]), dict(attrib=0x10)),
-        'PERF_COUNTER_LARGE_RAWCOUNT_HEX': (level([0x123456789ABCDEF0, 0xF]), dict(attrib=0x11)),
-        'PERF_COUNTER_TEXT': (lambda at, k: 'state %d \U0001F98A' % at.number, {}),
-        'PERF_COUNTER_RAWCOUNT': (level([42, 17, 99]), dict(scale=-3, attrib=4)),
-        'PERF_COUNTER_LARGE_RAWCOUNT': (level([2 ** 40 + 1, 2 ** 64 - 1, 7]), dict(scale=10, attrib=8)),
-        'PERF_DOUBLE_RAW': (level([5, 6]), {}),
-        'PERF_COUNTER_DELTA': (grows(4294966000, 777), dict(scale=-10)),
-        'PERF_COUNTER_LARGE_DELTA': (grows(10 ** 12, 888), {}),
-        'PERF_SAMPLE_COUNTER': (grows(500, 250), {}),
-        'PERF_COUNTER_QUEUELEN_TYPE': (grows(0, 25000000), {}),
-        'PERF_COUNTER_LARGE_QUEUELEN_TYPE': (grows(10 ** 11, 35000000), {}),
-        'PERF_COUNTER_100NS_QUEUELEN_TYPE': (grows(10 ** 11, 45000000), {}),
-        'PERF_COUNTER_OBJ_TIME_QUEUELEN_TYPE': (grows(10 ** 10, 5500), clocks),
-        'PERF_COUNTER_COUNTER': (grows(4294967000, 1500), {}),
-        'PERF_COUNTER_BULK_COUNT': (grows(2 ** 33, 123456789), dict(scale=-6)),
-        'PERF_RAW_FRACTION': (level([25, 50, 75]), dict(base=base_raw)),
-        'PERF_LARGE_RAW_FRACTION': (level([10 ** 10, 3 * 10 ** 10]), dict(base=base_large)),
-        'PERF_COUNTER_TIMER': (share(20, 'stamp'), {}),
-        'PERF_PRECISION_SYSTEM_TIMER': (grows(10 ** 9, 4000000), dict(base=base_large)),
-        'PERF_100NSEC_TIMER': (share(30), {}),
-        'PERF_PRECISION_100NS_TIMER': (grows(10 ** 9, 6000000), dict(base=base_large)),
-        'PERF_OBJ_TIME_TIMER': (grows(10 ** 6, 400), clocks),
-        'PERF_PRECISION_OBJECT_TIMER': (grows(10 ** 6, 500), dict(base=base_large, **clocks)),
-        'PERF_SAMPLE_FRACTION': (grows(100, 30), dict(base=base32)),
-        'PERF_COUNTER_TIMER_INV': (share(80, 'stamp'), {}),
-        'PERF_100NSEC_TIMER_INV': (share(70), {}),
-        'PERF_COUNTER_MULTI_TIMER': (share(120, 'stamp'), dict(multi=m)),
-        'PERF_100NSEC_MULTI_TIMER': (share(140), dict(multi=m)),
-        'PERF_COUNTER_MULTI_TIMER_INV': (share(160, 'stamp'), dict(multi=m)),
-        'PERF_100NSEC_MULTI_TIMER_INV': (share(180), dict(multi=m)),
-        'PERF_AVERAGE_TIMER': (grows(4294900000, 2000000), dict(base=base_avg)),
-        'PERF_ELAPSED_TIME': (lambda at, k: 134351700000000000, clocks),
-        'PERF_COUNTER_NODATA': (lambda at, k: b'', dict(attrib=2)),
-        'PERF_AVERAGE_BULK': (grows(10 ** 9, 48462010), dict(base=base_avg)),
-        'PERF_COUNTER_MULTI_BASE': (grows(1, 1), dict(attrib=2)),
-        'PERF_COUNTER_HISTOGRAM_TYPE': (grows(3, 3), dict(detail=200)),
-    }
+    """Ids are those of the table's order."""
     out = []
-    for i, (name, (value, extra)) in enumerate(rows.items(), 1):
+    for i, (name, (value, extra)) in enumerate(EVERY_TYPE.items(), 1):
         label = name.removeprefix('PERF_').replace('_', ' ').title()
-        out.append(Counter(i, t[name], {ENGLISH: label, GERMAN: label + ' (Zähler)'},
+        out.append(Counter(i, TYPES[name], {ENGLISH: label, GERMAN: label + ' (Zähler)'},
                            {ENGLISH: 'Shows ' + label + '.', GERMAN: 'Zeigt ' + label + '.'}, value, **extra))
-    for cid, kind, label, value in (
-            (o_time, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Object Time', lambda at, k: at.filetime),
-            (o_freq, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Object Frequency', lambda at, k: FREQ),
-            (m, 'PERF_COUNTER_RAWCOUNT', 'Engines', lambda at, k: 4),
-            (base32, 'PERF_SAMPLE_BASE', None, grows(1000, 120)),
-            (base_avg, 'PERF_AVERAGE_BASE', None, grows(4294900000, 625966)),
-            (base_raw, 'PERF_RAW_BASE', None, lambda at, k: 200),
-            (base_large, 'PERF_LARGE_RAW_BASE', None, grows(4 * 10 ** 10, 10000000))):
-        out.append(Counter(cid, t[kind], {ENGLISH: label} if label else {}, {}, value, attrib=0 if label else 2))
+    out += [Counter(cid, TYPES[kind], {ENGLISH: label} if label else {}, {}, value, attrib=0 if label else 2)
+            for cid, (kind, label, value) in OPERANDS.items()]
     return Counterset('Every Type', SINGLE, out, names={GERMAN: 'Jeder Typ'},
                       helps={ENGLISH: 'One counter of every type.', GERMAN: 'Ein Zähler von jedem Typ.'})
 
