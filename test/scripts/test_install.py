@@ -2,6 +2,7 @@
 """Where the plugin goes: what script/install says of it, and which Wireshark CMake takes."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -56,33 +57,47 @@ def test_nothing_to_remove(tmp_path):
 # --- the doctor ------------------------------------------------------------------------------------------------------
 
 
-def test_it_is_well(tmp_path):
-    path = put(tmp_path, MINOR, 'epan')
-    status, troubles, out = doctor(tmp_path)
+HERE, OTHER = [MINOR, 'epan'], ['3.9', 'epan']
+
+
+@pytest.mark.parametrize('there', [[HERE], [HERE, OTHER]], ids=['alone', 'for another version beside it'])
+def test_it_is_well(tmp_path, there):
+    """In a home with a space, too."""
+    home = tmp_path / 'a user'
+    path, *_ = [put(home, *folders) for folders in there]
+    status, troubles, out = doctor(home)
     assert (status, troubles) == (0, []) and 'loaded: pcq.so' in out and str(path) in out
 
 
-def test_one_for_another_version_beside_it(tmp_path):
-    put(tmp_path, MINOR, 'epan')
-    put(tmp_path, '3.9', 'epan')
-    assert doctor(tmp_path)[:2] == (0, [])
+BUILT_IN = 'case $2 in plugins) ;; protocols) printf "Performance\\tPCQ\\tpcq\\n" ;; *) exec %s "$@" ;; esac' % shutil.which('tshark')
 
 
-def test_not_installed(tmp_path):
-    status, (trouble,), _ = doctor(tmp_path)
-    assert status == 1 and 'not installed' in trouble and 'script/install' in trouble
-
-
-def test_after_an_upgrade(tmp_path):
-    path = put(tmp_path, '3.9', 'epan')
-    status, (trouble,), _ = doctor(tmp_path)
-    assert status == 1 and str(path) in trouble and 'for Wireshark 3.9' in trouble and 'this is ' + MINOR in trouble
-
-
-def test_built_for_another_version_in_the_right_folder(tmp_path, fakes):  # noqa: F811
-    put(tmp_path, MINOR, 'epan')
-    status, (trouble,), _ = doctor(tmp_path, path=fakes(ldd='echo "\tlibwireshark.so.99 => not found"'))
-    assert status == 1 and 'libwireshark.so.99' in trouble and 'another Wireshark' in trouble
+@pytest.mark.parametrize('there, programs, variable, words', [
+    ({}, {}, None, ['not installed', 'script/install']),
+    # after an upgrade
+    ({'3.9/epan/pcq.so': None}, {}, None, ['3.9/epan/pcq.so', 'for Wireshark 3.9', 'this is ' + MINOR]),
+    # in the right folder, for another version
+    ({MINOR + '/epan/pcq.so': None}, dict(ldd='echo "\tlibwireshark.so.99 => not found"'), None, ['libwireshark.so.99', 'another Wireshark']),
+    # the variable points one folder too deep
+    ({}, {}, 1, ['%s is in the wrong folder' % PLUGIN]),
+    ({MINOR + '/epan/pcq.so': None}, {}, 2, ['more than once']),
+    # no plugin: Wireshark's own words, where we know no better
+    ({MINOR + '/epan/pcq.so': b'nonsense'}, {}, None, ['does not load it', 'pcq.so']),
+    # one that was cut short: tshark may die of it, whatever it is asked; then all that could be the cause is listed
+    ({MINOR + '/epan/pcq.so': PLUGIN.read_bytes()[:100000]}, {}, None, ['(?:dies of a plugin|does not load it)']),
+    # a copy under another name: Wireshark loads both, and the first of them is who dissects
+    ({MINOR + '/epan/pcq.so': None, MINOR + '/epan/pcq-1.0.so': None}, {}, None, ['more than once']),
+    ({MINOR + '/epan/pcq.so': None}, dict(tshark=BUILT_IN), None, ['brings the protocol pcq itself'])],
+    ids=['not installed', 'upgrade', 'other version', 'too deep', 'twice', 'no plugin', 'cut short', 'copy', 'built in'])
+def test_what_the_doctor_finds(tmp_path, fakes, there, programs, variable, words):  # noqa: F811
+    for name, content in there.items():
+        path = put(tmp_path, *name.split('/')[:-1], name=name.split('/')[-1])
+        if content:
+            path.write_bytes(content)
+    env = {} if variable is None else dict(WIRESHARK_PLUGIN_DIR=str(PLUGIN.parents[variable]))
+    status, (trouble,), out = doctor(tmp_path, path=fakes(**programs), **env)
+    assert status == 1 and all(w in trouble or re.search(w, trouble) for w in words), trouble
+    assert ('WIRESHARK_PLUGIN_DIR is set' in out) == bool(env)
 
 
 WRONG = [[], [MINOR], ['epan'], [MINOR, 'wiretap'], ['../../../../.config/wireshark/plugins'],
@@ -102,53 +117,6 @@ def test_in_the_wrong_folder(misplaced, folders):
     right = home / PERSONAL / MINOR / 'epan'
     said = '- %s is in the wrong folder: it belongs into %s' % (os.path.normpath(paths[WRONG.index(folders)]), right)
     assert status == 1 and troubles.count(said) == 1 and len(troubles) == len(WRONG)
-
-
-def test_the_variable_points_one_folder_too_deep(tmp_path):
-    status, (trouble,), out = doctor(tmp_path, WIRESHARK_PLUGIN_DIR=str(PLUGIN.parents[1]))
-    assert status == 1 and '%s is in the wrong folder' % PLUGIN in trouble and 'WIRESHARK_PLUGIN_DIR is set' in out
-
-
-def test_a_home_with_a_space(tmp_path):
-    home = tmp_path / 'a user'
-    put(home, MINOR, 'epan')
-    assert doctor(home)[:2] == (0, [])
-
-
-def test_installed_twice(tmp_path):
-    put(tmp_path, MINOR, 'epan')
-    status, (trouble,), out = doctor(tmp_path, WIRESHARK_PLUGIN_DIR=str(PLUGIN.parents[2]))
-    assert status == 1 and 'more than once' in trouble and 'WIRESHARK_PLUGIN_DIR is set' in out
-
-
-def test_a_file_that_is_no_plugin(tmp_path):
-    """Wireshark's own words, where we know no better."""
-    put(tmp_path, MINOR, 'epan').write_bytes(b'nonsense')
-    status, (trouble,), _ = doctor(tmp_path)
-    assert status == 1 and 'does not load it' in trouble and 'pcq.so' in trouble
-
-
-def test_a_file_that_was_cut_short(tmp_path):
-    """tshark may die of it, whatever it is asked: then all that could be the cause is listed."""
-    path = put(tmp_path, MINOR, 'epan')
-    path.write_bytes(path.read_bytes()[:100000])
-    status, (trouble,), out = doctor(tmp_path)
-    assert status == 1 and ('dies of a plugin' in trouble or 'does not load it' in trouble) and str(path) in out
-
-
-def test_a_copy_under_another_name(tmp_path):
-    """Wireshark loads both, and the first of them is who dissects."""
-    put(tmp_path, MINOR, 'epan')
-    put(tmp_path, MINOR, 'epan', name='pcq-1.0.so')
-    status, (trouble,), _ = doctor(tmp_path)
-    assert status == 1 and 'more than once' in trouble
-
-
-def test_a_wireshark_that_brings_it(tmp_path, fakes):  # noqa: F811
-    put(tmp_path, MINOR, 'epan')
-    fake = 'case $2 in plugins) ;; protocols) printf "Performance\\tPCQ\\tpcq\\n" ;; *) exec %s "$@" ;; esac' % shutil.which('tshark')
-    status, (trouble,), _ = doctor(tmp_path, path=fakes(tshark=fake))
-    assert status == 1 and 'brings the protocol pcq itself' in trouble
 
 
 def test_root(tmp_path, fakes):  # noqa: F811
@@ -175,17 +143,10 @@ def configure(folder, version):
     return done.returncode, ' '.join(done.stderr.split())
 
 
-def test_too_old(tmp_path):
-    status, err = configure(tmp_path, '3.6.24')
-    assert status != 0 and 'pcq needs Wireshark 4.0 or later, and this is 3.6.24.' in err
-
-
-def test_newer_than_tested(tmp_path):
-    """It is tried."""
-    status, err = configure(tmp_path, '4.8.1')
-    assert status == 0 and 'pcq was tested with Wireshark 4.0 to 4.6, not with 4.8.1' in err
-
-
-@pytest.mark.parametrize('version', ['4.0.17', '4.6.9'])
-def test_as_tested(tmp_path, version):
-    assert configure(tmp_path, version) == (0, '')
+@pytest.mark.parametrize('version, status, said', [
+    ('3.6.24', 1, 'pcq needs Wireshark 4.0 or later, and this is 3.6.24.'),
+    ('4.8.1', 0, 'pcq was tested with Wireshark 4.0 to 4.6, not with 4.8.1'), ('4.6.9', 0, None)])
+def test_other_versions(tmp_path, version, status, said):
+    """One that is newer than tested is tried."""
+    got, err = configure(tmp_path, version)
+    assert got == status and (said in err if said else err == '')
