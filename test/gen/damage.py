@@ -35,6 +35,15 @@ def gap(fields, start, stop=None):
     return [*fields[:start], GAP_FIELD, *(fields[stop:] if stop is not None else [])]
 
 
+def hides_data(fields):
+    """A response of which what lpData holds is anybody's guess; hides_rest: the status, too."""
+    return gap(fields, 2, -1)
+
+
+def hides_rest(fields):
+    return gap(fields, 2)
+
+
 def up_to(fields, length):
     """The fields that end within the first `length` bytes, and a hole where there were more. A structure node goes
     with its first field."""
@@ -168,25 +177,25 @@ def bad_01_max_count_is_not_in_size(b):
 @damage
 def bad_02_actual_above_max(b):
     """More elements are sent than the array may hold."""
-    b.both(INSTANCES, buffers.instances([(1, 'one')]), ('array_counts',), lambda f: gap(f, 2, -1), max_count=8)
-    b.both(ENUMERATE, [GUID, GUID], ('array_counts',), lambda f: gap(f, 2, -1), max_count=1)
+    b.both(INSTANCES, buffers.instances([(1, 'one')]), ('array_counts',), hides_data, max_count=8)
+    b.both(ENUMERATE, [GUID, GUID], ('array_counts',), hides_data, max_count=1)
 
 
 @damage
 def bad_03_offset(b):
     """A varying array that does not begin at its first element."""
-    b.both(INSTANCES, buffers.instances([(1, 'one')]), ('array_counts',), lambda f: gap(f, 2, -1), offset=8)
-    b.both(DATA, buffers.data_buffer(GOOD_BLOCK, STAMP, FILETIME), ('array_counts',), lambda f: gap(f, 2, -1), offset=1)
+    b.both(INSTANCES, buffers.instances([(1, 'one')]), ('array_counts',), hides_data, offset=8)
+    b.both(DATA, buffers.data_buffer(GOOD_BLOCK, STAMP, FILETIME), ('array_counts',), hides_data, offset=1)
 
 
 @damage
 def bad_04_actual_count(b):
     """Nothing where *pdwOutSize says something, less than it says, and 0xFFFFFFFF."""
     b.both(INSTANCES, None, ('array_counts',), out_size=24)
-    b.both(INSTANCES, buffers.instances([(1, 'one'), (2, 'two')]), ('array_counts',), lambda f: gap(f, 2, -1), out_size=16)
-    b.both(INSTANCES, buffers.instances([(1, 'one')]), ('array_counts',), lambda f: gap(f, 2), actual=0xFFFFFFFF)
-    b.both(ENUMERATE, [GUID], ('array_counts',), lambda f: gap(f, 2), actual=0xFFFFFFFF)
-    b.both(INSTANCES, buffers.instances([(1, 'one')]), ('array_counts',), lambda f: gap(f, 2), actual=0xFFFFFFFF,
+    b.both(INSTANCES, buffers.instances([(1, 'one'), (2, 'two')]), ('array_counts',), hides_data, out_size=16)
+    b.both(INSTANCES, buffers.instances([(1, 'one')]), ('array_counts',), hides_rest, actual=0xFFFFFFFF)
+    b.both(ENUMERATE, [GUID], ('array_counts',), hides_rest, actual=0xFFFFFFFF)
+    b.both(INSTANCES, buffers.instances([(1, 'one')]), ('array_counts',), hides_rest, actual=0xFFFFFFFF,
            out_size=0xFFFFFFFF)
 
 
@@ -236,8 +245,8 @@ def bad_07_other_representations(b):
     for i, (order, ndr64) in enumerate((('<', True), ('>', True), ('>', False))):
         x = Bench(b.scene, order, ndr64, client_port=51000 + i)
         if ndr64:
-            x.both(INSTANCES, buffers.instances([(1, 'one')]), ('array_counts',), lambda f: gap(f, 2, -1), max_count=1 << 33)
-        x.both(ENUMERATE, [GUID], ('array_counts',), lambda f: gap(f, 2, -1), offset=1)
+            x.both(INSTANCES, buffers.instances([(1, 'one')]), ('array_counts',), hides_data, max_count=1 << 33)
+        x.both(ENUMERATE, [GUID], ('array_counts',), hides_data, offset=1)
         full = x.response(DATA, data=buffers.data_buffer(GOOD_BLOCK, STAMP, FILETIME), in_size=8192)
         x.ask(DATA)
         x.answer(DATA, stub=bytes(full)[:-40], fields=up_to(full.fields, 8), experts=('stub_short',))
@@ -455,19 +464,11 @@ def bad_18_request_codes(b):
     """Codes outside 1 to 10; answers whose size cannot be the code's; an answer whose request is not known."""
     for code in (0, 11, 0xFFFFFFFF):
         b.ask(REG_INFO, ('request_code',), RequestCode=code)
-        b.answer(REG_INFO, some_counters(1), (), fields=lambda f: gap(f, 2, -1))
-    b.ask(REG_INFO, RequestCode=8)
-    b.answer(REG_INFO, raw(15), ('stub_short|size|count',), fields=lambda f: gap(f, 2, -1))
-    b.ask(REG_INFO, RequestCode=1)
-    b.answer(REG_INFO, raw(31), ('stub_short|size|count',), fields=lambda f: gap(f, 2, -1))
-    b.ask(REG_INFO, RequestCode=2)
-    b.answer(REG_INFO, raw(47), ('stub_short|size|count',), fields=lambda f: gap(f, 2, -1))
-    b.ask(REG_INFO, RequestCode=5)
-    b.answer(REG_INFO, raw(7), ('stub_short|size|count',), fields=lambda f: gap(f, 2, -1))
-    b.ask(REG_INFO, RequestCode=9)
-    b.answer(REG_INFO, raw(3), ('text',), fields=lambda f: gap(f, 2, -1))
-    b.ask(REG_INFO, RequestCode=9)
-    b.answer(REG_INFO, raw(12, b'A\0'), ('text',), fields=lambda f: gap(f, 2, -1))
+        b.answer(REG_INFO, some_counters(1), (), fields=hides_data)
+    for code, data, expert in ((8, raw(15), 'stub_short|size|count'), (1, raw(31), 'stub_short|size|count'), (2, raw(47), 'stub_short|size|count'),
+                               (5, raw(7), 'stub_short|size|count'), (9, raw(3), 'text'), (9, raw(12, b'A\0'), 'text')):
+        b.ask(REG_INFO, RequestCode=code)
+        b.answer(REG_INFO, data, (expert,), fields=hides_data)
     b.ask(ENUMERATE, ('in_size_range',), dwInSize=257)
     b.answer(ENUMERATE, [GUID], in_size=257)
     for opnum, most in ((REG_INFO, 134217728), (INSTANCES, 67108864), (INFO, 67108864), (DATA, 1073741824)):
@@ -498,10 +499,8 @@ def bad_19_string_counts(b):
 def bad_20_string_offsets(b):
     """Offsets before, inside and behind; odd; none; strings that overlap; one that never ends."""
     for offset in (4, 8, 31, 0x7FFFFFFE, 0xFFFFFFFE, 4096):
-        for base in ('block', 'end'):
-            if base == 'end' and offset < 32:
-                continue
-            b.reg(10, buffers.string_buffer(NAMES, base=base, offsets={1: offset}), ('string_offset',), lambda f: holes(f))
+        for base in ('block', 'end') if offset >= 32 else ('block',):
+            b.reg(10, buffers.string_buffer(NAMES, base=base, offsets={1: offset}), ('string_offset',), holes)
     b.reg(10, buffers.string_buffer(NAMES, offsets={1: NONE}))
     b.reg(10, buffers.string_buffer(NAMES, base='end'), ('string_offset_base',))
     b.reg(6, buffers.string_buffer(NAMES, name='pcq.counter.description'))
@@ -512,22 +511,15 @@ def bad_20_string_offsets(b):
         name = next(f for f in r.fields if f.name == 'pcq.counter.name')
         r.fields.insert(at + 1, name._replace(value='first'[skip // 2:], offset=32 + skip, length=12 - skip))
     b.reg(10, r)
-    b.reg(10, unterminated(), ('text',))
+    b.reg(10, buffers.string_buffer([(1, 'first'), (2, 'ab')], terminate_last=False), ('text',))      # ends with the buffer
     odd = buffers.string_buffer(NAMES, offsets={1: 45})
-    b.reg(10, odd, ('string_offset',), lambda f: holes(f))
+    b.reg(10, odd, ('string_offset',), holes)
 
 
 def holes(fields):
     """A string table's answer in which the second string is anybody's guess."""
     second = [i for i, f in enumerate(fields) if f.name == 'pcq.string_counter'][1]
     return gap(fields, second + 3, second + 3)
-
-
-def unterminated():
-    """The last string ends with the buffer: 24 bytes of table, 'first' and a string of two characters."""
-    r = buffers.string_buffer([(1, 'first'), (2, 'ab')], terminate_last=False)
-    assert len(r) == 24 + 16
-    return r
 
 
 @damage
@@ -557,8 +549,8 @@ def bad_22_sizes(b):
     good = dict(guid=GUID, counter_id=1, name='good')
     for size in (0, 7, 8, 39, 0xFFFFFFF8, 4096):
         r = buffers.identifiers([good, dict(good, size=size)])
-        b.ask(VALIDATE, ('size',), stub=b.request(VALIDATE, hQuery=b.handle, lpData=r, dwAdd=1),
-              fields=gap(b.request(VALIDATE, hQuery=b.handle, lpData=r, dwAdd=1).fields, 2 + 9, -1))
+        asked = b.request(VALIDATE, hQuery=b.handle, lpData=r, dwAdd=1)
+        b.ask(VALIDATE, ('size',), stub=asked, fields=gap(asked.fields, 2 + 9, -1))
         b.answer(VALIDATE, r, ('call_failed',), fields=lambda f: gap(f, 9, -1), status=87)   # the damage is the request's
         b.both(INFO, r, ('size',), lambda f: gap(f, 2 + 9, -1))
     r = buffers.identifiers([good, dict(good, name='ninechars', size=60)])
@@ -580,7 +572,7 @@ def bad_23_names(b):
                                          (5, ')(\\/#*"<&>\''), (6, '%s%n%x')]), in_size=65536, request=dict(dwInSize=65536))
     b.reg(3, buffers.single_string('pcq.counterset.name', 'lone \ud83d'), ('text',))
     b.reg(4, terminated(buffers.single_string('pcq.counterset.description', 'endless'), 2), ('text',))
-    b.reg(7, terminated(buffers.single_string('pcq.provider.name', 'odd one'), 1), ('text',), lambda f: gap(f, 2, -1))
+    b.reg(7, terminated(buffers.single_string('pcq.provider.name', 'odd one'), 1), ('text',), hides_data)
 
 
 def terminated(record, without):
@@ -631,8 +623,8 @@ def bad_26_status_values(b):
 def bad_27_total_size(b):
     for total in (0, 47, 48, 72, 88, 4096, 0xFFFFFFFF):
         b.data([*GOOD_BLOCK, buffers.single_block(5, 4)], ('size',), total=total)
-    b.both(DATA, raw(47), ('size|stub_short',), lambda f: gap(f, 2, -1))
-    b.both(DATA, raw(8), ('size|stub_short',), lambda f: gap(f, 2, -1))
+    b.both(DATA, raw(47), ('size|stub_short',), hides_data)
+    b.both(DATA, raw(8), ('size|stub_short',), hides_data)
     b.data([])
 
 
@@ -731,16 +723,13 @@ def bad_35_times(b):
         buffer = buffers.data_buffer(GOOD_BLOCK, STAMP, filetime, freq, words=words or buffers.system_time(FILETIME))
         b.both(DATA, buffer, experts, None if keep else lambda f: gap(f, 2 + 4, 2 + 7))
     times(('time',), freq=0)
-    times(('time',), False, words=(2026, 13, 2, 29, 17, 32, 23, 755))
-    times(('time',), False, words=(2026, 2, 2, 30, 17, 32, 23, 755))
+    fine = buffers.system_time(FILETIME)
     # each word of a SYSTEMTIME just beyond what it can be
-    for place, word in enumerate((1600, 0, 7, 0, 24, 60, 60, 1000)):
-        fine = buffers.system_time(FILETIME)
-        times(('time',), False, words=fine[:place] + (word,) + fine[place + 1:])
-    times(('time',), False, words=(65535,) * 8)
-    times(('time',), False, words=(0,) * 8)
-    times(('time',), False, filetime=1 << 63)
-    times(('time',), False, filetime=2 ** 64 - 1)
+    beyond = [fine[:place] + (word,) + fine[place + 1:] for place, word in enumerate((1600, 0, 7, 0, 24, 60, 60, 1000))]
+    for words in ((2026, 13, 2, 29, 17, 32, 23, 755), (2026, 2, 2, 30, 17, 32, 23, 755), *beyond, (65535,) * 8, (0,) * 8):
+        times(('time',), False, words=words)
+    for filetime in 1 << 63, 2 ** 64 - 1:
+        times(('time',), False, filetime=filetime)
 
 
 @damage
@@ -754,15 +743,11 @@ def bad_37_all_ones(b):
 def bad_39_announced(b):
     """1 GB announced, 1 kB there."""
     data = buffers.data_buffer([buffers.single_block(i) for i in range(30)], STAMP, FILETIME)
-    b.ask(DATA, dwInSize=1 << 30)
-    a = b.response(DATA, data=data, in_size=1 << 30, out_size=1 << 30, rtn_size=1 << 30, actual=1 << 30)
-    b.answer(DATA, stub=a, fields=gap(a.fields, 2), experts=('stub_short',))
-    b.ask(INSTANCES, dwInSize=1 << 26)
-    a = b.response(INSTANCES, data=buffers.instances([(1, 'one')]), in_size=1 << 26, out_size=1 << 26, actual=1 << 26)
-    b.answer(INSTANCES, stub=a, fields=gap(a.fields, 2), experts=('stub_short',))
-    b.ask(ENUMERATE)
-    a = b.response(ENUMERATE, data=[GUID], in_size=256, out_size=256, actual=256)
-    b.answer(ENUMERATE, stub=a, fields=gap(a.fields, 2), experts=('stub_short',))
+    for opnum, there, size, more in ((DATA, data, 1 << 30, dict(rtn_size=1 << 30)), (INSTANCES, buffers.instances([(1, 'one')]), 1 << 26, {}),
+                                     (ENUMERATE, [GUID], 256, {})):
+        b.ask(opnum, dwInSize=size)
+        a = b.response(opnum, data=there, in_size=size, out_size=size, actual=size, **more)
+        b.answer(opnum, stub=a, fields=hides_rest, experts=('stub_short',))
     idents = buffers.identifiers([dict(guid=GUID, counter_id=1)])
     r = b.request(VALIDATE, hQuery=b.handle, lpData=idents, dwAdd=1, dwInSize=1 << 26, max_count=1 << 26)
     b.ask(VALIDATE, ('stub_short',), r, gap(r.fields, 2))
