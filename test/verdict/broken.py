@@ -51,17 +51,14 @@ def resends(side, waits=(.3, .6, 1.2, 2.4)):
     return between
 
 
-def answer_resent(w):
+def answer_resent(m):
     """The client's host has the answer with the fourth copy, and only then asks again."""
-    m = start(w).run(8)
-    with w.culprit():
-        m.tcp.deaf = True
-        m.sample(wait=0)
-        resends(1)(m)
-        m.tcp.deaf = False
-        m.tcp.ack(0)
-        m.run(1)
-    m.run(8).close()
+    m.tcp.deaf = True
+    m.sample(wait=0)
+    resends(1)(m)
+    m.tcp.deaf = False
+    m.tcp.ack(0)
+    m.run(1)
 
 
 def client_does_not_read(m, seconds=5):
@@ -73,68 +70,35 @@ def client_does_not_read(m, seconds=5):
     m.tcp.ack(0)
 
 
-def server_does_not_read(w):
-    m = start(w).run(8)
-    with w.culprit():
-        m.tcp.window[1] = 0
-        m.tcp.ack(1)
-        w.wait(5)
-        m.tcp.window[1] = 0xFFFF
-        m.tcp.ack(1)
-        m.run(1)
-    m.run(8).close()
+def server_does_not_read(m):
+    m.tcp.window[1] = 0
+    m.tcp.ack(1)
+    m.world.wait(5)
+    m.tcp.window[1] = 0xFFFF
+    m.tcp.ack(1)
+    m.run(1)
 
 
-def connects_late(w):
-    """In the middle two SYN are lost on their way: 3 s until there is a connection."""
-    m = start(w, 'connects').run(8)
-    with w.culprit():
-        port = w.port()
-        knock(w.capture, SRV01[1], 49671, port, times=2)
-        w.ports -= 1
-        m.run(1)
-    m.run(8)
+def connects_late(m):
+    """Two SYN are lost on their way: 3 s until there is a connection."""
+    knock(m.world.capture, SRV01[1], 49671, m.world.port(), times=2)
+    m.world.ports -= 1
+    m.run(1)
 
 
-def missed_pairs(w, mode='tcp', each=60, pairs=12, missing=(6, 7)):
-    m = start(w, mode)
-    for n in range(pairs):
-        w.at(n * each)
-        if n in missing:
-            continue
-        if n - 1 in missing:
-            with w.culprit():
-                m.run(1)
-            m.run(1)
-        else:
-            m.run(2)
-    m.close()
+def pairs(second=good(), first=good(), mode='tcp', without=(), odd=7):
+    """Samples in pairs, each minute; second: what there is of the second one of the seventh, first: of the first one of an odd pair."""
+    return tale(*[part for n in range(12) if n not in without for part in (
+        lambda m, n=n: m.world.at(60 * n), first if n == odd else good(), second if n == 6 else good())], mode=mode)
 
 
-def pair_with(**fate):
-    """The second sample of one pair."""
-    def story(w):
-        m = start(w)
-        for n in range(10):
-            w.at(60 * n)
-            m.run(1)
-            with w.culprit() if n == 6 else contextlib.nullcontext():
-                m.sample(wait=0, **fate if n == 6 else {})
-        m.close()
-    return story
-
-
-def one_of_two_is_late(w, mode='tcp'):
-    well = start(w, client=OTHER)
-    m = start(w, mode)
+def one_of_two_is_late(w):
+    well, m = start(w, client=OTHER), start(w)
     for n in range(18):
         w.at(2 * n)
         well.sample(wait=0)
         if n not in (9, 10, 11):
-            if n == 12:
-                with w.culprit():
-                    m.sample(wait=0)
-            else:
+            with w.culprit() if n == 12 else contextlib.nullcontext():
                 m.sample(wait=0)
     well.close()
     m.close()
@@ -150,23 +114,6 @@ def and_then(story, change):
 
 def mirrored(story, more=3):
     return and_then(story, lambda w: twice(w, more))
-
-
-def broken_pair(which=6, behind=None, mode='tcp'):
-    """The second sample of one pair is missed, or comes so many seconds too late."""
-    def story(w):
-        m = start(w, mode)
-        for n in range(12):
-            w.at(60 * n)
-            with w.culprit() if n == which + 1 and behind is None else contextlib.nullcontext():
-                m.run(1)
-            if n == which and behind is None:
-                continue
-            w.wait(behind if n == which else 0)
-            with w.culprit() if n == which else contextlib.nullcontext():
-                m.sample(wait=0)
-        m.close()
-    return story
 
 
 def half_an_answer(m):
@@ -190,12 +137,12 @@ LATE = {
     **{'client-late-' + x: client_late(8, pause(5), bad(), 8, mode=x) for x in MOST if x not in ('poller', 'connects')},
     'client-late-mirrored': client_late(mirrored(tale(8, pause(5), bad(), 8)), count=None),
     **{'client-late-captured-in-two-places-' + x: client_late(mirrored(tale(8, pause(5), bad(), 8, mode=x), 1000), count=None) for x in ('tcp',)},
-    **{'second-of-a-pair-missed-' + x: client_late(broken_pair(mode=x)) for x in ('tcp', 'hkpd', 'sealed')},
-    **{'second-of-a-pair-late-' + x: client_late(broken_pair(behind=15, mode=x)) for x in ('tcp', 'hkpd', 'sealed')},
+    **{'second-of-a-pair-missed-' + x: client_late(pairs(lambda m: None, named(good()), x)) for x in ('tcp', 'hkpd', 'sealed')},
+    **{'second-of-a-pair-late-' + x: client_late(pairs(lambda m: (m.world.wait(15), bad()(m)), mode=x)) for x in ('tcp', 'hkpd', 'sealed')},
     'client-late-by-an-hour': client_late(8, pause(3600), bad(), 8),
     'client-late-behind-a-change': client_late(12, good(12, 2), pause(9), bad(1, 2), good(8, 2)),
-    'client-misses-two-of-its-minutes': client_late(missed_pairs, count=(1, 2)),
-    'client-misses-two-of-its-minutes-sealed': client_late(lambda w: missed_pairs(w, 'sealed'), count=(1, 2)),
+    'client-misses-two-of-its-minutes': client_late(pairs(first=named(good()), without=(6, 7), odd=8), count=(1, 2)),
+    'client-misses-two-of-its-minutes-sealed': client_late(pairs(first=named(good()), without=(6, 7), odd=8, mode='sealed'), count=(1, 2)),
     'one-of-two-clients-late': client_late(one_of_two_is_late),
     # What was resent, or lost by the capture, eight samples before made nothing late
     **{'client-late-old-resend-' + x: client_late(4, good(between=resends(0, [.3])), 8, pause(5), bad(), 8, mode=x) for x in ('tcp', 'hkpd')},
@@ -204,7 +151,7 @@ LATE = {
     'client-late-and-resent': client_late(8, pause(5), bad(between=resends(0, [.3])), 8),
     **{'server-late-' + x: Broken(tale(8, bad(takes=4.2), 8, mode=x), 'answered_late', 'server', 1) for x in MOST},
     'server-late-captured-in-two-places': Broken(mirrored(tale(8, bad(takes=4.2), 8), 1000), 'answered_late', 'server'),
-    'server-late-in-a-pair': Broken(pair_with(takes=9), 'answered_late', 'server', 1),
+    'server-late-in-a-pair': Broken(pairs(bad(takes=9)), 'answered_late', 'server', 1),
     'server-late-old-window': Broken(tale(4, good(between=lambda m: client_does_not_read(m, .2)), 4, bad(takes=5), 8), 'answered_late', 'server', 1),
     **{'server-slow-' + x: slow(10, bad(10, takes=.8), mode=x) for x in ('tcp', 'smb', 'sealed', 'sealed-hkpd', 'hkpd', 'connects')},
     'server-slow-one-late': slow(10, bad(10, takes=.8), says=', 1 late,'),
@@ -217,11 +164,11 @@ LATE = {
     'server-slow-for-a-while': slow(10, bad(10, takes=.8), 12),
     **{'request-resent-' + x: Broken(tale(8, bad(between=resends(0)), 8, mode=x), 'resent', 'network', 4) for x in ('tcp', 'sealed')},
     'half-an-answer-resent': Broken(tale(8, half_an_answer, 8, mss=200), 'resent', 'network', 3),
-    'answer-resent': Broken(answer_resent, 'resent', 'network', 4),
-    'connects-late': Broken(connects_late, 'resent', 'network', 2, also=('unreachable',)),
+    'answer-resent': Broken(tale(8, named(answer_resent), 8), 'resent', 'network', 4),
+    'connects-late': Broken(tale(8, named(connects_late), 8, mode='connects'), 'resent', 'network', 2, also=('unreachable',)),
     **{'client-does-not-read-' + x: Broken(tale(8, bad(between=client_does_not_read), 8, mode=x), 'zero_window', 'client', 1)
        for x in ('tcp', 'smb', 'sealed')},
-    'server-does-not-read': Broken(server_does_not_read, 'zero_window', 'server', 1),
+    'server-does-not-read': Broken(tale(8, named(server_does_not_read), 8), 'zero_window', 'server', 1),
 }
 
 

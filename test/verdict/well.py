@@ -71,13 +71,7 @@ def ticks_change(m):
 
 def pairs_until(last, count):
     """In pairs, until the client's user wants one a minute."""
-    def story(w):
-        m = start(w)
-        for n in range(count):
-            w.at(60 * n)
-            m.run(1 if n > last else 2)
-        m.close()
-    return story
+    return tale(*[part for n in range(count) for part in (lambda m, n=n: m.world.at(60 * n), 1 if n > last else 2)])
 
 
 def jittery(w):
@@ -101,11 +95,11 @@ def two_servers(w):
     together(w, 20, (start(w), 1, 0), (start(w, 'smb', server=SRV02), 1, .5))
 
 
-def pipe_closed(w):
-    m = start(w, 'smb').run(8)
+def pipe_closed(m):
     m.pipe.close()
-    w.wait(20)
+    m.world.wait(20)
     m.tcp.segment(1, b'', 0x11)
+    m.forget()
 
 
 def processes(w):
@@ -123,13 +117,11 @@ def syn_again(w):
     start(w).run(8).close()
 
 
-def lost_beside(w):
+def lost_beside(m):
     """What the capture lost of the monitor's connection was none of its calls."""
-    m = start(w, 'smb').run(3)
     for _ in range(5):
         m.run(1)
         m.tcp.seq = [n + 500 for n in m.tcp.seq]
-    m.close()
 
 
 def clock_set(seconds, mode='tcp'):
@@ -142,27 +134,22 @@ def clock_set(seconds, mode='tcp'):
     return story
 
 
-def bind_answer_lost(w):
+def bind_answer_lost(m):
     """The capture lacks the bind_ack; calls go on."""
-    m = start(w)
-    with w.unseen(4):
+    with m.world.unseen(4):
         m.reach()
-    m.run(8).close()
 
 
-def both_ports(w):
+def both_ports(m):
     """The client tries 445 and 139 at once, and ends the second when the first is there."""
-    m = start(w, 'smb').open()
-    Link(w.capture, 139, w.port(), server=SRV01[1]).segment(0, b'', RST)
-    m.run(8).close()
+    m.open()
+    Link(m.world.capture, 139, m.world.port(), server=SRV01[1]).segment(0, b'', RST)
 
 
-def logs_on_again(w):
+def logs_on_again(m):
     """The session has expired, which each has after some hours; the client logs on anew and goes on."""
-    m = start(w, 'smb').run(8)
     attempt(m.sample, wait=0, instead=0xC000035C)
     m.smb.log_on()
-    m.run(8).close()
 
 
 def translated(w):
@@ -193,11 +180,9 @@ def falls_back(rung, mode):
     return story
 
 
-def three_syntaxes(w):
+def three_syntaxes(m):
     """As Windows binds: one transfer syntax is taken, one refused, the third a negotiation."""
-    m = start(w)
     m.results = ACCEPTED, NO_SYNTAX, NEGOTIATED
-    m.run(8).close()
 
 
 PLANS = {
@@ -243,7 +228,7 @@ PLANS = {
     'ctrl-c-reset': Well(tale(8, leaves(RST))),
     'ctrl-c-hkpd': Well(tale(8, leaves(RST), mode='hkpd')),
     'ctrl-c-smb': Well(tale(8, leaves(RST), mode='smb')),
-    'pipe-closed': Well(pipe_closed),
+    'pipe-closed': Well(tale(8, pipe_closed, mode='smb')),
     'ended-when-all-was-closed': Well(tale(8, closes, idles(300), leaves(RST, 1))),
     'asks-as-the-capture-ends': Well(tale(8, lambda m: m.ask_alone(), gone)),
     'process-ends-sum-goes-back': Well(processes),
@@ -266,10 +251,10 @@ PLANS = {
     'pairs-then-two-alone': Well(pairs_until(9, 12)),
     'syn-again': Well(syn_again),
     'counters-added-later': Well(lambda w: cut_while_added(w, cuts=False)),
-    'lost-beside': Well(lost_beside),
-    'both-ports': Well(both_ports),
-    'bind-answer-lost': Well(bind_answer_lost),
-    'logs-on-again': Well(logs_on_again),
+    'lost-beside': Well(tale(3, lost_beside, mode='smb')),
+    'both-ports': Well(tale(both_ports, 8, mode='smb')),
+    'bind-answer-lost': Well(tale(bind_answer_lost, 8)),
+    'logs-on-again': Well(tale(8, logs_on_again, 8, mode='smb')),
     'mirrored': Well(mirrored(tale(8))),
     'mirrored-smb': Well(mirrored(tale(8, mode='smb'))),
     'mirrored-hkpd': Well(mirrored(tale(8, mode='hkpd'))),
@@ -277,7 +262,7 @@ PLANS = {
     'falls-back-to-the-key': Well(falls_back(bind_says(NO_INTERFACE, smb=True), 'hkpd-smb')),
     'falls-back-to-the-pipe': Well(falls_back(not_in_mapper(), 'smb')),
     'through-mapper': Well(through_mapper),
-    'three-syntaxes': Well(three_syntaxes),
+    'three-syntaxes': Well(tale(three_syntaxes, 8)),
     'queries-closed': Well(tale(opens(30, closes=True))),
     'little-room-twice': Well(tale(in_steps(2))),
     'each-50-ms': Well(tale(100, each=.05, sets=changing(.05))),
