@@ -5,7 +5,6 @@ import itertools
 import json
 import re
 import shutil
-import struct
 import subprocess
 
 import pytest
@@ -34,6 +33,10 @@ def session(samples=4):
     return scene
 
 
+def small():
+    return single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
+
+
 def drawn(tshark, capture, *statistics, args=(), env=None):
     """What tshark prints of each -z, without the filter's line; a tree's rule is as wide as the tree."""
     before = tshark.env
@@ -46,8 +49,7 @@ def drawn(tshark, capture, *statistics, args=(), env=None):
     return [re.sub('Filter for statistics:.*\n', '', p) for p in parts if p]
 
 
-@pytest.mark.parametrize('statistic', TABLES)
-@pytest.mark.parametrize('more', ['', ',frame.number < 50'])
+@pytest.mark.parametrize('statistic, more', zip(TABLES, ['', ',frame.number < 50'] * 2))
 def test_a_table_twice_in_one_run_is_refused(tshark, tmp_path, statistic, more):
     """Wireshark has one table for it: what passed the one filter or the other would be added up."""
     path = session().write(tmp_path / 'a.pcap')
@@ -159,16 +161,13 @@ def run_of_three(folder):
 
 
 def test_damaged_answers_and_unknown_queries_are_said(tshark, tmp_path):
-    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
-    scene = Scene()
-    answers = iter([False, True, False])
+    s, answers = small(), iter([False, True, False])
 
     def alter(opnum, kind, stub):
         if (opnum, kind) == (stubs.DATA, 'response') and next(answers):
             return stub[:20 + 48 + 4] + b'\7' + stub[20 + 48 + 5:]      # the type of the only block: there is no 7
         return stub
-    c = tcp_line(scene, Server([s]), alters=alter).client()
-    learn(c, s)
+    scene, c = begin(Server([s]), s, alters=alter)
     run(c, [ask(s, 1)], 3)
     path = scene.write(tmp_path / 'a.pcap')
     for statistic in TABLES:
@@ -178,12 +177,7 @@ def test_damaged_answers_and_unknown_queries_are_said(tshark, tmp_path):
 
 def denied(opnum, count=5):
     """A client that tries again and again, and is not let in at this operation."""
-    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
-    scene = Scene()
-
-    def alter(number, kind, stub):
-        return bytes(len(stub) - 4) + struct.pack('<I', 5) if (number, kind) == (opnum, 'response') else stub
-    c = tcp_line(scene, Server([s]), alters=alter).client()
+    scene, c = begin(Server([small()], denies={opnum: (5, range(99))}))
     for _ in range(count):
         c.open()
     return scene
@@ -199,7 +193,7 @@ def test_a_table_of_nothing_but_failed_calls_says_so(tshark, tmp_path):
 
 def test_failed_calls_beside_values_are_no_reason(tshark, tmp_path):
     scene = denied(stubs.OPEN, 1)
-    server = Server([single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))])
+    server = Server([small()])
     run(tcp_line(scene, server, client_port=50002).client(), [ask(server.sets[0], 1)], 1)
     assert notes(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,queries') == ([], [])
 
@@ -229,7 +223,7 @@ def test_samples_in_doubt_are_said(tshark, tmp_path, kind, learned, label):
 
 def test_repeated_responses_have_one_node(tshark, tmp_path):
     """However many there are."""
-    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
+    s = small()
     scene, c = begin(Server([s]))
     line = c.line
     learn(c, s)
@@ -301,8 +295,7 @@ def test_numbers_of_tables_are_the_same_in_any_locale(tshark, tmp_path, comma):
     path = session().write(tmp_path / 'a.pcap')
     # the locale is there
     assert subprocess.run(['printf', '%.1f', '1,5'], env=comma, stdout=subprocess.PIPE, check=True).stdout == b'1,5'
-    for statistic in TABLES:
-        assert drawn(tshark, path, statistic, env=comma) == drawn(tshark, path, statistic), statistic
+    assert drawn(tshark, path, *TABLES, env=comma) == drawn(tshark, path, *TABLES)
 
 
 # --- windows ----------------------------------------------------------------------------------------------------------
@@ -322,30 +315,31 @@ void register_stat_tap_table_ui(stat_tap_table_ui *ui)
 
 @pytest.fixture(scope='module')
 def window(tshark, tmp_path_factory):
-    """-> the cells of each line that a window has, or that tshark prints, which ends a line where a cell has nothing"""
+    """-> of each table the cells of each line that a window has, or that tshark prints, which ends a line where a cell has nothing"""
     library = tmp_path_factory.mktemp('window') / 'window.so'
     (library.with_suffix('.c')).write_text(AS_A_WINDOW)
     flags = subprocess.run(['pkg-config', '--cflags', 'wireshark'], stdout=subprocess.PIPE, check=True).stdout.decode().split()
     subprocess.run(['cc', '-shared', '-fPIC', '-o', library, library.with_suffix('.c'), *flags, '-ldl'], check=True)
     library.parent.chmod(0o755)
 
-    def lines(capture, statistic, *args, as_window=True):
-        out = subprocess.run([TSHARK, '-q', '-r', capture, *args, '-z', statistic], stdout=subprocess.PIPE,
+    def tables(capture, *args, as_window=True):
+        out = subprocess.run([TSHARK, '-q', '-r', capture, *args, *[x for t in TABLES for x in ('-z', t)]], stdout=subprocess.PIPE,
                              stderr=subprocess.DEVNULL, env=dict(tshark.env, **{'LD_PRELOAD': str(library)} if as_window else {}))
-        table = re.split(r'^=+\n', out.stdout.decode(), flags=re.M)[1].split('\n')[:-1]
-        return [[cell.strip() for cell in line.split('|')] for line in table if not line.startswith(('Filter', 'Perf'))][1:]
-    return lines
+        return [[[cell.strip() for cell in line.split('|')] for line in table.split('\n')[:-1] if not line.startswith(('Filter', 'Perf'))][1:]
+                for table in re.split(r'^=+\n', out.stdout.decode(), flags=re.M)[1::2]]
+    return tables
 
 
 @pytest.mark.skipif(TSHARK.endswith('.exe'), reason='no library can be put before those of a program of Windows')
-@pytest.mark.parametrize('statistic', TABLES)
 @pytest.mark.parametrize('capture, args', [(SEALED, PASSWORD), (SEALED, ()), (PCAPS / 'plain' / 'pipelined.pcap', ()), (None, ())],
                          ids=['opened', 'sealed', 'pipelined', 'poller'])
-def test_a_window_shows_what_is_true_at_the_end(window, tmp_path, capture, args, statistic):
+def test_a_window_shows_what_is_true_at_the_end(window, tmp_path, capture, args):
     """Notes and findings that were true for a moment only are gone with it. (tshark ends a line where a cell is blank.)"""
     # Who opens a query for each sample is two monitors until the next one has its sample.
     capture = capture or captured(tmp_path / 'poller.pcap', 8, mode='poller', asked=lambda m, p: [ask(m, 1), ask(m, 77)])
-    there, printed = (window(capture, statistic, *args, as_window=w) for w in (True, False))
-    assert [row[0] for row in there] == [row[0] for row in printed] != []
-    # Notes have one cell. What Save as… writes has each cell in its column, also behind a number that is not there.
-    assert [len(row) for row in there] == [len(row) for row in printed]
+    there, printed = (window(capture, *args, as_window=w) for w in (True, False))
+    assert len(there) == len(printed) == len(TABLES)
+    for mine, theirs in zip(there, printed):
+        assert [row[0] for row in mine] == [row[0] for row in theirs] != []
+        # Notes have one cell. What Save as… writes has each cell in its column, also behind a number that is not there.
+        assert [len(row) for row in mine] == [len(row) for row in theirs]
