@@ -156,16 +156,21 @@ class Smb2:
 
     def __init__(self, tcp, session=SESSION, tree=7, called='SRV01'):
         self.tcp, self.session, self.tree, self.message = tcp, 0, 0, 0
+        self.negotiate()
+        self.session = session
+        self.exchange(1, struct.pack('<HBBIIHHQ', 25, 0, 1, 0, 0, 88, 0, 0), struct.pack('<HHHH', 9, 0, 72, 0))
+        self.connect('\\\\%s\\IPC$' % called, tree)
+
+    def negotiate(self):
         guid = uuid.UUID('5d3e1f0a-6b0c-4a52-9d0e-0c0ffee00002').bytes_le
         self.exchange(0, struct.pack('<HHHHI16sQH', 36, 1, 1, 0, 0, guid, 0, 0x0210),
                       struct.pack('<HHHH16sIIIIQQHHI', 65, 1, 0x0210, 0, guid, 4, 65536, 65536, 65536,
                                   134351767437550592, 0, 128, 0, 0))
-        self.session = session
-        self.exchange(1, struct.pack('<HBBIIHHQ', 25, 0, 1, 0, 0, 88, 0, 0), struct.pack('<HHHH', 9, 0, 72, 0))
-        path = ('\\\\%s\\IPC$' % called).encode('utf-16-le')
-        self.next_tree = tree
-        self.exchange(3, struct.pack('<HHHH', 9, 0, 72, len(path)) + path, struct.pack('<HBBIII', 16, 2, 0, 0x30, 0, 0x1F01FF),
-                      response_tree=tree)
+
+    def connect(self, share, tree=7):
+        path, self.tree = share.encode('utf-16-le'), 0
+        self.exchange(3, struct.pack('<HHHH', 9, 0, 72, len(path)) + path,
+                      struct.pack('<HBBIII', 16, 2 if share.endswith('$') else 1, 0, 0x30, 0, 0x1F01FF), response_tree=tree)
         self.tree = tree
 
     def pdu(self, command, body, response=False, status=0, tree=None, message=None):
@@ -294,13 +299,21 @@ class Rpc:
         self.call_id += 1
         return number
 
+    room_of = 0, 8          # beside the header, and a multiple of this: what a fragment has room for
+    auth = 0                # bytes of the verifier
+
+    def part(self, kind, part):
+        """As it stands in a fragment"""
+        return part
+
     def fragments(self, kind, head, stub, call_id):
-        room = (self.max_frag - 24) // 8 * 8
+        beside, multiple = self.room_of
+        room = (self.max_frag - 24 - beside) // multiple * multiple
         parts = [stub[i:i + room] for i in range(0, len(stub), room)] or [b'']
         out, at = [], 0
         for i, part in enumerate(parts):
             flags = (FIRST if i == 0 else 0) | (LAST if i + 1 == len(parts) else 0)
-            out.append(self.pdu(kind, struct.pack(self.order + 'I', len(stub) - at) + head + part, call_id, flags))
+            out.append(self.pdu(kind, struct.pack(self.order + 'I', len(stub) - at) + head + self.part(kind, part), call_id, flags, self.auth))
             at += len(part)
         return out
 
@@ -335,7 +348,7 @@ class Rpc:
 class SealedRpc(Rpc):
     """As NTLM seals it, for nobody's key: [MS-RPCE] 2.2.2.11, [MS-NLMP] 2.2.2.9.1."""
 
-    auth_type, level = 10, 6
+    auth_type, level, auth, room_of = 10, 6, 16, (8 + 16, 16)
 
     def __init__(self, *args, **kw):
         super().__init__(*args, **kw)
@@ -348,20 +361,11 @@ class SealedRpc(Rpc):
     def hide(data, number):
         return bytes((b * 167 + 13 * n + number) % 256 for n, b in enumerate(data))
 
-    def fragments(self, kind, head, stub, call_id):
-        room = (self.max_frag - 24 - 8 - 16) // 16 * 16
-        parts = [stub[i:i + room] for i in range(0, len(stub), room)] or [b'']
-        out, at = [], 0
-        for i, part in enumerate(parts):
-            flags = (FIRST if i == 0 else 0) | (LAST if i + 1 == len(parts) else 0)
-            padding = -len(part) % 16
-            number = self.sequences[kind] = self.sequences.get(kind, -1) + 1
-            hidden = self.hide(part + bytes(padding), number)
-            trailer = struct.pack('BBBBI', self.auth_type, self.level, padding, 0, 0) + self.token(number)
-            out.append(self.pdu(kind, struct.pack(self.order + 'I', len(stub) - at) + head + hidden + trailer, call_id, flags,
-                                16))
-            at += len(part)
-        return out
+    def part(self, kind, part):
+        padding = -len(part) % 16
+        number = self.sequences[kind] = self.sequences.get(kind, -1) + 1
+        trailer = struct.pack('BBBBI', self.auth_type, self.level, padding, 0, 0) + self.token(number)
+        return self.hide(part + bytes(padding), number) + trailer
 
 
 class SignedRpc(SealedRpc):

@@ -114,9 +114,7 @@ class Session(Smb2):
 
     def __init__(self, tcp, says=None, share='\\\\SRV01\\IPC$', user='monitor', blob=b'', session=SESSION, binds=False):
         self.tcp, self.session, self.tree, self.message, self.says, self.id = tcp, 0, 0, 0, says or {}, session
-        guid = uuid.UUID('5d3e1f0a-6b0c-4a52-9d0e-0c0ffee00002').bytes_le
-        self.exchange(NEGOTIATE, struct.pack('<HHHHI16sQH', 36, 1, 1, 0, 0, guid, 0, 0x0210),
-                      struct.pack('<HHHH16sIIIIQQHHI', 65, 1, 0x0210, 0, guid, 4, 65536, 65536, 65536, 134351767437550592, 0, 128, 0, 0))
+        self.negotiate()
         self.log_on(user, blob, binds)
         if share:
             self.connect(share)
@@ -131,12 +129,6 @@ class Session(Smb2):
         self.session, challenge = self.id, ntlm(2)
         self.answer(SETUP, struct.pack('<HHHH', 9, 0, 72, len(challenge)) + challenge, MORE_PROCESSING)
         self.exchange(SETUP, setup(3), struct.pack('<HHHH', 9, 0, 72, len(blob)) + blob)
-
-    def connect(self, share, tree=7):
-        path, self.tree = share.encode('utf-16-le'), 0
-        self.exchange(TREE, struct.pack('<HHHH', 9, 0, 72, len(path)) + path,
-                      struct.pack('<HBBIII', 16, 2 if share.endswith('$') else 1, 0, 0x30, 0, 0x1F01FF), response_tree=tree)
-        self.tree = tree
 
     def exchange(self, command, request, response, response_tree=None):
         asked, status = self.ask(command, request), self.says.get(command, 0)
