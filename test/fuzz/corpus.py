@@ -10,14 +10,14 @@ from pathlib import Path
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from gen import hkpd_scene  # noqa: E402
 from gen.damage import DAMAGE  # noqa: E402
+from gen.hkpd_scene import SESSIONS  # noqa: E402
 from gen.pcap import PERFLIB, Rpc  # noqa: E402
 from gen.scenes import SCENES  # noqa: E402
 
 # session.h
 TREE_FIRST, LABELS, BACKWARD, PREFERENCES, STATISTICS = 1, 2, 4, 8, 16
-WINREG, RESPONSE, NDR64, BIG_ENDIAN, SAME_FRAME, FAULT = 1, 2, 4, 8, 0x40, 0x80
+WINREG, RESPONSE, NDR64, BIG_ENDIAN, FAULT = 1, 2, 4, 8, 0x80
 LARGEST = 24000
 
 
@@ -83,13 +83,6 @@ def buffers_of(pdus):
                 yield 'data_walk', stub[20:20 + size]
 
 
-def captures():
-    yield from (make for make in {**SCENES, **DAMAGE}.values())
-    for how in (dict(), dict(ndr64=True), dict(order='>'), dict(block_order='>'), dict(samba=True),
-                dict(titles_first=False)):
-        yield lambda how=how: hkpd_scene.session(samples=3, **how)
-
-
 def write(folder, target, data):
     place = folder / target
     place.mkdir(parents=True, exist_ok=True)
@@ -97,7 +90,7 @@ def write(folder, target, data):
 
 
 def main(folder):
-    for make in captures():
+    for make in (*SCENES.values(), *DAMAGE.values(), *SESSIONS.values()):
         with Listener() as heard:
             make()
         for data in sessions(heard.pdus):

@@ -20,13 +20,12 @@ import pytest
 TESTS = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(TESTS), str(TESTS / 'protocol')]
 
-from gen import hkpd_scene, mutate  # noqa: E402
+from gen import mutate  # noqa: E402
 from gen.damage import DAMAGE  # noqa: E402
+from gen.hkpd_scene import SESSIONS  # noqa: E402
 from gen.scenes import SCENES  # noqa: E402
 from test_order import Sharkd, check_orders  # noqa: E402
 
-SESSIONS = {'hkpd-%d' % i: (lambda how=how: hkpd_scene.session(samples=3, **how)) for i, how in enumerate((
-    dict(), dict(ndr64=True), dict(order='>'), dict(block_order='>'), dict(samba=True), dict(titles_first=False)))}
 ALL = {**SCENES, **DAMAGE, **SESSIONS}
 WAYS = (['-V'], ['-2', '-V'], ['-T', 'json'], ['-2', '-T', 'json'], ['-T', 'pdml'], ['-T', 'fields', '-e', 'pcq.path', '-e',
         'pcq.cooked', '-e', 'pcq.path', '-e', 'pcq.cooked'], ['-Y', 'pcq.cooked > 90 || pcq.cooked > 90'], [])

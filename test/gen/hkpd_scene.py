@@ -5,6 +5,7 @@
     talk.open(); talk.titles(); talk.sample(); talk.close()
 """
 
+import functools
 import uuid
 
 from . import cooking, hkpd_stubs as stubs
@@ -250,3 +251,8 @@ def session(name='session', samples=4, titles_first=True, **how):
         talk.titles()
     talk.close()
     return scene
+
+
+# Of each form, for those that change bytes of them
+SESSIONS = {'hkpd-%d' % i: functools.cache(functools.partial(session, samples=3, **how)) for i, how in enumerate((
+    dict(), dict(ndr64=True), dict(order='>'), dict(block_order='>'), dict(samba=True), dict(titles_first=False)))}

@@ -2,7 +2,6 @@
 """Every plain capture with bytes of its stubs changed at random, or with numbers that lie where numbers lead: no crash, no
 complaint of tshark, in bounded time, and the same in any order. script/dev/fuzz does more of it with a sanitized plugin."""
 
-import functools
 import random
 import re
 import subprocess
@@ -10,14 +9,13 @@ import time
 
 import pytest
 
-from gen import hkpd_scene, mutate
+from gen import mutate
 from gen.damage import DAMAGE
+from gen.hkpd_scene import SESSIONS
 from gen.scenes import SCENES
 from test_order import check_orders, sharkd  # noqa: F401 (a fixture)
 
 ALL = {**SCENES, **DAMAGE}
-SESSIONS = {'hkpd-%d' % i: functools.cache(lambda how=how: hkpd_scene.session(samples=3, **how)) for i, how in enumerate((
-    dict(), dict(ndr64=True), dict(order='>'), dict(block_order='>'), dict(samba=True), dict(titles_first=False)))}
 FILES = ('names', 'csv', 'long', 'report')    # statistics that want to know where to write
 EXTREMES = (0x00, 0x01, 0x07, 0x7F, 0x80, 0xFF)
 

@@ -216,8 +216,7 @@ def test_another_language(compare, encoding):
     assert said.paired == (2 * INSTANCES, 2 * INSTANCES, 0, 2 * INSTANCES, 0, 0)
 
 
-@pytest.mark.parametrize('column, kind, times', [(0, RATE, 1.5), (1, RAW, 1.000001), (4, RATE, 0.001), (5, RAW, -1)])
-@pytest.mark.parametrize('line', [1, 20, LINES - 1])
+@pytest.mark.parametrize('column, kind, times, line', [(0, RATE, 1.5, 1), (1, RAW, 1.000001, 20), (4, RATE, 0.001, LINES - 1), (5, RAW, -1, 20)])
 def test_one_wrong_value(compare, column, kind, times, line):
     theirs = Typeperf(shift=3600)
     right = theirs.cells[column][line]

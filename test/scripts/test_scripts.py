@@ -550,7 +550,7 @@ def test_no_release(to_release, how, words):
     assert status == 1 and words in err and ran == [] and not list(top.glob('build/release/2*')), err
 
 
-@pytest.mark.parametrize('check', CHECKS)
+@pytest.mark.parametrize('check', [CHECKS[0], CHECKS[-1]])
 def test_no_release_of_what_fails(to_release, check):
     top = to_release(**{check: '#!/bin/sh\nexit 3\n'})
     status, err, _ = to_release.release()
