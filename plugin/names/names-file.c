@@ -91,7 +91,7 @@ static void write_fact(const char *server, const state_subject *subject, state_f
     g_string_append_c(out->text, '\n');
 }
 
-char *names_file_text(void)
+GString *names_file_text(void)
 {
     writer out = {g_string_new(FIRST_LINE "\n"), NULL};
 
@@ -99,7 +99,10 @@ char *names_file_text(void)
     if (left_out > 0) {
         g_string_append_printf(out.text, "# left out: names of %u machines that share an address and port\n", left_out);
     }
-    return g_string_free(out.text, out.server == NULL && left_out == 0);
+    if (out.server == NULL && left_out == 0) {
+        g_string_free(g_steal_pointer(&out.text), TRUE);
+    }
+    return out.text;
 }
 
 /* --- Reading its lines --------------------------------------------------------------------------------------------------- */

@@ -11,7 +11,7 @@
 void names_file_register(void);
 
 /* What the capture taught, as such a file; NULL if that is nothing. To be freed. */
-char *names_file_text(void);
+GString *names_file_text(void);
 
 /* Name of the file that the preference gives, "" for the default in the profile's or the personal folder. The file is
  * read before the next capture. */

@@ -248,7 +248,6 @@ static void put_left_out(json_dumper *json, const report *r)
 {
     left_out left = r->verdict->left;
     uint64_t unread = 0;
-    char *note;
 
     for (unsigned i = 0; i < LEFT_OUT_REASONS; i++) {
         unread += r->verdict->left.unread[i].calls;
@@ -259,15 +258,10 @@ static void put_left_out(json_dumper *json, const report *r)
     put_count(json, "unlisted", r->more_missing);
     put_count(json, "thinned", r->series.is_thinned);
     put_count(json, "of_calls_alone", r->of_calls_alone);
-    begin_list(json, "notes");
     if (!left.any_read && r->verdict->monitors->len > 0) { /* why nothing was read is the verdict's to say */
         left.any_read = left.needs_no_samples = true;
     }
-    for (unsigned i = 0; (note = left_out_note(&left, "values", i, LEFT_OUT_LONG)) != NULL; i++) {
-        json_dumper_value_string(json, note);
-        g_free(note);
-    }
-    json_dumper_end_array(json);
+    verdict_put_texts(json, "notes", left_out_notes(&left, "values", LEFT_OUT_LONG));
 }
 
 /* --- The line of time -------------------------------------------------------------------------------------------- */

@@ -85,7 +85,7 @@ const char *tapped_server(const tapped_call *tapped)
     return host_address(tapped->server);
 }
 
-char *tapped_names(void)
+GString *tapped_names(void)
 {
     return names_file_text();
 }

@@ -114,7 +114,7 @@ const char *tapped_server(const tapped_call *tapped);
 const char *tapped_called(const tapped_call *tapped);
 
 /* The names file of what the capture taught; NULL if that is nothing. To be freed. */
-char *tapped_names(void);
+GString *tapped_names(void);
 
 /* Why a call failed, by name: "ERROR_ACCESS_DENIED", "nca_s_fault_access_denied". */
 const char *tapped_error(wmem_allocator_t *pool, const tapped_call *tapped);
@@ -172,8 +172,9 @@ void tapped_hand_over_unread(packet_info *pinfo, const char *why);
 
 typedef struct watch_rows watch_paths;
 
-/* As a watched counter has them. NULL, and *error says why, if the text is no paths. Kept as long as the program. */
-watch_paths *watch_paths_new(const char *text, char **error);
+/* As a watched counter has them, where they stand in the place of a filter, which is none then; else NULL. *error says why, if they are no
+ * paths. Kept as long as the program. */
+watch_paths *watch_paths_take(const char **filter, char **error);
 
 /* No path fits some, and any fits all. */
 bool watch_paths_fit(watch_paths *paths, const char *path);

@@ -272,8 +272,14 @@ bool watch_has_rows(void)
     return watched.count > 0;
 }
 
-watch_paths *watch_paths_new(const char *text, char **error)
+watch_paths *watch_paths_take(const char **filter, char **error)
 {
+    const char *text = *filter;
+
+    if (text == NULL || *text != '\\') {
+        return NULL;
+    }
+    *filter = NULL;
     if (!are_paths(text)) {
         *error = g_strdup_printf("pcq: " NO_PATHS, text);
         return NULL;

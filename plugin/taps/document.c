@@ -104,9 +104,6 @@ static void documents_forget_capture(void)
         document *last = d->all->len > 0 ? g_ptr_array_index(d->all, d->all->len - 1) : NULL;
         d->session += last && last->session == d->session;
         g_hash_table_remove_all(d->owners);
-        for (unsigned i = 0; i < d->every->len; i++) {
-            ((document *)g_ptr_array_index(d->every, i))->handle = NULL;
-        }
     }
 }
 
@@ -205,13 +202,14 @@ static document *document_of(documents *d, const state_handle *handle)
     return doc;
 }
 
-static void begin_document(documents *d, document *doc, packet_info *pinfo, const tapped_call *tapped,
-                           const readings *r)
+static void begin_document(documents *d, document *doc, const packet_info *pinfo, const readings *r)
 {
-    doc->facts_version = tapped_handle_of(doc->handle).facts_version;
-    doc->layout = tapped->answer->layout;
-    doc->number = tapped_handle_of(doc->handle).number;
-    doc->is_hkpd = tapped->is_hkpd;
+    tapped_handle handle = tapped_handle_of(doc->handle);
+
+    doc->facts_version = handle.facts_version;
+    doc->layout = r->answer.layout;
+    doc->number = handle.number;
+    doc->is_hkpd = handle.is_hkpd;
     doc->first_frame = pinfo->num;
     doc->machine = g_strdup(r->machine);
     g_ptr_array_add(d->all, doc);
@@ -248,7 +246,7 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
                         tapped->answer->sample};
 
     if (doc->rows->len == 0) {
-        begin_document(d, doc, pinfo, tapped, r);
+        begin_document(d, doc, pinfo, r);
     }
     add_values(d, doc, r);
     g_array_append_val(doc->rows, row);
@@ -274,12 +272,12 @@ static bool add_again(documents *d, document *doc, const document_row *row, wmem
 /* Makes all rows anew; one that cannot be read again stays as it was. */
 static void settle_document(documents *d, document *doc)
 {
-    uint32_t version = tapped_handle_of(doc->handle).facts_version;
     GArray *before = doc->cells;
 
-    if (doc->handle == NULL || doc->facts_version == version) {
+    if (doc->session != d->session || doc->facts_version == tapped_handle_of(doc->handle).facts_version) {
         return;
     }
+    doc->facts_version = tapped_handle_of(doc->handle).facts_version;
     wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
     doc->cells = g_array_new(FALSE, FALSE, sizeof(document_cell));
     for (unsigned i = 0; i < doc->rows->len; i++) {
@@ -291,7 +289,6 @@ static void settle_document(documents *d, document *doc)
             g_array_append_vals(doc->cells, &g_array_index(before, document_cell, first), end - first);
         }
     }
-    doc->facts_version = version;
     g_array_free(before, TRUE);
     wmem_destroy_allocator(pool);
 }
@@ -315,16 +312,6 @@ void documents_count_marks(const documents *d, left_out *left)
         }
         g_free(marks);
     }
-}
-
-uint64_t documents_left_out(const documents *d)
-{
-    uint64_t values = 0;
-
-    for (unsigned i = 0; i < d->all->len; i++) {
-        values += ((const document *)g_ptr_array_index(d->all, i))->left_out;
-    }
-    return values;
 }
 
 /* --- Writing --------------------------------------------------------------------------------------------------- */
@@ -358,8 +345,8 @@ static unsigned write_header(const documents *d, const document *doc, GString *t
     return count;
 }
 
-static void write_row(document *doc, unsigned number, GString *text, const uint32_t *places, double *values,
-                      unsigned count)
+static void write_row(documents *d, const document *doc, unsigned number, GString *text, const uint32_t *places,
+                      double *values, unsigned count)
 {
     const document_row *row = row_at(doc, number);
 
@@ -373,7 +360,7 @@ static void write_row(document *doc, unsigned number, GString *text, const uint3
         if (place < count) {
             values[place] = cell->value;
         } else {
-            doc->left_out += place == NO_COLUMN;
+            d->left_out += place == NO_COLUMN;
         }
     }
     if (row->has_time) {
@@ -394,9 +381,8 @@ void document_write(documents *d, document *doc, output_file *file, GString *tex
     unsigned count = write_header(d, doc, text, places);
     double *values = g_new(double, count + 1);
 
-    doc->left_out = 0;
     for (unsigned i = 0; i < doc->rows->len; i++) {
-        write_row(doc, i, text, places, values, count);
+        write_row(d, doc, i, text, places, values, count);
         if (file) {
             output_write(file, text);
         }

@@ -28,18 +28,18 @@ typedef struct {
     GPtrArray *all;     /* those with answers, in the order of the first */
     GHashTable *owners; /* state_handle -> document */
     unsigned session;   /* which of the capture is read, where its handles are forgotten in between */
+    uint64_t left_out;  /* values of what was written: their columns found no room */
 } documents;
 
 /* One of them. */
 typedef struct {
-    const state_handle *handle; /* NULL once the capture is forgotten: nothing is learned any more */
+    const state_handle *handle; /* gone with its session: nothing is learned any more */
     uint32_t facts_version;     /* of its server, when the first of the rows was read */
     const readings_layout *layout;
     uint32_t number; /* of its handle */
     bool is_hkpd;
     unsigned session; /* of tshark -M, whose handles are counted anew in each; 0 in the first */
     uint32_t first_frame;
-    uint64_t left_out; /* values, when it was written last: their columns found no room */
     char *machine;
     GArray *paths;       /* document_column, by its number, which it keeps; also of what was refused */
     GHashTable *columns; /* path -> number + 1 */
@@ -59,9 +59,6 @@ void document_write(documents *d, document *doc, output_file *file, GString *tex
 
 /* Counts in `left` the columns with marks, of all documents. */
 void documents_count_marks(const documents *d, left_out *left);
-
-/* How many values of all documents found no room. */
-uint64_t documents_left_out(const documents *d);
 
 /* "query-2", "hkpd-1", "query-1-session-2": what distinguishes its file from that of others. */
 char *document_suffix(const document *doc);

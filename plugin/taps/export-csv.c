@@ -37,18 +37,18 @@ static void count(void *data, packet_info *pinfo, const tapped_call *tapped)
 /* "run.csv" of the first document, "run-query-2.csv" of others; standard output takes all. */
 static char *path_of(const csv_export *export, unsigned number)
 {
-    if (number == 0 || strcmp(export->task.file.path, "-") == 0) {
-        return g_strdup(export->task.file.path);
+    const char *path = export->task.file.path, *dot = strrchr(path, '.');
+
+    if (number == 0 || strcmp(path, "-") == 0) {
+        return g_strdup(path);
     }
-    const char *dot = strrchr(export->task.file.path, '.');
-    if (dot && strpbrk(dot, G_DIR_SEPARATOR_S "/")) {
-        dot = NULL; /* a folder's */
+    if (dot == NULL || strpbrk(dot, G_DIR_SEPARATOR_S "/")) { /* a folder's */
+        dot = path + strlen(path);
     }
-    size_t stem = dot ? (size_t)(dot - export->task.file.path) : strlen(export->task.file.path);
     char *suffix = document_suffix(g_ptr_array_index(export->documents->all, number));
-    char *path = g_strdup_printf("%.*s-%s%s", (int)stem, export->task.file.path, suffix, dot ? dot : "");
+    char *other = g_strdup_printf("%.*s-%s%s", (int)(dot - path), path, suffix, dot);
     g_free(suffix);
-    return path;
+    return other;
 }
 
 /* Without any answer the first file has a header alone. */
@@ -70,28 +70,22 @@ static void write_one(csv_export *export, unsigned number)
     g_free(path);
 }
 
-static void report_left_out(const documents *d)
-{
-    uint64_t values = documents_left_out(d);
-
-    if (values > 0) {
-        report_warning("pcq: %" PRIu64
-                       " values are not in the CSV: there are too many columns, or nearly all cells would be "
-                       "empty; -z pcq,long has a row for each value",
-                       values);
-    }
-}
-
 static void draw(void *data)
 {
     csv_export *export = data;
 
+    export->documents->left_out = 0;
     for (unsigned i = 0; i < MAX(export->documents->all->len, 1); i++) {
         write_one(export, i);
     }
     documents_count_marks(export->documents, &export->task.left);
     output_say_left_out(&export->task.left, "columns");
-    report_left_out(export->documents);
+    if (export->documents->left_out > 0) {
+        report_warning("pcq: %" PRIu64
+                       " values are not in the CSV: there are too many columns, or nearly all cells would be "
+                       "empty; -z pcq,long has a row for each value",
+                       export->documents->left_out);
+    }
 }
 
 void export_csv_register(void)

@@ -8,33 +8,26 @@
 
 #include "taps/output.h"
 
-/* One -z. */
-typedef struct {
-    output_task task;
-    bool has_said;
-} names_export;
-
 static void write_names(void *data)
 {
-    names_export *export = data;
-    char *names = tapped_names();
-    GString *text = g_string_new(names);
+    static bool has_said;
+    const output_task *task = data;
+    GString *text = tapped_names();
 
-    if (names) {
-        output_text(export->task.file.path, text);
-    } else if (!export->has_said) {
-        export->has_said = true;
+    if (text) {
+        output_text(task->file.path, text);
+        g_string_free(text, TRUE);
+    } else if (!has_said) {
+        has_said = true;
         output_failed("pcq: %s was not written: this capture taught no names (does it hold the client's browsing?)",
-                      export->task.file.path);
-        output_say_left_out(&export->task.left, "names");
+                      task->file.path);
+        output_say_left_out(&task->left, "names");
     }
-    g_string_free(text, TRUE);
-    g_free(names);
 }
 
 void export_names_register(void)
 {
-    static output_statistic statistic = {.name = "pcq,names", .task_size = sizeof(names_export), .draw = write_names};
+    static output_statistic statistic = {.name = "pcq,names", .task_size = sizeof(output_task), .draw = write_names};
 
     output_register(&statistic);
 }

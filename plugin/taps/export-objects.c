@@ -22,22 +22,22 @@
 #define LONGEST_HOST 64
 
 /* The one list that is filled. */
-static struct {
+static struct objects {
     int tap;
-    documents *documents;       /* that objects are made of, NULL as long as there was no answer, */
+    bool listens;               /* to drawing */
+    export_object_list_t *list; /* NULL before the first call; the rest is zeros then */
+    documents *documents;       /* that objects are made of, */
     unsigned listed;            /* and of them; in order at the first look */
     bool has_names;             /* they are listed */
-    export_object_list_t *list; /* NULL before the first call */
     uint32_t frame;             /* that was handed over last */
     bool first_look;            /* of its packets */
     bool has_said;
-    bool listens;   /* to drawing */
-    report *report; /* NULL before the first call, and once it is listed */
+    report *report; /* NULL once it is listed */
     left_out left;
 } objects;
 
-/* Lists an object; the strings and `data` are Wireshark's then. */
-static void list_object(uint32_t frame, const char *host, const char *type, char *name, void *data, size_t size)
+/* Lists an object; the name and the text are Wireshark's then. */
+static void list_object(uint32_t frame, const char *host, const char *type, char *name, GString *text)
 {
     export_object_entry_t *entry = g_new0(export_object_entry_t, 1);
 
@@ -45,12 +45,10 @@ static void list_object(uint32_t frame, const char *host, const char *type, char
     entry->hostname = g_strdup(host);
     entry->content_type = g_strdup(type);
     entry->filename = name;
-    entry->payload_data = data;
-    entry->payload_len = size;
+    entry->payload_len = text->len;
+    entry->payload_data = (void *)g_string_free(text, FALSE);
     objects.list->add_entry(objects.list->gui_data, entry);
 }
-
-/* --- Documents ------------------------------------------------------------------------------------------------- */
 
 static void list_document(document *doc)
 {
@@ -65,43 +63,29 @@ static void list_document(document *doc)
     /* the host first; a name that begins with a dot would be hidden */
     char *suffix = document_suffix(doc);
     char *name = g_strdup_printf("%s%.*s-%s.csv", *doc->machine == '.' ? "_" : "", (int)host, doc->machine, suffix);
-    size_t size = text->len;
-    list_object(doc->first_frame, doc->machine, "text/csv", name, g_string_free(text, FALSE), size);
+    list_object(doc->first_frame, doc->machine, "text/csv", name, text);
     g_free(suffix);
 }
 
 static void list_names(void)
 {
-    char *text = objects.has_names ? NULL : tapped_names();
+    GString *text = objects.has_names ? NULL : tapped_names();
 
     if (text) {
         objects.has_names = true;
-        list_object(objects.frame, NULL, "text/plain", g_strdup("pcq_names"), text, strlen(text));
+        list_object(objects.frame, NULL, "text/plain", g_strdup("pcq_names"), text);
     }
 }
 
 static void list_report(void)
 {
     if (objects.report && report_is_built()) {
-        GString *text = report_text(objects.report);
-        size_t size = text->len;
-        list_object(objects.frame, NULL, "text/html", g_strdup("report.html"), g_string_free(text, FALSE), size);
+        list_object(objects.frame, NULL, "text/html", g_strdup("report.html"), report_text(objects.report));
     }
-    if (objects.report) {
-        report_free(g_steal_pointer(&objects.report));
-    }
+    g_clear_pointer(&objects.report, report_free);
 }
 
 /* --- The list ------------------------------------------------------------------------------------------------------ */
-
-/* What is not listed yet. */
-static void list_rest(void)
-{
-    while (objects.documents && objects.listed < objects.documents->all->len) {
-        list_document(g_ptr_array_index(objects.documents->all, objects.listed));
-    }
-    list_names();
-}
 
 static tap_packet_status redraw(void *data _U_, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *tapped _U_,
                                 tap_flags_t flags _U_)
@@ -115,16 +99,18 @@ static void objects_draw(void *data _U_)
     if (objects.list == NULL || !have_tap_listener(objects.tap)) {
         return;
     }
-    if (objects.first_look) {
-        list_rest();
+    const GPtrArray *all = objects.documents->all;
+    while (objects.first_look && objects.listed < all->len) {
+        list_document(g_ptr_array_index(all, objects.listed));
     }
-    if (objects.documents == NULL || objects.listed == objects.documents->all->len) {
+    if (objects.first_look) {
+        list_names();
+    }
+    if (objects.listed == all->len) {
         list_report();
     }
     if (!objects.has_said) {
-        if (objects.documents) {
-            documents_count_marks(objects.documents, &objects.left);
-        }
+        documents_count_marks(objects.documents, &objects.left);
         output_say_left_out(&objects.left, "columns");
         objects.has_said = true;
     }
@@ -132,18 +118,9 @@ static void objects_draw(void *data _U_)
 
 static void objects_reset(void)
 {
-    objects.list = NULL;
-    objects.frame = 0;
-    objects.has_said = false;
-    objects.left = (left_out){.any_read = false};
-    objects.has_names = false;
-    objects.listed = 0;
-    if (objects.documents) {
-        documents_free(g_steal_pointer(&objects.documents));
-    }
-    if (objects.report) {
-        report_free(g_steal_pointer(&objects.report));
-    }
+    g_clear_pointer(&objects.documents, documents_free);
+    g_clear_pointer(&objects.report, report_free);
+    objects = (struct objects){.tap = objects.tap, .listens = objects.listens};
 }
 
 /* Not everybody who looks at the packets again says so; they begin with the first then. */
@@ -155,6 +132,7 @@ static void objects_begin(export_object_list_t *list, const packet_info *pinfo, 
     objects_reset();
     objects.list = list;
     objects.first_look = is_first_look;
+    objects.documents = documents_new();
     objects.report = report_new();
     output_listen_first(&objects.listens, TAPPED_NAME, &objects, redraw, objects_draw);
 }
@@ -177,7 +155,6 @@ static tap_packet_status objects_add(void *list, packet_info *pinfo, epan_dissec
     if (!tapped->unread && !objects.first_look) {
         list_names();
     }
-    objects.documents = objects.documents ? objects.documents : documents_new();
     document *doc = documents_add(objects.documents, pinfo, tapped);
     if (doc && !objects.first_look && tapped->answer->sample == tapped_handle_of(tapped->answer->handle).newest) {
         list_document(doc);

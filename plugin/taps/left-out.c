@@ -80,10 +80,12 @@ void left_out_count_marks(left_out *left, unsigned marks)
 }
 
 /* "answers that do not add up: 2"; and what to do about it, unless it has to be brief. */
-static char *note(left_out_form form, const char *what, uint64_t count, const char *why)
+static void add(GPtrArray *notes, left_out_form form, const char *of, const char *what, uint64_t count, const char *why)
 {
-    return form == LEFT_OUT_BRIEF ? g_strdup_printf("%s: %" PRIu64, what, count)
-                                  : g_strdup_printf("%s: %" PRIu64 "; %s", what, count, why);
+    bool is_brief = form == LEFT_OUT_BRIEF;
+
+    g_ptr_array_add(
+        notes, g_strdup_printf("%s%s: %" PRIu64 "%s%s", of, what, count, is_brief ? "" : "; ", is_brief ? "" : why));
 }
 
 /* All that there is was read, and nothing else is to be said of it. */
@@ -117,23 +119,34 @@ static const char *why_no_samples(const left_out *left, left_out_form form)
                                   : "no query was opened: all calls that were read ask for names, types and instances";
 }
 
-static char *find_note(wmem_allocator_t *pool, const left_out *left, const char *what, unsigned number,
-                       left_out_form form)
+static void add_unmet(GPtrArray *notes, const watch_paths *paths, left_out_form form)
 {
-    const char *pattern;
+    const char *pattern, *more = form == LEFT_OUT_BRIEF ? "" : "; -z pcq,counters lists all";
+    unsigned among;
+
+    for (unsigned i = 0; (pattern = watch_paths_unmet(paths, i, &among)) != NULL; i++) {
+        g_ptr_array_add(notes, g_strdup_printf("counters that fit %s: 0 of %u%s", pattern, among, more));
+    }
+}
+
+GPtrArray *left_out_notes(const left_out *left, const char *what, left_out_form form)
+{
+    GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
     bool any_unread = left->unread[0].why != NULL, has_no_samples = has_only_no_samples(left);
-    bool any_unanswered =
-        left->requests > left->responses + (left->samples > 0); /* one alone is no loss: the capture ended in between */
+    /* one alone is no loss: the capture ended in between */
+    bool any_unanswered = left->requests > left->responses + (left->samples > 0);
+    char *first_failed =
+        g_strdup_printf("no answer has values; the first to fail was %s with %s",
+                        left->failed ? left->failed_operation : "", left->failed ? left->failed_error : "");
     const struct {
         uint64_t count;
-        const char *what, *why;
-    } notes[] = {
+        const char *what, *why; /* of `what` that was given, where it begins with a blank */
+    } rows[] = {
         {left->samples > 0 || any_unread ? 0 : left->failed,
          left->opened    ? "calls that failed"
          : left->any_pcq ? "no query was opened; calls that failed"
                          : "HKEY_PERFORMANCE_DATA was not opened; calls that failed",
-         wmem_strdup_printf(pool, "no answer has values; the first to fail was %s with %s",
-                            left->failed ? left->failed_operation : "", left->failed ? left->failed_error : "")},
+         first_failed},
         {any_unanswered ? left->requests - left->responses : 0, "calls without a captured response",
          "the server did not answer, or responses were lost, cut by a snapshot length, or go another way than the "
          "capture"},
@@ -155,52 +168,38 @@ static char *find_note(wmem_allocator_t *pool, const left_out *left, const char 
         {form == LEFT_OUT_BRIEF ? left->texts : 0, "texts, which have no row",
          ""}, /* no loss: a row says it, no warning */
         {form == LEFT_OUT_BRIEF ? left->repeated : 0, "values of a path that the answer had before", ""},
-        {left->untyped, wmem_strdup_printf(pool, "%s of a counter whose type is not known", what),
+        {left->untyped, " of a counter whose type is not known",
          "they have no result: a client reads types before it adds counters; capture from there on, or name a file of "
          "another capture that has them (-o pcq.names_file:FILE)"},
-        {left->from_file, wmem_strdup_printf(pool, "%s by a type of the names file", what),
+        {left->from_file, " by a type of the names file",
          "the capture does not hold the types; what the file says has to be true of this server"},
-        {left->assumed, wmem_strdup_printf(pool, "%s of an assumed counter", what),
+        {left->assumed, " of an assumed counter",
          "the order tells: QueryCounterInfo, which a client calls when it begins, or calls after it are not in the "
          "capture (-z pcq,summary says of which query)"},
-        {left->of_instances, wmem_strdup_printf(pool, "%s of an assumed instance", what),
+        {left->of_instances, " of an assumed instance",
          "the order tells: several instances have one name, and no id tells them apart; ask for ID Process or ID "
          "Thread too"},
-        {left->of_names, wmem_strdup_printf(pool, "%s of an assumed name", what),
+        {left->of_names, " of an assumed name",
          "names or types are told twice and differently, or cannot be read: which of them held then is not known"},
         {has_no_samples ? left->probes : 0, "no samples, but size probes",
          "each time the client offers less room than the server needs"},
     };
 
     for (unsigned i = 0; i < LEFT_OUT_REASONS && left->unread[i].why; i++) {
-        if (number-- == 0) {
-            return note(form, "requests and responses not read", left->unread[i].calls, left->unread[i].why);
+        add(notes, form, "", "requests and responses not read", left->unread[i].calls, left->unread[i].why);
+    }
+    if (!left->any_read && !any_unread) {
+        g_ptr_array_add(notes, g_strdup(nothing_read(form)));
+    }
+    for (unsigned i = 0; i < array_length(rows); i++) {
+        if (rows[i].count > 0) {
+            add(notes, form, *rows[i].what == ' ' ? what : "", rows[i].what, rows[i].count, rows[i].why);
         }
     }
-    if (!left->any_read && !any_unread && number-- == 0) {
-        return g_strdup(nothing_read(form));
+    add_unmet(notes, left->paths, form);
+    if (has_no_samples && left->probes == 0) {
+        g_ptr_array_add(notes, g_strdup(why_no_samples(left, form)));
     }
-    for (unsigned i = 0; i < array_length(notes); i++) {
-        if (notes[i].count > 0 && number-- == 0) {
-            return note(form, notes[i].what, notes[i].count, notes[i].why);
-        }
-    }
-    unsigned among, unmet = 0;
-    while ((pattern = watch_paths_unmet(left->paths, unmet++, &among)) != NULL) {
-        if (number-- == 0) {
-            return form == LEFT_OUT_BRIEF
-                       ? g_strdup_printf("counters that fit %s: 0 of %u", pattern, among)
-                       : g_strdup_printf("counters that fit %s: 0 of %u; -z pcq,counters lists all", pattern, among);
-        }
-    }
-    return number == 0 && has_no_samples && left->probes == 0 ? g_strdup(why_no_samples(left, form)) : NULL;
-}
-
-char *left_out_note(const left_out *left, const char *what, unsigned number, left_out_form form)
-{
-    wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_SIMPLE);
-    char *found = find_note(pool, left, what, number, form);
-
-    wmem_destroy_allocator(pool);
-    return found;
+    g_free(first_failed);
+    return notes;
 }

@@ -72,6 +72,6 @@ void left_out_count_marks(left_out *left, unsigned marks);
 /* How a note is worded: for a row of a window, in at most 60 characters, or for standard error, with what to do. */
 typedef enum { LEFT_OUT_BRIEF, LEFT_OUT_LONG } left_out_form;
 
-/* A note for each kind of what was left out, or is assumed: how many (`what` says of assumed ones: "values"). `number` counts
- * them from 0; NULL after the last. To be freed. */
-char *left_out_note(const left_out *left, const char *what, unsigned number, left_out_form form);
+/* A note for each kind of what was left out, or is assumed: how many (`what` says of assumed ones: "values"). Texts, to be freed with the
+ * array. */
+GPtrArray *left_out_notes(const left_out *left, const char *what, left_out_form form);

@@ -47,14 +47,15 @@ void output_failed(const char *format, ...)
 void output_say_left_out(const left_out *left, const char *what)
 {
     static GHashTable *said;
-    char *line;
+    GPtrArray *notes = left_out_notes(left, what, LEFT_OUT_LONG);
 
     said = said ? said : g_hash_table_new(g_str_hash, g_str_equal);
-    for (unsigned i = 0; (line = left_out_note(left, what, i, LEFT_OUT_LONG)) != NULL; i++) {
-        if (g_hash_table_add(said, line)) {
-            report_warning("pcq: %s", line);
+    for (unsigned i = 0; i < notes->len; i++) {
+        if (g_hash_table_add(said, g_strdup(g_ptr_array_index(notes, i)))) {
+            report_warning("pcq: %s", (const char *)g_ptr_array_index(notes, i));
         }
     }
+    g_ptr_array_free(notes, TRUE);
 }
 
 /* A program that stops reading a pipe (`| head`) has what it wanted: nothing more is written, and that is no error. */
@@ -84,39 +85,26 @@ static bool is_text(const char *path)
 }
 
 /* What its user may not write stays, too, though the folder would let him replace it. */
-static FILE *open_beside(output_file *file, bool is_there)
-{
-    if (is_there && g_access(file->path, W_OK) != 0) {
-        return NULL;
-    }
-    if (is_there && !is_text(file->path)) {
-        output_failed("pcq: cannot write %s: what is there is no text; is it a capture?", file->path);
-        file->failed = true;
-        return NULL;
-    }
-    file->temporary = g_strdup_printf("%s.%08x", file->path, g_random_int());
-    return g_fopen(file->temporary, "wbx");
-}
-
-static FILE *standard_output(void)
-{
-#ifdef _WIN32
-    _setmode(_fileno(stdout), _O_BINARY);
-#endif
-    return stdout;
-}
-
 static void open_stream(output_file *file)
 {
     bool is_stdout = strcmp(file->path, "-") == 0, is_there = g_file_test(file->path, G_FILE_TEST_EXISTS);
 
     file->is_direct = is_stdout || (is_there && !g_file_test(file->path, G_FILE_TEST_IS_REGULAR));
     if (is_stdout) {
-        file->stream = standard_output();
+#ifdef _WIN32
+        _setmode(_fileno(stdout), _O_BINARY);
+#endif
+        file->stream = stdout;
     } else if (file->is_direct || file->is_committed) {
         file->stream = g_fopen(file->path, file->is_committed ? "ab" : "wb");
-    } else {
-        file->stream = open_beside(file, is_there);
+    } else if (!is_there || g_access(file->path, W_OK) == 0) {
+        if (is_there && !is_text(file->path)) {
+            output_failed("pcq: cannot write %s: what is there is no text; is it a capture?", file->path);
+            file->failed = true;
+            return;
+        }
+        file->temporary = g_strdup_printf("%s.%08x", file->path, g_random_int());
+        file->stream = g_fopen(file->temporary, "wbx");
     }
     if (file->stream == NULL) {
         fail(file);
@@ -251,37 +239,26 @@ static bool can_be_written(output_file *file)
     return !file->failed;
 }
 
-/* Paths in the filter's place. False, and reported, if they are none. */
-static bool take_paths(output_task *task, const char **filter)
-{
-    char *error = NULL;
-
-    if (task->statistic->takes_paths && *filter && **filter == '\\') {
-        task->paths = watch_paths_new(*filter, &error);
-        *filter = NULL;
-    }
-    if (error) {
-        report_failure("%s", error);
-        g_free(error);
-    }
-    return error == NULL;
-}
-
 static ws_stat_started start(const char *argument, void *user)
 {
     const output_statistic *statistic = user;
-    char **parts = g_strsplit(argument + strlen(statistic->name), ",", 3);
+    char **parts = g_strsplit(argument + strlen(statistic->name), ",", 3), *error = NULL;
     bool has_file = g_strv_length(parts) > 1 && *parts[1];
     const char *filter = has_file && parts[2] && *parts[2] ? parts[2] : NULL;
     output_task *task = g_malloc0(statistic->task_size);
 
     task->statistic = statistic;
-    task->file.path = has_file ? g_strdup(parts[1]) : NULL;
+    task->paths = statistic->takes_paths ? watch_paths_take(&filter, &error) : NULL;
     if (!has_file) {
-        report_failure("pcq: say where to write: -z %s,FILE[,FILTER]", statistic->name);
+        error = g_strdup_printf("pcq: say where to write: -z %s,FILE[,FILTER]", statistic->name);
     }
-    bool started = has_file && take_paths(task, &filter) && (statistic->begin == NULL || statistic->begin(task));
+    if (error) {
+        report_failure("%s", error);
+        g_free(error);
+    }
+    bool started = error == NULL && (statistic->begin == NULL || statistic->begin(task));
     if (started) {
+        task->file.path = g_strdup(parts[1]);
         reset_task(task);
         started = can_be_written(&task->file) &&
                   output_listen(TAPPED_NAME, task, filter, reset_task, count_call, statistic->draw);

@@ -123,16 +123,15 @@ void table_changed(taps_table *t, unsigned row)
 /* What could not be taken, after the rows that there are now. */
 static void show_notes(taps_table *t)
 {
-    unsigned row = t->rows->len;
-    char *line;
+    stat_tap_table_item_type note[TABLE_MAX_COLUMNS] = {{.type = TABLE_ITEM_STRING}};
 
-    g_ptr_array_set_size(t->notes, 0);
-    for (unsigned i = 0; (line = left_out_note(&t->left, "samples", i, LEFT_OUT_BRIEF)) != NULL; i++, row++) {
-        g_ptr_array_add(t->notes, line);
-        stat_tap_init_table_row(t->shown, row, (unsigned)t->ui.nfields, blank);
-        *table_cell(t, row, 0) = (stat_tap_table_item_type){.type = TABLE_ITEM_STRING, .value.string_value = line};
+    g_clear_pointer(&t->notes, g_ptr_array_unref);
+    t->notes = left_out_notes(&t->left, "samples", LEFT_OUT_BRIEF);
+    for (unsigned i = 0; i < t->notes->len; i++) {
+        note[0].value.string_value = g_ptr_array_index(t->notes, i);
+        stat_tap_init_table_row(t->shown, t->rows->len + i, (unsigned)t->ui.nfields, note);
     }
-    end_after(t, row);
+    end_after(t, t->rows->len + t->notes->len);
 }
 
 /* --- Cells ----------------------------------------------------------------------------------------------------- */
@@ -185,13 +184,12 @@ static void renew(taps_table *t)
 {
     if (t->ui.refcount > 1 && is_there(t)) {
         g_array_set_size(t->ui.tables, 0);
+        t->notes = NULL;
     } else if (t->shown) {
         free_stat_tables(&t->ui);
         g_string_chunk_free(t->texts);
-        g_ptr_array_free(t->notes, TRUE);
     }
     t->texts = g_string_chunk_new(TEXT_CHUNK);
-    t->notes = g_ptr_array_new_with_free_func(g_free);
     t->shown = stat_tap_init_table(t->ui.title, (int)t->ui.nfields, 0, NULL);
     stat_tap_add_table(&t->ui, t->shown);
     t->left = (left_out){.any_read = false};
@@ -327,9 +325,8 @@ static void check_argument(const char *argument, const char **filter, char **err
         }
         if (is_there(t)) {
             *error = g_strdup_printf("pcq: -z %s can be given once", t->ui.cli_string);
-        } else if (t->takes_paths && *filter && **filter == '\\') {
-            t->paths = watch_paths_new(*filter, error);
-            *filter = NULL;
+        } else if (t->takes_paths) {
+            t->paths = watch_paths_take(filter, error);
         }
     }
 }

@@ -168,8 +168,8 @@ static void write_finding(GString *text, const verdict_monitor *monitor, const v
     g_string_append_printf(text, "    %s\n", verdict_rows[finding->kind].advice);
 }
 
-/* Of notes the first, the second …; NULL after the last. To be freed. Findings say what of the calls is missing. */
-static char *note_of(const verdict *v, unsigned number, left_out_form form)
+/* Findings say what of the calls is missing. To be freed with the array. */
+static GPtrArray *notes_of(const verdict *v, left_out_form form)
 {
     left_out left = v->left;
 
@@ -178,14 +178,16 @@ static char *note_of(const verdict *v, unsigned number, left_out_form form)
     left.needs_no_samples = true;
     left.any_read |= v->monitors->len > 0;
     if (v->monitors->len == 0 && !left.any_read && left.unread[0].why == NULL) {
-        return number > 0 ? NULL : g_strdup(verdict_ladder_why_nothing(v->pool));
+        GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
+        g_ptr_array_add(notes, g_strdup(verdict_ladder_why_nothing(v->pool)));
+        return notes;
     }
-    return left_out_note(&left, "values", number, form);
+    return left_out_notes(&left, "values", form);
 }
 
 static void write_text(GString *text, const verdict *v)
 {
-    char *note;
+    GPtrArray *notes = notes_of(v, LEFT_OUT_LONG), *brief = notes_of(v, LEFT_OUT_BRIEF);
 
     for (unsigned i = 0; i < v->monitors->len; i++) {
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
@@ -196,15 +198,15 @@ static void write_text(GString *text, const verdict *v)
             g_string_append_printf(text, "%s\n", verdict_account(monitor));
         }
     }
-    for (unsigned i = 0; (note = note_of(v, i, LEFT_OUT_LONG)) != NULL; i++) {
+    for (unsigned i = 0; i < notes->len; i++) {
+        const char *note = g_ptr_array_index(notes, i);
         if (text->len == 0 && g_utf8_strlen(note, -1) > VERDICT_LINE) {
-            char *brief = note_of(v, i, LEFT_OUT_BRIEF);
-            g_string_append_printf(text, "%s\n", brief);
-            g_free(brief);
+            g_string_append_printf(text, "%s\n", (const char *)g_ptr_array_index(brief, i));
         }
         g_string_append_printf(text, "%s\n", note);
-        g_free(note);
     }
+    g_ptr_array_free(notes, TRUE);
+    g_ptr_array_free(brief, TRUE);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------------------------ */
@@ -281,19 +283,22 @@ static void put_monitor(json_dumper *json, const verdict_monitor *monitor)
     json_dumper_end_object(json);
 }
 
-void verdict_put_json(json_dumper *json, const verdict *v)
+void verdict_put_texts(json_dumper *json, const char *name, GPtrArray *texts)
 {
-    char *note;
-
-    json_dumper_begin_object(json);
-    put_word(json, "healthy", health_words[health_of_all(v)]);
-    json_dumper_set_member_name(json, "notes");
+    json_dumper_set_member_name(json, name);
     json_dumper_begin_array(json);
-    for (unsigned i = 0; (note = note_of(v, i, LEFT_OUT_LONG)) != NULL; i++) {
-        json_dumper_value_string(json, note);
-        g_free(note);
+    for (unsigned i = 0; i < texts->len; i++) {
+        json_dumper_value_string(json, g_ptr_array_index(texts, i));
     }
     json_dumper_end_array(json);
+    g_ptr_array_free(texts, TRUE);
+}
+
+void verdict_put_json(json_dumper *json, const verdict *v)
+{
+    json_dumper_begin_object(json);
+    put_word(json, "healthy", health_words[health_of_all(v)]);
+    verdict_put_texts(json, "notes", notes_of(v, LEFT_OUT_LONG));
     json_dumper_set_member_name(json, "monitors");
     json_dumper_begin_array(json);
     for (unsigned i = 0; i < v->monitors->len; i++) {

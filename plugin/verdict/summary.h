@@ -12,6 +12,9 @@
 /* Before the first packet: what other packets tell. */
 void verdict_watch(void);
 
+/* A member of the object that is written: an array of texts, which is freed. */
+void verdict_put_texts(json_dumper *json, const char *name, GPtrArray *texts);
+
 /* All of it as a JSON object, once it was judged. */
 void verdict_put_json(json_dumper *json, const verdict *v);
 
