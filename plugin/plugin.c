@@ -5,6 +5,8 @@
  */
 #include "ws_compat.h"
 
+#include "taps/taps.h"
+
 void proto_register_pcq(void);
 void proto_reg_handoff_pcq(void);
 void proto_register_hkpd(void);
@@ -16,6 +18,25 @@ uint32_t plugin_describe(void);
 WS_DLL_PUBLIC_DEF const char plugin_version[] = PCQ_VERSION;
 WS_DLL_PUBLIC_DEF const int plugin_want_major = WIRESHARK_VERSION_MAJOR;
 WS_DLL_PUBLIC_DEF const int plugin_want_minor = WIRESHARK_VERSION_MINOR;
+
+/* All that listens to the calls, once all dissectors are there. */
+void proto_reg_handoff_pcq_taps(void)
+{
+    if (!tapped_is_registered()) {
+        return; /* a Wireshark that brings the dissector itself has its own */
+    }
+    accounts_register();
+    calls_tree_register();
+    counters_table_register();
+    export_csv_register();
+    export_long_register();
+    report_register();
+    export_names_register();
+    export_objects_register();
+    summary_tables_register();
+    refusals_table_register();
+    summary_register();
+}
 
 WS_DLL_PUBLIC_DEF void plugin_register(void)
 {

@@ -38,7 +38,7 @@ struct report {
     output_task task;
     verdict *verdict;
     series_set series;
-    GHashTable *missing; /* "error TAB meaning TAB path" -> missing, of the last judgement */
+    GHashTable *missing; /* "error TAB meaning TAB path" -> missing, while they are written */
     uint64_t more_missing;
     uint64_t answers;
     uint32_t first_frame, last_frame;
@@ -53,13 +53,11 @@ static void restart(void *data)
     if (r->verdict) {
         verdict_reset(r->verdict);
         series_end(&r->series);
-        g_hash_table_destroy(r->missing);
     } else {
         r->verdict = verdict_new(true);
         r->of_calls_alone = !verdict_wire_is_watching();
     }
     *r = (report){.task = r->task, .verdict = r->verdict, .of_calls_alone = r->of_calls_alone};
-    r->missing = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
     series_begin(&r->series);
 }
 
@@ -74,7 +72,6 @@ report *report_new(void)
 void report_free(report *r)
 {
     series_end(&r->series);
-    g_hash_table_destroy(r->missing);
     verdict_free(r->verdict);
     g_free(r);
 }
@@ -103,10 +100,7 @@ void report_count(report *r, packet_info *pinfo, const tapped_call *tapped)
     r->begin = r->first_frame == 0 ? r->end : r->begin;
     r->first_frame = r->first_frame == 0 ? pinfo->num : r->first_frame;
     r->last_frame = pinfo->num;
-    if (tapped->is_repeated) {
-        return;
-    }
-    if (tapped->answer && tapped->answer->sample && tapped->answer->handle) {
+    if (!tapped->is_repeated && tapped->answer && tapped->answer->sample && tapped->answer->handle) {
         readings *values = readings_begin_for_all(pinfo->pool, tapped->answer);
         r->answers++;
         while (readings_next(values)) {
@@ -138,8 +132,6 @@ static void begin_list(json_dumper *json, const char *name)
 
 static void put_line(json_dumper *json, const series *s)
 {
-    const series_point *points = (const series_point *)(const void *)s->points->data;
-
     json_dumper_begin_array(json);
     json_dumper_value_string(json, s->path);
     json_dumper_value_string(json, s->unit ? s->unit : "");
@@ -149,12 +141,12 @@ static void put_line(json_dumper *json, const series *s)
     put_decimal(json, "%.6g", s->results.max);
     json_dumper_begin_array(json);
     for (unsigned i = 0; i < s->points->len; i++) {
-        put_decimal(json, "%.3f", points[i].at);
+        put_decimal(json, "%.3f", g_array_index(s->points, series_point, i).at);
     }
     json_dumper_end_array(json);
     json_dumper_begin_array(json);
     for (unsigned i = 0; i < s->points->len; i++) {
-        put_decimal(json, "%.6g", points[i].value);
+        put_decimal(json, "%.6g", g_array_index(s->points, series_point, i).value);
     }
     json_dumper_end_array(json);
     json_dumper_end_array(json);
@@ -205,7 +197,6 @@ static void add_missing_of(report *r, const verdict_monitor *monitor, const verd
 
 static void collect_missing(report *r)
 {
-    g_hash_table_remove_all(r->missing);
     r->more_missing = 0;
     for (unsigned i = 0; i < r->verdict->monitors->len; i++) {
         const verdict_monitor *monitor = g_ptr_array_index(r->verdict->monitors, i);
@@ -221,11 +212,13 @@ static void collect_missing(report *r)
     }
 }
 
-static void put_missing(json_dumper *json, const report *r)
+static void put_missing(json_dumper *json, report *r)
 {
     GHashTableIter iter;
     void *key, *value;
 
+    r->missing = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
+    collect_missing(r);
     begin_list(json, "missing");
     g_hash_table_iter_init(&iter, r->missing);
     while (g_hash_table_iter_next(&iter, &key, &value)) {
@@ -241,6 +234,7 @@ static void put_missing(json_dumper *json, const report *r)
         g_strfreev(parts);
     }
     json_dumper_end_array(json);
+    g_hash_table_destroy(r->missing);
 }
 
 /* What of all this is not in the page, or is assumed. */
@@ -424,7 +418,6 @@ static char *new_nonce(void)
 GString *report_text(report *r)
 {
     verdict_judge_worst_first(r->verdict);
-    collect_missing(r);
     char *nonce = new_nonce(), *data = data_of(r);
     char **pieces = g_strsplit(report_page, "@NONCE@", -1), *page = g_strjoinv(nonce, pieces);
     char **around = g_strsplit(page, "@DATA@", 2);

@@ -95,13 +95,20 @@ const char *tapped_error(wmem_allocator_t *pool, const tapped_call *tapped)
     return (tapped->is_fault ? text_fault : text_win32_error)(pool, tapped->status);
 }
 
-const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t identifier,
-                                   uint64_t *left)
+const char *tapped_next_refused(wmem_allocator_t *pool, const tapped_call *tapped, tapped_refusals *at)
 {
-    const char *machine = handle_machine(tapped->handle, tapped->server);
-
-    return readings_identifier_path(pool, tapped->server, machine, &tapped->identifiers[identifier], tapped->event,
-                                    left);
+    if (at->next == 0) {
+        at->left = READINGS_PATHS_SIZE(PERF_IDENTIFIER_SIZE * (uint64_t)tapped->num_identifiers);
+    }
+    while (tapped->adds && at->next < tapped->num_identifiers) {
+        const perf_identifier *identifier = &tapped->identifiers[at->next++];
+        at->status = identifier->status;
+        if (at->status != 0) {
+            const char *machine = handle_machine(tapped->handle, tapped->server);
+            return readings_identifier_path(pool, tapped->server, machine, identifier, tapped->event, &at->left);
+        }
+    }
+    return NULL;
 }
 
 const char *tapped_called(const tapped_call *tapped)

@@ -119,10 +119,16 @@ GString *tapped_names(void);
 /* Why a call failed, by name: "ERROR_ACCESS_DENIED", "nca_s_fault_access_denied". */
 const char *tapped_error(wmem_allocator_t *pool, const tapped_call *tapped);
 
-/* The path that an identifier asks for, by the names that held at the call, else by later ones that are known by now. `left` is what all paths of the call may
- * take, tapped_paths_size() at first. */
-const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t identifier,
-                                   uint64_t *left);
+/* The counters that the server refused: it gave their identifiers a status other than 0 in the successful response to their addition.
+ * (A block that holds an error in an answer is a failed block: its counter was accepted.) Begins as zeros. */
+typedef struct {
+    uint32_t status; /* of the one that was found last */
+    uint32_t next;
+    uint64_t left; /* what all paths of the call may take */
+} tapped_refusals;
+
+/* The path of the next one, by the names that held at the call, else by later ones that are known by now; NULL after the last. */
+const char *tapped_next_refused(wmem_allocator_t *pool, const tapped_call *tapped, tapped_refusals *at);
 
 /* A number for what a query holds at the call, in whatever order: equal for equal contents. Never 0; of HKEY_PERFORMANCE_DATA always 1. */
 unsigned tapped_asked_for(const tapped_call *tapped);
@@ -132,18 +138,6 @@ unsigned tapped_held(const tapped_call *tapped);
 
 /* HKEY_PERFORMANCE_DATA: "Processor (238)", or "#238" where no title says so. */
 const char *tapped_object_name(wmem_allocator_t *pool, state_host *server, uint32_t title, uint32_t event);
-
-static inline uint64_t tapped_paths_size(const tapped_call *tapped)
-{
-    return READINGS_PATHS_SIZE(PERF_IDENTIFIER_SIZE * (uint64_t)tapped->num_identifiers);
-}
-
-/* A counter is refused where the server gives its identifier a status other than 0 in the successful response to its
- * addition. A block that holds an error in an answer is a failed block: its counter was accepted. */
-static inline bool tapped_is_refused(const tapped_call *tapped, uint32_t identifier)
-{
-    return tapped->adds && tapped->identifiers[identifier].status != 0;
-}
 
 void tapped_register(void);
 bool tapped_is_registered(void);

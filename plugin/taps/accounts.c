@@ -54,16 +54,6 @@ static const char *first_text(wmem_allocator_t *pool, const proto_tree *tree, co
     return strcmp(text, EMPTY) == 0 ? "" : text;
 }
 
-/* "LAB\\Administrator (WORKSTATION)" */
-static const char *ntlm_account(wmem_allocator_t *pool, const proto_tree *tree)
-{
-    const char *user = first_text(pool, tree, USER), *domain = first_text(pool, tree, DOMAIN);
-    const char *workstation = first_text(pool, tree, WORKSTATION);
-
-    return wmem_strdup_printf(pool, "%s%s%s%s%s%s", domain, *domain ? "\\" : "", *user ? user : EMPTY,
-                              *workstation ? " (" : "", workstation, *workstation ? ")" : "");
-}
-
 /* Of the first ticket's; what a key opened after it has names of others. The parts of a name stand together but for a tag. */
 static const char *service_name(wmem_allocator_t *pool, const GPtrArray *parts)
 {
@@ -80,14 +70,6 @@ static const char *service_name(wmem_allocator_t *pool, const GPtrArray *parts)
         before = part;
     }
     return wmem_strbuf_get_str(name);
-}
-
-/* "Kerberos to host/srv01"; whose ticket it is stands in the ticket, which is sealed. */
-static const char *kerberos_account(wmem_allocator_t *pool, const proto_tree *tree, const GPtrArray *service)
-{
-    const char *client = first_text(pool, tree, CLIENT);
-
-    return wmem_strdup_printf(pool, "%s%sKerberos to %s", client, *client ? ", " : "", service_name(pool, service));
 }
 
 /* --- Connections ----------------------------------------------------------------------------------------------- */
@@ -117,11 +99,17 @@ static tap_packet_status read_logon(void *data _U_, packet_info *pinfo, epan_dis
                                     tap_flags_t flags _U_)
 {
     const GPtrArray *ntlm = fields_of(edt->tree, USER), *kerberos = fields_of(edt->tree, SERVICE);
+    wmem_allocator_t *pool = pinfo->pool;
 
-    if (ntlm && ntlm->len > 0) {
-        learn_account(pinfo, ntlm_account(pinfo->pool, edt->tree));
-    } else if (kerberos && kerberos->len > 0) {
-        learn_account(pinfo, kerberos_account(pinfo->pool, edt->tree, kerberos));
+    if (ntlm && ntlm->len > 0) { /* "LAB\\Administrator (WORKSTATION)" */
+        const char *user = first_text(pool, edt->tree, USER), *domain = first_text(pool, edt->tree, DOMAIN);
+        const char *from = first_text(pool, edt->tree, WORKSTATION);
+        learn_account(pinfo, wmem_strdup_printf(pool, "%s%s%s%s%s%s", domain, *domain ? "\\" : "", *user ? user : EMPTY,
+                                                *from ? " (" : "", from, *from ? ")" : ""));
+    } else if (kerberos && kerberos->len > 0) { /* "Kerberos to host/srv01"; whose ticket it is is sealed in it */
+        const char *client = first_text(pool, edt->tree, CLIENT), *between = *client ? ", " : "";
+        learn_account(pinfo,
+                      wmem_strdup_printf(pool, "%s%sKerberos to %s", client, between, service_name(pool, kerberos)));
     }
     return TAP_PACKET_DONT_REDRAW;
 }
@@ -129,10 +117,9 @@ static tap_packet_status read_logon(void *data _U_, packet_info *pinfo, epan_dis
 const char *account_of(packet_info *pinfo)
 {
     uint64_t pipe = key_of_logon(pinfo, dcerpc_get_transport_salt(pinfo)), session = key_of_logon(pinfo, 0);
-    const char *account = wmem_map_lookup(accounts, &pipe);
+    const char *account = wmem_map_lookup(accounts, &pipe), *around = wmem_map_lookup(accounts, &session);
 
-    account = account ? account : wmem_map_lookup(accounts, &session);
-    return account ? account : "";
+    return account ? account : around ? around : "";
 }
 
 void accounts_watch(void)

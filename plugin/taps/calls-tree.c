@@ -44,7 +44,7 @@ static const char *protocol_name(const tapped_call *tapped)
     return tapped->is_hkpd ? "HKEY_PERFORMANCE_DATA" : "PerflibV2";
 }
 
-static void end(stats_tree *tree)
+static void tree_end(stats_tree *tree)
 {
     g_hash_table_remove(trees, tree);
 }
@@ -64,8 +64,8 @@ static void tree_begin(stats_tree *tree)
 /* What makes two calls the same: who asks whom for what. */
 static char *call_key(const packet_info *pinfo, const tapped_call *tapped)
 {
-    const char *subject =
-        tapped->subject ? bytes_to_str_maxlen(pinfo->pool, tapped->subject, tapped->subject_size, 0) : "";
+    const void *bytes = tapped->subject;
+    const char *subject = bytes ? bytes_to_str_maxlen(pinfo->pool, bytes, tapped->subject_size, 0) : "";
 
     return g_strjoin(" ", protocol_name(tapped), tapped->operation, tapped->kind ? tapped->kind : "",
                      address_to_str(pinfo->pool, &pinfo->dst), tapped_server(tapped), subject, NULL);
@@ -111,9 +111,8 @@ static void count_response(stats_tree *tree, const packet_info *pinfo, const tap
     }
     if (tapped->has_sizes && tapped_succeeded(tapped)) {
         bool guids = !tapped->is_hkpd && strcmp(tapped->operation, "EnumerateCounterSet") == 0;
-        const char *name = guids ? NODE_GUIDS : NODE_SIZES;
         int size = (int)MIN(tapped->out_size, (uint32_t)INT_MAX);
-        avg_stat_node_add_value_int(tree, name, 0, TRUE, size);
+        avg_stat_node_add_value_int(tree, guids ? NODE_GUIDS : NODE_SIZES, 0, TRUE, size);
         avg_stat_node_add_value_int(tree, tapped->operation, guids ? nodes.guids : nodes.sizes, FALSE, size);
     }
 }
@@ -159,5 +158,6 @@ static tap_packet_status tree_count(stats_tree *tree, packet_info *pinfo, epan_d
 void calls_tree_register(void)
 {
     trees = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_hash_table_destroy);
-    stats_tree_register_plugin(TAPPED_NAME, TAPPED_NAME, "Performance Counter Calls", 0, tree_count, tree_begin, end);
+    stats_tree_register_plugin(TAPPED_NAME, TAPPED_NAME, "Performance Counter Calls", 0, tree_count, tree_begin,
+                               tree_end);
 }

@@ -46,8 +46,7 @@ typedef struct {
 /* One path of one handle. */
 typedef struct {
     counter *counter;
-    answer_count *answered;
-    uint64_t seen; /* which of those answers held it last */
+    uint64_t seen; /* which of the answers that could hold it held it last */
 } series;
 
 /* One handle. */
@@ -146,16 +145,7 @@ static series *series_of(taps_table *t, follower *f, readings *r)
     return s;
 }
 
-/* Of the reading that was pulled last. True if it is assumed whose it is. */
-static bool count_marks(taps_table *t, const readings *r, const perf_result *result)
-{
-    unsigned marks = left_out_marks(r, result);
-
-    left_out_count_marks(&t->left, marks);
-    return (marks & LEFT_OUT_ASSUMED) != 0;
-}
-
-static void count_value(taps_table *t, follower *f, readings *r, answer_count *answered)
+static void count_value(taps_table *t, follower *f, readings *r, const answer_count *answered)
 {
     series *s = series_of(t, f, r);
 
@@ -167,14 +157,13 @@ static void count_value(taps_table *t, follower *f, readings *r, answer_count *a
         return;
     }
     perf_result result = readings_result(r);
-    bool is_assumed = count_marks(t, r, &result);
+    left_out_count_marks(&t->left, left_out_marks(r, &result));
     if (s) {
         counter *c = s->counter;
-        c->gaps += s->seen > 0 && answered == s->answered ? answered->answers - s->seen - 1 : 0;
-        s->answered = answered;
+        c->gaps += s->seen > 0 && answered->answers > s->seen ? answered->answers - s->seen - 1 : 0;
         s->seen = answered->answers;
         c->samples++;
-        c->assumed += is_assumed;
+        c->assumed += readings_assumed(r);
         c->resets += perf_is_reset(result.none);
         if (result.none == PERF_NONE_OK) {
             perf_summary_add(&c->results, result.value);
@@ -190,7 +179,8 @@ static void count_refusal(taps_table *t, const char *path, const readings *r)
     if (watch_paths_fit(t->paths, path)) {
         counter *c = table_row(t, path, path, NULL);
         c->refusals++;
-        c->assumed += r && count_marks(t, r, &(perf_result){0, PERF_NONE_OK});
+        c->assumed += r && readings_assumed(r);
+        left_out_count_marks(&t->left, r ? left_out_marks(r, &(perf_result){0, PERF_NONE_OK}) : 0);
         table_changed(t, c->row);
     }
 }
@@ -224,12 +214,11 @@ static void count_answer(taps_table *t, packet_info *pinfo, const tapped_call *t
 
 static void counters_count(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
 {
-    uint64_t left = tapped_paths_size(tapped);
+    tapped_refusals at = {0};
+    const char *path;
 
-    for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
-        if (tapped_is_refused(tapped, i)) {
-            count_refusal(t, tapped_identifier_path(pinfo->pool, tapped, i, &left), NULL);
-        }
+    while ((path = tapped_next_refused(pinfo->pool, tapped, &at)) != NULL) {
+        count_refusal(t, path, NULL);
     }
     if (tapped->answer && tapped->answer->sample && tapped->answer->handle) {
         count_answer(t, pinfo, tapped);

@@ -217,15 +217,14 @@ static void begin_document(documents *d, document *doc, const packet_info *pinfo
 
 static void refuse(documents *d, packet_info *pinfo, const tapped_call *tapped)
 {
-    uint64_t left = tapped_paths_size(tapped);
+    tapped_refusals at = {0};
+    const char *path;
 
-    for (uint32_t i = 0; tapped->handle && i < tapped->num_identifiers; i++) {
-        if (tapped_is_refused(tapped, i)) {
-            document *doc = document_of(d, tapped->handle);
-            uint32_t column = column_of_path(d, doc, tapped_identifier_path(pinfo->pool, tapped, i, &left));
-            if (column != NO_COLUMN) {
-                column_at(doc, column)->is_refused = true;
-            }
+    while (tapped->handle && (path = tapped_next_refused(pinfo->pool, tapped, &at)) != NULL) {
+        document *doc = document_of(d, tapped->handle);
+        uint32_t column = column_of_path(d, doc, path);
+        if (column != NO_COLUMN) {
+            column_at(doc, column)->is_refused = true;
         }
     }
 }

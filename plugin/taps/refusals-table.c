@@ -1,8 +1,7 @@
 /* refusals-table.c
  * `-z pcq,refusals[,FILTER]`: what was asked for and not given, and why.
  *
- * Refused identifiers (tapped_is_refused()) and failed blocks, each time that one comes,
- * and calls that failed, which have their operation for a path.
+ * Refused counters and failed blocks, each time that one comes, and calls that failed, which have their operation for a path.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -72,15 +71,11 @@ static void refuse(taps_table *t, packet_info *pinfo, const tapped_call *tapped,
 
 static void refusals_count(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
 {
-    uint64_t left = tapped_paths_size(tapped);
-    const reading *at;
+    tapped_refusals refused = {0};
+    const char *path;
 
-    for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
-        if (tapped_is_refused(tapped, i)) {
-            uint32_t status = tapped->identifiers[i].status;
-            refuse(t, pinfo, tapped, tapped_identifier_path(pinfo->pool, tapped, i, &left), status,
-                   text_win32_error(pinfo->pool, status), false);
-        }
+    while ((path = tapped_next_refused(pinfo->pool, tapped, &refused)) != NULL) {
+        refuse(t, pinfo, tapped, path, refused.status, text_win32_error(pinfo->pool, refused.status), false);
     }
     if (tapped->has_failed) {
         refuse(t, pinfo, tapped, tapped->operation, tapped->status, tapped_error(pinfo->pool, tapped), false);
@@ -90,9 +85,9 @@ static void refusals_count(taps_table *t, packet_info *pinfo, const tapped_call 
     }
     readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
     r->with_refusals = true;
-    while ((at = readings_next(r)) != NULL) {
-        if (at->is_refused) {
-            const char *path = readings_path(r);
+    while (readings_next(r)) {
+        if (r->at.is_refused) {
+            path = readings_path(r);
             refuse(t, pinfo, tapped, path ? path : "(not known whose block it is)", r->status,
                    text_win32_error(r->pool, r->status), path && r->assumed);
         }

@@ -9,9 +9,6 @@
 
 #include "tap/tapped.h"
 
-/* All of them, once all dissectors are there. */
-void proto_reg_handoff_pcq_taps(void);
-
 /* `-z pcq,tree[,FILTER]`: calls by operation, request code and status. */
 void calls_tree_register(void);
 

@@ -55,13 +55,11 @@ static void book_missing(verdict_talk *talk, book_kind kind, packet_info *pinfo,
 
 static void count_refused(verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped)
 {
-    uint64_t left = tapped_paths_size(tapped);
+    tapped_refusals at = {0};
+    const char *path;
 
-    for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
-        if (tapped_is_refused(tapped, i)) {
-            book_missing(talk, BOOK_REFUSED, pinfo, tapped_identifier_path(pinfo->pool, tapped, i, &left),
-                         tapped->identifiers[i].status);
-        }
+    while ((path = tapped_next_refused(pinfo->pool, tapped, &at)) != NULL) {
+        book_missing(talk, BOOK_REFUSED, pinfo, path, at.status);
     }
 }
 
