@@ -50,16 +50,6 @@ static void write_id(GString *out, uint32_t id)
     }
 }
 
-static void write_counter(GString *out, const perf_counter_info *counter)
-{
-    g_string_append_printf(out, "\t0x%08x", counter->type);
-    write_id(out, counter->base_id);
-    write_id(out, counter->time_id);
-    write_id(out, counter->freq_id);
-    write_id(out, counter->multi_id);
-    g_string_append_printf(out, "\t%d", counter->scale);
-}
-
 static void write_fact(const char *server, const state_subject *subject, state_fact_kind kind, const state_fact *fact,
                        void *user)
 {
@@ -81,7 +71,13 @@ static void write_fact(const char *server, const state_subject *subject, state_f
         write_id(out->text, subject->id);
     }
     if (kind == PERF_FACT_COUNTER) {
-        write_counter(out->text, &fact->counter);
+        const perf_counter_info *counter = &fact->counter;
+        g_string_append_printf(out->text, "\t0x%08x", counter->type);
+        write_id(out->text, counter->base_id);
+        write_id(out->text, counter->time_id);
+        write_id(out->text, counter->freq_id);
+        write_id(out->text, counter->multi_id);
+        g_string_append_printf(out->text, "\t%d", counter->scale);
     } else if (kind == PERF_FACT_SET) {
         g_string_append_printf(out->text, "\t0x%02x", fact->instance_type);
     } else {
@@ -133,15 +129,6 @@ static bool parse_guid(const char *text, uint8_t guid[16])
     return true;
 }
 
-/* Of the longest kind of line, and one more to notice what is too much. */
-#define MAX_FIELDS 10
-
-typedef struct {
-    char **fields;
-    unsigned count;
-    char *server; /* owned; NULL: any */
-} line_fields;
-
 static bool parse_id(const char *text, uint32_t *id)
 {
     *id = PERF_NO_ID;
@@ -157,15 +144,15 @@ static bool parse_text(char *const start)
         return false;
     }
     for (const char *text = start; *text; text++) {
-        if (*text == '\\') {
-            const char *which = text[1] ? strchr(escaped, *++text) : NULL;
-            if (which == NULL) {
-                return false;
-            }
-            *to++ = meant[which - escaped];
-        } else {
+        if (*text != '\\') {
             *to++ = *text;
+            continue;
         }
+        const char *which = text[1] ? strchr(escaped, *++text) : NULL;
+        if (which == NULL) {
+            return false;
+        }
+        *to++ = meant[which - escaped];
     }
     *to = '\0';
     return true;
@@ -186,91 +173,75 @@ static bool parse_counter(char **fields, perf_counter_info *counter)
            parse_id(fields[4], &counter->multi_id) && ws_strtoi32(fields[5], NULL, &counter->scale);
 }
 
-static bool parse_fact(const line_fields *line, state_subject *subject, state_fact_kind *kind, state_fact *fact)
+static bool parse_fact(char **f, unsigned count, state_subject *subject, state_fact_kind *kind, state_fact *fact)
 {
-    char **f = line->fields;
-
-    memset(subject, 0, sizeof *subject);
-    memset(fact, 0, sizeof *fact);
     if (strcmp(f[0], "title") == 0) {
-        return line->count == 4 && parse_number(f[1], &subject->id) && parse_name(f + 2, kind, fact);
+        return count == 4 && parse_number(f[1], &subject->id) && parse_name(f + 2, kind, fact);
     }
-    if (line->count < 3 || !parse_guid(f[1], subject->guid)) {
+    if (count < 3 || !parse_guid(f[1], subject->guid)) {
         return false;
     }
     if (strcmp(f[0], "name") == 0) {
-        return line->count == 5 && parse_id(f[2], &subject->id) && parse_name(f + 3, kind, fact);
+        return count == 5 && parse_id(f[2], &subject->id) && parse_name(f + 3, kind, fact);
     }
     if (strcmp(f[0], "counter") == 0) {
         *kind = PERF_FACT_COUNTER;
-        return line->count == 9 && parse_number(f[2], &subject->id) && parse_counter(f + 3, &fact->counter);
+        return count == 9 && parse_number(f[2], &subject->id) && parse_counter(f + 3, &fact->counter);
     }
     *kind = PERF_FACT_SET;
     subject->id = PERF_NO_ID;
-    return strcmp(f[0], "set") == 0 && line->count == 3 && parse_number(f[2], &fact->instance_type);
+    return strcmp(f[0], "set") == 0 && count == 3 && parse_number(f[2], &fact->instance_type);
 }
 
-static bool read_line(line_fields *line)
+/* Of the longest kind of line, and one more to notice what is too much. */
+#define MAX_FIELDS 10
+
+/* `server` is that of the lines before, and theirs that follow; NULL: any. */
+static bool read_fields(const char *text, char **server)
 {
-    state_subject subject;
+    char **fields = g_strsplit(text, "\t", MAX_FIELDS);
+    unsigned count = g_strv_length(fields);
+    bool is_server = count == 2 && strcmp(fields[0], "server") == 0;
+    state_subject subject = {.id = 0};
+    state_fact fact = {.name = NULL};
     state_fact_kind kind;
-    state_fact fact;
+    bool is_fact = count > 0 && parse_fact(fields, count, &subject, &kind, &fact);
 
-    if (strcmp(line->fields[0], "server") == 0 && line->count == 2) {
-        g_free(line->server);
-        line->server = g_strdup(line->fields[1]);
-        return true;
+    if (is_server) {
+        g_free(*server);
+        *server = g_strdup(fields[1]);
+    } else if (is_fact) {
+        facts_file_add(*server, subject, kind, &fact);
     }
-    if (!parse_fact(line, &subject, &kind, &fact)) {
-        return false;
-    }
-    facts_file_add(line->server, subject, kind, &fact);
-    return true;
+    g_strfreev(fields);
+    return is_server || is_fact;
 }
 
-/* One line of `size` bytes; comments and empty lines are fine. */
-static bool read_raw_line(const char *start, size_t size, line_fields *line)
-{
-    if (size > 0 && start[size - 1] == '\r') {
-        size--;
-    }
-    if (size == 0 || *start == '#') {
-        return true;
-    }
-    if (memchr(start, '\0', size) != NULL) {
-        return false;
-    }
-    char *text = g_strndup(start, size);
-    line->fields = g_strsplit(text, "\t", MAX_FIELDS);
-    line->count = g_strv_length(line->fields);
-    bool done = read_line(line);
-    g_strfreev(line->fields);
-    g_free(text);
-    return done;
-}
-
-/* Lines that cannot be read are reported under the name `path` and skipped. */
+/* Lines that cannot be read are reported under the name `path` and skipped; comments and empty ones are fine. */
 static void read_lines(const char *path, const char *text, size_t size)
 {
-    const char *end = text + size;
-    GString *broken = g_string_new(NULL);
-    line_fields line = {NULL, 0, NULL};
-    unsigned number = 0, count = 0;
+    GString *broken = g_string_new(NULL), *line = g_string_new(NULL);
+    unsigned count = 0;
+    char *server = NULL;
 
-    while (text < end) {
-        const char *line_end = memchr(text, '\n', (size_t)(end - text));
-        line_end = line_end ? line_end : end;
-        number++;
-        if (!read_raw_line(text, (size_t)(line_end - text), &line) && count++ < MAX_REPORTED_LINES) {
+    for (unsigned number = 1; size > 0; number++) {
+        const char *line_end = memchr(text, '\n', size);
+        size_t length = line_end ? (size_t)(line_end - text) : size, taken = length + (line_end != NULL);
+        length -= length > 0 && text[length - 1] == '\r';
+        g_string_append_len(g_string_truncate(line, 0), text, (gssize)length);
+        bool is_fine = length == 0 || *text == '#' || (strlen(line->str) == length && read_fields(line->str, &server));
+        if (!is_fine && count++ < MAX_REPORTED_LINES) {
             g_string_append_printf(broken, "%s%u", count > 1 ? ", " : "", number);
         }
-        text = line_end + 1;
+        text += taken;
+        size -= taken;
     }
     if (count > 0) {
         report_warning("pcq: names file %s: line %s%s cannot be read and %s skipped", path, broken->str,
                        count > MAX_REPORTED_LINES ? " and others" : "", count > 1 ? "are" : "is");
     }
-    g_free(line.server);
+    g_free(server);
+    g_string_free(line, TRUE);
     g_string_free(broken, TRUE);
 }
 
@@ -284,38 +255,31 @@ void names_file_choose(const char *path)
     chosen = g_strdup(path);
 }
 
-/* UTF-8 of what a file holds; NULL if it cannot be read. That of Windows' tools may be UTF-16, and begins with its mark then. */
-static char *read_contents(const char *path, size_t *size, GError **error)
-{
-    char *text = NULL;
-
-    if (!g_file_get_contents(path, &text, size, error) || *size < 2 ||
-        (memcmp(text, "\xFF\xFE", 2) != 0 && memcmp(text, "\xFE\xFF", 2) != 0)) {
-        return text;
-    }
-    char *utf8 = g_convert(text, (gssize)*size, "UTF-8", "UTF-16", NULL, size, error);
-    g_free(text);
-    return utf8;
-}
-
+/* That of Windows' tools may be UTF-16, and begins with its mark then. */
 static void read_file(const char *path)
 {
     static const char byte_order_mark[] = "\xEF\xBB\xBF";
     GError *error = NULL;
+    char *text = NULL;
     size_t size;
 
     if (g_file_test(path, G_FILE_TEST_EXISTS) && !g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
         report_failure("pcq: names file %s is no file", path);
         return;
     }
-    char *text = read_contents(path, &size, &error);
+    if (g_file_get_contents(path, &text, &size, &error) && size >= 2 &&
+        (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0)) {
+        char *wide = text;
+        text = g_convert(wide, (gssize)size, "UTF-8", "UTF-16", NULL, &size, &error);
+        g_free(wide);
+    }
     if (text == NULL) {
         report_failure("pcq: names file %s: %s", path, error->message);
         g_error_free(error);
         return;
     }
     size_t mark = size >= 3 && memcmp(text, byte_order_mark, 3) == 0 ? 3 : 0;
-    if (size > mark && text[mark] == '<') {
+    if (text[mark] == '<') {
         report_failure("pcq: names file %s is XML; script/names-from-manifest makes a names file of a manifest", path);
     } else {
         read_lines(path, text + mark, size - mark);
