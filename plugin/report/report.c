@@ -480,13 +480,6 @@ static struct {
 
 static const table_column window_columns[] = {{TABLE_ITEM_STRING, "Open this file in a browser", NULL, 0}};
 
-static void begin_window(taps_table *t _U_)
-{
-    g_free(g_steal_pointer(&window.path));
-    restart(window.report);
-    window.is_changed = false;
-}
-
 static char *path_of_page(const packet_info *pinfo)
 {
     const char *folder = g_get_user_special_dir(G_USER_DIRECTORY_DOWNLOAD);
@@ -530,13 +523,16 @@ static void draw_window(void *data _U_)
     }
 }
 
-static void watch_window(void)
+static void begin_window(taps_table *t _U_)
 {
     if (window.report == NULL) {
         verdict_watch();
         window.report = report_new();
         output_listen(TAPPED_NAME, &window, NULL, NULL, redraw, draw_window);
     }
+    g_free(g_steal_pointer(&window.path));
+    restart(window.report);
+    window.is_changed = false;
 }
 
 void report_register(void)
@@ -551,7 +547,6 @@ void report_register(void)
         .ui = {.title = "Performance Counter Report", .cli_string = "pcq,page", .nfields = 1},
         .columns = window_columns,
         .row_size = sizeof(unsigned),
-        .watch = watch_window,
         .begin = begin_window,
         .count = count_for_window,
     };

@@ -22,7 +22,7 @@
 
 /* A counter. */
 typedef struct {
-    const char *path;
+    char *path;      /* of documents.texts */
     bool is_refused; /* perhaps at times only: without values it is blank */
 } document_column;
 
@@ -33,29 +33,15 @@ typedef struct {
     unsigned marks; /* left_out_mark */
 } document_cell;
 
-/* An answer. Its cells are those up to the next one's. */
+/* An answer. */
 typedef struct {
     nstime_t when;
     bool has_time;
-    unsigned first_cell;
+    unsigned first_cell, end;   /* its cells */
     const state_sample *sample; /* of the document's handle, as long as that is known */
 } document_row;
 
 /* --- Columns --------------------------------------------------------------------------------------------------- */
-
-/* The same text for equal ones; NULL if there is no room for it. */
-static const char *keep_text(documents *d, const char *text)
-{
-    char *kept = g_hash_table_lookup(d->texts, text);
-    size_t size = strlen(text) + 1;
-
-    if (kept == NULL && size <= MAX_PATH_BYTES - d->texts_bytes) {
-        d->texts_bytes += size;
-        kept = g_strdup(text);
-        g_hash_table_add(d->texts, kept);
-    }
-    return kept;
-}
 
 static document_column *column_at(const document *doc, uint32_t number)
 {
@@ -64,19 +50,23 @@ static document_column *column_at(const document *doc, uint32_t number)
 
 static uint32_t column_of_path(documents *d, document *doc, const char *path)
 {
-    const char *text = keep_text(d, path);
-    uint32_t number = text ? GPOINTER_TO_UINT(g_hash_table_lookup(doc->columns, text)) : 0;
+    document_column column = {g_hash_table_lookup(d->texts, path), false};
+    uint32_t number = column.path ? GPOINTER_TO_UINT(g_hash_table_lookup(doc->columns, column.path)) : 0;
 
     if (number > 0) {
         return number - 1;
     }
-    if (text == NULL || doc->paths->len >= MAX_COLUMNS) {
+    size_t size = column.path ? 0 : strlen(path) + 1;
+    if (size > MAX_PATH_BYTES - d->texts_bytes || doc->paths->len >= MAX_COLUMNS) {
         return NO_COLUMN;
     }
-    document_column column = {text, false};
-
+    if (size > 0) {
+        d->texts_bytes += size;
+        column.path = g_strdup(path);
+        g_hash_table_add(d->texts, column.path);
+    }
     g_array_append_val(doc->paths, column);
-    g_hash_table_insert(doc->columns, (void *)(uintptr_t)text, GUINT_TO_POINTER(doc->paths->len));
+    g_hash_table_insert(doc->columns, column.path, GUINT_TO_POINTER(doc->paths->len));
     return doc->paths->len - 1;
 }
 
@@ -94,17 +84,21 @@ static void free_document(void *data)
     g_free(doc);
 }
 
-static GSList *all_documents; /* documents that were made */
+static unsigned captures; /* that are over */
+
+static void end_capture(void)
+{
+    captures++;
+}
 
 /* What the capture taught goes, perhaps in its middle (tshark -M): rows stay as they are, and later ones are of others. */
-static void documents_forget_capture(void)
+static void forget_capture(documents *d)
 {
-    for (GSList *at = all_documents; at; at = at->next) {
-        documents *d = at->data;
-        document *last = d->all->len > 0 ? g_ptr_array_index(d->all, d->all->len - 1) : NULL;
-        d->session += last && last->session == d->session;
-        g_hash_table_remove_all(d->owners);
-    }
+    const document *last = d->all->len > 0 ? g_ptr_array_index(d->all, d->all->len - 1) : NULL;
+
+    d->captures = captures;
+    d->session += last && last->session == d->session;
+    g_hash_table_remove_all(d->owners);
 }
 
 documents *documents_new(void)
@@ -114,9 +108,9 @@ documents *documents_new(void)
 
     if (!watched) {
         watched = true;
-        register_cleanup_routine(documents_forget_capture);
+        register_cleanup_routine(end_capture);
     }
-    all_documents = g_slist_prepend(all_documents, d);
+    d->captures = captures;
     d->texts = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
     d->every = g_ptr_array_new_with_free_func(free_document);
     d->all = g_ptr_array_new();
@@ -126,7 +120,6 @@ documents *documents_new(void)
 
 void documents_free(documents *d)
 {
-    all_documents = g_slist_remove(all_documents, d);
     g_ptr_array_free(d->all, TRUE);
     g_ptr_array_free(d->every, TRUE);
     g_hash_table_destroy(d->owners);
@@ -144,19 +137,9 @@ char *document_suffix(const document *doc)
 
 /* --- Rows ------------------------------------------------------------------------------------------------------ */
 
-static document_row *row_at(const document *doc, unsigned number)
-{
-    return &g_array_index(doc->rows, document_row, number);
-}
-
-static document_cell *cell_at(const document *doc, unsigned number)
+static const document_cell *cell_at(const document *doc, unsigned number)
 {
     return &g_array_index(doc->cells, document_cell, number);
-}
-
-static unsigned end_of_row(const document *doc, unsigned number)
-{
-    return number + 1 < doc->rows->len ? row_at(doc, number + 1)->first_cell : doc->cells->len;
 }
 
 /* To the newest row. False if a value's previous sample was dropped. */
@@ -231,6 +214,9 @@ static void refuse(documents *d, packet_info *pinfo, const tapped_call *tapped)
 
 document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tapped)
 {
+    if (d->captures != captures) {
+        forget_capture(d);
+    }
     if (tapped->answer == NULL) {
         refuse(d, pinfo, tapped);
         return NULL;
@@ -241,13 +227,14 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
     }
     readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
     document *doc = document_of(d, tapped->answer->handle);
-    document_row row = {pinfo->abs_ts, (pinfo->presence_flags & PINFO_HAS_TS) != 0, doc->cells->len,
+    document_row row = {pinfo->abs_ts, (pinfo->presence_flags & PINFO_HAS_TS) != 0, doc->cells->len, 0,
                         tapped->answer->sample};
 
     if (doc->rows->len == 0) {
         begin_document(d, doc, pinfo, r);
     }
     add_values(d, doc, r);
+    row.end = doc->cells->len;
     g_array_append_val(doc->rows, row);
     return doc;
 }
@@ -272,21 +259,23 @@ static bool add_again(documents *d, document *doc, const document_row *row, wmem
 static void settle_document(documents *d, document *doc)
 {
     GArray *before = doc->cells;
+    bool is_over = d->captures != captures || doc->session != d->session;
 
-    if (doc->session != d->session || doc->facts_version == tapped_handle_of(doc->handle).facts_version) {
+    if (is_over || doc->facts_version == tapped_handle_of(doc->handle).facts_version) {
         return;
     }
     doc->facts_version = tapped_handle_of(doc->handle).facts_version;
     wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
     doc->cells = g_array_new(FALSE, FALSE, sizeof(document_cell));
     for (unsigned i = 0; i < doc->rows->len; i++) {
-        document_row *row = row_at(doc, i);
-        unsigned first = row->first_cell, end = i + 1 < doc->rows->len ? row_at(doc, i + 1)->first_cell : before->len;
+        document_row *row = &g_array_index(doc->rows, document_row, i);
+        unsigned first = row->first_cell;
         row->first_cell = doc->cells->len;
         if (!add_again(d, doc, row, pool)) {
             g_array_set_size(doc->cells, row->first_cell);
-            g_array_append_vals(doc->cells, &g_array_index(before, document_cell, first), end - first);
+            g_array_append_vals(doc->cells, &g_array_index(before, document_cell, first), row->end - first);
         }
+        row->end = doc->cells->len;
     }
     g_array_free(before, TRUE);
     wmem_destroy_allocator(pool);
@@ -344,16 +333,14 @@ static unsigned write_header(const documents *d, const document *doc, GString *t
     return count;
 }
 
-static void write_row(documents *d, const document *doc, unsigned number, GString *text, const uint32_t *places,
+static void write_row(documents *d, const document *doc, const document_row *row, GString *text, const uint32_t *places,
                       double *values, unsigned count)
 {
-    const document_row *row = row_at(doc, number);
-
     for (unsigned i = 0; i < count; i++) {
         values[i] = NAN;
     }
     /* where a path stands twice in an answer, its first value counts, and counts too if it has no result */
-    for (unsigned i = end_of_row(doc, number); i-- > row->first_cell;) {
+    for (unsigned i = row->end; i-- > row->first_cell;) {
         const document_cell *cell = cell_at(doc, i);
         uint32_t place = cell->column < doc->paths->len ? places[cell->column] : cell->column;
         if (place < count) {
@@ -381,7 +368,7 @@ void document_write(documents *d, document *doc, output_file *file, GString *tex
     double *values = g_new(double, count + 1);
 
     for (unsigned i = 0; i < doc->rows->len; i++) {
-        write_row(d, doc, i, text, places, values, count);
+        write_row(d, doc, &g_array_index(doc->rows, document_row, i), text, places, values, count);
         if (file) {
             output_write(file, text);
         }

@@ -27,6 +27,7 @@ typedef struct {
     GPtrArray *every;   /* document; also of handles that had no answer yet */
     GPtrArray *all;     /* those with answers, in the order of the first */
     GHashTable *owners; /* state_handle -> document */
+    unsigned captures;  /* how many were over when it had an answer last */
     unsigned session;   /* which of the capture is read, where its handles are forgotten in between */
     uint64_t left_out;  /* values of what was written: their columns found no room */
 } documents;

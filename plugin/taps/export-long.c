@@ -11,17 +11,12 @@
 
 #include <epan/to_str.h>
 
-static const char *const column_names[] = {"time",       "frame",    "protocol", "query",  "server",
-                                           "counterset", "instance", "counter",  "path",   "raw",
-                                           "result",     "unit",     "reason",   "status", "assumed"};
-
 /* One -z. */
 typedef struct {
     output_task task;
     GString *text;
-    /* the cells that all rows of the answer begin with, and all of the instance */
-    GString *of_answer;
-    GString *of_instance;
+    GString *head;      /* the cells that all rows of the answer begin with, and all of the instance */
+    size_t answer_size; /* of the answer's */
     /* whose they are */
     uint32_t table;
     uint32_t row;
@@ -32,61 +27,28 @@ static bool begin(void *data)
     long_export *export = data;
 
     export->text = g_string_new(NULL);
-    export->of_answer = g_string_new(NULL);
-    export->of_instance = g_string_new(NULL);
+    export->head = g_string_new(NULL);
     return true;
 }
 
 static void reset(void *data)
 {
-    long_export *export = data;
-
-    g_string_truncate(export->text, 0);
-    for (unsigned i = 0; i < array_length(column_names); i++) {
-        csv_text(export->text, column_names[i]);
-    }
-    csv_end_row(export->text);
+    g_string_assign(((long_export *)data)->text,
+                    "time,frame,protocol,query,server,counterset,instance,counter,path,raw,"
+                    "result,unit,reason,status,assumed\r\n");
 }
 
 /* --- A row ----------------------------------------------------------------------------------------------------- */
-
-static void write_raw(GString *text, readings *r, const reading *at)
-{
-    if (at->is_number) {
-        csv_integer(text, at->raw.value);
-    } else if (at->is_text) {
-        csv_text(text, readings_text(r));
-    } else {
-        csv_text(text, at->size > 0 ? bytes_to_str_maxlen(r->pool, r->bytes + at->offset, at->size, 0) : NULL);
-    }
-}
-
-/* unit, reason, status, assumed */
-static void write_outcome(GString *text, readings *r, const perf_result *result)
-{
-    const reading *at = &r->at;
-    const perf_counter_type *type = at->counter->type;
-    bool is_calculated = result->none == PERF_NONE_OK;
-
-    csv_text(text, type ? type->unit : NULL);
-    if (at->is_refused) {
-        csv_text(text, text_win32_error(r->pool, r->status));
-    } else {
-        csv_text(text, is_calculated || at->is_text ? NULL : try_val_to_str(result->none, text_none_reason_vals));
-    }
-    csv_integer(text, r->status);
-    csv_integer(text, readings_assumed(r));
-}
 
 /* time, frame, protocol, query, server */
 static void begin_answer(long_export *export, const packet_info *pinfo, const readings *r, bool is_hkpd)
 {
     const tapped_handle handle = tapped_handle_of(r->answer.handle);
-    GString *head = export->of_answer;
+    GString *head = export->head;
 
     g_string_truncate(head, 0);
     if ((pinfo->presence_flags & PINFO_HAS_TS) == 0) {
-        csv_text(head, "");
+        csv_text(head, NULL);
     } else {
         csv_time(head, &pinfo->abs_ts);
     }
@@ -98,49 +60,73 @@ static void begin_answer(long_export *export, const packet_info *pinfo, const re
         csv_text(head, NULL);
     }
     csv_text(head, handle.place ? wmem_strdup_printf(r->pool, "%s (%s)", r->machine, handle.place) : r->machine);
+    export->answer_size = head->len;
     export->table = UINT32_MAX;
 }
 
-static void write_row(long_export *export, readings *r, const perf_result *result)
+/* counterset, instance */
+static void begin_instance(long_export *export, readings *r)
 {
-    GString *text = export->text;
-    const perf_counter_type *type = r->at.counter->type;
+    export->table = r->number;
+    export->row = r->at.row;
+    g_string_truncate(export->head, export->answer_size);
+    csv_text(export->head, readings_set(r));
+    csv_text(export->head, readings_instance(r));
+}
 
-    g_string_append_len(text, export->of_instance->str, (gssize) export->of_instance->len);
-    csv_text(text, readings_counter(r));
-    csv_text(text, readings_path(r));
-    write_raw(text, r, &r->at);
-    if (result->none != PERF_NONE_OK) {
+/* raw */
+static void write_raw(GString *text, readings *r)
+{
+    const reading *at = &r->at;
+
+    if (at->is_number) {
+        csv_integer(text, at->raw.value);
+    } else if (at->is_text) {
+        csv_text(text, readings_text(r));
+    } else {
+        csv_text(text, at->size > 0 ? bytes_to_str_maxlen(r->pool, r->bytes + at->offset, at->size, 0) : NULL);
+    }
+}
+
+/* result, unit, reason, status, assumed */
+static void write_outcome(GString *text, readings *r, const perf_result *result)
+{
+    const perf_counter_type *type = r->at.counter->type;
+    bool is_calculated = result->none == PERF_NONE_OK;
+
+    if (!is_calculated) {
         csv_text(text, NULL);
     } else if (type && type->kind == PERF_KIND_NUMBER) { /* a raw count is itself, with all its bits */
         csv_integer(text, r->at.raw.value);
     } else {
         csv_number(text, result->value);
     }
-    write_outcome(text, r, result);
-    csv_end_row(text);
+    csv_text(text, type ? type->unit : NULL);
+    if (r->at.is_refused) {
+        csv_text(text, text_win32_error(r->pool, r->status));
+    } else {
+        csv_text(text, is_calculated || r->at.is_text ? NULL : try_val_to_str(result->none, text_none_reason_vals));
+    }
+    csv_integer(text, r->status);
+    csv_integer(text, readings_assumed(r));
 }
 
-static void write_reading(long_export *export, readings *r)
+static void write_row(long_export *export, readings *r)
 {
-    perf_result result = {0, PERF_NONE_NO_FORMULA};
+    bool has_none = r->at.is_text || r->at.is_refused;
+    perf_result result = has_none ? (perf_result){0, PERF_NONE_NO_FORMULA} : readings_result(r);
 
-    if (!r->at.is_text && !r->at.is_refused) {
-        result = readings_result(r);
-    }
     if (export->table != r->number || export->row != r->at.row) {
-        GString *head = export->of_instance;
-        export->table = r->number;
-        export->row = r->at.row;
-        g_string_truncate(head, 0);
-        g_string_append_len(head, export->of_answer->str, (gssize) export->of_answer->len);
-        csv_text(head, readings_set(r));
-        csv_text(head, readings_instance(r));
+        begin_instance(export, r);
     }
-    write_row(export, r, &result);
-    unsigned marks = left_out_marks(r, &result);
-    if (marks != 0 && r->answer.sample && r->answer.handle) {
-        left_out_count_marks(&export->task.left, marks);
+    g_string_append_len(export->text, export->head->str, (gssize) export->head->len);
+    csv_text(export->text, readings_counter(r));
+    csv_text(export->text, readings_path(r));
+    write_raw(export->text, r);
+    write_outcome(export->text, r, &result);
+    csv_end_row(export->text);
+    if (r->answer.sample && r->answer.handle) {
+        left_out_count_marks(&export->task.left, left_out_marks(r, &result));
     }
 }
 
@@ -156,7 +142,7 @@ static void count(void *data, packet_info *pinfo, const tapped_call *tapped)
     begin_answer(export, pinfo, r, tapped->is_hkpd);
     while (readings_next(r)) {
         if (watch_paths_fit(export->task.paths, readings_path(r))) {
-            write_reading(export, r);
+            write_row(export, r);
         }
     }
     output_write(&export->task.file, export->text);

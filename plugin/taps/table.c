@@ -253,9 +253,6 @@ static void table_begin(stat_tap_table_ui *ui)
 
     t->in_window = ui->refcount > 0;
     t->listener = NULL;
-    if (t->watch) {
-        t->watch();
-    }
     if (t->in_window && is_there(t)) {
         return; /* what stands there is shown until then */
     }

@@ -37,7 +37,6 @@ struct taps_table {
     const table_column *columns;
     size_t row_size;  /* of a row's data, which begin with its number */
     bool takes_paths; /* in the place of a filter: then `paths` is not NULL */
-    void (*watch)(void);
     void (*begin)(taps_table *t); /* nothing is counted yet, or any more */
     void (*count)(taps_table *t, packet_info *pinfo, const tapped_call *tapped);
     void (*fill)(taps_table *t); /* before it is printed: rows that are known only when all has been counted */

@@ -414,6 +414,7 @@ static void count(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
 
 static void begin(taps_table *t)
 {
+    verdict_watch();
     verdict_reset(((verdict_table *)t)->verdict);
 }
 
@@ -503,7 +504,6 @@ void summary_tables_register(void)
         .table = {.ui = {.title = "Performance Counter Queries", .cli_string = "pcq,queries", .nfields = NUM_FIGURES},
                   .columns = query_columns,
                   .row_size = sizeof(unsigned),
-                  .watch = verdict_watch,
                   .begin = begin,
                   .count = count,
                   .fill = fill_queries},
@@ -514,7 +514,6 @@ void summary_tables_register(void)
                          .nfields = NUM_FINDING_COLUMNS},
                   .columns = finding_columns,
                   .row_size = sizeof(unsigned),
-                  .watch = verdict_watch,
                   .begin = begin,
                   .count = count,
                   .fill = fill_findings},
