@@ -361,24 +361,15 @@ const watch_values *watch_values_of(const watch_survey *survey, const watch_row 
     return NULL;
 }
 
-/* Counts the reading with each of `rows`, which ends with a NULL: rows that fit its path. `is_new`: its path has not come before. */
-static void add_reading(watch_survey *survey, readings *r, watch_row *const *rows, unsigned most_rows, bool is_new)
+/* The same, to add to: new as long as there are not so many. */
+static watch_values *values_for(watch_survey *survey, const watch_row *row, unsigned most_rows)
 {
-    bool is_covered = false;
+    const watch_values first = {.row = row};
 
-    for (; *rows; rows++) {
-        watch_values *values = (watch_values *)watch_values_of(survey, *rows);
-        if (values == NULL && wmem_array_get_count(survey->rows) < most_rows) {
-            watch_values first = {.row = *rows};
-            wmem_array_append_one(survey->rows, first);
-            values = wmem_array_index(survey->rows, wmem_array_get_count(survey->rows) - 1);
-        }
-        if (values && is_new) {
-            add_value(values, r);
-        }
-        is_covered |= values != NULL;
+    if (watch_values_of(survey, row) == NULL && wmem_array_get_count(survey->rows) < most_rows) {
+        wmem_array_append_one(survey->rows, first);
     }
-    survey->covered += is_covered;
+    return (watch_values *)watch_values_of(survey, row);
 }
 
 watch_survey watch_look_through(readings *r, unsigned most_values, unsigned most_rows)
@@ -393,13 +384,18 @@ watch_survey watch_look_through(readings *r, unsigned most_values, unsigned most
         }
         const char *path = readings_path(r);
         watch_row *const *rows = watch_fitting(path);
-        if (*rows) {
-            bool is_new = !wmem_map_contains(seen, path);
-            if (is_new) {
-                wmem_map_insert(seen, wmem_strdup(r->pool, path), seen);
-            }
-            add_reading(&survey, r, rows, most_rows, is_new);
+        bool is_new = *rows && !wmem_map_contains(seen, path), is_covered = false;
+        if (is_new) {
+            wmem_map_insert(seen, wmem_strdup(r->pool, path), seen);
         }
+        for (; *rows; rows++) {
+            watch_values *values = values_for(&survey, *rows, most_rows);
+            if (values && is_new) {
+                add_value(values, r);
+            }
+            is_covered |= values != NULL;
+        }
+        survey.covered += is_covered;
     }
     return survey;
 }

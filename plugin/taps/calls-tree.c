@@ -26,13 +26,6 @@
 /* Probes that wait for their answer; more of them at a time are not paired. */
 #define MAX_WAITING 100000
 
-static struct {
-    int requests;
-    int statuses;
-    int sizes;
-    int guids;
-} nodes;
-
 /* Each new node costs Wireshark a step for every other: statuses without a name, which a packet chooses freely, share one. */
 #define OTHER_STATUSES "other statuses"
 
@@ -51,11 +44,11 @@ static void tree_end(stats_tree *tree)
 
 static void tree_begin(stats_tree *tree)
 {
-    nodes.requests = stats_tree_create_node(tree, NODE_REQUESTS, 0, STAT_DT_INT, TRUE);
-    nodes.statuses = stats_tree_create_node(tree, NODE_STATUSES, 0, STAT_DT_INT, TRUE);
-    nodes.sizes = stats_tree_create_node(tree, NODE_SIZES, 0, STAT_DT_INT, TRUE);
-    nodes.guids = stats_tree_create_node(tree, NODE_GUIDS, 0, STAT_DT_INT, TRUE);
-    stats_tree_create_node(tree, NODE_PROBES, 0, STAT_DT_INT, TRUE);
+    static const char *const shown_first[] = {NODE_REQUESTS, NODE_STATUSES, NODE_SIZES, NODE_GUIDS, NODE_PROBES};
+
+    for (unsigned i = 0; i < array_length(shown_first); i++) {
+        stats_tree_create_node(tree, shown_first[i], 0, STAT_DT_INT, TRUE);
+    }
     g_hash_table_replace(trees, tree, g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL));
 }
 
@@ -102,8 +95,8 @@ static void count_response(stats_tree *tree, const packet_info *pinfo, const tap
     }
     if (tapped->has_status) {
         const char *name = try_val_to_str_ext(tapped->status, &text_win32_error_ext);
-        tick_stat_node(tree, NODE_STATUSES, 0, TRUE);
-        int status = tick_stat_node(tree, name ? name : OTHER_STATUSES, nodes.statuses, TRUE);
+        int statuses = tick_stat_node(tree, NODE_STATUSES, 0, TRUE);
+        int status = tick_stat_node(tree, name ? name : OTHER_STATUSES, statuses, TRUE);
         tick_stat_node(tree, tapped->operation, status, FALSE);
     }
     if (tapped->has_sizes && (tapped->is_probe || tapped_succeeded(tapped))) {
@@ -112,8 +105,8 @@ static void count_response(stats_tree *tree, const packet_info *pinfo, const tap
     if (tapped->has_sizes && tapped_succeeded(tapped)) {
         bool guids = !tapped->is_hkpd && strcmp(tapped->operation, "EnumerateCounterSet") == 0;
         int size = (int)MIN(tapped->out_size, (uint32_t)INT_MAX);
-        avg_stat_node_add_value_int(tree, guids ? NODE_GUIDS : NODE_SIZES, 0, TRUE, size);
-        avg_stat_node_add_value_int(tree, tapped->operation, guids ? nodes.guids : nodes.sizes, FALSE, size);
+        int sizes = avg_stat_node_add_value_int(tree, guids ? NODE_GUIDS : NODE_SIZES, 0, TRUE, size);
+        avg_stat_node_add_value_int(tree, tapped->operation, sizes, FALSE, size);
     }
 }
 
@@ -146,8 +139,8 @@ static tap_packet_status tree_count(stats_tree *tree, packet_info *pinfo, epan_d
         (tapped->unread ? count_sealed_response : count_response)(tree, pinfo, tapped);
         return TAP_PACKET_REDRAW;
     }
-    tick_stat_node(tree, NODE_REQUESTS, 0, TRUE);
-    int protocol = tick_stat_node(tree, protocol_name(tapped), nodes.requests, TRUE);
+    int requests = tick_stat_node(tree, NODE_REQUESTS, 0, TRUE);
+    int protocol = tick_stat_node(tree, protocol_name(tapped), requests, TRUE);
     int operation = tick_stat_node(tree, tapped->operation, protocol, TRUE);
     if (tapped->kind) {
         tick_stat_node(tree, tapped->kind, operation, FALSE);

@@ -49,9 +49,10 @@ void csv_pdh_number(GString *csv, double value)
 void csv_integer(GString *csv, uint64_t value)
 {
     char text[TEXT_NUMBER_SIZE];
+    size_t size = text_decimal(text, value);
 
-    text_decimal(text, value);
-    csv_text(csv, text);
+    text[size] = ',';
+    g_string_append_len(csv, text, (gssize)size + 1);
 }
 
 void csv_number(GString *csv, double value)

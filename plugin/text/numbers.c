@@ -16,30 +16,17 @@
 /* Below this the zeros after the point are more than anybody counts. */
 #define TOO_SMALL 1e-7
 
-/* Two digits at a time: these texts are much of what a value costs where it is shown. */
-static const char pairs[] =
-    "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
-    "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
-    "9899";
-
-static char *put_group(char *end, unsigned value)
-{
-    memcpy(end - 2, pairs + 2 * (value % 100), 2);
-    end[-3] = (char)('0' + value / 100);
-    return end - 3;
-}
-
 static size_t put_integer(char *out, uint64_t value, bool in_groups)
 {
     char digits[TEXT_NUMBER_SIZE], *end = digits + sizeof digits, *first = end;
 
-    for (; value >= 1000; value /= 1000) {
-        first = put_group(first, (unsigned)(value % 1000));
-        if (in_groups) {
+    for (unsigned count = 0; count == 0 || value > 0; value /= 10) {
+        if (in_groups && count > 0 && count % 3 == 0) {
             *--first = ',';
         }
+        *--first = (char)('0' + value % 10);
+        count++;
     }
-    first = put_group(first, (unsigned)value) + (value < 10 ? 2 : value < 100 ? 1 : 0);
     memcpy(out, first, (size_t)(end - first));
     out[end - first] = '\0';
     return (size_t)(end - first);
@@ -55,7 +42,8 @@ size_t text_integer(char *out, uint64_t value)
     return put_integer(out, value, true);
 }
 
-size_t text_plain_point(char *text)
+/* What printf() wrote, with a point for whatever the locale has between the digits. */
+static size_t plain_point(char *text)
 {
     char *to = text;
 
@@ -93,7 +81,7 @@ size_t text_number(char *out, double value)
 
     if (size > 0 && (!(size < TOO_LARGE) || size < TOO_SMALL)) {
         snprintf(out, TEXT_NUMBER_SIZE, size < 1 ? "%.2g" : "%.15g", value);
-        return text_plain_point(out);
+        return plain_point(out);
     }
     out[0] = '-';
     /* three significant digits; 9.996 is 10.0, not 10.00 */

@@ -20,6 +20,3 @@ size_t text_integer(char *out, uint64_t value);
 /* Of a finite number: one decimal from 10 on ("1,024.0", "97.9"), below that three significant digits ("1.50", "0.00125"), without
  * decimals where a double has none left; "1.2e-08" and "1e+20" beyond. */
 size_t text_number(char *out, double value);
-
-/* What printf() wrote, with a point for whatever the locale has between the digits. */
-size_t text_plain_point(char *text);

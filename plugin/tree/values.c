@@ -340,8 +340,7 @@ void values_samples(const answer_view *view, proto_tree *tree)
     if (r->previous_frame != 0) {
         char text[TEXT_NUMBER_SIZE];
         reader_add_generated_uint(tree, hf_previous, view->tvb, r->previous_frame);
-        snprintf(text, sizeof text, "%.3f", r->interval);
-        text_plain_point(text);
+        g_ascii_formatd(text, sizeof text, "%.3f", r->interval);
         proto_item_set_generated(
             proto_tree_add_double_format_value(tree, hf_interval, view->tvb, 0, 0, r->interval, "%s s", text));
     }
