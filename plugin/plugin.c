@@ -25,7 +25,6 @@ void proto_reg_handoff_pcq_taps(void)
     if (!tapped_is_registered()) {
         return; /* a Wireshark that brings the dissector itself has its own */
     }
-    accounts_register();
     calls_tree_register();
     counters_table_register();
     export_csv_register();

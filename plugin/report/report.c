@@ -330,19 +330,6 @@ static void put_timeline(json_dumper *json, const report *r, const verdict_monit
     json_dumper_end_array(json);
 }
 
-static void put_verdict(json_dumper *json, const report *r)
-{
-    json_dumper_set_member_name(json, "figures");
-    verdict_put_titles(json);
-    json_dumper_set_member_name(json, "verdict");
-    verdict_put_json(json, r->verdict);
-    begin_list(json, "timelines");
-    for (unsigned i = 0; r->first_frame > 0 && i < MIN(r->verdict->monitors->len, MOST_TIMELINES); i++) {
-        put_timeline(json, r, g_ptr_array_index(r->verdict->monitors, i));
-    }
-    json_dumper_end_array(json);
-}
-
 /* As sentences have the time of day. */
 static double minutes_from_utc(double when)
 {
@@ -355,36 +342,44 @@ static double minutes_from_utc(double when)
     return minutes;
 }
 
-/* Of the capture, without its folder: a window tells it, and tshark does not. */
-static char *name_of_file(void)
+/* What the page is of. The capture's name is without its folder: a window tells it, and tshark does not. */
+static void put_capture(json_dumper *json, const report *r)
 {
     ws_info_t *info = NULL;
 
     plugin_if_get_ws_info(&info);
-    return info && info->cf_filename ? g_path_get_basename(info->cf_filename) : g_strdup("");
+    char *file = info && info->cf_filename ? g_path_get_basename(info->cf_filename) : g_strdup("");
+    put_count(json, "first_frame", r->first_frame);
+    put_count(json, "last_frame", r->last_frame);
+    json_dumper_set_member_name(json, "file");
+    json_dumper_value_string(json, file);
+    g_free(file);
+    begin_list(json, "times");
+    put_decimal(json, "%.6f", r->begin);
+    put_decimal(json, "%.6f", r->end);
+    put_decimal(json, "%.0f", minutes_from_utc(r->begin));
+    json_dumper_end_array(json);
+    begin_list(json, "versions");
+    json_dumper_value_string(json, PCQ_VERSION);
+    json_dumper_value_string(json, epan_get_version());
+    json_dumper_end_array(json);
 }
 
 static char *data_of(report *r)
 {
-    char *file = name_of_file();
     json_dumper json = {.output_string = g_string_new(NULL)};
 
     json_dumper_begin_object(&json);
-    put_count(&json, "first_frame", r->first_frame);
-    put_count(&json, "last_frame", r->last_frame);
-    json_dumper_set_member_name(&json, "file");
-    json_dumper_value_string(&json, file);
-    g_free(file);
-    begin_list(&json, "times");
-    put_decimal(&json, "%.6f", r->begin);
-    put_decimal(&json, "%.6f", r->end);
-    put_decimal(&json, "%.0f", minutes_from_utc(r->begin));
+    put_capture(&json, r);
+    json_dumper_set_member_name(&json, "figures");
+    verdict_put_titles(&json);
+    json_dumper_set_member_name(&json, "verdict");
+    verdict_put_json(&json, r->verdict);
+    begin_list(&json, "timelines");
+    for (unsigned i = 0; r->first_frame > 0 && i < MIN(r->verdict->monitors->len, MOST_TIMELINES); i++) {
+        put_timeline(&json, r, g_ptr_array_index(r->verdict->monitors, i));
+    }
     json_dumper_end_array(&json);
-    begin_list(&json, "versions");
-    json_dumper_value_string(&json, PCQ_VERSION);
-    json_dumper_value_string(&json, epan_get_version());
-    json_dumper_end_array(&json);
-    put_verdict(&json, r);
     put_missing(&json, r);
     series_finish(&r->series);
     begin_list(&json, "series");

@@ -219,36 +219,30 @@ static bool row_fits(const watch_row *row, const char *path)
     return false;
 }
 
-static watch_row **find_fitting(const struct watch_rows *among, const char *shown_path)
-{
-    watch_row **fits = g_new0(watch_row *, among->count + 1);
-    unsigned count = 0;
-    char *path = in_capitals(shown_path);
-
-    for (unsigned i = 0; i < among->count; i++) {
-        if (row_fits(&among->rows[i], path)) {
-            among->rows[i].is_met = true;
-            fits[count++] = &among->rows[i];
-        }
-    }
-    g_free(path);
-    return fits;
-}
-
 static watch_row *const *fitting(struct watch_rows *among, const char *path)
 {
     static watch_row *none[] = {NULL};
     watch_row **fits = path && among->count > 0 ? g_hash_table_lookup(among->found, path) : none;
 
-    if (fits == NULL) {
-        if (among->found_bytes > MAX_FOUND_BYTES) {
-            forget_found(among);
-        }
-        fits = find_fitting(among, path);
-        among->found_bytes += strlen(path);
-        g_hash_table_insert(among->found, g_strdup(path), fits);
-        among->most_found = MAX(among->most_found, g_hash_table_size(among->found));
+    if (fits) {
+        return fits;
     }
+    char *capitals = in_capitals(path);
+    unsigned count = 0;
+    fits = g_new0(watch_row *, among->count + 1);
+    for (unsigned i = 0; i < among->count; i++) {
+        if (row_fits(&among->rows[i], capitals)) {
+            among->rows[i].is_met = true;
+            fits[count++] = &among->rows[i];
+        }
+    }
+    g_free(capitals);
+    if (among->found_bytes > MAX_FOUND_BYTES) {
+        forget_found(among);
+    }
+    among->found_bytes += strlen(path);
+    g_hash_table_insert(among->found, g_strdup(path), fits);
+    among->most_found = MAX(among->most_found, g_hash_table_size(among->found));
     return fits;
 }
 

@@ -28,7 +28,8 @@
 /* What Wireshark shows for a text of no length. */
 #define EMPTY "NULL"
 
-static wmem_map_t *accounts; /* connection, or pipe of it -> text; emptied with the file */
+/* Connection, or pipe of it -> text; emptied with the file. NULL as long as nobody asks. */
+static wmem_map_t *accounts;
 
 /* --- Fields ---------------------------------------------------------------------------------------------------- */
 
@@ -116,6 +117,9 @@ static tap_packet_status read_logon(void *data _U_, packet_info *pinfo, epan_dis
 
 const char *account_of(packet_info *pinfo)
 {
+    if (accounts == NULL) {
+        return "";
+    }
     uint64_t pipe = key_of_logon(pinfo, dcerpc_get_transport_salt(pinfo)), session = key_of_logon(pinfo, 0);
     const char *account = wmem_map_lookup(accounts, &pipe), *around = wmem_map_lookup(accounts, &session);
 
@@ -124,15 +128,9 @@ const char *account_of(packet_info *pinfo)
 
 void accounts_watch(void)
 {
-    static bool listening;
-
-    if (!listening) { /* a filter gets us the fields that stand in it */
-        listening = output_listen("frame", &accounts, USER "||" DOMAIN "||" WORKSTATION "||" SERVICE "||" CLIENT, NULL,
-                                  read_logon, NULL);
+    if (accounts == NULL) { /* a filter gets us the fields that stand in it */
+        accounts = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
+        output_listen("frame", &accounts, USER "||" DOMAIN "||" WORKSTATION "||" SERVICE "||" CLIENT, NULL, read_logon,
+                      NULL);
     }
-}
-
-void accounts_register(void)
-{
-    accounts = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
 }

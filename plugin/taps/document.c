@@ -185,19 +185,6 @@ static document *document_of(documents *d, const state_handle *handle)
     return doc;
 }
 
-static void begin_document(documents *d, document *doc, const packet_info *pinfo, const readings *r)
-{
-    tapped_handle handle = tapped_handle_of(doc->handle);
-
-    doc->facts_version = handle.facts_version;
-    doc->layout = r->answer.layout;
-    doc->number = handle.number;
-    doc->is_hkpd = handle.is_hkpd;
-    doc->first_frame = pinfo->num;
-    doc->machine = g_strdup(r->machine);
-    g_ptr_array_add(d->all, doc);
-}
-
 static void refuse(documents *d, packet_info *pinfo, const tapped_call *tapped)
 {
     tapped_refusals at = {0};
@@ -227,11 +214,18 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
     }
     readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
     document *doc = document_of(d, tapped->answer->handle);
+    tapped_handle handle = tapped_handle_of(doc->handle);
     document_row row = {pinfo->abs_ts, (pinfo->presence_flags & PINFO_HAS_TS) != 0, doc->cells->len, 0,
                         tapped->answer->sample};
 
     if (doc->rows->len == 0) {
-        begin_document(d, doc, pinfo, r);
+        doc->facts_version = handle.facts_version;
+        doc->layout = tapped->answer->layout;
+        doc->number = handle.number;
+        doc->is_hkpd = tapped->is_hkpd;
+        doc->first_frame = pinfo->num;
+        doc->machine = g_strdup(r->machine);
+        g_ptr_array_add(d->all, doc);
     }
     add_values(d, doc, r);
     row.end = doc->cells->len;
@@ -304,19 +298,12 @@ void documents_count_marks(const documents *d, left_out *left)
 
 /* --- Writing --------------------------------------------------------------------------------------------------- */
 
-/* There is room for so many columns, the first. */
-static uint64_t most_columns(const documents *d, const document *doc)
-{
-    uint64_t cells = CELLS_OF_ALL / d->all->len + (uint64_t)doc->cells->len * CELLS_PER_VALUE;
-
-    return cells / MAX(doc->rows->len, 1);
-}
-
 /* Columns stand in the order in which their values first came; after them those that were refused whenever they were asked for. -> how
  * many, and their places by their numbers */
 static unsigned write_header(const documents *d, const document *doc, GString *text, uint32_t *places)
 {
-    uint64_t most = most_columns(d, doc);
+    uint64_t cells = CELLS_OF_ALL / d->all->len + (uint64_t)doc->cells->len * CELLS_PER_VALUE;
+    uint64_t most = cells / MAX(doc->rows->len, 1); /* there is room for so many columns, the first */
     unsigned count = 0;
 
     memset(places, 0xFF, sizeof *places * doc->paths->len);

@@ -51,40 +51,32 @@ static char *path_of(const csv_export *export, unsigned number)
     return other;
 }
 
-/* Without any answer the first file has a header alone. */
-static void write_one(csv_export *export, unsigned number)
-{
-    documents *d = export->documents;
-    char *path = path_of(export, number);
-    output_file file = {.path = path};
-    GString *text = g_string_new(NULL);
-
-    if (d->all->len == 0) {
-        g_string_assign(text, "\"(PDH-CSV 4.0)\"\r\n");
-        output_write(&file, text);
-    } else {
-        document_write(d, g_ptr_array_index(d->all, number), &file, text);
-    }
-    output_commit(&file);
-    g_string_free(text, TRUE);
-    g_free(path);
-}
-
 static void draw(void *data)
 {
     csv_export *export = data;
+    documents *d = export->documents;
+    GString *text = g_string_new("\"(PDH-CSV 4.0)\"\r\n"); /* without any answer the header alone */
 
-    export->documents->left_out = 0;
-    for (unsigned i = 0; i < MAX(export->documents->all->len, 1); i++) {
-        write_one(export, i);
+    if (d->all->len == 0) {
+        output_text(export->task.file.path, text);
     }
-    documents_count_marks(export->documents, &export->task.left);
+    g_string_truncate(text, 0);
+    d->left_out = 0;
+    for (unsigned i = 0; i < d->all->len; i++) {
+        char *path = path_of(export, i);
+        output_file file = {.path = path};
+        document_write(d, g_ptr_array_index(d->all, i), &file, text);
+        output_commit(&file);
+        g_free(path);
+    }
+    g_string_free(text, TRUE);
+    documents_count_marks(d, &export->task.left);
     output_say_left_out(&export->task.left, "columns");
-    if (export->documents->left_out > 0) {
+    if (d->left_out > 0) {
         report_warning("pcq: %" PRIu64
                        " values are not in the CSV: there are too many columns, or nearly all cells would be "
                        "empty; -z pcq,long has a row for each value",
-                       export->documents->left_out);
+                       d->left_out);
     }
 }
 

@@ -229,27 +229,18 @@ static tap_packet_status count_call(void *data, packet_info *pinfo, epan_dissect
     return TAP_PACKET_REDRAW;
 }
 
-/* A pipe stays open: who reads it would take it for ended. */
-static bool can_be_written(output_file *file)
-{
-    open_stream(file);
-    if (!file->is_direct) {
-        drop(file);
-    }
-    return !file->failed;
-}
-
 static ws_stat_started start(const char *argument, void *user)
 {
     const output_statistic *statistic = user;
     char **parts = g_strsplit(argument + strlen(statistic->name), ",", 3), *error = NULL;
-    bool has_file = g_strv_length(parts) > 1 && *parts[1];
-    const char *filter = has_file && parts[2] && *parts[2] ? parts[2] : NULL;
+    unsigned count = g_strv_length(parts);
+    const char *filter = count > 2 && *parts[2] ? parts[2] : NULL;
     output_task *task = g_malloc0(statistic->task_size);
 
     task->statistic = statistic;
+    task->file.path = count > 1 && *parts[1] ? g_strdup(parts[1]) : statistic->place;
     task->paths = statistic->takes_paths ? watch_paths_take(&filter, &error) : NULL;
-    if (!has_file) {
+    if (task->file.path == NULL) {
         error = g_strdup_printf("pcq: say where to write: -z %s,FILE[,FILTER]", statistic->name);
     }
     if (error) {
@@ -258,10 +249,13 @@ static ws_stat_started start(const char *argument, void *user)
     }
     bool started = error == NULL && (statistic->begin == NULL || statistic->begin(task));
     if (started) {
-        task->file.path = g_strdup(parts[1]);
         reset_task(task);
-        started = can_be_written(&task->file) &&
-                  output_listen(TAPPED_NAME, task, filter, reset_task, count_call, statistic->draw);
+        open_stream(&task->file);
+        if (!task->file.is_direct) { /* a pipe stays open: who reads it would take it for ended */
+            drop(&task->file);
+        }
+        started =
+            !task->file.failed && output_listen(TAPPED_NAME, task, filter, reset_task, count_call, statistic->draw);
     }
     g_strfreev(parts);
     WS_STAT_STARTED(started);

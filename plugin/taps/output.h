@@ -50,6 +50,7 @@ void output_say_left_out(const left_out *left, const char *what);
 /* A statistic that writes a file, `-z NAME,FILE[,FILTER]`. It is there as long as the program. */
 typedef struct {
     const char *name;
+    const char *place; /* instead of FILE; NULL: it is needed */
     size_t task_size;
     bool takes_paths;                                                         /* in the filter's place */
     bool (*begin)(void *task);                                                /* once; false, and reported: it cannot */

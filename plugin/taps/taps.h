@@ -56,5 +56,3 @@ void accounts_watch(void);
 
 /* Of this packet's connection, or of the session around it; "" if no logon was seen. Lives with the file. */
 const char *account_of(packet_info *pinfo);
-
-void accounts_register(void);

@@ -10,19 +10,16 @@
 #include "taps/table.h"
 #include "verdict/summary.h"
 
-#include <epan/stat_tap_ui.h>
 #include <wsutil/json_dumper.h>
 
 #include <math.h>
-
-#define STATISTIC "pcq,summary"
 
 typedef enum { HEALTHY, NOT_HEALTHY, NOT_KNOWN } health;
 static const char *const health_words[] = {"true", "false", "null"};
 
 /* One -z. */
 typedef struct {
-    char *path;
+    output_task task;
     bool is_json;
     verdict *verdict;
 } summary;
@@ -336,16 +333,26 @@ void verdict_watch(void)
     accounts_watch();
 }
 
+static bool begin(void *data)
+{
+    summary *s = data;
+    bool is_json = strcmp(s->task.file.path, "json") == 0;
+
+    s->is_json = is_json || g_str_has_suffix(s->task.file.path, ".json");
+    s->task.file.path = is_json ? "-" : s->task.file.path;
+    s->verdict = verdict_new(true);
+    verdict_watch();
+    return true;
+}
+
 static void reset(void *data)
 {
     verdict_reset(((summary *)data)->verdict);
 }
 
-static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
-                             tap_flags_t flags _U_)
+static void count(void *data, packet_info *pinfo, const tapped_call *tapped)
 {
     verdict_count(((summary *)data)->verdict, pinfo, tapped);
-    return TAP_PACKET_REDRAW;
 }
 
 static void draw(void *data)
@@ -355,31 +362,21 @@ static void draw(void *data)
 
     verdict_judge_worst_first(s->verdict);
     (s->is_json ? write_json : write_text)(text, s->verdict);
-    output_text(s->path, text);
+    output_text(s->task.file.path, text);
     g_string_free(text, TRUE);
-}
-
-static ws_stat_started start(const char *argument, void *user _U_)
-{
-    char **parts = g_strsplit(argument + strlen(STATISTIC), ",", 3);
-    unsigned count = g_strv_length(parts);
-    const char *where = count > 1 && *parts[1] ? parts[1] : "-", *filter = count > 2 && *parts[2] ? parts[2] : NULL;
-    summary *s = g_new0(summary, 1);
-
-    s->is_json = strcmp(where, "json") == 0 || g_str_has_suffix(where, ".json");
-    s->path = g_strdup(strcmp(where, "json") == 0 ? "-" : where);
-    s->verdict = verdict_new(true);
-    verdict_watch();
-    bool started = output_listen(TAPPED_NAME, s, filter, reset, add, draw);
-    g_strfreev(parts);
-    WS_STAT_STARTED(started);
 }
 
 void summary_register(void)
 {
-    static stat_tap_ui ui = {REGISTER_STAT_GROUP_GENERIC, NULL, STATISTIC, start, 0, NULL};
+    static output_statistic statistic = {.name = "pcq,summary",
+                                         .place = "-",
+                                         .task_size = sizeof(summary),
+                                         .begin = begin,
+                                         .reset = reset,
+                                         .count = count,
+                                         .draw = draw};
 
-    register_stat_tap_ui(&ui, NULL);
+    output_register(&statistic);
 }
 
 /* --- Tables ---------------------------------------------------------------------------------------------------- */
@@ -402,7 +399,7 @@ static unsigned next_row(taps_table *t, const char *text)
     return *(unsigned *)table_row(t, key, text, NULL);
 }
 
-static void count(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
+static void count_for_table(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
 {
     verdict *v = ((verdict_table *)t)->verdict;
 
@@ -412,7 +409,7 @@ static void count(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
     }
 }
 
-static void begin(taps_table *t)
+static void begin_table(taps_table *t)
 {
     verdict_watch();
     verdict_reset(((verdict_table *)t)->verdict);
@@ -504,8 +501,8 @@ void summary_tables_register(void)
         .table = {.ui = {.title = "Performance Counter Queries", .cli_string = "pcq,queries", .nfields = NUM_FIGURES},
                   .columns = query_columns,
                   .row_size = sizeof(unsigned),
-                  .begin = begin,
-                  .count = count,
+                  .begin = begin_table,
+                  .count = count_for_table,
                   .fill = fill_queries},
     };
     static verdict_table findings = {
@@ -514,8 +511,8 @@ void summary_tables_register(void)
                          .nfields = NUM_FINDING_COLUMNS},
                   .columns = finding_columns,
                   .row_size = sizeof(unsigned),
-                  .begin = begin,
-                  .count = count,
+                  .begin = begin_table,
+                  .count = count_for_table,
                   .fill = fill_findings},
     };
 
