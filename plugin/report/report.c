@@ -118,18 +118,6 @@ static void put_decimal(json_dumper *json, const char *format, double number)
     json_dumper_value_anyf(json, "%s", g_ascii_formatd(text, sizeof text, format, number));
 }
 
-static void put_count(json_dumper *json, const char *name, uint64_t count)
-{
-    json_dumper_set_member_name(json, name);
-    json_dumper_value_anyf(json, "%" PRIu64, count);
-}
-
-static void begin_list(json_dumper *json, const char *name)
-{
-    json_dumper_set_member_name(json, name);
-    json_dumper_begin_array(json);
-}
-
 static void put_line(json_dumper *json, const series *s)
 {
     json_dumper_begin_array(json);
@@ -219,7 +207,7 @@ static void put_missing(json_dumper *json, report *r)
 
     r->missing = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
     collect_missing(r);
-    begin_list(json, "missing");
+    verdict_begin_list(json, "missing");
     g_hash_table_iter_init(&iter, r->missing);
     while (g_hash_table_iter_next(&iter, &key, &value)) {
         const missing *row = value;
@@ -246,12 +234,12 @@ static void put_left_out(json_dumper *json, const report *r)
     for (unsigned i = 0; i < LEFT_OUT_REASONS; i++) {
         unread += r->verdict->left.unread[i].calls;
     }
-    put_count(json, "unread", unread);
-    put_count(json, "values", r->series.values);
-    put_count(json, "roomless", r->series.left_out);
-    put_count(json, "unlisted", r->more_missing);
-    put_count(json, "thinned", r->series.is_thinned);
-    put_count(json, "of_calls_alone", r->of_calls_alone);
+    verdict_put_number(json, "unread", (double)unread);
+    verdict_put_number(json, "values", (double)r->series.values);
+    verdict_put_number(json, "roomless", (double)r->series.left_out);
+    verdict_put_number(json, "unlisted", (double)r->more_missing);
+    verdict_put_number(json, "thinned", r->series.is_thinned);
+    verdict_put_number(json, "of_calls_alone", r->of_calls_alone);
     if (!left.any_read && r->verdict->monitors->len > 0) { /* why nothing was read is the verdict's to say */
         left.any_read = left.needs_no_samples = true;
     }
@@ -349,17 +337,17 @@ static void put_capture(json_dumper *json, const report *r)
 
     plugin_if_get_ws_info(&info);
     char *file = info && info->cf_filename ? g_path_get_basename(info->cf_filename) : g_strdup("");
-    put_count(json, "first_frame", r->first_frame);
-    put_count(json, "last_frame", r->last_frame);
+    verdict_put_number(json, "first_frame", r->first_frame);
+    verdict_put_number(json, "last_frame", r->last_frame);
     json_dumper_set_member_name(json, "file");
     json_dumper_value_string(json, file);
     g_free(file);
-    begin_list(json, "times");
+    verdict_begin_list(json, "times");
     put_decimal(json, "%.6f", r->begin);
     put_decimal(json, "%.6f", r->end);
     put_decimal(json, "%.0f", minutes_from_utc(r->begin));
     json_dumper_end_array(json);
-    begin_list(json, "versions");
+    verdict_begin_list(json, "versions");
     json_dumper_value_string(json, PCQ_VERSION);
     json_dumper_value_string(json, epan_get_version());
     json_dumper_end_array(json);
@@ -371,18 +359,17 @@ static char *data_of(report *r)
 
     json_dumper_begin_object(&json);
     put_capture(&json, r);
-    json_dumper_set_member_name(&json, "figures");
     verdict_put_titles(&json);
     json_dumper_set_member_name(&json, "verdict");
     verdict_put_json(&json, r->verdict);
-    begin_list(&json, "timelines");
+    verdict_begin_list(&json, "timelines");
     for (unsigned i = 0; r->first_frame > 0 && i < MIN(r->verdict->monitors->len, MOST_TIMELINES); i++) {
         put_timeline(&json, r, g_ptr_array_index(r->verdict->monitors, i));
     }
     json_dumper_end_array(&json);
     put_missing(&json, r);
     series_finish(&r->series);
-    begin_list(&json, "series");
+    verdict_begin_list(&json, "series");
     for (unsigned i = 0; i < r->series.all->len; i++) {
         put_line(&json, g_ptr_array_index(r->series.all, i));
     }
@@ -498,7 +485,7 @@ static void count_for_window(taps_table *t, packet_info *pinfo, const tapped_cal
     if (window.path == NULL) {
         window.path = path_of_page(pinfo);
         window.report->task.file.path = window.path;
-        table_row(t, "", report_is_built() ? window.path : NO_LIBRARY, NULL);
+        table_row(t, "", report_is_built() ? window.path : NO_LIBRARY);
     }
     report_count(window.report, pinfo, tapped);
     window.is_changed = true;

@@ -138,7 +138,7 @@ static series *series_of(taps_table *t, follower *f, readings *r)
     if (path && s == NULL && watch_paths_fit(t->paths, path)) {
         const char *shown = place ? wmem_strdup_printf(r->pool, "%s (%s)", path, place) : path;
         s = g_new0(series, 1);
-        s->counter = table_row(t, shown, shown, NULL);
+        s->counter = table_row(t, shown, shown);
         g_hash_table_insert(f->series, g_strdup(path), s);
         kept += strlen(path);
     }
@@ -177,7 +177,7 @@ static void count_value(taps_table *t, follower *f, readings *r, const answer_co
 static void count_refusal(taps_table *t, const char *path, const readings *r)
 {
     if (watch_paths_fit(t->paths, path)) {
-        counter *c = table_row(t, path, path, NULL);
+        counter *c = table_row(t, path, path);
         c->refusals++;
         c->assumed += r && readings_assumed(r);
         left_out_count_marks(&t->left, r ? left_out_marks(r, &(perf_result){0, PERF_NONE_OK}) : 0);

@@ -50,10 +50,9 @@ static void refuse(taps_table *t, packet_info *pinfo, const tapped_call *tapped,
     const char *client = address_to_str(pinfo->pool, &pinfo->dst);
     char *key = g_strdup_printf("%p %p %s %u %s", (const void *)tapped->server, (const void *)tapped->handle, client,
                                 status, path);
-    bool is_new = false;
-    refusal *refused = table_row(t, key, path, &is_new);
+    refusal *refused = table_row(t, key, path);
 
-    if (is_new) {
+    if (refused->times == 0 && refused != t->others) {
         uint32_t number = tapped_handle_of(tapped->handle).number;
         refused->first_frame = pinfo->num;
         table_set_text(t, refused->row, ERROR_NAME, error);

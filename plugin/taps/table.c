@@ -76,9 +76,9 @@ static void *add_row(taps_table *t, const char *text)
     return data;
 }
 
-void *table_row(taps_table *t, const char *key, const char *text, bool *is_new)
+void *table_row(taps_table *t, const char *key, const char *text)
 {
-    void *data = g_hash_table_lookup(t->known, key);
+    void *data = key ? g_hash_table_lookup(t->known, key) : NULL;
     size_t size = strlen(text) + 1;
 
     if (data) {
@@ -90,9 +90,8 @@ void *table_row(taps_table *t, const char *key, const char *text, bool *is_new)
     }
     t->row_bytes += (uint32_t)size;
     data = add_row(t, text);
-    g_hash_table_insert(t->known, g_strdup(key), data);
-    if (is_new) {
-        *is_new = true;
+    if (key) {
+        g_hash_table_insert(t->known, g_strdup(key), data);
     }
     return data;
 }

@@ -35,8 +35,8 @@ typedef struct {
 struct taps_table {
     stat_tap_table_ui ui; /* title, `-z`, number of columns */
     const table_column *columns;
-    size_t row_size;  /* of a row's data, which begin with its number */
-    bool takes_paths; /* in the place of a filter: then `paths` is not NULL */
+    size_t row_size;              /* of a row's data, which begin with its number */
+    bool takes_paths;             /* in the place of a filter: then `paths` is not NULL */
     void (*begin)(taps_table *t); /* nothing is counted yet, or any more */
     void (*count)(taps_table *t, packet_info *pinfo, const tapped_call *tapped);
     void (*fill)(taps_table *t); /* before it is printed: rows that are known only when all has been counted */
@@ -62,9 +62,9 @@ struct taps_table {
 /* Registers `-z CLI_STRING[,FILTER]`, or `[,FILTER or PATHS]`, and, in a window, Statistics, TITLE. */
 void table_register(taps_table *t);
 
-/* The data of the row that `key` identifies; a new one (zeros, and `is_new` is set, if it is given) gets its first text. All
- * share one for which there is no room. */
-void *table_row(taps_table *t, const char *key, const char *text, bool *is_new);
+/* The data of the row that `key` identifies; a new one (zeros; without a key each is) gets its first text. All share one for which there is
+ * no room. */
+void *table_row(taps_table *t, const char *key, const char *text);
 
 /* All rows go. */
 void table_clear(taps_table *t);

@@ -214,7 +214,7 @@ static void put_text(json_dumper *json, const char *name, const char *text)
     json_dumper_value_string(json, text);
 }
 
-static void put_number(json_dumper *json, const char *name, double number)
+void verdict_put_number(json_dumper *json, const char *name, double number)
 {
     json_dumper_set_member_name(json, name);
     if (isnan(number)) {
@@ -224,6 +224,12 @@ static void put_number(json_dumper *json, const char *name, double number)
     } else {
         json_dumper_value_double(json, number);
     }
+}
+
+void verdict_begin_list(json_dumper *json, const char *name)
+{
+    json_dumper_set_member_name(json, name);
+    json_dumper_begin_array(json);
 }
 
 static void put_word(json_dumper *json, const char *name, const char *word)
@@ -240,9 +246,9 @@ static void put_finding(json_dumper *json, wmem_allocator_t *pool, const verdict
     json_dumper_set_member_name(json, "since");
     json_dumper_begin_object(json);
     put_text(json, "time", verdict_time(pool, finding->since));
-    put_number(json, "frame", finding->frames[0]);
+    verdict_put_number(json, "frame", finding->frames[0]);
     json_dumper_end_object(json);
-    put_number(json, "count", finding->count);
+    verdict_put_number(json, "count", finding->count);
     put_text(json, "filter", verdict_filter(pool, finding));
     put_text(json, "text", wmem_strconcat(pool, finding->text, finding->more ? "; " : NULL, finding->more, NULL));
     put_text(json, "advice", verdict_rows[finding->kind].advice);
@@ -263,16 +269,15 @@ static void put_monitor(json_dumper *json, const verdict_monitor *monitor)
     json_dumper_begin_object(json);
     put_word(json, "healthy", health_words[health_of(monitor)]);
     put_word(json, "sealed", talk && talk->is_sealed ? "true" : "false");
-    put_number(json, "queries", monitor->talks->len);
+    verdict_put_number(json, "queries", monitor->talks->len);
     for (unsigned i = 0; i < NUM_FIGURES; i++) {
         if (figures[i].type != TABLE_ITEM_STRING) {
-            put_number(json, figures[i].name, monitor->figures.numbers[i]);
+            verdict_put_number(json, figures[i].name, monitor->figures.numbers[i]);
         } else if (monitor->figures.texts[i]) {
             put_text(json, figures[i].name, monitor->figures.texts[i]);
         }
     }
-    json_dumper_set_member_name(json, "findings");
-    json_dumper_begin_array(json);
+    verdict_begin_list(json, "findings");
     for (unsigned i = 0; i < monitor->findings->len; i++) {
         put_finding(json, monitor->pool, g_ptr_array_index(monitor->findings, i));
     }
@@ -282,8 +287,7 @@ static void put_monitor(json_dumper *json, const verdict_monitor *monitor)
 
 void verdict_put_texts(json_dumper *json, const char *name, GPtrArray *texts)
 {
-    json_dumper_set_member_name(json, name);
-    json_dumper_begin_array(json);
+    verdict_begin_list(json, name);
     for (unsigned i = 0; i < texts->len; i++) {
         json_dumper_value_string(json, g_ptr_array_index(texts, i));
     }
@@ -296,8 +300,7 @@ void verdict_put_json(json_dumper *json, const verdict *v)
     json_dumper_begin_object(json);
     put_word(json, "healthy", health_words[health_of_all(v)]);
     verdict_put_texts(json, "notes", notes_of(v, LEFT_OUT_LONG));
-    json_dumper_set_member_name(json, "monitors");
-    json_dumper_begin_array(json);
+    verdict_begin_list(json, "monitors");
     for (unsigned i = 0; i < v->monitors->len; i++) {
         put_monitor(json, g_ptr_array_index(v->monitors, i));
     }
@@ -315,7 +318,7 @@ static void write_json(GString *text, const verdict *v)
 
 void verdict_put_titles(json_dumper *json)
 {
-    json_dumper_begin_array(json);
+    verdict_begin_list(json, "figures");
     for (unsigned i = 0; i < NUM_FIGURES; i++) {
         json_dumper_begin_object(json);
         put_text(json, "key", figures[i].name);
@@ -390,15 +393,6 @@ typedef struct {
 #define MANY_TALKS 50
 #define MANY_CALLS 1000
 
-/* All are made anew each time: they are known by their numbers. */
-static unsigned next_row(taps_table *t, const char *text)
-{
-    char key[16];
-
-    snprintf(key, sizeof key, "%u", t->rows->len);
-    return *(unsigned *)table_row(t, key, text, NULL);
-}
-
 static void count_for_table(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
 {
     verdict *v = ((verdict_table *)t)->verdict;
@@ -431,7 +425,8 @@ static const table_column finding_columns[] = {FINDING_COLUMNS(TABLE_COLUMN)};
 static unsigned put_row(taps_table *t, const verdict_monitor *monitor, const char *text)
 {
     /* The number stands first: so what is worst stands at the top, also where a window sorts. */
-    unsigned row = next_row(t, wmem_strdup_printf(monitor->pool, "%3u. %s", t->rows->len + 1, text));
+    unsigned row =
+        *(unsigned *)table_row(t, NULL, wmem_strdup_printf(monitor->pool, "%3u. %s", t->rows->len + 1, text));
 
     table_set_text(t, row, FINDING_CLIENT, monitor->figures.texts[FIGURE_CLIENT]);
     table_set_text(t, row, FINDING_SERVER, monitor->figures.texts[FIGURE_SERVER]);
@@ -474,7 +469,7 @@ static void fill_queries(taps_table *t)
         if (monitor->number == 0) {
             continue;
         }
-        unsigned row = next_row(t, monitor->figures.texts[FIGURE_HANDLE]);
+        unsigned row = *(unsigned *)table_row(t, NULL, monitor->figures.texts[FIGURE_HANDLE]);
         others += table_data(t, row) == t->others ? monitor->figures.numbers[FIGURE_SAMPLES] : 0;
         if (others > 0) {
             table_set_count(t, row, FIGURE_SAMPLES, (uint64_t)others);

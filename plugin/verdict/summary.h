@@ -12,13 +12,15 @@
 /* Before the first packet: what other packets tell. */
 void verdict_watch(void);
 
-/* A member of the object that is written: an array of texts, which is freed. */
+/* A member of the object that is written: a number (NAN: null), an array (to be ended), one of texts, which is freed. */
+void verdict_put_number(json_dumper *json, const char *name, double number);
+void verdict_begin_list(json_dumper *json, const char *name);
 void verdict_put_texts(json_dumper *json, const char *name, GPtrArray *texts);
 
 /* All of it as a JSON object, once it was judged. */
 void verdict_put_json(json_dumper *json, const verdict *v);
 
-/* What its figures are called: an array of {key, title}. */
+/* What its figures are called: the member "figures", an array of {key, title}. */
 void verdict_put_titles(json_dumper *json);
 
 /* A monitor's line: who asks whom, how many samples, how often, how late. */
