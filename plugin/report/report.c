@@ -78,34 +78,35 @@ void report_free(report *r)
 
 /* --- What calls say ---------------------------------------------------------------------------------------------- */
 
-static void add_point(report *r, const packet_info *pinfo, readings *values)
+static void add_points(report *r, const packet_info *pinfo, readings *values)
 {
-    const reading *at = &values->at;
-    const char *path = readings_path(values);
+    const reading *at;
 
-    if (path && !at->is_text) {
-        perf_result result = readings_result(values);
-        left_out_count_marks(&r->verdict->left, left_out_marks(values, &result));
-        if (result.none == PERF_NONE_OK && isfinite(result.value)) {
-            series_add(&r->series, r->answers, path, at->counter->type ? at->counter->type->unit : NULL,
-                       nstime_to_sec(&pinfo->abs_ts), result.value);
+    r->answers++;
+    while ((at = readings_next(values)) != NULL) {
+        const char *path = readings_path(values);
+        if (path && !at->is_text) {
+            perf_result result = readings_result(values);
+            left_out_count_marks(&r->verdict->left, left_out_marks(values, &result));
+            if (result.none == PERF_NONE_OK && isfinite(result.value)) {
+                series_add(&r->series, r->answers, path, at->counter->type ? at->counter->type->unit : NULL,
+                           nstime_to_sec(&pinfo->abs_ts), result.value);
+            }
         }
     }
 }
 
-void report_count(report *r, packet_info *pinfo, const tapped_call *tapped)
+void report_count(void *data, packet_info *pinfo, const tapped_call *tapped)
 {
+    report *r = data;
+
     verdict_count(r->verdict, pinfo, tapped);
     r->end = nstime_to_sec(&pinfo->abs_ts);
     r->begin = r->first_frame == 0 ? r->end : r->begin;
     r->first_frame = r->first_frame == 0 ? pinfo->num : r->first_frame;
     r->last_frame = pinfo->num;
     if (!tapped->is_repeated && tapped->answer && tapped->answer->sample && tapped->answer->handle) {
-        readings *values = readings_begin_for_all(pinfo->pool, tapped->answer);
-        r->answers++;
-        while (readings_next(values)) {
-            add_point(r, pinfo, values);
-        }
+        add_points(r, pinfo, readings_begin_for_all(pinfo->pool, tapped->answer));
     }
 }
 
@@ -324,9 +325,7 @@ static double minutes_from_utc(double when)
     GDateTime *local = g_date_time_new_from_unix_local((int64_t)when);
     double minutes = local ? (double)(g_date_time_get_utc_offset(local) / G_TIME_SPAN_MINUTE) : 0;
 
-    if (local) {
-        g_date_time_unref(local);
-    }
+    g_clear_pointer(&local, g_date_time_unref);
     return minutes;
 }
 
@@ -351,6 +350,14 @@ static void put_capture(json_dumper *json, const report *r)
     json_dumper_value_string(json, PCQ_VERSION);
     json_dumper_value_string(json, epan_get_version());
     json_dumper_end_array(json);
+}
+
+static char *replaced(const char *text, const char *what, const char *with)
+{
+    char **pieces = g_strsplit(text, what, -1), *all = g_strjoinv(with, pieces);
+
+    g_strfreev(pieces);
+    return all;
 }
 
 static char *data_of(report *r)
@@ -378,8 +385,7 @@ static char *data_of(report *r)
     json_dumper_end_object(&json);
     json_dumper_finish(&json);
     /* no name can end the element that the data stand in */
-    char **pieces = g_strsplit(json.output_string->str, "<", -1), *data = g_strjoinv("\\u003c", pieces);
-    g_strfreev(pieces);
+    char *data = replaced(json.output_string->str, "<", "\\u003c");
     g_string_free(json.output_string, TRUE);
     return data;
 }
@@ -401,15 +407,11 @@ GString *report_text(report *r)
 {
     verdict_judge_worst_first(r->verdict);
     char *nonce = new_nonce(), *data = data_of(r);
-    char **pieces = g_strsplit(report_page, "@NONCE@", -1), *page = g_strjoinv(nonce, pieces);
-    char **around = g_strsplit(page, "@DATA@", 2);
-    GString *text = g_string_new(around[0]);
+    char *empty = replaced(report_page, "@NONCE@", nonce), *page = replaced(empty, "@DATA@", data);
+    GString *text = g_string_new(page);
 
-    g_string_append(text, data);
-    g_string_append(text, around[1]);
-    g_strfreev(pieces);
-    g_strfreev(around);
     g_free(page);
+    g_free(empty);
     g_free(data);
     g_free(nonce);
     return text;
@@ -421,11 +423,6 @@ bool report_is_built(void)
 }
 
 /* --- The statistic ----------------------------------------------------------------------------------------------- */
-
-static void count(void *data, packet_info *pinfo, const tapped_call *tapped)
-{
-    report_count(data, pinfo, tapped);
-}
 
 /* A file is written anew each time that it is drawn. */
 static void draw(void *data)
@@ -472,9 +469,7 @@ static char *path_of_page(const packet_info *pinfo)
     folder = folder ? folder : g_file_test(unnamed, G_FILE_TEST_IS_DIR) ? unnamed : g_get_home_dir();
     char *path = g_build_filename(folder, name, NULL);
 
-    if (first) {
-        g_date_time_unref(first);
-    }
+    g_clear_pointer(&first, g_date_time_unref);
     g_free(unnamed);
     g_free(name);
     return path;
@@ -523,7 +518,7 @@ void report_register(void)
                                          .task_size = sizeof(report),
                                          .begin = begin,
                                          .reset = restart,
-                                         .count = count,
+                                         .count = report_count,
                                          .draw = draw};
     static taps_table table = {
         .ui = {.title = "Performance Counter Report", .cli_string = "pcq,page", .nfields = 1},

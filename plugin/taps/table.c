@@ -137,20 +137,17 @@ static void show_notes(taps_table *t)
 
 void table_set_text(taps_table *t, unsigned row, unsigned column, const char *text)
 {
-    stat_tap_table_item_type *item = table_cell(t, row, column);
-    char *plain = ws_format_text(NULL, text, strlen(text));
+    char *plain = ws_format_text(NULL, text, strlen(text)), *kept = g_string_chunk_insert_const(t->texts, plain);
 
-    item->type = TABLE_ITEM_STRING;
-    item->value.string_value = g_string_chunk_insert_const(t->texts, plain);
+    *table_cell(t, row, column) = (stat_tap_table_item_type){.type = TABLE_ITEM_STRING, .value.string_value = kept};
     wmem_free(NULL, plain);
 }
 
 void table_set_count(taps_table *t, unsigned row, unsigned column, uint64_t count)
 {
-    stat_tap_table_item_type *item = table_cell(t, row, column);
+    unsigned shown = (unsigned)MIN(count, UINT32_MAX);
 
-    item->type = TABLE_ITEM_UINT;
-    item->value.uint_value = (unsigned)MIN(count, UINT32_MAX);
+    *table_cell(t, row, column) = (stat_tap_table_item_type){.type = TABLE_ITEM_UINT, .value.uint_value = shown};
 }
 
 /* A window of an older Wireshark shows every number that is no integer with six decimals. */
@@ -164,9 +161,7 @@ void table_set_number(taps_table *t, unsigned row, unsigned column, double numbe
     } else if (WS_TABLE_IGNORES_FORMATS && strcmp(format, "%.0f") == 0) {
         table_set_count(t, row, column, (uint64_t)number);
     } else {
-        stat_tap_table_item_type *item = table_cell(t, row, column);
-        item->type = TABLE_ITEM_FLOAT;
-        item->value.float_value = number;
+        *table_cell(t, row, column) = (stat_tap_table_item_type){.type = TABLE_ITEM_FLOAT, .value.float_value = number};
     }
 }
 

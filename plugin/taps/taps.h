@@ -35,7 +35,7 @@ void report_register(void);
 typedef struct report report;
 report *report_new(void);
 void report_free(report *r);
-void report_count(report *r, packet_info *pinfo, const tapped_call *tapped);
+void report_count(void *r, packet_info *pinfo, const tapped_call *tapped);
 
 /* False where the plugin was built without the page. */
 bool report_is_built(void);
