@@ -25,5 +25,5 @@ if(UPLOT)
     string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
     string(REGEX REPLACE "(................................................................................)" "\\1\n" bytes "${bytes}")
 endif()
-file(WRITE "${OUT}" "/* Made by report/embed.cmake. SPDX-License-Identifier: GPL-2.0-or-later */\n#include \"report/report-page.h\"\n
-const unsigned char report_page_bytes[] = {\n${bytes}0};\n")
+file(WRITE "${OUT}" "/* Made by report/embed.cmake. SPDX-License-Identifier: GPL-2.0-or-later */\n
+extern const unsigned char report_page_bytes[];\nconst unsigned char report_page_bytes[] = {\n${bytes}0};\n")

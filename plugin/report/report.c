@@ -9,7 +9,6 @@
  */
 #include "taps/taps.h"
 
-#include "report/report-page.h"
 #include "report/series.h"
 #include "taps/output.h"
 #include "taps/table.h"
@@ -20,6 +19,11 @@
 #include <epan/plugin_if.h>
 
 #include <math.h>
+
+/* As the build embeds it (embed.cmake): HTML with @NONCE@ and @DATA@ for what is written into it; "" if it was built without the chart
+ * library. */
+extern const unsigned char report_page_bytes[];
+#define PAGE ((const char *)report_page_bytes)
 
 #define NO_LIBRARY "this build has no report: it was made without the npm package uplot"
 
@@ -407,7 +411,7 @@ GString *report_text(report *r)
 {
     verdict_judge_worst_first(r->verdict);
     char *nonce = new_nonce(), *data = data_of(r);
-    char *empty = replaced(report_page, "@NONCE@", nonce), *page = replaced(empty, "@DATA@", data);
+    char *empty = replaced(PAGE, "@NONCE@", nonce), *page = replaced(empty, "@DATA@", data);
     GString *text = g_string_new(page);
 
     g_free(page);
@@ -419,7 +423,7 @@ GString *report_text(report *r)
 
 bool report_is_built(void)
 {
-    return *report_page != '\0';
+    return *PAGE != '\0';
 }
 
 /* --- The statistic ----------------------------------------------------------------------------------------------- */

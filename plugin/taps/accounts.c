@@ -31,8 +31,6 @@
 /* Connection, or pipe of it -> text; emptied with the file. NULL as long as nobody asks. */
 static wmem_map_t *accounts;
 
-/* --- Fields ---------------------------------------------------------------------------------------------------- */
-
 static const GPtrArray *fields_of(const proto_tree *tree, const char *name)
 {
     return proto_get_finfo_ptr_array(tree, proto_registrar_get_id_byname(name));
@@ -72,8 +70,6 @@ static const char *service_name(wmem_allocator_t *pool, const GPtrArray *parts)
     }
     return wmem_strbuf_get_str(name);
 }
-
-/* --- Connections ----------------------------------------------------------------------------------------------- */
 
 /* A logon to a pipe or port is that of its calls; one without a pipe is the session's around it. */
 static uint64_t key_of_logon(packet_info *pinfo, uint64_t pipe)

@@ -52,8 +52,6 @@ static void tree_begin(stats_tree *tree)
     g_hash_table_replace(trees, tree, g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL));
 }
 
-/* --- Size probes ----------------------------------------------------------------------------------------------- */
-
 /* What makes two calls the same: who asks whom for what. */
 static char *call_key(const packet_info *pinfo, const tapped_call *tapped)
 {
@@ -84,8 +82,6 @@ static void count_empty(stats_tree *tree, const packet_info *pinfo, const tapped
     }
     g_free(key);
 }
-
-/* --- Calls ----------------------------------------------------------------------------------------------------- */
 
 static void count_response(stats_tree *tree, const packet_info *pinfo, const tapped_call *tapped)
 {

@@ -57,12 +57,10 @@ typedef struct {
 } follower;
 
 static GHashTable *followers; /* state_handle -> follower */
-static size_t kept;           /* bytes of their paths */
 
-/* Who opens ever new handles has the gaps of the others forgotten. */
+/* Bytes of their paths. Who opens ever new handles has the gaps of the others forgotten. */
+static size_t kept;
 #define MAX_PATH_BYTES (32 << 20)
-
-/* --- Life ------------------------------------------------------------------------------------------------------ */
 
 static void free_follower(void *data)
 {
@@ -95,8 +93,6 @@ static follower *follower_of(taps_table *t, const state_handle *handle)
     return f;
 }
 
-/* --- Rows ------------------------------------------------------------------------------------------------------ */
-
 static void show(taps_table *t, unsigned row)
 {
     const counter *c = table_data(t, row);
@@ -112,8 +108,6 @@ static void show(taps_table *t, unsigned row)
     table_set_number(t, row, MEAN, perf_summary_mean(results));
     table_set_number(t, row, MAXIMUM, results->max);
 }
-
-/* --- Values ---------------------------------------------------------------------------------------------------- */
 
 static answer_count *count_of(follower *f, const char *object)
 {

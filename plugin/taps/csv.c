@@ -37,8 +37,6 @@ void csv_text(GString *csv, const char *text)
     }
 }
 
-/* --- Numbers ----------------------------------------------------------------------------------------------------- */
-
 void csv_pdh_number(GString *csv, double value)
 {
     char text[NUMBER_SIZE];
@@ -67,8 +65,6 @@ void csv_number(GString *csv, double value)
     }
     csv_text(csv, text);
 }
-
-/* --- Times ------------------------------------------------------------------------------------------------------- */
 
 /* Of a time that no calendar has, its first. */
 static char *formatted(const nstime_t *when, const char *format)

@@ -12,8 +12,7 @@
 
 void csv_end_row(GString *csv);
 
-/* --- PDH-CSV ------------------------------------------------------------ */
-
+/* PDH-CSV. */
 void csv_pdh_text(GString *csv, const char *text);
 
 /* Six decimals, as typeperf has them; a blank for NAN. */
@@ -22,9 +21,7 @@ void csv_pdh_number(GString *csv, double value);
 /* "11/21/2026 21:43:44.123", UTC, rounded down. */
 void csv_pdh_time(GString *csv, const nstime_t *when);
 
-/* --- RFC 4180 ----------------------------------------------------------- */
-
-/* NULL is an empty cell. */
+/* RFC 4180. NULL is an empty cell. */
 void csv_text(GString *csv, const char *text);
 void csv_integer(GString *csv, uint64_t value);
 

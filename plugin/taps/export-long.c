@@ -38,8 +38,6 @@ static void reset(void *data)
                     "result,unit,reason,status,assumed\r\n");
 }
 
-/* --- A row ----------------------------------------------------------------------------------------------------- */
-
 /* time, frame, protocol, query, server */
 static void begin_answer(long_export *export, const packet_info *pinfo, const readings *r, bool is_hkpd)
 {

@@ -89,6 +89,9 @@ static void open_stream(output_file *file)
 {
     bool is_stdout = strcmp(file->path, "-") == 0, is_there = g_file_test(file->path, G_FILE_TEST_EXISTS);
 
+    if (file->stream || file->failed) {
+        return;
+    }
     file->is_direct = is_stdout || (is_there && !g_file_test(file->path, G_FILE_TEST_IS_REGULAR));
     if (is_stdout) {
 #ifdef _WIN32
@@ -135,9 +138,7 @@ static void escape(GString *text)
 
 void output_write(output_file *file, GString *text)
 {
-    if (file->stream == NULL && !file->failed) {
-        open_stream(file);
-    }
+    open_stream(file);
     if (!file->failed && file->is_direct && isatty(fileno(file->stream))) {
         escape(text);
     }
@@ -161,9 +162,7 @@ static void drop(output_file *file)
 /* Not every system renames a file that is open. */
 void output_commit(output_file *file)
 {
-    if (file->stream == NULL && !file->failed) {
-        open_stream(file);
-    }
+    open_stream(file);
     if (!close_stream(file) || (file->temporary && !file->failed && g_rename(file->temporary, file->path) != 0)) {
         fail(file);
     }

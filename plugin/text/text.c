@@ -67,11 +67,6 @@ uint32_t text_utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room)
     return room > 0 ? perf_utf16_size(tvb_get_ptr(tvb, (int)offset, (int)room), room) : 0;
 }
 
-/* --- Few words ----------------------------------------------------------------------------------------------------- */
-
-/* Characters of a text in the Info column. */
-#define MAX_SHORT 80
-
 const char *text_counted(wmem_allocator_t *pool, uint64_t count, const char *word)
 {
     char number[TEXT_NUMBER_SIZE];
@@ -95,6 +90,8 @@ const char *text_cut(wmem_allocator_t *pool, const char *text, unsigned characte
     }
     return *end ? wmem_strdup_printf(pool, "%.*s\xe2\x80\xa6", (int)(end - text), text) : text;
 }
+
+#define MAX_SHORT 80
 
 const char *text_short(wmem_allocator_t *pool, const char *text)
 {
