@@ -9,7 +9,6 @@
 #include "state/queries.h"
 #include "state/samples.h"
 #include "state/state.h"
-#include "state/transports.h"
 #include "text/value-strings.h"
 
 #include <epan/tap.h>
@@ -52,7 +51,6 @@ void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped)
 
     ws_assert(tapped->unread || (tapped->operation && tapped->server));
     copy->is_first_look = !PINFO_FD_VISITED(pinfo);
-    copy->transport = transport_of(pinfo);
     if (tapped->answer) {
         copy->answer = wmem_memdup(pinfo->pool, tapped->answer, sizeof *tapped->answer);
     }
@@ -70,7 +68,6 @@ tapped_handle tapped_handle_of(const state_handle *handle)
     }
     return (tapped_handle){
         .number = handle->number,
-        .is_hkpd = handle->kind != PERF_HANDLE_QUERY,
         .opened_frame = handle->opened_frame,
         .closed_frame = handle->closed_frame,
         .machine = handle->machine,

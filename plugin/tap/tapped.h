@@ -10,8 +10,6 @@
 
 #include "readings/readings.h"
 
-typedef struct state_transport state_transport;
-
 /* The name of the tap. */
 #define TAPPED_NAME "pcq"
 
@@ -63,16 +61,14 @@ typedef struct {
     bool has_counters; /* a response says how many counters the query has, or the objects of HKEY_PERFORMANCE_DATA */
     uint32_t counters;
     uint32_t failed; /* blocks of the answer with an error instead of values */
-    uint64_t
-        values_left_out; /* HKEY_PERFORMANCE_DATA: that the answer announces and that cannot be read, since it does not add up, */
-    uint32_t objects_left_out; /* and objects */
-    bool has_contradictions;   /* ... its lengths contradict each other; one reading of them fits */
+    /* HKEY_PERFORMANCE_DATA: what the answer announces and cannot be read, since it does not add up */
+    uint64_t values_left_out;
+    uint32_t objects_left_out;
+    bool has_contradictions; /* ... its lengths contradict each other; one reading of them fits */
     const tapped_object *objects;
     uint32_t num_objects;
     uint32_t event;
     state_host *server;
-    state_transport *
-        transport; /* set when it is handed over: both ends: what other packets that go between them have, too (transport_find()) */
     const void *connection;     /* tells it from others: of named pipes each, and of each bind between the same ends */
     const state_handle *handle; /* NULL without one */
     const perf_identifier *identifiers; /* response of ValidateCounters or QueryCounterInfo */
@@ -94,8 +90,7 @@ static inline bool tapped_succeeded(const tapped_call *tapped)
 
 /* What is known by now of a handle: a query's, or that of a key with performance data. */
 typedef struct {
-    uint32_t number; /* among those of its kind; 0: nothing showed that the server knows it */
-    bool is_hkpd;
+    uint32_t number;       /* among those of its kind; 0: nothing showed that the server knows it */
     uint32_t opened_frame; /* 0: not captured */
     uint32_t closed_frame; /* 0: not closed in this capture */
     const char *machine;   /* szMachine without backslashes, NULL if not known */

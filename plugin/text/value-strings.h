@@ -26,9 +26,9 @@ void text_value_strings_init(void);
 /* "ERROR_NO_DATA", or "error 12345" in the packet's pool. */
 const char *text_win32_error(wmem_allocator_t *pool, uint32_t status);
 
-/* What a Win32 error means for who asked for a counter: "no data now: the instance is not there; it may come later"; "" where
- * nothing more than its name is known. */
 /* The status of a DCE/RPC fault: in Wireshark's words, or as a Win32 error, which Windows also sends there. */
 const char *text_fault(wmem_allocator_t *pool, uint32_t status);
 
+/* What a Win32 error means for who asked for a counter: "no data now: the instance is not there; it may come later"; "" where
+ * nothing more than its name is known. */
 const char *text_error_meaning(uint32_t status);
