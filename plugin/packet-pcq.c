@@ -1095,7 +1095,6 @@ static ws_dcerpc_table dcerpc_table[] = {PCQ_OPERATIONS(DCERPC_ROW){0, NULL, NUL
 static void apply_preferences(void)
 {
     sample_limit((uint64_t)pref_sample_limit << 20);
-    names_file_choose(pref_names_file);
 }
 
 static void register_preferences(void)
@@ -1153,7 +1152,7 @@ void proto_register_pcq(void)
     pcq_data_register(proto_pcq);
     sealed_register(&fields);
     state_register();
-    names_file_register();
+    names_file_register(&pref_names_file);
     tapped_register();
     register_preferences();
 }

@@ -247,13 +247,7 @@ static void read_lines(const char *path, const char *text, size_t size)
 
 /* --- The file -------------------------------------------------------------------------------------------------- */
 
-static char *chosen;
-
-void names_file_choose(const char *path)
-{
-    g_free(chosen);
-    chosen = g_strdup(path);
-}
+static const char *const *preference;
 
 /* That of Windows' tools may be UTF-16, and begins with its mark then. */
 static void read_file(const char *path)
@@ -290,7 +284,7 @@ static void read_file(const char *path)
 /* That of the preference, or the default one of the profile or the personal folder, if there is one. */
 static void load(void)
 {
-    char *path = chosen && *chosen ? g_strdup(chosen) : NULL;
+    char *path = *preference && **preference ? g_strdup(*preference) : NULL;
 
     for (int from_profile = 1; path == NULL && from_profile >= 0; from_profile--) {
         path = get_persconffile_path(DEFAULT_NAME, from_profile);
@@ -305,7 +299,8 @@ static void load(void)
     g_free(path);
 }
 
-void names_file_register(void)
+void names_file_register(const char *const *path)
 {
+    preference = path;
     register_init_routine(load);
 }

@@ -7,12 +7,8 @@
 
 #include "ws_compat.h"
 
-/* The file is read before each capture. */
-void names_file_register(void);
+/* The file is read before each capture: that of the preference, "" for the default in the profile's or the personal folder. */
+void names_file_register(const char *const *preference);
 
 /* What the capture taught, as such a file; NULL if that is nothing. To be freed. */
 GString *names_file_text(void);
-
-/* Name of the file that the preference gives, "" for the default in the profile's or the personal folder. The file is
- * read before the next capture. */
-void names_file_choose(const char *path);
