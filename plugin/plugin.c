@@ -32,9 +32,8 @@ void proto_reg_handoff_pcq_taps(void)
     report_register();
     export_names_register();
     export_objects_register();
-    summary_tables_register();
-    refusals_table_register();
     summary_register();
+    refusals_table_register();
 }
 
 WS_DLL_PUBLIC_DEF void plugin_register(void)

@@ -18,7 +18,7 @@ void csv_pdh_text(GString *csv, const char *text);
 /* Six decimals, as typeperf has them; a blank for NAN. */
 void csv_pdh_number(GString *csv, double value);
 
-/* "11/21/2026 21:43:44.123", UTC, rounded down. */
+/* "11/21/2026 21:43:44.123", UTC, rounded down */
 void csv_pdh_time(GString *csv, const nstime_t *when);
 
 /* RFC 4180. NULL is an empty cell. */

@@ -23,9 +23,7 @@ static void reset(void *data)
 {
     csv_export *export = data;
 
-    if (export->documents) {
-        documents_free(export->documents);
-    }
+    g_clear_pointer(&export->documents, documents_free);
     export->documents = documents_new();
 }
 

@@ -17,11 +17,9 @@ void calls_tree_register(void);
 void counters_table_register(void);
 void refusals_table_register(void);
 
-/* `-z pcq,summary[,json|FILE[,FILTER]]`: what is wrong with each monitor, in sentences or JSON. */
+/* `-z pcq,summary[,json|FILE[,FILTER]]`: what is wrong with each monitor, in sentences or JSON. `-z pcq,monitors[,FILTER]`: the same as a
+ * table. `-z pcq,queries[,FILTER]`: what its queries were used for. */
 void summary_register(void);
-
-/* `-z pcq,monitors[,FILTER]`: the same as a table. `-z pcq,queries[,FILTER]`: what its queries were used for. */
-void summary_tables_register(void);
 
 /* `-z pcq,csv,FILE[,FILTER]`: PDH-CSV, a file for each query. `-z pcq,long,FILE[,FILTER]`: a row for each value. */
 void export_csv_register(void);

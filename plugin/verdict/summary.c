@@ -369,19 +369,6 @@ static void draw(void *data)
     g_string_free(text, TRUE);
 }
 
-void summary_register(void)
-{
-    static output_statistic statistic = {.name = "pcq,summary",
-                                         .place = "-",
-                                         .task_size = sizeof(summary),
-                                         .begin = begin,
-                                         .reset = reset,
-                                         .count = count,
-                                         .draw = draw};
-
-    output_register(&statistic);
-}
-
 /* --- Tables ---------------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -488,8 +475,15 @@ static void fill_queries(taps_table *t)
     }
 }
 
-void summary_tables_register(void)
+void summary_register(void)
 {
+    static output_statistic statistic = {.name = "pcq,summary",
+                                         .place = "-",
+                                         .task_size = sizeof(summary),
+                                         .begin = begin,
+                                         .reset = reset,
+                                         .count = count,
+                                         .draw = draw};
 #define FIGURE_COLUMN(figure, name, title, type, format) {type, title, format, 0},
     static const table_column query_columns[] = {FIGURES(FIGURE_COLUMN)};
     static verdict_table queries = {
@@ -515,4 +509,5 @@ void summary_tables_register(void)
     findings.verdict = verdict_new(true);
     table_register(&queries.table);
     table_register(&findings.table);
+    output_register(&statistic);
 }
