@@ -38,11 +38,6 @@ static int proto_watch;
 static struct watch_rows watched; /* that became fields */
 static hf_register_info *fields;  /* theirs */
 
-static GHashTable *new_found(void)
-{
-    return g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
-}
-
 UAT_CSTRING_CB_DEF(table, name, table_row)
 UAT_CSTRING_CB_DEF(table, paths, table_row)
 
@@ -286,7 +281,7 @@ watch_paths *watch_paths_take(const char **filter, char **error)
             paths->rows[paths->count++] = (watch_row){.name = patterns[i], .patterns = split(patterns[i])};
         }
     }
-    paths->found = new_found();
+    paths->found = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
     return paths;
 }
 
@@ -438,7 +433,7 @@ void watch_register(int proto, module_t *module)
 
     proto_watch = proto;
     proto_register_field_array(proto, hf, array_length(hf));
-    watched.found = new_found();
+    watched.found = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
     uat_t *uat = uat_new("Watched counters", sizeof(table_row), "pcq_watch", TRUE, (void **)&table, &table_size,
                          UAT_AFFECTS_DISSECTION | UAT_AFFECTS_FIELDS, NULL, copy_row, check_row, free_row, take_table,
                          forget_rows, columns_shown);
