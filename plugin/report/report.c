@@ -428,17 +428,12 @@ bool report_is_built(void)
 
 /* --- The statistic ----------------------------------------------------------------------------------------------- */
 
-/* A file is written anew each time that it is drawn. */
 static void draw(void *data)
 {
     report *r = data;
 
     if (report_is_built()) {
-        GString *text = report_text(r);
-        r->task.file.is_committed = false;
-        output_write(&r->task.file, text);
-        output_commit(&r->task.file);
-        g_string_free(text, TRUE);
+        output_whole(&r->task.file, report_text(r));
     }
 }
 

@@ -53,12 +53,11 @@ static void draw(void *data)
 {
     csv_export *export = data;
     documents *d = export->documents;
-    GString *text = g_string_new("\"(PDH-CSV 4.0)\"\r\n"); /* without any answer the header alone */
+    GString *text = g_string_new(NULL);
 
     if (d->all->len == 0) {
-        output_text(export->task.file.path, text);
+        output_whole(&export->task.file, g_string_new("\"(PDH-CSV 4.0)\"\r\n"));
     }
-    g_string_truncate(text, 0);
     d->left_out = 0;
     for (unsigned i = 0; i < d->all->len; i++) {
         char *path = path_of(export, i);

@@ -11,12 +11,11 @@
 static void write_names(void *data)
 {
     static bool has_said;
-    const output_task *task = data;
+    output_task *task = data;
     GString *text = tapped_names();
 
     if (text) {
-        output_text(task->file.path, text);
-        g_string_free(text, TRUE);
+        output_whole(&task->file, text);
     } else if (!has_said) {
         has_said = true;
         output_failed("pcq: %s was not written: this capture taught no names (does it hold the client's browsing?)",

@@ -173,12 +173,12 @@ void output_commit(output_file *file)
     drop(file);
 }
 
-void output_text(const char *path, GString *text)
+void output_whole(output_file *file, GString *text)
 {
-    output_file file = {.path = path};
-
-    output_write(&file, text);
-    output_commit(&file);
+    file->is_committed = false;
+    output_write(file, text);
+    output_commit(file);
+    g_string_free(text, TRUE);
 }
 
 /* --- What is asked for on the command line -------------------------------------------------------------------------- */

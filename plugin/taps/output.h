@@ -35,8 +35,8 @@ void output_write(output_file *file, GString *text);
  * there is an empty file. */
 void output_commit(output_file *file);
 
-/* Writes all of `text`, which is empty then, to `path` ("-": standard output). What fails is said, and ends tshark with status 1. */
-void output_text(const char *path, GString *text);
+/* Writes all of `text`, which is freed, in place of what the file held. */
+void output_whole(output_file *file, GString *text);
 
 /* Reports the sentence as a failure (on the terminal or in a dialog), and makes the program end with exit status 1.
  * Wireshark lets a tap that is drawn neither fail nor set the status; so it is set when everything else is done. */

@@ -365,8 +365,7 @@ static void draw(void *data)
 
     verdict_judge_worst_first(s->verdict);
     (s->is_json ? write_json : write_text)(text, s->verdict);
-    output_text(s->task.file.path, text);
-    g_string_free(text, TRUE);
+    output_whole(&s->task.file, text);
 }
 
 /* --- Tables ---------------------------------------------------------------------------------------------------- */
