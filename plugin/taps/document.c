@@ -92,7 +92,7 @@ static void end_capture(void)
 }
 
 /* What the capture taught goes, perhaps in its middle (tshark -M): rows stay as they are, and later ones are of others. */
-static void forget_capture(documents *d)
+static void begin_session(documents *d)
 {
     const document *last = d->all->len > 0 ? g_ptr_array_index(d->all, d->all->len - 1) : NULL;
 
@@ -202,7 +202,7 @@ static void refuse(documents *d, packet_info *pinfo, const tapped_call *tapped)
 document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tapped)
 {
     if (d->captures != captures) {
-        forget_capture(d);
+        begin_session(d);
     }
     if (tapped->answer == NULL) {
         refuse(d, pinfo, tapped);
