@@ -41,7 +41,8 @@ void proto_reg_handoff_pcq(void);
       RPC_USES | RPC_RETURNS) \
     X(6, QueryCounterData, room_request, data_response, NULL, "HS", "SSVR", 1073741824, \
       RPC_USES | RPC_RETURNS | RPC_SAMPLES) \
-    X(7, ValidateCounters, validate_request, validate_response, NULL, "HSAC", "AR", 67108864, RPC_USES | RPC_CHANGES)
+    X(7, ValidateCounters, validate_request, validate_response, pcq_dissect_identifiers, "HSAC", "AR", 67108864, \
+      RPC_USES | RPC_CHANGES)
 
 #define OPNUM_STRING(opnum, name, ...) {opnum, #name},
 static const value_string opnum_vals[] = {PCQ_OPERATIONS(OPNUM_STRING){0, NULL}};
@@ -70,10 +71,8 @@ typedef struct {
 /* Bytes of paths that the tree and the Info column show of a PDU before their names are shortened: each lists many. */
 #define MOST_OF_PATHS 16384
 
-struct operation;
-
 /* One PDU while it is dissected. */
-typedef struct {
+typedef struct pcq_pdu {
     rpc_call call;
     pcq_record *record; /* the same as call.record */
     const struct operation *operation;
@@ -88,7 +87,7 @@ typedef struct {
 typedef struct operation {
     void (*request)(pcq_pdu *p);
     void (*response)(pcq_pdu *p, bool succeeded);
-    void (*dissect)(tvbuff_t *tvb, proto_tree *tree, pcq_context *context);
+    void (*dissect)(bounded_reader *reader, pcq_context *context);
     const char *request_shape;
     const char *response_shape;
     uint32_t largest;
@@ -149,8 +148,13 @@ static void read_counterset(pcq_pdu *p)
 #define REQUEST_CODE_STRING(value, name) {value, "PERF_REG_" #name},
 static const value_string request_code_vals[] = {PCQ_REQUEST_CODES(REQUEST_CODE_STRING){0, NULL}};
 
-static void read_request_code(pcq_pdu *p)
+/* dwAdd or RequestCode. */
+static void read_code(pcq_pdu *p)
 {
+    if (opnum_of(p) == OPNUM_ValidateCounters) {
+        p->record->add = ndr_u32(&p->call.ndr, hf_add) != 0;
+        return;
+    }
     p->record->request_code = ndr_u32(&p->call.ndr, hf_request_code);
     if (!p->call.ndr.reader.failed && !try_val_to_str(p->record->request_code, request_code_vals)) {
         findings_add(&p->call.report, p->call.ndr.reader.item, FINDING_REQUEST_CODE,
@@ -233,31 +237,6 @@ static void check_room(pcq_pdu *p, const ndr_array *array)
     }
 }
 
-/* What operations 0, 1, 2, 5 and 6 return alike: two sizes and lpData. The status stands behind them. */
-static void read_sizes_and_lpdata(pcq_pdu *p)
-{
-    ndr_array array;
-
-    p->call.tapped.out_size = ndr_u32(&p->call.ndr, hf_out_size);
-    p->call.tapped.rtn_size = ndr_u32(&p->call.ndr, hf_rtn_size);
-    ndr_array_begin(&p->call.ndr, true, "lpData", &array);
-    check_count(p, &array, "holds", array.actual_count, "*pdwOutSize", p->call.tapped.out_size);
-    check_room(p, &array);
-    take_lpdata(p, &array);
-}
-
-/* An empty answer to a request that had no room is nothing but that. Even counter data of a query of nothing has a header. */
-static void report_empty(pcq_pdu *p)
-{
-    bool is_missed = p->call.tapped.rtn_size > 0 || opnum_of(p) == OPNUM_QueryCounterData;
-
-    if (p->call.tapped.out_size == 0 && is_missed && p->record->call.request_read && p->record->in_size > 0) {
-        findings_add(&p->call.report, p->call.ndr.reader.item, FINDING_NO_DATA,
-                     "The call succeeded with room for %s, but lpData is empty; *pdwRtnSize says %u",
-                     count_text(p, p->record->in_size), p->call.tapped.rtn_size);
-    }
-}
-
 /* The status behind them. Says in the Info column what a size probe says: half of a normal call, too small a buffer and the size
  * that would do. Returns true if the call succeeded. */
 static bool read_returned_status(pcq_pdu *p)
@@ -277,7 +256,13 @@ static bool read_returned_status(pcq_pdu *p)
     if (!tapped->has_sizes || status != STATUS_SUCCESS) {
         return false;
     }
-    report_empty(p);
+    /* an empty answer to a request that had no room is nothing but that; even counter data of a query of nothing has a header */
+    bool is_missed = tapped->rtn_size > 0 || opnum_of(p) == OPNUM_QueryCounterData;
+    if (tapped->out_size == 0 && is_missed && p->record->call.request_read && p->record->in_size > 0) {
+        findings_add(&p->call.report, p->call.ndr.reader.item, FINDING_NO_DATA,
+                     "The call succeeded with room for %s, but lpData is empty; *pdwRtnSize says %u",
+                     count_text(p, p->record->in_size), tapped->rtn_size);
+    }
     return true;
 }
 
@@ -285,13 +270,11 @@ static pcq_context new_context(pcq_pdu *p)
 {
     const pcq_record *record = p->record;
     pcq_context context = {
-        .report = &p->call.report,
         .server = p->call.server,
         .event = p->call.event,
         .request_known = record->call.request_read,
         .request_code = record->request_code,
         .lcid = record->lcid,
-        .encoding = p->call.ndr.reader.encoding,
         .machine = handle_machine(record->call.handle, p->call.server),
         .is_response = !call_is_request(&p->call) && opnum_of(p) == OPNUM_ValidateCounters,
         .pending_facts = wmem_array_new(pool_of(p), sizeof(pcq_pending_fact)),
@@ -300,6 +283,19 @@ static pcq_context new_context(pcq_pdu *p)
 
     memcpy(context.guid, record->guid, sizeof context.guid);
     return context;
+}
+
+/* EnumerateCounterSet's GUIDs are NDR's: all else is the server's, little-endian. */
+static void dissect_lpdata(pcq_pdu *p)
+{
+    bool is_of_ndr = opnum_of(p) == OPNUM_EnumerateCounterSet;
+    bounded_reader reader;
+
+    if (p->call.tapped.buffer && p->operation->dissect) {
+        reader_init(&reader, p->call.tapped.buffer, p->buffer_tree, &p->call.report,
+                    is_of_ndr ? p->call.ndr.reader.encoding : ENC_LITTLE_ENDIAN);
+        p->operation->dissect(&reader, &p->context);
+    }
 }
 
 /* lpData of ValidateCounters, in both directions: conformant, not varying. What is wrong with the request's is not the response's
@@ -318,68 +314,29 @@ static void read_identifiers(pcq_pdu *p)
         p->record->in_size = (uint32_t)array.max_count; /* the response has the same array */
     }
     take_lpdata(p, &array);
-    if (p->call.tapped.buffer == NULL) {
-        return;
-    }
     bool damaged = report->damaged;
     report->muted = repeated;
-    pcq_dissect_identifiers(p->call.tapped.buffer, p->buffer_tree, &p->context);
+    dissect_lpdata(p);
     report->muted = false;
     p->identifiers_sound = !report->damaged;
     report->damaged = repeated ? damaged : report->damaged;
-}
-
-static void read_parameter(pcq_pdu *p, char letter)
-{
-    switch (letter) {
-    case 'W':
-        read_machine(p);
-        break;
-    case 'G':
-        read_counterset(p);
-        break;
-    case 'L':
-        read_request_lcid(p);
-        break;
-    case 'S':
-        read_in_size(p);
-        break;
-    case 'H':
-        read_handle(p);
-        break;
-    case 'A':
-        read_identifiers(p);
-        break;
-    default:
-        ws_assert(letter == 'C');
-        if (opnum_of(p) == OPNUM_ValidateCounters) {
-            p->record->add = ndr_u32(&p->call.ndr, hf_add) != 0;
-        } else {
-            read_request_code(p);
-        }
-    }
-}
-
-static void read_request(pcq_pdu *p)
-{
-    for (const char *letter = p->operation->request_shape; *letter; letter++) {
-        read_parameter(p, *letter);
-    }
-    p->record->call.request_read = !p->call.ndr.reader.failed;
-    call_report_rest(&p->call);
 }
 
 /* Two sizes and lpData, a handle, or lpData alone; and the status. Returns true if the call succeeded. */
 static bool read_response(pcq_pdu *p)
 {
     bool succeeded;
+    ndr_array array;
 
     p->context = new_context(p);
     if (*p->operation->response_shape == 'S') {
-        read_sizes_and_lpdata(p);
-        if (p->call.tapped.buffer && p->operation->dissect) {
-            p->operation->dissect(p->call.tapped.buffer, p->buffer_tree, &p->context);
-        }
+        p->call.tapped.out_size = ndr_u32(&p->call.ndr, hf_out_size);
+        p->call.tapped.rtn_size = ndr_u32(&p->call.ndr, hf_rtn_size);
+        ndr_array_begin(&p->call.ndr, true, "lpData", &array);
+        check_count(p, &array, "holds", array.actual_count, "*pdwOutSize", p->call.tapped.out_size);
+        check_room(p, &array);
+        take_lpdata(p, &array);
+        dissect_lpdata(p);
         succeeded = read_returned_status(p);
     } else {
         if (*p->operation->response_shape == 'H') {
@@ -428,11 +385,14 @@ static const char *counterset_text(pcq_pdu *p)
 /* --- Opnum 1: QueryCounterSetRegistrationInfo, 3.1.4.1.2 ------------------------------------------------------- */
 
 /* Which counterset, what of it, and in which language or of which counter. */
-static void about_registration(pcq_pdu *p)
+static void registration_request(pcq_pdu *p)
 {
     const char *code = try_val_to_str(p->record->request_code, request_code_vals);
     const char *locale = try_val_to_str(p->record->lcid, text_lcid_vals); /* "de-DE, German (Germany)" */
 
+    if (!p->record->call.request_read) {
+        return;
+    }
     call_about(&p->call, "%s", counterset_text(p));
     if (code) {
         call_about(&p->call, "%s", code + strlen("PERF_REG_"));
@@ -451,23 +411,6 @@ static void about_registration(pcq_pdu *p)
     }
 }
 
-static void registration_request(pcq_pdu *p)
-{
-    if (p->record->call.request_read) {
-        about_registration(p);
-    }
-}
-
-static void describe_registration(pcq_pdu *p)
-{
-    if (p->context.text) {
-        call_info(&p->call, "\"%s\"", text_short(pool_of(p), p->context.text));
-    } else if (p->context.count > 0) {
-        call_info(&p->call, "%s", text_counted(pool_of(p), p->context.count, "counter"));
-    }
-    call_info(&p->call, "%s", count_text(p, p->call.tapped.out_size));
-}
-
 /* Names or types that were not read whole: what was told anew is unknown. */
 static void note_unread_facts(const rpc_record *call, uint32_t event)
 {
@@ -484,29 +427,28 @@ static void note_unread_facts(const rpc_record *call, uint32_t event)
     }
 }
 
-static void learn_facts(pcq_pdu *p)
-{
-    for (unsigned i = 0; i < wmem_array_get_count(p->context.pending_facts); i++) {
-        const pcq_pending_fact *pending = wmem_array_index(p->context.pending_facts, i);
-        facts_learn(p->call.to, pending->subject, pending->kind, &pending->fact, p->call.event, p->call.pinfo->num);
-    }
-}
-
 static void registration_response(pcq_pdu *p, bool succeeded)
 {
+    unsigned facts = succeeded && call_may_learn(&p->call) ? wmem_array_get_count(p->context.pending_facts) : 0;
+
     if (p->call.first_time && (p->call.ndr.reader.failed || (succeeded && p->call.report.damaged))) {
         note_unread_facts(p->call.record, p->call.event);
     }
-    if (succeeded && call_may_learn(&p->call)) {
-        learn_facts(p);
+    for (unsigned i = 0; i < facts; i++) {
+        const pcq_pending_fact *pending = wmem_array_index(p->context.pending_facts, i);
+        facts_learn(p->call.to, pending->subject, pending->kind, &pending->fact, p->call.event, p->call.pinfo->num);
     }
     show_counterset(p);
-    if (p->record->call.request_read) {
-        about_registration(p);
-        if (succeeded) {
-            describe_registration(p);
-        }
+    registration_request(p);
+    if (!succeeded || !p->record->call.request_read) {
+        return;
     }
+    if (p->context.text) {
+        call_info(&p->call, "\"%s\"", text_short(pool_of(p), p->context.text));
+    } else if (p->context.count > 0) {
+        call_info(&p->call, "%s", text_counted(pool_of(p), p->context.count, "counter"));
+    }
+    call_info(&p->call, "%s", count_text(p, p->call.tapped.out_size));
 }
 
 /* --- Opnum 2: EnumerateCounterSetInstances, 3.1.4.1.3 ---------------------------------------------------------- */
@@ -543,28 +485,14 @@ static const char *identifier_text(pcq_pdu *p, const state_identifier *identifie
 }
 
 /* Behind how many: what the server would not give, the first of it by name. */
-static void name_refusal(pcq_pdu *p, wmem_strbuf_t *text, unsigned number, const char *path, uint32_t status,
-                         bool assumed)
+static void name_refusal(pcq_pdu *p, wmem_strbuf_t *text, unsigned number, uint32_t count, const char *path,
+                         uint32_t status, bool assumed)
 {
-    wmem_strbuf_append_printf(text, "%s%s (%s%s)", number > 0 ? ", " : ": ", text_short(pool_of(p), path),
+    wmem_strbuf_append_printf(text, "%s%s (%s%s)", number > 1 ? ", " : ": ", text_short(pool_of(p), path),
                               text_win32_error(pool_of(p), status), assumed ? ", order assumed" : "");
-}
-
-static void count_unnamed(wmem_strbuf_t *text, unsigned named, uint32_t count)
-{
-    if (named > 0 && count > named) {
-        wmem_strbuf_append_printf(text, ", %u more", count - named);
+    if (number == MAX_NAMED_REFUSALS && count > number) {
+        wmem_strbuf_append_printf(text, ", %u more", count - number);
     }
-}
-
-static const char *entry_text(pcq_pdu *p, const state_query_entry *entry)
-{
-    const state_identifier *identifier = &entry->identifier;
-    const char *path = identifier_text(p, identifier);
-
-    return identifier->status == 0 ? path
-                                   : wmem_strdup_printf(pool_of(p), "%s: refused, %s", path,
-                                                        text_win32_error(pool_of(p), identifier->status));
 }
 
 static void show_query(pcq_pdu *p, proto_tree *tree, const state_handle *handle)
@@ -594,7 +522,12 @@ static void show_query(pcq_pdu *p, proto_tree *tree, const state_handle *handle)
         proto_item_append_text(item, ", the first %u", MAX_LISTED_COUNTERS);
     }
     while (listed++ < MAX_LISTED_COUNTERS && (entry = query_entries(handle, p->call.event, &next)) != NULL) {
-        reader_add_generated_string(list, hf_query_counter, p->call.tvb, entry_text(p, entry));
+        uint32_t status = entry->identifier.status;
+        const char *text = identifier_text(p, &entry->identifier);
+        if (status != 0) {
+            text = wmem_strdup_printf(pool_of(p), "%s: refused, %s", text, text_win32_error(pool_of(p), status));
+        }
+        reader_add_generated_string(list, hf_query_counter, p->call.tvb, text);
     }
 }
 
@@ -752,14 +685,13 @@ static const char *failures_text(pcq_pdu *p, const perf_data_summary *summary)
 {
     readings *r = readings_begin(pool_of(p), &p->call.answer);
     wmem_strbuf_t *text = wmem_strbuf_new(pool_of(p), "");
-    unsigned named = 0;
 
     wmem_strbuf_append_printf(text, "%u failed", summary->failed);
-    for (; named < MAX_NAMED_REFUSALS && pcq_readings_next_lacking(r, false); named++) {
+    for (unsigned number = 1; number <= MAX_NAMED_REFUSALS && pcq_readings_next_lacking(r, false); number++) {
         const state_identifier *identifier = pcq_readings_identifier(r);
-        name_refusal(p, text, named, identifier ? identifier_text(p, identifier) : "?", r->status, r->assumed);
+        name_refusal(p, text, number, summary->failed, identifier ? identifier_text(p, identifier) : "?", r->status,
+                     r->assumed);
     }
-    count_unnamed(text, named, summary->failed);
     return wmem_strbuf_get_str(text);
 }
 
@@ -881,28 +813,14 @@ static void describe_refused(pcq_pdu *p)
         }
         const char *path = identifier_text(p, &identifiers[i]);
         if (named < MAX_NAMED_REFUSALS) {
-            name_refusal(p, text, named++, path, identifiers[i].status, false);
+            name_refusal(p, text, ++named, p->context.refused, path, identifiers[i].status, false);
         }
         if (reports) {
             findings_add(&p->call.report, proto_tree_get_parent(p->buffer_tree), FINDING_COUNTER_REFUSED,
                          "Refused: %s: %s", path, text_win32_error(pool_of(p), identifiers[i].status));
         }
     }
-    count_unnamed(text, named, p->context.refused);
     call_about(&p->call, "%s", wmem_strbuf_get_str(text));
-}
-
-static void describe_validation(pcq_pdu *p)
-{
-    const char *done = !p->record->call.request_read ? "accepted" : p->record->add ? "added" : "removed";
-    uint32_t refused = p->context.refused;
-
-    if (p->call.has_column) {
-        call_info(&p->call, "%u %s%s", p->context.count - refused, done, refused > 0 ? "" : identifiers_text(p));
-    }
-    if (refused > 0) {
-        describe_refused(p);
-    }
 }
 
 static void end_change(pcq_pdu *p)
@@ -942,20 +860,19 @@ static void note_unread(rpc_record *call, uint32_t event, bool is_response)
     }
 }
 
-/* A request whose operation could not read what it changes. */
-static void note_unread_request(pcq_pdu *p)
-{
-    if (p->call.asked && p->call.first_time && call_is_request(&p->call) && !call_may_learn(&p->call) &&
-        p->record->changing == NULL) {
-        pdus_note_unread(p->call.pinfo, p->call.record->connection, p->call.asked);
-    }
-}
-
 static void validate_response(pcq_pdu *p, bool succeeded)
 {
+    uint32_t refused = p->context.refused;
+
     if (succeeded) {
+        const char *done = !p->record->call.request_read ? "accepted" : p->record->add ? "added" : "removed";
         tell_identifiers(p);
-        describe_validation(p);
+        if (p->call.has_column) {
+            call_info(&p->call, "%u %s%s", p->context.count - refused, done, refused > 0 ? "" : identifiers_text(p));
+        }
+        if (refused > 0) {
+            describe_refused(p);
+        }
     }
     state_handle *handle = answering_handle(p, succeeded);
     show_handle(p, NULL, handle);
@@ -991,21 +908,6 @@ static const char *pref_names_file = "";
     {request, response, dissect, request_shape, response_shape, largest},
 static const operation operations[] = {PCQ_OPERATIONS(OPERATION_ROW)};
 
-/* What makes another call the same: a handle or a registration, beside server and operation. */
-static void set_subject(pcq_pdu *p, const state_handle *handle)
-{
-    pcq_record *record = p->record;
-
-    if (handle) {
-        p->call.tapped.subject = handle->bytes;
-        p->call.tapped.subject_size = sizeof handle->bytes;
-    } else {
-        char *text = wmem_strdup_printf(pool_of(p), "%s %u", facts_guid_text(pool_of(p), record->guid), record->lcid);
-        p->call.tapped.subject = text;
-        p->call.tapped.subject_size = (uint32_t)strlen(text);
-    }
-}
-
 static void tap_pdu(pcq_pdu *p)
 {
     const rpc_call *call = &p->call;
@@ -1029,25 +931,26 @@ static void tap_pdu(pcq_pdu *p)
         tapped->kind = val_to_str_const(p->record->request_code, request_code_vals, "another RequestCode");
     }
     tapped->adds = p->record->add;
-    set_subject(p, handle);
+    /* what makes another call the same: a handle or a registration, beside server and operation */
+    tapped->subject =
+        handle ? (const char *)handle->bytes
+               : wmem_strdup_printf(pool_of(p), "%s %u", facts_guid_text(pool_of(p), p->record->guid), p->record->lcid);
+    tapped->subject_size = handle ? sizeof handle->bytes : (uint32_t)strlen(tapped->subject);
     call_hand_over(&p->call, handle);
 }
 
-/* What is strange about a response before it is read. */
-static void report_unasked(pcq_pdu *p)
+static void read_request(pcq_pdu *p)
 {
-    proto_item *item = proto_tree_get_parent(p->call.tree);
+    static void (*const read[])(pcq_pdu *p) = {
+        ['W'] = read_machine, ['G'] = read_counterset,  ['L'] = read_request_lcid, ['S'] = read_in_size,
+        ['H'] = read_handle,  ['A'] = read_identifiers, ['C'] = read_code,
+    };
 
-    call_report_second(&p->call, &p->call.report, item);
-    if (!p->call.record->request_read) {
-        findings_add(&p->call.report, item, FINDING_REQUEST_MISSING,
-                     "The request was not captured whole, or not decrypted: what depends on it stays undecoded");
+    for (const char *letter = p->operation->request_shape; *letter; letter++) {
+        read[(unsigned char)*letter](p);
     }
-}
-
-static void dissect_request(pcq_pdu *p)
-{
-    read_request(p);
+    p->record->call.request_read = !p->call.ndr.reader.failed;
+    call_report_rest(&p->call);
     if (strchr(p->operation->request_shape, 'H')) {
         use_handle(p);
     }
@@ -1067,24 +970,31 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     call_begin(&p.call, &fields, opnum_vals[opnum].strptr, sizeof(pcq_record), tvb, offset, pinfo, tree, di, drep);
     p.record = (pcq_record *)p.call.record;
     p.record->call.operation = p.call.operation;
-    call_aloud(&p.call);
+    call_read_stub(&p.call, true);
     bool is_request = call_is_request(&p.call);
     const char *shape = is_request ? p.operation->request_shape : p.operation->response_shape;
+    proto_item *item = proto_tree_get_parent(tree);
     if (!is_request) {
-        report_unasked(&p);
+        call_report_second(&p.call, &p.call.report, item);
+    }
+    if (!is_request && !p.call.record->request_read) {
+        findings_add(&p.call.report, item, FINDING_REQUEST_MISSING,
+                     "The request was not captured whole, or not decrypted: what depends on it stays undecoded");
     }
     if (call_report_noise(&p.call, shape, MAX(p.operation->largest, LARGEST_SMALL_COUNT))) {
         if (!is_request && opnum == OPNUM_ValidateCounters) {
             validate_unknown(&p);
         }
     } else if (is_request) {
-        dissect_request(&p);
+        read_request(&p);
     } else {
         p.operation->response(&p, read_response(&p));
     }
-    note_unread_request(&p);
+    if (p.call.asked && p.call.first_time && is_request && !call_may_learn(&p.call) && p.record->changing == NULL) {
+        pdus_note_unread(pinfo, p.call.record->connection, p.call.asked); /* what it changes could not be read */
+    }
     tap_pdu(&p);
-    return call_end(&p.call, proto_tree_get_parent(tree));
+    return call_end(&p.call, item);
 }
 
 #define DCERPC_ROW(opnum, name, ...) {opnum, #name, dissect_pdu, dissect_pdu},

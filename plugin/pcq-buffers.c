@@ -93,7 +93,8 @@ static pcq_pending_fact *collect_fact(pcq_context *context, const uint8_t *guid,
     return wmem_array_index(context->pending_facts, wmem_array_get_count(context->pending_facts) - 1);
 }
 
-state_fact_kind pcq_kind_of_names(const pcq_context *context)
+/* English is what the English request codes return, and what any English locale returns. */
+static state_fact_kind kind_of_names(const pcq_context *context)
 {
     return !pcq_has_locale(context->request_code) || (context->lcid & 0x3FF) == 0x09 ? PERF_FACT_ENGLISH
                                                                                      : PERF_FACT_LOCAL;
@@ -102,7 +103,7 @@ state_fact_kind pcq_kind_of_names(const pcq_context *context)
 static void collect_name(pcq_context *context, uint32_t id, const char *name)
 {
     if (name && *name) {
-        pcq_pending_fact *pending = collect_fact(context, context->guid, id, pcq_kind_of_names(context));
+        pcq_pending_fact *pending = collect_fact(context, context->guid, id, kind_of_names(context));
         pending->fact.name = name;
         pending->fact.lcid = pcq_has_locale(context->request_code) ? context->lcid : 0;
     }
@@ -149,14 +150,6 @@ static bool read_list(bounded_reader *reader, pcq_context *context, uint32_t mos
     }
     report_hidden(reader, tree, hidden, what);
     return sound;
-}
-
-/* A buffer whose layout is not known. */
-static void dissect_unknown(bounded_reader *reader, pcq_context *context _U_)
-{
-    if (reader_left(reader) > 0) {
-        proto_tree_add_item(reader->tree, hf_undecoded, reader->tvb, 0, -1, ENC_NA);
-    }
 }
 
 /* Bytes that are left behind the last structure. */
@@ -476,29 +469,24 @@ static bool leads_nowhere(wmem_map_t *by_id, const pcq_pending_fact *counter, un
     return true;
 }
 
-static void check_relations(bounded_reader *reader, const pcq_pending_fact *counter, wmem_map_t *by_id)
+/* With the set's own fact the first one is that, and those behind it are its counters'. */
+static void check_relations(bounded_reader *reader, const pcq_context *context, bool has_set)
 {
-    for (unsigned which = 0; which < array_length(reference_names); which++) {
+    pcq_pending_fact *counters = (pcq_pending_fact *)wmem_array_get_raw(context->pending_facts) + has_set;
+    wmem_map_t *by_id = has_set ? wmem_map_new(reader_pinfo(reader)->pool, g_direct_hash, g_direct_equal) : NULL;
+
+    ws_assert(wmem_array_get_count(context->pending_facts) == context->count + has_set);
+    for (unsigned i = 0; by_id && i < context->count; i++) {
+        wmem_map_insert(by_id, GUINT_TO_POINTER(counters[i].subject.id), &counters[i]);
+    }
+    for (unsigned i = 0; i < context->count * array_length(reference_names); i++) {
+        const pcq_pending_fact *counter = &counters[i / array_length(reference_names)];
+        unsigned which = i % array_length(reference_names);
         if (leads_nowhere(by_id, counter, which)) {
             findings_add(reader->report, counter->item, FINDING_COUNTER_REFERENCE,
                          "%s %u of counter %u leads to no counter of the set", reference_names[which],
                          reference(counter, which), counter->subject.id);
         }
-    }
-}
-
-/* The first fact is the set's own, those behind it its counters'. */
-static void check_relations_of_set(bounded_reader *reader, const pcq_context *context)
-{
-    pcq_pending_fact *facts = wmem_array_get_raw(context->pending_facts);
-    wmem_map_t *by_id = wmem_map_new(reader_pinfo(reader)->pool, g_direct_hash, g_direct_equal);
-
-    ws_assert(wmem_array_get_count(context->pending_facts) == context->count + 1);
-    for (unsigned i = 1; i <= context->count; i++) {
-        wmem_map_insert(by_id, GUINT_TO_POINTER(facts[i].subject.id), &facts[i]);
-    }
-    for (unsigned i = 1; i <= context->count; i++) {
-        check_relations(reader, &facts[i], by_id);
     }
 }
 
@@ -534,7 +522,7 @@ static void dissect_counterset_struct(bounded_reader *reader, pcq_context *conte
     read_list(reader, context, read_counterset_reg_info(reader, context), COUNTER_REG_INFO_SIZE, ITEMS_OF_COUNTER,
               "counters", read_counter_reg_info);
     if (!reader->report->damaged) {
-        check_relations_of_set(reader, context);
+        check_relations(reader, context, true);
     }
     report_bytes_left(reader, "the last counter");
 }
@@ -543,15 +531,14 @@ static void dissect_counter_struct(bounded_reader *reader, pcq_context *context)
 {
     if (reader_need(reader, COUNTER_REG_INFO_SIZE, "PERF_COUNTER_REG_INFO")) {
         read_counter_reg_info(reader, context);
-        check_relations(reader, wmem_array_index(context->pending_facts, 0), NULL);
+        check_relations(reader, context, false);
         report_bytes_left(reader, "the counter");
     }
 }
 
-void pcq_dissect_registration(tvbuff_t *tvb, proto_tree *tree, pcq_context *context)
+void pcq_dissect_registration(bounded_reader *reader, pcq_context *context)
 {
     static void (*const dissect[])(bounded_reader *reader, pcq_context *context) = {
-        [PERF_REG_UNKNOWN] = dissect_unknown,
         [PERF_REG_COUNTERSET_STRUCT] = dissect_counterset_struct,
         [PERF_REG_COUNTER_STRUCT] = dissect_counter_struct,
         [PERF_REG_COUNTERSET_NAME_STRING] = dissect_single_string,
@@ -564,30 +551,15 @@ void pcq_dissect_registration(tvbuff_t *tvb, proto_tree *tree, pcq_context *cont
         [PERF_REG_COUNTER_ENGLISH_NAMES] = dissect_counter_strings,
     };
     bool known = context->request_known && context->request_code < array_length(dissect);
-    bounded_reader reader;
 
-    reader_init(&reader, tvb, tree, context->report, ENC_LITTLE_ENDIAN);
-    dissect[known ? context->request_code : PERF_REG_UNKNOWN](&reader, context);
+    if (known && dissect[context->request_code]) {
+        dissect[context->request_code](reader, context);
+    } else if (reader_left(reader) > 0) {
+        proto_tree_add_item(reader->tree, hf_undecoded, reader->tvb, 0, -1, ENC_NA);
+    }
 }
 
 /* --- Counter identifiers (opnums 5 and 7), 2.2.4.6 ---------------------------------------------------------------- */
-
-static void read_identifier_name(bounded_reader *reader, state_identifier *identifier)
-{
-    packet_info *pinfo = reader_pinfo(reader);
-    uint32_t room = reader_left(reader);
-    uint32_t start = reader->pos;
-
-    if (room == 0) {
-        return;
-    }
-    identifier->instance = reader_text(reader, hf_pcq_instance_name, room, TEXT_NAME_MAX, "The instance's name");
-    identifier->utf16_size = text_utf16_size(reader->tvb, start, room);
-    identifier->utf16 = tvb_memdup(pinfo->pool, reader->tvb, start, identifier->utf16_size);
-    if (identifier->instance && *identifier->instance == '\0') {
-        identifier->instance = NULL;
-    }
-}
 
 static void label_identifier(bounded_reader *reader, pcq_context *context, const state_identifier *identifier)
 {
@@ -628,7 +600,13 @@ static bool read_identifier(bounded_reader *outer, pcq_context *context)
     identifier.counter_id = read.pcq_counter_id;
     identifier.instance_id = read.pcq_instance_id;
     identifier.index = read.identifier_index;
-    read_identifier_name(&reader, &identifier);
+    uint32_t room = reader_left(&reader), start = reader.pos;
+    if (room > 0) {
+        const char *name = reader_text(&reader, hf_pcq_instance_name, room, TEXT_NAME_MAX, "The instance's name");
+        identifier.instance = name && *name ? name : NULL;
+        identifier.utf16_size = text_utf16_size(reader.tvb, start, room);
+        identifier.utf16 = tvb_memdup(reader_pinfo(&reader)->pool, reader.tvb, start, identifier.utf16_size);
+    }
     label_identifier(&reader, context, &identifier);
     wmem_array_append_one(context->identifiers, identifier);
     context->count++;
@@ -638,19 +616,16 @@ static bool read_identifier(bounded_reader *outer, pcq_context *context)
     return sound;
 }
 
-void pcq_dissect_identifiers(tvbuff_t *tvb, proto_tree *tree, pcq_context *context)
+void pcq_dissect_identifiers(bounded_reader *reader, pcq_context *context)
 {
-    bounded_reader reader;
-
-    reader_init(&reader, tvb, tree, context->report, ENC_LITTLE_ENDIAN);
-    context->text_left = READINGS_PATHS_SIZE(tvb_reported_length(tvb));
-    bool sound = read_list(&reader, context, UINT32_MAX, PERF_IDENTIFIER_SIZE, ITEMS_OF_IDENTIFIER, "identifiers",
+    context->text_left = READINGS_PATHS_SIZE(tvb_reported_length(reader->tvb));
+    bool sound = read_list(reader, context, UINT32_MAX, PERF_IDENTIFIER_SIZE, ITEMS_OF_IDENTIFIER, "identifiers",
                            read_identifier);
-    if (sound && reader_left(&reader) > 0) {
-        findings_add(reader.report, reader.node, FINDING_SIZE, "%u bytes are too few for a PERF_COUNTER_IDENTIFIER",
-                     reader_left(&reader));
+    if (sound && reader_left(reader) > 0) {
+        findings_add(reader->report, reader->node, FINDING_SIZE, "%u bytes are too few for a PERF_COUNTER_IDENTIFIER",
+                     reader_left(reader));
     }
-    report_bytes_left(&reader, "the last identifier");
+    report_bytes_left(reader, "the last identifier");
 }
 
 /* --- Plain lists: of countersets (opnum 0), of instances (opnum 2) ------------------------------------------------ */
@@ -668,14 +643,11 @@ static bool read_listed_counterset(bounded_reader *reader, pcq_context *context)
     return true;
 }
 
-void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *context)
+void pcq_dissect_counterset_list(bounded_reader *reader, pcq_context *context)
 {
-    bounded_reader reader;
-
-    reader_init(&reader, tvb, tree, context->report, context->encoding);
-    read_list(&reader, context, UINT32_MAX, 16, ITEMS_OF_GUID, "GUIDs", read_listed_counterset);
-    if (reader_left(&reader) > 0) {
-        reader_need(&reader, 16, "A counterset's GUID");
+    read_list(reader, context, UINT32_MAX, 16, ITEMS_OF_GUID, "GUIDs", read_listed_counterset);
+    if (reader_left(reader) > 0) {
+        reader_need(reader, 16, "A counterset's GUID");
     }
 }
 
@@ -697,14 +669,11 @@ static bool read_listed_instance(bounded_reader *outer, pcq_context *context)
     return sound;
 }
 
-void pcq_dissect_instances(tvbuff_t *tvb, proto_tree *tree, pcq_context *context)
+void pcq_dissect_instances(bounded_reader *reader, pcq_context *context)
 {
-    bounded_reader reader;
-
-    reader_init(&reader, tvb, tree, context->report, ENC_LITTLE_ENDIAN);
-    read_list(&reader, context, UINT32_MAX, PERF_INSTANCE_HEADER_SIZE, ITEMS_OF_INSTANCE, "instances",
+    read_list(reader, context, UINT32_MAX, PERF_INSTANCE_HEADER_SIZE, ITEMS_OF_INSTANCE, "instances",
               read_listed_instance);
-    report_bytes_left(&reader, "the last instance");
+    report_bytes_left(reader, "the last instance");
 }
 
 void pcq_buffers_register(int proto)

@@ -1,7 +1,7 @@
 /* pcq-buffers.h
  * What lpData holds: registration information, string tables, instances and identifiers ([MS-PCQ] 2.2.4).
  *
- * A buffer dissector takes the bytes, a tree and a context, and knows nothing of DCE/RPC. It reports what is wrong,
+ * A buffer dissector takes a reader of the bytes and a context, and knows nothing of DCE/RPC. It reports what is wrong,
  * and collects in the context what the buffer teaches; whoever called it decides whether that is learned.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
@@ -21,14 +21,12 @@ typedef struct {
 
 typedef struct {
     /* given */
-    findings_report *report;
     state_host *server;
     uint32_t event;     /* as of when names and types are looked up; 0 finds none */
     bool request_known; /* the next three are as the request had them */
     uint32_t request_code;
     uint32_t lcid;
     uint8_t guid[16];    /* CounterSetGuid */
-    unsigned encoding;   /* of EnumerateCounterSet's GUIDs, which are NDR's: all else is the server's, little-endian */
     const char *machine; /* without backslashes, of the handle that identifiers are for */
     bool is_response;
 
@@ -49,17 +47,8 @@ static inline bool pcq_has_locale(uint32_t request_code)
     return request_code >= PERF_REG_COUNTERSET_NAME_STRING && request_code <= PERF_REG_COUNTER_HELP_STRINGS;
 }
 
-/* English is what the English request codes return, and what any English locale returns. */
-state_fact_kind pcq_kind_of_names(const pcq_context *context);
-
-/* Opnum 0. */
-void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *context);
-
-/* Opnum 1, by context->request_code. */
-void pcq_dissect_registration(tvbuff_t *tvb, proto_tree *tree, pcq_context *context);
-
-/* Opnum 2. */
-void pcq_dissect_instances(tvbuff_t *tvb, proto_tree *tree, pcq_context *context);
-
-/* Opnums 5 and 7. */
-void pcq_dissect_identifiers(tvbuff_t *tvb, proto_tree *tree, pcq_context *context);
+/* Opnum 0; 1, by context->request_code; 2; 5 and 7. */
+void pcq_dissect_counterset_list(bounded_reader *reader, pcq_context *context);
+void pcq_dissect_registration(bounded_reader *reader, pcq_context *context);
+void pcq_dissect_instances(bounded_reader *reader, pcq_context *context);
+void pcq_dissect_identifiers(bounded_reader *reader, pcq_context *context);
