@@ -89,11 +89,6 @@ typedef struct {
     wmem_map_t *lacking_before; /* of the sample before, NULL where there can be no news */
 } data_view;
 
-static wmem_allocator_t *view_pool(const data_view *view)
-{
-    return view->base.report->pinfo->pool;
-}
-
 /* PERF_DATA_HEADER, 2.2.4.7 */
 static void show_header(data_view *view)
 {
@@ -121,7 +116,7 @@ static const char *identifier_text(data_view *view)
         return NULL;
     }
     const char *instance = identifier->instance;
-    return wmem_strconcat(view_pool(view), "\\", readings_set(r), instance ? "(" : "", instance ? instance : "",
+    return wmem_strconcat(r->pool, "\\", readings_set(r), instance ? "(" : "", instance ? instance : "",
                           instance ? ")" : "", "\\", pcq_readings_block_counter(r),
                           r->assumed ? " (order assumed)" : "", NULL);
 }
@@ -129,24 +124,11 @@ static const char *identifier_text(data_view *view)
 /* "no data now (ERROR_NO_DATA)" */
 static const char *error_text(const data_view *view, uint32_t status)
 {
-    const char *meaning = text_error_meaning(status), *name = text_win32_error(view_pool(view), status);
+    const char *meaning = text_error_meaning(status), *name = text_win32_error(view->base.readings->pool, status);
 
-    return *meaning ? wmem_strdup_printf(view_pool(view), "%.*s (%s)", (int)strcspn(meaning, ":;"), meaning, name)
-                    : name;
-}
-
-/* "Block 0: \Set(instance)\Counter, PERF_SINGLE_COUNTER"; "Block 3: \Set\Counter: no data now (ERROR_NO_DATA)". */
-static void label_block(data_view *view)
-{
-    const perf_walk *walk = view->walk;
-    const char *whose = identifier_text(view);
-    bool is_error = walk->block.status != 0;
-
-    const char *what = is_error ? error_text(view, walk->block.status)
-                                : val_to_str_const(walk->block.type, text_block_type_vals, "unknown dwType");
-    const char *text = whose ? wmem_strconcat(view_pool(view), whose, is_error ? ": " : ", ", what, NULL) : what;
-
-    proto_item_set_text(view->block_item, "Block %u: %s", walk->block.index, text);
+    return *meaning
+               ? wmem_strdup_printf(view->base.readings->pool, "%.*s (%s)", (int)strcspn(meaning, ":;"), meaning, name)
+               : name;
 }
 
 /* --- Blocks that begin to lack values, and those that have them again -------------------------------------------- */
@@ -162,12 +144,12 @@ static wmem_map_t *lacking_before(const data_view *view)
         view->summary->failed + view->summary->empty + lacked == 0) {
         return NULL;
     }
-    wmem_map_t *lacking = wmem_map_new(view_pool(view), query_identifier_hash, query_identifier_equal);
+    wmem_map_t *lacking = wmem_map_new(view->base.readings->pool, query_identifier_hash, query_identifier_equal);
     readings_answer answer;
-    if (lacked == 0 || !readings_answer_again(&pcq_readings_layout, previous, view_pool(view), &answer)) {
+    if (lacked == 0 || !readings_answer_again(&pcq_readings_layout, previous, view->base.readings->pool, &answer)) {
         return lacking;
     }
-    readings *r = readings_begin(view_pool(view), &answer);
+    readings *r = readings_begin(view->base.readings->pool, &answer);
     while (lacking && pcq_readings_next_lacking(r, true)) {
         const state_identifier *identifier = pcq_readings_identifier(r);
         if (identifier) {
@@ -193,7 +175,8 @@ static void report_news(data_view *view)
         (was_missing && !perf_walk_block_sound(view->walk))) {
         return;
     }
-    const char *whose = identifier ? identifier_text(view) : wmem_strdup_printf(view_pool(view), "block %u", r->number);
+    const char *whose =
+        identifier ? identifier_text(view) : wmem_strdup_printf(view->base.readings->pool, "block %u", r->number);
     if (is_missing || was_missing) {
         findings_add(view->base.report, view->block_item, FINDING_NOT_DELIVERED, "%s: %s",
                      is_missing ? "Not delivered" : "Delivered again", whose);
@@ -205,24 +188,13 @@ static void report_news(data_view *view)
     }
 }
 
-/* Whose the error is. */
-static void show_path_of_block(data_view *view)
-{
-    readings *r = view->base.readings;
-    const state_identifier *identifier = pcq_readings_identifier(r);
-
-    if (identifier && proto_field_is_referenced(view->block, hf_pcq_identifier_path)) {
-        const char *path = readings_identifier_path(view_pool(view), r->answer.server, r->machine, identifier,
-                                                    r->answer.event, &r->text_left);
-        proto_item *item = reader_add_generated_string(view->block, hf_pcq_identifier_path, view->base.tvb, path);
-        proto_item_append_text(item, "%s", r->assumed ? " (order assumed)" : "");
-    }
-}
-
-/* PERF_COUNTER_HEADER, 2.2.4.8 */
+/* PERF_COUNTER_HEADER, 2.2.4.8: "Block 0: \Set(instance)\Counter, PERF_SINGLE_COUNTER"; "Block 3: \Set\Counter: no data now
+ * (ERROR_NO_DATA)", and whose the error is. */
 static void show_block(data_view *view)
 {
     const perf_walk *walk = view->walk;
+    readings *r = view->base.readings;
+    bool is_error = walk->block.status != 0;
     bounded_reader reader;
 
     view->block = view->instance = NULL;
@@ -236,29 +208,19 @@ static void show_block(data_view *view)
     view->block_item = reader.node;
     view->block = view->instance = reader.tree;
     if (view->base.wishes.visible) {
-        label_block(view);
+        const char *whose = identifier_text(view);
+        const char *what = is_error ? error_text(view, walk->block.status)
+                                    : val_to_str_const(walk->block.type, text_block_type_vals, "unknown dwType");
+        what = whose ? wmem_strconcat(r->pool, whose, is_error ? ": " : ", ", what, NULL) : what;
+        proto_item_set_text(reader.node, "Block %u: %s", walk->block.index, what);
     }
     FIELDS_READ(COUNTER_HEADER)
-    if (walk->block.type == PERF_ERROR_RETURN) {
-        show_path_of_block(view);
-    }
-}
-
-static void show_id(data_view *view, proto_tree *tree, uint32_t column, const state_identifier *identifier)
-{
-    uint32_t id = perf_walk_counter_id(view->walk, column);
-    proto_item *item = proto_tree_add_item(tree, hf_pcq_counter_id, view->base.tvb,
-                                           view->walk->counters.ids + 4 * column, 4, ENC_LITTLE_ENDIAN);
-
-    if (identifier) {
-        proto_tree *inner = proto_item_add_subtree(item, ett_id);
-        const char *name = pcq_add_known_counter(inner, view->base.tvb, view->base.readings->answer.server,
-                                                 identifier->guid, id, view->base.readings->answer.event);
-        pcq_add_known_type(inner, view->base.tvb, view->base.readings->answer.server, identifier->guid, id,
-                           view->base.readings->answer.event);
-        if (name) {
-            proto_item_append_text(item, " (%s)", name);
-        }
+    const state_identifier *identifier = walk->block.type == PERF_ERROR_RETURN ? pcq_readings_identifier(r) : NULL;
+    if (identifier && proto_field_is_referenced(view->block, hf_pcq_identifier_path)) {
+        const char *path =
+            readings_identifier_path(r->pool, r->answer.server, r->machine, identifier, r->answer.event, &r->text_left);
+        proto_item *item = reader_add_generated_string(view->block, hf_pcq_identifier_path, view->base.tvb, path);
+        proto_item_append_text(item, "%s", r->assumed ? " (order assumed)" : "");
     }
 }
 
@@ -278,7 +240,9 @@ static proto_item *show_pair(data_view *view, proto_tree *tree, int hf, int ett,
 static void show_counters(data_view *view)
 {
     const perf_walk *walk = view->walk;
+    const readings_answer *answer = &view->base.readings->answer;
     const state_identifier *identifier = pcq_readings_identifier(view->base.readings);
+    tvbuff_t *tvb = view->base.tvb;
 
     if (view->block == NULL) {
         return;
@@ -292,17 +256,28 @@ static void show_counters(data_view *view)
             view->base.budget.others_hidden += walk->counters.count - column;
             break;
         }
-        show_id(view, tree, column, identifier);
+        uint32_t id = perf_walk_counter_id(walk, column), at = walk->counters.ids + 4 * column;
+        item = proto_tree_add_item(tree, hf_pcq_counter_id, tvb, at, 4, ENC_LITTLE_ENDIAN);
+        if (identifier) {
+            proto_tree *inner = proto_item_add_subtree(item, ett_id);
+            const char *name = pcq_add_known_counter(inner, tvb, answer->server, identifier->guid, id, answer->event);
+            pcq_add_known_type(inner, tvb, answer->server, identifier->guid, id, answer->event);
+            if (name) {
+                proto_item_append_text(item, " (%s)", name);
+            }
+        }
     }
 }
 
 /* PERF_MULTI_INSTANCES, 2.2.4.10 */
 static void show_instances(data_view *view)
 {
+    uint32_t at = view->walk->instances.offset;
+
     if (view->block) {
-        proto_item *item = show_pair(view, view->block, hf_multi_instances, ett_multi, hf_multi_instances_size,
-                                     hf_multi_instances_count, view->walk->instances.offset, PERF_MULTI_INSTANCES_SIZE);
-        proto_item_append_text(item, ": %u instances", view->walk->instances.count);
+        proto_item_append_text(show_pair(view, view->block, hf_multi_instances, ett_multi, hf_multi_instances_size,
+                                         hf_multi_instances_count, at, PERF_MULTI_INSTANCES_SIZE),
+                               ": %u instances", view->walk->instances.count);
     }
 }
 

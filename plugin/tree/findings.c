@@ -36,19 +36,19 @@ void findings_register(int proto, const char *prefix, findings_expert *expert)
     int count = 0;
 
     for (int i = 0; i < NUM_FINDINGS; i++) {
-        expert_field unregistered = EI_INIT;
-        expert->fields[i] = first ? first->fields[i] : unregistered;
+        const finding_info *row = &finding_table[i];
         if (first && !is_own(i)) {
+            expert->fields[i] = first->fields[i];
             continue;
         }
-        expert->fields[i] = unregistered;
+        expert->fields[i] = (expert_field)EI_INIT;
         info[count].ids = &expert->fields[i];
         info[count].eiinfo.name =
-            wmem_strconcat(wmem_epan_scope(), is_own(i) ? prefix : "pcq", ".expert.", finding_table[i].name, NULL);
-        info[count].eiinfo.group = finding_table[i].group;
-        info[count].eiinfo.severity = finding_table[i].severity;
-        info[count].eiinfo.summary = finding_table[i].summary;
-        info[count++].eiinfo.hf_info.hfinfo.blurb = finding_table[i].remedy;
+            wmem_strconcat(wmem_epan_scope(), is_own(i) ? prefix : "pcq", ".expert.", row->name, NULL);
+        info[count].eiinfo.group = row->group;
+        info[count].eiinfo.severity = row->severity;
+        info[count].eiinfo.summary = row->summary;
+        info[count++].eiinfo.hf_info.hfinfo.blurb = row->remedy;
     }
     expert_register_field_array(expert_register_protocol(proto), info, count);
     first = first ? first : expert;

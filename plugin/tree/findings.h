@@ -118,9 +118,9 @@ typedef struct {
     const findings_expert *expert;
     unsigned findings;     /* reported so far */
     unsigned not_reported; /* beyond what a reader could want to see */
-    bool
-        damaged; /* the bytes contradict themselves: learn nothing from them. Whoever knows that a finding makes nothing
-                            * uncertain (a name without a terminator) leaves it as it was */
+    /* the bytes contradict themselves: learn nothing from them; whoever knows that a finding makes nothing uncertain (a name
+     * without a terminator) leaves it as it was */
+    bool damaged;
 } findings_report;
 
 void findings_begin(findings_report *report, packet_info *pinfo, const findings_expert *expert);

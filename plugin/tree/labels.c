@@ -18,33 +18,20 @@ static const value_string type_display_vals[] = {PERF_DISPLAYS(BIT_ROW){0, NULL}
 
 /* --- Where a fact came from ------------------------------------------------------------------------------------ */
 
-static const char *source_text(const proto_tree *tree, const state_known *known)
-{
-    if (known->frame > PTREE_DATA(tree)->pinfo->num) {
-        return "learned after this frame";
-    }
-    return known->source == PERF_SOURCE_FILE      ? "names file"
-           : known->source == PERF_SOURCE_BUILTIN ? "built-in list"
-                                                  : "";
-}
-
 void labels_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto_item *item, const state_known *known)
 {
-    const char *from = source_text(tree, known);
+    const char *from = known->frame > PTREE_DATA(tree)->pinfo->num ? " (learned after this frame)"
+                       : known->source == PERF_SOURCE_FILE         ? " (names file)"
+                       : known->source == PERF_SOURCE_BUILTIN      ? " (built-in list)"
+                                                                   : "";
 
     proto_item_set_generated(item);
     if (known->fact->lcid != 0) {
         proto_item_append_text(item, " (%s)", val_to_str_const(known->fact->lcid, text_lcid_vals, "other locale"));
     }
-    if (*from) {
-        proto_item_append_text(item, " (%s)", from);
-    }
+    proto_item_append_text(item, "%s", from);
     if (known->frame != 0) {
-        proto_item *frame = proto_tree_add_uint(tree, hf_learned_in, tvb, 0, 0, known->frame);
-        proto_item_set_generated(frame);
-        if (*from) {
-            proto_item_append_text(frame, " (%s)", from);
-        }
+        proto_item_append_text(reader_add_generated_uint(tree, hf_learned_in, tvb, known->frame), "%s", from);
     }
 }
 
@@ -101,19 +88,6 @@ void labels_register_type_fields(int proto, const char *prefix, labels_type_fiel
     }
 }
 
-static void add_type_bits(bounded_reader *reader, const labels_type_fields *fields, uint32_t offset, uint32_t type)
-{
-    proto_tree *tree = proto_item_add_subtree(reader->item, ett_counter_type);
-    const char *subtype = perf_counter_subtype_name(type);
-
-    for (unsigned i = 0; i < LABELS_TYPE_BITS; i++) {
-        proto_item *item = proto_tree_add_item(tree, fields->bits[i], reader->tvb, offset, 4, reader->encoding);
-        if (i == SUBTYPE) {
-            proto_item_append_text(item, " (%s)", subtype ? subtype : "unknown");
-        }
-    }
-}
-
 uint32_t labels_read_counter_type(bounded_reader *reader, const labels_type_fields *fields)
 {
     uint32_t offset = reader->pos;
@@ -122,11 +96,17 @@ uint32_t labels_read_counter_type(bounded_reader *reader, const labels_type_fiel
     if (reader->failed) {
         return 0;
     }
-    if (reader->item) {
-        add_type_bits(reader, fields, offset, type);
+    const char *subtype = perf_counter_subtype_name(type);
+    proto_item *own = reader->item;
+    proto_tree *tree = own ? proto_item_add_subtree(own, ett_counter_type) : NULL;
+    for (unsigned i = 0; tree && i < LABELS_TYPE_BITS; i++) {
+        proto_item *item = proto_tree_add_item(tree, fields->bits[i], reader->tvb, offset, 4, reader->encoding);
+        if (i == SUBTYPE) {
+            proto_item_append_text(item, " (%s)", subtype ? subtype : "unknown");
+        }
     }
     if (perf_counter_type_find(type) == NULL && !perf_counter_type_is_text(type)) {
-        findings_add(reader->report, reader->item, FINDING_COUNTER_TYPE,
+        findings_add(reader->report, own, FINDING_COUNTER_TYPE,
                      "Counter type 0x%08x is unknown, only its bits tell what it is", type);
     }
     return type;

@@ -212,13 +212,14 @@ void reader_structure(bounded_reader *reader, int hf, int ett, uint32_t size, bo
     inner->end = reader->pos + there;
     inner->node = NULL;
     inner->tree = NULL;
-    if (reader->tree && !reader->failed) {
+    if (reader->failed) {
+        return;
+    }
+    if (reader->tree) {
         inner->node = proto_tree_add_item(reader->tree, hf, reader->tvb, reader->pos, there, ENC_NA);
         inner->tree = proto_item_add_subtree(inner->node, ett);
     }
-    if (!reader->failed) {
-        reader->pos += there;
-    }
+    reader->pos += there;
 }
 
 tvbuff_t *reader_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name)

@@ -17,7 +17,6 @@
 void tree_budget_init(tree_budget *budget, const proto_tree *tree, uint64_t values, uint32_t size)
 {
     memset(budget, 0, sizeof *budget);
-    budget->is_shown = tree != NULL;
     budget->items_left = reader_tree_items_left(tree);
     budget->values = budget->values_left = values;
     budget->bytes = (uint64_t)size * TIMES_OF_BYTES;
@@ -27,40 +26,31 @@ void tree_budget_init(tree_budget *budget, const proto_tree *tree, uint64_t valu
  * instances are more. */
 static bool take_bytes(tree_budget *budget, uint32_t size)
 {
-    uint32_t taken = size > 0 ? size : 1;
+    uint32_t taken = MAX(size, 1);
+    bool is_room = taken <= budget->bytes;
 
-    if (taken > budget->bytes) {
-        return false;
-    }
-    budget->bytes -= taken;
-    return true;
+    budget->bytes -= is_room ? taken : 0;
+    return is_room;
 }
 
 bool tree_budget_take(tree_budget *budget, uint32_t items)
 {
-    uint64_t rest = budget->values_left * ITEMS_OF_SHORT_VALUE;
-
-    if (budget->short_form || budget->items_left < items + rest) {
-        budget->short_form = true;
-        return false;
-    }
-    budget->items_left -= items;
-    return true;
+    budget->short_form |= budget->items_left < items + budget->values_left * ITEMS_OF_SHORT_VALUE;
+    return !budget->short_form && tree_budget_take_any(budget, items);
 }
 
 bool tree_budget_take_any(tree_budget *budget, uint32_t items)
 {
-    if (budget->items_left < items) {
-        return false;
-    }
-    budget->items_left -= items;
-    return true;
+    bool is_room = items <= budget->items_left;
+
+    budget->items_left -= is_room ? items : 0;
+    return is_room;
 }
 
 void tree_budget_report(const tree_budget *budget, findings_report *report, proto_item *item, const char *others)
 {
-    if (!budget->is_shown) {
-        return;
+    if (item == NULL) {
+        return; /* without a tree nothing is shown */
     }
     if (budget->values_hidden > 0) {
         findings_add(report, item, FINDING_NOT_SHOWN,
@@ -99,9 +89,9 @@ void values_register(int proto, const char *prefix, value_fields *fields)
     };
 
     if (!done) {
-        done = true;
         proto_register_field_array(proto, hf, array_length(hf));
     }
+    done = true;
     proto_register_field_array(proto, fields->structures, (int)fields->num_structures);
     labels_register_type_fields(proto, prefix, &fields->types);
 }
@@ -122,17 +112,11 @@ static bool structures_are_wanted(const answer_view *view)
            findings_wanted(view->report, view->tree);
 }
 
-/* Nobody clicks at what tshark shows. */
-static bool prints(void)
-{
-    const char *program = g_get_prgname();
-
-    return program && strstr(program, "tshark");
-}
-
 static value_wishes wishes_of(const answer_view *view, uint32_t faults)
 {
     proto_tree *tree = view->tree;
+    const char *program = g_get_prgname();
+    bool prints = program && strstr(program, "tshark"); /* nobody clicks at that */
 
     if (tree == NULL) {
         return (value_wishes){.structures = faults > 0 || findings_wanted(view->report, tree)};
@@ -146,7 +130,7 @@ static value_wishes wishes_of(const answer_view *view, uint32_t faults)
         .result = proto_field_is_referenced(tree, hf_cooked) || proto_field_is_referenced(tree, hf_cooked_none),
         .watch = watch_is_wanted(tree),
         .watched = watch_has_rows() && proto_field_is_referenced(tree, watch_hf_sum),
-        .clicks = PTREE_DATA(tree)->visible && !prints(),
+        .clicks = PTREE_DATA(tree)->visible && !prints,
     };
 }
 
@@ -197,39 +181,31 @@ static meaning find_meaning(const value_wishes *wishes, readings *r, bool is_sho
 /* From here on a double is shown with an exponent, and soon does not hold all digits. */
 #define LARGE_NUMBER 1000000000000000
 
-/* Without a formula the number that Wireshark makes of it mostly will do: the structure's label has it with its unit, and a
- * label of its own costs as much as all others of the value. */
-static bool needs_label(const reading *at, const meaning *what)
-{
-    const perf_counter_type *type = at->counter->type;
-
-    return what->words && (what->is_short || what->has_formula || type->hex || *type->note ||
-                           (type->kind == PERF_KIND_NUMBER && at->raw.value >= LARGE_NUMBER));
-}
-
-/* "Calculated value: 12.4 % = FORMULA (note)". Labels are put together before they are given: printf is slow with short parts. */
-static proto_item *add_labelled_result(proto_tree *tree, readings *r, const meaning *what)
-{
-    const char *note = r->at.counter->type->note, *formula = what->has_formula ? readings_formula(r) : "";
-    const char *label = wmem_strconcat(r->pool, "Calculated value: ", what->words, readings_note(r),
-                                       *formula ? " = " : "", formula, *note ? " (" : "", note, *note ? ")" : "", NULL);
-
-    return proto_tree_add_double_format(tree, hf_cooked, r->answer.tvb, 0, 0, what->result.value, "%s", label);
-}
-
+/* "Calculated value: 12.4 % = FORMULA (note)". Without a formula the number that Wireshark makes of it mostly will do: the structure's
+ * label has it with its unit, and a label of its own costs as much as all others of the value. Labels are put together before they are
+ * given: printf is slow with short parts. */
 static void show_result(proto_tree *tree, readings *r, const meaning *what)
 {
+    const char *formula = what->has_formula ? readings_formula(r) : "";
+    const perf_counter_type *type = r->at.counter->type;
+    tvbuff_t *tvb = r->answer.tvb;
     proto_item *item;
 
     if (what->result.none != PERF_NONE_OK) {
-        item = reader_add_generated_uint(tree, hf_cooked_none, r->answer.tvb, what->result.none);
+        item = proto_tree_add_uint(tree, hf_cooked_none, tvb, 0, 0, what->result.none);
         if (what->has_formula) {
-            proto_item_append_text(item, ", %s", readings_formula(r));
+            proto_item_append_text(item, ", %s", formula);
         }
-        return;
+    } else if (what->words && (what->is_short || what->has_formula || type->hex || *type->note ||
+                               (type->kind == PERF_KIND_NUMBER && r->at.raw.value >= LARGE_NUMBER))) {
+        const char *note = type->note;
+        const char *label =
+            wmem_strconcat(r->pool, "Calculated value: ", what->words, readings_note(r), *formula ? " = " : "", formula,
+                           *note ? " (" : "", note, *note ? ")" : "", NULL);
+        item = proto_tree_add_double_format(tree, hf_cooked, tvb, 0, 0, what->result.value, "%s", label);
+    } else {
+        item = proto_tree_add_double(tree, hf_cooked, tvb, 0, 0, what->result.value);
     }
-    item = needs_label(&r->at, what) ? add_labelled_result(tree, r, what)
-                                     : proto_tree_add_double(tree, hf_cooked, r->answer.tvb, 0, 0, what->result.value);
     proto_item_set_generated(item);
 }
 
@@ -289,28 +265,22 @@ static void show_short(answer_view *view, proto_tree *tree)
 
 /* "Counter data: PATH = WORDS", without a path "Counter data: #6 = WORDS". The label is given at once: to append to one costs
  * as much again. */
-static proto_item *add_labelled_structure(proto_tree *tree, const value_structure *structure, readings *r,
-                                          const meaning *what)
-{
-    const char *whose = what->path                        ? what->path
-                        : r->at.counter->id != PERF_NO_ID ? wmem_strdup_printf(r->pool, "#%u", r->at.counter->id)
-                                                          : "";
-
-    const char *label = wmem_strconcat(r->pool, proto_registrar_get_name(structure->hf), ": ", whose,
-                                       *whose ? " = " : "", what->words, readings_note(r), NULL);
-
-    return proto_tree_add_none_format(tree, structure->hf, r->answer.tvb, structure->offset, structure->size, "%s",
-                                      label);
-}
-
 static proto_tree *show_in_full(answer_view *view, proto_tree *tree, const value_structure *structure)
 {
-    const meaning what = find_meaning(&view->wishes, view->readings, false);
-    proto_item *item =
-        what.words ? add_labelled_structure(tree, structure, view->readings, &what)
-                   : proto_tree_add_item(tree, structure->hf, view->tvb, structure->offset, structure->size, ENC_NA);
-    proto_tree *inner = proto_item_add_subtree(item, structure->ett);
+    readings *r = view->readings;
+    const meaning what = find_meaning(&view->wishes, r, false);
+    uint32_t offset = structure->offset, size = structure->size, id = r->at.counter->id;
+    proto_item *item;
 
+    if (what.words) {
+        const char *whose = what.path ? what.path : id != PERF_NO_ID ? wmem_strdup_printf(r->pool, "#%u", id) : "";
+        const char *label = wmem_strconcat(r->pool, proto_registrar_get_name(structure->hf), ": ", whose,
+                                           *whose ? " = " : "", what.words, readings_note(r), NULL);
+        item = proto_tree_add_none_format(tree, structure->hf, view->tvb, offset, size, "%s", label);
+    } else {
+        item = proto_tree_add_item(tree, structure->hf, view->tvb, offset, size, ENC_NA);
+    }
+    proto_tree *inner = proto_item_add_subtree(item, structure->ett);
     show_meaning(view, inner, &what);
     return inner;
 }
@@ -467,7 +437,8 @@ void values_open_structure(answer_view *view, proto_tree *tree, int hf, int ett,
     reader_init(&outer, view->tvb, tree, view->report, view->encoding);
     outer.pos = offset;
     reader_structure(&outer, hf, ett, size, reader);
-    values_announce(view, reader->node, offset);
+    view->structure = reader->node;
+    view->start = offset;
 }
 
 void values_fault(const answer_view *view, proto_item *outer, uint32_t outer_start, const perf_fault_info *infos,

@@ -20,7 +20,6 @@
 #define ITEMS_OF_SHORT_VALUE 3
 
 typedef struct {
-    bool is_shown;        /* there is a tree */
     uint32_t items_left;  /* items that the tree can still take */
     uint64_t values;      /* all of them */
     uint64_t values_left; /* not yet met */
@@ -89,12 +88,6 @@ bool values_begin(answer_view *view, const readings_answer *answer, uint64_t cou
 
 /* The rest of it, if nobody sees the tree or asked for more than values: they need no structures around them. */
 void values_alone(answer_view *view);
-
-static inline void values_announce(answer_view *view, proto_item *structure, uint32_t start)
-{
-    view->structure = structure;
-    view->start = start;
-}
 
 /* Announces a structure with a node of its own in `tree`, and a reader of it. */
 void values_open_structure(answer_view *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size,
