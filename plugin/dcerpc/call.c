@@ -20,22 +20,8 @@ static int ett_handle = -1;
 
 /* --- Records --------------------------------------------------------------------------------------------------- */
 
-/* dcerpc_call_value -> the protocol's record, filled by record_of(), emptied with the file */
+/* dcerpc_call_value -> the protocol's record, filled by take_record(), emptied with the file */
 static wmem_map_t *records;
-
-static rpc_record *record_of(const rpc_call *call, size_t record_size)
-{
-    rpc_record *record = wmem_map_lookup(records, call->di->call_data);
-
-    if (record == NULL) {
-        record = wmem_alloc0(wmem_file_scope(), record_size);
-        record->protocol = call->fields;
-        record->call_id = call->di->call_id;
-        record->connection = call->asked ? call->asked->connection : connection_of(call->pinfo, call_is_request(call));
-        wmem_map_insert(records, call->di->call_data, record);
-    }
-    return record;
-}
 
 /* --- Analyze, Conversation Filter: this query, this monitor ---------------------------------------------------- */
 
@@ -110,19 +96,6 @@ void call_set_target(const char *name)
     target = name;
 }
 
-/* Of a connection the names that its latest call gave its server. */
-static void take_server(rpc_call *call)
-{
-    rpc_record *record = call->record;
-
-    if (record->to == NULL) {
-        record->to = connection_to(record->connection, call->pinfo, call_is_request(call));
-        if (record->connection->pipe != 0 && target && record->to->names[HOST_TARGET] == NULL) {
-            record->to = record->connection->to = host_name(record->to, HOST_TARGET, target);
-        }
-    }
-}
-
 void call_name_server(rpc_call *call, host_name_kind kind, const char *name)
 {
     call->to = call->record->to = call->record->connection->to = host_name(call->record->to, kind, name);
@@ -151,20 +124,21 @@ static void take_event(rpc_call *call)
 /* Its record, which is made with its first PDU. What stands before it among its connection's PDUs was read by nobody. */
 static void take_record(rpc_call *call, size_t record_size)
 {
-    call->asked = PINFO_FD_VISITED(call->pinfo) ? NULL : pdus_reach_call(call->pinfo, call->di);
-    call->record = record_of(call, record_size);
-    if (call->asked && call_is_request(call)) {
-        call->asked->record = call->record;
-    }
-}
+    rpc_asked *asked = PINFO_FD_VISITED(call->pinfo) ? NULL : pdus_reach_call(call->pinfo, call->di);
+    rpc_record *record = wmem_map_lookup(records, call->di->call_data);
 
-/* Which of two requests of one number at once is answered is unknown: nothing is learned of either. */
-static void doubt_answer(rpc_call *call)
-{
-    if (call->asked && call->asked->is_ambiguous && !call_is_request(call)) {
-        call->first_time = false;
-        call->record->handle = NULL;
+    if (record == NULL) {
+        record = wmem_alloc0(wmem_file_scope(), record_size);
+        record->protocol = call->fields;
+        record->call_id = call->di->call_id;
+        record->connection = asked ? asked->connection : connection_of(call->pinfo, call_is_request(call));
+        wmem_map_insert(records, call->di->call_data, record);
     }
+    if (asked && call_is_request(call)) {
+        asked->record = record;
+    }
+    call->asked = asked;
+    call->record = record;
 }
 
 bool call_is_repeated(const rpc_call *call)
@@ -172,15 +146,6 @@ bool call_is_repeated(const rpc_call *call)
     uint32_t frame = call->record->response_frame;
 
     return call->is_copy || (!call_is_request(call) && frame != 0 && frame != call->pinfo->num);
-}
-
-/* Who selects a packet sees its tree end at SMB2. */
-static void point_below_smb2(const rpc_call *call)
-{
-    if (call->tree && ws_has_data_source(call->pinfo, "Decrypted SMB3")) {
-        proto_item_set_generated(proto_tree_add_string(proto_tree_get_root(call->tree), call->fields->inside, call->tvb,
-                                                       0, 0, "SMB2, Encrypted SMB3 data"));
-    }
 }
 
 void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation, size_t record_size, tvbuff_t *tvb,
@@ -196,7 +161,13 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
     call->di = di;
     call->drep = drep;
     take_record(call, record_size);
-    take_server(call);
+    rpc_record *record = call->record;
+    if (record->to == NULL) { /* of a connection the names that its latest call gave its server */
+        record->to = connection_to(record->connection, pinfo, call_is_request(call));
+        if (record->connection->pipe != 0 && target && record->to->names[HOST_TARGET] == NULL) {
+            record->to = record->connection->to = host_name(record->to, HOST_TARGET, target);
+        }
+    }
     call->has_column = col_get_writable(pinfo->cinfo, COL_INFO);
     call->about = wmem_strbuf_new(pinfo->pool, "");
     call->info = wmem_strbuf_new(pinfo->pool, "");
@@ -206,24 +177,25 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
     }
     note_copy(call); /* before its event: a copy teaches nothing */
     take_event(call);
-    doubt_answer(call);
-    point_below_smb2(call);
+    if (call->asked && call->asked->is_ambiguous && !call_is_request(call)) {
+        /* which of two requests of one number at once is answered is unknown: nothing is learned of either */
+        call->first_time = false;
+        record->handle = NULL;
+    }
+    if (tree && ws_has_data_source(pinfo, "Decrypted SMB3")) { /* who selects a packet sees its tree end at SMB2 */
+        reader_add_generated_string(proto_tree_get_root(tree), fields->inside, tvb, "SMB2, Encrypted SMB3 data");
+    }
 }
 
-static void read_stub(rpc_call *call, packet_info *pinfo, proto_tree *tree)
+void call_read_stub(rpc_call *call, bool is_aloud)
 {
-    findings_begin(&call->report, pinfo, &call->fields->expert);
-    ndr_init(&call->ndr, call->tvb, (uint32_t)call->offset, tree, &call->report, call->di, call->drep);
-}
+    bounded_reader *reader = &call->ndr.reader;
 
-void call_aloud(rpc_call *call)
-{
-    read_stub(call, call->pinfo, call->tree);
-}
-
-void call_silently(rpc_call *call)
-{
-    read_stub(call, NULL, NULL);
+    findings_begin(&call->report, is_aloud ? call->pinfo : NULL, &call->fields->expert);
+    reader_init(reader, call->tvb, is_aloud ? call->tree : NULL, &call->report,
+                call->drep[0] & DREP_LITTLE_ENDIAN ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN);
+    reader->pos = MIN((uint32_t)call->offset, reader->end);
+    call->ndr.ndr64 = call->di->call_data->flags & DCERPC_IS_NDR64;
 }
 
 bool call_report_noise(rpc_call *call, const char *shape, uint64_t largest)
@@ -231,9 +203,9 @@ bool call_report_noise(rpc_call *call, const char *shape, uint64_t largest)
     if (!ws_has_data_source(call->pinfo, "Decrypted stub data")) {
         return false;
     }
-    call_silently(call);
+    call_read_stub(call, false);
     call->is_noise = ndr_is_noise(&call->ndr, shape, largest);
-    call_aloud(call);
+    call_read_stub(call, true);
     if (call->is_noise) {
         proto_item *item = proto_tree_add_item(call->tree, call->fields->noise, call->tvb, call->offset, -1, ENC_NA);
         findings_add(
@@ -278,42 +250,19 @@ void call_append(const rpc_call *call, wmem_strbuf_t *to, const char *format, ..
     }
 }
 
-/* As Wireshark's own dissectors write it in the column. */
-static const char *damage_text(const rpc_call *call)
-{
-    if (call->is_noise) {
-        return "[Probably not decrypted correctly]";
-    }
-    if (!call->report.damaged) {
-        return NULL;
-    }
-    return tvb_captured_length(call->tvb) < tvb_reported_length(call->tvb) ? "[Packet size limited during capture]"
-                                                                           : "[Malformed Packet]";
-}
-
-/* The column cuts what finds no room in it, also within a character. */
-static void append_to_column(column_info *cinfo, const char *separator, wmem_strbuf_t *line)
-{
-    const char *before = col_get_text(cinfo, COL_INFO), *text = wmem_strbuf_get_str(line), *end = text;
-    size_t taken = (before ? strlen(before) : 0) + strlen(separator);
-    size_t room = taken < COL_MAX_INFO_LEN ? COL_MAX_INFO_LEN - 1 - taken : 0;
-
-    if (wmem_strbuf_get_len(line) >= room) {
-        g_utf8_validate(text, (gssize)room, &end);
-        wmem_strbuf_truncate(line, (size_t)(end - text));
-    }
-    col_append_sep_str(cinfo, COL_INFO, separator, wmem_strbuf_get_str(line));
-}
-
 /* Damage, what the call is about, what it says. */
 static void write_info(rpc_call *call)
 {
     column_info *cinfo = call->pinfo->cinfo;
     wmem_strbuf_t *line = call->about;
-    const char *damage = damage_text(call), *separator = SEPARATOR;
+    const char *separator = SEPARATOR;
+    bool is_cut = tvb_captured_length(call->tvb) < tvb_reported_length(call->tvb);
 
-    if (damage) {
-        col_append_sep_str(cinfo, COL_INFO, separator, damage);
+    if (call->is_noise || call->report.damaged) { /* as Wireshark's own dissectors write it */
+        col_append_sep_str(cinfo, COL_INFO, separator,
+                           call->is_noise ? "[Probably not decrypted correctly]"
+                           : is_cut       ? "[Packet size limited during capture]"
+                                          : "[Malformed Packet]");
     }
     if (!call->ndr.reader.failed && wmem_strbuf_get_len(call->info) > 0) {
         if (wmem_strbuf_get_len(line) > 0) {
@@ -323,9 +272,18 @@ static void write_info(rpc_call *call)
         }
         wmem_strbuf_append(line, wmem_strbuf_get_str(call->info));
     }
-    if (!call->is_noise && wmem_strbuf_get_len(line) > 0) {
-        append_to_column(cinfo, separator, line);
+    if (call->is_noise || wmem_strbuf_get_len(line) == 0) {
+        return;
     }
+    /* the column cuts what finds no room in it, also within a character */
+    const char *before = col_get_text(cinfo, COL_INFO), *text = wmem_strbuf_get_str(line), *end = text;
+    size_t taken = (before ? strlen(before) : 0) + strlen(separator);
+    size_t room = taken < COL_MAX_INFO_LEN ? COL_MAX_INFO_LEN - 1 - taken : 0;
+    if (wmem_strbuf_get_len(line) >= room) {
+        g_utf8_validate(text, (gssize)room, &end);
+        wmem_strbuf_truncate(line, (size_t)(end - text));
+    }
+    col_append_sep_str(cinfo, COL_INFO, separator, wmem_strbuf_get_str(line));
 }
 
 /* --- Status and handles ---------------------------------------------------------------------------------------- */
@@ -423,14 +381,13 @@ state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uin
 {
     state_handle *handle = frame != 0 ? call_find_handle(call, kind, bytes) : NULL;
 
-    if (handle && handle->end == UINT32_MAX &&
-        !connection_note_handle(call->pinfo, call->di->call_id, handle, call->to)) {
-        note_copy(call);
-        call->first_time = false;
-        return handle;
-    }
-    if (handle && handle->end == UINT32_MAX) { /* that it was closed was not seen */
-        handle_close(handle, begin, 0);
+    if (handle && handle->end == UINT32_MAX) {
+        if (!connection_note_handle(call->pinfo, call->di->call_id, handle, call->to)) {
+            note_copy(call);
+            call->first_time = false;
+            return handle;
+        }
+        handle_close(handle, begin, 0); /* that it was closed was not seen */
     }
     handle = handle_open(kind, call->to, bytes, begin, frame, machine);
     call_use_handle(call, handle);

@@ -1,7 +1,7 @@
 /* call.h
  * The life of a call, for both protocols: which PDU it is seen in and when, whether what it says may be learned, whether
  * it is noise, whose handle it carries, what the Info column says, and the findings at its end.
- * In this order: call_begin(); call_report_noise(), before anything is shown; call_aloud() or call_silently(); what the operation reads;
+ * In this order: call_begin(); call_report_noise(), before anything is shown; call_read_stub(); what the operation reads;
  * call_report_rest(); call_end().
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
@@ -103,11 +103,8 @@ bool call_note_sample(rpc_call *call, const state_handle *handle, tvbuff_t *tvb,
 /* True of a response to a call that another frame answered before, and of a copy. */
 bool call_is_repeated(const rpc_call *call);
 
-/* Reads the stub from its start into the tree. */
-void call_aloud(rpc_call *call);
-
-/* The same so that nothing is shown, and findings only count. */
-void call_silently(rpc_call *call);
+/* Reads the stub from its start into the tree; if not aloud, nothing is shown, and findings only count. */
+void call_read_stub(rpc_call *call, bool is_aloud);
 
 static inline bool call_is_request(const rpc_call *call)
 {

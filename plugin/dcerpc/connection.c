@@ -39,6 +39,7 @@ static wmem_map_t *samples;     /* unique_answer by the handle: its newest */
 static wmem_map_t *logons;      /* unique_answer by the checksum of the server's token */
 
 static rpc_connection *last; /* that was found: mostly the next PDU's, too */
+static bool is_visited;      /* by connections_visit_once() */
 
 /* --- By their ends --------------------------------------------------------------------------------------------- */
 
@@ -118,9 +119,12 @@ bool connections_exist(void)
     return wmem_map_size(connections) > 0;
 }
 
-void connections_visit(GHFunc visit, void *user)
+void connections_visit_once(GHFunc visit, void *user)
 {
-    wmem_map_foreach(connections, visit, user);
+    if (!is_visited) {
+        is_visited = true;
+        wmem_map_foreach(connections, visit, user);
+    }
 }
 
 static void join_association(rpc_connection *connection, uint32_t group)
@@ -172,23 +176,19 @@ void connection_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_he
 
 /* --- Copies ------------------------------------------------------------------------------------------------------ */
 
-static bool is_same(const unique_answer *a, const unique_answer *b)
-{
-    nstime_t apart;
-
-    nstime_delta(&apart, &a->at, &b->at);
-    return !connection_equal(a->connection, b->connection) && a->call_id == b->call_id &&
-           fabs(nstime_to_sec(&apart)) < MOST_APART;
-}
-
 /* False if it is another's answer: then its connection is a copy of that one's. */
 static bool note(wmem_map_t *answers, const void *key, packet_info *pinfo, uint32_t call_id, state_connection *to)
 {
     const unique_answer *first = wmem_map_lookup(answers, key);
     rpc_connection *connection = connection_of(pinfo, false);
     const unique_answer answer = {connection, call_id, pinfo->abs_ts, to};
+    nstime_t apart = {0};
 
-    if (first && is_same(first, &answer)) {
+    if (first) {
+        nstime_delta(&apart, &first->at, &answer.at);
+    }
+    if (first && !connection_equal(first->connection, connection) && first->call_id == call_id &&
+        fabs(nstime_to_sec(&apart)) < MOST_APART) {
         connection->copied = first->to;
         return false;
     }
@@ -196,27 +196,21 @@ static bool note(wmem_map_t *answers, const void *key, packet_info *pinfo, uint3
     return true;
 }
 
-static void note_logon(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header)
-{
-    int size = header->size, token = header->auth_size;
-
-    if (token >= LEAST_TOKEN && token < size && tvb_bytes_exist(tvb, offset, size)) {
-        const uint8_t *bytes = tvb_get_ptr(tvb, offset + size - token, token);
-        char *sum = g_compute_checksum_for_data(G_CHECKSUM_SHA256, bytes, (size_t)token);
-        note(logons, wmem_strdup(wmem_file_scope(), sum), pinfo, header->call_id,
-             connection_to(connection_of(pinfo, false), pinfo, false));
-        g_free(sum);
-    }
-}
-
 void connection_bound(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header)
 {
     rpc_connection *connection = connection_of(pinfo, false);
+    int size = header->size, token = header->auth_size;
 
     if (connection->association == NULL && tvb_bytes_exist(tvb, offset + GROUP_AT, 4)) {
         join_association(connection, tvb_get_uint32(tvb, offset + GROUP_AT, header->order));
     }
-    note_logon(pinfo, tvb, offset, header);
+    if (token >= LEAST_TOKEN && token < size && tvb_bytes_exist(tvb, offset, size)) {
+        const uint8_t *bytes = tvb_get_ptr(tvb, offset + size - token, token);
+        char *sum = g_compute_checksum_for_data(G_CHECKSUM_SHA256, bytes, (size_t)token);
+        note(logons, wmem_strdup(wmem_file_scope(), sum), pinfo, header->call_id,
+             connection_to(connection, pinfo, false));
+        g_free(sum);
+    }
 }
 
 bool connection_note_handle(packet_info *pinfo, uint32_t call_id, const state_handle *handle, state_connection *to)
@@ -233,14 +227,15 @@ bool connection_note_sample(packet_info *pinfo, uint32_t call_id, const state_ha
     return note(samples, handle, pinfo, call_id, to);
 }
 
-static void forget_last(void)
+static void begin_file(void)
 {
     last = NULL;
+    is_visited = false;
 }
 
 void connections_register(void)
 {
-    register_cleanup_routine(forget_last);
+    register_cleanup_routine(begin_file);
     connections = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), connection_hash, connection_equal);
     handles = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
     samples = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);

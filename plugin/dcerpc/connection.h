@@ -50,19 +50,17 @@ typedef struct rpc_connection {
     uint8_t auth_level;                    /* of its latest request with a token, 0 before the first */
     state_association *association;        /* NULL as long as nobody asked: connection_association() */
     /* of dcerpc/pdus.c */
-    struct rpc_asked *latest; /* request */
-    wmem_map_t
-        *overtaken; /* call id -> rpc_asked, of requests after which another one was sent before they were over */
-    struct rpc_asked *open; /* that may change a query, was not read, and is under way; NULL if there is none */
-    unsigned num_open;      /* of these */
-    struct rpc_asked
-        *listing;     /* that may tell names and has no answer, after which the client went on; NULL if there is none */
-    bool was_read;    /* some of its calls: what else is sealed on it could have been, too */
-    bool overlaps;    /* the client does not wait for an answer before it sends the next request */
-    uint32_t call_id; /* that the client sent last, in a bind or request, */
-    uint32_t frame;   /* where: 0 before the first, */
-    uint32_t event;   /* and of that */
-    uint32_t answer_event; /* of the latest answer */
+    struct rpc_asked *latest;  /* request */
+    wmem_map_t *overtaken;     /* call id -> rpc_asked, after which another one was sent before it was over */
+    struct rpc_asked *open;    /* that may change a query, was not read, and is under way; NULL if there is none */
+    unsigned num_open;         /* of these */
+    struct rpc_asked *listing; /* that may tell names, of which the client did not await the answer, or NULL */
+    bool was_read;             /* some of its calls: what else is sealed on it could have been, too */
+    bool overlaps;             /* the client does not wait for an answer before it sends the next request */
+    uint32_t call_id;          /* that the client sent last, in a bind or request, */
+    uint32_t frame;            /* where: 0 before the first, */
+    uint32_t event;            /* and of that */
+    uint32_t answer_event;     /* of the latest answer */
 } rpc_connection;
 
 /* The connection of a PDU, begun if there is none yet. On the first pass. */
@@ -91,11 +89,6 @@ void connection_end(packet_info *pinfo);
 /* True as soon as there is one. */
 bool connections_exist(void);
 
-static inline bool connection_is_bound(const rpc_connection *connection)
-{
-    return connection->contexts[RPC_PERFLIB] || connection->contexts[RPC_WINREG];
-}
-
 state_association *connection_association(rpc_connection *connection);
 
 /* One more, or one less, of its calls may change a query, was not read, and is under way. */
@@ -123,6 +116,7 @@ bool connection_note_handle(packet_info *pinfo, uint32_t call_id, const state_ha
 bool connection_note_sample(packet_info *pinfo, uint32_t call_id, const state_handle *handle, state_connection *to,
                             bool same_clocks);
 
-void connections_visit(GHFunc visit, void *user);
+/* Each of them, once for each file. */
+void connections_visit_once(GHFunc visit, void *user);
 
 void connections_register(void);

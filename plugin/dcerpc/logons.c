@@ -78,8 +78,8 @@ void logon_read(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header 
     rpc_connection *connection = connection_find(pinfo);
     uint32_t size = header->size, length = header->auth_size;
 
-    if (connection == NULL || !connection_is_bound(connection) || length == 0 || length >= size ||
-        !tvb_bytes_exist(tvb, offset, (int)size)) {
+    if (connection == NULL || (!connection->contexts[RPC_PERFLIB] && !connection->contexts[RPC_WINREG]) ||
+        length == 0 || length >= size || !tvb_bytes_exist(tvb, offset, (int)size)) {
         return;
     }
     int at = offset + (int)(size - length);

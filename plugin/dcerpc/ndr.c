@@ -12,14 +12,6 @@ static int hf_array, hf_max_count, hf_offset, hf_actual_count, hf_referent;
 
 static int ett_array = -1;
 
-void ndr_init(ndr_reader *ndr, tvbuff_t *tvb, uint32_t offset, proto_tree *tree, findings_report *report,
-              const dcerpc_info *di, const uint8_t *drep)
-{
-    reader_init(&ndr->reader, tvb, tree, report, (drep[0] & DREP_LITTLE_ENDIAN) ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN);
-    ndr->reader.pos = offset <= ndr->reader.end ? offset : ndr->reader.end;
-    ndr->ndr64 = (di->call_data->flags & DCERPC_IS_NDR64) != 0;
-}
-
 /* Padding that is not there is no fault of its own: the field behind it will be missed. */
 void ndr_align(ndr_reader *ndr, uint32_t to)
 {
@@ -102,11 +94,6 @@ void ndr_array_begin(ndr_reader *ndr, bool varying, const char *what, ndr_array 
     }
 }
 
-static void end_array(const ndr_reader *ndr, const ndr_array *array)
-{
-    proto_item_set_len(array->node, (int)(ndr->reader.pos - array->start));
-}
-
 const char *ndr_wide_string(ndr_reader *ndr, int hf, const char *what)
 {
     bounded_reader *reader = &ndr->reader;
@@ -121,7 +108,7 @@ const char *ndr_wide_string(ndr_reader *ndr, int hf, const char *what)
     if (text) {
         proto_item_append_text(array.node, ": %s", text);
     }
-    end_array(ndr, &array);
+    proto_item_set_len(array.node, (int)(reader->pos - array.start));
     return text;
 }
 
@@ -139,7 +126,7 @@ tvbuff_t *ndr_elements(ndr_reader *ndr, ndr_array *array, uint32_t element_size)
     if (reader_need(reader, size, array->what)) {
         left = (uint32_t)size;
         reader->pos += left;
-        end_array(ndr, array);
+        proto_item_set_len(array->node, (int)(reader->pos - array->start));
     }
     return tvb_new_subset_length(reader->tvb, start, left);
 }
@@ -175,38 +162,22 @@ void ndr_fields_register(int proto)
 /* Codes, offsets and the lengths of strings are small numbers, whatever a peer makes of them. */
 #define LARGEST_SMALL_NUMBER 0xFFFF
 
-/* Attributes are 0, some servers use the lowest byte, none the highest. */
-static unsigned strange_handle(ndr_reader *ndr)
-{
-    uint8_t handle[NDR_CONTEXT_HANDLE_SIZE];
-
-    ndr_context_handle(ndr, 0, handle);
-    uint32_t attributes = perf_le32(handle);
-    return (attributes > 0xFF) + (attributes > LARGEST_SMALL_NUMBER);
-}
-
 /* Win32 codes, HRESULTs and NTSTATUS of the first facilities, and nca_s_… */
 static bool is_status(uint32_t status)
 {
     return (status & 0x3FF00000) == 0 || (status & 0xFFFE0000) == 0x1C000000;
 }
 
-static unsigned strange_array(ndr_reader *ndr, bool varying, uint32_t element_size, uint64_t largest)
-{
-    ndr_array array;
-
-    ndr_array_begin(ndr, varying, "An array", &array);
-    if (ndr_elements(ndr, &array, element_size) == NULL) {
-        return 0;
-    }
-    return (array.max_count > largest) + (array.offset > LARGEST_SMALL_NUMBER) + (array.actual_count > array.max_count);
-}
-
 static unsigned strange_parameter(ndr_reader *ndr, char letter, uint64_t largest)
 {
+    static const uint8_t elements[] = {['A'] = 1, ['V'] = 1, ['W'] = 2, ['g'] = 16};
+    uint8_t handle[NDR_CONTEXT_HANDLE_SIZE];
+    ndr_array array;
+
     switch (letter) {
-    case 'H':
-        return strange_handle(ndr);
+    case 'H': /* attributes are 0, some servers use the lowest byte, none the highest */
+        ndr_context_handle(ndr, 0, handle);
+        return (perf_le32(handle) > 0xFF) + (perf_le32(handle) > LARGEST_SMALL_NUMBER);
     case 'S':
         return ndr_u32(ndr, 0) > largest;
     case 'C':
@@ -220,23 +191,21 @@ static unsigned strange_parameter(ndr_reader *ndr, char letter, uint64_t largest
         return 0;
     case 'R':
         return !is_status(ndr_u32(ndr, 0));
-    case 'W':
-        return strange_array(ndr, true, 2, LARGEST_SMALL_NUMBER);
-    case 'V':
-        return strange_array(ndr, true, 1, largest);
-    case 'g':
-        return strange_array(ndr, true, 16, largest);
     default:
-        return strange_array(ndr, false, 1, largest);
+        ndr_array_begin(ndr, letter != 'A', "An array", &array);
+        if (ndr_elements(ndr, &array, elements[(unsigned char)letter]) == NULL) {
+            return 0;
+        }
+        return (array.max_count > (letter == 'W' ? LARGEST_SMALL_NUMBER : largest)) +
+               (array.offset > LARGEST_SMALL_NUMBER) + (array.actual_count > array.max_count);
     }
 }
 
 bool ndr_is_noise(ndr_reader *ndr, const char *shape, uint64_t largest)
 {
     const bounded_reader *reader = &ndr->reader;
-    bool has_status = shape[strlen(shape) - 1] == 'R';
+    bool has_status = shape[strlen(shape) - 1] == 'R', there = true;
     unsigned strange = 0;
-    bool there = true;
 
     for (; *shape && !ndr->reader.failed; shape++) {
         if (*shape == 'p') {

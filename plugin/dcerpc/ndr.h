@@ -32,10 +32,7 @@ typedef struct {
     uint32_t start;
 } ndr_array;
 
-/* `offset` is where the stub begins in `tvb`; parameters are aligned from the tvb's start, as Wireshark does. */
-void ndr_init(ndr_reader *ndr, tvbuff_t *tvb, uint32_t offset, proto_tree *tree, findings_report *report,
-              const dcerpc_info *di, const uint8_t *drep);
-
+/* From the tvb's start, as Wireshark does. */
 void ndr_align(ndr_reader *ndr, uint32_t to);
 
 uint32_t ndr_u32(ndr_reader *ndr, int hf);

@@ -14,7 +14,6 @@
 #define FLAG_LAST 0x02
 
 static pdus_interface interfaces[NUM_RPC_INTERFACES + 1]; /* the last of them is any other */
-static bool is_seen;                                      /* all of the file, once */
 static pdus_cursor *innermost; /* NULL where nothing is handed over, or by who does not say so (Decode As) */
 
 bool pdu_header_read(rpc_header *header, tvbuff_t *tvb, int at)
@@ -96,10 +95,16 @@ static uint32_t latest_loss(state_transport *transport, const struct tcp_analysi
     return transport->lost;
 }
 
-static bool is_switched_off(const char *module_name, const char *name)
+pref_t *pdus_preference(const char *module_name, const char *name)
 {
     module_t *module = prefs_find_module(module_name);
-    pref_t *preference = module ? prefs_find_preference(module, name) : NULL;
+
+    return module ? prefs_find_preference(module, name) : NULL;
+}
+
+static bool is_switched_off(const char *module, const char *name)
+{
+    pref_t *preference = pdus_preference(module, name);
 
     return preference && !prefs_get_bool_value(preference, pref_current);
 }
@@ -159,36 +164,16 @@ rpc_asked *pdus_find_call(const rpc_connection *connection, uint32_t call_id)
     return connection->overtaken ? wmem_map_lookup(connection->overtaken, GUINT_TO_POINTER(call_id)) : NULL;
 }
 
+/* Where it is not known which context it is, the first that was bound. */
 static rpc_interface interface_of(const rpc_connection *connection, uint16_t context)
 {
+    uint64_t any = context == RPC_NO_CONTEXT ? UINT64_MAX : connection_context(context);
     rpc_interface interface = 0;
 
-    if (context == RPC_NO_CONTEXT) {
-        return connection->contexts[RPC_PERFLIB]  ? RPC_PERFLIB
-               : connection->contexts[RPC_WINREG] ? RPC_WINREG
-                                                  : NUM_RPC_INTERFACES;
-    }
-    while (interface < NUM_RPC_INTERFACES && !(connection->contexts[interface] & connection_context(context))) {
+    while (interface < NUM_RPC_INTERFACES && !(connection->contexts[interface] & any)) {
         interface++;
     }
     return interface;
-}
-
-/* Mostly the one before is over, and this one takes its place. */
-static rpc_asked *new_call(rpc_connection *connection)
-{
-    rpc_asked *latest = connection->latest;
-
-    if (latest && latest->waiting > 0) {
-        if (connection->overtaken == NULL) {
-            connection->overtaken = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
-        }
-        wmem_map_insert(connection->overtaken, GUINT_TO_POINTER(latest->call_id), latest);
-    }
-    if (latest == NULL || latest->waiting > 0) {
-        connection->latest = wmem_new(wmem_file_scope(), rpc_asked);
-    }
-    return connection->latest;
 }
 
 const rpc_operation *pdus_operation(const rpc_asked *call)
@@ -261,8 +246,17 @@ static rpc_asked *begin_call(packet_info *pinfo, rpc_connection *connection, con
     if (header->auth_level > 0) {
         connection->auth_level = header->auth_level;
     }
-    rpc_asked *call = new_call(connection);
-    *call = (rpc_asked){
+    rpc_asked *latest = connection->latest; /* mostly it is over, and this one takes its place */
+    if (latest && latest->waiting > 0) {
+        if (connection->overtaken == NULL) {
+            connection->overtaken = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
+        }
+        wmem_map_insert(connection->overtaken, GUINT_TO_POINTER(latest->call_id), latest);
+    }
+    if (latest == NULL || latest->waiting > 0) {
+        latest = connection->latest = wmem_new(wmem_file_scope(), rpc_asked);
+    }
+    *latest = (rpc_asked){
         .connection = connection,
         .call_id = header->call_id,
         .interface = interface_of(connection, header->context),
@@ -274,7 +268,7 @@ static rpc_asked *begin_call(packet_info *pinfo, rpc_connection *connection, con
         .time = pinfo->abs_ts,
         .frame = pinfo->num,
     };
-    return call;
+    return latest;
 }
 
 static void change_open(rpc_connection *connection, rpc_asked *call, bool is_open)
@@ -286,22 +280,23 @@ static void change_open(rpc_connection *connection, rpc_asked *call, bool is_ope
     }
 }
 
-static bool lists_wait(const rpc_connection *connection)
+/* What may tell names and has no answer when the client goes on. */
+static void begin_listing(packet_info *pinfo, rpc_connection *connection)
 {
-    const rpc_asked *latest = connection->latest;
+    rpc_asked *latest = connection->latest;
 
-    return latest && latest->waiting > 0 && latest->event > 0 && may(latest, RPC_LISTS);
+    if (latest && latest->waiting > 0 && latest->event > 0 && may(latest, RPC_LISTS)) {
+        end_listing(pinfo, connection);
+        connection->listing = latest;
+    }
 }
 
 /* Who waits for answers goes on: what was under way is over. */
 static void go_on(packet_info *pinfo, rpc_connection *connection)
 {
-    rpc_asked *open = connection->open, *latest = connection->latest;
+    rpc_asked *open = connection->open;
 
-    if (lists_wait(connection)) {
-        end_listing(pinfo, connection);
-        connection->listing = latest;
-    }
+    begin_listing(pinfo, connection);
     if (open && !connection->overlaps) {
         change_open(connection, open, false);
         open->was_open = true;
@@ -499,55 +494,27 @@ static rpc_asked *pass(pdus_cursor *cursor, const rpc_header *header, bool is_re
 
 /* --- The whole file ---------------------------------------------------------------------------------------------- */
 
+/* What has no answer when the first pass is over has none. */
 static void end_unanswered_listings(void *key _U_, void *value, void *user)
 {
-    rpc_connection *connection = value;
-
-    end_listing(user, connection);
-    if (lists_wait(connection)) {
-        connection->listing = connection->latest;
-        end_listing(user, connection);
-    }
-}
-
-/* What has no answer when the first pass is over has none. */
-static void end_first_pass(packet_info *pinfo)
-{
-    if (!is_seen) {
-        is_seen = true;
-        connections_visit(end_unanswered_listings, pinfo);
-    }
-}
-
-static void begin_file(void)
-{
-    is_seen = false;
-}
-
-void pdus_register(void)
-{
-    register_cleanup_routine(begin_file);
+    begin_listing(user, value);
+    end_listing(user, value);
 }
 
 /* --- Where they are handed over ----------------------------------------------------------------------------------- */
 
-static void note_message(tvbuff_t *tvb, packet_info *pinfo)
+void pdus_enter(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo)
 {
-    bool is_cut = tvb_captured_length(tvb) < tvb_reported_length(tvb) && !PINFO_FD_VISITED(pinfo);
-    state_transport *transport = is_cut ? transport_find(pinfo) : NULL;
+    bool is_seen = PINFO_FD_VISITED(pinfo), is_cut = tvb_captured_length(tvb) < tvb_reported_length(tvb);
+    state_transport *transport = is_cut && !is_seen ? transport_find(pinfo) : NULL;
 
     if (transport) {
         transport->cut = pinfo->num;
     }
-}
-
-void pdus_enter(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo)
-{
-    note_message(tvb, pinfo);
-    if (PINFO_FD_VISITED(pinfo)) {
-        end_first_pass(pinfo);
+    if (is_seen) {
+        connections_visit_once(end_unanswered_listings, pinfo);
     }
-    *cursor = (pdus_cursor){PINFO_FD_VISITED(pinfo) ? NULL : tvb, pinfo, 0, 0, innermost};
+    *cursor = (pdus_cursor){is_seen ? NULL : tvb, pinfo, 0, 0, innermost};
     innermost = cursor;
 }
 
@@ -556,16 +523,10 @@ void pdus_leave(pdus_cursor *cursor)
     innermost = cursor->outer;
 }
 
-/* In the middle of a call that nobody read there is nothing to learn. */
 void pdus_pass(pdus_cursor *cursor, int at, const rpc_header *header)
 {
-    if (cursor->tvb == NULL || at < cursor->at) {
-        return;
-    }
-    if (header->is_first || header->is_last) {
+    if (cursor->tvb && at >= cursor->at) {
         pass(cursor, header, false);
-    } else {
-        cursor->at += header->size;
     }
 }
 

@@ -88,8 +88,10 @@ typedef struct {
     const rpc_operation *operations;
 } pdus_interface;
 
+/* A preference of Wireshark's; NULL where it has none. */
+pref_t *pdus_preference(const char *module_name, const char *name);
+
 /* NULL if it is no operation on performance data. */
 const rpc_operation *pdus_operation(const rpc_asked *call);
 
-void pdus_register(void);
 void pdus_watch(rpc_interface interface, const pdus_interface *what);

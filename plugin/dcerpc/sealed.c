@@ -45,18 +45,6 @@ typedef struct {
     uint32_t sequence; /* and counts what is sealed in a direction; 0 where that is not known */
 } sealed_fragment;
 
-/* NTLM's signature ([MS-NLMP] 2.2.2.9.1) and Kerberos' Wrap token (RFC 4121 4.2.6.2; the lower half) end with it. */
-static uint32_t sequence_of(tvbuff_t *tvb, int token)
-{
-    if (!tvb_bytes_exist(tvb, token, 16)) {
-        return 0;
-    }
-    unsigned kind = tvb_get_ntohs(tvb, token);
-    return kind == 0x0100   ? tvb_get_letohl(tvb, token + 12)
-           : kind == 0x0504 ? tvb_get_uint32(tvb, token + 12, ENC_BIG_ENDIAN)
-                            : 0;
-}
-
 /* False if the PDU at `at` is no whole request or response with a sealed stub. */
 static bool read_fragment(sealed_fragment *fragment, const rpc_header *header, tvbuff_t *tvb, int at)
 {
@@ -69,13 +57,18 @@ static bool read_fragment(sealed_fragment *fragment, const rpc_header *header, t
         tvb_get_uint8(tvb, end + 2) > end - stub) {
         return false;
     }
+    /* NTLM's signature ([MS-NLMP] 2.2.2.9.1) and Kerberos' Wrap token (RFC 4121 4.2.6.2; the lower half) end with the sequence */
+    int token = end + TRAILER_SIZE;
+    unsigned kind = tvb_bytes_exist(tvb, token, 16) ? tvb_get_ntohs(tvb, token) : 0;
     *fragment = (sealed_fragment){
         .header = *header,
         .is_response = !is_request,
-        .token = end + TRAILER_SIZE,
+        .token = token,
         .auth_type = tvb_get_uint8(tvb, end),
         .size = (uint32_t)(end - stub - tvb_get_uint8(tvb, end + 2)),
-        .sequence = sequence_of(tvb, end + TRAILER_SIZE),
+        .sequence = kind == 0x0100   ? tvb_get_letohl(tvb, token + 12)
+                    : kind == 0x0504 ? tvb_get_uint32(tvb, token + 12, ENC_BIG_ENDIAN)
+                                     : 0,
     };
     return true;
 }
@@ -86,9 +79,9 @@ static bool read_fragment(sealed_fragment *fragment, const rpc_header *header, t
 typedef struct {
     struct {
         uint64_t pipe;
+        uint64_t is_response;
         uint32_t call_id;
         uint32_t frame; /* of the last fragment */
-        bool is_response;
     } key;
     rpc_connection *connection;
     rpc_interface interface;
@@ -104,18 +97,12 @@ static wmem_map_t *pdus; /* sealed_pdu, as its own key; emptied with the file */
 
 static unsigned pdu_hash(const void *key)
 {
-    const sealed_pdu *pdu = key;
-    const uint64_t parts[] = {pdu->key.pipe, (uint64_t)pdu->key.frame << 32 | pdu->key.call_id};
-
-    return wmem_strong_hash((const uint8_t *)parts, sizeof parts);
+    return wmem_strong_hash(key, sizeof((const sealed_pdu *)key)->key);
 }
 
 static gboolean pdu_equal(const void *a, const void *b)
 {
-    const sealed_pdu *x = a, *y = b;
-
-    return x->key.pipe == y->key.pipe && x->key.call_id == y->key.call_id && x->key.frame == y->key.frame &&
-           x->key.is_response == y->key.is_response;
+    return memcmp(a, b, sizeof((const sealed_pdu *)a)->key) == 0;
 }
 
 /* What a response has around the data that it returns: two sizes, three numbers of the array, the status; with NDR64, whose
@@ -127,23 +114,18 @@ static gboolean pdu_equal(const void *a, const void *b)
 #define AROUND_VALUE 44
 #define LEAST_VALUE 52
 
-static uint32_t data_size(rpc_interface interface, uint32_t size, bool is_ndr64)
-{
-    uint32_t around = is_ndr64 ? AROUND_DATA_NDR64 : AROUND_DATA, padding = is_ndr64 ? NDR64_ALIGNMENT : 1;
-
-    if (interface == RPC_WINREG) {
-        return size > AROUND_VALUE + LEAST_VALUE ? size - AROUND_VALUE : 0;
-    }
-    return size < around ? 0 : (size - around) / padding * padding;
-}
-
 static sealed_pdu *keep(packet_info *pinfo, rpc_connection *connection, const sealed_pdu *pdu, bool is_ndr64)
 {
     sealed_pdu *kept = wmem_memdup(wmem_file_scope(), pdu, sizeof *pdu);
     tapped_sealed *sealed = &kept->sealed;
-    uint32_t size = data_size(pdu->interface, sealed->size, is_ndr64);
+    uint32_t around = is_ndr64 ? AROUND_DATA_NDR64 : AROUND_DATA, padding = is_ndr64 ? NDR64_ALIGNMENT : 1, size = 0;
     unsigned does = pdu->operation->does;
 
+    if (pdu->interface == RPC_WINREG) {
+        size = sealed->size > AROUND_VALUE + LEAST_VALUE ? sealed->size - AROUND_VALUE : 0;
+    } else if (sealed->size >= around) {
+        size = (sealed->size - around) / padding * padding;
+    }
     kept->key.pipe = connection->pipe;
     kept->key.frame = pinfo->num;
     kept->connection = connection;
@@ -158,33 +140,9 @@ static sealed_pdu *keep(packet_info *pinfo, rpc_connection *connection, const se
     return kept;
 }
 
-static sealed_pdu *take_first_time(packet_info *pinfo, rpc_asked *call, const rpc_operation *operation,
-                                   const sealed_fragment *fragment)
-{
-    unsigned way = fragment->is_response;
-    bool misses_one = fragment->sequence != 0 && fragment->sequence != call->sequences[way] + 1;
-    call->begun[way] = fragment->header.is_first || (call->begun[way] && !misses_one);
-    call->sizes[way] = fragment->size + (fragment->header.is_first ? 0 : call->sizes[way]);
-    call->sequences[way] = fragment->sequence;
-    if (!fragment->header.is_last || !call->begun[way]) {
-        return NULL;
-    }
-    nstime_t elapsed;
-    nstime_delta(&elapsed, &pinfo->abs_ts, &call->time);
-    const sealed_pdu pdu = {
-        .key = {.call_id = fragment->header.call_id, .is_response = fragment->is_response},
-        .interface = call->interface,
-        .operation = operation,
-        .asked_size = call->sizes[0],
-        .seconds = fragment->is_response && (pinfo->presence_flags & PINFO_HAS_TS) ? nstime_to_sec(&elapsed) : -1,
-        .sealed = {.size = call->sizes[way], .request_time = call->time, .request_frame = call->frame},
-    };
-    return keep(pinfo, call->connection, &pdu, call->is_ndr64);
-}
-
 static sealed_pdu *find_pdu(packet_info *pinfo, uint32_t call_id, bool is_response)
 {
-    sealed_pdu look_for = {.key = {dcerpc_get_transport_salt(pinfo), call_id, pinfo->num, is_response}};
+    const sealed_pdu look_for = {.key = {dcerpc_get_transport_salt(pinfo), is_response, call_id, pinfo->num}};
 
     return wmem_map_lookup(pdus, &look_for);
 }
@@ -194,6 +152,7 @@ static sealed_pdu *find_pdu(packet_info *pinfo, uint32_t call_id, bool is_respon
 static sealed_pdu *take_pdu(packet_info *pinfo, const sealed_fragment *fragment)
 {
     const rpc_header *header = &fragment->header;
+    unsigned way = fragment->is_response;
 
     if (PINFO_FD_VISITED(pinfo)) {
         return header->is_last ? find_pdu(pinfo, header->call_id, fragment->is_response) : NULL;
@@ -201,8 +160,27 @@ static sealed_pdu *take_pdu(packet_info *pinfo, const sealed_fragment *fragment)
     rpc_connection *connection = connection_find(pinfo);
     rpc_asked *call = connection ? pdus_find_call(connection, header->call_id) : NULL;
     const rpc_operation *operation = call ? pdus_operation(call) : NULL;
-    bool is_followed = operation && (connection->sealed_query || !is_of_any_key(call->interface, operation));
-    return is_followed ? take_first_time(pinfo, call, operation, fragment) : NULL;
+    if (operation == NULL || (!connection->sealed_query && is_of_any_key(call->interface, operation))) {
+        return NULL;
+    }
+    bool misses_one = fragment->sequence != 0 && fragment->sequence != call->sequences[way] + 1;
+    call->begun[way] = header->is_first || (call->begun[way] && !misses_one);
+    call->sizes[way] = fragment->size + (header->is_first ? 0 : call->sizes[way]);
+    call->sequences[way] = fragment->sequence;
+    if (!header->is_last || !call->begun[way]) {
+        return NULL;
+    }
+    nstime_t elapsed;
+    nstime_delta(&elapsed, &pinfo->abs_ts, &call->time);
+    const sealed_pdu pdu = {
+        .key = {.call_id = header->call_id, .is_response = fragment->is_response},
+        .interface = call->interface,
+        .operation = operation,
+        .asked_size = call->sizes[0],
+        .seconds = fragment->is_response && (pinfo->presence_flags & PINFO_HAS_TS) ? nstime_to_sec(&elapsed) : -1,
+        .sealed = {.size = call->sizes[way], .request_time = call->time, .request_frame = call->frame},
+    };
+    return keep(pinfo, connection, &pdu, call->is_ndr64);
 }
 
 /* --- What is learned of them ----------------------------------------------------------------------------------- */
@@ -215,8 +193,10 @@ typedef struct {
     bool is_closed; /* the last request closed the only one */
 } sealed_query;
 
-static sealed_query *take_query(const sealed_pdu *pdu, bool has_failed)
+/* On the first pass. */
+static void learn_sealed(sealed_pdu *pdu, bool has_failed)
 {
+    tapped_sealed *sealed = &pdu->sealed;
     sealed_query *query = pdu->connection->sealed_query;
     bool is_request = !pdu->key.is_response, opens = pdu->operation->does & RPC_OPENS;
     bool closes = is_request && pdu->operation->does & RPC_CLOSES;
@@ -229,15 +209,6 @@ static sealed_query *take_query(const sealed_pdu *pdu, bool has_failed)
     query->num_open += is_request && opens;
     query->num_open -= query->num_open > 0 && (closes || (opens && has_failed));
     query->is_closed = is_request ? closes && query->num_open == 0 : query->is_closed;
-    return query;
-}
-
-/* On the first pass. */
-static void learn_sealed(sealed_pdu *pdu, bool is_fault)
-{
-    tapped_sealed *sealed = &pdu->sealed;
-    sealed_query *query = take_query(pdu, is_fault);
-
     sealed->connection = query;
     if (pdu->interface == RPC_WINREG) {
         return; /* several questions take turns, and lists of names are among them */
@@ -245,7 +216,7 @@ static void learn_sealed(sealed_pdu *pdu, bool is_fault)
     if (sealed->sample_size > 0) {
         perf_point asked = pace_request_point(&sealed->request_time);
         pdu->late = pace_pass(query->pace, sealed->request_frame, pdu->key.frame, &asked, pdu->seconds);
-    } else if (pdu->key.is_response) {
+    } else if (!is_request) {
         pace_wait_for(query->pace, pdu->seconds);
     } else if (sealed->takes_sample) {
         pace_ask(&query->pace->requests, nstime_to_sec(&sealed->request_time));
@@ -389,13 +360,6 @@ static const lock *lock_of(tvbuff_t *pdu, const sealed_fragment *fragment)
                                                                                                           : NULL;
 }
 
-static pref_t *preference_of(const char *module_name, const char *name)
-{
-    module_t *module = prefs_find_module(module_name);
-
-    return module ? prefs_find_preference(module, name) : NULL;
-}
-
 static bool has_text(pref_t *preference)
 {
     const char *text = preference ? prefs_get_string_value(preference, pref_current) : NULL;
@@ -411,9 +375,9 @@ static given_key key_given(packet_info *pinfo, const lock *what)
 
     if (!is_looked_up) {
         is_looked_up = true;
-        password = preference_of("ntlmssp", "nt_password");
-        file = preference_of("kerberos", "file");
-        decrypt = preference_of("kerberos", "decrypt");
+        password = pdus_preference("ntlmssp", "nt_password");
+        file = pdus_preference("kerberos", "file");
+        decrypt = pdus_preference("kerberos", "decrypt");
     }
     bool decrypts = decrypt && prefs_get_bool_value(decrypt, pref_current);
     if (what == &ntlm &&
@@ -447,51 +411,43 @@ static const struct {
     [OPENED] = {"opened and malformed", FINDING_NOT_DECRYPTED},
 };
 
-static void explain(packet_info *pinfo, proto_item *item, tvbuff_t *tvb, const lock *what, given_key given,
-                    const sealed_pdu *pdu)
-{
-    findings_report report;
-    uint16_t opnum = pdu->operation->opnum;
-    uint32_t size = pdu->sealed.size;
-    char text[TEXT_NUMBER_SIZE];
-
-    text_integer(text, size);
-    col_append_lstr(pinfo->cinfo, COL_INFO, ", ", text, size == 1 ? " byte" : " bytes", ", sealed with ", what->name,
-                    ", ", given_keys[given].says, COL_ADD_LSTR_TERMINATOR);
-    if (item) {
-        proto_tree *tree = proto_item_add_subtree(item, ett_sealed);
-        proto_item_set_generated(proto_tree_add_uint_format_value(tree, hf_operation, tvb, 0, 0, opnum, "%s (%u)",
-                                                                  pdu->operation->name, opnum));
-        reader_add_generated_uint(tree, hf_size, tvb, size);
-    }
-    findings_begin(&report, pinfo, &perflib->expert);
-    findings_add(&report, item, given_keys[given].finding, "%s", what->why[given]);
-}
-
 /* Of the only PDU Wireshark has shown the protocol and the operation, if it is the only fragment. `any`: others stand before it. */
 static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const sealed_fragment *fragment,
                      sealed_pdu *pdu, bool *any)
 {
     const lock *what = lock_of(tvb, fragment);
     const rpc_header *header = &fragment->header;
-    bool is_alone = !*any && header->is_first && header->is_last && at + header->size == (int)tvb_reported_length(tvb);
-    bool is_shown = !is_of_any_key(pdu->interface, pdu->operation);
-    proto_item *item = tree && is_shown ? tree->last_child : NULL;
+    const rpc_operation *operation = pdu->operation;
+    uint32_t size = pdu->sealed.size;
+    proto_item *item = NULL;
+    char text[TEXT_NUMBER_SIZE];
+    findings_report report;
 
     if (what == NULL) {
         return;
     }
     given_key given = key_given(pinfo, what);
-    if (is_shown && !is_alone) {
-        col_set_str(pinfo->cinfo, COL_PROTOCOL, "PCQ");
-        (*any ? col_append_fstr : col_add_fstr)(pinfo->cinfo, COL_INFO, "%s%s %s", *any ? ", " : "",
-                                                pdu->operation->name, fragment->is_response ? "response" : "request");
-        item = proto_tree_add_item(tree, perflib->proto, tvb, at, header->size, ENC_NA);
-    }
-    if (is_shown) {
+    if (!is_of_any_key(pdu->interface, operation)) {
+        item = tree ? tree->last_child : NULL;
+        if (*any || !header->is_first || !header->is_last || at + header->size != (int)tvb_reported_length(tvb)) {
+            col_set_str(pinfo->cinfo, COL_PROTOCOL, "PCQ");
+            (*any ? col_append_fstr : col_add_fstr)(pinfo->cinfo, COL_INFO, "%s%s %s", *any ? ", " : "",
+                                                    operation->name, fragment->is_response ? "response" : "request");
+            item = proto_tree_add_item(tree, perflib->proto, tvb, at, header->size, ENC_NA);
+        }
         *any = true;
         call_note_monitor(pinfo);
-        explain(pinfo, item, tvb, what, given, pdu);
+        text_integer(text, size);
+        col_append_lstr(pinfo->cinfo, COL_INFO, ", ", text, size == 1 ? " byte" : " bytes", ", sealed with ",
+                        what->name, ", ", given_keys[given].says, COL_ADD_LSTR_TERMINATOR);
+        if (item) {
+            proto_tree *inner = proto_item_add_subtree(item, ett_sealed);
+            proto_item_set_generated(proto_tree_add_uint_format_value(inner, hf_operation, tvb, 0, 0, operation->opnum,
+                                                                      "%s (%u)", operation->name, operation->opnum));
+            reader_add_generated_uint(inner, hf_size, tvb, size);
+        }
+        findings_begin(&report, pinfo, &perflib->expert);
+        findings_add(&report, item, given_keys[given].finding, "%s", what->why[given]);
     }
     tell(pinfo, pdu, item, &(tapped_call){.unread = what->why[given]});
 }
@@ -648,6 +604,5 @@ void sealed_register(const rpc_fields *fields_of_perflib)
     proto_register_field_array(fields_of_perflib->proto, fields, array_length(fields));
     proto_register_subtree_array(ett, array_length(ett));
     pdus = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), pdu_hash, pdu_equal);
-    pdus_register();
     perflib = fields_of_perflib;
 }

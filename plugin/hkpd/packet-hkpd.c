@@ -608,7 +608,7 @@ static void value_request(hkpd_pdu *p)
     }
     if (stock_cannot_show(p, name, &value)) {
         p->shown_here = true;
-        call_aloud(&p->call);
+        call_read_stub(&p->call, true);
         read_question(p, &value);
     }
 }
@@ -1007,7 +1007,7 @@ static void show_answer(hkpd_pdu *p, value_answer *back)
     ws_assert(back->kind != ANSWER_OTHER && back->value.tvb);
     p->shown_here = true;
     show_question(p);
-    call_aloud(&p->call);
+    call_read_stub(&p->call, true);
     read_answer(p, back);
     check_length(p, back);
     if (back->kind == ANSWER_HEADER) {
@@ -1089,7 +1089,7 @@ static bool is_noise(hkpd_pdu *p, const char *shape)
         !call_is_request(&p->call) && is_shown(p->call.record->handle) && call_report_noise(&p->call, shape, MAX_VALUE);
 
     if (!noise) {
-        call_silently(&p->call);
+        call_read_stub(&p->call, false);
     }
     return noise;
 }
