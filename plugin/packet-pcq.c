@@ -170,7 +170,8 @@ static void read_request_lcid(pcq_pdu *p)
 
     record->lcid = ndr_u32(&p->call.ndr, is_counter ? hf_pcq_counter_id : hf_lcid);
     if (is_counter && !p->call.ndr.reader.failed) {
-        pcq_add_known_counter(p->call.tree, p->call.tvb, p->call.server, record->guid, record->lcid, p->call.event);
+        pcq_add_known_counter(p->call.tree, p->call.tvb, p->call.server, record->guid, record->lcid, p->call.event,
+                              false);
     } else if (!is_counter && !pcq_has_locale(record->request_code)) {
         proto_item_append_text(p->call.ndr.reader.item, " (unused by this RequestCode)");
     }
@@ -213,7 +214,7 @@ static void take_lpdata(pcq_pdu *p, ndr_array *array)
         return;
     }
     p->call.tapped.buffer = reader_own_source(p->call.pinfo, tvb, "lpData");
-    if (array->tree) {
+    if (array->node) {
         proto_item *item = proto_tree_add_item(p->call.tree, hf_buffer, p->call.tapped.buffer, 0, -1, ENC_NA);
         p->buffer_tree = proto_item_add_subtree(item, ett_buffer);
         proto_item_append_text(item, ", %s", text_counted(pool_of(p), tvb_reported_length(tvb), "byte"));
@@ -626,12 +627,12 @@ static void open_response(pcq_pdu *p, bool succeeded)
 
 static void close_request(pcq_pdu *p)
 {
-    call_handle_closing(&p->call);
+    call_close_handle(&p->call);
 }
 
 static void close_response(pcq_pdu *p, bool succeeded _U_)
 {
-    call_handle_closed(&p->call);
+    call_close_handle(&p->call);
     show_handle(p, call_handle_is_null(p->handle) ? NULL : p->handle_item, p->call.record->handle);
 }
 
@@ -724,21 +725,6 @@ static void keep_sample(pcq_pdu *p, state_handle *handle, perf_data_summary *sum
     p->call.record->sample = sample;
 }
 
-/* Of an answer that was not kept by this look at it. */
-static void summarize_answer(pcq_pdu *p, perf_data_summary *summary)
-{
-    const state_sample *sample = p->call.answer.sample;
-    tvbuff_t *tvb = p->call.answer.tvb;
-    uint32_t size = tvb_captured_length(tvb);
-
-    p->call.answer.has_form = sample && size > 0 && sample_has_form(sample, tvb_get_ptr(tvb, 0, (int)size), size);
-    if (p->call.answer.has_form) {
-        *summary = sample->summary;
-    } else {
-        pcq_check_data(tvb, summary);
-    }
-}
-
 /* What lpData means depends on the status behind it: a sample is only what came with success. So it is checked and shown last, into the
  * place kept for it. */
 static void data_response(pcq_pdu *p, bool succeeded)
@@ -746,6 +732,7 @@ static void data_response(pcq_pdu *p, bool succeeded)
     static const unsigned clocks[] = {8, 16};
     tvbuff_t *tvb = p->call.tapped.buffer;
     state_handle *handle = answering_handle(p, succeeded || p->call.tapped.is_probe);
+    readings_answer *answer = &p->call.answer;
     perf_data_summary summary;
 
     if (tvb) {
@@ -755,11 +742,17 @@ static void data_response(pcq_pdu *p, bool succeeded)
             keep_sample(p, handle, &summary);
         }
         call_answer(&p->call, &pcq_readings_layout, handle, tvb);
-        p->call.answer.has_form = p->call.answer.sample && p->call.answer.sample->form;
-        if (!is_kept) {
-            summarize_answer(p, &summary);
+        const state_sample *sample = answer->sample;
+        uint32_t size = tvb_captured_length(tvb);
+        answer->has_form = is_kept
+                               ? sample && sample->form
+                               : sample && size > 0 && sample_has_form(sample, tvb_get_ptr(tvb, 0, (int)size), size);
+        if (!is_kept && answer->has_form) {
+            summary = sample->summary;
+        } else if (!is_kept) {
+            pcq_check_data(tvb, &summary);
         }
-        pcq_dissect_data(p->buffer_tree, &p->call.report, &p->call.answer, &summary);
+        pcq_dissect_data(p->buffer_tree, &p->call.report, answer, &summary);
         if (succeeded) {
             call_tell_answer(&p->call, summary.blocks);
             p->call.tapped.failed = summary.failed;
@@ -969,7 +962,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     p.operation = &operations[opnum];
     call_begin(&p.call, &fields, opnum_vals[opnum].strptr, sizeof(pcq_record), tvb, offset, pinfo, tree, di, drep);
     p.record = (pcq_record *)p.call.record;
-    p.record->call.operation = p.call.operation;
+    p.record->call.operation = opnum_vals[opnum].strptr;
     call_read_stub(&p.call, true);
     bool is_request = call_is_request(&p.call);
     const char *shape = is_request ? p.operation->request_shape : p.operation->response_shape;
@@ -1081,6 +1074,6 @@ void proto_reg_handoff_pcq(void)
 
     if (proto_pcq != -1) {
         dcerpc_init_uuid(proto_pcq, ett_pcq, &uuid_perflibv2, PERFLIBV2_VERSION, dcerpc_table, hf_opnum);
-        sealed_watch(RPC_PERFLIB, &(pdus_interface){&uuid_perflibv2, is_watched, does});
+        pdus_watch(RPC_PERFLIB, &(pdus_interface){&uuid_perflibv2, is_watched, does});
     }
 }

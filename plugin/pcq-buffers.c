@@ -93,19 +93,15 @@ static pcq_pending_fact *collect_fact(pcq_context *context, const uint8_t *guid,
     return wmem_array_index(context->pending_facts, wmem_array_get_count(context->pending_facts) - 1);
 }
 
-/* English is what the English request codes return, and what any English locale returns. */
-static state_fact_kind kind_of_names(const pcq_context *context)
-{
-    return !pcq_has_locale(context->request_code) || (context->lcid & 0x3FF) == 0x09 ? PERF_FACT_ENGLISH
-                                                                                     : PERF_FACT_LOCAL;
-}
-
 static void collect_name(pcq_context *context, uint32_t id, const char *name)
 {
-    if (name && *name) {
-        pcq_pending_fact *pending = collect_fact(context, context->guid, id, kind_of_names(context));
+    bool has_locale = pcq_has_locale(context->request_code), is_english = (context->lcid & 0x3FF) == 0x09;
+
+    if (name && *name) { /* English is what the English request codes return, and what any English locale returns */
+        pcq_pending_fact *pending =
+            collect_fact(context, context->guid, id, has_locale && !is_english ? PERF_FACT_LOCAL : PERF_FACT_ENGLISH);
         pending->fact.name = name;
-        pending->fact.lcid = pcq_has_locale(context->request_code) ? context->lcid : 0;
+        pending->fact.lcid = has_locale ? context->lcid : 0;
     }
 }
 
@@ -289,7 +285,7 @@ static void read_string_counter(bounded_reader *outer, pcq_context *context, str
         }
     }
     const char *name =
-        help ? pcq_add_known_counter(reader.tree, reader.tvb, context->server, context->guid, id, context->event)
+        help ? pcq_add_known_counter(reader.tree, reader.tvb, context->server, context->guid, id, context->event, false)
              : NULL;
     if (reader.node) {
         proto_item_append_text(reader.node, ": %u%s%s: %s", id, name ? " " : "", name ? name : "",
@@ -431,7 +427,7 @@ static bool read_counter_reg_info(bounded_reader *outer, pcq_context *context)
     FIELDS_READ(COUNTER_REG_INFO)
     uint32_t id = read.pcq_counter_id;
     const char *name =
-        pcq_add_known_counter(reader.tree, reader.tvb, context->server, context->guid, id, context->event);
+        pcq_add_known_counter(reader.tree, reader.tvb, context->server, context->guid, id, context->event, false);
     if (reader.node) {
         proto_item_append_text(reader.node, ": %u%s%s, %s", id, name ? " " : "", name ? name : "",
                                val_to_str_const(read.type, text_counter_type_vals, "unknown type"));
@@ -567,9 +563,7 @@ static void label_identifier(bounded_reader *reader, pcq_context *context, const
 
     pcq_add_known_counterset(reader->tree, reader->tvb, context->server, identifier->guid, context->event);
     pcq_add_known_counter(reader->tree, reader->tvb, context->server, identifier->guid, identifier->counter_id,
-                          context->event);
-    pcq_add_known_type(reader->tree, reader->tvb, context->server, identifier->guid, identifier->counter_id,
-                       context->event);
+                          context->event, true);
     if (proto_field_is_referenced(reader->tree, hf_pcq_identifier_path)) {
         const char *path = readings_identifier_path(pool, context->server, context->machine, identifier, context->event,
                                                     &context->text_left);

@@ -85,6 +85,7 @@ static void note_copy(rpc_call *call)
         call->record->copied = call->record->connection->copied;
     }
     call->is_copy = call->record->copied != NULL;
+    call->first_time = call->first_time && !call->is_copy;
     call->to = call->is_copy ? call->record->copied : call->record->to;
     call->server = call->to->host;
 }
@@ -130,7 +131,6 @@ static void take_record(rpc_call *call, size_t record_size)
     if (record == NULL) {
         record = wmem_alloc0(wmem_file_scope(), record_size);
         record->protocol = call->fields;
-        record->call_id = call->di->call_id;
         record->connection = asked ? asked->connection : connection_of(call->pinfo, call_is_request(call));
         wmem_map_insert(records, call->di->call_data, record);
     }
@@ -153,7 +153,7 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
 {
     memset(call, 0, sizeof *call);
     call->fields = fields;
-    call->operation = operation;
+    call->tapped.operation = operation;
     call->tvb = tvb;
     call->offset = offset;
     call->pinfo = pinfo;
@@ -299,8 +299,9 @@ void call_report_status(rpc_call *call, uint32_t status)
 {
     if (!call->ndr.reader.failed && status != 0) {
         const char *name = text_win32_error(call->pinfo->pool, status);
-        call->has_failed = true;
-        findings_add(&call->report, call->ndr.reader.item, FINDING_CALL_FAILED, "%s failed: %s", call->operation, name);
+        call->tapped.has_failed = true;
+        findings_add(&call->report, call->ndr.reader.item, FINDING_CALL_FAILED, "%s failed: %s", call->tapped.operation,
+                     name);
         call_info(call, "%s", name);
     }
 }
@@ -384,7 +385,6 @@ state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uin
     if (handle && handle->end == UINT32_MAX) {
         if (!connection_note_handle(call->pinfo, call->di->call_id, handle, call->to)) {
             note_copy(call);
-            call->first_time = false;
             return handle;
         }
         handle_close(handle, begin, 0); /* that it was closed was not seen */
@@ -410,34 +410,24 @@ bool call_note_sample(rpc_call *call, const state_handle *handle, tvbuff_t *tvb,
         const perf_filled_form data = sample_data(newest);
         is_same = memcmp(perf_form_at(&data, clocks[i]), tvb_get_ptr(tvb, (int)clocks[i], 8), 8) == 0;
     }
-    if (connection_note_sample(call->pinfo, call->di->call_id, handle, call->to, is_same)) {
-        return true;
+    bool is_new = connection_note_sample(call->pinfo, call->di->call_id, handle, call->to, is_same);
+    if (!is_new) {
+        note_copy(call);
     }
-    note_copy(call);
-    call->first_time = false;
-    return false;
+    return is_new;
 }
 
-void call_handle_closing(const rpc_call *call)
+void call_close_handle(const rpc_call *call)
 {
-    state_handle *handle = call->record->handle;
+    state_handle *handle = call_may_learn(call) ? call->record->handle : NULL;
+    bool is_request = call_is_request(call);
 
-    if (call_may_learn(call) && handle && handle->end == UINT32_MAX) {
+    if (handle && is_request && handle->end == UINT32_MAX) {
         handle_close(handle, call->event, call->pinfo->num);
-    }
-}
-
-void call_handle_closed(const rpc_call *call)
-{
-    state_handle *handle = call->record->handle;
-
-    if (!call_may_learn(call) || handle == NULL) {
-        return;
-    }
-    if (call->tapped.status == 0) {
+    } else if (handle && !is_request && call->tapped.status == 0) {
         handle_confirm(handle);
         handle->is_gone = true;
-    } else if (handle->end == call->record->request_event) {
+    } else if (handle && !is_request && handle->end == call->record->request_event) {
         handle_close(handle, UINT32_MAX, 0);
     }
 }
@@ -508,10 +498,8 @@ void call_hand_over(rpc_call *call, const state_handle *handle)
     tapped_call *tapped = &call->tapped;
 
     tapped->opnum = call->di->call_data->opnum;
-    tapped->operation = call->operation;
     tapped->is_response = !call_is_request(call);
     tapped->is_repeated = call_is_repeated(call);
-    tapped->has_failed = call->has_failed;
     tapped->is_damaged = call->report.damaged;
     tapped->request_frame = call->di->call_data->req_frame;
     tapped->seconds = call_seconds(call);
@@ -543,7 +531,6 @@ static wmem_map_t *answers; /* rpc_record by frame and call id of its answer, em
 void call_take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event, rpc_answer answer)
 {
     rpc_record *record = call->record;
-    nstime_t elapsed;
 
     if (record->response_frame != 0) {
         return;
@@ -554,9 +541,8 @@ void call_take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event,
         }
         return;
     }
-    nstime_delta(&elapsed, &pinfo->abs_ts, &call->time);
-    record->answer = (uint64_t)pinfo->num << 32 | record->call_id;
-    record->seconds = pinfo->presence_flags & PINFO_HAS_TS ? nstime_to_sec(&elapsed) : -1;
+    record->answer = (uint64_t)pinfo->num << 32 | call->call_id;
+    record->seconds = pdus_seconds(call, pinfo);
     record->response_event = event;
     record->response_frame = pinfo->num;
     if (answer != RPC_AMBIGUOUS) {

@@ -19,7 +19,6 @@
 typedef struct rpc_record {
     const struct rpc_fields *protocol;
     rpc_connection *connection;
-    uint32_t call_id;
     const char *operation; /* "QueryCounterData"; NULL: none on performance counters */
     uint32_t request_event;
     uint32_t request_frame;
@@ -66,7 +65,6 @@ typedef struct {
     proto_tree *tree;
     dcerpc_info *di;
     uint8_t *drep;
-    const char *operation; /* "QueryCounterData" */
     rpc_record *record;
     state_connection *to; /* whom its connection is to, of a copy the other one */
     state_host *server;
@@ -77,7 +75,6 @@ typedef struct {
     bool is_noise;
     ndr_reader ndr;
     findings_report report;
-    bool has_failed;      /* the response says so: neither a size probe nor the end of a list */
     bool has_column;      /* somebody reads the Info column */
     wmem_strbuf_t *about; /* for the Info column */
     wmem_strbuf_t *info;
@@ -162,11 +159,9 @@ void call_use_handle(const rpc_call *call, state_handle *handle);
 state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t begin,
                                uint32_t frame, const char *machine);
 
-/* The request closes the handle that it speaks of: its life ends here, unless the response says otherwise. */
-void call_handle_closing(const rpc_call *call);
-
-/* The response says whether the server closed it: with an error its life goes on. */
-void call_handle_closed(const rpc_call *call);
+/* The request closes the handle that it speaks of: its life ends there. The response says whether the server did: with an error its life
+ * goes on. */
+void call_close_handle(const rpc_call *call);
 
 /* Where a handle was opened and closed, below its item. Returns that tree. */
 proto_tree *call_show_life(rpc_call *call, proto_item *item, const state_handle *handle);

@@ -79,9 +79,9 @@ void connection_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_he
 /* The server's answer to a bind: its association group, and what a logon brings there no server says twice. */
 void connection_bound(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header);
 
-/* What a logon to an interface says of the server, of a bind or its answer at `offset`, seen for the first time (logons.c): whom the
+/* What a logon to an interface says of the server, of a bind or its answer at `offset`, seen for the first time: whom the
  * client asked Kerberos for, and what the server calls itself in NTLM's challenge. */
-void logon_read(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header, bool is_request);
+void connection_logon(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header, bool is_request);
 
 /* A bind of any interface ends what was between these ends. */
 void connection_end(packet_info *pinfo);

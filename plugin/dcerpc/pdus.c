@@ -3,9 +3,11 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "dcerpc/call.h"
+#include "dcerpc/sealed.h"
 
+#include <epan/dissectors/packet-smb2.h>
 #include <epan/dissectors/packet-tcp.h>
+#include <epan/exceptions.h>
 #include <epan/prefs-int.h>
 
 #include "perf/bytes.h"
@@ -14,6 +16,15 @@
 #define FLAG_LAST 0x02
 
 static pdus_interface interfaces[NUM_RPC_INTERFACES + 1]; /* the last of them is any other */
+/* Where it is in what was handed over. */
+typedef struct pdus_cursor {
+    tvbuff_t *tvb; /* NULL: it was seen before */
+    packet_info *pinfo;
+    int at;
+    int handed; /* up to here operations were handed all, and know whose each is */
+    struct pdus_cursor *outer;
+} pdus_cursor;
+
 static pdus_cursor *innermost; /* NULL where nothing is handed over, or by who does not say so (Decode As) */
 
 bool pdu_header_read(rpc_header *header, tvbuff_t *tvb, int at)
@@ -164,6 +175,14 @@ rpc_asked *pdus_find_call(const rpc_connection *connection, uint32_t call_id)
     return connection->overtaken ? wmem_map_lookup(connection->overtaken, GUINT_TO_POINTER(call_id)) : NULL;
 }
 
+double pdus_seconds(const rpc_asked *call, const packet_info *pinfo)
+{
+    nstime_t elapsed;
+
+    nstime_delta(&elapsed, &pinfo->abs_ts, &call->time);
+    return pinfo->presence_flags & PINFO_HAS_TS ? nstime_to_sec(&elapsed) : -1;
+}
+
 /* Where it is not known which context it is, the first that was bound. */
 static rpc_interface interface_of(const rpc_connection *connection, uint16_t context)
 {
@@ -210,12 +229,6 @@ static void note_unread_lists(packet_info *pinfo, rpc_connection *connection, co
     }
 }
 
-/* What a registry's value is its answer may say, too. */
-static bool tells_by_answer(const rpc_asked *call)
-{
-    return call->interface == RPC_WINREG;
-}
-
 /* What was asked for after it is answered, so that it seems to have no answer. */
 static void end_listing(packet_info *pinfo, rpc_connection *connection)
 {
@@ -224,7 +237,7 @@ static void end_listing(packet_info *pinfo, rpc_connection *connection)
     connection->listing = NULL;
     if (listing && listing->record) {
         call_take_answer(listing, pinfo, listing->event, RPC_NONE);
-    } else if (listing && tells_by_answer(listing)) {
+    } else if (listing && listing->interface == RPC_WINREG) { /* what a registry's value is its answer may say, too */
         note_unread_lists(pinfo, connection, listing, true);
     }
 }
@@ -312,7 +325,7 @@ void pdus_note_unread(packet_info *pinfo, rpc_connection *connection, rpc_asked 
     }
     association->missed = association->all->missed = call->event; /* it may have asked for a sample */
     connection_to(connection, pinfo, true);                       /* the packet that ends the call may be any */
-    if (!tells_by_answer(call)) {
+    if (call->interface != RPC_WINREG) {
         note_unread_lists(pinfo, connection, call, true);
     }
     if (may(call, RPC_CHANGES)) {
@@ -330,7 +343,7 @@ static void note_unread_answer(packet_info *pinfo, rpc_connection *connection, r
     connection->answer_event = event;
     if (call->record) {
         call_take_answer(call, pinfo, event, answer);
-    } else if (tells_by_answer(call) && answer == RPC_UNREAD) {
+    } else if (call->interface == RPC_WINREG && answer == RPC_UNREAD) {
         note_unread_lists(pinfo, connection, call, false);
     } else if (may(call, RPC_CHANGES) && !connection->copied) {
         if (call->was_open) { /* it was not over when the client went on */
@@ -458,7 +471,7 @@ static void pass_bind(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_heade
     if (connection) {
         note_number(pinfo, connection, header->call_id);
         connection->event = state_event_next();
-        logon_read(pinfo, tvb, at, header, true);
+        connection_logon(pinfo, tvb, at, header, true);
     }
 }
 
@@ -484,7 +497,7 @@ static rpc_asked *pass(pdus_cursor *cursor, const rpc_header *header, bool is_re
     case PDU_ALTER_ACK:
         if (connection) {
             connection_bound(pinfo, cursor->tvb, at, header);
-            logon_read(pinfo, cursor->tvb, at, header, false);
+            connection_logon(pinfo, cursor->tvb, at, header, false);
         }
         return NULL;
     default:
@@ -502,33 +515,6 @@ static void end_unanswered_listings(void *key _U_, void *value, void *user)
 }
 
 /* --- Where they are handed over ----------------------------------------------------------------------------------- */
-
-void pdus_enter(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo)
-{
-    bool is_seen = PINFO_FD_VISITED(pinfo), is_cut = tvb_captured_length(tvb) < tvb_reported_length(tvb);
-    state_transport *transport = is_cut && !is_seen ? transport_find(pinfo) : NULL;
-
-    if (transport) {
-        transport->cut = pinfo->num;
-    }
-    if (is_seen) {
-        connections_visit_once(end_unanswered_listings, pinfo);
-    }
-    *cursor = (pdus_cursor){is_seen ? NULL : tvb, pinfo, 0, 0, innermost};
-    innermost = cursor;
-}
-
-void pdus_leave(pdus_cursor *cursor)
-{
-    innermost = cursor->outer;
-}
-
-void pdus_pass(pdus_cursor *cursor, int at, const rpc_header *header)
-{
-    if (cursor->tvb && at >= cursor->at) {
-        pass(cursor, header, false);
-    }
-}
 
 rpc_asked *pdus_reach_call(packet_info *pinfo, const dcerpc_info *di)
 {
@@ -554,7 +540,92 @@ rpc_asked *pdus_reach_call(packet_info *pinfo, const dcerpc_info *di)
     return pass(&alone, &header, true);
 }
 
+/* What no operation was handed. One that is not all there may come again, put together. */
+static void pass_pdus(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
+{
+    int end = pinfo->desegment_len != 0 ? pinfo->desegment_offset : INT_MAX;
+    rpc_header header;
+    bool any = false;
+
+    for (int at = cursor->handed; at < end && pdu_header_read(&header, tvb, at); at += header.size) {
+        if (cursor->tvb && at >= cursor->at) {
+            pass(cursor, &header, false);
+        }
+        if (connections_exist()) {
+            sealed_show_unread(tvb, pinfo, tree, at, &header, &any);
+        }
+    }
+}
+
+/* What the client called the server as it connected to its pipes: "\\\\SRV01\\IPC$". */
+static const char *tree_of(const void *data)
+{
+    const smb2_info_t *smb = data;
+
+    return smb && smb->tree ? smb->tree->name : NULL;
+}
+
+static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
+                                      void *data)
+{
+    bool is_seen = PINFO_FD_VISITED(pinfo), is_cut = tvb_captured_length(tvb) < tvb_reported_length(tvb);
+    state_transport *transport = is_cut && !is_seen ? transport_find(pinfo) : NULL;
+    pdus_cursor cursor = {is_seen ? NULL : tvb, pinfo, 0, 0, innermost};
+    volatile ws_heuristic result = true;
+
+    if (transport) {
+        transport->cut = pinfo->num;
+    }
+    if (is_seen) {
+        connections_visit_once(end_unanswered_listings, pinfo);
+    }
+    innermost = &cursor;
+    TRY
+    {
+        result = stock(tvb, pinfo, tree, data);
+    }
+    FINALLY /* what was cut short when it was captured says in its header what it was */
+    {
+        innermost = cursor.outer;
+        if (result) {
+            pass_pdus(&cursor, tvb, pinfo, tree);
+        }
+    }
+    ENDTRY;
+    return result;
+}
+
+/* Wireshark's heuristics: those for DCE/RPC over something see each PDU; and what is around them, for a message that was cut short when it
+ * was captured Wireshark takes no PDU out of. */
+#define WATCHED(X) \
+    X(dcerpc_tcp, NULL) \
+    X(dcerpc_smb2, tree_of(data)) \
+    X(dcerpc_smb_transact, NULL) X(smb2_netbios, NULL) X(smb_netbios, NULL)
+
+#define WATCH(name, target) \
+    static heur_dissector_t stock_##name; \
+    static ws_heuristic watch_##name(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data) \
+    { \
+        call_set_target(target); \
+        return dissect_transport(stock_##name, tvb, pinfo, tree, data); \
+    }
+
+WATCHED(WATCH)
+
+#define INSTALL(name, target) install(#name, &stock_##name, watch_##name);
+
+static void install(const char *name, heur_dissector_t *stock, heur_dissector_t watched)
+{
+    heur_dtbl_entry_t *entry = find_heur_dissector_by_unique_short_name(name);
+
+    if (entry && entry->dissector != watched) {
+        *stock = entry->dissector;
+        entry->dissector = watched;
+    }
+}
+
 void pdus_watch(rpc_interface interface, const pdus_interface *what)
 {
     interfaces[interface] = *what;
+    WATCHED(INSTALL)
 }

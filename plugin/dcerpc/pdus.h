@@ -2,8 +2,8 @@
  * Which calls a connection makes, by the headers of its PDUs: also those that nobody reads, since they are sealed, cut short when captured,
  * not put together, or damaged. Operation, call id and direction stand there in clear.
  *
- * Whoever hands DCE/RPC's PDUs to Wireshark says so before and after (pdus_enter(), pdus_leave()); an operation that is handed its stub
- * says that it is (pdus_reach_call()). What is passed in between was read by nobody: if it may have changed a query, all queries of its
+ * Wireshark's heuristics for DCE/RPC over TCP and SMB are wrapped, and see each PDU; an operation that is handed its stub says that it is
+ * (pdus_reach_call()). What is passed in between was read by nobody: if it may have changed a query, all queries of its
  * association are told. On the first pass only.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
@@ -38,22 +38,6 @@ typedef struct rpc_asked {
 /* False if no PDU begins at `at`, or less than the common header was captured. */
 bool pdu_header_read(rpc_header *header, tvbuff_t *tvb, int at);
 
-/* Where it is in what was handed over. */
-typedef struct pdus_cursor {
-    tvbuff_t *tvb; /* NULL: it was seen before */
-    packet_info *pinfo;
-    int at;
-    int handed; /* up to here operations were handed all, and know whose each is */
-    struct pdus_cursor *outer;
-} pdus_cursor;
-
-/* PDUs, or a message that they may be in. */
-void pdus_enter(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo);
-void pdus_leave(pdus_cursor *cursor);
-
-/* What no operation was handed of it: the PDU at `at`, each in turn, after pdus_leave(). */
-void pdus_pass(pdus_cursor *cursor, int at, const rpc_header *header);
-
 /* An operation is handed a request or response: what stands before it was read by nobody. Returns the call, NULL if its request was not
  * seen. */
 rpc_asked *pdus_reach_call(packet_info *pinfo, const dcerpc_info *di);
@@ -63,6 +47,9 @@ void pdus_note_unread(packet_info *pinfo, rpc_connection *connection, rpc_asked 
 
 /* The call of a connection with that id that is under way, or was answered last; NULL if there is none. */
 rpc_asked *pdus_find_call(const rpc_connection *connection, uint32_t call_id);
+
+/* From its request to a response or fault, negative where that is not known. */
+double pdus_seconds(const rpc_asked *call, const packet_info *pinfo);
 
 /* What an operation does. */
 enum {
@@ -94,4 +81,5 @@ pref_t *pdus_preference(const char *module_name, const char *name);
 /* NULL if it is no operation on performance data. */
 const rpc_operation *pdus_operation(const rpc_asked *call);
 
+/* Follows its calls, and explains those that are sealed. */
 void pdus_watch(rpc_interface interface, const pdus_interface *what);

@@ -2,14 +2,12 @@
  * Calls that Wireshark could not decrypt.
  *
  * From the top: what a sealed PDU says in clear; the PDUs that were followed, each kept from the first pass on; what is learned of them and told to
- * listeners; what seals a stub and which key was given; what a packet shows; the heuristics that see each PDU.
+ * listeners; what seals a stub and which key was given; what a packet shows.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "dcerpc/sealed.h"
 
-#include <epan/exceptions.h>
-#include <epan/dissectors/packet-smb2.h>
 #include <epan/prefs-int.h>
 
 #include "tree/fields.h"
@@ -170,14 +168,12 @@ static sealed_pdu *take_pdu(packet_info *pinfo, const sealed_fragment *fragment)
     if (!header->is_last || !call->begun[way]) {
         return NULL;
     }
-    nstime_t elapsed;
-    nstime_delta(&elapsed, &pinfo->abs_ts, &call->time);
     const sealed_pdu pdu = {
         .key = {.call_id = header->call_id, .is_response = fragment->is_response},
         .interface = call->interface,
         .operation = operation,
         .asked_size = call->sizes[0],
-        .seconds = fragment->is_response && (pinfo->presence_flags & PINFO_HAS_TS) ? nstime_to_sec(&elapsed) : -1,
+        .seconds = fragment->is_response ? pdus_seconds(call, pinfo) : -1,
         .sealed = {.size = call->sizes[way], .request_time = call->time, .request_frame = call->frame},
     };
     return keep(pinfo, connection, &pdu, call->is_ndr64);
@@ -488,7 +484,7 @@ static void show_sealed_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
     }
 }
 
-static void show_unread(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
+void sealed_show_unread(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
                         bool *any)
 {
     sealed_fragment fragment;
@@ -509,87 +505,7 @@ static void show_unread(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int
     }
 }
 
-/* What no operation was handed. One that is not all there may come again, put together. */
-static void pass_pdus(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
-{
-    int end = pinfo->desegment_len != 0 ? pinfo->desegment_offset : INT_MAX;
-    rpc_header header;
-    bool any = false;
-
-    for (int at = cursor->handed; at < end && pdu_header_read(&header, tvb, at); at += header.size) {
-        pdus_pass(cursor, at, &header);
-        if (connections_exist()) {
-            show_unread(tvb, pinfo, tree, at, &header, &any);
-        }
-    }
-}
-
-/* What the client called the server as it connected to its pipes: "\\\\SRV01\\IPC$". */
-static const char *tree_of(const void *data)
-{
-    const smb2_info_t *smb = data;
-
-    return smb && smb->tree ? smb->tree->name : NULL;
-}
-
-static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
-                                      void *data)
-{
-    volatile ws_heuristic result = true;
-    pdus_cursor cursor;
-
-    pdus_enter(&cursor, tvb, pinfo);
-    TRY
-    {
-        result = stock(tvb, pinfo, tree, data);
-    }
-    FINALLY /* what was cut short when it was captured says in its header what it was */
-    {
-        pdus_leave(&cursor);
-        if (result) {
-            pass_pdus(&cursor, tvb, pinfo, tree);
-        }
-    }
-    ENDTRY;
-    return result;
-}
-
-/* Wireshark's heuristics: those for DCE/RPC over something see each PDU; and what is around them, for a message that was cut short when it
- * was captured Wireshark takes no PDU out of. */
-#define WATCHED(X) \
-    X(dcerpc_tcp, NULL) \
-    X(dcerpc_smb2, tree_of(data)) \
-    X(dcerpc_smb_transact, NULL) X(smb2_netbios, NULL) X(smb_netbios, NULL)
-
-#define WATCH(name, target) \
-    static heur_dissector_t stock_##name; \
-    static ws_heuristic watch_##name(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data) \
-    { \
-        call_set_target(target); \
-        return dissect_transport(stock_##name, tvb, pinfo, tree, data); \
-    }
-
-WATCHED(WATCH)
-
-#define INSTALL(name, target) install(#name, &stock_##name, watch_##name);
-
-static void install(const char *name, heur_dissector_t *stock, heur_dissector_t watched)
-{
-    heur_dtbl_entry_t *entry = find_heur_dissector_by_unique_short_name(name);
-
-    if (entry && entry->dissector != watched) {
-        *stock = entry->dissector;
-        entry->dissector = watched;
-    }
-}
-
 /* --- Registration ---------------------------------------------------------------------------------------------- */
-
-void sealed_watch(rpc_interface interface, const pdus_interface *what)
-{
-    pdus_watch(interface, what);
-    WATCHED(INSTALL)
-}
 
 void sealed_register(const rpc_fields *fields_of_perflib)
 {

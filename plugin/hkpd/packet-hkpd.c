@@ -428,9 +428,9 @@ static void report_failed(hkpd_pdu *p, uint32_t status, bool looks_for_something
                       !(status == STATUS_FILE_NOT_FOUND && looks_for_something);
 
     if (is_failure) {
-        p->call.has_failed = true;
+        p->call.tapped.has_failed = true;
         show_node(p);
-        findings_add(&p->aloud, p->item, FINDING_CALL_FAILED, "%s failed: %s", p->call.operation,
+        findings_add(&p->aloud, p->item, FINDING_CALL_FAILED, "%s failed: %s", p->call.tapped.operation,
                      text_win32_error(pool_of(p), status));
     }
 }
@@ -500,7 +500,7 @@ static void close_key_request(hkpd_pdu *p)
 {
     read_asked_handle(p);
     drop_closed(p, NULL);
-    call_handle_closing(&p->call);
+    call_close_handle(&p->call);
     show_if_ours(p, p->call.record->handle);
 }
 
@@ -510,7 +510,7 @@ static void close_key_response(hkpd_pdu *p)
 
     ndr_context_handle(&p->call.ndr, hf_winreg_handle, bytes);
     call_read_status(&p->call, hf_winreg_status);
-    call_handle_closed(&p->call);
+    call_close_handle(&p->call);
     show_if_ours(p, p->call.record->handle);
 }
 
@@ -1125,10 +1125,10 @@ static void tap_pdu(hkpd_pdu *p)
     state_handle *handle = record->handle || is_request ? record->handle : record->answering;
 
     if (p->opens < KEY_OTHER || handle_key(handle)) {
-        p->call.record->operation = p->call.operation;
+        p->call.record->operation = p->call.tapped.operation;
     }
     if (handle_key(handle) == NULL) {
-        if (!p->call.has_failed && !(is_request && p->opens < KEY_OTHER)) {
+        if (!p->call.tapped.has_failed && !(is_request && p->opens < KEY_OTHER)) {
             return;
         }
         handle = NULL; /* the key of performance data is not given yet, or was not */

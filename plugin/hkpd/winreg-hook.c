@@ -88,5 +88,5 @@ void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count, bo
                      dcerpc_get_proto_hf_opnum(&uuid_winreg, WINREG_VERSION));
 #endif
     is_hooked = is_active;
-    sealed_watch(RPC_WINREG, &(pdus_interface){&uuid_winreg, is_watched, sealed_operations});
+    pdus_watch(RPC_WINREG, &(pdus_interface){&uuid_winreg, is_watched, sealed_operations});
 }

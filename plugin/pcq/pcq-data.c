@@ -55,25 +55,23 @@ const char *pcq_add_known_counterset(proto_tree *tree, tvbuff_t *tvb, state_host
 }
 
 const char *pcq_add_known_counter(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid, uint32_t id,
-                                  uint32_t event)
+                                  uint32_t event, bool with_type)
 {
-    return id == PERF_NO_ID
-               ? NULL
-               : labels_add_name(tree, tvb, hf_pcq_counter_name, hf_learned_in, server, facts_subject(guid, id), event);
-}
+    const state_subject subject = facts_subject(guid, id);
+    state_known type = {0};
 
-void pcq_add_known_type(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid, uint32_t id,
-                        uint32_t event)
-{
     if (tree == NULL || id == PERF_NO_ID) {
-        return;
+        return NULL;
     }
-    state_known known = facts_lookup(server, facts_subject(guid, id), PERF_FACT_COUNTER, event);
-    if (known.fact) {
+    const char *name = labels_add_name(tree, tvb, hf_pcq_counter_name, hf_learned_in, server, subject, event);
+    if (with_type) {
+        type = facts_lookup(server, subject, PERF_FACT_COUNTER, event);
+    }
+    if (type.fact) {
         labels_add_source(tree, tvb, hf_learned_in,
-                          proto_tree_add_uint(tree, pcq_fields.types.type, tvb, 0, 0, known.fact->counter.type),
-                          &known);
+                          proto_tree_add_uint(tree, pcq_fields.types.type, tvb, 0, 0, type.fact->counter.type), &type);
     }
+    return name;
 }
 
 /* --- Counter data ------------------------------------------------------------------------------------------------ */
@@ -260,8 +258,8 @@ static void show_counters(data_view *view)
         item = proto_tree_add_item(tree, hf_pcq_counter_id, tvb, at, 4, ENC_LITTLE_ENDIAN);
         if (identifier) {
             proto_tree *inner = proto_item_add_subtree(item, ett_id);
-            const char *name = pcq_add_known_counter(inner, tvb, answer->server, identifier->guid, id, answer->event);
-            pcq_add_known_type(inner, tvb, answer->server, identifier->guid, id, answer->event);
+            const char *name =
+                pcq_add_known_counter(inner, tvb, answer->server, identifier->guid, id, answer->event, true);
             if (name) {
                 proto_item_append_text(item, " (%s)", name);
             }

@@ -25,9 +25,7 @@ extern value_fields pcq_fields; /* of its values, and of counter types everywher
 const char *pcq_add_known_counterset(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid,
                                      uint32_t event);
 const char *pcq_add_known_counter(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid, uint32_t id,
-                                  uint32_t event);
-void pcq_add_known_type(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid, uint32_t id,
-                        uint32_t event);
+                                  uint32_t event, bool with_type);
 
 /* --- Counter data --- */
 

@@ -70,11 +70,9 @@ void findings_add(findings_report *report, proto_item *item, finding_id finding,
     if (report->pinfo == NULL || report->muted) {
         return;
     }
-    if (report->findings == MAX_FINDINGS) {
-        report->not_reported++;
+    if (report->findings++ >= MAX_FINDINGS) {
         return;
     }
-    report->findings++;
     va_start(args, format);
     expert_add_info_format(report->pinfo, item, (expert_field *)&report->expert->fields[finding], "%s",
                            wmem_strdup_vprintf(report->pinfo->pool, format, args));
@@ -103,9 +101,9 @@ bool findings_wanted(const findings_report *report, proto_tree *tree)
 
 void findings_end(findings_report *report, proto_item *item)
 {
-    if (report->not_reported > 0) {
+    if (report->findings > MAX_FINDINGS) {
         expert_add_info_format(report->pinfo, item, (expert_field *)&report->expert->fields[FINDING_NOT_SHOWN],
-                               "%u more findings are not shown", report->not_reported);
-        report->not_reported = 0;
+                               "%u more findings are not shown", report->findings - MAX_FINDINGS);
+        report->findings = MAX_FINDINGS;
     }
 }

@@ -116,8 +116,7 @@ typedef struct {
     packet_info *pinfo; /* NULL: the findings only count, nothing is shown */
     bool muted;         /* the same, where a tree is shown: they were reported before */
     const findings_expert *expert;
-    unsigned findings;     /* reported so far */
-    unsigned not_reported; /* beyond what a reader could want to see */
+    unsigned findings; /* with those beyond what a reader could want to see */
     /* the bytes contradict themselves: learn nothing from them; whoever knows that a finding makes nothing uncertain (a name
      * without a terminator) leaves it as it was */
     bool damaged;

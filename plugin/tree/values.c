@@ -356,33 +356,23 @@ static unsigned find_total(readings *r)
     return 0;
 }
 
-/* At the value that stands for an answer; NULL if it has no path. */
-static readings *find_headline(wmem_allocator_t *pool, const readings_answer *answer, uint64_t count)
+/* "\Processor(_Total)\% Processor Time = 12.4 %" and a note, of the value that stands for an answer; NULL if it has no path. */
+static const char *headline(wmem_allocator_t *pool, const readings_answer *answer, uint64_t count)
 {
     state_sample *sample = (state_sample *)answer->sample; /* which keeps the place for what has its form */
-    bool is_known = sample && sample->headline > 0;
+    bool is_known = sample && sample->headline > 0, is_there = true;
     unsigned place = is_known ? sample->headline - 1U : count > 1 ? find_total(readings_begin(pool, answer)) : 0;
     readings *r = readings_begin(pool, answer);
 
     r->for_one = true;
-    for (unsigned i = 0; i <= place; i++) {
-        if (readings_next(r) == NULL) {
-            return NULL;
-        }
+    for (unsigned i = 0; i <= place && is_there; i++) {
+        is_there = readings_next(r) != NULL;
     }
-    if (sample && readings_path(r)) {
-        sample->headline = (uint8_t)(1 + place);
-    }
-    return readings_path(r) ? r : NULL;
-}
-
-/* "\Processor(_Total)\% Processor Time = 12.4 %" and a note. */
-static const char *headline(wmem_allocator_t *pool, const readings_answer *answer, uint64_t count)
-{
-    readings *r = find_headline(pool, answer, count);
-
-    if (r == NULL) {
+    if (!is_there || readings_path(r) == NULL) {
         return NULL;
+    }
+    if (sample) {
+        sample->headline = (uint8_t)(1 + place);
     }
     const char *path = text_cut(pool, readings_path(r) + strlen("\\\\") + strlen(r->machine), MAX_HEADLINE_PATH);
     perf_result result = r->at.is_text ? (perf_result){0, PERF_NONE_OK} : readings_result(r);
