@@ -688,7 +688,8 @@ static const char *failures_text(pcq_pdu *p, const perf_data_summary *summary)
     wmem_strbuf_t *text = wmem_strbuf_new(pool_of(p), "");
 
     wmem_strbuf_append_printf(text, "%u failed", summary->failed);
-    for (unsigned number = 1; number <= MAX_NAMED_REFUSALS && pcq_readings_next_lacking(r, false); number++) {
+    r->with_refusals = r->without_values = true;
+    for (unsigned number = 1; number <= MAX_NAMED_REFUSALS && readings_next(r); number++) {
         const state_identifier *identifier = pcq_readings_identifier(r);
         name_refusal(p, text, number, summary->failed, identifier ? identifier_text(p, identifier) : "?", r->status,
                      r->assumed);

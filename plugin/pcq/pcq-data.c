@@ -148,7 +148,8 @@ static wmem_map_t *lacking_before(const data_view *view)
         return lacking;
     }
     readings *r = readings_begin(view->base.readings->pool, &answer);
-    while (lacking && pcq_readings_next_lacking(r, true)) {
+    r->with_refusals = r->with_empty = r->without_values = true;
+    while (lacking && readings_next(r)) {
         const state_identifier *identifier = pcq_readings_identifier(r);
         if (identifier) {
             wmem_map_insert(lacking, identifier, GUINT_TO_POINTER(pcq_readings_lacks(r)));

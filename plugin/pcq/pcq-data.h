@@ -39,9 +39,6 @@ const perf_walk *pcq_readings_walk(const readings *r);
 /* True if which counters the blocks hold is assumed from the order of the identifiers. */
 bool pcq_readings_assumed(readings *r);
 
-/* Goes on to the next block that holds an error, or nothing if that is wanted, past all values; false at the end. */
-bool pcq_readings_next_lacking(readings *r, bool with_empty);
-
 /* The error of the current block; that it holds nothing; 0 with values. */
 #define PCQ_NOT_DELIVERED UINT32_MAX
 uint32_t pcq_readings_lacks(const readings *r);

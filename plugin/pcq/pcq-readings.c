@@ -480,20 +480,31 @@ typedef struct {
     state_identifier asked;
     reading_table *table;
     uint32_t column;
-    bool is_thread;
 } own_ids_place;
 
-/* By the counter's English name; a thread has its process' id, too. */
+/* What a counter's values are, by its English name. */
+typedef enum { NO_OWN_ID, OF_PROCESS, OF_THREAD } own_id_kind;
+
+static own_id_kind kind_of_own_id(pcq_view *view, const state_identifier *identifier, uint32_t id)
+{
+    const state_subject subject = facts_subject(identifier->guid, id);
+    const state_fact *name = facts_lookup(view->server, subject, PERF_FACT_ENGLISH, view->query.event).fact;
+
+    return name == NULL                            ? NO_OWN_ID
+           : strcmp(name->name, "ID Thread") == 0  ? OF_THREAD
+           : strcmp(name->name, "ID Process") == 0 ? OF_PROCESS
+                                                   : NO_OWN_ID;
+}
+
+/* A thread has its process' id, too. */
 static void note_own_ids(pcq_view *view, uint32_t block, const state_identifier *identifier, uint32_t column,
                          uint32_t id)
 {
-    state_known known =
-        facts_lookup(view->server, facts_subject(identifier->guid, id), PERF_FACT_ENGLISH, view->query.event);
-    const char *name = known.fact ? known.fact->name : "";
-    own_ids_place place = {*identifier, NULL, column, strcmp(name, "ID Thread") == 0};
+    own_id_kind kind = kind_of_own_id(view, identifier, id);
+    own_ids_place place = {*identifier, NULL, column};
 
     place.asked.counter_id = PERF_NO_ID;
-    if (place.is_thread || (strcmp(name, "ID Process") == 0 && !wmem_map_contains(view->own_ids, &place.asked))) {
+    if (kind == OF_THREAD || (kind == OF_PROCESS && !wmem_map_contains(view->own_ids, &place.asked))) {
         place.table = pcq_view_table(view, block);
         own_ids_place *kept = wmem_memdup(view->base.pool, &place, sizeof place);
         wmem_map_insert(view->own_ids, kept, kept);
@@ -623,15 +634,6 @@ static bool pcq_view_same_block(pcq_view *here, pcq_view *there, uint32_t block)
 
 /* --- One value alone ---------------------------------------------------------------------------------------------- */
 
-static bool may_be_own_id(pcq_view *view, const state_identifier *identifier)
-{
-    const state_subject subject = facts_subject(identifier->guid, identifier->counter_id);
-    const state_fact *name = facts_lookup(view->server, subject, PERF_FACT_ENGLISH, view->query.event).fact;
-
-    return identifier->counter_id == PERF_NO_ID ||
-           (name && (strcmp(name->name, "ID Process") == 0 || strcmp(name->name, "ID Thread") == 0));
-}
-
 /* What the identifiers of the sample's index ask for; without one it may be anything. */
 static const state_query_index *asked_by(pcq_view *view)
 {
@@ -645,8 +647,10 @@ static const state_query_index *asked_by(pcq_view *view)
         asked->asked_as_of = view->server->facts_version + 1;
         asked->asks_patterns = asked->asks_own_ids = false;
         for (uint32_t i = 0; i < asked->count; i++) {
-            asked->asks_patterns |= asked->by_index[i].asks != PERF_ASKS_ONE;
-            asked->asks_own_ids |= may_be_own_id(view, &asked->by_index[i]);
+            const state_identifier *identifier = &asked->by_index[i];
+            asked->asks_patterns |= identifier->asks != PERF_ASKS_ONE;
+            asked->asks_own_ids |= identifier->counter_id == PERF_NO_ID ||
+                                   kind_of_own_id(view, identifier, identifier->counter_id) != NO_OWN_ID;
         }
     }
     return asked;
@@ -1052,24 +1056,6 @@ uint32_t pcq_readings_lacks(const readings *r)
     return walk->block.type == PERF_ERROR_RETURN ? r->status : perf_walk_block_empty(walk) ? PCQ_NOT_DELIVERED : 0;
 }
 
-bool pcq_readings_next_lacking(readings *r, bool with_empty)
-{
-    perf_walk *walk = &stream_of(r)->walk;
-    perf_walk_event event;
-
-    while ((event = perf_walk_next(walk)) != PERF_WALK_END) {
-        if (event == PERF_WALK_BLOCK) {
-            if (walk->block.type == PERF_ERROR_RETURN || (with_empty && perf_walk_block_empty(walk))) {
-                enter_block(r);
-                return true;
-            }
-            perf_walk_skip_block(walk);
-        }
-        perf_walk_pass_blocks(walk);
-    }
-    return false;
-}
-
 /* Of a block that has no value. */
 static void take_block(readings *r, bool is_refused)
 {
@@ -1083,17 +1069,21 @@ static void take_block(readings *r, bool is_refused)
 
 static bool next(readings *r)
 {
+    perf_walk *walk = &stream_of(r)->walk;
     perf_walk_event event;
 
     while ((event = pcq_readings_event(r)) != PERF_WALK_END) {
-        bool is_refused = event == PERF_WALK_BLOCK && stream_of(r)->walk.block.type == PERF_ERROR_RETURN;
+        bool is_block = event == PERF_WALK_BLOCK, is_refused = is_block && walk->block.type == PERF_ERROR_RETURN;
         if (event == PERF_WALK_VALUE) {
             return true;
         }
-        if ((is_refused && r->with_refusals) ||
-            (event == PERF_WALK_BLOCK && r->with_empty && perf_walk_block_empty(&stream_of(r)->walk))) {
+        if ((is_refused && r->with_refusals) || (is_block && r->with_empty && perf_walk_block_empty(walk))) {
             take_block(r, is_refused);
             return true;
+        }
+        if (is_block && r->without_values) {
+            perf_walk_skip_block(walk);
+            perf_walk_pass_blocks(walk);
         }
     }
     return false;

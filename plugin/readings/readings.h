@@ -84,9 +84,10 @@ typedef struct readings {
     uint32_t size;
     const char *machine; /* without backslashes */
     sample_view *current;
-    reading at;         /* the reading that was pulled last */
-    bool with_refusals; /* for whoever sets it, blocks of an error are readings too, */
-    bool with_empty;    /* and those without a value */
+    reading at;          /* the reading that was pulled last */
+    bool with_refusals;  /* for whoever sets it, blocks of an error are readings too, */
+    bool with_empty;     /* and those without a value, */
+    bool without_values; /* and only these are */
     struct {
         bool known;
         perf_point current;
