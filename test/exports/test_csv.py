@@ -14,8 +14,6 @@ import pytest
 
 from conftest import TOP, TSHARK
 from gen import hkpd_scene, hostile, stubs
-from gen.mutate import together as in_one_capture
-from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
 from gen.story import Server, ask, begin, counter, frames_of, learn, multiple, run, seconds, single, story, unseen, whole_session
 from gen.every_type import every_type, together
@@ -547,45 +545,7 @@ def test_refused_blocks(export):
     assert compare_pdh(export(scene, 'csv'), series(scene)) == 5
 
 
-# --- Damage -------------------------------------------------------------------------------------------------------
-
-
-DAMAGED = {p.stem: p for p in sorted((TOP / 'test' / 'pcaps' / 'plain').glob('bad-*.pcap'))}
-
-
-def check_whole(tshark, folder, capture):
-    """Every statistic and export is well-formed, and nothing is said but what is left out."""
-    out, err = tshark.run('-q', '-r', capture, '-o', r'uat:pcq_watch:"all_of_them","\\*\\*"', '-z', 'pcq,tree', '-z', 'pcq,counters',
-                          '-z', 'pcq,queries', '-z', 'pcq,long,%s' % (folder / 'long.csv'), '-z',
-                          'pcq,csv,%s' % (folder / 'run.csv'), '--export-objects', 'pcq,%s' % (folder / 'objects'))
-    assert re.fullmatch(r'(tshark: pcq: [^\n]+\n)*', err), err
-    for path in folder.glob('run*.csv'):
-        rows = pdh_rows(path.read_bytes().decode())
-        assert len({len(row) for row in rows}) == 1 and rows[0][0] == '(PDH-CSV 4.0)'
-    rows = long_rows((folder / 'long.csv').read_bytes().decode())
-    assert all(r['raw'] or r['reason'] for r in rows)
-    assert 'Requests' in out
-
-
-@pytest.fixture(scope='module')
-def well_formed(tshark, tmp_path_factory):
-    """The names of those of which all is right: all of them in one capture, with servers of their own; if that is not, each
-    alone"""
-    def is_right(paths):
-        folder = tmp_path_factory.mktemp('damaged')
-        in_one_capture(Capture.of_file(path) for path in paths).write(folder / 'a.pcap')
-        try:
-            check_whole(tshark, folder, folder / 'a.pcap')
-        except AssertionError as e:
-            print(e)
-            return False
-        return True
-    return set(DAMAGED) if is_right(DAMAGED.values()) else {name for name, path in DAMAGED.items() if is_right([path])}
-
-
-@pytest.mark.parametrize('name', DAMAGED)
-def test_damaged_captures(well_formed, name):
-    assert name in well_formed
+# --- Damage: of captures with bad input statistics/test_books.py looks at both forms ---------------------------------
 
 
 def simple_packets(scene, path):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from conftest import TOP
+from series import pdh_rows
 
 PCAPS = TOP / 'test' / 'pcaps'
 KEYS = json.loads((PCAPS / 'keys.json').read_text())
@@ -31,22 +32,30 @@ class Looked(NamedTuple):
     tree: list          # (frame, blank for each value, damage, blank for what is not delivered, findings)
     text: str           # pcq,summary, then the table of pcq,counters
     rows: list          # of the long form
+    files: list         # the rows of each file of PDH-CSV
     summary: dict
 
 
 def look(tshark, path, options, folder):
     long_form, summary = folder / 'long.csv', folder / 'summary.json'
+    for left in folder.glob('run*.csv'):
+        left.unlink()
     names = 'frame.number', 'pcq.counter_data', 'pcq.expert.size', 'pcq.expert.not_delivered', '_ws.expert.message'
     text, _ = tshark.run('-2', '-r', path, *options, '-T', 'fields', *[x for n in names for x in ('-e', n)], '-E', 'aggregator=|',
                          '-Y', 'pcq.counter_data || pcq.expert.not_delivered', '-z', 'pcq,counters', '-z', 'pcq,summary',
-                         '-z', 'pcq,summary,%s' % summary, '-z', 'pcq,long,%s' % long_form)
+                         '-z', 'pcq,summary,%s' % summary, '-z', 'pcq,long,%s' % long_form,
+                         '-z', 'pcq,csv,%s' % (folder / 'run.csv'))
     tree = [line.split('\t') for line in text.splitlines() if re.match(r'\d+\t', line)]
     with open(long_form, encoding='utf-8') as f:
-        return Looked(tree, re.sub(r'\A(\d+\t.*\n)*', '', text), list(csv.DictReader(f)), json.loads(summary.read_text('utf-8')))
+        rows = list(csv.DictReader(f))
+    files = [pdh_rows(p.read_bytes().decode()) for p in folder.glob('run*.csv')]
+    return Looked(tree, re.sub(r'\A(\d+\t.*\n)*', '', text), rows, files, json.loads(summary.read_text('utf-8')))
 
 
 def balance(looked):
-    tree, text, rows, summary = looked
+    tree, text, rows, files, summary = looked
+    assert files and all(len({len(row) for row in file}) == 1 and file[0][0] == '(PDH-CSV 4.0)' for file in files)
+    assert all(r['raw'] or r['reason'] for r in rows)
     values = [r for r in rows if r['status'] in ('', '0')]
     shown = {int(n): (len(x.split('|')), len(x.split('|')) - bool(damage)) for n, x, damage, *_ in tree if x}       # one that cannot be read is shown, too
     exported = Counter(int(r['frame']) for r in values)

@@ -154,24 +154,6 @@ def test_probes_and_failures_of_the_registry_are_counted(ask_all, size, passes):
     assert summary['monitors'][0]['size_probes'] == 4
 
 
-@pytest.mark.parametrize('samples', [0, 2])
-def test_probes_of_other_operations_are_no_probes_for_samples(tshark, tmp_path, samples):
-    """QueryCounterInfo is asked for its size, too."""
-    scene, s = Scene(), memory()
-    c = tcp_line(scene, Server([s], scene=scene)).client()
-    learn(c, s)
-    h = c.query([ask(s, 1)], info=False)
-    for _ in range(3):
-        c.info(h)
-    for _ in range(samples):
-        c.data(h, 9999)
-        scene.capture.now += SECOND
-    c.close(h)
-    text, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,summary', '-z', 'pcq,summary,%s' % (tmp_path / 'out.json'))
-    assert 'less room' not in text
-    assert [m['size_probes'] for m in json.loads((tmp_path / 'out.json').read_text('utf-8'))['monitors']] == [0]
-
-
 # --- One client's pollers ------------------------------------------------------------------------------------------------
 
 

@@ -190,6 +190,7 @@ PLANS = {
     'one-sample': Well(tale(1)),
     'two-samples': Well(tale(2)),
     'twice-a-second': Well(tale(20, each=.5)),
+    'size-probes-of-other-operations': Well(tale(lambda m: [m.open().client.info(m.handle) for _ in range(3)], 2)),
     'size-probes': Well(tale(8, room=None)),
     'pairs': Well(groups()),
     'pairs-hkpd': Well(groups('hkpd')),
