@@ -230,3 +230,13 @@ double perf_interval(const perf_point *current, const perf_point *previous)
     }
     return 0;
 }
+
+double perf_agreed_interval(const perf_point *current, const perf_point *previous)
+{
+    const double most_drift = 3600; /* who sets a clock moves it by less */
+    double interval = perf_interval(current, previous);
+    double other = (double)(int64_t)(current->time_100ns - previous->time_100ns) / 1e7;
+    bool has_other = current->time_100ns > 0 && previous->time_100ns > 0;
+
+    return has_other && (interval - other > most_drift || other - interval > most_drift) ? 0 : interval;
+}

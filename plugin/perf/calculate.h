@@ -102,6 +102,9 @@ static inline bool perf_is_reset(perf_none none)
 /* Seconds between two samples by the server's clock, by its 100 ns time where the frequency is 0 or changed; 0 if not known. */
 double perf_interval(const perf_point *current, const perf_point *previous);
 
+/* The same; 0 where PerfTime100NSec says something else: the clocks contradict each other. */
+double perf_agreed_interval(const perf_point *current, const perf_point *previous);
+
 /* By the server's clock: it was taken before the other one. */
 static inline bool perf_is_older(const perf_point *point, const perf_point *other)
 {

@@ -193,11 +193,10 @@ static void collect_missing(report *r)
     r->more_missing = 0;
     for (unsigned i = 0; i < r->verdict->monitors->len; i++) {
         const verdict_monitor *monitor = g_ptr_array_index(r->verdict->monitors, i);
-        for (unsigned n = 0; n < monitor->talks->len; n++) {
-            add_missing_of(r, monitor, g_ptr_array_index(monitor->talks, n));
+        for (const verdict_talk *talk = monitor->talks; talk; talk = talk->next) {
+            add_missing_of(r, monitor, talk);
         }
-        for (unsigned n = 0; n < monitor->calls->len; n++) {
-            const verdict_call *call = verdict_call_at(monitor, n);
+        for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
             if (call->outcome == CALL_FAILED) {
                 add_error(r, call->is_fault, call->status, call->operation, 1, call->frame);
             }
@@ -267,8 +266,7 @@ static void set_mark(const report *r, char *places, double at, mark kind)
 
 static bool is_late(const verdict_monitor *monitor, const verdict_call *call)
 {
-    for (unsigned i = 0; i < monitor->findings->len; i++) {
-        const verdict_finding *f = g_ptr_array_index(monitor->findings, i);
+    for (const verdict_finding *f = monitor->findings; f; f = f->next) {
         bool is_of_time = f->kind == VERDICT_ANSWERED_LATE || f->kind == VERDICT_ASKED_LATE || f->kind == VERDICT_SLOW;
         if (is_of_time && (verdict_finding_has(f, call->frame) || verdict_finding_has(f, call->asked_frame))) {
             return true;
@@ -280,7 +278,7 @@ static bool is_late(const verdict_monitor *monitor, const verdict_call *call)
 /* The capture lacks the answer. To a request at its end it may have come later. */
 static bool lacks_answer(const verdict_monitor *monitor, const verdict_call *call)
 {
-    bool is_last = call == verdict_call_at(monitor, monitor->calls->len - 1);
+    bool is_last = call + 1 == monitor->end;
 
     return call->answered <= 0 && !is_last && verdict_has(monitor, VERDICT_LOST) &&
            !verdict_has(monitor, VERDICT_UNANSWERED);
@@ -306,12 +304,10 @@ static void put_timeline(json_dumper *json, const report *r, const verdict_monit
 
     memset(places, '0', PLACES);
     places[PLACES] = '\0';
-    for (unsigned i = 0; i < monitor->calls->len; i++) {
-        const verdict_call *call = verdict_call_at(monitor, i);
+    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
         set_mark(r, places, call->answered > 0 ? call->answered : call->asked, mark_of(monitor, call));
     }
-    for (unsigned i = 0; i < monitor->findings->len; i++) {
-        const verdict_finding *f = g_ptr_array_index(monitor->findings, i);
+    for (const verdict_finding *f = monitor->findings; f; f = f->next) {
         bool is_lost = f->kind == VERDICT_LOST || f->kind == VERDICT_RESENT;
         if (f->since > 0 && (is_lost || f->kind == VERDICT_RESTARTED)) {
             set_mark(r, places, f->since, is_lost ? MARK_LOST : MARK_RESTARTED);

@@ -7,21 +7,6 @@
 
 #include "state/association.h"
 
-#include <math.h>
-
-/* Of PerfTime100NSec, and seconds by which its time may differ from PerfTime's: who sets a clock moves it by less. */
-#define UNITS_A_SECOND 1e7
-#define MOST_DRIFT 3600.0
-
-static double interval_of(const perf_point *current, const perf_point *previous)
-{
-    double interval = perf_interval(current, previous);
-    double other = (double)(int64_t)(current->time_100ns - previous->time_100ns) / UNITS_A_SECOND;
-    bool has_other = current->time_100ns > 0 && previous->time_100ns > 0;
-
-    return has_other && fabs(interval - other) > MOST_DRIFT ? 0 : interval;
-}
-
 /* How many seconds later by the server's clock; 0: that is not known, or it is the first. False: it was taken before the newest, as
  * both calls were under way at once. */
 static bool clock_pass(pace_clock *clock, uint32_t request_event, uint32_t event, const perf_point *clocks,
@@ -32,7 +17,7 @@ static bool clock_pass(pace_clock *clock, uint32_t request_event, uint32_t event
     if (is_older && sample_overlaps(request_event, clock->event)) {
         return false;
     }
-    *interval = clock->event > 0 ? interval_of(clocks, &clock->clocks) : 0;
+    *interval = clock->event > 0 ? perf_agreed_interval(clocks, &clock->clocks) : 0;
     *clock = (pace_clock){*clocks, event};
     return true;
 }

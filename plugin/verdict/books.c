@@ -201,8 +201,7 @@ static book sum_of(const verdict_monitor *monitor, book_kind kind)
 {
     book sum = {.shown = {.pool = monitor->pool}};
 
-    for (unsigned i = 0; i < monitor->talks->len; i++) {
-        const verdict_talk *talk = g_ptr_array_index(monitor->talks, i);
+    for (const verdict_talk *talk = monitor->talks; talk; talk = talk->next) {
         const book *in = &talk->books[kind];
         sum.kinds = MAX(sum.kinds, in->kinds);
         sum.status = sum.first ? sum.status : in->status;
@@ -215,7 +214,7 @@ static book sum_of(const verdict_monitor *monitor, book_kind kind)
     return sum;
 }
 
-static void find_book(const verdict_monitor *monitor, book_kind kind)
+static void find_book(verdict_monitor *monitor, book_kind kind)
 {
     const char *rest = book_rows[kind].rest, *between = "";
     book sum = sum_of(monitor, kind);
@@ -246,8 +245,7 @@ static bool comes_and_goes(const verdict_monitor *monitor)
     unsigned absences = 0, at = 0, count = verdict_count_shown(&sum.shown);
     bool is_absent = false;
 
-    for (unsigned i = 0; i < monitor->calls->len; i++) {
-        const verdict_call *call = verdict_call_at(monitor, i);
+    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
         if (call->outcome != CALL_SAMPLE) {
             continue;
         }
@@ -258,10 +256,10 @@ static bool comes_and_goes(const verdict_monitor *monitor)
         absences += lacks && !is_absent;
         is_absent = lacks;
     }
-    return absences > MOST_ABSENCES && !verdict_first_talk(monitor)->is_hkpd;
+    return absences > MOST_ABSENCES && !monitor->talks->is_hkpd;
 }
 
-void verdict_books_find(const verdict_monitor *monitor)
+void verdict_books_find(verdict_monitor *monitor)
 {
     for (unsigned i = 0; i < NUM_BOOKS; i++) {
         bool is_said =

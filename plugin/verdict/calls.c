@@ -45,10 +45,9 @@ static GHashTable *successes(const verdict_monitor *monitor)
 {
     GHashTable *last = g_hash_table_new(g_direct_hash, g_direct_equal);
 
-    for (unsigned i = 0; i < monitor->calls->len; i++) {
-        const verdict_call *call = verdict_call_at(monitor, i);
+    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
         if (call->outcome == CALL_DONE && !call->asks) {
-            g_hash_table_insert(last, key_of(call), GUINT_TO_POINTER(i));
+            g_hash_table_insert(last, key_of(call), (void *)(uintptr_t)call);
         }
     }
     return last;
@@ -63,7 +62,7 @@ static bool came_through(const verdict_monitor *monitor, const verdict_call *cal
     return !call->asks && is_step && monitor->pair && monitor->pair->sampled > MAX(call->asked, call->answered);
 }
 
-static void say_failed(const verdict_monitor *monitor, verdict_shown *shown, const verdict_call *first)
+static void say_failed(verdict_monitor *monitor, verdict_shown *shown, const verdict_call *first)
 {
     const char *error = verdict_error(monitor->pool, first->is_fault, first->status, false);
 
@@ -85,16 +84,15 @@ static void say_failed(const verdict_monitor *monitor, verdict_shown *shown, con
 }
 
 /* What else fails comes of what is denied. */
-static void find_failed(const verdict_monitor *monitor)
+static void find_failed(verdict_monitor *monitor)
 {
     GHashTable *last = successes(monitor);
     verdict_shown shown = {.pool = monitor->pool};
     const verdict_call *first = NULL;
 
-    for (unsigned i = 0; i < monitor->calls->len; i++) {
-        const verdict_call *call = verdict_call_at(monitor, i);
+    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
         bool is_forgotten = came_through(monitor, call) ||
-                            (!call->asks && GPOINTER_TO_UINT(g_hash_table_lookup(last, key_of(call))) > i);
+                            (!call->asks && (const verdict_call *)g_hash_table_lookup(last, key_of(call)) > call);
         bool is_denied = call->status == ACCESS_DENIED, goes_first = first == NULL || first->status != ACCESS_DENIED;
         if (call->outcome != CALL_FAILED || is_forgotten || (!is_denied && !goes_first)) {
             continue;
@@ -117,27 +115,24 @@ static void find_failed(const verdict_monitor *monitor)
 #define MOST_BEHIND 64
 
 /* When the client would have had the answer: it asks anew, though not for something else at once, or the capture ends. */
-static double waited_until(const verdict_monitor *monitor, unsigned number)
+static double waited_until(const verdict_monitor *monitor, const verdict_call *call)
 {
-    const verdict_call *call = verdict_call_at(monitor, number);
     double usual = usual_of(monitor), soon = call->asked + (usual > 0 ? usual / 2 : PROBE_SECONDS);
 
-    for (unsigned i = number + 1; i < monitor->calls->len && i - number < MOST_BEHIND; i++) {
-        if (verdict_call_at(monitor, i)->asked > soon) {
-            return verdict_call_at(monitor, i)->asked;
+    for (const verdict_call *next = call + 1; next < monitor->end && next - call < MOST_BEHIND; next++) {
+        if (next->asked > soon) {
+            return next->asked;
         }
     }
     return verdict_wire_last();
 }
 
 /* Nobody answered, though the capture has what would have come. */
-static bool is_unanswered(const verdict_monitor *monitor, unsigned number)
+static bool is_unanswered(const verdict_monitor *monitor, const verdict_call *call)
 {
-    const verdict_call *call = verdict_call_at(monitor, number);
-    const verdict_talk *talk = g_ptr_array_index(monitor->talks, call->talk);
-    double until = waited_until(monitor, number);
+    double until = waited_until(monitor, call);
     double patience = until < verdict_wire_last() ? MAX(LONG_WAIT, 3 * usual_of(monitor)) : LONG_WAIT;
-    bool is_captured = !(call->connection && call->connection->is_copy) && !talk->ends_in_noise &&
+    bool is_captured = !(call->connection && call->connection->is_copy) && !call->talk->ends_in_noise &&
                        !(monitor->pair && monitor->pair->one_way_frame > 0);
 
     return is_captured && !came_through(monitor, call) && until - call->asked >= patience &&
@@ -145,14 +140,13 @@ static bool is_unanswered(const verdict_monitor *monitor, unsigned number)
            !verdict_wire_find(call->connection, WIRE_CUT, 0, call->asked, until);
 }
 
-static void find_unanswered(const verdict_monitor *monitor)
+static void find_unanswered(verdict_monitor *monitor)
 {
     verdict_shown broken = {.pool = monitor->pool}, shown = {.pool = monitor->pool};
     const verdict_call *first = NULL;
     uint32_t status = 0;
 
-    for (unsigned i = 0; i < monitor->calls->len; i++) {
-        const verdict_call *call = verdict_call_at(monitor, i);
+    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
         if (call->outcome != CALL_WAITS) {
             continue;
         }
@@ -161,13 +155,13 @@ static void find_unanswered(const verdict_monitor *monitor)
         if (failure && !(IS_SESSION(failure->status) && monitor->pair->sampled > failure->time)) {
             status = failure->status;
             verdict_show(&broken, failure->frame, failure->time);
-        } else if (!failure && is_unanswered(monitor, i)) {
+        } else if (!failure && is_unanswered(monitor, call)) {
             first = first ? first : call;
             verdict_show(&shown, call->asked_frame, call->asked);
         }
     }
     if (broken.frames && monitor->pair) {
-        verdict_ladder_say(monitor->pair, status, &broken, monitor->findings);
+        verdict_ladder_say(monitor->pair, status, &broken, &monitor->findings);
     }
     if (first) {
         bool is_resent = verdict_wire_find(first->connection, WIRE_RESENT, 0, first->asked, first->asked + LONG_WAIT);
@@ -186,8 +180,7 @@ static verdict_shown calls_with(const verdict_monitor *monitor, unsigned outcome
 {
     verdict_shown shown = {.pool = monitor->pool};
 
-    for (unsigned i = 0; i < monitor->calls->len; i++) {
-        const verdict_call *call = verdict_call_at(monitor, i);
+    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
         if (from_sample && call->outcome == CALL_SAMPLE) {
             shown.frames = NULL;
         } else if (outcomes & HAS(call->outcome)) {
@@ -198,9 +191,9 @@ static verdict_shown calls_with(const verdict_monitor *monitor, unsigned outcome
 }
 
 /* After the last sample each answer says how much room it needs, and the client never has it; of a sealed talk, as figures.c settled it. */
-static void find_no_data(const verdict_monitor *monitor)
+static void find_no_data(verdict_monitor *monitor)
 {
-    bool is_sealed = verdict_first_talk(monitor)->is_sealed, any_sample = monitor->figures.numbers[FIGURE_SAMPLES] > 0;
+    bool is_sealed = monitor->talks->is_sealed, any_sample = monitor->figures.numbers[FIGURE_SAMPLES] > 0;
     verdict_shown shown = calls_with(monitor, HAS(is_sealed ? CALL_NO_DATA : CALL_PROBE), !is_sealed);
 
     if (is_sealed) {
@@ -212,7 +205,7 @@ static void find_no_data(const verdict_monitor *monitor)
     }
 }
 
-static void find_in_vain(const verdict_monitor *monitor)
+static void find_in_vain(verdict_monitor *monitor)
 {
     double samples = monitor->figures.numbers[FIGURE_SAMPLES];
     verdict_shown shown = calls_with(monitor, HAS(CALL_PROBE) | HAS(CALL_NO_DATA), false);
@@ -224,14 +217,14 @@ static void find_in_vain(const verdict_monitor *monitor)
     }
 }
 
-static void find_fast(const verdict_monitor *monitor)
+static void find_fast(verdict_monitor *monitor)
 {
     double interval = usual_of(monitor);
     verdict_shown shown = calls_with(monitor, HAS(CALL_SAMPLE), false);
     unsigned same = 0;
 
-    for (unsigned i = 0; i < monitor->calls->len; i++) {
-        same += verdict_call_at(monitor, i)->is_same;
+    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
+        same += call->is_same;
     }
     if (interval > 0 && interval < FAST && verdict_count_shown(&shown) >= FEWEST_FAST &&
         2 * same >= verdict_count_shown(&shown)) {
@@ -248,21 +241,20 @@ static bool is_open(const verdict_talk *talk)
 }
 
 /* The last call of a connection, as long as its talk is open: who ended it, and when. */
-static void find_ends(const verdict_monitor *monitor, double usual)
+static void find_ends(verdict_monitor *monitor, double usual)
 {
     verdict_shown broken = {.pool = monitor->pool}, stopped = {.pool = monitor->pool};
     double patience = MAX(LONG_WAIT, 3 * usual);
 
-    for (unsigned i = 0; i < monitor->calls->len; i++) {
-        const verdict_call *call = verdict_call_at(monitor, i);
-        bool is_last = i + 1 == monitor->calls->len;
-        const verdict_talk *talk = g_ptr_array_index(monitor->talks, call->talk);
-        if ((!is_last && verdict_call_at(monitor, i + 1)->connection == call->connection) || !is_open(talk)) {
+    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
+        bool is_last = call + 1 == monitor->end;
+        if ((!is_last && call[1].connection == call->connection) || !is_open(call->talk)) {
             continue;
         }
         const wire_event *end = call->connection && call->connection->end.frame > 0 ? &call->connection->end : NULL;
         double newest = MAX(call->answered, call->asked), until = end ? end->time : verdict_wire_last();
-        bool has_stopped = is_last && until - newest >= patience && call->outcome != CALL_WAITS && !talk->ends_in_noise;
+        bool has_stopped =
+            is_last && until - newest >= patience && call->outcome != CALL_WAITS && !call->talk->ends_in_noise;
         if (has_stopped && !verdict_has(monitor, VERDICT_UNANSWERED) && monitor->figures.numbers[FIGURE_SAMPLES] > 3 &&
             !(end && end->by_client)) {
             verdict_show(&stopped, call->frame, newest);
@@ -276,18 +268,16 @@ static void find_ends(const verdict_monitor *monitor, double usual)
                  "$C stopped asking $S, and left its query open: last $T");
 }
 
-static void find_open(const verdict_monitor *monitor)
+static void find_open(verdict_monitor *monitor)
 {
-    const verdict_call *first = verdict_call_at(monitor, 0);
-    const verdict_connection *connection = verdict_call_at(monitor, monitor->calls->len - 1)->connection;
+    const verdict_connection *connection = monitor->end[-1].connection;
     verdict_shown shown = {.pool = monitor->pool};
 
-    for (unsigned i = 0; i < monitor->talks->len; i++) {
-        const verdict_talk *talk = g_ptr_array_index(monitor->talks, i);
+    for (const verdict_talk *talk = monitor->talks; talk; talk = talk->next) {
         unsigned count = talk->calls->len;
         if (!talk->is_sealed && is_open(talk) && talk->opened_frame > 0 && count > 0 &&
             g_array_index(talk->calls, verdict_call, count - 1).connection == connection) {
-            verdict_show(&shown, talk->opened_frame, MAX(first->asked, first->answered));
+            verdict_show(&shown, talk->opened_frame, MAX(monitor->calls->asked, monitor->calls->answered));
         }
     }
     if (verdict_count_shown(&shown) >= MANY_OPEN) {
@@ -296,9 +286,9 @@ static void find_open(const verdict_monitor *monitor)
     }
 }
 
-void verdict_calls_find(const verdict_monitor *monitor, double usual)
+void verdict_calls_find(verdict_monitor *monitor, double usual)
 {
-    if (monitor->calls->len == 0) {
+    if (monitor->calls == monitor->end) {
         return;
     }
     find_failed(monitor);
@@ -319,8 +309,8 @@ static verdict_shown events_of(const verdict_monitor *monitor, wire_kind kind, b
     GHashTable *seen = g_hash_table_new(g_direct_hash, g_direct_equal);
     verdict_shown shown = {.pool = monitor->pool};
 
-    for (unsigned i = 0; i < monitor->calls->len; i++) {
-        const verdict_connection *connection = verdict_call_at(monitor, i)->connection;
+    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
+        const verdict_connection *connection = call->connection;
         bool is_new = connection && g_hash_table_add(seen, (void *)(uintptr_t)connection);
         for (unsigned n = 0; is_new && n < wmem_array_get_count(connection->events); n++) {
             const wire_event *event = verdict_wire_event(connection, n);
@@ -339,31 +329,30 @@ static uint32_t first_in(const verdict_monitor *monitor, book_kind kind)
 {
     uint32_t first = UINT32_MAX;
 
-    for (unsigned i = 0; i < monitor->talks->len; i++) {
-        const verdict_shown *shown = &((const verdict_talk *)g_ptr_array_index(monitor->talks, i))->books[kind].shown;
+    for (const verdict_talk *talk = monitor->talks; talk; talk = talk->next) {
+        const verdict_shown *shown = &talk->books[kind].shown;
         first = shown->frames ? MIN(first, shown->first) : first;
     }
     return first;
 }
 
-void verdict_capture_find(const verdict_monitor *monitor, bool lacks_some)
+void verdict_capture_find(verdict_monitor *monitor, bool lacks_some)
 {
-    unsigned answers = 0, requests = 0, unreadable = 0, count = monitor->calls->len;
+    unsigned answers = 0, requests = 0, unreadable = 0;
     uint32_t doubt = MIN(first_in(monitor, BOOK_ASSUMED), first_in(monitor, BOOK_UNTYPED));
     bool is_doubtful = doubt < UINT32_MAX;
     bool has_samples = monitor->figures.numbers[FIGURE_SAMPLES] > 0;
 
-    if (count == 0 || monitor->pair == NULL) {
+    if (monitor->calls == monitor->end || monitor->pair == NULL) {
         return;
     }
-    for (unsigned i = 0; i < count; i++) {
-        const verdict_call *call = verdict_call_at(monitor, i);
-        answers += call->outcome == CALL_WAITS && i + 1 < count;
+    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
+        answers += call->outcome == CALL_WAITS && call + 1 < monitor->end;
         requests += call->asked_frame == 0;
         unreadable +=
             call->outcome == CALL_EMPTY || call->outcome == CALL_DAMAGED || (call->outcome == CALL_WAITS && call->asks);
     }
-    const verdict_call *first = verdict_call_at(monitor, 0), *last = verdict_call_at(monitor, count - 1);
+    const verdict_call *first = monitor->calls, *last = monitor->end - 1;
     uint32_t begin = is_doubtful ? 0 : first->asked_frame > 0 ? first->asked_frame : first->frame;
     uint32_t end = MAX(last->asked_frame, last->frame);
     verdict_shown lost = events_of(monitor, WIRE_LOST, false, begin, end), late = {.pool = monitor->pool};

@@ -21,9 +21,8 @@ const verdict_row verdict_rows[VERDICT_NUM_KINDS] = {VERDICT_KINDS(VERDICT_ROW)}
 const char *const verdict_parties[] = {"client", "server", "network", "capture", "unknown"};
 
 /* Of what ends all samples the first comes first: the rest follows from it. */
-int verdict_finding_compare(const void *a, const void *b)
+int verdict_finding_compare(const verdict_finding *x, const verdict_finding *y)
 {
-    const verdict_finding *x = *(verdict_finding *const *)a, *y = *(verdict_finding *const *)b;
     verdict_kind kind = MAX(x->kind, VERDICT_LAST_STOP), other = MAX(y->kind, VERDICT_LAST_STOP);
 
     return kind != other ? (kind > other) - (kind < other) : (x->since > y->since) - (x->since < y->since);
@@ -110,7 +109,7 @@ static const char *sentence(const char *text, const verdict_shown *shown, unsign
     return wmem_strbuf_get_str(line);
 }
 
-void verdict_say(GPtrArray *findings, verdict_kind kind, verdict_party party, const verdict_shown *shown,
+void verdict_say(verdict_finding **findings, verdict_kind kind, verdict_party party, const verdict_shown *shown,
                  const char *server, const char *client, const char *text)
 {
     unsigned count = verdict_count_shown(shown), left = 1;
@@ -129,8 +128,12 @@ void verdict_say(GPtrArray *findings, verdict_kind kind, verdict_party party, co
         line = sentence(text, shown, left, server, client, cut);
     }
     verdict_finding *finding = wmem_new(shown->pool, verdict_finding);
-    *finding = (verdict_finding){kind, party, frames, left, shown->since, line, shown->more};
-    g_ptr_array_add(findings, finding);
+    *finding = (verdict_finding){NULL, kind, party, frames, left, shown->since, line, shown->more};
+    while (*findings && verdict_finding_compare(*findings, finding) <= 0) {
+        findings = &(*findings)->next;
+    }
+    finding->next = *findings;
+    *findings = finding;
 }
 
 const char *verdict_time(wmem_allocator_t *pool, double when)

@@ -78,7 +78,8 @@ typedef enum { VERDICT_KINDS(VERDICT_NUMBER) VERDICT_NUM_KINDS } verdict_kind;
 /* Up to this one a kind says why there are no samples, or no more. */
 #define VERDICT_LAST_STOP VERDICT_PIPE_BROKEN
 
-typedef struct {
+typedef struct verdict_finding {
+    struct verdict_finding *next; /* less bad, or later */
     verdict_kind kind;
     verdict_party party;
     const uint32_t *frames; /* ascending, each once */
@@ -117,10 +118,10 @@ static inline unsigned verdict_count_shown(const verdict_shown *shown)
     return shown->frames ? wmem_array_get_count(shown->frames) : 0;
 }
 
-/* Adds what they show, if they show anything, in their pool. In the sentence $S and $C are server and client, $F which of them, $T the
+/* Adds what they show, if they show anything, in their pool, in its place. In the sentence $S and $C are server and client, $F which of them, $T the
  * time of day and frame of the first, $N " (3 times)" where there are more. Of what is too long that goes first, then what stands behind
  * '|', then ends of names and paths. */
-void verdict_say(GPtrArray *findings, verdict_kind kind, verdict_party party, const verdict_shown *shown,
+void verdict_say(verdict_finding **findings, verdict_kind kind, verdict_party party, const verdict_shown *shown,
                  const char *server, const char *client, const char *text);
 
 /* "ERROR_NO_DATA"; "ERROR_NO_DATA (no data now)". */
@@ -138,4 +139,4 @@ const char *verdict_time(wmem_allocator_t *pool, double when);
 /* Does the frame show it? */
 bool verdict_finding_has(const verdict_finding *finding, uint32_t frame);
 
-int verdict_finding_compare(const void *a, const void *b);
+int verdict_finding_compare(const verdict_finding *x, const verdict_finding *y);

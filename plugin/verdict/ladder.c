@@ -236,7 +236,7 @@ bool verdict_ladder_does_not_seal(const verdict_pair *pair)
 
 /* "SRV01 has no pipe winreg (Remote Registry is disabled?): 192.0.2.11 since 10:02:29, frame 101" */
 static void say(wmem_allocator_t *pool, const verdict_pair *pair, ladder_rung rung, const ladder_failure *failure,
-                const char *rest, GPtrArray *findings)
+                const char *rest, verdict_finding **findings)
 {
     unsigned row = 0;
 
@@ -265,7 +265,7 @@ static ladder_rung failed_rung(const verdict_pair *pair)
     return rung;
 }
 
-void verdict_ladder_find(wmem_allocator_t *pool, const verdict_pair *pair, GPtrArray *findings)
+void verdict_ladder_find(wmem_allocator_t *pool, const verdict_pair *pair, verdict_finding **findings)
 {
     ladder_rung rung = failed_rung(pair);
 
@@ -275,12 +275,13 @@ void verdict_ladder_find(wmem_allocator_t *pool, const verdict_pair *pair, GPtrA
     }
 }
 
-void verdict_ladder_say(const verdict_pair *pair, uint32_t status, const verdict_shown *shown, GPtrArray *findings)
+void verdict_ladder_say(const verdict_pair *pair, uint32_t status, const verdict_shown *shown,
+                        verdict_finding **findings)
 {
     say(shown->pool, pair, RUNG_CALL, &(ladder_failure){.outcome = status, .shown = *shown}, "", findings);
 }
 
-void verdict_ladder_find_unread(wmem_allocator_t *pool, const verdict_pair *pair, GPtrArray *findings)
+void verdict_ladder_find_unread(wmem_allocator_t *pool, const verdict_pair *pair, verdict_finding **findings)
 {
     const struct {
         verdict_kind kind;
@@ -319,16 +320,14 @@ const char *verdict_ladder_why_nothing(wmem_allocator_t *pool)
         }
     }
     /* of a client of which it is not known what it wants */
-    GPtrArray *findings = g_ptr_array_new();
-    for (const verdict_pair *pair = verdict_ladder_first; pair && !has_other_uses; pair = pair->next) {
+    verdict_finding *findings = NULL;
+    for (const verdict_pair *pair = verdict_ladder_first; pair && !has_other_uses && !findings; pair = pair->next) {
         ladder_rung rung = failed_rung(pair);
         if (rung < NUM_RUNGS && rung > RUNG_REACH) {
-            say(pool, pair, rung, &pair->failures[rung], "; nothing tells what for", findings);
+            say(pool, pair, rung, &pair->failures[rung], "; nothing tells what for", &findings);
         }
     }
-    const char *text = findings->len > 0 ? ((verdict_finding *)g_ptr_array_index(findings, 0))->text
-                                         : "No call of PerflibV2 or HKEY_PERFORMANCE_DATA was read: docs/symptoms.md, "
-                                           "\"Wireshark shows none of it\"";
-    g_ptr_array_unref(findings);
-    return text;
+    return findings ? findings->text
+                    : "No call of PerflibV2 or HKEY_PERFORMANCE_DATA was read: docs/symptoms.md, \"Wireshark shows "
+                      "none of it\"";
 }

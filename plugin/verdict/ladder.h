@@ -82,16 +82,17 @@ void verdict_ladder_note_calls(verdict_pair *pair, uint32_t port);
 void verdict_ladder_note_other_use(verdict_pair *pair);
 
 /* Adds the findings of a pair that is ours, or that nothing else explains. */
-void verdict_ladder_find(wmem_allocator_t *pool, const verdict_pair *pair, GPtrArray *findings);
+void verdict_ladder_find(wmem_allocator_t *pool, const verdict_pair *pair, verdict_finding **findings);
 
 /* Adds that SMB answered calls with this status, in these frames. */
-void verdict_ladder_say(const verdict_pair *pair, uint32_t status, const verdict_shown *shown, GPtrArray *findings);
+void verdict_ladder_say(const verdict_pair *pair, uint32_t status, const verdict_shown *shown,
+                        verdict_finding **findings);
 
 /* Where the pair's client signs its calls, or does not even sign them, and the server wants them sealed. */
 bool verdict_ladder_does_not_seal(const verdict_pair *pair);
 
 /* Adds why nothing of the pair could be read, where the capture is why. */
-void verdict_ladder_find_unread(wmem_allocator_t *pool, const verdict_pair *pair, GPtrArray *findings);
+void verdict_ladder_find_unread(wmem_allocator_t *pool, const verdict_pair *pair, verdict_finding **findings);
 
 /* One line for a capture of which nothing was read. */
 const char *verdict_ladder_why_nothing(wmem_allocator_t *pool);

@@ -59,7 +59,7 @@ typedef struct {
 
 typedef struct {
     verdict_monitor *monitor;
-    const verdict_call *first, *end; /* of all calls */
+    size_t num_calls;
     plan_gap *gaps;
     unsigned count;
     double *asked; /* when data was asked for, ascending */
@@ -79,9 +79,9 @@ static double end_of(const verdict_call *call)
 }
 
 /* The client had closed its query or its pipe, or ended its connection. */
-static bool is_excused(const verdict_monitor *monitor, const verdict_call *before, const verdict_call *call)
+static bool is_excused(const verdict_call *before, const verdict_call *call)
 {
-    const verdict_talk *talk = g_ptr_array_index(monitor->talks, before->talk);
+    const verdict_talk *talk = before->talk;
     bool is_closed = talk->is_sealed ? talk->is_closed : talk->closed_frame > 0;
 
     if (before->talk == call->talk || is_closed) {
@@ -119,24 +119,22 @@ static int compare_numbers(const void *a, const void *b)
 static void take_gaps(plan *p)
 {
     const verdict_monitor *monitor = p->monitor;
-    bool by_question = verdict_first_talk(monitor)->is_hkpd;
     GHashTable *newest = g_hash_table_new(g_direct_hash, g_direct_equal);
-    double *waits = g_new0(double, monitor->calls->len + 1); /* for all answers until each call */
+    double *waits = g_new0(double, p->num_calls + 1); /* for all answers until each call */
 
-    p->gaps = g_new0(plan_gap, monitor->calls->len + 1);
-    for (unsigned i = 0; i < monitor->calls->len; i++) {
-        const verdict_call *call = verdict_call_at(monitor, i);
-        waits[i + 1] = waits[i] + MAX(call->seconds, 0);
+    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
+        double *waited = &waits[call - monitor->calls + 1];
+        waited[0] = waited[-1] + MAX(call->seconds, 0);
         if (call->outcome != CALL_SAMPLE || call->answered <= 0) {
             continue;
         }
-        void *question = GUINT_TO_POINTER(by_question ? call->subject : 0);
+        void *question = GUINT_TO_POINTER(monitor->talks->is_hkpd ? call->subject : 0);
         const verdict_call *before = g_hash_table_lookup(newest, question);
         if (before && call->answered > before->answered) {
             double gap = call->answered - before->answered;
-            double wait = waits[i + 1] - waits[before - p->first + 1] + connecting(before, call);
+            double wait = *waited - waits[before - monitor->calls + 1] + connecting(before, call);
             p->gaps[p->count++] =
-                (plan_gap){before, call, gap, .wait = MIN(wait, gap), .is_excused = is_excused(monitor, before, call)};
+                (plan_gap){before, call, gap, .wait = MIN(wait, gap), .is_excused = is_excused(before, call)};
         }
         g_hash_table_insert(newest, question, (void *)(uintptr_t)call);
     }
@@ -273,8 +271,7 @@ static double usual_gap(const plan *p, bool with_excused, const verdict_call *be
 
 static void learn(plan *p)
 {
-    for (unsigned i = 0; i < p->monitor->calls->len; i++) {
-        const verdict_call *call = verdict_call_at(p->monitor, i);
+    for (const verdict_call *call = p->monitor->calls; call < p->monitor->end; call++) {
         p->asked[p->num_asked] = call->asked;
         p->num_asked += call->asks && call->asked > 0;
     }
@@ -285,7 +282,7 @@ static void learn(plan *p)
     for (unsigned i = 0; i < p->count; i++) {
         p->usual = p->gaps[i].recurs ? MAX(p->usual, p->gaps[i].own) : p->usual;
     }
-    p->middle = usual_gap(p, true, p->first, p->end);
+    p->middle = usual_gap(p, true, p->monitor->calls, p->monitor->end);
     find_pairs(p);
 }
 
@@ -300,10 +297,10 @@ typedef struct {
 
 static responses take_responses(const verdict_monitor *monitor)
 {
-    responses r = {g_new(double, monitor->calls->len + 1), g_new(const verdict_call *, monitor->calls->len + 1), 0};
+    size_t most = (size_t)(monitor->end - monitor->calls) + 1;
+    responses r = {g_new(double, most), g_new(const verdict_call *, most), 0};
 
-    for (unsigned i = 0; i < monitor->calls->len; i++) {
-        const verdict_call *call = verdict_call_at(monitor, i);
+    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
         if (call->outcome == CALL_SAMPLE && call->seconds >= 0) {
             r.seconds[r.count] = call->seconds;
             r.calls[r.count++] = call;
@@ -339,7 +336,7 @@ static void say_slow(const plan *p, const responses *r, unsigned from, unsigned 
     verdict_shown shown = {.pool = pool};
     unsigned late_acks = 0, pending = 0;
     const verdict_call *first = r->calls[from], *last = r->calls[end - 1];
-    double gap_before = usual_gap(p, false, p->first, first), gap_after = usual_gap(p, false, first, last + 1);
+    double gap_before = usual_gap(p, false, p->monitor->calls, first), gap_after = usual_gap(p, false, first, last + 1);
     const char *after = verdict_seconds(pool, perf_median(&r->seconds[from], end - from)), *before = "", *rate = "";
 
     for (unsigned i = from; i < end; i++) {
@@ -368,7 +365,8 @@ static void say_slow(const plan *p, const responses *r, unsigned from, unsigned 
 static void find_slow(plan *p)
 {
     responses r = take_responses(p->monitor);
-    double before = perf_median(r.seconds, MIN(r.count, FIRST_ONES)), usual = usual_gap(p, false, p->first, p->end);
+    double before = perf_median(r.seconds, MIN(r.count, FIRST_ONES)),
+           usual = usual_gap(p, false, p->monitor->calls, p->monitor->end);
     unsigned end = r.count, from = slow_from(&r, MAX(SLOW * before, before + SLOW_SECONDS), &end);
 
     if (from == r.count && r.count > FEWEST && before >= SLOW_ALWAYS && before >= usual / 2) {
@@ -422,7 +420,7 @@ static bool is_in_time_there(const plan_gap *gap, double most)
            there <= most;
 }
 
-static void find_clocks(const verdict_monitor *monitor)
+static void find_clocks(verdict_monitor *monitor)
 {
     static const struct {
         verdict_kind kind;
@@ -437,8 +435,7 @@ static void find_clocks(const verdict_monitor *monitor)
         {.pool = monitor->pool}, {.pool = monitor->pool}, {.pool = monitor->pool}, {.pool = monitor->pool}};
     const verdict_call *before = NULL;
 
-    for (unsigned i = 0; i < monitor->calls->len; i++) {
-        const verdict_call *call = verdict_call_at(monitor, i);
+    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
         if (call->outcome != CALL_SAMPLE || (before && verdict_overlaps(call, before))) {
             continue;
         }
@@ -481,10 +478,12 @@ static const verdict_call *call_within(const plan_gap *gap, unsigned outcomes)
 /* What the capture lacks in it, which only a later packet may tell, and on another connection that the monitor uses in turn. */
 static const wire_event *lost_within(const plan *p, const plan_gap *gap)
 {
-    const verdict_call *call = gap->before - p->first > CALLS_BESIDE ? gap->before - CALLS_BESIDE : p->first;
+    const verdict_monitor *monitor = p->monitor;
+    const verdict_call *call =
+        gap->before - monitor->calls > CALLS_BESIDE ? gap->before - CALLS_BESIDE : monitor->calls;
     const verdict_connection *looked_at = NULL;
 
-    for (; call < p->end && call - gap->call <= CALLS_BESIDE; looked_at = call++->connection) {
+    for (; call < monitor->end && call - gap->call <= CALLS_BESIDE; looked_at = call++->connection) {
         const wire_event *event = call->connection == looked_at ? NULL
                                                                 : verdict_wire_find(call->connection, WIRE_LOST, 0,
                                                                                     end_of(gap->before), INFINITY);
@@ -702,15 +701,15 @@ static bool find_late(plan *p)
 
 void verdict_plan_find(verdict_monitor *monitor)
 {
-    plan p = {.monitor = monitor, .asked = g_new(double, monitor->calls->len + 1)};
+    plan p = {.monitor = monitor, .num_calls = (size_t)(monitor->end - monitor->calls)};
 
-    p.first = verdict_call_at(monitor, 0);
-    p.end = p.first + monitor->calls->len;
+    p.asked = g_new(double, p.num_calls + 1);
+    p.gaps = g_new(plan_gap, p.num_calls + 1);
     learn(&p);
     verdict_calls_find(monitor, p.usual);
     find_slow(&p);
     verdict_capture_find(monitor, find_late(&p));
-    if (!verdict_first_talk(monitor)->is_sealed) {
+    if (!monitor->talks->is_sealed) {
         find_clocks(monitor);
     }
     g_free(p.gaps);

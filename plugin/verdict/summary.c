@@ -27,8 +27,7 @@ typedef struct {
 /* Of what was read: nothing is known of what the capture begins in the middle of. */
 static const verdict_finding *worst_of_read(const verdict_monitor *monitor)
 {
-    for (unsigned i = 0; i < monitor->findings->len; i++) {
-        const verdict_finding *finding = g_ptr_array_index(monitor->findings, i);
+    for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
         if (finding->kind != VERDICT_FROM_MIDDLE) {
             return finding;
         }
@@ -41,7 +40,7 @@ static health health_of(const verdict_monitor *monitor)
 {
     bool misses_some = verdict_has(monitor, VERDICT_FROM_MIDDLE);
     const verdict_finding *worst = worst_of_read(monitor);
-    const verdict_talk *talk = verdict_first_talk(monitor);
+    const verdict_talk *talk = monitor->talks;
 
     if (worst && worst->kind < VERDICT_FIRST_NOTE) {
         bool is_unread = worst->kind == VERDICT_ONE_WAY || worst->kind == VERDICT_OTHER_PORT ||
@@ -77,11 +76,11 @@ static const char *seconds_text(const verdict_monitor *monitor, const char *befo
 
 static const char *why_no_samples(const verdict_monitor *monitor)
 {
-    bool is_sealed = verdict_first_talk(monitor)->is_sealed, is_answered = false, has_waiting = false;
+    bool is_sealed = monitor->talks->is_sealed, is_answered = false, has_waiting = false;
 
-    for (unsigned i = 0; i < monitor->calls->len; i++) {
-        is_answered |= verdict_call_at(monitor, i)->outcome != CALL_WAITS;
-        has_waiting |= verdict_call_at(monitor, i)->outcome == CALL_WAITS;
+    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
+        is_answered |= call->outcome != CALL_WAITS;
+        has_waiting |= call->outcome == CALL_WAITS;
     }
     return !is_answered                        ? "no samples: no answer to its calls was captured"
            : monitor->number > 0 && !is_sealed ? "no samples: a query was opened, and no answer has its counter data"
@@ -96,9 +95,8 @@ static const char *pace_text(const verdict_monitor *monitor)
     double late = numbers[FIGURE_LATE_ASKED] + numbers[FIGURE_LATE_ANSWERED];
     const char *each = seconds_text(monitor, ", each ", monitor->is_even ? numbers[FIGURE_INTERVAL] : NAN), *how = "";
 
-    if (verdict_first_talk(monitor)->is_sealed) {
-        how = monitor->findings->len > 0 ? ", sealed"
-                                         : ", sealed: its timing is normal; what was refused or failed is sealed";
+    if (monitor->talks->is_sealed) {
+        how = monitor->findings ? ", sealed" : ", sealed: its timing is normal; what was refused or failed is sealed";
     } else if (late > 0) {
         how = wmem_strdup_printf(monitor->pool, ", %.0f late", late);
     }
@@ -116,10 +114,10 @@ const char *verdict_account(const verdict_monitor *monitor)
     const char *parts[NUM_PARTS] = {"", "", "", "", ""}, *const *texts = monitor->figures.texts;
     wmem_allocator_t *pool = monitor->pool;
 
-    if (monitor->talks->len == 0) {
+    if (monitor->talks == NULL) {
         return wmem_strdup_printf(pool, "%s to %s", texts[FIGURE_CLIENT], texts[FIGURE_SERVER]);
     }
-    bool is_sealed = verdict_first_talk(monitor)->is_sealed, has_samples = numbers[FIGURE_SAMPLES] > 0;
+    bool is_sealed = monitor->talks->is_sealed, has_samples = numbers[FIGURE_SAMPLES] > 0;
     const char *begin = wmem_strdup_printf(pool, "%s to %s: %s", verdict_client(monitor), verdict_server(monitor),
                                            has_samples ? pace_text(monitor) : why_no_samples(monitor));
     if (!is_sealed && numbers[FIGURE_LATE_ASKED] + numbers[FIGURE_LATE_ANSWERED] <= 0 &&
@@ -132,8 +130,8 @@ const char *verdict_account(const verdict_monitor *monitor)
             wmem_strdup_printf(pool, "%s, frame %.0f)", seconds_text(monitor, " (slowest ", numbers[FIGURE_SLOWEST]),
                                numbers[FIGURE_SLOWEST_FRAME]);
     }
-    if (monitor->talks->len > 1) {
-        parts[QUERIES] = wmem_strdup_printf(pool, ", in %u queries", monitor->talks->len);
+    if (monitor->num_talks > 1) {
+        parts[QUERIES] = wmem_strdup_printf(pool, ", in %u queries", monitor->num_talks);
     } else if (has_samples) {
         parts[QUERIES] = wmem_strconcat(pool, ", ", texts[FIGURE_HANDLE], NULL);
     }
@@ -154,7 +152,7 @@ static void write_finding(GString *text, const verdict_monitor *monitor, const v
 {
     g_string_append_printf(text, "%s\n    %s to %s", finding->text, monitor->figures.texts[FIGURE_CLIENT],
                            monitor->figures.texts[FIGURE_SERVER]);
-    if (monitor->talks->len > 0 && monitor->number > 0) {
+    if (monitor->talks && monitor->number > 0) {
         g_string_append_printf(text, ", %s", monitor->figures.texts[FIGURE_HANDLE]);
     }
     g_string_append_printf(text, ": %u %s, %s\n", finding->count, finding->count == 1 ? "frame" : "frames",
@@ -188,10 +186,10 @@ static void write_text(GString *text, const verdict *v)
 
     for (unsigned i = 0; i < v->monitors->len; i++) {
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
-        for (unsigned n = 0; n < monitor->findings->len; n++) {
-            write_finding(text, monitor, g_ptr_array_index(monitor->findings, n));
+        for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
+            write_finding(text, monitor, finding);
         }
-        if (monitor->talks->len > 0) {
+        if (monitor->talks) {
             g_string_append_printf(text, "%s\n", verdict_account(monitor));
         }
     }
@@ -264,12 +262,12 @@ static const struct {
 
 static void put_monitor(json_dumper *json, const verdict_monitor *monitor)
 {
-    const verdict_talk *talk = verdict_first_talk(monitor);
+    const verdict_talk *talk = monitor->talks;
 
     json_dumper_begin_object(json);
     put_word(json, "healthy", health_words[health_of(monitor)]);
     put_word(json, "sealed", talk && talk->is_sealed ? "true" : "false");
-    verdict_put_number(json, "queries", monitor->talks->len);
+    verdict_put_number(json, "queries", monitor->num_talks);
     for (unsigned i = 0; i < NUM_FIGURES; i++) {
         if (figures[i].type != TABLE_ITEM_STRING) {
             verdict_put_number(json, figures[i].name, monitor->figures.numbers[i]);
@@ -278,8 +276,8 @@ static void put_monitor(json_dumper *json, const verdict_monitor *monitor)
         }
     }
     verdict_begin_list(json, "findings");
-    for (unsigned i = 0; i < monitor->findings->len; i++) {
-        put_finding(json, monitor->pool, g_ptr_array_index(monitor->findings, i));
+    for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
+        put_finding(json, monitor->pool, finding);
     }
     json_dumper_end_array(json);
     json_dumper_end_object(json);
@@ -427,15 +425,14 @@ static void fill_findings(taps_table *t)
     verdict_judge_worst_first(v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
-        for (unsigned n = 0; n < monitor->findings->len; n++) {
-            const verdict_finding *finding = g_ptr_array_index(monitor->findings, n);
+        for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
             unsigned row = put_row(t, monitor, finding->text);
             table_set_number(t, row, TIMES, finding->count);
             table_set_number(t, row, FIRST_FRAME, finding->frames[0]);
             table_set_text(t, row, FILTER, verdict_filter(monitor->pool, finding));
             table_set_text(t, row, WHICH, finding->more ? finding->more : "");
         }
-        if (monitor->talks->len > 0) {
+        if (monitor->talks) {
             put_row(t, monitor, verdict_account(monitor));
         }
     }

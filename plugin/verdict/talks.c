@@ -34,15 +34,6 @@ static void talk_free(void *data)
     g_hash_table_destroy(talk->missing);
 }
 
-static void monitor_free(void *data)
-{
-    verdict_monitor *monitor = data;
-
-    g_ptr_array_unref(monitor->talks);
-    g_array_unref(monitor->calls);
-    g_ptr_array_unref(monitor->findings);
-}
-
 static uint32_t request_frame(const tapped_call *tapped)
 {
     return tapped->sealed.request_frame ? tapped->sealed.request_frame : tapped->request_frame;
@@ -193,13 +184,16 @@ static call_outcome outcome_of(const tapped_call *tapped)
 }
 
 /* The request that this answers; a new one if that was not captured. */
-static verdict_call *call_of(verdict_talk *talk, const packet_info *pinfo, const tapped_call *tapped)
+static verdict_call *call_of(const verdict *v, verdict_talk *talk, const packet_info *pinfo, const tapped_call *tapped)
 {
     unsigned place = find_request(talk, tapped);
 
     if (place == talk->calls->len) {
-        verdict_call call = {
-            .operation = g_intern_string(tapped->operation), .seconds = -1, .asks = asks_for_data(tapped)};
+        verdict_call call = {.number = v->calls,
+                             .talk = talk,
+                             .operation = g_intern_string(tapped->operation),
+                             .seconds = -1,
+                             .asks = asks_for_data(tapped)};
         if (tapped->is_response && tapped->seconds >= 0) {
             call.asked = nstime_to_sec(&pinfo->abs_ts) - tapped->seconds;
             call.asked_frame = request_frame(tapped);
@@ -253,10 +247,10 @@ static void note_same(verdict_talk *talk, verdict_call *call, const tapped_call 
     talk->sampled = call->answered;
 }
 
-static void record_call(verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped,
+static void record_call(const verdict *v, verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped,
                         const verdict_connection *connection)
 {
-    verdict_call *call = call_of(talk, pinfo, tapped);
+    verdict_call *call = call_of(v, talk, pinfo, tapped);
     double now = nstime_to_sec(&pinfo->abs_ts);
 
     call->connection = connection;
@@ -386,7 +380,6 @@ void verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped)
     verdict_connection *connection = verdict_wire_connection(pinfo, !tapped->is_response);
     v->calls++;
     verdict_talk *talk = talk_of(v, pinfo, tapped);
-    talk->bytes += data_size(tapped);
     if (connection) {
         talk->pair = connection->pair;
         verdict_ladder_note_calls(talk->pair, connection->port);
@@ -395,7 +388,7 @@ void verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped)
     if (tapped->unread && tapped->sealed.connection && strcmp(tapped->unread, TAPPED_NOISE) == 0) {
         note_noise(v, connection);
     }
-    record_call(talk, pinfo, tapped, connection);
+    record_call(v, talk, pinfo, tapped, connection);
     if (tapped->sealed.uses_query) {
         count_sealed(v, talk, tapped);
     } else if (tapped->handle) {
@@ -407,14 +400,14 @@ void verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped)
 /* --- The capture's monitors ------------------------------------------------------------------------------------ */
 
 /* The same key: the same client, account, server and counters (sealed: requests of the same sizes), and the same port of the client if that
- * counts. NULL: it goes on as nobody. To be freed. */
-static char *key_of(const verdict_talk *talk, bool port_counts)
+ * counts. NULL: it goes on as nobody. */
+static const char *key_of(wmem_allocator_t *pool, const verdict_talk *talk, bool port_counts)
 {
     if (!talk->is_sealed && talk->asked_for == 0) {
         return NULL;
     }
-    return g_strdup_printf("%d %u %u %d %s %s %s", talk->is_sealed, talk->asked_for, port_counts ? talk->port : 0,
-                           talk->is_hkpd, talk->client, talk->server, talk->account);
+    return wmem_strdup_printf(pool, "%d %u %u %d %s %s %s", talk->is_sealed, talk->asked_for,
+                              port_counts ? talk->port : 0, talk->is_hkpd, talk->client, talk->server, talk->account);
 }
 
 static bool follows(const verdict_talk *talk, const verdict_talk *before)
@@ -422,29 +415,28 @@ static bool follows(const verdict_talk *talk, const verdict_talk *before)
     return before->newest_call < talk->first_call && (before->is_closed || !talk->is_sealed);
 }
 
-/* Each list of talks that follows another is put after it. */
-static GPtrArray *join(GPtrArray *lists, bool port_counts)
+/* The talks of each monitor that follows another one become that one's. */
+static void join(verdict *v, bool port_counts)
 {
-    GHashTable *latest = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
-    GPtrArray *joined = g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
+    wmem_map_t *latest = wmem_map_new(v->pool, wmem_str_hash, g_str_equal);
+    unsigned left = 0;
 
-    for (unsigned i = 0; i < lists->len; i++) {
-        GPtrArray *list = g_ptr_array_index(lists, i);
-        char *key = key_of(g_ptr_array_index(list, 0), port_counts);
-        GPtrArray *before = key ? g_hash_table_lookup(latest, key) : NULL;
-        if (before && follows(g_ptr_array_index(list, 0), g_ptr_array_index(before, before->len - 1))) {
-            g_ptr_array_extend(before, list, NULL, NULL);
-            g_free(key);
+    for (unsigned i = 0; i < v->monitors->len; i++) {
+        verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
+        const char *key = key_of(v->pool, monitor->talks, port_counts);
+        verdict_monitor *before = key ? wmem_map_lookup(latest, key) : NULL;
+        if (before && follows(monitor->talks, before->last_talk)) {
+            before->last_talk->next = monitor->talks;
+            before->last_talk = monitor->last_talk;
+            before->num_talks += monitor->num_talks;
             continue;
         }
-        g_ptr_array_add(joined, g_ptr_array_ref(list));
+        g_ptr_array_index(v->monitors, left++) = monitor;
         if (key) {
-            g_hash_table_replace(latest, key, list);
+            wmem_map_insert(latest, key, monitor);
         }
     }
-    g_hash_table_destroy(latest);
-    g_ptr_array_unref(lists);
-    return joined;
+    g_ptr_array_set_size(v->monitors, (int)left);
 }
 
 /* By the packet with which each is known: its answer's, else its own. */
@@ -453,70 +445,70 @@ static int compare_calls(const void *a, const void *b)
     const verdict_call *x = a, *y = b;
     uint32_t frame_x = x->frame ? x->frame : x->asked_frame, frame_y = y->frame ? y->frame : y->asked_frame;
 
-    return (frame_x > frame_y) - (frame_x < frame_y);
+    return frame_x != frame_y ? (frame_x > frame_y) - (frame_x < frame_y)
+                              : (x->number > y->number) - (x->number < y->number);
 }
 
-static verdict_monitor *monitor_new(wmem_allocator_t *pool, GPtrArray *talks, verdict_pair *pair)
+static verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_pair *pair, verdict_talk *talk)
 {
     verdict_monitor *monitor = wmem_new0(pool, verdict_monitor);
+
+    monitor->pool = pool;
+    monitor->pair = pair;
+    monitor->talks = monitor->last_talk = talk;
+    monitor->num_talks = talk != NULL;
+    return monitor;
+}
+
+static void take_calls(verdict_monitor *monitor)
+{
     unsigned size = 0;
 
-    for (unsigned i = 0; i < talks->len; i++) {
-        size += ((verdict_talk *)g_ptr_array_index(talks, i))->calls->len;
+    for (const verdict_talk *talk = monitor->talks; talk; talk = talk->next) {
+        size += talk->calls->len;
     }
-    monitor->pool = pool;
-    monitor->talks = g_ptr_array_ref(talks);
-    monitor->pair = pair;
-    monitor->calls = g_array_sized_new(FALSE, FALSE, sizeof(verdict_call), size);
-    monitor->findings = g_ptr_array_new();
-    for (unsigned i = 0; i < talks->len; i++) {
-        const verdict_talk *talk = g_ptr_array_index(talks, i);
-        g_array_append_vals(monitor->calls, talk->calls->data, talk->calls->len);
-        for (unsigned n = monitor->calls->len - talk->calls->len; n < monitor->calls->len; n++) {
-            verdict_call_at(monitor, n)->talk = i;
+    monitor->calls = monitor->end = wmem_alloc_array(monitor->pool, verdict_call, size);
+    for (const verdict_talk *talk = monitor->talks; talk; talk = talk->next) {
+        for (unsigned i = 0; i < talk->calls->len; i++) {
+            *monitor->end++ = g_array_index(talk->calls, verdict_call, i);
         }
     }
-    g_array_sort(monitor->calls, compare_calls);
-    return monitor;
+    qsort(monitor->calls, size, sizeof *monitor->calls, compare_calls);
 }
 
 static uint32_t number_of(const verdict_monitor *monitor, uint32_t *sealed)
 {
-    uint32_t number = verdict_first_talk(monitor)->is_sealed ? ++*sealed : 0;
+    uint32_t number = monitor->talks->is_sealed ? ++*sealed : 0;
 
-    for (unsigned i = 0; i < monitor->talks->len && number == 0; i++) {
-        number = ((verdict_talk *)g_ptr_array_index(monitor->talks, i))->number;
+    for (const verdict_talk *talk = monitor->talks; talk && number == 0; talk = talk->next) {
+        number = talk->number;
     }
     return number;
 }
 
 static void join_talks(verdict *v)
 {
-    GPtrArray *lists = g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
-
-    for (unsigned i = 0; i < v->talks->len; i++) {
-        GPtrArray *list = g_ptr_array_new();
-        g_ptr_array_add(list, g_ptr_array_index(v->talks, i));
-        g_ptr_array_add(lists, list);
-    }
     uint32_t sealed = 0;
-    lists =
-        join(lists, true); /* first what one connection says: of two pollers of one client each goes on with its own */
-    lists = join(lists, false);
+
     g_ptr_array_set_size(v->monitors, 0);
     wmem_free_all(v->pool);
-    for (unsigned i = 0; i < lists->len; i++) {
-        GPtrArray *talks = g_ptr_array_index(lists, i);
-        verdict_monitor *monitor = monitor_new(v->pool, talks, ((verdict_talk *)g_ptr_array_index(talks, 0))->pair);
-        g_ptr_array_add(v->monitors, monitor);
+    for (unsigned i = 0; i < v->talks->len; i++) {
+        verdict_talk *talk = g_ptr_array_index(v->talks, i);
+        talk->next = NULL;
+        g_ptr_array_add(v->monitors, monitor_new(v->pool, talk->pair, talk));
+    }
+    join(v, true); /* first what one connection says: of two pollers of one client each goes on with its own */
+    join(v, false);
+    for (unsigned i = 0; i < v->monitors->len; i++) {
+        verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
+        take_calls(monitor);
         monitor->number = number_of(monitor, &sealed);
         verdict_figures(monitor);
     }
-    g_ptr_array_unref(lists);
 }
 
 /* Who was read on one connection may have spoken on others, of which nothing can be read. */
-static void find_missed(const verdict_monitor *monitor, const verdict_pair *pair)
+static void find_missed(verdict_monitor *monitor, const verdict_pair *pair)
 {
     verdict_shown missed = verdict_shown_again(monitor->pool, &pair->missed);
 
@@ -527,79 +519,68 @@ static void find_missed(const verdict_monitor *monitor, const verdict_pair *pair
 /* What each pair did not reach stands with its first monitor; or for itself. */
 static void find_failures(verdict *v)
 {
-    GHashTable *firsts = g_hash_table_new(g_direct_hash, g_direct_equal);
-    GPtrArray *none = g_ptr_array_new();
+    wmem_map_t *firsts = wmem_map_new(v->pool, g_direct_hash, g_direct_equal);
 
     verdict_ladder_judge(v->pool, verdict_wire_is_mixed());
     for (unsigned i = v->monitors->len; i > 0; i--) {
         verdict_monitor *monitor = g_ptr_array_index(v->monitors, i - 1);
-        g_hash_table_insert(firsts, monitor->pair, monitor);
+        wmem_map_insert(firsts, monitor->pair, monitor);
     }
     for (verdict_pair *pair = verdict_ladder_first; pair; pair = pair->next) {
-        verdict_monitor *first = g_hash_table_lookup(firsts, pair);
-        verdict_monitor *monitor = first ? first : monitor_new(v->pool, none, pair);
+        verdict_monitor *first = wmem_map_lookup(firsts, pair);
+        verdict_monitor *monitor = first ? first : monitor_new(v->pool, pair, NULL);
         bool is_cut = pair->cut.frames && pair->passed[RUNG_PIPE] > 0 && !pair->is_bound;
         bool is_unread = is_cut || (v->talks->len == 0 && v->left.unread[0].why == NULL);
-        verdict_ladder_find(v->pool, pair, monitor->findings);
-        if (first ? pair->one_way_frame > 0 : monitor->findings->len == 0 && is_unread) {
-            verdict_ladder_find_unread(v->pool, pair, monitor->findings);
+        verdict_ladder_find(v->pool, pair, &monitor->findings);
+        if (first ? pair->one_way_frame > 0 : !monitor->findings && is_unread) {
+            verdict_ladder_find_unread(v->pool, pair, &monitor->findings);
         }
         if (first) {
             find_missed(first, pair);
-        }
-        if (!first && monitor->findings->len > 0) {
+        } else if (monitor->findings) {
             g_ptr_array_add(v->monitors, monitor);
             verdict_figures(monitor);
-        } else if (!first) {
-            monitor_free(monitor);
         }
     }
-    g_hash_table_destroy(firsts);
-    g_ptr_array_unref(none);
-}
-
-static const verdict_finding *worst(const verdict_monitor *monitor)
-{
-    return monitor->findings->len > 0 ? g_ptr_array_index(monitor->findings, 0) : NULL;
 }
 
 bool verdict_has(const verdict_monitor *monitor, verdict_kind kind)
 {
-    for (unsigned i = 0; i < monitor->findings->len; i++) {
-        if (((const verdict_finding *)g_ptr_array_index(monitor->findings, i))->kind == kind) {
-            return true;
-        }
+    const verdict_finding *finding = monitor->findings;
+
+    while (finding && finding->kind != kind) {
+        finding = finding->next;
     }
-    return false;
+    return finding != NULL;
 }
 
-void verdict_find(const verdict_monitor *monitor, verdict_kind kind, verdict_party party, const verdict_shown *shown,
+void verdict_find(verdict_monitor *monitor, verdict_kind kind, verdict_party party, const verdict_shown *shown,
                   const char *format, ...)
 {
     va_list arguments;
 
     va_start(arguments, format);
-    verdict_say(monitor->findings, kind, party, shown, verdict_server(monitor), verdict_client(monitor),
+    verdict_say(&monitor->findings, kind, party, shown, verdict_server(monitor), verdict_client(monitor),
                 wmem_strdup_vprintf(monitor->pool, format, arguments));
     va_end(arguments);
 }
 
 static int compare_monitors(const void *a, const void *b)
 {
-    const verdict_finding *x = worst(*(verdict_monitor *const *)a), *y = worst(*(verdict_monitor *const *)b);
+    const verdict_finding *x = (*(verdict_monitor *const *)a)->findings, *y = (*(verdict_monitor *const *)b)->findings;
 
-    return x && y ? verdict_finding_compare(&x, &y) : (x == NULL) - (y == NULL);
+    return x && y ? verdict_finding_compare(x, y) : (x == NULL) - (y == NULL);
 }
 
 /* Who asks for no sample has read texts, for instance: there is nothing to say of it. */
 static bool is_shown(const verdict_monitor *monitor)
 {
-    const verdict_talk *talk = verdict_first_talk(monitor);
+    const verdict_talk *talk = monitor->talks;
 
     if (talk && talk->ends_in_noise && monitor->figures.numbers[FIGURE_SAMPLES] <= 0) {
         return false; /* the noise has them, and is a monitor of its own */
     }
-    return talk == NULL || monitor->findings->len > 0 || monitor->figures.numbers[FIGURE_SAMPLES] > 0 ||
+    return talk == NULL || monitor->findings || monitor->figures.numbers[FIGURE_SAMPLES] > 0 ||
            monitor->figures.numbers[FIGURE_PROBES] > 1;
 }
 
@@ -613,30 +594,21 @@ void verdict_judge(verdict *v)
         verdict_books_find(monitor);
     }
     find_failures(v);
-    for (unsigned i = 0; i < v->monitors->len; i++) {
-        g_ptr_array_sort(((verdict_monitor *)g_ptr_array_index(v->monitors, i))->findings, verdict_finding_compare);
-    }
 }
 
 void verdict_judge_worst_first(verdict *v)
 {
-    GPtrArray *judged, *shown = g_ptr_array_new_with_free_func(monitor_free);
+    unsigned shown = 0;
 
     verdict_judge(v);
-    judged = v->monitors;
-    v->monitors = shown;
-    g_ptr_array_set_free_func(judged, NULL);
-    for (unsigned i = 0; i < judged->len; i++) {
-        verdict_monitor *monitor = g_ptr_array_index(judged, i);
-        bool is_last = i + 1 == judged->len && shown->len == 0;
-        if (is_shown(monitor) || is_last) {
-            g_ptr_array_add(shown, monitor);
-        } else {
-            monitor_free(monitor);
+    for (unsigned i = 0; i < v->monitors->len; i++) {
+        verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
+        if (is_shown(monitor) || (i + 1 == v->monitors->len && shown == 0)) {
+            g_ptr_array_index(v->monitors, shown++) = monitor;
         }
     }
-    g_ptr_array_unref(judged);
-    g_ptr_array_sort(shown, compare_monitors);
+    g_ptr_array_set_size(v->monitors, (int)shown);
+    g_ptr_array_sort(v->monitors, compare_monitors);
 }
 
 /* --- All of it ------------------------------------------------------------------------------------------------- */
@@ -686,7 +658,7 @@ verdict *verdict_new(bool counts_values)
     v->pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
     v->counts_values = counts_values;
     v->talks = g_ptr_array_new_with_free_func(talk_free);
-    v->monitors = g_ptr_array_new_with_free_func(monitor_free);
+    v->monitors = g_ptr_array_new();
     v->by_subject = g_hash_table_new(g_direct_hash, g_direct_equal);
     v->by_pair = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
     all = g_slist_prepend(all, v);

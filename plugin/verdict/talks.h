@@ -39,8 +39,9 @@ typedef struct {
     uint64_t perf_time, perf_freq, time_100ns; /* of a sample; sealed ones by when they were asked for */
     unsigned subject;                          /* stands for what it is about */
     uint32_t status;
-    uint32_t size;       /* of its data */
-    uint32_t talk;       /* number of its talk among those of the monitor */
+    uint32_t size;   /* of its data */
+    uint64_t number; /* in the order in which they began */
+    const struct verdict_talk *talk;
     uint8_t outcome;     /* call_outcome */
     bool is_fault, asks; /* for data */
     bool is_same;        /* a sample of the same values as the one before */
@@ -78,9 +79,10 @@ typedef struct {
     const char *path;
 } verdict_missing;
 
-typedef struct {
-    wmem_allocator_t *memory; /* where all of it is kept */
-    verdict_pair *pair;       /* NULL: not by TCP */
+typedef struct verdict_talk {
+    struct verdict_talk *next; /* as of the last judgement, that follows it */
+    wmem_allocator_t *memory;  /* where all of it is kept */
+    verdict_pair *pair;        /* NULL: not by TCP */
     const char *client, *server, *account;
     const char *called; /* what its client calls its server, NULL: nothing else than its pair's */
     uint32_t port;      /* of the client, when its first handle was opened */
@@ -95,7 +97,7 @@ typedef struct {
     GBytes *values;                   /* of the newest sample, NULL if it came long after the one before; */
     double sampled;                   /* when it came */
     uint64_t first_call, newest_call; /* that tells whom it goes on as */
-    uint64_t samples, bytes, failed;
+    uint64_t samples, failed;
     uint64_t counters;
     int64_t unknown; /* of them, that no ValidateCounters in the capture added */
     double offsets;  /* of the server's clock from the capture's, added up, */
@@ -141,14 +143,15 @@ typedef struct {
 } figure_values;
 
 typedef struct {
-    wmem_allocator_t *pool; /* what is said of it, until the next judgement */
-    GPtrArray *talks;       /* verdict_talk; empty for a pair that made no call */
-    GArray *calls;          /* verdict_call, all of them, by time */
+    wmem_allocator_t *pool;          /* what is said of it, until the next judgement */
+    verdict_talk *talks, *last_talk; /* NULL for a pair that made no call */
+    unsigned num_talks;
+    verdict_call *calls, *end; /* all of them, by time */
     verdict_pair *pair;
     uint32_t
         number; /* of its first handle, 0 as long as the server is not known to know it; sealed ones are counted from 1 */
-    bool is_even; /* most times between its samples are about the usual one */
-    GPtrArray *findings;
+    bool is_even;              /* most times between its samples are about the usual one */
+    verdict_finding *findings; /* the worst first */
     figure_values figures;
 } verdict_monitor;
 
@@ -164,16 +167,6 @@ typedef struct {
     left_out left;
 } verdict;
 
-static inline const verdict_talk *verdict_first_talk(const verdict_monitor *monitor)
-{
-    return monitor->talks->len > 0 ? g_ptr_array_index(monitor->talks, 0) : NULL;
-}
-
-static inline const verdict_talk *verdict_last_talk(const verdict_monitor *monitor)
-{
-    return monitor->talks->len > 0 ? g_ptr_array_index(monitor->talks, monitor->talks->len - 1) : NULL;
-}
-
 /* Two samples were under way at once: this one was asked before the other one was answered. */
 static inline bool verdict_overlaps(const verdict_call *call, const verdict_call *other)
 {
@@ -183,25 +176,20 @@ static inline bool verdict_overlaps(const verdict_call *call, const verdict_call
 /* What its client calls its server. */
 static inline const char *verdict_server(const verdict_monitor *monitor)
 {
-    const verdict_talk *talk = verdict_first_talk(monitor);
+    const verdict_talk *talk = monitor->talks;
 
     return talk && talk->called ? talk->called : monitor->pair ? monitor->pair->called : talk->server;
 }
 
 static inline const char *verdict_client(const verdict_monitor *monitor)
 {
-    return monitor->talks->len > 0 ? verdict_first_talk(monitor)->client : monitor->pair->client;
-}
-
-static inline verdict_call *verdict_call_at(const verdict_monitor *monitor, unsigned number)
-{
-    return &g_array_index(monitor->calls, verdict_call, number);
+    return monitor->talks ? monitor->talks->client : monitor->pair->client;
 }
 
 bool verdict_has(const verdict_monitor *monitor, verdict_kind kind);
 
 /* verdict_say() of its server and client, with a sentence as of printf(). No argument is a text that a packet has. */
-void verdict_find(const verdict_monitor *monitor, verdict_kind kind, verdict_party party, const verdict_shown *shown,
+void verdict_find(verdict_monitor *monitor, verdict_kind kind, verdict_party party, const verdict_shown *shown,
                   const char *format, ...) G_GNUC_PRINTF(5, 6);
 
 /* `counts_values`: findings of values are wanted, too. To be freed with verdict_free(). */
@@ -226,17 +214,17 @@ void verdict_judge_worst_first(verdict *v);
 void verdict_books_count(verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped, bool counts_values);
 
 /* Adds a finding for each book that has something, unless another finding says it. */
-void verdict_books_find(const verdict_monitor *monitor);
+void verdict_books_find(verdict_monitor *monitor);
 
 /* plan.c: when the client asks, what came late and whose fault it is; and with that what calls.c finds. */
 void verdict_plan_find(verdict_monitor *monitor);
 
 /* calls.c: what came of the calls, and how the talk ended. `usual`: seconds, the longest time between two samples that is usual; 0: there
  * is no plan. */
-void verdict_calls_find(const verdict_monitor *monitor, double usual);
+void verdict_calls_find(verdict_monitor *monitor, double usual);
 
 /* What the capture lacks of them. `lacks_some`: a sample may have been there. */
-void verdict_capture_find(const verdict_monitor *monitor, bool lacks_some);
+void verdict_capture_find(verdict_monitor *monitor, bool lacks_some);
 
 /* figures.c: seconds between two samples by the server's clock, 0: its clocks contradict each other. */
 double verdict_interval(const verdict_call *before, const verdict_call *call);
