@@ -12,7 +12,7 @@ from gen import buffers, hostile, server, stubs
 from gen.buffers import NONE
 from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
-from gen.story import Server, Times, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story, taught_in, unseen
+from gen.story import Server, Times, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story, taught_in
 from gen.stubs import DATA, INFO, VALIDATE
 from learned import close_to, cooked, one, read, read_file
 from series import long_rows as rows_of
@@ -61,31 +61,6 @@ def three_counters(c, s):
 
 
 @PASSES
-@pytest.mark.parametrize('behind', [[], [3]], ids=['last', 'another-behind'])
-def test_an_unanswered_change_ends_what_was_known(tshark, tmp_path, behind, two_pass):
-    """One counter is removed, another added, whose answer is missing: as many blocks as before, and none is known. Nor does
-    the answer to a change behind it tell; the next request is behind it, too. What QueryCounterInfo tells is assumed: the addition may yet be done."""
-    s = gauge()
-    model, scene = Server([s], order=backward), Scene()
-    c = lossy(scene, model, (VALIDATE, 'response', 2))
-    h = three_counters(c, s)
-    c.validate(h, [ask(s, 2, 'a')], add=False)
-    c.validate(h, [ask(s, 4, 'a')])
-    for i in behind:
-        c.validate(h, [ask(s, i, 'a')], add=False)
-    c.data(h, 9999)
-    c.info(h)
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    (first, a), (second, _), (third, b) = answers(scene)
-    assert paths(frames[first]) == truth(a) and paths(frames[third]) == truth(b)
-    assert paths(frames[second]) == [None] * (3 - len(behind))
-    told = [x.label for f in frames.values() for x in f.all('pcq.query') if 'as far as is known' in x.label]
-    assert len(told) == 4 + len(behind)
-    assert ASSUMED in frames[third].experts
-
-
-@PASSES
 def test_a_change_is_not_known_until_it_is_answered(tshark, tmp_path, two_pass):
     """Two connections share a handle: an answer between request and response of a change is of nobody knows which time;
     one that the server refused leaves everything as it was."""
@@ -128,25 +103,6 @@ def test_a_change_that_ended_in_a_fault_is_doubtful(tshark, tmp_path, two_pass):
     (first, _), (second, message) = answers(scene)
     assert paths(frames[first]) == [None] * 2
     assert paths(frames[second]) == truth(message) and ASSUMED not in frames[second].experts
-
-
-@PASSES
-def test_an_answer_with_other_blocks_ends_what_was_known(tshark, tmp_path, two_pass):
-    """The changes go another way: no call id is skipped, and as many blocks as before come at last."""
-    s = gauge()
-    model, scene = Server([s], order=backward), Scene()
-    c, unheard = tcp_line(scene, model).client(), unseen(model)
-    h = three_counters(c, s)
-    unheard.validate(h, [ask(s, 2, 'a')], add=False)
-    c.data(h, 9999)
-    unheard.validate(h, [ask(s, 4, 'a')])
-    c.data(h, 9999)
-    c.info(h)
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    shown = [paths(frames[number]) for number, _ in answers(scene)]
-    first, _, third, last = (truth(message) for _, message in answers(scene))
-    assert shown == [first, [None] * 2, third if two_pass else [None] * 3, last]
 
 
 @PASSES

@@ -167,36 +167,9 @@ static void test_titles(void)
     static const struct {
         uint32_t index;
         const char *name;
-    } titles[] = {{2, "System"},
-                  {4, "Memory"},
-                  {6, "% Processor Time"},
-                  {44, "Processor Queue Length"},
-                  {86, "Cache"},
-                  {142, "% User Time"},
-                  {186, "Private Bytes"},
-                  {228, "Avg. Disk Bytes/Write"},
-                  {230, "Process"},
-                  {232, "Thread"},
-                  {234, "PhysicalDisk"},
-                  {238, "Processor"},
-                  {336, "Thread Wait Reason"},
-                  {388, "Bytes Total/sec"},
-                  {510, "Network Interface"},
-                  {574, "Fragment Re-assembly Failures"},
-                  {674, "System Up Time"},
-                  {684, "Elapsed Time"},
-                  {704, "% Usage Peak"},
-                  {784, "ID Process"},
-                  {804, "ID Thread"},
-                  {818, "Cache Bytes"},
-                  {952, "Handle Count"},
-                  {1336, "DPC Rate"},
-                  {1350, "% Registry Quota In Use"},
-                  {1380, "Available KBytes"},
-                  {1404, "Avg. Disk Write Queue Length"},
-                  {1410, "Creating Process ID"},
-                  {1426, "IO Other Bytes/sec"},
-                  {1484, "Split IO/Sec"}};
+    } titles[] = {{2, "System"},       {6, "% Processor Time"},       {186, "Private Bytes"},
+                  {230, "Process"},    {388, "Bytes Total/sec"},      {674, "System Up Time"},
+                  {784, "ID Process"}, {1410, "Creating Process ID"}, {1484, "Split IO/Sec"}};
 
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
         expect(same(perf_known_title(titles[i].index), titles[i].name), "name", "title", titles[i].index);

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which identifier a block belongs to, and the path that each value gets."""
 
-import itertools
 
 import pytest
 
@@ -11,7 +10,7 @@ from gen.model import ENGLISH
 from gen.scene import Scene, tcp_line
 from gen.story import Server, answers, ask, begin, counter, learn, multiple, run, single, story, unseen
 from gen.stubs import INFO, VALIDATE
-from learned import compare_paths, compare_values, one, read
+from learned import compare_paths, one, read
 
 ASSUMED = 'pcq.expert.order_assumed'
 MODES = pytest.mark.parametrize('info', [True, False], ids=['with-info', 'without-info'])
@@ -33,194 +32,86 @@ def truth(message):
 # --- which block is whose -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize('removed', [0, 1])
-def test_an_old_index_does_not_hold_after_a_change(tshark, tmp_path, removed):
-    """Info, then a change whose info was not captured, and maybe as many counters as before: the old places must not be
-    used without a word."""
-    s = gauge()
-    scene, c = begin(Server([s], order=lambda q: list(range(len(q.identifiers)))[::-1]), s)
-    h = c.query([ask(s, 1, 'a'), ask(s, 2, 'a')])
-    c.data(h, 9999)
-    for i in range(removed):
-        c.validate(h, [ask(s, 1 + i, 'a')], add=False)
-    c.validate(h, [ask(s, 3, 'a')])
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=True)
-    first, second = answers(scene)
-    assert paths(frames[first[0]]) == truth(first[1])
-    shown = paths(frames[second[0]])
-    assert len(shown) == 3 - removed
-    assert None not in shown and ASSUMED in frames[second[0]].experts
-
-
-OF_OWN_TYPES = {
-    'four-types': lambda s: [ask(s, 1, 'a'), ask(s, NONE, 'a'), ask(s, 2, '*'), ask(s, NONE, '*')],
-    'two-types': lambda s: [ask(s, 4, '*'), ask(s, NONE, 'b')],
+# As asked, done and shown, step by step: +1a adds counter 1 of instance a (. is all counters, * all instances), -1a removes it, i is
+# QueryCounterInfo, d a sample; a call behind ~ is not captured, before ! its answer is cut, before ^ its answer is lost; ~ alone opens the query.
+# Each sample is named right ('+'), marked as assumed ('?'), or nobody's ('-') on one pass and, where that is another thing, on two. Blocks
+# stand as they were added, or turned around: then names that are assumed are others'.
+STORIES = {
+    'an old index does not hold after a change': (True, '+1a,2a i d +3a d', '+?'),
+    'nor where there are as many counters as before': (True, '+1a,2a i d -1a +3a d', '+?'),
+    'info after the sample tells of it on the second pass': (True, '+1a,2a,3a d i d', '?+', '++'),
+    'info without the additions names all counters': (True, '~ ~+1a,.*,2* i d d', '++'),
+    'what is added behind it stands behind it': (False, '~ ~+1a,.* i +2* d -.* d', '??'),
+    'so it does where something came and went before': (False, '~ +3b ~-3b ~+1a,.* i +2* d -.* d', '??'),
+    'an addition to a query that began before has not all the blocks': (False, '~ ~+1a,2a +3a d ~-1a,2a d', '--'),
+    'a block that cannot be its identifiers, of one counter': (False, '+1a i ~-1a ~+.* d', '-'),
+    'a block that cannot be its identifiers, of one instance': (False, '+1a i ~-1a ~+1* d', '-'),
+    'a block that cannot be its identifiers, of all instances': (False, '+1* i ~-1* ~+1a d', '-'),
+    'damage to what info tells': (True, '+1a,2a i d +3a i! d -1a i d', '+?+'),
+    'damage to an addition': (True, '+1a,2a i d +3a! d -1a d', '+--'),
+    'damage to a removal': (True, '+1a,2a i d +3a d -1a! d', '+?-'),
+    'damaged changes that leave as many': (False, '+1a +2a! -1a! d', '-'),
+    'a change without an answer, with as many blocks': (True, '+1a,2a,3a i d -2a +4a^ d i d', '+-?'),
+    'a change without an answer, and another behind it': (True, '+1a,2a,3a i d -2a +4a^ -3a d i d', '+-?'),
+    'an answer with other blocks ends what was known': (True, '+1a,2a,3a i d ~-2a d ~+4a d i d', '+--+', '?-++'),
+    'what is left alone is certain': (False, '+1a,.* d -1a d +3b d +77b d', '?+??'),
+    'the first of three that is left alone is certain': (False, '+1a,2a,3a -2a,3a d', '+'),
+    'a refused counter has no block': (False, '+77a,1a,78* d d', '++'),
+    'a counter in another\'s place': (False, '+1a d d -1a +2a d d -2a +3a d d -3a +1a d d', '++++++++'),
+    'a counter of all instances in another\'s place': (False, '+1* d d -1* +2* d d -2* +3* d d -3* +1* d d', '++++++++'),
+    'each has a type of its own': (False, '+1a,.a,2*,.* d d', '??'),
+    'each has a type of its own, in another order': (True, '+1a,.a,2*,.* d d', '--'),
+    'two types': (False, '+4*,.b d d', '??'),
+    'two types, in another order': (True, '+4*,.b d d', '--'),
+    'two of a kind': (False, '+1a,2a d d', '??'),
+    'two of a kind, in another order': (True, '+1a,2a d d', '??'),
+    'one of a kind among three': (False, '+.*,3*,1* d d', '??'),
+    'one of a kind among three, in another order': (True, '+.*,3*,1* d d', '--'),
+    'one of two fails': (False, '+1a,2x d d', '??'),
+    'one of two fails, in another order': (True, '+1a,2x d d', '??'),
+    'an error among them': (False, '+1x,.*,3* d d', '??'),
+    'an error among them, in another order': (True, '+1x,.*,3* d d', '--'),
 }
 
 
-@pytest.mark.parametrize('turn', [False, True], ids=['as-added', 'turned'])
-@pytest.mark.parametrize('asked', OF_OWN_TYPES)
-def test_without_info_where_each_has_a_type_of_its_own(tshark, tmp_path, asked, turn, two_pass):
-    """In the order of the additions they are assumed so; in another their types do not fit, and nobody's names are shown."""
-    s = gauge()
-    server = Server([s], order=lambda q: list(range(len(q.identifiers)))[::-1] if turn else range(len(q.identifiers)))
-    scene = story(server, lambda c: (learn(c, s), run(c, OF_OWN_TYPES[asked](s), info=False)))
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    for number, message in answers(scene):
-        assert paths(frames[number]) == ([None] * len(truth(message)) if turn else truth(message))
-        assert (ASSUMED in frames[number].experts) == (not turn)
+def play(scene, place, is_turned, steps):
+    """One of these on a server of its own -> [(frame, paths)] of its samples"""
+    s, how, first = gauge(), [''], len(scene.frames)
+    server = Server([s], order=(lambda q: range(len(q.identifiers))[::-1]) if is_turned else None)
 
-
-SEVERAL = {
-    'two-of-a-kind': lambda s: [ask(s, 1, 'a'), ask(s, 2, 'a')],
-    'one-of-three': lambda s: [ask(s, NONE, '*'), ask(s, 3, '*'), ask(s, 1, '*')],
-    'five': lambda s: [ask(s, i, n) for n in 'ab' for i in (1, 2, 3)][:5],
-    'one-of-two-failed': lambda s: [ask(s, 1, 'a'), ask(s, 2, 'nobody')],
-    'an-error-among-them': lambda s: [ask(s, 1, 'nobody'), ask(s, NONE, '*'), ask(s, 3, '*')],
-}
-
-
-@pytest.mark.parametrize('asked', SEVERAL)
-@pytest.mark.parametrize('turn', [False, True], ids=['as-added', 'turned'])
-def test_without_info_where_several_orders_are_possible(tshark, tmp_path, asked, turn, two_pass):
-    """Names that may be wrong say so by an expert, or there are none; nobody reads a wrong name without a warning."""
-    s = gauge()
-    server = Server([s], order=lambda q: list(range(len(q.identifiers)))[::-1] if turn else range(len(q.identifiers)))
-    scene = story(server, lambda c: (learn(c, s), run(c, SEVERAL[asked](s), info=False)))
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    for number, message in answers(scene):
-        shown = paths(frames[number])
-        right = truth(message)
-        assert len(shown) == len(right)
-        fits = not (turn and asked in ('one-of-three', 'an-error-among-them'))     # else dwTypes contradict the order of the additions
-        assert (ASSUMED in frames[number].experts) == fits
-        assert shown == right if not turn else (None not in shown if fits else shown == [None] * len(shown))
-
-
-def test_info_without_the_additions(tshark, tmp_path, two_pass):
-    """The capture begins behind the additions: QueryCounterInfo names all counters, so everything is known."""
-    s = gauge()
-    server = Server([s], order=lambda q: [1, 2, 0])
-    scene, c = begin(server)
-    hidden = unseen(server)
+    def alter(opnum, kind, stub):
+        return {'!': stub[:-9], '^': None}.get(how[0], stub) if kind == 'response' else stub
+    c = tcp_line(scene, server, server='192.0.2.%d' % place, client_port=50000 + place, alters=alter).client()
+    hidden, words = unseen(server), steps.split()
     learn(c, s)
-    h = hidden.query([ask(s, 1, 'a'), ask(s, NONE, '*'), ask(s, 2, '*')], info=False)
-    c.info(h)
-    c.data(h, 9999)
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    shown = {n: paths(frames[n]) for n, _ in answers(scene)}
+    h = (hidden if words[0] == '~' else c).open()
+    for word in words[words[0] == '~':]:
+        caller, what, how[0] = hidden if word[0] == '~' else c, word.strip('~!^'), word[-1]
+        if what == 'i':
+            caller.call(INFO, stubs.request(INFO, hQuery=h, dwInSize=9999))
+        elif what == 'd':
+            caller.data(h, 9999)
+        else:
+            named = [ask(s, NONE if x[:-1] == '.' else int(x[:-1]), x[-1]) for x in what[1:].split(',')]
+            caller.call(VALIDATE, stubs.request(VALIDATE, hQuery=h, lpData=buffers.identifiers(named), dwAdd=int(what[0] == '+')))
     # szMachine was in the request that opened the query: the address stands for it
-    for number, message in answers(scene):
-        assert shown[number] == [p.replace('\\\\SRV01', '\\\\192.0.2.20') for p in truth(message)]
-    compare_values(frames, scene)
+    machine = '\\\\192.0.2.%d' % place if words[0] == '~' else '\\\\SRV01'
+    return [(n, [p.replace('\\\\SRV01', machine) for p in truth(m)]) for n, m in answers(scene) if n > max([0, *list(scene.frames)[:first]])]
 
 
-@pytest.mark.parametrize('gone', [[], [3]], ids=['', 'less'])
-def test_a_change_after_info_without_the_additions(tshark, tmp_path, gone, two_pass):
-    """QueryCounterInfo gave the whole list, without what was added and then removed unseen; what is added behind it is
-    assumed to stand behind it."""
-    s = gauge()
-    server = Server([s])
-    scene, c = begin(server)
-    hidden = unseen(server)
-    learn(c, s)
-    h = hidden.open()
-    for i in gone:
-        c.validate(h, [ask(s, i, 'b')])
-        hidden.validate(h, [ask(s, i, 'b')], add=False)
-    hidden.validate(h, [ask(s, 1, 'a'), ask(s, NONE, '*')])
-    c.info(h)
-    c.validate(h, [ask(s, 2, '*')])
-    c.data(h, 9999)
-    c.validate(h, [ask(s, NONE, '*')], add=False)
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    for number, message in answers(scene):
-        assert paths(frames[number]) == [p.replace('\\\\SRV01', '\\\\192.0.2.20') for p in truth(message)]
-        assert ASSUMED in frames[number].experts
-
-
-def test_an_addition_to_a_query_that_began_before(tshark, tmp_path, two_pass):
-    """One addition was captured, others were not: its counter must not be given all the blocks."""
-    s = gauge()
-    server = Server([s])
-    scene, c = begin(server)
-    hidden = unseen(server)
-    learn(c, s)
-    h = hidden.query([ask(s, 1, 'a'), ask(s, 2, 'a')], info=False)
-    c.validate(h, [ask(s, 3, 'a')])
-    c.data(h, 9999)
-    hidden.validate(h, [ask(s, 1, 'a'), ask(s, 2, 'a')], add=False)
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    for number, message in answers(scene):
-        assert paths(frames[number]) == [None] * len(truth(message)) and ASSUMED not in frames[number].experts
-
-
-@pytest.mark.parametrize('was, now', [((1, 'a'), (NONE, '*')), ((1, 'a'), (1, '*')), ((1, '*'), (1, 'a'))])
-def test_a_block_that_cannot_be_its_identifiers(tshark, tmp_path, was, now, two_pass):
-    """The counters changed unseen between info and sample, and the dwTypes show it: no wrong name on another dwType."""
-    s = gauge()
-    server = Server([s])
-    scene, c = begin(server)
-    hidden = unseen(server)
-    learn(c, s)
-    h = c.query([ask(s, *was)])
-    hidden.validate(h, [ask(s, *was)], add=False)
-    hidden.validate(h, [ask(s, *now)])
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    (number, message), = answers(scene)
-    assert truth(message) and paths(frames[number]) == [None] * len(truth(message))
-
-
-@pytest.mark.parametrize('what', ['info', 'add', 'remove'])
-def test_damage_to_what_tells_the_order(tshark, tmp_path, what, two_pass):
-    """The stub of that answer does not add up: names are right ('+'), said to be assumed ('?'), or stay away ('-')."""
-    s = gauge()
+def test_which_block_is_whose(tshark, tmp_path, two_pass):
+    """Nobody reads a wrong name without a warning, and what is certain has none."""
     scene = Scene()
-    opnum, which = {'info': (INFO, 1), 'add': (VALIDATE, 1), 'remove': (VALIDATE, 2)}[what]
-    seen = itertools.count()
-
-    def alter(op, kind, stub):
-        return stub[:-9] if (op, kind) == (opnum, 'response') and next(seen) == which else stub
-    server = Server([s], order=lambda q: list(range(len(q.identifiers)))[::-1])
-    c = tcp_line(scene, server, alters=alter).client()
-    learn(c, s)
-    h = c.open()
-    for asked, add in (([ask(s, 1, 'a'), ask(s, 2, 'a')], True), ([ask(s, 3, 'a')], True), ([ask(s, 1, 'a')], False)):
-        data = buffers.identifiers(asked)
-        c.call(VALIDATE, stubs.request(VALIDATE, hQuery=h, lpData=data, dwAdd=int(add)))
-        if what == 'info' or add and len(asked) == 2:
-            c.call(INFO, stubs.request(INFO, hQuery=h, dwInSize=9999))
-        c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    said = ''
-    for number, message in answers(scene):
-        shown, is_assumed = paths(frames[number]), ASSUMED in frames[number].experts
-        said += '?' if is_assumed and None not in shown else '+' if shown == truth(message) else '-' if not any(shown) else 'wrong'
-    assert said == {'info': '+?+', 'add': '+--', 'remove': '+?-'}[what]
-
-
-def test_damaged_changes_that_leave_as_many(tshark, tmp_path, two_pass):
-    """One counter took another's place, and neither answer that says so could be read."""
-    s = gauge()
-    scene = Scene()
-    seen = itertools.count()
-
-    def alter(op, kind, stub):
-        return stub[:-9] if (op, kind) == (VALIDATE, 'response') and next(seen) > 0 else stub
-    c = tcp_line(scene, Server([s]), alters=alter).client()
-    learn(c, s)
-    h = c.open()
-    for asked, add in ((ask(s, 1, 'a'), True), (ask(s, 2, 'a'), True), (ask(s, 1, 'a'), False)):
-        c.call(VALIDATE, stubs.request(VALIDATE, hQuery=h, lpData=buffers.identifiers([asked]), dwAdd=int(add)))
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    (number, message), = answers(scene)
-    assert truth(message) == ['\\\\SRV01\\Set(a)\\Counter 2'] and paths(frames[number]) == [None]
+    told = {story: play(scene, place, *STORIES[story][:2]) for place, story in enumerate(STORIES, 30)}
+    frames, said = read(tshark, scene, tmp_path, two_pass=two_pass), {}
+    for story, samples in told.items():
+        is_turned, said[story] = STORIES[story][0], ''
+        for number, right in samples:
+            shown, is_assumed = paths(frames[number]), ASSUMED in frames[number].experts
+            assert len(shown) == len(right) > 0
+            is_named = None not in shown if is_assumed and is_turned else shown == right
+            said[story] += ('?' if is_assumed else '+') if is_named else '-' if not is_assumed and not any(shown) else 'false'
+    assert said == {story: marks[-1 if two_pass else 0] for story, (_, _, *marks) in STORIES.items()}
 
 
 # --- what a path looks like -----------------------------------------------------------------------------------------
@@ -371,51 +262,3 @@ def test_filters_find_paths(tshark, tmp_path):
                  'pcq.cooked.none == 0 || pcq.cooked > 40'):
         assert [r[0] for r in tshark.fields(path, ['frame.number'], '-Y', text)] == numbers, text
     assert tshark.fields(path, ['frame.number'], '-Y', 'pcq.path contains "Counter 5"') == []
-
-
-def test_changed_counters_without_info(tshark, tmp_path):
-    """Added, then removed: what is left alone is certain, several are assumed to stand as they were added."""
-    s = gauge()
-    scene, c = begin(Server([s]), s)
-    h = c.query([ask(s, 1, 'a'), ask(s, NONE, '*')], info=False)
-    c.data(h, 9999)
-    c.validate(h, [ask(s, 1, 'a')], add=False)
-    c.data(h, 9999)
-    c.validate(h, [ask(s, 3, 'b')])
-    c.data(h, 9999)
-    c.validate(h, [ask(s, 77, 'b')])
-    c.data(h, 9999)
-    # the first of three is left
-    h = c.query([ask(s, i, 'a') for i in (1, 2, 3)], info=False)
-    c.validate(h, [ask(s, i, 'a') for i in (2, 3)], add=False)
-    c.data(h, 9999)
-    for two_pass in (False, True):
-        frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-        compare_paths(frames, scene)
-        assert [ASSUMED in frames[number].experts for number, _ in answers(scene)] == [True, False, True, True, False]
-
-
-def test_a_refused_counter_has_no_block(tshark, tmp_path, two_pass):
-    """Refused in the call that the others were accepted in, and nothing tells the order."""
-    s = gauge()
-    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 77, 'a'), ask(s, 1, 'a'), ask(s, 78, '*')], info=False)))
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    compare_paths(frames, scene)
-    assert not [f for f in frames.values() if ASSUMED in f.experts]
-
-
-@pytest.mark.parametrize('kind', ['a', '*'])
-def test_a_counter_in_anothers_place_without_info(tshark, tmp_path, kind, two_pass):
-    """Removed, and another of the same kind added: its block looks like the first one's, but is its own."""
-    s = gauge()
-    scene, c = begin(Server([s]), s)
-    h = c.open()
-    for i in (1, 2, 3, 1):
-        c.validate(h, [ask(s, i, kind)])
-        c.data(h, 9999)
-        c.data(h, 9999)
-        c.validate(h, [ask(s, i, kind)], add=False)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    compare_paths(frames, scene)
-    shown = [paths(frames[number])[0] for number, _ in answers(scene)]
-    assert [p.rpartition(' ')[2] for p in shown] == list('11223311')
