@@ -125,87 +125,42 @@ def test_from_later_frames(tshark, tmp_path):
             assert frame > number and 'learned after this frame' in label
 
 
-def test_earlier_before_later(tshark, tmp_path):
-    """A set that is renamed: each frame shows what was known before it, on every pass."""
-    old, new = engine(), engine()
-    new.names[ENGLISH], new.counters[0].names[ENGLISH] = 'Motor II', 'Spins/sec'
-    server = Server([old])
-    scene, c = begin(server, old)
-    h = c.query([ask(old, 1, 'a')])
-    c.data(h, 9999)
-    server.sets = [new]
-    learn(c, new, codes=(9, 10))
-    c.data(h, 9999)
-    for two_pass in (False, True):
-        frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-        assert paths(scene, frames, 0) == ['\\\\SRV01\\Engine(a)\\Turns/sec']
-        assert paths(scene, frames, 1) == ['\\\\SRV01\\Motor II(a)\\Spins/sec']
+# What is told of a counterset, old or new, in English or German, and samples (d); whose names each sample has, on one pass and, where
+# that is another thing, on two. An id that has another name in a language is another thing.
+OLD, PUMP, SAME = {ENGLISH: ('Engine', 'Turns/sec'), GERMAN: ('Motor', 'Umdrehungen/s')}, ('Pump', 'Strokes/sec'), ('Engine', 'Turns/sec')
+TOLD = {
+    # each frame shows what was known before it, on every pass
+    'renamed': (PUMP, 'old-en d new-en d', 'old-en new-en'),
+    # the names of one thing, as far as anybody knows; but an English name told once, before another German one, may be the other thing's, and
+    # is no name of what came before; nor is one of the one before the other's own until it is taught again
+    'given out anew': (PUMP, 'old-de d d old-en d new-de d new-en d', 'old-de old-de old-en new-de new-en'),
+    'given out anew, with the same English name': (
+        SAME, 'old-de d d old-en d new-de d new-en d', 'old-de old-de old-en new-de new-en', 'old-de old-de old-en new-en new-en'),
+    # what is told between two samples is of the one or the other, and no name of the one
+    'English just before another German name': (PUMP, 'old-de d new-en new-de d', 'old-de new-de'),
+    'a name of what comes after': (PUMP, 'old-de d new-de new-en d', 'old-de new-en'),
+}
 
 
-@pytest.mark.parametrize('back', [False, True], ids=['new-english', 'same-english'])
-def test_an_id_given_out_anew(tshark, tmp_path, two_pass, back):
-    """German first, English later: the names of one thing, as far as anybody knows; but an English name told once, before another German one,
-    may be the other thing's, and is no name of what came before. Another German name is another
-    thing: no name of the one before is its own, not even the English one, until it is taught again; nor is its name the other's."""
-    old, new = engine(), engine()
-    new.names = {ENGLISH: 'Engine' if back else 'Motor II', GERMAN: 'Motor zwei'}
-    new.counters[0].names = {ENGLISH: 'Turns/sec' if back else 'Spins/sec', GERMAN: 'Drehungen/s'}
-    server = Server([old])
+@pytest.mark.parametrize('story', TOLD)
+def test_an_id_given_out_anew(tshark, tmp_path, two_pass, story):
+    english, steps, *shown = TOLD[story]
+    names = {'old': OLD, 'new': {ENGLISH: english, GERMAN: ('Pumpe', 'H\xfcbe/s')}}
+    things = {'old': engine(), 'new': engine()}
+    for which, s in things.items():
+        s.names, s.counters[0].names = ({lcid: x[i] for lcid, x in names[which].items()} for i in (0, 1))
+    server = Server([things['old']])
     scene, c = begin(server)
-    h = c.query([ask(old, 1, 'a')])
-    for s in (old, new):
-        server.sets = [s]
-        learn(c, s, codes=(1, 3, 5), lcid=0x407)
-        c.data(h, 9999)
-        if s is old:
+    h = c.query([ask(things['old'], 1, 'a')])
+    for step in steps.split():
+        if step == 'd':
             c.data(h, 9999)
-        learn(c, s, codes=(9, 10))
-        c.data(h, 9999)
+        else:
+            server.sets = [things[step[:3]]]
+            learn(c, *server.sets, **dict(codes=(9, 10)) if step.endswith('en') else dict(codes=(1, 3, 5), lcid=GERMAN))
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    german, english = '\\\\SRV01\\Motor(a)\\Umdrehungen/s', '\\\\SRV01\\Engine(a)\\Turns/sec'
-    new_german = '\\\\SRV01\\Motor zwei(a)\\Drehungen/s'
-    new_english = '\\\\SRV01\\%s(a)\\%s' % (new.names[ENGLISH], new.counters[0].names[ENGLISH])
-    shown = [path for n in range(len(answers(scene))) for path in paths(scene, frames, n)]
-    assert shown == [german, german, english, new_english if back and two_pass else new_german, new_english]
-
-
-def test_a_name_that_comes_just_before_another_language_s(tshark, tmp_path, two_pass):
-    """German all the time; of the second thing English first: what is told between two samples is of the one or the other, and no
-    name of the one."""
-    old, new = engine(), engine()
-    new.names = {ENGLISH: 'Pump', GERMAN: 'Pumpe'}
-    new.counters[0].names = {ENGLISH: 'Strokes/sec', GERMAN: 'Hübe/s'}
-    server = Server([old])
-    scene, c = begin(server)
-    h = c.query([ask(old, 1, 'a')])
-    learn(c, old, codes=(1, 3, 5), lcid=0x407)
-    c.data(h, 9999)
-    server.sets = [new]
-    learn(c, new, codes=(9, 10))
-    learn(c, new, codes=(1, 3, 5), lcid=0x407)
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    shown = [path for n in range(len(answers(scene))) for path in paths(scene, frames, n)]
-    assert shown == ['\\\\SRV01\\Motor(a)\\Umdrehungen/s', '\\\\SRV01\\Pumpe(a)\\Hübe/s']
-
-
-def test_a_name_of_what_comes_after(tshark, tmp_path, two_pass):
-    """A German name only, then another thing with an English one: the first keeps the one that it had."""
-    old, new = engine(), engine()
-    new.names = {ENGLISH: 'Pump', GERMAN: 'Pumpe'}
-    new.counters[0].names = {ENGLISH: 'Strokes/sec', GERMAN: 'Hübe/s'}
-    server = Server([old])
-    scene, c = begin(server)
-    h = c.query([ask(old, 1, 'a')])
-    for s in (old, new):
-        server.sets = [s]
-        learn(c, s, codes=(1, 3, 5), lcid=0x407)
-        if s is new:
-            learn(c, s, codes=(9, 10))
-        c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    assert paths(scene, frames, 0) == ['\\\\SRV01\\Motor(a)\\Umdrehungen/s']
-    assert paths(scene, frames, 1) == ['\\\\SRV01\\Pump(a)\\Strokes/sec']
+    wanted = [names[x[:3]][ENGLISH if x.endswith('en') else GERMAN] for x in shown[-1 if two_pass else 0].split()]
+    assert [paths(scene, frames, n) for n in range(len(wanted))] == [['\\\\SRV01\\%s(a)\\%s' % x] for x in wanted]
 
 
 def test_every_learned_field_is_generated_and_its_frame_holds_it(tshark, tmp_path, two_pass):
@@ -302,37 +257,16 @@ def test_shared_by_all_that_talk_to_one_server(tshark, tmp_path, second):
     assert '\\\\SRV01\\Engine(a)\\Turns/sec' in got
 
 
-def test_two_servers_do_not_share(tshark, tmp_path, two_pass):
-    """The same GUID on two servers is not the same set; neither's names are the other's."""
-    mine, yours, nobodys = engine('Mine'), engine('Yours'), engine('Nobody')
-    yours.guid = nobodys.guid = mine.guid
-    yours.counters[0] = counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7)
-    scene = Scene()
-    rows = []
-    for i, (s, known) in enumerate(((mine, True), (yours, True), (nobodys, False))):
-        c = tcp_line(scene, Server([s]), server='192.0.2.%d' % (20 + i), client_port=50001 + i).client()
-        if known:
-            learn(c, s)
-        rows.append((c, s))
-    for c, s in rows:
-        run(c, [ask(s, 1, 'a')])
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    got = [by_path(frames[n]) for n, _ in answers(scene)[1::2]]
-    assert [list(g) for g in got] == [['\\\\SRV01\\Mine(a)\\Turns/sec'], ['\\\\SRV01\\Yours(a)\\Level'],
-                                      ['\\\\SRV01\\{%s}(a)\\#1' % mine.guid]]
-    assert got[1]['\\\\SRV01\\Yours(a)\\Level'] == (7.0, None)
-    assert got[2]['\\\\SRV01\\{%s}(a)\\#1' % mine.guid][0] is None
-
-
-def test_ports_of_one_address(tshark, tmp_path, two_pass):
-    """Two port forwards: names, types and handles of one machine never serve the other. Clients call both alike: each has rows of
-    its own, and they can be told apart."""
+@pytest.mark.parametrize('option, places', [('server', ['192.0.2.20', '192.0.2.21', '192.0.2.22']), ('port', [49671, 49672, 49673])])
+def test_two_servers_do_not_share(tshark, tmp_path, option, places, two_pass):
+    """The same GUID on two servers is not the same set, be they two port forwards of one address: names, types and handles of one never
+    serve the other. Clients call them alike: each has rows of its own, and they can be told apart."""
     mine, yours, nobodys = engine('Mine'), engine('Yours'), engine('Nobody')
     yours.guid = nobodys.guid = mine.guid
     yours.counters[0] = counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7)
     scene, lines = Scene(), []
     for i, s in enumerate((mine, yours, nobodys)):
-        lines.append((tcp_line(scene, Server([s]), port=49671 + i, client_port=50001 + i).client(), s))
+        lines.append((tcp_line(scene, Server([s]), client_port=50001 + i, **{option: places[i]}).client(), s))
     for c, s in lines[:2]:
         learn(c, s)
     opened = [(c, s, c.open()) for c, s in lines]
