@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Random sessions: whatever is shown without a mark is true. SESSIONS=10000 SEED=7 runs others and more."""
 
+import functools
 import os
 import re
 
@@ -65,11 +66,18 @@ def false_rows(rows, world, passes=('-2',)):
     return wrong
 
 
-def rows_of_sessions(tshark, tmp_path, kind, seeds, passes, left_out=()):
-    """-> (false rows, rows with a true result that is not marked, rows)"""
+@functools.lru_cache(maxsize=1)
+def world_of(kind, seeds, left_out=frozenset()):
+    """-> (World, Scene), the same for both passes"""
     world, scene = World(), Scene()
     for place, seed in enumerate(seeds):
         add_session(world, scene, kind, seed, place, left_out)
+    return world, scene
+
+
+def rows_of_sessions(tshark, tmp_path, kind, seeds, passes, left_out=frozenset()):
+    """-> (false rows, rows with a true result that is not marked, rows)"""
+    world, scene = world_of(kind, seeds, left_out)
     options = NOT_TOGETHER[seeds[0] % len(NOT_TOGETHER)] if kind == 'apart' else ()
     out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes, *options)
     rows = long_rows(out)
@@ -78,11 +86,11 @@ def rows_of_sessions(tshark, tmp_path, kind, seeds, passes, left_out=()):
 
 def shortest(tshark, tmp_path, kind, seed, passes):
     """Which calls (or samples) of a session can be left out, and it still shows what is false."""
-    left_out = set()
+    left_out = frozenset()
     calls = {s.call for s in steps_of(seed, kind)} if kind in KINDS else set(range(10))
     for call in sorted(calls, reverse=True):
-        if rows_of_sessions(tshark, tmp_path, kind, [seed], passes, left_out | {call})[0]:
-            left_out.add(call)
+        if rows_of_sessions(tshark, tmp_path, kind, range(seed, seed + 1), passes, left_out | {call})[0]:
+            left_out |= {call}
     return left_out
 
 
@@ -135,9 +143,7 @@ def test_what_was_found(tshark, tmp_path, name, passes):
 @pytest.mark.parametrize('kind', ['orderly', 'losses', 'own-ids', 'registry', 'renewed-ids', 'merged'])
 def test_info_says_what_an_export_says(tshark, tmp_path, kind):
     """Info finds its one value in the sample before without tables: result, reason and mark are those of a look at all values."""
-    world, scene, rows, checked = World(), Scene(), {}, 0
-    for place in range(60):
-        add_session(world, scene, kind, SEED + place, place)
+    (world, scene), rows, checked = world_of(kind, range(SEED, SEED + 60)), {}, 0
     path = scene.write(tmp_path / 'a.pcap')
     for row in long_rows(tshark.run('-q', '-r', path, '-z', 'pcq,long,-')[0]):
         rows.setdefault((row['frame'], re.sub(r'^\\\\[^\\]*', '', row['path'])), row)
