@@ -383,14 +383,14 @@ def shown(tshark, tmp_path):
 
 @pytest.fixture(scope='session')
 def read(tshark):
-    """read(name, make, two_pass) -> (Scene, its frames), each committed capture dissected once"""
+    """read(name, make) -> (Scene, its frames), each committed capture dissected once; test_order.py compares two passes with one"""
     seen = {}
 
-    def get(name, make, two_pass=False):
-        if (name, two_pass) not in seen:
+    def get(name, make):
+        if name not in seen:
             scene = make()
             scene.name = name
             path = TOP / 'test' / 'pcaps' / 'plain' / (name + '.pcap')
-            seen[name, two_pass] = scene, tshark.pdml(path, *scene.options, two_pass=two_pass)
-        return seen[name, two_pass]
+            seen[name] = scene, tshark.pdml(path, *scene.options)
+        return seen[name]
     return get

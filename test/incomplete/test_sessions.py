@@ -11,8 +11,8 @@ from gen.scene import Scene
 from gen.sessions import KINDS, SPAN, Renewed, Session, World, disturb, merged, registry, steps_of, whose, write, written
 from series import long_rows
 
-SESSIONS, SEED = int(os.environ.get('SESSIONS', 150)), int(os.environ.get('SEED', 0))
-IN_ONE = 150        # sessions of a capture
+SESSIONS, SEED = int(os.environ.get('SESSIONS', 100)), int(os.environ.get('SEED', 0))
+IN_ONE = 100        # sessions of a capture
 NOT_TOGETHER = [('-o', name + ':FALSE') for name in ('dcerpc.reassemble_dcerpc', 'tcp.desegment_tcp_streams', 'dcerpc.desegment_dcerpc')]
 PASSES = pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
 

@@ -399,7 +399,7 @@ def test_paths_of_identifiers_are_bounded(tshark, tmp_path):
     """Long names that the capture teaches once, and thousands of identifiers of 40 bytes that each would repeat them."""
     s = multiple('S' * 1000, counter(1, 'PERF_COUNTER_RAWCOUNT', 'C' * 1000, [1]))
     scene, c = begin(Server([s]), s)
-    h, count = c.open(), 8000
+    h, count = c.open(), 3000
     c.validate(h, [ask(s, 1)] * count)
     out, _ = tshark.run('-r', scene.write(tmp_path / 'x.pcap'), '-T', 'fields', '-e', 'pcq.identifier.path',
                         '-Y', 'pcq.identifier', '-E', 'occurrence=a')

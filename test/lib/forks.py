@@ -23,7 +23,7 @@ MOST = 1 << 16              # bytes of arguments
 AT_ONCE = 4                 # wait
 AT_A_TIME = 1 << 20         # bytes of output
 # What is read when everything is registered; '-r' sooner, so the waiting tshark has one that is then made to lead elsewhere
-READ_LATE = {'-r', '-2', '-c', '-d', '-e', '-j', '-l', '-n', '-o', '-q', '-w', '-z', '-E', '-J', '-N', '-R', '-T', '-Y',
+READ_LATE = {'-r', '-2', '-c', '-d', '-e', '-j', '-l', '-n', '-o', '-q', '-K', '-w', '-z', '-E', '-J', '-N', '-R', '-T', '-Y',
              '--disable-protocol', '--export-objects'}
 # so are these, and some with their value, which the waiting one is given
 WITH_VALUE = {'-C', '-X'}

@@ -123,8 +123,11 @@ def long_rows(text):
 
 
 def table(tshark, capture, statistic, *args):
+    return rows_of_table(tshark.run('-q', '-r', capture, '-z', statistic, *args)[0])
+
+
+def rows_of_table(out):
     """[{column: cell}] of a table of `-z`; a cell that is not shown is None"""
-    out, _ = tshark.run('-q', '-r', capture, '-z', statistic, *args)
     lines = [line for line in out.split('\n') if line.endswith(' |')]
     names = [c.strip() for c in lines[0].split('|')[:-1]]
     return [dict(zip(names, [c[:-1] for c in line.split('|')[:-1]] + [None] * len(names))) for line in lines[1:]]

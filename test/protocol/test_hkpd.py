@@ -120,9 +120,9 @@ def no_experts(frames, scene):
 # --- Fields, paths and values
 
 @pytest.mark.parametrize('how', REPRESENTATIONS)
-def test_every_field_path_and_value(tshark, tmp_path, how, two_pass):
+def test_every_field_path_and_value(tshark, tmp_path, how):
     scene = session(**REPRESENTATIONS[how])
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    frames = read(tshark, scene, tmp_path)
     compare_fields(frames, scene)
     assert compare_values(frames, scene) > 60
     no_experts(frames, scene)
@@ -151,9 +151,9 @@ def test_nodes_tell_their_story(tshark, tmp_path):
 
 
 @pytest.mark.parametrize('how', [{}, dict(block_order='>')], ids=['little', 'big'])
-def test_every_counter_type(tshark, tmp_path, how, two_pass):
+def test_every_counter_type(tshark, tmp_path, how):
     scene = session(objects=[every_type()], samples=3, **how)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    frames = read(tshark, scene, tmp_path)
     compare_fields(frames, scene)
     assert compare_values(frames, scene) > 70
     no_experts(frames, scene)

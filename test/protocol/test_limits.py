@@ -90,7 +90,7 @@ def list_of(rows, n):
 MANY = {    # values, and the blocks that have them: the budget is the packet's
     'few': (1000, lambda: [counter_block(2, multi_counters(1000))]),
     'one block': (VALUES, lambda: [counter_block(2, multi_counters(VALUES))]),
-    'ten blocks': (500000, lambda: [counter_block(2, multi_counters(50000))] * 10),
+    'ten blocks': (300000, lambda: [counter_block(2, multi_counters(30000))] * 10),
     'small blocks': (200000, lambda: [counter_block(1, values(1, i)) for i in range(200000)]),
     'instances': (300000, lambda: [counter_block(4, list_of(instances(300000, True), 300000))]),
 }
@@ -125,11 +125,9 @@ def test_05_34_a_million_empty_instances(ask):
     assert got['pcq.status'] == ['0'] and got['pcq.expert.not_shown']
 
 
-@pytest.mark.parametrize('n', [10 ** 6, 200000])
-def test_05_34_a_million_instances_without_values(ask, n):
+def test_05_34_a_million_instances_without_values(ask):
     """A PERF_COUNTERSET block of instances and no counters."""
-    rows = instances(n)
-    body = struct.pack('<2I', 8, 0) + list_of(rows, n)
+    body = struct.pack('<2I', 8, 0) + list_of(instances(10 ** 6), 10 ** 6)
     got = ask(DATA, response(data_buffer(counter_block(6, body), counter_block(1, values(1, 4711)))), ['pcq.value'])
     assert got['pcq.status'] == ['0']
 

@@ -12,9 +12,9 @@ QUERIES = [n for n in SCENES if n.startswith(('query-', 'fragments-', 'sizes-', 
 
 
 @pytest.mark.parametrize('name', SCENES)
-def test_all_fields_in_order_with_their_bytes(read, name, two_pass):
+def test_all_fields_in_order_with_their_bytes(read, name):
     """And nothing is remarked on what is normal; pcq.opnum is on every message, though it covers no bytes of the stub."""
-    scene, frames = read(name, SCENES[name], two_pass)
+    scene, frames = read(name, SCENES[name])
     compare_scene(frames, scene)
     compare_scene_experts(frames, scene)
     assert {n: frames[n].numbers('pcq.opnum') for n in scene.frames} == {n: [m.opnum for m in ms] for n, ms in scene.frames.items()}

@@ -65,8 +65,8 @@ def compare(shown, expected, where):
 
 
 @pytest.mark.parametrize('name', PCQ)
-def test_every_field_of_every_call(tshark, name, two_pass):
-    shown = tshark.pdml(PCAPS / name, *key(name), '-Y', 'pcq', two_pass=two_pass, timeout=600)
+def test_every_field_of_every_call(tshark, name):
+    shown = tshark.pdml(PCAPS / name, *key(name), '-Y', 'pcq', timeout=600)
     expected = messages(name)
     assert any(message['fields'] for there in expected.values() for message in there)
     for number, frame in shown.items():
@@ -92,10 +92,10 @@ def test_nothing_is_shown_without_the_key(tshark, name):
 
 
 @pytest.mark.parametrize('name', PCQ)
-def test_every_path_and_calculated_value(tshark, name, two_pass):
+def test_every_path_and_calculated_value(tshark, name):
     """Each capture begins with the client's browsing, so every name and type can be known."""
     answers = [m for there in messages(name).values() for m in there if m.get('values')]
-    frames = trees(tshark, name, 'pcq.counter_data', two_pass)
+    frames = trees(tshark, name, 'pcq.counter_data')
     assert sorted(frames) == [m['frame'] for m in answers]
     for message in answers:
         where = '%s frame %d' % (name, message['frame'])
@@ -110,17 +110,16 @@ def test_every_path_and_calculated_value(tshark, name, two_pass):
 
 
 @functools.cache
-def trees(tshark, name, display_filter, two_pass):
+def trees(tshark, name, display_filter):
     """{frame: Item}"""
-    items = map(item_of, read_texts(tshark, PCAPS / name, *key(name), '-Y', display_filter, two_pass=two_pass,
-                                    shown='winreg hkpd ' + FRAME)[0])
+    items = map(item_of, read_texts(tshark, PCAPS / name, *key(name), '-Y', display_filter, shown='winreg hkpd ' + FRAME)[0])
     return {item.children[0].numbers('num')[0]: item for item in items}
 
 
 @pytest.mark.parametrize('name', [name for name in HKPD if name != 'hkpd-nmap.pcap'])  # it has a fault, and no data
-def test_every_field_of_performance_data(tshark, name, two_pass):
+def test_every_field_of_performance_data(tshark, name):
     expected = messages(name)
-    shown = trees(tshark, name, 'hkpd', two_pass)
+    shown = trees(tshark, name, 'hkpd')
     assert any(message['fields'] for there in expected.values() for message in there)
     names = {field.name for there in expected.values() for message in there for field in message['fields']}
     for number, there in expected.items():
@@ -140,10 +139,10 @@ def test_every_field_of_performance_data(tshark, name, two_pass):
 
 
 @pytest.mark.parametrize('name', [name for name in HKPD if name not in ('hkpd-net.pcap', 'hkpd-nmap.pcap')])
-def test_every_calculated_value_of_performance_data(tshark, name, two_pass):
+def test_every_calculated_value_of_performance_data(tshark, name):
     """Instances of equal name keep their order; only hkpd-signed does not ask for the counters' names."""
     answers = [m for there in messages(name).values() for m in there if m.get('values')]
-    shown = trees(tshark, name, 'hkpd', two_pass)
+    shown = trees(tshark, name, 'hkpd')
     assert answers
     for message in answers:
         where = '%s frame %d' % (name, message['frame'])

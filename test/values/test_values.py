@@ -51,10 +51,9 @@ def test_a_whole_session(told, line, options, two_pass):
     assert compare_values(frames, scene, UNDECIDED) > 300
 
 
-@pytest.mark.parametrize('wide', [False, True], ids=['own-width', '8-bytes'])
-@pytest.mark.parametrize('shape, helpers', list(itertools.product((1, 2, 4, 6), repeat=2)))
+@pytest.mark.parametrize('shape, helpers, wide', [(*x, False) for x in itertools.product((1, 2, 4, 6), repeat=2)] + [(x, x, True) for x in (1, 2, 4, 6)])
 def test_every_type_in_every_shape(told, shape, helpers, wide):
-    """Values in blocks of one dwType, their base, time, frequency and multi counters in blocks of another, or in the same."""
+    """Values in blocks of one dwType, some of 8 bytes all, their base, time, frequency and multi counters in blocks of another, or in the same."""
     types = every_type(wide)
     in_one_block = shape == helpers and shape in (2, 6)
     asked, shown = together(types, shape) if in_one_block else spread(types, shape, helpers)
