@@ -8,7 +8,7 @@ from itertools import groupby
 
 import pytest
 
-from gen import buffers, hostile, server, stubs
+from gen import hostile, server
 from gen.buffers import NONE
 from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
@@ -58,51 +58,6 @@ def three_counters(c, s):
 
 
 # --- changes whose answer is missing --------------------------------------------------------------------------------
-
-
-@PASSES
-def test_a_change_is_not_known_until_it_is_answered(tshark, tmp_path, two_pass):
-    """Two connections share a handle: an answer between request and response of a change is of nobody knows which time;
-    one that the server refused leaves everything as it was."""
-    s = gauge()
-    model, scene = Server([s], order=backward), Scene()
-    line = tcp_line(scene, model)
-    c, other = line.client(), tcp_line(scene, model, client_port=50009).client()
-    learn(c, s)
-    h = c.query([ask(s, i, 'a') for i in (1, 2)])
-
-    def change(identifier, add):
-        stub = stubs.request(VALIDATE, hQuery=h, lpData=buffers.identifiers([identifier]), dwAdd=int(add))
-        _, answer, record = model.handle(VALIDATE, bytes(stub))
-        line.request(VALIDATE, stub, record['request'], record)
-        other.data(h, 9999)
-        line.response(VALIDATE, answer, record['response'], record)
-        other.data(h, 9999)
-    change(ask(s, 77, 'a'), True)       # refused: there is no such counter
-    change(ask(s, 1, 'a'), False)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    (asked, _), (refused, a), (removing, _), (removed, b) = answers(scene)
-    assert paths(frames[asked]) == [None] * 2 and paths(frames[removing]) == [None]
-    assert paths(frames[refused]) == truth(a) and paths(frames[removed]) == truth(b)
-
-
-@PASSES
-def test_a_change_that_ended_in_a_fault_is_doubtful(tshark, tmp_path, two_pass):
-    """A fault says nothing of what the server did before it: nothing is known until QueryCounterInfo tells."""
-    s = gauge()
-    scene, c = begin(Server([s], order=backward))
-    line = c.line
-    learn(c, s)
-    h = c.query([ask(s, i, 'a') for i in (1, 2)])
-    line.request(VALIDATE, stubs.request(VALIDATE, hQuery=h, lpData=buffers.identifiers([ask(s, 1, 'a')]), dwAdd=0))
-    line.rpc.fault(0x6F7)
-    c.data(h, 9999)
-    c.info(h)
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    (first, _), (second, message) = answers(scene)
-    assert paths(frames[first]) == [None] * 2
-    assert paths(frames[second]) == truth(message) and ASSUMED not in frames[second].experts
 
 
 @PASSES

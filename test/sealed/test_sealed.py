@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from conftest import TOP
-from gen.pcap import NDR, NDR64, WINREG, Capture, KerberosRpc, Rpc, SealedRpc
+from gen.pcap import NDR, NDR64, WINREG, Capture, Rpc, SealedRpc
 from gen.scene import Line, Scene, tcp_line
 from gen.story import Server, ask, counter, learn, multiple
 from gen.stubs import DATA, INFO, request, response
@@ -191,26 +191,6 @@ def test_a_lost_fragment_makes_no_size(tshark, tmp_path, name):
     left = tshark.fields(capture.write(tmp_path / 'a.pcap'), ['pcq.sealed.operation', 'pcq.sealed.size'], '-Y',
                          'pcq.sealed.size')
     assert left == [[opnum, size] for n, _, opnum, size in rows if size and n != whole]
-
-
-@pytest.mark.parametrize('order', ['<', '>'])
-@pytest.mark.parametrize('protocol', [SealedRpc, KerberosRpc])
-def test_a_lost_fragment_in_the_middle_makes_no_size(tshark, tmp_path, protocol, order):
-    """What is sealed is counted in its token: where a number is missing, nothing is said."""
-    scene = Scene()
-    s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]), instances=['instance %d' % n for n in range(20)])
-    line = tcp_line(scene, Server([s], scene=scene, boot=0), mss=192, protocol=protocol, order=order, max_frag=192)
-    c = line.client()
-    handle = c.query([ask(s, 1, '*')], info=False)
-    c.data(handle, 4096)
-    before = len(scene.capture.frames)
-    c.data(handle, 4096)
-    flags = tshark.fields(scene.write(tmp_path / 'a.pcap'), ['frame.number', 'dcerpc.cn_flags', 'pcq.sealed.size'], '-Y',
-                          'dcerpc.pkt_type == 2 && frame.number > %d' % before)
-    assert [f for _, f, _ in flags][:3] == ['0x01', '0x00', '0x00'] and flags[-1][2]
-    sizes = tshark.fields(tmp_path / 'a.pcap', ['pcq.sealed.size'], '-Y', 'pcq.sealed.size')
-    del scene.capture.frames[int(flags[1][0]) - 1]
-    assert tshark.fields(scene.write(tmp_path / 'b.pcap'), ['pcq.sealed.size'], '-Y', 'pcq.sealed.size') == sizes[:-1]
 
 
 def test_a_request_with_the_uuid_of_an_object(tshark, tmp_path):
