@@ -6,7 +6,7 @@ import csv
 import pytest
 
 from conftest import kept
-from gen import buffers, client, model, stubs
+from gen import buffers, client, model
 from gen.buffers import NONE
 from gen.hkpd_block import Counter, Object
 from gen.hkpd_scene import Talk
@@ -522,34 +522,27 @@ def test_offsets_as_the_specification_counts_them(tshark, tmp_path):
     assert paths(scene, frames) == ['\\\\SRV01\\Engine(a)\\Turns/sec', '\\\\SRV01\\Engine(a)\\Load']
 
 
+class Renaming(Server):
+    """Whose set is another from the first question on."""
+
+    def handle(self, opnum, *request):
+        self.sets = self.others if opnum == REG_INFO else self.sets
+        return super().handle(opnum, *request)
+
+
 def test_two_tables_in_one_frame_keep_their_order(tshark, tmp_path):
     """Two answers in one frame, the second with a new name: the query in the same frame's third answer knows it. On a second
     pass all do."""
-    s = engine()
-    server = Server([s])
+    s, renamed = engine(), engine('Renamed')
+    renamed.guid = s.guid
+    server = Renaming([s])
+    server.others = [s]
     scene, c = begin(server)
-    line = c.line
     learn(c, s)
     h = c.open()
-    rpc = line.rpc
-
-    def pair(opnum, **p):
-        request = stubs.request(opnum, **p)
-        _, stub, record = server.handle(opnum, bytes(request), 6)
-        rpc.call_id += 1
-        return opnum, bytes(request), stub, record, rpc.call_id
-    ident = buffers.identifiers([ask(s, 1, 'a')])
-    renamed = engine('Renamed')
-    renamed.guid = s.guid
-    calls = [pair(VALIDATE, hQuery=h, lpData=ident, dwAdd=1)]
-    server.sets = [renamed]
-    calls.append(pair(REG_INFO, szMachine='\\\\SRV01', CounterSetGuid=s.guid, RequestCode=9, RequestLCID=0, dwInSize=99))
-    calls.append(pair(VALIDATE, hQuery=h, lpData=buffers.identifiers([ask(s, 2, 'a')]), dwAdd=1))
-    rpc.call_id += 1
-    for opnum, request, _, record, call in calls:
-        scene.expect(rpc.transport.to_server(rpc.request_pdus(opnum, request, call_id=call)),
-                     line.message(opnum, 'request', request, record['request'], record))
-    together = rpc.transport.to_client([x for _, _, stub, _, call in calls for x in rpc.response_pdus(stub, call)])
+    server.others = [renamed]
+    added = [(VALIDATE, dict(hQuery=h, lpData=buffers.identifiers([ask(s, n, 'a')]), dwAdd=1)) for n in (1, 2)]
+    told = c.line.together([added[0], (REG_INFO, dict(szMachine='\\\\SRV01', CounterSetGuid=s.guid, RequestCode=9, RequestLCID=0, dwInSize=99)), added[1]])
     for two_pass in (False, True):
-        frame = read(tshark, scene, tmp_path, two_pass=two_pass)[together]
+        frame = read(tshark, scene, tmp_path, two_pass=two_pass)[told]
         assert [learned(i, 'pcq.counterset.name')[0][0] for i in frame.identifiers] == ['Engine', 'Renamed']

@@ -17,7 +17,7 @@ from gen.pcap import PERFLIB, WINREG, Capture
 from gen.scene import Scene, tcp_line
 from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story, taught_in, unseen
 from gen.stubs import CLOSE, DATA, ENUMERATE, INFO, INSTANCES, OPEN, REG_INFO, VALIDATE
-from learned import one, read, read_file
+from learned import read, read_file
 
 PCAPS = TOP / 'test' / 'pcaps'
 NTLM = '-o', 'ntlmssp.nt_password:Lab-Passw0rd'
@@ -330,36 +330,6 @@ def test_enumeration_in_ndr64_is_asked_as_without_the_plugin(tshark, tmp_path, o
     path = scene.write(tmp_path / 'a.pcap')
     args = '-Y', 'frame.number==%d' % asked
     assert registry.pdml(tshark, path, *args) == registry.pdml(tshark, path, *args, plugin=False)
-
-
-# --- blocks that only one identifier fits ---------------------------------------------------------------------------
-
-
-def test_blocks_in_another_order_than_the_identifiers_are_nobodys(tshark, tmp_path, two_pass):
-    """The server moved its blocks and QueryCounterInfo was not captured: their types show that the order is another."""
-    s = multiple('Set', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'C%d' % i, [i, i]) for i in (1, 2, 3)])
-    asked = [ask(s, name='*'), ask(s, 1, 'a'), ask(s, 2, 'a')]
-    scene = Scene()
-    c = tcp_line(scene, Server([s]), alters=lambda opnum, kind, stub: moved(stub) if (opnum, kind) == (DATA, 'response') and len(stub) >= 100
-                 else stub).client()
-    learn(c, s)
-    h = c.query(asked, info=False)
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    frame = frames[frames_of(scene, DATA, 'response')[0][0]]
-    assert [int(one(b, 'pcq.block.type'), 0) for b in frame.all('pcq.block')] == [1, 1, 6]
-    assert frame.all('pcq.counter_data') and not frame.all('pcq.path')
-    assert 'order_assumed' not in experts(frame)
-
-
-def moved(stub):
-    """An answer of QueryCounterData whose first block is its last."""
-    head, data, tail = stub[:20], stub[20:-4], stub[-4:]
-    header, rest = data[:48], data[48:]
-    size = struct.unpack_from('<I', rest, 8)[0]
-    total = struct.unpack_from('<I', header)[0]
-    blocks, padding = rest[:total - 48], rest[total - 48:]
-    return head + header + blocks[size:] + blocks[:size] + padding + tail
 
 
 # --- names where ids stand alone ------------------------------------------------------------------------------------
