@@ -2,52 +2,11 @@
 """The generator itself: expectations that are wrong would be worse than none."""
 
 import struct
-import uuid
 
 import pytest
 
-from gen import buffers, client, model, stubs
-from gen.damage import DAMAGE
-from gen.record import GAP
+from gen import buffers, model
 from gen.scenes import SCENES
-from gen.server import Model
-
-ALL = {**SCENES, **DAMAGE}
-BITS = ('pcq.counter.type.', 'pcq.counter.attrib.')
-
-
-def meaning(field, data, order):
-    """What the bytes say, or None where they may say it in either byte order."""
-    if isinstance(field.value, bool):
-        return int.from_bytes(data, 'little' if order == '<' else 'big') != 0
-    if isinstance(field.value, int):
-        return int.from_bytes(data, 'little' if order == '<' else 'big', signed=field.value < 0)
-    if field.name.endswith('guid'):
-        return str(uuid.UUID(bytes_le=data) if order == '<' else uuid.UUID(bytes=data))
-    if field.name == 'pcq.handle':
-        return (data if order == '<' else stubs.swap_handle(data)).hex()
-    if field.name == 'pcq.value.raw':
-        return data.hex()
-    if field.name == 'pcq.data.system_time':
-        return buffers.system_time_text(struct.unpack('<8H', data))
-    text = data.decode('utf-16-le' if order == '<' else 'utf-16-be', 'surrogatepass')
-    return text.removesuffix('\0')
-
-
-# of noise nothing is certain
-@pytest.mark.parametrize('name', [n for n in ALL if n != 'bad-12-sealed-stub-as-clear'])
-def test_every_field_says_what_its_bytes_say(name):
-    count = 0
-    for messages in ALL[name]().frames.values():
-        for m in messages:
-            for f in m.fields:
-                if f.name == GAP or f.value is None or f.name.startswith(BITS):
-                    continue
-                data = m.stub[f.offset:f.offset + f.length]
-                assert len(data) == f.length, (m.kind, m.opnum, f)
-                assert f.value in (meaning(f, data, '<'), meaning(f, data, '>')), (m.kind, m.opnum, f)
-                count += 1
-    assert count > 0
 
 
 @pytest.mark.parametrize('name', SCENES)
@@ -62,22 +21,6 @@ def test_no_byte_is_forgotten(name):
                 if f.value is not None:
                     covered[f.offset:f.offset + f.length] = b'\1' * f.length
             assert bytes(33) not in bytes(covered), (name, m.kind, m.opnum)
-
-
-@pytest.mark.parametrize('order', '<>')
-@pytest.mark.parametrize('ndr64', [False, True])
-def test_requests_are_read_as_they_were_written(order, ndr64):
-    guid = str(uuid.uuid4())
-    idents = buffers.identifiers([dict(guid=guid, name='x')])
-    cases = {0: dict(szMachine='a', dwInSize=1), 1: dict(szMachine='bc', CounterSetGuid=guid, RequestCode=2, RequestLCID=3, dwInSize=4),
-             2: dict(szMachine='', CounterSetGuid=guid, dwInSize=5), 3: dict(szMachine='\U0001F98A'), 4: dict(hQuery=bytes(range(20))),
-             5: dict(hQuery=bytes(range(20)), dwInSize=6), 6: dict(hQuery=bytes(range(20)), dwInSize=7),
-             7: dict(hQuery=bytes(range(20)), lpData=idents, dwAdd=1)}
-    for opnum, p in cases.items():
-        r = stubs.request(opnum, order, ndr64, **p)
-        got = stubs.parse_request(opnum, bytes(r), order, ndr64)
-        expected = {k: bytes(v) if k == 'lpData' else v for k, v in p.items()}
-        assert got == {**expected, **({'dwInSize': len(idents)} if opnum == 7 else {})}
 
 
 def test_the_public_dump_of_a_real_answer():
@@ -99,16 +42,6 @@ def test_types_are_those_of_the_header():
     assert (t['PERF_COUNTER_BULK_COUNT'], t['PERF_RAW_FRACTION'], t['PERF_AVERAGE_BULK'], t['PERF_LARGE_RAW_BASE'],
             t['PERF_COUNTER_LARGE_RAWCOUNT']) == (272696576, 537003008, 1073874176, 1073939712, 65792)
     assert len(t) == 40 and len(set(t.values())) == 40
-
-
-def test_blocks_do_not_come_in_the_order_they_were_added():
-    server = Model()
-    calls = []
-    c = client.Client(client.against(server, calls=calls))
-    client.query(c, client.wanted(server.sets), 1)
-    info = next(r for o, _, _, _, r in calls if o == 5 and r['status'] == 0)
-    index = [f.value for f in info['response'] if f.name == 'pcq.identifier.index']
-    assert sorted(index) == list(range(len(index))) and index != sorted(index)
 
 
 def test_the_model_has_what_the_tests_need():

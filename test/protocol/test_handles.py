@@ -71,10 +71,14 @@ def lives(scene, server_of=lambda frame: None):
 @pytest.mark.parametrize('line, options', [(tcp_line, {}), (tcp_line, dict(order='>')), (tcp_line, dict(ndr64=True)),
                                            (smb_line, {})], ids=['tcp', 'big-endian', 'ndr64', 'smb'])
 def test_every_packet_with_a_handle(tshark, tmp_path, line, options, two_pass):
-    """All of opnums 3 to 7, several handles open at once."""
+    """All of opnums 3 to 7, several handles open at once, one of them since before the capture."""
     s = plain()
+    server = Server([s])
+    before = unseen(server).open()
 
     def talk(c):
+        c.data(before)
+        c.close(before)
         handles = [c.open() for _ in range(4)]
         for h in handles:
             c.validate(h, [ask(s, 1)])
@@ -85,10 +89,10 @@ def test_every_packet_with_a_handle(tshark, tmp_path, line, options, two_pass):
         for h in handles[:3]:
             c.close(h)
         c.data(handles[3])
-    scene = story(Server([s]), talk, line=line, **options)
+    scene = story(server, talk, line=line, **options)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     expected = lives(scene)
-    assert len(expected) == 30 and {c is None for _, c in expected.values()} == {True, False}
+    assert len(expected) == 33 and {(o is None, c is None) for o, c in expected.values()} == {(True, False), (False, True), (False, False)}
     check(frames, expected, two_pass)
 
 
@@ -106,22 +110,6 @@ def test_reused_after_close(tshark, tmp_path, two_pass):
     assert values == [[(None, 1)], [(1.0, None)], [(7.0, None)], [(7.0, None)], [(None, 1)], [(9.0, None)]]
     assert [frames[n].numbers('pcq.sample.previous') == [] for n, _ in answers(scene)] == [True, False] * 3
     assert not [f for f in frames.values() if 'pcq.expert.handle_closed' in f.experts]
-
-
-def test_reopened_without_a_close(tshark, tmp_path, two_pass):
-    """The close was not captured, and an open hands out the same bytes: a new life begins all the same."""
-    s = plain()
-    server = Server([s], handles=[SAME] * 2)
-    scene, c = begin(server, s)
-    run(c, [ask(s, 1)], close=False)
-    unseen(server).close(SAME)
-    run(c, [ask(s, 2)])
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    opens = [n for n, _ in frames_of(scene, OPEN, 'response')]
-    closed = frames_of(scene, CLOSE, 'request')[0][0]
-    check(frames, {n: (opens[0], None) for n, m in frames_of(scene, DATA, 'request')[:2]}, two_pass)
-    check(frames, {n: (opens[1], closed) for n, m in frames_of(scene, DATA, 'request')[2:]}, two_pass)
-    assert [[cooked(x)[0] for x in frames[n].values] for n, _ in answers(scene)] == [[None], [1.0], [7.0], [7.0]]
 
 
 @pytest.mark.parametrize('second', [(tcp_line, dict(client_port=50005)), (smb_line, {}),
@@ -146,24 +134,6 @@ def test_across_connections(tshark, tmp_path, second, two_pass):
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     check(frames, lives(scene), two_pass)
     assert [[cooked(x)[0] for x in frames[n].values] for n, _ in answers(scene)] == [[None], [1.0]]
-
-
-def test_opened_before_the_capture(tshark, tmp_path, two_pass):
-    """No opened_in; closed_in and the samples are right all the same."""
-    s = plain()
-    server = Server([s])
-    h = unseen(server).open()
-    scene, c = begin(server, s)
-    c.validate(h, [ask(s, 1)])
-    c.info(h)
-    c.data(h, 9999)
-    c.data(h, 9999)
-    c.close(h)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    expected = lives(scene)
-    assert {o for o, _ in expected.values()} == {None}
-    check(frames, expected, two_pass)
-    assert cooked(frames[answers(scene)[1][0]].values[0]) == (1.0, None)
 
 
 def test_used_after_close(tshark, tmp_path):
