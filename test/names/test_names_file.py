@@ -13,10 +13,10 @@ from gen.buffers import NONE
 from gen.model import ENGLISH, GERMAN, JAPANESE, TYPES
 from gen.scene import Scene, tcp_line
 from gen.server import Query, bounded
-from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story
-from gen.every_type import UNDECIDED, every_type, together
+from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, story
+from gen.every_type import UNDECIDED
 from gen.stubs import VALIDATE
-from learned import by_path, close_to, compare_paths, compare_values, cooked, one, read, read_and_said
+from learned import by_path, close_to, compare_paths, compare_values, one, read, read_and_said
 from test_order import sharkd  # noqa: F401 (a fixture)
 
 DEVICES = pytest.mark.skipif(TSHARK.endswith('.exe'), reason='Windows has no /dev')
@@ -165,17 +165,6 @@ def test_a_session_without_its_browsing(tshark, tmp_path, two_pass):
     compare_paths(frames, scene)
     assert compare_values(frames, scene, UNDECIDED) > 200
     assert not [x for f in frames.values() for x in f.all('pcq.learned_in')], 'no frame taught anything'
-
-
-def test_every_type_with_its_relations(tshark, tmp_path):
-    """Base, time, frequency and multi ids come from the file too."""
-    types = every_type(False)
-    names = write(tshark, story(Server([types]), lambda c: learn(c, types)), tmp_path)
-    asked, shown = together(types, 6)
-    scene = story(Server([types], shows=shown), lambda c: run(c, asked, 3))
-    frames = with_file(tshark, tmp_path, scene, names)
-    compare_paths(frames, scene)
-    assert compare_values(frames, scene, UNDECIDED) == 234
 
 
 def test_a_second_round(tshark, tmp_path):
@@ -501,19 +490,6 @@ def test_read_whenever_a_capture_is_opened(sharkd, tmp_path):
     after = child.frames([number])[number]
     assert 'Before(a)' in before and 'Two' in before
     assert 'After(a)' in after and 'Before' not in after and 'Two' not in after
-
-
-def test_what_it_does_not_know(tshark, tmp_path):
-    """Types of the file without names, and names without types."""
-    s = single('One', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: 3 * at.number))
-    guid = '{%s}' % s.guid
-    scene = story(Server([s]), lambda c: run(c, [ask(s, 1)]))
-    typed = lines(tmp_path / 'n', ('counter', guid, 1, '0x00400500', '-', '-', '-', '-', 0))
-    value, = with_file(tshark, tmp_path, scene, typed)[answers(scene)[1][0]].values
-    assert (one(value, 'pcq.path'), cooked(value)) == ('\\\\SRV01\\%s\\#1' % guid, (3.0, None))
-    named = lines(tmp_path / 'm', ('name', guid, '-', 'en', 'One'), ('name', guid, 1, 'en', 'Delta'))
-    value, = with_file(tshark, tmp_path, scene, named)[answers(scene)[1][0]].values
-    assert (one(value, 'pcq.path'), cooked(value)) == ('\\\\SRV01\\One\\Delta', (None, 15))
 
 
 def said_of(tshark, tmp_path, path):

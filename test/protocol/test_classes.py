@@ -1,73 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bad input of the classes 41 to 44, which are about state: much of it, packets in any order, servers that look alike, preferences
-(fuzz/regressions/stubs too). The others are gen/damage.py's, by their numbers."""
+"""Bad input of the classes 43 and 44, which are about state: packets in any order, servers that look alike, preferences (fuzz/regressions/stubs
+too). Much of it (41, 42) is gen/hostile.py's, the others are gen/damage.py's, by their numbers."""
 
 import json
 import random
-import struct
 
 import pytest
 
-import cost
 from gen.hostile import HANDLE, Capture, Pcq, block, identifier, instance, instances, string_table, utf16, values
 from gen.mutate import together
 from test_order import compare, is_ours, sharkd  # noqa: F401 (a fixture)
 
-MANY = 20000
-A_FRAME = 200           # PDUs
 
-
-def pipelined(p, opnum, requests, responses):
-    """Calls by the hundred in a frame."""
-    rpc = p.rpc
-    for at in range(0, len(requests), A_FRAME):
-        first = rpc.call_id
-        for side, stubs in ((0, requests), (1, responses)):
-            send = rpc.transport.to_client if side else rpc.transport.to_server
-            send([pdu for i, stub in enumerate(stubs[at:at + A_FRAME]) for pdu in
-                  (rpc.response_pdus(stub, first + i) if side else rpc.request_pdus(opnum, stub, call_id=first + i))])
-        rpc.call_id = first + A_FRAME
-
-
-def fits(tshark, path, *args):
-    used = cost.of_tshark(tshark, path, *args)
-    plain = cost.run(path, *args, env=tshark.env, plugin=False)
-    assert used.status == 0
-    assert used.megabytes - plain.megabytes < cost.MEGABYTES and used.seconds - plain.seconds < cost.SECONDS
-
-
-def machine(text):
-    data = utf16(text)
-    data = struct.pack('<3I', len(data) // 2, 0, len(data) // 2) + data
-    return data + bytes(-len(data) % 4)
-
-
-def test_05_41_handles_never_closed(tshark, tmp_path):
-    """Very many of them, and the first still known in the end."""
-    p = Pcq()
-    handles = [bytes(4) + struct.pack('<4I', i, 1, 2, 3) for i in range(MANY)]
-    pipelined(p, 3, [machine('\\\\SRV')] * MANY, [h + bytes(4) for h in handles])
-    p.handle = handles[0]
-    p.change([identifier(0, None)])
-    path = p.capture.write(tmp_path / 'handles.pcap')
-    fits(tshark, path)
-    opened = tshark.fields(path, ['pcq.handle.opened_in'], '-Y', 'pcq.add')
-    assert opened == [['7']]        # behind the handshake, the bind and the first frame of requests
-
-
-def test_05_42_countersets_learned(tshark, tmp_path):
-    """Very many names, and the first still known in the end."""
-    p = Pcq()
-    guids = [struct.pack('<4I', i, 1, 2, 3) for i in range(MANY)]
-    pipelined(p, 1, [machine('\\\\SRV') + g + struct.pack('<3I', 9, 0x409, 4096) for g in guids],
-              [struct.pack('<5I', 16, 16, 4096, 0, 16) + utf16('Set %03d' % (i % 1000)) + bytes(4)
-               for i in range(MANY)])
-    p.open()
-    p.change([identifier(0, None, guids[0])])
-    path = p.capture.write(tmp_path / 'sets.pcap')
-    fits(tshark, path)
-    names = tshark.fields(path, ['pcq.counterset.name'], '-Y', 'pcq.add')
-    assert names and 'Set 000' in names[0][0]
 
 
 def monitored(server, first, handle=HANDLE, samples=4):

@@ -4,8 +4,6 @@ complaint of tshark, in bounded time, and the same in any order. script/dev/fuzz
 
 import random
 import re
-import subprocess
-import time
 
 import pytest
 
@@ -37,37 +35,12 @@ def mutated(scene, seed, share):
     return scene
 
 
-@pytest.fixture(scope='module')
-def survived(tshark, tmp_path_factory):
-    """survived(share) -> the names of those that are read in time and without a complaint: all in one capture; if that is
-    not, each alone"""
-    folder, seen = tmp_path_factory.mktemp('mutated'), {}
-
-    def is_read(capture):
-        start = time.monotonic()
-        out, _ = tshark.run('-r', capture.write(folder / 'mutated.pcap'), '-V', '-2', timeout=300)
-        return '\nFrame %d: ' % len(capture.frames) in '\n' + out and time.monotonic() - start < 30
-
-    def survives(capture):
-        try:
-            return is_read(capture)
-        except (AssertionError, subprocess.TimeoutExpired) as e:
-            print(e)
-            return False
-
-    def get(share):
-        if share not in seen:
-            captures = {name: mutated(make().copy(), name, share).capture for name, make in ALL.items()}
-            is_whole = survives(mutate.together(captures.values()))
-            seen[share] = {name for name, capture in captures.items() if is_whole or survives(capture)}
-        return seen[share]
-    return get
-
-
 @pytest.mark.parametrize('share', [0.005, 0.1])
-@pytest.mark.parametrize('name', ALL)
-def test_mutated_stubs(survived, name, share):
-    assert name in survived(share)
+def test_mutated_stubs(tshark, tmp_path, share):
+    """All in one capture, of which the last frame is read."""
+    whole = mutate.together([mutated(make().copy(), name, share).capture for name, make in ALL.items()])
+    out, _ = tshark.run('-r', whole.write(tmp_path / 'mutated.pcap'), '-V', '-2', timeout=300)
+    assert '\nFrame %d: ' % len(whole.frames) in '\n' + out
 
 
 @pytest.fixture
@@ -81,12 +54,12 @@ def lies(tmp_path):
 
 
 @pytest.mark.parametrize('share', [0.01, 0.2])
-@pytest.mark.parametrize('way', [['-V'], ['-2', '-V'], ['-T', 'json'], ['-2', '-T', 'pdml']], ids=' '.join)
+@pytest.mark.parametrize('way', [['-2', '-V'], ['-T', 'json']], ids=' '.join)
 def test_numbers_that_lie(tshark, lies, way, share):
     out, _ = tshark.run('-r', lies(str(way), share), *way)
     # the last capture of all was still read
     last = len(mutate.together([make().capture for make in {**ALL, **SESSIONS}.values()]).frames)
-    assert re.search(r'Frame %d:|"frame.number": "%d"|name="frame.number"[^>]* show="%d"' % (last, last, last), out)
+    assert re.search(r'Frame %d:|"frame.number": "%d"' % (last, last), out)
 
 
 def test_numbers_that_lie_in_statistics(tshark, lies, tmp_path):

@@ -464,21 +464,6 @@ static void test_interval(void)
     expect_seconds("no sample", perf_interval(&now, NULL), 0);
 }
 
-#define TEXT_ROW(reason, number, text) text,
-
-static void test_reasons_have_texts(void)
-{
-    static const char *const texts[] = {PERF_NONE_REASONS(TEXT_ROW)};
-
-    for (size_t i = 0; i < COUNT(texts); i++) {
-        for (size_t j = 0; j <= i; j++) {
-            if (texts[i][0] == '\0' || (i != j && strcmp(texts[i], texts[j]) == 0)) {
-                failures++;
-            }
-        }
-    }
-}
-
 int main(void)
 {
     test_every_type();
@@ -497,6 +482,5 @@ int main(void)
     test_sizes();
     test_unknown_type();
     test_interval();
-    test_reasons_have_texts();
     return failures != 0;
 }

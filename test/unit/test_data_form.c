@@ -1,6 +1,6 @@
 /* test_data_form.c
- * Forms: which bytes of an answer are its numbers, what has the same form, and that the numbers change nothing about what a
- * walk finds.
+ * Forms: which bytes of an answer are its numbers, and what has the same form. That the numbers change nothing about what a walk
+ * finds holds of any bytes: fuzz_data_walk.c, which test_data_walk calls.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -46,35 +46,6 @@ static void check_no_form(const buffer *b)
     assert(perf_form_new(copy.bytes, copy.size) == NULL);
 }
 
-/* Each number is where a walk through the form alone says. */
-static void check_numbers(const buffer *b)
-{
-    buffer first = *b, other = *b;
-    perf_form *form = perf_form_new(first.bytes, first.size);
-    uint64_t *numbers = malloc(form->num_numbers * sizeof *numbers);
-    perf_filled_form filled = {first.bytes, first.size, form, numbers}, whole = {b->bytes, b->size, NULL, NULL};
-    perf_walk walk;
-
-    for (uint32_t i = 0; i < form->num_numbers; i++) {
-        numbers[i] = 0xA5A5A5A5A5000000 + i;
-    }
-    perf_form_fill(form, numbers, other.bytes);
-    perf_walk_init(&walk, first.bytes, first.size);
-    for (perf_walk_event event; (event = perf_walk_next(&walk)) != PERF_WALK_END;) {
-        assert(event != PERF_WALK_FAULT);
-        if (event == PERF_WALK_VALUE) {
-            uint32_t at = walk.value.data;
-            assert(perf_form_at(&whole, at) == b->bytes + at);
-            assert(memcmp(perf_form_at(&filled, at), other.bytes + at, 8) == 0);
-            assert(memcmp(other.bytes + at, b->bytes + at, 8) != 0);
-            assert(perf_form_at(&filled, walk.value.offset) == first.bytes + walk.value.offset);
-        }
-    }
-    assert(memcmp(perf_form_at(&filled, 8), other.bytes + 8, 8) == 0);
-    free(numbers);
-    perf_form_free(form);
-}
-
 /* An odd number of ids puts the values on halves of words. */
 static void test_countersets(void)
 {
@@ -90,7 +61,6 @@ static void test_countersets(void)
         }
         finish(&b);
         check_form(&b, 5 * counters + 6 * (counters + 1));
-        check_numbers(&b);
     }
 }
 
@@ -108,7 +78,6 @@ static void test_blocks(void)
     }
     finish(&b);
     check_form(&b, 100);
-    check_numbers(&b);
     perf_form *form = perf_form_new(b.bytes, b.size);
     assert(form && form->num_spans == (b.size + SPAN_BYTES - 1) / SPAN_BYTES);
     perf_form_free(form);
@@ -128,7 +97,6 @@ static void test_many_spans(void)
     }
     finish(&b);
     check_form(&b, 60);
-    check_numbers(&b);
 }
 
 /* All of it is what fills a form, with its padding. */

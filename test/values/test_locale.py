@@ -52,14 +52,3 @@ def test_points(tshark, locales, capture, locale, way):
     # the second is the JSON of Wireshark 4.6
     assert '1.8446744073709' in expected or '"18446744073709552000"' in expected or way in ('list', 'csv')
     assert shown(LC_ALL=locale + '.UTF-8', LOCPATH=str(locales)) == expected
-
-
-def test_a_tree_of_wiresharks_has_its_comma(tshark, locales, capture):
-    """Averages and rates, which Wireshark prints; nothing else in it depends on the locale."""
-    def shown(**env):
-        done = tshark.start('-q', '-r', capture, '-z', 'pcq,tree', env=dict(tshark.env, **env))
-        assert done.returncode == 0
-        return done.stdout.decode()
-
-    expected, german = shown(LC_ALL='C.UTF-8'), shown(LC_ALL='de_DE.UTF-8', LOCPATH=str(locales))
-    assert german != expected and re.sub(r'(\d),(\d)', r'\1.\2', german) == expected

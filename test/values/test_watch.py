@@ -247,15 +247,6 @@ def test_io_graph(tshark, tmp_path):
     assert [float(x) for x in line.split('|')[2:5]] == [301, 151, 4]
 
 
-def test_filter_column_and_colour(tshark, tmp_path):
-    scene = processors()
-    capture = scene.write(tmp_path / 'scene.pcap')
-    third = series(scene)[2].frame
-    out, _ = tshark.run('-r', capture, *rows(w='\\Processor(1)\\Level', v=CPU), '-Y', 'pcq.watch.w == 201 && pcq.watch.v',
-                        '-o', 'gui.column.format:"No.","%m","W","%Cus:pcq.watch.w:0:R"')
-    assert out.split() == [str(third), '201']
-
-
 # --- All that they have in an answer ----------------------------------------------------------------------------------
 
 
