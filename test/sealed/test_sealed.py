@@ -313,9 +313,9 @@ def logons(tshark, path):
 
 def accounts_told(tshark, path, folder, *args):
     """What pcq,queries and pcq,summary call those who sample."""
-    out, _ = tshark.run('-q', '-r', path, '-z', 'pcq,queries', '-z', 'pcq,summary', '-z', 'pcq,summary,%s' % (folder / 'summary'), *args)
+    out, _ = tshark.run('-q', '-r', path, '-z', 'pcq,queries', '-z', 'pcq,summary', '-z', 'pcq,summary,%s' % (folder / 'summary.json'), *args)
     rows = {row['Account'] for row in rows_of_table(out) if row['Account'] is not None}
-    assert {m['account'] for m in json.loads((folder / 'summary').read_text('utf-8'))['monitors']} == rows
+    assert {m['account'] for m in json.loads((folder / 'summary.json').read_text('utf-8'))['monitors']} == rows
     shown = [line for line in out.splitlines() if ', logon ' in line]      # where the line has room for it
     assert all(line.partition(', logon ')[2] in rows for line in shown)
     return rows

@@ -293,19 +293,11 @@ static void test_one_finding_for_one_cause(void)
         {12, 2, PERF_BLOCK_FAULT_VERSION, 2, 1, 7},
         {20, 7, PERF_BLOCK_FAULT_READ_TOTAL, 7, WHOLE, 7},
         {24, 7, PERF_BLOCK_FAULT_READ_HEADER, 7, 88, 7},
-        {24, 96, PERF_BLOCK_FAULT_READ_HEADER, 96, 88, 7},
         {OBJECT, 0, PERF_BLOCK_FAULT_READ_OBJECT, 0, OBJECT_SIZE, 7},
-        {OBJECT, 0xFFFFFFFF, PERF_BLOCK_FAULT_READ_OBJECT, 0xFFFFFFFF, OBJECT_SIZE, 7},
-        {OBJECT, OBJECT_SIZE - 16, PERF_BLOCK_FAULT_READ_OBJECT, OBJECT_SIZE - 16, OBJECT_SIZE, 7},
-        {OBJECT, OBJECT_SIZE + 8, PERF_BLOCK_FAULT_READ_OBJECT, OBJECT_SIZE + 8, OBJECT_SIZE, 7},
-        {OBJECT, OBJECT_SIZE - 4, PERF_BLOCK_FAULT_READ_OBJECT, OBJECT_SIZE - 4, OBJECT_SIZE, 7},
         {OBJECT + 4, 0xFFFFFFFF, PERF_BLOCK_FAULT_READ_DEFINITIONS, 0xFFFFFFFF, INSTANCE, 7},
         {OBJECT + 4, 7, PERF_BLOCK_FAULT_READ_DEFINITIONS, 7, INSTANCE, 7},
-        {OBJECT + 4, INSTANCE - 8, PERF_BLOCK_FAULT_READ_DEFINITIONS, INSTANCE - 8, INSTANCE, 7},
-        {OBJECT + 4, INSTANCE + 8, PERF_BLOCK_FAULT_READ_DEFINITIONS, INSTANCE + 8, INSTANCE, 7},
         {OBJECT + 8, 0xFFFFFFFF, PERF_BLOCK_FAULT_READ_OBJECT_HEADER, 0xFFFFFFFF, DEFINITIONS, 7},
         {OBJECT + 8, 72, PERF_BLOCK_FAULT_READ_OBJECT_HEADER, 72, DEFINITIONS, 7},
-        {OBJECT + 8, 104, PERF_BLOCK_FAULT_READ_OBJECT_HEADER, 104, DEFINITIONS, 7},
         {OBJECT + 32, 3, PERF_BLOCK_FAULT_DEFINITION_COUNT, 3, 2, 5},
         {OBJECT + 32, 1, PERF_BLOCK_FAULT_DEFINITION_COUNT, 1, 2, 5},
         {OBJECT + 40, 0xFFFFFFFC, PERF_BLOCK_FAULT_INSTANCES_NUMBER, 4, 3, 5},
@@ -313,29 +305,15 @@ static void test_one_finding_for_one_cause(void)
         {OBJECT + 40, 0xFFFFFFFF, PERF_BLOCK_FAULT_INSTANCES_THERE, 1, 1, 5},
         {OBJECT + 40, 0x7FFFFFFF, PERF_BLOCK_FAULT_INSTANCE_COUNT, 0x7FFFFFFF, 2, 5},
         {OBJECT + DEFINITIONS, 0, PERF_BLOCK_FAULT_READ_DEFINITION, 0, 40, 7},
-        {OBJECT + DEFINITIONS, 80, PERF_BLOCK_FAULT_READ_DEFINITION, 80, 40, 7},
-        {OBJECT + DEFINITIONS + 40, 32, PERF_BLOCK_FAULT_READ_DEFINITION, 32, 40, 7},
         {OBJECT + DEFINITIONS + 36, 0xFFFFFFFF, PERF_BLOCK_FAULT_VALUE_PLACE, 0xFFFFFFFF, 24, 5},
         {OBJECT + DEFINITIONS + 36, 20, PERF_BLOCK_FAULT_VALUE_PLACE, 28, 24, 5},
-        {OBJECT + DEFINITIONS + 36, 3, PERF_BLOCK_FAULT_VALUE_PLACE, 11, 24, 5},
         {OBJECT + DEFINITIONS + 32, 0xFFFFFFFF, PERF_BLOCK_FAULT_VALUE_PLACE, 0xFFFFFFFF, 24, 5},
         {OBJECT + DEFINITIONS + 76, 12, PERF_BLOCK_FAULT_VALUES_CROSS, 12, 16, 5},
         {OBJECT + INSTANCE, 0, PERF_BLOCK_FAULT_READ_INSTANCE, 0, 32, 7},
-        {OBJECT + INSTANCE, 0xFFFFFFFF, PERF_BLOCK_FAULT_READ_INSTANCE, 0xFFFFFFFF, 32, 7},
-        {OBJECT + INSTANCE, 28, PERF_BLOCK_FAULT_READ_INSTANCE, 28, 32, 7},
-        {OBJECT + INSTANCE, 24, PERF_BLOCK_FAULT_READ_INSTANCE, 24, 32, 7},
-        {OBJECT + INSTANCE, 40, PERF_BLOCK_FAULT_READ_INSTANCE, 40, 32, 7},
-        {OBJECT + SECOND, 40, PERF_BLOCK_FAULT_READ_INSTANCE, 40, 32, 7},
         {OBJECT + INSTANCE + 16, 100, PERF_BLOCK_FAULT_INSTANCE_NAME, 104, 32, 7},
-        {OBJECT + INSTANCE + 16, 25, PERF_BLOCK_FAULT_INSTANCE_NAME, 29, 32, 7},
         {OBJECT + INSTANCE + 20, 0xFFFFFFFF, PERF_BLOCK_FAULT_INSTANCE_NAME, 0xFFFFFFFF, 32, 7},
         {OBJECT + INSTANCE + 20, 3, PERF_BLOCK_FAULT_INSTANCE_TEXT, 3, 2, 7},
         {OBJECT + COUNTERS, 0, PERF_BLOCK_FAULT_READ_COUNTERS, 0, 24, 7},
-        {OBJECT + COUNTERS, 0xFFFFFFFF, PERF_BLOCK_FAULT_READ_COUNTERS, 0xFFFFFFFF, 24, 7},
-        {OBJECT + COUNTERS, 32, PERF_BLOCK_FAULT_READ_COUNTERS, 32, 24, 7},
-        {OBJECT + COUNTERS, 24 + 32 + 24, PERF_BLOCK_FAULT_READ_COUNTERS, 80, 24, 7},
-        {OBJECT + SECOND + 32, 0, PERF_BLOCK_FAULT_READ_COUNTERS, 0, 24, 7},
-        {OBJECT + SECOND + 32, 16, PERF_BLOCK_FAULT_READ_COUNTERS, 16, 24, 7},
     };
     uint8_t data[WHOLE];
     perf_block_summary summary;
@@ -437,7 +415,6 @@ static void test_damage(void)
     static const plan blank_behind[] = {{1, NONE, 4, 0, 16, 0}, {1, NONE, 4, 0, 16, 64}};
     static const plan bytes_behind[] = {{1, NONE, 4, 0, 16, 0}, {1, NONE, 4, 0, 16, 8}};
     static const plan nameless[] = {{1, 2, 8, 0, 16, 0}, {0, 2, 0, 4, 8, 0}};
-    static const plan narrow[] = {{1, 1, 4, 4, 8, 0}, {1, 1, 4, 4, 8, 0}};
     static const plan roomy[] = {{1, 2, 8, 4, 24, 0}, {1, 3, 8, 4, 24, 0}};
     static const plan nothing[] = {{1, NONE, 4, 0, 4, 0}, {1, NONE, 4, 0, 8, 0}};
     static const plan two_alone[] = {{2, NONE, 8, 0, 24, 0}, {1, 6, 4, 0, 8, 0}};
@@ -455,10 +432,8 @@ static void test_damage(void)
         {NULL, {256, 0x78787878, 260, 0x78787878}, 0, " 0 faults, 3 sound"},
         /* definitions without values are no sample */
         {NULL, {128, 0xFFFFFFFE}, 0, " 0 faults, 2 sound"},
-        {NULL, {128, 0xFFFFFFFD}, 0, " 0 faults, 2 sound"},
         /* counter blocks of a size that leads on are right, and definitions that need more are wrong */
         {nothing, {0}, 0, "C192+4 VALUE_PLACE@188:8,4 O196+"},
-        {NULL, {80, 4}, 0, "SYSTEM_NAME@84:0,88 "},
         {NULL, {28, 4}, 0, "OBJECT_COUNT@28:4,3 E 3/6/6/12 o88 o344 o600 left out 0/1, 1 faults, 3 sound"},
         /* an instance of a size that is none, whose name begins in its fixed fields, or ends beyond 32 bits */
         {NULL, {488, 0x2000, 504, 8, 508, 24}, 0, "INSTANCE_SIZE@488:8192,112 "},
@@ -471,10 +446,8 @@ static void test_damage(void)
          0,
          "O344+256 READ_OBJECT@344:0,256 D408+40 D448+40 I488+32:2,4 C520+24 V528+8 V536+8 I544+32:2,4 C576+24 V584+8 "
          "V592+8 O600+256 "},
-        {NULL, {344, 0}, 0, "E 3/6/6/12 o88 o344 o600 "},
         /* or the third has no size either: its structures are not read a second time for it */
         {NULL, {344, 0, 600, 0}, 0, "O344+512~ OBJECT_SIZE@344:0,512 "},
-        {NULL, {344, 0, 600, 0}, 0, "E 2/4/4/8 o88 o344 "},
         /* an object without a part that could be walked */
         {NULL, {344, 0, 352, 63}, 0, "O344+512~ OBJECT_SIZE@344:0,512 OBJECT_HEADER@352:63,512 E "},
         /* the data ends in the first object, behind what is still read of it */
@@ -487,10 +460,7 @@ static void test_damage(void)
         {NULL, {8, 0}, 0, "H88 HEADER_SIZE@24:1476395008,856 E "},
         {NULL, {8, 2}, 0, "LITTLE_ENDIAN@8:2,1 "},
         /* an instance that takes the next for its own, and a counter block that takes part of it */
-        {NULL, {488, 56}, 0, "I488+32:2,4 READ_INSTANCE@488:56,32 C520+24 "},
         {NULL, {776, 63}, 0, "C776+24 READ_COUNTERS@776:63,24 V784+8 V792+8 I800+32:2,4 "},
-        /* a size that is no multiple of 8, and where the next one leads a number of the next instance that could be a size */
-        {NULL, {232, 65}, 0, "I232+32:2,4 READ_INSTANCE@232:65,32 "},
         /* no instance, where there are two */
         {NULL, {128, 0}, 0, "O88+256~ D152+40 D192+40 INSTANCE_REST@128:0,1 "},
         /* names in a code page end at a byte */
@@ -515,14 +485,11 @@ static void test_damage(void)
         {nameless, {0}, 408, "OBJECT_SIZE@272:144,136 I336+32:0,2 C368+8 I376+32:0,2 COUNTERS_MISSING@408:0,2 E "},
         {nameless, {408, 4}, 0, "C408+4 "},
         /* of two counters the values of one have no room in any counter block, the first or the second */
-        {NULL, {188, 24}, 0, "C264+24 VALUE_PLACE@188:32,24 V280+8 I288+32:2,4 C320+24 V336+8 O344+256 "},
         {NULL, {228, 24}, 0, "C264+24 VALUE_PLACE@228:32,24 V272+8 I288+32:2,4 C320+24 V328+8 O344+256 "},
-        {NULL, {228, 24}, 0, "E 3/6/6/10 "},
         /* or both: there is no telling what the block is */
         {NULL, {188, 24, 228, 24}, 0, "C264+4 COUNTERS_SIZE@264:24,32 O344+256 "},
         /* a value of no bytes is nowhere, and needs none */
         {nameless, {184, 0, 188, 4294967288}, 0, "O88+184 "},
-        {narrow, {224, 4}, 0, "C224+8 READ_COUNTERS@224:4,8 V228+4 O232+144 "},
         /* room behind the values: the next multiple of 8 leads on */
         {roomy, {224, 17}, 0, "O88+216 D152+40 I192+32:0,2 C224+24 READ_COUNTERS@224:17,24 V232+8 I248+32:0,2 "},
     };
@@ -543,23 +510,13 @@ static void test_lengths_that_contradict(void)
                                  {1, (uint32_t)PERF_INSTANCES_NONE, 4, 0, 12, 4}};
     static const damage rows[] = {
         /* the last counter block says less than its 15 counters take; so do both */
-        {many, {944, 64}, 0, "V904+8 I912+32:0,2 C944+128 READ_COUNTERS@944:64,128 V952+8 "},
         {many, {784, 64, 944, 64}, 0, "C784+128 READ_COUNTERS@784:64,128 V792+8 "},
         {many, {784, 64, 944, 64}, 0, "C944+128 READ_COUNTERS@944:64,128 V952+8 "},
         /* one is as long as the one before, or leaves its padding out, if no instance begins where its values end */
         {roomy, {304, 0}, 0, "C304+48 READ_COUNTERS@304:0,48 V312+8 I352+32:0,2 "},
-        {two, {224, 44}, 0, "C224+48 READ_COUNTERS@224:44,48 V232+8 I272+32:0,2 C304+48 "},
-        {two,
-         {224, 44, 240, 96, 256, 24, 260, 72, 336, 16},
-         0,
-         "C224+44 V232+8 I268+24:0,0 INSTANCE_SIZE@268:0,84 O352+"},
         {two, {224, 44, 240, 96, 256, 24, 260, 72, 336, 16}, 0, "left out 1/0"},
         /* an instance is as long as its name, or as the next multiple of 8 */
         {roomy, {272, 0}, 0, "I272+32:0,2 READ_INSTANCE@272:0,32 C304+48 V312+8 I352+32:0,2 "},
-        {two,
-         {20, 376, 28, 1, 88, 288, 272, 56, 292, 32, 328, 48, 192, 0},
-         376,
-         "I192+32:0,2 READ_INSTANCE@192:0,32 C224+48 V232+8 I272+56:0,2 "},
         {two,
          {20, 376, 28, 1, 88, 288, 272, 56, 292, 32, 328, 48, 192, 0, 220, 48, 268, 60, 284, 36},
          376,
@@ -568,10 +525,8 @@ static void test_lengths_that_contradict(void)
         {two, {272, 36, 308, 44}, 0, "I272+32:0,2 READ_INSTANCE@272:36,32 C304+48 V312+8 O352+"},
         /* where they leave their padding out, all do */
         {NULL, {232, 28, 288, 28}, 0, "I232+32:2,4 READ_INSTANCE@232:28,32 C264+24 "},
-        {NULL, {232, 28, 288, 28}, 0, "I288+32:2,4 READ_INSTANCE@288:28,32 C320+24 "},
         /* an object ends with its structures, or behind their padding */
         {alone, {88, 0}, 0, "O88+120 READ_OBJECT@88:0,120 D152+40 C192+12 V196+4 O208+116 "},
-        {alone, {88, 121}, 0, "O88+120 READ_OBJECT@88:121,120 D152+40 C192+12 V196+4 O208+116 "},
         {alone,
          {88, 121, 220, 64, 224, 64},
          0,
@@ -582,25 +537,16 @@ static void test_lengths_that_contradict(void)
          {96, 72, 160, 40, 196, 8, 200, 32, 232, 40},
          0,
          "O88+184~ DEFINITION_COUNT@120:1,0 I192+32:0,2 C224+48 O272+184 "},
-        {one, {96, 72, 160, 40, 196, 8, 200, 32, 232, 40}, 0, "left out 1/0"},
         /* all definitions have 40 bytes where there is room for no more, or they are not read so */
-        {NULL, {408, 0, 448, 44}, 0, "D408+40 READ_DEFINITION@408:0,40 D448+40 READ_DEFINITION@448:44,40 I488+32:2,4 "},
         {NULL,
          {408, 0, 488, 0},
          0,
          "O344+256~ D408+40 DEFINITION_SIZE@408:0,80 I488+24:0,0 INSTANCE_SIZE@488:0,112 O600+256 "},
-        {NULL,
-         {376, 3, 408, 0},
-         0,
-         "O344+256~ D408+40 DEFINITION_SIZE@408:0,80 I488+32:2,4 C520+24 I544+32:2,4 C576+24 O600+256 "},
         /* two lengths are wrong, and what is behind the object is found all the same */
         {NULL, {488, 0, 576, 0}, 0, "D448+40 I488+24:0,0 INSTANCE_SIZE@488:0,112 O600+256 "},
-        {NULL, {488, 40, 576, 0}, 0, "D448+40 I488+24:0,0 INSTANCE_SIZE@488:40,112 O600+256 "},
         {NULL, {488, 40, 576, 0}, 0, "E 3/6/5/8 o88 o344 o600 left out 4/0"},
-        {NULL, {520, 0, 544, 0, 568, 0}, 0, "I488+32:2,4 C520+4 COUNTERS_SIZE@520:0,24 O600+256 "},
         /* a counter block that is too small has no values, though all but one lie in it and what follows is found */
         {NULL, {488, 40, 528, 11}, 0, "I488+32:2,4 READ_INSTANCE@488:40,32 C520+24 V528+8 V536+8 I544+32:2,4 "},
-        {NULL, {488, 40, 508, 0}, 0, "D448+40 I488+24:0,0 INSTANCE_SIZE@488:40,112 O600+256 "},
     };
     uint8_t data[SIZE + 8];
     perf_block_walk walk;

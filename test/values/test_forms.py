@@ -214,8 +214,8 @@ def test_what_they_have_in_common_is_counted_once(tshark, tmp_path):
 
 
 def test_their_numbers_are_all_that_they_take(tshark, tmp_path):
-    """32 MB of blocks of one value, 8 of 32 bytes: a fourth, and the first sample once more."""
-    count, size = 32, 1 << 20
+    """64 MB of blocks of one value, 8 of 32 bytes: a fourth, and the first sample once more."""
+    count, size = 64, 1 << 20
     p = query(1, [identifier(0, None)])
     data = [block(1, struct.pack('<2I8s', 8, 16, b'%')) for _ in range(size // 32)]
     for _ in range(count):
