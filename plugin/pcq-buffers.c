@@ -83,12 +83,8 @@ static int ett_strings = -1, ett_reg_info = -1, ett_attrib = -1, ett_identifier 
 /* A fact that the buffer teaches, to be filled: no later than the next one is asked for. */
 static pcq_pending_fact *collect_fact(pcq_context *context, const uint8_t *guid, uint32_t id, state_fact_kind kind)
 {
-    pcq_pending_fact pending;
+    const pcq_pending_fact pending = {.subject = facts_subject(guid, id), .kind = kind};
 
-    memset(&pending, 0, sizeof pending);
-    memcpy(pending.subject.guid, guid, 16);
-    pending.subject.id = id;
-    pending.kind = kind;
     wmem_array_append_one(context->pending_facts, pending);
     return wmem_array_index(context->pending_facts, wmem_array_get_count(context->pending_facts) - 1);
 }

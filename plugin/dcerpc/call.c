@@ -191,7 +191,7 @@ void call_read_stub(rpc_call *call, bool is_aloud)
 {
     bounded_reader *reader = &call->ndr.reader;
 
-    findings_begin(&call->report, is_aloud ? call->pinfo : NULL, &call->fields->expert);
+    call->report = (findings_report){.pinfo = is_aloud ? call->pinfo : NULL, .expert = &call->fields->expert};
     reader_init(reader, call->tvb, is_aloud ? call->tree : NULL, &call->report,
                 call->drep[0] & DREP_LITTLE_ENDIAN ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN);
     reader->pos = MIN((uint32_t)call->offset, reader->end);

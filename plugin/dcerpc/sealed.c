@@ -224,7 +224,6 @@ static void learn_sealed(sealed_pdu *pdu, bool has_failed)
 static void tell(packet_info *pinfo, sealed_pdu *pdu, proto_item *item, tapped_call *tapped)
 {
     const tapped_sealed *sealed = &pdu->sealed;
-    findings_report report;
 
     if (sealed->uses_query && !pdu->is_copy && !PINFO_FD_VISITED(pinfo)) {
         learn_sealed(pdu, tapped->is_fault);
@@ -250,7 +249,7 @@ static void tell(packet_info *pinfo, sealed_pdu *pdu, proto_item *item, tapped_c
         tapped_hand_over(pinfo, tapped);
     }
     if (!tapped->is_fault) {
-        findings_begin(&report, pinfo, &perflib->expert);
+        findings_report report = {.pinfo = pinfo, .expert = &perflib->expert};
         call_show_late(&report, item, pdu->late);
     }
 }
@@ -417,7 +416,6 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
     uint32_t size = pdu->sealed.size;
     proto_item *item = NULL;
     char text[TEXT_NUMBER_SIZE];
-    findings_report report;
 
     if (what == NULL) {
         return;
@@ -442,7 +440,7 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
                                                                       "%s (%u)", operation->name, operation->opnum));
             reader_add_generated_uint(inner, hf_size, tvb, size);
         }
-        findings_begin(&report, pinfo, &perflib->expert);
+        findings_report report = {.pinfo = pinfo, .expert = &perflib->expert};
         findings_add(&report, item, given_keys[given].finding, "%s", what->why[given]);
     }
     tell(pinfo, pdu, item, &(tapped_call){.unread = what->why[given]});
@@ -453,7 +451,6 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
 static void show_sealed_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header)
 {
     sealed_fragment whole = {.header = *header, .is_response = true};
-    findings_report report;
 
     if (!tvb_bytes_exist(tvb, at, FAULT_SIZE)) {
         return;
@@ -475,7 +472,7 @@ static void show_sealed_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
     col_set_str(pinfo->cinfo, COL_PROTOCOL, proto_get_protocol_short_name(find_protocol_by_id(fields->proto)));
     col_add_fstr(pinfo->cinfo, COL_INFO, "%s fault: %s", operation, name);
     proto_item_append_text(item, ", %s, fault: %s", operation, name);
-    findings_begin(&report, pinfo, &fields->expert);
+    findings_report report = {.pinfo = pinfo, .expert = &fields->expert};
     findings_add(&report, item, FINDING_CALL_FAILED, "%s failed: fault %s (0x%08x)", operation, name, status);
     if (record) {
         tell_answer(pinfo, record, &fault);

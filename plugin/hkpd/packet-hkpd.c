@@ -1160,7 +1160,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     p.opens = operations[opnum].opens;
     call_begin(&p.call, &fields, operations[opnum].name, sizeof(hkpd_record), tvb, offset, pinfo, tree, di, drep);
     p.record = (hkpd_record *)p.call.record;
-    findings_begin(&p.aloud, pinfo, &fields.expert);
+    p.aloud = (findings_report){.pinfo = pinfo, .expert = &fields.expert};
     if (is_noise(&p, operations[opnum].response_shape)) {
         tapped_hand_over_unread(pinfo, TAPPED_NOISE);
         return call_end(&p.call, NULL);

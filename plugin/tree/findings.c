@@ -54,13 +54,6 @@ void findings_register(int proto, const char *prefix, findings_expert *expert)
     first = first ? first : expert;
 }
 
-void findings_begin(findings_report *report, packet_info *pinfo, const findings_expert *expert)
-{
-    memset(report, 0, sizeof *report);
-    report->pinfo = pinfo;
-    report->expert = expert;
-}
-
 void findings_add(findings_report *report, proto_item *item, finding_id finding, const char *format, ...)
 {
     va_list args;

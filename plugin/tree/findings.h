@@ -111,7 +111,7 @@ typedef struct {
  * the damage of its own structures. */
 void findings_register(int proto, const char *prefix, findings_expert *expert);
 
-/* The report of one stub or buffer. */
+/* The report of one stub or buffer. What it is of is given, all else begins as zeros. */
 typedef struct {
     packet_info *pinfo; /* NULL: the findings only count, nothing is shown */
     bool muted;         /* the same, where a tree is shown: they were reported before */
@@ -121,8 +121,6 @@ typedef struct {
      * without a terminator) leaves it as it was */
     bool damaged;
 } findings_report;
-
-void findings_begin(findings_report *report, packet_info *pinfo, const findings_expert *expert);
 
 /* Adds an expert info to `item` (may be NULL). The text says what is wrong and what it means. */
 void findings_add(findings_report *report, proto_item *item, finding_id finding, const char *format, ...)

@@ -16,10 +16,10 @@
 
 void tree_budget_init(tree_budget *budget, const proto_tree *tree, uint64_t values, uint32_t size)
 {
-    memset(budget, 0, sizeof *budget);
-    budget->items_left = reader_tree_items_left(tree);
-    budget->values = budget->values_left = values;
-    budget->bytes = (uint64_t)size * TIMES_OF_BYTES;
+    *budget = (tree_budget){.items_left = reader_tree_items_left(tree),
+                            .values = values,
+                            .values_left = values,
+                            .bytes = (uint64_t)size * TIMES_OF_BYTES};
 }
 
 /* Takes the bytes of one value, at least one. All values together can show some times what the buffer has: definitions times
@@ -153,30 +153,11 @@ void values_sent(const answer_view *view, proto_tree *tree)
 
 /* What a value means, as far as somebody looks. */
 typedef struct {
-    const char *path;
     const char *words; /* for a person; NULL where nobody reads them */
     perf_result result;
-    bool has_result;
     bool is_short; /* no structure around it has path and words in its label */
     bool has_formula;
 } meaning;
-
-static meaning find_meaning(const value_wishes *wishes, readings *r, bool is_short)
-{
-    meaning what = {.is_short = is_short, .has_result = wishes->result && !r->at.is_text};
-
-    if (wishes->path) {
-        what.path = readings_path(r);
-    }
-    if (what.has_result) {
-        what.result = readings_result(r);
-    }
-    if (wishes->visible) {
-        what.words = readings_words(r, &what.result);
-        what.has_formula = !is_short && what.has_result && readings_has_formula(r);
-    }
-    return what;
-}
 
 /* From here on a double is shown with an exponent, and soon does not hold all digits. */
 #define LARGE_NUMBER 1000000000000000
@@ -209,28 +190,14 @@ static void show_result(proto_tree *tree, readings *r, const meaning *what)
     proto_item_set_generated(item);
 }
 
-/* "cpu: 12.4 % = \\SRV\Processor(_Total)\% Processor Time". Its value is the same, but a label of its own tells whose. */
-static proto_item *add_watched(const answer_view *view, proto_tree *tree, const char *path, const watch_row *row,
-                               const perf_result *result)
-{
-    readings *r = view->readings;
-
-    if (!view->wishes.visible) {
-        return proto_tree_add_double(tree, row->hf, view->tvb, 0, 0, result->value);
-    }
-    const watch_values *all = watch_values_of(&view->watched, row);
-    const char *among =
-        all && all->values > 1 ? wmem_strdup_printf(r->pool, ", 1 of %" PRIu64, (uint64_t)all->values) : "";
-    return proto_tree_add_double_format(tree, row->hf, view->tvb, 0, 0, result->value, "%s: %s%s%s = %s", row->name,
-                                        readings_words(r, result), among, readings_note(r), path);
-}
-
-/* Who has a column of pcq.cooked, or draws it, has all values of the packet in it; a watched counter has a field of its own. */
+/* Who has a column of pcq.cooked, or draws it, has all values of the packet in it; a watched counter has a field of its own. "cpu: 12.4 % =
+ * \\SRV\Processor(_Total)\% Processor Time": its value is the same, but a label of its own tells whose. */
 static void show_watched(answer_view *view, proto_tree *tree)
 {
-    const char *path = readings_path(view->readings);
+    readings *r = view->readings;
+    const char *path = readings_path(r);
     watch_row *const *row = watch_fitting(path);
-    perf_result result = *row ? readings_result(view->readings) : (perf_result){0, PERF_NONE_OK};
+    perf_result result = *row ? readings_result(r) : (perf_result){0, PERF_NONE_OK};
 
     if (*row == NULL && path && view->wishes.clicks && view->budget.values > 1 &&
         tree_budget_take_any(&view->budget, 1)) {
@@ -238,51 +205,58 @@ static void show_watched(answer_view *view, proto_tree *tree)
                                     "pcq.watch.NAME, if watched (Protocol Preferences)");
     }
     for (; *row && result.none == PERF_NONE_OK && tree_budget_take_any(&view->budget, 1); row++) {
-        proto_item_set_generated(add_watched(view, tree, path, *row, &result));
+        proto_item *item = proto_tree_add_double(tree, (*row)->hf, view->tvb, 0, 0, result.value);
+        proto_item_set_generated(item);
+        if (view->wishes.visible) {
+            const watch_values *all = watch_values_of(&view->watched, *row);
+            const char *among =
+                all && all->values > 1 ? wmem_strdup_printf(r->pool, ", 1 of %" PRIu64, (uint64_t)all->values) : "";
+            proto_item_set_text(item, "%s: %s%s%s = %s", (*row)->name, readings_words(r, &result), among,
+                                readings_note(r), path);
+        }
     }
 }
 
-static void show_meaning(answer_view *view, proto_tree *tree, const meaning *what)
-{
-    if (what->has_result) {
-        show_result(tree, view->readings, what);
-    }
-    if ((view->wishes.watch || (view->wishes.clicks && !what->is_short)) && !view->readings->at.is_text) {
-        show_watched(view, tree);
-    }
-    if (what->path) {
-        reader_add_generated_string(tree, hf_path, view->tvb, what->path);
-    }
-}
-
-static void show_short(answer_view *view, proto_tree *tree)
-{
-    const meaning what = find_meaning(&view->wishes, view->readings, true);
-
-    values_sent(view, tree);
-    show_meaning(view, tree, &what);
-}
-
-/* "Counter data: PATH = WORDS", without a path "Counter data: #6 = WORDS". The label is given at once: to append to one costs
- * as much again. */
-static proto_tree *show_in_full(answer_view *view, proto_tree *tree, const value_structure *structure)
+/* In a structure of its own, "Counter data: PATH = WORDS", without a path "Counter data: #6 = WORDS": the label is given at once, to append
+ * to one costs as much again. Or, without one, value, path and result side by side. */
+static proto_tree *show_reading(answer_view *view, proto_tree *tree, const value_structure *structure)
 {
     readings *r = view->readings;
-    const meaning what = find_meaning(&view->wishes, r, false);
-    uint32_t offset = structure->offset, size = structure->size, id = r->at.counter->id;
-    proto_item *item;
+    bool has_result = view->wishes.result && !r->at.is_text;
+    const char *path = view->wishes.path ? readings_path(r) : NULL;
+    meaning what = {.is_short = structure == NULL};
 
-    if (what.words) {
-        const char *whose = what.path ? what.path : id != PERF_NO_ID ? wmem_strdup_printf(r->pool, "#%u", id) : "";
-        const char *label = wmem_strconcat(r->pool, proto_registrar_get_name(structure->hf), ": ", whose,
-                                           *whose ? " = " : "", what.words, readings_note(r), NULL);
-        item = proto_tree_add_none_format(tree, structure->hf, view->tvb, offset, size, "%s", label);
-    } else {
-        item = proto_tree_add_item(tree, structure->hf, view->tvb, offset, size, ENC_NA);
+    if (has_result) {
+        what.result = readings_result(r);
     }
-    proto_tree *inner = proto_item_add_subtree(item, structure->ett);
-    show_meaning(view, inner, &what);
-    return inner;
+    if (view->wishes.visible) {
+        what.words = readings_words(r, &what.result);
+        what.has_formula = structure && has_result && readings_has_formula(r);
+    }
+    if (structure == NULL) {
+        values_sent(view, tree);
+    } else {
+        uint32_t id = r->at.counter->id;
+        const char *whose = path ? path : id != PERF_NO_ID && what.words ? wmem_strdup_printf(r->pool, "#%u", id) : "";
+        proto_item *item =
+            what.words
+                ? proto_tree_add_none_format(tree, structure->hf, view->tvb, structure->offset, structure->size, "%s",
+                                             wmem_strconcat(r->pool, proto_registrar_get_name(structure->hf), ": ",
+                                                            whose, *whose ? " = " : "", what.words, readings_note(r),
+                                                            NULL))
+                : proto_tree_add_item(tree, structure->hf, view->tvb, structure->offset, structure->size, ENC_NA);
+        tree = proto_item_add_subtree(item, structure->ett);
+    }
+    if (has_result) {
+        show_result(tree, r, &what);
+    }
+    if ((view->wishes.watch || (view->wishes.clicks && structure)) && !r->at.is_text) {
+        show_watched(view, tree);
+    }
+    if (path) {
+        reader_add_generated_string(tree, hf_path, view->tvb, path);
+    }
+    return tree;
 }
 
 proto_tree *values_show(answer_view *view, proto_tree *tree, proto_tree *brief, const value_structure *structure)
@@ -293,10 +267,10 @@ proto_tree *values_show(answer_view *view, proto_tree *tree, proto_tree *brief, 
     ws_assert(budget->values_left > 0);
     budget->values_left--;
     if (affordable && tree && tree_budget_take(budget, structure->items)) {
-        return show_in_full(view, tree, structure);
+        return show_reading(view, tree, structure);
     }
     if (affordable && brief && tree_budget_take_any(budget, ITEMS_OF_SHORT_VALUE)) {
-        show_short(view, brief);
+        show_reading(view, brief, NULL);
     } else {
         budget->values_hidden++;
     }
@@ -511,6 +485,6 @@ void values_alone(answer_view *view)
 
     while ((at = readings_next(view->readings)) != NULL && take_bytes(&view->budget, at->size) &&
            tree_budget_take_any(&view->budget, ITEMS_OF_SHORT_VALUE)) {
-        show_short(view, view->tree);
+        show_reading(view, view->tree, NULL);
     }
 }
