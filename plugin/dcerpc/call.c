@@ -383,7 +383,7 @@ state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uin
     state_handle *handle = frame != 0 ? call_find_handle(call, kind, bytes) : NULL;
 
     if (handle && handle->end == UINT32_MAX) {
-        if (!connection_note_handle(call->pinfo, call->di->call_id, handle, call->to)) {
+        if (!connection_note(call->pinfo, call->di->call_id, handle, call->to, handle->opened_frame != 0)) {
             note_copy(call);
             return handle;
         }
@@ -392,7 +392,7 @@ state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uin
     handle = handle_open(kind, call->to, bytes, begin, frame, machine);
     call_use_handle(call, handle);
     if (frame != 0) {
-        connection_note_handle(call->pinfo, call->di->call_id, handle, call->to);
+        connection_note(call->pinfo, call->di->call_id, handle, call->to, false);
     }
     return handle;
 }
@@ -410,7 +410,7 @@ bool call_note_sample(rpc_call *call, const state_handle *handle, tvbuff_t *tvb,
         const perf_filled_form data = sample_data(newest);
         is_same = memcmp(perf_form_at(&data, clocks[i]), tvb_get_ptr(tvb, (int)clocks[i], 8), 8) == 0;
     }
-    bool is_new = connection_note_sample(call->pinfo, call->di->call_id, handle, call->to, is_same);
+    bool is_new = connection_note(call->pinfo, call->di->call_id, handle, call->to, is_same);
     if (!is_new) {
         note_copy(call);
     }

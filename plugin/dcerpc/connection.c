@@ -37,9 +37,8 @@ typedef struct {
 
 /* emptied with the file */
 static wmem_map_t *connections; /* rpc_connection, as its own key: transport and pipe */
-static wmem_map_t *handles;     /* unique_answer by the handle */
-static wmem_map_t *samples;     /* unique_answer by the handle: its newest */
-static wmem_map_t *logons;      /* unique_answer by the checksum of the server's token */
+static wmem_map_t *handles; /* unique_answer by the handle: its opening, or its newest sample where that was not seen */
+static wmem_map_t *logons;  /* unique_answer by the checksum of the server's token */
 
 static rpc_connection *last; /* that was found: mostly the next PDU's, too */
 static bool is_visited;      /* by connections_visit_once() */
@@ -216,18 +215,13 @@ void connection_bound(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_h
     }
 }
 
-bool connection_note_handle(packet_info *pinfo, uint32_t call_id, const state_handle *handle, state_connection *to)
+bool connection_note(packet_info *pinfo, uint32_t call_id, const state_handle *handle, state_connection *to,
+                     bool may_be_same)
 {
-    return note(handles, handle, pinfo, call_id, to);
-}
-
-bool connection_note_sample(packet_info *pinfo, uint32_t call_id, const state_handle *handle, state_connection *to,
-                            bool same_clocks)
-{
-    if (!same_clocks) {
-        wmem_map_remove(samples, handle);
+    if (!may_be_same) {
+        wmem_map_remove(handles, handle);
     }
-    return note(samples, handle, pinfo, call_id, to);
+    return note(handles, handle, pinfo, call_id, to);
 }
 
 /* --- What a logon to an interface says of the server -------------------------------------------------------------- */
@@ -326,6 +320,5 @@ void connections_register(void)
     register_cleanup_routine(begin_file);
     connections = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), connection_hash, connection_equal);
     handles = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
-    samples = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
     logons = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_str_hash, g_str_equal);
 }

@@ -109,12 +109,10 @@ static inline uint64_t connection_context(uint16_t context)
     return context < 64 ? UINT64_C(1) << context : 0;
 }
 
-/* The answer to call `call_id` gave out an open handle. False if another connection's gave it out in the same call at the same time. */
-bool connection_note_handle(packet_info *pinfo, uint32_t call_id, const state_handle *handle, state_connection *to);
-
-/* An answer to call `call_id` was a sample, with the clocks of the handle's newest or not. False if that is the same answer. */
-bool connection_note_sample(packet_info *pinfo, uint32_t call_id, const state_handle *handle, state_connection *to,
-                            bool same_clocks);
+/* The answer to call `call_id` gave out an open handle, or was a sample of one, with the clocks of its newest or not. False if another
+ * connection's gave it out in the same call at the same time. */
+bool connection_note(packet_info *pinfo, uint32_t call_id, const state_handle *handle, state_connection *to,
+                     bool may_be_same);
 
 /* Each of them, once for each file. */
 void connections_visit_once(GHFunc visit, void *user);

@@ -36,7 +36,6 @@ static bool is_of_any_key(rpc_interface interface, const rpc_operation *operatio
 /* One fragment of a request or response whose stub is sealed; or a fault. */
 typedef struct {
     rpc_header header;
-    bool is_response;
     int token; /* where the token of what sealed it begins in the PDU's tvb, */
     uint8_t auth_type;
     uint32_t size;     /* bytes of the stub, without padding, */
@@ -60,7 +59,6 @@ static bool read_fragment(sealed_fragment *fragment, const rpc_header *header, t
     unsigned kind = tvb_bytes_exist(tvb, token, 16) ? tvb_get_ntohs(tvb, token) : 0;
     *fragment = (sealed_fragment){
         .header = *header,
-        .is_response = !is_request,
         .token = token,
         .auth_type = tvb_get_uint8(tvb, end),
         .size = (uint32_t)(end - stub - tvb_get_uint8(tvb, end + 2)),
@@ -150,10 +148,11 @@ static sealed_pdu *find_pdu(packet_info *pinfo, uint32_t call_id, bool is_respon
 static sealed_pdu *take_pdu(packet_info *pinfo, const sealed_fragment *fragment)
 {
     const rpc_header *header = &fragment->header;
-    unsigned way = fragment->is_response;
+    bool is_response = header->type != PDU_REQ;
+    unsigned way = is_response;
 
     if (PINFO_FD_VISITED(pinfo)) {
-        return header->is_last ? find_pdu(pinfo, header->call_id, fragment->is_response) : NULL;
+        return header->is_last ? find_pdu(pinfo, header->call_id, is_response) : NULL;
     }
     rpc_connection *connection = connection_find(pinfo);
     rpc_asked *call = connection ? pdus_find_call(connection, header->call_id) : NULL;
@@ -169,11 +168,11 @@ static sealed_pdu *take_pdu(packet_info *pinfo, const sealed_fragment *fragment)
         return NULL;
     }
     const sealed_pdu pdu = {
-        .key = {.call_id = header->call_id, .is_response = fragment->is_response},
+        .key = {.call_id = header->call_id, .is_response = is_response},
         .interface = call->interface,
         .operation = operation,
         .asked_size = call->sizes[0],
-        .seconds = fragment->is_response ? pdus_seconds(call, pinfo) : -1,
+        .seconds = is_response ? pdus_seconds(call, pinfo) : -1,
         .sealed = {.size = call->sizes[way], .request_time = call->time, .request_frame = call->frame},
     };
     return keep(pinfo, connection, &pdu, call->is_ndr64);
@@ -309,25 +308,35 @@ enum { AUTH_SPNEGO = 9, AUTH_NTLM = 10, AUTH_KERBEROS = 16 };
  * kerberos.decrypt has to be on for it. */
 typedef enum { NO_KEY, KEY, KEYTAB, UNUSED_KEYTAB, PERHAPS_KEYTAB, OPENED, NUM_GIVEN } given_key;
 
-/* What seals a stub, and why it is not opened; where a key goes stands first, for a reader has to see it without scrolling. */
+/* What seals a stub, and by what was given why it is not opened: in the Info column, as a finding, and where a key goes, which stands first,
+ * for a reader has to see it without scrolling. */
 typedef struct {
     const char *name;
-    const char *why[NUM_GIVEN];
+    struct {
+        const char *says;
+        finding_id finding;
+        const char *why;
+    } given[NUM_GIVEN];
 } lock;
 
 #define SEALED_WITH(name) "The call is sealed with " name
 #define OPENED_BY(name, key) SEALED_WITH(name) "; what opens it is " key
 #define NOT_OPENED(name, place, option, key, not_fitting) \
     { \
-        [NO_KEY] = "Key: " place " (" option "). " OPENED_BY(name, key), \
-        [KEY] = "The key given (ntlmssp.nt_password) does not fit: " not_fitting ". " SEALED_WITH(name), \
-        [KEYTAB] = "The key given (kerberos.file) does not fit: " not_fitting ". " SEALED_WITH(name), \
-        [UNUSED_KEYTAB] = "The keytab given (kerberos.file) is not used: kerberos.decrypt is off (-o " \
-                          "kerberos.decrypt:TRUE). " OPENED_BY(name, key), \
-        [PERHAPS_KEYTAB] = "No key that fits: a keytab of -K does not, or none was given (kerberos.decrypt is on, " \
-                           "kerberos.file empty). " OPENED_BY(name, key), \
-        [OPENED] = \
-            "The key given fits, and Wireshark could not take the packet apart (_ws.malformed). " SEALED_WITH(name), \
+        [NO_KEY] = {"no key", FINDING_SEALED, "Key: " place " (" option "). " OPENED_BY(name, key)}, \
+        [KEY] = {"the key given does not fit", FINDING_KEY_DOES_NOT_FIT, \
+                 "The key given (ntlmssp.nt_password) does not fit: " not_fitting ". " SEALED_WITH(name)}, \
+        [KEYTAB] = {"the key given does not fit", FINDING_KEY_DOES_NOT_FIT, \
+                    "The key given (kerberos.file) does not fit: " not_fitting ". " SEALED_WITH(name)}, \
+        [UNUSED_KEYTAB] = {"kerberos.decrypt is off", FINDING_KEY_DOES_NOT_FIT, \
+                           "The keytab given (kerberos.file) is not used: kerberos.decrypt is off (-o " \
+                           "kerberos.decrypt:TRUE). " OPENED_BY(name, key)}, \
+        [PERHAPS_KEYTAB] = {"no key that fits", FINDING_SEALED, \
+                            "No key that fits: a keytab of -K does not, or none was given (kerberos.decrypt is on, " \
+                            "kerberos.file empty). " OPENED_BY(name, key)}, \
+        [OPENED] = { \
+            "opened and malformed", FINDING_NOT_DECRYPTED, \
+            "The key given fits, and Wireshark could not take the packet apart (_ws.malformed). " SEALED_WITH(name)}, \
     }
 
 static const lock ntlm = {
@@ -393,19 +402,6 @@ static given_key key_given(packet_info *pinfo, const lock *what)
 static int hf_operation, hf_size;
 static int ett_sealed = -1;
 
-/* What was given, in the Info column and as a finding. */
-static const struct {
-    const char *says;
-    finding_id finding;
-} given_keys[NUM_GIVEN] = {
-    [NO_KEY] = {"no key", FINDING_SEALED},
-    [KEY] = {"the key given does not fit", FINDING_KEY_DOES_NOT_FIT},
-    [KEYTAB] = {"the key given does not fit", FINDING_KEY_DOES_NOT_FIT},
-    [UNUSED_KEYTAB] = {"kerberos.decrypt is off", FINDING_KEY_DOES_NOT_FIT},
-    [PERHAPS_KEYTAB] = {"no key that fits", FINDING_SEALED},
-    [OPENED] = {"opened and malformed", FINDING_NOT_DECRYPTED},
-};
-
 /* Of the only PDU Wireshark has shown the protocol and the operation, if it is the only fragment. `any`: others stand before it. */
 static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const sealed_fragment *fragment,
                      sealed_pdu *pdu, bool *any)
@@ -426,14 +422,14 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
         if (*any || !header->is_first || !header->is_last || at + header->size != (int)tvb_reported_length(tvb)) {
             col_set_str(pinfo->cinfo, COL_PROTOCOL, "PCQ");
             (*any ? col_append_fstr : col_add_fstr)(pinfo->cinfo, COL_INFO, "%s%s %s", *any ? ", " : "",
-                                                    operation->name, fragment->is_response ? "response" : "request");
+                                                    operation->name, header->type == PDU_REQ ? "request" : "response");
             item = proto_tree_add_item(tree, perflib->proto, tvb, at, header->size, ENC_NA);
         }
         *any = true;
         call_note_monitor(pinfo);
         text_integer(text, size);
         col_append_lstr(pinfo->cinfo, COL_INFO, ", ", text, size == 1 ? " byte" : " bytes", ", sealed with ",
-                        what->name, ", ", given_keys[given].says, COL_ADD_LSTR_TERMINATOR);
+                        what->name, ", ", what->given[given].says, COL_ADD_LSTR_TERMINATOR);
         if (item) {
             proto_tree *inner = proto_item_add_subtree(item, ett_sealed);
             proto_item_set_generated(proto_tree_add_uint_format_value(inner, hf_operation, tvb, 0, 0, operation->opnum,
@@ -441,16 +437,16 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
             reader_add_generated_uint(inner, hf_size, tvb, size);
         }
         findings_report report = {.pinfo = pinfo, .expert = &perflib->expert};
-        findings_add(&report, item, given_keys[given].finding, "%s", what->why[given]);
+        findings_add(&report, item, what->given[given].finding, "%s", what->given[given].why);
     }
-    tell(pinfo, pdu, item, &(tapped_call){.unread = what->why[given]});
+    tell(pinfo, pdu, item, &(tapped_call){.unread = what->given[given].why});
 }
 
 /* --- Each PDU --------------------------------------------------------------------------------------------------- */
 
 static void show_sealed_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header)
 {
-    sealed_fragment whole = {.header = *header, .is_response = true};
+    sealed_fragment whole = {.header = *header};
 
     if (!tvb_bytes_exist(tvb, at, FAULT_SIZE)) {
         return;
