@@ -237,12 +237,17 @@ class Bench:
         return {n: got['with'][n] / got['without'][n] for n in LISTED}
 
 
-def check_lists(bench):
+def check(rows):
+    """rows: (shape, what, how much, how much it may be, what is over). -> 1 if any is"""
     failed = 0
-    for name, times in bench.lists().items():
-        failed += times > MOST_OF_LIST
-        print('%-12s%-16s%10.3f of %10.3f%s' % (name, 'list, times', times, MOST_OF_LIST, '  OVER' if times > MOST_OF_LIST else ''))
+    for name, what, got, most, over in rows:
+        failed += got > over
+        print('%-12s%-18s%12.3f of %12.3f%s' % (name, what, got, most, '  OVER' if got > over else ''))
     return 1 if failed else 0
+
+
+def check_lists(bench):
+    return check((name, 'list, times', times, MOST_OF_LIST, MOST_OF_LIST) for name, times in bench.lists().items())
 
 
 def check_budget(bench, path, write):
@@ -250,15 +255,9 @@ def check_budget(bench, path, write):
     if write:
         path.write_text(json.dumps(now, indent=4) + '\n')
         return 0
-    failed, allowed = 0, json.loads(path.read_text())
-    for name, ways in allowed.items():
-        for way, most in ways.items():
-            got = now[name][way]
-            # a fraction of an instruction is no regression
-            over = got > most * TOLERANCE + 1
-            failed += over
-            print('%-10s%-18s%10.1f of %10.1f%s' % (name, way, got, most, '  OVER' if over else ''))
-    return 1 if failed else 0
+    # a fraction of an instruction is no regression
+    return check((name, way, now[name][way], most, most * TOLERANCE + 1)
+                 for name, ways in json.loads(path.read_text()).items() for way, most in ways.items())
 
 
 # Beside the table.

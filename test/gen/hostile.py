@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Captures whose cost somebody chose: small numbers in the bytes that multiply. Each takes a size and grows in
-proportion to it, so that a reader's work can be held against the bytes.
-
-    python3 -m gen.hostile FOLDER BYTES [NAME…]     (from test/) writes them
-"""
+proportion to it, so that a reader's work can be held against the bytes."""
 
 import struct
-import sys
-from pathlib import Path
 
 from . import stubs
 from .hkpd_stubs import answer as winreg_answer
@@ -614,10 +609,3 @@ for scale, cases in (16000, PLAIN), (100000, SLOW):
 for scale, cases in (16000, TWICE), (100000, TWICE_SLOWLY):
     for name, objects in cases.items():
         hostile(two_samples(objects), scale, name)
-
-
-if __name__ == '__main__':
-    folder = Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in sys.argv[3:] or HOSTILE:
-        HOSTILE[name](int(sys.argv[2])).write(folder / (name + '.pcap'))

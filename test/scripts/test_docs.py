@@ -66,24 +66,30 @@ def commands(page):
     return [(line, output) for line, output in lines(page) if line.startswith(PROGRAMS)]
 
 
+def shell_in(folder, tshark, *program):
+    """-> run(command): (exit status, standard output, standard error) of a shell in that folder, which is a home with the profile"""
+    profile = folder / '.config' / 'wireshark' / 'profiles' / 'Performance Counters'
+    shutil.copytree(TOP / 'plugin' / 'profile' / 'Performance Counters', profile)
+    (folder / 'bin').mkdir()
+    if os.sep in TSHARK:
+        (folder / 'bin' / 'tshark').symlink_to(TSHARK)
+    env = dict(tshark.env, PATH='%s:%s' % (folder / 'bin', os.environ['PATH']), HOME=str(folder))
+
+    def run(command):
+        done = subprocess.run([*program, command], cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+        return done.returncode, done.stdout.decode('utf-8', 'replace'), done.stderr.decode('utf-8', 'replace')
+    run.folder = folder
+    return run
+
+
 @pytest.fixture(scope='module')
 def shell(tshark, tmp_path_factory):
-    """shell(command) -> (exit status, standard output, standard error), at the top of a tree like this one"""
+    """At the top of a tree like this one"""
     folder = tmp_path_factory.mktemp('tree')
     (folder / 'test').mkdir()
     (folder / 'test' / 'pcaps').symlink_to(PCAPS)
     (folder / 'script').symlink_to(TOP / 'script')
-    (folder / 'bin').mkdir()
-    if os.sep in TSHARK:
-        (folder / 'bin' / 'tshark').symlink_to(TSHARK)
-    shutil.copytree(TOP / 'plugin' / 'profile' / 'Performance Counters', folder / '.config/wireshark/profiles/Performance Counters')
-    env = dict(tshark.env, PATH='%s:%s' % (folder / 'bin', os.environ['PATH']), HOME=str(folder))
-
-    def run(command):
-        done = subprocess.run(['sh', '-euc', command], cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
-        return done.returncode, done.stdout.decode('utf-8', 'replace'), done.stderr.decode('utf-8', 'replace')
-    run.folder = folder
-    return run
+    return shell_in(folder, tshark, 'sh', '-euc')
 
 
 # --- the reference ---------------------------------------------------------------------------------------------------
@@ -161,14 +167,6 @@ def test_pages_for_users_are_few_and_short():
     assert {p.name: n for p in pages for n in [len(p.read_text().splitlines())] if n > 150} == {}
     assert [p.name for p in pages if 'docs/%s)' % p.name not in readme] == []
     assert [p.name for p in DEVELOPERS if '\n\nFor developers.' not in p.read_text()[:200]] == []
-
-
-def test_no_count_that_goes_stale():
-    """What changes with each version is generated, or left out; what developers measured is of a day."""
-    pages = [p for p in (TOP / 'docs').glob('*.md') if p.name != 'reference.md']
-    for page in (TOP / 'README.md', TOP / 'CONTRIBUTING.md', *pages):
-        counts = re.findall(r'\b\d[\d,.]* (?:tests|fields|symbols|captures|bundled|findings|preferences|functions|headers)\b', page.read_text())
-        assert counts == [], page.name
 
 
 # --- display filters -------------------------------------------------------------------------------------------------

@@ -2,17 +2,15 @@
 """docs/recipes.md: each recipe is run as it stands, and what comes out is compared with what it promises."""
 
 import csv
-import os
 import re
 import shlex
-import subprocess
 
 import pytest
 
-from conftest import TOP, TSHARK
+from conftest import TOP
 from gen.stubs import REG_INFO
 from gen.story import Server, ask, counter, learn, multiple, run, story
-from test_docs import KEYS, PCAPS
+from test_docs import KEYS, PCAPS, shell_in
 from world import World, bad, captured, pause, tale
 
 NTLM = ('smb3-ntlm', 'tcp-ntlm')
@@ -32,20 +30,12 @@ def given(command, word, capture):
 @pytest.fixture
 def shell(tshark, tmp_path):
     """shell(command) -> standard output; in a folder of its own, with the profile"""
-    profile = tmp_path / '.config' / 'wireshark' / 'profiles'
-    profile.mkdir(parents=True)
-    (profile / 'Performance Counters').symlink_to(TOP / 'plugin' / 'profile' / 'Performance Counters')
-    programs = tmp_path / 'bin'
-    programs.mkdir()
-    if os.sep in TSHARK:
-        (programs / 'tshark').symlink_to(TSHARK)
-    env = dict(tshark.env, HOME=str(tmp_path), PATH='%s:%s' % (programs, os.environ['PATH']))
+    begun = shell_in(tmp_path, tshark, 'bash', '-euo', 'pipefail', '-c')
 
     def run(command, said=''):
-        done = subprocess.run(['bash', '-euo', 'pipefail', '-c', command], cwd=tmp_path, env=env, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=120)
-        assert done.returncode == 0 and re.fullmatch(said, done.stderr.decode()), (command, done.stderr)
-        return done.stdout.decode()
+        status, out, err = begun(command)
+        assert status == 0 and re.fullmatch(said, err), (command, err)
+        return out
     run.folder = tmp_path
     return run
 

@@ -222,17 +222,6 @@ def test_a_path_with_spaces_and_cdpath(fakes, tmp_path):
     assert status == 0 and '-S %s -B %s/build ' % (top.parent, top.parent) in err, err
 
 
-def test_formatting_in_a_path_with_spaces(fakes, tmp_path):
-    top = tmp_path / "a folder's"
-    shutil.copytree(TOP / 'script', top / 'script')
-    for name in 'plugin/a.c', 'test/unit/a.c', 'test/fuzz/a.c', 'test/lib/forks.c':
-        (top / name).parent.mkdir(parents=True, exist_ok=True)
-        (top / name).touch()
-    clang = '[ "$1" = -i ] && shift && for f; do [ -f "$f" ] && echo "$f"; done'
-    status, out, err = run(top / 'script' / 'dev' / 'format', path=fakes(dpkg_query=INSTALLED, clang_format_16=clang))
-    assert (status, err, len(out.splitlines())) == (0, '', 4)
-
-
 def test_two_builds_at_once(fakes, tmp_path):
     """The second waits for the first, says so, and does it then."""
     slow = 'echo begin >>%s; sleep 1; echo end >>%s' % (tmp_path / 'log', tmp_path / 'log')

@@ -13,7 +13,7 @@ from conftest import TSHARK
 from gen import client, model, stubs
 from gen.mutate import together
 from gen.pcap import Capture
-from gen.scene import Scene, tcp_line
+from gen.scene import tcp_line
 from gen.server import Query
 from gen.story import Server, ask, begin, counter, frames_of, learn, multiple, run, single, story
 from test_order import PCAPS, sharkd  # noqa: F401 (a fixture)
@@ -67,19 +67,6 @@ def test_trees_beside_each_other(tshark, tmp_path):
     assert len(set(alone)) == 4
     # tshark draws those first that were asked for last
     assert sorted(drawn(tshark, path, *['pcq,tree,' + f for f in filters])) == sorted(alone)
-
-
-def test_refusals_of_sessions_that_are_forgotten(tshark, tmp_path):
-    """tshark -M"""
-    sets = [single('Set %d' % n, counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10)) for n in range(4)]
-    server, scene = Server(sets), Scene()
-    for n, s in enumerate(sets):
-        c = tcp_line(scene, server, client_port=50001 + n).client()
-        learn(c, s)
-        run(c, [ask(s, 1), ask(s, 9)], 3)
-    path, size = scene.write(tmp_path / 'a.pcap'), len(scene.capture.frames) // 4
-    shown, = drawn(tshark, path, 'pcq,refusals', args=('-M', size))
-    assert re.findall(r'Set \d\\#9 \|ERROR_WMI_ITEMID_NOT_FOUND \|(\d+) ', shown) == ['1'] * 4
 
 
 # --- what they could not take -----------------------------------------------------------------------------------------

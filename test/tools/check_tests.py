@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """python3 test/tools/check_tests.py: tests that prove less than they seem to, one a line; nothing if there are none.
 
-    perhaps     an expectation 'x|': x, or nothing
     skip        a test that leaves itself out, but for what the system lacks
-    either      an assertion that one of its own parameters makes true
     nothing     a test without an assertion
     none of it  a test, or a helper that all its assertions are in, whose assertions all stand in loops that may run zero
                 times, in branches, or in all() of what may be empty
@@ -12,24 +10,18 @@ Each pattern is first looked for in an example that has it, and in one that has 
 """
 
 import ast
-import re
 import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent
-PERHAPS = re.compile(r'(\w+\|)+|(\|\w+)+')
 # Calls of fixtures and helpers that fail by themselves, but prove nothing of the plugin.
 NO_PROOF = {'run', 'pdml', 'fields', 'info', 'json', 'read', 'read_file', 'shown', 'load', 'frames', 'ask', 'write', 'told',
             'get', 'one', 'table', 'export', 'open', 'places', 'there'}
 # What has something where its arguments, or what it is called of, have
 FILL = {'items', 'values', 'keys', 'split', 'range', 'zip', 'enumerate', 'sorted', 'reversed', 'product', 'permutations', 'list', 'set', 'dict'}
 EXAMPLES = {
-    'perhaps': ("def test_x(b):\n    b.answer(1, ('size|text|',))\n    assert b\n",
-                "def test_x(b):\n    b.answer(1, ('size|text',))\n    assert b\n"),
     'skip': ("def test_x(t):\n    if not t.knows('pcq.path'):\n        pytest.skip('not yet')\n    assert t\n",
              "@pytest.mark.skipif(TSHARK.endswith('.exe'), reason='no links')\ndef test_x(t):\n    assert t\n"),
-    'either': ("@pytest.mark.parametrize('name', NAMES)\ndef test_x(t, name):\n    assert t.shown or name.startswith('h')\n",
-               "@pytest.mark.parametrize('name', NAMES)\ndef test_x(t, name):\n    assert t.shown or t.has(name)\n"),
     'nothing': ("def test_x(t):\n    t.run('-r', 'x')\n",
                 "def check(t):\n    assert t\n\ndef test_x(t):\n    check(t)\n"),
     'none of it': ("def check(t):\n    for x in t.rows:\n        assert x\n\ndef test_x(t):\n    check(t)\n",
@@ -126,26 +118,8 @@ def settle(known):
             f.asserts, f.must = asserts, must
 
 
-def parameters(node):
-    """Names that parametrize() fills."""
-    names = set()
-    for d in node.decorator_list:
-        if isinstance(d, ast.Call) and isinstance(d.func, ast.Attribute) and d.func.attr == 'parametrize':
-            first = d.args[0]
-            words = first.value if isinstance(first, ast.Constant) else ''
-            names |= {w.strip() for w in words.split(',') if w.strip()}
-    return names
-
-
 def names_in(node):
     return {x.id for x in ast.walk(node) if isinstance(x, ast.Name)}
-
-
-def is_made_true(test, own):
-    """An alternative of which nothing was measured, but for one that says when the rest counts: n > 5 or …"""
-    if not (isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or)):
-        return False
-    return any(names_in(x) and names_in(x) <= own and any(isinstance(y, ast.Call) for y in ast.walk(x)) for x in test.values)
 
 
 def is_of_the_system(call):
@@ -155,9 +129,6 @@ def is_of_the_system(call):
 
 def in_file(path, tree, known):
     for x in ast.walk(tree):
-        if isinstance(x, ast.Constant) and isinstance(x.value, str) and PERHAPS.fullmatch(x.value) or (
-                isinstance(x, ast.Tuple) and [getattr(e, 'value', None) for e in x.elts] == ['|']):
-            yield x.lineno, 'perhaps', 'an expectation that nothing is enough for'
         if isinstance(x, ast.Call) and isinstance(x.func, ast.Attribute) and (
                 x.func.attr in ('skip', 'xfail', 'importorskip') and getattr(x.func.value, 'id', getattr(x.func.value, 'attr', '')) in (
                     'pytest', 'mark') or x.func.attr == 'skipif' and not is_of_the_system(x)):
@@ -165,10 +136,6 @@ def in_file(path, tree, known):
     for node in functions(tree):
         if not node.name.startswith('test_'):
             continue
-        own = parameters(node)
-        for x in ast.walk(node):
-            if isinstance(x, ast.Assert) and is_made_true(x.test, own):
-                yield x.lineno, 'either', 'a parameter makes the assertion true: nothing is measured'
         f = known[node.name]
         if not f.asserts:
             yield node.lineno, 'nothing', '%s asserts nothing' % node.name

@@ -83,11 +83,7 @@ class Calls(Line):
         rpc.request(opnum, bytes(request))
         m.meanwhile(**fate)
         fault, stub, _ = self.model.handle(opnum, bytes(request), 6, rpc.order, rpc.ndr64)
-        m.world.wait(fate.get('behind', 0))
-        if fate.get('instead'):
-            rpc.call_id += 1
-            m.pipe.waiting = False
-            raise Refused(m.smb.fails(fate['instead']))
+        m.comes_back(rpc, **fate)
         if fault:
             rpc.fault(fault)
         else:
@@ -119,6 +115,14 @@ class Monitor:
             self.world.wait(takes - .04)
         if between:
             between(self)
+
+    def comes_back(self, rpc, behind=0, instead=None, **_):
+        """The answer's way, or SMB's error in place of it"""
+        self.world.wait(behind)
+        if instead:
+            rpc.call_id += 1
+            self.pipe.waiting = False
+            raise Refused(self.smb.fails(instead))
 
     def run(self, count, each=1, **fate):
         """Samples, each so long behind the one before, as a timer has it."""
@@ -220,11 +224,7 @@ class Registry(Monitor):
             m, fate = self.monitor, self.fate
             asked = self.rpc.request(opnum, bytes(request))
             m.meanwhile(**fate)
-            m.world.wait(fate.get('behind', 0))
-            if fate.get('instead'):
-                self.rpc.call_id += 1
-                m.pipe.waiting = False
-                raise Refused(m.smb.fails(fate['instead']))
+            m.comes_back(self.rpc, **fate)
             return asked, self.rpc.response(fate.get('change', bytes)(bytes(response)))
 
     def __init__(self, world, objects=None, name='Global', only=None, each=None, titles=True, **how):
