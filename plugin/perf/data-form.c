@@ -116,31 +116,18 @@ static bool find_numbers(perf_form *form)
 
 perf_form *perf_form_new(uint8_t *data, uint32_t size)
 {
-    perf_form *form = malloc(sizeof *form);
     /* a span begins every SPAN_BYTES at least, and may at a value, which takes 16 bytes */
-    perf_form_span *spans = malloc((size / SPAN_BYTES + size / 16 + 4) * sizeof *spans);
+    perf_form *form = malloc(sizeof *form + (size / SPAN_BYTES + size / 16 + 4) * sizeof form->spans[0]);
 
-    if (form == NULL || spans == NULL) {
+    if (form) {
+        *form = (perf_form){.bytes = data, .size = size};
+    }
+    if (form == NULL || !find_numbers(form)) {
         free(form);
-        free(spans);
         return NULL;
     }
-    *form = (perf_form){.bytes = data, .size = size, .spans = spans};
-    if (!find_numbers(form)) {
-        perf_form_free(form);
-        return NULL;
-    }
-    perf_form_span *fitting = realloc(spans, (form->num_spans + 1) * sizeof *spans);
-    if (fitting) {
-        form->spans = fitting;
-    }
-    return form;
-}
-
-void perf_form_free(perf_form *form)
-{
-    free(form->spans);
-    free(form);
+    perf_form *fitting = realloc(form, sizeof *form + (form->num_spans + 1) * sizeof form->spans[0]);
+    return fitting ? fitting : form;
 }
 
 /* --- Answers of it ----------------------------------------------------------------------------------------------- */

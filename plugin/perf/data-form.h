@@ -27,13 +27,13 @@ typedef struct {
     uint8_t *bytes; /* of the first answer that had it; whoever has the form owns them */
     uint32_t size;
     uint32_t num_numbers;
-    perf_form_span *spans; /* and one more that begins at `size`, where the last of them may, too */
     uint32_t num_spans;
     unsigned users;           /* for whoever shares it */
     perf_form_pairing paired; /* how two answers are, for whoever compares them, */
     uint32_t paired_as_of;    /* with what was known then; */
     uint32_t alone; /* a value that is compared by its place, whatever is true of others, 0 before one is known, */
-    uint32_t alone_as_of; /* with what was known then */
+    uint32_t alone_as_of;   /* with what was known then */
+    perf_form_span spans[]; /* num_spans, and one more that begins at `size`, where the last of them may, too */
 } perf_form;
 
 /* One answer: its bytes, or those of its form and its numbers. */
@@ -44,11 +44,8 @@ typedef struct {
     const uint64_t *numbers; /* NULL: its bytes are its own */
 } perf_filled_form;
 
-/* The form of an answer; NULL if it has none, or there is no memory. */
+/* The form of an answer, for free(); NULL if it has none, or there is no memory. */
 perf_form *perf_form_new(uint8_t *data, uint32_t size);
-
-/* Not its bytes. */
-void perf_form_free(perf_form *form);
 
 /* True if the answer has this form: then `numbers` is its numbers, num_numbers of them. */
 bool perf_form_read(const perf_form *form, const uint8_t *data, uint32_t size, uint64_t *numbers);

@@ -45,6 +45,7 @@ readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer)
     r->bytes = r->size > 0 ? tvb_get_ptr(answer->tvb, 0, (int)r->size) : NULL;
     r->number = r->prefix_number = UINT32_MAX;
     r->text_left = READINGS_PATHS_SIZE(r->size);
+    r->bytes_left = UINT64_MAX;
     r->raw_left = RAW_AT_LEAST + (uint64_t)r->size;
     r->path = wmem_strbuf_new(pool, NULL);
     answer->layout->begin(r);
@@ -60,7 +61,6 @@ readings *readings_begin_for_all(wmem_allocator_t *pool, const readings_answer *
 {
     readings *r = readings_begin(pool, answer);
 
-    r->for_all = true;
     r->bytes_left = BYTES_AT_LEAST + (uint64_t)r->size;
     return r;
 }
@@ -72,16 +72,13 @@ const perf_point *readings_clocks(const readings *r)
 
 const reading *readings_next(readings *r)
 {
-    if (!r->answer.layout->next(r)) {
+    bool is_there = r->answer.layout->next(r);
+    uint64_t size = r->at.size > 0 ? r->at.size : 1;
+
+    if (!is_there || size > r->bytes_left) {
         return NULL;
     }
-    if (r->for_all) {
-        uint64_t size = r->at.is_refused || r->at.is_empty || r->at.size == 0 ? 1 : r->at.size;
-        if (size > r->bytes_left) {
-            return NULL;
-        }
-        r->bytes_left -= size;
-    }
+    r->bytes_left -= size;
     return &r->at;
 }
 

@@ -125,8 +125,7 @@ typedef struct readings {
     uint64_t raw_left;  /* bytes that may still be shown of values that are no numbers: values can overlap */
 
     bool for_one;        /* for whoever sets it: of one value or two is more asked than their path */
-    bool for_all;        /* begun with readings_begin_for_all() */
-    uint64_t bytes_left; /* that values may still take then, those that overlap each for itself */
+    uint64_t bytes_left; /* that values may still take, those that overlap each for itself: readings_begin_for_all() */
 
     char words[120];   /* room for a number, its unit and a reason, */
     char formula[512]; /* and for ten numbers with their names */

@@ -58,7 +58,7 @@ static void leave_form(state_sample *sample)
     if (--form->users == 0) {
         samples.bytes -= size_of_form(form);
         g_free(form->bytes);
-        perf_form_free(form);
+        free(form);
     }
 }
 
@@ -157,7 +157,7 @@ static uint64_t *numbers_of_new_form(state_sample *sample, const uint8_t *bytes,
         samples.bytes -= size_of_data(sample);
         take_form(sample, form, NULL);
     } else if (form) {
-        perf_form_free(form);
+        free(form);
     }
     return numbers;
 }
