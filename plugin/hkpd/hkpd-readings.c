@@ -298,7 +298,7 @@ static hkpd_view *new_view(const readings *r, const uint8_t *bytes, uint32_t siz
     static const table_layout layout = {read_next_row, cell, own_id, parents};
     hkpd_view *view = wmem_new0(r->pool, hkpd_view);
 
-    view->base = (sample_view){&layout, r->pool, bytes, size, {.perf_freq = 0}};
+    view->base = (sample_view){&layout, r->pool, {.perf_freq = 0}};
     view->readings = r;
     view->by_index = wmem_map_new(r->pool, g_direct_hash, g_direct_equal);
     perf_block_init(&view->scout, bytes, size);

@@ -116,7 +116,7 @@ static const char *identifier_text(data_view *view)
     const char *instance = identifier->instance;
     return wmem_strconcat(r->pool, "\\", readings_set(r), instance ? "(" : "", instance ? instance : "",
                           instance ? ")" : "", "\\", pcq_readings_block_counter(r),
-                          r->assumed ? " (order assumed)" : "", NULL);
+                          r->assumed ? " (order assumed)" : NULL, NULL);
 }
 
 /* "no data now (ERROR_NO_DATA)" */

@@ -62,7 +62,7 @@ static uint32_t read_blocks(pcq_view *view, uint32_t block)
 
     if (view->blocks == NULL) {
         view->blocks = wmem_array_sized_new(view->base.pool, sizeof(block_entry), 1); /* many answers have no other */
-        perf_walk_init(scout, view->base.bytes, view->base.size);
+        perf_walk_init(scout, view->data.bytes, view->data.size);
     }
     while (wmem_array_get_count(view->blocks) <= block && !view->has_all_blocks) {
         perf_walk_event event = perf_walk_next(scout);
@@ -229,7 +229,7 @@ static reading_table *pcq_view_table(pcq_view *view, uint32_t block)
         pcq_table *table = wmem_new0(view->base.pool, pcq_table);
         readings_table_init(&table->base, &view->base, block);
         table->cells = wmem_array_sized_new(view->base.pool, sizeof(uint32_t *), 1); /* many tables have no other row */
-        perf_walk_block(&table->walk, view->base.bytes, view->base.size, entry->offset);
+        perf_walk_block(&table->walk, view->data.bytes, view->data.size, entry->offset);
         go_to_rows(table);
         entry->table = table;
     }
@@ -245,7 +245,7 @@ static void pcq_view_init(pcq_view *view, const readings *r, const state_sample 
     const state_handle *handle = r->answer.handle;
 
     memset(view, 0, sizeof *view);
-    view->base = (sample_view){&layout, r->pool, data->bytes, data->size, {.perf_freq = 0}};
+    view->base = (sample_view){&layout, r->pool, {.perf_freq = 0}};
     view->data = *data;
     view->server = handle ? handle->server : NULL;
     view->sample = sample;
@@ -277,7 +277,7 @@ typedef struct {
 /* Of an id: its column + 1, 0 without one. */
 static uint32_t find_column(pcq_table *table, uint32_t id)
 {
-    const uint8_t *ids = table->base.view->bytes + table->ids;
+    const uint8_t *ids = ((pcq_view *)table->base.view)->data.bytes + table->ids;
 
     if (table->by_id == NULL) {
         table->by_id = wmem_map_new(table->base.view->pool, g_direct_hash, g_direct_equal);
@@ -294,7 +294,7 @@ static uint32_t find_column(pcq_table *table, uint32_t id)
  * one of the two blocks: of equally many columns the one at the same place is the same. */
 static uint32_t column_of(pcq_view *view, pcq_table *table, const pcq_wanted *want)
 {
-    const uint8_t *ids = view->base.bytes + table->ids;
+    const uint8_t *ids = view->data.bytes + table->ids;
 
     if (table->ids == 0) {
         const state_identifier *identifier = pcq_view_identifier(view, table->base.number);
@@ -410,7 +410,7 @@ static void note_failed(pcq_view *view, uint32_t block, const state_identifier *
                         bool *has_counter)
 {
     const state_identifier *asked = pcq_view_identifier(view, block);
-    uint32_t status = perf_le32(view->base.bytes + block_at(view, block)->offset);
+    uint32_t status = perf_le32(view->data.bytes + block_at(view, block)->offset);
     bool is_absent = status == STATUS_NO_DATA && asked->instance && *asked->instance;
 
     place->failed |= !is_absent && query_identifier_equal(asked, identifier);
@@ -526,7 +526,7 @@ static wmem_map_t *collect_own_ids(pcq_view *view)
             continue;
         }
         for (uint32_t column = 0; column < (table && table->ids ? table->base.columns : !has_all); column++) {
-            const uint8_t *ids = table ? view->base.bytes + table->ids : NULL;
+            const uint8_t *ids = table ? view->data.bytes + table->ids : NULL;
             note_own_ids(view, block, identifier, column,
                          ids ? perf_le32(ids + 4 * (size_t)column) : identifier->counter_id);
         }
@@ -659,7 +659,7 @@ static const state_query_index *asked_by(pcq_view *view)
 /* The first instance of a name in a block, where it stands; false if there is none. */
 static bool find_named(pcq_view *view, uint32_t block, const reading_name *name, perf_walk *found)
 {
-    perf_walk_block(found, view->base.bytes, view->base.size, block_at(view, block)->offset);
+    perf_walk_block(found, view->data.bytes, view->data.size, block_at(view, block)->offset);
     return perf_walk_find_named(found, name->bytes, name->size);
 }
 

@@ -48,18 +48,6 @@ static bool perf_walk_block_fits(const perf_walk *walk, uint32_t at)
     return perf_walk_block_type_known(type) && size >= PERF_COUNTER_HEADER_SIZE && size <= walk->size - at;
 }
 
-/* A PERF_COUNTER_DATA as servers send it: dwDataSize is above 0, and dwSize is 8 more, or that rounded up to a multiple of 8. */
-static bool perf_walk_value_fits(const perf_walk *walk, uint32_t at)
-{
-    if (at > walk->limit || walk->limit - at < PERF_COUNTER_DATA_SIZE) {
-        return false;
-    }
-    uint32_t data_size = perf_le32(walk->data + at);
-    uint32_t size = perf_le32(walk->data + at + 4);
-    return data_size > 0 && size <= walk->limit - at && data_size <= size &&
-           (size == PERF_COUNTER_DATA_SIZE + data_size || size == perf_align8(PERF_COUNTER_DATA_SIZE + data_size));
-}
-
 /* Bytes to what follows a structure: on the next step of 8, whether its size counts the padding in or not ([MS-PCQ] 2.2). The end
  * may lack it. */
 static uint32_t step_over(uint32_t size, uint32_t left)
@@ -280,14 +268,19 @@ static perf_walk_event end_block(perf_walk *walk)
     return perf_walk_next(walk);
 }
 
-/* What stands behind PERF_MULTI_COUNTERS can begin here: a value, or a PERF_MULTI_INSTANCES that reaches to the block's end. */
+/* What stands behind PERF_MULTI_COUNTERS can begin here: a PERF_MULTI_INSTANCES that reaches to the block's end, or a PERF_COUNTER_DATA as servers
+ * send it: dwDataSize is above 0, and dwSize is 8 more, or that rounded up to a multiple of 8. */
 static bool counters_followed(const perf_walk *walk, uint32_t at)
 {
-    if (walk->block.type != PERF_COUNTERSET) {
-        return perf_walk_value_fits(walk, at);
+    if (at > walk->limit || walk->limit - at < PERF_COUNTER_DATA_SIZE) { /* as many bytes as PERF_MULTI_INSTANCES has */
+        return false;
     }
-    return at <= walk->limit && walk->limit - at >= PERF_MULTI_INSTANCES_SIZE &&
-           perf_le32(walk->data + at) == walk->limit - at;
+    uint32_t first = perf_le32(walk->data + at), size = perf_le32(walk->data + at + 4), left = walk->limit - at;
+    if (walk->block.type == PERF_COUNTERSET) {
+        return first == left;
+    }
+    return first > 0 && first <= size && size <= left &&
+           (size == PERF_COUNTER_DATA_SIZE + first || size == perf_align8(PERF_COUNTER_DATA_SIZE + first));
 }
 
 /* An odd number of ids ends on half of an 8-byte step. Windows' own readers go on at dwSize; the specification's 8-byte rule

@@ -133,8 +133,6 @@ struct reading_table {
 struct sample_view {
     const table_layout *layout;
     wmem_allocator_t *pool;
-    const uint8_t *bytes;
-    uint32_t size;
     perf_point clocks; /* the clocks alone */
 };
 

@@ -180,9 +180,8 @@ static void show_result(proto_tree *tree, readings *r, const meaning *what)
     } else if (what->words && (what->is_short || what->has_formula || type->hex || *type->note ||
                                (type->kind == PERF_KIND_NUMBER && r->at.raw.value >= LARGE_NUMBER))) {
         const char *note = type->note;
-        const char *label =
-            wmem_strconcat(r->pool, "Calculated value: ", what->words, readings_note(r), *formula ? " = " : "", formula,
-                           *note ? " (" : "", note, *note ? ")" : "", NULL);
+        const char *label = wmem_strconcat(r->pool, "Calculated value: ", what->words, readings_note(r),
+                                           *formula ? " = " : "", formula, *note ? " (" : NULL, note, ")", NULL);
         item = proto_tree_add_double_format(tree, hf_cooked, tvb, 0, 0, what->result.value, "%s", label);
     } else {
         item = proto_tree_add_double(tree, hf_cooked, tvb, 0, 0, what->result.value);
