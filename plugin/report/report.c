@@ -518,7 +518,6 @@ void report_register(void)
     static taps_table table = {
         .ui = {.title = "Performance Counter Report", .cli_string = "pcq,page", .nfields = 1},
         .columns = window_columns,
-        .row_size = sizeof(unsigned),
         .begin = begin_window,
         .count = count_for_window,
     };

@@ -59,7 +59,7 @@ void table_clear(taps_table *t)
 static void *add_row(taps_table *t, const char *text)
 {
     unsigned row = t->rows->len;
-    unsigned *data = g_malloc0(t->row_size);
+    unsigned *data = g_malloc0(MAX(t->row_size, sizeof *data));
 
     *data = row;
     g_ptr_array_add(t->rows, data);

@@ -35,7 +35,7 @@ typedef struct {
 struct taps_table {
     stat_tap_table_ui ui; /* title, `-z`, number of columns */
     const table_column *columns;
-    size_t row_size;              /* of a row's data, which begin with its number */
+    size_t row_size;              /* of a row's data, which begin with its number; 0: that alone */
     bool takes_paths;             /* in the place of a filter: then `paths` is not NULL */
     void (*begin)(taps_table *t); /* nothing is counted yet, or any more */
     void (*count)(taps_table *t, packet_info *pinfo, const tapped_call *tapped);

@@ -253,12 +253,10 @@ static void put_finding(json_dumper *json, wmem_allocator_t *pool, const verdict
     json_dumper_end_object(json);
 }
 
-static const struct {
-    const char *name, *title, *format;
-    stat_tap_table_item_enum type;
-} figures[] = {
-#define FIGURE_ROW(figure, name, title, type, format) {name, title, format, type},
-    FIGURES(FIGURE_ROW)};
+#define FIGURE_NAME(figure, name, ...) name,
+#define FIGURE_COLUMN(figure, name, title, type, format) {type, title, format, 0},
+static const char *const figure_names[] = {FIGURES(FIGURE_NAME)};
+static const table_column figure_columns[] = {FIGURES(FIGURE_COLUMN)};
 
 static void put_monitor(json_dumper *json, const verdict_monitor *monitor)
 {
@@ -269,10 +267,10 @@ static void put_monitor(json_dumper *json, const verdict_monitor *monitor)
     put_word(json, "sealed", talk && talk->is_sealed ? "true" : "false");
     verdict_put_number(json, "queries", monitor->num_talks);
     for (unsigned i = 0; i < NUM_FIGURES; i++) {
-        if (figures[i].type != TABLE_ITEM_STRING) {
-            verdict_put_number(json, figures[i].name, monitor->figures.numbers[i]);
+        if (figure_columns[i].type != TABLE_ITEM_STRING) {
+            verdict_put_number(json, figure_names[i], monitor->figures.numbers[i]);
         } else if (monitor->figures.texts[i]) {
-            put_text(json, figures[i].name, monitor->figures.texts[i]);
+            put_text(json, figure_names[i], monitor->figures.texts[i]);
         }
     }
     verdict_begin_list(json, "findings");
@@ -319,8 +317,8 @@ void verdict_put_titles(json_dumper *json)
     verdict_begin_list(json, "figures");
     for (unsigned i = 0; i < NUM_FIGURES; i++) {
         json_dumper_begin_object(json);
-        put_text(json, "key", figures[i].name);
-        put_text(json, "title", figures[i].title);
+        put_text(json, "key", figure_names[i]);
+        put_text(json, "title", figure_columns[i].name);
         json_dumper_end_object(json);
     }
     json_dumper_end_array(json);
@@ -460,11 +458,11 @@ static void fill_queries(taps_table *t)
         for (unsigned figure = 1; table_data(t, row) != t->others && figure < NUM_FIGURES; figure++) {
             double number = monitor->figures.numbers[figure];
             const char *text = monitor->figures.texts[figure];
-            if (figures[figure].type == TABLE_ITEM_STRING && text) {
+            if (figure_columns[figure].type == TABLE_ITEM_STRING && text) {
                 table_set_text(t, row, figure, text);
-            } else if (figures[figure].type == TABLE_ITEM_UINT) {
+            } else if (figure_columns[figure].type == TABLE_ITEM_UINT) {
                 table_set_count(t, row, figure, (uint64_t)number);
-            } else if (figures[figure].type == TABLE_ITEM_FLOAT && !isnan(number)) {
+            } else if (figure_columns[figure].type == TABLE_ITEM_FLOAT && !isnan(number)) {
                 table_set_number(t, row, figure, number);
             }
         }
@@ -480,12 +478,9 @@ void summary_register(void)
                                          .reset = reset,
                                          .count = count,
                                          .draw = draw};
-#define FIGURE_COLUMN(figure, name, title, type, format) {type, title, format, 0},
-    static const table_column query_columns[] = {FIGURES(FIGURE_COLUMN)};
     static verdict_table queries = {
         .table = {.ui = {.title = "Performance Counter Queries", .cli_string = "pcq,queries", .nfields = NUM_FIGURES},
-                  .columns = query_columns,
-                  .row_size = sizeof(unsigned),
+                  .columns = figure_columns,
                   .begin = begin_table,
                   .count = count_for_table,
                   .fill = fill_queries},
@@ -495,7 +490,6 @@ void summary_register(void)
                          .cli_string = "pcq,monitors",
                          .nfields = NUM_FINDING_COLUMNS},
                   .columns = finding_columns,
-                  .row_size = sizeof(unsigned),
                   .begin = begin_table,
                   .count = count_for_table,
                   .fill = fill_findings},
