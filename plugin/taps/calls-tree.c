@@ -52,22 +52,16 @@ static void tree_begin(stats_tree *tree)
     g_hash_table_replace(trees, tree, g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL));
 }
 
-/* What makes two calls the same: who asks whom for what. */
-static char *call_key(const packet_info *pinfo, const tapped_call *tapped)
-{
-    const void *bytes = tapped->subject;
-    const char *subject = bytes ? bytes_to_str_maxlen(pinfo->pool, bytes, tapped->subject_size, 0) : "";
-
-    return g_strjoin(" ", protocol_name(tapped), tapped->operation, tapped->kind ? tapped->kind : "",
-                     address_to_str(pinfo->pool, &pinfo->dst), tapped_server(tapped), subject, NULL);
-}
-
 /* A response without the data that it could have, or one with them. */
 static void count_empty(stats_tree *tree, const packet_info *pinfo, const tapped_call *tapped, const char *node,
                         bool is_empty)
 {
     GHashTable *waiting = g_hash_table_lookup(trees, tree);
-    char *key = call_key(pinfo, tapped);
+    const void *bytes = tapped->subject;
+    const char *subject = bytes ? bytes_to_str_maxlen(pinfo->pool, bytes, tapped->subject_size, 0) : "";
+    /* what makes two calls the same: who asks whom for what */
+    char *key = g_strjoin(" ", protocol_name(tapped), tapped->operation, tapped->kind ? tapped->kind : "",
+                          address_to_str(pinfo->pool, &pinfo->dst), tapped_server(tapped), subject, NULL);
 
     if (is_empty) {
         int empty = tick_stat_node(tree, node, 0, TRUE);

@@ -77,14 +77,6 @@ static void list_names(void)
     }
 }
 
-static void list_report(void)
-{
-    if (objects.report && report_is_built()) {
-        list_object(objects.frame, NULL, "text/html", g_strdup("report.html"), report_text(objects.report));
-    }
-    g_clear_pointer(&objects.report, report_free);
-}
-
 /* --- The list ------------------------------------------------------------------------------------------------------ */
 
 static tap_packet_status redraw(void *data _U_, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *tapped _U_,
@@ -106,8 +98,11 @@ static void objects_draw(void *data _U_)
     if (objects.first_look) {
         list_names();
     }
-    if (objects.listed == all->len) {
-        list_report();
+    if (objects.listed == all->len && objects.report) {
+        if (report_is_built()) {
+            list_object(objects.frame, NULL, "text/html", g_strdup("report.html"), report_text(objects.report));
+        }
+        g_clear_pointer(&objects.report, report_free);
     }
     if (!objects.has_said) {
         documents_count_marks(objects.documents, &objects.left);

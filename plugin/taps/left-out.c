@@ -5,25 +5,6 @@
  */
 #include "taps/left-out.h"
 
-static bool is_cut(const readings_answer *answer)
-{
-    return tvb_captured_length(answer->tvb) < tvb_reported_length(answer->tvb);
-}
-
-static void count_answer(left_out *left, const tapped_call *tapped)
-{
-    const readings_answer *answer = tapped->answer;
-
-    left->empty += answer->sample && tapped->counters == 0;
-    left->samples += answer->handle && answer->sample;
-    left->strange += answer->handle == NULL;
-    if (!is_cut(answer)) {
-        left->damaged += answer->handle && answer->sample == NULL;
-        left->values += tapped->values_left_out;
-        left->objects += tapped->objects_left_out;
-    }
-}
-
 static void count_unread(left_out *left, const char *why)
 {
     unsigned i = 0;
@@ -56,9 +37,16 @@ void left_out_count(left_out *left, const tapped_call *tapped)
     left->requests += !tapped->is_response;
     left->titles += tapped->lacks_titles;
     left->probes += tapped->is_probe && tapped->brings_data;
-    left->responses += tapped->is_response && !(tapped->answer && is_cut(tapped->answer));
-    if (tapped->answer) {
-        count_answer(left, tapped);
+    const readings_answer *answer = tapped->answer;
+    bool is_cut = answer && tvb_captured_length(answer->tvb) < tvb_reported_length(answer->tvb);
+    left->responses += tapped->is_response && !is_cut;
+    if (answer) {
+        left->empty += answer->sample && tapped->counters == 0;
+        left->samples += answer->handle && answer->sample;
+        left->strange += answer->handle == NULL;
+        left->damaged += answer->handle && answer->sample == NULL && !is_cut;
+        left->values += is_cut ? 0 : tapped->values_left_out;
+        left->objects += is_cut ? 0 : tapped->objects_left_out;
     } else if (tapped_succeeded(tapped) && tapped->brings_data) {
         left->empty++;
     } else if (tapped->has_failed && left->failed++ == 0) {
@@ -86,14 +74,6 @@ static void add(GPtrArray *notes, left_out_form form, const char *of, const char
 
     g_ptr_array_add(
         notes, g_strdup_printf("%s%s: %" PRIu64 "%s%s", of, what, count, is_brief ? "" : "; ", is_brief ? "" : why));
-}
-
-/* All that there is was read, and nothing else is to be said of it. */
-static bool has_only_no_samples(const left_out *left)
-{
-    return left->any_read && !left->needs_no_samples &&
-           left->samples + left->failed + left->strange + left->damaged + left->empty == 0 &&
-           left->requests <= left->responses && left->unread[0].why == NULL;
 }
 
 static const char *nothing_read(left_out_form form)
@@ -132,7 +112,11 @@ static void add_unmet(GPtrArray *notes, const watch_paths *paths, left_out_form 
 GPtrArray *left_out_notes(const left_out *left, const char *what, left_out_form form)
 {
     GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
-    bool any_unread = left->unread[0].why != NULL, has_no_samples = has_only_no_samples(left);
+    bool any_unread = left->unread[0].why != NULL;
+    /* all that there is was read, and nothing else is to be said of it */
+    bool has_no_samples = left->any_read && !left->needs_no_samples && !any_unread &&
+                          left->samples + left->failed + left->strange + left->damaged + left->empty == 0 &&
+                          left->requests <= left->responses;
     /* one alone is no loss: the capture ended in between */
     bool any_unanswered = left->requests > left->responses + (left->samples > 0);
     char *first_failed =
