@@ -188,8 +188,12 @@ static void add_missing_of(report *r, const verdict_monitor *monitor, const verd
     }
 }
 
-static void collect_missing(report *r)
+static void put_missing(json_dumper *json, report *r)
 {
+    GHashTableIter iter;
+    void *key, *value;
+
+    r->missing = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
     r->more_missing = 0;
     for (unsigned i = 0; i < r->verdict->monitors->len; i++) {
         const verdict_monitor *monitor = g_ptr_array_index(r->verdict->monitors, i);
@@ -202,15 +206,6 @@ static void collect_missing(report *r)
             }
         }
     }
-}
-
-static void put_missing(json_dumper *json, report *r)
-{
-    GHashTableIter iter;
-    void *key, *value;
-
-    r->missing = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
-    collect_missing(r);
     verdict_begin_list(json, "missing");
     g_hash_table_iter_init(&iter, r->missing);
     while (g_hash_table_iter_next(&iter, &key, &value)) {
@@ -275,25 +270,19 @@ static bool is_late(const verdict_monitor *monitor, const verdict_call *call)
     return false;
 }
 
-/* The capture lacks the answer. To a request at its end it may have come later. */
-static bool lacks_answer(const verdict_monitor *monitor, const verdict_call *call)
+static mark mark_of(const verdict_monitor *monitor, const verdict_call *call)
 {
     bool is_last = call + 1 == monitor->end;
 
-    return call->answered <= 0 && !is_last && verdict_has(monitor, VERDICT_LOST) &&
-           !verdict_has(monitor, VERDICT_UNANSWERED);
-}
-
-static mark mark_of(const verdict_monitor *monitor, const verdict_call *call)
-{
     if (call->outcome == CALL_FAILED) {
         return MARK_FAILED;
     }
     if (!call->asks || call->outcome == CALL_PROBE) {
         return MARK_NONE;
     }
-    if (lacks_answer(monitor, call)) {
-        return MARK_LOST;
+    if (call->answered <= 0 && !is_last && verdict_has(monitor, VERDICT_LOST) &&
+        !verdict_has(monitor, VERDICT_UNANSWERED)) {
+        return MARK_LOST; /* the capture lacks the answer; to a request at its end it may have come later */
     }
     return call->outcome != CALL_SAMPLE ? MARK_NO_DATA : is_late(monitor, call) ? MARK_LATE : MARK_SAMPLE;
 }
@@ -319,19 +308,10 @@ static void put_timeline(json_dumper *json, const report *r, const verdict_monit
     json_dumper_end_array(json);
 }
 
-/* As sentences have the time of day. */
-static double minutes_from_utc(double when)
-{
-    GDateTime *local = g_date_time_new_from_unix_local((int64_t)when);
-    double minutes = local ? (double)(g_date_time_get_utc_offset(local) / G_TIME_SPAN_MINUTE) : 0;
-
-    g_clear_pointer(&local, g_date_time_unref);
-    return minutes;
-}
-
 /* What the page is of. The capture's name is without its folder: a window tells it, and tshark does not. */
 static void put_capture(json_dumper *json, const report *r)
 {
+    GDateTime *local = g_date_time_new_from_unix_local((int64_t)r->begin); /* as sentences have the time of day */
     ws_info_t *info = NULL;
 
     plugin_if_get_ws_info(&info);
@@ -344,7 +324,8 @@ static void put_capture(json_dumper *json, const report *r)
     verdict_begin_list(json, "times");
     put_decimal(json, "%.6f", r->begin);
     put_decimal(json, "%.6f", r->end);
-    put_decimal(json, "%.0f", minutes_from_utc(r->begin));
+    put_decimal(json, "%.0f", local ? (double)(g_date_time_get_utc_offset(local) / G_TIME_SPAN_MINUTE) : 0);
+    g_clear_pointer(&local, g_date_time_unref);
     json_dumper_end_array(json);
     verdict_begin_list(json, "versions");
     json_dumper_value_string(json, PCQ_VERSION);
@@ -392,21 +373,15 @@ static char *data_of(report *r)
 
 /* --- The page ---------------------------------------------------------------------------------------------------- */
 
-/* What a browser runs and obeys has this in its tag, and nothing else is run: another one for each page, which no packet can know. */
-static char *new_nonce(void)
+GString *report_text(report *r)
 {
+    /* what a browser runs and obeys has this in its tag, and nothing else is run: another one for each page, which no packet can know */
     GRand *random = g_rand_new();
     char *nonce = g_strdup_printf("%08x%08x%08x%08x", g_rand_int(random), g_rand_int(random), g_rand_int(random),
                                   g_rand_int(random));
 
-    g_rand_free(random);
-    return nonce;
-}
-
-GString *report_text(report *r)
-{
     verdict_judge_worst_first(r->verdict);
-    char *nonce = new_nonce(), *data = data_of(r);
+    char *data = data_of(r);
     char *empty = replaced(PAGE, "@NONCE@", nonce), *page = replaced(empty, "@DATA@", data);
     GString *text = g_string_new(page);
 
@@ -414,6 +389,7 @@ GString *report_text(report *r)
     g_free(empty);
     g_free(data);
     g_free(nonce);
+    g_rand_free(random);
     return text;
 }
 
