@@ -166,13 +166,6 @@ static bool parse_name(char **fields, state_fact_kind *kind, state_fact *fact)
     return (*kind == PERF_FACT_ENGLISH || parse_number(fields[0], &fact->lcid)) && parse_text(fields[1]);
 }
 
-static bool parse_counter(char **fields, perf_counter_info *counter)
-{
-    return parse_number(fields[0], &counter->type) && parse_id(fields[1], &counter->base_id) &&
-           parse_id(fields[2], &counter->time_id) && parse_id(fields[3], &counter->freq_id) &&
-           parse_id(fields[4], &counter->multi_id) && ws_strtoi32(fields[5], NULL, &counter->scale);
-}
-
 static bool parse_fact(char **f, unsigned count, state_subject *subject, state_fact_kind *kind, state_fact *fact)
 {
     if (strcmp(f[0], "title") == 0) {
@@ -185,8 +178,12 @@ static bool parse_fact(char **f, unsigned count, state_subject *subject, state_f
         return count == 5 && parse_id(f[2], &subject->id) && parse_name(f + 3, kind, fact);
     }
     if (strcmp(f[0], "counter") == 0) {
+        perf_counter_info *counter = &fact->counter;
         *kind = PERF_FACT_COUNTER;
-        return count == 9 && parse_number(f[2], &subject->id) && parse_counter(f + 3, &fact->counter);
+        return count == 9 && parse_number(f[2], &subject->id) && parse_number(f[3], &counter->type) &&
+               parse_id(f[4], &counter->base_id) && parse_id(f[5], &counter->time_id) &&
+               parse_id(f[6], &counter->freq_id) && parse_id(f[7], &counter->multi_id) &&
+               ws_strtoi32(f[8], NULL, &counter->scale);
     }
     *kind = PERF_FACT_SET;
     subject->id = PERF_NO_ID;

@@ -162,15 +162,12 @@ static void forget_rows(void)
 
 static void add_row(const table_row *from)
 {
-    unsigned before = 0;
-
-    while (before < watched.count && strcmp(watched.rows[before].name, from->name) != 0) {
-        before++;
-    }
-    if (before < watched.count) {
-        report_failure("pcq: two watched counters have the name \"%s\": the one for %s is left out", from->name,
-                       from->paths);
-        return;
+    for (unsigned i = 0; i < watched.count; i++) {
+        if (strcmp(watched.rows[i].name, from->name) == 0) {
+            report_failure("pcq: two watched counters have the name \"%s\": the one for %s is left out", from->name,
+                           from->paths);
+            return;
+        }
     }
     watch_row *row = &watched.rows[watched.count];
     hf_register_info field = {

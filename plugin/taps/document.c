@@ -235,21 +235,7 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
 
 /* --- What was learned later ------------------------------------------------------------------------------------ */
 
-/* Reads the answer once more. False where it, or one that it is compared with, was dropped. */
-static bool add_again(documents *d, document *doc, const document_row *row, wmem_allocator_t *pool)
-{
-    readings_answer answer;
-    bool whole = readings_answer_again(doc->layout, row->sample, pool, &answer);
-
-    if (whole) {
-        whole = add_values(d, doc, readings_begin_for_all(pool, &answer));
-        tvb_free(answer.tvb);
-        wmem_free_all(pool);
-    }
-    return whole;
-}
-
-/* Makes all rows anew; one that cannot be read again stays as it was. */
+/* Makes all rows anew; one that cannot be read again, or is compared with one that cannot, stays as it was. */
 static void settle_document(documents *d, document *doc)
 {
     GArray *before = doc->cells;
@@ -265,7 +251,14 @@ static void settle_document(documents *d, document *doc)
         document_row *row = &g_array_index(doc->rows, document_row, i);
         unsigned first = row->first_cell;
         row->first_cell = doc->cells->len;
-        if (!add_again(d, doc, row, pool)) {
+        readings_answer answer;
+        bool is_kept = readings_answer_again(doc->layout, row->sample, pool, &answer);
+        bool is_whole = is_kept && add_values(d, doc, readings_begin_for_all(pool, &answer));
+        if (is_kept) {
+            tvb_free(answer.tvb);
+            wmem_free_all(pool);
+        }
+        if (!is_whole) {
             g_array_set_size(doc->cells, row->first_cell);
             g_array_append_vals(doc->cells, &g_array_index(before, document_cell, first), row->end - first);
         }

@@ -62,16 +62,6 @@ static void begin_answer(long_export *export, const packet_info *pinfo, const re
     export->table = UINT32_MAX;
 }
 
-/* counterset, instance */
-static void begin_instance(long_export *export, readings *r)
-{
-    export->table = r->number;
-    export->row = r->at.row;
-    g_string_truncate(export->head, export->answer_size);
-    csv_text(export->head, readings_set(r));
-    csv_text(export->head, readings_instance(r));
-}
-
 /* raw */
 static void write_raw(GString *text, readings *r)
 {
@@ -115,7 +105,11 @@ static void write_row(long_export *export, readings *r)
     perf_result result = has_none ? (perf_result){0, PERF_NONE_NO_FORMULA} : readings_result(r);
 
     if (export->table != r->number || export->row != r->at.row) {
-        begin_instance(export, r);
+        export->table = r->number;
+        export->row = r->at.row;
+        g_string_truncate(export->head, export->answer_size);
+        csv_text(export->head, readings_set(r));
+        csv_text(export->head, readings_instance(r));
     }
     g_string_append_len(export->text, export->head->str, (gssize) export->head->len);
     csv_text(export->text, readings_counter(r));
