@@ -22,20 +22,14 @@ typedef struct {
     uint32_t row;
 } long_export;
 
-static bool begin(void *data)
+static void reset(void *data)
 {
     long_export *export = data;
 
-    export->text = g_string_new(NULL);
-    export->head = g_string_new(NULL);
-    return true;
-}
-
-static void reset(void *data)
-{
-    g_string_assign(((long_export *)data)->text,
-                    "time,frame,protocol,query,server,counterset,instance,counter,path,raw,"
-                    "result,unit,reason,status,assumed\r\n");
+    export->head = export->head ? export->head : g_string_new(NULL);
+    export->text = export->text ? export->text : g_string_new(NULL);
+    g_string_assign(export->text, "time,frame,protocol,query,server,counterset,instance,counter,path,raw,"
+                                  "result,unit,reason,status,assumed\r\n");
 }
 
 /* time, frame, protocol, query, server */
@@ -154,7 +148,6 @@ void export_long_register(void)
     static output_statistic statistic = {.name = "pcq,long",
                                          .task_size = sizeof(long_export),
                                          .takes_paths = true,
-                                         .begin = begin,
                                          .reset = reset,
                                          .count = count,
                                          .draw = draw};
