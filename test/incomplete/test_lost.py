@@ -9,7 +9,7 @@ import pytest
 from gen.scene import Scene, smb_line, tcp_line
 from gen.story import Server, answers, ask, unseen
 from learned import read
-from test_sound import ASSUMED, PASSES, backward, gauge, paths, three_counters, truth
+from test_sound import ASSUMED, backward, gauge, paths, three_counters, truth
 
 ACK = 0x10
 OFF = ('-o', 'tcp.analyze_sequence_numbers:FALSE')
@@ -39,7 +39,6 @@ WAYS = {
 }
 
 
-@PASSES
 @pytest.mark.parametrize('way', WAYS)
 def test_two_calls_that_are_missing(tshark, tmp_path, way, two_pass):
     make, how, between, options = WAYS[way]
@@ -62,7 +61,6 @@ def test_two_calls_that_are_missing(tshark, tmp_path, way, two_pass):
     assert right == ([True] * 5 if two_pass else [True, True, False, False, True])
 
 
-@PASSES
 @pytest.mark.parametrize('last, following', [(2 ** 32 - 2, 1), (7, 7), (7, 3)], ids=['wraps', 'repeats', 'goes-back'])
 def test_numbers_that_do_not_go_on(tshark, tmp_path, last, following, two_pass):
     """Where segments are missing and a client counts in another way, any number of calls may be."""
@@ -94,7 +92,6 @@ def changed_another_way():
     return scene
 
 
-@PASSES
 def test_what_info_contradicts_was_assumed(tshark, tmp_path, two_pass):
     """The changes went another way, and nothing was skipped. What QueryCounterInfo tells then is something else than was known:
     all since the last certain moment was assumed, which whoever looks later says."""

@@ -12,7 +12,6 @@ from learned import one, read
 from test_sound import backward, gauge, lossy, three_counters
 
 ASSUMED = 'pcq.expert.order_assumed'
-PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 
 
 def gauges():
@@ -108,7 +107,6 @@ CASES = {
 }
 
 
-@PASSES
 @pytest.mark.parametrize('connections', [1, 2], ids=['one-connection', 'two-connections'])
 @pytest.mark.parametrize('case', CASES)
 def test_as_of_when(tshark, tmp_path, case, connections, two_pass):
@@ -152,7 +150,6 @@ def changes_of_another_way():
     return scene
 
 
-@PASSES
 @pytest.mark.parametrize('make', [removal_under_way, removal_without_an_answer, changes_of_another_way])
 def test_what_a_query_holds_while_it_may_change(tshark, tmp_path, make, two_pass):
     """The request of the last sample lists Counter 1, which the query does not hold any more: as far as is known. Before the change, and at its

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where a capture is incomplete: what it does not prove is not said, or said to be assumed."""
 
-import csv
 import re
 import struct
 from itertools import groupby
@@ -18,8 +17,6 @@ from learned import close_to, cooked, one, read, read_file
 from series import long_rows as rows_of
 
 ASSUMED = 'pcq.expert.order_assumed'
-
-PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 
 
 def gauge(count=4, kind='PERF_COUNTER_RAWCOUNT', **more):
@@ -60,7 +57,6 @@ def three_counters(c, s):
 # --- changes whose answer is missing --------------------------------------------------------------------------------
 
 
-@PASSES
 def test_other_calls_that_are_missing_leave_no_doubt(tshark, tmp_path, two_pass):
     """One alone, that would show; those before the query; call ids that are skipped where no segment is missing."""
     s = gauge()
@@ -98,7 +94,6 @@ def told(frame):
 BEFORE_ASSUMED, REPEATED, TOO_SHORT, CLOCK_BACK = 22, 23, 25, 30
 
 
-@PASSES
 def test_a_number_that_is_shorter_than_its_type_has_no_result(tshark, tmp_path, two_pass):
     """Four bytes cannot be a number of eight, wherever its name is from; eight for a type of four are what some providers
     send, and calculate. No name is lost by it."""
@@ -133,7 +128,6 @@ class Widths(Server):
 OTHER_SIZE = 36
 
 
-@PASSES
 def test_a_number_of_another_size_than_before_is_not_compared(tshark, tmp_path, two_pass):
     """Nor is one whose base has another. What has one size in both samples is compared."""
     grows = lambda step: lambda at, k: 1000 + step * at.number
@@ -163,7 +157,6 @@ def said(which, at, old, new):
     return change
 
 
-@PASSES
 @pytest.mark.parametrize('size, damaged', [(16, True), (0, False)])
 def test_values_of_a_block_that_does_not_add_up(tshark, tmp_path, size, damaged, two_pass):
     """Each may stand beside another counter's name: it is marked. The block before it and other answers are certain."""
@@ -175,7 +168,6 @@ def test_values_of_a_block_that_does_not_add_up(tshark, tmp_path, size, damaged,
     assert rows == [whole, [whole[0], ('(b)\\Counter 1', '21', '1')] if damaged else whole, whole]
 
 
-@PASSES
 @pytest.mark.parametrize('number', [2, 4, 2 ** 32 - 1])
 def test_a_number_of_blocks_that_is_not_so_ends_nothing(tshark, tmp_path, number, two_pass):
     """Only one that all of the answer bears out shows that a change was missed: later answers have their names, and are certain."""
@@ -189,7 +181,6 @@ def test_a_number_of_blocks_that_is_not_so_ends_nothing(tshark, tmp_path, number
     assert others == [(True, False)] * 3
 
 
-@PASSES
 def test_a_type_holds_from_where_it_was_told(tshark, tmp_path, two_pass):
     """A provider that is installed anew tells another type: answers before it are of the old one, and nothing is calculated across it."""
     old, new = gauge(1), gauge(1, kind='PERF_COUNTER_DELTA')
@@ -245,7 +236,6 @@ def test_whose_each_block_is(tshark, tmp_path):
     assert all((ASSUMED in got[f].experts) == ('?' in said[way]) for way, f in frames.items())
 
 
-@PASSES
 def test_nothing_is_calculated_from_an_assumption(tshark, tmp_path, two_pass):
     """The sample before had two blocks of a kind, this one has one: it is certain, what it was before is not."""
     s = gauge(kind='PERF_COUNTER_DELTA')
@@ -263,13 +253,10 @@ def test_nothing_is_calculated_from_an_assumption(tshark, tmp_path, two_pass):
 # --- names ----------------------------------------------------------------------------------------------------------
 
 
-def long_rows(tshark, path, *args):
+def long_paths(tshark, path, *args):
     """{frame: paths of pcq,long}"""
-    out, _ = tshark.run('-r', path, '-q', '-z', 'pcq,long,-', *args)
-    rows = {}
-    for row in csv.DictReader(out[out.index('time,'):].splitlines()):
-        rows.setdefault(int(row['frame']), []).append(row['path'])
-    return rows
+    rows = rows_of(tshark.run('-r', path, '-q', '-z', 'pcq,long,-', *args)[0])
+    return {int(frame): [row['path'] for row in some] for frame, some in groupby(rows, lambda row: row['frame'])}
 
 
 def in_turn(monkeypatch, times=3):
@@ -306,7 +293,7 @@ def test_two_passes_have_one_name(tshark, tmp_path, monkeypatch):
     learn(c, s)
     path = scene.write(tmp_path / 'x.pcap')
     twice, once = read(tshark, scene, tmp_path, two_pass=True), read(tshark, scene, tmp_path)
-    rows = {two: long_rows(tshark, path, *two) for two in ((), ('-2',))}
+    rows = {two: long_paths(tshark, path, *two) for two in ((), ('-2',))}
     for number, message in answers(scene):
         assert paths(twice[number]) == rows['-2',][number] == truth(message)
         assert paths(once[number]) == rows[()][number] != truth(message)
@@ -324,7 +311,6 @@ def test_two_passes_have_one_name(tshark, tmp_path, monkeypatch):
 # --- whose a verdict is ---------------------------------------------------------------------------------------------
 
 
-@PASSES
 def test_identifiers_and_failed_blocks_have_their_path(tshark, tmp_path, two_pass):
     """Refused ones too, by the rules of values' paths; in requests, responses and QueryCounterInfo."""
     many, alone = gauge(2), single('Alone', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Only', [5]))
@@ -387,7 +373,6 @@ def test_refusals_stand_first_in_the_info_column_and_failures_behind_the_value(t
 # --- texts of a type that nobody told -------------------------------------------------------------------------------
 
 
-@PASSES
 def test_a_text_is_a_text_in_every_row_or_in_none(tshark, tmp_path, two_pass):
     """Of unknown types: texts some of which are as long as a number, texts of which one is none (it has a control character),
     numbers that could be characters."""

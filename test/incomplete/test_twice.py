@@ -17,7 +17,6 @@ from gen.story import Server, ask, begin, counter, learn, multiple, run, unseen
 
 PCAPS = TOP / 'test' / 'pcaps'
 KEYS = json.loads((PCAPS / 'keys.json').read_text())
-PASSES = pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
 # what the copy has in its place: (address, port of it or None, address there, port there)
 SIDES = {'mirrored': None, 'client': ('192.0.2.10', 50001, '198.51.100.7', 40001)}
 
@@ -63,7 +62,6 @@ def conversation():
     return scene
 
 
-@PASSES
 @pytest.mark.parametrize('side', SIDES)
 @pytest.mark.parametrize('make', [conversation, lambda: hkpd_scene.session(samples=3)], ids=['pcq', 'hkpd'])
 def test_each_call_counts_once(tshark, tmp_path, make, side, passes):
@@ -100,7 +98,6 @@ def key_opened_before():
     return scene
 
 
-@PASSES
 @pytest.mark.parametrize('make', [opened_before, key_opened_before], ids=['pcq', 'hkpd'])
 def test_each_sample_counts_once(tshark, tmp_path, make, passes):
     """Where neither logon nor opening was captured the same answer with the server's clocks tells."""

@@ -17,7 +17,7 @@ from gen.story import Server, answers, ask, learn, unseen
 from gen.stubs import VALIDATE
 from learned import read
 from series import long_rows
-from test_sound import ASSUMED, PASSES, backward, gauge, paths, three_counters, truth
+from test_sound import ASSUMED, backward, gauge, paths, three_counters, truth
 
 
 class AnotherGroup(SealedRpc):
@@ -82,7 +82,6 @@ def marks(frames, scene):
     return out
 
 
-@PASSES
 @pytest.mark.parametrize('way', WAYS)
 def test_two_changes_that_are_not_read(tshark, tmp_path, way, two_pass):
     make, how, capture, options = WAYS[way]
@@ -97,7 +96,6 @@ def test_two_changes_that_are_not_read(tshark, tmp_path, way, two_pass):
     assert marks(frames, scene).replace('-', '?') == ('???' if way == 'cut-before-the-operation' and two_pass else '+??')
 
 
-@PASSES
 def test_calls_that_change_nothing_leave_no_doubt(tshark, tmp_path, two_pass):
     """Instances and samples are asked for, and cut; their operations say what they are."""
     scene, _, c, s, h = told_and_looked_at()
@@ -110,7 +108,6 @@ def test_calls_that_change_nothing_leave_no_doubt(tshark, tmp_path, two_pass):
     assert marks(frames, scene)[-1] == '+'
 
 
-@PASSES
 @pytest.mark.parametrize('count, said', [(1, '+'), (2, '?')])
 def test_one_change_shows_by_the_number_of_blocks(tshark, tmp_path, count, said, two_pass):
     """Each is refused, so there are as many blocks as before: one alone did nothing, two may have made up for each other."""
@@ -124,7 +121,6 @@ def test_one_change_shows_by_the_number_of_blocks(tshark, tmp_path, count, said,
     assert marks(frames, scene) == '+' + said
 
 
-@PASSES
 @pytest.mark.parametrize('protocol, said', [(SealedRpc, '?'), (AnotherGroup, '+')])
 def test_sealed_beside(tshark, tmp_path, protocol, said, two_pass):
     """Another connection of the client that no key opens: context handles are shared by those of its association group alone."""
@@ -142,7 +138,6 @@ def test_sealed_beside(tshark, tmp_path, protocol, said, two_pass):
     assert marks(frames, scene) == '+' + said.replace('?', '+' if two_pass else '?') + '+'
 
 
-@PASSES
 def test_answers_alone(tshark, tmp_path, two_pass):
     """The requests went another way; that there were some their answers show, whether segments are missing or not."""
     scene, line, c, s, h = told_and_looked_at()
@@ -166,7 +161,6 @@ def test_an_answer_that_is_cut_is_an_answer(tshark, tmp_path):
     assert 'requests and responses not read: 4' in err and 'without a captured response' not in err
 
 
-@PASSES
 @pytest.mark.parametrize('way', ['request cut', 'answer cut', 'both cut', 'no answer', 'answer first', 'no request', 'read', 'a sample instead'])
 @pytest.mark.parametrize('protocol', ['pcq', 'hkpd'])
 def test_names_that_nobody_reads(tshark, tmp_path, protocol, way, two_pass):
@@ -213,7 +207,6 @@ def is_told(row, what):
     return row['counterset'][:1] not in '#{' if what.startswith('set') else '#' not in row['counter']
 
 
-@PASSES
 @pytest.mark.parametrize('what', TOLD)
 @pytest.mark.parametrize('size, said', [(100, False), (999, True)], ids=['cut', 'whole'])
 def test_a_list_that_is_cut_ends_what_it_would_have_replaced(tshark, tmp_path, what, size, said, two_pass):
@@ -249,7 +242,6 @@ def test_a_list_that_is_cut_ends_what_it_would_have_replaced(tshark, tmp_path, w
         assert not any(r['result'] for some in of[1:2] + of[3:] for r in some)
 
 
-@pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
 def test_what_is_told_anew_is_marked_in_the_tree(tshark, tmp_path, passes):
     """A name becomes another somewhere between two that tell it: what lies there says so, once that is known."""
     old, new = gauge(1), gauge(1)
@@ -271,7 +263,6 @@ def late_frames(tshark, path, *options):
     return tshark.fields(path, ['frame.number', '_ws.expert.message'], '-Y', 'pcq.expert.late', *options)
 
 
-@PASSES
 @pytest.mark.parametrize('connections', [2, 3])
 @pytest.mark.parametrize('is_lost', [True, False], ids=['lost', 'late'])
 def test_connections_in_turn(tshark, tmp_path, connections, is_lost, two_pass):

@@ -81,16 +81,6 @@ def test_chosen_title_indexes(tshark, tmp_path):
     assert usual.status == chosen.status == 0 and chosen.seconds < 1.5 * usual.seconds + 0.3, (usual, chosen)
 
 
-def test_a_megabyte_sent_with_a_request(tshark, tmp_path):
-    """A client's buffer is one item, where Wireshark would give up."""
-    scene, talk = begin_talk(max_frag=60000, titles=False)
-    asked, _ = talk.sample(sent=b' ' * 1200000, room=1200000)
-    path = scene.write(tmp_path / 'a.pcap')
-    rows = tshark.fields(path, ['hkpd.value_name', 'winreg.winreg_QueryValue.data_size', 'winreg.handle'], '-Y',
-                         'frame.number == %d' % asked)
-    assert rows[0][:2] == ['Global', '1200000'] and rows[0][2]
-
-
 def test_what_is_kept_of_objects_counts_too(tshark, tmp_path):
     """Of samples of 1,500 objects with a value each, 1 MiB holds fewer than their bytes alone would let it."""
     count, samples = 1500, 8

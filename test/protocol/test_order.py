@@ -118,9 +118,8 @@ def check_orders(sharkd, path, same=lambda a, b: False):
     shuffled = numbers[:]
     random.Random(len(numbers)).shuffle(shuffled)
     compare(sharkd.frames(numbers[::-1]), first, 'backward', same)
-    compare(sharkd.frames(shuffled), first, 'shuffled', same)
     assert sharkd.load(path) == all_frames
-    compare(sharkd.frames(shuffled[::-1]), first, 'shuffled after a reload', same)
+    compare(sharkd.frames(shuffled), first, 'shuffled after a reload', same)
     return first
 
 

@@ -2,7 +2,6 @@
 """What real Windows sends, made again by the generator: XP's counter blocks that say too little, sums that go backwards because a
 process ended, and answers of a bare header."""
 
-import csv
 import json
 import struct
 
@@ -13,7 +12,7 @@ from gen.hkpd_scene import Talk, answers, begin_talk
 from gen.model import TYPES, grows, share
 from gen.scene import Scene
 from gen.story import Server, ask, counter, learn, multiple, run, story
-from series import table
+from series import long_rows, table
 from test_hkpd import compare_values, experts, read
 
 
@@ -31,10 +30,8 @@ def processors(count=1):
     return Object(238, 'Processor', wide + [last], lambda at: [Instance(str(n)) for n in range(count)] + [Instance('_Total')])
 
 
-def long_rows(tshark, capture, folder):
-    tshark.run('-q', '-r', capture, '-z', 'pcq,long,%s' % (folder / 'long.csv'))
-    with open(folder / 'long.csv', newline='') as f:
-        return list(csv.DictReader(f))
+def rows_of(tshark, capture):
+    return long_rows(tshark.run('-q', '-r', capture, '-z', 'pcq,long,-')[0])
 
 
 @pytest.mark.parametrize('size', [None, 64, 4, 0, 136, 10 ** 6])
@@ -59,7 +56,7 @@ def test_a_counter_block_that_says_another_size(tshark, tmp_path, size, last):
     messages = tshark.fields(tmp_path / 'hkpd.pcap', ['frame.number', '_ws.expert.message'], '-Y', 'pcq.expert.read_as')
     assert [(int(frame), text.split(': ', 1)[1]) for frame, text in messages] == ([] if size is None else [
         (number, 'ByteLength says %d, its counters take 128: read as 128, which fits the object' % size) for number in numbers])
-    rows = long_rows(tshark, tmp_path / 'hkpd.pcap', tmp_path)
+    rows = rows_of(tshark, tmp_path / 'hkpd.pcap')
     assert [(r['path'], r['raw']) for r in rows] == [(path, str(raw)) for _, m in answers(scene) for path, raw, *_ in m.record['values']]
     assert sum(r['result'] != '' for r in rows) == 2 * (3 * 15 + 1)
 
@@ -80,9 +77,8 @@ def test_what_is_left_out_is_counted(tshark, tmp_path):
         talk.ask('238 2', bytes(b.record))
         talk.clock.tick()
     capture = scene.write(tmp_path / 'damaged.pcap')
-    _, said = tshark.run('-q', '-r', capture, '-z', 'pcq,long,%s' % (tmp_path / 'long.csv'))
-    with open(tmp_path / 'long.csv', newline='') as f:
-        frames = [row['frame'] for row in csv.DictReader(f)]
+    out, said = tshark.run('-q', '-r', capture, '-z', 'pcq,long,-')
+    frames = [row['frame'] for row in long_rows(out)]
     assert sorted(frames.count(n) for n in set(frames)) == [16, 46, 46]
     assert 'values left out of answers that do not add up: 30;' in said
     messages = [m for _, m in tshark.fields(capture, ['frame.number', '_ws.expert.message'], '-Y', '_ws.malformed || hkpd.expert.size')]
@@ -169,7 +165,7 @@ def course(tshark, tmp_path):
     """(capture) -> ({(instance, counter): [reason or '' of each sample]}, {path: resets}, the summary's monitor)"""
     def get(capture):
         reasons = {}
-        for row in long_rows(tshark, capture, tmp_path):
+        for row in rows_of(tshark, capture):
             reasons.setdefault((row['instance'], row['counter']), []).append('' if row['result'] else row['reason'])
         resets = {row['Counter'].rsplit('Set', 1)[1]: int(row['Resets']) for row in table(tshark, capture, 'pcq,counters') if row['Resets']}
         tshark.run('-q', '-r', capture, '-z', 'pcq,summary,%s' % (tmp_path / 'summary.json'))
@@ -244,7 +240,7 @@ def test_elapsed_time(tshark, tmp_path):
     talk.sample()
     capture = scene.write(tmp_path / 'hkpd.pcap')
     got = {(r['counterset'], r['instance'], r['counter']): r['result'] and float(r['result']) or r['reason']
-           for r in long_rows(tshark, capture, tmp_path)}
+           for r in rows_of(tshark, capture)}
     no_clock, elsewhere, to_come = ('its object has no clock', 'start time and clock have different zero points',
                                     'start time is later than the sample')
     elapsed = got['Clock', 'job', 'Elapsed Time']
@@ -282,7 +278,7 @@ def test_a_name_that_reads_like_the_second_of_another(tshark, tmp_path, made, na
         s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Work/sec', lambda at, k: 100 * k + at.number), instances=names)
         scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, name='*')], 3)))
     capture = scene.write(tmp_path / 'names.pcap')
-    rows = long_rows(tshark, capture, tmp_path)
+    rows = rows_of(tshark, capture)
     assert [r['instance'] for r in rows] == 3 * paths
     counted = {r['Counter']: (int(r['Samples']), int(r['Results'])) for r in table(tshark, capture, 'pcq,counters') if r['Samples']}
     assert counted == {'\\\\SRV01\\Set(%s)\\Work/sec' % p: (3, 2) for p in paths}

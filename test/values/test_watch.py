@@ -180,26 +180,6 @@ def test_in_the_value_s_item(tshark, tmp_path, prefix, make):
     assert found == sum(v.cooked is not None for a in series(scene) for v in a.values) > 10
 
 
-@pytest.mark.parametrize('prefix, make, levels', [
-    ('pcq', processors, ['pcq', 'pcq.data', 'pcq.block', 'pcq.instance', 'pcq.counter_data']),
-    ('hkpd', lambda: hkpd_scene.session(samples=2), ['hkpd', 'hkpd.object', 'hkpd.instance', 'hkpd.counter_block', 'pcq.counter_data'])])
-def test_openings(tshark, tmp_path, prefix, make, levels):
-    """From the packet to a value: one of these is open at first, lpData or the counter block. What NDR adds stands aside."""
-    out, _ = tshark.run('-r', make().write(tmp_path / 'scene.pcap'), '-T', 'pdml', '-Y', 'pcq.counter_data')
-    above = {}
-
-    def walk(node, path):
-        name = node.get('name')
-        if name == levels[-1]:
-            above.setdefault(tuple(path + [name]), 0)
-            return
-        for child in node:
-            walk(child, path + [name])
-    for proto in ElementTree.fromstring(out).iter('proto'):
-        walk(proto, [])
-    assert tuple(levels) in above and max(map(len, above)) == len(levels)
-
-
 def labels(tshark, capture, *args):
     out, _ = tshark.run('-r', capture, *args, '-T', 'pdml')
     return re.findall('<field name="pcq.watch.w" showname="([^"]*)" size="0"', out)
