@@ -11,7 +11,7 @@ import pytest
 
 from conftest import TOP
 from gen import hkpd_scene
-from gen.pcap import checksum
+from gen.pcap import Capture, checksum
 from gen.scene import Scene, tcp_line
 from gen.story import Server, ask, begin, counter, learn, multiple, run, unseen
 
@@ -35,15 +35,9 @@ def translated(frame, side):
 
 def twice(path, side):
     """The capture with each frame again right behind it."""
-    data, at = path.read_bytes(), 24
-    out = [data[:24]]
-    while at < len(data):
-        head, size = data[at:at + 16], struct.unpack_from('<I', data, at + 8)[0]
-        frame = data[at + 16:at + 16 + size]
-        at += 16 + size
-        out += [head, frame, head, translated(frame, side) if side else frame]
-    path.with_name('twice.pcap').write_bytes(b''.join(out))
-    return path.with_name('twice.pcap')
+    capture = Capture.of_file(path)
+    capture.frames = [(when, x) for when, frame in capture.frames for x in (frame, translated(frame, side) if side else frame)]
+    return capture.write(path.with_name('twice.pcap'))
 
 
 def told(tshark, path, *passes):

@@ -121,16 +121,9 @@ def test_a_size_probe_of_a_closed_handle_shows_that_it_is_open(tshark, tmp_path,
 
 def without(source, target, dropped):
     """The capture without some frames."""
-    data = source.read_bytes()
-    order = '<' if data[:4] in (b'\xd4\xc3\xb2\xa1', b'\x4d\x3c\xb2\xa1') else '>'
-    out, at, number = [data[:24]], 24, 0
-    while at < len(data):
-        size = 16 + struct.unpack_from(order + 'I', data, at + 8)[0]
-        number += 1
-        if number not in dropped:
-            out.append(data[at:at + size])
-        at += size
-    target.write_bytes(b''.join(out))
+    capture = Capture.of_file(source)
+    capture.frames = [frame for number, frame in enumerate(capture.frames, 1) if number not in dropped]
+    capture.write(target)
     return target
 
 

@@ -195,24 +195,19 @@ def test_a_lost_fragment_makes_no_size(tshark, tmp_path, name):
 
 def test_a_request_with_the_uuid_of_an_object(tshark, tmp_path):
     """Its header has 40 bytes. The last request of a capture gets one."""
-    data = (PCAPS / 'tcp-ntlm.pcap').read_bytes()
     frame, opnum, _, size = [call for call in opened_calls(tshark, 'tcp-ntlm') if call[2] == '0'][-1]
-    at = 24
-    for _ in range(int(frame) - 1):
-        at += 16 + struct.unpack_from('<I', data, at + 8)[0]
-    length = struct.unpack_from('<I', data, at + 8)[0]
-    packet = bytearray(data[at + 16:at + 16 + length])
-    ip = 14
+    capture = Capture.of_file(PCAPS / 'tcp-ntlm.pcap')
+    when, packet = capture.frames[int(frame) - 1]
+    packet, ip = bytearray(packet), 14
     tcp = ip + 4 * (packet[ip] & 15)
     pdu = tcp + 4 * (packet[tcp + 12] >> 4)
     assert packet[pdu:pdu + 4] == b'\5\0\0\3'
     packet[pdu + 3] |= 0x80
-    struct.pack_into('<H', packet, pdu + 8, struct.unpack_from('<H', packet, pdu + 8)[0] + 16)
-    struct.pack_into('>H', packet, ip + 2, struct.unpack_from('>H', packet, ip + 2)[0] + 16)
+    for form, at in ('<H', pdu + 8), ('>H', ip + 2):
+        struct.pack_into(form, packet, at, struct.unpack_from(form, packet, at)[0] + 16)
     packet[pdu + 24:pdu + 24] = bytes(range(16))
-    path = tmp_path / 'object.pcap'
-    path.write_bytes(data[:at + 8] + struct.pack('<II', length + 16, length + 16) + packet + data[at + 16 + length:])
-    rows = tshark.fields(path, ['pcq.sealed.operation', 'pcq.sealed.size'], '-Y', 'frame.number == %s' % frame)
+    capture.frames[int(frame) - 1] = when, bytes(packet)
+    rows = tshark.fields(capture.write(tmp_path / 'object.pcap'), ['pcq.sealed.operation', 'pcq.sealed.size'], '-Y', 'frame.number == %s' % frame)
     assert rows == [[opnum, size]]
 
 
@@ -791,15 +786,6 @@ def test_noise_is_followed_as_what_no_key_opens(tshark, tmp_path, name, passes):
     assert with_it == without_it
 
 
-def capture_frames(path):
-    """Seconds, their fraction and bytes"""
-    data, at = path.read_bytes(), 24
-    while at < len(data):
-        seconds, fraction, size, _ = struct.unpack_from('<4I', data, at)
-        yield seconds, fraction, data[at + 16:at + 16 + size]
-        at += 16 + size
-
-
 @pytest.mark.parametrize('number', [1, 4, 7])
 @pytest.mark.parametrize('ways', [1, 2])
 def test_who_ends_in_noise_has_not_stopped(tshark, tmp_path, passes, number, ways):
@@ -809,9 +795,10 @@ def test_who_ends_in_noise_has_not_stopped(tshark, tmp_path, passes, number, way
     lost = {answers[number] - 1, answers[number], *frames_with('smb3-ntlm', DATA, 'request')[number:number + ways - 1]}
     behind = len(answers) - number - 1
     path = without(PCAPS / 'smb3-ntlm.pcap', tmp_path / 'lost.pcap', lost)
-    *_, (seconds, fraction, frame) = capture_frames(path)
-    with path.open('ab') as file:       # the capture goes on
-        file.write(struct.pack('<4I', seconds + 100, fraction, len(frame), len(frame)) + frame)
+    capture = Capture.of_file(path)
+    when, frame = capture.frames[-1]
+    capture.frames.append((when + 100 * SECOND, frame))     # it goes on
+    capture.write(path)
     out, _ = tshark.run('-q', '-r', path, *with_key('smb3-ntlm'), '-z', 'pcq,summary', *passes)
     assert re.search(r'not read: (\d+); What its decryption gave is noise', out).group(1) == str(ways * (behind + 1)), out
     for false in ('does not answer', 'stopped asking', 'no samples'):
