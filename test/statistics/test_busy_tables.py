@@ -268,7 +268,7 @@ class Failing(Server):
     (processors, (NONE, 'a'), 232, 'instance is new'),
     (processors, (2, '*'), 232, 'instance is new')])
 def test_behind_an_error(ask_all, make, asked, status, reason, passes):
-    """ERROR_TIMEOUT, once, says nothing of instances; ERROR_NO_DATA does where one was asked for (perflib-facts row 13)."""
+    """ERROR_TIMEOUT, once, says nothing of instances; ERROR_NO_DATA does where one was asked for."""
     s = make()
     scene = story(Failing([s], 2, status), lambda c: (learn(c, s), run(c, [ask(s, *asked)], 5)))
     _, _, rows = ask_all(scene, *passes)
