@@ -18,7 +18,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from shapes import AT_MARKER, BUDGET, GROWING, LISTED, MOST_OF_LIST, PEERS, SHAPES, Capture, day, measured
+from shapes import AT_MARKER, BUDGET, LISTED, MOST_OF_LIST, PEERS, SHAPES, Capture, day, measured
 
 NOWHERE = '/nonexistent'
 ALL = {**SHAPES, **PEERS}
@@ -171,17 +171,6 @@ class Bench:
         for name in names:
             print('%-14s%s, a %s' % (name, ALL[name].about, ALL[name].unit))
 
-    def growth(self):
-        """A value of an answer of a million beside one of an answer of a thousand."""
-        for units in (1000000, 1000):
-            self.capture(GROWING, units)
-        asked = {(p, units): self.workers.submit(self.run, p, GROWING, units, [])
-                 for p in (self.plugins, NOWHERE) for units in (1000000, 1000)}
-        for name in GROWING:
-            small, large = (asked[self.plugins, units].result()[name] - asked[NOWHERE, units].result()[name]
-                            for units in (1000, 1000000))
-            print('%-32s%12.0f of a million, %12.0f of a thousand: %.2f' % (name + ', list, a value', large, small, large / small))
-
     def start_up(self):
         empty = str(self.folder / 'empty.pcap')
         Capture().write(empty)
@@ -261,7 +250,7 @@ def check_budget(bench, path, write):
 
 
 # Beside the table.
-OTHERS = {'growth': Bench.growth, 'start-up': Bench.start_up, 'million': Bench.million}
+OTHERS = {'start-up': Bench.start_up, 'million': Bench.million}
 
 
 def main():

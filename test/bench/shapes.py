@@ -221,8 +221,6 @@ SHAPES = {
         lambda n, units: ([perf_object(1000 + 2 * k, in_a_row(1), None, counter_block(1, 1000 * n)) for k in range(units)], 'Global'))),
 }
 PEERS = {'netflow': Shape('NetFlow v9, 1,000 records x 10', (2, 3), netflow), 'pcp': Shape('PCP, 10 metrics x 1,000', (2, 3), pcp)}
-# Those whose growth to a million values is measured.
-GROWING = ('one', 'blocks')
 # Small ones for a budget.
 BUDGET = ('one', 'blocks', 'processes-2', 'places', 'small')
 # Whose list costs at most so many times what it costs without the plugin: one value of each answer stands in it.

@@ -234,13 +234,9 @@ def repeated_forms(r, size):
             r.data(*[block(1, values(1, n))] * 4)
 
 
-def string_tables_of_many_sets(p, size):
-    """The same in many answers, of a set each: what is kept of them?"""
-    for n in range(8):
-        p.registration(10, string_table([(i, 0) for i in range(size // 128)], utf16(long_name(size // 16))), guid=bytes([n]) * 16)
-
-
-hostile(string_tables_of_many_sets, 32000)      # below that each of its strings is shorter than what is read of one
+# Below that each of its strings is shorter than what is read of one.
+hostile(lambda p, size: [p.registration(10, string_table([(i, 0) for i in range(size // 128)], utf16(long_name(size // 16))), guid=bytes([n]) * 16)
+                         for n in range(8)], 32000, 'string-tables-of-many-sets')
 
 
 @slowly
@@ -314,27 +310,6 @@ def name_told_anew(p, size):
     for n in range(size // 1100):
         p.registration(10, string_table([(0, 0)], utf16('name %d' % n)))
         p.data(rows_of(['i']))
-
-
-@slowly
-def same_handle_opened(p, size):
-    """One handle, opened and closed again and again."""
-    for _ in range(size // 800):
-        p.open()
-        p.close()
-
-
-@hostile
-def countersets_learned(p, size):
-    for i in range(size // 550):
-        p.registration(9, utf16('Set %d' % i), guid=struct.pack('<4I', i, 1, 2, 3))
-
-
-@slowly
-def statuses_all_different(p, size):
-    """Each answer with a status that no other had."""
-    for i in range(size // 330):
-        p.call(6, p.handle + struct.pack('<I', ROOM), p.returned(b'', status=1 << 29 | i))
 
 
 def same_sums(count):
@@ -542,6 +517,8 @@ PLAIN = {
     # instances without a name, without values
     'empty-instances': lambda p, size: counters_query(p, 0, [[block(6, ids(0) + instances([struct.pack('<2I', 8, 0)] * (size // 16)))]] * 2),
     'handles-never-closed': lambda p, size: [p.open(handle=bytes(4) + struct.pack('<4I', i, 1, 2, 3)) for i in range(size // 400)],
+    'countersets-learned': lambda p, size: [
+        p.registration(9, utf16('Set %d' % i), guid=struct.pack('<4I', i, 1, 2, 3)) for i in range(size // 550)],
     'error-blocks': lambda p, size: counters_query(p, 10, [[block(0, status=5)] * (size // 32)] * 2),
     'single-blocks': lambda p, size: asked(p, identifiers(size // 150), twice(lambda n: single(size // 150, n)), range(size // 150)),
     # text counters as long as they may be
@@ -549,6 +526,11 @@ PLAIN = {
         [block(4, instances([instance('i') + sized_text(size // 40)] * 20))]], [0], TEXT),
 }
 SLOW = {
+    # one handle, opened and closed again and again
+    'same-handle-opened': lambda p, size: [(p.open(), p.close()) for _ in range(size // 800)],
+    # each answer with a status that no other had
+    'statuses-all-different': lambda p, size: [
+        p.call(6, p.handle + struct.pack('<I', ROOM), p.returned(b'', status=1 << 29 | i)) for i in range(size // 330)],
     # each answer has an instance that no other has: a table of all would be mostly empty
     'ever-new-instances': lambda p, size: counters_query(p, 1, [
         [rows_of(['new %d' % n], n, n)] for n in range(size // 650)], info=[identifier(0, index=0)]),

@@ -186,17 +186,12 @@ def unusual_but_right():
         [(0, 'twice'), (0, 'twice'), (NONE, ''), (7, '#1'), (8, 'tab\there'), (9, '‮abc'), (10, '\U0001F600')],
         fill=0xCC)))
     handle = line.client().open()
-    ident = buffers.identifiers([
-        dict(guid=guid, counter_id=1, status=0xDEADBEEF, index=99, reserved=0x12345678),
-        dict(guid=guid, counter_id=NONE, name='*'),
-        dict(guid=guid, counter_id=NONE, name='??_Tot*', instance_id=0xFFFFFFFE),
-        dict(guid=guid, counter_id=5, name='long field', room=32, fill=0xEE)])
+    asked = [dict(guid=guid, counter_id=1, index=99, reserved=0x12345678), dict(guid=guid, counter_id=NONE, name='*'),
+             dict(guid=guid, counter_id=NONE, name='??_Tot*', instance_id=0xFFFFFFFE),
+             dict(guid=guid, counter_id=5, name='long field', room=32, fill=0xEE)]
+    ident = buffers.identifiers([dict(asked[0], status=0xDEADBEEF), *asked[1:]])
     line.request(7, stubs.request(7, hQuery=handle, lpData=ident, dwAdd=1))
-    line.response(7, stubs.response(7, data=buffers.identifiers([
-        dict(guid=guid, counter_id=1, index=99, reserved=0x12345678),
-        dict(guid=guid, counter_id=NONE, name='*'),
-        dict(guid=guid, counter_id=NONE, name='??_Tot*', instance_id=0xFFFFFFFE),
-        dict(guid=guid, counter_id=5, name='long field', room=32, fill=0xEE)])))
+    line.response(7, stubs.response(7, data=buffers.identifiers(asked)))
     line.request(6, stubs.request(6, hQuery=handle, dwInSize=1 << 30))
     sixth = [(7, 'a', [(1, 4), (b'\x01\x02\xff', 3), ('text', 0)]), (7, 'a', [(2, 8), (b'', 0), ('x' * 40, 0)])]
     data = buffers.data_buffer([
