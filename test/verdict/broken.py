@@ -378,10 +378,6 @@ def until(number):
     return crowd(lambda n: ('a', 'b') if n < number else ())
 
 
-def forgets_queries(m):
-    m.model.queries.clear()
-
-
 def machine(age):
     """Another one answers from here on, that was started so many seconds ago."""
     def part(m):
@@ -523,7 +519,7 @@ DURING = {
     'error-without-a-meaning': fails(8, bad(), 8, denies={DATA: (1392, THE_9TH)}, says='ERROR_FILE_CORRUPT'),
     'data-denied-to-a-poller': fails(8, bad(4), 8, mode='poller', denies={DATA: (5, range(8, 12))}, count=4, party=EITHER),
     'key-fails': fails(8, bad(status=1450), 8, mode='hkpd', says='ERROR_NO_SYSTEM_RESOURCES'),
-    'handle-unknown': fails(8, forgets_queries, bad(3), leaves(), count=3, also=('restarted',), says='nca_s_fault_context_mismatch'),
+    'handle-unknown': fails(8, lambda m: m.model.queries.clear(), bad(3), leaves(), count=3, also=('restarted',), says='nca_s_fault_context_mismatch'),
     'info-denied': Broken(lambda w: call_says(INFO, 5, mode='smb')(w, SRV01), 'call_failed', EITHER, 1),
     'validate-denied': Broken(lambda w: call_says(VALIDATE, 5, mode='smb')(w, SRV01), 'call_failed', EITHER, 1, also=('not_delivered', 'counter_refused')),
     'counter-refused': Broken(refused([1, 77]), 'counter_refused', 'server', 1, says='#77'),

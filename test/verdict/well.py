@@ -87,14 +87,6 @@ def two_plans(mode, first, second, at=.3, until=120, clients=(CLIENT, CLIENT)):
     return story
 
 
-def pcq_and_key(w):
-    together(w, 20, (start(w), 1, 0), (start(w, 'hkpd-smb'), 1, .5))
-
-
-def two_servers(w):
-    together(w, 20, (start(w), 1, 0), (start(w, 'smb', server=SRV02), 1, .5))
-
-
 def pipe_closed(m):
     m.pipe.close()
     m.world.wait(20)
@@ -164,15 +156,6 @@ def translated(w):
     w.capture.frames = [(when + late, f if not late else other(f)) for when, f in w.capture.frames for late in (0, 300)]
 
 
-def through_mapper(w):
-    ask_mapper(w.capture, SRV01[1])
-    start(w).run(8).close()
-
-
-def closes(m):
-    m.close(ends=False)
-
-
 def falls_back(rung, mode):
     def story(w):
         rung(w, SRV01)
@@ -223,14 +206,14 @@ PLANS = {
     'typeperf-ctrl-c-and-again': Well(runs([90, 35, 0], hang_up=RST)),
     'one-shot-at-any-time': Well(runs([13, 47, 8, 200, 31], count=1)),
     'jitter': Well(jittery),
-    'perflib-and-key': Well(pcq_and_key, lines=(2,)),
-    'two-servers': Well(two_servers, lines=(2,)),
+    'perflib-and-key': Well(lambda w: together(w, 20, (start(w), 1, 0), (start(w, 'hkpd-smb'), 1, .5)), lines=(2,)),
+    'two-servers': Well(lambda w: together(w, 20, (start(w), 1, 0), (start(w, 'smb', server=SRV02), 1, .5)), lines=(2,)),
     'ctrl-c': Well(tale(8, leaves())),
     'ctrl-c-reset': Well(tale(8, leaves(RST))),
     'ctrl-c-hkpd': Well(tale(8, leaves(RST), mode='hkpd')),
     'ctrl-c-smb': Well(tale(8, leaves(RST), mode='smb')),
     'pipe-closed': Well(tale(8, pipe_closed, mode='smb')),
-    'ended-when-all-was-closed': Well(tale(8, closes, idles(300), leaves(RST, 1))),
+    'ended-when-all-was-closed': Well(tale(8, lambda m: m.close(ends=False), idles(300), leaves(RST, 1))),
     'asks-as-the-capture-ends': Well(tale(8, lambda m: m.ask_alone(), gone)),
     'process-ends-sum-goes-back': Well(processes),
     'instance-of-a-wildcard-goes': Well(tale(12, **crowd(lambda n: ('a', 'b') if n < 5 else ('a',)))),
@@ -262,7 +245,7 @@ PLANS = {
     'translated': Well(translated),
     'falls-back-to-the-key': Well(falls_back(bind_says(NO_INTERFACE, smb=True), 'hkpd-smb')),
     'falls-back-to-the-pipe': Well(falls_back(not_in_mapper(), 'smb')),
-    'through-mapper': Well(through_mapper),
+    'through-mapper': Well(tale(lambda m: ask_mapper(m.world.capture, SRV01[1]), 8)),
     'three-syntaxes': Well(tale(three_syntaxes, 8)),
     'queries-closed': Well(tale(opens(30, closes=True))),
     'little-room-twice': Well(tale(in_steps(2))),
