@@ -638,21 +638,15 @@ static void close_response(pcq_pdu *p, bool succeeded _U_)
 
 /* --- Opnum 5: QueryCounterInfo, 3.1.4.1.5 ---------------------------------------------------------------------- */
 
-/* Each identifier has a block of its own: no index twice, none beyond the last. */
 static void check_indexes(pcq_pdu *p)
 {
     const state_identifier *identifiers = wmem_array_get_raw(p->context.identifiers);
-    uint32_t count = wmem_array_get_count(p->context.identifiers);
-    bool *taken = wmem_alloc0_array(pool_of(p), bool, count);
+    uint32_t count = wmem_array_get_count(p->context.identifiers), odd = query_first_odd_index(identifiers, count);
 
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t block = identifiers[i].index;
-        if (block >= count || taken[block]) {
-            findings_add(&p->call.report, proto_tree_get_parent(p->buffer_tree), FINDING_INDEX,
-                         "Index %u of identifier %u is beyond the %u blocks, or given before", block, i, count);
-        } else {
-            taken[block] = true;
-        }
+    if (odd < count) {
+        findings_add(&p->call.report, proto_tree_get_parent(p->buffer_tree), FINDING_INDEX,
+                     "Index %u of identifier %u is beyond the %u blocks, or given before", identifiers[odd].index, odd,
+                     count);
     }
 }
 

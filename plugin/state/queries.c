@@ -55,13 +55,11 @@ typedef struct {
     bool is_answered;          /* ASKED: an ANSWERED follows */
     const uint32_t *end_frame; /* ASKED: *: of the response or fault, read or not; 0 as long as there is none */
     uint32_t asked;            /* ANSWERED: event of its request */
-    unsigned answered_before;  /* ANSWERED: place of the ANSWERED before it */
     /* what is known after it */
     held_counters held;
     state_query_epoch *epoch;
     unsigned open;     /* changes that were asked for and have no answer: what came of them is not known */
     unsigned answered; /* changes */
-    unsigned newest;   /* place of the latest ANSWERED */
     uint32_t changed;  /* event of the latest ASKED or ANSWERED, 0 without one */
     uint32_t told;     /* what a QueryCounterInfo tells that was asked for before this may be of before what is known */
     uint32_t certain;  /* event after which the query may have changed unseen */
@@ -314,8 +312,6 @@ static void note_answered(struct state_query *query, query_step *asked, uint32_t
     asked->is_answered = true;
     query_step *step = add_step(query, STEP_ANSWERED, event);
     step->asked = asked_at;
-    step->answered_before = step->newest;
-    step->newest = wmem_array_get_count(query->log) - 1;
     step->answered++;
     step->open--;
     step->changed = event;
@@ -499,39 +495,24 @@ void query_blocks_counted(state_handle *handle, uint32_t blocks, uint32_t reques
     }
 }
 
-/* How many of them the query holds as far as is known, and whether the one list is the other one and what a single call added or removed. */
-static bool is_one_change(const struct state_query *query, const state_identifier *identifiers, uint32_t count,
-                          uint32_t *held)
-{
-    *held = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        *held += is_held(query, &identifiers[i]);
-    }
-    return *held == count || *held == newest_step(query)->held.accepted;
-}
-
-/* They say the same. */
-static bool same_index(const state_query_index *a, const state_query_index *b)
-{
-    bool same = a->count == b->count;
-
-    for (uint32_t i = 0; same && i < a->count; i++) {
-        same = query_identifier_equal(&a->by_index[i], &b->by_index[i]);
-    }
-    return same;
-}
-
 /* As was known, or with what the one call that was not seen may have done. */
 static bool agrees(const struct state_query *query, const state_identifier *identifiers, const state_query_index *info)
 {
     const query_step *newest = newest_step(query);
     const state_query_epoch *epoch = newest->epoch;
-    uint32_t held;
-    bool may_be = is_one_change(query, identifiers, info->count, &held);
-    bool is_same = held == info->count && held == newest->held.accepted;
+    const state_query_index *told = epoch->index;
+    bool same_order = told && told->count == info->count;
+    uint32_t held = 0;
 
-    if (is_same && epoch->index) {
-        return same_index(epoch->index, info);
+    for (uint32_t i = 0; i < info->count; i++) {
+        held += is_held(query, &identifiers[i]);
+        same_order = same_order && query_identifier_equal(&told->by_index[i], &info->by_index[i]);
+    }
+    bool all_held = held == info->count, is_same = all_held && held == newest->held.accepted;
+    bool may_be = all_held || held == newest->held.accepted;
+
+    if (is_same && told) {
+        return same_order;
     }
     return is_same || (may_be && (epoch->unseen[ONE_UNSEEN] != NEVER || !is_complete(epoch, newest->event)));
 }
@@ -550,15 +531,6 @@ static bool settle_changes(struct state_query *query, uint32_t event)
         }
     }
     return may_still_happen;
-}
-
-/* After what is known: what was told is certain, or assumed where calls are under way that may change it. */
-static state_query_epoch *begin_told_epoch(query_step *step, bool is_assumed)
-{
-    state_query_epoch *epoch = begin_epoch(step, true);
-
-    epoch->unseen[ONE_UNSEEN] = epoch->unseen[TWO_UNSEEN] = is_assumed ? step->event : NEVER;
-    return epoch;
 }
 
 /* What was told, with the newest step. It holds from the last call on that was not seen, or since the counters changed; what contradicts it
@@ -585,7 +557,8 @@ static void take_info(state_handle *handle, const state_identifier *identifiers,
     bool goes_on = !is_assumed && !settles &&
                    (is_known ? epoch->unseen[ONE_UNSEEN] == NEVER : is_doubted_now || !is_complete(epoch, event));
     if (!goes_on) {
-        epoch = begin_told_epoch(step, is_assumed);
+        epoch = begin_epoch(step, true);
+        epoch->unseen[ONE_UNSEEN] = epoch->unseen[TWO_UNSEEN] = is_assumed ? step->event : NEVER;
         epoch->index = info;
     } else if (!is_known) {
         epoch->index = info;
@@ -602,24 +575,28 @@ static void take_info(state_handle *handle, const state_identifier *identifiers,
     }
 }
 
-/* Each identifier has a block of its own: no index twice, none beyond the last. */
+uint32_t query_first_odd_index(const state_identifier *identifiers, uint32_t count)
+{
+    bool *taken = wmem_alloc0_array(NULL, bool, count);
+    uint32_t i = 0;
+
+    while (i < count && identifiers[i].index < count && !taken[identifiers[i].index]) {
+        taken[identifiers[i++].index] = true;
+    }
+    wmem_free(NULL, taken);
+    return i;
+}
+
 static state_query_index *new_index(const state_identifier *identifiers, uint32_t count)
 {
     state_query_index *info = wmem_new(wmem_file_scope(), state_query_index);
-    bool *taken = wmem_alloc0_array(NULL, bool, count), is_sound = true;
 
     *info =
         (state_query_index){.count = count, .by_index = wmem_alloc0_array(wmem_file_scope(), state_identifier, count)};
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t place = identifiers[i].index;
-        is_sound &= place < count && !taken[place];
-        if (is_sound) {
-            taken[place] = true;
-            copy_identifier(&info->by_index[place], &identifiers[i]);
-        }
+        copy_identifier(&info->by_index[identifiers[i].index], &identifiers[i]);
     }
-    wmem_free(NULL, taken);
-    return is_sound ? info : NULL;
+    return info;
 }
 
 void query_info(state_handle *handle, const state_identifier *identifiers, uint32_t count, uint32_t request_event,
@@ -628,10 +605,10 @@ void query_info(state_handle *handle, const state_identifier *identifiers, uint3
     const query_step *step = newest_step(query_of(handle));
     bool is_of_before =
         request_event < step->told || request_event < step->changed || unseen_until(handle) > request_event;
-    const state_query_index *info = is_of_before ? NULL : new_index(identifiers, count);
 
-    if (info) { /* else it is unknown whether it is of before or after what is missing or changes */
-        take_info(handle, identifiers, request_event, info, event);
+    /* of before or after what is missing or changes is unknown */
+    if (!is_of_before && query_first_odd_index(identifiers, count) == count) {
+        take_info(handle, identifiers, request_event, new_index(identifiers, count), event);
         handle->server->facts_version += handle->newest != NULL;
     }
 }
@@ -674,22 +651,8 @@ static uint32_t blocks_as_of(const query_step *step, uint32_t event)
                                                                                        : UINT32_MAX;
 }
 
-/* More changes than a client makes during one call are not looked through. */
-#define MOST_CHANGES_IN_A_CALL 16
-
-/* The answered changes between two steps, the first of them first. Returns how many there are. */
-static unsigned answered_between(const struct state_query *query, const query_step *first, const query_step *end,
-                                 const query_step *changes[MOST_CHANGES_IN_A_CALL])
-{
-    unsigned count = end->answered - (first ? first->answered : 0);
-    const query_step *change = count > 0 ? step_at(query, end->newest) : NULL;
-
-    for (unsigned i = count; count <= MOST_CHANGES_IN_A_CALL && i-- > 0;) {
-        changes[i] = change;
-        change = step_at(query, change->answered_before);
-    }
-    return count;
-}
+/* More steps than a client makes during one call are not looked through. */
+#define MOST_STEPS_IN_A_CALL 64
 
 /* An answer shows the query as of some moment between its request and its response. Where changes were asked or answered in between: the
  * event of the one state that has as many blocks and of which it is known; 0 if there are several, or none. One change alone either adds
@@ -697,27 +660,30 @@ static unsigned answered_between(const struct state_query *query, const query_st
 static uint32_t event_shown(const struct state_query *query, uint32_t request_event, const query_step *end,
                             uint32_t response_event, uint32_t blocks)
 {
-    const query_step *changes[MOST_CHANGES_IN_A_CALL], *first = step_as_of(query, request_event);
-    unsigned count = answered_between(query, first, end, changes);
+    const query_step *first = step_as_of(query, request_event), *begin = first ? first + 1 : step_at(query, 0);
+    unsigned count = end->answered - (first ? first->answered : 0);
     const state_query_epoch *last = first ? first->epoch : NULL;
     uint32_t found = blocks_as_of(first, request_event) == blocks ? request_event : 0, asked_before = 0;
 
-    if (count > MOST_CHANGES_IN_A_CALL || is_doubted(end->epoch, ONE_UNSEEN, response_event)) {
+    if (end - begin >= MOST_STEPS_IN_A_CALL || is_doubted(end->epoch, ONE_UNSEEN, response_event)) {
         return 0;
     }
     /* how many blocks there are after each change; the order of changes that overlap each other is unknown */
-    for (unsigned i = 0; i < count; i++) {
-        const query_step *after_change = step_as_of(query, changes[i]->event);
+    for (const query_step *change = begin; change <= end; change++) {
+        if (change->kind != STEP_ANSWERED) {
+            continue;
+        }
+        const query_step *after_change = step_as_of(query, change->event);
         uint32_t shows = blocks_as_of(after_change, after_change->event);
         /* one alone whose outcome is not known either changed the number of blocks or nothing */
         bool is_known = shows != UINT32_MAX || count == 1;
-        if (!is_known || changes[i]->asked < asked_before ||
+        if (!is_known || change->asked < asked_before ||
             (shows == blocks && found > 0 && after_change->epoch != last)) {
             return 0;
         }
         found = found == 0 && shows == blocks ? after_change->event : found;
         last = after_change->epoch;
-        asked_before = changes[i]->asked;
+        asked_before = change->asked;
     }
     return end->open == 0 || (end->open == 1 && count == 0) ? found : 0;
 }

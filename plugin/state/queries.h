@@ -52,6 +52,9 @@ void query_calls_unseen(state_association *association, uint32_t begin, uint32_t
 /* The answer to the QueryCounterData of `request_event` has so many blocks: if they should be others a change was missed. */
 void query_blocks_counted(state_handle *handle, uint32_t blocks, uint32_t request_event, uint32_t event);
 
+/* The first identifier whose index is another's or beyond the last, `count` if each has a block of its own. */
+uint32_t query_first_odd_index(const state_identifier *identifiers, uint32_t count);
+
 /* A QueryCounterInfo response: which block belongs to which identifier, as of `request_event`. */
 void query_info(state_handle *handle, const state_identifier *identifiers, uint32_t count, uint32_t request_event,
                 uint32_t event);
