@@ -263,20 +263,14 @@ static void add_name_change(subject_facts *learned, const fact_version *told, ui
     wmem_array_append_one(learned->name_changes, change);
 }
 
-/* Event until which the names are certain that are known at another one, 0 without one. */
-static uint32_t names_until(const subject_facts *learned, uint32_t event)
+/* What was told first of a subject, of names in whichever language; NULL if nothing was. */
+static const fact_version *first_version(const subject_facts *learned, state_fact_kind kind)
 {
-    const name_change *change = next_name_change(learned, event);
-    uint32_t until = 0, begin = latest_name_change(learned, event);
+    wmem_array_t *versions = learned->versions[kind];
+    const fact_version *first = versions && wmem_array_get_count(versions) > 0 ? wmem_array_index(versions, 0) : NULL;
+    const fact_version *local = kind == PERF_FACT_ENGLISH ? first_version(learned, PERF_FACT_LOCAL) : NULL;
 
-    for (unsigned kind = PERF_FACT_ENGLISH; kind <= PERF_FACT_LOCAL; kind++) {
-        const fact_version *version =
-            learned->versions[kind] ? state_event_latest(learned->versions[kind], event) : NULL;
-        if (version && version->event >= begin) {
-            until = MAX(until, named_until(learned, version->last, change ? change->event : NEVER));
-        }
-    }
-    return until;
+    return first == NULL || (local && local->event < first->event) ? local : first;
 }
 
 /* True if a name that was told after an event is known to be of what the subject was then: neither was the subject another thing since, as far as
@@ -289,9 +283,8 @@ static bool is_of_before(const subject_facts *learned, const fact_version *name,
     if (change && name->event > change->since) {
         return false;
     }
-    uint32_t until =
-        server->has_unread_lists && first_unread(learned, PERF_FACT_ENGLISH, 0) ? names_until(learned, event) : 0;
-    return until == 0 || name->event <= until;
+    return !server->has_unread_lists || first_unread(learned, PERF_FACT_ENGLISH, 0) == NULL ||
+           first_version(learned, PERF_FACT_ENGLISH)->event > event;
 }
 
 /* Not what every Windows has at that title index. */
@@ -525,18 +518,6 @@ static void learn_again(subject_facts *learned, const kept_version *more)
     wmem_destroy_array(all);
 }
 
-/* True if nothing was learned of a subject after an event. */
-static bool is_latest(const subject_facts *learned, uint32_t event)
-{
-    bool is = true;
-
-    for (unsigned kind = 0; kind < PERF_NUM_FACT_KINDS; kind++) {
-        wmem_array_t *versions = learned->versions[kind];
-        is = is && (versions == NULL || state_event_count_until(versions, event) == wmem_array_get_count(versions));
-    }
-    return is;
-}
-
 /* The version that holds what was told. */
 static fact_version *version_of(const told_fact *told)
 {
@@ -568,9 +549,7 @@ static void move_fact(told_fact *told, fact_version *version, state_host *to)
     from->told--;
     to->told++;
     told->subject = keep_facts(to, &left->key.subject);
-    if (is_latest(told->subject, told->event)) {
-        add_version(told->subject, told->kind, &moved.version);
-    } else if (count_versions(told->subject) < MOST_VERSIONS) {
+    if (count_versions(told->subject) < MOST_VERSIONS) {
         learn_again(told->subject, &moved);
     }
 }
@@ -879,16 +858,6 @@ static bool changes_before(const subject_facts *learned, state_fact_kind kind, u
            ((const fact_version *)wmem_array_index(versions, next - 1))->last < event;
 }
 
-/* What was told first of a subject, of names in whichever language; NULL if nothing was. */
-static const fact_version *first_version(const subject_facts *learned, state_fact_kind kind)
-{
-    wmem_array_t *versions = learned->versions[kind];
-    const fact_version *first = versions && wmem_array_get_count(versions) > 0 ? wmem_array_index(versions, 0) : NULL;
-    const fact_version *local = kind == PERF_FACT_ENGLISH ? first_version(learned, PERF_FACT_LOCAL) : NULL;
-
-    return first == NULL || (local && local->event < first->event) ? local : first;
-}
-
 static bool is_told_after(const subject_facts *learned, state_fact_kind kind, uint32_t event)
 {
     wmem_array_t *versions = learned->versions[kind];
@@ -940,17 +909,6 @@ static bool may_change_between(const subject_facts *learned, state_fact_kind kin
              (since < event ? is_unread_between(learned, kind, since, event) : is_doubted(learned, kind, event))));
 }
 
-bool facts_doubted(state_host *server, state_subject subject, state_fact_kind kind, uint32_t event)
-{
-    if (server->facts_changed <= event) {
-        return false; /* the usual case */
-    }
-    const learned_facts found = find_learned(server, &subject);
-    return may_change_between(found.own, kind, event, event) || may_change_between(found.others, kind, event, event) ||
-           may_be_of_two(&found, kind, event, event) || is_told_twice(found.own, kind, event) ||
-           is_told_twice(found.others, kind, event);
-}
-
 bool facts_may_have_changed(state_host *server, state_subject subject, state_fact_kind kind, uint32_t since,
                             uint32_t event)
 {
@@ -961,7 +919,8 @@ bool facts_may_have_changed(state_host *server, state_subject subject, state_fac
     const subject_facts none = {
         .key = {server, subject, NO_KIND}}; /* nothing was told, but lists that were not read may have told it */
     return may_change_between(found.own ? found.own : &none, kind, since, event) ||
-           may_change_between(found.others, kind, since, event) || may_be_of_two(&found, kind, since, event);
+           may_change_between(found.others, kind, since, event) || may_be_of_two(&found, kind, since, event) ||
+           is_told_twice(found.own, kind, event) || is_told_twice(found.others, kind, event);
 }
 
 static int compare_facts(const void *a, const void *b)

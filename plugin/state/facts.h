@@ -84,13 +84,16 @@ state_known facts_lookup(state_host *server, state_subject subject, state_fact_k
 /* True if a title index stands for an English title: by the capture's titles, or, where it has none, of what may be a Windows. */
 bool facts_title_is(state_host *server, uint32_t title_index, const char *english, uint32_t event);
 
-/* True if a later packet tells it anew: somewhere between that and the last that told what is known here it became another, perhaps before the
- * event. Of a name another in the same language makes it another thing. Or one answer tells it twice and differently. */
-bool facts_doubted(state_host *server, state_subject subject, state_fact_kind kind, uint32_t event);
-
 /* True if it may have become another between two events. */
 bool facts_may_have_changed(state_host *server, state_subject subject, state_fact_kind kind, uint32_t since,
                             uint32_t event);
+
+/* True if a later packet tells it anew: somewhere between that and the last that told what is known here it became another, perhaps before the
+ * event. Of a name another in the same language makes it another thing. Or one answer tells it twice and differently. */
+static inline bool facts_doubted(state_host *server, state_subject subject, state_fact_kind kind, uint32_t event)
+{
+    return facts_may_have_changed(server, subject, kind, event, event);
+}
 
 /* How things are called: a name, or what stands for one that is not known. Texts that are made live in `pool`. */
 const char *facts_counterset_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t event);
