@@ -120,13 +120,18 @@ static bool is_switched_off(const char *module, const char *name)
     return preference && !prefs_get_bool_value(preference, pref_current);
 }
 
+static struct tcp_analysis *analysis_of(packet_info *pinfo)
+{
+    const conversation_t *conversation = find_conversation_pinfo(pinfo, 0);
+
+    return conversation ? conversation_get_proto_data(conversation, proto_get_id_by_filter_name("tcp")) : NULL;
+}
+
 /* A client may share its numbers among connections: a call was lost only where segments are missing after a frame, too, or what was captured
  * is not put together. Where the analysis is switched off it is unknown, and it may be (`unless_analysed`). */
 static bool may_be_missing(packet_info *pinfo, const rpc_connection *connection, uint32_t frame, bool unless_analysed)
 {
-    const conversation_t *conversation = find_conversation_pinfo(pinfo, 0);
-    const struct tcp_analysis *tcp =
-        conversation ? conversation_get_proto_data(conversation, proto_get_id_by_filter_name("tcp")) : NULL;
+    const struct tcp_analysis *tcp = analysis_of(pinfo);
 
     if (is_switched_off("tcp", "desegment_tcp_streams") || is_switched_off("dcerpc", "desegment_dcerpc")) {
         return true;
@@ -149,6 +154,16 @@ static void miss_calls(rpc_connection *connection, uint32_t begin, uint32_t even
 
     query_calls_unseen(association, begin, event, number);
     association->missed = association->all->missed = event;
+}
+
+/* TCP's number of the byte behind the PDU that ends at the cursor, 0 where it is not analysed. */
+static uint32_t sent_until(const pdus_cursor *cursor)
+{
+    const struct tcp_analysis *tcp = analysis_of(cursor->pinfo);
+    const tcp_analyze_seq_flow_info_t *sent = tcp && tcp->fwd ? tcp->fwd->tcp_analyze_seq_info : NULL;
+    uint32_t more = cursor->tvb ? tvb_reported_length(cursor->tvb) - (uint32_t)cursor->at : 0;
+
+    return sent ? sent->nextseq - more : 0;
 }
 
 /* Its requests are numbered one by one, those of other interfaces among them. */
@@ -276,11 +291,13 @@ static rpc_asked *begin_call(packet_info *pinfo, rpc_connection *connection, con
         .opnum = header->opnum,
         .is_ndr64 = connection->ndr64 & connection_context(header->context),
         .is_signed = header->auth_size > 0,
+        .size = header->is_last ? header->size : 0,
         .waiting = waiting + 1,
         .is_ambiguous = is_second,
         .time = pinfo->abs_ts,
         .frame = pinfo->num,
     };
+    latest->is_list = latest->interface == RPC_PERFLIB && may(latest, RPC_LISTS);
     return latest;
 }
 
@@ -355,13 +372,97 @@ static void note_unread_answer(packet_info *pinfo, rpc_connection *connection, r
 
 /* --- PDUs -------------------------------------------------------------------------------------------------------- */
 
-static rpc_asked *pass_request(packet_info *pinfo, rpc_connection *connection, const rpc_header *header, bool is_read)
+/* No request is smaller: CloseQueryHandle's; ValidateCounters' has an identifier in an array, too. Its answer has no handle and no dwAdd. */
+#define LEAST_REQUEST (RPC_HEADER_SIZE + 20)
+#define LEAST_CHANGE (RPC_HEADER_SIZE + 72)
+#define LEAST_ANSWER (RPC_HEADER_SIZE + 24)
+#define CHANGE_BESIDE_ANSWER 24
+
+/* Whether one of so many requests may have asked for names or types, by the bytes of all of them and of all their answers. */
+static bool may_be_lists(const state_association *association, uint32_t number, int64_t bytes, int64_t answered)
 {
+    int64_t all = number, size = association->list_size, other = association->other_sizes[0];
+    int64_t beyond = answered - bytes + all * CHANGE_BESIDE_ANSWER, lists = size - other;
+    int64_t each = (int64_t)association->other_sizes[1] - other + CHANGE_BESIDE_ANSWER;
+    int64_t others = each > 0 && beyond > 0 ? MIN(beyond / each, all) : 0;
+
+    if (bytes == all * other || answered < all * LEAST_ANSWER ||
+        (beyond == others * each && bytes - others * other >= (all - others) * LEAST_CHANGE)) {
+        return false; /* so long are samples and changes */
+    }
+    bool with_changes = all > 1 && bytes >= size + LEAST_CHANGE + (all - 2) * LEAST_REQUEST;
+    return size == 0 || with_changes ||
+           (lists > 0 && (bytes - all * other) % lists == 0 && (bytes - all * other) / lists - 1 < all);
+}
+
+/* What was seen of the connection's latest call: how long it was, and its answer. */
+static void note_sizes(rpc_connection *connection)
+{
+    const rpc_asked *latest = connection->latest;
+
+    if (latest && latest->size > 0 && latest->is_list) {
+        connection_association(connection)->list_size = latest->size;
+    } else if (latest && latest->size > 0 && !may(latest, RPC_CHANGES)) {
+        uint32_t *sizes = connection_association(connection)->other_sizes;
+        sizes[0] = latest->size;
+        sizes[1] = connection->answered_until - connection->answered_before;
+    }
+}
+
+/* Requests before a bind or request, or up to that of an answer alone, are missing: they may have asked for names or types, which may be
+ * others since. Over SMB more stands beside them. */
+static void note_missing_lists(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header,
+                               bool is_request)
+{
+    packet_info *pinfo = cursor->pinfo;
+    uint32_t missing = header->call_id - connection->sent_id - is_request;
+
+    if (missing == 0 || connection->sent_frame == 0 || connection->pipe != 0 ||
+        (is_request && !may_be_missing(pinfo, connection, connection->sent_frame, false))) {
+        return;
+    }
+    const struct tcp_analysis *tcp = analysis_of(pinfo);
+    uint32_t until = sent_until(cursor), acked = until != 0 ? tcp->fwd->tcp_analyze_seq_info->lastack : 0;
+    uint32_t sent = (is_request ? until - header->size : acked) - connection->sent_until;
+    uint32_t answered = (is_request ? acked : until) - connection->answered_until;
+    if (until == 0 ? !is_request
+                   : may_be_lists(connection_association(connection), missing, (int32_t)sent, (int32_t)answered)) {
+        const rpc_asked call = {.interface = interface_of(connection, RPC_NO_CONTEXT),
+                                .opnum = RPC_NO_OPNUM,
+                                .is_signed = header->auth_size > 0,
+                                .event = state_event_next(),
+                                .frame = pinfo->num};
+        note_unread_lists(pinfo, connection, &call, true);
+    }
+}
+
+/* A bind or request goes by. */
+static void note_sent(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header)
+{
+    if (header->is_first) {
+        if (header->call_id == connection->sent_id + 1) {
+            note_sizes(connection);
+        }
+        note_missing_lists(cursor, connection, header, true);
+        note_number(cursor->pinfo, connection, header->call_id);
+        connection->sent_id = header->call_id;
+        connection->sent_frame = cursor->pinfo->num;
+        connection->answered_before = connection->answered_until;
+    }
+    connection->sent_until = sent_until(cursor);
+}
+
+static rpc_asked *pass_request(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header,
+                               bool is_read)
+{
+    packet_info *pinfo = cursor->pinfo;
     rpc_asked *call = pdus_find_call(connection, header->call_id);
 
     if (header->is_first) {
         go_on(pinfo, connection);
-        note_number(pinfo, connection, header->call_id);
+    }
+    note_sent(cursor, connection, header);
+    if (header->is_first) {
         call = begin_call(pinfo, connection, header);
     }
     if (call && call->event == 0 && (is_read || header->is_last)) {
@@ -374,58 +475,25 @@ static rpc_asked *pass_request(packet_info *pinfo, rpc_connection *connection, c
     return call;
 }
 
-/* Where PerflibV2's data stand behind two sizes and the counts of their array, and the year in them. */
-#define ARRAY_AT (RPC_HEADER_SIZE + 20)
-#define YEAR_AT (ARRAY_AT + 32)
-
-/* What any answer with a list has beside it: a smaller one opened or closed something. */
-#define AROUND_LIST 24
-
-/* True if an answer, first fragment at `at`, is performance data, by what only that has, and no list of names. */
-static bool is_sample(tvbuff_t *tvb, int at, rpc_interface interface)
+/* The answer to a request that was not seen, after all that were; nor were those between. */
+static void note_answer_alone(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header)
 {
-    static const uint8_t signature[] = {'P', 0, 'E', 0, 'R', 0, 'F', 0};
-    int size = tvb ? MIN(tvb_captured_length_remaining(tvb, at), YEAR_AT + 4) : 0;
-    const uint8_t *bytes = size == YEAR_AT + 4 ? tvb_get_ptr(tvb, at, size) : NULL;
-    bool is = false;
-
-    if (bytes && interface == RPC_PERFLIB) {
-        unsigned year = perf_le16(bytes + YEAR_AT), month = perf_le16(bytes + YEAR_AT + 2);
-        return perf_le32(bytes + ARRAY_AT) == perf_le32(bytes + ARRAY_AT - 4) && year - 2000 < 200 && month - 1 < 12;
-    }
-    for (int i = RPC_HEADER_SIZE; bytes && i + (int)sizeof signature <= size && !is; i += 4) {
-        is = memcmp(bytes + i, signature, sizeof signature) == 0;
-    }
-    return is;
-}
-
-/* The answer to a request that was not seen, after all that were. */
-static void note_answer_alone(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header, int at)
-{
-    packet_info *pinfo = cursor->pinfo;
-    uint32_t ahead = header->call_id - connection->call_id;
+    uint32_t ahead = header->call_id - connection->call_id, before = event_before(connection);
     bool is_new = connection->frame > 0 && ahead > 0 && ahead < G_MAXINT32 && !connection->copied;
-    rpc_asked call = {.interface = interface_of(connection, header->context),
-                      .opnum = RPC_NO_OPNUM,
-                      .is_signed = header->auth_size > 0};
 
-    if (!is_new || call.interface >= NUM_RPC_INTERFACES) {
+    if (!is_new || interface_of(connection, header->context) >= NUM_RPC_INTERFACES) {
         return;
     }
-    uint32_t before = event_before(connection);
     connection->call_id = header->call_id;
-    connection->frame = pinfo->num;
-    call.event = connection->answer_event = state_event_next();
-    if (call.interface == RPC_PERFLIB) {
-        miss_calls(connection, before, connection->answer_event, 1);
+    connection->frame = cursor->pinfo->num;
+    connection->answer_event = state_event_next();
+    if (interface_of(connection, header->context) == RPC_PERFLIB) {
+        miss_calls(connection, before, connection->answer_event, ahead);
     }
-    bool has_room = header->size > RPC_HEADER_SIZE + AROUND_LIST;
-    if (header->type == PDU_RESP && has_room && !is_sample(cursor->tvb, at, call.interface)) {
-        note_unread_lists(pinfo, connection, &call, false);
-    }
+    note_missing_lists(cursor, connection, header, false);
 }
 
-static rpc_asked *pass_answer(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header, int at,
+static rpc_asked *pass_answer(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header,
                               bool is_read)
 {
     packet_info *pinfo = cursor->pinfo;
@@ -433,7 +501,7 @@ static rpc_asked *pass_answer(const pdus_cursor *cursor, rpc_connection *connect
 
     if (call == NULL || call->waiting == 0) {
         if (call == NULL && header->is_first) {
-            note_answer_alone(cursor, connection, header, at);
+            note_answer_alone(cursor, connection, header);
         }
         return NULL;
     }
@@ -443,6 +511,7 @@ static rpc_asked *pass_answer(const pdus_cursor *cursor, rpc_connection *connect
         end_listing(pinfo, connection);
     }
     call->is_read[1] |= is_read;
+    connection->answered_until = sent_until(cursor);
     if (header->is_last) {
         call->waiting--;
         connection->overlaps |= call != connection->latest;
@@ -457,21 +526,23 @@ static rpc_asked *pass_answer(const pdus_cursor *cursor, rpc_connection *connect
     return call;
 }
 
-static void pass_bind(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header)
+static void pass_bind(const pdus_cursor *cursor, int at, const rpc_header *header)
 {
+    packet_info *pinfo = cursor->pinfo;
+
     if (header->type == PDU_BIND) {
         connection_end(pinfo);
     }
     for (unsigned i = 0; i < NUM_RPC_INTERFACES; i++) {
         if (interfaces[i].uuid && interfaces[i].is_watched()) {
-            connection_bind(pinfo, tvb, at, header, i, interfaces[i].uuid);
+            connection_bind(pinfo, cursor->tvb, at, header, i, interfaces[i].uuid);
         }
     }
     rpc_connection *connection = connection_find(pinfo);
     if (connection) {
-        note_number(pinfo, connection, header->call_id);
+        note_sent(cursor, connection, header);
         connection->event = state_event_next();
-        connection_logon(pinfo, tvb, at, header, true);
+        connection_logon(pinfo, cursor->tvb, at, header, true);
     }
 }
 
@@ -485,17 +556,18 @@ static rpc_asked *pass(pdus_cursor *cursor, const rpc_header *header, bool is_re
     cursor->at += header->size;
     switch (header->type) {
     case PDU_REQ:
-        return connection ? pass_request(pinfo, connection, header, is_read) : NULL;
+        return connection ? pass_request(cursor, connection, header, is_read) : NULL;
     case PDU_RESP:
     case PDU_FAULT:
-        return connection ? pass_answer(cursor, connection, header, at, is_read) : NULL;
+        return connection ? pass_answer(cursor, connection, header, is_read) : NULL;
     case PDU_BIND:
     case PDU_ALTER:
-        pass_bind(pinfo, cursor->tvb, at, header);
+        pass_bind(cursor, at, header);
         return NULL;
     case PDU_BIND_ACK:
     case PDU_ALTER_ACK:
         if (connection) {
+            connection->answered_until = sent_until(cursor);
             connection_bound(pinfo, cursor->tvb, at, header);
             connection_logon(pinfo, cursor->tvb, at, header, false);
         }

@@ -20,6 +20,8 @@ typedef struct rpc_asked {
     uint16_t opnum;          /* RPC_NO_OPNUM: it was not captured */
     bool is_ndr64;
     bool is_signed;    /* with a token, and perhaps sealed */
+    bool is_list;      /* asks for names or types */
+    uint16_t size;     /* of its request, 0: it has several fragments */
     bool is_read[2];   /* request, response: an operation was handed it */
     unsigned waiting;  /* requests of its call id that have no response or fault, read or not, this one among them */
     bool is_ambiguous; /* they were several: whose an answer is, is unknown */

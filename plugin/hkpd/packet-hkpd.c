@@ -183,6 +183,7 @@ static key_name key_called(const char *name, bool below_perflib)
 /* --- A PDU ------------------------------------------------------------------------------------------------------- */
 
 static void note_unread_value(rpc_record *call, uint32_t event, bool is_response);
+static bool means_names(const char *name);
 
 static rpc_fields fields = {.handle_label = "Handle",
                             .handle_number_label = "Handle number",
@@ -590,6 +591,9 @@ static void value_request(hkpd_pdu *p)
 
     if (p->call.first_time && name && opnum_of(p) == WINREG_QUERY_VALUE) {
         record->name = wmem_strdup(wmem_file_scope(), name);
+        if (p->call.asked) {
+            p->call.asked->is_list = means_names(name);
+        }
     }
     if (p->call.first_time && !has_failed(p)) {
         record->room = value.has_buffer ? value.size : 0;

@@ -48,6 +48,7 @@ class World:
     def __init__(self):
         self.things, self.numbers = [None], {}
         self.silent = []        # [first, last] frame in which a server talks that has not said yet what it is, or what its counters are
+        self.begun = 0          # the frame until which one says what it is first: where that is lost, nobody knows that it is another later
 
     def number(self, thing, which):
         """which: tells apart what has equal names"""
@@ -450,6 +451,7 @@ class Renewed:
 
     def run(self):
         self.browse([self.always])
+        self.world.begun = len(self.scene.capture.frames)
         for _ in range(self.pick.randint(4, 12)):
             chance, both = self.pick.random(), self.pick.sample([ENGLISH, GERMAN], 2)
             if chance < .25:
@@ -478,22 +480,27 @@ class Renewed:
 
 # --- What a capture lacks --------------------------------------------------------------------------------------------
 
-DISTURBED = 'cut', 'swapped', 'dropped', 'doubled'
+DISTURBED = 'cut', 'swapped', 'dropped', 'lost', 'doubled'
 
 
 def disturb(scene, world, first, seed):
-    """Frames from `first` on, one in twenty that carries data, are cut, swapped with the one before, dropped, or are there twice. Never two
-    in a row are dropped: of a list of names whose request and answer are not there nobody knows (docs/limits.md)."""
+    """Frames from `first` on, one in twenty that carries data, are cut, swapped with the one before, dropped, or are there twice; or whole calls
+    are lost, also several in a row. A connection's last call is there: nothing would show that it is lost."""
     pick, capture = random.Random('%d frames' % seed), scene.capture
+    first = max(first, world.begun + 1)
     way, old, out = pick.choice(DISTURBED), [(n, capture.cut.get(n)) for n in range(first, len(capture.frames) + 1)], []
-    whole = True
+    asks = [n for n, _ in old for f in [capture.frames[n - 1][1]] if len(f) > 54 and f[34:36] > f[36:38]]     # a client's port is higher
+    latest = {capture.frames[n - 1][1][26:38]: n for n in asks}.values()
+    chosen = False
     for number, cut in old:
         size = len(capture.frames[number - 1][1])
-        chosen = size > 54 and pick.random() < .05 and (whole or way != 'dropped')
-        whole = not chosen
+        if way != 'lost':
+            chosen = size > 54 and pick.random() < .05 and not (way == 'dropped' and number - 1 in latest)
+        elif number in asks:
+            chosen = number not in latest and pick.random() < (.5 if chosen else .05)
         if chosen and way == 'cut':
             cut = min(cut or size, 54 + pick.choice([0, 16, 24, 30, 60, 100, pick.randint(0, 400)]))
-        out += [(number, cut)] * (0 if chosen and way == 'dropped' else 2 if chosen and way == 'doubled' else 1)
+        out += [(number, cut)] * (0 if chosen and way in ('dropped', 'lost') else 2 if chosen and way == 'doubled' else 1)
         if chosen and way == 'swapped':
             out[-2:] = out[:-3:-1]
     whens = [capture.frames[first - 1][0] + 1000 * i for i in range(len(out))]

@@ -25,7 +25,7 @@ def swap(line, model, handle, s):
     tcp = getattr(tcp, 'smb', tcp)
     tcp = getattr(tcp, 'tcp', tcp)
     tcp.seq[0] += 500
-    tcp.seq[1] += 500
+    tcp.seq[1] += 500 - 2 * 24            # an answer has no handle and no dwAdd
     return tcp
 
 

@@ -124,6 +124,8 @@ FOUND = {
     'changes that are cut, done and answered before what was told earlier comes': (
         8, '?0O0/0 *0 !0 ?1V0+1/0 *1 !1 ?2I0/0 *2 !2 ?3D0/0 ?4D0/0 *3 *4 !3 !4 ?5V0-1/0^ ?6V0+2/0^ ?7I0/0 *7 *5 *6 !5^ !6^ !7 '
            '?8D0/0 *8 !8 ?9D0/0 *9 !9'),
+    'changes that are missing, and an answer alone after them': (
+        9000, '?0O0/0 *0 !0 ?1V0+1,2/0 *1 !1 ?2I0/0 *2 !2 ?3D0/0 *3 !3 ?4V0-1/0~ *4 !4~ ?5V0+3/0~ *5 !5~ ?6D0/0~ *6 !6 ?7D0/0 *7 !7'),
     'a call that is missing, and a change that overlaps': (
         6512, '?0O0/0 *0 !0 ?1V0+5,2,1/0 *1 !1 ?2I0/0 *2 !2 ?3V0-5,6/0~ *3 ?4D0/0 !3~ ?5V0+8/0 *5 *4 !5 !4'),
 }
