@@ -471,16 +471,6 @@ typedef struct {
     state_fact_kind kind;
 } kept_version;
 
-static unsigned count_versions(const subject_facts *learned)
-{
-    unsigned count = 0;
-
-    for (unsigned kind = 0; kind < PERF_NUM_FACT_KINDS; kind++) {
-        count += learned->versions[kind] ? wmem_array_get_count(learned->versions[kind]) : 0;
-    }
-    return count;
-}
-
 /* Takes out the versions of a subject that somebody still tells. */
 static void take_versions(subject_facts *learned, wmem_array_t *taken)
 {
@@ -503,7 +493,6 @@ static void take_versions(subject_facts *learned, wmem_array_t *taken)
 /* Learns in the order of events what is still told of a subject, and one fact more. Of too many nothing is known. */
 static void learn_again(subject_facts *learned, const kept_version *more)
 {
-    bool are_few = count_versions(learned) < MOST_VERSIONS;
     wmem_array_t *all = wmem_array_new(NULL, sizeof(kept_version));
 
     take_versions(learned, all);
@@ -511,6 +500,7 @@ static void learn_again(subject_facts *learned, const kept_version *more)
         wmem_array_append(all, more, 1);
     }
     wmem_array_sort(all, compare_events);
+    bool are_few = wmem_array_get_count(all) <= MOST_VERSIONS;
     for (unsigned i = 0; are_few && i < wmem_array_get_count(all); i++) {
         const kept_version *kept = wmem_array_index(all, i);
         add_version(learned, kept->kind, &kept->version);
@@ -549,9 +539,7 @@ static void move_fact(told_fact *told, fact_version *version, state_host *to)
     from->told--;
     to->told++;
     told->subject = keep_facts(to, &left->key.subject);
-    if (count_versions(told->subject) < MOST_VERSIONS) {
-        learn_again(told->subject, &moved);
-    }
+    learn_again(told->subject, &moved);
 }
 
 void facts_move(state_connection *connection)
