@@ -5,7 +5,6 @@
  */
 #include "dcerpc/call.h"
 
-#include "dcerpc/ndr.h"
 #include "tree/fields.h"
 #include "tree/values.h"
 #include "text/value-strings.h"

@@ -7,7 +7,6 @@
 
 #include "text/text.h"
 #include "tree/fields.h"
-#include "tree/values.h"
 #include "text/value-strings.h"
 #include "perf/bytes.h"
 

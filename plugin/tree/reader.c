@@ -7,8 +7,6 @@
 
 #include <epan/prefs.h>
 
-#include "text/text.h"
-
 /* Kept free of a buffer's details: what follows the buffer and the layers after it must still fit. */
 #define TREE_RESERVE 10000
 
