@@ -705,19 +705,18 @@ static void keep_sample(pcq_pdu *p, state_handle *handle, perf_data_summary *sum
         sample = sample_keep(handle, bytes, size, p->call.event, p->call.pinfo->num);
         sample->summary = *summary;
     }
+    p->call.record->sample = sample;
     if (sample) {
         sample->request_event = p->call.record->request_event;
-        if (size >= PERF_DATA_HEADER_SIZE) {
-            const perf_point clocks = {.perf_time = perf_le64(bytes + 8),
-                                       .time_100ns = perf_le64(bytes + 16),
-                                       .perf_freq = perf_le64(bytes + 24)};
-            pace_sample(sample, "", &clocks, call_seconds(&p->call));
-        }
-        if (summary->is_counted) {
-            query_blocks_counted(handle, summary->blocks, p->call.record->request_event, p->call.event);
-        }
     }
-    p->call.record->sample = sample;
+    if (sample && size >= PERF_DATA_HEADER_SIZE) {
+        const perf_point clocks = {
+            .perf_time = perf_le64(bytes + 8), .time_100ns = perf_le64(bytes + 16), .perf_freq = perf_le64(bytes + 24)};
+        pace_sample(sample, "", &clocks, call_seconds(&p->call));
+    }
+    if (sample && summary->is_counted) {
+        query_blocks_counted(handle, summary->blocks, p->call.record->request_event, p->call.event);
+    }
 }
 
 /* What lpData means depends on the status behind it: a sample is only what came with success. So it is checked and shown last, into the

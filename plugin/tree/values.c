@@ -409,14 +409,12 @@ void values_fault(const answer_view *view, proto_item *outer, uint32_t outer_sta
 {
     const perf_fault_info *info = &infos[fault->what];
     uint32_t at = fault->offset;
-    proto_item *item = view->header ? view->header : proto_tree_get_parent(view->tree);
     bool damaged = view->report->damaged;
+    proto_item *item = view->structure && at >= view->start ? view->structure
+                       : outer && at >= outer_start         ? outer
+                       : view->header                       ? view->header
+                                                            : proto_tree_get_parent(view->tree);
 
-    if (view->structure && at >= view->start) {
-        item = view->structure;
-    } else if (outer && at >= outer_start) {
-        item = outer;
-    }
     findings_add(view->report, item, fault_findings[info->kind], "At offset %u: %s", at,
                  wmem_strdup_printf(view->report->pinfo->pool, info->text, fault->stated, fault->found, fault->found));
     view->report->damaged = damaged || (info->harm && view->report->damaged);
