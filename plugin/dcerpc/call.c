@@ -140,7 +140,8 @@ static void take_record(rpc_call *call, size_t record_size)
     call->record = record;
 }
 
-bool call_is_repeated(const rpc_call *call)
+/* True of a response to a call that another frame answered before, and of a copy. */
+static bool is_repeated(const rpc_call *call)
 {
     uint32_t frame = call->record->response_frame;
 
@@ -323,7 +324,7 @@ void call_answer(rpc_call *call, const readings_layout *layout, const state_hand
         .handle = handle,
         .request_event = record->request_event,
         .event = call->event,
-        .is_repeated = call_is_repeated(call),
+        .is_repeated = is_repeated(call),
         .sample = record->response_frame == call->pinfo->num ? record->sample : NULL,
         .tvb = tvb,
     };
@@ -460,7 +461,7 @@ void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *hand
 
 void call_report_second(const rpc_call *call, findings_report *report, proto_item *item)
 {
-    if (call_is_repeated(call) && !call->is_copy) {
+    if (is_repeated(call) && !call->is_copy) {
         findings_add(report, item, FINDING_SECOND_RESPONSE, "The call was answered in frame %u already",
                      call->record->response_frame);
     }
@@ -498,7 +499,7 @@ void call_hand_over(rpc_call *call, const state_handle *handle)
 
     tapped->opnum = call->di->call_data->opnum;
     tapped->is_response = !call_is_request(call);
-    tapped->is_repeated = call_is_repeated(call);
+    tapped->is_repeated = is_repeated(call);
     tapped->is_damaged = call->report.damaged;
     tapped->request_frame = call->di->call_data->req_frame;
     tapped->seconds = call_seconds(call);

@@ -37,9 +37,6 @@ typedef struct rpc_asked {
     uint32_t sequences[2]; /* of the fragment before */
 } rpc_asked;
 
-/* False if no PDU begins at `at`, or less than the common header was captured. */
-bool pdu_header_read(rpc_header *header, tvbuff_t *tvb, int at);
-
 /* An operation is handed a request or response: what stands before it was read by nobody. Returns the call, NULL if its request was not
  * seen. */
 rpc_asked *pdus_reach_call(packet_info *pinfo, const dcerpc_info *di);
