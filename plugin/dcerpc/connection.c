@@ -60,33 +60,27 @@ static gboolean connection_equal(const void *a, const void *b)
     return x->transport == y->transport && x->pipe == y->pipe;
 }
 
-static rpc_connection *find(state_transport *transport, uint64_t pipe)
+rpc_connection *connection_find(packet_info *pinfo)
 {
-    const rpc_connection key = {.transport = transport, .pipe = pipe};
+    const rpc_connection key = {.transport = transport_find(pinfo), .pipe = dcerpc_get_transport_salt(pinfo)};
 
     if (last == NULL || !connection_equal(last, &key)) {
-        rpc_connection *found = transport ? wmem_map_lookup(connections, &key) : NULL;
+        rpc_connection *found = key.transport ? wmem_map_lookup(connections, &key) : NULL;
         last = found ? found : last;
         return found;
     }
     return last;
 }
 
-rpc_connection *connection_find(packet_info *pinfo)
-{
-    return find(transport_find(pinfo), dcerpc_get_transport_salt(pinfo));
-}
-
 rpc_connection *connection_of(packet_info *pinfo, bool is_request)
 {
     state_transport *transport = transport_of(pinfo);
-    uint64_t pipe = dcerpc_get_transport_salt(pinfo);
-    rpc_connection *connection = find(transport, pipe);
+    rpc_connection *connection = connection_find(pinfo);
 
     if (connection == NULL) {
         connection = wmem_new0(wmem_file_scope(), rpc_connection);
         connection->transport = transport;
-        connection->pipe = pipe;
+        connection->pipe = dcerpc_get_transport_salt(pinfo);
         connection->client =
             is_request == (addresses_equal(&transport->ends[1], &pinfo->src) && transport->ports[1] == pinfo->srcport);
         wmem_map_insert(connections, connection, connection);
@@ -129,21 +123,22 @@ void connections_visit_once(GHFunc visit, void *user)
     }
 }
 
-static void join_association(rpc_connection *connection, uint32_t group)
+/* The association group counts that is told first. */
+static state_association *join_association(rpc_connection *connection, uint32_t group)
 {
     const state_transport *transport = connection->transport;
-    unsigned server = 1 - connection->client;
+    unsigned client = connection->client, server = 1 - client;
 
-    connection->association =
-        association_of(&transport->ends[connection->client], &transport->ends[server], transport->ports[server], group);
+    if (connection->association == NULL) {
+        connection->association =
+            association_of(&transport->ends[client], &transport->ends[server], transport->ports[server], group);
+    }
+    return connection->association;
 }
 
 state_association *connection_association(rpc_connection *connection)
 {
-    if (connection->association == NULL) {
-        join_association(connection, ASSOCIATION_UNKNOWN);
-    }
-    return connection->association;
+    return join_association(connection, ASSOCIATION_UNKNOWN);
 }
 
 void connection_count_open(rpc_connection *connection, int change)
@@ -203,7 +198,7 @@ void connection_bound(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_h
     rpc_connection *connection = connection_of(pinfo, false);
     int size = header->size, token = header->auth_size;
 
-    if (connection->association == NULL && tvb_bytes_exist(tvb, offset + GROUP_AT, 4)) {
+    if (tvb_bytes_exist(tvb, offset + GROUP_AT, 4)) {
         join_association(connection, tvb_get_uint32(tvb, offset + GROUP_AT, header->order));
     }
     if (token >= LEAST_TOKEN && token < size && tvb_bytes_exist(tvb, offset, size)) {

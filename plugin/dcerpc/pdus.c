@@ -28,7 +28,7 @@ typedef struct pdus_cursor {
 static pdus_cursor *innermost; /* NULL where nothing is handed over, or by who does not say so (Decode As) */
 
 /* False if no PDU begins at `at`, or less than the common header was captured. */
-static bool read_header(rpc_header *header, tvbuff_t *tvb, int at)
+static bool read_pdu_header(rpc_header *header, tvbuff_t *tvb, int at)
 {
     int left = (int)tvb_captured_length(tvb) - at;
     const uint8_t *bytes = left >= RPC_COMMON_HEADER_SIZE ? tvb_get_ptr(tvb, at, MIN(left, RPC_HEADER_SIZE)) : NULL;
@@ -594,7 +594,7 @@ rpc_asked *pdus_reach_call(packet_info *pinfo, const dcerpc_info *di)
     rpc_header header;
     pdus_cursor alone = {.pinfo = pinfo};
 
-    while (innermost && innermost->tvb && read_header(&header, innermost->tvb, innermost->at)) {
+    while (innermost && innermost->tvb && read_pdu_header(&header, innermost->tvb, innermost->at)) {
         bool is_it = header.type == di->ptype && header.call_id == di->call_id;
         bool is_next = innermost->handed == innermost->at;
         rpc_asked *call = pass(innermost, &header, is_it);
@@ -620,7 +620,7 @@ static void pass_pdus(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo, pr
     rpc_header header;
     bool any = false;
 
-    for (int at = cursor->handed; at < end && read_header(&header, tvb, at); at += header.size) {
+    for (int at = cursor->handed; at < end && read_pdu_header(&header, tvb, at); at += header.size) {
         if (cursor->tvb && at >= cursor->at) {
             pass(cursor, &header, false);
         }
