@@ -210,7 +210,7 @@ static void learn_sealed(sealed_pdu *pdu, bool has_failed)
     }
     if (sealed->sample_size > 0) {
         perf_point asked = pace_request_point(&sealed->request_time);
-        pdu->late = pace_pass(query->pace, sealed->request_frame, pdu->key.frame, &asked, pdu->seconds);
+        pdu->late = pace_pass(query->pace, pdu->key.frame, &asked, pdu->seconds);
     } else if (!is_request) {
         pace_wait_for(query->pace, pdu->seconds);
     } else if (sealed->takes_sample) {

@@ -163,10 +163,11 @@ static void add_missing(report *r, const char *error, const char *meaning, const
     g_free(key);
 }
 
-static void add_error(report *r, bool is_fault, uint32_t status, const char *path, uint64_t times, uint32_t frame)
+static void add_error(report *r, bool is_fault, uint32_t status, bool does_not_seal, const char *path, uint64_t times,
+                      uint32_t frame)
 {
-    add_missing(r, verdict_error(r->verdict->pool, is_fault, status, false), text_error_meaning(status), path, times,
-                frame);
+    add_missing(r, verdict_error(r->verdict->pool, is_fault, status, false), tapped_meaning(status, does_not_seal),
+                path, times, frame);
 }
 
 /* What comes and goes is no finding, and lacks nothing. */
@@ -180,7 +181,7 @@ static void add_missing_of(report *r, const verdict_monitor *monitor, const verd
     while (g_hash_table_iter_next(&iter, NULL, &value)) {
         const verdict_missing *thing = value;
         if (thing->kind != BOOK_LACKING) {
-            add_error(r, false, thing->status, thing->path, thing->times, thing->frame);
+            add_error(r, false, thing->status, false, thing->path, thing->times, thing->frame);
         } else if (verdict_has(monitor, VERDICT_NOT_DELIVERED)) {
             add_missing(r, "not delivered", verdict_rows[VERDICT_NOT_DELIVERED].advice, thing->path, thing->times,
                         thing->frame);
@@ -202,7 +203,7 @@ static void put_missing(json_dumper *json, report *r)
         }
         for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
             if (call->outcome == CALL_FAILED) {
-                add_error(r, call->is_fault, call->status, call->operation, 1, call->frame);
+                add_error(r, call->is_fault, call->status, call->does_not_seal, call->operation, 1, call->frame);
             }
         }
     }

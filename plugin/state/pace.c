@@ -7,21 +7,6 @@
 
 #include "state/association.h"
 
-/* How many seconds later by the server's clock; 0: that is not known, or it is the first. False: it was taken before the newest, as
- * both calls were under way at once. */
-static bool clock_pass(pace_clock *clock, uint32_t request_event, uint32_t event, const perf_point *clocks,
-                       double *interval)
-{
-    bool is_older = clock->event > 0 && perf_is_older(clocks, &clock->clocks);
-
-    if (is_older && sample_overlaps(request_event, clock->event)) {
-        return false;
-    }
-    *interval = clock->event > 0 ? perf_agreed_interval(clocks, &clock->clocks) : 0;
-    *clock = (pace_clock){*clocks, event};
-    return true;
-}
-
 perf_point pace_request_point(const nstime_t *asked)
 {
     enum { NANOSECONDS = 1000000000 };
@@ -73,33 +58,27 @@ void pace_wait_for(state_pace *pace, double seconds)
     pace->requests.is_waiting = false;
 }
 
-static void go_on(state_pace *pace, double seconds)
-{
-    pace->waited = MAX(seconds, 0);
-    pace->requests = (pace_requests){.newest = pace->requests.newest};
-}
-
 state_pace *pace_new(void)
 {
     return wmem_new0(wmem_file_scope(), state_pace);
 }
 
-const struct state_late *pace_pass(state_pace *pace, uint32_t request_event, uint32_t event, const perf_point *clocks,
-                                   double seconds)
+const struct state_late *pace_pass(state_pace *pace, uint32_t event, const perf_point *clocks, double seconds)
 {
     struct state_late *late = NULL;
-    double median_interval = perf_spread_median(&pace->intervals), interval;
+    double median_interval = perf_spread_median(&pace->intervals);
+    double interval = pace->event > 0 ? perf_agreed_interval(clocks, &pace->clocks) : 0;
 
     pace->waited += MAX(seconds, 0);
-    if (!clock_pass(&pace->clock, request_event, event, clocks, &interval)) {
-        return NULL;
-    }
     unsigned verdict = interval > 0 ? take_newest(pace, interval) : PACE_IN_TIME;
     if (verdict != PACE_IN_TIME) {
         late = wmem_new(wmem_file_scope(), struct state_late);
         *late = (struct state_late){verdict, interval, median_interval};
     }
-    go_on(pace, seconds);
+    pace->event = event;
+    pace->clocks = *clocks;
+    pace->waited = MAX(seconds, 0);
+    pace->requests = (pace_requests){.newest = pace->requests.newest};
     return late;
 }
 
@@ -158,7 +137,7 @@ void pace_request(state_handle *handle, const char *question, const nstime_t *wh
     settle_late(pace);
 
     pace_ask(&pace->requests, nstime_to_sec(when));
-    pace->requests.misses_some |= handle->association && handle->association->missed > pace->clock.event;
+    pace->requests.misses_some |= handle->association && handle->association->missed > pace->event;
 }
 
 void pace_wait(state_handle *handle, const char *question, double seconds)
@@ -170,7 +149,7 @@ void pace_sample(state_sample *sample, const char *question, const perf_point *c
 {
     state_pace *pace = pace_of(sample->handle, question);
 
-    sample->late = pace_pass(pace, sample->request_event, sample->event, clocks, seconds);
+    sample->late = pace_pass(pace, sample->event, clocks, seconds);
     if (sample->late && sample->late->verdict == PACE_ASKED_LATE && is_unheard(sample, sample->request_event - 1)) {
         pace->perhaps_late = sample;
         pace->how_late = sample->late;

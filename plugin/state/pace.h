@@ -17,12 +17,6 @@
 
 enum { PACE_IN_TIME, PACE_ASKED_LATE, PACE_ANSWERED_LATE };
 
-/* The newest of some samples, by the server's clock. Begins as zeros. */
-typedef struct {
-    perf_point clocks;
-    uint32_t event; /* when it was answered, 0 without one */
-} pace_clock;
-
 /* What stands for the clocks of a sealed sample, which nobody reads: when it was asked for. Its frames are its events. */
 perf_point pace_request_point(const nstime_t *asked);
 
@@ -46,7 +40,8 @@ typedef struct state_pace {
     perf_spread intervals;
     double longest; /* of them, without what an answer took too long */
     perf_spread waits;
-    pace_clock clock;
+    perf_point clocks; /* of the newest sample, */
+    uint32_t event;    /* and when it was answered, 0 without one */
     /* asked late, unless the client asked on another connection, of which that is not known yet; NULL without one */
     struct state_sample *perhaps_late;
     const struct state_late *how_late;
@@ -67,8 +62,7 @@ state_pace *pace_new(void);
 
 /* Adds the next sample to a pace, on the first pass. `event`: of its answer, which took `seconds` (negative: not known); of `clocks` only the
  * three clocks are read. Returns how late it is, as long as the file; NULL if it is in time. */
-const struct state_late *pace_pass(state_pace *pace, uint32_t request_event, uint32_t event, const perf_point *clocks,
-                                   double seconds);
+const struct state_late *pace_pass(state_pace *pace, uint32_t event, const perf_point *clocks, double seconds);
 
 /* The three below are of the first pass. Samples of a handle that answer other questions (HKEY_PERFORMANCE_DATA) have a pace of their own;
  * `question` lives as long as the file.

@@ -92,6 +92,15 @@ const char *tapped_error(wmem_allocator_t *pool, const tapped_call *tapped)
     return (tapped->is_fault ? text_fault : text_win32_error)(pool, tapped->status);
 }
 
+const char *tapped_meaning(uint32_t status, bool does_not_seal)
+{
+    enum { ACCESS_DENIED = 5 };
+
+    return status == ACCESS_DENIED && does_not_seal
+               ? "the calls are signed and not sealed: the client has to seal them (RPC_C_AUTHN_LEVEL_PKT_PRIVACY)"
+               : text_error_meaning(status);
+}
+
 const char *tapped_next_refused(wmem_allocator_t *pool, const tapped_call *tapped, tapped_refusals *at)
 {
     if (at->next == 0) {

@@ -114,6 +114,10 @@ GString *tapped_names(void);
 /* Why a call failed, by name: "ERROR_ACCESS_DENIED", "nca_s_fault_access_denied". */
 const char *tapped_error(wmem_allocator_t *pool, const tapped_call *tapped);
 
+/* What an error means for who asked. A server may demand that calls are sealed, and denies those that are not whatever the account's
+ * rights. */
+const char *tapped_meaning(uint32_t status, bool does_not_seal);
+
 /* The counters that the server refused: it gave their identifiers a status other than 0 in the successful response to their addition.
  * (A block that holds an error in an answer is a failed block: its counter was accepted.) Begins as zeros. */
 typedef struct {

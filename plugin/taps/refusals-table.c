@@ -12,8 +12,6 @@
 
 #include <epan/to_str.h>
 
-#define ACCESS_DENIED 5
-
 /* One path, error, query and client. */
 typedef struct {
     unsigned row;
@@ -36,9 +34,6 @@ enum { COLUMNS(TABLE_NUMBER) NUM_COLUMNS };
 
 static const table_column columns_shown[] = {COLUMNS(TABLE_COLUMN)};
 
-/* A server may demand that calls are sealed, and denies those that are not whatever the account's rights. */
-#define NOT_SEALED "the calls are signed and not sealed: the client has to seal them (RPC_C_AUTHN_LEVEL_PKT_PRIVACY)"
-
 static void refuse(taps_table *t, packet_info *pinfo, const tapped_call *tapped, const char *path, uint32_t status,
                    const char *error, bool assumed)
 {
@@ -46,7 +41,6 @@ static void refuse(taps_table *t, packet_info *pinfo, const tapped_call *tapped,
     char *key = g_strdup_printf("%p %p %s %u %s", (const void *)tapped->server, (const void *)tapped->handle, client,
                                 status, path);
     refusal *refused = table_row(t, key, path);
-    bool has_to_seal = status == ACCESS_DENIED && tapped->has_failed && tapped->does_not_seal;
 
     if (refused->times == 0 && refused != t->others) {
         uint32_t number = tapped_handle_of(tapped->handle).number;
@@ -56,7 +50,7 @@ static void refuse(taps_table *t, packet_info *pinfo, const tapped_call *tapped,
             t, refused->row, QUERY,
             number > 0 ? wmem_strdup_printf(pinfo->pool, "%s %u", tapped->is_hkpd ? "handle" : "query", number) : "");
         table_set_text(t, refused->row, CLIENT, client);
-        table_set_text(t, refused->row, MEANING, has_to_seal ? NOT_SEALED : text_error_meaning(status));
+        table_set_text(t, refused->row, MEANING, tapped_meaning(status, tapped->has_failed && tapped->does_not_seal));
     }
     g_free(key);
     refused->times++;

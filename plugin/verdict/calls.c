@@ -68,7 +68,7 @@ static void say_failed(verdict_monitor *monitor, verdict_shown *shown, const ver
 
     shown->more = wmem_strdup_printf(monitor->pool, "first %s: %s", first->operation,
                                      verdict_error(monitor->pool, first->is_fault, first->status, true));
-    if (first->status == ACCESS_DENIED && verdict_ladder_does_not_seal(monitor->pair)) {
+    if (first->status == ACCESS_DENIED && first->does_not_seal) {
         verdict_find(monitor, VERDICT_NOT_SEALED, PARTY_CLIENT, shown,
                      "$C signs and does not seal, so $S denies its calls: since $T");
     } else if (first->is_fault && first->status == UNKNOWN_INTERFACE) {

@@ -5,9 +5,6 @@
  */
 #include "verdict/ladder.h"
 
-/* [MS-RPCE] 2.2.1.1.8: a level of authentication. */
-enum { LEVEL_PRIVACY = 6 };
-
 wmem_allocator_t *verdict_ladder_memory;
 verdict_pair *verdict_ladder_first;
 static verdict_pair **end_of_pairs;
@@ -227,11 +224,6 @@ static bool is_meant(const verdict_pair *pair, uint32_t outcome)
         wmem_map_size(askers) == 0 && !has_other_uses && outcome != OUTCOME_UNANSWERED && outcome != OUTCOME_ENDED;
 
     return pair->is_ours || pair->has_calls || (asks_others && !pair->has_other_uses) || is_alone;
-}
-
-bool verdict_ladder_does_not_seal(const verdict_pair *pair)
-{
-    return pair && pair->is_bound && pair->level > 0 && pair->level < LEVEL_PRIVACY;
 }
 
 /* "SRV01 has no pipe winreg (Remote Registry is disabled?): 192.0.2.11 since 10:02:29, frame 101" */

@@ -53,8 +53,7 @@ typedef struct verdict_pair {
     bool has_other_uses;                  /* files, other pipes and interfaces */
     uint32_t tcp_port;                    /* where the endpoint mapper, or a call, says that the interface is */
     double first_time;                    /* of its first packet */
-    uint32_t level;                       /* of authentication of its bind, 0: none, */
-    bool is_bound;                        /* if it had one that was captured */
+    bool is_bound;                        /* a bind of ours was captured */
     double sampled;                       /* when its newest sample came */
     uint32_t encrypted_frame;             /* first packets that SMB3 encrypts and no key opens, */
     uint32_t unbound_frame;               /* of DCE/RPC without a bind, */
@@ -87,9 +86,6 @@ void verdict_ladder_find(wmem_allocator_t *pool, const verdict_pair *pair, verdi
 /* Adds that SMB answered calls with this status, in these frames. */
 void verdict_ladder_say(const verdict_pair *pair, uint32_t status, const verdict_shown *shown,
                         verdict_finding **findings);
-
-/* Where the pair's client signs its calls, or does not even sign them, and the server wants them sealed. */
-bool verdict_ladder_does_not_seal(const verdict_pair *pair);
 
 /* Adds why nothing of the pair could be read, where the capture is why. */
 void verdict_ladder_find_unread(wmem_allocator_t *pool, const verdict_pair *pair, verdict_finding **findings);

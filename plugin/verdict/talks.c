@@ -267,6 +267,7 @@ static void record_call(const verdict *v, verdict_talk *talk, packet_info *pinfo
     call->outcome = (uint8_t)outcome_of(tapped);
     call->status = tapped->status;
     call->is_fault = tapped->is_fault;
+    call->does_not_seal = tapped->does_not_seal;
     call->size = data_size(tapped);
     if (call->outcome == CALL_SAMPLE) {
         talk->samples++;

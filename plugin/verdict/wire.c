@@ -29,7 +29,6 @@
     X(PDU, "dcerpc.pkt_type") \
     X(REQUEST_IN, "dcerpc.request_in") \
     X(INTERFACE, "dcerpc.cn_bind_to_uuid") \
-    X(LEVEL, "dcerpc.auth_level") \
     X(ACK_RESULT, "dcerpc.cn_ack_result") \
     X(ACK_REASON, "dcerpc.cn_ack_reason") \
     X(EPM_UUID, "epm.uuid") \
@@ -631,7 +630,6 @@ static void see_bind(packet *p)
         connection->bind_context = ours < contexts ? ours : registry;
         connection->pair->is_ours |= ours < contexts;
         connection->pair->is_bound = true;
-        connection->pair->level = number_in(p, SEEN_LEVEL, 0);
     } else if (connection->port != PORT_MAPPER) {
         verdict_ladder_note_other_use(connection->pair);
     }

@@ -103,6 +103,12 @@ def test_what_was_never_delivered(tshark, tmp_path, name, lacking):
         assert (times, frame, advice) == (finding['count'], finding['since']['frame'], finding['advice'])
 
 
+def test_who_does_not_seal_is_told_so(tshark, tmp_path):
+    """Rights would not help him."""
+    row, = page_of(tshark, tmp_path, WELL['then-signed-and-denied'])['missing']
+    assert 'RPC_C_AUTHN_LEVEL_PKT_PRIVACY' in row[4], row
+
+
 def test_what_comes_and_goes_is_not_missing(tshark, tmp_path):
     assert page_of(tshark, tmp_path, WELL['empty-now-and-then-tcp'])['missing'] == []
 
