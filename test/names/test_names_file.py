@@ -155,13 +155,13 @@ def test_it_holds_every_locale(tshark, tmp_path, monkeypatch, known):
     assert facts(write(tshark, scene, tmp_path)) == truth([s], languages=(ENGLISH, GERMAN, JAPANESE))
 
 
-def test_a_session_without_its_browsing(tshark, tmp_path, two_pass):
+def test_a_session_without_its_browsing(tshark, tmp_path):
     """The registration calls are cut out, the names file takes their place: the same paths and values."""
     browsed = Server(model.countersets(), clock=model.Clock())
     names = write(tshark, story(browsed, lambda c: client.browse(c, browsed.sets)), tmp_path)
     server = Server(model.countersets(), clock=model.Clock(), order=Query.block_order)
     scene = story(server, lambda c: client.query(c, client.wanted(server.sets), 3))
-    frames = with_file(tshark, tmp_path, scene, names, two_pass=two_pass)
+    frames = with_file(tshark, tmp_path, scene, names)
     compare_paths(frames, scene)
     assert compare_values(frames, scene, UNDECIDED) > 200
     assert not [x for f in frames.values() for x in f.all('pcq.learned_in')], 'no frame taught anything'

@@ -13,6 +13,8 @@ import pytest
 
 from conftest import TOP
 from gen.hkpd_scene import Talk
+from gen.mutate import together
+from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
 from gen.story import Server, answers, ask, begin, counter, learn, multiple, run, seconds, single, story, unseen
 from learned import item_of, read_texts
@@ -20,7 +22,8 @@ from test_values import big_story
 
 PCAPS = TOP / 'test' / 'pcaps'
 KEYS = json.loads((PCAPS / 'keys.json').read_text())
-CAPTURES = sorted(p.relative_to(PCAPS).as_posix() for p in PCAPS.glob('**/*.pcap'))
+# Those of damage are read as one
+CAPTURES = ['damage', *sorted(p.relative_to(PCAPS).as_posix() for p in PCAPS.glob('**/*.pcap') if not p.name.startswith('bad-'))]
 SHARKD = os.environ.get('SHARKD', 'sharkd')
 OURS = ('pcq', 'hkpd')
 LATER = 'learned after this frame'
@@ -161,9 +164,15 @@ def patient(tshark, monkeypatch):
     monkeypatch.setattr(tshark, 'env', {k: v for k, v in tshark.env.items() if k != 'WIRESHARK_ABORT_ON_TOO_MANY_ITEMS'})
 
 
+@pytest.fixture(scope='module')
+def capture_of(tmp_path_factory):
+    damage = together([Capture.of_file(p) for p in sorted(PCAPS.glob('plain/bad-*.pcap'))]).write(tmp_path_factory.mktemp('damage') / 'all.pcap')
+    return lambda name: damage if name == 'damage' else PCAPS / name
+
+
 @pytest.mark.parametrize('name', CAPTURES)
-def test_any_order(reader, patient, name):
-    assert check_orders(reader(*options(name)), PCAPS / name)
+def test_any_order(reader, patient, capture_of, name):
+    assert check_orders(reader(*options(name)), capture_of(name))
 
 
 def our_part(packet):
@@ -191,11 +200,11 @@ def knows_more(packet):
 
 
 @pytest.mark.parametrize('name', CAPTURES)
-def test_one_pass_and_two(tshark, patient, name):
+def test_one_pass_and_two(tshark, patient, capture_of, name):
     """Equal, except for closed_in and the numbers of handles, and for names that are learned later and the paths and
     values they make possible."""
     args = [x for k in options(name) for x in ('-o', k)]
-    first, second = (read_texts(tshark, PCAPS / name, *args, two_pass=x)[0] for x in (False, True))
+    first, second = (read_texts(tshark, capture_of(name), *args, two_pass=x)[0] for x in (False, True))
     assert len(first) == len(second) > 0
     for number, texts in enumerate(zip(first, second), 1):
         if texts[0] == texts[1]:
