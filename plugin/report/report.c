@@ -59,7 +59,7 @@ static void restart(void *data)
         series_end(&r->series);
     } else {
         r->verdict = verdict_new(true);
-        r->of_calls_alone = !verdict_wire_is_watching();
+        r->of_calls_alone = verdict_ladder_memory == NULL;
     }
     *r = (report){.task = r->task, .verdict = r->verdict, .of_calls_alone = r->of_calls_alone};
     series_begin(&r->series);

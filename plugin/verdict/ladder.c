@@ -105,8 +105,6 @@ static const struct {
 verdict_pair *verdict_ladder_pair(const char *client, const char *server)
 {
     if (by_addresses == NULL) {
-        verdict_ladder_memory =
-            verdict_ladder_memory ? verdict_ladder_memory : wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
         by_addresses = wmem_map_new(verdict_ladder_memory, wmem_str_hash, g_str_equal);
         end_of_pairs = &verdict_ladder_first;
     }

@@ -61,7 +61,7 @@ typedef struct verdict_pair {
     uint32_t strange_frame, strange_port; /* and of SMB that is not read as such; 0: none */
 } verdict_pair;
 
-/* What lasts as long as the pairs; NULL before there was any. */
+/* What lasts as long as the pairs; NULL as long as nobody watches. */
 extern wmem_allocator_t *verdict_ladder_memory;
 
 /* The first of all pairs, NULL without one. */

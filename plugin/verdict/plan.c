@@ -64,10 +64,13 @@ typedef struct {
     unsigned count;
     double *asked; /* when data was asked for, ascending */
     size_t num_asked;
-    double usual, middle; /* the longest that recurs, and the median of all gaps */
-    double pair;          /* how soon after a long one a second sample comes, 0: in no such plan; */
-    unsigned last_pair;   /* and its last */
-    double slow;          /* how long answers take that are slow for good */
+    double usual, middle;          /* the longest that recurs, and the median of all gaps */
+    double pair;                   /* how soon after a long one a second sample comes, 0: in no such plan; */
+    unsigned last_pair;            /* and its last */
+    double *responses;             /* of samples: how long each took to be answered, */
+    const verdict_call **answered; /* and which calls they are */
+    unsigned num_answered;
+    double slow; /* how long answers take that are slow for good */
 } plan;
 
 /* --- Gaps ------------------------------------------------------------------------------------------------------ */
@@ -274,6 +277,9 @@ static void learn(plan *p)
     for (const verdict_call *call = p->monitor->calls; call < p->monitor->end; call++) {
         p->asked[p->num_asked] = call->asked;
         p->num_asked += call->asks && call->asked > 0;
+        p->responses[p->num_answered] = call->seconds;
+        p->answered[p->num_answered] = call;
+        p->num_answered += call->outcome == CALL_SAMPLE && call->seconds >= 0;
     }
     qsort(p->asked, p->num_asked, sizeof *p->asked, compare_numbers);
     take_gaps(p);
@@ -288,34 +294,13 @@ static void learn(plan *p)
 
 /* --- Slow for good --------------------------------------------------------------------------------------------- */
 
-/* Of samples: how long each took to be answered, and which calls they are. */
-typedef struct {
-    double *seconds;
-    const verdict_call **calls;
-    unsigned count;
-} responses;
-
-static responses take_responses(const verdict_monitor *monitor)
-{
-    size_t most = (size_t)(monitor->end - monitor->calls) + 1;
-    responses r = {g_new(double, most), g_new(const verdict_call *, most), 0};
-
-    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
-        if (call->outcome == CALL_SAMPLE && call->seconds >= 0) {
-            r.seconds[r.count] = call->seconds;
-            r.calls[r.count++] = call;
-        }
-    }
-    return r;
-}
-
 /* The first run of which nine of ten are slow: five, or three up to the last one. `end` is the first after it. */
-static unsigned slow_from(const responses *r, double slow, unsigned *end)
+static unsigned slow_from(const plan *p, double slow, unsigned *end)
 {
-    unsigned begin = r->count, number = 0;
+    unsigned begin = p->num_answered, number = 0;
 
-    for (unsigned i = FEWEST; i < r->count; i++) {
-        if (r->seconds[i] >= slow) {
+    for (unsigned i = FEWEST; i < p->num_answered; i++) {
+        if (p->responses[i] >= slow) {
             begin = number == 0 ? i : begin;
             number++;
             *end = i + 1;
@@ -326,21 +311,21 @@ static unsigned slow_from(const responses *r, double slow, unsigned *end)
             number = 0;
         }
     }
-    bool lasts = number >= FEWEST && *end >= r->count;
-    return number >= MANY_SLOW || lasts ? begin : r->count;
+    bool lasts = number >= FEWEST && *end >= p->num_answered;
+    return number >= MANY_SLOW || lasts ? begin : p->num_answered;
 }
 
-static void say_slow(const plan *p, const responses *r, unsigned from, unsigned end)
+static void say_slow(const plan *p, unsigned from, unsigned end)
 {
     wmem_allocator_t *pool = p->monitor->pool;
     verdict_shown shown = {.pool = pool};
     unsigned late_acks = 0, pending = 0;
-    const verdict_call *first = r->calls[from], *last = r->calls[end - 1];
+    const verdict_call *first = p->answered[from], *last = p->answered[end - 1];
     double gap_before = usual_gap(p, false, p->monitor->calls, first), gap_after = usual_gap(p, false, first, last + 1);
-    const char *after = verdict_seconds(pool, perf_median(&r->seconds[from], end - from)), *before = "", *rate = "";
+    const char *after = verdict_seconds(pool, perf_median(&p->responses[from], end - from)), *before = "", *rate = "";
 
     for (unsigned i = from; i < end; i++) {
-        const verdict_call *slow = r->calls[i];
+        const verdict_call *slow = p->answered[i];
         verdict_show(&shown, slow->frame, slow->answered);
         late_acks += verdict_wire_find(slow->connection, WIRE_ACKED_LATE, slow->asked_frame, 0, INFINITY) != NULL;
         pending += verdict_wire_find(slow->connection, WIRE_PENDING, slow->asked_frame, 0, INFINITY) != NULL;
@@ -348,7 +333,7 @@ static void say_slow(const plan *p, const responses *r, unsigned from, unsigned 
     bool acks_alone = first->connection && first->connection->acks_alone;
     bool is_network = 2 * late_acks > end - from && acks_alone;
     if (from > 0) {
-        before = wmem_strconcat(pool, ", not ", verdict_seconds(pool, perf_median(r->seconds, from)), NULL);
+        before = wmem_strconcat(pool, ", not ", verdict_seconds(pool, perf_median(p->responses, from)), NULL);
     }
     if (gap_after > VERDICT_ALIKE * gap_before && gap_before > 0) {
         rate = wmem_strdup_printf(pool, "; $C gets 1 sample each %s, not each %s", verdict_seconds(pool, gap_after),
@@ -364,28 +349,25 @@ static void say_slow(const plan *p, const responses *r, unsigned from, unsigned 
 /* A change that lasts, or was there before the capture, is one finding. */
 static void find_slow(plan *p)
 {
-    responses r = take_responses(p->monitor);
-    double before = perf_median(r.seconds, MIN(r.count, FIRST_ONES)),
+    double before = perf_median(p->responses, MIN(p->num_answered, FIRST_ONES)),
            usual = usual_gap(p, false, p->monitor->calls, p->monitor->end);
-    unsigned end = r.count, from = slow_from(&r, MAX(SLOW * before, before + SLOW_SECONDS), &end);
+    unsigned end = p->num_answered, from = slow_from(p, MAX(SLOW * before, before + SLOW_SECONDS), &end);
 
-    if (from == r.count && r.count > FEWEST && before >= SLOW_ALWAYS && before >= usual / 2) {
+    if (from == p->num_answered && p->num_answered > FEWEST && before >= SLOW_ALWAYS && before >= usual / 2) {
         from = 0;
-        end = r.count;
+        end = p->num_answered;
     }
-    if (from < r.count) {
-        p->slow = perf_median(&r.seconds[from], end - from);
-        say_slow(p, &r, from, end);
+    if (from < p->num_answered) {
+        p->slow = perf_median(&p->responses[from], end - from);
+        say_slow(p, from, end);
         for (unsigned i = 0; i < p->count; i++) {
             plan_gap *gap = &p->gaps[i];
-            gap->is_slow = gap->call >= r.calls[from] && gap->before <= r.calls[end - 1];
+            gap->is_slow = gap->call >= p->answered[from] && gap->before <= p->answered[end - 1];
             if (gap->is_slow && from > 0) {
                 take_wait_off(gap, before);
             }
         }
     }
-    g_free(r.seconds);
-    g_free(r.calls);
 }
 
 /* --- The server's clock ---------------------------------------------------------------------------------------- */
@@ -704,6 +686,8 @@ void verdict_plan_find(verdict_monitor *monitor)
     plan p = {.monitor = monitor, .num_calls = (size_t)(monitor->end - monitor->calls)};
 
     p.asked = g_new(double, p.num_calls + 1);
+    p.responses = g_new(double, p.num_calls + 1);
+    p.answered = g_new(const verdict_call *, p.num_calls + 1);
     p.gaps = g_new(plan_gap, p.num_calls + 1);
     learn(&p);
     verdict_calls_find(monitor, p.usual);
@@ -714,4 +698,6 @@ void verdict_plan_find(verdict_monitor *monitor)
     }
     g_free(p.gaps);
     g_free(p.asked);
+    g_free(p.responses);
+    g_free(p.answered);
 }

@@ -11,6 +11,8 @@
 #include <epan/epan_dissect.h>
 #include <epan/to_str.h>
 
+#include <math.h>
+
 /* Fields that the listener's filter names, so that they are there: X(number, name) */
 #define SEEN_FIELDS(X) \
     X(FLAGS, "tcp.flags") \
@@ -76,8 +78,8 @@ enum { PORT_MAPPER = 135, PORT_NETBIOS = 139, PORT_SMB = 445 };
 /* Newest events of a connection among which that is looked for which a packet makes good. */
 #define MOST_HOLES 64
 
-static GPtrArray *connections; /* verdict_connection */
-static GHashTable *by_number;  /* Wireshark's number of a conversation -> the same; forgotten with the capture */
+static verdict_connection *connections, **end_of_connections = &connections;
+static GHashTable *by_number; /* Wireshark's number of a conversation -> the same; forgotten with the capture */
 static double last_time;
 static uint32_t last_frame, num_tcp;
 static void (*forget_all)(void);
@@ -113,17 +115,6 @@ static void set_ends(verdict_connection *connection, packet_info *pinfo, bool fr
     connection->port = from_client ? pinfo->destport : pinfo->srcport;
 }
 
-static verdict_connection *new_connection(packet_info *pinfo)
-{
-    verdict_connection ends = {.pair = NULL}, *connection;
-
-    set_ends(&ends, pinfo, is_from_client(pinfo)); /* makes the memory */
-    connection = wmem_memdup(verdict_ladder_memory, &ends, sizeof ends);
-    connection->syns = wmem_array_new(verdict_ladder_memory, sizeof(uint32_t));
-    connection->events = wmem_array_new(verdict_ladder_memory, sizeof(wire_event));
-    return connection;
-}
-
 static verdict_connection *find_connection(packet_info *pinfo)
 {
     const conversation_t *conversation = by_number && pinfo->ptype == PT_TCP ? find_conversation_pinfo(pinfo, 0) : NULL;
@@ -131,8 +122,12 @@ static verdict_connection *find_connection(packet_info *pinfo)
         conversation ? g_hash_table_lookup(by_number, GUINT_TO_POINTER(conversation->conv_index)) : NULL;
 
     if (conversation && connection == NULL) {
-        connection = new_connection(pinfo);
-        g_ptr_array_add(connections, connection);
+        connection = wmem_new0(verdict_ladder_memory, verdict_connection);
+        connection->syns = wmem_array_new(verdict_ladder_memory, sizeof(uint32_t));
+        connection->events = wmem_array_new(verdict_ladder_memory, sizeof(wire_event));
+        set_ends(connection, pinfo, is_from_client(pinfo));
+        *end_of_connections = connection;
+        end_of_connections = &connection->later;
         g_hash_table_insert(by_number, GUINT_TO_POINTER(conversation->conv_index), connection);
     }
     return connection;
@@ -781,7 +776,8 @@ static void reset(void *data _U_)
 {
     forget_all();
     g_hash_table_remove_all(by_number);
-    g_ptr_array_set_size(connections, 0);
+    connections = NULL;
+    end_of_connections = &connections;
     verdict_ladder_reset();
     last_time = 0;
     last_frame = num_tcp = 0;
@@ -796,10 +792,10 @@ static void forget_capture(void)
 void verdict_wire_watch(void (*forget)(void))
 {
     forget_all = forget;
-    if (connections) {
+    if (verdict_ladder_memory) {
         return;
     }
-    connections = g_ptr_array_new();
+    verdict_ladder_memory = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
     by_number = g_hash_table_new(g_direct_hash, g_direct_equal);
     for (unsigned i = 0; i < NUM_SEEN_FIELDS; i++) {
         const header_field_info *info = proto_registrar_get_byname(field_names[i]);
@@ -814,21 +810,13 @@ void verdict_wire_watch(void (*forget)(void))
     output_listen("frame", &connections, "frame" SEEN_FIELDS(SEEN_FILTER), reset, see, NULL);
 }
 
-bool verdict_wire_is_watching(void)
-{
-    return connections != NULL;
-}
-
 /* A step that its server did not answer, or ended the connection instead. */
 static void end_step(const verdict_connection *connection, ladder_rung rung, const wire_asked *asked)
 {
     const wire_event *end = connection->end.frame > 0 ? &connection->end : NULL;
 
-    for (unsigned i = 0; i < wmem_array_get_count(connection->events); i++) {
-        const wire_event *event = verdict_wire_event(connection, i);
-        if (event->kind == WIRE_LOST && event->time >= asked->time) {
-            return;
-        }
+    if (verdict_wire_find(connection, WIRE_LOST, 0, asked->time, INFINITY)) {
+        return;
     }
     if (end && !end->by_client) {
         verdict_ladder_step(connection->pair, rung, OUTCOME_ENDED, connection->port, end->frame, end->time);
@@ -868,8 +856,7 @@ static void end_steps(verdict_connection *connection)
 
 void verdict_wire_end(void)
 {
-    for (unsigned i = 0; connections && i < connections->len; i++) {
-        verdict_connection *connection = g_ptr_array_index(connections, i);
+    for (verdict_connection *connection = connections; connection; connection = connection->later) {
         for (unsigned by = 0; by < 2; by++) {
             bool is_alone = connection->data[by] > 1 && connection->packets[!by] == 0 && !connection->has_resent;
             connection->pair->one_way_frame = is_alone ? connection->begins.frame : connection->pair->one_way_frame;

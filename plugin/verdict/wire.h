@@ -45,6 +45,7 @@ typedef struct {
 } wire_asked;
 
 typedef struct verdict_connection {
+    struct verdict_connection *later; /* in the order of the capture */
     verdict_pair *pair;
     uint32_t client_port, port; /* of the server */
     bool is_client_known;       /* who began it was captured, or a call tells */
@@ -101,9 +102,6 @@ const wire_event *verdict_wire_find(const verdict_connection *connection, wire_k
 /* Watches connections from now on, for a statistic that begins before the first packet. `forget` is called before connections are freed:
  * it drops all pointers to them. */
 void verdict_wire_watch(void (*forget)(void));
-
-/* True once verdict_wire_watch() was called. */
-bool verdict_wire_is_watching(void);
 
 /* What only the capture's end tells: SYNs and steps that nobody answered, directions that are not there. */
 void verdict_wire_end(void);
