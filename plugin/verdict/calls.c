@@ -35,24 +35,6 @@ static double usual_of(const verdict_monitor *monitor)
 
 /* --- Calls that failed ----------------------------------------------------------------------------------------- */
 
-static void *key_of(const verdict_call *call)
-{
-    return GUINT_TO_POINTER(g_str_hash(call->operation) ^ call->subject);
-}
-
-/* The call with which each operation succeeded last: what failed before is forgotten, but where data was asked for. */
-static GHashTable *successes(const verdict_monitor *monitor)
-{
-    GHashTable *last = g_hash_table_new(g_direct_hash, g_direct_equal);
-
-    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
-        if (call->outcome == CALL_DONE && !call->asks) {
-            g_hash_table_insert(last, key_of(call), (void *)(uintptr_t)call);
-        }
-    }
-    return last;
-}
-
 /* A step on the way to data, which the pair took later. */
 static bool came_through(const verdict_monitor *monitor, const verdict_call *call)
 {
@@ -83,27 +65,26 @@ static void say_failed(verdict_monitor *monitor, verdict_shown *shown, const ver
     }
 }
 
-/* What else fails comes of what is denied. */
+/* What else fails comes of what is denied. What succeeded later is forgotten, but where data was asked for. */
 static void find_failed(verdict_monitor *monitor)
 {
-    GHashTable *last = successes(monitor);
+    GHashTable *succeeded = g_hash_table_new(g_direct_hash, g_direct_equal);
     verdict_shown shown = {.pool = monitor->pool};
     const verdict_call *first = NULL;
 
-    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
-        bool is_forgotten = came_through(monitor, call) ||
-                            (!call->asks && (const verdict_call *)g_hash_table_lookup(last, key_of(call)) > call);
-        bool is_denied = call->status == ACCESS_DENIED, goes_first = first == NULL || first->status != ACCESS_DENIED;
-        if (call->outcome != CALL_FAILED || is_forgotten || (!is_denied && !goes_first)) {
-            continue;
-        }
-        if (first == NULL || (is_denied && goes_first)) {
-            shown.frames = NULL;
+    for (const verdict_call *call = monitor->end; call-- > monitor->calls;) {
+        void *key = GUINT_TO_POINTER(g_str_hash(call->operation) ^ call->subject);
+        bool is_denied = call->status == ACCESS_DENIED, any_denied = first && first->status == ACCESS_DENIED;
+        if (call->outcome == CALL_DONE && !call->asks) {
+            g_hash_table_add(succeeded, key);
+        } else if (call->outcome == CALL_FAILED && (is_denied || !any_denied) && !came_through(monitor, call) &&
+                   (call->asks || !g_hash_table_contains(succeeded, key))) {
+            shown.frames = is_denied && !any_denied ? NULL : shown.frames;
             first = call;
+            verdict_show(&shown, call->frame, call->answered);
         }
-        verdict_show(&shown, call->frame, call->answered);
     }
-    g_hash_table_destroy(last);
+    g_hash_table_destroy(succeeded);
     if (first) {
         say_failed(monitor, &shown, first);
     }
