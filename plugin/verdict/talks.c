@@ -29,7 +29,6 @@ static void talk_free(void *data)
 {
     verdict_talk *talk = data;
 
-    g_clear_pointer(&talk->values, g_bytes_unref);
     g_array_unref(talk->calls);
     g_hash_table_destroy(talk->missing);
 }
@@ -236,13 +235,11 @@ static void note_same(verdict_talk *talk, verdict_call *call, const tapped_call 
     const double fast = 0.2;
     unsigned clocks = tapped->is_hkpd ? CLOCKS_HKPD : CLOCKS_PCQ;
     unsigned size = tapped->answer ? tvb_captured_length(tapped->answer->tvb) : 0;
-    GBytes *values =
-        call->answered - talk->sampled < fast && size > clocks
-            ? g_bytes_new(tvb_get_ptr(tapped->answer->tvb, (int)clocks, (int)(size - clocks)), size - clocks)
-            : NULL;
+    bool is_fast = call->answered - talk->sampled < fast && size > clocks;
+    unsigned rest = is_fast ? size - clocks : 0;
+    uint32_t values = is_fast ? wmem_strong_hash(tvb_get_ptr(tapped->answer->tvb, (int)clocks, (int)rest), rest) : 0;
 
-    call->is_same = values && talk->values && g_bytes_equal(values, talk->values);
-    g_clear_pointer(&talk->values, g_bytes_unref);
+    call->is_same = is_fast && talk->values == values;
     talk->values = values;
     talk->sampled = call->answered;
 }

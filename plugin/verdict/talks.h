@@ -95,7 +95,7 @@ typedef struct verdict_talk {
     unsigned asked_for; /* stands for its counters; 0 before it asks for a sample */
     unsigned num_open;  /* sealed queries */
     bool has_sample;
-    GBytes *values;                   /* of the newest sample, NULL if it came long after the one before; */
+    uint32_t values;                  /* stands for those of the newest sample, 0: it came long after the one before; */
     double sampled;                   /* when it came */
     uint64_t first_call, newest_call; /* that tells whom it goes on as */
     uint64_t samples, failed;

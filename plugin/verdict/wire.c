@@ -733,10 +733,9 @@ static void see_icmp(packet *p, bool is_v6)
         is_v6 ? number_in(p, SEEN_ICMP6_CODE, 0) == ICMP6_PORT : number_in(p, SEEN_ICMP_CODE, 0) == ICMP_PORT;
 
     if (to && field(p, SEEN_ICMP_PORT, 0)) {
-        char *server = fvalue_to_string_repr(p->pinfo->pool, WS_FIELD_VALUE(to), FTREPR_DISPLAY, BASE_NONE);
-        verdict_ladder_step(verdict_ladder_pair(address_to_str(p->pinfo->pool, &p->pinfo->dst), server), RUNG_REACH,
-                            is_port ? OUTCOME_ICMP_PORT : OUTCOME_ICMP, number_in(p, SEEN_ICMP_PORT, 0), p->pinfo->num,
-                            p->when);
+        verdict_ladder_step(verdict_ladder_pair(address_to_str(p->pinfo->pool, &p->pinfo->dst), field_text(p, to)),
+                            RUNG_REACH, is_port ? OUTCOME_ICMP_PORT : OUTCOME_ICMP, number_in(p, SEEN_ICMP_PORT, 0),
+                            p->pinfo->num, p->when);
     }
 }
 
