@@ -14,8 +14,8 @@
 
 #include <math.h>
 
-typedef enum { HEALTHY, NOT_HEALTHY, NOT_KNOWN } health;
-static const char *const health_words[] = {"true", "false", "null"};
+typedef enum { HEALTHY, NOT_KNOWN, NOT_HEALTHY } health;
+static const char *const health_words[] = {"true", "null", "false"};
 
 /* One -z. */
 typedef struct {
@@ -24,24 +24,17 @@ typedef struct {
     verdict *verdict;
 } summary;
 
-/* Of what was read: nothing is known of what the capture begins in the middle of. */
-static const verdict_finding *worst_of_read(const verdict_monitor *monitor)
-{
-    for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
-        if (finding->kind != VERDICT_FROM_MIDDLE) {
-            return finding;
-        }
-    }
-    return NULL;
-}
-
-/* What is refused or failed is sealed, too: of who is well only the timing is known. */
+/* Nothing is known of what the capture begins in the middle of. What is refused or failed is sealed, too: of who is well only the timing is
+ * known. */
 static health health_of(const verdict_monitor *monitor)
 {
     bool misses_some = verdict_has(monitor, VERDICT_FROM_MIDDLE);
-    const verdict_finding *worst = worst_of_read(monitor);
+    const verdict_finding *worst = monitor->findings;
     const verdict_talk *talk = monitor->talks;
 
+    while (worst && worst->kind == VERDICT_FROM_MIDDLE) {
+        worst = worst->next;
+    }
     if (worst && worst->kind < VERDICT_FIRST_NOTE) {
         bool is_unread = worst->kind == VERDICT_ONE_WAY || worst->kind == VERDICT_OTHER_PORT ||
                          worst->kind == VERDICT_OUT_OF_ORDER || (worst->kind == VERDICT_CUT && talk == NULL);
@@ -57,7 +50,7 @@ static health health_of_all(const verdict *v)
 
     for (unsigned i = 0; i < v->monitors->len; i++) {
         health one = health_of(g_ptr_array_index(v->monitors, i));
-        all = one == NOT_HEALTHY || all == NOT_HEALTHY ? NOT_HEALTHY : one == NOT_KNOWN ? NOT_KNOWN : all;
+        all = MAX(all, one);
     }
     return all;
 }

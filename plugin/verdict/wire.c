@@ -350,22 +350,21 @@ static void see_analysis(packet *p, uint32_t sequence, uint32_t acknowledged, ui
 /* SMB that Wireshark does not read as such, since it does not know the port; or that is encrypted. */
 static void see_data(packet *p, const field_info *header)
 {
-    static const uint8_t smb2[] = {0xFE, 'S', 'M', 'B'}, smb[] = {0xFF, 'S', 'M', 'B'},
-                         sealed[] = {0xFD, 'S', 'M', 'B'};
+    enum { SMB = 0x534d42, SMB1 = 0xff, SMB2 = 0xfe, ENCRYPTED = 0xfd };
     int start = header->start - 12, at = start + (tvb_get_uint8(header->ds_tvb, start + 12) >> 4) * 4 + 4;
+    verdict_pair *pair = p->connection->pair;
 
-    if (!tvb_bytes_exist(header->ds_tvb, at - 4, 8) || field(p, SEEN_SMB2, 0) || field(p, SEEN_SMB, 0)) {
+    if (!tvb_bytes_exist(header->ds_tvb, at - 4, 8) || field(p, SEEN_SMB2, 0) || field(p, SEEN_SMB, 0) ||
+        (tvb_get_ntohl(header->ds_tvb, at) & 0xffffff) != SMB) {
         return;
     }
-    if (tvb_memeql(header->ds_tvb, at, sealed, sizeof sealed) == 0) {
-        verdict_pair *pair = p->connection->pair;
+    unsigned kind = tvb_get_uint8(header->ds_tvb, at);
+    if (kind == ENCRYPTED) {
         pair->encrypted_frame = pair->encrypted_frame ? pair->encrypted_frame : p->pinfo->num;
-    } else if (p->connection->pair->strange_frame == 0 && p->connection->port != PORT_SMB &&
-               p->connection->port != PORT_NETBIOS && tvb_get_uint8(header->ds_tvb, at - 4) == 0 &&
-               (tvb_memeql(header->ds_tvb, at, smb2, sizeof smb2) == 0 ||
-                tvb_memeql(header->ds_tvb, at, smb, sizeof smb) == 0)) {
-        p->connection->pair->strange_frame = p->pinfo->num;
-        p->connection->pair->strange_port = p->connection->port;
+    } else if (pair->strange_frame == 0 && p->connection->port != PORT_SMB && p->connection->port != PORT_NETBIOS &&
+               tvb_get_uint8(header->ds_tvb, at - 4) == 0 && (kind == SMB2 || kind == SMB1)) {
+        pair->strange_frame = p->pinfo->num;
+        pair->strange_port = p->connection->port;
     }
 }
 
