@@ -235,9 +235,9 @@ static const char *read_table_string(bounded_reader *reader, pcq_context *contex
     uint64_t start = (uint64_t)table->base + offset;
     bounded_reader at = *reader;
 
-    if (start < table->table_end || start + 2 > table->end || start % 2 != 0) {
+    if (!string_starts_at(reader->tvb, table, start)) {
         findings_add(reader->report, reader->item, FINDING_STRING_OFFSET,
-                     "Offset %u does not lead to a string: strings are at %u to %u", offset,
+                     "Offset %u does not lead to where a string begins: strings are at %u to %u", offset,
                      table->table_end - table->base, table->end - table->base);
         return NULL;
     }
@@ -331,6 +331,23 @@ static void check_table(bounded_reader *reader, string_table *table, uint32_t si
     table->farthest = table->idle = 0;
 }
 
+/* Two counters have one name, and another name is nobody's: one of their offsets is wrong. */
+static bool shares_wrongly(packet_info *pinfo, tvbuff_t *tvb, const string_table *table)
+{
+    wmem_map_t *used = wmem_map_new(pinfo->pool, g_direct_hash, g_direct_equal);
+    unsigned names = 0, shared = 0;
+
+    for (uint32_t i = 0; i < table->count; i++) {
+        uint64_t start = (uint64_t)table->base + header_offset(tvb, i);
+        bool has_name = string_starts_at(tvb, table, start) && tvb_get_ntohs(tvb, (int)start) != 0;
+        shared += has_name && wmem_map_insert(used, GUINT_TO_POINTER((unsigned)start), used) != NULL;
+    }
+    for (uint32_t at = table->table_end; shared > 0 && table->end - at >= 2; at += 2) {
+        names += string_starts_at(tvb, table, at) && tvb_get_ntohs(tvb, (int)at) != 0;
+    }
+    return names > wmem_map_size(used);
+}
+
 /* RequestCode 5, 6 and 10. */
 static void dissect_counter_strings(bounded_reader *reader, pcq_context *context)
 {
@@ -355,6 +372,11 @@ static void dissect_counter_strings(bounded_reader *reader, pcq_context *context
         findings_add(reader->report, header.node, FINDING_STRING_OFFSET_BASE,
                      "String offsets count from the end of the headers, as [MS-PCQ] 2.2.4.4 says; Windows counts them "
                      "from the block's start");
+    }
+    if (context->request_code != PERF_REG_COUNTER_HELP_STRINGS &&
+        shares_wrongly(reader_pinfo(reader), reader->tvb, &table)) {
+        findings_add(reader->report, header.node, FINDING_STRING_OFFSET,
+                     "Counters share a name, and another name is no counter's: an offset is wrong");
     }
     for (uint32_t i = 0; i < table.count; i++) {
         reader->tree = table.idle < MAX_IDLE_ITEMS ? tree_with_room(tree, ITEMS_OF_STRING, &hidden) : NULL;
@@ -575,11 +597,10 @@ static void label_identifier(bounded_reader *reader, pcq_context *context, const
 static bool read_identifier(bounded_reader *outer, pcq_context *context)
 {
     bounded_reader reader;
-    state_identifier identifier;
+    state_identifier identifier = {.status = 0};
     uint32_t size = tvb_get_letohl(outer->tvb, outer->pos + 20);
     bool sound = check_size(outer, size, PERF_IDENTIFIER_SIZE, "the identifier");
 
-    memset(&identifier, 0, sizeof identifier);
     reader_structure(outer, hf_identifier, ett_identifier, sound ? size : PERF_IDENTIFIER_SIZE, &reader);
     reader_guid(&reader, hf_pcq_counterset_guid, identifier.guid);
     identifier.status = reader_u32(&reader, hf_identifier_status);
@@ -600,9 +621,7 @@ static bool read_identifier(bounded_reader *outer, pcq_context *context)
     label_identifier(&reader, context, &identifier);
     wmem_array_append_one(context->identifiers, identifier);
     context->count++;
-    if (identifier.status != 0) {
-        context->refused++;
-    }
+    context->refused += identifier.status != 0;
     return sound;
 }
 

@@ -50,7 +50,7 @@
       "The sender's fault, or noise; what comes after it may be read at the wrong place") \
     X(READ_AS, "read_as", PI_PROTOCOL, PI_NOTE, false, "Lengths contradict each other, and one reading fits", \
       "The sender's fault; the text says which length is read as what. Nothing is lost") \
-    X(STRING_OFFSET, "string_offset", PI_MALFORMED, PI_ERROR, true, "A string offset points outside the strings", \
+    X(STRING_OFFSET, "string_offset", PI_MALFORMED, PI_ERROR, true, "A string offset does not lead to a string", \
       "The sender's fault; that one name is missing") \
     X(STRING_OFFSET_BASE, "string_offset_base", PI_PROTOCOL, PI_CHAT, false, \
       "String offsets count from the end of the headers, as specified, and not from the block's start", \

@@ -497,20 +497,21 @@ def bad_19_string_counts(b):
 
 @damage
 def bad_20_string_offsets(b):
-    """Offsets before, inside and behind; odd; none; strings that overlap; one that never ends."""
-    for offset in (4, 8, 31, 0x7FFFFFFE, 0xFFFFFFFE, 4096):
-        for base in ('block', 'end') if offset >= 32 else ('block',):
+    """Offsets before, inside and behind; odd; none; within a string; a string that two have, and one that never ends."""
+    for offset in (4, 8, 31, 34, 0x7FFFFFFE, 0xFFFFFFFE, 4096):
+        for base in ('block', 'end') if offset > 34 else ('block',):
             b.reg(10, buffers.string_buffer(NAMES, base=base, offsets={1: offset}), ('string_offset',), holes)
     b.reg(10, buffers.string_buffer(NAMES, offsets={1: NONE}))
     b.reg(10, buffers.string_buffer(NAMES, base='end'), ('string_offset_base',))
     b.reg(6, buffers.string_buffer(NAMES, name='pcq.counter.description'))
-    r = buffers.string_buffer([(1, 'first'), (2, None), (3, None)])
-    for i, skip in ((1, 0), (2, 4)):        # the same string, and its tail
-        r.patch(12 + 8 * i, 'I', 32 + skip)
-        at = next(k for k, f in enumerate(r.fields) if f.offset == 12 + 8 * i and f.value is not None)
+    for strings in ([(1, 'first'), (2, None)], [(1, 'first'), (2, None), (3, 'nobody')]):   # two have the first, and may
+        r = buffers.string_buffer(strings)
         name = next(f for f in r.fields if f.name == 'pcq.counter.name')
-        r.fields.insert(at + 1, name._replace(value='first'[skip // 2:], offset=32 + skip, length=12 - skip))
-    b.reg(10, r)
+        at = next(k for k, f in enumerate(r.fields) if f.offset == 20 and f.value is not None)
+        r.patch(20, 'I', name.offset)
+        r.fields.insert(at + 1, name)
+        b.reg(10, r)
+    b.reg(10, buffers.string_buffer(NAMES, offsets={1: 32}), ('string_offset',), holes)
     b.reg(10, buffers.string_buffer([(1, 'first'), (2, 'ab')], terminate_last=False), ('text',))      # ends with the buffer
     odd = buffers.string_buffer(NAMES, offsets={1: 45})
     b.reg(10, odd, ('string_offset',), holes)
