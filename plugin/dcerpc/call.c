@@ -89,6 +89,13 @@ static void note_copy(rpc_call *call)
     call->server = call->to->host;
 }
 
+void call_is_no_copy(rpc_call *call)
+{
+    call->record->copied = call->record->connection->copied = NULL;
+    note_copy(call);
+    call->first_time = true;
+}
+
 static const char *target;
 
 void call_set_target(const char *name)

@@ -97,6 +97,9 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
  * captured on the other side of a translation: the call is a copy then. Where the opening was captured that has told already. */
 bool call_note_sample(rpc_call *call, const state_handle *handle, tvbuff_t *tvb, const unsigned clocks[2]);
 
+/* A copy, seen for the first time, proves to be another machine's. */
+void call_is_no_copy(rpc_call *call);
+
 /* Reads the stub from its start into the tree; if not aloud, nothing is shown, and findings only count. */
 void call_read_stub(rpc_call *call, bool is_aloud);
 

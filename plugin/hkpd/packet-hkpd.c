@@ -111,34 +111,25 @@ typedef struct {
 
 /* --- What the names of keys and values say ------------------------------------------------------------------------ */
 
-/* "009": hexadecimal; one of more than 32 bits is none, on every system. */
-static bool is_language(const char *text, uint32_t *language)
-{
-    return ws_hexstrtou32(text, NULL, language);
-}
-
-/* "Counter", "Counters", "Help" or "Explain", then nothing or a language: "Counter 009". `language` is 0 without one. */
+/* "Counter", "Counters", "Help" or "Explain", then nothing or a language in hexadecimal, of 32 bits at most: "Counter 009". `language` is
+ * 0 without one. */
 static titles_kind titles_of(const char *name, uint32_t *language)
 {
     static const char *const words[] = {"Counter", "Counters", "Help", "Explain"};
     titles_kind kind = TITLES_NONE;
+    uint32_t ignored;
 
+    language = language ? language : &ignored;
     *language = 0;
     for (unsigned i = 0; name && i < array_length(words); i++) {
         size_t length = strlen(words[i]);
         bool begins = g_ascii_strncasecmp(name, words[i], length) == 0;
-        if (begins && (name[length] == '\0' || (name[length] == ' ' && is_language(name + length + 1, language)))) {
+        if (begins &&
+            (name[length] == '\0' || (name[length] == ' ' && ws_hexstrtou32(name + length + 1, NULL, language)))) {
             kind = i < 2 ? TITLES_NAMES : TITLES_HELP;
         }
     }
     return kind;
-}
-
-static bool means_titles(const char *name)
-{
-    uint32_t language;
-
-    return titles_of(name, &language) != TITLES_NONE;
 }
 
 /* A list of title indexes: "2 4 238". */
@@ -157,7 +148,7 @@ static bool is_performance_name(const char *name)
             return true;
         }
     }
-    return name && (is_index_list(name) || means_titles(name));
+    return name && (is_index_list(name) || titles_of(name, NULL) != TITLES_NONE);
 }
 
 /* By a key's last parts: "...\Perflib", or "...\Perflib\009", where also its parent can be the Perflib key. */
@@ -174,7 +165,7 @@ static key_name key_called(const char *name, bool below_perflib)
     if (g_ascii_strcasecmp(word, "Perflib") == 0) {
         key.kind = KEY_PERFLIB;
     } else if (below_perflib &&
-               (g_ascii_strcasecmp(word, "CurrentLanguage") == 0 || is_language(word, &key.language))) {
+               (g_ascii_strcasecmp(word, "CurrentLanguage") == 0 || ws_hexstrtou32(word, NULL, &key.language))) {
         key.kind = KEY_LANGUAGE;
     }
     return key;
@@ -277,9 +268,11 @@ static void read_asked_handle(hkpd_pdu *p)
     uint8_t bytes[PERF_HANDLE_SIZE];
 
     read_handle(p, bytes);
-    if (p->call.first_time && !has_failed(p)) {
+    if (!has_failed(p)) {
         record->handle_read = true;
         memcpy(record->handle, bytes, sizeof bytes);
+    }
+    if (p->call.first_time && !has_failed(p)) {
         record->call.handle = call_find_handle(&p->call, PERF_HANDLE_HKPD, bytes);
     }
 }
@@ -652,7 +645,7 @@ static answer_kind kind_of(hkpd_pdu *p, const value_answer *back)
     if (tvb == NULL || (handle && handle_key(handle) == NULL)) {
         return ANSWER_OTHER;
     }
-    if (!is_probe && means_titles(back->name) && (is_ours || is_list_of_titles(tvb, pool_of(p)))) {
+    if (!is_probe && titles_of(back->name, NULL) != TITLES_NONE && (is_ours || is_list_of_titles(tvb, pool_of(p)))) {
         return ANSWER_TITLES;
     }
     uint32_t size = tvb_captured_length(tvb);
@@ -673,14 +666,19 @@ static void note_system(hkpd_pdu *p, const value_answer *back)
     tvbuff_t *tvb = back->value.tvb;
     rpc_record *record = p->call.record;
     bool is_block = back->kind == ANSWER_BLOCK && back->status == STATUS_SUCCESS;
+    bool is_new = p->call.first_time || (p->call.is_copy && !PINFO_FD_VISITED(p->call.pinfo));
     perf_block_walk walk;
 
-    if (!p->call.first_time || !(is_block || back->kind == ANSWER_HEADER)) {
+    if (!is_new || !(is_block || back->kind == ANSWER_HEADER)) {
         return;
     }
     perf_block_init(&walk, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
     const char *name = perf_block_next(&walk) == PERF_BLOCK_HEADER ? hkpd_system_name(pool_of(p), tvb, &walk) : NULL;
-    if (name) {
+    const char *copied = p->call.is_copy ? p->call.to->names[HOST_SYSTEM] : NULL;
+    if (copied && name && strcmp(copied, host_plain_name(pool_of(p), name)) != 0) {
+        call_is_no_copy(&p->call); /* two machines gave out equal handles */
+    }
+    if (name && !p->call.is_copy) {
         call_name_server(&p->call, HOST_SYSTEM, name);
         record->handle = record->handle && record->handle->server != p->call.server ? NULL : record->handle;
     }
@@ -754,7 +752,7 @@ static void describe_other(hkpd_pdu *p, const value_answer *back)
     } else if (!has_failed(p) && back->status == STATUS_SUCCESS) {
         describe_success(p, back);
     } else {
-        report_failed(p, back->status, means_titles(back->name));
+        report_failed(p, back->status, titles_of(back->name, NULL) != TITLES_NONE);
     }
 }
 
@@ -768,23 +766,10 @@ static void note_machine(state_handle *handle, const char *name)
     }
 }
 
-static wmem_map_t *titles_in(hkpd_pdu *p, tvbuff_t *tvb)
-{
-    wmem_map_t *titles = wmem_map_new(pool_of(p), g_direct_hash, g_direct_equal);
-    perf_block_walk walk;
-
-    perf_block_init(&walk, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
-    while (perf_block_next_object(&walk)) {
-        wmem_map_insert(titles, GUINT_TO_POINTER(walk.object.index), titles);
-    }
-    return titles;
-}
-
 /* Of what was asked for by index: what is not in the answer, which adds up, and what is there again. */
-static void note_objects(hkpd_pdu *p, tvbuff_t *tvb)
+static void note_objects(hkpd_pdu *p, const state_sample *sample)
 {
     hkpd_key *key = p->call.record->handle->key;
-    wmem_map_t *titles = titles_in(p, tvb);
     wmem_array_t *objects = wmem_array_new(wmem_file_scope(), sizeof(tapped_object));
     const char *indexes = p->record->name;
     tapped_object object;
@@ -794,7 +779,7 @@ static void note_objects(hkpd_pdu *p, tvbuff_t *tvb)
     while (next_index(&indexes, &object.title)) {
         void *title = GUINT_TO_POINTER(object.title);
         bool was_there = wmem_map_lookup(key->lacking, title) == NULL;
-        object.is_there = wmem_map_contains(titles, title);
+        object.is_there = sample_object(sample, object.title) != NULL;
         object.is_news = object.is_there != was_there;
         wmem_map_insert(key->lacking, title, object.is_there ? NULL : key);
         if (!object.is_there || object.is_news) {
@@ -852,8 +837,10 @@ static void learn_block(hkpd_pdu *p, tvbuff_t *tvb, const perf_block_summary *su
 
     if (is_sample && handle && call_note_sample(&p->call, handle, tvb, clocks)) {
         keep_sample(p, tvb, summary->faults > 0);
-        if (p->record->name && is_index_list(p->record->name) && summary->faults == summary->read_as) {
-            note_objects(p, tvb);
+        const state_sample *sample = p->call.record->sample;
+        bool is_whole = g_hash_table_size(sample->by_title) == summary->objects && summary->faults == summary->read_as;
+        if (p->record->name && is_index_list(p->record->name) && is_whole) {
+            note_objects(p, sample);
         }
     }
 }
@@ -912,13 +899,6 @@ static bool are_names(const rpc_record *record, const char *name, uint32_t *lang
     return are;
 }
 
-static bool means_names(const char *name)
-{
-    uint32_t language;
-
-    return titles_of(name, &language) == TITLES_NAMES;
-}
-
 /* A list that could not be read whole: what it told anew is unknown. */
 static void note_unread_titles(const rpc_record *call, uint32_t event)
 {
@@ -935,7 +915,7 @@ static void note_unread_list(const rpc_record *call, uint32_t event, bool is_que
     const hkpd_record *record = (const hkpd_record *)call;
     bool is_any = is_query && !call->request_read && (call->handle == NULL || handle_key(call->handle));
 
-    if (is_any || (record->name && record->room > 0 && means_names(record->name))) {
+    if (is_any || (record->name && record->room > 0 && titles_of(record->name, NULL) == TITLES_NAMES)) {
         note_unread_titles(call, event);
     }
 }
@@ -976,7 +956,7 @@ static void read_titles_answer(hkpd_pdu *p, const value_answer *back)
         learn_titles(p, back);
     }
     uint32_t others, titles = hkpd_dissect_titles(tvb, p->hkpd, &p->call.report, &others);
-    p->call.tapped.lacks_titles |= others > 0 && means_names(back->name);
+    p->call.tapped.lacks_titles |= others > 0 && titles_of(back->name, NULL) == TITLES_NAMES;
     call_info(&p->call, "%s, %s", text_counted(pool_of(p), titles, "title"),
               text_counted(pool_of(p), back->value.data_size, "byte"));
 }
@@ -1035,7 +1015,8 @@ static void value_response(hkpd_pdu *p)
     note_system(p, &back);
     find_handle(p, &back);
     tell_sizes(p, &back);
-    p->call.tapped.lacks_titles = has_failed(p) && handle_key(p->call.record->handle) && means_names(back.name);
+    p->call.tapped.lacks_titles =
+        has_failed(p) && handle_key(p->call.record->handle) && titles_of(back.name, NULL) == TITLES_NAMES;
     bool is_unknown = !p->call.record->request_read && back.kind == ANSWER_OTHER && back.status == STATUS_SUCCESS;
     if (p->call.first_time && (p->call.tapped.lacks_titles || is_unknown)) {
         note_unread_list(p->call.record, p->call.event, opnum_of(p) == WINREG_QUERY_VALUE);
@@ -1103,11 +1084,11 @@ static const char *question_kind(const hkpd_record *record)
 {
     const char *name = record->name;
 
-    return name == NULL                ? NULL
-           : means_titles(name)        ? "titles"
-           : g_ascii_isdigit(*name)    ? "objects by their indexes"
-           : is_performance_name(name) ? name
-                                       : "other values";
+    return name == NULL                           ? NULL
+           : titles_of(name, NULL) != TITLES_NONE ? "titles"
+           : g_ascii_isdigit(*name)               ? "objects by their indexes"
+           : is_performance_name(name)            ? name
+                                                  : "other values";
 }
 
 /* Not for titles, and what came is none of another key's values. */
@@ -1116,7 +1097,7 @@ static bool asks_for_data(const hkpd_pdu *p, const state_handle *handle)
     const hkpd_key *key = handle_key(handle);
     bool is_asked_for = opnum_of(p) == WINREG_ENUM_VALUE || is_performance_name(p->record->name);
 
-    return key && key->name.kind == KEY_DATA && is_asked_for && !means_titles(p->record->name) &&
+    return key && key->name.kind == KEY_DATA && is_asked_for && titles_of(p->record->name, NULL) == TITLES_NONE &&
            (p->call.tapped.answer || p->call.tapped.out_size == 0);
 }
 
