@@ -8,12 +8,18 @@
 #include "readings/layout.h"
 
 /* A counter as its definition says it. */
-typedef struct {
+typedef struct hkpd_column {
     uint32_t title_index; /* CounterNameTitleIndex */
     uint32_t type;
     uint32_t size;
     uint32_t offset;
+    uint64_t name; /* index and type */
     const perf_counter_type *known_type;
+    /* of an answer that is shown */
+    const struct hkpd_column
+        *before;    /* in its place in the sample before; NULL where that has another index, or others came or went */
+    bool has_moved; /* since then */
+    bool has_twin;  /* with the same index and type */
 } hkpd_column;
 
 /* A row's counter block. */
@@ -65,6 +71,7 @@ static void add_column(hkpd_table *table, const perf_block_walk *walk)
     hkpd_column column = {
         .title_index = perf_block_u32(walk, at + 4),
         .type = type,
+        .name = (uint64_t)perf_block_u32(walk, at + 4) << 32 | type,
         .size = perf_block_u32(walk, at + 32),
         .offset = perf_block_u32(walk, at + 36),
         .known_type = perf_counter_type_find(type),
@@ -158,6 +165,36 @@ static const hkpd_column *column_at(const hkpd_table *table, uint32_t column)
     return column < table->base.columns ? wmem_array_index(table->columns, column) : NULL;
 }
 
+/* The definition behind a counter's, if it is a base: then it is the counter's. */
+static const hkpd_column *base_of(const hkpd_table *table, uint32_t column)
+{
+    const hkpd_column *next = column_at(table, column + 1);
+
+    return next && next->known_type && next->known_type->kind == PERF_KIND_BASE ? next : NULL;
+}
+
+/* A counter does not move about in its block: where it does, or its base, one of both samples says something wrong. Of two with one index and
+ * type nothing tells which was which. */
+static void find_moved(const hkpd_table *table, const hkpd_table *previous)
+{
+    bool has_both = previous && previous->base.columns == table->base.columns;
+    wmem_map_t *names = wmem_map_new(table->base.view->pool, wmem_int64_hash, g_int64_equal);
+    for (uint32_t column = table->base.columns; column-- > 0;) {
+        hkpd_column *now = wmem_array_index(table->columns, column), *twin = wmem_map_lookup(names, &now->name);
+        const hkpd_column *before = has_both ? column_at(previous, column) : NULL, *base = base_of(table, column);
+        bool is_same =
+            before == NULL || before->name != now->name || (before->offset == now->offset && before->size == now->size);
+        now->before = before && before->title_index == now->title_index ? before : NULL;
+        now->has_moved = !is_same || (base && base->has_moved);
+        now->has_twin = twin != NULL;
+        if (twin) {
+            twin->has_twin = true;
+        } else {
+            wmem_map_insert(names, &now->name, now);
+        }
+    }
+}
+
 /* Of 4 or 8 bytes; size 0 for all else. */
 static perf_raw number_in(const perf_block_walk *walk, uint32_t offset, uint32_t size)
 {
@@ -167,11 +204,10 @@ static perf_raw number_in(const perf_block_walk *walk, uint32_t offset, uint32_t
     return size == 8 ? (perf_raw){perf_block_u64(walk, offset), 8} : (perf_raw){0, 0};
 }
 
-/* The number that stands `offset` behind the start of a row's counter block. */
-static perf_raw number_at(hkpd_table *table, uint32_t row, uint64_t offset, uint32_t size)
+/* The number that stands `offset` behind the start of a row's counter block; the row was read. */
+static perf_raw number_at(const hkpd_table *table, uint32_t row, uint64_t offset, uint32_t size)
 {
-    const hkpd_cells none = {0, 0};
-    const hkpd_cells *cells = readings_table_has_row(&table->base, row) ? wmem_array_index(table->cells, row) : &none;
+    const hkpd_cells *cells = wmem_array_index(table->cells, row);
 
     if (offset < PERF_COUNTER_BLOCK_SIZE || offset + size > cells->size) {
         return (perf_raw){0, 0};
@@ -320,6 +356,8 @@ typedef struct {
     hkpd_table *table;
     hkpd_table *previous_table; /* NULL without one */
     uint32_t previous_event;    /* of the answer that it is of */
+    bool
+        has_nameless; /* the name of an instance of the object was not known: which of their name those after it are is neither */
     bool is_nameless; /* of the instance that the walk is in, or of parents that it may have, the name is not known */
 } hkpd_stream;
 
@@ -349,14 +387,12 @@ static const char *name_text(readings *r, const perf_block_walk *object, const r
 
 const char *hkpd_system_name(wmem_allocator_t *pool, tvbuff_t *tvb, const perf_block_walk *walk)
 {
-    const char *name = NULL;
-
-    if (perf_block_names_system(walk)) {
-        name = text_get(pool, tvb, walk->header.name, walk->header.name_size, TEXT_CODE_PAGE_UTF16, byte_order(walk),
-                        TEXT_NAME_MAX);
-        name += strspn(name, "\\");
+    if (!perf_block_names_system(walk)) {
+        return NULL;
     }
-    return name;
+    const char *name = text_get(pool, tvb, walk->header.name, walk->header.name_size, TEXT_CODE_PAGE_UTF16,
+                                byte_order(walk), TEXT_NAME_MAX);
+    return name + strspn(name, "\\");
 }
 
 static void begin_stream(readings *r)
@@ -397,7 +433,7 @@ static void enter_object(readings *r)
     r->is_doubtful = sample_object_marks(sample, number) & PERF_OBJECT_DOUBTFUL;
     readings_compare_with(r, NULL, 0);
     stream->object = stream->walk;
-    stream->is_nameless = false;
+    stream->has_nameless = stream->is_nameless = false;
     stream->table = NULL;
     stream->previous_table = NULL;
     r->why_no_previous = !sample ? readings_no_sample(r) : follows ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
@@ -415,6 +451,7 @@ static void open_table(readings *r)
 
     stream->table = read_definitions(table_at(stream->current, &stream->object));
     r->table = &stream->table->base;
+    find_moved(stream->table, stream->previous_table);
 }
 
 static const hkpd_column *column_of(readings *r)
@@ -516,7 +553,8 @@ static void enter_instance(readings *r)
 
     bool has_parent = find_parent(stream->current, &stream->walk, &object) != NULL;
     /* the parent's object may not be in the answer, but if it is the parent is */
-    stream->is_nameless = stream->walk.instance.is_nameless || (object && (object->names_lack || !has_parent));
+    stream->has_nameless |= stream->walk.instance.is_nameless;
+    stream->is_nameless = stream->has_nameless || (object && (object->names_lack || !has_parent));
 }
 
 static void take_value(readings *r)
@@ -528,6 +566,7 @@ static void take_value(readings *r)
                    walk->object.num_definitions, walk->value.offset, walk->value.size);
     at->is_nameless = stream_of(r)->is_nameless;
     const hkpd_column *column = column_of(r);
+    at->is_doubtful = column->has_moved;
     at->is_text = perf_counter_type_is_text(column->type);
     if (at->is_text) {
         take_text(r, walk, column->type);
@@ -587,14 +626,15 @@ static bool find_previous(readings *r, reading_place *place, bool *has_counter)
     }
     place->table = &previous->base;
     place->column = r->at.column;
-    /* where a counter came or went, it is unknown which of two with one index is meant */
-    place->others = previous->base.columns != r->table->columns ||
-                    column_at(previous, place->column)->title_index != column_of(r)->title_index;
-    *has_counter = !place->others && column_at(previous, place->column)->type == column_of(r)->type;
+    const hkpd_column *now = column_of(r);
+    place->others = now->before == NULL || now->has_moved;
+    *has_counter = !place->others && now->before->type == now->type;
     if (!*has_counter) {
         return false;
     }
-    return readings_take_pair(place, readings_table_pair(readings_table(r), r->at.row, place->table));
+    bool is_there = readings_take_pair(place, readings_table_pair(readings_table(r), r->at.row, place->table));
+    place->assumed |= now->has_twin;
+    return is_there;
 }
 
 /* The base is the next definition's value; the multi counter is that too if it says so, else the 32-bit number behind the
@@ -603,9 +643,8 @@ static perf_raw operand(readings *r _U_, sample_view *view _U_, const reading_pl
 {
     hkpd_table *table = (hkpd_table *)place->table;
     const hkpd_column *column = column_at(table, place->column);
-    const hkpd_column *next_column = column_at(table, place->column + 1);
-    bool is_base = next_column && next_column->known_type && next_column->known_type->kind == PERF_KIND_BASE;
-    bool is_multi = next_column && next_column->type == PERF_COUNTER_MULTI_BASE;
+    const hkpd_column *base = base_of(table, place->column);
+    bool is_multi = base && base->type == PERF_COUNTER_MULTI_BASE;
 
     if (need == PERF_NEEDS_TIME || need == PERF_NEEDS_FREQ) {
         uint64_t number = need == PERF_NEEDS_TIME ? table->perf_time : table->perf_freq;
@@ -614,7 +653,7 @@ static perf_raw operand(readings *r _U_, sample_view *view _U_, const reading_pl
     if (need == PERF_NEEDS_MULTI && !is_multi) {
         return number_at(table, place->row, (uint64_t)column->offset + column->size, 4);
     }
-    return is_base ? readings_table_cell(place->table, place->row, place->column + 1) : (perf_raw){0, 0};
+    return base ? readings_table_cell(place->table, place->row, place->column + 1) : (perf_raw){0, 0};
 }
 
 const readings_layout hkpd_readings_layout = {

@@ -174,7 +174,6 @@ static key_name key_called(const char *name, bool below_perflib)
 /* --- A PDU ------------------------------------------------------------------------------------------------------- */
 
 static void note_unread_value(rpc_record *call, uint32_t event, bool is_response);
-static bool means_names(const char *name);
 
 static rpc_fields fields = {.handle_label = "Handle",
                             .handle_number_label = "Handle number",
@@ -585,7 +584,7 @@ static void value_request(hkpd_pdu *p)
     if (p->call.first_time && name && opnum_of(p) == WINREG_QUERY_VALUE) {
         record->name = wmem_strdup(wmem_file_scope(), name);
         if (p->call.asked) {
-            p->call.asked->is_list = means_names(name);
+            p->call.asked->is_list = titles_of(name, NULL) == TITLES_NAMES;
         }
     }
     if (p->call.first_time && !has_failed(p)) {
@@ -625,13 +624,6 @@ static void read_answer(hkpd_pdu *p, value_answer *back)
 
 /* --- What an answer is ----------------------------------------------------------------------------------------- */
 
-static bool is_list_of_titles(tvbuff_t *tvb, wmem_allocator_t *pool)
-{
-    uint32_t others, titles = wmem_array_get_count(hkpd_titles(tvb, pool, &others));
-
-    return titles > 0 && others == 0;
-}
-
 /* The value name decides, not the type. A signature of eight bytes is not enough: another key's value can begin so, and a handle of
  * which nothing is known is ours only by a block that adds up. With ERROR_MORE_DATA the data may be anything. */
 static answer_kind kind_of(hkpd_pdu *p, const value_answer *back)
@@ -641,11 +633,13 @@ static answer_kind kind_of(hkpd_pdu *p, const value_answer *back)
     bool is_ours = handle_key(handle) && !is_closed(p, handle);
     bool is_probe = !has_failed(p) && back->status == STATUS_MORE_DATA;
     perf_block_summary summary;
+    uint32_t others;
 
     if (tvb == NULL || (handle && handle_key(handle) == NULL)) {
         return ANSWER_OTHER;
     }
-    if (!is_probe && titles_of(back->name, NULL) != TITLES_NONE && (is_ours || is_list_of_titles(tvb, pool_of(p)))) {
+    if (!is_probe && titles_of(back->name, NULL) != TITLES_NONE &&
+        (is_ours || (wmem_array_get_count(hkpd_titles(tvb, pool_of(p), &others)) > 0 && others == 0))) {
         return ANSWER_TITLES;
     }
     uint32_t size = tvb_captured_length(tvb);
@@ -723,7 +717,6 @@ static void describe_probe(hkpd_pdu *p, const value_answer *back)
 /* Success, but nothing that the key can hold. Without room for data that is the answer to a size probe. */
 static void describe_success(hkpd_pdu *p, const value_answer *back)
 {
-    ws_assert(is_shown(p->call.record->handle));
     if (back->value.data_size > 0) {
         if (handle_key(p->call.record->handle)->name.kind == KEY_DATA) {
             findings_add(&p->aloud, p->item, FINDING_NOT_PERFORMANCE_DATA,
@@ -758,28 +751,19 @@ static void describe_other(hkpd_pdu *p, const value_answer *back)
 
 /* --- Performance data ------------------------------------------------------------------------------------------ */
 
-static void note_machine(state_handle *handle, const char *name)
-{
-    if (name && (handle->machine == NULL || strcmp(handle->machine, name) != 0)) {
-        handle->machine = wmem_strdup(wmem_file_scope(), name);
-        handle_note_name(handle, name);
-    }
-}
-
 /* Of what was asked for by index: what is not in the answer, which adds up, and what is there again. */
-static void note_objects(hkpd_pdu *p, const state_sample *sample)
+static void note_objects(hkpd_pdu *p)
 {
     hkpd_key *key = p->call.record->handle->key;
     wmem_array_t *objects = wmem_array_new(wmem_file_scope(), sizeof(tapped_object));
     const char *indexes = p->record->name;
     tapped_object object;
 
-    ws_assert(key && indexes);
     key->lacking = key->lacking ? key->lacking : wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
     while (next_index(&indexes, &object.title)) {
         void *title = GUINT_TO_POINTER(object.title);
         bool was_there = wmem_map_lookup(key->lacking, title) == NULL;
-        object.is_there = sample_object(sample, object.title) != NULL;
+        object.is_there = sample_object(p->call.record->sample, object.title) != NULL;
         object.is_news = object.is_there != was_there;
         wmem_map_insert(key->lacking, title, object.is_there ? NULL : key);
         if (!object.is_there || object.is_news) {
@@ -821,7 +805,11 @@ static void keep_sample(hkpd_pdu *p, tvbuff_t *tvb, bool has_faults)
     if (perf_block_u32(&walk, 20) == size - walk.header.size) { /* Samba's total leaves the header out */
         host_note_no_windows(p->call.to);
     }
-    note_machine(record->handle, hkpd_system_name(pool_of(p), tvb, &walk));
+    const char *name = hkpd_system_name(pool_of(p), tvb, &walk);
+    if (name && g_strcmp0(record->handle->machine, name) != 0) {
+        record->handle->machine = wmem_strdup(wmem_file_scope(), name);
+        handle_note_name(record->handle, name);
+    }
     if (p->record->name) {
         const perf_point clocks = hkpd_clocks(&walk);
         pace_sample(record->sample, p->record->name, &clocks, call_seconds(&p->call));
@@ -837,10 +825,9 @@ static void learn_block(hkpd_pdu *p, tvbuff_t *tvb, const perf_block_summary *su
 
     if (is_sample && handle && call_note_sample(&p->call, handle, tvb, clocks)) {
         keep_sample(p, tvb, summary->faults > 0);
-        const state_sample *sample = p->call.record->sample;
-        bool is_whole = g_hash_table_size(sample->by_title) == summary->objects && summary->faults == summary->read_as;
-        if (p->record->name && is_index_list(p->record->name) && is_whole) {
-            note_objects(p, sample);
+        bool is_whole = g_hash_table_size(p->call.record->sample->by_title) == summary->objects;
+        if (p->record->name && is_index_list(p->record->name) && is_whole && summary->faults == summary->read_as) {
+            note_objects(p);
         }
     }
 }

@@ -102,15 +102,12 @@ static perf_block_event faulty(perf_block_walk *walk, perf_block_event event, pe
  * instances end alike. Windows XP writes the counter block of Processor(_Total) short. */
 enum {
     AS_SAID,
-    HEADER_64,     /* definitions begin behind the fixed fields, */
-    BODIES_FOLLOW, /* or the first instance or counter block behind the definitions, */
-    DEFINITION_40, /* all definitions have 40 bytes, where there is room for no more */
-    NAME,          /* an instance ends with its name, or behind its padding */
-    NAME_PADDED,
-    REACH, /* counter blocks end with the last of their values, or are as long as the first */
-    REACH_PADDED,
-    ALIKE,
-    ALIKE_PADDED,
+    HEADER_64,        /* definitions begin behind the fixed fields, */
+    BODIES_FOLLOW,    /* or the first instance or counter block behind the definitions, */
+    DEFINITION_40,    /* all definitions have 40 bytes, where there is room for no more */
+    NAME,             /* an instance ends behind its name's padding */
+    REACH,            /* counter blocks end behind the last of their values, */
+    ALIKE,            /* or are as long as the first; both with padding */
     WITHOUT_FARTHEST, /* as said, but a definition is wrong: its values have no room in any counter block */
     NUM_RULES
 };
@@ -137,11 +134,6 @@ static inline bool has_room(const perf_block_walk *walk, uint32_t at, uint32_t s
     return size >= least_size(walk, what) && size <= walk->object.end - at;
 }
 
-static inline uint32_t fixed_size(structure what)
-{
-    return what == AN_INSTANCE ? PERF_INSTANCE_DEFINITION_SIZE : PERF_COUNTER_BLOCK_SIZE;
-}
-
 /* Bytes of an instance's definition and name, 0 if that is nowhere. */
 static inline uint32_t named_size(const perf_block_walk *walk, uint32_t at)
 {
@@ -161,23 +153,15 @@ static inline bool ends_with_name(const perf_block_walk *walk, uint32_t at, uint
 static uint32_t size_read(const perf_block_walk *walk, uint32_t said, structure what)
 {
     uint8_t rule = walk->object.rule;
-    bool is_padded = rule == NAME_PADDED || rule == REACH_PADDED || rule == ALIKE_PADDED;
-    uint32_t size = said;
+    uint32_t alike = walk->object.counters_size > 0 ? walk->object.counters_size : said;
 
-    if (rule < NAME || rule == WITHOUT_FARTHEST) {
+    if (rule < NAME || rule == WITHOUT_FARTHEST || (rule == NAME && what == COUNTERS)) {
         return said;
     }
-    if (what == AN_INSTANCE) {
-        if (rule > NAME_PADDED) {
-            return ends_with_name(walk, walk->pos, said) ? said : 0;
-        }
-        size = named_size(walk, walk->pos);
-    } else if (rule == REACH || rule == REACH_PADDED) {
-        size = least_size(walk, COUNTERS);
-    } else if (rule > NAME_PADDED && walk->object.counters_size > 0) {
-        size = walk->object.counters_size;
+    if (what == COUNTERS) {
+        return perf_align8(rule == REACH ? least_size(walk, COUNTERS) : alike);
     }
-    return is_padded && (what == AN_INSTANCE || rule != NAME_PADDED) ? perf_align8(size) : size;
+    return rule == NAME ? perf_align8(named_size(walk, walk->pos)) : ends_with_name(walk, walk->pos, said) ? said : 0;
 }
 
 /* Goes on behind what stands here. False if it has no length by the object's rule, or if others say another thing than the first that is
@@ -186,7 +170,7 @@ static bool pass(perf_block_walk *walk, structure what, reading *first)
 {
     uint32_t at = walk->pos;
 
-    if (walk->object.end - at < fixed_size(what)) {
+    if (walk->object.end - at < least_size(walk, what)) {
         return false;
     }
     uint32_t said = perf_block_u32(walk, at), size = size_read(walk, said, what);
@@ -260,7 +244,8 @@ static void find_reach(perf_block_walk *walk, bool without_farthest)
     walk->object.overlaps = false;
     for (uint32_t i = 0; i < walk->object.num_definitions; i++, at += definition_size(walk, at)) {
         uint32_t size = perf_block_u32(walk, at + 32), offset = perf_block_u32(walk, at + 36);
-        bool fits = offset >= PERF_COUNTER_BLOCK_SIZE && size <= UINT32_MAX - offset;
+        bool fits = offset >= PERF_COUNTER_BLOCK_SIZE && size <= UINT32_MAX - offset &&
+                    (offset % 4 == 0 || (size != 4 && size != 8)); /* numbers are aligned */
         uint32_t end = size == 0 ? 0 : fits ? offset + size : UINT32_MAX;
         walk->object.overlaps |= size > 0 && offset < reach;
         others = end > reach ? reach : end > others ? end : others;
@@ -358,19 +343,18 @@ static bool objects_fit(const perf_block_walk *walk, uint32_t at)
     return left == 0 && walk->size - at < 8;
 }
 
-/* HeaderLength, or what it is read as: the first object begins behind the fixed fields or the name. */
+/* HeaderLength, or what it is read as: the first object begins behind the name, or behind the fixed fields if there is none. */
 static uint32_t header_size(const perf_block_walk *walk)
 {
     uint32_t said = perf_block_u32(walk, 24), room = perf_block_u32(walk, 80), name = perf_block_u32(walk, 84);
-    uint32_t named = name >= PERF_DATA_BLOCK_SIZE && room <= UINT32_MAX - name ? perf_align8(name + room) : 0;
     bool is_sound = said >= PERF_DATA_BLOCK_SIZE && said <= walk->size;
+    bool is_named = name >= PERF_DATA_BLOCK_SIZE && room <= UINT32_MAX - name;
+    uint32_t named = is_named ? perf_align8(name + room) : PERF_DATA_BLOCK_SIZE;
 
     if (walk->objects_left == 0 || (is_sound && object_begins(walk, said))) {
         return said;
     }
-    bool fits_fixed = objects_fit(walk, PERF_DATA_BLOCK_SIZE);
-    bool fits_named = named > PERF_DATA_BLOCK_SIZE && objects_fit(walk, named);
-    return fits_fixed == fits_named ? said : fits_fixed ? PERF_DATA_BLOCK_SIZE : named;
+    return objects_fit(walk, named) ? named : objects_fit(walk, PERF_DATA_BLOCK_SIZE) ? PERF_DATA_BLOCK_SIZE : said;
 }
 
 /* The header's own fields place its name inside it, or it has none. */
@@ -478,49 +462,35 @@ static uint32_t structures_size(const perf_block_walk *walk, uint32_t size)
     return place_parts(&ahead, AS_SAID) && pass_rows(&ahead, &none) ? ahead.pos - walk->object.offset : 0;
 }
 
-/* Behind so many bytes of this object the next one begins, or all ends, as TotalByteLength of the block says too. */
-static bool object_is_followed(const perf_block_walk *walk, uint32_t size)
-{
-    uint32_t total = perf_block_u32(walk, 20), left = walk->size - walk->object.offset;
-
-    if (size < PERF_OBJECT_TYPE_SIZE || size > left) {
-        return false;
-    }
-    if (walk->objects_left == 0) {
-        return left - size < 8 && (total == walk->size || total == walk->size - walk->header.size);
-    }
-    return object_begins(walk, walk->object.offset + size);
-}
-
-/* An object whose size leads nowhere leaves its padding out, or ends where its structures do, if what follows it is found there alone. Where
- * it is found no structure is looked at a third time, and where it is not nothing more is read: 0 if it has no size that can be. */
+/* TotalByteLength, if the next object begins behind it or all ends. Else the object ends where its structures do, with their padding, if what
+ * follows it is found there, or all ends as TotalByteLength of the block says too. Where it is found no structure is looked at a third time,
+ * and where it is not nothing more is read: 0 if it has no size that can be. */
 static uint32_t find_object_size(perf_block_walk *walk)
 {
-    uint32_t at = walk->object.offset, said = perf_block_u32(walk, at), left = walk->size - at,
-             padded = perf_align8(said);
-    bool is_sane = said >= PERF_OBJECT_TYPE_SIZE && said <= left, is_last = walk->objects_left == 0 && left - said < 8;
-    bool fits_padded = is_sane && !is_last && padded != said && object_is_followed(walk, padded);
-    uint32_t within = is_sane ? structures_size(walk, fits_padded ? padded : said) : 0;
-    uint32_t structures = within > 0 || fits_padded ? within : structures_size(walk, left);
-    uint32_t ends = perf_align8(structures) <= left ? perf_align8(structures) : structures;
-    bool is_confirmed = within > 0 && !fits_padded;
-    bool fits_ends = ends != said && (ends != padded || !fits_padded) && !(is_last && is_confirmed) &&
-                     object_is_followed(walk, ends);
+    uint32_t at = walk->object.offset, said = perf_block_u32(walk, at), left = walk->size - at;
+    uint32_t total = perf_block_u32(walk, 20);
+    bool is_sane = said >= PERF_OBJECT_TYPE_SIZE && said <= left, is_last = walk->objects_left == 0;
 
-    if (fits_padded != fits_ends) {
-        return fits_padded ? padded : ends;
+    if (is_sane && (is_last ? left == said : object_begins(walk, at + said))) {
+        return said;
     }
-    walk->is_lost = !is_confirmed;
-    walk->objects_left = is_confirmed ? walk->objects_left : 0;
+    uint32_t within = is_sane ? structures_size(walk, said) : 0;
+    uint32_t structures = within > 0 ? within : structures_size(walk, left);
+    uint32_t ends = perf_align8(structures) <= left ? perf_align8(structures) : structures;
+    bool is_end = left - ends < 8 && (total == walk->size || total == walk->size - walk->header.size);
+    bool is_right = is_last && within > 0 && left - said < 8;
+    if (structures > 0 && !is_right && (is_last ? is_end : object_begins(walk, at + ends))) {
+        return ends;
+    }
+    walk->is_lost = within == 0;
+    walk->objects_left = walk->is_lost ? 0 : walk->objects_left;
     return is_sane ? said : 0;
 }
 
 static perf_block_event read_object_size(perf_block_walk *walk)
 {
     uint32_t at = walk->object.offset, said = perf_block_u32(walk, at), left = walk->size - at;
-    bool is_sane = said >= PERF_OBJECT_TYPE_SIZE && said <= left;
-    bool leads_on = is_sane && (walk->objects_left > 0 ? object_begins(walk, at + said) : left == said);
-    uint32_t size = leads_on ? said : find_object_size(walk);
+    uint32_t size = find_object_size(walk);
 
     walk->object.end = at + (size > 0 ? size : left);
     walk->state = NEXT_OBJECT_PARTS;
@@ -633,25 +603,29 @@ static uint32_t find_size(const perf_block_walk *walk, structure what)
 
 /* --- PERF_INSTANCE_DEFINITION ---------------------------------------------------------------------------------- */
 
-/* Of an object without instances: the only counter block is not all that it has. */
-static bool has_instances(const perf_block_walk *walk)
+/* All that is left of the object is one counter block. */
+static bool is_counter_block(const perf_block_walk *walk)
 {
-    uint32_t at = walk->pos, left = walk->object.end - at;
+    uint32_t left = walk->object.end - walk->pos;
 
-    return left >= PERF_INSTANCE_DEFINITION_SIZE && perf_align8(perf_block_u32(walk, walk->pos)) != perf_align8(left) &&
-           pass_certain(walk, &at);
+    return left >= least_size(walk, COUNTERS) && perf_align8(perf_block_u32(walk, walk->pos)) == perf_align8(left);
 }
 
 static perf_block_event read_bodies(perf_block_walk *walk)
 {
     int32_t count = walk->object.num_instances;
+    uint32_t at = walk->object.bodies;
 
-    walk->pos = walk->object.bodies;
+    walk->pos = at;
     walk->state = NEXT_OBJECT_END;
+    if (count != PERF_INSTANCES_NONE && count <= 0 && walk->object.num_definitions > 0 && is_counter_block(walk)) {
+        return fault(walk, PERF_BLOCK_FAULT_COUNTERS_THERE, walk->object.offset + 40, (uint32_t)count, 1,
+                     NEXT_OBJECT_END);
+    }
     if (count >= 0) {
         walk->left = (uint32_t)count;
         walk->state = NEXT_INSTANCE;
-    } else if (count == PERF_INSTANCES_NONE && has_instances(walk)) {
+    } else if (count == PERF_INSTANCES_NONE && !is_counter_block(walk) && pass_certain(walk, &at)) {
         return fault(walk, PERF_BLOCK_FAULT_INSTANCES_THERE, walk->object.offset + 40, 1, 1, NEXT_OBJECT_END);
     } else if (count == PERF_INSTANCES_NONE) {
         walk->state = NEXT_COUNTERS;
@@ -676,47 +650,37 @@ static void enter_instance(perf_block_walk *walk, uint32_t at)
     walk->instance.is_nameless = false;
 }
 
-/* NameLength counts the terminator, and in some servers the padding. A name may fill it: then it ends there, and what
- * stands behind it is padding. */
-static void find_name(perf_block_walk *walk, uint32_t offset, uint32_t room)
+/* NameLength counts the terminator, and in some servers zeros behind it. A name may fill it: then it ends there, and what stands behind it
+ * is padding, or a text with a terminator in the instance. Returns the bytes of the text there if NameLength is another's, else 0. */
+static uint32_t find_name(perf_block_walk *walk, uint32_t room)
 {
     bool wide = perf_block_wide_names(walk);
-    uint32_t unit = wide ? 2 : 1;
+    uint32_t unit = wide ? 2 : 1, at = walk->instance.offset + PERF_INSTANCE_DEFINITION_SIZE;
+    uint32_t size = perf_block_text_size(walk->data + at, room, wide), left = walk->pos - at - size;
+    bool is_ended = size + unit <= room;
+    uint32_t more = is_ended ? 0 : perf_block_text_size(walk->data + at + size, left, wide);
 
-    walk->instance.name = walk->instance.offset + offset;
-    uint32_t size = perf_block_text_size(walk->data + walk->instance.name, room, wide);
+    walk->instance.name = at;
     walk->instance.name_size = size;
-    walk->instance.name_room = size + unit <= room ? size + unit : size;
-}
-
-/* Bytes of a text that goes on behind a name which fills NameLength, up to its terminator in the instance; 0: padding. */
-static uint32_t text_behind(const perf_block_walk *walk)
-{
-    bool wide = perf_block_wide_names(walk), is_ended = walk->instance.name_room > walk->instance.name_size;
-    uint32_t at = walk->instance.name + walk->instance.name_size, unit = wide ? 2 : 1;
-    uint32_t left = walk->instance.offset + walk->instance.size - at;
-    uint32_t size = is_ended ? 0 : perf_block_text_size(walk->data + at, left, wide);
-
-    return size + unit <= left ? size : 0;
+    walk->instance.name_room = is_ended ? size + unit : size;
+    for (uint32_t i = size; is_ended && i < room; i++) {
+        if (walk->data[at + i] != 0) {
+            return size + unit;
+        }
+    }
+    return more > 0 && more + unit <= left ? size + more : 0;
 }
 
 static perf_block_event read_instance_name(perf_block_walk *walk)
 {
-    uint32_t at = walk->instance.offset;
-    uint32_t size = walk->instance.size;
-    uint32_t stated = perf_block_u32(walk, at);
-    uint32_t offset = perf_block_u32(walk, at + 16);
-    uint32_t room = perf_block_u32(walk, at + 20);
-    bool is_odd = offset % 2 != 0 && perf_block_wide_names(walk);
-    bool offset_fits = offset >= PERF_INSTANCE_DEFINITION_SIZE && offset <= size && !is_odd;
+    uint32_t at = walk->instance.offset, size = walk->instance.size, stated = perf_block_u32(walk, at);
+    uint32_t offset = perf_block_u32(walk, at + 16), room = perf_block_u32(walk, at + 20);
+    bool offset_fits = offset == PERF_INSTANCE_DEFINITION_SIZE; /* where all systems have it */
     bool name_fits = room == 0 || (offset_fits && room <= size - offset);
+    uint32_t there = name_fits && offset_fits ? find_name(walk, room) : 0;
 
     walk->state = NEXT_COUNTERS;
-    walk->instance.is_nameless = !name_fits;
-    if (name_fits && offset_fits) {
-        find_name(walk, offset, room);
-        walk->instance.is_nameless = text_behind(walk) > 0;
-    }
+    walk->instance.is_nameless = !name_fits || there > 0;
     if (!name_fits) {
         uint32_t end = offset <= UINT32_MAX - room ? offset + room : UINT32_MAX;
         return faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_NAME, offset_fits ? at + 20 : at + 16, end,
@@ -725,9 +689,9 @@ static perf_block_event read_instance_name(perf_block_walk *walk)
     if (stated != size) {
         return faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_READ_INSTANCE, at, stated, size, NEXT_COUNTERS);
     }
-    if (walk->instance.is_nameless) {
-        return faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_GOES_ON, at + 20, room,
-                      walk->instance.name_size + text_behind(walk), NEXT_COUNTERS);
+    if (there > 0) {
+        return faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_GOES_ON, at + 20, room, there,
+                      NEXT_COUNTERS);
     }
     if (room % 2 != 0 && perf_block_wide_names(walk)) {
         return faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_TEXT, at + 20, room, 2, NEXT_COUNTERS);
@@ -784,8 +748,8 @@ static bool begins_within(const perf_block_walk *walk, uint32_t definition, uint
     return from_other < from && from < end_other && (end_other < end || end_other - from_other <= 8);
 }
 
-/* The definition of a value that begins within another, and that one's: one of both is wrong. False without one. */
-static bool values_cross(const perf_block_walk *walk, uint32_t *definition, uint32_t *other)
+/* The definition of a value that begins within another, and where that one ends: one of both is wrong. False without one. */
+static bool values_cross(const perf_block_walk *walk, uint32_t *definition, uint32_t *end)
 {
     uint32_t at = walk->object.definitions;
 
@@ -794,9 +758,10 @@ static bool values_cross(const perf_block_walk *walk, uint32_t *definition, uint
         for (uint32_t n = 0; n < i && n < MOST_COMPARED; n++) {
             bool is_first = begins_within(walk, at, before);
             bool is_there = at != walk->object.misplaced && before != walk->object.misplaced;
+            uint32_t other = is_first ? before : at;
             *definition = is_first ? at : before;
-            *other = is_first ? before : at;
-            if (is_there && (is_first || begins_within(walk, before, at))) {
+            *end = perf_block_u32(walk, other + 36) + perf_block_u32(walk, other + 32);
+            if (is_there && begins_within(walk, *definition, other)) {
                 return true;
             }
             before += definition_size(walk, before);
@@ -804,23 +769,6 @@ static bool values_cross(const perf_block_walk *walk, uint32_t *definition, uint
         at += definition_size(walk, at);
     }
     return false;
-}
-
-static perf_block_event leave_crossing_out(perf_block_walk *walk, uint32_t definition, uint32_t other)
-{
-    uint32_t end = perf_block_u32(walk, other + 36) + perf_block_u32(walk, other + 32);
-
-    return faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_VALUES_CROSS, definition + 36,
-                  perf_block_u32(walk, definition + 36), end, NEXT_OBJECT_END);
-}
-
-static perf_block_event leave_farthest_out(perf_block_walk *walk, uint32_t room)
-{
-    uint32_t at = walk->object.misplaced, size = perf_block_u32(walk, at + 32), offset = perf_block_u32(walk, at + 36);
-    uint32_t end = size <= UINT32_MAX - offset ? offset + size : UINT32_MAX;
-
-    return faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_VALUE_PLACE, size > room ? at + 32 : at + 36, end, room,
-                  NEXT_VALUE);
 }
 
 static perf_block_event read_counters(perf_block_walk *walk)
@@ -843,12 +791,17 @@ static perf_block_event read_counters(perf_block_walk *walk)
     walk->value.column = UINT32_MAX;
     walk->value.definition = 0;
     bool is_first = walk->instance.number == 0 || walk->instance.number == PERF_NO_INSTANCE_NUMBER;
-    uint32_t definition, other;
-    if (is_first && values_cross(walk, &definition, &other)) {
-        return leave_crossing_out(walk, definition, other);
+    uint32_t definition, end;
+    if (is_first && values_cross(walk, &definition, &end)) {
+        return faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_VALUES_CROSS, definition + 36,
+                      perf_block_u32(walk, definition + 36), end, NEXT_OBJECT_END);
     }
     if (is_first && walk->object.misplaced > 0) {
-        return leave_farthest_out(walk, size);
+        uint32_t width = perf_block_u32(walk, walk->object.misplaced + 32);
+        uint32_t offset = perf_block_u32(walk, walk->object.misplaced + 36);
+        return faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_VALUE_PLACE,
+                      walk->object.misplaced + (width > size ? 32 : 36),
+                      width <= UINT32_MAX - offset ? offset + width : UINT32_MAX, size, NEXT_VALUE);
     }
     if (size != said) {
         return faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_READ_COUNTERS, at, said, size, NEXT_VALUE);
@@ -916,16 +869,17 @@ bool perf_block_does_harm(const perf_block_walk *walk)
     return perf_block_fault_infos[walk->fault.what].harm;
 }
 
-/* Values that NumCounters and NumInstances of the object announce, as far as it has room for them; `more` instances were found behind
- * those. */
-static uint64_t announced_values(const perf_block_walk *walk, uint64_t more)
+/* Values that NumCounters and NumInstances of the object announce, as far as it has room for them; the fault may be that there are more. */
+static uint64_t announced_values(const perf_block_walk *walk)
 {
+    bool is_named = walk->object.num_instances >= 0 && walk->fault.what != PERF_BLOCK_FAULT_COUNTERS_THERE;
+    uint64_t more = walk->fault.what == PERF_BLOCK_FAULT_INSTANCE_REST;
     uint32_t end = walk->is_lost ? walk->size : walk->object.end;
     uint64_t room = end - walk->object.offset - PERF_OBJECT_TYPE_SIZE;
     uint64_t counters = perf_block_u32(walk, walk->object.offset + 32), most = room / PERF_COUNTER_DEFINITION_SIZE;
-    uint64_t rows = walk->object.num_instances >= 0 ? (uint64_t)walk->object.num_instances + more : 1;
+    uint64_t rows = is_named ? (uint64_t)walk->object.num_instances + more : 1;
     uint64_t row = (walk->object.reach <= room ? least_size(walk, COUNTERS) : PERF_COUNTER_BLOCK_SIZE) +
-                   (walk->object.num_instances >= 0 ? PERF_INSTANCE_DEFINITION_SIZE : 0);
+                   (is_named ? PERF_INSTANCE_DEFINITION_SIZE : 0);
 
     counters = counters < most ? counters : most;
     most = (room - counters * PERF_COUNTER_DEFINITION_SIZE) / row;
@@ -956,15 +910,22 @@ static void check_fault(perf_block_summary *summary, const perf_block_walk *walk
     summary->contradictions += is_read_as && walk->fault.what != PERF_BLOCK_FAULT_READ_COUNTERS;
     if (perf_block_does_harm(walk) && summary->objects > 0) {
         object->is_sound = false;
-        object->announced = announced_values(walk, walk->fault.what == PERF_BLOCK_FAULT_INSTANCE_REST);
+        object->announced = announced_values(walk);
     }
 }
 
+/* That the block announces, or that stand behind it: another block, or an object at least. */
 static uint32_t objects_missing(const perf_block_walk *walk, uint32_t found)
 {
     uint32_t announced = walk->size >= PERF_DATA_BLOCK_SIZE ? perf_block_u32(walk, 28) : 0;
     uint32_t most = walk->size / PERF_OBJECT_TYPE_SIZE, missing = announced > found ? announced - found : 0;
+    uint32_t behind = walk->fault.what == PERF_BLOCK_FAULT_TRAILING ? walk->fault.offset : walk->size;
 
+    if (object_begins(walk, behind)) {
+        missing = 1;
+    } else if (walk->size - behind >= PERF_DATA_BLOCK_SIZE && perf_block_is(walk->data + behind, PERF_SIGNATURE_SIZE)) {
+        missing = perf_block_u32(walk, behind + 28);
+    }
     return missing < most ? missing : most;
 }
 

@@ -60,12 +60,13 @@ typedef enum {
     X(DEFINITION_COUNT, COUNT, 1, "NumCounters is %u, there are %u counter definitions") \
     X(INSTANCES_NUMBER, COUNT, 1, "NumInstances is -%u, only -1 to -%u are known") \
     X(INSTANCES_THERE, COUNT, 1, "NumInstances is -%u, there is at least %u instance") \
+    X(COUNTERS_THERE, COUNT, 1, "NumInstances is 0x%x, there is %u counter block") \
     X(INSTANCE_COUNT, COUNT, 1, "NumInstances is %u, there are %u instances") \
     X(INSTANCE_REST, COUNT, 1, "NumInstances is %u, there are at least %u instances") \
     X(INSTANCE_SIZE, SIZE, 1, \
       "ByteLength of the instance is %u, %u bytes are left, and what follows does not fit: the object's rest is " \
       "skipped") \
-    X(INSTANCE_NAME, PLACE, 0, "the instance's name ends at byte %u and does not fit its definition of %u") \
+    X(INSTANCE_NAME, PLACE, 0, "the instance's name is said to end at byte %u and does not fit its definition of %u") \
     X(INSTANCE_TEXT, TEXT, 0, "NameLength is %u, a character of UTF-16 has %u bytes") \
     X(INSTANCE_GOES_ON, TEXT, 0, "NameLength is %u, the text there has %u bytes: it may be another name") \
     X(COUNTERS_MISSING, COUNT, 1, "%u bytes are left where counter block %u should begin") \
@@ -73,7 +74,8 @@ typedef enum {
       "ByteLength of the counter block is %u, its counters take %u, and what follows does not fit: the object's rest " \
       "is skipped") \
     X(VALUE_PLACE, SIZE, 1, \
-      "CounterOffset and CounterSize end at byte %u, a counter block has 4 to %u: this counter's values are left out") \
+      "CounterOffset and CounterSize lead up to byte %u, where no value of a counter block of %u bytes ends: this " \
+      "counter's values are left out") \
     X(VALUES_CROSS, SIZE, 1, \
       "this counter's value begins at byte %u, within another that ends at byte %u: the object's values are left out") \
     X(TRAILING, REST, 0, "%u bytes are left behind the last of %u objects") \

@@ -19,7 +19,8 @@ uint64_t readings_name_digest(reading_name *name)
 
 uint64_t readings_digest_with(uint64_t digest, uint64_t number)
 {
-    return (digest ^ digest >> 32) * UINT64_C(0x9E3779B97F4A7C15) + number;
+    return (digest ^ digest >> 32) * UINT64_C(0x9E3779B97F4A7C15) +
+           (number ^ number >> 32) * UINT64_C(0xC2B2AE3D27D4EB4F);
 }
 
 /* Of the name and the parent's name. */
@@ -55,6 +56,7 @@ void readings_instances_add(reading_instances *instances, const reading_instance
     }
     wmem_array_append_one(instances->rows, instance);
     instances->ids_tell |= !key->has_no_id && key->id != instance->row;
+    instances->ids_skip |= key->id != instance->row + 1;
 }
 
 /* The one with this name and ordinal among the rows that were counted. */
@@ -212,10 +214,7 @@ static bool pair_by_id(reading_table *here, reading_instance *wanted, reading_ta
     if (first == NULL || first->with_its_id > 1 || (found && found->with_its_id > 1)) {
         return false;
     }
-    *pair = no_pair;
-    if (found) {
-        pair->row = found->row;
-    }
+    *pair = (table_pair){found ? found->row : UINT32_MAX, false, false};
     return true;
 }
 
@@ -273,8 +272,9 @@ static table_pair pair_instances(reading_table *here, uint32_t row, reading_tabl
     bool same_id = first && wanted->key.id == first->key.id && wanted->key.has_no_id == first->key.has_no_id;
     bool is_one = is_alone && first && first->named_like_it == 1 && first->key.parent_count <= 1;
     if ((!is_one || !same_id) && pair_by_id(here, wanted, there, &pair)) {
-        /* another name: it was renamed, or its id was given out anew */
-        pair.assumed = pair.row != UINT32_MAX && !same_name(&wanted->key, &row_at(&there->instances, pair.row)->key);
+        /* another name: it was renamed, or its id was given out anew; or ids only number the rows, from 1 on */
+        pair.assumed = pair.row != UINT32_MAX && (!(here->instances.ids_skip || there->instances.ids_skip) ||
+                                                  !same_name(&wanted->key, &row_at(&there->instances, pair.row)->key));
         return pair;
     }
     return first ? pair_by_name(here, wanted, there, first) : no_pair;

@@ -116,7 +116,6 @@ def test_a_number_that_two_clients_have_is_no_copy(tshark, tmp_path):
     assert [line.split(' |')[:2] for line in out.splitlines() if line.startswith('query')] == [['query 1', '1'], ['query 2', '1']]
 
 
-@PASSES
 def test_handles_that_two_machines_have_are_no_copies(tshark, tmp_path, passes):
     """Behind one address; that they are two is known as soon as each has said what it is called."""
     scene = Scene()

@@ -13,7 +13,9 @@ from gen.model import TYPES, grows, level
 from gen.record import utf16
 from gen.scene import Scene
 from series import long_rows
+from test_csv import export      # noqa: F401: a fixture
 from test_hkpd import compare_list, compare_values, experts, read, wire
+from test_pairs import count, made, of_second_sample, registry
 
 # Offsets in the structures
 B = dict(little=8, version=12, total=20, header=24, objects=28, time=36, freq=64, filetime=72, name_size=80, name=84)
@@ -250,6 +252,14 @@ def test_a_cut_list_ends_what_it_would_have_replaced(tshark, tmp_path, cut):
     assert 'the list of titles in frame %d' % number in frames[answers(talk.scene)[1][0]].all('hkpd.counter_definition')[1].label
 
 
+def test_23_a_code_page_of_names_in_utf_16(tshark, tmp_path):
+    """They would end behind their first character, and other text stands there."""
+    scene, talk = begin_talk()
+    talk.sample(change=put((238, 'object'), 'code_page', 1252))
+    rows = [r for r in long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-')[0]) if r['counterset'] == 'Processor']
+    assert [(r['instance'], r['assumed']) for r in rows[::2]] == [('0', '0'), ('1', '0'), ('_', '1')]
+
+
 def test_23_places_of_names(tshark, tmp_path):
     name = (230, 'instance', 1)
     check(tshark, tmp_path, [put(name, 'name', n) for n in (0, 23, 41, 0xFFFFFFF8, *HUGE)], ['string_offset'],
@@ -277,17 +287,31 @@ def test_a_name_that_goes_on(tshark, tmp_path, length, name, is_doubtful):
     assert ['NameLength is %d, the text there has 10 bytes' % length in text for text, in found] == [True] * is_doubtful
 
 
+@pytest.mark.parametrize('instances', [0, -2, -3])
+def test_31_counters_without_a_row(tshark, tmp_path, instances):
+    """NumInstances says that there is no counter block, and one is there: its values are counted as left out."""
+    scene, talk = begin_talk()
+    talk.sample(change=put((2, 'object'), 'instances', instances))
+    path = scene.write(tmp_path / 'a.pcap')
+    assert [['NumInstances is 0x%x, there is 1 counter block' % (instances & 0xFFFFFFFF) in text for text in texts] for texts in
+            tshark.fields(path, ['_ws.expert.message'], '-Y', 'hkpd.expert.count')] == [[True]]
+    out, _ = tshark.run('-q', '-r', path, '-z', 'pcq,counters')
+    assert 'values left out of answers that do not add up: 4 |' in out, out
+
+
 @pytest.mark.parametrize('change, marked, lost', [
     (None, set(), set()),
     (put((5100, 'instance', 1), 'name', 352), {'Proc()', 'Thr(a/t0)', 'Thr(a/t1)', 'Thr(/t2)', 'Thr(/t3)'}, set()),
-    (put((5100, 'instance', 0), 'name', 25), {'Proc()', 'Thr(/t0)', 'Thr(/t1)', 'Thr(b/t2)', 'Thr(b/t3)'}, set()),
+    (put((5100, 'instance', 0), 'name', 25), {'Proc()', 'Proc(b)', 'Thr(/t0)', 'Thr(/t1)', 'Thr(b/t2)', 'Thr(b/t3)'}, set()),
+    (put((5100, 'instance', 1), 'name', 28), {'Proc()', 'Thr(a/t0)', 'Thr(a/t1)', 'Thr(/t2)', 'Thr(/t3)'}, set()),
     (put((5100, 'instance', 1), 'length', 30), {'Proc()', 'Thr(a/t0)', 'Thr(a/t1)', 'Thr(/t2)', 'Thr(/t3)'}, set()),
     (put((5200, 'instance', 3), 'length', 30), {'Thr(b/)'}, set()),
     (put((5200, 'instance', 0), 'number', 2), {'Thr(t0)'}, set()),
     (put((5100, 'object'), 'instances', -1), {'Thr(t0)', 'Thr(t1)', 'Thr(t2)', 'Thr(t3)'}, {'Proc'}),
-], ids=['whole', 'outside', 'odd', 'of-a-parent', 'of-a-child', 'no-such-parent', 'none-said'])
+], ids=['whole', 'outside', 'odd', 'behind-the-text', 'of-a-parent', 'of-a-child', 'no-such-parent', 'none-said'])
 def test_23_whose_name_is_not_known_is_marked(tshark, tmp_path, change, marked, lost):
-    """Of an instance whose name does not lie in it, and of those that may be its children; nothing is read beside where it stands."""
+    """Of an instance whose name does not lie in it, or not where its text begins; of those behind it, which may be the second of that name,
+    and those that may be its children; nothing is read beside where it stands."""
     def count(index, name):
         return Counter(index, name, TYPES['PERF_COUNTER_LARGE_RAWCOUNT'], lambda at, k: 1000 * index + k)
     scene = Scene()
@@ -358,8 +382,8 @@ def test_31_definitions_alone_with_data_behind(tshark, tmp_path):
 
 
 def test_32_more_or_fewer_values(tshark, tmp_path):
-    """A definition whose place lies outside the counter block: its values are skipped, the others are right."""
-    for field, values in (('offset', (0, 3, 1000, 0xFFFFFFF8, *HUGE)), ('width', (1000, 0xFFFFFFF8, *HUGE))):
+    """A definition whose place lies outside the counter block, or where no number can: its values are skipped, the others are right."""
+    for field, values in (('offset', (0, 3, 7, 10, 1000, 0xFFFFFFF8, *HUGE)), ('width', (1000, 0xFFFFFFF8, *HUGE))):
         frames, _ = check(tshark, tmp_path, [put((230, 'definition', 0), field, n) for n in values], ['size'])
         for frame in frames:
             assert [p for p in frame.show_of('pcq.path') if p.endswith('\\ID Process')]
@@ -370,7 +394,7 @@ def test_32_values_that_cross(tshark, tmp_path):
     """A value that begins within another: which of both definitions is wrong nobody knows, and none of the object's values is taken. Two of
     one place are right, and so is a part of what is longer than a number."""
     reads, ids = (230, 'definition', 0), (230, 'definition', 1)      # 8 bytes at 8, 4 bytes at 16
-    for change in (put(reads, 'offset', 12), put(reads, 'offset', 10), put(ids, 'offset', 12), put(ids, 'offset', 14)):
+    for change in (put(reads, 'offset', 12), put(ids, 'offset', 12)):
         frames, _ = check(tshark, tmp_path, [change], ['size'])
         assert not [p for p in frames[0].show_of('pcq.path') if '\\Process(' in p]
     whole = len(check(tshark, tmp_path, [put(ids, 'offset', 16)], [''], sample=False)[0][0].show_of('pcq.path'))
@@ -378,6 +402,25 @@ def test_32_values_that_cross(tshark, tmp_path):
         changes = [put(reads, field, value)] + ([put(ids, field, value)] if field == 'offset' else [])
         for change in changes:
             assert len(check(tshark, tmp_path, [change], [''], sample=False)[0][0].show_of('pcq.path')) == whole
+
+
+@pytest.mark.parametrize('column, field, value, moved', [
+    (0, 'offset', 16, 'Half'), (1, 'offset', 4, 'HalfAll'), (2, 'offset', 12, 'Sum'), (2, 'width', 4, 'Sum')])
+def test_32_a_counter_that_moves(tshark, tmp_path, column, field, value, moved):
+    """In one sample it stands elsewhere than before and after: one of both is wrong. It is marked, and what needs it, and compared with
+    nothing."""
+    def numbers(base):
+        return lambda at, k: base + 100 * at.number
+    scene, talk = begin_talk(objects=[Object(5100, 'Set', [
+        Counter(5102, 'Half', TYPES['PERF_RAW_FRACTION'], numbers(50), 4), Counter(5104, 'All', TYPES['PERF_RAW_BASE'], numbers(100), 4),
+        Counter(5106, 'Sum', TYPES['PERF_COUNTER_BULK_COUNT'], numbers(0))])])
+    asked = [talk.sample(change=put((5100, 'definition', column), field, value) if n == 1 else None)[1] for n in range(4)]
+    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-')[0])
+    marked = [{r['counter'] for r in rows if (int(r['frame']), r['assumed']) == (frame, '1')} for frame in asked]
+    named = {x for x in ('Half', 'All', 'Sum') if x in moved}
+    assert marked == [set(), named, named, set()]
+    assert not [r for r in rows if r['counter'] == 'Sum' and 'Sum' in moved and r['result'] and int(r['frame']) in asked[1:3]]
+    assert [r['result'] for r in rows if int(r['frame']) == asked[3] and r['counter'] == 'Sum'][0]
 
 
 def test_33_widths(tshark, tmp_path):
@@ -426,3 +469,32 @@ def test_requests_that_end_too_soon_are_counted(tshark, tmp_path):
     out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,tree')
     said = ' '.join(out.split())     # these and the one that opens the key
     assert 'HKEY_PERFORMANCE_DATA 4 ' in said and 'QueryValue 3 ' in said, out
+
+
+def test_an_instance_called_as_the_parent_of_another(export):
+    """And the other as its own parent: they are two."""
+    scene, talk = begin_talk(objects=[
+        Object(9000, 'Disk', [Counter(9002, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(k, at.number))],
+               lambda at: [Instance(n) for n in 'ab']),
+        Object(9010, 'Part', [Counter(9012, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(k, at.number))],
+               lambda at: [Instance('b', parent=(9000, 0)), Instance('a', parent=(9000, 1))])])
+    talk.sample()
+    talk.sample()
+    assert of_second_sample(export(scene, 'long'), 'Delta')[2:] == [('a/b', made(0, 0), '0'), ('b/a', made(1, 1), '0')]
+
+
+def test_two_counters_of_one_index(export, passes):
+    """Which of them is which in the next sample their place alone tells."""
+    delta = lambda place: Counter(10, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(place, at.number))
+    other = Counter(12, 'Other', TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(9, at.number))
+    scene, talk = begin_talk(titles=False)
+    for talk.objects in [[Object(230, 'Process', [delta(i) for i in there] + [other])] for there in ((1, 5), (5, 1))]:
+        talk.sample()
+    rows = [r for r in long_rows(export(scene, 'long', *passes)) if r['result']]
+    assert [(float(r['result']), r['assumed']) for r in rows] == [(made(5, 1), '1'), (made(9, 9), '0')]
+
+
+def test_ids_that_number_rows_from_1(export, passes):
+    """Of instances of one name: the first goes, and each other has its neighbour's."""
+    before, after = [(i + 1, 'b', i) for i in range(3)], [(1, 'b', 1), (2, 'b', 2)]
+    assert of_second_sample(export(registry(before, after), 'long', *passes), 'Delta') == [('b', made(1, 0), '1'), ('b#1', made(2, 1), '1')]

@@ -307,11 +307,13 @@ static void test_one_finding_for_one_cause(void)
         {OBJECT + DEFINITIONS, 0, PERF_BLOCK_FAULT_READ_DEFINITION, 0, 40, 7},
         {OBJECT + DEFINITIONS + 36, 0xFFFFFFFF, PERF_BLOCK_FAULT_VALUE_PLACE, 0xFFFFFFFF, 24, 5},
         {OBJECT + DEFINITIONS + 36, 20, PERF_BLOCK_FAULT_VALUE_PLACE, 28, 24, 5},
+        {OBJECT + DEFINITIONS + 36, 6, PERF_BLOCK_FAULT_VALUE_PLACE, 14, 24, 5},
         {OBJECT + DEFINITIONS + 32, 0xFFFFFFFF, PERF_BLOCK_FAULT_VALUE_PLACE, 0xFFFFFFFF, 24, 5},
         {OBJECT + DEFINITIONS + 76, 12, PERF_BLOCK_FAULT_VALUES_CROSS, 12, 16, 5},
         {OBJECT + INSTANCE, 0, PERF_BLOCK_FAULT_READ_INSTANCE, 0, 32, 7},
         {OBJECT + INSTANCE + 16, 100, PERF_BLOCK_FAULT_INSTANCE_NAME, 104, 32, 7},
         {OBJECT + INSTANCE + 20, 0xFFFFFFFF, PERF_BLOCK_FAULT_INSTANCE_NAME, 0xFFFFFFFF, 32, 7},
+        {OBJECT + INSTANCE + 16, 28, PERF_BLOCK_FAULT_INSTANCE_NAME, 32, 32, 7},
         {OBJECT + INSTANCE + 20, 3, PERF_BLOCK_FAULT_INSTANCE_TEXT, 3, 2, 7},
         {OBJECT + COUNTERS, 0, PERF_BLOCK_FAULT_READ_COUNTERS, 0, 24, 7},
     };
@@ -438,8 +440,8 @@ static void test_damage(void)
         /* an instance of a size that is none, whose name begins in its fixed fields, or ends beyond 32 bits */
         {NULL, {488, 0x2000, 504, 8, 508, 24}, 0, "INSTANCE_SIZE@488:8192,112 "},
         {NULL, {488, 0x2000, 504, 33, 508, 0xFFFFFFFF}, 0, "INSTANCE_SIZE@488:8192,112 "},
-        /* a name that begins where its instance ends: its length is wrong, a place without length is none */
-        {NULL, {504, 32}, 0, "INSTANCE_NAME@508:36,32 "},
+        /* a name that begins elsewhere than all do */
+        {NULL, {504, 32}, 0, "INSTANCE_NAME@504:36,32 "},
         /* the size of the second object leads nowhere: its structures lead to the third */
         {NULL,
          {344, 0},
@@ -490,6 +492,14 @@ static void test_damage(void)
         {NULL, {188, 24, 228, 24}, 0, "C264+4 COUNTERS_SIZE@264:24,32 O344+256 "},
         /* a value of no bytes is nowhere, and needs none */
         {nameless, {184, 0, 188, 4294967288}, 0, "O88+184 "},
+        /* behind the last object another one, or another block */
+        {NULL, {28, 2}, 0, "TRAILING@600:256,2 E 2/4/4/8 o88 o344 left out 0/1, 1 faults, 2 sound"},
+        {NULL, {28, 2, 600, 0x450050, 604, 0x460052, 628, 5}, 0, "left out 0/5, 1 faults, 2 sound"},
+        /* a counter block where none should be; one that ends before the object is none */
+        {alone, {128, 0, 88, 120}, 0, "D152+40 COUNTERS_THERE@128:0,1 O208+"},
+        {alone, {128, 0, 88, 120}, 0, "left out 1/0, 1 faults, 1 sound"},
+        {alone, {128, 0xFFFFFFFE, 88, 120}, 0, "D152+40 COUNTERS_THERE@128:4294967294,1 O208+"},
+        {alone, {128, 0, 192, 4, 88, 120}, 0, "0 faults, 2 sound"},
         /* room behind the values: the next multiple of 8 leads on */
         {roomy, {224, 17}, 0, "O88+216 D152+40 I192+32:0,2 C224+24 READ_COUNTERS@224:17,24 V232+8 I248+32:0,2 "},
     };
@@ -515,22 +525,19 @@ static void test_lengths_that_contradict(void)
         /* one is as long as the one before, or leaves its padding out, if no instance begins where its values end */
         {roomy, {304, 0}, 0, "C304+48 READ_COUNTERS@304:0,48 V312+8 I352+32:0,2 "},
         {two, {224, 44, 240, 96, 256, 24, 260, 72, 336, 16}, 0, "left out 1/0"},
-        /* an instance is as long as its name, or as the next multiple of 8 */
+        /* an instance ends behind its name's padding */
         {roomy, {272, 0}, 0, "I272+32:0,2 READ_INSTANCE@272:0,32 C304+48 V312+8 I352+32:0,2 "},
         {two,
-         {20, 376, 28, 1, 88, 288, 272, 56, 292, 32, 328, 48, 192, 0, 220, 48, 268, 60, 284, 36},
+         {20, 376, 28, 1, 88, 288, 272, 56, 292, 32, 328, 48, 192, 0},
          376,
-         "I192+24:0,0 INSTANCE_SIZE@192:0,184 E 1/1/1/0 o88 left out 2/0"},
+         "I192+32:0,2 READ_INSTANCE@192:0,32 C224+48 V232+8 I272+56:0,2 "},
         /* what stands 4 bytes behind would be a counter block that ends with the object, but the first has another size */
         {two, {272, 36, 308, 44}, 0, "I272+32:0,2 READ_INSTANCE@272:36,32 C304+48 V312+8 O352+"},
         /* where they leave their padding out, all do */
         {NULL, {232, 28, 288, 28}, 0, "I232+32:2,4 READ_INSTANCE@232:28,32 C264+24 "},
         /* an object ends with its structures, or behind their padding */
         {alone, {88, 0}, 0, "O88+120 READ_OBJECT@88:0,120 D152+40 C192+12 V196+4 O208+116 "},
-        {alone,
-         {88, 121, 220, 64, 224, 64},
-         0,
-         "O88+121 D152+40 C192+12 V196+4 TRAILING@209:119,1 E 1/1/0/1 o88 left out 0/1"},
+        {alone, {88, 121}, 0, "O88+120 READ_OBJECT@88:121,120 D152+40 C192+12 V196+4 O208+116 "},
         /* definitions begin behind the fixed fields, or the first instance behind the definitions */
         {one, {96, 72}, 0, "O88+184 READ_OBJECT_HEADER@96:72,64 D152+40 I192+32:0,2 C224+48 V232+8 "},
         {one,
@@ -554,19 +561,12 @@ static void test_lengths_that_contradict(void)
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         check_damage(&rows[i]);
     }
-    /* a header ends with its fixed fields or with its name */
-    for (int is_ambiguous = 0; is_ambiguous < 2; is_ambiguous++) {
-        build_named(data, false);
-        put(data + 24, 0);
-        if (is_ambiguous) {
-            put(data + 88, SIZE - 80);
-            put(data + 92, SIZE - 80);
-        }
-        perf_block_init(&walk, data, sizeof data);
-        assert(perf_block_next(&walk) == PERF_BLOCK_HEADER && perf_block_next(&walk) == PERF_BLOCK_FAULT);
-        assert(walk.fault.what == (is_ambiguous ? PERF_BLOCK_FAULT_HEADER_SIZE : PERF_BLOCK_FAULT_READ_HEADER));
-        assert(walk.header.size == (is_ambiguous ? 88 : 96));
-    }
+    /* a header ends with its name */
+    build_named(data, false);
+    put(data + 24, 0);
+    perf_block_init(&walk, data, sizeof data);
+    assert(perf_block_next(&walk) == PERF_BLOCK_HEADER && perf_block_next(&walk) == PERF_BLOCK_FAULT);
+    assert(walk.fault.what == PERF_BLOCK_FAULT_READ_HEADER && walk.header.size == 96);
 }
 
 /* --- Any length of any block ---------------------------------------------------------------------------------------- */
