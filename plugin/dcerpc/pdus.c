@@ -621,7 +621,8 @@ static void pass_pdus(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo, pr
     bool any = false;
 
     for (int at = cursor->handed; at < end && read_pdu_header(&header, tvb, at); at += header.size) {
-        if (cursor->tvb && at >= cursor->at) {
+        bool is_edge = header.is_first || header.is_last; /* between them is nothing to learn */
+        if (cursor->tvb && at >= cursor->at && is_edge) {
             pass(cursor, &header, false);
         }
         if (connections_exist()) {

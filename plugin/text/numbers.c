@@ -20,13 +20,20 @@ static size_t put_integer(char *out, uint64_t value, bool in_groups)
 {
     char digits[TEXT_NUMBER_SIZE], *end = digits + sizeof digits, *first = end;
 
-    for (unsigned count = 0; count == 0 || value > 0; value /= 10) {
-        if (in_groups && count > 0 && count % 3 == 0) {
+    for (; value >= 1000; value /= 1000) {
+        unsigned group = (unsigned)(value % 1000);
+        *--first = (char)('0' + group % 10);
+        *--first = (char)('0' + group / 10 % 10);
+        *--first = (char)('0' + group / 100);
+        if (in_groups) {
             *--first = ',';
         }
-        *--first = (char)('0' + value % 10);
-        count++;
     }
+    unsigned rest = (unsigned)value;
+    do {
+        *--first = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
     memcpy(out, first, (size_t)(end - first));
     out[end - first] = '\0';
     return (size_t)(end - first);
