@@ -1175,18 +1175,19 @@ static bool may_have_changed(readings *r, uint32_t id, state_fact_kind kind)
     const pcq_stream *stream = stream_of(r);
     uint32_t since = stream->previous.sample->event;
 
-    return r->answer.server->facts_changed > since && stream->identifier &&
-           facts_may_have_changed(r->answer.server, facts_subject(stream->identifier->guid, id), kind, since,
-                                  r->answer.event);
+    return stream->identifier && facts_may_have_changed(r->answer.server, facts_subject(stream->identifier->guid, id),
+                                                        kind, since, r->answer.event);
 }
 
 /* Another name or type makes it another counter. */
 static bool find_previous(readings *r, reading_place *place, bool *has_counter)
 {
     uint32_t id = r->at.counter->id;
+    bool is_possible = r->answer.server->facts_changed > stream_of(r)->previous.sample->event; /* mostly it is not */
 
-    place->may_have_changed = may_have_changed(r, PERF_NO_ID, PERF_FACT_ENGLISH) ||
-                              may_have_changed(r, id, PERF_FACT_ENGLISH) || may_have_changed(r, id, PERF_FACT_COUNTER);
+    place->may_have_changed =
+        is_possible && (may_have_changed(r, PERF_NO_ID, PERF_FACT_ENGLISH) ||
+                        may_have_changed(r, id, PERF_FACT_ENGLISH) || may_have_changed(r, id, PERF_FACT_COUNTER));
     return !place->may_have_changed && find_place(r, place, has_counter);
 }
 
