@@ -547,7 +547,7 @@ static void see_request(packet *p, const smb_message *m)
     if (wmem_map_size(connection->asked) >= MOST_WAITING) {
         connection->asked = wmem_map_new(verdict_ladder_memory, wmem_int64_hash, g_int64_equal);
     }
-    wmem_map_remove(connection->asked, message);
+    wmem_free(verdict_ladder_memory, wmem_map_remove(connection->asked, message));
     wmem_map_insert(connection->asked, message, message);
 }
 
@@ -576,7 +576,7 @@ static void see_answer(packet *p, const smb_message *m)
         wmem_map_insert(connection->other_trees, GUINT_TO_POINTER(m->tree), connection);
     }
     if (m->status != STATUS_PENDING) {
-        wmem_map_remove(connection->asked, &m->id);
+        wmem_free(verdict_ladder_memory, wmem_map_remove(connection->asked, &m->id));
     }
     if (m->status == STATUS_PENDING || m->status == STATUS_MORE_PROCESSING) {
         if (m->status == STATUS_PENDING && asked.what == ASKS_CALL) {
