@@ -168,13 +168,13 @@ static uint32_t sent_until(const pdus_cursor *cursor)
 }
 
 /* Its requests are numbered one by one, those of other interfaces among them. */
-static void note_number(packet_info *pinfo, rpc_connection *connection, uint32_t call_id)
+static void note_number(packet_info *pinfo, rpc_connection *connection, uint32_t call_id, bool is_gap)
 {
     /* how many came before a number that does not go on is unknown; mostly it is a packet that comes twice */
     uint32_t skipped = call_id - connection->call_id - 1;
 
     if (connection->frame > 0 && skipped > 0 && !connection->copied &&
-        may_be_missing(pinfo, connection, connection->frame, skipped < G_MAXINT32)) {
+        (is_gap || may_be_missing(pinfo, connection, connection->frame, skipped < G_MAXINT32))) {
         miss_calls(connection, event_before(connection), state_event_next(), skipped);
     }
     connection->call_id = call_id;
@@ -202,10 +202,10 @@ double pdus_seconds(const rpc_asked *call, const packet_info *pinfo)
 /* Where it is not known which context it is, the first that was bound. */
 static rpc_interface interface_of(const rpc_connection *connection, uint16_t context)
 {
-    uint64_t any = context == RPC_NO_CONTEXT ? UINT64_MAX : connection_context(context);
+    uint64_t contexts = context == RPC_NO_CONTEXT ? UINT64_MAX : connection_context(context);
     rpc_interface interface = 0;
 
-    while (interface < NUM_RPC_INTERFACES && !(connection->contexts[interface] & any)) {
+    while (interface < NUM_RPC_INTERFACES && !(connection->contexts[interface] & contexts)) {
         interface++;
     }
     return interface;
@@ -401,12 +401,11 @@ static void note_sizes(rpc_connection *connection)
 {
     const rpc_asked *latest = connection->latest;
 
-    if (latest && latest->size > 0 && latest->is_list) {
-        connection_association(connection)->list_size = latest->size;
-    } else if (latest && latest->size > 0 && !may(latest, RPC_CHANGES)) {
-        uint32_t *sizes = connection_association(connection)->other_sizes;
-        sizes[0] = latest->size;
-        sizes[1] = connection->answered_until - connection->answered_before;
+    if (latest && latest->size > 0 && !may(latest, RPC_CHANGES)) {
+        state_association *association = connection_association(connection);
+        *(latest->is_list ? &association->list_size : &association->other_sizes[0]) = latest->size;
+        association->other_sizes[1] =
+            latest->is_list ? association->other_sizes[1] : connection->answered_until - connection->answered_before;
     }
 }
 
@@ -418,8 +417,7 @@ static void note_missing_lists(const pdus_cursor *cursor, rpc_connection *connec
     packet_info *pinfo = cursor->pinfo;
     uint32_t missing = header->call_id - connection->sent_id - is_request;
 
-    if (missing == 0 || connection->sent_frame == 0 || connection->pipe != 0 ||
-        (is_request && !may_be_missing(pinfo, connection, connection->sent_frame, false))) {
+    if (missing == 0 || connection->frame == 0 || connection->pipe != 0) {
         return;
     }
     const struct tcp_analysis *tcp = analysis_of(pinfo);
@@ -440,17 +438,21 @@ static void note_missing_lists(const pdus_cursor *cursor, rpc_connection *connec
 /* A bind or request goes by. */
 static void note_sent(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header)
 {
+    uint32_t until = sent_until(cursor);
+    int32_t sent = connection->pipe == 0 && until != 0 ? (int32_t)(until - header->size - connection->sent_until) : 0;
+    bool is_gap = sent >= LEAST_REQUEST; /* also where nothing of it was captured */
+
     if (header->is_first) {
         if (header->call_id == connection->sent_id + 1) {
             note_sizes(connection);
+        } else if (is_gap) {
+            note_missing_lists(cursor, connection, header, true);
         }
-        note_missing_lists(cursor, connection, header, true);
-        note_number(cursor->pinfo, connection, header->call_id);
+        note_number(cursor->pinfo, connection, header->call_id, is_gap);
         connection->sent_id = header->call_id;
-        connection->sent_frame = cursor->pinfo->num;
         connection->answered_before = connection->answered_until;
     }
-    connection->sent_until = sent_until(cursor);
+    connection->sent_until = until;
 }
 
 static rpc_asked *pass_request(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header,
@@ -529,21 +531,19 @@ static rpc_asked *pass_answer(const pdus_cursor *cursor, rpc_connection *connect
 
 static void pass_bind(const pdus_cursor *cursor, int at, const rpc_header *header)
 {
-    packet_info *pinfo = cursor->pinfo;
-
     if (header->type == PDU_BIND) {
-        connection_end(pinfo);
+        connection_end(cursor->pinfo);
     }
     for (unsigned i = 0; i < NUM_RPC_INTERFACES; i++) {
         if (interfaces[i].uuid && interfaces[i].is_watched()) {
-            connection_bind(pinfo, cursor->tvb, at, header, i, interfaces[i].uuid);
+            connection_bind(cursor->pinfo, cursor->tvb, at, header, i, interfaces[i].uuid);
         }
     }
-    rpc_connection *connection = connection_find(pinfo);
+    rpc_connection *connection = connection_find(cursor->pinfo);
     if (connection) {
         note_sent(cursor, connection, header);
         connection->event = state_event_next();
-        connection_logon(pinfo, cursor->tvb, at, header, true);
+        connection_logon(cursor->pinfo, cursor->tvb, at, header, true);
     }
 }
 
@@ -571,6 +571,11 @@ static rpc_asked *pass(pdus_cursor *cursor, const rpc_header *header, bool is_re
             connection->answered_until = sent_until(cursor);
             connection_bound(pinfo, cursor->tvb, at, header);
             connection_logon(pinfo, cursor->tvb, at, header, false);
+        }
+        return NULL;
+    case PDU_AUTH3: /* the client's, of no call */
+        if (connection) {
+            connection->sent_until = sent_until(cursor);
         }
         return NULL;
     default:

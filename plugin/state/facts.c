@@ -757,14 +757,10 @@ static state_known from_connections(const learned_facts *learned, state_fact_kin
 
 static state_known find_fact(const fact_key *wanted, const learned_facts *learned, uint32_t event, state_source source)
 {
-    switch (source) {
-    case PERF_SOURCE_FILE:
-        return from_file(wanted);
-    case PERF_SOURCE_BUILTIN:
-        return (state_known){builtin_fact(wanted->owner, &wanted->subject, wanted->kind), source, 0};
-    default:
-        return from_connections(learned, wanted->kind, event);
-    }
+    return source == PERF_SOURCE_FILE ? from_file(wanted)
+           : source == PERF_SOURCE_BUILTIN
+               ? (state_known){builtin_fact(wanted->owner, &wanted->subject, wanted->kind), source, 0}
+               : from_connections(learned, wanted->kind, event);
 }
 
 /* Of the best source that has one; the capture, whether before or after the event, is one. */

@@ -49,6 +49,7 @@ WAYS = {
     'cut-in-writes': (lambda *a, **how: smb_line(*a, transceive=False, **how), {}, cut(256), ()),
     'cut-before-the-operation': (tcp_line, {}, cut(54 + 20), ()),
     'cut-before-the-call-id': (tcp_line, {}, cut(54 + 10), ()),
+    'cut-before-the-pdu': (tcp_line, {}, cut(54), ()),
     'answers-cut': (tcp_line, {}, cut(100, requests=False), ()),
     'requests-cut': (tcp_line, {}, cut(100, answers_too=False), ()),
     'segments-apart': (tcp_line, dict(mss=200), as_it_is, off('tcp.desegment_tcp_streams')),
