@@ -904,7 +904,7 @@ bool facts_may_have_changed(state_host *server, state_subject subject, state_fac
         .key = {server, subject, NO_KIND}}; /* nothing was told, but lists that were not read may have told it */
     return may_change_between(found.own ? found.own : &none, kind, since, event) ||
            may_change_between(found.others, kind, since, event) || may_be_of_two(&found, kind, since, event) ||
-           is_told_twice(found.own, kind, event) || is_told_twice(found.others, kind, event);
+           (since == event && (is_told_twice(found.own, kind, event) || is_told_twice(found.others, kind, event)));
 }
 
 static int compare_facts(const void *a, const void *b)

@@ -84,7 +84,7 @@ state_known facts_lookup(state_host *server, state_subject subject, state_fact_k
 /* True if a title index stands for an English title: by the capture's titles, or, where it has none, of what may be a Windows. */
 bool facts_title_is(state_host *server, uint32_t title_index, const char *english, uint32_t event);
 
-/* True if it may have become another between two events. */
+/* True if it may have become another between two events; what one answer tells twice stayed what it is. */
 bool facts_may_have_changed(state_host *server, state_subject subject, state_fact_kind kind, uint32_t since,
                             uint32_t event);
 
