@@ -233,8 +233,8 @@ static bool may(const rpc_asked *call, unsigned what)
     return does & what;
 }
 
-/* Names or types that a call may have told, and nobody reads: what they are of is not known. A client of which nothing can be read tells others
- * nothing. */
+/* Names or types that a call may have told, and nobody reads: what they are of is not known; nor, where the call has no frame, whether it told any.
+ * A client of which nothing can be read tells others nothing. */
 static void note_unread_lists(packet_info *pinfo, rpc_connection *connection, const rpc_asked *call, bool is_request)
 {
     const state_subject titles = facts_title_subject(0);
@@ -430,7 +430,7 @@ static void note_missing_lists(const pdus_cursor *cursor, rpc_connection *connec
                                 .opnum = RPC_NO_OPNUM,
                                 .is_signed = header->auth_size > 0,
                                 .event = state_event_next(),
-                                .frame = pinfo->num};
+                                .frame = is_request ? 0 : pinfo->num}; /* there is nothing of lost ones */
         note_unread_lists(pinfo, connection, &call, true);
     }
 }

@@ -37,7 +37,7 @@ typedef struct {
 /* A list of names or types that was not read whole: whether those that were told before still hold is unknown. */
 typedef struct {
     uint32_t event;
-    uint32_t frame;
+    uint32_t frame;               /* 0: calls were lost, it may be none */
     const uint32_t *answer_frame; /* *: where it was answered after all, 0: it was not; NULL: that is known */
 } unread_list;
 
@@ -193,23 +193,23 @@ static bool is_unread(const unread_list *unread)
 /* Lists that were answered after all and are passed over in one look-up; where there are more, names are doubted that need not be. */
 #define MAX_ANSWERED 64
 
-/* The first list after an event that may have told such a fact, NULL without one. `set`: of whose lists. */
+/* The first list after an event that may have told such a fact, NULL without one. `set`: of whose lists; `is_list`: it is known to be one. */
 static const unread_list *first_unread_of(const subject_facts *learned, const subject_facts *set, state_fact_kind kind,
-                                          uint32_t event)
+                                          uint32_t event, bool is_list)
 {
     wmem_array_t *lists = set ? set->lists[kind_of_list(&learned->key.subject, kind)] : NULL;
     unsigned next = lists ? state_event_count_until(lists, event) : 0, passed = 0;
 
     while (lists && next < wmem_array_get_count(lists)) {
         const unread_list *unread = wmem_array_index(lists, next++);
-        if (is_unread(unread) || ++passed == MAX_ANSWERED) {
+        if ((is_unread(unread) && (!is_list || unread->frame > 0)) || ++passed == MAX_ANSWERED) {
             return unread;
         }
     }
     return NULL;
 }
 
-static const unread_list *first_unread(const subject_facts *learned, state_fact_kind kind, uint32_t event)
+static const unread_list *first_unread(const subject_facts *learned, state_fact_kind kind, uint32_t event, bool is_list)
 {
     state_host *server = (state_host *)learned->key.owner;
     const state_subject set = facts_subject(learned->key.subject.guid, PERF_NO_ID);
@@ -217,9 +217,9 @@ static const unread_list *first_unread(const subject_facts *learned, state_fact_
     if (!server->has_unread_lists) {
         return NULL; /* the usual case */
     }
-    const unread_list *own = first_unread_of(learned, find_facts(server, &set), kind, event), *any = NULL;
+    const unread_list *own = first_unread_of(learned, find_facts(server, &set), kind, event, is_list), *any = NULL;
     if (!facts_subject_is_title(&set)) {
-        any = first_unread_of(learned, find_facts(server, &any_set), kind, event);
+        any = first_unread_of(learned, find_facts(server, &any_set), kind, event, is_list);
     }
     return own && (any == NULL || own->event < any->event) ? own : any;
 }
@@ -283,7 +283,7 @@ static bool is_of_before(const subject_facts *learned, const fact_version *name,
     if (change && name->event > change->since) {
         return false;
     }
-    return !server->has_unread_lists || first_unread(learned, PERF_FACT_ENGLISH, 0) == NULL ||
+    return !server->has_unread_lists || first_unread(learned, PERF_FACT_ENGLISH, 0, false) == NULL ||
            first_version(learned, PERF_FACT_ENGLISH)->event > event;
 }
 
@@ -303,7 +303,7 @@ static fact_version *held_version(subject_facts *learned, state_fact_kind kind, 
     fact_version *newest = versions ? newest_alike(versions, kind, fact) : NULL;
     bool is_held = newest && same_fact(kind, &newest->fact, fact) &&
                    (!is_name(kind) || newest->event >= latest_name_change(learned, event));
-    const unread_list *unread = is_held ? first_unread(learned, kind, newest->last) : NULL;
+    const unread_list *unread = is_held ? first_unread(learned, kind, newest->last, false) : NULL;
 
     return is_held && (unread == NULL || unread->event > event) ? newest : NULL;
 }
@@ -336,7 +336,7 @@ static fact_version *add_version(subject_facts *learned, state_fact_kind kind, c
         }
         const name_change *change =
             learned->name_changes ? state_event_latest(learned->name_changes, told->event) : NULL;
-        const unread_list *unread = newest ? first_unread(learned, kind, newest->last) : NULL;
+        const unread_list *unread = newest ? first_unread(learned, kind, newest->last, false) : NULL;
         /* one of before the latest name change is another thing's; but of one that was told just before that, or of whose language a list was not
          * read since, it is unknown */
         bool is_its_own =
@@ -657,7 +657,7 @@ static bool still_holds(const subject_facts *learned, state_fact_kind kind, cons
         return false;
     }
     const unread_list *unread =
-        server->has_unread_lists ? first_unread(learned, kind, told_until(learned, kind, version, event)) : NULL;
+        server->has_unread_lists ? first_unread(learned, kind, told_until(learned, kind, version, event), true) : NULL;
     return unread == NULL || unread->event > event;
 }
 
@@ -857,7 +857,7 @@ static bool is_doubted(const subject_facts *learned, state_fact_kind kind, uint3
     const unread_list *unread = NULL;
 
     if (first && event < first->event) {
-        unread = first_unread(learned, kind, 0);
+        unread = first_unread(learned, kind, 0, false);
         return unread && unread->event < first->event;
     }
     if (kind == PERF_FACT_ENGLISH && (version == NULL || version->event > event)) {
@@ -867,7 +867,7 @@ static bool is_doubted(const subject_facts *learned, state_fact_kind kind, uint3
         return is_told_after(learned, kind, event) ||
                (is_name(kind) && is_told_after(learned, PERF_FACT_ENGLISH, event));
     }
-    unread = first_unread(learned, kind, version->last);
+    unread = first_unread(learned, kind, version->last, false);
     return unread && (unread->event <= event || told_until(learned, kind, version, event) < event);
 }
 
@@ -880,7 +880,7 @@ static bool is_unread_between(const subject_facts *learned, state_fact_kind kind
         return is_unread_between(learned, PERF_FACT_LOCAL, since, event);
     }
     const unread_list *unread =
-        first_unread(learned, kind, version && version->event <= since ? MAX(version->last, since) : since);
+        first_unread(learned, kind, version && version->event <= since ? MAX(version->last, since) : since, false);
     return (unread && unread->event <= event) ||
            (is_doubted(learned, kind, since) && !is_doubted(learned, kind, event));
 }
