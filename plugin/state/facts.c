@@ -457,7 +457,7 @@ static void note_unread(state_host *server, const state_subject *subject, state_
         }
     }
     server->has_unread_lists = true;
-    server->facts_changed = MAX(server->facts_changed, unread->event);
+    server->facts_changed = unread->frame == 0 ? NEVER : MAX(server->facts_changed, unread->event); /* is_doubted() */
     server->facts_version++;
 }
 
