@@ -28,7 +28,7 @@ static stat_tap_table_item_type *table_cell(taps_table *t, unsigned row, unsigne
     return stat_tap_get_field_data(t->shown, row, column);
 }
 
-static void forget_rows(taps_table *t)
+void table_clear(taps_table *t)
 {
     g_hash_table_remove_all(t->known);
     g_ptr_array_set_size(t->rows, 0);
@@ -48,12 +48,6 @@ static void end_after(taps_table *t, unsigned count)
     if (!t->is_drawn) {
         t->shown->num_elements = MIN(t->shown->num_elements, count);
     }
-}
-
-void table_clear(taps_table *t)
-{
-    forget_rows(t);
-    end_after(t, 0);
 }
 
 static void *add_row(taps_table *t, const char *text)
@@ -188,7 +182,7 @@ static void renew(taps_table *t)
     stat_tap_add_table(&t->ui, t->shown);
     t->left = (left_out){.any_read = false};
     t->is_drawn = false;
-    forget_rows(t);
+    table_clear(t);
     if (t->begin) {
         t->begin(t);
     }

@@ -66,7 +66,7 @@ void table_register(taps_table *t);
  * no room. */
 void *table_row(taps_table *t, const char *key, const char *text);
 
-/* All rows go. */
+/* All rows go; those that are shown when the next ones and the notes are. */
 void table_clear(taps_table *t);
 
 /* What a row shows has changed. */
