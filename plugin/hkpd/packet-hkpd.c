@@ -117,7 +117,7 @@ static titles_kind titles_of(const char *name, uint32_t *language)
 {
     static const char *const words[] = {"Counter", "Counters", "Help", "Explain"};
     titles_kind kind = TITLES_NONE;
-    uint32_t ignored;
+    uint32_t ignored = 0;
 
     language = language ? language : &ignored;
     *language = 0;

@@ -126,8 +126,16 @@ perf_form *perf_form_new(uint8_t *data, uint32_t size)
         free(form);
         return NULL;
     }
-    perf_form *fitting = realloc(form, sizeof *form + (form->num_spans + 1) * sizeof form->spans[0]);
-    return fitting ? fitting : form;
+    void *fitting = realloc(form, sizeof *form + (form->num_spans + 1) * sizeof form->spans[0]);
+    if (fitting) {
+        form = fitting;
+    }
+    return form;
+}
+
+void perf_form_free(perf_form *form)
+{
+    free(form);
 }
 
 /* --- Answers of it ----------------------------------------------------------------------------------------------- */

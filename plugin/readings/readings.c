@@ -138,11 +138,13 @@ static const struct {
     size_t at;
     const char *name, *name_before;
 } operands[] = {
-    {0, offsetof(perf_point, value), ", N1 = ", ", N0 = "},
-    {PERF_NEEDS_BASE, offsetof(perf_point, base), ", B1 = ", ", B0 = "},
-    {PERF_NEEDS_TIME, offsetof(perf_point, time), ", O1 = ", ", O0 = "},
-    {PERF_NEEDS_FREQ, offsetof(perf_point, freq), ", OF = ", NULL},
-    {PERF_NEEDS_MULTI, offsetof(perf_point, multi), ", M1 = ", NULL},
+#define AT(operand) offsetof(perf_point, operand)
+    {0, AT(value), ", N1 = ", ", N0 = "},
+    {PERF_NEEDS_BASE, AT(base), ", B1 = ", ", B0 = "},
+    {PERF_NEEDS_TIME, AT(time), ", O1 = ", ", O0 = "},
+    {PERF_NEEDS_FREQ, AT(freq), ", OF = ", NULL},
+    {PERF_NEEDS_MULTI, AT(multi), ", M1 = ", NULL},
+#undef AT
 };
 
 static perf_raw *operand_in(perf_point *point, unsigned i)

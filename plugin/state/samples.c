@@ -58,7 +58,7 @@ static void leave_form(state_sample *sample)
     if (--form->users == 0) {
         samples.bytes -= size_of_form(form);
         g_free(form->bytes);
-        free(form);
+        perf_form_free(form);
     }
 }
 
@@ -156,8 +156,8 @@ static uint64_t *numbers_of_new_form(state_sample *sample, const uint8_t *bytes,
     if (numbers) {
         samples.bytes -= size_of_data(sample);
         take_form(sample, form, NULL);
-    } else if (form) {
-        free(form);
+    } else {
+        perf_form_free(form);
     }
     return numbers;
 }

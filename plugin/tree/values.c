@@ -238,12 +238,12 @@ static proto_tree *show_reading(answer_view *view, proto_tree *tree, const value
         uint32_t id = r->at.counter->id;
         const char *whose = path ? path : id != PERF_NO_ID && what.words ? wmem_strdup_printf(r->pool, "#%u", id) : "";
         proto_item *item =
-            what.words
-                ? proto_tree_add_none_format(tree, structure->hf, view->tvb, structure->offset, structure->size, "%s",
-                                             wmem_strconcat(r->pool, proto_registrar_get_name(structure->hf), ": ",
-                                                            whose, *whose ? " = " : "", what.words, readings_note(r),
-                                                            NULL))
-                : proto_tree_add_item(tree, structure->hf, view->tvb, structure->offset, structure->size, ENC_NA);
+            proto_tree_add_item(tree, structure->hf, view->tvb, structure->offset, structure->size, ENC_NA);
+        if (what.words) {
+            proto_item_set_text(item, "%s",
+                                wmem_strconcat(r->pool, proto_registrar_get_name(structure->hf), ": ", whose,
+                                               *whose ? " = " : "", what.words, readings_note(r), NULL));
+        }
         tree = proto_item_add_subtree(item, structure->ett);
     }
     if (has_result) {

@@ -441,7 +441,7 @@ typedef struct {
     verdict_kind kind; /* VERDICT_LOST: it may have been there in time; VERDICT_NUM_KINDS: another finding says it */
     verdict_party party;
     uint32_t frame;
-    double time;
+    double when;
 } blame;
 
 #define HAS(outcome) (1u << (outcome))
@@ -643,7 +643,7 @@ static void add_late(const plan *p, const plan_gap *gap, double usual, const bla
     if (group->gap == NULL) {
         *group = (late_ones){{.pool = p->monitor->pool}, gap, usual};
     }
-    verdict_show(&group->shown, b->frame, b->time);
+    verdict_show(&group->shown, b->frame, b->when);
     if (b->kind == VERDICT_RESENT) {
         show_all_resent(gap, &group->shown);
     }

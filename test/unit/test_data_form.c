@@ -36,7 +36,7 @@ static void check_form(const buffer *b, uint32_t expected)
     assert(alike == 8 * form->num_numbers);
     assert(!perf_form_read(form, b->bytes, b->size - 1, numbers));
     free(numbers);
-    free(form);
+    perf_form_free(form);
 }
 
 static void check_no_form(const buffer *b)
@@ -80,7 +80,7 @@ static void test_blocks(void)
     check_form(&b, 100);
     perf_form *form = perf_form_new(b.bytes, b.size);
     assert(form && form->num_spans == (b.size + SPAN_BYTES - 1) / SPAN_BYTES);
-    free(form);
+    perf_form_free(form);
 }
 
 /* Halves and whole words in turn: each of them begins a span, more than what a form has room for at first. */
