@@ -100,14 +100,15 @@ def test_05_19_many_strings(read):
     assert got['pcq.status'] == ['0'] and set(got['pcq.counter.name']) == {'abc'}
 
 
-@pytest.mark.parametrize('step', [0, 2])
-def test_05_19_overlapping_long_strings(read, step):
-    """Every offset leads into one long string: reading all of every one would be quadratic. One finding says so."""
+@pytest.mark.parametrize('step, findings', [(0, [1]), (2, range(1, 101))])
+def test_05_19_overlapping_long_strings(read, step, findings):
+    """Every offset leads into one long string: reading all of every one would be quadratic. One finding says so; of those that lead to no
+    beginning of a string each, as long as there is room."""
     n, p = 60000, Pcq()
     table = string_table([(i, step * i) for i in range(n)], utf16('x' * 2 * n, 8))
     got = read(p, p.registration(5, table), ['pcq.expert.string_offset', 'pcq.counter.name'], 15)
     assert got['pcq.status'] == ['0']
-    assert len(got['pcq.expert.string_offset']) == 1
+    assert len(got['pcq.expert.string_offset']) in findings
     assert 1 <= len(got['pcq.counter.name']) < 100 and max(map(len, got['pcq.counter.name'])) == 1025
 
 
