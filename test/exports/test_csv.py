@@ -15,7 +15,7 @@ import pytest
 from conftest import TOP, TSHARK
 from gen import hkpd_scene, hostile, stubs
 from gen.scene import Scene, tcp_line
-from gen.story import Server, ask, begin, counter, frames_of, learn, multiple, run, seconds, single, story, unseen, whole_session
+from gen.story import Server, ask, begin, counter, frames_of, learn, memory, multiple, run, seconds, single, story, unseen, whole_session
 from gen.every_type import every_type, together
 from series import RAW_COUNTS, compare_pdh, long_rows, pdh_rows, series, table, unit_of
 from test_order import sharkd  # noqa: F401 (a fixture)
@@ -49,8 +49,8 @@ def all_types():
     return scene
 
 
-def small(samples=3, value=lambda at, k: 1000 + 10 * at.number, name='Small', kind='PERF_COUNTER_BULK_COUNT'):
-    s = single(name, counter(1, kind, 'Things', value))
+def small(samples=3):
+    s = single('Small', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Things', lambda at, k: 1000 + 10 * at.number))
     scene, c = begin(Server([s]), s)
     run(c, [ask(s, 1)], samples)
     return scene
@@ -75,16 +75,12 @@ def refused(scene):
     return sum(0 not in seen for seen in outcomes.values())
 
 
-@pytest.mark.parametrize('make', [whole_session, all_types])
+@pytest.mark.parametrize('make', [whole_session, all_types, *(
+    functools.partial(hkpd_scene.session, samples=4, **how) for how in ({}, dict(samba=True), dict(block_order='>')))],
+    ids=['whole_session', 'all_types', 'windows', 'samba', 'big-endian'])
 def test_pdh_csv(export, make, passes):
     scene = make()
     assert compare_pdh(export(scene, 'csv', *passes), series(scene), refused(scene)) > 60
-
-
-@pytest.mark.parametrize('how', [{}, dict(samba=True), dict(block_order='>')], ids=['windows', 'samba', 'big-endian'])
-def test_pdh_csv_of_hkpd(export, how, passes):
-    scene = hkpd_scene.session(samples=4, **how)
-    assert compare_pdh(export(scene, 'csv', *passes), series(scene)) > 60
 
 
 def test_the_bytes_of_a_small_file(export):
@@ -121,14 +117,14 @@ def test_a_file_for_each_query(export, tmp_path, name, other):
     assert sorted(p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob('*') if p.is_file()) == sorted([name, other, 'scene.pcap'])
 
 
-def test_a_filter_chooses_answers(export, tmp_path):
+def test_a_filter_chooses_answers(export):
     scene, first, second = two_queries()
-    assert compare_pdh(export(scene, 'csv', query_filter='pcq.query.number == 2'), second) == 3
-    assert not (tmp_path / 'out-query-2.csv').exists()
     frame = first[1].frame
     text = export(scene, 'csv', query_filter='frame.number == %d' % frame)
     assert compare_pdh(text, first[1:2]) == 1
     assert {r['frame'] for r in long_rows(export(scene, 'long', query_filter='frame.number == %d' % frame))} == {str(frame)}
+    assert export(scene, 'csv', query_filter='frame.number == 1') == '"(PDH-CSV 4.0)"\r\n'
+    assert long_rows(export(scene, 'long', query_filter='frame.number == 1')) == []
 
 
 @pytest.mark.parametrize('make, names', [(lambda: two_queries()[0], r'SRV01-query-[12]\.csv'),
@@ -145,14 +141,6 @@ def test_export_objects(tshark, tmp_path, make, names, passes):
     assert len(files) == len(handles) and all(re.fullmatch(names, name) for name in files)
     for name, handle in zip(sorted(files), handles):
         assert compare_pdh(files[name], [a for a in series(scene) if a.key == handle], None) >= 3
-
-
-def test_no_names_no_object(tshark, tmp_path):
-    """A capture whose names were browsed before it."""
-    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number))
-    story(Server([s]), lambda c: run(c, [ask(s, 1)], 2)).write(tmp_path / 'scene.pcap')
-    tshark.run('-q', '-r', tmp_path / 'scene.pcap', '--export-objects', 'pcq,%s' % (tmp_path / 'objects'))
-    assert sorted(p.name for p in (tmp_path / 'objects').iterdir()) == ['SRV01-query-1.csv', 'report.html']
 
 
 def objects_of(s):
@@ -187,22 +175,21 @@ def test_objects_again_and_again(sharkd, tmp_path):     # noqa: F811
         assert compare_pdh(text, series(whole_session()), refused(whole_session())) > 60
 
 
-def test_objects_of_odd_servers(tshark, tmp_path):
-    """A long name keeps what tells its handle; none is hidden; all are in the folder."""
-    longest = ['\u00e4' * 200, '..\\..\\etc', '.hidden', 'x' * 63 + '\u20ac' * 9]
-    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number))
-    for i, server_name in enumerate(longest):
-        scene, c = begin(Server([s]))
-        c.machine = server_name
-        learn(c, s)
-        run(c, [ask(s, 1)], 2)
-        scene.write(tmp_path / 'scene.pcap')
-        folder = tmp_path / ('objects%d' % i)
-        tshark.run('-q', '-r', tmp_path / 'scene.pcap', '--export-objects', 'pcq,%s' % folder)
-        only, = (p for p in folder.iterdir() if p.name not in ('pcq_names', 'report.html'))
-        assert only.name.endswith('-query-1.csv') and only.name[0] != '.', only.name
-        only.name.encode('utf-8')       # no half of a character
-        assert len(pdh_rows(only.read_bytes().decode())) == 3
+@pytest.mark.parametrize('server_name', ['\u00e4' * 200, '..\\..\\etc', '.hidden', 'x' * 63 + '\u20ac' * 9])
+@pytest.mark.parametrize('is_learned', [True, False])
+def test_objects_of_odd_servers(tshark, tmp_path, server_name, is_learned):
+    """A long name keeps what tells its handle; none is hidden; all are in the folder. Without names there is no file of them."""
+    s = memory()
+    scene, c = begin(Server([s]))
+    c.machine = server_name
+    learn(c, *[s] * is_learned)
+    run(c, [ask(s, 1)], 2)
+    tshark.run('-q', '-r', scene.write(tmp_path / 'scene.pcap'), '--export-objects', 'pcq,%s' % (tmp_path / 'objects'))
+    only, *others = sorted((tmp_path / 'objects').iterdir(), key=lambda p: p.name in ('pcq_names', 'report.html'))
+    assert {p.name for p in others} == {'report.html', *['pcq_names'] * is_learned}
+    assert only.name.endswith('-query-1.csv') and only.name[0] != '.', only.name
+    only.name.encode('utf-8')       # no half of a character
+    assert len(pdh_rows(only.read_bytes().decode())) == 3
 
 
 def test_sessions(tshark, tmp_path):
@@ -219,11 +206,6 @@ def test_sessions(tshark, tmp_path):
     for suffix, answers in suffixes.items():
         assert compare_pdh((tmp_path / ('run%s.csv' % suffix)).read_bytes().decode(), answers) == 3
     assert len(long_rows((tmp_path / 'long').read_bytes().decode())) == 3 * 6
-
-
-def test_no_answers(export):
-    assert export(small(), 'csv', query_filter='frame.number == 1') == '"(PDH-CSV 4.0)"\r\n'
-    assert long_rows(export(small(), 'long', query_filter='frame.number == 1')) == []
 
 
 def test_standard_output(tshark, tmp_path, export):
@@ -277,9 +259,7 @@ def test_names_that_change_places(export):
         names = [v.path if passes or a.frame in late else re.sub(
             'Size$', '#1', re.sub('Weight$', '#2', re.sub('Growth$', '#3', v.path))) for a, v in expected]
         assert [r['path'] for r in rows] == names
-        cells = {}
-        for a, v in expected:
-            cells.setdefault((a.frame, v.path), v.cooked)
+        cells = {(a.frame, v.path): v.cooked for a, v in reversed(expected)}
         assert compare_pdh(export(scene, 'csv', *passes), series(scene)) == sum(x is not None for x in cells.values())
 
 
@@ -389,33 +369,25 @@ def parts(path):
 
 def compare_long(text, answers, simple=True, protocol='pcq'):
     """-> how many results were compared"""
-    rows, count = long_rows(text), 0
-    expected = [(a, v) for a in answers for v in a.values]
+    rows, expected = long_rows(text), [(a, v) for a in answers for v in a.values]
     assert len(rows) == len(expected)
     for row, (answer, v) in zip(rows, expected):
-        where = (answer.frame, v.path, row)
-        assert row['time'] == answer.at.strftime('%Y-%m-%dT%H:%M:%S.%f') + '000Z', where
-        assert row['frame'] == str(answer.frame) and row['query'] == '1' and row['status'] == '0', where
-        assert row['protocol'] == protocol and row['assumed'] == '0', where
-        assert row['path'] == v.path, where
+        shown = dict(time=answer.at.strftime('%Y-%m-%dT%H:%M:%S.%f') + '000Z', frame=str(answer.frame), query='1', status='0',
+                     protocol=protocol, assumed='0', path=v.path, unit=unit_of(v.type))
         if simple:
-            assert (row['server'], row['counterset'], row['instance'], row['counter']) == parts(v.path), where
-        if isinstance(v.raw, int):
-            assert row['raw'] == str(v.raw), where
-        elif v.is_text:
-            assert row['raw'] == v.raw and row['result'] == row['reason'] == '', where
+            shown.update(zip(('server', 'counterset', 'instance', 'counter'), parts(v.path)))
+        if isinstance(v.raw, int) or v.is_text:
+            shown['raw'] = str(v.raw)
         if v.cooked is None:
-            assert row['result'] == '', where
-            assert bool(row['reason']) == (not v.is_text), where
+            shown['result'] = ''
         elif v.type in RAW_COUNTS:
-            assert row['result'] == str(v.raw) and row['reason'] == '', where
+            shown['result'] = str(v.raw)
         else:
-            assert float(row['result']) == pytest.approx(v.cooked, rel=1e-12), where
-            assert repr(float(row['result'])) in (row['result'], row['result'] + '.0') or 'e' in repr(float(row['result'])), where
-            assert row['reason'] == '', where
-        assert row['unit'] == unit_of(v.type), where
-        count += v.cooked is not None
-    return count
+            number = float(row['result'])
+            assert number == pytest.approx(v.cooked, rel=1e-12), row
+            assert repr(number) in (row['result'], row['result'] + '.0') or 'e' in repr(number), row
+        assert row == row | shown and bool(row['reason']) == (v.cooked is None and not v.is_text)
+    return sum(v.cooked is not None for _, v in expected)
 
 
 def test_long(export, passes):
@@ -465,25 +437,21 @@ def test_long_of_hkpd(export, passes):
     assert compare_long(export(scene, 'long', *passes), series(scene), simple=False, protocol='hkpd') > 60
 
 
-@pytest.mark.parametrize('kind', ['PERF_COUNTER_LARGE_RAWCOUNT', 'PERF_COUNTER_LARGE_RAWCOUNT_HEX'])
-def test_all_bits_of_a_count(export, kind):
-    """2^64 - 1 and 2^53 + 1 are no doubles."""
-    numbers = [2 ** 64 - 1, 2 ** 53 + 1, 0]
-    scene = small(3, lambda at, k: numbers[at.number], kind=kind)
-    rows = long_rows(export(scene, 'long'))
-    assert [(r['raw'], r['result'], r['reason']) for r in rows] == [(str(n), str(n), '') for n in numbers]
+COUNTS = [2 ** 64 - 1, 2 ** 53 + 1, 0]     # the first two are no doubles
+TEXTS = ['Intel(R) CPU', 'a\tb c', 'two\r\nlines', '', 'x, "y"', '\u043b\u0438\u043d\u0438\u044f']
 
 
-@pytest.mark.parametrize('told', [(9, 10), (1, 9, 10)], ids=['unknown type', 'known type'])
-def test_a_text_is_a_text_in_every_row(export, told, passes):
-    """Also one with white space in it, and none at all; of a type that nobody told as well."""
-    texts = ['Intel(R) CPU', 'a\tb c', 'two\r\nlines', '', 'x, "y"', '\u043b\u0438\u043d\u0438\u044f']
-    s = single('Texts', counter(1, 'PERF_COUNTER_TEXT', 'Name', lambda at, k: texts[at.number]))
+@pytest.mark.parametrize('kind, told, values', [
+    ('LARGE_RAWCOUNT', (1, 9, 10), COUNTS), ('LARGE_RAWCOUNT_HEX', (1, 9, 10), COUNTS),
+    ('TEXT', (9, 10), TEXTS), ('TEXT', (1, 9, 10), TEXTS)], ids=['count', 'hexadecimal', 'text of unknown type', 'text'])
+def test_values_as_they_were_sent(export, kind, told, values, passes):
+    """All bits of a count; a text with white space in it, or without a character, also of a type that nobody told."""
+    s = single('Sent', counter(1, 'PERF_COUNTER_' + kind, 'Name', values))
     scene, c = begin(Server([s]))
     learn(c, s, codes=told)
-    run(c, [ask(s, 1)], len(texts))
+    run(c, [ask(s, 1)], len(values))
     rows = long_rows(export(scene, 'long', *passes))
-    assert [(r['raw'], r['result'], r['reason']) for r in rows] == [(t, '', '') for t in texts]
+    assert [(r['raw'], r['result'], r['reason']) for r in rows] == [(str(v), '' if kind == 'TEXT' else str(v), '') for v in values]
 
 
 def test_an_answer_of_no_known_query(tshark, tmp_path):
@@ -676,11 +644,7 @@ def test_what_was_assumed_of_rows_that_cannot_be_read_again_is_said(tshark, tmp_
                                          ('empty', ['taught no names'])])
 def test_names_that_are_not_there(tshark, tmp_path, name, words):
     """An error as ever, and why: the key that is missing, or a capture without a packet."""
-    capture = TOP / 'test' / 'pcaps' / (name + '.pcap')
-    if name == 'empty':
-        capture = tmp_path / 'scene.pcap'
-        small().write(capture)
-        capture.write_bytes(capture.read_bytes()[:24])
+    capture = TOP / 'test' / 'pcaps' / (name + '.pcap') if name != 'empty' else Scene().write(tmp_path / 'scene.pcap')
     status, said = failing(tshark, '-q', '-r', capture, '-z', 'pcq,names,%s' % (tmp_path / 'names'))
     assert status == 1 and all(w in said for w in words), said
     assert not (tmp_path / 'names').exists()
@@ -698,21 +662,24 @@ def test_each_has_its_filter(tshark, tmp_path):
         rows = long_rows((tmp_path / ('long%d' % n)).read_bytes().decode())
         assert [r['query'] for r in rows] == [str(n)] * 3
     assert compare_pdh((tmp_path / 'all').read_bytes().decode(), first) == 3
+    assert {p.name for p in tmp_path.iterdir()} == {'csv1', 'csv2', 'long1', 'long2', 'all', 'all-query-2', 'scene.pcap'}
 
 
 # --- Files --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize('form', ['csv', 'long'])
+@pytest.mark.parametrize('form', ['csv', 'long', 'names'])
 def test_what_cannot_be_written(tshark, tmp_path, form):
+    """It is said at once, or when it shows; what was asked for beside it is there all the same then."""
     capture = small().write(tmp_path / 'scene.pcap')
     full = [] if TSHARK.endswith('.exe') else [('/dev/full', 'No space left on device')]  # Windows has no /dev
     for target, reason in [(tmp_path / 'no' / 'such.csv', 'No such file or directory'), *full]:
-        status, said = failing(tshark, '-q', '-r', capture, '-z', 'pcq,%s,%s' % (form, target))
-        assert status == 1 and 'cannot write %s: %s' % (target, reason) in said
+        done = tshark.start('-q', '-r', capture, '-z', 'pcq,%s,%s' % (form, target), '-z', 'io,phs')
+        assert done.returncode == 1 and 'cannot write %s: %s' % (target, reason) in done.stderr.decode()
+        assert (b'Protocol Hierarchy' in done.stdout) == (target == '/dev/full')
     for argument in 'pcq,' + form, 'pcq,%s,' % form:
         status, said = failing(tshark, '-q', '-r', capture, '-z', argument)
-        assert status != 0 and '-z pcq,%s,FILE[,FILTER]' % form in said
+        assert status != 0 and '-z pcq,%s,FILE' % form + '[,FILTER]' * (form != 'names') in said
 
 
 @pytest.mark.parametrize('how', ['closed', pytest.param('full', marks=pytest.mark.skipif(TSHARK.endswith('.exe'), reason='Windows has no such limit'))])
