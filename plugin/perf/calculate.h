@@ -66,7 +66,7 @@ typedef struct perf_point {
     X(PERF_NONE_NO_START, 32, "not started") \
     X(PERF_NONE_NO_CLOCK, 33, "its object has no clock") \
     X(PERF_NONE_OTHER_ORIGIN, 34, "start time and clock have different zero points") \
-    X(PERF_NONE_TOLD_ANEW, 35, "another name or type was told: it may have been another before") \
+    X(PERF_NONE_TOLD_ANEW, 35, "its name or type may be another than in the sample before") \
     X(PERF_NONE_OTHER_SIZE, 36, "value or base had another size in the sample before")
 
 #define PERF_NONE_ENUM(reason, number, text) reason = number,

@@ -466,8 +466,8 @@ bool values_begin(answer_view *view, const readings_answer *answer, uint64_t cou
     }
     if (any_changes_later(view, answer)) {
         findings_add(view->report, proto_tree_get_parent(view->tree), FINDING_ORDER_ASSUMED,
-                     "A later packet tells another name or type of a counter here: it became another between that "
-                     "packet and the one that told before, and which of both it is here is assumed");
+                     "A later packet tells another name or type of a counter here, or a call that may have told one is "
+                     "missing: when it became another is not known, so which it has here is assumed");
     }
     tree_budget_init(&view->budget, view->tree, count, tvb_captured_length(view->tvb));
     if (view->wishes.watched) {

@@ -16,7 +16,7 @@ from test_csv import export      # noqa: F401: a fixture
 MOVED = 'instances of this name came or went'
 NEW = 'instance is new'
 FIRST = 'first sample of the handle'
-TOLD_ANEW = 'another name or type was told: it may have been another before'
+TOLD_ANEW = 'its name or type may be another than in the sample before'
 UNSOUND = 'the answer does not add up, it is not compared with others'
 
 
