@@ -31,35 +31,26 @@ static gboolean transport_equal(const void *a, const void *b)
     return (is_end(a, 0, b, 0) && is_end(a, 1, b, 1)) || (is_end(a, 0, b, 1) && is_end(a, 1, b, 0));
 }
 
-static state_transport key_of_ends(const packet_info *pinfo)
+state_transport *transport_find(const packet_info *pinfo)
 {
-    return (state_transport){.ends = {pinfo->src, pinfo->dst}, .ports = {pinfo->srcport, pinfo->destport}};
-}
+    const state_transport key = {.ends = {pinfo->src, pinfo->dst}, .ports = {pinfo->srcport, pinfo->destport}};
 
-static state_transport *find_ends(const state_transport *key)
-{
-    if (last == NULL || !transport_equal(last, key)) {
-        state_transport *found = wmem_map_lookup(transports, key);
+    if (last == NULL || !transport_equal(last, &key)) {
+        state_transport *found = wmem_map_lookup(transports, &key);
         last = found ? found : last;
         return found;
     }
     return last;
 }
 
-state_transport *transport_find(const packet_info *pinfo)
-{
-    const state_transport key = key_of_ends(pinfo);
-
-    return find_ends(&key);
-}
-
 state_transport *transport_of(const packet_info *pinfo)
 {
-    const state_transport key = key_of_ends(pinfo);
-    state_transport *transport = find_ends(&key);
+    state_transport *transport = transport_find(pinfo);
 
     if (transport == NULL) {
-        transport = wmem_memdup(wmem_file_scope(), &key, sizeof key);
+        transport = wmem_new0(wmem_file_scope(), state_transport);
+        transport->ports[0] = pinfo->srcport;
+        transport->ports[1] = pinfo->destport;
         copy_address_wmem(wmem_file_scope(), &transport->ends[0], &pinfo->src);
         copy_address_wmem(wmem_file_scope(), &transport->ends[1], &pinfo->dst);
         wmem_map_insert(transports, transport, transport);
