@@ -403,9 +403,12 @@ static void note_sizes(rpc_connection *connection)
 
     if (latest && latest->size > 0 && !may(latest, RPC_CHANGES)) {
         state_association *association = connection_association(connection);
-        *(latest->is_list ? &association->list_size : &association->other_sizes[0]) = latest->size;
-        association->other_sizes[1] =
-            latest->is_list ? association->other_sizes[1] : connection->answered_until - connection->answered_before;
+        if (latest->is_list) {
+            association->list_size = latest->size;
+        } else {
+            association->other_sizes[0] = latest->size;
+            association->other_sizes[1] = connection->answered_until - connection->answered_before;
+        }
     }
 }
 
@@ -483,14 +486,15 @@ static void note_answer_alone(const pdus_cursor *cursor, rpc_connection *connect
 {
     uint32_t ahead = header->call_id - connection->call_id, before = event_before(connection);
     bool is_new = connection->frame > 0 && ahead > 0 && ahead < G_MAXINT32 && !connection->copied;
+    rpc_interface interface = interface_of(connection, header->context);
 
-    if (!is_new || interface_of(connection, header->context) >= NUM_RPC_INTERFACES) {
+    if (!is_new || interface >= NUM_RPC_INTERFACES) {
         return;
     }
     connection->call_id = header->call_id;
     connection->frame = cursor->pinfo->num;
     connection->answer_event = state_event_next();
-    if (interface_of(connection, header->context) == RPC_PERFLIB) {
+    if (interface == RPC_PERFLIB) {
         miss_calls(connection, before, connection->answer_event, ahead);
     }
     note_missing_lists(cursor, connection, header, false);
