@@ -258,6 +258,8 @@ static reading_instance *find_parent(hkpd_view *view, const perf_block_walk *wal
             reading_instance_key key = name_of(&table->ahead);
             readings_instances_add(&table->names, &key);
             table->names_lack |= table->ahead.instance.is_nameless;
+        } else if (event == PERF_BLOCK_FAULT) {
+            table->names_lack |= perf_block_does_harm(&table->ahead);
         }
         perf_block_skip_values(&table->ahead);
     }
