@@ -496,6 +496,7 @@ static void name_refusal(pcq_pdu *p, wmem_strbuf_t *text, unsigned number, uint3
     }
 }
 
+/* What the query of a handle holds as of this PDU: before the change that it asks for. */
 static void show_query(pcq_pdu *p, proto_tree *tree, const state_handle *handle)
 {
     const int shown[] = {hf_query, hf_query_counter};

@@ -74,7 +74,7 @@ rpc_connection *connection_find(packet_info *pinfo)
 
 rpc_connection *connection_of(packet_info *pinfo, bool is_request)
 {
-    state_transport *transport = transport_of(pinfo);
+    state_transport *transport = transport_find_or_create(pinfo);
     rpc_connection *connection = connection_find(pinfo);
 
     if (connection == NULL) {
@@ -286,7 +286,7 @@ static const char *service_host(wmem_allocator_t *pool, const token *in)
     return NULL;
 }
 
-void connection_logon(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header, bool is_request)
+void connection_read_token(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header, bool is_request)
 {
     rpc_connection *connection = connection_find(pinfo);
     uint32_t size = header->size, length = header->auth_size;

@@ -85,7 +85,7 @@ void connection_bound(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_h
 
 /* What a logon to an interface says of the server, of a bind or its answer at `offset`, seen for the first time: whom the
  * client asked Kerberos for, and what the server calls itself in NTLM's challenge. */
-void connection_logon(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header, bool is_request);
+void connection_read_token(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header, bool is_request);
 
 /* A bind of any interface ends what was between these ends. */
 void connection_end(packet_info *pinfo);

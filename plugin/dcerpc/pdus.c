@@ -547,7 +547,7 @@ static void pass_bind(const pdus_cursor *cursor, int at, const rpc_header *heade
     if (connection) {
         note_sent(cursor, connection, header);
         connection->event = state_event_next();
-        connection_logon(cursor->pinfo, cursor->tvb, at, header, true);
+        connection_read_token(cursor->pinfo, cursor->tvb, at, header, true);
     }
 }
 
@@ -574,7 +574,7 @@ static rpc_asked *pass(pdus_cursor *cursor, const rpc_header *header, bool is_re
         if (connection) {
             connection->answered_until = sent_until(cursor);
             connection_bound(pinfo, cursor->tvb, at, header);
-            connection_logon(pinfo, cursor->tvb, at, header, false);
+            connection_read_token(pinfo, cursor->tvb, at, header, false);
         }
         return NULL;
     case PDU_AUTH3: /* the client's, of no call */

@@ -188,8 +188,8 @@ typedef struct {
     bool is_closed; /* the last request closed the only one */
 } sealed_query;
 
-/* On the first pass. */
-static void learn_sealed(sealed_pdu *pdu, bool has_failed)
+/* On the first pass. Whether an open failed its status says, which is sealed: only a fault is seen. */
+static void learn_sealed(sealed_pdu *pdu, bool is_fault)
 {
     tapped_sealed *sealed = &pdu->sealed;
     sealed_query *query = pdu->connection->sealed_query;
@@ -202,7 +202,7 @@ static void learn_sealed(sealed_pdu *pdu, bool has_failed)
         pdu->connection->sealed_query = query;
     }
     query->num_open += is_request && opens;
-    query->num_open -= query->num_open > 0 && (closes || (opens && has_failed));
+    query->num_open -= query->num_open > 0 && (closes || (opens && is_fault));
     query->is_closed = is_request ? closes && query->num_open == 0 : query->is_closed;
     sealed->connection = query;
     if (pdu->interface == RPC_WINREG) {

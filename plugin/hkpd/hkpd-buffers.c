@@ -333,6 +333,7 @@ typedef struct {
     uint32_t others; /* what stands in a pair's place and is none; an end that is missing */
 } title_list;
 
+/* A text of the registry, which is UTF-16LE whatever the order of the data, that is a number of 32 bits. */
 static bool read_digits(tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t *number)
 {
     uint64_t value = 0;

@@ -215,7 +215,7 @@ static bool read_fields(const char *text, char **server)
 }
 
 /* Lines that cannot be read are reported under the name `path` and skipped; comments and empty ones are fine. */
-static void read_lines(const char *path, const char *text, size_t size)
+static void parse_lines(const char *path, const char *text, size_t size)
 {
     GString *broken = g_string_new(NULL), *line = g_string_new(NULL);
     unsigned count = 0;
@@ -273,7 +273,7 @@ static void read_file(const char *path)
     if (text[mark] == '<') {
         report_failure("pcq: names file %s is XML; script/names-from-manifest makes a names file of a manifest", path);
     } else {
-        read_lines(path, text + mark, size - mark);
+        parse_lines(path, text + mark, size - mark);
     }
     g_free(text);
 }

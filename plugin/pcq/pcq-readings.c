@@ -131,8 +131,8 @@ static bool pcq_view_assumed(pcq_view *view)
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
 
-/* Where a value cannot be read its cell stays empty. */
-static void read_values(pcq_table *table)
+/* Where the values of the next row stand; 0 where one cannot be read. */
+static void find_values(pcq_table *table)
 {
     uint32_t *offsets = wmem_alloc0_array(table->base.view->pool, uint32_t, table->base.columns);
     uint32_t first = table->walk.pos;
@@ -174,7 +174,7 @@ static bool read_next_row(reading_table *base)
     if (base->has_instances ? !next_instance(table) : base->rows > 0 || table->walk.values_left == 0) {
         return false;
     }
-    read_values(table);
+    find_values(table);
     return true;
 }
 
@@ -511,6 +511,7 @@ static void note_own_ids(pcq_view *view, uint32_t block, const state_identifier 
     }
 }
 
+/* Identifier, of whatever counter -> where the block has the ids of its processes or threads. */
 static wmem_map_t *collect_own_ids(pcq_view *view)
 {
     uint32_t count = view->own_ids ? 0 : read_blocks(view, UINT32_MAX);

@@ -748,7 +748,8 @@ static bool begins_within(const perf_block_walk *walk, uint32_t definition, uint
     return from_other < from && from < end_other && (end_other < end || end_other - from_other <= 8);
 }
 
-/* The definition of a value that begins within another, and where that one ends: one of both is wrong. False without one. */
+/* The definition of a value that begins within another (begins_within() says what is none), and where that one ends: one of both is wrong.
+ * False without one. */
 static bool values_cross(const perf_block_walk *walk, uint32_t *definition, uint32_t *end)
 {
     uint32_t at = walk->object.definitions;

@@ -349,7 +349,7 @@ static perf_walk_event end_instances(perf_walk *walk)
     if (walk->block.open_end) {
         return end_block(walk);
     }
-    if (is_rest(walk, walk->limit)) {
+    if (is_rest(walk, walk->limit)) { /* the list's end, or where its size cannot be right the block's */
         return skip_after(walk, PERF_FAULT_INSTANCES_REST, at + 4, walk->instances.count, walk->limit - walk->pos);
     }
     if (size != walk->limit - at) {

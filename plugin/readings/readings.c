@@ -398,7 +398,7 @@ static unsigned write_number(const readings *r, const perf_result *result, char 
     return type->kind == PERF_KIND_NUMBER ? text_integer(text, r->at.raw.value) : text_number(text, result->value);
 }
 
-const char *readings_words(readings *r, const perf_result *result)
+const char *readings_display(readings *r, const perf_result *result)
 {
     char number[TEXT_NUMBER_SIZE];
 

@@ -199,9 +199,9 @@ typedef struct {
 /* Reads the answer twice: for one in which a value went backwards. */
 readings_reset readings_find_reset(wmem_allocator_t *pool, const readings_answer *answer);
 
-/* For people, until the next is asked for; of a result that readings_result() gave: "12.4 %", "1,024.0 /sec", "77", "0x1f",
+/* The value as text for people, until the next is asked for; of a result that readings_result() gave: "12.4 %", "1,024.0 /sec", "77", "0x1f",
  * "\"text\"", "81 (raw; first sample of the handle)". */
-const char *readings_words(readings *r, const perf_result *result);
+const char *readings_display(readings *r, const perf_result *result);
 
 /* True if something can be calculated from the value. */
 bool readings_has_formula(const readings *r);

@@ -69,7 +69,7 @@ void facts_note_unread(state_connection *connection, const state_subject *subjec
 /* The frame of such a list of titles, the latest until the event or else the first; 0 without one. */
 uint32_t facts_titles_unread_in(state_host *server, uint32_t event);
 
-/* What the connection told goes to its machine. */
+/* What the connection told goes to the machine that it is known to be to by now, or to what its address has in common. */
 void facts_move(state_connection *connection);
 
 /* Forgets what the names file told. */

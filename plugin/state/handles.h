@@ -47,7 +47,7 @@ struct state_handle {
     wmem_map_t *objects;               /* HKPD: title index -> newest state_sample with it; only for the first pass */
 };
 
-/* Begins a life. One that begins with the response that opened it (`frame` is not 0) is confirmed. */
+/* Begins a life, and ends none of the same bytes. One that begins with the response that opened it (`frame` is not 0) is confirmed. */
 state_handle *handle_open(state_handle_kind kind, state_connection *connection, const uint8_t *bytes, uint32_t event,
                           uint32_t frame, const char *machine);
 

@@ -46,7 +46,8 @@ void query_unknown_change(state_handle *handle, uint32_t event);
 /* A call on a connection of the association speaks of the query: what is not seen of the one may change the other. */
 void query_used(state_handle *handle, state_association *association);
 
-/* So many calls of an association were made after event `begin`, and at `event` it is known that they were not seen, or not read. */
+/* So many calls of an association were made after event `begin`, and at `event` it is known that they were not seen, or not read. One alone
+ * shows in the number of blocks; two may add one counter and remove another. */
 void query_calls_unseen(state_association *association, uint32_t begin, uint32_t event, unsigned number);
 
 /* The answer to the QueryCounterData of `request_event` has so many blocks: if they should be others a change was missed. */

@@ -43,7 +43,7 @@ state_transport *transport_find(const packet_info *pinfo)
     return last;
 }
 
-state_transport *transport_of(const packet_info *pinfo)
+state_transport *transport_find_or_create(const packet_info *pinfo)
 {
     state_transport *transport = transport_find(pinfo);
 

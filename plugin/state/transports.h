@@ -17,10 +17,10 @@ typedef struct state_transport {
     uint32_t cut;  /* and that has a message which was cut short when it was captured */
 } state_transport;
 
-/* The transport of a packet, always the same; begun if there is none yet. */
-state_transport *transport_of(const packet_info *pinfo);
+/* The transport of a packet: one for both directions, however often its ports are used again. */
+state_transport *transport_find_or_create(const packet_info *pinfo);
 
-/* The same, NULL where transport_of() was never called for it. */
+/* The same, NULL where transport_find_or_create() was never called for it. */
 state_transport *transport_find(const packet_info *pinfo);
 
 void transports_register(void);

@@ -211,7 +211,8 @@ static bool row_fits(const watch_row *row, const char *path)
     return false;
 }
 
-static watch_row *const *fitting(struct watch_rows *among, const char *path)
+/* Which of them the path matches; of paths that were asked for before it is kept. */
+static watch_row *const *matching_rows(struct watch_rows *among, const char *path)
 {
     static watch_row *none[] = {NULL};
     watch_row **fits = path && among->count > 0 ? g_hash_table_lookup(among->found, path) : none;
@@ -238,9 +239,9 @@ static watch_row *const *fitting(struct watch_rows *among, const char *path)
     return fits;
 }
 
-watch_row *const *watch_fitting(const char *path)
+watch_row *const *watch_rows_of(const char *path)
 {
-    return fitting(&watched, path);
+    return matching_rows(&watched, path);
 }
 
 bool watch_is_wanted(proto_tree *tree)
@@ -284,7 +285,7 @@ watch_paths *watch_paths_take(const char **filter, char **error)
 
 bool watch_paths_fit(watch_paths *paths, const char *path)
 {
-    return paths == NULL || *fitting(paths, path) != NULL;
+    return paths == NULL || *matching_rows(paths, path) != NULL;
 }
 
 const char *watch_paths_unmet(const watch_paths *paths, unsigned number, unsigned *among)
@@ -313,11 +314,11 @@ static void add_result(watch_values *to, readings *r, const perf_result *result)
     to->unit = is_first ? unit : same(to->unit, unit);
     if (is_first || result->value < to->lowest) {
         to->lowest = result->value;
-        to->least = wmem_strdup(r->pool, readings_words(r, result));
+        to->least = wmem_strdup(r->pool, readings_display(r, result));
     }
     if (is_first || result->value > to->highest) {
         to->highest = result->value;
-        to->most = wmem_strdup(r->pool, readings_words(r, result));
+        to->most = wmem_strdup(r->pool, readings_display(r, result));
     }
 }
 
@@ -329,7 +330,7 @@ static void add_value(watch_values *to, readings *r)
 
     to->set = is_first ? readings_set(r) : same(to->set, readings_set(r));
     to->counter = is_first ? readings_counter(r) : same(to->counter, readings_counter(r));
-    to->first = is_first ? wmem_strdup(r->pool, readings_words(r, &result)) : to->first;
+    to->first = is_first ? wmem_strdup(r->pool, readings_display(r, &result)) : to->first;
     if (result.none == PERF_NONE_OK) {
         add_result(to, r, &result);
     }
@@ -369,7 +370,7 @@ watch_survey watch_look_through(readings *r, unsigned most_values, unsigned most
             break;
         }
         const char *path = readings_path(r);
-        watch_row *const *rows = watch_fitting(path);
+        watch_row *const *rows = watch_rows_of(path);
         bool is_new = *rows && !wmem_map_contains(seen, path), is_covered = false;
         if (is_new) {
             wmem_map_insert(seen, wmem_strdup(r->pool, path), seen);

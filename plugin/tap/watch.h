@@ -28,7 +28,7 @@ bool watch_is_wanted(proto_tree *tree);
 bool watch_has_rows(void);
 
 /* The rows that fit a path (may be NULL), with a NULL behind them; until another is asked of. */
-watch_row *const *watch_fitting(const char *path);
+watch_row *const *watch_rows_of(const char *path);
 
 /* --- What they have in an answer --------------------------------------------------------------------------------- */
 

@@ -84,11 +84,11 @@ static void free_document(void *data)
     g_free(doc);
 }
 
-static unsigned captures; /* that are over */
+static unsigned closed_captures;
 
 static void end_capture(void)
 {
-    captures++;
+    closed_captures++;
 }
 
 /* What the capture taught goes, perhaps in its middle (tshark -M): rows stay as they are, and later ones are of others. */
@@ -96,21 +96,21 @@ static void begin_session(documents *d)
 {
     const document *last = d->all->len > 0 ? g_ptr_array_index(d->all, d->all->len - 1) : NULL;
 
-    d->captures = captures;
+    d->captures = closed_captures;
     d->session += last && last->session == d->session;
     g_hash_table_remove_all(d->owners);
 }
 
 documents *documents_new(void)
 {
-    static bool watched;
+    static bool is_registered;
     documents *d = g_new0(documents, 1);
 
-    if (!watched) {
-        watched = true;
+    if (!is_registered) {
+        is_registered = true;
         register_cleanup_routine(end_capture);
     }
-    d->captures = captures;
+    d->captures = closed_captures;
     d->texts = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
     d->every = g_ptr_array_new_with_free_func(free_document);
     d->all = g_ptr_array_new();
@@ -201,7 +201,7 @@ static void refuse(documents *d, packet_info *pinfo, const tapped_call *tapped)
 
 document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tapped)
 {
-    if (d->captures != captures) {
+    if (d->captures != closed_captures) {
         begin_session(d);
     }
     if (tapped->answer == NULL) {
@@ -239,7 +239,7 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
 static void settle_document(documents *d, document *doc)
 {
     GArray *before = doc->cells;
-    bool is_over = d->captures != captures || doc->session != d->session;
+    bool is_over = d->captures != closed_captures || doc->session != d->session;
 
     if (is_over || doc->facts_version == tapped_handle_of(doc->handle).facts_version) {
         return;

@@ -195,7 +195,7 @@ static void show_watched(answer_view *view, proto_tree *tree)
 {
     readings *r = view->readings;
     const char *path = readings_path(r);
-    watch_row *const *row = watch_fitting(path);
+    watch_row *const *row = watch_rows_of(path);
     perf_result result = *row ? readings_result(r) : (perf_result){0, PERF_NONE_OK};
 
     if (*row == NULL && path && view->wishes.clicks && view->budget.values > 1 &&
@@ -210,7 +210,7 @@ static void show_watched(answer_view *view, proto_tree *tree)
             const watch_values *all = watch_values_of(&view->watched, *row);
             const char *among =
                 all && all->values > 1 ? wmem_strdup_printf(r->pool, ", 1 of %" PRIu64, (uint64_t)all->values) : "";
-            proto_item_set_text(item, "%s: %s%s%s = %s", (*row)->name, readings_words(r, &result), among,
+            proto_item_set_text(item, "%s: %s%s%s = %s", (*row)->name, readings_display(r, &result), among,
                                 readings_note(r), path);
         }
     }
@@ -229,7 +229,7 @@ static proto_tree *show_reading(answer_view *view, proto_tree *tree, const value
         what.result = readings_result(r);
     }
     if (view->wishes.visible) {
-        what.words = readings_words(r, &what.result);
+        what.words = readings_display(r, &what.result);
         what.has_formula = structure && has_result && readings_has_formula(r);
     }
     if (structure == NULL) {
@@ -349,7 +349,7 @@ static const char *headline(wmem_allocator_t *pool, const readings_answer *answe
     }
     const char *path = text_cut(pool, readings_path(r) + strlen("\\\\") + strlen(r->machine), MAX_HEADLINE_PATH);
     perf_result result = r->at.is_text ? (perf_result){0, PERF_NONE_OK} : readings_result(r);
-    const char *words = readings_words(r, &result);
+    const char *words = readings_display(r, &result);
     return wmem_strconcat(pool, path, " = ", words, readings_note(r), NULL);
 }
 

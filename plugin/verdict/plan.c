@@ -402,7 +402,8 @@ static bool is_in_time_there(const plan_gap *gap, double most)
            there <= most;
 }
 
-static void find_clocks(verdict_monitor *monitor)
+/* What the server's clocks say from sample to sample; sealed ones show none. */
+static void find_server_clocks(verdict_monitor *monitor)
 {
     static const struct {
         verdict_kind kind;
@@ -694,7 +695,7 @@ void verdict_plan_find(verdict_monitor *monitor)
     find_slow(&p);
     verdict_capture_find(monitor, find_late(&p));
     if (!monitor->talks->is_sealed) {
-        find_clocks(monitor);
+        find_server_clocks(monitor);
     }
     g_free(p.gaps);
     g_free(p.asked);
