@@ -289,7 +289,6 @@ static void load(void)
             g_clear_pointer(&path, g_free);
         }
     }
-    facts_file_clear();
     if (path) {
         read_file(path);
     }

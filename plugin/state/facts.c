@@ -12,9 +12,10 @@
 
 #include "perf/known-countersets.h"
 
-static wmem_map_t *facts;      /* fact_key -> subject_facts; emptied with the file */
-static GHashTable *file_facts; /* fact_key -> state_fact; the names file, which outlives captures */
-static GHashTable *builtin;    /* fact_key -> state_fact; what was looked up in the built-in list */
+/* by fact_key; emptied with the file */
+static wmem_map_t *facts;      /* subject_facts */
+static wmem_map_t *file_facts; /* state_fact: the names file, which is read for each capture anew */
+static wmem_map_t *builtin;    /* state_fact: what was looked up in the built-in list */
 
 #define ANY_SERVER "*" /* in a names file */
 #define NO_KIND PERF_NUM_FACT_KINDS
@@ -588,26 +589,13 @@ uint32_t facts_titles_unread_in(state_host *server, uint32_t event)
     return unread ? unread->frame : 0;
 }
 
-static void free_fact(void *data)
+static state_fact *keep_fact(wmem_map_t *map, const fact_key *key, const state_fact *fact)
 {
-    state_fact *fact = data;
+    state_fact *kept = wmem_memdup(wmem_file_scope(), fact, sizeof *fact);
 
-    g_free((char *)fact->name);
-    g_free(fact);
-}
-
-void facts_file_clear(void)
-{
-    g_hash_table_remove_all(file_facts);
-}
-
-static state_fact *keep_fact(GHashTable *table, const fact_key *key, const state_fact *fact)
-{
-    state_fact *kept = g_memdup2(fact, sizeof *fact);
-
-    kept->name = g_strdup(fact->name);
+    kept->name = fact->name ? wmem_strdup(wmem_file_scope(), fact->name) : NULL;
     kept->type = type_of(key->kind, fact);
-    g_hash_table_replace(table, g_memdup2(key, sizeof *key), kept);
+    wmem_map_insert(map, wmem_memdup(wmem_file_scope(), key, sizeof *key), kept);
     return kept;
 }
 
@@ -690,10 +678,10 @@ static state_known from_file(const fact_key *wanted)
     const state_fact *fact = NULL;
 
     for (unsigned i = host_commons(server) ? 0 : 2;
-         fact == NULL && i < array_length(owners) && g_hash_table_size(file_facts) > 0; i++) {
+         fact == NULL && i < array_length(owners) && wmem_map_size(file_facts) > 0; i++) {
         fact_key key = *wanted;
         key.owner = GUINT_TO_POINTER(g_quark_try_string(owners[i]));
-        fact = key.owner ? g_hash_table_lookup(file_facts, &key) : NULL;
+        fact = key.owner ? wmem_map_lookup(file_facts, &key) : NULL;
     }
     return (state_known){fact, PERF_SOURCE_FILE, 0};
 }
@@ -732,7 +720,7 @@ static const state_fact *builtin_fact(const state_host *server, const state_subj
     const fact_key key = {NULL, *subject, kind};
     state_fact fact = {.counter = {0, PERF_NO_ID, PERF_NO_ID, PERF_NO_ID, PERF_NO_ID, 0}};
     bool is_for_others = server->no_windows > 0 && facts_subject_is_title(subject);
-    const state_fact *kept = is_for_others ? NULL : g_hash_table_lookup(builtin, &key);
+    const state_fact *kept = is_for_others ? NULL : wmem_map_lookup(builtin, &key);
 
     if (kept == NULL && !is_for_others && fill_builtin(subject, kind, &fact)) {
         kept = keep_fact(builtin, &key, &fact);
@@ -1030,7 +1018,9 @@ const char *facts_title_label(wmem_allocator_t *pool, state_host *server, uint32
 
 void facts_register(void)
 {
-    file_facts = g_hash_table_new_full(fact_key_hash, fact_key_equal, g_free, free_fact);
-    builtin = g_hash_table_new_full(fact_key_hash, fact_key_equal, g_free, free_fact);
-    facts = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), fact_key_hash, fact_key_equal);
+    wmem_map_t **const maps[] = {&facts, &file_facts, &builtin};
+
+    for (unsigned i = 0; i < array_length(maps); i++) {
+        *maps[i] = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), fact_key_hash, fact_key_equal);
+    }
 }

@@ -72,11 +72,8 @@ uint32_t facts_titles_unread_in(state_host *server, uint32_t event);
 /* What the connection told goes to the machine that it is known to be to by now, or to what its address has in common. */
 void facts_move(state_connection *connection);
 
-/* Forgets what the names file told. */
-void facts_file_clear(void);
-
-/* Adds to what the names file tells, which holds for every capture until it is cleared. `server` is an address as
- * text, with its port or for each of its ports, or NULL for any. */
+/* Adds to what the names file tells for this capture. `server` is an address as text, with its port or for each of its ports, or
+ * NULL for any. */
 void facts_file_add(const char *server, state_subject subject, state_fact_kind kind, const state_fact *fact);
 
 /* The best that is known of a subject, of PERF_FACT_ENGLISH its name: in English before other languages of the same source. */
