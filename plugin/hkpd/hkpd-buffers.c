@@ -475,7 +475,7 @@ uint32_t hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *r
 
 /* Those of `unsound` title indexes are no sample, nor those whose instances' parents are in one: which instance is which is not
  * certain then. */
-static void drop_unsound(perf_block_walk walk, wmem_map_t *unsound, wmem_array_t *places)
+static void drop_unsound(perf_block_walk walk, wmem_map_t *unsound, wmem_array_t *objects)
 {
     perf_block_event event;
 
@@ -483,35 +483,34 @@ static void drop_unsound(perf_block_walk walk, wmem_map_t *unsound, wmem_array_t
         bool has_parent = event == PERF_BLOCK_INSTANCE && walk.instance.parent_object != 0;
         uint32_t told_by = has_parent ? walk.instance.parent_object : walk.object.index;
         if (walk.object.number != UINT32_MAX && wmem_map_contains(unsound, GUINT_TO_POINTER(told_by))) {
-            ((state_object_place *)wmem_array_index(places, walk.object.number))->title_index = PERF_NO_OBJECT;
+            *(uint32_t *)wmem_array_index(objects, walk.object.number) = PERF_NO_OBJECT;
         }
         perf_block_skip_values(&walk);
     }
 }
 
 /* Of a block without a fault nothing but its objects is looked at. */
-static perf_block_event next_place(perf_block_walk *walk, bool has_faults)
+static perf_block_event next_object(perf_block_walk *walk, bool has_faults)
 {
     perf_block_skip_values(walk);
     return has_faults ? perf_block_next(walk) : perf_block_next_object(walk) ? PERF_BLOCK_OBJECT : PERF_BLOCK_END;
 }
 
-state_object_place *hkpd_object_places(tvbuff_t *tvb, wmem_allocator_t *pool, bool has_faults, uint32_t *count)
+const uint32_t *hkpd_objects(tvbuff_t *tvb, wmem_allocator_t *pool, bool has_faults, uint32_t *count)
 {
-    wmem_array_t *places = wmem_array_new(pool, sizeof(state_object_place));
+    wmem_array_t *objects = wmem_array_new(pool, sizeof(uint32_t));
     wmem_map_t *seen = wmem_map_new(pool, g_direct_hash, g_direct_equal);    /* title indexes, */
     wmem_map_t *unsound = wmem_map_new(pool, g_direct_hash, g_direct_equal); /* and those in the answer twice */
     perf_block_event event;
     perf_block_walk begin, walk;
 
     perf_block_init(&begin, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
-    for (walk = begin; (event = next_place(&walk, has_faults)) != PERF_BLOCK_END;) {
+    for (walk = begin; (event = next_object(&walk, has_faults)) != PERF_BLOCK_END;) {
         void *title_index = GUINT_TO_POINTER(walk.object.index);
         bool is_unsound = event == PERF_BLOCK_FAULT && perf_block_does_harm(&walk);
         if (event == PERF_BLOCK_OBJECT) {
             uint32_t holds = perf_block_holds_values(&walk) ? walk.object.index : PERF_NO_OBJECT;
-            state_object_place place = {holds, walk.object.offset};
-            wmem_array_append_one(places, place);
+            wmem_array_append_one(objects, holds);
             is_unsound = wmem_map_insert(seen, title_index, GUINT_TO_POINTER(1)) != NULL;
         }
         if (is_unsound) {
@@ -519,10 +518,10 @@ state_object_place *hkpd_object_places(tvbuff_t *tvb, wmem_allocator_t *pool, bo
         }
     }
     if (wmem_map_size(unsound) > 0) {
-        drop_unsound(begin, unsound, places);
+        drop_unsound(begin, unsound, objects);
     }
-    *count = wmem_array_get_count(places);
-    return wmem_array_get_raw(places);
+    *count = wmem_array_get_count(objects);
+    return wmem_array_get_raw(objects);
 }
 
 /* --- PERF_COUNTER_BLOCK and its values ------------------------------------------------------------------------- */

@@ -47,7 +47,7 @@ typedef struct {
 typedef struct {
     sample_view base;
     const readings *readings;
-    const state_sample *sample; /* knows where each object stands; NULL: they have to be found one after the other */
+    const state_sample *sample; /* NULL of the answer that is shown */
     perf_block_walk scout;      /* behind the last object that was found */
     wmem_map_t *by_index;       /* title index -> the first such hkpd_table */
 } hkpd_view;
@@ -136,21 +136,11 @@ static hkpd_table *read_definitions(hkpd_table *table)
     return table;
 }
 
-/* Where a kept sample's object stands is known, however many others lie before it. */
+/* Objects are found one after the other. */
 static hkpd_table *find_table(hkpd_view *view, uint32_t title_index)
 {
     hkpd_table *table = wmem_map_lookup(view->by_index, GUINT_TO_POINTER(title_index));
 
-    if (table == NULL && view->sample) {
-        const state_object *object = sample_object(view->sample, title_index);
-        perf_block_walk walk = view->scout;
-        if (object) {
-            perf_block_go_to_object(&walk, object->number, object->offset);
-            perf_block_next(&walk);
-            table = table_at(view, &walk);
-        }
-        return table;
-    }
     while (table == NULL && perf_block_next_object(&view->scout)) {
         hkpd_table *next = table_at(view, &view->scout);
         table = next->title_index == title_index ? next : NULL;
@@ -428,18 +418,18 @@ static void enter_object(readings *r)
     hkpd_stream *stream = stream_of(r);
     uint32_t number = stream->walk.object.number;
     const state_sample *sample = r->answer.sample;
-    const state_sample *previous = sample_before(sample, number);
-    bool follows = sample_object_marks(sample, number) & PERF_OBJECT_FOLLOWS;
+    const state_object *object = sample_object(sample, number);
+    const state_sample *previous = object ? object->previous : NULL;
 
     readings_enter(r, number);
-    r->is_doubtful = sample_object_marks(sample, number) & PERF_OBJECT_DOUBTFUL;
+    r->is_doubtful = object && object->is_doubtful;
     readings_compare_with(r, NULL, 0);
     stream->object = stream->walk;
     stream->has_nameless = stream->is_nameless = false;
     stream->table = NULL;
     stream->previous_table = NULL;
-    r->why_no_previous = !sample ? readings_no_sample(r) : follows ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
-    if (previous) {
+    r->why_no_previous = !sample ? readings_no_sample(r) : previous ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
+    if (previous && previous->bytes) {
         hkpd_view *view = open_view(r, previous);
         readings_compare_in_order(r, &view->base, previous);
         stream->previous_event = previous->event;

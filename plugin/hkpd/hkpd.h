@@ -43,9 +43,9 @@ wmem_array_t *hkpd_titles(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *other
 /* Shows them, and returns how many titles there are. */
 uint32_t hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *report, uint32_t *others);
 
-/* A block's objects, in its order and in `pool`; PERF_NO_OBJECT for one that is no sample: it has no values, or it is not
- * certain which of them stands where or whose it is. */
-state_object_place *hkpd_object_places(tvbuff_t *tvb, wmem_allocator_t *pool, bool has_faults, uint32_t *count);
+/* Title indexes of a block's objects, in its order and in `pool`; PERF_NO_OBJECT for one that is no sample: it has no values, or it is
+ * not certain which of them stands where or whose it is. */
+const uint32_t *hkpd_objects(tvbuff_t *tvb, wmem_allocator_t *pool, bool has_faults, uint32_t *count);
 
 void hkpd_buffers_register(int proto);
 

@@ -763,7 +763,7 @@ static void note_objects(hkpd_pdu *p)
     while (next_index(&indexes, &object.title)) {
         void *title = GUINT_TO_POINTER(object.title);
         bool was_there = wmem_map_lookup(key->lacking, title) == NULL;
-        object.is_there = sample_object(p->call.record->sample, object.title) != NULL;
+        object.is_there = sample_is_newest_with(p->call.record->sample, object.title);
         object.is_news = object.is_there != was_there;
         wmem_map_insert(key->lacking, title, object.is_there ? NULL : key);
         if (!object.is_there || object.is_news) {
@@ -788,18 +788,19 @@ static void report_objects(hkpd_pdu *p)
     }
 }
 
-static void keep_sample(hkpd_pdu *p, tvbuff_t *tvb, bool has_faults)
+/* True if it is a sample of all its objects. */
+static bool keep_sample(hkpd_pdu *p, tvbuff_t *tvb, bool has_faults)
 {
     uint32_t size = tvb_captured_length(tvb);
     const uint8_t *bytes = tvb_get_ptr(tvb, 0, (int)size);
     rpc_record *record = p->call.record;
     uint32_t count;
     perf_block_walk walk;
-    const state_object_place *places = hkpd_object_places(tvb, pool_of(p), has_faults, &count);
+    const uint32_t *objects = hkpd_objects(tvb, pool_of(p), has_faults, &count);
 
     record->sample = sample_keep(record->handle, bytes, size, p->call.event, p->call.pinfo->num);
     record->sample->request_event = record->request_event;
-    sample_holds(record->sample, places, count);
+    bool is_whole = sample_holds(record->sample, objects, count);
     perf_block_init(&walk, bytes, size);
     perf_block_next(&walk);
     if (perf_block_u32(&walk, 20) == size - walk.header.size) { /* Samba's total leaves the header out */
@@ -814,6 +815,7 @@ static void keep_sample(hkpd_pdu *p, tvbuff_t *tvb, bool has_faults)
         const perf_point clocks = hkpd_clocks(&walk);
         pace_sample(record->sample, p->record->name, &clocks, call_seconds(&p->call));
     }
+    return is_whole;
 }
 
 /* A sample has objects that can be relied on, or none: then nothing that was asked for is there. */
@@ -824,8 +826,7 @@ static void learn_block(hkpd_pdu *p, tvbuff_t *tvb, const perf_block_summary *su
     bool is_sample = summary->sound_objects > 0 || (summary->objects == 0 && summary->faults == 0);
 
     if (is_sample && handle && call_note_sample(&p->call, handle, tvb, clocks)) {
-        keep_sample(p, tvb, summary->faults > 0);
-        bool is_whole = g_hash_table_size(p->call.record->sample->by_title) == summary->objects;
+        bool is_whole = keep_sample(p, tvb, summary->faults > 0);
         if (p->record->name && is_index_list(p->record->name) && is_whole && summary->faults == summary->read_as) {
             note_objects(p);
         }

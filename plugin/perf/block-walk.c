@@ -830,14 +830,6 @@ static perf_block_event read_value(perf_block_walk *walk)
     return PERF_BLOCK_VALUE;
 }
 
-void perf_block_go_to_object(perf_block_walk *walk, uint32_t number, uint32_t offset)
-{
-    walk->pos = offset;
-    walk->object.number = number - 1;
-    walk->objects_left = perf_block_u32(walk, 28) - number;
-    walk->state = NEXT_OBJECT;
-}
-
 /* --- The block ------------------------------------------------------------------------------------------------- */
 
 static perf_block_event tell_fault(perf_block_walk *walk)

@@ -188,10 +188,6 @@ bool perf_block_is(const uint8_t *data, uint32_t size);
 void perf_block_init(perf_block_walk *walk, const uint8_t *data, uint32_t size);
 perf_block_event perf_block_next(perf_block_walk *walk);
 
-/* From behind the header to an object whose place an earlier walk of the same bytes announced: it is the next event, and
- * its parts follow. */
-void perf_block_go_to_object(perf_block_walk *walk, uint32_t number, uint32_t offset);
-
 /* Goes on to the next object, past all else; false at the end. */
 bool perf_block_next_object(perf_block_walk *walk);
 

@@ -16,11 +16,6 @@ static struct {
     uint64_t limit;
 } samples;
 
-static size_t size_of_objects(const state_sample *sample)
-{
-    return sample->num_objects * (sizeof sample->objects[0] + sizeof(void *)); /* in a table by title index, too */
-}
-
 static size_t size_of_form(const perf_form *form)
 {
     return sizeof *form + form->size + form->num_spans * sizeof form->spans[0];
@@ -66,18 +61,15 @@ static void drop_oldest(void)
 {
     state_sample *oldest = samples.oldest;
 
-    ws_assert(oldest->bytes && samples.bytes >= size_of_data(oldest) + size_of_objects(oldest));
+    ws_assert(oldest->bytes && samples.bytes >= size_of_data(oldest));
     samples.oldest = oldest->newer;
-    samples.bytes -= size_of_data(oldest) + size_of_objects(oldest);
+    samples.bytes -= size_of_data(oldest);
     if (oldest->form) {
         leave_form(oldest);
     } else {
         g_free(oldest->bytes);
     }
-    g_free(oldest->objects);
-    g_clear_pointer(&oldest->by_title, g_hash_table_destroy);
     oldest->bytes = NULL;
-    oldest->objects = NULL;
 }
 
 /* Drops the oldest samples of all handles until the rest fits. The latest of the capture stays, however large: whoever has just kept it
@@ -220,56 +212,36 @@ const uint8_t *sample_bytes(const state_sample *sample, wmem_allocator_t *pool)
 
 /* --- HKPD -------------------------------------------------------------------------------------------------------- */
 
-/* Keyed: a packet chooses title indexes. */
-static unsigned title_hash(const void *title_index)
-{
-    return wmem_strong_hash(title_index, sizeof(uint32_t));
-}
-
-void sample_holds(state_sample *sample, const state_object_place *places, uint32_t count)
+bool sample_holds(state_sample *sample, const uint32_t *objects, uint32_t count)
 {
     state_handle *handle = sample->handle;
+    bool holds_all = true;
 
     ws_assert(sample == handle->newest && sample->objects == NULL);
     if (handle->objects == NULL) {
         handle->objects = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
     }
-    sample->objects = g_new0(state_object, count);
-    sample->by_title = g_hash_table_new(title_hash, g_int_equal);
-    sample->object_marks = wmem_alloc0(wmem_file_scope(), count);
+    sample->objects = wmem_alloc0_array(wmem_file_scope(), state_object, count);
     sample->num_objects = count;
     for (uint32_t i = 0; i < count; i++) {
         state_object *object = &sample->objects[i];
-        if (places[i].title_index == PERF_NO_OBJECT) {
-            sample->object_marks[i] = PERF_OBJECT_DOUBTFUL;
-            continue;
+        object->is_doubtful = objects[i] == PERF_NO_OBJECT;
+        holds_all &= !object->is_doubtful;
+        if (!object->is_doubtful) {
+            object->previous = wmem_map_insert(handle->objects, GUINT_TO_POINTER(objects[i]), sample);
         }
-        void *key = GUINT_TO_POINTER(places[i].title_index);
-        state_sample *previous = wmem_map_insert(handle->objects, key, sample);
-        *object = (state_object){places[i].title_index, i, places[i].offset, previous};
-        sample->object_marks[i] = previous ? PERF_OBJECT_FOLLOWS : 0;
-        g_hash_table_insert(sample->by_title, &object->title_index, object);
     }
-    samples.bytes += size_of_objects(sample);
-    obey_limit();
+    return holds_all;
 }
 
-unsigned sample_object_marks(const state_sample *sample, uint32_t number)
+const state_object *sample_object(const state_sample *sample, uint32_t number)
 {
-    return sample && number < sample->num_objects ? sample->object_marks[number] : 0;
+    return sample && number < sample->num_objects ? &sample->objects[number] : NULL;
 }
 
-const state_sample *sample_before(const state_sample *sample, uint32_t number)
+bool sample_is_newest_with(const state_sample *sample, uint32_t title_index)
 {
-    const state_sample *before =
-        sample && sample->objects && number < sample->num_objects ? sample->objects[number].previous : NULL;
-
-    return before && before->bytes ? before : NULL;
-}
-
-const state_object *sample_object(const state_sample *sample, uint32_t title_index)
-{
-    return sample->by_title ? g_hash_table_lookup(sample->by_title, &title_index) : NULL;
+    return wmem_map_lookup(sample->handle->objects, GUINT_TO_POINTER(title_index)) == sample;
 }
 
 /* Before the file's memory goes, which holds the samples themselves. */

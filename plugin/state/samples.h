@@ -13,17 +13,9 @@ typedef struct state_sample state_sample;
 
 /* One object of a sample of HKEY_PERFORMANCE_DATA, whose answers hold now these, now those. */
 typedef struct {
-    uint32_t title_index;
-    uint32_t number;        /* in the answer, 0 for the first */
-    uint32_t offset;        /* in the answer, in bytes */
     state_sample *previous; /* the latest sample before that holds it too, NULL for the first */
+    bool is_doubtful;       /* nothing is compared with it, nor it with anything */
 } state_object;
-
-/* What stays known of an object when its sample is dropped. */
-enum {
-    PERF_OBJECT_FOLLOWS = 1, /* a sample before held it too */
-    PERF_OBJECT_DOUBTFUL = 2 /* nothing is compared with it, nor it with anything */
-};
 
 /* One intact answer with counter data. */
 struct state_sample {
@@ -43,9 +35,7 @@ struct state_sample {
     const struct state_late *late; /* NULL: in time */
     state_sample *previous;        /* the sample before it of the same handle, NULL for the first */
     uint32_t num_objects;          /* HKPD, 0 elsewhere */
-    state_object *objects;         /* in the order of the block; gone with the bytes */
-    GHashTable *by_title;          /* the same by title_index */
-    uint8_t *object_marks;         /* PERF_OBJECT_… in the order of the block */
+    state_object *objects;         /* in the order of the block */
     state_sample *newer;           /* of all samples, for dropping the oldest */
 };
 
@@ -80,24 +70,16 @@ static inline perf_filled_form sample_data(const state_sample *sample)
 
 const uint8_t *sample_bytes(const state_sample *sample, wmem_allocator_t *pool);
 
-/* An object of an answer; title_index is PERF_NO_OBJECT for one that is no sample, since it is damaged or has no values. */
+/* HKPD: the objects that the sample holds, as it has just been kept, in the order of the block, by their title indexes; PERF_NO_OBJECT for
+ * one that is no sample, since it is damaged or has no values. True if none is. */
 #define PERF_NO_OBJECT UINT32_MAX
-typedef struct {
-    uint32_t title_index;
-    uint32_t offset; /* bytes */
-} state_object_place;
+bool sample_holds(state_sample *sample, const uint32_t *objects, uint32_t count);
 
-/* HKPD: the objects that the sample holds, as it has just been kept, in the order of the block. */
-void sample_holds(state_sample *sample, const state_object_place *places, uint32_t count);
+/* HKPD: what an object, by its number, is compared with; NULL without a sample. */
+const state_object *sample_object(const state_sample *sample, uint32_t number);
 
-/* HKPD: the sample that an object is compared with, by its number; NULL if there is none, or it was dropped. */
-const state_sample *sample_before(const state_sample *sample, uint32_t number);
-
-/* HKPD: PERF_OBJECT_… of an object, by its number; 0 without a sample. */
-unsigned sample_object_marks(const state_sample *sample, uint32_t number);
-
-/* HKPD: the object with a title index, NULL if the sample does not hold it. */
-const state_object *sample_object(const state_sample *sample, uint32_t title_index);
+/* HKPD: it is the handle's newest that holds an object with that title index. */
+bool sample_is_newest_with(const state_sample *sample, uint32_t title_index);
 
 /* Preference: the most that all samples may take, in bytes. */
 void sample_limit(uint64_t bytes);

@@ -79,22 +79,3 @@ def test_chosen_title_indexes(tshark, tmp_path):
         return cost.of_tshark(tshark, scene.write(tmp_path / 'a.pcap'))
     usual, chosen = used(2), used(65521)
     assert usual.status == chosen.status == 0 and chosen.seconds < 1.5 * usual.seconds + 0.3, (usual, chosen)
-
-
-def test_what_is_kept_of_objects_counts_too(tshark, tmp_path):
-    """Of samples of 1,500 objects with a value each, 1 MiB holds fewer than their bytes alone would let it."""
-    count, samples = 1500, 8
-    scene, talk = begin_talk([Object(2 * k, 'Object', [Counter(2, 'Things', TYPES['PERF_COUNTER_DELTA'], lambda at, k: at.number, 4)])
-                              for k in range(1, count + 1)], max_frag=60000, titles=False)
-    size = 0
-    for _ in range(samples):
-        b = talk.block()
-        size = len(b.record)
-        talk.ask('Global', bytes(b.record), room=10 ** 7)
-        talk.clock.tick()
-    path = scene.write(tmp_path / 'many.pcap')
-    rows = tshark.fields(path, ['pcq.cooked.none'], '-2', '-o', 'pcq.sample_limit:1', '-Y', 'hkpd.data_block', '-E', 'occurrence=l')
-    reasons = [row[0] for row in rows]
-    kept = reasons.count('') + 1
-    assert reasons == ['1'] + ['17'] * (samples - kept) + [''] * (kept - 1)
-    assert 1 < kept < (1 << 20) // size, size

@@ -690,21 +690,6 @@ static void test_any_length(void)
     assert(whole > 19900);
 }
 
-/* A second walk of the same bytes begins at the second object. */
-static void test_going_to_an_object(void)
-{
-    uint8_t data[WHOLE];
-
-    build_objects(data);
-    put(data + 88 + OBJECT_SIZE + COUNTERS + 8, 7);
-    perf_block_walk walk = walk_to(data, WHOLE, PERF_BLOCK_HEADER, 1);
-    perf_block_go_to_object(&walk, 1, 88 + OBJECT_SIZE);
-    assert(perf_block_next(&walk) == PERF_BLOCK_OBJECT && walk.object.offset == 88 + OBJECT_SIZE);
-    assert(walk.object.number == 1 && walk.objects_left == 1);
-    assert(perf_block_u64(&walk, 88 + OBJECT_SIZE + COUNTERS + 8) == 7);
-    assert(perf_block_next_object(&walk) && walk.object.number == 2 && !perf_block_next_object(&walk));
-}
-
 /* --- What it costs --------------------------------------------------------------------------------------------- */
 
 static void test_more_than_32_bits_of_values(void)
@@ -760,7 +745,6 @@ int main(void)
     test_damage();
     test_lengths_that_contradict();
     test_any_length();
-    test_going_to_an_object();
     test_more_than_32_bits_of_values();
     test_growth();
     return 0;
