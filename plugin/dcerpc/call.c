@@ -9,6 +9,9 @@
 #include "tree/values.h"
 #include "text/value-strings.h"
 
+#include <epan/proto_data.h>
+#include <epan/to_str.h>
+
 /* Between the parts of the Info column. */
 #define SEPARATOR ", "
 
@@ -18,6 +21,59 @@ static int ett_handle = -1;
 
 /* dcerpc_call_value -> the protocol's record, filled by take_record(), emptied with the file */
 static wmem_map_t *records;
+
+/* --- Analyze, Conversation Filter: this query, this monitor ---------------------------------------------------- */
+
+/* Wireshark asks of the selected packet alone, and hands over its packet_info: what a filter needs is noted there while the packet is
+ * dissected, and goes with it. */
+typedef struct {
+    const char *number_field; /* of the handle */
+    uint32_t number;          /* 0 without one */
+} filter_note;
+
+static int proto_noted;
+
+static filter_note *note_of(packet_info *pinfo)
+{
+    return p_get_proto_data(pinfo->pool, pinfo, proto_noted, 0);
+}
+
+void call_note_monitor(packet_info *pinfo)
+{
+    if (note_of(pinfo) == NULL) {
+        p_add_proto_data(pinfo->pool, pinfo, proto_noted, 0, wmem_new0(pinfo->pool, filter_note));
+    }
+}
+
+static ws_filter_valid has_handle(WS_FILTER_ARGUMENTS)
+{
+    const filter_note *note = note_of(pinfo);
+
+    return note && note->number != 0;
+}
+
+static char *filter_of_handle(WS_FILTER_ARGUMENTS)
+{
+    const filter_note *note = note_of(pinfo);
+
+    ws_assert(note && note->number != 0);
+    return g_strdup_printf("%s == %u", note->number_field, note->number);
+}
+
+static ws_filter_valid is_call(WS_FILTER_ARGUMENTS)
+{
+    return pinfo->net_src.type == pinfo->net_dst.type &&
+           (pinfo->net_src.type == AT_IPv4 || pinfo->net_src.type == AT_IPv6) && note_of(pinfo) != NULL;
+}
+
+/* All that one client asks one server, whatever the connection. */
+static char *filter_of_monitor(WS_FILTER_ARGUMENTS)
+{
+    const char *field = pinfo->net_src.type == AT_IPv4 ? "ip.addr" : "ipv6.addr";
+
+    return g_strdup_printf("(pcq || hkpd) && %s == %s && %s == %s", field, address_to_str(pinfo->pool, &pinfo->net_src),
+                           field, address_to_str(pinfo->pool, &pinfo->net_dst));
+}
 
 /* --- A PDU's beginning ----------------------------------------------------------------------------------------- */
 
@@ -123,6 +179,9 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
     call->about = wmem_strbuf_new(pinfo->pool, "");
     call->info = wmem_strbuf_new(pinfo->pool, "");
     call->before_info = SEPARATOR;
+    if (tree) {
+        call_note_monitor(pinfo);
+    }
     note_copy(call); /* before its event: a copy teaches nothing */
     take_event(call);
     if (call->asked && call->asked->is_ambiguous && !call_is_request(call)) {
@@ -399,6 +458,10 @@ void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *hand
         if (tree) {
             reader_add_generated_uint(tree, call->fields->handle_number, call->tvb, handle->number);
         }
+        if (call->tree) { /* as call_begin() noted it */
+            *note_of(call->pinfo) =
+                (filter_note){proto_registrar_get_abbrev(call->fields->handle_number), handle->number};
+        }
         call_about(call, "%s %u", call->fields->handle_word, handle->number);
     }
 }
@@ -527,6 +590,9 @@ void call_fields_register(int proto, const char *prefix, const char *number_fiel
         proto_register_subtree_array(ett, array_length(ett));
         records = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
         connections_register();
+        proto_noted = proto;
+        ws_register_conversation_filter("pcq", "Performance Counter Query", has_handle, filter_of_handle);
+        ws_register_conversation_filter("pcq", "Performance Counter Monitor", is_call, filter_of_monitor);
         answers = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
     }
 }

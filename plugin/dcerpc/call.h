@@ -181,6 +181,9 @@ void call_pace(const rpc_call *call, state_handle *handle, const char *question)
 /* Hands it to the listeners: fills what all calls have. `handle`: what it is about, may be NULL. */
 void call_hand_over(rpc_call *call, const state_handle *handle);
 
+/* As long as the packet is shown, its conversation filter is the monitor's: client and server. */
+void call_note_monitor(packet_info *pinfo);
+
 /* Returns the stub's length. */
 int call_end(rpc_call *call, proto_item *item);
 

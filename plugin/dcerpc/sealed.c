@@ -426,6 +426,7 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
             item = proto_tree_add_item(tree, perflib->proto, tvb, at, header->size, ENC_NA);
         }
         *any = true;
+        call_note_monitor(pinfo);
         text_integer(text, size);
         col_append_lstr(pinfo->cinfo, COL_INFO, ", ", text, size == 1 ? " byte" : " bytes", ", sealed with ",
                         what->name, ", ", what->given[given].says, COL_ADD_LSTR_TERMINATOR);
@@ -463,6 +464,7 @@ static void show_sealed_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
     proto_item *item = proto_tree_add_item(tree, fields->proto, tvb, at, MAX(header->size, FAULT_SIZE), ENC_NA);
     tapped_call fault = {.is_fault = true, .has_failed = true, .status = status};
 
+    call_note_monitor(pinfo);
     col_set_str(pinfo->cinfo, COL_PROTOCOL, proto_get_protocol_short_name(find_protocol_by_id(fields->proto)));
     col_add_fstr(pinfo->cinfo, COL_INFO, "%s fault: %s", operation, name);
     proto_item_append_text(item, ", %s, fault: %s", operation, name);

@@ -33,7 +33,7 @@ struct watch_rows {
 };
 #define MAX_FOUND_BYTES (16 << 20)
 
-int watch_hf_sum = -1;
+int watch_hf_sum = -1, watch_hf_hint = -1;
 static int proto_watch;
 static struct watch_rows watched; /* that became fields */
 static hf_register_info *fields;  /* theirs */
@@ -412,6 +412,9 @@ void watch_register(int proto, module_t *module)
         {&watch_hf_sum,
          {"Watched", "pcq.watched", FT_STRING, BASE_NONE, NULL, 0, "All that a watched counter has in the answer",
           HFILL}},
+        {&watch_hf_hint,
+         {"Own field", "pcq.watched.hint", FT_STRING, BASE_NONE, NULL, 0,
+          "pcq.cooked is every value of a packet; a watched counter alone is pcq.watch.NAME", HFILL}},
     };
     static uat_field_t columns_shown[] = {
         UAT_FLD_CSTRING(table, name, "Name", "The field is pcq.watch.NAME"),

@@ -16,8 +16,8 @@ typedef struct {
     bool is_met;     /* a path fits */
 } watch_row;
 
-/* pcq.watched: "gpu = 0.4 to 10.9 %, 7 instances"; FT_STRING */
-extern int watch_hf_sum;
+/* pcq.watched: "gpu = 0.4 to 10.9 %, 7 instances", and pcq.watched.hint: how a counter becomes a watched one; FT_STRING */
+extern int watch_hf_sum, watch_hf_hint;
 
 /* The table, as a preference of `module`; its fields are `proto`'s. */
 void watch_register(int proto, module_t *module);

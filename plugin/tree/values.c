@@ -115,6 +115,8 @@ static bool structures_are_wanted(const answer_view *view)
 static value_wishes wishes_of(const answer_view *view, uint32_t faults)
 {
     proto_tree *tree = view->tree;
+    const char *program = g_get_prgname();
+    bool prints = program && strstr(program, "tshark"); /* nobody clicks at that */
 
     if (tree == NULL) {
         return (value_wishes){.structures = faults > 0 || findings_wanted(view->report, tree)};
@@ -128,6 +130,7 @@ static value_wishes wishes_of(const answer_view *view, uint32_t faults)
         .result = proto_field_is_referenced(tree, hf_cooked) || proto_field_is_referenced(tree, hf_cooked_none),
         .watch = watch_is_wanted(tree),
         .watched = watch_has_rows() && proto_field_is_referenced(tree, watch_hf_sum),
+        .clicks = PTREE_DATA(tree)->visible && !prints,
     };
 }
 
@@ -195,6 +198,11 @@ static void show_watched(answer_view *view, proto_tree *tree)
     watch_row *const *row = watch_rows_of(path);
     perf_result result = *row ? readings_result(r) : (perf_result){0, PERF_NONE_OK};
 
+    if (*row == NULL && path && view->wishes.clicks && view->budget.values > 1 &&
+        tree_budget_take_any(&view->budget, 1)) {
+        reader_add_generated_string(tree, watch_hf_hint, view->tvb,
+                                    "pcq.watch.NAME, if watched (Protocol Preferences)");
+    }
     for (; *row && result.none == PERF_NONE_OK && tree_budget_take_any(&view->budget, 1); row++) {
         proto_item *item = proto_tree_add_double(tree, (*row)->hf, view->tvb, 0, 0, result.value);
         proto_item_set_generated(item);
@@ -241,7 +249,7 @@ static proto_tree *show_reading(answer_view *view, proto_tree *tree, const value
     if (has_result) {
         show_result(tree, r, &what);
     }
-    if (view->wishes.watch && !r->at.is_text) {
+    if ((view->wishes.watch || (view->wishes.clicks && structure)) && !r->at.is_text) {
         show_watched(view, tree);
     }
     if (path) {

@@ -62,6 +62,7 @@ typedef struct {
     bool result;
     bool watch;   /* somebody looks at a watched counter */
     bool watched; /* or at all that they have here */
+    bool clicks;  /* in a window */
 } value_wishes;
 
 /* --- An answer --------------------------------------------------------------------------------------------------- */

@@ -313,6 +313,29 @@ def test_how_several_become_one_number(tshark, tmp_path):
     assert out.split() == [str(series(scene)[3].frame)]
 
 
+@pytest.mark.parametrize('instances, hints', [(['0', '1', '_Total'], 5), (['1'], 1)])
+def test_what_is_not_watched_says_how(sharkd, tshark, tmp_path, instances, hints):  # noqa: F811
+    """Where somebody can click: at each value but the one that is watched."""
+    scene = processors(2, instances)
+    capture, added = scene.write(tmp_path / 'scene.pcap'), row('w', '\\Processor(1)\\Level')
+    s = sharkd(added)
+    s.load(capture)
+    frame = series(scene)[1].frame
+    text = s.frames([frame])[frame]
+    assert text.count('"f":"pcq.watched.hint') == text.count('Own field: pcq.watch.NAME, if watched (Protocol Preferences)"') == hints
+    assert text.count('"f":"pcq.watch.w') == 1
+    assert 'pcq.watched.hint' not in tshark.run('-r', capture, '-o', added, '-T', 'json')[0]
+
+
+def test_the_only_value_of_a_packet_needs_no_field(sharkd, tmp_path):  # noqa: F811
+    s = multiple('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7), instances=['a'])
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 2)))
+    shown, frame = sharkd(), series(scene)[1].frame
+    shown.load(scene.write(tmp_path / 'scene.pcap'))
+    text = shown.frames([frame])[frame]
+    assert 'pcq.cooked == 7' in text and 'pcq.watched' not in text
+
+
 # --- The table ----------------------------------------------------------------------------------------------------
 
 
