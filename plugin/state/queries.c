@@ -418,10 +418,7 @@ static void miss_calls(state_handle *handle, uint32_t begin, uint32_t event, uns
     uint32_t first = step->epoch->unseen[ONE_UNSEEN];
 
     doubt(step, ONE_UNSEEN, begin);
-    if (number == 1 && first == NEVER) {
-        return;
-    }
-    doubt(step, TWO_UNSEEN, number > 1 ? begin : MAX(begin, first));
+    doubt(step, TWO_UNSEEN, number > 1 ? begin : MAX(begin, first)); /* none where this is the first: NEVER */
     const state_query_index *told = step->epoch->index;
     step = add_step(query, STEP_MISSED, event);
     begin_epoch(step, is_complete(step->epoch, event))->index = told;
