@@ -1040,9 +1040,6 @@ static void register_fields(void)
 
 void proto_register_pcq(void)
 {
-    if (proto_get_id_by_filter_name("pcq") != -1) {
-        return; /* a Wireshark that brings this dissector itself keeps it */
-    }
     text_value_strings_init();
     proto_pcq = proto_register_protocol("Performance Counter Query Protocol", "PCQ", "pcq");
     register_fields();
@@ -1067,8 +1064,6 @@ void proto_reg_handoff_pcq(void)
 {
     static const rpc_operation does[] = {PCQ_OPERATIONS(DOES){0}};
 
-    if (proto_pcq != -1) {
-        dcerpc_init_uuid(proto_pcq, ett_pcq, &uuid_perflibv2, PERFLIBV2_VERSION, dcerpc_table, hf_opnum);
-        pdus_watch(RPC_PERFLIB, &(pdus_interface){&uuid_perflibv2, is_watched, does});
-    }
+    dcerpc_init_uuid(proto_pcq, ett_pcq, &uuid_perflibv2, PERFLIBV2_VERSION, dcerpc_table, hf_opnum);
+    pdus_watch(RPC_PERFLIB, &(pdus_interface){&uuid_perflibv2, is_watched, does});
 }

@@ -19,12 +19,22 @@ WS_DLL_PUBLIC_DEF const char plugin_version[] = PCQ_VERSION;
 WS_DLL_PUBLIC_DEF const int plugin_want_major = WIRESHARK_VERSION_MAJOR;
 WS_DLL_PUBLIC_DEF const int plugin_want_minor = WIRESHARK_VERSION_MINOR;
 
+static bool is_registered;
+
+/* A Wireshark that brings the dissector itself keeps its own. Names and types of both protocols are one thing, so the second relies on what
+ * the first registers. */
+static void register_protocols(void)
+{
+    is_registered = proto_get_id_by_filter_name("pcq") == -1;
+    if (is_registered) {
+        proto_register_pcq();
+        proto_register_hkpd();
+    }
+}
+
 /* All that listens to the calls, once all dissectors are there. */
 void proto_reg_handoff_pcq_taps(void)
 {
-    if (!tapped_is_registered()) {
-        return; /* a Wireshark that brings the dissector itself has its own */
-    }
     calls_tree_register();
     counters_table_register();
     export_csv_register();
@@ -36,15 +46,20 @@ void proto_reg_handoff_pcq_taps(void)
     refusals_table_register();
 }
 
+static void hand_off(void)
+{
+    if (is_registered) {
+        proto_reg_handoff_pcq();
+        proto_reg_handoff_hkpd();
+        proto_reg_handoff_pcq_taps();
+    }
+}
+
 WS_DLL_PUBLIC_DEF void plugin_register(void)
 {
-    static proto_plugin pcq = {proto_register_pcq, proto_reg_handoff_pcq};
-    static proto_plugin hkpd = {proto_register_hkpd, proto_reg_handoff_hkpd};
-    static proto_plugin taps = {NULL, proto_reg_handoff_pcq_taps};
+    static proto_plugin pcq = {register_protocols, hand_off};
 
     proto_register_plugin(&pcq);
-    proto_register_plugin(&hkpd);
-    proto_register_plugin(&taps);
 }
 
 WS_DLL_PUBLIC_DEF uint32_t plugin_describe(void)

@@ -1184,11 +1184,6 @@ static void register_fields(void)
 
 void proto_register_hkpd(void)
 {
-    if (proto_get_id_by_filter_name("hkpd") != -1) {
-        return;
-    }
-    text_value_strings_init();
-    state_register();
     proto_hkpd =
         proto_register_protocol("Performance Data of the Remote Registry (HKEY_PERFORMANCE_DATA)", "HKPD", "hkpd");
     register_fields();
@@ -1203,12 +1198,6 @@ void proto_register_hkpd(void)
 /* Nothing is hooked where the stock dissector is not as expected. */
 void proto_reg_handoff_hkpd(void)
 {
-    static bool done;
-
-    if (done || proto_hkpd == -1) {
-        return;
-    }
-    done = true;
     hf_winreg_handle = proto_registrar_get_id_byname("winreg.handle");
     hf_winreg_value_name = proto_registrar_get_id_byname("winreg.winreg_QueryValue.value_name");
     hf_winreg_name_len = proto_registrar_get_id_byname("winreg.winreg_String.name_len");

@@ -13,15 +13,10 @@ static void move(state_connection *connection)
 
 void state_register(void)
 {
-    static bool done;
-
-    if (!done) { /* by the other protocol */
-        transports_register();
-        associations_register();
-        hosts_register(move);
-        facts_register();
-        handles_register();
-        samples_register();
-        done = true;
-    }
+    transports_register();
+    associations_register();
+    hosts_register(move);
+    facts_register();
+    handles_register();
+    samples_register();
 }

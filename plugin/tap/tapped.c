@@ -30,11 +30,6 @@ void tapped_register(void)
     tapped_add(register_tap(TAPPED_NAME));
 }
 
-bool tapped_is_registered(void)
-{
-    return num_taps > 0;
-}
-
 bool tapped_wanted(void)
 {
     for (unsigned i = 0; i < num_taps; i++) {

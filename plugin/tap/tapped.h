@@ -139,7 +139,6 @@ unsigned tapped_held(const tapped_call *tapped);
 const char *tapped_object_name(wmem_allocator_t *pool, state_host *server, uint32_t title, uint32_t event);
 
 void tapped_register(void);
-bool tapped_is_registered(void);
 
 /* Another tap that is handed the same, as Wireshark gives one to each kind of export objects. */
 void tapped_add(int tap_id);

@@ -110,9 +110,6 @@ const value_string text_lcid_vals[] = {
 
 void text_value_strings_init(void)
 {
-    if (text_win32_error_ext._vs_p != win32_errors) {
-        return;
-    }
     value_string *named = wmem_memdup(wmem_epan_scope(), win32_errors, sizeof win32_errors);
     for (value_string *error = named; error->strptr; error++) {
         error->strptr = wmem_strconcat(wmem_epan_scope(), "ERROR_",

@@ -20,7 +20,7 @@ extern const value_string text_block_type_vals[];
 /* Locale identifiers ([MS-LCID]): language tag and language. */
 extern const value_string text_lcid_vals[];
 
-/* Fills the tables that are made from others; called before any field is registered, by whichever protocol comes first. */
+/* Fills the tables that are made from others; called before any field is registered. */
 void text_value_strings_init(void);
 
 /* "ERROR_NO_DATA", or "error 12345" in the packet's pool. */

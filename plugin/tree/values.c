@@ -70,7 +70,6 @@ static int hf_value, hf_text, hf_raw, hf_path, hf_cooked, hf_cooked_none, hf_pre
 
 void values_register(int proto, const char *prefix, value_fields *fields)
 {
-    static bool done;
     static hf_register_info hf[] = {
         FIELD_U64(hf_value, "Value", "pcq.value", "As sent, not calculated"),
         FIELD_TEXT(hf_text, "Text", "pcq.value.text", "A value that is text"),
@@ -88,10 +87,9 @@ void values_register(int proto, const char *prefix, value_fields *fields)
               "Seconds since the previous sample, by the server's clock"),
     };
 
-    if (!done) {
+    if (hf_value == 0) {
         proto_register_field_array(proto, hf, array_length(hf));
     }
-    done = true;
     proto_register_field_array(proto, fields->structures, (int)fields->num_structures);
     labels_register_type_fields(proto, prefix, &fields->types);
 }
