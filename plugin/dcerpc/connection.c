@@ -36,12 +36,68 @@ typedef struct {
 } unique_answer;
 
 /* emptied with the file */
+static wmem_map_t *transports;  /* rpc_transport, as its own key: both ends */
 static wmem_map_t *connections; /* rpc_connection, as its own key: transport and pipe */
 static wmem_map_t *handles; /* unique_answer by the handle: its opening, or its newest sample where that was not seen */
 static wmem_map_t *logons;  /* unique_answer by the checksum of the server's token */
 
-static rpc_connection *last; /* that was found: mostly the next PDU's, too */
-static bool is_visited;      /* by connections_visit_once() */
+/* that were found: mostly the next PDU's, too */
+static rpc_transport *last_transport;
+static rpc_connection *last;
+static bool is_visited; /* by connections_visit_once() */
+
+/* --- Transports ------------------------------------------------------------------------------------------------- */
+
+static unsigned hash_end(const rpc_transport *transport, int end)
+{
+    const address *addr = &transport->ends[end];
+
+    return wmem_strong_hash(addr->data, (size_t)addr->len) ^ transport->ports[end] * 0x9E3779B1U;
+}
+
+/* The same from either end. */
+static unsigned transport_hash(const void *transport)
+{
+    return hash_end(transport, 0) + hash_end(transport, 1);
+}
+
+static bool is_end(const rpc_transport *a, int i, const rpc_transport *b, int j)
+{
+    return a->ports[i] == b->ports[j] && addresses_equal(&a->ends[i], &b->ends[j]);
+}
+
+static gboolean transport_equal(const void *a, const void *b)
+{
+    return (is_end(a, 0, b, 0) && is_end(a, 1, b, 1)) || (is_end(a, 0, b, 1) && is_end(a, 1, b, 0));
+}
+
+rpc_transport *connection_transport(const packet_info *pinfo)
+{
+    const rpc_transport key = {.ends = {pinfo->src, pinfo->dst}, .ports = {pinfo->srcport, pinfo->destport}};
+
+    if (last_transport == NULL || !transport_equal(last_transport, &key)) {
+        rpc_transport *found = wmem_map_lookup(transports, &key);
+        last_transport = found ? found : last_transport;
+        return found;
+    }
+    return last_transport;
+}
+
+static rpc_transport *find_or_create_transport(const packet_info *pinfo)
+{
+    rpc_transport *transport = connection_transport(pinfo);
+
+    if (transport == NULL) {
+        transport = wmem_new0(wmem_file_scope(), rpc_transport);
+        transport->ports[0] = pinfo->srcport;
+        transport->ports[1] = pinfo->destport;
+        copy_address_wmem(wmem_file_scope(), &transport->ends[0], &pinfo->src);
+        copy_address_wmem(wmem_file_scope(), &transport->ends[1], &pinfo->dst);
+        wmem_map_insert(transports, transport, transport);
+        last_transport = transport;
+    }
+    return transport;
+}
 
 /* --- By their ends --------------------------------------------------------------------------------------------- */
 
@@ -62,7 +118,7 @@ static gboolean connection_equal(const void *a, const void *b)
 
 rpc_connection *connection_find(packet_info *pinfo)
 {
-    const rpc_connection key = {.transport = transport_find(pinfo), .pipe = dcerpc_get_transport_salt(pinfo)};
+    const rpc_connection key = {.transport = connection_transport(pinfo), .pipe = dcerpc_get_transport_salt(pinfo)};
 
     if (last == NULL || !connection_equal(last, &key)) {
         rpc_connection *found = key.transport ? wmem_map_lookup(connections, &key) : NULL;
@@ -74,7 +130,7 @@ rpc_connection *connection_find(packet_info *pinfo)
 
 rpc_connection *connection_of(packet_info *pinfo, bool is_request)
 {
-    state_transport *transport = transport_find_or_create(pinfo);
+    rpc_transport *transport = find_or_create_transport(pinfo);
     rpc_connection *connection = connection_find(pinfo);
 
     if (connection == NULL) {
@@ -126,7 +182,7 @@ void connections_visit_once(GHFunc visit, void *user)
 /* The association group counts that is told first. */
 static state_association *join_association(rpc_connection *connection, uint32_t group)
 {
-    const state_transport *transport = connection->transport;
+    const rpc_transport *transport = connection->transport;
     unsigned client = connection->client, server = 1 - client;
 
     if (connection->association == NULL) {
@@ -306,6 +362,7 @@ void connection_read_token(packet_info *pinfo, tvbuff_t *tvb, int offset, const 
 
 static void begin_file(void)
 {
+    last_transport = NULL;
     last = NULL;
     is_visited = false;
 }
@@ -313,6 +370,7 @@ static void begin_file(void)
 void connections_register(void)
 {
     register_cleanup_routine(begin_file);
+    transports = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), transport_hash, transport_equal);
     connections = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), connection_hash, connection_equal);
     handles = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
     logons = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_str_hash, g_str_equal);

@@ -12,7 +12,6 @@
 
 #include "state/association.h"
 #include "state/handles.h"
-#include "state/transports.h"
 
 /* That were not captured. */
 #define RPC_NO_OPNUM UINT16_MAX
@@ -38,8 +37,19 @@ typedef struct {
 /* Whose calls are followed. */
 typedef enum { RPC_PERFLIB, RPC_WINREG, NUM_RPC_INTERFACES } rpc_interface;
 
+/* Both ends between which packets go, whichever of them is the client: a TCP connection, and whatever follows it on the same ports. One is
+ * made with the first connection between them. */
+typedef struct {
+    address ends[2];
+    uint32_t ports[2];
+    /* of the capture's frames, as dcerpc/pdus.c looks through them */
+    uint32_t looked_until;
+    uint32_t lost; /* the latest of those that tells of lost segments, 0: none does */
+    uint32_t cut;  /* and that has a message which was cut short when it was captured */
+} rpc_transport;
+
 typedef struct rpc_connection {
-    state_transport *transport;
+    rpc_transport *transport;
     uint64_t pipe;                         /* of SMB: which one; 0 elsewhere */
     uint64_t contexts[NUM_RPC_INTERFACES]; /* a bit for each context that its bind gave the interface */
     uint64_t ndr64;                        /* and for those of NDR64 */
@@ -72,6 +82,9 @@ rpc_connection *connection_of(packet_info *pinfo, bool is_request);
 
 /* The same, NULL where connection_of() was never called for it. */
 rpc_connection *connection_find(packet_info *pinfo);
+
+/* That of a packet, NULL where no connection goes between its ends. */
+rpc_transport *connection_transport(const packet_info *pinfo);
 
 /* To whom it is, by a PDU of it. */
 state_connection *connection_to(rpc_connection *connection, const packet_info *pinfo, bool is_request);

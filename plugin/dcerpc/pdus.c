@@ -90,7 +90,7 @@ static uint32_t frame_of_note(const struct tcp_analysis *tcp, uint32_t low, uint
 
 /* The latest frame up to this one that tells of lost segments; what was looked through once is not again. Any segment after them shows
  * it, an acknowledgement too. */
-static uint32_t latest_loss(state_transport *transport, const struct tcp_analysis *tcp, uint32_t frame)
+static uint32_t latest_loss(rpc_transport *transport, const struct tcp_analysis *tcp, uint32_t frame)
 {
     const struct tcp_acked *before = noted_until(tcp, transport->looked_until), *note;
     uint32_t at = frame;
@@ -652,7 +652,7 @@ static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, pac
                                       void *data)
 {
     bool is_seen = PINFO_FD_VISITED(pinfo), is_cut = tvb_captured_length(tvb) < tvb_reported_length(tvb);
-    state_transport *transport = is_cut && !is_seen ? transport_find(pinfo) : NULL;
+    rpc_transport *transport = is_cut && !is_seen ? connection_transport(pinfo) : NULL;
     pdus_cursor cursor = {is_seen ? NULL : tvb, pinfo, 0, 0, innermost};
     volatile ws_heuristic result = true;
 

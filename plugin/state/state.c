@@ -13,7 +13,6 @@ static void move(state_connection *connection)
 
 void state_register(void)
 {
-    transports_register();
     associations_register();
     hosts_register(move);
     facts_register();

@@ -17,7 +17,6 @@
 #include "state/samples.h"
 #include "state/pace.h"
 #include "state/hosts.h"
-#include "state/transports.h"
 
 /* Registers the routines that empty the state with each file. */
 void state_register(void);
