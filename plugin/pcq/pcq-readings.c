@@ -70,7 +70,9 @@ static uint32_t read_blocks(pcq_view *view, uint32_t block)
             bool is_doubtful = view->has_doubts && !perf_walk_block_sound(scout);
             block_entry entry = {scout->block.offset, scout->block.type, is_doubtful, NULL};
             wmem_array_append_one(view->blocks, entry);
-            perf_walk_skip_block(scout);
+            if (!view->has_doubts) {
+                perf_walk_skip_block(scout);
+            }
         }
         view->has_all_blocks = event == PERF_WALK_END;
     }
@@ -249,7 +251,7 @@ static void pcq_view_init(pcq_view *view, const readings *r, const state_sample 
     view->data = *data;
     view->server = handle ? handle->server : NULL;
     view->sample = sample;
-    view->has_doubts = sample && sample_has_doubts(sample);
+    view->has_doubts = sample == NULL || sample_has_doubts(sample);
     if (data->size >= PERF_DATA_HEADER_SIZE) {
         uint32_t blocks = perf_le32(data->bytes + 4); /* dwNumCounters */
         view->query = query_view(handle, request_event, response_event, blocks);
@@ -859,7 +861,7 @@ static void enter_block(readings *r)
                              : pcq_view_identifier(&stream->current, walk->block.index);
     r->status = walk->block.status;
     r->assumed = stream->identifier && pcq_view_assumed(&stream->current);
-    r->is_doubtful = (r->answer.sample == NULL || stream->current.has_doubts) && !perf_walk_block_sound(walk);
+    r->is_doubtful = stream->current.has_doubts && !perf_walk_block_sound(walk);
     if (r->previous_frame > 0 && stream->previous.has_doubts) {
         bool is_lost = pcq_view_doubtful(&stream->previous, r->number);
         readings_compare_with(r, is_lost ? NULL : &stream->previous.base, r->previous_frame);
@@ -1082,7 +1084,7 @@ static bool next(readings *r)
             take_block(r, is_refused);
             return true;
         }
-        if (is_block && r->without_values) {
+        if (is_block && r->without_values && !stream_of(r)->current.has_doubts) {
             perf_walk_skip_block(walk);
             perf_walk_pass_blocks(walk);
         }

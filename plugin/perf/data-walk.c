@@ -34,25 +34,28 @@ static bool perf_walk_block_type_known(uint32_t type)
            type == PERF_MULTIPLE_INSTANCES || type == PERF_COUNTERSET;
 }
 
-/* A block, or the buffer's end, at `at`. */
-static bool perf_walk_block_fits(const perf_walk *walk, uint32_t at)
-{
-    if (at == walk->size) {
-        return true;
-    }
-    if (at > walk->size || walk->size - at < PERF_COUNTER_HEADER_SIZE) {
-        return false;
-    }
-    uint32_t type = perf_le32(walk->data + at + 4);
-    uint32_t size = perf_le32(walk->data + at + 8);
-    return perf_walk_block_type_known(type) && size >= PERF_COUNTER_HEADER_SIZE && size <= walk->size - at;
-}
-
 /* Bytes to what follows a structure: on the next step of 8, whether its size counts the padding in or not ([MS-PCQ] 2.2). The end
  * may lack it. */
 static uint32_t step_over(uint32_t size, uint32_t left)
 {
     return perf_align8(size) <= left ? perf_align8(size) : size;
+}
+
+/* From `at` on each block leads to the next one, and the last of those that are left to the end. */
+static bool leads_to_end(const perf_walk *walk, uint32_t at)
+{
+    uint32_t left = walk->blocks_left;
+
+    while (left > 0 && at <= walk->size && walk->size - at >= PERF_COUNTER_HEADER_SIZE) {
+        uint32_t size = perf_le32(walk->data + at + 8);
+        if (!perf_walk_block_type_known(perf_le32(walk->data + at + 4)) || size < PERF_COUNTER_HEADER_SIZE ||
+            size > walk->size - at) {
+            return false;
+        }
+        at += step_over(size, walk->size - at);
+        left--;
+    }
+    return left == 0 && at <= walk->size && walk->size - at < 8;
 }
 
 /* --- The walk ----------------------------------------------------------------------------------------------------- */
@@ -84,18 +87,26 @@ uint32_t perf_walk_counter_id(const perf_walk *walk, uint32_t column)
     return perf_le32(walk->data + walk->counters.ids + 4 * column);
 }
 
-/* Behind a block whose size is wrong the next one begins where it ends, or it cannot be found. */
 static void leave_block(perf_walk *walk)
 {
     walk->state = NEXT_BLOCK;
-    if (!walk->block.open_end) {
-        walk->pos = walk->block.end;
-    } else if (walk->blocks_left == 0) {
-        walk->state = NEXT_NOTHING;
-    } else {
-        walk->pos = perf_align8(walk->block.body);
-        walk->state = walk->block.body != 0 && perf_walk_block_fits(walk, walk->pos) ? NEXT_BLOCK : NEXT_NOTHING;
+    walk->pos = walk->block.end;
+}
+
+/* Where what stands in a block contradicts its size, the next one begins where that leads, or behind the last structure, whichever leads on to
+ * the end; else it cannot be found. */
+static void leave_broken_block(perf_walk *walk)
+{
+    uint32_t end = walk->block.end, body = perf_align8(walk->block.body);
+
+    walk->is_followed = walk->is_followed || (!walk->block.open_end && leads_to_end(walk, end));
+    leave_block(walk);
+    if (walk->is_followed || (walk->blocks_left == 0 && !walk->block.open_end)) {
+        return;
     }
+    walk->is_followed = walk->blocks_left > 0 && body > 0 && leads_to_end(walk, body);
+    walk->pos = body;
+    walk->state = walk->is_followed ? NEXT_BLOCK : NEXT_NOTHING;
 }
 
 /* A walk of its own through the rest of the block. */
@@ -110,12 +121,6 @@ static perf_walk rest_of_block(const perf_walk *walk)
 
 void perf_walk_skip_block(perf_walk *walk)
 {
-    if (walk->block.open_end) {
-        perf_walk trial = rest_of_block(walk);
-        while (perf_walk_next(&trial) != PERF_WALK_END) {
-        }
-        walk->block.body = trial.block.body;
-    }
     leave_block(walk);
 }
 
@@ -142,7 +147,7 @@ static perf_walk_event report_fault(perf_walk *walk)
 {
     walk->state = walk->then;
     if (walk->then == NEXT_SKIP) {
-        leave_block(walk);
+        leave_broken_block(walk);
     }
     return PERF_WALK_FAULT;
 }
@@ -151,7 +156,7 @@ static perf_walk_event fail_block_size(perf_walk *walk)
 {
     uint32_t at = walk->block.offset;
 
-    leave_block(walk);
+    leave_broken_block(walk);
     return fault(walk, PERF_FAULT_BLOCK_SIZE, at + 8, perf_le32(walk->data + at + 8), walk->size - at, walk->state);
 }
 
@@ -159,11 +164,11 @@ static perf_walk_event fail_block_size(perf_walk *walk)
 static perf_walk_event skip_after(perf_walk *walk, perf_walk_fault what, uint32_t offset, uint32_t stated,
                                   uint32_t found)
 {
-    walk->block.body = 0;
+    walk->block.body = what == PERF_FAULT_BLOCK_REST ? walk->block.body : 0;
     if (walk->block.open_end) {
         return fail_block_size(walk);
     }
-    leave_block(walk);
+    leave_broken_block(walk);
     return fault(walk, what, offset, stated, found, walk->state);
 }
 
@@ -648,9 +653,7 @@ bool perf_data_check(const uint8_t *data, uint32_t size, perf_data_summary *summ
             sound = true;
         } else if (event == PERF_WALK_FAULT) {
             summary->faults++;
-            summary->is_counted &= walk.fault.what != PERF_FAULT_BLOCK_COUNT &&
-                                   walk.fault.what != PERF_FAULT_TRAILING && walk.fault.what != PERF_FAULT_BLOCK_SIZE &&
-                                   walk.fault.what != PERF_FAULT_BLOCK_REST;
+            summary->is_counted &= walk.fault.what != PERF_FAULT_TRAILING;
             sound = sound && !does_harm(&walk);
         }
         summary->values += event == PERF_WALK_VALUE;
@@ -662,5 +665,6 @@ bool perf_data_check(const uint8_t *data, uint32_t size, perf_data_summary *summ
         summary->values += perf_walk_pass_rows(&walk) * walk.counters.count;
     }
     summary->sound_blocks += sound;
+    summary->is_counted &= size >= PERF_DATA_HEADER_SIZE && perf_le32(data + 4) == summary->blocks;
     return summary->faults == 0;
 }

@@ -86,9 +86,10 @@ typedef struct {
     uint32_t size;
 
     uint32_t pos;
-    uint8_t state;  /* what comes next */
-    uint8_t then;   /* what comes after a fault */
-    bool one_block; /* ends behind the block */
+    uint8_t state;    /* what comes next */
+    uint8_t then;     /* what comes after a fault */
+    bool one_block;   /* ends behind the block */
+    bool is_followed; /* each block leads to the next one up to the end */
     uint32_t blocks_left;
     uint32_t instances_left;
     uint32_t values_left; /* of this block or instance */
@@ -177,7 +178,7 @@ static inline bool perf_walk_has_instances(const perf_walk *walk)
     return walk->block.type == PERF_MULTIPLE_INSTANCES || walk->block.type == PERF_COUNTERSET;
 }
 
-/* Leaves the current block: the next event is the next block's, or what follows the last. */
+/* Leaves the current block, of a buffer whose blocks are sound: the next event is the next block's, or what follows the last. */
 void perf_walk_skip_block(perf_walk *walk);
 
 /* Counter id of a column, from the block's array of ids; only where counters.ids is not 0. */

@@ -140,7 +140,7 @@ def test_a_number_of_another_size_than_before_is_not_compared(tshark, tmp_path, 
     assert shown == [[(False, TOO_SHORT), yes, yes], [no, no, no], [yes, yes, yes], [yes, no, no]]
 
 
-MULTI_COUNTERS = 48 + 32 + 16       # behind the header, a block of one value, the header of the second
+MULTI_COUNTERS, FIRST_SIZE = 48 + 32 + 16, 48 + 8       # behind the header, a block of one value, the header of the second; its dwSize
 
 
 def said(which, at, old, new):
@@ -157,15 +157,20 @@ def said(which, at, old, new):
     return change
 
 
-@pytest.mark.parametrize('size, damaged', [(16, True), (0, False)])
-def test_values_of_a_block_that_does_not_add_up(tshark, tmp_path, size, damaged, two_pass):
-    """Each may stand beside another counter's name: it is marked. The block before it and other answers are certain."""
-    scene, c = begin(Server([s := gauge(2)]), s, alters=said(2, MULTI_COUNTERS, 16, 16 + size))
+WHOLE = [('(a)\\Counter 1', '10', '0'), ('(b)\\Counter 1', '11', '0'), ('(b)\\Counter 2', '21', '0')]
+
+
+@pytest.mark.parametrize('at, size, new, damaged', [
+    (MULTI_COUNTERS, 16, 16, [WHOLE]), (MULTI_COUNTERS, 16, 32, [[WHOLE[0], ('(b)\\Counter 1', '21', '1')]]),
+    (FIRST_SIZE, 32, 40, [[('(a)\\Counter 1', '10', '1'), *WHOLE[1:]]]), (FIRST_SIZE, 32, 24, [])])
+def test_values_of_a_block_that_does_not_add_up(tshark, tmp_path, at, size, new, damaged, two_pass):
+    """Each may stand beside another counter's name: it is marked. Blocks beside it whose place is known and other answers are certain; where none
+    is, nothing is taken for a block, nor for an error of one."""
+    scene, c = begin(Server([s := gauge(2)]), s, alters=said(2, at, size, new))
     run(c, [ask(s, 1, 'a'), ask(s, NONE, 'b')], 3)
     out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *(['-2'] if two_pass else []))
     rows = [[(r['path'].split('Set')[1], r['raw'], r['assumed']) for r in some] for _, some in groupby(rows_of(out), lambda r: r['frame'])]
-    whole = [('(a)\\Counter 1', '10', '0'), ('(b)\\Counter 1', '11', '0'), ('(b)\\Counter 2', '21', '0')]
-    assert rows == [whole, [whole[0], ('(b)\\Counter 1', '21', '1')] if damaged else whole, whole]
+    assert rows == [WHOLE, *damaged, WHOLE]
 
 
 @pytest.mark.parametrize('number', [2, 4, 2 ** 32 - 1])

@@ -77,7 +77,9 @@ static void print_walk(char *to, const uint8_t *data, uint32_t size)
     while ((event = perf_walk_next(&walk)) != PERF_WALK_END) {
         if (event == PERF_WALK_BLOCK) {
             to += sprintf(to, "b%u ", walk.block.offset);
-            perf_walk_skip_block(&walk);
+            if (summary.sound_blocks == summary.blocks) {
+                perf_walk_skip_block(&walk);
+            }
         }
     }
 }
@@ -561,8 +563,8 @@ static void test_found_behind_damage(void)
         {build_usual, {260, 25}, 0, "V256+32:4 I288+8:0 N296+8 "},
         {build_usual, {156, 8, 152, 17}, 0, "VALUE_DATA_SIZE@152:17,0 "},
         /* a block's dwSize */
-        {build_usual, {56, 128}, 0, "VALUE_SIZE@172:16,8 B176+176~ "},
-        {build_usual, {56, 152}, 0, "BLOCK_REST@56:152,136 B200+104~ C216+84*2 COUNTERS_SIZE@216:104,84 "},
+        {build_usual, {56, 128}, 0, "VALUE_SIZE@172:16,8 E "},
+        {build_usual, {56, 152}, 0, "BLOCK_REST@56:152,136 B184+136 "},
         {build_usual,
          {56, 144},
          0,
