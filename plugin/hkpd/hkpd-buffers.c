@@ -7,7 +7,6 @@
 #include "hkpd/hkpd.h"
 
 #include "text/text.h"
-#include "tree/labels.h"
 #include "tree/fields.h"
 #include "text/value-strings.h"
 
@@ -37,7 +36,7 @@ static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {
 #define READ_TITLE(reader, hf) (name = add_known_title(view, (reader)->tree, hf, title_index), 0)
 #define READ_PADDED_SYSTEMTIME(reader, hf) (reader_systemtime(reader, hf), reader_skip(reader, 4), 0)
 #define READ_CODE_PAGE read_code_page
-#define READ_TYPE(reader, hf) labels_read_counter_type(reader, &fields.types)
+#define READ_TYPE(reader, hf) values_read_counter_type(reader, &fields.types)
 
 /* PERF_DATA_BLOCK, behind its signature */
 #define DATA_BLOCK(X, S) \
@@ -102,8 +101,8 @@ static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {
 #define STRUCTURES(X, S) DATA_BLOCK(X, S) OBJECT_TYPE(X, S) COUNTER_DEFINITION(X, S) INSTANCE_DEFINITION(X, S)
 
 STRUCTURES(FIELD_ID, FIELD_SHARED)
-static int hf_data_block, hf_system_name, hf_object, hf_definition, hf_instance, hf_instance_name, hf_learned_in,
-    hf_title, hf_title_index, hf_title_text, hf_title_bytes, hf_counter_block, hf_counter_block_size, hf_counter_data;
+static int hf_data_block, hf_system_name, hf_object, hf_definition, hf_instance, hf_instance_name, hf_title,
+    hf_title_index, hf_title_text, hf_title_bytes, hf_counter_block, hf_counter_block_size, hf_counter_data;
 
 static int ett_data_block = -1, ett_object = -1, ett_definition = -1, ett_instance = -1, ett_title = -1,
            ett_counter_block = -1, ett_counter_data = -1;
@@ -133,8 +132,7 @@ static const char *add_known_title(hkpd_view *view, proto_tree *tree, int hf, ui
 {
     const readings_answer *answer = &view->base.readings->answer;
 
-    return labels_add_name(tree, view->base.tvb, hf, hf_learned_in, answer->server, facts_title_subject(title_index),
-                           answer->event);
+    return values_add_name(tree, view->base.tvb, hf, answer->server, facts_title_subject(title_index), answer->event);
 }
 
 /* What stands for a name that is not known, with the list that might have told it. */
@@ -303,10 +301,10 @@ static hf_register_info structure_fields[] = {
     FIELD_NODE(hf_definition, "Counter definition", "hkpd.counter_definition", "PERF_COUNTER_DEFINITION"),
     FIELD_NODE(hf_instance, "Instance", "hkpd.instance", "PERF_INSTANCE_DEFINITION"),
     FIELD_TEXT(hf_instance_name, "Instance name", "hkpd.instance.name", "In UTF-16, or in the code page of the object"),
-    FIELD_FRAME(hf_learned_in, "Learned in", "pcq.learned_in", "The frame that taught what is above"),
     FIELD_NODE(hf_counter_block, "Counter block", "hkpd.counter_block", "PERF_COUNTER_BLOCK"),
     FIELD_U32(hf_counter_block_size, "Size", "hkpd.counter_block.size", "ByteLength"),
-    FIELD_NODE(hf_counter_data, "Counter data", "pcq.counter_data", "What one definition defines"),
+    FIELD_NODE(hf_counter_data, "Counter data", "pcq.counter_data",
+               "PERF_COUNTER_DATA, or what one definition defines"),
     STRUCTURES(FIELD_ROW, FIELD_SHARED)};
 
 /* --- Title lists -------------------------------------------------------------------------------------------------- */

@@ -38,7 +38,7 @@ int hf_pcq_counterset_guid, hf_pcq_counterset_name, hf_pcq_counter_id, hf_pcq_co
 
 DATA_HEADER(FIELD_ID, FIELD_SHARED)
 COUNTER_HEADER(FIELD_ID, FIELD_SHARED)
-static int hf_learned_in, hf_data_header, hf_block, hf_multi_counters, hf_multi_counters_size, hf_multi_counters_count,
+static int hf_data_header, hf_block, hf_multi_counters, hf_multi_counters_size, hf_multi_counters_count,
     hf_multi_instances, hf_multi_instances_size, hf_multi_instances_count, hf_counter_data, hf_value_data_size,
     hf_value_size;
 
@@ -49,8 +49,7 @@ static int ett_instance = -1, ett_data_header = -1, ett_block = -1, ett_multi = 
 const char *pcq_add_known_counterset(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid,
                                      uint32_t event)
 {
-    return labels_add_name(tree, tvb, hf_pcq_counterset_name, hf_learned_in, server, facts_subject(guid, PERF_NO_ID),
-                           event);
+    return values_add_name(tree, tvb, hf_pcq_counterset_name, server, facts_subject(guid, PERF_NO_ID), event);
 }
 
 const char *pcq_add_known_counter(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid, uint32_t id,
@@ -62,12 +61,12 @@ const char *pcq_add_known_counter(proto_tree *tree, tvbuff_t *tvb, state_host *s
     if (tree == NULL || id == PERF_NO_ID) {
         return NULL;
     }
-    const char *name = labels_add_name(tree, tvb, hf_pcq_counter_name, hf_learned_in, server, subject, event);
+    const char *name = values_add_name(tree, tvb, hf_pcq_counter_name, server, subject, event);
     if (with_type) {
         type = facts_lookup(server, subject, PERF_FACT_COUNTER, event);
     }
     if (type.fact) {
-        labels_add_source(tree, tvb, hf_learned_in,
+        values_add_source(tree, tvb,
                           proto_tree_add_uint(tree, pcq_fields.types.type, tvb, 0, 0, type.fact->counter.type), &type);
     }
     return name;
@@ -386,7 +385,6 @@ static const value_string counter_id_vals[] = {{PERF_NO_ID, "PERF_WILDCARD_COUNT
 static const value_string instance_id_vals[] = {{PERF_NO_ID, "any"}, {0, NULL}};
 
 static hf_register_info structure_fields[] = {
-    FIELD_FRAME(hf_learned_in, "Learned in", "pcq.learned_in", "The frame that taught what is above"),
     FIELD(hf_pcq_counterset_guid, "Counterset GUID", "pcq.counterset.guid", FT_GUID, BASE_NONE, NULL, "CounterSetGuid"),
     FIELD_TEXT(hf_pcq_counterset_name, "Counterset name", "pcq.counterset.name",
                "On the wire, or learned from where pcq.learned_in says"),
@@ -409,7 +407,8 @@ static hf_register_info structure_fields[] = {
     FIELD_NODE(hf_multi_instances, "Instances", "pcq.multi_instances", "PERF_MULTI_INSTANCES"),
     FIELD_U32(hf_multi_instances_size, "Size", "pcq.multi_instances.size", "dwTotalSize"),
     FIELD_U32(hf_multi_instances_count, "Number of instances", "pcq.multi_instances.count", "dwInstances"),
-    FIELD_NODE(hf_counter_data, "Counter data", "pcq.counter_data", "PERF_COUNTER_DATA"),
+    FIELD_NODE(hf_counter_data, "Counter data", "pcq.counter_data",
+               "PERF_COUNTER_DATA, or what one definition defines"),
     FIELD_U32(hf_value_data_size, "Data size", "pcq.value.data_size", "dwDataSize: bytes of the value"),
     FIELD_U32(hf_value_size, "Size", "pcq.value.size", "dwSize: bytes of header, value and padding"),
     DATA_HEADER(FIELD_ROW, FIELD_SHARED) COUNTER_HEADER(FIELD_ROW, FIELD_SHARED)};

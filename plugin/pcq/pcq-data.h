@@ -7,7 +7,6 @@
 #pragma once
 
 #include "tree/reader.h"
-#include "tree/labels.h"
 #include "tree/values.h"
 #include "state/state.h"
 

@@ -62,13 +62,30 @@
 #define READ_HEX_OF reader_u32
 #define READ_ERROR reader_u32
 #define READ_U64 reader_u64
-#define READ_SCALE labels_read_scale
+#define READ_SCALE values_read_scale
 #define READ_SYSTEMTIME(reader, hf) (reader_systemtime(reader, hf), 0)
 #define READ_FILETIME(reader, hf) (reader_filetime(reader, hf), 0)
 #define READ_FREQUENCY(reader, hf) (values_read_frequency(reader, hf), 0)
 
 /* Registers rows of which the names lack the protocol's prefix; their ids and strings live as long as the program. */
-void fields_register_prefixed(int proto, const char *prefix, const hf_register_info *rows, unsigned count);
+static inline void fields_register_prefixed(int proto, const char *prefix, const hf_register_info *rows, unsigned count)
+{
+    hf_register_info *fields = wmem_memdup(wmem_epan_scope(), rows, count * sizeof *rows);
+
+    for (unsigned i = 0; i < count; i++) {
+        *fields[i].p_id = -1;
+        fields[i].hfinfo.abbrev = wmem_strconcat(wmem_epan_scope(), prefix, ".", rows[i].hfinfo.abbrev, NULL);
+    }
+    proto_register_field_array(proto, fields, (int)count);
+}
 
 /* True if somebody looks at one of these fields in the tree. */
-bool fields_any_referenced(proto_tree *tree, const int *fields, unsigned count);
+static inline bool fields_any_referenced(proto_tree *tree, const int *fields, unsigned count)
+{
+    for (unsigned i = 0; tree && i < count; i++) {
+        if (proto_field_is_referenced(tree, fields[i])) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,5 +1,5 @@
 /* values.h
- * Readings in the tree: value, path, result and formula.
+ * What both protocols show alike in the tree: names and types that are known, and readings: value, path, result and formula.
  *
  * Texts are made for those who look: every field is asked for before it is worked out.
  *
@@ -9,7 +9,8 @@
 
 #include "tap/watch.h"
 #include "perf/faults.h"
-#include "tree/labels.h"
+#include "tree/reader.h"
+#include "state/state.h"
 
 /* --- What a packet's tree can hold ------------------------------------------------------------------------------- */
 
@@ -43,9 +44,30 @@ void tree_budget_report(const tree_budget *budget, findings_report *report, prot
 
 /* --- Fields ------------------------------------------------------------------------------------------------------ */
 
+/* Fields of a counter type, PREFIX.counter.type, and of its bits. */
+#define NUM_TYPE_BITS 9
+typedef struct {
+    int type;
+    int bits[NUM_TYPE_BITS];
+} value_type_fields;
+
+/* A counter type on the wire with its bits; an unknown one is reported. */
+uint32_t values_read_counter_type(bounded_reader *reader, const value_type_fields *fields);
+
+/* DefaultScale; one beyond use is reported. */
+int32_t values_read_scale(bounded_reader *reader, int hf);
+
+/* The name of a subject that is known from elsewhere, as a generated field with the frame that taught it. Returns it for labels;
+ * NULL, and nothing is added, where it is not known. */
+const char *values_add_name(proto_tree *tree, tvbuff_t *tvb, int hf, state_host *server, state_subject subject,
+                            uint32_t event);
+
+/* Says where a fact came from, and a name's language, beside the item that shows it. */
+void values_add_source(proto_tree *tree, tvbuff_t *tvb, proto_item *item, const state_known *known);
+
 /* What a value is has one name in both protocols (pcq.path, pcq.cooked …). These are each protocol's own. */
 typedef struct {
-    labels_type_fields types;     /* of counters, PREFIX.counter.type… */
+    value_type_fields types;      /* of counters */
     hf_register_info *structures; /* around the values; `num_structures` of them */
     unsigned num_structures;
 } value_fields;
