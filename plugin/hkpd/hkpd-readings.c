@@ -47,9 +47,8 @@ typedef struct {
 typedef struct {
     sample_view base;
     const readings *readings;
-    const state_sample *sample; /* NULL of the answer that is shown */
-    perf_block_walk scout;      /* behind the last object that was found */
-    wmem_map_t *by_index;       /* title index -> the first such hkpd_table */
+    perf_block_walk scout; /* behind the last object that was found */
+    wmem_map_t *by_index;  /* title index -> the first such hkpd_table */
 } hkpd_view;
 
 /* --- Tables: objects --------------------------------------------------------------------------------------------- */
@@ -342,7 +341,7 @@ static hkpd_view *new_view(const readings *r, const uint8_t *bytes, uint32_t siz
 typedef struct {
     perf_block_walk walk;
     hkpd_view *current;
-    hkpd_view *previous; /* the sample before that was read_definitions last */
+    wmem_map_t *views; /* of the samples before: mostly all objects have the same. state_sample -> hkpd_view */
     /* of the object that the walk is in */
     perf_block_walk object; /* where it begins */
     hkpd_table *table;
@@ -393,6 +392,7 @@ static void begin_stream(readings *r)
 
     perf_block_init(&stream->walk, r->bytes, r->size);
     stream->current = new_view(r, r->bytes, r->size);
+    stream->views = wmem_map_new(r->pool, g_direct_hash, g_direct_equal);
     r->current = &stream->current->base;
     r->machine = hkpd_system_name(r->pool, r->answer.tvb, &stream->current->scout);
     if (r->machine == NULL && r->answer.handle) {
@@ -400,16 +400,17 @@ static void begin_stream(readings *r)
     }
 }
 
-/* Mostly all objects have the same sample before. */
+/* The view of a sample, which is opened once. */
 static hkpd_view *open_view(readings *r, const state_sample *sample)
 {
-    hkpd_stream *stream = stream_of(r);
+    wmem_map_t *views = stream_of(r)->views;
+    hkpd_view *view = wmem_map_lookup(views, sample);
 
-    if (stream->previous == NULL || stream->previous->sample != sample) {
-        stream->previous = new_view(r, sample->bytes, sample->size);
-        stream->previous->sample = sample;
+    if (view == NULL) {
+        view = new_view(r, sample->bytes, sample->size);
+        wmem_map_insert(views, sample, view);
     }
-    return stream->previous;
+    return view;
 }
 
 /* The answers to one handle hold now these objects, now those: each has a sample before of its own. */

@@ -556,6 +556,10 @@ PLAIN |= {
     # text counters that all show the same half of the bytes; the same as numbers of no usual width
     'hkpd-overlapping-texts': lambda h, size: overlapping(h, size, TEXT, utf16(long_name(size // 2), 8)),
     'hkpd-overlapping-bytes': lambda h, size: overlapping(h, size, RAWCOUNT, bytes(range(256)) * (size // 512)),
+    # each object was in another sample than the one before it
+    'hkpd-objects-in-turn': lambda h, size: [h.sample(*(
+        perf_object(2 * k + 2, in_a_row(1), None, counter_block(1, k)) for k in range(first, size // 240, step))) for first, step in (
+            (0, 2), (1, 2), (0, 1))],
 }
 # Two samples, (n of them, size) -> the objects of each
 TWICE = {
