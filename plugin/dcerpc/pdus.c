@@ -149,10 +149,14 @@ static uint32_t event_before(const rpc_connection *connection)
     return connection->overlaps ? connection->event : MAX(connection->event, connection->answer_event);
 }
 
-static void miss_calls(rpc_connection *connection, uint32_t begin, uint32_t event, uint32_t number)
+/* So many of its calls that were made before this packet were not seen. */
+static void miss_calls(rpc_connection *connection, const packet_info *pinfo, bool is_request, uint32_t event,
+                       uint32_t number)
 {
     state_association *association = connection_association(connection);
+    uint32_t begin = event_before(connection);
 
+    host_note_unnamed(connection_to(connection, pinfo, is_request));
     query_calls_unseen(association, begin, event, number);
     association->missed = association->all->missed = event;
 }
@@ -175,7 +179,7 @@ static void note_number(packet_info *pinfo, rpc_connection *connection, uint32_t
 
     if (connection->frame > 0 && skipped > 0 && !connection->copied &&
         (is_gap || may_be_missing(pinfo, connection, connection->frame, skipped < G_MAXINT32))) {
-        miss_calls(connection, event_before(connection), state_event_next(), skipped);
+        miss_calls(connection, pinfo, true, state_event_next(), skipped);
     }
     connection->call_id = call_id;
     connection->frame = pinfo->num;
@@ -342,7 +346,10 @@ void pdus_note_unread(packet_info *pinfo, rpc_connection *connection, rpc_asked 
         return;
     }
     association->missed = association->all->missed = call->event; /* it may have asked for a sample */
-    connection_to(connection, pinfo, true);                       /* the packet that ends the call may be any */
+    state_connection *to = connection_to(connection, pinfo, true); /* the packet that ends the call may be any */
+    if (call->interface == RPC_PERFLIB && may(call, RPC_OPENS)) {
+        host_note_unnamed(to);
+    }
     if (call->interface != RPC_WINREG) {
         note_unread_lists(pinfo, connection, call, true);
     }
@@ -359,6 +366,9 @@ static void note_unread_answer(packet_info *pinfo, rpc_connection *connection, r
     uint32_t event = state_event_next();
 
     connection->answer_event = event;
+    if (call->interface == RPC_WINREG && answer == RPC_UNREAD && may(call, RPC_SAMPLES) && !connection->copied) {
+        host_note_unnamed(connection_to(connection, pinfo, false));
+    }
     if (call->record) {
         call_take_answer(call, pinfo, event, answer);
     } else if (call->interface == RPC_WINREG && answer == RPC_UNREAD) {
@@ -484,7 +494,7 @@ static rpc_asked *pass_request(const pdus_cursor *cursor, rpc_connection *connec
 /* The answer to a request that was not seen, after all that were; nor were those between. */
 static void note_answer_alone(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header)
 {
-    uint32_t ahead = header->call_id - connection->call_id, before = event_before(connection);
+    uint32_t ahead = header->call_id - connection->call_id, event;
     bool is_new = connection->frame > 0 && ahead > 0 && ahead < G_MAXINT32 && !connection->copied;
     rpc_interface interface = interface_of(connection, header->context);
 
@@ -493,10 +503,12 @@ static void note_answer_alone(const pdus_cursor *cursor, rpc_connection *connect
     }
     connection->call_id = header->call_id;
     connection->frame = cursor->pinfo->num;
-    connection->answer_event = state_event_next();
+    event = state_event_next();
     if (interface == RPC_PERFLIB) {
-        miss_calls(connection, before, connection->answer_event, ahead);
+        miss_calls(connection, cursor->pinfo, false, event, ahead);
     }
+    host_note_unnamed(connection_to(connection, cursor->pinfo, false));
+    connection->answer_event = event;
     note_missing_lists(cursor, connection, header, false);
 }
 

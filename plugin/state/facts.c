@@ -99,7 +99,7 @@ static subject_facts *find_facts(state_host *server, const state_subject *subjec
 }
 
 /* What is known of a subject of a machine: what was told on connections that are to it, and on others of its place that may be to it as long as
- * nothing says otherwise (host_commons()). NULL where nothing was. */
+ * nothing says otherwise (host_commons(), host_likely()). NULL where nothing was. */
 typedef struct {
     const subject_facts *own;
     const subject_facts *others;
@@ -107,10 +107,10 @@ typedef struct {
 
 static learned_facts find_learned(state_host *server, const state_subject *subject)
 {
-    state_host *commons = host_commons(server);
+    state_host *commons = host_commons(server), *others = commons ? commons : host_likely(server);
 
     return (learned_facts){find_facts(server, subject),
-                           commons && commons->told > 0 ? find_facts(commons, subject) : NULL};
+                           others && others->told > 0 ? find_facts(others, subject) : NULL};
 }
 
 static subject_facts *keep_facts(state_host *server, const state_subject *subject)
@@ -873,6 +873,14 @@ static bool is_unread_between(const subject_facts *learned, state_fact_kind kind
            (is_doubted(learned, kind, since) && !is_doubted(learned, kind, event));
 }
 
+/* It is known from a machine that need not be this one. */
+static bool is_of_others(const learned_facts *found, state_fact_kind kind, uint32_t event)
+{
+    return version_as_of(found->own, kind, event) == NULL &&
+           (version_as_of(found->others, kind, event) ||
+            (kind == PERF_FACT_ENGLISH && is_of_others(found, PERF_FACT_LOCAL, event)));
+}
+
 static bool may_change_between(const subject_facts *learned, state_fact_kind kind, uint32_t since, uint32_t event)
 {
     return learned &&
@@ -892,7 +900,8 @@ bool facts_may_have_changed(state_host *server, state_subject subject, state_fac
         .key = {server, subject, NO_KIND}}; /* nothing was told, but lists that were not read may have told it */
     return may_change_between(found.own ? found.own : &none, kind, since, event) ||
            may_change_between(found.others, kind, since, event) || may_be_of_two(&found, kind, since, event) ||
-           (since == event && (is_told_twice(found.own, kind, event) || is_told_twice(found.others, kind, event)));
+           (since == event && ((host_likely(server) && is_of_others(&found, kind, event)) ||
+                               is_told_twice(found.own, kind, event) || is_told_twice(found.others, kind, event)));
 }
 
 static int compare_facts(const void *a, const void *b)

@@ -105,6 +105,12 @@ static bool has_names(const state_connection *connection, bool or_address)
     return has;
 }
 
+/* What would name its machine was not read. */
+static bool is_unnamed(const state_connection *connection)
+{
+    return connection->is_unnamed && !host_is_settled(connection);
+}
+
 /* Of two that are the same the longer one says more. */
 static const char *better_name(const char *a, const char *b)
 {
@@ -215,7 +221,7 @@ static void join(state_connection *connection, state_host *host)
         return;
     }
     host->facts_version = MAX(host->facts_version, from->facts_version) + 1;
-    host->facts_changed = MAX(host->facts_changed, from->facts_changed);
+    host->facts_changed = MAX(host->facts_changed, from->is_known ? from->facts_changed : 0);
     from->facts_version++;
     from->no_windows -= connection->is_no_windows;
     host->no_windows += connection->is_no_windows;
@@ -233,7 +239,7 @@ void host_join(state_connection *connection, state_host *host)
 }
 
 /* The only machine that fits best, NULL if there is none or several do. `best`: how well; -1 if all are called differently. Where nothing
- * tells, a connection is to the only one there is. */
+ * tells, a connection is to the only one there is, unless what would tell was not read. */
 static state_host *best_machine(const state_connection *connection, int *best)
 {
     const host_place *place = connection->place;
@@ -247,7 +253,7 @@ static state_host *best_machine(const state_connection *connection, int *best)
             *best = like;
         }
     }
-    return *best > 0 || place->num_machines == 1 ? found : NULL;
+    return *best > 0 || (place->num_machines == 1 && !is_unnamed(connection)) ? found : NULL;
 }
 
 static void take_names(state_host *machine, const state_connection *connection)
@@ -301,9 +307,15 @@ static void settle_others(const state_host *added)
 
 static state_host *own_host(state_connection *connection)
 {
-    bool is_own = !connection->host->is_known && connection->host->connections == 1;
+    state_host *host = connection->host;
 
-    return is_own ? connection->host : create_host(connection);
+    if (host->connections > 1) {
+        return create_host(connection);
+    }
+    remove_machine(host);
+    memset(host->names, 0, sizeof host->names);
+    host->facts_version++;
+    return host;
 }
 
 /* By its names, to its machine. */
@@ -311,7 +323,8 @@ static void settle_host(state_connection *connection)
 {
     int best;
     state_host *machine = best_machine(connection, &best);
-    bool is_another = machine == NULL && (best < 0 || (best == 0 && has_names(connection, false)));
+    bool is_another =
+        machine == NULL && (best < 0 || (best == 0 && has_names(connection, false) && !is_unnamed(connection)));
     bool is_new = is_another && connection->place->num_machines < MOST_MACHINES;
 
     machine = machine ? machine : own_host(connection);
@@ -344,7 +357,7 @@ static state_connection *add_connection(host_place *place, uint32_t port)
     connection->host->connections++;
     if (place->num_machines == 0) {
         add_machine(connection->host);
-        place->commons = wmem_memdup(wmem_file_scope(), connection->host, sizeof *place->commons);
+        place->commons = place->commons ? place->commons : wmem_memdup(wmem_file_scope(), connection->host, sizeof *place->commons);
     }
     return connection;
 }
@@ -381,6 +394,15 @@ void host_note_no_windows(state_connection *connection)
     }
 }
 
+void host_note_unnamed(state_connection *connection)
+{
+    if (!connection->is_unnamed && !host_is_settled(connection)) {
+        connection->is_unnamed = true;
+        settle_host(connection);
+        connection->host->facts_changed = connection->host->is_known ? connection->host->facts_changed : UINT32_MAX;
+    }
+}
+
 const char *host_address(const state_host *host)
 {
     return host->is_first && host->place->is_first ? host->address_text : host->place_text;
@@ -388,7 +410,12 @@ const char *host_address(const state_host *host)
 
 state_host *host_commons(const state_host *host)
 {
-    return host->place->num_machines == 1 ? host->place->commons : NULL;
+    return host->is_known && host->place->num_machines == 1 ? host->place->commons : NULL;
+}
+
+state_host *host_likely(const state_host *host)
+{
+    return !host->is_known && host->place->num_machines == 1 ? host->place->machines : NULL;
 }
 
 bool host_is_settled(const state_connection *connection)

@@ -52,6 +52,7 @@ typedef struct state_connection {
     state_host *host;              /* to which it is, as far as is known by now */
     const char *names[NUM_HOST_NAMES];
     bool is_no_windows;
+    bool is_unnamed;       /* a call was not read that would have named its machine */
     wmem_array_t *told;    /* of facts.c */
     wmem_array_t *handles; /* of handles.c */
 } state_connection;
@@ -75,6 +76,9 @@ bool host_is_settled(const state_connection *connection);
 /* Where all is kept that was said on other connections of its place, as long as it has one machine; NULL where it has several. */
 state_host *host_commons(const state_host *host);
 
+/* The only machine of its place, where the call was not read that tells whether it is that; else NULL. */
+state_host *host_likely(const state_host *host);
+
 /* True if its address has another port with machines of its own. */
 bool host_shares(const state_host *host);
 
@@ -83,6 +87,9 @@ state_host *host_first(const state_host *host);
 
 /* What it is called where nobody named it, no two machines alike: by its address, all but the first of it by their port, too. */
 const char *host_address(const state_host *host);
+
+/* A call of the connection was not read, or not captured, that may name its machine; where another did that before, that holds. */
+void host_note_unnamed(state_connection *connection);
 
 /* Something came on the connection that no Windows sends. */
 void host_note_no_windows(state_connection *connection);

@@ -304,6 +304,29 @@ def test_a_connection_without_a_name(tshark, tmp_path, passes):
     assert [bool(f.all('pcq.expert.systems')) for f in frames.values() if f.all('pcq.block')] == [False, True] * 2
 
 
+@pytest.mark.parametrize('way', ['cut', 'lost', 'answer alone', 'read'])
+def test_the_call_that_names_it_is_not_read(tshark, tmp_path, way, passes):
+    """There may be a second machine of whom nobody knows: its values have the names of the first, marked, and what it tells is its own."""
+    scene, s = Scene(), fruit('Nuts', 2)
+    line, talks = tcp_line(scene, Server([s], handles=[b'2' * 20]), client_port=50002), [talk_of(scene, 'ONE', 50003, 'Pears'), talk_of(scene, 'TWO', 50004, 'Beans')]
+    talks[1].titles()
+    first = len(scene.capture.frames)
+    talks[1].sample()
+    query(tcp_line(scene, Server([fruit('Apples', 1)])), 'ONE', fruit('Apples', 1))
+    query(line, 'ONE' if way == 'read' else 'TWO', s, told=False, samples=1)
+    talks[0].sample()
+    frames = scene.capture.frames
+    opening = next(i for i, (_, f) in reversed(list(enumerate(frames))) if f[54 + 2:54 + 3] == b'\0' and f[54 + 22:54 + 24] == b'\3\0')
+    if way != 'read':
+        scene.capture.snap(first + 2, 120)
+    if way == 'cut':
+        scene.capture.snap(opening + 1, 54 + 30)
+    elif way != 'read':
+        del frames[opening:opening + 1 + (way == 'lost')]
+    rows = [r for r in long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)[0]) if r['server'] != 'TWO']
+    assert [(r['counter'], r['assumed']) for r in rows] == [('Apples', '0')] * 2 + [('Apples', str(int(way != 'read'))), ('#5002', '0')]
+
+
 @pytest.mark.parametrize('server, shown_two', [('192.0.2.20', '#1'), ('192.0.2.20:49671', '#1'), ('*', 'Apples')])
 def test_a_names_file_means_one_of_them(tshark, tmp_path, server, shown_two, passes):
     """Of which machine of its address it is nobody knows, but for one for all."""
