@@ -72,9 +72,8 @@ typedef struct rpc_connection {
     uint32_t event;            /* and of that */
     uint32_t answer_event;     /* of the latest answer */
     uint32_t sent_id;          /* of the client's latest bind or request that was seen: an answer alone may be later, */
-    uint32_t sent_until;       /* TCP's number of the byte behind it, */
-    uint32_t answered_before;  /* of that behind the answer before it, */
-    uint32_t answered_until;   /* and behind the latest answer */
+    uint32_t sent_until;       /* TCP's number of the byte behind it, 0 where it is not analysed, */
+    uint32_t around;           /* and how many more the client sends with a request than its PDU has: over SMB */
 } rpc_connection;
 
 /* The connection of a PDU, begun if there is none yet. On the first pass. */

@@ -171,18 +171,21 @@ static uint32_t sent_until(const pdus_cursor *cursor)
     return sent ? sent->nextseq - more : 0;
 }
 
-/* Its requests are numbered one by one, those of other interfaces among them. */
-static void note_number(packet_info *pinfo, rpc_connection *connection, uint32_t call_id, bool is_gap)
+/* Its requests are numbered one by one, those of other interfaces among them. True if some are missing, and it is known how many. */
+static bool note_number(packet_info *pinfo, rpc_connection *connection, uint32_t call_id, bool is_gap)
 {
     /* how many came before a number that does not go on is unknown; mostly it is a packet that comes twice */
     uint32_t skipped = call_id - connection->call_id - 1;
 
-    if (connection->frame > 0 && skipped > 0 && !connection->copied &&
-        (is_gap || may_be_missing(pinfo, connection, connection->frame, skipped < G_MAXINT32))) {
+    bool is_missing = connection->frame > 0 && skipped > 0 && !connection->copied &&
+                      (is_gap || may_be_missing(pinfo, connection, connection->frame, skipped < G_MAXINT32));
+
+    if (is_missing) {
         miss_calls(connection, pinfo, true, state_event_next(), skipped);
     }
     connection->call_id = call_id;
     connection->frame = pinfo->num;
+    return is_missing && skipped < G_MAXINT32;
 }
 
 /* --- Calls ------------------------------------------------------------------------------------------------------- */
@@ -345,7 +348,7 @@ void pdus_note_unread(packet_info *pinfo, rpc_connection *connection, rpc_asked 
     if (connection->copied) {
         return;
     }
-    association->missed = association->all->missed = call->event; /* it may have asked for a sample */
+    association->missed = association->all->missed = call->event;  /* it may have asked for a sample */
     state_connection *to = connection_to(connection, pinfo, true); /* the packet that ends the call may be any */
     if (call->interface == RPC_PERFLIB && may(call, RPC_OPENS)) {
         host_note_unnamed(to);
@@ -383,62 +386,42 @@ static void note_unread_answer(packet_info *pinfo, rpc_connection *connection, r
 
 /* --- PDUs -------------------------------------------------------------------------------------------------------- */
 
-/* No request is smaller: CloseQueryHandle's; ValidateCounters' has an identifier in an array, too. Its answer has no handle and no dwAdd. */
+/* No request is smaller: CloseQueryHandle's. */
 #define LEAST_REQUEST (RPC_HEADER_SIZE + 20)
-#define LEAST_CHANGE (RPC_HEADER_SIZE + 72)
-#define LEAST_ANSWER (RPC_HEADER_SIZE + 24)
-#define CHANGE_BESIDE_ANSWER 24
 
-/* Whether one of so many requests may have asked for names or types, by the bytes of all of them and of all their answers. */
-static bool may_be_lists(const state_association *association, uint32_t number, int64_t bytes, int64_t answered)
-{
-    int64_t all = number, size = association->list_size, other = association->other_sizes[0];
-    int64_t beyond = answered - bytes + all * CHANGE_BESIDE_ANSWER, lists = size - other;
-    int64_t each = (int64_t)association->other_sizes[1] - other + CHANGE_BESIDE_ANSWER;
-    int64_t others = each > 0 && beyond > 0 ? MIN(beyond / each, all) : 0;
-
-    if (bytes == all * other || answered < all * LEAST_ANSWER ||
-        (beyond == others * each && bytes - others * other >= (all - others) * LEAST_CHANGE)) {
-        return false; /* so long are samples and changes */
-    }
-    bool with_changes = all > 1 && bytes >= size + LEAST_CHANGE + (all - 2) * LEAST_REQUEST;
-    return size == 0 || with_changes ||
-           (lists > 0 && (bytes - all * other) % lists == 0 && (bytes - all * other) / lists - 1 < all);
-}
-
-/* What was seen of the connection's latest call: how long it was, and its answer. */
-static void note_sizes(rpc_connection *connection)
+/* The next request follows the connection's latest call: how much the client sends with each, and how much for a sample. */
+static void note_sizes(rpc_connection *connection, uint32_t around)
 {
     const rpc_asked *latest = connection->latest;
 
-    if (latest && latest->size > 0 && !may(latest, RPC_CHANGES)) {
-        state_association *association = connection_association(connection);
-        if (latest->is_list) {
-            association->list_size = latest->size;
-        } else {
-            association->other_sizes[0] = latest->size;
-            association->other_sizes[1] = connection->answered_until - connection->answered_before;
-        }
+    connection->around = around;
+    if (latest && latest->is_list) {
+        connection_association(connection)->list_size = latest->size;
+    } else if (latest && may(latest, RPC_SAMPLES)) {
+        connection_association(connection)->sample_size = latest->size;
     }
 }
 
-/* Requests before a bind or request, or up to that of an answer alone, are missing: they may have asked for names or types, which may be
- * others since. Over SMB more stands beside them. */
+/* So many requests with so many bytes may have asked for names or types: one that is as long as those, or several that are not as long as
+ * those for samples. 0 bytes: how many is not known. */
+static bool may_be_lists(const rpc_connection *connection, uint32_t number, uint32_t bytes)
+{
+    uint32_t list = connection->association->list_size, sample = connection->association->sample_size;
+
+    return bytes > 0 && number == 1 && list > 0 ? bytes == list + connection->around
+                                                : sample == 0 || bytes != number * (sample + connection->around);
+}
+
+/* Requests before a request, or up to that of an answer alone, are missing: they may have told names or types, which may be others since. */
 static void note_missing_lists(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header,
                                bool is_request)
 {
     packet_info *pinfo = cursor->pinfo;
-    uint32_t missing = header->call_id - connection->sent_id - is_request;
+    uint32_t missing = header->call_id - connection->sent_id - is_request, until = sent_until(cursor);
+    uint32_t end = is_request || until == 0 ? until - header->size - connection->around
+                                            : analysis_of(pinfo)->fwd->tcp_analyze_seq_info->lastack;
 
-    if (missing == 0 || connection->frame == 0 || connection->pipe != 0) {
-        return;
-    }
-    const struct tcp_analysis *tcp = analysis_of(pinfo);
-    uint32_t until = sent_until(cursor), acked = until != 0 ? tcp->fwd->tcp_analyze_seq_info->lastack : 0;
-    uint32_t sent = (is_request ? until - header->size : acked) - connection->sent_until;
-    uint32_t answered = (is_request ? acked : until) - connection->answered_until;
-    if (until == 0 ? !is_request
-                   : may_be_lists(connection_association(connection), missing, (int32_t)sent, (int32_t)answered)) {
+    if (missing > 0 && may_be_lists(connection, missing, until != 0 ? end - connection->sent_until : 0)) {
         const rpc_asked call = {.interface = interface_of(connection, RPC_NO_CONTEXT),
                                 .opnum = RPC_NO_OPNUM,
                                 .is_signed = header->auth_size > 0,
@@ -451,19 +434,16 @@ static void note_missing_lists(const pdus_cursor *cursor, rpc_connection *connec
 /* A bind or request goes by. */
 static void note_sent(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header)
 {
-    uint32_t until = sent_until(cursor);
-    int32_t sent = connection->pipe == 0 && until != 0 ? (int32_t)(until - header->size - connection->sent_until) : 0;
-    bool is_gap = sent >= LEAST_REQUEST; /* also where nothing of it was captured */
+    uint32_t until = sent_until(cursor), around = until != 0 ? until - header->size - connection->sent_until : 0;
+    bool is_gap = connection->pipe == 0 && (int32_t)around >= LEAST_REQUEST; /* also where nothing of it was captured */
 
     if (header->is_first) {
-        if (header->call_id == connection->sent_id + 1) {
-            note_sizes(connection);
-        } else if (is_gap) {
+        if (note_number(cursor->pinfo, connection, header->call_id, is_gap)) {
             note_missing_lists(cursor, connection, header, true);
+        } else if (header->call_id == connection->sent_id + 1) {
+            note_sizes(connection, around);
         }
-        note_number(cursor->pinfo, connection, header->call_id, is_gap);
         connection->sent_id = header->call_id;
-        connection->answered_before = connection->answered_until;
     }
     connection->sent_until = until;
 }
@@ -530,7 +510,6 @@ static rpc_asked *pass_answer(const pdus_cursor *cursor, rpc_connection *connect
         end_listing(pinfo, connection);
     }
     call->is_read[1] |= is_read;
-    connection->answered_until = sent_until(cursor);
     if (header->is_last) {
         call->waiting--;
         connection->overlaps |= call != connection->latest;
@@ -584,7 +563,6 @@ static rpc_asked *pass(pdus_cursor *cursor, const rpc_header *header, bool is_re
     case PDU_BIND_ACK:
     case PDU_ALTER_ACK:
         if (connection) {
-            connection->answered_until = sent_until(cursor);
             connection_bound(pinfo, cursor->tvb, at, header);
             connection_read_token(pinfo, cursor->tvb, at, header, false);
         }

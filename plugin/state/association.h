@@ -25,7 +25,7 @@ typedef struct state_association {
     uint32_t missed;               /* event at which a call was last known to be missing */
     unsigned open;                 /* calls that were not read and have no answer yet */
     uint32_t list_size;            /* of its latest request for names or types, 0 before the first, */
-    uint32_t other_sizes[2]; /* and of its latest that neither asks for them nor changes a query, and of the answer */
+    uint32_t sample_size;          /* and of that for a sample */
 } state_association;
 
 state_association *association_of(const address *client, const address *server, uint32_t port, uint32_t group);

@@ -357,7 +357,8 @@ static state_connection *add_connection(host_place *place, uint32_t port)
     connection->host->connections++;
     if (place->num_machines == 0) {
         add_machine(connection->host);
-        place->commons = place->commons ? place->commons : wmem_memdup(wmem_file_scope(), connection->host, sizeof *place->commons);
+        place->commons =
+            place->commons ? place->commons : wmem_memdup(wmem_file_scope(), connection->host, sizeof *place->commons);
     }
     return connection;
 }

@@ -6,15 +6,12 @@ import itertools
 
 import pytest
 
-from gen import stubs
-from gen.buffers import identifiers
 from gen.hkpd_block import Counter, Object
 from gen.hkpd_scene import Talk
 from gen.model import ENGLISH, GERMAN, TYPES
 from gen.pcap import SealedRpc
 from gen.scene import Scene, smb_line, tcp_line
 from gen.story import Server, answers, ask, learn, unseen
-from gen.stubs import VALIDATE
 from learned import read
 from series import long_rows
 from test_sound import ASSUMED, backward, gauge, paths, three_counters, truth
@@ -94,7 +91,7 @@ def test_two_changes_that_are_not_read(tshark, tmp_path, way, two_pass):
     c.data(h, 9999)
     frames = read(tshark, scene, tmp_path, *options, two_pass=two_pass)
     # where not even the operation was captured it may be a list of names, and a later look doubts what was told last, too
-    assert marks(frames, scene).replace('-', '?') == ('???' if way == 'cut-before-the-operation' and two_pass else '+??')
+    assert marks(frames, scene).replace('-', '?') == ('???' if way.startswith(('cut-before', 'cut-in-a')) and two_pass else '+??')
 
 
 def test_calls_that_change_nothing_leave_no_doubt(tshark, tmp_path, two_pass):
@@ -139,18 +136,6 @@ def test_sealed_beside(tshark, tmp_path, protocol, said, two_pass):
     assert marks(frames, scene) == '+' + said.replace('?', '+' if two_pass else '?') + '+'
 
 
-def test_answers_alone(tshark, tmp_path, two_pass):
-    """The requests went another way; that there were some their answers show, whether segments are missing or not."""
-    scene, line, c, s, h = told_and_looked_at()
-    for identifier, add in ((2, False), (4, True)):
-        stub = stubs.request(VALIDATE, hQuery=h, lpData=identifiers([ask(s, identifier, 'a')]), dwAdd=int(add))
-        _, answer, record = line.model.handle(VALIDATE, bytes(stub))
-        line.response(VALIDATE, answer, record['response'], record)
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, '-o', 'tcp.analyze_sequence_numbers:FALSE', two_pass=two_pass)
-    assert marks(frames, scene).replace('-', '?') == ('??' if two_pass else '+?')     # they may have been lists of names
-
-
 def test_an_answer_that_is_cut_is_an_answer(tshark, tmp_path):
     """Each of four answers is there, and was cut short: no call went without one."""
     scene, _, c, _, h = told_and_looked_at()
@@ -162,19 +147,21 @@ def test_an_answer_that_is_cut_is_an_answer(tshark, tmp_path):
     assert 'requests and responses not read: 4' in err and 'without a captured response' not in err
 
 
-@pytest.mark.parametrize('way', ['request cut', 'answer cut', 'both cut', 'no answer', 'answer first', 'no request', 'read', 'a sample instead'])
-@pytest.mark.parametrize('protocol', ['pcq', 'hkpd'])
+@pytest.mark.parametrize('way', ['request cut', 'answer cut', 'both cut', 'no answer', 'answer first', 'no request', 'read', 'a sample instead',
+                                 'lost', 'lost, not analysed', 'a sample instead, lost'])
+@pytest.mark.parametrize('protocol', ['pcq', 'hkpd', 'pcq-smb', 'hkpd-smb'])
 def test_names_that_nobody_reads(tshark, tmp_path, protocol, way, two_pass):
     """Somebody asks for the names again: whether they still hold nobody knows behind it, nor, once that was seen, since they were told; what was
     told is certain until then. What is seen to be a sample tells no names."""
     scene = Scene()
-    if protocol == 'hkpd':
-        talk = Talk(scene, objects=[Object(5000, None, [Counter(5002, None, TYPES['PERF_COUNTER_LARGE_RAWCOUNT'], lambda at, k: 1)])])
+    if protocol[:4] == 'hkpd':
+        talk = Talk(scene, smb='smb' in protocol,
+                    objects=[Object(5000, None, [Counter(5002, None, TYPES['PERF_COUNTER_LARGE_RAWCOUNT'], lambda at, k: 1)])])
         talk.open()
         names, sample = lambda: talk.titles('Counter 009', {5000: 'Set', 5002: 'One'}), talk.sample
     else:
         s = gauge()
-        c = tcp_line(scene, Server([s])).client()
+        c = (smb_line if 'smb' in protocol else tcp_line)(scene, Server([s])).client()
         h = c.query([ask(s, 1, 'a')])
         names, sample = lambda: c.reg_info(s.guid, 10, 0, 2000), lambda: c.data(h, 9999)
     names()
@@ -182,19 +169,25 @@ def test_names_that_nobody_reads(tshark, tmp_path, protocol, way, two_pass):
     names()
     sample()
     first = len(scene.capture.frames)
-    (sample if way == 'a sample instead' else names)()
+    (sample if 'a sample' in way else names)()
     frames, request, answer = scene.capture.frames, first, len(scene.capture.frames) - 1
+    at = 54 + 24 + ('smb' in protocol) * 124
     for number in {'request cut': [request], 'answer cut': [answer], 'both cut': [request, answer]}.get(way, ()):
-        scene.capture.snap(number + 1, 54 + 24)
+        scene.capture.snap(number + 1, at)
     if way == 'answer first':
         frames[request], frames[answer] = (frames[request][0], frames[answer][1]), (frames[answer][0], frames[request][1])
+    elif 'lost' in way:
+        del frames[first:]
     elif way != 'read' and not way.endswith('cut'):
         del frames[answer if way == 'no answer' else request]
     sample()
     sample()
-    out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *(['-2'] if two_pass else []))
+    options = [*(['-2'] if two_pass else []), *off('tcp.analyze_sequence_numbers')[:2 * ('not' in way)]]
+    out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *options)
     told = [('-' if '#' in r['path'] else '?' if r['assumed'] == '1' else '+') for r in long_rows(out)]
-    assert ''.join(told) == ('++++' if way in ('read', 'a sample instead') else '+?--' if two_pass else '++--')
+    is_lost = 'lost' in way or ('smb' in protocol and way == 'both cut')        # of such a message Wireshark takes no PDU
+    said = '++++' if way == 'read' or 'sample' in way else '+?--' if two_pass else '++--'
+    assert ''.join(told) == said.replace('-', '?' if is_lost else '-')
 
 
 UNTYPED = 'type not known, it was not captured'
