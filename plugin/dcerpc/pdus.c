@@ -240,15 +240,16 @@ static bool may(const rpc_asked *call, unsigned what)
     return does & what;
 }
 
-/* Names or types that a call may have told, and nobody reads: what they are of is not known; nor, where the call has no frame, whether it told any.
- * A client of which nothing can be read tells others nothing. */
-static void note_unread_lists(packet_info *pinfo, rpc_connection *connection, const rpc_asked *call, bool is_request)
+/* Names or types that a call may have told until an event, and nobody reads: what they are of is not known; nor, where the call has no frame,
+ * whether it told any. A client of which nothing can be read tells others nothing. */
+static void note_unread_lists(packet_info *pinfo, rpc_connection *connection, const rpc_asked *call, uint32_t event,
+                              bool is_request)
 {
     const state_subject titles = facts_title_subject(0);
 
     if (may(call, RPC_LISTS) && !connection->copied && (connection->was_read || !call->is_signed)) {
         facts_note_unread(connection_to(connection, pinfo, is_request), call->interface == RPC_WINREG ? &titles : NULL,
-                          PERF_NUM_FACT_KINDS, call->event, is_request ? call->frame : pinfo->num, NULL);
+                          PERF_NUM_FACT_KINDS, event, is_request ? call->frame : pinfo->num, NULL);
     }
 }
 
@@ -259,9 +260,9 @@ static void end_listing(packet_info *pinfo, rpc_connection *connection)
 
     connection->listing = NULL;
     if (listing && listing->record) {
-        call_take_answer(listing, pinfo, listing->event, RPC_NONE);
+        call_take_answer(listing, pinfo, state_event_next(), RPC_NONE);
     } else if (listing && listing->interface == RPC_WINREG) { /* what a registry's value is its answer may say, too */
-        note_unread_lists(pinfo, connection, listing, true);
+        note_unread_lists(pinfo, connection, listing, state_event_next(), true);
     }
 }
 
@@ -354,7 +355,7 @@ void pdus_note_unread(packet_info *pinfo, rpc_connection *connection, rpc_asked 
         host_note_unnamed(to);
     }
     if (call->interface != RPC_WINREG) {
-        note_unread_lists(pinfo, connection, call, true);
+        note_unread_lists(pinfo, connection, call, call->event, true);
     }
     if (may(call, RPC_CHANGES)) {
         query_calls_unseen(association, call->event, call->event, 1);
@@ -375,7 +376,7 @@ static void note_unread_answer(packet_info *pinfo, rpc_connection *connection, r
     if (call->record) {
         call_take_answer(call, pinfo, event, answer);
     } else if (call->interface == RPC_WINREG && answer == RPC_UNREAD) {
-        note_unread_lists(pinfo, connection, call, false);
+        note_unread_lists(pinfo, connection, call, event, false);
     } else if (may(call, RPC_CHANGES) && !connection->copied) {
         if (call->was_open) { /* it was not over when the client went on */
             query_calls_unseen(association, call->event, event, 1);
@@ -425,9 +426,8 @@ static void note_missing_lists(const pdus_cursor *cursor, rpc_connection *connec
         const rpc_asked call = {.interface = interface_of(connection, RPC_NO_CONTEXT),
                                 .opnum = RPC_NO_OPNUM,
                                 .is_signed = header->auth_size > 0,
-                                .event = state_event_next(),
                                 .frame = is_request ? 0 : pinfo->num}; /* there is nothing of lost ones */
-        note_unread_lists(pinfo, connection, &call, true);
+        note_unread_lists(pinfo, connection, &call, state_event_next(), true);
     }
 }
 
@@ -506,7 +506,7 @@ static rpc_asked *pass_answer(const pdus_cursor *cursor, rpc_connection *connect
     }
     if (call == connection->listing) {
         connection->listing = NULL;
-    } else if (connection->listing && call->event > connection->listing->event) {
+    } else if (connection->listing && (int32_t)(call->call_id - connection->listing->call_id) > 0) {
         end_listing(pinfo, connection);
     }
     call->is_read[1] |= is_read;

@@ -571,9 +571,10 @@ bool values_begin(answer_view *view, const readings_answer *answer, uint64_t cou
     }
     view->readings = readings_begin(view->report->pinfo->pool, answer);
     if (!answer->server->is_known) {
-        findings_add(view->report, proto_tree_get_parent(view->tree), FINDING_SYSTEMS,
-                     "Several machines answer at this address and port, or may, and nothing tells to which of them this "
-                     "connection is: it has the names that were asked for on it, others are assumed or not shown");
+        findings_add(
+            view->report, proto_tree_get_parent(view->tree), FINDING_SYSTEMS,
+            "Several machines answer at this address and port, or may, and nothing tells to which of them this "
+            "connection is: it has the names that were asked for on it, others are assumed or not shown");
     }
     if (any_changes_later(view, answer)) {
         findings_add(view->report, proto_tree_get_parent(view->tree), FINDING_ORDER_ASSUMED,
