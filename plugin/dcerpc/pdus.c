@@ -405,9 +405,10 @@ static void note_sizes(rpc_connection *connection, uint32_t around)
 
 /* So many requests with so many bytes may have asked for names or types: one that is as long as those, or several that are not as long as
  * those for samples. 0 bytes: how many is not known. */
-static bool may_be_lists(const rpc_connection *connection, uint32_t number, uint32_t bytes)
+static bool may_be_lists(rpc_connection *connection, uint32_t number, uint32_t bytes)
 {
-    uint32_t list = connection->association->list_size, sample = connection->association->sample_size;
+    const state_association *association = connection_association(connection);
+    uint32_t list = association->list_size, sample = association->sample_size;
 
     return bytes > 0 && number == 1 && list > 0 ? bytes == list + connection->around
                                                 : sample == 0 || bytes != number * (sample + connection->around);

@@ -480,11 +480,11 @@ class Renewed:
 
 # --- What a capture lacks --------------------------------------------------------------------------------------------
 
-DISTURBED = 'cut', 'swapped', 'dropped', 'lost', 'doubled'
+DISTURBED = 'cut', 'moved', 'dropped', 'lost', 'doubled'
 
 
 def disturb(scene, world, first, seed):
-    """Frames from `first` on, one in twenty that carries data, are cut, swapped with the one before, dropped, or are there twice; or whole calls
+    """Frames from `first` on, one in twenty that carries data, are cut, moved by up to six, dropped, or are there twice; or whole calls
     are lost, also several in a row. A connection's last call is there: nothing would show that it is lost."""
     pick, capture = random.Random('%d frames' % seed), scene.capture
     first = max(first, world.begun + 1)
@@ -500,15 +500,16 @@ def disturb(scene, world, first, seed):
             chosen = number not in latest and pick.random() < (.5 if chosen else .05)
         if chosen and way == 'cut':
             cut = min(cut or size, 54 + pick.choice([0, 16, 24, 30, 60, 100, pick.randint(0, 400)]))
-        out += [(number, cut)] * (0 if chosen and way in ('dropped', 'lost') else 2 if chosen and way == 'doubled' else 1)
-        if chosen and way == 'swapped':
-            out[-2:] = out[:-3:-1]
+        place = number + pick.uniform(-6, 6) * (chosen and way == 'moved')
+        out += [(place, number, cut)] * (0 if chosen and way in ('dropped', 'lost') else 2 if chosen and way == 'doubled' else 1)
+    out = [(number, cut) for _, number, cut in sorted(out, key=lambda x: x[0])]
     whens = [capture.frames[first - 1][0] + 1000 * i for i in range(len(out))]
     capture.frames[first - 1:] = [(when, capture.frames[number - 1][1]) for when, (number, _) in zip(whens, out)]
     capture.cut = {n: size for n, size in capture.cut.items() if n < first} | {first + i: size for i, (_, size) in enumerate(out) if size}
     places = {number: first + i for i, (number, _) in reversed(list(enumerate(out)))}
     for silent in world.silent:
-        silent[:] = [next((places[m] for m in range(n, old[-1][0] + 1) if m in places), n) if n >= first else n for n in silent]
+        there = [places.get(n, n) for n in range(silent[0], min(silent[1], old[-1][0]) + 1) if n < first or n in places]
+        silent[:] = [min(there, default=0), max(there, default=0) if silent[1] <= old[-1][0] else silent[1]]
 
 
 # --- Several sites of one address ------------------------------------------------------------------------------------
