@@ -171,6 +171,9 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
     rpc_record *record = call->record;
     if (record->to == NULL) { /* of a connection the names that its latest call gave its server */
         record->to = connection_to(record->connection, pinfo, call_is_request(call));
+        if (record->connection->is_unnamed) {
+            host_note_unnamed(record->to);
+        }
         if (record->connection->pipe != 0 && target && record->to->names[HOST_TARGET] == NULL) {
             record->to = record->connection->to = host_name(record->to, HOST_TARGET, target);
         }

@@ -65,15 +65,16 @@ typedef struct rpc_connection {
     struct rpc_asked *open;    /* that may change a query, was not read, and is under way; NULL if there is none */
     unsigned num_open;         /* of these */
     struct rpc_asked *listing; /* that may tell names, of which the client did not await the answer, or NULL */
-    bool was_read;             /* some of its calls: what else is sealed on it could have been, too */
-    bool overlaps;             /* the client does not wait for an answer before it sends the next request */
-    uint32_t call_id;          /* that the client sent last, in a bind or request, */
-    uint32_t frame;            /* where: 0 before the first, */
-    uint32_t event;            /* and of that */
-    uint32_t answer_event;     /* of the latest answer */
-    uint32_t sent_id;          /* of the client's latest bind or request that was seen: an answer alone may be later, */
-    uint32_t sent_until;       /* TCP's number of the byte behind it, 0 where it is not analysed, */
-    uint32_t around;           /* and how many more the client sends with a request than its PDU has: over SMB */
+    bool is_unnamed;  /* a call was not read that may name its machine: host_note_unnamed(), once another is read */
+    bool was_read;    /* some of its calls: what else is sealed on it could have been, too */
+    bool overlaps;    /* the client does not wait for an answer before it sends the next request */
+    uint32_t call_id; /* that the client sent last, in a bind or request, */
+    uint32_t frame;   /* where: 0 before the first, */
+    uint32_t event;   /* and of that */
+    uint32_t answer_event; /* of the latest answer */
+    uint32_t sent_id;      /* of the client's latest bind or request that was seen: an answer alone may be later, */
+    uint32_t sent_until;   /* TCP's number of the byte behind it, 0 where it is not analysed, */
+    uint32_t around;       /* and how many more the client sends with a request than its PDU has: over SMB */
 } rpc_connection;
 
 /* The connection of a PDU, begun if there is none yet. On the first pass. */

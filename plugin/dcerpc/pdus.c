@@ -149,6 +149,15 @@ static uint32_t event_before(const rpc_connection *connection)
     return connection->overlaps ? connection->event : MAX(connection->event, connection->answer_event);
 }
 
+/* A call was not read that may name its machine. Of a connection of which nothing is read that does not matter. */
+static void note_unnamed(rpc_connection *connection, const packet_info *pinfo, bool is_request)
+{
+    connection->is_unnamed = true;
+    if (connection->was_read) {
+        host_note_unnamed(connection_to(connection, pinfo, is_request));
+    }
+}
+
 /* So many of its calls that were made before this packet were not seen. */
 static void miss_calls(rpc_connection *connection, const packet_info *pinfo, bool is_request, uint32_t event,
                        uint32_t number)
@@ -156,7 +165,7 @@ static void miss_calls(rpc_connection *connection, const packet_info *pinfo, boo
     state_association *association = connection_association(connection);
     uint32_t begin = event_before(connection);
 
-    host_note_unnamed(connection_to(connection, pinfo, is_request));
+    note_unnamed(connection, pinfo, is_request);
     query_calls_unseen(association, begin, event, number);
     association->missed = association->all->missed = event;
 }
@@ -349,10 +358,10 @@ void pdus_note_unread(packet_info *pinfo, rpc_connection *connection, rpc_asked 
     if (connection->copied) {
         return;
     }
-    association->missed = association->all->missed = call->event;  /* it may have asked for a sample */
-    state_connection *to = connection_to(connection, pinfo, true); /* the packet that ends the call may be any */
+    association->missed = association->all->missed = call->event; /* it may have asked for a sample */
+    connection_to(connection, pinfo, true);                       /* the packet that ends the call may be any */
     if (call->interface == RPC_PERFLIB && may(call, RPC_OPENS)) {
-        host_note_unnamed(to);
+        note_unnamed(connection, pinfo, true);
     }
     if (call->interface != RPC_WINREG) {
         note_unread_lists(pinfo, connection, call, call->event, true);
@@ -371,7 +380,7 @@ static void note_unread_answer(packet_info *pinfo, rpc_connection *connection, r
 
     connection->answer_event = event;
     if (call->interface == RPC_WINREG && answer == RPC_UNREAD && may(call, RPC_SAMPLES) && !connection->copied) {
-        host_note_unnamed(connection_to(connection, pinfo, false));
+        note_unnamed(connection, pinfo, false);
     }
     if (call->record) {
         call_take_answer(call, pinfo, event, answer);
@@ -488,7 +497,7 @@ static void note_answer_alone(const pdus_cursor *cursor, rpc_connection *connect
     if (interface == RPC_PERFLIB) {
         miss_calls(connection, cursor->pinfo, false, event, ahead);
     }
-    host_note_unnamed(connection_to(connection, cursor->pinfo, false));
+    note_unnamed(connection, cursor->pinfo, false);
     connection->answer_event = event;
     note_missing_lists(cursor, connection, header, false);
 }
