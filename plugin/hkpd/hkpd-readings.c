@@ -18,7 +18,7 @@ typedef struct hkpd_column {
     /* of an answer that is shown */
     const struct hkpd_column
         *before;    /* in its place in the sample before; NULL where that has another index, or others came or went */
-    bool has_moved; /* since then */
+    bool has_moved; /* since then, or until the next sample, or became another */
     bool has_twin;  /* with the same index and type */
 } hkpd_column;
 
@@ -162,17 +162,17 @@ static const hkpd_column *base_of(const hkpd_table *table, uint32_t column)
     return next && next->known_type && next->known_type->kind == PERF_KIND_BASE ? next : NULL;
 }
 
-/* A counter does not move about in its block: where it does, or its base, one of both samples says something wrong. Of two with one index and
- * type nothing tells which was which. */
-static void find_moved(const hkpd_table *table, const hkpd_table *previous)
+/* A counter does not move about in its block, nor become another: where it does, or its base, one of both samples says something wrong. Of two
+ * with one index and type nothing tells which was which. */
+static void find_moved(const hkpd_table *table, const hkpd_table *beside)
 {
-    bool has_both = previous && previous->base.columns == table->base.columns;
+    bool has_both = beside && beside->base.columns == table->base.columns;
     wmem_map_t *names = wmem_map_new(table->base.view->pool, wmem_int64_hash, g_int64_equal);
     for (uint32_t column = table->base.columns; column-- > 0;) {
         hkpd_column *now = wmem_array_index(table->columns, column), *twin = wmem_map_lookup(names, &now->name);
-        const hkpd_column *before = has_both ? column_at(previous, column) : NULL, *base = base_of(table, column);
+        const hkpd_column *before = has_both ? column_at(beside, column) : NULL, *base = base_of(table, column);
         bool is_same =
-            before == NULL || before->name != now->name || (before->offset == now->offset && before->size == now->size);
+            before == NULL || (before->name == now->name && before->offset == now->offset && before->size == now->size);
         now->before = before && before->title_index == now->title_index ? before : NULL;
         now->has_moved = !is_same || (base && base->has_moved);
         now->has_twin = twin != NULL;
@@ -341,12 +341,12 @@ static hkpd_view *new_view(const readings *r, const uint8_t *bytes, uint32_t siz
 typedef struct {
     perf_block_walk walk;
     hkpd_view *current;
-    wmem_map_t *views; /* of the samples before: mostly all objects have the same. state_sample -> hkpd_view */
+    wmem_map_t *views; /* of the samples before or next: mostly all objects have the same. state_sample -> hkpd_view */
     /* of the object that the walk is in */
     perf_block_walk object; /* where it begins */
     hkpd_table *table;
-    hkpd_table *previous_table; /* NULL without one */
-    uint32_t previous_event;    /* of the answer that it is of */
+    hkpd_table *beside_table; /* of the sample before, else of the next; NULL without one */
+    uint32_t previous_event;  /* of the answer before */
     bool
         has_nameless; /* the name of an instance of the object was not known: which of their name those after it are is neither */
     bool is_nameless; /* of the instance that the walk is in, or of parents that it may have, the name is not known */
@@ -421,6 +421,8 @@ static void enter_object(readings *r)
     const state_sample *sample = r->answer.sample;
     const state_object *object = sample_object(sample, number);
     const state_sample *previous = object ? object->previous : NULL;
+    bool is_before = previous && previous->bytes;
+    const state_sample *beside = object && !is_before ? object->next : previous;
 
     readings_enter(r, number);
     r->is_doubtful = object && object->is_doubtful;
@@ -428,13 +430,14 @@ static void enter_object(readings *r)
     stream->object = stream->walk;
     stream->has_nameless = stream->is_nameless = false;
     stream->table = NULL;
-    stream->previous_table = NULL;
+    stream->beside_table = NULL;
     r->why_no_previous = !sample ? readings_no_sample(r) : previous ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
-    if (previous && previous->bytes) {
-        hkpd_view *view = open_view(r, previous);
-        readings_compare_in_order(r, &view->base, previous);
+    if (beside && beside->bytes) {
+        stream->beside_table = read_definitions(find_table(open_view(r, beside), stream->walk.object.index));
+    }
+    if (is_before) {
+        readings_compare_in_order(r, &open_view(r, previous)->base, previous);
         stream->previous_event = previous->event;
-        stream->previous_table = read_definitions(find_table(view, stream->walk.object.index));
     }
 }
 
@@ -444,7 +447,7 @@ static void open_table(readings *r)
 
     stream->table = read_definitions(table_at(stream->current, &stream->object));
     r->table = &stream->table->base;
-    find_moved(stream->table, stream->previous_table);
+    find_moved(stream->table, stream->beside_table);
 }
 
 static const hkpd_column *column_of(readings *r)
@@ -610,7 +613,7 @@ static bool may_have_changed(readings *r, uint32_t title_index)
 
 static bool find_previous(readings *r, reading_place *place, bool *has_counter)
 {
-    hkpd_table *previous = stream_of(r)->previous_table;
+    hkpd_table *previous = stream_of(r)->beside_table; /* only asked where there is a sample before */
 
     place->may_have_changed =
         previous && (may_have_changed(r, previous->title_index) || may_have_changed(r, column_of(r)->title_index));
@@ -620,8 +623,9 @@ static bool find_previous(readings *r, reading_place *place, bool *has_counter)
     place->table = &previous->base;
     place->column = r->at.column;
     const hkpd_column *now = column_of(r);
-    place->others = now->before == NULL || now->has_moved;
-    *has_counter = !place->others && now->before->type == now->type;
+    bool is_of_type = now->before && now->before->type == now->type;
+    place->others = now->before == NULL || (is_of_type && now->has_moved);
+    *has_counter = is_of_type && !now->has_moved;
     if (!*has_counter) {
         return false;
     }

@@ -44,7 +44,7 @@ struct state_handle {
     struct hkpd_key *key;              /* HKPD: which key it is; of the protocol's own making */
     struct state_sample *newest;       /* only for the first pass */
     wmem_map_t *paces;                 /* question -> state_pace; only for the first pass */
-    wmem_map_t *objects;               /* HKPD: title index -> newest state_sample with it; only for the first pass */
+    wmem_map_t *objects;               /* HKPD: title index -> its newest state_object; only for the first pass */
 };
 
 /* Begins a life, and ends none of the same bytes. One that begins with the response that opened it (`frame` is not 0) is confirmed. */

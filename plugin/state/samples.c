@@ -225,10 +225,15 @@ bool sample_holds(state_sample *sample, const uint32_t *objects, uint32_t count)
     sample->num_objects = count;
     for (uint32_t i = 0; i < count; i++) {
         state_object *object = &sample->objects[i];
+        object->sample = sample;
         object->is_doubtful = objects[i] == PERF_NO_OBJECT;
         holds_all &= !object->is_doubtful;
         if (!object->is_doubtful) {
-            object->previous = wmem_map_insert(handle->objects, GUINT_TO_POINTER(objects[i]), sample);
+            state_object *before = wmem_map_insert(handle->objects, GUINT_TO_POINTER(objects[i]), object);
+            if (before) {
+                object->previous = before->sample;
+                before->next = sample;
+            }
         }
     }
     return holds_all;
@@ -241,7 +246,9 @@ const state_object *sample_object(const state_sample *sample, uint32_t number)
 
 bool sample_is_newest_with(const state_sample *sample, uint32_t title_index)
 {
-    return wmem_map_lookup(sample->handle->objects, GUINT_TO_POINTER(title_index)) == sample;
+    const state_object *newest = wmem_map_lookup(sample->handle->objects, GUINT_TO_POINTER(title_index));
+
+    return newest && newest->sample == sample;
 }
 
 /* Before the file's memory goes, which holds the samples themselves. */

@@ -13,7 +13,9 @@ typedef struct state_sample state_sample;
 
 /* One object of a sample of HKEY_PERFORMANCE_DATA, whose answers hold now these, now those. */
 typedef struct {
-    state_sample *previous; /* the latest sample before that holds it too, NULL for the first */
+    state_sample *sample;   /* whose it is; */
+    state_sample *previous; /* the latest sample before that holds it too, NULL for the first, */
+    state_sample *next;     /* and the first after it, NULL as long as there is none */
     bool is_doubtful;       /* nothing is compared with it, nor it with anything */
 } state_object;
 

@@ -408,23 +408,28 @@ def test_32_values_that_cross(tshark, tmp_path):
             assert len(check(tshark, tmp_path, [change], [''], sample=False)[0][0].show_of('pcq.path')) == whole
 
 
+@pytest.mark.parametrize('lies', [0, 1])
 @pytest.mark.parametrize('column, field, value, moved', [
-    (0, 'offset', 16, 'Half'), (1, 'offset', 4, 'HalfAll'), (2, 'offset', 12, 'Sum'), (2, 'width', 4, 'Sum')])
-def test_32_a_counter_that_moves(tshark, tmp_path, column, field, value, moved):
-    """In one sample it stands elsewhere than before and after: one of both is wrong. It is marked, and what needs it, and compared with
-    nothing."""
+    (0, 'offset', 16, 'Half'), (1, 'offset', 4, 'HalfAll'), (2, 'offset', 12, 'Sum'), (2, 'width', 4, 'Sum'),
+    (2, 'index', 5108, 'Sum'), (2, 'type', TYPES['PERF_COUNTER_LARGE_DELTA'], 'Sum')])
+def test_32_a_counter_that_moves(tshark, tmp_path, column, field, value, moved, lies, passes):
+    """In one sample it stands elsewhere than before and after, or is another: one of both is wrong. It is marked, and what needs it, and
+    compared with nothing. The first sample is as soon as the second is known."""
     def numbers(base):
         return lambda at, k: base + 100 * at.number
+    columns = 'Half', 'All', 'Sum'
     scene, talk = begin_talk(objects=[Object(5100, 'Set', [
         Counter(5102, 'Half', TYPES['PERF_RAW_FRACTION'], numbers(50), 4), Counter(5104, 'All', TYPES['PERF_RAW_BASE'], numbers(100), 4),
         Counter(5106, 'Sum', TYPES['PERF_COUNTER_BULK_COUNT'], numbers(0))])])
-    asked = [talk.sample(change=put((5100, 'definition', column), field, value) if n == 1 else None)[1] for n in range(4)]
-    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-')[0])
-    marked = [{r['counter'] for r in rows if (int(r['frame']), r['assumed']) == (frame, '1')} for frame in asked]
-    named = {x for x in ('Half', 'All', 'Sum') if x in moved}
-    assert marked == [set(), named, named, set()]
-    assert not [r for r in rows if r['counter'] == 'Sum' and 'Sum' in moved and r['result'] and int(r['frame']) in asked[1:3]]
-    assert [r['result'] for r in rows if int(r['frame']) == asked[3] and r['counter'] == 'Sum'][0]
+    asked = [talk.sample(change=put((5100, 'definition', column), field, value) if n == lies else None)[1] for n in range(4)]
+    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)[0])
+    rows = [list(zip(columns, (r for r in rows if int(r['frame']) == frame))) for frame in asked]
+    marked = [{name for name, r in there if r['assumed'] == '1'} for there in rows]
+    named = {x for x in columns if x in moved}
+    doubted = [0 < n in (lies, lies + 1) or n == 0 and len(passes) > 0 for n in range(4)]
+    assert marked == [named if is_doubted else set() for is_doubted in doubted]
+    results = [r['result'] for there in rows for name, r in there if name == 'Sum']
+    assert results[3] and ('Sum' not in moved or not any(results[1:lies + 2]))
 
 
 def test_33_widths(tshark, tmp_path):
