@@ -46,6 +46,39 @@ static reading_instance *row_at(const reading_instances *instances, uint32_t row
     return *(reading_instance **)wmem_array_index(instances->rows, row);
 }
 
+static void note_id(reading_instances *instances, uint32_t id, uint32_t row)
+{
+    uint32_t more = id - instances->id_first, rows = row - instances->id_row;
+
+    if (instances->ids++ == 0) {
+        instances->id_first = id;
+        instances->id_row = row;
+        instances->id_step = 1;
+    } else if (instances->ids == 2) {
+        instances->id_step = more / rows;
+    }
+    instances->ids_tell |= instances->ids > 1 && more != rows * instances->id_step;
+}
+
+/* What would be the first row's. */
+static uint32_t id_origin(const reading_instances *instances)
+{
+    return instances->id_first - instances->id_row * instances->id_step;
+}
+
+/* In both samples all ids do is number the rows, from the same one on in the same steps: that with more of them, else NULL. Of one id or two
+ * that is so if they begin at 0, or with a step. */
+static const reading_instances *numbering(const reading_instances *here, const reading_instances *there)
+{
+    const reading_instances *more = here->ids >= there->ids ? here : there, *fewer = more == here ? there : here;
+    uint32_t origin = id_origin(more);
+    bool fits = fewer->ids == 0 || (fewer->id_first == origin + fewer->id_row * more->id_step &&
+                                    (fewer->ids == 1 || fewer->id_step == more->id_step));
+
+    bool is_series = more->ids > 2 || origin == 0 || origin == more->id_step;
+    return !more->ids_tell && !fewer->ids_tell && fits && is_series ? more : NULL;
+}
+
 void readings_instances_add(reading_instances *instances, const reading_instance_key *key)
 {
     reading_instance *instance = wmem_new(instances->pool, reading_instance);
@@ -55,8 +88,9 @@ void readings_instances_add(reading_instances *instances, const reading_instance
         instances->rows = wmem_array_new(instances->pool, sizeof(reading_instance *));
     }
     wmem_array_append_one(instances->rows, instance);
-    instances->ids_tell |= !key->has_no_id && key->id != instance->row;
-    instances->ids_skip |= key->id != instance->row + 1;
+    if (!key->has_no_id) {
+        note_id(instances, key->id, instance->row);
+    }
 }
 
 /* The one with this name and ordinal among the rows that were counted. */
@@ -207,14 +241,17 @@ static const table_pair no_pair = {UINT32_MAX, false, false}, ambiguous_pair = {
 /* By an id that no other row has in either sample. False if ids prove nothing. */
 static bool pair_by_id(reading_table *here, reading_instance *wanted, reading_table *there, table_pair *pair)
 {
-    bool may_tell = !wanted->key.has_no_id && (here->instances.ids_tell || there->instances.ids_tell);
+    const reading_instances *numbers = numbering(&here->instances, &there->instances);
+    bool may_tell = !wanted->key.has_no_id && !(numbers && id_origin(numbers) == 0);
     const reading_instance *first = may_tell ? find_id(&here->instances, &wanted->key) : NULL;
     const reading_instance *found = first && first->with_its_id == 1 ? find_id(&there->instances, &wanted->key) : NULL;
 
     if (first == NULL || first->with_its_id > 1 || (found && found->with_its_id > 1)) {
         return false;
     }
-    *pair = (table_pair){found ? found->row : UINT32_MAX, false, false};
+    /* another name: it was renamed, or its id was given out anew */
+    bool is_assumed = found && (numbers || !same_name(&wanted->key, &row_at(&there->instances, found->row)->key));
+    *pair = (table_pair){found ? found->row : UINT32_MAX, is_assumed, false};
     return true;
 }
 
@@ -272,9 +309,6 @@ static table_pair pair_instances(reading_table *here, uint32_t row, reading_tabl
     bool same_id = first && wanted->key.id == first->key.id && wanted->key.has_no_id == first->key.has_no_id;
     bool is_one = is_alone && first && first->named_like_it == 1 && first->key.parent_count <= 1;
     if ((!is_one || !same_id) && pair_by_id(here, wanted, there, &pair)) {
-        /* another name: it was renamed, or its id was given out anew; or ids only number the rows, from 1 on */
-        pair.assumed = pair.row != UINT32_MAX && (!(here->instances.ids_skip || there->instances.ids_skip) ||
-                                                  !same_name(&wanted->key, &row_at(&there->instances, pair.row)->key));
         return pair;
     }
     return first ? pair_by_name(here, wanted, there, first) : no_pair;

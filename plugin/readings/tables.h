@@ -49,12 +49,16 @@ typedef struct {
 /* Begins as zeros but for the pool. */
 typedef struct {
     wmem_allocator_t *pool;
-    wmem_array_t *rows;      /* reading_instance *, in the order of the sample; NULL before the first */
-    uint32_t counted;        /* rows whose name_ordinal is known */
-    wmem_map_t *by_place;    /* `place` -> reading_instance */
-    uint32_t with_id;        /* rows that by_id holds */
-    wmem_map_t *by_id;       /* `identity` -> the first reading_instance that has it */
-    bool ids_tell, ids_skip; /* they do more than number the rows from 0 on, or from 1 on */
+    wmem_array_t *rows;   /* reading_instance *, in the order of the sample; NULL before the first */
+    uint32_t counted;     /* rows whose name_ordinal is known */
+    wmem_map_t *by_place; /* `place` -> reading_instance */
+    uint32_t with_id;     /* rows that by_id holds */
+    wmem_map_t *by_id;    /* `identity` -> the first reading_instance that has it */
+    bool ids_tell;        /* they do more than number the rows, in steps: */
+    uint32_t ids;         /* how many there are, */
+    uint32_t id_row;      /* where the first stands, */
+    uint32_t id_first;    /* that, */
+    uint32_t id_step;     /* and by how much the next row's is more */
 } reading_instances;
 
 uint32_t readings_instances_count(const reading_instances *instances);

@@ -52,6 +52,7 @@ CASES = {
                 [('b', made(1, 1), '0'), ('c', made(2, 2), '0'), ('d', MOVED, '0')]),
     'numbers, as many': ([(i, name, i) for i, name in enumerate('abb')], [(0, 'b', 1), (1, 'b', 2)],
                          [('b', made(1, 1), '1'), ('b#1', made(2, 2), '1')]),
+    'numbers in steps': ([(4 * i, 'b', i) for i in range(3)], [(0, 'b', 1), (4, 'b', 2)], [('b', MOVED, '0'), ('b#1', MOVED, '0')]),
     'ids': ([(4, 'svc', 0), (8, 'svc', 1)], [(8, 'svc', 1), (12, 'svc', 2)], [('svc', made(1, 1), '0'), ('svc#1', NEW, '0')]),
 }
 
