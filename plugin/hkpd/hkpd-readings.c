@@ -33,11 +33,14 @@ typedef struct {
     uint32_t title_index;
     uint64_t perf_time;
     uint64_t perf_freq;
-    wmem_array_t *columns; /* hkpd_column */
-    perf_block_walk walk;  /* behind the last row that was read */
-    uint32_t own_id;       /* column of the process' or thread's own id, UINT32_MAX without one */
-    wmem_array_t *cells;   /* hkpd_cells of each row */
-    perf_block_walk ahead; /* the same for names, */
+    wmem_array_t *columns;  /* hkpd_column */
+    perf_block_walk walk;   /* behind the last row that was read */
+    uint32_t own_id;        /* column of the process' or thread's own id, UINT32_MAX without one */
+    uint32_t process_id;    /* that of the process', also of threads; the same */
+    uint32_t parent_object; /* of the first row that has one, as all have that have one */
+    bool parents_differ;    /* they have not */
+    wmem_array_t *cells;    /* hkpd_cells of each row */
+    perf_block_walk ahead;  /* the same for names, */
     bool names_read;
     bool names_lack;         /* one of them is not known */
     reading_instances names; /* by which children know their parents: they are told by no parent of their own */
@@ -76,10 +79,11 @@ static void add_column(hkpd_table *table, const perf_block_walk *walk)
         .known_type = perf_counter_type_find(type),
     };
 
-    if (is_own_id(view, column.title_index, ID_THREAD, "ID Thread") ||
-        (table->own_id == UINT32_MAX && is_own_id(view, column.title_index, ID_PROCESS, "ID Process"))) {
-        table->own_id = wmem_array_get_count(table->columns);
-    }
+    uint32_t number = wmem_array_get_count(table->columns);
+    bool is_process_id = is_own_id(view, column.title_index, ID_PROCESS, "ID Process");
+    bool is_thread_id = is_own_id(view, column.title_index, ID_THREAD, "ID Thread");
+    table->own_id = is_thread_id || (table->own_id == UINT32_MAX && is_process_id) ? number : table->own_id;
+    table->process_id = is_process_id ? number : table->process_id;
     wmem_array_append_one(table->columns, column);
 }
 
@@ -95,7 +99,7 @@ static hkpd_table *new_table(hkpd_view *view, const perf_block_walk *walk)
     table->walk = table->ahead = *walk;
     table->cells = wmem_array_new(view->base.pool, sizeof(hkpd_cells));
     table->names.pool = view->base.pool;
-    table->own_id = UINT32_MAX;
+    table->own_id = table->process_id = UINT32_MAX;
     return table;
 }
 
@@ -280,12 +284,17 @@ static reading_instance_key key_of_instance(hkpd_view *view, const perf_block_wa
     return key;
 }
 
-static reading_table *parents(reading_table *table, uint32_t row)
+static reading_table *parents(reading_table *table, uint32_t object)
 {
-    uint32_t object = readings_table_instance(table, row)->key.parent_table;
     hkpd_table *found = object != 0 ? read_definitions(find_table((hkpd_view *)table->view, object)) : NULL;
 
     return found ? &found->base : NULL;
+}
+
+static void note_parent(hkpd_table *table, uint32_t object)
+{
+    table->parents_differ |= object > 0 && table->parent_object > 0 && object != table->parent_object;
+    table->parent_object = object > 0 ? object : table->parent_object;
 }
 
 /* An instance is followed by its counters, or by nothing more. */
@@ -294,12 +303,13 @@ static bool read_next_row(reading_table *base)
     hkpd_table *table = (hkpd_table *)base;
     hkpd_cells counters = {0, 0};
     bool found = false;
-    perf_block_event event;
+    perf_block_event event = PERF_BLOCK_HEADER;
 
     while (counters.size == 0 && is_in_object(event = perf_block_next(&table->walk))) {
         if (event == PERF_BLOCK_INSTANCE) {
             reading_instance_key key = key_of_instance((hkpd_view *)base->view, &table->walk);
             readings_instances_add(&base->instances, &key);
+            note_parent(table, table->walk.instance.parent_object);
             found = true;
         } else if (event == PERF_BLOCK_COUNTERS) {
             counters = (hkpd_cells){table->walk.counters.offset, table->walk.counters.size};
@@ -310,6 +320,7 @@ static bool read_next_row(reading_table *base)
     if (found) {
         wmem_array_append_one(table->cells, counters);
     }
+    base->complete = !is_in_object(event); /* the walk is in the next object then */
     return found;
 }
 
@@ -350,6 +361,7 @@ typedef struct {
     bool
         has_nameless; /* the name of an instance of the object was not known: which of their name those after it are is neither */
     bool is_nameless; /* of the instance that the walk is in, or of parents that it may have, the name is not known */
+    bool are_parents_doubtful; /* of the object's instances */
 } hkpd_stream;
 
 static hkpd_stream *stream_of(const readings *r)
@@ -428,7 +440,7 @@ static void enter_object(readings *r)
     r->is_doubtful = object && object->is_doubtful;
     readings_compare_with(r, NULL, 0);
     stream->object = stream->walk;
-    stream->has_nameless = stream->is_nameless = false;
+    stream->has_nameless = stream->is_nameless = stream->are_parents_doubtful = false;
     stream->table = NULL;
     stream->beside_table = NULL;
     r->why_no_previous = !sample ? readings_no_sample(r) : previous ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
@@ -542,6 +554,36 @@ static void take_text(readings *r, const perf_block_walk *walk, uint32_t type)
     r->at.byte_order = byte_order(walk);
 }
 
+/* A process' threads have its id. */
+static bool has_other_id(const hkpd_table *table, uint32_t row, reading_table *parents)
+{
+    const reading_instance_key *key = &readings_table_instance((reading_table *)table, row)->key;
+    perf_raw id = cell(&table->base, row, table->process_id);
+    perf_raw own = readings_table_cell(parents, key->parent_row, ((hkpd_table *)parents)->process_id);
+
+    return key->parent_table == table->parent_object && id.size > 0 && own.size > 0 && id.value != own.value;
+}
+
+/* Parents are instances of one object; and neither the sample beside says otherwise, nor an id that they share. */
+static bool are_parents_doubtful(readings *r)
+{
+    reading_table *table = readings_table(r);
+    const hkpd_table *own = (hkpd_table *)table;
+    hkpd_table *beside = stream_of(r)->beside_table;
+
+    if (readings_table_has_row(table, 1) ? own->parent_object == 0 : stream_of(r)->walk.instance.parent_object == 0) {
+        return false;
+    }
+    readings_table_has_row(table, UINT32_MAX);
+    reading_table *all = parents(table, own->parent_object);
+    for (uint32_t row = 0; all && row < table->rows; row++) {
+        if (has_other_id(own, row, all)) {
+            return true;
+        }
+    }
+    return own->parents_differ || (beside && readings_table_other_parents(table, &beside->base, own->parent_object));
+}
+
 static void enter_instance(readings *r)
 {
     hkpd_stream *stream = stream_of(r);
@@ -551,6 +593,9 @@ static void enter_instance(readings *r)
     /* the parent's object may not be in the answer, but if it is the parent is */
     stream->has_nameless |= stream->walk.instance.is_nameless;
     stream->is_nameless = stream->has_nameless || (object && (object->names_lack || !has_parent));
+    if (stream->walk.instance.number == 0) {
+        stream->are_parents_doubtful = are_parents_doubtful(r);
+    }
 }
 
 static void take_value(readings *r)
@@ -562,7 +607,7 @@ static void take_value(readings *r)
                    walk->object.num_definitions, walk->value.offset, walk->value.size);
     at->is_nameless = stream_of(r)->is_nameless;
     const hkpd_column *column = column_of(r);
-    at->is_doubtful = column->has_moved;
+    at->is_doubtful = column->has_moved || stream_of(r)->are_parents_doubtful;
     at->is_text = perf_counter_type_is_text(column->type);
     if (at->is_text) {
         take_text(r, walk, column->type);

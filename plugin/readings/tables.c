@@ -185,35 +185,58 @@ static bool same_name(reading_instance_key *a, reading_instance_key *b)
     return a->parent == b->parent && readings_name_digest(&a->name) == readings_name_digest(&b->name);
 }
 
-static bool is_aligned(reading_instance_key *a, reading_instance_key *b)
+static bool is_aligned(reading_instance_key *a, reading_instance_key *b, bool of_any_parent)
 {
-    return a->id == b->id && a->has_no_id == b->has_no_id && a->parent_count == b->parent_count && same_name(a, b);
+    return a->id == b->id && a->has_no_id == b->has_no_id &&
+           (of_any_parent ? readings_name_digest(&a->name) == readings_name_digest(&b->name)
+                          : a->parent_count == b->parent_count && same_name(a, b));
 }
 
 /* Rows that are aligned one by one, from the first on, also have the same ordinals. */
-static bool aligned_to(reading_table *here, uint32_t row, reading_table *there)
+static bool aligned_to(reading_table *here, uint32_t row, reading_table *there, bool of_any_parent)
 {
     table_likeness *like = here->like, *end = here->like + TABLE_LIKENESSES;
 
-    while (like < end && like->there && like->there != there) {
+    while (like < end && like->there && (like->there != there || like->of_any_parent != of_any_parent)) {
         like++;
     }
     if (like == end) {
         return false;
     }
     like->there = there;
+    like->of_any_parent = of_any_parent;
     while (!like->parted && like->rows <= row) {
         reading_instance *a = readings_table_instance(here, like->rows);
         reading_instance *b = readings_table_instance(there, like->rows);
-        like->parted = !a || !b || !is_aligned(&a->key, &b->key);
+        like->parted = !a || !b || !is_aligned(&a->key, &b->key, of_any_parent);
         like->rows += !like->parted;
     }
     return row < like->rows;
 }
 
+static bool same_rows(reading_table *here, reading_table *there, bool of_any_parent)
+{
+    return here->rows > 0 && here->rows == there->rows && aligned_to(here, here->rows - 1, there, of_any_parent);
+}
+
 bool readings_table_same_rows(reading_table *here, reading_table *there)
 {
-    return here->rows > 0 && here->rows == there->rows && aligned_to(here, here->rows - 1, there);
+    return same_rows(here, there, false);
+}
+
+/* The same of two that may not be there, and were not read yet. */
+static bool same_when_read(reading_table *here, reading_table *there)
+{
+    return here && there && !readings_table_has_row(here, UINT32_MAX) && !readings_table_has_row(there, UINT32_MAX) &&
+           same_rows(here, there, false);
+}
+
+bool readings_table_other_parents(reading_table *here, reading_table *there, uint32_t number)
+{
+    const table_layout *layout = here->view->layout;
+
+    return !same_when_read(here, there) && same_rows(here, there, true) &&
+           same_when_read(layout->parents(here, number), layout->parents(there, number));
 }
 
 static perf_raw own_id_of(reading_table *table, uint32_t row)
@@ -319,14 +342,15 @@ static table_pair pair_instances(reading_table *here, uint32_t row, reading_tabl
 static bool may_have_same_parent(reading_table *here, uint32_t row, reading_table *there, uint32_t row_there)
 {
     const table_layout *layout = here->view->layout;
-    reading_table *parents = layout->parents ? layout->parents(here, row) : NULL;
-    reading_table *parents_there = parents ? layout->parents(there, row_there) : NULL;
+    const reading_instance_key *key = &row_at(&here->instances, row)->key;
+    const reading_instance_key *key_there = &row_at(&there->instances, row_there)->key;
+    reading_table *parents = layout->parents ? layout->parents(here, key->parent_table) : NULL;
+    reading_table *parents_there = parents ? layout->parents(there, key_there->parent_table) : NULL;
 
     if (parents_there == NULL || own_id_of(here, row).size > 0) {
         return true;
     }
-    uint32_t parent = row_at(&here->instances, row)->key.parent_row;
-    return pair_instances(parents, parent, parents_there).row == row_at(&there->instances, row_there)->key.parent_row;
+    return pair_instances(parents, key->parent_row, parents_there).row == key_there->parent_row;
 }
 
 table_pair readings_table_pair(reading_table *here, uint32_t row, reading_table *there)

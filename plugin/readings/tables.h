@@ -85,9 +85,9 @@ typedef struct {
     perf_raw (*cell)(const reading_table *table, uint32_t row, uint32_t column);
     /* The own id of the process or thread that a row is, of a table that was read whole; size 0 if nothing tells it. */
     perf_raw (*own_id)(reading_table *table, uint32_t row);
-    /* The table that a row's parent stands in; NULL if it has none, or none is there. NULL for a layout without
+    /* Another table of the same sample, in which parents stand, by key.parent_table; NULL if there is none. NULL for a layout without
      * parents. */
-    reading_table *(*parents)(reading_table *table, uint32_t row);
+    reading_table *(*parents)(reading_table *table, uint32_t number);
 } table_layout;
 
 /* The row of the same instance in the other sample. */
@@ -100,12 +100,13 @@ typedef struct {
 /* The rows of two tables are mostly the same instances in the same order: how far that is so. */
 typedef struct {
     reading_table *there;
+    bool of_any_parent; /* whatever their parents are */
     uint32_t rows;
     bool parted; /* the row after them is not the same */
 } table_likeness;
 
 /* A value, its base and what else it needs mostly stand in few tables of the other sample. */
-#define TABLE_LIKENESSES 4
+#define TABLE_LIKENESSES 5
 
 /* How the instances of a column went on since they were in another sample. */
 typedef struct {
@@ -155,6 +156,10 @@ reading_instance *readings_table_instance(reading_table *table, uint32_t row);
 
 /* Both have the same rows in the same order, and all were read. */
 bool readings_table_same_rows(reading_table *here, reading_table *there);
+
+/* The same rows are in both, and the same in the table `number` in which their parents stand, but some row's parent is another: one of both samples
+ * is wrong. */
+bool readings_table_other_parents(reading_table *here, reading_table *there, uint32_t number);
 
 /* The row of `there` with the instance that `row` of `here` is. Without instances that is the one row that both have.
  * Proved by a name and parent's name that no other row has in either sample, if the id is the same, too; else by an id that no other

@@ -312,7 +312,8 @@ def test_31_counters_without_a_row(tshark, tmp_path, instances):
     (put((5100, 'object'), 'instances', -1), {'Thr(t0)', 'Thr(t1)', 'Thr(t2)', 'Thr(t3)'}, {'Proc'}),
     (both(put((5100, 'counters', 0), 'size', 32), put((5100, 'counters', 1), 'size', 28)),
      {'Thr(a/t0)', 'Thr(a/t1)', 'Thr(/t2)', 'Thr(/t3)'}, {('Proc', 5102001), ('Proc', 5104001)}),
-], ids=['whole', 'outside', 'odd', 'behind-the-text', 'of-a-parent', 'of-a-child', 'no-such-parent', 'none-said', 'two-lengths'])
+    (put((5200, 'instance', 0), 'parent', 5300), {'Thr(t0)', 'Thr(a/t1)', 'Thr(b/t2)', 'Thr(b/t3)'}, set()),
+], ids=['whole', 'outside', 'odd', 'behind-the-text', 'of-a-parent', 'of-a-child', 'no-such-parent', 'none-said', 'two-lengths', 'two-objects'])
 def test_23_whose_name_is_not_known_is_marked(tshark, tmp_path, change, marked, lost):
     """Of an instance whose name does not lie in it, or not where its text begins; of those behind it, which may be the second of that name,
     and those that may be its children; nothing is read beside where it stands."""
@@ -332,6 +333,23 @@ def test_23_whose_name_is_not_known_is_marked(tshark, tmp_path, change, marked, 
     sent = {(o, 1000 * index + k) for o, index, n in [('Proc', 5102, 2), ('Proc', 5104, 2), ('Thr', 5202, 4), ('Last', 5302, 1)]
             for k in range(n)}
     assert {(r['counterset'], int(r['raw'])) for r in rows if r['raw']} == {x for x in sent if not lost & {x, x[0]}}
+
+
+@pytest.mark.parametrize('ids', [True, False])
+@pytest.mark.parametrize('lies', [0, 1])
+def test_15_a_parent_that_is_another(tshark, tmp_path, lies, ids, passes):
+    """Its instances had another in the sample before, all else being equal, or do in the next; or they have another process' id."""
+    kids = [(t, p) for p in range(3) for t in range(2)]
+    own = lambda process: [Counter(784, 'ID Process', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 400 + 4 * process(k), 4)] * ids
+    work = [Counter(5102, 'Work', TYPES['PERF_COUNTER_BULK_COUNT'], grows(10, 10))]
+    scene, talk = begin_talk(objects=[
+        Object(5100, 'Proc', work + own(lambda k: k), lambda at: [Instance(n) for n in 'abc']),
+        Object(5200, 'Thr', work + own(lambda k: kids[k][1]), lambda at: [Instance(str(t), parent=(5100, p)) for t, p in kids])])
+    asked = [talk.sample(change=put((5200, 'instance', 3), 'number', 2) if n == lies else None)[1] for n in range(4)]
+    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)[0])
+    marked = [{(r['counterset'], r['assumed']) for r in rows if int(r['frame']) == frame} for frame in asked]
+    doubted = [n == lies and ids or 0 < n in (lies, lies + 1) or n == 0 and len(passes) > 0 for n in range(4)]
+    assert marked == [{('Proc', '0'), ('Thr', str(int(is_doubted)))} for is_doubted in doubted]
 
 
 def test_23_odd_names(tshark, tmp_path):
