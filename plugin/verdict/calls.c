@@ -44,7 +44,7 @@ static bool came_through(const verdict_monitor *monitor, const verdict_call *cal
     return !call->asks && is_step && monitor->pair && monitor->pair->sampled > MAX(call->asked, call->answered);
 }
 
-static void say_failed(verdict_monitor *monitor, verdict_shown *shown, const verdict_call *first)
+static void say_failed(verdict_monitor *monitor, verdict_shown *shown, const verdict_call *first, bool is_mixed)
 {
     const char *error = verdict_error(monitor->pool, first->is_fault, first->status, false);
 
@@ -59,6 +59,9 @@ static void say_failed(verdict_monitor *monitor, verdict_shown *shown, const ver
     } else if (first->status == ACCESS_DENIED) {
         verdict_find(monitor, VERDICT_CALL_FAILED, PARTY_SERVER, shown,
                      "$S denies calls of $C (access denied: no rights)$N: since $T");
+    } else if (is_mixed) {
+        verdict_find(monitor, VERDICT_CALL_FAILED, PARTY_SERVER, shown,
+                     "$S answers calls of $C with errors$N, first %s: since $T", error);
     } else {
         verdict_find(monitor, VERDICT_CALL_FAILED, PARTY_SERVER, shown, "$S answers %s of $C with %s$N: since $T",
                      first->operation, error);
@@ -71,6 +74,7 @@ static void find_failed(verdict_monitor *monitor)
     GHashTable *succeeded = g_hash_table_new(g_direct_hash, g_direct_equal);
     verdict_shown shown = {.pool = monitor->pool};
     const verdict_call *first = NULL;
+    bool is_mixed = false;
 
     for (const verdict_call *call = monitor->end; call-- > monitor->calls;) {
         void *key = GUINT_TO_POINTER(g_str_hash(call->operation) ^ call->subject);
@@ -80,13 +84,14 @@ static void find_failed(verdict_monitor *monitor)
         } else if (call->outcome == CALL_FAILED && (is_denied || !any_denied) && !came_through(monitor, call) &&
                    (call->asks || !g_hash_table_contains(succeeded, key))) {
             shown.frames = is_denied && !any_denied ? NULL : shown.frames;
+            is_mixed |= first && (call->status != first->status || call->operation != first->operation);
             first = call;
             verdict_show(&shown, call->frame, call->answered);
         }
     }
     g_hash_table_destroy(succeeded);
     if (first) {
-        say_failed(monitor, &shown, first);
+        say_failed(monitor, &shown, first, is_mixed);
     }
 }
 

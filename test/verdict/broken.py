@@ -516,6 +516,7 @@ DURING = {
     'access-faults-sealed': fails(8, bad(8), mode='sealed', faults={DATA: (5, FROM_9)}, count=8, party=EITHER),
     'no-resources': fails(8, bad(), 8, denies={DATA: (1450, THE_9TH)}, says='ERROR_NO_SYSTEM_RESOURCES'),
     'fails-sealed': odd('failed_by_size', EITHER, 8, bad(), 8, count=1, mode='sealed', denies={DATA: (1450, THE_9TH)}),
+    'two-errors': fails(8, bad(2), 8, denies={DATA: (1450, THE_9TH)}, faults={DATA: (1723, [9])}, count=2, says='with errors (2 times), first ERROR_NO_SYSTEM'),
     'error-without-a-meaning': fails(8, bad(), 8, denies={DATA: (1392, THE_9TH)}, says='ERROR_FILE_CORRUPT'),
     'data-denied-to-a-poller': fails(8, bad(4), 8, mode='poller', denies={DATA: (5, range(8, 12))}, count=4, party=EITHER),
     'key-fails': fails(8, bad(status=1450), 8, mode='hkpd', says='ERROR_NO_SYSTEM_RESOURCES'),
