@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "dcerpc/call.h"
 #include "tree/values.h"
 #include "perf/block-walk.h"
 
@@ -61,9 +62,10 @@ void hkpd_dissect_block(proto_tree *tree, findings_report *report, const reading
 #define WINREG_QUERY_VALUE 17
 
 /* Puts `count` entries, by number, in the place of the stock ones; where one's name or request is NULL the stock one stays. Nothing
- * is hooked where the stock dissector has no such table, and no entry whose name is not the stock one's. Sealed calls are
- * explained where `is_active` says that ours are looked at. */
-void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count, bool (*is_active)(void));
+ * is hooked where the stock dissector has no such table, and no entry whose name is not the stock one's. Calls of `sealed` are
+ * explained, if they are, where `is_active` says that ours are looked at. */
+void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count, const rpc_operation *sealed,
+                         bool (*is_active)(void));
 
 /* The stock function of a PDU whose entry was replaced. */
 int winreg_stock(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);

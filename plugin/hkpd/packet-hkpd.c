@@ -12,8 +12,6 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "tap/tapped.h"
-#include "dcerpc/call.h"
 #include "tree/fields.h"
 #include "hkpd/hkpd.h"
 #include "text/value-strings.h"
@@ -1033,21 +1031,23 @@ static const struct {
     pdu_function response;
     const char *response_shape;
     key_kind opens;
+    unsigned does; /* dcerpc/pdus.h; 0: a sealed call of it is none of ours */
 } operations[] = {
     [0] = {"OpenHKCR", NULL, open_response, "HR", KEY_OTHER},
     [1] = {"OpenHKCU", NULL, open_response, "HR", KEY_OTHER},
     [2] = {"OpenHKLM", NULL, open_response, "HR", KEY_OTHER},
-    [3] = {"OpenHKPD", open_request, open_response, "HR", KEY_DATA},
+    [3] = {"OpenHKPD", open_request, open_response, "HR", KEY_DATA, RPC_OPENS},
     [4] = {"OpenHKU", NULL, open_response, "HR", KEY_OTHER},
-    [5] = {"CloseKey", close_key_request, close_key_response, "HR", KEY_UNKNOWN},
+    [5] = {"CloseKey", close_key_request, close_key_response, "HR", KEY_UNKNOWN, RPC_CLOSES},
     [WINREG_CREATE_KEY] = {"CreateKey", open_key_request, open_response, "HpLR", KEY_UNKNOWN},
     [WINREG_ENUM_VALUE] = {"EnumValue", value_request, value_response, "LpWpCpVpSpSR", KEY_UNKNOWN},
     [15] = {"OpenKey", open_key_request, open_response, "HR", KEY_UNKNOWN},
-    [WINREG_QUERY_VALUE] = {"QueryValue", value_request, value_response, "pCpVpSpSR", KEY_UNKNOWN},
+    [WINREG_QUERY_VALUE] = {"QueryValue", value_request, value_response, "pCpVpSpSR", KEY_UNKNOWN,
+                            RPC_USES | RPC_RETURNS | RPC_SAMPLES | RPC_LISTS},
     [27] = {"OpenHKCC", NULL, open_response, "HR", KEY_OTHER},
     [28] = {"OpenHKDD", NULL, open_response, "HR", KEY_OTHER},
-    [32] = {"OpenHKPT", open_request, open_response, "HR", KEY_TEXT},
-    [33] = {"OpenHKPN", open_request, open_response, "HR", KEY_NLS_TEXT},
+    [32] = {"OpenHKPT", open_request, open_response, "HR", KEY_TEXT, RPC_OPENS},
+    [33] = {"OpenHKPN", open_request, open_response, "HR", KEY_NLS_TEXT, RPC_OPENS},
 };
 
 static bool is_active(void)
@@ -1154,14 +1154,19 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
 static void hook(void)
 {
     static dcerpc_sub_dissector entries[array_length(operations)];
+    static rpc_operation sealed[array_length(operations) + 1];
+    unsigned count = 0;
 
     for (unsigned i = 0; i < array_length(operations); i++) {
+        if (operations[i].does != 0) {
+            sealed[count++] = (rpc_operation){(uint16_t)i, operations[i].name, operations[i].does};
+        }
         entries[i].num = (uint16_t)i;
         entries[i].name = operations[i].name;
         entries[i].dissect_rqst = operations[i].request ? dissect_pdu : NULL;
         entries[i].dissect_resp = dissect_pdu;
     }
-    winreg_hook_install(entries, array_length(entries), is_active);
+    winreg_hook_install(entries, array_length(entries), sealed, is_active);
 }
 
 /* --- Registration ---------------------------------------------------------------------------------------------- */
@@ -1198,19 +1203,24 @@ void proto_register_hkpd(void)
 /* Nothing is hooked where the stock dissector is not as expected. */
 void proto_reg_handoff_hkpd(void)
 {
-    hf_winreg_handle = proto_registrar_get_id_byname("winreg.handle");
-    hf_winreg_value_name = proto_registrar_get_id_byname("winreg.winreg_QueryValue.value_name");
-    hf_winreg_name_len = proto_registrar_get_id_byname("winreg.winreg_String.name_len");
-    hf_winreg_name_size = proto_registrar_get_id_byname("winreg.winreg_String.name_size");
-    hf_winreg_type = proto_registrar_get_id_byname("winreg.winreg_QueryValue.type");
-    hf_winreg_data_size = proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_size");
-    hf_winreg_data_length = proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_length");
-    hf_winreg_status = proto_registrar_get_id_byname("winreg.werror");
-    const int stock[] = {hf_winreg_handle, hf_winreg_value_name, hf_winreg_name_len,    hf_winreg_name_size,
-                         hf_winreg_type,   hf_winreg_data_size,  hf_winreg_data_length, hf_winreg_status};
+    static const struct {
+        int *hf;
+        const char *name;
+    } fields_of_winreg[] = {
+        {&hf_winreg_handle, "winreg.handle"},
+        {&hf_winreg_value_name, "winreg.winreg_QueryValue.value_name"},
+        {&hf_winreg_name_len, "winreg.winreg_String.name_len"},
+        {&hf_winreg_name_size, "winreg.winreg_String.name_size"},
+        {&hf_winreg_type, "winreg.winreg_QueryValue.type"},
+        {&hf_winreg_data_size, "winreg.winreg_QueryValue.data_size"},
+        {&hf_winreg_data_length, "winreg.winreg_QueryValue.data_length"},
+        {&hf_winreg_status, "winreg.werror"},
+    };
     bool has_all = true;
-    for (unsigned i = 0; i < array_length(stock); i++) {
-        has_all = has_all && stock[i] != -1;
+
+    for (unsigned i = 0; i < array_length(fields_of_winreg); i++) {
+        *fields_of_winreg[i].hf = proto_registrar_get_id_byname(fields_of_winreg[i].name);
+        has_all = has_all && *fields_of_winreg[i].hf != -1;
     }
     if (has_all) {
         hook();

@@ -5,8 +5,6 @@
  */
 #include "hkpd/hkpd.h"
 
-#include "dcerpc/sealed.h"
-
 /* winreg, 338cd001-2244-31f1-aaaa-900038001003 version 1.0 ([MS-RRP] 1.9) */
 static e_guid_t uuid_winreg = {0x338cd001, 0x2244, 0x31f1, {0xaa, 0xaa, 0x90, 0x00, 0x38, 0x00, 0x10, 0x03}};
 #define WINREG_VERSION 1
@@ -51,15 +49,6 @@ static dcerpc_sub_dissector *hooked_table(const dcerpc_sub_dissector *entries, u
 
 static bool (*is_hooked)(void);
 
-static const rpc_operation sealed_operations[] = {
-    {3, "OpenHKPD", RPC_OPENS},
-    {5, "CloseKey", RPC_CLOSES},
-    {WINREG_QUERY_VALUE, "QueryValue", RPC_USES | RPC_RETURNS | RPC_SAMPLES | RPC_LISTS},
-    {32, "OpenHKPT", RPC_OPENS},
-    {33, "OpenHKPN", RPC_OPENS},
-    {0},
-};
-
 static bool is_watched(void)
 {
     return is_hooked() && proto_is_protocol_enabled(find_protocol_by_id(proto_get_id_by_filter_name("winreg")));
@@ -67,7 +56,8 @@ static bool is_watched(void)
 
 /* With dcerpc_uuids the copy takes the table's place; without it the interface is registered again, which draws
  * a warning that two dissectors have one name. */
-void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count, bool (*is_active)(void))
+void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count, const rpc_operation *sealed,
+                         bool (*is_active)(void))
 {
     dcerpc_sub_dissector *table = hooked_table(entries, count);
 
@@ -88,5 +78,5 @@ void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count, bo
                      dcerpc_get_proto_hf_opnum(&uuid_winreg, WINREG_VERSION));
 #endif
     is_hooked = is_active;
-    pdus_watch(RPC_WINREG, &(pdus_interface){&uuid_winreg, is_watched, sealed_operations});
+    pdus_watch(RPC_WINREG, &(pdus_interface){&uuid_winreg, is_watched, sealed});
 }
