@@ -17,7 +17,6 @@
 #include "tree/fields.h"
 #include "names/names.h"
 #include "tap/watch.h"
-#include "dcerpc/sealed.h"
 
 void proto_register_pcq(void);
 void proto_reg_handoff_pcq(void);

@@ -1,7 +1,7 @@
 /* call.h
  * The life of a call, for both protocols: which PDU it is seen in and when, whether what it says may be learned, whether
  * it is noise, whose handle it carries, what the Info column says, and the findings at its end.
- * In this order: call_begin(); call_report_noise(), before anything is shown; call_read_stub(); what the operation reads;
+ * In this order: call_begin(); call_read_stub(); call_report_noise(), before anything is shown; what the operation reads;
  * call_report_rest(); call_end().
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
@@ -198,3 +198,17 @@ void call_take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event,
 
 /* The call that it answers, NULL if that was not read. */
 rpc_record *call_of_answer(packet_info *pinfo, uint32_t call_id);
+
+/* --- sealed.c: calls that Wireshark could not decrypt. The packet says which key opens them, and whether one was given. What their headers,
+ * sizes and times tell is learned, and listeners are told: which query they are of, whether a sample came and came late. Wireshark
+ * hands a fault and a sealed stub to no operation of an interface, and one in several fragments to nobody at all. --- */
+
+/* Registers what is shown of sealed calls and faults under PerflibV2's protocol. */
+void sealed_register(const rpc_fields *fields);
+
+/* A PDU at `at` that was seen; `any`: others that are shown stand before it in the frame. */
+void sealed_show_unread(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
+                        bool *any);
+
+/* What decryption made noise of is followed by its sizes and times, as what no key opens. */
+void sealed_follow_noise(const rpc_call *call);

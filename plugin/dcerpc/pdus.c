@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "dcerpc/sealed.h"
+#include "dcerpc/call.h"
 
 #include <epan/dissectors/packet-smb2.h>
 #include <epan/dissectors/packet-tcp.h>

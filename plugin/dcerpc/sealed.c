@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "dcerpc/sealed.h"
+#include "dcerpc/call.h"
 
 #include <epan/prefs-int.h>
 
