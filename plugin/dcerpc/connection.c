@@ -187,7 +187,7 @@ static state_association *join_association(rpc_connection *connection, uint32_t 
 
     if (connection->association == NULL) {
         connection->association =
-            association_of(&transport->ends[client], &transport->ends[server], transport->ports[server], group);
+            query_association(&transport->ends[client], &transport->ends[server], transport->ports[server], group);
     }
     return connection->association;
 }

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "state/association.h"
+#include "state/queries.h"
 #include "state/handles.h"
 
 /* That were not captured. */

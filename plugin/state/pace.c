@@ -5,7 +5,7 @@
  */
 #include "state/pace.h"
 
-#include "state/association.h"
+#include "state/queries.h"
 
 perf_point pace_request_point(const nstime_t *asked)
 {

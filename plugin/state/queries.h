@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "state/association.h"
 #include "state/facts.h"
 #include "state/handles.h"
 
@@ -13,6 +12,32 @@
 
 typedef perf_identifier state_identifier;
 typedef perf_asks state_asks;
+
+/* --- Association groups ([MS-RPCE] 3.3.1.3) ---------------------------------------------------------------------- */
+
+/* The connections of one client to one port of a server that share its context handles. A call that was made on any of them and not seen may
+ * have changed each of its queries. Made for the first connection that is of it; ends with the file. */
+#define ASSOCIATION_UNKNOWN 0 /* the server's answer to the bind was not seen: it may be any */
+
+typedef struct state_association {
+    address client;
+    address server;
+    uint32_t port;
+    uint32_t group;
+    struct state_association
+        *unknown;                  /* of the same client and port: for connections of which the group is not known, */
+    struct state_association *all; /* and for whatever is of any of their groups */
+    wmem_list_t *handles;          /* state_handle: queries that one call more may bring into doubt */
+    uint32_t unseen;               /* event of the latest call that was not seen, or not read, or of its answer */
+    uint32_t missed;               /* event at which a call was last known to be missing */
+    unsigned open;                 /* calls that were not read and have no answer yet */
+    uint32_t list_size;            /* of its latest request for names or types, 0 before the first, */
+    uint32_t sample_size;          /* and of that for a sample */
+} state_association;
+
+state_association *query_association(const address *client, const address *server, uint32_t port, uint32_t group);
+
+/* --- Identifiers -------------------------------------------------------------------------------------------------- */
 
 /* Stands for the bytes of a name where they are too many to be compared again and again; never 0. Keyed: nobody can make two
  * names with the same. */
@@ -108,3 +133,5 @@ typedef struct {
  * were added, if all fit so. `types` holds the dwType of each of `count` blocks. */
 void query_assign(wmem_allocator_t *pool, const state_query_view *view, const uint32_t *types, uint32_t count,
                   state_assignment *assignment);
+
+void queries_register(void);

@@ -13,7 +13,7 @@ static void move(state_connection *connection)
 
 void state_register(void)
 {
-    associations_register();
+    queries_register();
     hosts_register(move);
     facts_register();
     handles_register();
