@@ -248,17 +248,33 @@ def prove():
         raise AssertionError('the check does not find "%s", %s' % (was, test))
 
 
+def check_compiled(faults):
+    """Those of a source at once, from its end on, as far as they leave each other's place: to read headers takes longer. -> False: some do not"""
+    flags, first = ended(['pkg-config', '--cflags', 'wireshark'], 20)[1].split(), faults[0]
+    text, later = sources()[first.file], [f for f in faults if f.file != first.file]
+    for fault in sorted((f for f in faults if f.file == first.file), key=lambda f: -len(os.path.commonprefix([text, f.change(text)]))):
+        try:
+            text = fault.change(text)
+        except Wrong:
+            later.append(fault)
+    status, said = ended(['cc', '-fsyntax-only', '-w', '-Iplugin', '-DPCQ_VERSION=""', *flags, '-xc', '-'], 60, input=text.encode(), cwd=TOP)
+    print('%s: its faults do not compile: %s\n' % (first.file, said) * (status != 0), end='')
+    return status == 0 and (not later or check_compiled(later))
+
+
 def check_faults(names):
-    """Whether each finds its place and its tests. -> how many do not"""
+    """Whether each finds its place and its tests, and compiles. -> how many do not"""
     prove()
-    bad = 0
+    bad, good = 0, []
     for row in known_faults(names):
         try:
-            check_fault(read_fault(row))
+            good.append(read_fault(row))
+            check_fault(good[-1])
         except Wrong as e:
             print('%s: %s' % (row.split('\t')[0], e))
             bad += 1
-    return bad
+    good = [f for f in good if f.file.endswith(('.c', '.h'))]
+    return bad or (not check_compiled(good) if good else 0)
 
 
 def main():
