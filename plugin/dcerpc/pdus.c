@@ -413,14 +413,15 @@ static void note_sizes(rpc_connection *connection, uint32_t around)
 }
 
 /* So many requests with so many bytes may have asked for names or types: one that is as long as those, or several that are not as long as
- * those for samples. 0 bytes: how many is not known. */
+ * those for samples. 0 bytes, or less: how many is not known. */
 static bool may_be_lists(rpc_connection *connection, uint32_t number, uint32_t bytes)
 {
     const state_association *association = connection_association(connection);
     uint32_t list = association->list_size, sample = association->sample_size;
 
-    return bytes > 0 && number == 1 && list > 0 ? bytes == list + connection->around
-                                                : sample == 0 || bytes != number * (sample + connection->around);
+    return (int32_t)bytes > 0 && number == 1 && list > 0
+               ? bytes == list + connection->around
+               : sample == 0 || bytes != number * (sample + connection->around);
 }
 
 /* Requests before a request, or up to that of an answer alone, are missing: they may have told names or types, which may be others since. */
@@ -451,7 +452,7 @@ static void note_sent(const pdus_cursor *cursor, rpc_connection *connection, con
         if (note_number(cursor->pinfo, connection, header->call_id, is_gap)) {
             note_missing_lists(cursor, connection, header, true);
         } else if (header->call_id == connection->sent_id + 1) {
-            note_sizes(connection, around);
+            note_sizes(connection, connection->pipe != 0 ? around : 0);
         }
         connection->sent_id = header->call_id;
     }

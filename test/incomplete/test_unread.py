@@ -147,8 +147,11 @@ def test_an_answer_that_is_cut_is_an_answer(tshark, tmp_path):
     assert 'requests and responses not read: 4' in err and 'without a captured response' not in err
 
 
+OVERTAKEN = {'by one without answer': (2, 0, 1), 'by a sample, and an answer alone': (4, 0, 1, 3, 5)}
+
+
 @pytest.mark.parametrize('way', ['request cut', 'answer cut', 'both cut', 'no answer', 'answer first', 'no request', 'read', 'a sample instead',
-                                 'lost', 'lost, not analysed', 'a sample instead, lost', 'overtaken by one without answer'])
+                                 'lost', 'lost, not analysed', 'a sample instead, lost', *OVERTAKEN])
 @pytest.mark.parametrize('protocol', ['pcq', 'hkpd', 'pcq-smb', 'hkpd-smb'])
 def test_names_that_nobody_reads(tshark, tmp_path, protocol, way, two_pass):
     """Somebody asks for the names again: whether they still hold nobody knows behind it, nor, once that was seen, since they were told; what was
@@ -169,7 +172,7 @@ def test_names_that_nobody_reads(tshark, tmp_path, protocol, way, two_pass):
     names()
     sample()
     first = len(scene.capture.frames)
-    (sample if 'a sample' in way else names)()
+    (sample if 'a sample instead' in way else names)()
     frames, request, answer = scene.capture.frames, first, len(scene.capture.frames) - 1
     at = 54 + 24 + ('smb' in protocol) * 124
     for number in {'request cut': [request], 'answer cut': [answer], 'both cut': [request, answer]}.get(way, ()):
@@ -178,9 +181,10 @@ def test_names_that_nobody_reads(tshark, tmp_path, protocol, way, two_pass):
         frames[request], frames[answer] = (frames[request][0], frames[answer][1]), (frames[answer][0], frames[request][1])
     elif 'lost' in way:
         del frames[first:]
-    elif 'overtaken' in way:
+    elif way in OVERTAKEN:
         names()
-        frames[first:] = [(frames[first + i][0], frames[first + n][1]) for i, n in enumerate((2, 0, 1))]
+        sample()
+        frames[first:] = [(frames[first + i][0], frames[first + n][1]) for i, n in enumerate(OVERTAKEN[way])]
     elif way != 'read' and not way.endswith('cut'):
         del frames[answer if way == 'no answer' else request]
     sample()
@@ -189,7 +193,8 @@ def test_names_that_nobody_reads(tshark, tmp_path, protocol, way, two_pass):
     out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *options)
     told = [('-' if '#' in r['path'] else '?' if r['assumed'] == '1' else '+') for r in long_rows(out)]
     is_lost = 'lost' in way or ('smb' in protocol and way == 'both cut')        # of such a message Wireshark takes no PDU
-    said = '++++' if way == 'read' or 'sample' in way else '+?--' if two_pass and 'overtaken' not in way else '++--'
+    said = '++++' if way == 'read' or 'instead' in way else '+?--' if two_pass and way not in OVERTAKEN else '++--'
+    said += '-' * (len(OVERTAKEN.get(way, ())) // 5)
     assert ''.join(told) == said.replace('-', '?' if is_lost else '-')
 
 
