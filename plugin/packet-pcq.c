@@ -140,7 +140,7 @@ static void read_counterset(pcq_pdu *p)
     ndr_align(&p->call.ndr, 4);
     reader_guid(reader, hf_pcq_counterset_guid, p->record->guid);
     if (!reader->failed) {
-        pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->call.event);
+        pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.to->host, p->record->guid, p->call.event);
     }
 }
 
@@ -169,7 +169,7 @@ static void read_request_lcid(pcq_pdu *p)
 
     record->lcid = ndr_u32(&p->call.ndr, is_counter ? hf_pcq_counter_id : hf_lcid);
     if (is_counter && !p->call.ndr.reader.failed) {
-        pcq_add_known_counter(p->call.tree, p->call.tvb, p->call.server, record->guid, record->lcid, p->call.event,
+        pcq_add_known_counter(p->call.tree, p->call.tvb, p->call.to->host, record->guid, record->lcid, p->call.event,
                               false);
     } else if (!is_counter && !pcq_has_locale(record->request_code)) {
         proto_item_append_text(p->call.ndr.reader.item, " (unused by this RequestCode)");
@@ -186,7 +186,7 @@ static void read_handle(pcq_pdu *p)
     if (call_handle_is_null(p->handle)) {
         findings_add(&p->call.report, p->handle_item, FINDING_HANDLE_NULL, "The handle is empty: no query has it");
     } else if (p->call.first_time || (p->call.is_copy && !PINFO_FD_VISITED(p->call.pinfo))) {
-        p->call.record->handle = call_find_handle(&p->call, PERF_HANDLE_QUERY, p->handle);
+        p->call.record->handle = handle_find(PERF_HANDLE_QUERY, p->call.to, p->handle);
     }
 }
 
@@ -270,12 +270,12 @@ static pcq_context new_context(pcq_pdu *p)
 {
     const pcq_record *record = p->record;
     pcq_context context = {
-        .server = p->call.server,
+        .server = p->call.to->host,
         .event = p->call.event,
         .request_known = record->call.request_read,
         .request_code = record->request_code,
         .lcid = record->lcid,
-        .machine = handle_machine(record->call.handle, p->call.server),
+        .machine = handle_machine(record->call.handle, p->call.to->host),
         .is_response = !call_is_request(&p->call) && opnum_of(p) == OPNUM_ValidateCounters,
         .pending_facts = wmem_array_new(pool_of(p), sizeof(pcq_pending_fact)),
         .identifiers = wmem_array_new(pool_of(p), sizeof(state_identifier)),
@@ -373,13 +373,13 @@ static void show_counterset(pcq_pdu *p)
                                         p->context.request_code == PERF_REG_COUNTERSET_ENGLISH_NAME);
 
     if (p->record->call.request_read && !has_name) {
-        pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->call.event);
+        pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.to->host, p->record->guid, p->call.event);
     }
 }
 
 static const char *counterset_text(pcq_pdu *p)
 {
-    return text_short(pool_of(p), facts_counterset_label(pool_of(p), p->call.server, p->record->guid, p->call.event));
+    return text_short(pool_of(p), facts_counterset_label(pool_of(p), p->call.to->host, p->record->guid, p->call.event));
 }
 
 /* --- Opnum 1: QueryCounterSetRegistrationInfo, 3.1.4.1.2 ------------------------------------------------------- */
@@ -405,7 +405,7 @@ static void registration_request(pcq_pdu *p)
         call_about(&p->call, "locale 0x%04x", p->record->lcid);
     } else if (p->record->request_code == PERF_REG_COUNTER_STRUCT) {
         const char *name =
-            facts_counter_label(pool_of(p), p->call.server, p->record->guid, p->record->lcid, p->call.event);
+            facts_counter_label(pool_of(p), p->call.to->host, p->record->guid, p->record->lcid, p->call.event);
         call_about(&p->call, *name == '#' ? "counter %u" : "counter %u %s", p->record->lcid,
                    text_short(pool_of(p), name));
     }
@@ -481,7 +481,7 @@ static void instances_response(pcq_pdu *p, bool succeeded)
 /* "\Processor(0)\% Processor Time". */
 static const char *identifier_text(pcq_pdu *p, const state_identifier *identifier)
 {
-    return readings_identifier_path(pool_of(p), p->call.server, NULL, identifier, p->call.event, &p->text_left);
+    return readings_identifier_path(pool_of(p), p->call.to->host, NULL, identifier, p->call.event, &p->text_left);
 }
 
 /* Behind how many: what the server would not give, the first of it by name. */
@@ -579,7 +579,7 @@ static state_handle *answering_handle(pcq_pdu *p, bool known)
     if (p->call.is_copy) {
         record->answering = asked;
     } else if (p->call.first_time && asked) {
-        state_handle *now = call_find_handle(&p->call, PERF_HANDLE_QUERY, asked->bytes);
+        state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.to, asked->bytes);
         now = now ? now : asked;
         if (known && may_be_given_anew(&p->call, asked, now)) {
             record->handle = NULL;
@@ -618,7 +618,7 @@ static void open_response(pcq_pdu *p, bool succeeded)
         record->handle = call_open_handle(&p->call, PERF_HANDLE_QUERY, p->handle, p->call.event, p->call.pinfo->num,
                                           p->record->machine);
     } else if (p->call.is_copy && !PINFO_FD_VISITED(p->call.pinfo)) {
-        record->handle = call_find_handle(&p->call, PERF_HANDLE_QUERY, p->handle);
+        record->handle = handle_find(PERF_HANDLE_QUERY, p->call.to, p->handle);
     }
     show_handle(p, p->handle_item, record->handle);
 }
@@ -871,7 +871,7 @@ static void validate_response(pcq_pdu *p, bool succeeded)
     state_handle *changing = p->record->changing;
     end_change(p);
     if (p->call.first_time && changing && handle == NULL) { /* it may be the handle's next life that was changed */
-        state_handle *now = call_find_handle(&p->call, PERF_HANDLE_QUERY, changing->bytes);
+        state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.to, changing->bytes);
         query_unknown_change(now ? now : changing, p->call.event);
     }
     if (call_may_learn(&p->call) && handle && succeeded) {

@@ -86,7 +86,6 @@ static void note_copy(rpc_call *call)
     call->is_copy = call->record->copied != NULL;
     call->first_time = call->first_time && !call->is_copy;
     call->to = call->is_copy ? call->record->copied : call->record->to;
-    call->server = call->to->host;
 }
 
 void call_is_no_copy(rpc_call *call)
@@ -106,7 +105,6 @@ void call_set_target(const char *name)
 void call_name_server(rpc_call *call, host_name_kind kind, const char *name)
 {
     call->to = call->record->to = call->record->connection->to = host_name(call->record->to, kind, name);
-    call->server = call->to->host;
 }
 
 /* A PDU takes its event when it is first seen, and keeps it. */
@@ -330,7 +328,7 @@ void call_answer(rpc_call *call, const readings_layout *layout, const state_hand
 
     call->answer = (readings_answer){
         .layout = layout,
-        .server = call->server,
+        .server = call->to->host,
         .handle = handle,
         .request_event = record->request_event,
         .event = call->event,
@@ -366,14 +364,6 @@ bool call_handle_is_null(const uint8_t *bytes)
     return memcmp(bytes, null_handle, PERF_HANDLE_SIZE) == 0;
 }
 
-state_handle *call_find_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes)
-{
-    state_handle *handle = handle_find(kind, call->to, bytes);
-
-    call->server = call->to->host;
-    return handle;
-}
-
 void call_use_handle(const rpc_call *call, state_handle *handle)
 {
     rpc_connection *connection = call->record->connection;
@@ -390,7 +380,7 @@ void call_use_handle(const rpc_call *call, state_handle *handle)
 state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t begin,
                                uint32_t frame, const char *machine)
 {
-    state_handle *handle = frame != 0 ? call_find_handle(call, kind, bytes) : NULL;
+    state_handle *handle = frame != 0 ? handle_find(kind, call->to, bytes) : NULL;
 
     if (handle && handle->end == UINT32_MAX) {
         if (!connection_note(call->pinfo, call->di->call_id, handle, call->to, handle->opened_frame != 0)) {
@@ -514,7 +504,7 @@ void call_hand_over(rpc_call *call, const state_handle *handle)
     tapped->request_frame = call->di->call_data->req_frame;
     tapped->seconds = call_seconds(call);
     tapped->event = call->event;
-    tapped->server = call->server;
+    tapped->server = call->to->host;
     tapped->connection = call->record->connection;
     tapped->does_not_seal = connection_does_not_seal(call->record->connection);
     tapped->handle = handle;

@@ -67,7 +67,6 @@ typedef struct {
     uint8_t *drep;
     rpc_record *record;
     state_connection *to; /* whom its connection is to, of a copy the other one */
-    state_host *server;
     uint32_t event;
     rpc_asked *asked; /* its connection's, on the first pass; NULL if its request was not seen */
     bool is_copy;     /* its connection was captured twice (dcerpc/connection.h) */
@@ -148,9 +147,6 @@ void call_report_answer(rpc_call *call, uint64_t count, const char *failed, uint
 
 /* A sample that came late; NULL: it did not. */
 void call_show_late(findings_report *report, proto_item *item, const struct state_late *late);
-
-/* The last life that these bytes had, as handle_find(). */
-state_handle *call_find_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes);
 
 /* A call that is seen for the first time speaks of a handle: what its connection does not show may be of it. */
 void call_use_handle(const rpc_call *call, state_handle *handle);

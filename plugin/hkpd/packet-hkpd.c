@@ -270,7 +270,7 @@ static void read_asked_handle(hkpd_pdu *p)
         memcpy(record->handle, bytes, sizeof bytes);
     }
     if (p->call.first_time && !has_failed(p)) {
-        record->call.handle = call_find_handle(&p->call, PERF_HANDLE_HKPD, bytes);
+        record->call.handle = handle_find(PERF_HANDLE_HKPD, p->call.to, bytes);
     }
 }
 
@@ -532,7 +532,7 @@ static const char *objects_asked_for(const hkpd_pdu *p, const char *indexes)
 
     for (; wmem_strbuf_get_len(words) < TEXT_NAME_MAX && next_index(&indexes, &title); count++) {
         wmem_strbuf_append_printf(words, "%s%s", count > 0 ? ", " : "",
-                                  facts_title_label(pool_of(p), p->call.server, title, p->call.event));
+                                  facts_title_label(pool_of(p), p->call.to->host, title, p->call.event));
     }
     return wmem_strdup_printf(pool_of(p), "object%s %s", count == 1 ? "" : "s", wmem_strbuf_get_str(words));
 }
@@ -672,7 +672,7 @@ static void note_system(hkpd_pdu *p, const value_answer *back)
     }
     if (name && !p->call.is_copy) {
         call_name_server(&p->call, HOST_SYSTEM, name);
-        record->handle = record->handle && record->handle->server != p->call.server ? NULL : record->handle;
+        record->handle = record->handle && record->handle->server != p->call.to->host ? NULL : record->handle;
     }
 }
 
@@ -689,7 +689,7 @@ static void find_handle(hkpd_pdu *p, const value_answer *back)
     if (!p->call.first_time || (record->handle && !closed) || !p->record->handle_read || !(has_data || has_size)) {
         return;
     }
-    record->handle = call_find_handle(&p->call, PERF_HANDLE_HKPD, p->record->handle);
+    record->handle = handle_find(PERF_HANDLE_HKPD, p->call.to, p->record->handle);
     if (record->handle == NULL || record->handle->end != UINT32_MAX) {
         record->handle = open_handle(p, p->record->handle, record->request_event, 0,
                                      closed ? closed->name : (key_name){KEY_DATA, 0});
@@ -781,7 +781,7 @@ static void report_objects(hkpd_pdu *p)
         if (tapped->objects[i].is_news) {
             findings_add(&p->call.report, proto_tree_get_parent(p->hkpd), FINDING_NOT_DELIVERED, "%s: %s",
                          tapped->objects[i].is_there ? "Delivered again" : "Not delivered",
-                         tapped_object_name(pool_of(p), p->call.server, tapped->objects[i].title, p->call.event));
+                         tapped_object_name(pool_of(p), p->call.to->host, tapped->objects[i].title, p->call.event));
         }
     }
 }
