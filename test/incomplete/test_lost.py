@@ -2,8 +2,6 @@
 """Calls that were not captured: a removal and an addition between two samples, so that as many blocks as before come. What was
 known is assumed from the last request of that connection on, until QueryCounterInfo tells."""
 
-import csv
-
 import pytest
 
 from gen.scene import Scene, smb_line, tcp_line
@@ -81,8 +79,9 @@ def test_numbers_that_do_not_go_on(tshark, tmp_path, last, following, two_pass):
     assert [ASSUMED in frames[number].experts for number, _ in answers(scene)] == [two_pass and following == 1] * 2 + [True]
 
 
-def changed_another_way():
-    """One counter goes and one comes on a way that the capture does not have, then QueryCounterInfo tells."""
+def test_what_info_contradicts_was_assumed(tshark, tmp_path, two_pass):
+    """One counter goes and one comes on a way that the capture does not have. What QueryCounterInfo tells then is something else than was known: all
+    since the last certain moment was assumed, which whoever looks later says."""
     s = gauge()
     model, scene = Server([s], order=backward), Scene()
     c, hidden = tcp_line(scene, model).client(), unseen(model)
@@ -92,23 +91,7 @@ def changed_another_way():
     c.data(h, 9999)
     c.info(h)
     c.data(h, 9999)
-    return scene
-
-
-def test_what_info_contradicts_was_assumed(tshark, tmp_path, two_pass):
-    """The changes went another way, and nothing was skipped. What QueryCounterInfo tells then is something else than was known:
-    all since the last certain moment was assumed, which whoever looks later says."""
-    scene = changed_another_way()
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     assert [ASSUMED in frames[number].experts for number, _ in answers(scene)] == [two_pass, two_pass, False]
     number, message = answers(scene)[-1]
     assert paths(frames[number]) == truth(message)
-
-
-def test_pdh_csv_waits(tshark, tmp_path):
-    """It says how many of its columns are assumed, in one pass."""
-    scene = changed_another_way()
-    capture = scene.write(tmp_path / 'scene.pcap')
-    out, err = tshark.run('-q', '-r', capture, '-z', 'pcq,csv,-')
-    assert 'columns' in err and 'assumed' in err
-    assert len(list(csv.reader(out.splitlines()))) == 4
