@@ -198,7 +198,7 @@ static void learn_sealed(sealed_pdu *pdu, bool is_fault)
 
     if (query == NULL || (is_request && opens && query->is_closed)) {
         query = wmem_new0(wmem_file_scope(), sealed_query);
-        query->pace = pace_new();
+        query->pace = wmem_new0(wmem_file_scope(), state_pace);
         pdu->connection->sealed_query = query;
     }
     query->num_open += is_request && opens;

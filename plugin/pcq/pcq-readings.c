@@ -251,7 +251,7 @@ static void pcq_view_init(pcq_view *view, const readings *r, const state_sample 
     view->data = *data;
     view->server = handle ? handle->server : NULL;
     view->sample = sample;
-    view->has_doubts = sample == NULL || sample_has_doubts(sample);
+    view->has_doubts = sample == NULL || sample->summary.sound_blocks < sample->summary.blocks;
     if (data->size >= PERF_DATA_HEADER_SIZE) {
         uint32_t blocks = perf_le32(data->bytes + 4); /* dwNumCounters */
         view->query = query_view(handle, request_event, response_event, blocks);

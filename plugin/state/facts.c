@@ -674,7 +674,7 @@ static const fact_version *version_as_of(const subject_facts *learned, state_fac
 static state_known from_file(const fact_key *wanted)
 {
     const state_host *server = wanted->owner;
-    const char *const owners[] = {server->port_text, server->address_text, ANY_SERVER};
+    const char *const owners[] = {server->port_text, server->place->address_text, ANY_SERVER};
     const state_fact *fact = NULL;
 
     for (unsigned i = host_commons(server) ? 0 : 2;
@@ -930,7 +930,7 @@ static void append_facts(void *key _U_, void *value, void *user)
     for (unsigned kind = 0; kind < PERF_NUM_FACT_KINDS; kind++) {
         is_told |= learned->versions[kind] != NULL;
     }
-    if (is_told && !(is_common && find_facts(host_first(owner), &learned->key.subject))) {
+    if (is_told && !(is_common && find_facts(owner->place->machines, &learned->key.subject))) {
         wmem_array_append(user, &value, 1);
     }
 }
@@ -939,7 +939,7 @@ static void append_facts(void *key _U_, void *value, void *user)
 static void visit_versions(const subject_facts *learned, state_fact_kind kind, state_fact_visitor visit, void *user)
 {
     const state_host *host = learned->key.owner;
-    const char *server = host_shares(host) ? host->port_text : host->address_text;
+    const char *server = host->place->shares ? host->port_text : host->place->address_text;
     wmem_array_t *versions = learned->versions[kind];
     unsigned count = versions ? wmem_array_get_count(versions) : 0;
 

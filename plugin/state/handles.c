@@ -119,7 +119,7 @@ state_handle *handle_find(state_handle_kind kind, state_connection *connection, 
     unsigned several = 0;
 
     if (found == NULL && !connection->host->is_known) {
-        for (state_host *host = host_first(connection->host); host; host = host->next) {
+        for (state_host *host = connection->place->machines; host; host = host->next) {
             state_handle *there = find_at(kind, host, bytes);
             several += there != NULL;
             found = there ? there : found;

@@ -10,21 +10,6 @@
 /* Machines of one place. Which machine a connection beyond these is to stays unknown: it has a host of its own. */
 #define MOST_MACHINES 64
 
-/* An address with one port for TCP and one for named pipes: one machine has both as long as nothing says otherwise. Whatever else an
- * address has is another place. */
-typedef struct host_place {
-    address addr;
-    bool serves[2]; /* TCP, named pipes */
-    bool is_first;  /* of its address */
-    bool shares;    /* its address has another */
-    const char *address_text;
-    state_host *machines;
-    state_host *commons; /* keeps what was told on connections of which it is not certain which machine they are to */
-    unsigned num_machines;
-    unsigned num_hosts; /* those of connections that could be to several, too */
-    state_connection *connections;
-} host_place;
-
 typedef struct {
     address addr;
     uint32_t port;
@@ -180,7 +165,6 @@ static state_host *create_host(const state_connection *connection)
     state_host *host = wmem_new0(wmem_file_scope(), state_host);
 
     host->place = place;
-    host->address_text = place->address_text;
     host->port_text = wmem_strdup_printf(wmem_file_scope(), strchr(place->address_text, ':') ? "[%s]:%u" : "%s:%u",
                                          place->address_text, connection->port);
     host->is_first = ++place->num_hosts == 1;
@@ -406,7 +390,7 @@ void host_note_unnamed(state_connection *connection)
 
 const char *host_address(const state_host *host)
 {
-    return host->is_first && host->place->is_first ? host->address_text : host->place_text;
+    return host->is_first && host->place->is_first ? host->place->address_text : host->place_text;
 }
 
 state_host *host_commons(const state_host *host)
@@ -422,16 +406,6 @@ state_host *host_likely(const state_host *host)
 bool host_is_settled(const state_connection *connection)
 {
     return connection->names[HOST_CALLED] || connection->names[HOST_SYSTEM];
-}
-
-bool host_shares(const state_host *host)
-{
-    return host->place->shares;
-}
-
-state_host *host_first(const state_host *host)
-{
-    return host->place->machines;
 }
 
 /* --- Events ---------------------------------------------------------------------------------------------------- */

@@ -26,27 +26,41 @@ typedef enum {
     NUM_HOST_NAMES
 } host_name_kind;
 
+/* An address with one port for TCP and one for named pipes: one machine has both as long as nothing says otherwise. Whatever else an
+ * address has is another place. */
+typedef struct host_place {
+    address addr;
+    bool serves[2]; /* TCP, named pipes */
+    bool is_first;  /* of its address */
+    bool shares;    /* its address has another */
+    const char *address_text;
+    struct state_host *machines; /* the first of a list */
+    struct state_host *commons;  /* keeps what was told where it is not certain to which machine */
+    unsigned num_machines;
+    unsigned num_hosts;                   /* those of connections that could be to several, too */
+    struct state_connection *connections; /* the first of a list */
+} host_place;
+
 /* A machine. */
 typedef struct state_host {
-    struct host_place *place;
+    host_place *place;
     struct state_host *next;           /* machine of the same place */
     const char *names[NUM_HOST_NAMES]; /* NULL as long as it has none of that kind */
     unsigned connections;              /* that are to it */
     bool is_known;                     /* false: which of the place's machines it is, is unknown */
     bool is_first;                     /* of its place */
-    const char *address_text;
-    const char *port_text;  /* address and port, */
-    const char *place_text; /* and which of its machines */
-    unsigned no_windows;    /* connections on which something came that no Windows sends */
-    bool has_unread_lists;  /* lists of names could not be read whole */
-    uint32_t told;          /* facts */
-    uint32_t facts_changed; /* latest event at which one of them may have changed, 0: none */
-    uint32_t facts_version; /* counts what was learned of it and may change what earlier packets mean */
+    const char *port_text;             /* address and port, */
+    const char *place_text;            /* and which of its machines */
+    unsigned no_windows;               /* connections on which something came that no Windows sends */
+    bool has_unread_lists;             /* lists of names could not be read whole */
+    uint32_t told;                     /* facts */
+    uint32_t facts_changed;            /* latest event at which one of them may have changed, 0: none */
+    uint32_t facts_version;            /* counts what was learned of it and may change what earlier packets mean */
 } state_host;
 
 /* A connection, as far as it says which machine it is to. */
 typedef struct state_connection {
-    struct host_place *place;
+    host_place *place;
     uint32_t port;
     struct state_connection *next; /* of the place */
     state_host *host;              /* to which it is, as far as is known by now */
@@ -78,12 +92,6 @@ state_host *host_commons(const state_host *host);
 
 /* The only machine of its place, where the call was not read that tells whether it is that; else NULL. */
 state_host *host_likely(const state_host *host);
-
-/* True if its address has another port with machines of its own. */
-bool host_shares(const state_host *host);
-
-/* The machines of its place, the first of a list. */
-state_host *host_first(const state_host *host);
 
 /* What it is called where nobody named it, no two machines alike: by its address, all but the first of it by their port, too. */
 const char *host_address(const state_host *host);

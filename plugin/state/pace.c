@@ -58,11 +58,6 @@ void pace_wait_for(state_pace *pace, double seconds)
     pace->requests.is_waiting = false;
 }
 
-state_pace *pace_new(void)
-{
-    return wmem_new0(wmem_file_scope(), state_pace);
-}
-
 const struct state_late *pace_pass(state_pace *pace, uint32_t event, const perf_point *clocks, double seconds)
 {
     struct state_late *late = NULL;
@@ -91,7 +86,7 @@ static state_pace *pace_of(state_handle *handle, const char *question)
     }
     state_pace *pace = wmem_map_lookup(handle->paces, question);
     if (pace == NULL) {
-        pace = pace_new();
+        pace = wmem_new0(wmem_file_scope(), state_pace);
         wmem_map_insert(handle->paces, question, pace);
     }
     return pace;

@@ -57,9 +57,6 @@ struct state_late {
     double median_interval; /* of those before, seconds */
 };
 
-/* A pace without a sample, on the first pass. It lives as long as the file. */
-state_pace *pace_new(void);
-
 /* Adds the next sample to a pace, on the first pass. `event`: of its answer, which took `seconds` (negative: not known); of `clocks` only the
  * three clocks are read. Returns how late it is, as long as the file; NULL if it is in time. */
 const struct state_late *pace_pass(state_pace *pace, uint32_t event, const perf_point *clocks, double seconds);

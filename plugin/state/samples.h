@@ -58,12 +58,6 @@ static inline bool sample_overlaps(uint32_t request_event, uint32_t answered)
     return request_event > 0 && request_event < answered;
 }
 
-/* PerflibV2: some of its blocks are compared with nothing. */
-static inline bool sample_has_doubts(const state_sample *sample)
-{
-    return sample->summary.sound_blocks < sample->summary.blocks;
-}
-
 /* Of a sample that is still kept: what to read it from, or all its bytes as they were received. */
 static inline perf_filled_form sample_data(const state_sample *sample)
 {
