@@ -189,16 +189,6 @@ const char *readings_text(readings *r);
 /* How many bytes of a value that is no number are read and shown: all, until values that overlap have taken too many. */
 uint32_t readings_raw_size(readings *r);
 
-/* --- What began again (resets.c) ---- */
-
-typedef struct {
-    uint32_t values;  /* that went backwards with all of their instance; 0: nothing began again */
-    const char *what; /* began again with the first of them: "The whole", "Object Processor", "Instance Processor(0)" */
-} readings_reset;
-
-/* Reads the answer twice: for one in which a value went backwards. */
-readings_reset readings_find_reset(wmem_allocator_t *pool, const readings_answer *answer);
-
 /* The value as text for people, until the next is asked for; of a result that readings_result() gave: "12.4 %", "1,024.0 /sec", "77", "0x1f",
  * "\"text\"", "81 (raw; first sample of the handle)". */
 const char *readings_display(readings *r, const perf_result *result);

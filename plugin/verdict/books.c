@@ -94,16 +94,49 @@ static bool count_value(verdict_talk *talk, packet_info *pinfo, readings *r)
     return !(marks & LEFT_OUT_ASSUMED) && perf_is_reset(result.none);
 }
 
-static void count_reset(verdict_talk *talk, packet_info *pinfo, const readings_answer *answer)
-{
-    const readings_reset reset = readings_find_reset(pinfo->pool, answer);
-    book *in = &talk->books[BOOK_RESET];
+/* How the values of an instance, or of an object without any, went on. */
+typedef struct {
+    const char *name;
+    uint32_t on, back;
+} course;
 
-    if (reset.values > 0) {
-        if (enter(talk, BOOK_RESET, pinfo)) {
-            in->first = wmem_strdup(talk->memory, reset.what);
+static course *course_of(wmem_array_t *courses, wmem_map_t *places, readings *r)
+{
+    const char *set = readings_set(r), *instance = readings_instance(r);
+    course first = {.name = instance ? wmem_strconcat(r->pool, "Instance ", set, "(", instance, ")", NULL)
+                                     : wmem_strconcat(r->pool, "Object ", set, NULL)};
+    unsigned place = GPOINTER_TO_UINT(wmem_map_lookup(places, first.name));
+
+    if (place == 0) {
+        wmem_array_append_one(courses, first);
+        place = wmem_array_get_count(courses);
+        wmem_map_insert(places, first.name, GUINT_TO_POINTER(place));
+    }
+    return wmem_array_index(courses, place - 1);
+}
+
+/* One counter that went backwards while others of its instance went on is none that began again: Windows sets single ones back. */
+static void count_resets(verdict_talk *talk, packet_info *pinfo, const readings_answer *answer)
+{
+    readings *r = readings_begin_for_all(pinfo->pool, answer);
+    wmem_array_t *courses = wmem_array_new(pinfo->pool, sizeof(course));
+    wmem_map_t *places = wmem_map_new(pinfo->pool, wmem_str_hash, g_str_equal);
+
+    while (readings_next(r)) {
+        const perf_result result = r->at.is_number ? readings_result(r) : (perf_result){.none = PERF_NONE_NO_FORMULA};
+        bool is_on = result.none == PERF_NONE_OK && r->operands.known && r->operands.has_previous &&
+                     r->operands.current.value.value != r->operands.previous.value.value;
+        if ((is_on || perf_is_reset(result.none)) && readings_path(r)) {
+            course *c = course_of(courses, places, r);
+            *(is_on ? &c->on : &c->back) += 1;
         }
-        in->things += reset.values - 1;
+    }
+    for (unsigned i = 0; i < wmem_array_get_count(courses); i++) {
+        const course *c = wmem_array_index(courses, i);
+        if (c->on == 0 && enter(talk, BOOK_RESET, pinfo)) {
+            talk->books[BOOK_RESET].first = wmem_strdup(talk->memory, c->name);
+        }
+        talk->books[BOOK_RESET].things += c->on == 0 ? c->back - 1 : 0;
     }
 }
 
@@ -132,13 +165,12 @@ static void count_values(verdict_talk *talk, packet_info *pinfo, const tapped_ca
             book_missing(talk, BOOK_LACKING, pinfo, path_of(r), 0);
         } else if (at->is_refused) {
             book_missing(talk, BOOK_BLOCK_FAILED, pinfo, path_of(r), r->status);
-        }
-        if (!at->is_empty && !at->is_refused) {
+        } else if (!at->is_empty) {
             has_reset |= count_value(talk, pinfo, r);
         }
     }
     if (has_reset) {
-        count_reset(talk, pinfo, tapped->answer);
+        count_resets(talk, pinfo, tapped->answer);
     }
     if (is_empty && !tapped->is_damaged) {
         enter(talk, BOOK_EMPTY, pinfo);

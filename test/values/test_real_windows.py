@@ -211,7 +211,7 @@ def test_an_object_that_begins_again(tmp_path, course, made):
     reasons, resets, found = course(made({'Work/sec': rows}, tmp_path))
     assert all(reasons[name, 'Work/sec'][1:] == ['', '', BACKWARDS, '', ''] for name in ('a', 'b', '_Total'))
     assert set(resets.values()) == {1} and len(found) == 1
-    assert 'Object Set of SRV01 began again: since ' in found[0]['text'] and '3 in all' in found[0]['text']
+    assert 'Instance Set(a) of SRV01 began again: since ' in found[0]['text'] and '3 in all' in found[0]['text']
 
 
 @PROTOCOLS
