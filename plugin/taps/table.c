@@ -267,9 +267,7 @@ static void table_forget_capture(void)
 {
     for (GSList *at = tables; at; at = at->next) {
         taps_table *t = at->data;
-        if (t->forget) {
-            t->forget(t);
-        } else {
+        if (!t->keeps_rows) {
             g_hash_table_remove_all(t->known);
         }
     }

@@ -37,12 +37,11 @@ struct taps_table {
     const table_column *columns;
     size_t row_size;              /* of a row's data, which begin with its number; 0: that alone */
     bool takes_paths;             /* in the place of a filter: then `paths` is not NULL */
+    bool keeps_rows;              /* of a capture that goes, perhaps in its middle (tshark -M), for what comes later */
     void (*begin)(taps_table *t); /* nothing is counted yet, or any more */
     void (*count)(taps_table *t, packet_info *pinfo, const tapped_call *tapped);
     void (*fill)(taps_table *t); /* before it is printed: rows that are known only when all has been counted */
     void (*show)(taps_table *t, unsigned row); /* cells that are no count */
-    void (*forget)(taps_table *t); /* the capture goes, perhaps in its middle (tshark -M): what was counted stays;
-                                                  NULL: what comes later has rows of its own */
 
     /* the rest is table.c's */
     bool in_window; /* else it is printed */

@@ -164,12 +164,12 @@ def test_two_days_compared(shell, rows):
     for path, unit, *cells in both:
         results = [[float(r['result']) for r in day if r['path'] == path and r['result']] for day in days]
         for i, values in enumerate(results):
-            mean, maximum, gaps = cells[i::2]
+            mean, maximum, samples = cells[i::2]
             if values:
                 assert float(mean) == pytest.approx(sum(values) / len(values)) and float(maximum) == pytest.approx(max(values))
             else:
                 assert (mean, maximum) == ('-', '-'), path
-            assert gaps != '-' if path in paths[i] else True
+            assert samples != '-' if path in paths[i] else True
         if all(results):
             means = [sum(v) / len(v) for v in results]
             if all(means) and not 0.5 < means[1] / means[0] < 2:

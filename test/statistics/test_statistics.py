@@ -63,17 +63,14 @@ def frames(scene, opnum, kind):
 def expected_counters(answers):
     """{path: {column: value}} of the answers of one query"""
     out = {}
-    for number, answer in enumerate(answers):
+    for answer in answers:
         seen = set()
         for v in answer.values:
             if v.is_text or v.path in seen:
                 continue
             seen.add(v.path)
-            row = out.setdefault(v.path, {'Samples': 0, 'Gaps': 0, 'results': [], 'last': number - 1,
-                                          'type': v.type})
+            row = out.setdefault(v.path, {'Samples': 0, 'results': [], 'type': v.type})
             row['Samples'] += 1
-            row['Gaps'] += number - row['last'] - 1
-            row['last'] = number
             if v.cooked is not None:
                 row['results'].append(v.cooked)
     return out
@@ -97,7 +94,7 @@ def compare_counters(rows, answers):
     assert set(shown) == {as_in_a_table(p) for p in expected}
     for path, e in expected.items():
         row, results = shown[as_in_a_table(path)], e['results']
-        assert (int(row['Samples']), int(row['Gaps']), int(row['Results'])) == (e['Samples'], e['Gaps'], len(results)), path
+        assert (int(row['Samples']), int(row['Results'])) == (e['Samples'], len(results)), path
         if not results:
             assert row['Unit'] == row['Maximum'] == ''
             continue
@@ -133,29 +130,15 @@ def test_resets(stat, kind, base, unit):
     assert (row['Counter'][-6:], row['Samples'], row['Results'], row['Resets'], row['Unit']) == ('Things', '6', '3', '2', unit)
 
 
-def test_gaps(stat):
-    """Answers of the query that lack a path, between its first and its last sample."""
-    there = ['ab', 'a', 'ab', 'b', 'b', 'bc', 'abc']
-    s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 1),
-                 instances=lambda n: [(ord(x), x) for x in there[n]])
-    server = Server([s])
-
-    def talk(c):
-        learn(c, s)
-        run(c, [ask(s, 1, '*')], len(there))
-    rows = {r['Counter'][-7]: r for r in stat(story(server, talk), 'counters')}
-    assert {k: (r['Samples'], r['Gaps']) for k, r in rows.items()} == {'a': ('4', '3'), 'b': ('6', '1'), 'c': ('2', '0')}
-
-
 def test_two_queries_of_one_counter(stat):
-    """One row for a path, whoever asked; the answers of another query are no gaps. A filter chooses answers."""
+    """One row for a path, whoever asked. A filter chooses answers."""
     s = small(lambda at, k: 10 + at.number)
     scene, c = begin(Server([s]), s)
     handles = [c.query([ask(s, 1)]) for _ in range(2)]
     for h in handles + handles[:1] * 3 + handles:
         c.data(h, 1000)
     row, = stat(scene, 'counters')
-    assert (row['Samples'], row['Gaps'], row['First'], row['Last'], row['Mean']) == ('7', '0', '10', '16', '13')
+    assert (row['Samples'], row['First'], row['Last'], row['Mean']) == ('7', '10', '16', '13')
     row, = stat(scene, 'counters', query_filter='frame.number in {%d, %d}' % tuple(frames(scene, stubs.DATA, 'response')[1:3]))
     assert (row['Samples'], row['Minimum'], row['Maximum']) == ('2', '11', '12')
 
@@ -298,7 +281,6 @@ def test_a_capture_that_is_forgotten_in_its_middle(tshark, tmp_path, statistic):
     assert len(rows) == 30 and {row.get('Samples', row.get('Times')) for row in rows} == {'1' if statistic == 'refusals' else '2'}
     if statistic == 'queries':
         assert {row['Opened'] for row in rows} != {'before the capture'} and {row['Bytes/sample'] for row in rows} == {'80'}
-    assert {row.get('Gaps', '0') for row in rows} == {'0'}
 
 
 def test_queries_of_hkpd(stat, passes):
