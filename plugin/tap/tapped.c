@@ -68,7 +68,6 @@ tapped_handle tapped_handle_of(const state_handle *handle)
         .machine = handle->machine,
         .place = handle->place,
         .newest = handle->newest,
-        .facts_version = handle->server->facts_version,
     };
 }
 

@@ -96,7 +96,6 @@ typedef struct {
     const char *machine;   /* szMachine without backslashes, NULL if not known */
     const char *place;     /* its server's address and port, where another server was called so before; else NULL */
     const state_sample *newest; /* that was kept */
-    uint32_t facts_version;     /* another one: what was learned since may change what its samples mean */
 } tapped_handle;
 
 /* Zeros for NULL. */

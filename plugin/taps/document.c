@@ -37,8 +37,7 @@ typedef struct {
 typedef struct {
     nstime_t when;
     bool has_time;
-    unsigned first_cell, end;   /* its cells */
-    const state_sample *sample; /* of the document's handle, as long as that is known */
+    unsigned first_cell, end; /* its cells */
 } document_row;
 
 /* --- Columns --------------------------------------------------------------------------------------------------- */
@@ -142,11 +141,10 @@ static const document_cell *cell_at(const document *doc, unsigned number)
     return &g_array_index(doc->cells, document_cell, number);
 }
 
-/* To the newest row. False if a value's previous sample was dropped. */
-static bool add_values(documents *d, document *doc, readings *r)
+/* To the newest row. */
+static void add_values(documents *d, document *doc, readings *r)
 {
     const reading *at;
-    bool whole = true;
 
     while ((at = readings_next(r)) != NULL) {
         if (at->is_text) {
@@ -156,13 +154,11 @@ static bool add_values(documents *d, document *doc, readings *r)
         if (result.none == PERF_NONE_BASE_TYPE || result.none == PERF_NONE_NO_FORMULA) {
             continue; /* typeperf shows counters; bases, which only divide others, and texts are none */
         }
-        whole = whole && result.none != PERF_NONE_SAMPLE_DROPPED;
         const char *path = readings_path(r);
         document_cell cell = {result.none == PERF_NONE_OK ? result.value : NAN,
                               path ? column_of_path(d, doc, path) : NAMELESS, left_out_marks(r, &result)};
         g_array_append_val(doc->cells, cell);
     }
-    return whole;
 }
 
 /* --- Adding ---------------------------------------------------------------------------------------------------- */
@@ -173,7 +169,6 @@ static document *document_of(documents *d, const state_handle *handle)
 
     if (doc == NULL) {
         doc = g_new0(document, 1);
-        doc->handle = handle;
         doc->session = d->session;
         doc->paths = g_array_new(FALSE, FALSE, sizeof(document_column));
         doc->columns = g_hash_table_new(NULL, NULL);
@@ -214,14 +209,10 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
     }
     readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
     document *doc = document_of(d, tapped->answer->handle);
-    tapped_handle handle = tapped_handle_of(doc->handle);
-    document_row row = {pinfo->abs_ts, (pinfo->presence_flags & PINFO_HAS_TS) != 0, doc->cells->len, 0,
-                        tapped->answer->sample};
+    document_row row = {pinfo->abs_ts, (pinfo->presence_flags & PINFO_HAS_TS) != 0, doc->cells->len, 0};
 
     if (doc->rows->len == 0) {
-        doc->facts_version = handle.facts_version;
-        doc->layout = tapped->answer->layout;
-        doc->number = handle.number;
+        doc->number = tapped_handle_of(tapped->answer->handle).number;
         doc->is_hkpd = tapped->is_hkpd;
         doc->first_frame = pinfo->num;
         doc->machine = g_strdup(r->machine);
@@ -231,41 +222,6 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
     row.end = doc->cells->len;
     g_array_append_val(doc->rows, row);
     return doc;
-}
-
-/* --- What was learned later ------------------------------------------------------------------------------------ */
-
-/* Makes all rows anew; one that cannot be read again, or is compared with one that cannot, stays as it was. */
-static void settle_document(documents *d, document *doc)
-{
-    GArray *before = doc->cells;
-    bool is_over = d->captures != closed_captures || doc->session != d->session;
-
-    if (is_over || doc->facts_version == tapped_handle_of(doc->handle).facts_version) {
-        return;
-    }
-    doc->facts_version = tapped_handle_of(doc->handle).facts_version;
-    wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
-    doc->cells = g_array_new(FALSE, FALSE, sizeof(document_cell));
-    for (unsigned i = 0; i < doc->rows->len; i++) {
-        document_row *row = &g_array_index(doc->rows, document_row, i);
-        unsigned first = row->first_cell;
-        row->first_cell = doc->cells->len;
-        readings_answer answer;
-        bool is_kept = readings_answer_again(doc->layout, row->sample, pool, &answer);
-        bool is_whole = is_kept && add_values(d, doc, readings_begin_for_all(pool, &answer));
-        if (is_kept) {
-            tvb_free(answer.tvb);
-            wmem_free_all(pool);
-        }
-        if (!is_whole) {
-            g_array_set_size(doc->cells, row->first_cell);
-            g_array_append_vals(doc->cells, &g_array_index(before, document_cell, first), row->end - first);
-        }
-        row->end = doc->cells->len;
-    }
-    g_array_free(before, TRUE);
-    wmem_destroy_allocator(pool);
 }
 
 void documents_count_marks(const documents *d, left_out *left)
@@ -342,7 +298,6 @@ static void write_row(documents *d, const document *doc, const document_row *row
 
 void document_write(documents *d, document *doc, output_file *file, GString *text)
 {
-    settle_document(d, doc);
     uint32_t *places = g_new(uint32_t, doc->paths->len + 1);
     unsigned count = write_header(d, doc, text, places);
     double *values = g_new(double, count + 1);

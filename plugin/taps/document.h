@@ -2,10 +2,8 @@
  * The answers of one query (or handle of HKEY_PERFORMANCE_DATA) as PDH-CSV 4.0.
  *
  * The header names every column before the first row, and a column may turn up in the last answer. So rows wait as
- * numbers, 16 bytes for each value, until they are written. They live as long as the export.
- *
- * Names, types and whose a block is may be learned after the first answers. Rows whose samples are still kept are read once more
- * then, before anything is written: so one pass writes what two would, and a counter has one column.
+ * numbers, 16 bytes for each value, until they are written. They live as long as the export, and have the names that were known as
+ * they came.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -34,9 +32,6 @@ typedef struct {
 
 /* One of them. */
 typedef struct {
-    const state_handle *handle; /* gone with its session: nothing is learned any more */
-    uint32_t facts_version;     /* of its server, when the first of the rows was read */
-    const readings_layout *layout;
     uint32_t number; /* of its handle */
     bool is_hkpd;
     unsigned session; /* of tshark -M, whose handles are counted anew in each; 0 in the first */
