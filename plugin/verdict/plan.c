@@ -96,19 +96,13 @@ static bool is_excused(const verdict_call *before, const verdict_call *call)
     return left && left->by_client;
 }
 
-/* How long a connection took, whose first packet had to be sent again. */
-static double connect_seconds(const verdict_connection *connection)
-{
-    return wmem_array_get_count(connection->syns) > 1 ? MAX(connection->connected - connection->since, 0) : 0;
-}
-
-/* The same of the later call's, 0 if it was not made between the two. */
+/* How long the later call's connection took, of which a SYN was sent again; 0 if it was not made between the two. */
 static double connecting(const verdict_call *before, const verdict_call *call)
 {
     const verdict_connection *connection = call->connection;
     bool is_new = connection && connection != before->connection && connection->since >= before->answered;
 
-    return is_new ? connect_seconds(connection) : 0;
+    return is_new && wmem_array_get_count(connection->syns) > 1 ? MAX(connection->connected - connection->since, 0) : 0;
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -521,9 +515,6 @@ static blame whose_fault(const plan *p, const plan_gap *gap, bool is_answer)
     if (is_said_already(p, gap)) {
         return (blame){VERDICT_NUM_KINDS, PARTY_UNKNOWN, 0, 0};
     }
-    if (gap->before->connection != connection && connection && connect_seconds(connection) > (end - begin) / 2) {
-        return (blame){VERDICT_RESENT, PARTY_NETWORK, verdict_wire_syn(connection, 1), connection->resent};
-    }
     if (lost) {
         return blame_event(VERDICT_LOST, PARTY_CAPTURE, lost);
     }
@@ -550,16 +541,12 @@ static void show_all_resent(const plan_gap *gap, verdict_shown *shown)
     const verdict_connection *connection = gap->call->connection;
     unsigned begin = connection ? verdict_wire_from(connection, end_of(gap->before), 0) : 0;
     unsigned count = connection ? MIN(wmem_array_get_count(connection->events), begin + MOST_WITHIN) : 0;
-    bool is_new = connecting(gap->before, gap->call) > 0;
 
     for (unsigned i = begin; i < count && verdict_wire_event(connection, i)->time <= gap->call->answered; i++) {
         const wire_event *event = verdict_wire_event(connection, i);
         if (event->kind == WIRE_RESENT || event->kind == WIRE_ACKED_LATE) {
             verdict_show(shown, event->frame, event->time);
         }
-    }
-    for (unsigned i = 1; is_new && i < wmem_array_get_count(connection->syns); i++) {
-        verdict_show(shown, verdict_wire_syn(connection, i), connection->resent);
     }
 }
 

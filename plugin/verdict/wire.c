@@ -248,7 +248,9 @@ static void see_begin(packet *p, unsigned flags)
         know_client(connection, p->pinfo, true);
         p->by_client = true;
         connection->since = connection->since > 0 ? connection->since : p->when;
-        connection->resent = wmem_array_get_count(connection->syns) == 1 ? p->when : connection->resent;
+        if (wmem_array_get_count(connection->syns) > 0 && p->when - connection->newest >= SAME_PACKET) {
+            add_event(p, WIRE_RESENT, 0, 0);
+        }
         wmem_array_append_one(connection->syns, p->pinfo->num);
     } else {
         know_client(connection, p->pinfo, false);

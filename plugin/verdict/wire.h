@@ -68,7 +68,6 @@ typedef struct verdict_connection {
     wmem_array_t *syns;           /* uint32_t: frames, until the server answers with RST */
     unsigned silent_syns;         /* the first of them, of which it is said that nobody answered */
     double since;                 /* of the first, 0: none was captured, */
-    double resent;                /* of the second, */
     double connected;             /* and when it was accepted, 0: not captured */
     double newest;                /* when the packet before this one came */
     unsigned packets[2], data[2]; /* of the server, of the client; and of them those with data */
