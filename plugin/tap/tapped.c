@@ -127,16 +127,6 @@ unsigned tapped_asked_for(const tapped_call *tapped)
     return MAX(sum, 1);
 }
 
-unsigned tapped_held(const tapped_call *tapped)
-{
-    unsigned held = 0, refused;
-
-    if (!tapped->is_hkpd) {
-        query_counts(tapped->handle, tapped->event, &held, &refused);
-    }
-    return held;
-}
-
 const char *tapped_object_name(wmem_allocator_t *pool, state_host *server, uint32_t title, uint32_t event)
 {
     const char *label = facts_title_label(pool, server, title, event);

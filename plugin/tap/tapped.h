@@ -131,9 +131,6 @@ const char *tapped_next_refused(wmem_allocator_t *pool, const tapped_call *tappe
 /* A number for what a query holds at the call, in whatever order: equal for equal contents. Never 0; of HKEY_PERFORMANCE_DATA always 1. */
 unsigned tapped_asked_for(const tapped_call *tapped);
 
-/* How many identifiers a query holds at the call; 0 of HKEY_PERFORMANCE_DATA. */
-unsigned tapped_held(const tapped_call *tapped);
-
 /* HKEY_PERFORMANCE_DATA: "Processor (238)", or "#238" where no title says so. */
 const char *tapped_object_name(wmem_allocator_t *pool, state_host *server, uint32_t title, uint32_t event);
 

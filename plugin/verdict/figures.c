@@ -181,7 +181,7 @@ static void take_talks(verdict_monitor *monitor)
         numbers[FIGURE_CLOCK] = offsets / num_offsets;
     }
     if (!monitor->talks->is_sealed) {
-        numbers[FIGURE_COUNTERS] = (double)monitor->last_talk->counters;
+        numbers[FIGURE_COUNTERS] = monitor->last_talk->counters;
         numbers[FIGURE_REFUSED] = refusals;
         numbers[FIGURE_FAILED] = failed;
     }

@@ -73,6 +73,7 @@ static verdict_talk *talk_new(verdict *v, packet_info *pinfo, const tapped_call 
     verdict_talk *talk = wmem_new0(v->memory, verdict_talk);
 
     talk->memory = v->memory;
+    talk->counters = NAN;
     talk->client = address_to_str(v->memory, tapped->is_response ? &pinfo->dst : &pinfo->src);
     talk->server = server_name(v->memory, tapped);
     talk->account = wmem_strdup(v->memory, account_of(pinfo));
@@ -278,17 +279,6 @@ static void record_call(const verdict *v, verdict_talk *talk, packet_info *pinfo
 
 /* --- Queries --------------------------------------------------------------------------------------------------- */
 
-/* Where a ValidateCounters was not captured, the blocks of an answer and QueryCounterInfo say how many it added. */
-static void count_counters(verdict_talk *talk, const tapped_call *tapped)
-{
-    unsigned held = tapped_held(tapped);
-
-    if (tapped->has_counters) {
-        talk->unknown = (int64_t)tapped->counters - held;
-    }
-    talk->counters = (uint64_t)MAX(talk->unknown + held, 0);
-}
-
 static void count_handle(const verdict *v, verdict_talk *talk, const tapped_call *tapped)
 {
     const tapped_handle handle = tapped_handle_of(tapped->handle);
@@ -304,9 +294,7 @@ static void count_handle(const verdict *v, verdict_talk *talk, const tapped_call
         }
         talk->newest_call = v->calls;
     }
-    if (tapped->is_response) {
-        count_counters(talk, tapped);
-    }
+    talk->counters = tapped->has_counters ? tapped->counters : talk->counters;
 }
 
 /* A connection's first request has a verification trailer, which makes it longer. */

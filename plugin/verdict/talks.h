@@ -99,8 +99,7 @@ typedef struct verdict_talk {
     double sampled;                   /* when it came */
     uint64_t first_call, newest_call; /* that tells whom it goes on as */
     uint64_t samples, failed;
-    uint64_t counters;
-    int64_t unknown; /* of them, that no ValidateCounters in the capture added */
+    double counters; /* that its newest answer holds, or QueryCounterInfo says; NAN: there was none */
     double offsets;  /* of the server's clock from the capture's, added up, */
     uint64_t num_offsets;
     GArray *calls;         /* verdict_call */
