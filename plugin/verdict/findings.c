@@ -52,18 +52,6 @@ void verdict_show(verdict_shown *shown, uint32_t frame, double when)
     }
 }
 
-verdict_shown verdict_shown_again(wmem_allocator_t *pool, const verdict_shown *shown)
-{
-    verdict_shown again = *shown;
-
-    again.pool = pool;
-    if (shown->frames) {
-        again.frames = wmem_array_new(pool, sizeof(uint32_t));
-        wmem_array_append(again.frames, wmem_array_get_raw(shown->frames), wmem_array_get_count(shown->frames));
-    }
-    return again;
-}
-
 static const char *time_text(wmem_allocator_t *pool, double when, bool is_utc, const char *format)
 {
     GDateTime *date =
@@ -117,7 +105,7 @@ void verdict_say(verdict_finding **findings, verdict_kind kind, verdict_party pa
     if (count == 0) {
         return;
     }
-    uint32_t *frames = wmem_array_get_raw(shown->frames);
+    uint32_t *frames = wmem_memdup(shown->pool, wmem_array_get_raw(shown->frames), count * sizeof *frames);
     qsort(frames, count, sizeof *frames, compare_frames);
     for (unsigned i = 1; i < count; i++) {
         frames[left] = frames[i];

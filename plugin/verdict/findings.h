@@ -110,15 +110,12 @@ typedef struct {
 
 void verdict_show(verdict_shown *shown, uint32_t frame, double when);
 
-/* The same in another pool. */
-verdict_shown verdict_shown_again(wmem_allocator_t *pool, const verdict_shown *shown);
-
 static inline unsigned verdict_count_shown(const verdict_shown *shown)
 {
     return shown->frames ? wmem_array_get_count(shown->frames) : 0;
 }
 
-/* Adds what they show, if they show anything, in their pool, in its place. In the sentence $S and $C are server and client, $F which of them, $T the
+/* Adds what they show, if they show anything, with a copy in their pool, in its place. In the sentence $S and $C are server and client, $F which of them, $T the
  * time of day and frame of the first, $N " (3 times)" where there are more. Of what is too long that goes first, then what stands behind
  * '|', then ends of names and paths. */
 void verdict_say(verdict_finding **findings, verdict_kind kind, verdict_party party, const verdict_shown *shown,

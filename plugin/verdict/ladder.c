@@ -239,7 +239,8 @@ static void say(wmem_allocator_t *pool, const verdict_pair *pair, ladder_rung ru
                                                : "";
     const char *text = wmem_strconcat(pool, outcomes[row].text, strstr(outcomes[row].text, "$C") ? "," : ": $C",
                                       " since $T", rest, "|", name, NULL);
-    verdict_shown shown = verdict_shown_again(pool, &failure->shown);
+    verdict_shown shown = failure->shown;
+    shown.pool = pool;
     shown.which = wmem_strdup_printf(pool, "%u", failure->port);
     verdict_say(findings, outcomes[row].kind, outcomes[row].party, &shown, pair->called, pair->client, text);
 }
@@ -284,7 +285,8 @@ void verdict_ladder_find_unread(wmem_allocator_t *pool, const verdict_pair *pair
                    {VERDICT_FROM_MIDDLE, pair->unbound_frame, "The capture begins after the bind of $C to $S"}};
 
     if (pair->has_messages && pair->cut.frames) {
-        verdict_shown cut = verdict_shown_again(pool, &pair->cut);
+        verdict_shown cut = pair->cut;
+        cut.pool = pool;
         verdict_say(findings, VERDICT_CUT, PARTY_CAPTURE, &cut, pair->called, pair->client,
                     "The capture cuts frames of $C and $S short: since $T");
         return;

@@ -496,8 +496,9 @@ static void join_talks(verdict *v)
 /* Who was read on one connection may have spoken on others, of which nothing can be read. */
 static void find_missed(verdict_monitor *monitor, const verdict_pair *pair)
 {
-    verdict_shown missed = verdict_shown_again(monitor->pool, &pair->missed);
+    verdict_shown missed = pair->missed;
 
+    missed.pool = monitor->pool;
     verdict_find(monitor, VERDICT_FROM_MIDDLE, PARTY_CAPTURE, &missed,
                  "The capture lacks the bind of a connection of $C to $S$N: since $T");
 }
