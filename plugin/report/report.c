@@ -27,23 +27,14 @@ extern const unsigned char report_page_bytes[];
 
 #define NO_LIBRARY "this build has no report: it was made without the npm package uplot"
 
-/* More different things are counted as one; more monitors have no line of time, which has so many places. */
-#define MOST_MISSING 2000
+/* More monitors have no line of time, which has so many places. */
 #define MOST_TIMELINES 50
 #define PLACES 1000
-
-/* What was asked for and not given. */
-typedef struct {
-    uint64_t times;
-    uint32_t frame; /* the first */
-} missing;
 
 struct report {
     output_task task;
     verdict *verdict;
     series_set series;
-    GHashTable *missing; /* "error TAB meaning TAB path" -> missing, while they are written */
-    uint64_t more_missing;
     uint64_t answers;
     uint32_t first_frame, last_frame;
     double begin, end;   /* seconds since 1970 */
@@ -145,84 +136,35 @@ static void put_line(json_dumper *json, const series *s)
     json_dumper_end_array(json);
 }
 
-static void add_missing(report *r, const char *error, const char *meaning, const char *path, uint64_t times,
-                        uint32_t frame)
-{
-    char *key = g_strjoin("\t", error, meaning, path, NULL);
-    missing *row = g_hash_table_lookup(r->missing, key);
-
-    if (row == NULL && g_hash_table_size(r->missing) < MOST_MISSING) {
-        row = g_new0(missing, 1);
-        row->frame = frame;
-        g_hash_table_insert(r->missing, g_steal_pointer(&key), row);
-    }
-    if (row) {
-        row->frame = MIN(row->frame, frame);
-    }
-    *(row ? &row->times : &r->more_missing) += times;
-    g_free(key);
-}
-
-static void add_error(report *r, bool is_fault, uint32_t status, bool does_not_seal, const char *path, uint64_t times,
-                      uint32_t frame)
-{
-    add_missing(r, verdict_error(r->verdict->pool, is_fault, status, false), tapped_meaning(status, does_not_seal),
-                path, times, frame);
-}
-
 /* What comes and goes is no finding, and lacks nothing. */
-static void add_missing_of(report *r, const verdict_monitor *monitor, const verdict_talk *talk)
+static void put_missing(json_dumper *json, const report *r)
 {
+    bool any_lacking = false;
     GHashTableIter iter;
     void *value;
 
-    r->more_missing += talk->more_missing;
-    g_hash_table_iter_init(&iter, talk->missing);
-    while (g_hash_table_iter_next(&iter, NULL, &value)) {
-        const verdict_missing *thing = value;
-        if (thing->kind != BOOK_LACKING) {
-            add_error(r, false, thing->status, false, thing->path, thing->times, thing->frame);
-        } else if (verdict_has(monitor, VERDICT_NOT_DELIVERED)) {
-            add_missing(r, "not delivered", verdict_rows[VERDICT_NOT_DELIVERED].advice, thing->path, thing->times,
-                        thing->frame);
-        }
-    }
-}
-
-static void put_missing(json_dumper *json, report *r)
-{
-    GHashTableIter iter;
-    void *key, *value;
-
-    r->missing = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
-    r->more_missing = 0;
     for (unsigned i = 0; i < r->verdict->monitors->len; i++) {
-        const verdict_monitor *monitor = g_ptr_array_index(r->verdict->monitors, i);
-        for (const verdict_talk *talk = monitor->talks; talk; talk = talk->next) {
-            add_missing_of(r, monitor, talk);
-        }
-        for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
-            if (call->outcome == CALL_FAILED) {
-                add_error(r, call->is_fault, call->status, call->does_not_seal, call->operation, 1, call->frame);
-            }
-        }
+        any_lacking |= verdict_has(g_ptr_array_index(r->verdict->monitors, i), VERDICT_NOT_DELIVERED);
     }
     verdict_begin_list(json, "missing");
-    g_hash_table_iter_init(&iter, r->missing);
-    while (g_hash_table_iter_next(&iter, &key, &value)) {
-        const missing *row = value;
-        char **parts = g_strsplit(key, "\t", 3);
+    g_hash_table_iter_init(&iter, r->verdict->missing);
+    while (g_hash_table_iter_next(&iter, NULL, &value)) {
+        const verdict_missing *row = value;
+        bool is_lacking = row->kind == BOOK_LACKING;
+        if (is_lacking && !any_lacking) {
+            continue;
+        }
         json_dumper_begin_array(json);
-        json_dumper_value_string(json, parts[2]);
-        json_dumper_value_string(json, parts[0]);
+        json_dumper_value_string(json, row->path);
+        json_dumper_value_string(json, is_lacking ? "not delivered"
+                                                  : verdict_error(r->verdict->pool, row->is_fault, row->status, false));
         json_dumper_value_anyf(json, "%" PRIu64, row->times);
         json_dumper_value_anyf(json, "%u", row->frame);
-        json_dumper_value_string(json, parts[1]);
+        json_dumper_value_string(json, is_lacking ? verdict_rows[VERDICT_NOT_DELIVERED].advice
+                                                  : tapped_meaning(row->status, row->does_not_seal));
         json_dumper_end_array(json);
-        g_strfreev(parts);
     }
     json_dumper_end_array(json);
-    g_hash_table_destroy(r->missing);
 }
 
 /* What of all this is not in the page, or is assumed. */
@@ -237,7 +179,7 @@ static void put_left_out(json_dumper *json, const report *r)
     verdict_put_number(json, "unread", (double)unread);
     verdict_put_number(json, "values", (double)r->series.values);
     verdict_put_number(json, "roomless", (double)r->series.left_out);
-    verdict_put_number(json, "unlisted", (double)r->more_missing);
+    verdict_put_number(json, "unlisted", (double)r->verdict->more_missing);
     verdict_put_number(json, "thinned", r->series.is_thinned);
     verdict_put_number(json, "of_calls_alone", r->of_calls_alone);
     if (!left.any_read && r->verdict->monitors->len > 0) { /* why nothing was read is the verdict's to say */

@@ -7,8 +7,8 @@
  */
 #include "verdict/talks.h"
 
-/* Different things of one talk. */
-#define MOST_MISSING 10000
+/* Different things that are missing. */
+#define MOST_MISSING 2000
 
 /* Instances come and go: what was gone more often is no fault. */
 #define MOST_ABSENCES 2
@@ -33,33 +33,41 @@ static bool enter(verdict_talk *talk, book_kind kind, packet_info *pinfo)
     return in->things++ == 0;
 }
 
-static void book_missing(verdict_talk *talk, book_kind kind, packet_info *pinfo, const char *path, uint32_t status)
+void verdict_miss(verdict *v, const verdict_missing *missing)
+{
+    char *key = g_strdup_printf("%u %u %d%d %s", (unsigned)missing->kind, missing->status, missing->is_fault,
+                                missing->does_not_seal, missing->path);
+    verdict_missing *known = g_hash_table_lookup(v->missing, key);
+
+    if (known == NULL && g_hash_table_size(v->missing) < MOST_MISSING) {
+        known = wmem_memdup(v->memory, missing, sizeof *missing);
+        known->path = wmem_strdup(v->memory, missing->path);
+        g_hash_table_insert(v->missing, g_steal_pointer(&key), known);
+    }
+    *(known ? &known->times : &v->more_missing) += 1;
+    g_free(key);
+}
+
+static void book_missing(verdict *v, verdict_talk *talk, book_kind kind, packet_info *pinfo, const char *path,
+                         uint32_t status)
 {
     book *in = &talk->books[kind];
-    char *key = g_strdup_printf("%u %u %s", (unsigned)kind, status, path);
 
     if (enter(talk, kind, pinfo)) {
         in->first = wmem_strdup(talk->memory, path);
         in->status = status;
     }
-    verdict_missing *thing = g_hash_table_lookup(talk->missing, key);
-    if (thing == NULL && g_hash_table_size(talk->missing) < MOST_MISSING) {
-        thing = g_new(verdict_missing, 1);
-        *thing = (verdict_missing){kind, status, pinfo->num, 0, key + strlen(key) - strlen(path)};
-        g_hash_table_insert(talk->missing, g_steal_pointer(&key), thing);
-        in->kinds++;
-    }
-    *(thing ? &thing->times : &talk->more_missing) += 1;
-    g_free(key);
+    in->kinds += pinfo->num == in->shown.first;
+    verdict_miss(v, &(verdict_missing){.kind = kind, .status = status, .frame = pinfo->num, .path = path});
 }
 
-static void count_refused(verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped)
+static void count_refused(verdict *v, verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped)
 {
     tapped_refusals at = {0};
     const char *path;
 
     while ((path = tapped_next_refused(pinfo->pool, tapped, &at)) != NULL) {
-        book_missing(talk, BOOK_REFUSED, pinfo, path, at.status);
+        book_missing(v, talk, BOOK_REFUSED, pinfo, path, at.status);
     }
 }
 
@@ -140,11 +148,11 @@ static void count_resets(verdict_talk *talk, packet_info *pinfo, const readings_
     }
 }
 
-static void count_objects(verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped)
+static void count_objects(verdict *v, verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped)
 {
     for (uint32_t i = 0; i < tapped->num_objects; i++) {
         if (!tapped->objects[i].is_there) {
-            book_missing(talk, BOOK_LACKING, pinfo,
+            book_missing(v, talk, BOOK_LACKING, pinfo,
                          tapped_object_name(pinfo->pool, tapped->server, tapped->objects[i].title, tapped->event), 0);
         }
     }
@@ -152,7 +160,7 @@ static void count_objects(verdict_talk *talk, packet_info *pinfo, const tapped_c
 
 /* --- An answer ------------------------------------------------------------------------------------------------- */
 
-static void count_values(verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped)
+static void count_values(verdict *v, verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped)
 {
     readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
     const reading *at;
@@ -162,9 +170,9 @@ static void count_values(verdict_talk *talk, packet_info *pinfo, const tapped_ca
     while ((at = readings_next(r)) != NULL) {
         is_empty &= at->is_empty;
         if (at->is_empty && readings_path(r)) {
-            book_missing(talk, BOOK_LACKING, pinfo, path_of(r), 0);
+            book_missing(v, talk, BOOK_LACKING, pinfo, path_of(r), 0);
         } else if (at->is_refused) {
-            book_missing(talk, BOOK_BLOCK_FAILED, pinfo, path_of(r), r->status);
+            book_missing(v, talk, BOOK_BLOCK_FAILED, pinfo, path_of(r), r->status);
         } else if (!at->is_empty) {
             has_reset |= count_value(talk, pinfo, r);
         }
@@ -177,12 +185,12 @@ static void count_values(verdict_talk *talk, packet_info *pinfo, const tapped_ca
     }
 }
 
-void verdict_books_count(verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped, bool counts_values)
+void verdict_books_count(verdict *v, verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped)
 {
     const readings_answer *answer = tapped->answer;
     bool is_sample = answer && answer->sample && tapped->handle;
 
-    count_refused(talk, pinfo, tapped);
+    count_refused(v, talk, pinfo, tapped);
     bool is_cut = pinfo->fd->cap_len < pinfo->fd->pkt_len;
     bool is_damaged = answer ? answer->sample == NULL || tapped->is_damaged || tapped->has_contradictions
                              : tapped->is_damaged && tapped->is_response && tapped->brings_data;
@@ -193,9 +201,9 @@ void verdict_books_count(verdict_talk *talk, packet_info *pinfo, const tapped_ca
     } else if (tapped->is_response && tapped->is_damaged && tapped->kind && strcmp(tapped->kind, "titles") == 0) {
         enter(talk, BOOK_NAMES, pinfo);
     }
-    if (is_sample && counts_values) {
-        count_values(talk, pinfo, tapped);
-        count_objects(talk, pinfo, tapped);
+    if (is_sample && v->counts_values) {
+        count_values(v, talk, pinfo, tapped);
+        count_objects(v, talk, pinfo, tapped);
     }
 }
 

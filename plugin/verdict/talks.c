@@ -30,7 +30,6 @@ static void talk_free(void *data)
     verdict_talk *talk = data;
 
     g_array_unref(talk->calls);
-    g_hash_table_destroy(talk->missing);
 }
 
 static uint32_t request_frame(const tapped_call *tapped)
@@ -79,7 +78,6 @@ static verdict_talk *talk_new(verdict *v, packet_info *pinfo, const tapped_call 
     talk->account = wmem_strdup(v->memory, account_of(pinfo));
     talk->is_sealed = tapped->sealed.connection != NULL;
     talk->calls = g_array_new(FALSE, FALSE, sizeof(verdict_call));
-    talk->missing = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
     g_ptr_array_add(v->talks, talk);
     return talk;
 }
@@ -245,7 +243,7 @@ static void note_same(verdict_talk *talk, verdict_call *call, const tapped_call 
     talk->sampled = call->answered;
 }
 
-static void record_call(const verdict *v, verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped,
+static void record_call(verdict *v, verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped,
                         const verdict_connection *connection)
 {
     verdict_call *call = call_of(v, talk, pinfo, tapped);
@@ -267,6 +265,11 @@ static void record_call(const verdict *v, verdict_talk *talk, packet_info *pinfo
     call->is_fault = tapped->is_fault;
     call->does_not_seal = tapped->does_not_seal;
     call->size = data_size(tapped);
+    if (call->outcome == CALL_FAILED) {
+        bool is_unsealed = tapped->status == ACCESS_DENIED && tapped->does_not_seal;
+        verdict_miss(v, &(verdict_missing){NUM_BOOKS, tapped->is_fault, is_unsealed, tapped->status, pinfo->num, 0,
+                                           tapped->operation});
+    }
     if (call->outcome == CALL_SAMPLE) {
         talk->samples++;
         if (talk->pair) {
@@ -380,7 +383,7 @@ void verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped)
     } else if (tapped->handle) {
         count_handle(v, talk, tapped);
     }
-    verdict_books_count(talk, pinfo, tapped, v->counts_values);
+    verdict_books_count(v, talk, pinfo, tapped);
 }
 
 /* --- The capture's monitors ------------------------------------------------------------------------------------ */
@@ -606,10 +609,11 @@ void verdict_reset(verdict *v)
     g_hash_table_remove_all(v->by_subject);
     g_hash_table_remove_all(v->by_pair);
     g_ptr_array_set_size(v->talks, 0);
+    g_hash_table_remove_all(v->missing);
     wmem_free_all(v->memory);
     wmem_free_all(v->pool);
     v->left = (left_out){.any_read = false};
-    v->calls = 0;
+    v->calls = v->more_missing = 0;
 }
 
 void verdict_reset_all(void)
@@ -647,6 +651,7 @@ verdict *verdict_new(bool counts_values)
     v->talks = g_ptr_array_new_with_free_func(talk_free);
     v->monitors = g_ptr_array_new();
     v->by_subject = g_hash_table_new(g_direct_hash, g_direct_equal);
+    v->missing = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
     v->by_pair = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
     all = g_slist_prepend(all, v);
     return v;
@@ -660,6 +665,7 @@ void verdict_free(verdict *v)
     g_ptr_array_unref(v->monitors);
     g_hash_table_destroy(v->by_subject);
     g_hash_table_destroy(v->by_pair);
+    g_hash_table_destroy(v->missing);
     wmem_destroy_allocator(v->memory);
     wmem_destroy_allocator(v->pool);
     g_free(v);

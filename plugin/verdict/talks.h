@@ -65,15 +65,16 @@ typedef enum {
 
 typedef struct {
     uint64_t things;
-    unsigned kinds; /* of them, by path and status, of what was asked for */
+    unsigned kinds; /* of them, in the first frame */
     verdict_shown shown;
     const char *first; /* which, */
     uint32_t status;   /* and why */
 } book;
 
-/* What was asked for and not given: lacking, a failed block, or refused. */
+/* What was asked for and not given: lacking, a failed block, refused; or, with its operation for a path, a call that failed. */
 typedef struct {
-    book_kind kind;
+    book_kind kind; /* NUM_BOOKS: a call */
+    bool is_fault, does_not_seal;
     uint32_t status;
     uint32_t frame; /* the first, */
     uint64_t times; /* of so many */
@@ -102,9 +103,7 @@ typedef struct verdict_talk {
     double counters; /* that its newest answer holds, or QueryCounterInfo says; NAN: there was none */
     double offsets;  /* of the server's clock from the capture's, added up, */
     uint64_t num_offsets;
-    GArray *calls;         /* verdict_call */
-    GHashTable *missing;   /* kind, status and path -> verdict_missing */
-    uint64_t more_missing; /* for which there was no room */
+    GArray *calls; /* verdict_call */
     book books[NUM_BOOKS];
 } verdict_talk;
 
@@ -163,7 +162,9 @@ typedef struct {
     GHashTable *by_subject; /* state_handle or sealed query -> its talk */
     GHashTable *by_pair;    /* client and server -> the talk of what has neither, or their newest */
     uint64_t calls;
-    GPtrArray *monitors; /* verdict_monitor, as of the last judgement */
+    GHashTable *missing;   /* all of verdict_missing but frame and times -> the same, of all talks */
+    uint64_t more_missing; /* for which there was no room */
+    GPtrArray *monitors;   /* verdict_monitor, as of the last judgement */
     left_out left;
 } verdict;
 
@@ -209,9 +210,11 @@ void verdict_judge(verdict *v);
 /* The same; keeps only monitors of which there is something to say, the worst first, but one in any case. */
 void verdict_judge_worst_first(verdict *v);
 
-/* books.c: counts in the talk's books what an answer holds, and what of that which was asked for it lacks. `counts_values`: looks at its
- * values, too. */
-void verdict_books_count(verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped, bool counts_values);
+/* books.c: counts in the talk's books what an answer holds, and what of that which was asked for it lacks. */
+void verdict_books_count(verdict *v, verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped);
+
+/* Counts what is missing, once more. */
+void verdict_miss(verdict *v, const verdict_missing *missing);
 
 /* Adds a finding for each book that has something, unless another finding says it. */
 void verdict_books_find(verdict_monitor *monitor);
