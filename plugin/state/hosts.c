@@ -3,7 +3,8 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "state/hosts.h"
+#include "state/facts.h"
+#include "state/handles.h"
 
 #include <epan/to_str.h>
 
@@ -19,7 +20,6 @@ typedef struct {
 static wmem_map_t *ports;  /* host_port, as its own key: address and port; emptied with the file */
 static wmem_map_t *firsts; /* host_port, as its own key: address -> the first with it */
 static uint32_t last_event;
-static void (*tell_moved)(state_connection *connection);
 
 /* --- Names ----------------------------------------------------------------------------------------------------- */
 
@@ -197,6 +197,13 @@ static void remove_machine(state_host *host)
     host->is_known = false;
 }
 
+/* What a connection told and opened goes to its machine, which may be another than it was. */
+static void move_told(state_connection *connection)
+{
+    facts_move(connection);
+    handles_move(connection);
+}
+
 static void join(state_connection *connection, state_host *host)
 {
     state_host *from = connection->host;
@@ -219,7 +226,7 @@ static void join(state_connection *connection, state_host *host)
 void host_join(state_connection *connection, state_host *host)
 {
     join(connection, host);
-    tell_moved(connection);
+    move_told(connection);
 }
 
 /* The only machine that fits best, NULL if there is none or several do. `best`: how well; -1 if all are called differently. Where nothing
@@ -272,7 +279,7 @@ static void part(state_host *only)
         if (other->host == only && other != keeps) {
             settle_host(other);
         }
-        tell_moved(other);
+        move_told(other);
     }
 }
 
@@ -285,7 +292,7 @@ static void settle_others(const state_host *added)
                 likeness(added->place, other->names, other->host->names, false)) {
             settle_host(other);
         }
-        tell_moved(other);
+        move_told(other);
     }
 }
 
@@ -319,7 +326,7 @@ static void settle_host(state_connection *connection)
     if (machine->is_known) {
         take_names(machine, connection);
     }
-    tell_moved(connection);
+    move_told(connection);
     if (is_new && connection->place->num_machines == 2) {
         part(machine->next);
     } else if (is_new) {
@@ -451,9 +458,8 @@ static void reset_events(void)
     last_event = 0;
 }
 
-void hosts_register(void (*moved)(state_connection *connection))
+void hosts_register(void)
 {
-    tell_moved = moved;
     ports = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), port_hash, port_equal);
     firsts = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), address_hash, address_equal);
     register_cleanup_routine(reset_events);

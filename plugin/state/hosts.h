@@ -113,5 +113,4 @@ unsigned state_event_count_until(wmem_array_t *array, uint32_t event);
 /* Of the same arrays: the last element that is not after `event`, NULL if there is none. */
 void *state_event_latest(wmem_array_t *array, uint32_t event);
 
-/* `moved` takes what a connection told and opened to its machine, which has changed. */
-void hosts_register(void (*moved)(state_connection *connection));
+void hosts_register(void);

@@ -1,20 +1,14 @@
 /* state.c
- * The rooms of the state, registered together: the one file of the folder that knows them all.
+ * All parts of the state, registered together.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "state/state.h"
 
-static void move(state_connection *connection)
-{
-    facts_move(connection);
-    handles_move(connection);
-}
-
 void state_register(void)
 {
     queries_register();
-    hosts_register(move);
+    hosts_register();
     facts_register();
     handles_register();
     samples_register();
