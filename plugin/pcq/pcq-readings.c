@@ -716,20 +716,18 @@ static bool is_same_alone(const pcq_wanted *want, pcq_view *view, const reading_
 {
     perf_walk here;
 
-    return find_named(want->here, want->block, name, &here) && here.instance.index == want->row &&
-           find_named(view, want->block, name, found) && found->instance.id == here.instance.id &&
-           is_alone(want->here, name, &here) && is_alone(view, name, found);
+    return find_named(want->here, want->block, name, &here) && find_named(view, want->block, name, found) &&
+           found->instance.id == here.instance.id && is_alone(want->here, name, &here) && is_alone(view, name, found);
 }
 
-/* The block has the same identifier in both samples, for sure, and is one of values. */
+/* The block has the same identifier in both samples, for sure. */
 static bool is_same_for_sure(pcq_view *view, pcq_view *here, uint32_t block)
 {
     bool has_doubts = view->has_doubts || here->has_doubts;
     const state_identifier *identifier = has_doubts ? NULL : pcq_view_identifier(here, block);
 
     return identifier && same_identifier_at(view, block, identifier) && !pcq_view_assumed(here) &&
-           !pcq_view_assumed(view) && block_at(view, block)->type == block_at(here, block)->type &&
-           block_at(here, block)->type != PERF_ERROR_RETURN;
+           !pcq_view_assumed(view) && block_at(view, block)->type == block_at(here, block)->type;
 }
 
 /* True if the process' or thread's own ids say the same in both, or neither has one. */

@@ -187,9 +187,8 @@ static bool same_name(reading_instance_key *a, reading_instance_key *b)
 
 static bool is_aligned(reading_instance_key *a, reading_instance_key *b, bool of_any_parent)
 {
-    return a->id == b->id && a->has_no_id == b->has_no_id &&
-           (of_any_parent ? readings_name_digest(&a->name) == readings_name_digest(&b->name)
-                          : a->parent_count == b->parent_count && same_name(a, b));
+    return a->id == b->id && (of_any_parent ? readings_name_digest(&a->name) == readings_name_digest(&b->name)
+                                            : a->parent_count == b->parent_count && same_name(a, b));
 }
 
 /* Rows that are aligned one by one, from the first on, also have the same ordinals. */
@@ -329,7 +328,7 @@ static table_pair pair_instances(reading_table *here, uint32_t row, reading_tabl
     }
     readings_instances_counted(&there->instances, there->rows - 1);
     const reading_instance *first = find_named(&there->instances, &wanted->key, 0);
-    bool same_id = first && wanted->key.id == first->key.id && wanted->key.has_no_id == first->key.has_no_id;
+    bool same_id = first && wanted->key.id == first->key.id;
     bool is_one = is_alone && first && first->named_like_it == 1 && first->key.parent_count <= 1;
     if ((!is_one || !same_id) && pair_by_id(here, wanted, there, &pair)) {
         return pair;

@@ -369,12 +369,8 @@ static void note_answered(struct state_query *query, query_step *asked, uint32_t
 /* The step of a request. */
 static query_step *asked_at(const struct state_query *query, uint32_t event)
 {
-    unsigned count = state_event_count_until(query->log, event);
+    query_step *step = state_event_latest(query->log, event);
 
-    while (count > 0 && step_at(query, count - 1)->event == event && step_at(query, count - 1)->kind != STEP_ASKED) {
-        count--;
-    }
-    query_step *step = count > 0 ? step_at(query, count - 1) : NULL;
     return step && step->kind == STEP_ASKED && step->event == event ? step : NULL;
 }
 

@@ -244,7 +244,7 @@ static void find_ends(verdict_monitor *monitor, double usual)
         if (has_stopped && !verdict_has(monitor, VERDICT_UNANSWERED) && monitor->figures.numbers[FIGURE_SAMPLES] > 3 &&
             !(end && end->by_client)) {
             verdict_show(&stopped, call->frame, newest);
-        } else if (end && !end->by_client && end->kind == WIRE_ENDED && !has_stopped) {
+        } else if (end && !end->by_client && !has_stopped) {
             verdict_show(&broken, end->frame, end->time);
         }
     }
@@ -334,13 +334,11 @@ void verdict_capture_find(verdict_monitor *monitor, bool lacks_some)
     }
     for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
         answers += call->outcome == CALL_WAITS && call + 1 < monitor->end;
-        requests += call->asked_frame == 0;
         unreadable +=
             call->outcome == CALL_EMPTY || call->outcome == CALL_DAMAGED || (call->outcome == CALL_WAITS && call->asks);
     }
     const verdict_call *first = monitor->calls, *last = monitor->end - 1;
-    uint32_t begin = is_doubtful ? 0 : first->asked_frame > 0 ? first->asked_frame : first->frame;
-    uint32_t end = MAX(last->asked_frame, last->frame);
+    uint32_t begin = is_doubtful ? 0 : first->asked_frame, end = MAX(last->asked_frame, last->frame);
     verdict_shown lost = events_of(monitor, WIRE_LOST, false, begin, end), late = {.pool = monitor->pool};
     verdict_shown unasked = events_of(monitor, WIRE_UNASKED, false, begin, end);
     requests += verdict_count_shown(&unasked);

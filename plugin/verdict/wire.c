@@ -340,7 +340,7 @@ static void see_analysis(packet *p, uint32_t sequence, uint32_t acknowledged, ui
     }
     field_info *after = field(p, SEEN_RTO, 0);
     bool is_twice = after && g_ascii_strtod(field_text(p, after), NULL) < SAME_PACKET;
-    if (field(p, SEEN_RESENT, 0) && p->connection->is_open && !is_twice) {
+    if (field(p, SEEN_RESENT, 0) && !is_twice) {
         p->connection->has_resent = true;
         add_event(p, WIRE_RESENT, 0, 0);
     }

@@ -14,7 +14,7 @@ from gen.wires import ACCEPTED, CREATE, IOCTL, NEGOTIATED, NO_INTERFACE, NO_SYNT
 from broken import (RUNGS, STUCK, and_then, beside, bind_says, client_does_not_read, changing, crowd, cut_while_added, first_of_two, idles, in_steps, mirrored,
                     no_connection, not_in_mapper, one_from_the_middle, opens, resends, smb_says)
 from gen.story import ALL
-from gen.stubs import CLOSE
+from gen.stubs import CLOSE, INFO
 from world import CLIENT, MODES, OTHER, SRV01, SRV02, attempt, count, gone, good, leaves, pause, start, swapped, tale, together, windows
 
 
@@ -179,6 +179,7 @@ PLANS = {
     'two-samples': Well(tale(2)),
     'twice-a-second': Well(tale(20, each=.5)),
     'size-probes-of-other-operations': Well(tale(lambda m: [m.open().client.info(m.handle) for _ in range(3)], 2)),
+    'info-fails-at-first': Well(tale(lambda m: [m.open().client.info(m.handle) for _ in range(3)], 2, denies={INFO: (1450, [0])})),
     'size-probes': Well(tale(8, room=None)),
     'pairs': Well(groups()),
     'pairs-hkpd': Well(groups('hkpd')),
@@ -197,6 +198,8 @@ PLANS = {
     'from-5-s-to-1-s': Well(tale(good(12, 5), 20)),
     'three-intervals-hkpd': Well(tale(10, good(10, 3), good(10, 10), mode='hkpd')),
     'from-1-s-to-15-s-sealed': Well(tale(20, good(10, 15), mode='sealed'), healthy=None),
+    'three-of-another-interval-twice': Well(tale(20, good(3, 2), 10, good(3, 2), 20)),
+    'each-fifth-is-longer': Well(tale(*5 * (5, pause(1)))),
     'ticks-of-another-length': Well(tale(5, ticks_change, 5)),
     'fast-start': Well(tale(good(5, .1), good(12, 10))),
     'two-scripts': Well(two_plans('connects', 15, 15, 4), lines=(1, 2)),
@@ -215,6 +218,8 @@ PLANS = {
     'two-servers': Well(lambda w: together(w, 20, (start(w), 1, 0), (start(w, 'smb', server=SRV02), 1, .5)), lines=(2,)),
     'ctrl-c': Well(tale(8, leaves())),
     'ctrl-c-reset': Well(tale(8, leaves(RST))),
+    'ctrl-c-later': Well(tale(8, idles(30), leaves())),
+    'minutes-as-the-capture-goes-on': Well(tale(6, idles(60), gone, each=60)),
     'ctrl-c-hkpd': Well(tale(8, leaves(RST), mode='hkpd')),
     'ctrl-c-smb': Well(tale(8, leaves(RST), mode='smb')),
     'pipe-closed': Well(tale(8, pipe_closed, mode='smb')),
