@@ -895,11 +895,12 @@ static void note_unread_titles(const rpc_record *call, uint32_t event)
                       call->response_frame ? NULL : &call->response_frame);
 }
 
-/* Of a QueryValue request that was not read it may be any. */
-static void note_unread_list(const rpc_record *call, uint32_t event, bool is_query)
+/* Of a request that was not read, or does not name the value (EnumValue), it may be any. */
+static void note_unread_list(const rpc_record *call, uint32_t event)
 {
     const hkpd_record *record = (const hkpd_record *)call;
-    bool is_any = is_query && !call->request_read && (call->handle == NULL || handle_key(call->handle));
+    bool is_any = call->request_read ? record->name == NULL && record->room > 0 && handle_key(call->handle)
+                                     : call->handle == NULL || handle_key(call->handle);
 
     if (is_any || (record->name && record->room > 0 && titles_of(record->name, NULL) == TITLES_NAMES)) {
         note_unread_titles(call, event);
@@ -908,8 +909,10 @@ static void note_unread_list(const rpc_record *call, uint32_t event, bool is_que
 
 static void note_unread_value(rpc_record *call, uint32_t event, bool is_response _U_)
 {
-    if (call->copied == NULL) {
-        note_unread_list(call, event, call->operation && strcmp(call->operation, "QueryValue") == 0);
+    bool is_value = call->operation && g_str_has_suffix(call->operation, "Value");
+
+    if (call->copied == NULL && is_value) {
+        note_unread_list(call, event);
     }
 }
 
@@ -1003,9 +1006,10 @@ static void value_response(hkpd_pdu *p)
     tell_sizes(p, &back);
     p->call.tapped.lacks_titles =
         has_failed(p) && handle_key(p->call.record->handle) && titles_of(back.name, NULL) == TITLES_NAMES;
-    bool is_unknown = !p->call.record->request_read && back.kind == ANSWER_OTHER && back.status == STATUS_SUCCESS;
+    bool is_unknown = (!p->call.record->request_read || back.name == NULL) && back.kind == ANSWER_OTHER &&
+                      back.status == STATUS_SUCCESS;
     if (p->call.first_time && (p->call.tapped.lacks_titles || is_unknown)) {
-        note_unread_list(p->call.record, p->call.event, opnum_of(p) == WINREG_QUERY_VALUE);
+        note_unread_list(p->call.record, p->call.event);
     }
     if (back.kind == ANSWER_OTHER) {
         describe_other(p, &back);
@@ -1040,7 +1044,8 @@ static const struct {
     [4] = {"OpenHKU", NULL, open_response, "HR", KEY_OTHER},
     [5] = {"CloseKey", close_key_request, close_key_response, "HR", KEY_UNKNOWN, RPC_CLOSES},
     [WINREG_CREATE_KEY] = {"CreateKey", open_key_request, open_response, "HpLR", KEY_UNKNOWN},
-    [WINREG_ENUM_VALUE] = {"EnumValue", value_request, value_response, "LpWpCpVpSpSR", KEY_UNKNOWN},
+    [WINREG_ENUM_VALUE] = {"EnumValue", value_request, value_response, "LpWpCpVpSpSR", KEY_UNKNOWN,
+                           RPC_USES | RPC_LISTS},
     [15] = {"OpenKey", open_key_request, open_response, "HR", KEY_UNKNOWN},
     [WINREG_QUERY_VALUE] = {"QueryValue", value_request, value_response, "pCpVpSpSR", KEY_UNKNOWN,
                             RPC_USES | RPC_RETURNS | RPC_SAMPLES | RPC_LISTS},

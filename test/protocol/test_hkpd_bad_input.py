@@ -231,7 +231,7 @@ def test_19_20_21_titles(tshark, tmp_path, case):
     assert ('lists of titles that could not be read whole: 1;' in notes) == (others > 0)
 
 
-@pytest.mark.parametrize('cut', ['data', 'stub'])
+@pytest.mark.parametrize('cut', ['data', 'stub', 'enum'])
 def test_a_cut_list_ends_what_it_would_have_replaced(tshark, tmp_path, cut):
     """Until the next list: whether a name is another now nobody knows. Of what can be read of it the names hold."""
     talk = alpha()
@@ -241,8 +241,10 @@ def test_a_cut_list_ends_what_it_would_have_replaced(tshark, tmp_path, cut):
     if cut == 'data':
         number = talk.ask('Counter 009', utf16('1\x005006\x005000\0Alpha\x005002\0Once\0'))[1]
     else:
-        talk.line.request(stubs.QUERY_VALUE, bytes(stubs.query(talk.handle, 'Counter 009')))
-        number = talk.line.response(stubs.QUERY_VALUE, bytes(stubs.answer(LIST))[:-40])
+        opnum, asked, told = (stubs.QUERY_VALUE, stubs.query(talk.handle, 'Counter 009'), bytes(stubs.answer(LIST))[:-40]) if cut == 'stub' else (
+            stubs.ENUM_VALUE, stubs.enum_value(talk.handle, 0), bytes(stubs.enum_answer('Counter 009', LIST))[:12])
+        talk.line.request(opnum, bytes(asked))
+        number = talk.line.response(opnum, told)
     talk.names = {5000: 'Alpha', 5002: 'Once'} if cut == 'data' else {}
     talk.sample()
     talk.titles(pairs=ALPHA)
