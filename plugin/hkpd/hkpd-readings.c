@@ -260,6 +260,37 @@ static reading_instance *find_parent(hkpd_view *view, const perf_block_walk *wal
     return row < readings_instances_count(&table->names) ? readings_instances_counted(&table->names, row) : NULL;
 }
 
+static bool is_slash(const perf_block_walk *walk, const uint8_t *character, uint32_t unit)
+{
+    return unit == 1 ? *character == '/'
+                     : character[walk->big_endian_text] == '/' && character[!walk->big_endian_text] == 0;
+}
+
+/* Paths call b/c of a parent a, c of a parent a/b and a/b/c alike: it is one name, whose last part stands behind the last slash, and its parent's
+ * before it. */
+static void split_name(hkpd_view *view, const perf_block_walk *walk, const reading_name *parent,
+                       reading_instance_key *key)
+{
+    uint32_t unit = perf_block_wide_names(walk) ? 2 : 1, end = key->name.size - key->name.size % unit;
+
+    while (end > 0 && !is_slash(walk, key->name.bytes + end - unit, unit)) {
+        end -= unit;
+    }
+    if (end == 0) {
+        return;
+    }
+    uint32_t slash = end - unit, size = parent ? parent->size + unit : 0;
+    uint8_t *bytes = wmem_alloc(view->base.pool, size + end);
+    reading_name before = {bytes, size + slash, 0};
+    if (parent) {
+        memcpy(bytes, parent->bytes, parent->size);
+        memcpy(bytes + parent->size, key->name.bytes + slash, unit);
+    }
+    memcpy(bytes + size, key->name.bytes, slash);
+    key->parent = readings_name_digest(&before);
+    key->name = (reading_name){key->name.bytes + end, key->name.size - end, 0};
+}
+
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
 
 /* The parent's number in its object changes as others come and go: it is identified by its own name. How many have
@@ -276,10 +307,13 @@ static reading_instance_key key_of_instance(hkpd_view *view, const perf_block_wa
     if (parent) {
         key.parent_table = walk->instance.parent_object;
         key.parent_row = parent->row;
-        key.parent = readings_digest_with(readings_name_digest(&parent->key.name), walk->instance.parent_object);
+        key.parent = readings_name_digest(&parent->key.name);
         key.parent_count = readings_instances_namesakes(&object->names, parent->row);
     } else if (walk->instance.parent_object != 0) {
         key.parent_count = 2;
+    }
+    if (memchr(key.name.bytes, '/', key.name.size)) {
+        split_name(view, walk, parent ? &parent->key.name : NULL, &key);
     }
     return key;
 }

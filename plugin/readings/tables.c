@@ -297,15 +297,11 @@ static table_pair pair_by_name(reading_table *here, reading_instance *wanted, re
             return is_it ? (table_pair){found, false, false} : ambiguous_pair;
         }
     }
-    if (count != count_there || wanted->key.parent_count != first->key.parent_count) {
+    const reading_instance *same = find_named(&there->instances, &wanted->key, wanted->name_ordinal);
+    if (count != count_there || wanted->key.parent_count != same->key.parent_count) {
         return ambiguous_pair;
     }
-    if (wanted->name_ordinal > 0) {
-        const reading_instance *same = find_named(&there->instances, &wanted->key, wanted->name_ordinal);
-        ws_assert(same); /* there are as many of the name */
-        row = same->row;
-    }
-    return (table_pair){row, count > 1 || wanted->key.parent_count > 1, false};
+    return (table_pair){same->row, count > 1 || wanted->key.parent_count > 1, false};
 }
 
 static table_pair pair_instances(reading_table *here, uint32_t row, reading_table *there)

@@ -28,7 +28,7 @@ uint64_t readings_digest_with(uint64_t digest, uint64_t number);
 typedef struct {
     reading_name name;
     uint32_t id;
-    uint64_t parent;       /* digest of its parent's name and object; 0 without one */
+    uint64_t parent;       /* digest of its parent's name; 0 without one */
     uint32_t parent_count; /* parents of that name: of one alone it is known which it is; 0 without one */
     uint32_t parent_table; /* for the layout: whose row the parent is, */
     uint32_t parent_row;   /* and which */

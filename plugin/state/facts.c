@@ -572,7 +572,7 @@ void facts_note_unread(state_connection *connection, const state_subject *what, 
     const told_fact told = {keep_facts(owner, subject), kind, event, frame, 0, NULL, true, answer_frame};
 
     note_unread(owner, subject, kind, &unread);
-    for (state_host *host = host_first(owner); host; host = host->next) {
+    for (state_host *host = owner->place->machines; host; host = host->next) {
         bool may_be_its = host == connection->host || !connection->host->is_known;
         if (may_be_its && host != owner) { /* as long as it is not known to be another's */
             note_unread(host, subject, kind, &unread);

@@ -500,16 +500,18 @@ def test_requests_that_end_too_soon_are_counted(tshark, tmp_path):
     assert 'HKEY_PERFORMANCE_DATA 4 ' in said and 'QueryValue 3 ' in said, out
 
 
-def test_an_instance_called_as_the_parent_of_another(export):
-    """And the other as its own parent: they are two."""
+@pytest.mark.parametrize('disks, parts, told', [
+    (['a', 'b'], [('b', 0), ('a', 1)], [('a/b', '0'), ('b/a', '0')]),       # the other as its own parent
+    (['a', 'a/b'], [('b/c', 0), ('c', 1), ('a/b/c', None)], [('a/b/c', '1'), ('a/b/c#1', '1'), ('a/b/c#2', '1')])])
+def test_names_of_parents_and_children(export, disks, parts, told):
+    """Each has a path of its own, whatever is called alike."""
+    delta = lambda i: [Counter(i, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(k, at.number))]
     scene, talk = begin_talk(objects=[
-        Object(9000, 'Disk', [Counter(9002, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(k, at.number))],
-               lambda at: [Instance(n) for n in 'ab']),
-        Object(9010, 'Part', [Counter(9012, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(k, at.number))],
-               lambda at: [Instance('b', parent=(9000, 0)), Instance('a', parent=(9000, 1))])])
+        Object(9000, 'Disk', delta(9002), lambda at: [Instance(n) for n in disks]),
+        Object(9010, 'Part', delta(9012), lambda at: [Instance(n, parent=None if p is None else (9000, p)) for n, p in parts])])
     talk.sample()
     talk.sample()
-    assert of_second_sample(export(scene, 'long'), 'Delta')[2:] == [('a/b', made(0, 0), '0'), ('b/a', made(1, 1), '0')]
+    assert of_second_sample(export(scene, 'long'), 'Delta')[2:] == [(n, made(k, k), mark) for k, (n, mark) in enumerate(told)]
 
 
 def test_two_counters_of_one_index(export, passes):
