@@ -20,6 +20,10 @@
 #define BESIDE 3
 #define MOST_BESIDE 100
 
+/* Samples come in pairs if there are so many, and not more than one of so many is broken. */
+#define FEWEST_PAIRS 4
+#define PAIRS_KEPT 5
+
 /* Times within VERDICT_ALIKE are one; a list of them ends at twice its first. */
 #define ALIKE_SECONDS 0.05
 
@@ -61,6 +65,8 @@ typedef struct {
     double *asked; /* when data was asked for, ascending */
     size_t num_asked;
     double usual, middle;          /* the longest that recurs, and the median of all gaps */
+    double pair;                   /* how soon after a long one a second sample comes, 0: in no such plan; */
+    unsigned last_pair;            /* and its last */
     double *responses;             /* of samples: how long each took to be answered, */
     const verdict_call **answered; /* and which calls they are */
     unsigned num_answered;
@@ -208,6 +214,27 @@ static void find_recurring(plan *p)
     g_free(sorted);
 }
 
+static bool is_long(const plan *p, unsigned number)
+{
+    return p->gaps[number].recurs && p->gaps[number].own * VERDICT_ALIKE >= p->usual;
+}
+
+/* After each long time comes a short one: the samples come in pairs. */
+static void find_pairs(plan *p)
+{
+    unsigned kept = 0, broken = 0;
+    double pair = 0;
+
+    for (unsigned i = 1; i < p->count; i++) {
+        bool is_second = is_long(p, i - 1) && p->gaps[i].recurs && LATE * p->gaps[i].own < p->usual;
+        broken += is_long(p, i - 1) && !is_second;
+        kept += is_second;
+        pair = is_second ? MAX(pair, p->gaps[i].own) : pair;
+        p->last_pair = is_second ? i : p->last_pair;
+    }
+    p->pair = kept >= FEWEST_PAIRS && PAIRS_KEPT * broken <= kept ? pair : 0;
+}
+
 /* The longest that recurs among the next ones to a side; 0: none. */
 static double longest_beside(const plan *p, unsigned number, int side)
 {
@@ -256,6 +283,7 @@ static void learn(plan *p)
         p->usual = p->gaps[i].recurs ? MAX(p->usual, p->gaps[i].own) : p->usual;
     }
     p->middle = usual_gap(p, true, p->monitor->calls, p->monitor->end);
+    find_pairs(p);
 }
 
 /* --- Slow for good --------------------------------------------------------------------------------------------- */
@@ -552,23 +580,24 @@ static bool asked_in_time(const plan *p, const plan_gap *gap, double most)
 static double later_than(const plan *p, unsigned number, bool *is_answer)
 {
     const plan_gap *gap = &p->gaps[number];
+    bool is_second = p->pair > 0 && number > 0 && number < p->last_pair && !gap->is_excused && is_long(p, number - 1);
     double before = gap->is_excused ? 0 : longest_beside(p, number, -1),
            after = gap->is_excused ? 0 : longest_beside(p, number, 1);
     bool has_changed = before > 0 && after > 0 && (before > VERDICT_ALIKE * after || after > VERDICT_ALIKE * before);
-    double usual = gap->is_excused ? p->middle : MAX(before, after), most = LATE * usual;
-    double excess = gap->wait - gap->usual_wait;
+    double usual = is_second ? p->pair : gap->is_excused ? p->middle : MAX(before, after);
+    double most = LATE * usual + (is_second ? ALIKE_SECONDS : 0), excess = gap->wait - gap->usual_wait;
 
     *is_answer = excess >= (gap->gap - usual) / 2;
     if (excess >= LONG_ANSWER) {
         *is_answer = true;
         return MAX(usual, gap->own);
     }
-    if (usual <= 0 || gap->gap <= most || gap->gap <= VERDICT_ALIKE * p->middle ||
+    if (usual <= 0 || gap->gap <= most || (!is_second && gap->gap <= VERDICT_ALIKE * p->middle) ||
         (!*is_answer && is_in_time_there(gap, most))) {
         return 0;
     }
     bool is_planned = gap->recurs || has_changed || before <= 0 || asked_in_time(p, gap, most);
-    return *is_answer || !is_planned ? usual : 0;
+    return *is_answer || is_second || !is_planned ? usual : 0;
 }
 
 static void say_late(const plan *p, verdict_kind kind, verdict_party party, late_ones *late)

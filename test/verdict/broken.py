@@ -137,6 +137,8 @@ LATE = {
     **{'client-late-' + x: client_late(8, pause(5), bad(), 8, mode=x) for x in MOST if x not in ('poller', 'connects')},
     'client-late-mirrored': client_late(mirrored(tale(8, pause(5), bad(), 8)), count=None),
     **{'client-late-captured-in-two-places-' + x: client_late(mirrored(tale(8, pause(5), bad(), 8, mode=x), 1000), count=None) for x in ('tcp',)},
+    **{'second-of-a-pair-missed-' + x: client_late(pairs(lambda m: None, named(good()), x)) for x in ('tcp', 'hkpd', 'sealed')},
+    **{'second-of-a-pair-late-' + x: client_late(pairs(lambda m: (m.world.wait(15), bad()(m)), mode=x)) for x in ('tcp', 'hkpd', 'sealed')},
     'client-late-by-an-hour': client_late(8, pause(3600), bad(), 8),
     'client-late-behind-a-change': client_late(12, good(12, 2), pause(9), bad(1, 2), good(8, 2)),
     'client-misses-two-of-its-minutes': client_late(pairs(first=named(good()), without=(6, 7), odd=8), count=(1, 2)),
