@@ -46,11 +46,3 @@ void export_names_register(void);
 
 /* File, Export Objects, PCQ, and `--export-objects pcq,DIR`: a PDH-CSV file for each query, and the names file. */
 void export_objects_register(void);
-
-/* --- As whom clients logged on, where the logon is in clear (accounts.c) ---------------------------------------- */
-
-/* From now on; for a statistic that begins. */
-void accounts_watch(void);
-
-/* Of this packet's connection, or of the session around it; "" if no logon was seen. Lives with the file. */
-const char *account_of(packet_info *pinfo);

@@ -322,7 +322,6 @@ void verdict_put_titles(json_dumper *json)
 void verdict_watch(void)
 {
     verdict_wire_watch(verdict_reset_all);
-    accounts_watch();
 }
 
 static bool begin(void *data)

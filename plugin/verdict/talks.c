@@ -75,7 +75,7 @@ static verdict_talk *talk_new(verdict *v, packet_info *pinfo, const tapped_call 
     talk->counters = NAN;
     talk->client = address_to_str(v->memory, tapped->is_response ? &pinfo->dst : &pinfo->src);
     talk->server = server_name(v->memory, tapped);
-    talk->account = wmem_strdup(v->memory, account_of(pinfo));
+    talk->account = wmem_strdup(v->memory, verdict_wire_account(pinfo));
     talk->is_sealed = tapped->sealed.connection != NULL;
     talk->calls = g_array_new(FALSE, FALSE, sizeof(verdict_call));
     g_ptr_array_add(v->talks, talk);

@@ -6,6 +6,7 @@
 #include "verdict/wire.h"
 
 #include "taps/output.h"
+#include "text/text.h"
 
 #include <epan/conversation.h>
 #include <epan/epan_dissect.h>
@@ -37,6 +38,11 @@
     X(EPM_STATUS, "epm.rc") \
     X(EPM_PORT, "epm.proto.tcp_port") \
     X(KERBEROS, "kerberos.error_code") \
+    X(USER, "ntlmssp.auth.username") \
+    X(DOMAIN, "ntlmssp.auth.domain") \
+    X(WORKSTATION, "ntlmssp.auth.hostname") \
+    X(SERVICE, "kerberos.SNameString") \
+    X(TICKET_OF, "kerberos.CNameString") /* a key opened the ticket */ \
     X(ICMP, "icmp.type") \
     X(ICMP_CODE, "icmp.code") \
     X(ICMP_TO, "ip.dst") \
@@ -696,6 +702,83 @@ static void see_rpc(packet *p)
     }
 }
 
+/* --- Logons ---------------------------------------------------------------------------------------------------- */
+
+/* Characters of one name, and bytes of what all logons of a connection are called; parts of a service's name, and bytes between two. */
+enum { MAX_NAME = 64, MAX_ACCOUNTS = 512, MAX_PARTS = 8, MAX_TAG = 4 };
+
+/* What Wireshark shows for a text of no length. */
+#define EMPTY "NULL"
+
+/* "" without one. */
+static const char *logon_name(const packet *p, field_info *info)
+{
+    const char *text = text_cut(p->pinfo->pool, field_text(p, info), MAX_NAME);
+
+    return strcmp(text, EMPTY) == 0 ? "" : ws_format_text(p->pinfo->pool, text, strlen(text));
+}
+
+/* Of the first ticket's; what a key opened after it has names of others. The parts of a name stand together but for a tag. */
+static const char *service_name(const packet *p)
+{
+    field_info *before = field(p, SEEN_SERVICE, 0), *part;
+    wmem_strbuf_t *name = wmem_strbuf_new(p->pinfo->pool, logon_name(p, before));
+
+    for (unsigned i = 1; i < MAX_PARTS && (part = field(p, SEEN_SERVICE, i)) != NULL; i++) {
+        int gap = part->start - (before->start + before->length);
+        if (part->ds_tvb != before->ds_tvb || gap < 0 || gap > MAX_TAG) {
+            break;
+        }
+        wmem_strbuf_append_printf(name, "/%s", logon_name(p, part));
+        before = part;
+    }
+    return wmem_strbuf_get_str(name);
+}
+
+/* Of several logons nobody can tell which one a call is of. */
+static void learn_account(packet *p, const char *account)
+{
+    verdict_connection *connection = p->connection;
+    uint64_t pipe = dcerpc_get_transport_salt(p->pinfo);
+
+    if (connection->accounts == NULL) {
+        connection->accounts = wmem_map_new(verdict_ladder_memory, wmem_int64_hash, g_int64_equal);
+    }
+    const char *known = wmem_map_lookup(connection->accounts, &pipe);
+    if (known == NULL || (strstr(known, account) == NULL && strlen(known) < MAX_ACCOUNTS)) {
+        wmem_map_insert(connection->accounts, wmem_memdup(verdict_ladder_memory, &pipe, sizeof pipe),
+                        wmem_strconcat(verdict_ladder_memory, known ? known : "", known ? " or " : "", account, NULL));
+    }
+}
+
+static void see_logon(packet *p)
+{
+    wmem_allocator_t *pool = p->pinfo->pool;
+
+    if (field(p, SEEN_USER, 0)) { /* "LAB\\Administrator (WORKSTATION)" */
+        const char *user = logon_name(p, field(p, SEEN_USER, 0)), *domain = logon_name(p, field(p, SEEN_DOMAIN, 0));
+        const char *from = logon_name(p, field(p, SEEN_WORKSTATION, 0));
+        learn_account(p, wmem_strdup_printf(pool, "%s%s%s%s%s%s", domain, *domain ? "\\" : "", *user ? user : EMPTY,
+                                            *from ? " (" : "", from, *from ? ")" : ""));
+    } else if (field(p, SEEN_SERVICE, 0)) { /* "Kerberos to host/srv01"; whose ticket it is is sealed in it */
+        const char *client = logon_name(p, field(p, SEEN_TICKET_OF, 0));
+        learn_account(p, wmem_strdup_printf(pool, "%s%sKerberos to %s", client, *client ? ", " : "", service_name(p)));
+    }
+}
+
+const char *verdict_wire_account(packet_info *pinfo)
+{
+    const verdict_connection *connection = find_connection(pinfo);
+    uint64_t pipe = dcerpc_get_transport_salt(pinfo), session = 0;
+
+    if (connection == NULL || connection->accounts == NULL) {
+        return "";
+    }
+    const char *account = wmem_map_lookup(connection->accounts, &pipe);
+    const char *around = wmem_map_lookup(connection->accounts, &session);
+    return account ? account : around ? around : "";
+}
+
 /* --- The listener ---------------------------------------------------------------------------------------------- */
 
 static void see_message(packet *p, const field_info *command, bool is_smb1)
@@ -767,6 +850,7 @@ static tap_packet_status see(void *data _U_, packet_info *pinfo, epan_dissect_t 
     p.connection->pair->first_time = p.connection->pair->first_time > 0 ? p.connection->pair->first_time : p.when;
     see_tcp(&p);
     see_messages(&p);
+    see_logon(&p);
     p.connection->newest = p.when;
     return TAP_PACKET_DONT_REDRAW;
 }

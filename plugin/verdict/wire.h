@@ -1,8 +1,8 @@
 /* wire.h
  * What the packets around the calls tell: TCP, SMB, and how DCE/RPC binds.
  *
- * One listener looks at every packet of TCP. Of each connection it keeps whose it is, how it began and ended, and what is out of the
- * ordinary, each with its time and frame; steps of a client on its way to a call go to the ladder. SMB is read from the
+ * One listener looks at every packet of TCP. Of each connection it keeps whose it is, as whom its client logged on, how it began and ended,
+ * and what is out of the ordinary, each with its time and frame; steps of a client on its way to a call go to the ladder. SMB is read from the
  * headers' own bytes, where Wireshark's fields say that one begins; so it is the same in every version. All of it ends with the
  * listener's reset.
  *
@@ -76,6 +76,7 @@ typedef struct verdict_connection {
     wmem_map_t *asked;            /* id of a message of SMB -> what it asks for; NULL: there was none */
     wmem_map_t *pipes;            /* ids of open pipes called winreg, */
     wmem_map_t *other_trees;      /* and of shares that are not IPC$ */
+    wmem_map_t *accounts; /* Wireshark's number of a pipe, 0: none -> as whom its client logged on; NULL: none did */
 } verdict_connection;
 
 static inline wire_event *verdict_wire_event(const verdict_connection *connection, unsigned number)
@@ -90,6 +91,9 @@ static inline uint32_t verdict_wire_syn(const verdict_connection *connection, un
 
 /* Whose a call's packet is; `from_client`: it is a request. NULL: it does not go through TCP. */
 verdict_connection *verdict_wire_connection(packet_info *pinfo, bool from_client);
+
+/* As whom its client logged on, where that is in clear: to its pipe or port, else in the session around it; "" if it was not seen. */
+const char *verdict_wire_account(packet_info *pinfo);
 
 /* The first event that is not before a moment (seconds of the capture), or a frame: they are in the order of both. */
 unsigned verdict_wire_from(const verdict_connection *connection, double begin, uint32_t frame);
