@@ -546,11 +546,6 @@ uint32_t perf_walk_pass_blocks(perf_walk *walk)
     return passed;
 }
 
-static bool is_between_rows(const perf_walk *walk)
-{
-    return walk->state == NEXT_INSTANCE || (walk->state == NEXT_VALUE && walk->values_left == 0);
-}
-
 /* A plain row has the name. Mostly its end tells that it has not. */
 static inline bool is_named(const uint8_t *at, const uint8_t *name, uint32_t size)
 {
@@ -561,17 +556,26 @@ static inline bool is_named(const uint8_t *at, const uint8_t *name, uint32_t siz
            (size < 8 || perf_le64(there + end) == perf_le64(name + end)) && memcmp(there, name, size) == 0;
 }
 
-static void pass_others(perf_walk *walk, const uint8_t *name, uint32_t size)
+/* With a `name` no further than to the first that has it. */
+static uint32_t pass_rows(perf_walk *walk, const uint8_t *name, uint32_t name_size)
 {
-    uint32_t row_size;
+    bool is_between_rows = walk->state == NEXT_INSTANCE || (walk->state == NEXT_VALUE && walk->values_left == 0);
+    uint32_t passed = 0, size;
 
-    while (walk->instances_left > 0 &&
-           is_plain_row(walk->data + walk->pos, walk->limit - walk->pos, walk->counters.count, &row_size) &&
-           !is_named(walk->data + walk->pos, name, size)) {
-        walk->pos += row_size;
-        walk->instances_left--;
-        walk->instance.index++;
+    while (is_between_rows && passed < walk->instances_left &&
+           is_plain_row(walk->data + walk->pos, walk->limit - walk->pos, walk->counters.count, &size) &&
+           !(name && is_named(walk->data + walk->pos, name, name_size))) {
+        walk->pos += size;
+        passed++;
     }
+    walk->instances_left -= passed;
+    walk->instance.index += passed;
+    return passed;
+}
+
+uint32_t perf_walk_pass_rows(perf_walk *walk)
+{
+    return pass_rows(walk, NULL, 0);
 }
 
 bool perf_walk_find_named(perf_walk *walk, const uint8_t *name, uint32_t size)
@@ -580,29 +584,11 @@ bool perf_walk_find_named(perf_walk *walk, const uint8_t *name, uint32_t size)
 
     do {
         perf_walk_pass_values(walk);
-        if (is_between_rows(walk)) {
-            pass_others(walk, name, size);
-        }
+        pass_rows(walk, name, size);
         event = perf_walk_next(walk);
     } while (event != PERF_WALK_END && !(event == PERF_WALK_INSTANCE && walk->instance.name_size == size &&
                                          memcmp(walk->data + walk->instance.name, name, size) == 0));
     return event != PERF_WALK_END;
-}
-
-uint32_t perf_walk_pass_rows(perf_walk *walk)
-{
-    uint32_t passed = 0;
-    uint32_t size;
-    bool between_rows = is_between_rows(walk);
-
-    while (between_rows && passed < walk->instances_left &&
-           is_plain_row(walk->data + walk->pos, walk->limit - walk->pos, walk->counters.count, &size)) {
-        walk->pos += size;
-        passed++;
-    }
-    walk->instances_left -= passed;
-    walk->instance.index += passed;
-    return passed;
 }
 
 static bool does_harm(const perf_walk *walk)
