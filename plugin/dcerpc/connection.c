@@ -41,10 +41,8 @@ static wmem_map_t *connections; /* rpc_connection, as its own key: transport and
 static wmem_map_t *handles; /* unique_answer by the handle: its opening, or its newest sample where that was not seen */
 static wmem_map_t *logons;  /* unique_answer by the checksum of the server's token */
 
-/* that were found: mostly the next PDU's, too */
-static rpc_transport *last_transport;
-static rpc_connection *last;
-static bool is_visited; /* by connections_visit_once() */
+static rpc_connection *last; /* that was found: mostly the next PDU's, too */
+static bool is_visited;      /* by connections_visit_once() */
 
 /* --- Transports ------------------------------------------------------------------------------------------------- */
 
@@ -75,12 +73,7 @@ rpc_transport *connection_transport(const packet_info *pinfo)
 {
     const rpc_transport key = {.ends = {pinfo->src, pinfo->dst}, .ports = {pinfo->srcport, pinfo->destport}};
 
-    if (last_transport == NULL || !transport_equal(last_transport, &key)) {
-        rpc_transport *found = wmem_map_lookup(transports, &key);
-        last_transport = found ? found : last_transport;
-        return found;
-    }
-    return last_transport;
+    return last && transport_equal(last->transport, &key) ? last->transport : wmem_map_lookup(transports, &key);
 }
 
 static rpc_transport *find_or_create_transport(const packet_info *pinfo)
@@ -94,7 +87,6 @@ static rpc_transport *find_or_create_transport(const packet_info *pinfo)
         copy_address_wmem(wmem_file_scope(), &transport->ends[0], &pinfo->src);
         copy_address_wmem(wmem_file_scope(), &transport->ends[1], &pinfo->dst);
         wmem_map_insert(transports, transport, transport);
-        last_transport = transport;
     }
     return transport;
 }
@@ -362,7 +354,6 @@ void connection_read_token(packet_info *pinfo, tvbuff_t *tvb, int offset, const 
 
 static void begin_file(void)
 {
-    last_transport = NULL;
     last = NULL;
     is_visited = false;
 }
