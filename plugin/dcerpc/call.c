@@ -497,7 +497,6 @@ void call_hand_over(rpc_call *call, const state_handle *handle)
 {
     tapped_call *tapped = &call->tapped;
 
-    tapped->opnum = call->di->call_data->opnum;
     tapped->is_response = !call_is_request(call);
     tapped->is_repeated = is_repeated(call);
     tapped->is_damaged = call->report.damaged;

@@ -130,7 +130,6 @@ static host_place *create_place(const host_port *port, const host_port *first)
 {
     host_place *place = wmem_new0(wmem_file_scope(), host_place);
 
-    place->addr = port->addr;
     place->address_text = address_to_str(wmem_file_scope(), &port->addr);
     place->is_first = first == NULL;
     place->shares = first != NULL;

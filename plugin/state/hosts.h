@@ -29,7 +29,6 @@ typedef enum {
 /* An address with one port for TCP and one for named pipes: one machine has both as long as nothing says otherwise. Whatever else an
  * address has is another place. */
 typedef struct host_place {
-    address addr;
     bool serves[2]; /* TCP, named pipes */
     bool is_first;  /* of its address */
     bool shares;    /* its address has another */

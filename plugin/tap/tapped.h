@@ -39,18 +39,17 @@ typedef struct {
     bool is_hkpd;
     bool is_first_look; /* at the packet; known while it is dissected only */
     bool is_response;
-    bool is_repeated;   /* the call was answered before */
-    bool has_status;    /* a response's status was read */
-    bool has_failed;    /* it is that of a failed call, and no size probe's or the end of a list */
-    bool is_fault;      /* DCE/RPC's own answer: `status` is not the operation's */
-    bool has_sizes;     /* a response's sizes were read */
-    bool brings_data;   /* if it succeeds, the call is answered with performance data */
-    bool is_probe;      /* a response says how much room is needed, and nothing else */
-    bool lacks_titles;  /* a list of titles that could not be read whole */
-    bool is_damaged;    /* something in it contradicts itself, or does not fit */
-    bool does_not_seal; /* the client signs its calls, or less */
-    bool adds;          /* ValidateCounters: adds counters, does not remove them */
-    uint16_t opnum;
+    bool is_repeated;      /* the call was answered before */
+    bool has_status;       /* a response's status was read */
+    bool has_failed;       /* it is that of a failed call, and no size probe's or the end of a list */
+    bool is_fault;         /* DCE/RPC's own answer: `status` is not the operation's */
+    bool has_sizes;        /* a response's sizes were read */
+    bool brings_data;      /* if it succeeds, the call is answered with performance data */
+    bool is_probe;         /* a response says how much room is needed, and nothing else */
+    bool lacks_titles;     /* a list of titles that could not be read whole */
+    bool is_damaged;       /* something in it contradicts itself, or does not fit */
+    bool does_not_seal;    /* the client signs its calls, or less */
+    bool adds;             /* ValidateCounters: adds counters, does not remove them */
     const char *operation; /* "QueryCounterData" */
     const char *kind; /* what it asks for, where operations ask for several: "PERF_REG_COUNTERSET_STRUCT", "Global" */
     uint32_t status;
