@@ -916,6 +916,33 @@ static void note_unread_value(rpc_record *call, uint32_t event, bool is_response
     }
 }
 
+/* A list that is whole, and lacks some that the one before had: whether those are titles still, and what they stand for, is not known. */
+static void note_titles_gone(const hkpd_pdu *p, wmem_array_t *list)
+{
+    wmem_array_t *now = wmem_array_new(wmem_file_scope(), sizeof(uint32_t)), *before = p->call.to->host->titles;
+    wmem_map_t *titles = wmem_map_new(pool_of(p), g_direct_hash, g_direct_equal);
+    const state_subject any = facts_title_subject(0);
+    bool is_gone = false;
+
+    p->call.to->host->titles = now;
+    for (unsigned i = 0; i < wmem_array_get_count(list); i++) {
+        const hkpd_title *title = wmem_array_index(list, i);
+        if (*title->text) {
+            wmem_array_append(now, &title->index, 1);
+            wmem_map_insert(titles, GUINT_TO_POINTER(title->index), titles);
+        }
+    }
+    for (unsigned i = 0; before && i < wmem_array_get_count(before); i++) {
+        is_gone |= !wmem_map_contains(titles, GUINT_TO_POINTER(*(uint32_t *)wmem_array_index(before, i)));
+    }
+    if (before) {
+        wmem_destroy_array(before);
+    }
+    if (is_gone) {
+        facts_note_unread(p->call.to, &any, PERF_FACT_ENGLISH, p->call.event, 0, NULL);
+    }
+}
+
 static void learn_titles(hkpd_pdu *p, const value_answer *back)
 {
     uint32_t language, others;
@@ -927,6 +954,8 @@ static void learn_titles(hkpd_pdu *p, const value_answer *back)
     wmem_array_t *titles = hkpd_titles(back->value.tvb, pool_of(p), &others);
     if (others > 0) {
         note_unread_titles(p->call.record, p->call.event);
+    } else if (kind == PERF_FACT_ENGLISH) {
+        note_titles_gone(p, titles);
     }
     for (unsigned i = 0; i < wmem_array_get_count(titles); i++) {
         const hkpd_title *title = wmem_array_index(titles, i);

@@ -256,6 +256,17 @@ def test_a_cut_list_ends_what_it_would_have_replaced(tshark, tmp_path, cut):
     assert 'the list of titles in frame %d' % number in frames[answers(talk.scene)[1][0]].all('hkpd.counter_definition')[1].label
 
 
+def test_titles_that_a_later_list_does_not_have(tshark, tmp_path, passes):
+    """What is shown under them rests on the older list; before the later one, too, as soon as that is known."""
+    talk = alpha()
+    for lost in (), (5004,):
+        talk.titles(pairs={i: n for i, n in ALPHA.items() if i not in lost})
+        talk.sample()
+    rows = long_rows(tshark.run('-q', '-r', talk.scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)[0])
+    assert [(r['counter'], r['assumed']) for r in rows] == [
+        ('First', '0'), ('Second', '1' if passes else '0'), ('First', '0'), ('Second', '1')]
+
+
 def test_23_a_code_page_of_names_in_utf_16(tshark, tmp_path):
     """They would end behind their first character, and other text stands there."""
     scene, talk = begin_talk()
