@@ -37,16 +37,15 @@ void left_out_count(left_out *left, const tapped_call *tapped)
     left->requests += !tapped->is_response;
     left->titles += tapped->lacks_titles;
     left->probes += tapped->is_probe && tapped->brings_data;
+    left->responses += tapped->is_response;
     const readings_answer *answer = tapped->answer;
-    bool is_cut = answer && tvb_captured_length(answer->tvb) < tvb_reported_length(answer->tvb);
-    left->responses += tapped->is_response && !is_cut;
     if (answer) {
         left->empty += answer->sample && tapped->counters == 0;
         left->samples += answer->handle && answer->sample;
         left->strange += answer->handle == NULL;
-        left->damaged += answer->handle && answer->sample == NULL && !is_cut;
-        left->values += is_cut ? 0 : tapped->values_left_out;
-        left->objects += is_cut ? 0 : tapped->objects_left_out;
+        left->damaged += answer->handle && answer->sample == NULL;
+        left->values += tapped->values_left_out;
+        left->objects += tapped->objects_left_out;
     } else if (tapped_succeeded(tapped) && tapped->brings_data) {
         left->empty++;
     } else if (tapped->has_failed && left->failed++ == 0) {

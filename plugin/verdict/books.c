@@ -1,5 +1,5 @@
 /* books.c
- * What was asked for and what came of it: refused, failed, cut, damaged, empty, without a type, or never delivered.
+ * What was asked for and what came of it: refused, failed, damaged, empty, without a type, or never delivered.
  *
  * Each answer is read once, as its values are counted.
  *
@@ -194,9 +194,7 @@ void verdict_books_count(verdict *v, verdict_talk *talk, packet_info *pinfo, con
     bool is_cut = pinfo->fd->cap_len < pinfo->fd->pkt_len;
     bool is_damaged = answer ? answer->sample == NULL || tapped->is_damaged || tapped->has_contradictions
                              : tapped->is_damaged && tapped->is_response && tapped->brings_data;
-    if (is_cut && answer && tvb_captured_length(answer->tvb) < tvb_reported_length(answer->tvb)) {
-        enter(talk, BOOK_CUT, pinfo);
-    } else if (!is_cut && is_damaged && tapped->handle) {
+    if (!is_cut && is_damaged && tapped->handle) {
         enter(talk, BOOK_DAMAGED, pinfo);
     } else if (tapped->is_response && tapped->is_damaged && tapped->kind && strcmp(tapped->kind, "titles") == 0) {
         enter(talk, BOOK_NAMES, pinfo);
@@ -305,7 +303,7 @@ void verdict_books_find(verdict_monitor *monitor)
         bool is_said =
             (i == BOOK_LACKING && comes_and_goes(monitor)) ||
             (i == BOOK_EMPTY && (verdict_has(monitor, VERDICT_REFUSED) || verdict_has(monitor, VERDICT_NOT_DELIVERED)));
-        if (book_rows[i].text && !is_said) {
+        if (!is_said) {
             find_book(monitor, (book_kind)i);
         }
     }

@@ -342,7 +342,7 @@ void verdict_capture_find(verdict_monitor *monitor, bool lacks_some)
     verdict_shown lost = events_of(monitor, WIRE_LOST, false, begin, end), late = {.pool = monitor->pool};
     verdict_shown unasked = events_of(monitor, WIRE_UNASKED, false, begin, end);
     requests += verdict_count_shown(&unasked);
-    bool lacks_ends = unreadable > 0 || !has_samples || first_in(monitor, BOOK_CUT) < UINT32_MAX;
+    bool lacks_ends = unreadable > 0 || !has_samples;
     /* what was cut before they came may have said whose the doubtful values are, and of which type */
     verdict_shown cut = events_of(monitor, WIRE_CUT, false, 0, lacks_ends ? UINT32_MAX : doubt);
     if (lacks_some || is_doubtful || answers + requests > 0 || !has_samples) {

@@ -58,7 +58,6 @@ typedef enum {
     BOOK_UNTYPED,
     BOOK_EMPTY,
     BOOK_DAMAGED,
-    BOOK_CUT,
     BOOK_NAMES,
     NUM_BOOKS
 } book_kind;
