@@ -149,11 +149,11 @@ static uint32_t event_before(const rpc_connection *connection)
     return connection->overlaps ? connection->event : MAX(connection->event, connection->answer_event);
 }
 
-/* A call was not read that may name its machine. Of a connection of which nothing is read that does not matter. */
+/* A call was not read that may name its machine. As long as all is sealed that does not matter. */
 static void note_unnamed(rpc_connection *connection, const packet_info *pinfo, bool is_request)
 {
     connection->is_unnamed = true;
-    if (connection->was_read) {
+    if (connection->was_read || connection->auth_level == 0) {
         host_note_unnamed(connection_to(connection, pinfo, is_request));
     }
 }
@@ -436,8 +436,8 @@ static void note_missing_lists(const pdus_cursor *cursor, rpc_connection *connec
     if (missing > 0 && may_be_lists(connection, missing, until != 0 ? end - connection->sent_until : 0)) {
         const rpc_asked call = {.interface = interface_of(connection, RPC_NO_CONTEXT),
                                 .opnum = RPC_NO_OPNUM,
-                                .is_signed = header->auth_size > 0,
-                                .frame = is_request ? 0 : pinfo->num}; /* there is nothing of lost ones */
+                                .is_signed = header->auth_size > 0}; /* no frame: there is nothing of lost ones */
+        connection_to(connection, pinfo, is_request);
         note_unread_lists(pinfo, connection, &call, state_event_next(), true);
     }
 }
@@ -485,22 +485,17 @@ static rpc_asked *pass_request(const pdus_cursor *cursor, rpc_connection *connec
 /* The answer to a request that was not seen, after all that were; nor were those between. */
 static void note_answer_alone(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header)
 {
-    uint32_t ahead = header->call_id - connection->call_id, event;
+    uint32_t ahead = header->call_id - connection->call_id;
     bool is_new = connection->frame > 0 && ahead > 0 && ahead < G_MAXINT32 && !connection->copied;
-    rpc_interface interface = interface_of(connection, header->context);
 
-    if (!is_new || interface >= NUM_RPC_INTERFACES) {
-        return;
-    }
-    connection->call_id = header->call_id;
-    connection->frame = cursor->pinfo->num;
-    event = state_event_next();
-    if (interface == RPC_PERFLIB) {
+    if (is_new && interface_of(connection, header->context) < NUM_RPC_INTERFACES) {
+        uint32_t event = state_event_next();
+        connection->call_id = header->call_id;
+        connection->frame = cursor->pinfo->num;
         miss_calls(connection, cursor->pinfo, false, event, ahead);
+        connection->answer_event = event;
+        note_missing_lists(cursor, connection, header, false);
     }
-    note_unnamed(connection, cursor->pinfo, false);
-    connection->answer_event = event;
-    note_missing_lists(cursor, connection, header, false);
 }
 
 static rpc_asked *pass_answer(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header,

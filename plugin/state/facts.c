@@ -876,14 +876,6 @@ static bool is_unread_between(const subject_facts *learned, state_fact_kind kind
            (is_doubted(learned, kind, since) && !is_doubted(learned, kind, event));
 }
 
-/* It is known from a machine that need not be this one. */
-static bool is_of_others(const learned_facts *found, state_fact_kind kind, uint32_t event)
-{
-    return version_as_of(found->own, kind, event) == NULL &&
-           (version_as_of(found->others, kind, event) ||
-            (kind == PERF_FACT_ENGLISH && is_of_others(found, PERF_FACT_LOCAL, event)));
-}
-
 static bool may_change_between(const subject_facts *learned, state_fact_kind kind, uint32_t since, uint32_t event)
 {
     return learned &&
@@ -903,7 +895,7 @@ bool facts_may_have_changed(state_host *server, state_subject subject, state_fac
         .key = {server, subject, NO_KIND}}; /* nothing was told, but lists that were not read may have told it */
     return may_change_between(found.own ? found.own : &none, kind, since, event) ||
            may_change_between(found.others, kind, since, event) || may_be_of_two(&found, kind, since, event) ||
-           (since == event && ((host_likely(server) && is_of_others(&found, kind, event)) ||
+           (since == event && ((found.others && host_likely(server)) || /* that machine need not be this one */
                                is_told_twice(found.own, kind, event) || is_told_twice(found.others, kind, event)));
 }
 
