@@ -134,7 +134,7 @@ GPtrArray *left_out_notes(const left_out *left, const char *what, left_out_form 
          "the server did not answer, or responses were lost, cut by a snapshot length, or go another way than the "
          "capture"},
         {left->strange, left->any_pcq ? "answers of no known query" : "answers of no known handle",
-         "the requests were not captured, or not opened"},
+         "their requests were not captured or not opened, or are not known from others of that call id or handle"},
         {left->damaged, "answers that do not add up", "Analyze, Expert Information (-z expert) says where"},
         {left->values, "values left out of answers that do not add up", "-z expert says where"},
         {left->objects, "objects left out of answers that do not add up", "-z expert says where"},

@@ -59,6 +59,7 @@ typedef struct {
 
 typedef struct {
     verdict_monitor *monitor;
+    const GPtrArray *all; /* of the capture */
     size_t num_calls;
     plan_gap *gaps;
     unsigned count;
@@ -485,6 +486,32 @@ static bool is_said_already(const plan *p, const plan_gap *gap)
            (ended && !ended->by_client && verdict_has(p->monitor, VERDICT_BROKEN));
 }
 
+/* How much longer an answer is than its data, as far as its seal tells. */
+#define MOST_AROUND 64
+
+/* Nobody read a sample that its client took in it by another connection, as large as this one: it may be of the same query. */
+static bool is_sampled_beside(const plan *p, const plan_gap *gap)
+{
+    for (unsigned i = 0; i < p->all->len && i < MOST_WITHIN; i++) {
+        const verdict_monitor *other = g_ptr_array_index(p->all, i);
+        const verdict_call *call = other->calls, *end = other->end;
+        if (other->pair != p->monitor->pair || other == p->monitor || call == end || !call->talk->is_sealed) {
+            continue;
+        }
+        while (call < end) { /* the first after the gap's begin */
+            const verdict_call *middle = call + (end - call) / 2;
+            call = middle->answered < gap->before->answered ? middle + 1 : call;
+            end = middle->answered < gap->before->answered ? end : middle;
+        }
+        for (; call < other->end && call->asked < gap->call->asked; call++) {
+            if (call->outcome == CALL_SAMPLE) {
+                return call->size - gap->call->size < MOST_AROUND;
+            }
+        }
+    }
+    return false;
+}
+
 static blame blame_event(verdict_kind kind, verdict_party party, const wire_event *event)
 {
     return (blame){kind, party, event->frame, event->time};
@@ -529,6 +556,9 @@ static blame whose_fault(const plan *p, const plan_gap *gap, bool is_answer)
     }
     if (waits) {
         return (blame){VERDICT_ANSWERED_LATE, PARTY_UNKNOWN, waits->asked_frame, waits->asked};
+    }
+    if (!is_answer && is_sampled_beside(p, gap)) {
+        return (blame){VERDICT_LOST, PARTY_CAPTURE, call->frame, call->answered};
     }
     return is_answer ? blame_answer(call)
                      : (blame){VERDICT_ASKED_LATE, PARTY_CLIENT, call->asked_frame ? call->asked_frame : call->frame,
@@ -672,9 +702,9 @@ static bool find_late(plan *p)
     return lacks_some;
 }
 
-void verdict_plan_find(verdict_monitor *monitor)
+void verdict_plan_find(verdict_monitor *monitor, const GPtrArray *all)
 {
-    plan p = {.monitor = monitor, .num_calls = (size_t)(monitor->end - monitor->calls)};
+    plan p = {.monitor = monitor, .all = all, .num_calls = (size_t)(monitor->end - monitor->calls)};
 
     p.asked = g_new(double, p.num_calls + 1);
     p.responses = g_new(double, p.num_calls + 1);

@@ -580,7 +580,7 @@ void verdict_judge(verdict *v)
     join_talks(v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
-        verdict_plan_find(monitor);
+        verdict_plan_find(monitor, v->monitors);
         verdict_books_find(monitor);
     }
     find_failures(v);

@@ -219,7 +219,7 @@ void verdict_miss(verdict *v, const verdict_missing *missing);
 void verdict_books_find(verdict_monitor *monitor);
 
 /* plan.c: when the client asks, what came late and whose fault it is; and with that what calls.c finds. */
-void verdict_plan_find(verdict_monitor *monitor);
+void verdict_plan_find(verdict_monitor *monitor, const GPtrArray *all);
 
 /* calls.c: what came of the calls, and how the talk ended. `usual`: seconds, the longest time between two samples that is usual; 0: there
  * is no plan. */

@@ -256,18 +256,23 @@ def late_frames(tshark, path, *options):
 
 
 @pytest.mark.parametrize('connections', [2, 3])
-@pytest.mark.parametrize('is_lost', [True, False], ids=['lost', 'late'])
-def test_connections_in_turn(tshark, tmp_path, connections, is_lost, two_pass):
+@pytest.mark.parametrize('way', ['lost', 'late', 'sealed'])
+def test_connections_in_turn(tshark, tmp_path, connections, way, two_pass):
     """One query, asked on several connections in turn each second. Either one call of the last of them is not in the capture, which its next
-    number tells a sample later, and nobody was late; or the client was late once, which is known when all have gone on."""
+    number tells a sample later, or goes by one that is sealed, and nobody was late; or the client was late once, which is known when all have
+    gone on."""
     scene, line, c, s, h = told_and_looked_at()
+    sealed = tcp_line(scene, line.model, client_port=50020, protocol=SealedRpc)
     lines = [line] + [tcp_line(scene, line.model, client_port=50008 + i) for i in range(1, connections)]
     model, when = line.model, 2 * connections
     for n in range(5 * connections):
         scene.capture.now += 10 ** 6
         which = lines[n % connections]
         if n // connections == 3 and n % connections == connections - 1:
-            if is_lost:
+            if way == 'sealed':
+                sealed.client().data(h, 9999)
+                continue
+            if way == 'lost':
                 unseen(model).data(h, 9999)
                 which.rpc.call_id += 1
                 which.rpc.transport.seq = [x + 100 for x in which.rpc.transport.seq]
@@ -277,4 +282,6 @@ def test_connections_in_turn(tshark, tmp_path, connections, is_lost, two_pass):
             when = len(scene.capture.frames) + 2
         which.client().data(h, 9999)
     found = late_frames(tshark, scene.write(tmp_path / 'a.pcap'), *(['-2'] if two_pass else []))
-    assert [int(f) for f, text in found if 'Asked late' in text] == ([when] if two_pass and not is_lost else [])
+    assert [int(f) for f, text in found if 'Asked late' in text] == ([when] if two_pass and way == 'late' else [])
+    out, _ = tshark.run('-q', '-r', tmp_path / 'a.pcap', '-z', 'pcq,summary,json')
+    assert ('asked_late' in out) == (way == 'late')
