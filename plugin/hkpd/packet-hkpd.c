@@ -1066,20 +1066,20 @@ static const struct {
     key_kind opens;
     unsigned does; /* dcerpc/pdus.h; 0: a sealed call of it is none of ours */
 } operations[] = {
-    [0] = {"OpenHKCR", NULL, open_response, "HR", KEY_OTHER},
-    [1] = {"OpenHKCU", NULL, open_response, "HR", KEY_OTHER},
-    [2] = {"OpenHKLM", NULL, open_response, "HR", KEY_OTHER},
+    [0] = {"OpenHKCR", NULL, open_response, "HR", KEY_OTHER, 0},
+    [1] = {"OpenHKCU", NULL, open_response, "HR", KEY_OTHER, 0},
+    [2] = {"OpenHKLM", NULL, open_response, "HR", KEY_OTHER, 0},
     [3] = {"OpenHKPD", open_request, open_response, "HR", KEY_DATA, RPC_OPENS},
-    [4] = {"OpenHKU", NULL, open_response, "HR", KEY_OTHER},
+    [4] = {"OpenHKU", NULL, open_response, "HR", KEY_OTHER, 0},
     [5] = {"CloseKey", close_key_request, close_key_response, "HR", KEY_UNKNOWN, RPC_CLOSES},
-    [WINREG_CREATE_KEY] = {"CreateKey", open_key_request, open_response, "HpLR", KEY_UNKNOWN},
+    [WINREG_CREATE_KEY] = {"CreateKey", open_key_request, open_response, "HpLR", KEY_UNKNOWN, 0},
     [WINREG_ENUM_VALUE] = {"EnumValue", value_request, value_response, "LpWpCpVpSpSR", KEY_UNKNOWN,
                            RPC_USES | RPC_LISTS},
-    [15] = {"OpenKey", open_key_request, open_response, "HR", KEY_UNKNOWN},
+    [15] = {"OpenKey", open_key_request, open_response, "HR", KEY_UNKNOWN, 0},
     [WINREG_QUERY_VALUE] = {"QueryValue", value_request, value_response, "pCpVpSpSR", KEY_UNKNOWN,
                             RPC_USES | RPC_RETURNS | RPC_SAMPLES | RPC_LISTS},
-    [27] = {"OpenHKCC", NULL, open_response, "HR", KEY_OTHER},
-    [28] = {"OpenHKDD", NULL, open_response, "HR", KEY_OTHER},
+    [27] = {"OpenHKCC", NULL, open_response, "HR", KEY_OTHER, 0},
+    [28] = {"OpenHKDD", NULL, open_response, "HR", KEY_OTHER, 0},
     [32] = {"OpenHKPT", open_request, open_response, "HR", KEY_TEXT, RPC_OPENS},
     [33] = {"OpenHKPN", open_request, open_response, "HR", KEY_NLS_TEXT, RPC_OPENS},
 };
