@@ -842,7 +842,7 @@ static void read_block_answer(hkpd_pdu *p, const value_answer *back)
     if (call_may_learn(&p->call) && back->status == STATUS_SUCCESS) {
         learn_block(p, back->value.tvb, &summary);
     }
-    call_answer(&p->call, &hkpd_readings_layout, NULL,
+    call_answer(&p->call, &hkpd_readings_layout, p->call.record->handle,
                 reader_own_source(p->call.pinfo, back->value.tvb, "Performance data"));
     hkpd_dissect_block(p->hkpd, &p->call.report, &p->call.answer, &summary);
     if (p->call.answer.sample && p->record->objects) {
@@ -852,7 +852,6 @@ static void read_block_answer(hkpd_pdu *p, const value_answer *back)
     /* MetadataGlobal, for instance, only describes */
     bool has_values = summary.faults > 0 || summary.sound_objects > 0 || summary.objects == 0;
     if (back->status == STATUS_SUCCESS && has_values) {
-        p->call.answer.handle = p->call.record->handle;
         call_tell_answer(&p->call, summary.definitions);
         tapped->values_left_out = summary.values_left_out;
         tapped->objects_left_out = summary.objects_left_out;

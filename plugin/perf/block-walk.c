@@ -373,6 +373,11 @@ bool perf_block_names_system(const perf_block_walk *walk)
 {
     uint32_t size = walk->header.name_size, end = walk->header.name + size;
 
+    for (uint32_t i = size; i < walk->header.name_room; i++) {
+        if (walk->data[walk->header.name + i] != 0) {
+            return false; /* another name goes on there */
+        }
+    }
     return size > 0 && walk->header.name == PERF_DATA_BLOCK_SIZE &&
            (end == walk->header.size ||
             (end + 2 <= walk->header.size && walk->data[end] == 0 && walk->data[end + 1] == 0));

@@ -204,7 +204,7 @@ bool perf_block_holds_values(const perf_block_walk *walk);
 /* Of a walk that has just announced a fault: it is no longer certain which of the object's values stands where. */
 bool perf_block_does_harm(const perf_block_walk *walk);
 
-/* Of a walk that has just announced the header: its name is whole, with a terminator, where all systems have it. */
+/* Of a walk that has just announced the header: its name is whole, with a terminator and nothing behind it, where all systems have it. */
 bool perf_block_names_system(const perf_block_walk *walk);
 
 /* Integers of the block's byte order. */

@@ -393,6 +393,10 @@ def test_27_fields_of_the_header(tshark, tmp_path):
         frames, _ = check(tshark, tmp_path, [put((), field, n) for n in values], [found])
         assert all(experts(frame) == {found} for frame in frames)
 
+    def ends_within(b):
+        b.record.data[92:94] = bytes(2)     # the machine is no SR
+    check(tshark, tmp_path, [costs(ends_within, ())], [''])
+
 
 def test_27_cut_blocks(tshark, tmp_path):
     """At every structure's edge, and within them."""
