@@ -57,11 +57,16 @@ static inline uint32_t perf_utf16_size(const uint8_t *text, uint32_t room)
     return n;
 }
 
-/* Copies, and returns where the next text goes. */
+/* These copy, and return where the next text goes. */
 static inline char *perf_put(char *to, const char *text, size_t size)
 {
     memcpy(to, text, size);
     return to + size;
+}
+
+static inline char *perf_put_text(char *to, const char *text)
+{
+    return perf_put(to, text, strlen(text));
 }
 
 /* Up to the next multiple of 8, as far as 32 bits go. */

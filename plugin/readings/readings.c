@@ -96,6 +96,7 @@ void readings_compare_with(readings *r, sample_view *previous, uint32_t frame)
     r->previous = previous;
     r->previous_frame = frame;
     r->operands.previous = previous ? previous->clocks : (perf_point){.perf_freq = 0};
+    r->clocks.known = false;
     r->interval = perf_interval(&r->current->clocks, previous ? &previous->clocks : NULL);
 }
 
@@ -131,36 +132,16 @@ uint32_t readings_raw_size(readings *r)
 
 /* --- Results ----------------------------------------------------------------------------------------------------- */
 
-/* What formulas need of a sample: PERF_NEEDS_… (0: all), where it is kept, and the letters of perf/counter-types.h for this sample and the
- * one before. */
-static const struct {
-    unsigned need;
-    size_t at;
-    const char *name, *name_before;
-} operands[] = {
-#define AT(operand) offsetof(perf_point, operand)
-    {0, AT(value), ", N1 = ", ", N0 = "},
-    {PERF_NEEDS_BASE, AT(base), ", B1 = ", ", B0 = "},
-    {PERF_NEEDS_TIME, AT(time), ", O1 = ", ", O0 = "},
-    {PERF_NEEDS_FREQ, AT(freq), ", OF = ", NULL},
-    {PERF_NEEDS_MULTI, AT(multi), ", M1 = ", NULL},
-#undef AT
-};
-
-static perf_raw *operand_in(perf_point *point, unsigned i)
-{
-    return (perf_raw *)((char *)point + operands[i].at);
-}
-
 /* All but the value. */
 static void fetch_operands(readings *r, sample_view *view, const reading_place *place, unsigned needs,
                            perf_point *point)
 {
-    for (unsigned i = 0; i < array_length(operands); i++) {
-        if (needs & operands[i].need) {
-            *operand_in(point, i) = r->answer.layout->operand(r, view, place, operands[i].need);
-        }
-    }
+    const readings_layout *layout = r->answer.layout;
+
+    point->base = needs & PERF_NEEDS_BASE ? layout->operand(r, view, place, PERF_NEEDS_BASE) : point->base;
+    point->time = needs & PERF_NEEDS_TIME ? layout->operand(r, view, place, PERF_NEEDS_TIME) : point->time;
+    point->freq = needs & PERF_NEEDS_FREQ ? layout->operand(r, view, place, PERF_NEEDS_FREQ) : point->freq;
+    point->multi = needs & PERF_NEEDS_MULTI ? layout->operand(r, view, place, PERF_NEEDS_MULTI) : point->multi;
 }
 
 #define NEEDS_OPERANDS (PERF_NEEDS_BASE | PERF_NEEDS_TIME | PERF_NEEDS_FREQ | PERF_NEEDS_MULTI)
@@ -197,12 +178,11 @@ static bool previous_operands(readings *r, unsigned flags, perf_point *previous,
 /* Those of its formula. */
 static void find_operands(readings *r)
 {
-    ws_assert(r->at.counter->known && r->at.counter->type);
-    unsigned flags = perf_formulas[r->at.counter->type->formula].flags;
-
     if (r->operands.known) {
         return;
     }
+    ws_assert(r->at.counter->known && r->at.counter->type);
+    unsigned flags = perf_formulas[r->at.counter->type->formula].flags;
     r->operands.known = true;
     r->operands.current.value = r->at.raw;
     if (flags & NEEDS_OPERANDS) {
@@ -423,51 +403,43 @@ const char *readings_display(readings *r, const perf_result *result)
 /* --- The formula ------------------------------------------------------------------------------------------------- */
 
 /* Each of these returns where the next text goes. */
-static char *put_text(char *to, const char *text)
-{
-    return perf_put(to, text, strlen(text));
-}
-
 static char *put_number(char *to, const char *name, uint64_t value)
 {
-    to = put_text(to, name);
+    to = perf_put_text(to, name);
     return to + text_integer(to, value);
 }
 
 /* Clocks are told by what passed between the samples. */
 static char *put_clock(char *to, const char *name, uint64_t current, uint64_t previous)
 {
+    *to = '\0';
     return current >= previous ? put_number(to, name, current - previous) : to;
 }
 
-static char *put_clocks(char *to, const perf_formula_info *formula, const perf_point *current,
-                        const perf_point *previous)
+/* All values have the same. */
+static char *put_clocks(char *to, readings *r, const perf_formula_info *formula)
 {
-    if (formula->denominator == PERF_OPERAND_TICKS && previous) {
-        to = put_clock(to, ", T1 - T0 = ", current->perf_time, previous->perf_time);
+    const perf_point *current = &r->operands.current, *previous = &r->operands.previous;
+
+    if (!r->clocks.known) {
+        r->clocks.known = true;
+        put_clock(r->clocks.ticks, ", T1 - T0 = ", current->perf_time, previous->perf_time);
+        put_clock(r->clocks.time_100ns, ", H1 - H0 = ", current->time_100ns, previous->time_100ns);
+        put_number(r->clocks.freq, ", F = ", current->perf_freq);
     }
-    if (formula->denominator == PERF_OPERAND_100NS && previous) {
-        to = put_clock(to, ", H1 - H0 = ", current->time_100ns, previous->time_100ns);
+    if (r->operands.has_previous) {
+        to = formula->denominator == PERF_OPERAND_TICKS   ? perf_put_text(to, r->clocks.ticks)
+             : formula->denominator == PERF_OPERAND_100NS ? perf_put_text(to, r->clocks.time_100ns)
+                                                          : to;
     }
-    return formula->flags & (PERF_RATE | PERF_TICKS) ? put_number(to, ", F = ", current->perf_freq) : to;
+    return formula->flags & (PERF_RATE | PERF_TICKS) ? perf_put_text(to, r->clocks.freq) : to;
 }
 
-static char *put_operands(char *to, const perf_formula_info *formula, perf_point *current, perf_point *previous)
+/* Of this sample, and of the one before where there is one, as far as they are sent. */
+static char *put_operand(char *to, const char *name, perf_raw now, const char *name_before, const perf_raw *before)
 {
-    bool has_base = (formula->flags & PERF_NEEDS_BASE) && current->base.size > 0;
-
-    for (unsigned i = 0; i < array_length(operands); i++) {
-        unsigned need = operands[i].need;
-        bool is_in = need == 0 || (formula->flags & need);
-        if (need == PERF_NEEDS_BASE ? has_base : is_in && !(need == PERF_NEEDS_TIME && has_base)) {
-            const perf_raw *now = operand_in(current, i), *before = previous ? operand_in(previous, i) : now;
-            to = now->size > 0 ? put_number(to, operands[i].name, now->value) : to;
-            bool has_before = previous && operands[i].name_before && before->size > 0;
-            to = has_before ? put_number(to, operands[i].name_before, before->value) : to;
-        }
-        to = need == PERF_NEEDS_TIME ? put_clocks(to, formula, current, previous) : to;
-    }
-    return to;
+    to = now.size > 0 ? put_number(to, name, now.value) : to;
+    return before && before->size > 0 ? put_number(to, name_before, before->value) : to;
 }
 
 bool readings_has_formula(const readings *r)
@@ -478,12 +450,24 @@ bool readings_has_formula(const readings *r)
     return type && type->kind == PERF_KIND_COUNTER && r->at.raw.size > 0 && r->at.counter->none == PERF_NONE_OK;
 }
 
-const char *readings_formula(readings *r)
+/* By the letters of perf/counter-types.h. */
+char *readings_put_formula(readings *r, char *to)
 {
     const perf_formula_info *formula = &perf_formulas[r->at.counter->type->formula];
 
     find_operands(r);
-    *put_operands(put_text(r->formula, formula->text), formula, &r->operands.current,
-                  r->operands.has_previous ? &r->operands.previous : NULL) = '\0';
-    return r->formula;
+    const perf_point *current = &r->operands.current,
+                     *previous = r->operands.has_previous ? &r->operands.previous : NULL;
+    to = perf_put_text(to, formula->text);
+    to = put_operand(to, ", N1 = ", current->value, ", N0 = ", previous ? &previous->value : NULL);
+    if (formula->flags & PERF_NEEDS_BASE && current->base.size > 0) {
+        to = put_operand(to, ", B1 = ", current->base, ", B0 = ", previous ? &previous->base : NULL);
+    } else if (formula->flags & PERF_NEEDS_TIME) {
+        to = put_operand(to, ", O1 = ", current->time, ", O0 = ", previous ? &previous->time : NULL);
+    }
+    to = put_clocks(to, r, formula);
+    to = formula->flags & PERF_NEEDS_FREQ ? put_operand(to, ", OF = ", current->freq, NULL, NULL) : to;
+    to = formula->flags & PERF_NEEDS_MULTI ? put_operand(to, ", M1 = ", current->multi, NULL, NULL) : to;
+    *to = '\0';
+    return to;
 }

@@ -98,6 +98,10 @@ typedef struct readings {
         reading_table *table; /* where `previous` stands; NULL: where the value itself does */
         uint32_t column;
     } operands; /* of its formula, as they were found when they were asked for */
+    struct {
+        bool known;
+        char ticks[48], time_100ns[48], freq[48];
+    } clocks; /* of both samples, as formulas show them, once somebody asked */
 
     /* of the block or object that the stream is in */
     uint32_t number; /* in the answer; UINT32_MAX before the first */
@@ -127,8 +131,7 @@ typedef struct readings {
     bool for_one;        /* for whoever sets it: of one value or two is more asked than their path */
     uint64_t bytes_left; /* that values may still take, those that overlap each for itself: readings_begin_for_all() */
 
-    char words[120];   /* room for a number, its unit and a reason, */
-    char formula[512]; /* and for ten numbers with their names */
+    char words[120]; /* room for a number, its unit and a reason */
 
     void *own; /* the layout's */
 } readings;
@@ -196,5 +199,5 @@ const char *readings_display(readings *r, const perf_result *result);
 /* True if something can be calculated from the value. */
 bool readings_has_formula(const readings *r);
 
-/* "100 * (1 - (N1 - N0) / (H1 - H0)), N1 = 81, N0 = 80, H1 - H0 = 10,000,000" of a value that has one, until the next is asked for. */
-const char *readings_formula(readings *r);
+/* "100 * (1 - (N1 - N0) / (H1 - H0)), N1 = 81, N0 = 80, H1 - H0 = 10,000,000", of a value that has one: 512 bytes at most. Returns its end. */
+char *readings_put_formula(readings *r, char *to);

@@ -21,10 +21,10 @@ static size_t put_integer(char *out, uint64_t value, bool in_groups)
     char digits[TEXT_NUMBER_SIZE], *end = digits + sizeof digits, *first = end;
 
     for (; value >= 1000; value /= 1000) {
-        unsigned group = (unsigned)(value % 1000);
-        *--first = (char)('0' + group % 10);
-        *--first = (char)('0' + group / 10 % 10);
-        *--first = (char)('0' + group / 100);
+        unsigned group = (unsigned)(value % 1000), tens = group / 10, hundreds = group / 100;
+        *--first = (char)('0' + group - 10 * tens);
+        *--first = (char)('0' + tens - 10 * hundreds);
+        *--first = (char)('0' + hundreds);
         if (in_groups) {
             *--first = ',';
         }

@@ -6,6 +6,7 @@
 #include "tree/values.h"
 
 #include "tree/fields.h"
+#include "perf/bytes.h"
 #include "text/value-strings.h"
 
 static int hf_learned_in, hf_value, hf_text, hf_raw, hf_path, hf_cooked, hf_cooked_none, hf_previous, hf_interval;
@@ -278,21 +279,24 @@ typedef struct {
  * given: printf is slow with short parts. */
 static void show_result(proto_tree *tree, readings *r, const meaning *what)
 {
-    const char *formula = what->has_formula ? readings_formula(r) : "";
     const perf_counter_type *type = r->at.counter->type;
+    char label[1024]; /* room for formula, words and notes */
     tvbuff_t *tvb = r->answer.tvb;
     proto_item *item;
 
     if (what->result.none != PERF_NONE_OK) {
         item = proto_tree_add_uint(tree, hf_cooked_none, tvb, 0, 0, what->result.none);
         if (what->has_formula) {
-            proto_item_append_text(item, ", %s", formula);
+            readings_put_formula(r, label);
+            proto_item_append_text(item, ", %s", label);
         }
     } else if (what->words && (what->is_short || what->has_formula || type->hex || *type->note ||
                                (type->kind == PERF_KIND_NUMBER && r->at.raw.value >= LARGE_NUMBER))) {
-        const char *note = type->note;
-        const char *label = wmem_strconcat(r->pool, "Calculated value: ", what->words, readings_note(r),
-                                           *formula ? " = " : "", formula, *note ? " (" : NULL, note, ")", NULL);
+        char *end = perf_put_text(perf_put_text(label, "Calculated value: "), what->words);
+        end = perf_put_text(end, readings_note(r));
+        end = what->has_formula ? readings_put_formula(r, perf_put_text(end, " = ")) : end;
+        end = *type->note ? perf_put_text(perf_put_text(perf_put_text(end, " ("), type->note), ")") : end;
+        *end = '\0';
         item = proto_tree_add_double_format(tree, hf_cooked, tvb, 0, 0, what->result.value, "%s", label);
     } else {
         item = proto_tree_add_double(tree, hf_cooked, tvb, 0, 0, what->result.value);
@@ -452,13 +456,14 @@ static const char *headline(wmem_allocator_t *pool, const readings_answer *answe
     for (unsigned i = 0; i <= place && is_there; i++) {
         is_there = readings_next(r) != NULL;
     }
-    if (!is_there || readings_path(r) == NULL) {
+    const char *path = is_there ? readings_path(r) : NULL;
+    if (path == NULL) {
         return NULL;
     }
     if (sample) {
         sample->headline = (uint8_t)(1 + place);
     }
-    const char *path = text_cut(pool, readings_path(r) + strlen("\\\\") + strlen(r->machine), MAX_HEADLINE_PATH);
+    path = text_cut(pool, path + strlen("\\\\") + strlen(r->machine), MAX_HEADLINE_PATH);
     perf_result result = r->at.is_text ? (perf_result){0, PERF_NONE_OK} : readings_result(r);
     const char *words = readings_display(r, &result);
     return wmem_strconcat(pool, path, " = ", words, readings_note(r), NULL);
