@@ -31,10 +31,12 @@ void csv_text(GString *csv, const char *text)
 {
     if (text && strpbrk(text, ",\"\r\n")) {
         csv_pdh_text(csv, text);
-    } else {
-        g_string_append(csv, text ? text : "");
-        g_string_append_c(csv, ',');
+        return;
     }
+    if (text) {
+        g_string_append(csv, text);
+    }
+    g_string_append_c(csv, ',');
 }
 
 void csv_pdh_number(GString *csv, double value)
@@ -57,10 +59,13 @@ void csv_number(GString *csv, double value)
 {
     static const char *const formats[] = {"%.15g", "%.16g", "%.17g"};
     char text[NUMBER_SIZE];
-    bool is_whole = value == floor(value) && fabs(value) < 0x1p63;
 
-    g_ascii_formatd(text, sizeof text, is_whole ? "%.0f" : formats[0], value + 0.0); /* 0 for -0 */
-    for (unsigned i = 1; !is_whole && i < G_N_ELEMENTS(formats) && g_ascii_strtod(text, NULL) != value; i++) {
+    if (value == floor(value) && fabs(value) < 0x1p63) {
+        g_string_append_len(csv, "-", value < 0);
+        csv_integer(csv, (uint64_t)fabs(value));
+        return;
+    }
+    for (unsigned i = 0; i == 0 || (i < G_N_ELEMENTS(formats) && g_ascii_strtod(text, NULL) != value); i++) {
         g_ascii_formatd(text, sizeof text, formats[i], value);
     }
     csv_text(csv, text);

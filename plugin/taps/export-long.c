@@ -93,7 +93,7 @@ static void write_outcome(GString *text, readings *r, const perf_result *result)
     csv_integer(text, readings_assumed(r));
 }
 
-static void write_row(long_export *export, readings *r)
+static void write_row(long_export *export, readings *r, const char *path)
 {
     bool has_none = r->at.is_text || r->at.is_refused;
     perf_result result = has_none ? (perf_result){0, PERF_NONE_NO_FORMULA} : readings_result(r);
@@ -107,7 +107,7 @@ static void write_row(long_export *export, readings *r)
     }
     g_string_append_len(export->text, export->head->str, (gssize) export->head->len);
     csv_text(export->text, readings_counter(r));
-    csv_text(export->text, readings_path(r));
+    csv_text(export->text, path);
     write_raw(export->text, r);
     write_outcome(export->text, r, &result);
     csv_end_row(export->text);
@@ -127,8 +127,9 @@ static void count(void *data, packet_info *pinfo, const tapped_call *tapped)
     r->with_refusals = true;
     begin_answer(export, pinfo, r, tapped->is_hkpd);
     while (readings_next(r)) {
-        if (watch_paths_fit(export->task.paths, readings_path(r))) {
-            write_row(export, r);
+        const char *path = readings_path(r);
+        if (watch_paths_fit(export->task.paths, path)) {
+            write_row(export, r, path);
         }
     }
     output_write(&export->task.file, export->text);
