@@ -735,7 +735,7 @@ static const state_fact *builtin_fact(const state_host *server, const state_subj
 static state_known from_connections(const learned_facts *learned, state_fact_kind kind, uint32_t event)
 {
     const fact_version *known = version_as_of(learned->own, kind, event);
-    const fact_version *other = version_as_of(learned->others, kind, event);
+    const fact_version *other = learned->others ? version_as_of(learned->others, kind, event) : NULL;
     bool is_contradicted =
         known && other && other->event <= event && other->frame > known->frame && differ(kind, known, other);
 
@@ -746,29 +746,22 @@ static state_known from_connections(const learned_facts *learned, state_fact_kin
     return (state_known){&known->fact, known->event <= event ? PERF_SOURCE_EARLIER : PERF_SOURCE_LATER, known->frame};
 }
 
-static state_known find_fact(const fact_key *wanted, const learned_facts *learned, uint32_t event, state_source source)
-{
-    return source == PERF_SOURCE_FILE ? from_file(wanted)
-           : source == PERF_SOURCE_BUILTIN
-               ? (state_known){builtin_fact(wanted->owner, &wanted->subject, wanted->kind), source, 0}
-               : from_connections(learned, wanted->kind, event);
-}
-
-/* Of the best source that has one; the capture, whether before or after the event, is one. */
+/* Of the best source that has one. What the capture has in other languages, before or after the event, comes before a file's English. */
 state_known facts_lookup(state_host *server, state_subject subject, state_fact_kind kind, uint32_t event)
 {
     const learned_facts learned = find_learned(server, &subject);
-    fact_key wanted = {server, subject, kind};
-    state_known known = {NULL, PERF_SOURCE_NONE, 0};
+    const state_fact_kind kinds[] = {kind, PERF_FACT_LOCAL};
+    unsigned count = kind == PERF_FACT_ENGLISH ? 2 : 1;
+    state_known known = from_connections(&learned, kind, event);
 
-    /* LATER stands for the whole capture here: what it has in other languages comes before the file's English */
-    for (state_source source = PERF_SOURCE_LATER; !known.fact && source <= PERF_SOURCE_BUILTIN; source++) {
-        wanted.kind = kind;
-        known = find_fact(&wanted, &learned, event, source);
-        if (!known.fact && kind == PERF_FACT_ENGLISH) {
-            wanted.kind = PERF_FACT_LOCAL;
-            known = find_fact(&wanted, &learned, event, source);
-        }
+    if (!known.fact && count > 1) {
+        known = from_connections(&learned, PERF_FACT_LOCAL, event);
+    }
+    for (unsigned i = 0; !known.fact && i < count; i++) {
+        known = from_file(&(fact_key){server, subject, kinds[i]});
+    }
+    for (unsigned i = 0; !known.fact && i < count; i++) {
+        known = (state_known){builtin_fact(server, &subject, kinds[i]), PERF_SOURCE_BUILTIN, 0};
     }
     return known;
 }
