@@ -266,10 +266,11 @@ static bool read_returned_status(pcq_pdu *p)
     return true;
 }
 
-static pcq_context new_context(pcq_pdu *p)
+static void begin_context(pcq_pdu *p)
 {
     const pcq_record *record = p->record;
-    pcq_context context = {
+
+    p->context = (pcq_context){
         .server = p->call.to->host,
         .event = p->call.event,
         .request_known = record->call.request_read,
@@ -280,9 +281,7 @@ static pcq_context new_context(pcq_pdu *p)
         .pending_facts = wmem_array_new(pool_of(p), sizeof(pcq_pending_fact)),
         .identifiers = wmem_array_new(pool_of(p), sizeof(state_identifier)),
     };
-
-    memcpy(context.guid, record->guid, sizeof context.guid);
-    return context;
+    memcpy(p->context.guid, record->guid, sizeof p->context.guid);
 }
 
 /* EnumerateCounterSet's GUIDs are NDR's: all else is the server's, little-endian. */
@@ -291,7 +290,11 @@ static void dissect_lpdata(pcq_pdu *p)
     bool is_of_ndr = opnum_of(p) == OPNUM_EnumerateCounterSet;
     bounded_reader reader;
 
-    if (p->call.tapped.buffer && p->operation->dissect) {
+    if (p->operation->dissect == NULL) {
+        return;
+    }
+    begin_context(p);
+    if (p->call.tapped.buffer) {
         reader_init(&reader, p->call.tapped.buffer, p->buffer_tree, &p->call.report,
                     is_of_ndr ? p->call.ndr.reader.encoding : ENC_LITTLE_ENDIAN);
         p->operation->dissect(&reader, &p->context);
@@ -306,7 +309,6 @@ static void read_identifiers(pcq_pdu *p)
     bool is_request = call_is_request(&p->call), repeated = !is_request && p->call.record->request_damaged;
     ndr_array array;
 
-    p->context = new_context(p);
     p->identifiers_sound = true;
     ndr_array_begin(&p->call.ndr, false, "lpData", &array);
     check_room(p, &array);
@@ -328,7 +330,6 @@ static bool read_response(pcq_pdu *p)
     bool succeeded;
     ndr_array array;
 
-    p->context = new_context(p);
     if (*p->operation->response_shape == 'S') {
         p->call.tapped.out_size = ndr_u32(&p->call.ndr, hf_out_size);
         p->call.tapped.rtn_size = ndr_u32(&p->call.ndr, hf_rtn_size);

@@ -156,7 +156,6 @@ static bool is_repeated(const rpc_call *call)
 void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation, size_t record_size, tvbuff_t *tvb,
                 int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
-    memset(call, 0, sizeof *call);
     call->fields = fields;
     call->tapped.operation = operation;
     call->tvb = tvb;
@@ -177,8 +176,8 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
         }
     }
     call->has_column = col_get_writable(pinfo->cinfo, COL_INFO);
-    call->about = wmem_strbuf_new(pinfo->pool, "");
-    call->info = wmem_strbuf_new(pinfo->pool, "");
+    call->about = call->has_column ? wmem_strbuf_new(pinfo->pool, "") : NULL;
+    call->info = call->has_column ? wmem_strbuf_new(pinfo->pool, "") : NULL;
     call->before_info = SEPARATOR;
     if (tree) {
         call_note_monitor(pinfo);

@@ -88,7 +88,7 @@ static inline bool call_is_connectionless(const dcerpc_info *di)
     return di->transport_salt == UINT64_MAX;
 }
 
-/* `record_size`: bytes of the protocol's own record, which begins with an rpc_record. */
+/* `call`: zeros. `record_size`: bytes of the protocol's own record, which begins with an rpc_record. */
 void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation, size_t record_size, tvbuff_t *tvb,
                 int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);
 

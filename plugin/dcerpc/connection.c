@@ -110,8 +110,10 @@ static gboolean connection_equal(const void *a, const void *b)
 
 rpc_connection *connection_find(packet_info *pinfo)
 {
-    const rpc_connection key = {.transport = connection_transport(pinfo), .pipe = dcerpc_get_transport_salt(pinfo)};
+    rpc_connection key; /* of which two members are looked at */
 
+    key.transport = connection_transport(pinfo);
+    key.pipe = dcerpc_get_transport_salt(pinfo);
     if (last == NULL || !connection_equal(last, &key)) {
         rpc_connection *found = key.transport ? wmem_map_lookup(connections, &key) : NULL;
         last = found ? found : last;

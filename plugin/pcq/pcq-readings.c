@@ -246,8 +246,8 @@ static void pcq_view_init(pcq_view *view, const readings *r, const state_sample 
     static const table_layout layout = {read_next_row, cell, own_id, NULL};
     const state_handle *handle = r->answer.handle;
 
-    memset(view, 0, sizeof *view);
-    view->base = (sample_view){&layout, r->pool, {.perf_freq = 0}};
+    view->base.layout = &layout;
+    view->base.pool = r->pool;
     view->data = *data;
     view->server = handle ? handle->server : NULL;
     view->sample = sample;

@@ -107,8 +107,10 @@ void handles_move(state_connection *connection)
 
 static state_handle *find_at(state_handle_kind kind, state_host *server, const uint8_t *bytes)
 {
-    state_handle key = {.kind = kind, .server = server};
+    state_handle key;
 
+    key.kind = kind;
+    key.server = server;
     memcpy(key.bytes, bytes, sizeof key.bytes);
     return wmem_map_lookup(handles, &key);
 }
