@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from gen.hkpd_block import Instance as Row
 from gen.hkpd_stubs import OPEN_HKLM, OPEN_KEY, handle_back, open_key, open_root
-from gen.pcap import WINREG, Pipe, Rpc, SealedRpc, SignedRpc
+from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
 from gen.wires import ACCEPTED, CREATE, IOCTL, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
 
 from broken import (RUNGS, STUCK, and_then, beside, bind_says, client_does_not_read, changing, crowd, cut_while_added, first_of_two, idles, in_steps, mirrored,
@@ -225,6 +225,8 @@ PLANS = {
     'pipe-closed': Well(tale(8, pipe_closed, mode='smb')),
     'ended-when-all-was-closed': Well(tale(8, lambda m: m.close(ends=False), idles(300), leaves(RST, 1))),
     'asks-as-the-capture-ends': Well(tale(8, lambda m: m.ask_alone(), gone)),
+    'binds-as-the-capture-ends': Well(and_then(tale(8, mode='smb'), lambda w: attempt(bind, Rpc(Pipe(Session(
+        Link(w.capture, 445, w.port(), server=SRV01[1]), share='\\\\SRV01\\IPC$')), PERFLIB), answers=False))),
     'process-ends-sum-goes-back': Well(processes),
     'instance-of-a-wildcard-goes': Well(tale(12, **crowd(lambda n: ('a', 'b') if n < 5 else ('a',)))),
     'instance-of-a-wildcard-comes': Well(tale(12, **crowd(lambda n: ('a',) if n < 5 else ('a', 'b')))),
