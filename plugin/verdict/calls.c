@@ -8,8 +8,7 @@
 
 #include <math.h>
 
-/* Seconds: an answer that did not come by then. */
-#define LONG_WAIT 5.0
+/* Seconds: who asks for something else by then does not wait for the answer. */
 #define PROBE_SECONDS 0.5
 
 /* Answers without data in a row, after the last sample, that are a loop. */
@@ -50,7 +49,7 @@ static void say_failed(verdict_monitor *monitor, verdict_shown *shown, const ver
 
     shown->more = wmem_strdup_printf(monitor->pool, "first %s: %s", first->operation,
                                      verdict_error(monitor->pool, first->is_fault, first->status, true));
-    if (first->status == ACCESS_DENIED && first->does_not_seal) {
+    if (first->does_not_seal) {
         verdict_find(monitor, VERDICT_NOT_SEALED, PARTY_CLIENT, shown,
                      "$C signs and does not seal, so $S denies its calls: since $T");
     } else if (first->is_fault && first->status == UNKNOWN_INTERFACE) {
@@ -117,7 +116,7 @@ static double waited_until(const verdict_monitor *monitor, const verdict_call *c
 static bool is_unanswered(const verdict_monitor *monitor, const verdict_call *call)
 {
     double until = waited_until(monitor, call);
-    double patience = until < verdict_wire_last() ? MAX(LONG_WAIT, 3 * usual_of(monitor)) : LONG_WAIT;
+    double patience = until < verdict_wire_last() ? MAX(VERDICT_LONG_WAIT, 3 * usual_of(monitor)) : VERDICT_LONG_WAIT;
     bool is_captured = !(call->connection && call->connection->is_copy) && !call->talk->ends_in_noise &&
                        !(monitor->pair && monitor->pair->one_way_frame > 0);
 
@@ -150,7 +149,8 @@ static void find_unanswered(verdict_monitor *monitor)
         verdict_ladder_say(monitor->pair, status, &broken, &monitor->findings);
     }
     if (first) {
-        bool is_resent = verdict_wire_find(first->connection, WIRE_RESENT, 0, first->asked, first->asked + LONG_WAIT);
+        bool is_resent =
+            verdict_wire_find(first->connection, WIRE_RESENT, 0, first->asked, first->asked + VERDICT_LONG_WAIT);
         verdict_find(monitor, VERDICT_UNANSWERED, is_resent ? PARTY_NETWORK : PARTY_SERVER, &shown,
                      "$S does not answer %s of $C%s$N: since $T", first->operation,
                      is_resent ? ", sent again and again" : "");
@@ -230,7 +230,7 @@ static bool is_open(const verdict_talk *talk)
 static void find_ends(verdict_monitor *monitor, double usual)
 {
     verdict_shown broken = {.pool = monitor->pool}, stopped = {.pool = monitor->pool};
-    double patience = MAX(LONG_WAIT, 3 * usual);
+    double patience = MAX(VERDICT_LONG_WAIT, 3 * usual);
 
     for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
         bool is_last = call + 1 == monitor->end;

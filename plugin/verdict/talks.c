@@ -263,12 +263,11 @@ static void record_call(verdict *v, verdict_talk *talk, packet_info *pinfo, cons
     call->outcome = (uint8_t)outcome_of(tapped);
     call->status = tapped->status;
     call->is_fault = tapped->is_fault;
-    call->does_not_seal = tapped->does_not_seal;
+    call->does_not_seal = tapped->status == ACCESS_DENIED && tapped->does_not_seal;
     call->size = data_size(tapped);
     if (call->outcome == CALL_FAILED) {
-        bool is_unsealed = tapped->status == ACCESS_DENIED && tapped->does_not_seal;
-        verdict_miss(v, &(verdict_missing){NUM_BOOKS, tapped->is_fault, is_unsealed, tapped->status, pinfo->num, 0,
-                                           tapped->operation});
+        verdict_miss(v, &(verdict_missing){NUM_BOOKS, tapped->is_fault, call->does_not_seal, tapped->status, pinfo->num,
+                                           0, tapped->operation});
     }
     if (call->outcome == CALL_SAMPLE) {
         talk->samples++;

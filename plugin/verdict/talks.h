@@ -44,7 +44,7 @@ typedef struct {
     const struct verdict_talk *talk;
     uint8_t outcome;     /* call_outcome */
     bool is_fault, asks; /* for data */
-    bool does_not_seal;  /* its client signs its calls, or less */
+    bool does_not_seal;  /* it was denied, and its client signs its calls, or less */
     bool is_same;        /* a sample of the same values as the one before */
 } verdict_call;
 

@@ -71,9 +71,6 @@ enum { PORT_MAPPER = 135, PORT_NETBIOS = 139, PORT_SMB = 445 };
 /* Seconds that a single SYN waits before nobody answers it. */
 #define LONG_SILENCE 3.0
 
-/* Seconds: an answer that did not come by then. */
-#define LONG_WAIT 5.0
-
 /* Messages of one connection that wait for their answers; events of one connection. */
 #define MOST_WAITING 4096
 #define MOST_EVENTS 100000
@@ -904,7 +901,7 @@ static void end_step(const verdict_connection *connection, ladder_rung rung, con
     }
     if (end && !end->by_client) {
         verdict_ladder_step(connection->pair, rung, OUTCOME_ENDED, connection->port, end->frame, end->time);
-    } else if ((end ? end->time : last_time) - asked->time >= LONG_WAIT) {
+    } else if ((end ? end->time : last_time) - asked->time >= VERDICT_LONG_WAIT) {
         verdict_ladder_step(connection->pair, rung, OUTCOME_UNANSWERED, connection->port, asked->frame, asked->time);
     }
 }
@@ -956,7 +953,7 @@ void verdict_wire_end(void)
         bool waits = syns > 1 || last_time - connection->since >= LONG_SILENCE;
         for (unsigned n = connection->silent_syns; waits && n < syns; n++) {
             verdict_ladder_step(connection->pair, RUNG_REACH, OUTCOME_SILENT, connection->port,
-                                verdict_wire_syn(connection, n), connection->since);
+                                *(const uint32_t *)wmem_array_index(connection->syns, n), connection->since);
         }
         connection->silent_syns = waits ? syns : connection->silent_syns;
     }

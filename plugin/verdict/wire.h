@@ -12,6 +12,9 @@
 
 #include "verdict/ladder.h"
 
+/* Seconds: an answer that did not come by then. */
+#define VERDICT_LONG_WAIT 5.0
+
 typedef enum {
     WIRE_LOST,        /* packets before this one were not captured, or come later in the capture */
     WIRE_FOUND,       /* what seemed to be was sent again, since it was lost on its way */
@@ -82,11 +85,6 @@ typedef struct verdict_connection {
 static inline wire_event *verdict_wire_event(const verdict_connection *connection, unsigned number)
 {
     return wmem_array_index(connection->events, number);
-}
-
-static inline uint32_t verdict_wire_syn(const verdict_connection *connection, unsigned number)
-{
-    return *(uint32_t *)wmem_array_index(connection->syns, number);
 }
 
 /* Whose a call's packet is; `from_client`: it is a request. NULL: it does not go through TCP. */
