@@ -83,55 +83,27 @@ static void free_document(void *data)
     g_free(doc);
 }
 
-static unsigned closed_captures;
-
-static void end_capture(void)
-{
-    closed_captures++;
-}
-
-/* What the capture taught goes, perhaps in its middle (tshark -M): rows stay as they are, and later ones are of others. */
-static void begin_session(documents *d)
-{
-    const document *last = d->all->len > 0 ? g_ptr_array_index(d->all, d->all->len - 1) : NULL;
-
-    d->captures = closed_captures;
-    d->session += last && last->session == d->session;
-    g_hash_table_remove_all(d->owners);
-}
-
 documents *documents_new(void)
 {
-    static bool is_registered;
     documents *d = g_new0(documents, 1);
 
-    if (!is_registered) {
-        is_registered = true;
-        register_cleanup_routine(end_capture);
-    }
-    d->captures = closed_captures;
     d->texts = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
-    d->every = g_ptr_array_new_with_free_func(free_document);
     d->all = g_ptr_array_new();
-    d->owners = g_hash_table_new(NULL, NULL);
+    d->by_number = g_hash_table_new_full(NULL, NULL, NULL, free_document);
     return d;
 }
 
 void documents_free(documents *d)
 {
     g_ptr_array_free(d->all, TRUE);
-    g_ptr_array_free(d->every, TRUE);
-    g_hash_table_destroy(d->owners);
+    g_hash_table_destroy(d->by_number);
     g_hash_table_destroy(d->texts);
     g_free(d);
 }
 
 char *document_suffix(const document *doc)
 {
-    const char *kind = doc->is_hkpd ? "hkpd" : "query";
-
-    return doc->session > 0 ? g_strdup_printf("%s-%u-session-%u", kind, doc->number, doc->session + 1)
-                            : g_strdup_printf("%s-%u", kind, doc->number);
+    return g_strdup_printf("%s-%u", doc->is_hkpd ? "hkpd" : "query", doc->number);
 }
 
 /* --- Rows ------------------------------------------------------------------------------------------------------ */
@@ -163,30 +135,32 @@ static void add_values(documents *d, document *doc, readings *r)
 
 /* --- Adding ---------------------------------------------------------------------------------------------------- */
 
-static document *document_of(documents *d, const state_handle *handle)
+static document *document_of(documents *d, uint32_t number, bool is_hkpd)
 {
-    document *doc = g_hash_table_lookup(d->owners, handle);
+    void *key = GUINT_TO_POINTER(2 * number + is_hkpd);
+    document *doc = g_hash_table_lookup(d->by_number, key);
 
     if (doc == NULL) {
         doc = g_new0(document, 1);
-        doc->session = d->session;
+        doc->number = number;
+        doc->is_hkpd = is_hkpd;
         doc->paths = g_array_new(FALSE, FALSE, sizeof(document_column));
         doc->columns = g_hash_table_new(NULL, NULL);
         doc->rows = g_array_new(FALSE, FALSE, sizeof(document_row));
         doc->cells = g_array_new(FALSE, FALSE, sizeof(document_cell));
-        g_ptr_array_add(d->every, doc);
-        g_hash_table_insert(d->owners, (void *)(uintptr_t)handle, doc);
+        g_hash_table_insert(d->by_number, key, doc);
     }
     return doc;
 }
 
 static void refuse(documents *d, packet_info *pinfo, const tapped_call *tapped)
 {
+    uint32_t number = tapped_handle_of(tapped->handle).number;
     tapped_refusals at = {0};
     const char *path;
 
-    while (tapped->handle && (path = tapped_next_refused(pinfo->pool, tapped, &at)) != NULL) {
-        document *doc = document_of(d, tapped->handle);
+    while (number > 0 && (path = tapped_next_refused(pinfo->pool, tapped, &at)) != NULL) {
+        document *doc = document_of(d, number, false);
         uint32_t column = column_of_path(d, doc, path);
         if (column != NO_COLUMN) {
             column_at(doc, column)->is_refused = true;
@@ -196,9 +170,6 @@ static void refuse(documents *d, packet_info *pinfo, const tapped_call *tapped)
 
 document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tapped)
 {
-    if (d->captures != closed_captures) {
-        begin_session(d);
-    }
     if (tapped->answer == NULL) {
         refuse(d, pinfo, tapped);
         return NULL;
@@ -208,12 +179,10 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
         return NULL;
     }
     readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
-    document *doc = document_of(d, tapped->answer->handle);
+    document *doc = document_of(d, tapped_handle_of(tapped->answer->handle).number, tapped->is_hkpd);
     document_row row = {pinfo->abs_ts, (pinfo->presence_flags & PINFO_HAS_TS) != 0, doc->cells->len, 0};
 
     if (doc->rows->len == 0) {
-        doc->number = tapped_handle_of(tapped->answer->handle).number;
-        doc->is_hkpd = tapped->is_hkpd;
         doc->first_frame = pinfo->num;
         doc->machine = g_strdup(r->machine);
         g_ptr_array_add(d->all, doc);

@@ -3,7 +3,7 @@
  *
  * The header names every column before the first row, and a column may turn up in the last answer. So rows wait as
  * numbers, 16 bytes for each value, until they are written. They live as long as the export, and have the names that were known as
- * they came.
+ * they came. Where handles are counted anew in its middle (tshark -M), their rows follow those of the same number.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -20,21 +20,17 @@
 
 /* All of one export. */
 typedef struct {
-    GHashTable *texts;  /* paths, each once */
-    size_t texts_bytes; /* theirs */
-    GPtrArray *every;   /* document; also of handles that had no answer yet */
-    GPtrArray *all;     /* those with answers, in the order of the first */
-    GHashTable *owners; /* state_handle -> document */
-    unsigned captures;  /* how many were over when it had an answer last */
-    unsigned session;   /* which of the capture is read, where its handles are forgotten in between */
-    uint64_t left_out;  /* values of what was written: their columns found no room */
+    GHashTable *texts;     /* paths, each once */
+    size_t texts_bytes;    /* theirs */
+    GPtrArray *all;        /* document, of those with answers, in the order of the first */
+    GHashTable *by_number; /* number and kind of a handle -> document; also of those that had no answer yet */
+    uint64_t left_out;     /* values of what was written: their columns found no room */
 } documents;
 
 /* One of them. */
 typedef struct {
     uint32_t number; /* of its handle */
     bool is_hkpd;
-    unsigned session; /* of tshark -M, whose handles are counted anew in each; 0 in the first */
     uint32_t first_frame;
     char *machine;
     GArray *paths;       /* document_column, by its number, which it keeps; also of what was refused */
@@ -56,5 +52,5 @@ void document_write(documents *d, document *doc, output_file *file, GString *tex
 /* Counts in `left` the columns with marks, of all documents. */
 void documents_count_marks(const documents *d, left_out *left);
 
-/* "query-2", "hkpd-1", "query-1-session-2": what distinguishes its file from that of others. */
+/* "query-2", "hkpd-1": what distinguishes its file from that of others. */
 char *document_suffix(const document *doc);
