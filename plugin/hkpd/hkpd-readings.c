@@ -550,7 +550,8 @@ const char *hkpd_readings_instance(readings *r)
         r->text_left -= MIN(r->text_left, strlen(parent_text));
         text = wmem_strconcat(r->pool, parent_text, "/", text, NULL);
     }
-    return readings_with_ordinal(r, walk->instance.number, text, perf_block_wide_names(walk) ? 2 : 1);
+    return readings_with_ordinal(r, readings_table(r), walk->instance.number, text,
+                                 perf_block_wide_names(walk) ? 2 : 1);
 }
 
 /* --- Values ------------------------------------------------------------------------------------------------------ */

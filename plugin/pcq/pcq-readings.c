@@ -960,12 +960,38 @@ const char *pcq_readings_instance_name(readings *r)
                     ENC_LITTLE_ENDIAN, TEXT_NAME_MAX);
 }
 
+/* In which block, and row, of a pattern on the same counterset the one stands that was asked for alone; NULL without one. */
+static reading_table *shown_by_pattern(pcq_view *view, const state_identifier *identifier, uint32_t *row)
+{
+    wmem_array_t *blocks = pattern_blocks(view);
+    const reading_instance_key named = requested_by(identifier);
+
+    for (unsigned i = 0; i < wmem_array_get_count(blocks); i++) {
+        uint32_t block = *(uint32_t *)wmem_array_index(blocks, i);
+        reading_table *table = pcq_view_table(view, block);
+        if (table->has_instances && memcmp(pcq_view_identifier(view, block)->guid, identifier->guid, 16) == 0) {
+            *row = readings_table_find(table, &named, named.id == PERF_NO_ID);
+            if (*row != UINT32_MAX) {
+                return table;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* What else has the name of one that was asked for alone is looked for where it may read as another: "x#1", or x with an id. */
 static const char *instance(readings *r)
 {
+    const state_identifier *identifier = stream_of(r)->identifier;
+
     if (stream_of(r)->walk.instance.index == PERF_NO_INSTANCE) {
-        return readings_bounded(r->pool, stream_of(r)->identifier->instance);
+        const char *name = readings_bounded(r->pool, identifier->instance);
+        bool may_read_twice = name && (identifier->instance_id != PERF_NO_ID || strchr(name, '#'));
+        uint32_t row;
+        reading_table *shown = may_read_twice ? shown_by_pattern(&stream_of(r)->current, identifier, &row) : NULL;
+        return shown ? readings_with_ordinal(r, shown, row, name, 2) : name;
     }
-    return readings_with_ordinal(r, r->at.row, pcq_readings_instance_name(r), 2);
+    return readings_with_ordinal(r, readings_table(r), r->at.row, pcq_readings_instance_name(r), 2);
 }
 
 /* --- Values ------------------------------------------------------------------------------------------------------ */

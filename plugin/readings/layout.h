@@ -106,7 +106,8 @@ static inline const char *readings_bounded(wmem_allocator_t *pool, const char *n
 bool readings_set_is_single(state_host *server, const uint8_t *guid, uint32_t event);
 
 /* "name", "name#1" of the second, or "name#1#0" of one that is called so beside it. `unit`: bytes of a digit. */
-const char *readings_with_ordinal(readings *r, uint32_t row, const char *name, uint32_t unit);
+const char *readings_with_ordinal(const readings *r, reading_table *table, uint32_t row, const char *name,
+                                  uint32_t unit);
 
 /* The row of the pair and the number in the place's column; false without one. */
 static inline bool readings_take_pair(reading_place *place, table_pair pair)

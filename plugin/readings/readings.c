@@ -239,9 +239,9 @@ perf_result readings_result(readings *r)
 
 /* --- Paths ------------------------------------------------------------------------------------------------------- */
 
-const char *readings_with_ordinal(readings *r, uint32_t row, const char *name, uint32_t unit)
+const char *readings_with_ordinal(const readings *r, reading_table *table, uint32_t row, const char *name,
+                                  uint32_t unit)
 {
-    reading_table *table = readings_table(r);
     uint32_t ordinal =
         readings_table_has_row(table, row) ? readings_instances_counted(&table->instances, row)->name_ordinal : 0;
 
