@@ -404,9 +404,14 @@ state_host *host_commons(const state_host *host)
     return host->is_known && host->place->num_machines == 1 ? host->place->commons : NULL;
 }
 
+bool host_may_be_others(const state_host *host)
+{
+    return !host->is_known && host->place->num_machines > 0;
+}
+
 state_host *host_likely(const state_host *host)
 {
-    return !host->is_known && host->place->num_machines == 1 ? host->place->machines : NULL;
+    return host_may_be_others(host) && host->place->num_machines == 1 ? host->place->machines : NULL;
 }
 
 bool host_is_settled(const state_connection *connection)

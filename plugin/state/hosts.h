@@ -90,6 +90,9 @@ bool host_is_settled(const state_connection *connection);
 /* Where all is kept that was said on other connections of its place, as long as it has one machine; NULL where it has several. */
 state_host *host_commons(const state_host *host);
 
+/* Its place has machines, and it is not known whether it is one of them. */
+bool host_may_be_others(const state_host *host);
+
 /* The only machine of its place, where the call was not read that tells whether it is that; else NULL. */
 state_host *host_likely(const state_host *host);
 

@@ -575,7 +575,7 @@ bool values_begin(answer_view *view, const readings_answer *answer, uint64_t cou
         return false;
     }
     view->readings = readings_begin(view->report->pinfo->pool, answer);
-    if (!answer->server->is_known) {
+    if (host_may_be_others(answer->server)) {
         findings_add(
             view->report, proto_tree_get_parent(view->tree), FINDING_SYSTEMS,
             "Several machines answer at this address and port, or may, and nothing tells to which of them this "
