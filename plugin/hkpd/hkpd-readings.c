@@ -507,7 +507,8 @@ static const hkpd_column *column_of(readings *r)
 /* The title index stands for another name later. */
 static bool changes_later(const readings *r, uint32_t title_index)
 {
-    return facts_doubted(r->answer.server, facts_title_subject(title_index), PERF_FACT_ENGLISH, r->answer.event);
+    return facts_doubted(r->answer.server, facts_title_subject(title_index), PERF_FACT_ENGLISH, r->answer.request_event,
+                         r->answer.event);
 }
 
 static void look_up_counter(readings *r)
@@ -648,7 +649,7 @@ static void take_value(readings *r)
         take_text(r, walk, column->type);
     }
     readings_take(r, number_in(walk, at->offset, at->size));
-    if (r->answer.server->facts_changed > r->answer.event) {
+    if (r->answer.server->facts_changed > r->answer.request_event) {
         readings_known_counter(r); /* whether its name is */
     }
 }

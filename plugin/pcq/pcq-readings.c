@@ -878,16 +878,17 @@ static void open_table(readings *r)
 static bool changes_later(const readings *r, const state_identifier *identifier)
 {
     state_host *server = r->answer.server;
-    uint32_t event = r->answer.event;
+    uint32_t asked = r->answer.request_event, event = r->answer.event;
 
-    if (server->facts_changed <= event) {
+    if (server->facts_changed <= asked) {
         return false; /* the usual case */
     }
     const state_subject set = facts_subject(identifier->guid, PERF_NO_ID),
                         counter = facts_subject(identifier->guid, r->at.counter->id);
-    return facts_doubted(server, set, PERF_FACT_ENGLISH, event) || facts_doubted(server, set, PERF_FACT_SET, event) ||
-           facts_doubted(server, counter, PERF_FACT_ENGLISH, event) ||
-           facts_doubted(server, counter, PERF_FACT_COUNTER, event);
+    return facts_doubted(server, set, PERF_FACT_ENGLISH, asked, event) ||
+           facts_doubted(server, set, PERF_FACT_SET, asked, event) ||
+           facts_doubted(server, counter, PERF_FACT_ENGLISH, asked, event) ||
+           facts_doubted(server, counter, PERF_FACT_COUNTER, asked, event);
 }
 
 static void look_up_counter(readings *r)

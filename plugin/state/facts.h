@@ -87,10 +87,13 @@ bool facts_may_have_changed(state_host *server, state_subject subject, state_fac
                             uint32_t event);
 
 /* True if a later packet tells it anew: somewhere between that and the last that told what is known here it became another, perhaps before the
- * event. Of a name another in the same language makes it another thing. Or one answer tells it twice and differently. */
-static inline bool facts_doubted(state_host *server, state_subject subject, state_fact_kind kind, uint32_t event)
+ * event. Of a name another in the same language makes it another thing. Or one answer tells it twice and differently, or it became another while
+ * what shows it was asked for. */
+static inline bool facts_doubted(state_host *server, state_subject subject, state_fact_kind kind, uint32_t asked,
+                                 uint32_t event)
 {
-    return facts_may_have_changed(server, subject, kind, event, event);
+    return facts_may_have_changed(server, subject, kind, event, event) ||
+           (asked != 0 && asked < event && facts_may_have_changed(server, subject, kind, asked, event));
 }
 
 /* How things are called: a name, or what stands for one that is not known. Texts that are made live in `pool`. */

@@ -554,7 +554,7 @@ static void sum_up_watched(answer_view *view, const readings_answer *answer)
 
 static bool any_changes_later(const answer_view *view, const readings_answer *answer)
 {
-    bool is_possible = answer->server->facts_changed > answer->event;
+    bool is_possible = answer->server->facts_changed > answer->request_event;
     readings *r = is_possible ? readings_begin_for_all(view->report->pinfo->pool, answer) : NULL;
     const reading *at;
 

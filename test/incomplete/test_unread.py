@@ -255,6 +255,23 @@ def late_frames(tshark, path, *options):
     return tshark.fields(path, ['frame.number', '_ws.expert.message'], '-Y', 'pcq.expert.late', *options)
 
 
+def test_a_name_that_becomes_another_while_it_is_asked_for(tshark, tmp_path, passes):
+    """Which of both names the sample has nobody knows."""
+    old, new = gauge(1), gauge(1)
+    new.counters[0].names = {**old.counters[0].names, ENGLISH: 'Another'}
+    model, scene = Server([old]), Scene()
+    c = tcp_line(scene, model).client()
+    learn(c, old)
+    h = c.query([ask(old, 1, 'a')], info=False)
+    first, frames = len(scene.capture.frames), scene.capture.frames
+    c.data(h, 9999)
+    model.sets = [new]
+    learn(tcp_line(scene, model, client_port=50009).client(), new)
+    frames[first + 1:] = [(when, f) for (when, _), (_, f) in zip(frames[first + 1:], frames[first + 2:] + frames[first + 1:first + 2])]
+    out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)
+    assert [r['assumed'] for r in long_rows(out)] == ['1']
+
+
 @pytest.mark.parametrize('connections', [2, 3])
 @pytest.mark.parametrize('way', ['lost', 'late', 'sealed'])
 def test_connections_in_turn(tshark, tmp_path, connections, way, two_pass):
