@@ -937,7 +937,7 @@ static void note_titles_gone(const hkpd_pdu *p, wmem_array_t *list)
     if (before) {
         wmem_destroy_array(before);
     }
-    if (is_gone) {
+    if (is_gone || !p->call.to->host->is_known) {
         facts_note_unread(p->call.to, &any, PERF_FACT_ENGLISH, p->call.event, 0, NULL);
     }
 }

@@ -267,6 +267,21 @@ def test_titles_that_a_later_list_does_not_have(tshark, tmp_path, passes):
         ('First', '0'), ('Second', '1' if passes else '0'), ('First', '0'), ('Second', '1')]
 
 
+def test_titles_of_a_connection_that_may_be_to_another_machine(tshark, tmp_path):
+    """Its sample, which said to whom it is, was cut: what it tells then may be this machine's, too."""
+    one = alpha()
+    one.titles(pairs=ALPHA)
+    one.sample()
+    other = Talk(one.scene, objects=one.objects, known=False, client_port=50002)
+    other.handles = 50
+    other.open()
+    one.scene.capture.snap(other.sample()[1], 250)
+    other.titles(pairs={**ALPHA, 5002: 'Third'})
+    one.sample()
+    rows = long_rows(tshark.run('-q', '-r', one.scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-')[0])
+    assert [r['assumed'] for r in rows] == ['0', '0', '1', '1']
+
+
 def test_23_a_code_page_of_names_in_utf_16(tshark, tmp_path):
     """They would end behind their first character, and other text stands there."""
     scene, talk = begin_talk()
