@@ -28,8 +28,9 @@ static int hf_key, hf_sent_data, hf_value_name;
 static int ett_hkpd = -1;
 
 /* winreg's own, for what is shown here in its place */
-static int hf_winreg_handle, hf_winreg_value_name, hf_winreg_name_len, hf_winreg_name_size, hf_winreg_type,
-    hf_winreg_data_size, hf_winreg_data_length, hf_winreg_status;
+/* Of winreg's own dissector. */
+static int stock_handle, stock_value_name, stock_name_len, stock_name_size, stock_type, stock_data_size,
+    stock_data_length, stock_status;
 
 /* Keys whose values are performance data or titles; any other; and one of which that is not known: its opening was not read, or
  * the handle that it went out from is not known. */
@@ -255,7 +256,7 @@ static state_handle *open_handle(hkpd_pdu *p, const uint8_t *bytes, uint32_t beg
 
 static void read_handle(hkpd_pdu *p, uint8_t bytes[PERF_HANDLE_SIZE])
 {
-    ndr_context_handle(&p->call.ndr, hf_winreg_handle, bytes);
+    ndr_context_handle(&p->call.ndr, stock_handle, bytes);
     p->handle_at = has_failed(p) ? -1 : (int)p->call.ndr.reader.pos - PERF_HANDLE_SIZE;
 }
 
@@ -349,7 +350,7 @@ static const char *read_pointed_name(hkpd_pdu *p)
     }
     int size = (int)tvb_captured_length(tvb);
     const char *name = (const char *)tvb_get_string_enc(pool_of(p), tvb, 0, size, ENC_UTF_16 | ndr->reader.encoding);
-    proto_tree_add_string(array.tree, hf_winreg_value_name, tvb, 0, size, name);
+    proto_tree_add_string(array.tree, stock_value_name, tvb, 0, size, name);
     proto_item_append_text(array.node, ": %s", name);
     return name;
 }
@@ -363,8 +364,8 @@ static const char *read_name(hkpd_pdu *p)
 
     ndr_align(ndr, ndr->ndr64 ? 8 : 4);
     if (reader_has(reader, 4)) {
-        proto_tree_add_item(reader->tree, hf_winreg_name_len, reader->tvb, reader->pos, 2, reader->encoding);
-        proto_tree_add_item(reader->tree, hf_winreg_name_size, reader->tvb, reader->pos + 2, 2, reader->encoding);
+        proto_tree_add_item(reader->tree, stock_name_len, reader->tvb, reader->pos, 2, reader->encoding);
+        proto_tree_add_item(reader->tree, stock_name_size, reader->tvb, reader->pos + 2, 2, reader->encoding);
     }
     reader_skip(reader, 4);
     bool there = ndr_pointer(ndr, "name");
@@ -401,13 +402,13 @@ static void read_parameters(hkpd_pdu *p, value_parameters *value)
     uint32_t type;
 
     memset(value, 0, sizeof *value);
-    read_pointed_u32(p, "type", hf_winreg_type, &type);
+    read_pointed_u32(p, "type", stock_type, &type);
     value->has_buffer = ndr_pointer(&p->call.ndr, "data");
     if (value->has_buffer) {
         read_data(p, value);
     }
-    read_pointed_u32(p, "size", hf_winreg_data_size, &value->size);
-    value->has_length = read_pointed_u32(p, "length", hf_winreg_data_length, &value->length);
+    read_pointed_u32(p, "size", stock_data_size, &value->size);
+    value->has_length = read_pointed_u32(p, "length", stock_data_length, &value->length);
     value->length_item = p->call.ndr.reader.item;
 }
 
@@ -470,9 +471,9 @@ static void open_response(hkpd_pdu *p)
 
     read_handle(p, bytes);
     if (opnum_of(p) == WINREG_CREATE_KEY) {
-        read_pointed_u32(p, "disposition", hf_winreg_data_size, &disposition);
+        read_pointed_u32(p, "disposition", stock_data_size, &disposition);
     }
-    uint32_t status = call_read_status(&p->call, hf_winreg_status);
+    uint32_t status = call_read_status(&p->call, stock_status);
     if (call_may_learn(&p->call) && status == STATUS_SUCCESS && !call_handle_is_null(bytes)) {
         if (asked.kind < KEY_OTHER) {
             record->answering = open_handle(p, bytes, p->call.event, p->call.pinfo->num, asked);
@@ -499,8 +500,8 @@ static void close_key_response(hkpd_pdu *p)
 {
     uint8_t bytes[PERF_HANDLE_SIZE];
 
-    ndr_context_handle(&p->call.ndr, hf_winreg_handle, bytes);
-    call_read_status(&p->call, hf_winreg_status);
+    ndr_context_handle(&p->call.ndr, stock_handle, bytes);
+    call_read_status(&p->call, stock_status);
     call_close_handle(&p->call);
     show_if_ours(p, p->call.record->handle);
 }
@@ -617,7 +618,7 @@ static void read_answer(hkpd_pdu *p, value_answer *back)
 {
     back->name = opnum_of(p) == WINREG_ENUM_VALUE ? read_name(p) : p->record->name;
     read_parameters(p, &back->value);
-    back->status = call_read_status(&p->call, hf_winreg_status);
+    back->status = call_read_status(&p->call, stock_status);
 }
 
 /* --- What an answer is ----------------------------------------------------------------------------------------- */
@@ -1240,14 +1241,14 @@ void proto_reg_handoff_hkpd(void)
         int *hf;
         const char *name;
     } fields_of_winreg[] = {
-        {&hf_winreg_handle, "winreg.handle"},
-        {&hf_winreg_value_name, "winreg.winreg_QueryValue.value_name"},
-        {&hf_winreg_name_len, "winreg.winreg_String.name_len"},
-        {&hf_winreg_name_size, "winreg.winreg_String.name_size"},
-        {&hf_winreg_type, "winreg.winreg_QueryValue.type"},
-        {&hf_winreg_data_size, "winreg.winreg_QueryValue.data_size"},
-        {&hf_winreg_data_length, "winreg.winreg_QueryValue.data_length"},
-        {&hf_winreg_status, "winreg.werror"},
+        {&stock_handle, "winreg.handle"},
+        {&stock_value_name, "winreg.winreg_QueryValue.value_name"},
+        {&stock_name_len, "winreg.winreg_String.name_len"},
+        {&stock_name_size, "winreg.winreg_String.name_size"},
+        {&stock_type, "winreg.winreg_QueryValue.type"},
+        {&stock_data_size, "winreg.winreg_QueryValue.data_size"},
+        {&stock_data_length, "winreg.winreg_QueryValue.data_length"},
+        {&stock_status, "winreg.werror"},
     };
     bool has_all = true;
 
