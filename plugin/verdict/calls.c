@@ -118,7 +118,7 @@ static bool is_unanswered(const verdict_monitor *monitor, const verdict_call *ca
     double until = waited_until(monitor, call);
     double patience = until < verdict_wire_last() ? MAX(VERDICT_LONG_WAIT, 3 * usual_of(monitor)) : VERDICT_LONG_WAIT;
     bool is_captured = !(call->connection && call->connection->is_copy) && !call->talk->ends_in_noise &&
-                       !(monitor->pair && monitor->pair->one_way_frame > 0);
+                       !(monitor->pair && monitor->pair->one_way.frame > 0);
 
     return is_captured && !came_through(monitor, call) && until - call->asked >= patience &&
            !verdict_wire_find(call->connection, WIRE_LOST, 0, call->asked, until) &&
@@ -259,11 +259,12 @@ static void find_open(verdict_monitor *monitor)
     const verdict_connection *connection = monitor->end[-1].connection;
     verdict_shown shown = {.pool = monitor->pool};
 
-    for (const verdict_talk *talk = monitor->talks; talk; talk = talk->next) {
-        unsigned count = talk->calls->len;
-        if (!talk->is_sealed && is_open(talk) && talk->opened_frame > 0 && count > 0 &&
-            g_array_index(talk->calls, verdict_call, count - 1).connection == connection) {
-            verdict_show(&shown, talk->opened_frame, MAX(monitor->calls->asked, monitor->calls->answered));
+    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
+        const verdict_talk *talk = call->talk;
+        bool opens = call->frame > 0 && call->frame == talk->opened_frame && g_str_has_prefix(call->operation, "Open");
+        if (opens && !talk->is_sealed && is_open(talk) &&
+            g_array_index(talk->calls, verdict_call, talk->calls->len - 1).connection == connection) {
+            verdict_show(&shown, call->frame, call->answered);
         }
     }
     if (verdict_count_shown(&shown) >= MANY_OPEN) {

@@ -276,13 +276,13 @@ void verdict_ladder_find_unread(wmem_allocator_t *pool, const verdict_pair *pair
 {
     const struct {
         verdict_kind kind;
-        uint32_t frame;
+        verdict_moment first;
         const char *text;
-    } reasons[] = {{VERDICT_ONE_WAY, pair->has_messages ? pair->one_way_frame : 0,
-                    "The capture has one direction alone of what $C and $S say"},
-                   {VERDICT_OTHER_PORT, pair->strange_frame,
-                    "The capture has SMB on port $F of $S, which -d tcp.port==$F,nbss reads"},
-                   {VERDICT_FROM_MIDDLE, pair->unbound_frame, "The capture begins after the bind of $C to $S"}};
+    } reasons[] = {
+        {VERDICT_ONE_WAY, pair->has_messages ? pair->one_way : (verdict_moment){.frame = 0},
+         "The capture has one direction alone of what $C and $S say"},
+        {VERDICT_OTHER_PORT, pair->strange, "The capture has SMB on port $F of $S, which -d tcp.port==$F,nbss reads"},
+        {VERDICT_FROM_MIDDLE, pair->unbound, "The capture begins after the bind of $C to $S"}};
 
     if (pair->has_messages && pair->cut.frames) {
         verdict_shown cut = pair->cut;
@@ -292,11 +292,11 @@ void verdict_ladder_find_unread(wmem_allocator_t *pool, const verdict_pair *pair
         return;
     }
     for (unsigned i = 0; i < G_N_ELEMENTS(reasons); i++) {
-        if (reasons[i].frame > 0) {
+        if (reasons[i].first.frame > 0) {
             verdict_shown shown = {.pool = pool, .which = wmem_strdup_printf(pool, "%u", pair->strange_port)};
-            verdict_show(&shown, reasons[i].frame, pair->first_time);
+            verdict_show(&shown, reasons[i].first.frame, reasons[i].first.time);
             verdict_say(findings, reasons[i].kind, PARTY_CAPTURE, &shown, pair->called, pair->client,
-                        wmem_strdup_printf(pool, "%s: frame %u", reasons[i].text, reasons[i].frame));
+                        wmem_strdup_printf(pool, "%s: frame %u", reasons[i].text, reasons[i].first.frame));
             return;
         }
     }
@@ -305,10 +305,10 @@ void verdict_ladder_find_unread(wmem_allocator_t *pool, const verdict_pair *pair
 const char *verdict_ladder_why_nothing(wmem_allocator_t *pool)
 {
     for (const verdict_pair *pair = verdict_ladder_first; pair; pair = pair->next) {
-        if (pair->encrypted_frame > 0) {
+        if (pair->encrypted.frame > 0) {
             return wmem_strdup_printf(
                 pool, "SMB3 encrypts what %s and %s say, and no key opens it: frame %u, docs/decryption.md",
-                pair->client, pair->called, pair->encrypted_frame);
+                pair->client, pair->called, pair->encrypted.frame);
         }
     }
     /* of a client of which it is not known what it wants */

@@ -31,6 +31,12 @@ enum {
     OUTCOME_SKEW = 37,  /* Kerberos: KRB_AP_ERR_SKEW */
 };
 
+/* A packet; frame 0: there is none. */
+typedef struct {
+    uint32_t frame;
+    double time;
+} verdict_moment;
+
 typedef struct {
     uint32_t outcome;    /* of the last time, */
     uint32_t port;       /* and where it was tried */
@@ -48,17 +54,17 @@ typedef struct verdict_pair {
     verdict_shown missed; /* and the first of connections without a bind, to the port where calls were read: */
     uint32_t call_port;   /* of the newest */
     bool is_ours;
-    bool has_calls;                       /* of performance counters */
-    bool has_messages;                    /* of SMB or DCE/RPC, any */
-    bool has_other_uses;                  /* files, other pipes and interfaces */
-    uint32_t tcp_port;                    /* where the endpoint mapper, or a call, says that the interface is */
-    double first_time;                    /* of its first packet */
-    bool is_bound;                        /* a bind of ours was captured */
-    double sampled;                       /* when its newest sample came */
-    uint32_t encrypted_frame;             /* first packets that SMB3 encrypts and no key opens, */
-    uint32_t unbound_frame;               /* of DCE/RPC without a bind, */
-    uint32_t one_way_frame;               /* of a connection of which the capture has one direction alone, */
-    uint32_t strange_frame, strange_port; /* and of SMB that is not read as such; 0: none */
+    bool has_calls;           /* of performance counters */
+    bool has_messages;        /* of SMB or DCE/RPC, any */
+    bool has_other_uses;      /* files, other pipes and interfaces */
+    uint32_t tcp_port;        /* where the endpoint mapper, or a call, says that the interface is */
+    bool is_bound;            /* a bind of ours was captured */
+    double sampled;           /* when its newest sample came */
+    verdict_moment encrypted; /* first packets that SMB3 encrypts and no key opens, */
+    verdict_moment unbound;   /* of DCE/RPC without a bind, */
+    verdict_moment one_way;   /* of a connection of which the capture has one direction alone, */
+    verdict_moment strange;   /* and of SMB that is not read as such, on this port */
+    uint32_t strange_port;
 } verdict_pair;
 
 /* What lasts as long as the pairs; NULL as long as nobody watches. */

@@ -521,7 +521,7 @@ static void find_failures(verdict *v)
         bool is_cut = pair->cut.frames && pair->passed[RUNG_PIPE] > 0 && !pair->is_bound;
         bool is_unread = is_cut || (v->talks->len == 0 && v->left.unread[0].why == NULL);
         verdict_ladder_find(v->pool, pair, &monitor->findings);
-        if (first ? pair->one_way_frame > 0 : !monitor->findings && is_unread) {
+        if (first ? pair->one_way.frame > 0 : !monitor->findings && is_unread) {
             verdict_ladder_find_unread(v->pool, pair, &monitor->findings);
         }
         if (first) {

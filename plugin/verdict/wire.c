@@ -365,10 +365,10 @@ static void see_data(packet *p, const field_info *header)
     }
     unsigned kind = tvb_get_uint8(header->ds_tvb, at);
     if (kind == ENCRYPTED) {
-        pair->encrypted_frame = pair->encrypted_frame ? pair->encrypted_frame : p->pinfo->num;
-    } else if (pair->strange_frame == 0 && p->connection->port != PORT_SMB && p->connection->port != PORT_NETBIOS &&
+        pair->encrypted = pair->encrypted.frame > 0 ? pair->encrypted : (verdict_moment){p->pinfo->num, p->when};
+    } else if (pair->strange.frame == 0 && p->connection->port != PORT_SMB && p->connection->port != PORT_NETBIOS &&
                tvb_get_uint8(header->ds_tvb, at - 4) == 0 && (kind == SMB2 || kind == SMB1)) {
-        pair->strange_frame = p->pinfo->num;
+        pair->strange = (verdict_moment){p->pinfo->num, p->when};
         pair->strange_port = p->connection->port;
     }
 }
@@ -388,7 +388,7 @@ static void see_tcp(packet *p)
     }
     connection->data[p->by_client] += length > 0;
     if (connection->begins.frame == 0 && length > 0) {
-        connection->begins = (wire_asked){p->pinfo->num, p->when};
+        connection->begins = (verdict_moment){p->pinfo->num, p->when};
     }
     connection->packets[p->by_client]++;
     if (length > 0 && !connection->is_open) {
@@ -450,7 +450,7 @@ typedef struct {
     uint64_t id; /* first: the key */
     question what;
     bool is_tree; /* of another share */
-    wire_asked asked;
+    verdict_moment asked;
     bool is_told; /* that it was not answered */
 } asked_message;
 
@@ -624,7 +624,7 @@ static void see_bind(packet *p)
         registry = is_uuid(p, interface, WINREG) ? MIN(registry, contexts) : registry;
     }
     if (MIN(ours, registry) < contexts) {
-        connection->binds = (wire_asked){p->pinfo->num, p->when};
+        connection->binds = (verdict_moment){p->pinfo->num, p->when};
         connection->call_frame = p->pinfo->num;
         connection->bind_context = ours < contexts ? ours : registry;
         connection->pair->is_ours |= ours < contexts;
@@ -660,7 +660,7 @@ static void see_mapper(packet *p, unsigned type)
     for (unsigned i = 0; type == PDU_REQ && (uuid = field(p, SEEN_EPM_UUID, i)) != NULL; i++) {
         if (is_uuid(p, uuid, PERFLIB)) {
             connection->pair->is_ours = true;
-            connection->binds = (wire_asked){p->pinfo->num, p->when};
+            connection->binds = (verdict_moment){p->pinfo->num, p->when};
         }
     }
     if (type != PDU_REQ && connection->binds.frame > 0) {
@@ -692,9 +692,9 @@ static void see_rpc(packet *p)
         } else if (connection->port == PORT_MAPPER) {
             see_mapper(p, type);
         } else if (!connection->has_bind && connection->unbound.frame == 0) {
-            connection->unbound = (wire_asked){p->pinfo->num, p->when};
-            connection->pair->unbound_frame =
-                connection->pair->unbound_frame ? connection->pair->unbound_frame : p->pinfo->num;
+            connection->unbound = (verdict_moment){p->pinfo->num, p->when};
+            connection->pair->unbound =
+                connection->pair->unbound.frame > 0 ? connection->pair->unbound : connection->unbound;
         }
     }
 }
@@ -844,7 +844,6 @@ static tap_packet_status see(void *data _U_, packet_info *pinfo, epan_dissect_t 
         verdict_show(&p.connection->pair->cut, pinfo->num, p.when);
         add_event(&p, WIRE_CUT, 0, 0);
     }
-    p.connection->pair->first_time = p.connection->pair->first_time > 0 ? p.connection->pair->first_time : p.when;
     see_tcp(&p);
     see_messages(&p);
     see_logon(&p);
@@ -892,7 +891,7 @@ void verdict_wire_watch(void (*forget)(void))
 }
 
 /* A step that its server did not answer, or ended the connection instead. */
-static void end_step(const verdict_connection *connection, ladder_rung rung, const wire_asked *asked)
+static void end_step(const verdict_connection *connection, ladder_rung rung, const verdict_moment *asked)
 {
     const wire_event *end = connection->end.frame > 0 ? &connection->end : NULL;
 
@@ -940,7 +939,7 @@ void verdict_wire_end(void)
     for (verdict_connection *connection = connections; connection; connection = connection->later) {
         for (unsigned by = 0; by < 2; by++) {
             bool is_alone = connection->data[by] > 1 && connection->packets[!by] == 0 && !connection->has_resent;
-            connection->pair->one_way_frame = is_alone ? connection->begins.frame : connection->pair->one_way_frame;
+            connection->pair->one_way = is_alone ? connection->begins : connection->pair->one_way;
         }
         /* pipes of SMB may be any: their names were not captured */
         if (connection->unbound.frame > 0 && !connection->has_bind && connection->call_frame == 0 &&

@@ -42,11 +42,6 @@ typedef struct {
     double since; /* of what was lost: when the packet before it came */
 } wire_event;
 
-typedef struct {
-    uint32_t frame;
-    double time;
-} wire_asked;
-
 typedef struct verdict_connection {
     struct verdict_connection *later; /* in the order of the capture */
     verdict_pair *pair;
@@ -65,9 +60,9 @@ typedef struct verdict_connection {
         uint32_t frame, end; /* sequence number after it */
         double time;
     } unacked;                    /* the client's newest segment with data, frame 0: it is acknowledged */
-    wire_asked binds;             /* a bind of ours, or a question to the endpoint mapper for it; frame 0: none waits */
-    wire_asked unbound;           /* the first of DCE/RPC, as long as no bind came; frame 0: none */
-    wire_asked begins;            /* the first packet with data */
+    verdict_moment binds;         /* a bind of ours, or a question to the endpoint mapper for it; frame 0: none waits */
+    verdict_moment unbound;       /* the first of DCE/RPC, as long as no bind came; frame 0: none */
+    verdict_moment begins;        /* the first packet with data */
     wmem_array_t *syns;           /* uint32_t: frames, until the server answers with RST */
     unsigned silent_syns;         /* the first of them, of which it is said that nobody answered */
     double since;                 /* of the first, 0: none was captured, */
