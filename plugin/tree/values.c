@@ -277,31 +277,37 @@ typedef struct {
 /* "Calculated value: 12.4 % = FORMULA (note)". Without a formula the number that Wireshark makes of it mostly will do: the structure's
  * label has it with its unit, and a label of its own costs as much as all others of the value. Labels are put together before they are
  * given: printf is slow with short parts. */
+static proto_item *add_labelled_result(proto_tree *tree, readings *r, const meaning *what)
+{
+    char label[1024]; /* room for formula, words and notes */
+    const char *note = r->at.counter->type->note;
+
+    if (what->result.none != PERF_NONE_OK) {
+        proto_item *item = proto_tree_add_uint(tree, hf_cooked_none, r->answer.tvb, 0, 0, what->result.none);
+        readings_put_formula(r, label);
+        proto_item_append_text(item, ", %s", label);
+        return item;
+    }
+    char *end = perf_put_text(perf_put_text(label, "Calculated value: "), what->words);
+    end = perf_put_text(end, readings_note(r));
+    end = what->has_formula ? readings_put_formula(r, perf_put_text(end, " = ")) : end;
+    end = *note ? perf_put_text(perf_put_text(perf_put_text(end, " ("), note), ")") : end;
+    *end = '\0';
+    return proto_tree_add_double_format(tree, hf_cooked, r->answer.tvb, 0, 0, what->result.value, "%s", label);
+}
+
 static void show_result(proto_tree *tree, readings *r, const meaning *what)
 {
     const perf_counter_type *type = r->at.counter->type;
-    char label[1024]; /* room for formula, words and notes */
-    tvbuff_t *tvb = r->answer.tvb;
-    proto_item *item;
+    bool has_none = what->result.none != PERF_NONE_OK;
+    bool is_labelled = what->words && !has_none &&
+                       (what->is_short || type->hex || *type->note ||
+                        (type->kind == PERF_KIND_NUMBER && r->at.raw.value >= LARGE_NUMBER));
 
-    if (what->result.none != PERF_NONE_OK) {
-        item = proto_tree_add_uint(tree, hf_cooked_none, tvb, 0, 0, what->result.none);
-        if (what->has_formula) {
-            readings_put_formula(r, label);
-            proto_item_append_text(item, ", %s", label);
-        }
-    } else if (what->words && (what->is_short || what->has_formula || type->hex || *type->note ||
-                               (type->kind == PERF_KIND_NUMBER && r->at.raw.value >= LARGE_NUMBER))) {
-        char *end = perf_put_text(perf_put_text(label, "Calculated value: "), what->words);
-        end = perf_put_text(end, readings_note(r));
-        end = what->has_formula ? readings_put_formula(r, perf_put_text(end, " = ")) : end;
-        end = *type->note ? perf_put_text(perf_put_text(perf_put_text(end, " ("), type->note), ")") : end;
-        *end = '\0';
-        item = proto_tree_add_double_format(tree, hf_cooked, tvb, 0, 0, what->result.value, "%s", label);
-    } else {
-        item = proto_tree_add_double(tree, hf_cooked, tvb, 0, 0, what->result.value);
-    }
-    proto_item_set_generated(item);
+    proto_item_set_generated(is_labelled || what->has_formula ? add_labelled_result(tree, r, what)
+                             : has_none
+                                 ? proto_tree_add_uint(tree, hf_cooked_none, r->answer.tvb, 0, 0, what->result.none)
+                                 : proto_tree_add_double(tree, hf_cooked, r->answer.tvb, 0, 0, what->result.value));
 }
 
 /* Who has a column of pcq.cooked, or draws it, has all values of the packet in it; a watched counter has a field of its own. "cpu: 12.4 % =
