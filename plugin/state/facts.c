@@ -750,20 +750,13 @@ static state_known from_connections(const learned_facts *learned, state_fact_kin
 state_known facts_lookup(state_host *server, state_subject subject, state_fact_kind kind, uint32_t event)
 {
     const learned_facts learned = find_learned(server, &subject);
-    const state_fact_kind kinds[] = {kind, PERF_FACT_LOCAL};
-    unsigned count = kind == PERF_FACT_ENGLISH ? 2 : 1;
+    bool is_english = kind == PERF_FACT_ENGLISH;
     state_known known = from_connections(&learned, kind, event);
 
-    if (!known.fact && count > 1) {
-        known = from_connections(&learned, PERF_FACT_LOCAL, event);
-    }
-    for (unsigned i = 0; !known.fact && i < count; i++) {
-        known = from_file(&(fact_key){server, subject, kinds[i]});
-    }
-    for (unsigned i = 0; !known.fact && i < count; i++) {
-        known = (state_known){builtin_fact(server, &subject, kinds[i]), PERF_SOURCE_BUILTIN, 0};
-    }
-    return known;
+    known = known.fact || !is_english ? known : from_connections(&learned, PERF_FACT_LOCAL, event);
+    known = known.fact ? known : from_file(&(fact_key){server, subject, kind});
+    known = known.fact || !is_english ? known : from_file(&(fact_key){server, subject, PERF_FACT_LOCAL});
+    return known.fact ? known : (state_known){builtin_fact(server, &subject, kind), PERF_SOURCE_BUILTIN, 0};
 }
 
 bool facts_title_is(state_host *server, uint32_t title_index, const char *english, uint32_t event)
