@@ -155,7 +155,7 @@ def test_rows_of_csv_before_info(tshark, tmp_path):
     c.data(h, 9999)
     c.info(h)
     c.data(h, 9999)
-    tshark.run('-q', '-r', scene.write(tmp_path / 'x.pcap'), '-z', 'pcq,csv,%s' % (tmp_path / 'out.csv'))
+    tshark.run('-2', '-q', '-r', scene.write(tmp_path / 'x.pcap'), '-z', 'pcq,csv,%s' % (tmp_path / 'out.csv'))
     rows = list(csv.reader((tmp_path / 'out.csv').open()))
     column = {p.rpartition('\\')[2]: i for i, p in enumerate(rows[0])}
     assert [[float(r[column[x]]) for x in ('First', 'Second')] for r in rows[1:]] == [[11, 21], [12, 22]]
