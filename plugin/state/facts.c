@@ -543,9 +543,20 @@ static void move_fact(told_fact *told, fact_version *version, state_host *to)
     learn_again(told->subject, &moved);
 }
 
+/* What was told to one of which it is not known which machine it is may have been told by any of them. */
+static void doubt_machines(const state_host *to, const told_fact *told)
+{
+    const unread_list unread = {told->event, 0, NULL};
+
+    for (state_host *host = to->is_known ? NULL : to->place->machines; host; host = host->next) {
+        note_unread(host, &told->subject->key.subject, NO_KIND, &unread);
+    }
+}
+
 void facts_move(state_connection *connection)
 {
     state_host *to = owner_of(connection);
+    uint32_t moved = 0; /* event */
 
     for (unsigned i = 0; connection->told && i < wmem_array_get_count(connection->told); i++) {
         told_fact *told = wmem_array_index(connection->told, i);
@@ -553,8 +564,13 @@ void facts_move(state_connection *connection)
         fact_version *version = told->is_unread ? NULL : version_of(told);
         if (told->subject->key.owner != to && told->is_unread) {
             note_unread(connection->host, &told->subject->key.subject, told->kind, &unread);
+            told->subject = keep_facts(to, &told->subject->key.subject);
         } else if (told->subject->key.owner != to && version) {
             move_fact(told, version, to);
+            if (told->event != moved) { /* once for each list */
+                doubt_machines(to, told);
+                moved = told->event;
+            }
         }
     }
     if (connection->names[HOST_SYSTEM] && connection->told) {
@@ -731,7 +747,8 @@ static const state_fact *builtin_fact(const state_host *server, const state_subj
     return kept;
 }
 
-/* What its own connections told comes first. Where one of which that is not sure said otherwise since, it is unknown. */
+/* What its own connections told comes first, but if only others had told it by then. Where one of which that is not sure said otherwise
+ * since, it is unknown. */
 static state_known from_connections(const learned_facts *learned, state_fact_kind kind, uint32_t event)
 {
     const fact_version *known = version_as_of(learned->own, kind, event);
@@ -739,7 +756,8 @@ static state_known from_connections(const learned_facts *learned, state_fact_kin
     bool is_contradicted =
         known && other && other->event <= event && other->frame > known->frame && differ(kind, known, other);
 
-    known = known ? known : other;
+    bool is_later = known == NULL || (known->event > event && other && other->event <= event);
+    known = is_later ? other : known;
     if (known == NULL || is_contradicted) {
         return (state_known){NULL, PERF_SOURCE_NONE, 0};
     }

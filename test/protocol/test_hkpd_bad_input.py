@@ -282,6 +282,24 @@ def test_titles_of_a_connection_that_may_be_to_another_machine(tshark, tmp_path)
     assert [r['assumed'] for r in rows] == ['0', '0', '1', '1']
 
 
+@pytest.mark.parametrize('smb, first', [(False, [('Third', '1'), ('Second', '1')]), (True, [('First', '0'), ('Second', '0')])])
+def test_titles_that_it_told_before(tshark, tmp_path, smb, first):
+    """Later ones of this machine's own connection need not have held then; those of one to a machine of its name did."""
+    one = alpha()
+    other = Talk(one.scene, objects=one.objects, known=False, client_port=50002, smb=smb, called=one.system)
+    other.handles = 50
+    other.open()
+    other.titles(pairs=ALPHA)
+    one.scene.capture.snap(other.sample()[1], 250)
+    one.sample()
+    if smb:
+        other.titles(pairs=ALPHA)
+    one.titles(pairs={**ALPHA, 5002: 'Third'})
+    one.sample()
+    rows = long_rows(tshark.run('-2', '-q', '-r', one.scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-')[0])
+    assert [(r['counter'], r['assumed']) for r in rows] == [*first, ('Third', '0'), ('Second', '0')]
+
+
 def test_23_a_code_page_of_names_in_utf_16(tshark, tmp_path):
     """They would end behind their first character, and other text stands there."""
     scene, talk = begin_talk()
