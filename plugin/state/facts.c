@@ -453,9 +453,11 @@ static void note_unread(state_host *server, const state_subject *subject, state_
             continue;
         }
         wmem_array_append(*lists, unread, 1);
-        if (!is_last) {
-            wmem_array_sort(*lists, compare_events);
+        unread_list *all = wmem_array_get_raw(*lists);
+        for (; count > 0 && all[count - 1].event > unread->event; count--) { /* mostly none is later */
+            all[count] = all[count - 1];
         }
+        all[count] = *unread;
     }
     server->has_unread_lists = true;
     server->facts_changed = unread->frame == 0 ? NEVER : MAX(server->facts_changed, unread->event); /* is_doubted() */
