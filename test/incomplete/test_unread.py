@@ -234,14 +234,20 @@ def test_a_list_that_is_cut_ends_what_it_would_have_replaced(tshark, tmp_path, w
         assert not any(r['result'] for some in of[1:2] + of[3:] for r in some)
 
 
-def test_what_is_told_anew_is_marked_in_the_tree(tshark, tmp_path, passes):
-    """A name becomes another somewhere between two that tell it: what lies there says so, once that is known."""
+def before_another_name():
+    """-> a query of a counter, and what that becomes."""
     old, new = gauge(1), gauge(1)
     new.counters[0].names = {**old.counters[0].names, ENGLISH: 'Another'}
     model, scene = Server([old]), Scene()
     c = tcp_line(scene, model).client()
     learn(c, old)
     h = c.query([ask(old, 1, 'a')], info=False)
+    return scene, model, new, c, h
+
+
+def test_what_is_told_anew_is_marked_in_the_tree(tshark, tmp_path, passes):
+    """A name becomes another somewhere between two that tell it: what lies there says so, once that is known."""
+    scene, model, new, c, h = before_another_name()
     for _ in range(2):
         c.data(h, 9999)
     model.sets = [new]
@@ -257,12 +263,7 @@ def late_frames(tshark, path, *options):
 
 def test_a_name_that_becomes_another_while_it_is_asked_for(tshark, tmp_path, passes):
     """Which of both names the sample has nobody knows."""
-    old, new = gauge(1), gauge(1)
-    new.counters[0].names = {**old.counters[0].names, ENGLISH: 'Another'}
-    model, scene = Server([old]), Scene()
-    c = tcp_line(scene, model).client()
-    learn(c, old)
-    h = c.query([ask(old, 1, 'a')], info=False)
+    scene, model, new, c, h = before_another_name()
     first, frames = len(scene.capture.frames), scene.capture.frames
     c.data(h, 9999)
     model.sets = [new]
