@@ -112,10 +112,10 @@ state_association *query_association(const address *client, const address *serve
     state_association *association = find_or_add(&key);
 
     if (association->all == NULL) {
-        key.group = ASSOCIATION_UNKNOWN;
-        association->unknown = find_or_add(&key);
         key.group = ALL_GROUPS;
         association->all = find_or_add(&key);
+        association->unknown =
+            group == ASSOCIATION_UNKNOWN ? association : query_association(client, server, port, ASSOCIATION_UNKNOWN);
     }
     return association;
 }

@@ -9,7 +9,7 @@ import pytest
 from gen.hkpd_block import Counter, Object
 from gen.hkpd_scene import Talk
 from gen.model import ENGLISH, GERMAN, TYPES
-from gen.pcap import SealedRpc
+from gen.pcap import Rpc, SealedRpc
 from gen.scene import Scene, smb_line, tcp_line
 from gen.story import Server, answers, ask, learn, unseen
 from learned import read
@@ -17,9 +17,8 @@ from series import long_rows
 from test_sound import ASSUMED, backward, gauge, paths, three_counters, truth
 
 
-class AnotherGroup(SealedRpc):
-    """A client of its own, of the same machine."""
-    group = 0x77
+# a client of its own, of the same machine
+AnotherGroup, InClear = (type(of.__name__, (of,), dict(group=0x77)) for of in (SealedRpc, Rpc))
 
 
 def cut(size, requests=True, answers_too=True):
@@ -109,9 +108,10 @@ def test_one_change_shows_by_the_number_of_blocks(tshark, tmp_path, calls, said,
     assert marks(frames, scene)[-1] == said
 
 
-@pytest.mark.parametrize('protocol, said', [(SealedRpc, '?'), (AnotherGroup, '+')])
+@pytest.mark.parametrize('protocol, said', [(SealedRpc, '?'), (AnotherGroup, '+'), (InClear, '?')])
 def test_sealed_beside(tshark, tmp_path, protocol, said, two_pass):
-    """Another connection of the client that no key opens: context handles are shared by those of its association group alone."""
+    """Another connection of the client that no key opens: context handles are shared by those of its association group alone. One that is used
+    in two groups nevertheless, in clear, is of any."""
     scene, line, c, s, h = told_and_looked_at()
     other = tcp_line(scene, line.model, client_port=50009, protocol=protocol).client()
     if said == '?':
