@@ -51,6 +51,8 @@ void left_out_count(left_out *left, const tapped_call *tapped)
     } else if (tapped->has_failed && left->failed++ == 0) {
         left->failed_operation = g_intern_string(tapped->operation);
         left->failed_error = g_intern_string(tapped_error(NULL, tapped));
+    } else if (!tapped->has_failed) { /* what says neither whether it succeeded ends too soon */
+        left->damaged += tapped->is_response && tapped->brings_data && tapped->is_damaged && !tapped->has_status;
     }
 }
 

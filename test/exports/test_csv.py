@@ -611,11 +611,13 @@ def test_rows_of_an_assumed_counter(tshark, tmp_path, passes):
 
 
 @pytest.mark.parametrize('form', ['csv', 'long', 'objects'])
-def test_damaged_answers_are_said(tshark, tmp_path, form):
+@pytest.mark.parametrize('name, kinds', [
+    ('27-total-size', ['answers that do not add up', 'answers without data', 'values of a counter that is not known']),
+    ('08-short-stubs', ['calls that failed', 'answers that do not add up'])])
+def test_damaged_answers_are_said(tshark, tmp_path, form, name, kinds):
     """Each answer that does not add up, and each without its request."""
-    lines = said(tshark, tmp_path, TOP / 'test' / 'pcaps' / 'plain' / 'bad-27-total-size.pcap', form)
-    assert [x.split('pcq: ')[1].split(':')[0] for x in lines] == [
-        'answers that do not add up', 'answers without data', 'values of a counter that is not known']
+    lines = said(tshark, tmp_path, TOP / 'test' / 'pcaps' / 'plain' / ('bad-%s.pcap' % name), form)
+    assert [x.split('pcq: ')[1].split(':')[0] for x in lines] == kinds
 
 
 @pytest.mark.parametrize('name, words', [('tcp-ntlm', ['taught no names', 'sealed with NTLM', 'ntlmssp.nt_password']),
