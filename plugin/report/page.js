@@ -140,7 +140,6 @@
             $('missing').remove();
             return;
         }
-        data.missing.sort((a, b) => a[3] - b[3] || (a[0] < b[0] ? -1 : 1));
         fillTable(document.querySelector('#missing table'), ['What', 'Error', 'Times', 'First frame', 'Meaning'], data.missing);
     }
 

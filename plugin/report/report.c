@@ -140,16 +140,13 @@ static void put_line(json_dumper *json, const series *s)
 static void put_missing(json_dumper *json, const report *r)
 {
     bool any_lacking = false;
-    GHashTableIter iter;
-    void *value;
 
     for (unsigned i = 0; i < r->verdict->monitors->len; i++) {
         any_lacking |= verdict_has(g_ptr_array_index(r->verdict->monitors, i), VERDICT_NOT_DELIVERED);
     }
     verdict_begin_list(json, "missing");
-    g_hash_table_iter_init(&iter, r->verdict->missing);
-    while (g_hash_table_iter_next(&iter, NULL, &value)) {
-        const verdict_missing *row = value;
+    for (unsigned i = 0; i < r->verdict->missing->len; i++) {
+        const verdict_missing *row = g_ptr_array_index(r->verdict->missing, i);
         bool is_lacking = row->kind == BOOK_LACKING;
         if (is_lacking && !any_lacking) {
             continue;

@@ -608,7 +608,8 @@ void verdict_reset(verdict *v)
     g_hash_table_remove_all(v->by_subject);
     g_hash_table_remove_all(v->by_pair);
     g_ptr_array_set_size(v->talks, 0);
-    g_hash_table_remove_all(v->missing);
+    g_hash_table_remove_all(v->by_error);
+    g_ptr_array_set_size(v->missing, 0);
     wmem_free_all(v->memory);
     wmem_free_all(v->pool);
     v->left = (left_out){.any_read = false};
@@ -650,7 +651,8 @@ verdict *verdict_new(bool counts_values)
     v->talks = g_ptr_array_new_with_free_func(talk_free);
     v->monitors = g_ptr_array_new();
     v->by_subject = g_hash_table_new(g_direct_hash, g_direct_equal);
-    v->missing = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
+    v->missing = g_ptr_array_new();
+    v->by_error = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
     v->by_pair = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
     all = g_slist_prepend(all, v);
     return v;
@@ -664,7 +666,8 @@ void verdict_free(verdict *v)
     g_ptr_array_unref(v->monitors);
     g_hash_table_destroy(v->by_subject);
     g_hash_table_destroy(v->by_pair);
-    g_hash_table_destroy(v->missing);
+    g_ptr_array_unref(v->missing);
+    g_hash_table_destroy(v->by_error);
     wmem_destroy_allocator(v->memory);
     wmem_destroy_allocator(v->pool);
     g_free(v);

@@ -161,7 +161,8 @@ typedef struct {
     GHashTable *by_subject; /* state_handle or sealed query -> its talk */
     GHashTable *by_pair;    /* client and server -> the talk of what has neither, or their newest */
     uint64_t calls;
-    GHashTable *missing;   /* all of verdict_missing but frame and times -> the same, of all talks */
+    GPtrArray *missing;    /* verdict_missing of all talks, in the order in which they turned up */
+    GHashTable *by_error;  /* all of one but frame and times -> the same */
     uint64_t more_missing; /* for which there was no room */
     GPtrArray *monitors;   /* verdict_monitor, as of the last judgement */
     left_out left;
