@@ -272,7 +272,7 @@
             say('Lines are thinned so that the page stays small: of neighbours the smallest and the largest are drawn. ' +
                 'Smallest, largest and mean are of all values.');
         }
-        if (data.roomless > 0) say(`${number(data.roomless)} values are of counters for which there was no room.`);
+        if (data.roomless > 0) say(`${number(data.roomless)} values are not shown: there was no room for their counters, or the answer had another of their path.`);
         if (data.unlisted > 0) say(`${number(data.unlisted)} things more that were not given are not listed.`);
         if (data.first_frame > 0 && data.verdict.monitors.length > data.timelines.length) {
             say(`${data.verdict.monitors.length - data.timelines.length} monitors have no line of time.`);

@@ -79,14 +79,15 @@ static void add_points(report *r, const packet_info *pinfo, readings *values)
 
     r->answers++;
     while ((at = readings_next(values)) != NULL) {
-        const char *path = readings_path(values);
-        if (path && !at->is_text) {
-            perf_result result = readings_result(values);
-            left_out_count_marks(&r->verdict->left, left_out_marks(values, &result));
-            if (result.none == PERF_NONE_OK && isfinite(result.value)) {
-                series_add(&r->series, r->answers, path, at->counter->type ? at->counter->type->unit : NULL,
-                           nstime_to_sec(&pinfo->abs_ts), result.value);
-            }
+        if (at->is_text) {
+            continue;
+        }
+        const char *path = tapped_placed(values->pool, values->answer.handle, readings_path(values));
+        perf_result result = readings_result(values);
+        left_out_count_marks(&r->verdict->left, left_out_marks(values, &result));
+        if (path) {
+            series_add(&r->series, r->answers, path, at->counter->type ? at->counter->type->unit : NULL,
+                       nstime_to_sec(&pinfo->abs_ts), result.none == PERF_NONE_OK ? result.value : NAN);
         }
     }
 }
@@ -299,7 +300,10 @@ static char *data_of(report *r)
     series_finish(&r->series);
     verdict_begin_list(&json, "series");
     for (unsigned i = 0; i < r->series.all->len; i++) {
-        put_line(&json, g_ptr_array_index(r->series.all, i));
+        const series *line = g_ptr_array_index(r->series.all, i);
+        if (line->results.count > 0) {
+            put_line(&json, line);
+        }
     }
     json_dumper_end_array(&json);
     put_left_out(&json, r);

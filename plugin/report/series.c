@@ -5,6 +5,8 @@
  */
 #include "report/series.h"
 
+#include <math.h>
+
 /* A page has at most 20 MB: what a point and a counter take of it as text, at most, beside its path. */
 #define PAGE_BYTES (19 << 20)
 #define POINT_BYTES 26
@@ -110,14 +112,17 @@ void series_add(series_set *set, uint64_t answer, const char *path, const char *
     series *s = series_of(set, path);
 
     if (s && s->answer == answer) {
+        set->left_out += isfinite(value) && value != s->results.last;
         return;
     }
-    set->values++;
-    if (s == NULL) {
-        set->left_out++;
+    set->values += isfinite(value);
+    if (s) {
+        s->answer = answer;
+    }
+    if (s == NULL || !isfinite(value)) {
+        set->left_out += isfinite(value);
         return;
     }
-    s->answer = answer;
     s->unit = unit ? unit : s->unit;
     perf_summary_add(&s->results, value);
     s->low = s->waiting == 0 || value < s->low.value ? point : s->low;

@@ -34,7 +34,7 @@ typedef struct {
     GHashTable *by_path; /* path -> series */
     GPtrArray *all;      /* the same, in the order in which they turned up; owns them */
     uint64_t values;     /* that were added, */
-    uint64_t left_out;   /* and of counters for which there was no room */
+    uint64_t left_out;   /* and those for which there was no room, or of a path that had another in the answer */
     uint64_t bytes;      /* of the counters and their points in the page, at most */
     uint64_t num_points;
     bool is_thinned;
@@ -43,7 +43,7 @@ typedef struct {
 void series_begin(series_set *set);
 void series_end(series_set *set);
 
-/* A result of a counter; times and values are finite. Of one answer, by its number from 1 on, each path counts once. */
+/* A result of a counter, or NAN for none; times are finite. Of one answer, by its number from 1 on, the first of each path counts. */
 void series_add(series_set *set, uint64_t answer, const char *path, const char *unit, double at, double value);
 
 /* Behind the last: what waits becomes points. More may come. */

@@ -71,6 +71,11 @@ tapped_handle tapped_handle_of(const state_handle *handle)
     };
 }
 
+const char *tapped_placed(wmem_allocator_t *pool, const state_handle *handle, const char *path)
+{
+    return path && handle && handle->place ? wmem_strdup_printf(pool, "%s (%s)", path, handle->place) : path;
+}
+
 const char *tapped_server(const tapped_call *tapped)
 {
     return host_address(tapped->server);

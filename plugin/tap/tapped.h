@@ -100,6 +100,10 @@ typedef struct {
 /* Zeros for NULL. */
 tapped_handle tapped_handle_of(const state_handle *handle);
 
+/* A path of that handle among those of all servers: behind it stands its server's address and port, where another was called so before.
+ * NULL for NULL. */
+const char *tapped_placed(wmem_allocator_t *pool, const state_handle *handle, const char *path);
+
 /* What the call's server is called where nobody named it, no two servers alike. */
 const char *tapped_server(const tapped_call *tapped);
 

@@ -57,12 +57,12 @@ static void show(taps_table *t, unsigned row)
 
 static void count_value(taps_table *t, readings *r)
 {
-    const char *path = readings_path(r), *place = tapped_handle_of(r->answer.handle).place;
+    const char *path = readings_path(r);
 
     if (!watch_paths_fit(t->paths, path)) {
         return;
     }
-    const char *shown = path && place ? wmem_strdup_printf(r->pool, "%s (%s)", path, place) : path;
+    const char *shown = tapped_placed(r->pool, r->answer.handle, path);
     counter *c = path ? table_row(t, shown, shown) : NULL;
     if (c && c->answer == answers && c != t->others) {
         t->left.repeated++;
@@ -84,10 +84,12 @@ static void count_value(taps_table *t, readings *r)
 }
 
 /* Of an identifier, or of the block that `r` is at. */
-static void count_refusal(taps_table *t, const char *path, const readings *r)
+static void count_refusal(taps_table *t, wmem_allocator_t *pool, const state_handle *handle, const char *path,
+                          const readings *r)
 {
     if (watch_paths_fit(t->paths, path)) {
-        counter *c = table_row(t, path, path);
+        const char *shown = tapped_placed(pool, handle, path);
+        counter *c = table_row(t, shown, shown);
         c->refusals++;
         c->assumed += r && readings_assumed(r);
         left_out_count_marks(&t->left, r ? left_out_marks(r, &(perf_result){0, PERF_NONE_OK}) : 0);
@@ -108,7 +110,7 @@ static void count_answer(taps_table *t, packet_info *pinfo, const tapped_call *t
         } else if (!at->is_refused) {
             count_value(t, r);
         } else if (readings_path(r)) {
-            count_refusal(t, readings_path(r), r);
+            count_refusal(t, pinfo->pool, tapped->answer->handle, readings_path(r), r);
         }
     }
 }
@@ -119,7 +121,7 @@ static void counters_count(taps_table *t, packet_info *pinfo, const tapped_call 
     const char *path;
 
     while ((path = tapped_next_refused(pinfo->pool, tapped, &at)) != NULL) {
-        count_refusal(t, path, NULL);
+        count_refusal(t, pinfo->pool, tapped->handle, path, NULL);
     }
     if (tapped->answer && tapped->answer->sample && tapped->answer->handle) {
         count_answer(t, pinfo, tapped);

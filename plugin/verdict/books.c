@@ -59,6 +59,7 @@ static void book_missing(verdict *v, verdict_talk *talk, book_kind kind, packet_
         in->status = status;
     }
     in->kinds += pinfo->num == in->shown.first;
+    path = tapped_placed(pinfo->pool, talk->handle, path);
     verdict_miss(v, &(verdict_missing){.kind = kind, .status = status, .frame = pinfo->num, .path = path});
 }
 

@@ -16,6 +16,7 @@ from gen.story import Server, answers, ask, begin, counter, frames_of, learn, mu
 from gen.stubs import DATA, REG_INFO, VALIDATE
 from learned import by_path, close_to, read
 from series import table
+from test_report import page_data
 
 NAMED = ('pcq.counterset.name', 'pcq.counter.name', 'pcq.counter.type')
 
@@ -288,12 +289,17 @@ def test_servers_that_are_called_alike(tshark, tmp_path, two_pass):
         sets.append(s)
         c = tcp_line(scene, Server([s]), server=address, client_port=50001 + i).client()
         learn(c, s)
-        run(c, [ask(s, 1, 'a')])
+        run(c, [ask(s, 1, 'a'), ask(s, 9, 'a')])
     path = scene.write(tmp_path / 'x.pcap')
     passes = ['-2'] * two_pass
     counters = table(tshark, path, 'pcq,counters', *passes)
-    level = '\\\\SRV01\\Set(a)\\Level'
-    assert [(r['Counter'], float(r['Mean'])) for r in counters] == [(level, 10), (level + ' (192.0.2.21:49671)', 9990)]
+    level, refused, second = '\\\\SRV01\\Set(a)\\Level', '\\\\SRV01\\Set(a)\\#9', ' (192.0.2.21:49671)'
+    assert {r['Counter']: (r['Mean'], r['Refusals']) for r in counters} == {
+        level: ('10', '0'), level + second: ('9990', '0'), refused: ('', '1'), refused + second: ('', '1')}
+    tshark.run('-q', '-r', path, '-z', 'pcq,report,%s' % (tmp_path / 'page'), *passes)
+    page = page_data((tmp_path / 'page').read_text())
+    assert [(row[0], row[4]) for row in page['series']] == [(level, 10), (level + second, 9990)]
+    assert [row[:3:2] for row in page['missing']] == [[refused, 1], [refused + second, 1]]
     queries = table(tshark, path, 'pcq,queries', *passes)
     assert [r['Server'] for r in queries] == ['SRV01 (192.0.2.20)', 'SRV01 (192.0.2.21:49671)']
     out, _ = tshark.run('-q', '-r', path, '-z', 'pcq,long,-', *passes)
