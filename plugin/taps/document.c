@@ -24,6 +24,7 @@
 typedef struct {
     char *path;      /* of documents.texts */
     bool is_refused; /* perhaps at times only: without values it is blank */
+    unsigned end;    /* of the cells, behind its newest; 0 without one */
 } document_column;
 
 /* A value. */
@@ -49,7 +50,7 @@ static document_column *column_at(const document *doc, uint32_t number)
 
 static uint32_t column_of_path(documents *d, document *doc, const char *path)
 {
-    document_column column = {g_hash_table_lookup(d->texts, path), false};
+    document_column column = {.path = g_hash_table_lookup(d->texts, path)};
     uint32_t number = column.path ? GPOINTER_TO_UINT(g_hash_table_lookup(doc->columns, column.path)) : 0;
 
     if (number > 0) {
@@ -113,10 +114,26 @@ static const document_cell *cell_at(const document *doc, unsigned number)
     return &g_array_index(doc->cells, document_cell, number);
 }
 
+/* Where a path stands twice in an answer, its first value counts, and counts too if it has no result. */
+static void add_cell(documents *d, document *doc, const document_cell *cell, unsigned first_of_row)
+{
+    document_column *column = cell->column < doc->paths->len ? column_at(doc, cell->column) : NULL;
+
+    if (column && column->end > first_of_row) {
+        d->unlike += !isnan(cell->value) && cell->value != cell_at(doc, column->end - 1)->value;
+        return;
+    }
+    g_array_append_vals(doc->cells, cell, 1);
+    if (column) {
+        column->end = doc->cells->len;
+    }
+}
+
 /* To the newest row. */
 static void add_values(documents *d, document *doc, readings *r)
 {
     const reading *at;
+    unsigned first = doc->cells->len;
 
     while ((at = readings_next(r)) != NULL) {
         if (at->is_text) {
@@ -129,7 +146,7 @@ static void add_values(documents *d, document *doc, readings *r)
         const char *path = readings_path(r);
         document_cell cell = {result.none == PERF_NONE_OK ? result.value : NAN,
                               path ? column_of_path(d, doc, path) : NAMELESS, left_out_marks(r, &result)};
-        g_array_append_val(doc->cells, cell);
+        add_cell(d, doc, &cell, first);
     }
 }
 
@@ -196,6 +213,7 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
 void documents_count_marks(const documents *d, left_out *left)
 {
     left->of_instances = left->of_names = left->assumed = left->untyped = left->from_file = left->nameless = 0;
+    left->without_cell = d->unlike + d->left_out;
     for (unsigned i = 0; i < d->all->len; i++) {
         const document *doc = g_ptr_array_index(d->all, i);
         unsigned *marks = g_new0(unsigned, doc->paths->len + 1);
@@ -244,8 +262,7 @@ static void write_row(documents *d, const document *doc, const document_row *row
     for (unsigned i = 0; i < count; i++) {
         values[i] = NAN;
     }
-    /* where a path stands twice in an answer, its first value counts, and counts too if it has no result */
-    for (unsigned i = row->end; i-- > row->first_cell;) {
+    for (unsigned i = row->first_cell; i < row->end; i++) {
         const document_cell *cell = cell_at(doc, i);
         uint32_t place = cell->column < doc->paths->len ? places[cell->column] : cell->column;
         if (place < count) {

@@ -24,6 +24,7 @@ typedef struct {
     size_t texts_bytes;    /* theirs */
     GPtrArray *all;        /* document, of those with answers, in the order of the first */
     GHashTable *by_number; /* number and kind of a handle -> document; also of those that had no answer yet */
+    uint64_t unlike;       /* results that have no cell: their path has another in the answer */
     uint64_t left_out;     /* values of what was written: their columns found no room */
 } documents;
 

@@ -11,8 +11,6 @@
 #include "taps/document.h"
 #include "taps/output.h"
 
-#include <wsutil/report_message.h>
-
 /* One -z. */
 typedef struct {
     output_task task; /* its file: the first document's */
@@ -69,12 +67,6 @@ static void draw(void *data)
     g_string_free(text, TRUE);
     documents_count_marks(d, &export->task.left);
     output_say_left_out(&export->task.left, "columns");
-    if (d->left_out > 0) {
-        report_warning("pcq: %" PRIu64
-                       " values are not in the CSV: there are too many columns, or nearly all cells would be "
-                       "empty; -z pcq,long has a row for each value",
-                       d->left_out);
-    }
 }
 
 void export_csv_register(void)

@@ -19,6 +19,7 @@ from gen.story import Server, ask, begin, counter, frames_of, learn, memory, mul
 from gen.every_type import every_type, together
 from series import RAW_COUNTS, compare_pdh, long_rows, pdh_rows, series, table, unit_of
 from test_order import sharkd  # noqa: F401 (a fixture)
+from test_report import page_data
 
 FIRST_SAMPLE = 'first sample of the handle'
 
@@ -261,7 +262,7 @@ def test_names_that_change_places(export):
         assert compare_pdh(export(scene, 'csv', *passes), answers) == sum(x is not None for x in cells.values())
 
 
-def test_two_counters_of_one_name(export, passes):
+def test_two_counters_of_one_name(tshark, tmp_path, export, passes):
     """A path that stands twice in each answer: its cells are the first one's, also where that has no result."""
     s = single('Twins', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Things', [1000, 1500, 700, 900]),
                counter(2, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 77))
@@ -269,6 +270,11 @@ def test_two_counters_of_one_name(export, passes):
     run(c, [ask(s)], 4)
     assert compare_pdh(export(scene, 'csv', *passes), series(scene)) == 2
     assert len(long_rows(export(scene, 'long', *passes))) == 8
+    for form in 'csv', 'objects':
+        line, = said(tshark, tmp_path, scene.write(tmp_path / 'scene.pcap'), form, *passes)
+        assert 'values that are not in the CSV: 4; ' in line
+    page = page_data(export(scene, 'report', *passes))
+    assert [row[2] for row in page['series']] == [2] and page['roomless'] == 4
 
 
 @pytest.mark.parametrize('ids', [(5, 5), (5, 6)], ids=['equal-ids', 'other-ids'])
@@ -351,7 +357,7 @@ def test_paths_of_32_megabytes(tshark, tmp_path):
     whole = '\\\\SRV\\%s(a000)\\%s' % ('S' * 1000, 'n' * 1000)
     assert {len(x.rstrip('"\r')) for x in header[1:]} == {len(whole)}
     columns = (32 << 20) // len(whole + '\0')
-    assert len(header[1:]) == columns and 'pcq: %d values are not in the CSV' % (4 * 4500 - columns) in err
+    assert len(header[1:]) == columns and 'pcq: values that are not in the CSV: %d;' % (4 * 4500 - columns) in err
 
 
 # --- The long form ------------------------------------------------------------------------------------------------
