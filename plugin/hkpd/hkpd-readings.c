@@ -39,6 +39,7 @@ typedef struct {
     uint32_t process_id;    /* that of the process', also of threads; the same */
     uint32_t parent_object; /* of the first row that has one, as all have that have one */
     bool parents_differ;    /* they have not */
+    bool is_twice;          /* another object of the sample has its index: one of both is another's */
     wmem_array_t *cells;    /* hkpd_cells of each row */
     perf_block_walk ahead;  /* the same for names, */
     bool names_read;
@@ -112,6 +113,9 @@ static hkpd_table *table_at(hkpd_view *view, const perf_block_walk *walk)
     if (first && first->base.number == walk->object.number) {
         return first;
     }
+    if (first) {
+        first->is_twice = true;
+    }
     hkpd_table *table = new_table(view, walk);
     if (first == NULL) {
         wmem_map_insert(view->by_index, title_index, table);
@@ -166,17 +170,32 @@ static const hkpd_column *base_of(const hkpd_table *table, uint32_t column)
     return next && next->known_type && next->known_type->kind == PERF_KIND_BASE ? next : NULL;
 }
 
+static bool is_same_column(const hkpd_column *now, const hkpd_column *before)
+{
+    return before->name == now->name && before->offset == now->offset && before->size == now->size;
+}
+
+static bool has_same_columns(const hkpd_table *table, const hkpd_table *other)
+{
+    uint32_t column = 0;
+
+    while (column < MIN(table->base.columns, other->base.columns) &&
+           is_same_column(column_at(table, column), column_at(other, column))) {
+        column++;
+    }
+    return column > 0 && column == table->base.columns && column == other->base.columns;
+}
+
 /* A counter does not move about in its block, nor become another: where it does, or its base, one of both samples says something wrong. Of two
- * with one index and type nothing tells which was which. */
-static void find_moved(const hkpd_table *table, const hkpd_table *beside)
+ * with one index and type nothing tells which was which. Returns false if counters came and others went: then both are not the same object. */
+static bool find_moved(const hkpd_table *table, const hkpd_table *beside)
 {
     bool has_both = beside && beside->base.columns == table->base.columns;
     wmem_map_t *names = wmem_map_new(table->base.view->pool, wmem_int64_hash, g_int64_equal);
     for (uint32_t column = table->base.columns; column-- > 0;) {
         hkpd_column *now = wmem_array_index(table->columns, column), *twin = wmem_map_lookup(names, &now->name);
         const hkpd_column *before = has_both ? column_at(beside, column) : NULL, *base = base_of(table, column);
-        bool is_same =
-            before == NULL || (before->name == now->name && before->offset == now->offset && before->size == now->size);
+        bool is_same = before == NULL || is_same_column(now, before);
         now->before = before && before->title_index == now->title_index ? before : NULL;
         now->has_moved = !is_same || (base && base->has_moved);
         now->has_twin = twin != NULL;
@@ -186,6 +205,11 @@ static void find_moved(const hkpd_table *table, const hkpd_table *beside)
             wmem_map_insert(names, &now->name, now);
         }
     }
+    uint32_t common = 0, fewest = beside ? MIN(table->base.columns, beside->base.columns) : 0;
+    for (uint32_t column = 0; !has_both && common < fewest && column < beside->base.columns; column++) {
+        common += wmem_map_contains(names, &column_at(beside, column)->name);
+    }
+    return has_both || common >= fewest;
 }
 
 /* Of 4 or 8 bytes; size 0 for all else. */
@@ -390,12 +414,15 @@ typedef struct {
     /* of the object that the walk is in */
     perf_block_walk object; /* where it begins */
     hkpd_table *table;
-    hkpd_table *beside_table; /* of the sample before, else of the next; NULL without one */
-    uint32_t previous_event;  /* of the answer before */
+    const state_sample *beside; /* the sample before, else the next; NULL without one */
+    hkpd_table *beside_table;   /* in it; NULL without one */
+    perf_block_walk in_place;   /* of the answer before or next: at the object in the same place, if somebody asked */
+    uint32_t previous_event;    /* of the answer before */
     bool
         has_nameless; /* the name of an instance of the object was not known: which of their name those after it are is neither */
     bool is_nameless; /* of the instance that the walk is in, or of parents that it may have, the name is not known */
     bool are_parents_doubtful; /* of the object's instances */
+    bool is_object_doubtful;   /* it may be another, or of another machine */
 } hkpd_stream;
 
 static hkpd_stream *stream_of(const readings *r)
@@ -459,6 +486,27 @@ static hkpd_view *open_view(readings *r, const state_sample *sample)
     return view;
 }
 
+/* Of the sample beside; NULL if that has none with values. */
+static hkpd_table *table_beside(readings *r, uint32_t title_index)
+{
+    const state_sample *beside = stream_of(r)->beside;
+    hkpd_table *table = beside ? find_table(open_view(r, beside), title_index) : NULL;
+
+    return table && perf_block_holds_values(&table->walk) ? read_definitions(table) : NULL;
+}
+
+/* That tells most of an object: the one before that holds it too, else the first after it; where neither does, the handle's. */
+static const state_sample *sample_beside(const state_sample *sample, const state_object *object)
+{
+    const state_sample *const sides[] = {object->previous, object->next, sample->previous, sample->next};
+    unsigned side = 0;
+
+    while (side + 1 < array_length(sides) && !(sides[side] && sides[side]->bytes)) {
+        side++;
+    }
+    return sides[side] && sides[side]->bytes ? sides[side] : NULL;
+}
+
 /* The answers to one handle hold now these objects, now those: each has a sample before of its own. */
 static void enter_object(readings *r)
 {
@@ -467,8 +515,7 @@ static void enter_object(readings *r)
     const state_sample *sample = r->answer.sample;
     const state_object *object = sample_object(sample, number);
     const state_sample *previous = object ? object->previous : NULL;
-    bool is_before = previous && previous->bytes;
-    const state_sample *beside = object && !is_before ? object->next : previous;
+    const state_sample *beside = object ? sample_beside(sample, object) : NULL;
 
     readings_enter(r, number);
     r->is_doubtful = object && object->is_doubtful;
@@ -476,24 +523,69 @@ static void enter_object(readings *r)
     stream->object = stream->walk;
     stream->has_nameless = stream->is_nameless = stream->are_parents_doubtful = false;
     stream->table = NULL;
-    stream->beside_table = NULL;
     r->why_no_previous = !sample ? readings_no_sample(r) : previous ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
-    if (beside && beside->bytes) {
-        stream->beside_table = read_definitions(find_table(open_view(r, beside), stream->walk.object.index));
-    }
-    if (is_before) {
+    stream->beside = beside;
+    stream->beside_table = table_beside(r, stream->walk.object.index);
+    if (beside && beside == previous) {
         readings_compare_in_order(r, &open_view(r, previous)->base, previous);
         stream->previous_event = previous->event;
     }
+}
+
+/* Its connection's server called itself something else once: one of both names is wrong, and whose titles are told is not known. */
+static bool is_called_twice(const state_handle *handle)
+{
+    const state_handle *other = handle ? handle->other : NULL;
+
+    return other && (handle->newest == NULL || handle->newest->previous == NULL || other->newest == NULL ||
+                     other->newest->previous == NULL);
+}
+
+/* Another object of the answer has its index. Those of a sample that are not doubtful were asked before. */
+static bool is_twice(readings *r)
+{
+    hkpd_stream *stream = stream_of(r);
+    const state_object *object = sample_object(r->answer.sample, stream->object.object.number);
+
+    if (object && !object->is_doubtful) {
+        return false;
+    }
+    while (perf_block_next_object(&stream->current->scout)) {
+        table_at(stream->current, &stream->current->scout);
+    }
+    return find_table(stream->current, stream->object.object.index)->is_twice;
+}
+
+/* In its place the sample beside, which does not have it, has an object that is all the same but for the index. */
+static bool is_another_in_place(readings *r)
+{
+    hkpd_stream *stream = stream_of(r);
+    perf_block_walk *walk = &stream->in_place;
+    uint32_t number = stream->object.object.number;
+
+    if (stream->beside == NULL) {
+        return false;
+    }
+    if (walk->data != stream->beside->bytes || walk->object.number > number) {
+        perf_block_init(walk, stream->beside->bytes, stream->beside->size);
+        perf_block_next(walk);
+    }
+    while (walk->object.number != number && perf_block_next_object(walk)) {
+    }
+    return walk->object.number == number &&
+           has_same_columns(stream->table, read_definitions(new_table(open_view(r, stream->beside), walk)));
 }
 
 static void open_table(readings *r)
 {
     hkpd_stream *stream = stream_of(r);
 
-    stream->table = read_definitions(table_at(stream->current, &stream->object));
-    r->table = &stream->table->base;
-    find_moved(stream->table, stream->beside_table);
+    hkpd_table *table = stream->table = read_definitions(table_at(stream->current, &stream->object));
+    r->table = &table->base;
+    const hkpd_table *beside = stream->beside_table;
+    bool is_other = !find_moved(table, beside) || (beside && beside->base.has_instances != table->base.has_instances);
+    stream->is_object_doubtful =
+        is_other || is_twice(r) || (beside == NULL && is_another_in_place(r)) || is_called_twice(r->answer.handle);
 }
 
 static const hkpd_column *column_of(readings *r)
@@ -617,7 +709,11 @@ static bool are_parents_doubtful(readings *r)
             return true;
         }
     }
-    return own->parents_differ || (beside && readings_table_other_parents(table, &beside->base, own->parent_object));
+    if (beside && (all == NULL) != (parents(&beside->base, own->parent_object) == NULL)) {
+        return r->answer.sample->num_objects == stream_of(r)->beside->num_objects;
+    }
+    return own->parents_differ || (all && ((hkpd_table *)all)->is_twice) ||
+           (beside && readings_table_other_parents(table, &beside->base, own->parent_object));
 }
 
 static void enter_instance(readings *r)
@@ -643,7 +739,7 @@ static void take_value(readings *r)
                    walk->object.num_definitions, walk->value.offset, walk->value.size);
     at->is_nameless = stream_of(r)->is_nameless;
     const hkpd_column *column = column_of(r);
-    at->is_doubtful = column->has_moved || stream_of(r)->are_parents_doubtful;
+    at->is_doubtful = column->has_moved || stream_of(r)->are_parents_doubtful || stream_of(r)->is_object_doubtful;
     at->is_text = perf_counter_type_is_text(column->type);
     if (at->is_text) {
         take_text(r, walk, column->type);

@@ -97,6 +97,7 @@ static state_sample *new_sample(state_handle *handle, uint32_t size, uint32_t ev
     sample->size = size;
     sample->previous = handle->newest;
     if (sample->previous) {
+        sample->previous->next = sample;
         sample->pause = sample->previous->pause;
         sample->next_pause = sample->previous->next_pause;
     }

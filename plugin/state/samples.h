@@ -35,7 +35,8 @@ struct state_sample {
     uint8_t pause;    /* PerflibV2: samples to come of which no form is tried, */
     uint8_t next_pause;            /* and after how long a pause the last try was in vain */
     const struct state_late *late; /* NULL: in time */
-    state_sample *previous;        /* the sample before it of the same handle, NULL for the first */
+    state_sample *previous;        /* the sample before it of the same handle, NULL for the first, */
+    state_sample *next;            /* and after it, NULL as long as there is none */
     uint32_t num_objects;          /* HKPD, 0 elsewhere */
     state_object *objects;         /* in the order of the block */
     state_sample *newer;           /* of all samples, for dropping the oldest */

@@ -237,14 +237,15 @@ def test_a_damaged_system_name(tshark, tmp_path, size, passes):
 
 
 def test_one_connection_to_two(tshark, tmp_path, passes):
-    """What stands before the server passes on each call: another name is another machine, whose samples are compared with its own."""
+    """What stands before the server passes on each call: another name is another machine, whose samples are compared with its own. As long
+    as it came once it may be wrong."""
     scene = Scene()
     talk = talk_of(scene, 'ONE', 50001, 'Apples')
     talk.titles()
     for name in ('ONE', 'TWO', 'ONE', 'TWO'):
         talk.system = name
         talk.sample()
-    assert shown(tshark, scene, tmp_path, passes) == [('ONE', 'Set', 'Apples'), ('TWO', '#5000', '#5002')] * 2
+    assert shown(tshark, scene, tmp_path, passes, '0' if passes else '01') == [('ONE', 'Set', 'Apples'), ('TWO', '#5000', '#5002')] * 2
 
 
 def test_an_address_that_goes_from_one_to_the_next(tshark, tmp_path, passes):

@@ -398,6 +398,26 @@ def test_15_a_parent_that_is_another(tshark, tmp_path, lies, ids, passes):
     assert marked == [{('Proc', '0'), ('Thr', str(int(is_doubted)))} for is_doubted in doubted]
 
 
+def other_system(b):
+    b.record.data[92:94] = b'X\0'
+
+
+@pytest.mark.parametrize('lies', [0, 1])
+@pytest.mark.parametrize('change, known, doubted', [(put((5100, 'object'), 'index', 5300), False, '0'),
+                                                    (put((5100, 'object'), 'index', 5200), True, '0'), (other_system, False, '1')],
+                         ids=['no-object', 'twice', 'system'])
+def test_what_the_sample_beside_contradicts(tshark, tmp_path, lies, change, known, doubted, passes):
+    """An object's index, or the server's name. An index that is there twice contradicts itself."""
+    work, more = (Counter(5102 + n, 'Work', TYPES['PERF_COUNTER_BULK_COUNT'], grows(10, 10)) for n in (0, 2))
+    scene, talk = begin_talk(objects=[Object(5100, 'Proc', [work], lambda at: [Instance(n) for n in 'abc']),
+                                      Object(5200, 'Thr', [work, more], lambda at: [Instance(n, parent=(5100, 1)) for n in 'de'])])
+    asked = [talk.sample(change=change if n == lies else None)[1] for n in range(5)]
+    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)[0])
+    marked = [{r['assumed'] for r in rows if int(r['frame']) == frame} for frame in asked]
+    assert marked[lies] == ({'1'} if lies or passes or known else {'0'})
+    assert marked[lies + 2:] == [{doubted}] * (3 - lies) and (passes or marked[:lies] == [{'0'}] * lies)
+
+
 def test_23_odd_names(tshark, tmp_path):
     names = ['x' * 30000, 'a\tb', '\u202eright', ') \\ # /', '*', 'half \ud800', '\U0001F98A']
     objects = [Object(230, 'Odd', [Counter(6, 'Work', TYPES['PERF_COUNTER_BULK_COUNT'], grows(10, 10))],
