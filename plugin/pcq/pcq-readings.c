@@ -1193,7 +1193,10 @@ static bool find_place(readings *r, reading_place *place, bool *has_counter)
     if (pcq_view_find(&stream->previous, &want, place, has_counter)) {
         return true;
     }
-    r->may_be_there = !*has_counter && !r->assumed && pcq_view_assumed(&stream->previous);
+    r->may_be_there = *has_counter || r->assumed                    ? PERF_NONE_OK
+                      : pcq_view_assumed(&stream->previous)         ? PERF_NONE_BEFORE_ASSUMED
+                      : stream->previous.sample->summary.faults > 0 ? PERF_NONE_BEFORE_DAMAGED
+                                                                    : PERF_NONE_OK;
     return false;
 }
 

@@ -207,8 +207,6 @@ perf_result perf_calculate(const perf_counter_type *type, const perf_point *curr
         previous = NULL;
     } else if (!previous) {
         result.none = why_no_previous != PERF_NONE_OK ? why_no_previous : PERF_NONE_FIRST_SAMPLE;
-    } else {
-        result.none = previous->value.size == 0 ? PERF_NONE_NEW_COUNTER : PERF_NONE_OK;
     }
     if (result.none == PERF_NONE_OK) {
         result.none = apply(formula, current, previous, &result.value);
@@ -231,12 +229,25 @@ double perf_interval(const perf_point *current, const perf_point *previous)
     return 0;
 }
 
+/* Seconds that PerfTime100NSec says to have passed, beside those of perf_interval(); those again where it is not sent. */
+static double other_interval(const perf_point *current, const perf_point *previous, double interval)
+{
+    bool has_other = current->time_100ns > 0 && previous->time_100ns > 0;
+
+    return has_other ? (double)(int64_t)(current->time_100ns - previous->time_100ns) / 1e7 : interval;
+}
+
 double perf_agreed_interval(const perf_point *current, const perf_point *previous)
 {
     const double most_drift = 3600; /* who sets a clock moves it by less */
-    double interval = perf_interval(current, previous);
-    double other = (double)(int64_t)(current->time_100ns - previous->time_100ns) / 1e7;
-    bool has_other = current->time_100ns > 0 && previous->time_100ns > 0;
+    double interval = perf_interval(current, previous), other = other_interval(current, previous, interval);
 
-    return has_other && (interval - other > most_drift || other - interval > most_drift) ? 0 : interval;
+    return interval - other > most_drift || other - interval > most_drift ? 0 : interval;
+}
+
+bool perf_clocks_differ(const perf_point *current, const perf_point *previous, double interval)
+{
+    double other = other_interval(current, previous, interval), most = 10 + interval / 100;
+
+    return interval > 0 && other >= 0 && (interval - other > most || other - interval > most);
 }

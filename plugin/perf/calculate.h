@@ -67,7 +67,9 @@ typedef struct perf_point {
     X(PERF_NONE_NO_CLOCK, 33, "its object has no clock") \
     X(PERF_NONE_OTHER_ORIGIN, 34, "start time and clock have different zero points") \
     X(PERF_NONE_TOLD_ANEW, 35, "its name or type may be another than in the sample before") \
-    X(PERF_NONE_OTHER_SIZE, 36, "value or base had another size in the sample before")
+    X(PERF_NONE_OTHER_SIZE, 36, "value or base had another size in the sample before") \
+    X(PERF_NONE_BEFORE_DAMAGED, 37, "the answer before does not add up") \
+    X(PERF_NONE_CLOCKS_DIFFER, 38, "the clocks of both samples contradict each other")
 
 #define PERF_NONE_ENUM(reason, number, text) reason = number,
 typedef enum perf_none { PERF_NONE_REASONS(PERF_NONE_ENUM) } perf_none;
@@ -104,6 +106,9 @@ double perf_interval(const perf_point *current, const perf_point *previous);
 
 /* The same; 0 where PerfTime100NSec says something else: the clocks contradict each other. */
 double perf_agreed_interval(const perf_point *current, const perf_point *previous);
+
+/* Of samples that are so far apart: both clocks went on, and one by much more than the other (10 s and 1 %). One of them is wrong, or was set. */
+bool perf_clocks_differ(const perf_point *current, const perf_point *previous, double interval);
 
 /* By the server's clock: it was taken before the other one. */
 static inline bool perf_is_older(const perf_point *point, const perf_point *other)

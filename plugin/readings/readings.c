@@ -98,6 +98,7 @@ void readings_compare_with(readings *r, sample_view *previous, uint32_t frame)
     r->operands.previous = previous ? previous->clocks : (perf_point){.perf_freq = 0};
     r->clocks.known = false;
     r->interval = perf_interval(&r->current->clocks, previous ? &previous->clocks : NULL);
+    r->do_clocks_differ = previous && perf_clocks_differ(&r->current->clocks, &previous->clocks, r->interval);
 }
 
 void readings_compare_in_order(readings *r, sample_view *previous, const state_sample *answered)
@@ -148,7 +149,7 @@ static void fetch_operands(readings *r, sample_view *view, const reading_place *
 
 static bool previous_operands(readings *r, unsigned flags, perf_point *previous, perf_none *why)
 {
-    reading_place place = {.table = NULL};
+    reading_place place = {.row = UINT32_MAX};
     bool has_counter = false;
 
     *why = r->is_doubtful ? PERF_NONE_DAMAGED : r->why_no_previous;
@@ -158,10 +159,10 @@ static bool previous_operands(readings *r, unsigned flags, perf_point *previous,
     if (!r->answer.layout->find_previous(r, &place, &has_counter)) {
         *why = place.is_ambiguous       ? PERF_NONE_MOVED
                : place.may_have_changed ? PERF_NONE_TOLD_ANEW
-               : has_counter            ? PERF_NONE_NEW_INSTANCE
+               : has_counter            ? place.row == UINT32_MAX ? PERF_NONE_NEW_INSTANCE : PERF_NONE_OTHER_SIZE
                : place.failed           ? PERF_NONE_BEFORE_FAILED
                : place.others           ? PERF_NONE_OTHER_COUNTERS
-               : r->may_be_there        ? PERF_NONE_BEFORE_ASSUMED
+               : r->may_be_there        ? r->may_be_there
                                         : PERF_NONE_NEW_COUNTER;
         return false;
     }
@@ -234,7 +235,12 @@ perf_result readings_result(readings *r)
     find_operands(r);
     perf_result result = perf_calculate(counter->type, &r->operands.current,
                                         r->operands.has_previous ? &r->operands.previous : NULL, r->operands.why);
-    return result.none == PERF_NONE_OK ? result : explained(r, result.none);
+    if (result.none != PERF_NONE_OK) {
+        return explained(r, result.none);
+    }
+    perf_operand per = perf_formulas[counter->type->formula].denominator;
+    bool is_per_time = per == PERF_OPERAND_TICKS || per == PERF_OPERAND_100NS;
+    return is_per_time && r->do_clocks_differ ? (perf_result){0, PERF_NONE_CLOCKS_DIFFER} : result;
 }
 
 /* --- Paths ------------------------------------------------------------------------------------------------------- */

@@ -110,14 +110,16 @@ typedef struct readings {
     bool has_instances;    /* paths have an instance, which may be nameless */
     const char *instance;  /* of the row, once somebody asked */
     uint32_t instance_row;
-    uint32_t status;       /* Win32 error of the block, 0 elsewhere */
-    bool is_doubtful;      /* which of its values stands where is not certain: it is compared with no other sample */
-    bool assumed;          /* which counters they are is assumed from the order of the identifiers */
-    bool may_be_there;     /* the sample before may have the counter that was looked for last: there it is assumed */
-    sample_view *previous; /* NULL: there is no sample before */
+    uint32_t status;  /* Win32 error of the block, 0 elsewhere */
+    bool is_doubtful; /* which of its values stands where is not certain: it is compared with no other sample */
+    bool assumed;     /* which counters they are is assumed from the order of the identifiers */
+    perf_none
+        may_be_there; /* the sample before may have the counter that was looked for last, for this reason; PERF_NONE_OK: it has not */
+    sample_view *previous;     /* NULL: there is no sample before */
     perf_none why_no_previous; /* then */
     uint32_t previous_frame;   /* 0 without a sample before */
     double interval;           /* seconds between the two by the server's clock, 0 if it stood still */
+    bool do_clocks_differ;     /* see perf_clocks_differ() */
     reading_counter *counters; /* one for each column */
 
     /* the path as it was last written, and how much of it stands before its counter */

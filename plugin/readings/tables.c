@@ -455,22 +455,17 @@ static const table_course *course_of(reading_table *here, uint32_t column, readi
 bool readings_table_sum_ended(reading_table *here, uint32_t row, uint32_t column, perf_raw now, reading_table *there,
                               uint32_t column_there, perf_raw before)
 {
-    static const table_course nobody = {.has_left = false};
-
-    if (!here->has_instances || (there && !there->has_instances)) {
+    if (there == NULL || !here->has_instances || !there->has_instances) {
         return false;
     }
     readings_table_has_row(here, UINT32_MAX);
-    const table_course *course = there ? course_of(here, column, there, column_there) : &nobody;
-    if (row_is_called_sum(here, row)) {
-        while (here->sums < here->rows && row_is_called_sum(here, here->sums)) {
-            here->sums++;
-        }
-        return course->has_left || (here->sums == here->rows && perf_is_backwards(now, before));
+    const table_course *course = course_of(here, column, there, column_there);
+    if (!course->has_left || row_is_called_sum(here, row)) {
+        return course->has_left;
     }
     uint64_t lost = before.value - now.value;
     bool is_largest = here->rows > 1 && (double)now.value == course->largest;
-    return course->has_left && is_largest && (double)(now.size == 4 ? (uint32_t)lost : lost) <= course->left;
+    return is_largest && (double)(now.size == 4 ? (uint32_t)lost : lost) <= course->left;
 }
 
 bool readings_table_has_namesakes(reading_table *table)

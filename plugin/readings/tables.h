@@ -127,7 +127,6 @@ struct reading_table {
     table_likeness like[TABLE_LIKENESSES];
     wmem_map_t *by_own_id; /* own id -> row + 1, 0 where several have it; NULL as long as nobody asked */
     table_course *courses; /* of each column, once somebody asked */
-    uint32_t sums;         /* rows from the first on that are called sums, as far as somebody asked */
     /* the pair that was found last */
     const reading_table *paired_with;
     uint32_t paired_row;
@@ -171,7 +170,7 @@ table_pair readings_table_pair(reading_table *here, uint32_t row, reading_table 
 bool readings_name_is_sum(const void *name, uint32_t size);
 
 /* Of a value that went backwards, or whose base did: it is the sum of others, of which some are gone, and did not begin again. So is
- * `_Total`, also where nothing shows what it sums, and what is now the largest and lost no more than those had that are gone.
+ * `_Total`, and what is now the largest and lost no more than those had that are gone.
  * `there` is NULL where both samples have the same instances. */
 bool readings_table_sum_ended(reading_table *here, uint32_t row, uint32_t column, perf_raw now, reading_table *there,
                               uint32_t column_there, perf_raw before);

@@ -186,6 +186,15 @@ def test_a_number_of_blocks_that_is_not_so_ends_nothing(tshark, tmp_path, number
     assert others == [(True, False)] * 3
 
 
+@pytest.mark.parametrize('at, old, new, why', [(4, 2, 1, 37), (64, 8, 7, OTHER_SIZE)])
+def test_what_the_damaged_answer_before_had_is_nothing_new(tshark, tmp_path, at, old, new, why, two_pass):
+    """A number of blocks that leaves one out, and one of a value's bytes."""
+    s = multiple('Set', *(counter(n, 'PERF_COUNTER_BULK_COUNT', 'Things', lambda at, k: 100 * at.number) for n in (1, 2)))
+    scene, c = begin(Server([s]), s, alters=said(2, at, old, new))
+    run(c, [ask(s, n, 'a') for n in (1, 2)], 3)
+    assert told(read(tshark, scene, tmp_path, two_pass=two_pass)[answers(scene)[-1][0]])[0][1:] == (None, why)
+
+
 def test_a_type_holds_from_where_it_was_told(tshark, tmp_path, two_pass):
     """A provider that is installed anew tells another type: answers before it are of the old one, and nothing is calculated across it."""
     old, new = gauge(1), gauge(1, kind='PERF_COUNTER_DELTA')
@@ -427,3 +436,17 @@ def test_clocks_that_jump(tshark, tmp_path):
     none = (None, CLOCK_BACK)
     assert [cooked(f.values[0]) for f in shown[1:]] == [(100, None), none, (100, None), (close_to(100 / (day + 49)), None)]
     assert [cooked(f.values[1]) for f in shown[1:]] == [(100, None)] * 4
+
+
+@pytest.mark.parametrize('ticks, others', [(100, 0), (-40, 0), (0, 100)])
+def test_clocks_that_contradict_each_other(tshark, tmp_path, ticks, others):
+    """One is off in one sample: which is wrong nobody knows, and there is no rate. A few seconds are what clocks are set by."""
+    second = 10 ** 7
+    s = single('Clocks', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: 100 * at.number),
+               counter(2, 'PERF_COUNTER_DELTA', 'Delta', lambda at, k: 100 * at.number))
+    times = Times([(10 ** 12 + (60 * n + (n == 3) * ticks + (n == 1) * 5) * second, 13 * 10 ** 16 + (60 * n + (n == 3) * others) * second)
+                   for n in range(6)])
+    scene, c = begin(Server([s], clock=times), s)
+    run(c, [ask(s)], 6)
+    rate, delta = zip(*((cooked(x)[1] for x in read(tshark, scene, tmp_path)[n].values) for n, _ in answers(scene)[1:]))
+    assert rate == (None, None, 38, 38 if ticks < 0 else CLOCK_BACK if ticks else None, None) and set(delta) == {None}

@@ -254,7 +254,7 @@ static void test_previous_sample_is_missing(void)
     }
     expect_none("no reason given", perf_calculate(rate, &now, NULL, PERF_NONE_OK), PERF_NONE_FIRST_SAMPLE);
     empty.value.size = 0;
-    expect_none("value was not there", calculate(PERF_COUNTER_COUNTER, &now, &empty), PERF_NONE_NEW_COUNTER);
+    expect_none("value was not there", calculate(PERF_COUNTER_COUNTER, &now, &empty), PERF_NONE_OTHER_SIZE);
 }
 
 static void test_operands_are_missing(void)
