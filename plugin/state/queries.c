@@ -28,6 +28,7 @@ struct state_query_epoch {
     const state_query_index *index; /* NULL where nobody told */
     uint32_t told_from;             /* it holds from this event on: before it are calls that were not seen */
     uint32_t unseen[UNSEEN_LEVELS]; /* calls: after this event, NEVER: none is */
+    bool is_contradicted; /* a change was missed, though no call was: others may have been until QueryCounterInfo */
 };
 
 /* Entries in the order they were added. Those that ended stay until they are as many as the others, which go on in an array of their own then:
@@ -245,8 +246,8 @@ static struct state_query *query_of(state_handle *handle)
         query_step opened = {.event = handle->begin, .kind = STEP_OPENED, .certain = handle->begin};
         opened.held.entries = new_entries();
         opened.epoch = wmem_new0(wmem_file_scope(), state_query_epoch);
-        *opened.epoch =
-            (state_query_epoch){handle->begin, NULL, handle->opened_frame != 0 ? 0 : NEVER, NULL, 0, {NEVER, NEVER}};
+        *opened.epoch = (state_query_epoch){handle->begin,  NULL, handle->opened_frame != 0 ? 0 : NEVER, NULL, 0,
+                                            {NEVER, NEVER}, false};
         query->log = wmem_array_sized_new(wmem_file_scope(), sizeof opened, 1);
         query->held_now = wmem_map_new(wmem_file_scope(), query_identifier_hash, query_identifier_equal);
         wmem_array_append_one(query->log, opened);
@@ -336,11 +337,37 @@ static void hold_these(struct state_query *query, const state_identifier *identi
     }
 }
 
-static bool is_held(const struct state_query *query, const state_identifier *identifier)
+/* NULL if it is not held, or was refused. */
+static const state_query_entry *held_entry(const struct state_query *query, const state_identifier *identifier)
 {
     const state_query_entry *entry = wmem_map_lookup(query->held_now, identifier);
 
-    return entry && entry->identifier.status == 0;
+    return entry && entry->identifier.status == 0 ? entry : NULL;
+}
+
+/* After an event, but not before the last certain moment. */
+static void doubt(const query_step *newest, unsigned unseen, uint32_t from)
+{
+    from = MAX(from, newest->certain);
+    for (state_query_epoch *epoch = newest->epoch; epoch && epoch->unseen[unseen] > from; epoch = epoch->before) {
+        epoch->unseen[unseen] = from;
+        if (epoch->event <= from) {
+            break;
+        }
+    }
+}
+
+/* A change was missed, with the newest step. Where no call is known to be missing, others may have been since the last certain moment, and until
+ * QueryCounterInfo. */
+static void begin_unknown(state_handle *handle, query_step *newest)
+{
+    bool is_contradicted = newest->epoch->unseen[ONE_UNSEEN] == NEVER;
+
+    if (is_contradicted) {
+        doubt(newest, TWO_UNSEEN, newest->certain);
+        handle->server->facts_version += handle->newest != NULL;
+    }
+    begin_epoch(newest, false)->is_contradicted = is_contradicted;
 }
 
 /* --- Changes ----------------------------------------------------------------------------------------------------- */
@@ -386,24 +413,31 @@ void query_change_answered(state_handle *handle, uint32_t request_event, uint32_
     }
 }
 
-/* A refused identifier is kept for its verdict; one that the query holds already stays as it is. */
+#define STATUS_ALREADY_EXISTS 183
+
+/* A refused identifier is kept for its verdict; one that the query holds already stays as it is. What is added though it was held before, or is
+ * not though it was not, or is removed though it was not, tells of a change that was not seen. */
 void query_changed(state_handle *handle, bool add, const state_identifier *identifiers, uint32_t count, uint32_t event)
 {
     struct state_query *query = query_of(handle);
-    bool changed = false;
+    bool changed = false, contradicts = false;
 
     add_step(query, STEP_CHANGED, event);
     for (uint32_t i = 0; i < count; i++) {
-        bool done = identifiers[i].status == 0;
+        const state_query_entry *held = held_entry(query, &identifiers[i]);
+        bool done = identifiers[i].status == 0, is_there = identifiers[i].status == STATUS_ALREADY_EXISTS;
         changed |= done;
+        contradicts |= held ? add && done && held->from < event : add ? is_there : done;
         if (!add && done) {
             end_entry(query, &identifiers[i]);
-        } else if (add && !(is_held(query, &identifiers[i]))) {
+        } else if (add && held == NULL) {
             add_entry(query, &identifiers[i]);
         }
     }
-    if (changed) {
-        query_step *step = newest_step(query);
+    query_step *step = newest_step(query);
+    if (contradicts && step->open == 0 && is_complete(step->epoch, event)) {
+        begin_unknown(handle, step);
+    } else if (changed) {
         begin_epoch(step, is_complete(step->epoch, event));
     }
 }
@@ -441,18 +475,6 @@ void query_used(state_handle *handle, state_association *association)
     }
     handle->association = before ? association->unknown : association;
     list_query(handle);
-}
-
-/* After an event, but not before the last certain moment. */
-static void doubt(const query_step *newest, unsigned unseen, uint32_t from)
-{
-    from = MAX(from, newest->certain);
-    for (state_query_epoch *epoch = newest->epoch; epoch && epoch->unseen[unseen] > from; epoch = epoch->before) {
-        epoch->unseen[unseen] = from;
-        if (epoch->event <= from) {
-            break;
-        }
-    }
 }
 
 /* What was known goes on, in doubt. */
@@ -533,7 +555,7 @@ void query_blocks_counted(state_handle *handle, uint32_t blocks, uint32_t reques
         return;
     }
     if (blocks != (step->epoch->index ? step->epoch->index->count : step->held.accepted)) {
-        begin_epoch(add_step(query, STEP_MISSED, event), false);
+        begin_unknown(handle, add_step(query, STEP_MISSED, event));
     }
 }
 
@@ -547,7 +569,7 @@ static bool agrees(const struct state_query *query, const state_identifier *iden
     uint32_t held = 0;
 
     for (uint32_t i = 0; i < info->count; i++) {
-        held += is_held(query, &identifiers[i]);
+        held += held_entry(query, &identifiers[i]) != NULL;
         same_order = same_order && query_identifier_equal(&told->by_index[i], &info->by_index[i]);
     }
     bool all_held = held == info->count, is_same = all_held && held == newest->held.accepted;
@@ -596,10 +618,11 @@ static void take_info(state_handle *handle, const state_identifier *identifiers,
     if (is_known && !is_assumed) {
         epoch->index = epoch->index ? epoch->index : info;
     }
-    bool goes_on = !is_assumed && !settles &&
+    bool goes_on = !is_assumed && !settles && !contradicts && !epoch->is_contradicted &&
                    (is_known ? epoch->unseen[ONE_UNSEEN] == NEVER : is_doubted_now || !is_complete(epoch, event));
     if (!goes_on) {
         epoch = begin_epoch(step, true);
+        epoch->is_contradicted = false;
         epoch->unseen[ONE_UNSEEN] = epoch->unseen[TWO_UNSEEN] = is_assumed ? step->event : NEVER;
         epoch->index = info;
     } else if (!is_known) {
@@ -746,8 +769,9 @@ state_query_view query_view(const state_handle *handle, uint32_t request_event, 
     view.epoch = step ? step->epoch : NULL;
     if (view.epoch) {
         const state_query_index *told = view.epoch->index;
-        view.is_assumed = is_doubted(view.epoch, TWO_UNSEEN, view.event);
         view.index = told && told->count == blocks && view.event >= view.epoch->told_from ? told : NULL;
+        view.is_assumed =
+            is_doubted(view.epoch, TWO_UNSEEN, view.event) && (view.index || is_complete(view.epoch, view.event));
     }
     return view;
 }
