@@ -437,7 +437,8 @@ static void registration_response(pcq_pdu *p, bool succeeded)
     }
     for (unsigned i = 0; i < facts; i++) {
         const pcq_pending_fact *pending = wmem_array_index(p->context.pending_facts, i);
-        facts_learn(p->call.to, pending->subject, pending->kind, &pending->fact, p->call.event, p->call.pinfo->num);
+        facts_learn(p->call.to, pending->subject, pending->kind, &pending->fact, p->call.record->request_event,
+                    p->call.event, p->call.pinfo->num);
     }
     show_counterset(p);
     registration_request(p);

@@ -417,7 +417,7 @@ typedef struct {
     const state_sample *beside; /* the sample before, else the next; NULL without one */
     hkpd_table *beside_table;   /* in it; NULL without one */
     perf_block_walk in_place;   /* of the answer before or next: at the object in the same place, if somebody asked */
-    uint32_t previous_event;    /* of the answer before */
+    uint32_t previous_event;    /* of the request to the answer before */
     bool
         has_nameless; /* the name of an instance of the object was not known: which of their name those after it are is neither */
     bool is_nameless; /* of the instance that the walk is in, or of parents that it may have, the name is not known */
@@ -528,7 +528,7 @@ static void enter_object(readings *r)
     stream->beside_table = table_beside(r, stream->walk.object.index);
     if (beside && beside == previous) {
         readings_compare_in_order(r, &open_view(r, previous)->base, previous);
-        stream->previous_event = previous->event;
+        stream->previous_event = previous->request_event;
     }
 }
 

@@ -953,13 +953,13 @@ static void note_titles_gone(const hkpd_pdu *p, wmem_array_t *list)
         wmem_destroy_array(before);
     }
     if (is_gone || !p->call.to->host->is_known) {
-        facts_note_unread(p->call.to, &any, PERF_FACT_ENGLISH, p->call.event, 0, NULL);
+        facts_note_unread(p->call.to, &any, PERF_FACT_ENGLISH, p->call.record->request_event, 0, NULL);
     }
 }
 
 static void learn_titles(hkpd_pdu *p, const value_answer *back)
 {
-    uint32_t language, others;
+    uint32_t language, others, asked = p->call.record->request_event;
     state_fact_kind kind;
 
     if (!are_names(p->call.record, back->name, &language, &kind)) {
@@ -967,7 +967,8 @@ static void learn_titles(hkpd_pdu *p, const value_answer *back)
     }
     wmem_array_t *titles = hkpd_titles(back->value.tvb, pool_of(p), &others);
     if (others > 0) {
-        note_unread_titles(p->call.record, p->call.event);
+        asked = p->call.event;
+        note_unread_titles(p->call.record, asked);
     } else if (kind == PERF_FACT_ENGLISH) {
         note_titles_gone(p, titles);
     }
@@ -975,7 +976,8 @@ static void learn_titles(hkpd_pdu *p, const value_answer *back)
         const hkpd_title *title = wmem_array_index(titles, i);
         state_fact fact = {.name = title->text, .lcid = kind == PERF_FACT_ENGLISH ? 0 : language};
         if (title->index > 1 && *title->text) { /* title 1 is not one: its text is the highest index */
-            facts_learn(p->call.to, facts_title_subject(title->index), kind, &fact, p->call.event, p->call.pinfo->num);
+            facts_learn(p->call.to, facts_title_subject(title->index), kind, &fact, asked, p->call.event,
+                        p->call.pinfo->num);
         }
     }
 }

@@ -1204,7 +1204,7 @@ static bool find_place(readings *r, reading_place *place, bool *has_counter)
 static bool may_have_changed(readings *r, uint32_t id, state_fact_kind kind)
 {
     const pcq_stream *stream = stream_of(r);
-    uint32_t since = stream->previous.sample->event;
+    uint32_t since = stream->previous.sample->request_event;
 
     return stream->identifier && facts_may_have_changed(r->answer.server, facts_subject(stream->identifier->guid, id),
                                                         kind, since, r->answer.event);
@@ -1214,7 +1214,8 @@ static bool may_have_changed(readings *r, uint32_t id, state_fact_kind kind)
 static bool find_previous(readings *r, reading_place *place, bool *has_counter)
 {
     uint32_t id = r->at.counter->id;
-    bool is_possible = r->answer.server->facts_changed > stream_of(r)->previous.sample->event; /* mostly it is not */
+    bool is_possible =
+        r->answer.server->facts_changed > stream_of(r)->previous.sample->request_event; /* mostly it is not */
 
     place->may_have_changed =
         is_possible && (may_have_changed(r, PERF_NO_ID, PERF_FACT_ENGLISH) ||

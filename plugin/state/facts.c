@@ -32,7 +32,8 @@ typedef struct {
     uint32_t frame;
     state_fact fact;
     unsigned tellers; /* how often it was told; 0: all who did proved to be to other machines */
-    uint32_t last;    /* event of the last time */
+    uint32_t last;    /* event of the last time, */
+    uint32_t asked;   /* and of a request for it, the latest: it held at some moment after that */
 } fact_version;
 
 /* A list of names or types that was not read whole: whether those that were told before still hold is unknown. */
@@ -48,7 +49,8 @@ typedef enum { OF_SET, OF_COUNTERS, OF_TYPES, NUM_LIST_KINDS } list_kind;
 /* A language got another name: the subject is another thing from then on. */
 typedef struct {
     uint32_t event;
-    uint32_t since; /* event at which it last had a name of before: in between it became another thing */
+    uint32_t since; /* event at which a name of before was last told, */
+    uint32_t asked; /* and of the request for that: in between it became another thing */
 } name_change;
 
 /* What was learned of a server's subject. */
@@ -66,6 +68,7 @@ typedef struct subject_facts {
 typedef struct {
     subject_facts *subject;
     state_fact_kind kind;
+    uint32_t asked; /* event of the request */
     uint32_t event;
     uint32_t frame;
     uint32_t lcid;
@@ -140,6 +143,11 @@ static bool same_fact(state_fact_kind kind, const state_fact *a, const state_fac
     default:
         return a->lcid == b->lcid && strcmp(a->name, b->name) == 0;
     }
+}
+
+static fact_version *version_at(wmem_array_t *versions, unsigned i)
+{
+    return wmem_array_index(versions, i);
 }
 
 /* Both are there, of one language, and not the same. */
@@ -233,11 +241,12 @@ static const name_change *next_name_change(const subject_facts *learned, uint32_
     return is_there ? wmem_array_index(learned->name_changes, next) : NULL;
 }
 
-/* Until when what was told of a subject is certain, that held until an event: another language that was told before, and again after it, tells
- * that it still was the same thing. `end`: another thing begins there. */
-static uint32_t named_until(const subject_facts *learned, uint32_t until, uint32_t end)
+/* What was told last of a subject that is still what it was as `until` was told: another language that was told before, and again after it, tells
+ * that. `end`: another thing begins there. */
+static const fact_version *named_until(const subject_facts *learned, const fact_version *until, uint32_t end)
 {
-    uint32_t before, begin = latest_name_change(learned, until);
+    const fact_version *before;
+    uint32_t begin = latest_name_change(learned, until->last);
 
     do {
         before = until;
@@ -246,17 +255,18 @@ static uint32_t named_until(const subject_facts *learned, uint32_t until, uint32
             unsigned count = versions ? state_event_count_until(versions, end - 1) : 0;
             for (unsigned i = count; i > 0 && count - i < MAX_LANGUAGES; i--) {
                 const fact_version *version = wmem_array_index(versions, i - 1);
-                bool goes_on = version->event >= begin && version->event <= until;
-                until = goes_on ? MAX(until, version->last) : until;
+                bool goes_on = version->event >= begin && version->event <= until->asked;
+                until = goes_on && version->asked > until->asked ? version : until;
             }
         }
-    } while (until > before);
+    } while (until != before);
     return until;
 }
 
-static void add_name_change(subject_facts *learned, const fact_version *told, uint32_t last)
+static void add_name_change(subject_facts *learned, const fact_version *told, const fact_version *newest)
 {
-    name_change change = {told->event, named_until(learned, last, told->event)};
+    const fact_version *until = named_until(learned, newest, told->event);
+    name_change change = {told->event, until->last, until->asked};
 
     if (learned->name_changes == NULL) {
         learned->name_changes = wmem_array_sized_new(wmem_file_scope(), sizeof change, 1);
@@ -304,15 +314,46 @@ static fact_version *held_version(subject_facts *learned, state_fact_kind kind, 
     fact_version *newest = versions ? newest_alike(versions, kind, fact) : NULL;
     bool is_held = newest && same_fact(kind, &newest->fact, fact) &&
                    (!is_name(kind) || newest->event >= latest_name_change(learned, event));
-    const unread_list *unread = is_held ? first_unread(learned, kind, newest->last, false) : NULL;
+    const unread_list *unread = is_held ? first_unread(learned, kind, newest->asked, false) : NULL;
 
     return is_held && (unread == NULL || unread->event > event) ? newest : NULL;
 }
 
-static void tell_again(fact_version *held, unsigned tellers, uint32_t event)
+static void tell_again(fact_version *held, unsigned tellers, uint32_t asked, uint32_t event)
 {
     held->tellers += tellers;
     held->last = MAX(held->last, event);
+    held->asked = MAX(held->asked, asked);
+}
+
+static void note_unread(state_host *server, const state_subject *subject, state_fact_kind kind,
+                        const unread_list *unread)
+{
+    const state_subject set = facts_subject(subject->guid, PERF_NO_ID);
+    subject_facts *learned = keep_facts(server, &set);
+
+    for (list_kind i = 0; i < NUM_LIST_KINDS; i++) {
+        wmem_array_t **lists = &learned->lists[i];
+        if (kind != NO_KIND && kind_of_list(subject, kind) != i) {
+            continue;
+        }
+        if (*lists == NULL) {
+            *lists = wmem_array_sized_new(wmem_file_scope(), sizeof *unread, 1);
+        }
+        unsigned count = wmem_array_get_count(*lists), at = state_event_count_until(*lists, unread->event);
+        unread_list *before = at > 0 ? wmem_array_index(*lists, at - 1) : NULL;
+        if (before && at == count && !is_unread(before)) {
+            *before = *unread;
+        } else if (before == NULL || before->event < unread->event) {
+            wmem_array_append(*lists, unread, 1);
+            unread_list *all = wmem_array_get_raw(*lists);
+            memmove(&all[at + 1], &all[at], (count - at) * sizeof *all); /* mostly none is later */
+            all[at] = *unread;
+        }
+    }
+    server->has_unread_lists = true;
+    server->facts_changed = unread->frame == 0 ? NEVER : MAX(server->facts_changed, unread->event); /* is_doubted() */
+    server->facts_version++;
 }
 
 /* Returns the version that holds it. */
@@ -324,30 +365,34 @@ static fact_version *add_version(subject_facts *learned, state_fact_kind kind, c
 
     ws_assert(kind < PERF_NUM_FACT_KINDS && (told->fact.name != NULL) == is_name(kind));
     if (held) {
-        tell_again(held, told->tellers, told->last);
+        tell_again(held, told->tellers, told->asked, told->last);
         return held;
     }
     if (*versions == NULL) {
         *versions = wmem_array_sized_new(wmem_file_scope(), sizeof(fact_version), 1);
-    } else {
-        const fact_version *newest = newest_alike(*versions, kind, &told->fact);
-        bool is_same = newest && same_fact(kind, &newest->fact, &told->fact);
-        if (newest && !is_same && newest->event == told->event) {
-            server->facts_changed = NEVER; /* one answer tells both: is_told_twice() */
-        }
-        const name_change *change =
-            learned->name_changes ? state_event_latest(learned->name_changes, told->event) : NULL;
-        const unread_list *unread = newest ? first_unread(learned, kind, newest->last, false) : NULL;
-        /* one of before the latest name change is another thing's; but of one that was told just before that, or of whose language a list was not
-         * read since, it is unknown */
-        bool is_its_own =
-            newest && (change == NULL || newest->last > change->since || (unread && unread->event < told->event));
-        if (is_its_own && !is_same && is_name(kind) && newest->event < told->event) {
-            add_name_change(learned, told, newest->last);
-        }
+    }
+    const fact_version *newest = newest_alike(*versions, kind, &told->fact);
+    const name_change *change =
+        is_name(kind) && learned->name_changes ? state_event_latest(learned->name_changes, told->event) : NULL;
+    const unread_list *unread = newest ? first_unread(learned, kind, newest->asked, false) : NULL;
+    bool differs = newest && !same_fact(kind, &newest->fact, &told->fact);
+    uint32_t otherwise = MAX(differs ? newest->last : 0, change ? change->event : 0); /* event when it was told so */
+    /* one of before the latest name change is another thing's; but of one that was told just before that, or of whose language a list was not
+     * read since, it is unknown */
+    bool is_its_own =
+        change == NULL || newest == NULL || newest->last > change->since || (unread && unread->event < told->event);
+    if (is_its_own && differs && is_name(kind) && newest->event < told->event) {
+        add_name_change(learned, told, newest);
     }
     if (wmem_array_get_count(*versions) > 0 || server->has_unread_lists) {
         server->facts_changed = MAX(server->facts_changed, told->event);
+    }
+    unread = first_unread(learned, kind, told->asked, false);
+    if (otherwise == told->event || (unread && unread->event < told->event)) {
+        server->facts_changed = NEVER; /* one answer tells both: is_told_twice(); or what was not read may */
+    } else if (otherwise > told->asked &&
+               otherwise < told->event) { /* while this was asked for: which holds is unknown */
+        note_unread(server, &learned->key.subject, kind, &(unread_list){told->event, 0, NULL});
     }
     wmem_array_append_one(*versions, *told);
     return wmem_array_index(*versions, wmem_array_get_count(*versions) - 1);
@@ -372,14 +417,14 @@ static void note_told(state_connection *connection, const told_fact *told)
 
 /* A machine's own fact that a connection tells, too, which is not yet known to be to that machine. */
 static bool learn_alike(state_connection *connection, const state_subject *subject, state_fact_kind kind,
-                        const state_fact *fact, uint32_t event, uint32_t frame)
+                        const state_fact *fact, uint32_t asked, uint32_t event, uint32_t frame)
 {
     subject_facts *own = owner_of(connection) != connection->host ? find_facts(connection->host, subject) : NULL;
     fact_version *held = held_version(own, kind, fact, event);
 
     if (held) {
-        const told_fact told = {own, kind, event, frame, fact->lcid, held->fact.name, false, NULL};
-        tell_again(held, 1, event);
+        const told_fact told = {own, kind, asked, event, frame, fact->lcid, held->fact.name, false, NULL};
+        tell_again(held, 1, asked, event);
         note_told(connection, &told);
     }
     return held != NULL;
@@ -397,15 +442,15 @@ static bool is_told_otherwise(state_host *server, const state_subject *subject, 
 }
 
 void facts_learn(state_connection *connection, state_subject subject, state_fact_kind kind, const state_fact *fact,
-                 uint32_t event, uint32_t frame)
+                 uint32_t asked, uint32_t event, uint32_t frame)
 {
     state_host *server = connection->host, *owner = owner_of(connection);
-    const fact_version version = {event, frame, *fact, 1, event};
+    const fact_version version = {event, frame, *fact, 1, event, asked};
 
     if (kind == PERF_FACT_ENGLISH && !connection->is_no_windows && is_other_title(&subject, fact->name)) {
         host_note_no_windows(connection);
     }
-    if (learn_alike(connection, &subject, kind, fact, event, frame)) {
+    if (learn_alike(connection, &subject, kind, fact, asked, event, frame)) {
         return;
     }
     subject_facts *learned = keep_facts(owner, &subject);
@@ -420,7 +465,7 @@ void facts_learn(state_connection *connection, state_subject subject, state_fact
     if (is_told_otherwise(server, &subject, kind, fact)) {
         server->facts_changed = MAX(server->facts_changed, event);
     }
-    const told_fact told = {learned, kind, event, frame, fact->lcid, kept->fact.name, false, NULL};
+    const told_fact told = {learned, kind, asked, event, frame, fact->lcid, kept->fact.name, false, NULL};
     note_told(connection, &told);
 }
 
@@ -429,39 +474,6 @@ static int compare_events(const void *a, const void *b)
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
     return x < y ? -1 : x > y;
-}
-
-static void note_unread(state_host *server, const state_subject *subject, state_fact_kind kind,
-                        const unread_list *unread)
-{
-    const state_subject set = facts_subject(subject->guid, PERF_NO_ID);
-    subject_facts *learned = keep_facts(server, &set);
-
-    for (list_kind i = 0; i < NUM_LIST_KINDS; i++) {
-        wmem_array_t **lists = &learned->lists[i];
-        if (kind != NO_KIND && kind_of_list(subject, kind) != i) {
-            continue;
-        }
-        if (*lists == NULL) {
-            *lists = wmem_array_sized_new(wmem_file_scope(), sizeof *unread, 1);
-        }
-        unsigned count = wmem_array_get_count(*lists);
-        unread_list *newest = count > 0 ? wmem_array_index(*lists, count - 1) : NULL;
-        bool is_last = newest == NULL || newest->event <= unread->event;
-        if (newest && !is_unread(newest) && is_last) {
-            *newest = *unread;
-            continue;
-        }
-        wmem_array_append(*lists, unread, 1);
-        unread_list *all = wmem_array_get_raw(*lists);
-        for (; count > 0 && all[count - 1].event > unread->event; count--) { /* mostly none is later */
-            all[count] = all[count - 1];
-        }
-        all[count] = *unread;
-    }
-    server->has_unread_lists = true;
-    server->facts_changed = unread->frame == 0 ? NEVER : MAX(server->facts_changed, unread->event); /* is_doubted() */
-    server->facts_version++;
 }
 
 /* --- Another machine's ------------------------------------------------------------------------------------------ */
@@ -530,12 +542,8 @@ static void move_fact(told_fact *told, fact_version *version, state_host *to)
 {
     state_host *from = (state_host *)told->subject->key.owner;
     subject_facts *left = told->subject;
-    kept_version moved = {*version, told->kind};
+    const kept_version moved = {{told->event, told->frame, version->fact, 1, told->event, told->asked}, told->kind};
 
-    moved.version.event = told->event;
-    moved.version.frame = told->frame;
-    moved.version.tellers = 1;
-    moved.version.last = told->event;
     if (--version->tellers == 0) {
         learn_again(left, NULL);
     }
@@ -587,7 +595,7 @@ void facts_note_unread(state_connection *connection, const state_subject *what, 
     const state_subject *subject = what ? what : &any_set;
     const unread_list unread = {event, frame, answer_frame};
     state_host *owner = owner_of(connection);
-    const told_fact told = {keep_facts(owner, subject), kind, event, frame, 0, NULL, true, answer_frame};
+    const told_fact told = {keep_facts(owner, subject), kind, event, event, frame, 0, NULL, true, answer_frame};
 
     note_unread(owner, subject, kind, &unread);
     for (state_host *host = owner->place->machines; host; host = host->next) {
@@ -628,11 +636,11 @@ void facts_file_add(const char *server, state_subject subject, state_fact_kind k
     keep_fact(file_facts, &key, fact);
 }
 
-/* Event of the last time that a version was told, also after lists that were not read. */
-static uint32_t told_last(const subject_facts *learned, state_fact_kind kind, const fact_version *version)
+/* What tells a version the last time, also after lists that were not read. */
+static const fact_version *told_last(const subject_facts *learned, state_fact_kind kind, const fact_version *version)
 {
     wmem_array_t *versions = learned->versions[kind];
-    uint32_t last = version->last;
+    const fact_version *last = version;
     unsigned first = state_event_count_until(versions, version->event);
     unsigned end =
         MIN(wmem_array_get_count(versions), first + MOST_VERSIONS); /* after more of them it is not looked for */
@@ -642,14 +650,14 @@ static uint32_t told_last(const subject_facts *learned, state_fact_kind kind, co
         const fact_version *next = wmem_array_index(versions, i);
         bool is_alike = !is_name(kind) || next->fact.lcid == version->fact.lcid;
         is_same = !is_alike || same_fact(kind, &next->fact, &version->fact);
-        last = is_alike && is_same ? next->last : last;
+        last = is_alike && is_same ? next : last;
     }
     return last;
 }
 
-/* Event until which what held at another one is certain: it was told then. */
-static uint32_t told_until(const subject_facts *learned, state_fact_kind kind, const fact_version *version,
-                           uint32_t event)
+/* What tells last that what held at an event still does. */
+static const fact_version *told_until(const subject_facts *learned, state_fact_kind kind, const fact_version *version,
+                                      uint32_t event)
 {
     const name_change *change = is_name(kind) ? next_name_change(learned, event) : NULL;
 
@@ -665,8 +673,9 @@ static bool still_holds(const subject_facts *learned, state_fact_kind kind, cons
     if (is_name(kind) && learned->name_changes && version->event < latest_name_change(learned, event)) {
         return false;
     }
-    const unread_list *unread =
-        server->has_unread_lists ? first_unread(learned, kind, told_until(learned, kind, version, event), true) : NULL;
+    const unread_list *unread = server->has_unread_lists
+                                    ? first_unread(learned, kind, told_until(learned, kind, version, event)->last, true)
+                                    : NULL;
     return unread == NULL || unread->event > event;
 }
 
@@ -788,13 +797,6 @@ bool facts_title_is(state_host *server, uint32_t title_index, const char *englis
     return known.fact ? strcmp(known.fact->name, english) == 0 : server->no_windows == 0;
 }
 
-static bool is_told_again(wmem_array_t *versions, state_fact_kind kind, unsigned i)
-{
-    const fact_version *version = wmem_array_index(versions, i), *before = wmem_array_index(versions, i - 1);
-
-    return same_fact(kind, &version->fact, &before->fact);
-}
-
 /* What holds there was told otherwise in the same answer: an id stands in it twice. */
 static bool is_told_twice(const subject_facts *learned, state_fact_kind kind, uint32_t event)
 {
@@ -819,7 +821,7 @@ static bool may_be_of_two(const learned_facts *found, state_fact_kind kind, uint
         return false;
     }
     const fact_version *first = own->event < other->event ? own : other, *then = first == own ? other : own;
-    return first->last < event && then->event > since;
+    return then->asked < first->last || (first->asked < event && then->event > since);
 }
 
 /* A change after an event, which may have been before another one. */
@@ -829,14 +831,14 @@ static bool changes_before(const subject_facts *learned, state_fact_kind kind, u
     const name_change *change = next_name_change(learned, since);
 
     if (is_name(kind)) {
-        return change && change->since < event;
+        return change && change->asked < event;
     }
     unsigned next = versions ? MAX(state_event_count_until(versions, since), 1) : 0; /* the first is no change, */
-    while (versions && next < wmem_array_get_count(versions) && is_told_again(versions, kind, next)) {
+    unsigned count = versions ? wmem_array_get_count(versions) : 0;
+    while (next < count && same_fact(kind, &version_at(versions, next)->fact, &version_at(versions, next - 1)->fact)) {
         next++; /* nor is what was told again after a list that was not read */
     }
-    return versions && next < wmem_array_get_count(versions) &&
-           ((const fact_version *)wmem_array_index(versions, next - 1))->last < event;
+    return next < count && version_at(versions, next - 1)->asked < event;
 }
 
 static bool is_told_after(const subject_facts *learned, state_fact_kind kind, uint32_t event)
@@ -864,8 +866,8 @@ static bool is_doubted(const subject_facts *learned, state_fact_kind kind, uint3
         return is_told_after(learned, kind, event) ||
                (is_name(kind) && is_told_after(learned, PERF_FACT_ENGLISH, event));
     }
-    unread = first_unread(learned, kind, version->last, false);
-    return unread && (unread->event <= event || told_until(learned, kind, version, event) < event);
+    unread = first_unread(learned, kind, version->asked, false);
+    return unread && (unread->event <= event || told_until(learned, kind, version, event)->asked < event);
 }
 
 /* Such a list was told between two events, or before what was told between them. */
@@ -877,7 +879,7 @@ static bool is_unread_between(const subject_facts *learned, state_fact_kind kind
         return is_unread_between(learned, PERF_FACT_LOCAL, since, event);
     }
     const unread_list *unread =
-        first_unread(learned, kind, version && version->event <= since ? MAX(version->last, since) : since, false);
+        first_unread(learned, kind, version && version->event <= since ? MAX(version->asked, since) : since, false);
     return (unread && unread->event <= event) ||
            (is_doubted(learned, kind, since) && !is_doubted(learned, kind, event));
 }

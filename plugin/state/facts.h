@@ -55,9 +55,9 @@ typedef struct {
     uint32_t frame; /* of the two frame sources */
 } state_known;
 
-/* Of the machine that the connection is to. */
+/* Of the machine that the connection is to. `asked`: event of the request. */
 void facts_learn(state_connection *connection, state_subject subject, state_fact_kind kind, const state_fact *fact,
-                 uint32_t event, uint32_t frame);
+                 uint32_t asked, uint32_t event, uint32_t frame);
 
 /* A list of names or types was not read whole: whether those told before still hold is unknown. What can be read of it is learned after.
  * `subject`: a counterset, or any of its counters for all of them; any title for all; NULL: of any counterset. PERF_NUM_FACT_KINDS: of what

@@ -236,7 +236,7 @@ def test_a_list_that_is_cut_ends_what_it_would_have_replaced(tshark, tmp_path, w
 
 def before_another_name():
     """-> a query of a counter, and what that becomes."""
-    old, new = gauge(1), gauge(1)
+    old, new = gauge(1, 'PERF_COUNTER_DELTA'), gauge(1, 'PERF_COUNTER_DELTA')
     new.counters[0].names = {**old.counters[0].names, ENGLISH: 'Another'}
     model, scene = Server([old]), Scene()
     c = tcp_line(scene, model).client()
@@ -261,16 +261,28 @@ def late_frames(tshark, path, *options):
     return tshark.fields(path, ['frame.number', '_ws.expert.message'], '-Y', 'pcq.expert.late', *options)
 
 
-def test_a_name_that_becomes_another_while_it_is_asked_for(tshark, tmp_path, passes):
-    """Which of both names the sample has nobody knows."""
+# Requests and answers as they were captured: a list and a sample ('l', 's') of before the name is another, a list and two samples behind that
+# ('m', 't', 'u'); of each sample whether name and result are certain ('n', 'r'), with one pass and with two.
+ASKED_AT_ONCE = {
+    'smMS': ('-', '-'), 'smMSuU': ('- n', '- n'), 'lLtTmM': ('n', '-'), 'ltTLmM': ('n', '-'),
+    'lmMLtT': ('-', '-'), 'mlLMtT': ('-', '-'), 'lmMLkKtTuU': ('n nr', 'n nr'), 'lLsmMStTuU': ('- n nr', '- n nr')}
+
+
+@pytest.mark.parametrize('order', ASKED_AT_ONCE)
+def test_a_name_that_becomes_another_while_it_is_asked_for(tshark, tmp_path, order, two_pass):
+    """Which of both names holds nobody knows until it is asked for again."""
     scene, model, new, c, h = before_another_name()
-    first, frames = len(scene.capture.frames), scene.capture.frames
-    c.data(h, 9999)
-    model.sets = [new]
-    learn(tcp_line(scene, model, client_port=50009).client(), new)
-    frames[first + 1:] = [(when, f) for (when, _), (_, f) in zip(frames[first + 1:], frames[first + 2:] + frames[first + 1:first + 2])]
-    out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)
-    assert [r['assumed'] for r in long_rows(out)] == ['1']
+    frames, calls = scene.capture.frames, {}
+    lines = {x: tcp_line(scene, model, client_port=50010 + i).client() for i, x in enumerate('lsmtuk')}
+    first = len(frames)
+    for letter in 'lsmktu':
+        model.sets = [new] if letter not in 'ls' else model.sets
+        if letter in order:
+            lines[letter].data(h, 9999) if letter in 'stu' else lines[letter].reg_info(new.guid, 10, 0, 9999)
+            calls[letter], calls[letter.upper()] = (f for _, f in frames[-2:])
+    frames[first:] = [(when, calls[x]) for (when, _), x in zip(frames[first:], order)]
+    out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *(['-2'] if two_pass else []))
+    assert ' '.join('n' * (r['assumed'] == '0') + 'r' * (r['result'] != '') or '-' for r in long_rows(out)) == ASKED_AT_ONCE[order][two_pass]
 
 
 @pytest.mark.parametrize('connections', [2, 3])

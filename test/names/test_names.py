@@ -422,26 +422,6 @@ def test_nothing_is_learned_from_damage(tshark, tmp_path, damage, two_pass):
     assert set(paths(scene, frames)) == {'\\\\SRV01\\{%s}(%s)\\#%d' % (s.guid, i, n) for i in 'ab' for n in (1, 2, 3)}
 
 
-@pytest.mark.parametrize('code', [10, 5], ids=['the same language', 'another'])
-def test_a_cut_list_of_names_ends_what_it_would_have_replaced(tshark, tmp_path, code):
-    """Until the next: whether a counter is another now nobody knows, for another name in either language says so. The set's name was not in it."""
-    s, scene, cut = engine(), Scene(), []
-
-    def alter(opnum, kind, stub):
-        return stub[:-30] if cut and (opnum, kind) == (REG_INFO, 'response') else stub
-    c = tcp_line(scene, Server([s]), alters=alter).client()
-    learn(c, s)
-    handle = run(c, [ask(s, 1, 'a')], 1, close=False)
-    cut.append(True)
-    learn(c, s, codes=(code,), lcid=GERMAN)
-    cut.clear()
-    c.data(handle, 1 << 20)
-    learn(c, s)
-    c.data(handle, 1 << 20)
-    frames, named = read(tshark, scene, tmp_path), ['\\\\SRV01\\Engine(a)\\Turns/sec']
-    assert [paths(scene, frames, i) for i in range(3)] == [named, ['\\\\SRV01\\Engine(a)\\#1'], named]
-
-
 def test_an_answer_without_its_request_teaches_nothing(tshark, tmp_path):
     """It is not known which set, nor what was asked."""
     s = engine()
