@@ -332,6 +332,7 @@ void call_answer(rpc_call *call, const readings_layout *layout, const state_hand
         .request_event = record->request_event,
         .event = call->event,
         .is_repeated = is_repeated(call),
+        .is_in_doubt = call->to->is_in_doubt,
         .sample = record->response_frame == call->pinfo->num ? record->sample : NULL,
         .tvb = tvb,
     };

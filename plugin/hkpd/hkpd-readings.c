@@ -468,7 +468,7 @@ static void begin_stream(readings *r)
     stream->views = wmem_map_new(r->pool, g_direct_hash, g_direct_equal);
     r->current = &stream->current->base;
     r->machine = hkpd_system_name(r->pool, r->answer.tvb, &stream->current->scout);
-    if (r->machine == NULL && r->answer.handle) {
+    if ((r->machine == NULL || r->answer.is_in_doubt) && r->answer.handle) {
         r->machine = r->answer.handle->machine;
     }
 }
@@ -737,7 +737,7 @@ static void take_value(readings *r)
 
     readings_place(r, walk->instance.number == PERF_NO_INSTANCE_NUMBER ? 0 : walk->instance.number, walk->value.column,
                    walk->object.num_definitions, walk->value.offset, walk->value.size);
-    at->is_nameless = stream_of(r)->is_nameless;
+    at->is_nameless = stream_of(r)->is_nameless || r->answer.is_in_doubt;
     const hkpd_column *column = column_of(r);
     at->is_doubtful = column->has_moved || stream_of(r)->are_parents_doubtful || stream_of(r)->is_object_doubtful;
     at->is_text = perf_counter_type_is_text(column->type);

@@ -653,7 +653,8 @@ static answer_kind kind_of(hkpd_pdu *p, const value_answer *back)
     return is_ours || is_sound ? ANSWER_BLOCK : ANSWER_OTHER;
 }
 
-/* What the server calls itself tells which of several machines it is. A handle of another one is another handle. */
+/* What the server calls itself tells which of several machines it is. A handle of another one is another handle, or one of them is called
+ * otherwise. */
 static void note_system(hkpd_pdu *p, const value_answer *back)
 {
     tvbuff_t *tvb = back->value.tvb;
@@ -668,12 +669,15 @@ static void note_system(hkpd_pdu *p, const value_answer *back)
     perf_block_init(&walk, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
     const char *name = perf_block_next(&walk) == PERF_BLOCK_HEADER ? hkpd_system_name(pool_of(p), tvb, &walk) : NULL;
     const char *copied = p->call.is_copy ? p->call.to->names[HOST_SYSTEM] : NULL;
-    if (copied && name && strcmp(copied, host_plain_name(pool_of(p), name)) != 0) {
+    if (copied && name && !p->call.to->is_in_doubt && strcmp(copied, host_plain_name(pool_of(p), name)) != 0) {
         call_is_no_copy(&p->call); /* two machines gave out equal handles */
     }
     if (name && !p->call.is_copy) {
         call_name_server(&p->call, HOST_SYSTEM, name);
-        record->handle = record->handle && record->handle->server != p->call.to->host ? NULL : record->handle;
+        if (record->handle && record->handle->server != p->call.to->host) {
+            p->call.to->is_in_doubt |= record->handle->machine && !is_closed(p, record->handle);
+            record->handle = NULL;
+        }
     }
 }
 
@@ -801,6 +805,20 @@ static void report_objects(hkpd_pdu *p)
     }
 }
 
+/* What most of its samples call it, as far as they came. */
+static void note_machine(state_handle *handle, const char *name)
+{
+    if (g_strcmp0(handle->machine, name) == 0) {
+        handle->called_so++;
+    } else if (handle->called_so > 0) {
+        handle->called_so--;
+    } else {
+        handle->called_so = 1;
+        handle->machine = wmem_strdup(wmem_file_scope(), name);
+        handle_note_name(handle, name);
+    }
+}
+
 /* True if it is a sample of all its objects. */
 static bool keep_sample(hkpd_pdu *p, tvbuff_t *tvb, bool has_faults)
 {
@@ -820,9 +838,8 @@ static bool keep_sample(hkpd_pdu *p, tvbuff_t *tvb, bool has_faults)
         host_note_no_windows(p->call.to);
     }
     const char *name = hkpd_system_name(pool_of(p), tvb, &walk);
-    if (name && g_strcmp0(record->handle->machine, name) != 0) {
-        record->handle->machine = wmem_strdup(wmem_file_scope(), name);
-        handle_note_name(record->handle, name);
+    if (name) {
+        note_machine(record->handle, name);
     }
     if (p->record->name) {
         const perf_point clocks = hkpd_clocks(&walk);

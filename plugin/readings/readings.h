@@ -41,6 +41,7 @@ typedef struct {
     uint32_t event;             /* and the response, as of which names and types are looked up */
     tvbuff_t *tvb;              /* the counter data or PERF_DATA_BLOCK */
     bool is_repeated;           /* the call was answered before: it is no sample */
+    bool is_in_doubt;           /* which machine it is of */
 } readings_answer;
 
 /* What is known of a counter of the block or object that the stream is in; until it is in the next. */
@@ -64,7 +65,7 @@ typedef struct {
     uint32_t offset;
     uint32_t size; /* bytes */
     reading_counter *counter;
-    bool is_nameless; /* what its instance, or that one's parent, is called is not known */
+    bool is_nameless; /* what its machine, its instance, or that one's parent, is called is not known */
     bool is_doubtful; /* its block does not add up: whose value it is is not certain */
     bool is_refused;  /* no value: what was asked for had an error, r->status */
     bool is_empty;    /* nor has it one, and no error */

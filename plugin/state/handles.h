@@ -33,7 +33,8 @@ struct state_handle {
     bool is_gone;          /* the server answered the closing: what it answers after that is another life's */
     uint32_t opened_frame; /* 0: not captured */
     uint32_t closed_frame; /* 0: not closed in this capture */
-    const char *machine;   /* szMachine without backslashes, NULL if not known */
+    const char *machine;   /* szMachine without backslashes, or SystemName; NULL if not known */
+    uint32_t called_so;    /* HKPD: samples that call it so, less those that did not */
     const char *place;     /* its server's address and port, where another server was called so before; else NULL */
     struct state_query *query;
     struct state_association *association; /* of the connections that it was used on; NULL before */

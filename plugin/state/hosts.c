@@ -367,7 +367,9 @@ state_connection *host_name(state_connection *connection, host_name_kind kind, c
     const char *known = connection->names[kind];
     bool is_another = known && !is_same_name(known, plain);
 
-    if (*plain != '\0' && (is_another || better_name(known, plain) == plain)) {
+    if (is_another && kind == HOST_SYSTEM) {
+        connection->is_in_doubt = true;
+    } else if (*plain != '\0' && (is_another || better_name(known, plain) == plain)) {
         connection = is_another ? add_connection(connection->place, connection->port) : connection;
         connection->names[kind] = wmem_strdup(wmem_file_scope(), plain);
         settle_host(connection);

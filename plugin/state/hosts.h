@@ -67,6 +67,7 @@ typedef struct state_connection {
     const char *names[NUM_HOST_NAMES];
     bool is_no_windows;
     bool is_unnamed;       /* a call was not read that would have named its machine */
+    bool is_in_doubt;      /* its machine called itself by two names: it is one, so one of them is wrong */
     wmem_array_t *told;    /* of facts.c */
     wmem_array_t *handles; /* of handles.c */
 } state_connection;
@@ -75,7 +76,7 @@ typedef struct state_connection {
 state_connection *host_connect(const packet_info *pinfo, bool is_request, bool is_pipe);
 
 /* The server calls itself so, or is called so, on a connection: backslashes around it don't count. Returns the connection as which it goes
- * on: one that has another name of the kind is another machine's from here on. */
+ * on: one that has another name of the kind is another machine's from here on; but whom it is to can have one SystemName. */
 state_connection *host_name(state_connection *connection, host_name_kind kind, const char *name);
 
 /* A name as names are compared: in small letters, without backslashes and a dot at its end. */

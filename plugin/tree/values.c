@@ -581,11 +581,13 @@ bool values_begin(answer_view *view, const readings_answer *answer, uint64_t cou
         return false;
     }
     view->readings = readings_begin(view->report->pinfo->pool, answer);
-    if (host_may_be_others(answer->server)) {
+    if (answer->is_in_doubt || host_may_be_others(answer->server)) {
         findings_add(
             view->report, proto_tree_get_parent(view->tree), FINDING_SYSTEMS,
-            "Several machines answer at this address and port, or may, and nothing tells to which of them this "
-            "connection is: it has the names that were asked for on it, others are assumed or not shown");
+            answer->is_in_doubt
+                ? "Answers on this connection name several machines (SystemName), and it is to one of them"
+                : "Several machines answer at this address and port, or may, and nothing tells to which of them this "
+                  "connection is: it has the names that were asked for on it, others are assumed or not shown");
     }
     if (any_changes_later(view, answer)) {
         findings_add(view->report, proto_tree_get_parent(view->tree), FINDING_ORDER_ASSUMED,

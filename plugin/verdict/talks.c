@@ -290,7 +290,8 @@ static void count_handle(const verdict *v, verdict_talk *talk, const tapped_call
     talk->closed_frame = handle.closed_frame;
     talk->failed += tapped->failed;
     if (tapped->brings_data) {
-        if (talk->samples <= 1) { /* what the machine is called is known by then */
+        if (talk->samples <= 1 || (tapped->answer && tapped->answer->is_in_doubt)) {
+            /* what the machine is called is known by then, if ever */
             talk->server = server_name(v->memory, tapped);
             talk->asked_for = tapped_asked_for(tapped);
         }

@@ -236,16 +236,19 @@ def test_a_damaged_system_name(tshark, tmp_path, size, passes):
     assert shown(tshark, scene, tmp_path, passes) == [('SRV01', 'Set', 'Apples')] * 3
 
 
-def test_one_connection_to_two(tshark, tmp_path, passes):
-    """What stands before the server passes on each call: another name is another machine, whose samples are compared with its own. As long
-    as it came once it may be wrong."""
+@pytest.mark.parametrize('order', ['oot', 'otooo', 'toooo', 'ottoo'])
+def test_one_connection_with_two_names(tshark, tmp_path, order, passes):
+    """It is to one machine: either of both names is wrong, and no block makes a second machine. What most blocks say goes."""
     scene = Scene()
     talk = talk_of(scene, 'ONE', 50001, 'Apples')
     talk.titles()
-    for name in ('ONE', 'TWO', 'ONE', 'TWO'):
-        talk.system = name
+    for x in order:
+        talk.system = {'o': 'ONE', 't': 'TWO'}[x]
         talk.sample()
-    assert shown(tshark, scene, tmp_path, passes, '0' if passes else '01') == [('ONE', 'Set', 'Apples'), ('TWO', '#5000', '#5002')] * 2
+    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)[0])
+    known = len(order) if passes else order.index('to' if order[0] == 't' else 'ot') + 1
+    assert [r['assumed'] for r in rows] == ['01'[bool(passes)]] * known + ['1'] * (len(order) - known)
+    assert {(r['query'], r['counter']) for r in rows} == {('1', 'Apples')} and rows[-1]['server'] == 'ONE'
 
 
 def test_an_address_that_goes_from_one_to_the_next(tshark, tmp_path, passes):
