@@ -808,15 +808,13 @@ static void report_objects(hkpd_pdu *p)
 /* What most of its samples call it, as far as they came. */
 static void note_machine(state_handle *handle, const char *name)
 {
-    if (g_strcmp0(handle->machine, name) == 0) {
-        handle->called_so++;
-    } else if (handle->called_so > 0) {
-        handle->called_so--;
-    } else {
-        handle->called_so = 1;
+    bool is_so = g_strcmp0(handle->machine, name) == 0 || handle->called_so == 0;
+
+    if (handle->called_so == 0) {
         handle->machine = wmem_strdup(wmem_file_scope(), name);
         handle_note_name(handle, name);
     }
+    handle->called_so += is_so ? 1 : -1;
 }
 
 /* True if it is a sample of all its objects. */

@@ -553,13 +553,14 @@ static void move_fact(told_fact *told, fact_version *version, state_host *to)
     learn_again(told->subject, &moved);
 }
 
-/* What was told to one of which it is not known which machine it is may have been told by any of them. */
-static void doubt_machines(const state_host *to, const told_fact *told)
+/* On all machines that the connection may be to, but for whose it is known to be. */
+static void note_unread_elsewhere(const state_connection *connection, const state_host *owner,
+                                  const state_subject *subject, state_fact_kind kind, const unread_list *unread)
 {
-    const unread_list unread = {told->event, 0, NULL};
-
-    for (state_host *host = to->is_known ? NULL : to->place->machines; host; host = host->next) {
-        note_unread(host, &told->subject->key.subject, NO_KIND, &unread);
+    for (state_host *host = owner->place->machines; host; host = host->next) {
+        if (host != owner && (host == connection->host || !connection->host->is_known)) {
+            note_unread(host, subject, kind, unread);
+        }
     }
 }
 
@@ -570,7 +571,7 @@ void facts_move(state_connection *connection)
 
     for (unsigned i = 0; connection->told && i < wmem_array_get_count(connection->told); i++) {
         told_fact *told = wmem_array_index(connection->told, i);
-        const unread_list unread = {told->event, told->frame, told->answer_frame};
+        const unread_list unread = {told->event, told->frame, told->answer_frame}, doubt = {told->event, 0, NULL};
         fact_version *version = told->is_unread ? NULL : version_of(told);
         if (told->subject->key.owner != to && told->is_unread) {
             note_unread(connection->host, &told->subject->key.subject, told->kind, &unread);
@@ -578,7 +579,7 @@ void facts_move(state_connection *connection)
         } else if (told->subject->key.owner != to && version) {
             move_fact(told, version, to);
             if (told->event != moved) { /* once for each list */
-                doubt_machines(to, told);
+                note_unread_elsewhere(connection, to, &told->subject->key.subject, NO_KIND, &doubt);
                 moved = told->event;
             }
         }
@@ -598,12 +599,7 @@ void facts_note_unread(state_connection *connection, const state_subject *what, 
     const told_fact told = {keep_facts(owner, subject), kind, event, event, frame, 0, NULL, true, answer_frame};
 
     note_unread(owner, subject, kind, &unread);
-    for (state_host *host = owner->place->machines; host; host = host->next) {
-        bool may_be_its = host == connection->host || !connection->host->is_known;
-        if (may_be_its && host != owner) { /* as long as it is not known to be another's */
-            note_unread(host, subject, kind, &unread);
-        }
-    }
+    note_unread_elsewhere(connection, owner, subject, kind, &unread);
     note_told(connection, &told);
 }
 

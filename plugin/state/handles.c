@@ -118,19 +118,22 @@ static state_handle *find_at(state_handle_kind kind, state_host *server, const u
 state_handle *handle_find(state_handle_kind kind, state_connection *connection, const uint8_t *bytes)
 {
     state_handle *found = find_at(kind, connection->host, bytes);
-    unsigned several = 0;
+    unsigned others = 0;
 
-    if (found == NULL && !connection->host->is_known) {
-        for (state_host *host = connection->place->machines; host; host = host->next) {
-            state_handle *there = find_at(kind, host, bytes);
-            several += there != NULL;
-            found = there ? there : found;
-        }
-        if (several == 1) {
-            host_join(connection, found->server);
+    for (state_host *host = found ? NULL : connection->place->machines; host; host = host->next) {
+        state_handle *other = find_at(kind, host, bytes);
+        if (other) {
+            other->may_go_on |= !host_is_settled(connection);
+            found = other;
+            others++;
         }
     }
-    return several > 1 ? NULL : found;
+    if (others == 1 && !connection->host->is_known) {
+        found->may_go_on = false;
+        others = 0;
+        host_join(connection, found->server);
+    }
+    return others > 0 ? NULL : found;
 }
 
 void handle_use(state_handle *handle, const uint32_t *heard, uint32_t event)

@@ -30,11 +30,12 @@ struct state_handle {
                             * that the server knows it */
     uint32_t begin;        /* event of the opening, or of the first use if that was not captured */
     uint32_t end;          /* event of the closing, UINT32_MAX as long as none was seen */
+    bool may_go_on;        /* on a connection that uses one of the same bytes, and is not known to be to its machine */
     bool is_gone;          /* the server answered the closing: what it answers after that is another life's */
     uint32_t opened_frame; /* 0: not captured */
     uint32_t closed_frame; /* 0: not closed in this capture */
     const char *machine;   /* szMachine without backslashes, or SystemName; NULL if not known */
-    uint32_t called_so;    /* HKPD: samples that call it so, less those that did not */
+    int called_so;         /* HKPD: samples that call it so, less those that did not */
     const char *place;     /* its server's address and port, where another server was called so before; else NULL */
     struct state_query *query;
     struct state_association *association; /* of the connections that it was used on; NULL before */

@@ -90,12 +90,6 @@ static bool has_names(const state_connection *connection, bool or_address)
     return has;
 }
 
-/* What would name its machine was not read. */
-static bool is_unnamed(const state_connection *connection)
-{
-    return connection->is_unnamed && !host_is_settled(connection);
-}
-
 /* Of two that are the same the longer one says more. */
 static const char *better_name(const char *a, const char *b)
 {
@@ -243,7 +237,7 @@ static state_host *best_machine(const state_connection *connection, int *best)
             *best = like;
         }
     }
-    return *best > 0 || (place->num_machines == 1 && !is_unnamed(connection)) ? found : NULL;
+    return *best > 0 || (place->num_machines == 1 && !connection->is_unnamed) ? found : NULL;
 }
 
 static void take_names(state_host *machine, const state_connection *connection)
@@ -314,7 +308,7 @@ static void settle_host(state_connection *connection)
     int best;
     state_host *machine = best_machine(connection, &best);
     bool is_another =
-        machine == NULL && (best < 0 || (best == 0 && has_names(connection, false) && !is_unnamed(connection)));
+        machine == NULL && (best < 0 || (best == 0 && has_names(connection, false) && !connection->is_unnamed));
     bool is_new = is_another && connection->place->num_machines < MOST_MACHINES;
 
     machine = machine ? machine : own_host(connection);
@@ -372,6 +366,7 @@ state_connection *host_name(state_connection *connection, host_name_kind kind, c
     } else if (*plain != '\0' && (is_another || better_name(known, plain) == plain)) {
         connection = is_another ? add_connection(connection->place, connection->port) : connection;
         connection->names[kind] = wmem_strdup(wmem_file_scope(), plain);
+        connection->is_unnamed &= !host_is_settled(connection);
         settle_host(connection);
     }
     wmem_free(NULL, plain);

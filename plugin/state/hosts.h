@@ -66,7 +66,7 @@ typedef struct state_connection {
     state_host *host;              /* to which it is, as far as is known by now */
     const char *names[NUM_HOST_NAMES];
     bool is_no_windows;
-    bool is_unnamed;       /* a call was not read that would have named its machine */
+    bool is_unnamed;       /* a call was not read that would have named its machine, and no other did */
     bool is_in_doubt;      /* its machine called itself by two names: it is one, so one of them is wrong */
     wmem_array_t *told;    /* of facts.c */
     wmem_array_t *handles; /* of handles.c */

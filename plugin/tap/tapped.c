@@ -65,6 +65,7 @@ tapped_handle tapped_handle_of(const state_handle *handle)
         .number = handle->number,
         .opened_frame = handle->opened_frame,
         .closed_frame = handle->closed_frame,
+        .may_go_on = handle->may_go_on,
         .machine = handle->machine,
         .place = handle->place,
         .newest = handle->newest,

@@ -584,10 +584,8 @@ bool values_begin(answer_view *view, const readings_answer *answer, uint64_t cou
     if (answer->is_in_doubt || host_may_be_others(answer->server)) {
         findings_add(
             view->report, proto_tree_get_parent(view->tree), FINDING_SYSTEMS,
-            answer->is_in_doubt
-                ? "Answers on this connection name several machines (SystemName), and it is to one of them"
-                : "Several machines answer at this address and port, or may, and nothing tells to which of them this "
-                  "connection is: it has the names that were asked for on it, others are assumed or not shown");
+            "Several machines answer at this address and port, or may, or one has several names, and nothing tells to "
+            "which this connection is: it has the names that were asked for on it, others are assumed or not shown");
     }
     if (any_changes_later(view, answer)) {
         findings_add(view->report, proto_tree_get_parent(view->tree), FINDING_ORDER_ASSUMED,

@@ -313,6 +313,21 @@ def test_a_connection_without_a_name(tshark, tmp_path, is_lost, passes):
     assert [bool(f.all('pcq.expert.systems')) for f in frames.values() if f.all('pcq.block')] == [False, True] * 2
 
 
+@pytest.mark.parametrize('goes_on', [True, False])
+def test_whose_query_goes_on(tshark, tmp_path, goes_on):
+    """Two machines gave out one handle. Where a connection of which nobody knows whose it is uses it, neither client stopped."""
+    scene = Scene()
+    for i, name in enumerate(('ONE', 'TWO')):
+        server = Server([fruit('Apples', i)], handles=[b'1' * 20])
+        query(tcp_line(scene, server, client_port=50001 + i), name, server.sets[0], samples=5, close=False)
+    scene.capture.now += 10 ** 8
+    c = tcp_line(scene, server, client_port=50003).client()
+    if goes_on:
+        c.data(b'1' * 20, 999)
+    out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,summary')
+    assert out.count('stopped asking') == (0 if goes_on else 2)
+
+
 @pytest.mark.parametrize('way', ['cut', 'lost', 'answer alone', 'read'])
 def test_the_call_that_names_it_is_not_read(tshark, tmp_path, way, passes):
     """There may be a second machine of whom nobody knows: its values have the names of the first, marked, and what it tells is its own."""
