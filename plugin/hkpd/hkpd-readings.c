@@ -422,7 +422,7 @@ typedef struct {
         has_nameless; /* the name of an instance of the object was not known: which of their name those after it are is neither */
     bool is_nameless; /* of the instance that the walk is in, or of parents that it may have, the name is not known */
     bool are_parents_doubtful; /* of the object's instances */
-    bool is_object_doubtful;   /* it may be another, or of another machine */
+    bool is_object_doubtful;   /* it may be another */
 } hkpd_stream;
 
 static hkpd_stream *stream_of(const readings *r)
@@ -532,15 +532,6 @@ static void enter_object(readings *r)
     }
 }
 
-/* Its connection's server called itself something else once: one of both names is wrong, and whose titles are told is not known. */
-static bool is_called_twice(const state_handle *handle)
-{
-    const state_handle *other = handle ? handle->other : NULL;
-
-    return other && (handle->newest == NULL || handle->newest->previous == NULL || other->newest == NULL ||
-                     other->newest->previous == NULL);
-}
-
 /* Another object of the answer has its index. Those of a sample that are not doubtful were asked before. */
 static bool is_twice(readings *r)
 {
@@ -584,8 +575,7 @@ static void open_table(readings *r)
     r->table = &table->base;
     const hkpd_table *beside = stream->beside_table;
     bool is_other = !find_moved(table, beside) || (beside && beside->base.has_instances != table->base.has_instances);
-    stream->is_object_doubtful =
-        is_other || is_twice(r) || (beside == NULL && is_another_in_place(r)) || is_called_twice(r->answer.handle);
+    stream->is_object_doubtful = is_other || is_twice(r) || (beside == NULL && is_another_in_place(r));
 }
 
 static const hkpd_column *column_of(readings *r)

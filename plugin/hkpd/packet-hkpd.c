@@ -701,20 +701,6 @@ static void find_handle(hkpd_pdu *p, const value_answer *back)
     }
 }
 
-/* A connection whose server calls itself something else from here on. */
-static void find_machine(hkpd_pdu *p, const value_answer *back)
-{
-    const state_connection *to = p->call.to;
-    state_handle *asked = p->call.record->handle;
-
-    note_system(p, back);
-    find_handle(p, back);
-    if (p->call.first_time && p->call.to != to && asked && p->call.record->handle) {
-        asked->other = p->call.record->handle;
-        asked->other->other = asked;
-    }
-}
-
 /* --- Neither data nor titles ----------------------------------------------------------------------------------- */
 
 /* Servers that don't know the size say what the buffer has, what a header alone takes, or nothing. */
@@ -1061,7 +1047,8 @@ static void value_response(hkpd_pdu *p)
 
     read_answer(p, &back);
     back.kind = kind_of(p, &back);
-    find_machine(p, &back);
+    note_system(p, &back);
+    find_handle(p, &back);
     tell_sizes(p, &back);
     p->call.tapped.lacks_titles =
         has_failed(p) && handle_key(p->call.record->handle) && titles_of(back.name, NULL) == TITLES_NAMES;

@@ -44,7 +44,6 @@ struct state_handle {
         uint32_t used;                 /* event of its latest call */
     } connections[HANDLE_CONNECTIONS]; /* that it was used on last; only for the first pass */
     struct hkpd_key *key;              /* HKPD: which key it is; of the protocol's own making */
-    state_handle *other;               /* HKPD: by which its connection's server answered as another machine */
     struct state_sample *newest;       /* only for the first pass */
     wmem_map_t *paces;                 /* question -> state_pace; only for the first pass */
     wmem_map_t *objects;               /* HKPD: title index -> its newest state_object; only for the first pass */
