@@ -239,7 +239,8 @@ static value_wishes wishes_of(const answer_view *view, uint32_t faults)
         .value = proto_field_is_referenced(tree, hf_value) || proto_field_is_referenced(tree, hf_text) ||
                  proto_field_is_referenced(tree, hf_raw),
         .path = proto_field_is_referenced(tree, hf_path),
-        .result = proto_field_is_referenced(tree, hf_cooked) || proto_field_is_referenced(tree, hf_cooked_none),
+        .result = proto_field_is_referenced(tree, hf_cooked) || proto_field_is_referenced(tree, hf_cooked_none) ||
+                  proto_field_is_referenced(tree, view->report->expert->fields[FINDING_ORDER_ASSUMED].hf),
         .watch = watch_is_wanted(tree),
         .watched = watch_has_rows() && proto_field_is_referenced(tree, watch_hf_sum),
         .clicks = PTREE_DATA(tree)->visible && !prints,
@@ -337,6 +338,19 @@ static void show_watched(answer_view *view, proto_tree *tree)
     }
 }
 
+/* Of a result that may be another instance's, once for a packet: fields have no labels. */
+static void note_instance(answer_view *view)
+{
+    readings *r = view->readings;
+
+    if (!view->has_noted && r->operands.known && r->operands.has_previous && r->operands.assumed) {
+        view->has_noted = true;
+        findings_add(view->report, proto_tree_get_parent(view->tree), FINDING_ORDER_ASSUMED,
+                     "Several instances have one name, and no id tells them apart: of which of them results here are "
+                     "is assumed from their order");
+    }
+}
+
 /* In a structure of its own, "Counter data: PATH = WORDS", without a path "Counter data: #6 = WORDS": the label is given at once, to append
  * to one costs as much again. Or, without one, value, path and result side by side. */
 static proto_tree *show_reading(answer_view *view, proto_tree *tree, const value_structure *structure)
@@ -348,6 +362,7 @@ static proto_tree *show_reading(answer_view *view, proto_tree *tree, const value
 
     if (has_result) {
         what.result = readings_result(r);
+        note_instance(view);
     }
     if (view->wishes.visible) {
         what.words = readings_display(r, &what.result);

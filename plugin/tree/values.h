@@ -100,6 +100,7 @@ typedef struct {
     readings *readings;
     tree_budget budget;
     watch_survey watched; /* without rows if nobody looks */
+    bool has_noted;       /* that of which instance a result is is assumed */
     proto_item *header;
     proto_item *structure; /* that the walk announced last, NULL if it is not shown */
     uint32_t start;        /* its offset */

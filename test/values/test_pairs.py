@@ -103,6 +103,7 @@ def test_why_an_instance_is_assumed(tshark, tmp_path):
     for scene in perflib('as many'), registry(*CASES['as many'][:2]):
         _, notes = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,%s' % (tmp_path / 'long.csv'))
         assert 'rows of an assumed instance: 2; the order tells: ' in notes and 'QueryCounterInfo' not in notes
+        assert len(tshark.fields(tmp_path / 'a.pcap', ['frame.number'], '-Y', 'pcq.expert.order_assumed')) == 1
 
 
 def test_an_id_and_a_name_that_contradict_each_other(export, passes):
