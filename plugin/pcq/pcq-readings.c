@@ -863,7 +863,7 @@ static void enter_block(readings *r)
     if (r->previous_frame > 0 && stream->previous.has_doubts) {
         bool is_lost = pcq_view_doubtful(&stream->previous, r->number);
         readings_compare_with(r, is_lost ? NULL : &stream->previous.base, r->previous_frame);
-        r->why_no_previous = PERF_NONE_DAMAGED;
+        r->why_no_previous = PERF_NONE_BEFORE_DAMAGED;
     }
 }
 

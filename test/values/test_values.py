@@ -18,6 +18,7 @@ from learned import by_path, close_to, compare_paths, compare_values, cooked, on
 # plugin/perf/calculate.h
 FIRST_SAMPLE, NEW_INSTANCE, NO_BASE, BASE_TYPE, NO_FORMULA, UNKNOWN_TYPE = 1, 2, 4, 12, 13, 14
 TYPE_NOT_LEARNED, COUNTER_NOT_KNOWN, SAMPLE_DROPPED, SIZE, DAMAGED = range(15, 20)
+BEFORE_DAMAGED = 37
 
 
 @pytest.fixture
@@ -301,7 +302,7 @@ def test_a_damaged_answer_is_no_sample(tshark, tmp_path, damage):
     assert [frames[n].numbers('pcq.sample.previous') for n in good] == [[], good[:1], good[1:2]]
 
 
-@pytest.mark.parametrize('damaged, lost', [(1, [(None, FIRST_SAMPLE), (None, DAMAGED), (5.0, None)]), (0, [(None, DAMAGED), (3.0, None), (5.0, None)])])
+@pytest.mark.parametrize('damaged, lost', [(1, [(None, FIRST_SAMPLE), (None, BEFORE_DAMAGED), (5.0, None)]), (0, [(None, BEFORE_DAMAGED), (3.0, None), (5.0, None)])])
 def test_a_damaged_block_is_no_sample_and_the_others_are(tshark, tmp_path, damaged, lost, two_pass):
     """Only its own values have no result, and those of the next answer's block, which has nothing to be compared with: the reason is
     the damage."""
