@@ -31,6 +31,7 @@ void left_out_count(left_out *left, const tapped_call *tapped)
     left->any_read = true;
     left->any_pcq |= !tapped->is_hkpd;
     left->opened |= tapped->handle != NULL;
+    left->opened_query |= tapped->handle && !tapped->is_hkpd;
     if (tapped->is_repeated) {
         return;
     }
@@ -93,8 +94,8 @@ static const char *nothing_read(left_out_form form)
 static const char *why_no_samples(const left_out *left, left_out_form form)
 {
     if (left->opened) {
-        return left->any_pcq ? "a query was opened, and no answer has its counter data"
-                             : "HKEY_PERFORMANCE_DATA was opened, and no answer has performance data";
+        return left->opened_query ? "a query was opened, and no answer has its counter data"
+                                  : "HKEY_PERFORMANCE_DATA was opened, and no answer has performance data";
     }
     return form == LEFT_OUT_BRIEF ? "no query was opened: only names and types were asked for"
                                   : "no query was opened: all calls that were read ask for names, types and instances";
@@ -135,16 +136,14 @@ GPtrArray *left_out_notes(const left_out *left, const char *what, left_out_form 
         {any_unanswered ? left->requests - left->responses : 0, "calls without a captured response",
          "the server did not answer, or responses were lost, cut by a snapshot length, or go another way than the "
          "capture"},
-        {left->strange, left->any_pcq ? "answers of no known query" : "answers of no known handle",
+        {left->strange, "answers of no known query or handle",
          "their requests were not captured or not opened, or are not known from others of that call id or handle"},
         {left->damaged, "answers that do not add up", "Analyze, Expert Information (-z expert) says where"},
         {left->values, "values left out of answers that do not add up", "-z expert says where"},
         {left->objects, "objects left out of answers that do not add up", "-z expert says where"},
         {left->empty, "answers without data",
-         left->any_pcq
-             ? "they succeeded and hold nothing: the query has no counters, all were refused (-z pcq,refusals), "
-               "or nothing has them now"
-             : "they succeeded and hold nothing: the server has none of the objects that were asked for"},
+         "they succeeded and hold nothing: the server has none of what was asked for, or accepted none of it (-z "
+         "pcq,refusals)"},
         {left->titles, "lists of titles that could not be read whole",
          "objects and counters whose titles are missing go by their number (#10); pcq.expert.text, and "
          "pcq.expert.capture_cut, say where"},

@@ -13,6 +13,7 @@ typedef struct {
     bool any_read;         /* some call could be read */
     bool any_pcq;          /* ... of PerflibV2: there may be a query */
     bool opened;           /* ... and was about a handle: a query's or a key's */
+    bool opened_query;     /* of them a query's */
     bool needs_no_samples; /* names are wanted, or each monitor says why it has none */
     uint64_t samples;      /* answers with values */
     uint64_t probes;       /* of samples */

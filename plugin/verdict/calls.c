@@ -250,9 +250,9 @@ static void find_ends(verdict_monitor *monitor, double usual)
         }
     }
     verdict_find(monitor, VERDICT_BROKEN, PARTY_SERVER, &broken,
-                 "$S ends the connection of $C while a query is open$N: $T");
+                 "$S ends the connection of $C while a %s is open$N: $T", verdict_handle_word(monitor->talks));
     verdict_find(monitor, VERDICT_STOPPED, PARTY_CLIENT, &stopped,
-                 "$C stopped asking $S, and left its query open: last $T");
+                 "$C stopped asking $S, and left its %s open: last $T", verdict_handle_word(monitor->talks));
 }
 
 static void find_open(verdict_monitor *monitor)

@@ -146,7 +146,7 @@ static void take_calls(verdict_monitor *monitor, double *seconds)
 
 static void name_handles(verdict_monitor *monitor, const verdict_talk *first)
 {
-    const char *kind = first->is_sealed ? "sealed" : first->is_hkpd ? "handle" : "query";
+    const char *kind = first->is_sealed ? "sealed" : verdict_handle_word(first);
     const verdict_talk *last = monitor->last_talk;
     const char **texts = monitor->figures.texts;
     unsigned more = monitor->num_talks - 1;

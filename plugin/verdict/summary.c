@@ -75,10 +75,17 @@ static const char *why_no_samples(const verdict_monitor *monitor)
         is_answered |= call->outcome != CALL_WAITS;
         has_waiting |= call->outcome == CALL_WAITS;
     }
-    return !is_answered                        ? "no samples: no answer to its calls was captured"
-           : monitor->number > 0 && !is_sealed ? "no samples: a query was opened, and no answer has its counter data"
-           : is_sealed || has_waiting          ? "no samples: no answer with counter data was captured"
-                                               : "no samples: no query was opened";
+    const char *const words[2][3] = {
+        {"no samples: no query was opened", "no samples: a query was opened, and no answer has its counter data",
+         "no samples: no answer with counter data was captured"},
+        {"no samples: HKEY_PERFORMANCE_DATA was not opened",
+         "no samples: HKEY_PERFORMANCE_DATA was opened, and no answer has performance data",
+         "no samples: no answer with performance data was captured"},
+    };
+    return !is_answered ? "no samples: no answer to its calls was captured"
+                        : words[monitor->talks->is_hkpd][monitor->number > 0 && !is_sealed ? 1
+                                                         : is_sealed || has_waiting        ? 2
+                                                                                           : 0];
 }
 
 /* What a line has to say of how a monitor does. */
@@ -124,7 +131,8 @@ const char *verdict_account(const verdict_monitor *monitor)
                                numbers[FIGURE_SLOWEST_FRAME]);
     }
     if (monitor->num_talks > 1) {
-        parts[QUERIES] = wmem_strdup_printf(pool, ", in %u queries", monitor->num_talks);
+        parts[QUERIES] =
+            wmem_strdup_printf(pool, ", in %u %s", monitor->num_talks, monitor->talks->is_hkpd ? "handles" : "queries");
     } else if (has_samples) {
         parts[QUERIES] = wmem_strconcat(pool, ", ", texts[FIGURE_HANDLE], NULL);
     }

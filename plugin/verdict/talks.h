@@ -187,6 +187,11 @@ static inline const char *verdict_client(const verdict_monitor *monitor)
     return monitor->talks ? monitor->talks->client : monitor->pair->client;
 }
 
+static inline const char *verdict_handle_word(const verdict_talk *talk)
+{
+    return talk->is_hkpd ? "handle" : "query";
+}
+
 bool verdict_has(const verdict_monitor *monitor, verdict_kind kind);
 
 /* verdict_say() of its server and client, with a sentence as of printf(). No argument is a text that a packet has. */
