@@ -931,15 +931,22 @@ static void note_unread_value(rpc_record *call, uint32_t event, bool is_response
     }
 }
 
-/* A list that is whole, and lacks some that the one before had: whether those are titles still, and what they stand for, is not known. */
-static void note_titles_gone(const hkpd_pdu *p, wmem_array_t *list)
+/* A list that is whole, and lacks some that the one before had: whether those are titles still, and what they stand for, is not known. One in a
+ * local language (English: 0) says nothing of those in English, nor of another's. */
+static void note_titles_gone(const hkpd_pdu *p, wmem_array_t *list, uint32_t language)
 {
-    wmem_array_t *now = wmem_array_new(wmem_file_scope(), sizeof(uint32_t)), *before = p->call.to->host->titles;
+    state_host *host = p->call.to->host;
+    wmem_array_t *before = host->titles;
+    if (language != 0 && before && host->titles_language == 0) {
+        return;
+    }
+    wmem_array_t *now = wmem_array_new(wmem_file_scope(), sizeof(uint32_t));
     wmem_map_t *titles = wmem_map_new(pool_of(p), g_direct_hash, g_direct_equal);
     const state_subject any = facts_title_subject(0);
-    bool is_gone = false;
+    bool is_gone = false, is_alike = before && host->titles_language == language;
 
-    p->call.to->host->titles = now;
+    host->titles = now;
+    host->titles_language = language;
     for (unsigned i = 0; i < wmem_array_get_count(list); i++) {
         const hkpd_title *title = wmem_array_index(list, i);
         if (*title->text) {
@@ -947,13 +954,13 @@ static void note_titles_gone(const hkpd_pdu *p, wmem_array_t *list)
             wmem_map_insert(titles, GUINT_TO_POINTER(title->index), titles);
         }
     }
-    for (unsigned i = 0; before && i < wmem_array_get_count(before); i++) {
+    for (unsigned i = 0; is_alike && i < wmem_array_get_count(before); i++) {
         is_gone |= !wmem_map_contains(titles, GUINT_TO_POINTER(*(uint32_t *)wmem_array_index(before, i)));
     }
     if (before) {
         wmem_destroy_array(before);
     }
-    if (is_gone || !p->call.to->host->is_known) {
+    if (is_gone || !host->is_known) {
         facts_note_unread(p->call.to, &any, PERF_FACT_ENGLISH, p->call.record->request_event, 0, NULL);
     }
 }
@@ -970,8 +977,8 @@ static void learn_titles(hkpd_pdu *p, const value_answer *back)
     if (others > 0) {
         asked = p->call.event;
         note_unread_titles(p->call.record, asked);
-    } else if (kind == PERF_FACT_ENGLISH) {
-        note_titles_gone(p, titles);
+    } else {
+        note_titles_gone(p, titles, kind == PERF_FACT_ENGLISH ? 0 : language);
     }
     for (unsigned i = 0; i < wmem_array_get_count(titles); i++) {
         const hkpd_title *title = wmem_array_index(titles, i);

@@ -256,15 +256,16 @@ def test_a_cut_list_ends_what_it_would_have_replaced(tshark, tmp_path, cut):
     assert 'the list of titles in frame %d' % number in frames[answers(talk.scene)[1][0]].all('hkpd.counter_definition')[1].label
 
 
-def test_titles_that_a_later_list_does_not_have(tshark, tmp_path, passes):
-    """What is shown under them rests on the older list; before the later one, too, as soon as that is known."""
+@pytest.mark.parametrize('lists, is_marked', [('009 009', True), ('007 007', True), ('007 009', False), ('009 007', False), ('007 00C', False)])
+def test_titles_that_a_later_list_does_not_have(tshark, tmp_path, lists, is_marked, passes):
+    """What is shown under them rests on the older list, of the same language; before the later one, too, as soon as that is known."""
     talk = alpha()
-    for lost in (), (5004,):
-        talk.titles(pairs={i: n for i, n in ALPHA.items() if i not in lost})
+    for language, lost in zip(lists.split(), ((), (5004,))):
+        talk.titles('Counter ' + language, pairs={i: n for i, n in ALPHA.items() if i not in lost})
         talk.sample()
     rows = long_rows(tshark.run('-q', '-r', talk.scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)[0])
     assert [(r['counter'], r['assumed']) for r in rows] == [
-        ('First', '0'), ('Second', '1' if passes else '0'), ('First', '0'), ('Second', '1')]
+        ('First', '0'), ('Second', '1' if passes and is_marked else '0'), ('First', '0'), ('Second', '1' if is_marked else '0')]
 
 
 def test_titles_of_a_connection_that_may_be_to_another_machine(tshark, tmp_path):
