@@ -48,6 +48,29 @@ static const char *converted(wmem_allocator_t *pool, const uint8_t *bytes, uint3
     return wmem_strbuf_finalize(text);
 }
 
+/* Half of a surrogate pair is U+FFFD; Wireshark takes what follows it away, too. */
+static const char *from_utf16(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size,
+                              unsigned byte_order)
+{
+    const char *plain = (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, ENC_UTF_16 | byte_order);
+
+    if (strstr(plain, "\xef\xbf\xbd") == NULL) {
+        return plain;
+    }
+    GString *text = g_string_new(NULL);
+    for (uint32_t i = 0; i + 1 < size; i += 2) {
+        uint32_t unit = tvb_get_uint16(tvb, offset + i, byte_order);
+        uint32_t next = i + 3 < size ? tvb_get_uint16(tvb, offset + i + 2, byte_order) : 0;
+        bool is_pair = (unit & 0xFC00) == 0xD800 && (next & 0xFC00) == 0xDC00;
+        i += is_pair ? 2 : 0;
+        unit = is_pair ? 0x10000 + ((unit & 0x3FF) << 10) + (next & 0x3FF) : unit;
+        g_string_append_unichar(text, (unit & 0xFFFFF800) == 0xD800 ? 0xFFFD : unit);
+    }
+    plain = wmem_strdup(pool, text->str);
+    g_string_free(text, TRUE);
+    return plain;
+}
+
 /* Bytes in UTF-16, UTF-8 and GB18030. */
 #define LONGEST_CHARACTER 4
 
@@ -55,10 +78,9 @@ const char *text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uin
                      unsigned byte_order, uint32_t most)
 {
     size = (uint32_t)MIN(size, LONGEST_CHARACTER * ((uint64_t)most + 1)); /* one more, to see whether it is cut */
-    const char *text =
-        text_is_wide(code_page)
-            ? (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, ENC_UTF_16 | byte_order)
-            : converted(pool, tvb_get_ptr(tvb, (int)offset, (int)size), size, code_page);
+    const char *text = text_is_wide(code_page)
+                           ? from_utf16(pool, tvb, offset, size, byte_order)
+                           : converted(pool, tvb_get_ptr(tvb, (int)offset, (int)size), size, code_page);
     return text_cut(pool, text, most);
 }
 
