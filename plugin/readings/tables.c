@@ -260,6 +260,19 @@ static uint32_t row_with_own_id(reading_table *table, uint64_t id)
 
 static const table_pair no_pair = {UINT32_MAX, false, false}, ambiguous_pair = {UINT32_MAX, false, true};
 
+/* An id that only numbers those of its name, from 0 or 1 on; or the process' or thread's own ids differ. */
+static bool is_no_proof(reading_table *here, reading_instance *wanted, reading_table *there,
+                        const reading_instance *found)
+{
+    uint32_t more = wanted->key.id - wanted->name_ordinal;
+    bool has_namesakes = readings_instances_namesakes(&here->instances, wanted->row) > 1 ||
+                         (found && readings_instances_namesakes(&there->instances, found->row) > 1);
+    perf_raw own = own_id_of(here, wanted->row), own_there = found ? own_id_of(there, found->row) : own;
+
+    return (more <= 1 && has_namesakes && wanted->key.id_is_unique) ||
+           (own.size > 0 && own_there.size > 0 && own.value != own_there.value);
+}
+
 /* By an id that no other row has in either sample. False if ids prove nothing. */
 static bool pair_by_id(reading_table *here, reading_instance *wanted, reading_table *there, table_pair *pair)
 {
@@ -268,7 +281,8 @@ static bool pair_by_id(reading_table *here, reading_instance *wanted, reading_ta
     const reading_instance *first = may_tell ? find_id(&here->instances, &wanted->key) : NULL;
     const reading_instance *found = first && first->with_its_id == 1 ? find_id(&there->instances, &wanted->key) : NULL;
 
-    if (first == NULL || first->with_its_id > 1 || (found && found->with_its_id > 1)) {
+    if (first == NULL || first->with_its_id > 1 || (found && found->with_its_id > 1) ||
+        is_no_proof(here, wanted, there, found)) {
         return false;
     }
     /* another name: it was renamed, or its id was given out anew */
