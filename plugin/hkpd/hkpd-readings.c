@@ -814,7 +814,7 @@ static perf_raw operand(readings *r _U_, sample_view *view _U_, const reading_pl
         uint64_t number = need == PERF_NEEDS_TIME ? table->perf_time : table->perf_freq;
         return (perf_raw){number, number != 0 ? 8 : 0};
     }
-    if (need == PERF_NEEDS_MULTI && !is_multi) {
+    if (need == PERF_NEEDS_MULTI && !is_multi && readings_table_has_row(&table->base, place->row)) {
         return number_at(table, place->row, (uint64_t)column->offset + column->size, 4);
     }
     return base ? readings_table_cell(place->table, place->row, place->column + 1) : (perf_raw){0, 0};

@@ -39,7 +39,7 @@ def every_type():
     def wide(name):
         return 8 if TYPES[name] >> 8 & 3 == 1 else 4
     other = {'PERF_COUNTER_TEXT': (None, 40), 'PERF_COUNTER_NODATA': (None, 0), 'PERF_ELAPSED_TIME': (lambda at, k: 77 * 10 ** 9, None)}
-    for name, (value, how) in EVERY_TYPE.items():
+    for name, (value, how) in sorted(EVERY_TYPE.items(), key=lambda x: 'multi' not in x[1][1]):     # first what has its operand in its row alone
         if name in ('PERF_COUNTER_MULTI_BASE', 'PERF_DOUBLE_RAW'):      # stands behind its timer; has no formula
             continue
         mine, width = other.get(name, (None, None))
