@@ -356,6 +356,30 @@ static uint32_t string_at(tvbuff_t *tvb, uint32_t offset, uint32_t *behind)
     return size;
 }
 
+static bool is_number_at(const title_list *list, uint32_t offset, uint32_t *behind)
+{
+    uint32_t number, size = string_at(list->tvb, offset, behind);
+
+    return read_digits(list->tvb, offset, size, &number);
+}
+
+/* Bytes are missing or too many there, and no pair follows the text: it has characters of which each byte may be its neighbour's, or ends with
+ * a number that may be the next pair's, whose text stands alone then. */
+static bool is_torn(const title_list *list, const title_pair *pair)
+{
+    uint32_t behind, next, number, digits = 0, end = tvb_captured_length(list->tvb);
+    bool is_shifted = false, is_followed = is_number_at(list, pair->end, &behind) ||
+                                           (behind <= pair->end + 2 && (end - pair->end) % 2 == 0);
+
+    for (uint32_t at = 0; !is_followed && at < pair->text_size; at += 2) {
+        unsigned unit = tvb_get_uint16(list->tvb, pair->text + at, ENC_LITTLE_ENDIAN);
+        digits = unit >= '0' && unit <= '9' ? digits + 2 : 0;
+        is_shifted |= unit % 256 == 0;
+    }
+    return is_shifted || (read_digits(list->tvb, pair->text + pair->text_size - digits, digits, &number) &&
+                          number > pair->title_index && (end - behind <= 2 || is_number_at(list, behind, &next)));
+}
+
 /* Behind something odd a text that is a number may be the next pair's. */
 static void read_text(const title_list *list, title_pair *pair)
 {
@@ -366,7 +390,7 @@ static void read_text(const title_list *list, title_pair *pair)
     if (is_there && !(may_be_next && read_digits(list->tvb, pair->text, size, &number))) {
         pair->text_size = size;
         pair->end = behind;
-        pair->sound = pair->is_number && behind - pair->text == size + 2;
+        pair->sound = pair->is_number && behind - pair->text == size + 2 && !is_torn(list, pair);
     }
 }
 

@@ -583,7 +583,7 @@ static void value_request(hkpd_pdu *p)
     if (p->call.first_time && name && opnum_of(p) == WINREG_QUERY_VALUE) {
         record->name = wmem_strdup(wmem_file_scope(), name);
         if (p->call.asked) {
-            p->call.asked->is_list = titles_of(name, NULL) == TITLES_NAMES;
+            p->call.asked->is_list = titles_of(name, NULL) != TITLES_NONE;
         }
     }
     if (p->call.first_time && !has_failed(p)) {

@@ -200,7 +200,9 @@ LISTS = {
     'an empty pair': (instead('5002', '\0\x005002'), set(), ['\0\0']), 'half of one': (instead('5002', '\x005002'), set(), ['\0']),
     'no number': (instead('5002', 'five'), {5002}, ['five\0First\0']), 'a blank': (instead('5002', '5 2'), {5002}, ['5 2\0First\0']),
     'too far': (instead('5002', '99999999999'), {5002}, ['99999999999\0First\0']),
-    'no pair': (instead('5002\0First', 'x\0y'), {5002}, ['x\0y\0']),
+    'two in one': (instead('First\0', 'First'), {5002, 5004}, ['5002\0First5004\0', 'Second\0']),
+    'a byte between': (instead('First', b'\0' + utf16('First')), {5002, 5004}, [utf16('5002\0') + b'\0' + utf16('First') + b'\0',
+                                                                             b'\0' + utf16('5004\0Second') + b'\0', b'\0']),
     'a number too many': (instead('5002', 'x\x0077\x005002'), set(), ['x\0', '77\0']),       # 77 is not called "5002"
     'no end': (LIST[:-2], set(), [b'']), 'half an end': (LIST[:-1], set(), [b'\0']),
     'no terminator': (LIST[:-4], {5004}, ['5004\0Second']), 'no text': (LIST[:-len(utf16('Second\0\0'))], {5004}, ['5004\0']),
