@@ -481,17 +481,23 @@ static void instances_response(pcq_pdu *p, bool succeeded)
 /* --- Handles --------------------------------------------------------------------------------------------------- */
 
 /* "\Processor(0)\% Processor Time". */
-static const char *identifier_text(pcq_pdu *p, const state_identifier *identifier)
+static const char *identifier_text(pcq_pdu *p, const state_identifier *identifier, bool is_short)
 {
-    return readings_identifier_path(pool_of(p), p->call.to->host, NULL, identifier, p->call.event, &p->text_left);
+    state_host *server = p->call.to->host;
+    uint32_t event = p->call.event;
+    const char *path = readings_identifier_path(pool_of(p), server, NULL, identifier, event, &p->text_left);
+    bool assumed = readings_identifier_doubted(server, identifier->guid, identifier->counter_id, 0, event);
+
+    path = is_short ? text_short(pool_of(p), path) : path;
+    return assumed ? wmem_strconcat(pool_of(p), path, " (assumed)", NULL) : path;
 }
 
 /* Behind how many: what the server would not give, the first of it by name. */
 static void name_refusal(pcq_pdu *p, wmem_strbuf_t *text, unsigned number, uint32_t count, const char *path,
                          uint32_t status, bool assumed)
 {
-    wmem_strbuf_append_printf(text, "%s%s (%s%s)", number > 1 ? ", " : ": ", text_short(pool_of(p), path),
-                              text_win32_error(pool_of(p), status), assumed ? ", order assumed" : "");
+    wmem_strbuf_append_printf(text, "%s%s (%s%s)", number > 1 ? ", " : ": ", path, text_win32_error(pool_of(p), status),
+                              assumed ? ", order assumed" : "");
     if (number == MAX_NAMED_REFUSALS && count > number) {
         wmem_strbuf_append_printf(text, ", %u more", count - number);
     }
@@ -526,7 +532,7 @@ static void show_query(pcq_pdu *p, proto_tree *tree, const state_handle *handle)
     }
     while (listed++ < MAX_LISTED_COUNTERS && (entry = query_entries(handle, p->call.event, &next)) != NULL) {
         uint32_t status = entry->identifier.status;
-        const char *text = identifier_text(p, &entry->identifier);
+        const char *text = identifier_text(p, &entry->identifier, false);
         if (status != 0) {
             text = wmem_strdup_printf(pool_of(p), "%s: refused, %s", text, text_win32_error(pool_of(p), status));
         }
@@ -687,8 +693,8 @@ static const char *failures_text(pcq_pdu *p, const perf_data_summary *summary)
     r->with_refusals = r->without_values = true;
     for (unsigned number = 1; number <= MAX_NAMED_REFUSALS && readings_next(r); number++) {
         const state_identifier *identifier = pcq_readings_identifier(r);
-        name_refusal(p, text, number, summary->failed, identifier ? identifier_text(p, identifier) : "?", r->status,
-                     r->assumed);
+        name_refusal(p, text, number, summary->failed, identifier ? identifier_text(p, identifier, true) : "?",
+                     r->status, r->assumed);
     }
     return wmem_strbuf_get_str(text);
 }
@@ -767,7 +773,7 @@ static const char *identifiers_text(pcq_pdu *p)
     if (p->context.count == 0) {
         return "";
     }
-    const char *first = text_short(pool_of(p), identifier_text(p, wmem_array_index(p->context.identifiers, 0)));
+    const char *first = identifier_text(p, wmem_array_index(p->context.identifiers, 0), true);
     return p->context.count == 1 ? wmem_strdup_printf(pool_of(p), ": %s", first)
                                  : wmem_strdup_printf(pool_of(p), ": %s, %u more", first, p->context.count - 1);
 }
@@ -800,13 +806,14 @@ static void describe_refused(pcq_pdu *p)
         if (identifiers[i].status == 0) {
             continue;
         }
-        const char *path = identifier_text(p, &identifiers[i]);
         if (named < MAX_NAMED_REFUSALS) {
-            name_refusal(p, text, ++named, p->context.refused, path, identifiers[i].status, false);
+            name_refusal(p, text, ++named, p->context.refused, identifier_text(p, &identifiers[i], true),
+                         identifiers[i].status, false);
         }
         if (reports) {
             findings_add(&p->call.report, proto_tree_get_parent(p->buffer_tree), FINDING_COUNTER_REFUSED,
-                         "Refused: %s: %s", path, text_win32_error(pool_of(p), identifiers[i].status));
+                         "Refused: %s: %s", identifier_text(p, &identifiers[i], false),
+                         text_win32_error(pool_of(p), identifiers[i].status));
         }
     }
     call_about(&p->call, "%s", wmem_strbuf_get_str(text));

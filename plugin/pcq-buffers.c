@@ -585,8 +585,13 @@ static void label_identifier(bounded_reader *reader, pcq_context *context, const
     if (proto_field_is_referenced(reader->tree, hf_pcq_identifier_path)) {
         const char *path = readings_identifier_path(pool, context->server, context->machine, identifier, context->event,
                                                     &context->text_left);
-        reader_add_generated_string(reader->tree, hf_pcq_identifier_path, reader->tvb, path);
-        proto_item_append_text(reader->node, ": %s", strchr(path + strlen("\\\\"), '\\'));
+        const char *note =
+            readings_identifier_doubted(context->server, identifier->guid, identifier->counter_id, 0, context->event)
+                ? " (assumed)"
+                : "";
+        proto_item *item = reader_add_generated_string(reader->tree, hf_pcq_identifier_path, reader->tvb, path);
+        proto_item_append_text(item, "%s", note);
+        proto_item_append_text(reader->node, ": %s%s", strchr(path + strlen("\\\\"), '\\'), note);
         if (context->is_response && identifier->status != 0) {
             proto_item_append_text(reader->node, ", %s", text_win32_error(pool, identifier->status));
         }

@@ -102,6 +102,15 @@ static void show_header(data_view *view)
 
 /* --- Blocks ---------------------------------------------------------------------------------------------------- */
 
+static const char *identifier_note(const readings *r, const state_identifier *identifier)
+{
+    const readings_answer *a = &r->answer;
+    bool is_doubted =
+        readings_identifier_doubted(a->server, identifier->guid, identifier->counter_id, a->request_event, a->event);
+
+    return r->assumed ? " (order assumed)" : is_doubted ? " (assumed)" : "";
+}
+
 /* "\Set(instance)\Counter", which has to be that of the current block; NULL if that is not known. */
 static const char *identifier_text(data_view *view)
 {
@@ -113,8 +122,8 @@ static const char *identifier_text(data_view *view)
     }
     const char *instance = identifier->instance;
     return wmem_strconcat(r->pool, "\\", readings_set(r), instance ? "(" : "", instance ? instance : "",
-                          instance ? ")" : "", "\\", pcq_readings_block_counter(r),
-                          r->assumed ? " (order assumed)" : NULL, NULL);
+                          instance ? ")" : "", "\\", pcq_readings_block_counter(r), identifier_note(r, identifier),
+                          NULL);
 }
 
 /* "no data now (ERROR_NO_DATA)" */
@@ -217,7 +226,7 @@ static void show_block(data_view *view)
         const char *path =
             readings_identifier_path(r->pool, r->answer.server, r->machine, identifier, r->answer.event, &r->text_left);
         proto_item *item = reader_add_generated_string(view->block, hf_pcq_identifier_path, view->base.tvb, path);
-        proto_item_append_text(item, "%s", r->assumed ? " (order assumed)" : "");
+        proto_item_append_text(item, "%s", identifier_note(r, identifier));
     }
 }
 

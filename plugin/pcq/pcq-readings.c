@@ -877,18 +877,13 @@ static void open_table(readings *r)
 /* Its counterset's or counter's name or type was told anew later. */
 static bool changes_later(const readings *r, const state_identifier *identifier)
 {
-    state_host *server = r->answer.server;
-    uint32_t asked = r->answer.request_event, event = r->answer.event;
+    const readings_answer *a = &r->answer;
+    uint32_t id = r->at.counter->id;
 
-    if (server->facts_changed <= asked) {
-        return false; /* the usual case */
-    }
-    const state_subject set = facts_subject(identifier->guid, PERF_NO_ID),
-                        counter = facts_subject(identifier->guid, r->at.counter->id);
-    return facts_doubted(server, set, PERF_FACT_ENGLISH, asked, event) ||
-           facts_doubted(server, set, PERF_FACT_SET, asked, event) ||
-           facts_doubted(server, counter, PERF_FACT_ENGLISH, asked, event) ||
-           facts_doubted(server, counter, PERF_FACT_COUNTER, asked, event);
+    return readings_identifier_doubted(a->server, identifier->guid, id, a->request_event, a->event) ||
+           (a->server->facts_changed > a->request_event &&
+            facts_doubted(a->server, facts_subject(identifier->guid, id), PERF_FACT_COUNTER, a->request_event,
+                          a->event));
 }
 
 static void look_up_counter(readings *r)
@@ -1092,6 +1087,7 @@ static void take_block(readings *r, bool is_refused)
     r->at = (reading){.is_refused = is_refused, .is_empty = !is_refused, .offset = stream_of(r)->walk.block.offset};
     r->at.counter = wmem_new0(r->pool, reading_counter);
     r->at.counter->id = identifier ? identifier->counter_id : PERF_NO_ID;
+    readings_known_counter(r); /* and whether its name is in doubt */
     readings_take(r, (perf_raw){0, 0});
 }
 

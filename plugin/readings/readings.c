@@ -341,6 +341,17 @@ bool readings_set_is_single(state_host *server, const uint8_t *guid, uint32_t ev
     return set.fact && set.fact->instance_type == 0;
 }
 
+bool readings_identifier_doubted(state_host *server, const uint8_t *guid, uint32_t counter_id, uint32_t asked,
+                                 uint32_t event)
+{
+    const state_subject set = facts_subject(guid, PERF_NO_ID), counter = facts_subject(guid, counter_id);
+
+    return server->facts_changed > (asked != 0 ? asked : event) && /* mostly it is not */
+           (facts_doubted(server, set, PERF_FACT_ENGLISH, asked, event) ||
+            facts_doubted(server, set, PERF_FACT_SET, asked, event) ||
+            facts_doubted(server, counter, PERF_FACT_ENGLISH, asked, event));
+}
+
 char *readings_identifier_path(wmem_allocator_t *pool, state_host *server, const char *machine,
                                const state_identifier *identifier, uint32_t event, uint64_t *left)
 {

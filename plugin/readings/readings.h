@@ -184,6 +184,11 @@ const char *readings_path(readings *r);
 char *readings_identifier_path(wmem_allocator_t *pool, state_host *server, const char *machine,
                                const perf_identifier *identifier, uint32_t event, uint64_t *left);
 
+/* True if another name of what it asks for was or may have been told, so that which held at the event, or since `asked` (0: at the event
+ * alone), is not known. */
+bool readings_identifier_doubted(state_host *server, const uint8_t *guid, uint32_t counter_id, uint32_t asked,
+                                 uint32_t event);
+
 /* Its names: "Processor Information"; "explorer/3#1", NULL without an instance; "% Processor Time" or "#6". */
 const char *readings_set(readings *r);
 const char *readings_instance(readings *r);

@@ -111,6 +111,8 @@ const char *tapped_next_refused(wmem_allocator_t *pool, const tapped_call *tappe
         at->status = identifier->status;
         if (at->status != 0) {
             const char *machine = handle_machine(tapped->handle, tapped->server);
+            at->assumed =
+                readings_identifier_doubted(tapped->server, identifier->guid, identifier->counter_id, 0, tapped->event);
             return readings_identifier_path(pool, tapped->server, machine, identifier, tapped->event, &at->left);
         }
     }

@@ -124,7 +124,8 @@ const char *tapped_meaning(uint32_t status, bool does_not_seal);
 /* The counters that the server refused: it gave their identifiers a status other than 0 in the successful response to their addition.
  * (A block that holds an error in an answer is a failed block: its counter was accepted.) Begins as zeros. */
 typedef struct {
-    uint32_t status; /* of the one that was found last */
+    uint32_t status; /* of the one that was found last, */
+    bool assumed;    /* and whether its names are a guess */
     uint32_t next;
     uint64_t left; /* what all paths of the call may take */
 } tapped_refusals;

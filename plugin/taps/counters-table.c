@@ -83,16 +83,15 @@ static void count_value(taps_table *t, readings *r)
     }
 }
 
-/* Of an identifier, or of the block that `r` is at. */
+/* Of an identifier or a block. */
 static void count_refusal(taps_table *t, wmem_allocator_t *pool, const state_handle *handle, const char *path,
-                          const readings *r)
+                          bool assumed)
 {
     if (watch_paths_fit(t->paths, path)) {
         const char *shown = tapped_placed(pool, handle, path);
         counter *c = table_row(t, shown, shown);
         c->refusals++;
-        c->assumed += r && readings_assumed(r);
-        left_out_count_marks(&t->left, r ? left_out_marks(r, &(perf_result){0, PERF_NONE_OK}) : 0);
+        c->assumed += assumed;
         table_changed(t, c->row);
     }
 }
@@ -110,7 +109,8 @@ static void count_answer(taps_table *t, packet_info *pinfo, const tapped_call *t
         } else if (!at->is_refused) {
             count_value(t, r);
         } else if (readings_path(r)) {
-            count_refusal(t, pinfo->pool, tapped->answer->handle, readings_path(r), r);
+            count_refusal(t, pinfo->pool, tapped->answer->handle, readings_path(r), readings_assumed(r));
+            left_out_count_marks(&t->left, left_out_marks(r, &(perf_result){0, PERF_NONE_OK}));
         }
     }
 }
@@ -121,7 +121,7 @@ static void counters_count(taps_table *t, packet_info *pinfo, const tapped_call 
     const char *path;
 
     while ((path = tapped_next_refused(pinfo->pool, tapped, &at)) != NULL) {
-        count_refusal(t, pinfo->pool, tapped->handle, path, NULL);
+        count_refusal(t, pinfo->pool, tapped->handle, path, at.assumed);
     }
     if (tapped->answer && tapped->answer->sample && tapped->answer->handle) {
         count_answer(t, pinfo, tapped);

@@ -64,7 +64,7 @@ static void refusals_count(taps_table *t, packet_info *pinfo, const tapped_call 
     const char *path;
 
     while ((path = tapped_next_refused(pinfo->pool, tapped, &refused)) != NULL) {
-        refuse(t, pinfo, tapped, path, refused.status, text_win32_error(pinfo->pool, refused.status), false);
+        refuse(t, pinfo, tapped, path, refused.status, text_win32_error(pinfo->pool, refused.status), refused.assumed);
     }
     if (tapped->has_failed) {
         refuse(t, pinfo, tapped, tapped->operation, tapped->status, tapped_error(pinfo->pool, tapped), false);
@@ -78,7 +78,7 @@ static void refusals_count(taps_table *t, packet_info *pinfo, const tapped_call 
         if (r->at.is_refused) {
             path = readings_path(r);
             refuse(t, pinfo, tapped, path ? path : "(not known whose block it is)", r->status,
-                   text_win32_error(r->pool, r->status), path && r->assumed);
+                   text_win32_error(r->pool, r->status), path && readings_assumed(r));
         }
     }
 }

@@ -69,6 +69,7 @@ static void count_refused(verdict *v, verdict_talk *talk, packet_info *pinfo, co
     const char *path;
 
     while ((path = tapped_next_refused(pinfo->pool, tapped, &at)) != NULL) {
+        path = at.assumed ? wmem_strconcat(pinfo->pool, path, " (assumed)", NULL) : path;
         book_missing(v, talk, BOOK_REFUSED, pinfo, path, at.status);
     }
 }

@@ -497,3 +497,19 @@ def test_two_tables_in_one_frame_keep_their_order(tshark, tmp_path):
     for two_pass in (False, True):
         frame = read(tshark, scene, tmp_path, two_pass=two_pass)[told]
         assert [learned(i, 'pcq.counterset.name')[0][0] for i in frame.identifiers] == ['Engine', 'Renamed']
+
+
+def test_the_doubt_of_a_name_goes_with_what_was_refused(tshark, tmp_path):
+    """It became another between two tellings: which it had is not known in between, of what has no value either."""
+    s, renamed = engine(), engine('Renamed')
+    renamed.guid = s.guid
+    scene, c = begin(server := Server([s], refuses=4201), s)
+    c.validate(c.open(), [ask(s, 1, 'a')])
+    server.sets = [renamed]
+    learn(c, renamed)
+    path, shown = scene.write(tmp_path / 'x.pcap'), '\\Engine(a)\\Turns/sec (assumed)'
+    for passes, assumed in ([], '0'), (['-2'], '1'):
+        tree, _ = tshark.run('-r', path, '-V', '-O', 'pcq', '-z', 'pcq,summary', *passes)
+        assert [line for line in tree.split('\n') if '(a)' in line and (shown in line) != (assumed == '1')] == []
+        assert [table(tshark, path, 'pcq,' + t, *passes)[0]['Assumed'] for t in ('counters', 'refusals')] == [assumed] * 2
+        assert all((shown in line) == (assumed == '1') for line in tshark.info(path, *passes).values() if '(a)' in line)
