@@ -329,6 +329,7 @@ typedef struct {
     title_pair pair;
     uint32_t titles;
     uint32_t others; /* what stands in a pair's place and is none; an end that is missing */
+    bool goes_on;    /* behind such a thing, or that is a byte alone */
 } title_list;
 
 /* A text of the registry, which is UTF-16LE whatever the order of the data, that is a number of 32 bits. */
@@ -423,10 +424,11 @@ static bool next_title(title_list *list)
     }
     list->titles += list->pair.sound;
     list->others += !list->pair.sound;
+    list->goes_on |= !list->pair.sound && (is_odd_byte ? behind > at : list->pair.end < end);
     return true;
 }
 
-wmem_array_t *hkpd_titles(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *others)
+wmem_array_t *hkpd_titles(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *others, bool *goes_on)
 {
     wmem_array_t *titles = wmem_array_new(pool, sizeof(hkpd_title));
     title_list list = {.tvb = tvb};
@@ -440,6 +442,7 @@ wmem_array_t *hkpd_titles(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *other
         }
     }
     *others = list.others;
+    *goes_on = list.goes_on;
     return titles;
 }
 

@@ -38,8 +38,8 @@ typedef struct {
 } hkpd_title;
 
 /* A list of them, as hkpd_title: pairs of a number and a text, each with its terminator. `others`: how often there was something else
- * in a pair's place, or no end. */
-wmem_array_t *hkpd_titles(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *others);
+ * in a pair's place, or no end. `goes_on`: the list went on behind that, so that it was not cut but changed: which texts were is not known. */
+wmem_array_t *hkpd_titles(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *others, bool *goes_on);
 
 /* Shows them, and returns how many titles there are. */
 uint32_t hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *report, uint32_t *others);

@@ -633,12 +633,13 @@ static answer_kind kind_of(hkpd_pdu *p, const value_answer *back)
     bool is_probe = !has_failed(p) && back->status == STATUS_MORE_DATA;
     perf_block_summary summary;
     uint32_t others;
+    bool goes_on;
 
     if (tvb == NULL || (handle && handle_key(handle) == NULL)) {
         return ANSWER_OTHER;
     }
     if (!is_probe && titles_of(back->name, NULL) != TITLES_NONE &&
-        (is_ours || (wmem_array_get_count(hkpd_titles(tvb, pool_of(p), &others)) > 0 && others == 0))) {
+        (is_ours || (wmem_array_get_count(hkpd_titles(tvb, pool_of(p), &others, &goes_on)) > 0 && others == 0))) {
         return ANSWER_TITLES;
     }
     uint32_t size = tvb_captured_length(tvb);
@@ -968,12 +969,14 @@ static void note_titles_gone(const hkpd_pdu *p, wmem_array_t *list, uint32_t lan
 static void learn_titles(hkpd_pdu *p, const value_answer *back)
 {
     uint32_t language, others, asked = p->call.record->request_event;
+    const state_subject any = facts_title_subject(0);
     state_fact_kind kind;
+    bool goes_on;
 
     if (!are_names(p->call.record, back->name, &language, &kind)) {
         return;
     }
-    wmem_array_t *titles = hkpd_titles(back->value.tvb, pool_of(p), &others);
+    wmem_array_t *titles = hkpd_titles(back->value.tvb, pool_of(p), &others, &goes_on);
     if (others > 0) {
         asked = p->call.event;
         note_unread_titles(p->call.record, asked);
@@ -987,6 +990,9 @@ static void learn_titles(hkpd_pdu *p, const value_answer *back)
             facts_learn(p->call.to, facts_title_subject(title->index), kind, &fact, asked, p->call.event,
                         p->call.pinfo->num);
         }
+    }
+    if (goes_on) {
+        facts_note_unread(p->call.to, &any, kind, state_event_next(), 0, NULL);
     }
 }
 

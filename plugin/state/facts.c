@@ -608,9 +608,12 @@ uint32_t facts_titles_unread_in(state_host *server, uint32_t event)
     const state_subject set = facts_title_subject(PERF_NO_ID);
     const subject_facts *all = server->has_unread_lists ? find_facts(server, &set) : NULL;
     wmem_array_t *lists = all ? all->lists[OF_COUNTERS] : NULL;
-    const unread_list *unread = lists ? state_event_latest(lists, event) : NULL;
+    unsigned until = lists ? state_event_count_until(lists, event) : 0, last = until;
+    const unread_list *unread = lists ? wmem_array_index(lists, until > 0 ? until - 1 : 0) : NULL;
 
-    unread = lists && unread == NULL ? wmem_array_index(lists, 0) : unread;
+    while (unread && unread->frame == 0 && last > 1 && until - last < MAX_ANSWERED) {
+        unread = wmem_array_index(lists, --last - 1);
+    }
     return unread ? unread->frame : 0;
 }
 
