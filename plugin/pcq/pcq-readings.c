@@ -945,6 +945,7 @@ static void look_up_set(readings *r)
             r->pool, facts_counterset_label(r->pool, r->answer.server, identifier->guid, r->answer.event));
     }
     r->set_label = stream->set_label;
+    r->guid = identifier->guid;
     r->has_instances = !stream->set_is_single && (perf_walk_has_instances(&stream->walk) || identifier->instance);
 }
 

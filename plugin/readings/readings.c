@@ -87,6 +87,7 @@ void readings_enter(readings *r, uint32_t number)
     r->number = number;
     r->table = NULL;
     r->set_label = NULL;
+    r->guid = NULL;
     r->instance = NULL;
     r->counters = NULL;
 }
@@ -350,6 +351,22 @@ bool readings_identifier_doubted(state_host *server, const uint8_t *guid, uint32
            (facts_doubted(server, set, PERF_FACT_ENGLISH, asked, event) ||
             facts_doubted(server, set, PERF_FACT_SET, asked, event) ||
             facts_doubted(server, counter, PERF_FACT_ENGLISH, asked, event));
+}
+
+bool readings_is_of(const readings *r, uint64_t *whose)
+{
+    bool is_known = r->guid && r->at.counter;
+    uint64_t own =
+        is_known ? perf_le64(r->guid) ^ 31 * perf_le64(r->guid + 8) ^ (uint64_t)r->at.counter->id << 32 : *whose;
+
+    *whose = *whose == 0 ? own : *whose;
+    return *whose == own;
+}
+
+const char *readings_path_apart(readings *r, const char *path)
+{
+    return wmem_strdup_printf(r->pool, "%s (counter %u of %s)", path, r->at.counter->id,
+                              facts_guid_text(r->pool, r->guid));
 }
 
 char *readings_identifier_path(wmem_allocator_t *pool, state_host *server, const char *machine,

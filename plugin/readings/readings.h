@@ -108,6 +108,7 @@ typedef struct readings {
     uint32_t number; /* in the answer; UINT32_MAX before the first */
     reading_table *table;
     const char *set_label; /* of its counterset or object; NULL: not known whose it is, then there is no path */
+    const uint8_t *guid;   /* PerflibV2: whose that label is */
     bool has_instances;    /* paths have an instance, which may be nameless */
     const char *instance;  /* of the row, once somebody asked */
     uint32_t instance_row;
@@ -177,6 +178,12 @@ static inline const char *readings_note(const readings *r)
 /* "\\SRV\Processor Information(0,0)\% Processor Time", until the next is asked for; NULL where the counterset is not
  * known. */
 const char *readings_path(readings *r);
+
+/* PerflibV2: false if it is another counter than `*whose`, which it becomes where that is 0: paths can be alike. */
+bool readings_is_of(const readings *r, uint64_t *whose);
+
+/* A path with what tells the reading's counter from others that have it: "… (counter 2 of {guid})". */
+const char *readings_path_apart(readings *r, const char *path);
 
 /* What identifiers ask for, as paths: "\\SRV\Set(instance)\Counter", without the machine if that is NULL; "*" for all
  * counters. `left` (may be NULL) is what they may take together: from then on names are shortened. */

@@ -86,7 +86,9 @@ static void add_points(report *r, const packet_info *pinfo, readings *values)
         perf_result result = readings_result(values);
         left_out_count_marks(&r->verdict->left, left_out_marks(values, &result));
         if (path) {
-            series_add(&r->series, r->answers, path, at->counter->type ? at->counter->type->unit : NULL,
+            series *line = series_of(&r->series, path);
+            line = line && readings_is_of(values, &line->whose) ? line : NULL; /* else another counter of that name */
+            series_add(&r->series, r->answers, line, at->counter->type ? at->counter->type->unit : NULL,
                        nstime_to_sec(&pinfo->abs_ts), result.none == PERF_NONE_OK ? result.value : NAN);
         }
     }

@@ -21,6 +21,7 @@ typedef struct {
 typedef struct {
     char *path;
     const char *unit;       /* NULL without one; lives as long as the program */
+    uint64_t whose;         /* readings_is_of() */
     perf_summary results;   /* of all, also of those that have no point any more */
     GArray *points;         /* series_point, in the order in which they came */
     unsigned one_of;        /* results that become two points: the smallest and the largest; 1: each is a point */
@@ -43,8 +44,11 @@ typedef struct {
 void series_begin(series_set *set);
 void series_end(series_set *set);
 
-/* A result of a counter, or NAN for none; times are finite. Of one answer, by its number from 1 on, the first of each path counts. */
-void series_add(series_set *set, uint64_t answer, const char *path, const char *unit, double at, double value);
+/* NULL: there is no room for a path more. */
+series *series_of(series_set *set, const char *path);
+
+/* A result of a line (may be NULL), or NAN for none; times are finite. Of one answer, by its number from 1 on, the first counts. */
+void series_add(series_set *set, uint64_t answer, series *s, const char *unit, double at, double value);
 
 /* Behind the last: what waits becomes points. More may come. */
 void series_finish(series_set *set);

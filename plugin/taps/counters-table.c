@@ -15,6 +15,7 @@ typedef struct {
     uint64_t samples, resets, refusals;
     uint64_t answer;  /* that had it last */
     uint64_t assumed; /* samples and failed blocks of which it is assumed that they are its own */
+    uint64_t whose;   /* readings_is_of() */
     perf_summary results;
 } counter;
 
@@ -55,6 +56,18 @@ static void show(taps_table *t, unsigned row)
     table_set_number(t, row, MAXIMUM, results->max);
 }
 
+static counter *counter_row(taps_table *t, readings *r, const char *path)
+{
+    const char *shown = tapped_placed(r->pool, r->answer.handle, path);
+    counter *c = table_row(t, shown, shown);
+
+    if (c != t->others && !readings_is_of(r, &c->whose)) { /* another counter of that name */
+        shown = readings_path_apart(r, shown);
+        c = table_row(t, shown, shown);
+    }
+    return c;
+}
+
 static void count_value(taps_table *t, readings *r)
 {
     const char *path = readings_path(r);
@@ -62,8 +75,7 @@ static void count_value(taps_table *t, readings *r)
     if (!watch_paths_fit(t->paths, path)) {
         return;
     }
-    const char *shown = tapped_placed(r->pool, r->answer.handle, path);
-    counter *c = path ? table_row(t, shown, shown) : NULL;
+    counter *c = path ? counter_row(t, r, path) : NULL;
     if (c && c->answer == answers && c != t->others) {
         t->left.repeated++;
         return;

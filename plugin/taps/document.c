@@ -23,6 +23,7 @@
 /* A counter. */
 typedef struct {
     char *path;      /* of documents.texts */
+    uint64_t whose;  /* readings_is_of() */
     bool is_refused; /* perhaps at times only: without values it is blank */
     unsigned end;    /* of the cells, behind its newest; 0 without one */
 } document_column;
@@ -114,13 +115,15 @@ static const document_cell *cell_at(const document *doc, unsigned number)
     return &g_array_index(doc->cells, document_cell, number);
 }
 
-/* Where a path stands twice in an answer, its first value counts, and counts too if it has no result. */
-static void add_cell(documents *d, document *doc, const document_cell *cell, unsigned first_of_row)
+/* Where a path stands twice in an answer, its first value counts, and counts too if it has no result; of two counters the first does. */
+static void add_cell(documents *d, document *doc, const readings *r, const document_cell *cell, unsigned first_of_row)
 {
     document_column *column = cell->column < doc->paths->len ? column_at(doc, cell->column) : NULL;
+    bool is_twice = column && column->end > first_of_row;
 
-    if (column && column->end > first_of_row) {
-        d->unlike += !isnan(cell->value) && cell->value != cell_at(doc, column->end - 1)->value;
+    if (is_twice || (column && !readings_is_of(r, &column->whose))) {
+        bool is_alike = is_twice && cell->value == cell_at(doc, column->end - 1)->value;
+        d->unlike += !isnan(cell->value) && !is_alike;
         return;
     }
     g_array_append_vals(doc->cells, cell, 1);
@@ -146,7 +149,7 @@ static void add_values(documents *d, document *doc, readings *r)
         const char *path = readings_path(r);
         document_cell cell = {result.none == PERF_NONE_OK ? result.value : NAN,
                               path ? column_of_path(d, doc, path) : NAMELESS, left_out_marks(r, &result)};
-        add_cell(d, doc, &cell, first);
+        add_cell(d, doc, r, &cell, first);
     }
 }
 

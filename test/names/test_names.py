@@ -320,6 +320,24 @@ def test_servers_whose_paths_are_alike(tshark, tmp_path, names):
     assert [(r['Counter'].endswith(' (192.0.2.21:49671)'), float(r['Mean'])) for r in rows] == [(False, 10), (True, 11)]
 
 
+def test_countersets_of_one_name(tshark, tmp_path):
+    """Nothing is summed of both: the second has a row of its own, and in lines and columns it is left out, which is said."""
+    sets = [multiple('Set', counter(i, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k, i=i: 10 * i), instances='a') for i in (1, 2)]
+    sets[1].guid = sets[1].guid[:-1] + '0'
+    scene, c = begin(Server(sets), *sets)
+    h = run(c, [ask(sets[0], 1, 'a')], close=False)
+    c.validate(h, [ask(sets[0], 1, 'a')], add=False)
+    c.validate(h, [ask(sets[1], 2, 'a')])
+    c.data(h, 9999)
+    path, level = scene.write(tmp_path / 'x.pcap'), '\\\\SRV01\\Set(a)\\Level'
+    second = level + ' (counter 2 of {%s})' % sets[1].guid
+    assert [(r['Counter'], r['Mean'], r['Samples']) for r in table(tshark, path, 'pcq,counters')] == [(level, '10', '2'), (second, '20', '1')]
+    tshark.run('-q', '-r', path, '-z', 'pcq,report,%s' % (tmp_path / 'page'), '-z', 'pcq,csv,%s' % (tmp_path / 'x.csv'))
+    page = page_data((tmp_path / 'page').read_text())
+    assert [(row[0], row[4]) for row in page['series']] == [(level, 10)] and page['roomless'] == 1
+    assert [row[1:] for row in csv.reader((tmp_path / 'x.csv').open())] == [[level], *[['10.000000']] * 2, [' ']]
+
+
 def test_machines_of_one_name_in_both_protocols(tshark, tmp_path):
     """HKEY_PERFORMANCE_DATA names its machine itself."""
     scene, level = Scene(), '\\\\SRV01\\Set\\Level'
@@ -463,14 +481,6 @@ def test_missing_and_empty_strings_are_no_names(tshark, tmp_path):
     scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 1)))
     frames = read(tshark, scene, tmp_path)
     assert paths(scene, frames) == ['\\\\SRV01\\Set(a)\\#1', '\\\\SRV01\\Set(a)\\#2']
-
-
-def test_offsets_as_the_specification_counts_them(tshark, tmp_path):
-    """Names are the same when dwOffset counts from the end of the headers."""
-    s = engine()
-    scene = story(Server([s], offset_base='end'), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 1)))
-    frames = read(tshark, scene, tmp_path)
-    assert paths(scene, frames) == ['\\\\SRV01\\Engine(a)\\Turns/sec', '\\\\SRV01\\Engine(a)\\Load']
 
 
 class Renaming(Server):

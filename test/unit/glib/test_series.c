@@ -39,10 +39,10 @@ static void fill(series_set *set)
         unsigned number = i % LONG, sample = i / LONG;
         snprintf(path, sizeof path, "line %u", number);
         double value = sample == 1000 + number ? 1e6 : sample == 2000 + number ? -1e6 : (double)(sample % 7);
-        series_add(set, sample + 1, path, "%", sample, value);
-        series_add(set, sample + 1, path, "%", sample, 2e9);
+        series_add(set, sample + 1, series_of(set, path), "%", sample, value);
+        series_add(set, sample + 1, series_of(set, path), "%", sample, 2e9);
         if (sample % 10000 == 0 && number == 0) {
-            series_add(set, sample + 1, "quiet", NULL, sample, i);
+            series_add(set, sample + 1, series_of(set, "quiet"), NULL, sample, i);
         }
     }
     series_finish(set);
