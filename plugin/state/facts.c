@@ -158,12 +158,11 @@ static bool differ(state_fact_kind kind, const fact_version *a, const fact_versi
 
 /* More languages than these are not told apart. */
 #define MAX_LANGUAGES 32
+#define MAX_VERSIONS 64 /* more of them are not looked through, or put in order again */
 
-/* The newest version; of a name that in the same language. */
-static fact_version *newest_alike(wmem_array_t *versions, state_fact_kind kind, const state_fact *fact)
+/* The newest of the first `count` versions, NULL without one; of a name that in the same language. */
+static fact_version *newest_of(wmem_array_t *versions, unsigned count, state_fact_kind kind, const state_fact *fact)
 {
-    unsigned count = wmem_array_get_count(versions);
-
     for (unsigned i = count; i > 0 && count - i < MAX_LANGUAGES; i--) {
         fact_version *version = wmem_array_index(versions, i - 1);
         if (!is_name(kind) || version->fact.lcid == fact->lcid) {
@@ -171,6 +170,11 @@ static fact_version *newest_alike(wmem_array_t *versions, state_fact_kind kind, 
         }
     }
     return NULL;
+}
+
+static fact_version *newest_alike(wmem_array_t *versions, state_fact_kind kind, const state_fact *fact)
+{
+    return newest_of(versions, versions ? wmem_array_get_count(versions) : 0, kind, fact);
 }
 
 static const perf_counter_type *type_of(state_fact_kind kind, const state_fact *fact)
@@ -311,7 +315,7 @@ static bool is_other_title(const state_subject *subject, const char *name)
 static fact_version *held_version(subject_facts *learned, state_fact_kind kind, const state_fact *fact, uint32_t event)
 {
     wmem_array_t *versions = learned ? learned->versions[kind] : NULL;
-    fact_version *newest = versions ? newest_alike(versions, kind, fact) : NULL;
+    fact_version *newest = newest_alike(versions, kind, fact);
     bool is_held = newest && same_fact(kind, &newest->fact, fact) &&
                    (!is_name(kind) || newest->event >= latest_name_change(learned, event));
     const unread_list *unread = is_held ? first_unread(learned, kind, newest->asked, false) : NULL;
@@ -419,15 +423,18 @@ static void note_told(state_connection *connection, const told_fact *told)
 static bool learn_alike(state_connection *connection, const state_subject *subject, state_fact_kind kind,
                         const state_fact *fact, uint32_t asked, uint32_t event, uint32_t frame)
 {
-    subject_facts *own = owner_of(connection) != connection->host ? find_facts(connection->host, subject) : NULL;
+    state_host *owner = owner_of(connection);
+    subject_facts *own = owner != connection->host ? find_facts(connection->host, subject) : NULL;
+    const subject_facts *others = own ? find_facts(owner, subject) : NULL;
     fact_version *held = held_version(own, kind, fact, event);
 
-    if (held) {
+    if (held && !differ(kind, held, newest_alike(others ? others->versions[kind] : NULL, kind, fact))) {
         const told_fact told = {own, kind, asked, event, frame, fact->lcid, held->fact.name, false, NULL};
         tell_again(held, 1, asked, event);
         note_told(connection, &told);
+        return true;
     }
-    return held != NULL;
+    return false;
 }
 
 /* Connections that are not known to be to the same machine do not say the same. */
@@ -436,9 +443,20 @@ static bool is_told_otherwise(state_host *server, const state_subject *subject, 
 {
     const learned_facts found = find_learned(server, subject);
 
-    return found.own && found.others && found.own->versions[kind] && found.others->versions[kind] &&
+    return found.own && found.others &&
            differ(kind, newest_alike(found.own->versions[kind], kind, fact),
                   newest_alike(found.others->versions[kind], kind, fact));
+}
+
+/* On all machines that the connection may be to, but for whose it is known to be. */
+static void note_unread_elsewhere(const state_connection *connection, const state_host *owner,
+                                  const state_subject *subject, state_fact_kind kind, const unread_list *unread)
+{
+    for (state_host *host = owner->place->machines; host; host = host->next) {
+        if (host != owner && (host == connection->host || !connection->host->is_known)) {
+            note_unread(host, subject, kind, unread);
+        }
+    }
 }
 
 void facts_learn(state_connection *connection, state_subject subject, state_fact_kind kind, const state_fact *fact,
@@ -462,6 +480,9 @@ void facts_learn(state_connection *connection, state_subject subject, state_fact
         server->facts_changed = MAX(server->facts_changed, owner->facts_changed);
     }
     owner->told++;
+    if (!server->is_known) {
+        note_unread_elsewhere(connection, owner, &subject, NO_KIND, &(unread_list){event, 0, NULL});
+    }
     if (is_told_otherwise(server, &subject, kind, fact)) {
         server->facts_changed = MAX(server->facts_changed, event);
     }
@@ -477,9 +498,6 @@ static int compare_events(const void *a, const void *b)
 }
 
 /* --- Another machine's ------------------------------------------------------------------------------------------ */
-
-/* Versions of a subject that are put in order again. */
-#define MOST_VERSIONS 64
 
 typedef struct {
     fact_version version;
@@ -505,17 +523,34 @@ static void take_versions(subject_facts *learned, wmem_array_t *taken)
     learned->name_changes = NULL;
 }
 
+/* What was told before another fact, and again after it, and is kept as one: when it was told in between is not known any more. */
+static void part_version(subject_facts *learned, kept_version *kept, const kept_version *more)
+{
+    fact_version *version = &kept->version;
+
+    if (kept->kind == more->kind && version->event < more->version.event && more->version.event < version->last &&
+        differ(kept->kind, version, &more->version)) {
+        note_unread((state_host *)learned->key.owner, &learned->key.subject, kept->kind,
+                    &(unread_list){version->last, 0, NULL});
+        version->last = version->event;
+        version->asked = MIN(version->asked, version->event);
+    }
+}
+
 /* Learns in the order of events what is still told of a subject, and one fact more. Of too many nothing is known. */
 static void learn_again(subject_facts *learned, const kept_version *more)
 {
     wmem_array_t *all = wmem_array_new(NULL, sizeof(kept_version));
 
     take_versions(learned, all);
+    for (unsigned i = 0; more && i < wmem_array_get_count(all); i++) {
+        part_version(learned, wmem_array_index(all, i), more);
+    }
     if (more) {
         wmem_array_append(all, more, 1);
     }
     wmem_array_sort(all, compare_events);
-    bool are_few = wmem_array_get_count(all) <= MOST_VERSIONS;
+    bool are_few = wmem_array_get_count(all) <= MAX_VERSIONS;
     for (unsigned i = 0; are_few && i < wmem_array_get_count(all); i++) {
         const kept_version *kept = wmem_array_index(all, i);
         add_version(learned, kept->kind, &kept->version);
@@ -553,13 +588,12 @@ static void move_fact(told_fact *told, fact_version *version, state_host *to)
     learn_again(told->subject, &moved);
 }
 
-/* On all machines that the connection may be to, but for whose it is known to be. */
-static void note_unread_elsewhere(const state_connection *connection, const state_host *owner,
-                                  const state_subject *subject, state_fact_kind kind, const unread_list *unread)
+void facts_doubt(state_host *machine)
 {
-    for (state_host *host = owner->place->machines; host; host = host->next) {
-        if (host != owner && (host == connection->host || !connection->host->is_known)) {
-            note_unread(host, subject, kind, unread);
+    for (state_connection *other = machine->place->connections; other; other = other->next) {
+        for (unsigned i = 0; !other->host->is_known && other->told && i < wmem_array_get_count(other->told); i++) {
+            const told_fact *told = wmem_array_index(other->told, i);
+            note_unread(machine, &told->subject->key.subject, NO_KIND, &(unread_list){told->event, 0, NULL});
         }
     }
 }
@@ -642,7 +676,7 @@ static const fact_version *told_last(const subject_facts *learned, state_fact_ki
     const fact_version *last = version;
     unsigned first = state_event_count_until(versions, version->event);
     unsigned end =
-        MIN(wmem_array_get_count(versions), first + MOST_VERSIONS); /* after more of them it is not looked for */
+        MIN(wmem_array_get_count(versions), first + MAX_VERSIONS); /* after more of them it is not looked for */
     bool is_same = true;
 
     for (unsigned i = first; is_same && i < end; i++) {
@@ -757,18 +791,80 @@ static const state_fact *builtin_fact(const state_host *server, const state_subj
     return kept;
 }
 
-/* What its own connections told comes first, but if only others had told it by then. Where one of which that is not sure said otherwise
- * since, it is unknown. */
+/* What was told last by an event of what is another's fact, of names in its language; NULL if nothing was, or of what the subject was before. */
+static const fact_version *told_before(const subject_facts *learned, state_fact_kind kind, const state_fact *fact,
+                                       uint32_t event)
+{
+    wmem_array_t *versions = learned->versions[kind];
+    unsigned count = versions ? state_event_count_until(versions, event) : 0;
+    const fact_version *version = newest_of(versions, count, kind, fact);
+    const name_change *change = learned->name_changes ? state_event_latest(learned->name_changes, event) : NULL;
+    bool is_of_another = is_name(kind) && version && change && version->last <= change->since;
+
+    return is_of_another ? NULL : version;
+}
+
+/* What some connections told, others told otherwise later, between two events: somewhere between both it became another, or they are two. It
+ * may have been before `event`. */
+static bool is_told_otherwise_later(const subject_facts *learned, const subject_facts *others, state_fact_kind kind,
+                                    uint32_t since, uint32_t until, uint32_t event)
+{
+    wmem_array_t *versions = others->versions[kind];
+    unsigned end = versions ? state_event_count_until(versions, until) : 0;
+
+    for (unsigned i = end; i > 0 && end - i < MAX_VERSIONS; i--) {
+        const fact_version *version = wmem_array_index(versions, i - 1);
+        uint32_t then = version->event > since ? version->event : version->last; /* it was told again */
+        const fact_version *before = told_before(learned, kind, &version->fact, MIN(event, then));
+        if (then > since && differ(kind, before, version) &&
+            (version->asked < before->last || (before->last < then ? before->asked : before->event) < event)) {
+            return true;
+        }
+    }
+    return end > MAX_VERSIONS;
+}
+
+/* The machine's own connections told it, and others that may be to it, not alike. */
+static bool may_be_of_two(const learned_facts *found, state_fact_kind kind, uint32_t since, uint32_t until,
+                          uint32_t event)
+{
+    return found->own && found->others &&
+           (is_told_otherwise_later(found->own, found->others, kind, since, until, event) ||
+            is_told_otherwise_later(found->others, found->own, kind, since, until, event) ||
+            (kind == PERF_FACT_ENGLISH && may_be_of_two(found, PERF_FACT_LOCAL, since, until, event)));
+}
+
+/* It became another between two events, and may have before `event`. */
+static bool becomes_another(const subject_facts *learned, uint32_t since, uint32_t until, uint32_t event)
+{
+    const name_change *change = next_name_change(learned, since);
+
+    return change && change->event <= until && change->asked < event;
+}
+
+/* Of what was told at one event others said otherwise, or that the subject is another, until another one; or that may be, where it was told after
+ * that. */
+static bool is_contradicted(const learned_facts *learned, state_fact_kind kind, uint32_t told, uint32_t event)
+{
+    uint32_t since = MIN(told, event), last = MAX(told, event), until = told > event ? NEVER : event;
+
+    return learned->own && learned->others &&
+           (may_be_of_two(learned, is_name(kind) ? PERF_FACT_ENGLISH : kind, since, until, last) ||
+            (is_name(kind) && (becomes_another(learned->own, since, until, last) ||
+                               becomes_another(learned->others, since, until, last))));
+}
+
+/* What its own connections told comes first, but if only others had told it by then. Where both do not say the same it is unknown. */
 static state_known from_connections(const learned_facts *learned, state_fact_kind kind, uint32_t event)
 {
     const fact_version *known = version_as_of(learned->own, kind, event);
     const fact_version *other = learned->others ? version_as_of(learned->others, kind, event) : NULL;
-    bool is_contradicted =
-        known && other && other->event <= event && other->frame > known->frame && differ(kind, known, other);
+    bool is_told = other && other->event <= event, is_later = known == NULL || (known->event > event && is_told);
+    bool is_same = known && is_told && same_fact(kind, &known->fact, &other->fact);
+    uint32_t told = is_later ? (other ? other->event : 0) : is_same ? MAX(known->event, other->event) : known->event;
 
-    bool is_later = known == NULL || (known->event > event && other && other->event <= event);
     known = is_later ? other : known;
-    if (known == NULL || is_contradicted) {
+    if (known == NULL || is_contradicted(learned, kind, told, event)) {
         return (state_known){NULL, PERF_SOURCE_NONE, 0};
     }
     return (state_known){&known->fact, known->event <= event ? PERF_SOURCE_EARLIER : PERF_SOURCE_LATER, known->frame};
@@ -810,27 +906,13 @@ static bool is_told_twice(const subject_facts *learned, state_fact_kind kind, ui
            (version < last && version[1].event == version->event && differ(kind, version + 1, version));
 }
 
-/* The machine's own connections told it, and others that may be to it, not alike: somewhere between both it became another, or they are two. */
-static bool may_be_of_two(const learned_facts *found, state_fact_kind kind, uint32_t since, uint32_t event)
-{
-    const fact_version *own = version_as_of(found->own, kind, since);
-    const fact_version *other = version_as_of(found->others, kind, since);
-
-    if (!differ(kind, own, other)) {
-        return false;
-    }
-    const fact_version *first = own->event < other->event ? own : other, *then = first == own ? other : own;
-    return then->asked < first->last || (first->asked < event && then->event > since);
-}
-
 /* A change after an event, which may have been before another one. */
 static bool changes_before(const subject_facts *learned, state_fact_kind kind, uint32_t since, uint32_t event)
 {
     wmem_array_t *versions = learned->versions[kind];
-    const name_change *change = next_name_change(learned, since);
 
     if (is_name(kind)) {
-        return change && change->asked < event;
+        return becomes_another(learned, since, NEVER, event);
     }
     unsigned next = versions ? MAX(state_event_count_until(versions, since), 1) : 0; /* the first is no change, */
     unsigned count = versions ? wmem_array_get_count(versions) : 0;
@@ -901,7 +983,7 @@ bool facts_may_have_changed(state_host *server, state_subject subject, state_fac
     const subject_facts none = {
         .key = {server, subject, NO_KIND}}; /* nothing was told, but lists that were not read may have told it */
     return may_change_between(found.own ? found.own : &none, kind, since, event) ||
-           may_change_between(found.others, kind, since, event) || may_be_of_two(&found, kind, since, event) ||
+           may_change_between(found.others, kind, since, event) || may_be_of_two(&found, kind, since, NEVER, event) ||
            (since == event && ((found.others && host_likely(server)) || /* that machine need not be this one */
                                is_told_twice(found.own, kind, event) || is_told_twice(found.others, kind, event)));
 }

@@ -72,6 +72,9 @@ uint32_t facts_titles_unread_in(state_host *server, uint32_t event);
 /* What the connection told goes to the machine that it is known to be to by now, or to what its address has in common. */
 void facts_move(state_connection *connection);
 
+/* A machine that is new: what others told of which it is not known which they are to may be of it. */
+void facts_doubt(state_host *machine);
+
 /* Adds to what the names file tells for this capture. `server` is an address as text, with its port or for each of its ports, or
  * NULL for any. */
 void facts_file_add(const char *server, state_subject subject, state_fact_kind kind, const state_fact *fact);

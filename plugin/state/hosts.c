@@ -320,6 +320,9 @@ static void settle_host(state_connection *connection)
         take_names(machine, connection);
     }
     move_told(connection);
+    if (is_new) {
+        facts_doubt(machine);
+    }
     if (is_new && connection->place->num_machines == 2) {
         part(machine->next);
     } else if (is_new) {

@@ -401,15 +401,19 @@ TITLES = {ENGLISH: 'Counter 009', GERMAN: 'Counter 007'}
 
 class Renewed:
     """A set (an object) and its two counters get other names, each then another thing. They are browsed at once in one language,
-    always the same; in the other now and then, before it or behind."""
+    always the same, on any connection; in the other now and then, before it or behind."""
 
     def __init__(self, world, scene, seed, address, is_hkpd):
         self.world, self.scene, self.seed, self.pick, self.is_hkpd = world, scene, seed, random.Random('%d renewed' % seed), is_hkpd
         self.machine, self.versions = ('REG%d' if is_hkpd else 'SRV%d') % seed, {'set': 0, 1: 0, 2: 0}
         self.always = self.pick.choice([ENGLISH, GERMAN])
         if is_hkpd:
-            self.talk = Talk(scene, objects=self.objects(), server=address, client='10.0.0.1', system=self.machine)
-            self.talk.open()
+            columns = [Column(5000 + 2 * i, None, TYPES[DELTA], lambda at, k, i=i: self.value(at, k, i)) for i in (1, 2)]
+            self.talks = [Talk(scene, objects=[Object(5000, None, columns)], server=address, client='10.0.0.1', client_port=50001 + i,
+                               system=self.machine) for i in range(self.pick.choice([1, 2, 3]))]
+            for i, talk in enumerate(self.talks):
+                talk.clock, talk.handles = self.talks[0].clock, 100 * i
+                talk.open()
         else:
             self.model = Server([self.set()], clock=seconds(MOST_TICKS))
             self.client = tcp_line(scene, self.model, server=address, client='10.0.0.1').client(self.machine)
@@ -437,15 +441,11 @@ class Renewed:
             thing.names[GERMAN] = self.name(what, GERMAN)
         return s
 
-    def objects(self):
-        columns = [Column(5000 + 2 * i, None, TYPES[DELTA], lambda at, k, i=i: self.value(at, k, i)) for i in (1, 2)]
-        return [Object(5000, None, columns)]
-
     def browse(self, languages):
         for language in languages:
             if self.is_hkpd:
                 pairs = {5000 if x == 'set' else 5000 + 2 * x: self.name(x, language) for x in self.versions}
-                self.talk.titles(TITLES[language], pairs)
+                self.pick.choice(self.talks).titles(TITLES[language], pairs)
             else:
                 learn(self.client, self.model.sets[0], codes=(1, 9, 10) if language == ENGLISH else (1, 3, 5), lcid=language)
 
@@ -457,9 +457,7 @@ class Renewed:
             if chance < .25:
                 for what in self.pick.sample(['set', 1, 2], self.pick.randint(1, 2)):
                     self.versions[what] += 1
-                if self.is_hkpd:
-                    self.talk.objects = self.objects()
-                else:
+                if not self.is_hkpd:
                     self.model.sets = [self.set()]
                 frames, first = self.scene.capture.frames, len(self.scene.capture.frames) + 1
                 for _ in range(self.pick.choice([0, 0, 0, 1, 2])):      # before that is told
@@ -473,7 +471,7 @@ class Renewed:
 
     def sample(self):
         if self.is_hkpd:
-            self.talk.sample()
+            self.pick.choice(self.talks).sample()
         else:
             self.client.data(self.handle, 9999)
 
@@ -490,7 +488,8 @@ def disturb(scene, world, first, seed):
     first = max(first, world.begun + 1)
     way, old, out = pick.choice(DISTURBED), [(n, capture.cut.get(n)) for n in range(first, len(capture.frames) + 1)], []
     asks = [n for n, _ in old for f in [capture.frames[n - 1][1]] if len(f) > 54 and f[34:36] > f[36:38]]     # a client's port is higher
-    latest = {capture.frames[n - 1][1][26:38]: n for n in asks}.values()
+    by_line = {n: capture.frames[n - 1][1][26:38] for n in asks}
+    latest = {line: n for n, line in by_line.items()}.values()
     chosen = False
     for number, cut in old:
         size = len(capture.frames[number - 1][1])
@@ -509,7 +508,10 @@ def disturb(scene, world, first, seed):
     places = {number: first + i for i, (number, _) in reversed(list(enumerate(out)))}
     for silent in world.silent:
         there = [places.get(n, n) for n in range(silent[0], min(silent[1], old[-1][0]) + 1) if n < first or n in places]
-        silent[:] = [min(there, default=0), max(there, default=0) if silent[1] <= old[-1][0] else silent[1]]
+        lost = {line for n, line in by_line.items() if silent[0] <= n <= silent[1]}     # that shows when its client asks for more
+        there += [min([places[n] for n in asks if n > silent[1] and n in places and by_line[n] == line], default=0) for line in lost]
+        begins = [places.get(n, n) for n in range(silent[0], old[-1][0] + 1) if n < first or n in places]
+        silent[:] = [min(begins, default=0), max(there, default=0) if silent[1] <= old[-1][0] else silent[1]]
 
 
 # --- Several sites of one address ------------------------------------------------------------------------------------
