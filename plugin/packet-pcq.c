@@ -572,9 +572,11 @@ static void use_handle(pcq_pdu *p)
 static bool may_be_given_anew(const rpc_call *call, const state_handle *asked, const state_handle *now)
 {
     uint32_t request_event = call->record->request_event;
+    const state_association *client = connection_association(call->record->connection)->all;
     bool was_closed = asked->end > request_event && asked->end < call->event;
+    bool may_be_opened = client->opening > 0 || client->missed > request_event;
 
-    return (was_closed && (asked->is_gone || now != asked)) ||
+    return (was_closed && (asked->is_gone || now != asked || may_be_opened)) ||
            (now != asked && now->opened_frame != 0 && now->begin > request_event);
 }
 
@@ -613,6 +615,8 @@ static void open_request(pcq_pdu *p)
 {
     /* on a later look, the query that the response opened */
     show_handle(p, NULL, p->call.record->handle);
+    connection_association(p->call.record->connection)->all->opening +=
+        p->call.first_time && p->record->call.request_read;
     if (p->record->machine && *p->record->machine) {
         call_info(&p->call, "%s", p->record->machine);
     }
@@ -622,6 +626,7 @@ static void open_response(pcq_pdu *p, bool succeeded)
 {
     rpc_record *record = p->call.record;
 
+    connection_association(record->connection)->all->opening -= p->call.first_time && record->request_read;
     if (call_may_learn(&p->call) && succeeded && !call_handle_is_null(p->handle)) {
         record->handle = call_open_handle(&p->call, PERF_HANDLE_QUERY, p->handle, p->call.event, p->call.pinfo->num,
                                           p->record->machine);
