@@ -26,9 +26,8 @@ struct state_query_epoch {
     state_query_epoch *before;      /* NULL: the first */
     uint32_t complete_from;         /* all that the query holds is known from this event on, NEVER: it is not */
     const state_query_index *index; /* NULL where nobody told */
-    uint32_t told_from;             /* it holds from this event on: before it are calls that were not seen */
+    uint32_t told_from;             /* it holds from this event on; NEVER: what is told next holds from there alone */
     uint32_t unseen[UNSEEN_LEVELS]; /* calls: after this event, NEVER: none is */
-    bool is_contradicted; /* a change was missed, though no call was: others may have been until QueryCounterInfo */
 };
 
 /* Entries in the order they were added. Those that ended stay until they are as many as the others, which go on in an array of their own then:
@@ -229,7 +228,6 @@ static state_query_epoch *begin_epoch(query_step *step, bool complete)
     epoch->before = step->epoch;
     epoch->complete_from = complete ? 0 : NEVER;
     epoch->index = NULL;
-    epoch->told_from = 0;
     step->epoch = epoch;
     return epoch;
 }
@@ -246,8 +244,8 @@ static struct state_query *query_of(state_handle *handle)
         query_step opened = {.event = handle->begin, .kind = STEP_OPENED, .certain = handle->begin};
         opened.held.entries = new_entries();
         opened.epoch = wmem_new0(wmem_file_scope(), state_query_epoch);
-        *opened.epoch = (state_query_epoch){handle->begin,  NULL, handle->opened_frame != 0 ? 0 : NEVER, NULL, 0,
-                                            {NEVER, NEVER}, false};
+        *opened.epoch =
+            (state_query_epoch){handle->begin, NULL, handle->opened_frame != 0 ? 0 : NEVER, NULL, 0, {NEVER, NEVER}};
         query->log = wmem_array_sized_new(wmem_file_scope(), sizeof opened, 1);
         query->held_now = wmem_map_new(wmem_file_scope(), query_identifier_hash, query_identifier_equal);
         wmem_array_append_one(query->log, opened);
@@ -361,13 +359,13 @@ static void doubt(const query_step *newest, unsigned unseen, uint32_t from)
  * QueryCounterInfo. */
 static void begin_unknown(state_handle *handle, query_step *newest)
 {
-    bool is_contradicted = newest->epoch->unseen[ONE_UNSEEN] == NEVER;
+    state_query_epoch *epoch = begin_epoch(newest, false);
 
-    if (is_contradicted) {
+    if (epoch->unseen[ONE_UNSEEN] == NEVER) {
         doubt(newest, TWO_UNSEEN, newest->certain);
+        epoch->told_from = NEVER;
         handle->server->facts_version += handle->newest != NULL;
     }
-    begin_epoch(newest, false)->is_contradicted = is_contradicted;
 }
 
 /* --- Changes ----------------------------------------------------------------------------------------------------- */
@@ -618,11 +616,11 @@ static void take_info(state_handle *handle, const state_identifier *identifiers,
     if (is_known && !is_assumed) {
         epoch->index = epoch->index ? epoch->index : info;
     }
-    bool goes_on = !is_assumed && !settles && !contradicts && !epoch->is_contradicted &&
+    bool goes_on = !is_assumed && !settles && !contradicts && epoch->told_from != NEVER &&
                    (is_known ? epoch->unseen[ONE_UNSEEN] == NEVER : is_doubted_now || !is_complete(epoch, event));
     if (!goes_on) {
         epoch = begin_epoch(step, true);
-        epoch->is_contradicted = false;
+        epoch->told_from = 0;
         epoch->unseen[ONE_UNSEEN] = epoch->unseen[TWO_UNSEEN] = is_assumed ? step->event : NEVER;
         epoch->index = info;
     } else if (!is_known) {

@@ -17,8 +17,7 @@ from series import long_rows
 from test_sound import ASSUMED, backward, gauge, paths, three_counters, truth
 
 
-# a client of its own, of the same machine
-AnotherGroup, InClear = (type(of.__name__, (of,), dict(group=0x77)) for of in (SealedRpc, Rpc))
+AnotherGroup, InClear = (type(of.__name__, (of,), dict(group=0x77)) for of in (SealedRpc, Rpc))     # clients of their own
 
 
 def cut(size, requests=True, answers_too=True):
@@ -95,8 +94,7 @@ def test_two_changes_that_are_not_read(tshark, tmp_path, way, two_pass):
 
 @pytest.mark.parametrize('calls, said', [('v', '+'), ('vv', '?'), ('id', '+')])
 def test_one_change_shows_by_the_number_of_blocks(tshark, tmp_path, calls, said, two_pass):
-    """Each is refused, so there are as many blocks as before: one alone did nothing, two may have made up for each other. Of others their
-    operations say what they are."""
+    """Each is refused: one alone did nothing, as the blocks show, two may have made up for each other. Others say by their operation what they are."""
     scene, _, c, s, h = told_and_looked_at()
     first = len(scene.capture.frames) + 1
     ask_for = {'v': lambda: c.validate(h, [ask(s, 77, 'a')]), 'i': lambda: c.instances(s.guid, 9999), 'd': lambda: c.data(h, 9999)}
@@ -110,8 +108,7 @@ def test_one_change_shows_by_the_number_of_blocks(tshark, tmp_path, calls, said,
 
 @pytest.mark.parametrize('protocol, said', [(SealedRpc, '?'), (AnotherGroup, '+'), (InClear, '?')])
 def test_sealed_beside(tshark, tmp_path, protocol, said, two_pass):
-    """Another connection of the client that no key opens: context handles are shared by those of its association group alone. One that is used
-    in two groups nevertheless, in clear, is of any."""
+    """Another connection that no key opens: handles are shared in an association group. One that is used in two, in clear, is of any."""
     scene, line, c, s, h = told_and_looked_at()
     other = tcp_line(scene, line.model, client_port=50009, protocol=protocol).client()
     if said == '?':
