@@ -364,21 +364,16 @@ static bool is_number_at(const title_list *list, uint32_t offset, uint32_t *behi
     return read_digits(list->tvb, offset, size, &number);
 }
 
-/* Bytes are missing or too many there, and no pair follows the text: it has characters of which each byte may be its neighbour's, or ends with
- * a number that may be the next pair's, whose text stands alone then. */
+/* Bytes are missing or too many: no pair follows the text, and it ends with what may be bytes of two characters, or with the next pair's number,
+ * whose text stands alone. */
 static bool is_torn(const title_list *list, const title_pair *pair)
 {
-    uint32_t behind, next, number, digits = 0, end = tvb_captured_length(list->tvb);
-    bool is_shifted = false, is_followed = is_number_at(list, pair->end, &behind) ||
-                                           (behind <= pair->end + 2 && (end - pair->end) % 2 == 0);
+    uint32_t behind, next, end = tvb_captured_length(list->tvb), size = pair->text_size;
+    unsigned last = size > 0 ? tvb_get_uint16(list->tvb, pair->text + size - 2, ENC_LITTLE_ENDIAN) : 1;
+    bool is_followed = is_number_at(list, pair->end, &behind) || (behind <= pair->end + 2 && (end - behind) % 2 == 0);
 
-    for (uint32_t at = 0; !is_followed && at < pair->text_size; at += 2) {
-        unsigned unit = tvb_get_uint16(list->tvb, pair->text + at, ENC_LITTLE_ENDIAN);
-        digits = unit >= '0' && unit <= '9' ? digits + 2 : 0;
-        is_shifted |= unit % 256 == 0;
-    }
-    return is_shifted || (read_digits(list->tvb, pair->text + pair->text_size - digits, digits, &number) &&
-                          number > pair->title_index && (end - behind <= 2 || is_number_at(list, behind, &next)));
+    return !is_followed && (last % 256 == 0 ||
+                            (last >= '0' && last <= '9' && (end - behind <= 2 || is_number_at(list, behind, &next))));
 }
 
 /* Behind something odd a text that is a number may be the next pair's. */

@@ -423,6 +423,7 @@ typedef struct {
     bool is_nameless; /* of the instance that the walk is in, or of parents that it may have, the name is not known */
     bool are_parents_doubtful; /* of the object's instances */
     bool is_object_doubtful;   /* it may be another */
+    uint32_t blank;            /* from here on the answer is zeros */
 } hkpd_stream;
 
 static hkpd_stream *stream_of(const readings *r)
@@ -464,6 +465,8 @@ static void begin_stream(readings *r)
     hkpd_stream *stream = r->own = wmem_new0(r->pool, hkpd_stream);
 
     perf_block_init(&stream->walk, r->bytes, r->size);
+    for (stream->blank = r->size; stream->blank > 0 && r->bytes[stream->blank - 1] == 0; stream->blank--) {
+    }
     stream->current = new_view(r, r->bytes, r->size);
     stream->views = wmem_map_new(r->pool, g_direct_hash, g_direct_equal);
     r->current = &stream->current->base;
@@ -729,7 +732,10 @@ static void take_value(readings *r)
                    walk->object.num_definitions, walk->value.offset, walk->value.size);
     at->is_nameless = stream_of(r)->is_nameless || r->answer.is_in_doubt;
     const hkpd_column *column = column_of(r);
-    at->is_doubtful = column->has_moved || stream_of(r)->are_parents_doubtful || stream_of(r)->is_object_doubtful;
+    bool is_unsound = r->is_doubtful || r->answer.sample == NULL; /* zeros behind may be what had no room */
+    bool is_cut = is_unsound && at->offset + at->size > stream_of(r)->blank;
+    at->is_doubtful =
+        column->has_moved || stream_of(r)->are_parents_doubtful || stream_of(r)->is_object_doubtful || is_cut;
     at->is_text = perf_counter_type_is_text(column->type);
     if (at->is_text) {
         take_text(r, walk, column->type);

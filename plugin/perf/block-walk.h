@@ -51,7 +51,7 @@ typedef enum {
     X(SYSTEM_NAME, PLACE, 0, "the system name begins at byte %u and does not fit the header of %u") \
     X(SYSTEM_NAME_ODD, TEXT, 0, "SystemNameLength is %u, a character of UTF-16 has %u bytes") \
     X(OBJECT_COUNT, COUNT, 0, "NumObjectTypes is %u, there are %u objects") \
-    X(OBJECT_BLANK, COUNT, 0, "NumObjectTypes is %u, behind %u objects are zeros: the buffer was too small") \
+    X(OBJECT_BLANK, COUNT, 1, "NumObjectTypes is %u, behind %u objects are zeros: the buffer was too small") \
     X(OBJECT_SIZE, SIZE, 1, \
       "TotalByteLength of the object is %u, it can be 64 to %u: those behind it cannot be found") \
     X(OBJECT_HEADER, SIZE, 1, "HeaderLength of the object is %u, it can be 64 to %u: its counters cannot be found") \

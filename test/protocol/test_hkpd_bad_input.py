@@ -464,12 +464,18 @@ def test_27_cut_blocks(tshark, tmp_path):
     check(tshark, tmp_path, [longer(bytes(8)), longer(bytes(3)), longer(b'\xff' * 1000)], ['trailing_bytes', 'read_as'])
 
 
-def test_27_zeros_behind_the_header(tshark, tmp_path):
-    """As Samba answers where the buffer is too small."""
-    def blank(b):
-        b.record.data[104:] = bytes(len(b.record) - 104)
-    frames, _ = check(tshark, tmp_path, [costs(blank, {o.index for o in machine()})], ['count'])
-    assert not frames[0].all('hkpd.object')
+@pytest.mark.parametrize('row', [None, 0, 1, 2])
+def test_27_zeros_behind_what_had_room(tshark, tmp_path, row):
+    """As Samba answers where the buffer is too small, or from within a value on: what may be cut is marked."""
+    def change(b):
+        at = 104 if row is None else b.places[5000, 'counters', row] + 12
+        b.record.data[at:] = bytes(len(b.record) - at)
+    kind, number = TYPES['PERF_COUNTER_LARGE_RAWCOUNT'], 2 ** 60 - 1
+    scene, talk = begin_talk(objects=[Object(i, 'Set', [Counter(i + 2, 'One', kind, lambda at, k: number)], lambda at: [Instance(x) for x in 'abc'])
+                                      for i in (5000, 5100)])
+    talk.sample(change=change)
+    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-')[0])
+    assert [(r['raw'] == str(number), r['assumed']) for r in rows] == ([] if row is None else [(True, '0')] * row + [(False, '1')])
 
 
 def test_31_definitions_alone_with_data_behind(tshark, tmp_path):
