@@ -690,7 +690,8 @@ static bool find_late(plan *p)
                 add_late(p, gap, usual, &b, &late[b.kind][b.party]);
             }
         }
-        numbers[is_answer ? FIGURE_LATE_ANSWERED : FIGURE_LATE_ASKED] += is_late;
+        bool waits = is_late && call_within(gap, HAS(CALL_WAITS)); /* for an answer that never came */
+        numbers[is_answer || waits ? FIGURE_LATE_ANSWERED : FIGURE_LATE_ASKED] += is_late;
     }
     for (unsigned kind = 0; kind < VERDICT_NUM_KINDS; kind++) {
         for (unsigned party = 0; party <= PARTY_UNKNOWN; party++) {

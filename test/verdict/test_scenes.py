@@ -131,10 +131,10 @@ def test_what_is_lost_makes_nobody_late(said, name, lacks):
     assert text.endswith('; ' + lacks) if lacks else 'missing' not in text, text
 
 
-@pytest.mark.parametrize('name', ['client-late-tcp', 'client-late-old-loss-tcp'])
-def test_who_is_late_is_counted(said, name):
+@pytest.mark.parametrize('name, late', [('client-late-tcp', (1, 0)), ('client-late-old-loss-tcp', (1, 0)), ('server-hangs-client-asks-on', (0, 1))])
+def test_who_is_late_is_counted(said, name, late):
     found = said(name, BROKEN[name])
-    assert [m['late_asked'] for m in found.json['monitors']] == [1] and ', 1 late' in found.lines[-1], found.lines
+    assert [(m['late_asked'], m['late_answered']) for m in found.json['monitors']] == [late] and ', 1 late' in found.lines[-1], found.lines
 
 
 def test_an_interval_is_said_where_there_is_one(said):
