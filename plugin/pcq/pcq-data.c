@@ -66,8 +66,8 @@ const char *pcq_add_known_counter(proto_tree *tree, tvbuff_t *tvb, state_host *s
         type = facts_lookup(server, subject, PERF_FACT_COUNTER, event);
     }
     if (type.fact) {
-        values_add_source(tree, tvb,
-                          proto_tree_add_uint(tree, pcq_fields.types.type, tvb, 0, 0, type.fact->counter.type), &type);
+        proto_item *item = proto_tree_add_uint(tree, pcq_fields.types.type, tvb, 0, 0, type.fact->counter.type);
+        values_add_source(tree, tvb, item, &type, facts_doubted(server, subject, PERF_FACT_COUNTER, 0, event));
     }
     return name;
 }

@@ -13,7 +13,7 @@ static int hf_learned_in, hf_value, hf_text, hf_raw, hf_path, hf_cooked, hf_cook
 
 /* --- Where a fact came from ------------------------------------------------------------------------------------ */
 
-void values_add_source(proto_tree *tree, tvbuff_t *tvb, proto_item *item, const state_known *known)
+void values_add_source(proto_tree *tree, tvbuff_t *tvb, proto_item *item, const state_known *known, bool assumed)
 {
     const char *from = known->frame > PTREE_DATA(tree)->pinfo->num ? " (learned after this frame)"
                        : known->source == PERF_SOURCE_FILE         ? " (names file)"
@@ -24,7 +24,7 @@ void values_add_source(proto_tree *tree, tvbuff_t *tvb, proto_item *item, const 
     if (known->fact->lcid != 0) {
         proto_item_append_text(item, " (%s)", val_to_str_const(known->fact->lcid, text_lcid_vals, "other locale"));
     }
-    proto_item_append_text(item, "%s", from);
+    proto_item_append_text(item, "%s%s", from, assumed ? " (assumed)" : "");
     if (known->frame != 0) {
         proto_item_append_text(reader_add_generated_uint(tree, hf_learned_in, tvb, known->frame), "%s", from);
     }
@@ -42,7 +42,7 @@ const char *values_add_name(proto_tree *tree, tvbuff_t *tvb, int hf, state_host 
         return NULL;
     }
     proto_item *item = proto_tree_add_string(tree, hf, tvb, 0, 0, known.fact->name);
-    values_add_source(tree, tvb, item, &known);
+    values_add_source(tree, tvb, item, &known, facts_doubted(server, subject, PERF_FACT_ENGLISH, 0, event));
     return known.fact->name;
 }
 

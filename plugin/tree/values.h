@@ -62,8 +62,8 @@ int32_t values_read_scale(bounded_reader *reader, int hf);
 const char *values_add_name(proto_tree *tree, tvbuff_t *tvb, int hf, state_host *server, state_subject subject,
                             uint32_t event);
 
-/* Says where a fact came from, and a name's language, beside the item that shows it. */
-void values_add_source(proto_tree *tree, tvbuff_t *tvb, proto_item *item, const state_known *known);
+/* Says where a fact came from, a name's language, and that it is a guess, beside the item that shows it. */
+void values_add_source(proto_tree *tree, tvbuff_t *tvb, proto_item *item, const state_known *known, bool assumed);
 
 /* What a value is has one name in both protocols (pcq.path, pcq.cooked …). These are each protocol's own. */
 typedef struct {
