@@ -280,44 +280,30 @@ def test_a_pipe_is_not_two_ports(tshark, tmp_path, two_pass):
     assert [paths(scene, frames, n) for n in range(2)] == [['\\\\srv01.example.com\\Mine(a)\\Turns/sec'], ['\\\\SRV01\\{%s}(a)\\#1' % mine.guid]]
 
 
-def test_servers_that_are_called_alike(tshark, tmp_path, two_pass):
-    """Both are \\\\SRV01: two rows in each table, the second with address and port; none is added where one has a name alone."""
+@pytest.mark.parametrize('names', [('SRV01', 'SRV01'), ('cluster', 'CLUSTER'), ('', '192.0.2.20')], ids=['alike', 'capitals', 'address'])
+def test_servers_that_are_called_alike(tshark, tmp_path, names, two_pass):
+    """Two rows in each table and two lines, the second with address and port; none is added where one has a name alone."""
     scene, sets = Scene(), []
-    for i, (address, value) in enumerate((('192.0.2.20', 10), ('192.0.2.21', 9990))):
+    for i, (name, value) in enumerate(zip(names, (10, 9990))):
         s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k, value=value: value))
         s.guid = sets[0].guid if sets else s.guid
         sets.append(s)
-        c = tcp_line(scene, Server([s]), server=address, client_port=50001 + i).client()
+        c = tcp_line(scene, Server([s]), server='192.0.2.2%d' % i, client_port=50001 + i).client(name and '\\\\' + name)
         learn(c, s)
         run(c, [ask(s, 1, 'a'), ask(s, 9, 'a')])
-    path = scene.write(tmp_path / 'x.pcap')
-    passes = ['-2'] * two_pass
+    path, called = scene.write(tmp_path / 'x.pcap'), [name or '192.0.2.20' for name in names]
+    passes, places = ['-2'] * two_pass, ['', ' (192.0.2.21:49671)']
+    level, refused = ([r'\\%s\Set(a)\%s%s' % (name, what, place) for name, place in zip(called, places)] for what in ('Level', '#9'))
     counters = table(tshark, path, 'pcq,counters', *passes)
-    level, refused, second = '\\\\SRV01\\Set(a)\\Level', '\\\\SRV01\\Set(a)\\#9', ' (192.0.2.21:49671)'
-    assert {r['Counter']: (r['Mean'], r['Refusals']) for r in counters} == {
-        level: ('10', '0'), level + second: ('9990', '0'), refused: ('', '1'), refused + second: ('', '1')}
-    tshark.run('-q', '-r', path, '-z', 'pcq,report,%s' % (tmp_path / 'page'), *passes)
+    assert {r['Counter']: (r['Mean'], r['Refusals']) for r in counters} == dict(zip(level + refused, [('10', '0'), ('9990', '0'), ('', '1'), ('', '1')]))
+    out, _ = tshark.run('-q', '-r', path, '-z', 'pcq,long,-', '-z', 'pcq,report,%s' % (tmp_path / 'page'), *passes)
     page = page_data((tmp_path / 'page').read_text())
-    assert [(row[0], row[4]) for row in page['series']] == [(level, 10), (level + second, 9990)]
-    assert [row[:3:2] for row in page['missing']] == [[refused, 1], [refused + second, 1]]
+    assert [(row[0], row[4]) for row in page['series']] == list(zip(level, (10, 9990)))
+    assert [row[:3:2] for row in page['missing']] == [[r, 1] for r in refused]
     queries = table(tshark, path, 'pcq,queries', *passes)
-    assert [r['Server'] for r in queries] == ['SRV01 (192.0.2.20)', 'SRV01 (192.0.2.21:49671)']
-    out, _ = tshark.run('-q', '-r', path, '-z', 'pcq,long,-', *passes)
-    rows = list(csv.DictReader(out.splitlines()))
-    assert [(r['server'], r['path'], r['raw']) for r in rows] == [
-        ('SRV01', level, '10')] * 2 + [('SRV01 (192.0.2.21:49671)', level, '9990')] * 2
-
-
-@pytest.mark.parametrize('names', [('\\\\cluster', '\\\\CLUSTER'), ('', '\\\\192.0.2.20')], ids=['capitals', 'address'])
-def test_servers_whose_paths_are_alike(tshark, tmp_path, names):
-    scene = Scene()
-    for i, name in enumerate(names):
-        s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k, i=i: 10 + i))
-        c = tcp_line(scene, Server([s]), server='192.0.2.2%d' % i, client_port=50001 + i).client(name)
-        learn(c, s)
-        run(c, [ask(s, 1, 'a')])
-    rows = table(tshark, scene.write(tmp_path / 'x.pcap'), 'pcq,counters')
-    assert [(r['Counter'].endswith(' (192.0.2.21:49671)'), float(r['Mean'])) for r in rows] == [(False, 10), (True, 11)]
+    assert [r['Server'] for r in queries] == [called[0] + ' (192.0.2.20)' * bool(names[0]), called[1] + places[1]]
+    assert [(r['server'], r['path'], r['raw']) for r in csv.DictReader(out.splitlines())] == [
+        (name + place, p.removesuffix(place), raw) for name, place, p, raw in zip(called, places, level, ('10', '9990')) for _ in range(2)]
 
 
 def test_countersets_of_one_name(tshark, tmp_path):
@@ -354,6 +340,7 @@ def test_machines_of_one_name_in_both_protocols(tshark, tmp_path):
     rows = table(tshark, scene.write(tmp_path / 'x.pcap'), 'pcq,counters')
     assert [(r['Counter'], float(r['Mean'])) for r in rows] == [
         (level, 10), (level + ' (192.0.2.21:49671)', 11), (level.replace('SRV', 'srv') + ' (192.0.2.22:49671)', 12)]
+    assert [r['Server'] for r in table(tshark, tmp_path / 'x.pcap', 'pcq,queries')][:2] == ['SRV01 (192.0.2.20)', 'SRV01 (192.0.2.21:49671)']
 
 
 # --- languages ------------------------------------------------------------------------------------------------------

@@ -187,27 +187,6 @@ def test_a_query_goes_on_as_one_of_its_own_connection(ask_all, turns, passes):
     assert [round(m['interval'], 1) for m in summary['monitors']] == [1.2, 1.2]
 
 
-def test_two_machines_of_one_name(ask_all):
-    """Their performance data call both the same; which is which says the address, in one pass as in two."""
-    scene = Scene()
-    objects = [Object(2, 'System', [Number(3, 'Things', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 7, 4)])]
-    talks = [Talk(scene, objects, server='192.0.2.2%d' % i, client_port=50001 + i) for i in range(2)]
-    for talk in talks:
-        talk.open()
-        talk.titles()
-    for _ in range(4):
-        for talk in talks:
-            talk.sample()
-        scene.capture.now += SECOND
-    shown = []
-    for passes in (), ('-2',):
-        rows, summary, _ = ask_all(scene, *passes)
-        shown.append(sorted(r['Server'] for r in rows))
-        assert sorted(m['server'] for m in summary['monitors']) == shown[-1]
-    assert shown[0] == shown[1]
-    assert '192.0.2.20' in shown[0][0] and '192.0.2.21' in shown[0][1]
-
-
 # --- Answers without a value ---------------------------------------------------------------------------------------------
 
 
