@@ -75,17 +75,15 @@ static const char *why_no_samples(const verdict_monitor *monitor)
         is_answered |= call->outcome != CALL_WAITS;
         has_waiting |= call->outcome == CALL_WAITS;
     }
-    const char *const words[2][3] = {
-        {"no samples: no query was opened", "no samples: a query was opened, and no answer has its counter data",
-         "no samples: no answer with counter data was captured"},
-        {"no samples: HKEY_PERFORMANCE_DATA was not opened",
-         "no samples: HKEY_PERFORMANCE_DATA was opened, and no answer has performance data",
-         "no samples: no answer with performance data was captured"},
-    };
-    return !is_answered ? "no samples: no answer to its calls was captured"
-                        : words[monitor->talks->is_hkpd][monitor->number > 0 && !is_sealed ? 1
-                                                         : is_sealed || has_waiting        ? 2
-                                                                                           : 0];
+    bool is_hkpd = monitor->talks->is_hkpd;
+    const char *opened = is_hkpd ? "HKEY_PERFORMANCE_DATA was opened, and no answer has performance data"
+                                 : "a query was opened, and no answer has its counter data";
+    const char *why = !is_answered                        ? "no answer to its calls was captured"
+                      : monitor->number > 0 && !is_sealed ? opened
+                      : is_sealed || has_waiting          ? "no answer with data was captured"
+                      : is_hkpd                           ? "HKEY_PERFORMANCE_DATA was not opened"
+                                                          : "no query was opened";
+    return wmem_strconcat(monitor->pool, "no samples: ", why, NULL);
 }
 
 /* What a line has to say of how a monitor does. */

@@ -176,8 +176,8 @@ def test_who_is_not_answered_is_not_said_to_open_nothing(summary):
 
 @pytest.mark.parametrize('key', [KEY, ()], ids=['key', 'no-key'])
 @pytest.mark.parametrize('lost, words', [
-    (('response', (DATA,)), 'no answer with counter data was captured'), (('response', range(8)), 'no answer to its calls was captured'),
-    ((None, (DATA,)), 'no answer with counter data was captured')], ids=['answers-with-data', 'all-answers', 'all-samples'])
+    (('response', (DATA,)), 'no answer with data was captured'), (('response', range(8)), 'no answer to its calls was captured'),
+    ((None, (DATA,)), 'no answer with data was captured')], ids=['answers-with-data', 'all-answers', 'all-samples'])
 def test_why_there_are_no_samples(summary, tmp_path, lost, words, key):
     """What is sealed asked for data or not; that a query was opened is seen, whether it was not cannot be."""
     messages = json.loads((PCAPS / 'smb3-kerberos.expect.json').read_text())['messages']
