@@ -1050,6 +1050,7 @@ static void take_value(readings *r)
                    walk->counters.count, walk->value.data, walk->value.data_size);
     at->is_refused = at->is_empty = false;
     at->is_doubtful = r->is_doubtful;
+    at->is_nameless = r->answer.is_in_doubt;
     at->counter->id = counter_id(r);
     const perf_counter_type *type = readings_known_counter(r)->type;
     at->is_text = type ? type->kind == PERF_KIND_TEXT : looks_like_text(r);

@@ -115,9 +115,27 @@ static state_handle *find_at(state_handle_kind kind, state_host *server, const u
     return wmem_map_lookup(handles, &key);
 }
 
+/* The same. Of the registry's rather one that was opened on the connection and not closed, whoever gave it out since: two machines that are
+ * not told apart yet may give out the same. */
+static state_handle *find_own(state_handle_kind kind, const state_connection *connection, const uint8_t *bytes)
+{
+    enum { MOST = 16 };
+    unsigned count = connection->handles ? wmem_array_get_count(connection->handles) : 0;
+
+    for (unsigned i = count; kind != PERF_HANDLE_QUERY && i > 0 && count - i < MOST; i--) {
+        state_handle *own = *(state_handle **)wmem_array_index(connection->handles, i - 1);
+        if (own->kind != PERF_HANDLE_QUERY && memcmp(own->bytes, bytes, sizeof own->bytes) == 0 &&
+            own->closed_frame == 0) {
+            own->end = UINT32_MAX;
+            return own;
+        }
+    }
+    return find_at(kind, connection->host, bytes);
+}
+
 state_handle *handle_find(state_handle_kind kind, state_connection *connection, const uint8_t *bytes)
 {
-    state_handle *found = find_at(kind, connection->host, bytes);
+    state_handle *found = find_own(kind, connection, bytes);
     unsigned others = 0;
 
     for (state_host *host = found ? NULL : connection->place->machines; host; host = host->next) {
@@ -128,10 +146,9 @@ state_handle *handle_find(state_handle_kind kind, state_connection *connection, 
             others++;
         }
     }
-    if (others == 1 && !connection->host->is_known) {
+    if (others == 1 && !connection->host->is_known && host_join(connection, found->server)) {
         found->may_go_on = false;
-        others = 0;
-        host_join(connection, found->server);
+        return found;
     }
     return others > 0 ? NULL : found;
 }

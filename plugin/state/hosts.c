@@ -8,7 +8,7 @@
 
 #include <epan/to_str.h>
 
-/* Machines of one place. Which machine a connection beyond these is to stays unknown: it has a host of its own. */
+/* Machines that one place ever had. Which machine a connection beyond these is to stays unknown: it has a host of its own. */
 #define MOST_MACHINES 64
 
 typedef struct {
@@ -174,6 +174,7 @@ static void add_machine(state_host *host)
     host->next = host->place->machines;
     host->place->machines = host;
     host->place->num_machines++;
+    host->place->num_added++;
 }
 
 static void remove_machine(state_host *host)
@@ -216,10 +217,17 @@ static void join(state_connection *connection, state_host *host)
     }
 }
 
-void host_join(state_connection *connection, state_host *host)
+bool host_join(state_connection *connection, state_host *host)
 {
-    join(connection, host);
-    move_told(connection);
+    bool fits = likeness(host->place, connection->names, host->names, false) >= 0;
+
+    if (fits) {
+        /* another may have given out the same handle */
+        connection->is_in_doubt |= host->place->lacks_calls && host->place->num_machines > 1;
+        join(connection, host);
+        move_told(connection);
+    }
+    return fits;
 }
 
 /* The only machine that fits best, NULL if there is none or several do. `best`: how well; -1 if all are called differently. Where nothing
@@ -250,15 +258,18 @@ static void take_names(state_host *machine, const state_connection *connection)
 static void settle_host(state_connection *connection);
 
 /* A place that had one machine has another: who was thought to be to the first since there was no other needs a name of its own for
- * that. It keeps those that have its SystemName, or else the first that has a name. */
+ * that. It keeps those that have its SystemName, or else the first that has a name, and not the other's. */
 static void part(state_host *only)
 {
+    const host_place *place = only->place;
     state_connection *keeps = NULL;
     bool has_system = only->names[HOST_SYSTEM] != NULL;
 
     memset(only->names, 0, sizeof only->names);
-    for (state_connection *other = only->place->connections; other; other = other->next) {
-        if (other->host == only && (has_system ? other->names[HOST_SYSTEM] != NULL : has_names(other, true))) {
+    for (state_connection *other = place->connections; other; other = other->next) {
+        if (other->host == only &&
+            (has_system ? other->names[HOST_SYSTEM] != NULL
+                        : has_names(other, true) && likeness(place, other->names, place->machines->names, true) <= 0)) {
             keeps = other;
             if (has_system) {
                 take_names(only, other);
@@ -268,7 +279,7 @@ static void part(state_host *only)
     if (keeps) {
         take_names(only, keeps);
     }
-    for (state_connection *other = only->place->connections; other; other = other->next) {
+    for (state_connection *other = place->connections; other; other = other->next) {
         if (other->host == only && other != keeps) {
             settle_host(other);
         }
@@ -309,7 +320,7 @@ static void settle_host(state_connection *connection)
     state_host *machine = best_machine(connection, &best);
     bool is_another =
         machine == NULL && (best < 0 || (best == 0 && has_names(connection, false) && !connection->is_unnamed));
-    bool is_new = is_another && connection->place->num_machines < MOST_MACHINES;
+    bool is_new = is_another && connection->place->num_added < MOST_MACHINES;
 
     machine = machine ? machine : own_host(connection);
     join(connection, machine);
@@ -387,6 +398,7 @@ void host_note_no_windows(state_connection *connection)
 
 void host_note_unnamed(state_connection *connection)
 {
+    connection->place->lacks_calls = true;
     if (!connection->is_unnamed && !host_is_settled(connection)) {
         connection->is_unnamed = true;
         settle_host(connection);

@@ -29,13 +29,15 @@ typedef enum {
 /* An address with one port for TCP and one for named pipes: one machine has both as long as nothing says otherwise. Whatever else an
  * address has is another place. */
 typedef struct host_place {
-    bool serves[2]; /* TCP, named pipes */
-    bool is_first;  /* of its address */
-    bool shares;    /* its address has another */
+    bool serves[2];   /* TCP, named pipes */
+    bool is_first;    /* of its address */
+    bool shares;      /* its address has another */
+    bool lacks_calls; /* some of its connections' were not read, or not captured */
     const char *address_text;
     struct state_host *machines; /* the first of a list */
     struct state_host *commons;  /* keeps what was told where it is not certain to which machine */
     unsigned num_machines;
+    unsigned num_added;                   /* so far */
     unsigned num_hosts;                   /* those of connections that could be to several, too */
     struct state_connection *connections; /* the first of a list */
 } host_place;
@@ -68,9 +70,9 @@ typedef struct state_connection {
     state_host *host;              /* to which it is, as far as is known by now */
     const char *names[NUM_HOST_NAMES];
     bool is_no_windows;
-    bool is_unnamed;       /* a call was not read that would have named its machine, and no other did */
-    bool is_in_doubt;      /* its machine called itself by two names: it is one, so one of them is wrong */
-    wmem_array_t *told;    /* of facts.c */
+    bool is_unnamed;    /* a call was not read that would have named its machine, and no other did */
+    bool is_in_doubt;   /* its machine called itself by two names, of which one is wrong; or a handle alone tells it */
+    wmem_array_t *told; /* of facts.c */
     wmem_array_t *handles; /* of handles.c */
 } state_connection;
 
@@ -84,8 +86,8 @@ state_connection *host_name(state_connection *connection, host_name_kind kind, c
 /* A name as names are compared: in small letters, without backslashes and a dot at its end. */
 char *host_plain_name(wmem_allocator_t *pool, const char *name);
 
-/* The connection is to that machine of its place. */
-void host_join(state_connection *connection, state_host *host);
+/* The connection uses a handle of that machine of its place alone: it is to it, unless a name says otherwise (false). */
+bool host_join(state_connection *connection, state_host *host);
 
 /* True if a connection is to its machine for sure, whoever else there may be. */
 bool host_is_settled(const state_connection *connection);

@@ -2,6 +2,7 @@
 """Which machine an answer is of: an address and port are one's as long as no name says otherwise. Of machines that share them neither
 has what the other calls its counters."""
 
+import re
 import struct
 
 import pytest
@@ -35,8 +36,9 @@ def query(line, called, s, told=True, **how):
 def talk_of(scene, name, port, told, **how):
     """A connection that opens HKEY_PERFORMANCE_DATA, its counter `told`."""
     objects = [Object(5000, 'Set', [Counter(5002, told, TYPES[RAW], lambda at, k: 1, 4)])]
+    handles = how.pop('handles', port)
     talk = Talk(scene, objects=objects, system=name, client_port=port, **how)
-    talk.handles = port
+    talk.handles = handles
     talk.open()
     return talk
 
@@ -73,19 +75,6 @@ def test_what_clients_call_it(tshark, tmp_path, passes):
     assert dict(zip(ONE + TWO, zip(named[::2], named[1::2]))) == {**dict.fromkeys(ONE, ('Apples', 'Apples')), **dict.fromkeys(TWO, ('Apples', '#1'))}
 
 
-@pytest.mark.parametrize('before', [[], ['mail']])
-def test_a_first_label_of_two(tshark, tmp_path, before, passes):
-    """`srv01` may be either of two that are called so in full: from the second on nobody knows which."""
-    scene = Scene()
-    told = [*((name, 'Pears', True) for name in before), ('srv01.a.example', 'Apples', True), ('srv01', 'Apples', False),
-            ('srv01.b.example', 'Nuts', True), ('srv01', 'Nuts', False)]
-    for i, (name, fruits, is_told) in enumerate(told):
-        s = fruit(fruits, i)
-        query(tcp_line(scene, Server([s], handles=[bytes([i + 1]) * 20]), client_port=50001 + i), name, s, told=is_told, samples=1)
-    named = counters(tshark, scene, tmp_path, passes)
-    assert named[len(before):] == ['Apples', '#1' if passes else 'Apples', 'Nuts', '#1']
-
-
 @pytest.mark.parametrize('names', [('ONE', 'TWO'), ('ONE', 'one.example.com')])
 def test_the_tree_of_a_pipe(tshark, tmp_path, names, passes):
     """Nothing but `\\\\ONE\\IPC$` tells the two apart: their blocks have no name."""
@@ -97,19 +86,6 @@ def test_the_tree_of_a_pipe(tshark, tmp_path, names, passes):
         talk.sample()
     is_one = names[1] != 'TWO'
     assert counters(tshark, scene, tmp_path, passes) == ['Apples', 'Apples' if is_one else '#5002']
-
-
-@pytest.mark.parametrize('others', [0, 1, 2])
-def test_who_is_called_by_its_address(tshark, tmp_path, others, passes):
-    """As long as there is no other machine it is that one; else that somebody calls it so tells nothing, and his values have the names
-    that he asked for."""
-    scene = Scene()
-    names = ['192.0.2.20', '192.0.2.20', *['ONE', 'TWO'][:others], '192.0.2.20']
-    for i, name in enumerate(names):
-        s = fruit('Apples' if name[0] == '1' else 'Nuts', i)
-        query(tcp_line(scene, Server([s], handles=[bytes([i + 1]) * 20]), client_port=50001 + i), name, s, told=i not in (1, len(names) - 1), samples=1)
-    assert counters(tshark, scene, tmp_path, passes) == [
-        'Apples', '#1' if others and passes else 'Apples', *['Nuts'] * others, '#1' if others else 'Apples']
 
 
 def challenge(computer, number):
@@ -151,6 +127,28 @@ def test_whom_clients_log_on_to(tshark, tmp_path, logon, hosts, passes):
     assert len([r for r in rows if r['Counter'].startswith('\\\\')]) == len(set(hosts))
 
 
+# Of each client: what it calls the server @ whom it logs on to; + it asks for names, - not; what it is shown : with -2
+SEVERAL = {
+    'a first label of two': 'srv01.a.example+Apples srv01-Apples:#1 srv01.b.example+Nuts srv01-#1',
+    'a first label of two beside another': 'mail+Pears srv01.a.example+Apples srv01-Apples:#1 srv01.b.example+Nuts srv01-#1',
+    'who is called by his address': '192.0.2.20+Apples 192.0.2.20-Apples 192.0.2.20-Apples',
+    'that beside a name tells nothing': '192.0.2.20+Apples 192.0.2.20-Apples:#1 ONE+Nuts 192.0.2.20-#1',
+    'that beside two': '192.0.2.20+Apples 192.0.2.20-Apples:#1 ONE+Nuts TWO+Nuts 192.0.2.20-#1',
+    'a logon before the call that names it': '@TWO-#1:Nuts ONE+Apples TWO@TWO+Nuts @TWO-Nuts',
+}
+
+
+@pytest.mark.parametrize('calls', SEVERAL.values(), ids=SEVERAL)
+def test_several(tshark, tmp_path, calls, passes):
+    scene, told = Scene(), []
+    for i, (name, host, asks, once, twice) in enumerate(re.findall(r'([\w.]*)@?(\w*)([+-])([^ :]+):?(\S*)', calls), 1):
+        s = fruit(once if asks == '+' else 'Plums', i)
+        line = tcp_line(scene, Server([s], handles=[bytes([i]) * 20]), client_port=50000 + i, protocol=logging_on(server=host and challenge(host, i)))
+        query(line, name, s, asks == '+', samples=1)
+        told.append(twice if passes and twice else once)
+    assert counters(tshark, scene, tmp_path, passes, '01' if '@' in calls else '0') == told
+
+
 # --- SystemName ------------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('is_other', [True, False])
@@ -175,21 +173,30 @@ def test_a_result_across_titles_of_whom_nobody_knows(tshark, tmp_path, is_other,
     assert [r['counter'] for r in rows] == ['Apples'] * 2 + ['#5002' if is_other else 'Apples'] * 2
 
 
-@pytest.mark.parametrize('order', ['otoot', 'ottoo', 'tooot', 'totot'])
+@pytest.mark.parametrize('order', ['otoot', 'ottoo', 'tooot', 'totot', 'OToot'])
 def test_titles_before_the_first_block(tshark, tmp_path, order, passes):
-    """Which machine's titles (in capitals) they are shows its block. `order`: whose call it is, of ONE and TWO."""
+    """Which machine's titles they are shows its block, and whose handle, where both gave out the same. `order`: whose call
+    it is, of ONE and TWO; in capitals a header without objects comes before them, as Windows XP answers a size probe."""
     scene = Scene()
-    talks = {'o': talk_of(scene, 'ONE', 50001, 'Apples'), 't': talk_of(scene, 'TWO', 50002, 'Nuts')}
+    talks = {'o': talk_of(scene, 'ONE', 50001, 'Apples', handles=0)}
+    scene.capture.now += 2 * 10 ** 6        # at once one would be a copy of the other
+    talks['t'] = talk_of(scene, 'TWO', 50002, 'Nuts', handles=0)
     for x in order[:2]:
-        talks[x].titles()
+        if x.isupper():
+            header = talks[x.lower()].block([]).record.data
+            header[20:24] = bytes(4)
+            talks[x.lower()].ask('Global', bytes(header), status=hkpd_stubs.MORE_DATA)
+        talks[x.lower()].titles()
     for x in order[2:]:
         talks[x].sample()
     names = {'o': ('ONE', 'Set', 'Apples'), 't': ('TWO', 'Set', 'Nuts')}
     told = [names[x] for x in order[2:]]
     for i, x in enumerate(order[2:]):
-        if not passes and order[1] not in order[2:3 + i]:       # it contradicts him, and nobody knows yet that it is another
+        if not passes and order[1] in 'ot' and order[1] not in order[2:3 + i]:       # it contradicts him, and nobody knows yet that it is another
             told[i] = (names[x][0], 'Set', '#5002')
     assert shown(tshark, scene, tmp_path, passes) == told
+    rows = long_rows(tshark.run('-q', '-r', tmp_path / 'a.pcap', '-z', 'pcq,long,-', *passes)[0])
+    assert [r['query'] for r in rows] == [str(1 + 'ot'.index(x)) for x in order[2:]]
 
 
 @pytest.mark.parametrize('first', [0, 1])
@@ -310,22 +317,18 @@ def test_a_connection_without_a_name(tshark, tmp_path, is_lost, passes):
     assert [(server, counter) for server, _, counter in rows[::2]] == [('ONE', 'Apples'), ('TWO', 'Nuts')]
     assert [counter for *_, counter in rows[1::2]] == ['#1'] * 2
     frames = read(tshark, scene, tmp_path, two_pass=bool(passes))
-    assert [bool(f.all('pcq.expert.systems')) for f in frames.values() if f.all('pcq.block')] == [False, True] * 2
+    assert [bool(f.all('pcq.expert.systems')) for f in frames.values() if f.all('pcq.block')] == [is_lost, True] * 2
 
 
-@pytest.mark.parametrize('goes_on', [True, False])
-def test_whose_query_goes_on(tshark, tmp_path, goes_on):
+def test_whose_query_goes_on(tshark, tmp_path):
     """Two machines gave out one handle. Where a connection of which nobody knows whose it is uses it, neither client stopped."""
     scene = Scene()
     for i, name in enumerate(('ONE', 'TWO')):
         server = Server([fruit('Apples', i)], handles=[b'1' * 20])
         query(tcp_line(scene, server, client_port=50001 + i), name, server.sets[0], samples=5, close=False)
     scene.capture.now += 10 ** 8
-    c = tcp_line(scene, server, client_port=50003).client()
-    if goes_on:
-        c.data(b'1' * 20, 999)
-    out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,summary')
-    assert out.count('stopped asking') == (0 if goes_on else 2)
+    tcp_line(scene, server, client_port=50003).client().data(b'1' * 20, 999)
+    assert 'stopped asking' not in tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,summary')[0]
 
 
 @pytest.mark.parametrize('way', ['cut', 'lost', 'answer alone', 'read'])
@@ -360,20 +363,6 @@ def test_a_names_file_means_one_of_them(tshark, tmp_path, server, shown_two, pas
         query(tcp_line(scene, Server([s], handles=[bytes([i + 1]) * 20]), client_port=50001 + i), name, s, told=False, samples=1)
     named = counters(tshark, scene, tmp_path, [*passes, '-o', 'pcq.names_file:%s' % (tmp_path / 'names')])
     assert named == [shown_two if passes else 'Apples', shown_two]
-
-
-def test_a_header_without_objects_names_its_machine(tshark, tmp_path, passes):
-    """Windows XP answers a size probe with it, before it is asked for titles."""
-    scene = Scene()
-    one, two = talk_of(scene, 'ONE', 50001, 'Apples'), talk_of(scene, 'TWO', 50002, 'Nuts')
-    for talk in (one, two):
-        header = talk.block([]).record.data
-        header[20:24] = bytes(4)
-        talk.ask('Global', bytes(header), status=hkpd_stubs.MORE_DATA)
-        talk.titles()
-    for talk in (one, two):
-        talk.sample()
-    assert counters(tshark, scene, tmp_path, passes) == ['Apples', 'Nuts']
 
 
 def test_a_names_file_has_none_of_them(tshark, tmp_path):
