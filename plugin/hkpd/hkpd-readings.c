@@ -368,6 +368,7 @@ static bool read_next_row(reading_table *base)
             reading_instance_key key = key_of_instance((hkpd_view *)base->view, &table->walk);
             readings_instances_add(&base->instances, &key);
             note_parent(table, table->walk.instance.parent_object);
+            base->lacks_names |= table->walk.instance.is_nameless;
             found = true;
         } else if (event == PERF_BLOCK_COUNTERS) {
             counters = (hkpd_cells){table->walk.counters.offset, table->walk.counters.size};

@@ -148,6 +148,14 @@ static void fetch_operands(readings *r, sample_view *view, const reading_place *
 
 #define NEEDS_OPERANDS (PERF_NEEDS_BASE | PERF_NEEDS_TIME | PERF_NEEDS_FREQ | PERF_NEEDS_MULTI)
 
+/* In one of both samples an instance whose name is not known may be the one that has no pair; PERF_NONE_OK: none is there. */
+static perf_none may_be_nameless(readings *r, const reading_place *place)
+{
+    return r->table && r->table->lacks_names           ? PERF_NONE_DAMAGED
+           : place->table && place->table->lacks_names ? PERF_NONE_BEFORE_DAMAGED
+                                                       : PERF_NONE_OK;
+}
+
 static bool previous_operands(readings *r, unsigned flags, perf_point *previous, perf_none *why)
 {
     reading_place place = {.row = UINT32_MAX};
@@ -158,7 +166,9 @@ static bool previous_operands(readings *r, unsigned flags, perf_point *previous,
         return false;
     }
     if (!r->answer.layout->find_previous(r, &place, &has_counter)) {
-        *why = place.is_ambiguous       ? PERF_NONE_MOVED
+        perf_none nameless = place.row == UINT32_MAX ? may_be_nameless(r, &place) : PERF_NONE_OK;
+        *why = nameless                 ? nameless
+               : place.is_ambiguous     ? PERF_NONE_MOVED
                : place.may_have_changed ? PERF_NONE_TOLD_ANEW
                : has_counter            ? place.row == UINT32_MAX ? PERF_NONE_NEW_INSTANCE : PERF_NONE_OTHER_SIZE
                : place.failed           ? PERF_NONE_BEFORE_FAILED

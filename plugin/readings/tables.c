@@ -469,7 +469,7 @@ static const table_course *course_of(reading_table *here, uint32_t column, readi
 bool readings_table_sum_ended(reading_table *here, uint32_t row, uint32_t column, perf_raw now, reading_table *there,
                               uint32_t column_there, perf_raw before)
 {
-    if (there == NULL || !here->has_instances || !there->has_instances) {
+    if (there == NULL || !here->has_instances || !there->has_instances || here->lacks_names || there->lacks_names) {
         return false;
     }
     readings_table_has_row(here, UINT32_MAX);

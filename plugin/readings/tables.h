@@ -120,6 +120,7 @@ struct reading_table {
     sample_view *view;
     uint32_t number;
     bool has_instances;
+    bool lacks_names; /* what an instance that was read is called is not known */
     uint32_t columns;
     uint32_t rows; /* read so far */
     bool complete; /* all are */

@@ -404,6 +404,17 @@ def test_15_a_parent_that_is_another(tshark, tmp_path, lies, ids, passes):
     assert marked == [{('Proc', '0'), ('Thr', str(int(is_doubted)))} for is_doubted in doubted]
 
 
+def test_23_who_has_no_name_is_nothing_new(tshark, tmp_path):
+    """Nor has a sum lost anybody, who went backwards."""
+    scene, talk = begin_talk(objects=[Object(5100, 'Proc', [Counter(5102, 'Work', TYPES['PERF_COUNTER_BULK_COUNT'],
+                                                              lambda at, k: 1000 + (1 - 2 * k) * at.number)], lambda at: [Instance(n) for n in ('a', '_Total')])])
+    for change in None, put((5100, 'instance', 0), 'name', 352), None:
+        talk.sample(change=change)
+    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-')[0])
+    back = 'value went backwards'
+    assert [r['reason'] for r in rows[2:]] == ['the answer does not add up, it is not compared with others', back, 'the answer before does not add up', back]
+
+
 def other_system(b):
     b.record.data[92:94] = b'X\0'
 
