@@ -31,6 +31,8 @@ typedef struct {
 typedef struct {
     reading_table base;
     uint32_t title_index;
+    uint32_t code_page;
+    bool has_values;
     uint64_t perf_time;
     uint64_t perf_freq;
     wmem_array_t *columns;  /* hkpd_column */
@@ -95,6 +97,8 @@ static hkpd_table *new_table(hkpd_view *view, const perf_block_walk *walk)
     readings_table_init(&table->base, &view->base, walk->object.number);
     table->base.has_instances = walk->object.num_instances >= 0;
     table->title_index = walk->object.index;
+    table->code_page = walk->object.code_page;
+    table->has_values = perf_block_holds_values(walk);
     table->perf_time = perf_block_u64(walk, walk->object.offset + 48);
     table->perf_freq = perf_block_u64(walk, walk->object.offset + 56);
     table->walk = table->ahead = *walk;
@@ -445,10 +449,10 @@ static unsigned byte_order(const perf_block_walk *walk)
 }
 
 /* A name that lies in the answer. */
-static const char *name_text(readings *r, const perf_block_walk *object, const reading_name *name, unsigned most)
+static const char *name_text(readings *r, uint32_t code_page, const reading_name *name, unsigned most)
 {
-    return text_get(r->pool, r->answer.tvb, (uint32_t)(name->bytes - r->bytes), name->size, object->object.code_page,
-                    byte_order(object), most);
+    return text_get(r->pool, r->answer.tvb, (uint32_t)(name->bytes - r->bytes), name->size, code_page,
+                    byte_order(hkpd_readings_walk(r)), most);
 }
 
 const char *hkpd_system_name(wmem_allocator_t *pool, tvbuff_t *tvb, const perf_block_walk *walk)
@@ -496,7 +500,7 @@ static hkpd_table *table_beside(readings *r, uint32_t title_index)
     const state_sample *beside = stream_of(r)->beside;
     hkpd_table *table = beside ? find_table(open_view(r, beside), title_index) : NULL;
 
-    return table && perf_block_holds_values(&table->walk) ? read_definitions(table) : NULL;
+    return table && table->has_values ? read_definitions(table) : NULL;
 }
 
 /* That tells most of an object: the one before that holds it too, else the first after it; where neither does, the handle's. */
@@ -626,14 +630,14 @@ const char *hkpd_readings_instance(readings *r)
     hkpd_stream *stream = stream_of(r);
     const perf_block_walk *walk = &stream->walk;
     const reading_name name = {walk->data + walk->instance.name, walk->instance.name_size, 0};
-    const char *text = name_text(r, walk, &name, TEXT_NAME_MAX);
+    const char *text = name_text(r, walk->object.code_page, &name, TEXT_NAME_MAX);
     hkpd_table *object;
     const reading_instance *parent = find_parent(stream->current, walk, &object);
 
     if (parent) {
         /* its name stands in an answer once, however many children it has: where paths have no more room it shows its beginning */
         unsigned most = r->text_left > 0 ? TEXT_NAME_MAX : READINGS_SHORT_NAME;
-        const char *parent_text = name_text(r, &object->walk, &parent->key.name, most);
+        const char *parent_text = name_text(r, object->code_page, &parent->key.name, most);
         r->text_left -= MIN(r->text_left, strlen(parent_text));
         text = wmem_strconcat(r->pool, parent_text, "/", text, NULL);
     }
@@ -704,7 +708,7 @@ static bool are_parents_doubtful(readings *r)
         }
     }
     if (beside && (all == NULL) != (parents(&beside->base, own->parent_object) == NULL)) {
-        return r->answer.sample->num_objects == stream_of(r)->beside->num_objects;
+        return perf_block_u32(&own->walk, 28) == perf_block_u32(&beside->walk, 28); /* NumObjectTypes */
     }
     return own->parents_differ || (all && ((hkpd_table *)all)->is_twice) ||
            (beside && readings_table_other_parents(table, &beside->base, own->parent_object));

@@ -682,7 +682,7 @@ static perf_block_event read_instance_name(perf_block_walk *walk)
     uint32_t offset = perf_block_u32(walk, at + 16), room = perf_block_u32(walk, at + 20);
     bool offset_fits = offset == PERF_INSTANCE_DEFINITION_SIZE; /* where all systems have it */
     bool name_fits = room == 0 || (offset_fits && room <= size - offset);
-    uint32_t there = name_fits && offset_fits ? find_name(walk, room) : 0;
+    uint32_t there = name_fits ? find_name(walk, room) : 0;
 
     walk->state = NEXT_COUNTERS;
     walk->instance.is_nameless = !name_fits || there > 0;

@@ -234,8 +234,11 @@ bool readings_table_other_parents(reading_table *here, reading_table *there, uin
 {
     const table_layout *layout = here->view->layout;
 
-    return !same_when_read(here, there) && same_rows(here, there, true) &&
-           same_when_read(layout->parents(here, number), layout->parents(there, number));
+    if (same_when_read(here, there) || !same_rows(here, there, true)) {
+        return false;
+    }
+    reading_table *all = layout->parents(here, number);
+    return all == here || same_when_read(all, layout->parents(there, number));
 }
 
 static perf_raw own_id_of(reading_table *table, uint32_t row)

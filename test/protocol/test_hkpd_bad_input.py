@@ -360,12 +360,13 @@ def test_31_counters_without_a_row(tshark, tmp_path, instances):
     (put((5100, 'instance', 1), 'name', 28), {'Proc()', 'Thr(a/t0)', 'Thr(a/t1)', 'Thr(/t2)', 'Thr(/t3)'}, set()),
     (put((5100, 'instance', 1), 'length', 30), {'Proc()', 'Thr(a/t0)', 'Thr(a/t1)', 'Thr(/t2)', 'Thr(/t3)'}, set()),
     (put((5200, 'instance', 3), 'length', 30), {'Thr(b/)'}, set()),
+    (both(put((5200, 'instance', 3), 'length', 0), put((5200, 'instance', 3), 'name', 30)), {'Thr(b/)'}, set()),
     (put((5200, 'instance', 0), 'number', 2), {'Thr(t0)'}, set()),
     (put((5100, 'object'), 'instances', -1), {'Thr(t0)', 'Thr(t1)', 'Thr(t2)', 'Thr(t3)'}, {'Proc'}),
     (both(put((5100, 'counters', 0), 'size', 32), put((5100, 'counters', 1), 'size', 28)),
      {'Thr(a/t0)', 'Thr(a/t1)', 'Thr(/t2)', 'Thr(/t3)'}, {('Proc', 5102001), ('Proc', 5104001)}),
     (put((5200, 'instance', 0), 'parent', 5300), {'Thr(t0)', 'Thr(a/t1)', 'Thr(b/t2)', 'Thr(b/t3)'}, set()),
-], ids=['whole', 'outside', 'odd', 'behind-the-text', 'of-a-parent', 'of-a-child', 'no-such-parent', 'none-said', 'two-lengths', 'two-objects'])
+], ids=['whole', 'outside', 'odd', 'behind-the-text', 'of-a-parent', 'of-a-child', 'none', 'no-such-parent', 'none-said', 'two-lengths', 'two-objects'])
 def test_23_whose_name_is_not_known_is_marked(tshark, tmp_path, change, marked, lost):
     """Of an instance whose name does not lie in it, or not where its text begins; of those behind it, which may be the second of that name,
     and those that may be its children; nothing is read beside where it stands."""
@@ -433,6 +434,17 @@ def test_what_the_sample_beside_contradicts(tshark, tmp_path, lies, change, know
     marked = [{r['assumed'] for r in rows if int(r['frame']) == frame} for frame in asked]
     assert marked[lies] == ({'1'} if lies or passes or known else {'0'})
     assert marked[lies + 2:] == [{doubted}] * (3 - lies) and (passes or marked[:lies] == [{'0'}] * lies)
+
+
+def test_parents_of_another_code_page(tshark, tmp_path):
+    """Theirs is neither their children's nor that of the object behind them."""
+    work = [Counter(6, 'Work', TYPES['PERF_COUNTER_BULK_COUNT'], grows(10, 10))]
+    scene, talk = begin_talk(objects=[
+        Object(230, 'Process', work, lambda at: [Instance('gr\xf6\xdfe')], code_page=1252, encoding='cp1252'), Object(2, 'System', work),
+        Object(232, 'Thread', work, lambda at: [Instance('0', parent=(230, 0))])])
+    for _ in range(2):
+        talk.sample()
+    assert compare_values(read(tshark, scene, tmp_path), scene) == 3
 
 
 def test_23_odd_names(tshark, tmp_path):
