@@ -88,7 +88,7 @@ def machine():
         Object(230, 'Process', [
             Counter(6, '% Processor Time', t['PERF_100NSEC_TIMER'], share(3)),
             Counter(784, 'ID Process', t['PERF_COUNTER_RAWCOUNT'], process_id, 4),
-        ], processes),
+        ], processes, code_page=1252, encoding='cp1252'),
         Object(234, 'PhysicalDisk', [
             Counter(208, 'Avg. Disk sec/Read', t['PERF_AVERAGE_TIMER'], grows(10 ** 7, 90000), 4),
             Counter(0, None, t['PERF_AVERAGE_BASE'], grows(500, 9), 4),

@@ -390,22 +390,6 @@ def test_a_block_that_failed_is_no_sample(tshark, tmp_path, status):
     assert experts(frames[failed]) == {'call_failed'}
 
 
-def test_a_damaged_object_is_no_sample_and_the_others_are(tshark, tmp_path, two_pass):
-    scene, talk = begin_talk()
-    talk.sample()
-    b = talk.block()
-    b.record.patch(b.places[238, 'object'] + 40, 'I', 200)
-    number = talk.ask('Global', b.record)[1]
-    b.objects.remove(238)
-    b.values = [v for v in b.values if v.key[0] != 238]
-    talk.meanings(b, True, talk.handle)
-    talk.clock.tick()
-    talk.sample()
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    assert compare_values(frames, scene) > 40
-    assert 'count' in experts(frames[number])
-
-
 @pytest.mark.parametrize('some', [False, True], ids=['all', 'some'])
 def test_definitions_alone_are_no_sample(tshark, tmp_path, some, two_pass):
     """MetadataGlobal, or objects of which only the definitions came: what is compared is the answer before it."""
