@@ -229,25 +229,17 @@ double perf_interval(const perf_point *current, const perf_point *previous)
     return 0;
 }
 
-/* Seconds that PerfTime100NSec says to have passed, beside those of perf_interval(); those again where it is not sent. */
-static double other_interval(const perf_point *current, const perf_point *previous, double interval)
+bool perf_clocks_differ(const perf_point *current, const perf_point *previous, double interval)
 {
+    double other = (double)(int64_t)(current->time_100ns - previous->time_100ns) / 1e7, most = 10 + interval / 100;
     bool has_other = current->time_100ns > 0 && previous->time_100ns > 0;
 
-    return has_other ? (double)(int64_t)(current->time_100ns - previous->time_100ns) / 1e7 : interval;
+    return has_other && interval > 0 && other >= 0 && (interval - other > most || other - interval > most);
 }
 
 double perf_agreed_interval(const perf_point *current, const perf_point *previous)
 {
-    const double most_drift = 3600; /* who sets a clock moves it by less */
-    double interval = perf_interval(current, previous), other = other_interval(current, previous, interval);
+    double interval = perf_interval(current, previous);
 
-    return interval - other > most_drift || other - interval > most_drift ? 0 : interval;
-}
-
-bool perf_clocks_differ(const perf_point *current, const perf_point *previous, double interval)
-{
-    double other = other_interval(current, previous, interval), most = 10 + interval / 100;
-
-    return interval > 0 && other >= 0 && (interval - other > most || other - interval > most);
+    return perf_clocks_differ(current, previous, interval) ? 0 : interval;
 }
