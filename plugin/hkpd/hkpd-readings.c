@@ -174,22 +174,6 @@ static const hkpd_column *base_of(const hkpd_table *table, uint32_t column)
     return next && next->known_type && next->known_type->kind == PERF_KIND_BASE ? next : NULL;
 }
 
-static bool is_same_column(const hkpd_column *now, const hkpd_column *before)
-{
-    return before->name == now->name && before->offset == now->offset && before->size == now->size;
-}
-
-static bool has_same_columns(const hkpd_table *table, const hkpd_table *other)
-{
-    uint32_t column = 0;
-
-    while (column < MIN(table->base.columns, other->base.columns) &&
-           is_same_column(column_at(table, column), column_at(other, column))) {
-        column++;
-    }
-    return column > 0 && column == table->base.columns && column == other->base.columns;
-}
-
 /* A counter does not move about in its block, nor become another: where it does, or its base, one of both samples says something wrong. Of two
  * with one index and type nothing tells which was which. Returns false if counters came and others went: then both are not the same object. */
 static bool find_moved(const hkpd_table *table, const hkpd_table *beside)
@@ -199,7 +183,8 @@ static bool find_moved(const hkpd_table *table, const hkpd_table *beside)
     for (uint32_t column = table->base.columns; column-- > 0;) {
         hkpd_column *now = wmem_array_index(table->columns, column), *twin = wmem_map_lookup(names, &now->name);
         const hkpd_column *before = has_both ? column_at(beside, column) : NULL, *base = base_of(table, column);
-        bool is_same = before == NULL || is_same_column(now, before);
+        bool is_same =
+            before == NULL || (before->name == now->name && before->offset == now->offset && before->size == now->size);
         now->before = before && before->title_index == now->title_index ? before : NULL;
         now->has_moved = !is_same || (base && base->has_moved);
         now->has_twin = twin != NULL;
@@ -555,24 +540,26 @@ static bool is_twice(readings *r)
     return find_table(stream->current, stream->object.object.index)->is_twice;
 }
 
-/* In its place the sample beside, which does not have it, has an object that is all the same but for the index. */
+/* In its place the sample beside, which does not have it, has an object with the same definitions. */
 static bool is_another_in_place(readings *r)
 {
     hkpd_stream *stream = stream_of(r);
+    const perf_block_walk *own = &stream->object;
     perf_block_walk *walk = &stream->in_place;
-    uint32_t number = stream->object.object.number;
 
     if (stream->beside == NULL) {
         return false;
     }
-    if (walk->data != stream->beside->bytes || walk->object.number > number) {
+    if (walk->data != stream->beside->bytes) {
         perf_block_init(walk, stream->beside->bytes, stream->beside->size);
         perf_block_next(walk);
     }
-    while (walk->object.number != number && perf_block_next_object(walk)) {
+    while (walk->object.number != own->object.number && perf_block_next_object(walk)) {
     }
-    return walk->object.number == number &&
-           has_same_columns(stream->table, read_definitions(new_table(open_view(r, stream->beside), walk)));
+    uint32_t here = own->object.offset + PERF_OBJECT_TYPE_SIZE, there = walk->object.offset + PERF_OBJECT_TYPE_SIZE;
+    uint32_t size = perf_block_u32(own, own->object.offset + 4) - PERF_OBJECT_TYPE_SIZE; /* DefinitionLength */
+    return walk->object.number == own->object.number && size > 0 && size <= own->object.end - here &&
+           size <= walk->object.end - there && memcmp(own->data + here, walk->data + there, size) == 0;
 }
 
 static void open_table(readings *r)
