@@ -97,13 +97,14 @@ static void count_value(taps_table *t, readings *r)
 
 /* Of an identifier or a block. */
 static void count_refusal(taps_table *t, wmem_allocator_t *pool, const state_handle *handle, const char *path,
-                          bool assumed)
+                          bool assumed, unsigned marks)
 {
     if (watch_paths_fit(t->paths, path)) {
         const char *shown = tapped_placed(pool, handle, path);
         counter *c = table_row(t, shown, shown);
         c->refusals++;
         c->assumed += assumed;
+        left_out_count_marks(&t->left, marks);
         table_changed(t, c->row);
     }
 }
@@ -121,8 +122,8 @@ static void count_answer(taps_table *t, packet_info *pinfo, const tapped_call *t
         } else if (!at->is_refused) {
             count_value(t, r);
         } else if (readings_path(r)) {
-            count_refusal(t, pinfo->pool, tapped->answer->handle, readings_path(r), readings_assumed(r));
-            left_out_count_marks(&t->left, left_out_marks(r, &(perf_result){0, PERF_NONE_OK}));
+            unsigned marks = left_out_marks(r, &(perf_result){0, PERF_NONE_OK});
+            count_refusal(t, r->pool, r->answer.handle, readings_path(r), readings_assumed(r), marks);
         }
     }
 }
@@ -133,7 +134,7 @@ static void counters_count(taps_table *t, packet_info *pinfo, const tapped_call 
     const char *path;
 
     while ((path = tapped_next_refused(pinfo->pool, tapped, &at)) != NULL) {
-        count_refusal(t, pinfo->pool, tapped->handle, path, at.assumed);
+        count_refusal(t, pinfo->pool, tapped->handle, path, at.assumed, 0);
     }
     if (tapped->answer && tapped->answer->sample && tapped->answer->handle) {
         count_answer(t, pinfo, tapped);
