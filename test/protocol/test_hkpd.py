@@ -318,9 +318,13 @@ def test_titles_of_a_names_file_belong_to_its_server(tshark, tmp_path, owner, sh
 # --- Samples
 
 def test_each_object_has_its_own_sample_before(tshark, tmp_path, two_pass):
-    """What passed since then is its own, too."""
+    """What passed since then is its own, too; and so has each handle."""
     scene, talk = begin_talk()
     frames_of = [talk.sample(only=only)[1] for only in ({2, 238}, {230, 232}, {2}, {2, 230, 232, 238}, {238})]
+    first, at = talk.handle, talk.clock.at
+    talk.open()
+    for handle in (talk.handle, first, talk.handle):
+        talk.sample(handle=handle)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     compare_values(frames, scene)
     objects = {one(o, 'hkpd.object.index'): o for o in frames[frames_of[3]].all('hkpd.object')}
@@ -330,7 +334,7 @@ def test_each_object_has_its_own_sample_before(tshark, tmp_path, two_pass):
     assert all(float(one(o, 'pcq.sample.interval')) > 0 for o in objects.values())
     for index, before in ('2', 2), ('238', 0):
         passed = {x[1] for c in objects[index].all('pcq.cooked') if (x := re.search(r'T1 - T0 = ([\d,]+\d)', c.label))}
-        assert passed == {f'{talk.clock.at(3).stamp - talk.clock.at(before).stamp:,}'}
+        assert passed == {f'{at(3).stamp - at(before).stamp:,}'}
 
 
 def test_a_counter_of_another_type_is_another_counter(tshark, tmp_path):
@@ -366,16 +370,6 @@ def test_a_scale_has_ten_powers(tshark, tmp_path, scale):
                                                                    scale=scale)])], titles=False)
     number = talk.sample()[1]
     assert experts(read(tshark, scene, tmp_path)[number]) == ({'scale'} if abs(scale) > 10 else set())
-
-
-def test_samples_belong_to_a_handle(tshark, tmp_path):
-    scene, talk = begin_talk()
-    first = talk.handle
-    talk.open()
-    second = talk.handle
-    for handle in (first, second, second, first, second):
-        talk.sample(handle=handle)
-    assert compare_values(read(tshark, scene, tmp_path), scene) > 60
 
 
 @pytest.mark.parametrize('status', [2, 5, 0xDEADBEEF])
