@@ -87,7 +87,7 @@
       "Raise gui.max_tree_items, or export: exports and statistics are complete") \
     X(ORDER_ASSUMED, "order_assumed", PI_ASSUMPTION, PI_NOTE, false, \
       "Which counter a value belongs to, or of which instance its result is, is assumed from their order", \
-      "Capture from before the client adds counters, so that QueryCounterInfo is there") \
+      "Capture from before the client adds counters; let it ask for ID Process, too") \
     X(SYSTEMS, "systems", PI_ASSUMPTION, PI_NOTE, false, \
       "Several machines answer at one address and port, and nothing tells which of them this is", \
       "Capture where each has an address of its own, behind the load balancer") \

@@ -65,7 +65,7 @@ typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_U
     X(MANY_CALLS, "many_calls", NULL, "the client has to offer more room at once") \
     X(FAST_POLL, "fast_poll", NULL, "counters do not change that fast; it costs both sides") \
     X(ASSUMED, "assumed", "pcq.expert.order_assumed", \
-      "capture from before the client adds counters; if instances have one name, ask for ID Process, too " \
+      "capture from the first call of the client on; if instances have one name, ask for ID Process, too " \
       "(docs/limits.md)") \
     X(UNTYPED, "untyped", NULL, "capture from before the client reads types, or name a names file")
 
