@@ -394,9 +394,10 @@ static fact_version *add_version(subject_facts *learned, state_fact_kind kind, c
     unread = first_unread(learned, kind, told->asked, false);
     if (otherwise == told->event || (unread && unread->event < told->event)) {
         server->facts_changed = NEVER; /* one answer tells both: is_told_twice(); or what was not read may */
-    } else if (otherwise > told->asked &&
-               otherwise < told->event) { /* while this was asked for: which holds is unknown */
-        note_unread(server, &learned->key.subject, kind, &(unread_list){told->event, 0, NULL});
+    }
+    if (otherwise > told->asked && otherwise != told->event) { /* meanwhile, or behind it: which holds is unknown */
+        const unread_list both = {MAX(told->event, otherwise), 0, NULL};
+        note_unread(server, &learned->key.subject, kind, &both);
     }
     wmem_array_append_one(*versions, *told);
     return wmem_array_index(*versions, wmem_array_get_count(*versions) - 1);
@@ -484,7 +485,7 @@ void facts_learn(state_connection *connection, state_subject subject, state_fact
         note_unread_elsewhere(connection, owner, &subject, NO_KIND, &(unread_list){event, 0, NULL});
     }
     if (is_told_otherwise(server, &subject, kind, fact)) {
-        server->facts_changed = MAX(server->facts_changed, event);
+        server->facts_changed = NEVER; /* may_be_of_two() */
     }
     const told_fact told = {learned, kind, asked, event, frame, fact->lcid, kept->fact.name, false, NULL};
     note_told(connection, &told);
