@@ -373,12 +373,6 @@ bool readings_is_of(const readings *r, uint64_t *whose)
     return *whose == own;
 }
 
-const char *readings_path_apart(readings *r, const char *path)
-{
-    return wmem_strdup_printf(r->pool, "%s (counter %u of %s)", path, r->at.counter->id,
-                              facts_guid_text(r->pool, r->guid));
-}
-
 char *readings_identifier_path(wmem_allocator_t *pool, state_host *server, const char *machine,
                                const state_identifier *identifier, uint32_t event, uint64_t *left)
 {

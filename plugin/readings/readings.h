@@ -182,9 +182,6 @@ const char *readings_path(readings *r);
 /* PerflibV2: false if it is another counter than `*whose`, which it becomes where that is 0: paths can be alike. */
 bool readings_is_of(const readings *r, uint64_t *whose);
 
-/* A path with what tells the reading's counter from others that have it: "… (counter 2 of {guid})". */
-const char *readings_path_apart(readings *r, const char *path);
-
 /* What identifiers ask for, as paths: "\\SRV\Set(instance)\Counter", without the machine if that is NULL; "*" for all
  * counters. `left` (may be NULL) is what they may take together: from then on names are shortened. */
 #define READINGS_PATHS_SIZE(bytes) ((1 << 20) + 32 * (uint64_t)(bytes))

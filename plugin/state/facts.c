@@ -1089,14 +1089,14 @@ static const char *label_of(wmem_allocator_t *pool, state_host *server, state_su
 {
     state_known known = facts_lookup(server, subject, PERF_FACT_ENGLISH, event);
 
-    return known.fact ? known.fact->name : wmem_strdup_printf(pool, "#%u", subject.id);
+    return known.fact                 ? known.fact->name
+           : subject.id == PERF_NO_ID ? facts_guid_text(pool, subject.guid)
+                                      : wmem_strdup_printf(pool, "#%u", subject.id);
 }
 
 const char *facts_counterset_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t event)
 {
-    state_known known = facts_lookup(server, facts_subject(guid, PERF_NO_ID), PERF_FACT_ENGLISH, event);
-
-    return known.fact ? known.fact->name : facts_guid_text(pool, guid);
+    return label_of(pool, server, facts_subject(guid, PERF_NO_ID), event);
 }
 
 const char *facts_counter_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t id,

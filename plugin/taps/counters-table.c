@@ -56,18 +56,6 @@ static void show(taps_table *t, unsigned row)
     table_set_number(t, row, MAXIMUM, results->max);
 }
 
-static counter *counter_row(taps_table *t, readings *r, const char *path)
-{
-    const char *shown = tapped_placed(r->pool, r->answer.handle, path);
-    counter *c = table_row(t, shown, shown);
-
-    if (c != t->others && !readings_is_of(r, &c->whose)) { /* another counter of that name */
-        shown = readings_path_apart(r, shown);
-        c = table_row(t, shown, shown);
-    }
-    return c;
-}
-
 static void count_value(taps_table *t, readings *r)
 {
     const char *path = readings_path(r);
@@ -75,9 +63,13 @@ static void count_value(taps_table *t, readings *r)
     if (!watch_paths_fit(t->paths, path)) {
         return;
     }
-    counter *c = path ? counter_row(t, r, path) : NULL;
-    if (c && c->answer == answers && c != t->others) {
-        t->left.repeated++;
+    const char *shown = tapped_placed(r->pool, r->answer.handle, path);
+    counter *c = path ? table_row(t, shown, shown) : NULL;
+    bool is_repeated = c && c != t->others && c->answer == answers;
+    bool is_of_other = c && c != t->others && !is_repeated && !readings_is_of(r, &c->whose);
+    t->left.repeated += is_repeated;
+    t->left.of_others += is_of_other;
+    if (is_repeated || is_of_other) {
         return;
     }
     perf_result result = readings_result(r);

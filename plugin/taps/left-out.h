@@ -35,6 +35,7 @@ typedef struct {
     uint64_t from_file;         /* values (or columns) by a type that the names file has, not the capture */
     uint64_t nameless;          /* values (that have no column), since their counter is not known */
     uint64_t texts, repeated;   /* pcq,counters: that are no numbers; and values whose path the answer had already */
+    uint64_t of_others;         /* and values of another counter than their path's row */
     uint64_t without_cell;      /* PDH-CSV: values that are not in it */
     const watch_paths *paths;   /* that are asked for: some fit nothing, perhaps; NULL: all */
     uint64_t assumed;           /* values (or columns) of an assumed counter; they were not left out */

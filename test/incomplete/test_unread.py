@@ -234,29 +234,6 @@ def test_a_list_that_is_cut_ends_what_it_would_have_replaced(tshark, tmp_path, w
         assert not any(r['result'] for some in of[1:2] + of[3:] for r in some)
 
 
-def before_another_name():
-    """-> a query of a counter, and what that becomes."""
-    old, new = gauge(1, 'PERF_COUNTER_DELTA'), gauge(1, 'PERF_COUNTER_DELTA')
-    new.counters[0].names = {**old.counters[0].names, ENGLISH: 'Another'}
-    model, scene = Server([old]), Scene()
-    c = tcp_line(scene, model).client()
-    learn(c, old)
-    h = c.query([ask(old, 1, 'a')], info=False)
-    return scene, model, new, c, h
-
-
-def test_what_is_told_anew_is_marked_in_the_tree(tshark, tmp_path, passes):
-    """A name becomes another somewhere between two that tell it: what lies there says so, once that is known."""
-    scene, model, new, c, h = before_another_name()
-    for _ in range(2):
-        c.data(h, 9999)
-    model.sets = [new]
-    learn(c, new)
-    c.data(h, 9999)
-    found = tshark.fields(scene.write(tmp_path / 'a.pcap'), ['frame.number'], '-Y', ASSUMED, *passes)
-    assert [int(f) for f, in found] == ([n for n, _ in answers(scene)][:2] if passes else [])
-
-
 def late_frames(tshark, path, *options):
     return tshark.fields(path, ['frame.number', '_ws.expert.message'], '-Y', 'pcq.expert.late', *options)
 
@@ -270,9 +247,13 @@ ASKED_AT_ONCE = {
 
 @pytest.mark.parametrize('order', ASKED_AT_ONCE)
 def test_a_name_that_becomes_another_while_it_is_asked_for(tshark, tmp_path, order, two_pass):
-    """Which of both names holds nobody knows until it is asked for again."""
-    scene, model, new, c, h = before_another_name()
-    frames, calls = scene.capture.frames, {}
+    """Which of both names holds nobody knows until it is asked for again: the tree says so, too."""
+    old, new = gauge(1, 'PERF_COUNTER_DELTA'), gauge(1, 'PERF_COUNTER_DELTA')
+    new.counters[0].names = {**old.counters[0].names, ENGLISH: 'Another'}
+    model, scene = Server([old]), Scene()
+    c = tcp_line(scene, model).client()
+    learn(c, old)
+    h, frames, calls = c.query([ask(old, 1, 'a')], info=False), scene.capture.frames, {}
     lines = {x: tcp_line(scene, model, client_port=50010 + i).client() for i, x in enumerate('lsmtuk')}
     first = len(frames)
     for letter in 'lsmktu':
@@ -281,8 +262,10 @@ def test_a_name_that_becomes_another_while_it_is_asked_for(tshark, tmp_path, ord
             lines[letter].data(h, 9999) if letter in 'stu' else lines[letter].reg_info(new.guid, 10, 0, 9999)
             calls[letter], calls[letter.upper()] = (f for _, f in frames[-2:])
     frames[first:] = [(when, calls[x]) for (when, _), x in zip(frames[first:], order)]
-    out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *(['-2'] if two_pass else []))
-    assert ' '.join('n' * (r['assumed'] == '0') + 'r' * (r['result'] != '') or '-' for r in long_rows(out)) == ASKED_AT_ONCE[order][two_pass]
+    path, passes = scene.write(tmp_path / 'a.pcap'), ['-2'] * two_pass
+    rows = long_rows(tshark.run('-q', '-r', path, '-z', 'pcq,long,-', *passes)[0])
+    assert ' '.join('n' * (r['assumed'] == '0') + 'r' * (r['result'] != '') or '-' for r in rows) == ASKED_AT_ONCE[order][two_pass]
+    assert [f for f, in tshark.fields(path, ['frame.number'], '-Y', ASSUMED, *passes)] == [r['frame'] for r in rows if r['assumed'] == '1']
 
 
 def test_a_name_that_was_told_before_a_connection_said_to_whom_it_is(tshark, tmp_path, two_pass):
