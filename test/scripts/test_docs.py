@@ -393,6 +393,7 @@ def test_a_filter_finds_what_it_promises(tshark, values_in, expression):
 # What the laboratory had happen, so that the filters of symptoms.md's tables find it: in captures whose names begin so
 HAPPENED = {
     'pcq.expert.not_delivered': ('tcp-kerberos',),
+    'pcq.expert.order_assumed': ('handle-life', 'hkpd-signed', 'tcp-kerberos'),
     'any pcq.block.status != ERROR_SUCCESS': ('smb3-', 'tcp-kerberos', 'tcp-ntlm'),
     'pcq.cooked.none == "counter is new"': ('handle-life',),
     'pcq.cooked.none == "value went backwards"': ('tcp-kerberos',),

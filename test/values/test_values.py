@@ -16,9 +16,8 @@ from gen.stubs import DATA
 from learned import by_path, close_to, compare_paths, compare_values, cooked, one, read
 
 # plugin/perf/calculate.h
-FIRST_SAMPLE, NEW_INSTANCE, NO_BASE, BASE_TYPE, NO_FORMULA, UNKNOWN_TYPE = 1, 2, 4, 12, 13, 14
+FIRST_SAMPLE, NEW_INSTANCE, NO_BASE, BASE_TYPE, NO_FORMULA, UNKNOWN_TYPE, BEFORE_DAMAGED = 1, 2, 4, 12, 13, 14, 37
 TYPE_NOT_LEARNED, COUNTER_NOT_KNOWN, SAMPLE_DROPPED, SIZE, DAMAGED = range(15, 20)
-BEFORE_DAMAGED = 37
 
 
 @pytest.fixture
