@@ -26,7 +26,7 @@ struct state_query_epoch {
     state_query_epoch *before;      /* NULL: the first */
     uint32_t complete_from;         /* all that the query holds is known from this event on, NEVER: it is not */
     const state_query_index *index; /* NULL where nobody told */
-    uint32_t told_from;             /* it holds from this event on; NEVER: what is told next holds from there alone */
+    uint32_t told_from; /* of answers that were asked for before it nothing is known; NEVER: nor of others */
     uint32_t unseen[UNSEEN_LEVELS]; /* calls: after this event, NEVER: none is */
 };
 
@@ -620,12 +620,12 @@ static void take_info(state_handle *handle, const state_identifier *identifiers,
                    (is_known ? epoch->unseen[ONE_UNSEEN] == NEVER : is_doubted_now || !is_complete(epoch, event));
     if (!goes_on) {
         epoch = begin_epoch(step, true);
-        epoch->told_from = 0;
+        epoch->told_from = settles ? 0 : request_event;
         epoch->unseen[ONE_UNSEEN] = epoch->unseen[TWO_UNSEEN] = is_assumed ? step->event : NEVER;
         epoch->index = info;
     } else if (!is_known) {
         epoch->index = info;
-        epoch->told_from = MAX(epoch->event, unseen_until(handle));
+        epoch->told_from = unseen_until(handle);
         epoch->complete_from = event;
         epoch->unseen[ONE_UNSEEN] = epoch->unseen[TWO_UNSEEN] = NEVER;
     }
@@ -764,10 +764,10 @@ state_query_view query_view(const state_handle *handle, uint32_t request_event, 
     if (view.event != response_event) {
         step = step_as_of(query, view.event);
     }
-    view.epoch = step ? step->epoch : NULL;
+    view.epoch = step && request_event >= step->epoch->told_from ? step->epoch : NULL;
     if (view.epoch) {
         const state_query_index *told = view.epoch->index;
-        view.index = told && told->count == blocks && view.event >= view.epoch->told_from ? told : NULL;
+        view.index = told && told->count == blocks ? told : NULL;
         view.is_assumed =
             is_doubted(view.epoch, TWO_UNSEEN, view.event) && (view.index || is_complete(view.epoch, view.event));
     }
