@@ -364,14 +364,6 @@ def test_an_object_that_loses_its_instances(tshark, tmp_path):
     assert ['instance is new' in x for x, in (why[1], why[3])] == [True, True] and why[2] == []
 
 
-@pytest.mark.parametrize('scale', [-11, -10, 10, 11])
-def test_a_scale_has_ten_powers(tshark, tmp_path, scale):
-    scene, talk = begin_talk(objects=[Object(2, 'System', [Counter(10, 'Things', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1,
-                                                                   scale=scale)])], titles=False)
-    number = talk.sample()[1]
-    assert experts(read(tshark, scene, tmp_path)[number]) == ({'scale'} if abs(scale) > 10 else set())
-
-
 @pytest.mark.parametrize('status', [2, 5, 0xDEADBEEF])
 def test_a_block_that_failed_is_no_sample(tshark, tmp_path, status):
     scene, talk = begin_talk()

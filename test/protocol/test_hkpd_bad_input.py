@@ -132,17 +132,6 @@ def test_13_22_to_34_numbers_that_lead_the_walk(tshark, tmp_path, two_pass):
           two_pass=two_pass)
 
 
-def test_14_counters_given_twice(tshark, tmp_path):
-    """That is allowed: each is compared with its own namesake."""
-    counters = [Counter(6, 'Twice', TYPES['PERF_COUNTER_BULK_COUNT'], grows(10 ** 6 * n, 100 * n)) for n in (1, 2, 3)]
-    scene, talk = begin_talk(objects=[Object(2, 'System', counters)])
-    for _ in range(3):
-        talk.sample()
-    frames = read(tshark, scene, tmp_path)
-    assert compare_values(frames, scene) == 6
-    assert set().union(*map(experts, frames.values())) == {'order_assumed'}
-
-
 def test_15_parents_that_are_themselves_or_nothing(tshark, tmp_path):
     counters = [Counter(6, 'Work', TYPES['PERF_COUNTER_BULK_COUNT'], grows(10, 10))]
     one = Object(230, 'One', counters, lambda at: [Instance('self', parent=(230, 0)), Instance('far', parent=(230, 99)),
@@ -536,13 +525,6 @@ def test_32_a_counter_that_moves(tshark, tmp_path, column, field, value, moved, 
     assert marked == [named if is_doubted else set() for is_doubted in doubted]
     results = [r['result'] for there in rows for name, r in there if name == 'Sum']
     assert results[3] and ('Sum' not in moved or not any(results[1:lies + 2]))
-
-
-def test_33_widths(tshark, tmp_path):
-    """Of 0, 1, 2, 3, 5, 7 and 12 bytes: shown as bytes."""
-    frames, _ = check(tshark, tmp_path, [put((238, 'definition', 1), 'width', n) for n in (1, 2, 3)], [''], sample=False)
-    for frame in frames:
-        assert len(frame.all('pcq.value.raw')) == 3 and '18' in frame.show_of('pcq.cooked.none')
 
 
 def test_35_times(tshark, tmp_path):
