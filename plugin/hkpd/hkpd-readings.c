@@ -569,7 +569,9 @@ static void open_table(readings *r)
     hkpd_table *table = stream->table = read_definitions(table_at(stream->current, &stream->object));
     r->table = &table->base;
     const hkpd_table *beside = stream->beside_table;
-    bool is_other = !find_moved(table, beside) || (beside && beside->base.has_instances != table->base.has_instances);
+    bool is_other =
+        !find_moved(table, beside) ||
+        (beside && (beside->base.has_instances != table->base.has_instances || beside->perf_freq != table->perf_freq));
     stream->is_object_doubtful = is_other || is_twice(r) || (beside == NULL && is_another_in_place(r));
 }
 

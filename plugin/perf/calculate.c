@@ -231,10 +231,10 @@ double perf_interval(const perf_point *current, const perf_point *previous)
 
 bool perf_clocks_differ(const perf_point *current, const perf_point *previous, double interval)
 {
-    double other = (double)(int64_t)(current->time_100ns - previous->time_100ns) / 1e7, most = 10 + interval / 100;
-    bool has_other = current->time_100ns > 0 && previous->time_100ns > 0;
+    double other = (double)(current->time_100ns - previous->time_100ns) / 1e7, most = 10 + interval / 100;
+    bool goes_on = current->time_100ns >= previous->time_100ns && current->time_100ns > 0;
 
-    return has_other && interval > 0 && other >= 0 && (interval - other > most || other - interval > most);
+    return goes_on && interval > 0 && (interval - other > most || other - interval > most);
 }
 
 double perf_agreed_interval(const perf_point *current, const perf_point *previous)
