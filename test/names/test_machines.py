@@ -229,32 +229,21 @@ def test_titles_of_another_connection(tshark, tmp_path, passes):
     assert said == ['Apples', 'Apples', 'Pears' if passes else '#5002', 'Pears', 'Pears']
 
 
-@pytest.mark.parametrize('size', [3, 4, 6])
-def test_a_damaged_system_name(tshark, tmp_path, size, passes):
-    """It makes no second machine: the block is of the one whose handle it is."""
+@pytest.mark.parametrize('order, size', [('oot', 0), ('otooo', 0), ('toooo', 0), ('ottoo', 0), ('odo', 3), ('odo', 4), ('odo', 6)])
+def test_one_connection_with_two_names(tshark, tmp_path, order, size, passes):
+    """It is to one machine: either of both names is wrong, and no block makes a second machine. What most blocks say goes. A damaged name
+    says nothing."""
     def damage(b):
         b.record.data[80:84] = struct.pack('<I', size)
-    scene = Scene()
-    talk = talk_of(scene, 'SRV01', 50001, 'Apples')
-    talk.titles()
-    talk.sample()
-    talk.sample(change=damage)
-    talk.sample()
-    assert shown(tshark, scene, tmp_path, passes) == [('SRV01', 'Set', 'Apples')] * 3
-
-
-@pytest.mark.parametrize('order', ['oot', 'otooo', 'toooo', 'ottoo'])
-def test_one_connection_with_two_names(tshark, tmp_path, order, passes):
-    """It is to one machine: either of both names is wrong, and no block makes a second machine. What most blocks say goes."""
     scene = Scene()
     talk = talk_of(scene, 'ONE', 50001, 'Apples')
     talk.titles()
     for x in order:
-        talk.system = {'o': 'ONE', 't': 'TWO'}[x]
-        talk.sample()
+        talk.system = {'t': 'TWO'}.get(x, 'ONE')
+        talk.sample(change=damage if x == 'd' else None)
     rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)[0])
-    known = len(order) if passes else order.index('to' if order[0] == 't' else 'ot') + 1
-    assert [r['assumed'] for r in rows] == ['01'[bool(passes)]] * known + ['1'] * (len(order) - known)
+    known = len(order) if passes or size else order.index('to' if order[0] == 't' else 'ot') + 1
+    assert [r['assumed'] for r in rows] == ['1' if passes and not size else '0'] * known + ['1'] * (len(order) - known)
     assert {(r['query'], r['counter']) for r in rows} == {('1', 'Apples')} and rows[-1]['server'] == 'ONE'
 
 
