@@ -535,7 +535,8 @@ void call_take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event,
         return;
     }
     if (answer == RPC_NONE || record->operation == NULL) {
-        if (answer != RPC_FAULT) {
+        if (answer != RPC_FAULT) { /* it may have been answered at any time since */
+            record->protocol->note_unread(record, record->request_event, false);
             record->protocol->note_unread(record, event, false);
         }
         return;

@@ -234,6 +234,21 @@ def test_a_list_that_is_cut_ends_what_it_would_have_replaced(tshark, tmp_path, w
         assert not any(r['result'] for some in of[1:2] + of[3:] for r in some)
 
 
+def test_a_list_without_answer_before_another_name(tshark, tmp_path, passes):
+    """What told the name first is not captured, and its connection does not go on: what comes before the other name need not have it."""
+    scene, old, new = Scene(), gauge(), gauge()
+    new.counters[0].names = {ENGLISH: 'Another'}
+    model = Server([old])
+    c, other = [tcp_line(scene, model, client_port=50001 + i, loses=lambda opnum, kind, n, i=i: i and kind == 'response').client() for i in (0, 1)]
+    other.reg_info(old.guid, 10, 0, 2000)
+    h = c.query([ask(old, 1, 'a')])
+    c.data(h, 9999)
+    model.sets = [new]
+    learn(c, new)
+    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)[0])
+    assert [(r['counter'], r['assumed']) for r in rows] == [('Another', '1') if passes else ('#1', '0')]
+
+
 def late_frames(tshark, path, *options):
     return tshark.fields(path, ['frame.number', '_ws.expert.message'], '-Y', 'pcq.expert.late', *options)
 

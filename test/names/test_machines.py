@@ -151,28 +151,6 @@ def test_several(tshark, tmp_path, calls, passes):
 
 # --- SystemName ------------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize('is_other', [True, False])
-def test_a_result_across_titles_of_whom_nobody_knows(tshark, tmp_path, is_other, passes):
-    """A connection that never says to whom it is calls the counter otherwise: since the machine's own titles it became another, or it is
-    another machine's. Nothing is calculated across that. Told alike, nothing is in doubt."""
-    scene, objects = Scene(), [Object(5000, 'Set', [Counter(5002, 'Apples', TYPES['PERF_COUNTER_DELTA'], lambda at, k: 5 * at.number, 4)])]
-    talk, other = [Talk(scene, objects=objects, client_port=50001 + i) for i in (0, 1)]
-    talk.open()
-    talk.titles()
-    talk.sample()
-    talk.sample()
-    other.handles = 50
-    other.open()
-    other.titles(pairs={5000: 'Set', 5002: 'Pears' if is_other else 'Apples'})
-    talk.sample()
-    talk.sample()
-    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)[0])
-    told = bool(passes) and is_other
-    assert [r['assumed'] for r in rows] == ['1' if told else '0'] * 2 + ['0'] * 2
-    assert [r['result'] for r in rows] == ['', '' if told else '5', '' if is_other else '5', '5']
-    assert [r['counter'] for r in rows] == ['Apples'] * 2 + ['#5002' if is_other else 'Apples'] * 2
-
-
 @pytest.mark.parametrize('order', ['otoot', 'ottoo', 'tooot', 'totot', 'OToot'])
 def test_titles_before_the_first_block(tshark, tmp_path, order, passes):
     """Which machine's titles they are shows its block, and whose handle, where both gave out the same. `order`: whose call
