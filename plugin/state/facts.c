@@ -395,9 +395,8 @@ static fact_version *add_version(subject_facts *learned, state_fact_kind kind, c
     if (otherwise == told->event || (unread && unread->event < told->event)) {
         server->facts_changed = NEVER; /* one answer tells both: is_told_twice(); or what was not read may */
     }
-    if (otherwise > told->asked && otherwise != told->event) { /* meanwhile, or behind it: which holds is unknown */
-        const unread_list both = {MAX(told->event, otherwise), 0, NULL};
-        note_unread(server, &learned->key.subject, kind, &both);
+    if (otherwise > told->asked && otherwise < told->event) { /* meanwhile: which holds is unknown */
+        note_unread(server, &learned->key.subject, kind, &(unread_list){told->event, 0, NULL});
     }
     wmem_array_append_one(*versions, *told);
     return wmem_array_index(*versions, wmem_array_get_count(*versions) - 1);
@@ -1089,9 +1088,10 @@ static const char *label_of(wmem_allocator_t *pool, state_host *server, state_su
 {
     state_known known = facts_lookup(server, subject, PERF_FACT_ENGLISH, event);
 
-    return known.fact                 ? known.fact->name
-           : subject.id == PERF_NO_ID ? facts_guid_text(pool, subject.guid)
-                                      : wmem_strdup_printf(pool, "#%u", subject.id);
+    if (known.fact == NULL && subject.id == PERF_NO_ID && !facts_subject_is_title(&subject)) {
+        return facts_guid_text(pool, subject.guid);
+    }
+    return known.fact ? known.fact->name : wmem_strdup_printf(pool, "#%u", subject.id);
 }
 
 const char *facts_counterset_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t event)

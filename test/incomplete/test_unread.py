@@ -283,22 +283,6 @@ def test_a_name_that_becomes_another_while_it_is_asked_for(tshark, tmp_path, ord
     assert [f for f, in tshark.fields(path, ['frame.number'], '-Y', ASSUMED, *passes)] == [r['frame'] for r in rows if r['assumed'] == '1']
 
 
-def test_a_name_that_was_told_before_a_connection_said_to_whom_it_is(tshark, tmp_path, two_pass):
-    """A title becomes another, which that connection tells, and again what it was: which holds nobody knows by then."""
-    objects = [Object(5000, None, [Counter(5002, None, TYPES['PERF_COUNTER_LARGE_RAWCOUNT'], lambda at, k: 1)])]
-    scene = Scene()
-    talks = [Talk(scene, objects=objects, client_port=50001 + i) for i in range(2)]
-    talks[1].handles, talks[1].clock = 1000, talks[0].clock
-    for talk in talks:
-        talk.open()
-    talks[0].sample()
-    for i, name in enumerate(['One', 'Another', 'One']):
-        talks[i % 2].titles('Counter 009', {5000: 'Set', 5002: name})
-    talks[1].sample()
-    out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *(['-2'] if two_pass else []))
-    assert long_rows(out)[-1]['assumed'] == '1'
-
-
 @pytest.mark.parametrize('connections', [2, 3])
 @pytest.mark.parametrize('way', ['lost', 'late', 'sealed'])
 def test_connections_in_turn(tshark, tmp_path, connections, way, two_pass):
