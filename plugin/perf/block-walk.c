@@ -294,6 +294,15 @@ static bool place_parts(perf_block_walk *walk, uint8_t rule)
     return fits;
 }
 
+/* Zeros alone stand from there on: what had no room has no length either. */
+static bool is_blank(const perf_block_walk *walk, uint32_t at)
+{
+    while (at < walk->object.end && walk->data[at] == 0) {
+        at++;
+    }
+    return at == walk->object.end;
+}
+
 /* All rules are tried once for an object that is not certain, so that they cost in proportion to its bytes. */
 static void find_rule(perf_block_walk *walk)
 {
@@ -307,7 +316,8 @@ static void find_rule(perf_block_walk *walk)
     for (uint8_t tried = AS_SAID; tried < NUM_RULES && (count == 0 || rule != AS_SAID); tried++) {
         perf_block_walk trial = *walk;
         reading first = {0, 0, tried};
-        if (place_parts(&trial, tried) && pass_rows(&trial, &first) && trial.pos == trial.object.end) {
+        bool fits = place_parts(&trial, tried) && pass_rows(&trial, &first) && trial.pos == trial.object.end;
+        if (fits && !(first.at > 0 && is_blank(walk, first.at))) {
             bool is_same = count > 0 && first.at == found.at && first.size == found.size;
             rule = count == 0 ? tried : rule;
             found = count == 0 ? first : found;
