@@ -10,6 +10,9 @@
 
 #include "ws_compat.h"
 
+/* One, or several that have commas between them already. */
+void csv_cells(GString *csv, const char *cells, size_t size);
+
 void csv_end_row(GString *csv);
 
 /* PDH-CSV. */

@@ -71,7 +71,7 @@ static void write_raw(GString *text, readings *r)
 }
 
 /* result, unit, reason, status, assumed */
-static void write_outcome(GString *text, readings *r, const perf_result *result)
+static void write_outcome(GString *text, readings *r, const perf_result *result, unsigned marks)
 {
     const perf_counter_type *type = r->at.counter->type;
     bool is_calculated = result->none == PERF_NONE_OK;
@@ -90,13 +90,14 @@ static void write_outcome(GString *text, readings *r, const perf_result *result)
         csv_text(text, is_calculated || r->at.is_text ? NULL : try_val_to_str(result->none, text_none_reason_vals));
     }
     csv_integer(text, r->status);
-    csv_integer(text, readings_assumed(r));
+    csv_integer(text, (marks & LEFT_OUT_ASSUMED) != 0);
 }
 
 static void write_row(long_export *export, readings *r, const char *path)
 {
     bool has_none = r->at.is_text || r->at.is_refused;
     perf_result result = has_none ? (perf_result){0, PERF_NONE_NO_FORMULA} : readings_result(r);
+    unsigned marks = left_out_marks(r, &result);
 
     if (export->table != r->number || export->row != r->at.row) {
         export->table = r->number;
@@ -105,14 +106,14 @@ static void write_row(long_export *export, readings *r, const char *path)
         csv_text(export->head, readings_set(r));
         csv_text(export->head, readings_instance(r));
     }
-    g_string_append_len(export->text, export->head->str, (gssize) export->head->len);
+    csv_cells(export->text, export->head->str, export->head->len - 1);
     csv_text(export->text, readings_counter(r));
     csv_text(export->text, path);
     write_raw(export->text, r);
-    write_outcome(export->text, r, &result);
+    write_outcome(export->text, r, &result, marks);
     csv_end_row(export->text);
     if (r->answer.sample && r->answer.handle) {
-        left_out_count_marks(&export->task.left, left_out_marks(r, &result));
+        left_out_count_marks(&export->task.left, marks);
     }
 }
 

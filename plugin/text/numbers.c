@@ -18,25 +18,23 @@
 
 static size_t put_integer(char *out, uint64_t value, bool in_groups)
 {
-    char digits[TEXT_NUMBER_SIZE], *end = digits + sizeof digits, *first = end;
+    size_t size = 0;
 
-    for (; value >= 1000; value /= 1000) {
-        unsigned group = (unsigned)(value % 1000), tens = group / 10, hundreds = group / 100;
-        *--first = (char)('0' + group - 10 * tens);
-        *--first = (char)('0' + tens - 10 * hundreds);
-        *--first = (char)('0' + hundreds);
-        if (in_groups) {
-            *--first = ',';
-        }
+    if (value >= 1000) {
+        size = put_integer(out, value / 1000, in_groups);
+        out[size] = ',';
+        size += in_groups;
     }
-    unsigned rest = (unsigned)value;
-    do {
-        *--first = (char)('0' + rest % 10);
-        rest /= 10;
-    } while (rest > 0);
-    memcpy(out, first, (size_t)(end - first));
-    out[end - first] = '\0';
-    return (size_t)(end - first);
+    unsigned group = (unsigned)(value % 1000);
+    if (value >= 100) {
+        out[size++] = (char)('0' + group / 100);
+    }
+    if (value >= 10) {
+        out[size++] = (char)('0' + group / 10 % 10);
+    }
+    out[size++] = (char)('0' + group % 10);
+    out[size] = '\0';
+    return size;
 }
 
 size_t text_decimal(char *out, uint64_t value)
