@@ -238,15 +238,15 @@ const rpc_operation *pdus_operation(const rpc_asked *call)
 }
 
 /* Of one whose operation was not captured what any does. */
-static bool may(const rpc_asked *call, unsigned what)
+static unsigned does(rpc_interface interface, uint16_t opnum)
 {
-    const rpc_operation *operation = interfaces[call->interface].operations;
-    unsigned does = 0;
+    const rpc_operation *operation = interfaces[interface].operations;
+    unsigned all = 0;
 
     for (; operation && operation->name; operation++) {
-        does |= call->opnum == operation->opnum || call->opnum == RPC_NO_OPNUM ? operation->does : 0;
+        all |= opnum == operation->opnum || opnum == RPC_NO_OPNUM ? operation->does : 0;
     }
-    return does & what;
+    return all;
 }
 
 /* Names or types that a call may have told until an event, and nobody reads: what they are of is not known; nor, where the call has no frame,
@@ -256,7 +256,7 @@ static void note_unread_lists(packet_info *pinfo, rpc_connection *connection, co
 {
     const state_subject titles = facts_title_subject(0);
 
-    if (may(call, RPC_LISTS) && !connection->copied && (connection->was_read || !call->is_signed)) {
+    if ((call->does & RPC_LISTS) && !connection->copied && (connection->was_read || !call->is_signed)) {
         facts_note_unread(connection_to(connection, pinfo, is_request), call->interface == RPC_WINREG ? &titles : NULL,
                           PERF_NUM_FACT_KINDS, event, is_request ? call->frame : pinfo->num, NULL);
     }
@@ -315,7 +315,8 @@ static rpc_asked *begin_call(packet_info *pinfo, rpc_connection *connection, con
         .time = pinfo->abs_ts,
         .frame = pinfo->num,
     };
-    latest->is_list = latest->interface == RPC_PERFLIB && may(latest, RPC_LISTS);
+    latest->does = does(latest->interface, latest->opnum);
+    latest->is_list = latest->interface == RPC_PERFLIB && latest->does & RPC_LISTS;
     return latest;
 }
 
@@ -333,7 +334,7 @@ static void begin_listing(packet_info *pinfo, rpc_connection *connection)
 {
     rpc_asked *latest = connection->latest;
 
-    if (latest && latest->waiting > 0 && latest->event > 0 && may(latest, RPC_LISTS)) {
+    if (latest && latest->waiting > 0 && latest->event > 0 && (latest->does & RPC_LISTS)) {
         end_listing(pinfo, connection);
         connection->listing = latest;
     }
@@ -360,13 +361,13 @@ void pdus_note_unread(packet_info *pinfo, rpc_connection *connection, rpc_asked 
     }
     association->missed = association->all->missed = call->event; /* it may have asked for a sample */
     connection_to(connection, pinfo, true);                       /* the packet that ends the call may be any */
-    if (call->interface == RPC_PERFLIB && may(call, RPC_OPENS)) {
+    if (call->interface == RPC_PERFLIB && (call->does & RPC_OPENS)) {
         note_unnamed(connection, pinfo, true);
     }
     if (call->interface != RPC_WINREG) {
         note_unread_lists(pinfo, connection, call, call->event, true);
     }
-    if (may(call, RPC_CHANGES)) {
+    if (call->does & RPC_CHANGES) {
         query_calls_unseen(association, call->event, call->event, 1);
         change_open(connection, call, true);
     }
@@ -379,14 +380,14 @@ static void note_unread_answer(packet_info *pinfo, rpc_connection *connection, r
     uint32_t event = state_event_next();
 
     connection->answer_event = event;
-    if (call->interface == RPC_WINREG && answer == RPC_UNREAD && may(call, RPC_SAMPLES) && !connection->copied) {
+    if (call->interface == RPC_WINREG && answer == RPC_UNREAD && (call->does & RPC_SAMPLES) && !connection->copied) {
         note_unnamed(connection, pinfo, false);
     }
     if (call->record) {
         call_take_answer(call, pinfo, event, answer);
     } else if (call->interface == RPC_WINREG && answer == RPC_UNREAD) {
         note_unread_lists(pinfo, connection, call, event, false);
-    } else if (may(call, RPC_CHANGES) && !connection->copied) {
+    } else if ((call->does & RPC_CHANGES) && !connection->copied) {
         if (call->was_open) { /* it was not over when the client went on */
             query_calls_unseen(association, call->event, event, 1);
         }
@@ -407,7 +408,7 @@ static void note_sizes(rpc_connection *connection, uint32_t around)
     connection->around = around;
     if (latest && latest->is_list) {
         connection_association(connection)->list_size = latest->size;
-    } else if (latest && may(latest, RPC_SAMPLES)) {
+    } else if (latest && (latest->does & RPC_SAMPLES)) {
         connection_association(connection)->sample_size = latest->size;
     }
 }
@@ -436,8 +437,9 @@ static void note_missing_lists(const pdus_cursor *cursor, rpc_connection *connec
                                             : analysis_of(pinfo)->fwd->tcp_analyze_seq_info->lastack;
 
     if (missing > 0 && may_be_lists(connection, missing, until != 0 ? end - connection->sent_until : 0)) {
-        const rpc_asked call = {.interface = interface_of(connection, RPC_NO_CONTEXT),
-                                .opnum = RPC_NO_OPNUM,
+        rpc_interface interface = interface_of(connection, RPC_NO_CONTEXT);
+        const rpc_asked call = {.interface = interface,
+                                .does = does(interface, RPC_NO_OPNUM),
                                 .is_signed = header->auth_size > 0}; /* no frame: there is nothing of lost ones */
         connection_to(connection, pinfo, is_request);
         note_unread_lists(pinfo, connection, &call, state_event_next(), true);
@@ -623,7 +625,7 @@ rpc_asked *pdus_reach_call(packet_info *pinfo, const dcerpc_info *di)
 /* What no operation was handed. One that is not all there may come again, put together. */
 static void pass_pdus(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
 {
-    int end = pinfo->desegment_len != 0 ? pinfo->desegment_offset : INT_MAX;
+    int end = pinfo->desegment_len != 0 ? pinfo->desegment_offset : (int)tvb_captured_length(tvb);
     rpc_header header;
     bool any = false;
 

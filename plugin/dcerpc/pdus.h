@@ -18,6 +18,7 @@ typedef struct rpc_asked {
     uint32_t call_id;
     rpc_interface interface; /* NUM_RPC_INTERFACES: another */
     uint16_t opnum;          /* RPC_NO_OPNUM: it was not captured */
+    unsigned does;           /* RPC_CHANGES and so on */
     bool is_ndr64;
     bool is_signed;    /* with a token, and perhaps sealed */
     bool is_list;      /* asks for names or types */

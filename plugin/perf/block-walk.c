@@ -150,7 +150,7 @@ static inline bool ends_with_name(const perf_block_walk *walk, uint32_t at, uint
 }
 
 /* The length of what stands here by the object's rule, 0 if it has none by that. */
-static uint32_t size_read(const perf_block_walk *walk, uint32_t said, structure what)
+static inline uint32_t size_read(const perf_block_walk *walk, uint32_t said, structure what)
 {
     uint8_t rule = walk->object.rule;
     uint32_t alike = walk->object.counters_size > 0 ? walk->object.counters_size : said;
@@ -608,7 +608,7 @@ static perf_block_event read_definition(perf_block_walk *walk)
 
 /* The length of what stands here, as it is said or read; 0 if it is wrong. In an object that is damaged an instance is certain that ends with
  * its name, and so is where its counter block begins. */
-static uint32_t find_size(const perf_block_walk *walk, structure what)
+static inline uint32_t find_size(const perf_block_walk *walk, structure what)
 {
     uint32_t said = perf_block_u32(walk, walk->pos), size = size_read(walk, said, what);
     bool may_be = !walk->object.is_damaged || what == COUNTERS || ends_with_name(walk, walk->pos, said);
