@@ -73,10 +73,9 @@ void csv_number(GString *csv, double value)
     char text[NUMBER_SIZE];
 
     if (fabs(value) < 0x1p63 && value == (double)(int64_t)value) {
-        if (value < 0) {
-            g_string_append_c(csv, '-');
-        }
-        csv_integer(csv, (uint64_t)fabs(value));
+        bool is_negative = value < 0;
+        text[0] = '-';
+        csv_cells(csv, text, is_negative + text_decimal(text + is_negative, (uint64_t)fabs(value)));
         return;
     }
     for (unsigned i = 0; i == 0 || (i < G_N_ELEMENTS(formats) && g_ascii_strtod(text, NULL) != value); i++) {
