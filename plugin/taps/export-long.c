@@ -97,7 +97,6 @@ static void write_row(long_export *export, readings *r, const char *path)
 {
     bool has_none = r->at.is_text || r->at.is_refused;
     perf_result result = has_none ? (perf_result){0, PERF_NONE_NO_FORMULA} : readings_result(r);
-    unsigned marks = left_out_marks(r, &result);
 
     if (export->table != r->number || export->row != r->at.row) {
         export->table = r->number;
@@ -110,6 +109,7 @@ static void write_row(long_export *export, readings *r, const char *path)
     csv_text(export->text, readings_counter(r));
     csv_text(export->text, path);
     write_raw(export->text, r);
+    unsigned marks = left_out_marks(r, &result);
     write_outcome(export->text, r, &result, marks);
     csv_end_row(export->text);
     if (r->answer.sample && r->answer.handle) {
