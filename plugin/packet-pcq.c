@@ -115,7 +115,7 @@ static void read_machine(pcq_pdu *p)
 {
     const char *machine = ndr_wide_string(&p->call.ndr, hf_machine, "szMachine");
 
-    if (machine && p->call.first_time) {
+    if (machine && call_may_learn(&p->call)) {
         machine += strspn(machine, "\\");
         p->record->machine = wmem_strdup(wmem_file_scope(), machine);
         call_name_server(&p->call, HOST_CALLED, machine);

@@ -106,6 +106,7 @@ const char *ndr_wide_string(ndr_reader *ndr, int hf, const char *what)
     const char *text = reader_text(reader, hf, size, TEXT_WHOLE, what);
     reader->tree = outer;
     if (text) {
+        reader->report->damaged |= size == 0 || tvb_get_ntohs(reader->tvb, reader->pos - 2) != 0;
         proto_item_append_text(array.node, ": %s", text);
     }
     proto_item_set_len(array.node, (int)(reader->pos - array.start));

@@ -9,7 +9,7 @@ from gen.buffers import NONE
 from gen.model import ENGLISH
 from gen.scene import Scene, tcp_line
 from gen.story import Server, answers, ask, begin, counter, learn, multiple, run, single, story, unseen
-from gen.stubs import INFO, VALIDATE
+from gen.stubs import INFO, VALIDATE, Ndr
 from learned import compare_paths, one, read
 
 ASSUMED = 'pcq.expert.order_assumed'
@@ -152,12 +152,14 @@ def test_the_notation(tshark, tmp_path, two_pass):
 @pytest.mark.parametrize('machine, shown', [
     ('\\\\SRV01', 'SRV01'), ('SRV01', 'SRV01'), ('\\\\srv.example.com', 'srv.example.com'), ('\\\\10.1.2.3', '10.1.2.3'),
     ('\\\\[2001:db8::1]', '[2001:db8::1]'), ('', '192.0.2.20'), ('', '2001:db8::20'), ('\\\\', '192.0.2.20'), ('\\\\Ω-сервер', 'Ω-сервер')])
-def test_the_server(tshark, tmp_path, machine, shown):
-    """szMachine without its backslashes, or the server's address where it is empty."""
-    s = gauge(count=1)
+def test_the_server(tshark, tmp_path, machine, shown, monkeypatch):
+    """szMachine without its backslashes, or the server's address where it is empty, or has no terminator."""
+    s, whole = gauge(count=1), Ndr.machine
     scene = Scene()
     c = tcp_line(scene, Server([s]), v6=shown == '2001:db8::20').client(machine)
     learn(c, s)
+    if not machine:
+        monkeypatch.setattr(Ndr, 'machine', lambda stub, name: whole(stub, '\\\\SRV01X', terminate=False))
     run(c, [ask(s, 1, 'a')], 1)
     frames = read(tshark, scene, tmp_path)
     assert paths(frames[answers(scene)[0][0]]) == ['\\\\%s\\Set(a)\\Counter 1' % shown]
