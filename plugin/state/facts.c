@@ -346,7 +346,8 @@ static void note_unread(state_host *server, const state_subject *subject, state_
         }
         unsigned count = wmem_array_get_count(*lists), at = state_event_count_until(*lists, unread->event);
         unread_list *before = at > 0 ? wmem_array_index(*lists, at - 1) : NULL;
-        if (before && at == count && !is_unread(before)) {
+        bool is_doubt_of_it = before && before->event == unread->event && before->frame == 0;
+        if (is_doubt_of_it || (before && at == count && !is_unread(before))) {
             *before = *unread;
         } else if (before == NULL || before->event < unread->event) {
             wmem_array_append(*lists, unread, 1);
@@ -791,7 +792,8 @@ static const state_fact *builtin_fact(const state_host *server, const state_subj
     return kept;
 }
 
-/* What was told last by an event of what is another's fact, of names in its language; NULL if nothing was, or of what the subject was before. */
+/* The newest version until an event, of names in the language of `fact`; NULL if there is none, or if it named what the subject was before its
+ * latest change. */
 static const fact_version *told_before(const subject_facts *learned, state_fact_kind kind, const state_fact *fact,
                                        uint32_t event)
 {
@@ -842,8 +844,8 @@ static bool becomes_another(const subject_facts *learned, uint32_t since, uint32
     return change && change->event <= until && change->asked < event;
 }
 
-/* Of what was told at one event others said otherwise, or that the subject is another, until another one; or that may be, where it was told after
- * that. */
+/* What was told at one event, and is taken for what held at another one: between both, or where it was told later at any time, connections that
+ * are not known to be to the same machine said otherwise, or that the subject is another. */
 static bool is_contradicted(const learned_facts *learned, state_fact_kind kind, uint32_t told, uint32_t event)
 {
     uint32_t since = MIN(told, event), last = MAX(told, event), until = told > event ? NEVER : event;
@@ -915,11 +917,11 @@ static bool changes_before(const subject_facts *learned, state_fact_kind kind, u
         return becomes_another(learned, since, NEVER, event);
     }
     unsigned next = versions ? MAX(state_event_count_until(versions, since), 1) : 0; /* the first is no change, */
-    unsigned count = versions ? wmem_array_get_count(versions) : 0;
-    while (next < count && same_fact(kind, &version_at(versions, next)->fact, &version_at(versions, next - 1)->fact)) {
-        next++; /* nor is what was told again after a list that was not read */
+    unsigned count = versions ? wmem_array_get_count(versions) : 0, end = MIN(count, next + MAX_VERSIONS);
+    while (next < end && same_fact(kind, &version_at(versions, next)->fact, &version_at(versions, next - 1)->fact)) {
+        next++; /* nor is what was told again after a list that was not read; after too many it is not looked for */
     }
-    return next < count && version_at(versions, next - 1)->asked < event;
+    return next < count && (next == end || version_at(versions, next - 1)->asked < event);
 }
 
 static bool is_told_after(const subject_facts *learned, state_fact_kind kind, uint32_t event)
