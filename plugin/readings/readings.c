@@ -148,12 +148,12 @@ static void fetch_operands(readings *r, sample_view *view, const reading_place *
 
 #define NEEDS_OPERANDS (PERF_NEEDS_BASE | PERF_NEEDS_TIME | PERF_NEEDS_FREQ | PERF_NEEDS_MULTI)
 
-/* In one of both samples an instance whose name is not known may be the one that has no pair; PERF_NONE_OK: none is there. */
-static perf_none may_be_nameless(readings *r, const reading_place *place)
+/* Or, in one of both samples, an instance whose name is not known may be the one that has no pair. */
+static perf_none new_instance(readings *r, const reading_place *place)
 {
     return r->table && r->table->lacks_names           ? PERF_NONE_DAMAGED
            : place->table && place->table->lacks_names ? PERF_NONE_BEFORE_DAMAGED
-                                                       : PERF_NONE_OK;
+                                                       : PERF_NONE_NEW_INSTANCE;
 }
 
 static bool previous_operands(readings *r, unsigned flags, perf_point *previous, perf_none *why)
@@ -166,11 +166,9 @@ static bool previous_operands(readings *r, unsigned flags, perf_point *previous,
         return false;
     }
     if (!r->answer.layout->find_previous(r, &place, &has_counter)) {
-        perf_none nameless = place.row == UINT32_MAX ? may_be_nameless(r, &place) : PERF_NONE_OK;
-        *why = nameless                 ? nameless
-               : place.is_ambiguous     ? PERF_NONE_MOVED
+        *why = place.is_ambiguous       ? PERF_NONE_MOVED
                : place.may_have_changed ? PERF_NONE_TOLD_ANEW
-               : has_counter            ? place.row == UINT32_MAX ? PERF_NONE_NEW_INSTANCE : PERF_NONE_OTHER_SIZE
+               : has_counter            ? place.row == UINT32_MAX ? new_instance(r, &place) : PERF_NONE_OTHER_SIZE
                : place.failed           ? PERF_NONE_BEFORE_FAILED
                : place.others           ? PERF_NONE_OTHER_COUNTERS
                : r->may_be_there        ? r->may_be_there
