@@ -232,7 +232,7 @@ double perf_interval(const perf_point *current, const perf_point *previous)
 bool perf_clocks_differ(const perf_point *current, const perf_point *previous, double interval)
 {
     double other = (double)(current->time_100ns - previous->time_100ns) / 1e7, most = 10 + interval / 100;
-    bool goes_on = current->time_100ns >= previous->time_100ns && current->time_100ns > 0;
+    bool goes_on = previous->time_100ns > 0 && current->time_100ns > previous->time_100ns;
 
     return goes_on && interval > 0 && (interval - other > most || other - interval > most);
 }

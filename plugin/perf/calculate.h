@@ -104,7 +104,7 @@ static inline bool perf_is_reset(perf_none none)
 /* Seconds between two samples by the server's clock, by its 100 ns time where the frequency is 0 or changed; 0 if not known. */
 double perf_interval(const perf_point *current, const perf_point *previous);
 
-/* The same; 0 where PerfTime100NSec says something else: the clocks contradict each other. */
+/* The same; 0 where both clocks contradict each other. */
 double perf_agreed_interval(const perf_point *current, const perf_point *previous);
 
 /* Of samples that are so far apart: both clocks went on, and one by much more than the other (10 s and 1 %). One of them is wrong, or was set. */
