@@ -373,7 +373,7 @@ state_connection *host_name(state_connection *connection, host_name_kind kind, c
 {
     char *plain = host_plain_name(NULL, name);
     const char *known = connection->names[kind];
-    bool is_another = known && !is_same_name(known, plain);
+    bool is_another = *plain != '\0' && known && !is_same_name(known, plain);
 
     if (is_another && kind == HOST_SYSTEM) {
         connection->is_in_doubt = true;
