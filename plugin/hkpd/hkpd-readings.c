@@ -404,9 +404,9 @@ typedef struct {
     /* of the object that the walk is in */
     perf_block_walk object; /* where it begins */
     hkpd_table *table;
-    const state_sample *beside; /* the sample before, else the next; NULL without one */
+    const state_sample *beside; /* sample_beside(), NULL without one */
     hkpd_table *beside_table;   /* in it; NULL without one */
-    perf_block_walk in_place;   /* of the answer before or next: at the object in the same place, if somebody asked */
+    perf_block_walk in_place;   /* of that sample: at the object in the same place, if somebody asked */
     uint32_t previous_event;    /* of the request to the answer before */
     bool
         has_nameless; /* the name of an instance of the object was not known: which of their name those after it are is neither */

@@ -792,12 +792,12 @@ static void report_objects(hkpd_pdu *p)
     }
 }
 
-/* What most of its samples call it, as far as they came. */
+/* What most of its samples call it, as far as they came: each counts for the name that leads, or against it. */
 static void note_machine(state_handle *handle, const char *name)
 {
-    bool is_so = g_strcmp0(handle->machine, name) == 0 || handle->called_so == 0;
+    bool is_same = g_strcmp0(handle->machine, name) == 0, is_so = is_same || handle->called_so == 0;
 
-    if (handle->called_so == 0) {
+    if (is_so && !is_same) {
         handle->machine = wmem_strdup(wmem_file_scope(), name);
         handle_note_name(handle, name);
     }
@@ -933,7 +933,7 @@ static void note_unread_value(rpc_record *call, uint32_t event, bool is_response
 }
 
 /* A list that is whole, and lacks some that the one before had: whether those are titles still, and what they stand for, is not known. One in a
- * local language (English: 0) says nothing of those in English, nor of another's. */
+ * local language says nothing of those in English, nor of another's. `language`: 0 is English. */
 static void note_titles_gone(const hkpd_pdu *p, wmem_array_t *list, uint32_t language)
 {
     state_host *host = p->call.to->host;

@@ -26,7 +26,7 @@ struct state_query_epoch {
     state_query_epoch *before;      /* NULL: the first */
     uint32_t complete_from;         /* all that the query holds is known from this event on, NEVER: it is not */
     const state_query_index *index; /* NULL where nobody told */
-    uint32_t told_from; /* of answers that were asked for before it nothing is known; NEVER: nor of others */
+    uint32_t told_from; /* answers whose request is older are of nobody; NEVER: all are, until somebody tells */
     uint32_t unseen[UNSEEN_LEVELS]; /* calls: after this event, NEVER: none is */
 };
 

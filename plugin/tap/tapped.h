@@ -93,7 +93,7 @@ typedef struct {
     uint32_t opened_frame; /* 0: not captured */
     uint32_t closed_frame; /* 0: not closed in this capture */
     bool may_go_on;        /* on a connection that is not known to be to its machine */
-    const char *machine;   /* szMachine without backslashes, NULL if not known */
+    const char *machine;   /* szMachine without backslashes, or SystemName; NULL if not known */
     const char *place;     /* its server's address and port, where another server was called so before; else NULL */
     const state_sample *newest; /* that was kept */
 } tapped_handle;
