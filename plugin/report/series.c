@@ -12,8 +12,14 @@
 #define POINT_BYTES 26
 #define SERIES_BYTES 150
 
-/* Of these, for counters and their paths. */
+/* Of these, for counters and their paths; and what is kept of all, most of which may never have a result. */
 #define PATHS_BYTES (9 << 20)
+#define KEPT_BYTES (4 * PATHS_BYTES)
+
+static uint64_t size_of(const char *path)
+{
+    return SERIES_BYTES + 2 * strlen(path);
+}
 
 static void series_free(void *data)
 {
@@ -83,12 +89,12 @@ series *series_of(series_set *set, const char *path)
 {
     series *s = g_hash_table_lookup(set->by_path, path);
 
-    if (s == NULL && set->bytes < PATHS_BYTES) {
+    if (s == NULL && set->kept < KEPT_BYTES) {
         s = g_new0(series, 1);
         s->path = g_strdup(path);
         s->points = g_array_new(FALSE, FALSE, sizeof(series_point));
         s->one_of = 1;
-        set->bytes += SERIES_BYTES + 2 * strlen(path);
+        set->kept += size_of(path);
         g_hash_table_insert(set->by_path, s->path, s);
         g_ptr_array_add(set->all, s);
     }
@@ -109,19 +115,21 @@ static void pour(series_set *set, series *s)
 void series_add(series_set *set, uint64_t answer, series *s, const char *unit, double at, double value)
 {
     const series_point point = {at, value};
+    bool is_twice = s && s->answer == answer;
 
-    if (s && s->answer == answer) {
-        set->left_out += isfinite(value) && value != s->results.last;
+    if (is_twice && value == s->newest) {
         return;
     }
     set->values += isfinite(value);
-    if (s) {
+    if (s && !is_twice) {
         s->answer = answer;
+        s->newest = value;
     }
-    if (s == NULL || !isfinite(value)) {
+    if (s == NULL || is_twice || !isfinite(value) || (s->results.count == 0 && set->bytes >= PATHS_BYTES)) {
         set->left_out += isfinite(value);
         return;
     }
+    set->bytes += s->results.count == 0 ? size_of(s->path) : 0;
     s->unit = unit ? unit : s->unit;
     perf_summary_add(&s->results, value);
     s->low = s->waiting == 0 || value < s->low.value ? point : s->low;

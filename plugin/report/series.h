@@ -27,16 +27,18 @@ typedef struct {
     unsigned one_of;        /* results that become two points: the smallest and the largest; 1: each is a point */
     unsigned waiting;       /* results that are not points yet, and of them */
     series_point low, high; /* these */
-    uint64_t answer;        /* in which it came last */
+    uint64_t answer;        /* in which it came last, */
+    double newest;          /* its value there, the first one; NAN: none */
 } series;
 
 /* All of a capture. */
 typedef struct {
     GHashTable *by_path; /* path -> series */
     GPtrArray *all;      /* the same, in the order in which they turned up; owns them */
-    uint64_t values;     /* that were added, */
-    uint64_t left_out;   /* and those for which there was no room, or of a path that had another in the answer */
-    uint64_t bytes;      /* of the counters and their points in the page, at most */
+    uint64_t values;     /* results that were added, */
+    uint64_t left_out; /* and those of them for which there was no room, or of a path that had another in the answer */
+    uint64_t kept;     /* bytes of all counters, as they would be in the page, */
+    uint64_t bytes;    /* and of those that have results */
     uint64_t num_points;
     bool is_thinned;
 } series_set;

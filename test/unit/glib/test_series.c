@@ -4,11 +4,13 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include <assert.h>
+#include <math.h>
 
 #include "report/series.h"
 
 #define LONG 40
 #define VALUES 1000000
+#define EMPTY 100000
 #define PAGE (20 << 20)
 #define POINT 26 /* characters of a point in the page */
 
@@ -30,11 +32,15 @@ static void check(const series *s, unsigned count, double low, double high)
     assert(least == low && most == high);
 }
 
-/* Of a path twice in an answer the second is left out; of `quiet` there are few. */
+/* Of a path twice in an answer the second is left out, also if the first has no result; of `quiet` there are few. */
 static void fill(series_set *set)
 {
     char path[16];
 
+    for (unsigned i = 0; i < EMPTY; i++) {
+        snprintf(path, sizeof path, "empty %u", i);
+        series_add(set, 1, series_of(set, path), NULL, 0, NAN);
+    }
     for (unsigned i = 0; i < VALUES; i++) {
         unsigned number = i % LONG, sample = i / LONG;
         snprintf(path, sizeof path, "line %u", number);
@@ -45,6 +51,8 @@ static void fill(series_set *set)
             series_add(set, sample + 1, series_of(set, "quiet"), NULL, sample, i);
         }
     }
+    series_add(set, VALUES, series_of(set, "quiet"), NULL, VALUES, NAN);
+    series_add(set, VALUES, series_of(set, "quiet"), NULL, VALUES, 20000 * LONG);
     series_finish(set);
 }
 
@@ -55,8 +63,9 @@ int main(void)
 
     series_begin(&set);
     fill(&set);
-    assert(set.is_thinned && set.left_out == VALUES && set.values == VALUES + 3 && set.all->len == LONG + 1);
-    for (unsigned i = 0; i < set.all->len; i++) {
+    assert(set.is_thinned && set.left_out == VALUES + 1 && set.values == 2 * VALUES + 4);
+    assert(set.all->len == EMPTY + LONG + 1);
+    for (unsigned i = EMPTY; i < set.all->len; i++) {
         const series *s = g_ptr_array_index(set.all, i);
         points += s->points->len;
         if (strcmp(s->path, "quiet") == 0) {
