@@ -223,8 +223,7 @@ static void find_fast(verdict_monitor *monitor)
 
 static bool is_open(const verdict_talk *talk)
 {
-    return talk->is_sealed ? talk->num_open > 0
-                           : talk->has_handle && talk->closed_frame == 0 && !tapped_handle_of(talk->handle).may_go_on;
+    return talk->is_sealed ? talk->num_open > 0 : talk->has_handle && talk->closed_frame == 0 && !talk->may_go_on;
 }
 
 /* The last call of a connection, as long as its talk is open: who ended it, and when. */

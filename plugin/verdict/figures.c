@@ -150,8 +150,6 @@ static void name_handles(verdict_monitor *monitor, const verdict_talk *first)
     const verdict_talk *last = monitor->last_talk;
     const char **texts = monitor->figures.texts;
     unsigned more = monitor->num_talks - 1;
-    /* a filter may have left out the call that closed it */
-    uint32_t closed = last->handle ? tapped_handle_of(last->handle).closed_frame : last->closed_frame;
 
     texts[FIGURE_HANDLE] =
         wmem_strdup_printf(monitor->pool, more > 0 ? "%s %u and %u more" : "%s %u", kind, monitor->number, more);
@@ -162,7 +160,8 @@ static void name_handles(verdict_monitor *monitor, const verdict_talk *first)
     }
     texts[FIGURE_OPENED] = first->opened_frame > 0 ? wmem_strdup_printf(monitor->pool, "frame %u", first->opened_frame)
                                                    : "before the capture";
-    texts[FIGURE_CLOSED] = closed > 0 ? wmem_strdup_printf(monitor->pool, "frame %u", closed) : "left open";
+    texts[FIGURE_CLOSED] =
+        last->closed_frame > 0 ? wmem_strdup_printf(monitor->pool, "frame %u", last->closed_frame) : "left open";
 }
 
 /* What the talks counted, added up. */

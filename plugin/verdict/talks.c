@@ -281,13 +281,19 @@ static void record_call(verdict *v, verdict_talk *talk, packet_info *pinfo, cons
 
 /* --- Queries --------------------------------------------------------------------------------------------------- */
 
+/* As it is now: calls of other connections, and those that a filter left out, change it as well. */
+static void look_at_handle(verdict_talk *talk)
+{
+    if (talk->handle) {
+        talk->closed_frame = tapped_handle_of(talk->handle).closed_frame;
+        talk->may_go_on = tapped_handle_of(talk->handle).may_go_on;
+    }
+}
+
 static void count_handle(const verdict *v, verdict_talk *talk, const tapped_call *tapped)
 {
-    const tapped_handle handle = tapped_handle_of(tapped->handle);
-
     talk->handle = tapped->handle;
-    talk->number = talk->number > 0 ? talk->number : handle.number;
-    talk->closed_frame = handle.closed_frame;
+    talk->number = talk->number > 0 ? talk->number : tapped_handle_of(tapped->handle).number;
     talk->failed += tapped->failed;
     if (tapped->brings_data) {
         if (talk->samples <= 1 || (tapped->answer && tapped->answer->is_in_doubt)) {
@@ -484,6 +490,7 @@ static void join_talks(verdict *v)
     for (unsigned i = 0; i < v->talks->len; i++) {
         verdict_talk *talk = g_ptr_array_index(v->talks, i);
         talk->next = NULL;
+        look_at_handle(talk);
         g_ptr_array_add(v->monitors, monitor_new(v->pool, talk->pair, talk));
     }
     join(v, true); /* first what one connection says: of two pollers of one client each goes on with its own */
@@ -632,7 +639,9 @@ static void forget_capture(void)
         g_hash_table_remove_all(v->by_subject);
         g_hash_table_remove_all(v->by_pair);
         for (unsigned i = 0; i < v->talks->len; i++) {
-            ((verdict_talk *)g_ptr_array_index(v->talks, i))->handle = NULL;
+            verdict_talk *talk = g_ptr_array_index(v->talks, i);
+            look_at_handle(talk);
+            talk->handle = NULL;
         }
     }
 }
