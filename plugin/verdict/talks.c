@@ -290,7 +290,7 @@ static void look_at_handle(verdict_talk *talk)
     }
 }
 
-static void count_handle(const verdict *v, verdict_talk *talk, const tapped_call *tapped)
+static void count_handle(const verdict *v, verdict_talk *talk, const packet_info *pinfo, const tapped_call *tapped)
 {
     talk->handle = tapped->handle;
     talk->number = talk->number > 0 ? talk->number : tapped_handle_of(tapped->handle).number;
@@ -298,7 +298,8 @@ static void count_handle(const verdict *v, verdict_talk *talk, const tapped_call
     if (tapped->brings_data) {
         if (talk->samples <= 1 || (tapped->answer && tapped->answer->is_in_doubt)) {
             /* what the machine is called is known by then, if ever */
-            talk->server = server_name(v->memory, tapped);
+            const char *server = server_name(pinfo->pool, tapped);
+            talk->server = strcmp(server, talk->server) == 0 ? talk->server : wmem_strdup(v->memory, server);
             talk->asked_for = tapped_asked_for(tapped);
         }
         talk->newest_call = v->calls;
@@ -387,7 +388,7 @@ void verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped)
     if (tapped->sealed.uses_query) {
         count_sealed(v, talk, tapped);
     } else if (tapped->handle) {
-        count_handle(v, talk, tapped);
+        count_handle(v, talk, pinfo, tapped);
     }
     verdict_books_count(v, talk, pinfo, tapped);
 }
