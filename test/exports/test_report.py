@@ -110,7 +110,10 @@ def test_who_does_not_seal_is_told_so(tshark, tmp_path):
 
 
 def test_what_comes_and_goes_is_not_missing(tshark, tmp_path):
-    assert page_of(tshark, tmp_path, WELL['empty-now-and-then-tcp'])['missing'] == []
+    data = page_of(tshark, tmp_path, WELL['empty-now-and-then-tcp'])
+    (_, places), (monitor,) = *data['timelines'], data['verdict']['monitors']
+    assert data['missing'] == [] and set(places) == {'0', ANSWERED} and places.count(ANSWERED) == monitor['samples'] > 5
+    assert data['unread'] == data['thinned'] == data['roomless'] == data['unlisted'] == 0
 
 
 # What marks stand on the line of time, as page.js numbers them, and how many at least
@@ -137,14 +140,6 @@ def test_line_of_time(tshark, tmp_path, name, mark, count):
     assert set(places) <= {'0', ANSWERED, mark, *([] if name.startswith('answers-lost') else NO_DATA)}
 
 
-def test_line_of_time_of_a_healthy_one(report):
-    thing = multiple('Thing', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Count', lambda at, k: at.number))
-    data = page_data(report(story(Server([thing]), lambda c: (learn(c, thing), run(c, [ask(thing, 1, '*')], 5)))))
-    assert sum(line.count(ANSWERED) for _, line in data['timelines']) == 5
-    assert set(''.join(line for _, line in data['timelines'])) == {'0', ANSWERED}
-    assert data['unread'] == data['thinned'] == data['roomless'] == data['unlisted'] == 0
-
-
 def test_of_what_was_never_read(tshark, tmp_path):
     """A client whose connections are refused: no time and no guess beside the cause, which the verdict knows."""
     data = page_of(tshark, tmp_path, BROKEN['syn-refused'])
@@ -163,27 +158,16 @@ def test_of_nothing(tshark, tmp_path):
 
 
 def test_of_a_wireshark_window(tshark, tmp_path):
-    """Its line says where the page is."""
-    capture = tmp_path / 'scene.pcap'
-    scene = whole_session()
+    """Its line says where the page is: in the folder of downloads, whether or not a file names it; else in the user's home."""
+    capture, out, home, scene = tmp_path / 'scene.pcap', tmp_path / 'report.html', tmp_path / 'home', whole_session()
     scene.write(capture)
-    text, _ = tshark.run('-q', '-r', capture, *scene.options, '-z', 'pcq,page', '-z', 'pcq,report,%s' % (tmp_path / 'report.html'))
-    path, = re.findall(r'^(/.*/counters-\d{4}-\d\d-\d\d-\d{6}\.html) ', text, re.M)
-    with open(path) as page:
-        assert page_data(page.read()) == page_data((tmp_path / 'report.html').read_text())
-
-
-def test_where_a_window_writes(tshark, tmp_path):
-    """Into the folder of downloads, whether or not a file names it; else into the user's home."""
-    capture = tmp_path / 'scene.pcap'
-    whole_session().write(capture)
-    home = tmp_path / 'home'
     home.mkdir()
     for folder in (home, home / 'Downloads'):
         folder.mkdir(exist_ok=True)
-        done = tshark.start('-q', '-r', capture, '-z', 'pcq,page', env=dict(tshark.env, HOME=str(home)))
-        path, = re.findall(r'^(/.*)/counters-[-\d]+\.html ', done.stdout.decode(), re.M)
-        assert path == str(folder) and len(list(folder.glob('counters-*.html'))) == 1
+        done = tshark.start('-q', '-r', capture, *scene.options, '-z', 'pcq,page', '-z', 'pcq,report,%s' % out, env=dict(tshark.env, HOME=str(home)))
+        path, = re.findall(r'^(/.*/counters-\d{4}-\d\d-\d\d-\d{6}\.html) ', done.stdout.decode(), re.M)
+        page, = folder.glob('counters-*.html')
+        assert path == str(page) and page_data(page.read_text()) == page_data(out.read_text())
 
 
 def test_as_an_object(tshark, tmp_path, passes):
