@@ -66,10 +66,10 @@ typedef struct subject_facts {
 
 /* What a connection told, as long as it may prove to be to another machine. */
 typedef struct {
+    uint32_t event;
     subject_facts *subject;
     state_fact_kind kind;
     uint32_t asked; /* event of the request */
-    uint32_t event;
     uint32_t frame;
     uint32_t lcid;
     const char *name; /* NULL if it is none */
@@ -430,7 +430,7 @@ static bool learn_alike(state_connection *connection, const state_subject *subje
     fact_version *held = held_version(own, kind, fact, event);
 
     if (held && !differ(kind, held, newest_alike(others ? others->versions[kind] : NULL, kind, fact))) {
-        const told_fact told = {own, kind, asked, event, frame, fact->lcid, held->fact.name, false, NULL};
+        const told_fact told = {event, own, kind, asked, frame, fact->lcid, held->fact.name, false, NULL};
         tell_again(held, 1, asked, event);
         note_told(connection, &told);
         return true;
@@ -487,7 +487,7 @@ void facts_learn(state_connection *connection, state_subject subject, state_fact
     if (is_told_otherwise(server, &subject, kind, fact)) {
         server->facts_changed = NEVER; /* may_be_of_two() */
     }
-    const told_fact told = {learned, kind, asked, event, frame, fact->lcid, kept->fact.name, false, NULL};
+    const told_fact told = {event, learned, kind, asked, frame, fact->lcid, kept->fact.name, false, NULL};
     note_told(connection, &told);
 }
 
@@ -591,12 +591,19 @@ static void move_fact(told_fact *told, fact_version *version, state_host *to)
 
 void facts_doubt(state_host *machine)
 {
+    wmem_array_t *all = wmem_array_new(NULL, sizeof(told_fact));
+
     for (state_connection *other = machine->place->connections; other; other = other->next) {
-        for (unsigned i = 0; !other->host->is_known && other->told && i < wmem_array_get_count(other->told); i++) {
-            const told_fact *told = wmem_array_index(other->told, i);
-            note_unread(machine, &told->subject->key.subject, NO_KIND, &(unread_list){told->event, 0, NULL});
+        if (!other->host->is_known && other->told) {
+            wmem_array_append(all, wmem_array_get_raw(other->told), wmem_array_get_count(other->told));
         }
     }
+    wmem_array_sort(all, compare_events); /* none is put before another */
+    for (unsigned i = 0; i < wmem_array_get_count(all); i++) {
+        const told_fact *told = wmem_array_index(all, i);
+        note_unread(machine, &told->subject->key.subject, NO_KIND, &(unread_list){told->event, 0, NULL});
+    }
+    wmem_destroy_array(all);
 }
 
 void facts_move(state_connection *connection)
@@ -631,7 +638,7 @@ void facts_note_unread(state_connection *connection, const state_subject *what, 
     const state_subject *subject = what ? what : &any_set;
     const unread_list unread = {event, frame, answer_frame};
     state_host *owner = owner_of(connection);
-    const told_fact told = {keep_facts(owner, subject), kind, event, event, frame, 0, NULL, true, answer_frame};
+    const told_fact told = {event, keep_facts(owner, subject), kind, event, frame, 0, NULL, true, answer_frame};
 
     note_unread(owner, subject, kind, &unread);
     note_unread_elsewhere(connection, owner, subject, kind, &unread);
