@@ -880,8 +880,8 @@ static bool changes_later(const readings *r, const state_identifier *identifier)
     const readings_answer *a = &r->answer;
     uint32_t id = r->at.counter->id;
 
-    return readings_identifier_doubted(a->server, identifier->guid, id, a->request_event, a->event) ||
-           (a->server->facts_changed > a->request_event &&
+    return a->server->facts_changed > a->request_event && /* mostly it is not */
+           (readings_identifier_doubted(a->server, identifier->guid, id, a->request_event, a->event) ||
             facts_doubted(a->server, facts_subject(identifier->guid, id), PERF_FACT_COUNTER, a->request_event,
                           a->event));
 }

@@ -249,7 +249,7 @@ perf_result readings_result(readings *r)
     }
     perf_operand per = perf_formulas[counter->type->formula].denominator;
     bool is_per_time = per == PERF_OPERAND_TICKS || per == PERF_OPERAND_100NS;
-    return is_per_time && r->do_clocks_differ ? (perf_result){0, PERF_NONE_CLOCKS_DIFFER} : result;
+    return r->do_clocks_differ && is_per_time ? (perf_result){0, PERF_NONE_CLOCKS_DIFFER} : result;
 }
 
 /* --- Paths ------------------------------------------------------------------------------------------------------- */

@@ -40,7 +40,7 @@ uint32_t readings_instances_count(const reading_instances *instances)
     return instances->rows ? wmem_array_get_count(instances->rows) : 0;
 }
 
-static reading_instance *row_at(const reading_instances *instances, uint32_t row)
+static inline reading_instance *row_at(const reading_instances *instances, uint32_t row)
 {
     ws_assert(row < readings_instances_count(instances));
     return *(reading_instance **)wmem_array_index(instances->rows, row);

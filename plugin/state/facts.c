@@ -863,17 +863,27 @@ static bool is_contradicted(const learned_facts *learned, state_fact_kind kind, 
                                becomes_another(learned->others, since, until, last))));
 }
 
-/* What its own connections told comes first, but if only others had told it by then. Where both do not say the same it is unknown. */
-static state_known from_connections(const learned_facts *learned, state_fact_kind kind, uint32_t event)
+/* What its own connections told comes first, but if only others had told it by then. NULL where both do not say the same: it is unknown. */
+static const fact_version *known_or_other(const learned_facts *learned, const fact_version *known, state_fact_kind kind,
+                                          uint32_t event)
 {
-    const fact_version *known = version_as_of(learned->own, kind, event);
-    const fact_version *other = learned->others ? version_as_of(learned->others, kind, event) : NULL;
+    const fact_version *other = version_as_of(learned->others, kind, event);
     bool is_told = other && other->event <= event, is_later = known == NULL || (known->event > event && is_told);
     bool is_same = known && is_told && same_fact(kind, &known->fact, &other->fact);
     uint32_t told = is_later ? (other ? other->event : 0) : is_same ? MAX(known->event, other->event) : known->event;
 
     known = is_later ? other : known;
-    if (known == NULL || is_contradicted(learned, kind, told, event)) {
+    return known && is_contradicted(learned, kind, told, event) ? NULL : known;
+}
+
+static state_known from_connections(const learned_facts *learned, state_fact_kind kind, uint32_t event)
+{
+    const fact_version *known = version_as_of(learned->own, kind, event);
+
+    if (learned->others) { /* mostly there are none */
+        known = known_or_other(learned, known, kind, event);
+    }
+    if (known == NULL) {
         return (state_known){NULL, PERF_SOURCE_NONE, 0};
     }
     return (state_known){&known->fact, known->event <= event ? PERF_SOURCE_EARLIER : PERF_SOURCE_LATER, known->frame};

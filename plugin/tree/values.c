@@ -345,7 +345,7 @@ static void note_instance(answer_view *view)
 {
     readings *r = view->readings;
 
-    if (!view->has_noted && r->operands.known && r->operands.has_previous && r->operands.assumed) {
+    if (r->operands.assumed && r->operands.known && r->operands.has_previous && !view->has_noted) {
         view->has_noted = true;
         findings_add(view->report, proto_tree_get_parent(view->tree), FINDING_ORDER_ASSUMED,
                      "Several instances have one name, and no id tells them apart: of which of them results here are "
