@@ -244,9 +244,12 @@ static unsigned does(rpc_interface interface, uint16_t opnum)
     unsigned all = 0;
 
     for (; operation && operation->name; operation++) {
-        all |= opnum == operation->opnum || opnum == RPC_NO_OPNUM ? operation->does : 0;
+        if (operation->opnum == opnum) {
+            return operation->does;
+        }
+        all |= operation->does;
     }
-    return all;
+    return opnum == RPC_NO_OPNUM ? all : 0;
 }
 
 /* Names or types that a call may have told until an event, and nobody reads: what they are of is not known; nor, where the call has no frame,
