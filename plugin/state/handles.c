@@ -115,8 +115,8 @@ static state_handle *find_at(state_handle_kind kind, state_host *server, const u
     return wmem_map_lookup(handles, &key);
 }
 
-/* The same. Of the registry's rather one that was opened on the connection and not closed, whoever gave it out since: two machines that are
- * not told apart yet may give out the same. */
+/* The same. Of the registry's rather the last that was opened on the connection, unless it was closed, whoever gave it out since: two machines
+ * that are not told apart yet may give out the same. */
 static state_handle *find_own(state_handle_kind kind, const state_connection *connection, const uint8_t *bytes)
 {
     enum { MOST = 16 };
@@ -124,8 +124,10 @@ static state_handle *find_own(state_handle_kind kind, const state_connection *co
 
     for (unsigned i = count; kind != PERF_HANDLE_QUERY && i > 0 && count - i < MOST; i--) {
         state_handle *own = *(state_handle **)wmem_array_index(connection->handles, i - 1);
-        if (own->kind != PERF_HANDLE_QUERY && memcmp(own->bytes, bytes, sizeof own->bytes) == 0 &&
-            own->closed_frame == 0) {
+        if (own->kind != PERF_HANDLE_QUERY && memcmp(own->bytes, bytes, sizeof own->bytes) == 0) {
+            if (own->closed_frame != 0) {
+                break;
+            }
             own->end = UINT32_MAX;
             return own;
         }

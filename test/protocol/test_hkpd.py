@@ -396,32 +396,24 @@ def test_definitions_alone_are_no_sample(tshark, tmp_path, some, two_pass):
 
 # --- The conversation
 
-def test_the_life_of_a_handle(tshark, tmp_path):
+@pytest.mark.parametrize('lost', [0, 1])
+def test_the_life_of_a_handle(tshark, tmp_path, lost, two_pass):
+    """What is asked of it when it is closed is the monitor's, as is the failure. It may have had a life before, its closing lost."""
     scene = Scene()
     talk = Talk(scene)
-    _, opened = talk.open()
-    asked, answered = talk.sample()
-    closed, _ = talk.close()
-    frames = read(tshark, scene, tmp_path, two_pass=True)
-    for number in (asked, answered, closed):
-        assert frames[number].show_of('hkpd.handle.opened_in') == [str(opened)]
-        assert frames[number].show_of('hkpd.handle.closed_in') == [str(closed)]
-    for number in (asked, answered):
-        assert frames[number].show_of('hkpd.value_name') == ['Global']
-        assert frames[number].show_of('winreg.opnum') or frames[number].show_of('dcerpc.opnum')
-
-
-def test_a_closed_handle_is_noticed(tshark, tmp_path, two_pass):
-    """And what it asks for is the monitor's, as is the failure."""
-    scene, talk = begin_talk(titles=False)
-    talk.sample()
+    for talk.handles in [0] * lost + [0]:
+        _, opened = talk.open()
+    used = talk.sample()
     closed, _ = talk.close()
     asked = talk.line.request(stubs.QUERY_VALUE, stubs.query(talk.handle, 'Global'))
     failed = talk.rpc.fault(0x1C00001A)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     assert experts(frames[asked]) == {'handle_closed'} and experts(frames[failed]) == {'call_failed'}
-    assert frames[asked].show_of('hkpd.value_name') == ['Global']
-    assert frames[asked].show_of('hkpd.handle.closed_in') == [str(closed)]
+    for number in (*used, closed, asked):
+        assert frames[number].show_of('hkpd.handle.opened_in') == [str(opened)]
+        assert frames[number].show_of('hkpd.handle.closed_in') == [str(closed)] * (two_pass or number >= closed)
+    for number in (*used, asked):
+        assert frames[number].show_of('hkpd.value_name') == ['Global']
 
 
 def second(talk, record):
