@@ -615,8 +615,10 @@ static void open_request(pcq_pdu *p)
 {
     /* on a later look, the query that the response opened */
     show_handle(p, NULL, p->call.record->handle);
-    connection_association(p->call.record->connection)->all->opening +=
-        p->call.first_time && p->record->call.request_read;
+    if (p->call.first_time && p->record->call.request_read) {
+        p->record->call.is_opening = true;
+        connection_association(p->call.record->connection)->all->opening++;
+    }
     if (p->record->machine && *p->record->machine) {
         call_info(&p->call, "%s", p->record->machine);
     }
@@ -626,7 +628,9 @@ static void open_response(pcq_pdu *p, bool succeeded)
 {
     rpc_record *record = p->call.record;
 
-    connection_association(record->connection)->all->opening -= p->call.first_time && record->request_read;
+    if (call_may_learn(&p->call)) {
+        call_end_opening(record);
+    }
     if (call_may_learn(&p->call) && succeeded && !call_handle_is_null(p->handle)) {
         record->handle = call_open_handle(&p->call, PERF_HANDLE_QUERY, p->handle, p->call.event, p->call.pinfo->num,
                                           p->record->machine);

@@ -525,6 +525,12 @@ int call_end(rpc_call *call, proto_item *item)
 
 /* --- Answers that no operation is handed ------------------------------------------------------------------------- */
 
+void call_end_opening(rpc_record *record)
+{
+    connection_association(record->connection)->all->opening -= record->is_opening;
+    record->is_opening = false;
+}
+
 static wmem_map_t *answers; /* rpc_record by frame and call id of its answer, emptied with the file */
 
 void call_take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event, rpc_answer answer)
@@ -550,6 +556,8 @@ void call_take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event,
     }
     if (answer != RPC_FAULT) {
         record->protocol->note_unread(record, event, true);
+    } else if (!call->is_ambiguous) {
+        call_end_opening(record);
     }
 }
 

@@ -28,6 +28,7 @@ typedef struct rpc_record {
     double seconds;           /* until that */
     bool request_read;        /* all parameters */
     bool request_damaged;     /* what it says of itself does not add up */
+    bool is_opening;          /* it may open a query: state_association counts it */
     state_handle *handle;     /* that the request speaks of, or that the response opened */
     state_handle *answering;  /* that the response speaks of */
     state_connection *to;     /* whom its connection is to */
@@ -188,6 +189,9 @@ bool call_handle_is_null(const uint8_t *bytes);
 /* What no operation can take as its answer: a fault; one that was not read; one of which it is unknown whether it is; and none, though the
  * client went on. */
 typedef enum { RPC_FAULT, RPC_UNREAD, RPC_AMBIGUOUS, RPC_NONE } rpc_answer;
+
+/* Which query it opened is known, or that it opened none. */
+void call_end_opening(rpc_record *record);
 
 /* It is that of a call that was read. */
 void call_take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event, rpc_answer answer);

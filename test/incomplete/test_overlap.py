@@ -7,7 +7,7 @@ import pytest
 from gen import buffers, stubs
 from gen.scene import Scene, tcp_line
 from gen.story import Server, answers, ask, counter, learn, multiple, unseen
-from gen.stubs import DATA, INFO, VALIDATE
+from gen.stubs import CLOSE, DATA, INFO, OPEN, VALIDATE
 from learned import one, read
 from test_sound import backward, gauge, lossy, three_counters
 
@@ -54,17 +54,17 @@ class Monitor:
         self.client = client
 
     def ask(self, what, connection=0):
-        """'D', 'I', 'A4' (adds), 'R1' (removes)"""
+        """'D', 'I', 'C' (closes), 'A4' (adds), 'R1' (removes); 'O' opens another"""
         line = self.lines[connection % len(self.lines)]
-        if what == 'D':
-            return Call(line, DATA, hQuery=self.handle, dwInSize=9999)
-        if what == 'I':
-            return Call(line, INFO, hQuery=self.handle, dwInSize=9999)
+        if what in 'DIC':
+            return Call(line, {'D': DATA, 'I': INFO, 'C': CLOSE}[what], hQuery=self.handle, dwInSize=9999)
+        if what == 'O':
+            return Call(line, OPEN, szMachine='\\\\SRV01')
         data = buffers.identifiers([ask(self.set, int(n), 'a') for n in what[1:]])
         return Call(line, VALIDATE, hQuery=self.handle, lpData=data, dwAdd=int(what[0] == 'A'))
 
     def run(self, steps):
-        """'D? R1? R1! D!': ? asks, * does, ! answers; a call that nobody did before its answer is done then. ?/1 asks on the other
+        """'D? R1? R1! D!': ? asks, * does, ! answers, x refuses; a call that nobody did before its answer is done then. ?/1 asks on the other
         connection."""
         calls = {}
         for step in steps.split():
@@ -74,6 +74,9 @@ class Monitor:
                 calls[name] = self.ask(name.split('.')[0], connection)
             elif how == '*':
                 calls[name].do()
+            elif how == 'x':
+                self.lines[0].rpc.call_id = calls.pop(name).id
+                self.lines[0].rpc.fault(5)
             elif how == '!':
                 call = calls.pop(name)
                 if not hasattr(call, 'stub'):
@@ -103,6 +106,7 @@ CASES = {
     # what a change overlaps teaches nothing
     'info-of-before': ('I? I* R1? R1! A4? A4! I! D? D! I.2? I.2! D.2? D.2!', '?+'),
     'info-within': ('R1? R1* I? I* A4? A4* R1! A4! I! D? D! I.2? I.2! D.2? D.2!', '?+'),
+    'a-closing-behind-an-opening-that-failed': ('O? Ox D? D* C? D! C!', '+'),
     'nothing-overlaps': ('D? D! A4? A4! I? I! D.2? D.2!', '++'),
 }
 
