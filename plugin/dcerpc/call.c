@@ -380,7 +380,7 @@ void call_use_handle(const rpc_call *call, state_handle *handle)
 state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t begin,
                                uint32_t frame, const char *machine)
 {
-    state_handle *handle = frame != 0 ? handle_find(kind, call->to, bytes) : NULL;
+    state_handle *handle = frame != 0 ? handle_find_own(kind, call->to, bytes) : NULL;
 
     if (handle && handle->end == UINT32_MAX) {
         if (!connection_note(call->pinfo, call->di->call_id, handle, call->to, handle->opened_frame != 0)) {

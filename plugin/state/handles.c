@@ -115,9 +115,8 @@ static state_handle *find_at(state_handle_kind kind, state_host *server, const u
     return wmem_map_lookup(handles, &key);
 }
 
-/* The same. Of the registry's rather the last that was opened on the connection, unless it was closed, whoever gave it out since: two machines
- * that are not told apart yet may give out the same. */
-static state_handle *find_own(state_handle_kind kind, const state_connection *connection, const uint8_t *bytes)
+/* Two machines that are not told apart yet may give out the same. */
+state_handle *handle_find_own(state_handle_kind kind, const state_connection *connection, const uint8_t *bytes)
 {
     enum { MOST = 16 };
     unsigned count = connection->handles ? wmem_array_get_count(connection->handles) : 0;
@@ -137,7 +136,7 @@ static state_handle *find_own(state_handle_kind kind, const state_connection *co
 
 state_handle *handle_find(state_handle_kind kind, state_connection *connection, const uint8_t *bytes)
 {
-    state_handle *found = find_own(kind, connection, bytes);
+    state_handle *found = handle_find_own(kind, connection, bytes);
     unsigned others = 0;
 
     for (state_host *host = found ? NULL : connection->place->machines; host; host = host->next) {

@@ -57,6 +57,10 @@ state_handle *handle_open(state_handle_kind kind, state_connection *connection, 
  * that could be to several machines is to the one whose handle it uses. */
 state_handle *handle_find(state_handle_kind kind, state_connection *connection, const uint8_t *bytes);
 
+/* The same of its own machine alone. Of the registry's rather the last that was opened on the connection, unless it was closed, whoever
+ * gave it out since. */
+state_handle *handle_find_own(state_handle_kind kind, const state_connection *connection, const uint8_t *bytes);
+
 /* What was opened on the connection goes to its machine. */
 void handles_move(state_connection *connection);
 

@@ -44,14 +44,13 @@ def check(frames, expected, two_pass):
         assert got_closed in may, (number, got_closed, closed)
 
 
-def lives(scene, server_of=lambda frame: None):
+def lives(scene):
     """{frame: (opened_in, closed_in)} from the model's side: a life lasts from a good open to the close."""
     now, out = {}, {}
     for number, m in sorted(((n, m) for n, ms in scene.frames.items() for m in ms), key=lambda row: row[0]):
-        handle = handle_of(m)
-        if handle in (None, ZERO):
+        key = handle_of(m)
+        if key in (None, ZERO):
             continue
-        key = handle, server_of(number)
         if m.opnum == OPEN and m.status == 0:
             now[key] = [number, None, []]
         life = now.setdefault(key, [None, None, []])
