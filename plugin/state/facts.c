@@ -637,10 +637,13 @@ void facts_note_unread(state_connection *connection, const state_subject *what, 
 {
     const state_subject *subject = what ? what : &any_set;
     const unread_list unread = {event, frame, answer_frame};
-    state_host *owner = owner_of(connection);
+    state_host *owner = owner_of(connection), *commons = host_commons(connection->host);
     const told_fact told = {event, keep_facts(owner, subject), kind, event, frame, 0, NULL, true, answer_frame};
 
     note_unread(owner, subject, kind, &unread);
+    if (commons && commons != owner) { /* what others told that may be to it, too */
+        note_unread(commons, subject, kind, &unread);
+    }
     note_unread_elsewhere(connection, owner, subject, kind, &unread);
     note_told(connection, &told);
 }
