@@ -67,9 +67,7 @@ const char *pcq_add_known_counter(proto_tree *tree, tvbuff_t *tvb, state_host *s
     }
     if (type.fact) {
         proto_item *item = proto_tree_add_uint(tree, pcq_fields.types.type, tvb, 0, 0, type.fact->counter.type);
-        bool is_possible = server->facts_changed > event;
-        values_add_source(tree, tvb, item, &type,
-                          is_possible && facts_doubted(server, subject, PERF_FACT_COUNTER, 0, event));
+        values_add_source(tree, tvb, item, &type, facts_doubted(server, subject, PERF_FACT_COUNTER, 0, event));
     }
     return name;
 }

@@ -355,10 +355,9 @@ bool readings_identifier_doubted(state_host *server, const uint8_t *guid, uint32
 {
     const state_subject set = facts_subject(guid, PERF_NO_ID), counter = facts_subject(guid, counter_id);
 
-    return server->facts_changed > (asked != 0 ? asked : event) && /* mostly it is not */
-           (facts_doubted(server, set, PERF_FACT_ENGLISH, asked, event) ||
-            facts_doubted(server, set, PERF_FACT_SET, asked, event) ||
-            facts_doubted(server, counter, PERF_FACT_ENGLISH, asked, event));
+    return facts_doubted(server, set, PERF_FACT_ENGLISH, asked, event) ||
+           facts_doubted(server, set, PERF_FACT_SET, asked, event) ||
+           facts_doubted(server, counter, PERF_FACT_ENGLISH, asked, event);
 }
 
 bool readings_is_of(const readings *r, uint64_t *whose)

@@ -95,8 +95,11 @@ bool facts_may_have_changed(state_host *server, state_subject subject, state_fac
 static inline bool facts_doubted(state_host *server, state_subject subject, state_fact_kind kind, uint32_t asked,
                                  uint32_t event)
 {
-    return facts_may_have_changed(server, subject, kind, event, event) ||
-           (asked != 0 && asked < event && facts_may_have_changed(server, subject, kind, asked, event));
+    uint32_t since = asked != 0 && asked < event ? asked : event;
+
+    return server->facts_changed > since && /* mostly it is not */
+           (facts_may_have_changed(server, subject, kind, event, event) ||
+            (since < event && facts_may_have_changed(server, subject, kind, since, event)));
 }
 
 /* How things are called: a name, or what stands for one that is not known. Texts that are made live in `pool`. */

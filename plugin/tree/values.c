@@ -42,9 +42,7 @@ const char *values_add_name(proto_tree *tree, tvbuff_t *tvb, int hf, state_host 
         return NULL;
     }
     proto_item *item = proto_tree_add_string(tree, hf, tvb, 0, 0, known.fact->name);
-    bool is_possible = server->facts_changed > event; /* mostly it is not */
-    values_add_source(tree, tvb, item, &known,
-                      is_possible && facts_doubted(server, subject, PERF_FACT_ENGLISH, 0, event));
+    values_add_source(tree, tvb, item, &known, facts_doubted(server, subject, PERF_FACT_ENGLISH, 0, event));
     return known.fact->name;
 }
 
