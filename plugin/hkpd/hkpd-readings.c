@@ -33,8 +33,7 @@ typedef struct {
     uint32_t title_index;
     uint32_t code_page;
     bool has_values;
-    uint64_t perf_time;
-    uint64_t perf_freq;
+    perf_point clocks;      /* its own, too */
     wmem_array_t *columns;  /* hkpd_column */
     perf_block_walk walk;   /* behind the last row that was read */
     uint32_t own_id;        /* column of the process' or thread's own id, UINT32_MAX without one */
@@ -90,6 +89,14 @@ static void add_column(hkpd_table *table, const perf_block_walk *walk)
     wmem_array_append_one(table->columns, column);
 }
 
+/* PerfTime or PerfFreq of the object. */
+static perf_raw clock_at(const perf_block_walk *walk, uint32_t offset)
+{
+    uint64_t number = perf_block_u64(walk, walk->object.offset + offset);
+
+    return (perf_raw){number, number != 0 ? 8 : 0};
+}
+
 static hkpd_table *new_table(hkpd_view *view, const perf_block_walk *walk)
 {
     hkpd_table *table = wmem_new0(view->base.pool, hkpd_table);
@@ -99,8 +106,9 @@ static hkpd_table *new_table(hkpd_view *view, const perf_block_walk *walk)
     table->title_index = walk->object.index;
     table->code_page = walk->object.code_page;
     table->has_values = perf_block_holds_values(walk);
-    table->perf_time = perf_block_u64(walk, walk->object.offset + 48);
-    table->perf_freq = perf_block_u64(walk, walk->object.offset + 56);
+    table->clocks = view->base.clocks;
+    table->clocks.time = clock_at(walk, 48);
+    table->clocks.freq = clock_at(walk, 56);
     table->walk = table->ahead = *walk;
     table->cells = wmem_array_new(view->base.pool, sizeof(hkpd_cells));
     table->names.pool = view->base.pool;
@@ -413,6 +421,7 @@ typedef struct {
     bool is_nameless; /* of the instance that the walk is in, or of parents that it may have, the name is not known */
     bool are_parents_doubtful; /* of the object's instances */
     bool is_object_doubtful;   /* it may be another */
+    bool is_clock_doubtful;    /* its own */
     uint32_t blank;            /* from here on the answer is zeros */
 } hkpd_stream;
 
@@ -569,9 +578,9 @@ static void open_table(readings *r)
     hkpd_table *table = stream->table = read_definitions(table_at(stream->current, &stream->object));
     r->table = &table->base;
     const hkpd_table *beside = stream->beside_table;
-    bool is_other =
-        !find_moved(table, beside) ||
-        (beside && (beside->base.has_instances != table->base.has_instances || beside->perf_freq != table->perf_freq));
+    bool is_other = !find_moved(table, beside) || (beside && (beside->base.has_instances != table->base.has_instances ||
+                                                              beside->clocks.freq.value != table->clocks.freq.value));
+    stream->is_clock_doubtful = beside && perf_object_clock_differs(&table->clocks, &beside->clocks);
     stream->is_object_doubtful = is_other || is_twice(r) || (beside == NULL && is_another_in_place(r));
 }
 
@@ -728,8 +737,9 @@ static void take_value(readings *r)
     const hkpd_column *column = column_of(r);
     bool is_unsound = r->is_doubtful || r->answer.sample == NULL; /* zeros behind may be what had no room */
     bool is_cut = is_unsound && at->offset + at->size > stream_of(r)->blank;
-    at->is_doubtful =
-        column->has_moved || stream_of(r)->are_parents_doubtful || stream_of(r)->is_object_doubtful || is_cut;
+    at->is_doubtful = column->has_moved || stream_of(r)->are_parents_doubtful || stream_of(r)->is_object_doubtful ||
+                      is_cut ||
+                      (stream_of(r)->is_clock_doubtful && (column->type & PERF_TIMER_MASK) == PERF_OBJECT_TIMER);
     at->is_text = perf_counter_type_is_text(column->type);
     if (at->is_text) {
         take_text(r, walk, column->type);
@@ -811,8 +821,7 @@ static perf_raw operand(readings *r _U_, sample_view *view _U_, const reading_pl
     bool is_multi = base && base->type == PERF_COUNTER_MULTI_BASE;
 
     if (need == PERF_NEEDS_TIME || need == PERF_NEEDS_FREQ) {
-        uint64_t number = need == PERF_NEEDS_TIME ? table->perf_time : table->perf_freq;
-        return (perf_raw){number, number != 0 ? 8 : 0};
+        return need == PERF_NEEDS_TIME ? table->clocks.time : table->clocks.freq;
     }
     if (need == PERF_NEEDS_MULTI && !is_multi && readings_table_has_row(&table->base, place->row)) {
         return number_at(table, place->row, (uint64_t)column->offset + column->size, 4);

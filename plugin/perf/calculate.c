@@ -229,12 +229,32 @@ double perf_interval(const perf_point *current, const perf_point *previous)
     return 0;
 }
 
+static double passed(uint64_t now, uint64_t before, uint64_t freq)
+{
+    return freq > 0 ? ((double)now - (double)before) / (double)freq : 0;
+}
+
+static bool differ(double seconds, double others)
+{
+    double most = 0.1 + (others > 0 ? others : -others) / 100;
+
+    return seconds - others > most || others - seconds > most;
+}
+
 bool perf_clocks_differ(const perf_point *current, const perf_point *previous, double interval)
 {
-    double other = (double)(current->time_100ns - previous->time_100ns) / 1e7, most = 10 + interval / 100;
     bool goes_on = previous->time_100ns > 0 && current->time_100ns > previous->time_100ns;
 
-    return goes_on && interval > 0 && (interval - other > most || other - interval > most);
+    return goes_on && interval > 0 && differ(passed(current->time_100ns, previous->time_100ns, 10000000), interval);
+}
+
+bool perf_object_clock_differs(const perf_point *now, const perf_point *beside)
+{
+    bool is_there = now->freq.size > 0 && now->time.size > 0 && beside->time.size > 0;
+    double own = passed(now->time.value, beside->time.value, now->freq.value);
+
+    return is_there && differ(own, passed(now->perf_time, beside->perf_time, now->perf_freq)) &&
+           differ(own, passed(now->time_100ns, beside->time_100ns, 10000000));
 }
 
 double perf_agreed_interval(const perf_point *current, const perf_point *previous)

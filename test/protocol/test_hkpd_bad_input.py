@@ -19,7 +19,7 @@ from test_pairs import MOVED, count, made, of_second_sample, registry
 
 # Offsets in the structures
 B = dict(little=8, version=12, total=20, header=24, objects=28, time=36, freq=64, filetime=72, name_size=80, name=84)
-O = dict(total=0, definitions=4, header=8, index=12, counters=32, instances=40, code_page=44, freq=56)
+O = dict(total=0, definitions=4, header=8, index=12, counters=32, instances=40, code_page=44, time=48, freq=56)
 D = dict(size=0, index=4, scale=20, type=28, width=32, offset=36)
 I = dict(size=0, parent=4, number=8, id=12, name=16, length=20)
 
@@ -406,11 +406,11 @@ def test_23_who_has_no_name_is_nothing_new(tshark, tmp_path):
 
 
 @pytest.mark.parametrize('lies', [0, 1])
-@pytest.mark.parametrize('field, value', [('index', 5300), ('index', 5200), ('freq', 5)])
+@pytest.mark.parametrize('field, value', [('index', 5300), ('index', 5200), ('freq', 5), ('time', 0), ('time', -1)])
 def test_an_index_of_another_object(tshark, tmp_path, lies, field, value, passes):
-    """Or another frequency: the sample beside contradicts it; an index that is there twice contradicts itself."""
-    work, more = (Counter(5102 + n, 'Work', TYPES['PERF_COUNTER_BULK_COUNT'], grows(10, 10)) for n in (0, 2))
-    scene, talk = begin_talk(objects=[Object(5100, 'Proc', [work], lambda at: [Instance(n) for n in 'abc']),
+    """Or another frequency or time: the sample beside contradicts it; an index that is there twice contradicts itself."""
+    work, more = (Counter(5102 + n, 'Work', TYPES['PERF_OBJ_TIME_TIMER'], grows(10, 10)) for n in (0, 2))
+    scene, talk = begin_talk(objects=[Object(5100, 'Proc', [work], lambda at: [Instance(n) for n in 'abc'], time=lambda at: at.filetime, freq=10 ** 7),
                                       Object(5200, 'Thr', [work, more], lambda at: [Instance(n, parent=(5100, 1)) for n in 'de'])])
     asked = [talk.sample(change=put((5100, 'object'), field, value) if n == lies else None)[1] for n in range(5)]
     rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)[0])
