@@ -360,14 +360,15 @@ bool readings_identifier_doubted(state_host *server, const uint8_t *guid, uint32
            facts_doubted(server, counter, PERF_FACT_ENGLISH, asked, event);
 }
 
-bool readings_is_of(const readings *r, uint64_t *whose)
+bool readings_is_of(readings *r, readings_whose *whose)
 {
-    bool is_known = r->guid && r->at.counter;
+    const reading_counter *counter = readings_known_counter(r);
     uint64_t own =
-        is_known ? perf_le64(r->guid) ^ 31 * perf_le64(r->guid + 8) ^ (uint64_t)r->at.counter->id << 32 : *whose;
+        r->guid ? perf_le64(r->guid) ^ 31 * perf_le64(r->guid + 8) ^ (uint64_t)counter->id << 32 : whose->counter;
 
-    *whose = *whose == 0 ? own : *whose;
-    return *whose == own;
+    whose->counter = whose->counter == 0 ? own : whose->counter;
+    whose->type = whose->type ? whose->type : counter->type;
+    return whose->counter == own && (counter->type == NULL || whose->type == counter->type);
 }
 
 char *readings_identifier_path(wmem_allocator_t *pool, state_host *server, const char *machine,

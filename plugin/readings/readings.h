@@ -179,8 +179,14 @@ static inline const char *readings_note(const readings *r)
  * known. */
 const char *readings_path(readings *r);
 
-/* PerflibV2: false if it is another counter than `*whose`, which it becomes where that is 0: paths can be alike. */
-bool readings_is_of(const readings *r, uint64_t *whose);
+/* What a path stands for. Begins as zeros. */
+typedef struct {
+    uint64_t counter; /* of PerflibV2 */
+    const perf_counter_type *type;
+} readings_whose;
+
+/* False if it is another counter, or one of another type, than `whose`, which takes what it does not know yet: paths can be alike. */
+bool readings_is_of(readings *r, readings_whose *whose);
 
 /* What identifiers ask for, as paths: "\\SRV\Set(instance)\Counter", without the machine if that is NULL; "*" for all
  * counters. `left` (may be NULL) is what they may take together: from then on names are shortened. */

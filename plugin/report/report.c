@@ -88,8 +88,8 @@ static void add_points(report *r, const packet_info *pinfo, readings *values)
         if (path) {
             series *line = series_of(&r->series, path);
             line = line && readings_is_of(values, &line->whose) ? line : NULL; /* else another counter of that name */
-            series_add(&r->series, r->answers, line, at->counter->type ? at->counter->type->unit : NULL,
-                       nstime_to_sec(&pinfo->abs_ts), result.none == PERF_NONE_OK ? result.value : NAN);
+            series_add(&r->series, r->answers, line, nstime_to_sec(&pinfo->abs_ts),
+                       result.none == PERF_NONE_OK ? result.value : NAN);
         }
     }
 }
@@ -121,7 +121,7 @@ static void put_line(json_dumper *json, const series *s)
 {
     json_dumper_begin_array(json);
     json_dumper_value_string(json, s->path);
-    json_dumper_value_string(json, s->unit ? s->unit : "");
+    json_dumper_value_string(json, s->whose.type->unit);
     json_dumper_value_anyf(json, "%" PRIu64, s->results.count);
     put_decimal(json, "%.6g", s->results.min);
     put_decimal(json, "%.6g", perf_summary_mean(&s->results));

@@ -112,7 +112,7 @@ static void pour(series_set *set, series *s)
     }
 }
 
-void series_add(series_set *set, uint64_t answer, series *s, const char *unit, double at, double value)
+void series_add(series_set *set, uint64_t answer, series *s, double at, double value)
 {
     const series_point point = {at, value};
     bool is_twice = s && s->answer == answer;
@@ -130,7 +130,6 @@ void series_add(series_set *set, uint64_t answer, series *s, const char *unit, d
         return;
     }
     set->bytes += s->results.count == 0 ? size_of(s->path) : 0;
-    s->unit = unit ? unit : s->unit;
     perf_summary_add(&s->results, value);
     s->low = s->waiting == 0 || value < s->low.value ? point : s->low;
     s->high = s->waiting == 0 || value > s->high.value ? point : s->high;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "perf/summary.h"
+#include "readings/readings.h"
 
 #include "ws_compat.h"
 
@@ -20,8 +21,7 @@ typedef struct {
 /* One path. */
 typedef struct {
     char *path;
-    const char *unit;       /* NULL without one; lives as long as the program */
-    uint64_t whose;         /* readings_is_of() */
+    readings_whose whose;
     perf_summary results;   /* of all, also of those that have no point any more */
     GArray *points;         /* series_point, in the order in which they came */
     unsigned one_of;        /* results that become two points: the smallest and the largest; 1: each is a point */
@@ -50,7 +50,7 @@ void series_end(series_set *set);
 series *series_of(series_set *set, const char *path);
 
 /* A result of a line (may be NULL), or NAN for none; times are finite. Of one answer, by its number from 1 on, the first counts. */
-void series_add(series_set *set, uint64_t answer, series *s, const char *unit, double at, double value);
+void series_add(series_set *set, uint64_t answer, series *s, double at, double value);
 
 /* Behind the last: what waits becomes points. More may come. */
 void series_finish(series_set *set);

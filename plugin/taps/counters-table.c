@@ -11,11 +11,10 @@
 /* One path. */
 typedef struct {
     unsigned row;
-    const char *unit; /* of its results */
     uint64_t samples, resets, refusals;
     uint64_t answer;  /* that had it last */
     uint64_t assumed; /* samples and failed blocks of which it is assumed that they are its own */
-    uint64_t whose;   /* readings_is_of() */
+    readings_whose whose;
     perf_summary results;
 } counter;
 
@@ -48,7 +47,7 @@ static void show(taps_table *t, unsigned row)
     if (results->count == 0 || c == t->others) {
         return;
     }
-    table_set_text(t, row, UNIT, c->unit ? c->unit : "");
+    table_set_text(t, row, UNIT, c->whose.type->unit);
     table_set_number(t, row, FIRST, results->first);
     table_set_number(t, row, LAST, results->last);
     table_set_number(t, row, MINIMUM, results->min);
@@ -82,7 +81,6 @@ static void count_value(taps_table *t, readings *r)
         if (result.none == PERF_NONE_OK) {
             perf_summary_add(&c->results, result.value);
         }
-        c->unit = r->at.counter->type ? r->at.counter->type->unit : c->unit;
         table_changed(t, c->row);
     }
 }

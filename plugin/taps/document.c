@@ -22,8 +22,8 @@
 
 /* A counter. */
 typedef struct {
-    char *path;      /* of documents.texts */
-    uint64_t whose;  /* readings_is_of() */
+    char *path; /* of documents.texts */
+    readings_whose whose;
     bool is_refused; /* perhaps at times only: without values it is blank */
     unsigned end;    /* of the cells, behind its newest; 0 without one */
 } document_column;
@@ -116,7 +116,7 @@ static const document_cell *cell_at(const document *doc, unsigned number)
 }
 
 /* Where a path stands twice in an answer, its first value counts, and counts too if it has no result; of two counters the first does. */
-static void add_cell(documents *d, document *doc, const readings *r, const document_cell *cell, unsigned first_of_row)
+static void add_cell(documents *d, document *doc, readings *r, const document_cell *cell, unsigned first_of_row)
 {
     document_column *column = cell->column < doc->paths->len ? column_at(doc, cell->column) : NULL;
     bool is_twice = column && column->end > first_of_row;

@@ -306,14 +306,19 @@ def test_servers_that_are_called_alike(tshark, tmp_path, names, two_pass):
         (name + place, p.removesuffix(place), raw) for name, place, p, raw in zip(called, places, level, ('10', '9990')) for _ in range(2)]
 
 
-def test_countersets_of_one_name(tshark, tmp_path):
-    """The row, line and column of a path are the first's; the second's values are left out, which is said."""
+@pytest.mark.parametrize('is_type', [False, True])
+def test_countersets_of_one_name(tshark, tmp_path, is_type):
+    """The row, line and column of a path are the first's, and of its type; other values are left out, which is said."""
     sets = [multiple('Set', counter(i, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k, i=i: 10 * i), instances='a') for i in (1, 2)]
     sets[1].guid = sets[1].guid[:-1] + '0'
     scene, c = begin(Server(sets), *sets)
     h = run(c, [ask(sets[0], 1, 'a')], close=False)
-    c.validate(h, [ask(sets[0], 1, 'a')], add=False)
-    c.validate(h, [ask(sets[1], 2, 'a')])
+    if is_type:
+        sets[0].counters[0].type = TYPES['PERF_COUNTER_RAWCOUNT_HEX']
+        learn(c, sets[0])
+    else:
+        c.validate(h, [ask(sets[0], 1, 'a')], add=False)
+        c.validate(h, [ask(sets[1], 2, 'a')])
     c.data(h, 9999)
     path, level = scene.write(tmp_path / 'x.pcap'), '\\\\SRV01\\Set(a)\\Level'
     rows = [(r['Counter'], r['Mean']) for r in table(tshark, path, 'pcq,counters')]
