@@ -18,6 +18,7 @@
 #define TEXT_CHUNK 16384
 
 static GSList *tables; /* taps_table */
+static bool is_first;  /* ours is the first listener that is drawn */
 
 static const stat_tap_table_item_type blank[TABLE_MAX_COLUMNS];
 
@@ -181,7 +182,7 @@ static void renew(taps_table *t)
     t->shown = stat_tap_init_table(t->ui.title, (int)t->ui.nfields, 0, NULL);
     stat_tap_add_table(&t->ui, t->shown);
     t->left = (left_out){.any_read = false};
-    t->is_drawn = false;
+    t->is_drawn = is_first = false;
     table_clear(t);
     if (t->begin) {
         t->begin(t);
@@ -193,25 +194,33 @@ static void table_draw(void *data _U_)
     for (GSList *at = tables; at; at = at->next) {
         taps_table *t = at->data;
         t->is_drawn = t->in_window;
-        if (!is_there(t) || t->in_window) {
+        if (!is_there(t) || (t->in_window && t->listener)) {
             continue; /* a window's rows are as of its last call */
         }
-        if (t->fill && t->listener) {
+        if (t->fill) {
             t->fill(t);
         }
         for (unsigned i = 0; i < t->rows->len; i++) {
             show_row(t, i);
         }
         show_notes(t);
-        output_say_left_out(&t->left, "samples");
+        if (!t->in_window) {
+            output_say_left_out(&t->left, "samples");
+        }
     }
 }
 
-static void listen_to_drawing(void)
+/* What is registered last is drawn first: whoever asks for a table is, behind table_begin(), and before the first packet. */
+static tap_packet_status listen_to_drawing(void *data _U_, packet_info *pinfo _U_, epan_dissect_t *edt _U_,
+                                           const void *call _U_, tap_flags_t flags _U_)
 {
-    static bool listens;
+    static bool draws;
 
-    output_listen_first(&listens, "frame", &tables, NULL, table_draw);
+    if (!is_first) {
+        is_first = true;
+        output_listen_first(&draws, "frame", &is_first, NULL, table_draw);
+    }
+    return TAP_PACKET_DONT_REDRAW;
 }
 
 /* Wireshark's window shows numbers and sorts by them. tshark prints numbers by the locale and ends
@@ -237,6 +246,7 @@ static stat_tap_table_item *fields_of(const taps_table *t)
 /* Somebody asks for the table: a window, which has it reset next, or a program that prints it. */
 static void table_begin(stat_tap_table_ui *ui)
 {
+    static bool listens;
     taps_table *t = (taps_table *)ui;
 
     t->in_window = ui->refcount > 0;
@@ -250,7 +260,7 @@ static void table_begin(stat_tap_table_ui *ui)
     if (!t->in_window) {
         show_notes(t); /* as long as nothing comes */
     }
-    listen_to_drawing();
+    output_listen_first(&listens, "frame", &tables, listen_to_drawing, NULL);
 }
 
 static void table_reset(stat_tap_table *shown)
@@ -283,10 +293,7 @@ static tap_packet_status table_count(void *listener, packet_info *pinfo, epan_di
     if (!is_there(t) || (t->listener && t->listener != listener)) {
         return TAP_PACKET_DONT_REDRAW;
     }
-    if (t->listener == NULL) {
-        t->listener = listener;
-        listen_to_drawing();
-    }
+    t->listener = listener;
     left_out_count(&t->left, tapped);
     t->left.paths = t->paths;
     if (!tapped->is_repeated) {

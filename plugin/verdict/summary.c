@@ -419,6 +419,8 @@ static void fill_findings(taps_table *t)
 
     table_clear(t);
     verdict_judge_worst_first(v);
+    t->left.needs_no_samples = v->monitors->len > 0; /* each says why it has none */
+    t->left.any_read |= t->left.needs_no_samples;
     for (unsigned i = 0; i < v->monitors->len; i++) {
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
         for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
