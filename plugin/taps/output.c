@@ -239,7 +239,9 @@ static ws_stat_started start(const char *argument, void *user)
     task->statistic = statistic;
     task->file.path = count > 1 && *parts[1] ? g_strdup(parts[1]) : statistic->place;
     task->paths = statistic->takes_paths ? watch_paths_take(&filter, &error) : NULL;
-    if (task->file.path == NULL) {
+    if (count > 0 && **parts) {
+        error = g_strdup_printf("pcq: there is no -z %s", argument);
+    } else if (task->file.path == NULL) {
         error = g_strdup_printf("pcq: say where to write: -z %s,FILE[,FILTER]", statistic->name);
     }
     if (error) {

@@ -313,7 +313,9 @@ static void check_argument(const char *argument, const char **filter, char **err
         if (!g_str_has_prefix(argument, t->ui.cli_string)) {
             continue;
         }
-        if (is_there(t)) {
+        if (!strchr(",", argument[strlen(t->ui.cli_string)])) {
+            *error = g_strdup_printf("pcq: there is no -z %s", argument);
+        } else if (is_there(t)) {
             *error = g_strdup_printf("pcq: -z %s can be given once", t->ui.cli_string);
         } else if (t->takes_paths) {
             t->paths = watch_paths_take(filter, error);
