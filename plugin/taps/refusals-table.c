@@ -40,7 +40,7 @@ static void refuse(taps_table *t, packet_info *pinfo, const tapped_call *tapped,
     const char *client = address_to_str(pinfo->pool, &pinfo->dst);
     char *key = g_strdup_printf("%p %p %s %u %s", (const void *)tapped->server, (const void *)tapped->handle, client,
                                 status, path);
-    refusal *refused = table_row(t, key, path);
+    refusal *refused = table_row(t, key, tapped_placed(pinfo->pool, tapped->handle, path));
 
     if (refused->times == 0 && refused != t->others) {
         uint32_t number = tapped_handle_of(tapped->handle).number;
