@@ -145,11 +145,11 @@
 
     // --- Counters --------------------------------------------------------------------------------------------------
 
-    const series = data.series.map(([path, unit, count, low, mean, high, at, values]) => {
+    const series = data.series.map(([path, unit, count, low, mean, high, at, values, assumed]) => {
         let sum = 0;
         for (const value of values) sum += (value - mean) * (value - mean);
         const size = Math.max(Math.abs(low), Math.abs(high));
-        return {path: plain(path), unit, count, low, mean, high, at, values, folded: path.toLowerCase(),
+        return {path: plain(path), unit, count, low, mean, high, at, values, note: assumed > 0 ? ` (${number(assumed)} assumed)` : '', folded: path.toLowerCase(),
             moved: values.length > 1 && size > 0 ? Math.sqrt(sum / values.length) / size : 0};
     }).sort((a, b) => b.moved - a.moved);
     const chosen = [];
@@ -194,8 +194,8 @@
         const canvas = make('canvas', undefined, card);
         [canvas.width, canvas.height, canvas.one] = [600, 92, one];
         const unit = one.unit ? ` ${one.unit}` : '';
-        make('small', one.low === one.high ? `${one.count > 1 ? 'always ' : ''}${number(one.low)}${unit}`
-            : `${number(one.low)} to ${number(one.high)}${unit}, mean ${number(one.mean)}`, card);
+        make('small', (one.low === one.high ? `${one.count > 1 ? 'always ' : ''}${number(one.low)}${unit}`
+            : `${number(one.low)} to ${number(one.high)}${unit}, mean ${number(one.mean)}`) + one.note, card);
         card.addEventListener('click', () => choose(one, card));
         seen.observe(canvas);
     }
@@ -243,7 +243,7 @@
             scales: {x: {range: (_, low, high) => low === high ? [low - 0.5, high + 0.5] : [low, high]}},
             axes: [Object.assign(axis(), {space: 90, values: (_, at, axisNumber, space, step) => at.map((one) => clock(one, step))}), axis()],
             series: [{value: (_, at) => at === null ? '' : time(at)}].concat(chosen.map((one, i) => ({
-                label: one.path + (scales[i] === 1 ? '' : ` × ${scales[i]}`), stroke: COLOURS[i], width: 1.5, spanGaps: true,
+                label: one.path + one.note + (scales[i] === 1 ? '' : ` × ${scales[i]}`), stroke: COLOURS[i], width: 1.5, spanGaps: true,
                 points: {show: one.at.length < 60},
                 value: (_, value) => value === null || value === undefined ? '' : `${number(value / scales[i])} ${one.unit || ''}`,
             }))),
@@ -272,7 +272,7 @@
             say('Lines are thinned so that the page stays small: of neighbours the smallest and the largest are drawn. ' +
                 'Smallest, largest and mean are of all values.');
         }
-        if (data.roomless > 0) say(`${number(data.roomless)} values are not shown: there was no room for their counters, or the answer had another of their path.`);
+        if (data.roomless > 0) say(`${number(data.roomless)} values are not shown: there was no room for their counters, or another counter, type or value of the answer has their path.`);
         if (data.unlisted > 0) say(`${number(data.unlisted)} things more that were not given are not listed.`);
         if (data.first_frame > 0 && data.verdict.monitors.length > data.timelines.length) {
             say(`${data.verdict.monitors.length - data.timelines.length} monitors have no line of time.`);

@@ -89,7 +89,7 @@ static void add_points(report *r, const packet_info *pinfo, readings *values)
             series *line = series_of(&r->series, path);
             line = line && readings_is_of(values, &line->whose) ? line : NULL; /* else another counter of that name */
             series_add(&r->series, r->answers, line, nstime_to_sec(&pinfo->abs_ts),
-                       result.none == PERF_NONE_OK ? result.value : NAN);
+                       result.none == PERF_NONE_OK ? result.value : NAN, readings_assumed(values));
         }
     }
 }
@@ -136,6 +136,7 @@ static void put_line(json_dumper *json, const series *s)
         put_decimal(json, "%.6g", g_array_index(s->points, series_point, i).value);
     }
     json_dumper_end_array(json);
+    json_dumper_value_anyf(json, "%" PRIu64, s->assumed);
     json_dumper_end_array(json);
 }
 

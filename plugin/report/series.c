@@ -112,7 +112,7 @@ static void pour(series_set *set, series *s)
     }
 }
 
-void series_add(series_set *set, uint64_t answer, series *s, double at, double value)
+void series_add(series_set *set, uint64_t answer, series *s, double at, double value, bool assumed)
 {
     const series_point point = {at, value};
     bool is_twice = s && s->answer == answer;
@@ -131,6 +131,7 @@ void series_add(series_set *set, uint64_t answer, series *s, double at, double v
     }
     set->bytes += s->results.count == 0 ? size_of(s->path) : 0;
     perf_summary_add(&s->results, value);
+    s->assumed += assumed;
     s->low = s->waiting == 0 || value < s->low.value ? point : s->low;
     s->high = s->waiting == 0 || value > s->high.value ? point : s->high;
     if (++s->waiting >= s->one_of) {

@@ -23,6 +23,7 @@ typedef struct {
     char *path;
     readings_whose whose;
     perf_summary results;   /* of all, also of those that have no point any more */
+    uint64_t assumed;       /* results */
     GArray *points;         /* series_point, in the order in which they came */
     unsigned one_of;        /* results that become two points: the smallest and the largest; 1: each is a point */
     unsigned waiting;       /* results that are not points yet, and of them */
@@ -50,7 +51,7 @@ void series_end(series_set *set);
 series *series_of(series_set *set, const char *path);
 
 /* A result of a line (may be NULL), or NAN for none; times are finite. Of one answer, by its number from 1 on, the first counts. */
-void series_add(series_set *set, uint64_t answer, series *s, double at, double value);
+void series_add(series_set *set, uint64_t answer, series *s, double at, double value, bool assumed);
 
 /* Behind the last: what waits becomes points. More may come. */
 void series_finish(series_set *set);

@@ -57,12 +57,23 @@ def test_each_result_is_a_point(report, passes):
     expected = lines_of(scene)
     assert set(lines) == set(expected) and len(expected) > 10
     for path, points in expected.items():
-        _, _, count, low, mean, high, at, values = lines[path]
+        _, _, count, low, mean, high, at, values, _ = lines[path]
         numbers = [number for _, number in points]
         assert count == len(points) == len(at) == len(values), path
         assert all(abs(a - b) < 0.0006 for a, (b, _) in zip(at, points)), path
         assert all(is_near(a, b) for a, b in zip(values, numbers)), path
         assert is_near(low, min(numbers)) and is_near(high, max(numbers)) and is_near(mean, sum(numbers) / len(numbers)), path
+
+
+def test_what_is_assumed(report):
+    """No id tells two instances of one name apart: their lines say how many results are a guess, which proves no instance that began again."""
+    rows = [[('svc', (20, 7000)[n < 3] + n), ('svc', 100 + n), ('a', (n, 1000 + 10 * n)[n < 3])] for n in range(6)]
+    s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Work/sec', lambda at, k: rows[min(at.number, 5)][k][1]),
+                 instances=lambda number: [(i, name, i) for i, (name, _) in enumerate(rows[0])])
+    data = page_data(report(story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 6)))))
+    assert [(row[0][7:].split('\\')[1], row[2], row[8]) for row in data['series']] == [('Set(svc)', 4, 4), ('Set(svc#1)', 5, 5), ('Set(a)', 4, 0)]
+    text, = [f['text'] for f in data['verdict']['monitors'][0]['findings'] if f['kind'] == 'reset']
+    assert 'Instance Set(a) of SRV01 began again: since ' in text and 'in all' not in text
 
 
 def test_names_stay_text(report):

@@ -39,20 +39,20 @@ static void fill(series_set *set)
 
     for (unsigned i = 0; i < EMPTY; i++) {
         snprintf(path, sizeof path, "empty %u", i);
-        series_add(set, 1, series_of(set, path), 0, NAN);
+        series_add(set, 1, series_of(set, path), 0, NAN, false);
     }
     for (unsigned i = 0; i < VALUES; i++) {
         unsigned number = i % LONG, sample = i / LONG;
         snprintf(path, sizeof path, "line %u", number);
         double value = sample == 1000 + number ? 1e6 : sample == 2000 + number ? -1e6 : (double)(sample % 7);
-        series_add(set, sample + 1, series_of(set, path), sample, value);
-        series_add(set, sample + 1, series_of(set, path), sample, 2e9);
+        series_add(set, sample + 1, series_of(set, path), sample, value, false);
+        series_add(set, sample + 1, series_of(set, path), sample, 2e9, false);
         if (sample % 10000 == 0 && number == 0) {
-            series_add(set, sample + 1, series_of(set, "quiet"), sample, i);
+            series_add(set, sample + 1, series_of(set, "quiet"), sample, i, false);
         }
     }
-    series_add(set, VALUES, series_of(set, "quiet"), VALUES, NAN);
-    series_add(set, VALUES, series_of(set, "quiet"), VALUES, 20000 * LONG);
+    series_add(set, VALUES, series_of(set, "quiet"), VALUES, NAN, false);
+    series_add(set, VALUES, series_of(set, "quiet"), VALUES, 20000 * LONG, false);
     series_finish(set);
 }
 
