@@ -137,7 +137,7 @@ static void count_resets(verdict_talk *talk, packet_info *pinfo, const readings_
         const perf_result result = r->at.is_number ? readings_result(r) : (perf_result){.none = PERF_NONE_NO_FORMULA};
         bool is_on = result.none == PERF_NONE_OK && r->operands.known && r->operands.has_previous &&
                      r->operands.current.value.value != r->operands.previous.value.value;
-        if ((is_on || perf_is_reset(result.none)) && readings_path(r)) {
+        if ((is_on || (perf_is_reset(result.none) && !readings_assumed(r))) && readings_path(r)) {
             course *c = course_of(courses, places, r);
             *(is_on ? &c->on : &c->back) += 1;
         }
