@@ -57,9 +57,11 @@ static bool is_same_name(const char *a, const char *b)
 
 /* How well two of one place fit: -1 if they are called differently, 0 if nothing tells, else how sure it is that they are one. What they are
  * called by one may be no name of another kind, but if it is the same, that tells something, too. That two are called by the
- * address of their place tells nothing; that one is, and the other by a name, tells them apart only where asked (`by_address`). */
+ * address of their place tells nothing; that one is, and the other by a name, tells them apart only where asked (`by_address`), and where
+ * they do not call themselves alike. */
 static int likeness(const host_place *place, const char *const a[], const char *const b[], bool by_address)
 {
+    bool call_themselves_alike = a[HOST_SYSTEM] && b[HOST_SYSTEM] && is_same_name(a[HOST_SYSTEM], b[HOST_SYSTEM]);
     int found = 0;
 
     for (int i = 0; i < NUM_HOST_NAMES; i++) {
@@ -67,7 +69,7 @@ static int likeness(const host_place *place, const char *const a[], const char *
             bool same = a[i] && b[j] && is_same_name(a[i], b[j]);
             bool has_no_name =
                 (a[i] && strcmp(a[i], place->address_text) == 0) || (b[j] && strcmp(b[j], place->address_text) == 0);
-            if (i == j && a[i] && b[i] && !same && (by_address || !has_no_name)) {
+            if (i == j && a[i] && b[i] && !same && (!has_no_name || (by_address && !call_themselves_alike))) {
                 return -1;
             }
             if (same && !has_no_name) {

@@ -75,12 +75,12 @@ def test_what_clients_call_it(tshark, tmp_path, passes):
     assert dict(zip(ONE + TWO, zip(named[::2], named[1::2]))) == {**dict.fromkeys(ONE, ('Apples', 'Apples')), **dict.fromkeys(TWO, ('Apples', '#1'))}
 
 
-@pytest.mark.parametrize('names', [('ONE', 'TWO'), ('ONE', 'one.example.com')])
-def test_the_tree_of_a_pipe(tshark, tmp_path, names, passes):
-    """Nothing but `\\\\ONE\\IPC$` tells the two apart: their blocks have no name."""
+@pytest.mark.parametrize('names, system', [(('ONE', 'TWO'), ''), (('ONE', 'one.example.com'), ''), (('ONE', '192.0.2.20'), 'ONE')])
+def test_the_tree_of_a_pipe(tshark, tmp_path, names, system, passes):
+    """Nothing but `\\\\ONE\\IPC$` tells the two apart: their blocks have no name. Who calls itself alike is one by its address, too."""
     scene = Scene()
     for i, name in enumerate(names):
-        talk = talk_of(scene, '', 50001 + i, 'Apples', smb=True, called=name)
+        talk = talk_of(scene, system, 50001 + i, 'Apples', smb=True, called=name)
         if i == 0:
             talk.titles()
         talk.sample()
