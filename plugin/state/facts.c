@@ -289,7 +289,7 @@ static const fact_version *first_version(const subject_facts *learned, state_fac
 }
 
 /* True if a name that was told after an event is known to be of what the subject was then: neither was the subject another thing since, as far as
- * lists were read, nor is the name of those that were told with that change. */
+ * lists were read, nor is the name of those that were told with that change. What was told first is of it. */
 static bool is_of_before(const subject_facts *learned, const fact_version *name, uint32_t event)
 {
     const name_change *change = next_name_change(learned, event);
@@ -298,8 +298,10 @@ static bool is_of_before(const subject_facts *learned, const fact_version *name,
     if (change && name->event > change->since) {
         return false;
     }
-    return !server->has_unread_lists || first_unread(learned, PERF_FACT_ENGLISH, 0, false) == NULL ||
-           first_version(learned, PERF_FACT_ENGLISH)->event > event;
+    uint32_t first = first_version(learned, PERF_FACT_ENGLISH)->event;
+    const unread_list *unread =
+        server->has_unread_lists ? first_unread(learned, PERF_FACT_ENGLISH, event < first ? first : 0, false) : NULL;
+    return unread == NULL || (event < first && name->event < unread->event);
 }
 
 /* Not what every Windows has at that title index. */
