@@ -171,7 +171,7 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
         if (record->connection->is_unnamed) {
             host_note_unnamed(record->to);
         }
-        if (record->connection->pipe != 0 && target && record->to->names[HOST_TARGET] == NULL) {
+        if (connection_is_pipe(record->connection) && target && record->to->names[HOST_TARGET] == NULL) {
             record->to = record->connection->to = host_name(record->to, HOST_TARGET, target);
         }
     }

@@ -142,7 +142,7 @@ rpc_connection *connection_of(packet_info *pinfo, bool is_request)
 state_connection *connection_to(rpc_connection *connection, const packet_info *pinfo, bool is_request)
 {
     if (connection->to == NULL) {
-        connection->to = host_connect(pinfo, is_request, connection->pipe != 0);
+        connection->to = host_connect(pinfo, is_request, connection_is_pipe(connection));
     }
     return connection->to;
 }

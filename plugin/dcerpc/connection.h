@@ -50,7 +50,7 @@ typedef struct {
 
 typedef struct rpc_connection {
     rpc_transport *transport;
-    uint64_t pipe;                         /* of SMB: which one; 0 elsewhere */
+    uint64_t pipe;                         /* of SMB: which one; 0 elsewhere, and where its opening was not read */
     uint64_t contexts[NUM_RPC_INTERFACES]; /* a bit for each context that its bind gave the interface */
     uint64_t ndr64;                        /* and for those of NDR64 */
     state_connection *to;                  /* to whom; NULL before the first call */
@@ -82,6 +82,14 @@ rpc_connection *connection_of(packet_info *pinfo, bool is_request);
 
 /* The same, NULL where connection_of() was never called for it. */
 rpc_connection *connection_find(packet_info *pinfo);
+
+/* True over SMB, also where the opening of its pipe was not read. */
+static inline bool connection_is_pipe(const rpc_connection *connection)
+{
+    uint32_t port = connection->transport->ports[1 - connection->client];
+
+    return connection->pipe != 0 || port == 445 || port == 139;
+}
 
 /* That of a packet, NULL where no connection goes between its ends. */
 rpc_transport *connection_transport(const packet_info *pinfo);

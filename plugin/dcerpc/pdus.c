@@ -453,13 +453,14 @@ static void note_missing_lists(const pdus_cursor *cursor, rpc_connection *connec
 static void note_sent(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header)
 {
     uint32_t until = sent_until(cursor), around = until != 0 ? until - header->size - connection->sent_until : 0;
-    bool is_gap = connection->pipe == 0 && (int32_t)around >= LEAST_REQUEST; /* also where nothing of it was captured */
+    bool is_pipe = connection_is_pipe(connection);
+    bool is_gap = !is_pipe && (int32_t)around >= LEAST_REQUEST; /* also where nothing of it was captured */
 
     if (header->is_first) {
         if (note_number(cursor->pinfo, connection, header->call_id, is_gap)) {
             note_missing_lists(cursor, connection, header, true);
         } else if (header->call_id == connection->sent_id + 1) {
-            note_sizes(connection, connection->pipe != 0 ? around : 0);
+            note_sizes(connection, is_pipe ? around : 0);
         }
         connection->sent_id = header->call_id;
     }

@@ -86,8 +86,8 @@ def test_from_later_frames(tshark, tmp_path):
             assert frame > number and 'learned after this frame' in label
 
 
-# What is told of a counterset, old or new, in English or German, and samples (d); whose names each sample has, on one pass and, where
-# that is another thing, on two. An id that has another name in a language is another thing.
+# What is told of a counterset, old or new, in English or German, samples (d), and a list that is lost (x); whose names each sample has (- none), on
+# one pass and, where that is another thing, on two. An id that has another name in a language is another thing.
 OLD, PUMP, SAME = {ENGLISH: ('Engine', 'Turns/sec'), GERMAN: ('Motor', 'Umdrehungen/s')}, ('Pump', 'Strokes/sec'), ('Engine', 'Turns/sec')
 TOLD = {
     # each frame shows what was known before it, on every pass
@@ -100,6 +100,7 @@ TOLD = {
     # what is told between two samples is of the one or the other, and no name of the one
     'English just before another German name': (PUMP, 'old-de d new-en new-de d', 'old-de new-de'),
     'a name of what comes after': (PUMP, 'old-de d new-de new-en d', 'old-de new-en'),
+    'a name of what may come after': (PUMP, 'd old-de d x new-en d', '- old-de new-en', 'old-de old-de new-en'),
 }
 
 
@@ -116,11 +117,16 @@ def test_an_id_given_out_anew(tshark, tmp_path, two_pass, story):
     for step in steps.split():
         if step == 'd':
             c.data(h, 9999)
+        elif step == 'x':
+            first = len(scene.capture.frames)
+            learn(c, *server.sets, codes=(10,))
+            del scene.capture.frames[first:]
         else:
             server.sets = [things[step[:3]]]
             learn(c, *server.sets, **dict(codes=(9, 10)) if step.endswith('en') else dict(codes=(1, 3, 5), lcid=GERMAN))
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    wanted = [names[x[:3]][ENGLISH if x.endswith('en') else GERMAN] for x in shown[-1 if two_pass else 0].split()]
+    wanted = [names[x[:3]][ENGLISH if x.endswith('en') else GERMAN] if x != '-' else ('{%s}' % things['old'].guid, '#1')
+              for x in shown[-1 if two_pass else 0].split()]
     assert [paths(scene, frames, n) for n in range(len(wanted))] == [['\\\\SRV01\\%s(a)\\%s' % x] for x in wanted]
 
 
@@ -206,16 +212,19 @@ def test_the_capture_knows_better(tshark, tmp_path):
 # --- for whom it holds ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize('second', ['connection', 'client', 'port', 'pipe'])
+@pytest.mark.parametrize('second', ['connection', 'client', 'port', 'pipe', 'a pipe whose opening is cut'])
 def test_shared_by_all_that_talk_to_one_server(tshark, tmp_path, second):
     s = engine()
     server = Server([s])
     scene = Scene()
     learn(tcp_line(scene, server).client(), s)
     line, options = {'connection': (tcp_line, {}), 'client': (tcp_line, dict(client='192.0.2.77')),
-                     'port': (tcp_line, dict(client_port=50077)), 'pipe': (smb_line, {})}[second]
+                     'port': (tcp_line, dict(client_port=50077))}.get(second, (smb_line, {}))
     options.setdefault('client_port', 50009)
+    first = len(scene.capture.frames)
     c = line(scene, server, **options).client()
+    for number in (first + 10, first + 11) if 'cut' in second else ():      # behind TCP's three, and three times two of SMB2
+        scene.capture.snap(number, 100)
     run(c, [ask(s, 1, 'a'), ask(s, 2, 'a'), ask(s, 3, 'a')])
     frames = read(tshark, scene, tmp_path)
     got = by_path(frames[answers(scene)[-1][0]])
