@@ -47,6 +47,7 @@ typedef struct {
     state_assignment assigned; /* without an index whose the blocks are is worked out from all at once; its blocks are
                                 * NULL until needed */
     wmem_map_t *by_identifier;
+    bool lacks_identifiers; /* whose some of the blocks are is not known, once by_identifier is filled */
     wmem_array_t *pattern_blocks;
     wmem_map_t *own_ids; /* own_ids_place, as its own key; NULL as long as nobody asked */
 } pcq_view;
@@ -419,7 +420,7 @@ static void note_failed(pcq_view *view, uint32_t block, const state_identifier *
     *has_counter |= is_absent;
 }
 
-/* Takes the place in a block if it has the counter and the instance. */
+/* Takes the place in a block if it has the counter and the instance; the first that has either says why there is none. */
 static bool take_from(pcq_view *view, uint32_t block, const pcq_wanted *want, const state_identifier *identifier,
                       reading_place *place, bool *has_counter)
 {
@@ -433,13 +434,17 @@ static bool take_from(pcq_view *view, uint32_t block, const pcq_wanted *want, co
         note_failed(view, block, identifier, place, has_counter);
         return false;
     }
-    place->table = pcq_view_table(view, block);
-    place->column = column_of(view, (pcq_table *)place->table, want);
-    if (place->column == UINT32_MAX) {
+    reading_place at = {.table = pcq_view_table(view, block), .failed = place->failed};
+    at.column = column_of(view, (pcq_table *)at.table, want);
+    if (at.column == UINT32_MAX) {
         return false;
     }
     *has_counter = true;
-    return readings_take_pair(place, row_of(want, identifier, place->table)) && place->raw.size > 0;
+    bool is_there = readings_take_pair(&at, row_of(want, identifier, at.table)) && at.raw.size > 0;
+    if (is_there || (place->row == UINT32_MAX && !place->is_ambiguous)) {
+        *place = at;
+    }
+    return is_there;
 }
 
 /* The first block whose identifier equals `sought`, UINT32_MAX if there is none. */
@@ -452,6 +457,7 @@ static uint32_t block_for(pcq_view *view, const state_identifier *sought)
             if (identifier) {
                 wmem_map_insert(view->by_identifier, identifier, GUINT_TO_POINTER(block + 1));
             }
+            view->lacks_identifiers |= identifier == NULL;
         }
     }
     return GPOINTER_TO_UINT(wmem_map_lookup(view->by_identifier, sought)) - 1;
@@ -570,7 +576,7 @@ static perf_raw own_id(reading_table *base, uint32_t row)
     return table->own_ids ? readings_table_cell(table->own_ids, row, table->own_id) : (perf_raw){0, 0};
 }
 
-/* Any other pattern may have brought the instance, too. */
+/* Any other pattern may have brought the instance, too; where it did not, that it has the counter says nothing. */
 static bool find_by_other_patterns(pcq_view *view, const pcq_wanted *want, const state_identifier *identifier,
                                    reading_place *place, bool *has_counter)
 {
@@ -579,10 +585,12 @@ static bool find_by_other_patterns(pcq_view *view, const pcq_wanted *want, const
     for (unsigned i = 0; i < wmem_array_get_count(blocks); i++) {
         uint32_t block = *(uint32_t *)wmem_array_index(blocks, i);
         const state_identifier *other = pcq_view_identifier(view, block);
+        bool has_it = false;
         if (memcmp(other->guid, identifier->guid, sizeof identifier->guid) == 0 &&
-            take_from(view, block, want, identifier, place, has_counter)) {
+            take_from(view, block, want, identifier, place, &has_it)) {
             return true;
         }
+        *has_counter |= has_it && (place->row != UINT32_MAX || place->is_ambiguous);
     }
     return false;
 }
@@ -1191,8 +1199,9 @@ static bool find_place(readings *r, reading_place *place, bool *has_counter)
     if (pcq_view_find(&stream->previous, &want, place, has_counter)) {
         return true;
     }
+    bool is_uncertain = stream->previous.lacks_identifiers || pcq_view_assumed(&stream->previous);
     r->may_be_there = *has_counter || r->assumed                    ? PERF_NONE_OK
-                      : pcq_view_assumed(&stream->previous)         ? PERF_NONE_BEFORE_ASSUMED
+                      : is_uncertain                                ? PERF_NONE_BEFORE_ASSUMED
                       : stream->previous.sample->summary.faults > 0 ? PERF_NONE_BEFORE_DAMAGED
                                                                     : PERF_NONE_OK;
     return false;

@@ -53,7 +53,7 @@ typedef struct perf_point {
     X(PERF_NONE_SIZE, 18, "value is neither 4 nor 8 bytes long") \
     X(PERF_NONE_DAMAGED, 19, "the answer does not add up, it is not compared with others") \
     X(PERF_NONE_NOT_STARTED, 20, "start time is later than the sample") \
-    X(PERF_NONE_BEFORE_ASSUMED, 22, "which counter it was in the sample before is only assumed") \
+    X(PERF_NONE_BEFORE_ASSUMED, 22, "which counter it was in the sample before is not certain") \
     X(PERF_NONE_REPEATED, 23, "repeated answer, it is not compared with others") \
     X(PERF_NONE_MOVED, 24, "instances of this name came or went") \
     X(PERF_NONE_TOO_SHORT, 25, "value has 4 bytes, its type 8") \

@@ -166,13 +166,14 @@ static bool previous_operands(readings *r, unsigned flags, perf_point *previous,
         return false;
     }
     if (!r->answer.layout->find_previous(r, &place, &has_counter)) {
-        *why = place.is_ambiguous       ? PERF_NONE_MOVED
-               : place.may_have_changed ? PERF_NONE_TOLD_ANEW
-               : has_counter            ? place.row == UINT32_MAX ? new_instance(r, &place) : PERF_NONE_OTHER_SIZE
-               : place.failed           ? PERF_NONE_BEFORE_FAILED
-               : place.others           ? PERF_NONE_OTHER_COUNTERS
-               : r->may_be_there        ? r->may_be_there
-                                        : PERF_NONE_NEW_COUNTER;
+        *why = place.is_ambiguous                       ? PERF_NONE_MOVED
+               : place.may_have_changed                 ? PERF_NONE_TOLD_ANEW
+               : has_counter && place.row != UINT32_MAX ? PERF_NONE_OTHER_SIZE
+               : place.failed                           ? PERF_NONE_BEFORE_FAILED
+               : has_counter                            ? new_instance(r, &place)
+               : place.others                           ? PERF_NONE_OTHER_COUNTERS
+               : r->may_be_there                        ? r->may_be_there
+                                                        : PERF_NONE_NEW_COUNTER;
         return false;
     }
     previous->value = place.raw;

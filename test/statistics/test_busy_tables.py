@@ -8,14 +8,14 @@ import json
 import pytest
 
 from gen import hkpd_stubs as registry
-from gen.buffers import error_block
+from gen.buffers import error_block, multi_instances_block
 from gen.hkpd_block import Counter as Number
 from gen.hkpd_block import Object
 from gen.hkpd_scene import Talk, begin_talk
 from gen.model import ENGLISH, TYPES
 from gen.pcap import SealedRpc
 from gen.scene import SECOND, Scene, tcp_line
-from gen.story import NONE, Server, ask, learn, memory, processors, run, story
+from gen.story import NONE, Server, ask, begin, learn, memory, processors, run, story
 from gen.stubs import VALIDATE
 from series import long_rows, pdh_rows, table
 from test_overlap import Monitor
@@ -225,16 +225,16 @@ def test_descriptions_are_neither_samples_nor_damaged(ask_all, passes):
 
 
 class Failing(Server):
-    """In one of the samples the block of a query's only identifier is an error ([MS-PCQ] 2.2.4.9)."""
+    """In one of the samples the block of a query's first identifier is an error ([MS-PCQ] 2.2.4.9), or its value is empty."""
 
     def __init__(self, sets, number, status):
         super().__init__(sets)
         self.number, self.status = number, status
 
     def _block(self, i, at):
-        if at.number != self.number:
+        if at.number != self.number or i is not next(iter(self.queries.values())).identifiers[0]:
             return super()._block(i, at)
-        return error_block(self.status), []
+        return (error_block(self.status) if self.status else multi_instances_block([(0, 'a', [(b'', 0)])])), []
 
 
 @pytest.mark.parametrize('make, asked, status, reason', [
@@ -245,16 +245,30 @@ class Failing(Server):
     (processors, (2, 'a'), 1460, 'it had an error in the sample before'),
     (processors, (2, 'a'), 232, 'instance is new'),
     (processors, (NONE, 'a'), 232, 'instance is new'),
-    (processors, (2, '*'), 232, 'instance is new')])
+    (processors, (2, '*'), 232, 'instance is new'),
+    (processors, (2, '*'), 0, 'value or base had another size in the sample before')])
 def test_behind_an_error(ask_all, make, asked, status, reason, passes):
     """ERROR_TIMEOUT, once, says nothing of instances; ERROR_NO_DATA does where one was asked for."""
     s = make()
-    scene = story(Failing([s], 2, status), lambda c: (learn(c, s), run(c, [ask(s, *asked)], 5)))
+    beside = [ask(s, NONE, 'b*')] if s.kind else []     # has no instance that could say more of the first identifier's
+    scene = story(Failing([s], 2, status), lambda c: (learn(c, s), run(c, [ask(s, *asked), *beside], 5)))
     _, _, rows = ask_all(scene, *passes)
-    rows = [r for r in rows if r['counter'] == s.counters[1].names[ENGLISH] and r['raw']]
+    rows = [r for r in rows if r['counter'] == s.counters[1].names[ENGLISH] and r['raw'] and r['instance'] != 'b']
     frames = sorted({int(r['frame']) for r in rows})
     assert [{r['reason'] for r in rows if int(r['frame']) == f} for f in frames] == [
         {'first sample of the handle'}, {''}, {reason}, {''}]
+
+
+def test_behind_blocks_of_unknown_identifiers(ask_all, passes):
+    """They come in another order than they were added in, which QueryCounterInfo says after the next change: Work is not new."""
+    s = processors()
+    scene, c = begin(Server([s], order=lambda query: [1, 0, 2][:len(query.identifiers)]), s)
+    h = c.query([ask(s, NONE, '*'), ask(s, 2, 'a')], info=False)
+    c.data(h, 9999)
+    c.validate(h, [ask(s, 1, 'b')])
+    c.info(h)
+    c.data(h, 9999)
+    assert {r['reason'] for r in ask_all(scene, *passes)[2] if r['counter'] == 'Work'} == {'which counter it was in the sample before is not certain'}
 
 
 # --- Names that come late ------------------------------------------------------------------------------------------------

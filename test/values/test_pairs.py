@@ -61,7 +61,7 @@ def perflib(case):
     before, after, _ = CASES[case]
     s = multiple('Set', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: count(k, at.number)),
                  instances=lambda number: (before, after)[min(number, 1)])
-    return story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*')], 2)))
+    return story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*'), ask(s, 1, 'q*')], 2)))
 
 
 NO_ID = 2 ** 32 - 1
