@@ -69,7 +69,8 @@ typedef struct perf_point {
     X(PERF_NONE_TOLD_ANEW, 35, "its name or type may be another than in the sample before") \
     X(PERF_NONE_OTHER_SIZE, 36, "value or base had another size in the sample before") \
     X(PERF_NONE_BEFORE_DAMAGED, 37, "the answer before does not add up") \
-    X(PERF_NONE_CLOCKS_DIFFER, 38, "the clocks of both samples contradict each other")
+    X(PERF_NONE_CLOCKS_DIFFER, 38, "the clocks of both samples contradict each other") \
+    X(PERF_NONE_SUM_BACKWARDS, 39, "the sum went backwards, what it sums is not there")
 
 #define PERF_NONE_ENUM(reason, number, text) reason = number,
 typedef enum perf_none { PERF_NONE_REASONS(PERF_NONE_ENUM) } perf_none;

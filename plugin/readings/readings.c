@@ -206,17 +206,19 @@ static void find_operands(readings *r)
         (flags & PERF_NEEDS_PREVIOUS) && previous_operands(r, flags, &r->operands.previous, &r->operands.why);
 }
 
-/* What went backwards is a sum, of which an instance ended. Where one was asked for by its name that alone tells. */
-static bool is_sum(readings *r)
+/* What went backwards may be a sum, of which an instance ended. Where one was asked for by its name that alone tells. */
+static perf_none backwards(readings *r, perf_none none)
 {
     const perf_raw before = r->operands.previous.value;
 
     if (readings_table(r)->has_instances) {
-        return readings_table_sum_ended(r->table, r->at.row, r->at.column, r->at.raw, r->operands.table,
-                                        r->operands.column, before);
+        bool has_ended = readings_table_sum_ended(r->table, r->at.row, r->at.column, r->at.raw, r->operands.table,
+                                                  r->operands.column, before);
+        return has_ended ? PERF_NONE_SUM_ENDED : none;
     }
     const char *instance = perf_is_backwards(r->at.raw, before) ? readings_instance(r) : NULL;
-    return instance && readings_name_is_sum(instance, (uint32_t)strlen(instance));
+    bool is_sum = instance && readings_name_is_sum(instance, (uint32_t)strlen(instance));
+    return is_sum ? PERF_NONE_SUM_BACKWARDS : none;
 }
 
 /* A reason, in words of the instance or object where they tell more. */
@@ -225,7 +227,7 @@ static perf_result explained(readings *r, perf_none none)
     const perf_none no_clock = r->answer.layout->no_clock;
     bool lacks_clock = no_clock != PERF_NONE_OK && (none == PERF_NONE_NO_TIME || none == PERF_NONE_NO_FREQ);
 
-    return (perf_result){0, perf_is_reset(none) && is_sum(r) ? PERF_NONE_SUM_ENDED : lacks_clock ? no_clock : none};
+    return (perf_result){0, perf_is_reset(none) ? backwards(r, none) : lacks_clock ? no_clock : none};
 }
 
 perf_result readings_result(readings *r)

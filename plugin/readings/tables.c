@@ -442,14 +442,20 @@ static void find_course(reading_table *here, uint32_t column, reading_table *the
     *course = (table_course){.there = there};
     for (uint32_t row = 0; row < here->rows; row++) {
         table_pair pair = readings_table_pair(here, row, there);
-        course->largest = MAX(course->largest, (double)readings_table_cell(here, row, column).value);
+        course->sum += readings_table_cell(here, row, column).value;
+        if (pair.is_ambiguous && own_id_of(here, row).size == 0) { /* one of its name may have come */
+            reading_instance *instance = readings_instances_counted(&here->instances, row);
+            readings_instances_counted(&there->instances, there->rows - 1);
+            const reading_instance *same = find_named(&there->instances, &instance->key, instance->name_ordinal);
+            pair.row = same ? same->row : UINT32_MAX;
+        }
         if (pair.row != UINT32_MAX) {
             stays[pair.row] = true;
         }
     }
     for (uint32_t row = 0; row < there->rows; row++) {
         course->has_left |= !stays[row];
-        course->left += stays[row] ? 0 : (double)readings_table_cell(there, row, column_there).value;
+        course->sum_there += readings_table_cell(there, row, column_there).value;
     }
 }
 
@@ -480,9 +486,8 @@ bool readings_table_sum_ended(reading_table *here, uint32_t row, uint32_t column
     if (!course->has_left || row_is_called_sum(here, row)) {
         return course->has_left;
     }
-    uint64_t lost = before.value - now.value;
-    bool is_largest = here->rows > 1 && (double)now.value == course->largest;
-    return is_largest && (double)(now.size == 4 ? (uint32_t)lost : lost) <= course->left;
+    uint64_t beside = course->sum - 2 * now.value, beside_there = course->sum_there - 2 * before.value;
+    return (now.size == 4 ? (uint32_t)beside | (uint32_t)beside_there : beside | beside_there) == 0;
 }
 
 bool readings_table_has_namesakes(reading_table *table)

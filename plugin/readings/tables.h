@@ -111,9 +111,9 @@ typedef struct {
 /* How the instances of a column went on since they were in another sample. */
 typedef struct {
     reading_table *there; /* NULL as long as nobody asked */
-    bool has_left;        /* instances are gone, */
-    double left;          /* and what they had */
-    double largest;       /* what any has now */
+    bool has_left;        /* instances are gone */
+    uint64_t sum;         /* of all values, as far as 64 bits go */
+    uint64_t sum_there;
 } table_course;
 
 struct reading_table {
