@@ -57,27 +57,30 @@ static bool is_same_name(const char *a, const char *b)
 
 /* How well two of one place fit: -1 if they are called differently, 0 if nothing tells, else how sure it is that they are one. What they are
  * called by one may be no name of another kind, but if it is the same, that tells something, too. That two are called by the
- * address of their place tells nothing; that one is, and the other by a name, tells them apart only where asked (`by_address`), and where
- * they do not call themselves alike. */
+ * address of their place tells nothing; that one is, and the other by a name, tells them apart only where asked (`by_address`), and nothing
+ * else tells that they are one. */
 static int likeness(const host_place *place, const char *const a[], const char *const b[], bool by_address)
 {
-    bool call_themselves_alike = a[HOST_SYSTEM] && b[HOST_SYSTEM] && is_same_name(a[HOST_SYSTEM], b[HOST_SYSTEM]);
     int found = 0;
+    bool differs = false;
 
     for (int i = 0; i < NUM_HOST_NAMES; i++) {
         for (int j = 0; j < NUM_HOST_NAMES; j++) {
             bool same = a[i] && b[j] && is_same_name(a[i], b[j]);
             bool has_no_name =
                 (a[i] && strcmp(a[i], place->address_text) == 0) || (b[j] && strcmp(b[j], place->address_text) == 0);
-            if (i == j && a[i] && b[i] && !same && (!has_no_name || (by_address && !call_themselves_alike))) {
-                return -1;
+            if (i == j && a[i] && b[i] && !same) {
+                if (!has_no_name) {
+                    return -1;
+                }
+                differs = by_address;
             }
             if (same && !has_no_name) {
                 found = MAX(found, i != j || i == HOST_TARGET ? 1 : i == HOST_CALLED ? 2 : 3);
             }
         }
     }
-    return found;
+    return differs && found == 0 ? -1 : found;
 }
 
 /* Others than its address, or that, too. */

@@ -134,6 +134,7 @@ SEVERAL = {
     'who is called by his address': '192.0.2.20+Apples 192.0.2.20-Apples 192.0.2.20-Apples',
     'that beside a name tells nothing': '192.0.2.20+Apples 192.0.2.20-Apples:#1 ONE+Nuts 192.0.2.20-#1',
     'that beside two': '192.0.2.20+Apples 192.0.2.20-Apples:#1 ONE+Nuts TWO+Nuts 192.0.2.20-#1',
+    'his address, his name and who he says he is': '192.0.2.20@ONE+Apples ONE@ONE-Apples one-Apples 192.0.2.20@TWO-#1 192.0.2.20-#1',
     'a logon before the call that names it': '@TWO-#1:Nuts ONE+Apples TWO@TWO+Nuts @TWO-Nuts',
 }
 
