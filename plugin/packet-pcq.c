@@ -732,7 +732,7 @@ static void keep_sample(pcq_pdu *p, state_handle *handle, perf_data_summary *sum
         pace_sample(sample, "", &clocks, call_seconds(&p->call));
     }
     if (sample && summary->is_counted) {
-        query_blocks_counted(handle, summary->blocks, p->call.record->request_event, p->call.event);
+        query_blocks_counted(handle, sample);
     }
 }
 

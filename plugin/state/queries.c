@@ -12,6 +12,9 @@
  */
 #include "state/queries.h"
 
+#include "perf/bytes.h"
+#include "perf/data-walk.h"
+
 /* So many calls may have changed the query and were not seen. One alone would show by another number of blocks; two may make up for each
  * other: what was known is assumed. */
 enum { ONE_UNSEEN, TWO_UNSEEN, UNSEEN_LEVELS };
@@ -64,8 +67,11 @@ typedef struct {
 } query_step;
 
 struct state_query {
-    wmem_array_t *log;    /* query_step, ascending events */
-    wmem_map_t *held_now; /* state_identifier -> its newest state_query_entry */
+    wmem_array_t *log;                    /* query_step, ascending events */
+    wmem_map_t *held_now;                 /* state_identifier -> its newest state_query_entry */
+    uint32_t contradicted;                /* event of the latest sample that is not what was told, 0: none */
+    const perf_form *compared;            /* the form of the latest that is, */
+    const state_query_epoch *compared_in; /* and when */
     wmem_list_frame_t *listed[NUM_LISTS];
 };
 
@@ -544,16 +550,118 @@ static bool calls_are_open(const state_handle *handle)
 
 /* --- Blocks and QueryCounterInfo ----------------------------------------------------------------------------------- */
 
-void query_blocks_counted(state_handle *handle, uint32_t blocks, uint32_t request_event, uint32_t event)
+/* The instance that a walk has just announced does not begin as the pattern does, or has not the id that was asked for. */
+static bool is_not_asked_for(const state_identifier *identifier, const perf_walk *walk)
+{
+    const uint8_t *name = walk->data + walk->instance.name, *asked = identifier->utf16;
+    uint32_t i = 0;
+
+    for (; i < identifier->utf16_size && !strchr("*?", perf_le16(asked + i) & 0x7F); i += 2) {
+        uint16_t a = perf_le16(asked + i), b = i < walk->instance.name_size ? perf_le16(name + i) : 0;
+        if (a < 0x80 && b < 0x80 && g_ascii_tolower((char)a) != g_ascii_tolower((char)b)) {
+            return true;
+        }
+    }
+    return identifier->instance_id != PERF_NO_ID && identifier->instance_id != walk->instance.id;
+}
+
+/* The first value of a block is shorter than its counter's type, or the block has a counter that its set, as it was told, has not. */
+static bool is_no_value_of(state_handle *handle, const state_identifier *identifier, const perf_walk *walk,
+                           uint32_t event)
+{
+    state_subject set = facts_subject(identifier->guid, PERF_NO_ID), counter = set;
+    bool is_told = facts_lookup(handle->server, set, PERF_FACT_SET, event).source == PERF_SOURCE_EARLIER;
+    uint32_t columns = walk->counters.ids != 0 ? walk->counters.count : 0;
+
+    counter.id = columns > 0 ? perf_walk_counter_id(walk, 0) : identifier->counter_id;
+    state_known known = facts_lookup(handle->server, counter, PERF_FACT_COUNTER, event);
+    bool is_short = known.source == PERF_SOURCE_EARLIER && walk->value.data_size == 4 &&
+                    (known.fact->counter.type & PERF_SIZE_MASK) == PERF_SIZE_LARGE;
+    for (uint32_t i = 0; i < columns && is_told && !is_short; i++) {
+        counter.id = perf_walk_counter_id(walk, i);
+        is_short = facts_lookup(handle->server, counter, PERF_FACT_COUNTER, event).fact == NULL;
+    }
+    return is_short;
+}
+
+/* What begins a block of a sample shows that it is not the identifier's whose it should be. */
+static bool is_other_than_told(state_handle *handle, const state_query_index *told, const state_sample *sample)
+{
+    perf_walk_event event = PERF_WALK_HEADER;
+    bool is_wrong = false;
+    perf_walk walk;
+
+    if (sample->bytes == NULL || sample->summary.sound_blocks < sample->summary.blocks ||
+        sample->summary.blocks != told->count) {
+        return false;
+    }
+    perf_walk_init(&walk, sample->bytes, sample->size);
+    while (!is_wrong && (event = perf_walk_next(&walk)) != PERF_WALK_END) {
+        const state_identifier *identifier = event > PERF_WALK_HEADER ? &told->by_index[walk.block.index] : NULL;
+        if (event == PERF_WALK_BLOCK) {
+            is_wrong = !query_identifier_fits(identifier, walk.block.type);
+        } else if (event == PERF_WALK_INSTANCE) {
+            is_wrong = is_not_asked_for(identifier, &walk);
+        } else if (event == PERF_WALK_VALUE) {
+            is_wrong = is_no_value_of(handle, identifier, &walk, sample->event);
+            perf_walk_skip_block(&walk);
+        }
+    }
+    return is_wrong;
+}
+
+/* Samples of before QueryCounterInfo that nothing was told of until then. After more of them it is not looked for. */
+static bool was_other_than_told(state_handle *handle, const state_query_index *told, const query_step *newest)
+{
+    enum { MOST = 64 };
+    const state_sample *sample = newest->epoch->index == NULL ? handle->newest : NULL, *last = NULL;
+
+    for (unsigned i = 0; i < MOST && sample && sample->request_event >= MAX(newest->changed, newest->epoch->event);
+         i++) {
+        bool is_alike = last && sample->form && sample->form == last->form;
+        if (!is_alike && is_other_than_told(handle, told, sample)) {
+            return true;
+        }
+        last = sample;
+        sample = sample->previous;
+    }
+    return false;
+}
+
+/* Since the last certain moment it was assumed what was told, and until QueryCounterInfo it goes on so. */
+static void compare_with_told(state_handle *handle, query_step *step, const state_sample *sample)
+{
+    struct state_query *query = handle->query;
+    unsigned next = 0;
+    const state_query_entry *only = step->held.held == 1 ? next_entry(&step->held, sample->event, &next) : NULL;
+    const state_query_index alone = {.count = 1, .by_index = only ? (state_identifier *)&only->identifier : NULL};
+    const state_query_index *told = step->epoch->index ? step->epoch->index : only ? &alone : NULL;
+
+    if (told == NULL || is_doubted(step->epoch, TWO_UNSEEN, sample->event) ||
+        (sample->form && sample->form == query->compared && step->epoch == query->compared_in)) {
+        return;
+    }
+    query->compared = sample->form;
+    query->compared_in = step->epoch;
+    if (is_other_than_told(handle, told, sample)) {
+        query->contradicted = sample->event;
+        miss_calls(handle, step->certain, sample->event, 2);
+    }
+}
+
+void query_blocks_counted(state_handle *handle, const state_sample *sample)
 {
     struct state_query *query = handle->query;
     query_step *step = query ? newest_step(query) : NULL;
 
-    if (step == NULL || !is_complete(step->epoch, event) || request_event < step->changed || step->open > 0) {
+    if (step == NULL || !is_complete(step->epoch, sample->event) || sample->request_event < step->changed ||
+        step->open > 0) {
         return;
     }
-    if (blocks != (step->epoch->index ? step->epoch->index->count : step->held.accepted)) {
-        begin_unknown(handle, add_step(query, STEP_MISSED, event));
+    if (sample->summary.blocks != (step->epoch->index ? step->epoch->index->count : step->held.accepted)) {
+        begin_unknown(handle, add_step(query, STEP_MISSED, sample->event));
+    } else {
+        compare_with_told(handle, step, sample);
     }
 }
 
@@ -603,7 +711,8 @@ static void take_info(state_handle *handle, const state_identifier *identifiers,
     struct state_query *query = handle->query;
     const query_step before = *newest_step(query);
     bool is_doubted_now = before.epoch->unseen[TWO_UNSEEN] != NEVER, settles = before.open > 0;
-    bool contradicts = !settles && !is_doubted_now && !agrees(query, identifiers, info);
+    bool contradicts = !settles && !is_doubted_now &&
+                       (!agrees(query, identifiers, info) || was_other_than_told(handle, info, &before));
     bool is_known = is_complete(before.epoch, event) && !is_doubted_now && !contradicts && !settles;
     bool is_assumed = (settles && settle_changes(query, event)) || calls_are_open(handle);
 
@@ -617,6 +726,7 @@ static void take_info(state_handle *handle, const state_identifier *identifiers,
         epoch->index = epoch->index ? epoch->index : info;
     }
     bool goes_on = !is_assumed && !settles && !contradicts && epoch->told_from != NEVER &&
+                   query->contradicted <= before.certain &&
                    (is_known ? epoch->unseen[ONE_UNSEEN] == NEVER : is_doubted_now || !is_complete(epoch, event));
     if (!goes_on) {
         epoch = begin_epoch(step, true);

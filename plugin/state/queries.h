@@ -6,7 +6,7 @@
 #pragma once
 
 #include "state/facts.h"
-#include "state/handles.h"
+#include "state/samples.h"
 
 #include "perf/identifier.h"
 
@@ -76,8 +76,8 @@ void query_used(state_handle *handle, state_association *association);
  * shows in the number of blocks; two may add one counter and remove another. */
 void query_calls_unseen(state_association *association, uint32_t begin, uint32_t event, unsigned number);
 
-/* The answer to the QueryCounterData of `request_event` has so many blocks: if they should be others a change was missed. */
-void query_blocks_counted(state_handle *handle, uint32_t blocks, uint32_t request_event, uint32_t event);
+/* An answer to QueryCounterData, as it is kept: if its blocks should be others a change was missed. */
+void query_blocks_counted(state_handle *handle, const state_sample *sample);
 
 /* The first identifier whose index is another's or beyond the last, `count` if each has a block of its own. */
 uint32_t query_first_odd_index(const state_identifier *identifiers, uint32_t count);

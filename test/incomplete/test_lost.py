@@ -5,7 +5,7 @@ known is assumed from the last request of that connection on, until QueryCounter
 import pytest
 
 from gen.scene import Scene, smb_line, tcp_line
-from gen.story import Server, answers, ask, learn, unseen
+from gen.story import NONE, Server, answers, ask, counter, learn, multiple, unseen
 from learned import read
 from test_sound import ASSUMED, backward, gauge, paths, three_counters, truth
 
@@ -96,3 +96,31 @@ def test_what_info_contradicts_was_assumed(tshark, tmp_path, added, two_pass):
     assert [ASSUMED in frames[number].experts for number, _ in answers(scene)] == [two_pass, two_pass, False]
     number, message = answers(scene)[-1]
     assert paths(frames[number]) == truth(message)
+
+
+# what a query holds, (set, counter, instances) in order; other sets number their counters otherwise, and those of 3 have four bytes
+TELLING = {'type': ['1a', '2b', '.a'], 'pattern': ['1a*', '2b*', '1a*'], 'counters': ['.*', '5.*'], 'size': ['1a', '3a', '2a']}
+
+
+@pytest.mark.parametrize('what', TELLING)
+@pytest.mark.parametrize('info', [True, False])
+def test_what_a_block_contradicts_was_assumed(tshark, tmp_path, what, info, two_pass):
+    """The first counter goes and comes back on a way that the capture does not have, and later those behind it: QueryCounterInfo tells what it
+    told before, but blocks of the sample between cannot be those."""
+    values = dict(values=lambda at, k: 1)
+    s = multiple('Set', *[counter(i, 'PERF_COUNTER_LARGE_RAWCOUNT', 'One', **values) for i in (1, 2)], counter(3, 'PERF_COUNTER_RAWCOUNT', 'Short', **values))
+    other = multiple('Other', counter(5, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Five', **values))
+    asked = [ask(other if x[0] == '5' else s, *((NONE, x.strip('5.')) if '.' in x else (int(x[0]), x[1:]))) for x in TELLING[what]]
+    model, scene = Server([s, other]), Scene()
+    c, hidden = tcp_line(scene, model).client(), unseen(model)
+    learn(c, s, other)
+    h = c.query(asked, info=info)
+    for turned in ([], asked[:1], asked[1:]):
+        for add in (False, True):
+            hidden.validate(h, turned, add=add)
+        c.data(h, 9999)
+    c.info(h)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    said = [ASSUMED in frames[number].experts for number, _ in answers(scene)]
+    assert said == [two_pass, *[info or two_pass] * 2, False] if info or two_pass else not said[-1]

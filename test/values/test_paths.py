@@ -117,7 +117,7 @@ def test_which_block_is_whose(tshark, tmp_path, two_pass):
             shown, is_assumed = paths(frames[number]), ASSUMED in frames[number].experts
             assert len(shown) == len(right) > 0
             is_named = None not in shown if is_assumed and is_turned else shown == right
-            said[story] += ('?' if is_assumed else '+') if is_named else '-' if not is_assumed and not any(shown) else 'false'
+            said[story] += ('?' if is_assumed else '+') if is_named else '-' if not any(shown) else 'false'
     assert said == {story: marks[-1 if two_pass else 0] for story, (_, _, *marks) in STORIES.items()}
 
 
