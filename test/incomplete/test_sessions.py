@@ -151,10 +151,10 @@ def test_info_says_what_an_export_says(tshark, tmp_path, kind):
     path = scene.write(tmp_path / 'a.pcap')
     for row in long_rows(tshark.run('-q', '-r', path, '-z', 'pcq,long,-')[0]):
         rows.setdefault((row['frame'], re.sub(r'^\\\\[^\\]*', '', row['path'])), row)
-    for number, info in tshark.fields(path, ['frame.number', '_ws.col.Info'], '-Y', 'pcq.block || hkpd.data_block'):
+    for number, info in tshark.info(path, '-Y', 'pcq.block || hkpd.data_block').items():
         headline = re.search(r'(\\[^=]*) = (.*)', info)
         if headline:
-            row, shown = rows[number, headline[1]], re.split(r', [\d,]+ more value|; \d+ failed| \(\d+ (?:block|object)', headline[2])[0]
+            row, shown = rows[str(number), headline[1]], re.split(r', [\d,]+ more value|; \d+ failed| \(\d+ (?:block|object)', headline[2])[0]
             result = row['result'] and {'{:,.1f}'.format(float(row['result'])), '{:,}'.format(int(float(row['result'])))}
             assert shown.split(' ')[0] in result if result else '(raw; %s' % row['reason'] in shown, (number, info, row)
             assert (row['assumed'] == '1') == shown.endswith(('(assumed)', '(order assumed)')), (number, info, row)
