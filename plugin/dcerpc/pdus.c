@@ -556,12 +556,29 @@ static void pass_bind(const pdus_cursor *cursor, int at, const rpc_header *heade
     }
 }
 
+/* The connection of what stands at the cursor; NULL if it is not followed. Where its bind was not captured a query's handle tells whose a call is. */
+static rpc_connection *connection_at(const pdus_cursor *cursor, const rpc_header *header)
+{
+    packet_info *pinfo = cursor->pinfo;
+    rpc_connection *connection = connections_exist() ? connection_find(pinfo) : NULL;
+    int handle = cursor->at + RPC_HEADER_SIZE;
+
+    if (connection == NULL && connections_exist() && header->type == PDU_REQ && cursor->tvb &&
+        tvb_bytes_exist(cursor->tvb, handle, PERF_HANDLE_SIZE) &&
+        query_is_handle(&pinfo->src, &pinfo->dst, pinfo->destport,
+                        tvb_get_ptr(cursor->tvb, handle, PERF_HANDLE_SIZE))) {
+        connection = connection_of(pinfo, true);
+        connection->contexts[RPC_PERFLIB] |= connection_context(header->context);
+    }
+    return connection;
+}
+
 /* What stands at the cursor, and goes on behind it. NULL if it is of no call that is followed. */
 static rpc_asked *pass(pdus_cursor *cursor, const rpc_header *header, bool is_read)
 {
     packet_info *pinfo = cursor->pinfo;
     int at = cursor->at;
-    rpc_connection *connection = connections_exist() ? connection_find(pinfo) : NULL;
+    rpc_connection *connection = connection_at(cursor, header);
 
     cursor->at += header->size;
     switch (header->type) {

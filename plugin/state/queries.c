@@ -126,6 +126,23 @@ state_association *query_association(const address *client, const address *serve
     return association;
 }
 
+/* Of more handles none is looked for. */
+#define MOST_HANDLES 64
+
+bool query_is_handle(const address *client, const address *server, uint32_t port, const uint8_t *bytes)
+{
+    const state_association key = {.client = *client, .server = *server, .port = port, .group = ALL_GROUPS};
+    const state_association *all = wmem_map_lookup(associations, &key);
+    wmem_list_frame_t *at = all ? wmem_list_head(all->handles) : NULL;
+    bool found = false;
+
+    for (unsigned i = 0; at && i < MOST_HANDLES && !found; i++, at = wmem_list_frame_next(at)) {
+        const state_handle *handle = wmem_list_frame_data(at);
+        found = memcmp(handle->bytes, bytes, sizeof handle->bytes) == 0;
+    }
+    return found;
+}
+
 /* --- Names of instances ---------------------------------------------------------------------------------------- */
 
 /* One hash of 32 bits would be the same for two of so many names. */

@@ -38,6 +38,9 @@ typedef struct state_association {
 
 state_association *query_association(const address *client, const address *server, uint32_t port, uint32_t group);
 
+/* True if a client has a query with this handle at a server's port, which one call more may bring into doubt. */
+bool query_is_handle(const address *client, const address *server, uint32_t port, const uint8_t *bytes);
+
 /* --- Identifiers -------------------------------------------------------------------------------------------------- */
 
 /* Stands for the bytes of a name where they are too many to be compared again and again; never 0. Keyed: nobody can make two

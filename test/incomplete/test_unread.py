@@ -29,10 +29,6 @@ def cut(size, requests=True, answers_too=True):
     return do
 
 
-def as_it_is(scene, first):
-    pass
-
-
 def off(name):
     return '-o', name + ':FALSE'
 
@@ -47,10 +43,10 @@ WAYS = {
     'cut-before-the-pdu': (tcp_line, {}, cut(54), ()),
     'answers-cut': (tcp_line, {}, cut(100, requests=False), ()),
     'requests-cut': (tcp_line, {}, cut(100, answers_too=False), ()),
-    'segments-apart': (tcp_line, dict(mss=200), as_it_is, off('tcp.desegment_tcp_streams')),
-    'pdus-apart': (tcp_line, dict(mss=200), as_it_is, off('dcerpc.desegment_dcerpc')),
-    'fragments-apart': (tcp_line, dict(max_frag=200), as_it_is, off('dcerpc.reassemble_dcerpc')),
-    'fragments-apart-in-a-pipe': (smb_line, dict(max_frag=200), as_it_is, off('dcerpc.reassemble_dcerpc')),
+    'segments-apart': (tcp_line, dict(mss=200), cut(9999), off('tcp.desegment_tcp_streams')),
+    'pdus-apart': (tcp_line, dict(mss=200), cut(9999), off('dcerpc.desegment_dcerpc')),
+    'fragments-apart': (tcp_line, dict(max_frag=200), cut(9999), off('dcerpc.reassemble_dcerpc')),
+    'fragments-apart-in-a-pipe': (smb_line, dict(max_frag=200), cut(9999), off('dcerpc.reassemble_dcerpc')),
 }
 
 
@@ -106,11 +102,12 @@ def test_one_change_shows_by_the_number_of_blocks(tshark, tmp_path, calls, said,
     assert marks(frames, scene)[-1] == said
 
 
-@pytest.mark.parametrize('protocol, said', [(SealedRpc, '?'), (AnotherGroup, '+'), (InClear, '?')])
+@pytest.mark.parametrize('protocol, said', [(SealedRpc, '?'), (AnotherGroup, '+'), (InClear, '?'), (Rpc, '?')])
 def test_sealed_beside(tshark, tmp_path, protocol, said, two_pass):
-    """Another connection that no key opens: handles are shared in an association group. One that is used in two, in clear, is of any."""
+    """Another connection that no key opens, or (Rpc) whose bind is not captured: handles are shared in an association group. One that is used in
+    two, in clear, is of any."""
     scene, line, c, s, h = told_and_looked_at()
-    other = tcp_line(scene, line.model, client_port=50009, protocol=protocol).client()
+    other = tcp_line(scene, line.model, client_port=50009, protocol=protocol, bind=protocol is not Rpc).client()
     if said == '?':
         swap(other, s, h)
     else:
