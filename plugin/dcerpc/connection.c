@@ -211,11 +211,11 @@ void connection_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_he
     while (at + CONTEXT_SIZE + SYNTAX_SIZE <= end && tvb_bytes_exist(tvb, at, CONTEXT_SIZE + SYNTAX_SIZE)) {
         tvb_get_guid(tvb, at + 4, &bound, header->order);
         if (memcmp(&bound, uuid, sizeof bound) == 0) {
-            uint64_t context = connection_context(tvb_get_uint16(tvb, at, header->order));
+            uint16_t context = tvb_get_uint16(tvb, at, header->order);
             rpc_connection *connection = connection_of(pinfo, true);
             tvb_get_guid(tvb, at + CONTEXT_SIZE, &syntax, header->order);
-            connection->contexts[interface] |= context;
-            connection->ndr64 |= memcmp(&syntax, &ndr64, sizeof syntax) == 0 ? context : 0;
+            connection_add_context(connection, interface, context);
+            connection->ndr64 |= memcmp(&syntax, &ndr64, sizeof syntax) == 0 ? connection_context(context) : 0;
         }
         at += CONTEXT_SIZE + tvb_get_uint8(tvb, at + 2) * SYNTAX_SIZE;
     }

@@ -218,10 +218,12 @@ double pdus_seconds(const rpc_asked *call, const packet_info *pinfo)
 /* Where it is not known which context it is, the first that was bound. */
 static rpc_interface interface_of(const rpc_connection *connection, uint16_t context)
 {
-    uint64_t contexts = context == RPC_NO_CONTEXT ? UINT64_MAX : connection_context(context);
+    bool is_any = context == RPC_NO_CONTEXT, is_high = !is_any && context >= RPC_HIGH_CONTEXT;
+    uint64_t contexts = is_any ? UINT64_MAX : connection_context(context);
     rpc_interface interface = 0;
 
-    while (interface < NUM_RPC_INTERFACES && !(connection->contexts[interface] & contexts)) {
+    while (interface < NUM_RPC_INTERFACES && (!(connection->contexts[interface] & contexts) ||
+                                              (is_high && connection->high_contexts[interface] != context))) {
         interface++;
     }
     return interface;
@@ -568,7 +570,7 @@ static rpc_connection *connection_at(const pdus_cursor *cursor, const rpc_header
         query_is_handle(&pinfo->src, &pinfo->dst, pinfo->destport,
                         tvb_get_ptr(cursor->tvb, handle, PERF_HANDLE_SIZE))) {
         connection = connection_of(pinfo, true);
-        connection->contexts[RPC_PERFLIB] |= connection_context(header->context);
+        connection_add_context(connection, RPC_PERFLIB, header->context);
     }
     return connection;
 }

@@ -2,6 +2,7 @@
 """Calls that nobody reads: cut short when captured, not put together, sealed, or seen by their answers alone. The headers of their PDUs say
 what was called; what they may have changed is marked."""
 
+import functools
 import itertools
 
 import pytest
@@ -102,7 +103,7 @@ def test_one_change_shows_by_the_number_of_blocks(tshark, tmp_path, calls, said,
     assert marks(frames, scene)[-1] == said
 
 
-@pytest.mark.parametrize('protocol, said', [(SealedRpc, '?'), (AnotherGroup, '+'), (InClear, '?'), (Rpc, '?')])
+@pytest.mark.parametrize('protocol, said', [(SealedRpc, '?'), (AnotherGroup, '+'), (InClear, '?'), (Rpc, '?'), (functools.partial(SealedRpc, context=64), '?')])
 def test_sealed_beside(tshark, tmp_path, protocol, said, two_pass):
     """Another connection that no key opens, or (Rpc) whose bind is not captured: handles are shared in an association group. One that is used in
     two, in clear, is of any."""
