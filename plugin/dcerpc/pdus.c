@@ -255,7 +255,7 @@ static unsigned does(rpc_interface interface, uint16_t opnum)
 }
 
 /* Names or types that a call may have told until an event, and nobody reads: what they are of is not known; nor, where the call has no frame,
- * whether it told any. A client of which nothing can be read tells others nothing. */
+ * whether it told any, and when since its event. A client of which nothing can be read tells others nothing. */
 static void note_unread_lists(packet_info *pinfo, rpc_connection *connection, const rpc_asked *call, uint32_t event,
                               bool is_request)
 {
@@ -263,7 +263,8 @@ static void note_unread_lists(packet_info *pinfo, rpc_connection *connection, co
 
     if ((call->does & RPC_LISTS) && !connection->copied && (connection->was_read || !call->is_signed)) {
         facts_note_unread(connection_to(connection, pinfo, is_request), call->interface == RPC_WINREG ? &titles : NULL,
-                          PERF_NUM_FACT_KINDS, event, is_request ? call->frame : pinfo->num, NULL);
+                          PERF_NUM_FACT_KINDS, call->frame == 0 ? call->event : event, event,
+                          is_request ? call->frame : pinfo->num, NULL);
     }
 }
 
@@ -445,7 +446,8 @@ static void note_missing_lists(const pdus_cursor *cursor, rpc_connection *connec
         rpc_interface interface = interface_of(connection, RPC_NO_CONTEXT);
         const rpc_asked call = {.interface = interface,
                                 .does = does(interface, RPC_NO_OPNUM),
-                                .is_signed = header->auth_size > 0}; /* no frame: there is nothing of lost ones */
+                                .is_signed = header->auth_size > 0,     /* no frame: there is nothing of lost ones, */
+                                .event = event_before(connection) + 1}; /* which were made at any time since */
         connection_to(connection, pinfo, is_request);
         note_unread_lists(pinfo, connection, &call, state_event_next(), true);
     }

@@ -906,7 +906,7 @@ static void note_unread_titles(const rpc_record *call, uint32_t event)
 {
     const state_subject titles = facts_title_subject(0);
 
-    facts_note_unread(call->to, &titles, PERF_FACT_ENGLISH, event,
+    facts_note_unread(call->to, &titles, PERF_FACT_ENGLISH, event, event,
                       call->response_frame ? call->response_frame : call->request_frame,
                       call->response_frame ? NULL : &call->response_frame);
 }
@@ -962,7 +962,8 @@ static void note_titles_gone(const hkpd_pdu *p, wmem_array_t *list, uint32_t lan
         wmem_destroy_array(before);
     }
     if (is_gone || !host->is_known) {
-        facts_note_unread(p->call.to, &any, PERF_FACT_ENGLISH, p->call.record->request_event, 0, NULL);
+        facts_note_unread(p->call.to, &any, PERF_FACT_ENGLISH, p->call.record->request_event,
+                          p->call.record->request_event, 0, NULL);
     }
 }
 
@@ -992,7 +993,7 @@ static void learn_titles(hkpd_pdu *p, const value_answer *back)
         }
     }
     if (goes_on) {
-        facts_note_unread(p->call.to, &any, kind, state_event_next(), 0, NULL);
+        facts_note_unread(p->call.to, &any, kind, 0, state_event_next(), 0, NULL);
     }
 }
 

@@ -41,6 +41,7 @@ typedef struct {
     uint32_t event;
     uint32_t frame;               /* 0: calls were lost, it may be none */
     const uint32_t *answer_frame; /* *: where it was answered after all, 0: it was not; NULL: that is known */
+    uint32_t since;               /* first event at which it, or one behind it, may have been told; 0: its own */
 } unread_list;
 
 /* What it tells: the name of a set, those of its counters (or titles), types. */
@@ -69,7 +70,7 @@ typedef struct {
     uint32_t event;
     subject_facts *subject;
     state_fact_kind kind;
-    uint32_t asked; /* event of the request */
+    uint32_t asked; /* event of the request; of one that is unread the first at which it may have been told */
     uint32_t frame;
     uint32_t lcid;
     const char *name; /* NULL if it is none */
@@ -332,12 +333,24 @@ static void tell_again(fact_version *held, unsigned tellers, uint32_t asked, uin
     held->asked = MAX(held->asked, asked);
 }
 
+/* Whoever asks whether a list before a later one was told asks of the later one, too. */
+static void reach_back(wmem_array_t *lists, const unread_list *from)
+{
+    unread_list *all = wmem_array_get_raw(lists);
+
+    for (unsigned i = state_event_count_until(lists, from->event); i > 0 && all[i - 1].event >= from->since; i--) {
+        all[i - 1].since = MIN(all[i - 1].since, from->since);
+    }
+}
+
 static void note_unread(state_host *server, const state_subject *subject, state_fact_kind kind,
                         const unread_list *unread)
 {
     const state_subject set = facts_subject(subject->guid, PERF_NO_ID);
     subject_facts *learned = keep_facts(server, &set);
+    unread_list noted = *unread;
 
+    noted.since = noted.since ? noted.since : noted.event;
     for (list_kind i = 0; i < NUM_LIST_KINDS; i++) {
         wmem_array_t **lists = &learned->lists[i];
         if (kind != NO_KIND && kind_of_list(subject, kind) != i) {
@@ -350,13 +363,14 @@ static void note_unread(state_host *server, const state_subject *subject, state_
         unread_list *before = at > 0 ? wmem_array_index(*lists, at - 1) : NULL;
         bool is_doubt_of_it = before && before->event == unread->event && before->frame == 0;
         if (is_doubt_of_it || (before && at == count && !is_unread(before))) {
-            *before = *unread;
+            *before = noted;
         } else if (before == NULL || before->event < unread->event) {
-            wmem_array_append(*lists, unread, 1);
+            wmem_array_append_one(*lists, noted);
             unread_list *all = wmem_array_get_raw(*lists);
             memmove(&all[at + 1], &all[at], (count - at) * sizeof *all); /* mostly none is later */
-            all[at] = *unread;
+            all[at] = noted;
         }
+        reach_back(*lists, &noted);
     }
     server->has_unread_lists = true;
     server->facts_changed = unread->frame == 0 ? NEVER : MAX(server->facts_changed, unread->event); /* is_doubted() */
@@ -399,7 +413,7 @@ static fact_version *add_version(subject_facts *learned, state_fact_kind kind, c
         server->facts_changed = NEVER; /* one answer tells both: is_told_twice(); or what was not read may */
     }
     if (otherwise > told->asked && otherwise < told->event) { /* meanwhile: which holds is unknown */
-        note_unread(server, &learned->key.subject, kind, &(unread_list){told->event, 0, NULL});
+        note_unread(server, &learned->key.subject, kind, &(unread_list){.event = told->event});
     }
     wmem_array_append_one(*versions, *told);
     return wmem_array_index(*versions, wmem_array_get_count(*versions) - 1);
@@ -484,7 +498,7 @@ void facts_learn(state_connection *connection, state_subject subject, state_fact
     }
     owner->told++;
     if (!server->is_known) {
-        note_unread_elsewhere(connection, owner, &subject, NO_KIND, &(unread_list){event, 0, NULL});
+        note_unread_elsewhere(connection, owner, &subject, NO_KIND, &(unread_list){.event = event});
     }
     if (is_told_otherwise(server, &subject, kind, fact)) {
         server->facts_changed = NEVER; /* may_be_of_two() */
@@ -534,7 +548,7 @@ static void part_version(subject_facts *learned, kept_version *kept, const kept_
     if (kept->kind == more->kind && version->event < more->version.event && more->version.event < version->last &&
         differ(kept->kind, version, &more->version)) {
         note_unread((state_host *)learned->key.owner, &learned->key.subject, kept->kind,
-                    &(unread_list){version->last, 0, NULL});
+                    &(unread_list){.event = version->last});
         version->last = version->event;
         version->asked = MIN(version->asked, version->event);
     }
@@ -603,7 +617,7 @@ void facts_doubt(state_host *machine)
     wmem_array_sort(all, compare_events); /* none is put before another */
     for (unsigned i = 0; i < wmem_array_get_count(all); i++) {
         const told_fact *told = wmem_array_index(all, i);
-        note_unread(machine, &told->subject->key.subject, NO_KIND, &(unread_list){told->event, 0, NULL});
+        note_unread(machine, &told->subject->key.subject, NO_KIND, &(unread_list){.event = told->event});
     }
     wmem_destroy_array(all);
 }
@@ -615,7 +629,8 @@ void facts_move(state_connection *connection)
 
     for (unsigned i = 0; connection->told && i < wmem_array_get_count(connection->told); i++) {
         told_fact *told = wmem_array_index(connection->told, i);
-        const unread_list unread = {told->event, told->frame, told->answer_frame}, doubt = {told->event, 0, NULL};
+        const unread_list unread = {told->event, told->frame, told->answer_frame, told->asked},
+                          doubt = {.event = told->event};
         fact_version *version = told->is_unread ? NULL : version_of(told);
         if (told->subject->key.owner != to && told->is_unread) {
             note_unread(connection->host, &told->subject->key.subject, told->kind, &unread);
@@ -634,13 +649,13 @@ void facts_move(state_connection *connection)
     }
 }
 
-void facts_note_unread(state_connection *connection, const state_subject *what, state_fact_kind kind, uint32_t event,
-                       uint32_t frame, const uint32_t *answer_frame)
+void facts_note_unread(state_connection *connection, const state_subject *what, state_fact_kind kind, uint32_t since,
+                       uint32_t event, uint32_t frame, const uint32_t *answer_frame)
 {
     const state_subject *subject = what ? what : &any_set;
-    const unread_list unread = {event, frame, answer_frame};
+    const unread_list unread = {event, frame, answer_frame, since};
     state_host *owner = owner_of(connection), *commons = host_commons(connection->host);
-    const told_fact told = {event, keep_facts(owner, subject), kind, event, frame, 0, NULL, true, answer_frame};
+    const told_fact told = {event, keep_facts(owner, subject), kind, since, frame, 0, NULL, true, answer_frame};
 
     note_unread(owner, subject, kind, &unread);
     if (commons && commons != owner) { /* what others told that may be to it, too */
@@ -972,7 +987,7 @@ static bool is_doubted(const subject_facts *learned, state_fact_kind kind, uint3
                (is_name(kind) && is_told_after(learned, PERF_FACT_ENGLISH, event));
     }
     unread = first_unread(learned, kind, version->asked, false);
-    return unread && (unread->event <= event || told_until(learned, kind, version, event)->asked < event);
+    return unread && (unread->since <= event || told_until(learned, kind, version, event)->asked < event);
 }
 
 /* Such a list was told between two events, or before what was told between them. */
@@ -985,7 +1000,7 @@ static bool is_unread_between(const subject_facts *learned, state_fact_kind kind
     }
     const unread_list *unread =
         first_unread(learned, kind, version && version->event <= since ? MAX(version->asked, since) : since, false);
-    return (unread && unread->event <= event) ||
+    return (unread && unread->since <= event) ||
            (is_doubted(learned, kind, since) && !is_doubted(learned, kind, event));
 }
 

@@ -79,48 +79,33 @@ def test_numbers_that_do_not_go_on(tshark, tmp_path, last, following, two_pass):
     assert [ASSUMED in frames[number].experts for number, _ in answers(scene)] == [two_pass and following == 1] * 2 + [True]
 
 
-@pytest.mark.parametrize('added', [4, 2], ids=['another', 'another-order'])
-def test_what_info_contradicts_was_assumed(tshark, tmp_path, added, two_pass):
-    """One counter goes and one comes on a way that the capture does not have. What QueryCounterInfo tells then is something else than was known: all
-    since the last certain moment was assumed, which whoever looks later says."""
-    s = gauge()
-    model, scene = Server([s], order=backward), Scene()
-    c, hidden = tcp_line(scene, model).client(), unseen(model)
-    h = three_counters(c, s)
-    hidden.validate(h, [ask(s, 2, 'a')], add=False)
-    hidden.validate(h, [ask(s, added, 'a')])
-    c.data(h, 9999)
-    c.info(h)
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    assert [ASSUMED in frames[number].experts for number, _ in answers(scene)] == [two_pass, two_pass, False]
-    number, message = answers(scene)[-1]
-    assert paths(frames[number]) == truth(message)
-
-
 # what a query holds, (set, counter, instances) in order; other sets number their counters otherwise, and those of 3 have four bytes
-TELLING = {'type': ['1a', '2b', '.a'], 'pattern': ['1a*', '2b*', '1a*'], 'counters': ['.*', '5.*'], 'size': ['1a', '3a', '2a']}
+TELLING = {'type': ['1a', '2b', '.a'], 'pattern': ['1a*', '2b*', '1a*'], 'counters': ['.*', '5.*'], 'size': ['1a', '3a', '2a'],
+           'another': ['1a', '2b'], 'another order': ['1a', '2a']}
 
 
 @pytest.mark.parametrize('what', TELLING)
 @pytest.mark.parametrize('info', [True, False])
-def test_what_a_block_contradicts_was_assumed(tshark, tmp_path, what, info, two_pass):
-    """The first counter goes and comes back on a way that the capture does not have, and later those behind it: QueryCounterInfo tells what it
-    told before, but blocks of the sample between cannot be those."""
-    values = dict(values=lambda at, k: 1)
-    s = multiple('Set', *[counter(i, 'PERF_COUNTER_LARGE_RAWCOUNT', 'One', **values) for i in (1, 2)], counter(3, 'PERF_COUNTER_RAWCOUNT', 'Short', **values))
-    other = multiple('Other', counter(5, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Five', **values))
-    asked = [ask(other if x[0] == '5' else s, *((NONE, x.strip('5.')) if '.' in x else (int(x[0]), x[1:]))) for x in TELLING[what]]
-    model, scene = Server([s, other]), Scene()
+def test_what_is_contradicted_was_assumed(tshark, tmp_path, what, info, two_pass):
+    """The first counter goes and comes back, or another does, on a way that the capture does not have. What QueryCounterInfo tells then is
+    something else than was known; or those behind it go and come, too, so that it tells the same, but blocks of the sample between cannot be
+    those: all since the last certain moment was assumed."""
+    other = multiple('Other', counter(5, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Five', [1]))
+
+    def asks(*which):
+        return [ask(other if x[0] == '5' else s, *((NONE, x.strip('5.')) if '.' in x else (int(x[0]), x[1:]))) for x in which]
+    s = multiple('Set', *[counter(i, 'PERF_COUNTER_' + 'LARGE_' * (i < 3) + 'RAWCOUNT', 'No. %d' % i, [1]) for i in (1, 2, 3)])
+    model, scene, held, is_other = Server([s, other]), Scene(), asks(*TELLING[what]), what.startswith('another')
     c, hidden = tcp_line(scene, model).client(), unseen(model)
     learn(c, s, other)
-    h = c.query(asked, info=info)
-    for turned in ([], asked[:1], asked[1:]):
-        for add in (False, True):
-            hidden.validate(h, turned, add=add)
+    h = c.query(held, info=info or is_other)
+    for out, back in ([], []), (held[:1], asks('2a') if what == 'another' else held[:1]), ([] if is_other else held[1:],) * 2:
+        hidden.validate(h, out, add=False)
+        hidden.validate(h, back)
         c.data(h, 9999)
     c.info(h)
     c.data(h, 9999)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     said = [ASSUMED in frames[number].experts for number, _ in answers(scene)]
-    assert said == [two_pass, *[info or two_pass] * 2, False] if info or two_pass else not said[-1]
+    assert said == [two_pass, *[two_pass or not is_other] * 2, False] if info or is_other or two_pass else not said[-1]
+    assert paths(frames[answers(scene)[-1][0]]) == truth(answers(scene)[-1][1])
