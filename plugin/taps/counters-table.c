@@ -77,7 +77,7 @@ static void count_value(taps_table *t, readings *r)
         c->answer = answers;
         c->samples++;
         c->assumed += readings_assumed(r);
-        c->resets += perf_is_reset(result.none);
+        c->resets += perf_is_reset(result.none) && !readings_assumed(r);
         if (result.none == PERF_NONE_OK) {
             perf_summary_add(&c->results, result.value);
         }

@@ -279,6 +279,7 @@ def test_what_failed_and_began_again_is_assumed_too(tshark, summary, tmp_path, p
     named = [x for x in sentences if ': ERROR_NO_DATA' in x]
     assert len(named) == 3 and all('Set(b)\\First (assumed): ERROR' in x for x in named)
     assert not any('began again' in x for x in sentences)
+    assert {r['Resets'] for r in table(tshark, tmp_path / 'scene.pcap', 'pcq,counters', *passes)} == {'0', None}
 
 
 def namesakes(protocol):
