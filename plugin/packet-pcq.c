@@ -22,6 +22,7 @@ void proto_register_pcq(void);
 void proto_reg_handoff_pcq(void);
 
 #define STATUS_SUCCESS 0
+#define STATUS_ACCESS_DENIED 5
 #define STATUS_NOT_ENOUGH_MEMORY 8
 
 /* X(opnum, name, what a request and a response whose parameters were read mean, what reads lpData of a response before its status is
@@ -892,7 +893,10 @@ static void validate_response(pcq_pdu *p, bool succeeded)
         state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.to, changing->bytes);
         query_unknown_change(now ? now : changing, p->call.event);
     }
-    if (call_may_learn(&p->call) && handle && succeeded) {
+    if (call_may_learn(&p->call) && handle && !succeeded && p->context.count > 0 &&
+        p->call.tapped.status != STATUS_ACCESS_DENIED) { /* some of it may be done */
+        query_change_unseen(handle, p->call.record->request_event, p->call.event, 1);
+    } else if (call_may_learn(&p->call) && handle && succeeded) {
         query_changed(handle, p->record->add, p->call.tapped.identifiers, p->context.count, p->call.event);
     }
 }

@@ -499,7 +499,7 @@ void query_used(state_handle *handle, state_association *association)
 }
 
 /* What was known goes on, in doubt. */
-static void miss_calls(state_handle *handle, uint32_t begin, uint32_t event, unsigned number)
+void query_change_unseen(state_handle *handle, uint32_t begin, uint32_t event, unsigned number)
 {
     struct state_query *query = query_of(handle);
     query_step *step = newest_step(query);
@@ -523,7 +523,7 @@ static void miss_calls_of(state_association *association, unsigned which, uint32
         state_handle *handle = wmem_list_frame_data(at);
         next = wmem_list_frame_next(at);
         if (handle->end > begin && newest_step(handle->query)->epoch->unseen[TWO_UNSEEN] == NEVER) {
-            miss_calls(handle, begin, event, number);
+            query_change_unseen(handle, begin, event, number);
         }
         if (handle->end <= begin || newest_step(handle->query)->epoch->unseen[TWO_UNSEEN] != NEVER) {
             wmem_list_remove_frame(association->handles, at);
@@ -662,7 +662,7 @@ static void compare_with_told(state_handle *handle, query_step *step, const stat
     query->compared_in = step->epoch;
     if (is_other_than_told(handle, told, sample)) {
         query->contradicted = sample->event;
-        miss_calls(handle, step->certain, sample->event, 2);
+        query_change_unseen(handle, step->certain, sample->event, 2);
     }
 }
 

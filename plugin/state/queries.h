@@ -69,14 +69,17 @@ void query_change_answered(state_handle *handle, uint32_t request_event, uint32_
 /* What it did: adds or removes the identifiers whose status is 0, and notes the others. */
 void query_changed(state_handle *handle, bool add, const state_identifier *identifiers, uint32_t count, uint32_t event);
 
+/* So many that nobody saw what they did, after event `begin`, as is known at `event`: one alone shows in the number of blocks; two may add one
+ * counter and remove another. */
+void query_change_unseen(state_handle *handle, uint32_t begin, uint32_t event, unsigned number);
+
 /* One whose meaning is not known: from here on the list of counters is not complete. */
 void query_unknown_change(state_handle *handle, uint32_t event);
 
 /* A call on a connection of the association speaks of the query: what is not seen of the one may change the other. */
 void query_used(state_handle *handle, state_association *association);
 
-/* So many calls of an association were made after event `begin`, and at `event` it is known that they were not seen, or not read. One alone
- * shows in the number of blocks; two may add one counter and remove another. */
+/* So many calls of an association were made after event `begin`, and at `event` it is known that they were not seen, or not read. */
 void query_calls_unseen(state_association *association, uint32_t begin, uint32_t event, unsigned number);
 
 /* An answer to QueryCounterData, as it is kept: if its blocks should be others a change was missed. */
