@@ -487,6 +487,9 @@ void query_used(state_handle *handle, state_association *association)
 {
     state_association *before = handle->association;
 
+    if (before && before->all != association->all) {
+        association->all->shares = before->unknown;
+    }
     if (before == association || (before && (before->all != association->all || before == before->unknown))) {
         return;
     }
@@ -541,6 +544,11 @@ void query_calls_unseen(state_association *association, uint32_t begin, uint32_t
         miss_calls_of(association->unknown, OF_GROUP, begin, event, number);
     }
     association->unseen = association->all->unseen = event;
+    state_association *shares = association->all->shares;
+    if (shares) {
+        miss_calls_of(shares->all, OF_CLIENT, begin, event, number);
+        shares->unseen = shares->all->unseen = event;
+    }
 }
 
 /* Those whose calls may change it beside its own group's. */

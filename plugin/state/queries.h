@@ -27,10 +27,12 @@ typedef struct state_association {
     struct state_association
         *unknown;                  /* of the same client and port: for connections of which the group is not known, */
     struct state_association *all; /* and for whatever is of any of their groups */
-    wmem_list_t *handles;          /* state_handle: queries that one call more may bring into doubt */
-    uint32_t unseen;               /* event of the latest call that was not seen, or not read, or of its answer */
-    uint32_t missed;               /* event at which a call was last known to be missing */
-    unsigned open;                 /* calls that were not read and have no answer yet */
+    struct state_association
+        *shares;          /* of all groups: another client's unknown one, whose handles this one used last */
+    wmem_list_t *handles; /* state_handle: queries that one call more may bring into doubt */
+    uint32_t unseen;      /* event of the latest call that was not seen, or not read, or of its answer */
+    uint32_t missed;      /* event at which a call was last known to be missing */
+    unsigned open;        /* calls that were not read and have no answer yet */
     unsigned opening;     /* requests of OpenQueryHandle whose answer was not read: any closed handle may be theirs */
     uint32_t list_size;   /* of its latest request for names or types, 0 before the first, */
     uint32_t sample_size; /* and of that for a sample */

@@ -37,6 +37,7 @@ def off(name):
 # line, connection of the calls that are not read, what the capture does to them, options
 WAYS = {
     'cut': (tcp_line, {}, cut(100), ()),
+    'cut-of-another-client': (tcp_line, {}, cut(100), ()),
     'cut-in-a-pipe': (smb_line, {}, cut(256), ()),
     'cut-in-writes': (lambda *a, **how: smb_line(*a, transceive=False, **how), {}, cut(256), ()),
     'cut-before-the-operation': (tcp_line, {}, cut(54 + 20), ()),
@@ -78,15 +79,17 @@ def marks(frames, scene):
 @pytest.mark.parametrize('way', WAYS)
 def test_two_changes_that_are_not_read(tshark, tmp_path, way, two_pass):
     make, how, capture, options = WAYS[way]
-    scene, _, c, s, h = told_and_looked_at(make, **how)
+    scene, line, c, s, h = told_and_looked_at(make, **how)
+    who = tcp_line(scene, line.model, client='192.0.2.9').client() if 'another' in way else c
+    who.data(h, 9999)
     first = len(scene.capture.frames) + 1
-    swap(c, s, h)
+    swap(who, s, h)
     capture(scene, first)
     c.data(h, 9999)
     c.data(h, 9999)
     frames = read(tshark, scene, tmp_path, *options, two_pass=two_pass)
     # where not even the operation was captured it may be a list of names, and a later look doubts what was told last, too
-    assert marks(frames, scene).replace('-', '?') == ('???' if way.startswith(('cut-before', 'cut-in-a')) and two_pass else '+??')
+    assert marks(frames, scene).replace('-', '?') == ('????' if way.startswith(('cut-before', 'cut-in-a')) and two_pass else '++??')
 
 
 @pytest.mark.parametrize('calls, said', [('v', '+'), ('vv', '?'), ('id', '+')])
