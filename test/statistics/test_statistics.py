@@ -247,7 +247,7 @@ def test_more_queries_than_rows(tshark, tmp_path):
 
 
 def test_a_query_for_each_sample_is_one_row(stat, passes):
-    """Of two pollers with a set of counters each, whether they close it or not; one without samples stays apart."""
+    """Of two pollers with a set of counters each, whether they close it or not; one without samples stays apart. Each is refused for itself."""
     sets = [single(name, counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number)) for name in ('A', 'B')]
     scene, c = begin(Server(sets), *sets)
     for _ in range(4):
@@ -259,6 +259,7 @@ def test_a_query_for_each_sample_is_one_row(stat, passes):
     rows = stat(scene, 'queries', *passes)
     assert [(row['Handle'], row['Samples'], row['Refused']) for row in rows] == [
         ('query 1 and 5 more', '7', '6'), ('query 2 and 3 more', '4', '4'), ('query 11', '0', '0')]
+    assert [(r['Query'], r['Times']) for r in stat(scene, 'refusals', *passes)] == [('query %d' % n, '1') for n in range(1, 11)]
     opens, closes = frames(scene, stubs.OPEN, 'response'), frames(scene, stubs.CLOSE, 'request')
     assert [(row['Opened'], row['Closed']) for row in rows[:2]] == [
         ('frame %d' % opens[0], 'left open'), ('frame %d' % opens[1], 'frame %d' % closes[-1])]
@@ -601,18 +602,6 @@ def test_calls_that_are_denied_because_they_are_not_sealed(stat, passes, protoco
     row, = stat(scene, 'refusals', *passes)
     assert (row['Path'], row['Error'], row['Times']) == ('QueryCounterSetRegistrationInfo', 'ERROR_ACCESS_DENIED', '3')
     assert word in row['Meaning']
-
-
-def test_two_queries_refuse_apart(stat):
-    s = small()
-    scene = Scene()
-    server = Server([s])
-    for port in (50001, 50002):
-        c = tcp_line(scene, server, client_port=port).client()
-        learn(c, s)
-        run(c, [ask(s, 1), ask(s, 9)], 1)
-    rows = stat(scene, 'refusals')
-    assert [(r['Path'][-2:], r['Times'], r['Query']) for r in rows] == [('#9', '1', 'query 1'), ('#9', '1', 'query 2')]
 
 
 @pytest.mark.parametrize('servers', [1, 2])

@@ -105,15 +105,6 @@ def test_a_capture_of_nothing(summary, tmp_path):
     assert 'No call of PerflibV2' in lines[0] and found == {'healthy': None, 'notes': lines, 'monitors': []}
 
 
-def test_a_query_for_each_sample(summary):
-    """Pollers that open and close a query each time are one monitor, with an interval."""
-    s = things()
-    lines, found = summary(story(Server([s]), lambda c: (learn(c, s), [run(c, [ask(s, 1)], 1) for _ in range(6)])))
-    line, = lines
-    assert re.search(r': 6 samples, each 1\.00\d s, none late, .*, in 6 queries$', line)
-    assert found['healthy'] and found['monitors'][0]['queries'] == 6
-
-
 def test_two_at_a_time_are_two(summary):
     """Two open queries for the same counters."""
     s = things()
