@@ -154,7 +154,8 @@ GPtrArray *left_out_notes(const left_out *left, const char *what, left_out_form 
         {form == LEFT_OUT_BRIEF ? left->repeated : 0, "values of a path that the answer had before", ""},
         {form == LEFT_OUT_BRIEF ? left->of_others : 0, "values of a path that another counter has", ""},
         {left->without_cell, "values that are not in the CSV",
-         "the answer had another of their path, there are too many columns, or nearly all cells would be empty; "
+         "another value, counter or type has their path, there are too many columns, or nearly all cells would be "
+         "empty; "
          "-z pcq,long has a row for each value"},
         {left->untyped, " of a counter whose type is not known",
          "they have no result: a client reads types before it adds counters; capture from there on, or name a file of "

@@ -144,6 +144,23 @@ static void take_calls(verdict_monitor *monitor, double *seconds)
     }
 }
 
+/* How far the server's clock is ahead of the capture's. Some count from the start of the machine: that is none. One of a wrong time does not
+ * count. */
+static void take_clock(verdict_monitor *monitor, double *offsets)
+{
+    const uint64_t epoch_1970 = 116444736000000000;
+    const double units = 1e7, most = 1e9;
+    unsigned count = 0;
+
+    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
+        offsets[count] = (double)(int64_t)(call->time_100ns - epoch_1970) / units - call->answered;
+        count += call->outcome == CALL_SAMPLE && call->answered > 0 && fabs(offsets[count]) < most;
+    }
+    if (count > 0) {
+        monitor->figures.numbers[FIGURE_CLOCK] = perf_median(offsets, count);
+    }
+}
+
 static void name_handles(verdict_monitor *monitor, const verdict_talk *first)
 {
     const char *kind = first->is_sealed ? "sealed" : verdict_handle_word(first);
@@ -168,16 +185,11 @@ static void name_handles(verdict_monitor *monitor, const verdict_talk *first)
 static void take_talks(verdict_monitor *monitor)
 {
     double *numbers = monitor->figures.numbers;
-    double failed = 0, refusals = 0, offsets = 0, num_offsets = 0;
+    double failed = 0, refusals = 0;
 
     for (const verdict_talk *talk = monitor->talks; talk; talk = talk->next) {
         failed += (double)talk->failed;
         refusals += (double)talk->books[BOOK_REFUSED].things;
-        offsets += talk->offsets;
-        num_offsets += (double)talk->num_offsets;
-    }
-    if (num_offsets > 0) {
-        numbers[FIGURE_CLOCK] = offsets / num_offsets;
     }
     if (!monitor->talks->is_sealed) {
         numbers[FIGURE_COUNTERS] = monitor->last_talk->counters;
@@ -221,5 +233,6 @@ void verdict_figures(verdict_monitor *monitor)
         spread(monitor, each, intervals);
     }
     take_calls(monitor, each);
+    take_clock(monitor, each);
     g_free(each);
 }

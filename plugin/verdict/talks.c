@@ -11,13 +11,6 @@
 
 #include <math.h>
 
-/* 1 January 1970 as FILETIME, and its units. */
-#define EPOCH_1970 116444736000000000
-#define UNITS_A_SECOND 1e7
-
-/* A server's clock is not that far off: then it is none (some count from the start of the machine). */
-#define MAX_CLOCK_OFFSET 1e9
-
 enum { ACCESS_DENIED = 5 };
 
 /* Requests among which that of an answer is looked for, newest first. */
@@ -202,7 +195,7 @@ static verdict_call *call_of(const verdict *v, verdict_talk *talk, const packet_
 }
 
 /* Of a sealed sample, whose clocks nobody reads, its request's time stands for them; frames are its events. */
-static void keep_clocks(verdict_talk *talk, verdict_call *call, packet_info *pinfo, const tapped_call *tapped)
+static void keep_clocks(verdict_call *call, packet_info *pinfo, const tapped_call *tapped)
 {
     enum { NANOSECONDS = 1000000000 };
     const nstime_t *asked = &tapped->sealed.request_time;
@@ -215,16 +208,11 @@ static void keep_clocks(verdict_talk *talk, verdict_call *call, packet_info *pin
         return;
     }
     const perf_point *clocks = readings_clocks(readings_begin_for_all(pinfo->pool, tapped->answer));
-    double offset = ((double)(int64_t)(clocks->time_100ns - EPOCH_1970)) / UNITS_A_SECOND - call->answered;
     call->perf_time = clocks->perf_time;
     call->perf_freq = clocks->perf_freq;
     call->time_100ns = clocks->time_100ns;
     call->request_event = tapped->answer->request_event;
     call->event = tapped->answer->event;
-    if ((pinfo->presence_flags & PINFO_HAS_TS) && fabs(offset) < MAX_CLOCK_OFFSET) {
-        talk->offsets += offset;
-        talk->num_offsets++;
-    }
 }
 
 /* The clocks, which go on, stand in front of the values. Answers that come slowly are no fast poll. */
@@ -275,7 +263,7 @@ static void record_call(verdict *v, verdict_talk *talk, packet_info *pinfo, cons
             talk->pair->sampled = now;
         }
         note_same(talk, call, tapped);
-        keep_clocks(talk, call, pinfo, tapped);
+        keep_clocks(call, pinfo, tapped);
     }
 }
 

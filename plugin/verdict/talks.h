@@ -101,9 +101,7 @@ typedef struct verdict_talk {
     uint64_t first_call, newest_call; /* that tells whom it goes on as */
     uint64_t samples, failed;
     double counters; /* that its newest answer holds, or QueryCounterInfo says; NAN: there was none */
-    double offsets;  /* of the server's clock from the capture's, added up, */
-    uint64_t num_offsets;
-    GArray *calls; /* verdict_call */
+    GArray *calls;   /* verdict_call */
     book books[NUM_BOOKS];
 } verdict_talk;
 

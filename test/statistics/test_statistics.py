@@ -182,7 +182,7 @@ def test_nothing_steers_a_terminal(tshark, tmp_path, where):
 
 def test_queries(stat, passes):
     """Intervals by the server's own clock, which is no whole number of seconds and once stops for long."""
-    ticks = [0, 10000123, 20000456, 30000001, 75000000, 85000321, 95000007, 105000111]
+    ticks = [0, 10000123, 20000456, 30000001, 40000210, 85000321, 95000007, 105000111]
     stamps = [(5 * 10 ** 11 + t, 134351767437550592 + t) for t in ticks]
     scene = one_counter(list(range(8)), clock=Times(stamps))
     row, = stat(scene, 'queries', *passes)
@@ -192,7 +192,7 @@ def test_queries(stat, passes):
     assert float(row['Jitter (s)']) == pytest.approx(statistics.median(abs(x - median) for x in intervals), abs=6e-7)
     assert float(row['Longest (s)']) == pytest.approx(max(intervals), abs=6e-7)
     offsets = [(filetime - EPOCH) / 10 ** 7 - a.at.timestamp() for (_, filetime), a in zip(stamps, series(scene))]
-    assert float(row['Server clock (s)']) == pytest.approx(statistics.fmean(offsets), abs=6e-4)
+    assert float(row['Server clock (s)']) == pytest.approx(statistics.median(offsets), abs=6e-4)
     opened, closed = frames(scene, stubs.OPEN, 'response')[0], frames(scene, stubs.CLOSE, 'request')[0]
     assert (row['Handle'], row['Client'], row['Server']) == ('query 1', '192.0.2.10', 'SRV01 (192.0.2.20)')
     assert (row['Opened'], row['Closed']) == ('frame %d' % opened, 'frame %d' % closed)
