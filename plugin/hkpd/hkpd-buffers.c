@@ -364,6 +364,17 @@ static bool is_number_at(const title_list *list, uint32_t offset, uint32_t *behi
     return read_digits(list->tvb, offset, size, &number);
 }
 
+/* Nothing is there behind its terminator and the list's, but room for more: the text may be cut. */
+static bool is_before_zeros(const title_list *list, uint32_t offset)
+{
+    uint32_t end = tvb_captured_length(list->tvb), at = offset;
+
+    while (end - at >= 2 && tvb_get_uint16(list->tvb, at, ENC_LITTLE_ENDIAN) == 0) {
+        at += 2;
+    }
+    return end - at < 2 && at - offset > 4;
+}
+
 /* Bytes are missing or too many: no pair follows the text, and it ends with what may be bytes of two characters, or with the next pair's number,
  * whose text stands alone. */
 static bool is_torn(const title_list *list, const title_pair *pair)
@@ -372,8 +383,9 @@ static bool is_torn(const title_list *list, const title_pair *pair)
     unsigned last = size > 0 ? tvb_get_uint16(list->tvb, pair->text + size - 2, ENC_LITTLE_ENDIAN) : 1;
     bool is_followed = is_number_at(list, pair->end, &behind) || (behind <= pair->end + 2 && (end - behind) % 2 == 0);
 
-    return !is_followed && (last % 256 == 0 ||
-                            (last >= '0' && last <= '9' && (end - behind <= 2 || is_number_at(list, behind, &next))));
+    return is_before_zeros(list, pair->end) ||
+           (!is_followed && (last % 256 == 0 ||
+                             (last >= '0' && last <= '9' && (end - behind <= 2 || is_number_at(list, behind, &next)))));
 }
 
 /* Behind something odd a text that is a number may be the next pair's. */

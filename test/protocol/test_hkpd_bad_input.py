@@ -197,6 +197,7 @@ LISTS = {
     'no terminator': (LIST[:-4], {5004}, ['5004\0Second']), 'no text': (LIST[:-len(utf16('Second\0\0'))], {5004}, ['5004\0']),
     'half a number': (LIST[:-len(utf16('04\0Second\0\0'))], {5004}, ['50']),
     'one less': (LIST[:-len(utf16('5004\0Second\0\0'))], {5004}, [b'']),
+    'zeros to the end': (LIST[:-len(utf16('ond\0\0'))] + utf16('\0\0\0\0\0'), {5004}, ['5004\0Sec\0']),
 }
 
 
@@ -260,6 +261,16 @@ def test_titles_that_a_later_list_does_not_have(tshark, tmp_path, lists, is_mark
     rows = long_rows(tshark.run('-q', '-r', talk.scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)[0])
     assert [(r['counter'], r['assumed']) for r in rows] == [
         ('First', '0'), ('Second', '1' if passes and is_marked else '0'), ('First', '0'), ('Second', '1' if is_marked else '0')]
+
+
+def test_titles_in_a_language_that_is_not_known(tshark, tmp_path):
+    """The opening of its key was not captured: whether others contradict them is unknown."""
+    talk = alpha()
+    for name, first, key in ('Counter', 'First', bytes(19) + b'\1'), ('Counter 009', 'Third', None):
+        talk.titles(name, pairs={**ALPHA, 5002: first}, handle=key)
+        talk.sample()
+    rows = long_rows(tshark.run('-2', '-q', '-r', talk.scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-')[0])
+    assert [(r['counter'], r['assumed']) for r in rows] == [('First', '1'), ('Second', '1'), ('Third', '0'), ('Second', '0')]
 
 
 def test_titles_of_a_connection_that_may_be_to_another_machine(tshark, tmp_path):
