@@ -420,7 +420,7 @@ static void note_sizes(rpc_connection *connection, uint32_t around)
 }
 
 /* So many requests with so many bytes may have asked for names or types: of PerflibV2 one that is as long as those; else what is not as long as
- * those for samples, or as closings. 0 bytes, or less: how many is not known. */
+ * those for samples, or as closings, unless that is how long those for lists are. 0 bytes, or less: how many is not known. */
 static bool may_be_lists(rpc_connection *connection, uint32_t number, uint32_t bytes)
 {
     const state_association *association = connection_association(connection);
@@ -430,7 +430,8 @@ static bool may_be_lists(rpc_connection *connection, uint32_t number, uint32_t b
     if ((int32_t)bytes > 0 && number == 1 && list > 0 && !is_winreg) {
         return bytes == list + around;
     }
-    return sample == 0 || (bytes != number * (sample + around) && bytes != number * (LEAST_REQUEST + around));
+    return sample == 0 || sample == list ||
+           (bytes != number * (sample + around) && bytes != number * (LEAST_REQUEST + around));
 }
 
 /* Requests before a request, or up to that of an answer alone, are missing: they may have told names or types, which may be others since. */

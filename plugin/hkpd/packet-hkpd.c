@@ -927,7 +927,7 @@ static void note_unread_value(rpc_record *call, uint32_t event, bool is_response
 {
     bool is_value = call->operation && g_str_has_suffix(call->operation, "Value");
 
-    if (call->copied == NULL && is_value) {
+    if (call->copied == NULL && (is_value || ((const hkpd_record *)call)->room > 0)) {
         note_unread_list(call, event);
     }
 }
@@ -978,9 +978,16 @@ static void learn_titles(hkpd_pdu *p, const value_answer *back)
         return;
     }
     wmem_array_t *titles = hkpd_titles(back->value.tvb, pool_of(p), &others, &goes_on);
-    if (others > 0) {
+    /* of a key whose opening was not read: what it tells may contradict what others tell in their language */
+    bool is_any = language == 0 && p->call.record->handle == NULL, was_any = p->call.to->host->told_in_any_language;
+    p->call.to->host->told_in_any_language = is_any;
+    if (others > 0 || is_any || was_any) {
         asked = p->call.event;
+    }
+    if (others > 0) {
         note_unread_titles(p->call.record, asked);
+    } else if (is_any || was_any) {
+        facts_note_unread(p->call.to, &any, PERF_FACT_ENGLISH, asked, asked, 0, NULL);
     } else {
         note_titles_gone(p, titles, kind == PERF_FACT_ENGLISH ? 0 : language);
     }
@@ -1064,8 +1071,9 @@ static void value_response(hkpd_pdu *p)
     note_system(p, &back);
     find_handle(p, &back);
     tell_sizes(p, &back);
+    const state_handle *handle = p->call.record->handle;
     p->call.tapped.lacks_titles =
-        has_failed(p) && handle_key(p->call.record->handle) && titles_of(back.name, NULL) == TITLES_NAMES;
+        has_failed(p) && (handle == NULL || handle_key(handle)) && titles_of(back.name, NULL) == TITLES_NAMES;
     bool is_unknown = (!p->call.record->request_read || back.name == NULL) && back.kind == ANSWER_OTHER &&
                       back.status == STATUS_SUCCESS;
     if (p->call.first_time && (p->call.tapped.lacks_titles || is_unknown)) {

@@ -300,9 +300,10 @@ static bool is_of_before(const subject_facts *learned, const fact_version *name,
         return false;
     }
     uint32_t first = first_version(learned, PERF_FACT_ENGLISH)->event;
-    const unread_list *unread =
-        server->has_unread_lists ? first_unread(learned, PERF_FACT_ENGLISH, event < first ? first : 0, false) : NULL;
-    return unread == NULL || (event < first && name->event < unread->event);
+    const unread_list *unread = server->has_unread_lists
+                                    ? first_unread(learned, PERF_FACT_ENGLISH, event < first ? first - 1 : 0, false)
+                                    : NULL;
+    return unread == NULL || (event < first && name->event <= unread->event);
 }
 
 /* Not what every Windows has at that title index. */

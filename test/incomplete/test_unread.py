@@ -139,7 +139,7 @@ OVERTAKEN = {'by one without answer': (2, 0, 1), 'by a sample, and an answer alo
 
 
 @pytest.mark.parametrize('way', ['request cut', 'answer cut', 'both cut', 'no answer', 'answer first', 'no request', 'read', 'a sample instead',
-                                 'lost', 'lost, not analysed', 'a sample instead, lost', *OVERTAKEN])
+                                 'lost', 'lost, not analysed', 'lost, as long as a sample', 'a sample instead, lost', *OVERTAKEN])
 @pytest.mark.parametrize('protocol', ['pcq', 'hkpd', 'pcq-smb', 'hkpd-smb'])
 def test_names_that_nobody_reads(tshark, tmp_path, protocol, way, two_pass):
     """Somebody asks for the names again: whether they still hold nobody knows behind it, nor, once that was seen, since they were told; what was
@@ -150,7 +150,10 @@ def test_names_that_nobody_reads(tshark, tmp_path, protocol, way, two_pass):
                     objects=[Object(5000, None, [Counter(5002, None, TYPES['PERF_COUNTER_LARGE_RAWCOUNT'], lambda at, k: 1)])])
         talk.open()
         lists = itertools.cycle(['Counter 009', 'Counter 9'])
-        names, sample = lambda: talk.titles(next(lists), {5000: 'Set', 5002: 'One'}), talk.sample
+        names, sample, key = lambda: talk.titles(next(lists), {5000: 'Set', 5002: 'One'}), lambda: talk.sample(handle=key), talk.handle
+        if 'as long' in way:
+            lists = itertools.repeat('Counter')
+            talk.open_key('HKLM\\Perflib\\009')
     else:
         s = gauge()
         c = (smb_line if 'smb' in protocol else tcp_line)(scene, Server([s])).client()
@@ -159,7 +162,7 @@ def test_names_that_nobody_reads(tshark, tmp_path, protocol, way, two_pass):
     names()
     sample()
     names()
-    if protocol[:4] == 'hkpd':
+    if protocol[:4] == 'hkpd' and 'as long' not in way:
         talk.titles('Explain 009', {})      # as long as the list that gets lost, and no sample
     sample()
     first = len(scene.capture.frames)
@@ -191,7 +194,7 @@ def test_names_that_nobody_reads(tshark, tmp_path, protocol, way, two_pass):
 
 UNTYPED = 'type not known, it was not captured'
 TOLD = {'english-names': (10, 0), 'local-names': (5, GERMAN), 'set-english': (9, 0), 'set-local': (3, GERMAN), 'types': (1, 0),
-        'type': (2, 1), 'titles-009': 'Counter 009', 'titles-007': 'Counter 007'}
+        'type': (2, 1), 'titles-009': 'Counter 009', 'titles-007': 'Counter 007', 'titles-of-a-key': 'Counter', 'titles-header-alone': 'Counter'}
 
 
 def is_told(row, what):
@@ -211,7 +214,8 @@ def test_a_list_that_is_cut_ends_what_it_would_have_replaced(tshark, tmp_path, w
         talk = Talk(scene, objects=[Object(5000, None, columns)])
         pairs = {5000: 'Set', 5002: 'One', 5004: 'Two', 5006: 'Three'}
         talk.open()
-        again, sample = lambda: talk.titles(TOLD[what], pairs), talk.sample
+        key = bytes(19) + b'\1' if TOLD[what] == 'Counter' else None       # whose opening was not captured
+        again, sample, size = lambda: talk.titles(TOLD[what], pairs, handle=key), talk.sample, 70 if 'header' in what and not said else size
     else:
         s, (code, lcid) = gauge(kind='PERF_COUNTER_DELTA'), TOLD[what]
         s.counters[0].names[GERMAN] = 'Wert'

@@ -226,20 +226,6 @@ def test_one_connection_with_two_names(tshark, tmp_path, order, size, passes):
     assert {(r['query'], r['counter']) for r in rows} == {('1', 'Apples')} and rows[-1]['server'] == 'ONE'
 
 
-def test_an_address_that_goes_from_one_to_the_next(tshark, tmp_path, passes):
-    scene = Scene()
-    for i, (name, told) in enumerate((('ONE', 'Apples'), ('TWO', 'Nuts'), ('THREE', None))):
-        talk = talk_of(scene, name, 50001 + i, told)
-        if told:
-            talk.titles()
-        talk.sample()
-        talk.sample()
-        talk.close()
-    assert counters(tshark, scene, tmp_path, passes) == ['Apples'] * 2 + ['Nuts'] * 2 + ['#5002'] * 2
-    out, _ = tshark.run('-q', '-r', tmp_path / 'a.pcap', '-z', 'pcq,long,-', *passes)
-    assert [r['query'] for r in long_rows(out)] == ['1', '1', '2', '2', '3', '3']
-
-
 @pytest.mark.parametrize('order', ['12', '21'])
 def test_titles_of_one_with_a_tree_alone(tshark, tmp_path, order, passes):
     """A place has one machine until two names differ; then who was with it for want of another needs a name of his own to stay."""

@@ -277,18 +277,6 @@ def test_a_pipe_and_a_port_can_be_two_machines(tshark, tmp_path, first, taught, 
         assert paths(scene, frames, n) == ['\\\\%s\\%s(a)\\%s' % (name, *((name, 'Turns/sec') if known else ('{%s}' % sets[name].guid, '#1')))]
 
 
-def test_a_pipe_is_not_two_ports(tshark, tmp_path, two_pass):
-    """A named pipe and a TCP port of an address are one server's; a second TCP port is another's."""
-    mine, yours = engine('Mine'), engine('Yours')
-    yours.guid = mine.guid
-    scene, server = Scene(), Server([mine])
-    learn(smb_line(scene, server).client(), mine)
-    run(tcp_line(scene, server).client('\\\\srv01.example.com'), [ask(mine, 1, 'a')], 1)
-    run(tcp_line(scene, Server([yours]), port=49672, client_port=50007).client(), [ask(yours, 1, 'a')], 1)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    assert [paths(scene, frames, n) for n in range(2)] == [['\\\\srv01.example.com\\Mine(a)\\Turns/sec'], ['\\\\SRV01\\{%s}(a)\\#1' % mine.guid]]
-
-
 @pytest.mark.parametrize('names', [('SRV01', 'SRV01'), ('cluster', 'CLUSTER'), ('', '192.0.2.20')], ids=['alike', 'capitals', 'address'])
 def test_servers_that_are_called_alike(tshark, tmp_path, names, two_pass):
     """Two rows in each table and two lines, the second with address and port; none is added where one has a name alone."""
