@@ -175,7 +175,7 @@ perf_raw readings_table_cell(reading_table *table, uint32_t row, uint32_t column
 
 reading_instance *readings_table_instance(reading_table *table, uint32_t row)
 {
-    return readings_table_has_row(table, row) ? row_at(&table->instances, row) : NULL;
+    return table->has_instances && readings_table_has_row(table, row) ? row_at(&table->instances, row) : NULL;
 }
 
 /* --- The same instance in another sample ------------------------------------------------------------------------- */
