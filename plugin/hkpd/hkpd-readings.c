@@ -26,6 +26,7 @@ typedef struct hkpd_column {
 typedef struct {
     uint32_t offset;
     uint32_t size; /* as the walk reads it; 0: there is none */
+    bool is_doubtful;
 } hkpd_cells;
 
 typedef struct {
@@ -356,7 +357,7 @@ static void note_parent(hkpd_table *table, uint32_t object)
 static bool read_next_row(reading_table *base)
 {
     hkpd_table *table = (hkpd_table *)base;
-    hkpd_cells counters = {0, 0};
+    hkpd_cells counters = {0, 0, false};
     bool found = false;
     perf_block_event event = PERF_BLOCK_HEADER;
 
@@ -368,7 +369,8 @@ static bool read_next_row(reading_table *base)
             base->lacks_names |= table->walk.instance.is_nameless;
             found = true;
         } else if (event == PERF_BLOCK_COUNTERS) {
-            counters = (hkpd_cells){table->walk.counters.offset, table->walk.counters.size};
+            counters =
+                (hkpd_cells){table->walk.counters.offset, table->walk.counters.size, table->walk.counters.is_doubtful};
             found = true;
         }
         perf_block_skip_values(&table->walk);
@@ -738,7 +740,7 @@ static void take_value(readings *r)
     bool is_unsound = r->is_doubtful || r->answer.sample == NULL; /* zeros behind may be what had no room */
     bool is_cut = is_unsound && at->offset + at->size > stream_of(r)->blank;
     at->is_doubtful = column->has_moved || stream_of(r)->are_parents_doubtful || stream_of(r)->is_object_doubtful ||
-                      is_cut ||
+                      is_cut || walk->counters.is_doubtful ||
                       (stream_of(r)->is_clock_doubtful && (column->type & PERF_TIMER_MASK) == PERF_OBJECT_TIMER);
     at->is_text = perf_counter_type_is_text(column->type);
     if (at->is_text) {
@@ -807,7 +809,8 @@ static bool find_previous(readings *r, reading_place *place, bool *has_counter)
         return false;
     }
     bool is_there = readings_take_pair(place, readings_table_pair(readings_table(r), r->at.row, place->table));
-    place->assumed |= now->has_twin;
+    const hkpd_cells *before = is_there ? wmem_array_index(previous->cells, place->row) : NULL;
+    place->assumed |= now->has_twin || (before && before->is_doubtful);
     return is_there;
 }
 

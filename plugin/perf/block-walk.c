@@ -497,6 +497,7 @@ static uint32_t find_object_size(perf_block_walk *walk)
     if (structures > 0 && !is_right && (is_last ? is_end : object_begins(walk, at + ends))) {
         return ends;
     }
+    walk->object.is_open = true;
     walk->is_lost = within == 0;
     walk->objects_left = walk->is_lost ? 0 : walk->objects_left;
     return is_sane ? said : 0;
@@ -787,6 +788,16 @@ static bool values_cross(const perf_block_walk *walk, uint32_t *definition, uint
     return false;
 }
 
+/* What must be is behind the counter block that ends here. */
+static bool is_followed(const perf_block_walk *walk)
+{
+    bool is_last = walk->instance.number == PERF_NO_INSTANCE_NUMBER || walk->left == 0;
+    uint32_t at = walk->pos;
+
+    return is_last || walk->object.rule != AS_SAID ? !walk->object.is_open
+                                                   : !walk->object.is_damaged || pass_certain(walk, &at);
+}
+
 static perf_block_event read_counters(perf_block_walk *walk)
 {
     uint32_t at = walk->pos;
@@ -802,8 +813,10 @@ static perf_block_event read_counters(perf_block_walk *walk)
         return faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_COUNTERS_SIZE, at, said, least_size(walk, COUNTERS),
                       NEXT_OBJECT_END);
     }
-    walk->object.counters_size = size;
     walk->pos = at + size;
+    walk->counters.is_doubtful =
+        !is_followed(walk) || (walk->object.counters_size > 0 && walk->object.counters_size != size);
+    walk->object.counters_size = size;
     walk->value.column = UINT32_MAX;
     walk->value.definition = 0;
     bool is_first = walk->instance.number == 0 || walk->instance.number == PERF_NO_INSTANCE_NUMBER;

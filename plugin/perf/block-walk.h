@@ -135,6 +135,7 @@ typedef struct {
         uint32_t definition_size; /* of each definition, as all say or are read; 0: as each says */
         uint8_t rule;    /* by which its lengths are read where they contradict each other, see block-walk.c; */
         bool is_damaged; /* none fits, or several do */
+        bool is_open;    /* neither another object nor the end is behind it */
     } object;
     struct {
         uint32_t number; /* in its object, 0 for the first */
@@ -156,6 +157,8 @@ typedef struct {
     struct {
         uint32_t offset;
         uint32_t size;
+        bool
+            is_doubtful; /* another size than that before has, or nothing that can be is behind it: bytes may be too many in it, or missing */
     } counters;
     struct {
         uint32_t column;     /* number of its definition */

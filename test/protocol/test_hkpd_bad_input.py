@@ -365,7 +365,7 @@ def test_31_counters_without_a_row(tshark, tmp_path, instances):
     (put((5200, 'instance', 0), 'number', 2), {'Thr(t0)'}, set()),
     (put((5100, 'object'), 'instances', -1), {'Thr(t0)', 'Thr(t1)', 'Thr(t2)', 'Thr(t3)'}, {'Proc'}),
     (both(put((5100, 'counters', 0), 'size', 32), put((5100, 'counters', 1), 'size', 28)),
-     {'Thr(a/t0)', 'Thr(a/t1)', 'Thr(/t2)', 'Thr(/t3)'}, {('Proc', 5102001), ('Proc', 5104001)}),
+     {'Proc(a)', 'Thr(a/t0)', 'Thr(a/t1)', 'Thr(/t2)', 'Thr(/t3)'}, {('Proc', 5102001), ('Proc', 5104001)}),
     (put((5200, 'instance', 0), 'parent', 5300), {'Thr(t0)', 'Thr(a/t1)', 'Thr(b/t2)', 'Thr(b/t3)'}, set()),
 ], ids=['whole', 'outside', 'odd', 'behind-the-text', 'of-a-parent', 'of-a-child', 'none', 'no-such-parent', 'none-said', 'two-lengths', 'two-objects'])
 def test_23_whose_name_is_not_known_is_marked(tshark, tmp_path, change, marked, lost):
@@ -471,18 +471,19 @@ def test_27_cut_blocks(tshark, tmp_path):
     check(tshark, tmp_path, [longer(bytes(8)), longer(bytes(3)), longer(b'\xff' * 1000)], ['trailing_bytes', 'read_as'])
 
 
-@pytest.mark.parametrize('row, within', [(None, 0), (1, 0), (2, 0), (0, 12), (1, 12), (2, 12)])
-def test_27_zeros_behind_what_had_room(tshark, tmp_path, row, within):
-    """As Samba answers where the buffer is too small, or from within a value on: what may be cut is marked."""
+@pytest.mark.parametrize('row, within, more', [(None, 0, 0), (1, 0, 0), (2, 0, 0), (0, 12, 0), (1, 12, 0), (2, 12, 0),
+                                               (0, 8, 8), (1, 8, -8), (2, 8, 8), (2, 8, -8)])
+def test_27_zeros_behind_what_had_room(tshark, tmp_path, row, within, more):
+    """As Samba answers where the buffer is too small, or from within a value on: what may be cut is marked. So is where bytes are too many, or missing."""
     def change(b):
         at = 104 if row is None else b.places[5000, 'counters', row] + within
-        b.record.data[at:] = bytes(len(b.record) - at)
+        b.record.data[at:] = bytes(more) + b.record.data[at:] if more > 0 else b.record.data[at - more:] if more else bytes(len(b.record) - at)
     kind, number = TYPES['PERF_COUNTER_LARGE_RAWCOUNT'], 2 ** 60 - 1
     scene, talk = begin_talk(objects=[Object(i, 'Set', [Counter(i + 2, 'One', kind, lambda at, k: number)], lambda at: [Instance(x) for x in 'abc'])
                                       for i in (5000, 5100)])
     talk.sample(change=change)
     rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-')[0])
-    assert [(r['raw'] == str(number), r['assumed']) for r in rows] == ([] if row is None else [(True, '0')] * row + [(False, '1')] * (within > 0))
+    assert [(r['raw'] == str(number), r['assumed']) for r in rows] == ([] if row is None else [(True, '0')] * (row - (not within)) + [(not within, '1')])
 
 
 def test_31_definitions_alone_with_data_behind(tshark, tmp_path):
