@@ -373,13 +373,10 @@ def test_23_whose_name_is_not_known_is_marked(tshark, tmp_path, change, marked, 
     and those that may be its children; nothing is read beside where it stands."""
     def count(index, name):
         return Counter(index, name, TYPES['PERF_COUNTER_LARGE_RAWCOUNT'], lambda at, k: 1000 * index + k)
-    scene = Scene()
-    talk = Talk(scene, objects=[
+    scene, talk = begin_talk(objects=[
         Object(5100, 'Proc', [count(5102, 'Work'), count(5104, 'More')], lambda at: [Instance(n) for n in 'ab']),
         Object(5200, 'Thr', [count(5202, 'Work')], lambda at: [Instance('t%d' % i, parent=(5100, i // 2)) for i in range(4)]),
         Object(5300, 'Last', [count(5302, 'Work')])])
-    talk.open()
-    talk.titles()
     talk.sample(change=change)
     rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-')[0])
     shown = {r['path'].split('\\')[3] for r in rows if r['path'] and r['assumed'] == '1'}

@@ -5,10 +5,9 @@ import pytest
 
 from gen import buffers
 from gen.hkpd_block import Counter, Instance, Object, titles
-from gen.hkpd_scene import Talk, begin_talk
+from gen.hkpd_scene import begin_talk
 from gen.hkpd_stubs import REG_MULTI_SZ
 from gen.model import TYPES
-from gen.scene import Scene
 from gen.story import NONE, Server, answers, ask, begin, counter, learn, multiple, run, single, story
 from series import long_rows
 from test_csv import export      # noqa: F401: a fixture
@@ -74,12 +73,8 @@ def registry(before, after, ids=None, called='ID Process', **server):
     counters = [Counter(6, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(place(at, k), at.number))]
     if ids:
         counters.append(Counter(784, called, TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: ids[place(at, k)], 4))
-    scene = Scene()
     objects = [Object(230, 'Process', counters, lambda at: [Instance(name, -1 if i == NO_ID else i) for i, name, _ in rows(at)])]
-    talk = Talk(scene, objects=objects, **server)
-    talk.open()
-    if called:
-        talk.titles()
+    scene, talk = begin_talk(objects, titles=bool(called), **server)
     talk.sample()
     talk.sample()
     return scene

@@ -64,18 +64,9 @@ def test_a_counter_block_that_says_another_size(tshark, tmp_path, size, last):
 def test_what_is_left_out_is_counted(tshark, tmp_path):
     """Two lengths are wrong of one instance: values before it are read, none of it, and what stands behind the object. Exports say how
     many are missing."""
-    scene = Scene()
-    objects = [processors(2), Object(2, 'System', [Counter(44, 'Queue', TYPES['PERF_COUNTER_BULK_COUNT'], grows(1, 1))])]
-    talk = Talk(scene, objects=objects)
-    talk.open()
-    talk.titles()
-    for n in range(3):
-        b = talk.block()
-        if n == 1:
-            says((238, 'instance', 1), 48)(b)
-            says((238, 'counters', 2), 8)(b)
-        talk.ask('238 2', bytes(b.record))
-        talk.clock.tick()
+    scene, talk = begin_talk(objects=[processors(2), Object(2, 'System', [Counter(44, 'Queue', TYPES['PERF_COUNTER_BULK_COUNT'], grows(1, 1))])])
+    for change in None, lambda b: (says((238, 'instance', 1), 48)(b), says((238, 'counters', 2), 8)(b)), None:
+        talk.sample('238 2', change=change)
     capture = scene.write(tmp_path / 'damaged.pcap')
     out, said = tshark.run('-q', '-r', capture, '-z', 'pcq,long,-')
     frames = [row['frame'] for row in long_rows(out)]
