@@ -381,8 +381,9 @@ static clock_step step_of(const verdict_call *old, const verdict_call *new)
     if ((stands && date_stands) || ((stands || date_stands) && elapsed >= LONG_TICK)) {
         return CLOCK_STANDS;
     }
-    if (old->connection && old->connection == new->connection) { /* the same machine: its clock was set */
-        return CLOCK_GOES_ON;
+    bool is_of_one_handle = old->talk == new->talk && old->talk->has_handle;
+    if (is_of_one_handle || (old->connection && old->connection == new->connection)) {
+        return CLOCK_GOES_ON; /* the same machine: its clock was set */
     }
     if (new->perf_time < old->perf_time) {
         return (double)new->perf_time / frequency <= elapsed + OTHER_CLOCK ? CLOCK_RESTARTED : CLOCK_OF_ANOTHER;

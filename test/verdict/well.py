@@ -74,6 +74,12 @@ def clock_set_back(m):
     m.model.clock.boot += 30 * 10 ** 6
 
 
+def goes_over(m):
+    """The client goes on with its query on another connection."""
+    m.line = start(m.world, model=m.model, browses=False).reach().line
+    m.client.call = m.line.call
+
+
 def pairs_until(last, count):
     """In pairs, until the client's user wants one a minute."""
     return tale(*[part for n in range(count) for part in (lambda m, n=n: m.world.at(60 * n), 1 if n > last else 2)])
@@ -233,6 +239,7 @@ PLANS = {
     **{'empty-now-and-then-' + x: Well(tale(20, mode=x, **crowd(lambda n: ('a',) if n % 4 == 1 else ())), lacks=True) for x in ('tcp', 'poller')},
     **{'capture-clock-set-%d-%s' % x: Well(clock_set(*x)) for x in ((3600, 'tcp'), (8, 'hkpd'), (-30, 'tcp'), (-3600, 'hkpd'))},
     'server-clock-set-back': Well(tale(8, clock_set_back, 8)),
+    'server-clock-set-back-under-a-query': Well(tale(8, goes_over, clock_set_back, 8)),
     'faster-since-the-middle': Well(tale(good(8, takes=.6), 8)),
     'slow-always': Well(tale(good(16, takes=.6))),
     'answer-of-0.3-s-once': Well(tale(6, good(takes=.3), 6)),
