@@ -126,8 +126,11 @@ void verdict_say(verdict_finding **findings, verdict_kind kind, verdict_party pa
 
 const char *verdict_time(wmem_allocator_t *pool, double when)
 {
-    return wmem_strdup_printf(pool, "%s.%03uZ", time_text(pool, when, true, "%Y-%m-%dT%H:%M:%S"),
-                              (unsigned)((when - (double)(int64_t)when) * 1000));
+    const double half = 5e-7; /* of a microsecond, which a double of today's seconds may lack */
+    int64_t ms = (int64_t)((when + half) * 1000);
+
+    return wmem_strdup_printf(pool, "%s.%03uZ", time_text(pool, (double)(ms / 1000), true, "%Y-%m-%dT%H:%M:%S"),
+                              (unsigned)(ms % 1000));
 }
 
 const char *verdict_error(wmem_allocator_t *pool, bool is_fault, uint32_t status, bool with_meaning)
