@@ -97,8 +97,12 @@ typedef struct operation {
 
 static void note_unread(rpc_record *call, uint32_t event, bool is_response);
 
-static rpc_fields fields = {
-    .handle_label = "Query handle", .handle_number_label = "Query", .handle_word = "query", .note_unread = note_unread};
+static rpc_fields fields = {.handle_label = "Query handle",
+                            .handle_number_label = "Query",
+                            .handle_word = "query",
+                            .pdu_size = sizeof(pcq_pdu),
+                            .record_size = sizeof(pcq_record),
+                            .note_unread = note_unread};
 
 static wmem_allocator_t *pool_of(const pcq_pdu *p)
 {
@@ -969,14 +973,15 @@ static void read_request(pcq_pdu *p)
 static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
     uint16_t opnum = di->call_data->opnum;
-    pcq_pdu p = {.text_left = MOST_OF_PATHS};
+    pcq_pdu p;
 
     DISSECTOR_ASSERT(opnum < NUM_OPNUMS); /* no other is registered */
     if (call_is_connectionless(di)) {
         return (int)tvb_reported_length(tvb);
     }
+    call_begin(&p.call, &fields, opnum_vals[opnum].strptr, tvb, offset, pinfo, tree, di, drep);
     p.operation = &operations[opnum];
-    call_begin(&p.call, &fields, opnum_vals[opnum].strptr, sizeof(pcq_record), tvb, offset, pinfo, tree, di, drep);
+    p.text_left = MOST_OF_PATHS;
     p.record = (pcq_record *)p.call.record;
     p.record->call.operation = opnum_vals[opnum].strptr;
     call_read_stub(&p.call, true);

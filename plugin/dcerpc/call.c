@@ -127,13 +127,13 @@ static void take_event(rpc_call *call)
 }
 
 /* Its record, which is made with its first PDU. What stands before it among its connection's PDUs was read by nobody. */
-static void take_record(rpc_call *call, size_t record_size)
+static void take_record(rpc_call *call)
 {
     rpc_asked *asked = PINFO_FD_VISITED(call->pinfo) ? NULL : pdus_reach_call(call->pinfo, call->di);
     rpc_record *record = wmem_map_lookup(records, call->di->call_data);
 
     if (record == NULL) {
-        record = wmem_alloc0(wmem_file_scope(), record_size);
+        record = wmem_alloc0(wmem_file_scope(), call->fields->record_size);
         record->protocol = call->fields;
         record->connection = asked ? asked->connection : connection_of(call->pinfo, call_is_request(call));
         wmem_map_insert(records, call->di->call_data, record);
@@ -153,9 +153,10 @@ static bool is_repeated(const rpc_call *call)
     return call->is_copy || (!call_is_request(call) && frame != 0 && frame != call->pinfo->num);
 }
 
-void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation, size_t record_size, tvbuff_t *tvb,
-                int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
+void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation, tvbuff_t *tvb, int offset,
+                packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
+    memset(call, 0, fields->pdu_size);
     call->fields = fields;
     call->tapped.operation = operation;
     call->tvb = tvb;
@@ -164,7 +165,7 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
     call->tree = tree;
     call->di = di;
     call->drep = drep;
-    take_record(call, record_size);
+    take_record(call);
     rpc_record *record = call->record;
     if (record->to == NULL) { /* of a connection the names that its latest call gave its server */
         record->to = connection_to(record->connection, pinfo, call_is_request(call));

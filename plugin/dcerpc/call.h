@@ -42,6 +42,8 @@ typedef struct rpc_fields {
     const char *handle_label; /* "Query handle" */
     const char *handle_number_label;
     const char *handle_word; /* "query", as the Info column says it */
+    size_t pdu_size;         /* of what it keeps of a PDU while that is dissected, which begins with an rpc_call, */
+    size_t record_size;      /* and of a call, which begins with an rpc_record */
     /* what it asks for was not read; `is_response`: there is one, and no operation is handed it */
     void (*note_unread)(rpc_record *record, uint32_t event, bool is_response);
     findings_expert expert;
@@ -89,9 +91,9 @@ static inline bool call_is_connectionless(const dcerpc_info *di)
     return di->transport_salt == UINT64_MAX;
 }
 
-/* `call`: zeros. `record_size`: bytes of the protocol's own record, which begins with an rpc_record. */
-void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation, size_t record_size, tvbuff_t *tvb,
-                int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);
+/* All that the protocol keeps of the PDU begins as zeros. */
+void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation, tvbuff_t *tvb, int offset,
+                packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);
 
 /* Notes that the answer, whose clocks (PerfTime, PerfTime100NSec) are there, is a sample. False if it is the handle's newest once more,
  * captured on the other side of a translation: the call is a copy then. Where the opening was captured that has told already. */

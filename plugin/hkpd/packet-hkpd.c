@@ -177,6 +177,8 @@ static void note_unread_value(rpc_record *call, uint32_t event, bool is_response
 static rpc_fields fields = {.handle_label = "Handle",
                             .handle_number_label = "Handle number",
                             .handle_word = "handle",
+                            .pdu_size = sizeof(hkpd_pdu),
+                            .record_size = sizeof(hkpd_record),
                             .note_unread = note_unread_value};
 
 static wmem_allocator_t *pool_of(const hkpd_pdu *p)
@@ -1196,15 +1198,16 @@ static void tap_pdu(hkpd_pdu *p)
 static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
     uint16_t opnum = di->call_data->opnum;
-    hkpd_pdu p = {.handle_at = -1};
+    hkpd_pdu p;
     volatile int length = 0;
 
     DISSECTOR_ASSERT(opnum < array_length(operations)); /* no other is hooked */
     if (!is_active() || call_is_connectionless(di)) {
         return winreg_stock(tvb, offset, pinfo, tree, di, drep);
     }
+    call_begin(&p.call, &fields, operations[opnum].name, tvb, offset, pinfo, tree, di, drep);
     p.opens = operations[opnum].opens;
-    call_begin(&p.call, &fields, operations[opnum].name, sizeof(hkpd_record), tvb, offset, pinfo, tree, di, drep);
+    p.handle_at = -1;
     p.record = (hkpd_record *)p.call.record;
     p.aloud = (findings_report){.pinfo = pinfo, .expert = &fields.expert};
     if (is_noise(&p, operations[opnum].response_shape)) {
