@@ -627,7 +627,6 @@ static void end_unanswered_listings(void *key _U_, void *value, void *user)
 rpc_asked *pdus_reach_call(packet_info *pinfo, const dcerpc_info *di)
 {
     rpc_header header;
-    pdus_cursor alone = {.pinfo = pinfo};
 
     while (innermost && innermost->tvb && read_pdu_header(&header, innermost->tvb, innermost->at)) {
         bool is_it = header.type == di->ptype && header.call_id == di->call_id;
@@ -639,6 +638,7 @@ rpc_asked *pdus_reach_call(packet_info *pinfo, const dcerpc_info *di)
         }
     }
     connection_of(pinfo, di->ptype == PDU_REQ);
+    pdus_cursor alone = {.pinfo = pinfo};
     header = (rpc_header){.type = di->ptype,
                           .is_first = true,
                           .is_last = true,
@@ -674,8 +674,8 @@ static const char *tree_of(const void *data)
     return smb && smb->tree ? smb->tree->name : NULL;
 }
 
-static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
-                                      void *data)
+static ws_heuristic dissect_transport(heur_dissector_t stock, const char *target, tvbuff_t *tvb, packet_info *pinfo,
+                                      proto_tree *tree, void *data)
 {
     bool is_seen = PINFO_FD_VISITED(pinfo), is_cut = tvb_captured_length(tvb) < tvb_reported_length(tvb);
     rpc_transport *transport = is_cut && !is_seen ? connection_transport(pinfo) : NULL;
@@ -689,6 +689,7 @@ static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, pac
         connections_visit_once(end_unanswered_listings, pinfo);
     }
     innermost = &cursor;
+    call_set_target(target);
     TRY
     {
         result = stock(tvb, pinfo, tree, data);
@@ -715,8 +716,7 @@ static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, pac
     static heur_dissector_t stock_##name; \
     static ws_heuristic watch_##name(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data) \
     { \
-        call_set_target(target); \
-        return dissect_transport(stock_##name, tvb, pinfo, tree, data); \
+        return dissect_transport(stock_##name, target, tvb, pinfo, tree, data); \
     }
 
 WATCHED(WATCH)
