@@ -28,11 +28,10 @@ void pace_ask(pace_requests *requests, double when)
 /* An answer is to blame if the client waited longer than its median, by at least half of what the time is too long. */
 static unsigned verdict_of(const state_pace *pace, double interval)
 {
-    double median_interval = perf_spread_median(&pace->intervals), waits = perf_spread_median(&pace->waits);
-
     if (pace->intervals.count < PACE_FEWEST || interval <= PACE_LATE * pace->longest) {
         return PACE_IN_TIME;
     }
+    double median_interval = perf_spread_median(&pace->intervals), waits = perf_spread_median(&pace->waits);
     if (pace->waited - waits >= (interval - median_interval) / 2) {
         return PACE_ANSWERED_LATE;
     }
@@ -40,16 +39,14 @@ static unsigned verdict_of(const state_pace *pace, double interval)
     return asked_in_time || pace->requests.misses_some ? PACE_IN_TIME : PACE_ASKED_LATE;
 }
 
-/* Says of the newest time between samples whether it is late, by those before, and then counts it among them. */
-static unsigned take_newest(state_pace *pace, double interval)
+/* Counts the newest time between samples among those before. */
+static void take_newest(state_pace *pace, double interval)
 {
-    unsigned verdict = verdict_of(pace, interval);
     double too_long = pace->waits.count > 0 ? pace->waited - perf_spread_median(&pace->waits) : 0;
 
     pace->longest = MAX(pace->longest, interval - MAX(too_long, 0));
     perf_spread_add(&pace->intervals, interval);
     perf_spread_add(&pace->waits, pace->waited);
-    return verdict;
 }
 
 void pace_wait_for(state_pace *pace, double seconds)
@@ -61,14 +58,16 @@ void pace_wait_for(state_pace *pace, double seconds)
 const struct state_late *pace_pass(state_pace *pace, uint32_t event, const perf_point *clocks, double seconds)
 {
     struct state_late *late = NULL;
-    double median_interval = perf_spread_median(&pace->intervals);
     double interval = pace->event > 0 ? perf_agreed_interval(clocks, &pace->clocks) : 0;
 
     pace->waited += MAX(seconds, 0);
-    unsigned verdict = interval > 0 ? take_newest(pace, interval) : PACE_IN_TIME;
+    unsigned verdict = interval > 0 ? verdict_of(pace, interval) : PACE_IN_TIME;
     if (verdict != PACE_IN_TIME) {
         late = wmem_new(wmem_file_scope(), struct state_late);
-        *late = (struct state_late){verdict, interval, median_interval};
+        *late = (struct state_late){verdict, interval, perf_spread_median(&pace->intervals)};
+    }
+    if (interval > 0) {
+        take_newest(pace, interval);
     }
     pace->event = event;
     pace->clocks = *clocks;
