@@ -11,17 +11,18 @@
 
 #define NUMBER_SIZE 330 /* of the largest double with six decimals */
 
-/* Copied here: a row has fifteen cells, and a call of GLib takes longer than the text of one. The byte behind them becomes the comma. */
+/* Copied here: a row has fifteen cells, and a call of GLib takes longer than the text of one. */
 void csv_cells(GString *csv, const char *cells, size_t size)
 {
-    if (size + 1 < csv->allocated_len - csv->len) {
-        memcpy(csv->str + csv->len, cells, size + 1);
-        csv->len += size + 1;
-        csv->str[csv->len] = '\0';
-    } else {
-        g_string_append_len(csv, cells, (gssize)size + 1);
+    if (size + 1 >= csv->allocated_len - csv->len) {
+        g_string_append_len(csv, cells, (gssize)size);
+        g_string_append_c(csv, ',');
+        return;
     }
-    csv->str[csv->len - 1] = ',';
+    char *to = csv->str + csv->len;
+    csv->len += size + 1;
+    memcpy(to + size, ",", 2);
+    memcpy(to, cells, size);
 }
 
 void csv_end_row(GString *csv)
@@ -44,10 +45,8 @@ void csv_text(GString *csv, const char *text)
 {
     size_t size = text ? strcspn(text, ",\"\r\n") : 0;
 
-    if (size == 0 && (text == NULL || *text == '\0')) {
-        g_string_append_c(csv, ',');
-    } else if (text[size] == '\0') {
-        csv_cells(csv, text, size);
+    if (text == NULL || text[size] == '\0') {
+        csv_cells(csv, text ? text : "", size);
     } else {
         csv_pdh_text(csv, text);
     }

@@ -90,7 +90,7 @@ static void write_outcome(GString *text, readings *r, const perf_result *result,
         csv_text(text, is_calculated || r->at.is_text ? NULL : try_val_to_str(result->none, text_none_reason_vals));
     }
     csv_integer(text, r->status);
-    csv_integer(text, (marks & LEFT_OUT_ASSUMED) != 0);
+    csv_cells(text, marks & LEFT_OUT_ASSUMED ? "1" : "0", 1);
 }
 
 static void write_row(long_export *export, readings *r, const char *path)
