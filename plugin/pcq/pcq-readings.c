@@ -805,6 +805,7 @@ typedef struct {
     /* the counterset that was looked up last */
     const state_identifier *set_identifier;
     const char *set_label;
+    const state_identifier *set_asked; /* the same, if it was asked whether it has instances */
     bool set_is_single;
     /* the counter that was named last: it is asked for twice, for the block's label and for its only value */
     const state_identifier *named_identifier;
@@ -948,13 +949,17 @@ static void look_up_set(readings *r)
     if (!stream->set_identifier ||
         memcmp(stream->set_identifier->guid, identifier->guid, sizeof identifier->guid) != 0) {
         stream->set_identifier = identifier;
-        stream->set_is_single = readings_set_is_single(r->answer.server, identifier->guid, r->answer.event);
         stream->set_label = readings_bounded(
             r->pool, facts_counterset_label(r->pool, r->answer.server, identifier->guid, r->answer.event));
     }
     r->set_label = stream->set_label;
     r->guid = identifier->guid;
-    r->has_instances = !stream->set_is_single && (perf_walk_has_instances(&stream->walk) || identifier->instance);
+    bool may_have_instances = perf_walk_has_instances(&stream->walk) || identifier->instance;
+    if (may_have_instances && stream->set_asked != stream->set_identifier) {
+        stream->set_asked = stream->set_identifier;
+        stream->set_is_single = readings_set_is_single(r->answer.server, identifier->guid, r->answer.event);
+    }
+    r->has_instances = may_have_instances && !stream->set_is_single;
 }
 
 const char *pcq_readings_instance_name(readings *r)
@@ -1162,11 +1167,12 @@ static bool is_by_place(const readings *r)
            view->server->facts_changed == 0;
 }
 
-static bool find_alone(readings *r, const pcq_wanted *want, reading_place *place, bool *has_counter)
+static bool find_alone(readings *r, reading_place *place, bool *has_counter)
 {
     pcq_stream *stream = stream_of(r);
     pcq_view *view = &stream->current;
-    bool is_found = pcq_view_find_alone(&stream->previous, want, place, has_counter);
+    const pcq_wanted want = wanted(r, r->at.counter->id);
+    bool is_found = pcq_view_find_alone(&stream->previous, &want, place, has_counter);
 
     if (is_found && stream->one_form && (!asked_by(view)->asks_own_ids || wmem_map_size(collect_own_ids(view)) == 0)) {
         view->sample->form->alone = stream->walk.value.offset;
@@ -1178,10 +1184,9 @@ static bool find_alone(readings *r, const pcq_wanted *want, reading_place *place
 static bool find_place(readings *r, reading_place *place, bool *has_counter)
 {
     pcq_stream *stream = stream_of(r);
-    pcq_wanted want = wanted(r, r->at.counter->id);
     bool by_place = r->for_one && is_by_place(r);
 
-    if (r->for_one && !by_place && find_alone(r, &want, place, has_counter)) {
+    if (r->for_one && !by_place && find_alone(r, place, has_counter)) {
         return true;
     }
     if (stream->one_form && stream->compared_block == UINT32_MAX && !by_place) {
@@ -1196,6 +1201,7 @@ static bool find_place(readings *r, reading_place *place, bool *has_counter)
         *place = (reading_place){.raw = pcq_raw_at(&stream->previous.data, stream->walk.value.offset)};
         return place->raw.size > 0;
     }
+    const pcq_wanted want = wanted(r, r->at.counter->id);
     if (pcq_view_find(&stream->previous, &want, place, has_counter)) {
         return true;
     }
