@@ -1072,7 +1072,11 @@ void proto_register_pcq(void)
     pcq_buffers_register(proto_pcq);
     pcq_data_register(proto_pcq);
     sealed_register(&fields);
-    state_register();
+    queries_register();
+    hosts_register();
+    facts_register();
+    handles_register();
+    samples_register();
     names_file_register(&pref_names_file);
     tapped_register();
     register_preferences();

@@ -18,6 +18,3 @@
 #include "state/samples.h"
 #include "state/pace.h"
 #include "state/hosts.h"
-
-/* Registers the routines that empty the state with each file. */
-void state_register(void);
