@@ -389,7 +389,14 @@ perf_point hkpd_clocks(const perf_block_walk *walk)
                         .time_100ns = perf_block_u64(walk, 72)};
 }
 
-static hkpd_view *new_view(const readings *r, const uint8_t *bytes, uint32_t size)
+/* That of a sample is walked many times, and was checked before. */
+static void begin_walk(perf_block_walk *walk, const state_sample *sample, const uint8_t *bytes, uint32_t size)
+{
+    perf_block_init(walk, bytes, size);
+    walk->is_sound = sample && sample->summary.faults == 0;
+}
+
+static hkpd_view *new_view(const readings *r, const state_sample *sample, const uint8_t *bytes, uint32_t size)
 {
     static const table_layout layout = {read_next_row, cell, own_id, parents};
     hkpd_view *view = wmem_new0(r->pool, hkpd_view);
@@ -397,7 +404,7 @@ static hkpd_view *new_view(const readings *r, const uint8_t *bytes, uint32_t siz
     view->base = (sample_view){&layout, r->pool, {.perf_freq = 0}};
     view->readings = r;
     view->by_index = wmem_map_new(r->pool, g_direct_hash, g_direct_equal);
-    perf_block_init(&view->scout, bytes, size);
+    begin_walk(&view->scout, sample, bytes, size);
     if (perf_block_next(&view->scout) == PERF_BLOCK_HEADER) {
         view->base.clocks = hkpd_clocks(&view->scout);
     }
@@ -465,10 +472,10 @@ static void begin_stream(readings *r)
 {
     hkpd_stream *stream = r->own = wmem_new0(r->pool, hkpd_stream);
 
-    perf_block_init(&stream->walk, r->bytes, r->size);
+    begin_walk(&stream->walk, r->answer.sample, r->bytes, r->size);
     for (stream->blank = r->size; stream->blank > 0 && r->bytes[stream->blank - 1] == 0; stream->blank--) {
     }
-    stream->current = new_view(r, r->bytes, r->size);
+    stream->current = new_view(r, r->answer.sample, r->bytes, r->size);
     stream->views = wmem_map_new(r->pool, g_direct_hash, g_direct_equal);
     r->current = &stream->current->base;
     r->machine = hkpd_system_name(r->pool, r->answer.tvb, &stream->current->scout);
@@ -484,7 +491,7 @@ static hkpd_view *open_view(readings *r, const state_sample *sample)
     hkpd_view *view = wmem_map_lookup(views, sample);
 
     if (view == NULL) {
-        view = new_view(r, sample->bytes, sample->size);
+        view = new_view(r, sample, sample->bytes, sample->size);
         wmem_map_insert(views, sample, view);
     }
     return view;

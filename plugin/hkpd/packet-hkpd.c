@@ -818,6 +818,7 @@ static bool keep_sample(hkpd_pdu *p, tvbuff_t *tvb, bool has_faults)
 
     record->sample = sample_keep(record->handle, bytes, size, p->call.event, p->call.pinfo->num);
     record->sample->request_event = record->request_event;
+    record->sample->summary.faults = has_faults;
     bool is_whole = sample_holds(record->sample, objects, count);
     perf_block_init(&walk, bytes, size);
     perf_block_next(&walk);

@@ -124,9 +124,7 @@ typedef struct {
 /* Bytes that it has at least. */
 static inline uint32_t least_size(const perf_block_walk *walk, structure what)
 {
-    uint32_t reach = walk->object.reach > PERF_COUNTER_BLOCK_SIZE ? walk->object.reach : PERF_COUNTER_BLOCK_SIZE;
-
-    return what == AN_INSTANCE ? PERF_INSTANCE_DEFINITION_SIZE : reach;
+    return what == AN_INSTANCE ? PERF_INSTANCE_DEFINITION_SIZE : walk->object.reach;
 }
 
 static inline bool has_room(const perf_block_walk *walk, uint32_t at, uint32_t size, structure what)
@@ -239,7 +237,7 @@ static inline uint32_t definition_size(const perf_block_walk *walk, uint32_t at)
  * ByteLength finds no room in any. */
 static void find_reach(perf_block_walk *walk, bool without_farthest)
 {
-    uint32_t at = walk->object.definitions, reach = 0, others = 0, farthest = 0;
+    uint32_t at = walk->object.definitions, reach = PERF_COUNTER_BLOCK_SIZE, others = reach, farthest = 0;
 
     walk->object.overlaps = false;
     for (uint32_t i = 0; i < walk->object.num_definitions; i++, at += definition_size(walk, at)) {
@@ -310,7 +308,7 @@ static void find_rule(perf_block_walk *walk)
     uint8_t rule = AS_SAID;
     uint32_t count = 0;
 
-    if (place_parts(walk, AS_SAID) && is_certain(walk)) {
+    if (place_parts(walk, AS_SAID) && (walk->is_sound || is_certain(walk))) {
         return;
     }
     for (uint8_t tried = AS_SAID; tried < NUM_RULES && (count == 0 || rule != AS_SAID); tried++) {
@@ -463,6 +461,7 @@ static void enter_object(perf_block_walk *walk)
     walk->object.offset = at;
     walk->object.index = perf_block_u32(walk, at + 12);
     walk->object.num_instances = (int32_t)perf_block_u32(walk, at + 40);
+    walk->object.reach = PERF_COUNTER_BLOCK_SIZE;
     walk->object.code_page = perf_block_u32(walk, at + 44);
     walk->instance.number = PERF_NO_INSTANCE_NUMBER;
 }

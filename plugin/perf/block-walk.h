@@ -109,6 +109,7 @@ typedef struct {
     uint8_t state; /* what comes next, see block-walk.c */
     uint8_t then;  /* what comes after a fault */
     bool is_lost;  /* what stands behind the object cannot be found */
+    bool is_sound; /* for whoever sets it: perf_block_check() found nothing wrong, so lengths are what they say */
     uint32_t objects_left;
     uint32_t left; /* definitions or instances still to come */
 
