@@ -75,7 +75,6 @@ typedef struct {
 
 /* Type, data, its sizes: what QueryValue and EnumValue send in both directions. */
 typedef struct {
-    uint32_t type;
     bool has_buffer; /* the pointer to the data is not null */
     tvbuff_t *tvb;   /* the data, NULL if there is none */
     uint32_t data_size;

@@ -57,16 +57,13 @@ static inline uint32_t perf_utf16_size(const uint8_t *text, uint32_t room)
     return n;
 }
 
-/* These copy, and return where the next text goes. */
-static inline char *perf_put(char *to, const char *text, size_t size)
-{
-    memcpy(to, text, size);
-    return to + size;
-}
-
+/* Copies it, and returns where the next text goes. */
 static inline char *perf_put_text(char *to, const char *text)
 {
-    return perf_put(to, text, strlen(text));
+    size_t size = strlen(text);
+
+    memcpy(to, text, size);
+    return to + size;
 }
 
 /* Up to the next multiple of 8, as far as 32 bits go. */

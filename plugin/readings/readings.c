@@ -428,7 +428,7 @@ const char *readings_display(readings *r, const perf_result *result)
         const char *unit = r->at.counter->type->unit;
         char *end = r->words + write_number(r, result, r->words);
         *end = ' ';
-        perf_put(end + (*unit != '\0'), unit, strlen(unit) + 1);
+        memcpy(end + (*unit != '\0'), unit, strlen(unit) + 1);
     } else if (r->at.is_number) {
         text_integer(number, r->at.raw.value);
         snprintf(r->words, sizeof r->words, "%s (raw; %s)", number, perf_none_text[result->none]);
