@@ -555,7 +555,7 @@ static void find_own_ids(pcq_table *table, pcq_view *view, const state_identifie
     }
     if (place->table != &table->base && table->base.has_instances) {
         readings_table_has_row(place->table, UINT32_MAX);
-        if (!readings_table_same_rows(&table->base, place->table)) {
+        if (!readings_table_same_rows(&table->base, place->table, false)) {
             return;
         }
     }

@@ -17,7 +17,8 @@ uint64_t readings_name_digest(reading_name *name)
     return name->digest;
 }
 
-uint64_t readings_digest_with(uint64_t digest, uint64_t number)
+/* Of what has a digest and is further told by a number. */
+static uint64_t digest_with(uint64_t digest, uint64_t number)
 {
     return (digest ^ digest >> 32) * UINT64_C(0x9E3779B97F4A7C15) +
            (number ^ number >> 32) * UINT64_C(0xC2B2AE3D27D4EB4F);
@@ -26,13 +27,13 @@ uint64_t readings_digest_with(uint64_t digest, uint64_t number)
 /* Of the name and the parent's name. */
 static uint64_t name_key(reading_instance_key *key)
 {
-    return readings_digest_with(readings_name_digest(&key->name), key->parent);
+    return digest_with(readings_name_digest(&key->name), key->parent);
 }
 
 /* An id that does not identify alone does so within its name. */
 static uint64_t id_key(reading_instance_key *key)
 {
-    return readings_digest_with(key->id_is_unique ? key->parent : name_key(key), key->id);
+    return digest_with(key->id_is_unique ? key->parent : name_key(key), key->id);
 }
 
 uint32_t readings_instances_count(const reading_instances *instances)
@@ -96,7 +97,7 @@ void readings_instances_add(reading_instances *instances, const reading_instance
 /* The one with this name and ordinal among the rows that were counted. */
 static reading_instance *find_named(const reading_instances *instances, reading_instance_key *key, uint32_t ordinal)
 {
-    uint64_t place = readings_digest_with(name_key(key), ordinal);
+    uint64_t place = digest_with(name_key(key), ordinal);
 
     return wmem_map_lookup(instances->by_place, &place);
 }
@@ -111,7 +112,7 @@ reading_instance *readings_instances_counted(reading_instances *instances, uint3
         reading_instance *first = find_named(instances, &instance->key, 0);
         instance->name_ordinal = first ? first->named_like_it : 0;
         (first ? first : instance)->named_like_it++;
-        instance->place = readings_digest_with(name_key(&instance->key), instance->name_ordinal);
+        instance->place = digest_with(name_key(&instance->key), instance->name_ordinal);
         wmem_map_insert(instances->by_place, &instance->place, instance);
     }
     return row_at(instances, row);
@@ -213,28 +214,23 @@ static bool aligned_to(reading_table *here, uint32_t row, reading_table *there, 
     return row < like->rows;
 }
 
-static bool same_rows(reading_table *here, reading_table *there, bool of_any_parent)
+bool readings_table_same_rows(reading_table *here, reading_table *there, bool of_any_parent)
 {
     return here->rows > 0 && here->rows == there->rows && aligned_to(here, here->rows - 1, there, of_any_parent);
-}
-
-bool readings_table_same_rows(reading_table *here, reading_table *there)
-{
-    return same_rows(here, there, false);
 }
 
 /* The same of two that may not be there, and were not read yet. */
 static bool same_when_read(reading_table *here, reading_table *there)
 {
     return here && there && !readings_table_has_row(here, UINT32_MAX) && !readings_table_has_row(there, UINT32_MAX) &&
-           same_rows(here, there, false);
+           readings_table_same_rows(here, there, false);
 }
 
 bool readings_table_other_parents(reading_table *here, reading_table *there, uint32_t number)
 {
     const table_layout *layout = here->view->layout;
 
-    if (same_when_read(here, there) || !same_rows(here, there, true)) {
+    if (same_when_read(here, there) || !readings_table_same_rows(here, there, true)) {
         return false;
     }
     reading_table *all = layout->parents(here, number);
@@ -332,7 +328,7 @@ static table_pair pair_instances(reading_table *here, uint32_t row, reading_tabl
     readings_table_has_row(there, UINT32_MAX);
     reading_instance *wanted = readings_instances_counted(&here->instances, row);
     bool is_alone = readings_instances_namesakes(&here->instances, row) == 1 && wanted->key.parent_count <= 1;
-    if (is_alone && readings_table_same_rows(here, there) &&
+    if (is_alone && readings_table_same_rows(here, there, false) &&
         own_id_of(here, row).value == own_id_of(there, row).value) {
         return (table_pair){row, false, false};
     }

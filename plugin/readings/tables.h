@@ -21,9 +21,6 @@ typedef struct {
  * Worked out once for a name. */
 uint64_t readings_name_digest(reading_name *name);
 
-/* The digest of what has a digest and is further told by a number. */
-uint64_t readings_digest_with(uint64_t digest, uint64_t number);
-
 /* An instance as the other sample may have it too. */
 typedef struct {
     reading_name name;
@@ -154,8 +151,8 @@ perf_raw readings_table_cell(reading_table *table, uint32_t row, uint32_t column
 /* The instance of a row as it was sent; NULL if the table has no such row. */
 reading_instance *readings_table_instance(reading_table *table, uint32_t row);
 
-/* Both have the same rows in the same order, and all were read. */
-bool readings_table_same_rows(reading_table *here, reading_table *there);
+/* Both have the same rows in the same order, whichever parents these have or of the same ones, and all were read. */
+bool readings_table_same_rows(reading_table *here, reading_table *there, bool of_any_parent);
 
 /* The same rows are in both, and the same in the table `number` in which their parents stand, but some row's parent is another: one of both samples
  * is wrong. */
