@@ -46,15 +46,10 @@ static void test_align8(void)
     assert(perf_align8(0xFFFFFFF1) == 0xFFFFFFF8 && perf_align8(0xFFFFFFF9) == 0xFFFFFFF9);
 }
 
-static void test_bits(void)
-{
-}
-
 int main(void)
 {
     test_numbers();
     test_utf16_size();
     test_align8();
-    test_bits();
     return 0;
 }
