@@ -95,13 +95,6 @@ void call_is_no_copy(rpc_call *call)
     call->first_time = true;
 }
 
-static const char *target;
-
-void call_set_target(const char *name)
-{
-    target = name;
-}
-
 void call_name_server(rpc_call *call, host_name_kind kind, const char *name)
 {
     call->to = call->record->to = call->record->connection->to = host_name(call->record->to, kind, name);
@@ -172,7 +165,8 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
         if (record->connection->is_unnamed) {
             host_note_unnamed(record->to);
         }
-        if (connection_is_pipe(record->connection) && target && record->to->names[HOST_TARGET] == NULL) {
+        const char *target = connection_is_pipe(record->connection) ? pdus_target() : NULL;
+        if (target && record->to->names[HOST_TARGET] == NULL) {
             record->to = record->connection->to = host_name(record->to, HOST_TARGET, target);
         }
     }

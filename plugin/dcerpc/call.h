@@ -112,10 +112,6 @@ static inline bool call_is_request(const rpc_call *call)
 
 void call_name_server(rpc_call *call, host_name_kind kind, const char *name);
 
-/* The pipe that the PDUs which follow are in leads to a server that the client called so; NULL: that is not known. It has to hold as
- * long. */
-void call_set_target(const char *name);
-
 /* From the request to this response, negative where that is not known. */
 double call_seconds(const rpc_call *call);
 

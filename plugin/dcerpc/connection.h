@@ -44,8 +44,10 @@ typedef struct {
     uint32_t ports[2];
     /* of the capture's frames, as dcerpc/pdus.c looks through them */
     uint32_t looked_until;
-    uint32_t lost; /* the latest of those that tells of lost segments, 0: none does */
-    uint32_t cut;  /* and that has a message which was cut short when it was captured */
+    uint32_t lost;                  /* the latest of those that tells of lost segments, 0: none does */
+    uint32_t cut;                   /* and that has a message which was cut short when it was captured */
+    conversation_t *conversation;   /* of the latest packet that was asked about, */
+    const struct tcp_analysis *tcp; /* and what TCP knows of it */
 } rpc_transport;
 
 typedef struct rpc_connection {

@@ -22,6 +22,7 @@ typedef struct pdus_cursor {
     packet_info *pinfo;
     int at;
     int handed; /* up to here operations were handed all, and know whose each is */
+    const char *target;
     struct pdus_cursor *outer;
 } pdus_cursor;
 
@@ -121,18 +122,21 @@ static bool is_switched_off(const char *module, const char *name)
     return preference && !prefs_get_bool_value(preference, pref_current);
 }
 
-static struct tcp_analysis *analysis_of(packet_info *pinfo)
+/* TCP has looked the conversation up for this packet, and noted that; to do so again would take longer than all else that a sealed request does. */
+static const struct tcp_analysis *analysis_of(rpc_transport *transport, packet_info *pinfo)
 {
-    const conversation_t *conversation = find_conversation_pinfo(pinfo, 0);
-
-    return conversation ? conversation_get_proto_data(conversation, proto_get_id_by_filter_name("tcp")) : NULL;
+    if (transport->conversation == NULL || transport->conversation->last_frame != pinfo->num) {
+        conversation_t *found = transport->conversation = find_conversation_pinfo(pinfo, 0);
+        transport->tcp = found ? conversation_get_proto_data(found, proto_get_id_by_filter_name("tcp")) : NULL;
+    }
+    return transport->tcp;
 }
 
 /* A client may share its numbers among connections: a call was lost only where segments are missing after a frame, too, or what was captured
  * is not put together. Where the analysis is switched off it is unknown, and it may be (`unless_analysed`). */
 static bool may_be_missing(packet_info *pinfo, const rpc_connection *connection, uint32_t frame, bool unless_analysed)
 {
-    const struct tcp_analysis *tcp = analysis_of(pinfo);
+    const struct tcp_analysis *tcp = analysis_of(connection->transport, pinfo);
 
     if (is_switched_off("tcp", "desegment_tcp_streams") || is_switched_off("dcerpc", "desegment_dcerpc")) {
         return true;
@@ -171,9 +175,9 @@ static void miss_calls(rpc_connection *connection, const packet_info *pinfo, boo
 }
 
 /* TCP's number of the byte behind the PDU that ends at the cursor, 0 where it is not analysed. */
-static uint32_t sent_until(const pdus_cursor *cursor)
+static uint32_t sent_until(const pdus_cursor *cursor, const rpc_connection *connection)
 {
-    const struct tcp_analysis *tcp = analysis_of(cursor->pinfo);
+    const struct tcp_analysis *tcp = analysis_of(connection->transport, cursor->pinfo);
     const tcp_analyze_seq_flow_info_t *sent = tcp && tcp->fwd ? tcp->fwd->tcp_analyze_seq_info : NULL;
     uint32_t more = cursor->tvb ? tvb_reported_length(cursor->tvb) - (uint32_t)cursor->at : 0;
 
@@ -229,11 +233,11 @@ static rpc_interface interface_of(const rpc_connection *connection, uint16_t con
     return interface;
 }
 
-const rpc_operation *pdus_operation(const rpc_asked *call)
+const rpc_operation *pdus_operation(rpc_interface interface, uint16_t opnum)
 {
-    const rpc_operation *operation = interfaces[call->interface].operations;
+    const rpc_operation *operation = interfaces[interface].operations;
 
-    while (operation && operation->name && operation->opnum != call->opnum) {
+    while (operation && operation->name && operation->opnum != opnum) {
         operation++;
     }
     return operation && operation->name ? operation : NULL;
@@ -439,9 +443,10 @@ static void note_missing_lists(const pdus_cursor *cursor, rpc_connection *connec
                                bool is_request)
 {
     packet_info *pinfo = cursor->pinfo;
-    uint32_t missing = header->call_id - connection->sent_id - is_request, until = sent_until(cursor);
-    uint32_t end = is_request || until == 0 ? until - header->size - connection->around
-                                            : analysis_of(pinfo)->fwd->tcp_analyze_seq_info->lastack;
+    uint32_t missing = header->call_id - connection->sent_id - is_request, until = sent_until(cursor, connection);
+    uint32_t end = is_request || until == 0
+                       ? until - header->size - connection->around
+                       : analysis_of(connection->transport, pinfo)->fwd->tcp_analyze_seq_info->lastack;
 
     if (missing > 0 && may_be_lists(connection, missing, until != 0 ? end - connection->sent_until : 0)) {
         rpc_interface interface = interface_of(connection, RPC_NO_CONTEXT);
@@ -457,7 +462,8 @@ static void note_missing_lists(const pdus_cursor *cursor, rpc_connection *connec
 /* A bind or request goes by. */
 static void note_sent(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header)
 {
-    uint32_t until = sent_until(cursor), around = until != 0 ? until - header->size - connection->sent_until : 0;
+    uint32_t until = sent_until(cursor, connection),
+             around = until != 0 ? until - header->size - connection->sent_until : 0;
     bool is_pipe = connection_is_pipe(connection);
     bool is_gap = !is_pipe && (int32_t)around >= LEAST_REQUEST; /* also where nothing of it was captured */
 
@@ -605,7 +611,7 @@ static rpc_asked *pass(pdus_cursor *cursor, const rpc_header *header, bool is_re
         return NULL;
     case PDU_AUTH3: /* the client's, of no call */
         if (connection) {
-            connection->sent_until = sent_until(cursor);
+            connection->sent_until = sent_until(cursor, connection);
         }
         return NULL;
     default:
@@ -623,6 +629,11 @@ static void end_unanswered_listings(void *key _U_, void *value, void *user)
 }
 
 /* --- Where they are handed over ----------------------------------------------------------------------------------- */
+
+const char *pdus_target(void)
+{
+    return innermost ? innermost->target : NULL;
+}
 
 rpc_asked *pdus_reach_call(packet_info *pinfo, const dcerpc_info *di)
 {
@@ -679,7 +690,7 @@ static ws_heuristic dissect_transport(heur_dissector_t stock, const char *target
 {
     bool is_seen = PINFO_FD_VISITED(pinfo), is_cut = tvb_captured_length(tvb) < tvb_reported_length(tvb);
     rpc_transport *transport = is_cut && !is_seen ? connection_transport(pinfo) : NULL;
-    pdus_cursor cursor = {is_seen ? NULL : tvb, pinfo, 0, 0, innermost};
+    pdus_cursor cursor = {is_seen ? NULL : tvb, pinfo, 0, 0, target, innermost};
     volatile ws_heuristic result = true;
 
     if (transport) {
@@ -689,7 +700,6 @@ static ws_heuristic dissect_transport(heur_dissector_t stock, const char *target
         connections_visit_once(end_unanswered_listings, pinfo);
     }
     innermost = &cursor;
-    call_set_target(target);
     TRY
     {
         result = stock(tvb, pinfo, tree, data);

@@ -42,6 +42,9 @@ typedef struct rpc_asked {
  * seen. */
 rpc_asked *pdus_reach_call(packet_info *pinfo, const dcerpc_info *di);
 
+/* What the client called the server to which the pipe leads that the PDU is in; NULL where that is not known. */
+const char *pdus_target(void);
+
 /* The operation that was handed a request could not read what it says. */
 void pdus_note_unread(packet_info *pinfo, rpc_connection *connection, rpc_asked *call);
 
@@ -79,7 +82,7 @@ typedef struct {
 pref_t *pdus_preference(const char *module_name, const char *name);
 
 /* NULL if it is no operation on performance data. */
-const rpc_operation *pdus_operation(const rpc_asked *call);
+const rpc_operation *pdus_operation(rpc_interface interface, uint16_t opnum);
 
 /* Follows its calls, and explains those that are sealed. */
 void pdus_watch(rpc_interface interface, const pdus_interface *what);

@@ -49,8 +49,8 @@ static bool read_fragment(sealed_fragment *fragment, const rpc_header *header, t
     int end = at + header->size - header->auth_size - TRAILER_SIZE;
     int stub = at + RPC_HEADER_SIZE + (has_object ? OBJECT_SIZE : 0);
 
-    if (header->auth_size == 0 || end < stub || header->size > (int)tvb_reported_length_remaining(tvb, at) ||
-        !tvb_bytes_exist(tvb, end, TRAILER_SIZE + 2) || tvb_get_uint8(tvb, end + 1) != RPC_LEVEL_PRIVACY ||
+    if (header->auth_level != RPC_LEVEL_PRIVACY || end < stub ||
+        header->size > (int)tvb_reported_length_remaining(tvb, at) || !tvb_bytes_exist(tvb, end, TRAILER_SIZE + 2) ||
         tvb_get_uint8(tvb, end + 2) > end - stub) {
         return false;
     }
@@ -156,7 +156,7 @@ static sealed_pdu *take_pdu(packet_info *pinfo, const sealed_fragment *fragment)
     }
     rpc_connection *connection = connection_find(pinfo);
     rpc_asked *call = connection ? pdus_find_call(connection, header->call_id) : NULL;
-    const rpc_operation *operation = call ? pdus_operation(call) : NULL;
+    const rpc_operation *operation = call ? pdus_operation(call->interface, call->opnum) : NULL;
     if (operation == NULL || (!connection->sealed_query && is_of_any_key(call->interface, operation))) {
         return NULL;
     }
@@ -256,9 +256,6 @@ static void tell(packet_info *pinfo, sealed_pdu *pdu, proto_item *item, tapped_c
 /* The same of a response that was not read, or a fault, of a call that was. */
 static void tell_answer(packet_info *pinfo, const rpc_record *record, tapped_call *tapped)
 {
-    if (!tapped_wanted()) {
-        return;
-    }
     tapped->is_hkpd = record->protocol != perflib;
     tapped->is_response = true;
     tapped->is_repeated = record->copied != NULL;
@@ -277,13 +274,11 @@ void sealed_follow_noise(const rpc_call *call)
 {
     const dcerpc_call_value *known = call->di->call_data;
     packet_info *pinfo = call->pinfo;
-    rpc_connection *connection = call->record->connection;
     bool is_response = !call_is_request(call);
-    const rpc_asked asked = {.interface = RPC_PERFLIB, .opnum = known->opnum};
     const sealed_pdu noise = {
         .key = {.call_id = call->di->call_id, .is_response = is_response},
         .interface = RPC_PERFLIB,
-        .operation = pdus_operation(&asked),
+        .operation = pdus_operation(RPC_PERFLIB, known->opnum),
         .seconds = call_seconds(call),
         .sealed = {.size = (uint32_t)tvb_reported_length_remaining(call->tvb, call->offset),
                    .request_time = known->req_time,
@@ -291,7 +286,7 @@ void sealed_follow_noise(const rpc_call *call)
                    .answers_read = is_response && call->record->request_read},
     };
     sealed_pdu *pdu = PINFO_FD_VISITED(pinfo) ? find_pdu(pinfo, noise.key.call_id, is_response)
-                                              : keep(pinfo, connection, &noise, call->ndr.ndr64);
+                                              : keep(pinfo, call->record->connection, &noise, call->ndr.ndr64);
 
     if (pdu) {
         tell(pinfo, pdu, call->tree, &(tapped_call){.unread = TAPPED_NOISE});
