@@ -319,7 +319,7 @@ static rpc_asked *begin_call(packet_info *pinfo, rpc_connection *connection, con
         .opnum = header->opnum,
         .is_ndr64 = connection->ndr64 & connection_context(header->context),
         .is_signed = header->auth_size > 0,
-        .size = header->is_last ? header->size : 0,
+        .size = header->is_first && header->is_last ? header->size : 0,
         .waiting = waiting + 1,
         .is_ambiguous = is_second,
         .time = pinfo->abs_ts,
@@ -350,18 +350,6 @@ static void begin_listing(packet_info *pinfo, rpc_connection *connection)
     }
 }
 
-/* Who waits for answers goes on: what was under way is over. */
-static void go_on(packet_info *pinfo, rpc_connection *connection)
-{
-    rpc_asked *open = connection->open;
-
-    begin_listing(pinfo, connection);
-    if (open && !connection->overlaps) {
-        change_open(connection, open, false);
-        open->was_open = true;
-    }
-}
-
 void pdus_note_unread(packet_info *pinfo, rpc_connection *connection, rpc_asked *call)
 {
     state_association *association = connection_association(connection);
@@ -380,6 +368,32 @@ void pdus_note_unread(packet_info *pinfo, rpc_connection *connection, rpc_asked 
     if (call->does & RPC_CHANGES) {
         query_calls_unseen(association, call->event, call->event, 1);
         change_open(connection, call, true);
+    }
+}
+
+/* All of a request went by that was captured. */
+static void end_request(packet_info *pinfo, rpc_asked *call, bool is_read)
+{
+    call->is_read[0] = is_read;
+    call->event = call->connection->event = state_event_next();
+    if (!is_read) {
+        pdus_note_unread(pinfo, call->connection, call);
+    }
+}
+
+/* Who waits for answers goes on: what was under way is over. */
+static void go_on(packet_info *pinfo, rpc_connection *connection)
+{
+    rpc_asked *open, *latest = connection->latest;
+
+    if (latest && latest->event == 0 && latest->waiting > 0) { /* its last fragment was not captured */
+        end_request(pinfo, latest, false);
+    }
+    open = connection->open;
+    begin_listing(pinfo, connection);
+    if (open && !connection->overlaps) {
+        change_open(connection, open, false);
+        open->was_open = true;
     }
 }
 
@@ -483,20 +497,18 @@ static rpc_asked *pass_request(const pdus_cursor *cursor, rpc_connection *connec
 {
     packet_info *pinfo = cursor->pinfo;
     rpc_asked *call = pdus_find_call(connection, header->call_id);
+    rpc_header known = *header;
 
-    if (header->is_first) {
+    known.is_first |= call == NULL && header->is_last; /* the first fragment was not captured */
+    if (known.is_first) {
         go_on(pinfo, connection);
     }
-    note_sent(cursor, connection, header);
-    if (header->is_first) {
+    note_sent(cursor, connection, &known);
+    if (known.is_first) {
         call = begin_call(pinfo, connection, header);
     }
-    if (call && call->event == 0 && (is_read || header->is_last)) {
-        call->is_read[0] = is_read;
-        call->event = connection->event = state_event_next();
-        if (!is_read) {
-            pdus_note_unread(pinfo, connection, call);
-        }
+    if (call && (is_read ? !call->is_read[0] : header->is_last && call->event == 0)) {
+        end_request(pinfo, call, is_read);
     }
     return call;
 }
@@ -534,6 +546,9 @@ static rpc_asked *pass_answer(const pdus_cursor *cursor, rpc_connection *connect
     } else if (connection->listing && (int32_t)(call->call_id - connection->listing->call_id) > 0) {
         end_listing(pinfo, connection);
     }
+    if (call->event == 0) {
+        end_request(pinfo, call, false);
+    }
     call->is_read[1] |= is_read;
     if (header->is_last) {
         call->waiting--;
@@ -567,15 +582,17 @@ static void pass_bind(const pdus_cursor *cursor, int at, const rpc_header *heade
     }
 }
 
-/* The connection of what stands at the cursor; NULL if it is not followed. Where its bind was not captured a query's handle tells whose a call is. */
+/* The connection of what stands at the cursor; NULL if it is not followed. Where what bound a call's context was not captured a query's handle
+ * tells whose it is. */
 static rpc_connection *connection_at(const pdus_cursor *cursor, const rpc_header *header)
 {
     packet_info *pinfo = cursor->pinfo;
     rpc_connection *connection = connections_exist() ? connection_find(pinfo) : NULL;
+    bool is_known =
+        !connections_exist() || (connection && interface_of(connection, header->context) < NUM_RPC_INTERFACES);
     int handle = cursor->at + RPC_HEADER_SIZE;
 
-    if (connection == NULL && connections_exist() && header->type == PDU_REQ && cursor->tvb &&
-        tvb_bytes_exist(cursor->tvb, handle, PERF_HANDLE_SIZE) &&
+    if (!is_known && header->type == PDU_REQ && cursor->tvb && tvb_bytes_exist(cursor->tvb, handle, PERF_HANDLE_SIZE) &&
         query_is_handle(&pinfo->src, &pinfo->dst, pinfo->destport,
                         tvb_get_ptr(cursor->tvb, handle, PERF_HANDLE_SIZE))) {
         connection = connection_of(pinfo, true);

@@ -21,11 +21,11 @@ from test_sound import ASSUMED, backward, gauge, paths, three_counters, truth
 AnotherGroup, InClear = (type(of.__name__, (of,), dict(group=0x77)) for of in (SealedRpc, Rpc))     # clients of their own
 
 
-def cut(size, requests=True, answers_too=True):
+def cut(size, requests=True, answers_too=True, flags=range(256)):
     def do(scene, first):
-        for number in range(first, len(scene.capture.frames) + 1):
-            is_request = scene.capture.frames[number - 1][1][36:38] in (b'\xc2\x07', b'\x01\xbd')     # to port 49671 or 445
-            if requests if is_request else answers_too:
+        for number, (_, frame) in enumerate(scene.capture.frames[first - 1:], first):
+            is_request = frame[36:38] in (b'\xc2\x07', b'\x01\xbd')     # to port 49671 or 445
+            if (requests if is_request else answers_too) and frame[57] in flags:
                 scene.capture.snap(number, size)
     return do
 
@@ -48,6 +48,8 @@ WAYS = {
     'segments-apart': (tcp_line, dict(mss=200), cut(9999), off('tcp.desegment_tcp_streams')),
     'pdus-apart': (tcp_line, dict(mss=200), cut(9999), off('dcerpc.desegment_dcerpc')),
     'fragments-apart': (tcp_line, dict(max_frag=200), cut(9999), off('dcerpc.reassemble_dcerpc')),
+    'first-fragments-cut': (tcp_line, dict(max_frag=200, mss=200), cut(54, answers_too=False, flags=[1]), ()),
+    'last-fragments-cut': (tcp_line, dict(max_frag=200, mss=200), cut(54, answers_too=False, flags=[2]), ()),
     'fragments-apart-in-a-pipe': (smb_line, dict(max_frag=200), cut(9999), off('dcerpc.reassemble_dcerpc')),
 }
 
@@ -268,10 +270,6 @@ def test_a_list_that_is_lost_on_another_connection(tshark, tmp_path, passes):
     assert said == [{x} for x in ('01110' if passes else '00010')]
 
 
-def late_frames(tshark, path, *options):
-    return tshark.fields(path, ['frame.number', '_ws.expert.message'], '-Y', 'pcq.expert.late', *options)
-
-
 # Requests and answers as they were captured: a list and a sample ('l', 's') of before the name is another, a list and two samples behind that
 # ('m', 't', 'u'); of each sample whether name and result are certain ('n', 'r'), with one pass and with two.
 ASKED_AT_ONCE = {
@@ -328,7 +326,8 @@ def test_connections_in_turn(tshark, tmp_path, connections, way, two_pass):
             scene.capture.now += 10 ** 6
             when = len(scene.capture.frames) + 2
         which.client().data(h, 9999)
-    found = late_frames(tshark, scene.write(tmp_path / 'a.pcap'), *(['-2'] if two_pass else []))
+    path, passes = scene.write(tmp_path / 'a.pcap'), ['-2'] * two_pass
+    found = tshark.fields(path, ['frame.number', '_ws.expert.message'], '-Y', 'pcq.expert.late', *passes)
     assert [int(f) for f, text in found if 'Asked late' in text] == ([when] if two_pass and way == 'late' else [])
-    out, _ = tshark.run('-q', '-r', tmp_path / 'a.pcap', '-z', 'pcq,summary,json')
+    out, _ = tshark.run('-q', '-r', path, '-z', 'pcq,summary,json')
     assert ('asked_late' in out) == (way == 'late')
