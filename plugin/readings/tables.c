@@ -67,16 +67,23 @@ static uint32_t id_origin(const reading_instances *instances)
     return instances->id_first - instances->id_row * instances->id_step;
 }
 
-/* In both samples all ids do is number the rows, from the same one on in the same steps: that with more of them, else NULL. Of one id or two
- * that is so if they begin at 0, or with a step. */
+/* What is the last row's where each has one. */
+static uint32_t id_end(const reading_instances *instances)
+{
+    return instances->id_first + (instances->ids - 1) * instances->id_step;
+}
+
+/* In both samples all ids do is number the rows, from the same one on or up to the same one in the same steps: that with more of them, else
+ * NULL. Of one id or two that is so if they begin at 0, or with a step, or end at 0. */
 static const reading_instances *numbering(const reading_instances *here, const reading_instances *there)
 {
     const reading_instances *more = here->ids >= there->ids ? here : there, *fewer = more == here ? there : here;
     uint32_t origin = id_origin(more);
-    bool fits = fewer->ids == 0 || (fewer->id_first == origin + fewer->id_row * more->id_step &&
-                                    (fewer->ids == 1 || fewer->id_step == more->id_step));
+    bool is_from = fewer->id_first == origin + fewer->id_row * more->id_step;
+    bool fits = fewer->ids == 0 ||
+                ((is_from || id_end(fewer) == id_end(more)) && (fewer->ids == 1 || fewer->id_step == more->id_step));
 
-    bool is_series = more->ids > 2 || origin == 0 || origin == more->id_step;
+    bool is_series = more->ids > 2 || origin == 0 || origin == more->id_step || id_end(more) == 0;
     return !more->ids_tell && !fewer->ids_tell && fits && is_series ? more : NULL;
 }
 
@@ -252,6 +259,7 @@ static uint32_t row_with_own_id(reading_table *table, uint64_t id)
             *key = own_id_of(table, row).value;
             bool is_new = !wmem_map_contains(table->by_own_id, key);
             wmem_map_insert(table->by_own_id, key, GUINT_TO_POINTER(is_new ? row + 1 : 0));
+            note_id(&table->own_ids, (uint32_t)*key, row);
         }
     }
     return GPOINTER_TO_UINT(wmem_map_lookup(table->by_own_id, &id)) - 1;
@@ -307,7 +315,9 @@ static table_pair pair_by_name(reading_table *here, reading_instance *wanted, re
         }
         if (is_one || row_with_own_id(here, own.value) != UINT32_MAX) {
             bool is_it = found != UINT32_MAX && same_name(&wanted->key, &row_at(&there->instances, found)->key);
-            return is_it ? (table_pair){found, false, false} : ambiguous_pair;
+            const reading_instances *numbers = numbering(&here->own_ids, &there->own_ids);
+            bool is_assumed = numbers && numbers->id_step == 1; /* Windows' own are multiples of 4 */
+            return is_it ? (table_pair){found, is_assumed, false} : ambiguous_pair;
         }
     }
     const reading_instance *same = find_named(&there->instances, &wanted->key, wanted->name_ordinal);

@@ -123,8 +123,9 @@ struct reading_table {
     bool complete; /* all are */
     reading_instances instances;
     table_likeness like[TABLE_LIKENESSES];
-    wmem_map_t *by_own_id; /* own id -> row + 1, 0 where several have it; NULL as long as nobody asked */
-    table_course *courses; /* of each column, once somebody asked */
+    wmem_map_t *by_own_id;     /* own id -> row + 1, 0 where several have it; NULL as long as nobody asked */
+    reading_instances own_ids; /* whether these number the rows; it has no rows of its own */
+    table_course *courses;     /* of each column, once somebody asked */
     /* the pair that was found last */
     const reading_table *paired_with;
     uint32_t paired_row;

@@ -52,6 +52,7 @@ CASES = {
     'numbers, as many': ([(i, name, i) for i, name in enumerate('abb')], [(0, 'b', 1), (1, 'b', 2)],
                          [('b', made(1, 1), '1'), ('b#1', made(2, 2), '1')]),
     'numbers in steps': ([(4 * i, 'b', i) for i in range(3)], [(0, 'b', 1), (4, 'b', 2)], [('b', MOVED, '0'), ('b#1', MOVED, '0')]),
+    'numbers to the same one': ([(9 - i, 'b', i) for i in range(3)], [(8, 'b', 4), (7, 'b', 5)], [('b', made(4, 1), '1'), ('b#1', made(5, 2), '1')]),
     'ids': ([(4, 'svc', 0), (8, 'svc', 1)], [(8, 'svc', 1), (12, 'svc', 2)], [('svc', made(1, 1), '0'), ('svc#1', NEW, '0')]),
 }
 
@@ -168,10 +169,10 @@ def test_one_that_is_alone_and_has_another_own_id(export, tshark, tmp_path, aske
         assert shown in info[number]
 
 
-def test_own_ids_that_repeat_prove_nothing(export):
-    before = [(NO_ID, 'svc', 0), (NO_ID, 'svc', 1)]
-    scene = registry(before, before, ids=[0, 0])
-    assert of_second_sample(export(scene, 'long'), 'Delta') == [('svc', made(0, 0), '1'), ('svc#1', made(1, 1), '1')]
+@pytest.mark.parametrize('after, ids', [([0, 1], [0, 0]), ([3, 4], [0, 1, 2, 0, 1])], ids=['repeat', 'number the rows'])
+def test_own_ids_that_prove_nothing(export, after, ids):
+    scene = registry(*([(NO_ID, 'svc', i) for i in places] for places in (range(after[0] or 2), after)), ids=ids)
+    assert of_second_sample(export(scene, 'long'), 'Delta') == [('svc', made(after[0], 0), '1'), ('svc#1', made(after[1], 1), '1')]
 
 
 def test_threads_of_processes_of_one_name(export):
