@@ -338,9 +338,11 @@ def test_machines_of_one_name_in_both_protocols(tshark, tmp_path):
     s = single('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 12))
     c = tcp_line(scene, Server([s]), server='192.0.2.22', client_port=50003).client('\\\\srv01')
     learn(c, s)
-    run(c, [ask(s, 1)])
+    run(c, [ask(s, 1), ask(s, 9)])
     rows = table(tshark, scene.write(tmp_path / 'x.pcap'), 'pcq,counters')
-    assert [(r['Counter'], float(r['Mean'])) for r in rows] == [
+    refused, = table(tshark, tmp_path / 'x.pcap', 'pcq,refusals')
+    assert refused['Path'] == '\\\\srv01\\Set\\#9 (192.0.2.22:49671)'
+    assert [(r['Counter'], float(r['Mean'])) for r in rows if r['Mean']] == [
         (level, 10), (level + ' (192.0.2.21:49671)', 11), (level.replace('SRV', 'srv') + ' (192.0.2.22:49671)', 12)]
     assert [r['Server'] for r in table(tshark, tmp_path / 'x.pcap', 'pcq,queries')][:2] == ['SRV01 (192.0.2.20)', 'SRV01 (192.0.2.21:49671)']
 
