@@ -726,6 +726,8 @@ static void keep_sample(pcq_pdu *p, state_handle *handle, perf_data_summary *sum
     } else if (pcq_check_data(tvb, summary)) {
         sample = sample_keep(handle, bytes, size, p->call.event, p->call.pinfo->num);
         sample->summary = *summary;
+    } else if (handle->unsound == 0) {
+        handle->unsound = p->call.event;
     }
     p->call.record->sample = sample;
     if (sample) {

@@ -845,7 +845,11 @@ static void begin_stream(readings *r)
     pcq_view_init(&stream->current, r, sample, r->answer.request_event, r->answer.event, &data);
     r->current = &stream->current.base;
     perf_walk_init(&stream->walk, r->bytes, r->size);
-    r->why_no_previous = !sample ? readings_no_sample(r) : previous ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
+    bool is_behind_damage = handle && handle->unsound - 1 < r->answer.event; /* 0: there was none */
+    r->why_no_previous = !sample            ? readings_no_sample(r)
+                         : previous         ? PERF_NONE_SAMPLE_DROPPED
+                         : is_behind_damage ? PERF_NONE_BEFORE_DAMAGED
+                                            : PERF_NONE_FIRST_SAMPLE;
     if (previous && previous->bytes) {
         data = sample_data(previous);
         pcq_view_init(&stream->previous, r, previous, previous->request_event, previous->event, &data);

@@ -221,13 +221,27 @@ static perf_none backwards(readings *r, perf_none none)
     return is_sum ? PERF_NONE_SUM_BACKWARDS : none;
 }
 
+/* PerflibV2: the base, time or whatever else is not there may have stood where one of both answers is damaged. */
+static perf_none lacks(const readings *r, perf_none none)
+{
+    const state_sample *sample = r->answer.sample, *previous = r->operands.has_previous ? sample->previous : NULL;
+
+    return sample && sample->summary.faults > 0       ? PERF_NONE_DAMAGED
+           : previous && previous->summary.faults > 0 ? PERF_NONE_BEFORE_DAMAGED
+                                                      : none;
+}
+
 /* A reason, in words of the instance or object where they tell more. */
 static perf_result explained(readings *r, perf_none none)
 {
     const perf_none no_clock = r->answer.layout->no_clock;
     bool lacks_clock = no_clock != PERF_NONE_OK && (none == PERF_NONE_NO_TIME || none == PERF_NONE_NO_FREQ);
+    bool lacks_operand = no_clock == PERF_NONE_OK && none >= PERF_NONE_NO_BASE && none <= PERF_NONE_NO_MULTI;
 
-    return (perf_result){0, perf_is_reset(none) ? backwards(r, none) : lacks_clock ? no_clock : none};
+    return (perf_result){0, perf_is_reset(none) ? backwards(r, none)
+                            : lacks_clock       ? no_clock
+                            : lacks_operand     ? lacks(r, none)
+                                                : none};
 }
 
 perf_result readings_result(readings *r)

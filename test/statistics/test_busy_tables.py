@@ -12,11 +12,11 @@ from gen.buffers import error_block, multi_instances_block
 from gen.hkpd_block import Counter as Number
 from gen.hkpd_block import Object
 from gen.hkpd_scene import Talk, begin_talk
-from gen.model import ENGLISH, TYPES
+from gen.model import ENGLISH, TYPES, grows
 from gen.pcap import SealedRpc
 from gen.scene import SECOND, Scene, tcp_line
-from gen.story import NONE, Server, ask, begin, learn, memory, processors, run, story
-from gen.stubs import VALIDATE
+from gen.story import NONE, Server, ask, begin, counter, learn, memory, processors, run, single, story
+from gen.stubs import DATA, VALIDATE
 from series import long_rows, pdh_rows, table
 from test_overlap import Monitor
 
@@ -101,7 +101,8 @@ def test_an_overtaken_answer_of_the_registry(ask_all, first, second, overtaken, 
     rows, summary, long = ask_all(two_at_once(first, second), *passes)
     assert 'restarted' not in kinds(summary) and 'reset' not in kinds(summary)
     assert sum(r['reason'] == OVERTAKEN for r in long) == overtaken
-    assert {r['reason'] for r in long} - {''} <= {'first sample of the handle', OVERTAKEN}
+    apart = ['counter is new'] * (overtaken == 0)     # in its first answer, which is the handle's second
+    assert {r['reason'] for r in long} == {'', 'first sample of the handle', *[OVERTAKEN] * overtaken, *apart}
 
 
 def test_an_overtaken_sealed_sample(tshark, tmp_path, passes):
@@ -224,6 +225,9 @@ def test_descriptions_are_neither_samples_nor_damaged(ask_all, passes):
 # --- Behind an error -----------------------------------------------------------------------------------------------------
 
 
+DAMAGED, UNSOUND = 'the answer before does not add up', 'the answer does not add up, it is not compared with others'
+
+
 class Failing(Server):
     """In one of the samples the block of a query's first identifier is an error ([MS-PCQ] 2.2.4.9), or its value is empty."""
 
@@ -255,6 +259,15 @@ def test_behind_an_error(ask_all, make, asked, status, reason, passes):
     frames = sorted({int(r['frame']) for r in rows})
     assert [{r['reason'] for r in rows if int(r['frame']) == f} for f in frames] == [
         {'first sample of the handle'}, {''}, {reason}, {''}]
+
+
+@pytest.mark.parametrize('asked, reasons', [([1], [UNSOUND, DAMAGED, 'base counter is not there']), ([2, 1], ['first sample of the handle', DAMAGED, ''])])
+def test_behind_a_damaged_answer(ask_all, asked, reasons, passes):
+    """The first block of the first answer ends where it begins: the next answer is not the handle's first, and the base was there."""
+    s, first = single('Set', counter(1, 'PERF_AVERAGE_BULK', 'Mean', grows(9, 9), base=2), counter(2, 'PERF_AVERAGE_BASE', None, grows(1, 1))), [DATA]
+    scene, c = begin(Server([s]), s, alters=lambda opnum, kind, stub: stub[:76] + bytes(4) + stub[80:] if kind == 'response' and opnum in first and first.pop() else stub)
+    run(c, [ask(s, i) for i in asked], 3)
+    assert [r['reason'] for r in ask_all(scene, *passes)[2] if r['counter'] == 'Mean'] == reasons
 
 
 def test_behind_blocks_of_unknown_identifiers(ask_all, passes):

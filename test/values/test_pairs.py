@@ -213,14 +213,16 @@ def test_an_object_given_twice_is_compared_with_nothing(export, passes):
                                           lambda at, k: count(place, at.number))]
     once, other = Object(230, 'Process', delta(6, 1)), Object(238, 'Processor', delta(8, 2))
     scene, talk = begin_talk(objects=[once, other])
-    for talk.objects in [once, other], [once, Object(230, 'Process', delta(6, 5)), other], [once, other], [once, other]:
+    twice = [once, Object(230, 'Process', delta(6, 5)), other]
+    for talk.objects in twice, [once, other], twice, [once, other], [once, other]:
         talk.sample()
     rows = [r for r in long_rows(export(scene, 'long', *passes)) if r['counter'] == 'Delta']
     step = lambda place: float(7 * (place + 1))
     assert [(r['counterset'], r['reason'] or float(r['result'])) for r in rows] == [
-        ('Process', FIRST), ('Processor', FIRST),
+        ('Process', UNSOUND), ('Process', UNSOUND), ('Processor', FIRST),
+        ('Process', 'the answer before does not add up'), ('Processor', step(2)),
         ('Process', UNSOUND), ('Process', UNSOUND), ('Processor', step(2)),
-        ('Process', float(count(1, 2) - count(1, 0))), ('Processor', step(2)),
+        ('Process', float(count(1, 3) - count(1, 1))), ('Processor', step(2)),
         ('Process', step(1)), ('Processor', step(2))]
 
 
