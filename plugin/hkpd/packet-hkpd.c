@@ -817,8 +817,8 @@ static bool keep_sample(hkpd_pdu *p, tvbuff_t *tvb, bool has_faults)
 
     record->sample = sample_keep(record->handle, bytes, size, p->call.event, p->call.pinfo->num);
     record->sample->request_event = record->request_event;
-    record->sample->summary.faults = has_faults;
     bool is_whole = sample_holds(record->sample, objects, count);
+    record->sample->summary.faults = has_faults || !is_whole;
     perf_block_init(&walk, bytes, size);
     perf_block_next(&walk);
     if (perf_block_u32(&walk, 20) == size - walk.header.size) { /* Samba's total leaves the header out */

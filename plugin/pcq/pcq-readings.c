@@ -1209,10 +1209,10 @@ static bool find_place(readings *r, reading_place *place, bool *has_counter)
     if (pcq_view_find(&stream->previous, &want, place, has_counter)) {
         return true;
     }
-    bool is_uncertain = stream->previous.lacks_identifiers || pcq_view_assumed(&stream->previous);
     r->may_be_there = *has_counter || r->assumed                    ? PERF_NONE_OK
-                      : is_uncertain                                ? PERF_NONE_BEFORE_ASSUMED
+                      : pcq_view_assumed(&stream->previous)         ? PERF_NONE_BEFORE_ASSUMED
                       : stream->previous.sample->summary.faults > 0 ? PERF_NONE_BEFORE_DAMAGED
+                      : stream->previous.lacks_identifiers          ? PERF_NONE_BEFORE_ASSUMED
                                                                     : PERF_NONE_OK;
     return false;
 }
