@@ -24,8 +24,6 @@
     X(RTO, "tcp.analysis.rto") \
     X(ZERO_WINDOW, "tcp.analysis.zero_window") \
     X(SMB2, "smb2.cmd") \
-    X(SMB2_TREE, "smb2.tree") \
-    X(SMB2_FILE, "smb2.filename") \
     X(SMB, "smb.cmd") \
     X(FILE, "smb.file") \
     X(PATH, "smb.path") \
@@ -412,7 +410,8 @@ typedef enum { ASKS_OTHER, ASKS_LOGON, ASKS_SHARE, ASKS_PIPE, ASKS_CALL, ASKS_CL
 static const ladder_rung rungs[] = {[ASKS_LOGON] = RUNG_LOGON, [ASKS_SHARE] = RUNG_SHARE, [ASKS_PIPE] = RUNG_PIPE};
 
 /* Requests that are looked at ([MS-SMB2] 2.2, [MS-CIFS] 2.2.4): how the name that they ask for ends, and where the id of a pipe stands (of
- * TransactNmPipe it is the second of its setup words, the last of all). */
+ * TransactNmPipe it is the second of its setup words, the last of all). The name is in a field; of SMB2, whose requests have no such field
+ * from Wireshark 4.6 on, it is where its offset and length stand. */
 static const struct {
     bool is_smb1;
     uint8_t command;
@@ -422,8 +421,8 @@ static const struct {
     const char *ending;
 } requests[] = {
     {false, 1, ASKS_LOGON, 0, 0, NULL},
-    {false, 3, ASKS_SHARE, 0, SEEN_SMB2_TREE, "ipc$"},
-    {false, 5, ASKS_PIPE, 0, SEEN_SMB2_FILE, "winreg"},
+    {false, 3, ASKS_SHARE, 0, 68, "ipc$"},
+    {false, 5, ASKS_PIPE, 0, 108, "winreg"},
     {false, 6, ASKS_CLOSE, 72, 0, NULL}, /* close, */
     {false, 8, ASKS_CALL, 80, 0, NULL},  /* read, */
     {false, 9, ASKS_CALL, 80, 0, NULL},  /* write, */
@@ -476,15 +475,28 @@ static bool read_message(smb_message *m, const field_info *command, bool is_smb1
     return true;
 }
 
-/* The first of these fields in the message is a name that is this word, or ends with it. */
+/* The name in a message of SMB2. */
+static const char *smb2_name(const packet *p, const smb_message *m, int at)
+{
+    bool is_there = tvb_bytes_exist(m->tvb, m->at + at, 4);
+    int offset = is_there ? m->at + tvb_get_letohs(m->tvb, m->at + at) : 0;
+    int size = is_there ? tvb_get_letohs(m->tvb, m->at + at + 2) : 0;
+
+    return size > 0 && tvb_bytes_exist(m->tvb, offset, size)
+               ? (const char *)tvb_get_string_enc(p->pinfo->pool, m->tvb, offset, size, ENC_UTF_16 | ENC_LITTLE_ENDIAN)
+               : "";
+}
+
+/* The name in the message is this word, or ends with it. */
 static bool is_named(const packet *p, const smb_message *m, unsigned which, const char *word)
 {
-    field_info *info;
+    field_info *info = NULL;
     unsigned i = 0;
 
-    while ((info = field(p, which, i++)) != NULL && (info->ds_tvb != m->tvb || info->start < m->at + m->header)) {
+    while (m->is_smb1 && (info = field(p, which, i++)) != NULL &&
+           (info->ds_tvb != m->tvb || info->start < m->at + m->header)) {
     }
-    const char *name = field_text(p, info);
+    const char *name = m->is_smb1 ? field_text(p, info) : smb2_name(p, m, (int)which);
     size_t size = strlen(name), wanted = strlen(word);
     return size >= wanted && g_ascii_strcasecmp(name + size - wanted, word) == 0 &&
            (size == wanted || name[size - wanted - 1] == '\\');
