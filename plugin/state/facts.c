@@ -929,7 +929,9 @@ bool facts_title_is(state_host *server, uint32_t title_index, const char *englis
     const learned_facts learned = find_learned(server, &subject);
     state_known known = from_connections(&learned, PERF_FACT_ENGLISH, event);
 
-    return known.fact ? strcmp(known.fact->name, english) == 0 : server->no_windows == 0;
+    return known.fact ? strcmp(known.fact->name, english) == 0 &&
+                            !facts_doubted(server, subject, PERF_FACT_ENGLISH, event, event)
+                      : server->no_windows == 0;
 }
 
 /* What holds there was told otherwise in the same answer: an id stands in it twice. */
