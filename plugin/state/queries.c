@@ -594,14 +594,18 @@ static bool is_not_asked_for(const state_identifier *identifier, const perf_walk
 static bool is_no_value_of(state_handle *handle, const state_identifier *identifier, const perf_walk *walk,
                            uint32_t event)
 {
-    state_subject set = facts_subject(identifier->guid, PERF_NO_ID), counter = set;
-    bool is_told = facts_lookup(handle->server, set, PERF_FACT_SET, event).source == PERF_SOURCE_EARLIER;
     uint32_t columns = walk->counters.ids != 0 ? walk->counters.count : 0;
+    state_subject counter = facts_subject(identifier->guid, PERF_NO_ID);
+    bool is_told =
+        columns > 0 && facts_lookup(handle->server, counter, PERF_FACT_SET, event).source == PERF_SOURCE_EARLIER;
+    state_known known = {NULL, PERF_SOURCE_NONE, 0};
 
     counter.id = columns > 0 ? perf_walk_counter_id(walk, 0) : identifier->counter_id;
-    state_known known = facts_lookup(handle->server, counter, PERF_FACT_COUNTER, event);
-    bool is_short = known.source == PERF_SOURCE_EARLIER && walk->value.data_size == 4 &&
-                    (known.fact->counter.type & PERF_SIZE_MASK) == PERF_SIZE_LARGE;
+    if (walk->value.data_size == 4) { /* of most blocks nothing has to be looked up */
+        known = facts_lookup(handle->server, counter, PERF_FACT_COUNTER, event);
+    }
+    bool is_short =
+        known.source == PERF_SOURCE_EARLIER && (known.fact->counter.type & PERF_SIZE_MASK) == PERF_SIZE_LARGE;
     for (uint32_t i = 0; i < columns && is_told && !is_short; i++) {
         counter.id = perf_walk_counter_id(walk, i);
         is_short = facts_lookup(handle->server, counter, PERF_FACT_COUNTER, event).fact == NULL;
@@ -609,7 +613,9 @@ static bool is_no_value_of(state_handle *handle, const state_identifier *identif
     return is_short;
 }
 
-/* What begins a block of a sample shows that it is not the identifier's whose it should be. */
+/* What begins a block of a sample shows that it is not the identifier's whose it should be. Where there are more of them it is not looked for:
+ * each sample would cost as much again in a list. */
+#define MOST_COMPARED 256
 static bool is_other_than_told(state_handle *handle, const state_query_index *told, const state_sample *sample)
 {
     perf_walk_event event = PERF_WALK_HEADER;
@@ -617,7 +623,7 @@ static bool is_other_than_told(state_handle *handle, const state_query_index *to
     perf_walk walk;
 
     if (sample->bytes == NULL || sample->summary.sound_blocks < sample->summary.blocks ||
-        sample->summary.blocks != told->count) {
+        sample->summary.blocks != told->count || told->count > MOST_COMPARED) {
         return false;
     }
     perf_walk_init(&walk, sample->bytes, sample->size);
