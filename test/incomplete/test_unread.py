@@ -191,6 +191,8 @@ def test_names_that_nobody_reads(tshark, tmp_path, protocol, way, two_pass):
     is_lost = any(x in way for x in ('lost', 'no request', 'first', 'alone')) or ('smb' in protocol and way in ('request cut', 'both cut'))
     said = '++++' if way == 'read' or 'instead' in way else '+?--' if two_pass and way not in OVERTAKEN else '++--'
     said += '-' * (len(OVERTAKEN.get(way, ())) // 5)
+    if two_pass and way in OVERTAKEN and told[1] == '?':    # Wireshark 4.6 takes what is overtaken for lost
+        told[1] = '+'
     assert ''.join(told) == said.replace('-', '?' if is_lost else '-')
 
 
