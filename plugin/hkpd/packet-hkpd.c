@@ -990,8 +990,6 @@ static void learn_titles(hkpd_pdu *p, const value_answer *back)
         note_unread_titles(p->call.record, asked);
     } else if (is_any || was_any) {
         facts_note_unread(p->call.to, &any, PERF_FACT_ENGLISH, asked, asked, 0, NULL);
-    } else {
-        note_titles_gone(p, titles, kind == PERF_FACT_ENGLISH ? 0 : language);
     }
     for (unsigned i = 0; i < wmem_array_get_count(titles); i++) {
         const hkpd_title *title = wmem_array_index(titles, i);
@@ -1000,6 +998,9 @@ static void learn_titles(hkpd_pdu *p, const value_answer *back)
             facts_learn(p->call.to, facts_title_subject(title->index), kind, &fact, asked, p->call.event,
                         p->call.pinfo->num);
         }
+    }
+    if (others == 0 && !is_any && !was_any) { /* behind what is told: that is renewed */
+        note_titles_gone(p, titles, kind == PERF_FACT_ENGLISH ? 0 : language);
     }
     if (goes_on) {
         facts_note_unread(p->call.to, &any, kind, 0, state_event_next(), 0, NULL);
