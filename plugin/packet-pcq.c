@@ -100,7 +100,6 @@ static void note_unread(rpc_record *call, uint32_t event, bool is_response);
 static rpc_fields fields = {.handle_label = "Query handle",
                             .handle_number_label = "Query",
                             .handle_word = "query",
-                            .pdu_size = sizeof(pcq_pdu),
                             .record_size = sizeof(pcq_record),
                             .note_unread = note_unread};
 
@@ -981,6 +980,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     if (call_is_connectionless(di)) {
         return (int)tvb_reported_length(tvb);
     }
+    memset(&p, 0, sizeof p);
     call_begin(&p.call, &fields, opnum_vals[opnum].strptr, tvb, offset, pinfo, tree, di, drep);
     p.operation = &operations[opnum];
     p.text_left = MOST_OF_PATHS;

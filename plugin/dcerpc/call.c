@@ -149,7 +149,6 @@ static bool is_repeated(const rpc_call *call)
 void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation, tvbuff_t *tvb, int offset,
                 packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
-    memset(call, 0, fields->pdu_size);
     call->fields = fields;
     call->tapped.operation = operation;
     call->tvb = tvb;

@@ -42,8 +42,7 @@ typedef struct rpc_fields {
     const char *handle_label; /* "Query handle" */
     const char *handle_number_label;
     const char *handle_word; /* "query", as the Info column says it */
-    size_t pdu_size;         /* of what it keeps of a PDU while that is dissected, which begins with an rpc_call, */
-    size_t record_size;      /* and of a call, which begins with an rpc_record */
+    size_t record_size;      /* of what it keeps of a call, which begins with an rpc_record */
     /* what it asks for was not read; `is_response`: there is one, and no operation is handed it */
     void (*note_unread)(rpc_record *record, uint32_t event, bool is_response);
     findings_expert expert;
@@ -91,7 +90,7 @@ static inline bool call_is_connectionless(const dcerpc_info *di)
     return di->transport_salt == UINT64_MAX;
 }
 
-/* All that the protocol keeps of the PDU begins as zeros. */
+/* `call` is zeros. */
 void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation, tvbuff_t *tvb, int offset,
                 packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);
 

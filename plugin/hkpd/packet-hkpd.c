@@ -176,7 +176,6 @@ static void note_unread_value(rpc_record *call, uint32_t event, bool is_response
 static rpc_fields fields = {.handle_label = "Handle",
                             .handle_number_label = "Handle number",
                             .handle_word = "handle",
-                            .pdu_size = sizeof(hkpd_pdu),
                             .record_size = sizeof(hkpd_record),
                             .note_unread = note_unread_value};
 
@@ -1206,6 +1205,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     if (!is_active() || call_is_connectionless(di)) {
         return winreg_stock(tvb, offset, pinfo, tree, di, drep);
     }
+    memset(&p, 0, sizeof p);
     call_begin(&p.call, &fields, operations[opnum].name, tvb, offset, pinfo, tree, di, drep);
     p.opens = operations[opnum].opens;
     p.handle_at = -1;

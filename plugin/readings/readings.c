@@ -224,7 +224,8 @@ static perf_none backwards(readings *r, perf_none none)
 /* PerflibV2: the base, time or whatever else is not there may have stood where one of both answers is damaged. */
 static perf_none lacks(const readings *r, perf_none none)
 {
-    const state_sample *sample = r->answer.sample, *previous = r->operands.has_previous ? sample->previous : NULL;
+    const state_sample *sample = r->answer.sample;
+    const state_sample *previous = sample && r->operands.has_previous ? sample->previous : NULL;
 
     return sample && sample->summary.faults > 0       ? PERF_NONE_DAMAGED
            : previous && previous->summary.faults > 0 ? PERF_NONE_BEFORE_DAMAGED

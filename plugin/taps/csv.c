@@ -63,7 +63,8 @@ void csv_integer(GString *csv, uint64_t value)
 {
     char text[TEXT_NUMBER_SIZE];
 
-    csv_cells(csv, text, text_decimal(text, value));
+    size_t size = text_decimal(text, value);
+    csv_cells(csv, text, size);
 }
 
 void csv_number(GString *csv, double value)
