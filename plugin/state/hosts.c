@@ -83,6 +83,14 @@ static int likeness(const host_place *place, const char *const a[], const char *
     return differs && found == 0 ? -1 : found;
 }
 
+static bool is_called_by_address(const state_connection *connection)
+{
+    const char *called = connection->names[HOST_CALLED], *target = connection->names[HOST_TARGET];
+    const char *by = connection->place->address_text;
+
+    return (called && strcmp(called, by) == 0) || (target && strcmp(target, by) == 0);
+}
+
 /* Others than its address, or that, too. */
 static bool has_names(const state_connection *connection, bool or_address)
 {
@@ -244,7 +252,8 @@ static state_host *best_machine(const state_connection *connection, int *best)
 
     *best = -1;
     for (state_host *host = place->machines; host; host = host->next) {
-        int like = likeness(place, connection->names, host->names, true);
+        bool by_address = !host->is_called_by_address || !is_called_by_address(connection);
+        int like = likeness(place, connection->names, host->names, by_address);
         if (like >= *best && like >= 0) {
             found = like > *best ? host : NULL;
             *best = like;
@@ -258,6 +267,7 @@ static void take_names(state_host *machine, const state_connection *connection)
     for (int i = 0; i < NUM_HOST_NAMES; i++) {
         machine->names[i] = better_name(machine->names[i], connection->names[i]);
     }
+    machine->is_called_by_address |= is_called_by_address(connection) && has_names(connection, false);
 }
 
 static void settle_host(state_connection *connection);
@@ -271,6 +281,7 @@ static void part(state_host *only)
     bool has_system = only->names[HOST_SYSTEM] != NULL;
 
     memset(only->names, 0, sizeof only->names);
+    only->is_called_by_address = false;
     for (state_connection *other = place->connections; other; other = other->next) {
         if (other->host == only &&
             (has_system ? other->names[HOST_SYSTEM] != NULL
@@ -314,6 +325,7 @@ static state_host *own_host(state_connection *connection)
     }
     remove_machine(host);
     memset(host->names, 0, sizeof host->names);
+    host->is_called_by_address = false;
     host->facts_version++;
     return host;
 }

@@ -50,6 +50,7 @@ typedef struct state_host {
     unsigned connections;              /* that are to it */
     bool is_known;                     /* false: which of the place's machines it is, is unknown */
     bool is_first;                     /* of its place */
+    bool is_called_by_address;         /* on a connection that another name tells to be to it */
     const char *port_text;             /* address and port, */
     const char *place_text;            /* and which of its machines */
     unsigned no_windows;               /* connections on which something came that no Windows sends */

@@ -132,6 +132,7 @@ SEVERAL = {
     'a first label of two': 'srv01.a.example+Apples srv01-Apples:#1 srv01.b.example+Nuts srv01-#1',
     'a first label of two beside another': 'mail+Pears srv01.a.example+Apples srv01-Apples:#1 srv01.b.example+Nuts srv01-#1',
     'who is called by his address': '192.0.2.20+Apples 192.0.2.20-Apples 192.0.2.20-Apples',
+    'who is called by it, and by a name': '192.0.2.20@ONE+Apples one.lab.test-Apples 192.0.2.20-Apples',
     'that beside a name tells nothing': '192.0.2.20+Apples 192.0.2.20-Apples:#1 ONE+Nuts 192.0.2.20-#1',
     'that beside two': '192.0.2.20+Apples 192.0.2.20-Apples:#1 ONE+Nuts TWO+Nuts 192.0.2.20-#1',
     'his address, his name and who he says he is': '192.0.2.20@ONE+Apples ONE@ONE-Apples one-Apples 192.0.2.20@TWO-#1 192.0.2.20-#1',
