@@ -446,14 +446,15 @@ static void open_key_request(hkpd_pdu *p)
     show_if_ours(p, p->call.record->handle);
 }
 
-/* A predefined key, or what the request asked for. An empty name opens the same key once more. */
+/* A predefined key, or what the request asked for. What "" opens, the same key once more, or "009" says the key it went out from. */
 static key_name asked_for(const hkpd_pdu *p)
 {
     const state_handle *from = p->call.record->handle;
     const hkpd_key *parent = handle_key(from);
     const char *name = p->record->name;
 
-    if (name == NULL || (*name == '\0' && from == NULL)) {
+    if (name == NULL ||
+        (from == NULL && (*name == '\0' || key_called(name, true).kind != key_called(name, false).kind))) {
         return (key_name){p->opens, 0};
     }
     if (*name == '\0') {
