@@ -969,6 +969,23 @@ static void note_titles_gone(const hkpd_pdu *p, wmem_array_t *list, uint32_t lan
     }
 }
 
+/* Most of it was told since in a language that is not known, or its own is not, and the rest otherwise: it is that language, and was changed. */
+static bool is_told_otherwise(const hkpd_pdu *p, wmem_array_t *titles, state_fact_kind kind, uint32_t language)
+{
+    unsigned alike = 0, others = 0;
+
+    for (unsigned i = 0; i < wmem_array_get_count(titles); i++) {
+        const hkpd_title *title = wmem_array_index(titles, i);
+        const state_fact fact = {.name = title->text, .lcid = language};
+        int like = title->index > 1 && *title->text
+                       ? facts_compare_languages(p->call.to, facts_title_subject(title->index), kind, &fact)
+                       : 0;
+        alike += like > 0;
+        others += like < 0;
+    }
+    return others > 0 && alike > others;
+}
+
 static void learn_titles(hkpd_pdu *p, const value_answer *back)
 {
     uint32_t language, others, asked = p->call.record->request_event;
@@ -983,6 +1000,7 @@ static void learn_titles(hkpd_pdu *p, const value_answer *back)
     /* of a key whose opening was not read: what it tells may contradict what others tell in their language */
     bool is_any = language == 0 && p->call.record->handle == NULL, was_any = p->call.to->host->told_in_any_language;
     p->call.to->host->told_in_any_language = is_any;
+    was_any |= is_told_otherwise(p, titles, kind, kind == PERF_FACT_ENGLISH ? 0 : language);
     if (others > 0 || is_any || was_any) {
         asked = p->call.event;
     }
