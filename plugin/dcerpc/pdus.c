@@ -358,7 +358,7 @@ void pdus_note_unread(packet_info *pinfo, rpc_connection *connection, rpc_asked 
         return;
     }
     association->missed = association->all->missed = call->event; /* it may have asked for a sample */
-    connection_to(connection, pinfo, true);                       /* the packet that ends the call may be any */
+    connection_to(connection, pinfo, true);
     if (call->interface == RPC_PERFLIB && (call->does & RPC_OPENS)) {
         note_unnamed(connection, pinfo, true);
     }
@@ -547,6 +547,7 @@ static rpc_asked *pass_answer(const pdus_cursor *cursor, rpc_connection *connect
         end_listing(pinfo, connection);
     }
     if (call->event == 0) {
+        connection_to(connection, pinfo, false); /* before anybody takes this packet for a request */
         end_request(pinfo, call, false);
     }
     call->is_read[1] |= is_read;

@@ -126,6 +126,19 @@ def test_sealed_beside(tshark, tmp_path, protocol, said, two_pass):
     assert marks(frames, scene) == '+' + said.replace('?', '+' if two_pass else '?') + '+'
 
 
+def test_the_first_request_loses_its_last_fragment(tshark, tmp_path):
+    """Its answer is the server's all the same: what is told behind it another client's samples have."""
+    scene, s = Scene(), gauge()
+    line = tcp_line(scene, Server([s]), max_frag=60, mss=60)
+    first = len(scene.capture.frames)
+    line.client().reg_info(s.guid, 9, 0, 2000)
+    del scene.capture.frames[first + 1]
+    learn(line.client(), s)
+    other = tcp_line(scene, line.model, client='192.0.2.9').client()
+    other.data(other.query([ask(s, 1, 'a')]), 9999)
+    assert marks(read(tshark, scene, tmp_path), scene) == '+'
+
+
 def test_an_answer_that_is_cut_is_an_answer(tshark, tmp_path):
     """Each of four answers is there, and was cut short: no call went without one."""
     scene, _, c, _, h = told_and_looked_at()
