@@ -126,8 +126,8 @@ state_association *query_association(const address *client, const address *serve
     return association;
 }
 
-/* Of more handles none is looked for. */
-#define MOST_HANDLES 64
+/* So many of the newest are looked at, those that were closed among them. */
+#define MOST_HANDLES 256
 
 bool query_is_handle(const address *client, const address *server, uint32_t port, const uint8_t *bytes)
 {
@@ -477,8 +477,8 @@ static void list_query(state_handle *handle)
     for (unsigned i = 0; handle->association && i < NUM_LISTS; i++) {
         if (query->listed[i] == NULL) {
             wmem_list_t *list = (i == OF_GROUP ? handle->association : handle->association->all)->handles;
-            wmem_list_append(list, handle);
-            query->listed[i] = wmem_list_tail(list);
+            wmem_list_prepend(list, handle);
+            query->listed[i] = wmem_list_head(list);
         }
     }
 }

@@ -29,7 +29,7 @@ typedef struct state_association {
     struct state_association *all; /* and for whatever is of any of their groups */
     struct state_association
         *shares;          /* of all groups: another client's unknown one, whose handles this one used last */
-    wmem_list_t *handles; /* state_handle: queries that one call more may bring into doubt */
+    wmem_list_t *handles; /* state_handle, the newest first: queries that one call more may bring into doubt */
     uint32_t unseen;      /* event of the latest call that was not seen, or not read, or of its answer */
     uint32_t missed;      /* event at which a call was last known to be missing */
     unsigned open;        /* calls that were not read and have no answer yet */

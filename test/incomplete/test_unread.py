@@ -54,11 +54,13 @@ WAYS = {
 }
 
 
-def told_and_looked_at(make=tcp_line, **how):
-    """-> scene, line, client, set, handle: three counters, told by QueryCounterInfo, and a sample"""
+def told_and_looked_at(make=tcp_line, closed=0, **how):
+    """-> scene, line, client, set, handle: three counters, told by QueryCounterInfo, and a sample, behind queries that were closed"""
     s, scene = gauge(), Scene()
     line = make(scene, Server([s], order=backward), **how)
     c = line.client()
+    for _ in range(closed):
+        c.close(c.open())
     return scene, line, c, s, three_counters(c, s)
 
 
@@ -112,12 +114,9 @@ def test_one_change_shows_by_the_number_of_blocks(tshark, tmp_path, calls, said,
 def test_sealed_beside(tshark, tmp_path, protocol, said, two_pass):
     """Another connection that no key opens, or (Rpc) whose bind is not captured: handles are shared in an association group. One that is used in
     two, in clear, is of any."""
-    scene, line, c, s, h = told_and_looked_at()
+    scene, line, c, s, h = told_and_looked_at(closed=70)
     other = tcp_line(scene, line.model, client_port=50009, protocol=protocol, bind=protocol is not Rpc).client()
-    if said == '?':
-        swap(other, s, h)
-    else:
-        swap(other, s, other.open())
+    swap(other, s, h if said == '?' else other.open())
     c.data(h, 9999)
     c.info(h)
     c.data(h, 9999)
