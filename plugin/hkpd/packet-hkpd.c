@@ -997,16 +997,20 @@ static void learn_titles(hkpd_pdu *p, const value_answer *back)
         return;
     }
     wmem_array_t *titles = hkpd_titles(back->value.tvb, pool_of(p), &others, &goes_on);
-    /* of a key whose opening was not read: what it tells may contradict what others tell in their language */
-    bool is_any = language == 0 && p->call.record->handle == NULL, was_any = p->call.to->host->told_in_any_language;
-    p->call.to->host->told_in_any_language = is_any;
-    was_any |= is_told_otherwise(p, titles, kind, kind == PERF_FACT_ENGLISH ? 0 : language);
-    if (others > 0 || is_any || was_any) {
+    /* of a key whose opening was not read: what it tells may contradict what other handles tell in their language */
+    state_host *host = p->call.to->host;
+    bool is_any = language == 0 && p->call.record->handle == NULL;
+    bool is_same = p->record->handle_read && memcmp(host->titles_handle, p->record->handle, PERF_HANDLE_SIZE) == 0;
+    bool is_other = is_any != host->is_in_any_language || (is_any && !is_same) ||
+                    is_told_otherwise(p, titles, kind, kind == PERF_FACT_ENGLISH ? 0 : language);
+    host->is_in_any_language = is_any;
+    memcpy(host->titles_handle, p->record->handle, PERF_HANDLE_SIZE);
+    if (others > 0 || is_other) {
         asked = p->call.event;
     }
     if (others > 0) {
         note_unread_titles(p->call.record, asked);
-    } else if (is_any || was_any) {
+    } else if (is_other) {
         facts_note_unread(p->call.to, &any, PERF_FACT_ENGLISH, asked, asked, 0, NULL);
     }
     for (unsigned i = 0; i < wmem_array_get_count(titles); i++) {
@@ -1017,7 +1021,7 @@ static void learn_titles(hkpd_pdu *p, const value_answer *back)
                         p->call.pinfo->num);
         }
     }
-    if (others == 0 && !is_any && !was_any) { /* behind what is told: that is renewed */
+    if (others == 0) { /* behind what is told: that is renewed */
         note_titles_gone(p, titles, kind == PERF_FACT_ENGLISH ? 0 : language);
     }
     if (goes_on) {
