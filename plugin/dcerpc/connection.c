@@ -202,6 +202,16 @@ void connection_count_open(rpc_connection *connection, int change)
 
 /* --- Binds ------------------------------------------------------------------------------------------------------- */
 
+void connection_add_context(rpc_connection *connection, uint16_t context, unsigned bits)
+{
+    if (connection->contexts == NULL) {
+        connection->contexts = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
+    }
+    bits |= connection_context(connection, context);
+    wmem_map_insert(connection->contexts, GUINT_TO_POINTER(context), GUINT_TO_POINTER(bits));
+    connection->bound |= bits;
+}
+
 void connection_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header, rpc_interface interface,
                      const e_guid_t *uuid)
 {
@@ -214,8 +224,8 @@ void connection_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_he
             uint16_t context = tvb_get_uint16(tvb, at, header->order);
             rpc_connection *connection = connection_of(pinfo, true);
             tvb_get_guid(tvb, at + CONTEXT_SIZE, &syntax, header->order);
-            connection_add_context(connection, interface, context);
-            connection->ndr64 |= memcmp(&syntax, &ndr64, sizeof syntax) == 0 ? connection_context(context) : 0;
+            bool is_ndr64 = memcmp(&syntax, &ndr64, sizeof syntax) == 0;
+            connection_add_context(connection, context, RPC_CONTEXT_OF(interface) | (is_ndr64 ? RPC_CONTEXT_NDR64 : 0));
         }
         at += CONTEXT_SIZE + tvb_get_uint8(tvb, at + 2) * SYNTAX_SIZE;
     }
@@ -341,8 +351,8 @@ void connection_read_token(packet_info *pinfo, tvbuff_t *tvb, int offset, const 
     rpc_connection *connection = connection_find(pinfo);
     uint32_t size = header->size, length = header->auth_size;
 
-    if (connection == NULL || (!connection->contexts[RPC_PERFLIB] && !connection->contexts[RPC_WINREG]) ||
-        length == 0 || length >= size || !tvb_bytes_exist(tvb, offset, (int)size)) {
+    if (connection == NULL || !connection->bound || length == 0 || length >= size ||
+        !tvb_bytes_exist(tvb, offset, (int)size)) {
         return;
     }
     int at = offset + (int)(size - length);

@@ -52,16 +52,15 @@ typedef struct {
 
 typedef struct rpc_connection {
     rpc_transport *transport;
-    uint64_t pipe;                              /* of SMB: which one; 0 elsewhere, and where its opening was not read */
-    uint64_t contexts[NUM_RPC_INTERFACES];      /* a bit for each context that its bind gave the interface */
-    uint64_t ndr64;                             /* and for those of NDR64 */
-    uint16_t high_contexts[NUM_RPC_INTERFACES]; /* the highest */
-    state_connection *to;                       /* to whom; NULL before the first call */
-    state_connection *copied;                   /* of a copy, to whom the other connection is */
-    void *sealed_query;                         /* the newest, as its interface tells queries apart */
-    unsigned client;                            /* which of both ends it is */
-    uint8_t auth_level;                         /* of its latest request with a token, 0 before the first */
-    state_association *association;             /* NULL as long as nobody asked: connection_association() */
+    uint64_t pipe;                  /* of SMB: which one; 0 elsewhere, and where its opening was not read */
+    wmem_map_t *contexts;           /* number -> a bit for each interface that a bind gave it, and for NDR64 */
+    unsigned bound;                 /* the bits of all; 0: there is no map */
+    state_connection *to;           /* to whom; NULL before the first call */
+    state_connection *copied;       /* of a copy, to whom the other connection is */
+    void *sealed_query;             /* the newest, as its interface tells queries apart */
+    unsigned client;                /* which of both ends it is */
+    uint8_t auth_level;             /* of its latest request with a token, 0 before the first */
+    state_association *association; /* NULL as long as nobody asked: connection_association() */
     /* of dcerpc/pdus.c */
     struct rpc_asked *latest;  /* request */
     wmem_map_t *overtaken;     /* call id -> rpc_asked, after which another one was sent before it was over */
@@ -132,19 +131,16 @@ static inline bool connection_does_not_seal(const rpc_connection *connection)
     return connection->auth_level > RPC_LEVEL_NONE && connection->auth_level < RPC_LEVEL_PRIVACY;
 }
 
-/* From here on contexts share a bit. */
-#define RPC_HIGH_CONTEXT 63
+/* The bits of a context. */
+#define RPC_CONTEXT_OF(interface) (1U << (interface))
+#define RPC_CONTEXT_NDR64 (1U << NUM_RPC_INTERFACES)
 
-static inline uint64_t connection_context(uint16_t context)
+static inline unsigned connection_context(const rpc_connection *connection, uint16_t context)
 {
-    return UINT64_C(1) << MIN(context, RPC_HIGH_CONTEXT);
+    return connection->bound ? GPOINTER_TO_UINT(wmem_map_lookup(connection->contexts, GUINT_TO_POINTER(context))) : 0;
 }
 
-static inline void connection_add_context(rpc_connection *connection, rpc_interface interface, uint16_t context)
-{
-    connection->contexts[interface] |= connection_context(context);
-    connection->high_contexts[interface] = MAX(connection->high_contexts[interface], context);
-}
+void connection_add_context(rpc_connection *connection, uint16_t context, unsigned bits);
 
 /* The answer to call `call_id` gave out an open handle, or was a sample of one, with the clocks of its newest or not. False if another
  * connection's gave it out in the same call at the same time. */

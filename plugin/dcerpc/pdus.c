@@ -222,12 +222,10 @@ double pdus_seconds(const rpc_asked *call, const packet_info *pinfo)
 /* Where it is not known which context it is, the first that was bound. */
 static rpc_interface interface_of(const rpc_connection *connection, uint16_t context)
 {
-    bool is_any = context == RPC_NO_CONTEXT, is_high = !is_any && context >= RPC_HIGH_CONTEXT;
-    uint64_t contexts = is_any ? UINT64_MAX : connection_context(context);
+    unsigned bits = context == RPC_NO_CONTEXT ? connection->bound : connection_context(connection, context);
     rpc_interface interface = 0;
 
-    while (interface < NUM_RPC_INTERFACES && (!(connection->contexts[interface] & contexts) ||
-                                              (is_high && connection->high_contexts[interface] != context))) {
+    while (interface < NUM_RPC_INTERFACES && !(bits & RPC_CONTEXT_OF(interface))) {
         interface++;
     }
     return interface;
@@ -317,7 +315,7 @@ static rpc_asked *begin_call(packet_info *pinfo, rpc_connection *connection, con
         .call_id = header->call_id,
         .interface = interface_of(connection, header->context),
         .opnum = header->opnum,
-        .is_ndr64 = connection->ndr64 & connection_context(header->context),
+        .is_ndr64 = connection_context(connection, header->context) & RPC_CONTEXT_NDR64,
         .is_signed = header->auth_size > 0,
         .size = header->is_first && header->is_last ? header->size : 0,
         .waiting = waiting + 1,
@@ -597,7 +595,7 @@ static rpc_connection *connection_at(const pdus_cursor *cursor, const rpc_header
         query_is_handle(&pinfo->src, &pinfo->dst, pinfo->destport,
                         tvb_get_ptr(cursor->tvb, handle, PERF_HANDLE_SIZE))) {
         connection = connection_of(pinfo, true);
-        connection_add_context(connection, RPC_PERFLIB, header->context);
+        connection_add_context(connection, header->context, RPC_CONTEXT_OF(RPC_PERFLIB));
     }
     return connection;
 }

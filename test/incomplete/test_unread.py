@@ -10,7 +10,7 @@ import pytest
 from gen.hkpd_block import Counter, Object
 from gen.hkpd_scene import Talk
 from gen.model import ENGLISH, GERMAN, TYPES
-from gen.pcap import Rpc, SealedRpc
+from gen.pcap import NDR, PERFLIB, Rpc, SealedRpc
 from gen.scene import Scene, smb_line, tcp_line
 from gen.story import Server, answers, ask, learn, unseen
 from learned import read
@@ -19,6 +19,7 @@ from test_sound import ASSUMED, backward, gauge, paths, three_counters, truth
 
 
 AnotherGroup, InClear = (type(of.__name__, (of,), dict(group=0x77)) for of in (SealedRpc, Rpc))     # clients of their own
+ManyContexts = functools.partial(type('Many', (SealedRpc,), dict(offered_before=[(PERFLIB, [NDR])] * 70)), context=64)
 
 
 def cut(size, requests=True, answers_too=True, flags=range(256)):
@@ -110,7 +111,7 @@ def test_one_change_shows_by_the_number_of_blocks(tshark, tmp_path, calls, said,
     assert marks(frames, scene)[-1] == said
 
 
-@pytest.mark.parametrize('protocol, said', [(SealedRpc, '?'), (AnotherGroup, '+'), (InClear, '?'), (Rpc, '?'), (functools.partial(SealedRpc, context=64), '?')])
+@pytest.mark.parametrize('protocol, said', [(SealedRpc, '?'), (AnotherGroup, '+'), (InClear, '?'), (Rpc, '?'), (ManyContexts, '?')])
 def test_sealed_beside(tshark, tmp_path, protocol, said, two_pass):
     """Another connection that no key opens, or (Rpc) whose bind is not captured: handles are shared in an association group. One that is used in
     two, in clear, is of any."""
