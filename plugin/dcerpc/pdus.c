@@ -369,7 +369,8 @@ void pdus_note_unread(packet_info *pinfo, rpc_connection *connection, rpc_asked 
     }
 }
 
-/* All of a request went by that was captured. */
+/* All of a request went by that was captured. What ended unread may be read after all, out of order: it has a second event then, and the doubt
+ * of the first stays. */
 static void end_request(packet_info *pinfo, rpc_asked *call, bool is_read)
 {
     call->is_read[0] = is_read;

@@ -244,9 +244,7 @@ static void tell(packet_info *pinfo, sealed_pdu *pdu, proto_item *item, tapped_c
         tapped->request_code = tapped->is_hkpd ? pdu->asked_size : 0;
         tapped->sealed = *sealed;
     }
-    if (tapped_wanted()) {
-        tapped_hand_over(pinfo, tapped);
-    }
+    tapped_hand_over(pinfo, tapped);
     if (!tapped->is_fault) {
         findings_report report = {.pinfo = pinfo, .expert = &perflib->expert};
         call_show_late(&report, item, pdu->late);

@@ -42,9 +42,11 @@ bool tapped_wanted(void)
 
 void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped)
 {
-    tapped_call *copy = wmem_memdup(pinfo->pool, tapped, sizeof *tapped);
-
     ws_assert(tapped->unread || (tapped->operation && tapped->server));
+    if (!tapped_wanted()) {
+        return;
+    }
+    tapped_call *copy = wmem_memdup(pinfo->pool, tapped, sizeof *tapped);
     copy->is_first_look = !PINFO_FD_VISITED(pinfo);
     if (tapped->answer) {
         copy->answer = wmem_memdup(pinfo->pool, tapped->answer, sizeof *tapped->answer);
@@ -144,9 +146,5 @@ const char *tapped_object_name(wmem_allocator_t *pool, state_host *server, uint3
 
 void tapped_hand_over_unread(packet_info *pinfo, const char *why)
 {
-    tapped_call tapped = {.unread = why};
-
-    if (tapped_wanted()) {
-        tapped_hand_over(pinfo, &tapped);
-    }
+    tapped_hand_over(pinfo, &(tapped_call){.unread = why});
 }
