@@ -385,8 +385,11 @@ bool readings_is_of(readings *r, readings_whose *whose)
         r->guid ? perf_le64(r->guid) ^ 31 * perf_le64(r->guid + 8) ^ (uint64_t)counter->id << 32 : whose->counter;
 
     whose->counter = whose->counter == 0 ? own : whose->counter;
+    if (whose->counter != own) {
+        return false;
+    }
     whose->type = whose->type ? whose->type : counter->type;
-    return whose->counter == own && (counter->type == NULL || whose->type == counter->type);
+    return counter->type == NULL || whose->type == counter->type;
 }
 
 char *readings_identifier_path(wmem_allocator_t *pool, state_host *server, const char *machine,

@@ -152,7 +152,7 @@ GPtrArray *left_out_notes(const left_out *left, const char *what, left_out_form 
         {form == LEFT_OUT_BRIEF ? left->texts : 0, "texts, which have no row",
          ""}, /* no loss: a row says it, no warning */
         {form == LEFT_OUT_BRIEF ? left->repeated : 0, "values of a path that the answer had before", ""},
-        {form == LEFT_OUT_BRIEF ? left->of_others : 0, "values of a path that another counter has", ""},
+        {form == LEFT_OUT_BRIEF ? left->of_others : 0, "values of a path that another counter or type has", ""},
         {left->without_cell, "values that are not in the CSV",
          "another value, counter or type has their path, there are too many columns, or nearly all cells would be "
          "empty; "
