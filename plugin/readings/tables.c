@@ -492,6 +492,9 @@ bool readings_table_sum_ended(reading_table *here, uint32_t row, uint32_t column
     if (!course->has_left || row_is_called_sum(here, row)) {
         return course->has_left;
     }
+    if (now.value == 0) { /* half of nothing */
+        return false;
+    }
     uint64_t beside = course->sum - 2 * now.value, beside_there = course->sum_there - 2 * before.value;
     return (now.size == 4 ? (uint32_t)beside | (uint32_t)beside_there : beside | beside_there) == 0;
 }
