@@ -18,7 +18,8 @@
 #define TEXT_CHUNK 16384
 
 static GSList *tables; /* taps_table */
-static bool is_first;  /* ours is the first listener that is drawn */
+static bool is_first;  /* ours is the first listener that is drawn, */
+static bool draws;     /* or one of them */
 
 static const stat_tap_table_item_type blank[TABLE_MAX_COLUMNS];
 
@@ -214,8 +215,6 @@ static void table_draw(void *data _U_)
 static tap_packet_status listen_to_drawing(void *data _U_, packet_info *pinfo _U_, epan_dissect_t *edt _U_,
                                            const void *call _U_, tap_flags_t flags _U_)
 {
-    static bool draws;
-
     if (!is_first) {
         is_first = true;
         output_listen_first(&draws, "frame", &is_first, NULL, table_draw);
@@ -260,6 +259,7 @@ static void table_begin(stat_tap_table_ui *ui)
     if (!t->in_window) {
         show_notes(t); /* as long as nothing comes */
     }
+    output_listen_first(&draws, "frame", &is_first, NULL, table_draw); /* where no packet comes */
     output_listen_first(&listens, "frame", &tables, listen_to_drawing, NULL);
 }
 
