@@ -24,6 +24,7 @@ void proto_reg_handoff_pcq(void);
 #define STATUS_SUCCESS 0
 #define STATUS_ACCESS_DENIED 5
 #define STATUS_NOT_ENOUGH_MEMORY 8
+#define STATUS_OUTOFMEMORY 14
 
 /* X(opnum, name, what a request and a response whose parameters were read mean, what reads lpData of a response before its status is
  * known, their parameters as in dcerpc/ndr.h, largest dwInSize that the interface admits, what it does (dcerpc/pdus.h)).
@@ -899,7 +900,7 @@ static void validate_response(pcq_pdu *p, bool succeeded)
         query_unknown_change(now ? now : changing, p->call.event);
     }
     if (call_may_learn(&p->call) && handle && !succeeded && p->context.count > 0 &&
-        p->call.tapped.status != STATUS_ACCESS_DENIED) { /* some of it may be done */
+        p->call.tapped.status == STATUS_OUTOFMEMORY) { /* some of it may be done */
         query_change_unseen(handle, p->call.record->request_event, p->call.event, 1);
     } else if (call_may_learn(&p->call) && handle && succeeded) {
         query_changed(handle, p->record->add, p->call.tapped.identifiers, p->context.count, p->call.event);
