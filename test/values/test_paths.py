@@ -33,7 +33,7 @@ def truth(message):
 
 
 # As asked, done and shown, step by step: +1a adds counter 1 of instance a (. is all counters, * all instances), -1a removes it, i is
-# QueryCounterInfo, d a sample; a call behind ~ is not captured, before ! its answer is cut, before ^ it is lost, before % it is a fault, before & out of memory; ~ alone opens the query.
+# QueryCounterInfo, d a sample; a call behind ~ is not captured, before ! its answer is cut, before ^ it is lost, before % it is a fault, before & out of memory, before $ invalid; ~ alone opens the query.
 # Each sample is named right ('+'), marked as assumed ('?'), or nobody's ('-') on one pass and, where that is another thing, on two. Blocks
 # stand as they were added, or turned around: then names that are assumed are others'.
 STORIES = {
@@ -54,7 +54,7 @@ STORIES = {
     'a change without an answer, with as many blocks': (True, '+1a,2a,3a i d -2a +4a^ d i d', '+-?'),
     'a change without an answer, and another behind it': (True, '+1a,2a,3a i d -2a +4a^ -3a d i d', '+-?'),
     'a change that ended in a fault is doubtful until info tells': (True, '+1a,2a i -1a% d i d', '-+'),
-    'changes that ended out of memory may be done': (True, '+1a,2a,3a i d -2a& +4a& d i d', '+?+', '+++'),
+    'changes that ended out of memory may be done, none of others': (True, '+1a,2a,3a i d +77b$ +77b$ d -2a& +4a& d i d', '++?+', '++++'),
     'an answer with other blocks ends what was known': (True, '+1a,2a,3a i d ~-2a d ~+4a d i d', '+--+', '?--+'),
     'a change tells of another one that was not seen': (True, '+1a,2a i d ~+4a -4a d i d ~-2a +2a d i d ~+4a +4a d i d', '+-+-+-+', '?-?-?-+'),
     'what is left alone is certain': (False, '+1a,.* d -1a d +3b d +77b d', '?+??'),
@@ -83,13 +83,13 @@ def play(scene, place, is_turned, steps):
     server = Server([s], order=(lambda q: range(len(q.identifiers))[::-1]) if is_turned else None)
 
     def alter(opnum, kind, stub):
-        return {'!': stub[:-9], '^': None, '&': stub[:-4] + b'\x0e\0\0\0'}.get(how[0], stub) if kind == 'response' else stub
+        return {'!': stub[:-9], '^': None, '&': stub[:-4] + b'\x0e\0\0\0', '$': stub[:-4] + b'W\0\0\0'}.get(how[0], stub) if kind == 'response' else stub
     c = tcp_line(scene, server, server='192.0.2.%d' % place, client_port=50000 + place, alters=alter).client()
     hidden, words = unseen(server), steps.split()
     learn(c, s)
     h = (hidden if words[0] == '~' else c).open()
     for word in words[words[0] == '~':]:
-        caller, what, how[0] = hidden if word[0] == '~' else c, word.strip('~!^%&'), word[-1]
+        caller, what, how[0] = hidden if word[0] == '~' else c, word.strip('~!^%&$'), word[-1]
         if what == 'i':
             caller.call(INFO, stubs.request(INFO, hQuery=h, dwInSize=9999))
         elif what == 'd':

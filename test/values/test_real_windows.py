@@ -186,10 +186,10 @@ def test_a_sum_alone(tmp_path, course, made, name):
 
 
 @PROTOCOLS
-@pytest.mark.parametrize('beside, others', [(3, 7000), (4000, 7000), (3, 0)])
+@pytest.mark.parametrize('beside, others', [(3, 7000), (4000, 7000), (3, 0), (1018, 0)])
 def test_an_instance_that_begins_again_while_another_ends(tmp_path, course, made, beside, others):
-    """It is no sum, however much the other had: others have more; or it lost more than the other had."""
-    rows = [{'a': 1000 + 10 * n if n < 3 else n, 'b': others + n, **({'c': beside + n} if n < 3 else {})} for n in range(6)]
+    """It is no sum, however much the other had: others have more; it lost more than the other had; or all are 0."""
+    rows = [{'a': 1000 + 10 * n if n < 3 else n - 3, 'b': others and others + n, **({'c': beside + n} if n < 3 else {})} for n in range(6)]
     reasons, resets, found = course(made({'Work/sec': rows}, tmp_path))
     assert reasons['a', 'Work/sec'][1:] == ['', '', BACKWARDS, '', '']
     assert resets == {'(a)\\Work/sec': 1, '(b)\\Work/sec': 0, '(c)\\Work/sec': 0}
