@@ -797,6 +797,20 @@ static bool is_followed(const perf_block_walk *walk)
                                                    : !walk->object.is_damaged || pass_certain(walk, &at);
 }
 
+/* The size that most of the first three counter blocks have, or that the definitions give: one that has another is doubtful. */
+static uint32_t usual_size(const perf_block_walk *walk, uint32_t size)
+{
+    uint32_t others[2] = {size, 0}, at = walk->pos, from = at;
+
+    for (uint32_t i = 0; i < 2 && i < walk->left && walk->object.rule == AS_SAID && pass_certain(walk, &at); i++) {
+        others[i] = at - from - perf_block_u32(walk, from);
+        from = at;
+    }
+    return others[0] == size || others[1] == size ? size
+           : others[0] == others[1]               ? others[0]
+                                                  : perf_align8(walk->object.reach);
+}
+
 static perf_block_event read_counters(perf_block_walk *walk)
 {
     uint32_t at = walk->pos;
@@ -813,9 +827,10 @@ static perf_block_event read_counters(perf_block_walk *walk)
                       NEXT_OBJECT_END);
     }
     walk->pos = at + size;
-    walk->counters.is_doubtful =
-        !is_followed(walk) || (walk->object.counters_size > 0 && walk->object.counters_size != size);
-    walk->object.counters_size = size;
+    if (walk->object.counters_size == 0) {
+        walk->object.counters_size = usual_size(walk, size);
+    }
+    walk->counters.is_doubtful = !is_followed(walk) || walk->object.counters_size != size;
     walk->value.column = UINT32_MAX;
     walk->value.definition = 0;
     bool is_first = walk->instance.number == 0 || walk->instance.number == PERF_NO_INSTANCE_NUMBER;

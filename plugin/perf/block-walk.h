@@ -132,7 +132,7 @@ typedef struct {
         uint32_t reach;           /* bytes that a counter block needs for its values */
         uint32_t misplaced;       /* offset of a definition for whose values no counter block has room; 0: none */
         bool overlaps;            /* values are not one after the other */
-        uint32_t counters_size;   /* of its newest counter block, 0 before the first */
+        uint32_t counters_size;   /* that its counter blocks usually have, 0 before the first */
         uint32_t definition_size; /* of each definition, as all say or are read; 0: as each says */
         uint8_t rule;    /* by which its lengths are read where they contradict each other, see block-walk.c; */
         bool is_damaged; /* none fits, or several do */
@@ -159,7 +159,7 @@ typedef struct {
         uint32_t offset;
         uint32_t size;
         bool
-            is_doubtful; /* another size than that before has, or nothing that can be is behind it: bytes may be too many in it, or missing */
+            is_doubtful; /* not of the usual size, or nothing that can be is behind it: bytes may be too many in it, or missing */
     } counters;
     struct {
         uint32_t column;     /* number of its definition */
