@@ -534,11 +534,10 @@ static void enter_object(readings *r)
     stream->object = stream->walk;
     stream->has_nameless = stream->is_nameless = stream->are_parents_doubtful = false;
     stream->table = NULL;
-    r->why_no_previous = !sample                                ? readings_no_sample(r)
-                         : previous                             ? PERF_NONE_SAMPLE_DROPPED
-                         : sample->previous == NULL             ? PERF_NONE_FIRST_SAMPLE
-                         : sample->previous->summary.faults > 0 ? PERF_NONE_BEFORE_DAMAGED
-                                                                : PERF_NONE_NEW_COUNTER;
+    r->why_no_previous = !sample                                                    ? readings_no_sample(r)
+                         : previous                                                 ? PERF_NONE_SAMPLE_DROPPED
+                         : sample->previous && sample->previous->summary.failed > 0 ? PERF_NONE_BEFORE_DAMAGED
+                                                                                    : PERF_NONE_FIRST_SAMPLE;
     stream->beside = beside;
     stream->beside_table = table_beside(r, stream->walk.object.index);
     if (beside && beside == previous) {

@@ -806,19 +806,20 @@ static void note_machine(state_handle *handle, const char *name)
 }
 
 /* True if it is a sample of all its objects. */
-static bool keep_sample(hkpd_pdu *p, tvbuff_t *tvb, bool has_faults)
+static bool keep_sample(hkpd_pdu *p, tvbuff_t *tvb, const perf_block_summary *summary)
 {
     uint32_t size = tvb_captured_length(tvb);
     const uint8_t *bytes = tvb_get_ptr(tvb, 0, (int)size);
     rpc_record *record = p->call.record;
     uint32_t count;
     perf_block_walk walk;
-    const uint32_t *objects = hkpd_objects(tvb, pool_of(p), has_faults, &count);
+    const uint32_t *objects = hkpd_objects(tvb, pool_of(p), summary->faults > 0, &count);
 
     record->sample = sample_keep(record->handle, bytes, size, p->call.event, p->call.pinfo->num);
     record->sample->request_event = record->request_event;
     bool is_whole = sample_holds(record->sample, objects, count);
-    record->sample->summary.faults = has_faults || !is_whole;
+    record->sample->summary.faults = summary->faults > 0 || !is_whole;
+    record->sample->summary.failed = summary->values_left_out > 0 || summary->objects_left_out > 0 || !is_whole;
     perf_block_init(&walk, bytes, size);
     perf_block_next(&walk);
     if (perf_block_u32(&walk, 20) == size - walk.header.size) { /* Samba's total leaves the header out */
@@ -843,7 +844,7 @@ static void learn_block(hkpd_pdu *p, tvbuff_t *tvb, const perf_block_summary *su
     bool is_sample = summary->sound_objects > 0 || (summary->objects == 0 && summary->faults == 0);
 
     if (is_sample && handle && call_note_sample(&p->call, handle, tvb, clocks)) {
-        bool is_whole = keep_sample(p, tvb, summary->faults > 0);
+        bool is_whole = keep_sample(p, tvb, summary);
         if (p->record->name && is_index_list(p->record->name) && is_whole && summary->faults == summary->read_as) {
             note_objects(p);
         }

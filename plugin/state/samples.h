@@ -29,7 +29,7 @@ struct state_sample {
     uint32_t size;
     perf_form *form;           /* NULL if it has none in common with others */
     uint64_t *numbers;         /* that take the place of those in its form's bytes; NULL if these are its own */
-    perf_data_summary summary; /* PerflibV2: what it holds; HKPD: whether it has faults, and no more */
+    perf_data_summary summary; /* PerflibV2: what it holds; HKPD: whether it has faults, and some end values (failed) */
     uint32_t alone;   /* PerflibV2: offset of an instance whose name no other in its block has, 0 before one is known */
     uint8_t headline; /* 1 + place of the value that the Info column shows; 0 as long as nobody looked */
     uint8_t pause;    /* PerflibV2: samples to come of which no form is tried, */
