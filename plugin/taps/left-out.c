@@ -169,7 +169,8 @@ GPtrArray *left_out_notes(const left_out *left, const char *what, left_out_form 
          "the order tells: several instances have one name, and no id tells them apart; ask for ID Process or ID "
          "Thread too"},
         {left->of_names, " of an assumed name",
-         "names or types are told twice and differently, cannot be read, or may be lost: which held then is not known"},
+         "names or types are told twice and differently, cannot be read, or may be lost: which held then is not known; "
+         "or an object's clock or sizes contradict the rest of its answer"},
         {has_no_samples ? left->probes : 0, "no samples, but size probes",
          "each time the client offers less room than the server needs"},
     };
