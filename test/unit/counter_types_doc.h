@@ -115,9 +115,7 @@ static void doc_counter_types(FILE *out)
     fprintf(out, "## Bits\n\n");
     doc_fields(out);
 
-    fprintf(out, "\n## Why there is no calculated value\n\nThe first sample of a handle (1) is in "
-                 "HKEY_PERFORMANCE_DATA the first that holds the object."
-                 "\n\n| Value | Text |\n| --- | --- |\n");
+    fprintf(out, "\n## Why there is no calculated value\n\n| Value | Text |\n| --- | --- |\n");
     PERF_NONE_REASONS(DOC_REASON)
 }
 
