@@ -334,13 +334,16 @@ static void tell_again(fact_version *held, unsigned tellers, uint32_t asked, uin
     held->asked = MAX(held->asked, asked);
 }
 
-/* Whoever asks whether a list before a later one was told asks of the later one, too. */
+/* Whoever asks whether a list before a later one was told asks of the later one, too. What a list reaches, those before it have reached. */
 static void reach_back(wmem_array_t *lists, const unread_list *from)
 {
     unread_list *all = wmem_array_get_raw(lists);
+    unsigned i = state_event_count_until(lists, from->event), count = wmem_array_get_count(lists);
+    uint32_t later = i < count && all[i].since <= from->event ? all[i].since : from->since;
 
-    for (unsigned i = state_event_count_until(lists, from->event); i > 0 && all[i - 1].event >= from->since; i--) {
-        all[i - 1].since = MIN(all[i - 1].since, from->since);
+    all[i - 1].since = MIN(all[i - 1].since, MIN(from->since, later));
+    for (; i > 1 && all[i - 2].event >= all[i - 1].since && all[i - 2].since > all[i - 1].since; i--) {
+        all[i - 2].since = all[i - 1].since;
     }
 }
 
