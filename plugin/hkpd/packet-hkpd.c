@@ -936,7 +936,7 @@ static void note_unread_value(rpc_record *call, uint32_t event, bool is_response
 }
 
 /* A list that is whole, and lacks some that the one before had: whether those are titles still, and what they stand for, is not known. One in a
- * local language says nothing of those in English, nor of another's. `language`: 0 is English. */
+ * local language says nothing of those in English, nor of another's. `language`: 0 is English, UINT32_MAX one that is not known. */
 static void note_titles_gone(const hkpd_pdu *p, wmem_array_t *list, uint32_t language)
 {
     state_host *host = p->call.to->host;
@@ -970,23 +970,6 @@ static void note_titles_gone(const hkpd_pdu *p, wmem_array_t *list, uint32_t lan
     }
 }
 
-/* Most of it was told since in a language that is not known, or its own is not, and the rest otherwise: it is that language, and was changed. */
-static bool is_told_otherwise(const hkpd_pdu *p, wmem_array_t *titles, state_fact_kind kind, uint32_t language)
-{
-    unsigned alike = 0, others = 0;
-
-    for (unsigned i = 0; i < wmem_array_get_count(titles); i++) {
-        const hkpd_title *title = wmem_array_index(titles, i);
-        const state_fact fact = {.name = title->text, .lcid = language};
-        int like = title->index > 1 && *title->text
-                       ? facts_compare_languages(p->call.to, facts_title_subject(title->index), kind, &fact)
-                       : 0;
-        alike += like > 0;
-        others += like < 0;
-    }
-    return others > 0 && alike > others;
-}
-
 static void learn_titles(hkpd_pdu *p, const value_answer *back)
 {
     uint32_t language, others, asked = p->call.record->request_event;
@@ -1002,8 +985,7 @@ static void learn_titles(hkpd_pdu *p, const value_answer *back)
     state_host *host = p->call.to->host;
     bool is_any = language == 0 && p->call.record->handle == NULL;
     bool is_same = p->record->handle_read && memcmp(host->titles_handle, p->record->handle, PERF_HANDLE_SIZE) == 0;
-    bool is_other = is_any != host->is_in_any_language || (is_any && !is_same) ||
-                    is_told_otherwise(p, titles, kind, kind == PERF_FACT_ENGLISH ? 0 : language);
+    bool is_other = is_any != host->is_in_any_language || (is_any && !is_same);
     host->is_in_any_language = is_any;
     memcpy(host->titles_handle, p->record->handle, PERF_HANDLE_SIZE);
     if (others > 0 || is_other) {
@@ -1023,7 +1005,7 @@ static void learn_titles(hkpd_pdu *p, const value_answer *back)
         }
     }
     if (others == 0) { /* behind what is told: that is renewed */
-        note_titles_gone(p, titles, kind == PERF_FACT_ENGLISH ? 0 : language);
+        note_titles_gone(p, titles, kind == PERF_FACT_ENGLISH ? 0 : language ? language : UINT32_MAX);
     }
     if (goes_on) {
         facts_note_unread(p->call.to, &any, kind, 0, state_event_next(), 0, NULL);

@@ -669,34 +669,6 @@ void facts_note_unread(state_connection *connection, const state_subject *what, 
     note_told(connection, &told);
 }
 
-static bool is_of_unknown_language(state_fact_kind kind, const state_fact *fact)
-{
-    return kind == PERF_FACT_LOCAL && fact->lcid == 0;
-}
-
-int facts_compare_languages(const state_connection *connection, state_subject subject, state_fact_kind kind,
-                            const state_fact *fact)
-{
-    const learned_facts found = find_learned(connection->host, &subject);
-    const subject_facts *learned = found.own ? found.own : found.others;
-    const fact_version *own = learned ? newest_alike(learned->versions[kind], kind, fact) : NULL;
-    int like = 0;
-
-    for (state_fact_kind other = PERF_FACT_ENGLISH; learned && other <= PERF_FACT_LOCAL; other++) {
-        wmem_array_t *versions = learned->versions[other];
-        unsigned count = versions ? wmem_array_get_count(versions) : 0;
-        for (unsigned i = count; i > 0 && count - i < MAX_LANGUAGES; i--) {
-            const fact_version *version = version_at(versions, i - 1);
-            if (is_of_unknown_language(other, &version->fact) != is_of_unknown_language(kind, fact) &&
-                (own == NULL || version->last > own->last) &&
-                version == newest_alike(versions, other, &version->fact)) {
-                like = like > 0 || strcmp(version->fact.name, fact->name) == 0 ? 1 : -1;
-            }
-        }
-    }
-    return like;
-}
-
 uint32_t facts_titles_unread_in(state_host *server, uint32_t event)
 {
     const state_subject set = facts_title_subject(PERF_NO_ID);

@@ -66,11 +66,6 @@ void facts_learn(state_connection *connection, state_subject subject, state_fact
 void facts_note_unread(state_connection *connection, const state_subject *subject, state_fact_kind kind, uint32_t since,
                        uint32_t event, uint32_t frame, const uint32_t *answer_frame);
 
-/* Whether a language that is not known told a title alike (1) or otherwise (-1) since that of `fact` told it last, or where that is not known itself
- * any; 0 if none did. */
-int facts_compare_languages(const state_connection *connection, state_subject subject, state_fact_kind kind,
-                            const state_fact *fact);
-
 /* The frame of such a list of titles, the latest until the event or else the first; 0 without one. */
 uint32_t facts_titles_unread_in(state_host *server, uint32_t event);
 
