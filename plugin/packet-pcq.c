@@ -22,7 +22,6 @@ void proto_register_pcq(void);
 void proto_reg_handoff_pcq(void);
 
 #define STATUS_SUCCESS 0
-#define STATUS_ACCESS_DENIED 5
 #define STATUS_NOT_ENOUGH_MEMORY 8
 #define STATUS_OUTOFMEMORY 14
 
@@ -428,7 +427,7 @@ static void note_unread_facts(const rpc_record *call, uint32_t event)
 
     if (call->request_read && record->in_size > 0 && (of_set || of_counters || of_types)) {
         const state_subject subject = facts_subject(record->guid, of_set ? PERF_NO_ID : 0);
-        facts_note_unread(call->to, &subject, of_types ? PERF_FACT_COUNTER : PERF_FACT_ENGLISH, event, event, frame,
+        facts_note_unread(call->to, &subject, of_types ? PERF_FACT_COUNTER : PERF_FACT_ENGLISH, 0, event, frame,
                           call->response_frame ? NULL : &call->response_frame);
     }
 }

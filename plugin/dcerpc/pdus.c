@@ -265,7 +265,7 @@ static void note_unread_lists(packet_info *pinfo, rpc_connection *connection, co
 
     if ((call->does & RPC_LISTS) && !connection->copied && (connection->was_read || !call->is_signed)) {
         facts_note_unread(connection_to(connection, pinfo, is_request), call->interface == RPC_WINREG ? &titles : NULL,
-                          PERF_NUM_FACT_KINDS, call->frame == 0 ? call->event : event, event,
+                          PERF_NUM_FACT_KINDS, call->frame == 0 ? call->event : 0, event,
                           is_request ? call->frame : pinfo->num, NULL);
     }
 }

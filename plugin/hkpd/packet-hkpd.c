@@ -909,7 +909,7 @@ static void note_unread_titles(const rpc_record *call, uint32_t event)
 {
     const state_subject titles = facts_title_subject(0);
 
-    facts_note_unread(call->to, &titles, PERF_FACT_ENGLISH, event, event,
+    facts_note_unread(call->to, &titles, PERF_FACT_ENGLISH, 0, event,
                       call->response_frame ? call->response_frame : call->request_frame,
                       call->response_frame ? NULL : &call->response_frame);
 }
@@ -965,8 +965,7 @@ static void note_titles_gone(const hkpd_pdu *p, wmem_array_t *list, uint32_t lan
         wmem_destroy_array(before);
     }
     if (is_gone || !host->is_known) {
-        facts_note_unread(p->call.to, &any, PERF_FACT_ENGLISH, p->call.record->request_event,
-                          p->call.record->request_event, 0, NULL);
+        facts_note_unread(p->call.to, &any, PERF_FACT_ENGLISH, 0, p->call.record->request_event, 0, NULL);
     }
 }
 
@@ -984,17 +983,18 @@ static void learn_titles(hkpd_pdu *p, const value_answer *back)
     /* of a key whose opening was not read: what it tells may contradict what other handles tell in their language */
     state_host *host = p->call.to->host;
     bool is_any = language == 0 && p->call.record->handle == NULL;
-    bool is_same = p->record->handle_read && memcmp(host->titles_handle, p->record->handle, PERF_HANDLE_SIZE) == 0;
+    bool is_same =
+        p->record->handle_read && memcmp(host->titles_handle, p->record->handle, sizeof host->titles_handle) == 0;
     bool is_other = is_any != host->is_in_any_language || (is_any && !is_same);
     host->is_in_any_language = is_any;
-    memcpy(host->titles_handle, p->record->handle, PERF_HANDLE_SIZE);
+    memcpy(host->titles_handle, p->record->handle, sizeof host->titles_handle);
     if (others > 0 || is_other) {
         asked = p->call.event;
     }
     if (others > 0) {
         note_unread_titles(p->call.record, asked);
     } else if (is_other) {
-        facts_note_unread(p->call.to, &any, PERF_FACT_ENGLISH, asked, asked, 0, NULL);
+        facts_note_unread(p->call.to, &any, PERF_FACT_ENGLISH, 0, asked, 0, NULL);
     }
     for (unsigned i = 0; i < wmem_array_get_count(titles); i++) {
         const hkpd_title *title = wmem_array_index(titles, i);

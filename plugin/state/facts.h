@@ -61,8 +61,9 @@ void facts_learn(state_connection *connection, state_subject subject, state_fact
 
 /* A list of names or types was not read whole: whether those told before still hold is unknown. What can be read of it is learned after.
  * `subject`: a counterset, or any of its counters for all of them; any title for all; NULL: of any counterset. PERF_NUM_FACT_KINDS: of what
- * kind is not known. It was told from event `since` on, until `event`. `frame`: 0 if calls are missing that may have been such a list: those told before go on, doubted. `*answer_frame`, as long
- * as the file, becomes that of its answer, if that comes after all; NULL: it does not. */
+ * kind is not known. It was told at any time from event `since` on until `event`; 0: at that. `frame`: 0 if calls are missing that may have
+ * been such a list: those told before go on, doubted. `*answer_frame`, as long as the file, becomes that of its answer, if that comes after
+ * all; NULL: it does not. */
 void facts_note_unread(state_connection *connection, const state_subject *subject, state_fact_kind kind, uint32_t since,
                        uint32_t event, uint32_t frame, const uint32_t *answer_frame);
 

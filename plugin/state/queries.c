@@ -604,13 +604,13 @@ static bool is_no_value_of(state_handle *handle, const state_identifier *identif
     if (walk->value.data_size == 4) { /* of most blocks nothing has to be looked up */
         known = facts_lookup(handle->server, counter, PERF_FACT_COUNTER, event);
     }
-    bool is_short =
+    bool is_wrong =
         known.source == PERF_SOURCE_EARLIER && (known.fact->counter.type & PERF_SIZE_MASK) == PERF_SIZE_LARGE;
-    for (uint32_t i = 0; i < columns && is_told && !is_short; i++) {
+    for (uint32_t i = 0; i < columns && is_told && !is_wrong; i++) {
         counter.id = perf_walk_counter_id(walk, i);
-        is_short = facts_lookup(handle->server, counter, PERF_FACT_COUNTER, event).fact == NULL;
+        is_wrong = facts_lookup(handle->server, counter, PERF_FACT_COUNTER, event).fact == NULL;
     }
-    return is_short;
+    return is_wrong;
 }
 
 /* What begins a block of a sample shows that it is not the identifier's whose it should be. Where there are more of them it is not looked for:
