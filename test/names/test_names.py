@@ -465,15 +465,6 @@ def test_a_refused_question_teaches_nothing(tshark, tmp_path):
     assert [(n, f) for n, _, f in learned(frames[number], 'pcq.counterset.name')] == [('Engine', good)]
 
 
-def test_missing_and_empty_strings_are_no_names(tshark, tmp_path):
-    """dwOffset 0xFFFFFFFF and a string of no characters: the counter is shown by its id."""
-    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', None, [1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'x', [1]))
-    s.counters[1].names[ENGLISH] = ''
-    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 1)))
-    frames = read(tshark, scene, tmp_path)
-    assert paths(scene, frames) == ['\\\\SRV01\\Set(a)\\#1', '\\\\SRV01\\Set(a)\\#2']
-
-
 class Renaming(Server):
     """Whose set is another from the first question on."""
 

@@ -15,7 +15,6 @@ from gen.pcap import Capture
 from gen.scene import Scene, smb_line, tcp_line
 from gen.story import ALL, Server, ask, counter, learn, run, single, story
 from gen.stubs import CLOSE, DATA, OPEN, VALIDATE
-from gen.stubs import request as stub_of_request
 from series import table
 
 DENIED, NO_HANDLE, UNKNOWN = 5, 0x1c00001a, 0x1c010003
@@ -96,17 +95,6 @@ def test_of_a_sealed_call(tshark, tmp_path, key, passes):
     row, = tshark.fields(capture.write(tmp_path / 'a.pcap'), COLUMNS, '-Y', 'frame.number == %d' % frame, *passes, *key)
     assert row[:2] == ['PCQ', 'QueryCounterData fault: nca_s_fault_access_denied'] and row[2]
     assert [r['Path'] for r in table(tshark, tmp_path / 'a.pcap', 'pcq,refusals', *key)].count('QueryCounterData') == 1
-
-
-def test_closing_what_was_never_given_is_no_damage(tshark, tmp_path):
-    """Who is denied a handle and closes it all the same."""
-    scene = Scene()
-    line = tcp_line(scene, Server([single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', [1]))]))
-    line.request(CLOSE, stub_of_request(CLOSE, hQuery=bytes(20)))
-    line.rpc.fault(NO_HANDLE)
-    capture = scene.write(tmp_path / 'a.pcap')
-    assert tshark.fields(capture, ['frame.number'], '-Y', 'pcq.expert.handle_null')
-    assert not tshark.fields(capture, ['frame.number'], '-Y', '_ws.expert.severity >= Warning')
 
 
 def test_objects_by_their_names(tshark):

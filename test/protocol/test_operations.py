@@ -5,7 +5,6 @@ import pytest
 
 from conftest import TOP, compare_scene, compare_scene_experts
 from gen.scenes import SCENES
-from gen.stubs import OPERATIONS
 
 PLAIN = TOP / 'test' / 'pcaps' / 'plain'
 QUERIES = [n for n in SCENES if n.startswith(('query-', 'fragments-', 'sizes-', 'values-'))]
@@ -36,19 +35,6 @@ def test_the_captures_hold_every_operation_both_ways():
         assert {(o, k) for o in range(3, 8) for k in ('request', 'response')} <= seen, name
     seen = {(m.opnum, m.kind) for make in SCENES.values() for ms in make().frames.values() for m in ms}
     assert seen == {(o, k) for o in range(8) for k in ('request', 'response')}
-
-
-@pytest.mark.parametrize('opnum', range(8), ids=OPERATIONS)
-def test_operation_is_named(tshark, read, opnum):
-    """The operation's name in the label of pcq.opnum and in the Info column."""
-    name = OPERATIONS[opnum].removeprefix('PerflibV2')
-    scene, frames = read('refusals', SCENES['refusals'])
-    found = [f for n, ms in scene.frames.items() if ms[0].opnum == opnum for f in frames[n].all('pcq.opnum')]
-    assert found and all(name in f.label for f in found)
-    info = tshark.info(PLAIN / 'refusals.pcap')
-    for number, (message, *_) in scene.frames.items():
-        if message.opnum == opnum:
-            assert name in info[number] and message.kind in info[number]
 
 
 def test_handle_is_the_same_bytes_in_every_representation(read):

@@ -127,12 +127,6 @@ def test_the_right_key_is_silent(tshark, name):
     assert out == ''
 
 
-@pytest.mark.parametrize('name', ['query-tcp', 'query-smb', 'pipelined', 'fragments-tcp', 'query-tcp6-trailer'])
-def test_what_is_not_sealed_is_silent(tshark, name):
-    out, _ = tshark.run('-r', PCAPS / 'plain' / (name + '.pcap'), '-Y', 'pcq.expert.sealed || pcq.expert.key_does_not_fit')
-    assert out == ''
-
-
 def test_the_key_of_hkey_performance_data(tshark):
     """Of sealed winreg only what opens HKEY_PERFORMANCE_DATA concerns us."""
     rows = tshark.fields(PCAPS / 'hkpd-sealed.pcap', ['_ws.col.Info', 'pcq.sealed.operation', 'pcq.sealed.size',

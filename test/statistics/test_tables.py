@@ -4,7 +4,6 @@
 import itertools
 import json
 import re
-import shutil
 import subprocess
 
 import pytest
@@ -268,22 +267,6 @@ def test_sharkd_leaves_a_listener_behind(sharkd, tmp_path):
 
 
 # --- other locales --------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope='session')
-def comma(tmp_path_factory):
-    """Environment of a locale whose decimals follow a comma."""
-    folder = tmp_path_factory.mktemp('locales')
-    assert shutil.which('localedef'), 'no localedef (package libc-bin)'
-    subprocess.run(['localedef', '-i', 'de_DE', '-f', 'UTF-8', str(folder / 'de_DE.UTF-8')], check=True)
-    return {'LOCPATH': str(folder), 'LC_ALL': 'de_DE.UTF-8', 'LANGUAGE': 'C'}
-
-
-def test_numbers_of_tables_are_the_same_in_any_locale(tshark, tmp_path, comma):
-    path = session().write(tmp_path / 'a.pcap')
-    # the locale is there
-    assert subprocess.run(['printf', '%.1f', '1,5'], env=comma, stdout=subprocess.PIPE, check=True).stdout == b'1,5'
-    assert drawn(tshark, path, *TABLES, env=comma) == drawn(tshark, path, *TABLES)
 
 
 # --- windows ----------------------------------------------------------------------------------------------------------

@@ -139,13 +139,19 @@ static void test_what_is_passed(void)
     assert(perf_walk_pass_rows(&walk) == 3);
 }
 
+static void put_single(buffer *b, uint32_t size, uint64_t value)
+{
+    uint32_t block = begin_block(b, PERF_SINGLE_COUNTER);
+
+    put_value(b, size, value);
+    end_block(b, block);
+}
+
 static void put_blocks(buffer *b, uint32_t count)
 {
     put_header(b, count);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t block = begin_block(b, PERF_SINGLE_COUNTER);
-        put_value(b, 8, i);
-        end_block(b, block);
+        put_single(b, 8, i);
     }
     finish(b);
 }
@@ -246,7 +252,7 @@ static void test_every_length(void)
 /* --- Which block is sound -------------------------------------------------------------------------------------- */
 
 /* Three blocks: a single counter, all counters of all instances, all counters of one instance. */
-enum { FIRST = 48, SECOND = 80 };
+enum { SECOND = 80 };
 
 static void put_multiple(buffer *b, uint32_t counters, uint32_t multi_size, uint32_t padding)
 {
@@ -265,18 +271,10 @@ static void put_multiple(buffer *b, uint32_t counters, uint32_t multi_size, uint
     end_block(b, block);
 }
 
-static void put_single(buffer *b, uint64_t value)
-{
-    uint32_t block = begin_block(b, PERF_SINGLE_COUNTER);
-
-    put_value(b, 8, value);
-    end_block(b, block);
-}
-
 static void build_three(buffer *b)
 {
     put_header(b, 3);
-    put_single(b, 1);
+    put_single(b, 8, 1);
     put_counterset(b, 2, 2);
     put_multiple(b, 2, 16, 0);
     finish(b);
@@ -309,43 +307,6 @@ static void test_fields(void)
     }
     assert(walk.block.index == 2 && walk.block.type == PERF_MULTIPLE_COUNTERS);
     assert(perf_walk_counter_id(&walk, 1) == 201 && walk.instance.index == PERF_NO_INSTANCE);
-}
-
-/* A block by itself. */
-static void test_one_of_the_blocks(void)
-{
-    perf_walk walk;
-    perf_walk_event event;
-    unsigned values = 0;
-    buffer b;
-
-    build_three(&b);
-    perf_walk_block(&walk, b.bytes, b.size, SECOND);
-    while ((event = perf_walk_next(&walk)) != PERF_WALK_END) {
-        assert(walk.block.offset == SECOND);
-        values += event == PERF_WALK_VALUE;
-    }
-    assert(values == 4);
-}
-
-/* A block that failed, and a status beside values. */
-static void test_failed_blocks(void)
-{
-    perf_data_summary summary;
-    buffer b;
-
-    put_header(&b, 2);
-    put_single(&b, 1);
-    uint32_t block = begin_block(&b, PERF_ERROR_RETURN);
-    set32(&b, block, 1168);
-    end_block(&b, block);
-    finish(&b);
-    perf_walk walk = walk_to(&b, PERF_WALK_VALUE);
-    assert(perf_walk_next(&walk) == PERF_WALK_BLOCK && walk.block.status == 1168);
-    assert(walk.block.type == PERF_ERROR_RETURN && perf_walk_next(&walk) == PERF_WALK_END);
-    assert(check(&b, &summary) && summary.blocks == 2 && summary.failed == 1 && summary.sound_blocks == 2);
-    set32(&b, FIRST, 5);
-    assert(check(&b, &summary) && summary.failed == 2 && summary.values == 1);
 }
 
 /* --- One finding for one cause --------------------------------------------------------------------------------- */
@@ -439,11 +400,8 @@ static void test_odd_numbers_of_ids(void)
 static void build_real(buffer *b)
 {
     put_header(b, 2);
-    for (int i = 0; i < 2; i++) {
-        uint32_t block = begin_block(b, PERF_SINGLE_COUNTER);
-        put_value(b, i == 0 ? 8 : 4, i == 0 ? 3256992943318 : 1444507332);
-        end_block(b, block);
-    }
+    put_single(b, 8, 3256992943318);
+    put_single(b, 4, 1444507332);
     finish(b);
 }
 
@@ -466,7 +424,7 @@ static void build_usual(buffer *b)
         set32(b, list, b->size - list);
         end_block(b, block);
     }
-    put_single(b, 1);
+    put_single(b, 8, 1);
     finish(b);
 }
 
@@ -610,8 +568,6 @@ static void test_found_behind_damage(void)
 int main(void)
 {
     test_fields();
-    test_one_of_the_blocks();
-    test_failed_blocks();
     test_one_finding_for_one_cause();
     test_odd_numbers_of_ids();
     test_what_is_passed();

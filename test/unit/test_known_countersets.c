@@ -179,24 +179,8 @@ static void test_titles(void)
            "found", "title", 3);
 }
 
-/* Of a set that has a name alone, and of one with counters. */
-static void test_finding(void)
-{
-    const perf_known_counterset *processors = &perf_known_countersets[0], *folders = &perf_known_countersets[9];
-    perf_known_counter found;
-
-    expect(perf_known_find(folders->guid, PERF_NO_COUNTER, &found) && same(found.name, "DFS Replicated Folders") &&
-               !found.type_known && !perf_known_find(folders->guid, 0, &found),
-           "name of the set", folders->name, PERF_NO_COUNTER);
-    expect(perf_known_find(processors->guid, 26, &found) && same(found.name, "% Processor Utility") &&
-               found.type == 0x40020500 && found.base_id == 27,
-           "a counter", processors->name, 26);
-    expect(!perf_known_find(processors->guid, 29, &found), "nobody has seen it", processors->name, 29);
-}
-
 int main(void)
 {
-    test_finding();
     test_sets_are_unique();
     test_counters_are_sound();
     test_types();

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gen.story import Server, Times, ask, counter, learn, run, story
+from test_tables import TABLES
 from test_values import single
 
 # Whose decimal point has two bytes
@@ -36,7 +37,7 @@ def capture(tmp_path_factory):
 
 
 WAYS = {'tree': ['-T', 'pdml'], 'json': ['-T', 'json'], 'list': [], 'long': ['-q', '-z', 'pcq,long,-'],
-        'csv': ['-q', '-z', 'pcq,csv,-']}
+        'csv': ['-q', '-z', 'pcq,csv,-'], 'tables': ['-q', *(x for table in TABLES for x in ('-z', table))]}
 
 
 @pytest.mark.parametrize('way', WAYS)
@@ -48,5 +49,5 @@ def test_points(tshark, locales, capture, way):
 
     expected = shown(LC_ALL='C.UTF-8')
     # the second is the JSON of Wireshark 4.6
-    assert '1.8446744073709' in expected or '"18446744073709552000"' in expected or way in ('list', 'csv')
+    assert '1.8446744073709' in expected or '"18446744073709552000"' in expected or way in ('list', 'csv', 'tables')
     assert shown(LC_ALL=LOCALE + '.UTF-8', LOCPATH=str(locales)) == expected

@@ -237,17 +237,6 @@ def test_lone_surrogates(tshark, tmp_path):
                         for y in ('x\ufffdy', '#1')]
 
 
-def test_equal_names_have_a_path_each(tshark, tmp_path):
-    """#1 for the second of equal names, and no two values with one path, in blocks of one counter and of all."""
-    s = gauge(count=2, instances=[(0, 'x', 0), (1, 'x', 1), (0, 'y', 2), (0, 'x', 3)])
-    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*')], 2)))
-    frames = read(tshark, scene, tmp_path)
-    for number, _ in answers(scene):
-        got = paths(frames[number])
-        assert len(set(got)) == len(got) == 8
-        assert got[::2] == ['\\\\SRV01\\Set(%s)\\Counter 1' % n for n in ('x', 'x#1', 'y', 'x#2')]
-
-
 def test_one_asked_for_alone_has_the_path_that_it_has_among_others(tshark, tmp_path):
     s = gauge(count=1, instances=[(1, 'x', 0), (2, 'x', 1), (3, 'x#1', 2)])
     scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'x#1'), ask(s, 1, 'x', instance_id=2), ask(s, 1, '*')], 2)))

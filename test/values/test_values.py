@@ -16,7 +16,7 @@ from gen.stubs import DATA
 from learned import by_path, close_to, compare_paths, compare_values, cooked, one, read
 
 # plugin/perf/calculate.h
-FIRST_SAMPLE, NEW_INSTANCE, NO_BASE, BASE_TYPE, NO_FORMULA, UNKNOWN_TYPE, BEFORE_DAMAGED = 1, 2, 4, 12, 13, 14, 37
+FIRST_SAMPLE, NO_BASE, BASE_TYPE, NO_FORMULA, UNKNOWN_TYPE, BEFORE_DAMAGED = 1, 4, 12, 13, 14, 37
 TYPE_NOT_LEARNED, COUNTER_NOT_KNOWN, SAMPLE_DROPPED, SIZE, DAMAGED = range(15, 20)
 
 
@@ -155,14 +155,6 @@ def test_instances_come_go_and_move(told, shape, rows):
     compare_values(frames, scene)
     # the paths say #1 for the second of equal names, whatever the ids
     compare_paths(frames, scene)
-
-
-def test_a_new_instance_says_so(told):
-    s = moving([[(1, 'a', 0)], [(1, 'a', 0), (2, 'b', 1)]])
-    scene, frames = told(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*')])))
-    values = by_path(frames[answers(scene)[1][0]])
-    assert values['\\\\SRV01\\Moving(a)\\Delta'] == (1, None)
-    assert values['\\\\SRV01\\Moving(b)\\Delta'] == (None, NEW_INSTANCE)
 
 
 LANES = [(1, 'left 1', 0), (1, 'left 2', 1), (2, 'right 1', 2), (3, 'right 1', 3)]
