@@ -591,7 +591,8 @@ static void open_table(readings *r)
     r->table = &table->base;
     const hkpd_table *beside = stream->beside_table;
     bool is_other = !find_moved(table, beside) || (beside && (beside->base.has_instances != table->base.has_instances ||
-                                                              beside->clocks.freq.value != table->clocks.freq.value));
+                                                              beside->clocks.freq.value != table->clocks.freq.value ||
+                                                              beside->code_page != table->code_page));
     stream->is_clock_doubtful = beside && perf_object_clock_differs(&table->clocks, &beside->clocks);
     stream->is_object_doubtful = is_other || is_twice(r) || (beside == NULL && is_another_in_place(r));
 }

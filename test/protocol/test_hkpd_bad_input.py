@@ -431,9 +431,9 @@ def test_23_who_has_no_name_is_nothing_new(tshark, tmp_path):
 
 
 @pytest.mark.parametrize('lies', [0, 1])
-@pytest.mark.parametrize('field, value', [('index', 5300), ('index', 5200), ('freq', 5), ('time', 0), ('time', -1)])
+@pytest.mark.parametrize('field, value', [('index', 5300), ('index', 5200), ('freq', 5), ('code_page', 37), ('time', 0), ('time', -1)])
 def test_an_index_of_another_object(tshark, tmp_path, lies, field, value, passes):
-    """Or another frequency or time: the sample beside contradicts it; an index that is there twice contradicts itself."""
+    """Or another frequency, code page or time: the sample beside contradicts it; an index that is there twice contradicts itself."""
     work, more = (Counter(5102 + n, 'Work', TYPES['PERF_OBJ_TIME_TIMER'], grows(10, 10)) for n in (0, 2))
     scene, talk = begin_talk(objects=[Object(5100, 'Proc', [work], lambda at: [Instance(n) for n in 'abc'], time=lambda at: at.filetime, freq=10 ** 7),
                                       Object(5200, 'Thr', [work, more], lambda at: [Instance(n, parent=(5100, 1)) for n in 'de'])])
