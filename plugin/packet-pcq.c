@@ -95,7 +95,7 @@ typedef struct operation {
 
 /* --- A call ------------------------------------------------------------------------------------------------------ */
 
-static void note_unread(rpc_record *call, uint32_t event, bool is_response);
+static void note_unread(rpc_record *call, uint32_t event, rpc_answer answer);
 
 static rpc_fields fields = {.handle_label = "Query handle",
                             .handle_number_label = "Query",
@@ -852,21 +852,26 @@ static void validate_unknown(pcq_pdu *p)
 }
 
 /* What a call asks for was not read. Which handle OpenQueryHandle gave out is not known without its response. */
-static void note_unread(rpc_record *call, uint32_t event, bool is_response)
+static void note_unread(rpc_record *call, uint32_t event, rpc_answer answer)
 {
     pcq_record *record = (pcq_record *)call;
+    bool is_unread = answer != RPC_FAULT && call->copied == NULL;
 
-    if (call->copied == NULL) {
+    if (is_unread) {
         note_unread_facts(call, event);
     }
-    if (!is_response) {
+    if (answer == RPC_NONE) {
         return;
     }
     if (record->changing) {
         query_change_answered(record->changing, call->request_event, event);
-        query_unknown_change(record->changing, event);
+        if (is_unread) {
+            query_unknown_change(record->changing, event);
+        } else { /* it did nothing, unless the number of blocks tells otherwise */
+            query_change_unseen(record->changing, call->request_event, event, 1);
+        }
         record->changing = NULL;
-    } else if (!call->copied && strcmp(call->operation, opnum_vals[OPNUM_OpenQueryHandle].strptr) == 0) {
+    } else if (is_unread && strcmp(call->operation, opnum_vals[OPNUM_OpenQueryHandle].strptr) == 0) {
         query_calls_unseen(connection_association(call->connection), call->request_event, event, 1);
     }
 }

@@ -536,8 +536,8 @@ void call_take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event,
     }
     if (answer == RPC_NONE || record->operation == NULL) {
         if (answer != RPC_FAULT) { /* it may have been answered at any time since */
-            record->protocol->note_unread(record, record->request_event, false);
-            record->protocol->note_unread(record, event, false);
+            record->protocol->note_unread(record, record->request_event, RPC_NONE);
+            record->protocol->note_unread(record, event, RPC_NONE);
         }
         return;
     }
@@ -548,9 +548,11 @@ void call_take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event,
     if (answer != RPC_AMBIGUOUS) {
         wmem_map_insert(answers, &record->answer, record);
     }
-    if (answer != RPC_FAULT) {
-        record->protocol->note_unread(record, event, true);
-    } else if (!call->is_ambiguous) {
+    if (answer == RPC_FAULT && call->is_ambiguous) {
+        return;
+    }
+    record->protocol->note_unread(record, event, answer);
+    if (answer == RPC_FAULT) {
         call_end_opening(record);
     }
 }

@@ -36,6 +36,10 @@ typedef struct rpc_record {
     state_sample *sample;     /* that the response was kept as */
 } rpc_record;
 
+/* What no operation can take as its answer: a fault; one that was not read; one of which it is unknown whether it is; and none, though the
+ * client went on. */
+typedef enum { RPC_FAULT, RPC_UNREAD, RPC_AMBIGUOUS, RPC_NONE } rpc_answer;
+
 /* Fields and findings of one protocol. */
 typedef struct rpc_fields {
     int proto;
@@ -43,8 +47,8 @@ typedef struct rpc_fields {
     const char *handle_number_label;
     const char *handle_word; /* "query", as the Info column says it */
     size_t record_size;      /* of what it keeps of a call, which begins with an rpc_record */
-    /* what it asks for was not read; `is_response`: there is one, and no operation is handed it */
-    void (*note_unread)(rpc_record *record, uint32_t event, bool is_response);
+    /* what it asks for was not read, or refused by a fault */
+    void (*note_unread)(rpc_record *record, uint32_t event, rpc_answer answer);
     findings_expert expert;
     int handle;
     int handle_number;
@@ -182,10 +186,6 @@ void call_note_monitor(packet_info *pinfo);
 int call_end(rpc_call *call, proto_item *item);
 
 bool call_handle_is_null(const uint8_t *bytes);
-
-/* What no operation can take as its answer: a fault; one that was not read; one of which it is unknown whether it is; and none, though the
- * client went on. */
-typedef enum { RPC_FAULT, RPC_UNREAD, RPC_AMBIGUOUS, RPC_NONE } rpc_answer;
 
 /* Which query it opened is known, or that it opened none. */
 void call_end_opening(rpc_record *record);

@@ -171,7 +171,7 @@ static key_name key_called(const char *name, bool below_perflib)
 
 /* --- A PDU ------------------------------------------------------------------------------------------------------- */
 
-static void note_unread_value(rpc_record *call, uint32_t event, bool is_response);
+static void note_unread_value(rpc_record *call, uint32_t event, rpc_answer answer);
 
 static rpc_fields fields = {.handle_label = "Handle",
                             .handle_number_label = "Handle number",
@@ -926,11 +926,11 @@ static void note_unread_list(const rpc_record *call, uint32_t event)
     }
 }
 
-static void note_unread_value(rpc_record *call, uint32_t event, bool is_response _U_)
+static void note_unread_value(rpc_record *call, uint32_t event, rpc_answer answer)
 {
     bool is_value = call->operation && g_str_has_suffix(call->operation, "Value");
 
-    if (call->copied == NULL && (is_value || ((const hkpd_record *)call)->room > 0)) {
+    if (answer != RPC_FAULT && call->copied == NULL && (is_value || ((const hkpd_record *)call)->room > 0)) {
         note_unread_list(call, event);
     }
 }

@@ -53,7 +53,7 @@ STORIES = {
     'damaged changes that leave as many': (False, '+1a +2a! -1a! d', '-'),
     'a change without an answer, with as many blocks': (True, '+1a,2a,3a i d -2a +4a^ d i d', '+-?'),
     'a change without an answer, and another behind it': (True, '+1a,2a,3a i d -2a +4a^ -3a d i d', '+-?'),
-    'a change that ended in a fault is doubtful until info tells': (True, '+1a,2a i -1a% d i d', '-+'),
+    'a change that ended in a fault did nothing, unless the blocks tell': (True, '+1a,2a i -1a% d ~-1a d i d', '+-+', '+++'),
     'changes that ended out of memory may be done, none of others': (True, '+1a,2a,3a i d +77b$ +77b$ d -2a& +4a& d i d', '++?+', '++++'),
     'an answer with other blocks ends what was known': (True, '+1a,2a,3a i d ~-2a d ~+4a d i d', '+--+', '?--+'),
     'a change tells of another one that was not seen': (True, '+1a,2a i d ~+4a -4a d i d ~-2a +2a d i d ~+4a +4a d i d', '+-+-+-+', '?-?-?-+'),
