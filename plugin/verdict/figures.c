@@ -221,7 +221,9 @@ void verdict_figures(verdict_monitor *monitor)
     double *each = g_new(double, monitor->end - monitor->calls + 1);
     texts[FIGURE_SERVER] = first->server;
     take_talks(monitor);
-    name_handles(monitor, first);
+    if (monitor->number > 0) { /* else nothing is known to be open */
+        name_handles(monitor, first);
+    }
     if (first->is_sealed && first->is_hkpd) {
         settle_names(monitor);
     }

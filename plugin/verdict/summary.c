@@ -264,7 +264,7 @@ static void put_monitor(json_dumper *json, const verdict_monitor *monitor)
     json_dumper_begin_object(json);
     put_word(json, "healthy", health_words[health_of(monitor)]);
     put_word(json, "sealed", talk && talk->is_sealed ? "true" : "false");
-    verdict_put_number(json, "queries", monitor->num_talks);
+    verdict_put_number(json, "queries", monitor->number > 0 ? monitor->num_talks : 0);
     for (unsigned i = 0; i < NUM_FIGURES; i++) {
         if (figure_columns[i].type != TABLE_ITEM_STRING) {
             verdict_put_number(json, figure_names[i], monitor->figures.numbers[i]);
