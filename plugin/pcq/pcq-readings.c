@@ -1117,7 +1117,7 @@ static bool next(readings *r)
 
     while ((event = pcq_readings_event(r)) != PERF_WALK_END) {
         bool is_block = event == PERF_WALK_BLOCK, is_refused = is_block && walk->block.type == PERF_ERROR_RETURN;
-        if (event == PERF_WALK_VALUE) {
+        if (event == PERF_WALK_VALUE && !r->without_values) {
             return true;
         }
         if ((is_refused && r->with_refusals) || (is_block && r->with_empty && perf_walk_block_empty(walk))) {
