@@ -441,7 +441,7 @@ void pcq_dissect_data(proto_tree *tree, findings_report *report, const readings_
         return;
     }
     view.walk = pcq_readings_walk(view.base.readings);
-    if (pcq_readings_assumed(view.base.readings)) {
+    if (summary->blocks > 0 && pcq_readings_assumed(view.base.readings)) {
         findings_add(report, proto_tree_get_parent(tree), FINDING_ORDER_ASSUMED,
                      "QueryCounterInfo was not captured, or calls after it were not: which counter a value belongs to "
                      "is assumed from the order in which the counters were added, or from before those calls");
