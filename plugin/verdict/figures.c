@@ -185,16 +185,12 @@ static void name_handles(verdict_monitor *monitor, const verdict_talk *first)
 static void take_talks(verdict_monitor *monitor)
 {
     double *numbers = monitor->figures.numbers;
-    double failed = 0, refusals = 0;
 
+    numbers[FIGURE_COUNTERS] = monitor->last_talk->counters;
+    numbers[FIGURE_REFUSED] = numbers[FIGURE_FAILED] = 0;
     for (const verdict_talk *talk = monitor->talks; talk; talk = talk->next) {
-        failed += (double)talk->failed;
-        refusals += (double)talk->books[BOOK_REFUSED].things;
-    }
-    if (!monitor->talks->is_sealed) {
-        numbers[FIGURE_COUNTERS] = monitor->last_talk->counters;
-        numbers[FIGURE_REFUSED] = refusals;
-        numbers[FIGURE_FAILED] = failed;
+        numbers[FIGURE_FAILED] += (double)talk->failed;
+        numbers[FIGURE_REFUSED] += (double)talk->books[BOOK_REFUSED].things;
     }
 }
 
@@ -220,12 +216,13 @@ void verdict_figures(verdict_monitor *monitor)
     }
     double *each = g_new(double, monitor->end - monitor->calls + 1);
     texts[FIGURE_SERVER] = first->server;
-    take_talks(monitor);
+    if (!first->is_sealed) {
+        take_talks(monitor);
+    } else if (first->is_hkpd) {
+        settle_names(monitor);
+    }
     if (monitor->number > 0) { /* else nothing is known to be open */
         name_handles(monitor, first);
-    }
-    if (first->is_sealed && first->is_hkpd) {
-        settle_names(monitor);
     }
     unsigned intervals = take_intervals(monitor, each);
     if (first->is_sealed) {
