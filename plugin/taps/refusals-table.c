@@ -42,9 +42,9 @@ static void refuse(taps_table *t, packet_info *pinfo, const tapped_call *tapped,
                                 status, path);
     refusal *refused = table_row(t, key, tapped_placed(pinfo->pool, tapped->handle, path));
 
+    refused->first_frame = refused->times == 0 ? pinfo->num : refused->first_frame;
     if (refused->times == 0 && refused != t->others) {
         uint32_t number = tapped_handle_of(tapped->handle).number;
-        refused->first_frame = pinfo->num;
         table_set_text(t, refused->row, ERROR_NAME, error);
         table_set_text(
             t, refused->row, QUERY,
