@@ -97,10 +97,11 @@ static void add_points(report *r, const packet_info *pinfo, readings *values)
 void report_count(void *data, packet_info *pinfo, const tapped_call *tapped)
 {
     report *r = data;
+    double at = nstime_to_sec(&pinfo->abs_ts); /* frames need not be in the order of their times */
 
     verdict_count(r->verdict, pinfo, tapped);
-    r->end = nstime_to_sec(&pinfo->abs_ts);
-    r->begin = r->first_frame == 0 ? r->end : r->begin;
+    r->end = MAX(r->end, at);
+    r->begin = r->first_frame == 0 ? at : MIN(r->begin, at);
     r->first_frame = r->first_frame == 0 ? pinfo->num : r->first_frame;
     r->last_frame = pinfo->num;
     if (!tapped->is_repeated && tapped->answer && tapped->answer->sample && tapped->answer->handle) {
