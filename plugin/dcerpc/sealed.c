@@ -93,7 +93,10 @@ static wmem_map_t *pdus; /* sealed_pdu, as its own key; emptied with the file */
 
 static unsigned pdu_hash(const void *key)
 {
-    return wmem_strong_hash(key, sizeof((const sealed_pdu *)key)->key);
+    const sealed_pdu *pdu = key;
+    uint64_t number = (uint64_t)pdu->key.frame << 32 | pdu->key.call_id;
+
+    return wmem_int64_hash(&number) + (unsigned)pdu->key.pipe;
 }
 
 static gboolean pdu_equal(const void *a, const void *b)
@@ -419,11 +422,11 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
             item = proto_tree_add_item(tree, perflib->proto, tvb, at, header->size, ENC_NA);
         }
         *any = true;
-        call_note_monitor(pinfo);
         text_integer(text, size);
         col_append_lstr(pinfo->cinfo, COL_INFO, ", ", text, size == 1 ? " byte" : " bytes", ", sealed with ",
                         what->name, ", ", what->given[given].says, COL_ADD_LSTR_TERMINATOR);
         if (item) {
+            call_note_monitor(pinfo);
             proto_tree *inner = proto_item_add_subtree(item, ett_sealed);
             proto_item_set_generated(proto_tree_add_uint_format_value(inner, hf_operation, tvb, 0, 0, operation->opnum,
                                                                       "%s (%u)", operation->name, operation->opnum));
