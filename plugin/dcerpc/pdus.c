@@ -241,19 +241,13 @@ const rpc_operation *pdus_operation(rpc_interface interface, uint16_t opnum)
     return operation && operation->name ? operation : NULL;
 }
 
-/* Of one whose operation was not captured what any does. */
+/* Of one whose operation was not captured what any does: none of winreg changes a query. */
 static unsigned does(rpc_interface interface, uint16_t opnum)
 {
-    const rpc_operation *operation = interfaces[interface].operations;
-    unsigned all = 0;
+    const rpc_operation *operation = pdus_operation(interface, opnum);
+    unsigned any = interface == RPC_WINREG ? ~0U - RPC_CHANGES : interface == RPC_PERFLIB ? ~0U : 0;
 
-    for (; operation && operation->name; operation++) {
-        if (operation->opnum == opnum) {
-            return operation->does;
-        }
-        all |= operation->does;
-    }
-    return opnum == RPC_NO_OPNUM ? all : 0;
+    return operation ? operation->does : opnum == RPC_NO_OPNUM ? any : 0;
 }
 
 /* Names or types that a call may have told until an event, and nobody reads: what they are of is not known; nor, where the call has no frame,
