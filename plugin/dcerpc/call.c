@@ -371,14 +371,25 @@ void call_use_handle(const rpc_call *call, state_handle *handle)
     }
 }
 
+/* False if it is one that another connection has brought: then the call is a copy. */
+static bool note_answer(rpc_call *call, state_handle *handle, bool may_be_same)
+{
+    bool is_new =
+        connection_note(call->record->connection, call->pinfo, call->di->call_id, handle, call->to, may_be_same);
+
+    if (!is_new) {
+        note_copy(call);
+    }
+    return is_new;
+}
+
 state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t begin,
                                uint32_t frame, const char *machine)
 {
     state_handle *handle = frame != 0 ? handle_find_own(kind, call->to, bytes) : NULL;
 
     if (handle && handle->end == UINT32_MAX) {
-        if (!connection_note(call->pinfo, call->di->call_id, handle, call->to, handle->opened_frame != 0)) {
-            note_copy(call);
+        if (!note_answer(call, handle, handle->opened_frame != 0 && handle->newest == NULL)) {
             return handle;
         }
         handle_close(handle, begin, 0); /* that it was closed was not seen */
@@ -386,29 +397,22 @@ state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uin
     handle = handle_open(kind, call->to, bytes, begin, frame, machine);
     call_use_handle(call, handle);
     if (frame != 0) {
-        connection_note(call->pinfo, call->di->call_id, handle, call->to, false);
+        note_answer(call, handle, false);
     }
     return handle;
 }
 
-bool call_note_sample(rpc_call *call, const state_handle *handle, tvbuff_t *tvb, const unsigned clocks[2])
+bool call_note_sample(rpc_call *call, state_handle *handle, tvbuff_t *tvb, const unsigned clocks[2])
 {
     const state_sample *newest = handle->newest;
     uint32_t size = tvb_captured_length(tvb);
     bool is_same = newest && newest->bytes && newest->size == size && size >= MAX(clocks[0], clocks[1]) + 8;
 
-    if (handle->opened_frame != 0) {
-        return true;
-    }
     for (unsigned i = 0; i < 2 && is_same; i++) {
         const perf_filled_form data = sample_data(newest);
         is_same = memcmp(perf_form_at(&data, clocks[i]), tvb_get_ptr(tvb, (int)clocks[i], 8), 8) == 0;
     }
-    bool is_new = connection_note(call->pinfo, call->di->call_id, handle, call->to, is_same);
-    if (!is_new) {
-        note_copy(call);
-    }
-    return is_new;
+    return note_answer(call, handle, is_same);
 }
 
 void call_close_handle(const rpc_call *call)

@@ -27,19 +27,10 @@ static const e_guid_t ndr64 = {0x71710533, 0xbeba, 0x4937, {0x83, 0x19, 0xb5, 0x
 /* A challenge of NTLM or a Kerberos AP-REP, in SPNEGO or not, is longer; an answer that brings none is always the same. */
 #define LEAST_TOKEN 64
 
-/* An answer that gave out what no server gives out twice. */
-typedef struct {
-    const rpc_connection *connection;
-    uint32_t call_id;
-    nstime_t at;
-    state_connection *to;
-} unique_answer;
-
 /* emptied with the file */
 static wmem_map_t *transports;  /* rpc_transport, as its own key: both ends */
 static wmem_map_t *connections; /* rpc_connection, as its own key: transport and pipe */
-static wmem_map_t *handles; /* unique_answer by the handle: its opening, or its newest sample where that was not seen */
-static wmem_map_t *logons;  /* unique_answer by the checksum of the server's token */
+static wmem_map_t *logons;      /* state_unique_answer by the checksum of the server's token */
 
 static rpc_connection *last; /* that was found: mostly the next PDU's, too */
 static bool is_visited;      /* by connections_visit_once() */
@@ -234,22 +225,18 @@ void connection_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_he
 /* --- Copies ------------------------------------------------------------------------------------------------------ */
 
 /* False if it is another's answer: then its connection is a copy of that one's. */
-static bool note(wmem_map_t *answers, const void *key, packet_info *pinfo, uint32_t call_id, state_connection *to)
+static bool note(state_unique_answer *first, rpc_connection *connection, const packet_info *pinfo, uint32_t call_id,
+                 state_connection *to)
 {
-    const unique_answer *first = wmem_map_lookup(answers, key);
-    rpc_connection *connection = connection_of(pinfo, false);
-    const unique_answer answer = {connection, call_id, pinfo->abs_ts, to};
-    nstime_t apart = {0};
+    nstime_t apart;
 
-    if (first) {
-        nstime_delta(&apart, &first->at, &answer.at);
-    }
-    if (first && !connection_equal(first->connection, connection) && first->call_id == call_id &&
+    nstime_delta(&apart, &first->at, &pinfo->abs_ts);
+    if (first->connection && !connection_equal(first->connection, connection) && first->call_id == call_id &&
         fabs(nstime_to_sec(&apart)) < MOST_APART) {
         connection->copied = first->to;
         return false;
     }
-    wmem_map_insert(answers, key, wmem_memdup(wmem_file_scope(), &answer, sizeof answer));
+    *first = (state_unique_answer){connection, call_id, pinfo->abs_ts, to};
     return true;
 }
 
@@ -264,19 +251,23 @@ void connection_bound(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_h
     if (token >= LEAST_TOKEN && token < size && tvb_bytes_exist(tvb, offset, size)) {
         const uint8_t *bytes = tvb_get_ptr(tvb, offset + size - token, token);
         char *sum = g_compute_checksum_for_data(G_CHECKSUM_SHA256, bytes, (size_t)token);
-        note(logons, wmem_strdup(wmem_file_scope(), sum), pinfo, header->call_id,
-             connection_to(connection, pinfo, false));
+        state_unique_answer *logon = wmem_map_lookup(logons, sum);
+        if (logon == NULL) {
+            logon = wmem_new0(wmem_file_scope(), state_unique_answer);
+            wmem_map_insert(logons, wmem_strdup(wmem_file_scope(), sum), logon);
+        }
+        note(logon, connection, pinfo, header->call_id, connection_to(connection, pinfo, false));
         g_free(sum);
     }
 }
 
-bool connection_note(packet_info *pinfo, uint32_t call_id, const state_handle *handle, state_connection *to,
-                     bool may_be_same)
+bool connection_note(rpc_connection *connection, const packet_info *pinfo, uint32_t call_id, state_handle *handle,
+                     state_connection *to, bool may_be_same)
 {
     if (!may_be_same) {
-        wmem_map_remove(handles, handle);
+        handle->answer.connection = NULL;
     }
-    return note(handles, handle, pinfo, call_id, to);
+    return note(&handle->answer, connection, pinfo, call_id, to);
 }
 
 /* --- What a logon to an interface says of the server -------------------------------------------------------------- */
@@ -375,6 +366,5 @@ void connections_register(void)
     register_cleanup_routine(begin_file);
     transports = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), transport_hash, transport_equal);
     connections = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), connection_hash, connection_equal);
-    handles = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
     logons = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_str_hash, g_str_equal);
 }

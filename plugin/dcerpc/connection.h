@@ -144,8 +144,8 @@ void connection_add_context(rpc_connection *connection, uint16_t context, unsign
 
 /* The answer to call `call_id` gave out an open handle, or was a sample of one, with the clocks of its newest or not. False if another
  * connection's gave it out in the same call at the same time. */
-bool connection_note(packet_info *pinfo, uint32_t call_id, const state_handle *handle, state_connection *to,
-                     bool may_be_same);
+bool connection_note(rpc_connection *connection, const packet_info *pinfo, uint32_t call_id, state_handle *handle,
+                     state_connection *to, bool may_be_same);
 
 /* Each of them, once for each file. */
 void connections_visit_once(GHFunc visit, void *user);

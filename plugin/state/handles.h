@@ -21,6 +21,14 @@ typedef enum {
     NUM_HANDLE_KINDS
 } state_handle_kind;
 
+/* An answer that gave out what no server gives out twice. */
+typedef struct {
+    const struct rpc_connection *connection; /* NULL: there was none */
+    uint32_t call_id;
+    nstime_t at;
+    state_connection *to;
+} state_unique_answer;
+
 /* One life of a handle: from the response that opened it to the request that closed it. */
 struct state_handle {
     state_handle_kind kind;
@@ -45,6 +53,7 @@ struct state_handle {
     } connections[HANDLE_CONNECTIONS]; /* that it was used on last; only for the first pass */
     struct hkpd_key *key;              /* HKPD: which key it is; of the protocol's own making */
     struct state_sample *newest;       /* only for the first pass */
+    state_unique_answer answer;        /* its opening, or its newest sample; only for the first pass */
     uint32_t unsound;                  /* PerflibV2: event of the first answer that is no sample; 0: none */
     wmem_map_t *paces;                 /* question -> state_pace; only for the first pass */
     wmem_map_t *objects;               /* HKPD: title index -> its newest state_object; only for the first pass */

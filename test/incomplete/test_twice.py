@@ -57,12 +57,12 @@ def conversation():
     return scene
 
 
-def opened_before():
-    """The query's life begins before the capture."""
+def opened(by):
+    """The query is opened before the capture, or on another connection."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: 1000 * at.number), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Level', [5, 6, 7]))
     scene, model = Scene(), Server([s])
-    hidden, c = unseen(model), tcp_line(scene, model).client()
-    h = hidden.query([ask(s, 1, '*'), ask(s, 2, 'a')], info=False)
+    c = tcp_line(scene, model).client()
+    h = by(scene, model).query([ask(s, 1, '*'), ask(s, 2, 'a')], info=False)
     learn(c, s)
     c.info(h, 9999)
     for _ in range(4):
@@ -80,7 +80,8 @@ def key_opened_before():
     return scene
 
 
-MAKE = {'pcq': conversation, 'hkpd': lambda: hkpd_scene.session(samples=3), 'pcq-opened-before': opened_before, 'hkpd-opened-before': key_opened_before}
+MAKE = {'pcq': conversation, 'hkpd': lambda: hkpd_scene.session(samples=3), 'pcq-opened-before': lambda: opened(lambda scene, model: unseen(model)),
+        'pcq-opened-elsewhere': lambda: opened(lambda scene, model: tcp_line(scene, model, client_port=50002).client()), 'hkpd-opened-before': key_opened_before}
 
 
 @pytest.mark.parametrize('side', SIDES)
