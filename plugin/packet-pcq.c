@@ -769,6 +769,7 @@ static void data_response(pcq_pdu *p, bool succeeded)
         } else if (!is_kept) {
             pcq_check_data(tvb, &summary);
         }
+        call_note_faults(&p->call, summary.faults);
         pcq_dissect_data(p->buffer_tree, &p->call.report, answer, &summary);
         if (succeeded) {
             call_tell_answer(&p->call, summary.blocks);

@@ -136,6 +136,13 @@ static void take_record(rpc_call *call)
     }
     call->asked = asked;
     call->record = record;
+    const rpc_asked *passed =
+        PINFO_FD_VISITED(call->pinfo) ? NULL : pdus_find_call(record->connection, call->di->call_id);
+    rpc_fit *fit = &record->fit[!call_is_request(call)];
+    if (passed && passed->fragments[!call_is_request(call)].is_pieced) {
+        *fit = MAX(*fit, passed->fragments[!call_is_request(call)].fit);
+    }
+    call->fit = *fit;
 }
 
 /* True of a response to a call that another frame answered before, and of a copy. */
@@ -197,6 +204,11 @@ void call_read_stub(rpc_call *call, bool is_aloud)
                 call->drep[0] & DREP_LITTLE_ENDIAN ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN);
     reader->pos = MIN((uint32_t)call->offset, reader->end);
     call->ndr.ndr64 = call->di->call_data->flags & DCERPC_IS_NDR64;
+    if (call->fit == RPC_TORN) {
+        findings_add(&call->report, proto_tree_get_parent(call->tree), FINDING_SIZE,
+                     "The fragments are not those that were sent (alloc_hint): one is missing, there twice, or in "
+                     "another's place");
+    }
 }
 
 bool call_report_noise(rpc_call *call, const char *shape, uint64_t largest)
@@ -327,6 +339,7 @@ void call_answer(rpc_call *call, const readings_layout *layout, const state_hand
         .event = call->event,
         .is_repeated = is_repeated(call),
         .is_in_doubt = call->to->is_in_doubt,
+        .is_torn = call->fit == RPC_TORN || (call->fit == RPC_MAY_FIT && call->report.damaged),
         .sample = record->response_frame == call->pinfo->num ? record->sample : NULL,
         .tvb = tvb,
     };

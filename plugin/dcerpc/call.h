@@ -26,6 +26,7 @@ typedef struct rpc_record {
     uint32_t response_frame;
     uint64_t answer;          /* that no operation is handed: its frame and call id */
     double seconds;           /* until that */
+    rpc_fit fit[2];           /* request, response: how the fragments of what an operation was handed fit together */
     bool request_read;        /* all parameters */
     bool request_damaged;     /* what it says of itself does not add up */
     bool is_opening;          /* it may open a query: state_association counts it */
@@ -74,6 +75,7 @@ typedef struct {
     rpc_record *record;
     state_connection *to; /* whom its connection is to, of a copy the other one */
     uint32_t event;
+    rpc_fit fit;      /* its fragments */
     rpc_asked *asked; /* its connection's, on the first pass; NULL if its request was not seen */
     bool is_copy;     /* its connection was captured twice (dcerpc/connection.h) */
     bool first_time;  /* what it teaches may be learned */
@@ -139,6 +141,12 @@ void call_report_status(rpc_call *call, uint32_t status);
 
 /* What `tvb` answers with values: a sample in the frame that it was kept of alone. `handle` may be NULL. */
 void call_answer(rpc_call *call, const readings_layout *layout, const state_handle *handle, tvbuff_t *tvb);
+
+/* What it answers has so many faults. */
+static inline void call_note_faults(rpc_call *call, uint32_t faults)
+{
+    call->answer.is_torn |= faults > 0 && call->fit == RPC_MAY_FIT;
+}
 
 /* Listeners are told of that answer, and of so many counters. */
 void call_tell_answer(rpc_call *call, uint32_t counters);

@@ -29,6 +29,8 @@ typedef struct {
     uint16_t size;      /* of the PDU, */
     uint16_t auth_size; /* and of the token at its end */
     uint8_t auth_level; /* 0 without a token */
+    uint16_t stub_size; /* of a request or response, without padding */
+    uint32_t hint;      /* and its alloc_hint: mostly what of the whole stub is still to come, from here on */
     uint16_t context;
     uint16_t opnum; /* of a request */
     uint32_t call_id;

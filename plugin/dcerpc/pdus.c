@@ -14,6 +14,11 @@
 
 #define FLAG_FIRST 0x01
 #define FLAG_LAST 0x02
+#define FLAG_OBJECT 0x80
+#define OBJECT_SIZE 16
+
+/* [MS-RPCE] 2.2.2.11: auth_type, auth_level, auth_pad_length, reserved, auth_context_id; the token stands behind them. */
+#define TRAILER_SIZE 8
 
 static pdus_interface interfaces[NUM_RPC_INTERFACES + 1]; /* the last of them is any other */
 /* Where it is in what was handed over. */
@@ -28,6 +33,16 @@ typedef struct pdus_cursor {
 
 static pdus_cursor *innermost; /* NULL where nothing is handed over, or by who does not say so (Decode As) */
 
+static uint16_t number_16(const uint8_t *bytes, bool is_little)
+{
+    return is_little ? perf_le16(bytes) : (uint16_t)(bytes[0] << 8 | bytes[1]);
+}
+
+static uint32_t number_32(const uint8_t *bytes, bool is_little)
+{
+    return is_little ? perf_le32(bytes) : perf_be32(bytes);
+}
+
 /* False if no PDU begins at `at`, or less than the common header was captured. */
 static bool read_pdu_header(rpc_header *header, tvbuff_t *tvb, int at)
 {
@@ -38,24 +53,25 @@ static bool read_pdu_header(rpc_header *header, tvbuff_t *tvb, int at)
         return false;
     }
     bool is_little = bytes[4] >> 4 == 1, is_whole = left >= RPC_HEADER_SIZE;
-#define U16(offset) (uint16_t)(is_little ? perf_le16(bytes + (offset)) : bytes[offset] << 8 | bytes[(offset) + 1])
     *header = (rpc_header){
         .order = is_little ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN,
         .type = bytes[2],
         .is_first = bytes[3] & FLAG_FIRST,
         .is_last = bytes[3] & FLAG_LAST,
-        .size = U16(8),
-        .auth_size = U16(10),
-        .context = is_whole ? U16(20) : RPC_NO_CONTEXT,
-        .opnum = is_whole && bytes[2] == PDU_REQ ? U16(22) : RPC_NO_OPNUM,
-        .call_id = is_little ? perf_le32(bytes + 12) : (uint32_t)U16(12) << 16 | U16(14),
+        .size = number_16(bytes + 8, is_little),
+        .auth_size = number_16(bytes + 10, is_little),
+        .context = is_whole ? number_16(bytes + 20, is_little) : RPC_NO_CONTEXT,
+        .opnum = is_whole && bytes[2] == PDU_REQ ? number_16(bytes + 22, is_little) : RPC_NO_OPNUM,
+        .hint = is_whole ? number_32(bytes + 16, is_little) : 0,
+        .call_id = number_32(bytes + 12, is_little),
     };
-#undef U16
-    /* [MS-RPCE] 2.2.2.11: a type, the level and six bytes more stand before the token */
-    int trailer = header->size - header->auth_size - 8;
-    if (header->auth_size > 0 && trailer >= RPC_COMMON_HEADER_SIZE && tvb_bytes_exist(tvb, at + trailer, 2)) {
+    int trailer = header->size - header->auth_size - TRAILER_SIZE, end = header->size;
+    if (header->auth_size > 0 && trailer >= RPC_COMMON_HEADER_SIZE && tvb_bytes_exist(tvb, at + trailer, 3)) {
         header->auth_level = tvb_get_uint8(tvb, at + trailer + 1);
+        end = trailer - tvb_get_uint8(tvb, at + trailer + 2);
     }
+    end -= RPC_HEADER_SIZE + (bytes[2] == PDU_REQ && bytes[3] & FLAG_OBJECT ? OBJECT_SIZE : 0);
+    header->stub_size = (uint16_t)MAX(end, 0);
     return header->size >= RPC_COMMON_HEADER_SIZE;
 }
 
@@ -430,6 +446,41 @@ static void note_sizes(rpc_connection *connection, uint32_t around)
     }
 }
 
+/* What may stand behind a request's stub, and is not counted in what it says of its size: [MS-RPCE] 2.2.2.13. */
+#define LARGEST_VERIFICATION 96
+
+/* The next of a call's fragments. What the first says is the size of all; behind it each says what is still to come, or the same once more,
+ * its own size, or nothing. One that is not there whole is put together with no others. Over SMB a client awaits each answer: one that comes
+ * behind the next request was put together of two. */
+static void take_fragment(const pdus_cursor *cursor, rpc_asked *call, const rpc_header *header)
+{
+    bool is_request = header->type == PDU_REQ, is_late = call != call->connection->latest;
+    bool is_pieced = !is_request && ws_has_data_source(cursor->pinfo, "Named Pipe over SMB2");
+    rpc_fragments *of = &call->fragments[!is_request];
+    uint32_t hint = header->hint, more = is_request ? LARGEST_VERIFICATION : 0;
+    rpc_fit fit = is_pieced && is_late ? RPC_TORN : RPC_FITS;
+
+    if (header->is_first) {
+        fit = of->is_begun && !of->is_ended ? RPC_TORN : fit;
+        *of = (rpc_fragments){.is_begun = true, .whole = hint > header->stub_size ? hint : 0};
+    } else if (!of->is_begun || of->is_ended) {
+        fit = RPC_TORN;
+    } else if (of->whole == 0 || hint != of->whole - of->size) {
+        bool is_any = of->whole == 0 || hint == of->whole || hint == header->stub_size || hint == 0;
+        fit = MAX(fit, is_any ? RPC_MAY_FIT : RPC_TORN);
+    }
+    of->size += header->stub_size;
+    of->is_pieced = is_pieced || !header->is_first;
+    of->is_ended = header->is_last;
+    if (of->is_ended && of->whole > 0 && (of->size < of->whole || of->size > of->whole + more)) {
+        fit = header->is_first ? fit : RPC_TORN;
+    }
+    if (cursor->tvb && !tvb_bytes_exist(cursor->tvb, cursor->at - header->size, header->size)) {
+        fit = RPC_TORN;
+    }
+    of->fit = MAX(of->fit, fit);
+}
+
 /* So many requests with so many bytes may have asked for names or types: of PerflibV2 one that is as long as those; else what is not as long as
  * those for samples, or as closings, unless that is how long those for lists are. 0 bytes, or less: how many is not known. */
 static bool may_be_lists(rpc_connection *connection, uint32_t number, uint32_t bytes)
@@ -500,6 +551,9 @@ static rpc_asked *pass_request(const pdus_cursor *cursor, rpc_connection *connec
     if (known.is_first) {
         call = begin_call(pinfo, connection, header);
     }
+    if (call) {
+        take_fragment(cursor, call, header);
+    }
     if (call && (is_read ? !call->is_read[0] : header->is_last && call->event == 0)) {
         end_request(pinfo, call, is_read);
     }
@@ -528,6 +582,9 @@ static rpc_asked *pass_answer(const pdus_cursor *cursor, rpc_connection *connect
     packet_info *pinfo = cursor->pinfo;
     rpc_asked *call = pdus_find_call(connection, header->call_id);
 
+    if (call) {
+        take_fragment(cursor, call, header);
+    }
     if (call == NULL || call->waiting == 0) {
         if (call == NULL && header->is_first) {
             note_answer_alone(cursor, connection, header);
@@ -678,8 +735,7 @@ static void pass_pdus(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo, pr
     bool any = false;
 
     for (int at = cursor->handed; at < end && read_pdu_header(&header, tvb, at); at += header.size) {
-        bool is_edge = header.is_first || header.is_last; /* between them is nothing to learn */
-        if (cursor->tvb && at >= cursor->at && is_edge) {
+        if (cursor->tvb && at >= cursor->at) {
             pass(cursor, &header, false);
         }
         if (connections_exist()) {

@@ -12,6 +12,19 @@
 
 #include "dcerpc/connection.h"
 
+/* How fragments fit together, by their sizes and what each says is still to come (alloc_hint): some senders say nothing that would show it. */
+typedef enum { RPC_FITS, RPC_MAY_FIT, RPC_TORN } rpc_fit;
+
+/* The fragments of a request or response, as they go by. */
+typedef struct {
+    bool is_begun;  /* the first was seen, */
+    bool is_ended;  /* and the last */
+    bool is_pieced; /* what is handed over with the latest was put together */
+    rpc_fit fit;
+    uint32_t size;  /* bytes of stub, */
+    uint32_t whole; /* and of all of them as the first says, 0: it does not */
+} rpc_fragments;
+
 /* A request on a connection, until its answer has been seen and another one's after it. */
 typedef struct rpc_asked {
     rpc_connection *connection;
@@ -31,11 +44,8 @@ typedef struct rpc_asked {
     uint32_t event;    /* of its request, 0 where it was not followed */
     nstime_t time;     /* when its first fragment came, */
     uint32_t frame;    /* and where */
-    struct rpc_record *record; /* NULL as long as it was not read */
-    /* of what is sealed, by direction */
-    bool begun[2]; /* the first fragment was seen, and all after it */
-    uint32_t sizes[2];
-    uint32_t sequences[2]; /* of the fragment before */
+    struct rpc_record *record;  /* NULL as long as it was not read */
+    rpc_fragments fragments[2]; /* of request and response */
 } rpc_asked;
 
 /* An operation is handed a request or response: what stands before it was read by nobody. Returns the call, NULL if its request was not

@@ -28,9 +28,7 @@ static bool is_of_any_key(rpc_interface interface, const rpc_operation *operatio
 /* [MS-RPCE] 2.2.2.11: auth_type, auth_level, auth_pad_length, reserved, auth_context_id. */
 #define TRAILER_SIZE 8
 
-/* What a request has behind its header, and a fault has at least ([C706] 12.6.4). */
-#define FLAG_OBJECT 0x80
-#define OBJECT_SIZE 16
+/* What a fault has at least ([C706] 12.6.4). */
 #define FAULT_SIZE 32
 
 /* One fragment of a request or response whose stub is sealed; or a fault. */
@@ -38,33 +36,21 @@ typedef struct {
     rpc_header header;
     int token; /* where the token of what sealed it begins in the PDU's tvb, */
     uint8_t auth_type;
-    uint32_t size;     /* bytes of the stub, without padding, */
-    uint32_t sequence; /* and counts what is sealed in a direction; 0 where that is not known */
 } sealed_fragment;
 
 /* False if the PDU at `at` is no whole request or response with a sealed stub. */
 static bool read_fragment(sealed_fragment *fragment, const rpc_header *header, tvbuff_t *tvb, int at)
 {
-    bool is_request = header->type == PDU_REQ, has_object = is_request && tvb_get_uint8(tvb, at + 3) & FLAG_OBJECT;
     int end = at + header->size - header->auth_size - TRAILER_SIZE;
-    int stub = at + RPC_HEADER_SIZE + (has_object ? OBJECT_SIZE : 0);
 
-    if (header->auth_level != RPC_LEVEL_PRIVACY || end < stub ||
-        header->size > (int)tvb_reported_length_remaining(tvb, at) || !tvb_bytes_exist(tvb, end, TRAILER_SIZE + 2) ||
-        tvb_get_uint8(tvb, end + 2) > end - stub) {
+    if (header->auth_level != RPC_LEVEL_PRIVACY || header->stub_size == 0 ||
+        header->size > (int)tvb_reported_length_remaining(tvb, at) || !tvb_bytes_exist(tvb, end, TRAILER_SIZE + 2)) {
         return false;
     }
-    /* NTLM's signature ([MS-NLMP] 2.2.2.9.1) and Kerberos' Wrap token (RFC 4121 4.2.6.2; the lower half) end with the sequence */
-    int token = end + TRAILER_SIZE;
-    unsigned kind = tvb_bytes_exist(tvb, token, 16) ? tvb_get_ntohs(tvb, token) : 0;
     *fragment = (sealed_fragment){
         .header = *header,
-        .token = token,
+        .token = end + TRAILER_SIZE,
         .auth_type = tvb_get_uint8(tvb, end),
-        .size = (uint32_t)(end - stub - tvb_get_uint8(tvb, end + 2)),
-        .sequence = kind == 0x0100   ? tvb_get_letohl(tvb, token + 12)
-                    : kind == 0x0504 ? tvb_get_uint32(tvb, token + 12, ENC_BIG_ENDIAN)
-                                     : 0,
     };
     return true;
 }
@@ -163,20 +149,17 @@ static sealed_pdu *take_pdu(packet_info *pinfo, const sealed_fragment *fragment)
     if (operation == NULL || (!connection->sealed_query && is_of_any_key(call->interface, operation))) {
         return NULL;
     }
-    bool misses_one = fragment->sequence != 0 && fragment->sequence != call->sequences[way] + 1;
-    call->begun[way] = header->is_first || (call->begun[way] && !misses_one);
-    call->sizes[way] = fragment->size + (header->is_first ? 0 : call->sizes[way]);
-    call->sequences[way] = fragment->sequence;
-    if (!header->is_last || !call->begun[way]) {
+    const rpc_fragments *of = &call->fragments[way];
+    if (!header->is_last || of->fit == RPC_TORN) {
         return NULL;
     }
     const sealed_pdu pdu = {
         .key = {.call_id = header->call_id, .is_response = is_response},
         .interface = call->interface,
         .operation = operation,
-        .asked_size = call->sizes[0],
+        .asked_size = call->fragments[0].size,
         .seconds = is_response ? pdus_seconds(call, pinfo) : -1,
-        .sealed = {.size = call->sizes[way], .request_time = call->time, .request_frame = call->frame},
+        .sealed = {.size = of->size, .request_time = call->time, .request_frame = call->frame},
     };
     return keep(pinfo, connection, &pdu, call->is_ndr64);
 }

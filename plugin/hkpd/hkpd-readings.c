@@ -750,8 +750,8 @@ static void take_value(readings *r)
     const hkpd_column *column = column_of(r);
     bool is_unsound = r->is_doubtful || r->answer.sample == NULL; /* zeros behind may be what had no room */
     bool is_cut = is_unsound && at->offset + at->size > stream_of(r)->blank;
-    at->is_doubtful = column->has_moved || stream_of(r)->are_parents_doubtful || stream_of(r)->is_object_doubtful ||
-                      is_cut || walk->counters.is_doubtful ||
+    at->is_doubtful = r->answer.is_torn || column->has_moved || stream_of(r)->are_parents_doubtful ||
+                      stream_of(r)->is_object_doubtful || is_cut || walk->counters.is_doubtful ||
                       (stream_of(r)->is_clock_doubtful && (column->type & PERF_TIMER_MASK) == PERF_OBJECT_TIMER);
     at->is_text = perf_counter_type_is_text(column->type);
     if (at->is_text) {

@@ -864,6 +864,7 @@ static void read_block_answer(hkpd_pdu *p, const value_answer *back)
     }
     call_answer(&p->call, &hkpd_readings_layout, p->call.record->handle,
                 reader_own_source(p->call.pinfo, back->value.tvb, "Performance data"));
+    call_note_faults(&p->call, summary.faults);
     hkpd_dissect_block(p->hkpd, &p->call.report, &p->call.answer, &summary);
     if (p->call.answer.sample && p->record->objects) {
         report_objects(p);
@@ -1081,7 +1082,7 @@ static void value_response(hkpd_pdu *p)
     tell_sizes(p, &back);
     const state_handle *handle = p->call.record->handle;
     p->call.tapped.lacks_titles =
-        has_failed(p) && (handle == NULL || handle_key(handle)) && titles_of(back.name, NULL) == TITLES_NAMES;
+        p->call.report.damaged && (handle == NULL || handle_key(handle)) && titles_of(back.name, NULL) == TITLES_NAMES;
     bool is_unknown = (!p->call.record->request_read || back.name == NULL) && back.kind == ANSWER_OTHER &&
                       back.status == STATUS_SUCCESS;
     if (p->call.first_time && (p->call.tapped.lacks_titles || is_unknown)) {

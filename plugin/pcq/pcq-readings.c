@@ -1066,7 +1066,7 @@ static void take_value(readings *r)
     readings_place(r, walk->instance.index == PERF_NO_INSTANCE ? 0 : walk->instance.index, walk->value.column,
                    walk->counters.count, walk->value.data, walk->value.data_size);
     at->is_refused = at->is_empty = false;
-    at->is_doubtful = r->is_doubtful;
+    at->is_doubtful = r->is_doubtful || r->answer.is_torn;
     at->is_nameless = r->answer.is_in_doubt;
     at->counter->id = counter_id(r);
     const perf_counter_type *type = readings_known_counter(r)->type;

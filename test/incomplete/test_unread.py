@@ -7,11 +7,11 @@ import itertools
 
 import pytest
 
-from gen.hkpd_block import Counter, Object
+from gen.hkpd_block import Counter, Instance, Object
 from gen.hkpd_scene import Talk
 from gen.model import ENGLISH, GERMAN, TYPES
-from gen.pcap import NDR, PERFLIB, Rpc, SealedRpc
-from gen.scene import Scene, smb_line, tcp_line
+from gen.pcap import NDR, PERFLIB, Pipe, Rpc, SealedRpc, Smb2, Tcp
+from gen.scene import Line, Scene, smb_line, tcp_line
 from gen.story import Server, answers, ask, learn, unseen
 from learned import read
 from series import long_rows
@@ -137,6 +137,41 @@ def test_the_first_request_loses_its_last_fragment(tshark, tmp_path):
     other = tcp_line(scene, line.model, client='192.0.2.9').client()
     other.data(other.query([ask(s, 1, 'a')]), 9999)
     assert marks(read(tshark, scene, tmp_path), scene) == '+'
+
+
+FRAGMENTS = {'twice': lambda a, b, *more: [a, b, b, *more], 'missing': lambda a, b, *more: [a, *more],
+             'moved': lambda a, b, c, *more: [a, c, b, *more], 'first twice': lambda a, *more: [a, a, *more]}
+
+
+@pytest.mark.parametrize('way', [*FRAGMENTS, 'a READ is missing'])
+@pytest.mark.parametrize('protocol', ['pcq', 'hkpd'])
+def test_fragments_that_do_not_fit(tshark, tmp_path, protocol, way, passes):
+    """What was put together of them is marked, or left out; whole answers before and behind are certain."""
+    scene, names, of_pieces = Scene(), [chr(97 + i) for i in range(26)], way not in FRAGMENTS
+    transport = Pipe(Smb2(Tcp(scene.capture, 445)), read_size=300) if of_pieces else Tcp(scene.capture)
+    how = dict(max_frag=4280 if of_pieces else 304)
+    if protocol == 'hkpd':
+        one = Counter(5002, None, TYPES['PERF_COUNTER_LARGE_RAWCOUNT'], lambda at, k: k)
+        talk = Talk(scene, [Object(5000, None, [one], lambda at: [Instance(x) for x in names])], transport=transport, **how)
+        rpc, sample = talk.rpc, talk.sample
+        talk.open()
+    else:
+        rpc, s = Rpc(transport, **how), gauge(instances=names)
+        rpc.bind()
+        c = Line(scene, rpc, Server([s])).client()
+        h = c.query([ask(s, 1, '*'), ask(s, 2, '*')])
+        sample = lambda: c.data(h, 9999)
+    sample()
+    stock = rpc.fragments
+    rpc.fragments = lambda *what: of if len(of := stock(*what)) < 3 or of_pieces else FRAGMENTS[way](*of)
+    sample()
+    rpc.fragments = stock
+    if of_pieces:
+        del scene.capture.frames[-2:]
+    sample()
+    out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)
+    certain = [len(list(some)) for _, some in itertools.groupby((r for r in long_rows(out) if r['assumed'] == '0'), lambda r: r['frame'])]
+    assert certain == [26 if protocol == 'hkpd' else 52] * (1 if of_pieces else 2)
 
 
 def test_an_answer_that_is_cut_is_an_answer(tshark, tmp_path):

@@ -516,24 +516,6 @@ def test_a_handle_whose_opening_was_not_captured(tshark, tmp_path, ndr64, two_pa
     assert compare_values(frames, scene) > 40
 
 
-def test_a_lost_request_leaves_the_answer_readable(tshark, tmp_path):
-    """A fragment of it is missing: what was asked for is lost, and with it which handle the sample belongs to."""
-    scene = Scene()
-    talk = Talk(scene, known=False)
-    talk.names = built_in(machine())
-    talk.open()
-    b = talk.block()
-    talk.rpc.max_frag = 72
-    first, *rest = talk.rpc.request_pdus(stubs.QUERY_VALUE, bytes(stubs.query(talk.handle, 'Global')))
-    talk.rpc.transport.to_server([first])
-    talk.rpc.transport.skip(0, b''.join(rest))
-    talk.rpc.max_frag = 4280
-    talk.line.response(stubs.QUERY_VALUE, stubs.answer(b.record), record={'values': talk.meanings(b, False, None)})
-    frames = read(tshark, scene, tmp_path)
-    compare_fields(frames, scene)
-    compare_values(frames, scene)
-
-
 def test_a_request_without_its_last_counts_is_still_read(tshark, tmp_path):
     """nmap leaves out the actual count: handle and name come before that."""
     scene, talk = begin_talk()
