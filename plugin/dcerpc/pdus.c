@@ -433,6 +433,12 @@ static void note_unread_answer(packet_info *pinfo, rpc_connection *connection, r
 /* No request is smaller: CloseQueryHandle's. */
 #define LEAST_REQUEST (RPC_HEADER_SIZE + 20)
 
+/* One of 64, which few sizes share; none of a request in fragments, of which it is not known. */
+static uint64_t bit_of_size(uint32_t size)
+{
+    return (uint64_t)(size > 0) << size / 4 % 64;
+}
+
 /* The next request follows the connection's latest call: how much the client sends with each, and how much for a sample. */
 static void note_sizes(rpc_connection *connection, uint32_t around)
 {
@@ -440,7 +446,7 @@ static void note_sizes(rpc_connection *connection, uint32_t around)
 
     connection->around = around;
     if (latest && latest->is_list) {
-        connection_association(connection)->list_size = latest->size;
+        connection_association(connection)->list_sizes |= bit_of_size(latest->size);
     } else if (latest && (latest->does & RPC_SAMPLES)) {
         connection_association(connection)->sample_size = latest->size;
     }
@@ -486,13 +492,14 @@ static void take_fragment(const pdus_cursor *cursor, rpc_asked *call, const rpc_
 static bool may_be_lists(rpc_connection *connection, uint32_t number, uint32_t bytes)
 {
     const state_association *association = connection_association(connection);
-    uint32_t list = association->list_size, sample = association->sample_size, around = connection->around;
+    uint64_t lists = association->list_sizes;
+    uint32_t sample = association->sample_size, around = connection->around;
     bool is_winreg = interface_of(connection, RPC_NO_CONTEXT) == RPC_WINREG;
 
-    if ((int32_t)bytes > 0 && number == 1 && list > 0 && !is_winreg) {
-        return bytes == list + around;
+    if ((int32_t)bytes > 0 && number == 1 && lists > 0 && !is_winreg) {
+        return (lists & bit_of_size(bytes - around)) != 0;
     }
-    return sample == 0 || sample == list ||
+    return sample == 0 || (lists & bit_of_size(sample)) != 0 ||
            (bytes != number * (sample + around) && bytes != number * (LEAST_REQUEST + around));
 }
 

@@ -34,8 +34,8 @@ typedef struct state_association {
     uint32_t missed;      /* event at which a call was last known to be missing */
     unsigned open;        /* calls that were not read and have no answer yet */
     unsigned opening;     /* requests of OpenQueryHandle whose answer was not read: any closed handle may be theirs */
-    uint32_t list_size;   /* of its latest request for names or types, 0 before the first, */
-    uint32_t sample_size; /* and of that for a sample */
+    uint64_t list_sizes;  /* of its requests for names or types: a bit for each that they had, */
+    uint32_t sample_size; /* and of the latest for a sample, 0 before the first */
 } state_association;
 
 state_association *query_association(const address *client, const address *server, uint32_t port, uint32_t group);
