@@ -214,24 +214,27 @@ perf_result perf_calculate(const perf_counter_type *type, const perf_point *curr
     return result;
 }
 
-double perf_interval(const perf_point *current, const perf_point *previous)
-{
-    if (!current || !previous) {
-        return 0;
-    }
-    bool has_ticks = current->perf_freq != 0 && current->perf_freq == previous->perf_freq;
-    if (has_ticks && current->perf_time > previous->perf_time) {
-        return (double)(current->perf_time - previous->perf_time) / (double)current->perf_freq;
-    }
-    if (!has_ticks && current->time_100ns > previous->time_100ns) {
-        return (double)(current->time_100ns - previous->time_100ns) / 1e7;
-    }
-    return 0;
-}
-
+/* Seconds, negative where it went back; 0 if they are not known. */
 static double passed(uint64_t now, uint64_t before, uint64_t freq)
 {
-    return freq > 0 ? ((double)now - (double)before) / (double)freq : 0;
+    double units = now >= before ? (double)(now - before) : -(double)(before - now);
+
+    return freq > 0 ? units / (double)freq : 0;
+}
+
+static double passed_100ns(const perf_point *now, const perf_point *before)
+{
+    return passed(now->time_100ns, before->time_100ns, 10000000);
+}
+
+double perf_interval(const perf_point *current, const perf_point *previous)
+{
+    bool has_ticks = previous && current->perf_freq != 0 && current->perf_freq == previous->perf_freq;
+    double seconds = has_ticks  ? passed(current->perf_time, previous->perf_time, current->perf_freq)
+                     : previous ? passed_100ns(current, previous)
+                                : 0;
+
+    return seconds > 0 ? seconds : 0;
 }
 
 static bool differ(double seconds, double others)
@@ -245,7 +248,7 @@ bool perf_clocks_differ(const perf_point *current, const perf_point *previous, d
 {
     bool goes_on = previous->time_100ns > 0 && current->time_100ns > previous->time_100ns;
 
-    return goes_on && interval > 0 && differ(passed(current->time_100ns, previous->time_100ns, 10000000), interval);
+    return goes_on && interval > 0 && differ(passed_100ns(current, previous), interval);
 }
 
 bool perf_object_clock_differs(const perf_point *now, const perf_point *beside)
@@ -254,7 +257,7 @@ bool perf_object_clock_differs(const perf_point *now, const perf_point *beside)
     double own = passed(now->time.value, beside->time.value, now->freq.value);
 
     return is_there && differ(own, passed(now->perf_time, beside->perf_time, now->perf_freq)) &&
-           differ(own, passed(now->time_100ns, beside->time_100ns, 10000000));
+           differ(own, passed_100ns(now, beside));
 }
 
 double perf_agreed_interval(const perf_point *current, const perf_point *previous)

@@ -62,7 +62,7 @@ double perf_spread_median(const perf_spread *spread)
     return count > 0 ? spread->values[(count - 1) / 2].value / 2 + spread->values[count / 2].value / 2 : 0;
 }
 
-static int compare(const void *a, const void *b)
+int perf_compare_numbers(const void *a, const void *b)
 {
     double left = *(const double *)a, right = *(const double *)b;
 
@@ -75,7 +75,7 @@ double perf_median(const double *numbers, size_t count)
 
     if (sorted) {
         memcpy(sorted, numbers, count * sizeof *sorted);
-        qsort(sorted, count, sizeof *sorted, compare);
+        qsort(sorted, count, sizeof *sorted, perf_compare_numbers);
         middle = sorted[(count - 1) / 2] / 2 + sorted[count / 2] / 2;
     }
     free(sorted);

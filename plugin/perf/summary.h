@@ -23,6 +23,9 @@ typedef struct perf_summary {
 void perf_summary_add(perf_summary *summary, double value);
 double perf_summary_mean(const perf_summary *summary);
 
+/* For qsort(): ascending. */
+int perf_compare_numbers(const void *a, const void *b);
+
 /* The middle one of `count` numbers; the mean of the two middle ones of an even count; 0 without numbers or memory. */
 double perf_median(const double *numbers, size_t count);
 

@@ -160,8 +160,6 @@ static void find_unanswered(verdict_monitor *monitor)
 /* --- Answers that bring nothing -------------------------------------------------------------------------------- */
 
 /* Those with one of these outcomes; if `from_sample`, after the last sample alone. */
-#define HAS(outcome) (1u << (outcome))
-
 static verdict_shown calls_with(const verdict_monitor *monitor, unsigned outcomes, bool from_sample)
 {
     verdict_shown shown = {.pool = monitor->pool};
@@ -169,7 +167,7 @@ static verdict_shown calls_with(const verdict_monitor *monitor, unsigned outcome
     for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
         if (from_sample && call->outcome == CALL_SAMPLE) {
             shown.frames = NULL;
-        } else if (outcomes & HAS(call->outcome)) {
+        } else if (outcomes & CALL_BIT(call->outcome)) {
             verdict_show(&shown, call->frame, call->answered);
         }
     }
@@ -180,7 +178,7 @@ static verdict_shown calls_with(const verdict_monitor *monitor, unsigned outcome
 static void find_no_data(verdict_monitor *monitor)
 {
     bool is_sealed = monitor->talks->is_sealed, any_sample = monitor->figures.numbers[FIGURE_SAMPLES] > 0;
-    verdict_shown shown = calls_with(monitor, HAS(is_sealed ? CALL_NO_DATA : CALL_PROBE), !is_sealed);
+    verdict_shown shown = calls_with(monitor, CALL_BIT(is_sealed ? CALL_NO_DATA : CALL_PROBE), !is_sealed);
 
     if (is_sealed) {
         verdict_find(monitor, VERDICT_NO_DATA, PARTY_SERVER, &shown,
@@ -194,7 +192,7 @@ static void find_no_data(verdict_monitor *monitor)
 static void find_in_vain(verdict_monitor *monitor)
 {
     double samples = monitor->figures.numbers[FIGURE_SAMPLES];
-    verdict_shown shown = calls_with(monitor, HAS(CALL_PROBE) | HAS(CALL_NO_DATA), false);
+    verdict_shown shown = calls_with(monitor, CALL_BIT(CALL_PROBE) | CALL_BIT(CALL_NO_DATA), false);
     double in_vain = verdict_count_shown(&shown) / MAX(samples, 1);
 
     if (samples > 1 && in_vain >= MANY_CALLS - 1) {
@@ -206,7 +204,7 @@ static void find_in_vain(verdict_monitor *monitor)
 static void find_fast(verdict_monitor *monitor)
 {
     double interval = usual_of(monitor);
-    verdict_shown shown = calls_with(monitor, HAS(CALL_SAMPLE), false);
+    verdict_shown shown = calls_with(monitor, CALL_BIT(CALL_SAMPLE), false);
     unsigned same = 0;
 
     for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {

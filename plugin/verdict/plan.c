@@ -106,13 +106,6 @@ static double connecting(const verdict_call *before, const verdict_call *call)
     return is_new && wmem_array_get_count(connection->syns) > 1 ? MAX(connection->connected - connection->since, 0) : 0;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Samples of HKEY_PERFORMANCE_DATA that answer other questions have a plan of their own. */
 static void take_gaps(plan *p)
 {
@@ -165,7 +158,7 @@ static void take_waits_off(plan *p)
 
 static int compare_gaps(const void *a, const void *b)
 {
-    return compare_numbers(&(*(plan_gap *const *)a)->own, &(*(plan_gap *const *)b)->own);
+    return perf_compare_numbers(&(*(plan_gap *const *)a)->own, &(*(plan_gap *const *)b)->own);
 }
 
 static int compare_places(const void *a, const void *b)
@@ -276,7 +269,7 @@ static void learn(plan *p)
         p->answered[p->num_answered] = call;
         p->num_answered += call->outcome == CALL_SAMPLE && call->seconds >= 0;
     }
-    qsort(p->asked, p->num_asked, sizeof *p->asked, compare_numbers);
+    qsort(p->asked, p->num_asked, sizeof *p->asked, perf_compare_numbers);
     take_gaps(p);
     take_waits_off(p);
     find_recurring(p);
@@ -444,13 +437,11 @@ typedef struct {
     double when;
 } blame;
 
-#define HAS(outcome) (1u << (outcome))
-
 /* The first call for data between the two that ended in one of these; NULL without one. */
 static const verdict_call *call_within(const plan_gap *gap, unsigned outcomes)
 {
     for (const verdict_call *call = gap->before + 1; call < gap->call && call - gap->before < MOST_WITHIN; call++) {
-        if (call->asks && (outcomes & HAS(call->outcome))) {
+        if (call->asks && (outcomes & CALL_BIT(call->outcome))) {
             return call;
         }
     }
@@ -482,8 +473,10 @@ static bool is_said_already(const plan *p, const plan_gap *gap)
     double begin = end_of(gap->before), end = gap->call->answered;
     const wire_event *ended = verdict_wire_find(gap->before->connection, WIRE_ENDED, 0, begin, end);
 
-    return call_within(gap, HAS(CALL_FAILED) | HAS(CALL_DAMAGED) | HAS(CALL_EMPTY) | HAS(CALL_NO_DATA)) ||
-           (call_within(gap, HAS(CALL_WAITS)) && verdict_wire_find(gap->call->connection, WIRE_CUT, 0, begin, end)) ||
+    return call_within(gap, CALL_BIT(CALL_FAILED) | CALL_BIT(CALL_DAMAGED) | CALL_BIT(CALL_EMPTY) |
+                                CALL_BIT(CALL_NO_DATA)) ||
+           (call_within(gap, CALL_BIT(CALL_WAITS)) &&
+            verdict_wire_find(gap->call->connection, WIRE_CUT, 0, begin, end)) ||
            (ended && !ended->by_client && verdict_has(p->monitor, VERDICT_BROKEN));
 }
 
@@ -533,7 +526,7 @@ static blame blame_answer(const verdict_call *call)
 /* `is_answer`: it was asked for in time, and its answer is what took so long. */
 static blame whose_fault(const plan *p, const plan_gap *gap, bool is_answer)
 {
-    const verdict_call *call = gap->call, *waits = call_within(gap, HAS(CALL_WAITS));
+    const verdict_call *call = gap->call, *waits = call_within(gap, CALL_BIT(CALL_WAITS));
     const verdict_connection *connection = call->connection;
     double begin = end_of(gap->before), end = call->answered;
     const wire_event *lost = lost_within(p, gap);
@@ -691,7 +684,7 @@ static bool find_late(plan *p)
                 add_late(p, gap, usual, &b, &late[b.kind][b.party]);
             }
         }
-        bool waits = is_late && call_within(gap, HAS(CALL_WAITS)); /* for an answer that never came */
+        bool waits = is_late && call_within(gap, CALL_BIT(CALL_WAITS)); /* for an answer that never came */
         numbers[is_answer || waits ? FIGURE_LATE_ANSWERED : FIGURE_LATE_ASKED] += is_late;
     }
     for (unsigned kind = 0; kind < VERDICT_NUM_KINDS; kind++) {

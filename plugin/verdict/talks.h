@@ -28,6 +28,9 @@ typedef enum {
     CALL_FAILED,
 } call_outcome;
 
+/* Of a set of them. */
+#define CALL_BIT(outcome) (1U << (outcome))
+
 /* One call. Times are those of the capture, in seconds. */
 typedef struct {
     double asked, answered; /* 0: not captured */
