@@ -269,13 +269,10 @@ static void write_info(rpc_call *call)
     column_info *cinfo = call->pinfo->cinfo;
     wmem_strbuf_t *line = call->about;
     const char *separator = SEPARATOR;
-    bool is_cut = tvb_captured_length(call->tvb) < tvb_reported_length(call->tvb);
 
     if (call->is_noise || call->report.damaged) { /* as Wireshark's own dissectors write it */
         col_append_sep_str(cinfo, COL_INFO, separator,
-                           call->is_noise ? "[Probably not decrypted correctly]"
-                           : is_cut       ? "[Packet size limited during capture]"
-                                          : "[Malformed Packet]");
+                           call->is_noise ? "[Probably not decrypted correctly]" : "[Malformed Packet]");
     }
     if (!call->ndr.reader.failed && wmem_strbuf_get_len(call->info) > 0) {
         if (wmem_strbuf_get_len(line) > 0) {

@@ -274,8 +274,6 @@ void sealed_follow_noise(const rpc_call *call)
 
     if (pdu) {
         tell(pinfo, pdu, call->tree, &(tapped_call){.unread = TAPPED_NOISE});
-    } else {
-        tapped_hand_over_unread(pinfo, TAPPED_NOISE);
     }
 }
 

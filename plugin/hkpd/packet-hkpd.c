@@ -1219,7 +1219,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     p.record = (hkpd_record *)p.call.record;
     p.aloud = (findings_report){.pinfo = pinfo, .expert = &fields.expert};
     if (is_noise(&p, operations[opnum].response_shape)) {
-        tapped_hand_over_unread(pinfo, TAPPED_NOISE);
+        tapped_hand_over(pinfo, &(tapped_call){.unread = TAPPED_NOISE});
         return call_end(&p.call, NULL);
     }
     TRY

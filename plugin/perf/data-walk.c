@@ -533,7 +533,7 @@ uint32_t perf_walk_pass_blocks(perf_walk *walk)
     bool is_read = walk->state == NEXT_VALUE && walk->values_left == 0 && walk->block.type == PERF_SINGLE_COUNTER &&
                    walk->pos == walk->block.limit && !walk->block.open_end;
 
-    if (is_read && !walk->one_block) {
+    if (is_read) {
         leave_block(walk);
     }
     while (walk->state == NEXT_BLOCK && passed < walk->blocks_left && walk->size - walk->pos >= size &&

@@ -7,8 +7,6 @@
 
 #include "state/hosts.h"
 
-#define PERF_HANDLE_SIZE 20
-
 /* Of more connections than a client has for one query, which one lost a call is not looked for. */
 #define HANDLE_CONNECTIONS 4
 

@@ -18,6 +18,8 @@
 
 #include "ws_compat.h"
 
+#define PERF_HANDLE_SIZE 20 /* of a context handle */
+
 typedef enum {
     HOST_CALLED, /* szMachine */
     HOST_TARGET, /* whom the client logged on to */
@@ -58,11 +60,11 @@ typedef struct state_host {
     uint32_t told;                     /* facts */
     wmem_array_t
         *titles; /* indexes (uint32_t) of its newest list that was whole, in English if one was; NULL without one */
-    uint32_t titles_language;  /* 0: English, UINT32_MAX: not known */
-    bool is_in_any_language;   /* its newest list is in a language that is not known, */
-    uint8_t titles_handle[20]; /* and was asked with this handle */
-    uint32_t facts_changed;    /* latest event at which one of them may have changed, 0: none */
-    uint32_t facts_version;    /* counts what was learned of it and may change what earlier packets mean */
+    uint32_t titles_language;                /* 0: English, UINT32_MAX: not known */
+    bool is_in_any_language;                 /* its newest list is in a language that is not known, */
+    uint8_t titles_handle[PERF_HANDLE_SIZE]; /* and was asked with this handle */
+    uint32_t facts_changed;                  /* latest event at which one of them may have changed, 0: none */
+    uint32_t facts_version; /* counts what was learned of it and may change what earlier packets mean */
 } state_host;
 
 /* A connection, as far as it says which machine it is to. */

@@ -143,8 +143,3 @@ const char *tapped_object_name(wmem_allocator_t *pool, state_host *server, uint3
 
     return *label == '#' ? label : wmem_strdup_printf(pool, "%s (%u)", label, title);
 }
-
-void tapped_hand_over_unread(packet_info *pinfo, const char *why)
-{
-    tapped_hand_over(pinfo, &(tapped_call){.unread = why});
-}

@@ -159,8 +159,6 @@ void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped);
     "The answer was cut short when it was captured (frame.cap_len < frame.len), or its parts were not put together " \
     "(-o tcp.desegment_tcp_streams:TRUE -o dcerpc.desegment_dcerpc:TRUE -o dcerpc.reassemble_dcerpc:TRUE)"
 
-void tapped_hand_over_unread(packet_info *pinfo, const char *why);
-
 /* --- Paths that a statistic is asked for --------------------------------------------------------------------------- */
 
 typedef struct watch_rows watch_paths;

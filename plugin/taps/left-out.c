@@ -145,8 +145,7 @@ GPtrArray *left_out_notes(const left_out *left, const char *what, left_out_form 
          "they succeeded and hold nothing: the server has none of what was asked for, or accepted none of it (-z "
          "pcq,refusals)"},
         {left->titles, "lists of titles that could not be read whole",
-         "objects and counters whose titles are missing go by their number (#10); pcq.expert.text, and "
-         "pcq.expert.capture_cut, say where"},
+         "objects and counters whose titles are missing go by their number (#10); pcq.expert.text says where"},
         {left->nameless, "values of a counter that is not known",
          "they have no name and no result (-z pcq,long has them): capture from before the client adds counters"},
         {form == LEFT_OUT_BRIEF ? left->texts : 0, "texts, which have no row",

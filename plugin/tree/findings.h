@@ -15,8 +15,6 @@
 #define FINDINGS(X) \
     X(STUB_SHORT, "stub_short", PI_MALFORMED, PI_ERROR, true, "A parameter lies beyond the end of the stub", \
       "The sender's fault, or a stub that was decrypted wrongly; what comes before counts") \
-    X(CAPTURE_CUT, "capture_cut", PI_MALFORMED, PI_WARN, true, "The packet was cut when it was captured", \
-      "Capture whole packets (no snapshot length)") \
     X(ARRAY_COUNTS, "array_counts", PI_PROTOCOL, PI_WARN, true, "The counts of an NDR array disagree", \
       "The sender's fault, or noise; look at the three counts of the array") \
     X(TEXT, "text", PI_PROTOCOL, PI_WARN, true, "A string is not well formed", \

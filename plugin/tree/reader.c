@@ -33,14 +33,9 @@ bool reader_need(bounded_reader *reader, uint64_t size, const char *what)
         return false;
     }
     reader->failed = true;
-    uint32_t reported = tvb_reported_length(reader->tvb);
-    if (reader->end == tvb_captured_length(reader->tvb) && reported >= reader->pos && size <= reported - reader->pos) {
-        findings_add(reader->report, reader->node, FINDING_CAPTURE_CUT, "%s was not captured", what);
-    } else {
-        findings_add(reader->report, reader->node, FINDING_STUB_SHORT,
-                     "%s needs %" PRIu64 " bytes at offset %u, %u are left", what, size, reader->pos,
-                     reader->end - reader->pos);
-    }
+    findings_add(reader->report, reader->node, FINDING_STUB_SHORT,
+                 "%s needs %" PRIu64 " bytes at offset %u, %u are left", what, size, reader->pos,
+                 reader->end - reader->pos);
     return false;
 }
 
