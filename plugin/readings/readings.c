@@ -104,8 +104,9 @@ void readings_compare_with(readings *r, sample_view *previous, uint32_t frame)
 
 void readings_compare_in_order(readings *r, sample_view *previous, const state_sample *answered)
 {
-    if (perf_is_older(&r->current->clocks, &previous->clocks) &&
-        sample_overlaps(r->answer.request_event, answered->event)) {
+    bool overlaps = r->answer.request_event > 0 && r->answer.request_event < answered->event;
+
+    if (overlaps && perf_is_older(&r->current->clocks, &previous->clocks)) {
         readings_compare_with(r, NULL, 0);
         r->why_no_previous = PERF_NONE_OVERTAKEN;
     } else {

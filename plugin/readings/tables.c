@@ -433,13 +433,6 @@ bool readings_name_is_sum(const void *name, uint32_t size)
     return false;
 }
 
-static bool row_is_called_sum(const reading_table *table, uint32_t row)
-{
-    const reading_name *name = &row_at(&table->instances, row)->key.name;
-
-    return readings_name_is_sum(name->bytes, name->size);
-}
-
 static void find_course(reading_table *here, uint32_t column, reading_table *there, uint32_t column_there,
                         table_course *course)
 {
@@ -489,7 +482,8 @@ bool readings_table_sum_ended(reading_table *here, uint32_t row, uint32_t column
     }
     readings_table_has_row(here, UINT32_MAX);
     const table_course *course = course_of(here, column, there, column_there);
-    if (!course->has_left || row_is_called_sum(here, row)) {
+    const reading_name *name = &row_at(&here->instances, row)->key.name;
+    if (!course->has_left || readings_name_is_sum(name->bytes, name->size)) {
         return course->has_left;
     }
     if (now.value == 0) { /* half of nothing */

@@ -53,12 +53,6 @@ state_sample *sample_keep_alike(state_handle *handle, const uint8_t *bytes, uint
 /* True if these bytes have the form of a sample that is still kept. */
 bool sample_has_form(const state_sample *sample, const uint8_t *bytes, uint32_t size);
 
-/* Two calls were under way at once: this one was asked before the other one was answered, by the event of that. */
-static inline bool sample_overlaps(uint32_t request_event, uint32_t answered)
-{
-    return request_event > 0 && request_event < answered;
-}
-
 /* Of a sample that is still kept: what to read it from, or all its bytes as they were received. */
 static inline perf_filled_form sample_data(const state_sample *sample)
 {

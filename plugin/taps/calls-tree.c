@@ -23,11 +23,6 @@
 /* Each new node costs Wireshark a step for every other: statuses without a name, which a packet chooses freely, share one. */
 #define OTHER_STATUSES "other statuses"
 
-static const char *protocol_name(const tapped_call *tapped)
-{
-    return tapped->is_hkpd ? "HKEY_PERFORMANCE_DATA" : "PerflibV2";
-}
-
 static void tree_begin(stats_tree *tree)
 {
     static const char *const shown_first[] = {NODE_REQUESTS, NODE_STATUSES, NODE_SIZES, NODE_GUIDS, NODE_PROBES};
@@ -90,7 +85,7 @@ static tap_packet_status tree_count(stats_tree *tree, packet_info *pinfo _U_, ep
         return TAP_PACKET_REDRAW;
     }
     int requests = tick_stat_node(tree, NODE_REQUESTS, 0, TRUE);
-    int protocol = tick_stat_node(tree, protocol_name(tapped), requests, TRUE);
+    int protocol = tick_stat_node(tree, tapped->is_hkpd ? "HKEY_PERFORMANCE_DATA" : "PerflibV2", requests, TRUE);
     int operation = tick_stat_node(tree, tapped->operation, protocol, TRUE);
     if (tapped->kind) {
         tick_stat_node(tree, tapped->kind, operation, FALSE);

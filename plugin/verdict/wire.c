@@ -101,12 +101,6 @@ static bool is_known_port(uint32_t port)
     return port == PORT_SMB || port == PORT_NETBIOS || port == PORT_MAPPER;
 }
 
-/* Who began it is not known yet: who asks a port that is known, or a lower one than its own, is taken for the client. */
-static bool is_from_client(const packet_info *pinfo)
-{
-    return is_known_port(pinfo->destport) || (!is_known_port(pinfo->srcport) && pinfo->destport <= pinfo->srcport);
-}
-
 static void set_ends(verdict_connection *connection, packet_info *pinfo, bool from_client)
 {
     char *source = address_to_str(pinfo->pool, &pinfo->src), *to = address_to_str(pinfo->pool, &pinfo->dst);
@@ -126,7 +120,9 @@ static verdict_connection *find_connection(packet_info *pinfo)
         connection = wmem_new0(verdict_ladder_memory, verdict_connection);
         connection->syns = wmem_array_new(verdict_ladder_memory, sizeof(uint32_t));
         connection->events = wmem_array_new(verdict_ladder_memory, sizeof(wire_event));
-        set_ends(connection, pinfo, is_from_client(pinfo));
+        /* who began it is not known yet: who asks a port that is known, or a lower one than its own, is taken for the client */
+        bool is_lower = !is_known_port(pinfo->srcport) && pinfo->destport <= pinfo->srcport;
+        set_ends(connection, pinfo, is_known_port(pinfo->destport) || is_lower);
         *end_of_connections = connection;
         end_of_connections = &connection->later;
         g_hash_table_insert(by_number, GUINT_TO_POINTER(conversation->conv_index), connection);

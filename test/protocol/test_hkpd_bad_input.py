@@ -220,8 +220,9 @@ def test_19_20_21_titles(tshark, tmp_path, case):
     reasons = [x.label for x in frames[sample].all('hkpd.counter_definition') if 'not known' in x.label]
     assert len(reasons) == len(lost)
     assert all(('the list of titles in frame %d' % number in x) == (others > 0) for x in reasons)
-    _, notes = tshark.run('-q', '-r', tmp_path / 'hkpd.pcap', '-z', 'pcq,long,%s' % (tmp_path / 'long.csv'))
+    verdict, notes = tshark.run('-q', '-r', tmp_path / 'hkpd.pcap', '-z', 'pcq,long,%s' % (tmp_path / 'long.csv'), '-z', 'pcq,summary')
     assert ('lists of titles that could not be read whole: 1;' in notes) == (others > 0)
+    assert ('a list of names that does not add up' in verdict) == (others > 0)
     is_cut = case in ('no end', 'half an end', 'no terminator', 'no text', 'half a number', 'one less')
     assert {r['assumed'] for r in long_rows((tmp_path / 'long.csv').read_bytes().decode())} == {'1' if others and not is_cut else '0'}
 
