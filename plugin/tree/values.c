@@ -501,7 +501,7 @@ const char *values_headline(wmem_allocator_t *pool, const readings_answer *answe
                        : count == shown      ? ""
                                              : text_counted(pool, count - shown, shown > 0 ? "more value" : "value");
     /* most packets have such a text: to print its parts would cost more than all the rest of the call */
-    return wmem_strconcat(pool, head ? head : "", shown > 0 && *more ? ", " : "", more, failed ? "; " : "",
+    return wmem_strconcat(pool, head ? head : "", shown > 0 && *more ? ", " : "", more, failed && count > 0 ? "; " : "",
                           failed ? failed : "", " (", text_counted(pool, parts, part), ", ",
                           text_counted(pool, size, "byte"), ")", NULL);
 }

@@ -401,11 +401,14 @@ def test_failed_blocks_are_counted_and_an_assumed_order_is_marked(tshark, tmp_pa
     """No QueryCounterInfo: whose a block is follows from the order. An instance that is not there makes a block fail. The last answer comes twice."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2, 2]))
     scene, c = begin(Server([s]), s)
-    run(c, [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(s, 2, 'gone')], info=False, close=False)
+    h = run(c, [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(s, 2, 'gone')], info=False, close=False)
     c.line.rpc.call_id -= 1
     c.line.response(DATA, answers(scene)[-1][1].stub)
+    c.validate(h, [ask(s, 1, 'a'), ask(s, 2, 'b')], add=False)
+    c.data(h, 9999)
     info = info_of(tshark, scene, tmp_path)
-    for number, m in answers(scene):
+    assert 'query 1: 1 failed: \\Set(gone)\\Two (ERROR_NO_DATA) (1 block, ' in info[answers(scene)[-1][0]]
+    for number, m in answers(scene)[:-1]:
         assert 'query 1: \\Set(a)\\One = 1 (order assumed), 1 more value; 1 failed: \\Set(gone)\\Two (ERROR_NO_DATA, order assumed) (3 blocks, ' in info[number] and 'Malformed' not in info[number]
 
 
