@@ -710,12 +710,18 @@ const char *pdus_target(void)
     return innermost ? innermost->target : NULL;
 }
 
+/* What fragments were put together to is handed over with the last; one that is put together with no others, alone. */
+static bool is_handed_with(const rpc_header *header)
+{
+    return header->is_last || (header->is_first && is_switched_off("dcerpc", "reassemble_dcerpc"));
+}
+
 rpc_asked *pdus_reach_call(packet_info *pinfo, const dcerpc_info *di)
 {
     rpc_header header;
 
     while (innermost && innermost->tvb && read_pdu_header(&header, innermost->tvb, innermost->at)) {
-        bool is_it = header.type == di->ptype && header.call_id == di->call_id;
+        bool is_it = header.type == di->ptype && header.call_id == di->call_id && is_handed_with(&header);
         bool is_next = innermost->handed == innermost->at;
         rpc_asked *call = pass(innermost, &header, is_it);
         if (is_it) {
