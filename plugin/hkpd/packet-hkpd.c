@@ -1168,7 +1168,7 @@ static bool asks_for_data(const hkpd_pdu *p, const state_handle *handle)
     bool is_asked_for = opnum_of(p) == WINREG_ENUM_VALUE || is_performance_name(p->record->name);
 
     return key && key->name.kind == KEY_DATA && is_asked_for && titles_of(p->record->name, NULL) == TITLES_NONE &&
-           (p->call.tapped.answer || p->call.tapped.out_size == 0);
+           (p->call.tapped.answer || p->call.tapped.out_size == 0 || opnum_of(p) == WINREG_QUERY_VALUE);
 }
 
 static void tap_pdu(hkpd_pdu *p)
@@ -1197,6 +1197,7 @@ static void tap_pdu(hkpd_pdu *p)
     tapped->is_hkpd = true;
     tapped->kind = question_kind(p->record);
     tapped->brings_data = asks_for_data(p, handle);
+    p->call.report.damaged |= tapped->brings_data && tapped->answer == NULL && tapped->out_size > 0;
     tapped->subject = p->record->name;
     tapped->subject_size = p->record->name ? (uint32_t)strlen(p->record->name) : 0;
     call_hand_over(&p->call, handle);
@@ -1229,6 +1230,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     }
     FINALLY /* what the stock function throws at its end was a call too */
     {
+        p.call.report.damaged |= length == 0;
         tap_pdu(&p);
     }
     ENDTRY;

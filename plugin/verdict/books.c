@@ -201,6 +201,9 @@ void verdict_books_count(verdict *v, verdict_talk *talk, packet_info *pinfo, con
         enter(talk, BOOK_DAMAGED, pinfo);
     } else if (tapped->is_response && tapped->is_damaged && tapped->kind && strcmp(tapped->kind, "titles") == 0) {
         enter(talk, BOOK_NAMES, pinfo);
+    } else if (tapped->is_response && tapped->handle && tapped->brings_data && !answer && !is_cut &&
+               !tapped->has_failed && !tapped->is_probe) {
+        enter(talk, BOOK_EMPTY, pinfo);
     }
     if (is_sample && v->counts_values) {
         count_values(v, talk, pinfo, tapped);

@@ -31,6 +31,7 @@ KINDS = {
     'counter_refused': (['counter_refused'], r'refus'),
     'block_failed': (['block_failed'], r'ERROR_NO_DATA|not given|no data'),
     'not_delivered': (['not_delivered', 'empty'], r'never|not|no longer|gone|without'),
+    'empty': (['empty'], 'without a value'),
     'damaged': (['damaged'], r'damag|add up'),
     'failed_by_size': (['no_data', 'probe_loop'], r'size|fail|without'),
     'probe_loop': (['probe_loop', 'no_data'], r'room|size|probe'),
