@@ -13,7 +13,7 @@ from gen.wires import ACCEPTED, CREATE, IOCTL, NEGOTIATED, NO_INTERFACE, NO_SYNT
 
 from broken import (RUNGS, STUCK, and_then, beside, bind_says, client_does_not_read, changing, crowd, cut_while_added, first_of_two, idles, in_steps, mirrored,
                     no_connection, not_in_mapper, one_from_the_middle, opens, resends, smb_says)
-from gen.story import ALL
+from gen.story import ALL, ask
 from gen.stubs import CLOSE, INFO
 from world import CLIENT, MODES, OTHER, SRV01, SRV02, attempt, count, gone, good, leaves, pause, start, swapped, tale, together, windows
 
@@ -241,6 +241,7 @@ PLANS = {
     'counters-added-later': Well(lambda w: cut_while_added(w, cuts=False)),
     'lost-beside': Well(tale(3, lost_beside, mode='smb')),
     'both-ports': Well(tale(both_ports, 8, mode='smb')),
+    'asked-for-twice': Well(tale(8, asked=lambda m, p: [ask(m), ask(m), ask(p, name='*')])),
     'bind-answer-lost': Well(tale(bind_answer_lost, 8)),
     'logs-on-again': Well(tale(8, logs_on_again, 8, mode='smb')),
     'mirrored': Well(mirrored(tale(8))),
