@@ -675,7 +675,8 @@ static void see_mapper(packet *p, unsigned type)
         bool is_there = field(p, SEEN_EPM_STATUS, 0) && number_in(p, SEEN_EPM_STATUS, 0) == 0;
         connection->binds.frame = 0;
         connection->pair->tcp_port = is_there ? number_in(p, SEEN_EPM_PORT, 0) : connection->pair->tcp_port;
-        if (!is_there) {
+        connection->is_mapped |= is_there;
+        if (!connection->is_mapped) { /* else it is the end of its list */
             step(p, RUNG_BIND, type == PDU_FAULT ? OUTCOME_MAPPER : OUTCOME_UNMAPPED);
         }
     }

@@ -231,18 +231,16 @@ def tower(interface, address, port):
     return struct.pack('<II', len(body), len(body)) + body + bytes(-len(body) % 4)
 
 
-def ask_mapper(capture, server, port=49671, interface=PERFLIB, status=0, client='192.0.2.10', client_port=50900, fault=None):
-    """ept_map of an interface: its port, or a status, or a fault. -> frame of the answer"""
+def ask_mapper(capture, server, port=49671, interface=PERFLIB, status=0, client='192.0.2.10', client_port=50900, fault=None, more=()):
+    """ept_map of an interface: its port, or a status, or a fault; more: statuses, as it reads on. -> frame of the answer"""
     tcp = Link(capture, 135, client_port, client=client, server=server)
     rpc = Rpc(tcp, EPM)
     rpc.bind()
-    rpc.request(3, struct.pack('<I16s', 1, bytes(16)) + struct.pack('<I', 2) + tower(interface, '0.0.0.0', 135) + bytes(20) + struct.pack('<I', 4))
-    if fault is not None:
-        number = rpc.fault(fault)
-        tcp.close()
-        return number
-    found = [tower(interface, server, port)] if not status else []
-    number = rpc.response(bytes(20) + struct.pack('<IIII', len(found), 4, 0, len(found)) + b''.join(struct.pack('<I', 3) + x for x in found) +
-                          struct.pack('<I', status))
+    for status in (status, *more):
+        rpc.request(3, struct.pack('<I16s', 1, bytes(16)) + struct.pack('<I', 2) + tower(interface, '0.0.0.0', 135) + bytes(20) + struct.pack('<I', 4))
+        found = [tower(interface, server, port)] if not status else []
+        number = rpc.fault(fault) if fault is not None else rpc.response(
+            bytes(20) + struct.pack('<IIII', len(found), 4, 0, len(found)) + b''.join(struct.pack('<I', 3) + x for x in found) +
+            struct.pack('<I', status))
     tcp.close()
     return number

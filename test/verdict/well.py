@@ -9,7 +9,7 @@ from typing import NamedTuple
 from gen.hkpd_block import Instance as Row
 from gen.hkpd_stubs import OPEN_HKLM, OPEN_KEY, handle_back, open_key, open_root
 from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
-from gen.wires import ACCEPTED, CREATE, IOCTL, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
+from gen.wires import ACCEPTED, CREATE, IOCTL, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, NOT_REGISTERED, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
 
 from broken import (RUNGS, STUCK, and_then, beside, bind_says, client_does_not_read, changing, crowd, cut_while_added, first_of_two, idles, in_steps, mirrored,
                     no_connection, not_in_mapper, one_from_the_middle, opens, resends, smb_says)
@@ -242,6 +242,7 @@ PLANS = {
     'lost-beside': Well(tale(3, lost_beside, mode='smb')),
     'both-ports': Well(tale(both_ports, 8, mode='smb')),
     'asked-for-twice': Well(tale(8, asked=lambda m, p: [ask(m), ask(m), ask(p, name='*')])),
+    'mapper-reads-on': Well(tale(8, lambda m: ask_mapper(m.world.capture, SRV01[1], more=[NOT_REGISTERED]), 8)),
     'bind-answer-lost': Well(tale(bind_answer_lost, 8)),
     'logs-on-again': Well(tale(8, logs_on_again, 8, mode='smb')),
     'mirrored': Well(mirrored(tale(8))),
