@@ -385,7 +385,7 @@ static void see_tcp(packet *p)
         connection->begins = (verdict_moment){p->pinfo->num, p->when};
     }
     connection->packets[p->by_client]++;
-    if (length > 0 && !connection->is_open) {
+    if (length > 0 || (flags & (TCP_ACK | TCP_RST)) == TCP_ACK) {
         connection->is_open = true; /* as it was before the capture, or its acceptance was lost */
     }
     see_analysis(p, sequence, acknowledged, length);
@@ -948,7 +948,9 @@ void verdict_wire_end(void)
     for (verdict_connection *connection = connections; connection; connection = connection->later) {
         for (unsigned by = 0; by < 2; by++) {
             bool is_alone = connection->data[by] > 1 && connection->packets[!by] == 0 && !connection->has_resent;
-            connection->pair->one_way = is_alone ? connection->begins : connection->pair->one_way;
+            if (is_alone && connection->pair->one_way.frame == 0) {
+                connection->pair->one_way = connection->begins;
+            }
         }
         /* pipes of SMB may be any: their names were not captured */
         if (connection->unbound.frame > 0 && !connection->has_bind && connection->call_frame == 0 &&

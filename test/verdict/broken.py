@@ -596,6 +596,12 @@ def cut_while_added(w, cuts=True):
     m.run(4)
 
 
+def both_ports(m):
+    """The client tries 445 and 139 at once, and ends the second when the first is there."""
+    m.open()
+    Link(m.world.capture, 139, m.world.port(), server=SRV01[1]).segment(0, b'', RST)
+
+
 def one_direction(side):
     """Only what one of them sends passes where it was captured."""
     def change(w):
@@ -651,6 +657,9 @@ CAPTURE = {
     'requests-alone': Broken(and_then(tale(8), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
     'answers-alone': Broken(and_then(tale(8), one_direction(1)), 'one_way', 'capture', healthy=UNKNOWN),
     'from-the-middle': Broken(and_then(tale(16), from_the_middle), 'from_middle', 'capture', healthy=UNKNOWN),
+    'requests-alone-low-port': Broken(and_then(low_port(tale(8)), lambda w: (w.capture.frames.pop(0), one_direction(0)(w))), 'one_way', 'capture',
+                                      healthy=UNKNOWN),
+    'requests-alone-second-port': Broken(and_then(tale(both_ports, 8, mode='smb'), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
     'from-the-middle-beside': Broken(one_from_the_middle('tcp'), 'from_middle', 'capture', 1, healthy=(None,)),
     'from-the-middle-beside-a-fault': Broken(one_from_the_middle('tcp', bad(takes=4.2), 8), 'answered_late', 'server', 1, also=('from_middle',)),
     'other-port': odd('other_port', ('capture', 'client', 'server'), bad(8, any=True), mode='smb', port=8445, healthy=(None,)),

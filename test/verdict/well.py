@@ -11,7 +11,7 @@ from gen.hkpd_stubs import OPEN_HKLM, OPEN_KEY, handle_back, open_key, open_root
 from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
 from gen.wires import ACCEPTED, CREATE, IOCTL, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, NOT_REGISTERED, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
 
-from broken import (RUNGS, STUCK, and_then, beside, bind_says, client_does_not_read, changing, crowd, cut_while_added, first_of_two, idles, in_steps, mirrored,
+from broken import (RUNGS, STUCK, and_then, beside, bind_says, both_ports, client_does_not_read, changing, crowd, cut_while_added, first_of_two, idles, in_steps, mirrored,
                     no_connection, not_in_mapper, one_from_the_middle, opens, resends, smb_says)
 from gen.story import ALL, ask
 from gen.stubs import CLOSE, INFO
@@ -143,8 +143,8 @@ def bind_answer_lost(m):
         m.reach()
 
 
-def both_ports(m):
-    """The client tries 445 and 139 at once, and ends the second when the first is there."""
+def second_port_silent(m):
+    """... and a firewall lets it have the first alone."""
     m.open()
     Link(m.world.capture, 139, m.world.port(), server=SRV01[1]).segment(0, b'', RST)
 
