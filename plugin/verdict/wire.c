@@ -527,6 +527,16 @@ static bool is_of_pipe(const packet *p, const smb_message *m, int offset, uint64
     return wmem_map_contains(p->connection->pipes, pipe);
 }
 
+/* Session Setup that makes the connection another channel of a session that there is: no logon. */
+static bool is_binding(const smb_message *m)
+{
+    enum { SETUP = 1, BINDING = 1 };
+    int flags = m->at + m->header + 2;
+
+    return !m->is_smb1 && m->command == SETUP && tvb_bytes_exist(m->tvb, flags, 1) &&
+           (tvb_get_uint8(m->tvb, flags) & BINDING);
+}
+
 static void see_request(packet *p, const smb_message *m)
 {
     verdict_connection *connection = p->connection;
@@ -537,7 +547,8 @@ static void see_request(packet *p, const smb_message *m)
            (requests[row].is_smb1 != m->is_smb1 || requests[row].command != m->command)) {
         row++;
     }
-    if (row == array_length(requests) || (requests[row].id_at > 0 && !is_of_pipe(p, m, requests[row].id_at, &pipe))) {
+    if (row == array_length(requests) || is_binding(m) ||
+        (requests[row].id_at > 0 && !is_of_pipe(p, m, requests[row].id_at, &pipe))) {
         return;
     }
     if (requests[row].what == ASKS_CLOSE) {

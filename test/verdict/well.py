@@ -146,7 +146,17 @@ def bind_answer_lost(m):
 def second_port_silent(m):
     """... and a firewall lets it have the first alone."""
     m.open()
-    Link(m.world.capture, 139, m.world.port(), server=SRV01[1]).segment(0, b'', RST)
+    knock(m.world.capture, SRV01[1], 139, m.world.port(), times=2)
+
+
+def second_channel_refused(m):
+    attempt(Session, Link(m.world.capture, 445, m.world.port(), server=SRV01[1]), {SETUP: 0xC00000D0}, None, binds=True)
+
+
+def files_too(m):
+    """Their user's password is another."""
+    share()(m.world, SRV01)
+    smb_says(SETUP, 0xC000006D)(m.world, SRV01)
 
 
 def logs_on_again(m):
@@ -241,6 +251,7 @@ PLANS = {
     'counters-added-later': Well(lambda w: cut_while_added(w, cuts=False)),
     'lost-beside': Well(tale(3, lost_beside, mode='smb')),
     'both-ports': Well(tale(both_ports, 8, mode='smb')),
+    'second-channel-refused': Well(tale(4, second_channel_refused, 8, mode='smb')),
     'asked-for-twice': Well(tale(8, asked=lambda m, p: [ask(m), ask(m), ask(p, name='*')])),
     'mapper-reads-on': Well(tale(8, lambda m: ask_mapper(m.world.capture, SRV01[1], more=[NOT_REGISTERED]), 8)),
     'bind-answer-lost': Well(tale(bind_answer_lost, 8)),
