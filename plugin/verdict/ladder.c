@@ -126,7 +126,9 @@ verdict_pair *verdict_ladder_pair(const char *client, const char *server)
 
 static bool is_port_of_calls(const verdict_pair *pair, uint32_t port)
 {
-    return port == 135 || port == 139 || port == 445 || (port > 0 && port == pair->tcp_port);
+    bool is_second = port == 139 && pair->call_port == 445; /* clients try both at once */
+
+    return port == 135 || (port == 139 && !is_second) || port == 445 || (port > 0 && port == pair->tcp_port);
 }
 
 void verdict_ladder_note_calls(verdict_pair *pair, uint32_t port)
@@ -215,12 +217,15 @@ void verdict_ladder_judge(wmem_allocator_t *pool, bool is_mixed)
 
 /* Does anything say that performance counters are meant? The client asks others for them; or the capture has nothing else that explains
  * the connection, and a refusal is no end that many connections have. */
-static bool is_meant(const verdict_pair *pair, uint32_t outcome)
+static bool is_meant(const verdict_pair *pair, ladder_rung rung, uint32_t outcome)
 {
     bool asks_others = wmem_map_contains(askers, pair->client);
     bool is_alone =
         wmem_map_size(askers) == 0 && !has_other_uses && outcome != OUTCOME_UNANSWERED && outcome != OUTCOME_ENDED;
 
+    if (rung <= RUNG_SHARE && pair->has_other_uses && pair->sampled > pair->failures[rung].shown.since) {
+        return false; /* samples go on, and the client wants other things, too */
+    }
     return pair->is_ours || pair->has_calls || (asks_others && !pair->has_other_uses) || is_alone;
 }
 
@@ -261,7 +266,7 @@ void verdict_ladder_find(wmem_allocator_t *pool, const verdict_pair *pair, verdi
     ladder_rung rung = failed_rung(pair);
 
     if (rung < NUM_RUNGS && (rung > RUNG_REACH || is_port_of_calls(pair, pair->failures[RUNG_REACH].port)) &&
-        is_meant(pair, pair->failures[rung].outcome)) {
+        is_meant(pair, rung, pair->failures[rung].outcome)) {
         say(pool, pair, rung, &pair->failures[rung], "", findings);
     }
 }
