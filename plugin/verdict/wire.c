@@ -130,11 +130,36 @@ static verdict_connection *find_connection(packet_info *pinfo)
     return connection;
 }
 
+static void swap(uint32_t *of)
+{
+    uint32_t first = of[0];
+
+    of[0] = of[1];
+    of[1] = first;
+}
+
+/* What was noted before is turned round if it was taken for the server. */
 static void know_client(verdict_connection *connection, packet_info *pinfo, bool from_client)
 {
-    if (!connection->is_client_known) {
-        connection->is_client_known = true;
-        set_ends(connection, pinfo, from_client);
+    const verdict_pair *before = connection->pair;
+
+    if (connection->is_client_known) {
+        return;
+    }
+    connection->is_client_known = true;
+    set_ends(connection, pinfo, from_client);
+    if (connection->pair == before) {
+        return;
+    }
+    swap(connection->packets);
+    swap(connection->data);
+    swap(connection->next);
+    connection->unacked.frame = 0;
+    connection->end.by_client = !connection->end.by_client;
+    for (unsigned n = 0; n < wmem_array_get_count(connection->events); n++) {
+        wire_event *event = verdict_wire_event(connection, n);
+        event->by_client = !event->by_client;
+        event->hole_of_client = !event->hole_of_client;
     }
 }
 
@@ -693,6 +718,13 @@ static void see_mapper(packet *p, unsigned type)
     }
 }
 
+/* Answers are known; all else comes from who calls. */
+static bool is_from_caller(unsigned type)
+{
+    return type != PDU_RESP && type != PDU_FAULT && type != PDU_BIND_ACK && type != PDU_ALTER_ACK &&
+           type != PDU_BIND_NAK;
+}
+
 static void see_rpc(packet *p)
 {
     verdict_connection *connection = p->connection;
@@ -857,6 +889,9 @@ static tap_packet_status see(void *data _U_, packet_info *pinfo, epan_dissect_t 
         return TAP_PACKET_DONT_REDRAW;
     }
     num_tcp++;
+    if (field(&p, SEEN_PDU, 0)) {
+        know_client(p.connection, pinfo, is_from_caller(number_in(&p, SEEN_PDU, 0)));
+    }
     p.by_client = pinfo->srcport == p.connection->client_port &&
                   (pinfo->destport != p.connection->client_port ||
                    strcmp(address_to_str(pinfo->pool, &pinfo->src), p.connection->pair->client) == 0);
