@@ -117,10 +117,14 @@ static bool is_unanswered(const verdict_monitor *monitor, const verdict_call *ca
 {
     double until = waited_until(monitor, call);
     double patience = until < verdict_wire_last() ? MAX(VERDICT_LONG_WAIT, 3 * usual_of(monitor)) : VERDICT_LONG_WAIT;
-    bool is_captured = !(call->connection && call->connection->is_copy) && !call->talk->ends_in_noise &&
-                       !(monitor->pair && monitor->pair->one_way.frame > 0);
+    bool is_captured = !(call->connection && (call->connection->is_copy || call->connection->goes_back)) &&
+                       !call->talk->ends_in_noise && !(monitor->pair && monitor->pair->one_way.frame > 0);
 
-    return is_captured && !came_through(monitor, call) && until - call->asked >= patience &&
+    /* who gets no answer sends again, or ends the connection */
+    bool is_cut_off = call->connection && call->connection->newest <= call->asked && monitor->pair &&
+                      monitor->pair->sampled > call->asked;
+
+    return is_captured && !is_cut_off && !came_through(monitor, call) && until - call->asked >= patience &&
            !verdict_wire_find(call->connection, WIRE_LOST, 0, call->asked, until) &&
            !verdict_wire_find(call->connection, WIRE_CUT, 0, call->asked, until);
 }
@@ -240,7 +244,7 @@ static void find_ends(verdict_monitor *monitor, double usual)
         bool has_stopped =
             is_last && until - newest >= patience && call->outcome != CALL_WAITS && !call->talk->ends_in_noise;
         if (has_stopped && !verdict_has(monitor, VERDICT_UNANSWERED) && monitor->figures.numbers[FIGURE_SAMPLES] > 3 &&
-            !(end && end->by_client)) {
+            !(end && end->by_client) && !verdict_wire_find(call->connection, WIRE_LOST, 0, newest, INFINITY)) {
             verdict_show(&stopped, call->frame, newest);
         } else if (end && !end->by_client && !has_stopped) {
             verdict_show(&broken, end->frame, end->time);
@@ -337,7 +341,8 @@ void verdict_capture_find(verdict_monitor *monitor, bool lacks_some)
             call->outcome == CALL_EMPTY || call->outcome == CALL_DAMAGED || (call->outcome == CALL_WAITS && call->asks);
     }
     const verdict_call *first = monitor->calls, *last = monitor->end - 1;
-    uint32_t begin = is_doubtful ? 0 : first->asked_frame, end = MAX(last->asked_frame, last->frame);
+    uint32_t begin = is_doubtful ? 0 : first->asked_frame;
+    uint32_t end = has_samples ? MAX(last->asked_frame, last->frame) : UINT32_MAX;
     verdict_shown lost = events_of(monitor, WIRE_LOST, false, begin, end), late = {.pool = monitor->pool};
     verdict_shown unasked = events_of(monitor, WIRE_UNASKED, false, begin, end);
     requests += verdict_count_shown(&unasked);

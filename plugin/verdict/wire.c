@@ -19,7 +19,6 @@
     X(FLAGS, "tcp.flags") \
     X(LENGTH, "tcp.len") \
     X(LOST, "tcp.analysis.lost_segment") \
-    X(ACK_LOST, "tcp.analysis.ack_lost_segment") \
     X(RESENT, "tcp.analysis.retransmission") \
     X(RTO, "tcp.analysis.rto") \
     X(ZERO_WINDOW, "tcp.analysis.zero_window") \
@@ -282,7 +281,8 @@ static void see_begin(packet *p, unsigned flags)
     }
 }
 
-static void see_end(packet *p, unsigned flags)
+/* `lacks_some`: it acknowledges what was not captured before, the other side's end perhaps. */
+static void see_end(packet *p, unsigned flags, bool lacks_some)
 {
     verdict_connection *connection = p->connection;
 
@@ -291,6 +291,7 @@ static void see_end(packet *p, unsigned flags)
         connection->syns = wmem_array_new(verdict_ladder_memory, sizeof(uint32_t));
     } else if (!connection->has_ended) {
         connection->has_ended = true;
+        p->by_client |= lacks_some; /* nobody can tell that it is the server who ended it */
         add_event(p, WIRE_ENDED, 0, 0);
     }
 }
@@ -347,14 +348,17 @@ static void see_found(const packet *p, uint32_t sequence, uint32_t end)
     }
 }
 
+/* `acknowledged`: the other side's number if that is not known from packets, else 0. */
 static void see_analysis(packet *p, uint32_t sequence, uint32_t acknowledged, uint32_t length)
 {
     uint32_t *next = &p->connection->next[p->by_client];
 
     if (field(p, SEEN_LOST, 0)) {
         add_hole(p, p->by_client, sequence);
-    } else if (field(p, SEEN_ACK_LOST, 0)) {
+    }
+    if (acknowledged > 0) {
         add_hole(p, !p->by_client, acknowledged);
+        p->connection->next[!p->by_client] = acknowledged;
     }
     if (length > 0) {
         see_found(p, sequence, sequence + length);
@@ -363,7 +367,7 @@ static void see_analysis(packet *p, uint32_t sequence, uint32_t acknowledged, ui
     field_info *after = field(p, SEEN_RTO, 0);
     bool is_twice = after && g_ascii_strtod(field_text(p, after), NULL) < SAME_PACKET;
     if (field(p, SEEN_RESENT, 0) && !is_twice) {
-        p->connection->has_resent = true;
+        p->connection->has_resent |= after != NULL;
         add_event(p, WIRE_RESENT, 0, 0);
     }
     if (field(p, SEEN_ZERO_WINDOW, 0)) {
@@ -403,6 +407,7 @@ static void see_tcp(packet *p)
 
     if (flags & TCP_SYN) {
         see_begin(p, flags);
+        connection->next[p->by_client] = MAX(connection->next[p->by_client], sequence + 1);
         return;
     }
     connection->data[p->by_client] += length > 0;
@@ -413,13 +418,15 @@ static void see_tcp(packet *p)
     if (length > 0 || (flags & (TCP_ACK | TCP_RST)) == TCP_ACK) {
         connection->is_open = true; /* as it was before the capture, or its acceptance was lost */
     }
-    see_analysis(p, sequence, acknowledged, length);
+    uint32_t known = connection->next[!p->by_client];
+    bool lacks_some = (flags & TCP_ACK) && known > 0 && IS_BEHIND(acknowledged, known);
+    see_analysis(p, sequence, lacks_some ? acknowledged : 0, length + (flags & TCP_FIN)); /* FIN has a number, too */
     see_acknowledgement(p, sequence, acknowledged, length);
     if (length > 0) {
         see_data(p, header);
     }
     if (flags & (TCP_FIN | TCP_RST)) {
-        see_end(p, flags);
+        see_end(p, flags, lacks_some);
     }
 }
 
@@ -899,6 +906,11 @@ static tap_packet_status see(void *data _U_, packet_info *pinfo, epan_dissect_t 
         verdict_show(&p.connection->pair->cut, pinfo->num, p.when);
         add_event(&p, WIRE_CUT, 0, 0);
     }
+    if (p.connection->newest - p.when >= VERDICT_LONG_WAIT) {
+        wire_event event = {.kind = WIRE_LOST, .frame = pinfo->num, .came_later = true, .time = p.when};
+        p.connection->goes_back = true;
+        add(p.connection, event);
+    }
     see_tcp(&p);
     see_messages(&p);
     see_logon(&p);
@@ -950,7 +962,7 @@ static void end_step(const verdict_connection *connection, ladder_rung rung, con
 {
     const wire_event *end = connection->end.frame > 0 ? &connection->end : NULL;
 
-    if (verdict_wire_find(connection, WIRE_LOST, 0, asked->time, INFINITY)) {
+    if (connection->goes_back || verdict_wire_find(connection, WIRE_LOST, 0, asked->time, INFINITY)) {
         return;
     }
     if (end && !end->by_client) {

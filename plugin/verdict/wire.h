@@ -53,6 +53,7 @@ typedef struct verdict_connection {
     bool is_told;          /* that its server did not say anything */
     bool is_copy;          /* what was captured before, on the other side of a translation of addresses */
     bool has_bind;         /* any interface's */
+    bool goes_back;        /* in time: packets stand in the wrong order, or the clock was set */
     bool is_mapped;        /* the endpoint mapper told where our interface is */
     uint32_t bind_context; /* place of ours in the list of a bind */
     uint32_t call_frame;   /* with the newest call of performance counters */

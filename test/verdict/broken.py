@@ -291,7 +291,6 @@ RUNGS = {
     'syn-unanswered-behind-mapper': (no_connection(None, 49671, True), 'unreachable', 'network', 3),
     'syn-refused': (no_connection('rst'), 'refused_connection', 'server', 3),
     'host-unreachable': (no_connection((1, '192.0.2.1')), 'unreachable', 'network', 3),
-    'prohibited': (no_connection((13, '192.0.2.1')), 'unreachable', 'network', 3),
     'port-unreachable': (no_connection(lambda server: (3, server[1])), 'refused_connection', ('server', 'network'), 3),
     **{'logon-' + name: (smb_says(SETUP, status), 'logon_failed', 'server' if name in NOT_THE_CLIENT else EITHER, 1)
        for name, status in LOGON.items()},
@@ -610,6 +609,20 @@ def one_direction(side):
     return change
 
 
+def apart(w):
+    """Both directions were captured in two files, which somebody put one behind the other."""
+    w.capture.frames.sort(key=lambda f: f[1][26:30])
+    w.since = range(len(w.capture.frames) // 3, len(w.capture.frames))
+
+
+def low_port(story):
+    """The client's is below the server's."""
+    def changed(w):
+        w.ports = 49300
+        story(w)
+    return changed
+
+
 def from_the_middle(w):
     del w.capture.frames[:60]
     w.since = range(1, len(w.capture.frames) + 1)
@@ -659,6 +672,9 @@ CAPTURE = {
     'requests-alone-low-port': Broken(and_then(low_port(tale(8)), lambda w: (w.capture.frames.pop(0), one_direction(0)(w))), 'one_way', 'capture',
                                       healthy=UNKNOWN),
     'requests-alone-second-port': Broken(and_then(tale(both_ports, 8, mode='smb'), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
+    'directions-apart': Broken(and_then(tale(8, mode='hkpd'), apart), 'out_of_order', 'capture', healthy=(None,)),
+    'out-of-order-from-the-start': Broken(and_then(tale(24), lambda w: swapped(w, 4, 0)), 'out_of_order', 'capture', also=('assumed', 'untyped'),
+                                          healthy=(None,)),
     'from-the-middle-low-port': Broken(and_then(low_port(tale(16)), from_the_middle), 'from_middle', 'capture', says='192.0.2.10 to 192.', healthy=UNKNOWN),
     'from-the-middle-beside': Broken(one_from_the_middle('tcp'), 'from_middle', 'capture', 1, healthy=(None,)),
     'from-the-middle-beside-a-fault': Broken(one_from_the_middle('tcp', bad(takes=4.2), 8), 'answered_late', 'server', 1, also=('from_middle',)),

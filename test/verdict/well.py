@@ -255,6 +255,7 @@ PLANS = {
     'second-channel-refused': Well(tale(4, second_channel_refused, 8, mode='smb')),
     'files-refused': Well(tale(4, files_too, 8, mode='smb')),
     'asked-for-twice': Well(tale(8, asked=lambda m, p: [ask(m), ask(m), ask(p, name='*')])),
+    'fins-in-the-wrong-order': Well(and_then(tale(8, leaves()), lambda w: swapped(w, 4, len(w.capture.frames) - 3))),
     'mapper-reads-on': Well(tale(8, lambda m: ask_mapper(m.world.capture, SRV01[1], more=[NOT_REGISTERED]), 8)),
     'bind-answer-lost': Well(tale(bind_answer_lost, 8)),
     'logs-on-again': Well(tale(8, logs_on_again, 8, mode='smb')),
