@@ -1067,9 +1067,11 @@ static void take_value(readings *r)
                    walk->counters.count, walk->value.data, walk->value.data_size);
     at->is_refused = at->is_empty = false;
     at->is_doubtful = r->is_doubtful || r->answer.is_torn;
-    at->is_nameless = r->answer.is_in_doubt;
     at->counter->id = counter_id(r);
     const perf_counter_type *type = readings_known_counter(r)->type;
+    bool is_large = type && !at->counter->type_from_file && (type->value & PERF_SIZE_MASK) == PERF_SIZE_LARGE;
+    /* with fewer bytes than its type it may be another counter's than was told */
+    at->is_nameless = r->answer.is_in_doubt || (is_large && at->size == 4);
     at->is_text = type ? type->kind == PERF_KIND_TEXT : looks_like_text(r);
     if (at->is_text) {
         at->code_page = TEXT_CODE_PAGE_UTF16;
