@@ -398,7 +398,7 @@ static void read_text(const title_list *list, title_pair *pair)
     if (is_there && !(may_be_next && read_digits(list->tvb, pair->text, size, &number))) {
         pair->text_size = size;
         pair->end = behind;
-        pair->sound = pair->is_number && behind - pair->text == size + 2 && !is_torn(list, pair);
+        pair->sound = pair->is_number && behind < end && behind - pair->text == size + 2 && !is_torn(list, pair);
     }
 }
 
@@ -420,7 +420,6 @@ static bool next_title(title_list *list)
         behind += 2;
     }
     if (behind == end) {
-        list->others += at == end && list->pair.sound; /* without a terminator of its own it was cut */
         return false;
     }
     bool is_odd_byte = end - behind == 1;
