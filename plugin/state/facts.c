@@ -41,8 +41,14 @@ typedef struct {
     uint32_t event;
     uint32_t frame;               /* 0: calls were lost, it may be none */
     const uint32_t *answer_frame; /* *: where it was answered after all, 0: it was not; NULL: that is known */
-    uint32_t since;               /* first event at which it, or one behind it, may have been told; 0: its own */
+    uint32_t since;               /* first event at which it may have been told; 0: its own */
 } unread_list;
+
+/* When lists may have been told that were lost. */
+typedef struct {
+    uint32_t event; /* of the last moment */
+    uint32_t since;
+} unread_span;
 
 /* What it tells: the name of a set, those of its counters (or titles), types. */
 typedef enum { OF_SET, OF_COUNTERS, OF_TYPES, NUM_LIST_KINDS } list_kind;
@@ -60,6 +66,9 @@ typedef struct subject_facts {
     wmem_array_t *versions[PERF_NUM_FACT_KINDS]; /* fact_version, ascending events; NULL as long as there is none */
     wmem_array_t *lists
         [NUM_LIST_KINDS]; /* of a set, or what stands for all: unread_list, ascending events; NULL as long as there is none */
+    /* of the same, all lists: unread_span, both events ascending, since what lies within another says nothing more; then unused ones */
+    wmem_array_t *spans;
+    unsigned num_spans;
     /* name_change, ascending events: the subject is another thing from there on, and no name from before is its own. NULL as long as there
      * is none */
     wmem_array_t *name_changes;
@@ -238,6 +247,23 @@ static const unread_list *first_unread(const subject_facts *learned, state_fact_
     return own && (any == NULL || own->event < any->event) ? own : any;
 }
 
+static bool is_in_span(const subject_facts *set, uint32_t after, uint32_t event)
+{
+    unsigned next = set && set->spans ? state_event_count_until(set->spans, after) : 0;
+
+    return set && next < set->num_spans && ((const unread_span *)wmem_array_index(set->spans, next))->since <= event;
+}
+
+/* The first list that was told after an event, or one behind it, may have told it before another one. */
+static bool may_tell_before(const subject_facts *learned, const unread_list *first, uint32_t after, uint32_t event)
+{
+    state_host *server = (state_host *)learned->key.owner;
+    const state_subject set = facts_subject(learned->key.subject.guid, PERF_NO_ID);
+
+    return first->event <= event || is_in_span(find_facts(server, &set), after, event) ||
+           (!facts_subject_is_title(&set) && is_in_span(find_facts(server, &any_set), after, event));
+}
+
 static const name_change *next_name_change(const subject_facts *learned, uint32_t event)
 {
     unsigned next = learned->name_changes ? state_event_count_until(learned->name_changes, event) : 0;
@@ -334,17 +360,28 @@ static void tell_again(fact_version *held, unsigned tellers, uint32_t asked, uin
     held->asked = MAX(held->asked, asked);
 }
 
-/* Whoever asks whether a list before a later one was told asks of the later one, too. What a list reaches, those before it have reached. */
-static void reach_back(wmem_array_t *lists, const unread_list *from)
+static void note_span(subject_facts *set, unread_span span)
 {
-    unread_list *all = wmem_array_get_raw(lists);
-    unsigned i = state_event_count_until(lists, from->event), count = wmem_array_get_count(lists);
-    uint32_t later = i < count && all[i].since <= from->event ? all[i].since : from->since;
+    const unread_span unused = {NEVER, NEVER};
 
-    all[i - 1].since = MIN(all[i - 1].since, MIN(from->since, later));
-    for (; i > 1 && all[i - 2].event >= all[i - 1].since && all[i - 2].since > all[i - 1].since; i--) {
-        all[i - 2].since = all[i - 1].since;
+    set->spans = set->spans ? set->spans : wmem_array_sized_new(wmem_file_scope(), sizeof span, 1);
+    if (set->num_spans == wmem_array_get_count(set->spans)) {
+        wmem_array_append_one(set->spans, unused);
     }
+    unread_span *all = wmem_array_get_raw(set->spans);
+    unsigned at = state_event_count_until(set->spans, span.event), first = at, later = set->num_spans - at, end;
+    if (later > 0 && all[at].since <= span.since) {
+        return;
+    }
+    while (first > 0 && all[first - 1].since >= span.since) {
+        first--;
+    }
+    memmove(&all[first + 1], &all[at], later * sizeof *all); /* mostly none is later */
+    all[first] = span;
+    for (end = first + 1 + later; end < set->num_spans; set->num_spans--) {
+        all[set->num_spans - 1] = unused;
+    }
+    set->num_spans = end;
 }
 
 static void note_unread(state_host *server, const state_subject *subject, state_fact_kind kind,
@@ -352,9 +389,7 @@ static void note_unread(state_host *server, const state_subject *subject, state_
 {
     const state_subject set = facts_subject(subject->guid, PERF_NO_ID);
     subject_facts *learned = keep_facts(server, &set);
-    unread_list noted = *unread;
 
-    noted.since = noted.since ? noted.since : noted.event;
     for (list_kind i = 0; i < NUM_LIST_KINDS; i++) {
         wmem_array_t **lists = &learned->lists[i];
         if (kind != NO_KIND && kind_of_list(subject, kind) != i) {
@@ -367,14 +402,16 @@ static void note_unread(state_host *server, const state_subject *subject, state_
         unread_list *before = at > 0 ? wmem_array_index(*lists, at - 1) : NULL;
         bool is_doubt_of_it = before && before->event == unread->event && before->frame == 0;
         if (is_doubt_of_it || (before && at == count && !is_unread(before))) {
-            *before = noted;
+            *before = *unread;
         } else if (before == NULL || before->event < unread->event) {
-            wmem_array_append_one(*lists, noted);
+            wmem_array_append(*lists, unread, 1);
             unread_list *all = wmem_array_get_raw(*lists);
             memmove(&all[at + 1], &all[at], (count - at) * sizeof *all); /* mostly none is later */
-            all[at] = noted;
+            all[at] = *unread;
         }
-        reach_back(*lists, &noted);
+    }
+    if (unread->since > 0) {
+        note_span(learned, (unread_span){unread->event, unread->since});
     }
     server->has_unread_lists = true;
     server->facts_changed = unread->frame == 0 ? NEVER : MAX(server->facts_changed, unread->event); /* is_doubted() */
@@ -993,7 +1030,8 @@ static bool is_doubted(const subject_facts *learned, state_fact_kind kind, uint3
                (is_name(kind) && is_told_after(learned, PERF_FACT_ENGLISH, event));
     }
     unread = first_unread(learned, kind, version->asked, false);
-    return unread && (unread->since <= event || told_until(learned, kind, version, event)->asked < event);
+    return unread && (may_tell_before(learned, unread, version->asked, event) ||
+                      told_until(learned, kind, version, event)->asked < event);
 }
 
 /* Such a list was told between two events, or before what was told between them. */
@@ -1004,9 +1042,9 @@ static bool is_unread_between(const subject_facts *learned, state_fact_kind kind
     if (version == NULL && kind == PERF_FACT_ENGLISH) {
         return is_unread_between(learned, PERF_FACT_LOCAL, since, event);
     }
-    const unread_list *unread =
-        first_unread(learned, kind, version && version->event <= since ? MAX(version->asked, since) : since, false);
-    return (unread && unread->since <= event) ||
+    uint32_t after = version && version->event <= since ? MAX(version->asked, since) : since;
+    const unread_list *unread = first_unread(learned, kind, after, false);
+    return (unread && may_tell_before(learned, unread, after, event)) ||
            (is_doubted(learned, kind, since) && !is_doubted(learned, kind, event));
 }
 
