@@ -1105,7 +1105,11 @@ static void take_block(readings *r, bool is_refused)
 {
     const state_identifier *identifier = stream_of(r)->identifier;
 
-    r->at = (reading){.is_refused = is_refused, .is_empty = !is_refused, .offset = stream_of(r)->walk.block.offset};
+    r->at = (reading){.is_refused = is_refused,
+                      .is_empty = !is_refused,
+                      .is_doubtful = r->is_doubtful || r->answer.is_torn,
+                      .is_nameless = r->answer.is_in_doubt,
+                      .offset = stream_of(r)->walk.block.offset};
     r->at.counter = wmem_new0(r->pool, reading_counter);
     r->at.counter->id = identifier ? identifier->counter_id : PERF_NO_ID;
     readings_known_counter(r); /* and whether its name is in doubt */

@@ -140,7 +140,7 @@ def test_a_number_of_another_size_than_before_is_not_compared(tshark, tmp_path, 
     assert shown == [[yes, (False, TOO_SHORT, True), yes], [no, no, no], [yes, yes, yes], [no, yes, no]]
 
 
-MULTI_COUNTERS, FIRST_SIZE = 48 + 32 + 16, 48 + 8       # behind the header, a block of one value, the header of the second; its dwSize
+MULTI_COUNTERS, FIRST_SIZE, FIRST_TYPE = 48 + 32 + 16, 48 + 8, 48 + 4      # behind the header, a block of one value, the header of the second; its dwSize, dwType
 
 
 def said(which, at, old, new):
@@ -162,10 +162,11 @@ WHOLE = [('(a)\\Counter 1', '10', '0'), ('(b)\\Counter 1', '11', '0'), ('(b)\\Co
 
 @pytest.mark.parametrize('at, size, new, damaged', [
     (MULTI_COUNTERS, 16, 16, [WHOLE]), (MULTI_COUNTERS, 16, 32, [[WHOLE[0], ('(b)\\Counter 1', '21', '1')]]),
-    (FIRST_SIZE, 32, 40, [[('(a)\\Counter 1', '10', '1'), *WHOLE[1:]]]), (FIRST_SIZE, 32, 24, [])])
+    (FIRST_SIZE, 32, 40, [[('(a)\\Counter 1', '10', '1'), *WHOLE[1:]]]), (FIRST_SIZE, 32, 24, []),
+    (FIRST_TYPE, 1, 0, [[('(a)\\Counter 1', '', '1'), *WHOLE[1:]]])])
 def test_values_of_a_block_that_does_not_add_up(tshark, tmp_path, at, size, new, damaged, two_pass):
     """Each may stand beside another counter's name: it is marked. Blocks beside it whose place is known and other answers are certain; where none
-    is, nothing is taken for a block, nor for an error of one."""
+    is, nothing is taken for a block, nor for an error of one; beside them an error is marked, too."""
     scene, c = begin(Server([s := gauge(2)]), s, alters=said(2, at, size, new))
     run(c, [ask(s, 1, 'a'), ask(s, NONE, 'b')], 3)
     out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *(['-2'] if two_pass else []))
