@@ -476,13 +476,13 @@ static void instances_response(pcq_pdu *p, bool succeeded)
     }
 }
 
+/* --- Handles --------------------------------------------------------------------------------------------------- */
+
 /* The counters that a handle holds are listed on each packet that carries it; no more than these. */
 #define MAX_LISTED_COUNTERS 100
 
 /* Refused counters that the Info column names. */
 #define MAX_NAMED_REFUSALS 3
-
-/* --- Handles --------------------------------------------------------------------------------------------------- */
 
 /* "\Processor(0)\% Processor Time". */
 static const char *identifier_text(pcq_pdu *p, const state_identifier *identifier, bool is_short)

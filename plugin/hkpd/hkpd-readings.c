@@ -347,12 +347,6 @@ static reading_table *parents(reading_table *table, uint32_t object)
     return found ? &found->base : NULL;
 }
 
-static void note_parent(hkpd_table *table, uint32_t object)
-{
-    table->parents_differ |= object > 0 && table->parent_object > 0 && object != table->parent_object;
-    table->parent_object = object > 0 ? object : table->parent_object;
-}
-
 /* An instance is followed by its counters, or by nothing more. */
 static bool read_next_row(reading_table *base)
 {
@@ -365,7 +359,9 @@ static bool read_next_row(reading_table *base)
         if (event == PERF_BLOCK_INSTANCE) {
             reading_instance_key key = key_of_instance((hkpd_view *)base->view, &table->walk);
             readings_instances_add(&base->instances, &key);
-            note_parent(table, table->walk.instance.parent_object);
+            uint32_t parent = table->walk.instance.parent_object;
+            table->parents_differ |= parent > 0 && table->parent_object > 0 && parent != table->parent_object;
+            table->parent_object = parent > 0 ? parent : table->parent_object;
             base->lacks_names |= table->walk.instance.is_nameless;
             found = true;
         } else if (event == PERF_BLOCK_COUNTERS) {

@@ -126,9 +126,10 @@ verdict_pair *verdict_ladder_pair(const char *client, const char *server)
 
 static bool is_port_of_calls(const verdict_pair *pair, uint32_t port)
 {
-    bool is_second = port == 139 && pair->call_port == 445; /* clients try both at once */
+    bool is_second = port == PORT_NETBIOS && pair->call_port == PORT_SMB; /* clients try both at once */
 
-    return port == 135 || (port == 139 && !is_second) || port == 445 || (port > 0 && port == pair->tcp_port);
+    return port == PORT_MAPPER || (port == PORT_NETBIOS && !is_second) || port == PORT_SMB ||
+           (port > 0 && port == pair->tcp_port);
 }
 
 void verdict_ladder_note_calls(verdict_pair *pair, uint32_t port)

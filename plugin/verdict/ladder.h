@@ -12,6 +12,8 @@
 
 #include "verdict/findings.h"
 
+enum { PORT_MAPPER = 135, PORT_NETBIOS = 139, PORT_SMB = 445 };
+
 typedef enum { RUNG_REACH, RUNG_LOGON, RUNG_SHARE, RUNG_PIPE, RUNG_BIND, RUNG_CALL, NUM_RUNGS } ladder_rung;
 
 /* Outcomes that are no NTSTATUS. */

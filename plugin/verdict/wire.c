@@ -58,7 +58,6 @@ static int field_ids[NUM_SEEN_FIELDS][SAME_NAME]; /* a name may have several */
 
 enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_ACK = 16 };
 enum { ICMP_UNREACHABLE = 3, ICMP_PORT = 3, ICMP6_UNREACHABLE = 1, ICMP6_PORT = 4 };
-enum { PORT_MAPPER = 135, PORT_NETBIOS = 139, PORT_SMB = 445 };
 
 /* Who sends again waits longer: a packet that is captured in two places looks resent by then, and one whose place in the capture is wrong
  * lacking. And an acknowledgement that comes with the answer is mostly not late. */
