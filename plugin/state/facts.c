@@ -984,7 +984,7 @@ static bool is_told_twice(const subject_facts *learned, state_fact_kind kind, ui
     }
     wmem_array_t *versions = learned->versions[kind];
     const fact_version *first = wmem_array_index(versions, 0), *last = first + wmem_array_get_count(versions) - 1;
-    return (version > first && version[-1].event == version->event && differ(kind, version - 1, version)) ||
+    return (version > first && version[-1].last == version->event && differ(kind, version - 1, version)) ||
            (version < last && version[1].event == version->event && differ(kind, version + 1, version));
 }
 
