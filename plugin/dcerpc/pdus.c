@@ -461,7 +461,8 @@ static void note_sizes(rpc_connection *connection, uint32_t around)
 static void take_fragment(const pdus_cursor *cursor, rpc_asked *call, const rpc_header *header)
 {
     bool is_request = header->type == PDU_REQ, is_late = call != call->connection->latest;
-    bool is_pieced = !is_request && ws_has_data_source(cursor->pinfo, "Named Pipe over SMB2");
+    bool is_pieced = !is_request && (ws_has_data_source(cursor->pinfo, "Named Pipe over SMB2") ||
+                                     ws_has_data_source(cursor->pinfo, "DCERPC over SMB"));
     rpc_fragments *of = &call->fragments[!is_request];
     uint32_t hint = header->hint, more = is_request ? LARGEST_VERIFICATION : 0;
     rpc_fit fit = is_pieced && is_late ? RPC_TORN : RPC_FITS;
