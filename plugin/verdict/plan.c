@@ -66,6 +66,7 @@ typedef struct {
     double *asked; /* when data was asked for, ascending */
     size_t num_asked;
     double usual, middle;          /* the longest that recurs, and the median of all gaps */
+    unsigned recurring;            /* gaps that do */
     double pair;                   /* how soon after a long one a second sample comes, 0: in no such plan; */
     unsigned last_pair;            /* and its last */
     double *responses;             /* of samples: how long each took to be answered, */
@@ -275,6 +276,7 @@ static void learn(plan *p)
     find_recurring(p);
     for (unsigned i = 0; i < p->count; i++) {
         p->usual = p->gaps[i].recurs ? MAX(p->usual, p->gaps[i].own) : p->usual;
+        p->recurring += p->gaps[i].recurs;
     }
     p->middle = usual_gap(p, true, p->monitor->calls, p->monitor->end);
     find_pairs(p);
@@ -620,7 +622,8 @@ static double later_than(const plan *p, unsigned number, bool *is_answer)
         (!*is_answer && is_in_time_there(gap, most))) {
         return 0;
     }
-    bool is_planned = gap->recurs || has_changed || before <= 0 || asked_in_time(p, gap, most);
+    bool is_known = p->recurring > FEWEST_PAIRS; /* else the capture may begin, or end, in a plan */
+    bool is_planned = gap->recurs || has_changed || before <= 0 || !is_known || asked_in_time(p, gap, most);
     return *is_answer || is_second || !is_planned ? usual : 0;
 }
 
