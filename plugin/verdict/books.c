@@ -206,8 +206,8 @@ void verdict_books_count(verdict *v, verdict_talk *talk, packet_info *pinfo, con
         enter(talk, BOOK_DAMAGED, pinfo);
     } else if (tapped->is_response && tapped->is_damaged && tapped->kind && strcmp(tapped->kind, "titles") == 0) {
         enter(talk, BOOK_NAMES, pinfo);
-    } else if (tapped->is_response && tapped->handle && tapped->brings_data && !answer && !is_cut &&
-               !tapped->has_failed && !tapped->is_probe) {
+    } else if (tapped->is_response && talk->samples > 0 && tapped->handle && tapped->brings_data && !answer &&
+               !is_cut && !tapped->has_failed && !tapped->is_probe) { /* that there never was a sample is said */
         enter(talk, BOOK_EMPTY, pinfo);
     }
     if (is_sample && v->counts_values) {
