@@ -28,7 +28,6 @@ static int hf_key, hf_sent_data, hf_value_name;
 static int ett_hkpd = -1;
 
 /* winreg's own, for what is shown here in its place */
-/* Of winreg's own dissector. */
 static int stock_handle, stock_value_name, stock_name_len, stock_name_size, stock_type, stock_data_size,
     stock_data_length, stock_status;
 
@@ -91,7 +90,6 @@ typedef struct {
     value_parameters value;
     uint32_t status;
     const char *name; /* of the value; NULL if it is not known */
-    answer_kind kind;
 } value_answer;
 
 /* One PDU while it is dissected. */
@@ -99,6 +97,7 @@ typedef struct {
     rpc_call call;
     hkpd_record *record; /* the same as call.record */
     key_kind opens;      /* if it opens a predefined key */
+    answer_kind kind;    /* if it answers with a value */
     int handle_at;       /* where the handle that is shown stands in the stub; -1: it does not */
     proto_tree *hkpd;    /* ours, NULL as long as there is nothing to show */
     proto_item *item;
@@ -661,11 +660,11 @@ static void note_system(hkpd_pdu *p, const value_answer *back)
 {
     tvbuff_t *tvb = back->value.tvb;
     rpc_record *record = p->call.record;
-    bool is_block = back->kind == ANSWER_BLOCK && back->status == STATUS_SUCCESS;
+    bool is_block = p->kind == ANSWER_BLOCK && back->status == STATUS_SUCCESS;
     bool is_new = p->call.first_time || (p->call.is_copy && !PINFO_FD_VISITED(p->call.pinfo));
     perf_block_walk walk;
 
-    if (!is_new || !(is_block || back->kind == ANSWER_HEADER)) {
+    if (!is_new || !(is_block || p->kind == ANSWER_HEADER)) {
         return;
     }
     perf_block_init(&walk, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
@@ -689,8 +688,7 @@ static void find_handle(hkpd_pdu *p, const value_answer *back)
 {
     rpc_record *record = p->call.record;
     const hkpd_key *closed = is_closed(p, record->handle) ? handle_key(record->handle) : NULL;
-    bool has_data =
-        back->kind == ANSWER_BLOCK || back->kind == ANSWER_HEADER || (closed && back->kind == ANSWER_TITLES);
+    bool has_data = p->kind == ANSWER_BLOCK || p->kind == ANSWER_HEADER || (closed && p->kind == ANSWER_TITLES);
     bool has_size = closed && !has_failed(p) && back->status == STATUS_MORE_DATA;
 
     if (!p->call.first_time || (record->handle && !closed) || !p->record->handle_read || !(has_data || has_size)) {
@@ -708,7 +706,7 @@ static void find_handle(hkpd_pdu *p, const value_answer *back)
 /* Servers that don't know the size say what the buffer has, what a header alone takes, or nothing. */
 static uint32_t needed_size(const hkpd_pdu *p, const value_answer *back)
 {
-    return back->kind != ANSWER_HEADER && back->value.size > p->record->room ? back->value.size : 0;
+    return p->kind != ANSWER_HEADER && back->value.size > p->record->room ? back->value.size : 0;
 }
 
 static void describe_probe(hkpd_pdu *p, const value_answer *back)
@@ -1053,18 +1051,18 @@ static void check_length(hkpd_pdu *p, const value_answer *back)
 
 static void show_answer(hkpd_pdu *p, value_answer *back)
 {
-    ws_assert(back->kind != ANSWER_OTHER && back->value.tvb);
+    ws_assert(p->kind != ANSWER_OTHER && back->value.tvb);
     p->shown_here = true;
     show_question(p);
     call_read_stub(&p->call, true);
     read_answer(p, back);
     check_length(p, back);
-    if (back->kind == ANSWER_HEADER) {
+    if (p->kind == ANSWER_HEADER) {
         read_header_answer(p, back);
         return;
     }
     call_report_status(&p->call, back->status);
-    if (back->kind == ANSWER_BLOCK) {
+    if (p->kind == ANSWER_BLOCK) {
         read_block_answer(p, back);
     } else {
         read_titles_answer(p, back);
@@ -1076,19 +1074,19 @@ static void value_response(hkpd_pdu *p)
     value_answer back;
 
     read_answer(p, &back);
-    back.kind = kind_of(p, &back);
+    p->kind = kind_of(p, &back);
     note_system(p, &back);
     find_handle(p, &back);
     tell_sizes(p, &back);
     const state_handle *handle = p->call.record->handle;
     p->call.tapped.lacks_titles =
         p->call.report.damaged && (handle == NULL || handle_key(handle)) && titles_of(back.name, NULL) == TITLES_NAMES;
-    bool is_unknown = (!p->call.record->request_read || back.name == NULL) && back.kind == ANSWER_OTHER &&
+    bool is_unknown = (!p->call.record->request_read || back.name == NULL) && p->kind == ANSWER_OTHER &&
                       back.status == STATUS_SUCCESS;
     if (p->call.first_time && (p->call.tapped.lacks_titles || is_unknown)) {
         note_unread_list(p->call.record, p->call.event);
     }
-    if (back.kind == ANSWER_OTHER) {
+    if (p->kind == ANSWER_OTHER) {
         describe_other(p, &back);
     } else {
         show_answer(p, &back);
@@ -1168,7 +1166,8 @@ static bool asks_for_data(const hkpd_pdu *p, const state_handle *handle)
     bool is_asked_for = opnum_of(p) == WINREG_ENUM_VALUE || is_performance_name(p->record->name);
 
     return key && key->name.kind == KEY_DATA && is_asked_for && titles_of(p->record->name, NULL) == TITLES_NONE &&
-           (p->call.tapped.answer || p->call.tapped.out_size == 0 || opnum_of(p) == WINREG_QUERY_VALUE);
+           (p->call.tapped.answer || p->call.tapped.out_size == 0 ||
+            (opnum_of(p) == WINREG_QUERY_VALUE && p->kind == ANSWER_OTHER));
 }
 
 static void tap_pdu(hkpd_pdu *p)
