@@ -526,7 +526,7 @@ DURING = {
     'answer-ends-too-soon': damaged(lambda stub: stub[:-80], mode='smb'),
     **{'nonsense-' + str(n): damaged(lambda stub, n=n: bytes([n] * len(stub)), 8, mode='hkpd') for n in (1, 255)},
     'answers-of-nothing': odd('empty', 'server', 8, bad(8, change=lambda stub: bytes(len(stub))), count=8, mode='hkpd'),
-    'signature-of-something-else': damaged(lambda stub: stub.replace(b'P\0E\0R\0F\0', b'P\0E\0R\0L\0'), 8, mode='hkpd'),
+    'signature-of-something-else': damaged(lambda stub: stub.replace(b'P\0E\0R\0F\0', b'P\0E\0R\0L\0'), 201, mode='hkpd'),    # more than are listed
     'first-block-damaged': damaged(block_size(0, 5), 8, 0),
     'probes-from-the-start': odd('probe_loop', 'client', little_room, bad(9), count=9),
     **{'probes-since-the-middle-' + x: odd('probe_loop', EITHER, 8, little_room, bad(9), count=9, mode=x) for x in ('tcp', 'smb', 'sealed')},
