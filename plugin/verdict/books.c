@@ -13,8 +13,6 @@
 /* Instances come and go: what was gone more often is no fault. */
 #define MOST_ABSENCES 2
 
-enum { ALREADY_EXISTS = 183 };
-
 /* --- Keeping --------------------------------------------------------------------------------------------------- */
 
 static uint32_t frame_at(const verdict_shown *shown, unsigned number)
@@ -71,9 +69,6 @@ static void count_refused(verdict *v, verdict_talk *talk, packet_info *pinfo, co
     const char *path;
 
     while ((path = tapped_next_refused(pinfo->pool, tapped, &at)) != NULL) {
-        if (at.status == ALREADY_EXISTS) {
-            continue; /* the query has it, so nothing is lacking */
-        }
         path = at.assumed ? wmem_strconcat(pinfo->pool, path, " (assumed)", NULL) : path;
         book_missing(v, talk, BOOK_REFUSED, pinfo, path, at.status);
     }

@@ -13,7 +13,7 @@ from gen.wires import ACCEPTED, CREATE, IOCTL, NEGOTIATED, NO_INTERFACE, NO_SYNT
 
 from broken import (RUNGS, STUCK, and_then, beside, bind_says, both_ports, client_does_not_read, changing, crowd, cut_while_added, first_of_two, idles, in_steps, mirrored,
                     no_connection, not_in_mapper, one_from_the_middle, opens, resends, smb_says)
-from gen.story import ALL, ask
+from gen.story import ALL
 from gen.stubs import CLOSE, INFO
 from world import CLIENT, MODES, OTHER, SRV01, SRV02, attempt, count, gone, good, leaves, pause, start, swapped, tale, together, windows
 
@@ -254,7 +254,6 @@ PLANS = {
     'second-port-silent': Well(tale(second_port_silent, 8, mode='smb')),
     'second-channel-refused': Well(tale(4, second_channel_refused, 8, mode='smb')),
     'files-refused': Well(tale(4, files_too, 8, mode='smb')),
-    'asked-for-twice': Well(tale(8, asked=lambda m, p: [ask(m), ask(m), ask(p, name='*')])),
     'fins-in-the-wrong-order': Well(and_then(tale(8, leaves()), lambda w: swapped(w, 4, len(w.capture.frames) - 3))),
     'mapper-reads-on': Well(tale(8, lambda m: ask_mapper(m.world.capture, SRV01[1], more=[NOT_REGISTERED]), 8)),
     'bind-answer-lost': Well(tale(bind_answer_lost, 8)),
