@@ -746,15 +746,13 @@ static void keep_sample(pcq_pdu *p, state_handle *handle, perf_data_summary *sum
  * place kept for it. */
 static void data_response(pcq_pdu *p, bool succeeded)
 {
-    static const unsigned clocks[] = {8, 16};
     tvbuff_t *tvb = p->call.tapped.buffer;
     state_handle *handle = answering_handle(p, succeeded || p->call.tapped.is_probe);
     readings_answer *answer = &p->call.answer;
     perf_data_summary summary;
 
     if (tvb) {
-        bool is_kept =
-            succeeded && handle && call_may_learn(&p->call) && call_note_sample(&p->call, handle, tvb, clocks);
+        bool is_kept = succeeded && handle && call_may_learn(&p->call) && call_note_sample(&p->call, handle, tvb);
         if (is_kept) {
             keep_sample(p, handle, &summary);
         }

@@ -412,16 +412,15 @@ state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uin
     return handle;
 }
 
-bool call_note_sample(rpc_call *call, state_handle *handle, tvbuff_t *tvb, const unsigned clocks[2])
+bool call_note_sample(rpc_call *call, state_handle *handle, tvbuff_t *tvb)
 {
     const state_sample *newest = handle->newest;
+    const state_unique_answer *before = &handle->answer;
     uint32_t size = tvb_captured_length(tvb);
-    bool is_same = newest && newest->bytes && newest->size == size && size >= MAX(clocks[0], clocks[1]) + 8;
+    bool is_same = before->connection != call->record->connection && before->call_id == call->di->call_id && newest &&
+                   newest->bytes && newest->size == size &&
+                   memcmp(sample_bytes(newest, call->pinfo->pool), tvb_get_ptr(tvb, 0, (int)size), size) == 0;
 
-    for (unsigned i = 0; i < 2 && is_same; i++) {
-        const perf_filled_form data = sample_data(newest);
-        is_same = memcmp(perf_form_at(&data, clocks[i]), tvb_get_ptr(tvb, (int)clocks[i], 8), 8) == 0;
-    }
     return note_answer(call, handle, is_same);
 }
 

@@ -100,9 +100,9 @@ static inline bool call_is_connectionless(const dcerpc_info *di)
 void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation, tvbuff_t *tvb, int offset,
                 packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);
 
-/* Notes that the answer, whose clocks (PerfTime, PerfTime100NSec) are there, is a sample. False if it is the handle's newest once more,
- * captured on the other side of a translation: the call is a copy then. */
-bool call_note_sample(rpc_call *call, state_handle *handle, tvbuff_t *tvb, const unsigned clocks[2]);
+/* Notes that the answer is a sample. False if it is the handle's newest once more, captured on the other side of a translation: the call
+ * is a copy then. */
+bool call_note_sample(rpc_call *call, state_handle *handle, tvbuff_t *tvb);
 
 /* A copy, seen for the first time, proves to be another machine's. */
 void call_is_no_copy(rpc_call *call);

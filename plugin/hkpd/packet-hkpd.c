@@ -837,11 +837,10 @@ static bool keep_sample(hkpd_pdu *p, tvbuff_t *tvb, const perf_block_summary *su
 /* A sample has objects that can be relied on, or none: then nothing that was asked for is there. */
 static void learn_block(hkpd_pdu *p, tvbuff_t *tvb, const perf_block_summary *summary)
 {
-    static const unsigned clocks[] = {56, 72};
     state_handle *handle = p->call.record->handle;
     bool is_sample = summary->sound_objects > 0 || (summary->objects == 0 && summary->faults == 0);
 
-    if (is_sample && handle && call_note_sample(&p->call, handle, tvb, clocks)) {
+    if (is_sample && handle && call_note_sample(&p->call, handle, tvb)) {
         bool is_whole = keep_sample(p, tvb, summary);
         if (p->record->name && is_index_list(p->record->name) && is_whole && summary->faults == summary->read_as) {
             note_objects(p);

@@ -13,7 +13,7 @@ from conftest import TOP
 from gen import hkpd_scene
 from gen.pcap import Capture, checksum
 from gen.scene import Scene, tcp_line
-from gen.story import Server, ask, begin, counter, learn, multiple, run, unseen
+from gen.story import Server, Times, ask, begin, counter, learn, multiple, run, unseen
 
 PCAPS = TOP / 'test' / 'pcaps'
 KEYS = json.loads((PCAPS / 'keys.json').read_text())
@@ -94,18 +94,17 @@ def test_each_call_counts_once(tshark, tmp_path, make, side, passes):
 
 
 def test_a_number_that_two_clients_have_is_no_copy(tshark, tmp_path):
-    """Two clients do the same at the same time; the server gives each a handle of its own."""
-    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', [5, 6, 7]))
-    scene = Scene()
-    model = Server([s])
+    """Two clients do the same at the same time; the server, which has no clock, gives each a handle of its own. Then both use one."""
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', [5, 6, 7, 8]))
+    scene, model = Scene(), Server([s], clock=Times([(0, 0)] * 4))
     a, b = (tcp_line(scene, model, client_port=50001 + i).client() for i in range(2))
     handles = [c.open() for c in (a, b)]
     for c, h in zip((a, b), handles):
         c.validate(h, [ask(s, 1, 'a')])
-    for c, h in zip((a, b), handles):
+    for c, h in zip((a, b, a, b), handles + handles[:1] * 2):
         c.data(h, 9999)
     out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'scene.pcap'), '-z', 'pcq,queries')
-    assert [line.split(' |')[:2] for line in out.splitlines() if line.startswith('query')] == [['query 1', '1'], ['query 2', '1']]
+    assert [line.split(' |')[:2] for line in out.splitlines() if line.startswith('query')] == [['query 1', '3'], ['query 2', '1']]
 
 
 def test_handles_that_two_machines_have_are_no_copies(tshark, tmp_path, passes):
