@@ -39,7 +39,9 @@ typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_U
     X(BROKEN, "broken", NULL, "what ended it stands in the frame; the client has to connect again") \
     X(UNANSWERED, "unanswered", NULL, "the server's service hangs, or what lies between loses packets") \
     X(SLOW, "slow", NULL, "what keeps the server busy since then? -z dcerpc,srt shows operations") \
-    X(DAMAGED, "damaged", "(pcq || hkpd) && (_ws.malformed || pcq.expert.read_as || pcq.expert.not_performance_data)", \
+    X(DAMAGED, "damaged", \
+      "(pcq || hkpd) && (_ws.malformed || pcq.expert.array_counts || pcq.expert.trailing_bytes || " \
+      "pcq.expert.index || pcq.expert.block_type || pcq.expert.read_as || pcq.expert.not_performance_data)", \
       "Analyze, Expert Information (-z expert) says where") \
     X(RESENT, "resent", "tcp.analysis.retransmission", "the network loses or delays packets") \
     X(ZERO_WINDOW, "zero_window", "tcp.analysis.zero_window", \

@@ -541,10 +541,11 @@ DURING = {
     'object-gone-for-a-while': missing(8, bad(4, only=[238]), 8, count=4, **BOTH),
     'last-block-damaged': damaged(block_size(1, 4000), 8),
     'last-block-damaged-once': damaged(block_size(1, 4000)),
+    **{'more-than-are-listed-' + x: damaged(change, 201) for x, change in (('bytes-left', lambda stub: stub + bytes([1] * 24)), ('counts', lambda stub: bytes(4) + stub[4:]))},
     'answer-ends-too-soon': damaged(lambda stub: stub[:-80], mode='smb'),
     **{'nonsense-' + str(n): damaged(lambda stub, n=n: bytes([n] * len(stub)), 8, mode='hkpd') for n in (1, 255)},
     'answers-of-nothing': odd('empty', 'server', 8, bad(8, change=lambda stub: bytes(len(stub))), count=8, mode='hkpd'),
-    'signature-of-something-else': damaged(lambda stub: stub.replace(b'P\0E\0R\0F\0', b'P\0E\0R\0L\0'), 201, mode='hkpd'),    # more than are listed
+    'more-than-are-listed-of-something-else': damaged(lambda stub: stub.replace(b'P\0E\0R\0F\0', b'P\0E\0R\0L\0'), 201, mode='hkpd'),
     'first-block-damaged': damaged(block_size(0, 5), 8, 0),
     'probes-from-the-start': odd('probe_loop', 'client', little_room, bad(9), count=9),
     **{'probes-since-the-middle-' + x: odd('probe_loop', EITHER, 8, little_room, bad(9), count=9, mode=x) for x in ('tcp', 'smb', 'sealed')},
