@@ -105,18 +105,23 @@ static void take_event(rpc_call *call)
 {
     bool is_request = call_is_request(call);
     rpc_record *record = call->record;
+    const rpc_fragments *of = call->asked ? &call->asked->fragments[!is_request] : NULL;
     uint32_t *event = is_request ? &record->request_event : &record->response_event;
     uint32_t *frame = is_request ? &record->request_frame : &record->response_frame;
 
     if (*event == 0 && !PINFO_FD_VISITED(call->pinfo)) {
         *event = is_request && call->asked ? call->asked->event : state_event_next();
         *frame = call->pinfo->num;
+        if (of && !of->is_open) { /* else it is the first alone */
+            record->fit[!is_request] = of->is_again ? RPC_TORN : of->fit;
+        }
         call->first_time = !call->is_copy;
         if (!is_request) {
             record->connection->answer_event = *event;
         }
     }
     call->event = *event;
+    call->fit = *frame == call->pinfo->num ? record->fit[!is_request] : RPC_MAY_FIT;
 }
 
 /* Its record, which is made with its first PDU. What stands before it among its connection's PDUs was read by nobody. */
@@ -136,13 +141,6 @@ static void take_record(rpc_call *call)
     }
     call->asked = asked;
     call->record = record;
-    const rpc_asked *passed =
-        PINFO_FD_VISITED(call->pinfo) ? NULL : pdus_find_call(record->connection, call->di->call_id);
-    rpc_fit *fit = &record->fit[!call_is_request(call)];
-    if (passed && passed->fragments[!call_is_request(call)].is_pieced) {
-        *fit = MAX(*fit, passed->fragments[!call_is_request(call)].fit);
-    }
-    call->fit = *fit;
 }
 
 /* True of a response to a call that another frame answered before, and of a copy. */
@@ -205,9 +203,9 @@ void call_read_stub(rpc_call *call, bool is_aloud)
     reader->pos = MIN((uint32_t)call->offset, reader->end);
     call->ndr.ndr64 = call->di->call_data->flags & DCERPC_IS_NDR64;
     if (call->fit == RPC_TORN) {
-        findings_add(&call->report, proto_tree_get_parent(call->tree), FINDING_SIZE,
-                     "The fragments are not those that were sent (alloc_hint): one is missing, there twice, or in "
-                     "another's place");
+        findings_add(
+            &call->report, proto_tree_get_parent(call->tree), FINDING_SIZE,
+            "The fragments do not fit together: one is missing, cut short, there twice, or in another's place");
     }
 }
 

@@ -452,36 +452,39 @@ static void note_sizes(rpc_connection *connection, uint32_t around)
     }
 }
 
-/* What may stand behind a request's stub, and is not counted in what it says of its size: [MS-RPCE] 2.2.2.13. */
-#define LARGEST_VERIFICATION 96
+/* Up to which multiple some senders round what they say is still to come. */
+#define LARGEST_PADDING 16
 
-/* The next of a call's fragments. What the first says is the size of all; behind it each says what is still to come, or the same once more,
- * its own size, or nothing. One that is not there whole is put together with no others. Over SMB a client awaits each answer: one that comes
- * behind the next request was put together of two. */
+/* The next of a call's fragments. Each may say how much of the stub is still to come, what stands around it counted or not: where that changes by
+ * another size, those between are not those that were sent. Where all say the same, their own size, or nothing, it tells nothing. One that is
+ * not there whole is put together with no others. What a pipe's client has begun to read it reads to the end before its next request: else
+ * the rest is another answer's. */
 static void take_fragment(const pdus_cursor *cursor, rpc_asked *call, const rpc_header *header)
 {
-    bool is_request = header->type == PDU_REQ, is_late = call != call->connection->latest;
-    bool is_pieced = !is_request && (ws_has_data_source(cursor->pinfo, "Named Pipe over SMB2") ||
-                                     ws_has_data_source(cursor->pinfo, "DCERPC over SMB"));
+    bool is_request = header->type == PDU_REQ, is_latest = call == call->connection->latest;
     rpc_fragments *of = &call->fragments[!is_request];
-    uint32_t hint = header->hint, more = is_request ? LARGEST_VERIFICATION : 0;
-    rpc_fit fit = is_pieced && is_late ? RPC_TORN : RPC_FITS;
+    uint32_t hint = header->hint, stub = header->stub_size;
+    bool is_late = header->type == PDU_RESP && call->is_answering && !is_latest && connection_is_pipe(call->connection);
+    rpc_fit fit = is_late ? RPC_TORN : RPC_FITS;
 
+    if (header->type == PDU_FAULT || (header->is_first && header->is_last)) {
+        *of = (rpc_fragments){.size = stub, .fit = fit};
+        return;
+    }
     if (header->is_first) {
-        fit = of->is_begun && !of->is_ended ? RPC_TORN : fit;
-        *of = (rpc_fragments){.is_begun = true, .whole = hint > header->stub_size ? hint : 0};
-    } else if (!of->is_begun || of->is_ended) {
+        *of = (rpc_fragments){.is_again = of->is_open, .whole = hint > header->size ? hint : 0};
+    } else if (!of->is_open) {
         fit = RPC_TORN;
-    } else if (of->whole == 0 || hint != of->whole - of->size) {
-        bool is_any = of->whole == 0 || hint == of->whole || hint == header->stub_size || hint == 0;
-        fit = MAX(fit, is_any ? RPC_MAY_FIT : RPC_TORN);
+    } else if (of->whole == 0 || hint == of->whole) {
+        fit = MAX(fit, RPC_MAY_FIT);
+    } else if (hint >= of->next + LARGEST_PADDING || hint + of->around < of->next) {
+        fit = RPC_TORN;
     }
-    of->size += header->stub_size;
-    of->is_pieced = is_pieced || !header->is_first;
-    of->is_ended = header->is_last;
-    if (of->is_ended && of->whole > 0 && (of->size < of->whole || of->size > of->whole + more)) {
-        fit = header->is_first ? fit : RPC_TORN;
-    }
+    call->is_answering |= is_latest && !is_request;
+    of->is_open = !header->is_last;
+    of->size += stub;
+    of->next = hint > stub ? hint - stub : 0;
+    of->around = header->size - stub;
     if (cursor->tvb && !tvb_bytes_exist(cursor->tvb, cursor->at - header->size, header->size)) {
         fit = RPC_TORN;
     }
@@ -754,6 +757,13 @@ static void pass_pdus(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo, pr
         }
         if (connections_exist()) {
             sealed_show_unread(tvb, pinfo, tree, at, &header, &any);
+        }
+    }
+    if (cursor->tvb && pinfo->desegment_len != 0 && read_pdu_header(&header, tvb, end)) {
+        rpc_connection *connection = connections_exist() ? connection_find(pinfo) : NULL;
+        rpc_asked *call = connection ? pdus_find_call(connection, header.call_id) : NULL;
+        if (call && header.type == PDU_RESP) {
+            call->is_answering |= call == connection->latest;
         }
     }
 }

@@ -17,12 +17,14 @@ typedef enum { RPC_FITS, RPC_MAY_FIT, RPC_TORN } rpc_fit;
 
 /* The fragments of a request or response, as they go by. */
 typedef struct {
-    bool is_begun;  /* the first was seen, */
-    bool is_ended;  /* and the last */
-    bool is_pieced; /* what is handed over with the latest was put together */
+    bool is_open;  /* the first was seen, and not the last */
+    bool is_again; /* the first came when it was */
     rpc_fit fit;
-    uint32_t size;  /* bytes of stub, */
-    uint32_t whole; /* and of all of them as the first says, 0: it does not */
+    uint32_t size;     /* bytes of stub, */
+    uint32_t whole;    /* and of all of them as the first says, 0: it does not */
+    uint32_t next;     /* what the next one says is still to come, */
+    uint32_t around;   /* or less, by what the one before has around its stub */
+    uint32_t sequence; /* of the one before, if it is sealed */
 } rpc_fragments;
 
 /* A request on a connection, until its answer has been seen and another one's after it. */
@@ -37,6 +39,7 @@ typedef struct rpc_asked {
     bool is_list;      /* asks for names or types */
     uint16_t size;     /* of its request, 0: it has several fragments */
     bool is_read[2];   /* request, response: an operation was handed it */
+    bool is_answering; /* some of its answer came before the next request */
     unsigned waiting;  /* requests of its call id that have no response or fault, read or not, this one among them */
     bool is_ambiguous; /* they were several: whose an answer is, is unknown */
     bool is_open;      /* it may change a query, was not read, and is not over */

@@ -36,6 +36,7 @@ typedef struct {
     rpc_header header;
     int token; /* where the token of what sealed it begins in the PDU's tvb, */
     uint8_t auth_type;
+    uint32_t sequence; /* and counts what is sealed in a direction; 0 where that is not known */
 } sealed_fragment;
 
 /* False if the PDU at `at` is no whole request or response with a sealed stub. */
@@ -47,10 +48,16 @@ static bool read_fragment(sealed_fragment *fragment, const rpc_header *header, t
         header->size > (int)tvb_reported_length_remaining(tvb, at) || !tvb_bytes_exist(tvb, end, TRAILER_SIZE + 2)) {
         return false;
     }
+    /* NTLM's signature ([MS-NLMP] 2.2.2.9.1) and Kerberos' Wrap token (RFC 4121 4.2.6.2; the lower half) end with the sequence */
+    int token = end + TRAILER_SIZE;
+    unsigned kind = tvb_bytes_exist(tvb, token, 16) ? tvb_get_ntohs(tvb, token) : 0;
     *fragment = (sealed_fragment){
         .header = *header,
-        .token = end + TRAILER_SIZE,
+        .token = token,
         .auth_type = tvb_get_uint8(tvb, end),
+        .sequence = kind == 0x0100   ? tvb_get_letohl(tvb, token + 12)
+                    : kind == 0x0504 ? tvb_get_uint32(tvb, token + 12, ENC_BIG_ENDIAN)
+                                     : 0,
     };
     return true;
 }
@@ -149,7 +156,11 @@ static sealed_pdu *take_pdu(packet_info *pinfo, const sealed_fragment *fragment)
     if (operation == NULL || (!connection->sealed_query && is_of_any_key(call->interface, operation))) {
         return NULL;
     }
-    const rpc_fragments *of = &call->fragments[way];
+    rpc_fragments *of = &call->fragments[way];
+    if (of->fit == RPC_MAY_FIT && fragment->sequence != 0 && fragment->sequence != of->sequence + 1) {
+        of->fit = RPC_TORN;
+    }
+    of->sequence = fragment->sequence;
     if (!header->is_last || of->fit == RPC_TORN) {
         return NULL;
     }

@@ -4,6 +4,7 @@ what was called; what they may have changed is marked."""
 
 import functools
 import itertools
+import struct
 
 import pytest
 
@@ -140,13 +141,14 @@ def test_the_first_request_loses_its_last_fragment(tshark, tmp_path):
 
 
 FRAGMENTS = {'twice': lambda a, b, *more: [a, b, b, *more], 'missing': lambda a, b, *more: [a, *more],
-             'moved': lambda a, b, c, *more: [a, c, b, *more], 'first twice': lambda a, *more: [a, a, *more]}
+             'moved': lambda a, b, c, *more: [a, c, b, *more], 'first twice': lambda a, *more: [a, a, *more],
+             'as sent, with more room': lambda *all: [p[:16] + struct.pack('<I', struct.unpack_from('<I', p, 16)[0] // 16 * 16 + 32) + p[20:] for p in all]}
 
 
 @pytest.mark.parametrize('way', [*FRAGMENTS, 'a READ is missing'])
 @pytest.mark.parametrize('protocol', ['pcq', 'hkpd'])
 def test_fragments_that_do_not_fit(tshark, tmp_path, protocol, way, passes):
-    """What was put together of them is marked, or left out; whole answers before and behind are certain."""
+    """What was put together of them is marked, or left out; whole answers before and behind are certain, and so is a hint that is no size."""
     scene, names, of_pieces = Scene(), [chr(97 + i) for i in range(26)], way not in FRAGMENTS
     transport = Pipe(Smb2(Tcp(scene.capture, 445)), read_size=300) if of_pieces else Tcp(scene.capture)
     how = dict(max_frag=4280 if of_pieces else 312)      # as many bytes as whole instances have
@@ -171,7 +173,29 @@ def test_fragments_that_do_not_fit(tshark, tmp_path, protocol, way, passes):
     sample()
     out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)
     certain = [len(list(some)) for _, some in itertools.groupby((r for r in long_rows(out) if r['assumed'] == '0'), lambda r: r['frame'])]
-    assert certain == [26 if protocol == 'hkpd' else 52] * (1 if of_pieces else 2)
+    assert certain == [26 if protocol == 'hkpd' else 52] * (1 if of_pieces else 3 if 'sent' in way else 2)
+
+
+SEALED_FRAGMENTS = {'missing': 'Fragment: Last, Ctx: 0', 'first twice': 'QueryCounterData response, 1,784 bytes, sealed with NTLM, no key',
+                    'a fault behind them': 'QueryCounterData fault: nca_wrong_boot_time'}
+
+
+@pytest.mark.parametrize('way', SEALED_FRAGMENTS)
+def test_sealed_fragments_that_do_not_fit(tshark, tmp_path, way):
+    """No hint tells, but a token's number does; what is begun anew, or ends in a fault, is whole."""
+    scene, s = Scene(), gauge(instances=[chr(97 + i) for i in range(26)])
+    rpc = SealedRpc(Tcp(scene.capture), max_frag=312)
+    rpc.bind()
+    c = Line(scene, rpc, Server([s])).client()
+    h, stock = c.query([ask(s, 1, '*'), ask(s, 2, '*')]), rpc.fragments
+    change = FRAGMENTS.get(way, lambda *all: all[:2])
+    silent = lambda pdus: [p[:16] + bytes(4) + p[20:] for p in (pdus if len(pdus) < 3 else change(*pdus))]
+    rpc.fragments = lambda *what: silent(stock(*what))
+    c.data(h, 9999)
+    if way not in FRAGMENTS:
+        rpc.call_id -= 1
+        rpc.fault(0x1c010006)
+    assert tshark.fields(scene.write(tmp_path / 'a.pcap'), ['_ws.col.Info'])[-1][0].endswith(SEALED_FRAGMENTS[way])
 
 
 def test_an_answer_that_is_cut_is_an_answer(tshark, tmp_path):
