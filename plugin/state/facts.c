@@ -506,7 +506,7 @@ static bool is_told_otherwise(state_host *server, const state_subject *subject, 
                   newest_alike(found.others->versions[kind], kind, fact));
 }
 
-/* On all machines that the connection may be to, but for whose it is known to be. */
+/* On all machines that the connection may be to, but for whose it is known to be; and on what other connections told. */
 static void note_unread_elsewhere(const state_connection *connection, const state_host *owner,
                                   const state_subject *subject, state_fact_kind kind, const unread_list *unread)
 {
@@ -514,6 +514,9 @@ static void note_unread_elsewhere(const state_connection *connection, const stat
         if (host != owner && (host == connection->host || !connection->host->is_known)) {
             note_unread(host, subject, kind, unread);
         }
+    }
+    if (owner->place->commons && owner != owner->place->commons && !connection->host->is_known) {
+        note_unread(owner->place->commons, subject, kind, unread);
     }
 }
 
