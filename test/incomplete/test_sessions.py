@@ -144,6 +144,13 @@ def test_what_was_found(tshark, tmp_path, name, passes):
     assert long_rows(out) and false_rows(long_rows(out), world) == []
 
 
+@PASSES
+def test_a_cut_list_of_a_nameless_connection(tshark, tmp_path, passes):
+    """The answer before it, which would have named the machine, was cut to its TCP header; others told the titles."""
+    wrong, _, rows = rows_of_sessions(tshark, tmp_path, 'disturbed-renewed-titles', range(9529, 9530), passes)
+    assert len(rows) == 8 and wrong == []
+
+
 @pytest.mark.parametrize('kind', ['orderly', 'losses', 'own-ids', 'registry', 'renewed-ids', 'merged'])
 def test_info_says_what_an_export_says(tshark, tmp_path, kind):
     """Info finds its one value in the sample before without tables: result, reason and mark are those of a look at all values."""
