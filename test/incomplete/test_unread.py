@@ -8,6 +8,7 @@ import struct
 
 import pytest
 
+from gen import stubs
 from gen.hkpd_block import Counter, Instance, Object
 from gen.hkpd_scene import Talk
 from gen.model import ENGLISH, GERMAN, TYPES
@@ -174,6 +175,18 @@ def test_fragments_that_do_not_fit(tshark, tmp_path, protocol, way, passes):
     out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)
     certain = [len(list(some)) for _, some in itertools.groupby((r for r in long_rows(out) if r['assumed'] == '0'), lambda r: r['frame'])]
     assert certain == [26 if protocol == 'hkpd' else 52] * (1 if of_pieces else 3 if 'sent' in way else 2)
+
+
+def test_two_requests_at_once_in_a_pipe(tshark, tmp_path):
+    """Each answer is read in parts behind both, and is whole."""
+    scene, s = Scene(), gauge(instances=[chr(97 + i) for i in range(26)])
+    line = Line(scene, Rpc(Pipe(Smb2(Tcp(scene.capture, 445)), read_size=300, transceive=False)), Server([s]))
+    line.rpc.bind()
+    h, answer = line.client().query([ask(s, 1, '*')]), line.rpc.transport.to_client
+    line.rpc.transport.to_client = lambda pdus, whole: [answer([x]) for x in pdus][-1]
+    line.together([(stubs.DATA, dict(hQuery=h, dwInSize=9999))] * 2)
+    out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-')
+    assert [r['assumed'] for r in long_rows(out)] == ['0'] * 52
 
 
 SEALED_FRAGMENTS = {'missing': 'Fragment: Last, Ctx: 0', 'first twice': 'QueryCounterData response, 1,784 bytes, sealed with NTLM, no key',
