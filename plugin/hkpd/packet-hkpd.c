@@ -1033,7 +1033,8 @@ static void tell_sizes(hkpd_pdu *p, const value_answer *back)
     tapped->has_sizes = !has_failed(p);
     tapped->rtn_size = back->status == STATUS_MORE_DATA ? needed_size(p, back) : back->value.size;
     tapped->out_size = back->status == STATUS_SUCCESS ? back->value.data_size : 0;
-    bool answers_probe = back->status == STATUS_SUCCESS && p->record->room == 0 && tapped->rtn_size > 0;
+    bool answers_probe = back->status == STATUS_SUCCESS && p->record->room == 0 &&
+                         (tapped->rtn_size > 0 || p->call.record->request_read);
     tapped->is_probe =
         tapped->has_sizes && tapped->out_size == 0 && (back->status == STATUS_MORE_DATA || answers_probe);
 }

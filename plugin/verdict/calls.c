@@ -117,8 +117,9 @@ static bool is_unanswered(const verdict_monitor *monitor, const verdict_call *ca
 {
     double until = waited_until(monitor, call);
     double patience = until < verdict_wire_last() ? MAX(VERDICT_LONG_WAIT, 3 * usual_of(monitor)) : VERDICT_LONG_WAIT;
-    bool is_captured = !(call->connection && (call->connection->is_copy || call->connection->goes_back)) &&
-                       !call->talk->ends_in_noise && !(monitor->pair && monitor->pair->one_way.frame > 0);
+    bool is_captured =
+        !(call->connection && (call->connection->is_copy || call->connection->goes_back > call->asked_frame)) &&
+        !call->talk->ends_in_noise && !(monitor->pair && monitor->pair->one_way.frame > 0);
 
     /* who gets no answer sends again, or ends the connection */
     bool is_cut_off = call->connection && call->connection->newest <= call->asked && monitor->pair &&
@@ -244,7 +245,7 @@ static void find_ends(verdict_monitor *monitor, double usual)
         bool has_stopped =
             is_last && until - newest >= patience && call->outcome != CALL_WAITS && !call->talk->ends_in_noise;
         if (has_stopped && !verdict_has(monitor, VERDICT_UNANSWERED) && monitor->figures.numbers[FIGURE_SAMPLES] > 3 &&
-            !(end && end->by_client) && !verdict_wire_find(call->connection, WIRE_LOST, 0, newest, INFINITY)) {
+            !(end && end->by_client) && !verdict_wire_find(call->connection, WIRE_LOST, 0, newest, newest + patience)) {
             verdict_show(&stopped, call->frame, newest);
         } else if (end && !end->by_client && !has_stopped) {
             verdict_show(&broken, end->frame, end->time);

@@ -193,11 +193,13 @@ void verdict_ladder_step(verdict_pair *pair, ladder_rung rung, uint32_t outcome,
     }
     bool is_said = outcome == OUTCOME_SILENT && failure->shown.frames && failure->outcome != OUTCOME_SILENT &&
                    failure->port == port;
-    if (is_said || is_passed(pair, rung, port, when)) {
+    bool is_second = rung == RUNG_REACH && port == PORT_NETBIOS && pair->call_port == PORT_SMB;
+    if (is_said || is_second || is_passed(pair, rung, port, when)) {
         return;
     }
     failure->outcome = outcome;
     failure->port = port;
+    failure->newest = MAX(failure->newest, when);
     pair->is_ours |= rung == RUNG_PIPE;
     failure->shown.pool = verdict_ladder_memory;
     verdict_show(&failure->shown, frame, when);
@@ -224,7 +226,7 @@ static bool is_meant(const verdict_pair *pair, ladder_rung rung, uint32_t outcom
     bool is_alone =
         wmem_map_size(askers) == 0 && !has_other_uses && outcome != OUTCOME_UNANSWERED && outcome != OUTCOME_ENDED;
 
-    if (rung <= RUNG_SHARE && pair->has_other_uses && pair->sampled > pair->failures[rung].shown.since) {
+    if (rung <= RUNG_SHARE && pair->has_other_uses && pair->sampled > pair->failures[rung].newest) {
         return false; /* samples go on, and the client wants other things, too */
     }
     return pair->is_ours || pair->has_calls || (asks_others && !pair->has_other_uses) || is_alone;

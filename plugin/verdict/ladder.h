@@ -43,6 +43,7 @@ typedef struct {
     uint32_t outcome;    /* of the last time, */
     uint32_t port;       /* and where it was tried */
     verdict_shown shown; /* nothing: it never failed, or a later try came through */
+    double newest;       /* of the last time */
 } ladder_failure;
 
 typedef struct verdict_pair {

@@ -22,6 +22,7 @@
 
 /* Samples come in pairs if there are so many, and not more than one of so many is broken. */
 #define FEWEST_PAIRS 4
+#define LEAST_APART 10
 #define PAIRS_KEPT 5
 
 /* Times within VERDICT_ALIKE are one; a list of them ends at twice its first. */
@@ -622,7 +623,8 @@ static double later_than(const plan *p, unsigned number, bool *is_answer)
         (!*is_answer && is_in_time_there(gap, most))) {
         return 0;
     }
-    bool is_known = p->recurring > FEWEST_PAIRS; /* else the capture may begin, or end, in a plan */
+    /* else the capture may begin, or end, in a plan of groups, which stand much further apart */
+    bool is_known = p->recurring > FEWEST_PAIRS || gap->own < LEAST_APART * usual;
     bool is_planned = gap->recurs || has_changed || before <= 0 || !is_known || asked_in_time(p, gap, most);
     return *is_answer || is_second || !is_planned ? usual : 0;
 }

@@ -425,7 +425,7 @@ static void see_tcp(packet *p)
         see_data(p, header);
     }
     if (flags & (TCP_FIN | TCP_RST)) {
-        see_end(p, flags, lacks_some);
+        see_end(p, flags, lacks_some && acknowledged == known + 1);
     }
 }
 
@@ -713,6 +713,7 @@ static void see_mapper(packet *p, unsigned type)
             connection->binds = (verdict_moment){p->pinfo->num, p->when};
         }
     }
+    connection->is_mapped &= type != PDU_REQ || p->when - connection->newest < VERDICT_LONG_WAIT;
     if (type != PDU_REQ && connection->binds.frame > 0) {
         bool is_there = field(p, SEEN_EPM_STATUS, 0) && number_in(p, SEEN_EPM_STATUS, 0) == 0;
         connection->binds.frame = 0;
@@ -724,11 +725,16 @@ static void see_mapper(packet *p, unsigned type)
     }
 }
 
-/* Answers are known; all else comes from who calls. */
-static bool is_from_caller(unsigned type)
+/* A server may begin with its shutdown: that is no answer. */
+static bool is_answer(unsigned type)
 {
-    return type != PDU_RESP && type != PDU_FAULT && type != PDU_BIND_ACK && type != PDU_ALTER_ACK &&
-           type != PDU_BIND_NAK;
+    return type == PDU_RESP || type == PDU_FAULT || type == PDU_BIND_ACK || type == PDU_ALTER_ACK ||
+           type == PDU_BIND_NAK;
+}
+
+static bool is_call(unsigned type)
+{
+    return type == PDU_REQ || type == PDU_BIND || type == PDU_ALTER || type == PDU_AUTH3;
 }
 
 static void see_rpc(packet *p)
@@ -895,8 +901,9 @@ static tap_packet_status see(void *data _U_, packet_info *pinfo, epan_dissect_t 
         return TAP_PACKET_DONT_REDRAW;
     }
     num_tcp++;
-    if (field(&p, SEEN_PDU, 0)) {
-        know_client(p.connection, pinfo, is_from_caller(number_in(&p, SEEN_PDU, 0)));
+    unsigned type = field(&p, SEEN_PDU, 0) ? number_in(&p, SEEN_PDU, 0) : 0;
+    if (field(&p, SEEN_PDU, 0) && (is_call(type) || is_answer(type))) {
+        know_client(p.connection, pinfo, is_call(type));
     }
     p.by_client = pinfo->srcport == p.connection->client_port &&
                   (pinfo->destport != p.connection->client_port ||
@@ -907,7 +914,7 @@ static tap_packet_status see(void *data _U_, packet_info *pinfo, epan_dissect_t 
     }
     if (p.connection->newest - p.when >= VERDICT_LONG_WAIT) {
         wire_event event = {.kind = WIRE_LOST, .frame = pinfo->num, .came_later = true, .time = p.when};
-        p.connection->goes_back = true;
+        p.connection->goes_back = pinfo->num;
         add(p.connection, event);
     }
     see_tcp(&p);
@@ -961,7 +968,7 @@ static void end_step(const verdict_connection *connection, ladder_rung rung, con
 {
     const wire_event *end = connection->end.frame > 0 ? &connection->end : NULL;
 
-    if (connection->goes_back || verdict_wire_find(connection, WIRE_LOST, 0, asked->time, INFINITY)) {
+    if (connection->goes_back > asked->frame || verdict_wire_find(connection, WIRE_LOST, 0, asked->time, INFINITY)) {
         return;
     }
     if (end && !end->by_client) {

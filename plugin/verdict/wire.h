@@ -50,11 +50,11 @@ typedef struct verdict_connection {
     bool is_open;               /* SYN was accepted, or it was there before the capture */
     bool acks_alone;            /* its server was seen to acknowledge a request before it answered */
     bool has_ended, has_resent;
-    bool is_told;          /* that its server did not say anything */
-    bool is_copy;          /* what was captured before, on the other side of a translation of addresses */
-    bool has_bind;         /* any interface's */
-    bool goes_back;        /* in time: packets stand in the wrong order, or the clock was set */
-    bool is_mapped;        /* the endpoint mapper told where our interface is */
+    bool is_told;       /* that its server did not say anything */
+    bool is_copy;       /* what was captured before, on the other side of a translation of addresses */
+    bool has_bind;      /* any interface's */
+    uint32_t goes_back; /* the latest packet that does, in time: it stands in the wrong place, or the clock was set */
+    bool is_mapped;     /* the endpoint mapper told where our interface is */
     uint32_t bind_context; /* place of ours in the list of a bind */
     uint32_t call_frame;   /* with the newest call of performance counters */
     uint32_t next[2];      /* sequence number after the server's and the client's newest data, 0: not seen */

@@ -174,6 +174,14 @@ LATE = {
 
 # --- The ladder --------------------------------------------------------------------------------------------------------
 
+def reset_in_front(m):
+    """The server ends the connection; the client's request stands behind that in the capture."""
+    m.ask_alone()
+    m.tcp.segment(1, b'', RST)
+    m.world.capture.frames[-2:] = m.world.capture.frames[:-3:-1]
+    m.forget()
+
+
 def no_connection(answer, port=445, by_mapper=False):
     def rung(w, server):
         if by_mapper:
@@ -560,6 +568,10 @@ DURING = {
                                     also=('logon_failed',), mode='smb'),
     # At the port of its calls, which no endpoint mapper told
     'gone-behind-a-run': Broken(lambda w: (tale(8)(w), w.wait(60), no_connection(None, 49671)(w, SRV01)), 'unreachable', 'network', 3),
+    'unreachable-behind-a-run': Broken(lambda w: (tale(8, mode='smb')(w), w.wait(60), no_connection(None)(w, SRV01), knock(w.capture, SRV01[1], 139, w.port())),
+                                       'unreachable', 'network', 3),
+    'reset-in-front-of-its-request': Broken(tale(8, named(reset_in_front)), 'broken', 'server', 1),
+    'late-of-four-hours': Broken(tale(good(4, 3600), pause(7200), bad(1, 3600), 1), 'asked_late', 'client', 1),
     'refused-behind-a-run': Broken(lambda w: (tale(8)(w), w.wait(60), no_connection('rst', 49671)(w, SRV01)), 'refused_connection', 'server', 3),
     'refused-at-a-second-port': Broken(lambda w: (tale(8)(w), tale(8, port=49680)(w), no_connection('rst', 49680)(w, SRV01)),
                                        'refused_connection', 'server', 3),

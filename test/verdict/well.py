@@ -273,6 +273,7 @@ PLANS = {
     'files-refused': Well(tale(4, files_too, 8, mode='smb')),
     'fins-in-the-wrong-order': Well(and_then(tale(8, leaves()), lambda w: swapped(w, 4, len(w.capture.frames) - 3))),
     'mapper-reads-on': Well(tale(8, lambda m: ask_mapper(m.world.capture, SRV01[1], more=[NOT_REGISTERED]), 8)),
+    'probes-of-no-bytes': Well(tale(*(8 * (lambda m: m.talk and m.talk.ask('Global', None, room=0, size=0), 1)), mode='hkpd')),
     'bind-answer-lost': Well(tale(bind_answer_lost, 8)),
     'logs-on-again': Well(tale(8, logs_on_again, 8, mode='smb')),
     'mirrored': Well(mirrored(tale(8))),
