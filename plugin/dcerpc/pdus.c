@@ -148,18 +148,22 @@ static const struct tcp_analysis *analysis_of(rpc_transport *transport, packet_i
     return transport->tcp;
 }
 
+/* After a frame, or some were cut short. */
+static bool segments_are_missing(packet_info *pinfo, const rpc_connection *connection, uint32_t frame)
+{
+    const struct tcp_analysis *tcp = analysis_of(connection->transport, pinfo);
+
+    return connection->transport->cut > frame || (tcp && latest_loss(connection->transport, tcp, pinfo->num) > frame);
+}
+
 /* A client may share its numbers among connections: a call was lost only where segments are missing after a frame, too, or what was captured
  * is not put together. Where the analysis is switched off it is unknown, and it may be (`unless_analysed`). */
 static bool may_be_missing(packet_info *pinfo, const rpc_connection *connection, uint32_t frame, bool unless_analysed)
 {
-    const struct tcp_analysis *tcp = analysis_of(connection->transport, pinfo);
+    const struct tcp_analysis *tcp = unless_analysed ? analysis_of(connection->transport, pinfo) : NULL;
 
-    if (is_switched_off("tcp", "desegment_tcp_streams") || is_switched_off("dcerpc", "desegment_dcerpc")) {
-        return true;
-    }
-    return connection->transport->cut > frame ||
-           (tcp && ((unless_analysed && tcp->flow1.tcp_analyze_seq_info == NULL) ||
-                    latest_loss(connection->transport, tcp, pinfo->num) > frame));
+    return is_switched_off("tcp", "desegment_tcp_streams") || is_switched_off("dcerpc", "desegment_dcerpc") ||
+           (tcp && tcp->flow1.tcp_analyze_seq_info == NULL) || segments_are_missing(pinfo, connection, frame);
 }
 
 /* The event after which a client sent its next request: its last request. A client that waits for each answer sends nothing before it has
@@ -458,13 +462,15 @@ static void note_sizes(rpc_connection *connection, uint32_t around)
 /* The next of a call's fragments. Each may say how much of the stub is still to come, what stands around it counted or not: where that changes by
  * another size, those between are not those that were sent. Where all say the same, their own size, or nothing, it tells nothing. One that is
  * not there whole is put together with no others. What a pipe's client has begun to read it reads to the end before its next request: else
- * the rest is another answer's. */
+ * the rest is another answer's, as it may be where segments are missing within it. */
 static void take_fragment(const pdus_cursor *cursor, rpc_asked *call, const rpc_header *header)
 {
     bool is_request = header->type == PDU_REQ, is_latest = call == call->connection->latest;
     rpc_fragments *of = &call->fragments[!is_request];
     uint32_t hint = header->hint, stub = header->stub_size;
-    bool is_late = header->type == PDU_RESP && call->is_answering && !is_latest && connection_is_pipe(call->connection);
+    bool is_late = header->type == PDU_RESP && call->begun > 0 && connection_is_pipe(call->connection) &&
+                   (!is_latest || (call->begun < cursor->pinfo->num &&
+                                   segments_are_missing(cursor->pinfo, call->connection, call->begun)));
     rpc_fit fit = is_late ? RPC_TORN : RPC_FITS;
 
     if (header->type == PDU_FAULT || (header->is_first && header->is_last)) {
@@ -475,12 +481,13 @@ static void take_fragment(const pdus_cursor *cursor, rpc_asked *call, const rpc_
         *of = (rpc_fragments){.is_again = of->is_open, .whole = hint > header->size ? hint : 0};
     } else if (!of->is_open) {
         fit = RPC_TORN;
-    } else if (of->whole == 0 || hint == of->whole) {
+    } else if (of->whole == 0 || hint == of->whole || hint == 0 ||
+               (hint == stub && (!header->is_last || of->fit == RPC_MAY_FIT))) {
         fit = MAX(fit, RPC_MAY_FIT);
     } else if (hint >= of->next + LARGEST_PADDING || hint + of->around < of->next) {
         fit = RPC_TORN;
     }
-    call->is_answering |= is_latest && !is_request;
+    call->begun = is_latest && !is_request && call->begun == 0 ? cursor->pinfo->num : call->begun;
     of->is_open = !header->is_last;
     of->size += stub;
     of->next = hint > stub ? hint - stub : 0;
@@ -763,7 +770,7 @@ static void pass_pdus(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo, pr
         rpc_connection *connection = connections_exist() ? connection_find(pinfo) : NULL;
         rpc_asked *call = connection ? pdus_find_call(connection, header.call_id) : NULL;
         if (call && header.type == PDU_RESP) {
-            call->is_answering |= call == connection->latest;
+            call->begun = call == connection->latest && call->begun == 0 ? pinfo->num : call->begun;
         }
     }
 }

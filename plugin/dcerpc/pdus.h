@@ -39,7 +39,7 @@ typedef struct rpc_asked {
     bool is_list;      /* asks for names or types */
     uint16_t size;     /* of its request, 0: it has several fragments */
     bool is_read[2];   /* request, response: an operation was handed it */
-    bool is_answering; /* some of its answer came before the next request */
+    uint32_t begun;    /* frame in which its answer did before the next request, 0: it did not */
     unsigned waiting;  /* requests of its call id that have no response or fault, read or not, this one among them */
     bool is_ambiguous; /* they were several: whose an answer is, is unknown */
     bool is_open;      /* it may change a query, was not read, and is not over */

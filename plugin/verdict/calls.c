@@ -242,10 +242,11 @@ static void find_ends(verdict_monitor *monitor, double usual)
         }
         const wire_event *end = call->connection && call->connection->end.frame > 0 ? &call->connection->end : NULL;
         double newest = MAX(call->answered, call->asked), until = end ? end->time : verdict_wire_last();
+        const wire_event *lost = verdict_wire_find(call->connection, WIRE_LOST, 0, newest, INFINITY);
         bool has_stopped =
             is_last && until - newest >= patience && call->outcome != CALL_WAITS && !call->talk->ends_in_noise;
         if (has_stopped && !verdict_has(monitor, VERDICT_UNANSWERED) && monitor->figures.numbers[FIGURE_SAMPLES] > 3 &&
-            !(end && end->by_client) && !verdict_wire_find(call->connection, WIRE_LOST, 0, newest, newest + patience)) {
+            !(end && end->by_client) && !(lost && lost->since <= newest + patience)) {
             verdict_show(&stopped, call->frame, newest);
         } else if (end && !end->by_client && !has_stopped) {
             verdict_show(&broken, end->frame, end->time);

@@ -193,7 +193,8 @@ void verdict_ladder_step(verdict_pair *pair, ladder_rung rung, uint32_t outcome,
     }
     bool is_said = outcome == OUTCOME_SILENT && failure->shown.frames && failure->outcome != OUTCOME_SILENT &&
                    failure->port == port;
-    bool is_second = rung == RUNG_REACH && port == PORT_NETBIOS && pair->call_port == PORT_SMB;
+    bool is_second = rung == RUNG_REACH && port == PORT_NETBIOS &&
+                     (pair->call_port == PORT_SMB || (failure->shown.frames && failure->port == PORT_SMB));
     if (is_said || is_second || is_passed(pair, rung, port, when)) {
         return;
     }

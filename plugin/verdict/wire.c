@@ -425,7 +425,7 @@ static void see_tcp(packet *p)
         see_data(p, header);
     }
     if (flags & (TCP_FIN | TCP_RST)) {
-        see_end(p, flags, lacks_some && acknowledged == known + 1);
+        see_end(p, flags, lacks_some && (!(flags & TCP_RST) || acknowledged == known + 1));
     }
 }
 

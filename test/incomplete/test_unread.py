@@ -143,10 +143,11 @@ def test_the_first_request_loses_its_last_fragment(tshark, tmp_path):
 
 FRAGMENTS = {'twice': lambda a, b, *more: [a, b, b, *more], 'missing': lambda a, b, *more: [a, *more],
              'moved': lambda a, b, c, *more: [a, c, b, *more], 'first twice': lambda a, *more: [a, a, *more],
+             'as sent, with one hint': lambda a, *more: [a, *(p[:16] + bytes(4) + p[20:] for p in more)],
              'as sent, with more room': lambda *all: [p[:16] + struct.pack('<I', struct.unpack_from('<I', p, 16)[0] // 16 * 16 + 32) + p[20:] for p in all]}
 
 
-@pytest.mark.parametrize('way', [*FRAGMENTS, 'a READ is missing'])
+@pytest.mark.parametrize('way', [*FRAGMENTS, 'a READ is missing', 'a request between READs is missing'])
 @pytest.mark.parametrize('protocol', ['pcq', 'hkpd'])
 def test_fragments_that_do_not_fit(tshark, tmp_path, protocol, way, passes):
     """What was put together of them is marked, or left out; whole answers before and behind are certain, and so is a hint that is no size."""
@@ -167,14 +168,18 @@ def test_fragments_that_do_not_fit(tshark, tmp_path, protocol, way, passes):
     sample()
     stock = rpc.fragments
     rpc.fragments = lambda *what: of if len(of := stock(*what)) < 3 or of_pieces else FRAGMENTS[way](*of)
+    first = len(scene.capture.frames)
     sample()
-    rpc.fragments = stock
-    if of_pieces:
+    rpc.fragments, behind = stock, len(scene.capture.frames)
+    if 'request' in way:    # and all before it but the answer's first part, and the next one's first
+        sample()
+        del scene.capture.frames[first + 2:behind + 2]
+    elif of_pieces:
         del scene.capture.frames[-2:]
     sample()
     out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)
     certain = [len(list(some)) for _, some in itertools.groupby((r for r in long_rows(out) if r['assumed'] == '0'), lambda r: r['frame'])]
-    assert certain == [26 if protocol == 'hkpd' else 52] * (1 if of_pieces else 3 if 'sent' in way else 2)
+    assert certain == [26 if protocol == 'hkpd' else 52] * (1 if 'a READ' in way else 3 if 'sent' in way else 2)
 
 
 def test_two_requests_at_once_in_a_pipe(tshark, tmp_path):

@@ -305,6 +305,8 @@ RUNGS = {
     'syn-unanswered-mapper': (no_connection(None, 135), 'unreachable', 'network', 3),
     'syn-unanswered-behind-mapper': (no_connection(None, 49671, True), 'unreachable', 'network', 3),
     'syn-refused': (no_connection('rst'), 'refused_connection', 'server', 3),
+    'syn-refused-and-139-silent': (lambda w, server: (no_connection('rst')(w, server), knock(w.capture, server[1], 139, w.port())),
+                                   'refused_connection', 'server', 3),
     'host-unreachable': (no_connection((1, '192.0.2.1')), 'unreachable', 'network', 3),
     'port-unreachable': (no_connection(lambda server: (3, server[1])), 'refused_connection', ('server', 'network'), 3),
     **{'logon-' + name: (smb_says(SETUP, status), 'logon_failed', 'server' if name in NOT_THE_CLIENT else EITHER, 1)

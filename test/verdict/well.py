@@ -143,6 +143,16 @@ def bind_answer_lost(m):
         m.reach()
 
 
+def ends_unseen(m, samples, flags):
+    """More samples, the query's end and the connection's are not captured; the server's next packet is."""
+    with m.world.unseen():
+        m.run(samples)
+        m.client.close(m.handle)
+        m.tcp.segment(0, b'', 0x11)
+    m.tcp.segment(1, b'', flags)
+    m.forget()
+
+
 def second_port_silent(m):
     """... and a firewall lets it have the first alone."""
     m.open()
@@ -273,6 +283,8 @@ PLANS = {
     'files-refused': Well(tale(4, files_too, 8, mode='smb')),
     'fins-in-the-wrong-order': Well(and_then(tale(8, leaves()), lambda w: swapped(w, 4, len(w.capture.frames) - 3))),
     'mapper-reads-on': Well(tale(8, lambda m: ask_mapper(m.world.capture, SRV01[1], more=[NOT_REGISTERED]), 8)),
+    'ends-behind-a-gap': Well(tale(8, lambda m: ends_unseen(m, 20, 0x10), lambda m: m.world.wait(30))),
+    'ends-unseen': Well(tale(8, lambda m: ends_unseen(m, 0, 0x11))),
     'probes-of-no-bytes': Well(tale(*(8 * (lambda m: m.talk and m.talk.ask('Global', None, room=0, size=0), 1)), mode='hkpd')),
     'bind-answer-lost': Well(tale(bind_answer_lost, 8)),
     'logs-on-again': Well(tale(8, logs_on_again, 8, mode='smb')),
