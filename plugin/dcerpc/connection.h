@@ -21,6 +21,9 @@
 #define RPC_COMMON_HEADER_SIZE 16
 #define RPC_HEADER_SIZE 24
 
+/* [MS-RPCE] 2.2.2.11: auth_type, auth_level, auth_pad_length, reserved, auth_context_id; the token stands behind them. */
+#define RPC_TRAILER_SIZE 8
+
 typedef struct {
     unsigned order; /* ENC_LITTLE_ENDIAN or ENC_BIG_ENDIAN */
     uint8_t type;
@@ -144,7 +147,7 @@ static inline unsigned connection_context(const rpc_connection *connection, uint
 
 void connection_add_context(rpc_connection *connection, uint16_t context, unsigned bits);
 
-/* The answer to call `call_id` gave out an open handle, or was a sample of one, with the clocks of its newest or not. False if another
+/* The answer to call `call_id` gave out an open handle, or was a sample of one (`may_be_same`: like its newest). False if another
  * connection's gave it out in the same call at the same time. */
 bool connection_note(rpc_connection *connection, const packet_info *pinfo, uint32_t call_id, state_handle *handle,
                      state_connection *to, bool may_be_same);

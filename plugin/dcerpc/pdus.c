@@ -17,9 +17,6 @@
 #define FLAG_OBJECT 0x80
 #define OBJECT_SIZE 16
 
-/* [MS-RPCE] 2.2.2.11: auth_type, auth_level, auth_pad_length, reserved, auth_context_id; the token stands behind them. */
-#define TRAILER_SIZE 8
-
 static pdus_interface interfaces[NUM_RPC_INTERFACES + 1]; /* the last of them is any other */
 /* Where it is in what was handed over. */
 typedef struct pdus_cursor {
@@ -65,7 +62,7 @@ static bool read_pdu_header(rpc_header *header, tvbuff_t *tvb, int at)
         .hint = is_whole ? number_32(bytes + 16, is_little) : 0,
         .call_id = number_32(bytes + 12, is_little),
     };
-    int trailer = header->size - header->auth_size - TRAILER_SIZE, end = header->size;
+    int trailer = header->size - header->auth_size - RPC_TRAILER_SIZE, end = header->size;
     if (header->auth_size > 0 && trailer >= RPC_COMMON_HEADER_SIZE && tvb_bytes_exist(tvb, at + trailer, 3)) {
         header->auth_level = tvb_get_uint8(tvb, at + trailer + 1);
         end = trailer - tvb_get_uint8(tvb, at + trailer + 2);
@@ -456,6 +453,14 @@ static void note_sizes(rpc_connection *connection, uint32_t around)
     }
 }
 
+/* Some of a call's answer comes. */
+static void note_begun(rpc_asked *call, const packet_info *pinfo)
+{
+    if (call->begun == 0 && call == call->connection->latest) {
+        call->begun = pinfo->num;
+    }
+}
+
 /* Up to which multiple some senders round what they say is still to come. */
 #define LARGEST_PADDING 16
 
@@ -465,12 +470,13 @@ static void note_sizes(rpc_connection *connection, uint32_t around)
  * the rest is another answer's, as it may be where segments are missing within it. */
 static void take_fragment(const pdus_cursor *cursor, rpc_asked *call, const rpc_header *header)
 {
-    bool is_request = header->type == PDU_REQ, is_latest = call == call->connection->latest;
+    bool is_request = header->type == PDU_REQ;
     rpc_fragments *of = &call->fragments[!is_request];
     uint32_t hint = header->hint, stub = header->stub_size;
-    bool is_late = header->type == PDU_RESP && call->begun > 0 && connection_is_pipe(call->connection) &&
-                   (!is_latest || (call->begun < cursor->pinfo->num &&
-                                   segments_are_missing(cursor->pinfo, call->connection, call->begun)));
+    bool is_late =
+        header->type == PDU_RESP && call->begun > 0 && connection_is_pipe(call->connection) &&
+        (call != call->connection->latest ||
+         (call->begun < cursor->pinfo->num && segments_are_missing(cursor->pinfo, call->connection, call->begun)));
     rpc_fit fit = is_late ? RPC_TORN : RPC_FITS;
 
     if (header->type == PDU_FAULT || (header->is_first && header->is_last)) {
@@ -487,7 +493,9 @@ static void take_fragment(const pdus_cursor *cursor, rpc_asked *call, const rpc_
     } else if (hint >= of->next + LARGEST_PADDING || hint + of->around < of->next) {
         fit = RPC_TORN;
     }
-    call->begun = is_latest && !is_request && call->begun == 0 ? cursor->pinfo->num : call->begun;
+    if (!is_request) {
+        note_begun(call, cursor->pinfo);
+    }
     of->is_open = !header->is_last;
     of->size += stub;
     of->next = hint > stub ? hint - stub : 0;
@@ -770,7 +778,7 @@ static void pass_pdus(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo, pr
         rpc_connection *connection = connections_exist() ? connection_find(pinfo) : NULL;
         rpc_asked *call = connection ? pdus_find_call(connection, header.call_id) : NULL;
         if (call && header.type == PDU_RESP) {
-            call->begun = call == connection->latest && call->begun == 0 ? pinfo->num : call->begun;
+            note_begun(call, pinfo);
         }
     }
 }

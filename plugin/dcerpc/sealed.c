@@ -25,9 +25,6 @@ static bool is_of_any_key(rpc_interface interface, const rpc_operation *operatio
 
 /* --- What a sealed PDU says in clear --------------------------------------------------------------------------- */
 
-/* [MS-RPCE] 2.2.2.11: auth_type, auth_level, auth_pad_length, reserved, auth_context_id. */
-#define TRAILER_SIZE 8
-
 /* What a fault has at least ([C706] 12.6.4). */
 #define FAULT_SIZE 32
 
@@ -42,14 +39,15 @@ typedef struct {
 /* False if the PDU at `at` is no whole request or response with a sealed stub. */
 static bool read_fragment(sealed_fragment *fragment, const rpc_header *header, tvbuff_t *tvb, int at)
 {
-    int end = at + header->size - header->auth_size - TRAILER_SIZE;
+    int end = at + header->size - header->auth_size - RPC_TRAILER_SIZE;
 
     if (header->auth_level != RPC_LEVEL_PRIVACY || header->stub_size == 0 ||
-        header->size > (int)tvb_reported_length_remaining(tvb, at) || !tvb_bytes_exist(tvb, end, TRAILER_SIZE + 2)) {
+        header->size > (int)tvb_reported_length_remaining(tvb, at) ||
+        !tvb_bytes_exist(tvb, end, RPC_TRAILER_SIZE + 2)) {
         return false;
     }
     /* NTLM's signature ([MS-NLMP] 2.2.2.9.1) and Kerberos' Wrap token (RFC 4121 4.2.6.2; the lower half) end with the sequence */
-    int token = end + TRAILER_SIZE;
+    int token = end + RPC_TRAILER_SIZE;
     unsigned kind = tvb_bytes_exist(tvb, token, 16) ? tvb_get_ntohs(tvb, token) : 0;
     *fragment = (sealed_fragment){
         .header = *header,

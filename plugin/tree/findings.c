@@ -58,8 +58,10 @@ void findings_register(int proto, const char *prefix, findings_expert *expert)
         info[count++].eiinfo.hf_info.hfinfo.blurb = row->remedy;
     }
     expert_register_field_array(expert_register_protocol(proto), info, count);
-    first = first ? first : expert;
-    register_cleanup_routine(forget_findings);
+    if (first == NULL) {
+        first = expert;
+        register_cleanup_routine(forget_findings);
+    }
 }
 
 /* Somebody hears of each finding, whatever tree it is in. */

@@ -124,11 +124,15 @@ verdict_pair *verdict_ladder_pair(const char *client, const char *server)
     return pair;
 }
 
+/* Clients of SMB try both ports at once: what comes of the second says nothing. */
+static bool is_second_port(const verdict_pair *pair, uint32_t port)
+{
+    return port == PORT_NETBIOS && pair->call_port == PORT_SMB;
+}
+
 static bool is_port_of_calls(const verdict_pair *pair, uint32_t port)
 {
-    bool is_second = port == PORT_NETBIOS && pair->call_port == PORT_SMB; /* clients try both at once */
-
-    return port == PORT_MAPPER || (port == PORT_NETBIOS && !is_second) || port == PORT_SMB ||
+    return port == PORT_MAPPER || (port == PORT_NETBIOS && !is_second_port(pair, port)) || port == PORT_SMB ||
            (port > 0 && port == pair->tcp_port);
 }
 
@@ -193,8 +197,8 @@ void verdict_ladder_step(verdict_pair *pair, ladder_rung rung, uint32_t outcome,
     }
     bool is_said = outcome == OUTCOME_SILENT && failure->shown.frames && failure->outcome != OUTCOME_SILENT &&
                    failure->port == port;
-    bool is_second = rung == RUNG_REACH && port == PORT_NETBIOS &&
-                     (pair->call_port == PORT_SMB || (failure->shown.frames && failure->port == PORT_SMB));
+    bool has_first = failure->shown.frames && failure->port == PORT_SMB;
+    bool is_second = rung == RUNG_REACH && (is_second_port(pair, port) || (has_first && port == PORT_NETBIOS));
     if (is_said || is_second || is_passed(pair, rung, port, when)) {
         return;
     }

@@ -22,8 +22,10 @@
 
 /* Samples come in pairs if there are so many, and not more than one of so many is broken. */
 #define FEWEST_PAIRS 4
-#define LEAST_APART 10
 #define PAIRS_KEPT 5
+
+/* Groups of samples are at least so many times as far from each other as those in one. */
+#define LEAST_APART 10
 
 /* Times within VERDICT_ALIKE are one; a list of them ends at twice its first. */
 #define ALIKE_SECONDS 0.05

@@ -725,16 +725,26 @@ static void see_mapper(packet *p, unsigned type)
     }
 }
 
-/* A server may begin with its shutdown: that is no answer. */
-static bool is_answer(unsigned type)
+/* Who calls is the client. What either may send, and a server's shutdown, does not tell. */
+static void see_caller(packet *p)
 {
-    return type == PDU_RESP || type == PDU_FAULT || type == PDU_BIND_ACK || type == PDU_ALTER_ACK ||
-           type == PDU_BIND_NAK;
-}
-
-static bool is_call(unsigned type)
-{
-    return type == PDU_REQ || type == PDU_BIND || type == PDU_ALTER || type == PDU_AUTH3;
+    switch (number_in(p, SEEN_PDU, 0)) {
+    case PDU_REQ:
+    case PDU_BIND:
+    case PDU_ALTER:
+    case PDU_AUTH3:
+        know_client(p->connection, p->pinfo, true);
+        break;
+    case PDU_RESP:
+    case PDU_FAULT:
+    case PDU_BIND_ACK:
+    case PDU_BIND_NAK:
+    case PDU_ALTER_ACK:
+        know_client(p->connection, p->pinfo, false);
+        break;
+    default:
+        break;
+    }
 }
 
 static void see_rpc(packet *p)
@@ -901,9 +911,8 @@ static tap_packet_status see(void *data _U_, packet_info *pinfo, epan_dissect_t 
         return TAP_PACKET_DONT_REDRAW;
     }
     num_tcp++;
-    unsigned type = field(&p, SEEN_PDU, 0) ? number_in(&p, SEEN_PDU, 0) : 0;
-    if (field(&p, SEEN_PDU, 0) && (is_call(type) || is_answer(type))) {
-        know_client(p.connection, pinfo, is_call(type));
+    if (field(&p, SEEN_PDU, 0)) {
+        see_caller(&p);
     }
     p.by_client = pinfo->srcport == p.connection->client_port &&
                   (pinfo->destport != p.connection->client_port ||
