@@ -287,13 +287,14 @@ static bool pair_by_id(reading_table *here, reading_instance *wanted, reading_ta
     bool may_tell = !wanted->key.has_no_id && !(numbers && id_origin(numbers) == 0);
     const reading_instance *first = may_tell ? find_id(&here->instances, &wanted->key) : NULL;
     const reading_instance *found = first && first->with_its_id == 1 ? find_id(&there->instances, &wanted->key) : NULL;
+    bool has_its_name = found && same_name(&wanted->key, &row_at(&there->instances, found->row)->key);
 
-    if (first == NULL || first->with_its_id > 1 || (found && found->with_its_id > 1) ||
+    if (first == NULL || first->with_its_id > 1 || (found && found->with_its_id > 1) || (numbers && !has_its_name) ||
         is_no_proof(here, wanted, there, found)) {
         return false;
     }
     /* another name: it was renamed, or its id was given out anew */
-    bool is_assumed = found && (numbers || !same_name(&wanted->key, &row_at(&there->instances, found->row)->key));
+    bool is_assumed = found && (numbers || !has_its_name);
     *pair = (table_pair){found ? found->row : UINT32_MAX, is_assumed, false};
     return true;
 }
@@ -337,7 +338,8 @@ static table_pair pair_instances(reading_table *here, uint32_t row, reading_tabl
     readings_table_has_row(here, UINT32_MAX);
     readings_table_has_row(there, UINT32_MAX);
     reading_instance *wanted = readings_instances_counted(&here->instances, row);
-    bool is_alone = readings_instances_namesakes(&here->instances, row) == 1 && wanted->key.parent_count <= 1;
+    uint32_t namesakes = readings_instances_namesakes(&here->instances, row);
+    bool is_alone = namesakes == 1 && wanted->key.parent_count <= 1;
     if (is_alone && readings_table_same_rows(here, there, false) &&
         own_id_of(here, row).value == own_id_of(there, row).value) {
         return (table_pair){row, false, false};
@@ -347,12 +349,16 @@ static table_pair pair_instances(reading_table *here, uint32_t row, reading_tabl
     }
     readings_instances_counted(&there->instances, there->rows - 1);
     const reading_instance *first = find_named(&there->instances, &wanted->key, 0);
-    bool same_id = first && wanted->key.id == first->key.id;
-    bool is_one = is_alone && first && first->named_like_it == 1 && first->key.parent_count <= 1;
-    if ((!is_one || !same_id) && pair_by_id(here, wanted, there, &pair)) {
+    bool is_same = is_alone && first && first->named_like_it == 1 && first->key.parent_count <= 1 &&
+                   wanted->key.id == first->key.id;
+    const reading_instances *numbers = is_same ? NULL : numbering(&here->instances, &there->instances);
+    bool is_named = is_same || (numbers && first && first->named_like_it == namesakes);
+    if (!is_named && pair_by_id(here, wanted, there, &pair)) {
         return pair;
     }
-    return first ? pair_by_name(here, wanted, there, first) : no_pair;
+    pair = first ? pair_by_name(here, wanted, there, first) : no_pair;
+    pair.assumed |= pair.row != UINT32_MAX && numbers && id_origin(numbers) != 0; /* the ids may tell otherwise */
+    return pair;
 }
 
 /* False if the parents of both rows are two instances: then the rows are two, whatever they are called. True where that cannot be

@@ -53,6 +53,8 @@ CASES = {
                          [('b', made(1, 1), '1'), ('b#1', made(2, 2), '1')]),
     'numbers in steps': ([(4 * i, 'b', i) for i in range(3)], [(0, 'b', 1), (4, 'b', 2)], [('b', MOVED, '0'), ('b#1', MOVED, '0')]),
     'numbers to the same one': ([(9 - i, 'b', i) for i in range(3)], [(8, 'b', 4), (7, 'b', 5)], [('b', made(4, 1), '1'), ('b#1', made(5, 2), '1')]),
+    'numbers from 1': ([(1, 'a', 0), (2, 'b', 1), (3, 'b', 2)], [(1, 'n', 3), (2, 'a', 0), (3, 'b', 1), (4, 'b', 2)],
+                       [('n', NEW, '0'), ('a', made(0, 0), '1'), ('b', made(1, 1), '1'), ('b#1', made(2, 2), '1')]),
     'ids': ([(4, 'svc', 0), (8, 'svc', 1)], [(8, 'svc', 1), (12, 'svc', 2)], [('svc', made(1, 1), '0'), ('svc#1', NEW, '0')]),
 }
 
@@ -102,12 +104,6 @@ def test_why_an_instance_is_assumed(tshark, tmp_path):
         _, notes = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,%s' % (tmp_path / 'long.csv'))
         assert 'rows of an assumed instance: 2; the order tells: ' in notes and 'QueryCounterInfo' not in notes
         assert len(tshark.fields(tmp_path / 'a.pcap', ['frame.number'], '-Y', 'pcq.expert.order_assumed')) == 1
-
-
-def test_an_id_and_a_name_that_contradict_each_other(export, passes):
-    """The first goes, and the others' ids are those of their neighbours now."""
-    before, after = [(1, 'a', 0), (2, 'b', 1), (3, 'c', 2)], [(1, 'b', 1), (2, 'c', 2)]
-    assert [x[2] for x in of_second_sample(export(registry(before, after), 'long', *passes), 'Delta')] == ['1', '1']
 
 
 def test_an_id_that_another_name_has(export, passes):
