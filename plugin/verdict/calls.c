@@ -70,7 +70,7 @@ static void say_failed(verdict_monitor *monitor, verdict_shown *shown, const ver
 /* What else fails comes of what is denied. What succeeded later is forgotten, but where data was asked for. */
 static void find_failed(verdict_monitor *monitor)
 {
-    GHashTable *succeeded = g_hash_table_new(g_direct_hash, g_direct_equal);
+    wmem_map_t *succeeded = wmem_map_new(monitor->pool, g_direct_hash, g_direct_equal);
     verdict_shown shown = {.pool = monitor->pool};
     const verdict_call *first = NULL;
     bool is_mixed = false;
@@ -79,16 +79,15 @@ static void find_failed(verdict_monitor *monitor)
         void *key = GUINT_TO_POINTER(g_str_hash(call->operation) ^ call->subject);
         bool is_denied = call->status == ACCESS_DENIED, any_denied = first && first->status == ACCESS_DENIED;
         if (call->outcome == CALL_DONE && !call->asks) {
-            g_hash_table_add(succeeded, key);
+            wmem_map_insert(succeeded, key, key);
         } else if (call->outcome == CALL_FAILED && (is_denied || !any_denied) && !came_through(monitor, call) &&
-                   (call->asks || !g_hash_table_contains(succeeded, key))) {
+                   (call->asks || !wmem_map_contains(succeeded, key))) {
             shown.frames = is_denied && !any_denied ? NULL : shown.frames;
             is_mixed |= first && (call->status != first->status || call->operation != first->operation);
             first = call;
             verdict_show(&shown, call->frame, call->answered);
         }
     }
-    g_hash_table_destroy(succeeded);
     if (first) {
         say_failed(monitor, &shown, first, is_mixed);
     }
@@ -297,12 +296,12 @@ void verdict_calls_find(verdict_monitor *monitor, double usual)
 static verdict_shown events_of(const verdict_monitor *monitor, wire_kind kind, bool came_later, uint32_t first,
                                uint32_t last)
 {
-    GHashTable *seen = g_hash_table_new(g_direct_hash, g_direct_equal);
+    wmem_map_t *seen = wmem_map_new(monitor->pool, g_direct_hash, g_direct_equal);
     verdict_shown shown = {.pool = monitor->pool};
 
     for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
         const verdict_connection *connection = call->connection;
-        bool is_new = connection && g_hash_table_add(seen, (void *)(uintptr_t)connection);
+        bool is_new = connection && !wmem_map_insert(seen, connection, (void *)(uintptr_t)connection);
         for (unsigned n = 0; is_new && n < wmem_array_get_count(connection->events); n++) {
             const wire_event *event = verdict_wire_event(connection, n);
             if (event->kind == kind && event->came_later == came_later && event->frame >= first &&
@@ -311,7 +310,6 @@ static verdict_shown events_of(const verdict_monitor *monitor, wire_kind kind, b
             }
         }
     }
-    g_hash_table_destroy(seen);
     return shown;
 }
 

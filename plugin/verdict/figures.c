@@ -73,7 +73,7 @@ static void spread(verdict_monitor *monitor, double *intervals, unsigned count)
 static void settle_sealed(const verdict_monitor *monitor, const double *intervals, unsigned count)
 {
     double allowed = count < 3 ? PROBE_SECONDS : PROBE_SHARE * perf_median(intervals, count), newest = 0;
-    verdict_call **waiting = g_new(verdict_call *, monitor->end - monitor->calls + 1);
+    verdict_call **waiting = wmem_alloc_array(monitor->pool, verdict_call *, monitor->end - monitor->calls + 1);
     unsigned waits = 0;
 
     for (verdict_call *call = monitor->calls; call < monitor->end; call++) {
@@ -91,29 +91,27 @@ static void settle_sealed(const verdict_monitor *monitor, const double *interval
     for (unsigned i = 0; i < waits && waits <= MOST_WAITING && !monitor->last_talk->is_closed; i++) {
         waiting[i]->outcome = CALL_DONE;
     }
-    g_free(waiting);
 }
 
 /* What a sealed key was asked once or twice, and something else more often: lists of names. */
 static void settle_names(const verdict_monitor *monitor)
 {
     enum { FEWEST = 3 };
-    GHashTable *asked = g_hash_table_new(g_direct_hash, g_direct_equal);
+    wmem_map_t *asked = wmem_map_new(monitor->pool, g_direct_hash, g_direct_equal);
     unsigned most = 0;
 
     for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
         void *question = GUINT_TO_POINTER(call->subject);
-        unsigned times = GPOINTER_TO_UINT(g_hash_table_lookup(asked, question)) + (call->outcome == CALL_SAMPLE);
-        g_hash_table_insert(asked, question, GUINT_TO_POINTER(times));
+        unsigned times = GPOINTER_TO_UINT(wmem_map_lookup(asked, question)) + (call->outcome == CALL_SAMPLE);
+        wmem_map_insert(asked, question, GUINT_TO_POINTER(times));
         most = MAX(most, times);
     }
     for (verdict_call *call = monitor->calls; call < monitor->end; call++) {
-        bool is_rare = GPOINTER_TO_UINT(g_hash_table_lookup(asked, GUINT_TO_POINTER(call->subject))) < FEWEST;
+        bool is_rare = GPOINTER_TO_UINT(wmem_map_lookup(asked, GUINT_TO_POINTER(call->subject))) < FEWEST;
         if (call->outcome == CALL_SAMPLE && is_rare && most >= FEWEST) {
             call->outcome = CALL_DONE;
         }
     }
-    g_hash_table_destroy(asked);
 }
 
 /* Of samples: how many, how large, how long they took; `seconds` has room for each. */
@@ -214,7 +212,7 @@ void verdict_figures(verdict_monitor *monitor)
         numbers[FIGURE_PROBES] = 0;
         return;
     }
-    double *each = g_new(double, monitor->end - monitor->calls + 1);
+    double *each = wmem_alloc_array(monitor->pool, double, monitor->end - monitor->calls + 1);
     texts[FIGURE_SERVER] = first->server;
     if (!first->is_sealed) {
         take_talks(monitor);
@@ -233,5 +231,4 @@ void verdict_figures(verdict_monitor *monitor)
     }
     take_calls(monitor, each);
     take_clock(monitor, each);
-    g_free(each);
 }

@@ -114,8 +114,8 @@ static double connecting(const verdict_call *before, const verdict_call *call)
 static void take_gaps(plan *p)
 {
     const verdict_monitor *monitor = p->monitor;
-    GHashTable *newest = g_hash_table_new(g_direct_hash, g_direct_equal);
-    double *waits = g_new0(double, p->num_calls + 1); /* for all answers until each call */
+    wmem_map_t *newest = wmem_map_new(monitor->pool, g_direct_hash, g_direct_equal);
+    double *waits = wmem_alloc0_array(monitor->pool, double, p->num_calls + 1); /* for all answers until each call */
 
     for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
         double *waited = &waits[call - monitor->calls + 1];
@@ -124,17 +124,15 @@ static void take_gaps(plan *p)
             continue;
         }
         void *question = GUINT_TO_POINTER(monitor->talks->is_hkpd ? call->subject : 0);
-        const verdict_call *before = g_hash_table_lookup(newest, question);
+        const verdict_call *before = wmem_map_lookup(newest, question);
         if (before && call->answered > before->answered) {
             double gap = call->answered - before->answered;
             double wait = *waited - waits[before - monitor->calls + 1] + connecting(before, call);
             p->gaps[p->count++] =
                 (plan_gap){before, call, gap, .wait = MIN(wait, gap), .is_excused = is_excused(before, call)};
         }
-        g_hash_table_insert(newest, question, (void *)(uintptr_t)call);
+        wmem_map_insert(newest, question, (void *)(uintptr_t)call);
     }
-    g_hash_table_destroy(newest);
-    g_free(waits);
 }
 
 static void take_wait_off(plan_gap *gap, double usual)
@@ -190,7 +188,7 @@ static bool is_recurring(plan_gap **alike, unsigned count, unsigned of_all)
 
 static void find_recurring(plan *p)
 {
-    plan_gap **sorted = g_new(plan_gap *, p->count + 1);
+    plan_gap **sorted = wmem_alloc_array(p->monitor->pool, plan_gap *, p->count + 1);
     unsigned begin = 0, count = 0;
 
     for (unsigned i = 0; i < p->count; i++) {
@@ -209,7 +207,6 @@ static void find_recurring(plan *p)
             sorted[begin]->recurs = recurs;
         }
     }
-    g_free(sorted);
 }
 
 static bool is_long(const plan *p, unsigned number)
@@ -250,7 +247,7 @@ static double longest_beside(const plan *p, unsigned number, int side)
 /* The median of gaps from one call to before another. */
 static double usual_gap(const plan *p, bool with_excused, const verdict_call *begin, const verdict_call *end)
 {
-    double *gaps = g_new(double, p->count + 1);
+    double *gaps = wmem_alloc_array(p->monitor->pool, double, p->count + 1);
     unsigned count = 0;
 
     for (unsigned i = 0; i < p->count; i++) {
@@ -259,9 +256,7 @@ static double usual_gap(const plan *p, bool with_excused, const verdict_call *be
             gaps[count++] = gap->gap;
         }
     }
-    double usual = perf_median(gaps, count);
-    g_free(gaps);
-    return usual;
+    return perf_median(gaps, count);
 }
 
 static void learn(plan *p)
@@ -708,10 +703,10 @@ void verdict_plan_find(verdict_monitor *monitor, const GPtrArray *all)
 {
     plan p = {.monitor = monitor, .all = all, .num_calls = (size_t)(monitor->end - monitor->calls)};
 
-    p.asked = g_new(double, p.num_calls + 1);
-    p.responses = g_new(double, p.num_calls + 1);
-    p.answered = g_new(const verdict_call *, p.num_calls + 1);
-    p.gaps = g_new(plan_gap, p.num_calls + 1);
+    p.asked = wmem_alloc_array(monitor->pool, double, p.num_calls + 1);
+    p.responses = wmem_alloc_array(monitor->pool, double, p.num_calls + 1);
+    p.answered = wmem_alloc_array(monitor->pool, const verdict_call *, p.num_calls + 1);
+    p.gaps = wmem_alloc_array(monitor->pool, plan_gap, p.num_calls + 1);
     learn(&p);
     verdict_calls_find(monitor, p.usual);
     find_slow(&p);
@@ -719,8 +714,4 @@ void verdict_plan_find(verdict_monitor *monitor, const GPtrArray *all)
     if (!monitor->talks->is_sealed) {
         find_server_clocks(monitor);
     }
-    g_free(p.gaps);
-    g_free(p.asked);
-    g_free(p.responses);
-    g_free(p.answered);
 }
