@@ -245,9 +245,9 @@ static void find_ends(verdict_monitor *monitor, double usual)
         bool has_stopped =
             is_last && until - newest >= patience && call->outcome != CALL_WAITS && !call->talk->ends_in_noise;
         if (has_stopped && !verdict_has(monitor, VERDICT_UNANSWERED) && monitor->figures.numbers[FIGURE_SAMPLES] > 3 &&
-            !(end && end->by_client) && !(lost && lost->since <= newest + patience)) {
+            !(end && verdict_wire_by_client(call->connection, end)) && !(lost && lost->since <= newest + patience)) {
             verdict_show(&stopped, call->frame, newest);
-        } else if (end && !end->by_client && !has_stopped) {
+        } else if (end && !verdict_wire_by_client(call->connection, end) && !has_stopped) {
             verdict_show(&broken, end->frame, end->time);
         }
     }

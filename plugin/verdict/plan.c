@@ -98,7 +98,7 @@ static bool is_excused(const verdict_call *before, const verdict_call *call)
     const wire_event *left =
         verdict_wire_find(before->connection, WIRE_PIPE_CLOSED, 0, before->answered, call->answered);
     left = left ? left : verdict_wire_find(before->connection, WIRE_ENDED, 0, before->answered, call->answered);
-    return left && left->by_client;
+    return left && verdict_wire_by_client(before->connection, left);
 }
 
 /* How long the later call's connection took, of which a SYN was sent again; 0 if it was not made between the two. */
@@ -477,7 +477,8 @@ static bool is_said_already(const plan *p, const plan_gap *gap)
                                 CALL_BIT(CALL_NO_DATA)) ||
            (call_within(gap, CALL_BIT(CALL_WAITS)) &&
             verdict_wire_find(gap->call->connection, WIRE_CUT, 0, begin, end)) ||
-           (ended && !ended->by_client && verdict_has(p->monitor, VERDICT_BROKEN));
+           (ended && !verdict_wire_by_client(gap->before->connection, ended) &&
+            verdict_has(p->monitor, VERDICT_BROKEN));
 }
 
 /* How much longer an answer is than its data, as far as its seal tells. */
@@ -540,7 +541,8 @@ static blame whose_fault(const plan *p, const plan_gap *gap, bool is_answer)
         return blame_event(VERDICT_LOST, PARTY_CAPTURE, lost);
     }
     if (zero) {
-        return blame_event(VERDICT_ZERO_WINDOW, zero->by_client ? PARTY_CLIENT : PARTY_SERVER, zero);
+        return blame_event(VERDICT_ZERO_WINDOW, verdict_wire_by_client(connection, zero) ? PARTY_CLIENT : PARTY_SERVER,
+                           zero);
     }
     if (waits && (verdict_has(p->monitor, VERDICT_UNANSWERED) || verdict_has(p->monitor, VERDICT_BROKEN))) {
         return (blame){VERDICT_NUM_KINDS, PARTY_UNKNOWN, 0, 0};

@@ -89,7 +89,7 @@ typedef struct {
     const proto_tree *tree;
     verdict_connection *connection;
     double when;
-    bool by_client;
+    bool from; /* which end sent it */
 } packet;
 
 /* --- Connections ----------------------------------------------------------------------------------------------- */
@@ -128,15 +128,6 @@ static verdict_connection *find_connection(packet_info *pinfo)
     return connection;
 }
 
-static void swap(uint32_t *of)
-{
-    uint32_t first = of[0];
-
-    of[0] = of[1];
-    of[1] = first;
-}
-
-/* What was noted before is turned round if it was taken for the server. */
 static void know_client(verdict_connection *connection, packet_info *pinfo, bool from_client)
 {
     const verdict_pair *before = connection->pair;
@@ -146,19 +137,15 @@ static void know_client(verdict_connection *connection, packet_info *pinfo, bool
     }
     connection->is_client_known = true;
     set_ends(connection, pinfo, from_client);
-    if (connection->pair == before) {
-        return;
+    if (connection->pair != before) { /* it was taken for the server */
+        connection->client = !connection->client;
+        connection->unacked.frame = 0;
     }
-    swap(connection->packets);
-    swap(connection->data);
-    swap(connection->next);
-    connection->unacked.frame = 0;
-    connection->end.by_client = !connection->end.by_client;
-    for (unsigned n = 0; n < wmem_array_get_count(connection->events); n++) {
-        wire_event *event = verdict_wire_event(connection, n);
-        event->by_client = !event->by_client;
-        event->hole_of_client = !event->hole_of_client;
-    }
+}
+
+static bool is_by_client(const packet *p)
+{
+    return p->from == p->connection->client;
 }
 
 verdict_connection *verdict_wire_connection(packet_info *pinfo, bool from_client)
@@ -211,11 +198,8 @@ const wire_event *verdict_wire_find(const verdict_connection *connection, wire_k
 
 static wire_event event_of(const packet *p, wire_kind kind)
 {
-    return (wire_event){.kind = kind,
-                        .by_client = p->by_client,
-                        .frame = p->pinfo->num,
-                        .time = p->when,
-                        .since = p->connection->newest};
+    return (wire_event){
+        .kind = kind, .from = p->from, .frame = p->pinfo->num, .time = p->when, .since = p->connection->newest};
 }
 
 static void add_event(const packet *p, wire_kind kind, uint32_t about, uint32_t status)
@@ -266,7 +250,6 @@ static void see_begin(packet *p, unsigned flags)
 
     if ((flags & TCP_ACK) == 0) {
         know_client(connection, p->pinfo, true);
-        p->by_client = true;
         connection->since = connection->since > 0 ? connection->since : p->when;
         if (wmem_array_get_count(connection->syns) > 0 && p->when - connection->newest >= SAME_PACKET) {
             add_event(p, WIRE_RESENT, 0, 0);
@@ -285,12 +268,12 @@ static void see_end(packet *p, unsigned flags, bool lacks_some)
 {
     verdict_connection *connection = p->connection;
 
-    if ((flags & TCP_RST) && !connection->is_open && connection->since > 0 && !p->by_client) {
+    if ((flags & TCP_RST) && !connection->is_open && connection->since > 0 && !is_by_client(p)) {
         step(p, RUNG_REACH, OUTCOME_RESET);
         connection->syns = wmem_array_new(verdict_ladder_memory, sizeof(uint32_t));
     } else if (!connection->has_ended) {
         connection->has_ended = true;
-        p->by_client |= lacks_some; /* nobody can tell that it is the server who ended it */
+        p->from = lacks_some ? connection->client : p->from; /* nobody can tell that it is the server who ended it */
         add_event(p, WIRE_ENDED, 0, 0);
     }
 }
@@ -300,11 +283,11 @@ static void see_acknowledgement(packet *p, uint32_t sequence, uint32_t acknowled
 {
     verdict_connection *connection = p->connection;
 
-    if (p->by_client && length > 0) {
+    if (is_by_client(p) && length > 0) {
         connection->unacked.frame = p->pinfo->num;
         connection->unacked.end = sequence + length;
         connection->unacked.time = p->when;
-    } else if (!p->by_client && connection->unacked.frame > 0 &&
+    } else if (!is_by_client(p) && connection->unacked.frame > 0 &&
                (int32_t)(acknowledged - connection->unacked.end) >= 0) {
         if (p->when - connection->unacked.time >= LATE_ACK) {
             add_event(p, WIRE_ACKED_LATE, connection->unacked.frame, 0);
@@ -317,12 +300,12 @@ static void see_acknowledgement(packet *p, uint32_t sequence, uint32_t acknowled
 /* Signed, as sequence numbers begin again after the largest. */
 #define IS_BEHIND(a, b) ((int32_t)((a) - (b)) > 0)
 
-static void add_hole(const packet *p, bool of_client, uint32_t end)
+static void add_hole(const packet *p, bool from, uint32_t end)
 {
     wire_event event = event_of(p, WIRE_LOST);
 
-    event.hole_of_client = of_client;
-    event.hole = p->connection->next[of_client];
+    event.hole_from = from;
+    event.hole = p->connection->next[from];
     event.hole_end = event.hole > 0 && IS_BEHIND(end, event.hole) ? end : event.hole;
     add(p->connection, event);
 }
@@ -332,7 +315,7 @@ static void see_found(const packet *p, uint32_t sequence, uint32_t end)
 {
     for (unsigned i = wmem_array_get_count(p->connection->events), n = 0; i > 0 && n < MOST_HOLES; i--, n++) {
         wire_event *event = verdict_wire_event(p->connection, i - 1);
-        if (event->kind != WIRE_LOST || event->hole_of_client != p->by_client || event->hole == event->hole_end) {
+        if (event->kind != WIRE_LOST || event->hole_from != p->from || event->hole == event->hole_end) {
             continue;
         }
         if (!IS_BEHIND(sequence, event->hole) && IS_BEHIND(end, event->hole)) {
@@ -350,14 +333,14 @@ static void see_found(const packet *p, uint32_t sequence, uint32_t end)
 /* `acknowledged`: the other side's number if that is not known from packets, else 0. */
 static void see_analysis(packet *p, uint32_t sequence, uint32_t acknowledged, uint32_t length)
 {
-    uint32_t *next = &p->connection->next[p->by_client];
+    uint32_t *next = &p->connection->next[p->from];
 
     if (field(p, SEEN_LOST, 0)) {
-        add_hole(p, p->by_client, sequence);
+        add_hole(p, p->from, sequence);
     }
     if (acknowledged > 0) {
-        add_hole(p, !p->by_client, acknowledged);
-        p->connection->next[!p->by_client] = acknowledged;
+        add_hole(p, !p->from, acknowledged);
+        p->connection->next[!p->from] = acknowledged;
     }
     if (length > 0) {
         see_found(p, sequence, sequence + length);
@@ -406,18 +389,18 @@ static void see_tcp(packet *p)
 
     if (flags & TCP_SYN) {
         see_begin(p, flags);
-        connection->next[p->by_client] = MAX(connection->next[p->by_client], sequence + 1);
+        connection->next[p->from] = MAX(connection->next[p->from], sequence + 1);
         return;
     }
-    connection->data[p->by_client] += length > 0;
+    connection->data[p->from] += length > 0;
     if (connection->begins.frame == 0 && length > 0) {
         connection->begins = (verdict_moment){p->pinfo->num, p->when};
     }
-    connection->packets[p->by_client]++;
+    connection->packets[p->from]++;
     if (length > 0 || (flags & (TCP_ACK | TCP_RST)) == TCP_ACK) {
         connection->is_open = true; /* as it was before the capture, or its acceptance was lost */
     }
-    uint32_t known = connection->next[!p->by_client];
+    uint32_t known = connection->next[!p->from];
     bool lacks_some = (flags & TCP_ACK) && known > 0 && IS_BEHIND(acknowledged, known);
     see_analysis(p, sequence, lacks_some ? acknowledged : 0, length + (flags & TCP_FIN)); /* FIN has a number, too */
     see_acknowledgement(p, sequence, acknowledged, length);
@@ -914,9 +897,10 @@ static tap_packet_status see(void *data _U_, packet_info *pinfo, epan_dissect_t 
     if (field(&p, SEEN_PDU, 0)) {
         see_caller(&p);
     }
-    p.by_client = pinfo->srcport == p.connection->client_port &&
-                  (pinfo->destport != p.connection->client_port ||
-                   strcmp(address_to_str(pinfo->pool, &pinfo->src), p.connection->pair->client) == 0);
+    bool is_client = pinfo->srcport == p.connection->client_port &&
+                     (pinfo->destport != p.connection->client_port ||
+                      strcmp(address_to_str(pinfo->pool, &pinfo->src), p.connection->pair->client) == 0);
+    p.from = is_client == p.connection->client;
     if (pinfo->fd->cap_len < pinfo->fd->pkt_len) {
         verdict_show(&p.connection->pair->cut, pinfo->num, p.when);
         add_event(&p, WIRE_CUT, 0, 0);
@@ -980,7 +964,7 @@ static void end_step(const verdict_connection *connection, ladder_rung rung, con
     if (connection->goes_back > asked->frame || verdict_wire_find(connection, WIRE_LOST, 0, asked->time, INFINITY)) {
         return;
     }
-    if (end && !end->by_client) {
+    if (end && !verdict_wire_by_client(connection, end)) {
         verdict_ladder_step(connection->pair, rung, OUTCOME_ENDED, connection->port, end->frame, end->time);
     } else if ((end ? end->time : last_time) - asked->time >= VERDICT_LONG_WAIT) {
         verdict_ladder_step(connection->pair, rung, OUTCOME_UNANSWERED, connection->port, asked->frame, asked->time);
@@ -1000,9 +984,9 @@ static void end_message(void *id _U_, void *value, void *data)
 /* What waits on a connection of which both directions were captured, if anything: the newest step, or the first thing that was said. */
 static void end_steps(verdict_connection *connection)
 {
-    bool is_mute = connection->data[1] > 0 && connection->data[0] == 0;
+    bool server = !connection->client, is_mute = connection->data[!server] > 0 && connection->data[server] == 0;
 
-    if (connection->packets[0] == 0) {
+    if (connection->packets[server] == 0) {
         return;
     }
     if (connection->binds.frame > 0) {

@@ -31,12 +31,12 @@ typedef enum {
 
 typedef struct {
     wire_kind kind;
-    bool by_client;
+    bool from; /* which end of the connection sent it */
     uint32_t frame;
     uint32_t about; /* frame of a request */
     uint32_t status;
     uint32_t hole, hole_end; /* sequence numbers of what was lost, the same: not known */
-    bool hole_of_client;     /* sent it */
+    bool hole_from;          /* which end sent it */
     bool came_later;
     double time;
     double since; /* of what was lost: when the packet before it came */
@@ -45,6 +45,7 @@ typedef struct {
 typedef struct verdict_connection {
     struct verdict_connection *later; /* in the order of the capture */
     verdict_pair *pair;
+    bool client;                /* which end it is */
     uint32_t client_port, port; /* of the server */
     bool is_client_known;       /* who began it was captured, or a call tells */
     bool is_open;               /* SYN was accepted, or it was there before the capture */
@@ -57,7 +58,7 @@ typedef struct verdict_connection {
     bool is_mapped;     /* the endpoint mapper told where our interface is */
     uint32_t bind_context; /* place of ours in the list of a bind */
     uint32_t call_frame;   /* with the newest call of performance counters */
-    uint32_t next[2];      /* sequence number after the server's and the client's newest data, 0: not seen */
+    uint32_t next[2];      /* sequence number after each end's newest data, 0: not seen */
     struct {
         uint32_t frame, end; /* sequence number after it */
         double time;
@@ -70,7 +71,7 @@ typedef struct verdict_connection {
     double since;                 /* of the first, 0: none was captured, */
     double connected;             /* and when it was accepted, 0: not captured */
     double newest;                /* when the packet before this one came */
-    unsigned packets[2], data[2]; /* of the server, of the client; and of them those with data */
+    unsigned packets[2], data[2]; /* of each end; and of them those with data */
     wmem_array_t *events;         /* wire_event */
     wire_event end;               /* the first that ended it, or closed the last pipe; frame 0: none */
     wmem_map_t *asked;            /* id of a message of SMB -> what it asks for; NULL: there was none */
@@ -82,6 +83,11 @@ typedef struct verdict_connection {
 static inline wire_event *verdict_wire_event(const verdict_connection *connection, unsigned number)
 {
     return wmem_array_index(connection->events, number);
+}
+
+static inline bool verdict_wire_by_client(const verdict_connection *connection, const wire_event *event)
+{
+    return event->from == connection->client;
 }
 
 /* Whose a call's packet is; `from_client`: it is a request. NULL: it does not go through TCP. */
