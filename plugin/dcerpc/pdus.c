@@ -17,14 +17,18 @@
 #define FLAG_OBJECT 0x80
 #define OBJECT_SIZE 16
 
+/* [MS-SMB2] 2.2.1 */
+#define SMB2_COMMAND_AT 12
+#define SMB2_FLAGS_AT 16
+
 static pdus_interface interfaces[NUM_RPC_INTERFACES + 1]; /* the last of them is any other */
 /* Where it is in what was handed over. */
 typedef struct pdus_cursor {
     tvbuff_t *tvb; /* NULL: it was seen before */
     packet_info *pinfo;
     int at;
-    int handed; /* up to here operations were handed all, and know whose each is */
-    const char *target;
+    int handed;             /* up to here operations were handed all, and know whose each is */
+    const smb2_info_t *smb; /* of the message around it, NULL if it is in none of SMB2 */
     struct pdus_cursor *outer;
 } pdus_cursor;
 
@@ -724,9 +728,32 @@ static void end_unanswered_listings(void *key _U_, void *value, void *user)
 
 /* --- Where they are handed over ----------------------------------------------------------------------------------- */
 
+/* Wireshark has the sessions of all servers in one table, and two may give out one id: only the answer that tells, on the same connection
+ * of TCP, tells which tree it is. Conversations by its frame; emptied with the file. */
+static wmem_map_t *trees;
+
+static void note_tree(tvbuff_t *tvb, packet_info *pinfo)
+{
+    bool is_whole = tvb_captured_length(tvb) > SMB2_FLAGS_AT;
+    const uint8_t *bytes = is_whole ? tvb_get_ptr(tvb, 0, SMB2_FLAGS_AT + 1) : NULL;
+
+    if (bytes && memcmp(bytes, "\xFESMB", 4) == 0 && bytes[SMB2_COMMAND_AT] == SMB2_COM_TREE_CONNECT &&
+        bytes[SMB2_FLAGS_AT] & SMB2_FLAGS_RESPONSE) {
+        wmem_map_insert(trees, GUINT_TO_POINTER(pinfo->num), find_conversation_pinfo(pinfo, 0));
+    }
+}
+
+/* Of the trees of one connection of TCP each leads to its machine. */
 const char *pdus_target(void)
 {
-    return innermost ? innermost->target : NULL;
+    const smb2_tid_info_t *tree = innermost && innermost->smb ? innermost->smb->tree : NULL;
+    const void *told = tree ? wmem_map_lookup(trees, GUINT_TO_POINTER(tree->connect_frame)) : NULL;
+    rpc_transport *transport = tree ? connection_transport(innermost->pinfo) : NULL;
+
+    if (transport && (told == NULL || told == find_conversation_pinfo(innermost->pinfo, 0))) {
+        transport->target = tree->name;
+    }
+    return transport ? transport->target : NULL;
 }
 
 /* What fragments were put together to is handed over with the last; one that is put together with no others, alone. */
@@ -783,20 +810,12 @@ static void pass_pdus(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo, pr
     }
 }
 
-/* What the client called the server as it connected to its pipes: "\\\\SRV01\\IPC$". */
-static const char *tree_of(const void *data)
-{
-    const smb2_info_t *smb = data;
-
-    return smb && smb->tree ? smb->tree->name : NULL;
-}
-
-static ws_heuristic dissect_transport(heur_dissector_t stock, const char *target, tvbuff_t *tvb, packet_info *pinfo,
+static ws_heuristic dissect_transport(heur_dissector_t stock, const smb2_info_t *smb, tvbuff_t *tvb, packet_info *pinfo,
                                       proto_tree *tree, void *data)
 {
     bool is_seen = PINFO_FD_VISITED(pinfo), is_cut = tvb_captured_length(tvb) < tvb_reported_length(tvb);
     rpc_transport *transport = is_cut && !is_seen ? connection_transport(pinfo) : NULL;
-    pdus_cursor cursor = {is_seen ? NULL : tvb, pinfo, 0, 0, target, innermost};
+    pdus_cursor cursor = {is_seen ? NULL : tvb, pinfo, 0, 0, smb, innermost};
     volatile ws_heuristic result = true;
 
     if (transport) {
@@ -804,6 +823,8 @@ static ws_heuristic dissect_transport(heur_dissector_t stock, const char *target
     }
     if (is_seen) {
         connections_visit_once(end_unanswered_listings, pinfo);
+    } else {
+        note_tree(tvb, pinfo);
     }
     innermost = &cursor;
     TRY
@@ -825,19 +846,19 @@ static ws_heuristic dissect_transport(heur_dissector_t stock, const char *target
  * was captured Wireshark takes no PDU out of. */
 #define WATCHED(X) \
     X(dcerpc_tcp, NULL) \
-    X(dcerpc_smb2, tree_of(data)) \
+    X(dcerpc_smb2, data) \
     X(dcerpc_smb_transact, NULL) X(smb2_netbios, NULL) X(smb_netbios, NULL)
 
-#define WATCH(name, target) \
+#define WATCH(name, smb) \
     static heur_dissector_t stock_##name; \
     static ws_heuristic watch_##name(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data) \
     { \
-        return dissect_transport(stock_##name, target, tvb, pinfo, tree, data); \
+        return dissect_transport(stock_##name, smb, tvb, pinfo, tree, data); \
     }
 
 WATCHED(WATCH)
 
-#define INSTALL(name, target) install(#name, &stock_##name, watch_##name);
+#define INSTALL(name, smb) install(#name, &stock_##name, watch_##name);
 
 static void install(const char *name, heur_dissector_t *stock, heur_dissector_t watched)
 {
@@ -852,5 +873,8 @@ static void install(const char *name, heur_dissector_t *stock, heur_dissector_t 
 void pdus_watch(rpc_interface interface, const pdus_interface *what)
 {
     interfaces[interface] = *what;
+    if (trees == NULL) {
+        trees = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
+    }
     WATCHED(INSTALL)
 }

@@ -11,7 +11,7 @@ from gen import hkpd_stubs
 from gen.hkpd_block import Counter, Object
 from gen.hkpd_scene import Talk
 from gen.model import TYPES
-from gen.pcap import Rpc
+from gen.pcap import Pipe, Rpc
 from gen.scene import Scene, tcp_line
 from gen.story import Server, ask, counter, learn, multiple, run, unseen
 from learned import read
@@ -77,15 +77,14 @@ def test_what_clients_call_it(tshark, tmp_path, passes):
 
 @pytest.mark.parametrize('names, system', [(('ONE', 'TWO'), ''), (('ONE', 'one.example.com'), ''), (('ONE', '192.0.2.20'), 'ONE')])
 def test_the_tree_of_a_pipe(tshark, tmp_path, names, system, passes):
-    """Nothing but `\\\\ONE\\IPC$` tells the two apart: their blocks have no name. Who calls itself alike is one by its address, too."""
+    """Nothing but `\\\\ONE\\IPC$` tells the two apart: their blocks have no name, and their sessions one number. Who calls itself alike is
+    one by its address, too."""
     scene = Scene()
-    for i, name in enumerate(names):
-        talk = talk_of(scene, system, 50001 + i, 'Apples', smb=True, called=name)
-        if i == 0:
-            talk.titles()
+    one, two = [talk_of(scene, system, 50001 + i, 'Apples', smb=True, called=name) for i, name in enumerate(names)]
+    one.titles()
+    for talk in one, two, talk_of(scene, system, 50003, 'Apples', transport=Pipe(one.rpc.transport.smb, file_id=0xF11E0002)):
         talk.sample()
-    is_one = names[1] != 'TWO'
-    assert counters(tshark, scene, tmp_path, passes) == ['Apples', 'Apples' if is_one else '#5002']
+    assert counters(tshark, scene, tmp_path, passes) == ['Apples', 'Apples' if names[1] != 'TWO' else '#5002', 'Apples']
 
 
 def challenge(computer, number):
