@@ -10,7 +10,6 @@
  */
 #include "pcq-buffers.h"
 #include "dcerpc/call.h"
-#include "tap/tapped.h"
 #include "text/value-strings.h"
 #include "pcq/pcq-data.h"
 #include "perf/bytes.h"

@@ -8,9 +8,7 @@
 
 #include "tree/fields.h"
 #include "pcq/pcq-data.h"
-#include "readings/readings.h"
 #include "text/value-strings.h"
-#include "text/text.h"
 
 static const value_string none_vals[] = {{PERF_NO_ID, "none"}, {0, NULL}};
 

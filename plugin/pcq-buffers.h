@@ -9,7 +9,7 @@
 #pragma once
 
 #include "tree/reader.h"
-#include "state/state.h"
+#include "state/queries.h"
 
 /* One fact that a buffer teaches. */
 typedef struct {

@@ -10,9 +10,8 @@
 
 #include "dcerpc/pdus.h"
 #include "dcerpc/ndr.h"
-#include "state/state.h"
+#include "state/pace.h"
 #include "tap/tapped.h"
-#include "text/text.h"
 
 /* What is kept of a call, from its request to its response and for every later look at either. Lives with the file. A
  * protocol puts it at the beginning of a record of its own. */

@@ -6,7 +6,6 @@
  */
 #include "hkpd/hkpd.h"
 
-#include "text/text.h"
 #include "tree/fields.h"
 #include "text/value-strings.h"
 

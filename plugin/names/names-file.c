@@ -5,13 +5,11 @@
  */
 #include "names/names.h"
 
-#include "state/state.h"
+#include "state/facts.h"
 
 #include <wsutil/filesystem.h>
 #include <wsutil/report_message.h>
 #include <wsutil/strtoi.h>
-
-#include "text/value-strings.h"
 
 #define FIRST_LINE "# pcq names 1"
 #define DEFAULT_NAME "pcq_names"

@@ -5,7 +5,6 @@
  */
 #include "pcq/pcq-data.h"
 
-#include "text/text.h"
 #include "tree/fields.h"
 #include "text/value-strings.h"
 #include "perf/bytes.h"

@@ -6,9 +6,8 @@
  */
 #pragma once
 
-#include "tree/reader.h"
 #include "tree/values.h"
-#include "state/state.h"
+#include "state/queries.h"
 
 #include "perf/data-walk.h"
 

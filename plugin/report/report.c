@@ -12,7 +12,6 @@
 #include "report/series.h"
 #include "taps/output.h"
 #include "taps/table.h"
-#include "text/value-strings.h"
 #include "verdict/summary.h"
 
 #include <epan/epan.h>

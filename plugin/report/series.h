@@ -11,8 +11,6 @@
 #include "perf/summary.h"
 #include "readings/readings.h"
 
-#include "ws_compat.h"
-
 typedef struct {
     double at; /* seconds since 1970 */
     double value;

@@ -10,7 +10,9 @@
  * All that was learned hangs on the machine: facts by subject, handles by their bytes. Where a connection proves to be to
  * another machine than was thought, what it told and opened goes there with it.
  *
- * Filled on the first pass by whoever reads a call; all of it ends with the file.
+ * Like all that state/ has it is filled on the first pass by whoever reads a call, in the order of events, is read at any time "as of an event",
+ * so that a packet looks the same whenever it is looked at, and ends with the file. Events count the PDUs as they were first seen: one frame can
+ * hold several. Event 0 is "before everything": it finds nothing.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */

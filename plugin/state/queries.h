@@ -8,8 +8,6 @@
 #include "state/facts.h"
 #include "state/samples.h"
 
-#include "perf/identifier.h"
-
 typedef perf_identifier state_identifier;
 typedef perf_asks state_asks;
 

@@ -7,8 +7,6 @@
 
 #include "names/names.h"
 #include "state/queries.h"
-#include "state/samples.h"
-#include "state/state.h"
 #include "text/value-strings.h"
 
 #include <epan/tap.h>

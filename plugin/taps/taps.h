@@ -5,8 +5,6 @@
  */
 #pragma once
 
-#include "ws_compat.h"
-
 #include "tap/tapped.h"
 
 /* `-z pcq,tree[,FILTER]`: calls by operation, request code and status. */

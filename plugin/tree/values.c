@@ -5,6 +5,7 @@
  */
 #include "tree/values.h"
 
+#include "state/pace.h"
 #include "tree/fields.h"
 #include "perf/bytes.h"
 #include "text/value-strings.h"

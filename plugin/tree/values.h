@@ -10,7 +10,7 @@
 #include "tap/watch.h"
 #include "perf/faults.h"
 #include "tree/reader.h"
-#include "state/state.h"
+#include "state/facts.h"
 
 /* --- What a packet's tree can hold ------------------------------------------------------------------------------- */
 

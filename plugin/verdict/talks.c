@@ -5,8 +5,6 @@
  */
 #include "verdict/talks.h"
 
-#include "taps/taps.h"
-
 #include <epan/to_str.h>
 
 #include <math.h>
