@@ -60,11 +60,21 @@ static gboolean transport_equal(const void *a, const void *b)
     return (is_end(a, 0, b, 0) && is_end(a, 1, b, 1)) || (is_end(a, 0, b, 1) && is_end(a, 1, b, 0));
 }
 
+/* From its end `from` to the other. */
+static bool goes(const rpc_transport *transport, const packet_info *pinfo, int from)
+{
+    return transport->ports[from] == pinfo->srcport && transport->ports[1 - from] == pinfo->destport &&
+           addresses_equal(&transport->ends[from], &pinfo->src) &&
+           addresses_equal(&transport->ends[1 - from], &pinfo->dst);
+}
+
 rpc_transport *connection_transport(const packet_info *pinfo)
 {
+    if (last && (goes(last->transport, pinfo, 0) || goes(last->transport, pinfo, 1))) {
+        return last->transport;
+    }
     const rpc_transport key = {.ends = {pinfo->src, pinfo->dst}, .ports = {pinfo->srcport, pinfo->destport}};
-
-    return last && transport_equal(last->transport, &key) ? last->transport : wmem_map_lookup(transports, &key);
+    return wmem_map_lookup(transports, &key);
 }
 
 static rpc_transport *find_or_create_transport(const packet_info *pinfo)

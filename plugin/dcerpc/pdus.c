@@ -669,11 +669,11 @@ static rpc_connection *connection_at(const pdus_cursor *cursor, const rpc_header
 {
     packet_info *pinfo = cursor->pinfo;
     rpc_connection *connection = connections_exist() ? connection_find(pinfo) : NULL;
-    bool is_known =
-        !connections_exist() || (connection && interface_of(connection, header->context) < NUM_RPC_INTERFACES);
     int handle = cursor->at + RPC_HEADER_SIZE;
 
-    if (!is_known && header->type == PDU_REQ && cursor->tvb && tvb_bytes_exist(cursor->tvb, handle, PERF_HANDLE_SIZE) &&
+    if (header->type == PDU_REQ && connections_exist() &&
+        (connection == NULL || interface_of(connection, header->context) == NUM_RPC_INTERFACES) && cursor->tvb &&
+        tvb_bytes_exist(cursor->tvb, handle, PERF_HANDLE_SIZE) &&
         query_is_handle(&pinfo->src, &pinfo->dst, pinfo->destport,
                         tvb_get_ptr(cursor->tvb, handle, PERF_HANDLE_SIZE))) {
         connection = connection_of(pinfo, true);
@@ -797,11 +797,12 @@ static void pass_pdus(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo, pr
         if (cursor->tvb && at >= cursor->at) {
             pass(cursor, &header, false);
         }
-        if (connections_exist()) {
+        if ((header.is_last || header.auth_size > 0) && connections_exist()) {
             sealed_show_unread(tvb, pinfo, tree, at, &header, &any);
         }
     }
-    if (cursor->tvb && pinfo->desegment_len != 0 && read_pdu_header(&header, tvb, end)) {
+    bool is_within = cursor->outer != NULL; /* a message of SMB: only a pipe's client reads an answer bit by bit */
+    if (cursor->tvb && pinfo->desegment_len != 0 && is_within && read_pdu_header(&header, tvb, end)) {
         rpc_connection *connection = connections_exist() ? connection_find(pinfo) : NULL;
         rpc_asked *call = connection ? pdus_find_call(connection, header.call_id) : NULL;
         if (call && header.type == PDU_RESP) {
