@@ -697,12 +697,17 @@ static bool has_other_id(const hkpd_table *table, uint32_t row, reading_table *p
     return key->parent_table == table->parent_object && id.size > 0 && own.size > 0 && id.value != own.value;
 }
 
+/* Of one of both samples alone the parents' object is in the answer. */
+static bool parents_appear(hkpd_table *own, hkpd_table *beside)
+{
+    return (parents(&own->base, own->parent_object) == NULL) != (parents(&beside->base, own->parent_object) == NULL);
+}
+
 /* Parents are instances of one object; and neither the sample beside says otherwise, nor an id that they share. */
 static bool are_parents_doubtful(readings *r)
 {
     reading_table *table = readings_table(r);
-    const hkpd_table *own = (hkpd_table *)table;
-    hkpd_table *beside = stream_of(r)->beside_table;
+    hkpd_table *own = (hkpd_table *)table, *beside = stream_of(r)->beside_table;
 
     if (readings_table_has_row(table, 1) ? own->parent_object == 0 : stream_of(r)->walk.instance.parent_object == 0) {
         return false;
@@ -714,7 +719,7 @@ static bool are_parents_doubtful(readings *r)
             return true;
         }
     }
-    if (beside && (all == NULL) != (parents(&beside->base, own->parent_object) == NULL)) {
+    if (beside && parents_appear(own, beside)) {
         return perf_block_u32(&own->walk, 28) == perf_block_u32(&beside->walk, 28); /* NumObjectTypes */
     }
     return own->parents_differ || (all && ((hkpd_table *)all)->is_twice) ||
@@ -800,22 +805,23 @@ static bool may_have_changed(readings *r, uint32_t title_index)
 static bool find_previous(readings *r, reading_place *place, bool *has_counter)
 {
     hkpd_table *previous = stream_of(r)->beside_table; /* only asked where there is a sample before */
+    const hkpd_column *now = column_of(r);
+    bool is_of_type = now->before == NULL || now->before->type == now->type;
 
-    place->may_have_changed =
-        previous && (may_have_changed(r, previous->title_index) || may_have_changed(r, column_of(r)->title_index));
+    place->may_have_changed = previous && (may_have_changed(r, previous->title_index) ||
+                                           may_have_changed(r, now->title_index) || !is_of_type);
     if (previous == NULL || place->may_have_changed) {
         return false;
     }
     place->table = &previous->base;
     place->column = r->at.column;
-    const hkpd_column *now = column_of(r);
-    bool is_of_type = now->before && now->before->type == now->type;
-    place->others = now->before == NULL || (is_of_type && now->has_moved);
-    *has_counter = is_of_type && !now->has_moved;
-    if (!*has_counter) {
+    place->others = now->before == NULL || now->has_moved;
+    *has_counter = !place->others;
+    if (place->others) {
         return false;
     }
     bool is_there = readings_take_pair(place, readings_table_pair(readings_table(r), r->at.row, place->table));
+    place->may_have_changed = !is_there && parents_appear(stream_of(r)->table, previous); /* it had another name */
     const hkpd_cells *before = is_there ? wmem_array_index(previous->cells, place->row) : NULL;
     place->assumed |= now->has_twin || (before && before->is_doubtful);
     return is_there;

@@ -176,18 +176,19 @@ def test_own_ids_that_prove_nothing(export, after, ids):
 
 
 def test_threads_of_processes_of_one_name(export):
-    """Which of the two processes is the parent nobody tells; where one of them is gone there is no result."""
-    def scene(second):
+    """Which of the two processes is the parent nobody tells; where one of them is gone there is no result, nor where none is asked for."""
+    def scene(second, only=None):
         names = lambda at: ['p', 'p'] if at.number == 0 else second
         rate = lambda index: [Counter(index, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(k, at.number))]
         threads = lambda at: [Instance('7', parent=(230, 0))]
         scene, talk = begin_talk(objects=[Object(232, 'Thread', rate(6), threads),
                                           Object(230, 'Process', rate(8), lambda at: [Instance(n) for n in names(at)])])
         talk.sample()
-        talk.sample()
+        talk.sample(only=only)
         return scene
     assert of_second_sample(export(scene(['p', 'p']), 'long'), 'Delta')[0] == ('p/7', made(0, 0), '1')
     assert of_second_sample(export(scene(['p']), 'long'), 'Delta')[0] == ('p/7', MOVED, '0')
+    assert of_second_sample(export(scene(['p', 'p'], [232]), 'long'), 'Delta') == [('7', TOLD_ANEW, '0')]
 
 
 @pytest.mark.parametrize('told_by', ['unique id', 'own id'])
