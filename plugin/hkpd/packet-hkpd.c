@@ -963,7 +963,8 @@ static void note_titles_gone(const hkpd_pdu *p, wmem_array_t *list, uint32_t lan
         wmem_destroy_array(before);
     }
     if (is_gone || !host->is_known) {
-        facts_note_unread(p->call.to, &any, PERF_FACT_ENGLISH, 0, p->call.record->request_event, 0, NULL);
+        facts_note_unread(p->call.to, &any, PERF_FACT_ENGLISH, 0, p->call.record->request_event, 0,
+                          is_gone ? NULL : &p->call.to->settled);
     }
 }
 

@@ -542,7 +542,8 @@ void facts_learn(state_connection *connection, state_subject subject, state_fact
     }
     owner->told++;
     if (!server->is_known) {
-        note_unread_elsewhere(connection, owner, &subject, NO_KIND, &(unread_list){.event = event});
+        note_unread_elsewhere(connection, owner, &subject, NO_KIND,
+                              &(unread_list){.event = event, .answer_frame = &connection->settled});
     }
     if (is_told_otherwise(server, &subject, kind, fact)) {
         server->facts_changed = NEVER; /* may_be_of_two() */
@@ -671,10 +672,11 @@ void facts_move(state_connection *connection)
     state_host *to = owner_of(connection);
     uint32_t moved = 0; /* event */
 
+    connection->settled = host_is_settled(connection) && connection->host->is_known;
     for (unsigned i = 0; connection->told && i < wmem_array_get_count(connection->told); i++) {
         told_fact *told = wmem_array_index(connection->told, i);
-        const unread_list unread = {told->event, told->frame, told->answer_frame, told->asked},
-                          doubt = {.event = told->event};
+        const uint32_t *answer = told->answer_frame == &connection->settled ? NULL : told->answer_frame;
+        const unread_list unread = {told->event, told->frame, answer, told->asked}, doubt = {.event = told->event};
         fact_version *version = told->is_unread ? NULL : version_of(told);
         if (told->subject->key.owner != to && told->is_unread) {
             note_unread(connection->host, &told->subject->key.subject, told->kind, &unread);

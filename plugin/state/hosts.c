@@ -55,10 +55,10 @@ static bool is_same_name(const char *a, const char *b)
            (a[label] == '\0' || b[label] == '\0');
 }
 
-/* How well two of one place fit: -1 if they are called differently, 0 if nothing tells, else how sure it is that they are one. What they are
- * called by one may be no name of another kind, but if it is the same, that tells something, too. That two are called by the
- * address of their place tells nothing; that one is, and the other by a name, tells them apart only where asked (`by_address`), and nothing
- * else tells that they are one. */
+/* How well two of one place fit: -1 if they are called differently, 0 if nothing tells, else how sure it is that they are one. What clients call
+ * one may be no name of another kind, but if it is the same, that tells something, too; whom they log on to and what the server says itself
+ * are one's names alike. That two are called by the address of their place tells nothing; that one is, and the other by a name, tells them
+ * apart only where asked (`by_address`). Neither does where something else tells that they are one. */
 static int likeness(const host_place *place, const char *const a[], const char *const b[], bool by_address)
 {
     int found = 0;
@@ -66,15 +66,15 @@ static int likeness(const host_place *place, const char *const a[], const char *
 
     for (int i = 0; i < NUM_HOST_NAMES; i++) {
         for (int j = 0; j < NUM_HOST_NAMES; j++) {
-            bool same = a[i] && b[j] && is_same_name(a[i], b[j]);
-            bool has_no_name =
-                (a[i] && strcmp(a[i], place->address_text) == 0) || (b[j] && strcmp(b[j], place->address_text) == 0);
-            if (i == j && a[i] && b[i] && !same) {
-                if (!has_no_name) {
-                    return -1;
-                }
-                differs = by_address;
+            if (a[i] == NULL || b[j] == NULL) {
+                continue;
             }
+            bool same = is_same_name(a[i], b[j]);
+            bool has_no_name = strcmp(a[i], place->address_text) == 0 || strcmp(b[j], place->address_text) == 0;
+            if (i == j && !same && !has_no_name) {
+                return -1;
+            }
+            differs |= !same && (has_no_name ? i == j && by_address : i > HOST_CALLED && j > HOST_CALLED);
             if (same && !has_no_name) {
                 found = MAX(found, i != j || i == HOST_TARGET ? 1 : i == HOST_CALLED ? 2 : 3);
             }
@@ -103,10 +103,12 @@ static bool has_names(const state_connection *connection, bool or_address)
     return has;
 }
 
-/* Of two that are the same the longer one says more. */
+/* Of two that are one machine's a name says more than an address, and the longer one more. */
 static const char *better_name(const char *a, const char *b)
 {
-    return a == NULL || (b && strlen(b) > strlen(a)) ? b : a;
+    bool says_more = a && b && (is_address(a) != is_address(b) ? is_address(a) : strlen(b) > strlen(a));
+
+    return a == NULL || says_more ? b : a;
 }
 
 /* --- Places ---------------------------------------------------------------------------------------------------- */

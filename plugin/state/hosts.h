@@ -80,6 +80,7 @@ typedef struct state_connection {
     bool is_unnamed;    /* a call was not read that would have named its machine, and no other did */
     bool is_in_doubt;   /* its machine called itself by two names, of which one is wrong; or a handle alone tells it */
     wmem_array_t *told; /* of facts.c */
+    uint32_t settled;   /* not 0: to which machine it is is known, and what it told doubts no other's names */
     wmem_array_t *handles; /* of handles.c */
 } state_connection;
 
