@@ -362,7 +362,7 @@ static bool begin(void *data _U_)
         output_failed("pcq: " NO_LIBRARY);
         return false;
     }
-    verdict_watch();
+    verdict_wire_watch();
     return true;
 }
 
@@ -421,7 +421,7 @@ static void draw_window(void *data _U_)
 static void begin_window(taps_table *t _U_)
 {
     if (window.report == NULL) {
-        verdict_watch();
+        verdict_wire_watch();
         window.report = report_new();
         output_listen(TAPPED_NAME, &window, NULL, NULL, redraw, draw_window);
     }

@@ -325,11 +325,6 @@ void verdict_put_titles(json_dumper *json)
 
 /* --- The listener ---------------------------------------------------------------------------------------------- */
 
-void verdict_watch(void)
-{
-    verdict_wire_watch(verdict_reset_all);
-}
-
 static bool begin(void *data)
 {
     summary *s = data;
@@ -338,7 +333,7 @@ static bool begin(void *data)
     s->is_json = is_json || g_str_has_suffix(s->task.file.path, ".json");
     s->task.file.path = is_json ? "-" : s->task.file.path;
     s->verdict = verdict_new(true);
-    verdict_watch();
+    verdict_wire_watch();
     return true;
 }
 
@@ -385,7 +380,7 @@ static void count_for_table(taps_table *t, packet_info *pinfo, const tapped_call
 
 static void begin_table(taps_table *t)
 {
-    verdict_watch();
+    verdict_wire_watch();
     verdict_reset(((verdict_table *)t)->verdict);
 }
 

@@ -9,9 +9,6 @@
 
 #include <wsutil/json_dumper.h>
 
-/* Before the first packet: what other packets tell. */
-void verdict_watch(void);
-
 /* A member of the object that is written: a number (NAN: null), an array (to be ended), one of texts, which is freed. */
 void verdict_put_number(json_dumper *json, const char *name, double number);
 void verdict_begin_list(json_dumper *json, const char *name);

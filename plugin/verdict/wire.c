@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "verdict/wire.h"
+#include "verdict/talks.h"
 
 #include "taps/output.h"
 #include "text/text.h"
@@ -81,7 +81,6 @@ static verdict_connection *connections, **end_of_connections = &connections;
 static GHashTable *by_number; /* Wireshark's number of a conversation -> the same; forgotten with the capture */
 static double last_time;
 static uint32_t last_frame, num_tcp;
-static void (*forget_all)(void);
 
 /* One packet while it is looked at. */
 typedef struct {
@@ -920,7 +919,7 @@ static tap_packet_status see(void *data _U_, packet_info *pinfo, epan_dissect_t 
 /* Whoever points to what there is lets it go first. */
 static void reset(void *data _U_)
 {
-    forget_all();
+    verdict_reset_all();
     g_hash_table_remove_all(by_number);
     connections = NULL;
     end_of_connections = &connections;
@@ -935,9 +934,8 @@ static void forget_capture(void)
     g_hash_table_remove_all(by_number);
 }
 
-void verdict_wire_watch(void (*forget)(void))
+void verdict_wire_watch(void)
 {
-    forget_all = forget;
     if (verdict_ladder_memory) {
         return;
     }

@@ -103,9 +103,8 @@ unsigned verdict_wire_from(const verdict_connection *connection, double begin, u
 const wire_event *verdict_wire_find(const verdict_connection *connection, wire_kind kind, uint32_t about, double begin,
                                     double end);
 
-/* Watches connections from now on, for a statistic that begins before the first packet. `forget` is called before connections are freed:
- * it drops all pointers to them. */
-void verdict_wire_watch(void (*forget)(void));
+/* Watches connections from now on, for a statistic that begins before the first packet. Before they are freed all verdicts are reset. */
+void verdict_wire_watch(void);
 
 /* What only the capture's end tells: SYNs and steps that nobody answered, directions that are not there. */
 void verdict_wire_end(void);
