@@ -45,7 +45,7 @@ readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer)
     r->bytes = r->size > 0 ? tvb_get_ptr(answer->tvb, 0, (int)r->size) : NULL;
     r->number = r->prefix_number = UINT32_MAX;
     r->text_left = READINGS_PATHS_SIZE(r->size);
-    r->bytes_left = UINT64_MAX;
+    r->bytes_left = BYTES_AT_LEAST + (uint64_t)r->size;
     r->raw_left = RAW_AT_LEAST + (uint64_t)r->size;
     r->path = wmem_strbuf_new(pool, NULL);
     answer->layout->begin(r);
@@ -54,14 +54,6 @@ readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer)
         r->machine = host_address(answer->server);
     }
     r->machine = readings_bounded(pool, r->machine);
-    return r;
-}
-
-readings *readings_begin_for_all(wmem_allocator_t *pool, const readings_answer *answer)
-{
-    readings *r = readings_begin(pool, answer);
-
-    r->bytes_left = BYTES_AT_LEAST + (uint64_t)r->size;
     return r;
 }
 

@@ -134,7 +134,7 @@ typedef struct readings {
     uint64_t raw_left;  /* bytes that may still be shown of values that are no numbers: values can overlap */
 
     bool for_one;        /* for whoever sets it: of one value or two is more asked than their path */
-    uint64_t bytes_left; /* that values may still take, those that overlap each for itself: readings_begin_for_all() */
+    uint64_t bytes_left; /* that values may still take, those that overlap each for itself */
 
     char words[120]; /* room for a number, its unit and a reason */
 
@@ -146,11 +146,9 @@ typedef struct readings {
 bool readings_answer_again(const readings_layout *layout, const state_sample *sample, wmem_allocator_t *pool,
                            readings_answer *answer);
 
-/* Begins the stream of an answer. Two streams of one answer give the same. It lives in `pool`. */
+/* Begins the stream of an answer. Two streams of one answer give the same. It lives in `pool`. Where values overlap it ends once they have
+ * taken as many bytes as the answer has. */
 readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer);
-
-/* The same, for a caller that reads all values: where they overlap, the stream ends once they have taken as many bytes as the answer has. */
-readings *readings_begin_for_all(wmem_allocator_t *pool, const readings_answer *answer);
 
 /* Those of the answer. */
 const perf_point *readings_clocks(const readings *r);

@@ -104,7 +104,7 @@ void report_count(void *data, packet_info *pinfo, const tapped_call *tapped)
     r->first_frame = r->first_frame == 0 ? pinfo->num : r->first_frame;
     r->last_frame = pinfo->num;
     if (!tapped->is_repeated && tapped->answer && tapped->answer->sample && tapped->answer->handle) {
-        add_points(r, pinfo, readings_begin_for_all(pinfo->pool, tapped->answer));
+        add_points(r, pinfo, readings_begin(pinfo->pool, tapped->answer));
     }
 }
 

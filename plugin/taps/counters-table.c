@@ -101,7 +101,7 @@ static void count_refusal(taps_table *t, wmem_allocator_t *pool, const state_han
 
 static void count_answer(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
 {
-    readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
+    readings *r = readings_begin(pinfo->pool, tapped->answer);
     const reading *at;
 
     r->with_refusals = true;

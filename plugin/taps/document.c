@@ -198,7 +198,7 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
     if (tapped->answer->handle == NULL || tapped->answer->sample == NULL) {
         return NULL;
     }
-    readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
+    readings *r = readings_begin(pinfo->pool, tapped->answer);
     document *doc = document_of(d, tapped_handle_of(tapped->answer->handle).number, tapped->is_hkpd);
     document_row row = {pinfo->abs_ts, (pinfo->presence_flags & PINFO_HAS_TS) != 0, doc->cells->len, 0};
 

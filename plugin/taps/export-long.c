@@ -124,7 +124,7 @@ static void count(void *data, packet_info *pinfo, const tapped_call *tapped)
     if (tapped->answer == NULL || tapped->is_repeated) {
         return;
     }
-    readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
+    readings *r = readings_begin(pinfo->pool, tapped->answer);
     r->with_refusals = true;
     begin_answer(export, pinfo, r, tapped->is_hkpd);
     while (readings_next(r)) {

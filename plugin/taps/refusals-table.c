@@ -72,7 +72,7 @@ static void refusals_count(taps_table *t, packet_info *pinfo, const tapped_call 
     if (tapped->answer == NULL || !tapped->answer->sample || !tapped->answer->handle || tapped->failed == 0) {
         return;
     }
-    readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
+    readings *r = readings_begin(pinfo->pool, tapped->answer);
     r->with_refusals = true;
     while (readings_next(r)) {
         if (r->at.is_refused) {

@@ -563,7 +563,7 @@ static void sum_up_watched(answer_view *view, const readings_answer *answer)
 {
     wmem_allocator_t *pool = view->report->pinfo->pool;
 
-    view->watched = watch_look_through(readings_begin_for_all(pool, answer), UINT_MAX, UINT_MAX);
+    view->watched = watch_look_through(readings_begin(pool, answer), UINT_MAX, UINT_MAX);
     for (unsigned i = 0; i < wmem_array_get_count(view->watched.rows) && tree_budget_take_any(&view->budget, 1); i++) {
         const watch_values *values = wmem_array_index(view->watched.rows, i);
         const char *text = wmem_strconcat(pool, values->row->name, " = ", watch_words(pool, values), NULL);
@@ -577,7 +577,7 @@ static void sum_up_watched(answer_view *view, const readings_answer *answer)
 static bool any_changes_later(const answer_view *view, const readings_answer *answer)
 {
     bool is_possible = answer->server->facts_changed > answer->request_event;
-    readings *r = is_possible ? readings_begin_for_all(view->report->pinfo->pool, answer) : NULL;
+    readings *r = is_possible ? readings_begin(view->report->pinfo->pool, answer) : NULL;
     const reading *at;
 
     while (r && (at = readings_next(r)) != NULL) {
@@ -617,10 +617,7 @@ bool values_begin(answer_view *view, const readings_answer *answer, uint64_t cou
 
 void values_alone(answer_view *view)
 {
-    const reading *at;
-
-    while ((at = readings_next(view->readings)) != NULL && take_bytes(&view->budget, at->size) &&
-           tree_budget_take_any(&view->budget, ITEMS_OF_SHORT_VALUE)) {
+    while (readings_next(view->readings) && tree_budget_take_any(&view->budget, ITEMS_OF_SHORT_VALUE)) {
         show_reading(view, view->tree, NULL);
     }
 }

@@ -129,7 +129,7 @@ static course *course_of(wmem_array_t *courses, wmem_map_t *places, readings *r)
 /* One counter that went backwards while others of its instance went on is none that began again: Windows sets single ones back. */
 static void count_resets(verdict_talk *talk, packet_info *pinfo, const readings_answer *answer)
 {
-    readings *r = readings_begin_for_all(pinfo->pool, answer);
+    readings *r = readings_begin(pinfo->pool, answer);
     wmem_array_t *courses = wmem_array_new(pinfo->pool, sizeof(course));
     wmem_map_t *places = wmem_map_new(pinfo->pool, wmem_str_hash, g_str_equal);
 
@@ -165,7 +165,7 @@ static void count_objects(verdict *v, verdict_talk *talk, packet_info *pinfo, co
 
 static void count_values(verdict *v, verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped)
 {
-    readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
+    readings *r = readings_begin(pinfo->pool, tapped->answer);
     const reading *at;
     bool is_empty = true, has_reset = false;
 

@@ -205,7 +205,7 @@ static void keep_clocks(verdict_call *call, packet_info *pinfo, const tapped_cal
         call->event = pinfo->num;
         return;
     }
-    const perf_point *clocks = readings_clocks(readings_begin_for_all(pinfo->pool, tapped->answer));
+    const perf_point *clocks = readings_clocks(readings_begin(pinfo->pool, tapped->answer));
     call->perf_time = clocks->perf_time;
     call->perf_freq = clocks->perf_freq;
     call->time_100ns = clocks->time_100ns;
