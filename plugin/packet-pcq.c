@@ -17,6 +17,8 @@
 #include "names/names.h"
 #include "tap/watch.h"
 
+#include <epan/tap.h>
+
 void proto_register_pcq(void);
 void proto_reg_handoff_pcq(void);
 
@@ -1083,7 +1085,7 @@ void proto_register_pcq(void)
     handles_register();
     samples_register();
     names_file_register(&pref_names_file);
-    tapped_register();
+    tapped_add(register_tap(TAPPED_NAME));
     register_preferences();
 }
 

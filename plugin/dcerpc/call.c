@@ -382,9 +382,10 @@ void call_use_handle(const rpc_call *call, state_handle *handle)
 /* False if it is one that another connection has brought: then the call is a copy. */
 static bool note_answer(rpc_call *call, state_handle *handle, bool may_be_same)
 {
-    bool is_new =
-        connection_note(call->record->connection, call->pinfo, call->di->call_id, handle, call->to, may_be_same);
-
+    if (!may_be_same) {
+        handle->answer.connection = NULL;
+    }
+    bool is_new = connection_note(call->record->connection, call->pinfo, call->di->call_id, &handle->answer, call->to);
     if (!is_new) {
         note_copy(call);
     }
@@ -494,7 +495,7 @@ void call_pace(const rpc_call *call, state_handle *handle, const char *question)
     if (call_is_request(call)) {
         pace_request(handle, question, &call->pinfo->abs_ts);
     } else if (call->record->sample == NULL) {
-        pace_wait(handle, question, call_seconds(call));
+        pace_wait_for(pace_of(handle, question), call_seconds(call));
     }
 }
 

@@ -234,9 +234,8 @@ void connection_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_he
 
 /* --- Copies ------------------------------------------------------------------------------------------------------ */
 
-/* False if it is another's answer: then its connection is a copy of that one's. */
-static bool note(state_unique_answer *first, rpc_connection *connection, const packet_info *pinfo, uint32_t call_id,
-                 state_connection *to)
+bool connection_note(rpc_connection *connection, const packet_info *pinfo, uint32_t call_id, state_unique_answer *first,
+                     state_connection *to)
 {
     nstime_t apart;
 
@@ -266,18 +265,9 @@ void connection_bound(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_h
             logon = wmem_new0(wmem_file_scope(), state_unique_answer);
             wmem_map_insert(logons, wmem_strdup(wmem_file_scope(), sum), logon);
         }
-        note(logon, connection, pinfo, header->call_id, connection_to(connection, pinfo, false));
+        connection_note(connection, pinfo, header->call_id, logon, connection_to(connection, pinfo, false));
         g_free(sum);
     }
-}
-
-bool connection_note(rpc_connection *connection, const packet_info *pinfo, uint32_t call_id, state_handle *handle,
-                     state_connection *to, bool may_be_same)
-{
-    if (!may_be_same) {
-        handle->answer.connection = NULL;
-    }
-    return note(&handle->answer, connection, pinfo, call_id, to);
 }
 
 /* --- What a logon to an interface says of the server -------------------------------------------------------------- */

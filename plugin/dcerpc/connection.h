@@ -148,10 +148,10 @@ static inline unsigned connection_context(const rpc_connection *connection, uint
 
 void connection_add_context(rpc_connection *connection, uint16_t context, unsigned bits);
 
-/* The answer to call `call_id` gave out an open handle, or was a sample of one (`may_be_same`: like its newest). False if another
- * connection's gave it out in the same call at the same time. */
-bool connection_note(rpc_connection *connection, const packet_info *pinfo, uint32_t call_id, state_handle *handle,
-                     state_connection *to, bool may_be_same);
+/* The answer to call `call_id` gave out what no server gives out twice, and `first` did last. False if that was another connection's answer
+ * to the same call at the same time: then the connection is a copy. */
+bool connection_note(rpc_connection *connection, const packet_info *pinfo, uint32_t call_id, state_unique_answer *first,
+                     state_connection *to);
 
 /* Each of them, once for each file. */
 void connections_visit_once(GHFunc visit, void *user);

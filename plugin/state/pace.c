@@ -78,7 +78,7 @@ const struct state_late *pace_pass(state_pace *pace, uint32_t event, const perf_
 
 /* --- Handles ----------------------------------------------------------------------------------------------------- */
 
-static state_pace *pace_of(state_handle *handle, const char *question)
+state_pace *pace_of(state_handle *handle, const char *question)
 {
     if (handle->paces == NULL) {
         handle->paces = wmem_map_new(wmem_file_scope(), wmem_str_hash, g_str_equal);
@@ -132,11 +132,6 @@ void pace_request(state_handle *handle, const char *question, const nstime_t *wh
 
     pace_ask(&pace->requests, nstime_to_sec(when));
     pace->requests.misses_some |= handle->association && handle->association->missed > pace->event;
-}
-
-void pace_wait(state_handle *handle, const char *question, double seconds)
-{
-    pace_wait_for(pace_of(handle, question), seconds);
 }
 
 void pace_sample(state_sample *sample, const char *question, const perf_point *clocks, double seconds)

@@ -62,13 +62,11 @@ struct state_late {
 const struct state_late *pace_pass(state_pace *pace, uint32_t event, const perf_point *clocks, double seconds);
 
 /* The three below are of the first pass. Samples of a handle that answer other questions (HKEY_PERFORMANCE_DATA) have a pace of their own;
- * `question` lives as long as the file.
- *
- * A sample was asked for. */
-void pace_request(state_handle *handle, const char *question, const nstime_t *when);
+ * `question` lives as long as the file. */
+state_pace *pace_of(state_handle *handle, const char *question);
 
-/* A call that brought no sample took `seconds` (negative: not known). */
-void pace_wait(state_handle *handle, const char *question, double seconds);
+/* A sample was asked for. */
+void pace_request(state_handle *handle, const char *question, const nstime_t *when);
 
 /* The call that brought the sample took `seconds` (negative: not known). Judges how long after the sample before it came, and sets
  * `sample->late`; of `clocks` only the three clocks are read. */

@@ -23,11 +23,6 @@ void tapped_add(int tap_id)
     }
 }
 
-void tapped_register(void)
-{
-    tapped_add(register_tap(TAPPED_NAME));
-}
-
 bool tapped_wanted(void)
 {
     for (unsigned i = 0; i < num_taps; i++) {

@@ -139,9 +139,7 @@ unsigned tapped_asked_for(const tapped_call *tapped);
 /* HKEY_PERFORMANCE_DATA: "Processor (238)", or "#238" where no title says so. */
 const char *tapped_object_name(wmem_allocator_t *pool, state_host *server, uint32_t title, uint32_t event);
 
-void tapped_register(void);
-
-/* Another tap that is handed the same, as Wireshark gives one to each kind of export objects. */
+/* A tap that is handed each call: ours, and one for each kind of export objects, as Wireshark has it. */
 void tapped_add(int tap_id);
 
 /* True if somebody listens. */
