@@ -669,9 +669,11 @@ static void note_system(hkpd_pdu *p, const value_answer *back)
     }
     perf_block_init(&walk, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
     const char *name = perf_block_next(&walk) == PERF_BLOCK_HEADER ? hkpd_system_name(pool_of(p), tvb, &walk) : NULL;
-    const char *copied = p->call.is_copy ? p->call.to->names[HOST_SYSTEM] : NULL;
-    if (copied && name && !p->call.to->is_in_doubt && strcmp(copied, host_plain_name(pool_of(p), name)) != 0) {
+    const char *copied = p->call.to->names[HOST_SYSTEM];
+    if (p->call.is_copy && name && !p->call.to->is_in_doubt &&
+        g_strcmp0(copied, host_plain_name(pool_of(p), name)) != 0) {
         call_is_no_copy(&p->call); /* two machines gave out equal handles */
+        record->handle = open_handle(p, p->record->handle, record->request_event, 0, (key_name){KEY_DATA, 0});
     }
     if (name && !p->call.is_copy) {
         call_name_server(&p->call, HOST_SYSTEM, name);
