@@ -208,7 +208,6 @@ void connection_add_context(rpc_connection *connection, uint16_t context, unsign
     if (connection->contexts == NULL) {
         connection->contexts = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
     }
-    bits |= connection_context(connection, context);
     wmem_map_insert(connection->contexts, GUINT_TO_POINTER(context), GUINT_TO_POINTER(bits));
     connection->bound |= bits;
 }

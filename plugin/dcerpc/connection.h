@@ -59,7 +59,7 @@ typedef struct {
 typedef struct rpc_connection {
     rpc_transport *transport;
     uint64_t pipe;                  /* of SMB: which one; 0 elsewhere, and where its opening was not read */
-    wmem_map_t *contexts;           /* number -> a bit for each interface that a bind gave it, and for NDR64 */
+    wmem_map_t *contexts;           /* number -> the bit of the interface that was given it last, and of NDR64 */
     unsigned bound;                 /* the bits of all; 0: there is no map */
     state_connection *to;           /* to whom; NULL before the first call */
     state_connection *copied;       /* of a copy, to whom the other connection is */

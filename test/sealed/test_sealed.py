@@ -15,7 +15,7 @@ from gen.pcap import NDR, NDR64, WINREG, Capture, Rpc, SealedRpc
 from gen.scene import Line, Scene, tcp_line
 from gen.story import Server, ask, counter, learn, multiple
 from gen.stubs import DATA, INFO, request, response
-from gen.wires import RST
+from gen.wires import ACCEPTED, RST, bind
 from series import rows_of_table, table
 from test_calls import without
 from world import captured, ends
@@ -730,13 +730,12 @@ class BehindWinreg(SealedRpc):
 
 def test_a_connection_for_several_interfaces(tshark, tmp_path):
     """Which of a bind's contexts is PerflibV2's stands behind others; a request of theirs is none of its calls, nor is one whose
-    context has too high a number, nor what else has a sealed trailer."""
+    context has too high a number, or was given to another, nor what else has a sealed trailer."""
     scene = Scene()
     s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
     line = tcp_line(scene, Server([s], scene=scene, boot=0), mss=60000, protocol=BehindWinreg)
     c = line.client()
     handle = c.open()
-    calls = ['3', '7', '6']
     c.validate(handle, [ask(s, 1, 'a')])
     c.data(handle, 4096)
     for context in (0, 64, 65):
@@ -750,13 +749,16 @@ def test_a_connection_for_several_interfaces(tshark, tmp_path):
     line.rpc.request(DATA, bytes(request(DATA, hQuery=handle, dwInSize=4096)))
     answer = line.rpc.response_pdus(bytes(100))[0]
     line.rpc.transport.to_client([answer + b'\4' + answer[1:]])     # of another version: what is behind a PDU may be anything
+    line.rpc.interface = WINREG
+    bind(line.rpc, ACCEPTED, ACCEPTED, alter=True)      # contexts 0 and 1 are winreg's from here on
+    line.rpc.request(DATA, bytes(100))
     stranger = tcp_line(scene, line.model, client_port=50002, mss=60000, protocol=SealedRpc, bind=False)
     stranger.rpc.interface = 'f5cc59b4-4264-101a-8c59-08002b2f8426', 1
     stranger.rpc.bind()
     stranger.rpc.request(6, bytes(100))
     stranger.rpc.response(bytes(100))
     rows = tshark.fields(scene.write(tmp_path / 'a.pcap'), ['pcq.sealed.operation'], '-Y', 'pcq.sealed.size')
-    assert rows == [[opnum] for opnum in [*calls, '6'] for _ in range(2)]
+    assert rows == [[opnum] for opnum in '3766' for _ in range(2)]
 
 
 # --- noise: what the right key cannot open, since the stream of NTLM's key is off behind a packet that is lost ---------------
