@@ -148,12 +148,22 @@ static wmem_map_t *lacking_before(const data_view *view)
         view->summary->failed + view->summary->empty + lacked == 0) {
         return NULL;
     }
-    wmem_map_t *lacking = wmem_map_new(view->base.readings->pool, query_identifier_hash, query_identifier_equal);
-    readings_answer answer;
-    if (lacked == 0 || !readings_answer_again(&pcq_readings_layout, previous, view->base.readings->pool, &answer)) {
+    wmem_allocator_t *pool = view->base.readings->pool;
+    wmem_map_t *lacking = wmem_map_new(pool, query_identifier_hash, query_identifier_equal);
+    if (lacked == 0) {
         return lacking;
     }
-    readings *r = readings_begin(view->base.readings->pool, &answer);
+    const readings_answer answer = {
+        .layout = &pcq_readings_layout,
+        .server = previous->handle->server,
+        .handle = previous->handle,
+        .sample = previous,
+        .has_form = previous->form != NULL,
+        .request_event = previous->request_event,
+        .event = previous->event,
+        .tvb = tvb_new_real_data(sample_bytes(previous, pool), previous->size, (int)previous->size),
+    };
+    readings *r = readings_begin(pool, &answer);
     r->with_refusals = r->with_empty = r->without_values = true;
     while (lacking && readings_next(r)) {
         const state_identifier *identifier = pcq_readings_identifier(r);

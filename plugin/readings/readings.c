@@ -15,25 +15,6 @@
 /* What an answer's values may take beyond its bytes: those of no size take one each. */
 #define BYTES_AT_LEAST 4096
 
-bool readings_answer_again(const readings_layout *layout, const state_sample *sample, wmem_allocator_t *pool,
-                           readings_answer *answer)
-{
-    if (sample->bytes == NULL) {
-        return false;
-    }
-    *answer = (readings_answer){
-        .layout = layout,
-        .server = sample->handle->server,
-        .handle = sample->handle,
-        .sample = sample,
-        .has_form = sample->form != NULL,
-        .request_event = sample->request_event,
-        .event = sample->event,
-        .tvb = tvb_new_real_data(sample_bytes(sample, pool), sample->size, (int)sample->size),
-    };
-    return true;
-}
-
 readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer)
 {
     readings *r = wmem_new0(pool, readings);

@@ -141,11 +141,6 @@ typedef struct readings {
     void *own; /* the layout's */
 } readings;
 
-/* The answer that a kept sample was; false if it was dropped. Whoever asks frees its tvb; its bytes live in the pool if the sample has
- * a form. */
-bool readings_answer_again(const readings_layout *layout, const state_sample *sample, wmem_allocator_t *pool,
-                           readings_answer *answer);
-
 /* Begins the stream of an answer. Two streams of one answer give the same. It lives in `pool`. Where values overlap it ends once they have
  * taken as many bytes as the answer has. */
 readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer);
