@@ -768,7 +768,8 @@ static void note_objects(hkpd_pdu *p)
     while (next_index(&indexes, &object.title)) {
         void *title = GUINT_TO_POINTER(object.title);
         bool was_there = wmem_map_lookup(key->lacking, title) == NULL;
-        object.is_there = sample_is_newest_with(p->call.record->sample, object.title);
+        const state_object *newest = wmem_map_lookup(p->call.record->handle->objects, title);
+        object.is_there = newest && newest->sample == p->call.record->sample;
         object.is_news = object.is_there != was_there;
         wmem_map_insert(key->lacking, title, object.is_there ? NULL : key);
         if (!object.is_there || object.is_news) {

@@ -245,13 +245,6 @@ const state_object *sample_object(const state_sample *sample, uint32_t number)
     return sample && number < sample->num_objects ? &sample->objects[number] : NULL;
 }
 
-bool sample_is_newest_with(const state_sample *sample, uint32_t title_index)
-{
-    const state_object *newest = wmem_map_lookup(sample->handle->objects, GUINT_TO_POINTER(title_index));
-
-    return newest && newest->sample == sample;
-}
-
 /* Before the file's memory goes, which holds the samples themselves. */
 static void drop_all(void)
 {

@@ -69,9 +69,6 @@ bool sample_holds(state_sample *sample, const uint32_t *objects, uint32_t count)
 /* HKPD: what an object, by its number, is compared with; NULL without a sample. */
 const state_object *sample_object(const state_sample *sample, uint32_t number);
 
-/* HKPD: it is the handle's newest that holds an object with that title index. */
-bool sample_is_newest_with(const state_sample *sample, uint32_t title_index);
-
 /* Preference: the most that all samples may take, in bytes. */
 void sample_limit(uint64_t bytes);
 
