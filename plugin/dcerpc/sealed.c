@@ -110,6 +110,7 @@ static sealed_pdu *keep(packet_info *pinfo, rpc_connection *connection, const se
     tapped_sealed *sealed = &kept->sealed;
     uint32_t around = is_ndr64 ? AROUND_DATA_NDR64 : AROUND_DATA, padding = is_ndr64 ? NDR64_ALIGNMENT : 1, size = 0;
     unsigned does = pdu->operation->does;
+    bool returns_data = pdu->key.is_response && does & RPC_RETURNS;
 
     if (pdu->interface == RPC_WINREG) {
         size = sealed->size > AROUND_VALUE + LEAST_VALUE ? sealed->size - AROUND_VALUE : 0;
@@ -123,9 +124,8 @@ static sealed_pdu *keep(packet_info *pinfo, rpc_connection *connection, const se
     sealed->connection = connection;
     sealed->uses_query = does & (RPC_OPENS | RPC_USES | RPC_CLOSES);
     sealed->takes_sample = does & RPC_SAMPLES;
-    sealed->returns_data = pdu->key.is_response && does & RPC_RETURNS;
-    sealed->has_data = sealed->returns_data && size > 0;
-    sealed->sample_size = sealed->has_data && sealed->takes_sample ? size : 0;
+    sealed->is_empty = returns_data && size == 0;
+    sealed->sample_size = returns_data && sealed->takes_sample ? size : 0;
     wmem_map_insert(pdus, kept, kept);
     return kept;
 }

@@ -20,8 +20,7 @@ typedef struct {
     uint32_t sample_size;   /* of them counter data, 0 without any */
     nstime_t request_time;  /* when the request began, */
     uint32_t request_frame; /* and where */
-    bool returns_data;      /* a response of an operation that does, */
-    bool has_data;          /* and this one did: no size probe and no failure */
+    bool is_empty;          /* a response without the data that the operation returns: a size probe, or a failure */
     bool uses_query;        /* an operation on a query handle, */
     bool takes_sample;      /* and this one asks for counter data */
     bool answers_read;      /* decryption made noise of the response alone, not of its request */

@@ -61,7 +61,7 @@ static void count_sealed_response(stats_tree *tree, const tapped_call *tapped)
     int sizes = avg_stat_node_add_value_int(tree, NODE_SEALED, 0, TRUE, size);
 
     avg_stat_node_add_value_int(tree, tapped->operation, sizes, FALSE, size);
-    if (tapped->sealed.returns_data && !tapped->sealed.has_data) {
+    if (tapped->sealed.is_empty) {
         tick_stat_node(tree, NODE_EMPTY, 0, TRUE);
     }
 }
