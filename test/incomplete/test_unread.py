@@ -47,7 +47,7 @@ WAYS = {
     'cut-before-the-call-id': (tcp_line, {}, cut(54 + 10), ()),
     'cut-before-the-pdu': (tcp_line, {}, cut(54), ()),
     'answers-cut': (tcp_line, {}, cut(100, requests=False), ()),
-    'requests-cut': (tcp_line, {}, cut(100, answers_too=False), ()),
+    'requests-cut-decoded-as': (tcp_line, {}, cut(100, answers_too=False), ('-d', 'tcp.port==49671,dcerpc')),
     'segments-apart': (tcp_line, dict(mss=200), cut(9999), off('tcp.desegment_tcp_streams')),
     'pdus-apart': (tcp_line, dict(mss=200), cut(9999), off('dcerpc.desegment_dcerpc')),
     'fragments-apart': (tcp_line, dict(max_frag=200), cut(9999), off('dcerpc.reassemble_dcerpc')),
