@@ -104,16 +104,6 @@ static rpc_fields fields = {.handle_label = "Query handle",
                             .record_size = sizeof(pcq_record),
                             .note_unread = note_unread};
 
-static wmem_allocator_t *pool_of(const pcq_pdu *p)
-{
-    return p->call.pinfo->pool;
-}
-
-static uint16_t opnum_of(const pcq_pdu *p)
-{
-    return p->call.di->call_data->opnum;
-}
-
 /* --- Parameters ------------------------------------------------------------------------------------------------ */
 
 static void read_machine(pcq_pdu *p)
@@ -155,7 +145,7 @@ static const value_string request_code_vals[] = {PCQ_REQUEST_CODES(REQUEST_CODE_
 /* dwAdd or RequestCode. */
 static void read_code(pcq_pdu *p)
 {
-    if (opnum_of(p) == OPNUM_ValidateCounters) {
+    if (p->call.opnum == OPNUM_ValidateCounters) {
         p->record->add = ndr_u32(&p->call.ndr, hf_add) != 0;
         return;
     }
@@ -200,13 +190,13 @@ static void read_handle(pcq_pdu *p)
 /* Of sizes and arrays: only EnumerateCounterSet's are no bytes. */
 static const char *count_text(const pcq_pdu *p, uint32_t count)
 {
-    return text_counted(pool_of(p), count, opnum_of(p) == OPNUM_EnumerateCounterSet ? "GUID" : "byte");
+    return text_counted(p->call.pool, count, p->call.opnum == OPNUM_EnumerateCounterSet ? "GUID" : "byte");
 }
 
 /* "lpData: 96 bytes, room for 1024", and its bytes, which are read later. */
 static void take_lpdata(pcq_pdu *p, ndr_array *array)
 {
-    tvbuff_t *tvb = ndr_elements(&p->call.ndr, array, opnum_of(p) == OPNUM_EnumerateCounterSet ? 16 : 1);
+    tvbuff_t *tvb = ndr_elements(&p->call.ndr, array, p->call.opnum == OPNUM_EnumerateCounterSet ? 16 : 1);
 
     if (array->node) {
         proto_item_append_text(array->node, ": %s", count_text(p, (uint32_t)array->actual_count));
@@ -221,7 +211,7 @@ static void take_lpdata(pcq_pdu *p, ndr_array *array)
     if (array->node) {
         proto_item *item = proto_tree_add_item(p->call.tree, hf_buffer, p->call.tapped.buffer, 0, -1, ENC_NA);
         p->buffer_tree = proto_item_add_subtree(item, ett_buffer);
-        proto_item_append_text(item, ", %s", text_counted(pool_of(p), tvb_reported_length(tvb), "byte"));
+        proto_item_append_text(item, ", %s", text_counted(p->call.pool, tvb_reported_length(tvb), "byte"));
     }
 }
 
@@ -237,7 +227,7 @@ static void check_count(pcq_pdu *p, const ndr_array *array, const char *has, uin
 /* Against dwInSize, where it is known. */
 static void check_room(pcq_pdu *p, const ndr_array *array)
 {
-    if (call_is_request(&p->call) || p->record->call.request_read) {
+    if (p->call.is_request || p->record->call.request_read) {
         check_count(p, array, "has room for", array->max_count, "dwInSize", p->record->in_size);
     }
 }
@@ -262,7 +252,7 @@ static bool read_returned_status(pcq_pdu *p)
         return false;
     }
     /* an empty answer to a request that had no room is nothing but that; even counter data of a query of nothing has a header */
-    bool is_missed = tapped->rtn_size > 0 || opnum_of(p) == OPNUM_QueryCounterData;
+    bool is_missed = tapped->rtn_size > 0 || p->call.opnum == OPNUM_QueryCounterData;
     if (tapped->out_size == 0 && is_missed && p->record->call.request_read && p->record->in_size > 0) {
         findings_add(&p->call.report, p->call.ndr.reader.item, FINDING_NO_DATA,
                      "The call succeeded with room for %s, but lpData is empty; *pdwRtnSize says %u",
@@ -282,9 +272,9 @@ static void begin_context(pcq_pdu *p)
         .request_code = record->request_code,
         .lcid = record->lcid,
         .machine = handle_machine(record->call.handle, p->call.to->host),
-        .is_response = !call_is_request(&p->call) && opnum_of(p) == OPNUM_ValidateCounters,
-        .pending_facts = wmem_array_new(pool_of(p), sizeof(pcq_pending_fact)),
-        .identifiers = wmem_array_new(pool_of(p), sizeof(state_identifier)),
+        .is_response = !p->call.is_request && p->call.opnum == OPNUM_ValidateCounters,
+        .pending_facts = wmem_array_new(p->call.pool, sizeof(pcq_pending_fact)),
+        .identifiers = wmem_array_new(p->call.pool, sizeof(state_identifier)),
     };
     memcpy(p->context.guid, record->guid, sizeof p->context.guid);
 }
@@ -292,7 +282,7 @@ static void begin_context(pcq_pdu *p)
 /* EnumerateCounterSet's GUIDs are NDR's: all else is the server's, little-endian. */
 static void dissect_lpdata(pcq_pdu *p)
 {
-    bool is_of_ndr = opnum_of(p) == OPNUM_EnumerateCounterSet;
+    bool is_of_ndr = p->call.opnum == OPNUM_EnumerateCounterSet;
     bounded_reader reader;
 
     if (p->operation->dissect == NULL) {
@@ -311,7 +301,7 @@ static void dissect_lpdata(pcq_pdu *p)
 static void read_identifiers(pcq_pdu *p)
 {
     findings_report *report = &p->call.report;
-    bool is_request = call_is_request(&p->call), repeated = !is_request && p->call.record->request_damaged;
+    bool is_request = p->call.is_request, repeated = !is_request && p->call.record->request_damaged;
     ndr_array array;
 
     p->identifiers_sound = true;
@@ -368,7 +358,7 @@ static void room_request(pcq_pdu *p)
 static void enumerate_response(pcq_pdu *p, bool succeeded)
 {
     if (succeeded) {
-        call_info(&p->call, "%s", text_counted(pool_of(p), p->context.count, "counterset"));
+        call_info(&p->call, "%s", text_counted(p->call.pool, p->context.count, "counterset"));
     }
 }
 
@@ -385,7 +375,8 @@ static void show_counterset(pcq_pdu *p)
 
 static const char *counterset_text(pcq_pdu *p)
 {
-    return text_short(pool_of(p), facts_counterset_label(pool_of(p), p->call.to->host, p->record->guid, p->call.event));
+    return text_short(p->call.pool,
+                      facts_counterset_label(p->call.pool, p->call.to->host, p->record->guid, p->call.event));
 }
 
 /* --- Opnum 1: QueryCounterSetRegistrationInfo, 3.1.4.1.2 ------------------------------------------------------- */
@@ -411,9 +402,9 @@ static void registration_request(pcq_pdu *p)
         call_about(&p->call, "locale 0x%04x", p->record->lcid);
     } else if (p->record->request_code == PERF_REG_COUNTER_STRUCT) {
         const char *name =
-            facts_counter_label(pool_of(p), p->call.to->host, p->record->guid, p->record->lcid, p->call.event);
+            facts_counter_label(p->call.pool, p->call.to->host, p->record->guid, p->record->lcid, p->call.event);
         call_about(&p->call, *name == '#' ? "counter %u" : "counter %u %s", p->record->lcid,
-                   text_short(pool_of(p), name));
+                   text_short(p->call.pool, name));
     }
 }
 
@@ -451,9 +442,9 @@ static void registration_response(pcq_pdu *p, bool succeeded)
         return;
     }
     if (p->context.text) {
-        call_info(&p->call, "\"%s\"", text_short(pool_of(p), p->context.text));
+        call_info(&p->call, "\"%s\"", text_short(p->call.pool, p->context.text));
     } else if (p->context.count > 0) {
-        call_info(&p->call, "%s", text_counted(pool_of(p), p->context.count, "counter"));
+        call_info(&p->call, "%s", text_counted(p->call.pool, p->context.count, "counter"));
     }
     call_info(&p->call, "%s", count_text(p, p->call.tapped.out_size));
 }
@@ -472,7 +463,7 @@ static void instances_response(pcq_pdu *p, bool succeeded)
     show_counterset(p);
     instances_request(p);
     if (succeeded) {
-        call_info(&p->call, "%s, %s", text_counted(pool_of(p), p->context.count, "instance"),
+        call_info(&p->call, "%s, %s", text_counted(p->call.pool, p->context.count, "instance"),
                   count_text(p, p->call.tapped.out_size));
     }
 }
@@ -490,19 +481,19 @@ static const char *identifier_text(pcq_pdu *p, const state_identifier *identifie
 {
     state_host *server = p->call.to->host;
     uint32_t event = p->call.event;
-    const char *path = readings_identifier_path(pool_of(p), server, NULL, identifier, event, &p->text_left);
+    const char *path = readings_identifier_path(p->call.pool, server, NULL, identifier, event, &p->text_left);
     bool assumed = readings_identifier_doubted(server, identifier->guid, identifier->counter_id, 0, event);
 
-    path = is_short ? text_short(pool_of(p), path) : path;
-    return assumed ? wmem_strconcat(pool_of(p), path, " (assumed)", NULL) : path;
+    path = is_short ? text_short(p->call.pool, path) : path;
+    return assumed ? wmem_strconcat(p->call.pool, path, " (assumed)", NULL) : path;
 }
 
 /* Behind how many: what the server would not give, the first of it by name. */
 static void name_refusal(pcq_pdu *p, wmem_strbuf_t *text, unsigned number, uint32_t count, const char *path,
                          uint32_t status, bool assumed)
 {
-    wmem_strbuf_append_printf(text, "%s%s (%s%s)", number > 1 ? ", " : ": ", path, text_win32_error(pool_of(p), status),
-                              assumed ? ", order assumed" : "");
+    wmem_strbuf_append_printf(text, "%s%s (%s%s)", number > 1 ? ", " : ": ", path,
+                              text_win32_error(p->call.pool, status), assumed ? ", order assumed" : "");
     if (number == MAX_NAMED_REFUSALS && count > number) {
         wmem_strbuf_append_printf(text, ", %u more", count - number);
     }
@@ -525,7 +516,7 @@ static void show_query(pcq_pdu *p, proto_tree *tree, const state_handle *handle)
     proto_item *item = proto_tree_add_item(tree, hf_query, p->call.tvb, 0, 0, ENC_NA);
     proto_tree *list = proto_item_add_subtree(item, ett_query);
     proto_item_set_generated(item);
-    proto_item_append_text(item, ": %s", text_counted(pool_of(p), held, "counter"));
+    proto_item_append_text(item, ": %s", text_counted(p->call.pool, held, "counter"));
     if (refused > 0) {
         proto_item_append_text(item, ", %u refused", refused);
     }
@@ -539,7 +530,7 @@ static void show_query(pcq_pdu *p, proto_tree *tree, const state_handle *handle)
         uint32_t status = entry->identifier.status;
         const char *text = identifier_text(p, &entry->identifier, false);
         if (status != 0) {
-            text = wmem_strdup_printf(pool_of(p), "%s: refused, %s", text, text_win32_error(pool_of(p), status));
+            text = wmem_strdup_printf(p->call.pool, "%s: refused, %s", text, text_win32_error(p->call.pool, status));
         }
         reader_add_generated_string(list, hf_query_counter, p->call.tvb, text);
     }
@@ -682,7 +673,7 @@ static void info_response(pcq_pdu *p, bool succeeded)
 {
     check_indexes(p);
     if (succeeded) {
-        call_info(&p->call, "%s, %s", text_counted(pool_of(p), p->context.count, "counter"),
+        call_info(&p->call, "%s, %s", text_counted(p->call.pool, p->context.count, "counter"),
                   count_text(p, p->call.tapped.out_size));
         p->call.tapped.has_counters = true;
         p->call.tapped.counters = p->context.count;
@@ -700,8 +691,8 @@ static void info_response(pcq_pdu *p, bool succeeded)
 /* "1 failed: \Set\Counter (ERROR_WMI_INSTANCE_NOT_FOUND)" */
 static const char *failures_text(pcq_pdu *p, const perf_data_summary *summary)
 {
-    readings *r = readings_begin(pool_of(p), &p->call.answer);
-    wmem_strbuf_t *text = wmem_strbuf_new(pool_of(p), "");
+    readings *r = readings_begin(p->call.pool, &p->call.answer);
+    wmem_strbuf_t *text = wmem_strbuf_new(p->call.pool, "");
 
     wmem_strbuf_append_printf(text, "%u failed", summary->failed);
     r->with_refusals = r->without_values = true;
@@ -789,8 +780,8 @@ static const char *identifiers_text(pcq_pdu *p)
         return "";
     }
     const char *first = identifier_text(p, wmem_array_index(p->context.identifiers, 0), true);
-    return p->context.count == 1 ? wmem_strdup_printf(pool_of(p), ": %s", first)
-                                 : wmem_strdup_printf(pool_of(p), ": %s, %u more", first, p->context.count - 1);
+    return p->context.count == 1 ? wmem_strdup_printf(p->call.pool, ": %s", first)
+                                 : wmem_strdup_printf(p->call.pool, ": %s, %u more", first, p->context.count - 1);
 }
 
 static void validate_request(pcq_pdu *p)
@@ -813,7 +804,7 @@ static void describe_refused(pcq_pdu *p)
     const state_identifier *identifiers = p->call.tapped.identifiers;
     bool removes = p->record->call.request_read && !p->record->add;
     bool reports = p->record->add && findings_wanted(&p->call.report, p->call.tree);
-    wmem_strbuf_t *text = wmem_strbuf_new(pool_of(p), "");
+    wmem_strbuf_t *text = wmem_strbuf_new(p->call.pool, "");
     unsigned named = 0;
 
     wmem_strbuf_append_printf(text, "%u refused%s", p->context.refused, removes ? " to be removed" : "");
@@ -828,7 +819,7 @@ static void describe_refused(pcq_pdu *p)
         if (reports) {
             findings_add(&p->call.report, proto_tree_get_parent(p->buffer_tree), FINDING_COUNTER_REFUSED,
                          "Refused: %s: %s", identifier_text(p, &identifiers[i], false),
-                         text_win32_error(pool_of(p), identifiers[i].status));
+                         text_win32_error(p->call.pool, identifiers[i].status));
         }
     }
     call_about(&p->call, "%s", wmem_strbuf_get_str(text));
@@ -931,29 +922,28 @@ static void tap_pdu(pcq_pdu *p)
 {
     const rpc_call *call = &p->call;
     tapped_call *tapped = &p->call.tapped;
-    uint16_t opnum = opnum_of(p);
     state_handle *handle = call->record->answering ? call->record->answering : call->record->handle;
 
     if (call->is_noise) {
         sealed_follow_noise(call);
         return;
     }
-    if (!call_is_request(call) || opnum == OPNUM_QueryCounterData) {
+    if (!call->is_request || call->opnum == OPNUM_QueryCounterData) {
         call_pace(call, handle, "");
     }
     if (!tapped_wanted()) {
         return;
     }
     tapped->request_code = p->record->request_code;
-    tapped->brings_data = opnum == OPNUM_QueryCounterData;
-    if (opnum == OPNUM_QueryCounterSetRegistrationInfo && p->record->call.request_read) {
+    tapped->brings_data = call->opnum == OPNUM_QueryCounterData;
+    if (call->opnum == OPNUM_QueryCounterSetRegistrationInfo && p->record->call.request_read) {
         tapped->kind = val_to_str_const(p->record->request_code, request_code_vals, "another RequestCode");
     }
     tapped->adds = p->record->add;
     /* what makes another call the same: a handle or a registration, beside server and operation */
-    tapped->subject =
-        handle ? (const char *)handle->bytes
-               : wmem_strdup_printf(pool_of(p), "%s %u", facts_guid_text(pool_of(p), p->record->guid), p->record->lcid);
+    tapped->subject = handle ? (const char *)handle->bytes
+                             : wmem_strdup_printf(p->call.pool, "%s %u", facts_guid_text(p->call.pool, p->record->guid),
+                                                  p->record->lcid);
     tapped->subject_size = handle ? sizeof handle->bytes : (uint32_t)strlen(tapped->subject);
     call_hand_over(&p->call, handle);
 }
@@ -992,26 +982,26 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     p.record = (pcq_record *)p.call.record;
     p.record->call.operation = opnum_vals[opnum].strptr;
     call_read_stub(&p.call, true);
-    bool is_request = call_is_request(&p.call);
-    const char *shape = is_request ? p.operation->request_shape : p.operation->response_shape;
+    const char *shape = p.call.is_request ? p.operation->request_shape : p.operation->response_shape;
     proto_item *item = proto_tree_get_parent(tree);
-    if (!is_request) {
+    if (!p.call.is_request) {
         call_report_second(&p.call, &p.call.report, item);
     }
-    if (!is_request && !p.call.record->request_read) {
+    if (!p.call.is_request && !p.call.record->request_read) {
         findings_add(&p.call.report, item, FINDING_REQUEST_MISSING,
                      "The request was not captured whole, or not decrypted: what depends on it stays undecoded");
     }
     if (call_report_noise(&p.call, shape, MAX(p.operation->largest, LARGEST_SMALL_COUNT))) {
-        if (!is_request && opnum == OPNUM_ValidateCounters) {
+        if (!p.call.is_request && opnum == OPNUM_ValidateCounters) {
             validate_unknown(&p);
         }
-    } else if (is_request) {
+    } else if (p.call.is_request) {
         read_request(&p);
     } else {
         p.operation->response(&p, read_response(&p));
     }
-    if (p.call.asked && p.call.first_time && is_request && !call_may_learn(&p.call) && p.record->changing == NULL) {
+    if (p.call.asked && p.call.first_time && p.call.is_request && !call_may_learn(&p.call) &&
+        p.record->changing == NULL) {
         pdus_note_unread(pinfo, p.call.record->connection, p.call.asked); /* what it changes could not be read */
     }
     tap_pdu(&p);

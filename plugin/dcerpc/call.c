@@ -103,25 +103,24 @@ void call_name_server(rpc_call *call, host_name_kind kind, const char *name)
 /* A PDU takes its event when it is first seen, and keeps it. */
 static void take_event(rpc_call *call)
 {
-    bool is_request = call_is_request(call);
     rpc_record *record = call->record;
-    const rpc_fragments *of = call->asked ? &call->asked->fragments[!is_request] : NULL;
-    uint32_t *event = is_request ? &record->request_event : &record->response_event;
-    uint32_t *frame = is_request ? &record->request_frame : &record->response_frame;
+    const rpc_fragments *of = call->asked ? &call->asked->fragments[!call->is_request] : NULL;
+    uint32_t *event = call->is_request ? &record->request_event : &record->response_event;
+    uint32_t *frame = call->is_request ? &record->request_frame : &record->response_frame;
 
     if (*event == 0 && !PINFO_FD_VISITED(call->pinfo)) {
-        *event = is_request && call->asked ? call->asked->event : state_event_next();
+        *event = call->is_request && call->asked ? call->asked->event : state_event_next();
         *frame = call->pinfo->num;
         if (of && !of->is_open) { /* else it is the first alone */
-            record->fit[!is_request] = of->is_again ? RPC_TORN : of->fit;
+            record->fit[!call->is_request] = of->is_again ? RPC_TORN : of->fit;
         }
         call->first_time = !call->is_copy;
-        if (!is_request) {
+        if (!call->is_request) {
             record->connection->answer_event = *event;
         }
     }
     call->event = *event;
-    call->fit = *frame == call->pinfo->num ? record->fit[!is_request] : RPC_MAY_FIT;
+    call->fit = *frame == call->pinfo->num ? record->fit[!call->is_request] : RPC_MAY_FIT;
 }
 
 /* Its record, which is made with its first PDU. What stands before it among its connection's PDUs was read by nobody. */
@@ -133,10 +132,10 @@ static void take_record(rpc_call *call)
     if (record == NULL) {
         record = wmem_alloc0(wmem_file_scope(), call->fields->record_size);
         record->protocol = call->fields;
-        record->connection = asked ? asked->connection : connection_of(call->pinfo, call_is_request(call));
+        record->connection = asked ? asked->connection : connection_of(call->pinfo, call->is_request);
         wmem_map_insert(records, call->di->call_data, record);
     }
-    if (asked && call_is_request(call)) {
+    if (asked && call->is_request) {
         asked->record = record;
     }
     call->asked = asked;
@@ -148,7 +147,7 @@ static bool is_repeated(const rpc_call *call)
 {
     uint32_t frame = call->record->response_frame;
 
-    return call->is_copy || (!call_is_request(call) && frame != 0 && frame != call->pinfo->num);
+    return call->is_copy || (!call->is_request && frame != 0 && frame != call->pinfo->num);
 }
 
 void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation, tvbuff_t *tvb, int offset,
@@ -159,13 +158,16 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
     call->tvb = tvb;
     call->offset = offset;
     call->pinfo = pinfo;
+    call->pool = pinfo->pool;
     call->tree = tree;
     call->di = di;
+    call->opnum = di->call_data->opnum;
+    call->is_request = di->ptype == PDU_REQ;
     call->drep = drep;
     take_record(call);
     rpc_record *record = call->record;
     if (record->to == NULL) { /* of a connection the names that its latest call gave its server */
-        record->to = connection_to(record->connection, pinfo, call_is_request(call));
+        record->to = connection_to(record->connection, pinfo, call->is_request);
         if (record->connection->is_unnamed) {
             host_note_unnamed(record->to);
         }
@@ -183,7 +185,7 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
     }
     note_copy(call); /* before its event: a copy teaches nothing */
     take_event(call);
-    if (call->asked && call->asked->is_ambiguous && !call_is_request(call)) {
+    if (call->asked && call->asked->is_ambiguous && !call->is_request) {
         /* which of two requests of one number at once is answered is unknown: nothing is learned of either */
         call->first_time = false;
         record->handle = NULL;
@@ -235,7 +237,7 @@ double call_seconds(const rpc_call *call)
     bool has_times =
         (call->pinfo->presence_flags & PINFO_HAS_TS) && (request_time->secs != 0 || request_time->nsecs != 0);
 
-    if (call_is_request(call) || known->req_frame == 0 || !has_times) {
+    if (call->is_request || known->req_frame == 0 || !has_times) {
         return -1;
     }
     nstime_delta(&elapsed, &call->pinfo->abs_ts, request_time);
@@ -426,14 +428,13 @@ bool call_note_sample(rpc_call *call, state_handle *handle, tvbuff_t *tvb)
 void call_close_handle(const rpc_call *call)
 {
     state_handle *handle = call_may_learn(call) ? call->record->handle : NULL;
-    bool is_request = call_is_request(call);
 
-    if (handle && is_request && handle->end == UINT32_MAX) {
+    if (handle && call->is_request && handle->end == UINT32_MAX) {
         handle_close(handle, call->event, call->pinfo->num);
-    } else if (handle && !is_request && call->tapped.status == 0) {
+    } else if (handle && !call->is_request && call->tapped.status == 0) {
         handle_confirm(handle);
         handle->is_gone = true;
-    } else if (handle && !is_request && handle->end == call->record->request_event) {
+    } else if (handle && !call->is_request && handle->end == call->record->request_event) {
         handle_close(handle, UINT32_MAX, 0);
     }
 }
@@ -492,7 +493,7 @@ void call_pace(const rpc_call *call, state_handle *handle, const char *question)
     if (!call->first_time || handle == NULL) {
         return;
     }
-    if (call_is_request(call)) {
+    if (call->is_request) {
         pace_request(handle, question, &call->pinfo->abs_ts);
     } else if (call->record->sample == NULL) {
         pace_wait_for(pace_of(handle, question), call_seconds(call));
@@ -503,7 +504,7 @@ void call_hand_over(rpc_call *call, const state_handle *handle)
 {
     tapped_call *tapped = &call->tapped;
 
-    tapped->is_response = !call_is_request(call);
+    tapped->is_response = !call->is_request;
     tapped->is_repeated = is_repeated(call);
     tapped->is_damaged = call->report.damaged;
     tapped->request_frame = call->di->call_data->req_frame;
@@ -518,7 +519,7 @@ void call_hand_over(rpc_call *call, const state_handle *handle)
 
 int call_end(rpc_call *call, proto_item *item)
 {
-    if (call_is_request(call) && call->first_time) {
+    if (call->is_request && call->first_time) {
         call->record->request_damaged = call->report.damaged;
     }
     call->record->connection->was_read |= !call->is_noise && !call->ndr.reader.failed;

@@ -68,8 +68,11 @@ typedef struct {
     tvbuff_t *tvb;
     int offset;
     packet_info *pinfo;
+    wmem_allocator_t *pool; /* the packet's */
     proto_tree *tree;
     dcerpc_info *di;
+    uint16_t opnum;
+    bool is_request;
     uint8_t *drep;
     rpc_record *record;
     state_connection *to; /* whom its connection is to, of a copy the other one */
@@ -108,11 +111,6 @@ void call_is_no_copy(rpc_call *call);
 
 /* Reads the stub from its start into the tree; if not aloud, nothing is shown, and findings only count. */
 void call_read_stub(rpc_call *call, bool is_aloud);
-
-static inline bool call_is_request(const rpc_call *call)
-{
-    return call->di->ptype == PDU_REQ;
-}
 
 void call_name_server(rpc_call *call, host_name_kind kind, const char *name);
 

@@ -267,7 +267,7 @@ void sealed_follow_noise(const rpc_call *call)
 {
     const dcerpc_call_value *known = call->di->call_data;
     packet_info *pinfo = call->pinfo;
-    bool is_response = !call_is_request(call);
+    bool is_response = !call->is_request;
     const sealed_pdu noise = {
         .key = {.call_id = call->di->call_id, .is_response = is_response},
         .interface = RPC_PERFLIB,

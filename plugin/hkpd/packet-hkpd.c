@@ -178,16 +178,6 @@ static rpc_fields fields = {.handle_label = "Handle",
                             .record_size = sizeof(hkpd_record),
                             .note_unread = note_unread_value};
 
-static wmem_allocator_t *pool_of(const hkpd_pdu *p)
-{
-    return p->call.pinfo->pool;
-}
-
-static uint16_t opnum_of(const hkpd_pdu *p)
-{
-    return p->call.di->call_data->opnum;
-}
-
 static bool has_failed(const hkpd_pdu *p)
 {
     return p->call.ndr.reader.failed;
@@ -300,7 +290,7 @@ static const char *key_text(const hkpd_pdu *p, key_name key)
     static const char *const texts[] = {"HKEY_PERFORMANCE_DATA", "HKEY_PERFORMANCE_TEXT", "HKEY_PERFORMANCE_NLSTEXT",
                                         "Perflib"};
 
-    return key.kind == KEY_LANGUAGE ? wmem_strdup_printf(pool_of(p), "Perflib\\%03X", key.language) : texts[key.kind];
+    return key.kind == KEY_LANGUAGE ? wmem_strdup_printf(p->call.pool, "Perflib\\%03X", key.language) : texts[key.kind];
 }
 
 /* The handle of this call, with where it was opened and closed. */
@@ -348,7 +338,7 @@ static const char *read_pointed_name(hkpd_pdu *p)
         return NULL;
     }
     int size = (int)tvb_captured_length(tvb);
-    const char *name = (const char *)tvb_get_string_enc(pool_of(p), tvb, 0, size, ENC_UTF_16 | ndr->reader.encoding);
+    const char *name = (const char *)tvb_get_string_enc(p->call.pool, tvb, 0, size, ENC_UTF_16 | ndr->reader.encoding);
     proto_tree_add_string(array.tree, stock_value_name, tvb, 0, size, name);
     proto_item_append_text(array.node, ": %s", name);
     return name;
@@ -390,8 +380,8 @@ static void read_data(hkpd_pdu *p, value_parameters *value)
     tvbuff_t *tvb = ndr_elements(ndr, &array, 1);
     value->data_size = tvb ? tvb_captured_length(tvb) : 0;
     value->tvb = value->data_size > 0 ? tvb : NULL;
-    proto_item_append_text(array.node, ": %s", text_counted(pool_of(p), array.actual_count, "byte"));
-    if (value->tvb && call_is_request(&p->call)) {
+    proto_item_append_text(array.node, ": %s", text_counted(p->call.pool, array.actual_count, "byte"));
+    if (value->tvb && p->call.is_request) {
         proto_tree_add_item(ndr->reader.tree, hf_sent_data, value->tvb, 0, -1, ENC_NA);
     }
 }
@@ -422,7 +412,7 @@ static void report_failed(hkpd_pdu *p, uint32_t status, bool looks_for_something
         p->call.tapped.has_failed = true;
         show_node(p);
         findings_add(&p->aloud, p->item, FINDING_CALL_FAILED, "%s failed: %s", p->call.tapped.operation,
-                     text_win32_error(pool_of(p), status));
+                     text_win32_error(p->call.pool, status));
     }
 }
 
@@ -470,7 +460,7 @@ static void open_response(hkpd_pdu *p)
     key_name asked = asked_for(p);
 
     read_handle(p, bytes);
-    if (opnum_of(p) == WINREG_CREATE_KEY) {
+    if (p->call.opnum == WINREG_CREATE_KEY) {
         read_pointed_u32(p, "disposition", stock_data_size, &disposition);
     }
     uint32_t status = call_read_status(&p->call, stock_status);
@@ -527,15 +517,15 @@ static bool next_index(const char **indexes, uint32_t *title)
 /* "objects System, Process", by the titles that are known; as many as a text of the Info column could hold. */
 static const char *objects_asked_for(const hkpd_pdu *p, const char *indexes)
 {
-    wmem_strbuf_t *words = wmem_strbuf_new(pool_of(p), "");
+    wmem_strbuf_t *words = wmem_strbuf_new(p->call.pool, "");
     unsigned count = 0;
     uint32_t title;
 
     for (; wmem_strbuf_get_len(words) < TEXT_NAME_MAX && next_index(&indexes, &title); count++) {
         wmem_strbuf_append_printf(words, "%s%s", count > 0 ? ", " : "",
-                                  facts_title_label(pool_of(p), p->call.to->host, title, p->call.event));
+                                  facts_title_label(p->call.pool, p->call.to->host, title, p->call.event));
     }
-    return wmem_strdup_printf(pool_of(p), "object%s %s", count == 1 ? "" : "s", wmem_strbuf_get_str(words));
+    return wmem_strdup_printf(p->call.pool, "object%s %s", count == 1 ? "" : "s", wmem_strbuf_get_str(words));
 }
 
 /* What the call asks: handle and value name. */
@@ -544,7 +534,7 @@ static void show_question(hkpd_pdu *p)
     show_handle(p, p->call.record->handle);
     if (p->record->name) {
         const char *name = *p->record->name ? p->record->name : "default value";
-        const char *text = text_short(pool_of(p), is_index_list(name) ? objects_asked_for(p, name) : name);
+        const char *text = text_short(p->call.pool, is_index_list(name) ? objects_asked_for(p, name) : name);
         reader_add_generated_string(p->hkpd, hf_value_name, p->call.tvb, p->record->name);
         proto_item_append_text(p->item, ", %s", text);
         call_about(&p->call, "%s", text);
@@ -555,7 +545,7 @@ static void show_question(hkpd_pdu *p)
 static const char *read_question(hkpd_pdu *p, value_parameters *value)
 {
     read_asked_handle(p);
-    if (opnum_of(p) == WINREG_ENUM_VALUE) {
+    if (p->call.opnum == WINREG_ENUM_VALUE) {
         ndr_u32(&p->call.ndr, 0); /* its number among the key's values, which the stock function shows */
     }
     const char *name = read_name(p);
@@ -571,7 +561,7 @@ static bool stock_cannot_show(const hkpd_pdu *p, const char *name, const value_p
     bool is_long = is_shown(handle) && value->data_size > MAX_STOCK_BYTES && !has_failed(p);
     bool is_misread = p->call.ndr.ndr64 && (handle ? handle_key(handle) != NULL : is_performance_name(name));
 
-    return opnum_of(p) == WINREG_QUERY_VALUE && (is_long || is_misread);
+    return p->call.opnum == WINREG_QUERY_VALUE && (is_long || is_misread);
 }
 
 static void value_request(hkpd_pdu *p)
@@ -580,7 +570,7 @@ static void value_request(hkpd_pdu *p)
     hkpd_record *record = p->record;
     const char *name = read_question(p, &value);
 
-    if (p->call.first_time && name && opnum_of(p) == WINREG_QUERY_VALUE) {
+    if (p->call.first_time && name && p->call.opnum == WINREG_QUERY_VALUE) {
         record->name = wmem_strdup(wmem_file_scope(), name);
         if (p->call.asked) {
             p->call.asked->is_list = titles_of(name, NULL) != TITLES_NONE;
@@ -594,7 +584,7 @@ static void value_request(hkpd_pdu *p)
     if (is_shown(record->call.handle)) {
         show_question(p);
         if (record->room > 0) {
-            call_about(&p->call, "room for %s", text_counted(pool_of(p), record->room, "byte"));
+            call_about(&p->call, "room for %s", text_counted(p->call.pool, record->room, "byte"));
         }
         if (is_closed(p, record->call.handle)) {
             findings_add(&p->aloud, p->item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
@@ -616,7 +606,7 @@ static void value_request(hkpd_pdu *p)
 
 static void read_answer(hkpd_pdu *p, value_answer *back)
 {
-    back->name = opnum_of(p) == WINREG_ENUM_VALUE ? read_name(p) : p->record->name;
+    back->name = p->call.opnum == WINREG_ENUM_VALUE ? read_name(p) : p->record->name;
     read_parameters(p, &back->value);
     back->status = call_read_status(&p->call, stock_status);
 }
@@ -639,7 +629,7 @@ static answer_kind kind_of(hkpd_pdu *p, const value_answer *back)
         return ANSWER_OTHER;
     }
     if (!is_probe && titles_of(back->name, NULL) != TITLES_NONE &&
-        (is_ours || (wmem_array_get_count(hkpd_titles(tvb, pool_of(p), &others, &goes_on)) > 0 && others == 0))) {
+        (is_ours || (wmem_array_get_count(hkpd_titles(tvb, p->call.pool, &others, &goes_on)) > 0 && others == 0))) {
         return ANSWER_TITLES;
     }
     uint32_t size = tvb_captured_length(tvb);
@@ -668,10 +658,10 @@ static void note_system(hkpd_pdu *p, const value_answer *back)
         return;
     }
     perf_block_init(&walk, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
-    const char *name = perf_block_next(&walk) == PERF_BLOCK_HEADER ? hkpd_system_name(pool_of(p), tvb, &walk) : NULL;
+    const char *name = perf_block_next(&walk) == PERF_BLOCK_HEADER ? hkpd_system_name(p->call.pool, tvb, &walk) : NULL;
     const char *copied = p->call.to->names[HOST_SYSTEM];
     if (p->call.is_copy && name && !p->call.to->is_in_doubt &&
-        g_strcmp0(copied, host_plain_name(pool_of(p), name)) != 0) {
+        g_strcmp0(copied, host_plain_name(p->call.pool, name)) != 0) {
         call_is_no_copy(&p->call); /* two machines gave out equal handles */
         record->handle = open_handle(p, p->record->handle, record->request_event, 0, (key_name){KEY_DATA, 0});
     }
@@ -716,7 +706,7 @@ static void describe_probe(hkpd_pdu *p, const value_answer *back)
     uint32_t needed = needed_size(p, back), size = needed > 0 ? needed : p->record->room;
     const char *than = needed > 0 || size == 0 ? "" : "more than ";
 
-    call_about(&p->call, "size probe: needs %s%s", than, size > 0 ? text_counted(pool_of(p), size, "byte") : "more");
+    call_about(&p->call, "size probe: needs %s%s", than, size > 0 ? text_counted(p->call.pool, size, "byte") : "more");
 }
 
 /* Success, but nothing that the key can hold. Without room for data that is the answer to a size probe. */
@@ -789,7 +779,7 @@ static void report_objects(hkpd_pdu *p)
         if (tapped->objects[i].is_news) {
             findings_add(&p->call.report, proto_tree_get_parent(p->hkpd), FINDING_NOT_DELIVERED, "%s: %s",
                          tapped->objects[i].is_there ? "Delivered again" : "Not delivered",
-                         tapped_object_name(pool_of(p), p->call.to->host, tapped->objects[i].title, p->call.event));
+                         tapped_object_name(p->call.pool, p->call.to->host, tapped->objects[i].title, p->call.event));
         }
     }
 }
@@ -814,7 +804,7 @@ static bool keep_sample(hkpd_pdu *p, tvbuff_t *tvb, const perf_block_summary *su
     rpc_record *record = p->call.record;
     uint32_t count;
     perf_block_walk walk;
-    const uint32_t *objects = hkpd_objects(tvb, pool_of(p), summary->faults > 0, &count);
+    const uint32_t *objects = hkpd_objects(tvb, p->call.pool, summary->faults > 0, &count);
 
     record->sample = sample_keep(record->handle, bytes, size, p->call.event, p->call.pinfo->num);
     record->sample->request_event = record->request_event;
@@ -826,7 +816,7 @@ static bool keep_sample(hkpd_pdu *p, tvbuff_t *tvb, const perf_block_summary *su
     if (perf_block_u32(&walk, 20) == size - walk.header.size) { /* Samba's total leaves the header out */
         host_note_no_windows(p->call.to);
     }
-    const char *name = hkpd_system_name(pool_of(p), tvb, &walk);
+    const char *name = hkpd_system_name(p->call.pool, tvb, &walk);
     if (name) {
         note_machine(record->handle, name);
     }
@@ -946,7 +936,7 @@ static void note_titles_gone(const hkpd_pdu *p, wmem_array_t *list, uint32_t lan
         return;
     }
     wmem_array_t *now = wmem_array_new(wmem_file_scope(), sizeof(uint32_t));
-    wmem_map_t *titles = wmem_map_new(pool_of(p), g_direct_hash, g_direct_equal);
+    wmem_map_t *titles = wmem_map_new(p->call.pool, g_direct_hash, g_direct_equal);
     const state_subject any = facts_title_subject(0);
     bool is_gone = false, is_alike = before && host->titles_language == language;
 
@@ -981,7 +971,7 @@ static void learn_titles(hkpd_pdu *p, const value_answer *back)
     if (!are_names(p->call.record, back->name, &language, &kind)) {
         return;
     }
-    wmem_array_t *titles = hkpd_titles(back->value.tvb, pool_of(p), &others, &goes_on);
+    wmem_array_t *titles = hkpd_titles(back->value.tvb, p->call.pool, &others, &goes_on);
     /* of a key whose opening was not read: what it tells may contradict what other handles tell in their language */
     state_host *host = p->call.to->host;
     bool is_any = language == 0 && p->call.record->handle == NULL;
@@ -1023,8 +1013,8 @@ static void read_titles_answer(hkpd_pdu *p, const value_answer *back)
     }
     uint32_t others, titles = hkpd_dissect_titles(tvb, p->hkpd, &p->call.report, &others);
     p->call.tapped.lacks_titles |= others > 0 && titles_of(back->name, NULL) == TITLES_NAMES;
-    call_info(&p->call, "%s, %s", text_counted(pool_of(p), titles, "title"),
-              text_counted(pool_of(p), back->value.data_size, "byte"));
+    call_info(&p->call, "%s, %s", text_counted(p->call.pool, titles, "title"),
+              text_counted(p->call.pool, back->value.data_size, "byte"));
 }
 
 /* --- The response ---------------------------------------------------------------------------------------------- */
@@ -1143,7 +1133,7 @@ static bool is_active(void)
 static bool is_noise(hkpd_pdu *p, const char *shape)
 {
     bool noise =
-        !call_is_request(&p->call) && is_shown(p->call.record->handle) && call_report_noise(&p->call, shape, MAX_VALUE);
+        !p->call.is_request && is_shown(p->call.record->handle) && call_report_noise(&p->call, shape, MAX_VALUE);
 
     if (!noise) {
         call_read_stub(&p->call, false);
@@ -1167,26 +1157,25 @@ static const char *question_kind(const hkpd_record *record)
 static bool asks_for_data(const hkpd_pdu *p, const state_handle *handle)
 {
     const hkpd_key *key = handle_key(handle);
-    bool is_asked_for = opnum_of(p) == WINREG_ENUM_VALUE || is_performance_name(p->record->name);
+    bool is_asked_for = p->call.opnum == WINREG_ENUM_VALUE || is_performance_name(p->record->name);
 
     return key && key->name.kind == KEY_DATA && is_asked_for && titles_of(p->record->name, NULL) == TITLES_NONE &&
            (p->call.tapped.answer || p->call.tapped.out_size == 0 ||
-            (opnum_of(p) == WINREG_QUERY_VALUE && p->kind == ANSWER_OTHER));
+            (p->call.opnum == WINREG_QUERY_VALUE && p->kind == ANSWER_OTHER));
 }
 
 static void tap_pdu(hkpd_pdu *p)
 {
     const rpc_record *record = p->call.record;
     tapped_call *tapped = &p->call.tapped;
-    bool is_request = call_is_request(&p->call);
     /* what a request opens its response tells: on a later look it is no other */
-    state_handle *handle = record->handle || is_request ? record->handle : record->answering;
+    state_handle *handle = record->handle || p->call.is_request ? record->handle : record->answering;
 
     if (p->opens < KEY_OTHER || handle_key(handle)) {
         p->call.record->operation = p->call.tapped.operation;
     }
     if (handle_key(handle) == NULL) {
-        if (!p->call.tapped.has_failed && !(is_request && p->opens < KEY_OTHER)) {
+        if (!p->call.tapped.has_failed && !(p->call.is_request && p->opens < KEY_OTHER)) {
             return;
         }
         handle = NULL; /* the key of performance data is not given yet, or was not */
@@ -1228,7 +1217,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     }
     TRY
     {
-        (call_is_request(&p.call) ? operations[opnum].request : operations[opnum].response)(&p);
+        (p.call.is_request ? operations[opnum].request : operations[opnum].response)(&p);
         length = end_pdu(&p);
     }
     FINALLY /* what the stock function throws at its end was a call too */
