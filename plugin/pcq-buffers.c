@@ -95,7 +95,7 @@ static void collect_name(pcq_context *context, uint32_t id, const char *name)
         pcq_pending_fact *pending =
             collect_fact(context, context->guid, id, has_locale && !is_english ? PERF_FACT_LOCAL : PERF_FACT_ENGLISH);
         pending->fact.name = name;
-        pending->fact.lcid = has_locale ? context->lcid : 0;
+        pending->fact.lcid = has_locale && !is_english ? context->lcid : 0;
     }
 }
 

@@ -14,7 +14,7 @@ from gen.hkpd_scene import Talk
 from gen.model import ENGLISH, GERMAN, TYPES
 from gen.pcap import NDR, PERFLIB, Pipe, Rpc, SealedRpc, Smb2, Tcp
 from gen.scene import Line, Scene, smb_line, tcp_line
-from gen.story import Server, answers, ask, learn, unseen
+from gen.story import Server, answers, ask, begin, learn, unseen
 from learned import read
 from series import long_rows
 from test_sound import ASSUMED, backward, gauge, paths, three_counters, truth
@@ -360,6 +360,20 @@ def test_a_list_that_is_lost_on_another_connection(tshark, tmp_path, passes):
     rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)[0])
     said = [{r['assumed'] for r in some} for _, some in itertools.groupby(rows, lambda r: r['frame'])]
     assert said == [{x} for x in ('01110' if passes else '00010')]
+
+
+@pytest.mark.parametrize('steps, said', [('1 10 d n 1 d 10 d', ('010', '110')), ('1 5 d n 10 d', ('00', '10'))])
+def test_what_was_told_of_another_thing(tshark, tmp_path, steps, said, two_pass):
+    """A counter of another type (1) may have another name, until that is told, too. An English locale (5) tells what English requests (10) do."""
+    old, new = gauge(1), gauge(1, 'PERF_COUNTER_LARGE_RAWCOUNT')
+    new.counters[0].names = {ENGLISH: 'Another'}
+    scene, c = begin(model := Server([old]))
+    h = c.query([ask(old, 1, 'a')])
+    for step in steps.split():
+        model.sets = [new] if step == 'n' else model.sets
+        c.data(h, 9999) if step == 'd' else step == 'n' or learn(c, *model.sets, codes=(int(step),), lcid=ENGLISH)
+    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *['-2'] * two_pass)[0])
+    assert ''.join(r['assumed'] for r in rows) == said[two_pass]
 
 
 # Requests and answers as they were captured: a list and a sample ('l', 's') of before the name is another, a list and two samples behind that

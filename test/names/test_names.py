@@ -374,15 +374,13 @@ def test_english_names_are_preferred(tshark, tmp_path, order):
     (number, _), = frames_of(scene, VALIDATE, 'request')
     (_, label, frame), = learned(frames[number], 'pcq.counterset.name')
     assert 'German' not in label
-    english = taught_in(scene, 3, s.guid, ENGLISH) if order.startswith('english-locale') else taught_in(scene, 9, s.guid)
-    assert frame == english
+    assert frame == (taught_in(scene, 3, s.guid, ENGLISH) if order.startswith('english-locale') else taught_in(scene, 9, s.guid))
 
 
 def test_localized_names_with_their_locale(tshark, tmp_path, two_pass):
     """No English is known: the localized name is used, and the tree says which locale it is."""
     s = engine()
-    scene = story(Server([s]), lambda c: (learn_local(c, s, GERMAN), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a'),
-                                                                           ask(s, 3, 'a')])))
+    scene = story(Server([s]), lambda c: (learn_local(c, s, GERMAN), run(c, [ask(s, n, 'a') for n in (1, 2, 3)])))
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     got = by_path(frames[answers(scene)[-1][0]])
     assert got['\\\\SRV01\\Motor(a)\\Last'] == (3.0, None)
@@ -416,8 +414,7 @@ DAMAGES = {
 @pytest.mark.parametrize('damage', DAMAGES)
 def test_nothing_is_learned_from_damage(tshark, tmp_path, damage, two_pass):
     """Every registration answer is damaged: no name, no type, in no later frame."""
-    s = engine()
-    scene = Scene()
+    s, scene = engine(), Scene()
 
     def alter(opnum, kind, stub):
         return DAMAGES[damage](stub) if (opnum, kind) == (REG_INFO, 'response') else stub
@@ -433,19 +430,10 @@ def test_nothing_is_learned_from_damage(tshark, tmp_path, damage, two_pass):
 
 def test_an_answer_without_its_request_teaches_nothing(tshark, tmp_path):
     """It is not known which set, nor what was asked."""
-    s = engine()
-    scene = Scene()
-    lost = []
-
-    def alter(opnum, kind, stub):
-        if (opnum, kind) == (REG_INFO, 'request'):
-            lost.append(stub)
-            return None
-        return stub
-    c = tcp_line(scene, Server([s]), alters=alter).client()
+    s, scene = engine(), Scene()
+    c = tcp_line(scene, Server([s]), loses=lambda opnum, kind, n: (opnum, kind) == (REG_INFO, 'request')).client()
     learn(c, s)
     run(c, [ask(s, 1, 'a')], 1)
-    assert lost
     for two_pass in (False, True):
         frames = read(tshark, scene, tmp_path, two_pass=two_pass)
         assert paths(scene, frames) == ['\\\\SRV01\\{%s}(a)\\#1' % s.guid]
@@ -455,9 +443,8 @@ def test_a_refused_question_teaches_nothing(tshark, tmp_path):
     """Size probes and errors come before the good answer: learned_in is the good one."""
     s = engine()
     scene, c = begin(Server([s]))
-    c.reg_info(s.guid, 9, in_size=0)
-    c.reg_info(s.guid, 9, in_size=6)
-    c.reg_info(s.guid, 9, in_size=500)
+    for size in 0, 6, 500:
+        c.reg_info(s.guid, 9, in_size=size)
     run(c, [ask(s, 1, 'a')], 1)
     frames = read(tshark, scene, tmp_path)
     (number, _), = frames_of(scene, VALIDATE, 'request')
