@@ -87,7 +87,7 @@ uint32_t perf_walk_counter_id(const perf_walk *walk, uint32_t column)
     return perf_le32(walk->data + walk->counters.ids + 4 * column);
 }
 
-static void leave_block(perf_walk *walk)
+void perf_walk_skip_block(perf_walk *walk)
 {
     walk->state = NEXT_BLOCK;
     walk->pos = walk->block.end;
@@ -100,7 +100,7 @@ static void leave_broken_block(perf_walk *walk)
     uint32_t end = walk->block.end, body = perf_align8(walk->block.body);
 
     walk->is_followed = walk->is_followed || (!walk->block.open_end && leads_to_end(walk, end));
-    leave_block(walk);
+    perf_walk_skip_block(walk);
     if (walk->is_followed || (walk->blocks_left == 0 && !walk->block.open_end)) {
         return;
     }
@@ -117,11 +117,6 @@ static perf_walk rest_of_block(const perf_walk *walk)
     trial.one_block = true;
     trial.blocks_left = 0;
     return trial;
-}
-
-void perf_walk_skip_block(perf_walk *walk)
-{
-    leave_block(walk);
 }
 
 /* The fault is the event, and `next` comes after it. */
@@ -269,7 +264,7 @@ static perf_walk_event end_block(perf_walk *walk)
     if (rest) {
         return skip_after(walk, PERF_FAULT_BLOCK_REST, at + 8, size, walk->pos - at);
     }
-    leave_block(walk);
+    perf_walk_skip_block(walk);
     return perf_walk_next(walk);
 }
 
@@ -534,7 +529,7 @@ uint32_t perf_walk_pass_blocks(perf_walk *walk)
                    walk->pos == walk->block.limit && !walk->block.open_end;
 
     if (is_read) {
-        leave_block(walk);
+        perf_walk_skip_block(walk);
     }
     while (walk->state == NEXT_BLOCK && passed < walk->blocks_left && walk->size - walk->pos >= size &&
            is_plain_block(walk->data + walk->pos)) {
