@@ -17,8 +17,8 @@ typedef struct {
     host_place *place;
 } host_port;
 
-static wmem_map_t *ports;  /* host_port, as its own key: address and port; emptied with the file */
-static wmem_map_t *firsts; /* host_port, as its own key: address -> the first with it */
+/* host_port, as its own key: address and port, and with port 0 the first that the address has; emptied with the file */
+static wmem_map_t *ports;
 static uint32_t last_event;
 
 /* --- Names ----------------------------------------------------------------------------------------------------- */
@@ -113,26 +113,18 @@ static const char *better_name(const char *a, const char *b)
 
 /* --- Places ---------------------------------------------------------------------------------------------------- */
 
-static unsigned address_hash(const void *key)
-{
-    const address *k = &((const host_port *)key)->addr;
-
-    return wmem_strong_hash(k->data, (size_t)k->len) + (unsigned)k->type;
-}
-
-static gboolean address_equal(const void *a, const void *b)
-{
-    return addresses_equal(&((const host_port *)a)->addr, &((const host_port *)b)->addr);
-}
-
 static unsigned port_hash(const void *key)
 {
-    return address_hash(key) + ((const host_port *)key)->port;
+    const host_port *k = key;
+
+    return wmem_strong_hash(k->addr.data, (size_t)k->addr.len) + (unsigned)k->addr.type + k->port;
 }
 
 static gboolean port_equal(const void *a, const void *b)
 {
-    return ((const host_port *)a)->port == ((const host_port *)b)->port && address_equal(a, b);
+    const host_port *x = a, *y = b;
+
+    return x->port == y->port && addresses_equal(&x->addr, &y->addr);
 }
 
 static host_place *create_place(const host_port *port, const host_port *first)
@@ -150,7 +142,8 @@ static host_place *create_place(const host_port *port, const host_port *first)
 
 static host_place *place_of(const host_port *wanted, bool is_pipe)
 {
-    host_port *port = wmem_map_lookup(ports, wanted), *first = wmem_map_lookup(firsts, wanted);
+    host_port any = {.addr = wanted->addr}, *port = wmem_map_lookup(ports, wanted),
+              *first = wmem_map_lookup(ports, &any);
 
     if (port == NULL) {
         port = wmem_memdup(wmem_file_scope(), wanted, sizeof *port);
@@ -159,7 +152,9 @@ static host_place *place_of(const host_port *wanted, bool is_pipe)
         port->place->serves[is_pipe] = true;
         wmem_map_insert(ports, port, port);
         if (first == NULL) {
-            wmem_map_insert(firsts, port, port);
+            first = wmem_memdup(wmem_file_scope(), port, sizeof *port);
+            first->port = 0;
+            wmem_map_insert(ports, first, first);
         }
     }
     return port->place;
@@ -496,6 +491,5 @@ static void reset_events(void)
 void hosts_register(void)
 {
     ports = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), port_hash, port_equal);
-    firsts = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), address_hash, address_equal);
     register_cleanup_routine(reset_events);
 }
