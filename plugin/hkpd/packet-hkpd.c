@@ -975,11 +975,10 @@ static void learn_titles(hkpd_pdu *p, const value_answer *back)
     /* of a key whose opening was not read: what it tells may contradict what other handles tell in their language */
     state_host *host = p->call.to->host;
     bool is_any = language == 0 && p->call.record->handle == NULL;
-    bool is_same =
-        p->record->handle_read && memcmp(host->titles_handle, p->record->handle, sizeof host->titles_handle) == 0;
-    bool is_other = is_any != host->is_in_any_language || (is_any && !is_same);
-    host->is_in_any_language = is_any;
-    memcpy(host->titles_handle, p->record->handle, sizeof host->titles_handle);
+    uint8_t handle[PERF_HANDLE_SIZE] = {0};
+    memcpy(handle, p->record->handle, is_any ? sizeof handle : 0);
+    bool is_other = (is_any && !p->record->handle_read) || memcmp(host->titles_handle, handle, sizeof handle) != 0;
+    memcpy(host->titles_handle, handle, sizeof handle);
     if (others > 0 || is_other) {
         asked = p->call.event;
     }

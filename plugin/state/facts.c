@@ -1109,7 +1109,8 @@ bool facts_may_have_changed(state_host *server, state_subject subject, state_fac
 static int compare_facts(const void *a, const void *b)
 {
     const subject_facts *x = *(const subject_facts *const *)a, *y = *(const subject_facts *const *)b;
-    int order = strcmp(host_address(x->key.owner), host_address(y->key.owner));
+    const state_host *of_x = x->key.owner, *of_y = y->key.owner;
+    int order = strcmp(of_x->address, of_y->address);
 
     if (order == 0) {
         order = memcmp(x->key.subject.guid, y->key.subject.guid, 16);

@@ -38,7 +38,7 @@ void handle_confirm(state_handle *handle)
 /* Capitals or not: paths don't tell them apart. */
 void handle_note_name(state_handle *handle, const char *machine)
 {
-    char *name = host_plain_name(NULL, machine && *machine ? machine : host_address(handle->server));
+    char *name = host_plain_name(NULL, machine && *machine ? machine : handle->server->address);
     state_host *first = wmem_map_lookup(called, name);
 
     if (first == NULL) {
@@ -171,7 +171,7 @@ void handle_use(state_handle *handle, const uint32_t *heard, uint32_t event)
 
 const char *handle_machine(const state_handle *handle, const state_host *server)
 {
-    return handle && handle->machine && *handle->machine ? handle->machine : host_address(server);
+    return handle && handle->machine && *handle->machine ? handle->machine : server->address;
 }
 
 void handle_close(state_handle *handle, uint32_t event, uint32_t frame)

@@ -132,7 +132,6 @@ static host_place *create_place(const host_port *port, const host_port *first)
     host_place *place = wmem_new0(wmem_file_scope(), host_place);
 
     place->address_text = address_to_str(wmem_file_scope(), &port->addr);
-    place->is_first = first == NULL;
     place->shares = first != NULL;
     if (first) {
         first->place->shares = true;
@@ -170,10 +169,10 @@ static state_host *create_host(const state_connection *connection)
     host->place = place;
     host->port_text = wmem_strdup_printf(wmem_file_scope(), strchr(place->address_text, ':') ? "[%s]:%u" : "%s:%u",
                                          place->address_text, connection->port);
-    host->is_first = ++place->num_hosts == 1;
-    host->place_text = host->is_first
-                           ? host->port_text
-                           : wmem_strdup_printf(wmem_file_scope(), "%s (%u)", host->port_text, place->num_hosts);
+    bool is_first = ++place->num_hosts == 1;
+    host->place_text = is_first ? host->port_text
+                                : wmem_strdup_printf(wmem_file_scope(), "%s (%u)", host->port_text, place->num_hosts);
+    host->address = is_first && !place->shares ? place->address_text : host->place_text;
     return host;
 }
 
@@ -418,11 +417,6 @@ void host_note_unnamed(state_connection *connection)
         settle_host(connection);
         connection->host->facts_changed = connection->host->is_known ? connection->host->facts_changed : UINT32_MAX;
     }
-}
-
-const char *host_address(const state_host *host)
-{
-    return host->is_first && host->place->is_first ? host->place->address_text : host->place_text;
 }
 
 state_host *host_commons(const state_host *host)

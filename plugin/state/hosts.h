@@ -34,7 +34,6 @@ typedef enum {
  * address has is another place. */
 typedef struct host_place {
     bool serves[2];   /* TCP, named pipes */
-    bool is_first;    /* of its address */
     bool shares;      /* its address has another */
     bool lacks_calls; /* some of its connections' were not read, or not captured */
     const char *address_text;
@@ -53,19 +52,19 @@ typedef struct state_host {
     const char *names[NUM_HOST_NAMES]; /* NULL as long as it has none of that kind */
     unsigned connections;              /* that are to it */
     bool is_known;                     /* false: which of the place's machines it is, is unknown */
-    bool is_first;                     /* of its place */
     bool is_called_by_address;         /* on a connection that another name tells to be to it */
     const char *port_text;             /* address and port, */
     const char *place_text;            /* and which of its machines */
+    const char *address;               /* without a port, of the first machine of an address; else place_text */
     unsigned no_windows;               /* connections on which something came that no Windows sends */
     bool has_unread_lists;             /* lists of names could not be read whole */
     uint32_t told;                     /* facts */
     wmem_array_t
         *titles; /* indexes (uint32_t) of its newest list that was whole, in English if one was; NULL without one */
-    uint32_t titles_language;                /* 0: English, UINT32_MAX: not known */
-    bool is_in_any_language;                 /* its newest list is in a language that is not known, */
-    uint8_t titles_handle[PERF_HANDLE_SIZE]; /* and was asked with this handle */
-    uint32_t facts_changed;                  /* latest event at which one of them may have changed, 0: none */
+    uint32_t titles_language; /* 0: English, UINT32_MAX: not known */
+    /* with which its newest list was asked, if in a language that is not known; else zeros */
+    uint8_t titles_handle[PERF_HANDLE_SIZE];
+    uint32_t facts_changed; /* latest event at which one of them may have changed, 0: none */
     uint32_t facts_version; /* counts what was learned of it and may change what earlier packets mean */
 } state_host;
 
@@ -108,9 +107,6 @@ bool host_may_be_others(const state_host *host);
 
 /* The only machine of its place, where the call was not read that tells whether it is that; else NULL. */
 state_host *host_likely(const state_host *host);
-
-/* What it is called where nobody named it, no two machines alike: by its address, all but the first of it by their port, too. */
-const char *host_address(const state_host *host);
 
 /* A call of the connection was not read, or not captured, that may name its machine; where another did that before, that holds. */
 void host_note_unnamed(state_connection *connection);

@@ -74,7 +74,7 @@ const char *tapped_placed(wmem_allocator_t *pool, const state_handle *handle, co
 
 const char *tapped_server(const tapped_call *tapped)
 {
-    return host_address(tapped->server);
+    return tapped->server->address;
 }
 
 GString *tapped_names(void)

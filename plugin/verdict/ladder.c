@@ -138,7 +138,6 @@ static bool is_port_of_calls(const verdict_pair *pair, uint32_t port)
 
 void verdict_ladder_note_calls(verdict_pair *pair, uint32_t port)
 {
-    pair->has_calls = true;
     pair->call_port = port;
     if (!is_port_of_calls(pair, port)) {
         pair->tcp_port = port;
@@ -217,7 +216,7 @@ void verdict_ladder_judge(wmem_allocator_t *pool, bool is_mixed)
     has_other_uses |= is_mixed;
     askers = wmem_map_new(pool, wmem_str_hash, g_str_equal);
     for (verdict_pair *pair = verdict_ladder_first; pair; pair = pair->next) {
-        if (pair->is_ours || pair->has_calls) {
+        if (pair->is_ours || pair->call_port > 0) {
             wmem_map_insert(askers, pair->client, pair);
         }
     }
@@ -234,7 +233,7 @@ static bool is_meant(const verdict_pair *pair, ladder_rung rung, uint32_t outcom
     if (rung <= RUNG_SHARE && pair->has_other_uses && pair->sampled > pair->failures[rung].newest) {
         return false; /* samples go on, and the client wants other things, too */
     }
-    return pair->is_ours || pair->has_calls || (asks_others && !pair->has_other_uses) || is_alone;
+    return pair->is_ours || pair->call_port > 0 || (asks_others && !pair->has_other_uses) || is_alone;
 }
 
 /* "SRV01 has no pipe winreg (Remote Registry is disabled?): 192.0.2.11 since 10:02:29, frame 101" */

@@ -55,9 +55,8 @@ typedef struct verdict_pair {
     uint32_t reached_port;
     verdict_shown cut;    /* packets that were cut when they were captured, */
     verdict_shown missed; /* and the first of connections without a bind, to the port where calls were read: */
-    uint32_t call_port;   /* of the newest */
+    uint32_t call_port;   /* of the newest, 0: no call of performance counters was */
     bool is_ours;
-    bool has_calls;           /* of performance counters */
     bool has_messages;        /* of SMB or DCE/RPC, any */
     bool has_other_uses;      /* files, other pipes and interfaces */
     uint32_t tcp_port;        /* where the endpoint mapper, or a call, says that the interface is */

@@ -95,10 +95,9 @@ typedef struct verdict_talk {
     bool may_go_on;             /* as its handle has it, as of the last judgement; so is closed_frame */
     const state_handle *handle; /* NULL without one, and once its capture is closed */
     uint32_t number, opened_frame, closed_frame;
-    bool ends_in_noise; /* decryption makes noise of what its connection says further on */
-    unsigned asked_for; /* stands for its counters; 0 before it asks for a sample */
-    unsigned num_open;  /* sealed queries */
-    bool has_sample;
+    bool ends_in_noise;               /* decryption makes noise of what its connection says further on */
+    unsigned asked_for;               /* stands for its counters; 0 before it asks for a sample */
+    unsigned num_open;                /* sealed queries */
     uint32_t values;                  /* stands for those of the newest sample, 0: it came long after the one before; */
     double sampled;                   /* when it came */
     uint64_t first_call, newest_call; /* that tells whom it goes on as */
