@@ -10,6 +10,7 @@
 /* A counter as its definition says it. */
 typedef struct hkpd_column {
     uint32_t title_index; /* CounterNameTitleIndex */
+    bool has_other_help;  /* than the one behind its title */
     uint32_t type;
     uint32_t size;
     uint32_t offset;
@@ -34,16 +35,18 @@ typedef struct {
     uint32_t title_index;
     uint32_t code_page;
     bool has_values;
-    perf_point clocks;      /* its own, too */
-    wmem_array_t *columns;  /* hkpd_column */
-    perf_block_walk walk;   /* behind the last row that was read */
-    uint32_t own_id;        /* column of the process' or thread's own id, UINT32_MAX without one */
-    uint32_t process_id;    /* that of the process', also of threads; the same */
-    uint32_t parent_object; /* of the first row that has one, as all have that have one */
-    bool parents_differ;    /* they have not */
-    bool is_twice;          /* another object of the sample has its index: one of both is another's */
-    wmem_array_t *cells;    /* hkpd_cells of each row */
-    perf_block_walk ahead;  /* the same for names, */
+    perf_point clocks;               /* its own, too */
+    wmem_array_t *columns;           /* hkpd_column */
+    perf_block_walk walk;            /* behind the last row that was read */
+    uint32_t own_id;                 /* column of the process' or thread's own id, UINT32_MAX without one */
+    uint32_t process_id;             /* that of the process', also of threads; the same */
+    uint32_t parent_object;          /* of the first row that has one, as all have that have one */
+    bool parents_differ;             /* they have not */
+    bool has_other_help;             /* as of a column */
+    uint32_t own_helps, other_helps; /* columns that have the one behind it, and another */
+    bool is_twice;                   /* another object of the sample has its index: one of both is another's */
+    wmem_array_t *cells;             /* hkpd_cells of each row */
+    perf_block_walk ahead;           /* the same for names, */
     bool names_read;
     bool names_lack;         /* one of them is not known */
     reading_instances names; /* by which children know their parents: they are told by no parent of their own */
@@ -55,6 +58,7 @@ typedef struct {
     const readings *readings;
     perf_block_walk scout; /* behind the last object that was found */
     wmem_map_t *by_index;  /* title index -> the first such hkpd_table */
+    bool has_other_help;   /* as of a column: one of its objects */
 } hkpd_view;
 
 /* --- Tables: objects --------------------------------------------------------------------------------------------- */
@@ -69,12 +73,20 @@ static bool is_own_id(const hkpd_view *view, uint32_t title_index, uint32_t id, 
     return title_index == id && facts_title_is(answer->server, id, title, answer->event);
 }
 
+/* Windows numbers titles in pairs, a name and its help. Of its own counters (up to 1847) some share a help. */
+static bool has_other_help(uint32_t title_index, uint32_t help_index, uint32_t shared)
+{
+    return help_index != title_index + 1 && help_index != 0 &&
+           (title_index == 0 || MAX(title_index, help_index) > shared);
+}
+
 static void add_column(hkpd_table *table, const perf_block_walk *walk)
 {
     const hkpd_view *view = (const hkpd_view *)table->base.view;
     uint32_t at = walk->definition.offset, type = perf_block_u32(walk, at + 28);
     hkpd_column column = {
         .title_index = perf_block_u32(walk, at + 4),
+        .has_other_help = has_other_help(perf_block_u32(walk, at + 4), perf_block_u32(walk, at + 12), 1847),
         .type = type,
         .name = (uint64_t)perf_block_u32(walk, at + 4) << 32 | type,
         .size = perf_block_u32(walk, at + 32),
@@ -87,6 +99,8 @@ static void add_column(hkpd_table *table, const perf_block_walk *walk)
     bool is_thread_id = is_own_id(view, column.title_index, ID_THREAD, "ID Thread");
     table->own_id = is_thread_id || (table->own_id == UINT32_MAX && is_process_id) ? number : table->own_id;
     table->process_id = is_process_id ? number : table->process_id;
+    table->other_helps += column.has_other_help;
+    table->own_helps += perf_block_u32(walk, at + 12) == column.title_index + 1;
     wmem_array_append_one(table->columns, column);
 }
 
@@ -105,6 +119,8 @@ static hkpd_table *new_table(hkpd_view *view, const perf_block_walk *walk)
     readings_table_init(&table->base, &view->base, walk->object.number);
     table->base.has_instances = walk->object.num_instances >= 0;
     table->title_index = walk->object.index;
+    table->has_other_help = has_other_help(walk->object.index, perf_block_u32(walk, walk->object.offset + 20), 0);
+    view->has_other_help |= table->has_other_help;
     table->code_page = walk->object.code_page;
     table->has_values = perf_block_holds_values(walk);
     table->clocks = view->base.clocks;
@@ -191,11 +207,12 @@ static bool find_moved(const hkpd_table *table, const hkpd_table *beside)
     wmem_map_t *names = wmem_map_new(table->base.view->pool, wmem_int64_hash, g_int64_equal);
     for (uint32_t column = table->base.columns; column-- > 0;) {
         hkpd_column *now = wmem_array_index(table->columns, column), *twin = wmem_map_lookup(names, &now->name);
-        const hkpd_column *before = has_both ? column_at(beside, column) : NULL, *base = base_of(table, column);
+        const hkpd_column *before = has_both ? column_at(beside, column) : NULL, *next = column_at(table, column + 1);
+        bool has_base = base_of(table, column) || (before && base_of(beside, column));
         bool is_same =
             before == NULL || (before->name == now->name && before->offset == now->offset && before->size == now->size);
         now->before = before && before->title_index == now->title_index ? before : NULL;
-        now->has_moved = !is_same || (base && base->has_moved);
+        now->has_moved = !is_same || (has_base && next->has_moved);
         now->has_twin = twin != NULL;
         if (twin) {
             twin->has_twin = true;
@@ -478,6 +495,8 @@ static void begin_stream(readings *r)
     if ((r->machine == NULL || r->answer.is_in_doubt) && r->answer.handle) {
         r->machine = r->answer.handle->machine;
     }
+    /* it has a name, which cannot be read */
+    r->answer.is_in_doubt |= r->machine == NULL && stream->current->scout.header.size > PERF_DATA_BLOCK_SIZE;
 }
 
 /* The view of a sample, which is opened once. */
@@ -590,7 +609,8 @@ static void open_table(readings *r)
                                                               beside->clocks.freq.value != table->clocks.freq.value ||
                                                               beside->code_page != table->code_page));
     stream->is_clock_doubtful = beside && perf_object_clock_differs(&table->clocks, &beside->clocks);
-    stream->is_object_doubtful = is_other || is_twice(r) || (beside == NULL && is_another_in_place(r));
+    bool is_odd = table->has_other_help && table->other_helps == 0 && table->own_helps > 0;
+    stream->is_object_doubtful = is_other || is_odd || is_twice(r) || (beside == NULL && is_another_in_place(r));
 }
 
 static const hkpd_column *column_of(readings *r)
@@ -709,7 +729,11 @@ static bool are_parents_doubtful(readings *r)
     reading_table *table = readings_table(r);
     hkpd_table *own = (hkpd_table *)table, *beside = stream_of(r)->beside_table;
 
-    if (readings_table_has_row(table, 1) ? own->parent_object == 0 : stream_of(r)->walk.instance.parent_object == 0) {
+    readings_table_has_row(table, 1);
+    if (beside) {
+        readings_table_has_row(&beside->base, 1);
+    }
+    if (own->parent_object == 0 && (beside == NULL || beside->parent_object == 0)) {
         return false;
     }
     readings_table_has_row(table, UINT32_MAX);
@@ -722,6 +746,10 @@ static bool are_parents_doubtful(readings *r)
     if (beside && parents_appear(own, beside)) {
         return perf_block_u32(&own->walk, 28) == perf_block_u32(&beside->walk, 28); /* NumObjectTypes */
     }
+    if (beside && beside->parent_object != own->parent_object && !readings_table_has_row(&beside->base, UINT32_MAX) &&
+        beside->parent_object != own->parent_object) {
+        return readings_table_same_rows(table, &beside->base, true);
+    }
     return own->parents_differ || (all && ((hkpd_table *)all)->is_twice) ||
            (beside && readings_table_other_parents(table, &beside->base, own->parent_object));
 }
@@ -732,12 +760,22 @@ static void enter_instance(readings *r)
     hkpd_table *object;
 
     bool has_parent = find_parent(stream->current, &stream->walk, &object) != NULL;
+    bool may_be_lost = r->answer.sample == NULL || r->answer.sample->summary.failed > 0;
     /* the parent's object may not be in the answer, but if it is the parent is */
+    bool lacks_parent = object ? object->names_lack || !has_parent : may_be_lost || stream->current->has_other_help;
     stream->has_nameless |= stream->walk.instance.is_nameless;
-    stream->is_nameless = stream->has_nameless || (object && (object->names_lack || !has_parent));
+    stream->is_nameless = stream->has_nameless || (stream->walk.instance.parent_object != 0 && lacks_parent);
     if (stream->walk.instance.number == 0) {
         stream->are_parents_doubtful = are_parents_doubtful(r);
     }
+}
+
+/* It alone has another help. */
+static bool is_odd(const readings *r, const hkpd_column *column)
+{
+    const hkpd_table *table = stream_of(r)->table;
+
+    return column->has_other_help && table->other_helps == 1 && table->own_helps > 0 && !table->has_other_help;
 }
 
 static void take_value(readings *r)
@@ -751,8 +789,9 @@ static void take_value(readings *r)
     const hkpd_column *column = column_of(r);
     bool is_unsound = r->is_doubtful || r->answer.sample == NULL; /* zeros behind may be what had no room */
     bool is_cut = is_unsound && at->offset + at->size > stream_of(r)->blank;
-    at->is_doubtful = r->answer.is_torn || column->has_moved || stream_of(r)->are_parents_doubtful ||
-                      stream_of(r)->is_object_doubtful || is_cut || walk->counters.is_doubtful ||
+    at->is_doubtful = r->answer.is_torn || column->has_moved || is_odd(r, column) ||
+                      stream_of(r)->are_parents_doubtful || stream_of(r)->is_object_doubtful || is_cut ||
+                      walk->counters.is_doubtful ||
                       (stream_of(r)->is_clock_doubtful && (column->type & PERF_TIMER_MASK) == PERF_OBJECT_TIMER);
     at->is_text = perf_counter_type_is_text(column->type);
     if (at->is_text) {

@@ -7,6 +7,7 @@
 
 #include <string.h>
 #include "perf/bytes.h"
+#include "perf/counter-types.h"
 
 /* --- The places of structures ------------------------------------------------------------------------------------- */
 
@@ -692,10 +693,11 @@ static perf_block_event read_instance_name(perf_block_walk *walk)
     uint32_t offset = perf_block_u32(walk, at + 16), room = perf_block_u32(walk, at + 20);
     bool offset_fits = offset == PERF_INSTANCE_DEFINITION_SIZE; /* where all systems have it */
     bool name_fits = room == 0 || (offset_fits && room <= size - offset);
+    bool has_room_alone = room == 0 && size >= PERF_INSTANCE_DEFINITION_SIZE + 16; /* its zeros are no padding */
     uint32_t there = name_fits ? find_name(walk, room) : 0;
 
     walk->state = NEXT_COUNTERS;
-    walk->instance.is_nameless = !name_fits || there > 0;
+    walk->instance.is_nameless = !name_fits || there > 0 || has_room_alone;
     if (!name_fits) {
         uint32_t end = offset <= UINT32_MAX - room ? offset + room : UINT32_MAX;
         return faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_NAME, offset_fits ? at + 20 : at + 16, end,
@@ -754,13 +756,16 @@ static perf_block_event read_instance(perf_block_walk *walk)
 /* Definitions that each is compared with. */
 #define MOST_COMPARED 64
 
-/* A value begins within another. Counters may share a place, or be parts of one that is longer than a number. */
+/* A value begins within another. Counters may share a place, or be parts of one that is longer than a number, by its type too. */
 static bool begins_within(const perf_block_walk *walk, uint32_t definition, uint32_t other)
 {
     uint64_t from = perf_block_u32(walk, definition + 36), end = from + perf_block_u32(walk, definition + 32);
     uint64_t from_other = perf_block_u32(walk, other + 36), end_other = from_other + perf_block_u32(walk, other + 32);
 
-    return from_other < from && from < end_other && (end_other < end || end_other - from_other <= 8);
+    uint32_t type = perf_block_u32(walk, other + 28);
+    bool is_number = end_other - from_other <= 8 || (type & PERF_SIZE_MASK) <= PERF_SIZE_LARGE;
+
+    return from_other < from && from < end_other && (end_other < end || is_number);
 }
 
 /* The definition of a value that begins within another (begins_within() says what is none), and where that one ends: one of both is wrong.
@@ -787,28 +792,34 @@ static bool values_cross(const perf_block_walk *walk, uint32_t *definition, uint
     return false;
 }
 
-/* What must be is behind the counter block that ends here. */
+/* What must be is behind the counter block that ends here; one that could be an instance may be that. */
 static bool is_followed(const perf_block_walk *walk)
 {
     bool is_last = walk->instance.number == PERF_NO_INSTANCE_NUMBER || walk->left == 0;
+    bool may_be_instance = walk->counters.size >= PERF_INSTANCE_DEFINITION_SIZE &&
+                           ends_with_name(walk, walk->counters.offset, walk->counters.size);
     uint32_t at = walk->pos;
 
-    return is_last || walk->object.rule != AS_SAID ? !walk->object.is_open
-                                                   : !walk->object.is_damaged || pass_certain(walk, &at);
+    if (is_last || walk->object.rule != AS_SAID) {
+        return !walk->object.is_open;
+    }
+    return !(walk->object.is_damaged || may_be_instance) || pass_certain(walk, &at);
 }
 
-/* The size that most of the first three counter blocks have, or that the definitions give: one that has another is doubtful. */
+/* The size that most of the first three counter blocks have, or that the definitions give: one that has another is doubtful. Where
+ * TotalByteLength contradicts them only the definitions tell. */
 static uint32_t usual_size(const perf_block_walk *walk, uint32_t size)
 {
     uint32_t others[2] = {size, 0}, at = walk->pos, from = at;
+    bool is_total = perf_block_u32(walk, walk->object.offset) == walk->object.end - walk->object.offset;
 
     for (uint32_t i = 0; i < 2 && i < walk->left && walk->object.rule == AS_SAID && pass_certain(walk, &at); i++) {
         others[i] = at - from - perf_block_u32(walk, from);
         from = at;
     }
-    return others[0] == size || others[1] == size ? size
-           : others[0] == others[1]               ? others[0]
-                                                  : perf_align8(walk->object.reach);
+    return is_total && (others[0] == size || others[1] == size) ? size
+           : is_total && others[0] == others[1]                 ? others[0]
+                                                                : perf_align8(walk->object.reach);
 }
 
 static perf_block_event read_counters(perf_block_walk *walk)

@@ -125,7 +125,7 @@ static perf_none quotient(const perf_formula_info *formula, const perf_point *cu
         which = current->base.size == 0 && current->time.size != 0 ? PERF_OPERAND_TIME : PERF_OPERAND_BASE;
     }
     if (previous && current->perf_freq != 0 && current->perf_freq != previous->perf_freq &&
-        (which == PERF_OPERAND_TICKS || formula->flags & PERF_TICKS)) {
+        (which == PERF_OPERAND_TICKS || which == PERF_OPERAND_100NS || formula->flags & PERF_TICKS)) {
         return PERF_NONE_OTHER_FREQ;
     }
     none = denominator(which, current, previous, &below);
@@ -246,9 +246,8 @@ static bool differ(double seconds, double others)
 
 bool perf_clocks_differ(const perf_point *current, const perf_point *previous, double interval)
 {
-    bool goes_on = previous->time_100ns > 0 && current->time_100ns > previous->time_100ns;
-
-    return goes_on && interval > 0 && differ(passed_100ns(current, previous), interval);
+    return current->time_100ns > previous->time_100ns && interval > 0 &&
+           differ(passed_100ns(current, previous), interval);
 }
 
 bool perf_object_clock_differs(const perf_point *now, const perf_point *beside)
