@@ -372,8 +372,14 @@ void call_use_handle(const rpc_call *call, state_handle *handle)
 {
     rpc_connection *connection = call->record->connection;
     state_association *association = connection_association(connection);
+    unsigned place = 0; /* of the connection, or of the one that was used longest ago */
 
-    handle_use(handle, &connection->event, call->event);
+    for (unsigned i = 0; i < HANDLE_CONNECTIONS && handle->connections[place].heard != &connection->event; i++) {
+        bool is_it = handle->connections[i].heard == &connection->event;
+        place = is_it || handle->connections[i].used < handle->connections[place].used ? i : place;
+    }
+    handle->connections[place].heard = &connection->event;
+    handle->connections[place].used = call->event;
     if (handle->kind == PERF_HANDLE_QUERY) {
         query_used(handle, association);
     } else {

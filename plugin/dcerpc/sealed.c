@@ -186,6 +186,7 @@ typedef struct {
 /* On the first pass. Whether an open failed its status says, which is sealed: only a fault is seen. */
 static void learn_sealed(sealed_pdu *pdu, bool is_fault)
 {
+    enum { NANOSECONDS = 1000000000 };
     tapped_sealed *sealed = &pdu->sealed;
     sealed_query *query = pdu->connection->sealed_query;
     bool is_request = !pdu->key.is_response, opens = pdu->operation->does & RPC_OPENS;
@@ -204,7 +205,10 @@ static void learn_sealed(sealed_pdu *pdu, bool is_fault)
         return; /* several questions take turns, and lists of names are among them */
     }
     if (sealed->sample_size > 0) {
-        perf_point asked = pace_request_point(&sealed->request_time);
+        /* nobody reads its clocks: when it was asked for stands for them, and frames for events */
+        perf_point asked = {.perf_time = (uint64_t)sealed->request_time.secs * NANOSECONDS +
+                                         (uint64_t)sealed->request_time.nsecs,
+                            .perf_freq = NANOSECONDS};
         pdu->late = pace_pass(query->pace, pdu->key.frame, &asked, pdu->seconds);
     } else if (!is_request) {
         pace_wait_for(query->pace, pdu->seconds);

@@ -154,21 +154,6 @@ state_handle *handle_find(state_handle_kind kind, state_connection *connection, 
     return others > 0 ? NULL : found;
 }
 
-void handle_use(state_handle *handle, const uint32_t *heard, uint32_t event)
-{
-    unsigned oldest = 0;
-
-    for (unsigned i = 0; i < HANDLE_CONNECTIONS; i++) {
-        if (handle->connections[i].heard == heard) {
-            handle->connections[i].used = event;
-            return;
-        }
-        oldest = handle->connections[i].used < handle->connections[oldest].used ? i : oldest;
-    }
-    handle->connections[oldest].heard = heard;
-    handle->connections[oldest].used = event;
-}
-
 const char *handle_machine(const state_handle *handle, const state_host *server)
 {
     return handle && handle->machine && *handle->machine ? handle->machine : server->address;

@@ -72,9 +72,6 @@ state_handle *handle_find_own(state_handle_kind kind, const state_connection *co
 /* What was opened on the connection goes to its machine. */
 void handles_move(state_connection *connection);
 
-/* A call that is seen for the first time speaks of it. */
-void handle_use(state_handle *handle, const uint32_t *heard, uint32_t event);
-
 /* The server answered for it: it takes the next number, if it has none. Another key's handle never gets one. */
 void handle_confirm(state_handle *handle);
 

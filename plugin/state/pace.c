@@ -7,14 +7,6 @@
 
 #include "state/queries.h"
 
-perf_point pace_request_point(const nstime_t *asked)
-{
-    enum { NANOSECONDS = 1000000000 };
-
-    return (perf_point){.perf_time = (uint64_t)asked->secs * NANOSECONDS + (uint64_t)asked->nsecs,
-                        .perf_freq = NANOSECONDS};
-}
-
 void pace_ask(pace_requests *requests, double when)
 {
     if (requests->newest > 0 && !requests->is_waiting) {

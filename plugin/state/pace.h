@@ -17,9 +17,6 @@
 
 enum { PACE_IN_TIME, PACE_ASKED_LATE, PACE_ANSWERED_LATE };
 
-/* What stands for the clocks of a sealed sample, which nobody reads: when it was asked for. Its frames are its events. */
-perf_point pace_request_point(const nstime_t *asked);
-
 /* Those for a sample since the sample before, whatever came of them: who asked in time is not to blame if the server failed. All times in seconds;
  * begins as zeros. */
 typedef struct {
