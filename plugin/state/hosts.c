@@ -11,6 +11,8 @@
 /* Machines that one place ever had. Which machine a connection beyond these is to stays unknown: it has a host of its own. */
 #define MOST_MACHINES 64
 
+#define NETBIOS_NAME 15 /* characters */
+
 typedef struct {
     address addr;
     uint32_t port;
@@ -43,16 +45,16 @@ static bool is_address(const char *name)
     return strchr(name, ':') || name[strspn(name, "0123456789.")] == '\0';
 }
 
-/* "srv01" and "srv01.example.com" are one name: one of them has a first label alone. */
-static bool is_same_name(const char *a, const char *b)
+/* "srv01" and "srv01.example.com" are one name: one of them has a first label alone. What a server calls itself (`is_own`) may be the first 15
+ * characters of one. */
+static bool is_same_name(const char *a, const char *b, bool is_own)
 {
-    size_t label = strcspn(a, ".");
+    size_t label = strcspn(a, "."), other = strcspn(b, "."), length = MIN(label, other);
+    bool is_label = label == other || (is_own && length == NETBIOS_NAME);
+    bool is_alone = (label < other ? a : b)[length] == '\0' || (label == other && a[length] == '\0');
 
-    if (strcmp(a, b) == 0) {
-        return true;
-    }
-    return !is_address(a) && !is_address(b) && label == strcspn(b, ".") && strncmp(a, b, label) == 0 &&
-           (a[label] == '\0' || b[label] == '\0');
+    return strcmp(a, b) == 0 ||
+           (is_label && is_alone && !is_address(a) && !is_address(b) && strncmp(a, b, length) == 0);
 }
 
 /* How well two of one place fit: -1 if they are called differently, 0 if nothing tells, else how sure it is that they are one. What clients call
@@ -69,7 +71,7 @@ static int likeness(const host_place *place, const char *const a[], const char *
             if (a[i] == NULL || b[j] == NULL) {
                 continue;
             }
-            bool same = is_same_name(a[i], b[j]);
+            bool same = is_same_name(a[i], b[j], MAX(i, j) >= HOST_LOGON);
             bool has_no_name = strcmp(a[i], place->address_text) == 0 || strcmp(b[j], place->address_text) == 0;
             if (i == j && !same && !has_no_name) {
                 return -1;
@@ -386,7 +388,7 @@ state_connection *host_name(state_connection *connection, host_name_kind kind, c
 {
     char *plain = host_plain_name(NULL, name);
     const char *known = connection->names[kind];
-    bool is_another = *plain != '\0' && known && !is_same_name(known, plain);
+    bool is_another = *plain != '\0' && known && !is_same_name(known, plain, false);
 
     if (is_another && kind == HOST_SYSTEM) {
         connection->is_in_doubt = true;

@@ -136,6 +136,7 @@ SEVERAL = {
     'that beside two': '192.0.2.20+Apples 192.0.2.20-Apples:#1 ONE+Nuts TWO+Nuts 192.0.2.20-#1',
     'his address, his name and who he says he is': '192.0.2.20@ONE+Apples ONE@ONE-Apples one-Apples 192.0.2.20@TWO-#1 192.0.2.20-#1',
     'who is called by it is not the one before': 'ALPHA-#1 192.0.2.20@BETA-#1:Nuts BETA+Nuts',
+    'who says he is his first 15 characters': 'performanceserver+Apples 192.0.2.20@PERFORMANCESERV-Apples',
     'a logon before the call that names it': '@TWO-#1:Nuts ONE+Apples TWO@TWO+Nuts @TWO-Nuts',
 }
 
