@@ -281,7 +281,7 @@ class TShark:
         done = self.start(*args, timeout=timeout)
         out, err = done.stdout.decode('utf-8', 'replace'), done.stderr.decode('utf-8', 'replace')
         assert done.returncode == 0, 'tshark %s: exit status %d\n%s' % (' '.join(map(str, args)), done.returncode, err)
-        for bad in ('Dissector bug', 'DISSECTOR BUG', 'STATUS: Program crashed', 'GLib-CRITICAL', '** ERROR'):
+        for bad in ('Dissector bug', 'DISSECTOR BUG', 'STATUS: Program crashed', 'GLib-CRITICAL', 'GLib CRITICAL', '** ERROR'):
             assert bad not in out and bad not in err, bad
         return out, err
 

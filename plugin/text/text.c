@@ -34,11 +34,11 @@ bool text_code_page_known(uint32_t code_page)
     return is_known;
 }
 
-/* What is no character of the code page is shown byte by byte, but for ASCII. */
+/* What is no character of the code page is shown byte by byte, but for ASCII. Wireshark's pointer to no bytes is NULL. */
 static const char *converted(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size, uint32_t code_page)
 {
-    size_t taken;
-    char *begin = convert(bytes, size, code_page, &taken);
+    size_t taken = 0;
+    char *begin = size > 0 ? convert(bytes, size, code_page, &taken) : NULL;
     wmem_strbuf_t *text = wmem_strbuf_new(pool, begin);
 
     g_free(begin);
