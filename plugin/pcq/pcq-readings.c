@@ -19,7 +19,6 @@ typedef struct {
     reading_table base;
     perf_walk walk;         /* behind the last row that was read */
     wmem_array_t *cells;    /* uint32_t *: the offsets of a row's values, 0 where there is none */
-    uint32_t ids;           /* offset of the array of ids, 0 if there is none */
     wmem_map_t *by_id;      /* counter id -> column + 1 */
     reading_table *own_ids; /* what holds the rows' own ids, NULL if nothing does or nobody asked */
     uint32_t own_id;        /* its column */
@@ -213,7 +212,6 @@ static void go_to_rows(pcq_table *table)
         *walk = ahead;
     }
     table->base.columns = walk->counters.count;
-    table->ids = walk->counters.ids;
     table->base.has_instances = perf_walk_has_instances(walk);
     if (event != PERF_WALK_VALUE && event != PERF_WALK_INSTANCES) {
         table->base.complete = true;
@@ -280,12 +278,10 @@ typedef struct {
 /* Of an id: its column + 1, 0 without one. */
 static uint32_t find_column(pcq_table *table, uint32_t id)
 {
-    const uint8_t *ids = ((pcq_view *)table->base.view)->data.bytes + table->ids;
-
     if (table->by_id == NULL) {
         table->by_id = wmem_map_new(table->base.view->pool, g_direct_hash, g_direct_equal);
-        for (uint32_t column = 0; table->ids != 0 && column < table->base.columns; column++) {
-            void *key = GUINT_TO_POINTER(perf_le32(ids + 4 * (size_t)column));
+        for (uint32_t column = 0; table->walk.counters.ids != 0 && column < table->base.columns; column++) {
+            void *key = GUINT_TO_POINTER(perf_walk_counter_id(&table->walk, column));
             uint32_t entry = wmem_map_contains(table->by_id, key) ? SEVERAL : column + 1;
             wmem_map_insert(table->by_id, key, GUINT_TO_POINTER(entry));
         }
@@ -297,13 +293,11 @@ static uint32_t find_column(pcq_table *table, uint32_t id)
  * one of the two blocks: of equally many columns the one at the same place is the same. */
 static uint32_t column_of(pcq_view *view, pcq_table *table, const pcq_wanted *want)
 {
-    const uint8_t *ids = view->data.bytes + table->ids;
-
-    if (table->ids == 0) {
+    if (table->walk.counters.ids == 0) {
         const state_identifier *identifier = pcq_view_identifier(view, table->base.number);
         return identifier->counter_id == want->counter_id ? 0 : UINT32_MAX;
     }
-    if (table->base.columns == want->columns && perf_le32(ids + 4 * (size_t)want->column) == want->counter_id) {
+    if (table->base.columns == want->columns && perf_walk_counter_id(&table->walk, want->column) == want->counter_id) {
         return want->column;
     }
     pcq_table *here = (pcq_table *)pcq_view_table(want->here, want->block);
@@ -534,10 +528,10 @@ static wmem_map_t *collect_own_ids(pcq_view *view)
         if (identifier == NULL || pcq_view_doubtful(view, block) || pcq_view_assumed(view)) {
             continue;
         }
-        for (uint32_t column = 0; column < (table && table->ids ? table->base.columns : !has_all); column++) {
-            const uint8_t *ids = table ? view->data.bytes + table->ids : NULL;
+        bool has_ids = table && table->walk.counters.ids != 0;
+        for (uint32_t column = 0; column < (has_ids ? table->base.columns : !has_all); column++) {
             note_own_ids(view, block, identifier, column,
-                         ids ? perf_le32(ids + 4 * (size_t)column) : identifier->counter_id);
+                         has_ids ? perf_walk_counter_id(&table->walk, column) : identifier->counter_id);
         }
     }
     return view->own_ids;
