@@ -66,6 +66,14 @@ static inline char *perf_put_text(char *to, const char *text)
     return to + size;
 }
 
+/* For qsort() and bsearch(), of numbers or of what begins with one. */
+static inline int perf_compare_u32(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
 /* Up to the next multiple of 8, as far as 32 bits go. */
 static inline uint32_t perf_align8(uint32_t size)
 {

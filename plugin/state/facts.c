@@ -582,13 +582,6 @@ void facts_learn(state_connection *connection, state_subject subject, state_fact
     note_told(connection, &told);
 }
 
-static int compare_events(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
 /* --- Another machine's ------------------------------------------------------------------------------------------ */
 
 typedef struct {
@@ -641,7 +634,7 @@ static void learn_again(subject_facts *learned, const kept_version *more)
     if (more) {
         wmem_array_append(all, more, 1);
     }
-    wmem_array_sort(all, compare_events);
+    wmem_array_sort(all, perf_compare_u32);
     bool are_few = wmem_array_get_count(all) <= MAX_VERSIONS;
     for (unsigned i = 0; are_few && i < wmem_array_get_count(all); i++) {
         const kept_version *kept = wmem_array_index(all, i);
@@ -689,7 +682,7 @@ void facts_doubt(state_host *machine)
             wmem_array_append(all, wmem_array_get_raw(other->told), wmem_array_get_count(other->told));
         }
     }
-    wmem_array_sort(all, compare_events); /* none is put before another */
+    wmem_array_sort(all, perf_compare_u32); /* none is put before another */
     for (unsigned i = 0; i < wmem_array_get_count(all); i++) {
         const told_fact *told = wmem_array_index(all, i);
         note_unread(machine, &told->subject->key.subject, NO_KIND, &(unread_list){.event = told->event});

@@ -5,6 +5,7 @@
  */
 #include "verdict/findings.h"
 
+#include "perf/bytes.h"
 #include "text/value-strings.h"
 
 #include <limits.h>
@@ -28,16 +29,9 @@ int verdict_finding_compare(const verdict_finding *x, const verdict_finding *y)
     return kind != other ? (kind > other) - (kind < other) : (x->since > y->since) - (x->since < y->since);
 }
 
-static int compare_frames(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 bool verdict_finding_has(const verdict_finding *finding, uint32_t frame)
 {
-    return bsearch(&frame, finding->frames, finding->count, sizeof frame, compare_frames);
+    return bsearch(&frame, finding->frames, finding->count, sizeof frame, perf_compare_u32);
 }
 
 void verdict_show(verdict_shown *shown, uint32_t frame, double when)
@@ -106,7 +100,7 @@ void verdict_say(verdict_finding **findings, verdict_kind kind, verdict_party pa
         return;
     }
     uint32_t *frames = wmem_memdup(shown->pool, wmem_array_get_raw(shown->frames), count * sizeof *frames);
-    qsort(frames, count, sizeof *frames, compare_frames);
+    qsort(frames, count, sizeof *frames, perf_compare_u32);
     for (unsigned i = 1; i < count; i++) {
         frames[left] = frames[i];
         left += frames[i] != frames[left - 1];
