@@ -935,6 +935,7 @@ static uint64_t announced_values(const perf_block_walk *walk)
 /* What perf_block_check() knows of the object that its walk is in. */
 typedef struct {
     bool is_sound;
+    bool is_harmed;     /* it should hold values, and something is wrong */
     uint64_t before;    /* values of those before it */
     uint64_t announced; /* 0 as long as nothing is left out */
 } checked_object;
@@ -945,6 +946,7 @@ static void end_checked(perf_block_summary *summary, const checked_object *objec
 
     summary->sound_objects += object->is_sound;
     summary->values_left_out += object->announced > found ? object->announced - found : 0;
+    summary->objects_left_out += object->is_harmed && object->announced == 0 && found == 0; /* it has no room for any */
 }
 
 static void check_fault(perf_block_summary *summary, const perf_block_walk *walk, checked_object *object)
@@ -955,6 +957,7 @@ static void check_fault(perf_block_summary *summary, const perf_block_walk *walk
     summary->read_as += is_read_as;
     summary->contradictions += is_read_as && walk->fault.what != PERF_BLOCK_FAULT_READ_COUNTERS;
     if (perf_block_does_harm(walk) && summary->objects > 0) {
+        object->is_harmed = perf_block_holds_values(walk);
         object->is_sound = false;
         object->announced = announced_values(walk);
     }
@@ -988,7 +991,7 @@ bool perf_block_check(const uint8_t *data, uint32_t size, perf_block_summary *su
         if (event == PERF_BLOCK_OBJECT) {
             end_checked(summary, &object);
             summary->objects++;
-            object = (checked_object){perf_block_holds_values(&walk), summary->values, 0};
+            object = (checked_object){perf_block_holds_values(&walk), false, summary->values, 0};
         } else if (event == PERF_BLOCK_FAULT) {
             check_fault(summary, &walk, &object);
         }
@@ -998,6 +1001,6 @@ bool perf_block_check(const uint8_t *data, uint32_t size, perf_block_summary *su
         perf_block_skip_values(&walk);
     }
     end_checked(summary, &object);
-    summary->objects_left_out = objects_missing(&walk, summary->objects);
+    summary->objects_left_out += objects_missing(&walk, summary->objects);
     return summary->faults == 0;
 }

@@ -183,7 +183,7 @@ typedef struct {
     uint32_t read_as;          /* of the faults: a length that is read as another, */
     uint32_t contradictions;   /* and not that of a counter block, which Windows XP writes short */
     uint64_t values_left_out;  /* that NumCounters and NumInstances of the objects announce, as far as there is room */
-    uint32_t objects_left_out; /* that NumObjectTypes announces */
+    uint32_t objects_left_out; /* that NumObjectTypes announces; or without room for a value of those that they do */
 } perf_block_summary;
 
 /* True if the data begins like a PERF_DATA_BLOCK, in either byte order. */

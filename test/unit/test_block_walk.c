@@ -452,12 +452,12 @@ static void test_damage(void)
         {NULL, {344, 0, 600, 0}, 0, "O344+512~ OBJECT_SIZE@344:0,512 "},
         /* an object without a part that could be walked */
         {NULL, {344, 0, 352, 63}, 0, "O344+512~ OBJECT_SIZE@344:0,512 OBJECT_HEADER@352:63,512 E "},
-        /* the data ends in the first object, behind what is still read of it */
+        /* the data ends in the first object, behind what is still read of it: it has room for none of its values */
         {NULL,
          {0},
          256,
          "H88 O88+168~ OBJECT_SIZE@88:256,168 D152+40 D192+40 I232+24:0,0 INSTANCE_SIZE@232:32,24 "
-         "E 1/2/1/0 o88 "},
+         "E 1/2/1/0 o88 left out 0/3, "},
         /* no byte order but that of the signature */
         {NULL, {8, 0}, 0, "H88 HEADER_SIZE@24:1476395008,856 E "},
         {NULL, {8, 2}, 0, "LITTLE_ENDIAN@8:2,1 "},
