@@ -495,8 +495,10 @@ static void begin_stream(readings *r)
     if ((r->machine == NULL || r->answer.is_in_doubt) && r->answer.handle) {
         r->machine = r->answer.handle->machine;
     }
-    /* it has a name, which cannot be read */
-    r->answer.is_in_doubt |= r->machine == NULL && stream->current->scout.header.size > PERF_DATA_BLOCK_SIZE;
+    const perf_block_walk *walk = &stream->current->scout;
+    bool has_name = walk->header.size > 0 && (walk->header.size > PERF_DATA_BLOCK_SIZE ||
+                                              perf_block_u32(walk, 24) > PERF_DATA_BLOCK_SIZE); /* HeaderLength */
+    r->answer.is_in_doubt |= r->machine == NULL && has_name;
 }
 
 /* The view of a sample, which is opened once. */

@@ -375,9 +375,10 @@ def test_31_counters_without_a_row(tshark, tmp_path, instances):
      {'Proc(a)', 'Thr(a/t0)', 'Thr(a/t1)', 'Thr(/t2)', 'Thr(/t3)'}, {('Proc', 5102001), ('Proc', 5104001)}),
     (put((5200, 'instance', 0), 'parent', 5300), {'Thr(t0)', 'Thr(a/t1)', 'Thr(b/t2)', 'Thr(b/t3)'}, set()),
     (put((5200, 'object'), 'code_page', 1252), {'Thr(a/t)', 'Thr(a/t#1)', 'Thr(b/t)', 'Thr(b/t#1)'}, set()),
-    (put((), 'name', 90), {'Proc(a)', 'Proc(b)', 'Thr(a/t0)', 'Thr(a/t1)', 'Thr(b/t2)', 'Thr(b/t3)', 'Last'}, set()),
+    *[(change, {'Proc(a)', 'Proc(b)', 'Thr(a/t0)', 'Thr(a/t1)', 'Thr(b/t2)', 'Thr(b/t3)', 'Last'}, set()) for change in (
+        put((), 'name', 90), lambda b: b.record.data.__delitem__(slice(50, 66)))],
 ], ids=['whole', 'outside', 'odd', 'behind-the-text', 'of-a-parent', 'of-a-child', 'none', 'no-such-parent', 'none-said', 'two-lengths', 'two-objects',
-        'code-page', 'machine'])
+        'code-page', 'machine', 'header'])
 def test_23_whose_name_is_not_known_is_marked(tshark, tmp_path, change, marked, lost):
     """Of an instance whose name does not lie in it, or not where its text begins and ends; of those behind it, which may be the second of that
     name, and those that may be its children; nothing is read beside where it stands."""
