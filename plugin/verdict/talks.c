@@ -299,11 +299,11 @@ static void count_sealed(const verdict *v, verdict_talk *talk, const tapped_call
     bool opens = g_str_has_prefix(tapped->operation, "Open"), closes = g_str_has_prefix(tapped->operation, "Close");
 
     talk->newest_call = v->calls;
+    talk->num_open += opens && !tapped->is_response;
+    talk->num_open -= talk->num_open > 0 && (tapped->is_response ? opens && tapped->is_fault : closes);
     if (tapped->is_response) {
         return;
     }
-    talk->num_open += opens;
-    talk->num_open -= closes && talk->num_open > 0;
     talk->is_closed = closes && talk->num_open == 0;
     if (talk->samples == 0 && !tapped->sealed.takes_sample && !closes) {
         talk->asked_for = (talk->asked_for * 31 + g_str_hash(tapped->operation)) * 31;
