@@ -17,10 +17,9 @@ typedef struct hkpd_column {
     uint64_t name; /* index and type */
     const perf_counter_type *known_type;
     /* of an answer that is shown */
-    const struct hkpd_column
-        *before;    /* in its place in the sample before; NULL where that has another index, or others came or went */
-    bool has_moved; /* since then, or until the next sample, or became another */
-    bool has_twin;  /* with the same index and type */
+    const struct hkpd_column *before; /* in its place beside; NULL if that has another index, or others came or went */
+    bool has_moved;                   /* since then, or until the next sample, or became another */
+    bool has_twin;                    /* with the same index and type */
 } hkpd_column;
 
 /* A row's counter block. */
@@ -203,28 +202,32 @@ static const hkpd_column *base_of(const hkpd_table *table, uint32_t column)
  * with one index and type nothing tells which was which. Returns false if counters came and others went: then both are not the same object. */
 static bool find_moved(const hkpd_table *table, const hkpd_table *beside)
 {
-    bool has_both = beside && beside->base.columns == table->base.columns;
-    wmem_map_t *names = wmem_map_new(table->base.view->pool, wmem_int64_hash, g_int64_equal);
+    bool has_both = beside && beside->base.columns == table->base.columns, may_have_twins = false;
     for (uint32_t column = table->base.columns; column-- > 0;) {
-        hkpd_column *now = wmem_array_index(table->columns, column), *twin = wmem_map_lookup(names, &now->name);
+        hkpd_column *now = wmem_array_index(table->columns, column);
         const hkpd_column *before = has_both ? column_at(beside, column) : NULL, *next = column_at(table, column + 1);
         bool has_base = base_of(table, column) || (before && base_of(beside, column));
         bool is_same =
             before == NULL || (before->name == now->name && before->offset == now->offset && before->size == now->size);
         now->before = before && before->title_index == now->title_index ? before : NULL;
         now->has_moved = !is_same || (has_base && next->has_moved);
-        now->has_twin = twin != NULL;
+        may_have_twins |= next && next->name <= now->name; /* mostly they ascend */
+    }
+    if (!may_have_twins && (has_both || beside == NULL)) {
+        return true;
+    }
+    wmem_map_t *names = wmem_map_new(table->base.view->pool, wmem_int64_hash, g_int64_equal);
+    for (uint32_t column = 0; column < table->base.columns; column++) {
+        hkpd_column *now = wmem_array_index(table->columns, column), *twin = wmem_map_insert(names, &now->name, now);
         if (twin) {
-            twin->has_twin = true;
-        } else {
-            wmem_map_insert(names, &now->name, now);
+            twin->has_twin = now->has_twin = true;
         }
     }
-    uint32_t common = 0, fewest = beside ? MIN(table->base.columns, beside->base.columns) : 0;
-    for (uint32_t column = 0; !has_both && common < fewest && column < beside->base.columns; column++) {
+    uint32_t common = 0, fewest = has_both || beside == NULL ? 0 : MIN(table->base.columns, beside->base.columns);
+    for (uint32_t column = 0; common < fewest && column < beside->base.columns; column++) {
         common += wmem_map_contains(names, &column_at(beside, column)->name);
     }
-    return has_both || common >= fewest;
+    return common >= fewest;
 }
 
 /* Of 4 or 8 bytes; size 0 for all else. */
@@ -257,9 +260,7 @@ static perf_raw cell(const reading_table *base, uint32_t row, uint32_t column)
 
 static perf_raw own_id(reading_table *base, uint32_t row)
 {
-    uint32_t column = ((hkpd_table *)base)->own_id;
-
-    return column == UINT32_MAX ? (perf_raw){0, 0} : cell(base, row, column);
+    return cell(base, row, ((hkpd_table *)base)->own_id);
 }
 
 /* --- Parents ----------------------------------------------------------------------------------------------------- */
@@ -438,9 +439,8 @@ typedef struct {
     hkpd_table *beside_table;   /* in it; NULL without one */
     perf_block_walk in_place;   /* of that sample: at the object in the same place, if somebody asked */
     uint32_t previous_event;    /* of the request to the answer before */
-    bool
-        has_nameless; /* the name of an instance of the object was not known: which of their name those after it are is neither */
-    bool is_nameless; /* of the instance that the walk is in, or of parents that it may have, the name is not known */
+    bool has_nameless; /* an instance's name was not known: which of their name those behind it are is neither */
+    bool is_nameless;  /* of the instance that the walk is in, or of parents that it may have, the name is not known */
     bool are_parents_doubtful; /* of the object's instances */
     bool is_object_doubtful;   /* it may be another */
     bool is_clock_doubtful;    /* its own */
