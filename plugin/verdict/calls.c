@@ -34,13 +34,16 @@ static double usual_of(const verdict_monitor *monitor)
 
 /* --- Calls that failed ----------------------------------------------------------------------------------------- */
 
-/* A step on the way to data, which the pair took later. */
+/* A step on the way to data, which the pair took later; what opens a query is made good by one that is opened later, no other. */
 static bool came_through(const verdict_monitor *monitor, const verdict_call *call)
 {
     static const char *const steps[] = {"OpenQueryHandle", "EnumerateCounterSet", "OpenHKPD", "OpenHKLM", NULL};
     bool is_step = call->is_fault || call->status == ACCESS_DENIED || g_strv_contains(steps, call->operation);
+    bool opens = strcmp(call->operation, steps[0]) == 0 || strcmp(call->operation, "ValidateCounters") == 0;
+    const verdict_pair *pair = monitor->pair;
 
-    return !call->asks && is_step && monitor->pair && monitor->pair->sampled > MAX(call->asked, call->answered);
+    return !call->asks && is_step && pair &&
+           (opens ? pair->sampled_began : pair->sampled) > MAX(call->asked, call->answered);
 }
 
 static void say_failed(verdict_monitor *monitor, verdict_shown *shown, const verdict_call *first, bool is_mixed)
@@ -327,7 +330,7 @@ static uint32_t first_in(const verdict_monitor *monitor, book_kind kind)
 
 void verdict_capture_find(verdict_monitor *monitor, bool lacks_some)
 {
-    unsigned answers = 0, requests = 0, unreadable = 0;
+    unsigned answers = 0, unreadable = 0;
     uint32_t doubt = MIN(first_in(monitor, BOOK_ASSUMED), first_in(monitor, BOOK_UNTYPED));
     bool is_doubtful = doubt < UINT32_MAX;
     bool has_samples = monitor->figures.numbers[FIGURE_SAMPLES] > 0;
@@ -345,7 +348,7 @@ void verdict_capture_find(verdict_monitor *monitor, bool lacks_some)
     uint32_t end = has_samples ? MAX(last->asked_frame, last->frame) : UINT32_MAX;
     verdict_shown lost = events_of(monitor, WIRE_LOST, false, begin, end), late = {.pool = monitor->pool};
     verdict_shown unasked = events_of(monitor, WIRE_UNASKED, false, begin, end);
-    requests += verdict_count_shown(&unasked);
+    unsigned requests = verdict_count_shown(&unasked);
     bool lacks_ends = unreadable > 0 || !has_samples;
     /* what was cut before they came may have said whose the doubtful values are, and of which type */
     verdict_shown cut = events_of(monitor, WIRE_CUT, false, 0, lacks_ends ? UINT32_MAX : doubt);

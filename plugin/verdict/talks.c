@@ -77,6 +77,7 @@ static verdict_talk *talk_new(verdict *v, packet_info *pinfo, const tapped_call 
 static void begin_talk(const verdict *v, verdict_talk *talk, const packet_info *pinfo, const tapped_call *tapped)
 {
     talk->first_call = v->calls;
+    talk->began = nstime_to_sec(&pinfo->abs_ts);
     talk->port = tapped->is_response ? pinfo->destport : pinfo->srcport;
     talk->has_handle = tapped->handle != NULL;
     talk->is_hkpd = tapped->is_hkpd;
@@ -236,8 +237,10 @@ static void record_call(verdict *v, verdict_talk *talk, packet_info *pinfo, cons
     double now = nstime_to_sec(&pinfo->abs_ts);
 
     call->connection = connection;
-    call->subject = wmem_strong_hash((const uint8_t *)&tapped->request_code, sizeof tapped->request_code);
-    call->subject += tapped->subject ? 31 * wmem_strong_hash(tapped->subject, tapped->subject_size) : 0;
+    if (!tapped->is_fault) { /* which does not say what it is about */
+        call->subject = wmem_strong_hash((const uint8_t *)&tapped->request_code, sizeof tapped->request_code);
+        call->subject += tapped->subject ? 31 * wmem_strong_hash(tapped->subject, tapped->subject_size) : 0;
+    }
     if (!tapped->is_response) {
         call->asked = now;
         call->asked_frame = pinfo->num;
@@ -259,6 +262,7 @@ static void record_call(verdict *v, verdict_talk *talk, packet_info *pinfo, cons
         talk->samples++;
         if (talk->pair) {
             talk->pair->sampled = now;
+            talk->pair->sampled_began = MAX(talk->pair->sampled_began, talk->began);
         }
         note_same(talk, call, tapped);
         keep_clocks(call, pinfo, tapped);

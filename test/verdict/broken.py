@@ -523,6 +523,10 @@ DURING = {
     'data-of-no-instance': fails(8, bad(), 8, denies={DATA: (4201, THE_9TH)}),
     'provider-ended': fails(8, bad(8), faults={DATA: (1726, FROM_9)}, count=8, says='ERROR_RPC_S_CALL_FAILED'),
     **{'server-busy-' + x: fails(8, bad(), 8, mode=x, faults={DATA: (1723, THE_9TH)}, says='ERROR_RPC_S_SERVER_TOO_BUSY') for x in ('tcp', 'sealed')},
+    # What was not opened is not left open
+    **{'open-faults-beside-a-query-' + x: fails(2, named(lambda m: attempt(m.client.open)), 8, lambda m: m.close(False), leaves(RST, 1), mode=x,
+                                                faults={OPEN: (1723, [1])}) for x in ('tcp', 'sealed')},
+    'adding-faults': fails(2, named(lambda m: attempt(m.client.validate, m.handle, m.asked)), 8, faults={VALIDATE: (1723, [1])}),
     'access-faults-sealed': fails(8, bad(8), mode='sealed', faults={DATA: (5, FROM_9)}, count=8, party=EITHER),
     'no-resources': fails(8, bad(), 8, denies={DATA: (1450, THE_9TH)}, says='ERROR_NO_SYSTEM_RESOURCES'),
     'fails-sealed': odd('failed_by_size', EITHER, 8, bad(), 8, count=1, mode='sealed', denies={DATA: (1450, THE_9TH)}),

@@ -2,12 +2,10 @@
 """Monitors that are well, whatever their plan; what a rung refused before a later try came through; and traffic that has nothing to do
 with performance data, alone and beside a monitor that is well."""
 
-import contextlib
 import random
 import struct
 from typing import NamedTuple
 
-from gen.client import Fault
 from gen.hkpd_block import Instance as Row
 from gen.hkpd_stubs import OPEN_HKLM, OPEN_KEY, handle_back, open_key, open_root
 from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
@@ -196,13 +194,6 @@ def falls_back(rung, mode):
     return story
 
 
-def second_faults(m):
-    """What was not opened is not left open."""
-    m.open()
-    with contextlib.suppress(Fault):
-        m.client.open()
-
-
 def three_syntaxes(m):
     """As Windows binds: one transfer syntax is taken, one refused, the third a negotiation."""
     m.results = ACCEPTED, NO_SYNTAX, NEGOTIATED
@@ -215,8 +206,8 @@ PLANS = {
     'twice-a-second': Well(tale(20, each=.5)),
     'size-probes-of-other-operations': Well(tale(lambda m: [m.open().client.info(m.handle) for _ in range(3)], 2)),
     'info-fails-at-first': Well(tale(lambda m: [m.open().client.info(m.handle) for _ in range(3)], 2, denies={INFO: (1450, [0])})),
-    **{'open-faults-' + x: Well(tale(second_faults, 8, lambda m: m.close(False), leaves(RST, 1), mode=x, faults={OPEN: (1723, [1])}),
-                                healthy=None if x == 'sealed' else True) for x in ('tcp', 'sealed')},
+    **{'opens-again-' + x: Well(tale(1, lambda m: attempt(m.client.open), lambda m: m.client.open(), 8, mode=x, faults={OPEN: (1723, [1])}),
+                                healthy=None if x == 'sealed' else True) for x in ('poller', 'sealed')},
     'size-probes': Well(tale(8, room=None)),
     'pairs': Well(groups()),
     'pairs-hkpd': Well(groups('hkpd')),
