@@ -346,7 +346,10 @@ static void see_analysis(packet *p, uint32_t sequence, uint32_t acknowledged, ui
         *next = *next == 0 || IS_BEHIND(sequence + length, *next) ? sequence + length : *next;
     }
     field_info *after = field(p, SEEN_RTO, 0);
-    bool is_twice = after && g_ascii_strtod(field_text(p, after), NULL) < SAME_PACKET;
+    /* without acknowledgements Wireshark counts from the connection's first data on */
+    bool is_alone = after && p->connection->packets[!p->from] == 0;
+    double waited = is_alone ? p->when - p->connection->newest : g_ascii_strtod(field_text(p, after), NULL);
+    bool is_twice = after && waited < SAME_PACKET;
     if (field(p, SEEN_RESENT, 0) && !is_twice) {
         p->connection->has_resent |= after != NULL;
         add_event(p, WIRE_RESENT, 0, 0);
