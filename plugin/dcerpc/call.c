@@ -517,7 +517,6 @@ void call_hand_over(rpc_call *call, const state_handle *handle)
     tapped->seconds = call_seconds(call);
     tapped->event = call->event;
     tapped->server = call->to->host;
-    tapped->connection = call->record->connection;
     tapped->does_not_seal = connection_does_not_seal(call->record->connection);
     tapped->handle = handle;
     tapped_hand_over(call->pinfo, tapped);

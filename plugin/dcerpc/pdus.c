@@ -511,17 +511,15 @@ static void take_fragment(const pdus_cursor *cursor, rpc_asked *call, const rpc_
 }
 
 /* So many requests with so many bytes may have asked for names or types: of PerflibV2 one that is as long as those; else what is not as long as
- * those for samples, or as closings, unless that is how long those for lists are. 0 bytes, or less: how many is not known. Of those in a pipe another
- * one of the session may have sent some. */
+ * those for samples, or as closings, unless that is how long those for lists are. 0 bytes, or less: how many is not known. */
 static bool may_be_lists(rpc_connection *connection, uint32_t number, uint32_t bytes)
 {
     const state_association *association = connection_association(connection);
     uint64_t lists = association->list_sizes;
     uint32_t sample = association->sample_size, around = connection->around;
-    bool is_winreg = interface_of(connection, RPC_NO_CONTEXT) == RPC_WINREG,
-         is_alone = connection->transport->num_connections == 1 || !connection_is_pipe(connection);
+    bool is_winreg = interface_of(connection, RPC_NO_CONTEXT) == RPC_WINREG;
 
-    if ((int32_t)bytes > 0 && number == 1 && lists > 0 && !is_winreg && is_alone) {
+    if ((int32_t)bytes > 0 && number == 1 && lists > 0 && !is_winreg) {
         return (lists & bit_of_size(bytes - around)) != 0;
     }
     return sample == 0 || (lists & bit_of_size(sample)) != 0 ||
@@ -665,48 +663,19 @@ static void pass_bind(const pdus_cursor *cursor, int at, const rpc_header *heade
     }
 }
 
-#define LONGEST_NAME 0x400 /* of a machine, characters */
-#define MOST_ROOM 134217728
-#define REGISTRATION_INFO 1 /* opnum */
-
-/* szMachine, CounterSetGuid, RequestCode, RequestLCID and dwInSize of QueryCounterSetRegistrationInfo, [MS-PCQ] 3.1.4.1.2: no other interface has
- * a request that reads so. */
-static bool is_registration(const uint8_t *stub, uint32_t size, bool is_little)
-{
-    uint32_t characters = size > 12 ? number_32(stub, is_little) : 0, at = 12 + (2 * characters + 3) / 4 * 4 + 16;
-
-    if (characters == 0 || characters > LONGEST_NAME || size < at + 12 || number_32(stub + 4, is_little) != 0 ||
-        number_32(stub + 8, is_little) != characters) {
-        return false;
-    }
-    uint32_t code = number_32(stub + at, is_little);
-    return number_16(stub + 10 + 2 * characters, is_little) == 0 && code > 0 && code <= 10 &&
-           number_32(stub + at + 8, is_little) <= MOST_ROOM;
-}
-
-/* A request whose context was bound by what was not captured: the handle of a query tells whose it is, or what it asks for. */
-static bool is_of_perflib(const pdus_cursor *cursor, const rpc_header *header)
-{
-    packet_info *pinfo = cursor->pinfo;
-    int object = tvb_get_uint8(cursor->tvb, cursor->at + 3) & FLAG_OBJECT ? OBJECT_SIZE : 0;
-    int at = cursor->at + RPC_HEADER_SIZE + object;
-    int size = MIN(header->stub_size, tvb_captured_length_remaining(cursor->tvb, at));
-    const uint8_t *stub = size >= PERF_HANDLE_SIZE ? tvb_get_ptr(cursor->tvb, at, size) : NULL;
-
-    return stub &&
-           (query_is_handle(&pinfo->src, &pinfo->dst, pinfo->destport, stub) ||
-            (header->opnum == REGISTRATION_INFO && is_registration(stub, size, header->order == ENC_LITTLE_ENDIAN)));
-}
-
-/* The connection of what stands at the cursor; NULL if it is not followed. */
+/* The connection of what stands at the cursor; NULL if it is not followed. Where what bound a call's context was not captured a query's handle
+ * tells whose it is. */
 static rpc_connection *connection_at(const pdus_cursor *cursor, const rpc_header *header)
 {
     packet_info *pinfo = cursor->pinfo;
     rpc_connection *connection = connections_exist() ? connection_find(pinfo) : NULL;
+    int handle = cursor->at + RPC_HEADER_SIZE;
 
     if (header->type == PDU_REQ && connections_exist() &&
         (connection == NULL || interface_of(connection, header->context) == NUM_RPC_INTERFACES) && cursor->tvb &&
-        is_of_perflib(cursor, header)) {
+        tvb_bytes_exist(cursor->tvb, handle, PERF_HANDLE_SIZE) &&
+        query_is_handle(&pinfo->src, &pinfo->dst, pinfo->destport,
+                        tvb_get_ptr(cursor->tvb, handle, PERF_HANDLE_SIZE))) {
         connection = connection_of(pinfo, true);
         connection_add_context(connection, header->context, RPC_CONTEXT_OF(RPC_PERFLIB));
     }

@@ -232,7 +232,6 @@ static void tell(packet_info *pinfo, sealed_pdu *pdu, proto_item *item, tapped_c
     tapped->operation = pdu->operation->name;
     tapped->request_frame = sealed->request_frame;
     tapped->seconds = pdu->seconds;
-    tapped->connection = pdu->connection;
     tapped->does_not_seal = connection_does_not_seal(pdu->connection);
     tapped->server = connection_to(pdu->connection, pinfo, !pdu->key.is_response)->host;
     if (tapped->is_fault) {
@@ -260,7 +259,6 @@ static void tell_answer(packet_info *pinfo, const rpc_record *record, tapped_cal
     tapped->request_frame = record->request_frame;
     tapped->seconds = record->seconds;
     tapped->event = record->response_event;
-    tapped->connection = record->connection;
     tapped->does_not_seal = connection_does_not_seal(record->connection);
     tapped->server = record->to->host;
     tapped->handle = record->handle;

@@ -124,7 +124,7 @@ static perf_none quotient(const perf_formula_info *formula, const perf_point *cu
     if (which == PERF_OPERAND_BASE_OR_TIME) {
         which = current->base.size == 0 && current->time.size != 0 ? PERF_OPERAND_TIME : PERF_OPERAND_BASE;
     }
-    if (previous && current->perf_freq != 0 && current->perf_freq != previous->perf_freq &&
+    if (previous && current->perf_freq != previous->perf_freq &&
         (which == PERF_OPERAND_TICKS || which == PERF_OPERAND_100NS || formula->flags & PERF_TICKS)) {
         return PERF_NONE_OTHER_FREQ;
     }

@@ -431,26 +431,17 @@ static unsigned count_tellers(const subject_facts *learned, state_fact_kind kind
     return tellers;
 }
 
-static unsigned count_names(const subject_facts *learned)
-{
-    return MAX(count_tellers(learned, PERF_FACT_ENGLISH), count_tellers(learned, PERF_FACT_LOCAL));
-}
-
-/* A counter got another type: it and the others of its set, and that, may be called otherwise since, as long as they are not told with it. What is
- * told of the set comes before its counters. */
+/* A counter got another type: it and the others of its set may be called otherwise since, if the names were not told anew with the type. */
 static void doubt_names_of_set(subject_facts *learned, const fact_version *told, uint32_t since)
 {
-    state_host *server = (state_host *)learned->key.owner;
+    unsigned names = MAX(count_tellers(learned, PERF_FACT_ENGLISH), count_tellers(learned, PERF_FACT_LOCAL));
     const state_subject set = facts_subject(learned->key.subject.guid, PERF_NO_ID),
                         counters = facts_subject(set.guid, 0);
-    const subject_facts *of_set = keep_facts(server, &set);
     const unread_list unread = {.event = told->event, .since = since};
 
-    if (count_names(learned) <= count_tellers(learned, PERF_FACT_COUNTER)) {
-        note_unread(server, &counters, PERF_FACT_ENGLISH, &unread);
-    }
-    if (count_names(of_set) < count_tellers(of_set, PERF_FACT_SET)) {
-        note_unread(server, &set, PERF_FACT_ENGLISH, &unread);
+    if (names > 0 && names <= count_tellers(learned, PERF_FACT_COUNTER)) {
+        note_unread((state_host *)learned->key.owner, &counters, PERF_FACT_ENGLISH, &unread);
+        note_unread((state_host *)learned->key.owner, &set, PERF_FACT_ENGLISH, &unread);
     }
 }
 

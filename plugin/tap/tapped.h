@@ -67,8 +67,7 @@ typedef struct {
     uint32_t num_objects;
     uint32_t event;
     state_host *server;
-    const void *connection;     /* tells it from others: of named pipes each, and of each bind between the same ends */
-    const state_handle *handle; /* NULL without one */
+    const state_handle *handle;         /* NULL without one */
     const perf_identifier *identifiers; /* response of ValidateCounters or QueryCounterInfo */
     uint32_t num_identifiers;
     const void *subject; /* what the call is about, to know the same call again: `subject_size` bytes */

@@ -372,19 +372,19 @@ static void test_time_stands_still(void)
 
 static void test_denominator_is_zero(void)
 {
-    perf_point b = now;
+    perf_point b = now, a = before;
 
     b.base.value = before.base.value;
     b.multi.value = 0;
     b.freq.value = 0;
-    b.perf_freq = 0;
+    b.perf_freq = a.perf_freq = 0;
     expect_none("average", calculate(PERF_AVERAGE_BULK, &b, &before), PERF_NONE_ZERO_DENOMINATOR);
-    expect_none("multi", calculate(PERF_100NSEC_MULTI_TIMER_INV, &b, &before), PERF_NONE_ZERO_DENOMINATOR);
+    expect_none("multi", calculate(PERF_100NSEC_MULTI_TIMER_INV, &b, &a), PERF_NONE_ZERO_DENOMINATOR);
     expect_none("elapsed", calculate(PERF_ELAPSED_TIME, &b, NULL), PERF_NONE_ZERO_DENOMINATOR);
-    expect_none("rate without frequency", calculate(PERF_COUNTER_COUNTER, &b, &before), PERF_NONE_ZERO_DENOMINATOR);
-    expect_value("timer needs none", calculate(PERF_COUNTER_TIMER, &b, &before), 0.06);
+    expect_none("rate without frequency", calculate(PERF_COUNTER_COUNTER, &b, &a), PERF_NONE_ZERO_DENOMINATOR);
+    expect_value("timer needs none", calculate(PERF_COUNTER_TIMER, &b, &a), 0.06);
     b.base.value = 101;
-    expect_none("average timer", calculate(PERF_AVERAGE_TIMER, &b, &before), PERF_NONE_ZERO_DENOMINATOR);
+    expect_none("average timer", calculate(PERF_AVERAGE_TIMER, &b, &a), PERF_NONE_ZERO_DENOMINATOR);
     b.base.value = 0;
     expect_none("fraction", calculate(PERF_RAW_FRACTION, &b, NULL), PERF_NONE_ZERO_DENOMINATOR);
 }
@@ -398,6 +398,8 @@ static void test_frequency_changes(void)
     expect_none("timer", calculate(PERF_COUNTER_TIMER, &b, &before), PERF_NONE_OTHER_FREQ);
     expect_none("average timer", calculate(PERF_AVERAGE_TIMER, &b, &before), PERF_NONE_OTHER_FREQ);
     expect_value("a difference needs none", calculate(PERF_COUNTER_DELTA, &b, &before), 3000);
+    b.perf_freq = 0;
+    expect_none("timer without one", calculate(PERF_COUNTER_TIMER, &b, &before), PERF_NONE_OTHER_FREQ);
 }
 
 static void test_percentages_are_not_capped(void)
