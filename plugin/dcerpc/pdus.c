@@ -511,15 +511,17 @@ static void take_fragment(const pdus_cursor *cursor, rpc_asked *call, const rpc_
 }
 
 /* So many requests with so many bytes may have asked for names or types: of PerflibV2 one that is as long as those; else what is not as long as
- * those for samples, or as closings, unless that is how long those for lists are. 0 bytes, or less: how many is not known. */
+ * those for samples, or as closings, unless that is how long those for lists are. 0 bytes, or less: how many is not known. Between two calls of
+ * a pipe others of its session may have sent some. */
 static bool may_be_lists(rpc_connection *connection, uint32_t number, uint32_t bytes)
 {
     const state_association *association = connection_association(connection);
     uint64_t lists = association->list_sizes;
     uint32_t sample = association->sample_size, around = connection->around;
     bool is_winreg = interface_of(connection, RPC_NO_CONTEXT) == RPC_WINREG;
+    bool is_alone = connection->transport->num_connections == 1 || !connection_is_pipe(connection);
 
-    if ((int32_t)bytes > 0 && number == 1 && lists > 0 && !is_winreg) {
+    if ((int32_t)bytes > 0 && number == 1 && lists > 0 && !is_winreg && is_alone) {
         return (lists & bit_of_size(bytes - around)) != 0;
     }
     return sample == 0 || (lists & bit_of_size(sample)) != 0 ||

@@ -418,31 +418,16 @@ static void note_unread(state_host *server, const state_subject *subject, state_
     server->facts_version++;
 }
 
-/* How often it was told; a name in the language that came last. */
-static unsigned count_tellers(const subject_facts *learned, state_fact_kind kind)
-{
-    wmem_array_t *versions = learned->versions[kind];
-    unsigned count = versions ? wmem_array_get_count(versions) : 0, tellers = 0;
-
-    for (unsigned i = count; i > 0 && count - i < MAX_VERSIONS; i--) {
-        const fact_version *version = version_at(versions, i - 1);
-        tellers += version->fact.lcid == version_at(versions, count - 1)->fact.lcid ? version->tellers : 0;
-    }
-    return tellers;
-}
-
-/* A counter got another type: it and the others of its set may be called otherwise since, if the names were not told anew with the type. */
+/* A counter got another type: it, the others of its set and that may be called otherwise since, until their names are told again. */
 static void doubt_names_of_set(subject_facts *learned, const fact_version *told, uint32_t since)
 {
-    unsigned names = MAX(count_tellers(learned, PERF_FACT_ENGLISH), count_tellers(learned, PERF_FACT_LOCAL));
+    state_host *server = (state_host *)learned->key.owner;
     const state_subject set = facts_subject(learned->key.subject.guid, PERF_NO_ID),
                         counters = facts_subject(set.guid, 0);
     const unread_list unread = {.event = told->event, .since = since};
 
-    if (names > 0 && names <= count_tellers(learned, PERF_FACT_COUNTER)) {
-        note_unread((state_host *)learned->key.owner, &counters, PERF_FACT_ENGLISH, &unread);
-        note_unread((state_host *)learned->key.owner, &set, PERF_FACT_ENGLISH, &unread);
-    }
+    note_unread(server, &counters, PERF_FACT_ENGLISH, &unread);
+    note_unread(server, &set, PERF_FACT_ENGLISH, &unread);
 }
 
 /* Returns the version that holds it. */

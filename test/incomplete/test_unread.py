@@ -362,16 +362,20 @@ def test_a_list_that_is_lost_on_another_connection(tshark, tmp_path, passes):
     assert said == [{x} for x in ('01110' if passes else '00010')]
 
 
-@pytest.mark.parametrize('steps, said', [('1 10 d n 1 d 10 d', ('010', '110')), ('1 5 d n 10 d', ('00', '10'))])
+@pytest.mark.parametrize('steps, said', [('1 10 d n 1 d 10 d', ('010', '110')), ('10 10 1 d n 1 d 10 d', ('010', '110')), ('1 5 d n 10 d', ('00', '10')),
+                                         ('1 10 d n 10l e d 1 10 d', ('010', '110'))])
 def test_what_was_told_of_another_thing(tshark, tmp_path, steps, said, two_pass):
-    """A counter of another type (1) may have another name, until that is told, too. An English locale (5) tells what English requests (10) do."""
+    """A counter of another type (1) may have another name, until that is told, too. An English locale (5) tells what English requests (10) do.
+    l: not captured, before the session's other pipe (e)."""
     old, new = gauge(1), gauge(1, 'PERF_COUNTER_LARGE_RAWCOUNT')
     new.counters[0].names = {ENGLISH: 'Another'}
-    scene, c = begin(model := Server([old]))
+    scene, c = begin(model := Server([old]), line=smb_line if 'e' in steps else tcp_line)
     h = c.query([ask(old, 1, 'a')])
+    do = {'d': lambda: c.data(h, 9999), 'n': lambda: model.sets.__setitem__(0, new),
+          'e': lambda: Rpc(Pipe(c.line.rpc.transport.smb, file_id=2)).bind()}
     for step in steps.split():
-        model.sets = [new] if step == 'n' else model.sets
-        c.data(h, 9999) if step == 'd' else step == 'n' or learn(c, *model.sets, codes=(int(step),), lcid=ENGLISH)
+        do[step]() if step in do else learn(c, *model.sets, codes=(int(step.strip('l')),), lcid=ENGLISH)
+        del scene.capture.frames[-2 if 'l' in step else 9999:]
     rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *['-2'] * two_pass)[0])
     assert ''.join(r['assumed'] for r in rows) == said[two_pass]
 
