@@ -611,7 +611,7 @@ static void open_table(readings *r)
                                                               beside->clocks.freq.value != table->clocks.freq.value ||
                                                               beside->code_page != table->code_page));
     stream->is_clock_doubtful = beside && perf_object_clock_differs(&table->clocks, &beside->clocks);
-    bool is_odd = table->has_other_help && table->other_helps == 0 && table->own_helps > 0;
+    bool is_odd = beside == NULL && table->has_other_help && table->other_helps == 0 && table->own_helps > 0;
     stream->is_object_doubtful = is_other || is_odd || is_twice(r) || (beside == NULL && is_another_in_place(r));
 }
 
@@ -777,7 +777,8 @@ static bool is_odd(const readings *r, const hkpd_column *column)
 {
     const hkpd_table *table = stream_of(r)->table;
 
-    return column->has_other_help && table->other_helps == 1 && table->own_helps > 0 && !table->has_other_help;
+    return column->before == NULL && column->has_other_help && table->other_helps == 1 && table->own_helps > 0 &&
+           !table->has_other_help;
 }
 
 static void take_value(readings *r)

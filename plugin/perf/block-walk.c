@@ -693,7 +693,8 @@ static perf_block_event read_instance_name(perf_block_walk *walk)
     uint32_t offset = perf_block_u32(walk, at + 16), room = perf_block_u32(walk, at + 20);
     bool offset_fits = offset == PERF_INSTANCE_DEFINITION_SIZE; /* where all systems have it */
     bool name_fits = room == 0 || (offset_fits && room <= size - offset);
-    bool has_room_alone = room == 0 && size >= PERF_INSTANCE_DEFINITION_SIZE + 16; /* its zeros are no padding */
+    bool has_room_alone = room == 0 && walk->instance.unique_id == UINT32_MAX &&
+                          size >= PERF_INSTANCE_DEFINITION_SIZE + 16; /* its zeros are no padding */
     uint32_t there = name_fits ? find_name(walk, room) : 0;
 
     walk->state = NEXT_COUNTERS;

@@ -143,7 +143,7 @@ static host_place *create_place(const host_port *port, const host_port *first)
 
 static host_place *place_of(const host_port *wanted, bool is_pipe)
 {
-    host_port any = {.addr = wanted->addr}, *port = wmem_map_lookup(ports, wanted),
+    host_port any = {.addr = wanted->addr, .port = UINT32_MAX}, *port = wmem_map_lookup(ports, wanted),
               *first = wmem_map_lookup(ports, &any);
 
     if (port == NULL) {
@@ -154,7 +154,7 @@ static host_place *place_of(const host_port *wanted, bool is_pipe)
         wmem_map_insert(ports, port, port);
         if (first == NULL) {
             first = wmem_memdup(wmem_file_scope(), port, sizeof *port);
-            first->port = 0;
+            first->port = UINT32_MAX;
             wmem_map_insert(ports, first, first);
         }
     }
