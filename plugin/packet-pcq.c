@@ -135,7 +135,7 @@ static void read_counterset(pcq_pdu *p)
     ndr_align(&p->call.ndr, 4);
     reader_guid(reader, hf_pcq_counterset_guid, p->record->guid);
     if (!reader->failed) {
-        pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.to->host, p->record->guid, p->call.event);
+        pcq_add_known_counterset(&p->call.ndr.reader, p->call.to->host, p->record->guid, p->call.event);
     }
 }
 
@@ -164,8 +164,7 @@ static void read_request_lcid(pcq_pdu *p)
 
     record->lcid = ndr_u32(&p->call.ndr, is_counter ? hf_pcq_counter_id : hf_lcid);
     if (is_counter && !p->call.ndr.reader.failed) {
-        pcq_add_known_counter(p->call.tree, p->call.tvb, p->call.to->host, record->guid, record->lcid, p->call.event,
-                              false);
+        pcq_add_known_counter(&p->call.ndr.reader, p->call.to->host, record->guid, record->lcid, p->call.event, false);
     } else if (!is_counter && !pcq_has_locale(record->request_code)) {
         proto_item_append_text(p->call.ndr.reader.item, " (unused by this RequestCode)");
     }
@@ -369,14 +368,19 @@ static void show_counterset(pcq_pdu *p)
                                         p->context.request_code == PERF_REG_COUNTERSET_ENGLISH_NAME);
 
     if (p->record->call.request_read && !has_name) {
-        pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.to->host, p->record->guid, p->call.event);
+        pcq_add_known_counterset(&p->call.ndr.reader, p->call.to->host, p->record->guid, p->call.event);
     }
 }
 
-static const char *counterset_text(pcq_pdu *p)
+/* The name of the call's counterset or of one of its counters, for the Info column. */
+static const char *name_text(pcq_pdu *p, uint32_t id)
 {
-    return text_short(p->call.pool,
-                      facts_counterset_label(p->call.pool, p->call.to->host, p->record->guid, p->call.event));
+    const state_subject subject = facts_subject(p->record->guid, id);
+    state_host *server = p->call.to->host;
+    const char *name = text_short(p->call.pool, facts_label(p->call.pool, server, subject, p->call.event));
+    bool assumed = facts_doubted(server, subject, PERF_FACT_ENGLISH, 0, p->call.event);
+
+    return assumed ? wmem_strconcat(p->call.pool, name, " (assumed)", NULL) : name;
 }
 
 /* --- Opnum 1: QueryCounterSetRegistrationInfo, 3.1.4.1.2 ------------------------------------------------------- */
@@ -390,7 +394,7 @@ static void registration_request(pcq_pdu *p)
     if (!p->record->call.request_read) {
         return;
     }
-    call_about(&p->call, "%s", counterset_text(p));
+    call_about(&p->call, "%s", name_text(p, PERF_NO_ID));
     if (code) {
         call_about(&p->call, "%s", code + strlen("PERF_REG_"));
     } else {
@@ -401,10 +405,8 @@ static void registration_request(pcq_pdu *p)
     } else if (pcq_has_locale(p->record->request_code)) {
         call_about(&p->call, "locale 0x%04x", p->record->lcid);
     } else if (p->record->request_code == PERF_REG_COUNTER_STRUCT) {
-        const char *name =
-            facts_counter_label(p->call.pool, p->call.to->host, p->record->guid, p->record->lcid, p->call.event);
-        call_about(&p->call, *name == '#' ? "counter %u" : "counter %u %s", p->record->lcid,
-                   text_short(p->call.pool, name));
+        const char *name = name_text(p, p->record->lcid);
+        call_about(&p->call, *name == '#' ? "counter %u" : "counter %u %s", p->record->lcid, name);
     }
 }
 
@@ -454,7 +456,7 @@ static void registration_response(pcq_pdu *p, bool succeeded)
 static void instances_request(pcq_pdu *p)
 {
     if (p->record->call.request_read) {
-        call_about(&p->call, "%s", counterset_text(p));
+        call_about(&p->call, "%s", name_text(p, PERF_NO_ID));
     }
 }
 

@@ -279,8 +279,7 @@ static void read_string_counter(bounded_reader *outer, pcq_context *context, str
         }
     }
     const char *name =
-        help ? pcq_add_known_counter(reader.tree, reader.tvb, context->server, context->guid, id, context->event, false)
-             : NULL;
+        help ? pcq_add_known_counter(&reader, context->server, context->guid, id, context->event, false) : NULL;
     if (reader.node) {
         proto_item_append_text(reader.node, ": %u%s%s: %s", id, name ? " " : "", name ? name : "",
                                text ? text : "(unreadable)");
@@ -442,8 +441,7 @@ static bool read_counter_reg_info(bounded_reader *outer, pcq_context *context)
     reader_structure(outer, hf_counter_reg_info, ett_reg_info, COUNTER_REG_INFO_SIZE, &reader);
     FIELDS_READ(COUNTER_REG_INFO)
     uint32_t id = read.pcq_counter_id;
-    const char *name =
-        pcq_add_known_counter(reader.tree, reader.tvb, context->server, context->guid, id, context->event, false);
+    const char *name = pcq_add_known_counter(&reader, context->server, context->guid, id, context->event, false);
     if (reader.node) {
         proto_item_append_text(reader.node, ": %u%s%s, %s", id, name ? " " : "", name ? name : "",
                                val_to_str_const(read.type, text_counter_type_vals, "unknown type"));
@@ -514,8 +512,7 @@ static uint32_t read_counterset_reg_info(bounded_reader *outer, pcq_context *con
         outer->failed = true;
         return 0;
     }
-    const char *name =
-        pcq_add_known_counterset(reader.tree, reader.tvb, context->server, context->guid, context->event);
+    const char *name = pcq_add_known_counterset(&reader, context->server, context->guid, context->event);
     if (reader.node) {
         proto_item_append_text(reader.node, ": %s, %u counters",
                                name ? name : facts_guid_text(reader_pinfo(outer)->pool, context->guid),
@@ -577,9 +574,8 @@ static void label_identifier(bounded_reader *reader, pcq_context *context, const
 {
     wmem_allocator_t *pool = reader_pinfo(reader)->pool;
 
-    pcq_add_known_counterset(reader->tree, reader->tvb, context->server, identifier->guid, context->event);
-    pcq_add_known_counter(reader->tree, reader->tvb, context->server, identifier->guid, identifier->counter_id,
-                          context->event, true);
+    pcq_add_known_counterset(reader, context->server, identifier->guid, context->event);
+    pcq_add_known_counter(reader, context->server, identifier->guid, identifier->counter_id, context->event, true);
     if (proto_field_is_referenced(reader->tree, hf_pcq_identifier_path)) {
         const char *path = readings_identifier_path(pool, context->server, context->machine, identifier, context->event,
                                                     &context->text_left);
@@ -648,7 +644,7 @@ static bool read_listed_counterset(bounded_reader *reader, pcq_context *context)
 
     reader_guid(reader, hf_pcq_counterset_guid, guid);
     context->count++;
-    const char *name = pcq_add_known_counterset(reader->tree, reader->tvb, context->server, guid, context->event);
+    const char *name = pcq_add_known_counterset(reader, context->server, guid, context->event);
     if (name) {
         proto_item_append_text(reader->item, " (%s)", name);
     }

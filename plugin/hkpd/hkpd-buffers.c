@@ -32,7 +32,7 @@ static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {
 #define READ_BOOL reader_u32
 #define READ_SIGNED reader_u32
 #define READ_INDEX read_index
-#define READ_TITLE(reader, hf) (name = add_known_title(view, (reader)->tree, hf, title_index), 0)
+#define READ_TITLE(reader, hf) (name = add_known_title(view, reader, hf, title_index), 0)
 #define READ_PADDED_SYSTEMTIME(reader, hf) (reader_systemtime(reader, hf), reader_skip(reader, 4), 0)
 #define READ_CODE_PAGE read_code_page
 #define READ_TYPE(reader, hf) values_read_counter_type(reader, &fields.types)
@@ -127,11 +127,11 @@ typedef struct {
 
 static value_fields fields;
 
-static const char *add_known_title(hkpd_view *view, proto_tree *tree, int hf, uint32_t title_index)
+static const char *add_known_title(hkpd_view *view, bounded_reader *reader, int hf, uint32_t title_index)
 {
     const readings_answer *answer = &view->base.readings->answer;
 
-    return values_add_name(tree, view->base.tvb, hf, answer->server, facts_title_subject(title_index), answer->event);
+    return values_add_name(reader, hf, answer->server, facts_title_subject(title_index), answer->event);
 }
 
 /* What stands for a name that is not known, with the list that might have told it. */

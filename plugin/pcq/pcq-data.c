@@ -45,28 +45,28 @@ static int ett_instance = -1, ett_data_header = -1, ett_block = -1, ett_multi = 
 
 /* --- Known from elsewhere -------------------------------------------------------------------------------------- */
 
-const char *pcq_add_known_counterset(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid,
-                                     uint32_t event)
+const char *pcq_add_known_counterset(bounded_reader *reader, state_host *server, const uint8_t *guid, uint32_t event)
 {
-    return values_add_name(tree, tvb, hf_pcq_counterset_name, server, facts_subject(guid, PERF_NO_ID), event);
+    return values_add_name(reader, hf_pcq_counterset_name, server, facts_subject(guid, PERF_NO_ID), event);
 }
 
-const char *pcq_add_known_counter(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid, uint32_t id,
+const char *pcq_add_known_counter(bounded_reader *reader, state_host *server, const uint8_t *guid, uint32_t id,
                                   uint32_t event, bool with_type)
 {
     const state_subject subject = facts_subject(guid, id);
     state_known type = {0};
 
-    if (tree == NULL || id == PERF_NO_ID) {
+    if (reader->tree == NULL || id == PERF_NO_ID) {
         return NULL;
     }
-    const char *name = values_add_name(tree, tvb, hf_pcq_counter_name, server, subject, event);
+    const char *name = values_add_name(reader, hf_pcq_counter_name, server, subject, event);
     if (with_type) {
         type = facts_lookup(server, subject, PERF_FACT_COUNTER, event);
     }
     if (type.fact) {
-        proto_item *item = proto_tree_add_uint(tree, pcq_fields.types.type, tvb, 0, 0, type.fact->counter.type);
-        values_add_source(tree, tvb, item, &type, facts_doubted(server, subject, PERF_FACT_COUNTER, 0, event));
+        proto_item *item =
+            proto_tree_add_uint(reader->tree, pcq_fields.types.type, reader->tvb, 0, 0, type.fact->counter.type);
+        values_add_source(reader, item, &type, facts_doubted(server, subject, PERF_FACT_COUNTER, 0, event));
     }
     return name;
 }
@@ -235,7 +235,11 @@ static void show_block(data_view *view)
         const char *path =
             readings_identifier_path(r->pool, r->answer.server, r->machine, identifier, r->answer.event, &r->text_left);
         proto_item *item = reader_add_generated_string(view->block, hf_pcq_identifier_path, view->base.tvb, path);
-        proto_item_append_text(item, "%s", identifier_note(r, identifier));
+        const char *note = identifier_note(r, identifier);
+        proto_item_append_text(item, "%s", note);
+        if (*note && !r->assumed) {
+            values_note_assumed(view->base.report, item);
+        }
     }
 }
 
@@ -274,9 +278,9 @@ static void show_counters(data_view *view)
         uint32_t id = perf_walk_counter_id(walk, column), at = walk->counters.ids + 4 * column;
         item = proto_tree_add_item(tree, hf_pcq_counter_id, tvb, at, 4, ENC_LITTLE_ENDIAN);
         if (identifier) {
-            proto_tree *inner = proto_item_add_subtree(item, ett_id);
-            const char *name =
-                pcq_add_known_counter(inner, tvb, answer->server, identifier->guid, id, answer->event, true);
+            bounded_reader inner = {
+                .tvb = view->base.tvb, .tree = proto_item_add_subtree(item, ett_id), .report = view->base.report};
+            const char *name = pcq_add_known_counter(&inner, answer->server, identifier->guid, id, answer->event, true);
             if (name) {
                 proto_item_append_text(item, " (%s)", name);
             }

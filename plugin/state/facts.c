@@ -1181,7 +1181,7 @@ char *facts_guid_text(wmem_allocator_t *pool, const uint8_t *guid)
     return text;
 }
 
-static const char *label_of(wmem_allocator_t *pool, state_host *server, state_subject subject, uint32_t event)
+const char *facts_label(wmem_allocator_t *pool, state_host *server, state_subject subject, uint32_t event)
 {
     state_known known = facts_lookup(server, subject, PERF_FACT_ENGLISH, event);
 
@@ -1193,18 +1193,18 @@ static const char *label_of(wmem_allocator_t *pool, state_host *server, state_su
 
 const char *facts_counterset_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t event)
 {
-    return label_of(pool, server, facts_subject(guid, PERF_NO_ID), event);
+    return facts_label(pool, server, facts_subject(guid, PERF_NO_ID), event);
 }
 
 const char *facts_counter_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t id,
                                 uint32_t event)
 {
-    return id == PERF_NO_ID ? "*" : label_of(pool, server, facts_subject(guid, id), event);
+    return id == PERF_NO_ID ? "*" : facts_label(pool, server, facts_subject(guid, id), event);
 }
 
 const char *facts_title_label(wmem_allocator_t *pool, state_host *server, uint32_t title_index, uint32_t event)
 {
-    return label_of(pool, server, facts_title_subject(title_index), event);
+    return facts_label(pool, server, facts_title_subject(title_index), event);
 }
 
 void facts_register(void)

@@ -104,6 +104,7 @@ static inline bool facts_doubted(state_host *server, state_subject subject, stat
 }
 
 /* How things are called: a name, or what stands for one that is not known. Texts that are made live in `pool`. */
+const char *facts_label(wmem_allocator_t *pool, state_host *server, state_subject subject, uint32_t event);
 const char *facts_counterset_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t event);
 const char *facts_counter_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t id,
                                 uint32_t event); /* "#6"; "*" for PERF_NO_ID */

@@ -114,7 +114,8 @@ typedef struct {
     packet_info *pinfo; /* NULL: the findings only count, nothing is shown */
     bool muted;         /* the same, where a tree is shown: they were reported before */
     const findings_expert *expert;
-    unsigned findings; /* with those beyond what a reader could want to see */
+    bool tells_assumed; /* that a name or type is */
+    unsigned findings;  /* with those beyond what a reader could want to see */
     /* the bytes contradict themselves: learn nothing from them; whoever knows that a finding makes nothing uncertain (a name
      * without a terminator) leaves it as it was */
     bool damaged;

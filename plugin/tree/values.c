@@ -14,37 +14,52 @@ static int hf_learned_in, hf_value, hf_text, hf_raw, hf_path, hf_cooked, hf_cook
 
 /* --- Where a fact came from ------------------------------------------------------------------------------------ */
 
-void values_add_source(proto_tree *tree, tvbuff_t *tvb, proto_item *item, const state_known *known, bool assumed)
+void values_note_assumed(findings_report *report, proto_item *item)
 {
-    const char *from = known->frame > PTREE_DATA(tree)->pinfo->num ? " (learned after this frame)"
-                       : known->source == PERF_SOURCE_FILE         ? " (names file)"
-                       : known->source == PERF_SOURCE_BUILTIN      ? " (built-in list)"
-                                                                   : "";
+    if (!report->tells_assumed) {
+        findings_add(report, item, FINDING_ORDER_ASSUMED,
+                     "Another packet tells another name or type of what is here, or a call that may have told one is "
+                     "missing: when it became another is not known, so which it has here is assumed");
+    }
+    report->tells_assumed = true;
+}
+
+void values_add_source(bounded_reader *reader, proto_item *item, const state_known *known, bool assumed)
+{
+    const char *from = known->frame > reader_pinfo(reader)->num ? " (learned after this frame)"
+                       : known->source == PERF_SOURCE_FILE      ? " (names file)"
+                       : known->source == PERF_SOURCE_BUILTIN   ? " (built-in list)"
+                                                                : "";
 
     proto_item_set_generated(item);
     if (known->fact->lcid != 0) {
         proto_item_append_text(item, " (%s)", val_to_str_const(known->fact->lcid, text_lcid_vals, "other locale"));
     }
     proto_item_append_text(item, "%s%s", from, assumed ? " (assumed)" : "");
+    if (assumed) {
+        values_note_assumed(reader->report, item);
+    }
     if (known->frame != 0) {
-        proto_item_append_text(reader_add_generated_uint(tree, hf_learned_in, tvb, known->frame), "%s", from);
+        proto_item_append_text(reader_add_generated_uint(reader->tree, hf_learned_in, reader->tvb, known->frame), "%s",
+                               from);
     }
 }
 
-const char *values_add_name(proto_tree *tree, tvbuff_t *tvb, int hf, state_host *server, state_subject subject,
-                            uint32_t event)
+const char *values_add_name(bounded_reader *reader, int hf, state_host *server, state_subject subject, uint32_t event)
 {
     state_known known = {0};
 
-    if (tree) {
+    if (reader->tree) {
         known = facts_lookup(server, subject, PERF_FACT_ENGLISH, event);
     }
     if (!known.fact) {
         return NULL;
     }
-    proto_item *item = proto_tree_add_string(tree, hf, tvb, 0, 0, known.fact->name);
-    values_add_source(tree, tvb, item, &known, facts_doubted(server, subject, PERF_FACT_ENGLISH, 0, event));
-    return known.fact->name;
+    proto_item *item = proto_tree_add_string(reader->tree, hf, reader->tvb, 0, 0, known.fact->name);
+    bool assumed = facts_doubted(server, subject, PERF_FACT_ENGLISH, 0, event);
+    values_add_source(reader, item, &known, assumed);
+    return assumed ? wmem_strconcat(reader_pinfo(reader)->pool, known.fact->name, " (assumed)", NULL)
+                   : known.fact->name;
 }
 
 /* --- Counter types --------------------------------------------------------------------------------------------- */
@@ -604,9 +619,7 @@ bool values_begin(answer_view *view, const readings_answer *answer, uint64_t cou
             "which this connection is: it has the names that were asked for on it, others are assumed or not shown");
     }
     if (any_changes_later(view, answer)) {
-        findings_add(view->report, proto_tree_get_parent(view->tree), FINDING_ORDER_ASSUMED,
-                     "A later packet tells another name or type of a counter here, or a call that may have told one is "
-                     "missing: when it became another is not known, so which it has here is assumed");
+        values_note_assumed(view->report, proto_tree_get_parent(view->tree));
     }
     tree_budget_init(&view->budget, view->tree, count, tvb_captured_length(view->tvb));
     if (view->wishes.watched) {

@@ -57,13 +57,15 @@ uint32_t values_read_counter_type(bounded_reader *reader, const value_type_field
 /* DefaultScale; one beyond use is reported. */
 int32_t values_read_scale(bounded_reader *reader, int hf);
 
-/* The name of a subject that is known from elsewhere, as a generated field with the frame that taught it. Returns it for labels;
- * NULL, and nothing is added, where it is not known. */
-const char *values_add_name(proto_tree *tree, tvbuff_t *tvb, int hf, state_host *server, state_subject subject,
-                            uint32_t event);
+/* The name of a subject that is known from elsewhere, as a generated field with the frame that taught it. Returns it for labels,
+ * with its mark; NULL, and nothing is added, where it is not known. */
+const char *values_add_name(bounded_reader *reader, int hf, state_host *server, state_subject subject, uint32_t event);
+
+/* Finds, once for a packet, that a name or type is a guess. */
+void values_note_assumed(findings_report *report, proto_item *item);
 
 /* Says where a fact came from, a name's language, and that it is a guess, beside the item that shows it. */
-void values_add_source(proto_tree *tree, tvbuff_t *tvb, proto_item *item, const state_known *known, bool assumed);
+void values_add_source(bounded_reader *reader, proto_item *item, const state_known *known, bool assumed);
 
 /* What a value is has one name in both protocols (pcq.path, pcq.cooked …). These are each protocol's own. */
 typedef struct {

@@ -165,8 +165,8 @@ def real_dump():
 def unusual_but_right():
     """What must not draw a remark: padding and reserved fields with content, ids and names twice, LCIDs that are unused,
     a header alone, a client's generous buffer, patterns, values of any width, error blocks."""
-    s = Scene()
-    server = Model()
+    s, server = Scene(), Model()
+    s.chat = ('order_assumed',)         # which of both names an id has that is there twice
     line = tcp_line(s, server)
     guid = server.sets[0].guid
     machine = '\\\\SRV01'

@@ -407,7 +407,7 @@ def test_a_name_that_becomes_another_while_it_is_asked_for(tshark, tmp_path, ord
     path, passes = scene.write(tmp_path / 'a.pcap'), ['-2'] * two_pass
     rows = long_rows(tshark.run('-q', '-r', path, '-z', 'pcq,long,-', *passes)[0])
     assert ' '.join('n' * (r['assumed'] == '0') + 'r' * (r['result'] != '') or '-' for r in rows) == ASKED_AT_ONCE[order][two_pass]
-    assert [f for f, in tshark.fields(path, ['frame.number'], '-Y', ASSUMED, *passes)] == [r['frame'] for r in rows if r['assumed'] == '1']
+    assert [f for f, in tshark.fields(path, ['frame.number'], '-Y', ASSUMED + ' && pcq.path', *passes)] == [r['frame'] for r in rows if r['assumed'] == '1']
 
 
 @pytest.mark.parametrize('connections', [2, 3])
