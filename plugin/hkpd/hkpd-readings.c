@@ -731,7 +731,7 @@ static bool are_parents_doubtful(readings *r)
     reading_table *table = readings_table(r);
     hkpd_table *own = (hkpd_table *)table, *beside = stream_of(r)->beside_table;
 
-    readings_table_has_row(table, 1);
+    readings_table_has_row(table, 1); /* reads what parents its rows have */
     if (beside) {
         readings_table_has_row(&beside->base, 1);
     }
@@ -764,7 +764,8 @@ static void enter_instance(readings *r)
     bool has_parent = find_parent(stream->current, &stream->walk, &object) != NULL;
     bool may_be_lost = r->answer.sample == NULL || r->answer.sample->summary.failed > 0;
     /* the parent's object may not be in the answer, but if it is the parent is */
-    bool lacks_parent = object ? object->names_lack || !has_parent : may_be_lost || stream->current->has_other_help;
+    bool is_odd = stream->beside_table == NULL && stream->current->has_other_help;
+    bool lacks_parent = object ? object->names_lack || !has_parent : may_be_lost || is_odd;
     stream->has_nameless |= stream->walk.instance.is_nameless;
     stream->is_nameless = stream->has_nameless || (stream->walk.instance.parent_object != 0 && lacks_parent);
     if (stream->walk.instance.number == 0) {

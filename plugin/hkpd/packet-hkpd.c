@@ -660,7 +660,10 @@ static void note_system(hkpd_pdu *p, const value_answer *back)
     perf_block_init(&walk, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
     const char *name = perf_block_next(&walk) == PERF_BLOCK_HEADER ? hkpd_system_name(p->call.pool, tvb, &walk) : NULL;
     const char *copied = p->call.to->names[HOST_SYSTEM];
-    if (p->call.is_copy && name && !p->call.to->is_in_doubt &&
+    const state_handle *handle = p->call.is_copy ? handle_find(PERF_HANDLE_HKPD, p->call.to, p->record->handle) : NULL;
+    const rpc_connection *original = handle ? handle->answer.connection : NULL;
+    bool has_asked = original == NULL || (int32_t)(p->call.di->call_id - original->call_id) <= 0;
+    if (p->call.is_copy && name && !p->call.to->is_in_doubt && (copied || !has_asked) &&
         g_strcmp0(copied, host_plain_name(p->call.pool, name)) != 0) {
         call_is_no_copy(&p->call); /* two machines gave out equal handles */
         record->handle = open_handle(p, p->record->handle, record->request_event, 0, (key_name){KEY_DATA, 0});
@@ -977,6 +980,7 @@ static void learn_titles(hkpd_pdu *p, const value_answer *back)
     bool is_any = language == 0 && p->call.record->handle == NULL;
     uint8_t handle[PERF_HANDLE_SIZE] = {0};
     memcpy(handle, p->record->handle, is_any ? sizeof handle : 0);
+    handle[0] |= is_any && !p->record->handle_read;
     bool is_other = (is_any && !p->record->handle_read) || memcmp(host->titles_handle, handle, sizeof handle) != 0;
     memcpy(host->titles_handle, handle, sizeof handle);
     if (others > 0 || is_other) {

@@ -19,7 +19,7 @@ typedef struct {
     host_place *place;
 } host_port;
 
-/* host_port, as its own key: address and port, and with port 0 the first that the address has; emptied with the file */
+/* host_port, as its own key: address and port, and with port UINT32_MAX the first that the address has; emptied with the file */
 static wmem_map_t *ports;
 static uint32_t last_event;
 
@@ -50,7 +50,7 @@ static bool is_address(const char *name)
 static bool is_same_name(const char *a, const char *b, bool is_own)
 {
     size_t label = strcspn(a, "."), other = strcspn(b, "."), length = MIN(label, other);
-    bool is_label = label == other || (is_own && length == NETBIOS_NAME);
+    bool is_label = label == other || (is_own && g_utf8_strlen(a, (gssize)length) == NETBIOS_NAME);
     bool is_alone = (label < other ? a : b)[length] == '\0' || (label == other && a[length] == '\0');
 
     return strcmp(a, b) == 0 ||
@@ -78,7 +78,8 @@ static int likeness(const host_place *place, const char *const a[], const char *
             }
             differs |= !same && (has_no_name ? i == j && by_address : i > HOST_CALLED && j > HOST_CALLED);
             if (same && !has_no_name) {
-                found = MAX(found, i != j || i == HOST_TARGET ? 1 : i == HOST_CALLED ? 2 : 3);
+                bool are_own = i >= HOST_LOGON && j >= HOST_LOGON;
+                found = MAX(found, are_own ? 3 : i == j && i == HOST_CALLED ? 2 : 1);
             }
         }
     }

@@ -17,12 +17,12 @@ from gen.story import Server, Times, ask, begin, counter, learn, multiple, run, 
 
 PCAPS = TOP / 'test' / 'pcaps'
 KEYS = json.loads((PCAPS / 'keys.json').read_text())
-# what the copy has in its place: (address, port of it or None, address there, port there)
-SIDES = {'mirrored': None, 'client': ('192.0.2.10', 50001, '198.51.100.7', 40001)}
+# what the copy has in its place: (address, port of it or None, address there, port there); overtakes: its first block comes first
+SIDES = {'mirrored': None, 'client': ('192.0.2.10', 50001, '198.51.100.7', 40001), 'overtakes': ('192.0.2.10', 50001, '198.51.100.7', 40001, True)}
 
 
 def translated(frame, side):
-    frame, (was, port, now, there) = bytearray(frame), side
+    frame, (was, port, now, there, *_) = bytearray(frame), side
     for address, at in (26, 34), (30, 36):
         if bytes(frame[address:address + 4]) == socket.inet_aton(was):
             frame[address:address + 4] = socket.inet_aton(now)
@@ -36,7 +36,9 @@ def translated(frame, side):
 def twice(path, side):
     """The capture with each frame again right behind it."""
     capture = Capture.of_file(path)
-    capture.frames = [(when, x) for when, frame in capture.frames for x in (frame, translated(frame, side) if side else frame)]
+    block = next((n for n, (_, x) in enumerate(capture.frames) if side and side[4:] and 'PERF'.encode('utf-16-le') in x), -2)   # in two segments
+    capture.frames = [x for n, (when, frame) in enumerate(capture.frames)
+                      for x in [(when, frame), (when, translated(frame, side) if side else frame)][::-1 if n in (block, block + 1) else 1]]
     return capture.write(path.with_name('twice.pcap'))
 
 
