@@ -127,7 +127,8 @@ verdict_pair *verdict_ladder_pair(const char *client, const char *server)
 /* Clients of SMB try both ports at once: what comes of the second says nothing. */
 static bool is_second_port(const verdict_pair *pair, uint32_t port)
 {
-    return port == PORT_NETBIOS && pair->call_port == PORT_SMB;
+    return port == PORT_NETBIOS && pair->call_port != port &&
+           (pair->call_port == PORT_SMB || pair->passed[RUNG_LOGON] > 0);
 }
 
 static bool is_port_of_calls(const verdict_pair *pair, uint32_t port)

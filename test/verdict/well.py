@@ -281,6 +281,8 @@ PLANS = {
     'lost-beside': Well(tale(3, lost_beside, mode='smb')),
     'both-ports': Well(tale(both_ports, 8, mode='smb')),
     'second-port-silent': Well(tale(second_port_silent, 8, mode='smb')),
+    'second-port-silent-beside-tcp': Well(tale(lambda m: setattr(m, 'beside', start(m.world).run(1)), second_port_silent, 8,
+                                               lambda m: m.close(), lambda m: m.beside.run(1).close(), mode='smb'), lines=(2,)),
     'second-channel-refused': Well(tale(4, second_channel_refused, 8, mode='smb')),
     'files-refused': Well(tale(4, files_too, 8, mode='smb')),
     'fins-in-the-wrong-order': Well(and_then(tale(8, leaves()), lambda w: swapped(w, 4, len(w.capture.frames) - 3))),
