@@ -660,11 +660,8 @@ static void note_system(hkpd_pdu *p, const value_answer *back)
     perf_block_init(&walk, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
     const char *name = perf_block_next(&walk) == PERF_BLOCK_HEADER ? hkpd_system_name(p->call.pool, tvb, &walk) : NULL;
     const char *copied = p->call.to->names[HOST_SYSTEM];
-    const state_handle *handle = p->call.is_copy ? handle_find(PERF_HANDLE_HKPD, p->call.to, p->record->handle) : NULL;
-    const rpc_connection *original = handle ? handle->answer.connection : NULL;
-    bool has_asked = original == NULL || (int32_t)(p->call.di->call_id - original->call_id) <= 0;
-    if (p->call.is_copy && name && !p->call.to->is_in_doubt && (copied || !has_asked) &&
-        g_strcmp0(copied, host_plain_name(p->call.pool, name)) != 0) {
+    if (p->call.is_copy && copied && name && !p->call.to->is_in_doubt &&
+        strcmp(copied, host_plain_name(p->call.pool, name)) != 0) {
         call_is_no_copy(&p->call); /* two machines gave out equal handles */
         record->handle = open_handle(p, p->record->handle, record->request_event, 0, (key_name){KEY_DATA, 0});
     }
