@@ -259,7 +259,9 @@ static void record_call(verdict *v, verdict_talk *talk, packet_info *pinfo, cons
                                            0, tapped->operation});
     }
     if (call->outcome == CALL_SAMPLE) {
-        talk->samples++;
+        if (talk->samples++ == 0 && talk->is_hkpd) {
+            talk->began = now; /* its key may have been opened for titles alone */
+        }
         if (talk->pair) {
             talk->pair->sampled = now;
             talk->pair->sampled_began = MAX(talk->pair->sampled_began, talk->began);

@@ -296,6 +296,7 @@ PLANS = {
     'mirrored-hkpd': Well(mirrored(tale(8, mode='hkpd'))),
     'translated': Well(translated),
     'falls-back-to-the-key': Well(falls_back(bind_says(NO_INTERFACE, smb=True), 'hkpd-smb')),
+    'opens-the-key-first': Well(lambda w: (h := start(w, 'hkpd'), h.open(), attempt(start(w, denies={OPEN: (5, [0])}).open), h.run(8), h.close())),
     'falls-back-to-the-pipe': Well(falls_back(not_in_mapper(), 'smb')),
     'through-mapper': Well(tale(lambda m: ask_mapper(m.world.capture, SRV01[1]), 8)),
     'three-syntaxes': Well(tale(three_syntaxes, 8)),
