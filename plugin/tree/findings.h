@@ -84,7 +84,7 @@
     X(NOT_SHOWN, "not_shown", PI_UNDECODED, PI_NOTE, false, "A packet's tree cannot hold all of it", \
       "Raise gui.max_tree_items, or export: exports and statistics are complete") \
     X(ORDER_ASSUMED, "order_assumed", PI_ASSUMPTION, PI_NOTE, false, \
-      "Which counter a value belongs to, or of which instance its result is, is assumed from their order", \
+      "Which counter or instance a value is of, or what it is called, is assumed", \
       "Capture from before the client adds counters; let it ask for ID Process, too") \
     X(SYSTEMS, "systems", PI_ASSUMPTION, PI_NOTE, false, \
       "Several machines answer at one address and port, and nothing tells which of them this is", \

@@ -57,16 +57,15 @@ typedef struct verdict_pair {
     verdict_shown missed; /* and the first of connections without a bind, to the port where calls were read: */
     uint32_t call_port;   /* of the newest, 0: no call of performance counters was */
     bool is_ours;
-    bool has_messages;   /* of SMB or DCE/RPC, any */
-    bool has_other_uses; /* files, other pipes and interfaces */
-    uint32_t tcp_port;   /* where the endpoint mapper, or a call, says that the interface is */
-    bool is_bound;       /* a bind of ours was captured */
-    double sampled,
-        sampled_began;        /* when its newest sample came; when the newest query, or key, with samples was opened */
-    verdict_moment encrypted; /* first packets that SMB3 encrypts and no key opens, */
-    verdict_moment unbound;   /* of DCE/RPC without a bind, */
-    verdict_moment one_way;   /* of a connection of which the capture has one direction alone, */
-    verdict_moment strange;   /* and of SMB that is not read as such, on this port */
+    bool has_messages;             /* of SMB or DCE/RPC, any */
+    bool has_other_uses;           /* files, other pipes and interfaces */
+    uint32_t tcp_port;             /* where the endpoint mapper, or a call, says that the interface is */
+    bool is_bound;                 /* a bind of ours was captured */
+    double sampled, sampled_began; /* when its newest sample came; when the newest query, or key, that has some began */
+    verdict_moment encrypted;      /* first packets that SMB3 encrypts and no key opens, */
+    verdict_moment unbound;        /* of DCE/RPC without a bind, */
+    verdict_moment one_way;        /* of a connection of which the capture has one direction alone, */
+    verdict_moment strange;        /* and of SMB that is not read as such, on this port */
     uint32_t strange_port;
 } verdict_pair;
 
