@@ -131,7 +131,6 @@ rpc_connection *connection_of(packet_info *pinfo, bool is_request)
     if (connection == NULL) {
         connection = wmem_new0(wmem_file_scope(), rpc_connection);
         connection->transport = transport;
-        transport->num_connections++;
         connection->pipe = dcerpc_get_transport_salt(pinfo);
         connection->client =
             is_request == (addresses_equal(&transport->ends[1], &pinfo->src) && transport->ports[1] == pinfo->srcport);

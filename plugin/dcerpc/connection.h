@@ -47,7 +47,6 @@ typedef enum { RPC_PERFLIB, RPC_WINREG, NUM_RPC_INTERFACES } rpc_interface;
 typedef struct {
     address ends[2];
     uint32_t ports[2];
-    unsigned num_connections; /* that were made on it: pipes, and whoever binds anew */
     /* of the capture's frames, as dcerpc/pdus.c looks through them */
     uint32_t looked_until;
     uint32_t lost;                  /* the latest of those that tells of lost segments, 0: none does */

@@ -17,7 +17,7 @@ PCAPS = TOP / 'test' / 'pcaps'
 KEYS = json.loads((PCAPS / 'keys.json').read_text())
 CAPTURES = sorted(p.relative_to(PCAPS).as_posix() for p in [*PCAPS.glob('*.pcap'), *PCAPS.glob('plain/*.pcap')])
 LEFT_OUT = [r'values of a counter that is not known: (\d+)', r'texts, which have no row: (\d+)', r'values of a path that the answer had before: (\d+)']
-ASSUMED = r'samples of an assumed (?:counter|instance): (\d+)'
+ASSUMED = r'samples of an assumed (?:counter|instance|name): (\d+)'
 NOT_SAMPLES = r'answers that do not add up: |answers of no known query or handle: '
 
 
