@@ -380,7 +380,7 @@ static const char *name_text(pcq_pdu *p, uint32_t id)
     const char *name = text_short(p->call.pool, facts_label(p->call.pool, server, subject, p->call.event));
     bool assumed = facts_doubted(server, subject, PERF_FACT_ENGLISH, 0, p->call.event);
 
-    return assumed ? wmem_strconcat(p->call.pool, name, " (assumed)", NULL) : name;
+    return text_marked(p->call.pool, name, assumed);
 }
 
 /* --- Opnum 1: QueryCounterSetRegistrationInfo, 3.1.4.1.2 ------------------------------------------------------- */
@@ -487,7 +487,7 @@ static const char *identifier_text(pcq_pdu *p, const state_identifier *identifie
     bool assumed = readings_identifier_doubted(server, identifier->guid, identifier->counter_id, 0, event);
 
     path = is_short ? text_short(p->call.pool, path) : path;
-    return assumed ? wmem_strconcat(p->call.pool, path, " (assumed)", NULL) : path;
+    return text_marked(p->call.pool, path, assumed);
 }
 
 /* Behind how many: what the server would not give, the first of it by name. */

@@ -50,27 +50,27 @@ static unsigned transport_hash(const void *transport)
     return hash_end(transport, 0) + hash_end(transport, 1);
 }
 
-static bool is_end(const rpc_transport *a, int i, const rpc_transport *b, int j)
+/* It goes from its end `from` to the other, between these. */
+static bool goes(const rpc_transport *transport, int from, const address *ends[2], const uint32_t ports[2])
 {
-    return a->ports[i] == b->ports[j] && addresses_equal(&a->ends[i], &b->ends[j]);
+    return transport->ports[from] == ports[0] && transport->ports[1 - from] == ports[1] &&
+           addresses_equal(&transport->ends[from], ends[0]) && addresses_equal(&transport->ends[1 - from], ends[1]);
 }
 
 static gboolean transport_equal(const void *a, const void *b)
 {
-    return (is_end(a, 0, b, 0) && is_end(a, 1, b, 1)) || (is_end(a, 0, b, 1) && is_end(a, 1, b, 0));
-}
+    const rpc_transport *other = b;
+    const address *ends[] = {&other->ends[0], &other->ends[1]};
 
-/* From its end `from` to the other. */
-static bool goes(const rpc_transport *transport, const packet_info *pinfo, int from)
-{
-    return transport->ports[from] == pinfo->srcport && transport->ports[1 - from] == pinfo->destport &&
-           addresses_equal(&transport->ends[from], &pinfo->src) &&
-           addresses_equal(&transport->ends[1 - from], &pinfo->dst);
+    return goes(a, 0, ends, other->ports) || goes(a, 1, ends, other->ports);
 }
 
 rpc_transport *connection_transport(const packet_info *pinfo)
 {
-    if (last && (goes(last->transport, pinfo, 0) || goes(last->transport, pinfo, 1))) {
+    const address *ends[] = {&pinfo->src, &pinfo->dst};
+    const uint32_t ports[] = {pinfo->srcport, pinfo->destport};
+
+    if (last && (goes(last->transport, 0, ends, ports) || goes(last->transport, 1, ends, ports))) {
         return last->transport;
     }
     const rpc_transport key = {.ends = {pinfo->src, pinfo->dst}, .ports = {pinfo->srcport, pinfo->destport}};

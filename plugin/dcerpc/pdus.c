@@ -518,9 +518,9 @@ static bool may_be_lists(rpc_connection *connection, uint32_t number, uint32_t b
     const state_association *association = connection_association(connection);
     uint64_t lists = association->list_sizes;
     uint32_t sample = association->sample_size, around = connection->around;
-    bool is_winreg = interface_of(connection, RPC_NO_CONTEXT) == RPC_WINREG, is_alone = !connection_is_pipe(connection);
+    bool is_winreg = interface_of(connection, RPC_NO_CONTEXT) == RPC_WINREG;
 
-    if ((int32_t)bytes > 0 && number == 1 && lists > 0 && !is_winreg && is_alone) {
+    if ((int32_t)bytes > 0 && number == 1 && lists > 0 && !is_winreg && !connection_is_pipe(connection)) {
         return (lists & bit_of_size(bytes - around)) != 0;
     }
     return sample == 0 || (lists & bit_of_size(sample)) != 0 ||

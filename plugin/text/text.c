@@ -119,3 +119,8 @@ const char *text_short(wmem_allocator_t *pool, const char *text)
 {
     return text_cut(pool, text, MAX_SHORT);
 }
+
+const char *text_marked(wmem_allocator_t *pool, const char *text, bool assumed)
+{
+    return assumed ? wmem_strconcat(pool, text, " (assumed)", NULL) : text;
+}

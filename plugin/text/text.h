@@ -47,3 +47,6 @@ const char *text_cut(wmem_allocator_t *pool, const char *text, unsigned characte
 
 /* The same, of as many characters as a text of the Info column gets. */
 const char *text_short(wmem_allocator_t *pool, const char *text);
+
+/* With the mark of a guess behind it, if it is one. */
+const char *text_marked(wmem_allocator_t *pool, const char *text, bool assumed);

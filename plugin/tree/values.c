@@ -58,8 +58,7 @@ const char *values_add_name(bounded_reader *reader, int hf, state_host *server, 
     proto_item *item = proto_tree_add_string(reader->tree, hf, reader->tvb, 0, 0, known.fact->name);
     bool assumed = facts_doubted(server, subject, PERF_FACT_ENGLISH, 0, event);
     values_add_source(reader, item, &known, assumed);
-    return assumed ? wmem_strconcat(reader_pinfo(reader)->pool, known.fact->name, " (assumed)", NULL)
-                   : known.fact->name;
+    return text_marked(reader_pinfo(reader)->pool, known.fact->name, assumed);
 }
 
 /* --- Counter types --------------------------------------------------------------------------------------------- */

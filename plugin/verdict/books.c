@@ -7,6 +7,8 @@
  */
 #include "verdict/talks.h"
 
+#include "text/text.h"
+
 /* Different things that are missing. */
 #define MOST_MISSING 2000
 
@@ -69,7 +71,7 @@ static void count_refused(verdict *v, verdict_talk *talk, packet_info *pinfo, co
     const char *path;
 
     while ((path = tapped_next_refused(pinfo->pool, tapped, &at)) != NULL) {
-        path = at.assumed ? wmem_strconcat(pinfo->pool, path, " (assumed)", NULL) : path;
+        path = text_marked(pinfo->pool, path, at.assumed);
         book_missing(v, talk, BOOK_REFUSED, pinfo, path, at.status);
     }
 }
@@ -78,9 +80,7 @@ static const char *path_of(readings *r)
 {
     const char *path = readings_path(r);
 
-    return path == NULL          ? "not known which"
-           : readings_assumed(r) ? wmem_strconcat(r->pool, path, " (assumed)", NULL)
-                                 : path;
+    return path ? text_marked(r->pool, path, readings_assumed(r)) : "not known which";
 }
 
 static void book_value(verdict_talk *talk, book_kind kind, packet_info *pinfo, readings *r)
