@@ -205,7 +205,7 @@ static uint32_t sent_until(const pdus_cursor *cursor, const rpc_connection *conn
     return sent ? sent->nextseq - more : 0;
 }
 
-/* Its requests are numbered one by one, those of other interfaces among them. True if some are missing, and it is known how many. */
+/* Its requests are numbered one by one, those of other interfaces among them. True if some are missing. */
 static bool note_number(packet_info *pinfo, rpc_connection *connection, uint32_t call_id, bool is_gap)
 {
     /* how many came before a number that does not go on is unknown; mostly it is a packet that comes twice */
@@ -219,7 +219,7 @@ static bool note_number(packet_info *pinfo, rpc_connection *connection, uint32_t
     }
     connection->call_id = call_id;
     connection->frame = pinfo->num;
-    return is_missing && skipped < G_MAXINT32;
+    return is_missing;
 }
 
 /* --- Calls ------------------------------------------------------------------------------------------------------- */
@@ -537,7 +537,7 @@ static void note_missing_lists(const pdus_cursor *cursor, rpc_connection *connec
                        ? until - header->size - connection->around
                        : analysis_of(connection->transport, pinfo)->fwd->tcp_analyze_seq_info->lastack;
 
-    if (missing > 0 && may_be_lists(connection, missing, until != 0 ? end - connection->sent_until : 0)) {
+    if (may_be_lists(connection, missing, until != 0 ? end - connection->sent_until : 0)) {
         rpc_interface interface = interface_of(connection, RPC_NO_CONTEXT);
         const rpc_asked call = {.interface = interface,
                                 .does = does(interface, RPC_NO_OPNUM),
@@ -591,10 +591,15 @@ static rpc_asked *pass_request(const pdus_cursor *cursor, rpc_connection *connec
     return call;
 }
 
-/* The answer to a request that was not seen, after all that were; nor were those between. */
-static void note_answer_alone(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header)
+/* The answer to a request that was not seen, after all that were; nor were those between. It may have the number of one that was answered: the
+ * server has more bytes of the client than were seen then, which a pipe's client sends to read it, too. */
+static void note_answer_alone(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header,
+                              bool is_second)
 {
-    uint32_t ahead = header->call_id - connection->call_id;
+    const struct tcp_analysis *tcp = analysis_of(connection->transport, cursor->pinfo);
+    bool is_another = sent_until(cursor, connection) != 0 &&
+                      (int32_t)(tcp->fwd->tcp_analyze_seq_info->lastack - connection->sent_until) > 0;
+    uint32_t ahead = is_second ? is_another : header->call_id - connection->call_id;
     bool is_new = connection->frame > 0 && ahead > 0 && ahead < G_MAXINT32 && !connection->copied;
 
     if (is_new && interface_of(connection, header->context) < NUM_RPC_INTERFACES) {
@@ -617,8 +622,8 @@ static rpc_asked *pass_answer(const pdus_cursor *cursor, rpc_connection *connect
         take_fragment(cursor, call, header);
     }
     if (call == NULL || call->waiting == 0) {
-        if (call == NULL && header->is_first) {
-            note_answer_alone(cursor, connection, header);
+        if (header->is_first) {
+            note_answer_alone(cursor, connection, header, call != NULL);
         }
         return NULL;
     }
