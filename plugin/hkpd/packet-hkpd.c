@@ -467,6 +467,9 @@ static void open_response(hkpd_pdu *p)
     if (call_may_learn(&p->call) && status == STATUS_SUCCESS && !call_handle_is_null(bytes)) {
         if (asked.kind < KEY_OTHER) {
             record->answering = open_handle(p, bytes, p->call.event, p->call.pinfo->num, asked);
+            if (asked.kind != KEY_DATA) { /* a list of titles is called "Counter" there, as long as "Global" */
+                connection_association(record->connection)->list_sizes = UINT64_MAX;
+            }
         } else if (asked.kind == KEY_OTHER) {
             call_open_handle(&p->call, PERF_HANDLE_OTHER_KEY, bytes, p->call.event, p->call.pinfo->num, NULL);
         }

@@ -58,8 +58,7 @@ def test_two_calls_that_are_missing(tshark, tmp_path, way, two_pass):
     said = [ASSUMED in frames[number].experts for number, _ in read_ones]
     right = [paths(frames[number]) == truth(message) for number, message in read_ones]
     # a later look knows what QueryCounterInfo told behind the samples
-    doubted = True, *[True] * (way != 'answer-alone')
-    assert said == [False, False, *doubted, False] and right == [two_pass or not x for x in said]
+    assert said == [False, False, True, *[True] * (way != 'answer-alone'), False] and right == [two_pass or not x for x in said]
 
 
 @pytest.mark.parametrize('last, following', [(2 ** 32 - 2, 1), (7, 7), (7, 3)], ids=['wraps', 'repeats', 'goes-back'])
@@ -68,8 +67,7 @@ def test_numbers_that_do_not_go_on(tshark, tmp_path, last, following, two_pass):
     s = gauge()
     model, scene = Server([s], order=backward), Scene()
     line = tcp_line(scene, model)
-    c = line.client()
-    h = three_counters(c, s)
+    h = three_counters(c := line.client(), s)
     line.rpc.call_id = last
     c.data(h, 9999)
     swap(line, model, h, s)

@@ -232,7 +232,8 @@ OVERTAKEN = {'by one without answer': (2, 0, 1), 'by a sample, and an answer alo
 
 
 @pytest.mark.parametrize('way', ['request cut', 'answer cut', 'both cut', 'no answer', 'answer first', 'no request', 'read', 'a sample instead',
-                                 'lost', 'lost, not analysed', 'lost, as long as a sample', 'a sample instead, lost', 'no request of one number', *OVERTAKEN])
+                                 'lost', 'lost, not analysed', 'lost, as long as a sample', 'lost, of a key just opened', 'a sample instead, lost',
+                                 'no request of one number', *OVERTAKEN])
 @pytest.mark.parametrize('protocol', ['pcq', 'hkpd', 'pcq-smb', 'hkpd-smb'])
 def test_names_that_nobody_reads(tshark, tmp_path, protocol, way, two_pass):
     """Somebody asks for the names again: whether they still hold nobody knows behind it, nor, once that was seen, since they were told; what was
@@ -245,8 +246,7 @@ def test_names_that_nobody_reads(tshark, tmp_path, protocol, way, two_pass):
         lists = itertools.cycle(['Counter 009', 'Counter 9'])
         names, sample, key = lambda: talk.titles(next(lists), {5000: 'Set', 5002: 'One'}), lambda: talk.sample(handle=key), talk.handle
         if 'as long' in way:
-            lists = itertools.repeat('Counter')
-            talk.open_key('HKLM\\Perflib\\009')
+            lists, _ = itertools.repeat('Counter'), talk.open_key('HKLM\\Perflib\\009')
     else:
         s = gauge()
         c = (smb_line if 'smb' in protocol else tcp_line)(scene, Server([s])).client()
@@ -258,6 +258,8 @@ def test_names_that_nobody_reads(tshark, tmp_path, protocol, way, two_pass):
     names()
     if protocol[:4] == 'hkpd':
         talk.titles('Explain 009', {})      # as long as Counter 009, and no sample
+        if 'just opened' in way:
+            lists, _ = itertools.repeat('Counter'), talk.open_key('HKLM\\Perflib\\009')
     sample()
     first = len(scene.capture.frames)
     (sample if 'a sample instead' in way else names)()
