@@ -14,12 +14,12 @@ typedef struct hkpd_column {
     uint32_t type;
     uint32_t size;
     uint32_t offset;
-    uint64_t name; /* index and type */
+    uint64_t name; /* index, and whether it is a base, which mostly has its counter's */
     const perf_counter_type *known_type;
     /* of an answer that is shown */
     const struct hkpd_column *before; /* in its place beside; NULL if that has another index, or others came or went */
     bool has_moved;                   /* since then, or until the next sample, or became another */
-    bool has_twin;                    /* with the same index and type */
+    bool has_twin, is_second;         /* another has the same index, but for a base, and stands before it */
 } hkpd_column;
 
 /* A row's counter block. */
@@ -87,12 +87,12 @@ static void add_column(hkpd_table *table, const perf_block_walk *walk)
         .title_index = perf_block_u32(walk, at + 4),
         .has_other_help = has_other_help(perf_block_u32(walk, at + 4), perf_block_u32(walk, at + 12), 1847),
         .type = type,
-        .name = (uint64_t)perf_block_u32(walk, at + 4) << 32 | type,
         .size = perf_block_u32(walk, at + 32),
         .offset = perf_block_u32(walk, at + 36),
         .known_type = perf_counter_type_find(type),
     };
 
+    column.name = (uint64_t)column.title_index << 1 | (column.known_type && column.known_type->kind == PERF_KIND_BASE);
     uint32_t number = wmem_array_get_count(table->columns);
     bool is_process_id = is_own_id(view, column.title_index, ID_PROCESS, "ID Process");
     bool is_thread_id = is_own_id(view, column.title_index, ID_THREAD, "ID Thread");
@@ -199,7 +199,7 @@ static const hkpd_column *base_of(const hkpd_table *table, uint32_t column)
 }
 
 /* A counter does not move about in its block, nor become another: where it does, or its base, one of both samples says something wrong. Of two
- * with one index and type nothing tells which was which. Returns false if counters came and others went: then both are not the same object. */
+ * with one index nothing tells which was which. Returns false if counters came and others went: then both are not the same object. */
 static bool find_moved(const hkpd_table *table, const hkpd_table *beside)
 {
     bool has_both = beside && beside->base.columns == table->base.columns, may_have_twins = false;
@@ -207,8 +207,8 @@ static bool find_moved(const hkpd_table *table, const hkpd_table *beside)
         hkpd_column *now = wmem_array_index(table->columns, column);
         const hkpd_column *before = has_both ? column_at(beside, column) : NULL, *next = column_at(table, column + 1);
         bool has_base = base_of(table, column) || (before && base_of(beside, column));
-        bool is_same =
-            before == NULL || (before->name == now->name && before->offset == now->offset && before->size == now->size);
+        bool is_same = before == NULL || (before->title_index == now->title_index && before->type == now->type &&
+                                          before->offset == now->offset && before->size == now->size);
         now->before = before && before->title_index == now->title_index ? before : NULL;
         now->has_moved = !is_same || (has_base && next->has_moved);
         may_have_twins |= next && next->name <= now->name; /* mostly they ascend */
@@ -219,8 +219,8 @@ static bool find_moved(const hkpd_table *table, const hkpd_table *beside)
     wmem_map_t *names = wmem_map_new(table->base.view->pool, wmem_int64_hash, g_int64_equal);
     for (uint32_t column = 0; column < table->base.columns; column++) {
         hkpd_column *now = wmem_array_index(table->columns, column), *twin = wmem_map_insert(names, &now->name, now);
-        if (twin) {
-            twin->has_twin = now->has_twin = true;
+        if (twin && now->name % 2 == 0) { /* bases have no results: which is which is all the same */
+            twin->has_twin = now->has_twin = now->is_second = true;
         }
     }
     uint32_t common = 0, fewest = has_both || beside == NULL ? 0 : MIN(table->base.columns, beside->base.columns);
@@ -637,13 +637,15 @@ static void look_up_counter(readings *r)
 
     counter->id = column->title_index;
     counter->type = column->known_type;
-    counter->none = column->known_type ? PERF_NONE_OK : PERF_NONE_UNKNOWN_TYPE;
+    counter->none = column->is_second    ? PERF_NONE_COUNTER_NOT_KNOWN
+                    : column->known_type ? PERF_NONE_OK
+                                         : PERF_NONE_UNKNOWN_TYPE;
     counter->changes_later = changes_later(r, column->title_index) || changes_later(r, stream_of(r)->walk.object.index);
 }
 
 static const char *label(readings *r)
 {
-    return facts_title_label(r->pool, r->answer.server, readings_known_counter(r)->id, r->answer.event);
+    return facts_title_label(r->pool, r->answer.server, r->at.counter->id, r->answer.event);
 }
 
 static void look_up_set(readings *r)
@@ -793,7 +795,7 @@ static void take_value(readings *r)
     const hkpd_column *column = column_of(r);
     bool is_unsound = r->is_doubtful || r->answer.sample == NULL; /* zeros behind may be what had no room */
     bool is_cut = is_unsound && at->offset + at->size > stream_of(r)->blank;
-    at->is_doubtful = r->answer.is_torn || column->has_moved || is_odd(r, column) ||
+    at->is_doubtful = r->answer.is_torn || column->has_moved || column->has_twin || is_odd(r, column) ||
                       stream_of(r)->are_parents_doubtful || stream_of(r)->is_object_doubtful || is_cut ||
                       walk->counters.is_doubtful ||
                       (stream_of(r)->is_clock_doubtful && (column->type & PERF_TIMER_MASK) == PERF_OBJECT_TIMER);
@@ -866,7 +868,7 @@ static bool find_previous(readings *r, reading_place *place, bool *has_counter)
     bool is_there = readings_take_pair(place, readings_table_pair(readings_table(r), r->at.row, place->table));
     place->may_have_changed = !is_there && parents_appear(stream_of(r)->table, previous); /* it had another name */
     const hkpd_cells *before = is_there ? wmem_array_index(previous->cells, place->row) : NULL;
-    place->assumed |= now->has_twin || (before && before->is_doubtful);
+    place->assumed |= before && before->is_doubtful;
     return is_there;
 }
 

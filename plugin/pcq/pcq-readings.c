@@ -273,17 +273,17 @@ typedef struct {
 } pcq_wanted;
 
 /* Columns of one id: which of them is which in another sample, or is meant as a base, is unknown. */
-#define SEVERAL UINT32_MAX
+#define SEVERAL 0x80000000U
 
-/* Of an id: its column + 1, 0 without one. */
+/* Of an id: its first column + 1, 0 without one; with a bit if it has several. */
 static uint32_t find_column(pcq_table *table, uint32_t id)
 {
     if (table->by_id == NULL) {
         table->by_id = wmem_map_new(table->base.view->pool, g_direct_hash, g_direct_equal);
         for (uint32_t column = 0; table->walk.counters.ids != 0 && column < table->base.columns; column++) {
             void *key = GUINT_TO_POINTER(perf_walk_counter_id(&table->walk, column));
-            uint32_t entry = wmem_map_contains(table->by_id, key) ? SEVERAL : column + 1;
-            wmem_map_insert(table->by_id, key, GUINT_TO_POINTER(entry));
+            uint32_t first = GPOINTER_TO_UINT(wmem_map_lookup(table->by_id, key));
+            wmem_map_insert(table->by_id, key, GUINT_TO_POINTER(first > 0 ? first | SEVERAL : column + 1));
         }
     }
     return GPOINTER_TO_UINT(wmem_map_lookup(table->by_id, GUINT_TO_POINTER(id)));
@@ -302,7 +302,7 @@ static uint32_t column_of(pcq_view *view, pcq_table *table, const pcq_wanted *wa
     }
     pcq_table *here = (pcq_table *)pcq_view_table(want->here, want->block);
     uint32_t entry = find_column(table, want->counter_id);
-    return entry == SEVERAL || find_column(here, want->counter_id) == SEVERAL ? UINT32_MAX : entry - 1;
+    return (entry | find_column(here, want->counter_id)) & SEVERAL ? UINT32_MAX : entry - 1;
 }
 
 /* The instance or pattern that an identifier names. */
@@ -898,7 +898,12 @@ static void look_up_counter(readings *r)
     const state_identifier *identifier = stream_of(r)->identifier;
     reading_counter *counter = r->at.counter;
 
-    if (identifier == NULL) {
+    const state_sample *sample = r->answer.sample;
+    bool has_twins = stream_of(r)->walk.counters.ids != 0 && (sample == NULL || sample->summary.has_twins);
+    uint32_t first = has_twins ? find_column((pcq_table *)readings_table(r), counter->id) : 0;
+
+    counter->changes_later = first > SEVERAL;
+    if (identifier == NULL || (first > SEVERAL && first != SEVERAL + r->at.column + 1)) {
         counter->none = PERF_NONE_COUNTER_NOT_KNOWN;
         return;
     }
@@ -911,7 +916,7 @@ static void look_up_counter(readings *r)
         counter->type_from_file = known.source == PERF_SOURCE_FILE;
         counter->none = counter->type ? PERF_NONE_OK : PERF_NONE_UNKNOWN_TYPE;
     }
-    counter->changes_later = changes_later(r, identifier);
+    counter->changes_later |= changes_later(r, identifier);
 }
 
 static const char *name_of(readings *r, uint32_t id)
@@ -928,7 +933,7 @@ static const char *name_of(readings *r, uint32_t id)
 
 static const char *label(readings *r)
 {
-    return stream_of(r)->identifier ? name_of(r, r->at.counter->id) : NULL;
+    return name_of(r, r->at.counter->id);
 }
 
 const char *pcq_readings_block_counter(readings *r)

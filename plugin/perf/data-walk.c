@@ -617,6 +617,24 @@ bool perf_walk_block_empty(const perf_walk *walk)
     return event == PERF_WALK_END && walk->block.type != PERF_ERROR_RETURN;
 }
 
+/* Of so many ids that do not ascend it is not looked for. */
+#define MOST_COMPARED_IDS 256
+
+/* An id of the block that the walk is in stands there twice, or may. */
+static bool has_twins(const perf_walk *walk)
+{
+    bool ascend = true, found = false;
+
+    for (uint32_t i = 1; i < walk->counters.count && !found; i++) {
+        uint32_t id = perf_walk_counter_id(walk, i);
+        ascend = ascend && perf_walk_counter_id(walk, i - 1) < id;
+        for (uint32_t j = 0; j < i && !ascend && !found; j++) {
+            found = perf_walk_counter_id(walk, j) == id || i > MOST_COMPARED_IDS;
+        }
+    }
+    return found;
+}
+
 bool perf_data_check(const uint8_t *data, uint32_t size, perf_data_summary *summary)
 {
     perf_walk walk;
@@ -637,6 +655,7 @@ bool perf_data_check(const uint8_t *data, uint32_t size, perf_data_summary *summ
             summary->is_counted &= walk.fault.what != PERF_FAULT_TRAILING;
             sound = sound && !does_harm(&walk);
         }
+        summary->has_twins |= event == PERF_WALK_COUNTERS && has_twins(&walk);
         summary->values += event == PERF_WALK_VALUE;
         summary->values += perf_walk_pass_values(&walk);
         uint32_t passed = perf_walk_pass_blocks(&walk);

@@ -145,6 +145,7 @@ typedef struct {
     uint32_t values;
     uint32_t faults;
     bool is_counted; /* dwNumCounters is how many there are */
+    bool has_twins;  /* a block has a counter id twice, or, of many that do not ascend, may have */
 } perf_data_summary;
 
 void perf_walk_init(perf_walk *walk, const uint8_t *data, uint32_t size);

@@ -34,7 +34,7 @@ struct readings_layout {
     bool (*next)(readings *r);
     /* Looks up type and relations of r->at.counter, or why there is no result. */
     void (*look_up_counter)(readings *r);
-    /* Its name, NULL where it is not known whose the value is. */
+    /* The name of r->at.counter, of which it is known whose it is. */
     const char *(*label)(readings *r);
     /* Fills r->set_label and r->has_instances, before a path is written. */
     void (*look_up_set)(readings *r);

@@ -281,7 +281,7 @@ const char *readings_counter(readings *r)
 {
     reading_counter *counter = r->at.counter;
 
-    if (counter->label == NULL) {
+    if (counter->label == NULL && readings_known_counter(r)->none != PERF_NONE_COUNTER_NOT_KNOWN) {
         counter->label = readings_bounded(r->pool, r->answer.layout->label(r));
     }
     return counter->label;

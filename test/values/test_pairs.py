@@ -252,14 +252,14 @@ def test_a_counter_given_out_anew(export, what, passes):
 
 
 def test_counters_of_one_index_that_come_and_go(export, passes):
-    """Which of them is gone, and which of them came, nobody knows."""
+    """Which of them is gone, and which of them came, nobody knows; nor which of two has the index: one has the path, both the mark."""
     delta = lambda place: Counter(10, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(place, at.number))
     scene, talk = begin_talk(titles=False)
     for talk.objects in [[Object(230, 'Process', [delta(i) for i in there])] for there in ((1, 5), (5,), (5,), (1, 5))]:
         talk.sample()
-    rows = [r['result'] or r['reason'] for r in long_rows(export(scene, 'long', *passes))]
-    other = 'its object had other counters in the sample before'
-    assert rows == [FIRST, FIRST, other, str(count(5, 2) - count(5, 1)), other, other]
+    rows = [(r['result'] or r['reason'], r['path'][-4:], r['assumed']) for r in long_rows(export(scene, 'long', *passes))]
+    other, second = 'its object had other counters in the sample before', ('counter not known', '', '1')
+    assert rows == [(FIRST, '/sec', '1'), second, (other, '/sec', '0'), (str(count(5, 2) - count(5, 1)), '/sec', '0'), (other, '/sec', '1'), second]
 
 
 @pytest.mark.parametrize('what', ['counter', 'object'])
@@ -317,7 +317,7 @@ def test_labels_and_columns_say_so(tshark, tmp_path):
 
 
 class Same(Server):
-    """A block of these (id, value) pairs in the sample of that number. Ids stand twice in real answers."""
+    """A block of these (id, value) pairs in the sample of that number."""
 
     def __init__(self, sets, pairs):
         super().__init__(sets)
@@ -329,11 +329,11 @@ class Same(Server):
 
 
 def test_two_counters_of_an_id_of_which_one_goes(export, passes):
-    """One counts 7 in a sample, the other 9. Which of them is missing in the second answer nobody knows: it is compared with nothing."""
+    """Which of them the second answer lacks nobody knows, nor which of two has the id: the first has the path, both are marked."""
     s = single('Set', counter(3, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: 0))
-    server = Same([s], lambda n: [(3, 100 + 7 * n), (3, 1000 + 9 * n)][n == 1:])
-    rows = long_rows(export(story(server, lambda c: (learn(c, s), run(c, [ask(s)], 4))), 'long', *passes))
-    assert [r['result'] for r in rows] == ['', '', '', '', '', '7', '9']
+    pairs = lambda n: [(3, 100 + 7 * n), (3, 1000 + 9 * n)][n == 1:]
+    rows = long_rows(export(story(Same([s], pairs), lambda c: (learn(c, s), run(c, [ask(s)], 4))), 'long', *passes))
+    assert [r['result'] + r['path'][-5:] + r['assumed'] for r in rows] == ['Delta1', '1', 'Delta0', 'Delta1', '1', '7Delta1', '1']
 
 
 def test_two_bases_of_an_id(export, passes):
