@@ -170,8 +170,8 @@ static int compare_places(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Gaps that are alike recur if they are a quarter of all, three of them stand side by side, or they stand at even distances. */
-static bool is_recurring(plan_gap **alike, unsigned count, unsigned of_all)
+/* Gaps that are alike recur if they are a quarter of all, three of them stand side by side, or `fewest` at even distances. */
+static bool is_recurring(plan_gap **alike, unsigned count, unsigned of_all, unsigned fewest)
 {
     unsigned run = 1, longest = 1, nearest = UINT_MAX, farthest = 0;
 
@@ -183,7 +183,7 @@ static bool is_recurring(plan_gap **alike, unsigned count, unsigned of_all)
         nearest = MIN(nearest, distance);
         farthest = MAX(farthest, distance);
     }
-    return (count > 1 && 4 * count >= of_all) || longest >= FEWEST || (count >= FEWEST && farthest - nearest <= 1);
+    return (count > 1 && 4 * count >= of_all) || longest >= FEWEST || (count >= fewest && farthest - nearest <= 1);
 }
 
 static void find_recurring(plan *p)
@@ -202,7 +202,8 @@ static void find_recurring(plan *p)
         if (own <= sorted[i - 1]->own * VERDICT_ALIKE + ALIKE_SECONDS && own <= 2 * sorted[begin]->own) {
             continue;
         }
-        bool recurs = is_recurring(&sorted[begin], i - begin, count);
+        bool is_far = sorted[begin]->own >= LEAST_APART * sorted[count / 2]->own; /* between groups */
+        bool recurs = is_recurring(&sorted[begin], i - begin, count, is_far ? 2 : FEWEST);
         for (; begin < i; begin++) {
             sorted[begin]->recurs = recurs;
         }
@@ -622,8 +623,9 @@ static double later_than(const plan *p, unsigned number, bool *is_answer)
         (!*is_answer && is_in_time_there(gap, most))) {
         return 0;
     }
-    /* else the capture may begin, or end, in a plan of groups, which stand much further apart */
-    bool is_known = p->recurring > FEWEST_PAIRS || gap->own < LEAST_APART * usual;
+    /* else the capture has one group, or two, of a plan of groups, which stand much further apart */
+    bool has_two = 2 * number + 1 == p->count && !call_within(gap, CALL_BIT(CALL_WAITS));
+    bool is_known = (p->recurring > FEWEST_PAIRS && !has_two) || gap->own < LEAST_APART * usual;
     bool is_planned = gap->recurs || has_changed || before <= 0 || !is_known || asked_in_time(p, gap, most);
     return *is_answer || is_second || !is_planned ? usual : 0;
 }
