@@ -65,6 +65,7 @@ static const struct {
           "$S has no account in its domain (trust relationship) to log $C on"),
     LOGON(0xc00000d0, SERVER, "REQUEST_NOT_ACCEPTED", "$S accepts no more sessions, as that of $C"),
     LOGON(0xc0000022, SERVER, "ACCESS_DENIED", "$S denies $C the logon"),
+    LOGON(0xc00000bb, SERVER, "NOT_SUPPORTED", "$S has no version of SMB in common with $C"),
     ROW(LOGON, 0, LOGON_FAILED, SERVER, "", "$S refuses the logon of $C"),
     ROW(SHARE, OUTCOME_UNANSWERED, UNANSWERED, SERVER, "", "$S does not answer $C, which wants the share IPC$"),
     ROW(SHARE, OUTCOME_ENDED, BROKEN, SERVER, "", "$S ends the connection as $C wants the share IPC$"),

@@ -465,6 +465,8 @@ typedef struct {
     bool is_told; /* that it was not answered */
 } asked_message;
 
+enum { NEGOTIATE = 0 }; /* of SMB2 */
+
 #define STATUS_PENDING 0x103
 #define STATUS_MORE_PROCESSING 0xc0000016
 #define IS_ERROR(status) ((status) >> 30 == 3)
@@ -609,6 +611,9 @@ static void see_answer(packet *p, const smb_message *m)
     bool is_error = IS_ERROR(m->status);
 
     if (message == NULL) {
+        if (is_error && !m->is_smb1 && m->command == NEGOTIATE) {
+            step(p, RUNG_LOGON, m->status);
+        }
         return;
     }
     const asked_message asked = *message;

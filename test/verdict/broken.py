@@ -311,6 +311,7 @@ RUNGS = {
     'port-unreachable': (no_connection(lambda server: (3, server[1])), 'refused_connection', ('server', 'network'), 3),
     **{'logon-' + name: (smb_says(SETUP, status), 'logon_failed', 'server' if name in NOT_THE_CLIENT else EITHER, 1)
        for name, status in LOGON.items()},
+    'no-version-of-smb': (smb_says(NEGOTIATE, 0xC00000BB), 'logon_failed', EITHER, 1),
     'logon-kerberos-skew': (smb_says(SETUP, 0xC000006D, kerberos_error(37)), 'logon_failed', EITHER, 1),
     'smb1-logon-wrong-password': (smb1_says('session', 0xC000006D), 'logon_failed', EITHER, 1),
     'smb1-pipe-missing': (smb1_says('create', 0xC0000034), 'pipe_missing', 'server', 1),
