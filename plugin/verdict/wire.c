@@ -351,7 +351,6 @@ static void see_analysis(packet *p, uint32_t sequence, uint32_t acknowledged, ui
     double waited = is_alone ? p->when - p->connection->newest : g_ascii_strtod(field_text(p, after), NULL);
     bool is_twice = after && waited < SAME_PACKET;
     if (field(p, SEEN_RESENT, 0) && !is_twice) {
-        p->connection->has_resent |= after != NULL;
         add_event(p, WIRE_RESENT, 0, 0);
     }
     if (field(p, SEEN_ZERO_WINDOW, 0)) {
@@ -404,6 +403,10 @@ static void see_tcp(packet *p)
     }
     uint32_t known = connection->next[!p->from];
     bool lacks_some = (flags & TCP_ACK) && known > 0 && IS_BEHIND(acknowledged, known);
+    if (flags & TCP_ACK) {
+        connection->hears[p->from] |= connection->heard[p->from] > 0 && acknowledged != connection->heard[p->from];
+        connection->heard[p->from] = acknowledged;
+    }
     see_analysis(p, sequence, lacks_some ? acknowledged : 0, length + (flags & TCP_FIN)); /* FIN has a number, too */
     see_acknowledgement(p, sequence, acknowledged, length);
     if (length > 0) {
@@ -1010,7 +1013,7 @@ void verdict_wire_end(void)
 {
     for (verdict_connection *connection = connections; connection; connection = connection->later) {
         for (unsigned by = 0; by < 2; by++) {
-            bool is_alone = connection->data[by] > 1 && connection->packets[!by] == 0 && !connection->has_resent;
+            bool is_alone = connection->hears[by] && connection->packets[!by] == 0;
             if (is_alone && connection->pair->one_way.frame == 0) {
                 connection->pair->one_way = connection->begins;
             }

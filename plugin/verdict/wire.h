@@ -50,7 +50,7 @@ typedef struct verdict_connection {
     bool is_client_known;       /* who began it was captured, or a call tells */
     bool is_open;               /* SYN was accepted, or it was there before the capture */
     bool acks_alone;            /* its server was seen to acknowledge a request before it answered */
-    bool has_ended, has_resent;
+    bool has_ended;
     bool is_told;       /* that its server did not say anything */
     bool is_copy;       /* what was captured before, on the other side of a translation of addresses */
     bool has_bind;      /* any interface's */
@@ -59,6 +59,8 @@ typedef struct verdict_connection {
     uint32_t bind_context; /* place of ours in the list of a bind */
     uint32_t call_frame;   /* with the newest call of performance counters */
     uint32_t next[2];      /* sequence number after each end's newest data, 0: not seen */
+    uint32_t heard[2];     /* what each end acknowledged last; */
+    bool hears[2];         /* it was something else before: the other one speaks */
     struct {
         uint32_t frame, end; /* sequence number after it */
         double time;

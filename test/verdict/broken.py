@@ -710,7 +710,7 @@ CAPTURE = {
     'cut-smb': Broken(and_then(tale(8, mode='smb'), snapped(300)), 'cut', 'capture'),
     'cut-all': Broken(and_then(tale(8), snapped(96)), 'cut', 'capture', healthy=(None,)),
     'requests-alone': Broken(and_then(tale(8), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
-    'requests-alone-mirrored': Broken(and_then(mirrored(tale(8)), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
+    'requests-alone-resent': Broken(and_then(tale(6, good(between=resends(0, [.3, .6])), 2), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
     'answers-alone': Broken(and_then(tale(8), one_direction(1)), 'one_way', 'capture', healthy=UNKNOWN),
     'requests-alone-low-port': Broken(and_then(low_port(tale(8)), lambda w: (w.capture.frames.pop(0), one_direction(0)(w))), 'one_way', 'capture',
                                       healthy=UNKNOWN),
