@@ -495,16 +495,6 @@ static void join_talks(verdict *v)
     }
 }
 
-/* Who was read on one connection may have spoken on others, of which nothing can be read. */
-static void find_missed(verdict_monitor *monitor, const verdict_pair *pair)
-{
-    verdict_shown missed = pair->missed;
-
-    missed.pool = monitor->pool;
-    verdict_find(monitor, VERDICT_FROM_MIDDLE, PARTY_CAPTURE, &missed,
-                 "The capture lacks the bind of a connection of $C to $S$N: since $T");
-}
-
 /* What each pair did not reach stands with its first monitor; or for itself. */
 static void find_failures(verdict *v)
 {
@@ -524,8 +514,11 @@ static void find_failures(verdict *v)
         if (first ? pair->one_way.frame > 0 : !monitor->findings && is_unread) {
             verdict_ladder_find_unread(v->pool, pair, &monitor->findings);
         }
-        if (first) {
-            find_missed(first, pair);
+        if (first) { /* who may have spoken on connections of which nothing can be read, too */
+            verdict_shown missed = pair->missed;
+            missed.pool = v->pool;
+            verdict_find(first, VERDICT_FROM_MIDDLE, PARTY_CAPTURE, &missed,
+                         "The capture lacks the bind of a connection of $C to $S$N: since $T");
         } else if (monitor->findings) {
             g_ptr_array_add(v->monitors, monitor);
             verdict_figures(monitor);

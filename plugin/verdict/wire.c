@@ -721,22 +721,13 @@ static void see_mapper(packet *p, unsigned type)
 /* Who calls is the client. What either may send, and a server's shutdown, does not tell. */
 static void see_caller(packet *p)
 {
-    switch (number_in(p, SEEN_PDU, 0)) {
-    case PDU_REQ:
-    case PDU_BIND:
-    case PDU_ALTER:
-    case PDU_AUTH3:
-        know_client(p->connection, p->pinfo, true);
-        break;
-    case PDU_RESP:
-    case PDU_FAULT:
-    case PDU_BIND_ACK:
-    case PDU_BIND_NAK:
-    case PDU_ALTER_ACK:
-        know_client(p->connection, p->pinfo, false);
-        break;
-    default:
-        break;
+    const unsigned by_client = 1U << PDU_REQ | 1U << PDU_BIND | 1U << PDU_ALTER | 1U << PDU_AUTH3;
+    const unsigned by_server =
+        1U << PDU_RESP | 1U << PDU_FAULT | 1U << PDU_BIND_ACK | 1U << PDU_BIND_NAK | 1U << PDU_ALTER_ACK;
+    unsigned type = 1U << (number_in(p, SEEN_PDU, 0) & 31);
+
+    if (type & (by_client | by_server)) {
+        know_client(p->connection, p->pinfo, type & by_client);
     }
 }
 
