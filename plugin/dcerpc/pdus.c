@@ -669,21 +669,39 @@ static void pass_bind(const pdus_cursor *cursor, int at, const rpc_header *heade
     }
 }
 
+/* Event of the first request that may tell names if its connection, whose bind was not captured, is PerflibV2's. By conversation and pipe;
+ * emptied with the file. */
+static wmem_map_t *unbound;
+
 /* The connection of what stands at the cursor; NULL if it is not followed. Where what bound a call's context was not captured a query's handle
- * tells whose it is. */
+ * tells whose it is, and so are the calls before it. */
 static rpc_connection *connection_at(const pdus_cursor *cursor, const rpc_header *header)
 {
     packet_info *pinfo = cursor->pinfo;
     rpc_connection *connection = connections_exist() ? connection_find(pinfo) : NULL;
     int handle = cursor->at + RPC_HEADER_SIZE;
 
-    if (header->type == PDU_REQ && connections_exist() &&
-        (connection == NULL || interface_of(connection, header->context) == NUM_RPC_INTERFACES) && cursor->tvb &&
+    if (header->type != PDU_REQ || !connections_exist() || cursor->tvb == NULL ||
+        (connection && interface_of(connection, header->context) < NUM_RPC_INTERFACES)) {
+        return connection;
+    }
+    bool is_its =
         tvb_bytes_exist(cursor->tvb, handle, PERF_HANDLE_SIZE) &&
-        query_is_handle(&pinfo->src, &pinfo->dst, pinfo->destport,
-                        tvb_get_ptr(cursor->tvb, handle, PERF_HANDLE_SIZE))) {
+        query_is_handle(&pinfo->src, &pinfo->dst, pinfo->destport, tvb_get_ptr(cursor->tvb, handle, PERF_HANDLE_SIZE));
+    if (!is_its && !(does(RPC_PERFLIB, header->opnum) & RPC_LISTS)) {
+        return connection;
+    }
+    const void *key = (const void *)((uintptr_t)find_conversation_pinfo(pinfo, 0) + dcerpc_get_transport_salt(pinfo));
+    uint32_t listed = GPOINTER_TO_UINT(wmem_map_lookup(unbound, key));
+    if (is_its) {
         connection = connection_of(pinfo, true);
         connection_add_context(connection, header->context, RPC_CONTEXT_OF(RPC_PERFLIB));
+    }
+    if (is_its && listed > 0) {
+        const rpc_asked call = {.does = RPC_LISTS, .event = listed};
+        note_unread_lists(pinfo, connection, &call, state_event_next(), true);
+    } else if (!is_its && listed == 0) {
+        wmem_map_insert(unbound, key, GUINT_TO_POINTER(state_event_next()));
     }
     return connection;
 }
@@ -882,6 +900,7 @@ void pdus_watch(rpc_interface interface, const pdus_interface *what)
     interfaces[interface] = *what;
     if (trees == NULL) {
         trees = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
+        unbound = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
     }
     WATCHED(INSTALL)
 }
