@@ -53,7 +53,6 @@ typedef struct {
     uint32_t cut;                   /* and that has a message which was cut short when it was captured */
     conversation_t *conversation;   /* of the latest packet that was asked about, */
     const struct tcp_analysis *tcp; /* and what TCP knows of it */
-    const char *target; /* what the client called the server as it connected to the latest tree: "\\\\SRV01\\IPC$" */
 } rpc_transport;
 
 typedef struct rpc_connection {

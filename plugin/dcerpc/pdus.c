@@ -11,15 +11,17 @@
 #include <epan/prefs-int.h>
 
 #include "perf/bytes.h"
+#include "text/text.h"
 
 #define FLAG_FIRST 0x01
 #define FLAG_LAST 0x02
 #define FLAG_OBJECT 0x80
 #define OBJECT_SIZE 16
 
-/* [MS-SMB2] 2.2.1 */
+/* [MS-SMB2] 2.2.1, 2.2.9 */
 #define SMB2_COMMAND_AT 12
 #define SMB2_FLAGS_AT 16
+#define SMB2_PATH_AT 68
 
 static pdus_interface interfaces[NUM_RPC_INTERFACES + 1]; /* the last of them is any other */
 /* Where it is in what was handed over. */
@@ -752,32 +754,37 @@ static void end_unanswered_listings(void *key _U_, void *value, void *user)
 
 /* --- Where they are handed over ----------------------------------------------------------------------------------- */
 
-/* Wireshark has the sessions of all servers in one table, and two may give out one id: only the answer that tells, on the same connection
- * of TCP, tells which tree it is. Conversations by its frame; emptied with the file. */
+/* Wireshark has the sessions of all servers in one table, and two may give out one id, or one is captured twice: each connection of TCP tells
+ * itself what the client called the server as it connected to the latest tree, "\\\\SRV01\\IPC$". Names by conversation, and the frames of answers;
+ * emptied with the file. */
 static wmem_map_t *trees;
 
 static void note_tree(tvbuff_t *tvb, packet_info *pinfo)
 {
-    bool is_whole = tvb_captured_length(tvb) > SMB2_FLAGS_AT;
-    const uint8_t *bytes = is_whole ? tvb_get_ptr(tvb, 0, SMB2_FLAGS_AT + 1) : NULL;
+    bool is_whole = tvb_captured_length(tvb) >= SMB2_PATH_AT + 4;
+    const uint8_t *bytes = is_whole ? tvb_get_ptr(tvb, 0, SMB2_PATH_AT + 4) : NULL;
 
-    if (bytes && memcmp(bytes, "\xFESMB", 4) == 0 && bytes[SMB2_COMMAND_AT] == SMB2_COM_TREE_CONNECT &&
-        bytes[SMB2_FLAGS_AT] & SMB2_FLAGS_RESPONSE) {
-        wmem_map_insert(trees, GUINT_TO_POINTER(pinfo->num), find_conversation_pinfo(pinfo, 0));
+    if (bytes == NULL || memcmp(bytes, "\xFESMB", 4) != 0 || bytes[SMB2_COMMAND_AT] != SMB2_COM_TREE_CONNECT) {
+        return;
+    }
+    uint16_t at = perf_le16(bytes + SMB2_PATH_AT), size = perf_le16(bytes + SMB2_PATH_AT + 2);
+    if (bytes[SMB2_FLAGS_AT] & SMB2_FLAGS_RESPONSE) {
+        wmem_map_insert(trees, GUINT_TO_POINTER(pinfo->num), trees);
+    } else if (tvb_bytes_exist(tvb, at, size)) {
+        const char *name =
+            text_get(wmem_file_scope(), tvb, at, size, TEXT_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, TEXT_NAME_MAX);
+        wmem_map_insert(trees, find_conversation_pinfo(pinfo, 0), (void *)name);
     }
 }
 
-/* Of the trees of one connection of TCP each leads to its machine. */
+/* Of the trees of one connection of TCP each leads to its machine. An encrypted one the table alone tells. */
 const char *pdus_target(void)
 {
     const smb2_tid_info_t *tree = innermost && innermost->smb ? innermost->smb->tree : NULL;
-    const void *told = tree ? wmem_map_lookup(trees, GUINT_TO_POINTER(tree->connect_frame)) : NULL;
-    rpc_transport *transport = tree ? connection_transport(innermost->pinfo) : NULL;
+    const char *name = tree ? wmem_map_lookup(trees, find_conversation_pinfo(innermost->pinfo, 0)) : NULL;
+    bool is_told = tree && wmem_map_contains(trees, GUINT_TO_POINTER(tree->connect_frame));
 
-    if (transport && (told == NULL || told == find_conversation_pinfo(innermost->pinfo, 0))) {
-        transport->target = tree->name;
-    }
-    return transport ? transport->target : NULL;
+    return name || tree == NULL || is_told ? name : tree->name;
 }
 
 /* What fragments were put together to is handed over with the last; one that is put together with no others, alone. */

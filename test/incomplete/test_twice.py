@@ -52,16 +52,14 @@ def told(tshark, path, *passes):
     return rows, [[cell for i, cell in enumerate(row) if not cell.startswith('frame ') and (i != slowest or row[0][0] == '\\')] for row in table]
 
 
-def conversation():
-    s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: 1000 * at.number), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Level', [5, 6, 7]))
+def conversation(s):
     scene, c = begin(Server([s]), s)
     run(c, [ask(s, 1, '*'), ask(s, 2, 'a'), ask(s, 77, 'a')], 4)
     return scene
 
 
-def opened(by):
+def opened(s, by):
     """The query is opened before the capture, or on another connection."""
-    s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: 1000 * at.number), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Level', [5, 6, 7]))
     scene, model = Scene(), Server([s])
     c = tcp_line(scene, model).client()
     h = by(scene, model).query([ask(s, 1, '*'), ask(s, 2, 'a')], info=False)
@@ -72,18 +70,22 @@ def opened(by):
     return scene
 
 
-def key_opened_before():
+def keys(names, is_opened, **how):
+    """Of machines at one address, one after the other; what each gave out differs."""
     scene = Scene()
-    talk = hkpd_scene.Talk(scene)
-    talk.handle = talk.new_handle()
-    talk.titles()
-    for _ in range(3):
-        talk.sample()
+    for n, name in enumerate(names):
+        talk = hkpd_scene.Talk(scene, system=name, called=name, client_port=50001 + n, **how)
+        talk.handles = n
+        talk.handle = talk.open() and talk.handle if is_opened else talk.new_handle()
+        for call in [talk.titles, *3 * [talk.sample]]:
+            call()
     return scene
 
 
-MAKE = {'pcq': conversation, 'hkpd': lambda: hkpd_scene.session(samples=3), 'pcq-opened-before': lambda: opened(lambda scene, model: unseen(model)),
-        'pcq-opened-elsewhere': lambda: opened(lambda scene, model: tcp_line(scene, model, client_port=50002).client()), 'hkpd-opened-before': key_opened_before}
+SET = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: 1000 * at.number), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Level', [5, 6, 7]))
+MAKE = {'pcq': lambda: conversation(SET), 'hkpd': lambda: hkpd_scene.session(samples=3), 'pcq-opened-before': lambda: opened(SET, lambda scene, model: unseen(model)),
+        'pcq-opened-elsewhere': lambda: opened(SET, lambda scene, model: tcp_line(scene, model, client_port=50002).client()),
+        'hkpd-opened-before': lambda: keys(['SRV01'], False), 'hkpd-of-two-machines': lambda: keys(['ONE', 'TWO', 'ONE'], True, smb=True)}
 
 
 @pytest.mark.parametrize('side', SIDES)
@@ -113,10 +115,8 @@ def test_handles_that_two_machines_have_are_no_copies(tshark, tmp_path, passes):
     """Behind one address; that they are two is known as soon as each has said what it is called."""
     scene = Scene()
     talks = [hkpd_scene.Talk(scene, system='SRV0%d' % n, client_port=50000 + n) for n in (1, 2)]
-    for talk in talks:
-        talk.open()
-    for talk in talks * 3:
-        talk.sample()
+    for call in [talk.open for talk in talks] + 3 * [talk.sample for talk in talks]:
+        call()
     rows, _ = told(tshark, scene.write(tmp_path / 'scene.pcap'), *passes)
     paths = [path for _, m in hkpd_scene.answers(scene) for path, *_ in m.record['values']]
     assert [x[:7] for row in rows for x in row if x.startswith('\\\\')] == [path[:7] for path in paths]
