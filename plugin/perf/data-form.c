@@ -11,48 +11,17 @@
 #include "perf/bytes.h"
 
 #define WORD 8
-#define SPAN_WORDS 64
-#define SPAN_BYTES (SPAN_WORDS * WORD)
 
 /* Of PERF_DATA_HEADER: its three clocks and SYSTEMTIME. */
 #define FIRST_CLOCK 8
 
 /* --- Making one -------------------------------------------------------------------------------------------------- */
 
-static void add_span(perf_form *form, uint32_t offset)
-{
-    form->spans[form->num_spans++] = (perf_form_span){0, offset, form->num_numbers};
-}
-
-/* The last span gets as far as this word, or another begins: values can stand on halves of words. */
-static void reach(perf_form *form, uint32_t offset)
-{
-    uint32_t from = form->spans[form->num_spans - 1].offset;
-
-    while (offset - from >= SPAN_BYTES) {
-        from += SPAN_BYTES;
-        add_span(form, from);
-    }
-    if ((offset - from) % WORD != 0) {
-        add_span(form, offset);
-    }
-}
-
 /* So many numbers, a word or two from one to the next. */
 static void add_numbers(perf_form *form, uint32_t offset, uint32_t count, uint32_t step)
 {
-    const uint64_t every = step == 1 ? UINT64_MAX : UINT64_MAX / 3 * 2; /* the last bit, and so on down */
-
-    while (count > 0) {
-        reach(form, offset);
-        perf_form_span *span = &form->spans[form->num_spans - 1];
-        uint32_t first = (offset - span->offset) / WORD;
-        uint32_t room = (SPAN_WORDS - first + step - 1) / step;
-        uint32_t n = count < room ? count : room;
-        span->numbers |= every >> (SPAN_WORDS - 1 - (n - 1) * step) << first;
-        form->num_numbers += n;
-        offset += n * step * WORD;
-        count -= n;
+    for (; count > 0; count--, offset += step * WORD) {
+        form->offsets[form->num_numbers++] = offset;
     }
 }
 
@@ -96,7 +65,6 @@ static bool find_numbers(perf_form *form)
     perf_walk walk;
     perf_walk_event event;
 
-    add_span(form, 0);
     add_numbers(form, FIRST_CLOCK, (PERF_DATA_HEADER_SIZE - FIRST_CLOCK) / WORD, 1);
     perf_walk_init(&walk, form->bytes, form->size);
     while ((event = perf_walk_next(&walk)) != PERF_WALK_END) {
@@ -108,16 +76,12 @@ static bool find_numbers(perf_form *form)
         }
         pass_plain(form, &walk);
     }
-    reach(form, form->size);
-    add_span(form, form->size);
-    form->num_spans--;
     return true;
 }
 
 perf_form *perf_form_new(uint8_t *data, uint32_t size)
 {
-    /* a span begins every SPAN_BYTES at least, and may at a value, which takes 16 bytes */
-    perf_form *form = malloc(sizeof *form + (size / SPAN_BYTES + size / 16 + 4) * sizeof form->spans[0]);
+    perf_form *form = malloc(sizeof *form + (size + PERF_DATA_HEADER_SIZE) / WORD * sizeof form->offsets[0]);
 
     if (form) {
         *form = (perf_form){.bytes = data, .size = size};
@@ -126,11 +90,8 @@ perf_form *perf_form_new(uint8_t *data, uint32_t size)
         free(form);
         return NULL;
     }
-    void *fitting = realloc(form, sizeof *form + (form->num_spans + 1) * sizeof form->spans[0]);
-    if (fitting) {
-        form = fitting;
-    }
-    return form;
+    void *fitting = realloc(form, sizeof *form + form->num_numbers * sizeof form->offsets[0]);
+    return fitting ? fitting : form;
 }
 
 void perf_form_free(perf_form *form)
@@ -140,65 +101,41 @@ void perf_form_free(perf_form *form)
 
 /* --- Answers of it ----------------------------------------------------------------------------------------------- */
 
-bool perf_form_read(const perf_form *form, const uint8_t *data, uint32_t size, uint64_t *numbers)
+bool perf_form_read(perf_form *form, const uint8_t *data, uint32_t size, uint64_t *numbers)
 {
-    uint64_t words[SPAN_WORDS];
+    uint8_t *bytes = form->bytes;
+    size_t count = size == form->size ? form->num_numbers : 0;
 
-    if (size != form->size) {
-        return false;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t offset = form->offsets[i];
+        uint64_t number;
+        memcpy(&number, data + offset, WORD);
+        memcpy(bytes + offset, &number, WORD);
+        numbers[i] = number;
     }
-    for (uint32_t i = form->num_spans; i-- > 0;) { /* what is new mostly stands at the end */
-        const perf_form_span *span = &form->spans[i];
-        const uint8_t *at = data + span->offset;
-        uint32_t length = span[1].offset - span->offset;
-        uint64_t *taken = numbers + span->before;
-        memcpy(words, form->bytes + span->offset, length);
-        for (uint64_t left = span->numbers; left != 0; left &= left - 1) {
-            size_t word = (size_t)__builtin_ctzll(left);
-            uint64_t number;
-            memcpy(&number, at + WORD * word, WORD);
-            words[word] = *taken++ = number;
-        }
-        if (memcmp(words, at, length) != 0) {
-            return false;
-        }
-    }
-    return true;
+    return size == form->size && memcmp(bytes, data, size) == 0;
 }
 
 void perf_form_fill(const perf_form *form, const uint64_t *numbers, uint8_t *data)
 {
-    for (uint32_t i = 0; i < form->num_spans; i++) {
-        for (uint64_t left = form->spans[i].numbers; left != 0; left &= left - 1) {
-            memcpy(data + form->spans[i].offset + WORD * (size_t)__builtin_ctzll(left), numbers++, WORD);
-        }
+    for (uint32_t i = 0; i < form->num_numbers; i++) {
+        memcpy(data + form->offsets[i], &numbers[i], WORD);
     }
-}
-
-/* None holds more than SPAN_BYTES, so it is this one if all do, or one after it. */
-static const perf_form_span *span_at(const perf_form *form, uint32_t offset)
-{
-    uint32_t low = offset / SPAN_BYTES, high = form->num_spans;
-
-    while (low + 1 < high && form->spans[low + 1].offset <= offset) {
-        uint32_t middle = low + 1 + (high - low - 1) / 2;
-        if (form->spans[middle].offset <= offset) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return &form->spans[low];
 }
 
 const uint8_t *perf_form_at(const perf_filled_form *data, uint32_t offset)
 {
-    if (data->numbers == NULL) {
-        return data->bytes + offset;
-    }
-    const perf_form_span *span = span_at(data->form, offset);
-    uint64_t word = (uint64_t)1 << (offset - span->offset) / WORD;
-    uint32_t number = span->before + (uint32_t)__builtin_popcountll(span->numbers & (word - 1));
+    const perf_form *form = data->form;
+    uint32_t low = 0, high = form ? form->num_numbers : 0;
 
-    return span->numbers & word ? (const uint8_t *)&data->numbers[number] : data->bytes + offset;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (form->offsets[middle] < offset) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return form && low < form->num_numbers && form->offsets[low] == offset ? (const uint8_t *)&data->numbers[low]
+                                                                           : data->bytes + offset;
 }

@@ -14,34 +14,26 @@
 
 #include "perf/data-walk.h"
 
-/* Up to 64 words of 8 bytes, to where the next one begins. */
-typedef struct {
-    uint64_t numbers; /* bit i: word i is a number */
-    uint32_t offset;  /* in the answer, bytes */
-    uint32_t before;  /* numbers in front of it */
-} perf_form_span;
-
 typedef enum { PERF_FORM_NOT_KNOWN, PERF_FORM_BY_PLACE, PERF_FORM_BY_INSTANCE } perf_form_pairing;
 
 typedef struct {
-    uint8_t *bytes; /* of the first answer that had it; whoever has the form owns them */
+    uint8_t *bytes; /* of an answer that has it, which whoever has it owns; its numbers are those that were read last */
     uint32_t size;
-    uint32_t num_numbers;
-    uint32_t num_spans;
+    uint32_t num_numbers;     /* of 8 bytes each */
     unsigned users;           /* for whoever shares it */
     perf_form_pairing paired; /* how two answers are, for whoever compares them, */
     uint32_t paired_as_of;    /* with what was known then; */
     uint32_t alone; /* a value that is compared by its place, whatever is true of others, 0 before one is known, */
-    uint32_t alone_as_of;   /* with what was known then */
-    perf_form_span spans[]; /* num_spans, and one more that begins at `size`, where the last of them may, too */
+    uint32_t alone_as_of; /* with what was known then */
+    uint32_t offsets[];   /* of the numbers, ascending */
 } perf_form;
 
 /* One answer: its bytes, or those of its form and its numbers. */
 typedef struct {
     const uint8_t *bytes;
     uint32_t size;
-    const perf_form *form;
-    const uint64_t *numbers; /* NULL: its bytes are its own */
+    const perf_form *form; /* NULL: its bytes are its own */
+    const uint64_t *numbers;
 } perf_filled_form;
 
 /* The form of an answer, for perf_form_free(); NULL if it has none, or there is no memory. */
@@ -49,7 +41,7 @@ perf_form *perf_form_new(uint8_t *data, uint32_t size);
 void perf_form_free(perf_form *form); /* of NULL nothing */
 
 /* True if the answer has this form: then `numbers` is its numbers, num_numbers of them. */
-bool perf_form_read(const perf_form *form, const uint8_t *data, uint32_t size, uint64_t *numbers);
+bool perf_form_read(perf_form *form, const uint8_t *data, uint32_t size, uint64_t *numbers);
 
 /* Where the number at an offset that a walk told (perf_walk.value.data, or one of the header's) is to be read from. */
 const uint8_t *perf_form_at(const perf_filled_form *data, uint32_t offset);

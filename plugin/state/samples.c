@@ -18,16 +18,13 @@ static struct {
 
 static size_t size_of_form(const perf_form *form)
 {
-    return sizeof *form + form->size + form->num_spans * sizeof form->spans[0];
+    return sizeof *form + form->size + form->num_numbers * sizeof form->offsets[0];
 }
 
 /* Either all its bytes, or the numbers that its form does not have. */
 static size_t size_of_data(const state_sample *sample)
 {
-    if (sample->form == NULL) {
-        return sample->size;
-    }
-    return sample->numbers ? sample->form->num_numbers * sizeof sample->numbers[0] : 0;
+    return sample->form ? sample->form->num_numbers * sizeof sample->numbers[0] : sample->size;
 }
 
 static void take_form(state_sample *sample, perf_form *form, uint64_t *numbers)
@@ -129,7 +126,7 @@ state_sample *sample_keep(state_handle *handle, const uint8_t *bytes, uint32_t s
 /* --- Samples that have a form in common -------------------------------------------------------------------------- */
 
 /* The numbers of bytes that have the form, NULL if they have another. */
-static uint64_t *numbers_of(const perf_form *form, const uint8_t *bytes, uint32_t size)
+static uint64_t *numbers_of(perf_form *form, const uint8_t *bytes, uint32_t size)
 {
     uint64_t *numbers = g_new(uint64_t, form->num_numbers);
 
@@ -144,12 +141,16 @@ static uint64_t *numbers_of(const perf_form *form, const uint8_t *bytes, uint32_
 static uint64_t *numbers_of_new_form(state_sample *sample, const uint8_t *bytes, uint32_t size)
 {
     perf_form *form = perf_form_new(sample->bytes, sample->size);
-    uint64_t *numbers = form ? numbers_of(form, bytes, size) : NULL;
+    uint64_t *own = form ? numbers_of(form, sample->bytes, sample->size) : NULL,
+             *numbers = form ? numbers_of(form, bytes, size) : NULL;
 
     if (numbers) {
         samples.bytes -= size_of_data(sample);
-        take_form(sample, form, NULL);
-    } else {
+        take_form(sample, form, own);
+        samples.bytes += size_of_data(sample);
+    } else if (form) {
+        perf_form_fill(form, own, sample->bytes);
+        g_free(own);
         perf_form_free(form);
     }
     return numbers;
@@ -202,7 +203,7 @@ bool sample_has_form(const state_sample *sample, const uint8_t *bytes, uint32_t 
 
 const uint8_t *sample_bytes(const state_sample *sample, wmem_allocator_t *pool)
 {
-    if (sample->numbers == NULL) {
+    if (sample->form == NULL) {
         return sample->bytes;
     }
     uint8_t *bytes = wmem_memdup(pool, sample->bytes, sample->size);

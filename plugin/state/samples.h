@@ -28,7 +28,7 @@ struct state_sample {
     uint8_t *bytes; /* its own, or its form's; NULL once the limit made it go */
     uint32_t size;
     perf_form *form;           /* NULL if it has none in common with others */
-    uint64_t *numbers;         /* that take the place of those in its form's bytes; NULL if these are its own */
+    uint64_t *numbers;         /* that take the place of those in its form's bytes; NULL without one */
     perf_data_summary summary; /* PerflibV2: what it holds; HKPD: whether it has faults, and some end values (failed) */
     uint32_t alone;   /* PerflibV2: offset of an instance whose name no other in its block has, 0 before one is known */
     uint8_t headline; /* 1 + place of the value that the Info column shows; 0 as long as nobody looked */

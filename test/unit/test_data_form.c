@@ -12,7 +12,6 @@
 #include <stdlib.h>
 
 #define CLOCKS 5 /* words of the header */
-#define SPAN_BYTES 512
 
 /* As many numbers as that and the clocks; every change of another byte makes another form. */
 static void check_form(const buffer *b, uint32_t expected)
@@ -78,25 +77,6 @@ static void test_blocks(void)
     }
     finish(&b);
     check_form(&b, 100);
-    perf_form *form = perf_form_new(b.bytes, b.size);
-    assert(form && form->num_spans == (b.size + SPAN_BYTES - 1) / SPAN_BYTES);
-    perf_form_free(form);
-}
-
-/* Halves and whole words in turn: each of them begins a span, more than what a form has room for at first. */
-static void test_many_spans(void)
-{
-    buffer b;
-
-    put_header(&b, 40);
-    for (uint32_t i = 0; i < 40; i++) {
-        put_counterset(&b, 1, 1 + i % 2);
-        while (b.size % 8 != 0) {
-            put32(&b, 0);
-        }
-    }
-    finish(&b);
-    check_form(&b, 60);
 }
 
 /* All of it is what fills a form, with its padding. */
@@ -186,7 +166,6 @@ int main(void)
 {
     test_countersets();
     test_blocks();
-    test_many_spans();
     test_text();
     test_sizes_in_doubt();
     test_faults();
