@@ -47,10 +47,15 @@ static inline reading_instance *row_at(const reading_instances *instances, uint3
     return *(reading_instance **)wmem_array_index(instances->rows, row);
 }
 
-static void note_id(reading_instances *instances, uint32_t id, uint32_t row)
+/* A sum's may be any where the others number the rows. */
+static void note_id(reading_instances *instances, const reading_name *name, uint32_t id, uint32_t row)
 {
     uint32_t more = id - instances->id_first, rows = row - instances->id_row;
+    bool is_next = instances->ids > 1 && more == rows * instances->id_step;
 
+    if (!is_next && readings_name_is_sum(name->bytes, name->size)) {
+        return;
+    }
     if (instances->ids++ == 0) {
         instances->id_first = id;
         instances->id_row = row;
@@ -97,7 +102,7 @@ void readings_instances_add(reading_instances *instances, const reading_instance
     }
     wmem_array_append_one(instances->rows, instance);
     if (!key->has_no_id) {
-        note_id(instances, key->id, instance->row);
+        note_id(instances, &key->name, key->id, instance->row);
     }
 }
 
@@ -259,7 +264,7 @@ static uint32_t row_with_own_id(reading_table *table, uint64_t id)
             *key = own_id_of(table, row).value;
             bool is_new = !wmem_map_contains(table->by_own_id, key);
             wmem_map_insert(table->by_own_id, key, GUINT_TO_POINTER(is_new ? row + 1 : 0));
-            note_id(&table->own_ids, (uint32_t)*key, row);
+            note_id(&table->own_ids, &row_at(&table->instances, row)->key.name, (uint32_t)*key, row);
         }
     }
     return GPOINTER_TO_UINT(wmem_map_lookup(table->by_own_id, &id)) - 1;
