@@ -873,19 +873,21 @@ static bool find_previous(readings *r, reading_place *place, bool *has_counter)
 }
 
 /* The base is the next definition's value; the multi counter is that too if it says so, else the 32-bit number behind the
- * timer. */
+ * timer, where the next counter does not stand. */
 static perf_raw operand(readings *r _U_, sample_view *view _U_, const reading_place *place, unsigned need)
 {
     hkpd_table *table = (hkpd_table *)place->table;
-    const hkpd_column *column = column_at(table, place->column);
+    const hkpd_column *column = column_at(table, place->column), *next = column_at(table, place->column + 1);
     const hkpd_column *base = base_of(table, place->column);
     bool is_multi = base && base->type == PERF_COUNTER_MULTI_BASE;
+    uint64_t behind = (uint64_t)column->offset + column->size;
 
     if (need == PERF_NEEDS_TIME || need == PERF_NEEDS_FREQ) {
         return need == PERF_NEEDS_TIME ? table->clocks.time : table->clocks.freq;
     }
-    if (need == PERF_NEEDS_MULTI && !is_multi && readings_table_has_row(&table->base, place->row)) {
-        return number_at(table, place->row, (uint64_t)column->offset + column->size, 4);
+    if (need == PERF_NEEDS_MULTI && !is_multi) {
+        bool is_there = (!next || next->offset != behind) && readings_table_has_row(&table->base, place->row);
+        return is_there ? number_at(table, place->row, behind, 4) : (perf_raw){0, 0};
     }
     return base ? readings_table_cell(place->table, place->row, place->column + 1) : (perf_raw){0, 0};
 }

@@ -219,14 +219,15 @@ def test_one_counter_that_is_set_back(tmp_path, course, made):
 # --- Start times, and objects without a clock
 
 def test_elapsed_time(tshark, tmp_path):
-    """Of 0, of an object without a clock, and of one whose clock counts ticks since the machine started."""
+    """Of 0, of an object without a clock, and of one whose clock counts ticks since the machine started; a timer without a multi counter."""
     now = 134351767437550592
     kinds = {'Clock': lambda at: at.filetime, 'None': lambda at: 0, 'Ticks': lambda at: at.stamp}
     objects = [Object(7000 + 10 * n, name, [
         Counter(7002 + 10 * n, 'Elapsed Time', TYPES['PERF_ELAPSED_TIME'], lambda at, k: [0, now - 9 * 10 ** 7, 2 * now][k])],
         lambda at: [Instance('Idle'), Instance('job'), Instance('later')], time=time, freq=10 ** 7 if name != 'None' else 0)
         for n, (name, time) in enumerate(kinds.items())]
-    objects[1].counters.append(Counter(7300, 'Busy', TYPES['PERF_OBJ_TIME_TIMER'], grows(1, 1)))
+    objects[1].counters += [Counter(index, name, TYPES[kind], grows(1, 1)) for index, name, kind in (
+        (7302, 'Cores', 'PERF_100NSEC_MULTI_TIMER'), (7300, 'Busy', 'PERF_OBJ_TIME_TIMER'))]
     scene, talk = begin_talk(objects=objects)
     talk.sample()
     talk.sample()
@@ -241,7 +242,8 @@ def test_elapsed_time(tshark, tmp_path):
                    ('Clock', 'later', 'Elapsed Time'): to_come,
                    ('None', 'Idle', 'Elapsed Time'): 'not started', ('None', 'job', 'Elapsed Time'): no_clock,
                    ('None', 'later', 'Elapsed Time'): no_clock,
-                   **{('None', name, 'Busy'): no_clock for name in ('Idle', 'job', 'later')},
+                   **{('None', name, counter): why for name in ('Idle', 'job', 'later')
+                      for counter, why in (('Busy', no_clock), ('Cores', 'multi counter is not there'))},
                    ('Ticks', 'Idle', 'Elapsed Time'): 'not started', ('Ticks', 'job', 'Elapsed Time'): elsewhere,
                    ('Ticks', 'later', 'Elapsed Time'): to_come}
 
