@@ -64,13 +64,14 @@ static perf_none time_since(const perf_point *current, uint64_t *result)
     if (current->time.size == 0) {
         return PERF_NONE_NO_TIME;
     }
-    if (current->time.value >= start) {
-        return PERF_NONE_OK;
-    }
     uint64_t long_ago =
         current->time_100ns / 2; /* centuries: no process started before, and no FILETIME of today is that */
+    bool is_since_1601 = current->time.value > long_ago && current->time.value / 2 <= current->time_100ns;
     bool is_filetime = start > long_ago && start <= current->time_100ns;
-    return is_filetime && current->time.value < long_ago ? PERF_NONE_OTHER_ORIGIN : PERF_NONE_NOT_STARTED;
+    if (is_filetime ? current->time.value < long_ago : is_since_1601 && start < long_ago) {
+        return PERF_NONE_OTHER_ORIGIN;
+    }
+    return current->time.value >= start ? PERF_NONE_OK : PERF_NONE_NOT_STARTED;
 }
 
 static perf_none numerator(const perf_formula_info *formula, const perf_point *current, const perf_point *previous,
