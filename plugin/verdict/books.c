@@ -37,18 +37,18 @@ static bool enter(verdict_talk *talk, book_kind kind, packet_info *pinfo)
 
 void verdict_miss(verdict *v, const verdict_missing *missing)
 {
-    char *key = g_strdup_printf("%u %u %d%d %s", (unsigned)missing->kind, missing->status, missing->is_fault,
-                                missing->does_not_seal, missing->path);
-    verdict_missing *known = g_hash_table_lookup(v->by_error, key);
+    char *key = wmem_strdup_printf(v->memory, "%u %u %d%d %s", (unsigned)missing->kind, missing->status,
+                                   missing->is_fault, missing->does_not_seal, missing->path);
+    verdict_missing *known = wmem_map_lookup(v->by_error, key);
 
     if (known == NULL && v->missing->len < MOST_MISSING) {
         known = wmem_memdup(v->memory, missing, sizeof *missing);
         known->path = wmem_strdup(v->memory, missing->path);
-        g_hash_table_insert(v->by_error, g_steal_pointer(&key), known);
+        wmem_map_insert(v->by_error, g_steal_pointer(&key), known);
         g_ptr_array_add(v->missing, known);
     }
     *(known ? &known->times : &v->more_missing) += 1;
-    g_free(key);
+    wmem_free(v->memory, key);
 }
 
 static void book_missing(verdict *v, verdict_talk *talk, book_kind kind, packet_info *pinfo, const char *path,

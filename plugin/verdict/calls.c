@@ -268,8 +268,7 @@ static void find_open(verdict_monitor *monitor)
     for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
         const verdict_talk *talk = call->talk;
         bool opens = call->frame > 0 && call->frame == talk->opened_frame && g_str_has_prefix(call->operation, "Open");
-        if (opens && !talk->is_sealed && is_open(talk) &&
-            g_array_index(talk->calls, verdict_call, talk->calls->len - 1).connection == connection) {
+        if (opens && !talk->is_sealed && is_open(talk) && talk->newest->connection == connection) {
             verdict_show(&shown, call->frame, call->answered);
         }
     }

@@ -16,13 +16,6 @@ enum { ACCESS_DENIED = 5 };
 
 static GSList *all; /* verdict */
 
-static void talk_free(void *data)
-{
-    verdict_talk *talk = data;
-
-    g_array_unref(talk->calls);
-}
-
 static uint32_t request_frame(const tapped_call *tapped)
 {
     return tapped->sealed.request_frame ? tapped->sealed.request_frame : tapped->request_frame;
@@ -68,7 +61,6 @@ static verdict_talk *talk_new(verdict *v, packet_info *pinfo, const tapped_call 
     talk->server = server_name(v->memory, tapped);
     talk->account = wmem_strdup(v->memory, verdict_wire_account(pinfo));
     talk->is_sealed = tapped->sealed.connection != NULL;
-    talk->calls = g_array_new(FALSE, FALSE, sizeof(verdict_call));
     g_ptr_array_add(v->talks, talk);
     return talk;
 }
@@ -84,50 +76,50 @@ static void begin_talk(const verdict *v, verdict_talk *talk, const packet_info *
     talk->opened_frame = tapped_handle_of(tapped->handle).opened_frame;
 }
 
-/* Place of the request that this answers, among the calls of a talk; their number if it is not there. */
-static unsigned find_request(const verdict_talk *talk, const tapped_call *tapped)
+/* Where the request that this answers stands among the calls of a talk; where none does if it is not there. */
+static verdict_call **find_request(verdict_talk *talk, const tapped_call *tapped)
 {
+    static verdict_call *none;
     uint32_t frame = tapped->is_response ? request_frame(tapped) : 0;
-    unsigned end = talk->calls->len;
+    verdict_call **place = &talk->newest;
 
-    for (unsigned i = end; frame > 0 && i > 0 && end - i < MOST_UNDER_WAY; i--) {
-        const verdict_call *call = &g_array_index(talk->calls, verdict_call, i - 1);
-        if (call->asked_frame == frame && call->outcome == CALL_WAITS &&
-            strcmp(call->operation, tapped->operation) == 0) {
-            return i - 1;
+    for (unsigned i = 0; frame > 0 && *place && i < MOST_UNDER_WAY; i++, place = &(*place)->before) {
+        if ((*place)->asked_frame == frame && (*place)->outcome == CALL_WAITS &&
+            strcmp((*place)->operation, tapped->operation) == 0) {
+            return place;
         }
     }
-    return end;
+    return &none;
 }
 
 static verdict_talk *talk_of(verdict *v, packet_info *pinfo, const tapped_call *tapped)
 {
     const void *subject = tapped->handle ? (const void *)tapped->handle : tapped->sealed.connection;
-    verdict_talk *talk = subject ? g_hash_table_lookup(v->by_subject, subject) : NULL;
+    verdict_talk *talk = subject ? wmem_map_lookup(v->by_subject, subject) : NULL;
 
     if (talk) {
         return talk;
     }
     const address *client = tapped->is_response ? &pinfo->dst : &pinfo->src;
-    char *pair = g_strdup_printf("%p %s", (const void *)tapped->server, address_to_str(pinfo->pool, client));
+    const char *pair =
+        wmem_strdup_printf(pinfo->pool, "%p %s", (const void *)tapped->server, address_to_str(pinfo->pool, client));
     /* what a client asked before it had a handle is its first handle's, and what it asks without one after that its newest's */
-    talk = tapped->sealed.connection ? NULL : g_hash_table_lookup(v->by_pair, pair);
+    talk = tapped->sealed.connection ? NULL : wmem_map_lookup(v->by_pair, pair);
     bool is_new = talk == NULL || (tapped->handle && talk->has_handle);
-    unsigned opens = is_new && talk ? find_request(talk, tapped) : 0;
-    if (is_new && talk && opens < talk->calls->len) { /* the request that opened a handle goes to it */
-        g_array_remove_index(talk->calls, opens);
+    verdict_call **opens = is_new && talk ? find_request(talk, tapped) : NULL;
+    if (opens && *opens) { /* the request that opened a handle goes to it */
+        *opens = (*opens)->before;
+        talk->num_calls--;
     }
     talk = is_new ? talk_new(v, pinfo, tapped) : talk;
     if (is_new || tapped->handle) {
         begin_talk(v, talk, pinfo, tapped);
     }
     if (subject) {
-        g_hash_table_insert(v->by_subject, (void *)(uintptr_t)subject, talk);
+        wmem_map_insert(v->by_subject, subject, talk);
     }
-    if (tapped->sealed.connection) {
-        g_free(pair);
-    } else {
-        g_hash_table_replace(v->by_pair, pair, talk);
+    if (is_new && !tapped->sealed.connection) {
+        wmem_map_insert(v->by_pair, wmem_strdup(v->memory, pair), talk);
     }
     return talk;
 }
@@ -176,21 +168,24 @@ static call_outcome outcome_of(const tapped_call *tapped)
 /* The request that this answers; a new one if that was not captured. */
 static verdict_call *call_of(const verdict *v, verdict_talk *talk, const packet_info *pinfo, const tapped_call *tapped)
 {
-    unsigned place = find_request(talk, tapped);
+    verdict_call *call = *find_request(talk, tapped);
 
-    if (place == talk->calls->len) {
-        verdict_call call = {.number = v->calls,
-                             .talk = talk,
-                             .operation = g_intern_string(tapped->operation),
-                             .seconds = -1,
-                             .asks = asks_for_data(tapped)};
+    if (call == NULL) {
+        call = wmem_new(v->memory, verdict_call);
+        *call = (verdict_call){.before = talk->newest,
+                               .number = v->calls,
+                               .talk = talk,
+                               .operation = g_intern_string(tapped->operation),
+                               .seconds = -1,
+                               .asks = asks_for_data(tapped)};
         if (tapped->is_response && tapped->seconds >= 0) {
-            call.asked = nstime_to_sec(&pinfo->abs_ts) - tapped->seconds;
-            call.asked_frame = request_frame(tapped);
+            call->asked = nstime_to_sec(&pinfo->abs_ts) - tapped->seconds;
+            call->asked_frame = request_frame(tapped);
         }
-        g_array_append_val(talk->calls, call);
+        talk->newest = call;
+        talk->num_calls++;
     }
-    return &g_array_index(talk->calls, verdict_call, place);
+    return call;
 }
 
 /* Of a sealed sample, whose clocks nobody reads, its request's time stands for them; frames are its events. */
@@ -335,9 +330,7 @@ static void note_noise(verdict *v, const verdict_connection *connection)
 {
     for (unsigned i = v->talks->len, n = 0; connection && i > 0 && n < MOST_UNDER_WAY; i--, n++) {
         verdict_talk *talk = g_ptr_array_index(v->talks, i - 1);
-        verdict_call *last =
-            talk->calls->len > 0 ? &g_array_index(talk->calls, verdict_call, talk->calls->len - 1) : NULL;
-        if (!talk->is_sealed && last && last->connection == connection) {
+        if (!talk->is_sealed && talk->newest && talk->newest->connection == connection) {
             talk->ends_in_noise = true;
             return;
         }
@@ -452,12 +445,12 @@ static void take_calls(verdict_monitor *monitor)
     unsigned size = 0;
 
     for (const verdict_talk *talk = monitor->talks; talk; talk = talk->next) {
-        size += talk->calls->len;
+        size += talk->num_calls;
     }
     monitor->calls = monitor->end = wmem_alloc_array(monitor->pool, verdict_call, size);
     for (const verdict_talk *talk = monitor->talks; talk; talk = talk->next) {
-        for (unsigned i = 0; i < talk->calls->len; i++) {
-            *monitor->end++ = g_array_index(talk->calls, verdict_call, i);
+        for (const verdict_call *call = talk->newest; call; call = call->before) {
+            *monitor->end++ = *call;
         }
     }
     qsort(monitor->calls, size, sizeof *monitor->calls, compare_calls);
@@ -595,16 +588,21 @@ void verdict_judge_worst_first(verdict *v)
 
 /* --- All of it ------------------------------------------------------------------------------------------------- */
 
+static void forget_subjects(verdict *v)
+{
+    v->by_subject = wmem_map_new(v->memory, g_direct_hash, g_direct_equal);
+    v->by_pair = wmem_map_new(v->memory, wmem_str_hash, g_str_equal);
+}
+
 void verdict_reset(verdict *v)
 {
     g_ptr_array_set_size(v->monitors, 0);
-    g_hash_table_remove_all(v->by_subject);
-    g_hash_table_remove_all(v->by_pair);
     g_ptr_array_set_size(v->talks, 0);
-    g_hash_table_remove_all(v->by_error);
     g_ptr_array_set_size(v->missing, 0);
     wmem_free_all(v->memory);
     wmem_free_all(v->pool);
+    forget_subjects(v);
+    v->by_error = wmem_map_new(v->memory, wmem_str_hash, g_str_equal);
     v->left = (left_out){.any_read = false};
     v->calls = v->more_missing = 0;
 }
@@ -621,8 +619,7 @@ static void forget_capture(void)
 {
     for (GSList *at = all; at; at = at->next) {
         verdict *v = at->data;
-        g_hash_table_remove_all(v->by_subject);
-        g_hash_table_remove_all(v->by_pair);
+        forget_subjects(v);
         for (unsigned i = 0; i < v->talks->len; i++) {
             verdict_talk *talk = g_ptr_array_index(v->talks, i);
             look_at_handle(talk);
@@ -643,12 +640,10 @@ verdict *verdict_new(bool counts_values)
     v->memory = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
     v->pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
     v->counts_values = counts_values;
-    v->talks = g_ptr_array_new_with_free_func(talk_free);
+    v->talks = g_ptr_array_new();
     v->monitors = g_ptr_array_new();
-    v->by_subject = g_hash_table_new(g_direct_hash, g_direct_equal);
     v->missing = g_ptr_array_new();
-    v->by_error = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
-    v->by_pair = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
+    verdict_reset(v);
     all = g_slist_prepend(all, v);
     return v;
 }
@@ -656,13 +651,9 @@ verdict *verdict_new(bool counts_values)
 void verdict_free(verdict *v)
 {
     all = g_slist_remove(all, v);
-    verdict_reset(v);
     g_ptr_array_unref(v->talks);
     g_ptr_array_unref(v->monitors);
-    g_hash_table_destroy(v->by_subject);
-    g_hash_table_destroy(v->by_pair);
     g_ptr_array_unref(v->missing);
-    g_hash_table_destroy(v->by_error);
     wmem_destroy_allocator(v->memory);
     wmem_destroy_allocator(v->pool);
     g_free(v);

@@ -32,7 +32,8 @@ typedef enum {
 #define CALL_BIT(outcome) (1U << (outcome))
 
 /* One call. Times are those of the capture, in seconds. */
-typedef struct {
+typedef struct verdict_call {
+    struct verdict_call *before;
     double asked, answered; /* 0: not captured */
     double seconds;         /* from one to the other, negative: not known */
     uint32_t asked_frame, frame;
@@ -103,7 +104,8 @@ typedef struct verdict_talk {
     uint64_t first_call, newest_call; /* that tells whom it goes on as */
     uint64_t samples, failed;
     double counters; /* that its newest answer holds, or QueryCounterInfo says; NAN: there was none */
-    GArray *calls;   /* verdict_call */
+    verdict_call *newest;
+    unsigned num_calls;
     book books[NUM_BOOKS];
 } verdict_talk;
 
@@ -159,11 +161,11 @@ typedef struct {
     wmem_allocator_t *memory, *pool; /* what is kept of calls, and of the last judgement */
     bool counts_values;
     GPtrArray *talks;
-    GHashTable *by_subject; /* state_handle or sealed query -> its talk */
-    GHashTable *by_pair;    /* client and server -> the talk of what has neither, or their newest */
+    wmem_map_t *by_subject; /* state_handle or sealed query -> its talk */
+    wmem_map_t *by_pair;    /* client and server -> the talk of what has neither, or their newest */
     uint64_t calls;
     GPtrArray *missing;    /* verdict_missing of all talks, in the order in which they turned up */
-    GHashTable *by_error;  /* all of one but frame and times -> the same */
+    wmem_map_t *by_error;  /* all of one but frame and times -> the same */
     uint64_t more_missing; /* for which there was no room */
     GPtrArray *monitors;   /* verdict_monitor, as of the last judgement */
     left_out left;
