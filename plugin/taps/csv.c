@@ -9,8 +9,6 @@
 
 #include <math.h>
 
-#define NUMBER_SIZE 330 /* of the largest double with six decimals */
-
 /* Copied here: a row has fifteen cells, and a call of GLib takes longer than the text of one. */
 void csv_cells(GString *csv, const char *cells, size_t size)
 {
@@ -52,13 +50,6 @@ void csv_text(GString *csv, const char *text)
     }
 }
 
-void csv_pdh_number(GString *csv, double value)
-{
-    char text[NUMBER_SIZE];
-
-    csv_pdh_text(csv, isnan(value) ? " " : g_ascii_formatd(text, sizeof text, "%.6f", value));
-}
-
 void csv_integer(GString *csv, uint64_t value)
 {
     char text[TEXT_NUMBER_SIZE];
@@ -70,7 +61,7 @@ void csv_integer(GString *csv, uint64_t value)
 void csv_number(GString *csv, double value)
 {
     static const char *const formats[] = {"%.15g", "%.16g", "%.17g"};
-    char text[NUMBER_SIZE];
+    char text[G_ASCII_DTOSTR_BUF_SIZE];
 
     if (fabs(value) < 0x1p63 && value == (double)(int64_t)value) {
         bool is_negative = value < 0;
@@ -85,28 +76,14 @@ void csv_number(GString *csv, double value)
 }
 
 /* Of a time that no calendar has, its first. */
-static char *formatted(const nstime_t *when, const char *format)
+void csv_time(GString *csv, const nstime_t *when, bool is_pdh)
 {
     GDateTime *date = g_date_time_new_from_unix_utc((int64_t)when->secs);
 
     date = date ? date : g_date_time_new_from_unix_utc(0);
-    char *text = g_date_time_format(date, format);
+    char *text = g_date_time_format(date, is_pdh ? "%m/%d/%Y %H:%M:%S" : "%Y-%m-%dT%H:%M:%S");
+    g_string_append_printf(csv, is_pdh ? "\"%s.%03d\"," : "%s.%09dZ,", text,
+                           is_pdh ? when->nsecs / 1000000 : when->nsecs);
+    g_free(text);
     g_date_time_unref(date);
-    return text;
-}
-
-void csv_pdh_time(GString *csv, const nstime_t *when)
-{
-    char *text = formatted(when, "%m/%d/%Y %H:%M:%S");
-
-    g_string_append_printf(csv, "\"%s.%03d\",", text, when->nsecs / 1000000);
-    g_free(text);
-}
-
-void csv_time(GString *csv, const nstime_t *when)
-{
-    char *text = formatted(when, "%Y-%m-%dT%H:%M:%S");
-
-    g_string_append_printf(csv, "%s.%09dZ,", text, when->nsecs);
-    g_free(text);
 }

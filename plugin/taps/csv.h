@@ -18,12 +18,6 @@ void csv_end_row(GString *csv);
 /* PDH-CSV. */
 void csv_pdh_text(GString *csv, const char *text);
 
-/* Six decimals, as typeperf has them; a blank for NAN. */
-void csv_pdh_number(GString *csv, double value);
-
-/* "11/21/2026 21:43:44.123", UTC, rounded down */
-void csv_pdh_time(GString *csv, const nstime_t *when);
-
 /* RFC 4180. NULL is an empty cell. */
 void csv_text(GString *csv, const char *text);
 void csv_integer(GString *csv, uint64_t value);
@@ -31,5 +25,5 @@ void csv_integer(GString *csv, uint64_t value);
 /* In 15 digits, or as many more as it takes so that reading it gives the same double. */
 void csv_number(GString *csv, double value);
 
-/* 2026-11-21T21:43:44.123456789Z */
-void csv_time(GString *csv, const nstime_t *when);
+/* 2026-11-21T21:43:44.123456789Z; as PDH-CSV has it, "11/21/2026 21:43:44.123", UTC, rounded down. */
+void csv_time(GString *csv, const nstime_t *when, bool is_pdh);

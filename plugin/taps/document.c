@@ -20,19 +20,18 @@
 #define NO_COLUMN UINT32_MAX
 #define NAMELESS (UINT32_MAX - 1)
 
-/* A counter. */
+/* A counter with values. */
 typedef struct {
     char *path; /* of documents.texts */
     readings_whose whose;
-    bool is_refused; /* perhaps at times only: without values it is blank */
-    unsigned end;    /* of the cells, behind its newest; 0 without one */
+    unsigned end;   /* of the cells, behind its newest */
+    unsigned marks; /* left_out_mark, of all of them */
 } document_column;
 
 /* A value. */
 typedef struct {
     double value; /* NAN for none */
     uint32_t column;
-    unsigned marks; /* left_out_mark */
 } document_cell;
 
 /* An answer. */
@@ -49,7 +48,8 @@ static document_column *column_at(const document *doc, uint32_t number)
     return &g_array_index(doc->paths, document_column, number);
 }
 
-static uint32_t column_of_path(documents *d, document *doc, const char *path)
+/* `is_refused`: perhaps at times only; its column is blank as long as no value comes. */
+static uint32_t column_of_path(documents *d, document *doc, const char *path, bool is_refused)
 {
     document_column column = {.path = g_hash_table_lookup(d->texts, path)};
     uint32_t number = column.path ? GPOINTER_TO_UINT(g_hash_table_lookup(doc->columns, column.path)) : 0;
@@ -58,7 +58,7 @@ static uint32_t column_of_path(documents *d, document *doc, const char *path)
         return number - 1;
     }
     size_t size = column.path ? 0 : strlen(path) + 1;
-    if (size > MAX_PATH_BYTES - d->texts_bytes || doc->paths->len >= MAX_COLUMNS) {
+    if (size > MAX_PATH_BYTES - d->texts_bytes || g_hash_table_size(doc->columns) >= MAX_COLUMNS) {
         return NO_COLUMN;
     }
     if (size > 0) {
@@ -66,9 +66,14 @@ static uint32_t column_of_path(documents *d, document *doc, const char *path)
         column.path = g_strdup(path);
         g_hash_table_add(d->texts, column.path);
     }
-    g_array_append_val(doc->paths, column);
-    g_hash_table_insert(doc->columns, column.path, GUINT_TO_POINTER(doc->paths->len));
-    return doc->paths->len - 1;
+    if (!is_refused) {
+        g_array_append_val(doc->paths, column);
+        number = doc->paths->len;
+    }
+    if (g_hash_table_insert(doc->columns, column.path, GUINT_TO_POINTER(number)) && is_refused) {
+        g_ptr_array_add(doc->refused, column.path);
+    }
+    return number - 1;
 }
 
 /* --- All documents --------------------------------------------------------------------------------------------- */
@@ -78,6 +83,7 @@ static void free_document(void *data)
     document *doc = data;
 
     g_array_free(doc->paths, TRUE);
+    g_ptr_array_free(doc->refused, TRUE);
     g_hash_table_destroy(doc->columns);
     g_array_free(doc->rows, TRUE);
     g_array_free(doc->cells, TRUE);
@@ -110,25 +116,24 @@ char *document_suffix(const document *doc)
 
 /* --- Rows ------------------------------------------------------------------------------------------------------ */
 
-static const document_cell *cell_at(const document *doc, unsigned number)
-{
-    return &g_array_index(doc->cells, document_cell, number);
-}
-
 /* Where a path stands twice in an answer, its first value counts, and counts too if it has no result; of two counters the first does. */
-static void add_cell(documents *d, document *doc, readings *r, const document_cell *cell, unsigned first_of_row)
+static void add_cell(documents *d, document *doc, readings *r, const document_cell *cell, unsigned marks,
+                     unsigned first_of_row)
 {
     document_column *column = cell->column < doc->paths->len ? column_at(doc, cell->column) : NULL;
     bool is_twice = column && column->end > first_of_row;
 
     if (is_twice || (column && !readings_is_of(r, &column->whose))) {
-        bool is_alike = is_twice && cell->value == cell_at(doc, column->end - 1)->value;
+        bool is_alike = is_twice && cell->value == g_array_index(doc->cells, document_cell, column->end - 1).value;
         d->unlike += !isnan(cell->value) && !is_alike;
         return;
     }
     g_array_append_vals(doc->cells, cell, 1);
     if (column) {
         column->end = doc->cells->len;
+        column->marks |= marks;
+    } else {
+        d->nameless += cell->column == NAMELESS && (marks & LEFT_OUT_UNTYPED);
     }
 }
 
@@ -148,8 +153,8 @@ static void add_values(documents *d, document *doc, readings *r)
         }
         const char *path = readings_path(r);
         document_cell cell = {result.none == PERF_NONE_OK ? result.value : NAN,
-                              path ? column_of_path(d, doc, path) : NAMELESS, left_out_marks(r, &result)};
-        add_cell(d, doc, r, &cell, first);
+                              path ? column_of_path(d, doc, path, false) : NAMELESS};
+        add_cell(d, doc, r, &cell, left_out_marks(r, &result), first);
     }
 }
 
@@ -165,6 +170,7 @@ static document *document_of(documents *d, uint32_t number, bool is_hkpd)
         doc->number = number;
         doc->is_hkpd = is_hkpd;
         doc->paths = g_array_new(FALSE, FALSE, sizeof(document_column));
+        doc->refused = g_ptr_array_new();
         doc->columns = g_hash_table_new(NULL, NULL);
         doc->rows = g_array_new(FALSE, FALSE, sizeof(document_row));
         doc->cells = g_array_new(FALSE, FALSE, sizeof(document_cell));
@@ -180,11 +186,7 @@ static void refuse(documents *d, packet_info *pinfo, const tapped_call *tapped)
     const char *path;
 
     while (number > 0 && (path = tapped_next_refused(pinfo->pool, tapped, &at)) != NULL) {
-        document *doc = document_of(d, number, false);
-        uint32_t column = column_of_path(d, doc, path);
-        if (column != NO_COLUMN) {
-            column_at(doc, column)->is_refused = true;
-        }
+        column_of_path(d, document_of(d, number, false), path, true);
     }
 }
 
@@ -215,88 +217,79 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
 
 void documents_count_marks(const documents *d, left_out *left)
 {
-    left->of_instances = left->of_names = left->assumed = left->untyped = left->from_file = left->nameless = 0;
+    left->of_instances = left->of_names = left->assumed = left->untyped = left->from_file = 0;
+    left->nameless = d->nameless;
     left->without_cell = d->unlike + d->left_out;
     for (unsigned i = 0; i < d->all->len; i++) {
         const document *doc = g_ptr_array_index(d->all, i);
-        unsigned *marks = g_new0(unsigned, doc->paths->len + 1);
-        for (unsigned j = 0; j < doc->cells->len; j++) {
-            const document_cell *cell = cell_at(doc, j);
-            if (cell->column < doc->paths->len) {
-                marks[cell->column] |= cell->marks;
-            } else if (cell->column == NAMELESS) {
-                left->nameless += (cell->marks & LEFT_OUT_UNTYPED) != 0;
-            }
-        }
         for (unsigned j = 0; j < doc->paths->len; j++) {
-            left_out_count_marks(left, marks[j]);
+            left_out_count_marks(left, column_at(doc, j)->marks);
         }
-        g_free(marks);
     }
 }
 
 /* --- Writing --------------------------------------------------------------------------------------------------- */
 
 /* Columns stand in the order in which their values first came; after them those that were refused whenever they were asked for. -> how
- * many, and their places by their numbers */
-static unsigned write_header(const documents *d, const document *doc, GString *text, uint32_t *places)
+ * many */
+static unsigned write_header(const documents *d, const document *doc, GString *text)
 {
     uint64_t cells = CELLS_OF_ALL / d->all->len + (uint64_t)doc->cells->len * CELLS_PER_VALUE;
     uint64_t most = cells / MAX(doc->rows->len, 1); /* there is room for so many columns, the first */
-    unsigned count = 0;
+    unsigned count = (unsigned)MIN(most, doc->paths->len);
 
-    memset(places, 0xFF, sizeof *places * doc->paths->len);
     csv_pdh_text(text, HEADER);
-    for (unsigned i = 0; i < doc->cells->len + doc->paths->len && count < most; i++) {
-        unsigned column = i < doc->cells->len ? cell_at(doc, i)->column : i - doc->cells->len;
-        bool has_place = column >= doc->paths->len || places[column] != NO_COLUMN;
-        if (!has_place && (i < doc->cells->len || column_at(doc, column)->is_refused)) {
-            places[column] = count++;
-            csv_pdh_text(text, column_at(doc, column)->path);
+    for (unsigned i = 0; i < count; i++) {
+        csv_pdh_text(text, column_at(doc, i)->path);
+    }
+    for (unsigned i = 0; i < doc->refused->len && count < most; i++) {
+        const char *path = g_ptr_array_index(doc->refused, i);
+        if (g_hash_table_lookup(doc->columns, path) == NULL) {
+            csv_pdh_text(text, path);
+            count++;
         }
     }
     csv_end_row(text);
     return count;
 }
 
-static void write_row(documents *d, const document *doc, const document_row *row, GString *text, const uint32_t *places,
-                      double *values, unsigned count)
+static void write_row(documents *d, const document *doc, const document_row *row, GString *text, double *values,
+                      unsigned count)
 {
+    char number[G_ASCII_DTOSTR_BUF_SIZE * 10]; /* 1e308 with six decimals, as typeperf has them */
+
     for (unsigned i = 0; i < count; i++) {
         values[i] = NAN;
     }
     for (unsigned i = row->first_cell; i < row->end; i++) {
-        const document_cell *cell = cell_at(doc, i);
-        uint32_t place = cell->column < doc->paths->len ? places[cell->column] : cell->column;
-        if (place < count) {
-            values[place] = cell->value;
+        const document_cell *cell = &g_array_index(doc->cells, document_cell, i);
+        if (cell->column < count) {
+            values[cell->column] = cell->value;
         } else {
-            d->left_out += place == NO_COLUMN;
+            d->left_out += cell->column != NAMELESS;
         }
     }
     if (row->has_time) {
-        csv_pdh_time(text, &row->when);
+        csv_time(text, &row->when, true);
     } else {
         csv_pdh_text(text, " ");
     }
     for (unsigned i = 0; i < count; i++) {
-        csv_pdh_number(text, values[i]);
+        csv_pdh_text(text, isnan(values[i]) ? " " : g_ascii_formatd(number, sizeof number, "%.6f", values[i]));
     }
     csv_end_row(text);
 }
 
 void document_write(documents *d, document *doc, output_file *file, GString *text)
 {
-    uint32_t *places = g_new(uint32_t, doc->paths->len + 1);
-    unsigned count = write_header(d, doc, text, places);
+    unsigned count = write_header(d, doc, text);
     double *values = g_new(double, count + 1);
 
     for (unsigned i = 0; i < doc->rows->len; i++) {
-        write_row(d, doc, &g_array_index(doc->rows, document_row, i), text, places, values, count);
+        write_row(d, doc, &g_array_index(doc->rows, document_row, i), text, values, count);
         if (file) {
             output_write(file, text);
         }
     }
-    g_free(places);
     g_free(values);
 }

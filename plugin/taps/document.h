@@ -26,6 +26,7 @@ typedef struct {
     GHashTable *by_number; /* number and kind of a handle -> document; also of those that had no answer yet */
     uint64_t unlike;       /* results that have no cell: their path has another in the answer */
     uint64_t left_out;     /* values of what was written: their columns found no room */
+    uint64_t nameless;     /* values of counters that are not known */
 } documents;
 
 /* One of them. */
@@ -34,8 +35,9 @@ typedef struct {
     bool is_hkpd;
     uint32_t first_frame;
     char *machine;
-    GArray *paths;       /* document_column, by its number, which it keeps; also of what was refused */
-    GHashTable *columns; /* path -> number + 1 */
+    GArray *paths;       /* document_column, by its number, which it keeps */
+    GPtrArray *refused;  /* other paths, which have blank columns as long as they have none of their own */
+    GHashTable *columns; /* path -> number + 1; 0: it was only refused */
     GArray *rows;        /* document_row */
     GArray *cells;       /* document_cell, of all rows */
 } document;
