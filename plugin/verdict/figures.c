@@ -9,21 +9,9 @@
 
 #include <math.h>
 
-/* By the server's clock it was taken before the other one, though it was answered after it. */
-static bool is_overtaken(const verdict_call *call, const verdict_call *other)
-{
-    bool is_older =
-        call->perf_time != other->perf_time ? call->perf_time < other->perf_time : call->time_100ns < other->time_100ns;
-    return is_older && verdict_overlaps(call, other);
-}
-
 double verdict_interval(const verdict_call *before, const verdict_call *call)
 {
-    const perf_point old = {
-        .perf_time = before->perf_time, .perf_freq = before->perf_freq, .time_100ns = before->time_100ns};
-    const perf_point new = {.perf_time = call->perf_time, .perf_freq = call->perf_freq, .time_100ns = call->time_100ns};
-
-    return perf_is_older(&new, &old) ? 0 : perf_agreed_interval(&new, &old);
+    return perf_is_older(&call->clocks, &before->clocks) ? 0 : perf_agreed_interval(&call->clocks, &before->clocks);
 }
 
 /* Returns how many there are. */
@@ -33,7 +21,8 @@ static unsigned take_intervals(const verdict_monitor *monitor, double *intervals
     unsigned count = 0;
 
     for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
-        if (call->outcome != CALL_SAMPLE || (before && is_overtaken(call, before))) {
+        bool is_overtaken = before && verdict_overlaps(call, before) && perf_is_older(&call->clocks, &before->clocks);
+        if (call->outcome != CALL_SAMPLE || is_overtaken) {
             continue;
         }
         bool is_next = before && (!monitor->talks->is_hkpd || before->subject == call->subject);
@@ -151,7 +140,7 @@ static void take_clock(verdict_monitor *monitor, double *offsets)
     unsigned count = 0;
 
     for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
-        offsets[count] = (double)(int64_t)(call->time_100ns - epoch_1970) / units - call->answered;
+        offsets[count] = (double)(int64_t)(call->clocks.time_100ns - epoch_1970) / units - call->answered;
         count += call->outcome == CALL_SAMPLE && call->answered > 0 && fabs(offsets[count]) < most;
     }
     if (count > 0) {

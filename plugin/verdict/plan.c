@@ -365,12 +365,13 @@ typedef enum { CLOCK_GOES_ON, CLOCK_STANDS, CLOCK_RESTARTED, CLOCK_OF_ANOTHER } 
 
 static clock_step step_of(const verdict_call *old, const verdict_call *new)
 {
+    const perf_point *then = &old->clocks, *now = &new->clocks;
     double elapsed = new->answered - old->answered, most = OTHER_CLOCK + elapsed / 2;
-    double frequency = new->perf_freq > 0 ? (double)new->perf_freq : INFINITY;
-    double ticked = ((double)new->perf_time - (double)old->perf_time) / frequency;
-    double passed = (double)(int64_t)(new->time_100ns - old->time_100ns) / 1e7;
-    bool stands = new->perf_time == old->perf_time && old->perf_time > 0;
-    bool date_stands = new->time_100ns == old->time_100ns && old->time_100ns > 0;
+    double frequency = now->perf_freq > 0 ? (double)now->perf_freq : INFINITY;
+    double ticked = ((double)now->perf_time - (double)then->perf_time) / frequency;
+    double passed = (double)(int64_t)(now->time_100ns - then->time_100ns) / 1e7;
+    bool stands = now->perf_time == then->perf_time && then->perf_time > 0;
+    bool date_stands = now->time_100ns == then->time_100ns && then->time_100ns > 0;
 
     if ((stands && date_stands) || ((stands || date_stands) && elapsed >= LONG_TICK)) {
         return CLOCK_STANDS;
@@ -379,11 +380,11 @@ static clock_step step_of(const verdict_call *old, const verdict_call *new)
     if (is_of_one_handle || (old->connection && old->connection == new->connection)) {
         return CLOCK_GOES_ON; /* the same machine: its clock was set */
     }
-    if (new->perf_time < old->perf_time) {
-        return (double)new->perf_time / frequency <= elapsed + OTHER_CLOCK ? CLOCK_RESTARTED : CLOCK_OF_ANOTHER;
+    if (now->perf_time < then->perf_time) {
+        return (double)now->perf_time / frequency <= elapsed + OTHER_CLOCK ? CLOCK_RESTARTED : CLOCK_OF_ANOTHER;
     }
     bool is_other = fabs(ticked - elapsed) > most && fabs(passed - elapsed) <= most;
-    return is_other && new->perf_freq == old->perf_freq ? CLOCK_OF_ANOTHER : CLOCK_GOES_ON;
+    return is_other && now->perf_freq == then->perf_freq ? CLOCK_OF_ANOTHER : CLOCK_GOES_ON;
 }
 
 /* By the server's clock the sample was in time: it is the capture's clock that was set. */
@@ -391,7 +392,7 @@ static bool is_in_time_there(const plan_gap *gap, double most)
 {
     double there = verdict_interval(gap->before, gap->call);
 
-    return gap->before->time_100ns > 0 && step_of(gap->before, gap->call) == CLOCK_GOES_ON && there > 0 &&
+    return gap->before->clocks.time_100ns > 0 && step_of(gap->before, gap->call) == CLOCK_GOES_ON && there > 0 &&
            there <= most;
 }
 

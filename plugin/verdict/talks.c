@@ -195,16 +195,13 @@ static void keep_clocks(verdict_call *call, packet_info *pinfo, const tapped_cal
     const nstime_t *asked = &tapped->sealed.request_time;
 
     if (!tapped->handle || !tapped->answer || !tapped->answer->sample) {
-        call->perf_time = (uint64_t)asked->secs * NANOSECONDS + (uint64_t)asked->nsecs;
-        call->perf_freq = NANOSECONDS;
+        call->clocks.perf_time = (uint64_t)asked->secs * NANOSECONDS + (uint64_t)asked->nsecs;
+        call->clocks.perf_freq = NANOSECONDS;
         call->request_event = tapped->sealed.request_frame;
         call->event = pinfo->num;
         return;
     }
-    const perf_point *clocks = readings_clocks(readings_begin(pinfo->pool, tapped->answer));
-    call->perf_time = clocks->perf_time;
-    call->perf_freq = clocks->perf_freq;
-    call->time_100ns = clocks->time_100ns;
+    call->clocks = *readings_clocks(readings_begin(pinfo->pool, tapped->answer));
     call->request_event = tapped->answer->request_event;
     call->event = tapped->answer->event;
 }

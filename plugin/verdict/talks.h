@@ -40,7 +40,7 @@ typedef struct verdict_call {
     uint32_t request_event, event; /* of a sample */
     const char *operation;         /* interned */
     const verdict_connection *connection;
-    uint64_t perf_time, perf_freq, time_100ns; /* of a sample; sealed ones by when they were asked for */
+    perf_point clocks;                         /* of a sample; of a sealed one when it was asked for */
     unsigned subject;                          /* stands for what it is about */
     uint32_t status;
     uint32_t size;   /* of its data */
