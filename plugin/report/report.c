@@ -12,7 +12,7 @@
 #include "report/series.h"
 #include "taps/output.h"
 #include "taps/table.h"
-#include "verdict/summary.h"
+#include "verdict/talks.h"
 
 #include <epan/epan.h>
 #include <epan/plugin_if.h>

@@ -8,9 +8,7 @@
 
 #include "taps/output.h"
 #include "taps/table.h"
-#include "verdict/summary.h"
-
-#include <wsutil/json_dumper.h>
+#include "verdict/talks.h"
 
 #include <math.h>
 

@@ -14,6 +14,8 @@
 
 #include "taps/left-out.h"
 
+#include <wsutil/json_dumper.h>
+
 /* Times between samples within this factor of each other are the same. */
 #define VERDICT_ALIKE 1.3
 
@@ -40,8 +42,8 @@ typedef struct verdict_call {
     uint32_t request_event, event; /* of a sample */
     const char *operation;         /* interned */
     const verdict_connection *connection;
-    perf_point clocks;                         /* of a sample; of a sealed one when it was asked for */
-    unsigned subject;                          /* stands for what it is about */
+    perf_point clocks; /* of a sample; of a sealed one when it was asked for */
+    unsigned subject;  /* stands for what it is about */
     uint32_t status;
     uint32_t size;   /* of its data */
     uint64_t number; /* in the order in which they began */
@@ -242,3 +244,18 @@ double verdict_interval(const verdict_call *before, const verdict_call *call);
 
 /* Fills the figures of a monitor, of all its talks. */
 void verdict_figures(verdict_monitor *monitor);
+
+/* summary.c: the verdict as JSON, for whoever writes more around it. A member of the object that is written: a number (NAN: null), an array
+ * (to be ended), one of texts, which is freed. */
+void verdict_put_number(json_dumper *json, const char *name, double number);
+void verdict_begin_list(json_dumper *json, const char *name);
+void verdict_put_texts(json_dumper *json, const char *name, GPtrArray *texts);
+
+/* All of it as a JSON object, once it was judged. */
+void verdict_put_json(json_dumper *json, const verdict *v);
+
+/* What its figures are called: the member "figures", an array of {key, title}. */
+void verdict_put_titles(json_dumper *json);
+
+/* A monitor's line: who asks whom, how many samples, how often, how late. */
+const char *verdict_account(const verdict_monitor *monitor);
