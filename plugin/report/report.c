@@ -404,12 +404,6 @@ static void count_for_window(taps_table *t, packet_info *pinfo, const tapped_cal
     window.is_changed = true;
 }
 
-static tap_packet_status redraw(void *data _U_, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *call _U_,
-                                tap_flags_t flags _U_)
-{
-    return window.is_changed ? TAP_PACKET_REDRAW : TAP_PACKET_DONT_REDRAW;
-}
-
 static void draw_window(void *data _U_)
 {
     if (window.is_changed) {
@@ -423,7 +417,7 @@ static void begin_window(taps_table *t _U_)
     if (window.report == NULL) {
         verdict_wire_watch();
         window.report = report_new();
-        output_listen(TAPPED_NAME, &window, NULL, NULL, redraw, draw_window);
+        output_listen(TAPPED_NAME, &window, NULL, NULL, NULL, draw_window);
     }
     g_free(g_steal_pointer(&window.path));
     restart(window.report);

@@ -79,12 +79,6 @@ static void list_names(void)
 
 /* --- The list ------------------------------------------------------------------------------------------------------ */
 
-static tap_packet_status redraw(void *data _U_, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *tapped _U_,
-                                tap_flags_t flags _U_)
-{
-    return TAP_PACKET_REDRAW;
-}
-
 /* A window may be gone, and its list with it. */
 static void objects_draw(void *data _U_)
 {
@@ -129,7 +123,7 @@ static void objects_begin(export_object_list_t *list, const packet_info *pinfo, 
     objects.first_look = is_first_look;
     objects.documents = documents_new();
     objects.report = report_new();
-    output_listen_first(&objects.listens, TAPPED_NAME, &objects, redraw, objects_draw);
+    output_listen_first(&objects.listens, TAPPED_NAME, &objects, NULL, objects_draw);
 }
 
 /* Seen again, a capture has taught all names that it will with its first call, and a handle's newest sample is its last. */

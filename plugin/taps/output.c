@@ -183,10 +183,17 @@ void output_whole(output_file *file, GString *text)
 
 /* --- What is asked for on the command line -------------------------------------------------------------------------- */
 
+static tap_packet_status redraw(void *data _U_, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *tapped _U_,
+                                tap_flags_t flags _U_)
+{
+    return TAP_PACKET_REDRAW;
+}
+
 bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb reset, tap_packet_cb packet,
                    tap_draw_cb draw)
 {
-    GString *error = register_tap_listener(tap, data, filter, TL_REQUIRES_NOTHING, reset, packet, draw, NULL);
+    GString *error =
+        register_tap_listener(tap, data, filter, TL_REQUIRES_NOTHING, reset, packet ? packet : redraw, draw, NULL);
 
     if (error) {
         report_failure("pcq: %s", error->str);

@@ -71,7 +71,7 @@ typedef struct {
 /* Its functions may be NULL, but for draw(). What cannot be written is reported before the capture is read. */
 void output_register(output_statistic *statistic);
 
-/* Registers a listener of ours; false, and reported, if the filter is wrong. */
+/* Registers a listener of ours; false, and reported, if the filter is wrong. Without `packet` it is drawn if any came. */
 bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb reset, tap_packet_cb packet,
                    tap_draw_cb draw);
 
