@@ -6,6 +6,7 @@
 #include "verdict/findings.h"
 
 #include "perf/bytes.h"
+#include "text/text.h"
 #include "text/value-strings.h"
 
 #include <limits.h>
@@ -58,16 +59,6 @@ static const char *time_text(wmem_allocator_t *pool, double when, bool is_utc, c
     return kept;
 }
 
-static void put_word(wmem_strbuf_t *line, const char *word, long most)
-{
-    long size = word ? g_utf8_strlen(word, -1) : 0;
-
-    if (size > most) {
-        wmem_strbuf_append_len(line, word, (size_t)(g_utf8_offset_to_pointer(word, most - 1) - word));
-    }
-    wmem_strbuf_append(line, size > most ? "…" : size > 0 ? word : "");
-}
-
 /* What is left out, the more the longer a line would be: how often, what stands behind '|', and characters of names and paths. */
 static const char *sentence(const char *text, const verdict_shown *shown, unsigned times, const char *server,
                             const char *client, int cut)
@@ -75,7 +66,7 @@ static const char *sentence(const char *text, const verdict_shown *shown, unsign
     enum { WITHOUT_TIMES = 1, WITHOUT_TAIL = 2 };
     wmem_strbuf_t *line = wmem_strbuf_new(shown->pool, "");
     const char *clock = shown->since > 0 ? time_text(shown->pool, shown->since, false, "%H:%M:%S, ") : "";
-    long most = VERDICT_LINE + WITHOUT_TAIL - cut;
+    unsigned most = (unsigned)(VERDICT_LINE + WITHOUT_TAIL - cut);
 
     for (; *text && (*text != '|' || cut < WITHOUT_TAIL); text++) {
         if (*text != '$' || text[1] == '\0' || strchr("SCFTN", text[1]) == NULL) { /* IPC$ */
@@ -83,7 +74,8 @@ static const char *sentence(const char *text, const verdict_shown *shown, unsign
         } else if (*++text == 'T') {
             wmem_strbuf_append_printf(line, "%sframe %u", clock, shown->first);
         } else if (*text != 'N') {
-            put_word(line, *text == 'S' ? server : *text == 'C' ? client : shown->which, most);
+            const char *word = *text == 'S' ? server : *text == 'C' ? client : shown->which;
+            wmem_strbuf_append(line, word ? text_cut(shown->pool, word, most - 1) : "");
         } else if (times > 1 && cut < WITHOUT_TIMES) {
             wmem_strbuf_append_printf(line, " (%u times)", times);
         }
