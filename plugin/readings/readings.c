@@ -70,7 +70,6 @@ void readings_compare_with(readings *r, sample_view *previous, uint32_t frame)
     r->previous = previous;
     r->previous_frame = frame;
     r->operands.previous = previous ? previous->clocks : (perf_point){.perf_freq = 0};
-    r->clocks.known = false;
     r->interval = perf_interval(&r->current->clocks, previous ? &previous->clocks : NULL);
     r->do_clocks_differ = previous && perf_clocks_differ(&r->current->clocks, &previous->clocks, r->interval);
 }
@@ -387,14 +386,9 @@ char *readings_identifier_path(wmem_allocator_t *pool, state_host *server, const
 
 /* --- Words -------------------------------------------------------------------------------------------------------- */
 
-static const char *text_of(readings *r, uint32_t most)
+const char *readings_text(readings *r, uint32_t most)
 {
     return text_get(r->pool, r->answer.tvb, r->at.offset, r->at.text_size, r->at.code_page, r->at.byte_order, most);
-}
-
-const char *readings_text(readings *r)
-{
-    return text_of(r, TEXT_WHOLE);
 }
 
 /* Writes the number that is shown of a result to `text` (TEXT_NUMBER_SIZE bytes), and returns its length: of raw types the integer that was
@@ -414,7 +408,7 @@ const char *readings_display(readings *r, const perf_result *result)
     char number[TEXT_NUMBER_SIZE];
 
     if (r->at.is_text) {
-        return wmem_strconcat(r->pool, "\"", text_of(r, TEXT_NAME_MAX), "\"", NULL);
+        return wmem_strconcat(r->pool, "\"", readings_text(r, TEXT_NAME_MAX), "\"", NULL);
     }
     if (result->none == PERF_NONE_OK) {
         const char *unit = r->at.counter->type->unit;
@@ -443,27 +437,19 @@ static char *put_number(char *to, const char *name, uint64_t value)
 /* Clocks are told by what passed between the samples. */
 static char *put_clock(char *to, const char *name, uint64_t current, uint64_t previous)
 {
-    *to = '\0';
     return current >= previous ? put_number(to, name, current - previous) : to;
 }
 
-/* All values have the same. */
 static char *put_clocks(char *to, readings *r, const perf_formula_info *formula)
 {
     const perf_point *current = &r->operands.current, *previous = &r->operands.previous;
 
-    if (!r->clocks.known) {
-        r->clocks.known = true;
-        put_clock(r->clocks.ticks, ", T1 - T0 = ", current->perf_time, previous->perf_time);
-        put_clock(r->clocks.time_100ns, ", H1 - H0 = ", current->time_100ns, previous->time_100ns);
-        put_number(r->clocks.freq, ", F = ", current->perf_freq);
+    if (r->operands.has_previous && formula->denominator == PERF_OPERAND_TICKS) {
+        to = put_clock(to, ", T1 - T0 = ", current->perf_time, previous->perf_time);
+    } else if (r->operands.has_previous && formula->denominator == PERF_OPERAND_100NS) {
+        to = put_clock(to, ", H1 - H0 = ", current->time_100ns, previous->time_100ns);
     }
-    if (r->operands.has_previous) {
-        to = formula->denominator == PERF_OPERAND_TICKS   ? perf_put_text(to, r->clocks.ticks)
-             : formula->denominator == PERF_OPERAND_100NS ? perf_put_text(to, r->clocks.time_100ns)
-                                                          : to;
-    }
-    return formula->flags & (PERF_RATE | PERF_TICKS) ? perf_put_text(to, r->clocks.freq) : to;
+    return formula->flags & (PERF_RATE | PERF_TICKS) ? put_number(to, ", F = ", current->perf_freq) : to;
 }
 
 /* Of this sample, and of the one before where there is one, as far as they are sent. */

@@ -101,10 +101,6 @@ typedef struct readings {
         reading_table *table; /* where `previous` stands; NULL: where the value itself does */
         uint32_t column;
     } operands; /* of its formula, as they were found when they were asked for */
-    struct {
-        bool known;
-        char ticks[48], time_100ns[48], freq[48];
-    } clocks; /* of both samples, as formulas show them, once somebody asked */
 
     /* of the block or object that the stream is in */
     uint32_t number; /* in the answer; UINT32_MAX before the first */
@@ -199,8 +195,8 @@ const char *readings_set(readings *r);
 const char *readings_instance(readings *r);
 const char *readings_counter(readings *r);
 
-/* The text that the reading is, as UTF-8, whole and without quotes. */
-const char *readings_text(readings *r);
+/* The text that the reading is, as UTF-8, without quotes: at most so many characters. */
+const char *readings_text(readings *r, uint32_t most);
 
 /* How many bytes of a value that is no number are read and shown: all, until values that overlap have taken too many. */
 uint32_t readings_raw_size(readings *r);

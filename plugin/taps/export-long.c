@@ -7,6 +7,7 @@
 
 #include "taps/csv.h"
 #include "taps/output.h"
+#include "text/text.h"
 #include "text/value-strings.h"
 
 #include <epan/to_str.h>
@@ -64,7 +65,7 @@ static void write_raw(GString *text, readings *r)
     if (at->is_number) {
         csv_integer(text, at->raw.value);
     } else if (at->is_text) {
-        csv_text(text, readings_text(r));
+        csv_text(text, readings_text(r, TEXT_WHOLE));
     } else {
         csv_text(text, at->size > 0 ? bytes_to_str_maxlen(r->pool, r->bytes + at->offset, at->size, 0) : NULL);
     }

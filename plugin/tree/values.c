@@ -271,7 +271,7 @@ void values_sent(const answer_view *view, proto_tree *tree)
         return;
     }
     if (at->is_text) {
-        proto_tree_add_string(tree, hf_text, view->tvb, at->offset, at->size, readings_text(r));
+        proto_tree_add_string(tree, hf_text, view->tvb, at->offset, at->size, readings_text(r, TEXT_WHOLE));
     } else if (at->is_number) {
         proto_tree_add_uint64(tree, hf_value, view->tvb, at->offset, at->raw.size, at->raw.value);
     } else if (at->size > 0) {
