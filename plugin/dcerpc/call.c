@@ -80,8 +80,10 @@ static char *filter_of_monitor(WS_FILTER_ARGUMENTS)
 /* What is captured a second time teaches and counts nothing. */
 static void note_copy(rpc_call *call)
 {
-    if (call->record->copied == NULL && !PINFO_FD_VISITED(call->pinfo)) {
-        call->record->copied = call->record->connection->copied;
+    const rpc_connection *copied = call->record->connection->copied;
+
+    if (call->record->copied == NULL && copied && !PINFO_FD_VISITED(call->pinfo)) {
+        call->record->copied = copied->to;
     }
     call->is_copy = call->record->copied != NULL;
     call->first_time = call->first_time && !call->is_copy;
@@ -90,7 +92,8 @@ static void note_copy(rpc_call *call)
 
 void call_is_no_copy(rpc_call *call)
 {
-    call->record->copied = call->record->connection->copied = NULL;
+    call->record->copied = NULL;
+    call->record->connection->copied = NULL;
     note_copy(call);
     call->first_time = true;
 }
@@ -393,7 +396,7 @@ static bool note_answer(rpc_call *call, state_handle *handle, bool may_be_same)
     if (!may_be_same) {
         handle->answer.connection = NULL;
     }
-    bool is_new = connection_note(call->record->connection, call->pinfo, call->di->call_id, &handle->answer, call->to);
+    bool is_new = connection_note(call->record->connection, call->pinfo, call->di->call_id, &handle->answer);
     if (!is_new) {
         note_copy(call);
     }
@@ -404,7 +407,15 @@ state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uin
                                uint32_t frame, const char *machine)
 {
     state_handle *handle = frame != 0 ? handle_find_own(kind, call->to, bytes) : NULL;
+    bool may_be_others = frame != 0 && handle == NULL && host_may_be_others(call->to->host);
+    state_handle *beside = may_be_others ? handle_find_beside(kind, call->to, bytes) : NULL;
+    state_unique_answer other = beside ? beside->answer : (state_unique_answer){.connection = NULL};
 
+    if (beside && beside->newest == NULL &&
+        !connection_note(call->record->connection, call->pinfo, call->di->call_id, &other)) {
+        note_copy(call);
+        return beside;
+    }
     if (handle && handle->end == UINT32_MAX) {
         if (!note_answer(call, handle, handle->opened_frame != 0 && handle->newest == NULL)) {
             return handle;

@@ -233,18 +233,17 @@ void connection_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_he
 
 /* --- Copies ------------------------------------------------------------------------------------------------------ */
 
-bool connection_note(rpc_connection *connection, const packet_info *pinfo, uint32_t call_id, state_unique_answer *first,
-                     state_connection *to)
+bool connection_note(rpc_connection *connection, const packet_info *pinfo, uint32_t call_id, state_unique_answer *first)
 {
     nstime_t apart;
 
     nstime_delta(&apart, &first->at, &pinfo->abs_ts);
     if (first->connection && !connection_equal(first->connection, connection) && first->call_id == call_id &&
         fabs(nstime_to_sec(&apart)) < MOST_APART) {
-        connection->copied = first->to;
+        connection->copied = first->connection;
         return false;
     }
-    *first = (state_unique_answer){connection, call_id, pinfo->abs_ts, to};
+    *first = (state_unique_answer){connection, call_id, pinfo->abs_ts};
     return true;
 }
 
@@ -264,7 +263,8 @@ void connection_bound(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_h
             logon = wmem_new0(wmem_file_scope(), state_unique_answer);
             wmem_map_insert(logons, wmem_strdup(wmem_file_scope(), sum), logon);
         }
-        connection_note(connection, pinfo, header->call_id, logon, connection_to(connection, pinfo, false));
+        connection_to(connection, pinfo, false);
+        connection_note(connection, pinfo, header->call_id, logon);
         g_free(sum);
     }
 }

@@ -57,15 +57,15 @@ typedef struct {
 
 typedef struct rpc_connection {
     rpc_transport *transport;
-    uint64_t pipe;                  /* of SMB: which one; 0 elsewhere, and where its opening was not read */
-    wmem_map_t *contexts;           /* number -> the bit of the interface that was given it last, and of NDR64 */
-    unsigned bound;                 /* the bits of all; 0: there is no map */
-    state_connection *to;           /* to whom; NULL before the first call */
-    state_connection *copied;       /* of a copy, to whom the other connection is */
-    void *sealed_query;             /* the newest, as its interface tells queries apart */
-    unsigned client;                /* which of both ends it is */
-    uint8_t auth_level;             /* of its latest request with a token, 0 before the first */
-    state_association *association; /* NULL as long as nobody asked: connection_association() */
+    uint64_t pipe;                       /* of SMB: which one; 0 elsewhere, and where its opening was not read */
+    wmem_map_t *contexts;                /* number -> the bit of the interface that was given it last, and of NDR64 */
+    unsigned bound;                      /* the bits of all; 0: there is no map */
+    state_connection *to;                /* to whom; NULL before the first call */
+    const struct rpc_connection *copied; /* of a copy, the other one; NULL if it is none */
+    void *sealed_query;                  /* the newest, as its interface tells queries apart */
+    unsigned client;                     /* which of both ends it is */
+    uint8_t auth_level;                  /* of its latest request with a token, 0 before the first */
+    state_association *association;      /* NULL as long as nobody asked: connection_association() */
     /* of dcerpc/pdus.c */
     struct rpc_asked *latest;  /* request */
     wmem_map_t *overtaken;     /* call id -> rpc_asked, after which another one was sent before it was over */
@@ -149,8 +149,8 @@ void connection_add_context(rpc_connection *connection, uint16_t context, unsign
 
 /* The answer to call `call_id` gave out what no server gives out twice, and `first` did last. False if that was another connection's answer
  * to the same call at the same time: then the connection is a copy. */
-bool connection_note(rpc_connection *connection, const packet_info *pinfo, uint32_t call_id, state_unique_answer *first,
-                     state_connection *to);
+bool connection_note(rpc_connection *connection, const packet_info *pinfo, uint32_t call_id,
+                     state_unique_answer *first);
 
 /* Each of them, once for each file. */
 void connections_visit_once(GHFunc visit, void *user);

@@ -663,8 +663,10 @@ static void note_system(hkpd_pdu *p, const value_answer *back)
     perf_block_init(&walk, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
     const char *name = perf_block_next(&walk) == PERF_BLOCK_HEADER ? hkpd_system_name(p->call.pool, tvb, &walk) : NULL;
     const char *copied = p->call.to->names[HOST_SYSTEM];
-    if (p->call.is_copy && copied && name && !p->call.to->is_in_doubt &&
-        strcmp(copied, host_plain_name(p->call.pool, name)) != 0) {
+    const rpc_connection *other = record->connection->copied;
+    bool is_unasked = other && (int32_t)(p->call.di->call_id - other->call_id) > 0; /* as far as was captured */
+    if (p->call.is_copy && name && !p->call.to->is_in_doubt &&
+        (copied ? strcmp(copied, host_plain_name(p->call.pool, name)) != 0 : is_unasked)) {
         call_is_no_copy(&p->call); /* two machines gave out equal handles */
         record->handle = open_handle(p, p->record->handle, record->request_event, 0, (key_name){KEY_DATA, 0});
     }

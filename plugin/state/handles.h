@@ -24,7 +24,6 @@ typedef struct {
     const struct rpc_connection *connection; /* NULL: there was none */
     uint32_t call_id;
     nstime_t at;
-    state_connection *to;
 } state_unique_answer;
 
 /* One life of a handle: from the response that opened it to the request that closed it. */
@@ -68,6 +67,9 @@ state_handle *handle_find(state_handle_kind kind, state_connection *connection, 
 /* The same of its own machine alone. Of the registry's rather the last that was opened on the connection, unless it was closed, whoever
  * gave it out since. */
 state_handle *handle_find_own(state_handle_kind kind, const state_connection *connection, const uint8_t *bytes);
+
+/* What was opened last on one of its place's newest connections, whichever machine that is to; NULL if it is another. */
+state_handle *handle_find_beside(state_handle_kind kind, const state_connection *connection, const uint8_t *bytes);
 
 /* What was opened on the connection goes to its machine. */
 void handles_move(state_connection *connection);
