@@ -304,11 +304,20 @@ static unsigned slow_from(const plan *p, double slow, unsigned *end)
     return number >= MANY_SLOW || lasts ? begin : p->num_answered;
 }
 
+/* The server had what it was asked for most of the time that its answer took: it acknowledged that, or said that it works on it. */
+static bool works_on(const verdict_call *call)
+{
+    const wire_event *pending = verdict_wire_find(call->connection, WIRE_PENDING, call->asked_frame, 0, INFINITY);
+    double had = pending ? pending->time : call->acked;
+
+    return had > 0 && call->answered - had >= call->seconds / 2;
+}
+
 static void say_slow(const plan *p, unsigned from, unsigned end)
 {
     wmem_allocator_t *pool = p->monitor->pool;
     verdict_shown shown = {.pool = pool};
-    unsigned late_acks = 0, pending = 0;
+    unsigned late_acks = 0, worked_on = 0;
     const verdict_call *first = p->answered[from], *last = p->answered[end - 1];
     double gap_before = usual_gap(p, false, p->monitor->calls, first), gap_after = usual_gap(p, false, first, last + 1);
     const char *after = verdict_seconds(pool, perf_median(&p->responses[from], end - from)), *before = "", *rate = "";
@@ -317,10 +326,10 @@ static void say_slow(const plan *p, unsigned from, unsigned end)
         const verdict_call *slow = p->answered[i];
         verdict_show(&shown, slow->frame, slow->answered);
         late_acks += verdict_wire_find(slow->connection, WIRE_ACKED_LATE, slow->asked_frame, 0, INFINITY) != NULL;
-        pending += verdict_wire_find(slow->connection, WIRE_PENDING, slow->asked_frame, 0, INFINITY) != NULL;
+        worked_on += works_on(slow);
     }
-    bool acks_alone = first->connection && first->connection->acks_alone;
-    bool is_network = 2 * late_acks > end - from && acks_alone;
+    bool is_server = 2 * worked_on > end - from, acks_alone = first->connection && first->connection->acks_alone;
+    bool is_network = 2 * late_acks > end - from && acks_alone && !is_server;
     if (from > 0) {
         before = wmem_strconcat(pool, ", not ", verdict_seconds(pool, perf_median(p->responses, from)), NULL);
     }
@@ -329,9 +338,9 @@ static void say_slow(const plan *p, unsigned from, unsigned end)
                                   verdict_seconds(pool, gap_before));
     }
     verdict_find(p->monitor, VERDICT_SLOW, is_network ? PARTY_NETWORK : PARTY_SERVER, &shown, "%s: since $T, %s%s|%s",
-                 is_network                  ? "The network to $S is slow"
-                 : acks_alone || pending > 0 ? "$S answers slowly"
-                                             : "$S (or the network to it) answers slowly",
+                 is_network  ? "The network to $S is slow"
+                 : is_server ? "$S answers slowly"
+                             : "$S (or the network to it) answers slowly",
                  after, before, rate);
 }
 
@@ -517,13 +526,11 @@ static blame blame_event(verdict_kind kind, verdict_party party, const wire_even
 static blame blame_answer(const verdict_call *call)
 {
     const wire_event *late = verdict_wire_find(call->connection, WIRE_ACKED_LATE, call->asked_frame, 0, INFINITY);
-    bool is_pending = verdict_wire_find(call->connection, WIRE_PENDING, call->asked_frame, 0, INFINITY) != NULL;
-    bool acks_alone = call->connection && call->connection->acks_alone;
+    bool is_server = works_on(call);
 
-    return late && acks_alone && !is_pending
+    return late && call->connection->acks_alone && !is_server
                ? blame_event(VERDICT_RESENT, PARTY_NETWORK, late)
-               : (blame){VERDICT_ANSWERED_LATE, acks_alone || is_pending ? PARTY_SERVER : PARTY_UNKNOWN, call->frame,
-                         call->answered};
+               : (blame){VERDICT_ANSWERED_LATE, is_server ? PARTY_SERVER : PARTY_UNKNOWN, call->frame, call->answered};
 }
 
 /* `is_answer`: it was asked for in time, and its answer is what took so long. */

@@ -38,6 +38,7 @@ typedef struct verdict_call {
     struct verdict_call *before;
     double asked, answered; /* 0: not captured */
     double seconds;         /* from one to the other, negative: not known */
+    double acked;           /* when its server acknowledged it before it answered, 0: it did not */
     uint32_t asked_frame, frame;
     uint32_t request_event, event; /* of a sample */
     const char *operation;         /* interned */

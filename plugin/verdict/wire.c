@@ -291,7 +291,10 @@ static void see_acknowledgement(packet *p, uint32_t sequence, uint32_t acknowled
         if (p->when - connection->unacked.time >= LATE_ACK) {
             add_event(p, WIRE_ACKED_LATE, connection->unacked.frame, 0);
         }
-        connection->acks_alone |= length == 0;
+        if (length == 0) {
+            connection->acks_alone = true;
+            connection->acked = (verdict_moment){connection->unacked.frame, p->when};
+        }
         connection->unacked.frame = 0;
     }
 }

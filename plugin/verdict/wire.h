@@ -50,6 +50,7 @@ typedef struct verdict_connection {
     bool is_client_known;       /* who began it was captured, or a call tells */
     bool is_open;               /* SYN was accepted, or it was there before the capture */
     bool acks_alone;            /* its server was seen to acknowledge a request before it answered */
+    verdict_moment acked;       /* the newest request of which that is so, and when it was */
     bool has_ended;
     bool is_told;       /* that its server did not say anything */
     bool is_copy;       /* what was captured before, on the other side of a translation of addresses */
