@@ -654,6 +654,13 @@ def apart(w):
     w.since = range(len(w.capture.frames) // 3, len(w.capture.frames))
 
 
+def answers_later(w):
+    """From one on the server's packets are captured by a clock that is 7 s ahead."""
+    frames, half = w.capture.frames, len(w.capture.frames) // 2
+    frames[half:] = [(when + 7 * SECOND * (f[26:30] == bytes([192, 0, 2, 20])), f) for when, f in frames[half:]]
+    w.since = range(half, len(frames))
+
+
 def low_port(story):
     """The client's is below the server's."""
     def changed(w):
@@ -715,9 +722,11 @@ CAPTURE = {
                                       healthy=UNKNOWN),
     'requests-alone-second-port': Broken(and_then(tale(both_ports, 8, mode='smb'), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
     'directions-apart': Broken(and_then(tale(8, mode='hkpd'), apart), 'out_of_order', 'capture', healthy=(None,)),
+    'answers-by-another-clock': Broken(and_then(tale(20), answers_later), 'out_of_order', 'capture', healthy=(None,)),
     'out-of-order-from-the-start': Broken(and_then(tale(24), lambda w: swapped(w, 4, 0)), 'out_of_order', 'capture', also=('assumed', 'untyped'),
                                           healthy=(None,)),
-    'from-the-middle-low-port': Broken(and_then(low_port(tale(16)), from_the_middle), 'from_middle', 'capture', says='192.0.2.10 to 192.', healthy=UNKNOWN),
+    'from-the-middle-low-port': Broken(and_then(low_port(tale(lambda m: knock(m.world.capture, SRV01[1], 135, m.world.port(), times=1), 16)),
+                                                from_the_middle), 'from_middle', 'capture', says='192.0.2.10 to 192.', healthy=UNKNOWN),
     'from-the-middle-beside': Broken(one_from_the_middle('tcp'), 'from_middle', 'capture', 1, healthy=(None,)),
     'from-the-middle-beside-a-fault': Broken(one_from_the_middle('tcp', bad(takes=4.2), 8), 'answered_late', 'server', 1, also=('from_middle',)),
     'other-port': odd('other_port', ('capture', 'client', 'server'), bad(8, any=True), mode='smb', port=8445, healthy=(None,)),
