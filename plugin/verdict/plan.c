@@ -86,19 +86,15 @@ static double end_of(const verdict_call *call)
     return MAX(call->answered, call->asked);
 }
 
-/* The client had closed its query or its pipe, or ended its connection. */
+/* The client had closed its query or its pipe, or goes on by another connection: how the old one ended is another matter. */
 static bool is_excused(const verdict_call *before, const verdict_call *call)
 {
     const verdict_talk *talk = before->talk;
     bool is_closed = talk->is_sealed ? talk->is_closed : talk->closed_frame > 0;
 
-    if (before->talk == call->talk || is_closed) {
-        return before->talk != call->talk;
-    }
-    const wire_event *left =
-        verdict_wire_find(before->connection, WIRE_PIPE_CLOSED, 0, before->answered, call->answered);
-    left = left ? left : verdict_wire_find(before->connection, WIRE_ENDED, 0, before->answered, call->answered);
-    return left && verdict_wire_by_client(before->connection, left);
+    return talk != call->talk &&
+           (is_closed || before->connection != call->connection ||
+            verdict_wire_find(before->connection, WIRE_PIPE_CLOSED, 0, before->answered, call->answered));
 }
 
 /* How long the later call's connection took, of which a SYN was sent again; 0 if it was not made between the two. */

@@ -592,7 +592,6 @@ DURING = {
     **{'server-hangs-' + x: odd('unanswered', 'server', 8, hangs, gone, count=1, mode=x) for x in ('tcp', 'smb')},
     'server-hangs-client-asks-on': odd('unanswered', 'server', 8, hangs, 8, count=1),
     **{'server-hangs-client-comes-back-' + x: odd('unanswered', 'server', 8, hangs, leaves(RST), 8, count=1, mode=x) for x in ('tcp', 'sealed')},
-    'server-hangs-twice': odd('unanswered', 'server', 8, hangs, hangs, 8, count=2),
     'handles-open': odd('handles_open', 'client', opens(30), leaves(), count=30, healthy=NOT_FAULTY),
     'many-calls': odd('many_calls', 'client', in_steps(25), healthy=NOT_FAULTY),
     'fast-poll': odd('fast_poll', 'client', bad(100, .05, any=True), sets=changing(1), healthy=NOT_FAULTY),
