@@ -113,9 +113,15 @@ static void take_gaps(plan *p)
     wmem_map_t *newest = wmem_map_new(monitor->pool, g_direct_hash, g_direct_equal);
     double *waits = wmem_alloc0_array(monitor->pool, double, p->num_calls + 1); /* for all answers until each call */
 
+    const verdict_connection *line =
+        NULL; /* of the next sample: what is asked by others keeps it waiting for nothing */
+    for (const verdict_call *call = monitor->end; call-- > monitor->calls;) {
+        line = call->outcome == CALL_SAMPLE ? call->connection : line;
+        waits[call - monitor->calls + 1] = call->connection == line ? MAX(call->seconds, 0) : 0;
+    }
     for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
         double *waited = &waits[call - monitor->calls + 1];
-        waited[0] = waited[-1] + MAX(call->seconds, 0);
+        waited[0] += waited[-1];
         if (call->outcome != CALL_SAMPLE || call->answered <= 0) {
             continue;
         }

@@ -13,7 +13,7 @@ from gen.wires import ACCEPTED, CREATE, IOCTL, NEGOTIATED, NO_INTERFACE, NO_SYNT
 
 from broken import (RUNGS, STUCK, and_then, beside, bind_says, both_ports, client_does_not_read, changing, crowd, cut_while_added, first_of_two, idles, in_steps, mirrored,
                     no_connection, not_in_mapper, one_from_the_middle, opens, resends, smb_says)
-from gen.story import ALL
+from gen.story import ALL, learn
 from gen.stubs import CLOSE, INFO, OPEN
 from world import CLIENT, MODES, OTHER, SRV01, SRV02, attempt, count, gone, good, leaves, pause, start, swapped, tale, together, windows
 
@@ -112,6 +112,13 @@ def processes(w):
     objects[1].instances = lambda at: rows(at) if at.number % 3 else [Row('System'), Row('_Total')]
     objects[1].counters[1].value = lambda at, k: count(1)(at, k) - 10 ** 5 * (at.number // 3)
     start(w, 'hkpd', objects=objects).run(12).close()
+
+
+def browses_beside(m):
+    other = start(m.world, browses=False).reach()
+    other.meanwhile = lambda **_: m.world.wait(.5)
+    learn(other.client, *other.sets)
+    other.close()
 
 
 def syn_again(w):
