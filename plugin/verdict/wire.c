@@ -20,7 +20,6 @@
     X(LENGTH, "tcp.len") \
     X(LOST, "tcp.analysis.lost_segment") \
     X(RESENT, "tcp.analysis.retransmission") \
-    X(RTO, "tcp.analysis.rto") \
     X(ZERO_WINDOW, "tcp.analysis.zero_window") \
     X(SMB2, "smb2.cmd") \
     X(SMB, "smb.cmd") \
@@ -348,14 +347,10 @@ static void see_analysis(packet *p, uint32_t sequence, uint32_t acknowledged, ui
         see_found(p, sequence, sequence + length);
         *next = *next == 0 || IS_BEHIND(sequence + length, *next) ? sequence + length : *next;
     }
-    field_info *after = field(p, SEEN_RTO, 0);
-    /* without acknowledgements Wireshark counts from the connection's first data on */
-    bool is_alone = after && p->connection->packets[!p->from] == 0;
-    double waited = is_alone ? p->when - p->connection->newest : g_ascii_strtod(field_text(p, after), NULL);
-    bool is_twice = after && waited < SAME_PACKET;
-    if (field(p, SEEN_RESENT, 0) && !is_twice) {
+    if (field(p, SEEN_RESENT, 0) && p->when - p->connection->sent[p->from] >= SAME_PACKET) {
         add_event(p, WIRE_RESENT, 0, 0);
     }
+    p->connection->sent[p->from] = length > 0 ? p->when : p->connection->sent[p->from];
     if (field(p, SEEN_ZERO_WINDOW, 0)) {
         add_event(p, WIRE_ZERO_WINDOW, 0, 0);
     }

@@ -60,6 +60,7 @@ typedef struct verdict_connection {
     uint32_t bind_context; /* place of ours in the list of a bind */
     uint32_t call_frame;   /* with the newest call of performance counters */
     uint32_t next[2];      /* sequence number after each end's newest data, 0: not seen */
+    double sent[2];        /* when that came */
     uint32_t heard[2];     /* what each end acknowledged last; */
     bool hears[2];         /* it was something else before: the other one speaks */
     struct {
