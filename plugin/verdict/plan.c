@@ -172,8 +172,9 @@ static int compare_places(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Gaps that are alike recur if they are a quarter of all, three of them stand side by side, or `fewest` at even distances. */
-static bool is_recurring(plan_gap **alike, unsigned count, unsigned of_all, unsigned fewest)
+/* Gaps that are alike recur if they are a quarter of all, three of them stand side by side, or they stand at even distances; and two that
+ * are far longer than others, as between groups. */
+static bool is_recurring(plan_gap **alike, unsigned count, unsigned of_all, bool is_far)
 {
     unsigned run = 1, longest = 1, nearest = UINT_MAX, farthest = 0;
 
@@ -185,7 +186,8 @@ static bool is_recurring(plan_gap **alike, unsigned count, unsigned of_all, unsi
         nearest = MIN(nearest, distance);
         farthest = MAX(farthest, distance);
     }
-    return (count > 1 && 4 * count >= of_all) || longest >= FEWEST || (count >= fewest && farthest - nearest <= 1);
+    return (count > 1 && (is_far || 4 * count >= of_all)) || longest >= FEWEST ||
+           (count >= FEWEST && farthest - nearest <= 1);
 }
 
 static void find_recurring(plan *p)
@@ -204,8 +206,8 @@ static void find_recurring(plan *p)
         if (own <= sorted[i - 1]->own * VERDICT_ALIKE + ALIKE_SECONDS && own <= 2 * sorted[begin]->own) {
             continue;
         }
-        bool is_far = sorted[begin]->own >= LEAST_APART * sorted[count / 2]->own; /* between groups */
-        bool recurs = is_recurring(&sorted[begin], i - begin, count, is_far ? 2 : FEWEST);
+        bool is_far = sorted[begin]->own >= LEAST_APART * sorted[count / 2]->own;
+        bool recurs = is_recurring(&sorted[begin], i - begin, count, is_far);
         for (; begin < i; begin++) {
             sorted[begin]->recurs = recurs;
         }
@@ -636,7 +638,7 @@ static double later_than(const plan *p, unsigned number, bool *is_answer)
     }
     /* else the capture has one group, or two, of a plan of groups, which stand much further apart */
     bool has_two = 2 * number + 1 == p->count && !call_within(gap, CALL_BIT(CALL_WAITS));
-    bool is_known = (p->recurring > FEWEST_PAIRS && !has_two) || gap->own < LEAST_APART * usual;
+    bool is_known = (p->recurring > 2 * FEWEST_PAIRS && !has_two) || gap->own < LEAST_APART * usual;
     bool is_planned = gap->recurs || has_changed || before <= 0 || !is_known || asked_in_time(p, gap, most);
     return *is_answer || is_second || !is_planned ? usual : 0;
 }
