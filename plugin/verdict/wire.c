@@ -396,8 +396,9 @@ static void see_tcp(packet *p)
         connection->begins = (verdict_moment){p->pinfo->num, p->when};
     }
     connection->packets[p->from]++;
-    if (length > 0 || (flags & (TCP_ACK | TCP_RST)) == TCP_ACK) {
+    if (!connection->is_open && (length > 0 || (flags & (TCP_ACK | TCP_RST)) == TCP_ACK)) {
         connection->is_open = true; /* as it was before the capture, or its acceptance was lost */
+        step(p, RUNG_REACH, OUTCOME_PASSED);
     }
     uint32_t known = connection->next[!p->from];
     bool lacks_some = (flags & TCP_ACK) && known > 0 && IS_BEHIND(acknowledged, known);
@@ -1015,7 +1016,8 @@ void verdict_wire_end(void)
         }
         end_steps(connection);
         unsigned syns = connection->is_open ? 0 : wmem_array_get_count(connection->syns);
-        bool waits = syns > 1 || last_time - connection->since >= LONG_SILENCE;
+        /* who waits in vain sends another; one that a host that speaks does not answer may have been answered unseen */
+        bool waits = syns > 1 || (!connection->pair->has_messages && last_time - connection->since >= LONG_SILENCE);
         for (unsigned n = connection->silent_syns; waits && n < syns; n++) {
             verdict_ladder_step(connection->pair, RUNG_REACH, OUTCOME_SILENT, connection->port,
                                 *(const uint32_t *)wmem_array_index(connection->syns, n), connection->since);

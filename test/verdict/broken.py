@@ -669,7 +669,8 @@ def low_port(story):
 
 
 def from_the_middle(w):
-    del w.capture.frames[:60]
+    """... but for a first SYN"""
+    del w.capture.frames[1:60]
     w.since = range(1, len(w.capture.frames) + 1)
 
 
@@ -715,7 +716,8 @@ CAPTURE = {
     'cut-smb': Broken(and_then(tale(8, mode='smb'), snapped(300)), 'cut', 'capture'),
     'cut-all': Broken(and_then(tale(8), snapped(96)), 'cut', 'capture', healthy=(None,)),
     'requests-alone': Broken(and_then(tale(8), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
-    'requests-alone-resent': Broken(and_then(tale(6, good(between=resends(0, [.3, .6])), 2), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
+    'requests-alone-resent': Broken(and_then(tale(lambda m: knock(m.world.capture, SRV01[1], 49671, m.world.port(), times=2), 6,
+                                                  good(between=resends(0, [.3, .6])), 2), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
     'answers-alone': Broken(and_then(tale(8), one_direction(1)), 'one_way', 'capture', healthy=UNKNOWN),
     'requests-alone-low-port': Broken(and_then(low_port(tale(8)), lambda w: (w.capture.frames.pop(0), one_direction(0)(w))), 'one_way', 'capture',
                                       healthy=UNKNOWN),
