@@ -233,13 +233,6 @@ static const struct {
     [BOOK_NAMES] = {VERDICT_NAMES, PARTY_SERVER, "$S sends $C a list of names that does not add up$N: since $T", NULL},
 };
 
-static const char *short_path(const char *path)
-{
-    const char *rest = path && g_str_has_prefix(path, "\\\\") ? strchr(path + 2, '\\') : NULL;
-
-    return rest ? rest : path;
-}
-
 /* What all talks of the monitor have of it. */
 static book sum_of(const verdict_monitor *monitor, book_kind kind)
 {
@@ -277,7 +270,8 @@ static void find_book(verdict_monitor *monitor, book_kind kind)
                            sum.first, sum.status > 0 ? ": " : "",
                            sum.status > 0 ? verdict_error(monitor->pool, false, sum.status, true) : "", NULL);
     }
-    sum.shown.which = short_path(sum.first);
+    const char *path = sum.first && g_str_has_prefix(sum.first, "\\\\") ? strchr(sum.first + 2, '\\') : NULL;
+    sum.shown.which = path ? path : sum.first;
     verdict_find(monitor, book_rows[kind].kind, book_rows[kind].party, &sum.shown, "%s%s%s", book_rows[kind].text,
                  between, rest ? rest : "");
 }

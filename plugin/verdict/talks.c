@@ -335,21 +335,13 @@ static void note_noise(verdict *v, const verdict_connection *connection)
     }
 }
 
-/* A request of it was counted before that was known. */
-static void note_copy(packet_info *pinfo)
-{
-    verdict_connection *connection = verdict_wire_connection(pinfo, false);
-
-    if (connection) {
-        connection->is_copy = true;
-    }
-}
-
 void verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped)
 {
     left_out_count(&v->left, tapped);
-    if (tapped->is_repeated && tapped->is_response) {
-        note_copy(pinfo);
+    verdict_connection *copy =
+        tapped->is_repeated && tapped->is_response ? verdict_wire_connection(pinfo, false) : NULL;
+    if (copy) {
+        copy->is_copy = true; /* a request of it was counted before that was known */
     }
     if (tapped->is_repeated || (tapped->unread && !tapped->sealed.uses_query && !tapped->is_fault && !tapped->handle) ||
         !is_about_counters(tapped)) {

@@ -595,17 +595,6 @@ static void see_request(packet *p, const smb_message *m)
     wmem_map_insert(connection->asked, message, message);
 }
 
-static void open_pipe(verdict_connection *connection, const smb_message *m)
-{
-    uint64_t pipe;
-
-    read_pipe(m, m->header + (m->is_smb1 ? 6 : 64), &pipe);
-    add_pipe(connection, pipe);
-    if (connection->end.kind == WIRE_PIPE_CLOSED) {
-        connection->end.frame = 0;
-    }
-}
-
 static void see_answer(packet *p, const smb_message *m)
 {
     verdict_connection *connection = p->connection;
@@ -638,7 +627,10 @@ static void see_answer(packet *p, const smb_message *m)
             is_error && asked.what == ASKS_LOGON && g_str_has_suffix(field_text(p, field(p, SEEN_KERBEROS, 0)), "37");
         step(p, rungs[asked.what], is_skew ? OUTCOME_SKEW : is_error ? m->status : OUTCOME_PASSED);
         if (asked.what == ASKS_PIPE && !is_error) {
-            open_pipe(connection, m);
+            uint64_t pipe;
+            read_pipe(m, m->header + (m->is_smb1 ? 6 : 64), &pipe);
+            add_pipe(connection, pipe);
+            connection->end.frame = connection->end.kind == WIRE_PIPE_CLOSED ? 0 : connection->end.frame;
         }
     }
 }
