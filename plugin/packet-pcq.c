@@ -1004,6 +1004,9 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     }
     if (p.call.asked && p.call.first_time && p.call.is_request && !call_may_learn(&p.call) &&
         p.record->changing == NULL) {
+        if (tvb_captured_length(tvb) == tvb_reported_length(tvb) && !p.call.is_noise) {
+            p.call.asked->does |= RPC_CHANGES; /* all is there, and it is no request of this operation */
+        }
         pdus_note_unread(pinfo, p.call.record->connection, p.call.asked); /* what it changes could not be read */
     }
     tap_pdu(&p);

@@ -53,6 +53,7 @@ typedef struct {
     uint32_t cut;                   /* and that has a message which was cut short when it was captured */
     conversation_t *conversation;   /* of the latest packet that was asked about, */
     const struct tcp_analysis *tcp; /* and what TCP knows of it */
+    struct rpc_connection *latest;  /* that was found; NULL before the first */
 } rpc_transport;
 
 typedef struct rpc_connection {

@@ -22,6 +22,9 @@
 #define SMB2_COMMAND_AT 12
 #define SMB2_FLAGS_AT 16
 #define SMB2_PATH_AT 68
+/* and 2.2.31, 2.2.32: where the message says at which of its bytes its input or output is */
+#define SMB2_INPUT_AT 88
+#define SMB2_OUTPUT_AT 96
 
 static pdus_interface interfaces[NUM_RPC_INTERFACES + 1]; /* the last of them is any other */
 /* Where it is in what was handed over. */
@@ -29,8 +32,9 @@ typedef struct pdus_cursor {
     tvbuff_t *tvb; /* NULL: it was seen before */
     packet_info *pinfo;
     int at;
-    int handed;             /* up to here operations were handed all, and know whose each is */
-    const smb2_info_t *smb; /* of the message around it, NULL if it is in none of SMB2 */
+    int handed;                 /* up to here operations were handed all, and know whose each is */
+    const smb2_info_t *smb;     /* of the message around it, NULL if it is in none of SMB2 */
+    rpc_connection *connection; /* whose pipe Wireshark was not asked for, NULL: as it says */
     struct pdus_cursor *outer;
 } pdus_cursor;
 
@@ -264,13 +268,15 @@ const rpc_operation *pdus_operation(rpc_interface interface, uint16_t opnum)
     return operation && operation->name ? operation : NULL;
 }
 
-/* Of one whose operation was not captured what any does: none of winreg changes a query. */
+/* Of one whose operation was not captured, or is none of PerflibV2's, what any does: none of winreg changes a query. */
 static unsigned does(rpc_interface interface, uint16_t opnum)
 {
     const rpc_operation *operation = pdus_operation(interface, opnum);
-    unsigned any = interface == RPC_WINREG ? ~0U - RPC_CHANGES : interface == RPC_PERFLIB ? ~0U : 0;
+    unsigned any = interface == RPC_PERFLIB                           ? ~0U
+                   : interface == RPC_WINREG && opnum == RPC_NO_OPNUM ? ~0U - RPC_CHANGES
+                                                                      : 0;
 
-    return operation ? operation->does : opnum == RPC_NO_OPNUM ? any : 0;
+    return operation ? operation->does : any;
 }
 
 /* Names or types that a call may have told until an event, and nobody reads: what they are of is not known; nor, where the call has no frame,
@@ -680,7 +686,9 @@ static wmem_map_t *unbound;
 static rpc_connection *connection_at(const pdus_cursor *cursor, const rpc_header *header)
 {
     packet_info *pinfo = cursor->pinfo;
-    rpc_connection *connection = connections_exist() ? connection_find(pinfo) : NULL;
+    rpc_connection *connection = cursor->connection    ? cursor->connection
+                                 : connections_exist() ? connection_find(pinfo)
+                                                       : NULL;
     int handle = cursor->at + RPC_HEADER_SIZE;
 
     if (header->type != PDU_REQ || !connections_exist() || cursor->tvb == NULL ||
@@ -759,12 +767,19 @@ static void end_unanswered_listings(void *key _U_, void *value, void *user)
  * emptied with the file. */
 static wmem_map_t *trees;
 
+/* The first bytes of a message of SMB2 with that command; NULL if it is none, or fewer of it were captured. */
+static const uint8_t *begins_message(tvbuff_t *tvb, uint8_t command, int size)
+{
+    const uint8_t *bytes = (int)tvb_captured_length(tvb) >= size ? tvb_get_ptr(tvb, 0, size) : NULL;
+
+    return bytes && memcmp(bytes, "\xFESMB", 4) == 0 && bytes[SMB2_COMMAND_AT] == command ? bytes : NULL;
+}
+
 static void note_tree(tvbuff_t *tvb, packet_info *pinfo)
 {
-    bool is_whole = tvb_captured_length(tvb) >= SMB2_PATH_AT + 4;
-    const uint8_t *bytes = is_whole ? tvb_get_ptr(tvb, 0, SMB2_PATH_AT + 4) : NULL;
+    const uint8_t *bytes = begins_message(tvb, SMB2_COM_TREE_CONNECT, SMB2_PATH_AT + 4);
 
-    if (bytes == NULL || memcmp(bytes, "\xFESMB", 4) != 0 || bytes[SMB2_COMMAND_AT] != SMB2_COM_TREE_CONNECT) {
+    if (bytes == NULL) {
         return;
     }
     uint16_t at = perf_le16(bytes + SMB2_PATH_AT), size = perf_le16(bytes + SMB2_PATH_AT + 2);
@@ -842,12 +857,23 @@ static void pass_pdus(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo, pr
     }
 }
 
+/* Of FSCTL_PIPE_TRANSCEIVE that was cut short when it was captured Wireshark hands nothing over: where in the message it stands, 0 if it is
+ * none. */
+static int find_cut_input(tvbuff_t *tvb)
+{
+    const uint8_t *bytes = begins_message(tvb, SMB2_COM_IOCTL, SMB2_OUTPUT_AT + 4);
+    bool is_answer = bytes && bytes[SMB2_FLAGS_AT] & SMB2_FLAGS_RESPONSE;
+
+    return bytes ? (int)MIN(perf_le32(bytes + (is_answer ? SMB2_OUTPUT_AT : SMB2_INPUT_AT)), tvb_captured_length(tvb))
+                 : 0;
+}
+
 static ws_heuristic dissect_transport(heur_dissector_t stock, const smb2_info_t *smb, tvbuff_t *tvb, packet_info *pinfo,
                                       proto_tree *tree, void *data)
 {
     bool is_seen = PINFO_FD_VISITED(pinfo), is_cut = tvb_captured_length(tvb) < tvb_reported_length(tvb);
     rpc_transport *transport = is_cut && !is_seen ? connection_transport(pinfo) : NULL;
-    pdus_cursor cursor = {is_seen ? NULL : tvb, pinfo, 0, 0, smb, innermost};
+    pdus_cursor cursor = {is_seen ? NULL : tvb, pinfo, 0, 0, smb, NULL, innermost};
     volatile ws_heuristic result = true;
 
     if (transport) {
@@ -858,6 +884,9 @@ static ws_heuristic dissect_transport(heur_dissector_t stock, const smb2_info_t 
     } else {
         note_tree(tvb, pinfo);
     }
+    if (innermost) {
+        innermost->at = 1; /* its message was handed over */
+    }
     innermost = &cursor;
     TRY
     {
@@ -866,6 +895,10 @@ static ws_heuristic dissect_transport(heur_dissector_t stock, const smb2_info_t 
     FINALLY /* what was cut short when it was captured says in its header what it was */
     {
         innermost = cursor.outer;
+        if (is_cut && cursor.at == 0) {
+            cursor.at = cursor.handed = find_cut_input(tvb);
+            cursor.connection = transport && cursor.at > 0 ? transport->latest : NULL;
+        }
         if (result) {
             pass_pdus(&cursor, tvb, pinfo, tree);
         }
