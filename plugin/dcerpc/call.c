@@ -339,7 +339,8 @@ void call_answer(rpc_call *call, const readings_layout *layout, const state_hand
         .event = call->event,
         .is_repeated = is_repeated(call),
         .is_in_doubt = call->to->is_in_doubt,
-        .is_torn = call->fit == RPC_TORN || (call->fit == RPC_MAY_FIT && call->report.damaged),
+        .is_torn = call->fit == RPC_TORN || (call->fit == RPC_MAY_FIT && call->report.damaged) ||
+                   (is_repeated(call) && !call->is_copy), /* and that of a request that was not seen */
         .sample = record->response_frame == call->pinfo->num ? record->sample : NULL,
         .tvb = tvb,
     };

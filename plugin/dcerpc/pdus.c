@@ -211,14 +211,19 @@ static uint32_t sent_until(const pdus_cursor *cursor, const rpc_connection *conn
     return sent ? sent->nextseq - more : 0;
 }
 
-/* Its requests are numbered one by one, those of other interfaces among them. True if some are missing. */
-static bool note_number(packet_info *pinfo, rpc_connection *connection, uint32_t call_id, bool is_gap)
+/* No request is smaller: CloseQueryHandle's. */
+#define LEAST_REQUEST (RPC_HEADER_SIZE + 20)
+
+/* Its requests are numbered one by one, those of other interfaces among them. True if some are missing. `gap`: bytes of the client before it that
+ * were not seen, less than 0: that is not known. */
+static bool note_number(packet_info *pinfo, rpc_connection *connection, uint32_t call_id, int32_t gap)
 {
     /* how many came before a number that does not go on is unknown; mostly it is a packet that comes twice */
     uint32_t skipped = call_id - connection->call_id - 1;
 
-    bool is_missing = connection->frame > 0 && skipped > 0 && !connection->copied &&
-                      (is_gap || may_be_missing(pinfo, connection, connection->frame, skipped < G_MAXINT32));
+    bool is_missing =
+        connection->frame > 0 && skipped > 0 && !connection->copied &&
+        (gap < 0 ? may_be_missing(pinfo, connection, connection->frame, skipped < G_MAXINT32) : gap >= LEAST_REQUEST);
 
     if (is_missing) {
         miss_calls(connection, pinfo, true, state_event_next(), skipped);
@@ -443,9 +448,6 @@ static void note_unread_answer(packet_info *pinfo, rpc_connection *connection, r
 
 /* --- PDUs -------------------------------------------------------------------------------------------------------- */
 
-/* No request is smaller: CloseQueryHandle's. */
-#define LEAST_REQUEST (RPC_HEADER_SIZE + 20)
-
 /* One of 64, which few sizes share; none of a request in fragments, of which it is not known. */
 static uint64_t bit_of_size(uint32_t size)
 {
@@ -519,8 +521,8 @@ static void take_fragment(const pdus_cursor *cursor, rpc_asked *call, const rpc_
 }
 
 /* So many requests with so many bytes may have asked for names or types: of PerflibV2 one that is as long as those; else what is not as long as
- * those for samples, or as closings, unless that is how long those for lists are. 0 bytes, or less: how many is not known. Between two calls of
- * a pipe others of its session may have sent some. */
+ * those for samples, or as closings, unless that is how long those for lists are. 0 bytes or requests, or less: how many is not known. Between
+ * two calls of a pipe others of its session may have sent some. */
 static bool may_be_lists(rpc_connection *connection, uint32_t number, uint32_t bytes)
 {
     const state_association *association = connection_association(connection);
@@ -531,8 +533,11 @@ static bool may_be_lists(rpc_connection *connection, uint32_t number, uint32_t b
     if ((int32_t)bytes > 0 && number == 1 && lists > 0 && !is_winreg && !connection_is_pipe(connection)) {
         return (lists & bit_of_size(bytes - around)) != 0;
     }
-    return sample == 0 || (lists & bit_of_size(sample)) != 0 ||
-           (bytes != number * (sample + around) && bytes != number * (LEAST_REQUEST + around));
+    if (sample == 0 || (lists & bit_of_size(sample)) != 0) {
+        return true;
+    }
+    number = (int32_t)number > 0 ? number : MAX(bytes / (sample + around), 1);
+    return bytes != number * (sample + around) && bytes != number * (LEAST_REQUEST + around);
 }
 
 /* Requests before a request, or up to that of an answer alone, are missing: they may have told names or types, which may be others since. */
@@ -562,12 +567,12 @@ static void note_sent(const pdus_cursor *cursor, rpc_connection *connection, con
     uint32_t until = sent_until(cursor, connection),
              around = until != 0 ? until - header->size - connection->sent_until : 0;
     bool is_pipe = connection_is_pipe(connection);
-    bool is_gap = !is_pipe && (int32_t)around >= LEAST_REQUEST; /* also where nothing of it was captured */
+    bool is_known = !is_pipe && until != 0 && connection->sent_until != 0; /* also where nothing of it was captured */
 
     if (header->is_first) {
-        if (note_number(cursor->pinfo, connection, header->call_id, is_gap)) {
+        if (note_number(cursor->pinfo, connection, header->call_id, is_known ? (int32_t)around : -1)) {
             note_missing_lists(cursor, connection, header, true);
-        } else if (header->call_id == connection->sent_id + 1) {
+        } else if (header->call_id - connection->sent_id <= 1) {
             note_sizes(connection, is_pipe ? around : 0);
         }
         connection->sent_id = header->call_id;
@@ -605,9 +610,9 @@ static void note_answer_alone(const pdus_cursor *cursor, rpc_connection *connect
                               bool is_second)
 {
     const struct tcp_analysis *tcp = analysis_of(connection->transport, cursor->pinfo);
-    bool is_another = sent_until(cursor, connection) != 0 &&
-                      (int32_t)(tcp->fwd->tcp_analyze_seq_info->lastack - connection->sent_until) > 0;
-    uint32_t ahead = is_second ? is_another : header->call_id - connection->call_id;
+    uint32_t until = connection->sent_until,
+             has = sent_until(cursor, connection) != 0 ? tcp->fwd->tcp_analyze_seq_info->lastack : until;
+    uint32_t ahead = is_second ? (int32_t)(has - until) > 0 : header->call_id - connection->call_id;
     bool is_new = connection->frame > 0 && ahead > 0 && ahead < G_MAXINT32 && !connection->copied;
 
     if (is_new && interface_of(connection, header->context) < NUM_RPC_INTERFACES) {
@@ -617,6 +622,7 @@ static void note_answer_alone(const pdus_cursor *cursor, rpc_connection *connect
         miss_calls(connection, cursor->pinfo, false, event, ahead);
         connection->answer_event = event;
         note_missing_lists(cursor, connection, header, false);
+        connection->sent_until = is_second ? has : until; /* it is not missed once more */
     }
 }
 

@@ -42,7 +42,8 @@ typedef struct {
     tvbuff_t *tvb;              /* the counter data or PERF_DATA_BLOCK */
     bool is_repeated;           /* the call was answered before: it is no sample */
     bool is_in_doubt;           /* which machine it is of */
-    bool is_torn; /* it was put together of fragments, and does not add up: any of them may be missing, or another's */
+    bool is_torn; /* it was put together of fragments, and does not add up: any of them may be missing, or another's; or
+                   * it may be another call's */
 } readings_answer;
 
 /* What is known of a counter of the block or object that the stream is in; until it is in the next. */

@@ -235,7 +235,7 @@ OVERTAKEN = {'by one without answer': (2, 0, 1), 'by a sample, and an answer alo
 
 @pytest.mark.parametrize('way', ['request cut', 'answer cut', 'both cut', 'no answer', 'answer first', 'no request', 'read', 'a sample instead',
                                  'lost', 'lost, not analysed', 'lost, as long as a sample', 'lost, of a key just opened', 'a sample instead, lost',
-                                 'no request of one number', *OVERTAKEN])
+                                 'no request of one number', 'a sample instead, answer first, of one number', *OVERTAKEN])
 @pytest.mark.parametrize('protocol', ['pcq', 'hkpd', 'pcq-smb', 'hkpd-smb'])
 def test_names_that_nobody_reads(tshark, tmp_path, protocol, way, two_pass):
     """Somebody asks for the names again: whether they still hold nobody knows behind it, nor, once that was seen, since they were told; what was
@@ -268,7 +268,7 @@ def test_names_that_nobody_reads(tshark, tmp_path, protocol, way, two_pass):
     frames, request, answer = scene.capture.frames, first, len(scene.capture.frames) - 1
     for number in {'request cut': [request], 'answer cut': [answer], 'both cut': [request, answer]}.get(way, ()):
         scene.capture.snap(number + 1, 54 + 24 + ('smb' in protocol) * 124)
-    if way == 'answer first':
+    if 'answer first' in way:
         frames[request], frames[answer] = (frames[request][0], frames[answer][1]), (frames[answer][0], frames[request][1])
     elif 'lost' in way:
         del frames[first:]
