@@ -628,7 +628,7 @@ static double later_than(const plan *p, unsigned number, bool *is_answer)
     double most = LATE * usual + (is_second ? ALIKE_SECONDS : 0), excess = gap->wait - gap->usual_wait;
 
     *is_answer = excess >= (gap->gap - usual) / 2;
-    if (excess >= LONG_ANSWER) {
+    if (MIN(gap->call->seconds, gap->wait) - gap->usual_wait >= LONG_ANSWER) {
         *is_answer = true;
         return MAX(usual, gap->own);
     }

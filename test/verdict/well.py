@@ -41,15 +41,12 @@ def groups(mode='tcp', size=2, each=60, within=1, count=8, ends=False):
     return story
 
 
-def runs(pauses, mode='tcp', count=15, each=1, hang_up=None):
+def runs(pauses, mode='tcp', count=15, each=1):
     """The same command again and again, at its user's times."""
     def story(w):
         for pause in pauses:
             m = start(w, mode, browses=pause == pauses[0]).run(count, each)
-            if hang_up:
-                m.hang_up(hang_up)
-            else:
-                m.close()
+            m.close()
             w.wait(pause)
     return story
 
@@ -114,11 +111,16 @@ def processes(w):
     start(w, 'hkpd', objects=objects).run(12).close()
 
 
-def browses_beside(m):
-    other = start(m.world, browses=False).reach()
-    other.meanwhile = lambda **_: m.world.wait(.5)
-    learn(other.client, *other.sets)
-    other.close()
+def browses(by_another):
+    """Lists of names that take half a second each, until the next sample is due."""
+    def part(m):
+        m.world.wait(-9)
+        other = start(m.world, browses=False).reach() if by_another else m
+        other.meanwhile = lambda **_: m.world.wait(.5)
+        learn(other.client, *other.sets)
+        del other.meanwhile
+        m.world.at(40.1)
+    return part
 
 
 def syn_again(w):
@@ -229,14 +231,12 @@ PLANS = {
     'each-fifth-is-longer': Well(tale(*5 * (5, pause(1)))),
     'ticks-of-another-length': Well(tale(5, ticks_change, 5)),
     'fast-start': Well(tale(good(5, .1), good(12, 10))),
-    'two-scripts': Well(two_plans('connects', 15, 15, 4), lines=(1, 2)),
     **{'two-scripts-of-two-plans-' + x: Well(two_plans(x, 20, 15, 4), lines=(1, 2)) for x in ('connects', 'hkpd-connects')},
     'two-queries-of-two-plans': Well(two_plans('tcp', 1, 5, until=40), lines=(2,)),
     'two-queries-one-closed': Well(tale(first_of_two, 8), lines=(2,)),
     'two-queries-one-closed-sealed': Well(tale(first_of_two, 8, mode='sealed'), lines=(1, 2), healthy=None),
     'two-clients': Well(two_plans('tcp', 1, 1, until=12, clients=(CLIENT, OTHER)), lines=(2,)),
     'typeperf-at-any-time': Well(runs([47, 213, 20, 0], count=4)),
-    'typeperf-ctrl-c-and-again': Well(runs([90, 35, 0], hang_up=RST)),
     'one-shot-at-any-time': Well(runs([13, 47, 8, 200, 31], count=1)),
     'jitter': Well(jittery),
     'perflib-and-key': Well(lambda w: together(w, 20, (start(w), 1, 0), (start(w, 'hkpd-smb'), 1, .5)), lines=(2,)),
@@ -244,7 +244,7 @@ PLANS = {
     'ctrl-c': Well(tale(8, leaves())),
     **{'ctrl-c-reset-' + x: Well(tale(8, leaves(RST), mode=x)) for x in ('tcp', 'hkpd', 'smb')},
     'comes-back-and-its-end-is-not-captured': Well(tale(8, gone, pause(5), 8)),
-    'browses-by-another-connection': Well(tale(4, lambda m: (m.world.wait(-9), browses_beside(m), m.world.at(40.1)), 4, each=10)),
+    **{'browses-between-' + str(x): Well(tale(4, browses(x), 4, each=10)) for x in (False, True)},
     'ctrl-c-later': Well(tale(8, idles(30), leaves())),
     'minutes-as-the-capture-goes-on': Well(tale(6, idles(60), gone, each=60)),
     'pipe-closed': Well(tale(8, pipe_closed, mode='smb')),
