@@ -613,8 +613,8 @@ static bool is_no_value_of(state_handle *handle, const state_identifier *identif
     return is_wrong;
 }
 
-/* What begins a block of a sample shows that it is not the identifier's whose it should be. Where there are more of them it is not looked for:
- * each sample would cost as much again in a list. */
+/* What begins a block of a sample shows that it is not the identifier's whose it should be. Where there are more of them it is looked for
+ * once for samples of one form: each other one would cost as much again in a list. */
 #define MOST_COMPARED 256
 static bool is_other_than_told(state_handle *handle, const state_query_index *told, const state_sample *sample)
 {
@@ -623,7 +623,7 @@ static bool is_other_than_told(state_handle *handle, const state_query_index *to
     perf_walk walk;
 
     if (sample->bytes == NULL || sample->summary.sound_blocks < sample->summary.blocks ||
-        sample->summary.blocks != told->count || told->count > MOST_COMPARED) {
+        sample->summary.blocks != told->count || (told->count > MOST_COMPARED && sample->form == NULL)) {
         return false;
     }
     perf_walk_init(&walk, sample->bytes, sample->size);

@@ -79,7 +79,7 @@ def test_numbers_that_do_not_go_on(tshark, tmp_path, last, following, two_pass):
 
 # what a query holds, (set, counter, instances) in order; other sets number their counters otherwise, and those of 3 have four bytes
 TELLING = {'type': ['1a', '2b', '.a'], 'pattern': ['1a*', '2b*', '1a*'], 'counters': ['.*', '5.*'], 'size': ['1a', '3a', '2a'],
-           'another': ['1a', '2b'], 'another order': ['1a', '2a']}
+           'another': ['1a', '2b'], 'another order': ['1a', '2a'], 'many': ['1a', '3a', '2a'] + ['2x%d' % i for i in range(260)]}
 
 
 @pytest.mark.parametrize('what', TELLING)
@@ -87,7 +87,7 @@ TELLING = {'type': ['1a', '2b', '.a'], 'pattern': ['1a*', '2b*', '1a*'], 'counte
 def test_what_is_contradicted_was_assumed(tshark, tmp_path, what, info, two_pass):
     """The first counter goes and comes back, or another does, on a way that the capture does not have. What QueryCounterInfo tells then is
     something else than was known; or those behind it go and come, too, so that it tells the same, but blocks of the sample between cannot be
-    those: all since the last certain moment was assumed."""
+    those: all since the last certain moment was assumed. Of so many blocks the second sample says it."""
     other = multiple('Other', counter(5, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Five', [1]))
 
     def asks(*which):
@@ -96,14 +96,14 @@ def test_what_is_contradicted_was_assumed(tshark, tmp_path, what, info, two_pass
     model, scene, held, is_other = Server([s, other]), Scene(), asks(*TELLING[what]), what.startswith('another')
     c, hidden = tcp_line(scene, model).client(), unseen(model)
     learn(c, s, other)
-    h = c.query(held, info=info or is_other)
+    h, samples = c.query(held, info=info or is_other), range(1 + (what == 'many'))
     for out, back in ([], []), (held[:1], asks('2a') if what == 'another' else held[:1]), ([] if is_other else held[1:],) * 2:
         hidden.validate(h, out, add=False)
         hidden.validate(h, back)
-        c.data(h, 9999)
+        [c.data(h, 9999) for _ in samples]
     c.info(h)
-    c.data(h, 9999)
+    [c.data(h, 9999) for _ in samples]
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    said = [ASSUMED in frames[number].experts for number, _ in answers(scene)]
+    said = [ASSUMED in frames[number].experts for number, _ in answers(scene)][samples[-1]::len(samples)]
     assert said == [two_pass, *[two_pass or not is_other] * 2, False] if info or is_other or two_pass else not said[-1]
     assert paths(frames[answers(scene)[-1][0]]) == truth(answers(scene)[-1][1])
