@@ -281,8 +281,9 @@ static bool is_no_proof(reading_table *here, reading_instance *wanted, reading_t
                          (found && readings_instances_namesakes(&there->instances, found->row) > 1);
     perf_raw own = own_id_of(here, wanted->row), own_there = found ? own_id_of(there, found->row) : own;
 
-    return (more <= 1 && has_namesakes && wanted->key.id_is_unique) ||
-           (own.size > 0 && own_there.size > 0 && own.value != own_there.value);
+    bool is_number = more <= 1 && (!found || found->key.id - found->name_ordinal == more);
+
+    return (is_number && has_namesakes) || (own.size > 0 && own_there.size > 0 && own.value != own_there.value);
 }
 
 /* By an id that no other row has in either sample. False if ids prove nothing. */

@@ -15,7 +15,7 @@ from gen.scene import Scene
 from series import long_rows
 from test_csv import export      # noqa: F401: a fixture
 from test_hkpd import compare_list, compare_values, experts, read, wire
-from test_pairs import MOVED, count, made, of_second_sample, registry
+from test_pairs import count, made, of_second_sample
 
 # Offsets in the structures
 B = dict(little=8, version=12, total=20, header=24, objects=28, time=36, freq=64, filetime=72, name_size=80, name=84)
@@ -637,11 +637,3 @@ def test_two_counters_of_one_index(export, passes):
         talk.sample()
     rows = [r for r in long_rows(export(scene, 'long', *passes)) if r['result']]
     assert [(float(r['result']), r['assumed']) for r in rows] == [(made(5, 1), '1'), (made(9, 9), '0')]
-
-
-@pytest.mark.parametrize('first', [0, 1])
-def test_ids_that_number_those_of_a_name(export, first, passes):
-    """The first goes, and each other has its neighbour's."""
-    before, after = ([(first + n, 'b', n + gone) for n in range(3 - gone)] + [(first, 'x', 3)] for gone in (0, 1))
-    assert of_second_sample(export(registry(before, after), 'long', *passes), 'Delta') == [
-        ('b', MOVED, '0'), ('b#1', MOVED, '0'), ('x', made(3, 3), '0')]
