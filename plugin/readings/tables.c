@@ -53,7 +53,7 @@ static void note_id(reading_instances *instances, const reading_name *name, uint
     uint32_t more = id - instances->id_first, rows = row - instances->id_row;
     bool is_next = instances->ids > 1 && more == rows * instances->id_step;
 
-    if (!is_next && readings_name_is_sum(name->bytes, name->size)) {
+    if (!is_next && !instances->ids_tell && readings_name_is_sum(name->bytes, name->size)) {
         return;
     }
     if (instances->ids++ == 0) {
