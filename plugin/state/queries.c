@@ -359,9 +359,9 @@ static void hold_these(struct state_query *query, const state_identifier *identi
 }
 
 /* NULL if it is not held, or was refused. */
-static const state_query_entry *held_entry(const struct state_query *query, const state_identifier *identifier)
+static state_query_entry *held_entry(const struct state_query *query, const state_identifier *identifier)
 {
-    const state_query_entry *entry = wmem_map_lookup(query->held_now, identifier);
+    state_query_entry *entry = wmem_map_lookup(query->held_now, identifier);
 
     return entry && entry->identifier.status == 0 ? entry : NULL;
 }
@@ -706,7 +706,11 @@ static bool agrees(const struct state_query *query, const state_identifier *iden
     uint32_t held = 0;
 
     for (uint32_t i = 0; i < info->count; i++) {
-        held += held_entry(query, &identifiers[i]) != NULL;
+        state_query_entry *entry = held_entry(query, &identifiers[i]);
+        held += entry && entry->told != info; /* what is told twice counts once */
+        if (entry) {
+            entry->told = info;
+        }
         same_order = same_order && query_identifier_equal(&told->by_index[i], &info->by_index[i]);
     }
     bool all_held = held == info->count, is_same = all_held && held == newest->held.accepted;
@@ -772,6 +776,10 @@ static void take_info(state_handle *handle, const state_identifier *identifiers,
     }
     if (!is_known) {
         hold_these(query, identifiers, info->count);
+        if (newest_step(query)->held.accepted !=
+            info->count) { /* an identifier is told twice: of which block is wrong */
+            epoch->unseen[ONE_UNSEEN] = epoch->unseen[TWO_UNSEEN] = epoch->event;
+        }
     }
     if (!is_assumed) {
         newest_step(query)->certain = request_event;

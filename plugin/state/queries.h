@@ -55,7 +55,8 @@ gboolean query_identifier_equal(const void *a, const void *b);
 typedef struct {
     state_identifier identifier;
     uint32_t from;
-    uint32_t end; /* UINT32_MAX as long as it holds */
+    uint32_t end;     /* UINT32_MAX as long as it holds */
+    const void *told; /* by the QueryCounterInfo that was compared with it last */
 } state_query_entry;
 
 /* A ValidateCounters request. `*end_frame`, as long as the file, becomes that of its response or fault, also of one that cannot be

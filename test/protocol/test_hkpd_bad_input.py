@@ -626,14 +626,3 @@ def test_names_of_parents_and_children(export, disks, parts, told):
     talk.sample()
     talk.sample()
     assert of_second_sample(export(scene, 'long'), 'Delta')[2:] == [(n, made(k, k), mark) for k, (n, mark) in enumerate(told)]
-
-
-def test_two_counters_of_one_index(export, passes):
-    """Which of them is which in the next sample their place alone tells."""
-    delta = lambda place: Counter(10, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(place, at.number))
-    other = Counter(12, 'Other', TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(9, at.number))
-    scene, talk = begin_talk(titles=False)
-    for talk.objects in [[Object(230, 'Process', [delta(i) for i in there] + [other])] for there in ((1, 5), (5, 1))]:
-        talk.sample()
-    rows = [r for r in long_rows(export(scene, 'long', *passes)) if r['result']]
-    assert [(float(r['result']), r['assumed']) for r in rows] == [(made(5, 1), '1'), (made(9, 9), '0')]

@@ -8,7 +8,7 @@ from gen.hkpd_block import Counter, Instance, Object, titles
 from gen.hkpd_scene import begin_talk
 from gen.hkpd_stubs import REG_MULTI_SZ
 from gen.model import TYPES
-from gen.story import NONE, Server, answers, ask, begin, counter, learn, multiple, run, single, story
+from gen.story import INFO, NONE, Server, answers, ask, begin, counter, learn, memory, multiple, run, single, story
 from series import long_rows
 from test_csv import export      # noqa: F401: a fixture
 
@@ -343,3 +343,15 @@ def test_two_bases_of_an_id(export, passes):
     server = Same([s], lambda n: [(1, 100 * n), (2, 10 * n), (2, 50 * n)])
     rows = long_rows(export(story(server, lambda c: (learn(c, s), run(c, [ask(s)], 3))), 'long', *passes))
     assert {r['result'] for r in rows} == {''}
+
+
+def test_an_identifier_told_twice(export, passes):
+    """By QueryCounterInfo, which never tells the second: the answer contradicts itself, and which of both blocks is the first's is not known."""
+    def told(self, call):
+        query = self.queries[call.p['hQuery']]
+        kept, query.identifiers = query.identifiers, query.identifiers[:1] * 2
+        return [Server._info(self, call), setattr(query, 'identifiers', kept)][0]
+    s, server = memory(), Server([memory()])
+    server._operations = {**server._operations, INFO: told}
+    rows = long_rows(export(story(server, lambda c: (learn(c, s), run(c, [ask(s, 1), ask(s, 2)]))), 'long', *passes))
+    assert [r['assumed'] for r in rows] == ['1'] * 4
