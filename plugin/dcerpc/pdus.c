@@ -874,6 +874,16 @@ static int find_cut_input(tvbuff_t *tvb)
                  : 0;
 }
 
+/* Wireshark's heuristics: those for DCE/RPC over something see each PDU; and what is around them, for a message that was cut short when it
+ * was captured Wireshark takes no PDU out of. */
+#define WATCHED(X) \
+    X(dcerpc_tcp, NULL) \
+    X(dcerpc_smb2, data) \
+    X(dcerpc_smb_transact, NULL) X(smb2_netbios, NULL) X(smb_netbios, NULL)
+
+#define STOCK(name, smb) static heur_dissector_t stock_##name;
+WATCHED(STOCK)
+
 static ws_heuristic dissect_transport(heur_dissector_t stock, const smb2_info_t *smb, tvbuff_t *tvb, packet_info *pinfo,
                                       proto_tree *tree, void *data)
 {
@@ -887,7 +897,7 @@ static ws_heuristic dissect_transport(heur_dissector_t stock, const smb2_info_t 
     }
     if (is_seen) {
         connections_visit_once(end_unanswered_listings, pinfo);
-    } else {
+    } else if (stock == stock_smb2_netbios) {
         note_tree(tvb, pinfo);
     }
     if (innermost) {
@@ -913,15 +923,7 @@ static ws_heuristic dissect_transport(heur_dissector_t stock, const smb2_info_t 
     return result;
 }
 
-/* Wireshark's heuristics: those for DCE/RPC over something see each PDU; and what is around them, for a message that was cut short when it
- * was captured Wireshark takes no PDU out of. */
-#define WATCHED(X) \
-    X(dcerpc_tcp, NULL) \
-    X(dcerpc_smb2, data) \
-    X(dcerpc_smb_transact, NULL) X(smb2_netbios, NULL) X(smb_netbios, NULL)
-
 #define WATCH(name, smb) \
-    static heur_dissector_t stock_##name; \
     static ws_heuristic watch_##name(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data) \
     { \
         return dissect_transport(stock_##name, smb, tvb, pinfo, tree, data); \

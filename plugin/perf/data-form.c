@@ -94,11 +94,6 @@ perf_form *perf_form_new(uint8_t *data, uint32_t size)
     return fitting ? fitting : form;
 }
 
-void perf_form_free(perf_form *form)
-{
-    free(form);
-}
-
 /* --- Answers of it ----------------------------------------------------------------------------------------------- */
 
 bool perf_form_read(perf_form *form, const uint8_t *data, uint32_t size, uint64_t *numbers)

@@ -36,9 +36,8 @@ typedef struct {
     const uint64_t *numbers;
 } perf_filled_form;
 
-/* The form of an answer, for perf_form_free(); NULL if it has none, or there is no memory. */
+/* The form of an answer, for free(); NULL if it has none, or there is no memory. */
 perf_form *perf_form_new(uint8_t *data, uint32_t size);
-void perf_form_free(perf_form *form); /* of NULL nothing */
 
 /* True if the answer has this form: then `numbers` is its numbers, num_numbers of them. */
 bool perf_form_read(perf_form *form, const uint8_t *data, uint32_t size, uint64_t *numbers);

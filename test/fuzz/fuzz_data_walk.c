@@ -147,7 +147,7 @@ static void check_form(uint8_t *first, const uint8_t *data, uint32_t size, const
     assert(memcmp(first, bytes, size) == 0);
     free(numbers);
     free(bytes);
-    perf_form_free(form);
+    free(form);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
