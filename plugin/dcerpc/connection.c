@@ -117,9 +117,7 @@ rpc_connection *connection_find(packet_info *pinfo)
     key.pipe = dcerpc_get_transport_salt(pinfo);
     if (last == NULL || !connection_equal(last, &key)) {
         rpc_connection *found = key.transport ? wmem_map_lookup(connections, &key) : NULL;
-        if (found) {
-            last = key.transport->latest = found;
-        }
+        last = found ? found : last;
         return found;
     }
     return last;
@@ -137,7 +135,7 @@ rpc_connection *connection_of(packet_info *pinfo, bool is_request)
         connection->client =
             is_request == (addresses_equal(&transport->ends[1], &pinfo->src) && transport->ports[1] == pinfo->srcport);
         wmem_map_insert(connections, connection, connection);
-        last = transport->latest = connection;
+        last = connection;
     }
     return connection;
 }

@@ -22,7 +22,9 @@
 #define SMB2_COMMAND_AT 12
 #define SMB2_FLAGS_AT 16
 #define SMB2_PATH_AT 68
-/* and 2.2.31, 2.2.32: where the message says at which of its bytes its input or output is */
+/* and 2.2.21, 2.2.31, 2.2.32: of which file it is, and where the message says at which of its bytes its input or output is */
+#define SMB2_WRITE_FILE_AT 88
+#define SMB2_IOCTL_FILE_AT 80
 #define SMB2_INPUT_AT 88
 #define SMB2_OUTPUT_AT 96
 
@@ -863,6 +865,40 @@ static void pass_pdus(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo, pr
     }
 }
 
+/* Which file a message of SMB2 says that it is of, of those that bring PDUs; else 0. */
+static uint64_t file_of(tvbuff_t *tvb)
+{
+    const uint8_t *written = begins_message(tvb, SMB2_COM_WRITE, SMB2_WRITE_FILE_AT + 8);
+    const uint8_t *controlled = begins_message(tvb, SMB2_COM_IOCTL, SMB2_IOCTL_FILE_AT + 8);
+
+    return written      ? perf_le64(written + SMB2_WRITE_FILE_AT)
+           : controlled ? perf_le64(controlled + SMB2_IOCTL_FILE_AT)
+                        : 0;
+}
+
+/* What was handed over from a message of SMB2 is of its file. */
+static void note_file(packet_info *pinfo, tvbuff_t *message)
+{
+    rpc_transport *transport = connections_exist() ? connection_transport(pinfo) : NULL;
+    uint64_t file = transport ? file_of(message) : 0;
+    rpc_connection *connection = file != 0 ? connection_find(pinfo) : NULL;
+
+    if (connection && transport->files == NULL) {
+        transport->files = wmem_map_new(wmem_file_scope(), wmem_int64_hash, g_int64_equal);
+    }
+    if (file != 0 && transport->files && wmem_map_lookup(transport->files, &file) != connection) {
+        wmem_map_insert(transport->files, wmem_memdup(wmem_file_scope(), &file, sizeof file), connection);
+    }
+}
+
+/* The connection whose pipe such a message is of; NULL if that is not known. */
+static rpc_connection *connection_by_file(const rpc_transport *transport, tvbuff_t *message)
+{
+    uint64_t file = transport && transport->files ? file_of(message) : 0;
+
+    return file != 0 ? wmem_map_lookup(transport->files, &file) : NULL;
+}
+
 /* Of FSCTL_PIPE_TRANSCEIVE that was cut short when it was captured Wireshark hands nothing over: where in the message it stands, 0 if it is
  * none. */
 static int find_cut_input(tvbuff_t *tvb)
@@ -912,8 +948,11 @@ static ws_heuristic dissect_transport(heur_dissector_t stock, const smb2_info_t 
     {
         innermost = cursor.outer;
         if (is_cut && cursor.at == 0) {
-            cursor.at = cursor.handed = find_cut_input(tvb);
-            cursor.connection = transport && cursor.at > 0 ? transport->latest : NULL;
+            cursor.connection = connection_by_file(transport, tvb);
+            cursor.at = cursor.handed = is_seen || cursor.connection ? find_cut_input(tvb) : 0;
+        }
+        if (smb && innermost && innermost->tvb) {
+            note_file(pinfo, innermost->tvb);
         }
         if (result) {
             pass_pdus(&cursor, tvb, pinfo, tree);

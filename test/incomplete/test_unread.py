@@ -15,6 +15,7 @@ from gen.model import ENGLISH, GERMAN, TYPES
 from gen.pcap import NDR, PERFLIB, Pipe, Rpc, SealedRpc, Smb2, Tcp
 from gen.scene import Line, Scene, smb_line, tcp_line
 from gen.story import Server, answers, ask, begin, learn, unseen
+from gen.wires import EPM
 from learned import read
 from series import long_rows
 from test_sound import ASSUMED, backward, gauge, paths, three_counters, truth
@@ -102,6 +103,16 @@ def test_two_changes_that_are_not_read(tshark, tmp_path, way, two_pass):
     assert marks(frames, scene).replace('-', '?') == ('????' if way.startswith(('cut-before', 'no-')) and two_pass else '++??')
 
 
+def test_a_call_that_is_cut_in_a_pipe(tshark, tmp_path, two_pass):
+    """One of another pipe changes nothing here."""
+    scene, line, c, _, h = told_and_looked_at(smb_line)
+    other = Rpc(Pipe(line.rpc.transport.smb, file_id=2), EPM)
+    other.bind()
+    scene.capture.snap(other.request(15, bytes(100)), 256)
+    c.data(h, 9999)
+    assert marks(read(tshark, scene, tmp_path, two_pass=two_pass), scene) == '++'
+
+
 @pytest.mark.parametrize('calls, said', [('v', '+'), ('vv', '?'), ('id', '+')])
 def test_one_change_shows_by_the_number_of_blocks(tshark, tmp_path, calls, said, two_pass):
     """Each is refused: one alone did nothing, as the blocks show, two may have made up for each other. Others say by their operation what they are."""
@@ -112,8 +123,7 @@ def test_one_change_shows_by_the_number_of_blocks(tshark, tmp_path, calls, said,
         ask_for[call]()
     cut(100)(scene, first)
     c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    assert marks(frames, scene)[-1] == said
+    assert marks(read(tshark, scene, tmp_path, two_pass=two_pass), scene)[-1] == said
 
 
 @pytest.mark.parametrize('protocol, said', [(SealedRpc, '?'), (AnotherGroup, '+'), (InClear, '?'), (Rpc, '?'), (ManyContexts, '?')])
@@ -193,8 +203,7 @@ def test_two_requests_at_once_in_a_pipe(tshark, tmp_path):
     h, answer = line.client().query([ask(s, 1, '*')]), line.rpc.transport.to_client
     line.rpc.transport.to_client = lambda pdus, whole: [answer([x]) for x in pdus][-1]
     line.together([(stubs.DATA, dict(hQuery=h, dwInSize=9999))] * 2)
-    out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-')
-    assert [r['assumed'] for r in long_rows(out)] == ['0'] * 52
+    assert [r['assumed'] for r in long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-')[0])] == ['0'] * 52
 
 
 SEALED_FRAGMENTS = {'missing': 'Fragment: Last, Ctx: 0', 'first twice': 'QueryCounterData response, 1,784 bytes, sealed with NTLM, no key',
@@ -255,9 +264,8 @@ def test_names_that_nobody_reads(tshark, tmp_path, protocol, way, two_pass):
         h = c.query([ask(s, 1, 'a')])
         names, sample = lambda: c.reg_info(s.guid, 10, 0, 2000), lambda: c.data(h, 9999)
     (talk if protocol[:4] == 'hkpd' else c).line.rpc.__class__ = OneNumber if 'one number' in way else Rpc
-    names()
-    sample()
-    names()
+    for call in names, sample, names:
+        call()
     if protocol[:4] == 'hkpd':
         talk.titles('Explain 009', {})      # as long as Counter 009, and no sample
         if 'just opened' in way:
@@ -325,10 +333,8 @@ def test_a_list_that_is_cut_ends_what_it_would_have_replaced(tshark, tmp_path, w
     first = len(scene.capture.frames) + 1
     again()
     cut(size, requests=False)(scene, first)
-    sample()
-    sample()
-    again()
-    sample()
+    for call in sample, sample, again, sample:
+        call()
     out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *(['-2'] if two_pass else []))
     of = [list(some) for _, some in itertools.groupby(long_rows(out), lambda r: r['frame'])]
     assert [{is_told(r, what) for r in some} for some in of] == [{True}, {said or two_pass}, {said or two_pass}, {True}]
@@ -443,5 +449,4 @@ def test_connections_in_turn(tshark, tmp_path, connections, way, two_pass):
     path, passes = scene.write(tmp_path / 'a.pcap'), ['-2'] * two_pass
     found = tshark.fields(path, ['frame.number', '_ws.expert.message'], '-Y', 'pcq.expert.late', *passes)
     assert [int(f) for f, text in found if 'Asked late' in text] == ([when] if two_pass and way == 'late' else [])
-    out, _ = tshark.run('-q', '-r', path, '-z', 'pcq,summary,json')
-    assert ('asked_late' in out) == (way == 'late')
+    assert ('asked_late' in tshark.run('-q', '-r', path, '-z', 'pcq,summary,json')[0]) == (way == 'late')
