@@ -535,7 +535,7 @@ static bool may_be_lists(rpc_connection *connection, uint32_t number, uint32_t b
     if ((int32_t)bytes > 0 && number == 1 && lists > 0 && !is_winreg && !connection_is_pipe(connection)) {
         return (lists & bit_of_size(bytes - around)) != 0;
     }
-    if (sample == 0 || (lists & bit_of_size(sample)) != 0) {
+    if (sample == 0 || (lists & bit_of_size(sample)) != 0 || (int32_t)bytes <= 0) {
         return true;
     }
     number = (int32_t)number > 0 ? number : MAX(bytes / (sample + around), 1);
@@ -575,7 +575,7 @@ static void note_sent(const pdus_cursor *cursor, rpc_connection *connection, con
         if (note_number(cursor->pinfo, connection, header->call_id, is_known ? (int32_t)around : -1)) {
             note_missing_lists(cursor, connection, header, true);
         } else if (header->call_id - connection->sent_id <= 1) {
-            note_sizes(connection, is_pipe ? around : 0);
+            note_sizes(connection, is_pipe ? (uint32_t)MAX((int32_t)around, 0) : 0); /* a size may lie */
         }
         connection->sent_id = header->call_id;
     }
