@@ -495,6 +495,8 @@ static uint32_t find_object_size(perf_block_walk *walk)
     bool is_end = left - ends < 8 && (total == walk->size || total == walk->size - walk->header.size);
     bool is_right = is_last && within > 0 && left - said < 8;
     if (structures > 0 && !is_right && (is_last ? is_end : object_begins(walk, at + ends))) {
+        /* if the answer lacks as many bytes they are missing here */
+        walk->object.is_open = said - ends == total - walk->size;
         return ends;
     }
     walk->object.is_open = true;
@@ -802,9 +804,9 @@ static bool is_followed(const perf_block_walk *walk)
     uint32_t at = walk->pos;
 
     if (is_last || walk->object.rule != AS_SAID) {
-        return !walk->object.is_open;
+        return !(walk->object.is_open || (walk->object.is_damaged && walk->object.end - at >= 8));
     }
-    return !(walk->object.is_damaged || may_be_instance) || pass_certain(walk, &at);
+    return !(walk->object.is_open || walk->object.is_damaged || may_be_instance) || pass_certain(walk, &at);
 }
 
 /* The size that most of the first three counter blocks have, or that the definitions give: one that has another is doubtful. Where

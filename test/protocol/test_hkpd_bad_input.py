@@ -510,9 +510,9 @@ def test_27_cut_blocks(tshark, tmp_path):
 
 
 @pytest.mark.parametrize('row, within, more', [(None, 0, 0), (1, 0, 0), (2, 0, 0), (0, 12, 0), (1, 12, 0), (2, 12, 0),
-                                               (0, 8, 8), (1, 8, -8), (2, 8, 8), (2, 8, -8), (0, 8, '+'), (1, 8, '+')])
+                                               (0, 8, 8), (1, 8, -8), (2, 8, 8), (2, 8, -8), (1, 8, -16), (0, 8, '+'), (1, 8, '+')])
 def test_27_zeros_behind_what_had_room(tshark, tmp_path, row, within, more):
-    """As Samba answers where the buffer is too small, or from within a value on: what may be cut is marked. So is where bytes are too many, or missing."""
+    """As Samba answers where the buffer is too small, or from within a value on: what may be cut is marked. So is where bytes are too many, or missing (16: c is there without its name)."""
     def change(b):
         at = 104 if row is None else b.places[5000, 'counters', row] + within
         if more == '+':     # all lengths agree
@@ -520,12 +520,12 @@ def test_27_zeros_behind_what_had_room(tshark, tmp_path, row, within, more):
                 b.record.data[place:place + 4] = struct.pack('<I', 8 + struct.unpack_from('<I', b.record.data, place)[0])
         b.record.data[at:] = bytes(8) + b.record.data[at:] if more == '+' else bytes(more) + b.record.data[at:] if more > 0 else b.record.data[at - more:] if more else bytes(len(b.record) - at)
     kind, number = TYPES['PERF_COUNTER_LARGE_RAWCOUNT'], 2 ** 60 - 1
-    scene, talk = begin_talk(objects=[Object(i, 'Set', [Counter(i + 2, 'One', kind, lambda at, k: number)], lambda at: [Instance(x) for x in 'abc'])
+    scene, talk = begin_talk(objects=[Object(i, 'Set', [Counter(i + 2, 'One', kind, lambda at, k: number)], lambda at: [Instance(x * 5) for x in 'abc'])
                                       for i in (5000, 5100)])
     talk.sample(change=change)
     rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-')[0])
     marked = [] if row is None else [(True, '0')] * (row - (not within)) + [(not within, '1')]
-    assert [(r['raw'] == str(number), r['assumed']) for r in rows] == marked + [(True, '0')] * (6 - len(marked)) * (more == '+')
+    assert [(r['raw'] == str(number), r['assumed']) for r in (rows[:2] if more == -16 else rows)] == marked + [(True, '0')] * (6 - len(marked)) * (more == '+')
 
 
 def test_32_more_or_fewer_values(tshark, tmp_path):
