@@ -24,8 +24,9 @@
 #define FEWEST_PAIRS 4
 #define PAIRS_KEPT 5
 
-/* Groups of samples are at least so many times as far from each other as those in one. */
+/* Groups of samples are at least so many times as far from each other as those in one; three have at most so many each. */
 #define LEAST_APART 10
+#define MOST_GROUPED 10
 
 /* Times within VERDICT_ALIKE are one; a list of them ends at twice its first. */
 #define ALIKE_SECONDS 0.05
@@ -172,8 +173,8 @@ static int compare_places(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Gaps that are alike recur if they are a quarter of all, three of them stand side by side, or they stand at even distances; and two that
- * are far longer than others, as between groups. */
+/* Gaps that are alike recur if they are a quarter of all, three of them stand side by side, or they stand at even distances; and those that
+ * are far longer than others, as between groups: three, or two of a few samples. */
 static bool is_recurring(plan_gap **alike, unsigned count, unsigned of_all, bool is_far)
 {
     unsigned run = 1, longest = 1, nearest = UINT_MAX, farthest = 0;
@@ -186,8 +187,8 @@ static bool is_recurring(plan_gap **alike, unsigned count, unsigned of_all, bool
         nearest = MIN(nearest, distance);
         farthest = MAX(farthest, distance);
     }
-    return (count > 1 && (is_far || 4 * count >= of_all)) || longest >= FEWEST ||
-           (count >= FEWEST && farthest - nearest <= 1);
+    return (count > 1 && (4 * count >= of_all || (is_far && of_all < FEWEST * MOST_GROUPED))) || longest >= FEWEST ||
+           (count >= FEWEST && (is_far || farthest - nearest <= 1));
 }
 
 static void find_recurring(plan *p)
@@ -637,8 +638,7 @@ static double later_than(const plan *p, unsigned number, bool *is_answer)
         return 0;
     }
     /* else the capture has one group, or two, of a plan of groups, which stand much further apart */
-    bool has_two = 2 * number + 1 == p->count && !call_within(gap, CALL_BIT(CALL_WAITS));
-    bool is_known = (p->recurring > 2 * FEWEST_PAIRS && !has_two) || gap->own < LEAST_APART * usual;
+    bool is_known = p->recurring > 2 * FEWEST_PAIRS || gap->own < LEAST_APART * usual;
     bool is_planned = gap->recurs || has_changed || before <= 0 || !is_known || asked_in_time(p, gap, most);
     return *is_answer || is_second || !is_planned ? usual : 0;
 }

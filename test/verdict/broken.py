@@ -135,14 +135,13 @@ def half_an_answer(m):
 MOST = 'tcp', 'smb', 'sealed', 'sealed-smb', 'sealed-hkpd', 'sealed-hkpd-smb', 'poller', 'connects', 'hkpd', 'hkpd-smb'
 LATE = {
     **{'client-late-' + x: client_late(8, pause(5), bad(), 8, mode=x) for x in MOST if x not in ('poller', 'connects')},
-    'client-late-mirrored': client_late(mirrored(tale(8, pause(5), bad(), 8)), count=None),
-    **{'client-late-captured-in-two-places-' + x: client_late(mirrored(tale(8, pause(5), bad(), 8, mode=x), 1000), count=None) for x in ('tcp',)},
+    **{'client-late-mirrored-by-' + str(x): client_late(mirrored(tale(8, pause(5), bad(), 8), x), count=None) for x in (3, 1000)},
     **{'second-of-a-pair-missed-' + x: client_late(pairs(lambda m: None, named(good()), x)) for x in ('tcp', 'hkpd', 'sealed')},
     **{'second-of-a-pair-late-' + x: client_late(pairs(lambda m: (m.world.wait(15), bad()(m)), mode=x)) for x in ('tcp', 'hkpd', 'sealed')},
-    'client-late-by-an-hour': client_late(8, pause(3600), bad(), 8),
+    'client-late-by-an-hour': client_late(8, pause(3600), bad(), 7),     # in the middle, as between two groups
+    'client-late-twice': client_late(10, pause(30), bad(), 20, pause(30), 10, count=2),
     'client-late-behind-a-change': client_late(12, good(12, 2), pause(9), bad(1, 2), good(8, 2)),
-    'client-misses-two-of-its-minutes': client_late(pairs(first=named(good()), without=(6, 7), odd=8), count=(1, 2)),
-    'client-misses-two-of-its-minutes-sealed': client_late(pairs(first=named(good()), without=(6, 7), odd=8, mode='sealed'), count=(1, 2)),
+    **{'client-misses-two-of-its-minutes-' + x: client_late(pairs(first=named(good()), without=(6, 7), odd=8, mode=x), count=(1, 2)) for x in ('tcp', 'sealed')},
     'one-of-two-clients-late': client_late(one_of_two_is_late),
     # What was resent, or lost by the capture, eight samples before made nothing late
     **{'client-late-old-resend-' + x: client_late(4, good(between=resends(0, [.3])), 8, pause(5), bad(), 8, mode=x) for x in ('tcp', 'hkpd')},
