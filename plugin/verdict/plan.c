@@ -626,10 +626,11 @@ static double later_than(const plan *p, unsigned number, bool *is_answer)
            after = gap->is_excused ? 0 : longest_beside(p, number, 1);
     bool has_changed = before > 0 && after > 0 && (before > VERDICT_ALIKE * after || after > VERDICT_ALIKE * before);
     double usual = is_second ? p->pair : gap->is_excused ? p->middle : MAX(before, after);
+    double later = gap->own <= VERDICT_ALIKE * usual ? gap->gap - usual : 0; /* by calls in front of its own, too */
     double most = LATE * usual + (is_second ? ALIKE_SECONDS : 0), excess = gap->wait - gap->usual_wait;
 
     *is_answer = excess >= (gap->gap - usual) / 2;
-    if (MIN(gap->call->seconds, gap->wait) - gap->usual_wait >= LONG_ANSWER) {
+    if (MIN(excess, MAX(gap->call->seconds - gap->usual_wait, later)) >= LONG_ANSWER) {
         *is_answer = true;
         return MAX(usual, gap->own);
     }

@@ -156,6 +156,7 @@ LATE = {
     'server-slow-or-its-network': slow(5, good(takes=.3), 5, bad(10, behind=.4), says='SRV01 (or the network to it) answers slowly'),
     'server-slow-and-resent': slow(10, bad(6, takes=.8), good(between=resends(0)), bad(6, takes=.8), count=13, also=('resent',), says='loses or delays'),
     'server-late-once-in-an-hour': Broken(tale(good(6, 300), bad(takes=40), good(6, 300), mode='smb'), 'answered_late', 'server', 1),
+    'server-late-to-add': Broken(tale(6, bad(each=60, takes=20, opnum=VALIDATE), 6, mode='poller', each=60), 'answered_late', 'server', 1),
     'server-slow-each-2-s': slow(10, bad(10, 2, takes=1.9), each=2),
     'server-slow-at-the-end': Broken(tale(10, bad(4, 3, takes=2.995)), 'slow', 'server', 4),
     'server-slow-for-a-while': slow(10, bad(10, takes=.8), 12),
