@@ -272,8 +272,7 @@ static void learn(plan *p)
         p->num_asked += call->asks && call->asked > 0;
         p->responses[p->num_answered] = call->seconds;
         p->answered[p->num_answered] = call;
-        bool is_in_order = call->connection == NULL || call->connection->goes_back < call->asked_frame;
-        p->num_answered += call->outcome == CALL_SAMPLE && call->seconds >= 0 && is_in_order;
+        p->num_answered += call->outcome == CALL_SAMPLE && call->seconds >= 0 && !call->goes_back;
     }
     qsort(p->asked, p->num_asked, sizeof *p->asked, perf_compare_numbers);
     take_gaps(p);

@@ -241,6 +241,7 @@ static void record_call(verdict *v, verdict_talk *talk, packet_info *pinfo, cons
     call->answered = now;
     call->seconds = tapped->seconds;
     call->acked = connection && connection->acked.frame >= call->asked_frame ? connection->acked.time : 0;
+    call->goes_back = connection && call->before && connection->goes_back > call->before->frame;
     call->frame = pinfo->num;
     call->outcome = (uint8_t)outcome_of(tapped);
     call->status = tapped->status;

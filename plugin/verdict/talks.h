@@ -52,6 +52,7 @@ typedef struct verdict_call {
     uint8_t outcome;     /* call_outcome */
     bool is_fault, asks; /* for data */
     bool does_not_seal;  /* it was denied, and its client signs its calls, or less */
+    bool goes_back;      /* since the call before packets of its connection went back in time */
     bool is_same;        /* a sample of the same values as the one before */
 } verdict_call;
 

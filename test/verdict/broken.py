@@ -159,7 +159,7 @@ LATE = {
     'server-late-to-add': Broken(tale(6, bad(each=60, takes=20, opnum=VALIDATE), 6, mode='poller', each=60), 'answered_late', 'server', 1),
     'server-slow-each-2-s': slow(10, bad(10, 2, takes=1.9), each=2),
     'server-slow-at-the-end': Broken(tale(10, bad(4, 3, takes=2.995)), 'slow', 'server', 4),
-    'server-slow-for-a-while': slow(10, bad(10, takes=.8), 12),
+    'server-slow-for-a-while': slow(10, bad(10, takes=.8), 4, pause(-30), 8),    # then the capture's clock is set
     **{'request-resent-' + x: Broken(tale(8, bad(between=resends(0)), 8, mode=x), 'resent', 'network', 4) for x in ('tcp', 'sealed')},
     'half-an-answer-resent': Broken(tale(8, half_an_answer, 8, mss=200), 'resent', 'network', 3),
     'answer-resent': Broken(tale(8, named(answer_resent), 8), 'resent', 'network', 4),
