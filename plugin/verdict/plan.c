@@ -313,7 +313,7 @@ static unsigned slow_from(const plan *p, double slow, unsigned *end)
 static bool works_on(const verdict_call *call)
 {
     const wire_event *pending = verdict_wire_find(call->connection, WIRE_PENDING, call->asked_frame, 0, INFINITY);
-    double had = pending ? pending->time : call->acked;
+    double had = pending && call->acked <= 0 ? pending->time : call->acked;
 
     return had > 0 && call->answered - had >= call->seconds / 2;
 }
@@ -625,8 +625,8 @@ static double later_than(const plan *p, unsigned number, bool *is_answer)
            after = gap->is_excused ? 0 : longest_beside(p, number, 1);
     bool has_changed = before > 0 && after > 0 && (before > VERDICT_ALIKE * after || after > VERDICT_ALIKE * before);
     double usual = is_second ? p->pair : gap->is_excused ? p->middle : MAX(before, after);
-    double later = gap->own <= VERDICT_ALIKE * usual ? gap->gap - usual : 0; /* by calls in front of its own, too */
     double most = LATE * usual + (is_second ? ALIKE_SECONDS : 0), excess = gap->wait - gap->usual_wait;
+    double later = gap->own <= VERDICT_ALIKE * usual ? gap->gap - usual : 0; /* by calls in front of its own, too */
 
     *is_answer = excess >= (gap->gap - usual) / 2;
     if (MIN(excess, MAX(gap->call->seconds - gap->usual_wait, later)) >= LONG_ANSWER) {
