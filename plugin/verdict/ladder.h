@@ -29,8 +29,9 @@ enum {
     OUTCOME_ICMP_PORT = 8, /* or the server that its port cannot */
     OUTCOME_MAPPER = 9,    /* the endpoint mapper answers with a fault */
     OUTCOME_UNANSWERED = 10,
-    OUTCOME_ENDED = 11, /* the server ends the connection instead of an answer */
-    OUTCOME_SKEW = 37,  /* Kerberos: KRB_AP_ERR_SKEW */
+    OUTCOME_ENDED = 11,      /* the server ends the connection instead of an answer */
+    OUTCOME_NO_VERSION = 12, /* SMB2 Negotiate: STATUS_NOT_SUPPORTED */
+    OUTCOME_SKEW = 37,       /* Kerberos: KRB_AP_ERR_SKEW */
 };
 
 /* A packet; frame 0: there is none. */

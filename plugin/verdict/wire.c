@@ -471,6 +471,7 @@ enum { NEGOTIATE = 0 }; /* of SMB2 */
 
 #define STATUS_PENDING 0x103
 #define STATUS_MORE_PROCESSING 0xc0000016
+#define STATUS_NOT_SUPPORTED 0xc00000bb
 #define IS_ERROR(status) ((status) >> 30 == 3)
 
 static bool read_message(smb_message *m, const field_info *command, bool is_smb1)
@@ -603,7 +604,7 @@ static void see_answer(packet *p, const smb_message *m)
 
     if (message == NULL) {
         if (is_error && !m->is_smb1 && m->command == NEGOTIATE) {
-            step(p, RUNG_LOGON, m->status);
+            step(p, RUNG_LOGON, m->status == STATUS_NOT_SUPPORTED ? OUTCOME_NO_VERSION : m->status);
         }
         return;
     }
