@@ -21,6 +21,7 @@
 /* [MS-SMB2] 2.2.1, 2.2.9 */
 #define SMB2_COMMAND_AT 12
 #define SMB2_FLAGS_AT 16
+#define SMB2_TREE_AT 36
 #define SMB2_PATH_AT 68
 /* and 2.2.21, 2.2.31, 2.2.32: of which file it is, and where the message says at which of its bytes its input or output is */
 #define SMB2_WRITE_FILE_AT 88
@@ -770,10 +771,15 @@ static void end_unanswered_listings(void *key _U_, void *value, void *user)
 
 /* --- Where they are handed over ----------------------------------------------------------------------------------- */
 
-/* Wireshark has the sessions of all servers in one table, and two may give out one id, or one is captured twice: each connection of TCP tells
- * itself what the client called the server as it connected to the latest tree, "\\\\SRV01\\IPC$". Names by conversation, and the frames of answers;
- * emptied with the file. */
+/* Wireshark has the sessions of all servers in one table, and two may give out one id, or one is captured twice: where the answer that told a
+ * tree was another connection's of TCP it counts what the client called the server as this one connected to it, "\\\\SRV01\\IPC$".
+ * Conversations by the frames of answers; names by conversation, the latest, and by tree. Emptied with the file. */
 static wmem_map_t *trees;
+
+static const void *key_of_tree(const void *conversation, uint32_t tree)
+{
+    return (const void *)((uintptr_t)conversation + 1 + tree);
+}
 
 /* The first bytes of a message of SMB2 with that command; NULL if it is none, or fewer of it were captured. */
 static const uint8_t *begins_message(tvbuff_t *tvb, uint8_t command, int size)
@@ -791,23 +797,25 @@ static void note_tree(tvbuff_t *tvb, packet_info *pinfo)
         return;
     }
     uint16_t at = perf_le16(bytes + SMB2_PATH_AT), size = perf_le16(bytes + SMB2_PATH_AT + 2);
+    void *here = find_conversation_pinfo(pinfo, 0);
     if (bytes[SMB2_FLAGS_AT] & SMB2_FLAGS_RESPONSE) {
-        wmem_map_insert(trees, GUINT_TO_POINTER(pinfo->num), trees);
+        wmem_map_insert(trees, GUINT_TO_POINTER(pinfo->num), here);
+        wmem_map_insert(trees, key_of_tree(here, perf_le32(bytes + SMB2_TREE_AT)), wmem_map_lookup(trees, here));
     } else if (tvb_bytes_exist(tvb, at, size)) {
         const char *name =
             text_get(wmem_file_scope(), tvb, at, size, TEXT_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, TEXT_NAME_MAX);
-        wmem_map_insert(trees, find_conversation_pinfo(pinfo, 0), (void *)name);
+        wmem_map_insert(trees, here, (void *)name);
     }
 }
 
-/* Of the trees of one connection of TCP each leads to its machine. An encrypted one the table alone tells. */
+/* Each tree leads to its machine. An encrypted one the table alone tells. */
 const char *pdus_target(void)
 {
     const smb2_tid_info_t *tree = innermost && innermost->smb ? innermost->smb->tree : NULL;
-    const char *name = tree ? wmem_map_lookup(trees, find_conversation_pinfo(innermost->pinfo, 0)) : NULL;
-    bool is_told = tree && wmem_map_contains(trees, GUINT_TO_POINTER(tree->connect_frame));
+    const void *told = tree ? wmem_map_lookup(trees, GUINT_TO_POINTER(tree->connect_frame)) : NULL;
+    const void *here = told ? find_conversation_pinfo(innermost->pinfo, 0) : NULL;
 
-    return name || tree == NULL || is_told ? name : tree->name;
+    return told != here ? wmem_map_lookup(trees, key_of_tree(here, tree->tid)) : tree ? tree->name : NULL;
 }
 
 /* What fragments were put together to is handed over with the last; one that is put together with no others, alone. */

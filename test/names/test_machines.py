@@ -22,8 +22,7 @@ RAW = 'PERF_COUNTER_RAWCOUNT'
 
 def fruit(name, value, number=1):
     """A set of one GUID whose counter each machine calls otherwise."""
-    s = multiple('Set', counter(number, RAW, name, lambda at, k: value), instances=['a'])
-    return s
+    return multiple('Set', counter(number, RAW, name, lambda at, k: value), instances=['a'])
 
 
 def query(line, called, s, told=True, **how):
@@ -45,8 +44,7 @@ def talk_of(scene, name, port, told, **how):
 
 def shown(tshark, scene, tmp_path, passes=(), assumed='0'):
     """[(server, counterset, counter)] of the values"""
-    out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)
-    rows = long_rows(out)
+    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)[0])
     assert {r['assumed'] for r in rows} <= set(assumed)
     return [(r['server'], r['counterset'], r['counter']) for r in rows]
 
@@ -82,6 +80,8 @@ def test_the_tree_of_a_pipe(tshark, tmp_path, names, system, passes):
     scene = Scene()
     one, two = [talk_of(scene, system, 50001 + i, 'Apples', smb=True, called=name) for i, name in enumerate(names)]
     one.titles()
+    one.rpc.transport.smb.connect('\\\\FILES\\data', 9)     # a share, which changes nothing
+    one.rpc.transport.smb.tree = 7
     for talk in one, two, talk_of(scene, system, 50003, 'Apples', transport=Pipe(one.rpc.transport.smb, file_id=0xF11E0002)):
         talk.sample()
     assert counters(tshark, scene, tmp_path, passes) == ['Apples', 'Apples' if names[1] != 'TWO' else '#5002', 'Apples']
