@@ -655,6 +655,7 @@ static void note_system(hkpd_pdu *p, const value_answer *back)
     rpc_record *record = p->call.record;
     bool is_block = p->kind == ANSWER_BLOCK && back->status == STATUS_SUCCESS;
     bool is_new = p->call.first_time || (p->call.is_copy && !PINFO_FD_VISITED(p->call.pinfo));
+    const state_subject any = facts_title_subject(0);
     perf_block_walk walk;
 
     if (!is_new || !(is_block || p->kind == ANSWER_HEADER)) {
@@ -667,7 +668,9 @@ static void note_system(hkpd_pdu *p, const value_answer *back)
     bool is_unasked = other && (int32_t)(p->call.di->call_id - other->call_id) > 0; /* as far as was captured */
     if (p->call.is_copy && name && !p->call.to->is_in_doubt &&
         (copied ? strcmp(copied, host_plain_name(p->call.pool, name)) != 0 : is_unasked)) {
-        call_is_no_copy(&p->call); /* two machines gave out equal handles */
+        call_is_no_copy(&p->call); /* two machines gave out equal handles, and what was told as a copy's is lost */
+        call_name_server(&p->call, HOST_SYSTEM, name);
+        facts_note_unread(p->call.to, &any, PERF_NUM_FACT_KINDS, 0, p->call.event, 0, NULL);
         record->handle = open_handle(p, p->record->handle, record->request_event, 0, (key_name){KEY_DATA, 0});
     }
     if (name && !p->call.is_copy) {
