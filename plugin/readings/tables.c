@@ -47,13 +47,15 @@ static inline reading_instance *row_at(const reading_instances *instances, uint3
     return *(reading_instance **)wmem_array_index(instances->rows, row);
 }
 
-/* A sum's may be any where the others number the rows. */
+/* A sum's may be any where the others number the other rows. */
 static void note_id(reading_instances *instances, const reading_name *name, uint32_t id, uint32_t row)
 {
+    row -= instances->sums;
     uint32_t more = id - instances->id_first, rows = row - instances->id_row;
-    bool is_next = instances->ids > 1 && more == rows * instances->id_step;
+    bool is_next = instances->ids > 0 && more == rows * instances->id_step;
 
     if (!is_next && !instances->ids_tell && readings_name_is_sum(name->bytes, name->size)) {
+        instances->sums++;
         return;
     }
     if (instances->ids++ == 0) {

@@ -49,7 +49,9 @@ CASES = {
                 [('b', made(1, 1), '0'), ('c', made(2, 2), '0'), ('d', MOVED, '0')]),
     'numbers in steps': ([(4 * i, 'b', i) for i in range(3)], [(0, 'b', 1), (4, 'b', 2)], [('b', MOVED, '0'), ('b#1', MOVED, '0')]),
     'numbers to the same one': ([(9 - i, 'b', i) for i in range(3)], [(8, 'b', 4), (7, 'b', 5)], [('b', made(4, 1), '1'), ('b#1', made(5, 2), '1')]),
-    'numbers beside a sum': ([(0, 'b', 0), (1, 'b', 1), (7, '_Total', 9)], [(0, 'b', 1), (7, '_Total', 9)], [('b', MOVED, '0'), ('_Total', made(9, 9), '0')]),
+    **{'numbers with a sum at %d' % at: tuple([*rows[:at], total, *rows[at:]] for total, rows in (
+        ((7, '_Total', 9), [(i, 'b', i) for i in range(4)]), ((7, '_Total', 9), [(i, 'b', i + 1) for i in range(3)]),
+        (('_Total', made(9, 9), '0'), [(name, MOVED, '0') for name in ('b', 'b#1', 'b#2')]))) for at in range(4)},
     'numbers of a name': ([(0, 'b', 0), (1, 'b', 1), (2, 'b', 2), (0, 'x', 3)], [(0, 'b', 1), (1, 'b', 2), (0, 'x', 3)],
                           [('b', MOVED, '0'), ('b#1', MOVED, '0'), ('x', made(3, 3), '0')]),
     'numbers of a name from 1': ([(1, 'b', 0), (2, 'b', 1), (3, 'b', 2), (1, 'x', 3)], [(1, 'b', 1), (2, 'b', 2), (1, 'x', 3)],
