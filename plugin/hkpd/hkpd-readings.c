@@ -847,7 +847,7 @@ static bool may_have_changed(readings *r, uint32_t title_index)
                                   r->answer.event);
 }
 
-static bool find_previous(readings *r, reading_place *place, bool *has_counter)
+static bool find_previous(readings *r, reading_place *place)
 {
     hkpd_table *previous = stream_of(r)->beside_table; /* only asked where there is a sample before */
     const hkpd_column *now = column_of(r);
@@ -861,12 +861,12 @@ static bool find_previous(readings *r, reading_place *place, bool *has_counter)
     place->table = &previous->base;
     place->column = r->at.column;
     place->others = now->before == NULL || now->has_moved;
-    *has_counter = !place->others;
+    place->has_counter = !place->others;
     if (place->others) {
         return false;
     }
     bool is_there = readings_take_pair(place, readings_table_pair(readings_table(r), r->at.row, place->table));
-    place->may_have_changed = !is_there && parents_appear(stream_of(r)->table, previous); /* it had another name */
+    place->may_have_changed = !is_there && parents_appear((hkpd_table *)r->table, previous); /* it had another name */
     const hkpd_cells *before = is_there ? wmem_array_index(previous->cells, place->row) : NULL;
     place->assumed |= before && before->is_doubtful;
     return is_there;

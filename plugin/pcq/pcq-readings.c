@@ -403,20 +403,19 @@ static table_pair row_of(const pcq_wanted *want, const state_identifier *identif
 
 /* A block of an error shows no counter. ERROR_NO_DATA for an instance that was asked for by name only says that the instance is gone: the
  * counter is there. */
-static void note_failed(pcq_view *view, uint32_t block, const state_identifier *identifier, reading_place *place,
-                        bool *has_counter)
+static void note_failed(pcq_view *view, uint32_t block, const state_identifier *identifier, reading_place *place)
 {
     const state_identifier *asked = pcq_view_identifier(view, block);
     uint32_t status = perf_le32(view->data.bytes + block_at(view, block)->offset);
     bool is_absent = status == STATUS_NO_DATA && asked->instance && *asked->instance;
 
     place->failed |= !is_absent && query_identifier_equal(asked, identifier);
-    *has_counter |= is_absent;
+    place->has_counter |= is_absent;
 }
 
 /* Takes the place in a block if it has the counter and the instance; the first that has either says why there is none. */
 static bool take_from(pcq_view *view, uint32_t block, const pcq_wanted *want, const state_identifier *identifier,
-                      reading_place *place, bool *has_counter)
+                      reading_place *place)
 {
     /* a value whose identifier is certain is not calculated with one whose identifier is assumed */
     bool is_less_certain = pcq_view_assumed(view) && !pcq_view_assumed(want->here);
@@ -425,15 +424,15 @@ static bool take_from(pcq_view *view, uint32_t block, const pcq_wanted *want, co
         return false;
     }
     if (block_at(view, block)->type == PERF_ERROR_RETURN) {
-        note_failed(view, block, identifier, place, has_counter);
+        note_failed(view, block, identifier, place);
         return false;
     }
-    reading_place at = {.table = pcq_view_table(view, block), .failed = place->failed};
+    reading_place at = {.table = pcq_view_table(view, block), .has_counter = true, .failed = place->failed};
     at.column = column_of(view, (pcq_table *)at.table, want);
     if (at.column == UINT32_MAX) {
         return false;
     }
-    *has_counter = true;
+    place->has_counter = true;
     bool is_there = readings_take_pair(&at, row_of(want, identifier, at.table)) && at.raw.size > 0;
     if (is_there || (place->row == UINT32_MAX && !place->is_ambiguous)) {
         *place = at;
@@ -572,19 +571,19 @@ static perf_raw own_id(reading_table *base, uint32_t row)
 
 /* Any other pattern may have brought the instance, too; where it did not, that it has the counter says nothing. */
 static bool find_by_other_patterns(pcq_view *view, const pcq_wanted *want, const state_identifier *identifier,
-                                   reading_place *place, bool *has_counter)
+                                   reading_place *place)
 {
     wmem_array_t *blocks = pattern_blocks(view);
 
     for (unsigned i = 0; i < wmem_array_get_count(blocks); i++) {
         uint32_t block = *(uint32_t *)wmem_array_index(blocks, i);
         const state_identifier *other = pcq_view_identifier(view, block);
-        bool has_it = false;
+        bool had_counter = place->has_counter;
         if (memcmp(other->guid, identifier->guid, sizeof identifier->guid) == 0 &&
-            take_from(view, block, want, identifier, place, &has_it)) {
+            take_from(view, block, want, identifier, place)) {
             return true;
         }
-        *has_counter |= has_it && (place->row != UINT32_MAX || place->is_ambiguous);
+        place->has_counter = had_counter || (place->has_counter && (place->row != UINT32_MAX || place->is_ambiguous));
     }
     return false;
 }
@@ -592,7 +591,7 @@ static bool find_by_other_patterns(pcq_view *view, const pcq_wanted *want, const
 /* The counter may stand in the block of the same identifier, of one for all counters, for all instances, or for this
  * very instance. */
 static bool find_by_identifier(pcq_view *view, const pcq_wanted *want, const state_identifier *identifier,
-                               reading_place *place, bool *has_counter)
+                               reading_place *place)
 {
     static const uint8_t star[2] = {'*', 0};
     const uint32_t counters[] = {want->counter_id, PERF_NO_ID};
@@ -611,12 +610,12 @@ static bool find_by_identifier(pcq_view *view, const pcq_wanted *want, const sta
         for (unsigned c = 0; c < array_length(counters); c++) {
             sought.counter_id = counters[c];
             uint32_t block = block_for(view, &sought);
-            if (block != UINT32_MAX && take_from(view, block, want, identifier, place, has_counter)) {
+            if (block != UINT32_MAX && take_from(view, block, want, identifier, place)) {
                 return true;
             }
         }
     }
-    return find_by_other_patterns(view, want, identifier, place, has_counter);
+    return find_by_other_patterns(view, want, identifier, place);
 }
 
 /* True if the block was asked for as the identifier asks. */
@@ -746,7 +745,7 @@ static bool is_same_process(pcq_view *view, pcq_view *here, uint32_t block, cons
 
 /* Without tables, which cost more than all else of an answer of which one value is asked for: what stands in the block of the same
  * identifier in both samples, of the only instance of its name. False where this does not prove it. */
-static bool pcq_view_find_alone(pcq_view *view, const pcq_wanted *want, reading_place *place, bool *has_counter)
+static bool pcq_view_find_alone(pcq_view *view, const pcq_wanted *want, reading_place *place)
 {
     pcq_view *here = want->here;
     uint32_t block = want->block;
@@ -765,14 +764,14 @@ static bool pcq_view_find_alone(pcq_view *view, const pcq_wanted *want, reading_
         !is_same_process(view, here, block, name)) {
         return false;
     }
-    *has_counter = true;
     *place =
-        (reading_place){.raw = name ? number_alone(view, found, column) : readings_table_cell(&table->base, 0, column)};
+        (reading_place){.has_counter = true,
+                        .raw = name ? number_alone(view, found, column) : readings_table_cell(&table->base, 0, column)};
     return place->raw.size > 0;
 }
 
-/* Where it stands in a sample. `has_counter` is set if the counter is there, whether the instance is or not. */
-static bool pcq_view_find(pcq_view *view, const pcq_wanted *want, reading_place *place, bool *has_counter)
+/* Where it stands in a sample. */
+static bool pcq_view_find(pcq_view *view, const pcq_wanted *want, reading_place *place)
 {
     const state_identifier *identifier = pcq_view_identifier(want->here, want->block);
 
@@ -780,8 +779,8 @@ static bool pcq_view_find(pcq_view *view, const pcq_wanted *want, reading_place 
         return false;
     }
     return (same_identifier_at(view, want->block, identifier) && /* mostly it is the same block of both samples */
-            take_from(view, want->block, want, identifier, place, has_counter)) ||
-           find_by_identifier(view, want, identifier, place, has_counter);
+            take_from(view, want->block, want, identifier, place)) ||
+           find_by_identifier(view, want, identifier, place);
 }
 
 /* --- The stream -------------------------------------------------------------------------------------------------- */
@@ -1176,12 +1175,12 @@ static bool is_by_place(const readings *r)
            view->server->facts_changed == 0;
 }
 
-static bool find_alone(readings *r, reading_place *place, bool *has_counter)
+static bool find_alone(readings *r, reading_place *place)
 {
     pcq_stream *stream = stream_of(r);
     pcq_view *view = &stream->current;
     const pcq_wanted want = wanted(r, r->at.counter->id);
-    bool is_found = pcq_view_find_alone(&stream->previous, &want, place, has_counter);
+    bool is_found = pcq_view_find_alone(&stream->previous, &want, place);
 
     if (is_found && stream->one_form && (!asked_by(view)->asks_own_ids || wmem_map_size(collect_own_ids(view)) == 0)) {
         view->sample->form->alone = stream->walk.value.offset;
@@ -1190,12 +1189,12 @@ static bool find_alone(readings *r, reading_place *place, bool *has_counter)
     return is_found;
 }
 
-static bool find_place(readings *r, reading_place *place, bool *has_counter)
+static bool find_place(readings *r, reading_place *place)
 {
     pcq_stream *stream = stream_of(r);
     bool by_place = r->for_one && is_by_place(r);
 
-    if (r->for_one && !by_place && find_alone(r, place, has_counter)) {
+    if (r->for_one && !by_place && find_alone(r, place)) {
         return true;
     }
     if (stream->one_form && stream->compared_block == UINT32_MAX && !by_place) {
@@ -1206,15 +1205,15 @@ static bool find_place(readings *r, reading_place *place, bool *has_counter)
         stream->same_block = pcq_view_same_block(&stream->current, &stream->previous, r->number);
     }
     if (stream->one_form && stream->same_block) { /* the same counter of the same instance stands at the same place */
-        *has_counter = true;
-        *place = (reading_place){.raw = pcq_raw_at(&stream->previous.data, stream->walk.value.offset)};
+        *place =
+            (reading_place){.has_counter = true, .raw = pcq_raw_at(&stream->previous.data, stream->walk.value.offset)};
         return place->raw.size > 0;
     }
     const pcq_wanted want = wanted(r, r->at.counter->id);
-    if (pcq_view_find(&stream->previous, &want, place, has_counter)) {
+    if (pcq_view_find(&stream->previous, &want, place)) {
         return true;
     }
-    r->may_be_there = *has_counter || r->assumed                    ? PERF_NONE_OK
+    r->may_be_there = place->has_counter || r->assumed              ? PERF_NONE_OK
                       : pcq_view_assumed(&stream->previous)         ? PERF_NONE_BEFORE_ASSUMED
                       : stream->previous.sample->summary.faults > 0 ? PERF_NONE_BEFORE_DAMAGED
                       : stream->previous.lacks_identifiers          ? PERF_NONE_BEFORE_ASSUMED
@@ -1233,7 +1232,7 @@ static bool may_have_changed(readings *r, uint32_t id, state_fact_kind kind)
 }
 
 /* Another name or type makes it another counter. */
-static bool find_previous(readings *r, reading_place *place, bool *has_counter)
+static bool find_previous(readings *r, reading_place *place)
 {
     uint32_t id = r->at.counter->id;
     bool is_possible =
@@ -1242,7 +1241,7 @@ static bool find_previous(readings *r, reading_place *place, bool *has_counter)
     place->may_have_changed =
         is_possible && (may_have_changed(r, PERF_NO_ID, PERF_FACT_ENGLISH) ||
                         may_have_changed(r, id, PERF_FACT_ENGLISH) || may_have_changed(r, id, PERF_FACT_COUNTER));
-    return !place->may_have_changed && find_place(r, place, has_counter);
+    return !place->may_have_changed && find_place(r, place);
 }
 
 static perf_raw operand(readings *r, sample_view *view, const reading_place *place _U_, unsigned need)
@@ -1255,10 +1254,9 @@ static perf_raw operand(readings *r, sample_view *view, const reading_place *pla
     pcq_stream *stream = stream_of(r);
     pcq_wanted want = wanted(r, id);
     reading_place found = {.table = NULL};
-    bool has_counter = false;
 
     if (id == PERF_NO_ID || (view != r->current && may_have_changed(r, id, PERF_FACT_ENGLISH)) ||
-        !pcq_view_find(view == r->current ? &stream->current : &stream->previous, &want, &found, &has_counter)) {
+        !pcq_view_find(view == r->current ? &stream->current : &stream->previous, &want, &found)) {
         return (perf_raw){0, 0};
     }
     return found.raw;

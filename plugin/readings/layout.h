@@ -21,6 +21,7 @@ typedef struct {
     perf_raw raw;
     bool assumed;          /* that it is the same instance: see table_pair */
     bool is_ambiguous;     /* which instance it is: see table_pair */
+    bool has_counter;      /* the counter is there, whether the instance is or not */
     bool failed;           /* what was asked for alike had an error in that sample */
     bool others;           /* other counters are where it would be */
     bool may_have_changed; /* another name or type of it was told, and it may have become another since that sample */
@@ -40,9 +41,8 @@ struct readings_layout {
     void (*look_up_set)(readings *r);
     /* Opens r->table. */
     void (*open_table)(readings *r);
-    /* The same counter of the same instance in the sample before. Where it is not there, `has_counter` tells whether the
-     * counter is. */
-    bool (*find_previous)(readings *r, reading_place *place, bool *has_counter);
+    /* The same counter of the same instance in the sample before; false where it is not there. */
+    bool (*find_previous)(readings *r, reading_place *place);
     /* What the formula needs beside the value that stands at `place` of `view` (one of PERF_NEEDS_...). */
     perf_raw (*operand)(readings *r, sample_view *view, const reading_place *place, unsigned need);
     /* The instance's part of the path, NULL without one. */

@@ -132,21 +132,20 @@ static perf_none new_instance(readings *r, const reading_place *place)
 static bool previous_operands(readings *r, unsigned flags, perf_point *previous, perf_none *why)
 {
     reading_place place = {.row = UINT32_MAX};
-    bool has_counter = false;
 
     *why = r->is_doubtful ? PERF_NONE_DAMAGED : r->why_no_previous;
     if (r->previous == NULL || r->is_doubtful) {
         return false;
     }
-    if (!r->answer.layout->find_previous(r, &place, &has_counter)) {
-        *why = place.is_ambiguous                       ? PERF_NONE_MOVED
-               : place.may_have_changed                 ? PERF_NONE_TOLD_ANEW
-               : has_counter && place.row != UINT32_MAX ? PERF_NONE_OTHER_SIZE
-               : place.failed                           ? PERF_NONE_BEFORE_FAILED
-               : has_counter                            ? new_instance(r, &place)
-               : place.others                           ? PERF_NONE_OTHER_COUNTERS
-               : r->may_be_there                        ? r->may_be_there
-                                                        : PERF_NONE_NEW_COUNTER;
+    if (!r->answer.layout->find_previous(r, &place)) {
+        *why = place.is_ambiguous                             ? PERF_NONE_MOVED
+               : place.may_have_changed                       ? PERF_NONE_TOLD_ANEW
+               : place.has_counter && place.row != UINT32_MAX ? PERF_NONE_OTHER_SIZE
+               : place.failed                                 ? PERF_NONE_BEFORE_FAILED
+               : place.has_counter                            ? new_instance(r, &place)
+               : place.others                                 ? PERF_NONE_OTHER_COUNTERS
+               : r->may_be_there                              ? r->may_be_there
+                                                              : PERF_NONE_NEW_COUNTER;
         return false;
     }
     previous->value = place.raw;
