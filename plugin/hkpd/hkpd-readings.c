@@ -141,11 +141,10 @@ static hkpd_table *table_at(hkpd_view *view, const perf_block_walk *walk)
     if (first && first->base.number == walk->object.number) {
         return first;
     }
+    hkpd_table *table = new_table(view, walk);
     if (first) {
         first->is_twice = true;
-    }
-    hkpd_table *table = new_table(view, walk);
-    if (first == NULL) {
+    } else {
         wmem_map_insert(view->by_index, title_index, table);
     }
     return table;
@@ -433,12 +432,10 @@ typedef struct {
     hkpd_view *current;
     wmem_map_t *views; /* of the samples before or next: mostly all objects have the same. state_sample -> hkpd_view */
     /* of the object that the walk is in */
-    perf_block_walk object; /* where it begins */
-    hkpd_table *table;
+    perf_block_walk object;     /* where it begins */
     const state_sample *beside; /* sample_beside(), NULL without one */
     hkpd_table *beside_table;   /* in it; NULL without one */
     perf_block_walk in_place;   /* of that sample: at the object in the same place, if somebody asked */
-    uint32_t previous_event;    /* of the request to the answer before */
     bool has_nameless; /* an instance's name was not known: which of their name those behind it are is neither */
     bool is_nameless;  /* of the instance that the walk is in, or of parents that it may have, the name is not known */
     bool are_parents_doubtful; /* of the object's instances */
@@ -550,7 +547,6 @@ static void enter_object(readings *r)
     readings_compare_with(r, NULL, 0);
     stream->object = stream->walk;
     stream->has_nameless = stream->is_nameless = stream->are_parents_doubtful = false;
-    stream->table = NULL;
     r->why_no_previous = !sample                                                    ? readings_no_sample(r)
                          : previous                                                 ? PERF_NONE_SAMPLE_DROPPED
                          : sample->previous && sample->previous->summary.failed > 0 ? PERF_NONE_BEFORE_DAMAGED
@@ -559,7 +555,6 @@ static void enter_object(readings *r)
     stream->beside_table = table_beside(r, stream->walk.object.index);
     if (beside && beside == previous) {
         readings_compare_in_order(r, &open_view(r, previous)->base, previous);
-        stream->previous_event = previous->request_event;
     }
 }
 
@@ -604,7 +599,7 @@ static void open_table(readings *r)
 {
     hkpd_stream *stream = stream_of(r);
 
-    hkpd_table *table = stream->table = read_definitions(table_at(stream->current, &stream->object));
+    hkpd_table *table = read_definitions(table_at(stream->current, &stream->object));
     r->table = &table->base;
     const hkpd_table *beside = stream->beside_table;
     bool is_other = !find_moved(table, beside) || (beside && (beside->base.has_instances != table->base.has_instances ||
@@ -617,8 +612,7 @@ static void open_table(readings *r)
 
 static const hkpd_column *column_of(readings *r)
 {
-    readings_table(r);
-    return column_at(stream_of(r)->table, r->at.column);
+    return column_at((const hkpd_table *)readings_table(r), r->at.column);
 }
 
 /* --- Names and types --------------------------------------------------------------------------------------------- */
@@ -778,7 +772,7 @@ static void enter_instance(readings *r)
 /* It alone has another help. */
 static bool is_odd(const readings *r, const hkpd_column *column)
 {
-    const hkpd_table *table = stream_of(r)->table;
+    const hkpd_table *table = (const hkpd_table *)r->table;
 
     return column->before == NULL && column->has_other_help && table->other_helps == 1 && table->own_helps > 0 &&
            !table->has_other_help;
@@ -840,7 +834,7 @@ static bool next(readings *r)
 /* The sample before had another counter or object of this title index. */
 static bool may_have_changed(readings *r, uint32_t title_index)
 {
-    uint32_t since = stream_of(r)->previous_event;
+    uint32_t since = stream_of(r)->beside->request_event;
 
     return r->answer.server->facts_changed > since &&
            facts_may_have_changed(r->answer.server, facts_title_subject(title_index), PERF_FACT_ENGLISH, since,
