@@ -51,8 +51,6 @@ typedef struct {
     wmem_map_t *own_ids; /* own_ids_place, as its own key; NULL as long as nobody asked */
 } pcq_view;
 
-static reading_table *pcq_view_table(pcq_view *view, uint32_t block);
-
 /* --- Blocks ------------------------------------------------------------------------------------------------------ */
 
 /* As far as that block; how many were read. */
@@ -324,7 +322,22 @@ static reading_instance_key instance_of(const pcq_wanted *want, const state_iden
     return key ? *key : requested_by(identifier);
 }
 
-static wmem_array_t *pattern_blocks(pcq_view *view);
+/* Blocks that patterns asked for: the first MAX_PATTERN_BLOCKS. */
+static wmem_array_t *pattern_blocks(pcq_view *view)
+{
+    if (view->pattern_blocks == NULL) {
+        uint32_t count = read_blocks(view, UINT32_MAX);
+        view->pattern_blocks = wmem_array_new(view->base.pool, sizeof(uint32_t));
+        for (uint32_t block = 0; block < count; block++) {
+            const state_identifier *identifier = pcq_view_identifier(view, block);
+            if (identifier && identifier->asks != PERF_ASKS_ONE &&
+                wmem_array_get_count(view->pattern_blocks) < MAX_PATTERN_BLOCKS) {
+                wmem_array_append_one(view->pattern_blocks, block);
+            }
+        }
+    }
+    return view->pattern_blocks;
+}
 
 /* The most instances of that name in one block that a pattern of the counterset brought; 0: none has it. */
 static uint32_t namesakes_shown(pcq_view *view, const state_identifier *identifier, const reading_instance_key *named)
@@ -454,23 +467,6 @@ static uint32_t block_for(pcq_view *view, const state_identifier *sought)
         }
     }
     return GPOINTER_TO_UINT(wmem_map_lookup(view->by_identifier, sought)) - 1;
-}
-
-/* Blocks that patterns asked for: the first MAX_PATTERN_BLOCKS. */
-static wmem_array_t *pattern_blocks(pcq_view *view)
-{
-    if (view->pattern_blocks == NULL) {
-        uint32_t count = read_blocks(view, UINT32_MAX);
-        view->pattern_blocks = wmem_array_new(view->base.pool, sizeof(uint32_t));
-        for (uint32_t block = 0; block < count; block++) {
-            const state_identifier *identifier = pcq_view_identifier(view, block);
-            if (identifier && identifier->asks != PERF_ASKS_ONE &&
-                wmem_array_get_count(view->pattern_blocks) < MAX_PATTERN_BLOCKS) {
-                wmem_array_append_one(view->pattern_blocks, block);
-            }
-        }
-    }
-    return view->pattern_blocks;
 }
 
 /* --- A process' or thread's own id ------------------------------------------------------------------------------- */
