@@ -297,13 +297,6 @@ static proto_item *add_labelled_result(proto_tree *tree, readings *r, const mean
 {
     char label[1024]; /* room for formula, words and notes */
     const char *note = r->at.counter->type->note;
-
-    if (what->result.none != PERF_NONE_OK) {
-        proto_item *item = proto_tree_add_uint(tree, hf_cooked_none, r->answer.tvb, 0, 0, what->result.none);
-        readings_put_formula(r, label);
-        proto_item_append_text(item, ", %s", label);
-        return item;
-    }
     char *end = perf_put_text(perf_put_text(label, "Calculated value: "), what->words);
     end = perf_put_text(end, readings_note(r));
     end = what->has_formula ? readings_put_formula(r, perf_put_text(end, " = ")) : end;
@@ -315,15 +308,23 @@ static proto_item *add_labelled_result(proto_tree *tree, readings *r, const mean
 static void show_result(proto_tree *tree, readings *r, const meaning *what)
 {
     const perf_counter_type *type = r->at.counter->type;
-    bool has_none = what->result.none != PERF_NONE_OK;
-    bool is_labelled = what->words && !has_none &&
-                       (what->is_short || type->hex || *type->note ||
-                        (type->kind == PERF_KIND_NUMBER && r->at.raw.value >= LARGE_NUMBER));
+    char formula[512];
+    proto_item *item;
 
-    proto_item_set_generated(is_labelled || what->has_formula ? add_labelled_result(tree, r, what)
-                             : has_none
-                                 ? proto_tree_add_uint(tree, hf_cooked_none, r->answer.tvb, 0, 0, what->result.none)
-                                 : proto_tree_add_double(tree, hf_cooked, r->answer.tvb, 0, 0, what->result.value));
+    if (what->result.none != PERF_NONE_OK) {
+        item = proto_tree_add_uint(tree, hf_cooked_none, r->answer.tvb, 0, 0, what->result.none);
+        if (what->has_formula) {
+            readings_put_formula(r, formula);
+            proto_item_append_text(item, ", %s", formula);
+        }
+    } else if (what->has_formula ||
+               (what->words && (what->is_short || type->hex || *type->note ||
+                                (type->kind == PERF_KIND_NUMBER && r->at.raw.value >= LARGE_NUMBER)))) {
+        item = add_labelled_result(tree, r, what);
+    } else {
+        item = proto_tree_add_double(tree, hf_cooked, r->answer.tvb, 0, 0, what->result.value);
+    }
+    proto_item_set_generated(item);
 }
 
 /* Who has a column of pcq.cooked, or draws it, has all values of the packet in it; a watched counter has a field of its own. "cpu: 12.4 % =
