@@ -184,10 +184,14 @@ static bool has_failed(const hkpd_pdu *p)
 }
 
 /* What was read silently may have failed: the stock function says so itself. */
-static int end_with_stock(hkpd_pdu *p)
+static int end_pdu(hkpd_pdu *p)
 {
     rpc_call *call = &p->call;
 
+    if (p->shown_here) {
+        call_report_rest(call);
+        return call_end(call, p->item);
+    }
     call->report.damaged = false;
     call->ndr.reader.failed = false;
     call_end(call, p->item);
@@ -199,15 +203,6 @@ static int end_with_stock(hkpd_pdu *p)
         col_set_writable(call->pinfo->cinfo, COL_INFO, call->has_column);
     }
     return size;
-}
-
-static int end_pdu(hkpd_pdu *p)
-{
-    if (!p->shown_here) {
-        return end_with_stock(p);
-    }
-    call_report_rest(&p->call);
-    return call_end(&p->call, p->item);
 }
 
 /* --- Handles --------------------------------------------------------------------------------------------------- */
