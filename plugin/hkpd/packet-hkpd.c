@@ -65,7 +65,7 @@ typedef struct hkpd_key {
  * was opened. */
 typedef struct {
     rpc_record call;
-    bool handle_read; /* the next one holds it */
+    bool handle_read; /* the next one holds it, else zeros */
     uint8_t handle[PERF_HANDLE_SIZE];
     const char *name;      /* value name, or name of the key to be opened; NULL if it was not read */
     uint32_t room;         /* lpcbData where there is a buffer for it, else 0 */
@@ -249,13 +249,10 @@ static void read_asked_handle(hkpd_pdu *p)
     hkpd_record *record = p->record;
     uint8_t bytes[PERF_HANDLE_SIZE];
 
-    read_handle(p, bytes);
-    if (!has_failed(p)) {
-        record->handle_read = true;
-        memcpy(record->handle, bytes, sizeof bytes);
-    }
-    if (p->call.first_time && !has_failed(p)) {
-        record->call.handle = handle_find(PERF_HANDLE_HKPD, p->call.to, bytes);
+    read_handle(p, record->handle);
+    record->handle_read = !has_failed(p);
+    if (p->call.first_time && record->handle_read) {
+        record->call.handle = handle_find(PERF_HANDLE_HKPD, p->call.to, record->handle);
     }
 }
 
