@@ -72,25 +72,21 @@ typedef struct {
     wmem_array_t *objects; /* tapped_object: asked for by index, and not there, or there again; NULL: none */
 } hkpd_record;
 
-/* Type, data, its sizes: what QueryValue and EnumValue send in both directions. */
+/* What QueryValue and EnumValue send: in both directions a value's name, type, data and its sizes, back a status, too. */
 typedef struct {
-    bool has_buffer; /* the pointer to the data is not null */
-    tvbuff_t *tvb;   /* the data, NULL if there is none */
+    const char *name; /* NULL if it is not known */
+    bool has_buffer;  /* the pointer to the data is not null */
+    tvbuff_t *tvb;    /* the data, NULL if there is none */
     uint32_t data_size;
     uint32_t size; /* lpcbData */
     bool has_length;
     uint32_t length; /* lpcbLen */
     proto_item *length_item;
+    uint32_t status;
 } value_parameters;
 
 /* A header alone: Windows answers so where the buffer is too small for more. */
 typedef enum { ANSWER_OTHER, ANSWER_BLOCK, ANSWER_HEADER, ANSWER_TITLES } answer_kind;
-
-typedef struct {
-    value_parameters value;
-    uint32_t status;
-    const char *name; /* of the value; NULL if it is not known */
-} value_answer;
 
 /* One PDU while it is dissected. */
 typedef struct {
@@ -247,7 +243,6 @@ static void read_handle(hkpd_pdu *p, uint8_t bytes[PERF_HANDLE_SIZE])
 static void read_asked_handle(hkpd_pdu *p)
 {
     hkpd_record *record = p->record;
-    uint8_t bytes[PERF_HANDLE_SIZE];
 
     read_handle(p, record->handle);
     record->handle_read = !has_failed(p);
@@ -378,11 +373,11 @@ static void read_data(hkpd_pdu *p, value_parameters *value)
     }
 }
 
-static void read_parameters(hkpd_pdu *p, value_parameters *value)
+static void read_parameters(hkpd_pdu *p, const char *name, value_parameters *value)
 {
     uint32_t type;
 
-    memset(value, 0, sizeof *value);
+    *value = (value_parameters){.name = name};
     read_pointed_u32(p, "type", stock_type, &type);
     value->has_buffer = ndr_pointer(&p->call.ndr, "data");
     if (value->has_buffer) {
@@ -536,25 +531,22 @@ static void show_question(hkpd_pdu *p)
     }
 }
 
-/* Returns the value's name. */
-static const char *read_question(hkpd_pdu *p, value_parameters *value)
+static void read_question(hkpd_pdu *p, value_parameters *value)
 {
     read_asked_handle(p);
     if (p->call.opnum == WINREG_ENUM_VALUE) {
         ndr_u32(&p->call.ndr, 0); /* its number among the key's values, which the stock function shows */
     }
-    const char *name = read_name(p);
-    read_parameters(p, value);
-    return name;
+    read_parameters(p, read_name(p), value);
 }
 
 /* Of a request. The stock function would show each byte of the client's buffer as an item; in NDR64 it
  * looks for the name in a wrong place (Wireshark 4.0 and 4.4). */
-static bool stock_cannot_show(const hkpd_pdu *p, const char *name, const value_parameters *value)
+static bool stock_cannot_show(const hkpd_pdu *p, const value_parameters *value)
 {
     const state_handle *handle = p->call.record->handle;
     bool is_long = is_shown(handle) && value->data_size > MAX_STOCK_BYTES && !has_failed(p);
-    bool is_misread = p->call.ndr.ndr64 && (handle ? handle_key(handle) != NULL : is_performance_name(name));
+    bool is_misread = p->call.ndr.ndr64 && (handle ? handle_key(handle) != NULL : is_performance_name(value->name));
 
     return p->call.opnum == WINREG_QUERY_VALUE && (is_long || is_misread);
 }
@@ -563,19 +555,19 @@ static void value_request(hkpd_pdu *p)
 {
     value_parameters value;
     hkpd_record *record = p->record;
-    const char *name = read_question(p, &value);
 
-    if (p->call.first_time && name && p->call.opnum == WINREG_QUERY_VALUE) {
-        record->name = wmem_strdup(wmem_file_scope(), name);
+    read_question(p, &value);
+    if (p->call.first_time && value.name && p->call.opnum == WINREG_QUERY_VALUE) {
+        record->name = wmem_strdup(wmem_file_scope(), value.name);
         if (p->call.asked) {
-            p->call.asked->is_list = titles_of(name, NULL) != TITLES_NONE;
+            p->call.asked->is_list = titles_of(value.name, NULL) != TITLES_NONE;
         }
     }
     if (p->call.first_time && !has_failed(p)) {
         record->room = value.has_buffer ? value.size : 0;
         record->call.request_read = true;
     }
-    drop_closed(p, name);
+    drop_closed(p, value.name);
     if (is_shown(record->call.handle)) {
         show_question(p);
         if (record->room > 0) {
@@ -586,7 +578,7 @@ static void value_request(hkpd_pdu *p)
                          record->call.handle->closed_frame);
         }
     }
-    if (stock_cannot_show(p, name, &value)) {
+    if (stock_cannot_show(p, &value)) {
         p->shown_here = true;
         call_read_stub(&p->call, true);
         read_question(p, &value);
@@ -599,10 +591,9 @@ static void value_request(hkpd_pdu *p)
 #define LANGUAGE_ENGLISH 0x009
 #define LANGUAGE_MASK 0x3FF
 
-static void read_answer(hkpd_pdu *p, value_answer *back)
+static void read_answer(hkpd_pdu *p, value_parameters *back)
 {
-    back->name = p->call.opnum == WINREG_ENUM_VALUE ? read_name(p) : p->record->name;
-    read_parameters(p, &back->value);
+    read_parameters(p, p->call.opnum == WINREG_ENUM_VALUE ? read_name(p) : p->record->name, back);
     back->status = call_read_status(&p->call, stock_status);
 }
 
@@ -610,9 +601,9 @@ static void read_answer(hkpd_pdu *p, value_answer *back)
 
 /* The value name decides, not the type. A signature of eight bytes is not enough: another key's value can begin so, and a handle of
  * which nothing is known is ours only by a block that adds up. With ERROR_MORE_DATA the data may be anything. */
-static answer_kind kind_of(hkpd_pdu *p, const value_answer *back)
+static answer_kind kind_of(hkpd_pdu *p, const value_parameters *back)
 {
-    tvbuff_t *tvb = back->value.tvb;
+    tvbuff_t *tvb = back->tvb;
     const state_handle *handle = p->call.record->handle;
     bool is_ours = handle_key(handle) && !is_closed(p, handle);
     bool is_probe = !has_failed(p) && back->status == STATUS_MORE_DATA;
@@ -641,9 +632,9 @@ static answer_kind kind_of(hkpd_pdu *p, const value_answer *back)
 
 /* What the server calls itself tells which of several machines it is. A handle of another one is another handle, or one of them is called
  * otherwise. */
-static void note_system(hkpd_pdu *p, const value_answer *back)
+static void note_system(hkpd_pdu *p, const value_parameters *back)
 {
-    tvbuff_t *tvb = back->value.tvb;
+    tvbuff_t *tvb = back->tvb;
     rpc_record *record = p->call.record;
     bool is_block = p->kind == ANSWER_BLOCK && back->status == STATUS_SUCCESS;
     bool is_new = p->call.first_time || (p->call.is_copy && !PINFO_FD_VISITED(p->call.pinfo));
@@ -676,7 +667,7 @@ static void note_system(hkpd_pdu *p, const value_answer *back)
 
 /* An answer with performance data tells what the handle is, if its opening was not captured. A handle that was closed and
  * is answered for was given out anew. The request belongs to it too, as a later look shows. */
-static void find_handle(hkpd_pdu *p, const value_answer *back)
+static void find_handle(hkpd_pdu *p, const value_parameters *back)
 {
     rpc_record *record = p->call.record;
     const hkpd_key *closed = is_closed(p, record->handle) ? handle_key(record->handle) : NULL;
@@ -696,12 +687,12 @@ static void find_handle(hkpd_pdu *p, const value_answer *back)
 /* --- Neither data nor titles ----------------------------------------------------------------------------------- */
 
 /* Servers that don't know the size say what the buffer has, what a header alone takes, or nothing. */
-static uint32_t needed_size(const hkpd_pdu *p, const value_answer *back)
+static uint32_t needed_size(const hkpd_pdu *p, const value_parameters *back)
 {
-    return p->kind != ANSWER_HEADER && back->value.size > p->record->room ? back->value.size : 0;
+    return p->kind != ANSWER_HEADER && back->size > p->record->room ? back->size : 0;
 }
 
-static void describe_probe(hkpd_pdu *p, const value_answer *back)
+static void describe_probe(hkpd_pdu *p, const value_parameters *back)
 {
     uint32_t needed = needed_size(p, back), size = needed > 0 ? needed : p->record->room;
     const char *than = needed > 0 || size == 0 ? "" : "more than ";
@@ -710,25 +701,25 @@ static void describe_probe(hkpd_pdu *p, const value_answer *back)
 }
 
 /* Success, but nothing that the key can hold. Without room for data that is the answer to a size probe. */
-static void describe_success(hkpd_pdu *p, const value_answer *back)
+static void describe_success(hkpd_pdu *p, const value_parameters *back)
 {
-    if (back->value.data_size > 0) {
+    if (back->data_size > 0) {
         if (handle_key(p->call.record->handle)->name.kind == KEY_DATA) {
             findings_add(&p->aloud, p->item, FINDING_NOT_PERFORMANCE_DATA,
-                         "The call succeeded, but its %u bytes are no PERF_DATA_BLOCK", back->value.data_size);
+                         "The call succeeded, but its %u bytes are no PERF_DATA_BLOCK", back->data_size);
             call_about(&p->call, "no PERF_DATA_BLOCK");
         }
     } else if (p->record->room > 0) {
         findings_add(&p->aloud, p->item, FINDING_NO_DATA,
                      "The call succeeded with room for %u bytes, but there is no data", p->record->room);
         call_about(&p->call, "no data");
-    } else if (back->value.size > 0) {
+    } else if (back->size > 0) {
         describe_probe(p, back);
     }
 }
 
 /* An answer without data of ours: the stock function shows it. */
-static void describe_other(hkpd_pdu *p, const value_answer *back)
+static void describe_other(hkpd_pdu *p, const value_parameters *back)
 {
     if (!is_shown(p->call.record->handle)) {
         return;
@@ -842,18 +833,18 @@ static void learn_block(hkpd_pdu *p, tvbuff_t *tvb, const perf_block_summary *su
 }
 
 /* A PERF_DATA_BLOCK: kept if it is a sample, shown, and told to listeners. */
-static void read_block_answer(hkpd_pdu *p, const value_answer *back)
+static void read_block_answer(hkpd_pdu *p, const value_parameters *back)
 {
     tapped_call *tapped = &p->call.tapped;
-    uint32_t size = back->value.data_size;
+    uint32_t size = back->data_size;
     perf_block_summary summary;
 
-    perf_block_check(tvb_get_ptr(back->value.tvb, 0, (int)size), size, &summary);
+    perf_block_check(tvb_get_ptr(back->tvb, 0, (int)size), size, &summary);
     if (call_may_learn(&p->call) && back->status == STATUS_SUCCESS) {
-        learn_block(p, back->value.tvb, &summary);
+        learn_block(p, back->tvb, &summary);
     }
     call_answer(&p->call, &hkpd_readings_layout, p->call.record->handle,
-                reader_own_source(p->call.pinfo, back->value.tvb, "Performance data"));
+                reader_own_source(p->call.pinfo, back->tvb, "Performance data"));
     call_note_faults(&p->call, summary.faults);
     hkpd_dissect_block(p->hkpd, &p->call.report, &p->call.answer, &summary);
     if (p->call.answer.sample && p->record->objects) {
@@ -871,11 +862,11 @@ static void read_block_answer(hkpd_pdu *p, const value_answer *back)
 }
 
 /* It tells the machine, and that there is no room for more. */
-static void read_header_answer(hkpd_pdu *p, const value_answer *back)
+static void read_header_answer(hkpd_pdu *p, const value_parameters *back)
 {
     perf_block_summary summary = {.objects = 0};
 
-    call_answer(&p->call, &hkpd_readings_layout, NULL, back->value.tvb);
+    call_answer(&p->call, &hkpd_readings_layout, NULL, back->tvb);
     hkpd_dissect_block(p->hkpd, &p->call.report, &p->call.answer, &summary);
     describe_probe(p, back);
 }
@@ -961,7 +952,7 @@ static void note_titles_gone(const hkpd_pdu *p, wmem_array_t *list, uint32_t lan
     }
 }
 
-static void learn_titles(hkpd_pdu *p, const value_answer *back)
+static void learn_titles(hkpd_pdu *p, const value_parameters *back)
 {
     uint32_t language, others, asked = p->call.record->request_event;
     const state_subject any = facts_title_subject(0);
@@ -971,7 +962,7 @@ static void learn_titles(hkpd_pdu *p, const value_answer *back)
     if (!are_names(p->call.record, back->name, &language, &kind)) {
         return;
     }
-    wmem_array_t *titles = hkpd_titles(back->value.tvb, p->call.pool, &others, &goes_on);
+    wmem_array_t *titles = hkpd_titles(back->tvb, p->call.pool, &others, &goes_on);
     /* of a key whose opening was not read: what it tells may contradict what other handles tell in their language */
     state_host *host = p->call.to->host;
     bool is_any = language == 0 && p->call.record->handle == NULL;
@@ -1004,9 +995,9 @@ static void learn_titles(hkpd_pdu *p, const value_answer *back)
     }
 }
 
-static void read_titles_answer(hkpd_pdu *p, const value_answer *back)
+static void read_titles_answer(hkpd_pdu *p, const value_parameters *back)
 {
-    tvbuff_t *tvb = reader_own_source(p->call.pinfo, back->value.tvb, "Performance data");
+    tvbuff_t *tvb = reader_own_source(p->call.pinfo, back->tvb, "Performance data");
 
     if (call_may_learn(&p->call) && back->status == STATUS_SUCCESS) {
         learn_titles(p, back);
@@ -1014,38 +1005,36 @@ static void read_titles_answer(hkpd_pdu *p, const value_answer *back)
     uint32_t others, titles = hkpd_dissect_titles(tvb, p->hkpd, &p->call.report, &others);
     p->call.tapped.lacks_titles |= others > 0 && titles_of(back->name, NULL) == TITLES_NAMES;
     call_info(&p->call, "%s, %s", text_counted(p->call.pool, titles, "title"),
-              text_counted(p->call.pool, back->value.data_size, "byte"));
+              text_counted(p->call.pool, back->data_size, "byte"));
 }
 
 /* --- The response ---------------------------------------------------------------------------------------------- */
 
 /* Without room for data, success is the answer to a size probe. Some servers need more room, and do not say how much. */
-static void tell_sizes(hkpd_pdu *p, const value_answer *back)
+static void tell_sizes(hkpd_pdu *p, const value_parameters *back)
 {
     tapped_call *tapped = &p->call.tapped;
 
     tapped->has_sizes = !has_failed(p);
-    tapped->rtn_size = back->status == STATUS_MORE_DATA ? needed_size(p, back) : back->value.size;
-    tapped->out_size = back->status == STATUS_SUCCESS ? back->value.data_size : 0;
+    tapped->rtn_size = back->status == STATUS_MORE_DATA ? needed_size(p, back) : back->size;
+    tapped->out_size = back->status == STATUS_SUCCESS ? back->data_size : 0;
     bool answers_probe = back->status == STATUS_SUCCESS && p->record->room == 0 &&
                          (tapped->rtn_size > 0 || p->call.record->request_read);
     tapped->is_probe =
         tapped->has_sizes && tapped->out_size == 0 && (back->status == STATUS_MORE_DATA || answers_probe);
 }
 
-static void check_length(hkpd_pdu *p, const value_answer *back)
+static void check_length(hkpd_pdu *p, const value_parameters *back)
 {
-    const value_parameters *value = &back->value;
-
-    if (!has_failed(p) && value->has_length && value->length != value->data_size) {
-        findings_add(&p->call.report, value->length_item, FINDING_LENGTH,
-                     "*lpcbLen is %u, but %u bytes of data are there", value->length, value->data_size);
+    if (!has_failed(p) && back->has_length && back->length != back->data_size) {
+        findings_add(&p->call.report, back->length_item, FINDING_LENGTH,
+                     "*lpcbLen is %u, but %u bytes of data are there", back->length, back->data_size);
     }
 }
 
-static void show_answer(hkpd_pdu *p, value_answer *back)
+static void show_answer(hkpd_pdu *p, value_parameters *back)
 {
-    ws_assert(p->kind != ANSWER_OTHER && back->value.tvb);
+    ws_assert(p->kind != ANSWER_OTHER && back->tvb);
     p->shown_here = true;
     show_question(p);
     call_read_stub(&p->call, true);
@@ -1065,7 +1054,7 @@ static void show_answer(hkpd_pdu *p, value_answer *back)
 
 static void value_response(hkpd_pdu *p)
 {
-    value_answer back;
+    value_parameters back;
 
     read_answer(p, &back);
     p->kind = kind_of(p, &back);
