@@ -77,9 +77,8 @@ const char *pcq_add_known_counter(bounded_reader *reader, state_host *server, co
 typedef struct {
     answer_view base;
     const perf_data_summary *summary;
-    const perf_walk *walk; /* that of the readings */
-    proto_tree *block;     /* of the current block, NULL if it is not shown */
-    proto_item *block_item;
+    const perf_walk *walk;      /* that of the readings */
+    proto_tree *block;          /* of the current block, NULL if it is not shown */
     proto_tree *instance;       /* of the current instance, else the block */
     wmem_map_t *lacking_before; /* of the sample before, NULL where there can be no news */
 } data_view;
@@ -190,16 +189,15 @@ static void report_news(data_view *view)
         (was_missing && !perf_walk_block_sound(view->walk))) {
         return;
     }
-    const char *whose =
-        identifier ? identifier_text(view) : wmem_strdup_printf(view->base.readings->pool, "block %u", r->number);
+    const char *whose = identifier ? identifier_text(view) : wmem_strdup_printf(r->pool, "block %u", r->number);
+    proto_item *item = proto_tree_get_parent(view->block);
     if (is_missing || was_missing) {
-        findings_add(view->base.report, view->block_item, FINDING_NOT_DELIVERED, "%s: %s",
+        findings_add(view->base.report, item, FINDING_NOT_DELIVERED, "%s: %s",
                      is_missing ? "Not delivered" : "Delivered again", whose);
     } else if (status > 0) {
-        findings_add(view->base.report, view->block_item, FINDING_BLOCK_FAILED, "Fails: %s: %s", whose,
-                     error_text(view, status));
+        findings_add(view->base.report, item, FINDING_BLOCK_FAILED, "Fails: %s: %s", whose, error_text(view, status));
     } else {
-        findings_add(view->base.report, view->block_item, FINDING_BLOCK_FAILED, "Has values again: %s", whose);
+        findings_add(view->base.report, item, FINDING_BLOCK_FAILED, "Has values again: %s", whose);
     }
 }
 
@@ -213,14 +211,13 @@ static void show_block(data_view *view)
     bounded_reader reader;
 
     view->block = view->instance = NULL;
-    view->block_item = view->base.structure = NULL;
+    view->base.structure = NULL;
     if (view->base.tree == NULL || !tree_budget_take_any(&view->base.budget, ITEMS_OF_BLOCK)) {
         view->base.budget.others_hidden++;
         return;
     }
     values_open_structure(&view->base, view->base.tree, hf_block, ett_block, walk->block.offset,
                           walk->block.end - walk->block.offset, &reader);
-    view->block_item = reader.node;
     view->block = view->instance = reader.tree;
     if (view->base.wishes.visible) {
         const char *whose = identifier_text(view);
@@ -367,7 +364,8 @@ static void show_fault(data_view *view)
     if (walk->fault.what == PERF_FAULT_HEADER_SHORT) {
         show_header(view); /* as much of it as is there; the reader reports it */
     } else {
-        values_fault(&view->base, view->block_item, walk->block.offset, perf_walk_fault_infos, &walk->fault);
+        values_fault(&view->base, proto_tree_get_parent(view->block), walk->block.offset, perf_walk_fault_infos,
+                     &walk->fault);
     }
 }
 
