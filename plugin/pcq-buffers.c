@@ -79,9 +79,9 @@ static int ett_strings = -1, ett_reg_info = -1, ett_attrib = -1, ett_identifier 
 /* --- What the buffers have in common ------------------------------------------------------------------------------ */
 
 /* A fact that the buffer teaches, to be filled: no later than the next one is asked for. */
-static pcq_pending_fact *collect_fact(pcq_context *context, const uint8_t *guid, uint32_t id, state_fact_kind kind)
+static pcq_pending_fact *collect_fact(pcq_context *context, uint32_t id, state_fact_kind kind)
 {
-    const pcq_pending_fact pending = {.subject = facts_subject(guid, id), .kind = kind};
+    const pcq_pending_fact pending = {.subject = facts_subject(context->guid, id), .kind = kind};
 
     wmem_array_append_one(context->pending_facts, pending);
     return wmem_array_index(context->pending_facts, wmem_array_get_count(context->pending_facts) - 1);
@@ -89,13 +89,13 @@ static pcq_pending_fact *collect_fact(pcq_context *context, const uint8_t *guid,
 
 static void collect_name(pcq_context *context, uint32_t id, const char *name)
 {
-    bool has_locale = pcq_has_locale(context->request_code), is_english = (context->lcid & 0x3FF) == 0x09;
+    /* English is what the English request codes return, and what any English locale returns */
+    bool is_local = pcq_has_locale(context->request_code) && (context->lcid & 0x3FF) != 0x09;
 
-    if (name && *name) { /* English is what the English request codes return, and what any English locale returns */
-        pcq_pending_fact *pending =
-            collect_fact(context, context->guid, id, has_locale && !is_english ? PERF_FACT_LOCAL : PERF_FACT_ENGLISH);
+    if (name && *name) {
+        pcq_pending_fact *pending = collect_fact(context, id, is_local ? PERF_FACT_LOCAL : PERF_FACT_ENGLISH);
         pending->fact.name = name;
-        pending->fact.lcid = has_locale && !is_english ? context->lcid : 0;
+        pending->fact.lcid = is_local ? context->lcid : 0;
     }
 }
 
@@ -446,7 +446,7 @@ static bool read_counter_reg_info(bounded_reader *outer, pcq_context *context)
         proto_item_append_text(reader.node, ": %u%s%s, %s", id, name ? " " : "", name ? name : "",
                                val_to_str_const(read.type, text_counter_type_vals, "unknown type"));
     }
-    pcq_pending_fact *pending = collect_fact(context, context->guid, id, PERF_FACT_COUNTER);
+    pcq_pending_fact *pending = collect_fact(context, id, PERF_FACT_COUNTER);
     pending->fact.counter = (perf_counter_info){read.type,         read.base_id,  read.perf_time_id,
                                                 read.perf_freq_id, read.multi_id, (int32_t)read.default_scale};
     pending->item = reader.node;
@@ -518,7 +518,7 @@ static uint32_t read_counterset_reg_info(bounded_reader *outer, pcq_context *con
                                name ? name : facts_guid_text(reader_pinfo(outer)->pool, context->guid),
                                read.num_counters);
     }
-    collect_fact(context, context->guid, PERF_NO_ID, PERF_FACT_SET)->fact.instance_type = read.instance_type;
+    collect_fact(context, PERF_NO_ID, PERF_FACT_SET)->fact.instance_type = read.instance_type;
     if (read.num_counters > reader_left(outer) / COUNTER_REG_INFO_SIZE) {
         findings_add(reader.report, reader.node, FINDING_COUNT, "NumCounters %u, but there is room for %u",
                      read.num_counters, reader_left(outer) / COUNTER_REG_INFO_SIZE);
