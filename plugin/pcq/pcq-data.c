@@ -119,9 +119,10 @@ static const char *identifier_text(data_view *view)
         return NULL;
     }
     const char *instance = identifier->instance;
+    const char *counter =
+        facts_counter_label(r->pool, r->answer.server, identifier->guid, identifier->counter_id, r->answer.event);
     return wmem_strconcat(r->pool, "\\", readings_set(r), instance ? "(" : "", instance ? instance : "",
-                          instance ? ")" : "", "\\", pcq_readings_block_counter(r), identifier_note(r, identifier),
-                          NULL);
+                          instance ? ")" : "", "\\", counter, identifier_note(r, identifier), NULL);
 }
 
 /* "no data now (ERROR_NO_DATA)" */
@@ -136,7 +137,16 @@ static const char *error_text(const data_view *view, uint32_t status)
 
 /* --- Blocks that begin to lack values, and those that have them again -------------------------------------------- */
 
-/* What the sample before lacked: state_identifier -> status, or PCQ_NOT_DELIVERED; NULL where this answer can bring no news:
+/* The error of the current block; that it holds nothing; 0 with values. */
+#define NOT_DELIVERED UINT32_MAX
+static uint32_t lacks(const readings *r)
+{
+    const perf_walk *walk = pcq_readings_walk(r);
+
+    return walk->block.type == PERF_ERROR_RETURN ? r->status : perf_walk_block_empty(walk) ? NOT_DELIVERED : 0;
+}
+
+/* What the sample before lacked: state_identifier -> status, or NOT_DELIVERED; NULL where this answer can bring no news:
  * nothing is lacking in either, or it is not known of each block whose it was. */
 static wmem_map_t *lacking_before(const data_view *view)
 {
@@ -167,7 +177,7 @@ static wmem_map_t *lacking_before(const data_view *view)
     while (lacking && readings_next(r)) {
         const state_identifier *identifier = pcq_readings_identifier(r);
         if (identifier) {
-            wmem_map_insert(lacking, identifier, GUINT_TO_POINTER(pcq_readings_lacks(r)));
+            wmem_map_insert(lacking, identifier, GUINT_TO_POINTER(lacks(r)));
         } else {
             lacking = NULL;
         }
@@ -182,8 +192,8 @@ static void report_news(data_view *view)
     readings *r = view->base.readings;
     const state_identifier *identifier = pcq_readings_identifier(r);
     uint32_t before = identifier ? GPOINTER_TO_UINT(wmem_map_lookup(view->lacking_before, identifier)) : 0;
-    uint32_t status = pcq_readings_lacks(r);
-    bool is_missing = status == PCQ_NOT_DELIVERED, was_missing = status == 0 && before == PCQ_NOT_DELIVERED;
+    uint32_t status = lacks(r);
+    bool is_missing = status == NOT_DELIVERED, was_missing = status == 0 && before == NOT_DELIVERED;
 
     if (status == before || (identifier == NULL && (is_missing || wmem_map_size(view->lacking_before) > 0)) ||
         (was_missing && !perf_walk_block_sound(view->walk))) {

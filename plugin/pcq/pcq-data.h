@@ -36,18 +36,11 @@ const perf_walk *pcq_readings_walk(const readings *r);
 /* True if which counters the blocks hold is assumed from the order of the identifiers. */
 bool pcq_readings_assumed(readings *r);
 
-/* The error of the current block; that it holds nothing; 0 with values. */
-#define PCQ_NOT_DELIVERED UINT32_MAX
-uint32_t pcq_readings_lacks(const readings *r);
-
 /* Whose the current block is, NULL if that is not known. */
 const state_identifier *pcq_readings_identifier(const readings *r);
 
 /* The name of the current instance. */
 const char *pcq_readings_instance_name(readings *r);
-
-/* What the block's identifier, which has to be known, asks for: a counter's name, "#id" or "*". */
-const char *pcq_readings_block_counter(readings *r);
 
 /* Walks the buffer without looking at values. Returns true if something in it can be compared with other
  * samples; each block answers for itself (perf_walk_block_sound()). */

@@ -796,10 +796,6 @@ typedef struct {
     const char *set_label;
     const state_identifier *set_asked; /* the same, if it was asked whether it has instances */
     bool set_is_single;
-    /* the counter that was named last: it is asked for twice, for the block's label and for its only value */
-    const state_identifier *named_identifier;
-    uint32_t named_id;
-    const char *name;
 } pcq_stream;
 
 static pcq_stream *stream_of(const readings *r)
@@ -914,26 +910,11 @@ static void look_up_counter(readings *r)
     counter->changes_later |= changes_later(r, identifier);
 }
 
-static const char *name_of(readings *r, uint32_t id)
-{
-    pcq_stream *stream = stream_of(r);
-
-    if (stream->named_identifier != stream->identifier || stream->named_id != id) {
-        stream->named_identifier = stream->identifier;
-        stream->named_id = id;
-        stream->name = facts_counter_label(r->pool, r->answer.server, stream->identifier->guid, id, r->answer.event);
-    }
-    return stream->name;
-}
-
 static const char *label(readings *r)
 {
-    return name_of(r, r->at.counter->id);
-}
+    const uint8_t *guid = stream_of(r)->identifier->guid;
 
-const char *pcq_readings_block_counter(readings *r)
-{
-    return name_of(r, stream_of(r)->identifier->counter_id);
+    return facts_counter_label(r->pool, r->answer.server, guid, r->at.counter->id, r->answer.event);
 }
 
 static void look_up_set(readings *r)
@@ -1085,13 +1066,6 @@ perf_walk_event pcq_readings_event(readings *r)
         take_value(r);
     }
     return event;
-}
-
-uint32_t pcq_readings_lacks(const readings *r)
-{
-    const perf_walk *walk = &stream_of(r)->walk;
-
-    return walk->block.type == PERF_ERROR_RETURN ? r->status : perf_walk_block_empty(walk) ? PCQ_NOT_DELIVERED : 0;
 }
 
 /* Of a block that has no value. */
