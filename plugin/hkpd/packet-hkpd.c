@@ -1228,10 +1228,8 @@ static void hook(void)
         if (operations[i].does != 0) {
             sealed[count++] = (rpc_operation){(uint16_t)i, operations[i].name, operations[i].does};
         }
-        entries[i].num = (uint16_t)i;
-        entries[i].name = operations[i].name;
-        entries[i].dissect_rqst = operations[i].request ? dissect_pdu : NULL;
-        entries[i].dissect_resp = dissect_pdu;
+        entries[i] = (dcerpc_sub_dissector){(uint16_t)i, operations[i].name, operations[i].request ? dissect_pdu : NULL,
+                                            dissect_pdu};
     }
     winreg_hook_install(entries, array_length(entries), sealed, is_active);
 }
