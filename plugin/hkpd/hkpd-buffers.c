@@ -601,8 +601,7 @@ static void show_fault(hkpd_view *view)
     if (walk->fault.what == PERF_BLOCK_FAULT_HEADER_SHORT) {
         show_header(view); /* as much of it as is there; the reader reports it */
     } else {
-        values_fault(&view->base, proto_tree_get_parent(view->object), walk->object.offset, perf_block_fault_infos,
-                     &walk->fault);
+        values_fault(&view->base, view->object, walk->object.offset, perf_block_fault_infos, &walk->fault);
     }
 }
 

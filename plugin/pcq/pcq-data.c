@@ -374,8 +374,7 @@ static void show_fault(data_view *view)
     if (walk->fault.what == PERF_FAULT_HEADER_SHORT) {
         show_header(view); /* as much of it as is there; the reader reports it */
     } else {
-        values_fault(&view->base, proto_tree_get_parent(view->block), walk->block.offset, perf_walk_fault_infos,
-                     &walk->fault);
+        values_fault(&view->base, view->block, walk->block.offset, perf_walk_fault_infos, &walk->fault);
     }
 }
 

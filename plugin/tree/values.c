@@ -557,14 +557,14 @@ void values_open_structure(answer_view *view, proto_tree *tree, int hf, int ett,
     view->start = offset;
 }
 
-void values_fault(const answer_view *view, proto_item *outer, uint32_t outer_start, const perf_fault_info *infos,
+void values_fault(const answer_view *view, proto_tree *outer, uint32_t outer_start, const perf_fault_info *infos,
                   const perf_fault *fault)
 {
     const perf_fault_info *info = &infos[fault->what];
     uint32_t at = fault->offset;
     bool damaged = view->report->damaged;
     proto_item *item = view->structure && at >= view->start ? view->structure
-                       : outer && at >= outer_start         ? outer
+                       : outer && at >= outer_start         ? proto_tree_get_parent(outer)
                        : view->header                       ? view->header
                                                             : proto_tree_get_parent(view->tree);
 

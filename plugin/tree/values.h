@@ -120,7 +120,7 @@ void values_open_structure(answer_view *view, proto_tree *tree, int hf, int ett,
 
 /* A fault that a walk found, at the item of the field that is wrong or of what is nearest to it: the structure that was announced last,
  * the block or object around it (may be NULL), the header or the whole. */
-void values_fault(const answer_view *view, proto_item *outer, uint32_t outer_start, const perf_fault_info *infos,
+void values_fault(const answer_view *view, proto_tree *outer, uint32_t outer_start, const perf_fault_info *infos,
                   const perf_fault *fault);
 
 /* --- Its values -------------------------------------------------------------------------------------------------- */
