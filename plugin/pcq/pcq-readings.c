@@ -893,7 +893,7 @@ static void look_up_counter(readings *r)
     bool has_twins = stream_of(r)->walk.counters.ids != 0 && (sample == NULL || sample->summary.has_twins);
     uint32_t first = has_twins ? find_column((pcq_table *)readings_table(r), counter->id) : 0;
 
-    counter->changes_later = first > SEVERAL;
+    counter->changes_later = identifier && first > SEVERAL; /* what is not known is not assumed */
     if (identifier == NULL || (first > SEVERAL && first != SEVERAL + r->at.column + 1)) {
         counter->none = PERF_NONE_COUNTER_NOT_KNOWN;
         return;

@@ -3,7 +3,7 @@
 
 import pytest
 
-from gen import buffers
+from gen import buffers, scenes
 from gen.hkpd_block import Counter, Instance, Object, titles
 from gen.hkpd_scene import begin_talk
 from gen.hkpd_stubs import REG_MULTI_SZ
@@ -313,10 +313,10 @@ def test_labels_and_columns_say_so(tshark, tmp_path):
     capture = tmp_path / 'scene.pcap'
     perflib('as many').write(capture)
     tree, _ = tshark.run('-r', capture, '-V', '-O', 'pcq')
-    assert 'Set(svc)\\Delta = 7.00 (assumed)' in tree and 'Set(svc#1)\\Delta = 14.0 (assumed)' in tree
-    assert 'Set(x)\\Delta = 21.0\n' in tree
+    assert 'Set(svc)\\Delta = 7.00 (assumed)' in tree and 'Set(svc#1)\\Delta = 14.0 (assumed)' in tree and 'Set(x)\\Delta = 21.0\n' in tree
     counters, _ = tshark.run('-q', '-r', capture, '-z', 'pcq,counters')
     assert [line.rstrip(' |').split('|')[-1].split()[-1] for line in counters.splitlines() if 'Delta' in line] == ['1', '1', '0']
+    assert 'assumed' not in tshark.run('-q', '-r', scenes.unusual_but_right().write(capture), '-z', 'pcq,summary')[0]
 
 
 class Same(Server):
