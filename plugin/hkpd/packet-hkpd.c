@@ -191,13 +191,9 @@ static int end_pdu(hkpd_pdu *p)
     call->report.damaged = false;
     call->ndr.reader.failed = false;
     call_end(call, p->item);
-    if (p->is_probe) {
-        col_set_writable(call->pinfo->cinfo, COL_INFO, FALSE);
-    }
+    col_set_writable(call->pinfo->cinfo, COL_INFO, call->has_column && !p->is_probe);
     int size = winreg_stock(call->tvb, call->offset, call->pinfo, call->tree, call->di, call->drep);
-    if (p->is_probe) {
-        col_set_writable(call->pinfo->cinfo, COL_INFO, call->has_column);
-    }
+    col_set_writable(call->pinfo->cinfo, COL_INFO, call->has_column);
     return size;
 }
 
