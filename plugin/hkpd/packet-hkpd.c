@@ -1117,13 +1117,7 @@ static bool is_active(void)
 /* A response about performance data that was not decrypted: the stock function would show it as if it were true. */
 static bool is_noise(hkpd_pdu *p, const char *shape)
 {
-    bool noise =
-        !p->call.is_request && is_shown(p->call.record->handle) && call_report_noise(&p->call, shape, MAX_VALUE);
-
-    if (!noise) {
-        call_read_stub(&p->call, false);
-    }
-    return noise;
+    return !p->call.is_request && is_shown(p->call.record->handle) && call_report_noise(&p->call, shape, MAX_VALUE);
 }
 
 /* What a value's name asks for, in words that are few. */
@@ -1200,6 +1194,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
         tapped_hand_over(pinfo, &(tapped_call){.unread = TAPPED_NOISE});
         return call_end(&p.call, NULL);
     }
+    call_read_stub(&p.call, false);
     TRY
     {
         (p.call.is_request ? operations[opnum].request : operations[opnum].response)(&p);
