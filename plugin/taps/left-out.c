@@ -83,8 +83,7 @@ static const char *nothing_read(left_out_form form)
     return form == LEFT_OUT_BRIEF
                ? "no performance counter call is here or passes the filter"
                : "no call of PerflibV2 or HKEY_PERFORMANCE_DATA was read: none is in this capture or passes the "
-                 "filter; or SMB3 encrypts them: give the key of whoever logged on (-o ntlmssp.nt_password:PASSWORD, "
-                 "or "
+                 "filter; or SMB3 encrypts them: give the key of whoever logged on (-o ntlmssp.nt_password:PASSWORD or "
                  "-o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB); or the connection's bind is missing: capture "
                  "from before the client connects; or the client got no further than to log on or to open the pipe "
                  "winreg (-Y \"smb2.nt_status >= 0xc0000000\"; docs/symptoms.md)";
@@ -153,8 +152,7 @@ GPtrArray *left_out_notes(const left_out *left, const char *what, left_out_form 
         {form == LEFT_OUT_BRIEF ? left->repeated : 0, "values of a path that the answer had before", ""},
         {form == LEFT_OUT_BRIEF ? left->of_others : 0, "values of a path that another counter or type has", ""},
         {left->without_cell, "values that are not in the CSV",
-         "another value, counter or type has their path, there are too many columns, or nearly all cells would be "
-         "empty; "
+         "another value, counter or type has their path, there are too many columns, or nearly all would be empty; "
          "-z pcq,long has a row for each value"},
         {left->untyped, " of a counter whose type is not known",
          "they have no result: a client reads types before it adds counters; capture from there on, or name a file of "
@@ -165,8 +163,7 @@ GPtrArray *left_out_notes(const left_out *left, const char *what, left_out_form 
          "the order tells: QueryCounterInfo, which a client calls when it begins, or calls after it are not in the "
          "capture (-z pcq,summary says of which query)"},
         {left->of_instances, " of an assumed instance",
-         "the order tells: several instances have one name, and no id tells them apart; ask for ID Process or ID "
-         "Thread too"},
+         "the order tells: instances have one name, and no id tells them apart; ask for ID Process or ID Thread too"},
         {left->of_names, " of an assumed name",
          "names or types are told twice and differently, cannot be read, or may be lost: which held then is not known; "
          "or an object's clock or sizes contradict the rest of its answer"},

@@ -261,14 +261,10 @@ static void find_book(verdict_monitor *monitor, book_kind kind)
     } else if (kind != BOOK_LACKING && rest) {
         between = verdict_error(monitor->pool, false, sum.status, false);
     }
-    if (sum.things > 1) {
-        sum.shown.more = wmem_strdup_printf(monitor->pool, "%" PRIu64 " in all", sum.things);
-    }
     if (sum.first) {
-        sum.shown.more =
-            wmem_strconcat(monitor->pool, sum.shown.more ? sum.shown.more : "", sum.shown.more ? ", first " : "first ",
-                           sum.first, sum.status > 0 ? ": " : "",
-                           sum.status > 0 ? verdict_error(monitor->pool, false, sum.status, true) : "", NULL);
+        const char *error = sum.status > 0 ? verdict_error(monitor->pool, false, sum.status, true) : NULL;
+        const char *all = sum.things > 1 ? wmem_strdup_printf(monitor->pool, "%" PRIu64 " in all, ", sum.things) : "";
+        sum.shown.more = wmem_strconcat(monitor->pool, all, "first ", sum.first, error ? ": " : NULL, error, NULL);
     }
     const char *path = sum.first && g_str_has_prefix(sum.first, "\\\\") ? strchr(sum.first + 2, '\\') : NULL;
     sum.shown.which = path ? path : sum.first;

@@ -25,6 +25,11 @@
 
 enum { ACCESS_DENIED = 5, UNKNOWN_INTERFACE = 0x1c010003 };
 
+static bool is_open(const verdict_talk *talk)
+{
+    return talk->is_sealed ? talk->num_open > 0 : talk->has_handle && talk->closed_frame == 0 && !talk->may_go_on;
+}
+
 static double usual_of(const verdict_monitor *monitor)
 {
     double interval = monitor->figures.numbers[FIGURE_INTERVAL];
@@ -43,15 +48,16 @@ static bool came_through(const verdict_monitor *monitor, const verdict_call *cal
     const verdict_pair *pair = monitor->pair;
 
     return !call->asks && is_step && pair &&
-           (opens ? pair->sampled_began : pair->sampled) > MAX(call->asked, call->answered);
+           (opens ? pair->sampled_began : pair->sampled) > MAX(call->asked_frame, call->frame);
 }
 
 static void say_failed(verdict_monitor *monitor, verdict_shown *shown, const verdict_call *first, bool is_mixed)
 {
     const char *error = verdict_error(monitor->pool, first->is_fault, first->status, false);
 
-    shown->more = wmem_strdup_printf(monitor->pool, "first %s: %s", first->operation,
-                                     verdict_error(monitor->pool, first->is_fault, first->status, true));
+    shown->more =
+        wmem_strdup_printf(monitor->pool, "first %s: %s", first->operation,
+                           verdict_error(monitor->pool, first->is_fault, first->status, !first->does_not_seal));
     if (first->does_not_seal) {
         verdict_find(monitor, VERDICT_NOT_SEALED, PARTY_CLIENT, shown,
                      "$C signs and does not seal, so $S denies its calls: since $T");
@@ -125,10 +131,13 @@ static bool is_unanswered(const verdict_monitor *monitor, const verdict_call *ca
 
     /* who gets no answer sends again, or ends the connection */
     bool is_cut_off = call->connection && call->connection->newest <= call->asked && monitor->pair &&
-                      monitor->pair->sampled > call->asked;
+                      monitor->pair->sampled > call->asked_frame;
+    const wire_event *end = call->connection ? &call->connection->end : NULL; /* which find_ends() tells */
+    bool is_broken = end && end->frame > call->asked_frame && !verdict_wire_by_client(call->connection, end) &&
+                     end->time - call->asked < VERDICT_LONG_WAIT && is_open(call->talk);
 
-    return is_captured && !is_cut_off && !came_through(monitor, call) && until - call->asked >= patience &&
-           !verdict_wire_find(call->connection, WIRE_LOST, 0, call->asked, until) &&
+    return is_captured && !is_cut_off && !is_broken && !came_through(monitor, call) &&
+           until - call->asked >= patience && !verdict_wire_find(call->connection, WIRE_LOST, 0, call->asked, until) &&
            !verdict_wire_find(call->connection, WIRE_CUT, 0, call->asked, until);
 }
 
@@ -144,7 +153,7 @@ static void find_unanswered(verdict_monitor *monitor)
         }
         const wire_event *failure =
             verdict_wire_find(call->connection, WIRE_PIPE_FAILED, call->asked_frame, 0, INFINITY);
-        if (failure && !(IS_SESSION(failure->status) && monitor->pair->sampled > failure->time)) {
+        if (failure && !(IS_SESSION(failure->status) && monitor->pair->sampled > failure->frame)) {
             status = failure->status;
             verdict_show(&broken, failure->frame, failure->time);
         } else if (!failure && is_unanswered(monitor, call)) {
@@ -226,11 +235,6 @@ static void find_fast(verdict_monitor *monitor)
 
 /* --- How it ends ----------------------------------------------------------------------------------------------- */
 
-static bool is_open(const verdict_talk *talk)
-{
-    return talk->is_sealed ? talk->num_open > 0 : talk->has_handle && talk->closed_frame == 0 && !talk->may_go_on;
-}
-
 /* The last call of a connection, as long as its talk is open: who ended it, and when. */
 static void find_ends(verdict_monitor *monitor, double usual)
 {
@@ -244,11 +248,11 @@ static void find_ends(verdict_monitor *monitor, double usual)
         }
         const wire_event *end = call->connection && call->connection->end.frame > 0 ? &call->connection->end : NULL;
         double newest = MAX(call->answered, call->asked), until = end ? end->time : verdict_wire_last();
-        const wire_event *lost = verdict_wire_find(call->connection, WIRE_LOST, 0, newest, INFINITY);
         bool has_stopped =
             is_last && until - newest >= patience && call->outcome != CALL_WAITS && !call->talk->ends_in_noise;
         if (has_stopped && !verdict_has(monitor, VERDICT_UNANSWERED) && monitor->figures.numbers[FIGURE_SAMPLES] > 3 &&
-            !(end && verdict_wire_by_client(call->connection, end)) && !(lost && lost->since <= newest + patience)) {
+            !(end && verdict_wire_by_client(call->connection, end)) &&
+            !verdict_wire_lacks(call->connection, newest, newest + patience)) {
             verdict_show(&stopped, call->frame, newest);
         } else if (end && !verdict_wire_by_client(call->connection, end) && !has_stopped) {
             verdict_show(&broken, end->frame, end->time);
@@ -338,7 +342,8 @@ void verdict_capture_find(verdict_monitor *monitor, bool lacks_some)
         return;
     }
     for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
-        answers += call->outcome == CALL_WAITS && call + 1 < monitor->end;
+        answers += call->outcome == CALL_WAITS && call + 1 < monitor->end &&
+                   !verdict_wire_find(call->connection, WIRE_PIPE_FAILED, call->asked_frame, 0, INFINITY);
         unreadable +=
             call->outcome == CALL_EMPTY || call->outcome == CALL_DAMAGED || (call->outcome == CALL_WAITS && call->asks);
     }

@@ -14,7 +14,8 @@ typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_U
 
 /* X(KIND, name in JSON, what finds it where its frames are too many to be listed (NULL: the frames do), what to do) */
 #define VERDICT_KINDS(X) \
-    X(UNREACHABLE, "unreachable", NULL, "open file and printer sharing on the server's firewall (docs/symptoms.md)") \
+    X(UNREACHABLE, "unreachable", NULL, \
+      "let the port through the firewalls (445: file and printer sharing; docs/symptoms.md)") \
     X(REFUSED_CONNECTION, "refused_connection", NULL, \
       "does the server run, and its firewall let the port through? (docs/symptoms.md)") \
     X(LOGON_FAILED, "logon_failed", NULL, "account, password and time of day of who logs on (docs/symptoms.md)") \
@@ -22,7 +23,7 @@ typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_U
       "the account needs the right to log on from the network, and IPC$ has to be there") \
     X(PIPE_MISSING, "pipe_missing", NULL, "start the service Remote Registry on the server (docs/symptoms.md)") \
     X(PIPE_STARTING, "pipe_starting", NULL, \
-      "the client has to try again after a second: its first try starts the service") \
+      "the client has to try again after a second: a first try may start the service") \
     X(PIPE_DENIED, "pipe_denied", NULL, "rights on the key winreg of the server (docs/symptoms.md)") \
     X(BIND_REFUSED, "bind_refused", NULL, "the interface or the level of protection is refused (docs/symptoms.md)") \
     X(INTERFACE_MISSING, "interface_missing", NULL, \
@@ -32,21 +33,21 @@ typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_U
     X(PIPE_BROKEN, "pipe_broken", NULL, "why did the service end? The client has to open the pipe again") \
     X(CALL_FAILED, "call_failed", "pcq.expert.call_failed", \
       "docs/symptoms.md says what errors mean, and which rights it takes") \
-    X(NO_DATA, "no_data", NULL, "the client has to offer as much room as the answer says, and a little more") \
+    X(NO_DATA, "no_data", NULL, "does the client offer as much room as the answer says, and a little more?") \
     X(RESTARTED, "restarted", NULL, "why did it start again? Rates go on with the second sample after it") \
     X(OTHER_MACHINE, "other_machine", NULL, "ask one machine by its own name: no rate goes over two") \
-    X(FROZEN_CLOCK, "frozen_clock", NULL, "a clock that stands gives no rates: the server repeats an old answer") \
+    X(FROZEN_CLOCK, "frozen_clock", NULL, "a clock that stands gives no rates: does the server repeat an old answer?") \
     X(BROKEN, "broken", NULL, "what ended it stands in the frame; the client has to connect again") \
     X(UNANSWERED, "unanswered", NULL, "the server's service hangs, or what lies between loses packets") \
-    X(SLOW, "slow", NULL, "what keeps the server busy since then? -z dcerpc,srt shows operations") \
+    X(SLOW, "slow", NULL, "what keeps it busy since then? -z dcerpc,srt shows operations") \
     X(DAMAGED, "damaged", \
       "(pcq || hkpd) && (_ws.malformed || pcq.expert.array_counts || pcq.expert.trailing_bytes || " \
       "pcq.expert.index || pcq.expert.block_type || pcq.expert.read_as || pcq.expert.not_performance_data)", \
       "Analyze, Expert Information (-z expert) says where") \
-    X(RESENT, "resent", "tcp.analysis.retransmission", "the network loses or delays packets") \
+    X(RESENT, "resent", "tcp.analysis.retransmission", "captures at both ends show where packets are lost, or late") \
     X(ZERO_WINDOW, "zero_window", "tcp.analysis.zero_window", \
       "the host whose window is 0 does not read what it gets: is it busy?") \
-    X(ANSWERED_LATE, "answered_late", "pcq.expert.late", "what kept the server busy then?") \
+    X(ANSWERED_LATE, "answered_late", "pcq.expert.late", "what kept it busy then?") \
     X(ASKED_LATE, "asked_late", "pcq.expert.late", "what kept the client busy then?") \
     X(STOPPED, "stopped", NULL, "the client still holds it open: does it hang?") \
     X(ONE_WAY, "one_way", NULL, "capture where packets of both directions come by") \

@@ -88,11 +88,11 @@ static const struct {
     ROW(BIND, OUTCOME_MAPPER, BIND_REFUSED, SERVER, "fault",
         "$S does not tell $C the interface's port (its endpoint mapper faults)"),
     ROW(BIND, OUTCOME_UNMAPPED, INTERFACE_MISSING, SERVER, "ept_s_not_registered",
-        "$S does not offer PerflibV2: its endpoint mapper has it not registered"),
+        "$S does not offer PerflibV2: it is not registered with the endpoint mapper"),
     ROW(BIND, OUTCOME_UNKNOWN, INTERFACE_MISSING, SERVER, "bind_ack: abstract syntax not supported",
         "$S does not have the interface that $C binds"),
     ROW(BIND, OUTCOME_REFUSED, BIND_REFUSED, SERVER, "bind_ack: provider rejection", "$S refuses the bind of $C"),
-    ROW(BIND, OUTCOME_NAK, BIND_REFUSED, SERVER, "bind_nak", "$S refuses the bind of $C (bind_nak)"),
+    ROW(BIND, OUTCOME_NAK, BIND_REFUSED, SERVER, "", "$S refuses the bind of $C (bind_nak)"),
     STATUS(CALL, 0xc000014b, PIPE_BROKEN, "PIPE_BROKEN", "$S broke the pipe winreg (its service ended?)"),
     STATUS(CALL, 0xc00000b0, PIPE_BROKEN, "PIPE_DISCONNECTED", "$S disconnected the pipe winreg (its service ended?)"),
     STATUS(CALL, 0xc00000b1, PIPE_BROKEN, "PIPE_CLOSING", "$S closes the pipe winreg (its service ended?)"),
@@ -150,7 +150,10 @@ void verdict_ladder_note_calls(verdict_pair *pair, uint32_t port)
 
 void verdict_ladder_note_other_use(verdict_pair *pair)
 {
-    pair->has_other_uses = has_other_uses = true;
+    has_other_uses = true;
+    if (pair) {
+        pair->has_other_uses = true;
+    }
 }
 
 void verdict_ladder_reset(void)
@@ -207,7 +210,7 @@ void verdict_ladder_step(verdict_pair *pair, ladder_rung rung, uint32_t outcome,
     }
     failure->outcome = outcome;
     failure->port = port;
-    failure->newest = MAX(failure->newest, when);
+    failure->newest = MAX(failure->newest, frame);
     pair->is_ours |= rung == RUNG_PIPE;
     failure->shown.pool = verdict_ladder_memory;
     verdict_show(&failure->shown, frame, when);
@@ -215,9 +218,8 @@ void verdict_ladder_step(verdict_pair *pair, ladder_rung rung, uint32_t outcome,
 
 /* --- Findings -------------------------------------------------------------------------------------------------- */
 
-void verdict_ladder_judge(wmem_allocator_t *pool, bool is_mixed)
+void verdict_ladder_judge(wmem_allocator_t *pool)
 {
-    has_other_uses |= is_mixed;
     askers = wmem_map_new(pool, wmem_str_hash, g_str_equal);
     for (verdict_pair *pair = verdict_ladder_first; pair; pair = pair->next) {
         if (pair->is_ours || pair->call_port > 0) {
@@ -230,14 +232,15 @@ void verdict_ladder_judge(wmem_allocator_t *pool, bool is_mixed)
  * the connection, and a refusal is no end that many connections have. */
 static bool is_meant(const verdict_pair *pair, ladder_rung rung, uint32_t outcome)
 {
-    bool asks_others = wmem_map_contains(askers, pair->client);
+    const verdict_pair *asked = wmem_map_lookup(askers, pair->client);
+    bool lacks_answers = outcome == OUTCOME_SILENT && asked && asked->one_way.frame > 0;
     bool is_alone =
         wmem_map_size(askers) == 0 && !has_other_uses && outcome != OUTCOME_UNANSWERED && outcome != OUTCOME_ENDED;
 
     if (rung <= RUNG_SHARE && pair->has_other_uses && pair->sampled > pair->failures[rung].newest) {
         return false; /* samples go on, and the client wants other things, too */
     }
-    return pair->is_ours || pair->call_port > 0 || (asks_others && !pair->has_other_uses) || is_alone;
+    return !lacks_answers && (pair->is_ours || pair->call_port > 0 || (asked && !pair->has_other_uses) || is_alone);
 }
 
 /* "SRV01 has no pipe winreg (Remote Registry is disabled?): 192.0.2.11 since 10:02:29, frame 101" */

@@ -44,7 +44,7 @@ typedef struct {
     uint32_t outcome;    /* of the last time, */
     uint32_t port;       /* and where it was tried */
     verdict_shown shown; /* nothing: it never failed, or a later try came through */
-    double newest;       /* of the last time */
+    uint32_t newest;     /* frame of the last time */
 } ladder_failure;
 
 typedef struct verdict_pair {
@@ -58,15 +58,16 @@ typedef struct verdict_pair {
     verdict_shown missed; /* and the first of connections without a bind, to the port where calls were read: */
     uint32_t call_port;   /* of the newest, 0: no call of performance counters was */
     bool is_ours;
-    bool has_messages;             /* of SMB or DCE/RPC, any */
-    bool has_other_uses;           /* files, other pipes and interfaces */
-    uint32_t tcp_port;             /* where the endpoint mapper, or a call, says that the interface is */
-    bool is_bound;                 /* a bind of ours was captured */
-    double sampled, sampled_began; /* when its newest sample came; when the newest query, or key, that has some began */
-    verdict_moment encrypted;      /* first packets that SMB3 encrypts and no key opens, */
-    verdict_moment unbound;        /* of DCE/RPC without a bind, */
-    verdict_moment one_way;        /* of a connection of which the capture has one direction alone, */
-    verdict_moment strange;        /* and of SMB that is not read as such, on this port */
+    bool has_messages;        /* of SMB or DCE/RPC, any */
+    bool has_other_uses;      /* files, other pipes and interfaces */
+    uint32_t tcp_port;        /* where the endpoint mapper, or a call, says that the interface is */
+    bool is_bound;            /* a bind of ours was captured */
+    uint32_t sampled;         /* frame of its newest sample */
+    uint32_t sampled_began;   /* frame in which the newest query, or key, that has some began */
+    verdict_moment encrypted; /* first packets that SMB3 encrypts and no key opens, */
+    verdict_moment unbound;   /* of DCE/RPC without a bind, */
+    verdict_moment one_way;   /* of a connection of which the capture has one direction alone, */
+    verdict_moment strange;   /* and of SMB that is not read as such, on this port */
     uint32_t strange_port;
 } verdict_pair;
 
@@ -86,7 +87,7 @@ void verdict_ladder_step(verdict_pair *pair, ladder_rung rung, uint32_t outcome,
 /* Calls of performance counters, on this port of the server. */
 void verdict_ladder_note_calls(verdict_pair *pair, uint32_t port);
 
-/* Something else than performance counters is what this capture is about. */
+/* Something else than performance counters is what this capture is about; NULL: most of its packets are none of TCP. */
 void verdict_ladder_note_other_use(verdict_pair *pair);
 
 /* Adds the findings of a pair that is ours, or that nothing else explains. */
@@ -102,8 +103,7 @@ void verdict_ladder_find_unread(wmem_allocator_t *pool, const verdict_pair *pair
 /* One line for a capture of which nothing was read. */
 const char *verdict_ladder_why_nothing(wmem_allocator_t *pool);
 
-/* Before the pairs are asked what stopped them, once: who asks for performance counters at all. `is_mixed`: most packets of the capture are
- * none of TCP. */
-void verdict_ladder_judge(wmem_allocator_t *pool, bool is_mixed);
+/* Before the pairs are asked what stopped them, once: who asks for performance counters at all. */
+void verdict_ladder_judge(wmem_allocator_t *pool);
 
 void verdict_ladder_reset(void);

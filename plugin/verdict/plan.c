@@ -333,7 +333,7 @@ static void say_slow(const plan *p, unsigned from, unsigned end)
         late_acks += verdict_wire_find(slow->connection, WIRE_ACKED_LATE, slow->asked_frame, 0, INFINITY) != NULL;
         worked_on += works_on(slow);
     }
-    bool is_server = 2 * worked_on > end - from, acks_alone = first->connection && first->connection->acks_alone;
+    bool is_server = 2 * worked_on > end - from, acks_alone = first->connection && first->connection->acked.frame > 0;
     bool is_network = 2 * late_acks > end - from && acks_alone && !is_server;
     if (from > 0) {
         before = wmem_strconcat(pool, ", not ", verdict_seconds(pool, perf_median(p->responses, from)), NULL);
@@ -417,11 +417,11 @@ static void find_server_clocks(verdict_monitor *monitor)
         verdict_kind kind;
         const char *text;
         unsigned fewest;
-    } words[] = {[CLOCK_STANDS] = {VERDICT_FROZEN_CLOCK, "$S has a clock that stands still, as $C sees it: since $T",
-                                   CLOCK_SAMPLES},
-                 [CLOCK_RESTARTED] = {VERDICT_RESTARTED, "$S started again (its clock began anew) under $C$N: $T", 1},
-                 [CLOCK_OF_ANOTHER] = {VERDICT_OTHER_MACHINE,
-                                       "$S is answered for by another machine (other clock) to $C: since $T", 1}};
+    } words[] = {
+        [CLOCK_STANDS] = {VERDICT_FROZEN_CLOCK, "$S has a clock that stands still, as $C sees it: since $T",
+                          CLOCK_SAMPLES},
+        [CLOCK_RESTARTED] = {VERDICT_RESTARTED, "$S started again (its clock began anew) under $C$N: $T", 1},
+        [CLOCK_OF_ANOTHER] = {VERDICT_OTHER_MACHINE, "$S is another machine (other clock) for $C: since $T", 1}};
     verdict_shown shown[array_length(words)] = {
         {.pool = monitor->pool}, {.pool = monitor->pool}, {.pool = monitor->pool}, {.pool = monitor->pool}};
     const verdict_call *before = NULL;
@@ -533,7 +533,7 @@ static blame blame_answer(const verdict_call *call)
     const wire_event *late = verdict_wire_find(call->connection, WIRE_ACKED_LATE, call->asked_frame, 0, INFINITY);
     bool is_server = works_on(call);
 
-    return late && call->connection->acks_alone && !is_server
+    return late && call->connection->acked.frame > 0 && !is_server
                ? blame_event(VERDICT_RESENT, PARTY_NETWORK, late)
                : (blame){VERDICT_ANSWERED_LATE, is_server ? PARTY_SERVER : PARTY_UNKNOWN, call->frame, call->answered};
 }

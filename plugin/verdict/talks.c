@@ -69,7 +69,7 @@ static verdict_talk *talk_new(verdict *v, packet_info *pinfo, const tapped_call 
 static void begin_talk(const verdict *v, verdict_talk *talk, const packet_info *pinfo, const tapped_call *tapped)
 {
     talk->first_call = v->calls;
-    talk->began = nstime_to_sec(&pinfo->abs_ts);
+    talk->began = pinfo->num;
     talk->port = tapped->is_response ? pinfo->destport : pinfo->srcport;
     talk->has_handle = tapped->handle != NULL;
     talk->is_hkpd = tapped->is_hkpd;
@@ -254,10 +254,10 @@ static void record_call(verdict *v, verdict_talk *talk, packet_info *pinfo, cons
     }
     if (call->outcome == CALL_SAMPLE) {
         if (talk->samples++ == 0 && talk->is_hkpd) {
-            talk->began = now; /* its key may have been opened for titles alone */
+            talk->began = pinfo->num; /* its key may have been opened for titles alone */
         }
         if (talk->pair) {
-            talk->pair->sampled = now;
+            talk->pair->sampled = pinfo->num;
             talk->pair->sampled_began = MAX(talk->pair->sampled_began, talk->began);
         }
         note_same(talk, call, tapped);
@@ -484,7 +484,7 @@ static void find_failures(verdict *v)
 {
     wmem_map_t *firsts = wmem_map_new(v->pool, g_direct_hash, g_direct_equal);
 
-    verdict_ladder_judge(v->pool, verdict_wire_is_mixed());
+    verdict_ladder_judge(v->pool);
     for (unsigned i = v->monitors->len; i > 0; i--) {
         verdict_monitor *monitor = g_ptr_array_index(v->monitors, i - 1);
         wmem_map_insert(firsts, monitor->pair, monitor);

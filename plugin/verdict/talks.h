@@ -104,7 +104,8 @@ typedef struct verdict_talk {
     unsigned asked_for;               /* stands for its counters; 0 before it asks for a sample */
     unsigned num_open;                /* sealed queries */
     uint32_t values;                  /* stands for those of the newest sample, 0: it came long after the one before; */
-    double sampled, began;            /* when it came; when the talk's query was opened, or its key had its first */
+    double sampled;                   /* when it came */
+    uint32_t began;                   /* frame in which the talk's query was opened, or its key had its first */
     uint64_t first_call, newest_call; /* that tells whom it goes on as */
     uint64_t samples, failed;
     double counters; /* that its newest answer holds, or QueryCounterInfo says; NAN: there was none */

@@ -153,7 +153,11 @@ verdict_connection *verdict_wire_connection(packet_info *pinfo, bool from_client
     if (connection) {
         know_client(connection, pinfo, from_client);
         connection->call_frame = pinfo->num;
-        connection->binds.frame = 0; /* it was answered, though that was not captured */
+        if (connection->binds.frame > 0) { /* it was answered, though that was not captured */
+            verdict_ladder_step(connection->pair, RUNG_BIND, OUTCOME_PASSED, connection->port, pinfo->num,
+                                nstime_to_sec(&pinfo->abs_ts));
+            connection->binds.frame = 0;
+        }
     }
     return connection;
 }
@@ -192,6 +196,18 @@ const wire_event *verdict_wire_find(const verdict_connection *connection, wire_k
         }
     }
     return NULL;
+}
+
+bool verdict_wire_lacks(const verdict_connection *connection, double begin, double end)
+{
+    const verdict_connection *other = connection;
+    bool lacks = false;
+
+    for (unsigned n = 0; other && !lacks && n < MOST_LOOKED_AT; other = n++ == 0 ? connections : other->later) {
+        const wire_event *lost = verdict_wire_find(other, WIRE_LOST, 0, begin, INFINITY);
+        lacks = lost && lost->since <= end && (other == connection || connection->newest < lost->time);
+    }
+    return lacks;
 }
 
 static wire_event event_of(const packet *p, wire_kind kind)
@@ -291,7 +307,6 @@ static void see_acknowledgement(packet *p, uint32_t sequence, uint32_t acknowled
             add_event(p, WIRE_ACKED_LATE, connection->unacked.frame, 0);
         }
         if (length == 0) {
-            connection->acks_alone = true;
             connection->acked = (verdict_moment){connection->unacked.frame, p->when};
         }
         connection->unacked.frame = 0;
@@ -994,6 +1009,9 @@ static void end_steps(verdict_connection *connection)
 
 void verdict_wire_end(void)
 {
+    if (num_tcp < last_frame / 2) {
+        verdict_ladder_note_other_use(NULL);
+    }
     for (verdict_connection *connection = connections; connection; connection = connection->later) {
         for (unsigned by = 0; by < 2; by++) {
             bool is_alone = connection->hears[by] && connection->packets[!by] == 0;
@@ -1017,11 +1035,6 @@ void verdict_wire_end(void)
         }
         connection->silent_syns = waits ? syns : connection->silent_syns;
     }
-}
-
-bool verdict_wire_is_mixed(void)
-{
-    return num_tcp < last_frame / 2;
 }
 
 double verdict_wire_last(void)

@@ -49,8 +49,7 @@ typedef struct verdict_connection {
     uint32_t client_port, port; /* of the server */
     bool is_client_known;       /* who began it was captured, or a call tells */
     bool is_open;               /* SYN was accepted, or it was there before the capture */
-    bool acks_alone;            /* its server was seen to acknowledge a request before it answered */
-    verdict_moment acked;       /* the newest request of which that is so, and when it was */
+    verdict_moment acked;       /* the newest request that its server acknowledged before it answered, and when */
     bool has_ended;
     bool is_told;       /* that its server did not say anything */
     bool is_copy;       /* what was captured before, on the other side of a translation of addresses */
@@ -107,14 +106,14 @@ unsigned verdict_wire_from(const verdict_connection *connection, double begin, u
 const wire_event *verdict_wire_find(const verdict_connection *connection, wire_kind kind, uint32_t about, double begin,
                                     double end);
 
+/* Was anything lost between two moments? Of another connection it counts where this one was not heard of after that. */
+bool verdict_wire_lacks(const verdict_connection *connection, double begin, double end);
+
 /* Watches connections from now on, for a statistic that begins before the first packet. Before they are freed all verdicts are reset. */
 void verdict_wire_watch(void);
 
 /* What only the capture's end tells: SYNs and steps that nobody answered, directions that are not there. */
 void verdict_wire_end(void);
-
-/* Most packets of the capture are none of TCP. */
-bool verdict_wire_is_mixed(void);
 
 /* When the last packet came. */
 double verdict_wire_last(void);

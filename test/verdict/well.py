@@ -136,19 +136,21 @@ def lost_beside(m):
         m.tcp.seq = [n + 500 for n in m.tcp.seq]
 
 
-def clock_set(seconds, mode='tcp'):
+def clock_set(seconds, mode, part=lambda m: None):
     """That of the machine that captures."""
     def story(w):
         m = start(w, mode).run(8)
+        part(m)
         behind = len(w.capture.frames)
         m.run(8).close()
         w.capture.frames = [(when + seconds * 10 ** 6 * (n >= behind), frame) for n, (when, frame) in enumerate(w.capture.frames)]
     return story
 
 
-def bind_answer_lost(m):
-    """The capture lacks the bind_ack; calls go on."""
-    with m.world.unseen(4):
+def answers_lost(m):
+    """A try that is refused, and a later one of which the capture lacks what the pipe, and the bind, were answered; calls go on."""
+    RUNGS['pipe-starting'][0](m.world, SRV01)
+    with m.world.unseen(*range(11, 18), 19):
         m.reach()
 
 
@@ -256,7 +258,7 @@ PLANS = {
     'instance-of-a-wildcard-goes': Well(tale(12, **crowd(lambda n: ('a', 'b') if n < 5 else ('a',)))),
     'instance-of-a-wildcard-comes': Well(tale(12, **crowd(lambda n: ('a',) if n < 5 else ('a', 'b')))),
     **{'empty-now-and-then-' + x: Well(tale(20, mode=x, **crowd(lambda n: ('a',) if n % 4 == 1 else ())), lacks=True) for x in ('tcp', 'poller')},
-    **{'capture-clock-set-%d-%s' % x: Well(clock_set(*x)) for x in ((3600, 'tcp'), (8, 'hkpd'), (-30, 'tcp'), (-3600, 'hkpd'))},
+    **{'capture-clock-set-%d-%s' % x[:2]: Well(clock_set(*x)) for x in ((3600, 'tcp'), (8, 'hkpd'), (-30, 'tcp'), (-3600, 'hkpd'), (-3600, 'smb', logs_on_again))},
     'server-clock-set-back': Well(tale(8, clock_set_back, 8)),
     'server-clock-set-back-under-a-query': Well(tale(8, goes_over, clock_set_back, 8)),
     'faster-since-the-middle': Well(tale(good(8, takes=.6), 8)),
@@ -286,8 +288,7 @@ PLANS = {
     'ends-behind-a-gap': Well(tale(8, lambda m: ends_unseen(m, 20, 0x10), lambda m: m.world.wait(30))),
     'ends-unseen': Well(tale(8, lambda m: ends_unseen(m, 0, 0x11))),
     'probes-of-no-bytes': Well(tale(*(8 * (lambda m: m.talk and m.talk.ask('Global', None, room=0, size=0), 1)), mode='hkpd')),
-    'bind-answer-lost': Well(tale(bind_answer_lost, 8)),
-    'logs-on-again': Well(tale(8, logs_on_again, 8, mode='smb')),
+    'answers-lost-behind-a-refusal': Well(tale(answers_lost, 8, mode='smb')),
     **{'mirrored-' + x: Well(mirrored(tale(8, mode=x))) for x in ('tcp', 'smb', 'hkpd')},
     'translated': Well(translated),
     'falls-back-to-the-key': Well(falls_back(bind_says(NO_INTERFACE, smb=True), 'hkpd-smb')),
