@@ -26,7 +26,7 @@
     X(REQUEST_MISSING, "request_missing", PI_SEQUENCE, PI_NOTE, false, "The request of this response was not read", \
       "Capture both directions from the start; what depends on the request is not shown") \
     X(SECOND_RESPONSE, "second_response", PI_SEQUENCE, PI_NOTE, false, "The call was answered before", \
-      "A packet captured twice (editcap -d), or a call id used again; nothing is learned from it") \
+      "Captured twice (editcap -d), or a call id used again; teaches nothing, whose its values are is assumed") \
     X(NO_DATA, "no_data", PI_PROTOCOL, PI_WARN, false, "The call succeeded, but there is no data", \
       "The server's fault: it had room and reported success; treat it as no answer") \
     X(NOT_PERFORMANCE_DATA, "not_performance_data", PI_PROTOCOL, PI_WARN, false, \
