@@ -153,7 +153,9 @@ static void find_unanswered(verdict_monitor *monitor)
         }
         const wire_event *failure =
             verdict_wire_find(call->connection, WIRE_PIPE_FAILED, call->asked_frame, 0, INFINITY);
-        if (failure && !(IS_SESSION(failure->status) && monitor->pair->sampled > failure->frame)) {
+        bool is_anew =
+            failure && (monitor->pair->sampled > failure->frame || monitor->pair->passed[RUNG_LOGON] > failure->time);
+        if (failure && !(IS_SESSION(failure->status) && is_anew)) {
             status = failure->status;
             verdict_show(&broken, failure->frame, failure->time);
         } else if (!failure && is_unanswered(monitor, call)) {

@@ -584,6 +584,12 @@ DURING = {
 
 # --- The capture -------------------------------------------------------------------------------------------------------
 
+def logs_on_again(m):
+    """The session has expired, which each has after some hours; the client logs on anew and goes on."""
+    attempt(m.sample, wait=0, instead=0xC000035C)
+    m.smb.log_on()
+
+
 def snapped(length):
     """Of each frame so many bytes were captured."""
     def change(w):
@@ -707,7 +713,7 @@ CAPTURE = {
     'cut': Broken(and_then(tale(8), snapped(160)), 'cut', 'capture'),
     'cut-of-one-client': Broken(one_of_two_cut, 'cut', 'capture', by=OTHER, healthy=(None,)),
     'cut-while-counters-are-added': Broken(cut_while_added, 'cut', 'capture', also=('assumed',)),
-    'cut-smb': Broken(and_then(tale(8, mode='smb'), snapped(300)), 'cut', 'capture'),
+    'cut-smb': Broken(and_then(tale(8, logs_on_again, 8, mode='smb'), snapped(300)), 'cut', 'capture'),
     'cut-all': Broken(and_then(tale(8), snapped(96)), 'cut', 'capture', healthy=(None,)),
     'requests-alone': Broken(and_then(beside(RUNGS['syn-refused'][0]), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
     'requests-alone-resent': Broken(and_then(tale(lambda m: knock(m.world.capture, SRV01[1], 49671, m.world.port(), times=2), 6,

@@ -11,7 +11,7 @@ from gen.hkpd_stubs import OPEN_HKLM, OPEN_KEY, handle_back, open_key, open_root
 from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
 from gen.wires import ACCEPTED, CREATE, IOCTL, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, NOT_REGISTERED, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
 
-from broken import (RUNGS, STUCK, and_then, beside, bind_says, both_ports, client_does_not_read, changing, crowd, cut_while_added, first_of_two, idles, in_steps, mirrored,
+from broken import (RUNGS, STUCK, and_then, beside, bind_says, both_ports, client_does_not_read, changing, crowd, cut_while_added, first_of_two, idles, in_steps, logs_on_again, mirrored,
                     no_connection, not_in_mapper, one_from_the_middle, opens, resends, smb_says)
 from gen.story import ALL, learn
 from gen.stubs import CLOSE, INFO, OPEN
@@ -178,12 +178,6 @@ def files_too(m):
     """Their user's password is another."""
     share()(m.world, SRV01)
     smb_says(SETUP, 0xC000006D)(m.world, SRV01)
-
-
-def logs_on_again(m):
-    """The session has expired, which each has after some hours; the client logs on anew and goes on."""
-    attempt(m.sample, wait=0, instead=0xC000035C)
-    m.smb.log_on()
 
 
 def translated(w):
