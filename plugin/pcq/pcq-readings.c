@@ -252,9 +252,10 @@ static void pcq_view_init(pcq_view *view, const readings *r, const state_sample 
     if (data->size >= PERF_DATA_HEADER_SIZE) {
         uint32_t blocks = perf_le32(data->bytes + 4); /* dwNumCounters */
         view->query = query_view(handle, request_event, response_event, blocks);
-        view->base.clocks.perf_time = perf_le64(perf_form_at(data, 8));
-        view->base.clocks.time_100ns = perf_le64(perf_form_at(data, 16));
-        view->base.clocks.perf_freq = perf_le64(perf_form_at(data, 24));
+        const uint8_t *clocks = perf_form_at(data, 8); /* each form has all of them, one behind the other */
+        view->base.clocks.perf_time = perf_le64(clocks);
+        view->base.clocks.time_100ns = perf_le64(clocks + 8);
+        view->base.clocks.perf_freq = perf_le64(clocks + 16);
     }
 }
 
