@@ -50,27 +50,26 @@ static unsigned transport_hash(const void *transport)
     return hash_end(transport, 0) + hash_end(transport, 1);
 }
 
-/* It goes from its end `from` to the other, between these. */
-static bool goes(const rpc_transport *transport, int from, const address *ends[2], const uint32_t ports[2])
+/* Its ends are these two, `from` and the other. */
+static inline bool goes(const rpc_transport *transport, int from, const address *source, uint32_t source_port,
+                        const address *target, uint32_t target_port)
 {
-    return transport->ports[from] == ports[0] && transport->ports[1 - from] == ports[1] &&
-           addresses_equal(&transport->ends[from], ends[0]) && addresses_equal(&transport->ends[1 - from], ends[1]);
+    return transport->ports[from] == source_port && transport->ports[1 - from] == target_port &&
+           addresses_equal(&transport->ends[from], source) && addresses_equal(&transport->ends[1 - from], target);
 }
 
 static gboolean transport_equal(const void *a, const void *b)
 {
-    const rpc_transport *other = b;
-    const address *ends[] = {&other->ends[0], &other->ends[1]};
+    const rpc_transport *one = a, *other = b;
 
-    return goes(a, 0, ends, other->ports) || goes(a, 1, ends, other->ports);
+    return goes(other, 0, &one->ends[0], one->ports[0], &one->ends[1], one->ports[1]) ||
+           goes(other, 1, &one->ends[0], one->ports[0], &one->ends[1], one->ports[1]);
 }
 
 rpc_transport *connection_transport(const packet_info *pinfo)
 {
-    const address *ends[] = {&pinfo->src, &pinfo->dst};
-    const uint32_t ports[] = {pinfo->srcport, pinfo->destport};
-
-    if (last && (goes(last->transport, 0, ends, ports) || goes(last->transport, 1, ends, ports))) {
+    if (last && (goes(last->transport, 0, &pinfo->src, pinfo->srcport, &pinfo->dst, pinfo->destport) ||
+                 goes(last->transport, 1, &pinfo->src, pinfo->srcport, &pinfo->dst, pinfo->destport))) {
         return last->transport;
     }
     const rpc_transport key = {.ends = {pinfo->src, pinfo->dst}, .ports = {pinfo->srcport, pinfo->destport}};
@@ -113,14 +112,15 @@ rpc_connection *connection_find(packet_info *pinfo)
 {
     rpc_connection key; /* of which two members are looked at */
 
+    if (!connections_exist()) {
+        return NULL;
+    }
     key.transport = connection_transport(pinfo);
     key.pipe = dcerpc_get_transport_salt(pinfo);
-    if (last == NULL || !connection_equal(last, &key)) {
-        rpc_connection *found = key.transport ? wmem_map_lookup(connections, &key) : NULL;
-        last = found ? found : last;
-        return found;
-    }
-    return last;
+    bool is_last = last && connection_equal(last, &key);
+    rpc_connection *found = is_last ? last : key.transport ? wmem_map_lookup(connections, &key) : NULL;
+    last = found ? found : last;
+    return found;
 }
 
 rpc_connection *connection_of(packet_info *pinfo, bool is_request)

@@ -695,13 +695,11 @@ static wmem_map_t *unbound;
 static rpc_connection *connection_at(const pdus_cursor *cursor, const rpc_header *header)
 {
     packet_info *pinfo = cursor->pinfo;
-    rpc_connection *connection = cursor->connection    ? cursor->connection
-                                 : connections_exist() ? connection_find(pinfo)
-                                                       : NULL;
+    rpc_connection *connection = cursor->connection ? cursor->connection : connection_find(pinfo);
     int handle = cursor->at + RPC_HEADER_SIZE;
 
-    if (header->type != PDU_REQ || !connections_exist() || cursor->tvb == NULL ||
-        (connection && interface_of(connection, header->context) < NUM_RPC_INTERFACES)) {
+    if (header->type != PDU_REQ || cursor->tvb == NULL ||
+        (connection ? interface_of(connection, header->context) < NUM_RPC_INTERFACES : !connections_exist())) {
         return connection;
     }
     bool is_its =
@@ -865,7 +863,7 @@ static void pass_pdus(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo, pr
     }
     bool is_within = cursor->outer != NULL; /* a message of SMB: only a pipe's client reads an answer bit by bit */
     if (cursor->tvb && pinfo->desegment_len != 0 && is_within && read_pdu_header(&header, tvb, end)) {
-        rpc_connection *connection = connections_exist() ? connection_find(pinfo) : NULL;
+        rpc_connection *connection = connection_find(pinfo);
         rpc_asked *call = connection ? pdus_find_call(connection, header.call_id) : NULL;
         if (call && header.type == PDU_RESP) {
             note_begun(call, pinfo);
