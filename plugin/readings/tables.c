@@ -74,6 +74,14 @@ static uint32_t id_origin(const reading_instances *instances)
     return instances->id_first - instances->id_row * instances->id_step;
 }
 
+/* They begin with that id, or a sum in front of them has it. */
+static bool begin_at(const reading_instances *instances, uint32_t id)
+{
+    uint32_t origin = id_origin(instances);
+
+    return origin == id || (instances->sums > 0 && origin == id + instances->id_step);
+}
+
 /* What is the last row's where each has one. */
 static uint32_t id_end(const reading_instances *instances)
 {
@@ -86,11 +94,11 @@ static const reading_instances *numbering(const reading_instances *here, const r
 {
     const reading_instances *more = here->ids >= there->ids ? here : there, *fewer = more == here ? there : here;
     uint32_t origin = id_origin(more);
+    bool is_series = more->ids > 2 || begin_at(more, 0) || begin_at(more, more->id_step) || id_end(more) == 0;
     bool is_from = fewer->id_first == origin + fewer->id_row * more->id_step;
     bool fits = fewer->ids == 0 ||
                 ((is_from || id_end(fewer) == id_end(more)) && (fewer->ids == 1 || fewer->id_step == more->id_step));
 
-    bool is_series = more->ids > 2 || origin == 0 || origin == more->id_step || id_end(more) == 0;
     return !more->ids_tell && !fewer->ids_tell && fits && is_series ? more : NULL;
 }
 
@@ -289,11 +297,10 @@ static bool is_no_proof(reading_table *here, reading_instance *wanted, reading_t
 }
 
 /* By an id that no other row has in either sample. False if ids prove nothing. */
-static bool pair_by_id(reading_table *here, reading_instance *wanted, reading_table *there, table_pair *pair)
+static bool pair_by_id(reading_table *here, reading_instance *wanted, reading_table *there,
+                       const reading_instances *numbers, table_pair *pair)
 {
-    const reading_instances *numbers = numbering(&here->instances, &there->instances);
-    bool may_tell = !wanted->key.has_no_id && !(numbers && id_origin(numbers) == 0);
-    const reading_instance *first = may_tell ? find_id(&here->instances, &wanted->key) : NULL;
+    const reading_instance *first = wanted->key.has_no_id ? NULL : find_id(&here->instances, &wanted->key);
     const reading_instance *found = first && first->with_its_id == 1 ? find_id(&there->instances, &wanted->key) : NULL;
     bool has_its_name = found && same_name(&wanted->key, &row_at(&there->instances, found->row)->key);
 
@@ -360,12 +367,13 @@ static table_pair pair_instances(reading_table *here, uint32_t row, reading_tabl
     bool is_same = is_alone && first && first->named_like_it == 1 && first->key.parent_count <= 1 &&
                    wanted->key.id == first->key.id;
     const reading_instances *numbers = is_same ? NULL : numbering(&here->instances, &there->instances);
-    bool is_named = is_same || (numbers && first && first->named_like_it == namesakes);
-    if (!is_named && pair_by_id(here, wanted, there, &pair)) {
+    bool is_from_0 = numbers && begin_at(numbers, 0);
+    bool is_named = is_same || is_from_0 || (numbers && first && first->named_like_it == namesakes);
+    if (!is_named && pair_by_id(here, wanted, there, numbers, &pair)) {
         return pair;
     }
     pair = first ? pair_by_name(here, wanted, there, first) : no_pair;
-    pair.assumed |= pair.row != UINT32_MAX && numbers && id_origin(numbers) != 0; /* the ids may tell otherwise */
+    pair.assumed |= pair.row != UINT32_MAX && numbers && !is_from_0; /* the ids may tell otherwise */
     return pair;
 }
 
