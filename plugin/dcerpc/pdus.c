@@ -776,7 +776,7 @@ static wmem_map_t *trees;
 
 static const void *key_of_tree(const void *conversation, uint32_t tree)
 {
-    return (const void *)((uintptr_t)conversation + 1 + tree);
+    return (const void *)(uintptr_t)((uintptr_t)conversation + (1 + (uint64_t)tree) * UINT64_C(0x9E3779B97F4A7C15));
 }
 
 /* The first bytes of a message of SMB2 with that command; NULL if it is none, or fewer of it were captured. */
