@@ -56,7 +56,14 @@ static void note_id(reading_instances *instances, const reading_name *name, uint
 
     if (!is_next && !instances->ids_tell && readings_name_is_sum(name->bytes, name->size)) {
         instances->sums++;
+        instances->id_sum = instances->ids == 1 ? more : 0;
         return;
+    }
+    if (instances->ids == 1 && rows == 1 && instances->id_sum > 0 && more == 2 * instances->id_sum) {
+        instances->sums--; /* that between both was in line */
+        instances->ids++;
+        instances->id_step = instances->id_sum;
+        rows++;
     }
     if (instances->ids++ == 0) {
         instances->id_first = id;
@@ -95,7 +102,8 @@ static const reading_instances *numbering(const reading_instances *here, const r
     const reading_instances *more = here->ids >= there->ids ? here : there, *fewer = more == here ? there : here;
     uint32_t origin = id_origin(more);
     bool is_series = more->ids > 2 || begin_at(more, 0) || begin_at(more, more->id_step) || id_end(more) == 0;
-    bool is_from = fewer->id_first == origin + fewer->id_row * more->id_step;
+    uint32_t from = fewer->id_first - fewer->id_row * more->id_step;
+    bool is_from = begin_at(more, from) || (fewer->sums > 0 && from == origin + more->id_step);
     bool fits = fewer->ids == 0 ||
                 ((is_from || id_end(fewer) == id_end(more)) && (fewer->ids == 1 || fewer->id_step == more->id_step));
 

@@ -54,6 +54,7 @@ typedef struct {
     bool ids_tell;        /* they do more than number the rows, in steps: */
     uint32_t ids;         /* how many there are, */
     uint32_t sums;        /* other rows, which count for none, */
+    uint32_t id_sum;      /* what one behind the first has more, */
     uint32_t id_row;      /* where the first stands, */
     uint32_t id_first;    /* that, */
     uint32_t id_step;     /* and by how much the next row's is more */

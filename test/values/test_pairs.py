@@ -53,6 +53,9 @@ CASES = {
         (('_Total', made(9, 9), '0'), [(name, MOVED, '0') for name in ('b', 'b#1', 'b#2')]))) for at in range(4)},
     **{'numbers from %d behind a sum' % at: ([(at, '_Total', 9), (at + 1, 'a', 0), (at + 2, 'b', 1)], [(at, '_Total', 9), (at + 1, 'b', 1)],
                                             [('_Total', made(9, 9), '0'), ('b', made(1, 1), '01'[at])]) for at in range(2)},
+    'numbers around a sum': ([(0, 'b', 0), (4, '_Total', 9), (8, 'b', 1), (12, 'b', 2)], [(0, 'b', 1), (4, '_Total', 9), (8, 'b', 2)],
+                             [('b', MOVED, '0'), ('_Total', made(9, 9), '0'), ('b#1', MOVED, '0')]),
+    'a sum moves': ([(0, 'a', 0), (1, '_Total', 9), (2, 'b', 1)], [(0, '_Total', 9), (1, 'b', 1)], [('_Total', made(9, 9), '0'), ('b', made(1, 1), '0')]),
     'numbers of a name': ([(0, 'b', 0), (1, 'b', 1), (2, 'b', 2), (0, 'x', 3)], [(0, 'b', 1), (1, 'b', 2), (0, 'x', 3)],
                           [('b', MOVED, '0'), ('b#1', MOVED, '0'), ('x', made(3, 3), '0')]),
     'numbers of a name from 1': ([(1, 'b', 0), (2, 'b', 1), (3, 'b', 2), (1, 'x', 3)], [(1, 'b', 1), (2, 'b', 2), (1, 'x', 3)],
@@ -143,9 +146,8 @@ def test_an_own_id_is_one_by_its_title(export, passes, called, then, samba, is_i
 
 def processes(before, after, ids, apart):
     """The same of a counterset, all counters in one block or each in a block of its own, as PDH asks."""
-    rows = lambda number: (before, after)[min(number, 1)]
     s = multiple('Process', counter(6, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: count(k, at.number)),
-                 counter(9, 'PERF_COUNTER_RAWCOUNT', 'ID Process', lambda at, k: ids[k]), instances=rows)
+                 counter(9, 'PERF_COUNTER_RAWCOUNT', 'ID Process', lambda at, k: ids[k]), instances=lambda number: (before, after)[min(number, 1)])
     asked = [ask(s, 6, '*'), ask(s, 9, '*')] if apart else [ask(s, NONE, '*')]
     return story(Server([s]), lambda c: (learn(c, s), run(c, asked, 2)))
 
@@ -161,9 +163,8 @@ def test_the_own_id_of_a_counterset_tells(export, apart, passes):
                          ids=['all', 'a-block-each', 'all-of-one', 'each-of-one'])
 def test_one_that_is_alone_and_has_another_own_id(export, tshark, tmp_path, asked, passes):
     """Its answers differ in their numbers alone; a block of one instance tells nothing else of it."""
-    rows = lambda number: [(0, 'svc', 0 if number < 2 else 1)]
     s = multiple('Process', counter(6, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: count(k, at.number)),
-                 counter(9, 'PERF_COUNTER_RAWCOUNT', 'ID Process', lambda at, k: 400 + k), instances=rows)
+                 counter(9, 'PERF_COUNTER_RAWCOUNT', 'ID Process', lambda at, k: 400 + k), instances=lambda number: [(0, 'svc', 0 if number < 2 else 1)])
     scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, *x) for x in asked], 4)))
     results = [r['result'] or r['reason'] for r in long_rows(export(scene, 'long', *passes)) if r['counter'] == 'Delta']
     assert results == [FIRST, '7', MOVED, '14']
