@@ -810,10 +810,13 @@ static void note_tree(tvbuff_t *tvb, packet_info *pinfo)
 const char *pdus_target(void)
 {
     const smb2_tid_info_t *tree = innermost && innermost->smb ? innermost->smb->tree : NULL;
-    const void *told = tree ? wmem_map_lookup(trees, GUINT_TO_POINTER(tree->connect_frame)) : NULL;
-    const void *here = told ? find_conversation_pinfo(innermost->pinfo, 0) : NULL;
 
-    return told != here ? wmem_map_lookup(trees, key_of_tree(here, tree->tid)) : tree ? tree->name : NULL;
+    if (tree == NULL) {
+        return NULL;
+    }
+    const void *told = wmem_map_lookup(trees, GUINT_TO_POINTER(tree->connect_frame));
+    const void *here = told ? find_conversation_pinfo(innermost->pinfo, 0) : NULL;
+    return told != here ? wmem_map_lookup(trees, key_of_tree(here, tree->tid)) : tree->name;
 }
 
 /* What fragments were put together to is handed over with the last; one that is put together with no others, alone. */

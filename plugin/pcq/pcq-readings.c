@@ -179,7 +179,7 @@ static bool read_next_row(reading_table *base)
 }
 
 /* The number of the PERF_COUNTER_DATA at an offset that a walk announced; size 0 if it is none, or the offset 0. */
-static perf_raw pcq_raw_at(const perf_filled_form *data, uint32_t offset)
+static perf_raw pcq_raw_at(perf_filled_form *data, uint32_t offset)
 {
     perf_raw raw = {0, 0};
     uint32_t size = offset > 0 ? perf_le32(data->bytes + offset) : 0;
@@ -196,7 +196,7 @@ static perf_raw cell(const reading_table *base, uint32_t row, uint32_t column)
 {
     const uint32_t *offsets = *(uint32_t **)wmem_array_index(((const pcq_table *)base)->cells, row);
 
-    return pcq_raw_at(&((const pcq_view *)base->view)->data, offsets[column]);
+    return pcq_raw_at(&((pcq_view *)base->view)->data, offsets[column]);
 }
 
 /* Goes to where the first row begins. */
@@ -252,7 +252,7 @@ static void pcq_view_init(pcq_view *view, const readings *r, const state_sample 
     if (data->size >= PERF_DATA_HEADER_SIZE) {
         uint32_t blocks = perf_le32(data->bytes + 4); /* dwNumCounters */
         view->query = query_view(handle, request_event, response_event, blocks);
-        const uint8_t *clocks = perf_form_at(data, 8); /* each form has all of them, one behind the other */
+        const uint8_t *clocks = perf_form_at(&view->data, 8); /* each form has all of them, one behind the other */
         view->base.clocks.perf_time = perf_le64(clocks);
         view->base.clocks.time_100ns = perf_le64(clocks + 8);
         view->base.clocks.perf_freq = perf_le64(clocks + 16);
@@ -679,7 +679,7 @@ static bool is_alone(const pcq_view *view, const reading_name *name, const perf_
     return true;
 }
 
-static perf_raw number_alone(const pcq_view *view, perf_walk instance, uint32_t column)
+static perf_raw number_alone(pcq_view *view, perf_walk instance, uint32_t column)
 {
     perf_walk_event event;
 
@@ -827,7 +827,7 @@ static void begin_stream(readings *r)
     pcq_stream *stream = r->own = wmem_new0(r->pool, pcq_stream);
 
     r->machine = handle ? handle->machine : NULL;
-    perf_filled_form data = {r->bytes, r->size, NULL, NULL};
+    perf_filled_form data = {r->bytes, r->size, NULL, NULL, 0};
     pcq_view_init(&stream->current, r, sample, r->answer.request_event, r->answer.event, &data);
     r->current = &stream->current.base;
     perf_walk_init(&stream->walk, r->bytes, r->size);

@@ -90,8 +90,16 @@ perf_form *perf_form_new(uint8_t *data, uint32_t size)
         free(form);
         return NULL;
     }
-    void *fitting = realloc(form, sizeof *form + form->num_numbers * sizeof form->offsets[0]);
-    return fitting ? fitting : form;
+    perf_form *fitting = realloc(form, sizeof *form + form->num_numbers * sizeof form->offsets[0]);
+    if (fitting) {
+        form = fitting;
+    }
+    return form;
+}
+
+void perf_form_free(perf_form *form)
+{
+    free(form);
 }
 
 /* --- Answers of it ----------------------------------------------------------------------------------------------- */
@@ -118,10 +126,10 @@ void perf_form_fill(const perf_form *form, const uint64_t *numbers, uint8_t *dat
     }
 }
 
-const uint8_t *perf_form_at(const perf_filled_form *data, uint32_t offset)
+/* The first number at an offset or behind it. */
+static uint32_t number_at(const perf_form *form, uint32_t offset)
 {
-    const perf_form *form = data->form;
-    uint32_t low = 0, high = form ? form->num_numbers : 0;
+    uint32_t low = 0, high = form->num_numbers;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -131,6 +139,23 @@ const uint8_t *perf_form_at(const perf_filled_form *data, uint32_t offset)
             high = middle;
         }
     }
-    return form && low < form->num_numbers && form->offsets[low] == offset ? (const uint8_t *)&data->numbers[low]
-                                                                           : data->bytes + offset;
+    return low;
+}
+
+const uint8_t *perf_form_at(perf_filled_form *data, uint32_t offset)
+{
+    const perf_form *form = data->form;
+
+    if (form == NULL) {
+        return data->bytes + offset;
+    }
+    uint32_t number = data->next;
+    if (number >= form->num_numbers || form->offsets[number] != offset) {
+        number = number_at(form, offset);
+    }
+    if (number >= form->num_numbers || form->offsets[number] != offset) {
+        return data->bytes + offset;
+    }
+    data->next = number + 1;
+    return (const uint8_t *)&data->numbers[number];
 }

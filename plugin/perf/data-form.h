@@ -34,16 +34,18 @@ typedef struct {
     uint32_t size;
     const perf_form *form; /* NULL: its bytes are its own */
     const uint64_t *numbers;
+    uint32_t next; /* of them, behind the one that was read last: who reads one mostly reads the next */
 } perf_filled_form;
 
-/* The form of an answer, for free(); NULL if it has none, or there is no memory. */
+/* The form of an answer, for perf_form_free(); NULL if it has none, or there is no memory. */
 perf_form *perf_form_new(uint8_t *data, uint32_t size);
+void perf_form_free(perf_form *form);
 
 /* True if the answer has this form: then `numbers` is its numbers, num_numbers of them. */
 bool perf_form_read(perf_form *form, const uint8_t *data, uint32_t size, uint64_t *numbers);
 
 /* Where the number at an offset that a walk told (perf_walk.value.data, or one of the header's) is to be read from. */
-const uint8_t *perf_form_at(const perf_filled_form *data, uint32_t offset);
+const uint8_t *perf_form_at(perf_filled_form *data, uint32_t offset);
 
 /* Puts such numbers into a copy of the form's bytes: the answer as it was. */
 void perf_form_fill(const perf_form *form, const uint64_t *numbers, uint8_t *data);

@@ -50,7 +50,7 @@ static void leave_form(state_sample *sample)
     if (--form->users == 0) {
         samples.bytes -= size_of_form(form);
         g_free(form->bytes);
-        free(form);
+        perf_form_free(form);
     }
 }
 
@@ -151,7 +151,7 @@ static uint64_t *numbers_of_new_form(state_sample *sample, const uint8_t *bytes,
     } else if (form) {
         perf_form_fill(form, own, sample->bytes);
         g_free(own);
-        free(form);
+        perf_form_free(form);
     }
     return numbers;
 }

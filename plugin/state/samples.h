@@ -56,7 +56,7 @@ bool sample_has_form(const state_sample *sample, const uint8_t *bytes, uint32_t 
 /* Of a sample that is still kept: what to read it from, or all its bytes as they were received. */
 static inline perf_filled_form sample_data(const state_sample *sample)
 {
-    return (perf_filled_form){sample->bytes, sample->size, sample->form, sample->numbers};
+    return (perf_filled_form){sample->bytes, sample->size, sample->form, sample->numbers, 0};
 }
 
 const uint8_t *sample_bytes(const state_sample *sample, wmem_allocator_t *pool);

@@ -108,7 +108,7 @@ static void check_walked_alike(const uint8_t *data, const uint8_t *other, uint32
     } while (event != PERF_WALK_END);
 }
 
-static void check_numbers(const perf_filled_form *filled, const uint8_t *data)
+static void check_numbers(perf_filled_form *filled, const uint8_t *data)
 {
     perf_walk walk;
     perf_walk_event event;
@@ -134,7 +134,7 @@ static void check_form(uint8_t *first, const uint8_t *data, uint32_t size, const
     }
     uint64_t *numbers = malloc(form->num_numbers * sizeof *numbers);
     uint8_t *bytes = memcpy(malloc(size), data, size);
-    perf_filled_form filled = {first, size, form, numbers};
+    perf_filled_form filled = {first, size, form, numbers, 0};
 
     assert(walked->faults == 0 && perf_form_read(form, data, size, numbers));
     check_numbers(&filled, data);
@@ -147,7 +147,7 @@ static void check_form(uint8_t *first, const uint8_t *data, uint32_t size, const
     assert(memcmp(first, bytes, size) == 0);
     free(numbers);
     free(bytes);
-    free(form);
+    perf_form_free(form);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -35,7 +35,7 @@ static void check_form(const buffer *b, uint32_t expected)
     assert(alike == 8 * form->num_numbers);
     assert(!perf_form_read(form, b->bytes, b->size - 1, numbers));
     free(numbers);
-    free(form);
+    perf_form_free(form);
 }
 
 static void check_no_form(const buffer *b)
