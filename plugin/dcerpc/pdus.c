@@ -958,7 +958,7 @@ static ws_heuristic dissect_transport(heur_dissector_t stock, const smb2_info_t 
         innermost = cursor.outer;
         if (is_cut && cursor.at == 0) {
             cursor.connection = connection_by_file(transport, tvb);
-            cursor.at = cursor.handed = is_seen || cursor.connection ? find_cut_input(tvb) : 0;
+            cursor.at = cursor.handed = PINFO_FD_VISITED(pinfo) || cursor.connection ? find_cut_input(tvb) : 0;
         }
         if (smb && innermost && innermost->tvb) {
             note_file(pinfo, innermost->tvb);
