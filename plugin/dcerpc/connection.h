@@ -53,8 +53,8 @@ typedef struct {
     uint32_t cut;                   /* and that has a message which was cut short when it was captured */
     conversation_t *conversation;   /* of the latest packet that was asked about, */
     const struct tcp_analysis *tcp; /* and what TCP knows of it */
-    wmem_map_t
-        *files; /* what SMB2 calls a pipe by -> its connection, NULL if it is followed no more; NULL before the first */
+    /* what SMB2 calls a pipe by -> its connection, NULL if it is followed no more; there is no map before the first */
+    wmem_map_t *files;
 } rpc_transport;
 
 typedef struct rpc_connection {

@@ -686,6 +686,12 @@ static void pass_bind(const pdus_cursor *cursor, int at, const rpc_header *heade
     }
 }
 
+/* A key of a map with direct ones: a number that the conversation gave out. Near numbers of near conversations are far from each other. */
+static const void *key_within(const void *conversation, uint64_t number)
+{
+    return (const void *)(uintptr_t)((uintptr_t)conversation + (1 + number) * UINT64_C(0x9E3779B97F4A7C15));
+}
+
 /* Event of the first request that may tell names if its connection, whose bind was not captured, is PerflibV2's. By conversation and pipe;
  * emptied with the file. */
 static wmem_map_t *unbound;
@@ -708,7 +714,7 @@ static rpc_connection *connection_at(const pdus_cursor *cursor, const rpc_header
     if (!is_its && !(does(RPC_PERFLIB, header->opnum) & RPC_LISTS)) {
         return connection;
     }
-    const void *key = (const void *)((uintptr_t)find_conversation_pinfo(pinfo, 0) + dcerpc_get_transport_salt(pinfo));
+    const void *key = key_within(find_conversation_pinfo(pinfo, 0), dcerpc_get_transport_salt(pinfo));
     uint32_t listed = GPOINTER_TO_UINT(wmem_map_lookup(unbound, key));
     if (is_its) {
         connection = connection_of(pinfo, true);
@@ -774,11 +780,6 @@ static void end_unanswered_listings(void *key _U_, void *value, void *user)
  * Conversations by the frames of answers; names by conversation, the latest, and by tree. Emptied with the file. */
 static wmem_map_t *trees;
 
-static const void *key_of_tree(const void *conversation, uint32_t tree)
-{
-    return (const void *)(uintptr_t)((uintptr_t)conversation + (1 + (uint64_t)tree) * UINT64_C(0x9E3779B97F4A7C15));
-}
-
 /* The first bytes of a message of SMB2 with that command; NULL if it is none, or fewer of it were captured. */
 static const uint8_t *begins_message(tvbuff_t *tvb, uint8_t command, int size)
 {
@@ -798,7 +799,7 @@ static void note_tree(tvbuff_t *tvb, packet_info *pinfo)
     void *here = find_conversation_pinfo(pinfo, 0);
     if (bytes[SMB2_FLAGS_AT] & SMB2_FLAGS_RESPONSE) {
         wmem_map_insert(trees, GUINT_TO_POINTER(pinfo->num), here);
-        wmem_map_insert(trees, key_of_tree(here, perf_le32(bytes + SMB2_TREE_AT)), wmem_map_lookup(trees, here));
+        wmem_map_insert(trees, key_within(here, perf_le32(bytes + SMB2_TREE_AT)), wmem_map_lookup(trees, here));
     } else if (tvb_bytes_exist(tvb, at, size)) {
         const char *name =
             text_get(wmem_file_scope(), tvb, at, size, TEXT_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, TEXT_NAME_MAX);
@@ -816,7 +817,7 @@ const char *pdus_target(void)
     }
     const void *told = wmem_map_lookup(trees, GUINT_TO_POINTER(tree->connect_frame));
     const void *here = told ? find_conversation_pinfo(innermost->pinfo, 0) : NULL;
-    return told != here ? wmem_map_lookup(trees, key_of_tree(here, tree->tid)) : tree->name;
+    return told != here ? wmem_map_lookup(trees, key_within(here, tree->tid)) : tree->name;
 }
 
 /* What fragments were put together to is handed over with the last; one that is put together with no others, alone. */

@@ -56,8 +56,8 @@ typedef struct {
     perf_counter_info info;        /* PerflibV2: its relations to other counters */
     bool has_other_sizes;          /* PerflibV2, of an unknown type: some value has neither 4 nor 8 bytes, */
     bool has_no_text;              /* or cannot be text */
-    bool
-        changes_later; /* which it is, of several of its id here, or by name and type that a later packet tells otherwise, is not known */
+    /* which it is, of several of its id here, or by name and type that a later packet tells otherwise, is not known */
+    bool changes_later;
     const char *label; /* name or "#id", of several of an id the first's; NULL as long as nobody asked */
 } reading_counter;
 

@@ -776,8 +776,8 @@ static void take_info(state_handle *handle, const state_identifier *identifiers,
     }
     if (!is_known) {
         hold_these(query, identifiers, info->count);
-        if (newest_step(query)->held.accepted !=
-            info->count) { /* an identifier is told twice: of which block is wrong */
+        /* an identifier is told twice: of which block is wrong */
+        if (newest_step(query)->held.accepted != info->count) {
             epoch->unseen[ONE_UNSEEN] = epoch->unseen[TWO_UNSEEN] = epoch->event;
         }
     }

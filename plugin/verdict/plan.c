@@ -114,8 +114,8 @@ static void take_gaps(plan *p)
     wmem_map_t *newest = wmem_map_new(monitor->pool, g_direct_hash, g_direct_equal);
     double *waits = wmem_alloc0_array(monitor->pool, double, p->num_calls + 1); /* for all answers until each call */
 
-    const verdict_connection *line =
-        NULL; /* of the next sample: what is asked by others keeps it waiting for nothing */
+    /* the connection of the next sample: what is asked by others keeps it waiting for nothing */
+    const verdict_connection *line = NULL;
     for (const verdict_call *call = monitor->end; call-- > monitor->calls;) {
         line = call->outcome == CALL_SAMPLE ? call->connection : line;
         waits[call - monitor->calls + 1] = call->connection == line ? MAX(call->seconds, 0) : 0;
