@@ -1,0 +1,250 @@
+/* timing.c
+ * Lateness and slowness: which requests for counter data came late, which responses are slow.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "perf/timing.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool timing_is_long(double seconds, double usual, double factor)
+{
+    return seconds > factor * usual && seconds >= usual + TIMING_LATE_LEAST;
+}
+
+bool timing_is_even(uint64_t gaps, uint64_t num_long)
+{
+    return gaps >= TIMING_FEWEST_GAPS && (num_long <= 1 || num_long * TIMING_RARE <= gaps);
+}
+
+bool timing_is_late(double gap, double waited, double usual, double factor)
+{
+    return timing_is_long(gap, usual, factor) && waited >= 0 && timing_is_long(gap - waited, usual, TIMING_LATE);
+}
+
+double timing_slow_from(double quartile, double usual, uint64_t gaps)
+{
+    double least = gaps >= TIMING_SLOW_GAPS ? fmin(TIMING_SLOW_LEAST, usual / 2) : TIMING_SLOW_LEAST;
+
+    return fmin(TIMING_SLOW, fmax(TIMING_SLOW_FACTOR * quartile + TIMING_SLOW_EXTRA, least));
+}
+
+/* --- A packet --------------------------------------------------------------------------------------------------- */
+
+static bool is_even_series(const perf_spread *gaps, double usual)
+{
+    uint32_t num_long = 0;
+
+    while (num_long < gaps->num_values &&
+           timing_is_long(gaps->values[gaps->num_values - 1 - num_long].value, usual, TIMING_LATE)) {
+        num_long++;
+    }
+    return timing_is_even(gaps->num_values, num_long);
+}
+
+void timing_add_request(timing_series *series, double when)
+{
+    double usual = perf_spread_median(&series->gaps), gap = when - series->requested;
+    bool is_soon = series->gaps.count == 0 || gap < usual / TIMING_PROBE_SHARE;
+
+    series->sent = when;
+    if (series->requested > 0 && series->is_probe && is_soon) {
+        series->is_probe = false;
+        return;
+    }
+    series->late = (timing_fact){0, 0};
+    if (series->requested > 0 && gap > 0) {
+        if (is_even_series(&series->gaps, usual) && timing_is_late(gap, series->waited, usual, TIMING_LATE)) {
+            series->late = (timing_fact){gap, usual};
+        }
+        perf_spread_add(&series->gaps, gap);
+    }
+    series->requested = when;
+    series->waited = -1;
+    series->is_probe = false;
+}
+
+timing_fact timing_add_response(timing_series *series, double seconds, bool has_data)
+{
+    uint32_t count = series->waits.num_values;
+    double quartile = count > 0 ? series->waits.values[count / 4].value : 0;
+    double from = count < TIMING_FEWEST_GAPS
+                      ? TIMING_SLOW
+                      : timing_slow_from(quartile, perf_spread_median(&series->gaps), series->gaps.num_values);
+
+    series->is_probe = !has_data;
+    if (seconds < 0) {
+        return (timing_fact){0, 0};
+    }
+    series->waited = series->sent - series->requested + seconds;
+    if (!has_data) {
+        return (timing_fact){0, 0};
+    }
+    perf_spread_add(&series->waits, seconds);
+    return seconds >= from ? (timing_fact){seconds, quartile} : (timing_fact){0, 0};
+}
+
+/* --- A monitor -------------------------------------------------------------------------------------------------- */
+
+/* One query while its requests are walked. */
+typedef struct {
+    uint32_t query, turn;
+    uint32_t first, last, latest; /* places of its requests; latest: as far as was walked, UINT32_MAX: none */
+} query_course;
+
+static int compare_courses(const void *a, const void *b)
+{
+    const query_course *x = a, *y = b;
+
+    return x->query != y->query ? (x->query > y->query) - (x->query < y->query)
+           : x->turn != y->turn ? (x->turn > y->turn) - (x->turn < y->turn)
+                                : (x->first > y->first) - (x->first < y->first);
+}
+
+/* Sorts the queries of all requests; each is there once. Returns how many there are. */
+static uint32_t find_courses(const timing_request *requests, uint32_t count, query_course *courses)
+{
+    uint32_t num = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        courses[i] = (query_course){requests[i].query, requests[i].turn, i, i, UINT32_MAX};
+    }
+    qsort(courses, count, sizeof *courses, compare_courses);
+    for (uint32_t i = 0; i < count; i++) {
+        bool is_same =
+            num > 0 && courses[num - 1].query == courses[i].query && courses[num - 1].turn == courses[i].turn;
+        if (is_same) {
+            courses[num - 1].last = courses[i].last;
+        } else {
+            courses[num++] = courses[i];
+        }
+    }
+    return num;
+}
+
+static query_course *find_course(query_course *courses, uint32_t num, const timing_request *request)
+{
+    uint32_t low = 0, high = num;
+
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        const query_course *course = &courses[middle];
+        bool is_behind =
+            course->query != request->query ? course->query > request->query : course->turn > request->turn;
+        low = is_behind ? low : middle;
+        high = is_behind ? middle : high;
+    }
+    return &courses[low];
+}
+
+static timing_gap gap_between(const timing_request *requests, uint32_t before, uint32_t request)
+{
+    return (timing_gap){before, request, requests[request].when - requests[before].when,
+                        requests[before].query != requests[request].query, false};
+}
+
+/* Pairs each request with the one before: of its query, or, for a query's first, the last of a query that has ended. Queries that are open at
+ * the same time are thus kept apart. Returns how many gaps there are. */
+static uint32_t find_gaps(const timing_request *requests, uint32_t count, query_course *courses, uint32_t num,
+                          uint32_t *ended, timing_gap *gaps)
+{
+    uint32_t num_gaps = 0, num_ended = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        query_course *course = find_course(courses, num, &requests[i]);
+        uint32_t before = course->latest;
+        if (before == UINT32_MAX && num_ended > 0) {
+            before = ended[--num_ended];
+        }
+        if (before != UINT32_MAX) {
+            gaps[num_gaps++] = gap_between(requests, before, i);
+        }
+        course->latest = i;
+        if (course->last == i) {
+            ended[num_ended++] = i;
+        }
+    }
+    return num_gaps;
+}
+
+static double usual_gap(const timing_gap *gaps, uint32_t count, double *numbers)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        numbers[i] = gaps[i].seconds;
+    }
+    return perf_median(numbers, count);
+}
+
+static double lower_quartile(const timing_request *requests, uint32_t count, double *numbers)
+{
+    uint32_t num = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        numbers[num] = requests[i].answered - requests[i].sent;
+        num += requests[i].answered > 0;
+    }
+    qsort(numbers, num, sizeof *numbers, perf_compare_numbers);
+    return num > 0 ? numbers[num / 4] : 0;
+}
+
+/* The first gap within a query is none: the client sets up, then its timer begins. Nor is one that is not long by the server's clock. */
+static bool is_late_gap(const timing_request *requests, const timing_gap *gap, double usual, query_course *courses,
+                        uint32_t num)
+{
+    const timing_request *before = &requests[gap->before], *request = &requests[gap->request];
+    double waited = before->answered > 0 ? before->answered - before->when : -1,
+           ticked = request->clock - before->clock;
+    bool has_clocks = before->clock > 0 && request->clock > before->clock;
+    bool is_start = !gap->is_across && find_course(courses, num, before)->first == gap->before;
+
+    return timing_is_late(gap->seconds, waited, usual, gap->is_across ? TIMING_LATE_ACROSS : TIMING_LATE) &&
+           !is_start && !(has_clocks && !timing_is_long(ticked, usual, TIMING_LATE));
+}
+
+static void judge_gaps(timing_verdict *v, const timing_request *requests, timing_gap *gaps, query_course *courses,
+                       uint32_t num)
+{
+    uint32_t num_long = 0;
+
+    for (uint32_t i = 0; i < v->num_gaps; i++) {
+        num_long += timing_is_long(gaps[i].seconds, v->usual, TIMING_LATE);
+        v->longest = gaps[i].seconds > gaps[v->longest].seconds ? i : v->longest;
+    }
+    v->is_even = timing_is_even(v->num_gaps, num_long);
+    v->is_any_long = num_long > 0;
+    for (uint32_t i = 0; v->is_even && i < v->num_gaps; i++) {
+        gaps[i].is_late = is_late_gap(requests, &gaps[i], v->usual, courses, num);
+    }
+}
+
+timing_verdict timing_judge(const timing_request *requests, uint32_t count, timing_gap *gaps)
+{
+    query_course *courses = malloc((count + 1) * sizeof *courses);
+    uint32_t *ended = malloc((count + 1) * sizeof *ended);
+    double *numbers = malloc((count + 1) * sizeof *numbers);
+    timing_verdict v = {.num_gaps = 0};
+    bool takes_turns = false;
+
+    if (courses && ended && numbers) {
+        uint32_t num = find_courses(requests, count, courses);
+        v.num_gaps = find_gaps(requests, count, courses, num, ended, gaps);
+        v.usual = usual_gap(gaps, v.num_gaps, numbers);
+        for (uint32_t i = 0; i < count; i++) {
+            takes_turns |= requests[i].turn > 0;
+        }
+        /* Which query is asked is not known: late only if none was asked for as long. */
+        for (uint32_t i = 1; takes_turns && i < count; i++) {
+            gaps[i - 1] = gap_between(requests, i - 1, i);
+            v.num_gaps = i;
+        }
+        v.quartile = lower_quartile(requests, count, numbers);
+        v.slow_from = timing_slow_from(v.quartile, v.usual, v.num_gaps);
+        judge_gaps(&v, requests, gaps, courses, num);
+    }
+    free(numbers);
+    free(ended);
+    free(courses);
+    return v;
+}

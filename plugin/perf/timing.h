@@ -1,0 +1,94 @@
+/* timing.h
+ * Lateness and slowness: which requests for counter data came late, which responses are slow. Packets and the summary use the same rules.
+ *
+ * A size probe and the request that repeats it with more room are one request. All times are seconds.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "perf/summary.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TIMING_LATE 1.5        /* times the usual gap: a gap is long beyond this */
+#define TIMING_LATE_ACROSS 3.0 /* times the usual gap: a gap from one query to the next is late beyond this */
+#define TIMING_LATE_LEAST 0.05 /* seconds more than usual: three ticks of Windows's timer are no lateness */
+#define TIMING_FEWEST_GAPS 8   /* gaps: fewer do not tell what is usual */
+#define TIMING_RARE 10       /* one gap in so many may be long; if more are, long gaps belong to the monitor's timing */
+#define TIMING_PROBE_SHARE 4 /* a probe's repetition follows within the usual gap divided by this */
+#define TIMING_SLOW 5.0      /* seconds: a response is slow, whatever is usual */
+#define TIMING_SLOW_FACTOR 4 /* times the lower quartile of the response times */
+#define TIMING_SLOW_EXTRA 0.1 /* seconds added to these: from 1 ms to 50 ms is not slow */
+#define TIMING_SLOW_LEAST 1.0 /* seconds: not slow below this, or below half the usual gap if that is less */
+#define TIMING_SLOW_GAPS 3    /* gaps: fewer do not tell half of what */
+
+/* A gap is too long for the monitor's timing. */
+bool timing_is_long(double seconds, double usual, double factor);
+
+/* Long gaps are rare enough for the others to be the monitor's timing. */
+bool timing_is_even(uint64_t gaps, uint64_t num_long);
+
+/* A request is late after the one before it. `waited`: seconds from that one to its response, negative: there is none, which is said elsewhere.
+ * What the client waited is no lateness. */
+bool timing_is_late(double gap, double waited, double usual, double factor);
+
+/* Returns the response time from which a response is slow. `quartile`: the lower one of response times. */
+double timing_slow_from(double quartile, double usual, uint64_t gaps);
+
+/* --- A packet: from what came before it ------------------------------------------------------------------------ */
+
+/* How long it took, and what is usual; seconds 0: as usual. */
+typedef struct {
+    double seconds, usual;
+} timing_fact;
+
+/* Requests for the same data, as packets show them. Begins as zeros. */
+typedef struct timing_series {
+    double requested;  /* when the newest was sent, or its probe; 0: none was */
+    double sent;       /* when its newest repetition was sent */
+    double waited;     /* seconds until its response; negative: none came yet */
+    bool is_probe;     /* it was answered without data */
+    timing_fact late;  /* its gap */
+    perf_spread gaps;  /* between requests */
+    perf_spread waits; /* response times of data */
+} timing_series;
+
+/* Adds a request. Needs: the order of the capture. */
+void timing_add_request(timing_series *series, double when);
+
+/* Adds a response that took `seconds` (negative: not known). Returns: how slow it is. */
+timing_fact timing_add_response(timing_series *series, double seconds, bool has_data);
+
+/* --- A monitor: from all that was captured ---------------------------------------------------------------------- */
+
+typedef struct {
+    double when;     /* of the request, or of its size probe */
+    double sent;     /* of the request that was answered */
+    double answered; /* when the response was there; 0: there is none */
+    double clock;    /* the server's performance time in seconds; 0: not known */
+    uint32_t query;  /* number of the query */
+    uint32_t turn; /* several sealed queries are open: 0 to n - 1 in turn, since nothing tells which is asked; else 0 */
+} timing_request;
+
+typedef struct {
+    uint32_t before, request; /* places of both requests */
+    double seconds;
+    bool is_across; /* from one query to the next */
+    bool is_late;
+} timing_gap;
+
+typedef struct {
+    double usual;     /* the median of the gaps, 0: there are none */
+    double quartile;  /* the lower one of response times */
+    double slow_from; /* response times from here on are slow */
+    uint32_t num_gaps;
+    uint32_t longest; /* place of the longest gap; meaningless without gaps */
+    bool is_even;     /* the usual gap is the sampling interval */
+    bool is_any_long;
+} timing_verdict;
+
+/* Judges a monitor. Needs: requests by time, less than 2^32. Changes: `gaps`, which has room for as many. */
+timing_verdict timing_judge(const timing_request *requests, uint32_t count, timing_gap *gaps);

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""perf/timing against the same rule in Python: what is usual, which gaps are late, from where on a response is slow."""
+
+import ctypes
+import os
+import pathlib
+import random
+import statistics
+import subprocess
+from typing import NamedTuple
+
+import pytest
+
+TOP = pathlib.Path(__file__).parents[2]
+
+
+class Row(NamedTuple):
+    """A request for counter data. sent: its repetition, where it was a size probe; answered 0: never; clock 0: not known"""
+    when: float
+    sent: float
+    answered: float
+    clock: float = 0
+    query: int = 1
+    turn: int = 0
+
+
+def is_long(seconds, usual, factor=1.5):
+    return seconds > factor * usual and seconds >= usual + .05
+
+
+def pairs_of(rows):
+    """Places of each request and the one before: of its query, or the last of a query that has ended."""
+    last = {(r.query, r.turn): n for n, r in enumerate(rows)}
+    latest, ended, pairs = {}, [], []
+    for n, r in enumerate(rows):
+        key = r.query, r.turn
+        before = latest[key] if key in latest else ended.pop() if ended else None
+        if before is not None:
+            pairs.append((before, n))
+        latest[key] = n
+        if last[key] == n:
+            ended.append(n)
+    return pairs
+
+
+def expected(rows):
+    """-> usual, is even, slow from, longest, [(before, request, is late)]"""
+    pairs = pairs_of(rows)
+    usual = statistics.median(rows[b].when - rows[a].when for a, b in pairs) if pairs else 0
+    if any(r.turn for r in rows):
+        pairs = [(n, n + 1) for n in range(len(rows) - 1)]
+    gaps = [rows[b].when - rows[a].when for a, b in pairs]
+    even = len(gaps) >= 8 and sum(is_long(g, usual) for g in gaps) <= max(1, .1 * len(gaps))
+    waits = sorted(r.answered - r.sent for r in rows if r.answered)
+    slow = min(5, max(4 * (waits[len(waits) // 4] if waits else 0) + .1, min(1, usual / 2) if len(gaps) >= 3 else 1))
+    first = {(r.query, r.turn): n for n, r in reversed(list(enumerate(rows)))}
+    out = []
+    for (a, b), gap in zip(pairs, gaps):
+        one, two = rows[a], rows[b]
+        across = one.query != two.query
+        late = even and is_long(gap, usual, 3 if across else 1.5) and one.answered and is_long(gap - (one.answered - one.when), usual)
+        late = late and (across or first[one.query, one.turn] != a)
+        late = late and not (one.clock and two.clock > one.clock and not is_long(two.clock - one.clock, usual))
+        out.append((a, b, bool(late)))
+    return usual, even, slow, max(gaps, default=None), out
+
+
+class Request(ctypes.Structure):
+    _fields_ = [(n, ctypes.c_double) for n in ('when', 'sent', 'answered', 'clock')] + [(n, ctypes.c_uint32) for n in ('query', 'turn')]
+
+
+class Gap(ctypes.Structure):
+    _fields_ = [('before', ctypes.c_uint32), ('request', ctypes.c_uint32), ('seconds', ctypes.c_double), ('is_across', ctypes.c_bool), ('is_late', ctypes.c_bool)]
+
+
+class Verdict(ctypes.Structure):
+    _fields_ = [(n, ctypes.c_double) for n in ('usual', 'quartile', 'slow_from')] + \
+        [('num_gaps', ctypes.c_uint32), ('longest', ctypes.c_uint32), ('is_even', ctypes.c_bool), ('is_any_long', ctypes.c_bool)]
+
+
+@pytest.fixture(scope='module')
+def judge(tmp_path_factory):
+    library = tmp_path_factory.mktemp('timing') / 'timing.so'
+    perf = TOP / 'plugin' / 'perf'
+    subprocess.run([os.environ.get('CC', 'cc'), '-shared', '-fPIC', '-I', TOP / 'plugin', '-o', library, perf / 'timing.c', perf / 'summary.c', '-lm'],
+                   check=True)
+    call = ctypes.CDLL(str(library)).timing_judge
+    call.restype = Verdict
+
+    def get(rows):
+        gaps = (Gap * (len(rows) + 1))()
+        v = call((Request * len(rows))(*rows), ctypes.c_uint32(len(rows)), gaps)
+        assert not v.num_gaps or v.is_any_long == any(is_long(g.seconds, v.usual) for g in gaps[:v.num_gaps])
+        return v.usual, v.is_even, v.slow_from, gaps[v.longest].seconds if v.num_gaps else None, \
+            [(g.before, g.request, g.is_late) for g in gaps[:v.num_gaps]]
+    return get
+
+
+def poll(count, each=1, at=1000, query=1, takes=.01, **gaps):
+    """gaps: n5=3.0 makes the gap behind the request of that number so long"""
+    rows = []
+    for n in range(count):
+        rows.append(Row(at, at, at + takes, query=query))
+        at += gaps.get('n%d' % n, each)
+    return rows
+
+
+def change(rows, n, **how):
+    return [*rows[:n], rows[n]._replace(**how), *rows[n + 1:]]
+
+
+LATE = poll(20, n8=6)
+TABLE = {                                       # name: (requests, places of those that are late)
+    'nothing': ([], []),
+    'one': (poll(1), []),
+    'in time': (poll(20), []),
+    'late': (LATE, [9]),
+    'late of eight gaps': (poll(9, n5=3), [6]),
+    'seven gaps': (poll(8, n5=3), []),
+    'two of nineteen': (poll(20, n5=3, n9=3), []),
+    'two of twenty': (poll(21, n5=3, n9=3), [6, 10]),
+    'the first gap': (poll(20, n0=6), []),
+    'waited for the response': (change(LATE, 8, answered=LATE[8].when + 5), []),
+    'never answered': (change(LATE, 8, answered=0), []),
+    'in time by the server': ([r._replace(clock=50 + n) for n, r in enumerate(LATE)], []),
+    'late by the server': ([r._replace(clock=r.when - 900) for r in LATE], [9]),
+    'other query': (poll(10) + poll(10, at=1012, query=2), []),
+    'other query, much later': (poll(10) + poll(10, at=1015, query=2), [10]),
+    'queries side by side': (sorted(poll(10, 30) + poll(10, 30, at=1010, query=2)), []),
+    'queries in turn': (sorted([r._replace(turn=0) for r in poll(10)] + [r._replace(turn=1) for r in poll(10, at=1000.3)]), []),
+}
+
+
+@pytest.mark.parametrize('name', TABLE)
+def test_rows(judge, name):
+    rows, late = TABLE[name]
+    found = judge(rows)
+    assert [b for _, b, is_late in found[-1] if is_late] == late
+    for one, other in zip(found, expected(rows)):
+        assert one == pytest.approx(other) if isinstance(one, float) else one == other
+
+
+@pytest.mark.parametrize('seed', range(20))
+def test_random_plans(judge, seed):
+    dice = random.Random(seed)
+    for _ in range(20):
+        each, count, stalls = dice.choice([.1, 1, 10, 300]), dice.randrange(1, 200), dice.choice([0, .02, .1, .2])
+        rows, at, query = [], 1000, 0
+        for _ in range(count):
+            query += dice.random() < .05
+            takes, lag = dice.choice([.003, .01, .2 * each, 6]), dice.choice([0, 0, .02])
+            rows.append(Row(at, at + lag, dice.choice([0, *4 * [at + lag + takes]]), dice.choice([0, at - 900]), dice.randrange(max(0, query - 1), query + 1),
+                            dice.randrange(2) if seed % 4 == 0 else 0))
+            at += each * dice.uniform(.8, 1.2) * (dice.uniform(1, 20) if dice.random() < stalls else 1)
+        for one, other in zip(judge(rows), expected(rows)):
+            assert one == pytest.approx(other) if isinstance(one, float) else one == other
