@@ -548,9 +548,9 @@ static void enter_object(readings *r)
     stream->object = stream->walk;
     stream->has_nameless = stream->is_nameless = stream->are_parents_doubtful = false;
     r->why_no_previous = !sample                                                    ? readings_no_sample(r)
-                         : previous                                                 ? PERF_NONE_SAMPLE_DROPPED
-                         : sample->previous && sample->previous->summary.failed > 0 ? PERF_NONE_BEFORE_DAMAGED
-                                                                                    : PERF_NONE_FIRST_SAMPLE;
+                         : previous                                                 ? PERF_NO_RESULT_SAMPLE_DROPPED
+                         : sample->previous && sample->previous->summary.failed > 0 ? PERF_NO_RESULT_BEFORE_DAMAGED
+                                                                                    : PERF_NO_RESULT_FIRST_SAMPLE;
     stream->beside = beside;
     stream->beside_table = table_beside(r, stream->walk.object.index);
     if (beside && beside == previous) {
@@ -631,9 +631,9 @@ static void look_up_counter(readings *r)
 
     counter->id = column->title_index;
     counter->type = column->known_type;
-    counter->none = column->is_second    ? PERF_NONE_COUNTER_NOT_KNOWN
-                    : column->known_type ? PERF_NONE_OK
-                                         : PERF_NONE_UNKNOWN_TYPE;
+    counter->none = column->is_second    ? PERF_NO_RESULT_COUNTER_NOT_KNOWN
+                    : column->known_type ? PERF_NO_RESULT_OK
+                                         : PERF_NO_RESULT_UNKNOWN_TYPE;
     counter->changes_later = changes_later(r, column->title_index) || changes_later(r, stream_of(r)->walk.object.index);
 }
 
@@ -896,5 +896,5 @@ const readings_layout hkpd_readings_layout = {
     find_previous,
     operand,
     hkpd_readings_instance,
-    PERF_NONE_NO_CLOCK,
+    PERF_NO_RESULT_NO_CLOCK,
 };

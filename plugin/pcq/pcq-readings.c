@@ -833,9 +833,9 @@ static void begin_stream(readings *r)
     perf_walk_init(&stream->walk, r->bytes, r->size);
     bool is_behind_damage = handle && handle->unsound - 1 < r->answer.event; /* 0: there was none */
     r->why_no_previous = !sample            ? readings_no_sample(r)
-                         : previous         ? PERF_NONE_SAMPLE_DROPPED
-                         : is_behind_damage ? PERF_NONE_BEFORE_DAMAGED
-                                            : PERF_NONE_FIRST_SAMPLE;
+                         : previous         ? PERF_NO_RESULT_SAMPLE_DROPPED
+                         : is_behind_damage ? PERF_NO_RESULT_BEFORE_DAMAGED
+                                            : PERF_NO_RESULT_FIRST_SAMPLE;
     if (previous && previous->bytes) {
         data = sample_data(previous);
         pcq_view_init(&stream->previous, r, previous, previous->request_event, previous->event, &data);
@@ -862,7 +862,7 @@ static void enter_block(readings *r)
     if (r->previous_frame > 0 && stream->previous.has_doubts) {
         bool is_lost = pcq_view_doubtful(&stream->previous, r->number);
         readings_compare_with(r, is_lost ? NULL : &stream->previous.base, r->previous_frame);
-        r->why_no_previous = PERF_NONE_BEFORE_DAMAGED;
+        r->why_no_previous = PERF_NO_RESULT_BEFORE_DAMAGED;
     }
 }
 
@@ -896,17 +896,17 @@ static void look_up_counter(readings *r)
 
     counter->changes_later = identifier && first > SEVERAL; /* what is not known is not assumed */
     if (identifier == NULL || (first > SEVERAL && first != SEVERAL + r->at.column + 1)) {
-        counter->none = PERF_NONE_COUNTER_NOT_KNOWN;
+        counter->none = PERF_NO_RESULT_COUNTER_NOT_KNOWN;
         return;
     }
     state_known known = facts_lookup(r->answer.server, facts_subject(identifier->guid, counter->id), PERF_FACT_COUNTER,
                                      r->answer.event);
-    counter->none = PERF_NONE_TYPE_NOT_LEARNED;
+    counter->none = PERF_NO_RESULT_TYPE_NOT_LEARNED;
     if (known.fact) {
         counter->info = known.fact->counter;
         counter->type = known.fact->type;
         counter->type_from_file = known.source == PERF_SOURCE_FILE;
-        counter->none = counter->type ? PERF_NONE_OK : PERF_NONE_UNKNOWN_TYPE;
+        counter->none = counter->type ? PERF_NO_RESULT_OK : PERF_NO_RESULT_UNKNOWN_TYPE;
     }
     counter->changes_later |= changes_later(r, identifier);
 }
@@ -1184,11 +1184,11 @@ static bool find_place(readings *r, reading_place *place)
     if (pcq_view_find(&stream->previous, &want, place)) {
         return true;
     }
-    r->may_be_there = place->has_counter || r->assumed              ? PERF_NONE_OK
-                      : pcq_view_assumed(&stream->previous)         ? PERF_NONE_BEFORE_ASSUMED
-                      : stream->previous.sample->summary.faults > 0 ? PERF_NONE_BEFORE_DAMAGED
-                      : stream->previous.lacks_identifiers          ? PERF_NONE_BEFORE_ASSUMED
-                                                                    : PERF_NONE_OK;
+    r->may_be_there = place->has_counter || r->assumed              ? PERF_NO_RESULT_OK
+                      : pcq_view_assumed(&stream->previous)         ? PERF_NO_RESULT_BEFORE_ASSUMED
+                      : stream->previous.sample->summary.faults > 0 ? PERF_NO_RESULT_BEFORE_DAMAGED
+                      : stream->previous.lacks_identifiers          ? PERF_NO_RESULT_BEFORE_ASSUMED
+                                                                    : PERF_NO_RESULT_OK;
     return false;
 }
 
@@ -1234,5 +1234,6 @@ static perf_raw operand(readings *r, sample_view *view, const reading_place *pla
 }
 
 const readings_layout pcq_readings_layout = {
-    begin_stream, next, look_up_counter, label, look_up_set, open_table, find_previous, operand, instance, PERF_NONE_OK,
+    begin_stream, next,          look_up_counter, label,    look_up_set,
+    open_table,   find_previous, operand,         instance, PERF_NO_RESULT_OK,
 };

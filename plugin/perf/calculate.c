@@ -7,21 +7,21 @@
 #include "perf/calculate.h"
 
 #define NONE_TEXT(reason, number, text) [number] = text,
-const char *const perf_none_text[] = {PERF_NONE_REASONS(NONE_TEXT)};
+const char *const perf_no_result_text[] = {PERF_NO_RESULT_REASONS(NONE_TEXT)};
 
 /* What to say of a denominator that can't be used. */
 typedef struct operand_reasons {
-    perf_none missing;
-    perf_none backwards;
-    perf_none zero;
+    perf_no_result missing;
+    perf_no_result backwards;
+    perf_no_result zero;
 } operand_reasons;
 
 static const operand_reasons reasons[] = {
-    [PERF_OPERAND_TICKS] = {PERF_NONE_OK, PERF_NONE_CLOCK_BACK, PERF_NONE_SAME_TIME},
-    [PERF_OPERAND_100NS] = {PERF_NONE_OK, PERF_NONE_CLOCK_BACK, PERF_NONE_SAME_TIME},
-    [PERF_OPERAND_TIME] = {PERF_NONE_NO_TIME, PERF_NONE_CLOCK_BACK, PERF_NONE_SAME_TIME},
-    [PERF_OPERAND_FREQ] = {PERF_NONE_NO_FREQ, PERF_NONE_OK, PERF_NONE_ZERO_DENOMINATOR},
-    [PERF_OPERAND_BASE] = {PERF_NONE_NO_BASE, PERF_NONE_BASE_BACKWARDS, PERF_NONE_ZERO_DENOMINATOR},
+    [PERF_OPERAND_TICKS] = {PERF_NO_RESULT_OK, PERF_NO_RESULT_CLOCK_BACK, PERF_NO_RESULT_SAME_TIME},
+    [PERF_OPERAND_100NS] = {PERF_NO_RESULT_OK, PERF_NO_RESULT_CLOCK_BACK, PERF_NO_RESULT_SAME_TIME},
+    [PERF_OPERAND_TIME] = {PERF_NO_RESULT_NO_TIME, PERF_NO_RESULT_CLOCK_BACK, PERF_NO_RESULT_SAME_TIME},
+    [PERF_OPERAND_FREQ] = {PERF_NO_RESULT_NO_FREQ, PERF_NO_RESULT_OK, PERF_NO_RESULT_ZERO_DENOMINATOR},
+    [PERF_OPERAND_BASE] = {PERF_NO_RESULT_NO_BASE, PERF_NO_RESULT_BASE_BACKWARDS, PERF_NO_RESULT_ZERO_DENOMINATOR},
 };
 
 static perf_raw operand_of(perf_operand which, const perf_point *point)
@@ -53,45 +53,45 @@ static bool difference(perf_raw current, perf_raw previous, uint64_t *result)
 }
 
 /* Of a start time, a FILETIME: Idle has none, and an object's clock need not be one. */
-static perf_none time_since(const perf_point *current, uint64_t *result)
+static perf_no_result time_since(const perf_point *current, uint64_t *result)
 {
     uint64_t start = current->value.value;
 
     *result = current->time.value - start;
     if (start == 0) {
-        return PERF_NONE_NO_START;
+        return PERF_NO_RESULT_NO_START;
     }
     if (current->time.size == 0) {
-        return PERF_NONE_NO_TIME;
+        return PERF_NO_RESULT_NO_TIME;
     }
     uint64_t long_ago =
         current->time_100ns / 2; /* centuries: no process started before, and no FILETIME of today is that */
     bool is_since_1601 = current->time.value > long_ago && current->time.value / 2 <= current->time_100ns;
     bool is_filetime = start > long_ago && start <= current->time_100ns;
     if (is_filetime ? current->time.value < long_ago : is_since_1601 && start < long_ago) {
-        return PERF_NONE_OTHER_ORIGIN;
+        return PERF_NO_RESULT_OTHER_ORIGIN;
     }
-    return current->time.value >= start ? PERF_NONE_OK : PERF_NONE_NOT_STARTED;
+    return current->time.value >= start ? PERF_NO_RESULT_OK : PERF_NO_RESULT_NOT_STARTED;
 }
 
-static perf_none numerator(const perf_formula_info *formula, const perf_point *current, const perf_point *previous,
-                           uint64_t *result)
+static perf_no_result numerator(const perf_formula_info *formula, const perf_point *current, const perf_point *previous,
+                                uint64_t *result)
 {
     if (formula->flags & PERF_SINCE) {
         return time_since(current, result);
     }
     if (!previous) {
         *result = current->value.value;
-        return PERF_NONE_OK;
+        return PERF_NO_RESULT_OK;
     }
     if (current->value.size != previous->value.size) {
-        return PERF_NONE_OTHER_SIZE;
+        return PERF_NO_RESULT_OTHER_SIZE;
     }
-    return difference(current->value, previous->value, result) ? PERF_NONE_OK : PERF_NONE_VALUE_BACKWARDS;
+    return difference(current->value, previous->value, result) ? PERF_NO_RESULT_OK : PERF_NO_RESULT_VALUE_BACKWARDS;
 }
 
-static perf_none denominator(perf_operand which, const perf_point *current, const perf_point *previous,
-                             uint64_t *result)
+static perf_no_result denominator(perf_operand which, const perf_point *current, const perf_point *previous,
+                                  uint64_t *result)
 {
     const operand_reasons *why = &reasons[which];
     const perf_raw now = operand_of(which, current), before = previous ? operand_of(which, previous) : now;
@@ -101,25 +101,25 @@ static perf_none denominator(perf_operand which, const perf_point *current, cons
         return why->missing;
     }
     if (now.size != before.size) {
-        return PERF_NONE_OTHER_SIZE;
+        return PERF_NO_RESULT_OTHER_SIZE;
     }
     if (previous && !difference(now, before, result)) {
         return why->backwards;
     }
-    return *result == 0 ? why->zero : PERF_NONE_OK;
+    return *result == 0 ? why->zero : PERF_NO_RESULT_OK;
 }
 
 /* numerator / denominator, seconds where the formula wants them. */
-static perf_none quotient(const perf_formula_info *formula, const perf_point *current, const perf_point *previous,
-                          double *result)
+static perf_no_result quotient(const perf_formula_info *formula, const perf_point *current, const perf_point *previous,
+                               double *result)
 {
     perf_operand which = formula->denominator;
     uint64_t above = 0;
     uint64_t below;
-    perf_none none = numerator(formula, current, previous, &above);
+    perf_no_result none = numerator(formula, current, previous, &above);
 
     *result = (double)above;
-    if (none != PERF_NONE_OK || which == PERF_OPERAND_NOTHING) {
+    if (none != PERF_NO_RESULT_OK || which == PERF_OPERAND_NOTHING) {
         return none;
     }
     if (which == PERF_OPERAND_BASE_OR_TIME) {
@@ -127,46 +127,46 @@ static perf_none quotient(const perf_formula_info *formula, const perf_point *cu
     }
     if (previous && current->perf_freq != previous->perf_freq &&
         (which == PERF_OPERAND_TICKS || which == PERF_OPERAND_100NS || formula->flags & PERF_TICKS)) {
-        return PERF_NONE_OTHER_FREQ;
+        return PERF_NO_RESULT_OTHER_FREQ;
     }
     none = denominator(which, current, previous, &below);
-    if (none != PERF_NONE_OK) {
+    if (none != PERF_NO_RESULT_OK) {
         return none;
     }
     if (!(formula->flags & (PERF_RATE | PERF_TICKS))) {
         *result = (double)above / (double)below;
-        return PERF_NONE_OK;
+        return PERF_NO_RESULT_OK;
     }
     if (current->perf_freq == 0) {
-        return PERF_NONE_ZERO_DENOMINATOR;
+        return PERF_NO_RESULT_ZERO_DENOMINATOR;
     }
     if (formula->flags & PERF_RATE) {
         *result = (double)above / ((double)below / (double)current->perf_freq);
     } else {
         *result = (double)above / (double)current->perf_freq / (double)below;
     }
-    return PERF_NONE_OK;
+    return PERF_NO_RESULT_OK;
 }
 
 /* The whole formula, for samples that can be used. */
-static perf_none apply(const perf_formula_info *formula, const perf_point *current, const perf_point *previous,
-                       double *result)
+static perf_no_result apply(const perf_formula_info *formula, const perf_point *current, const perf_point *previous,
+                            double *result)
 {
     double value;
 
     if (previous && current->perf_time == previous->perf_time && current->time_100ns == previous->time_100ns) {
-        return PERF_NONE_SAME_TIME; /* two samples of one moment are one sample, whatever they hold */
+        return PERF_NO_RESULT_SAME_TIME; /* two samples of one moment are one sample, whatever they hold */
     }
-    perf_none none = quotient(formula, current, previous, &value);
-    if (none != PERF_NONE_OK) {
+    perf_no_result none = quotient(formula, current, previous, &value);
+    if (none != PERF_NO_RESULT_OK) {
         return none;
     }
     if (formula->flags & PERF_NEEDS_MULTI) {
         if (current->multi.size == 0) {
-            return PERF_NONE_NO_MULTI;
+            return PERF_NO_RESULT_NO_MULTI;
         }
         if (current->multi.value == 0) {
-            return PERF_NONE_ZERO_DENOMINATOR;
+            return PERF_NO_RESULT_ZERO_DENOMINATOR;
         }
         value /= (double)current->multi.value;
     }
@@ -174,42 +174,42 @@ static perf_none apply(const perf_formula_info *formula, const perf_point *curre
         value = 1 - value;
     }
     *result = formula->factor * value;
-    return PERF_NONE_OK;
+    return PERF_NO_RESULT_OK;
 }
 
 /* Reasons that lie in the type or in the value itself. */
-static perf_none check_value(const perf_counter_type *type, const perf_point *current)
+static perf_no_result check_value(const perf_counter_type *type, const perf_point *current)
 {
     if (!type) {
-        return PERF_NONE_UNKNOWN_TYPE;
+        return PERF_NO_RESULT_UNKNOWN_TYPE;
     }
     if (type->kind == PERF_KIND_BASE) {
-        return PERF_NONE_BASE_TYPE;
+        return PERF_NO_RESULT_BASE_TYPE;
     }
     if (type->formula == PERF_FORMULA_NONE) {
-        return PERF_NONE_NO_FORMULA;
+        return PERF_NO_RESULT_NO_FORMULA;
     }
     if (current->value.size == 4 && (type->value & PERF_SIZE_MASK) == PERF_SIZE_LARGE) {
-        return PERF_NONE_TOO_SHORT; /* 8 bytes for a type of 4 are what providers send */
+        return PERF_NO_RESULT_TOO_SHORT; /* 8 bytes for a type of 4 are what providers send */
     }
-    return current->value.size == 0 ? PERF_NONE_SIZE : PERF_NONE_OK;
+    return current->value.size == 0 ? PERF_NO_RESULT_SIZE : PERF_NO_RESULT_OK;
 }
 
 perf_result perf_calculate(const perf_counter_type *type, const perf_point *current, const perf_point *previous,
-                           perf_none why_no_previous)
+                           perf_no_result why_no_previous)
 {
     perf_result result = {0, check_value(type, current)};
 
-    if (result.none != PERF_NONE_OK) {
+    if (result.none != PERF_NO_RESULT_OK) {
         return result;
     }
     const perf_formula_info *formula = &perf_formulas[type->formula];
     if (!(formula->flags & PERF_NEEDS_PREVIOUS)) {
         previous = NULL;
     } else if (!previous) {
-        result.none = why_no_previous != PERF_NONE_OK ? why_no_previous : PERF_NONE_FIRST_SAMPLE;
+        result.none = why_no_previous != PERF_NO_RESULT_OK ? why_no_previous : PERF_NO_RESULT_FIRST_SAMPLE;
     }
-    if (result.none == PERF_NONE_OK) {
+    if (result.none == PERF_NO_RESULT_OK) {
         result.none = apply(formula, current, previous, &result.value);
     }
     return result;

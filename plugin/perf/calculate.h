@@ -31,62 +31,62 @@ typedef struct perf_point {
 } perf_point;
 
 /* Why there is no calculated value. X(reason, number, text) */
-#define PERF_NONE_REASONS(X) \
-    X(PERF_NONE_OK, 0, "calculated") \
-    X(PERF_NONE_FIRST_SAMPLE, 1, "first sample of the handle") \
-    X(PERF_NONE_NEW_INSTANCE, 2, "instance is new") \
-    X(PERF_NONE_NEW_COUNTER, 3, "counter is new") \
-    X(PERF_NONE_NO_BASE, 4, "base counter is not there") \
-    X(PERF_NONE_NO_TIME, 5, "time counter is not there") \
-    X(PERF_NONE_NO_FREQ, 6, "frequency counter is not there") \
-    X(PERF_NONE_NO_MULTI, 7, "multi counter is not there") \
-    X(PERF_NONE_VALUE_BACKWARDS, 8, "value went backwards") \
-    X(PERF_NONE_BASE_BACKWARDS, 9, "base went backwards") \
-    X(PERF_NONE_SAME_TIME, 10, "time did not advance") \
-    X(PERF_NONE_ZERO_DENOMINATOR, 11, "denominator is zero") \
-    X(PERF_NONE_BASE_TYPE, 12, "base type, only a divisor for other counters") \
-    X(PERF_NONE_NO_FORMULA, 13, "type without a calculated value") \
-    X(PERF_NONE_UNKNOWN_TYPE, 14, "type unknown") \
-    X(PERF_NONE_TYPE_NOT_LEARNED, 15, "type not known, it was not captured") \
-    X(PERF_NONE_COUNTER_NOT_KNOWN, 16, "counter not known") \
-    X(PERF_NONE_SAMPLE_DROPPED, 17, "previous sample dropped (memory limit)") \
-    X(PERF_NONE_SIZE, 18, "value is neither 4 nor 8 bytes long") \
-    X(PERF_NONE_DAMAGED, 19, "the answer does not add up, it is not compared with others") \
-    X(PERF_NONE_NOT_STARTED, 20, "start time is later than the sample") \
-    X(PERF_NONE_BEFORE_ASSUMED, 22, "which counter it was in the sample before is not certain") \
-    X(PERF_NONE_REPEATED, 23, "repeated answer, it is not compared with others") \
-    X(PERF_NONE_MOVED, 24, "instances of this name came or went") \
-    X(PERF_NONE_TOO_SHORT, 25, "value has 4 bytes, its type 8") \
-    X(PERF_NONE_OVERTAKEN, 26, "a later sample was answered before this one") \
-    X(PERF_NONE_BEFORE_FAILED, 27, "it had an error in the sample before") \
-    X(PERF_NONE_OTHER_FREQ, 28, "the clock's frequency changed") \
-    X(PERF_NONE_OTHER_COUNTERS, 29, "its object had other counters in the sample before") \
-    X(PERF_NONE_CLOCK_BACK, 30, "the clock was set back") \
-    X(PERF_NONE_SUM_ENDED, 31, "an instance that it sums ended") \
-    X(PERF_NONE_NO_START, 32, "not started") \
-    X(PERF_NONE_NO_CLOCK, 33, "its object has no clock") \
-    X(PERF_NONE_OTHER_ORIGIN, 34, "start time and clock have different zero points") \
-    X(PERF_NONE_TOLD_ANEW, 35, "its name or type may be another than in the sample before") \
-    X(PERF_NONE_OTHER_SIZE, 36, "value or base had another size in the sample before") \
-    X(PERF_NONE_BEFORE_DAMAGED, 37, "the answer before does not add up") \
-    X(PERF_NONE_CLOCKS_DIFFER, 38, "the clocks of both samples contradict each other") \
-    X(PERF_NONE_SUM_BACKWARDS, 39, "the sum went backwards, what it sums is not there")
+#define PERF_NO_RESULT_REASONS(X) \
+    X(PERF_NO_RESULT_OK, 0, "calculated") \
+    X(PERF_NO_RESULT_FIRST_SAMPLE, 1, "first sample of the handle") \
+    X(PERF_NO_RESULT_NEW_INSTANCE, 2, "instance is new") \
+    X(PERF_NO_RESULT_NEW_COUNTER, 3, "counter is new") \
+    X(PERF_NO_RESULT_NO_BASE, 4, "base counter is not there") \
+    X(PERF_NO_RESULT_NO_TIME, 5, "time counter is not there") \
+    X(PERF_NO_RESULT_NO_FREQ, 6, "frequency counter is not there") \
+    X(PERF_NO_RESULT_NO_MULTI, 7, "multi counter is not there") \
+    X(PERF_NO_RESULT_VALUE_BACKWARDS, 8, "value went backwards") \
+    X(PERF_NO_RESULT_BASE_BACKWARDS, 9, "base went backwards") \
+    X(PERF_NO_RESULT_SAME_TIME, 10, "time did not advance") \
+    X(PERF_NO_RESULT_ZERO_DENOMINATOR, 11, "denominator is zero") \
+    X(PERF_NO_RESULT_BASE_TYPE, 12, "base type, only a divisor for other counters") \
+    X(PERF_NO_RESULT_NO_FORMULA, 13, "type without a calculated value") \
+    X(PERF_NO_RESULT_UNKNOWN_TYPE, 14, "type unknown") \
+    X(PERF_NO_RESULT_TYPE_NOT_LEARNED, 15, "type not known, it was not captured") \
+    X(PERF_NO_RESULT_COUNTER_NOT_KNOWN, 16, "counter not known") \
+    X(PERF_NO_RESULT_SAMPLE_DROPPED, 17, "previous sample dropped (memory limit)") \
+    X(PERF_NO_RESULT_SIZE, 18, "value is neither 4 nor 8 bytes long") \
+    X(PERF_NO_RESULT_DAMAGED, 19, "the answer does not add up, it is not compared with others") \
+    X(PERF_NO_RESULT_NOT_STARTED, 20, "start time is later than the sample") \
+    X(PERF_NO_RESULT_BEFORE_ASSUMED, 22, "which counter it was in the sample before is not certain") \
+    X(PERF_NO_RESULT_REPEATED, 23, "repeated answer, it is not compared with others") \
+    X(PERF_NO_RESULT_MOVED, 24, "instances of this name came or went") \
+    X(PERF_NO_RESULT_TOO_SHORT, 25, "value has 4 bytes, its type 8") \
+    X(PERF_NO_RESULT_OVERTAKEN, 26, "a later sample was answered before this one") \
+    X(PERF_NO_RESULT_BEFORE_FAILED, 27, "it had an error in the sample before") \
+    X(PERF_NO_RESULT_OTHER_FREQ, 28, "the clock's frequency changed") \
+    X(PERF_NO_RESULT_OTHER_COUNTERS, 29, "its object had other counters in the sample before") \
+    X(PERF_NO_RESULT_CLOCK_BACK, 30, "the clock was set back") \
+    X(PERF_NO_RESULT_SUM_ENDED, 31, "an instance that it sums ended") \
+    X(PERF_NO_RESULT_NO_START, 32, "not started") \
+    X(PERF_NO_RESULT_NO_CLOCK, 33, "its object has no clock") \
+    X(PERF_NO_RESULT_OTHER_ORIGIN, 34, "start time and clock have different zero points") \
+    X(PERF_NO_RESULT_TOLD_ANEW, 35, "its name or type may be another than in the sample before") \
+    X(PERF_NO_RESULT_OTHER_SIZE, 36, "value or base had another size in the sample before") \
+    X(PERF_NO_RESULT_BEFORE_DAMAGED, 37, "the answer before does not add up") \
+    X(PERF_NO_RESULT_CLOCKS_DIFFER, 38, "the clocks of both samples contradict each other") \
+    X(PERF_NO_RESULT_SUM_BACKWARDS, 39, "the sum went backwards, what it sums is not there")
 
-#define PERF_NONE_ENUM(reason, number, text) reason = number,
-typedef enum perf_none { PERF_NONE_REASONS(PERF_NONE_ENUM) } perf_none;
+#define PERF_NO_RESULT_ENUM(reason, number, text) reason = number,
+typedef enum perf_no_result { PERF_NO_RESULT_REASONS(PERF_NO_RESULT_ENUM) } perf_no_result;
 
 /* Their texts, by number. */
-extern const char *const perf_none_text[];
+extern const char *const perf_no_result_text[];
 
 typedef struct perf_result {
-    double value; /* finite; 0 unless none is PERF_NONE_OK */
-    perf_none none;
+    double value; /* finite; 0 unless none is PERF_NO_RESULT_OK */
+    perf_no_result none;
 } perf_result;
 
-/* The value of `current` by the formula of `type` (NULL: PERF_NONE_UNKNOWN_TYPE). Where two samples are needed and `previous` is
+/* The value of `current` by the formula of `type` (NULL: PERF_NO_RESULT_UNKNOWN_TYPE). Where two samples are needed and `previous` is
  * NULL, the reason is `why_no_previous`. Percentages are not capped, and those of the inverse types may be negative. */
 perf_result perf_calculate(const perf_counter_type *type, const perf_point *current, const perf_point *previous,
-                           perf_none why_no_previous);
+                           perf_no_result why_no_previous);
 
 /* Values of 4 bytes wrap; one that moved by half their range or more rather began again. */
 static inline bool perf_is_backwards(perf_raw current, perf_raw previous)
@@ -97,9 +97,9 @@ static inline bool perf_is_backwards(perf_raw current, perf_raw previous)
 }
 
 /* The counter, or what it divides by, began again. */
-static inline bool perf_is_reset(perf_none none)
+static inline bool perf_is_reset(perf_no_result none)
 {
-    return none == PERF_NONE_VALUE_BACKWARDS || none == PERF_NONE_BASE_BACKWARDS;
+    return none == PERF_NO_RESULT_VALUE_BACKWARDS || none == PERF_NO_RESULT_BASE_BACKWARDS;
 }
 
 /* Seconds between two samples by the server's clock, by its 100 ns time where the frequency is 0 or changed; 0 if not known. */

@@ -47,8 +47,8 @@ struct readings_layout {
     perf_raw (*operand)(readings *r, sample_view *view, const reading_place *place, unsigned need);
     /* The instance's part of the path, NULL without one. */
     const char *(*instance)(readings *r);
-    /* Why there is no time or frequency, where no counter of the query is one; PERF_NONE_OK: a counter is. */
-    perf_none no_clock;
+    /* Why there is no time or frequency, where no counter of the query is one; PERF_NO_RESULT_OK: a counter is. */
+    perf_no_result no_clock;
 };
 
 /* A block or object begins: forgets what was known of the last. */
@@ -122,7 +122,7 @@ static inline bool readings_take_pair(reading_place *place, table_pair pair)
 }
 
 /* Why an answer that is no sample is compared with nothing. */
-static inline perf_none readings_no_sample(const readings *r)
+static inline perf_no_result readings_no_sample(const readings *r)
 {
-    return r->answer.is_repeated ? PERF_NONE_REPEATED : PERF_NONE_DAMAGED;
+    return r->answer.is_repeated ? PERF_NO_RESULT_REPEATED : PERF_NO_RESULT_DAMAGED;
 }

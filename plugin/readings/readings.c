@@ -80,7 +80,7 @@ void readings_compare_in_order(readings *r, sample_view *previous, const state_s
 
     if (overlaps && perf_is_older(&r->current->clocks, &previous->clocks)) {
         readings_compare_with(r, NULL, 0);
-        r->why_no_previous = PERF_NONE_OVERTAKEN;
+        r->why_no_previous = PERF_NO_RESULT_OVERTAKEN;
     } else {
         readings_compare_with(r, previous, answered->frame);
     }
@@ -122,30 +122,30 @@ static void fetch_operands(readings *r, sample_view *view, const reading_place *
 #define NEEDS_OPERANDS (PERF_NEEDS_BASE | PERF_NEEDS_TIME | PERF_NEEDS_FREQ | PERF_NEEDS_MULTI)
 
 /* Or, in one of both samples, an instance whose name is not known may be the one that has no pair. */
-static perf_none new_instance(readings *r, const reading_place *place)
+static perf_no_result new_instance(readings *r, const reading_place *place)
 {
-    return r->table && r->table->lacks_names           ? PERF_NONE_DAMAGED
-           : place->table && place->table->lacks_names ? PERF_NONE_BEFORE_DAMAGED
-                                                       : PERF_NONE_NEW_INSTANCE;
+    return r->table && r->table->lacks_names           ? PERF_NO_RESULT_DAMAGED
+           : place->table && place->table->lacks_names ? PERF_NO_RESULT_BEFORE_DAMAGED
+                                                       : PERF_NO_RESULT_NEW_INSTANCE;
 }
 
-static bool previous_operands(readings *r, unsigned flags, perf_point *previous, perf_none *why)
+static bool previous_operands(readings *r, unsigned flags, perf_point *previous, perf_no_result *why)
 {
     reading_place place = {.row = UINT32_MAX};
 
-    *why = r->is_doubtful ? PERF_NONE_DAMAGED : r->why_no_previous;
+    *why = r->is_doubtful ? PERF_NO_RESULT_DAMAGED : r->why_no_previous;
     if (r->previous == NULL || r->is_doubtful) {
         return false;
     }
     if (!r->answer.layout->find_previous(r, &place)) {
-        *why = place.is_ambiguous                             ? PERF_NONE_MOVED
-               : place.may_have_changed                       ? PERF_NONE_TOLD_ANEW
-               : place.has_counter && place.row != UINT32_MAX ? PERF_NONE_OTHER_SIZE
-               : place.failed                                 ? PERF_NONE_BEFORE_FAILED
+        *why = place.is_ambiguous                             ? PERF_NO_RESULT_MOVED
+               : place.may_have_changed                       ? PERF_NO_RESULT_TOLD_ANEW
+               : place.has_counter && place.row != UINT32_MAX ? PERF_NO_RESULT_OTHER_SIZE
+               : place.failed                                 ? PERF_NO_RESULT_BEFORE_FAILED
                : place.has_counter                            ? new_instance(r, &place)
-               : place.others                                 ? PERF_NONE_OTHER_COUNTERS
+               : place.others                                 ? PERF_NO_RESULT_OTHER_COUNTERS
                : r->may_be_there                              ? r->may_be_there
-                                                              : PERF_NONE_NEW_COUNTER;
+                                                              : PERF_NO_RESULT_NEW_COUNTER;
         return false;
     }
     previous->value = place.raw;
@@ -172,44 +172,46 @@ static void find_operands(readings *r)
         reading_place place = {.table = readings_table(r), r->at.row, r->at.column, r->at.raw};
         fetch_operands(r, r->current, &place, flags, &r->operands.current);
     }
-    r->operands.why = PERF_NONE_OK;
+    r->operands.why = PERF_NO_RESULT_OK;
     r->operands.assumed = false;
     r->operands.has_previous =
         (flags & PERF_NEEDS_PREVIOUS) && previous_operands(r, flags, &r->operands.previous, &r->operands.why);
 }
 
 /* What went backwards may be a sum, of which an instance ended. Where one was asked for by its name that alone tells. */
-static perf_none backwards(readings *r, perf_none none)
+static perf_no_result backwards(readings *r, perf_no_result none)
 {
     const perf_raw before = r->operands.previous.value;
 
     if (readings_table(r)->has_instances) {
         bool has_ended = readings_table_sum_ended(r->table, r->at.row, r->at.column, r->at.raw, r->operands.table,
                                                   r->operands.column, before);
-        return has_ended ? PERF_NONE_SUM_ENDED : none;
+        return has_ended ? PERF_NO_RESULT_SUM_ENDED : none;
     }
     const char *instance = perf_is_backwards(r->at.raw, before) ? readings_instance(r) : NULL;
     bool is_sum = instance && readings_name_is_sum(instance, (uint32_t)strlen(instance));
-    return is_sum ? PERF_NONE_SUM_BACKWARDS : none;
+    return is_sum ? PERF_NO_RESULT_SUM_BACKWARDS : none;
 }
 
 /* PerflibV2: the base, time or whatever else is not there may have stood where one of both answers is damaged. */
-static perf_none lacks(const readings *r, perf_none none)
+static perf_no_result lacks(const readings *r, perf_no_result none)
 {
     const state_sample *sample = r->answer.sample;
     const state_sample *previous = sample && r->operands.has_previous ? sample->previous : NULL;
 
-    return sample && sample->summary.faults > 0       ? PERF_NONE_DAMAGED
-           : previous && previous->summary.faults > 0 ? PERF_NONE_BEFORE_DAMAGED
+    return sample && sample->summary.faults > 0       ? PERF_NO_RESULT_DAMAGED
+           : previous && previous->summary.faults > 0 ? PERF_NO_RESULT_BEFORE_DAMAGED
                                                       : none;
 }
 
 /* A reason, in words of the instance or object where they tell more. */
-static perf_result explained(readings *r, perf_none none)
+static perf_result explained(readings *r, perf_no_result none)
 {
-    const perf_none no_clock = r->answer.layout->no_clock;
-    bool lacks_clock = no_clock != PERF_NONE_OK && (none == PERF_NONE_NO_TIME || none == PERF_NONE_NO_FREQ);
-    bool lacks_operand = no_clock == PERF_NONE_OK && none >= PERF_NONE_NO_BASE && none <= PERF_NONE_NO_MULTI;
+    const perf_no_result no_clock = r->answer.layout->no_clock;
+    bool lacks_clock =
+        no_clock != PERF_NO_RESULT_OK && (none == PERF_NO_RESULT_NO_TIME || none == PERF_NO_RESULT_NO_FREQ);
+    bool lacks_operand =
+        no_clock == PERF_NO_RESULT_OK && none >= PERF_NO_RESULT_NO_BASE && none <= PERF_NO_RESULT_NO_MULTI;
 
     return (perf_result){0, perf_is_reset(none) ? backwards(r, none)
                             : lacks_clock       ? no_clock
@@ -223,23 +225,23 @@ perf_result readings_result(readings *r)
     const reading_counter *counter = readings_known_counter(r);
     perf_result none = {0, counter->none};
 
-    if (none.none != PERF_NONE_OK) {
+    if (none.none != PERF_NO_RESULT_OK) {
         return none;
     }
     if (r->at.raw.size == 0 || counter->type->formula == PERF_FORMULA_NONE) {
         perf_point alone = r->current->clocks; /* only to learn the reason: no formula, or not a number's size */
         alone.value = r->at.raw;
-        return perf_calculate(counter->type, &alone, NULL, PERF_NONE_OK);
+        return perf_calculate(counter->type, &alone, NULL, PERF_NO_RESULT_OK);
     }
     find_operands(r);
     perf_result result = perf_calculate(counter->type, &r->operands.current,
                                         r->operands.has_previous ? &r->operands.previous : NULL, r->operands.why);
-    if (result.none != PERF_NONE_OK) {
+    if (result.none != PERF_NO_RESULT_OK) {
         return explained(r, result.none);
     }
     perf_operand per = perf_formulas[counter->type->formula].denominator;
     bool is_per_time = per == PERF_OPERAND_TICKS || per == PERF_OPERAND_100NS;
-    return r->do_clocks_differ && is_per_time ? (perf_result){0, PERF_NONE_CLOCKS_DIFFER} : result;
+    return r->do_clocks_differ && is_per_time ? (perf_result){0, PERF_NO_RESULT_CLOCKS_DIFFER} : result;
 }
 
 /* --- Paths ------------------------------------------------------------------------------------------------------- */
@@ -279,7 +281,7 @@ const char *readings_counter(readings *r)
 {
     reading_counter *counter = r->at.counter;
 
-    if (counter->label == NULL && readings_known_counter(r)->none != PERF_NONE_COUNTER_NOT_KNOWN) {
+    if (counter->label == NULL && readings_known_counter(r)->none != PERF_NO_RESULT_COUNTER_NOT_KNOWN) {
         counter->label = readings_bounded(r->pool, r->answer.layout->label(r));
     }
     return counter->label;
@@ -409,14 +411,14 @@ const char *readings_display(readings *r, const perf_result *result)
     if (r->at.is_text) {
         return wmem_strconcat(r->pool, "\"", readings_text(r, TEXT_NAME_MAX), "\"", NULL);
     }
-    if (result->none == PERF_NONE_OK) {
+    if (result->none == PERF_NO_RESULT_OK) {
         const char *unit = r->at.counter->type->unit;
         char *end = r->words + write_number(r, result, r->words);
         *end = ' ';
         memcpy(end + (*unit != '\0'), unit, strlen(unit) + 1);
     } else if (r->at.is_number) {
         text_integer(number, r->at.raw.value);
-        snprintf(r->words, sizeof r->words, "%s (raw; %s)", number, perf_none_text[result->none]);
+        snprintf(r->words, sizeof r->words, "%s (raw; %s)", number, perf_no_result_text[result->none]);
     } else {
         text_integer(number, r->at.size);
         snprintf(r->words, sizeof r->words, "%s byte%s", number, r->at.size == 1 ? "" : "s");
@@ -463,7 +465,7 @@ bool readings_has_formula(const readings *r)
     ws_assert(r->at.counter->known);
     const perf_counter_type *type = r->at.counter->type;
 
-    return type && type->kind == PERF_KIND_COUNTER && r->at.raw.size > 0 && r->at.counter->none == PERF_NONE_OK;
+    return type && type->kind == PERF_KIND_COUNTER && r->at.raw.size > 0 && r->at.counter->none == PERF_NO_RESULT_OK;
 }
 
 /* By the letters of perf/counter-types.h. */

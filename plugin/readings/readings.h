@@ -52,7 +52,7 @@ typedef struct {
     uint32_t id;                   /* counter id or title index, PERF_NO_ID if not known */
     const perf_counter_type *type; /* NULL if not known */
     bool type_from_file;           /* PerflibV2: the names file has it, not the capture */
-    perf_none none;                /* PERF_NONE_OK if a value can be calculated, else why none ever can */
+    perf_no_result none;           /* PERF_NO_RESULT_OK if a value can be calculated, else why none ever can */
     perf_counter_info info;        /* PerflibV2: its relations to other counters */
     bool has_other_sizes;          /* PerflibV2, of an unknown type: some value has neither 4 nor 8 bytes, */
     bool has_no_text;              /* or cannot be text */
@@ -97,7 +97,7 @@ typedef struct readings {
         perf_point current;
         perf_point previous;
         bool has_previous;
-        perf_none why;        /* there is none */
+        perf_no_result why;   /* there is none */
         bool assumed;         /* `previous` may be of another instance of its name */
         reading_table *table; /* where `previous` stands; NULL: where the value itself does */
         uint32_t column;
@@ -114,14 +114,14 @@ typedef struct readings {
     uint32_t status;  /* Win32 error of the block, 0 elsewhere */
     bool is_doubtful; /* which of its values stands where is not certain: it is compared with no other sample */
     bool assumed;     /* which counters they are is assumed from the order of the identifiers */
-    perf_none
-        may_be_there; /* the sample before may have the counter that was looked for last, for this reason; PERF_NONE_OK: it has not */
-    sample_view *previous;     /* NULL: there is no sample before */
-    perf_none why_no_previous; /* then */
-    uint32_t previous_frame;   /* 0 without a sample before */
-    double interval;           /* seconds between the two by the server's clock, 0 if it stood still */
-    bool do_clocks_differ;     /* see perf_clocks_differ() */
-    reading_counter *counters; /* one for each column */
+    perf_no_result
+        may_be_there; /* the sample before may have the counter that was looked for last, for this reason; PERF_NO_RESULT_OK: it has not */
+    sample_view *previous;          /* NULL: there is no sample before */
+    perf_no_result why_no_previous; /* then */
+    uint32_t previous_frame;        /* 0 without a sample before */
+    double interval;                /* seconds between the two by the server's clock, 0 if it stood still */
+    bool do_clocks_differ;          /* see perf_clocks_differ() */
+    reading_counter *counters;      /* one for each column */
 
     /* the path as it was last written, and how much of it stands before its counter */
     wmem_strbuf_t *path;

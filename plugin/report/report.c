@@ -88,7 +88,7 @@ static void add_points(report *r, const packet_info *pinfo, readings *values)
             series *line = series_of(&r->series, path);
             line = line && readings_is_of(values, &line->whose) ? line : NULL; /* else another counter of that name */
             series_add(&r->series, r->answers, line, nstime_to_sec(&pinfo->abs_ts),
-                       result.none == PERF_NONE_OK ? result.value : NAN, readings_assumed(values));
+                       result.none == PERF_NO_RESULT_OK ? result.value : NAN, readings_assumed(values));
         }
     }
 }

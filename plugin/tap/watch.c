@@ -325,13 +325,13 @@ static void add_result(watch_values *to, readings *r, const perf_result *result)
 /* The reading that was pulled last. */
 static void add_value(watch_values *to, readings *r)
 {
-    perf_result result = r->at.is_text ? (perf_result){0, PERF_NONE_NO_FORMULA} : readings_result(r);
+    perf_result result = r->at.is_text ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA} : readings_result(r);
     bool is_first = to->values++ == 0;
 
     to->set = is_first ? readings_set(r) : same(to->set, readings_set(r));
     to->counter = is_first ? readings_counter(r) : same(to->counter, readings_counter(r));
     to->first = is_first ? wmem_strdup(r->pool, readings_display(r, &result)) : to->first;
-    if (result.none == PERF_NONE_OK) {
+    if (result.none == PERF_NO_RESULT_OK) {
         add_result(to, r, &result);
     }
     to->note = is_first || *to->note == '\0' ? readings_note(r) : to->note;

@@ -78,7 +78,7 @@ static void count_value(taps_table *t, readings *r)
         c->samples++;
         c->assumed += readings_assumed(r);
         c->resets += perf_is_reset(result.none) && !readings_assumed(r);
-        if (result.none == PERF_NONE_OK) {
+        if (result.none == PERF_NO_RESULT_OK) {
             perf_summary_add(&c->results, result.value);
         }
         table_changed(t, c->row);
@@ -112,7 +112,7 @@ static void count_answer(taps_table *t, packet_info *pinfo, const tapped_call *t
         } else if (!at->is_refused) {
             count_value(t, r);
         } else if (readings_path(r)) {
-            unsigned marks = left_out_marks(r, &(perf_result){0, PERF_NONE_OK});
+            unsigned marks = left_out_marks(r, &(perf_result){0, PERF_NO_RESULT_OK});
             count_refusal(t, r->pool, r->answer.handle, readings_path(r), readings_assumed(r), marks);
         }
     }

@@ -148,11 +148,11 @@ static void add_values(documents *d, document *doc, readings *r)
             continue;
         }
         perf_result result = readings_result(r);
-        if (result.none == PERF_NONE_BASE_TYPE || result.none == PERF_NONE_NO_FORMULA) {
+        if (result.none == PERF_NO_RESULT_BASE_TYPE || result.none == PERF_NO_RESULT_NO_FORMULA) {
             continue; /* typeperf shows counters; bases, which only divide others, and texts are none */
         }
         const char *path = readings_path(r);
-        document_cell cell = {result.none == PERF_NONE_OK ? result.value : NAN,
+        document_cell cell = {result.none == PERF_NO_RESULT_OK ? result.value : NAN,
                               path ? column_of_path(d, doc, path, false) : NAMELESS};
         add_cell(d, doc, r, &cell, left_out_marks(r, &result), first);
     }

@@ -75,7 +75,7 @@ static void write_raw(GString *text, readings *r)
 static void write_outcome(GString *text, readings *r, const perf_result *result, unsigned marks)
 {
     const perf_counter_type *type = r->at.counter->type;
-    bool is_calculated = result->none == PERF_NONE_OK;
+    bool is_calculated = result->none == PERF_NO_RESULT_OK;
 
     if (!is_calculated) {
         csv_text(text, NULL);
@@ -97,7 +97,7 @@ static void write_outcome(GString *text, readings *r, const perf_result *result,
 static void write_row(long_export *export, readings *r, const char *path)
 {
     bool has_none = r->at.is_text || r->at.is_refused;
-    perf_result result = has_none ? (perf_result){0, PERF_NONE_NO_FORMULA} : readings_result(r);
+    perf_result result = has_none ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA} : readings_result(r);
 
     if (export->table != r->number || export->row != r->at.row) {
         export->table = r->number;

@@ -59,8 +59,8 @@ typedef enum {
 /* What of the reading that was pulled last, and of its result, is assumed or not known: LEFT_OUT_… */
 static inline unsigned left_out_marks(const readings *r, const perf_result *result)
 {
-    bool is_unknown = result->none == PERF_NONE_COUNTER_NOT_KNOWN;
-    bool is_untyped = is_unknown || result->none == PERF_NONE_TYPE_NOT_LEARNED;
+    bool is_unknown = result->none == PERF_NO_RESULT_COUNTER_NOT_KNOWN;
+    bool is_untyped = is_unknown || result->none == PERF_NO_RESULT_TYPE_NOT_LEARNED;
     bool is_named = !r->at.is_nameless && !r->at.is_doubtful && !(r->at.counter && r->at.counter->changes_later);
     unsigned assumed = LEFT_OUT_ASSUMED | (r->assumed ? 0U : is_named ? LEFT_OUT_INSTANCE : LEFT_OUT_NAME);
 

@@ -24,7 +24,7 @@ value_string_ext text_win32_error_ext = VALUE_STRING_EXT_INIT(win32_errors);
 #define REASON_STRING(reason, number, text) {number, text},
 
 const value_string text_counter_type_vals[] = {PERF_COUNTER_TYPES(TYPE_STRING){0, NULL}};
-const value_string text_none_reason_vals[] = {PERF_NONE_REASONS(REASON_STRING){0, NULL}};
+const value_string text_none_reason_vals[] = {PERF_NO_RESULT_REASONS(REASON_STRING){0, NULL}};
 const value_string text_block_type_vals[] = {PERF_BLOCK_TYPES(VALUE_STRING_ROW){0, NULL}};
 
 /* What an error means for who asked; the first words say it in short. */

@@ -311,7 +311,7 @@ static void show_result(proto_tree *tree, readings *r, const meaning *what)
     char formula[512];
     proto_item *item;
 
-    if (what->result.none != PERF_NONE_OK) {
+    if (what->result.none != PERF_NO_RESULT_OK) {
         item = proto_tree_add_uint(tree, hf_cooked_none, r->answer.tvb, 0, 0, what->result.none);
         if (what->has_formula) {
             readings_put_formula(r, formula);
@@ -334,14 +334,14 @@ static void show_watched(answer_view *view, proto_tree *tree)
     readings *r = view->readings;
     const char *path = readings_path(r);
     watch_row *const *row = watch_rows_of(path);
-    perf_result result = *row ? readings_result(r) : (perf_result){0, PERF_NONE_OK};
+    perf_result result = *row ? readings_result(r) : (perf_result){0, PERF_NO_RESULT_OK};
 
     if (*row == NULL && path && view->wishes.clicks && view->budget.values > 1 &&
         tree_budget_take_any(&view->budget, 1)) {
         reader_add_generated_string(tree, watch_hf_hint, view->tvb,
                                     "pcq.watch.NAME, if watched (Protocol Preferences)");
     }
-    for (; *row && result.none == PERF_NONE_OK && tree_budget_take_any(&view->budget, 1); row++) {
+    for (; *row && result.none == PERF_NO_RESULT_OK && tree_budget_take_any(&view->budget, 1); row++) {
         proto_item *item = proto_tree_add_double(tree, (*row)->hf, view->tvb, 0, 0, result.value);
         proto_item_set_generated(item);
         if (view->wishes.visible) {
@@ -501,7 +501,7 @@ static const char *headline(wmem_allocator_t *pool, const readings_answer *answe
         sample->headline = (uint8_t)(1 + place);
     }
     path = text_cut(pool, path + strlen("\\\\") + strlen(r->machine), MAX_HEADLINE_PATH);
-    perf_result result = r->at.is_text ? (perf_result){0, PERF_NONE_OK} : readings_result(r);
+    perf_result result = r->at.is_text ? (perf_result){0, PERF_NO_RESULT_OK} : readings_result(r);
     const char *words = readings_display(r, &result);
     return wmem_strconcat(pool, path, " = ", words, readings_note(r), NULL);
 }

@@ -93,7 +93,7 @@ static void book_value(verdict_talk *talk, book_kind kind, packet_info *pinfo, r
 /* True if it went backwards. */
 static bool count_value(verdict_talk *talk, packet_info *pinfo, readings *r)
 {
-    const perf_result result = r->at.is_number ? readings_result(r) : (perf_result){.none = PERF_NONE_OK};
+    const perf_result result = r->at.is_number ? readings_result(r) : (perf_result){.none = PERF_NO_RESULT_OK};
     unsigned marks = left_out_marks(r, &result);
 
     if ((marks & LEFT_OUT_ASSUMED) && !r->at.is_doubtful) { /* damage is said of the answer */
@@ -134,8 +134,9 @@ static void count_resets(verdict_talk *talk, packet_info *pinfo, const readings_
     wmem_map_t *places = wmem_map_new(pinfo->pool, wmem_str_hash, g_str_equal);
 
     while (readings_next(r)) {
-        const perf_result result = r->at.is_number ? readings_result(r) : (perf_result){.none = PERF_NONE_NO_FORMULA};
-        bool is_on = result.none == PERF_NONE_OK && r->operands.known && r->operands.has_previous &&
+        const perf_result result =
+            r->at.is_number ? readings_result(r) : (perf_result){.none = PERF_NO_RESULT_NO_FORMULA};
+        bool is_on = result.none == PERF_NO_RESULT_OK && r->operands.known && r->operands.has_previous &&
                      r->operands.current.value.value != r->operands.previous.value.value;
         if ((is_on || (perf_is_reset(result.none) && !readings_assumed(r))) && readings_path(r)) {
             course *c = course_of(courses, places, r);

@@ -67,12 +67,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         data[0] < PERF_NUM_COUNTER_TYPES ? &perf_counter_types[data[0]] : perf_counter_type_find(data[0]);
     perf_point now = point_of(data + 2), before = point_of(data + 2 + POINT_SIZE);
     bool first = data[1] & 1;
-    perf_result result = perf_calculate(type, &now, first ? NULL : &before, PERF_NONE_NEW_INSTANCE);
+    perf_result result = perf_calculate(type, &now, first ? NULL : &before, PERF_NO_RESULT_NEW_INSTANCE);
     double interval = perf_interval(&now, first ? NULL : &before);
 
     assert(isfinite(result.value) && isfinite(interval) && interval >= 0);
-    assert(result.none == PERF_NONE_OK || result.value == 0);
-    if (result.none == PERF_NONE_OK && type->formula == PERF_FORMULA_RATE) {
+    assert(result.none == PERF_NO_RESULT_OK || result.value == 0);
+    if (result.none == PERF_NO_RESULT_OK && type->formula == PERF_FORMULA_RATE) {
         check_rate(&result, &now, &before);
     }
     return 0;

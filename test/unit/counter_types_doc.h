@@ -116,7 +116,7 @@ static void doc_counter_types(FILE *out)
     doc_fields(out);
 
     fprintf(out, "\n## Why there is no calculated value\n\n| Value | Text |\n| --- | --- |\n");
-    PERF_NONE_REASONS(DOC_REASON)
+    PERF_NO_RESULT_REASONS(DOC_REASON)
 }
 
 #endif /* COUNTER_TYPES_DOC_H */

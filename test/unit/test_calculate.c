@@ -37,7 +37,7 @@ static const perf_point now = {
 
 static perf_result calculate(uint32_t type, const perf_point *second, const perf_point *first)
 {
-    return perf_calculate(perf_counter_type_find(type), second, first, PERF_NONE_FIRST_SAMPLE);
+    return perf_calculate(perf_counter_type_find(type), second, first, PERF_NO_RESULT_FIRST_SAMPLE);
 }
 
 static bool near(double value, double expected)
@@ -47,14 +47,14 @@ static bool near(double value, double expected)
 
 static void expect_value(const char *what, perf_result result, double expected)
 {
-    if (result.none == PERF_NONE_OK && near(result.value, expected)) {
+    if (result.none == PERF_NO_RESULT_OK && near(result.value, expected)) {
         return;
     }
     fprintf(stderr, "%s: %.17g (reason %d), expected %.17g\n", what, result.value, result.none, expected);
     failures++;
 }
 
-static void expect_none(const char *what, perf_result result, perf_none expected)
+static void expect_none(const char *what, perf_result result, perf_no_result expected)
 {
     if (result.none == expected && result.value == 0) {
         return;
@@ -126,7 +126,7 @@ static void test_every_type(void)
         const perf_counter_type *type = &perf_counter_types[i];
         if (type->formula == PERF_FORMULA_NONE) {
             expect_none(type->name, calculate(type->value, &now, &before),
-                        strstr(type->name, "_BASE") ? PERF_NONE_BASE_TYPE : PERF_NONE_NO_FORMULA);
+                        strstr(type->name, "_BASE") ? PERF_NO_RESULT_BASE_TYPE : PERF_NO_RESULT_NO_FORMULA);
             others++;
         }
     }
@@ -222,7 +222,7 @@ static void test_results_of_pdh(void)
             const perf_point second = pdh_point(i, n), first = pdh_point(i, n - 1);
             const perf_result result = calculate(pdh_series[i].type, &second, &first);
             const double expected = pdh_series[i].results[n];
-            if (expected > 0 && (result.none != PERF_NONE_OK || result.value != expected)) {
+            if (expected > 0 && (result.none != PERF_NO_RESULT_OK || result.value != expected)) {
                 expect_value(perf_counter_type_find(pdh_series[i].type)->name, result, expected);
                 failures++;
             }
@@ -235,10 +235,10 @@ static void test_previous_sample_is_missing(void)
     const perf_counter_type *rate = perf_counter_type_find(PERF_COUNTER_COUNTER);
     perf_point empty = before;
 
-    expect_none("rate", perf_calculate(rate, &now, NULL, PERF_NONE_NEW_COUNTER), PERF_NONE_NEW_COUNTER);
-    expect_none("no reason given", perf_calculate(rate, &now, NULL, PERF_NONE_OK), PERF_NONE_FIRST_SAMPLE);
+    expect_none("rate", perf_calculate(rate, &now, NULL, PERF_NO_RESULT_NEW_COUNTER), PERF_NO_RESULT_NEW_COUNTER);
+    expect_none("no reason given", perf_calculate(rate, &now, NULL, PERF_NO_RESULT_OK), PERF_NO_RESULT_FIRST_SAMPLE);
     empty.value.size = 0;
-    expect_none("value was not there", calculate(PERF_COUNTER_COUNTER, &now, &empty), PERF_NONE_OTHER_SIZE);
+    expect_none("value was not there", calculate(PERF_COUNTER_COUNTER, &now, &empty), PERF_NO_RESULT_OTHER_SIZE);
 }
 
 static void test_operands_are_missing(void)
@@ -247,21 +247,21 @@ static void test_operands_are_missing(void)
     perf_point bare_before = before;
 
     bare.base.size = bare.time.size = bare.freq.size = bare.multi.size = 0;
-    expect_none("average", calculate(PERF_AVERAGE_BULK, &bare, &before), PERF_NONE_NO_BASE);
-    expect_none("fraction", calculate(PERF_RAW_FRACTION, &bare, NULL), PERF_NONE_NO_BASE);
-    expect_none("precision object", calculate(PERF_PRECISION_OBJECT_TIMER, &bare, &before), PERF_NONE_NO_BASE);
-    expect_none("object timer", calculate(PERF_OBJ_TIME_TIMER, &bare, &before), PERF_NONE_NO_TIME);
-    expect_none("elapsed", calculate(PERF_ELAPSED_TIME, &bare, NULL), PERF_NONE_NO_TIME);
-    expect_none("multi", calculate(PERF_COUNTER_MULTI_TIMER, &bare, &before), PERF_NONE_NO_MULTI);
+    expect_none("average", calculate(PERF_AVERAGE_BULK, &bare, &before), PERF_NO_RESULT_NO_BASE);
+    expect_none("fraction", calculate(PERF_RAW_FRACTION, &bare, NULL), PERF_NO_RESULT_NO_BASE);
+    expect_none("precision object", calculate(PERF_PRECISION_OBJECT_TIMER, &bare, &before), PERF_NO_RESULT_NO_BASE);
+    expect_none("object timer", calculate(PERF_OBJ_TIME_TIMER, &bare, &before), PERF_NO_RESULT_NO_TIME);
+    expect_none("elapsed", calculate(PERF_ELAPSED_TIME, &bare, NULL), PERF_NO_RESULT_NO_TIME);
+    expect_none("multi", calculate(PERF_COUNTER_MULTI_TIMER, &bare, &before), PERF_NO_RESULT_NO_MULTI);
     expect_value("others don't care", calculate(PERF_COUNTER_COUNTER, &bare, &before), 1500);
 
     bare.time.size = 8;
-    expect_none("elapsed without frequency", calculate(PERF_ELAPSED_TIME, &bare, NULL), PERF_NONE_NO_FREQ);
+    expect_none("elapsed without frequency", calculate(PERF_ELAPSED_TIME, &bare, NULL), PERF_NO_RESULT_NO_FREQ);
     expect_value("precision by time", calculate(PERF_PRECISION_OBJECT_TIMER, &bare, &before), 37.5);
 
     bare_before.base.size = bare_before.time.size = 0;
-    expect_none("base before", calculate(PERF_AVERAGE_BULK, &now, &bare_before), PERF_NONE_NO_BASE);
-    expect_none("time before", calculate(PERF_OBJ_TIME_TIMER, &now, &bare_before), PERF_NONE_NO_TIME);
+    expect_none("base before", calculate(PERF_AVERAGE_BULK, &now, &bare_before), PERF_NO_RESULT_NO_BASE);
+    expect_none("time before", calculate(PERF_OBJ_TIME_TIMER, &now, &bare_before), PERF_NO_RESULT_NO_TIME);
 }
 
 static perf_result delta(uint64_t second, uint8_t size, uint64_t first, uint8_t first_size)
@@ -281,29 +281,29 @@ static void test_four_bytes_wrap(void)
 
     expect_value("value", delta(10, 4, 0xFFFFFFF6, 4), 20);
     expect_value("by less than half", delta(0x7FFFFFFE, 4, 0xFFFFFFFF, 4), 2147483647.0);
-    expect_none("by half", delta(0x7FFFFFFF, 4, 0xFFFFFFFF, 4), PERF_NONE_VALUE_BACKWARDS);
-    expect_none("by half without a wrap", delta(0x80000000, 4, 0, 4), PERF_NONE_VALUE_BACKWARDS);
-    expect_none("began again", delta(10, 4, 5000100, 4), PERF_NONE_VALUE_BACKWARDS);
+    expect_none("by half", delta(0x7FFFFFFF, 4, 0xFFFFFFFF, 4), PERF_NO_RESULT_VALUE_BACKWARDS);
+    expect_none("by half without a wrap", delta(0x80000000, 4, 0, 4), PERF_NO_RESULT_VALUE_BACKWARDS);
+    expect_none("began again", delta(10, 4, 5000100, 4), PERF_NO_RESULT_VALUE_BACKWARDS);
     expect_value("nothing", delta(7, 4, 7, 4), 0);
-    expect_none("8 bytes don't", delta(4, 8, 5, 8), PERF_NONE_VALUE_BACKWARDS);
-    expect_none("4 after 8 are another number", delta(6, 4, 5, 8), PERF_NONE_OTHER_SIZE);
-    expect_none("8 after 4", delta(UINT64_C(0x100000000), 8, 0xFFFFFFFF, 4), PERF_NONE_OTHER_SIZE);
+    expect_none("8 bytes don't", delta(4, 8, 5, 8), PERF_NO_RESULT_VALUE_BACKWARDS);
+    expect_none("4 after 8 are another number", delta(6, 4, 5, 8), PERF_NO_RESULT_OTHER_SIZE);
+    expect_none("8 after 4", delta(UINT64_C(0x100000000), 8, 0xFFFFFFFF, 4), PERF_NO_RESULT_OTHER_SIZE);
 
     a.base.value = 0xFFFFFFF0;
     b.base.value = 0x10;
     expect_value("base", calculate(PERF_AVERAGE_BULK, &b, &a), 3000.0 / 32);
     b.base.value = 0xFFFFFFE0;
-    expect_none("base began again", calculate(PERF_AVERAGE_BULK, &b, &a), PERF_NONE_BASE_BACKWARDS);
+    expect_none("base began again", calculate(PERF_AVERAGE_BULK, &b, &a), PERF_NO_RESULT_BASE_BACKWARDS);
     b.base.value = 0x10;
     a.base.size = b.base.size = 8;
-    expect_none("base of 8 bytes", calculate(PERF_AVERAGE_BULK, &b, &a), PERF_NONE_BASE_BACKWARDS);
+    expect_none("base of 8 bytes", calculate(PERF_AVERAGE_BULK, &b, &a), PERF_NO_RESULT_BASE_BACKWARDS);
 
     a.time = (perf_raw){0xFFFFFF00, 4};
     b.time = (perf_raw){0x100, 4};
     expect_value("time counter", calculate(PERF_COUNTER_OBJ_TIME_QUEUELEN_TYPE, &b, &a), 3000.0 / 512);
     a.time.size = b.time.size = 8;
     expect_none("time counter of 8 bytes", calculate(PERF_COUNTER_OBJ_TIME_QUEUELEN_TYPE, &b, &a),
-                PERF_NONE_CLOCK_BACK);
+                PERF_NO_RESULT_CLOCK_BACK);
 }
 
 /* A double holds 53 bits: differences have to be taken before. */
@@ -330,20 +330,20 @@ static void test_backwards(void)
     perf_point b = now;
 
     b.value.value = 999;
-    expect_none("rate", calculate(PERF_COUNTER_BULK_COUNT, &b, &before), PERF_NONE_VALUE_BACKWARDS);
+    expect_none("rate", calculate(PERF_COUNTER_BULK_COUNT, &b, &before), PERF_NO_RESULT_VALUE_BACKWARDS);
     b.value.value = 13000;
     expect_value("started with the sample", calculate(PERF_ELAPSED_TIME, &b, NULL), 0);
     b.value.value = 13001;
-    expect_none("started after the sample", calculate(PERF_ELAPSED_TIME, &b, NULL), PERF_NONE_NOT_STARTED);
+    expect_none("started after the sample", calculate(PERF_ELAPSED_TIME, &b, NULL), PERF_NO_RESULT_NOT_STARTED);
     b.value.value = 0;
-    expect_none("not started", calculate(PERF_ELAPSED_TIME, &b, NULL), PERF_NONE_NO_START);
+    expect_none("not started", calculate(PERF_ELAPSED_TIME, &b, NULL), PERF_NO_RESULT_NO_START);
     b.value.value = b.time_100ns;
-    expect_none("by a clock of another origin", calculate(PERF_ELAPSED_TIME, &b, NULL), PERF_NONE_OTHER_ORIGIN);
+    expect_none("by a clock of another origin", calculate(PERF_ELAPSED_TIME, &b, NULL), PERF_NO_RESULT_OTHER_ORIGIN);
     b.value.value = b.time_100ns + 1;
-    expect_none("started after the sample", calculate(PERF_ELAPSED_TIME, &b, NULL), PERF_NONE_NOT_STARTED);
+    expect_none("started after the sample", calculate(PERF_ELAPSED_TIME, &b, NULL), PERF_NO_RESULT_NOT_STARTED);
     b.time = b.value;
     b.value.value = 13001;
-    expect_none("a start of another origin", calculate(PERF_ELAPSED_TIME, &b, NULL), PERF_NONE_OTHER_ORIGIN);
+    expect_none("a start of another origin", calculate(PERF_ELAPSED_TIME, &b, NULL), PERF_NO_RESULT_OTHER_ORIGIN);
 }
 
 static void test_time_stands_still(void)
@@ -351,24 +351,25 @@ static void test_time_stands_still(void)
     perf_point b = now;
 
     b.perf_time = before.perf_time;
-    expect_none("ticks", calculate(PERF_COUNTER_TIMER, &b, &before), PERF_NONE_SAME_TIME);
+    expect_none("ticks", calculate(PERF_COUNTER_TIMER, &b, &before), PERF_NO_RESULT_SAME_TIME);
     b.perf_time--;
-    expect_none("ticks backwards", calculate(PERF_COUNTER_TIMER, &b, &before), PERF_NONE_CLOCK_BACK);
+    expect_none("ticks backwards", calculate(PERF_COUNTER_TIMER, &b, &before), PERF_NO_RESULT_CLOCK_BACK);
 
     b.perf_time = before.perf_time;
     expect_value("no time in the formula, one clock goes on", calculate(PERF_AVERAGE_BULK, &b, &before), 20);
 
     b = now;
     b.time_100ns = before.time_100ns;
-    expect_none("100 ns", calculate(PERF_100NSEC_TIMER, &b, &before), PERF_NONE_SAME_TIME);
+    expect_none("100 ns", calculate(PERF_100NSEC_TIMER, &b, &before), PERF_NO_RESULT_SAME_TIME);
     expect_value("another clock", calculate(PERF_COUNTER_TIMER, &b, &before), 0.06);
     expect_value("no difference", calculate(PERF_RAW_FRACTION, &now, &now), 1600);
 
     b.time.value = before.time.value;
-    expect_none("object", calculate(PERF_OBJ_TIME_TIMER, &b, &before), PERF_NONE_SAME_TIME);
+    expect_none("object", calculate(PERF_OBJ_TIME_TIMER, &b, &before), PERF_NO_RESULT_SAME_TIME);
 
     b.perf_time = before.perf_time;
-    expect_none("one moment, no time in the formula", calculate(PERF_AVERAGE_BULK, &b, &before), PERF_NONE_SAME_TIME);
+    expect_none("one moment, no time in the formula", calculate(PERF_AVERAGE_BULK, &b, &before),
+                PERF_NO_RESULT_SAME_TIME);
 }
 
 static void test_denominator_is_zero(void)
@@ -379,15 +380,15 @@ static void test_denominator_is_zero(void)
     b.multi.value = 0;
     b.freq.value = 0;
     b.perf_freq = a.perf_freq = 0;
-    expect_none("average", calculate(PERF_AVERAGE_BULK, &b, &before), PERF_NONE_ZERO_DENOMINATOR);
-    expect_none("multi", calculate(PERF_100NSEC_MULTI_TIMER_INV, &b, &a), PERF_NONE_ZERO_DENOMINATOR);
-    expect_none("elapsed", calculate(PERF_ELAPSED_TIME, &b, NULL), PERF_NONE_ZERO_DENOMINATOR);
-    expect_none("rate without frequency", calculate(PERF_COUNTER_COUNTER, &b, &a), PERF_NONE_ZERO_DENOMINATOR);
+    expect_none("average", calculate(PERF_AVERAGE_BULK, &b, &before), PERF_NO_RESULT_ZERO_DENOMINATOR);
+    expect_none("multi", calculate(PERF_100NSEC_MULTI_TIMER_INV, &b, &a), PERF_NO_RESULT_ZERO_DENOMINATOR);
+    expect_none("elapsed", calculate(PERF_ELAPSED_TIME, &b, NULL), PERF_NO_RESULT_ZERO_DENOMINATOR);
+    expect_none("rate without frequency", calculate(PERF_COUNTER_COUNTER, &b, &a), PERF_NO_RESULT_ZERO_DENOMINATOR);
     expect_value("timer needs none", calculate(PERF_COUNTER_TIMER, &b, &a), 0.06);
     b.base.value = 101;
-    expect_none("average timer", calculate(PERF_AVERAGE_TIMER, &b, &a), PERF_NONE_ZERO_DENOMINATOR);
+    expect_none("average timer", calculate(PERF_AVERAGE_TIMER, &b, &a), PERF_NO_RESULT_ZERO_DENOMINATOR);
     b.base.value = 0;
-    expect_none("fraction", calculate(PERF_RAW_FRACTION, &b, NULL), PERF_NONE_ZERO_DENOMINATOR);
+    expect_none("fraction", calculate(PERF_RAW_FRACTION, &b, NULL), PERF_NO_RESULT_ZERO_DENOMINATOR);
 }
 
 static void test_frequency_changes(void)
@@ -395,12 +396,12 @@ static void test_frequency_changes(void)
     perf_point b = now;
 
     b.perf_freq = 10000000;
-    expect_none("rate", calculate(PERF_COUNTER_COUNTER, &b, &before), PERF_NONE_OTHER_FREQ);
-    expect_none("timer", calculate(PERF_COUNTER_TIMER, &b, &before), PERF_NONE_OTHER_FREQ);
-    expect_none("average timer", calculate(PERF_AVERAGE_TIMER, &b, &before), PERF_NONE_OTHER_FREQ);
+    expect_none("rate", calculate(PERF_COUNTER_COUNTER, &b, &before), PERF_NO_RESULT_OTHER_FREQ);
+    expect_none("timer", calculate(PERF_COUNTER_TIMER, &b, &before), PERF_NO_RESULT_OTHER_FREQ);
+    expect_none("average timer", calculate(PERF_AVERAGE_TIMER, &b, &before), PERF_NO_RESULT_OTHER_FREQ);
     expect_value("a difference needs none", calculate(PERF_COUNTER_DELTA, &b, &before), 3000);
     b.perf_freq = 0;
-    expect_none("timer without one", calculate(PERF_COUNTER_TIMER, &b, &before), PERF_NONE_OTHER_FREQ);
+    expect_none("timer without one", calculate(PERF_COUNTER_TIMER, &b, &before), PERF_NO_RESULT_OTHER_FREQ);
 }
 
 static void test_percentages_are_not_capped(void)
@@ -417,9 +418,9 @@ static void test_sizes(void)
 {
     perf_point b = now;
 
-    expect_none("type unknown", calculate(0x12345678, &b, &before), PERF_NONE_UNKNOWN_TYPE);
+    expect_none("type unknown", calculate(0x12345678, &b, &before), PERF_NO_RESULT_UNKNOWN_TYPE);
     b.value.size = 0;
-    expect_none("no value", calculate(PERF_COUNTER_RAWCOUNT, &b, NULL), PERF_NONE_SIZE);
+    expect_none("no value", calculate(PERF_COUNTER_RAWCOUNT, &b, NULL), PERF_NO_RESULT_SIZE);
     expect_value("type says 4, wire says 8", delta(UINT64_C(0x200000000), 8, 1, 8), 8589934591.0);
 }
 
