@@ -132,7 +132,7 @@ REFUSED = 'echo "sudo: you are not in the sudoers file" >&2; exit 1'
     (dict(NOTHING_INSTALLED, apt_get=FAILS % '--print-uris'), 1, ['E: broken'], ['cannot install', 'cmake']),
     (dict(NOTHING_INSTALLED, apt_get=FAILS % 'install'), 1, ['E: broken'], ['install failed', 'cmake']),
     # a sudo that does not let one is what is said, with what somebody else may run; nothing is said of a network
-    (dict(NOTHING_INSTALLED, apt_get='exit 0', sudo=REFUSED), 1, ['not in the sudoers file'], ['apt-get install', 'libwireshark-dev']),
+    (dict(NOTHING_INSTALLED, apt_get='exit 0', sudo=REFUSED), 1, ['not in the sudoers file'], ['apt-get install', 'gcc', 'tshark']),
     # no apt: what to install, by the names of the usual systems, and the plain commands
     ({}, 1, ["Missing, by Debian's names: gcc", 'dnf install', 'pacman -S', 'brew install', 'cmake -S . -B build', 'ninja -C build'], []),
 ], ids=['installs', 'update', 'uris', 'install', 'sudo', 'another system'])
