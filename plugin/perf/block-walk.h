@@ -14,21 +14,7 @@
 
 #include "perf/bytes.h"
 #include "perf/faults.h"
-
-/* Sizes in bytes; one layout for 32- and 64-bit servers. A structure may be longer, its own size says so. */
-#define PERF_DATA_BLOCK_SIZE 88
-#define PERF_OBJECT_TYPE_SIZE 64
-#define PERF_COUNTER_DEFINITION_SIZE 40
-#define PERF_INSTANCE_DEFINITION_SIZE 24
-#define PERF_COUNTER_BLOCK_SIZE 4
-#define PERF_SIGNATURE_SIZE 8
-
-/* NumInstances of PERF_OBJECT_TYPE below 0. */
-#define PERF_INSTANCES_NONE (-1)              /* PERF_NO_INSTANCES: one counter block */
-#define PERF_INSTANCES_METADATA_MULTIPLE (-2) /* PERF_METADATA_MULTIPLE_INSTANCES: definitions alone */
-#define PERF_INSTANCES_METADATA_NONE (-3)     /* PERF_METADATA_NO_INSTANCES: definitions alone */
-
-#define PERF_NO_UNIQUE_ID 0xFFFFFFFFU
+#include "perf/structures.h"
 
 typedef enum {
     PERF_BLOCK_HEADER,     /* PERF_DATA_BLOCK at 0 */

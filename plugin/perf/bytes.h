@@ -79,3 +79,9 @@ static inline uint32_t perf_align8(uint32_t size)
 {
     return size <= UINT32_MAX - 7 ? (size + 7) & ~7U : size;
 }
+
+/* The sum, or the greatest number if it is greater. */
+static inline uint32_t perf_add_u32(uint32_t a, uint32_t b)
+{
+    return a <= UINT32_MAX - b ? a + b : UINT32_MAX;
+}

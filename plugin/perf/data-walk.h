@@ -17,26 +17,7 @@
 #include <stdint.h>
 
 #include "perf/faults.h"
-
-/* Sizes in bytes. PERF_DATA_HEADER is 48 bytes: the 64 of the specification's figure 5 draws SYSTEMTIME twice as
- * large as it is. */
-#define PERF_DATA_HEADER_SIZE 48
-#define PERF_COUNTER_HEADER_SIZE 16
-#define PERF_MULTI_COUNTERS_SIZE 8
-#define PERF_MULTI_INSTANCES_SIZE 8
-#define PERF_INSTANCE_HEADER_SIZE 8
-#define PERF_COUNTER_DATA_SIZE 8
-
-/* PERF_COUNTER_HEADER.dwType ([MS-PCQ] 2.2.4.8): value, name in the Windows SDK's header. */
-#define PERF_BLOCK_TYPES(X) \
-    X(0, PERF_ERROR_RETURN) \
-    X(1, PERF_SINGLE_COUNTER) \
-    X(2, PERF_MULTIPLE_COUNTERS) \
-    X(4, PERF_MULTIPLE_INSTANCES) \
-    X(6, PERF_COUNTERSET)
-
-#define PERF_BLOCK_TYPE_ENUM(value, name) name = value,
-typedef enum { PERF_BLOCK_TYPES(PERF_BLOCK_TYPE_ENUM) } perf_block_type;
+#include "perf/structures.h"
 
 typedef enum {
     PERF_WALK_HEADER,      /* PERF_DATA_HEADER at 0 */

@@ -6,8 +6,9 @@
 #ifndef PCQ_TEST_DATA_BUFFER_H
 #define PCQ_TEST_DATA_BUFFER_H
 
-#include "perf/data-walk.h"
+#include "perf/structures.h"
 
+#include <stdint.h>
 #include <string.h>
 
 typedef struct {

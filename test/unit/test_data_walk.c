@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "data_buffer.h"
+#include "perf/data-walk.h"
 #include "walk_text.h"
 
 #include "perf/bytes.h"

@@ -1,0 +1,193 @@
+/* parse-data-block.c
+ * PERF_DATA_BLOCK of HKEY_PERFORMANCE_DATA (winperf.h) as tables.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "perf/table-read.h"
+
+/* Reads the definitions. `reach`: bytes that a counter block needs for all of them. Returns false if one does not fit. */
+static bool read_definitions(perf_table *t, perf_group *g, uint32_t at, uint32_t end, uint32_t *reach)
+{
+    uint32_t count = perf_table_u32(t, g->offset + 32);
+
+    for (*reach = PERF_COUNTER_BLOCK_SIZE; count > 0; count--) {
+        uint32_t left = end - at, size = left >= PERF_COUNTER_DEFINITION_SIZE ? perf_table_u32(t, at) : 0;
+        if (size < PERF_COUNTER_DEFINITION_SIZE || size > left) {
+            return perf_group_fault(t, PERF_FAULT_COLUMNS, g->offset + 32, g->columns + count, g->columns);
+        }
+        perf_column column = {.offset = at,
+                              .id = perf_table_u32(t, at + 4),
+                              .type = perf_table_u32(t, at + 28),
+                              .value_size = perf_table_u32(t, at + 32),
+                              .value_offset = perf_table_u32(t, at + 36)};
+        perf_add_column(t, g, column);
+        uint32_t reaches = perf_add_u32(column.value_offset, column.value_size);
+        *reach = reaches > *reach ? reaches : *reach;
+        at += size;
+    }
+    return true;
+}
+
+/* Reads an instance, whose name has to lie in it. Returns where it ends, 0 if it does not fit. */
+static uint32_t read_instance(perf_table *t, perf_group *g, uint32_t at)
+{
+    uint32_t left = g->end - at, size = left >= PERF_INSTANCE_DEFINITION_SIZE ? perf_table_u32(t, at) : 0;
+
+    if (size < PERF_INSTANCE_DEFINITION_SIZE || size > left) {
+        return perf_group_fault(t, PERF_FAULT_ROW_SIZE, at, size, left);
+    }
+    uint32_t name = perf_table_u32(t, at + 16), length = perf_table_u32(t, at + 20);
+    if (length > 0 && (name < PERF_INSTANCE_DEFINITION_SIZE || name > size || length > size - name)) {
+        return perf_group_fault(t, PERF_FAULT_NAME, at + 20, perf_add_u32(name, length), size);
+    }
+    perf_add_row(t, g, (perf_row){.offset = at, .id = perf_table_u32(t, at + 12)});
+    return at + size;
+}
+
+/* Reads the counter block of the last row. Windows XP writes that of Processor(_Total) short. Returns where it ends, 0 if it does not fit. */
+static uint32_t read_counter_block(perf_table *t, perf_group *g, uint32_t at, uint32_t reach)
+{
+    uint32_t left = g->end - at, said = left >= PERF_COUNTER_BLOCK_SIZE ? perf_table_u32(t, at) : 0;
+    uint32_t size = g->reads_short && said < reach ? perf_align8(reach) : said;
+
+    if (size < PERF_COUNTER_BLOCK_SIZE || size > left) {
+        return perf_group_fault(t, PERF_FAULT_CELL_SIZE, at, said, left);
+    }
+    if (size != said) {
+        perf_group_fault(t, PERF_FAULT_READ_AS, at, said, size);
+    }
+    perf_row *row = &t->rows[t->num_rows - 1];
+    row->cells = at;
+    row->cells_size = size;
+    t->values += g->columns;
+    return at + size;
+}
+
+/* Reads all instances with their counter blocks. Returns where they end, 0 if one does not fit. */
+static uint32_t read_rows(perf_table *t, perf_group *g, uint32_t at, uint32_t reach)
+{
+    uint32_t count_field = g->offset + 40, count = g->has_instances ? perf_table_u32(t, count_field) : g->has_values;
+
+    for (uint32_t left = count; left > 0 && at > 0; left--) {
+        if (at == g->end) {
+            return perf_group_fault(t, PERF_FAULT_ROWS, count_field, count, g->rows);
+        }
+        if (g->has_instances) {
+            at = read_instance(t, g, at);
+        } else {
+            perf_add_row(t, g, (perf_row){.id = PERF_NO_ID});
+        }
+        at = at > 0 ? read_counter_block(t, g, at, reach) : 0;
+    }
+    return at;
+}
+
+/* Reads the rows as they say; else, if a counter block is too short for its counters, as long as they take, if that fills the object. */
+static void read_all_rows(perf_table *t, perf_group *g, uint32_t rows, uint32_t reach)
+{
+    const perf_table_mark mark = perf_table_get_mark(t);
+
+    for (int tries = 0; tries < 3 && !g->is_sound; tries++) { /* the third is the first again */
+        perf_table_go_back(t, &mark);
+        g->rows = 0;
+        g->reads_short = tries == 1;
+        uint32_t end = read_rows(t, g, rows, reach);
+        g->is_sound = end > 0 && g->end - end < 8;
+        if (end > 0 && !g->is_sound) {
+            perf_group_fault(t, PERF_FAULT_REST, g->offset, g->end - g->offset, end - g->offset);
+        }
+    }
+}
+
+/* Notes the definitions that lead out of the first counter block that is too short for all of them. */
+static void note_offsets(perf_table *t, perf_group *g, uint32_t reach)
+{
+    uint32_t room = UINT32_MAX;
+
+    for (uint32_t i = 0; i < g->rows && room == UINT32_MAX; i++) {
+        const perf_row *row = perf_table_row(t, g, i);
+        room = row->cells > 0 && row->cells_size < reach ? row->cells_size : UINT32_MAX;
+    }
+    for (uint32_t i = 0; room < UINT32_MAX && i < g->columns; i++) {
+        const perf_column *c = perf_table_column(t, g, i);
+        uint32_t reaches = perf_add_u32(c->value_offset, c->value_size);
+        if (reaches > room) {
+            perf_group_fault(t, PERF_FAULT_OFFSET, c->offset + 36, reaches, room);
+        }
+    }
+}
+
+static void read_object(perf_table *t, perf_group *g)
+{
+    uint32_t size = g->end - g->offset, definitions = perf_table_u32(t, g->offset + 4);
+    uint32_t header = perf_table_u32(t, g->offset + 8), reach;
+    int32_t instances = (int32_t)perf_table_u32(t, g->offset + 40);
+
+    g->key = perf_table_u32(t, g->offset + 12);
+    g->code_page = perf_table_u32(t, g->offset + 44);
+    g->has_instances = instances >= 0;
+    g->has_values = instances >= PERF_INSTANCES_NONE;
+    if (header < PERF_OBJECT_TYPE_SIZE || header > definitions || definitions > size) {
+        perf_group_fault(t, PERF_FAULT_PARTS, g->offset + 4, definitions, size);
+        return;
+    }
+    if (!read_definitions(t, g, g->offset + header, g->offset + definitions, &reach)) {
+        return;
+    }
+    read_all_rows(t, g, g->offset + definitions, reach); /* whatever lies between (winperf.h: DefinitionLength) */
+    note_offsets(t, g, reach);
+}
+
+/* An object that is there twice is none: whose values are whose cannot be told. */
+static void find_repeated_objects(perf_table *t)
+{
+    for (uint32_t i = 0; t->num_groups > 1 && i < t->num_groups; i++) {
+        perf_group *g = &t->groups[i];
+        uint32_t count = perf_table_count_objects(t, g->key);
+        if (count > 1) {
+            g->is_sound = false;
+            t->first_group = t->first_group == i ? PERF_NO_GROUP : t->first_group;
+            perf_add_fault(t, (perf_table_fault){PERF_FAULT_TWICE, i, g->offset + 12, g->key, count});
+        }
+    }
+}
+
+/* Numbers of the header. LittleEndian is 0 or 1, and read as 1 elsewhere. */
+static void read_header(perf_table *t)
+{
+    uint32_t little_endian = perf_le32(t->data + 8);
+
+    t->big_endian_text = t->data[0] == 0;
+    t->big_endian = little_endian == 0;
+    t->clocks = (perf_point){
+        .perf_time = perf_table_u64(t, 56), .perf_freq = perf_table_u64(t, 64), .time_100ns = perf_table_u64(t, 72)};
+    if (little_endian > 1) {
+        perf_response_fault(t, PERF_FAULT_NUMBER, 8, little_endian, 1);
+    }
+}
+
+void perf_table_read_block(perf_table *t, const uint8_t *data, uint32_t size, uint32_t reported, perf_read_mode mode)
+{
+    static const perf_group_layout objects = {
+        .count_field = 28, .size_field = 0, .header_size = PERF_OBJECT_TYPE_SIZE, .read = read_object};
+
+    perf_table_init(t, data, size, true, mode);
+    if (size < PERF_DATA_BLOCK_SIZE) {
+        if (reported < PERF_DATA_BLOCK_SIZE) {
+            perf_response_fault(t, PERF_FAULT_SHORT, 0, reported, PERF_DATA_BLOCK_SIZE);
+        }
+        return;
+    }
+    read_header(t);
+    uint32_t total = perf_table_u32(t, 20), header = perf_table_u32(t, 24), count = perf_table_u32(t, 28);
+    if (header < PERF_DATA_BLOCK_SIZE || header > reported) {
+        perf_response_fault(t, PERF_FAULT_PARTS, 24, header, reported);
+        return;
+    }
+    perf_read_groups(t, &objects, header < size ? header : size, reported);
+    find_repeated_objects(t);
+    /* Samba leaves the header out of its total, and a bare header, which is sent for an object that is not there, has none. */
+    if (total != reported && total != reported - header && !(total == 0 && count == 0)) {
+        perf_response_fault(t, PERF_FAULT_TOTAL, 20, total, reported);
+    }
+}

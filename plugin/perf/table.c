@@ -1,0 +1,496 @@
+/* table.c
+ * The counter data of a response as tables: groups, cells, and which row and column are the same in two samples.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "perf/table.h"
+#include "perf/table-read.h"
+
+typedef struct {
+    uint64_t digest;
+    uint32_t ordinal;
+    bool lacks_parent;
+} row_name;
+
+/* Each part is NULL until somebody asks for it. */
+struct perf_group_index {
+    perf_index columns; /* by id, and whether it is a base */
+    perf_index rows;    /* by the digest of the name; where a name repeats, also by digest and ordinal */
+    row_name *names;
+    bool has_repeated_names;
+    perf_index row_ids; /* by the digest of the name and the value of `id_column` */
+    uint32_t id_column;
+    uint32_t *cells; /* offsets of the cells of the row `cells_row`, 0: there is none; PerflibV2 alone */
+    uint32_t cells_row;
+};
+
+void perf_table_free(perf_table *t)
+{
+    for (uint32_t i = 0; i < t->num_groups; i++) {
+        perf_group_index *index = t->groups[i].index;
+        if (index) {
+            free(index->columns.slots);
+            free(index->rows.slots);
+            free(index->names);
+            free(index->row_ids.slots);
+            free(index->cells);
+            free(index);
+        }
+    }
+    free(t->by_key.slots);
+    free(t->groups);
+    free(t->columns);
+    free(t->rows);
+    free(t->faults);
+}
+
+size_t perf_table_memory(const perf_table *t)
+{
+    return t->room[0] * sizeof *t->groups + t->room[1] * sizeof *t->columns + t->room[2] * sizeof *t->rows +
+           t->room[3] * sizeof *t->faults;
+}
+
+/* --- Groups ------------------------------------------------------------------------------------------------------ */
+
+/* Notes the first group that has values for the Info column. A partial table keeps the rows and columns of no other. */
+static void keep_group(perf_table *t, perf_group *g, const perf_table_mark *before)
+{
+    if (t->first_group == PERF_NO_GROUP && g->is_sound && g->rows > 0 && g->columns > 0) {
+        t->first_group = t->num_groups - 1;
+    } else if (t->is_partial) {
+        t->num_rows = before->rows;
+        t->num_columns = before->columns;
+        g->rows = g->columns = 0;
+        g->is_read = false;
+    }
+}
+
+/* Ends a group that is longer than what is left of the data: its size is wrong, or the capture lacks the rest, which is no fault. */
+static void end_long_group(perf_table *t, perf_group *g, const perf_table_mark *before, uint32_t size_field,
+                           uint32_t size, uint32_t reported)
+{
+    g->is_sound = false;
+    if (size > reported) {
+        perf_group_fault(t, PERF_FAULT_GROUP_SIZE, size_field, size, reported);
+    } else {
+        t->num_faults = before->faults;
+        t->all_faults = before->all_faults;
+    }
+}
+
+void perf_read_groups(perf_table *t, const perf_group_layout *layout, uint32_t at, uint32_t reported)
+{
+    uint32_t count = perf_table_u32(t, layout->count_field);
+    bool fits = true, is_cut = t->size < reported;
+
+    while (t->num_groups < count && fits && t->size - at >= layout->header_size) {
+        uint32_t left = t->size - at, size = perf_table_u32(t, at + layout->size_field);
+        if (size < layout->header_size) { /* Samba fills a buffer that is too small with zeros, which are no object */
+            is_cut = false;
+            break;
+        }
+        const perf_table_mark before = perf_table_get_mark(t);
+        fits = size <= left;
+        perf_group *g = perf_add_group(t, at, fits ? at + size : t->size);
+        layout->read(t, g);
+        if (!fits) {
+            end_long_group(t, g, &before, at + layout->size_field, size, reported - at);
+            is_cut = is_cut && size <= reported - at;
+        }
+        keep_group(t, g, &before);
+        uint32_t padded = layout->is_padded && fits ? perf_align8(size) : size;
+        at = !fits ? t->size : at + (padded <= left ? padded : size);
+    }
+    t->is_sound = t->num_groups == count && fits && t->size == reported && t->size - at < 8;
+    if (t->num_groups < count && !is_cut) {
+        perf_response_fault(t, PERF_FAULT_GROUPS, layout->count_field, count, t->num_groups);
+    } else if (t->num_groups == count && t->size - at >= 8) {
+        perf_response_fault(t, PERF_FAULT_REST, at, t->size, at);
+    }
+}
+
+/* --- Cells ------------------------------------------------------------------------------------------------------- */
+
+static perf_group_index *get_index(perf_group *g)
+{
+    if (g->index == NULL) {
+        g->index = perf_realloc(NULL, sizeof *g->index);
+        *g->index = (perf_group_index){.id_column = PERF_NO_ID, .cells_row = PERF_NO_ID};
+    }
+    return g->index;
+}
+
+/* Returns the offset of a PERF_COUNTER_DATA of a row whose values are not all plain; 0: none. All of the row are found at once, so that
+ * looking at one after the other takes no longer than there are values. */
+static uint32_t find_uneven_cell(const perf_table *t, perf_group *g, uint32_t row, uint32_t column)
+{
+    perf_group_index *index = get_index(g);
+    const perf_row *r = perf_table_row(t, g, row);
+    uint32_t at = r->cells, end = r->cells + r->cells_size;
+
+    if (index->cells_row != row) {
+        if (index->cells == NULL) {
+            index->cells = perf_realloc(NULL, g->columns * sizeof *index->cells);
+        }
+        for (uint32_t i = 0; i < g->columns; i++) {
+            index->cells[i] = at < end ? at : 0; /* those that are there were read whole */
+            at += at < end ? perf_align8(perf_le32(t->data + at + 4)) : 0;
+        }
+        index->cells_row = row;
+    }
+    return index->cells[column];
+}
+
+static uint32_t find_value(const perf_table *t, perf_group *g, uint32_t row, uint32_t column, uint32_t *size)
+{
+    const perf_row *r = perf_table_row(t, g, row);
+    uint32_t at = g->is_plain ? r->cells + 16 * column : find_uneven_cell(t, g, row, column);
+
+    *size = at > 0 ? perf_le32(t->data + at) : 0;
+    return at > 0 ? at + PERF_COUNTER_DATA_SIZE : 0;
+}
+
+uint32_t perf_table_cell(perf_table *t, perf_group *g, uint32_t row, uint32_t column, uint32_t *size)
+{
+    const perf_row *r = perf_table_row(t, g, row);
+    const perf_column *c = perf_table_column(t, g, column);
+
+    *size = 0;
+    if (r->cells == 0) {
+        return 0;
+    }
+    if (!t->is_block) {
+        return find_value(t, g, row, column, size);
+    }
+    *size = c->value_size;
+    bool fits = c->value_offset >= PERF_COUNTER_BLOCK_SIZE && c->value_offset <= r->cells_size &&
+                c->value_size <= r->cells_size - c->value_offset;
+    return fits ? r->cells + c->value_offset : 0;
+}
+
+perf_raw perf_table_number(perf_table *t, perf_group *g, uint32_t row, uint32_t column)
+{
+    uint32_t size, at = perf_table_cell(t, g, row, column, &size);
+
+    if (at == 0 || (size != 4 && size != 8)) {
+        return (perf_raw){0, 0};
+    }
+    return size == 4 ? (perf_raw){perf_table_u32(t, at), 4} : (perf_raw){perf_table_u64(t, at), 8};
+}
+
+/* --- Indexes ----------------------------------------------------------------------------------------------------- */
+
+static uint64_t key_secret[2] = {0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F};
+
+void perf_table_set_secret(const uint64_t secret[2])
+{
+    memcpy(key_secret, secret, sizeof key_secret);
+}
+
+/* Folds the product of two numbers of 64 bits. */
+static uint64_t fold_product(uint64_t a, uint64_t b)
+{
+#ifdef __SIZEOF_INT128__
+    __extension__ typedef unsigned __int128 wide;
+    wide product = (wide)a * b;
+
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+#else
+    uint64_t low = (a & UINT32_MAX) * (b & UINT32_MAX), high = (a >> 32) * (b >> 32);
+    uint64_t middle = (a >> 32) * (b & UINT32_MAX) + (low >> 32), other = (a & UINT32_MAX) * (b >> 32);
+
+    other += middle & UINT32_MAX;
+    return (other << 32 | (low & UINT32_MAX)) ^ (high + (middle >> 32) + (other >> 32));
+#endif
+}
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    return fold_product(a ^ key_secret[0], b ^ key_secret[1]);
+}
+
+static void make_index(perf_index *index, uint32_t keys)
+{
+    for (index->mask = 7; index->mask / 2 < keys; index->mask = 2 * index->mask + 1) {
+    }
+    index->slots = calloc((size_t)index->mask + 1, sizeof *index->slots);
+    if (index->slots == NULL) {
+        abort();
+    }
+}
+
+/* Returns the slot of a key, or the empty one where it goes. */
+static perf_slot *find_slot(const perf_index *index, uint64_t key)
+{
+    uint32_t i = (uint32_t)key & index->mask;
+
+    while (index->slots[i].count > 0 && index->slots[i].key != key) {
+        i = (i + 1) & index->mask;
+    }
+    return &index->slots[i];
+}
+
+/* Returns how many numbers had the key before. */
+static uint32_t add_key(perf_index *index, uint64_t key, uint32_t number)
+{
+    perf_slot *slot = find_slot(index, key);
+
+    *slot = (perf_slot){key, slot->count > 0 ? slot->first : number, slot->count + 1};
+    return slot->count - 1;
+}
+
+/* --- Columns and objects ----------------------------------------------------------------------------------------- */
+
+static uint64_t column_key(const perf_column *c)
+{
+    return mix(c->id, perf_column_is_base(c));
+}
+
+static const perf_index *get_column_index(const perf_table *t, perf_group *g)
+{
+    perf_index *columns = &get_index(g)->columns;
+
+    if (columns->slots == NULL) {
+        make_index(columns, g->columns);
+        for (uint32_t i = 0; i < g->columns; i++) {
+            add_key(columns, column_key(perf_table_column(t, g, i)), i);
+        }
+    }
+    return columns;
+}
+
+uint32_t perf_table_find_column(perf_table *t, perf_group *g, uint32_t id, bool is_base)
+{
+    const perf_slot *slot = find_slot(get_column_index(t, g), mix(id, is_base));
+
+    return slot->count == 1 ? slot->first : PERF_NO_ID;
+}
+
+bool perf_table_is_repeated_column(perf_table *t, perf_group *g, uint32_t column)
+{
+    return find_slot(get_column_index(t, g), column_key(perf_table_column(t, g, column)))->count > 1;
+}
+
+static const perf_slot *find_objects(perf_table *t, uint32_t title_index)
+{
+    if (t->by_key.slots == NULL) {
+        make_index(&t->by_key, t->num_groups);
+        for (uint32_t i = 0; i < t->num_groups; i++) {
+            add_key(&t->by_key, mix(t->groups[i].key, 0), i);
+        }
+    }
+    return find_slot(&t->by_key, mix(title_index, 0));
+}
+
+perf_group *perf_table_find_object(perf_table *t, uint32_t title_index)
+{
+    const perf_slot *slot = find_objects(t, title_index);
+
+    return slot->count == 1 ? &t->groups[slot->first] : NULL;
+}
+
+uint32_t perf_table_count_objects(perf_table *t, uint32_t title_index)
+{
+    return find_objects(t, title_index)->count;
+}
+
+/* --- Rows -------------------------------------------------------------------------------------------------------- */
+
+uint32_t perf_table_name(const perf_table *t, const perf_group *g, uint32_t row, uint32_t *size)
+{
+    uint32_t at = perf_table_row(t, g, row)->offset;
+    uint32_t offset = t->is_block ? perf_table_u32(t, at + 16) : PERF_INSTANCE_HEADER_SIZE;
+    uint32_t room = t->is_block ? perf_table_u32(t, at + 20) : perf_le32(t->data + at) - offset;
+
+    *size = 0;
+    if (!g->has_instances || room == 0) {
+        return at;
+    }
+    const uint8_t *name = t->data + at + offset;
+    if (perf_group_has_wide_names(g)) {
+        *size = perf_utf16_size(name, room);
+    } else {
+        const uint8_t *end = memchr(name, 0, room);
+        *size = end ? (uint32_t)(end - name) : room;
+    }
+    return at + offset;
+}
+
+uint32_t perf_table_find_row(const perf_table *t, const perf_group *g, const uint8_t *name, uint32_t size)
+{
+    for (uint32_t i = 0; g->has_instances && i < g->rows; i++) {
+        uint32_t its_size, its_name = perf_table_name(t, g, i, &its_size);
+        if (its_size == size && memcmp(t->data + its_name, name, size) == 0) {
+            return i;
+        }
+    }
+    return PERF_NO_ID;
+}
+
+static uint64_t digest_name(const perf_table *t, const perf_group *g, uint32_t row, uint64_t seed)
+{
+    uint32_t size, name = perf_table_name(t, g, row, &size);
+    const uint8_t *bytes = t->data + name;
+    uint64_t hash = mix(seed, size), tail = 0;
+
+    for (; size >= 8; bytes += 8, size -= 8) {
+        hash = mix(hash, perf_le64(bytes));
+    }
+    memcpy(&tail, bytes, size);
+    return mix(hash, tail);
+}
+
+/* The parent's name is part of what a row is called. */
+static row_name make_name(perf_table *t, const perf_group *g, uint32_t row)
+{
+    uint32_t offset = perf_table_row(t, g, row)->offset;
+    uint32_t object = t->is_block ? perf_table_u32(t, offset + 4) : 0;
+
+    if (object == 0) {
+        return (row_name){.digest = digest_name(t, g, row, 0)};
+    }
+    const perf_group *parents = perf_table_find_object(t, object);
+    uint32_t parent = perf_table_u32(t, offset + 8);
+    bool has_parent = parents && parents->has_instances && parent < parents->rows;
+    uint64_t seed = has_parent ? digest_name(t, parents, parent, 1) : 0;
+    return (row_name){.digest = digest_name(t, g, row, seed), .lacks_parent = !has_parent};
+}
+
+enum { WITH_ORDINAL = 2, WITH_ID = 3 };
+
+static uint64_t key_with(uint64_t digest, uint32_t what, uint32_t number)
+{
+    return mix(digest + what, number);
+}
+
+/* Makes the index of a group whose names repeat once more, with room for ordinals. */
+static void add_ordinals(perf_group_index *index, uint32_t rows)
+{
+    const perf_index names = index->rows;
+
+    make_index(&index->rows, 2 * rows);
+    for (uint32_t i = 0; i < rows; i++) {
+        const row_name *name = &index->names[i];
+        const perf_slot *slot = find_slot(&names, name->digest);
+        *find_slot(&index->rows, name->digest) = *slot;
+        if (slot->count > 1) {
+            add_key(&index->rows, key_with(name->digest, WITH_ORDINAL, name->ordinal), i);
+        }
+    }
+    free(names.slots);
+}
+
+static perf_group_index *get_row_index(perf_table *t, perf_group *g)
+{
+    perf_group_index *index = get_index(g);
+
+    if (index->names) {
+        return index;
+    }
+    index->names = perf_realloc(NULL, (g->rows + 1) * sizeof *index->names);
+    make_index(&index->rows, g->rows);
+    for (uint32_t i = 0; i < g->rows; i++) {
+        index->names[i] = make_name(t, g, i);
+        index->names[i].ordinal = add_key(&index->rows, index->names[i].digest, i);
+        index->has_repeated_names |= index->names[i].ordinal > 0;
+    }
+    if (index->has_repeated_names) {
+        add_ordinals(index, g->rows);
+    }
+    return index;
+}
+
+perf_row_name perf_table_row_name(perf_table *t, perf_group *g, uint32_t row)
+{
+    const perf_group_index *index = get_row_index(t, g);
+    const row_name *name = &index->names[row];
+
+    return (perf_row_name){.digest = name->digest,
+                           .ordinal = name->ordinal,
+                           .lacks_parent = name->lacks_parent,
+                           .is_repeated = find_slot(&index->rows, name->digest)->count > 1,
+                           .others_repeat = index->has_repeated_names};
+}
+
+/* --- The same instance in two samples ---------------------------------------------------------------------------- */
+
+/* Title indexes, the same on every Windows. A thread has its process' id, too. */
+enum { TITLE_ID_PROCESS = 784, TITLE_ID_THREAD = 804 };
+
+/* Column of the id that proves in both groups which instance a row is. */
+typedef struct {
+    uint32_t here, there; /* PERF_NO_ID: there is none */
+} proving_columns;
+
+static bool find_proving_columns(perf_table *here, perf_group *g, perf_table *there, perf_group *other, uint32_t title,
+                                 proving_columns *found)
+{
+    found->here = perf_table_find_column(here, g, title, false);
+    found->there = perf_table_find_column(there, other, title, false);
+    return found->here != PERF_NO_ID && found->there != PERF_NO_ID &&
+           perf_table_column(here, g, found->here)->value_size == 4 &&
+           perf_table_column(there, other, found->there)->value_size == 4;
+}
+
+/* Index of the rows by name and by the value that proves. */
+static const perf_index *get_id_index(perf_table *t, perf_group *g, uint32_t column)
+{
+    perf_group_index *index = get_row_index(t, g);
+
+    if (index->id_column != column || index->row_ids.slots == NULL) {
+        free(index->row_ids.slots);
+        make_index(&index->row_ids, g->rows);
+        index->id_column = column;
+        for (uint32_t i = 0; i < g->rows; i++) {
+            uint32_t id = (uint32_t)perf_table_number(t, g, i, column).value;
+            add_key(&index->row_ids, key_with(index->names[i].digest, WITH_ID, id), i);
+        }
+    }
+    return &index->row_ids;
+}
+
+/* Finds the one row that has the name and the id that proves, of a name that several rows have in one of the groups. */
+static perf_match match_proven(perf_table *there, perf_group *other, uint32_t column, uint64_t digest, uint32_t id,
+                               uint32_t *match)
+{
+    const perf_slot *same = find_slot(get_id_index(there, other, column), key_with(digest, WITH_ID, id));
+
+    *match = same->first;
+    return same->count == 1 ? PERF_MATCH_KNOWN : PERF_MATCH_AMBIGUOUS;
+}
+
+perf_match perf_table_match_row(perf_table *here, perf_group *g, uint32_t row, perf_table *there, perf_group *other,
+                                perf_id_proofs proofs, uint32_t *match)
+{
+    *match = 0;
+    if (!g->has_instances || !other->has_instances) {
+        return !g->has_instances && !other->has_instances && other->rows > 0 ? PERF_MATCH_KNOWN : PERF_MATCH_NONE;
+    }
+    const perf_group_index *rows = get_row_index(here, g), *rows_there = get_row_index(there, other);
+    const row_name *name = &rows->names[row];
+    uint32_t count = find_slot(&rows->rows, name->digest)->count;
+    const perf_slot *named = find_slot(&rows_there->rows, name->digest);
+    if (named->count == 0) {
+        return PERF_MATCH_NONE;
+    }
+    *match = named->first;
+    proving_columns proving;
+    bool proves =
+        ((proofs & PERF_PROVES_THREAD) && find_proving_columns(here, g, there, other, TITLE_ID_THREAD, &proving)) ||
+        ((proofs & PERF_PROVES_PROCESS) && find_proving_columns(here, g, there, other, TITLE_ID_PROCESS, &proving));
+    uint32_t id =
+        proves ? (uint32_t)perf_table_number(here, g, row, proving.here).value : perf_table_row(here, g, row)->id;
+    if (count == 1 && named->count == 1) {
+        uint32_t id_there = proves ? (uint32_t)perf_table_number(there, other, *match, proving.there).value
+                                   : perf_table_row(there, other, *match)->id;
+        return id == id_there ? PERF_MATCH_KNOWN : proves ? PERF_MATCH_AMBIGUOUS : PERF_MATCH_ASSUMED;
+    }
+    if (proves && find_slot(get_id_index(here, g, proving.here), key_with(name->digest, WITH_ID, id))->count == 1) {
+        return match_proven(there, other, proving.there, name->digest, id, match);
+    }
+    if (count != named->count) {
+        return PERF_MATCH_AMBIGUOUS;
+    }
+    *match = find_slot(&rows_there->rows, key_with(name->digest, WITH_ORDINAL, name->ordinal))->first;
+    return PERF_MATCH_ASSUMED;
+}

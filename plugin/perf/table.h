@@ -1,0 +1,226 @@
+/* table.h
+ * The counter data of a response as tables, for both protocols: groups (a block of counter data, an object of PERF_DATA_BLOCK), in each
+ * group a row for each instance and a column for each counter, in each cell a value.
+ *
+ * A whole is sound if its parts, each as long as it says, fill it: groups fill the response; definitions, rows and cells fill their
+ * group. A group that is not sound is read as far as its parts fit. Its values bear a mark, and nothing is compared with them.
+ *
+ * Offsets count from the first byte of the data, which has to live as long as the table.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "perf/bytes.h"
+#include "perf/calculate.h"
+#include "perf/identifier.h"
+#include "perf/structures.h"
+
+/* What can be wrong: X(name, class, text). The text takes two numbers, what is stated and what was found. The class is the expert info's. */
+#define PERF_TABLE_FAULTS(X) \
+    X(SHORT, SIZE, "the data has %u bytes, its header takes %u") \
+    X(GROUPS, COUNT, "the number of blocks or objects is %u, %u are there") \
+    X(GROUP_SIZE, SIZE, "the size is %u, it can be up to %u") \
+    X(GROUP_TYPE, BLOCK_TYPE, "dwType is %u, which is unknown: %u bytes are skipped") \
+    X(PARTS, SIZE, "the sizes of its parts are %u and more, %u bytes are there") \
+    X(COLUMNS, COUNT, "the number of counters is %u, there is room for %u") \
+    X(ROWS, COUNT, "the number of instances is %u, %u are there") \
+    X(ROW_SIZE, SIZE, "the size of the instance is %u, it can be up to %u") \
+    X(CELL_SIZE, SIZE, "the size of the value or counter block is %u, it can be up to %u") \
+    X(REST, SIZE, "the size is %u, its parts end after %u") \
+    X(NAME, TEXT, "the name is said to end at byte %u, its instance has %u") \
+    X(TWICE, COUNT, "the object with title index %u is there %u times") \
+    X(TOTAL, LENGTH, "the total size is %u, the data has %u bytes") \
+    X(NUMBER, NUMBER, "LittleEndian is %u, it can be 0 or %u") \
+    X(OFFSET, NUMBER, "CounterOffset and CounterSize lead up to byte %u, the counter block has %u: it has no value") \
+    X(READ_AS, READ_AS, "ByteLength says %u, the counters take %u: read as that, which fits the object")
+
+#define PERF_TABLE_FAULT_ENUM(name, ...) PERF_FAULT_##name,
+typedef enum { PERF_TABLE_FAULTS(PERF_TABLE_FAULT_ENUM) PERF_NUM_TABLE_FAULTS } perf_table_fault_kind;
+
+#define PERF_NO_GROUP UINT32_MAX
+
+typedef struct {
+    perf_table_fault_kind kind;
+    uint32_t group;  /* number of the group that has it, PERF_NO_GROUP: the response */
+    uint32_t offset; /* of the field that is wrong */
+    uint32_t stated;
+    uint32_t found;
+} perf_table_fault;
+
+typedef struct {
+    uint32_t offset;       /* of its definition, or of its id */
+    uint32_t id;           /* CounterNameTitleIndex, or CounterId; PERF_NO_ID: the block carries none */
+    uint32_t type;         /* CounterType; PERF_DATA_BLOCK alone, as the next two */
+    uint32_t value_offset; /* CounterOffset: bytes from the counter block's start */
+    uint32_t value_size;   /* CounterSize, bytes */
+} perf_column;
+
+typedef struct {
+    uint32_t offset; /* of its instance; 0: the group has no instances */
+    uint32_t id;     /* InstanceId or UniqueID, PERF_NO_ID: none was sent */
+    uint32_t cells;  /* offset of the first PERF_COUNTER_DATA, or of the PERF_COUNTER_BLOCK; 0: no value can be read */
+    uint32_t cells_size; /* bytes of all cells */
+} perf_row;
+
+/* Names and ids of a group's rows and columns, made when somebody asks for them first (table.c). */
+typedef struct perf_group_index perf_group_index;
+
+typedef struct {
+    uint32_t offset;
+    uint32_t end;          /* by its own size, never behind the data's end */
+    uint32_t key;          /* ObjectNameTitleIndex; PerflibV2: number of the block */
+    uint32_t type;         /* dwType; PerflibV2 alone */
+    uint32_t status;       /* dwStatus, a Win32 error; PerflibV2 alone */
+    uint32_t code_page;    /* CodePage of its names; PERF_DATA_BLOCK alone */
+    uint32_t first_column; /* number of its first column in the table's */
+    uint32_t columns;
+    uint32_t first_row; /* number of its first row in the table's */
+    uint32_t rows;
+    perf_group_index *index; /* NULL until somebody asks */
+    bool has_instances;      /* else it has one row, without a name */
+    bool has_values;         /* false: it only describes its counters (MetadataGlobal) */
+    bool is_sound;
+    bool is_read;     /* false: a partial table has only the numbers above, no rows and no columns */
+    bool is_plain;    /* PerflibV2: each value takes 16 bytes */
+    bool reads_short; /* a counter block that is too short for its counters is read as long as they take */
+} perf_group;
+
+typedef struct {
+    uint64_t key;
+    uint32_t first, count; /* the first number that was added with this key, and how many were */
+} perf_slot;
+
+/* Open addressing. `slots` is NULL before the index is made. */
+typedef struct {
+    perf_slot *slots;
+    uint32_t mask;
+} perf_index;
+
+typedef struct {
+    const uint8_t *data;
+    uint32_t size; /* bytes that were captured */
+    bool is_block; /* PERF_DATA_BLOCK */
+    bool is_partial;
+    bool is_sound; /* its groups fill it */
+    bool big_endian, big_endian_text;
+    perf_point clocks; /* PerfTime, PerfFreq, 100 ns */
+    perf_group *groups;
+    perf_column *columns;
+    perf_row *rows;
+    perf_table_fault *faults; /* the first PERF_MOST_FAULTS */
+    uint32_t num_groups, num_columns, num_rows;
+    uint32_t first_group; /* number of the first sound group with values, PERF_NO_GROUP: none */
+    uint32_t num_faults;  /* of those that are kept */
+    uint32_t all_faults;
+    uint32_t room[4];  /* elements that the four arrays have room for */
+    uint64_t values;   /* cells of all groups, also of those that are not read */
+    perf_index by_key; /* objects by title index */
+} perf_table;
+
+typedef enum {
+    PERF_READ_ALL,
+    PERF_READ_FIRST, /* all is checked, but rows and columns are kept of the first sound group with values alone: a partial table */
+} perf_read_mode;
+
+/* Reads counter data of PerflibV2, or a PERF_DATA_BLOCK. `size`: bytes that were captured, `reported`: bytes that were sent. What the
+ * capture lacks is no fault, but its group and the response are not sound. Changes: `table` is set anew, and perf_table_free() frees it. */
+void perf_table_read_data(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported,
+                          perf_read_mode mode);
+void perf_table_read_block(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported,
+                           perf_read_mode mode);
+void perf_table_free(perf_table *table);
+
+/* Returns the bytes that a table takes, without its data and its indexes. */
+size_t perf_table_memory(const perf_table *table);
+
+/* Numbers in the data's byte order. */
+static inline uint32_t perf_table_u32(const perf_table *t, uint32_t offset)
+{
+    return t->big_endian ? perf_be32(t->data + offset) : perf_le32(t->data + offset);
+}
+static inline uint64_t perf_table_u64(const perf_table *t, uint32_t offset)
+{
+    return t->big_endian ? perf_be64(t->data + offset) : perf_le64(t->data + offset);
+}
+
+/* Row and column of a group, by their numbers in it. */
+static inline const perf_row *perf_table_row(const perf_table *t, const perf_group *g, uint32_t row)
+{
+    return &t->rows[g->first_row + row];
+}
+static inline const perf_column *perf_table_column(const perf_table *t, const perf_group *g, uint32_t column)
+{
+    return &t->columns[g->first_column + column];
+}
+
+/* A base of PERF_DATA_BLOCK has the title index of its counter, so id and base together tell a column. */
+static inline bool perf_column_is_base(const perf_column *column)
+{
+    return (column->type & 0x000F0C00) == 0x00030400; /* PERF_TYPE_COUNTER, PERF_COUNTER_BASE */
+}
+
+/* Names are UTF-16, rather than bytes in the group's code page. */
+static inline bool perf_group_has_wide_names(const perf_group *group)
+{
+    return group->code_page == 0 || group->code_page == 1200;
+}
+
+/* Returns where the row's name stands. `size`: bytes without a terminator, 0: it has no name. */
+uint32_t perf_table_name(const perf_table *table, const perf_group *group, uint32_t row, uint32_t *size);
+
+/* Returns where the value stands, 0: the cell has none. `size`: its bytes.
+ * Changes: keeps where the cells of the row are, if they are not plain. */
+uint32_t perf_table_cell(perf_table *table, perf_group *group, uint32_t row, uint32_t column, uint32_t *size);
+
+/* Returns the number in the cell, of size 0 if it is none of 4 or 8 bytes. */
+perf_raw perf_table_number(perf_table *table, perf_group *group, uint32_t row, uint32_t column);
+
+/* Returns the object with a title index; NULL: there is none, or several. Changes: makes the index of objects. */
+perf_group *perf_table_find_object(perf_table *table, uint32_t title_index);
+
+/* Returns how many objects have a title index. */
+uint32_t perf_table_count_objects(perf_table *table, uint32_t title_index);
+
+/* Returns the column of a counter, PERF_NO_ID: there is none, or several. Changes: makes the group's index. */
+uint32_t perf_table_find_column(perf_table *table, perf_group *group, uint32_t id, bool is_base);
+
+/* True if another column of the group has the same key. */
+bool perf_table_is_repeated_column(perf_table *table, perf_group *group, uint32_t column);
+
+/* Returns the first row whose name has these bytes, PERF_NO_ID: none. Looks at all of them, and makes no index. */
+uint32_t perf_table_find_row(const perf_table *table, const perf_group *group, const uint8_t *name, uint32_t size);
+
+/* A row among those of its name and of its parent's. */
+typedef struct {
+    uint64_t digest;    /* keyed, of both names */
+    uint32_t ordinal;   /* 0 for the first row of that name */
+    bool lacks_parent;  /* it has a parent, which is not in the response */
+    bool is_repeated;   /* other rows of the group have its name */
+    bool others_repeat; /* some name of the group is there several times */
+} perf_row_name;
+
+/* Returns what is known of the row's name. Needs: the group has instances. Changes: makes the group's index. */
+perf_row_name perf_table_row_name(perf_table *table, perf_group *group, uint32_t row);
+
+/* Counters whose value proves which instance a row is; none in PerflibV2. */
+typedef enum {
+    PERF_PROVES_NOTHING = 0,
+    PERF_PROVES_PROCESS = 1, /* title index 784 is "ID Process" on this server */
+    PERF_PROVES_THREAD = 2,  /* title index 804 is "ID Thread" */
+} perf_id_proofs;
+
+typedef enum {
+    PERF_MATCH_NONE,      /* the instance is not in the other group */
+    PERF_MATCH_AMBIGUOUS, /* several rows may be it: instances of this name came or went */
+    PERF_MATCH_ASSUMED,
+    PERF_MATCH_KNOWN,
+} perf_match;
+
+/* Finds the row of the same instance in another group, of another sample or of the same. Needs: both groups are sound. `match`: the row,
+ * if it is assumed or known. Changes: makes the indexes of both groups. */
+perf_match perf_table_match_row(perf_table *table, perf_group *group, uint32_t row, perf_table *other_table,
+                                perf_group *other_group, perf_id_proofs proofs, uint32_t *match);
+
+/* Sets the key of the digests, drawn by chance once: nobody can make two names with one digest. */
+void perf_table_set_secret(const uint64_t secret[2]);
