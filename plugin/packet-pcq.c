@@ -179,7 +179,7 @@ static void read_handle(pcq_pdu *p)
     }
     if (call_handle_is_null(p->handle)) {
         findings_add(&p->call.report, p->handle_item, FINDING_HANDLE_NULL, "The handle is empty: no query has it");
-    } else if (p->call.first_time || (p->call.is_copy && !PINFO_FD_VISITED(p->call.pinfo))) {
+    } else if (p->call.first_time) {
         p->call.record->handle = handle_find(PERF_HANDLE_QUERY, p->call.to, p->handle);
     }
 }
@@ -559,7 +559,7 @@ static void use_handle(pcq_pdu *p)
     if (handle && p->call.first_time) {
         call_use_handle(&p->call, handle);
     }
-    if (handle && !p->call.is_copy && handle->end < p->call.event) {
+    if (handle && handle->end < p->call.event) {
         findings_add(&p->call.report, p->handle_item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
                      handle->closed_frame);
     }
@@ -584,9 +584,7 @@ static state_handle *answering_handle(pcq_pdu *p, bool known)
     rpc_record *record = p->call.record;
     state_handle *asked = record->handle;
 
-    if (p->call.is_copy) {
-        record->answering = asked;
-    } else if (p->call.first_time && asked) {
+    if (p->call.first_time && asked) {
         state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.to, asked->bytes);
         now = now ? now : asked;
         if (known && may_be_given_anew(&p->call, asked, now)) {
@@ -632,8 +630,6 @@ static void open_response(pcq_pdu *p, bool succeeded)
     if (call_may_learn(&p->call) && succeeded && !call_handle_is_null(p->handle)) {
         record->handle = call_open_handle(&p->call, PERF_HANDLE_QUERY, p->handle, p->call.event, p->call.pinfo->num,
                                           p->record->machine);
-    } else if (p->call.is_copy && !PINFO_FD_VISITED(p->call.pinfo)) {
-        record->handle = handle_find(PERF_HANDLE_QUERY, p->call.to, p->handle);
     }
     show_handle(p, p->handle_item, record->handle);
 }
@@ -848,7 +844,7 @@ static void validate_unknown(pcq_pdu *p)
 static void note_unread(rpc_record *call, uint32_t event, rpc_answer answer)
 {
     pcq_record *record = (pcq_record *)call;
-    bool is_unread = answer != RPC_FAULT && call->copied == NULL;
+    bool is_unread = answer != RPC_FAULT;
 
     if (is_unread) {
         note_unread_facts(call, event);

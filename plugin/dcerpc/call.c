@@ -77,27 +77,6 @@ static char *filter_of_monitor(WS_FILTER_ARGUMENTS)
 
 /* --- A PDU's beginning ----------------------------------------------------------------------------------------- */
 
-/* What is captured a second time teaches and counts nothing. */
-static void note_copy(rpc_call *call)
-{
-    const rpc_connection *copied = call->record->connection->copied;
-
-    if (call->record->copied == NULL && copied && !PINFO_FD_VISITED(call->pinfo)) {
-        call->record->copied = copied->to;
-    }
-    call->is_copy = call->record->copied != NULL;
-    call->first_time = call->first_time && !call->is_copy;
-    call->to = call->is_copy ? call->record->copied : call->record->to;
-}
-
-void call_is_no_copy(rpc_call *call)
-{
-    call->record->copied = NULL;
-    call->record->connection->copied = NULL;
-    note_copy(call);
-    call->first_time = true;
-}
-
 void call_name_server(rpc_call *call, host_name_kind kind, const char *name)
 {
     call->to = call->record->to = call->record->connection->to = host_name(call->record->to, kind, name);
@@ -117,7 +96,7 @@ static void take_event(rpc_call *call)
         if (of && !of->is_open) { /* else it is the first alone */
             record->fit[!call->is_request] = of->is_again ? RPC_TORN : of->fit;
         }
-        call->first_time = !call->is_copy;
+        call->first_time = true;
         if (!call->is_request) {
             record->connection->answer_event = *event;
         }
@@ -145,12 +124,12 @@ static void take_record(rpc_call *call)
     call->record = record;
 }
 
-/* True of a response to a call that another frame answered before, and of a copy. */
+/* True of a response to a call that another frame answered before. */
 static bool is_repeated(const rpc_call *call)
 {
     uint32_t frame = call->record->response_frame;
 
-    return call->is_copy || (!call->is_request && frame != 0 && frame != call->pinfo->num);
+    return !call->is_request && frame != 0 && frame != call->pinfo->num;
 }
 
 void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation, tvbuff_t *tvb, int offset,
@@ -186,7 +165,7 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
     if (tree) {
         call_note_monitor(pinfo);
     }
-    note_copy(call); /* before its event: a copy teaches nothing */
+    call->to = record->to;
     take_event(call);
     if (call->asked && call->asked->is_ambiguous && !call->is_request) {
         /* which of two requests of one number at once is answered is unknown: nothing is learned of either */
@@ -327,10 +306,23 @@ void call_show_late(findings_report *report, proto_item *item, const struct stat
     }
 }
 
+/* An answer with the bytes of a sample is that sample, captured twice: on both sides of a translation of addresses, for instance. */
+static bool is_same_sample(const state_sample *sample, wmem_allocator_t *pool, tvbuff_t *tvb)
+{
+    uint32_t size = tvb_captured_length(tvb);
+
+    return sample && sample->bytes && sample->size == size && size > 0 &&
+           memcmp(sample_bytes(sample, pool), tvb_get_ptr(tvb, 0, (int)size), size) == 0;
+}
+
 void call_answer(rpc_call *call, const readings_layout *layout, const state_handle *handle, tvbuff_t *tvb)
 {
-    const rpc_record *record = call->record;
+    rpc_record *record = call->record;
 
+    if (is_repeated(call) && !PINFO_FD_VISITED(call->pinfo) && is_same_sample(record->sample, call->pool, tvb)) {
+        record->same_frame = call->pinfo->num;
+    }
+    bool has_same_bytes = record->same_frame == call->pinfo->num;
     call->answer = (readings_answer){
         .layout = layout,
         .server = call->to->host,
@@ -340,8 +332,8 @@ void call_answer(rpc_call *call, const readings_layout *layout, const state_hand
         .is_repeated = is_repeated(call),
         .is_in_doubt = call->to->is_in_doubt,
         .is_torn = call->fit == RPC_TORN || (call->fit == RPC_MAY_FIT && call->report.damaged) ||
-                   (is_repeated(call) && !call->is_copy), /* and that of a request that was not seen */
-        .sample = record->response_frame == call->pinfo->num ? record->sample : NULL,
+                   (is_repeated(call) && !has_same_bytes), /* and that of a request that was not seen */
+        .sample = has_same_bytes || !is_repeated(call) ? record->sample : NULL,
         .tvb = tvb,
     };
 }
@@ -391,56 +383,25 @@ void call_use_handle(const rpc_call *call, state_handle *handle)
     }
 }
 
-/* False if it is one that another connection has brought: then the call is a copy. */
-static bool note_answer(rpc_call *call, state_handle *handle, bool may_be_same)
-{
-    if (!may_be_same) {
-        handle->answer.connection = NULL;
-    }
-    bool is_new = connection_note(call->record->connection, call->pinfo, call->di->call_id, &handle->answer);
-    if (!is_new) {
-        note_copy(call);
-    }
-    return is_new;
-}
-
 state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t begin,
                                uint32_t frame, const char *machine)
 {
     state_handle *handle = frame != 0 ? handle_find_own(kind, call->to, bytes) : NULL;
-    bool may_be_others = frame != 0 && handle == NULL && host_may_be_others(call->to->host);
-    state_handle *beside = may_be_others ? handle_find_beside(kind, call->to, bytes) : NULL;
-    state_unique_answer other = beside ? beside->answer : (state_unique_answer){.connection = NULL};
 
-    if (beside && beside->newest == NULL &&
-        !connection_note(call->record->connection, call->pinfo, call->di->call_id, &other)) {
-        note_copy(call);
-        return beside;
-    }
     if (handle && handle->end == UINT32_MAX) {
-        if (!note_answer(call, handle, handle->opened_frame != 0 && handle->newest == NULL)) {
-            return handle;
-        }
         handle_close(handle, begin, 0); /* that it was closed was not seen */
     }
     handle = handle_open(kind, call->to, bytes, begin, frame, machine);
     call_use_handle(call, handle);
-    if (frame != 0) {
-        note_answer(call, handle, false);
-    }
     return handle;
 }
 
 bool call_note_sample(rpc_call *call, state_handle *handle, tvbuff_t *tvb)
 {
-    const state_sample *newest = handle->newest;
-    const state_unique_answer *before = &handle->answer;
-    uint32_t size = tvb_captured_length(tvb);
-    bool is_same = before->connection != call->record->connection && before->call_id == call->di->call_id && newest &&
-                   newest->bytes && newest->size == size &&
-                   memcmp(sample_bytes(newest, call->pinfo->pool), tvb_get_ptr(tvb, 0, (int)size), size) == 0;
+    bool is_same = is_same_sample(handle->newest, call->pool, tvb);
 
-    return note_answer(call, handle, is_same);
+    call->record->sample = is_same ? handle->newest : NULL;
+    return !is_same;
 }
 
 void call_close_handle(const rpc_call *call)
@@ -486,7 +447,7 @@ void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *hand
 
 void call_report_second(const rpc_call *call, findings_report *report, proto_item *item)
 {
-    if (is_repeated(call) && !call->is_copy) {
+    if (is_repeated(call)) {
         findings_add(report, item, FINDING_SECOND_RESPONSE, "The call was answered in frame %u already",
                      call->record->response_frame);
     }

@@ -23,17 +23,17 @@ typedef struct rpc_record {
     uint32_t request_frame;
     uint32_t response_event;
     uint32_t response_frame;
-    uint64_t answer;          /* that no operation is handed: its frame and call id */
-    double seconds;           /* until that */
-    rpc_fit fit[2];           /* request, response: how the fragments of what an operation was handed fit together */
-    bool request_read;        /* all parameters */
-    bool request_damaged;     /* what it says of itself does not add up */
-    bool is_opening;          /* it may open a query: state_association counts it */
-    state_handle *handle;     /* that the request speaks of, or that the response opened */
-    state_handle *answering;  /* that the response speaks of */
-    state_connection *to;     /* whom its connection is to */
-    state_connection *copied; /* of a copy, whom the other one is to */
-    state_sample *sample;     /* that the response was kept as */
+    uint64_t answer;         /* that no operation is handed: its frame and call id */
+    double seconds;          /* until that */
+    rpc_fit fit[2];          /* request, response: how the fragments of what an operation was handed fit together */
+    bool request_read;       /* all parameters */
+    bool request_damaged;    /* what it says of itself does not add up */
+    bool is_opening;         /* it may open a query: state_association counts it */
+    state_handle *handle;    /* that the request speaks of, or that the response opened */
+    state_handle *answering; /* that the response speaks of */
+    state_connection *to;    /* whom its connection is to */
+    state_sample *sample;    /* that the response was kept as, or whose bytes it has */
+    uint32_t same_frame;     /* of the latest second response with the bytes of that sample, 0: none */
 } rpc_record;
 
 /* What no operation can take as its answer: a fault; one that was not read; one of which it is unknown whether it is; and none, though the
@@ -75,11 +75,10 @@ typedef struct {
     bool is_request;
     uint8_t *drep;
     rpc_record *record;
-    state_connection *to; /* whom its connection is to, of a copy the other one */
+    state_connection *to; /* whom its connection is to */
     uint32_t event;
     rpc_fit fit;      /* its fragments */
     rpc_asked *asked; /* its connection's, on the first pass; NULL if its request was not seen */
-    bool is_copy;     /* its connection was captured twice (dcerpc/connection.h) */
     bool first_time;  /* what it teaches may be learned */
     bool is_noise;
     ndr_reader ndr;
@@ -102,12 +101,8 @@ static inline bool call_is_connectionless(const dcerpc_info *di)
 void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation, tvbuff_t *tvb, int offset,
                 packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);
 
-/* Notes that the answer is a sample. False if it is the handle's newest once more, captured on the other side of a translation: the call
- * is a copy then. */
+/* True if the answer is a sample of its own. Else it has the bytes of the handle's newest, and the record points to that. */
 bool call_note_sample(rpc_call *call, state_handle *handle, tvbuff_t *tvb);
-
-/* A copy, seen for the first time, proves to be another machine's. */
-void call_is_no_copy(rpc_call *call);
 
 /* Reads the stub from its start into the tree; if not aloud, nothing is shown, and findings only count. */
 void call_read_stub(rpc_call *call, bool is_aloud);

@@ -1,11 +1,9 @@
 /* connection.c
- * Connections between two ends, and which of them were captured twice.
+ * Connections between two ends.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "dcerpc/connection.h"
-
-#include <math.h>
 
 #include <epan/dissectors/packet-dcerpc.h>
 
@@ -21,16 +19,9 @@
 
 static const e_guid_t ndr64 = {0x71710533, 0xbeba, 0x4937, {0x83, 0x19, 0xb5, 0xdb, 0xef, 0x9c, 0xcc, 0x36}};
 
-/* Both sides of a translation see a packet within so many seconds. */
-#define MOST_APART 1.0
-
-/* A challenge of NTLM or a Kerberos AP-REP, in SPNEGO or not, is longer; an answer that brings none is always the same. */
-#define LEAST_TOKEN 64
-
 /* emptied with the file */
 static wmem_map_t *transports;  /* rpc_transport, as its own key: both ends */
 static wmem_map_t *connections; /* rpc_connection, as its own key: transport and pipe */
-static wmem_map_t *logons;      /* state_unique_answer by the checksum of the server's token */
 
 static rpc_connection *last; /* that was found: mostly the next PDU's, too */
 static bool is_visited;      /* by connections_visit_once() */
@@ -231,41 +222,10 @@ void connection_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_he
     }
 }
 
-/* --- Copies ------------------------------------------------------------------------------------------------------ */
-
-bool connection_note(rpc_connection *connection, const packet_info *pinfo, uint32_t call_id, state_unique_answer *first)
-{
-    nstime_t apart;
-
-    nstime_delta(&apart, &first->at, &pinfo->abs_ts);
-    if (first->connection && !connection_equal(first->connection, connection) && first->call_id == call_id &&
-        fabs(nstime_to_sec(&apart)) < MOST_APART) {
-        connection->copied = first->connection;
-        return false;
-    }
-    *first = (state_unique_answer){connection, call_id, pinfo->abs_ts};
-    return true;
-}
-
 void connection_bound(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header)
 {
-    rpc_connection *connection = connection_of(pinfo, false);
-    int size = header->size, token = header->auth_size;
-
     if (tvb_bytes_exist(tvb, offset + GROUP_AT, 4)) {
-        join_association(connection, tvb_get_uint32(tvb, offset + GROUP_AT, header->order));
-    }
-    if (token >= LEAST_TOKEN && token < size && tvb_bytes_exist(tvb, offset, size)) {
-        const uint8_t *bytes = tvb_get_ptr(tvb, offset + size - token, token);
-        char *sum = g_compute_checksum_for_data(G_CHECKSUM_SHA256, bytes, (size_t)token);
-        state_unique_answer *logon = wmem_map_lookup(logons, sum);
-        if (logon == NULL) {
-            logon = wmem_new0(wmem_file_scope(), state_unique_answer);
-            wmem_map_insert(logons, wmem_strdup(wmem_file_scope(), sum), logon);
-        }
-        connection_to(connection, pinfo, false);
-        connection_note(connection, pinfo, header->call_id, logon);
-        g_free(sum);
+        join_association(connection_of(pinfo, false), tvb_get_uint32(tvb, offset + GROUP_AT, header->order));
     }
 }
 
@@ -365,5 +325,4 @@ void connections_register(void)
     register_cleanup_routine(begin_file);
     transports = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), transport_hash, transport_equal);
     connections = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), connection_hash, connection_equal);
-    logons = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_str_hash, g_str_equal);
 }

@@ -1,10 +1,7 @@
 /* connection.h
- * A connection: what goes between two ends from one bind to the next; of named pipes, each pipe by itself. Calls, sealed PDUs and copies
+ * A connection: what goes between two ends from one bind to the next; of named pipes, each pipe by itself. Calls and sealed PDUs
  * are of it, and whoever listens is handed it. It is made for the first PDU that somebody asks of, found for each on the first pass
  * (later looks keep what they found then), and ends with the file.
- *
- * Some connections are captured twice: on both sides of a translation of addresses each packet is there once for each side. The one
- * that is seen second is a copy: it teaches and counts nothing.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -59,15 +56,14 @@ typedef struct {
 
 typedef struct rpc_connection {
     rpc_transport *transport;
-    uint64_t pipe;                       /* of SMB: which one; 0 elsewhere, and where its opening was not read */
-    wmem_map_t *contexts;                /* number -> the bit of the interface that was given it last, and of NDR64 */
-    unsigned bound;                      /* the bits of all; 0: there is no map */
-    state_connection *to;                /* to whom; NULL before the first call */
-    const struct rpc_connection *copied; /* of a copy, the other one; NULL if it is none */
-    void *sealed_query;                  /* the newest, as its interface tells queries apart */
-    unsigned client;                     /* which of both ends it is */
-    uint8_t auth_level;                  /* of its latest request with a token, 0 before the first */
-    state_association *association;      /* NULL as long as nobody asked: connection_association() */
+    uint64_t pipe;                  /* of SMB: which one; 0 elsewhere, and where its opening was not read */
+    wmem_map_t *contexts;           /* number -> the bit of the interface that was given it last, and of NDR64 */
+    unsigned bound;                 /* the bits of all; 0: there is no map */
+    state_connection *to;           /* to whom; NULL before the first call */
+    void *sealed_query;             /* the newest, as its interface tells queries apart */
+    unsigned client;                /* which of both ends it is */
+    uint8_t auth_level;             /* of its latest request with a token, 0 before the first */
+    state_association *association; /* NULL as long as nobody asked: connection_association() */
     /* of dcerpc/pdus.c */
     struct rpc_asked *latest;  /* request */
     wmem_map_t *overtaken;     /* call id -> rpc_asked, after which another one was sent before it was over */
@@ -110,7 +106,7 @@ state_connection *connection_to(rpc_connection *connection, const packet_info *p
 void connection_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header, rpc_interface interface,
                      const e_guid_t *uuid);
 
-/* The server's answer to a bind: its association group, and what a logon brings there no server says twice. */
+/* The server's answer to a bind: its association group. */
 void connection_bound(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header);
 
 /* What a logon to an interface says of the server, of a bind or its answer at `offset`, seen for the first time: whom the
@@ -148,11 +144,6 @@ static inline unsigned connection_context(const rpc_connection *connection, uint
 }
 
 void connection_add_context(rpc_connection *connection, uint16_t context, unsigned bits);
-
-/* The answer to call `call_id` gave out what no server gives out twice, and `first` did last. False if that was another connection's answer
- * to the same call at the same time: then the connection is a copy. */
-bool connection_note(rpc_connection *connection, const packet_info *pinfo, uint32_t call_id,
-                     state_unique_answer *first);
 
 /* Each of them, once for each file. */
 void connections_visit_once(GHFunc visit, void *user);

@@ -225,7 +225,7 @@ static bool note_number(packet_info *pinfo, rpc_connection *connection, uint32_t
     uint32_t skipped = call_id - connection->call_id - 1;
 
     bool is_missing =
-        connection->frame > 0 && skipped > 0 && !connection->copied &&
+        connection->frame > 0 && skipped > 0 &&
         (gap < 0 ? may_be_missing(pinfo, connection, connection->frame, skipped < G_MAXINT32) : gap >= LEAST_REQUEST);
 
     if (is_missing) {
@@ -294,7 +294,7 @@ static void note_unread_lists(packet_info *pinfo, rpc_connection *connection, co
 {
     const state_subject titles = facts_title_subject(0);
 
-    if ((call->does & RPC_LISTS) && !connection->copied && (connection->was_read || !call->is_signed)) {
+    if ((call->does & RPC_LISTS) && (connection->was_read || !call->is_signed)) {
         facts_note_unread(connection_to(connection, pinfo, is_request), call->interface == RPC_WINREG ? &titles : NULL,
                           PERF_NUM_FACT_KINDS, call->frame == 0 ? call->event : 0, event,
                           is_request ? call->frame : pinfo->num, NULL);
@@ -383,9 +383,6 @@ void pdus_note_unread(packet_info *pinfo, rpc_connection *connection, rpc_asked 
 {
     state_association *association = connection_association(connection);
 
-    if (connection->copied) {
-        return;
-    }
     association->missed = association->all->missed = call->event; /* it may have asked for a sample */
     connection_to(connection, pinfo, true);
     if (call->interface == RPC_PERFLIB && (call->does & RPC_OPENS)) {
@@ -434,14 +431,14 @@ static void note_unread_answer(packet_info *pinfo, rpc_connection *connection, r
     uint32_t event = state_event_next();
 
     connection->answer_event = event;
-    if (call->interface == RPC_WINREG && answer == RPC_UNREAD && (call->does & RPC_SAMPLES) && !connection->copied) {
+    if (call->interface == RPC_WINREG && answer == RPC_UNREAD && (call->does & RPC_SAMPLES)) {
         note_unnamed(connection, pinfo, false);
     }
     if (call->record) {
         call_take_answer(call, pinfo, event, answer);
     } else if (call->interface == RPC_WINREG && answer == RPC_UNREAD) {
         note_unread_lists(pinfo, connection, call, event, false);
-    } else if ((call->does & RPC_CHANGES) && !connection->copied) {
+    } else if ((call->does & RPC_CHANGES)) {
         if (call->was_open) { /* it was not over when the client went on */
             query_calls_unseen(association, call->event, event, 1);
         }
@@ -616,7 +613,7 @@ static void note_answer_alone(const pdus_cursor *cursor, rpc_connection *connect
     uint32_t until = connection->sent_until,
              has = sent_until(cursor, connection) != 0 ? tcp->fwd->tcp_analyze_seq_info->lastack : until;
     uint32_t ahead = is_second ? (int32_t)(has - until) > 0 : header->call_id - connection->call_id;
-    bool is_new = connection->frame > 0 && ahead > 0 && ahead < G_MAXINT32 && !connection->copied;
+    bool is_new = connection->frame > 0 && ahead > 0 && ahead < G_MAXINT32;
 
     if (is_new && interface_of(connection, header->context) < NUM_RPC_INTERFACES) {
         uint32_t event = state_event_next();

@@ -73,7 +73,6 @@ typedef struct {
     rpc_connection *connection;
     rpc_interface interface;
     const rpc_operation *operation;
-    bool is_copy;        /* its connection was captured twice */
     uint32_t asked_size; /* of the request's stub */
     double seconds;      /* from the request to this response; negative of a request and where it is not known */
     const struct state_late *late; /* whether the sample that it brought is late */
@@ -120,7 +119,6 @@ static sealed_pdu *keep(packet_info *pinfo, rpc_connection *connection, const se
     kept->key.pipe = connection->pipe;
     kept->key.frame = pinfo->num;
     kept->connection = connection;
-    kept->is_copy = connection->copied != NULL;
     sealed->connection = connection;
     sealed->uses_query = does & (RPC_OPENS | RPC_USES | RPC_CLOSES);
     sealed->takes_sample = does & RPC_SAMPLES;
@@ -223,12 +221,11 @@ static void tell(packet_info *pinfo, sealed_pdu *pdu, proto_item *item, tapped_c
 {
     const tapped_sealed *sealed = &pdu->sealed;
 
-    if (sealed->uses_query && !pdu->is_copy && !PINFO_FD_VISITED(pinfo)) {
+    if (sealed->uses_query && !PINFO_FD_VISITED(pinfo)) {
         learn_sealed(pdu, tapped->is_fault);
     }
     tapped->is_hkpd = pdu->interface == RPC_WINREG;
     tapped->is_response = pdu->key.is_response;
-    tapped->is_repeated = pdu->is_copy;
     tapped->operation = pdu->operation->name;
     tapped->request_frame = sealed->request_frame;
     tapped->seconds = pdu->seconds;
@@ -254,7 +251,6 @@ static void tell_answer(packet_info *pinfo, const rpc_record *record, tapped_cal
 {
     tapped->is_hkpd = record->protocol != perflib;
     tapped->is_response = true;
-    tapped->is_repeated = record->copied != NULL;
     tapped->operation = record->operation;
     tapped->request_frame = record->request_frame;
     tapped->seconds = record->seconds;

@@ -633,26 +633,14 @@ static void note_system(hkpd_pdu *p, const value_parameters *back)
     tvbuff_t *tvb = back->tvb;
     rpc_record *record = p->call.record;
     bool is_block = p->kind == ANSWER_BLOCK && back->status == STATUS_SUCCESS;
-    bool is_new = p->call.first_time || (p->call.is_copy && !PINFO_FD_VISITED(p->call.pinfo));
-    const state_subject any = facts_title_subject(0);
     perf_block_walk walk;
 
-    if (!is_new || !(is_block || p->kind == ANSWER_HEADER)) {
+    if (!p->call.first_time || !(is_block || p->kind == ANSWER_HEADER)) {
         return;
     }
     perf_block_init(&walk, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
     const char *name = perf_block_next(&walk) == PERF_BLOCK_HEADER ? hkpd_system_name(p->call.pool, tvb, &walk) : NULL;
-    const char *copied = p->call.to->names[HOST_SYSTEM];
-    const rpc_connection *other = record->connection->copied;
-    bool is_unasked = other && (int32_t)(p->call.di->call_id - other->call_id) > 0; /* as far as was captured */
-    if (p->call.is_copy && name && !p->call.to->is_in_doubt &&
-        (copied ? strcmp(copied, host_plain_name(p->call.pool, name)) != 0 : is_unasked)) {
-        call_is_no_copy(&p->call); /* two machines gave out equal handles, and what was told as a copy's is lost */
-        call_name_server(&p->call, HOST_SYSTEM, name);
-        facts_note_unread(p->call.to, &any, PERF_NUM_FACT_KINDS, 0, p->call.event, 0, NULL);
-        record->handle = open_handle(p, p->record->handle, record->request_event, 0, (key_name){KEY_DATA, 0});
-    }
-    if (name && !p->call.is_copy) {
+    if (name) {
         call_name_server(&p->call, HOST_SYSTEM, name);
         if (record->handle && record->handle->server != p->call.to->host) {
             p->call.to->is_in_doubt |= record->handle->machine && !is_closed(p, record->handle);
@@ -908,7 +896,7 @@ static void note_unread_value(rpc_record *call, uint32_t event, rpc_answer answe
 {
     bool is_value = call->operation && g_str_has_suffix(call->operation, "Value");
 
-    if (answer != RPC_FAULT && call->copied == NULL && (is_value || ((const hkpd_record *)call)->room > 0)) {
+    if (answer != RPC_FAULT && (is_value || ((const hkpd_record *)call)->room > 0)) {
         note_unread_list(call, event);
     }
 }

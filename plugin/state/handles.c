@@ -134,21 +134,6 @@ state_handle *handle_find_own(state_handle_kind kind, const state_connection *co
     return find_at(kind, connection->host, bytes);
 }
 
-state_handle *handle_find_beside(state_handle_kind kind, const state_connection *connection, const uint8_t *bytes)
-{
-    enum { MOST = 16 };
-    state_connection *other = connection->place->connections;
-
-    for (unsigned i = 0; i < MOST && other; i++, other = other->next) {
-        unsigned count = other->handles ? wmem_array_get_count(other->handles) : 0;
-        state_handle *last = count > 0 ? *(state_handle **)wmem_array_index(other->handles, count - 1) : NULL;
-        if (last && last->kind == kind && memcmp(last->bytes, bytes, sizeof last->bytes) == 0) {
-            return last;
-        }
-    }
-    return NULL;
-}
-
 state_handle *handle_find(state_handle_kind kind, state_connection *connection, const uint8_t *bytes)
 {
     state_handle *found = handle_find_own(kind, connection, bytes);

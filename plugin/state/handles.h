@@ -19,13 +19,6 @@ typedef enum {
     NUM_HANDLE_KINDS
 } state_handle_kind;
 
-/* An answer that gave out what no server gives out twice. */
-typedef struct {
-    const struct rpc_connection *connection; /* NULL: there was none */
-    uint32_t call_id;
-    nstime_t at;
-} state_unique_answer;
-
 /* One life of a handle: from the response that opened it to the request that closed it. */
 struct state_handle {
     state_handle_kind kind;
@@ -50,7 +43,6 @@ struct state_handle {
     } connections[HANDLE_CONNECTIONS]; /* that it was used on last; only for the first pass */
     struct hkpd_key *key;              /* HKPD: which key it is; of the protocol's own making */
     struct state_sample *newest;       /* only for the first pass */
-    state_unique_answer answer;        /* its opening, or its newest sample; only for the first pass */
     uint32_t unsound;                  /* PerflibV2: event of the first answer that is no sample; 0: none */
     wmem_map_t *paces;                 /* question -> state_pace; only for the first pass */
     wmem_map_t *objects;               /* HKPD: title index -> its newest state_object; only for the first pass */
@@ -67,9 +59,6 @@ state_handle *handle_find(state_handle_kind kind, state_connection *connection, 
 /* The same of its own machine alone. Of the registry's rather the last that was opened on the connection, unless it was closed, whoever
  * gave it out since. */
 state_handle *handle_find_own(state_handle_kind kind, const state_connection *connection, const uint8_t *bytes);
-
-/* What was opened last on one of its place's newest connections, whichever machine that is to; NULL if it is another. */
-state_handle *handle_find_beside(state_handle_kind kind, const state_connection *connection, const uint8_t *bytes);
 
 /* What was opened on the connection goes to its machine. */
 void handles_move(state_connection *connection);

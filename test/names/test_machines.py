@@ -180,21 +180,6 @@ def test_titles_before_the_first_block(tshark, tmp_path, order, passes):
     assert [r['query'] for r in rows] == [str(1 + 'ot'.index(x)) for x in order[2:]]
 
 
-@pytest.mark.parametrize('first, copy', [(0, 0), (1, 0), (0, 1)])
-def test_titles_that_both_tell_alike(tshark, tmp_path, first, copy, passes):
-    """Where machines call a thing alike the name is of both, whoever told it first. What seems a copy until its block comes told nothing."""
-    scene = Scene()
-    talks = [talk_of(scene, name, 50001 + i, 'Apples', handles=i * (1 - copy)) for i, name in enumerate(('ONE', 'TWO'))]
-    for talk in talks[::1 - 2 * first] + talks:
-        talk.titles()
-    for talk in talks + talks:
-        talk.sample()
-    if copy:
-        talks[1].titles(pairs={5000: 'Set', 5002: 'Pears'})
-    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *(passes or ['-2'] * copy))[0])
-    assert [r['counter'] + r['assumed'] for r in rows] == ['Apples0', 'Pears1' if copy else 'Apples0'] * 2
-
-
 def test_titles_of_another_connection(tshark, tmp_path, passes):
     """As long as there is one machine, who told them does not count; a title that is told anew on a connection of which nobody knows yet
     whose it is makes both doubtful until its block comes. Fewer titles tell those that they have again."""
