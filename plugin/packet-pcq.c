@@ -721,11 +721,7 @@ static void keep_sample(pcq_pdu *p, state_handle *handle, perf_data_summary *sum
     p->call.record->sample = sample;
     if (sample) {
         sample->request_event = p->call.record->request_event;
-    }
-    if (sample && size >= PERF_DATA_HEADER_SIZE) {
-        const perf_point clocks = {
-            .perf_time = perf_le64(bytes + 8), .time_100ns = perf_le64(bytes + 16), .perf_freq = perf_le64(bytes + 24)};
-        pace_sample(sample, "", &clocks, call_seconds(&p->call));
+        sample->late = pace_respond(pace_find_or_create(handle, ""), call_seconds(&p->call), true);
     }
     if (sample && summary->is_counted) {
         query_blocks_counted(handle, sample);
@@ -926,7 +922,7 @@ static void tap_pdu(pcq_pdu *p)
         sealed_follow_noise(call);
         return;
     }
-    if (!call->is_request || call->opnum == OPNUM_QueryCounterData) {
+    if (call->opnum == OPNUM_QueryCounterData) {
         call_pace(call, handle, "");
     }
     if (!tapped_wanted()) {

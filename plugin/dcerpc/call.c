@@ -300,9 +300,13 @@ void call_report_status(rpc_call *call, uint32_t status)
 
 void call_show_late(findings_report *report, proto_item *item, const struct state_late *late)
 {
-    if (late) {
-        findings_add(report, item, FINDING_LATE, "%s late: %.3f s since the sample before, %.3f s is usual",
-                     late->verdict == PACE_ANSWERED_LATE ? "Answered" : "Asked", late->interval, late->median_interval);
+    if (late && late->late.seconds > 0) {
+        findings_add(report, item, FINDING_LATE, "Late sample: %.3f s since the previous one (usually %.3f s)",
+                     late->late.seconds, late->late.usual);
+    }
+    if (late && late->slow.seconds > 0) {
+        findings_add(report, item, FINDING_LATE, "Slow response: %.3f s (usually %.3f s)", late->slow.seconds,
+                     late->slow.usual);
     }
 }
 
@@ -473,9 +477,9 @@ void call_pace(const rpc_call *call, state_handle *handle, const char *question)
         return;
     }
     if (call->is_request) {
-        pace_request(handle, question, &call->pinfo->abs_ts);
+        timing_add_request(pace_find_or_create(handle, question), nstime_to_sec(&call->pinfo->abs_ts));
     } else if (call->record->sample == NULL) {
-        pace_wait_for(pace_of(handle, question), call_seconds(call));
+        pace_respond(pace_find_or_create(handle, question), call_seconds(call), false);
     }
 }
 

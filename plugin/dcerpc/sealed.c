@@ -176,7 +176,7 @@ static sealed_pdu *take_pdu(packet_info *pinfo, const sealed_fragment *fragment)
 /* What a sealed connection asks from one OpenQueryHandle to the next one that finds all closed: of several queries that are open
  * at a time, the seal hides whose a call is. */
 typedef struct {
-    state_pace *pace;
+    timing_series *series;
     unsigned num_open;
     bool is_closed; /* the last request closed the only one */
 } sealed_query;
@@ -184,7 +184,6 @@ typedef struct {
 /* On the first pass. Whether an open failed its status says, which is sealed: only a fault is seen. */
 static void learn_sealed(sealed_pdu *pdu, bool is_fault)
 {
-    enum { NANOSECONDS = 1000000000 };
     tapped_sealed *sealed = &pdu->sealed;
     sealed_query *query = pdu->connection->sealed_query;
     bool is_request = !pdu->key.is_response, opens = pdu->operation->does & RPC_OPENS;
@@ -192,7 +191,7 @@ static void learn_sealed(sealed_pdu *pdu, bool is_fault)
 
     if (query == NULL || (is_request && opens && query->is_closed)) {
         query = wmem_new0(wmem_file_scope(), sealed_query);
-        query->pace = wmem_new0(wmem_file_scope(), state_pace);
+        query->series = wmem_new0(wmem_file_scope(), timing_series);
         pdu->connection->sealed_query = query;
     }
     query->num_open += is_request && opens;
@@ -202,16 +201,10 @@ static void learn_sealed(sealed_pdu *pdu, bool is_fault)
     if (pdu->interface == RPC_WINREG) {
         return; /* several questions take turns, and lists of names are among them */
     }
-    if (sealed->sample_size > 0) {
-        /* nobody reads its clocks: when it was asked for stands for them, and frames for events */
-        perf_point asked = {.perf_time = (uint64_t)sealed->request_time.secs * NANOSECONDS +
-                                         (uint64_t)sealed->request_time.nsecs,
-                            .perf_freq = NANOSECONDS};
-        pdu->late = pace_pass(query->pace, pdu->key.frame, &asked, pdu->seconds);
-    } else if (!is_request) {
-        pace_wait_for(query->pace, pdu->seconds);
+    if (sealed->takes_sample && is_request) {
+        timing_add_request(query->series, nstime_to_sec(&sealed->request_time));
     } else if (sealed->takes_sample) {
-        pace_ask(&query->pace->requests, nstime_to_sec(&sealed->request_time));
+        pdu->late = pace_respond(query->series, pdu->seconds, sealed->sample_size > 0);
     }
 }
 

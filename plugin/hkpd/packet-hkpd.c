@@ -796,8 +796,8 @@ static bool keep_sample(hkpd_pdu *p, tvbuff_t *tvb, const perf_block_summary *su
         note_machine(record->handle, name);
     }
     if (p->record->name) {
-        const perf_point clocks = hkpd_clocks(&walk);
-        pace_sample(record->sample, p->record->name, &clocks, call_seconds(&p->call));
+        timing_series *series = pace_find_or_create(record->handle, p->record->name);
+        record->sample->late = pace_respond(series, call_seconds(&p->call), true);
     }
     return is_whole;
 }

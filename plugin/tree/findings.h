@@ -70,8 +70,8 @@
     X(NOT_DELIVERED, "not_delivered", PI_RESPONSE_CODE, PI_NOTE, false, \
       "What was asked for, and accepted, begins to be missing in the answers, or is there again", \
       "A counter without instances, or an object that the server does not have (any more); docs/symptoms.md") \
-    X(LATE, "late", PI_RESPONSE_CODE, PI_NOTE, false, "A sample is late", \
-      "More than 1.5 times the longest time before it; -z pcq,queries counts by all times: docs/statistics.md") \
+    X(LATE, "late", PI_RESPONSE_CODE, PI_NOTE, false, "A sample is late, or a response slow", \
+      "By the samples before it; -z pcq,summary judges by the whole capture: docs/statistics.md") \
     X(COUNTER_REFERENCE, "counter_reference", PI_PROTOCOL, PI_WARN, false, \
       "A counter refers to itself or to a counter that its set does not have", \
       "The provider registered the counter wrongly; it cannot be calculated") \

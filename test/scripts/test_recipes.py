@@ -207,11 +207,11 @@ def test_late_samples(shell, tmp_path):
     """A client that asks each second, and once four seconds late."""
     table, frames = recipe('Late samples')
     world = World()
-    tale(5, pause(4), bad(), 2)(world)
+    tale(10, pause(4), bad(), 2)(world)
     path = world.capture.write(tmp_path / 'a.pcap')
     assert 'Interval (s)' in shell(table.replace('FILE', shlex.quote(path)))
     row, = [line.split('\t') for line in shell(frames.replace('FILE', shlex.quote(path))).splitlines()]
-    assert int(row[0]) in world.since and float(row[1]) == 5 and row[2].startswith('Asked late')
+    assert int(row[0]) in world.since and float(row[1]) == 5 and row[2].startswith('Late sample')
 
 
 # --- live ------------------------------------------------------------------------------------------------------------

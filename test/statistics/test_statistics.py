@@ -389,71 +389,62 @@ def paced(pauses, takes, probes=(), stamped='end'):
     return scene
 
 
-USUAL = [1.0] * 12
-QUICK = [0.01] * 12
+USUAL = [1.0] * 14
+QUICK = [0.01] * 14
 
 
 def but(usual, **other):
     return [other.get('n%d' % n, x) for n, x in enumerate(usual)]
 
 
-@pytest.mark.parametrize('how, late, found', [
-    (dict(pauses=USUAL, takes=QUICK), (0, 0), ''),
-    (dict(pauses=but(USUAL, n4=3.0), takes=QUICK), (1, 0), 'C'),
-    (dict(pauses=USUAL, takes=but(QUICK, n4=3.0)), (0, 1), 'S'),
-    (dict(pauses=USUAL, takes=but(QUICK, n4=3.0), stamped='begin'), (0, 1), None),
-    # the third was not as long as one before
-    (dict(pauses=but(USUAL, n4=3.0, n8=2.0), takes=but(QUICK, n6=5.0)), (2, 1), 'CS'),
-    # of three samples nobody knows as they go by what is usual
-    (dict(pauses=but(USUAL, n2=3.0), takes=QUICK), (1, 0), ''),
-    # a server that is always slow is not to blame for the client's pause
-    (dict(pauses=but([0.4] * 12, n5=3.0), takes=[0.6] * 12), (1, 0), None),
-    # nor is the client where the size probe was answered late
-    (dict(pauses=USUAL, takes=QUICK, probes=but(QUICK, n7=2.0)), (0, 1), None),
-    # half as long again is late, less is not
-    (dict(pauses=but(USUAL, n4=1.4), takes=QUICK), (0, 0), ''),
-    # of both it is who took the longer part
-    (dict(pauses=but(USUAL, n4=2.2), takes=but(QUICK, n4=.81)), (1, 0), 'C'),
-    (dict(pauses=but(USUAL, n4=1.8), takes=but(QUICK, n4=1.21)), (0, 1), 'S'),
-], ids=['in time', 'asked', 'answered', 'stamped at first', 'both', 'too early', 'slow', 'probe', 'nearly', 'more asked', 'more answered'])
-def test_late_intervals(stat, tshark, tmp_path, how, late, found, passes):
-    """The table counts them; findings are in the frames of those that came later than every one before, by the server's clock."""
-    scene = paced(**how)
-    row, = stat(scene, 'queries', *passes)
-    assert (int(row['Late asked']), int(row['Late answered'])) == late
-    rows = tshark.fields(tmp_path / 'scene.pcap', ['frame.number', '_ws.expert.message'], *passes, '-Y', 'pcq.expert.late')
-    assert found is None or [r[1].partition(' late: ')[0] for r in rows] == [{'C': 'Asked', 'S': 'Answered'}[x] for x in found]
+@pytest.mark.parametrize('how, found', [
+    (dict(pauses=USUAL), []),
+    (dict(pauses=but(USUAL, n9=3.0)), [('Late sample', 3.01, 1.01)]),
+    (dict(pauses=but(USUAL, n8=3.0)), []),      # seven gaps do not tell what is usual
+    (dict(pauses=but(USUAL, n10=1.4)), []),
+    (dict(pauses=but(USUAL, n4=3.0, n12=2.0)), [('Late sample', 2.01, 1.01)]),
+    (dict(pauses=USUAL, takes=but(QUICK, n10=3.0)), [('Slow response', 3, .01)]),
+    (dict(pauses=USUAL, takes=but(QUICK, n3=3.0, n4=5.0)), [('Slow response', 5, .01)]),
+    (dict(pauses=but(USUAL, n11=3.0), takes=but(QUICK, n11=4.0)), [('Late sample', 3.01, 1.01), ('Slow response', 4, .01)]),
+    (dict(pauses=but([0.4] * 14, n11=3.0), takes=[0.6] * 14), [('Late sample', 3.6, 1)]),
+    # a size probe and its repetition are one request
+    (dict(pauses=but(USUAL, n11=3.0), probes=QUICK), [('Late sample', 3.02, 1.02)]),
+    (dict(pauses=USUAL, probes=but(QUICK, n10=2.0)), []),
+], ids=['in time', 'late', 'too early', 'nearly', 'twice', 'slow', '5 s', 'both', 'always slow', 'probes', 'slow probe'])
+def test_a_packet_says_what_is_late_or_slow(tshark, tmp_path, how, found, passes):
+    scene = paced(**{'takes': QUICK, **how})
+    rows = tshark.fields(scene.write(tmp_path / 'scene.pcap'), ['frame.number', '_ws.expert.message'], *passes, '-Y', 'pcq.expert.late')
+    said = re.findall(r'(Late sample|Slow response): (\S+) s (?:since the previous one )?\(usually (\S+) s\)', ','.join(r[1] for r in rows))
+    assert [what for what, *_ in said] == [what for what, *_ in found]
+    assert all(abs(float(x) - y) < .005 for one, other in zip(said, found) for x, y in zip(one[1:], other[1:])), said
     assert {int(r[0]) for r in rows} <= set(frames(scene, stubs.DATA, 'response'))
-    assert all(re.fullmatch(r'(Asked|Answered) late: \d\.\d{3} s since the sample before, \d\.\d{3} s is usual', r[1]) for r in rows)
 
 
 @pytest.mark.parametrize('order', '<>', ids=['little', 'big'])
 @pytest.mark.parametrize('delay, late', [(0, 0), (3, 2)], ids=['in time', 'late'])
 def test_who_asks_two_questions_in_turn_is_in_time(tshark, tmp_path, delay, late, order):
     """HKEY_PERFORMANCE_DATA: short times between two questions and long ones to the next two are as usual."""
-    at = [n + part + (delay if n > 7 else 0) for n in range(12) for part in (0.1, 0.2)]
     scene = Scene()
     talk = hkpd_scene.Talk(scene, block_order=order)
-    talk.clock = Times([(int(t * 1e7), EPOCH + int(t * 1e7)) for t in at])
     talk.open()
     talk.titles()
-    for _ in range(12):
-        for index in 238, 2:
+    began = scene.capture.now
+    for n in range(12):
+        for part, index in ((.1, 238), (.2, 2)):
+            scene.capture.now = began + int((n + part + (delay if n > 8 else 0)) * SECOND)
             talk.sample(str(index), only={index})
     scene.write(tmp_path / 'turns.pcap')
     rows = tshark.fields(tmp_path / 'turns.pcap', ['_ws.expert.message'], '-Y', 'pcq.expert.late')
-    assert [r[0] for r in rows] == ['Asked late: 4.000 s since the sample before, 1.000 s is usual'] * late
+    assert [r[0] for r in rows] == ['Late sample: 4.000 s since the previous one (usually 1.000 s)'] * late
 
 
-def test_late_behind_hundreds_in_time(stat, tshark, tmp_path):
-    """By the median of the newest 256 intervals."""
+def test_late_behind_hundreds_in_time(tshark, tmp_path):
+    """By the median of the newest 64."""
     count = 300
-    pauses, takes = [1.0] * count, [0.01] * count
-    pauses[count - 8] = takes[count - 4] = 3.0
-    row, = stat(paced(pauses, takes), 'queries')
-    assert (row['Samples'], row['Late asked'], row['Late answered']) == (str(count), '1', '1')
-    found = tshark.fields(tmp_path / 'scene.pcap', ['_ws.expert.message'], '-Y', 'pcq.expert.late')
-    assert found[0][0].startswith('Asked late: ')
+    pauses = [1.0] * 100 + [2.0] * 200
+    pauses[count - 8] = 6.0
+    found = tshark.fields(paced(pauses, [0.01] * count).write(tmp_path / 'scene.pcap'), ['_ws.expert.message'], '-Y', 'pcq.expert.late')
+    assert re.fullmatch(r'Late sample: 6.01\d s since the previous one \(usually 2.01\d s\)', found[-1][0])
 
 
 def test_response_times(stat, passes):
