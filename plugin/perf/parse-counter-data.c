@@ -5,7 +5,8 @@
  */
 #include "perf/table-read.h"
 
-#define PLAIN_SIZE 16 /* bytes of a PERF_COUNTER_DATA with a number */
+#define PLAIN_SIZE 16       /* bytes of a PERF_COUNTER_DATA with a number */
+#define PLAIN_BLOCK_SIZE 32 /* bytes of a block with one */
 
 /* Returns less than 8 for a plain value, whose dwSize is 16 and dwDataSize is 1 to 8. */
 static inline uint64_t get_plain_code(const uint8_t *value)
@@ -14,7 +15,7 @@ static inline uint64_t get_plain_code(const uint8_t *value)
 }
 
 /* Returns how many of `count` values are plain, up to the first that is not. */
-static uint32_t count_plain(const uint8_t *values, uint32_t count)
+static inline uint32_t count_plain(const uint8_t *values, uint32_t count)
 {
     uint32_t i = 0;
 
@@ -29,30 +30,26 @@ static uint32_t count_plain(const uint8_t *values, uint32_t count)
 }
 
 /* Returns what a structure of this size and its padding take, if they fit. */
-static uint32_t pad(uint32_t size, uint32_t left)
+static inline uint32_t pad(uint32_t size, uint32_t left)
 {
     return perf_align8(size) <= left ? perf_align8(size) : size;
 }
 
-/* Reads the values of a row, each of which leads to the next. Returns where they end, 0 if one does not fit. */
-static uint32_t read_cells(perf_table *t, perf_group *g, perf_row *row, uint32_t at, uint32_t end)
+/* Reads the values of a row that are not all plain, each of which leads to the next. Returns where they end, 0 if one does not fit. */
+static uint32_t read_uneven_cells(perf_table *t, perf_group *g, perf_row *row, uint32_t end)
 {
-    uint32_t most = (end - at) / PLAIN_SIZE;
-    uint32_t plain = count_plain(t->data + at, g->columns < most ? g->columns : most);
+    uint32_t at = row->cells;
 
-    row->cells = at;
-    at += PLAIN_SIZE * plain;
-    row->cells_size = PLAIN_SIZE * plain;
-    for (uint32_t i = plain; i < g->columns; i++) {
+    g->is_plain = false;
+    row->cells_size = 0;
+    for (uint32_t i = 0; i < g->columns; i++) {
         uint32_t left = end - at, size = left >= PERF_COUNTER_DATA_SIZE ? perf_le32(t->data + at + 4) : 0;
-        g->is_plain = false;
         if (size < PERF_COUNTER_DATA_SIZE || size > left || perf_le32(t->data + at) > size - PERF_COUNTER_DATA_SIZE) {
             return perf_group_fault(t, PERF_FAULT_CELL_SIZE, at + 4, size, left);
         }
         at += pad(size, left);
         row->cells_size = at - row->cells;
     }
-    t->values += g->columns;
     return at;
 }
 
@@ -75,39 +72,46 @@ static uint32_t read_columns(perf_table *t, perf_group *g, uint32_t at, bool rou
     return at + (rounds ? pad(size, left) : size);
 }
 
-static uint32_t read_row(perf_table *t, perf_group *g, uint32_t at, uint32_t end)
+/* Reads `count` rows, each with its values, up to `end` at most. Returns where they end, 0 if one does not fit. */
+static uint32_t read_rows(perf_table *t, perf_group *g, uint32_t at, uint32_t end, uint32_t count)
 {
-    uint32_t left = end - at, size = perf_le32(t->data + at);
+    const uint64_t plain_size = (uint64_t)PLAIN_SIZE * g->columns;
 
-    if (size < PERF_INSTANCE_HEADER_SIZE || size > left) {
-        return perf_group_fault(t, PERF_FAULT_ROW_SIZE, at, size, left);
+    for (uint32_t i = 0; i < count && at > 0; i++) {
+        uint32_t left = end - at, size = left >= PERF_INSTANCE_HEADER_SIZE ? perf_le32(t->data + at) : 0;
+        perf_row row = {.id = PERF_NO_ID, .cells = at};
+        if (g->has_instances) {
+            if (size < PERF_INSTANCE_HEADER_SIZE || size > left) {
+                return perf_group_fault(t, left < PERF_INSTANCE_HEADER_SIZE ? PERF_FAULT_ROWS : PERF_FAULT_ROW_SIZE, at,
+                                        size, left);
+            }
+            row = (perf_row){.offset = at, .id = perf_le32(t->data + at + 4), .cells = at + pad(size, left)};
+        }
+        row.cells_size = (uint32_t)plain_size;
+        perf_row *added = perf_add_row(t, g, row);
+        if (end - row.cells >= plain_size && count_plain(t->data + row.cells, g->columns) == g->columns) {
+            at = row.cells + (uint32_t)plain_size;
+        } else {
+            at = read_uneven_cells(t, g, added, end);
+        }
     }
-    perf_row *row = perf_add_row(t, g, (perf_row){.offset = at, .id = perf_le32(t->data + at + 4)});
-    return read_cells(t, g, row, at + pad(size, left), end);
+    return at;
 }
 
 /* Reads PERF_MULTI_INSTANCES and its instances. */
-static uint32_t read_rows(perf_table *t, perf_group *g, uint32_t at)
+static uint32_t read_instances(perf_table *t, perf_group *g, uint32_t at)
 {
     uint32_t left = g->end - at, size = left >= PERF_MULTI_INSTANCES_SIZE ? perf_le32(t->data + at) : 0;
 
     if (size < PERF_MULTI_INSTANCES_SIZE || size > left) {
         return perf_group_fault(t, PERF_FAULT_PARTS, at, size, left);
     }
-    uint32_t count_field = at + 4, count = perf_le32(t->data + count_field), end = at + size;
     g->has_instances = true;
-    at += PERF_MULTI_INSTANCES_SIZE;
-    for (uint32_t left_over = count; left_over > 0 && at > 0; left_over--) {
-        if (end - at < PERF_INSTANCE_HEADER_SIZE) {
-            return perf_group_fault(t, PERF_FAULT_ROWS, count_field, count, g->rows);
-        }
-        at = read_row(t, g, at, end);
-    }
-    return at;
+    return read_rows(t, g, at + PERF_MULTI_INSTANCES_SIZE, at + size, perf_le32(t->data + at + 4));
 }
 
 /* Reads what the block has by its dwType. Returns where that ends, 0 if something does not fit. */
-static uint32_t read_body(perf_table *t, perf_group *g, bool rounds)
+static inline uint32_t read_body(perf_table *t, perf_group *g, bool rounds)
 {
     uint32_t at = g->offset + PERF_COUNTER_HEADER_SIZE;
 
@@ -130,22 +134,23 @@ static uint32_t read_body(perf_table *t, perf_group *g, bool rounds)
         return 0;
     }
     if (g->type == PERF_MULTIPLE_INSTANCES || g->type == PERF_COUNTERSET) {
-        return read_rows(t, g, at);
+        return read_instances(t, g, at);
     }
-    return read_cells(t, g, perf_add_row(t, g, (perf_row){.id = PERF_NO_ID}), at, g->end);
+    return read_rows(t, g, at, g->end, 1);
 }
 
 /* Microsoft's readers go on at the dwSize of PERF_MULTI_COUNTERS, [MS-PCQ] begins each structure on 8 bytes: the way that fills the block
  * is taken, and the first where none does. */
-static void read_block(perf_table *t, perf_group *g)
+static void read_any_block(perf_table *t, perf_group *g)
 {
-    g->status = perf_le32(t->data + g->offset);
-    g->type = perf_le32(t->data + g->offset + 4);
-    const perf_table_mark mark = perf_table_get_mark(t);
     const perf_group empty = *g;
+    uint32_t faults_before = t->num_faults;
     bool is_odd = true;
+
     for (int tries = 0; tries < 3 && !g->is_sound && is_odd; tries++) {
-        perf_table_go_back(t, &mark);
+        t->num_columns = empty.first_column;
+        t->num_rows = empty.first_row;
+        t->num_faults = faults_before;
         *g = empty;
         uint32_t end = read_body(t, g, tries == 1);
         g->is_sound = end > 0 && g->end - end < 8;
@@ -156,7 +161,33 @@ static void read_block(perf_table *t, perf_group *g)
     }
 }
 
-void perf_table_read_data(perf_table *t, const uint8_t *data, uint32_t size, uint32_t reported, perf_read_mode mode)
+/* Reads a block of one plain value, of which a response can have one for each 32 bytes. Returns false if it is another. */
+static inline bool read_plain_block(perf_table *t, perf_group *g)
+{
+    const uint8_t *block = t->data + g->offset;
+
+    if (g->type != PERF_SINGLE_COUNTER || g->end - g->offset != PLAIN_BLOCK_SIZE ||
+        get_plain_code(block + PERF_COUNTER_HEADER_SIZE) >= 8) {
+        return false;
+    }
+    g->first_column = 0;
+    g->columns = 1;
+    g->is_sound = true;
+    perf_add_row(t, g,
+                 (perf_row){.id = PERF_NO_ID, .cells = g->offset + PERF_COUNTER_HEADER_SIZE, .cells_size = PLAIN_SIZE});
+    return true;
+}
+
+static inline void read_block(perf_table *t, perf_group *g)
+{
+    g->status = perf_le32(t->data + g->offset);
+    g->type = perf_le32(t->data + g->offset + 4);
+    if (!read_plain_block(t, g)) {
+        read_any_block(t, g);
+    }
+}
+
+void perf_table_read_data(perf_table *t, const uint8_t *data, uint32_t size, uint32_t reported)
 {
     static const perf_group_layout blocks = {.count_field = 4,
                                              .size_field = 8,
@@ -164,7 +195,7 @@ void perf_table_read_data(perf_table *t, const uint8_t *data, uint32_t size, uin
                                              .is_padded = true,
                                              .read = read_block};
 
-    perf_table_init(t, data, size, false, mode);
+    perf_table_init(t, data, size, false);
     if (size < PERF_DATA_HEADER_SIZE) {
         if (reported < PERF_DATA_HEADER_SIZE) {
             perf_response_fault(t, PERF_FAULT_SHORT, 0, reported, PERF_DATA_HEADER_SIZE);

@@ -59,7 +59,6 @@ static uint32_t read_counter_block(perf_table *t, perf_group *g, uint32_t at, ui
     perf_row *row = &t->rows[t->num_rows - 1];
     row->cells = at;
     row->cells_size = size;
-    t->values += g->columns;
     return at + size;
 }
 
@@ -85,10 +84,11 @@ static uint32_t read_rows(perf_table *t, perf_group *g, uint32_t at, uint32_t re
 /* Reads the rows as they say; else, if a counter block is too short for its counters, as long as they take, if that fills the object. */
 static void read_all_rows(perf_table *t, perf_group *g, uint32_t rows, uint32_t reach)
 {
-    const perf_table_mark mark = perf_table_get_mark(t);
+    uint32_t faults_before = t->num_faults;
 
     for (int tries = 0; tries < 3 && !g->is_sound; tries++) { /* the third is the first again */
-        perf_table_go_back(t, &mark);
+        t->num_rows = g->first_row;
+        t->num_faults = faults_before;
         g->rows = 0;
         g->reads_short = tries == 1;
         uint32_t end = read_rows(t, g, rows, reach);
@@ -166,12 +166,12 @@ static void read_header(perf_table *t)
     }
 }
 
-void perf_table_read_block(perf_table *t, const uint8_t *data, uint32_t size, uint32_t reported, perf_read_mode mode)
+void perf_table_read_block(perf_table *t, const uint8_t *data, uint32_t size, uint32_t reported)
 {
     static const perf_group_layout objects = {
         .count_field = 28, .size_field = 0, .header_size = PERF_OBJECT_TYPE_SIZE, .read = read_object};
 
-    perf_table_init(t, data, size, true, mode);
+    perf_table_init(t, data, size, true);
     if (size < PERF_DATA_BLOCK_SIZE) {
         if (reported < PERF_DATA_BLOCK_SIZE) {
             perf_response_fault(t, PERF_FAULT_SHORT, 0, reported, PERF_DATA_BLOCK_SIZE);

@@ -9,34 +9,19 @@
 
 #include <stdlib.h>
 
-/* Like realloc(). Memory that is not there ends the program, as everywhere in Wireshark. */
-static inline void *perf_realloc(void *memory, size_t size)
-{
-    memory = realloc(memory, size);
-    if (memory == NULL) {
-        abort();
-    }
-    return memory;
-}
+/* Returns the array, moved, with room for `more` elements behind `*room` of them. Memory that is not there ends the program, as everywhere in
+ * Wireshark. */
+void *perf_enlarge(void *array, uint32_t *room, uint32_t more, size_t size);
 
 /* Returns the array with room for one element more. */
 static inline void *perf_grow(void *array, uint32_t count, uint32_t *room, size_t size)
 {
-    if (count < *room) {
-        return array;
-    }
-    *room = 2 * *room + 8;
-    return perf_realloc(array, *room * size);
+    return count < *room ? array : perf_enlarge(array, room, 1, size);
 }
 
-static inline void perf_table_init(perf_table *t, const uint8_t *data, uint32_t size, bool is_block,
-                                   perf_read_mode mode)
+static inline void perf_table_init(perf_table *t, const uint8_t *data, uint32_t size, bool is_block)
 {
-    *t = (perf_table){.data = data,
-                      .size = size,
-                      .is_block = is_block,
-                      .is_partial = mode == PERF_READ_FIRST,
-                      .first_group = PERF_NO_GROUP};
+    *t = (perf_table){.data = data, .size = size, .is_block = is_block, .first_group = PERF_NO_GROUP};
 }
 
 static inline perf_group *perf_add_group(perf_table *t, uint32_t offset, uint32_t end)
@@ -48,7 +33,6 @@ static inline perf_group *perf_add_group(perf_table *t, uint32_t offset, uint32_
                                             .first_column = t->num_columns,
                                             .first_row = t->num_rows,
                                             .has_values = true,
-                                            .is_read = true,
                                             .is_plain = true};
     return &t->groups[t->num_groups++];
 }
@@ -68,32 +52,11 @@ static inline perf_row *perf_add_row(perf_table *t, perf_group *g, perf_row row)
     return &t->rows[t->num_rows++];
 }
 
-/* The numbers of a table that reading a group once more begins at, or that bytes that were not captured go back to. */
-typedef struct {
-    uint32_t columns, rows, faults, all_faults;
-    uint64_t values;
-} perf_table_mark;
-
-static inline perf_table_mark perf_table_get_mark(const perf_table *t)
-{
-    return (perf_table_mark){t->num_columns, t->num_rows, t->num_faults, t->all_faults, t->values};
-}
-
-static inline void perf_table_go_back(perf_table *t, const perf_table_mark *mark)
-{
-    t->num_columns = mark->columns;
-    t->num_rows = mark->rows;
-    t->num_faults = mark->faults;
-    t->all_faults = mark->all_faults;
-    t->values = mark->values;
-}
-
 /* More faults than a reader looks at. */
 #define PERF_MOST_FAULTS 100
 
 static inline void perf_add_fault(perf_table *t, perf_table_fault fault)
 {
-    t->all_faults++;
     if (t->num_faults < PERF_MOST_FAULTS) {
         t->faults = perf_grow(t->faults, t->num_faults, &t->room[3], sizeof *t->faults);
         t->faults[t->num_faults++] = fault;
@@ -114,7 +77,7 @@ static inline void perf_response_fault(perf_table *t, perf_table_fault_kind kind
     perf_add_fault(t, (perf_table_fault){kind, PERF_NO_GROUP, offset, stated, found});
 }
 
-/* Where a protocol has what reading all groups needs: sizes in bytes, fields as offsets. */
+/* Groups of one protocol: offsets of fields, sizes in bytes. */
 typedef struct {
     uint32_t count_field; /* of the number of groups, in the response */
     uint32_t size_field;  /* of a group's size, in the group */
@@ -123,5 +86,42 @@ typedef struct {
     void (*read)(perf_table *table, perf_group *group);
 } perf_group_layout;
 
-/* Reads all groups from `offset` on. Needs: `offset` lies in the data. Changes: sets is_sound of the table. */
-void perf_read_groups(perf_table *table, const perf_group_layout *layout, uint32_t offset, uint32_t reported);
+/* Ends a group that is longer than what is left of the data: its size is wrong, or the capture lacks the rest, which is no fault. */
+void perf_end_long_group(perf_table *table, uint32_t faults_before, uint32_t size_field, uint32_t size,
+                         uint32_t reported);
+
+/* Ends the response behind its last group. `is_cut`: what follows was not captured. */
+void perf_end_groups(perf_table *table, uint32_t count_field, uint32_t at, bool fits, bool is_cut);
+
+/* Reads all groups from `offset` on. Needs: `offset` lies in the data. Inline, since a response can have a group for each 32 bytes. */
+static inline void perf_read_groups(perf_table *t, const perf_group_layout *layout, uint32_t at, uint32_t reported)
+{
+    uint32_t count = perf_table_u32(t, layout->count_field);
+    uint32_t most = (t->size - at) / layout->header_size;
+    bool fits = true, is_cut = t->size < reported;
+
+    t->groups = perf_enlarge(NULL, &t->room[0], (count < most ? count : most) + 1, sizeof *t->groups);
+    while (t->num_groups < count && fits && t->size - at >= layout->header_size) {
+        uint32_t left = t->size - at, size = perf_table_u32(t, at + layout->size_field);
+        if (size < layout->header_size) { /* Samba fills a buffer that is too small with zeros, which are no object */
+            is_cut = false;
+            break;
+        }
+        uint32_t faults_before = t->num_faults;
+        fits = size <= left;
+        perf_group *g = perf_add_group(t, at, fits ? at + size : t->size);
+        layout->read(t, g);
+        if (!fits) {
+            perf_end_long_group(t, faults_before, at + layout->size_field, size, reported - at);
+            is_cut = is_cut && size <= reported - at;
+        }
+        uint64_t values = (uint64_t)g->rows * g->columns;
+        t->values += values;
+        if (t->first_group == PERF_NO_GROUP && g->is_sound && values > 0) {
+            t->first_group = t->num_groups - 1;
+        }
+        uint32_t padded = layout->is_padded ? perf_align8(size) : size;
+        at = !fits ? t->size : at + (padded <= left ? padded : size);
+    }
+    perf_end_groups(t, layout->count_field, at, fits, is_cut);
+}

@@ -24,9 +24,30 @@ struct perf_group_index {
     uint32_t cells_row;
 };
 
+void *perf_enlarge(void *array, uint32_t *room, uint32_t more, size_t size)
+{
+    *room += *room / 2 + more;
+    array = realloc(array, *room * size);
+    if (array == NULL) {
+        abort();
+    }
+    return array;
+}
+
+/* Returns zeroed memory. */
+static void *allocate(size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+
+    if (memory == NULL) {
+        abort();
+    }
+    return memory;
+}
+
 void perf_table_free(perf_table *t)
 {
-    for (uint32_t i = 0; i < t->num_groups; i++) {
+    for (uint32_t i = 0; t->has_indexes && i < t->num_groups; i++) {
         perf_group_index *index = t->groups[i].index;
         if (index) {
             free(index->columns.slots);
@@ -52,58 +73,23 @@ size_t perf_table_memory(const perf_table *t)
 
 /* --- Groups ------------------------------------------------------------------------------------------------------ */
 
-/* Notes the first group that has values for the Info column. A partial table keeps the rows and columns of no other. */
-static void keep_group(perf_table *t, perf_group *g, const perf_table_mark *before)
+void perf_end_long_group(perf_table *t, uint32_t faults_before, uint32_t size_field, uint32_t size, uint32_t reported)
 {
-    if (t->first_group == PERF_NO_GROUP && g->is_sound && g->rows > 0 && g->columns > 0) {
-        t->first_group = t->num_groups - 1;
-    } else if (t->is_partial) {
-        t->num_rows = before->rows;
-        t->num_columns = before->columns;
-        g->rows = g->columns = 0;
-        g->is_read = false;
-    }
-}
-
-/* Ends a group that is longer than what is left of the data: its size is wrong, or the capture lacks the rest, which is no fault. */
-static void end_long_group(perf_table *t, perf_group *g, const perf_table_mark *before, uint32_t size_field,
-                           uint32_t size, uint32_t reported)
-{
-    g->is_sound = false;
+    t->groups[t->num_groups - 1].is_sound = false;
     if (size > reported) {
         perf_group_fault(t, PERF_FAULT_GROUP_SIZE, size_field, size, reported);
     } else {
-        t->num_faults = before->faults;
-        t->all_faults = before->all_faults;
+        t->num_faults = faults_before;
     }
 }
 
-void perf_read_groups(perf_table *t, const perf_group_layout *layout, uint32_t at, uint32_t reported)
+void perf_end_groups(perf_table *t, uint32_t count_field, uint32_t at, bool fits, bool is_cut)
 {
-    uint32_t count = perf_table_u32(t, layout->count_field);
-    bool fits = true, is_cut = t->size < reported;
+    uint32_t count = perf_table_u32(t, count_field);
 
-    while (t->num_groups < count && fits && t->size - at >= layout->header_size) {
-        uint32_t left = t->size - at, size = perf_table_u32(t, at + layout->size_field);
-        if (size < layout->header_size) { /* Samba fills a buffer that is too small with zeros, which are no object */
-            is_cut = false;
-            break;
-        }
-        const perf_table_mark before = perf_table_get_mark(t);
-        fits = size <= left;
-        perf_group *g = perf_add_group(t, at, fits ? at + size : t->size);
-        layout->read(t, g);
-        if (!fits) {
-            end_long_group(t, g, &before, at + layout->size_field, size, reported - at);
-            is_cut = is_cut && size <= reported - at;
-        }
-        keep_group(t, g, &before);
-        uint32_t padded = layout->is_padded && fits ? perf_align8(size) : size;
-        at = !fits ? t->size : at + (padded <= left ? padded : size);
-    }
-    t->is_sound = t->num_groups == count && fits && t->size == reported && t->size - at < 8;
+    t->is_sound = t->num_groups == count && fits && !is_cut && t->size - at < 8;
     if (t->num_groups < count && !is_cut) {
-        perf_response_fault(t, PERF_FAULT_GROUPS, layout->count_field, count, t->num_groups);
+        perf_response_fault(t, PERF_FAULT_GROUPS, count_field, count, t->num_groups);
     } else if (t->num_groups == count && t->size - at >= 8) {
         perf_response_fault(t, PERF_FAULT_REST, at, t->size, at);
     }
@@ -111,26 +97,27 @@ void perf_read_groups(perf_table *t, const perf_group_layout *layout, uint32_t a
 
 /* --- Cells ------------------------------------------------------------------------------------------------------- */
 
-static perf_group_index *get_index(perf_group *g)
+static perf_group_index *get_index(perf_table *t, perf_group *g)
 {
     if (g->index == NULL) {
-        g->index = perf_realloc(NULL, sizeof *g->index);
-        *g->index = (perf_group_index){.id_column = PERF_NO_ID, .cells_row = PERF_NO_ID};
+        g->index = allocate(1, sizeof *g->index);
+        g->index->cells_row = PERF_NO_ID;
+        t->has_indexes = true;
     }
     return g->index;
 }
 
 /* Returns the offset of a PERF_COUNTER_DATA of a row whose values are not all plain; 0: none. All of the row are found at once, so that
  * looking at one after the other takes no longer than there are values. */
-static uint32_t find_uneven_cell(const perf_table *t, perf_group *g, uint32_t row, uint32_t column)
+static uint32_t find_uneven_cell(perf_table *t, perf_group *g, uint32_t row, uint32_t column)
 {
-    perf_group_index *index = get_index(g);
+    perf_group_index *index = get_index(t, g);
     const perf_row *r = perf_table_row(t, g, row);
     uint32_t at = r->cells, end = r->cells + r->cells_size;
 
     if (index->cells_row != row) {
         if (index->cells == NULL) {
-            index->cells = perf_realloc(NULL, g->columns * sizeof *index->cells);
+            index->cells = allocate(g->columns, sizeof *index->cells);
         }
         for (uint32_t i = 0; i < g->columns; i++) {
             index->cells[i] = at < end ? at : 0; /* those that are there were read whole */
@@ -141,7 +128,7 @@ static uint32_t find_uneven_cell(const perf_table *t, perf_group *g, uint32_t ro
     return index->cells[column];
 }
 
-static uint32_t find_value(const perf_table *t, perf_group *g, uint32_t row, uint32_t column, uint32_t *size)
+static uint32_t find_value(perf_table *t, perf_group *g, uint32_t row, uint32_t column, uint32_t *size)
 {
     const perf_row *r = perf_table_row(t, g, row);
     uint32_t at = g->is_plain ? r->cells + 16 * column : find_uneven_cell(t, g, row, column);
@@ -213,10 +200,7 @@ static void make_index(perf_index *index, uint32_t keys)
 {
     for (index->mask = 7; index->mask / 2 < keys; index->mask = 2 * index->mask + 1) {
     }
-    index->slots = calloc((size_t)index->mask + 1, sizeof *index->slots);
-    if (index->slots == NULL) {
-        abort();
-    }
+    index->slots = allocate((size_t)index->mask + 1, sizeof *index->slots);
 }
 
 /* Returns the slot of a key, or the empty one where it goes. */
@@ -246,9 +230,9 @@ static uint64_t column_key(const perf_column *c)
     return mix(c->id, perf_column_is_base(c));
 }
 
-static const perf_index *get_column_index(const perf_table *t, perf_group *g)
+static const perf_index *get_column_index(perf_table *t, perf_group *g)
 {
-    perf_index *columns = &get_index(g)->columns;
+    perf_index *columns = &get_index(t, g)->columns;
 
     if (columns->slots == NULL) {
         make_index(columns, g->columns);
@@ -382,12 +366,12 @@ static void add_ordinals(perf_group_index *index, uint32_t rows)
 
 static perf_group_index *get_row_index(perf_table *t, perf_group *g)
 {
-    perf_group_index *index = get_index(g);
+    perf_group_index *index = get_index(t, g);
 
     if (index->names) {
         return index;
     }
-    index->names = perf_realloc(NULL, (g->rows + 1) * sizeof *index->names);
+    index->names = allocate(g->rows + 1, sizeof *index->names);
     make_index(&index->rows, g->rows);
     for (uint32_t i = 0; i < g->rows; i++) {
         index->names[i] = make_name(t, g, i);

@@ -81,7 +81,6 @@ typedef struct {
     bool has_instances;      /* else it has one row, without a name */
     bool has_values;         /* false: it only describes its counters (MetadataGlobal) */
     bool is_sound;
-    bool is_read;     /* false: a partial table has only the numbers above, no rows and no columns */
     bool is_plain;    /* PerflibV2: each value takes 16 bytes */
     bool reads_short; /* a counter block that is too short for its counters is read as long as they take */
 } perf_group;
@@ -101,8 +100,8 @@ typedef struct {
     const uint8_t *data;
     uint32_t size; /* bytes that were captured */
     bool is_block; /* PERF_DATA_BLOCK */
-    bool is_partial;
     bool is_sound; /* its groups fill it */
+    bool has_indexes;
     bool big_endian, big_endian_text;
     perf_point clocks; /* PerfTime, PerfFreq, 100 ns */
     perf_group *groups;
@@ -114,21 +113,14 @@ typedef struct {
     uint32_t num_faults;  /* of those that are kept */
     uint32_t all_faults;
     uint32_t room[4];  /* elements that the four arrays have room for */
-    uint64_t values;   /* cells of all groups, also of those that are not read */
+    uint64_t values;   /* cells of all rows */
     perf_index by_key; /* objects by title index */
 } perf_table;
 
-typedef enum {
-    PERF_READ_ALL,
-    PERF_READ_FIRST, /* all is checked, but rows and columns are kept of the first sound group with values alone: a partial table */
-} perf_read_mode;
-
 /* Reads counter data of PerflibV2, or a PERF_DATA_BLOCK. `size`: bytes that were captured, `reported`: bytes that were sent. What the
  * capture lacks is no fault, but its group and the response are not sound. Changes: `table` is set anew, and perf_table_free() frees it. */
-void perf_table_read_data(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported,
-                          perf_read_mode mode);
-void perf_table_read_block(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported,
-                           perf_read_mode mode);
+void perf_table_read_data(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported);
+void perf_table_read_block(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported);
 void perf_table_free(perf_table *table);
 
 /* Returns the bytes that a table takes, without its data and its indexes. */

@@ -16,15 +16,14 @@ typedef struct {
     perf_table table;
 } sample;
 
-typedef void table_reader(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported,
-                          perf_read_mode mode);
+typedef void table_reader(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported);
 
 static sample read_bytes(table_reader *read, const uint8_t *bytes, uint32_t size)
 {
     sample s = {.bytes = malloc(size > 0 ? size : 1)};
 
     memcpy(s.bytes, bytes, size);
-    read(&s.table, s.bytes, size, size, PERF_READ_ALL);
+    read(&s.table, s.bytes, size, size);
     return s;
 }
 
