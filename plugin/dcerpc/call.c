@@ -522,6 +522,14 @@ void call_end_opening(rpc_record *record)
 
 static wmem_map_t *answers; /* rpc_record by frame and call id of its answer, emptied with the file */
 
+/* What it asks for was not read, or refused by a fault. */
+static void note_unread(rpc_record *record, uint32_t event, rpc_answer answer)
+{
+    if (record->protocol->note_unread) {
+        record->protocol->note_unread(record, event, answer);
+    }
+}
+
 void call_take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event, rpc_answer answer)
 {
     rpc_record *record = call->record;
@@ -531,8 +539,8 @@ void call_take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event,
     }
     if (answer == RPC_NONE || record->operation == NULL) {
         if (answer != RPC_FAULT) { /* it may have been answered at any time since */
-            record->protocol->note_unread(record, record->request_event, RPC_NONE);
-            record->protocol->note_unread(record, event, RPC_NONE);
+            note_unread(record, record->request_event, RPC_NONE);
+            note_unread(record, event, RPC_NONE);
         }
         return;
     }
@@ -546,7 +554,7 @@ void call_take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event,
     if (answer == RPC_FAULT && call->is_ambiguous) {
         return;
     }
-    record->protocol->note_unread(record, event, answer);
+    note_unread(record, event, answer);
     if (answer == RPC_FAULT) {
         call_end_opening(record);
     }

@@ -47,7 +47,7 @@ typedef struct rpc_fields {
     const char *handle_number_label;
     const char *handle_word; /* "query", as the Info column says it */
     size_t record_size;      /* of what it keeps of a call, which begins with an rpc_record */
-    /* what it asks for was not read, or refused by a fault */
+    /* what it asks for was not read, or refused by a fault; may be NULL */
     void (*note_unread)(rpc_record *record, uint32_t event, rpc_answer answer);
     findings_expert expert;
     int handle;

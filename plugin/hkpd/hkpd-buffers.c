@@ -134,18 +134,6 @@ static const char *add_known_title(hkpd_view *view, bounded_reader *reader, int 
     return values_add_name(reader, hf, answer->server, facts_title_subject(title_index), answer->event);
 }
 
-/* What stands for a name that is not known, with the list that might have told it. */
-static const char *no_name(hkpd_view *view, const bounded_reader *reader)
-{
-    const readings_answer *answer = &view->base.readings->answer;
-    uint32_t frame = facts_titles_unread_in(answer->server, answer->event);
-
-    return frame == 0 || reader->tree == NULL
-               ? "name not known"
-               : wmem_strdup_printf(reader_pinfo(reader)->pool,
-                                    "name not known (the list of titles in frame %u could not be read whole)", frame);
-}
-
 static uint32_t read_index(bounded_reader *reader, int hf)
 {
     uint32_t title_index = reader_u32(reader, hf);
@@ -216,7 +204,7 @@ static void label_object(hkpd_view *view, const bounded_reader *reader, const ch
     const perf_block_walk *walk = view->walk;
     uint32_t counters = perf_block_u32(walk, walk->object.offset + 32);
 
-    proto_item_append_text(item, ": %s (%u), %u counters", name ? name : no_name(view, reader), walk->object.index,
+    proto_item_append_text(item, ": %s (%u), %u counters", name ? name : "name not known", walk->object.index,
                            counters);
     if (walk->object.num_instances >= 0) {
         proto_item_append_text(item, ", %d instances", walk->object.num_instances);
@@ -265,7 +253,7 @@ static void show_definition(hkpd_view *view)
     values_open_structure(&view->base, view->object, hf_definition, ett_definition, walk->definition.offset,
                           walk->definition.size, &reader);
     FIELDS_READ(COUNTER_DEFINITION)
-    proto_item_append_text(reader.node, ": %s (%u), %s", name ? name : no_name(view, &reader), title_index,
+    proto_item_append_text(reader.node, ": %s (%u), %s", name ? name : "name not known", title_index,
                            val_to_str_const(read.type, text_counter_type_vals, "unknown type"));
 }
 
@@ -306,34 +294,25 @@ static hf_register_info structure_fields[] = {
                "PERF_COUNTER_DATA, or what one definition defines"),
     STRUCTURES(FIELD_ROW, FIELD_SHARED)};
 
-/* --- Title lists -------------------------------------------------------------------------------------------------- */
+/* --- Lists of titles ---------------------------------------------------------------------------------------------- */
 
 /* Items of the tree that a title takes. */
 #define ITEMS_OF_TITLE 4
 
-/* One pair: the number in digits and the text, each UTF-16 with terminator (REG_MULTI_SZ). */
-typedef struct {
-    uint32_t offset;
-    uint32_t title_index;
-    uint32_t text;      /* offset; where there is none what stands there is the list's own terminator */
-    uint32_t text_size; /* bytes without terminator */
-    uint32_t end;       /* behind the text's terminator */
-    bool is_number;
-    bool sound; /* a number and a text, both with a terminator */
-} title_pair;
-
-/* A list as far as it was read. */
-typedef struct {
-    tvbuff_t *tvb;
-    title_pair pair;
-    uint32_t titles;
-    uint32_t others; /* what stands in a pair's place and is none; an end that is missing */
-    bool goes_on;    /* behind such a thing, or that is a byte alone */
-} title_list;
-
-/* A text of the registry, which is UTF-16LE whatever the order of the data, that is a number of 32 bits. */
-static bool read_digits(tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t *number)
+/* Returns the size of the string at `offset` without its terminator. `*behind`: where the next one begins; the end of the list if it has no
+ * terminator. */
+static uint32_t read_string(tvbuff_t *tvb, uint32_t offset, uint32_t *behind)
 {
+    uint32_t end = tvb_captured_length(tvb), size = text_utf16_size(tvb, offset, end - offset);
+
+    *behind = MIN(offset + size + 2, end);
+    return size;
+}
+
+/* True if the string at `offset` is a number of 32 bits in digits, and has a terminator. */
+static bool is_index_at(tvbuff_t *tvb, uint32_t offset, uint32_t *index, uint32_t *behind)
+{
+    uint32_t size = read_string(tvb, offset, behind);
     uint64_t value = 0;
 
     for (uint32_t i = 0; i < size; i += 2) {
@@ -343,162 +322,124 @@ static bool read_digits(tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t 
         }
         value = 10 * value + (digit - '0');
     }
-    *number = (uint32_t)value;
-    return size > 0 && value <= UINT32_MAX;
+    *index = (uint32_t)value;
+    return size > 0 && value <= UINT32_MAX && *behind - offset == size + 2;
 }
 
-/* Returns its size, and where what follows it begins; that is nearer than its terminator if it has none. */
-static uint32_t string_at(tvbuff_t *tvb, uint32_t offset, uint32_t *behind)
+/* True if nothing but zeros follows, and perhaps a byte that is half a character. */
+static bool is_list_end(tvbuff_t *tvb, uint32_t offset)
 {
-    uint32_t end = tvb_captured_length(tvb), size = text_utf16_size(tvb, offset, end - offset);
+    uint32_t end = tvb_captured_length(tvb);
 
-    *behind = MIN(offset + size + 2, end);
-    return size;
-}
-
-static bool is_number_at(const title_list *list, uint32_t offset, uint32_t *behind)
-{
-    uint32_t number, size = string_at(list->tvb, offset, behind);
-
-    return read_digits(list->tvb, offset, size, &number);
-}
-
-/* Nothing is there behind its terminator and the list's, but room for more: the text may be cut. */
-static bool is_before_zeros(const title_list *list, uint32_t offset)
-{
-    uint32_t end = tvb_captured_length(list->tvb), at = offset;
-
-    while (end - at >= 2 && tvb_get_uint16(list->tvb, at, ENC_LITTLE_ENDIAN) == 0) {
-        at += 2;
+    while (end - offset >= 2 && tvb_get_uint16(tvb, offset, ENC_LITTLE_ENDIAN) == 0) {
+        offset += 2;
     }
-    return end - at < 2 && at - offset > 4;
+    return end - offset < 2;
 }
 
-/* Bytes are missing or too many: no pair follows the text, and it ends with what may be bytes of two characters, or with the next pair's number,
- * whose text stands alone. */
-static bool is_torn(const title_list *list, const title_pair *pair)
+/* The bytes from `offset` to the next string that is an index. */
+static void skip_to_index(hkpd_title_list *list, uint32_t offset)
 {
-    uint32_t behind, next, end = tvb_captured_length(list->tvb), size = pair->text_size;
-    unsigned last = size > 0 ? tvb_get_uint16(list->tvb, pair->text + size - 2, ENC_LITTLE_ENDIAN) : 1;
-    bool is_followed = is_number_at(list, pair->end, &behind) || (behind <= pair->end + 2 && (end - behind) % 2 == 0);
+    uint32_t end = tvb_captured_length(list->tvb), index, behind;
 
-    return is_before_zeros(list, pair->end) ||
-           (!is_followed && (last % 256 == 0 ||
-                             (last >= '0' && last <= '9' && (end - behind <= 2 || is_number_at(list, behind, &next)))));
+    list->offset = offset;
+    list->is_title = false;
+    list->is_damaged = true;
+    do {
+        read_string(list->tvb, offset, &offset);
+    } while (offset < end && !is_index_at(list->tvb, offset, &index, &behind));
+    list->end = offset;
 }
 
-/* Behind something odd a text that is a number may be the next pair's. */
-static void read_text(const title_list *list, title_pair *pair)
+bool hkpd_next_title(hkpd_title_list *list)
 {
-    uint32_t number, behind, end = tvb_captured_length(list->tvb);
-    uint32_t size = end - pair->text > 2 ? string_at(list->tvb, pair->text, &behind) : 0;
-    bool is_there = end - pair->text > 2, may_be_next = list->others > 0 || !pair->is_number;
+    uint32_t at = list->end, end = tvb_captured_length(list->tvb), index, behind;
 
-    if (is_there && !(may_be_next && read_digits(list->tvb, pair->text, size, &number))) {
-        pair->text_size = size;
-        pair->end = behind;
-        pair->sound = pair->is_number && behind < end && behind - pair->text == size + 2 && !is_torn(list, pair);
-    }
-}
-
-static void read_pair(const title_list *list, uint32_t offset, title_pair *pair)
-{
-    uint32_t size = string_at(list->tvb, offset, &pair->text);
-
-    pair->is_number = pair->text - offset == size + 2 && read_digits(list->tvb, offset, size, &pair->title_index);
-    pair->end = pair->text;
-    read_text(list, pair);
-}
-
-/* The next pair, or what stands in its place; false at the end. */
-static bool next_title(title_list *list)
-{
-    uint32_t at = list->pair.end, behind = at, end = tvb_captured_length(list->tvb);
-
-    while (end - behind >= 2 && tvb_get_uint16(list->tvb, behind, ENC_LITTLE_ENDIAN) == 0) {
-        behind += 2;
-    }
-    if (behind == end) {
+    if (is_list_end(list->tvb, at)) {
+        list->lacks_end = end - at < 2;
         return false;
     }
-    bool is_odd_byte = end - behind == 1;
-    list->pair = (title_pair){
-        .offset = is_odd_byte ? behind : at, .text = is_odd_byte ? end : behind, .end = is_odd_byte ? end : behind};
-    if (behind == at && !is_odd_byte) {
-        read_pair(list, at, &list->pair);
+    if (is_index_at(list->tvb, at, &list->index, &list->text) && list->text < end) {
+        list->text_size = read_string(list->tvb, list->text, &list->end);
+        list->offset = at;
+        list->is_title = list->end - list->text == list->text_size + 2;
+    } else {
+        list->is_title = false;
     }
-    list->titles += list->pair.sound;
-    list->others += !list->pair.sound;
-    list->goes_on |= !list->pair.sound && (is_odd_byte ? behind > at : list->pair.end < end);
+    if (!list->is_title) {
+        skip_to_index(list, at);
+        return true;
+    }
+    list->titles++;
+    /* the text in front of bytes that are no title may have taken what is missing there */
+    list->is_assumed =
+        list->is_damaged || (!is_index_at(list->tvb, list->end, &index, &behind) && !is_list_end(list->tvb, list->end));
     return true;
 }
 
-wmem_array_t *hkpd_titles(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *others, bool *goes_on)
+const char *hkpd_title_text(const hkpd_title_list *list, wmem_allocator_t *pool)
 {
-    wmem_array_t *titles = wmem_array_new(pool, sizeof(hkpd_title));
-    title_list list = {.tvb = tvb};
-
-    while (next_title(&list)) {
-        if (list.pair.sound) {
-            hkpd_title title = {list.pair.title_index,
-                                text_get(pool, tvb, list.pair.text, list.pair.text_size, TEXT_CODE_PAGE_UTF16,
-                                         ENC_LITTLE_ENDIAN, TEXT_NAME_MAX)};
-            wmem_array_append_one(titles, title);
-        }
-    }
-    *others = list.others;
-    *goes_on = list.goes_on;
-    return titles;
+    return text_get(pool, list->tvb, list->text, list->text_size, TEXT_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN,
+                    TEXT_NAME_MAX);
 }
 
-static void show_title(tvbuff_t *tvb, proto_tree *tree, const title_pair *pair, findings_report *report)
+/* Shows a title, or the bytes that are none. */
+static void show_title(const hkpd_title_list *list, proto_tree *tree, findings_report *report)
 {
-    uint32_t size = pair->end - pair->offset;
-    proto_item *item = proto_tree_add_item(tree, hf_title, tvb, pair->offset, size, ENC_NA);
-    const char *text = "";
+    uint32_t size = list->end - list->offset;
+    proto_item *item = proto_tree_add_item(tree, hf_title, list->tvb, list->offset, size, ENC_NA);
     bounded_reader reader;
 
-    reader_init(&reader, tvb, proto_item_add_subtree(item, ett_title), report, ENC_LITTLE_ENDIAN);
-    reader.pos = pair->text;
-    if (pair->is_number) {
-        proto_tree_add_uint(reader.tree, hf_title_index, tvb, pair->offset, pair->text - pair->offset,
-                            pair->title_index);
+    reader_init(&reader, list->tvb, proto_item_add_subtree(item, ett_title), report, ENC_LITTLE_ENDIAN);
+    if (!list->is_title) {
+        proto_tree_add_item(reader.tree, hf_title_bytes, list->tvb, list->offset, size, ENC_NA);
+        proto_item_append_text(item, ": %u bytes that are no index with its text", size);
+        return;
     }
-    if (pair->is_number && pair->end > pair->text) {
-        text = reader_text(&reader, hf_title_text, pair->end - pair->text, TEXT_WHOLE, "The title");
-    }
-    if (!pair->sound) {
-        proto_tree_add_item(reader.tree, hf_title_bytes, tvb, pair->offset, size, ENC_NA);
-        proto_item_append_text(item, ": %u bytes that are no number with its title", size);
-    } else {
-        proto_item_append_text(item, *text ? ": %u %s" : ": %u", pair->title_index, text);
+    reader.pos = list->text;
+    proto_tree_add_uint(reader.tree, hf_title_index, list->tvb, list->offset, list->text - list->offset, list->index);
+    const char *text = reader_text(&reader, hf_title_text, list->end - list->text, TEXT_WHOLE, "The title");
+    proto_item_append_text(item, *text ? ": %u %s" : ": %u", list->index, text);
+}
+
+/* Reports the first bytes of a list that are no title, or that the list has no end. */
+static void report_damaged_titles(const hkpd_title_list *list, uint32_t first_damage, findings_report *report,
+                                  proto_item *item)
+{
+    if (list->is_damaged) {
+        findings_add(report, item, FINDING_TEXT,
+                     "Byte %u of the list begins no index with its text: titles from there on are assumed",
+                     first_damage);
+    } else if (list->lacks_end) {
+        findings_add(report, item, FINDING_TEXT, "The list of titles ends without its terminator");
     }
 }
 
-uint32_t hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *report, uint32_t *others)
+hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *report)
 {
     tree_budget budget;
-    title_list list = {.tvb = tvb};
-    bool looked_at = proto_field_is_referenced(tree, proto_hkpd);
+    hkpd_title_list list = {.tvb = tvb};
+    bool is_referenced = proto_field_is_referenced(tree, proto_hkpd), was_damaged = false;
+    uint32_t first_damage = 0;
 
     tree_budget_init(&budget, tree, 0, tvb_captured_length(tvb));
-    while (next_title(&list)) {
-        if (list.pair.sound && !looked_at) {
+    while (hkpd_next_title(&list)) {
+        if (list.is_damaged && !was_damaged) {
+            was_damaged = true;
+            first_damage = list.offset;
+        }
+        if (list.is_title && !is_referenced) {
             continue;
         }
         if (tree_budget_take_any(&budget, ITEMS_OF_TITLE)) {
-            show_title(tvb, tree, &list.pair, report);
+            show_title(&list, tree, report);
         } else {
             budget.others_hidden++;
         }
     }
-    if (list.others > 0) {
-        findings_add(report, proto_tree_get_parent(tree), FINDING_TEXT,
-                     "%u of the list's pairs are no number with its title: they are not learned", list.others);
-    }
+    report_damaged_titles(&list, first_damage, report, proto_tree_get_parent(tree));
     tree_budget_report(&budget, report, proto_tree_get_parent(tree), "titles");
-    *others = list.others;
-    return list.titles;
+    return list;
 }
 
 /* --- Which objects make a sample ---------------------------------------------------------------------------------- */
@@ -642,11 +583,10 @@ void hkpd_dissect_block(proto_tree *tree, findings_report *report, const reading
 void hkpd_buffers_register(int proto)
 {
     static hf_register_info hf[] = {
-        FIELD_NODE(hf_title, "Title", "hkpd.title", "A number and its text"),
+        FIELD_NODE(hf_title, "Title", "hkpd.title", "An index and its text"),
         FIELD_U32(hf_title_index, "Index", "hkpd.title.index", "Even ones are names, odd ones help texts"),
         FIELD_TEXT(hf_title_text, "Text", "hkpd.title.text", "Name or explanation that the index stands for"),
-        FIELD_BYTES(hf_title_bytes, "Bytes", "hkpd.title.bytes",
-                    "What stands in the place of a number and its text, and is none"),
+        FIELD_BYTES(hf_title_bytes, "Bytes", "hkpd.title.bytes", "Bytes of the list that are no index with its text"),
     };
     static int *ett[] = {&ett_data_block, &ett_object,        &ett_definition,  &ett_instance,
                          &ett_title,      &ett_counter_block, &ett_counter_data};

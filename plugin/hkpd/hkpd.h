@@ -32,17 +32,30 @@ const char *hkpd_readings_instance(readings *r);
 
 /* --- hkpd-buffers.c: what is shown --- */
 
+/* A list of titles (REG_MULTI_SZ): pairs of an index in digits and a text, both in UTF-16LE whatever the order of the data. Begins with
+ * `tvb` alone. */
 typedef struct {
-    uint32_t index;
-    const char *text;
-} hkpd_title;
+    tvbuff_t *tvb;
+    uint32_t offset;    /* of the newest title, or of bytes that are none */
+    uint32_t end;       /* offset behind them */
+    uint32_t index;     /* of the title */
+    uint32_t text;      /* offset of its text */
+    uint32_t text_size; /* bytes, without the terminator */
+    uint32_t titles;    /* count until now */
+    bool is_title;      /* false: bytes up to the next string that is an index */
+    bool is_assumed;    /* title: it stands behind, or directly in front of, bytes that are no title */
+    bool is_damaged;    /* there were such bytes until now */
+    bool lacks_end;     /* at the end: the list's terminator is missing */
+} hkpd_title_list;
 
-/* A list of them, as hkpd_title: pairs of a number and a text, each with its terminator. `others`: how often there was something else
- * in a pair's place, or no end. `goes_on`: the list went on behind that, so that it was not cut but changed: which texts were is not known. */
-wmem_array_t *hkpd_titles(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *others, bool *goes_on);
+/* Reads the next title, or bytes that are none. Returns false at the end of the list. */
+bool hkpd_next_title(hkpd_title_list *list);
 
-/* Shows them, and returns how many titles there are. */
-uint32_t hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *report, uint32_t *others);
+/* Returns the title's text in `pool`, cut to what is kept of names. */
+const char *hkpd_title_text(const hkpd_title_list *list, wmem_allocator_t *pool);
+
+/* Shows a list and reports its damage. Returns the list as it is at its end. */
+hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *report);
 
 /* Title indexes of a block's objects, in its order and in `pool`; PERF_NO_OBJECT for one that is no sample: it has no values, or it is
  * not certain which of them stands where or whose it is. */
@@ -56,14 +69,13 @@ void hkpd_dissect_block(proto_tree *tree, findings_report *report, const reading
 
 /* --- winreg-hook.c: a copy of winreg's table of operations, with some entries replaced, takes the table's place --- */
 
-/* Some of its operations ([MS-RRP] 3.1.4); packet-hkpd.c lists all that are looked at. */
-#define WINREG_CREATE_KEY 6
+/* Two of its operations ([MS-RRP] 3.1.4) */
 #define WINREG_ENUM_VALUE 10
 #define WINREG_QUERY_VALUE 17
 
-/* Puts `count` entries, by number, in the place of the stock ones; where one's name or request is NULL the stock one stays. Nothing
- * is hooked where the stock dissector has no such table, and no entry whose name is not the stock one's. Calls of `sealed` are
- * explained, if they are, where `is_active` says that ours are looked at. */
+/* Puts `count` entries, by number, in the place of the stock ones; those without a name stay stock. Hooks nothing where the stock
+ * dissector has no such table, and no entry whose name is not the stock one's. `sealed`: operations that are explained if they are
+ * sealed, while `is_active` returns true. */
 void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count, const rpc_operation *sealed,
                          bool (*is_active)(void));
 

@@ -1,14 +1,13 @@
 /* packet-hkpd.c
  * HKEY_PERFORMANCE_DATA, the part of the remote registry ([MS-RRP]) that answers with performance counters.
  *
- * Wireshark's winreg dissector shows such an answer byte by byte and offers nothing to hang on to. So a few entries of
- * its table of operations are replaced (winreg-hook.c). Each looks at the stub and then calls the stock function, which
- * goes on showing all ordinary traffic; only an answer that holds a PERF_DATA_BLOCK or a list of titles is dissected here
- * instead.
+ * Wireshark's winreg dissector shows such a response byte by byte, and has no table for values' data. So six entries of its table of
+ * operations are replaced (winreg-hook.c). Each reads the stub silently and then calls the stock function, which shows all other
+ * traffic. A response is shown here instead if its value's name is one of performance data and its bytes are a PERF_DATA_BLOCK or a
+ * list of titles.
  *
- * From the top: what the names of keys and values say; what is kept of a call, its handle and which key that is; opening
- * and closing keys; requests and answers of values; the table of operations. A PDU is read twice: silently, to see what it
- * is, and again if it is shown here instead of by the stock function.
+ * From the top: names of values; handles; parameters; opening and closing of keys; requests for values; their responses; the table
+ * of operations.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -31,22 +30,10 @@ static int ett_hkpd = -1;
 static int stock_handle, stock_value_name, stock_name_len, stock_name_size, stock_type, stock_data_size,
     stock_data_length, stock_status;
 
-/* Keys whose values are performance data or titles; any other; and one of which that is not known: its opening was not read, or
- * the handle that it went out from is not known. */
-typedef enum {
-    KEY_DATA,
-    KEY_TEXT,
-    KEY_NLS_TEXT,
-    KEY_PERFLIB,
-    KEY_LANGUAGE, /* below Perflib */
-    KEY_OTHER,
-    KEY_UNKNOWN
-} key_kind;
+/* The predefined keys of performance data. */
+typedef enum { KEY_DATA, KEY_TEXT, KEY_NLS_TEXT } key_kind;
 
-typedef struct {
-    key_kind kind;
-    uint32_t language; /* of KEY_LANGUAGE */
-} key_name;
+static const char *const key_names[] = {"HKEY_PERFORMANCE_DATA", "HKEY_PERFORMANCE_TEXT", "HKEY_PERFORMANCE_NLSTEXT"};
 
 typedef enum { TITLES_NONE, TITLES_NAMES, TITLES_HELP } titles_kind;
 
@@ -55,131 +42,147 @@ typedef enum { TITLES_NONE, TITLES_NAMES, TITLES_HELP } titles_kind;
 #define STATUS_MORE_DATA 234
 #define STATUS_NO_MORE_ITEMS 259
 
-/* Which key with performance data a handle stands for. Belongs to the handle. */
+/* The key of a handle. Lives with the handle. */
 typedef struct hkpd_key {
-    key_name name;
-    wmem_map_t *lacking; /* title indexes of objects that the newest answer did not have; only for the first pass */
+    key_kind kind;
+    wmem_map_t *absent; /* title indexes of the objects that the newest response lacked; only for the first pass */
 } hkpd_key;
 
-/* What is kept of a call beside rpc_record, whose `handle` is the one asked, if it is known, and whose `answering` is the one that
- * was opened. */
+/* A call, from its request to its response and for every later look. `call.handle` is the handle of the request, `call.answering`
+ * that of the response: the opened one, or the life that began behind a closed one. */
 typedef struct {
     rpc_record call;
-    bool handle_read; /* the next one holds it, else zeros */
+    bool handle_read; /* `handle` holds the request's bytes */
     uint8_t handle[PERF_HANDLE_SIZE];
-    const char *name;      /* value name, or name of the key to be opened; NULL if it was not read */
-    uint32_t room;         /* lpcbData where there is a buffer for it, else 0 */
-    wmem_array_t *objects; /* tapped_object: asked for by index, and not there, or there again; NULL: none */
+    const char *name;      /* the value's, NULL if it was not read */
+    const char *question;  /* the name without spaces at its ends, in small letters; NULL if it was not read */
+    uint32_t room;         /* bytes of the client's buffer (lpcbData), 0 without a buffer */
+    wmem_array_t *objects; /* tapped_object: asked for by index, and absent or there again; NULL: none */
 } hkpd_record;
 
-/* What QueryValue and EnumValue send: in both directions a value's name, type, data and its sizes, back a status, too. */
+/* Parameters of QueryValue and EnumValue, in either direction. */
 typedef struct {
-    const char *name; /* NULL if it is not known */
-    bool has_buffer;  /* the pointer to the data is not null */
-    tvbuff_t *tvb;    /* the data, NULL if there is none */
-    uint32_t data_size;
-    uint32_t size; /* lpcbData */
-    bool has_length;
-    uint32_t length; /* lpcbLen */
+    const char *name;     /* of the value, NULL if it was not read */
+    const char *question; /* as in hkpd_record */
+    bool has_buffer;      /* the pointer to the data is not null */
+    tvbuff_t *tvb;        /* the data, NULL if there is none */
+    uint32_t data_size;   /* bytes of it that were captured */
+    uint32_t size;        /* lpcbData */
+    bool has_length;      /* the pointer to lpcbLen is not null */
+    uint32_t length;      /* lpcbLen */
     proto_item *length_item;
-    uint32_t status;
+    uint32_t status; /* of a response */
 } value_parameters;
 
-/* A header alone: Windows answers so where the buffer is too small for more. */
+/* What a response brings. Windows answers with a header alone if the buffer has no room for more. */
 typedef enum { ANSWER_OTHER, ANSWER_BLOCK, ANSWER_HEADER, ANSWER_TITLES } answer_kind;
 
 /* One PDU while it is dissected. */
 typedef struct {
     rpc_call call;
     hkpd_record *record; /* the same as call.record */
-    key_kind opens;      /* if it opens a predefined key */
-    answer_kind kind;    /* if it answers with a value */
-    int handle_at;       /* where the handle that is shown stands in the stub; -1: it does not */
-    proto_tree *hkpd;    /* ours, NULL as long as there is nothing to show */
+    bool opens;          /* it is a call that opens a key of performance data, */
+    key_kind opened_key; /* and which one */
+    answer_kind kind;    /* of a response with a value */
+    int handle_at;       /* offset of the handle in the stub; -1: it has none */
+    proto_tree *hkpd;    /* our part of the tree, NULL before the first item */
     proto_item *item;
-    findings_report aloud; /* of what was read silently */
-    bool shown_here;       /* the stock function is not asked */
-    bool is_probe;         /* which the stock function would call an error in the Info column */
+    findings_report aloud; /* for what was read silently */
+    bool shown_here;       /* the stock function is not called */
+    bool is_probe;         /* the stock function would write an error into the Info column */
 } hkpd_pdu;
 
-/* --- What the names of keys and values say ------------------------------------------------------------------------ */
+/* --- Names of values ---------------------------------------------------------------------------------------------- */
 
-/* "Counter", "Counters", "Help" or "Explain", then nothing or a language in hexadecimal, of 32 bits at most: "Counter 009". `language` is
- * 0 without one. */
-static titles_kind titles_of(const char *name, uint32_t *language)
+/* Returns a value's name as a question: without spaces at its ends, in small letters. NULL for NULL. */
+static const char *find_question(wmem_allocator_t *pool, const char *name)
 {
-    static const char *const words[] = {"Counter", "Counters", "Help", "Explain"};
-    titles_kind kind = TITLES_NONE;
-    uint32_t ignored = 0;
+    if (name == NULL) {
+        return NULL;
+    }
+    name += strspn(name, " ");
+    size_t size = strlen(name);
+    while (size > 0 && name[size - 1] == ' ') {
+        size--;
+    }
+    char *question = wmem_strndup(pool, name, size);
+    for (char *c = question; *c; c++) {
+        *c = g_ascii_tolower(*c);
+    }
+    return question;
+}
+
+/* "counter", "counters", "help" or "explain", then nothing or a language in hexadecimal, of 32 bits at most: "counter 009". `language`, if
+ * it is not NULL, becomes 0 without one. */
+static titles_kind find_titles_kind(const char *question, uint32_t *language)
+{
+    static const char *const words[] = {"counter", "counters", "help", "explain"};
+    uint32_t ignored;
 
     language = language ? language : &ignored;
-    *language = 0;
-    for (unsigned i = 0; name && i < array_length(words); i++) {
+    for (unsigned i = 0; question && i < array_length(words); i++) {
         size_t length = strlen(words[i]);
-        bool begins = g_ascii_strncasecmp(name, words[i], length) == 0;
-        if (begins &&
-            (name[length] == '\0' || (name[length] == ' ' && ws_hexstrtou32(name + length + 1, NULL, language)))) {
-            kind = i < 2 ? TITLES_NAMES : TITLES_HELP;
+        *language = 0;
+        if (strncmp(question, words[i], length) == 0 &&
+            (question[length] == '\0' ||
+             (question[length] == ' ' && ws_hexstrtou32(question + length + 1, NULL, language)))) {
+            return i < 2 ? TITLES_NAMES : TITLES_HELP;
         }
     }
-    return kind;
+    *language = 0;
+    return TITLES_NONE;
 }
 
-/* A list of title indexes: "2 4 238". */
-static bool is_index_list(const char *name)
+/* Reads the next of a list of title indexes: "2 4 238". Returns false at its end, and where there is no number of 32 bits. */
+static bool read_index(const char **indexes, uint32_t *title)
 {
-    return g_ascii_isdigit(*name) && name[strspn(name, "0123456789 ")] == '\0';
+    const char *end = *indexes;
+
+    if (!g_ascii_isdigit(**indexes) || !ws_strtou32(*indexes, &end, title)) {
+        return false;
+    }
+    *indexes = end + strspn(end, " ");
+    return true;
 }
 
-/* Names that hardly any other value has. */
-static bool is_performance_name(const char *name)
+static bool is_index_list(const char *question)
 {
-    static const char *const names[] = {"Global",         "OLD_Global",         "Costly",
-                                        "MetadataGlobal", "OLD_MetadataGlobal", "MetadataCostly"};
-    for (unsigned i = 0; name && i < array_length(names); i++) {
-        if (g_ascii_strcasecmp(name, names[i]) == 0) {
+    uint32_t title;
+
+    if (question == NULL || *question == '\0') {
+        return false;
+    }
+    while (read_index(&question, &title)) {
+    }
+    return *question == '\0';
+}
+
+/* True for the names of performance data and of titles, which hardly any other value has. */
+static bool is_performance_name(const char *question)
+{
+    static const char *const names[] = {"global",         "old_global",         "costly",
+                                        "metadataglobal", "old_metadataglobal", "metadatacostly"};
+    for (unsigned i = 0; question && i < array_length(names); i++) {
+        if (strcmp(question, names[i]) == 0) {
             return true;
         }
     }
-    return name && (is_index_list(name) || titles_of(name, NULL) != TITLES_NONE);
-}
-
-/* By a key's last parts: "...\Perflib", or "...\Perflib\009", where also its parent can be the Perflib key. */
-static key_name key_called(const char *name, bool below_perflib)
-{
-    const char *last = strrchr(name, '\\');
-    const char *word = last ? last + 1 : name;
-    size_t length = strlen("\\Perflib");
-    key_name key = {KEY_OTHER, 0};
-
-    if (last) {
-        below_perflib = (size_t)(last - name) >= length && g_ascii_strncasecmp(last - length, "\\Perflib", length) == 0;
-    }
-    if (g_ascii_strcasecmp(word, "Perflib") == 0) {
-        key.kind = KEY_PERFLIB;
-    } else if (below_perflib &&
-               (g_ascii_strcasecmp(word, "CurrentLanguage") == 0 || ws_hexstrtou32(word, NULL, &key.language))) {
-        key.kind = KEY_LANGUAGE;
-    }
-    return key;
+    return is_index_list(question) || find_titles_kind(question, NULL) != TITLES_NONE;
 }
 
 /* --- A PDU ------------------------------------------------------------------------------------------------------- */
 
-static void note_unread_value(rpc_record *call, uint32_t event, rpc_answer answer);
-
 static rpc_fields fields = {.handle_label = "Handle",
                             .handle_number_label = "Handle number",
                             .handle_word = "handle",
-                            .record_size = sizeof(hkpd_record),
-                            .note_unread = note_unread_value};
+                            .record_size = sizeof(hkpd_record)};
 
 static bool has_failed(const hkpd_pdu *p)
 {
     return p->call.ndr.reader.failed;
 }
 
-/* What was read silently may have failed: the stock function says so itself. */
+/* Ends the PDU, or hands it to the stock function, which reports itself what could not be read. Returns the stub's length. */
 static int end_pdu(hkpd_pdu *p)
 {
     rpc_call *call = &p->call;
@@ -199,44 +202,42 @@ static int end_pdu(hkpd_pdu *p)
 
 /* --- Handles --------------------------------------------------------------------------------------------------- */
 
-/* NULL of another key, and of none. */
-static hkpd_key *handle_key(const state_handle *handle)
+/* Returns the handle of this PDU, NULL if it is not one of performance data. */
+static state_handle *find_handle(const hkpd_pdu *p)
 {
-    return handle ? handle->key : NULL;
+    const rpc_record *record = p->call.record;
+
+    return !p->call.is_request && record->answering ? record->answering : record->handle;
 }
 
-/* True for the predefined keys. Those below HKEY_LOCAL_MACHINE are ordinary ones: their calls stay as they are. */
-static bool is_shown(const state_handle *handle)
-{
-    const hkpd_key *key = handle_key(handle);
-
-    return key && key->name.kind <= KEY_NLS_TEXT;
-}
-
-/* A handle that was closed before the call. */
+/* True if the handle was closed before the call. */
 static bool is_closed(const hkpd_pdu *p, const state_handle *handle)
 {
     return handle && handle->end < p->call.record->request_event;
 }
 
-/* A life that begins with event `begin`; frame 0 if the opening was not captured. */
-static state_handle *open_handle(hkpd_pdu *p, const uint8_t *bytes, uint32_t begin, uint32_t frame, key_name name)
+/* Begins a life of the handle with event `begin`. `frame`: of its opening, 0 if that was not captured. */
+static state_handle *open_handle(hkpd_pdu *p, const uint8_t *bytes, uint32_t begin, uint32_t frame, key_kind kind)
 {
     state_handle *handle = call_open_handle(&p->call, PERF_HANDLE_HKPD, bytes, begin, frame, NULL);
 
-    handle->key = wmem_new0(wmem_file_scope(), hkpd_key);
-    handle->key->name = name;
+    if (handle->key == NULL) {
+        handle->key = wmem_new0(wmem_file_scope(), hkpd_key);
+        handle->key->kind = kind;
+    }
     handle_confirm(handle);
     return handle;
 }
 
+/* Reads a handle that is shown. */
 static void read_handle(hkpd_pdu *p, uint8_t bytes[PERF_HANDLE_SIZE])
 {
     ndr_context_handle(&p->call.ndr, stock_handle, bytes);
     p->handle_at = has_failed(p) ? -1 : (int)p->call.ndr.reader.pos - PERF_HANDLE_SIZE;
 }
 
-static void read_asked_handle(hkpd_pdu *p)
+/* Reads the handle of a request. */
+static void read_request_handle(hkpd_pdu *p)
 {
     hkpd_record *record = p->record;
 
@@ -247,17 +248,7 @@ static void read_asked_handle(hkpd_pdu *p)
     }
 }
 
-/* The bytes of a handle that was closed may mean another key by now: the name has to tell. */
-static void drop_closed(hkpd_pdu *p, const char *name)
-{
-    state_handle *handle = p->call.record->handle;
-
-    if (p->call.first_time && is_closed(p, handle) && !is_performance_name(name)) {
-        p->call.record->handle = NULL;
-    }
-}
-
-/* Our part of the tree, begun when there is something to show. */
+/* Begins our part of the tree, if it has not begun. */
 static void show_node(hkpd_pdu *p)
 {
     if (p->hkpd == NULL) {
@@ -267,27 +258,15 @@ static void show_node(hkpd_pdu *p)
     }
 }
 
-/* "HKEY_PERFORMANCE_DATA", "Perflib\009". */
-static const char *key_text(const hkpd_pdu *p, key_name key)
+/* Shows the PDU's handle, with its key and where it was opened and closed, in our part of the tree. Without one that part is empty. */
+static void show_handle(hkpd_pdu *p)
 {
-    static const char *const texts[] = {"HKEY_PERFORMANCE_DATA", "HKEY_PERFORMANCE_TEXT", "HKEY_PERFORMANCE_NLSTEXT",
-                                        "Perflib"};
-
-    return key.kind == KEY_LANGUAGE ? wmem_strdup_printf(p->call.pool, "Perflib\\%03X", key.language) : texts[key.kind];
-}
-
-/* The handle of this call, with where it was opened and closed. */
-static void show_handle(hkpd_pdu *p, const state_handle *handle)
-{
-    const hkpd_key *key = handle_key(handle);
+    const state_handle *handle = find_handle(p);
     bool is_sent = p->handle_at >= 0;
 
     show_node(p);
-    if (key == NULL) {
-        return;
-    }
     call_show_number(&p->call, p->hkpd, handle);
-    if (p->hkpd == NULL) {
+    if (handle == NULL || p->hkpd == NULL) {
         return;
     }
     proto_item *item =
@@ -297,14 +276,15 @@ static void show_handle(hkpd_pdu *p, const state_handle *handle)
         proto_item_set_generated(item);
     }
     proto_tree *tree = call_show_life(&p->call, item, handle);
-    proto_item_append_text(item, " (%s)", key_text(p, key->name));
-    reader_add_generated_string(tree, hf_key, p->call.tvb, key_text(p, key->name));
+    const char *key = key_names[handle->key->kind];
+    proto_item_append_text(item, " (%s)", key);
+    reader_add_generated_string(tree, hf_key, p->call.tvb, key);
 }
 
-static void show_if_ours(hkpd_pdu *p, const state_handle *handle)
+static void show_performance_key(hkpd_pdu *p)
 {
-    if (is_shown(handle)) {
-        show_handle(p, handle);
+    if (find_handle(p)) {
+        show_handle(p);
     }
 }
 
@@ -384,8 +364,8 @@ static void read_parameters(hkpd_pdu *p, const char *name, value_parameters *val
     value->length_item = p->call.ndr.reader.item;
 }
 
-/* A call about performance data that failed. That there is no such key, no titles in a language or no value after the last
- * is how clients learn what there is. */
+/* Reports a failed call on performance data. Clients learn what there is from errors: there are no titles in a language, or no value
+ * behind the last one. */
 static void report_failed(hkpd_pdu *p, uint32_t status, bool looks_for_something)
 {
     bool is_failure = !has_failed(p) && status != STATUS_SUCCESS && status != STATUS_NO_MORE_ITEMS &&
@@ -399,77 +379,32 @@ static void report_failed(hkpd_pdu *p, uint32_t status, bool looks_for_something
     }
 }
 
-/* --- Opening and closing keys ------------------------------------------------------------------------------------- */
+/* --- Opening and closing of keys --------------------------------------------------------------------------------- */
 
-/* A predefined key: the request says nothing. */
+/* The request for a predefined key has nothing to show. */
 static void open_request(hkpd_pdu *p _U_)
 {
 }
 
-/* BaseRegOpenKey and BaseRegCreateKey ([MS-RRP] 3.1.5.15 and 3.1.5.7) begin alike. */
-static void open_key_request(hkpd_pdu *p)
-{
-    read_asked_handle(p);
-    const char *name = read_name(p);
-    if (p->call.first_time && name) {
-        p->record->name = wmem_strdup(wmem_file_scope(), name);
-    }
-    drop_closed(p, NULL);
-    show_if_ours(p, p->call.record->handle);
-}
-
-/* A predefined key, or what the request asked for. What "" opens, the same key once more, or "009" says the key it went out from. */
-static key_name asked_for(const hkpd_pdu *p)
-{
-    const state_handle *from = p->call.record->handle;
-    const hkpd_key *parent = handle_key(from);
-    const char *name = p->record->name;
-
-    if (name == NULL ||
-        (from == NULL && (*name == '\0' || key_called(name, true).kind != key_called(name, false).kind))) {
-        return (key_name){p->opens, 0};
-    }
-    if (*name == '\0') {
-        return parent ? parent->name : (key_name){KEY_OTHER, 0};
-    }
-    return key_called(name, parent && parent->name.kind == KEY_PERFLIB);
-}
-
 static void open_response(hkpd_pdu *p)
 {
-    rpc_record *record = p->call.record;
-    uint32_t disposition;
     uint8_t bytes[PERF_HANDLE_SIZE];
-    key_name asked = asked_for(p);
 
     read_handle(p, bytes);
-    if (p->call.opnum == WINREG_CREATE_KEY) {
-        read_pointed_u32(p, "disposition", stock_data_size, &disposition);
-    }
     uint32_t status = call_read_status(&p->call, stock_status);
     if (call_may_learn(&p->call) && status == STATUS_SUCCESS && !call_handle_is_null(bytes)) {
-        if (asked.kind < KEY_OTHER) {
-            record->answering = open_handle(p, bytes, p->call.event, p->call.pinfo->num, asked);
-            if (asked.kind != KEY_DATA) { /* a list of titles is called "Counter" there, as long as "Global" */
-                connection_association(record->connection)->list_sizes = UINT64_MAX;
-            }
-        } else if (asked.kind == KEY_OTHER) {
-            call_open_handle(&p->call, PERF_HANDLE_OTHER_KEY, bytes, p->call.event, p->call.pinfo->num, NULL);
-        }
+        p->call.record->answering = open_handle(p, bytes, p->call.event, p->call.pinfo->num, p->opened_key);
     }
-    show_if_ours(p, record->answering);
-    if (asked.kind < KEY_OTHER) {
-        report_failed(p, status, true);
-    }
+    show_performance_key(p);
+    report_failed(p, status, true);
 }
 
-/* BaseRegCloseKey, 3.1.5.5. */
+/* BaseRegCloseKey, 3.1.5.5 */
 static void close_key_request(hkpd_pdu *p)
 {
-    read_asked_handle(p);
-    drop_closed(p, NULL);
+    read_request_handle(p);
     call_close_handle(&p->call);
-    show_if_ours(p, p->call.record->handle);
+    show_performance_key(p);
 }
 
 static void close_key_response(hkpd_pdu *p)
@@ -479,49 +414,38 @@ static void close_key_response(hkpd_pdu *p)
     ndr_context_handle(&p->call.ndr, stock_handle, bytes);
     call_read_status(&p->call, stock_status);
     call_close_handle(&p->call);
-    show_if_ours(p, p->call.record->handle);
+    show_performance_key(p);
 }
 
 /* --- Requests of QueryValue and EnumValue ------------------------------------------------------------------------- */
 
-/* The stock function shows each byte of the data of a request as an item of its own: no more of them than these. */
+/* The stock function shows each byte of a request's data as an item of its own. Requests with more bytes are shown here. */
 #define MAX_STOCK_BYTES 4096
 
-/* The next of a list of title indexes; false at the end. */
-static bool next_index(const char **indexes, uint32_t *title)
-{
-    char *end = NULL;
-
-    if (!g_ascii_isdigit(**indexes)) {
-        return false;
-    }
-    *title = (uint32_t)g_ascii_strtoull(*indexes, &end, 10);
-    *indexes = end + strspn(end, " ");
-    return true;
-}
-
-/* "objects System, Process", by the titles that are known; as many as a text of the Info column could hold. */
-static const char *objects_asked_for(const hkpd_pdu *p, const char *indexes)
+/* Returns "objects System, Process" for a list of title indexes, cut to what the Info column has room for. */
+static const char *format_objects(const hkpd_pdu *p, const char *indexes)
 {
     wmem_strbuf_t *words = wmem_strbuf_new(p->call.pool, "");
     unsigned count = 0;
     uint32_t title;
 
-    for (; wmem_strbuf_get_len(words) < TEXT_NAME_MAX && next_index(&indexes, &title); count++) {
+    for (; wmem_strbuf_get_len(words) < TEXT_NAME_MAX && read_index(&indexes, &title); count++) {
         wmem_strbuf_append_printf(words, "%s%s", count > 0 ? ", " : "",
                                   facts_title_label(p->call.pool, p->call.to->host, title, p->call.event));
     }
     return wmem_strdup_printf(p->call.pool, "object%s %s", count == 1 ? "" : "s", wmem_strbuf_get_str(words));
 }
 
-/* What the call asks: handle and value name. */
+/* Shows the handle and the name of the value that the call asks for. */
 static void show_question(hkpd_pdu *p)
 {
-    show_handle(p, p->call.record->handle);
-    if (p->record->name) {
-        const char *name = *p->record->name ? p->record->name : "default value";
-        const char *text = text_short(p->call.pool, is_index_list(name) ? objects_asked_for(p, name) : name);
-        reader_add_generated_string(p->hkpd, hf_value_name, p->call.tvb, p->record->name);
+    const char *name = p->record->name, *question = p->record->question;
+
+    show_handle(p);
+    if (name) {
+        const char *text = is_index_list(question) ? format_objects(p, question) : *name ? name : "default value";
+        text = text_short(p->call.pool, text);
+        reader_add_generated_string(p->hkpd, hf_value_name, p->call.tvb, name);
         proto_item_append_text(p->item, ", %s", text);
         call_about(&p->call, "%s", text);
     }
@@ -529,20 +453,36 @@ static void show_question(hkpd_pdu *p)
 
 static void read_question(hkpd_pdu *p, value_parameters *value)
 {
-    read_asked_handle(p);
+    read_request_handle(p);
     if (p->call.opnum == WINREG_ENUM_VALUE) {
-        ndr_u32(&p->call.ndr, 0); /* its number among the key's values, which the stock function shows */
+        ndr_u32(&p->call.ndr, 0); /* number among the key's values, shown by the stock function */
     }
     read_parameters(p, read_name(p), value);
+    value->question = find_question(p->call.pool, value->name);
 }
 
-/* Of a request. The stock function would show each byte of the client's buffer as an item; in NDR64 it
- * looks for the name in a wrong place (Wireshark 4.0 and 4.4). */
-static bool stock_cannot_show(const hkpd_pdu *p, const value_parameters *value)
+/* Keeps for the response what the request says. EnumValue's names no value. */
+static void keep_question(hkpd_pdu *p, const value_parameters *value)
 {
-    const state_handle *handle = p->call.record->handle;
-    bool is_long = is_shown(handle) && value->data_size > MAX_STOCK_BYTES && !has_failed(p);
-    bool is_misread = p->call.ndr.ndr64 && (handle ? handle_key(handle) != NULL : is_performance_name(value->name));
+    hkpd_record *record = p->record;
+
+    if (p->call.first_time && value->name && p->call.opnum == WINREG_QUERY_VALUE) {
+        record->name = wmem_strdup(wmem_file_scope(), value->name);
+        record->question = wmem_strdup(wmem_file_scope(), value->question);
+    }
+    if (p->call.first_time && !has_failed(p)) {
+        record->room = value->has_buffer ? value->size : 0;
+        record->call.request_read = true;
+    }
+}
+
+/* True if the stock function would show each byte of a long buffer as an item; or in NDR64 look for the name in a wrong place (Wireshark
+ * 4.0 and 4.4). */
+static bool is_shown_better(const hkpd_pdu *p, const value_parameters *value)
+{
+    bool is_ours = find_handle(p) != NULL;
+    bool is_long = is_ours && value->data_size > MAX_STOCK_BYTES && !has_failed(p);
+    bool is_misread = p->call.ndr.ndr64 && (is_ours || is_performance_name(value->question));
 
     return p->call.opnum == WINREG_QUERY_VALUE && (is_long || is_misread);
 }
@@ -550,69 +490,66 @@ static bool stock_cannot_show(const hkpd_pdu *p, const value_parameters *value)
 static void value_request(hkpd_pdu *p)
 {
     value_parameters value;
-    hkpd_record *record = p->record;
 
     read_question(p, &value);
-    if (p->call.first_time && value.name && p->call.opnum == WINREG_QUERY_VALUE) {
-        record->name = wmem_strdup(wmem_file_scope(), value.name);
-        if (p->call.asked) {
-            p->call.asked->is_list = titles_of(value.name, NULL) != TITLES_NONE;
-        }
-    }
-    if (p->call.first_time && !has_failed(p)) {
-        record->room = value.has_buffer ? value.size : 0;
-        record->call.request_read = true;
-    }
-    drop_closed(p, value.name);
-    if (is_shown(record->call.handle)) {
+    keep_question(p, &value);
+    const state_handle *handle = find_handle(p);
+    if (handle) {
         show_question(p);
-        if (record->room > 0) {
-            call_about(&p->call, "room for %s", text_counted(p->call.pool, record->room, "byte"));
+        if (p->record->room > 0) {
+            call_about(&p->call, "room for %s", text_counted(p->call.pool, p->record->room, "byte"));
         }
-        if (is_closed(p, record->call.handle)) {
+        if (is_closed(p, handle)) {
             findings_add(&p->aloud, p->item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
-                         record->call.handle->closed_frame);
+                         handle->closed_frame);
         }
     }
-    if (stock_cannot_show(p, &value)) {
+    if (is_shown_better(p, &value)) {
         p->shown_here = true;
         call_read_stub(&p->call, true);
         read_question(p, &value);
     }
 }
 
-/* --- Answers to QueryValue and EnumValue: performance data, titles, or neither ------------------------------------ */
-
-/* LCID of English without a country. */
-#define LANGUAGE_ENGLISH 0x009
-#define LANGUAGE_MASK 0x3FF
+/* --- Responses of QueryValue and EnumValue ------------------------------------------------------------------------ */
 
 static void read_answer(hkpd_pdu *p, value_parameters *back)
 {
-    read_parameters(p, p->call.opnum == WINREG_ENUM_VALUE ? read_name(p) : p->record->name, back);
+    if (p->call.opnum == WINREG_ENUM_VALUE) {
+        read_parameters(p, read_name(p), back);
+        back->question = find_question(p->call.pool, back->name);
+    } else {
+        read_parameters(p, p->record->name, back);
+        back->question = p->record->question;
+    }
     back->status = call_read_status(&p->call, stock_status);
 }
 
-/* --- What an answer is ----------------------------------------------------------------------------------------- */
+/* True for a list in which each string is an index or its text. */
+static bool is_sound_list(tvbuff_t *tvb)
+{
+    hkpd_title_list list = {.tvb = tvb};
 
-/* The value name decides, not the type. A signature of eight bytes is not enough: another key's value can begin so, and a handle of
- * which nothing is known is ours only by a block that adds up. With ERROR_MORE_DATA the data may be anything. */
-static answer_kind kind_of(hkpd_pdu *p, const value_parameters *back)
+    while (!list.is_damaged && hkpd_next_title(&list)) {
+    }
+    return list.titles > 0 && !list.is_damaged && !list.lacks_end;
+}
+
+/* Tells by the value's name what a response brings, not by its type. On an open handle of ours the data need not be well-formed, on any
+ * other it has to be. With ERROR_MORE_DATA a header alone is ours: what else is there may be anything. */
+static answer_kind find_answer_kind(const hkpd_pdu *p, const value_parameters *back)
 {
     tvbuff_t *tvb = back->tvb;
-    const state_handle *handle = p->call.record->handle;
-    bool is_ours = handle_key(handle) && !is_closed(p, handle);
+    const state_handle *handle = find_handle(p);
+    bool is_ours = handle && !is_closed(p, handle);
     bool is_probe = !has_failed(p) && back->status == STATUS_MORE_DATA;
     perf_block_summary summary;
-    uint32_t others;
-    bool goes_on;
 
-    if (tvb == NULL || (handle && handle_key(handle) == NULL)) {
+    if (tvb == NULL || !(is_ours || is_performance_name(back->question))) {
         return ANSWER_OTHER;
     }
-    if (!is_probe && titles_of(back->name, NULL) != TITLES_NONE &&
-        (is_ours || (wmem_array_get_count(hkpd_titles(tvb, p->call.pool, &others, &goes_on)) > 0 && others == 0))) {
-        return ANSWER_TITLES;
+    if (!is_probe && find_titles_kind(back->question, NULL) != TITLES_NONE) {
+        return is_ours || is_sound_list(tvb) ? ANSWER_TITLES : ANSWER_OTHER;
     }
     uint32_t size = tvb_captured_length(tvb);
     const uint8_t *bytes = tvb_get_ptr(tvb, 0, (int)size);
@@ -649,46 +586,46 @@ static void note_system(hkpd_pdu *p, const value_parameters *back)
     }
 }
 
-/* An answer with performance data tells what the handle is, if its opening was not captured. A handle that was closed and
- * is answered for was given out anew. The request belongs to it too, as a later look shows. */
-static void find_handle(hkpd_pdu *p, const value_parameters *back)
+/* A response with data proves that the server has the handle: a closed one, or one whose opening was not captured, begins a new life with
+ * it. The request keeps the handle that it had. */
+static void find_answering_handle(hkpd_pdu *p)
 {
     rpc_record *record = p->call.record;
-    const hkpd_key *closed = is_closed(p, record->handle) ? handle_key(record->handle) : NULL;
-    bool has_data = p->kind == ANSWER_BLOCK || p->kind == ANSWER_HEADER || (closed && p->kind == ANSWER_TITLES);
-    bool has_size = closed && !has_failed(p) && back->status == STATUS_MORE_DATA;
+    bool is_old = is_closed(p, record->handle);
+    bool has_data = p->kind == ANSWER_BLOCK || p->kind == ANSWER_HEADER || (is_old && p->kind == ANSWER_TITLES);
 
-    if (!p->call.first_time || (record->handle && !closed) || !p->record->handle_read || !(has_data || has_size)) {
+    if (!p->call.first_time || (record->handle && !is_old) || !p->record->handle_read || !has_data) {
         return;
     }
-    record->handle = handle_find(PERF_HANDLE_HKPD, p->call.to, p->record->handle);
-    if (record->handle == NULL || record->handle->end != UINT32_MAX) {
-        record->handle = open_handle(p, p->record->handle, record->request_event, 0,
-                                     closed ? closed->name : (key_name){KEY_DATA, 0});
+    record->answering = handle_find(PERF_HANDLE_HKPD, p->call.to, p->record->handle);
+    if (record->answering == NULL || record->answering->end != UINT32_MAX) {
+        record->answering =
+            open_handle(p, p->record->handle, record->request_event, 0, is_old ? record->handle->key->kind : KEY_DATA);
     }
 }
 
 /* --- Neither data nor titles ----------------------------------------------------------------------------------- */
 
-/* Servers that don't know the size say what the buffer has, what a header alone takes, or nothing. */
-static uint32_t needed_size(const hkpd_pdu *p, const value_parameters *back)
+/* Returns the size that a size probe is answered with. Servers that do not know it send the buffer's size, that of a header alone, or
+ * nothing: 0 then. */
+static uint32_t find_needed_size(const hkpd_pdu *p, const value_parameters *back)
 {
     return p->kind != ANSWER_HEADER && back->size > p->record->room ? back->size : 0;
 }
 
 static void describe_probe(hkpd_pdu *p, const value_parameters *back)
 {
-    uint32_t needed = needed_size(p, back), size = needed > 0 ? needed : p->record->room;
+    uint32_t needed = find_needed_size(p, back), size = needed > 0 ? needed : p->record->room;
     const char *than = needed > 0 || size == 0 ? "" : "more than ";
 
     call_about(&p->call, "size probe: needs %s%s", than, size > 0 ? text_counted(p->call.pool, size, "byte") : "more");
 }
 
-/* Success, but nothing that the key can hold. Without room for data that is the answer to a size probe. */
+/* Describes a success without data that the key can hold: without a buffer it is a size probe. */
 static void describe_success(hkpd_pdu *p, const value_parameters *back)
 {
     if (back->data_size > 0) {
-        if (handle_key(p->call.record->handle)->name.kind == KEY_DATA) {
+        if (find_handle(p)->key->kind == KEY_DATA) {
             findings_add(&p->aloud, p->item, FINDING_NOT_PERFORMANCE_DATA,
                          "The call succeeded, but its %u bytes are no PERF_DATA_BLOCK", back->data_size);
             call_about(&p->call, "no PERF_DATA_BLOCK");
@@ -702,10 +639,10 @@ static void describe_success(hkpd_pdu *p, const value_parameters *back)
     }
 }
 
-/* An answer without data of ours: the stock function shows it. */
+/* Describes a response that the stock function shows. */
 static void describe_other(hkpd_pdu *p, const value_parameters *back)
 {
-    if (!is_shown(p->call.record->handle)) {
+    if (find_handle(p) == NULL) {
         return;
     }
     show_question(p);
@@ -715,28 +652,29 @@ static void describe_other(hkpd_pdu *p, const value_parameters *back)
     } else if (!has_failed(p) && back->status == STATUS_SUCCESS) {
         describe_success(p, back);
     } else {
-        report_failed(p, back->status, titles_of(back->name, NULL) != TITLES_NONE);
+        report_failed(p, back->status, find_titles_kind(back->question, NULL) != TITLES_NONE);
     }
 }
 
 /* --- Performance data ------------------------------------------------------------------------------------------ */
 
-/* Of what was asked for by index: what is not in the answer, which adds up, and what is there again. */
-static void note_objects(hkpd_pdu *p)
+/* Finds the objects that were asked for by index and are absent in a well-formed response, or there again. Changes: the key's absent ones. */
+static void find_absent_objects(hkpd_pdu *p)
 {
-    hkpd_key *key = p->call.record->handle->key;
+    const state_handle *handle = find_handle(p);
+    wmem_map_t **absent = &handle->key->absent;
     wmem_array_t *objects = wmem_array_new(wmem_file_scope(), sizeof(tapped_object));
-    const char *indexes = p->record->name;
+    const char *indexes = p->record->question;
     tapped_object object;
 
-    key->lacking = key->lacking ? key->lacking : wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
-    while (next_index(&indexes, &object.title)) {
+    *absent = *absent ? *absent : wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
+    while (read_index(&indexes, &object.title)) {
         void *title = GUINT_TO_POINTER(object.title);
-        bool was_there = wmem_map_lookup(key->lacking, title) == NULL;
-        const state_object *newest = wmem_map_lookup(p->call.record->handle->objects, title);
+        bool was_there = wmem_map_lookup(*absent, title) == NULL;
+        const state_object *newest = wmem_map_lookup(handle->objects, title);
         object.is_there = newest && newest->sample == p->call.record->sample;
         object.is_news = object.is_there != was_there;
-        wmem_map_insert(key->lacking, title, object.is_there ? NULL : key);
+        wmem_map_insert(*absent, title, object.is_there ? NULL : title);
         if (!object.is_there || object.is_news) {
             wmem_array_append_one(objects, object);
         }
@@ -759,20 +697,17 @@ static void report_objects(hkpd_pdu *p)
     }
 }
 
-/* What most of its samples call it, as far as they came: each counts for the name that leads, or against it. */
-static void note_machine(state_handle *handle, const char *name)
+/* Sets what paths and tables call the handle's computer: the SystemName of its first sample. */
+static void set_machine_name(state_handle *handle, const char *name)
 {
-    bool is_same = g_strcmp0(handle->machine, name) == 0, is_so = is_same || handle->called_so == 0;
-
-    if (is_so && !is_same) {
+    if (name && handle->machine == NULL) {
         handle->machine = wmem_strdup(wmem_file_scope(), name);
         handle_note_name(handle, name);
     }
-    handle->called_so += is_so ? 1 : -1;
 }
 
-/* True if it is a sample of all its objects. */
-static bool keep_sample(hkpd_pdu *p, tvbuff_t *tvb, const perf_block_summary *summary)
+/* Keeps the response as the newest sample of its handle. Returns true if each of its objects is one. */
+static bool hkpd_learn_sample(hkpd_pdu *p, state_handle *handle, tvbuff_t *tvb, const perf_block_summary *summary)
 {
     uint32_t size = tvb_captured_length(tvb);
     const uint8_t *bytes = tvb_get_ptr(tvb, 0, (int)size);
@@ -781,7 +716,7 @@ static bool keep_sample(hkpd_pdu *p, tvbuff_t *tvb, const perf_block_summary *su
     perf_block_walk walk;
     const uint32_t *objects = hkpd_objects(tvb, p->call.pool, summary->faults > 0, &count);
 
-    record->sample = sample_keep(record->handle, bytes, size, p->call.event, p->call.pinfo->num);
+    record->sample = sample_keep(handle, bytes, size, p->call.event, p->call.pinfo->num);
     record->sample->request_event = record->request_event;
     bool is_whole = sample_holds(record->sample, objects, count);
     record->sample->summary.faults = summary->faults > 0 || !is_whole;
@@ -791,32 +726,29 @@ static bool keep_sample(hkpd_pdu *p, tvbuff_t *tvb, const perf_block_summary *su
     if (perf_block_u32(&walk, 20) == size - walk.header.size) { /* Samba's total leaves the header out */
         host_note_no_windows(p->call.to);
     }
-    const char *name = hkpd_system_name(p->call.pool, tvb, &walk);
-    if (name) {
-        note_machine(record->handle, name);
-    }
-    if (p->record->name) {
-        timing_series *series = pace_find_or_create(record->handle, p->record->name);
+    set_machine_name(handle, hkpd_system_name(p->call.pool, tvb, &walk));
+    if (p->record->question) {
+        timing_series *series = pace_find_or_create(handle, p->record->question);
         record->sample->late = pace_respond(series, call_seconds(&p->call), true);
     }
     return is_whole;
 }
 
-/* A sample has objects that can be relied on, or none: then nothing that was asked for is there. */
+/* Learns a response that has objects to rely on, or none at all: then nothing that was asked for is there. */
 static void learn_block(hkpd_pdu *p, tvbuff_t *tvb, const perf_block_summary *summary)
 {
-    state_handle *handle = p->call.record->handle;
+    state_handle *handle = find_handle(p);
     bool is_sample = summary->sound_objects > 0 || (summary->objects == 0 && summary->faults == 0);
 
     if (is_sample && handle && call_note_sample(&p->call, handle, tvb)) {
-        bool is_whole = keep_sample(p, tvb, summary);
-        if (p->record->name && is_index_list(p->record->name) && is_whole && summary->faults == summary->read_as) {
-            note_objects(p);
+        bool is_whole = hkpd_learn_sample(p, handle, tvb, summary);
+        if (is_index_list(p->record->question) && is_whole && summary->faults == summary->read_as) {
+            find_absent_objects(p);
         }
     }
 }
 
-/* A PERF_DATA_BLOCK: kept if it is a sample, shown, and told to listeners. */
+/* Learns, shows and taps a PERF_DATA_BLOCK. */
 static void read_block_answer(hkpd_pdu *p, const value_parameters *back)
 {
     tapped_call *tapped = &p->call.tapped;
@@ -827,7 +759,7 @@ static void read_block_answer(hkpd_pdu *p, const value_parameters *back)
     if (call_may_learn(&p->call) && back->status == STATUS_SUCCESS) {
         learn_block(p, back->tvb, &summary);
     }
-    call_answer(&p->call, &hkpd_readings_layout, p->call.record->handle,
+    call_answer(&p->call, &hkpd_readings_layout, find_handle(p),
                 reader_own_source(p->call.pinfo, back->tvb, "Performance data"));
     call_note_faults(&p->call, summary.faults);
     hkpd_dissect_block(p->hkpd, &p->call.report, &p->call.answer, &summary);
@@ -845,7 +777,7 @@ static void read_block_answer(hkpd_pdu *p, const value_parameters *back)
     }
 }
 
-/* It tells the machine, and that there is no room for more. */
+/* Shows a header alone: the computer, and that the buffer has no room for more. */
 static void read_header_answer(hkpd_pdu *p, const value_parameters *back)
 {
     perf_block_summary summary = {.objects = 0};
@@ -857,128 +789,36 @@ static void read_header_answer(hkpd_pdu *p, const value_parameters *back)
 
 /* --- Titles ---------------------------------------------------------------------------------------------------- */
 
-/* Of names, not of help texts. The value name tells the language, else the key does; 0: none does. */
-static bool are_names(const rpc_record *record, const char *name, uint32_t *language, state_fact_kind *kind)
-{
-    const hkpd_key *key = handle_key(record->handle);
-    bool are = titles_of(name, language) == TITLES_NAMES;
+/* LCID of English without a country, and the bits of an LCID that are its language ([MS-LCID] 2.1). */
+#define LANGUAGE_ENGLISH 0x009
+#define LANGUAGE_MASK 0x3FF
 
-    if (*language == 0 && key) {
-        *language = key->name.kind == KEY_TEXT ? LANGUAGE_ENGLISH : key->name.language;
-    }
-    *kind = (*language & LANGUAGE_MASK) == LANGUAGE_ENGLISH ? PERF_FACT_ENGLISH : PERF_FACT_LOCAL;
-    return are;
-}
-
-/* A list that could not be read whole: what it told anew is unknown. */
-static void note_unread_titles(const rpc_record *call, uint32_t event)
-{
-    const state_subject titles = facts_title_subject(0);
-
-    facts_note_unread(call->to, &titles, PERF_FACT_ENGLISH, 0, event,
-                      call->response_frame ? call->response_frame : call->request_frame,
-                      call->response_frame ? NULL : &call->response_frame);
-}
-
-/* Of a request that was not read, or does not name the value (EnumValue), it may be any. */
-static void note_unread_list(const rpc_record *call, uint32_t event)
-{
-    const hkpd_record *record = (const hkpd_record *)call;
-    bool is_any = call->request_read ? record->name == NULL && record->room > 0 && handle_key(call->handle)
-                                     : call->handle == NULL || handle_key(call->handle);
-
-    if (is_any || (record->name && record->room > 0 && titles_of(record->name, NULL) == TITLES_NAMES)) {
-        note_unread_titles(call, event);
-    }
-}
-
-static void note_unread_value(rpc_record *call, uint32_t event, rpc_answer answer)
-{
-    bool is_value = call->operation && g_str_has_suffix(call->operation, "Value");
-
-    if (answer != RPC_FAULT && (is_value || ((const hkpd_record *)call)->room > 0)) {
-        note_unread_list(call, event);
-    }
-}
-
-/* A list that is whole, and lacks some that the one before had: whether those are titles still, and what they stand for, is not known. One in a
- * local language says nothing of those in English, nor of another's. `language`: 0 is English, UINT32_MAX one that is not known. */
-static void note_titles_gone(const hkpd_pdu *p, wmem_array_t *list, uint32_t language)
-{
-    state_host *host = p->call.to->host;
-    wmem_array_t *before = host->titles;
-    if (language != 0 && before && host->titles_language == 0) {
-        return;
-    }
-    wmem_array_t *now = wmem_array_new(wmem_file_scope(), sizeof(uint32_t));
-    wmem_map_t *titles = wmem_map_new(p->call.pool, g_direct_hash, g_direct_equal);
-    const state_subject any = facts_title_subject(0);
-    bool is_gone = false, is_alike = before && host->titles_language == language;
-
-    host->titles = now;
-    host->titles_language = language;
-    for (unsigned i = 0; i < wmem_array_get_count(list); i++) {
-        const hkpd_title *title = wmem_array_index(list, i);
-        if (*title->text) {
-            wmem_array_append(now, &title->index, 1);
-            wmem_map_insert(titles, GUINT_TO_POINTER(title->index), titles);
-        }
-    }
-    for (unsigned i = 0; is_alike && i < wmem_array_get_count(before); i++) {
-        is_gone |= !wmem_map_contains(titles, GUINT_TO_POINTER(*(uint32_t *)wmem_array_index(before, i)));
-    }
-    if (before) {
-        wmem_destroy_array(before);
-    }
-    if (is_gone || !host->is_known) {
-        facts_note_unread(p->call.to, &any, PERF_FACT_ENGLISH, 0, p->call.record->request_event, 0,
-                          is_gone ? NULL : &p->call.to->settled);
-    }
-}
-
+/* Learns the names of a list; help texts are none. The language is that of the value's name, else of the key; else it is unknown: 0. */
 static void learn_titles(hkpd_pdu *p, const value_parameters *back)
 {
-    uint32_t language, others, asked = p->call.record->request_event;
-    const state_subject any = facts_title_subject(0);
-    state_fact_kind kind;
-    bool goes_on;
+    const state_handle *handle = find_handle(p);
+    const rpc_record *record = p->call.record;
+    hkpd_title_list list = {.tvb = back->tvb};
+    uint32_t language;
 
-    if (!are_names(p->call.record, back->name, &language, &kind)) {
+    if (find_titles_kind(back->question, &language) != TITLES_NAMES) {
         return;
     }
-    wmem_array_t *titles = hkpd_titles(back->tvb, p->call.pool, &others, &goes_on);
-    /* of a key whose opening was not read: what it tells may contradict what other handles tell in their language */
-    state_host *host = p->call.to->host;
-    bool is_any = language == 0 && p->call.record->handle == NULL;
-    uint8_t handle[PERF_HANDLE_SIZE] = {0};
-    memcpy(handle, p->record->handle, is_any ? sizeof handle : 0);
-    handle[0] |= is_any && !p->record->handle_read;
-    bool is_other = (is_any && !p->record->handle_read) || memcmp(host->titles_handle, handle, sizeof handle) != 0;
-    memcpy(host->titles_handle, handle, sizeof handle);
-    if (others > 0 || is_other) {
-        asked = p->call.event;
-    }
-    if (others > 0) {
-        note_unread_titles(p->call.record, asked);
-    } else if (is_other) {
-        facts_note_unread(p->call.to, &any, PERF_FACT_ENGLISH, 0, asked, 0, NULL);
-    }
-    for (unsigned i = 0; i < wmem_array_get_count(titles); i++) {
-        const hkpd_title *title = wmem_array_index(titles, i);
-        state_fact fact = {.name = title->text, .lcid = kind == PERF_FACT_ENGLISH ? 0 : language};
-        if (title->index > 1 && *title->text) { /* title 1 is not one: its text is the highest index */
-            facts_learn(p->call.to, facts_title_subject(title->index), kind, &fact, asked, p->call.event,
-                        p->call.pinfo->num);
+    language = language == 0 && handle && handle->key->kind == KEY_TEXT ? LANGUAGE_ENGLISH : language;
+    bool is_english = (language & LANGUAGE_MASK) == LANGUAGE_ENGLISH;
+    while (hkpd_next_title(&list)) {
+        /* the text of index 1 is the highest index */
+        if (list.is_title && list.index > 1 && list.text_size > 0) {
+            const state_fact title = {.name = hkpd_title_text(&list, p->call.pool),
+                                      .lcid = is_english ? 0 : language,
+                                      .is_assumed = list.is_assumed};
+            facts_learn(p->call.to, facts_title_subject(list.index), is_english ? PERF_FACT_ENGLISH : PERF_FACT_LOCAL,
+                        &title, record->request_event, p->call.event, p->call.pinfo->num);
         }
-    }
-    if (others == 0) { /* behind what is told: that is renewed */
-        note_titles_gone(p, titles, kind == PERF_FACT_ENGLISH ? 0 : language ? language : UINT32_MAX);
-    }
-    if (goes_on) {
-        facts_note_unread(p->call.to, &any, kind, 0, state_event_next(), 0, NULL);
     }
 }
 
+/* Learns, shows and taps a list of titles. */
 static void read_titles_answer(hkpd_pdu *p, const value_parameters *back)
 {
     tvbuff_t *tvb = reader_own_source(p->call.pinfo, back->tvb, "Performance data");
@@ -986,21 +826,22 @@ static void read_titles_answer(hkpd_pdu *p, const value_parameters *back)
     if (call_may_learn(&p->call) && back->status == STATUS_SUCCESS) {
         learn_titles(p, back);
     }
-    uint32_t others, titles = hkpd_dissect_titles(tvb, p->hkpd, &p->call.report, &others);
-    p->call.tapped.lacks_titles |= others > 0 && titles_of(back->name, NULL) == TITLES_NAMES;
-    call_info(&p->call, "%s, %s", text_counted(p->call.pool, titles, "title"),
+    const hkpd_title_list list = hkpd_show_titles(tvb, p->hkpd, &p->call.report);
+    p->call.tapped.lacks_titles |=
+        (list.is_damaged || list.lacks_end) && find_titles_kind(back->question, NULL) == TITLES_NAMES;
+    call_info(&p->call, "%s, %s", text_counted(p->call.pool, list.titles, "title"),
               text_counted(p->call.pool, back->data_size, "byte"));
 }
 
 /* --- The response ---------------------------------------------------------------------------------------------- */
 
-/* Without room for data, success is the answer to a size probe. Some servers need more room, and do not say how much. */
-static void tell_sizes(hkpd_pdu *p, const value_parameters *back)
+/* Sets the sizes that listeners get. Without a buffer a success answers a size probe. */
+static void set_tap_sizes(hkpd_pdu *p, const value_parameters *back)
 {
     tapped_call *tapped = &p->call.tapped;
 
     tapped->has_sizes = !has_failed(p);
-    tapped->rtn_size = back->status == STATUS_MORE_DATA ? needed_size(p, back) : back->size;
+    tapped->rtn_size = back->status == STATUS_MORE_DATA ? find_needed_size(p, back) : back->size;
     tapped->out_size = back->status == STATUS_SUCCESS ? back->data_size : 0;
     bool answers_probe = back->status == STATUS_SUCCESS && p->record->room == 0 &&
                          (tapped->rtn_size > 0 || p->call.record->request_read);
@@ -1040,18 +881,11 @@ static void value_response(hkpd_pdu *p)
     value_parameters back;
 
     read_answer(p, &back);
-    p->kind = kind_of(p, &back);
+    p->kind = find_answer_kind(p, &back);
     note_system(p, &back);
-    find_handle(p, &back);
-    tell_sizes(p, &back);
-    const state_handle *handle = p->call.record->handle;
-    p->call.tapped.lacks_titles =
-        p->call.report.damaged && (handle == NULL || handle_key(handle)) && titles_of(back.name, NULL) == TITLES_NAMES;
-    bool is_unknown = (!p->call.record->request_read || back.name == NULL) && p->kind == ANSWER_OTHER &&
-                      back.status == STATUS_SUCCESS;
-    if (p->call.first_time && (p->call.tapped.lacks_titles || is_unknown)) {
-        note_unread_list(p->call.record, p->call.event);
-    }
+    find_answering_handle(p);
+    set_tap_sizes(p, &back);
+    p->call.tapped.lacks_titles = p->call.report.damaged && find_titles_kind(back.question, NULL) == TITLES_NAMES;
     if (p->kind == ANSWER_OTHER) {
         describe_other(p, &back);
     } else {
@@ -1068,30 +902,20 @@ static ws_pref_bool pref_decode = true;
 
 typedef void (*pdu_function)(hkpd_pdu *p);
 
-/* Of winreg, by number: where no function is for the request the stock one stays; the shape is as in dcerpc/ndr.h. Of all
- * predefined keys but three it is known only that they are not ours. */
+/* The operations of winreg that are looked at, by their numbers. The shape of a response is as in dcerpc/ndr.h. */
 static const struct {
     const char *name; /* as the stock dissector has it; NULL: not looked at */
     pdu_function request;
     pdu_function response;
     const char *response_shape;
     key_kind opens;
-    unsigned does; /* dcerpc/pdus.h; 0: a sealed call of it is none of ours */
+    unsigned does; /* dcerpc/pdus.h */
 } operations[] = {
-    [0] = {"OpenHKCR", NULL, open_response, "HR", KEY_OTHER, 0},
-    [1] = {"OpenHKCU", NULL, open_response, "HR", KEY_OTHER, 0},
-    [2] = {"OpenHKLM", NULL, open_response, "HR", KEY_OTHER, 0},
     [3] = {"OpenHKPD", open_request, open_response, "HR", KEY_DATA, RPC_OPENS},
-    [4] = {"OpenHKU", NULL, open_response, "HR", KEY_OTHER, 0},
-    [5] = {"CloseKey", close_key_request, close_key_response, "HR", KEY_UNKNOWN, RPC_CLOSES},
-    [WINREG_CREATE_KEY] = {"CreateKey", open_key_request, open_response, "HpLR", KEY_UNKNOWN, 0},
-    [WINREG_ENUM_VALUE] = {"EnumValue", value_request, value_response, "LpWpCpVpSpSR", KEY_UNKNOWN,
-                           RPC_USES | RPC_LISTS},
-    [15] = {"OpenKey", open_key_request, open_response, "HR", KEY_UNKNOWN, 0},
-    [WINREG_QUERY_VALUE] = {"QueryValue", value_request, value_response, "pCpVpSpSR", KEY_UNKNOWN,
+    [5] = {"CloseKey", close_key_request, close_key_response, "HR", 0, RPC_CLOSES},
+    [WINREG_ENUM_VALUE] = {"EnumValue", value_request, value_response, "LpWpCpVpSpSR", 0, RPC_USES | RPC_LISTS},
+    [WINREG_QUERY_VALUE] = {"QueryValue", value_request, value_response, "pCpVpSpSR", 0,
                             RPC_USES | RPC_RETURNS | RPC_SAMPLES | RPC_LISTS},
-    [27] = {"OpenHKCC", NULL, open_response, "HR", KEY_OTHER, 0},
-    [28] = {"OpenHKDD", NULL, open_response, "HR", KEY_OTHER, 0},
     [32] = {"OpenHKPT", open_request, open_response, "HR", KEY_TEXT, RPC_OPENS},
     [33] = {"OpenHKPN", open_request, open_response, "HR", KEY_NLS_TEXT, RPC_OPENS},
 };
@@ -1101,60 +925,56 @@ static bool is_active(void)
     return pref_decode && proto_is_protocol_enabled(find_protocol_by_id(proto_hkpd));
 }
 
-/* A response about performance data that was not decrypted: the stock function would show it as if it were true. */
+/* True for a response about performance data that was not decrypted: the stock function would show it as if it were true. */
 static bool is_noise(hkpd_pdu *p, const char *shape)
 {
-    return !p->call.is_request && is_shown(p->call.record->handle) && call_report_noise(&p->call, shape, MAX_VALUE);
+    return !p->call.is_request && find_handle(p) && call_report_noise(&p->call, shape, MAX_VALUE);
 }
 
-/* What a value's name asks for, in words that are few. */
-static const char *question_kind(const hkpd_record *record)
+/* Returns what a value's name asks for, in few words; NULL if it was not read. */
+static const char *find_question_kind(const hkpd_record *record)
 {
-    const char *name = record->name;
+    const char *question = record->question;
 
-    return name == NULL                           ? NULL
-           : titles_of(name, NULL) != TITLES_NONE ? "titles"
-           : g_ascii_isdigit(*name)               ? "objects by their indexes"
-           : is_performance_name(name)            ? name
-                                                  : "other values";
+    return question == NULL                                  ? NULL
+           : find_titles_kind(question, NULL) != TITLES_NONE ? "titles"
+           : is_index_list(question)                         ? "objects by their indexes"
+           : is_performance_name(question)                   ? record->name
+                                                             : "other values";
 }
 
-/* Not for titles, and what came is none of another key's values. */
-static bool asks_for_data(const hkpd_pdu *p, const state_handle *handle)
+/* True if a success brings performance data, and not titles or another value of the key. */
+static bool may_bring_data(const hkpd_pdu *p, const state_handle *handle)
 {
-    const hkpd_key *key = handle_key(handle);
-    bool is_asked_for = p->call.opnum == WINREG_ENUM_VALUE || is_performance_name(p->record->name);
+    const char *question = p->record->question;
+    bool is_asked_for = p->call.opnum == WINREG_ENUM_VALUE || is_performance_name(question);
 
-    return key && key->name.kind == KEY_DATA && is_asked_for && titles_of(p->record->name, NULL) == TITLES_NONE &&
+    return handle && handle->key->kind == KEY_DATA && is_asked_for && find_titles_kind(question, NULL) == TITLES_NONE &&
            (p->call.tapped.answer || p->call.tapped.out_size == 0 ||
             (p->call.opnum == WINREG_QUERY_VALUE && p->kind == ANSWER_OTHER));
 }
 
+/* Hands the PDU to the listeners if it is about performance data. */
 static void tap_pdu(hkpd_pdu *p)
 {
-    const rpc_record *record = p->call.record;
     tapped_call *tapped = &p->call.tapped;
-    /* what a request opens its response tells: on a later look it is no other */
-    state_handle *handle = record->handle || p->call.is_request ? record->handle : record->answering;
+    state_handle *handle = find_handle(p);
 
-    if (p->opens < KEY_OTHER || handle_key(handle)) {
-        p->call.record->operation = p->call.tapped.operation;
+    if (p->opens || handle) {
+        p->call.record->operation = tapped->operation;
     }
-    if (handle_key(handle) == NULL) {
-        if (!p->call.tapped.has_failed && !(p->call.is_request && p->opens < KEY_OTHER)) {
-            return;
-        }
-        handle = NULL; /* the key of performance data is not given yet, or was not */
+    if (handle == NULL && !tapped->has_failed && !(p->call.is_request && p->opens)) {
+        return;
     }
-    if (p->record->name) {
-        call_pace(&p->call, handle, p->record->name);
+    if (p->record->question) {
+        call_pace(&p->call, handle, p->record->question);
     }
     if (!tapped_wanted()) {
         return;
     }
     tapped->is_hkpd = true;
-    tapped->kind = question_kind(p->record);
-    tapped->brings_data = asks_for_data(p, handle);
+    tapped->kind = find_question_kind(p->record);
+    tapped->brings_data = may_bring_data(p, handle);
     p->call.report.damaged |= tapped->brings_data && tapped->answer == NULL && tapped->out_size > 0;
     tapped->subject = p->record->name;
     tapped->subject_size = p->record->name ? (uint32_t)strlen(p->record->name) : 0;
@@ -1173,7 +993,8 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     }
     memset(&p, 0, sizeof p);
     call_begin(&p.call, &fields, operations[opnum].name, tvb, offset, pinfo, tree, di, drep);
-    p.opens = operations[opnum].opens;
+    p.opens = operations[opnum].does == RPC_OPENS;
+    p.opened_key = operations[opnum].opens;
     p.handle_at = -1;
     p.record = (hkpd_record *)p.call.record;
     p.aloud = (findings_report){.pinfo = pinfo, .expert = &fields.expert};
@@ -1203,11 +1024,10 @@ static void hook(void)
     unsigned count = 0;
 
     for (unsigned i = 0; i < array_length(operations); i++) {
-        if (operations[i].does != 0) {
+        if (operations[i].name) {
             sealed[count++] = (rpc_operation){(uint16_t)i, operations[i].name, operations[i].does};
+            entries[i] = (dcerpc_sub_dissector){(uint16_t)i, operations[i].name, dissect_pdu, dissect_pdu};
         }
-        entries[i] = (dcerpc_sub_dissector){(uint16_t)i, operations[i].name, operations[i].request ? dissect_pdu : NULL,
-                                            dissect_pdu};
     }
     winreg_hook_install(entries, array_length(entries), sealed, is_active);
 }

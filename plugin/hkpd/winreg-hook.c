@@ -40,7 +40,7 @@ static dcerpc_sub_dissector *hooked_table(const dcerpc_sub_dissector *entries, u
         const dcerpc_sub_dissector *ours = copy[i].num < num_entries ? &entries[copy[i].num] : NULL;
         if (ours && ours->name && strcmp(copy[i].name, ours->name) == 0) {
             stock[copy[i].num] = copy[i];
-            copy[i].dissect_rqst = ours->dissect_rqst ? ours->dissect_rqst : copy[i].dissect_rqst;
+            copy[i].dissect_rqst = ours->dissect_rqst;
             copy[i].dissect_resp = ours->dissect_resp;
         }
     }

@@ -560,7 +560,7 @@ void facts_learn(state_connection *connection, state_subject subject, state_fact
         note_unread_elsewhere(connection, owner, &subject, NO_KIND,
                               &(unread_list){.event = event, .answer_frame = &connection->settled});
     }
-    if (is_told_otherwise(server, &subject, kind, fact)) {
+    if (fact->is_assumed || is_told_otherwise(server, &subject, kind, fact)) {
         server->facts_changed = NEVER; /* may_be_of_two() */
     }
     const told_fact told = {event, learned, kind, asked, frame, fact->lcid, kept->fact.name, false, NULL};
@@ -1001,6 +1001,14 @@ static bool is_told_twice(const subject_facts *learned, state_fact_kind kind, ui
            (version < last && version[1].event == version->event && differ(kind, version + 1, version));
 }
 
+static bool is_learned_as_assumed(const subject_facts *learned, state_fact_kind kind, uint32_t event)
+{
+    const fact_version *version = version_as_of(learned, kind, event);
+
+    return version ? version->fact.is_assumed
+                   : kind == PERF_FACT_ENGLISH && is_learned_as_assumed(learned, PERF_FACT_LOCAL, event);
+}
+
 /* A change after an event, which may have been before another one. */
 static bool changes_before(const subject_facts *learned, state_fact_kind kind, uint32_t since, uint32_t event)
 {
@@ -1080,8 +1088,10 @@ bool facts_may_have_changed(state_host *server, state_subject subject, state_fac
         .key = {server, subject, NO_KIND}}; /* nothing was told, but lists that were not read may have told it */
     return may_change_between(found.own ? found.own : &none, kind, since, event) ||
            may_change_between(found.others, kind, since, event) || may_be_of_two(&found, kind, since, NEVER, event) ||
-           (since == event && ((found.others && host_likely(server)) || /* that machine need not be this one */
-                               is_told_twice(found.own, kind, event) || is_told_twice(found.others, kind, event)));
+           (since == event &&
+            ((found.others && host_likely(server)) || /* that machine need not be this one */
+             is_learned_as_assumed(found.own, kind, event) || is_learned_as_assumed(found.others, kind, event) ||
+             is_told_twice(found.own, kind, event) || is_told_twice(found.others, kind, event)));
 }
 
 static int compare_facts(const void *a, const void *b)

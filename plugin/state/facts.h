@@ -38,6 +38,7 @@ typedef struct {
     perf_counter_info counter;     /* of PERF_FACT_COUNTER */
     uint32_t instance_type;        /* of PERF_FACT_SET */
     const perf_counter_type *type; /* the counter's, found when that was learned; NULL if there is none of its number */
+    bool is_assumed;               /* a title that stands beside damage in its list */
 } state_fact;
 
 /* Where a fact comes from, best first. */

@@ -170,13 +170,6 @@ class Talk:
         self.handle = handle
         return frames
 
-    def create_key(self, name, parent=None):
-        handle = self.new_handle()
-        frames = self.call(stubs.CREATE_KEY, stubs.create_key(parent or self.handle, name, **self.how),
-                           stubs.created(handle, **self.how))
-        self.handle = handle
-        return frames
-
     def close(self, handle=None):
         return self.call(stubs.CLOSE, stubs.close(handle or self.handle, **self.how),
                          stubs.handle_back(bytes(20), **self.how))

@@ -5,7 +5,7 @@ byte order."""
 from .record import Record, utf16
 from .stubs import Ndr, swap_handle
 
-OPEN_HKLM, OPEN_DATA, CLOSE, CREATE_KEY, ENUM_VALUE, OPEN_KEY, QUERY_VALUE, OPEN_TEXT, OPEN_NLS_TEXT = 2, 3, 5, 6, 10, 15, 17, 32, 33
+OPEN_HKLM, OPEN_DATA, CLOSE, ENUM_VALUE, OPEN_KEY, QUERY_VALUE, OPEN_TEXT, OPEN_NLS_TEXT = 2, 3, 5, 10, 15, 17, 32, 33
 REG_BINARY, REG_MULTI_SZ = 3, 7
 MORE_DATA = 234
 
@@ -69,16 +69,6 @@ def handle_back(handle, status=0, **how):
 
 def open_key(handle, name, **how):
     return Stub(**how).context(handle).string(name).dword(None, 0).dword(None, 0x20019)
-
-
-def create_key(handle, name, **how):
-    """[MS-RRP] 3.1.5.7: class, options, rights, no security attributes, disposition"""
-    return Stub(**how).context(handle).string(name).string(None).dword(None, 0).dword(None, 0x20019).pointer(False).pointed_dword(0)
-
-
-def created(handle, disposition=2, status=0, **how):
-    """2: it was there already"""
-    return Stub(**how).context(handle).pointed_dword(disposition).dword(None, status)
 
 
 def close(handle, **how):

@@ -255,33 +255,20 @@ OVERTAKEN = {'by one without answer': (2, 0, 1), 'by a sample, and an answer alo
 
 
 @pytest.mark.parametrize('way', ['request cut', 'answer cut', 'both cut', 'no answer', 'answer first', 'no request', 'read', 'a sample instead',
-                                 'lost', 'lost, not analysed', 'lost, as long as a sample', 'lost, of a key just opened', 'a sample instead, lost',
+                                 'lost', 'lost, not analysed', 'a sample instead, lost',
                                  'no request of one number', 'a sample instead, answer first, of one number', *OVERTAKEN])
-@pytest.mark.parametrize('protocol', ['pcq', 'hkpd', 'pcq-smb', 'hkpd-smb'])
+@pytest.mark.parametrize('protocol', ['pcq', 'pcq-smb'])
 def test_names_that_nobody_reads(tshark, tmp_path, protocol, way, two_pass):
     """Somebody asks for the names again: whether they still hold nobody knows behind it, nor, once that was seen, since they were told; what was
     told is certain until then. What is seen to be a sample tells no names."""
     scene = Scene()
-    if protocol[:4] == 'hkpd':
-        talk = Talk(scene, smb='smb' in protocol,
-                    objects=[Object(5000, None, [Counter(5002, None, TYPES['PERF_COUNTER_LARGE_RAWCOUNT'], lambda at, k: 1)])])
-        talk.open()
-        lists = itertools.cycle(['Counter 009', 'Counter 9'])
-        names, sample, key = lambda: talk.titles(next(lists), {5000: 'Set', 5002: 'One'}), lambda: talk.sample(handle=key), talk.handle
-        if 'as long' in way:
-            lists, _ = itertools.repeat('Counter'), talk.open_key('HKLM\\Perflib\\009')
-    else:
-        s = gauge()
-        c = (smb_line if 'smb' in protocol else tcp_line)(scene, Server([s])).client()
-        h = c.query([ask(s, 1, 'a')])
-        names, sample = lambda: c.reg_info(s.guid, 10, 0, 2000), lambda: c.data(h, 9999)
-    (talk if protocol[:4] == 'hkpd' else c).line.rpc.__class__ = OneNumber if 'one number' in way else Rpc
+    s = gauge()
+    c = (smb_line if 'smb' in protocol else tcp_line)(scene, Server([s])).client()
+    h = c.query([ask(s, 1, 'a')])
+    names, sample = lambda: c.reg_info(s.guid, 10, 0, 2000), lambda: c.data(h, 9999)
+    c.line.rpc.__class__ = OneNumber if 'one number' in way else Rpc
     for call in names, sample, names:
         call()
-    if protocol[:4] == 'hkpd':
-        talk.titles('Explain 009', {})      # as long as Counter 009, and no sample
-        if 'just opened' in way:
-            lists, _ = itertools.repeat('Counter'), talk.open_key('HKLM\\Perflib\\009')
     sample()
     first = len(scene.capture.frames)
     (sample if 'a sample instead' in way else names)()
@@ -312,7 +299,7 @@ def test_names_that_nobody_reads(tshark, tmp_path, protocol, way, two_pass):
 
 
 TOLD = {'english-names': (10, 0), 'local-names': (5, GERMAN), 'set-english': (9, 0), 'set-local': (3, GERMAN), 'types': (1, 0),
-        'type': (2, 1), 'titles-009': 'Counter 009', 'titles-007': 'Counter 007', 'titles-of-a-key': 'Counter', 'titles-header-alone': 'Counter'}
+        'type': (2, 1)}
 
 
 def is_told(row, what):
@@ -327,19 +314,11 @@ def test_a_list_that_is_cut_ends_what_it_would_have_replaced(tshark, tmp_path, w
     """The same answer comes again. Whole it says that all is as before; cut nobody knows, until it comes once more: what is told then may
     have been otherwise before, which a second look marks, and nothing is calculated across it."""
     scene = Scene()
-    if what.startswith('titles'):
-        columns = [Counter(5002 + 2 * i, None, TYPES['PERF_COUNTER_DELTA'], lambda at, k: 1, 4) for i in range(3)]
-        talk = Talk(scene, objects=[Object(5000, None, columns)])
-        pairs = {5000: 'Set', 5002: 'One', 5004: 'Two', 5006: 'Three'}
-        talk.open()
-        key = bytes(19) + b'\1' if TOLD[what] == 'Counter' else None       # whose opening was not captured
-        again, sample, size = lambda: talk.titles(TOLD[what], pairs, handle=key), talk.sample, 70 if 'header' in what and not said else size
-    else:
-        s, (code, lcid) = gauge(kind='PERF_COUNTER_DELTA'), TOLD[what]
-        s.counters[0].names[GERMAN] = 'Wert'
-        c = tcp_line(scene, Server([s])).client()
-        again, sample = lambda: c.reg_info(s.guid, code, lcid, 2000), lambda: c.data(h, 9999)
-        h = c.query([ask(s, 1, 'a')], info=False)
+    s, (code, lcid) = gauge(kind='PERF_COUNTER_DELTA'), TOLD[what]
+    s.counters[0].names[GERMAN] = 'Wert'
+    c = tcp_line(scene, Server([s])).client()
+    again, sample = lambda: c.reg_info(s.guid, code, lcid, 2000), lambda: c.data(h, 9999)
+    h = c.query([ask(s, 1, 'a')], info=False)
     again()
     sample()
     first = len(scene.capture.frames) + 1
@@ -351,7 +330,7 @@ def test_a_list_that_is_cut_ends_what_it_would_have_replaced(tshark, tmp_path, w
     of = [list(some) for _, some in itertools.groupby(long_rows(out), lambda r: r['frame'])]
     assert [{is_told(r, what) for r in some} for some in of] == [{True}, {said or two_pass}, {said or two_pass}, {True}]
     assert [{r['assumed'] for r in some} for some in of] == [{'0'}, *[{'0' if said or not two_pass else '1'}] * 2, {'0'}]
-    if said == what.startswith('titles'):
+    if not said:
         assert {bool(r['result']) for some in of[1:2] + of[3:] for r in some} == {said}
 
 

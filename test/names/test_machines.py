@@ -201,7 +201,7 @@ def test_titles_of_another_connection(tshark, tmp_path, passes):
 
 @pytest.mark.parametrize('order, size', [('oot', 0), ('otooo', 0), ('toooo', 0), ('ottoo', 0), ('odo', 3), ('odo', 4), ('odo', 6)])
 def test_one_connection_with_two_names(tshark, tmp_path, order, size, passes):
-    """It is to one machine: either of both names is wrong, and no block makes a second machine. What most blocks say goes. A damaged name
+    """It is to one machine: either of both names is wrong, and no block makes a second machine. What the first block says goes. A damaged name
     says nothing."""
     def damage(b):
         b.record.data[80:84] = struct.pack('<I', size)
@@ -214,7 +214,7 @@ def test_one_connection_with_two_names(tshark, tmp_path, order, size, passes):
     rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)[0])
     known = len(order) if passes or size else order.index('to' if order[0] == 't' else 'ot') + 1
     assert [r['assumed'] for r in rows] == ['1' if passes and not size else '0'] * known + ['1'] * (len(order) - known)
-    assert {(r['query'], r['counter']) for r in rows} == {('1', 'Apples')} and rows[-1]['server'] == 'ONE'
+    assert {(r['query'], r['counter']) for r in rows} == {('1', 'Apples')} and rows[-1]['server'] == ('TWO' if order[0] == 't' else 'ONE')
 
 
 @pytest.mark.parametrize('order', ['12', '21'])

@@ -274,29 +274,15 @@ def test_another_keys_handle_is_never_ours(tshark, tmp_path, root, two_pass):
     assert registry.pdml(tshark, path, *args) == registry.pdml(tshark, path, *args, plugin=False)
 
 
-def test_a_handle_of_which_nothing_is_known_needs_a_block_that_adds_up(tshark, tmp_path):
+def test_a_handle_of_which_nothing_is_known_needs_a_name_and_a_block_that_adds_up(tshark, tmp_path):
     scene = hkpd_scene.Scene()
     talk = hkpd_scene.Talk(scene)
     talk.handle = talk.new_handle()
-    blob, whole, name = values_of(talk)
-    frames = registry.read(tshark, scene, tmp_path)
-    assert not frames[blob].all('hkpd') and frames[blob].all('winreg.winreg_QueryValue.data')
-    assert frames[whole].all('hkpd.data_block')
-
-
-def test_a_closed_key_whose_handle_is_dealt_out_again(tshark, tmp_path):
-    """First as a key with performance data, then as another."""
-    scene = hkpd_scene.Scene()
-    talk = hkpd_scene.Talk(scene)
-    talk.open()
+    others = values_of(talk) + [talk.ask('Global', SIGNATURE + bytes(range(92)))[1]]
     ours = talk.sample()[1]
-    handle = talk.handle
-    talk.close()
-    talk.new_handle = lambda: handle
-    talk.open(hkpd_stubs.OPEN_HKLM)
-    others = values_of(talk)
     frames = registry.read(tshark, scene, tmp_path)
-    assert frames[ours].all('hkpd.data_block') and not [n for n in others if frames[n].all('hkpd')]
+    assert not [n for n in others if frames[n].all('hkpd') or not frames[n].all('winreg.winreg_QueryValue.data')]
+    assert frames[ours].all('hkpd.data_block')
 
 
 @pytest.mark.parametrize('order', '<>')
