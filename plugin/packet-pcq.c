@@ -26,24 +26,25 @@ void proto_reg_handoff_pcq(void);
 #define STATUS_NOT_ENOUGH_MEMORY 8
 #define STATUS_OUTOFMEMORY 14
 
-/* X(opnum, name, what a request and a response whose parameters were read mean, what reads lpData of a response before its status is
- * known, their parameters as in dcerpc/ndr.h, largest dwInSize that the interface admits, what it does (dcerpc/pdus.h)).
+/* X(opnum, name, request and response: functions that are called when the parameters were read, dissect: function that reads lpData of a
+ * response before its status is known, parameters of the request in their order, a letter each as in read_request(), begin of the request
+ * and of the response, largest dwInSize that the interface admits, flags (dcerpc/pdus.h)).
  * GUIDs are counted in EnumerateCounterSet, bytes elsewhere ([MS-PCQ] 3.1.4.1). */
 #define PCQ_OPERATIONS(X) \
-    X(0, EnumerateCounterSet, room_request, enumerate_response, pcq_dissect_counterset_list, "WS", "SSgR", 256, \
+    X(0, EnumerateCounterSet, room_request, enumerate_response, pcq_dissect_counterset_list, "WS", STRING, SIZES, 256, \
       RPC_RETURNS) \
     X(1, QueryCounterSetRegistrationInfo, registration_request, registration_response, pcq_dissect_registration, \
-      "WGCLS", "SSVR", 134217728, RPC_RETURNS | RPC_LISTS) \
-    X(2, EnumerateCounterSetInstances, instances_request, instances_response, pcq_dissect_instances, "WGS", "SSVR", \
-      67108864, RPC_RETURNS) \
-    X(3, OpenQueryHandle, open_request, open_response, NULL, "W", "HR", 0, RPC_OPENS | RPC_CHANGES) \
-    X(4, CloseQueryHandle, close_request, close_response, NULL, "H", "HR", 0, RPC_CLOSES | RPC_CHANGES) \
-    X(5, QueryCounterInfo, room_request, info_response, pcq_dissect_identifiers, "HS", "SSVR", 67108864, \
+      "WGCLS", STRING, SIZES, 134217728, RPC_RETURNS | RPC_LISTS) \
+    X(2, EnumerateCounterSetInstances, instances_request, instances_response, pcq_dissect_instances, "WGS", STRING, \
+      SIZES, 67108864, RPC_RETURNS) \
+    X(3, OpenQueryHandle, open_request, open_response, NULL, "W", STRING, HANDLE, 0, RPC_OPENS | RPC_CHANGES) \
+    X(4, CloseQueryHandle, close_request, close_response, NULL, "H", HANDLE, HANDLE, 0, RPC_CLOSES | RPC_CHANGES) \
+    X(5, QueryCounterInfo, room_request, info_response, pcq_dissect_identifiers, "HS", HANDLE, SIZES, 67108864, \
       RPC_USES | RPC_RETURNS) \
-    X(6, QueryCounterData, room_request, data_response, NULL, "HS", "SSVR", 1073741824, \
+    X(6, QueryCounterData, room_request, data_response, NULL, "HS", HANDLE, SIZES, 1073741824, \
       RPC_USES | RPC_RETURNS | RPC_SAMPLES) \
-    X(7, ValidateCounters, validate_request, validate_response, pcq_dissect_identifiers, "HSAC", "AR", 67108864, \
-      RPC_USES | RPC_CHANGES)
+    X(7, ValidateCounters, validate_request, validate_response, pcq_dissect_identifiers, "HSAC", HANDLE, ARRAY, \
+      67108864, RPC_USES | RPC_CHANGES)
 
 #define OPNUM_STRING(opnum, name, ...) {opnum, #name},
 static const value_string opnum_vals[] = {PCQ_OPERATIONS(OPNUM_STRING){0, NULL}};
@@ -89,9 +90,10 @@ typedef struct operation {
     void (*request)(pcq_pdu *p);
     void (*response)(pcq_pdu *p, bool succeeded);
     void (*dissect)(bounded_reader *reader, pcq_context *context);
-    const char *request_shape;
-    const char *response_shape;
-    uint32_t largest;
+    const char *parameters; /* of the request, a letter each */
+    ndr_first request_begin;
+    ndr_first response_begin;
+    uint32_t largest; /* dwInSize that the interface admits */
 } operation;
 
 /* --- A call ------------------------------------------------------------------------------------------------------ */
@@ -324,7 +326,7 @@ static bool read_response(pcq_pdu *p)
     bool succeeded;
     ndr_array array;
 
-    if (*p->operation->response_shape == 'S') {
+    if (p->operation->response_begin == NDR_FIRST_SIZES) {
         p->call.tapped.out_size = ndr_u32(&p->call.ndr, hf_out_size);
         p->call.tapped.rtn_size = ndr_u32(&p->call.ndr, hf_rtn_size);
         ndr_array_begin(&p->call.ndr, true, "lpData", &array);
@@ -334,7 +336,7 @@ static bool read_response(pcq_pdu *p)
         dissect_lpdata(p);
         succeeded = read_returned_status(p);
     } else {
-        if (*p->operation->response_shape == 'H') {
+        if (p->operation->response_begin == NDR_FIRST_HANDLE) {
             p->handle_item = ndr_context_handle(&p->call.ndr, fields.handle, p->handle);
         } else {
             read_identifiers(p);
@@ -908,8 +910,9 @@ static const char *pref_names_file = "";
 /* A count of no more than these makes sense to somebody, even where the server refuses it. */
 #define LARGEST_SMALL_COUNT 0xFFFF
 
-#define OPERATION_ROW(opnum, name, request, response, dissect, request_shape, response_shape, largest, does) \
-    {request, response, dissect, request_shape, response_shape, largest},
+#define OPERATION_ROW(opnum, name, request, response, dissect, parameters, request_begin, response_begin, largest, \
+                      flags) \
+    {request, response, dissect, parameters, NDR_FIRST_##request_begin, NDR_FIRST_##response_begin, largest},
 static const operation operations[] = {PCQ_OPERATIONS(OPERATION_ROW)};
 
 static void tap_pdu(pcq_pdu *p)
@@ -949,12 +952,12 @@ static void read_request(pcq_pdu *p)
         ['H'] = read_handle,  ['A'] = read_identifiers, ['C'] = read_code,
     };
 
-    for (const char *letter = p->operation->request_shape; *letter; letter++) {
+    for (const char *letter = p->operation->parameters; *letter; letter++) {
         read[(unsigned char)*letter](p);
     }
     p->record->call.request_read = !p->call.ndr.reader.failed;
     call_report_rest(&p->call);
-    if (strchr(p->operation->request_shape, 'H')) {
+    if (strchr(p->operation->parameters, 'H')) {
         use_handle(p);
     }
     p->operation->request(p);
@@ -976,7 +979,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     p.record = (pcq_record *)p.call.record;
     p.record->call.operation = opnum_vals[opnum].strptr;
     call_read_stub(&p.call, true);
-    const char *shape = p.call.is_request ? p.operation->request_shape : p.operation->response_shape;
+    ndr_first begin = p.call.is_request ? p.operation->request_begin : p.operation->response_begin;
     proto_item *item = proto_tree_get_parent(tree);
     if (!p.call.is_request) {
         call_report_second(&p.call, &p.call.report, item);
@@ -985,7 +988,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
         findings_add(&p.call.report, item, FINDING_REQUEST_MISSING,
                      "The request was not captured whole, or not decrypted: what depends on it stays undecoded");
     }
-    if (call_report_noise(&p.call, shape, MAX(p.operation->largest, LARGEST_SMALL_COUNT))) {
+    if (call_report_noise(&p.call, begin, MAX(p.operation->largest, LARGEST_SMALL_COUNT))) {
         if (!p.call.is_request && opnum == OPNUM_ValidateCounters) {
             validate_unknown(&p);
         }
@@ -1081,12 +1084,12 @@ static bool is_watched(void)
     return proto_is_protocol_enabled(find_protocol_by_id(proto_pcq));
 }
 
-#define DOES(opnum, name, request, response, dissect, request_shape, response_shape, largest, does) \
-    {opnum, #name, does},
+#define FLAGS_ROW(opnum, name, request, response, dissect, parameters, request_begin, response_begin, largest, flags) \
+    {opnum, #name, flags},
 
 void proto_reg_handoff_pcq(void)
 {
-    static const rpc_operation does[] = {PCQ_OPERATIONS(DOES){0}};
+    static const rpc_operation does[] = {PCQ_OPERATIONS(FLAGS_ROW){0}};
 
     dcerpc_init_uuid(proto_pcq, ett_pcq, &uuid_perflibv2, PERFLIBV2_VERSION, dcerpc_table, hf_opnum);
     pdus_watch(RPC_PERFLIB, &(pdus_interface){&uuid_perflibv2, is_watched, does});

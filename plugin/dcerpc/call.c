@@ -193,14 +193,13 @@ void call_read_stub(rpc_call *call, bool is_aloud)
     }
 }
 
-bool call_report_noise(rpc_call *call, const char *shape, uint64_t largest)
+bool call_report_noise(rpc_call *call, ndr_first first, uint64_t largest)
 {
     if (!ws_has_data_source(call->pinfo, "Decrypted stub data")) {
         return false;
     }
-    call_read_stub(call, false);
-    call->is_noise = ndr_is_noise(&call->ndr, shape, largest);
     call_read_stub(call, true);
+    call->is_noise = ndr_is_garbled(&call->ndr, first, !call->is_request, largest);
     if (call->is_noise) {
         proto_item *item = proto_tree_add_item(call->tree, call->fields->noise, call->tvb, call->offset, -1, ENC_NA);
         findings_add(

@@ -112,9 +112,8 @@ void call_name_server(rpc_call *call, host_name_kind kind, const char *name);
 /* From the request to this response, negative where that is not known. */
 double call_seconds(const rpc_call *call);
 
-/* Reports a stub that was sealed and is not what its decryption should have given. `shape` and `largest` are
- * those of dcerpc/ndr.h. True if it is noise. */
-bool call_report_noise(rpc_call *call, const char *shape, uint64_t largest);
+/* Reports a sealed stub that is garbled. `first` and `largest` are those of ndr_is_garbled(). Returns true if it is. */
+bool call_report_noise(rpc_call *call, ndr_first first, uint64_t largest);
 
 /* The stub was read to its end, adds up and is seen for the first time. */
 bool call_may_learn(const rpc_call *call);

@@ -158,10 +158,13 @@ void ndr_fields_register(int proto)
     proto_register_subtree_array(ett, array_length(ett));
 }
 
-/* --- Stubs that were not decrypted -------------------------------------------------------------------------------- */
+/* --- Garbled stubs ----------------------------------------------------------------------------------------------- */
 
-/* Codes, offsets and the lengths of strings are small numbers, whatever a peer makes of them. */
+/* Attributes of handles, offsets and lengths of strings are small numbers. */
 #define LARGEST_SMALL_NUMBER 0xFFFF
+
+/* Servers leave a handle's attributes 0, or use their lowest byte. */
+#define LARGEST_ATTRIBUTES 0xFF
 
 /* Win32 codes, HRESULTs and NTSTATUS of the first facilities, and nca_s_… */
 static bool is_status(uint32_t status)
@@ -169,55 +172,47 @@ static bool is_status(uint32_t status)
     return (status & 0x3FF00000) == 0 || (status & 0xFFFE0000) == 0x1C000000;
 }
 
-static unsigned strange_parameter(ndr_reader *ndr, char letter, uint64_t largest)
+/* Returns the 32 bits at an offset of the tvb; 0 if they were not captured. */
+static uint32_t word_at(const ndr_reader *ndr, uint32_t offset)
 {
-    static const uint8_t elements[] = {['A'] = 1, ['V'] = 1, ['W'] = 2, ['g'] = 16};
-    uint8_t handle[NDR_CONTEXT_HANDLE_SIZE];
-    ndr_array array;
+    bool is_there = tvb_bytes_exist(ndr->reader.tvb, (int)offset, 4);
 
-    switch (letter) {
-    case 'H': /* attributes are 0, some servers use the lowest byte, none the highest */
-        ndr_context_handle(ndr, 0, handle);
-        return (perf_le32(handle) > 0xFF) + (perf_le32(handle) > LARGEST_SMALL_NUMBER);
-    case 'S':
-        return ndr_u32(ndr, 0) > largest;
-    case 'C':
-        return ndr_u32(ndr, 0) > LARGEST_SMALL_NUMBER;
-    case 'G':
-        ndr_align(ndr, 4);
-        reader_skip(&ndr->reader, 16);
-        return 0;
-    case 'L':
-        ndr_u32(ndr, 0);
-        return 0;
-    case 'R':
-        return !is_status(ndr_u32(ndr, 0));
-    default:
-        ndr_array_begin(ndr, letter != 'A', "An array", &array);
-        if (ndr_elements(ndr, &array, elements[(unsigned char)letter]) == NULL) {
-            return 0;
-        }
-        return (array.max_count > (letter == 'W' ? LARGEST_SMALL_NUMBER : largest)) +
-               (array.offset > LARGEST_SMALL_NUMBER) + (array.actual_count > array.max_count);
-    }
+    return is_there ? tvb_get_uint32(ndr->reader.tvb, (int)offset, ndr->reader.encoding) : 0;
 }
 
-bool ndr_is_noise(ndr_reader *ndr, const char *shape, uint64_t largest)
+/* Counts the numbers in front of a stub, or at its end, that no peer sends. */
+static unsigned count_odd_numbers(const ndr_reader *ndr, ndr_first first, uint64_t largest)
 {
-    const bounded_reader *reader = &ndr->reader;
-    bool has_status = shape[strlen(shape) - 1] == 'R', there = true;
-    unsigned strange = 0;
+    ndr_reader at = {.reader = {.tvb = ndr->reader.tvb,
+                                .end = ndr->reader.end,
+                                .encoding = ndr->reader.encoding,
+                                .pos = ndr->reader.pos,
+                                .report = ndr->reader.report},
+                     .ndr64 = ndr->ndr64};
+    uint32_t size = tvb_reported_length(ndr->reader.tvb), number = word_at(ndr, ndr->reader.pos);
+    uint64_t count, offset;
 
-    for (; *shape && !ndr->reader.failed; shape++) {
-        if (*shape == 'p') {
-            there = ndr_count(ndr, 0) != 0;
-        } else if (there || *shape == 'R') {
-            strange += strange_parameter(ndr, *shape, largest);
-        }
+    switch (first) {
+    case NDR_FIRST_HANDLE:
+        return (number > LARGEST_ATTRIBUTES) + (number > LARGEST_SMALL_NUMBER);
+    case NDR_FIRST_SIZES:
+        return (number > size) + (word_at(ndr, ndr->reader.pos + 4) > largest);
+    case NDR_FIRST_STRING:
+        count = ndr_count(&at, 0);
+        offset = ndr_count(&at, 0);
+        return (count > LARGEST_SMALL_NUMBER) + (offset > LARGEST_SMALL_NUMBER) + (ndr_count(&at, 0) > count);
+    case NDR_FIRST_ARRAY:
+        return ndr_count(&at, 0) > size;
+    case NDR_FIRST_VALUE: /* lpcbLen in front of the status */
+        return size >= 8 && word_at(ndr, size - 8) > size;
     }
-    if (reader->failed && has_status && reader->end >= 4) {
-        /* where a count leads beyond the stub, the status is still its last four bytes */
-        strange += !is_status(tvb_get_uint32(reader->tvb, reader->end - 4, reader->encoding));
-    }
-    return strange >= 2;
+    return 0;
+}
+
+bool ndr_is_garbled(const ndr_reader *ndr, ndr_first first, bool is_response, uint64_t largest)
+{
+    uint32_t size = tvb_reported_length(ndr->reader.tvb);
+    bool is_failure = is_response && size >= 4 && !is_status(word_at(ndr, size - 4));
+
+    return count_odd_numbers(ndr, first, largest) + is_failure >= 2;
 }

@@ -55,12 +55,12 @@ tvbuff_t *ndr_elements(ndr_reader *ndr, ndr_array *array, uint32_t element_size)
 /* A unique pointer: true if `what` is there, and follows. */
 bool ndr_pointer(ndr_reader *ndr, const char *what);
 
-/* --- Noise: after a lost packet, and in other known cases, Wireshark hands over noise as plain text ---------------- */
+/* --- Garbled stubs: behind a lost packet, and in other known cases, Wireshark hands over as decrypted what is not --- */
 
-/* True if the stub, which begins where `ndr` is, is noise: two things in it are strange. `ndr` has to be a silent one. The
- * parameters of the stub, one letter each:
- *   H context handle    S size, at most `largest`    C small code (RequestCode, dwAdd, type of a value)
- *   G GUID              L any four bytes             R error_status_t
- *   W wide string       V varying array of bytes     g varying array of GUIDs    A conformant array of bytes
- *   p unique pointer to what follows, up to the next p or R */
-bool ndr_is_noise(ndr_reader *ndr, const char *shape, uint64_t largest);
+/* Begin of a stub: a context handle; a wide string; an array of bytes that is conformant; two sizes, the first of which is not larger
+ * than the stub; the value of a registry key, which ends with its length. */
+typedef enum { NDR_FIRST_HANDLE, NDR_FIRST_STRING, NDR_FIRST_ARRAY, NDR_FIRST_SIZES, NDR_FIRST_VALUE } ndr_first;
+
+/* Returns true if two numbers of the stub are such as no peer sends: those of its begin, and the status at a response's end. Needs: `ndr`
+ * is where the stub begins. `largest`: the second size's limit. */
+bool ndr_is_garbled(const ndr_reader *ndr, ndr_first first, bool is_response, uint64_t largest);

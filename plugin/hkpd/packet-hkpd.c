@@ -895,29 +895,26 @@ static void value_response(hkpd_pdu *p)
 
 /* --- The protocol ------------------------------------------------------------------------------------------------- */
 
-/* Largest size of a value ([MS-RRP] 3.1.5.17). */
-#define MAX_VALUE 0x4000000
-
 static ws_pref_bool pref_decode = true;
 
 typedef void (*pdu_function)(hkpd_pdu *p);
 
-/* The operations of winreg that are looked at, by their numbers. The shape of a response is as in dcerpc/ndr.h. */
+/* The operations of winreg that are looked at, by their numbers. */
 static const struct {
     const char *name; /* as the stock dissector has it; NULL: not looked at */
     pdu_function request;
     pdu_function response;
-    const char *response_shape;
+    ndr_first response_begin;
     key_kind opens;
     unsigned does; /* dcerpc/pdus.h */
 } operations[] = {
-    [3] = {"OpenHKPD", open_request, open_response, "HR", KEY_DATA, RPC_OPENS},
-    [5] = {"CloseKey", close_key_request, close_key_response, "HR", 0, RPC_CLOSES},
-    [WINREG_ENUM_VALUE] = {"EnumValue", value_request, value_response, "LpWpCpVpSpSR", 0, RPC_USES | RPC_LISTS},
-    [WINREG_QUERY_VALUE] = {"QueryValue", value_request, value_response, "pCpVpSpSR", 0,
+    [3] = {"OpenHKPD", open_request, open_response, NDR_FIRST_HANDLE, KEY_DATA, RPC_OPENS},
+    [5] = {"CloseKey", close_key_request, close_key_response, NDR_FIRST_HANDLE, 0, RPC_CLOSES},
+    [WINREG_ENUM_VALUE] = {"EnumValue", value_request, value_response, NDR_FIRST_VALUE, 0, RPC_USES | RPC_LISTS},
+    [WINREG_QUERY_VALUE] = {"QueryValue", value_request, value_response, NDR_FIRST_VALUE, 0,
                             RPC_USES | RPC_RETURNS | RPC_SAMPLES | RPC_LISTS},
-    [32] = {"OpenHKPT", open_request, open_response, "HR", KEY_TEXT, RPC_OPENS},
-    [33] = {"OpenHKPN", open_request, open_response, "HR", KEY_NLS_TEXT, RPC_OPENS},
+    [32] = {"OpenHKPT", open_request, open_response, NDR_FIRST_HANDLE, KEY_TEXT, RPC_OPENS},
+    [33] = {"OpenHKPN", open_request, open_response, NDR_FIRST_HANDLE, KEY_NLS_TEXT, RPC_OPENS},
 };
 
 static bool is_active(void)
@@ -926,9 +923,9 @@ static bool is_active(void)
 }
 
 /* True for a response about performance data that was not decrypted: the stock function would show it as if it were true. */
-static bool is_noise(hkpd_pdu *p, const char *shape)
+static bool is_noise(hkpd_pdu *p, ndr_first begin)
 {
-    return !p->call.is_request && find_handle(p) && call_report_noise(&p->call, shape, MAX_VALUE);
+    return !p->call.is_request && find_handle(p) && call_report_noise(&p->call, begin, UINT32_MAX);
 }
 
 /* Returns what a value's name asks for, in few words; NULL if it was not read. */
@@ -998,7 +995,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     p.handle_at = -1;
     p.record = (hkpd_record *)p.call.record;
     p.aloud = (findings_report){.pinfo = pinfo, .expert = &fields.expert};
-    if (is_noise(&p, operations[opnum].response_shape)) {
+    if (is_noise(&p, operations[opnum].response_begin)) {
         tapped_hand_over(pinfo, &(tapped_call){.unread = TAPPED_NOISE});
         return call_end(&p.call, NULL);
     }
