@@ -115,7 +115,9 @@ static void read_machine(pcq_pdu *p)
     if (machine && call_may_learn(&p->call)) {
         machine += strspn(machine, "\\");
         p->record->machine = wmem_strdup(wmem_file_scope(), machine);
-        call_name_server(&p->call, HOST_CALLED, machine);
+        if (p->call.server->called == NULL && *machine != '\0' && strcmp(machine, p->call.server->text) != 0) {
+            p->call.server->called = p->record->machine;
+        }
     }
 }
 
@@ -137,7 +139,7 @@ static void read_counterset(pcq_pdu *p)
     ndr_align(&p->call.ndr, 4);
     reader_guid(reader, hf_pcq_counterset_guid, p->record->guid);
     if (!reader->failed) {
-        pcq_add_known_counterset(&p->call.ndr.reader, p->call.to->host, p->record->guid, p->call.event);
+        pcq_add_known_counterset(&p->call.ndr.reader, p->call.server, p->record->guid, p->call.event);
     }
 }
 
@@ -166,7 +168,7 @@ static void read_request_lcid(pcq_pdu *p)
 
     record->lcid = ndr_u32(&p->call.ndr, is_counter ? hf_pcq_counter_id : hf_lcid);
     if (is_counter && !p->call.ndr.reader.failed) {
-        pcq_add_known_counter(&p->call.ndr.reader, p->call.to->host, record->guid, record->lcid, p->call.event, false);
+        pcq_add_known_counter(&p->call.ndr.reader, p->call.server, record->guid, record->lcid, p->call.event, false);
     } else if (!is_counter && !pcq_has_locale(record->request_code)) {
         proto_item_append_text(p->call.ndr.reader.item, " (unused by this RequestCode)");
     }
@@ -182,7 +184,7 @@ static void read_handle(pcq_pdu *p)
     if (call_handle_is_null(p->handle)) {
         findings_add(&p->call.report, p->handle_item, FINDING_HANDLE_NULL, "The handle is empty: no query has it");
     } else if (p->call.first_time) {
-        p->call.record->handle = handle_find(PERF_HANDLE_QUERY, p->call.to, p->handle);
+        p->call.record->handle = handle_find(PERF_HANDLE_QUERY, p->call.server, p->handle);
     }
 }
 
@@ -267,12 +269,12 @@ static void begin_context(pcq_pdu *p)
     const pcq_record *record = p->record;
 
     p->context = (pcq_context){
-        .server = p->call.to->host,
+        .server = p->call.server,
         .event = p->call.event,
         .request_known = record->call.request_read,
         .request_code = record->request_code,
         .lcid = record->lcid,
-        .machine = handle_machine(record->call.handle, p->call.to->host),
+        .machine = handle_machine(record->call.handle, p->call.server),
         .is_response = !p->call.is_request && p->call.opnum == OPNUM_ValidateCounters,
         .pending_facts = wmem_array_new(p->call.pool, sizeof(pcq_pending_fact)),
         .identifiers = wmem_array_new(p->call.pool, sizeof(state_identifier)),
@@ -370,7 +372,7 @@ static void show_counterset(pcq_pdu *p)
                                         p->context.request_code == PERF_REG_COUNTERSET_ENGLISH_NAME);
 
     if (p->record->call.request_read && !has_name) {
-        pcq_add_known_counterset(&p->call.ndr.reader, p->call.to->host, p->record->guid, p->call.event);
+        pcq_add_known_counterset(&p->call.ndr.reader, p->call.server, p->record->guid, p->call.event);
     }
 }
 
@@ -378,7 +380,7 @@ static void show_counterset(pcq_pdu *p)
 static const char *name_text(pcq_pdu *p, uint32_t id)
 {
     const state_subject subject = facts_subject(p->record->guid, id);
-    state_host *server = p->call.to->host;
+    state_host *server = p->call.server;
     const char *name = text_short(p->call.pool, facts_label(p->call.pool, server, subject, p->call.event));
     bool assumed = facts_doubted(server, subject, PERF_FACT_ENGLISH, 0, p->call.event);
 
@@ -412,33 +414,13 @@ static void registration_request(pcq_pdu *p)
     }
 }
 
-/* Names or types that were not read whole: what was told anew is unknown. */
-static void note_unread_facts(const rpc_record *call, uint32_t event)
-{
-    const pcq_record *record = (const pcq_record *)call;
-    uint32_t code = record->request_code, frame = call->response_frame ? call->response_frame : call->request_frame;
-    bool of_set = code == PERF_REG_COUNTERSET_NAME_STRING || code == PERF_REG_COUNTERSET_ENGLISH_NAME;
-    bool of_counters = code == PERF_REG_COUNTER_NAME_STRINGS || code == PERF_REG_COUNTER_ENGLISH_NAMES;
-    bool of_types = code == PERF_REG_COUNTERSET_STRUCT || code == PERF_REG_COUNTER_STRUCT;
-
-    if (call->request_read && record->in_size > 0 && (of_set || of_counters || of_types)) {
-        const state_subject subject = facts_subject(record->guid, of_set ? PERF_NO_ID : 0);
-        facts_note_unread(call->to, &subject, of_types ? PERF_FACT_COUNTER : PERF_FACT_ENGLISH, 0, event, frame,
-                          call->response_frame ? NULL : &call->response_frame);
-    }
-}
-
 static void registration_response(pcq_pdu *p, bool succeeded)
 {
     unsigned facts = succeeded && call_may_learn(&p->call) ? wmem_array_get_count(p->context.pending_facts) : 0;
 
-    if (p->call.first_time && (p->call.ndr.reader.failed || (succeeded && p->call.report.damaged))) {
-        note_unread_facts(p->call.record, p->call.event);
-    }
     for (unsigned i = 0; i < facts; i++) {
         const pcq_pending_fact *pending = wmem_array_index(p->context.pending_facts, i);
-        facts_learn(p->call.to, pending->subject, pending->kind, &pending->fact, p->call.record->request_event,
-                    p->call.event, p->call.pinfo->num);
+        metadata_learn(p->call.server, pending->subject, pending->kind, &pending->fact, p->call.pinfo->num);
     }
     show_counterset(p);
     registration_request(p);
@@ -483,7 +465,7 @@ static void instances_response(pcq_pdu *p, bool succeeded)
 /* "\Processor(0)\% Processor Time". */
 static const char *identifier_text(pcq_pdu *p, const state_identifier *identifier, bool is_short)
 {
-    state_host *server = p->call.to->host;
+    state_host *server = p->call.server;
     uint32_t event = p->call.event;
     const char *path = readings_identifier_path(p->call.pool, server, NULL, identifier, event, &p->text_left);
     bool assumed = readings_identifier_doubted(server, identifier->guid, identifier->counter_id, 0, event);
@@ -587,7 +569,7 @@ static state_handle *answering_handle(pcq_pdu *p, bool known)
     state_handle *asked = record->handle;
 
     if (p->call.first_time && asked) {
-        state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.to, asked->bytes);
+        state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.server, asked->bytes);
         now = now ? now : asked;
         if (known && may_be_given_anew(&p->call, asked, now)) {
             record->handle = NULL;
@@ -844,12 +826,6 @@ static void note_unread(rpc_record *call, uint32_t event, rpc_answer answer)
     pcq_record *record = (pcq_record *)call;
     bool is_unread = answer != RPC_FAULT;
 
-    if (is_unread) {
-        note_unread_facts(call, event);
-    }
-    if (answer == RPC_NONE) {
-        return;
-    }
     if (record->changing) {
         query_change_answered(record->changing, call->request_event, event);
         if (is_unread) {
@@ -887,7 +863,7 @@ static void validate_response(pcq_pdu *p, bool succeeded)
     state_handle *changing = p->record->changing;
     end_change(p);
     if (p->call.first_time && changing && handle == NULL) { /* it may be the handle's next life that was changed */
-        state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.to, changing->bytes);
+        state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.server, changing->bytes);
         query_unknown_change(now ? now : changing, p->call.event);
     }
     if (call_may_learn(&p->call) && handle && !succeeded && p->context.count > 0 &&
@@ -1070,8 +1046,9 @@ void proto_register_pcq(void)
     pcq_data_register(proto_pcq);
     sealed_register(&fields);
     queries_register();
-    hosts_register();
-    facts_register();
+    events_register();
+    servers_register();
+    metadata_register();
     handles_register();
     samples_register();
     names_file_register(&pref_names_file);

@@ -77,11 +77,6 @@ static char *filter_of_monitor(WS_FILTER_ARGUMENTS)
 
 /* --- A PDU's beginning ----------------------------------------------------------------------------------------- */
 
-void call_name_server(rpc_call *call, host_name_kind kind, const char *name)
-{
-    call->to = call->record->to = call->record->connection->to = host_name(call->record->to, kind, name);
-}
-
 /* A PDU takes its event when it is first seen, and keeps it. */
 static void take_event(rpc_call *call)
 {
@@ -148,16 +143,7 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
     call->drep = drep;
     take_record(call);
     rpc_record *record = call->record;
-    if (record->to == NULL) { /* of a connection the names that its latest call gave its server */
-        record->to = connection_to(record->connection, pinfo, call->is_request);
-        if (record->connection->is_unnamed) {
-            host_note_unnamed(record->to);
-        }
-        const char *target = connection_is_pipe(record->connection) ? pdus_target() : NULL;
-        if (target && record->to->names[HOST_TARGET] == NULL) {
-            record->to = record->connection->to = host_name(record->to, HOST_TARGET, target);
-        }
-    }
+    record->server = connection_server(record->connection, pinfo, call->is_request);
     call->has_column = col_get_writable(pinfo->cinfo, COL_INFO);
     call->about = call->has_column ? wmem_strbuf_new(pinfo->pool, "") : NULL;
     call->info = call->has_column ? wmem_strbuf_new(pinfo->pool, "") : NULL;
@@ -165,7 +151,7 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
     if (tree) {
         call_note_monitor(pinfo);
     }
-    call->to = record->to;
+    call->server = record->server;
     take_event(call);
     if (call->asked && call->asked->is_ambiguous && !call->is_request) {
         /* which of two requests of one number at once is answered is unknown: nothing is learned of either */
@@ -328,12 +314,11 @@ void call_answer(rpc_call *call, const readings_layout *layout, const state_hand
     bool has_same_bytes = record->same_frame == call->pinfo->num;
     call->answer = (readings_answer){
         .layout = layout,
-        .server = call->to->host,
+        .server = call->server,
         .handle = handle,
         .request_event = record->request_event,
         .event = call->event,
         .is_repeated = is_repeated(call),
-        .is_in_doubt = call->to->is_in_doubt,
         .is_torn = call->fit == RPC_TORN || (call->fit == RPC_MAY_FIT && call->report.damaged) ||
                    (is_repeated(call) && !has_same_bytes), /* and that of a request that was not seen */
         .sample = has_same_bytes || !is_repeated(call) ? record->sample : NULL,
@@ -389,12 +374,12 @@ void call_use_handle(const rpc_call *call, state_handle *handle)
 state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t begin,
                                uint32_t frame, const char *machine)
 {
-    state_handle *handle = frame != 0 ? handle_find_own(kind, call->to, bytes) : NULL;
+    state_handle *handle = frame != 0 ? handle_find(kind, call->server, bytes) : NULL;
 
     if (handle && handle->end == UINT32_MAX) {
         handle_close(handle, begin, 0); /* that it was closed was not seen */
     }
-    handle = handle_open(kind, call->to, bytes, begin, frame, machine);
+    handle = handle_open(kind, call->server, bytes, begin, frame, machine);
     call_use_handle(call, handle);
     return handle;
 }
@@ -492,7 +477,7 @@ void call_hand_over(rpc_call *call, const state_handle *handle)
     tapped->request_frame = call->di->call_data->req_frame;
     tapped->seconds = call_seconds(call);
     tapped->event = call->event;
-    tapped->server = call->to->host;
+    tapped->server = call->server;
     tapped->does_not_seal = connection_does_not_seal(call->record->connection);
     tapped->handle = handle;
     tapped_hand_over(call->pinfo, tapped);
@@ -536,11 +521,7 @@ void call_take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event,
     if (record->response_frame != 0) {
         return;
     }
-    if (answer == RPC_NONE || record->operation == NULL) {
-        if (answer != RPC_FAULT) { /* it may have been answered at any time since */
-            note_unread(record, record->request_event, RPC_NONE);
-            note_unread(record, event, RPC_NONE);
-        }
+    if (record->operation == NULL) {
         return;
     }
     record->answer = (uint64_t)pinfo->num << 32 | call->call_id;

@@ -31,14 +31,13 @@ typedef struct rpc_record {
     bool is_opening;         /* it may open a query: state_association counts it */
     state_handle *handle;    /* that the request speaks of, or that the response opened */
     state_handle *answering; /* that the response speaks of */
-    state_connection *to;    /* whom its connection is to */
+    state_server *server;    /* whom its connection is to */
     state_sample *sample;    /* that the response was kept as, or whose bytes it has */
     uint32_t same_frame;     /* of the latest second response with the bytes of that sample, 0: none */
 } rpc_record;
 
-/* What no operation can take as its answer: a fault; one that was not read; one of which it is unknown whether it is; and none, though the
- * client went on. */
-typedef enum { RPC_FAULT, RPC_UNREAD, RPC_AMBIGUOUS, RPC_NONE } rpc_answer;
+/* What no operation can take as its answer: a fault; one that was not read; one of which it is unknown whether it is. */
+typedef enum { RPC_FAULT, RPC_UNREAD, RPC_AMBIGUOUS } rpc_answer;
 
 /* Fields and findings of one protocol. */
 typedef struct rpc_fields {
@@ -75,7 +74,7 @@ typedef struct {
     bool is_request;
     uint8_t *drep;
     rpc_record *record;
-    state_connection *to; /* whom its connection is to */
+    state_server *server; /* whom its connection is to */
     uint32_t event;
     rpc_fit fit;      /* its fragments */
     rpc_asked *asked; /* its connection's, on the first pass; NULL if its request was not seen */
@@ -106,8 +105,6 @@ bool call_note_sample(rpc_call *call, state_handle *handle, tvbuff_t *tvb);
 
 /* Reads the stub from its start into the tree; if not aloud, nothing is shown, and findings only count. */
 void call_read_stub(rpc_call *call, bool is_aloud);
-
-void call_name_server(rpc_call *call, host_name_kind kind, const char *name);
 
 /* From the request to this response, negative where that is not known. */
 double call_seconds(const rpc_call *call);

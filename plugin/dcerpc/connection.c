@@ -24,7 +24,6 @@ static wmem_map_t *transports;  /* rpc_transport, as its own key: both ends */
 static wmem_map_t *connections; /* rpc_connection, as its own key: transport and pipe */
 
 static rpc_connection *last; /* that was found: mostly the next PDU's, too */
-static bool is_visited;      /* by connections_visit_once() */
 
 /* --- Transports ------------------------------------------------------------------------------------------------- */
 
@@ -131,12 +130,12 @@ rpc_connection *connection_of(packet_info *pinfo, bool is_request)
     return connection;
 }
 
-state_connection *connection_to(rpc_connection *connection, const packet_info *pinfo, bool is_request)
+state_server *connection_server(rpc_connection *connection, const packet_info *pinfo, bool is_request)
 {
-    if (connection->to == NULL) {
-        connection->to = host_connect(pinfo, is_request, connection_is_pipe(connection));
+    if (connection->server == NULL) {
+        connection->server = server_find_or_create(is_request ? &pinfo->dst : &pinfo->src);
     }
-    return connection->to;
+    return connection->server;
 }
 
 void connection_end(packet_info *pinfo)
@@ -155,14 +154,6 @@ void connection_end(packet_info *pinfo)
 bool connections_exist(void)
 {
     return wmem_map_size(connections) > 0;
-}
-
-void connections_visit_once(GHFunc visit, void *user)
-{
-    if (!is_visited) {
-        is_visited = true;
-        wmem_map_foreach(connections, visit, user);
-    }
 }
 
 /* The association group counts that is told first. */
@@ -236,88 +227,35 @@ void connection_bound(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_h
 #define TARGET_INFO_AT 40
 #define COMPUTER_NAME 1
 
-/* RFC 4120 5.3: a ticket's version is followed by a realm; the request around it has a number there. */
-#define TICKET "\xA0\x03\x02\x01\x05\xA1"
-#define STRING 0x1B
-#define BEFORE_REALM 9
-#define BEFORE_SERVICE 13 /* tags and sizes of the name, its type, and the list of its parts */
-
-typedef struct {
-    const uint8_t *bytes;
-    uint32_t size;
-} token;
-
-/* Where it stands from `at` on; with `size` bytes, or the token's size where it does not. */
-static uint32_t find_logon(const token *in, uint32_t at, const char *what, uint32_t length, uint32_t size)
-{
-    while (at + size <= in->size && memcmp(in->bytes + at, what, length) != 0) {
-        at++;
-    }
-    return at + size <= in->size ? at : in->size;
-}
-
-static const char *computer_name(wmem_allocator_t *pool, tvbuff_t *tvb, int offset, const token *in)
-{
-    uint32_t at = find_logon(in, 0, CHALLENGE, sizeof CHALLENGE, TARGET_INFO_AT + 8);
-
-    if (at < in->size) {
-        at += MIN(perf_le32(in->bytes + at + TARGET_INFO_AT + 4), in->size);
-    }
-    while (at + 4 <= in->size) {
-        uint32_t number = perf_le16(in->bytes + at), size = perf_le16(in->bytes + at + 2);
-        if (number == 0 || size > in->size - at - 4) {
-            return NULL;
-        }
-        if (number == COMPUTER_NAME) {
-            return text_get(pool, tvb, (uint32_t)offset + at + 4, size, TEXT_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN,
-                            TEXT_NAME_MAX);
-        }
-        at += 4 + size;
-    }
-    return NULL;
-}
-
-/* Of "host/srv01.example.com" the second part. */
-static const char *service_host(wmem_allocator_t *pool, const token *in)
-{
-    uint32_t at = find_logon(in, 0, TICKET, sizeof TICKET - 1, BEFORE_REALM);
-
-    while (at < in->size && in->bytes[at + BEFORE_REALM - 2] != STRING) {
-        at = find_logon(in, at + 1, TICKET, sizeof TICKET - 1, BEFORE_REALM);
-    }
-    at += at < in->size ? BEFORE_REALM + in->bytes[at + BEFORE_REALM - 1] + BEFORE_SERVICE : 0;
-    for (unsigned part = 0; at + 2 <= in->size && in->bytes[at] == STRING; part++) {
-        uint32_t size = MIN(in->bytes[at + 1], in->size - at - 2);
-        if (part == 1) {
-            return wmem_strndup(pool, (const char *)in->bytes + at + 2, size);
-        }
-        at += 2 + size;
-    }
-    return NULL;
-}
-
-void connection_read_token(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header, bool is_request)
+void connection_read_challenge(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header)
 {
     rpc_connection *connection = connection_find(pinfo);
-    uint32_t size = header->size, length = header->auth_size;
+    uint32_t size = header->size, length = header->auth_size, number, at = 0;
 
     if (connection == NULL || !connection->bound || length == 0 || length >= size ||
         !tvb_bytes_exist(tvb, offset, (int)size)) {
         return;
     }
-    int at = offset + (int)(size - length);
-    const token in = {tvb_get_ptr(tvb, at, (int)length), length};
-    const char *name = is_request ? service_host(pinfo->pool, &in) : computer_name(pinfo->pool, tvb, at, &in);
-    if (name && g_utf8_validate(name, -1, NULL)) {
-        connection->to =
-            host_name(connection_to(connection, pinfo, is_request), is_request ? HOST_TARGET : HOST_LOGON, name);
+    int start = offset + (int)(size - length);
+    const uint8_t *token = tvb_get_ptr(tvb, start, (int)length);
+    while (at + TARGET_INFO_AT + 8 <= length && memcmp(token + at, CHALLENGE, sizeof CHALLENGE) != 0) {
+        at++;
+    }
+    at = at + TARGET_INFO_AT + 8 <= length ? at + MIN(perf_le32(token + at + TARGET_INFO_AT + 4), length) : length;
+    for (uint32_t text = 0; at + 4 <= length && (number = perf_le16(token + at)) != 0; at += 4 + text) {
+        text = perf_le16(token + at + 2);
+        if (number == COMPUTER_NAME && text <= length - at - 4) {
+            server_learn_name(connection_server(connection, pinfo, false),
+                              text_get(pinfo->pool, tvb, (uint32_t)start + at + 4, text, TEXT_CODE_PAGE_UTF16,
+                                       ENC_LITTLE_ENDIAN, TEXT_NAME_MAX));
+            return;
+        }
     }
 }
 
 static void begin_file(void)
 {
     last = NULL;
-    is_visited = false;
 }
 
 void connections_register(void)

@@ -59,27 +59,24 @@ typedef struct rpc_connection {
     uint64_t pipe;                  /* of SMB: which one; 0 elsewhere, and where its opening was not read */
     wmem_map_t *contexts;           /* number -> the bit of the interface that was given it last, and of NDR64 */
     unsigned bound;                 /* the bits of all; 0: there is no map */
-    state_connection *to;           /* to whom; NULL before the first call */
+    state_server *server;           /* NULL before the first call */
     void *sealed_query;             /* the newest, as its interface tells queries apart */
     unsigned client;                /* which of both ends it is */
     uint8_t auth_level;             /* of its latest request with a token, 0 before the first */
     state_association *association; /* NULL as long as nobody asked: connection_association() */
     /* of dcerpc/pdus.c */
-    struct rpc_asked *latest;  /* request */
-    wmem_map_t *overtaken;     /* call id -> rpc_asked, after which another one was sent before it was over */
-    struct rpc_asked *open;    /* that may change a query, was not read, and is under way; NULL if there is none */
-    unsigned num_open;         /* of these */
-    struct rpc_asked *listing; /* that may tell names, of which the client did not await the answer, or NULL */
-    bool is_unnamed;  /* a call was not read that may name its machine: host_note_unnamed(), once another is read */
-    bool was_read;    /* some of its calls: what else is sealed on it could have been, too */
-    bool overlaps;    /* the client does not wait for an answer before it sends the next request */
-    uint32_t call_id; /* that the client sent last, in a bind or request, */
-    uint32_t frame;   /* where: 0 before the first, */
-    uint32_t event;   /* and of that */
-    uint32_t answer_event; /* of the latest answer */
-    uint32_t sent_id;      /* of the client's latest bind or request that was seen: an answer alone may be later, */
-    uint32_t sent_until;   /* TCP's number of the byte behind it, 0 where it is not analysed, */
-    uint32_t around;       /* and how many more the client sends with a request than its PDU has: over SMB */
+    struct rpc_asked *latest; /* request */
+    wmem_map_t *overtaken;    /* call id -> rpc_asked, after which another one was sent before it was over */
+    struct rpc_asked *open;   /* that may change a query, was not read, and is under way; NULL if there is none */
+    unsigned num_open;        /* of these */
+    bool was_read;            /* some of its calls: what else is sealed on it could have been, too */
+    bool overlaps;            /* the client does not wait for an answer before it sends the next request */
+    uint32_t call_id;         /* that the client sent last, in a bind or request, */
+    uint32_t frame;           /* where: 0 before the first, */
+    uint32_t event;           /* and of that */
+    uint32_t answer_event;    /* of the latest answer */
+    uint32_t
+        sent_until; /* of the client's latest bind or request that was seen: TCP's number of the byte behind it, 0 where it is not analysed */
 } rpc_connection;
 
 /* The connection of a PDU, begun if there is none yet. On the first pass. */
@@ -100,7 +97,7 @@ static inline bool connection_is_pipe(const rpc_connection *connection)
 rpc_transport *connection_transport(const packet_info *pinfo);
 
 /* To whom it is, by a PDU of it. */
-state_connection *connection_to(rpc_connection *connection, const packet_info *pinfo, bool is_request);
+state_server *connection_server(rpc_connection *connection, const packet_info *pinfo, bool is_request);
 
 /* A bind or alter_context at `offset`: which contexts are the interface's. A connection of which nobody asked begins with it. */
 void connection_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header, rpc_interface interface,
@@ -109,9 +106,8 @@ void connection_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_he
 /* The server's answer to a bind: its association group. */
 void connection_bound(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header);
 
-/* What a logon to an interface says of the server, of a bind or its answer at `offset`, seen for the first time: whom the
- * client asked Kerberos for, and what the server calls itself in NTLM's challenge. */
-void connection_read_token(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header, bool is_request);
+/* Learns what the server calls itself in NTLM's challenge, which the answer to a bind at `offset` may have. */
+void connection_read_challenge(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header);
 
 /* A bind of any interface ends what was between these ends. */
 void connection_end(packet_info *pinfo);
@@ -144,8 +140,5 @@ static inline unsigned connection_context(const rpc_connection *connection, uint
 }
 
 void connection_add_context(rpc_connection *connection, uint16_t context, unsigned bits);
-
-/* Each of them, once for each file. */
-void connections_visit_once(GHFunc visit, void *user);
 
 void connections_register(void);

@@ -18,11 +18,9 @@
 #define FLAG_OBJECT 0x80
 #define OBJECT_SIZE 16
 
-/* [MS-SMB2] 2.2.1, 2.2.9 */
+/* [MS-SMB2] 2.2.1 */
 #define SMB2_COMMAND_AT 12
 #define SMB2_FLAGS_AT 16
-#define SMB2_TREE_AT 36
-#define SMB2_PATH_AT 68
 /* and 2.2.21, 2.2.31, 2.2.32: of which file it is, and where the message says at which of its bytes its input or output is */
 #define SMB2_WRITE_FILE_AT 88
 #define SMB2_IOCTL_FILE_AT 80
@@ -36,7 +34,6 @@ typedef struct pdus_cursor {
     packet_info *pinfo;
     int at;
     int handed;                 /* up to here operations were handed all, and know whose each is */
-    const smb2_info_t *smb;     /* of the message around it, NULL if it is in none of SMB2 */
     rpc_connection *connection; /* whose pipe Wireshark was not asked for, NULL: as it says */
     struct pdus_cursor *outer;
 } pdus_cursor;
@@ -183,23 +180,12 @@ static uint32_t event_before(const rpc_connection *connection)
     return connection->overlaps ? connection->event : MAX(connection->event, connection->answer_event);
 }
 
-/* A call was not read that may name its machine. As long as all is sealed that does not matter. */
-static void note_unnamed(rpc_connection *connection, const packet_info *pinfo, bool is_request)
-{
-    connection->is_unnamed = true;
-    if (connection->was_read || connection->auth_level == 0) {
-        host_note_unnamed(connection_to(connection, pinfo, is_request));
-    }
-}
-
 /* So many of its calls that were made before this packet were not seen. */
-static void miss_calls(rpc_connection *connection, const packet_info *pinfo, bool is_request, uint32_t event,
-                       uint32_t number)
+static void miss_calls(rpc_connection *connection, uint32_t event, uint32_t number)
 {
     state_association *association = connection_association(connection);
     uint32_t begin = event_before(connection);
 
-    note_unnamed(connection, pinfo, is_request);
     query_calls_unseen(association, begin, event, number);
     association->missed = association->all->missed = event;
 }
@@ -217,9 +203,9 @@ static uint32_t sent_until(const pdus_cursor *cursor, const rpc_connection *conn
 /* No request is smaller: CloseQueryHandle's. */
 #define LEAST_REQUEST (RPC_HEADER_SIZE + 20)
 
-/* Its requests are numbered one by one, those of other interfaces among them. True if some are missing. `gap`: bytes of the client before it that
+/* Its requests are numbered one by one, those of other interfaces among them. `gap`: bytes of the client before it that
  * were not seen, less than 0: that is not known. */
-static bool note_number(packet_info *pinfo, rpc_connection *connection, uint32_t call_id, int32_t gap)
+static void note_number(packet_info *pinfo, rpc_connection *connection, uint32_t call_id, int32_t gap)
 {
     /* how many came before a number that does not go on is unknown; mostly it is a packet that comes twice */
     uint32_t skipped = call_id - connection->call_id - 1;
@@ -229,11 +215,10 @@ static bool note_number(packet_info *pinfo, rpc_connection *connection, uint32_t
         (gap < 0 ? may_be_missing(pinfo, connection, connection->frame, skipped < G_MAXINT32) : gap >= LEAST_REQUEST);
 
     if (is_missing) {
-        miss_calls(connection, pinfo, true, state_event_next(), skipped);
+        miss_calls(connection, state_event_next(), skipped);
     }
     connection->call_id = call_id;
     connection->frame = pinfo->num;
-    return is_missing;
 }
 
 /* --- Calls ------------------------------------------------------------------------------------------------------- */
@@ -287,42 +272,12 @@ static unsigned does(rpc_interface interface, uint16_t opnum)
     return operation ? operation->does : any;
 }
 
-/* Names or types that a call may have told until an event, and nobody reads: what they are of is not known; nor, where the call has no frame,
- * whether it told any, and when since its event. A client of which nothing can be read tells others nothing. */
-static void note_unread_lists(packet_info *pinfo, rpc_connection *connection, const rpc_asked *call, uint32_t event,
-                              bool is_request)
-{
-    const state_subject titles = facts_title_subject(0);
-
-    if ((call->does & RPC_LISTS) && (connection->was_read || !call->is_signed)) {
-        facts_note_unread(connection_to(connection, pinfo, is_request), call->interface == RPC_WINREG ? &titles : NULL,
-                          PERF_NUM_FACT_KINDS, call->frame == 0 ? call->event : 0, event,
-                          is_request ? call->frame : pinfo->num, NULL);
-    }
-}
-
-/* What was asked for after it is answered, so that it seems to have no answer. */
-static void end_listing(packet_info *pinfo, rpc_connection *connection)
-{
-    rpc_asked *listing = connection->listing;
-
-    connection->listing = NULL;
-    if (listing && listing->record) {
-        call_take_answer(listing, pinfo, state_event_next(), RPC_NONE);
-    } else if (listing && listing->interface == RPC_WINREG) { /* what a registry's value is its answer may say, too */
-        note_unread_lists(pinfo, connection, listing, state_event_next(), true);
-    }
-}
-
 static rpc_asked *begin_call(packet_info *pinfo, rpc_connection *connection, const rpc_header *header)
 {
     rpc_asked *before = pdus_find_call(connection, header->call_id);
     bool is_second = before && before->waiting > 0 && !may_be_missing(pinfo, connection, before->frame, false);
     unsigned waiting = is_second ? before->waiting : 0;
 
-    if (before && before == connection->listing) {
-        end_listing(pinfo, connection);
-    }
     if (before == connection->latest && before) {
         before->waiting = 0;
     } else if (before) {
@@ -355,7 +310,6 @@ static rpc_asked *begin_call(packet_info *pinfo, rpc_connection *connection, con
         .frame = pinfo->num,
     };
     latest->does = does(latest->interface, latest->opnum);
-    latest->is_list = latest->interface == RPC_PERFLIB && latest->does & RPC_LISTS;
     return latest;
 }
 
@@ -368,29 +322,12 @@ static void change_open(rpc_connection *connection, rpc_asked *call, bool is_ope
     }
 }
 
-/* What may tell names and has no answer when the client goes on. */
-static void begin_listing(packet_info *pinfo, rpc_connection *connection)
-{
-    rpc_asked *latest = connection->latest;
-
-    if (latest && latest->waiting > 0 && latest->event > 0 && (latest->does & RPC_LISTS)) {
-        end_listing(pinfo, connection);
-        connection->listing = latest;
-    }
-}
-
 void pdus_note_unread(packet_info *pinfo, rpc_connection *connection, rpc_asked *call)
 {
     state_association *association = connection_association(connection);
 
     association->missed = association->all->missed = call->event; /* it may have asked for a sample */
-    connection_to(connection, pinfo, true);
-    if (call->interface == RPC_PERFLIB && (call->does & RPC_OPENS)) {
-        note_unnamed(connection, pinfo, true);
-    }
-    if (call->interface != RPC_WINREG) {
-        note_unread_lists(pinfo, connection, call, call->event, true);
-    }
+    connection_server(connection, pinfo, true);
     if (call->does & RPC_CHANGES) {
         query_calls_unseen(association, call->event, call->event, 1);
         change_open(connection, call, true);
@@ -417,7 +354,6 @@ static void go_on(packet_info *pinfo, rpc_connection *connection)
         end_request(pinfo, latest, false);
     }
     open = connection->open;
-    begin_listing(pinfo, connection);
     if (open && !connection->overlaps) {
         change_open(connection, open, false);
         open->was_open = true;
@@ -431,14 +367,9 @@ static void note_unread_answer(packet_info *pinfo, rpc_connection *connection, r
     uint32_t event = state_event_next();
 
     connection->answer_event = event;
-    if (call->interface == RPC_WINREG && answer == RPC_UNREAD && (call->does & RPC_SAMPLES)) {
-        note_unnamed(connection, pinfo, false);
-    }
     if (call->record) {
         call_take_answer(call, pinfo, event, answer);
-    } else if (call->interface == RPC_WINREG && answer == RPC_UNREAD) {
-        note_unread_lists(pinfo, connection, call, event, false);
-    } else if ((call->does & RPC_CHANGES)) {
+    } else if (call->does & RPC_CHANGES) {
         if (call->was_open) { /* it was not over when the client went on */
             query_calls_unseen(association, call->event, event, 1);
         }
@@ -447,25 +378,6 @@ static void note_unread_answer(packet_info *pinfo, rpc_connection *connection, r
 }
 
 /* --- PDUs -------------------------------------------------------------------------------------------------------- */
-
-/* One of 64, which few sizes share; none of a request in fragments, of which it is not known. */
-static uint64_t bit_of_size(uint32_t size)
-{
-    return (uint64_t)(size > 0) << size / 4 % 64;
-}
-
-/* The next request follows the connection's latest call: how much the client sends with each, and how much for a sample. */
-static void note_sizes(rpc_connection *connection, uint32_t around)
-{
-    const rpc_asked *latest = connection->latest;
-
-    connection->around = around;
-    if (latest && latest->is_list) {
-        connection_association(connection)->list_sizes |= bit_of_size(latest->size);
-    } else if (latest && (latest->does & RPC_SAMPLES)) {
-        connection_association(connection)->sample_size = latest->size;
-    }
-}
 
 /* Some of a call's answer comes. */
 static void note_begun(rpc_asked *call, const packet_info *pinfo)
@@ -520,62 +432,16 @@ static void take_fragment(const pdus_cursor *cursor, rpc_asked *call, const rpc_
     of->fit = MAX(of->fit, fit);
 }
 
-/* So many requests with so many bytes may have asked for names or types: of PerflibV2 one that is as long as those; else what is not as long as
- * those for samples, or as closings, unless that is how long those for lists are. 0 bytes or requests, or less: how many is not known. Between
- * two calls of a pipe others of its session may have sent some. */
-static bool may_be_lists(rpc_connection *connection, uint32_t number, uint32_t bytes)
-{
-    const state_association *association = connection_association(connection);
-    uint64_t lists = association->list_sizes;
-    uint32_t sample = association->sample_size, around = connection->around;
-    bool is_winreg = interface_of(connection, RPC_NO_CONTEXT) == RPC_WINREG;
-
-    if ((int32_t)bytes > 0 && number == 1 && lists > 0 && !is_winreg && !connection_is_pipe(connection)) {
-        return (lists & bit_of_size(bytes - around)) != 0;
-    }
-    if (sample == 0 || (lists & bit_of_size(sample)) != 0 || (int32_t)bytes <= 0) {
-        return true;
-    }
-    number = (int32_t)number > 0 ? number : MAX(bytes / (sample + around), 1);
-    return bytes != number * (sample + around) && bytes != number * (LEAST_REQUEST + around);
-}
-
-/* Requests before a request, or up to that of an answer alone, are missing: they may have told names or types, which may be others since. */
-static void note_missing_lists(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header,
-                               bool is_request)
-{
-    packet_info *pinfo = cursor->pinfo;
-    uint32_t missing = header->call_id - connection->sent_id - is_request, until = sent_until(cursor, connection);
-    uint32_t end = is_request || until == 0
-                       ? until - header->size - connection->around
-                       : analysis_of(connection->transport, pinfo)->fwd->tcp_analyze_seq_info->lastack;
-
-    if (may_be_lists(connection, missing, until != 0 ? end - connection->sent_until : 0)) {
-        rpc_interface interface = interface_of(connection, RPC_NO_CONTEXT);
-        const rpc_asked call = {.interface = interface,
-                                .does = does(interface, RPC_NO_OPNUM),
-                                .is_signed = header->auth_size > 0,     /* no frame: there is nothing of lost ones, */
-                                .event = event_before(connection) + 1}; /* which were made at any time since */
-        connection_to(connection, pinfo, is_request);
-        note_unread_lists(pinfo, connection, &call, state_event_next(), true);
-    }
-}
-
 /* A bind or request goes by. */
 static void note_sent(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header)
 {
     uint32_t until = sent_until(cursor, connection),
              around = until != 0 ? until - header->size - connection->sent_until : 0;
-    bool is_pipe = connection_is_pipe(connection);
-    bool is_known = !is_pipe && until != 0 && connection->sent_until != 0; /* also where nothing of it was captured */
+    bool is_known = !connection_is_pipe(connection) && until != 0 &&
+                    connection->sent_until != 0; /* also where nothing of it was captured */
 
     if (header->is_first) {
-        if (note_number(cursor->pinfo, connection, header->call_id, is_known ? (int32_t)around : -1)) {
-            note_missing_lists(cursor, connection, header, true);
-        } else if (header->call_id - connection->sent_id <= 1) {
-            note_sizes(connection, is_pipe ? (uint32_t)MAX((int32_t)around, 0) : 0); /* a size may lie */
-        }
-        connection->sent_id = header->call_id;
+        note_number(cursor->pinfo, connection, header->call_id, is_known ? (int32_t)around : -1);
     }
     connection->sent_until = until;
 }
@@ -619,9 +485,8 @@ static void note_answer_alone(const pdus_cursor *cursor, rpc_connection *connect
         uint32_t event = state_event_next();
         connection->call_id = header->call_id;
         connection->frame = cursor->pinfo->num;
-        miss_calls(connection, cursor->pinfo, false, event, ahead);
+        miss_calls(connection, event, ahead);
         connection->answer_event = event;
-        note_missing_lists(cursor, connection, header, false);
         connection->sent_until = is_second ? has : until; /* it is not missed once more */
     }
 }
@@ -641,13 +506,8 @@ static rpc_asked *pass_answer(const pdus_cursor *cursor, rpc_connection *connect
         }
         return NULL;
     }
-    if (call == connection->listing) {
-        connection->listing = NULL;
-    } else if (connection->listing && (int32_t)(call->call_id - connection->listing->call_id) > 0) {
-        end_listing(pinfo, connection);
-    }
     if (call->event == 0) {
-        connection_to(connection, pinfo, false); /* before anybody takes this packet for a request */
+        connection_server(connection, pinfo, false); /* before anybody takes this packet for a request */
         end_request(pinfo, call, false);
     }
     call->is_read[1] |= is_read;
@@ -679,22 +539,11 @@ static void pass_bind(const pdus_cursor *cursor, int at, const rpc_header *heade
     if (connection) {
         note_sent(cursor, connection, header);
         connection->event = state_event_next();
-        connection_read_token(cursor->pinfo, cursor->tvb, at, header, true);
     }
 }
 
-/* A key of a map with direct ones: a number that the conversation gave out. Near numbers of near conversations are far from each other. */
-static const void *key_within(const void *conversation, uint64_t number)
-{
-    return (const void *)(uintptr_t)((uintptr_t)conversation + (1 + number) * UINT64_C(0x9E3779B97F4A7C15));
-}
-
-/* Event of the first request that may tell names if its connection, whose bind was not captured, is PerflibV2's. By conversation and pipe;
- * emptied with the file. */
-static wmem_map_t *unbound;
-
 /* The connection of what stands at the cursor; NULL if it is not followed. Where what bound a call's context was not captured a query's handle
- * tells whose it is, and so are the calls before it. */
+ * tells whose it is. */
 static rpc_connection *connection_at(const pdus_cursor *cursor, const rpc_header *header)
 {
     packet_info *pinfo = cursor->pinfo;
@@ -708,20 +557,9 @@ static rpc_connection *connection_at(const pdus_cursor *cursor, const rpc_header
     bool is_its =
         tvb_bytes_exist(cursor->tvb, handle, PERF_HANDLE_SIZE) &&
         query_is_handle(&pinfo->src, &pinfo->dst, pinfo->destport, tvb_get_ptr(cursor->tvb, handle, PERF_HANDLE_SIZE));
-    if (!is_its && !(does(RPC_PERFLIB, header->opnum) & RPC_LISTS)) {
-        return connection;
-    }
-    const void *key = key_within(find_conversation_pinfo(pinfo, 0), dcerpc_get_transport_salt(pinfo));
-    uint32_t listed = GPOINTER_TO_UINT(wmem_map_lookup(unbound, key));
     if (is_its) {
         connection = connection_of(pinfo, true);
         connection_add_context(connection, header->context, RPC_CONTEXT_OF(RPC_PERFLIB));
-    }
-    if (is_its && listed > 0) {
-        const rpc_asked call = {.does = RPC_LISTS, .event = listed};
-        note_unread_lists(pinfo, connection, &call, state_event_next(), true);
-    } else if (!is_its && listed == 0) {
-        wmem_map_insert(unbound, key, GUINT_TO_POINTER(state_event_next()));
     }
     return connection;
 }
@@ -748,7 +586,7 @@ static rpc_asked *pass(pdus_cursor *cursor, const rpc_header *header, bool is_re
     case PDU_ALTER_ACK:
         if (connection) {
             connection_bound(pinfo, cursor->tvb, at, header);
-            connection_read_token(pinfo, cursor->tvb, at, header, false);
+            connection_read_challenge(pinfo, cursor->tvb, at, header);
         }
         return NULL;
     case PDU_AUTH3: /* the client's, of no call */
@@ -761,21 +599,7 @@ static rpc_asked *pass(pdus_cursor *cursor, const rpc_header *header, bool is_re
     }
 }
 
-/* --- The whole file ---------------------------------------------------------------------------------------------- */
-
-/* What has no answer when the first pass is over has none. */
-static void end_unanswered_listings(void *key _U_, void *value, void *user)
-{
-    begin_listing(user, value);
-    end_listing(user, value);
-}
-
 /* --- Where they are handed over ----------------------------------------------------------------------------------- */
-
-/* Wireshark has the sessions of all servers in one table, and two may give out one id, or one is captured twice: where the answer that told a
- * tree was another connection's of TCP it counts what the client called the server as this one connected to it, "\\\\SRV01\\IPC$".
- * Conversations by the frames of answers; names by conversation, the latest, and by tree. Emptied with the file. */
-static wmem_map_t *trees;
 
 /* The first bytes of a message of SMB2 with that command; NULL if it is none, or fewer of it were captured. */
 static const uint8_t *begins_message(tvbuff_t *tvb, uint8_t command, int size)
@@ -783,38 +607,6 @@ static const uint8_t *begins_message(tvbuff_t *tvb, uint8_t command, int size)
     const uint8_t *bytes = (int)tvb_captured_length(tvb) >= size ? tvb_get_ptr(tvb, 0, size) : NULL;
 
     return bytes && memcmp(bytes, "\xFESMB", 4) == 0 && bytes[SMB2_COMMAND_AT] == command ? bytes : NULL;
-}
-
-static void note_tree(tvbuff_t *tvb, packet_info *pinfo)
-{
-    const uint8_t *bytes = begins_message(tvb, SMB2_COM_TREE_CONNECT, SMB2_PATH_AT + 4);
-
-    if (bytes == NULL) {
-        return;
-    }
-    uint16_t at = perf_le16(bytes + SMB2_PATH_AT), size = perf_le16(bytes + SMB2_PATH_AT + 2);
-    void *here = find_conversation_pinfo(pinfo, 0);
-    if (bytes[SMB2_FLAGS_AT] & SMB2_FLAGS_RESPONSE) {
-        wmem_map_insert(trees, GUINT_TO_POINTER(pinfo->num), here);
-        wmem_map_insert(trees, key_within(here, perf_le32(bytes + SMB2_TREE_AT)), wmem_map_lookup(trees, here));
-    } else if (tvb_bytes_exist(tvb, at, size)) {
-        const char *name =
-            text_get(wmem_file_scope(), tvb, at, size, TEXT_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, TEXT_NAME_MAX);
-        wmem_map_insert(trees, here, (void *)name);
-    }
-}
-
-/* Each tree leads to its machine. An encrypted one the table alone tells. */
-const char *pdus_target(void)
-{
-    const smb2_tid_info_t *tree = innermost && innermost->smb ? innermost->smb->tree : NULL;
-
-    if (tree == NULL) {
-        return NULL;
-    }
-    const void *told = wmem_map_lookup(trees, GUINT_TO_POINTER(tree->connect_frame));
-    const void *here = told ? find_conversation_pinfo(innermost->pinfo, 0) : NULL;
-    return told != here ? wmem_map_lookup(trees, key_within(here, tree->tid)) : tree->name;
 }
 
 /* What fragments were put together to is handed over with the last; one that is put together with no others, alone. */
@@ -932,16 +724,11 @@ static ws_heuristic dissect_transport(heur_dissector_t stock, const smb2_info_t 
 {
     bool is_seen = PINFO_FD_VISITED(pinfo), is_cut = tvb_captured_length(tvb) < tvb_reported_length(tvb);
     rpc_transport *transport = is_cut && !is_seen ? connection_transport(pinfo) : NULL;
-    pdus_cursor cursor = {is_seen ? NULL : tvb, pinfo, 0, 0, smb, NULL, innermost};
+    pdus_cursor cursor = {is_seen ? NULL : tvb, pinfo, 0, 0, NULL, innermost};
     volatile ws_heuristic result = true;
 
     if (transport) {
         transport->cut = pinfo->num;
-    }
-    if (is_seen) {
-        connections_visit_once(end_unanswered_listings, pinfo);
-    } else if (stock == stock_smb2_netbios) {
-        note_tree(tvb, pinfo);
     }
     if (innermost) {
         innermost->at = 1; /* its message was handed over */
@@ -992,9 +779,5 @@ static void install(const char *name, heur_dissector_t *stock, heur_dissector_t 
 void pdus_watch(rpc_interface interface, const pdus_interface *what)
 {
     interfaces[interface] = *what;
-    if (trees == NULL) {
-        trees = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
-        unbound = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
-    }
     WATCHED(INSTALL)
 }

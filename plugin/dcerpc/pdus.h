@@ -36,7 +36,6 @@ typedef struct rpc_asked {
     unsigned does;           /* RPC_CHANGES and so on */
     bool is_ndr64;
     bool is_signed;    /* with a token, and perhaps sealed */
-    bool is_list;      /* asks for names or types */
     uint16_t size;     /* of its request, 0: it has several fragments */
     bool is_read[2];   /* request, response: an operation was handed it */
     uint32_t begun;    /* frame in which its answer did before the next request, 0: it did not */
@@ -54,9 +53,6 @@ typedef struct rpc_asked {
 /* An operation is handed a request or response: what stands before it was read by nobody. Returns the call, NULL if its request was not
  * seen. */
 rpc_asked *pdus_reach_call(packet_info *pinfo, const dcerpc_info *di);
-
-/* What the client called the server to which the pipe leads that the PDU is in; NULL where that is not known. */
-const char *pdus_target(void);
 
 /* The operation that was handed a request could not read what it says. */
 void pdus_note_unread(packet_info *pinfo, rpc_connection *connection, rpc_asked *call);

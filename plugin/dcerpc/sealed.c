@@ -223,7 +223,7 @@ static void tell(packet_info *pinfo, sealed_pdu *pdu, proto_item *item, tapped_c
     tapped->request_frame = sealed->request_frame;
     tapped->seconds = pdu->seconds;
     tapped->does_not_seal = connection_does_not_seal(pdu->connection);
-    tapped->server = connection_to(pdu->connection, pinfo, !pdu->key.is_response)->host;
+    tapped->server = connection_server(pdu->connection, pinfo, !pdu->key.is_response);
     if (tapped->is_fault) {
         tapped->sealed = (tapped_sealed){.connection = sealed->connection, .uses_query = sealed->uses_query};
     } else {
@@ -249,7 +249,7 @@ static void tell_answer(packet_info *pinfo, const rpc_record *record, tapped_cal
     tapped->seconds = record->seconds;
     tapped->event = record->response_event;
     tapped->does_not_seal = connection_does_not_seal(record->connection);
-    tapped->server = record->to->host;
+    tapped->server = record->server;
     tapped->handle = record->handle;
     tapped_hand_over(pinfo, tapped);
 }

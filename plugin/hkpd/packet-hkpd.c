@@ -244,7 +244,7 @@ static void read_request_handle(hkpd_pdu *p)
     read_handle(p, record->handle);
     record->handle_read = !has_failed(p);
     if (p->call.first_time && record->handle_read) {
-        record->call.handle = handle_find(PERF_HANDLE_HKPD, p->call.to, record->handle);
+        record->call.handle = handle_find(PERF_HANDLE_HKPD, p->call.server, record->handle);
     }
 }
 
@@ -431,7 +431,7 @@ static const char *format_objects(const hkpd_pdu *p, const char *indexes)
 
     for (; wmem_strbuf_get_len(words) < TEXT_NAME_MAX && read_index(&indexes, &title); count++) {
         wmem_strbuf_append_printf(words, "%s%s", count > 0 ? ", " : "",
-                                  facts_title_label(p->call.pool, p->call.to->host, title, p->call.event));
+                                  facts_title_label(p->call.pool, p->call.server, title, p->call.event));
     }
     return wmem_strdup_printf(p->call.pool, "object%s %s", count == 1 ? "" : "s", wmem_strbuf_get_str(words));
 }
@@ -563,26 +563,23 @@ static answer_kind find_answer_kind(const hkpd_pdu *p, const value_parameters *b
     return is_ours || is_sound ? ANSWER_BLOCK : ANSWER_OTHER;
 }
 
-/* What the server calls itself tells which of several machines it is. A handle of another one is another handle, or one of them is called
- * otherwise. */
-static void note_system(hkpd_pdu *p, const value_parameters *back)
+/* SystemName of a PERF_DATA_BLOCK, or of its header alone; NULL without one. */
+static const char *read_system_name(const hkpd_pdu *p, tvbuff_t *tvb)
 {
-    tvbuff_t *tvb = back->tvb;
-    rpc_record *record = p->call.record;
-    bool is_block = p->kind == ANSWER_BLOCK && back->status == STATUS_SUCCESS;
     perf_block_walk walk;
 
-    if (!p->call.first_time || !(is_block || p->kind == ANSWER_HEADER)) {
-        return;
-    }
     perf_block_init(&walk, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
-    const char *name = perf_block_next(&walk) == PERF_BLOCK_HEADER ? hkpd_system_name(p->call.pool, tvb, &walk) : NULL;
+    return perf_block_next(&walk) == PERF_BLOCK_HEADER ? hkpd_system_name(p->call.pool, tvb, &walk) : NULL;
+}
+
+static void learn_system_name(hkpd_pdu *p, const value_parameters *back)
+{
+    bool is_block = p->kind == ANSWER_BLOCK && back->status == STATUS_SUCCESS;
+    bool has_name = call_may_learn(&p->call) && (is_block || p->kind == ANSWER_HEADER);
+    const char *name = has_name ? read_system_name(p, back->tvb) : NULL;
+
     if (name) {
-        call_name_server(&p->call, HOST_SYSTEM, name);
-        if (record->handle && record->handle->server != p->call.to->host) {
-            p->call.to->is_in_doubt |= record->handle->machine && !is_closed(p, record->handle);
-            record->handle = NULL;
-        }
+        server_learn_name(p->call.server, name);
     }
 }
 
@@ -597,7 +594,7 @@ static void find_answering_handle(hkpd_pdu *p)
     if (!p->call.first_time || (record->handle && !is_old) || !p->record->handle_read || !has_data) {
         return;
     }
-    record->answering = handle_find(PERF_HANDLE_HKPD, p->call.to, p->record->handle);
+    record->answering = handle_find(PERF_HANDLE_HKPD, p->call.server, p->record->handle);
     if (record->answering == NULL || record->answering->end != UINT32_MAX) {
         record->answering =
             open_handle(p, p->record->handle, record->request_event, 0, is_old ? record->handle->key->kind : KEY_DATA);
@@ -692,7 +689,7 @@ static void report_objects(hkpd_pdu *p)
         if (tapped->objects[i].is_news) {
             findings_add(&p->call.report, proto_tree_get_parent(p->hkpd), FINDING_NOT_DELIVERED, "%s: %s",
                          tapped->objects[i].is_there ? "Delivered again" : "Not delivered",
-                         tapped_object_name(p->call.pool, p->call.to->host, tapped->objects[i].title, p->call.event));
+                         tapped_object_name(p->call.pool, p->call.server, tapped->objects[i].title, p->call.event));
         }
     }
 }
@@ -724,7 +721,7 @@ static bool hkpd_learn_sample(hkpd_pdu *p, state_handle *handle, tvbuff_t *tvb, 
     perf_block_init(&walk, bytes, size);
     perf_block_next(&walk);
     if (perf_block_u32(&walk, 20) == size - walk.header.size) { /* Samba's total leaves the header out */
-        host_note_no_windows(p->call.to);
+        p->call.server->is_no_windows = true;
     }
     set_machine_name(handle, hkpd_system_name(p->call.pool, tvb, &walk));
     if (p->record->question) {
@@ -748,6 +745,16 @@ static void learn_block(hkpd_pdu *p, tvbuff_t *tvb, const perf_block_summary *su
     }
 }
 
+static void report_other_system(hkpd_pdu *p, tvbuff_t *tvb)
+{
+    const char *name = read_system_name(p, tvb), *first = p->call.server->computer_name;
+
+    if (name && first && !server_is_named(p->call.server, name)) {
+        findings_add(&p->call.report, proto_tree_get_parent(p->hkpd), FINDING_SYSTEMS,
+                     "SystemName is %s, but this address was %s before (several computers share it)", name, first);
+    }
+}
+
 /* Learns, shows and taps a PERF_DATA_BLOCK. */
 static void read_block_answer(hkpd_pdu *p, const value_parameters *back)
 {
@@ -763,6 +770,7 @@ static void read_block_answer(hkpd_pdu *p, const value_parameters *back)
                 reader_own_source(p->call.pinfo, back->tvb, "Performance data"));
     call_note_faults(&p->call, summary.faults);
     hkpd_dissect_block(p->hkpd, &p->call.report, &p->call.answer, &summary);
+    report_other_system(p, back->tvb);
     if (p->call.answer.sample && p->record->objects) {
         report_objects(p);
     }
@@ -797,7 +805,6 @@ static void read_header_answer(hkpd_pdu *p, const value_parameters *back)
 static void learn_titles(hkpd_pdu *p, const value_parameters *back)
 {
     const state_handle *handle = find_handle(p);
-    const rpc_record *record = p->call.record;
     hkpd_title_list list = {.tvb = back->tvb};
     uint32_t language;
 
@@ -809,11 +816,11 @@ static void learn_titles(hkpd_pdu *p, const value_parameters *back)
     while (hkpd_next_title(&list)) {
         /* the text of index 1 is the highest index */
         if (list.is_title && list.index > 1 && list.text_size > 0) {
-            const state_fact title = {.name = hkpd_title_text(&list, p->call.pool),
-                                      .lcid = is_english ? 0 : language,
-                                      .is_assumed = list.is_assumed};
-            facts_learn(p->call.to, facts_title_subject(list.index), is_english ? PERF_FACT_ENGLISH : PERF_FACT_LOCAL,
-                        &title, record->request_event, p->call.event, p->call.pinfo->num);
+            const metadata_entry title = {.name = hkpd_title_text(&list, p->call.pool),
+                                          .lcid = is_english ? 0 : language,
+                                          .is_assumed = list.is_assumed};
+            metadata_learn(p->call.server, metadata_title_key(list.index),
+                           is_english ? METADATA_ENGLISH : METADATA_LOCAL, &title, p->call.pinfo->num);
         }
     }
 }
@@ -882,7 +889,7 @@ static void value_response(hkpd_pdu *p)
 
     read_answer(p, &back);
     p->kind = find_answer_kind(p, &back);
-    note_system(p, &back);
+    learn_system_name(p, &back);
     find_answering_handle(p);
     set_tap_sizes(p, &back);
     p->call.tapped.lacks_titles = p->call.report.damaged && find_titles_kind(back.question, NULL) == TITLES_NAMES;

@@ -5,7 +5,7 @@
  */
 #include "names/names.h"
 
-#include "state/facts.h"
+#include "state/metadata.h"
 
 #include <wsutil/filesystem.h>
 #include <wsutil/report_message.h>
@@ -48,8 +48,8 @@ static void write_id(GString *out, uint32_t id)
     }
 }
 
-static void write_fact(const char *server, const state_subject *subject, state_fact_kind kind, const state_fact *fact,
-                       void *user)
+static void write_entry(const char *server, const metadata_key *key, metadata_kind kind, const metadata_entry *entry,
+                        void *user)
 {
     static const char *const words[] = {"name", "name", "counter", "set"};
     writer *out = user;
@@ -58,29 +58,29 @@ static void write_fact(const char *server, const state_subject *subject, state_f
         g_string_append_printf(out->text, "server\t%s\n", server);
         out->server = server;
     }
-    if (facts_subject_is_title(subject)) {
+    if (metadata_key_is_title(key)) {
         g_string_append(out->text, "title");
     } else {
-        char *guid = facts_guid_text(NULL, subject->guid);
+        char *guid = metadata_format_guid(NULL, key->guid);
         g_string_append_printf(out->text, "%s\t%s", words[kind], guid);
         wmem_free(NULL, guid);
     }
-    if (kind != PERF_FACT_SET) {
-        write_id(out->text, subject->id);
+    if (kind != METADATA_COUNTERSET) {
+        write_id(out->text, key->id);
     }
-    if (kind == PERF_FACT_COUNTER) {
-        const perf_counter_info *counter = &fact->counter;
+    if (kind == METADATA_COUNTER) {
+        const perf_counter_info *counter = &entry->counter;
         g_string_append_printf(out->text, "\t0x%08x", counter->type);
         write_id(out->text, counter->base_id);
         write_id(out->text, counter->time_id);
         write_id(out->text, counter->freq_id);
         write_id(out->text, counter->multi_id);
         g_string_append_printf(out->text, "\t%d", counter->scale);
-    } else if (kind == PERF_FACT_SET) {
-        g_string_append_printf(out->text, "\t0x%02x", fact->instance_type);
+    } else if (kind == METADATA_COUNTERSET) {
+        g_string_append_printf(out->text, "\t0x%02x", entry->instance_type);
     } else {
-        g_string_append_printf(out->text, kind == PERF_FACT_ENGLISH ? "\ten\t" : "\t0x%04x\t", fact->lcid);
-        write_text(out->text, fact->name);
+        g_string_append_printf(out->text, kind == METADATA_ENGLISH ? "\ten\t" : "\t0x%04x\t", entry->lcid);
+        write_text(out->text, entry->name);
     }
     g_string_append_c(out->text, '\n');
 }
@@ -89,11 +89,11 @@ GString *names_file_text(void)
 {
     writer out = {g_string_new(FIRST_LINE "\n"), NULL};
 
-    unsigned left_out = facts_visit(write_fact, &out);
-    if (left_out > 0) {
-        g_string_append_printf(out.text, "# left out: names of %u machines that share an address and port\n", left_out);
+    unsigned assumed = metadata_foreach(write_entry, &out);
+    if (assumed > 0) {
+        g_string_append_printf(out.text, "# omitted: %u names and types that are assumed\n", assumed);
     }
-    if (out.server == NULL && left_out == 0) {
+    if (out.server == NULL && assumed == 0) {
         g_string_free(g_steal_pointer(&out.text), TRUE);
     }
     return out.text;
@@ -157,39 +157,50 @@ static bool parse_text(char *const start)
 }
 
 /* Language and name, the last two fields of a line. */
-static bool parse_name(char **fields, state_fact_kind *kind, state_fact *fact)
+static bool parse_name(char **fields, metadata_kind *kind, metadata_entry *entry)
 {
-    *kind = strcmp(fields[0], "en") == 0 ? PERF_FACT_ENGLISH : PERF_FACT_LOCAL;
-    fact->name = fields[1];
-    return (*kind == PERF_FACT_ENGLISH || parse_number(fields[0], &fact->lcid)) && parse_text(fields[1]);
+    *kind = strcmp(fields[0], "en") == 0 ? METADATA_ENGLISH : METADATA_LOCAL;
+    entry->name = fields[1];
+    return (*kind == METADATA_ENGLISH || parse_number(fields[0], &entry->lcid)) && parse_text(fields[1]);
 }
 
-static bool parse_fact(char **f, unsigned count, state_subject *subject, state_fact_kind *kind, state_fact *fact)
+static bool parse_entry(char **f, unsigned count, metadata_key *key, metadata_kind *kind, metadata_entry *entry)
 {
     if (strcmp(f[0], "title") == 0) {
-        return count == 4 && parse_number(f[1], &subject->id) && parse_name(f + 2, kind, fact);
+        return count == 4 && parse_number(f[1], &key->id) && parse_name(f + 2, kind, entry);
     }
-    if (count < 3 || !parse_guid(f[1], subject->guid)) {
+    if (count < 3 || !parse_guid(f[1], key->guid)) {
         return false;
     }
     if (strcmp(f[0], "name") == 0) {
-        return count == 5 && parse_id(f[2], &subject->id) && parse_name(f + 3, kind, fact);
+        return count == 5 && parse_id(f[2], &key->id) && parse_name(f + 3, kind, entry);
     }
     if (strcmp(f[0], "counter") == 0) {
-        perf_counter_info *counter = &fact->counter;
-        *kind = PERF_FACT_COUNTER;
-        return count == 9 && parse_number(f[2], &subject->id) && parse_number(f[3], &counter->type) &&
+        perf_counter_info *counter = &entry->counter;
+        *kind = METADATA_COUNTER;
+        return count == 9 && parse_number(f[2], &key->id) && parse_number(f[3], &counter->type) &&
                parse_id(f[4], &counter->base_id) && parse_id(f[5], &counter->time_id) &&
                parse_id(f[6], &counter->freq_id) && parse_id(f[7], &counter->multi_id) &&
                ws_strtoi32(f[8], NULL, &counter->scale);
     }
-    *kind = PERF_FACT_SET;
-    subject->id = PERF_NO_ID;
-    return strcmp(f[0], "set") == 0 && count == 3 && parse_number(f[2], &fact->instance_type);
+    *kind = METADATA_COUNTERSET;
+    key->id = PERF_NO_ID;
+    return strcmp(f[0], "set") == 0 && count == 3 && parse_number(f[2], &entry->instance_type);
 }
 
 /* Of the longest kind of line, and one more to notice what is too much. */
 #define MAX_FIELDS 10
+
+/* Of "192.0.2.1:445" and "[2001:db8::1]:445" the address: older files have ports. */
+static char *copy_server_address(const char *server)
+{
+    const char *port = strrchr(server, ':');
+
+    if (*server == '[') {
+        return g_strndup(server + 1, strcspn(server + 1, "]"));
+    }
+    return g_strndup(server, port && port == strchr(server, ':') ? (size_t)(port - server) : strlen(server));
+}
 
 /* `server` is that of the lines before, and theirs that follow; NULL: any. */
 static bool read_fields(const char *text, char **server)
@@ -197,19 +208,19 @@ static bool read_fields(const char *text, char **server)
     char **fields = g_strsplit(text, "\t", MAX_FIELDS);
     unsigned count = g_strv_length(fields);
     bool is_server = count == 2 && strcmp(fields[0], "server") == 0;
-    state_subject subject = {.id = 0};
-    state_fact fact = {.name = NULL};
-    state_fact_kind kind;
-    bool is_fact = count > 0 && parse_fact(fields, count, &subject, &kind, &fact);
+    metadata_key key = {.id = 0};
+    metadata_entry entry = {.name = NULL};
+    metadata_kind kind;
+    bool is_entry = count > 0 && parse_entry(fields, count, &key, &kind, &entry);
 
     if (is_server) {
         g_free(*server);
-        *server = g_strdup(fields[1]);
-    } else if (is_fact) {
-        facts_file_add(*server, subject, kind, &fact);
+        *server = copy_server_address(fields[1]);
+    } else if (is_entry) {
+        metadata_add_from_file(*server, key, kind, &entry);
     }
     g_strfreev(fields);
-    return is_server || is_fact;
+    return is_server || is_entry;
 }
 
 /* Lines that cannot be read are reported under the name `path` and skipped; comments and empty ones are fine. */

@@ -32,7 +32,7 @@ readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer)
     answer->layout->begin(r);
     r->operands.current = r->current->clocks;
     if (r->machine == NULL || *r->machine == '\0') {
-        r->machine = answer->server->address;
+        r->machine = answer->server->text;
     }
     r->machine = readings_bounded(pool, r->machine);
     return r;

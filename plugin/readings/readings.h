@@ -24,7 +24,7 @@
 
 /* To listeners these tell one from another, and no more (tap/tapped.h says what else is known of them). */
 typedef struct readings_layout readings_layout;
-typedef struct state_host state_host;
+typedef struct state_server state_host;
 typedef struct state_handle state_handle;
 typedef struct state_sample state_sample;
 typedef struct sample_view sample_view;

@@ -35,17 +35,29 @@ void handle_confirm(state_handle *handle)
     }
 }
 
+/* In small letters, without backslashes around it and a dot at its end. */
+static char *format_plain_name(const char *name)
+{
+    char *plain = g_utf8_strdown(name + strspn(name, "\\"), -1);
+
+    plain[strcspn(plain, "\\")] = '\0';
+    if (g_str_has_suffix(plain, ".")) {
+        plain[strlen(plain) - 1] = '\0';
+    }
+    return plain;
+}
+
 /* Capitals or not: paths don't tell them apart. */
 void handle_note_name(state_handle *handle, const char *machine)
 {
-    char *name = host_plain_name(NULL, machine && *machine ? machine : handle->server->address);
+    char *name = format_plain_name(machine && *machine ? machine : handle->server->text);
     state_host *first = wmem_map_lookup(called, name);
 
     if (first == NULL) {
         wmem_map_insert(called, wmem_strdup(wmem_file_scope(), name), handle->server);
     }
-    wmem_free(NULL, name);
-    handle->place = first && first != handle->server ? handle->server->place_text : NULL;
+    g_free(name);
+    handle->place = first && first != handle->server ? handle->server->text : NULL;
 }
 
 /* Of those with its bytes the one that was opened last is found; it is its own key. */
@@ -55,13 +67,13 @@ static void put_last(state_handle *handle)
     wmem_map_insert(handles, handle, handle);
 }
 
-state_handle *handle_open(state_handle_kind kind, state_connection *connection, const uint8_t *bytes, uint32_t event,
+state_handle *handle_open(state_handle_kind kind, state_server *server, const uint8_t *bytes, uint32_t event,
                           uint32_t frame, const char *machine)
 {
     state_handle *handle = wmem_new0(wmem_file_scope(), state_handle);
 
     handle->kind = kind;
-    handle->server = connection->host;
+    handle->server = server;
     memcpy(handle->bytes, bytes, sizeof handle->bytes);
     handle->begin = event;
     handle->end = UINT32_MAX;
@@ -69,43 +81,13 @@ state_handle *handle_open(state_handle_kind kind, state_connection *connection, 
     handle->machine = machine;
     handle_note_name(handle, machine);
     put_last(handle);
-    connection->handles = connection->handles ? connection->handles : wmem_array_new(wmem_file_scope(), sizeof handle);
-    wmem_array_append_one(connection->handles, handle);
     if (frame != 0) {
         handle_confirm(handle);
     }
     return handle;
 }
 
-/* Where another with the same bytes was opened since, that one stays. */
-static void move(state_handle *handle, state_host *to)
-{
-    state_handle *last = wmem_map_remove(handles, handle);
-
-    if (last && last != handle) {
-        wmem_map_insert(handles, last, last);
-    }
-    handle->server = to;
-    handle_note_name(handle, handle->machine);
-    last = wmem_map_lookup(handles, handle);
-    if (last == NULL || last->begin < handle->begin) {
-        put_last(handle);
-    }
-}
-
-void handles_move(state_connection *connection)
-{
-    unsigned count = connection->handles ? wmem_array_get_count(connection->handles) : 0;
-
-    for (unsigned i = 0; i < count; i++) {
-        state_handle *handle = *(state_handle **)wmem_array_index(connection->handles, i);
-        if (handle->server != connection->host) {
-            move(handle, connection->host);
-        }
-    }
-}
-
-static state_handle *find_at(state_handle_kind kind, state_host *server, const uint8_t *bytes)
+state_handle *handle_find(state_handle_kind kind, state_server *server, const uint8_t *bytes)
 {
     state_handle key;
 
@@ -115,48 +97,9 @@ static state_handle *find_at(state_handle_kind kind, state_host *server, const u
     return wmem_map_lookup(handles, &key);
 }
 
-/* Two machines that are not told apart yet may give out the same. */
-state_handle *handle_find_own(state_handle_kind kind, const state_connection *connection, const uint8_t *bytes)
-{
-    enum { MOST = 16 };
-    unsigned count = connection->handles ? wmem_array_get_count(connection->handles) : 0;
-
-    for (unsigned i = count; kind != PERF_HANDLE_QUERY && i > 0 && count - i < MOST; i--) {
-        state_handle *own = *(state_handle **)wmem_array_index(connection->handles, i - 1);
-        if (own->kind != PERF_HANDLE_QUERY && memcmp(own->bytes, bytes, sizeof own->bytes) == 0) {
-            if (own->closed_frame != 0) {
-                break;
-            }
-            own->end = UINT32_MAX;
-            return own;
-        }
-    }
-    return find_at(kind, connection->host, bytes);
-}
-
-state_handle *handle_find(state_handle_kind kind, state_connection *connection, const uint8_t *bytes)
-{
-    state_handle *found = handle_find_own(kind, connection, bytes);
-    unsigned others = 0;
-
-    for (state_host *host = found ? NULL : connection->place->machines; host; host = host->next) {
-        state_handle *other = find_at(kind, host, bytes);
-        if (other) {
-            other->may_go_on |= !host_is_settled(connection);
-            found = other;
-            others++;
-        }
-    }
-    if (others == 1 && !connection->host->is_known && host_join(connection, found->server)) {
-        found->may_go_on = false;
-        return found;
-    }
-    return others > 0 ? NULL : found;
-}
-
 const char *handle_machine(const state_handle *handle, const state_host *server)
 {
-    return handle && handle->machine && *handle->machine ? handle->machine : server->address;
+    return handle && handle->machine && *handle->machine ? handle->machine : server->text;
 }
 
 void handle_close(state_handle *handle, uint32_t event, uint32_t frame)

@@ -7,6 +7,8 @@
 
 #include "state/hosts.h"
 
+#define PERF_HANDLE_SIZE 20 /* of a context handle */
+
 /* Of more connections than a client has for one query, which one lost a call is not looked for. */
 #define HANDLE_CONNECTIONS 4
 
@@ -28,12 +30,10 @@ struct state_handle {
                             * that the server knows it */
     uint32_t begin;        /* event of the opening, or of the first use if that was not captured */
     uint32_t end;          /* event of the closing, UINT32_MAX as long as none was seen */
-    bool may_go_on;        /* on a connection that uses one of the same bytes, and is not known to be to its machine */
     bool is_gone;          /* the server answered the closing: what it answers after that is another life's */
     uint32_t opened_frame; /* 0: not captured */
     uint32_t closed_frame; /* 0: not closed in this capture */
     const char *machine;   /* szMachine without backslashes, or SystemName; NULL if not known */
-    int called_so;         /* HKPD: samples that call it so, less those that did not */
     const char *place;     /* its server's address and port, where another server was called so before; else NULL */
     struct state_query *query;
     struct state_association *association; /* of the connections that it was used on; NULL before */
@@ -49,19 +49,11 @@ struct state_handle {
 };
 
 /* Begins a life, and ends none of the same bytes. One that begins with the response that opened it (`frame` is not 0) is confirmed. */
-state_handle *handle_open(state_handle_kind kind, state_connection *connection, const uint8_t *bytes, uint32_t event,
+state_handle *handle_open(state_handle_kind kind, state_server *server, const uint8_t *bytes, uint32_t event,
                           uint32_t frame, const char *machine);
 
-/* The life that was begun last, ended or not; NULL if there is none. For the first pass: a call keeps what it found. A connection
- * that could be to several machines is to the one whose handle it uses. */
-state_handle *handle_find(state_handle_kind kind, state_connection *connection, const uint8_t *bytes);
-
-/* The same of its own machine alone. Of the registry's rather the last that was opened on the connection, unless it was closed, whoever
- * gave it out since. */
-state_handle *handle_find_own(state_handle_kind kind, const state_connection *connection, const uint8_t *bytes);
-
-/* What was opened on the connection goes to its machine. */
-void handles_move(state_connection *connection);
+/* The life that was begun last, ended or not; NULL if there is none. For the first pass: a call keeps what it found. */
+state_handle *handle_find(state_handle_kind kind, state_server *server, const uint8_t *bytes);
 
 /* The server answered for it: it takes the next number, if it has none. Another key's handle never gets one. */
 void handle_confirm(state_handle *handle);

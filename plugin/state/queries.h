@@ -32,8 +32,6 @@ typedef struct state_association {
     uint32_t missed;      /* event at which a call was last known to be missing */
     unsigned open;        /* calls that were not read and have no answer yet */
     unsigned opening;     /* requests of OpenQueryHandle whose answer was not read: any closed handle may be theirs */
-    uint64_t list_sizes;  /* of its requests for names or types: a bit for each that they had, */
-    uint32_t sample_size; /* and of the latest for a sample, 0 before the first */
 } state_association;
 
 state_association *query_association(const address *client, const address *server, uint32_t port, uint32_t group);

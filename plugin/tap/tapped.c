@@ -60,7 +60,6 @@ tapped_handle tapped_handle_of(const state_handle *handle)
         .number = handle->number,
         .opened_frame = handle->opened_frame,
         .closed_frame = handle->closed_frame,
-        .may_go_on = handle->may_go_on,
         .machine = handle->machine,
         .place = handle->place,
         .newest = handle->newest,
@@ -74,7 +73,7 @@ const char *tapped_placed(wmem_allocator_t *pool, const state_handle *handle, co
 
 const char *tapped_server(const tapped_call *tapped)
 {
-    return tapped->server->address;
+    return tapped->server->text;
 }
 
 GString *tapped_names(void)
@@ -116,7 +115,7 @@ const char *tapped_next_refused(wmem_allocator_t *pool, const tapped_call *tappe
 
 const char *tapped_called(const tapped_call *tapped)
 {
-    return tapped->server->names[HOST_CALLED];
+    return tapped->server->called;
 }
 
 unsigned tapped_asked_for(const tapped_call *tapped)

@@ -90,7 +90,6 @@ typedef struct {
     uint32_t number;       /* among those of its kind; 0: nothing showed that the server knows it */
     uint32_t opened_frame; /* 0: not captured */
     uint32_t closed_frame; /* 0: not closed in this capture */
-    bool may_go_on;        /* on a connection that is not known to be to its machine */
     const char *machine;   /* szMachine without backslashes, or SystemName; NULL if not known */
     const char *place;     /* its server's address and port, where another server was called so before; else NULL */
     const state_sample *newest; /* that was kept */
@@ -106,7 +105,7 @@ const char *tapped_placed(wmem_allocator_t *pool, const state_handle *handle, co
 /* What the call's server is called where nobody named it, no two servers alike. */
 const char *tapped_server(const tapped_call *tapped);
 
-/* What its clients call it, in small letters; NULL if that is not known. */
+/* What the first client that had a name for it called it; NULL if that is not known. */
 const char *tapped_called(const tapped_call *tapped);
 
 /* The names file of what the capture taught; NULL if that is nothing. To be freed. */

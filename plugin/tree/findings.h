@@ -87,7 +87,7 @@
       "Which counter or instance a value is of, or what it is called, is assumed", \
       "Capture from before the client adds counters; let it ask for ID Process, too") \
     X(SYSTEMS, "systems", PI_ASSUMPTION, PI_NOTE, false, \
-      "Several machines answer at one address and port, and nothing tells which of them this is", \
+      "Another computer name than the first one of this address: titles of both are assumed", \
       "Capture where each has an address of its own, behind the load balancer") \
     X(SEALED, "sealed", PI_DECRYPTION, PI_NOTE, false, "The call is sealed, and no key was given", \
       "The packet says which key opens it; docs/decryption.md says how") \

@@ -18,8 +18,7 @@ void values_note_assumed(findings_report *report, proto_item *item)
 {
     if (!report->tells_assumed) {
         findings_add(report, item, FINDING_ORDER_ASSUMED,
-                     "Another packet tells another name or type of what is here, or a call that may have told one is "
-                     "missing: when it became another is not known, so which it has here is assumed");
+                     "Another packet has another name or type of what is here: which it has is assumed");
     }
     report->tells_assumed = true;
 }
@@ -612,12 +611,6 @@ bool values_begin(answer_view *view, const readings_answer *answer, uint64_t cou
         return false;
     }
     view->readings = readings_begin(view->report->pinfo->pool, answer);
-    if (answer->is_in_doubt || host_may_be_others(answer->server)) {
-        findings_add(
-            view->report, proto_tree_get_parent(view->tree), FINDING_SYSTEMS,
-            "Several machines answer at this address and port, or may, or one has several names, and nothing tells to "
-            "which this connection is: it has the names that were asked for on it, others are assumed or not shown");
-    }
     if (any_changes_later(view, answer)) {
         values_note_assumed(view->report, proto_tree_get_parent(view->tree));
     }

@@ -27,7 +27,7 @@ enum { ACCESS_DENIED = 5, UNKNOWN_INTERFACE = 0x1c010003 };
 
 static bool is_open(const verdict_talk *talk)
 {
-    return talk->is_sealed ? talk->num_open > 0 : talk->has_handle && talk->closed_frame == 0 && !talk->may_go_on;
+    return talk->is_sealed ? talk->num_open > 0 : talk->has_handle && talk->closed_frame == 0;
 }
 
 static double usual_of(const verdict_monitor *monitor)

@@ -272,7 +272,6 @@ static void look_at_handle(verdict_talk *talk)
 {
     if (talk->handle) {
         talk->closed_frame = tapped_handle_of(talk->handle).closed_frame;
-        talk->may_go_on = tapped_handle_of(talk->handle).may_go_on;
     }
 }
 

@@ -97,7 +97,6 @@ typedef struct verdict_talk {
     uint32_t port;      /* of the client, when its first handle was opened */
     bool is_sealed, is_closed;
     bool has_handle, is_hkpd;
-    bool may_go_on;             /* as its handle has it, as of the last judgement; so is closed_frame */
     const state_handle *handle; /* NULL without one, and once its capture is closed */
     uint32_t number, opened_frame, closed_frame;
     bool ends_in_noise;               /* decryption makes noise of what its connection says further on */

@@ -301,17 +301,6 @@ def same_counters(p, size):
     p.data(rows_of(numbered(size // 200)))
 
 
-@slowly
-def name_told_anew(p, size):
-    """The same counter's name, another one each time, and values between."""
-    p.counters([0])
-    p.open()
-    p.change([identifier(0)])
-    for n in range(size // 1100):
-        p.registration(10, string_table([(0, 0)], utf16('name %d' % n)))
-        p.data(rows_of(['i']))
-
-
 def same_sums(count):
     """Names whose hashes are equal wherever a character counts 33 times the next one: 'A', 'Q' and 'B', '0' do."""
     pairs = max((count - 1).bit_length(), 1)
@@ -466,15 +455,6 @@ def hkpd_large_then_small(h, size):
     h.sample(table(numbered(size // 128)), small)
     for _ in range(size // 1600):
         h.sample(small, name='232')
-
-
-@hostile
-def machines_of_an_address(c, size):
-    """Each connection calls it otherwise, and browses."""
-    for n in range(size // 1600):
-        p = Pcq(c, client_port=1024 + n)
-        p.open('\\\\M%d' % n, struct.pack('<5I', 0, n, 1, 2, 3))
-        p.registration(9, utf16('Set %d' % n))
 
 
 @hostile

@@ -11,7 +11,7 @@ from gen import hostile, server
 from gen.buffers import NONE
 from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
-from gen.story import Server, Times, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story, taught_in
+from gen.story import Server, Times, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story
 from gen.stubs import DATA, INFO, VALIDATE
 from learned import close_to, cooked, one, read, read_file
 from series import long_rows as rows_of
@@ -196,23 +196,6 @@ def test_what_the_damaged_answer_before_had_is_nothing_new(tshark, tmp_path, at,
     assert told(read(tshark, scene, tmp_path, two_pass=two_pass)[answers(scene)[-1][0]])[0][1:] == (None, why)
 
 
-def test_a_type_holds_from_where_it_was_told(tshark, tmp_path, two_pass):
-    """A provider that is installed anew tells another type: answers before it are of the old one, and nothing is calculated across it."""
-    old, new = gauge(1), gauge(1, kind='PERF_COUNTER_DELTA')
-    model, scene = Server([old]), Scene()
-    c = tcp_line(scene, model).client()
-    learn(c, old)
-    h = c.query([ask(old, 1, 'a')])
-    c.data(h, 9999)
-    model.sets = [new]
-    learn(c, new)
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    (first, _), (second, _) = answers(scene)
-    assert [x[1] for x in told(frames[first])] == [10]
-    assert [x[1] for x in told(frames[second])] == [None]
-
-
 # What the blocks of an answer ask for, by their types; whose each is said to be: a counter, "?" where that is assumed
 ASSIGNED = {
     'an-instance-for-a-pattern': ([(0, 'a*')], [1], '0'),
@@ -287,19 +270,6 @@ def in_turn(monkeypatch, times=3):
             learn(c, s, codes=(3, 5), lcid=lcid)
             c.data(h, 9999)
     return s, c, h, scene
-
-
-def test_a_name_that_comes_back_is_nothing_new(tshark, tmp_path, monkeypatch):
-    """German, French and German again: the newest name is the French one of the first time."""
-    s, c, h, scene = in_turn(monkeypatch)
-    frames = read(tshark, scene, tmp_path)
-    french = taught_in(scene, 3, s.guid, 0x40C)
-    for frame in frames.values():
-        for item in frame.all('pcq.counterset.name', generated=True):
-            if item.show == 'Ensemble':
-                assert int(item.after().show) == french
-    shown = [paths(frames[n]) for n, _ in answers(scene)]
-    assert shown[0] == ['\\\\SRV01\\Satz(a)\\Zähler'] and shown[1:] == [['\\\\SRV01\\Ensemble(a)\\Compteur']] * 5
 
 
 def test_two_passes_have_one_name(tshark, tmp_path, monkeypatch):

@@ -179,21 +179,6 @@ def test_single_instance_sets_have_no_parentheses(tshark, tmp_path, info):
         assert paths(frames[answers(scene)[0][0]]) == [alone + 'One', alone + 'One', alone + 'Two'], names
 
 
-def test_a_set_registered_anew_as_another_kind(tshark, tmp_path):
-    """A provider's new version has one instance where there were many: the newest registration is what is right."""
-    many = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]), instances=['x'])
-    one = single('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
-    one.guid = many.guid
-    server = Server([many])
-    scene, c = begin(server, many)
-    run(c, [ask(many, 1, 'x')], 1)
-    server.sets[:] = [one]
-    learn(c, one)
-    run(c, [ask(one, 1, 'Set Instance')], 1)
-    frames = read(tshark, scene, tmp_path)
-    assert [paths(frames[n]) for n, _ in answers(scene)] == [['\\\\SRV01\\Set(x)\\One'], ['\\\\SRV01\\Set\\One']]
-
-
 def test_parentheses_of_sets_of_unknown_kind(tshark, tmp_path):
     """Nothing was browsed: an identifier without a name is that of a single-instance set."""
     alone, many = single('Alone', counter(1, 'PERF_COUNTER_RAWCOUNT', 'x', [1])), gauge(count=1)

@@ -1,0 +1,395 @@
+/* metadata.c
+ * Metadata: names and types of countersets, counters and titles, and who sent them.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "state/metadata.h"
+
+#include <epan/guid-utils.h>
+#include <epan/to_str.h>
+
+#include "perf/bytes.h"
+#include "perf/known-countersets.h"
+
+#define ANY_SERVER "*" /* in a names file */
+
+/* Kinds that nobody looks up, of a key that metadata_learn_definition() makes. */
+enum { DEFINITION = NUM_METADATA_KINDS, NUM_SLOTS };
+
+typedef struct {
+    metadata_entry entry;
+    uint32_t frame;       /* response that sent it first; 0: none, the slot is empty */
+    uint32_t disputed_in; /* first response that sent otherwise; 0: none */
+} metadata_slot;
+
+typedef struct {
+    const void *owner; /* state_server; of the names file the quark of an address; NULL: the built-in list */
+    metadata_key key;
+    unsigned kind; /* NUM_SLOTS in `subjects`, which has all kinds in one */
+} metadata_map_key;
+
+/* All that a server sent of one key. */
+typedef struct {
+    metadata_map_key key;
+    uint32_t renumbered_in; /* of a title: frame in which its counter has another type than before; 0: none */
+    metadata_slot *slots[NUM_SLOTS];
+} metadata_subject;
+
+/* by metadata_map_key; emptied with the file */
+static wmem_map_t *subjects;     /* metadata_subject */
+static wmem_map_t *file_entries; /* metadata_entry: the names file, which is read again for each capture */
+static wmem_map_t *builtin;      /* metadata_entry: what was looked up in the built-in list */
+
+/* A packet chooses the key alone, so that alone needs a keyed hash. */
+static unsigned map_key_hash(const void *key)
+{
+    const metadata_map_key *k = key;
+
+    return wmem_strong_hash((const uint8_t *)&k->key, sizeof k->key) + (unsigned)(uintptr_t)k->owner + k->kind;
+}
+
+static gboolean map_key_equal(const void *a, const void *b)
+{
+    const metadata_map_key *x = a, *y = b;
+
+    return x->owner == y->owner && x->kind == y->kind && memcmp(&x->key, &y->key, sizeof x->key) == 0;
+}
+
+metadata_key metadata_counter_key(const uint8_t *guid, uint32_t id)
+{
+    metadata_key key;
+
+    memcpy(key.guid, guid, sizeof key.guid);
+    key.id = id;
+    return key;
+}
+
+metadata_key metadata_title_key(uint32_t title_index)
+{
+    return (metadata_key){{0}, title_index};
+}
+
+bool metadata_key_is_title(const metadata_key *key)
+{
+    static const uint8_t no_guid[16];
+
+    return memcmp(key->guid, no_guid, sizeof no_guid) == 0;
+}
+
+static bool is_name(unsigned kind)
+{
+    return kind == METADATA_ENGLISH || kind == METADATA_LOCAL;
+}
+
+static const perf_counter_type *find_type(unsigned kind, const metadata_entry *entry)
+{
+    return kind == METADATA_COUNTER ? perf_counter_type_find(entry->counter.type) : NULL;
+}
+
+/* --- Learning --------------------------------------------------------------------------------------------------- */
+
+static metadata_subject *find_subject(const state_server *server, const metadata_key *key)
+{
+    const metadata_map_key wanted = {server, *key, NUM_SLOTS};
+
+    return wmem_map_lookup(subjects, &wanted);
+}
+
+static metadata_subject *find_or_create_subject(const state_server *server, const metadata_key *key)
+{
+    metadata_subject *subject = find_subject(server, key);
+
+    if (subject == NULL) {
+        subject = wmem_new0(wmem_file_scope(), metadata_subject);
+        subject->key = (metadata_map_key){server, *key, NUM_SLOTS};
+        wmem_map_insert(subjects, &subject->key, subject);
+    }
+    return subject;
+}
+
+static bool is_same_entry(unsigned kind, const metadata_entry *a, const metadata_entry *b)
+{
+    switch (kind) {
+    case METADATA_COUNTER:
+    case DEFINITION:
+        return memcmp(&a->counter, &b->counter, sizeof a->counter) == 0;
+    case METADATA_COUNTERSET:
+        return a->instance_type == b->instance_type;
+    default:
+        return strcmp(a->name, b->name) == 0;
+    }
+}
+
+static metadata_entry copy_entry(unsigned kind, const metadata_entry *entry)
+{
+    metadata_entry copy = *entry;
+
+    copy.name = entry->name ? wmem_strdup(wmem_file_scope(), entry->name) : NULL;
+    copy.type = find_type(kind, entry);
+    return copy;
+}
+
+/* Returns the slot if the entry makes it disputed, else NULL. */
+static metadata_slot *store_entry(state_server *server, const metadata_key *key, unsigned kind,
+                                  const metadata_entry *entry, uint32_t frame)
+{
+    metadata_slot **at = &find_or_create_subject(server, key)->slots[kind], *slot = *at;
+    bool gives_way = slot && ((kind == METADATA_LOCAL && slot->entry.lcid == 0 && entry->lcid != 0) ||
+                              (slot->entry.is_assumed && !entry->is_assumed));
+
+    if (slot == NULL || gives_way) {
+        slot = *at = slot ? slot : wmem_new(wmem_file_scope(), metadata_slot);
+        *slot = (metadata_slot){copy_entry(kind, entry), frame, 0};
+        server->facts_version++;
+        return NULL;
+    }
+    bool is_comparable = kind != METADATA_LOCAL || (entry->lcid != 0 && entry->lcid == slot->entry.lcid);
+    if (!is_comparable || entry->is_assumed || slot->disputed_in != 0 || is_same_entry(kind, &slot->entry, entry)) {
+        return NULL;
+    }
+    slot->disputed_in = frame;
+    server->facts_version++;
+    server->facts_changed = UINT32_MAX;
+    return slot;
+}
+
+void metadata_learn(state_server *server, metadata_key key, metadata_kind kind, const metadata_entry *entry,
+                    uint32_t frame)
+{
+    const char *known =
+        kind == METADATA_ENGLISH && metadata_key_is_title(&key) && !entry->is_assumed ? perf_known_title(key.id) : NULL;
+
+    ws_assert(kind < NUM_METADATA_KINDS && (entry->name != NULL) == is_name(kind) && frame != 0);
+    server->is_no_windows |= known && strcmp(known, entry->name) != 0;
+    store_entry(server, &key, kind, entry, frame);
+}
+
+void metadata_learn_definition(state_server *server, uint32_t object, uint32_t counter, bool is_base, uint32_t type,
+                               uint32_t frame)
+{
+    metadata_key key = {.id = counter}, titles[] = {metadata_title_key(object), metadata_title_key(counter)};
+    const metadata_entry entry = {.counter = {.type = type}};
+
+    memcpy(key.guid, &object, sizeof object);
+    key.guid[sizeof object] = is_base;
+    if (store_entry(server, &key, DEFINITION, &entry, frame)) {
+        for (unsigned i = 0; i < array_length(titles); i++) {
+            find_or_create_subject(server, &titles[i])->renumbered_in = frame;
+        }
+    }
+}
+
+static metadata_entry *keep_entry(wmem_map_t *map, const metadata_map_key *key, const metadata_entry *entry)
+{
+    const metadata_entry copy = copy_entry(key->kind, entry);
+    metadata_entry *kept = wmem_memdup(wmem_file_scope(), &copy, sizeof copy);
+
+    wmem_map_insert(map, wmem_memdup(wmem_file_scope(), key, sizeof *key), kept);
+    return kept;
+}
+
+void metadata_add_from_file(const char *server, metadata_key key, metadata_kind kind, const metadata_entry *entry)
+{
+    GQuark owner = g_quark_from_string(server ? server : ANY_SERVER);
+
+    keep_entry(file_entries, &(metadata_map_key){GUINT_TO_POINTER(owner), key, kind}, entry);
+}
+
+/* --- Looking up -------------------------------------------------------------------------------------------------- */
+
+static metadata_result find_sent(const state_server *server, const metadata_key *key, metadata_kind kind)
+{
+    const metadata_subject *subject = find_subject(server, key);
+    const metadata_slot *slot = subject ? subject->slots[kind] : NULL;
+    uint32_t renumbered_in = subject && is_name(kind) ? subject->renumbered_in : 0;
+
+    if (slot == NULL) {
+        return (metadata_result){.disputed_in = renumbered_in};
+    }
+    return (metadata_result){.entry = &slot->entry,
+                             .source = METADATA_SENT,
+                             .frame = slot->frame,
+                             .disputed_in = slot->disputed_in != 0 ? slot->disputed_in : renumbered_in};
+}
+
+/* The line of the address comes before one of any. */
+static const metadata_entry *find_in_file(const state_server *server, const metadata_key *key, metadata_kind kind)
+{
+    const char *const owners[] = {server->text, ANY_SERVER};
+    const metadata_entry *entry = NULL;
+
+    for (unsigned i = 0; entry == NULL && i < array_length(owners) && wmem_map_size(file_entries) > 0; i++) {
+        metadata_map_key wanted = {GUINT_TO_POINTER(g_quark_try_string(owners[i])), *key, kind};
+        entry = wanted.owner ? wmem_map_lookup(file_entries, &wanted) : NULL;
+    }
+    return entry;
+}
+
+static bool fill_builtin(const metadata_key *key, metadata_kind kind, metadata_entry *entry)
+{
+    perf_known_counter known;
+
+    if (metadata_key_is_title(key)) {
+        entry->name = kind == METADATA_ENGLISH ? perf_known_title(key->id) : NULL;
+        return entry->name != NULL;
+    }
+    bool is_known = perf_known_find(key->guid, key->id, &known);
+    if (is_known && kind == METADATA_ENGLISH) {
+        entry->name = known.name;
+        return entry->name != NULL;
+    }
+    if (is_known && kind == METADATA_COUNTER && known.type_known) {
+        entry->counter.type = known.type;
+        entry->counter.base_id = known.base_id;
+        return true;
+    }
+    return false;
+}
+
+static const metadata_entry *find_builtin(const state_server *server, const metadata_key *key, metadata_kind kind)
+{
+    const metadata_map_key wanted = {NULL, *key, kind};
+    metadata_entry entry = {.counter = {0, PERF_NO_ID, PERF_NO_ID, PERF_NO_ID, PERF_NO_ID, 0}};
+    bool is_for_others = server->is_no_windows && metadata_key_is_title(key);
+    const metadata_entry *kept = is_for_others ? NULL : wmem_map_lookup(builtin, &wanted);
+
+    if (kept == NULL && !is_for_others && fill_builtin(key, kind, &entry)) {
+        kept = keep_entry(builtin, &wanted, &entry);
+    }
+    return kept;
+}
+
+/* A title of an address that several computers share is, unless all Windows have it. Needs: an entry. */
+static bool is_assumed(const state_server *server, const metadata_key *key, const metadata_result *found)
+{
+    if (found->entry->is_assumed || found->disputed_in != 0 || !server->is_shared || !metadata_key_is_title(key)) {
+        return found->entry->is_assumed || found->disputed_in != 0;
+    }
+    const char *known = perf_known_title(key->id);
+    return known == NULL || strcmp(known, found->entry->name) != 0;
+}
+
+metadata_result metadata_lookup(const state_server *server, metadata_key key, metadata_kind kind)
+{
+    const metadata_kind kinds[] = {kind, METADATA_LOCAL};
+    unsigned count = kind == METADATA_ENGLISH ? 2 : 1;
+    metadata_result found = {0};
+
+    for (unsigned i = 0; found.entry == NULL && i < count; i++) {
+        found = find_sent(server, &key, kinds[i]);
+    }
+    for (unsigned i = 0; found.entry == NULL && i < count; i++) {
+        found.entry = find_in_file(server, &key, kinds[i]);
+        found.source = METADATA_FILE;
+    }
+    if (found.entry == NULL) {
+        found.entry = find_builtin(server, &key, kind);
+        found.source = found.entry ? METADATA_BUILTIN : METADATA_UNKNOWN;
+    }
+    found.is_assumed = found.entry && is_assumed(server, &key, &found);
+    return found;
+}
+
+bool metadata_title_is(const state_server *server, uint32_t title_index, const char *english)
+{
+    const metadata_key key = metadata_title_key(title_index);
+    metadata_result sent = find_sent(server, &key, METADATA_ENGLISH);
+
+    return sent.entry ? sent.disputed_in == 0 && !sent.entry->is_assumed && strcmp(sent.entry->name, english) == 0
+                      : !server->is_no_windows;
+}
+
+/* --- Names ------------------------------------------------------------------------------------------------------- */
+
+char *metadata_format_guid(wmem_allocator_t *pool, const uint8_t *guid)
+{
+    e_guid_t parts = {perf_le32(guid), perf_le16(guid + 4), perf_le16(guid + 6), {0}};
+    char *text = wmem_alloc(pool, GUID_STR_LEN + 2);
+
+    memcpy(parts.data4, guid + 8, sizeof parts.data4);
+    text[0] = '{';
+    guid_to_str_buf(&parts, text + 1, GUID_STR_LEN);
+    memcpy(text + GUID_STR_LEN, "}", 2);
+    return text;
+}
+
+const char *metadata_label(wmem_allocator_t *pool, const state_server *server, metadata_key key)
+{
+    const metadata_entry *entry = metadata_lookup(server, key, METADATA_ENGLISH).entry;
+
+    if (entry == NULL && key.id == PERF_NO_ID && !metadata_key_is_title(&key)) {
+        return metadata_format_guid(pool, key.guid);
+    }
+    return entry ? entry->name : wmem_strdup_printf(pool, "#%u", key.id);
+}
+
+const char *metadata_counterset_label(wmem_allocator_t *pool, const state_server *server, const uint8_t *guid)
+{
+    return metadata_label(pool, server, metadata_counter_key(guid, PERF_NO_ID));
+}
+
+const char *metadata_counter_label(wmem_allocator_t *pool, const state_server *server, const uint8_t *guid, uint32_t id)
+{
+    return id == PERF_NO_ID ? "*" : metadata_label(pool, server, metadata_counter_key(guid, id));
+}
+
+const char *metadata_title_label(wmem_allocator_t *pool, const state_server *server, uint32_t title_index)
+{
+    return metadata_label(pool, server, metadata_title_key(title_index));
+}
+
+/* --- Everything that was sent ------------------------------------------------------------------------------------- */
+
+static int compare_subjects(const void *a, const void *b)
+{
+    const metadata_map_key *x = &(*(const metadata_subject *const *)a)->key,
+                           *y = &(*(const metadata_subject *const *)b)->key;
+    int order = strcmp(((const state_server *)x->owner)->text, ((const state_server *)y->owner)->text);
+
+    if (order == 0) {
+        order = memcmp(x->key.guid, y->key.guid, sizeof x->key.guid);
+    }
+    if (order == 0) {
+        /* the counterset, id PERF_NO_ID, comes before its counters */
+        uint32_t i = x->key.id + 1, j = y->key.id + 1;
+        order = i < j ? -1 : i > j;
+    }
+    return order;
+}
+
+static void append_subject(void *key _U_, void *value, void *user)
+{
+    wmem_array_append(user, &value, 1);
+}
+
+unsigned metadata_foreach(metadata_visitor visit, void *user)
+{
+    wmem_array_t *all = wmem_array_new(NULL, sizeof(metadata_subject *));
+    unsigned assumed = 0;
+
+    wmem_map_foreach(subjects, append_subject, all);
+    wmem_array_sort(all, compare_subjects);
+    for (unsigned i = 0; i < wmem_array_get_count(all); i++) {
+        const metadata_map_key *key = &(*(metadata_subject **)wmem_array_index(all, i))->key;
+        const state_server *server = key->owner;
+        for (metadata_kind kind = 0; kind < NUM_METADATA_KINDS; kind++) {
+            metadata_result sent = find_sent(server, &key->key, kind);
+            if (sent.entry && is_assumed(server, &key->key, &sent)) {
+                assumed++;
+            } else if (sent.entry) {
+                visit(server->text, &key->key, kind, sent.entry, user);
+            }
+        }
+    }
+    wmem_destroy_array(all);
+    return assumed;
+}
+
+void metadata_register(void)
+{
+    wmem_map_t **const maps[] = {&subjects, &file_entries, &builtin};
+
+    for (unsigned i = 0; i < array_length(maps); i++) {
+        *maps[i] = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), map_key_hash, map_key_equal);
+    }
+}

@@ -1,0 +1,94 @@
+/* metadata.h
+ * Metadata: names and types of countersets, counters and titles, and who sent them.
+ *
+ * What a server sent first stays, in one slot for each key and kind. If it sends otherwise later, the slot is disputed, and whatever is
+ * shown of it is assumed, in each frame. Filled on the first pass, ends with the file.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "state/servers.h"
+
+#include "perf/counter-types.h"
+#include "perf/identifier.h"
+
+/* A counterset (id PERF_NO_ID) or one of its counters, or a title index of HKEY_PERFORMANCE_DATA (GUID of zeros). */
+typedef struct {
+    uint8_t guid[16];
+    uint32_t id;
+} metadata_key;
+
+metadata_key metadata_counter_key(const uint8_t *guid, uint32_t id);
+metadata_key metadata_title_key(uint32_t title_index);
+bool metadata_key_is_title(const metadata_key *key);
+
+typedef enum {
+    METADATA_ENGLISH,    /* name in English */
+    METADATA_LOCAL,      /* name in another language, or in one that is not known */
+    METADATA_COUNTER,    /* type and relations of a counter */
+    METADATA_COUNTERSET, /* kind of instances of a counterset */
+    NUM_METADATA_KINDS
+} metadata_kind;
+
+typedef struct {
+    const char *name;              /* of the two kinds of names, else NULL */
+    uint32_t lcid;                 /* of a local name; 0: not known */
+    perf_counter_info counter;     /* of METADATA_COUNTER */
+    uint32_t instance_type;        /* of METADATA_COUNTERSET */
+    bool is_assumed;               /* it stood behind a fault of its list */
+    const perf_counter_type *type; /* of METADATA_COUNTER, found when it is stored; NULL: no such type */
+} metadata_entry;
+
+typedef enum {
+    METADATA_UNKNOWN,
+    METADATA_SENT,   /* by the server */
+    METADATA_FILE,   /* the user's names file */
+    METADATA_BUILTIN /* the built-in list; its titles are for Windows alone */
+} metadata_source;
+
+typedef struct {
+    const metadata_entry *entry; /* NULL: nothing is known */
+    metadata_source source;
+    uint32_t frame;       /* response that sent it first; 0 if no server did */
+    uint32_t disputed_in; /* response that sent otherwise, 0: none */
+    bool is_assumed;      /* the entry is, or it is disputed, or a title of an address that several computers share */
+} metadata_result;
+
+/* Stores what the server sent. Needs: a response that may be learned from. `frame`: the response's. Changes: an entry that was sent first
+ * stays, and is disputed if this one differs. Names in another language than the first one's are ignored; one in an unknown language
+ * disputes nothing and gives way to any other, and so does one that is assumed. */
+void metadata_learn(state_server *server, metadata_key key, metadata_kind kind, const metadata_entry *entry,
+                    uint32_t frame);
+
+/* Notes the type that a PERF_DATA_BLOCK sends for a counter of an object. Changes: if it was another before, the titles of
+ * object and counter are disputed, since both may be others by now. `is_base`: one title may be a counter's and its base's. */
+void metadata_learn_definition(state_server *server, uint32_t object, uint32_t counter, bool is_base, uint32_t type,
+                               uint32_t frame);
+
+/* Adds a line of the names file. `server`: an address as text, NULL: any. */
+void metadata_add_from_file(const char *server, metadata_key key, metadata_kind kind, const metadata_entry *entry);
+
+/* Returns the best that is known: of METADATA_ENGLISH a name in English before another one of the same source. Sources: server, names file, built-in
+ * list. */
+metadata_result metadata_lookup(const state_server *server, metadata_key key, metadata_kind kind);
+
+/* True if a title index stands for an English title: by the server's titles, or, if it sent none, as Windows has it. */
+bool metadata_title_is(const state_server *server, uint32_t title_index, const char *english);
+
+/* Return a name, or what stands for one that is not known: "{guid}", "#6", "*" for PERF_NO_ID. Text that is made lives in `pool`. */
+const char *metadata_label(wmem_allocator_t *pool, const state_server *server, metadata_key key);
+const char *metadata_counterset_label(wmem_allocator_t *pool, const state_server *server, const uint8_t *guid);
+const char *metadata_counter_label(wmem_allocator_t *pool, const state_server *server, const uint8_t *guid,
+                                   uint32_t id);
+const char *metadata_title_label(wmem_allocator_t *pool, const state_server *server, uint32_t title_index);
+
+/* Returns "{b4fc721a-0378-476f-89ba-a5a79f810b36}" of little-endian bytes. */
+char *metadata_format_guid(wmem_allocator_t *pool, const uint8_t *guid);
+
+/* Visits all that servers sent, by address, key and kind, but for what is assumed. Returns how many entries that are. */
+typedef void (*metadata_visitor)(const char *server, const metadata_key *key, metadata_kind kind,
+                                 const metadata_entry *entry, void *user);
+unsigned metadata_foreach(metadata_visitor visit, void *user);
+
+void metadata_register(void);

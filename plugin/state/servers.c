@@ -1,0 +1,70 @@
+/* servers.c
+ * Servers: a server is an address, with all its ports, names and clients.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "state/servers.h"
+
+#include <epan/to_str.h>
+
+#define NETBIOS_NAME_LENGTH 15 /* characters of a computer name */
+
+static wmem_map_t *servers; /* address of a state_server -> it; emptied with the file */
+
+static unsigned server_hash(const void *key)
+{
+    const address *addr = key;
+
+    return wmem_strong_hash(addr->data, (size_t)addr->len) + (unsigned)addr->type;
+}
+
+static gboolean server_equal(const void *a, const void *b)
+{
+    return addresses_equal(a, b);
+}
+
+state_server *server_find_or_create(const address *addr)
+{
+    state_server *server = wmem_map_lookup(servers, addr);
+
+    if (server == NULL) {
+        server = wmem_new0(wmem_file_scope(), state_server);
+        copy_address_wmem(wmem_file_scope(), &server->addr, addr);
+        server->text = address_to_str(wmem_file_scope(), addr);
+        wmem_map_insert(servers, &server->addr, server);
+    }
+    return server;
+}
+
+bool server_is_named(const state_server *server, const char *name)
+{
+    const char *other = server->computer_name;
+
+    for (unsigned i = 0; other && i < NETBIOS_NAME_LENGTH; i++) {
+        if (g_unichar_tolower(g_utf8_get_char(name)) != g_unichar_tolower(g_utf8_get_char(other))) {
+            return false;
+        }
+        if (*name == '\0') {
+            return true;
+        }
+        name = g_utf8_next_char(name);
+        other = g_utf8_next_char(other);
+    }
+    return other != NULL;
+}
+
+void server_learn_name(state_server *server, const char *name)
+{
+    if (server->computer_name == NULL && *name != '\0') {
+        server->computer_name = wmem_strdup(wmem_file_scope(), name);
+    } else if (*name != '\0' && !server->is_shared && !server_is_named(server, name)) {
+        server->is_shared = true;
+        server->facts_version++;
+        server->facts_changed = UINT32_MAX;
+    }
+}
+
+void servers_register(void)
+{
+    servers = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), server_hash, server_equal);
+}

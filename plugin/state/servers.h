@@ -1,0 +1,32 @@
+/* servers.h
+ * Servers: a server is an address, with all its ports, names and clients.
+ *
+ * Filled on the first pass, ends with the file.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "ws_compat.h"
+
+typedef struct state_server {
+    address addr;
+    const char *text;          /* "192.0.2.20" */
+    const char *called;        /* szMachine of the first client that had a name for it; NULL: none had */
+    const char *computer_name; /* SystemName of its first response, or of its NTLM challenge; NULL: none seen */
+    bool is_shared;            /* another response says another: several computers are behind the address */
+    bool is_no_windows;        /* it sent what no Windows sends: another title, or a total without the header */
+    uint32_t facts_version;    /* counts changes of all that is known of it */
+    uint32_t facts_changed;    /* UINT32_MAX: some of it is assumed; else 0 */
+} state_server;
+
+/* Returns the server with that address. Changes: creates it. */
+state_server *server_find_or_create(const address *addr);
+
+/* True if it is the server's computer name: letters in either case, and the first 15 characters alone, since NetBIOS has no more. */
+bool server_is_named(const state_server *server, const char *name);
+
+/* Stores what the server calls itself. Changes: its first name stays, another one makes it shared. */
+void server_learn_name(state_server *server, const char *name);
+
+void servers_register(void);

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a server sends first stays; what it sends otherwise later makes it assumed, wherever it is shown."""
+
+import pytest
+
+from gen.hkpd_block import Counter, Object
+from gen.hkpd_scene import Talk
+from gen.model import GERMAN, TYPES
+from gen.scene import Scene
+from gen.story import Server, ask, begin, counter, learn, multiple
+from series import long_rows
+
+BULK, RAW = 'PERF_COUNTER_BULK_COUNT', 'PERF_COUNTER_RAWCOUNT'
+LARGE = 'PERF_COUNTER_LARGE_RAWCOUNT'
+
+
+def engine(name='Turns', kind=BULK, local='Umdrehungen'):
+    s = multiple('Engine', counter(1, kind, name, lambda at, k: 10 * at.number), instances=['a'])
+    s.names[GERMAN], s.counters[0].names[GERMAN] = 'Motor', local
+    return s
+
+
+# what the server sends of one counter, before the first of two samples, between both, and behind; its name, and whether it is assumed in each
+SENT = {
+    'alike': (['Turns'] * 3, 'Turns', '00', '00'),
+    'otherwise between': (['Turns', 'Strokes', 'Turns'], 'Turns', '01', '11'),
+    'otherwise behind': (['Turns', '', 'Strokes'], 'Turns', '00', '11'),
+    'another type': (['Turns', LARGE, ''], 'Turns', '01', '11'),
+    'another language': (['de', 'Turns', ''], 'Turns', '00', '00'),
+    'two languages, one of them otherwise': (['Turns', 'de', 'de2'], 'Turns', '00', '00'),
+    'a local name otherwise': (['de', 'de2', ''], 'Umdrehungen', '01', '11'),
+}
+
+
+@pytest.mark.parametrize('case', SENT)
+def test_what_is_sent_first_stays(tshark, tmp_path, case, two_pass):
+    sent, name, once, twice = SENT[case]
+    s = engine()
+    scene, c = begin(server := Server([s]))
+    learn(c, s, codes=(1, 9))
+    h = c.query([ask(s, 1, 'a')])
+    for number, what in enumerate(sent):
+        shape = {'': {}, 'de': {}, 'de2': dict(local='Drehungen'), LARGE: dict(kind=LARGE)}.get(what, dict(name=what))
+        server.sets = [engine(**shape)]
+        server.sets[0].guid = s.guid
+        if what:
+            learn(c, *server.sets, codes=(5,) if what[:2] == 'de' else (1, 10), lcid=GERMAN)
+        for _ in range(number < 2):
+            c.data(h, 9999)
+    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *['-2'] * two_pass)[0])
+    is_first_local = case == 'another language' and not two_pass
+    assert [r['counter'] for r in rows] == ['Umdrehungen' if is_first_local else name, name]
+    assert ''.join(r['assumed'] for r in rows) == (twice if two_pass else once)
+    assert rows[1]['result'] != '', 'a mark takes no result'
+
+
+def titles_of(scene, *lists, types=(RAW, RAW), language='Counter 009'):
+    """A sample, and another one behind each list of titles."""
+    talk = Talk(scene, objects=[], client_port=50001)
+    talk.open()
+    for number, pairs in enumerate(lists):
+        kind = types[min(number, len(types) - 1)]
+        talk.objects = [Object(5000, 'Set', [Counter(5002, 'One', TYPES[kind], lambda at, k: 1, 4)])]
+        if pairs:
+            talk.titles(language, pairs)
+        talk.sample()
+
+
+SET = {5000: 'Set', 5002: 'One'}
+TITLES = {
+    'alike': ([SET, SET], {}, '00', '00'),
+    'fewer': ([SET, {5000: 'Set'}], {}, '00', '00'),
+    'otherwise': ([SET, {**SET, 5002: 'Two'}], {}, '01', '11'),
+}
+
+
+@pytest.mark.parametrize('case', TITLES)
+def test_titles(tshark, tmp_path, case, two_pass):
+    """A counter of another type is another one by now: its title and its object's, too."""
+    lists, how, once, twice = TITLES[case]
+    titles_of(scene := Scene(), *lists, **how)
+    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *['-2'] * two_pass)[0])
+    assert {(r['counterset'], r['counter']) for r in rows} == {('Set', 'One')}
+    assert ''.join(r['assumed'] for r in rows) == (twice if two_pass else once)
+
+
+@pytest.mark.parametrize('known, counter', [(None, 'Eins'), ('Counter 007', 'Uno'), ('Counter 009', 'Uno')])
+def test_an_unknown_language_gives_way(tshark, tmp_path, known, counter, two_pass):
+    """A list called "Counter" of a key whose opening was not captured is in any language: it is used, and disputes nothing."""
+    scene = Scene()
+    talk = Talk(scene, objects=[Object(5000, 'Set', [Counter(5002, 'One', TYPES[RAW], lambda at, k: 1, 4)])])
+    talk.open()
+    key = bytes(19) + b'\1'
+    talk.titles('Counter', {5000: 'Satz', 5002: 'Eins'}, handle=key)
+    if known:
+        talk.titles(known, {5000: 'Set', 5002: 'Uno'})
+    talk.titles('Counter', {5000: 'Menge', 5002: 'Drei'}, handle=key)
+    talk.sample()
+    row, = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *['-2'] * two_pass)[0])
+    assert (row['counter'], row['assumed']) == (counter, '0')
+
+
+def test_a_names_file_has_no_disputed_names(tshark, tmp_path):
+    """One comment counts them, and no address has a port."""
+    s, other = engine(), engine('Strokes')
+    other.guid = s.guid
+    scene, c = begin(server := Server([s]), s)
+    server.sets = [other]
+    learn(c, other)
+    tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,names,%s' % (tmp_path / 'names'))
+    lines = (tmp_path / 'names').read_text().splitlines()
+    assert [x for x in lines if x.startswith('server')] == ['server\t192.0.2.20']
+    assert not any('Turns' in x or 'Strokes' in x for x in lines)
+    assert lines[-1] == '# omitted: 1 names and types that are assumed'
+
+
+def test_the_mark_is_the_same_everywhere(tshark, tmp_path):
+    """Of what was refused, too, which has no value."""
+    s, renamed = engine(), engine('Strokes')
+    renamed.guid = s.guid
+    scene, c = begin(server := Server([s], refuses=4201), s)
+    c.validate(c.open(), [ask(s, 1, 'a')])
+    server.sets = [renamed]
+    learn(c, renamed)
+    path, shown = scene.write(tmp_path / 'x.pcap'), '\\Engine(a)\\Turns (assumed)'
+    for passes, assumed in ([], False), (['-2'], True):
+        lines = [*tshark.run('-r', path, '-V', '-O', 'pcq', '-z', 'pcq,summary', *passes)[0].split('\n'), *tshark.info(path, *passes).values()]
+        assert [line for line in lines if '(a)' in line and (shown in line) != assumed] == []

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A server is an address: all its ports, names and clients share what it sent. Two computer names behind one address make its titles
+assumed."""
+
+import struct
+
+import pytest
+
+from gen.hkpd_block import Counter, Object
+from gen.hkpd_scene import Talk
+from gen.model import TYPES
+from gen.pcap import Rpc
+from gen.scene import Scene, tcp_line
+from gen.story import Server, ask, counter, multiple, run
+from series import long_rows
+
+RAW = 'PERF_COUNTER_RAWCOUNT'
+
+
+def talk_of(scene, system, port, **how):
+    """A client of HKEY_PERFORMANCE_DATA: an object of its own, and one whose titles every Windows has."""
+    objects = [Object(5000, 'Set', [Counter(5002, 'Apples', TYPES[RAW], lambda at, k: 1, 4)]),
+               Object(2, 'System', [Counter(44, 'Processor Queue Length', TYPES[RAW], lambda at, k: 1, 4)])]
+    talk = Talk(scene, objects=objects, system=system, client_port=port, **how)
+    talk.handles = port
+    talk.open()
+    talk.titles()
+    return talk
+
+
+@pytest.mark.parametrize('second, is_shared', [('TWO', True), ('one', False), ('', False), ('ONE.', True)])
+def test_two_computer_names_make_titles_assumed(tshark, tmp_path, second, is_shared, two_pass):
+    """Those that every Windows has alike stay as they are. The response that has another name than the first says both."""
+    scene = Scene()
+    for port, name in enumerate(('ONE', second, 'ONE'), 50001):
+        talk_of(scene, name, port).sample()
+    path, passes = scene.write(tmp_path / 'a.pcap'), ['-2'] * two_pass
+    rows = long_rows(tshark.run('-q', '-r', path, '-z', 'pcq,long,-', *passes)[0])
+    assert [r['counter'] for r in rows] == ['Apples', 'Processor Queue Length'] * 3
+    first = 0 if two_pass else 1        # nobody knows yet that there is another
+    assert [r['assumed'] for r in rows] == [str(int(is_shared and n >= first)) if c == 'Apples' else '0'
+                                            for n in range(3) for c in ('Apples', 'System')]
+    found = tshark.fields(path, ['frame.number', '_ws.expert.message'], '-Y', 'pcq.expert.systems', *passes)
+    assert [f for f, _ in found] == [rows[2]['frame']] * is_shared
+    assert all(second in text and 'ONE' in text for _, text in found)
+
+
+def challenge(computer):
+    """NTLM's: [MS-NLMP] 2.2.1.2."""
+    name = computer.encode('utf-16-le')
+    info = struct.pack('<HH', 2, 6) + 'LAB'.encode('utf-16-le') + struct.pack('<HH', 1, len(name)) + name + bytes(4)
+    return b'NTLMSSP\0' + struct.pack('<IHHIIQQHHI', 2, 0, 0, 56, 0x628A8215, 1, 0, len(info), len(info), 56) + bytes(8) + info
+
+
+@pytest.mark.parametrize('computer, is_shared', [('TWO', True), ('one', False), ('', False)])
+@pytest.mark.parametrize('wrapping', [b'', b'\xa1\x81\xa0'], ids=['ntlm', 'spnego'])
+def test_a_logon_says_a_computer_name(tshark, tmp_path, computer, is_shared, wrapping):
+    class Logon(Rpc):
+        tokens = b'', wrapping + challenge(computer)
+    scene = Scene()
+    talk_of(scene, 'ONE', 50001).sample()
+    s = multiple('Set', counter(1, RAW, 'Nuts', lambda at, k: 2))
+    run(tcp_line(scene, Server([s]), client_port=50002, protocol=Logon).client(), [ask(s, 1, 'a')])
+    talk_of(scene, 'ONE', 50003).sample()
+    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', '-2')[0])
+    assert [r['assumed'] for r in rows if r['counter'] == 'Apples'] == [str(int(is_shared))] * 2
+
+
+def test_a_computer_name_has_15_characters(tshark, tmp_path):
+    scene = Scene()
+    for port, name in enumerate(('PERFORMANCESERVER', 'performanceserv'), 50001):
+        talk_of(scene, name, port).sample()
+    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', '-2')[0])
+    assert {r['assumed'] for r in rows} == {'0'}
