@@ -116,6 +116,19 @@ def test_a_size_probe_of_a_closed_handle_shows_that_it_is_open(tshark, tmp_path,
     assert [('handle_closed' in experts(frames[n])) for n in late] == [not two_pass] + [False] * 3
 
 
+def test_a_closed_key_that_answers_with_data_is_a_new_handle(tshark, tmp_path, two_pass):
+    """The request says that its handle was closed, and keeps its number on each look; the response has the next."""
+    scene, talk = hkpd_scene.begin_talk()
+    talk.sample()
+    talk.close()
+    talk.samples.clear()        # nothing is compared across the two
+    late = talk.sample() + talk.sample() + talk.ask('Global', None, status=5)
+    frames = registry.read(tshark, scene, tmp_path, two_pass=two_pass)
+    assert [frames[n].numbers('hkpd.handle.number') for n in late] == [[1]] + [[2]] * 5
+    assert ['handle_closed' in experts(frames[n]) for n in late] == [True] + [False] * 5
+    assert registry.compare_values(frames, scene) > 20
+
+
 # --- noise ----------------------------------------------------------------------------------------------------------
 
 
