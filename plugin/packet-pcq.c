@@ -686,18 +686,17 @@ static const char *failures_text(pcq_pdu *p, const perf_data_summary *summary)
     return wmem_strbuf_get_str(text);
 }
 
-/* What has the form of the sample before is as sound as that, all else is walked. */
 static void keep_sample(pcq_pdu *p, state_handle *handle, perf_data_summary *summary)
 {
     tvbuff_t *tvb = p->call.tapped.buffer;
     uint32_t size = tvb_captured_length(tvb);
     const uint8_t *bytes = size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL;
-    state_sample *sample = sample_keep_alike(handle, bytes, size, p->call.event, p->call.pinfo->num);
+    sample_series *series = sample_series_find_or_create(handle, "");
+    state_sample *sample = NULL;
 
-    if (sample) {
-        *summary = sample->summary;
-    } else if (pcq_check_data(tvb, summary)) {
-        sample = sample_keep(handle, bytes, size, p->call.event, p->call.pinfo->num);
+    if (pcq_check_data(tvb, summary)) {
+        perf_table *table = sample_read_table(p->call.pool, false, bytes, size, tvb_reported_length(tvb));
+        sample = sample_keep(series, table, tvb_reported_length(tvb), p->call.pool, p->call.event, p->call.pinfo->num);
         sample->summary = *summary;
     } else if (handle->unsound == 0) {
         handle->unsound = p->call.event;
@@ -705,7 +704,7 @@ static void keep_sample(pcq_pdu *p, state_handle *handle, perf_data_summary *sum
     p->call.record->sample = sample;
     if (sample) {
         sample->request_event = p->call.record->request_event;
-        sample->late = pace_respond(pace_find_or_create(handle, ""), call_seconds(&p->call), true);
+        sample->late = pace_respond(&series->timing, call_seconds(&p->call), true);
     }
     if (sample && summary->is_counted) {
         query_blocks_counted(handle, sample);
@@ -727,14 +726,7 @@ static void data_response(pcq_pdu *p, bool succeeded)
             keep_sample(p, handle, &summary);
         }
         call_answer(&p->call, &pcq_readings_layout, handle, tvb);
-        const state_sample *sample = answer->sample;
-        uint32_t size = tvb_captured_length(tvb);
-        answer->has_form = is_kept
-                               ? sample && sample->form
-                               : sample && size > 0 && sample_has_form(sample, tvb_get_ptr(tvb, 0, (int)size), size);
-        if (!is_kept && answer->has_form) {
-            summary = sample->summary;
-        } else if (!is_kept) {
+        if (!is_kept) {
             pcq_check_data(tvb, &summary);
         }
         call_note_faults(&p->call, summary.faults);

@@ -398,6 +398,7 @@ void call_close_handle(const rpc_call *call)
 
     if (handle && call->is_request && handle->end == UINT32_MAX) {
         handle_close(handle, call->event, call->pinfo->num);
+        samples_close(handle, call->pool);
     } else if (handle && !call->is_request && call->tapped.status == 0) {
         handle_confirm(handle);
         handle->is_gone = true;
@@ -461,9 +462,10 @@ void call_pace(const rpc_call *call, state_handle *handle, const char *question)
         return;
     }
     if (call->is_request) {
-        timing_add_request(pace_find_or_create(handle, question), nstime_to_sec(&call->pinfo->abs_ts));
+        timing_add_request(&sample_series_find_or_create(handle, question)->timing,
+                           nstime_to_sec(&call->pinfo->abs_ts));
     } else if (call->record->sample == NULL) {
-        pace_respond(pace_find_or_create(handle, question), call_seconds(call), false);
+        pace_respond(&sample_series_find_or_create(handle, question)->timing, call_seconds(call), false);
     }
 }
 

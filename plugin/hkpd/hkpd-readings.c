@@ -523,7 +523,7 @@ static hkpd_table *table_beside(readings *r, uint32_t title_index)
 /* That tells most of an object: the one before that holds it too, else the first after it; where neither does, the handle's. */
 static const state_sample *sample_beside(const state_sample *sample, const state_object *object)
 {
-    const state_sample *const sides[] = {object->previous, object->next, sample->previous, sample->next};
+    const state_sample *const sides[] = {object->previous, object->next, sample->older_of_all, sample->newer_of_all};
     unsigned side = 0;
 
     while (side + 1 < array_length(sides) && !(sides[side] && sides[side]->bytes)) {
@@ -547,10 +547,11 @@ static void enter_object(readings *r)
     readings_compare_with(r, NULL, 0);
     stream->object = stream->walk;
     stream->has_nameless = stream->is_nameless = stream->are_parents_doubtful = false;
-    r->why_no_previous = !sample                                                    ? readings_no_sample(r)
-                         : previous                                                 ? PERF_NO_RESULT_SAMPLE_DROPPED
-                         : sample->previous && sample->previous->summary.failed > 0 ? PERF_NO_RESULT_BEFORE_DAMAGED
-                                                                                    : PERF_NO_RESULT_FIRST_SAMPLE;
+    r->why_no_previous = !sample    ? readings_no_sample(r)
+                         : previous ? PERF_NO_RESULT_SAMPLE_DROPPED
+                         : sample->older_of_all && sample->older_of_all->summary.failed > 0
+                             ? PERF_NO_RESULT_BEFORE_DAMAGED
+                             : PERF_NO_RESULT_FIRST_SAMPLE;
     stream->beside = beside;
     stream->beside_table = table_beside(r, stream->walk.object.index);
     if (beside && beside == previous) {

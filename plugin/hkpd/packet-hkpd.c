@@ -713,7 +713,10 @@ static bool hkpd_learn_sample(hkpd_pdu *p, state_handle *handle, tvbuff_t *tvb, 
     perf_block_walk walk;
     const uint32_t *objects = hkpd_objects(tvb, p->call.pool, summary->faults > 0, &count);
 
-    record->sample = sample_keep(handle, bytes, size, p->call.event, p->call.pinfo->num);
+    sample_series *series = sample_series_find_or_create(handle, p->record->question ? p->record->question : "");
+    perf_table *table = sample_read_table(p->call.pool, true, bytes, size, tvb_reported_length(tvb));
+    record->sample =
+        sample_keep(series, table, tvb_reported_length(tvb), p->call.pool, p->call.event, p->call.pinfo->num);
     record->sample->request_event = record->request_event;
     bool is_whole = sample_holds(record->sample, objects, count);
     record->sample->summary.faults = summary->faults > 0 || !is_whole;
@@ -725,8 +728,7 @@ static bool hkpd_learn_sample(hkpd_pdu *p, state_handle *handle, tvbuff_t *tvb, 
     }
     set_machine_name(handle, hkpd_system_name(p->call.pool, tvb, &walk));
     if (p->record->question) {
-        timing_series *series = pace_find_or_create(handle, p->record->question);
-        record->sample->late = pace_respond(series, call_seconds(&p->call), true);
+        record->sample->late = pace_respond(&series->timing, call_seconds(&p->call), true);
     }
     return is_whole;
 }

@@ -204,7 +204,7 @@ void perf_table_read_data(perf_table *t, const uint8_t *data, uint32_t size, uin
     }
     t->clocks = (perf_point){
         .perf_time = perf_le64(data + 8), .time_100ns = perf_le64(data + 16), .perf_freq = perf_le64(data + 24)};
-    t->columns = perf_grow(NULL, 0, &t->room[1], sizeof *t->columns);
+    t->columns = perf_grow(t->columns, 0, &t->room[1], sizeof *t->columns);
     t->columns[t->num_columns++] = (perf_column){.id = PERF_NO_ID};
     perf_read_groups(t, &blocks, PERF_DATA_HEADER_SIZE, reported);
     if (perf_le32(data) != reported) {

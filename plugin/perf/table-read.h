@@ -19,10 +19,8 @@ static inline void *perf_grow(void *array, uint32_t count, uint32_t *room, size_
     return count < *room ? array : perf_enlarge(array, room, 1, size);
 }
 
-static inline void perf_table_init(perf_table *t, const uint8_t *data, uint32_t size, bool is_block)
-{
-    *t = (perf_table){.data = data, .size = size, .is_block = is_block, .first_group = PERF_NO_GROUP};
-}
+/* Begins a table. Changes: what it was read from before is forgotten, and its arrays are used again. */
+void perf_table_init(perf_table *table, const uint8_t *data, uint32_t size, bool is_block);
 
 static inline perf_group *perf_add_group(perf_table *t, uint32_t offset, uint32_t end)
 {
@@ -100,7 +98,10 @@ static inline void perf_read_groups(perf_table *t, const perf_group_layout *layo
     uint32_t most = (t->size - at) / layout->header_size;
     bool fits = true, is_cut = t->size < reported;
 
-    t->groups = perf_enlarge(NULL, &t->room[0], (count < most ? count : most) + 1, sizeof *t->groups);
+    most = count < most ? count : most;
+    if (t->room[0] < most) {
+        t->groups = perf_enlarge(t->groups, &t->room[0], most - t->room[0], sizeof *t->groups);
+    }
     while (t->num_groups < count && fits && t->size - at >= layout->header_size) {
         uint32_t left = t->size - at, size = perf_table_u32(t, at + layout->size_field);
         if (size < layout->header_size) { /* Samba fills a buffer that is too small with zeros, which are no object */

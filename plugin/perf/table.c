@@ -45,7 +45,7 @@ static void *allocate(size_t count, size_t size)
     return memory;
 }
 
-void perf_table_free(perf_table *t)
+static void free_indexes(perf_table *t)
 {
     for (uint32_t i = 0; t->has_indexes && i < t->num_groups; i++) {
         perf_group_index *index = t->groups[i].index;
@@ -59,6 +59,27 @@ void perf_table_free(perf_table *t)
         }
     }
     free(t->by_key.slots);
+}
+
+void perf_table_init(perf_table *t, const uint8_t *data, uint32_t size, bool is_block)
+{
+    const perf_table before = *t;
+
+    free_indexes(t);
+    *t = (perf_table){.data = data,
+                      .size = size,
+                      .is_block = is_block,
+                      .groups = before.groups,
+                      .columns = before.columns,
+                      .rows = before.rows,
+                      .faults = before.faults,
+                      .first_group = PERF_NO_GROUP};
+    memcpy(t->room, before.room, sizeof t->room);
+}
+
+void perf_table_free(perf_table *t)
+{
+    free_indexes(t);
     free(t->groups);
     free(t->columns);
     free(t->rows);

@@ -118,7 +118,8 @@ typedef struct {
 } perf_table;
 
 /* Reads counter data of PerflibV2, or a PERF_DATA_BLOCK. `size`: bytes that were captured, `reported`: bytes that were sent. What the
- * capture lacks is no fault, but its group and the response are not sound. Changes: `table` is set anew, and perf_table_free() frees it. */
+ * capture lacks is no fault, but its group and the response are not sound. Needs: `table` is
+ * zeros, or was read before: then its memory is used again. Changes: `table`, which perf_table_free() frees. */
 void perf_table_read_data(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported);
 void perf_table_read_block(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported);
 void perf_table_free(perf_table *table);

@@ -197,7 +197,7 @@ static perf_no_result backwards(readings *r, perf_no_result none)
 static perf_no_result lacks(const readings *r, perf_no_result none)
 {
     const state_sample *sample = r->answer.sample;
-    const state_sample *previous = sample && r->operands.has_previous ? sample->previous : NULL;
+    const state_sample *previous = sample && r->operands.has_previous ? sample->older_of_all : NULL;
 
     return sample && sample->summary.faults > 0       ? PERF_NO_RESULT_DAMAGED
            : previous && previous->summary.faults > 0 ? PERF_NO_RESULT_BEFORE_DAMAGED

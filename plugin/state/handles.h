@@ -44,7 +44,7 @@ struct state_handle {
     struct hkpd_key *key;              /* HKPD: which key it is; of the protocol's own making */
     struct state_sample *newest;       /* only for the first pass */
     uint32_t unsound;                  /* PerflibV2: event of the first answer that is no sample; 0: none */
-    wmem_map_t *paces;                 /* question -> state_pace; only for the first pass */
+    wmem_map_t *series;                /* question -> sample_series; only for the first pass */
     wmem_map_t *objects;               /* HKPD: title index -> its newest state_object; only for the first pass */
 };
 

@@ -16,16 +16,3 @@ const state_late *pace_respond(timing_series *series, double seconds, bool has_d
     }
     return kept;
 }
-
-timing_series *pace_find_or_create(state_handle *handle, const char *question)
-{
-    if (handle->paces == NULL) {
-        handle->paces = wmem_map_new(wmem_file_scope(), wmem_str_hash, g_str_equal);
-    }
-    timing_series *series = wmem_map_lookup(handle->paces, question);
-    if (series == NULL) {
-        series = wmem_new0(wmem_file_scope(), timing_series);
-        wmem_map_insert(handle->paces, question, series);
-    }
-    return series;
-}

@@ -18,7 +18,3 @@ typedef struct state_late {
 /* Adds the response to the newest request, on the first pass. `seconds`: negative: not known. Returns: how the sample departs, as long as
  * the file; NULL: it is as usual, or there is none. */
 const state_late *pace_respond(timing_series *series, double seconds, bool has_data);
-
-/* Returns the series of what a handle was asked: of other questions (HKEY_PERFORMANCE_DATA) others. For the first pass. Needs: `question` lives
- * as long as the file. Changes: creates it. */
-timing_series *pace_find_or_create(state_handle *handle, const char *question);

@@ -1,218 +1,266 @@
 /* samples.c
- * Samples: what a value is calculated from.
+ * Samples: responses with counter data that values are calculated from, and the series that they are in.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "state/samples.h"
 
-/* What counts for the limit is not file-scope memory: what is freed there is hardly used again, and a limit would not
- * limit. */
-
-/* Of all handles, for dropping the oldest. */
+/* What counts for the limit is not file-scope memory: what is freed there is hardly used again, and a limit would not limit. */
 static struct {
-    state_sample *oldest;
+    state_sample *oldest; /* of those that have their bytes; NULL: none */
     state_sample *newest;
     uint64_t bytes;
     uint64_t limit;
 } samples;
 
-static size_t size_of_form(const perf_form *form)
-{
-    return sizeof *form + form->size + form->num_numbers * sizeof form->offsets[0];
-}
+/* Memory that samples are copied to one after the other, and that goes with the last of them. Freed bytes between what Wireshark keeps of
+ * each packet would be holes: 2 bytes for each byte of counter data were measured. */
+#define ARENA_SIZE (4 << 20)
 
-/* Either all its bytes, or the numbers that its form does not have. */
-static size_t size_of_data(const state_sample *sample)
-{
-    return sample->form ? sample->form->num_numbers * sizeof sample->numbers[0] : sample->size;
-}
+typedef struct sample_arena {
+    unsigned users; /* samples that have their bytes in it */
+    size_t used;
+    size_t size;
+    uint8_t bytes[];
+} sample_arena;
 
-static void take_form(state_sample *sample, perf_form *form, uint64_t *numbers)
+/* All tables together: clients that open a query for two samples would keep two each. Two always stay, for one result. */
+#define MOST_TABLES 64
+#define MOST_TABLE_BYTES (16 << 20)
+#define TABLES_OF_SERIES 2
+
+/* Samples whose tables are kept, in the order in which these were read. */
+static struct {
+    state_sample *samples[MOST_TABLES + 1];
+    unsigned count;
+    perf_table *spare; /* whose memory the next one is read into; NULL: none */
+} tables;
+
+/* --- Tables ------------------------------------------------------------------------------------------------------ */
+
+/* Large tables that come and go between samples that stay would leave holes: the memory of one is used for the next. */
+static void free_table(perf_table *table)
 {
-    sample->form = form;
-    sample->bytes = form->bytes;
-    sample->numbers = numbers;
-    if (form->users++ == 0) {
-        samples.bytes += size_of_form(form);
+    if (tables.spare || table->groups == NULL) {
+        perf_table_free(table);
+        g_free(table);
+    } else {
+        tables.spare = table;
     }
 }
 
-/* The sample gives up its form and its numbers; the last that has a form frees it. Who calls has taken the numbers off samples.bytes, and
- * clears sample->bytes, which were the form's. */
-static void leave_form(state_sample *sample)
+static gboolean free_table_with_pool(wmem_allocator_t *pool _U_, wmem_cb_event_t event _U_, void *table)
 {
-    perf_form *form = sample->form;
+    free_table(table);
+    return FALSE;
+}
 
-    ws_assert(form->users > 0);
-    g_free(sample->numbers);
-    sample->form = NULL;
-    sample->numbers = NULL;
-    if (--form->users == 0) {
-        samples.bytes -= size_of_form(form);
-        g_free(form->bytes);
-        perf_form_free(form);
+static uint64_t count_table_bytes(void)
+{
+    uint64_t bytes = 0;
+
+    for (unsigned i = 0; i < tables.count; i++) {
+        bytes += perf_table_memory(tables.samples[i]->table);
+    }
+    return bytes;
+}
+
+/* Whoever reads a table in this packet goes on until the packet ends. `pool`: NULL: nobody does. */
+static void discard_table(unsigned number, wmem_allocator_t *pool)
+{
+    state_sample *sample = tables.samples[number];
+
+    if (pool) {
+        wmem_register_callback(pool, free_table_with_pool, sample->table);
+    } else {
+        free_table(sample->table);
+    }
+    sample->table = NULL;
+    tables.count--;
+    memmove(&tables.samples[number], &tables.samples[number + 1], (tables.count - number) * sizeof tables.samples[0]);
+}
+
+static void discard_table_of(const state_sample *sample, wmem_allocator_t *pool)
+{
+    for (unsigned i = 0; i < tables.count; i++) {
+        if (tables.samples[i] == sample) {
+            discard_table(i, pool);
+            return;
+        }
     }
 }
 
-static void drop_oldest(void)
+/* Keeps the table as one of two of its series, and of as many as all may have. */
+static void keep_table(state_sample *sample, perf_table *table, wmem_allocator_t *pool)
+{
+    unsigned others = 0;
+
+    for (unsigned i = tables.count; i > 0; i--) {
+        if (tables.samples[i - 1]->series == sample->series && ++others == TABLES_OF_SERIES) {
+            discard_table(i - 1, pool);
+        }
+    }
+    sample->table = table;
+    tables.samples[tables.count++] = sample;
+    while (tables.count > 2 && (tables.count > MOST_TABLES || count_table_bytes() > MOST_TABLE_BYTES)) {
+        discard_table(0, pool);
+    }
+}
+
+static perf_table *read_table(bool is_block, const uint8_t *bytes, uint32_t size, uint32_t reported)
+{
+    perf_table *table = tables.spare ? tables.spare : g_new0(perf_table, 1);
+
+    tables.spare = NULL;
+    if (is_block) {
+        perf_table_read_block(table, bytes, size, reported);
+    } else {
+        perf_table_read_data(table, bytes, size, reported);
+    }
+    return table;
+}
+
+perf_table *sample_read_table(wmem_allocator_t *pool, bool is_block, const uint8_t *bytes, uint32_t size,
+                              uint32_t reported)
+{
+    perf_table *table = read_table(is_block, bytes, size, reported);
+
+    wmem_register_callback(pool, free_table_with_pool, table);
+    return table;
+}
+
+perf_table *sample_get_table(state_sample *sample, bool is_current, wmem_allocator_t *pool)
+{
+    bool is_block = sample->handle->kind != PERF_HANDLE_QUERY;
+
+    if (sample->bytes == NULL || sample->table) {
+        return sample->table;
+    }
+    if (!is_current) {
+        return sample_read_table(pool, is_block, sample->bytes, sample->size, sample->reported);
+    }
+    keep_table(sample, read_table(is_block, sample->bytes, sample->size, sample->reported), pool);
+    return sample->table;
+}
+
+void samples_close(const state_handle *handle, wmem_allocator_t *pool)
+{
+    for (unsigned i = tables.count; i > 0; i--) {
+        if (tables.samples[i - 1]->handle == handle) {
+            discard_table(i - 1, pool);
+        }
+    }
+}
+
+/* --- Samples ----------------------------------------------------------------------------------------------------- */
+
+/* Returns memory for the bytes of the newest sample. */
+static uint8_t *allocate_bytes(state_sample *sample)
+{
+    sample_arena *arena = samples.newest ? samples.newest->arena : NULL;
+
+    if (arena == NULL || arena->users == 0 || arena->size - arena->used < sample->size) {
+        size_t size = MAX(ARENA_SIZE, sample->size);
+        arena = g_malloc(sizeof *arena + size);
+        *arena = (sample_arena){.size = size};
+    }
+    uint8_t *bytes = arena->bytes + arena->used;
+    arena->used += sample->size;
+    arena->users++;
+    sample->arena = arena;
+    return bytes;
+}
+
+static void free_bytes(state_sample *sample)
+{
+    if (--sample->arena->users == 0) {
+        g_free(sample->arena);
+    }
+    sample->bytes = NULL;
+    sample->arena = NULL;
+}
+
+static void discard_oldest(wmem_allocator_t *pool)
 {
     state_sample *oldest = samples.oldest;
 
-    ws_assert(oldest->bytes && samples.bytes >= size_of_data(oldest));
+    ws_assert(oldest->bytes && samples.bytes >= oldest->size);
+    discard_table_of(oldest, pool);
     samples.oldest = oldest->newer;
-    samples.bytes -= size_of_data(oldest);
-    if (oldest->form) {
-        leave_form(oldest);
-    } else {
-        g_free(oldest->bytes);
-    }
-    oldest->bytes = NULL;
+    samples.bytes -= oldest->size;
+    free_bytes(oldest);
 }
 
-/* Drops the oldest samples of all handles until the rest fits. The latest of the capture stays, however large: whoever has just kept it
+/* Discards the oldest samples of all handles until the rest fits. The latest of the capture stays, however large: whoever has just kept it
  * goes on with it. */
-static void obey_limit(void)
+static void obey_limit(wmem_allocator_t *pool)
 {
-    while (samples.bytes > samples.limit && samples.oldest != samples.newest) {
-        drop_oldest();
+    while (samples.oldest != samples.newest && samples.bytes + count_table_bytes() > samples.limit) {
+        discard_oldest(pool);
     }
 }
 
 void sample_limit(uint64_t bytes)
 {
     samples.limit = bytes;
-    obey_limit();
+    obey_limit(NULL);
 }
 
-static state_sample *new_sample(state_handle *handle, uint32_t size, uint32_t event, uint32_t frame)
+state_sample *sample_keep(sample_series *series, perf_table *table, uint32_t reported, wmem_allocator_t *pool,
+                          uint32_t event, uint32_t frame)
 {
     state_sample *sample = wmem_new0(wmem_file_scope(), state_sample);
+    state_handle *handle = series->handle;
 
-    sample->handle = handle;
-    sample->event = event;
-    sample->frame = frame;
-    sample->size = size;
-    sample->previous = handle->newest;
-    if (sample->previous) {
-        sample->previous->next = sample;
-        sample->pause = sample->previous->pause;
-        sample->next_pause = sample->previous->next_pause;
+    *sample = (state_sample){.handle = handle,
+                             .series = series,
+                             .previous = series->newest,
+                             .event = event,
+                             .frame = frame,
+                             .size = table->size,
+                             .reported = reported,
+                             .older_of_all = handle->newest};
+    sample->bytes = memcpy(allocate_bytes(sample), table->data, table->size);
+    if (handle->newest) {
+        handle->newest->newer_of_all = sample;
     }
-    return sample;
-}
-
-static void add_newest(state_sample *sample)
-{
-    sample->handle->newest = sample;
-    if (samples.oldest == NULL) {
-        samples.oldest = sample;
-    } else {
+    series->newest = handle->newest = sample;
+    perf_table *kept = g_memdup2(table, sizeof *table);
+    kept->data = sample->bytes;
+    *table = (perf_table){.data = NULL}; /* who read it frees nothing of it */
+    keep_table(sample, kept, pool);
+    if (samples.oldest) {
         samples.newest->newer = sample;
+    } else {
+        samples.oldest = sample;
     }
     samples.newest = sample;
-    samples.bytes += size_of_data(sample);
-    obey_limit();
-}
-
-state_sample *sample_keep(state_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event, uint32_t frame)
-{
-    state_sample *sample = new_sample(handle, size, event, frame);
-
-    sample->bytes = g_memdup2(bytes, size);
-    add_newest(sample);
+    samples.bytes += sample->size;
+    obey_limit(pool);
     return sample;
 }
 
-/* --- Samples that have a form in common -------------------------------------------------------------------------- */
+/* --- Series ------------------------------------------------------------------------------------------------------ */
 
-/* The numbers of bytes that have the form, NULL if they have another. */
-static uint64_t *numbers_of(perf_form *form, const uint8_t *bytes, uint32_t size)
+sample_series *sample_series_find_or_create(state_handle *handle, const char *question)
 {
-    uint64_t *numbers = g_new(uint64_t, form->num_numbers);
+    char *key = g_strstrip(g_ascii_strdown(question, -1));
 
-    if (!perf_form_read(form, bytes, size, numbers)) {
-        g_free(numbers);
-        return NULL;
+    if (handle->series == NULL) {
+        handle->series = wmem_map_new(wmem_file_scope(), wmem_str_hash, g_str_equal);
     }
-    return numbers;
+    sample_series *series = wmem_map_lookup(handle->series, key);
+    if (series == NULL) {
+        series = wmem_new0(wmem_file_scope(), sample_series);
+        series->handle = handle;
+        series->question = wmem_strdup(wmem_file_scope(), key);
+        wmem_map_insert(handle->series, series->question, series);
+    }
+    g_free(key);
+    return series;
 }
 
-/* What was kept whole gets a form, if these bytes have it too. */
-static uint64_t *numbers_of_new_form(state_sample *sample, const uint8_t *bytes, uint32_t size)
-{
-    perf_form *form = perf_form_new(sample->bytes, sample->size);
-    uint64_t *own = form ? numbers_of(form, sample->bytes, sample->size) : NULL,
-             *numbers = form ? numbers_of(form, bytes, size) : NULL;
-
-    if (numbers) {
-        samples.bytes -= size_of_data(sample);
-        take_form(sample, form, own);
-        samples.bytes += size_of_data(sample);
-    } else if (form) {
-        perf_form_fill(form, own, sample->bytes);
-        g_free(own);
-        perf_form_free(form);
-    }
-    return numbers;
-}
-
-/* A form that is made in vain costs as much as to keep the sample. So it is tried ever more rarely, until it is not. */
-#define LONGEST_PAUSE 63
-
-/* The numbers of bytes that have the same form as the sample, NULL if they don't. */
-static uint64_t *numbers_like(state_sample *sample, const uint8_t *bytes, uint32_t size)
-{
-    if (sample->form) {
-        return numbers_of(sample->form, bytes, size);
-    }
-    if (sample->pause > 0) {
-        sample->pause--;
-        return NULL;
-    }
-    uint64_t *numbers = numbers_of_new_form(sample, bytes, size);
-    sample->next_pause = numbers ? 0 : MIN(8 * sample->next_pause + 7, LONGEST_PAUSE);
-    sample->pause = sample->next_pause;
-    return numbers;
-}
-
-state_sample *sample_keep_alike(state_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event,
-                                uint32_t frame)
-{
-    state_sample *newest = handle->newest;
-    uint64_t *numbers = newest && newest->bytes && newest->size == size ? numbers_like(newest, bytes, size) : NULL;
-
-    if (numbers == NULL) {
-        return NULL;
-    }
-    state_sample *sample = new_sample(handle, size, event, frame);
-    sample->summary = newest->summary;
-    sample->alone = newest->alone;
-    sample->headline = newest->headline;
-    take_form(sample, newest->form, numbers);
-    add_newest(sample);
-    return sample;
-}
-
-bool sample_has_form(const state_sample *sample, const uint8_t *bytes, uint32_t size)
-{
-    uint64_t *numbers = sample->form ? numbers_of(sample->form, bytes, size) : NULL;
-
-    g_free(numbers);
-    return numbers != NULL;
-}
-
-const uint8_t *sample_bytes(const state_sample *sample, wmem_allocator_t *pool)
-{
-    if (sample->form == NULL) {
-        return sample->bytes;
-    }
-    uint8_t *bytes = wmem_memdup(pool, sample->bytes, sample->size);
-
-    perf_form_fill(sample->form, sample->numbers, bytes);
-    return bytes;
-}
-
-/* --- HKPD -------------------------------------------------------------------------------------------------------- */
+/* --- Of readings/, as long as that is there ---------------------------------------------------------------------- */
 
 bool sample_holds(state_sample *sample, const uint32_t *objects, uint32_t count)
 {
@@ -246,16 +294,21 @@ const state_object *sample_object(const state_sample *sample, uint32_t number)
     return sample && number < sample->num_objects ? &sample->objects[number] : NULL;
 }
 
-/* Before the file's memory goes, which holds the samples themselves. */
-static void drop_all(void)
+/* Before the file's memory goes, which has the samples themselves. */
+static void discard_all(void)
 {
     while (samples.oldest) {
-        drop_oldest();
+        discard_oldest(NULL);
     }
     samples.newest = NULL;
+    if (tables.spare) {
+        perf_table_free(tables.spare);
+        g_free(tables.spare);
+        tables.spare = NULL;
+    }
 }
 
 void samples_register(void)
 {
-    register_cleanup_routine(drop_all);
+    register_cleanup_routine(discard_all);
 }

@@ -1,5 +1,5 @@
 /* samples.h
- * Samples: what a value is calculated from.
+ * Samples: responses with counter data that values are calculated from, and the series that they are in.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -8,10 +8,22 @@
 #include "state/handles.h"
 
 #include "perf/data-form.h"
+#include "perf/table.h"
+#include "perf/timing.h"
 
 typedef struct state_sample state_sample;
+typedef struct sample_series sample_series;
 
-/* One object of a sample of HKEY_PERFORMANCE_DATA, whose answers hold now these, now those. */
+/* Responses to one question of one handle. Created on the first pass; ends with the file. */
+struct sample_series {
+    state_handle *handle;
+    const char *question;  /* "" in PerflibV2; else the value's name, in small letters, without spaces at its ends */
+    state_sample *newest;  /* NULL before the first; first pass only */
+    timing_series timing;  /* first pass only */
+    const char *first_row; /* name of the instance that the Info column shows; NULL as long as nobody set it */
+};
+
+/* One object of a sample of HKEY_PERFORMANCE_DATA, of readings/ alone. */
 typedef struct {
     state_sample *sample;   /* whose it is; */
     state_sample *previous; /* the latest sample before that holds it too, NULL for the first, */
@@ -19,47 +31,68 @@ typedef struct {
     bool is_doubtful;       /* nothing is compared with it, nor it with anything */
 } state_object;
 
-/* One intact answer with counter data. */
+/* A response with status 0 that has a sound group. Created on the first pass; ends with the file. */
 struct state_sample {
     state_handle *handle;
+    sample_series *series;
+    state_sample *previous; /* the sample before in the series, NULL: the first */
     uint32_t request_event; /* 0: the request was not captured */
     uint32_t event;         /* of the response */
     uint32_t frame;
-    uint8_t *bytes; /* its own, or its form's; NULL once the limit made it go */
-    uint32_t size;
-    perf_form *form;           /* NULL if it has none in common with others */
-    uint64_t *numbers;         /* that take the place of those in its form's bytes; NULL without one */
-    perf_data_summary summary; /* PerflibV2: what it holds; HKPD: whether it has faults, and some end values (failed) */
-    uint32_t alone;   /* PerflibV2: offset of an instance whose name no other in its block has, 0 before one is known */
-    uint8_t headline; /* 1 + place of the value that the Info column shows; 0 as long as nobody looked */
-    uint8_t pause;    /* PerflibV2: samples to come of which no form is tried, */
-    uint8_t next_pause;            /* and after how long a pause the last try was in vain */
+    uint8_t *bytes; /* counter data or PERF_DATA_BLOCK; NULL: discarded (memory limit) */
+    struct sample_arena *arena;
+    uint32_t size;                 /* bytes that were captured */
+    uint32_t reported;             /* bytes that were sent */
+    perf_table *table;             /* of `bytes`; NULL: not kept, see sample_get_table() */
     const struct state_late *late; /* NULL: in time */
-    state_sample *previous;        /* the sample before it of the same handle, NULL for the first, */
-    state_sample *next;            /* and after it, NULL as long as there is none */
-    uint32_t num_objects;          /* HKPD, 0 elsewhere */
-    state_object *objects;         /* in the order of the block */
-    state_sample *newer;           /* of all samples, for dropping the oldest */
+    state_sample *newer;           /* of all samples, for discarding the oldest */
+    /* of readings/, as long as that is there */
+    perf_form *form;           /* NULL */
+    uint64_t *numbers;         /* NULL */
+    perf_data_summary summary; /* PerflibV2: what it holds; HKPD: whether it has faults, and some end values (failed) */
+    uint32_t alone;            /* PerflibV2: offset of an instance whose name no other has, 0 before one is known */
+    uint8_t headline;          /* 1 + place of the value that the Info column shows; 0 as long as nobody looked */
+    state_sample *older_of_all; /* the sample before it of the same handle, NULL for the first, */
+    state_sample *newer_of_all; /* and after it, NULL as long as there is none */
+    uint32_t num_objects;       /* HKPD, 0 elsewhere */
+    state_object *objects;      /* in the order of the block */
 };
 
-/* Keeps a copy of `size` bytes as the handle's newest sample. */
-state_sample *sample_keep(state_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event, uint32_t frame);
+/* Returns the series of a question. For the first pass. Changes: creates it. */
+sample_series *sample_series_find_or_create(state_handle *handle, const char *question);
 
-/* PerflibV2: the same for bytes that have a form in common with the handle's newest sample: only their numbers are kept,
- * and all that is said of the form is true of them. NULL if they haven't. */
-state_sample *sample_keep_alike(state_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event,
-                                uint32_t frame);
+/* Keeps a copy of the response's bytes as the newest sample of the series, and its table. For the first pass. Needs: `table` is
+ * sample_read_table()'s. Changes: the table is emptied, that of the sample takes its place; an older one of the series ends with `pool`. */
+state_sample *sample_keep(sample_series *series, perf_table *table, uint32_t reported, wmem_allocator_t *pool,
+                          uint32_t event, uint32_t frame);
 
-/* True if these bytes have the form of a sample that is still kept. */
-bool sample_has_form(const state_sample *sample, const uint8_t *bytes, uint32_t size);
+/* Returns the sample's table; NULL: its bytes were discarded. It lives as long as `pool` at least. `is_current`: of the packet that is
+ * dissected, rather than of a sample before it. Changes: the table of a current sample is kept in place of the series' older one. */
+perf_table *sample_get_table(state_sample *sample, bool is_current, wmem_allocator_t *pool);
 
-/* Of a sample that is still kept: what to read it from, or all its bytes as they were received. */
-static inline perf_filled_form sample_data(const state_sample *sample)
+/* Reads a table that ends with `pool`. */
+perf_table *sample_read_table(wmem_allocator_t *pool, bool is_block, const uint8_t *bytes, uint32_t size,
+                              uint32_t reported);
+
+/* Discards the tables of a handle that is closed. They live as long as `pool`. */
+void samples_close(const state_handle *handle, wmem_allocator_t *pool);
+
+/* Preference: the most that all samples and tables may take, in bytes. */
+void sample_limit(uint64_t bytes);
+
+void samples_register(void);
+
+/* --- Of readings/, as long as that is there ---------------------------------------------------------------------- */
+
+static inline const uint8_t *sample_bytes(const state_sample *sample, wmem_allocator_t *pool _U_)
 {
-    return (perf_filled_form){sample->bytes, sample->size, sample->form, sample->numbers, 0};
+    return sample->bytes;
 }
 
-const uint8_t *sample_bytes(const state_sample *sample, wmem_allocator_t *pool);
+static inline perf_filled_form sample_data(const state_sample *sample)
+{
+    return (perf_filled_form){sample->bytes, sample->size, NULL, NULL, 0};
+}
 
 /* HKPD: the objects that the sample holds, as it has just been kept, in the order of the block, by their title indexes; PERF_NO_OBJECT for
  * one that is no sample, since it is damaged or has no values. True if none is. */
@@ -68,8 +101,3 @@ bool sample_holds(state_sample *sample, const uint32_t *objects, uint32_t count)
 
 /* HKPD: what an object, by its number, is compared with; NULL without a sample. */
 const state_object *sample_object(const state_sample *sample, uint32_t number);
-
-/* Preference: the most that all samples may take, in bytes. */
-void sample_limit(uint64_t bytes);
-
-void samples_register(void);
