@@ -81,7 +81,9 @@ typedef struct pcq_pdu {
     uint8_t handle[PERF_HANDLE_SIZE]; /* as it was sent */
     proto_item *handle_item;
     pcq_context context;     /* of lpData, which is call.tapped.buffer */
+    buffer_cursor buffer;    /* that reads it */
     proto_tree *buffer_tree; /* where it is shown */
+    bool succeeded;          /* the response was read to its end, its status is 0 */
     bool identifiers_sound;  /* of ValidateCounters: nothing contradicts itself in them */
     uint64_t text_left;      /* bytes that paths may still take before their names are shortened */
 } pcq_pdu;
@@ -89,7 +91,7 @@ typedef struct pcq_pdu {
 typedef struct operation {
     void (*request)(pcq_pdu *p);
     void (*response)(pcq_pdu *p, bool succeeded);
-    void (*dissect)(bounded_reader *reader, pcq_context *context);
+    void (*dissect)(buffer_cursor *cursor, pcq_context *context);
     const char *parameters; /* of the request, a letter each */
     ndr_first request_begin;
     ndr_first response_begin;
@@ -125,7 +127,7 @@ static void read_in_size(pcq_pdu *p)
 {
     p->record->in_size = ndr_u32(&p->call.ndr, hf_in_size);
     if (p->record->in_size > p->operation->largest) {
-        findings_add(&p->call.report, p->call.ndr.reader.item, FINDING_IN_SIZE_RANGE,
+        findings_add(&p->call.report, p->call.ndr.cursor.item, FINDING_IN_SIZE_RANGE,
                      "dwInSize %u is more than the interface admits (%u), the server refuses it", p->record->in_size,
                      p->operation->largest);
     }
@@ -134,13 +136,11 @@ static void read_in_size(pcq_pdu *p)
 /* CounterSetGuid, with its name. */
 static void read_counterset(pcq_pdu *p)
 {
-    bounded_reader *reader = &p->call.ndr.reader;
+    buffer_cursor *cursor = &p->call.ndr.cursor;
 
     ndr_align(&p->call.ndr, 4);
-    reader_guid(reader, hf_pcq_counterset_guid, p->record->guid);
-    if (!reader->failed) {
-        pcq_add_known_counterset(&p->call.ndr.reader, p->call.server, p->record->guid, p->call.event);
-    }
+    cursor_read_guid(cursor, hf_pcq_counterset_guid, p->record->guid);
+    pcq_add_known_counterset(cursor, p->call.server, p->record->guid, p->call.event);
 }
 
 #define REQUEST_CODE_STRING(value, name) {value, "PERF_REG_" #name},
@@ -154,8 +154,8 @@ static void read_code(pcq_pdu *p)
         return;
     }
     p->record->request_code = ndr_u32(&p->call.ndr, hf_request_code);
-    if (!p->call.ndr.reader.failed && !try_val_to_str(p->record->request_code, request_code_vals)) {
-        findings_add(&p->call.report, p->call.ndr.reader.item, FINDING_REQUEST_CODE,
+    if (!try_val_to_str(p->record->request_code, request_code_vals)) {
+        findings_add(&p->call.report, p->call.ndr.cursor.item, FINDING_REQUEST_CODE,
                      "RequestCode %u is unknown, the answer's layout too", p->record->request_code);
     }
 }
@@ -167,10 +167,10 @@ static void read_request_lcid(pcq_pdu *p)
     bool is_counter = record->request_code == PERF_REG_COUNTER_STRUCT;
 
     record->lcid = ndr_u32(&p->call.ndr, is_counter ? hf_pcq_counter_id : hf_lcid);
-    if (is_counter && !p->call.ndr.reader.failed) {
-        pcq_add_known_counter(&p->call.ndr.reader, p->call.server, record->guid, record->lcid, p->call.event, false);
-    } else if (!is_counter && !pcq_has_locale(record->request_code)) {
-        proto_item_append_text(p->call.ndr.reader.item, " (unused by this RequestCode)");
+    if (is_counter) {
+        pcq_add_known_counter(&p->call.ndr.cursor, p->call.server, record->guid, record->lcid, p->call.event, false);
+    } else if (!pcq_has_locale(record->request_code)) {
+        proto_item_append_text(p->call.ndr.cursor.item, " (unused by this RequestCode)");
     }
 }
 
@@ -178,9 +178,6 @@ static void read_request_lcid(pcq_pdu *p)
 static void read_handle(pcq_pdu *p)
 {
     p->handle_item = ndr_context_handle(&p->call.ndr, fields.handle, p->handle);
-    if (p->call.ndr.reader.failed) {
-        return;
-    }
     if (call_handle_is_null(p->handle)) {
         findings_add(&p->call.report, p->handle_item, FINDING_HANDLE_NULL, "The handle is empty: no query has it");
     } else if (p->call.first_time) {
@@ -207,10 +204,10 @@ static void take_lpdata(pcq_pdu *p, ndr_array *array)
             proto_item_append_text(array->node, ", room for %" PRIu64, array->max_count);
         }
     }
-    if (tvb == NULL || tvb_reported_length(tvb) == 0) {
+    if (tvb_reported_length(tvb) == 0) {
         return;
     }
-    p->call.tapped.buffer = reader_own_source(p->call.pinfo, tvb, "lpData");
+    p->call.tapped.buffer = tvb_as_own_source(p->call.pinfo, tvb, "lpData");
     if (array->node) {
         proto_item *item = proto_tree_add_item(p->call.tree, hf_buffer, p->call.tapped.buffer, 0, -1, ENC_NA);
         p->buffer_tree = proto_item_add_subtree(item, ett_buffer);
@@ -221,7 +218,7 @@ static void take_lpdata(pcq_pdu *p, ndr_array *array)
 static void check_count(pcq_pdu *p, const ndr_array *array, const char *has, uint64_t count, const char *said_by,
                         uint32_t said)
 {
-    if (!p->call.ndr.reader.failed && count != said) {
+    if (count != said) {
         findings_add(&p->call.report, array->item, FINDING_ARRAY_COUNTS, "lpData %s %" PRIu64 ", but %s says %u", has,
                      count, said_by, said);
     }
@@ -242,22 +239,21 @@ static bool read_returned_status(pcq_pdu *p)
     tapped_call *tapped = &p->call.tapped;
     uint32_t status = call_read_status(&p->call, hf_status);
 
-    tapped->has_sizes = !p->call.ndr.reader.failed;
-    tapped->is_probe =
-        tapped->has_sizes && status == STATUS_NOT_ENOUGH_MEMORY && tapped->out_size == 0 && tapped->rtn_size > 0;
+    tapped->has_sizes = true;
+    tapped->is_probe = status == STATUS_NOT_ENOUGH_MEMORY && tapped->out_size == 0 && tapped->rtn_size > 0;
     if (tapped->is_probe) {
-        proto_item_append_text(p->call.ndr.reader.item, ", a size probe: no failure");
+        proto_item_append_text(p->call.ndr.cursor.item, ", a size probe: no failure");
         call_info(&p->call, "size probe: needs %s", count_text(p, tapped->rtn_size));
         return false;
     }
     call_report_status(&p->call, status);
-    if (!tapped->has_sizes || status != STATUS_SUCCESS) {
+    if (status != STATUS_SUCCESS) {
         return false;
     }
     /* an empty answer to a request that had no room is nothing but that; even counter data of a query of nothing has a header */
     bool is_missed = tapped->rtn_size > 0 || p->call.opnum == OPNUM_QueryCounterData;
     if (tapped->out_size == 0 && is_missed && p->record->call.request_read && p->record->in_size > 0) {
-        findings_add(&p->call.report, p->call.ndr.reader.item, FINDING_NO_DATA,
+        findings_add(&p->call.report, p->call.ndr.cursor.item, FINDING_NO_DATA,
                      "The call succeeded with room for %s, but lpData is empty; *pdwRtnSize says %u",
                      count_text(p, p->record->in_size), tapped->rtn_size);
     }
@@ -282,20 +278,27 @@ static void begin_context(pcq_pdu *p)
     memcpy(p->context.guid, record->guid, sizeof p->context.guid);
 }
 
-/* EnumerateCounterSet's GUIDs are NDR's: all else is the server's, little-endian. */
+static void read_buffer(void *pdu)
+{
+    pcq_pdu *p = pdu;
+
+    p->operation->dissect(&p->buffer, &p->context);
+}
+
+/* EnumerateCounterSet's GUIDs are NDR's: all else is the server's, little-endian. Where lpData ends too early the parameters behind it
+ * are read all the same. */
 static void dissect_lpdata(pcq_pdu *p)
 {
     bool is_of_ndr = p->call.opnum == OPNUM_EnumerateCounterSet;
-    bounded_reader reader;
 
     if (p->operation->dissect == NULL) {
         return;
     }
     begin_context(p);
     if (p->call.tapped.buffer) {
-        reader_init(&reader, p->call.tapped.buffer, p->buffer_tree, &p->call.report,
-                    is_of_ndr ? p->call.ndr.reader.encoding : ENC_LITTLE_ENDIAN);
-        p->operation->dissect(&reader, &p->context);
+        cursor_init(&p->buffer, p->call.tapped.buffer, p->buffer_tree, &p->call.report,
+                    is_of_ndr ? p->call.ndr.cursor.encoding : ENC_LITTLE_ENDIAN);
+        cursor_try(&p->buffer, read_buffer, p);
     }
 }
 
@@ -322,9 +325,10 @@ static void read_identifiers(pcq_pdu *p)
     report->damaged = repeated ? damaged : report->damaged;
 }
 
-/* Two sizes and lpData, a handle, or lpData alone; and the status. Returns true if the call succeeded. */
-static bool read_response(pcq_pdu *p)
+/* Two sizes and lpData, a handle, or lpData alone; and the status. */
+static void read_response(void *pdu)
 {
+    pcq_pdu *p = pdu;
     bool succeeded;
     ndr_array array;
 
@@ -343,11 +347,11 @@ static bool read_response(pcq_pdu *p)
         } else {
             read_identifiers(p);
         }
-        succeeded = call_read_status(&p->call, hf_status) == STATUS_SUCCESS && !p->call.ndr.reader.failed;
+        succeeded = call_read_status(&p->call, hf_status) == STATUS_SUCCESS;
         call_report_status(&p->call, p->call.tapped.status);
     }
     call_report_rest(&p->call);
-    return succeeded;
+    p->succeeded = succeeded;
 }
 
 /* --- Opnum 0: EnumerateCounterSet, 3.1.4.1.1 ------------------------------------------------------------------- */
@@ -372,7 +376,7 @@ static void show_counterset(pcq_pdu *p)
                                         p->context.request_code == PERF_REG_COUNTERSET_ENGLISH_NAME);
 
     if (p->record->call.request_read && !has_name) {
-        pcq_add_known_counterset(&p->call.ndr.reader, p->call.server, p->record->guid, p->call.event);
+        pcq_add_known_counterset(&p->call.ndr.cursor, p->call.server, p->record->guid, p->call.event);
     }
 }
 
@@ -518,7 +522,7 @@ static void show_query(pcq_pdu *p, proto_tree *tree, const state_handle *handle)
         if (status != 0) {
             text = wmem_strdup_printf(p->call.pool, "%s: refused, %s", text, text_win32_error(p->call.pool, status));
         }
-        reader_add_generated_string(list, hf_query_counter, p->call.tvb, text);
+        tree_add_generated_string(list, hf_query_counter, p->call.tvb, text);
     }
 }
 
@@ -635,6 +639,9 @@ static void close_response(pcq_pdu *p, bool succeeded _U_)
 
 static void check_indexes(pcq_pdu *p)
 {
+    if (p->context.identifiers == NULL) { /* lpData was not reached */
+        return;
+    }
     const state_identifier *identifiers = wmem_array_get_raw(p->context.identifiers);
     uint32_t count = wmem_array_get_count(p->context.identifiers), odd = query_first_odd_index(identifiers, count);
 
@@ -847,7 +854,7 @@ static void validate_response(pcq_pdu *p, bool succeeded)
     }
     state_handle *handle = answering_handle(p, succeeded);
     show_handle(p, NULL, handle);
-    bool readable = !p->call.report.damaged && !p->call.ndr.reader.failed;
+    bool readable = !p->call.report.damaged && !p->call.is_short;
     if (!readable || (succeeded && !(p->identifiers_sound && p->record->call.request_read))) {
         validate_unknown(p);
         return;
@@ -913,8 +920,9 @@ static void tap_pdu(pcq_pdu *p)
     call_hand_over(&p->call, handle);
 }
 
-static void read_request(pcq_pdu *p)
+static void read_request(void *pdu)
 {
+    pcq_pdu *p = pdu;
     static void (*const read[])(pcq_pdu *p) = {
         ['W'] = read_machine, ['G'] = read_counterset,  ['L'] = read_request_lcid, ['S'] = read_in_size,
         ['H'] = read_handle,  ['A'] = read_identifiers, ['C'] = read_code,
@@ -923,12 +931,7 @@ static void read_request(pcq_pdu *p)
     for (const char *letter = p->operation->parameters; *letter; letter++) {
         read[(unsigned char)*letter](p);
     }
-    p->record->call.request_read = !p->call.ndr.reader.failed;
     call_report_rest(&p->call);
-    if (strchr(p->operation->parameters, 'H')) {
-        use_handle(p);
-    }
-    p->operation->request(p);
 }
 
 static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
@@ -961,9 +964,14 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
             validate_unknown(&p);
         }
     } else if (p.call.is_request) {
-        read_request(&p);
+        p.record->call.request_read = call_read(&p.call, read_request, &p);
+        if (p.operation->parameters[0] == 'H') {
+            use_handle(&p);
+        }
+        p.operation->request(&p);
     } else {
-        p.operation->response(&p, read_response(&p));
+        call_read(&p.call, read_response, &p);
+        p.operation->response(&p, p.succeeded);
     }
     if (p.call.asked && p.call.first_time && p.call.is_request && !call_may_learn(&p.call) &&
         p.record->changing == NULL) {

@@ -30,7 +30,7 @@ static const value_string aggregate_vals[] = {
 
 #define FIELD_ATTRIB(id, label, name, blurb) FIELD(id, label, name, FT_UINT64, BASE_HEX, NULL, blurb)
 #define READ_ATTRIB read_attrib
-#define READ_TYPE(reader, hf) values_read_counter_type(reader, &pcq_fields.types)
+#define READ_TYPE(cursor, hf) values_read_counter_type(cursor, &pcq_fields.types)
 
 /* 2.2.4.1, behind the GUID */
 #define COUNTERSET_REG_INFO(X, S) \
@@ -109,7 +109,7 @@ static void collect_name(pcq_context *context, uint32_t id, const char *name)
 /* The tree, or NULL if it has no room for `items` more; then `hidden` counts what is not shown. */
 static proto_tree *tree_with_room(proto_tree *tree, uint32_t items, uint32_t *hidden)
 {
-    if (tree && (*hidden > 0 || reader_tree_items_left(tree) < items)) {
+    if (tree && (*hidden > 0 || tree_items_left(tree) < items)) {
         (*hidden)++;
         return NULL;
     }
@@ -117,54 +117,54 @@ static proto_tree *tree_with_room(proto_tree *tree, uint32_t items, uint32_t *hi
 }
 
 /* Behind a list of which some may not have been shown. */
-static void report_hidden(bounded_reader *reader, proto_tree *tree, uint32_t hidden, const char *what)
+static void report_hidden(buffer_cursor *cursor, proto_tree *tree, uint32_t hidden, const char *what)
 {
-    reader->tree = tree;
+    cursor->tree = tree;
     if (hidden > 0) {
-        findings_add(reader->report, reader->node, FINDING_NOT_SHOWN, "%u %s are not shown, a packet's tree is limited",
+        findings_add(cursor->report, cursor->node, FINDING_NOT_SHOWN, "%u %s are not shown, a packet's tree is limited",
                      hidden, what);
     }
 }
 
 /* Up to `most` structures of at least `least` bytes; false if one does not lead to the next. */
-static bool read_list(bounded_reader *reader, pcq_context *context, uint32_t most, uint32_t least, uint32_t items,
-                      const char *what, bool (*read_one)(bounded_reader *reader, pcq_context *context))
+static bool read_list(buffer_cursor *cursor, pcq_context *context, uint32_t most, uint32_t least, uint32_t items,
+                      const char *what, bool (*read_one)(buffer_cursor *cursor, pcq_context *context))
 {
-    proto_tree *tree = reader->tree;
+    proto_tree *tree = cursor->tree;
     uint32_t hidden = 0;
     bool sound = true;
 
-    for (; sound && most > 0 && reader_left(reader) >= least; most--) {
-        reader->tree = tree_with_room(tree, items, &hidden);
-        sound = read_one(reader, context);
+    for (; sound && most > 0 && cursor_left(cursor) >= least; most--) {
+        cursor->tree = tree_with_room(tree, items, &hidden);
+        sound = read_one(cursor, context);
     }
-    report_hidden(reader, tree, hidden, what);
+    report_hidden(cursor, tree, hidden, what);
     return sound;
 }
 
 /* Bytes that are left behind the last structure. */
-static void report_bytes_left(bounded_reader *reader, const char *behind)
+static void report_bytes_left(buffer_cursor *cursor, const char *behind)
 {
-    uint32_t left = reader_left(reader);
+    uint32_t left = cursor_left(cursor);
 
     if (left > 0) {
-        proto_item *item = proto_tree_add_item(reader->tree, hf_undecoded, reader->tvb, reader->pos, left, ENC_NA);
-        findings_add(reader->report, item, FINDING_TRAILING_BYTES, "%u bytes are left behind %s", left, behind);
+        proto_item *item = proto_tree_add_item(cursor->tree, hf_undecoded, cursor->tvb, cursor->pos, left, ENC_NA);
+        findings_add(cursor->report, item, FINDING_TRAILING_BYTES, "%u bytes are left behind %s", left, behind);
     }
 }
 
 /* True if `size` is that of a structure with a header of `header` bytes that fits; what else is odd is reported. */
-static bool check_size(bounded_reader *reader, uint32_t size, uint32_t header, const char *what)
+static bool check_size(buffer_cursor *cursor, uint32_t size, uint32_t header, const char *what)
 {
-    if (size < header || size > reader_left(reader)) {
-        findings_add(reader->report, reader->node, FINDING_SIZE,
+    if (size < header || size > cursor_left(cursor)) {
+        findings_add(cursor->report, cursor->node, FINDING_SIZE,
                      "Size of %s at offset %u is %u, it can be %u to %u; what follows cannot be found", what,
-                     reader->pos, size, header, reader_left(reader));
+                     cursor->pos, size, header, cursor_left(cursor));
         return false;
     }
     if (size % 8 != 0) {
-        findings_add(reader->report, reader->node, FINDING_SIZE, "Size of %s at offset %u is %u, not a multiple of 8",
-                     what, reader->pos, size);
+        findings_add(cursor->report, cursor->node, FINDING_SIZE, "Size of %s at offset %u is %u, not a multiple of 8",
+                     what, cursor->pos, size);
     }
     return true;
 }
@@ -188,7 +188,7 @@ typedef struct {
     uint32_t base;      /* what offsets count from: 0 or table_end */
     uint64_t readable;  /* bytes of strings that may still be read: strings can overlap */
     uint32_t farthest;  /* start of the farthest string shown */
-    uint32_t idle;      /* items shown since, see reader_own_source() */
+    uint32_t idle;      /* items shown since, see tvb_as_own_source() */
 } string_table;
 
 static bool string_starts_at(tvbuff_t *tvb, const string_table *table, uint64_t offset)
@@ -228,22 +228,22 @@ static uint32_t find_offset_base(tvbuff_t *tvb, const string_table *table)
 #define TIMES_READ 8
 #define READ_AT_LEAST 2048
 
-static const char *read_table_string(bounded_reader *reader, pcq_context *context, string_table *table, uint32_t offset)
+static const char *read_table_string(buffer_cursor *cursor, pcq_context *context, string_table *table, uint32_t offset)
 {
     uint64_t start = (uint64_t)table->base + offset;
-    bounded_reader at = *reader;
+    buffer_cursor at = *cursor;
 
-    if (!string_starts_at(reader->tvb, table, start)) {
-        findings_add(reader->report, reader->item, FINDING_STRING_OFFSET,
+    if (!string_starts_at(cursor->tvb, table, start)) {
+        findings_add(cursor->report, cursor->item, FINDING_STRING_OFFSET,
                      "Offset %u does not lead to where a string begins: strings are at %u to %u", offset,
                      table->table_end - table->base, table->end - table->base);
         return NULL;
     }
     uint32_t left = table->end - (uint32_t)start;
-    uint32_t size = text_utf16_size(reader->tvb, (uint32_t)start, (uint32_t)MIN(left, table->readable));
+    uint32_t size = text_utf16_size(cursor->tvb, (uint32_t)start, (uint32_t)MIN(left, table->readable));
     if (size + 2 > table->readable) {
         if (table->readable > 0) {
-            findings_add(reader->report, reader->item, FINDING_STRING_OFFSET,
+            findings_add(cursor->report, cursor->item, FINDING_STRING_OFFSET,
                          "The strings overlap too much to read them, here and in what follows");
         }
         table->readable = 0;
@@ -258,30 +258,30 @@ static const char *read_table_string(bounded_reader *reader, pcq_context *contex
     at.end = table->end;
     uint32_t room = MIN(size + 2, table->end - (uint32_t)start);
     return context->request_code == PERF_REG_COUNTER_HELP_STRINGS
-               ? reader_text(&at, hf_counter_description, room, TEXT_WHOLE, "The counter's description")
-               : reader_text(&at, hf_pcq_counter_name, room, TEXT_NAME_MAX, "The counter's name");
+               ? cursor_read_text(&at, hf_counter_description, room, TEXT_WHOLE, "The counter's description")
+               : cursor_read_text(&at, hf_pcq_counter_name, room, TEXT_NAME_MAX, "The counter's name");
 }
 
 /* STRING_COUNTER_HEADER and the string it leads to */
-static void read_string_counter(bounded_reader *outer, pcq_context *context, string_table *table)
+static void read_string_counter(buffer_cursor *outer, pcq_context *context, string_table *table)
 {
-    bounded_reader reader;
+    buffer_cursor cursor;
     const char *text = "(none)";
     bool help = context->request_code == PERF_REG_COUNTER_HELP_STRINGS;
 
-    reader_structure(outer, hf_string_counter, ett_strings, STRING_COUNTER_HEADER_SIZE, &reader);
-    uint32_t id = reader_u32(&reader, hf_pcq_counter_id);
-    uint32_t offset = reader_u32(&reader, hf_string_offset);
+    cursor_enter(outer, hf_string_counter, ett_strings, STRING_COUNTER_HEADER_SIZE, &cursor);
+    uint32_t id = cursor_read_u32(&cursor, hf_pcq_counter_id);
+    uint32_t offset = cursor_read_u32(&cursor, hf_string_offset);
     if (offset != NO_STRING) {
-        text = read_table_string(&reader, context, table, offset);
+        text = read_table_string(&cursor, context, table, offset);
         if (!help && text) {
             collect_name(context, id, text);
         }
     }
     const char *name =
-        help ? pcq_add_known_counter(&reader, context->server, context->guid, id, context->event, false) : NULL;
-    if (reader.node) {
-        proto_item_append_text(reader.node, ": %u%s%s: %s", id, name ? " " : "", name ? name : "",
+        help ? pcq_add_known_counter(&cursor, context->server, context->guid, id, context->event, false) : NULL;
+    if (cursor.node) {
+        proto_item_append_text(cursor.node, ": %u%s%s: %s", id, name ? " " : "", name ? name : "",
                                text ? text : "(unreadable)");
     }
     context->count++;
@@ -309,22 +309,22 @@ static uint32_t headers_before_strings(tvbuff_t *tvb, const string_table *table,
 }
 
 /* A wrong dwSize keeps no string from being read: the offsets lead to them. Less than 8 bytes are padding. */
-static void check_table(bounded_reader *reader, string_table *table, uint32_t size, uint32_t count, proto_item *node)
+static void check_table(buffer_cursor *cursor, string_table *table, uint32_t size, uint32_t count, proto_item *node)
 {
-    uint32_t room = (reader->end - STRING_BUFFER_HEADER_SIZE) / STRING_COUNTER_HEADER_SIZE;
+    uint32_t room = (cursor->end - STRING_BUFFER_HEADER_SIZE) / STRING_COUNTER_HEADER_SIZE;
 
-    if (size > reader->end || reader->end - size >= 8) {
-        findings_add(reader->report, node, FINDING_SIZE, "dwSize is %u, but the buffer has %u bytes", size,
-                     reader->end);
+    if (size > cursor->end || cursor->end - size >= 8) {
+        findings_add(cursor->report, node, FINDING_SIZE, "dwSize is %u, but the buffer has %u bytes", size,
+                     cursor->end);
     }
-    table->end = reader->end;
-    table->count = headers_before_strings(reader->tvb, table, MIN(count, room));
+    table->end = cursor->end;
+    table->count = headers_before_strings(cursor->tvb, table, MIN(count, room));
     if (count != table->count) {
-        findings_add(reader->report, node, FINDING_COUNT, "dwCounters is %u, but there is room for %u", count,
+        findings_add(cursor->report, node, FINDING_COUNT, "dwCounters is %u, but there is room for %u", count,
                      table->count);
     }
     table->table_end = STRING_BUFFER_HEADER_SIZE + table->count * STRING_COUNTER_HEADER_SIZE;
-    table->readable = (uint64_t)reader->end * TIMES_READ + READ_AT_LEAST;
+    table->readable = (uint64_t)cursor->end * TIMES_READ + READ_AT_LEAST;
     table->farthest = table->idle = 0;
 }
 
@@ -346,75 +346,70 @@ static bool shares_wrongly(packet_info *pinfo, tvbuff_t *tvb, const string_table
 }
 
 /* RequestCode 5, 6 and 10. */
-static void dissect_counter_strings(bounded_reader *reader, pcq_context *context)
+static void dissect_counter_strings(buffer_cursor *cursor, pcq_context *context)
 {
-    proto_tree *tree = reader->tree;
-    bounded_reader header;
+    proto_tree *tree = cursor->tree;
+    buffer_cursor header;
     string_table table;
     uint32_t hidden = 0;
 
-    reader_structure(reader, hf_string_buffer, ett_strings, STRING_BUFFER_HEADER_SIZE, &header);
-    uint32_t size = reader_u32(&header, hf_string_buffer_size);
-    uint32_t count = reader_u32(&header, hf_string_buffer_num_counters);
-    if (header.failed) {
-        return;
-    }
-    check_table(reader, &table, size, count, header.node);
-    table.base = find_offset_base(reader->tvb, &table);
+    cursor_enter(cursor, hf_string_buffer, ett_strings, STRING_BUFFER_HEADER_SIZE, &header);
+    uint32_t size = cursor_read_u32(&header, hf_string_buffer_size);
+    uint32_t count = cursor_read_u32(&header, hf_string_buffer_num_counters);
+    check_table(cursor, &table, size, count, header.node);
+    table.base = find_offset_base(cursor->tvb, &table);
     if (header.node) {
         proto_item_append_text(header.node, ": %u strings, offsets count from the %s", count,
                                table.base == 0 ? "block's start" : "end of the headers");
     }
     if (table.base != 0) {
-        findings_add(reader->report, header.node, FINDING_STRING_OFFSET_BASE,
+        findings_add(cursor->report, header.node, FINDING_STRING_OFFSET_BASE,
                      "String offsets count from the end of the headers, as [MS-PCQ] 2.2.4.4 says; Windows counts them "
                      "from the block's start");
     }
     if (context->request_code != PERF_REG_COUNTER_HELP_STRINGS &&
-        shares_wrongly(reader_pinfo(reader), reader->tvb, &table)) {
-        findings_add(reader->report, header.node, FINDING_STRING_OFFSET,
+        shares_wrongly(cursor_pinfo(cursor), cursor->tvb, &table)) {
+        findings_add(cursor->report, header.node, FINDING_STRING_OFFSET,
                      "Counters share a name, and another name is no counter's: an offset is wrong");
     }
     for (uint32_t i = 0; i < table.count; i++) {
-        reader->tree = table.idle < MAX_IDLE_ITEMS ? tree_with_room(tree, ITEMS_OF_STRING, &hidden) : NULL;
+        cursor->tree = table.idle < MAX_IDLE_ITEMS ? tree_with_room(tree, ITEMS_OF_STRING, &hidden) : NULL;
         hidden += table.idle >= MAX_IDLE_ITEMS;
         table.idle += ITEMS_OF_STRING;
-        read_string_counter(reader, context, &table);
+        read_string_counter(cursor, context, &table);
     }
-    report_hidden(reader, tree, hidden, "strings");
+    report_hidden(cursor, tree, hidden, "strings");
 }
 
 /* --- One string or GUID ------------------------------------------------------------------------------------------- */
 
 /* RequestCode 3, 4, 7 and 9. */
-static void dissect_single_string(bounded_reader *reader, pcq_context *context)
+static void dissect_single_string(buffer_cursor *cursor, pcq_context *context)
 {
-    uint32_t room = reader_left(reader);
-    uint32_t size = text_utf16_size(reader->tvb, reader->pos, room);
+    uint32_t room = cursor_left(cursor);
+    uint32_t size = text_utf16_size(cursor->tvb, cursor->pos, room);
 
     bool is_help = context->request_code == PERF_REG_COUNTERSET_HELP_STRING;
     bool is_provider = context->request_code == PERF_REG_PROVIDER_NAME;
     int hf = is_help ? hf_counterset_description : is_provider ? hf_provider_name : hf_pcq_counterset_name;
     const char *what = is_help ? "The description" : is_provider ? "The provider's name" : "The counterset's name";
 
-    context->text = reader_text(reader, hf, MIN(room, size + 2), is_help ? TEXT_WHOLE : TEXT_NAME_MAX, what);
+    context->text = cursor_read_text(cursor, hf, MIN(room, size + 2), is_help ? TEXT_WHOLE : TEXT_NAME_MAX, what);
     if (!is_help && !is_provider) {
         collect_name(context, PERF_NO_ID, context->text);
     }
-    if (reader_left(reader) >= 8) { /* less is padding */
-        report_bytes_left(reader, "the string");
+    if (cursor_left(cursor) >= 8) { /* less is padding */
+        report_bytes_left(cursor, "the string");
     }
 }
 
-static void dissect_provider_guid(bounded_reader *reader, pcq_context *context)
+static void dissect_provider_guid(buffer_cursor *cursor, pcq_context *context)
 {
     uint8_t guid[16];
 
-    reader_guid(reader, hf_provider_guid, guid);
-    if (!reader->failed) {
-        context->text = facts_guid_text(reader_pinfo(reader)->pool, guid);
-    }
-    report_bytes_left(reader, "the GUID");
+    cursor_read_guid(cursor, hf_provider_guid, guid);
+    context->text = facts_guid_text(cursor_pinfo(cursor)->pool, guid);
+    report_bytes_left(cursor, "the GUID");
 }
 
 /* --- Registration information (opnum 1), 2.2.4.1 and 2.2.4.2 ------------------------------------------------------ */
@@ -422,34 +417,34 @@ static void dissect_provider_guid(bounded_reader *reader, pcq_context *context)
 #define COUNTERSET_REG_INFO_SIZE 32 /* 2.2.4.1 */
 #define COUNTER_REG_INFO_SIZE 48    /* 2.2.4.2 */
 
-static uint64_t read_attrib(bounded_reader *reader, int hf)
+static uint64_t read_attrib(buffer_cursor *cursor, int hf)
 {
     static int *const bits[] = {&hf_attrib_reference,       &hf_attrib_no_display,     &hf_attrib_no_group_separator,
                                 &hf_attrib_display_as_real, &hf_attrib_display_as_hex, NULL};
 
-    if (reader->tree && reader_has(reader, 8)) {
-        proto_tree_add_bitmask(reader->tree, reader->tvb, reader->pos, hf, ett_attrib, bits, ENC_LITTLE_ENDIAN);
+    if (cursor->tree && cursor_left(cursor) >= 8) {
+        proto_tree_add_bitmask(cursor->tree, cursor->tvb, cursor->pos, hf, ett_attrib, bits, ENC_LITTLE_ENDIAN);
     }
-    return reader_u64(reader, 0);
+    return cursor_read_u64(cursor, 0);
 }
 
 /* PERF_COUNTER_REG_INFO, 2.2.4.2 */
-static bool read_counter_reg_info(bounded_reader *outer, pcq_context *context)
+static bool read_counter_reg_info(buffer_cursor *outer, pcq_context *context)
 {
-    bounded_reader reader;
+    buffer_cursor cursor;
 
-    reader_structure(outer, hf_counter_reg_info, ett_reg_info, COUNTER_REG_INFO_SIZE, &reader);
+    cursor_enter(outer, hf_counter_reg_info, ett_reg_info, COUNTER_REG_INFO_SIZE, &cursor);
     FIELDS_READ(COUNTER_REG_INFO)
     uint32_t id = read.pcq_counter_id;
-    const char *name = pcq_add_known_counter(&reader, context->server, context->guid, id, context->event, false);
-    if (reader.node) {
-        proto_item_append_text(reader.node, ": %u%s%s, %s", id, name ? " " : "", name ? name : "",
+    const char *name = pcq_add_known_counter(&cursor, context->server, context->guid, id, context->event, false);
+    if (cursor.node) {
+        proto_item_append_text(cursor.node, ": %u%s%s, %s", id, name ? " " : "", name ? name : "",
                                val_to_str_const(read.type, text_counter_type_vals, "unknown type"));
     }
     pcq_pending_fact *pending = collect_fact(context, id, PERF_FACT_COUNTER);
     pending->fact.counter = (perf_counter_info){read.type,         read.base_id,  read.perf_time_id,
                                                 read.perf_freq_id, read.multi_id, (int32_t)read.default_scale};
-    pending->item = reader.node;
+    pending->item = cursor.node;
     context->count++;
     return true;
 }
@@ -480,10 +475,10 @@ static bool leads_nowhere(wmem_map_t *by_id, const pcq_pending_fact *counter, un
 }
 
 /* With the set's own fact the first one is that, and those behind it are its counters'. */
-static void check_relations(bounded_reader *reader, const pcq_context *context, bool has_set)
+static void check_relations(buffer_cursor *cursor, const pcq_context *context, bool has_set)
 {
     pcq_pending_fact *counters = (pcq_pending_fact *)wmem_array_get_raw(context->pending_facts) + has_set;
-    wmem_map_t *by_id = has_set ? wmem_map_new(reader_pinfo(reader)->pool, g_direct_hash, g_direct_equal) : NULL;
+    wmem_map_t *by_id = has_set ? wmem_map_new(cursor_pinfo(cursor)->pool, g_direct_hash, g_direct_equal) : NULL;
 
     ws_assert(wmem_array_get_count(context->pending_facts) == context->count + has_set);
     for (unsigned i = 0; by_id && i < context->count; i++) {
@@ -493,7 +488,7 @@ static void check_relations(bounded_reader *reader, const pcq_context *context, 
         const pcq_pending_fact *counter = &counters[i / array_length(reference_names)];
         unsigned which = i % array_length(reference_names);
         if (leads_nowhere(by_id, counter, which)) {
-            findings_add(reader->report, counter->item, FINDING_COUNTER_REFERENCE,
+            findings_add(cursor->report, counter->item, FINDING_COUNTER_REFERENCE,
                          "%s %u of counter %u leads to no counter of the set", reference_names[which],
                          reference(counter, which), counter->subject.id);
         }
@@ -501,53 +496,47 @@ static void check_relations(bounded_reader *reader, const pcq_context *context, 
 }
 
 /* PERF_COUNTERSET_REG_INFO, 2.2.4.1. Returns NumCounters. */
-static uint32_t read_counterset_reg_info(bounded_reader *outer, pcq_context *context)
+static uint32_t read_counterset_reg_info(buffer_cursor *outer, pcq_context *context)
 {
-    bounded_reader reader;
+    buffer_cursor cursor;
 
-    reader_structure(outer, hf_counterset_reg_info, ett_reg_info, COUNTERSET_REG_INFO_SIZE, &reader);
-    reader_guid(&reader, hf_pcq_counterset_guid, context->guid);
+    cursor_enter(outer, hf_counterset_reg_info, ett_reg_info, COUNTERSET_REG_INFO_SIZE, &cursor);
+    cursor_read_guid(&cursor, hf_pcq_counterset_guid, context->guid);
     FIELDS_READ(COUNTERSET_REG_INFO)
-    if (reader.failed) {
-        outer->failed = true;
-        return 0;
-    }
-    const char *name = pcq_add_known_counterset(&reader, context->server, context->guid, context->event);
-    if (reader.node) {
-        proto_item_append_text(reader.node, ": %s, %u counters",
-                               name ? name : facts_guid_text(reader_pinfo(outer)->pool, context->guid),
+    const char *name = pcq_add_known_counterset(&cursor, context->server, context->guid, context->event);
+    if (cursor.node) {
+        proto_item_append_text(cursor.node, ": %s, %u counters",
+                               name ? name : facts_guid_text(cursor_pinfo(outer)->pool, context->guid),
                                read.num_counters);
     }
     collect_fact(context, PERF_NO_ID, PERF_FACT_SET)->fact.instance_type = read.instance_type;
-    if (read.num_counters > reader_left(outer) / COUNTER_REG_INFO_SIZE) {
-        findings_add(reader.report, reader.node, FINDING_COUNT, "NumCounters %u, but there is room for %u",
-                     read.num_counters, reader_left(outer) / COUNTER_REG_INFO_SIZE);
+    if (read.num_counters > cursor_left(outer) / COUNTER_REG_INFO_SIZE) {
+        findings_add(cursor.report, cursor.node, FINDING_COUNT, "NumCounters %u, but there is room for %u",
+                     read.num_counters, cursor_left(outer) / COUNTER_REG_INFO_SIZE);
     }
     return read.num_counters;
 }
 
-static void dissect_counterset_struct(bounded_reader *reader, pcq_context *context)
+static void dissect_counterset_struct(buffer_cursor *cursor, pcq_context *context)
 {
-    read_list(reader, context, read_counterset_reg_info(reader, context), COUNTER_REG_INFO_SIZE, ITEMS_OF_COUNTER,
+    read_list(cursor, context, read_counterset_reg_info(cursor, context), COUNTER_REG_INFO_SIZE, ITEMS_OF_COUNTER,
               "counters", read_counter_reg_info);
-    if (!reader->report->damaged) {
-        check_relations(reader, context, true);
+    if (!cursor->report->damaged) {
+        check_relations(cursor, context, true);
     }
-    report_bytes_left(reader, "the last counter");
+    report_bytes_left(cursor, "the last counter");
 }
 
-static void dissect_counter_struct(bounded_reader *reader, pcq_context *context)
+static void dissect_counter_struct(buffer_cursor *cursor, pcq_context *context)
 {
-    if (reader_need(reader, COUNTER_REG_INFO_SIZE, "PERF_COUNTER_REG_INFO")) {
-        read_counter_reg_info(reader, context);
-        check_relations(reader, context, false);
-        report_bytes_left(reader, "the counter");
-    }
+    read_counter_reg_info(cursor, context);
+    check_relations(cursor, context, false);
+    report_bytes_left(cursor, "the counter");
 }
 
-void pcq_dissect_registration(bounded_reader *reader, pcq_context *context)
+void pcq_dissect_registration(buffer_cursor *cursor, pcq_context *context)
 {
-    static void (*const dissect[])(bounded_reader *reader, pcq_context *context) = {
+    static void (*const dissect[])(buffer_cursor *cursor, pcq_context *context) = {
         [PERF_REG_COUNTERSET_STRUCT] = dissect_counterset_struct,
         [PERF_REG_COUNTER_STRUCT] = dissect_counter_struct,
         [PERF_REG_COUNTERSET_NAME_STRING] = dissect_single_string,
@@ -562,126 +551,124 @@ void pcq_dissect_registration(bounded_reader *reader, pcq_context *context)
     bool known = context->request_known && context->request_code < array_length(dissect);
 
     if (known && dissect[context->request_code]) {
-        dissect[context->request_code](reader, context);
-    } else if (reader_left(reader) > 0) {
-        proto_tree_add_item(reader->tree, hf_undecoded, reader->tvb, 0, -1, ENC_NA);
+        dissect[context->request_code](cursor, context);
+    } else if (cursor_left(cursor) > 0) {
+        proto_tree_add_item(cursor->tree, hf_undecoded, cursor->tvb, 0, -1, ENC_NA);
     }
 }
 
 /* --- Counter identifiers (opnums 5 and 7), 2.2.4.6 ---------------------------------------------------------------- */
 
-static void label_identifier(bounded_reader *reader, pcq_context *context, const state_identifier *identifier)
+static void label_identifier(buffer_cursor *cursor, pcq_context *context, const state_identifier *identifier)
 {
-    wmem_allocator_t *pool = reader_pinfo(reader)->pool;
+    wmem_allocator_t *pool = cursor_pinfo(cursor)->pool;
 
-    pcq_add_known_counterset(reader, context->server, identifier->guid, context->event);
-    pcq_add_known_counter(reader, context->server, identifier->guid, identifier->counter_id, context->event, true);
-    if (proto_field_is_referenced(reader->tree, hf_pcq_identifier_path)) {
+    pcq_add_known_counterset(cursor, context->server, identifier->guid, context->event);
+    pcq_add_known_counter(cursor, context->server, identifier->guid, identifier->counter_id, context->event, true);
+    if (proto_field_is_referenced(cursor->tree, hf_pcq_identifier_path)) {
         const char *path = readings_identifier_path(pool, context->server, context->machine, identifier, context->event,
                                                     &context->text_left);
         const char *note =
             readings_identifier_doubted(context->server, identifier->guid, identifier->counter_id, 0, context->event)
                 ? " (assumed)"
                 : "";
-        proto_item *item = reader_add_generated_string(reader->tree, hf_pcq_identifier_path, reader->tvb, path);
+        proto_item *item = tree_add_generated_string(cursor->tree, hf_pcq_identifier_path, cursor->tvb, path);
         proto_item_append_text(item, "%s", note);
-        proto_item_append_text(reader->node, ": %s%s", strchr(path + strlen("\\\\"), '\\'), note);
+        proto_item_append_text(cursor->node, ": %s%s", strchr(path + strlen("\\\\"), '\\'), note);
         if (context->is_response && identifier->status != 0) {
-            proto_item_append_text(reader->node, ", %s", text_win32_error(pool, identifier->status));
+            proto_item_append_text(cursor->node, ", %s", text_win32_error(pool, identifier->status));
         }
     }
 }
 
 /* PERF_COUNTER_IDENTIFIER, 2.2.4.6 */
-static bool read_identifier(bounded_reader *outer, pcq_context *context)
+static bool read_identifier(buffer_cursor *outer, pcq_context *context)
 {
-    bounded_reader reader;
+    buffer_cursor cursor;
     state_identifier identifier = {.status = 0};
     uint32_t size = tvb_get_letohl(outer->tvb, outer->pos + 20);
     bool sound = check_size(outer, size, PERF_IDENTIFIER_SIZE, "the identifier");
 
-    reader_structure(outer, hf_identifier, ett_identifier, sound ? size : PERF_IDENTIFIER_SIZE, &reader);
-    reader_guid(&reader, hf_pcq_counterset_guid, identifier.guid);
-    identifier.status = reader_u32(&reader, hf_identifier_status);
-    if (!context->is_response && !reader.failed) {
-        proto_item_set_text(reader.item, "Status: %u (without meaning here)", identifier.status);
+    cursor_enter(outer, hf_identifier, ett_identifier, sound ? size : PERF_IDENTIFIER_SIZE, &cursor);
+    cursor_read_guid(&cursor, hf_pcq_counterset_guid, identifier.guid);
+    identifier.status = cursor_read_u32(&cursor, hf_identifier_status);
+    if (!context->is_response) {
+        proto_item_set_text(cursor.item, "Status: %u (without meaning here)", identifier.status);
     }
     FIELDS_READ(COUNTER_IDENTIFIER)
     identifier.counter_id = read.pcq_counter_id;
     identifier.instance_id = read.pcq_instance_id;
     identifier.index = read.identifier_index;
-    uint32_t room = reader_left(&reader), start = reader.pos;
+    uint32_t room = cursor_left(&cursor), start = cursor.pos;
     if (room > 0) {
-        const char *name = reader_text(&reader, hf_pcq_instance_name, room, TEXT_NAME_MAX, "The instance's name");
+        const char *name = cursor_read_text(&cursor, hf_pcq_instance_name, room, TEXT_NAME_MAX, "The instance's name");
         identifier.instance = name && *name ? name : NULL;
-        identifier.utf16_size = text_utf16_size(reader.tvb, start, room);
-        identifier.utf16 = tvb_memdup(reader_pinfo(&reader)->pool, reader.tvb, start, identifier.utf16_size);
+        identifier.utf16_size = text_utf16_size(cursor.tvb, start, room);
+        identifier.utf16 = tvb_memdup(cursor_pinfo(&cursor)->pool, cursor.tvb, start, identifier.utf16_size);
     }
-    label_identifier(&reader, context, &identifier);
+    label_identifier(&cursor, context, &identifier);
     wmem_array_append_one(context->identifiers, identifier);
     context->count++;
     context->refused += identifier.status != 0;
     return sound;
 }
 
-void pcq_dissect_identifiers(bounded_reader *reader, pcq_context *context)
+void pcq_dissect_identifiers(buffer_cursor *cursor, pcq_context *context)
 {
-    context->text_left = READINGS_PATHS_SIZE(tvb_reported_length(reader->tvb));
-    bool sound = read_list(reader, context, UINT32_MAX, PERF_IDENTIFIER_SIZE, ITEMS_OF_IDENTIFIER, "identifiers",
+    context->text_left = READINGS_PATHS_SIZE(tvb_reported_length(cursor->tvb));
+    bool sound = read_list(cursor, context, UINT32_MAX, PERF_IDENTIFIER_SIZE, ITEMS_OF_IDENTIFIER, "identifiers",
                            read_identifier);
-    if (sound && reader_left(reader) > 0) {
-        findings_add(reader->report, reader->node, FINDING_SIZE, "%u bytes are too few for a PERF_COUNTER_IDENTIFIER",
-                     reader_left(reader));
+    if (sound && cursor_left(cursor) > 0) {
+        findings_add(cursor->report, cursor->node, FINDING_SIZE, "%u bytes are too few for a PERF_COUNTER_IDENTIFIER",
+                     cursor_left(cursor));
     }
-    report_bytes_left(reader, "the last identifier");
+    report_bytes_left(cursor, "the last identifier");
 }
 
 /* --- Plain lists: of countersets (opnum 0), of instances (opnum 2) ------------------------------------------------ */
 
-static bool read_listed_counterset(bounded_reader *reader, pcq_context *context)
+static bool read_listed_counterset(buffer_cursor *cursor, pcq_context *context)
 {
     uint8_t guid[16];
 
-    reader_guid(reader, hf_pcq_counterset_guid, guid);
+    cursor_read_guid(cursor, hf_pcq_counterset_guid, guid);
     context->count++;
-    const char *name = pcq_add_known_counterset(reader, context->server, guid, context->event);
+    const char *name = pcq_add_known_counterset(cursor, context->server, guid, context->event);
     if (name) {
-        proto_item_append_text(reader->item, " (%s)", name);
+        proto_item_append_text(cursor->item, " (%s)", name);
     }
     return true;
 }
 
-void pcq_dissect_counterset_list(bounded_reader *reader, pcq_context *context)
+void pcq_dissect_counterset_list(buffer_cursor *cursor, pcq_context *context)
 {
-    read_list(reader, context, UINT32_MAX, 16, ITEMS_OF_GUID, "GUIDs", read_listed_counterset);
-    if (reader_left(reader) > 0) {
-        reader_need(reader, 16, "A counterset's GUID");
-    }
+    read_list(cursor, context, UINT32_MAX, 1, ITEMS_OF_GUID, "GUIDs", read_listed_counterset);
 }
 
-static bool read_listed_instance(bounded_reader *outer, pcq_context *context)
+static bool read_listed_instance(buffer_cursor *outer, pcq_context *context)
 {
-    bounded_reader reader;
+    buffer_cursor cursor;
     uint32_t size = tvb_get_letohl(outer->tvb, outer->pos);
     bool sound = check_size(outer, size, PERF_INSTANCE_HEADER_SIZE, "the instance");
     const char *name = "";
 
-    reader_structure(outer, hf_pcq_instance, ett_instance, sound ? size : PERF_INSTANCE_HEADER_SIZE, &reader);
-    reader_u32(&reader, hf_pcq_instance_size);
-    uint32_t id = reader_u32(&reader, hf_pcq_instance_id);
-    if (reader_left(&reader) > 0) {
-        name = reader_text(&reader, hf_pcq_instance_name, reader_left(&reader), TEXT_NAME_MAX, "The instance's name");
+    cursor_enter(outer, hf_pcq_instance, ett_instance, sound ? size : PERF_INSTANCE_HEADER_SIZE, &cursor);
+    cursor_read_u32(&cursor, hf_pcq_instance_size);
+    uint32_t id = cursor_read_u32(&cursor, hf_pcq_instance_id);
+    if (cursor_left(&cursor) > 0) {
+        name =
+            cursor_read_text(&cursor, hf_pcq_instance_name, cursor_left(&cursor), TEXT_NAME_MAX, "The instance's name");
     }
-    proto_item_set_text(reader.node, sound ? "Instance: %s, id %u" : "Instance: unreadable", name, id);
+    proto_item_set_text(cursor.node, sound ? "Instance: %s, id %u" : "Instance: unreadable", name, id);
     context->count += sound;
     return sound;
 }
 
-void pcq_dissect_instances(bounded_reader *reader, pcq_context *context)
+void pcq_dissect_instances(buffer_cursor *cursor, pcq_context *context)
 {
-    read_list(reader, context, UINT32_MAX, PERF_INSTANCE_HEADER_SIZE, ITEMS_OF_INSTANCE, "instances",
+    read_list(cursor, context, UINT32_MAX, PERF_INSTANCE_HEADER_SIZE, ITEMS_OF_INSTANCE, "instances",
               read_listed_instance);
-    report_bytes_left(reader, "the last instance");
+    report_bytes_left(cursor, "the last instance");
 }
 
 void pcq_buffers_register(int proto)

@@ -1,14 +1,14 @@
 /* pcq-buffers.h
  * What lpData holds: registration information, string tables, instances and identifiers ([MS-PCQ] 2.2.4).
  *
- * A buffer dissector takes a reader of the bytes and a context, and knows nothing of DCE/RPC. It reports what is wrong,
+ * A buffer dissector takes a cursor on the bytes and a context, and knows nothing of DCE/RPC. It reports what is wrong,
  * and collects in the context what the buffer teaches; whoever called it decides whether that is learned.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #pragma once
 
-#include "tree/reader.h"
+#include "tree/cursor.h"
 #include "state/queries.h"
 
 /* One fact that a buffer teaches. */
@@ -48,7 +48,7 @@ static inline bool pcq_has_locale(uint32_t request_code)
 }
 
 /* Opnum 0; 1, by context->request_code; 2; 5 and 7. */
-void pcq_dissect_counterset_list(bounded_reader *reader, pcq_context *context);
-void pcq_dissect_registration(bounded_reader *reader, pcq_context *context);
-void pcq_dissect_instances(bounded_reader *reader, pcq_context *context);
-void pcq_dissect_identifiers(bounded_reader *reader, pcq_context *context);
+void pcq_dissect_counterset_list(buffer_cursor *cursor, pcq_context *context);
+void pcq_dissect_registration(buffer_cursor *cursor, pcq_context *context);
+void pcq_dissect_instances(buffer_cursor *cursor, pcq_context *context);
+void pcq_dissect_identifiers(buffer_cursor *cursor, pcq_context *context);

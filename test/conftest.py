@@ -202,13 +202,14 @@ def compare_message(shown, message, frame_bytes=b'', where=''):
 
 
 def compare_experts(frame, messages, where, chat=(), is_cut=False, is_fault=False):
-    """Those that must be there ('a|b': one of both); on a good message none but an error status's. A frame that was not
-    captured whole says so."""
+    """Those that must be there ('a|b': one of both; 'malformed': Wireshark's own); on a good message none but an error status's. A
+    frame that was not captured whole says so."""
+    shown = {*frame.experts, *(['malformed'] if frame.malformed else [])}
     wanted = [w.split('|') for m in messages for w in m.experts]
     for w in wanted:
         assert all(w), '%s: an expectation that nothing can fail: %s' % (where, w)
-        names = {'pcq.expert.' + n for n in w}
-        assert names & set(frame.experts), '%s: no %s among %s' % (where, w, frame.experts)
+        names = {n if n == 'malformed' else 'pcq.expert.' + n for n in w}
+        assert names & shown, '%s: no %s among %s' % (where, w, shown)
     if not wanted:
         may = {STATUSES[f.name] for m in messages for f in m.fields if f.name in STATUSES and f.value}
         # ... of which the one of a block stands where it begins, and where it ends

@@ -159,24 +159,30 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
         record->handle = NULL;
     }
     if (tree && ws_has_data_source(pinfo, "Decrypted SMB3")) { /* who selects a packet sees its tree end at SMB2 */
-        reader_add_generated_string(proto_tree_get_root(tree), fields->inside, tvb, "SMB2, Encrypted SMB3 data");
+        tree_add_generated_string(proto_tree_get_root(tree), fields->inside, tvb, "SMB2, Encrypted SMB3 data");
     }
 }
 
 void call_read_stub(rpc_call *call, bool is_aloud)
 {
-    bounded_reader *reader = &call->ndr.reader;
+    buffer_cursor *cursor = &call->ndr.cursor;
 
     call->report = (findings_report){.pinfo = is_aloud ? call->pinfo : NULL, .expert = &call->fields->expert};
-    reader_init(reader, call->tvb, is_aloud ? call->tree : NULL, &call->report,
+    cursor_init(cursor, call->tvb, is_aloud ? call->tree : NULL, &call->report,
                 call->drep[0] & DREP_LITTLE_ENDIAN ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN);
-    reader->pos = MIN((uint32_t)call->offset, reader->end);
+    cursor->pos = MIN((uint32_t)call->offset, cursor->end);
     call->ndr.ndr64 = call->di->call_data->flags & DCERPC_IS_NDR64;
     if (call->fit == RPC_TORN) {
         findings_add(
             &call->report, proto_tree_get_parent(call->tree), FINDING_SIZE,
             "The fragments do not fit together: one is missing, cut short, there twice, or in another's place");
     }
+}
+
+bool call_read(rpc_call *call, void (*read)(void *pdu), void *pdu)
+{
+    call->is_short = !cursor_try(&call->ndr.cursor, read, pdu);
+    return !call->is_short;
 }
 
 bool call_report_noise(rpc_call *call, ndr_first first, uint64_t largest)
@@ -213,7 +219,7 @@ double call_seconds(const rpc_call *call)
 
 bool call_may_learn(const rpc_call *call)
 {
-    return call->first_time && !call->is_noise && !call->report.damaged && !call->ndr.reader.failed;
+    return call->first_time && !call->is_noise && !call->report.damaged && !call->is_short;
 }
 
 /* --- The Info column ------------------------------------------------------------------------------------------- */
@@ -237,11 +243,12 @@ static void write_info(rpc_call *call)
     wmem_strbuf_t *line = call->about;
     const char *separator = SEPARATOR;
 
-    if (call->is_noise || call->report.damaged) { /* as Wireshark's own dissectors write it */
+    if (call->is_noise ||
+        (call->report.damaged && !call->report.shows_end)) { /* as Wireshark's own dissectors write it */
         col_append_sep_str(cinfo, COL_INFO, separator,
                            call->is_noise ? "[Probably not decrypted correctly]" : "[Malformed Packet]");
     }
-    if (!call->ndr.reader.failed && wmem_strbuf_get_len(call->info) > 0) {
+    if (!call->is_short && wmem_strbuf_get_len(call->info) > 0) {
         if (wmem_strbuf_get_len(line) > 0) {
             wmem_strbuf_append(line, call->before_info);
         } else {
@@ -268,16 +275,16 @@ static void write_info(rpc_call *call)
 uint32_t call_read_status(rpc_call *call, int hf)
 {
     call->tapped.status = ndr_u32(&call->ndr, hf);
-    call->tapped.has_status = !call->ndr.reader.failed;
+    call->tapped.has_status = true;
     return call->tapped.status;
 }
 
 void call_report_status(rpc_call *call, uint32_t status)
 {
-    if (!call->ndr.reader.failed && status != 0) {
+    if (status != 0) {
         const char *name = text_win32_error(call->pinfo->pool, status);
         call->tapped.has_failed = true;
-        findings_add(&call->report, call->ndr.reader.item, FINDING_CALL_FAILED, "%s failed: %s", call->tapped.operation,
+        findings_add(&call->report, call->ndr.cursor.item, FINDING_CALL_FAILED, "%s failed: %s", call->tapped.operation,
                      name);
         call_info(call, "%s", name);
     }
@@ -412,10 +419,10 @@ proto_tree *call_show_life(rpc_call *call, proto_item *item, const state_handle 
     proto_tree *tree = proto_item_add_subtree(item, ett_handle);
 
     if (handle->opened_frame != 0) {
-        reader_add_generated_uint(tree, call->fields->handle_opened_in, call->tvb, handle->opened_frame);
+        tree_add_generated_uint(tree, call->fields->handle_opened_in, call->tvb, handle->opened_frame);
     }
     if (handle->closed_frame != 0) {
-        reader_add_generated_uint(tree, call->fields->handle_closed_in, call->tvb, handle->closed_frame);
+        tree_add_generated_uint(tree, call->fields->handle_closed_in, call->tvb, handle->closed_frame);
     }
     return tree;
 }
@@ -424,7 +431,7 @@ void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *hand
 {
     if (handle && handle->number != 0) {
         if (tree) {
-            reader_add_generated_uint(tree, call->fields->handle_number, call->tvb, handle->number);
+            tree_add_generated_uint(tree, call->fields->handle_number, call->tvb, handle->number);
         }
         if (call->tree) { /* as call_begin() noted it */
             *note_of(call->pinfo) =
@@ -447,11 +454,11 @@ void call_report_second(const rpc_call *call, findings_report *report, proto_ite
 /* Padding to the verification trailer's 4 bytes ([MS-RPCE] 2.2.2.13) or NDR64's 8 is no parameter that was missed. */
 void call_report_rest(rpc_call *call)
 {
-    bounded_reader *reader = &call->ndr.reader;
-    uint32_t left = reader_left(reader);
+    buffer_cursor *cursor = &call->ndr.cursor;
+    uint32_t left = cursor_left(cursor);
 
     if (left >= (call->ndr.ndr64 ? 8U : 4U)) {
-        proto_item *item = proto_tree_add_item(call->tree, call->fields->rest, reader->tvb, reader->pos, left, ENC_NA);
+        proto_item *item = proto_tree_add_item(call->tree, call->fields->rest, cursor->tvb, cursor->pos, left, ENC_NA);
         findings_add(&call->report, item, FINDING_TRAILING_BYTES, "%u bytes are left behind the last parameter", left);
     }
 }
@@ -490,7 +497,7 @@ int call_end(rpc_call *call, proto_item *item)
     if (call->is_request && call->first_time) {
         call->record->request_damaged = call->report.damaged;
     }
-    call->record->connection->was_read |= !call->is_noise && !call->ndr.reader.failed;
+    call->record->connection->was_read |= !call->is_noise && !call->is_short;
     if (call->has_column) {
         write_info(call);
     }

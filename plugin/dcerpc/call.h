@@ -80,6 +80,7 @@ typedef struct {
     rpc_asked *asked; /* its connection's, on the first pass; NULL if its request was not seen */
     bool first_time;  /* what it teaches may be learned */
     bool is_noise;
+    bool is_short; /* a parameter lies beyond the stub's end, or was not captured */
     ndr_reader ndr;
     findings_report report;
     bool has_column;      /* somebody reads the Info column */
@@ -105,6 +106,9 @@ bool call_note_sample(rpc_call *call, state_handle *handle, tvbuff_t *tvb);
 
 /* Reads the stub from its start into the tree; if not aloud, nothing is shown, and findings only count. */
 void call_read_stub(rpc_call *call, bool is_aloud);
+
+/* Calls `read`, which reads parameters from `call->ndr`. Returns false if one of them is not there. */
+bool call_read(rpc_call *call, void (*read)(void *pdu), void *pdu);
 
 /* From the request to this response, negative where that is not known. */
 double call_seconds(const rpc_call *call);

@@ -15,11 +15,7 @@ static int ett_array = -1;
 /* Padding that is not there is no fault of its own: the field behind it will be missed. */
 void ndr_align(ndr_reader *ndr, uint32_t to)
 {
-    uint32_t padding = (to - ndr->reader.pos % to) % to;
-
-    if (!ndr->reader.failed) {
-        ndr->reader.pos += padding <= reader_left(&ndr->reader) ? padding : reader_left(&ndr->reader);
-    }
+    ndr->cursor.pos += MIN((to - ndr->cursor.pos % to) % to, cursor_left(&ndr->cursor));
 }
 
 /* Bytes of a count, size or pointer of NDR's own, and what they are aligned to. */
@@ -31,64 +27,57 @@ static uint32_t count_size(const ndr_reader *ndr)
 static uint64_t ndr_count(ndr_reader *ndr, int hf)
 {
     ndr_align(ndr, count_size(ndr));
-    return ndr->ndr64 ? reader_u64(&ndr->reader, hf) : reader_u32(&ndr->reader, hf);
+    return ndr->ndr64 ? cursor_read_u64(&ndr->cursor, hf) : cursor_read_u32(&ndr->cursor, hf);
 }
 
 uint32_t ndr_u32(ndr_reader *ndr, int hf)
 {
     ndr_align(ndr, 4);
-    return reader_u32(&ndr->reader, hf);
+    return cursor_read_u32(&ndr->cursor, hf);
 }
 
 proto_item *ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HANDLE_SIZE])
 {
-    bounded_reader *reader = &ndr->reader;
+    buffer_cursor *cursor = &ndr->cursor;
 
-    memset(handle, 0, NDR_CONTEXT_HANDLE_SIZE);
     ndr_align(ndr, 4);
-    if (!reader_need_field(reader, NDR_CONTEXT_HANDLE_SIZE, hf)) {
-        return reader->item;
-    }
-    uint32_t attributes = GUINT32_TO_LE(tvb_get_uint32(reader->tvb, reader->pos, reader->encoding));
+    uint32_t at = cursor->pos;
+    cursor_skip(cursor, NDR_CONTEXT_HANDLE_SIZE);
+    uint32_t attributes = GUINT32_TO_LE(tvb_get_uint32(cursor->tvb, at, cursor->encoding));
     memcpy(handle, &attributes, 4);
-    reader_guid_bytes(reader->tvb, reader->pos + 4, reader->encoding, handle + 4);
-    reader->item = NULL;
-    if (reader->tree) {
-        reader->item =
-            proto_tree_add_bytes(reader->tree, hf, reader->tvb, reader->pos, NDR_CONTEXT_HANDLE_SIZE, handle);
-    }
-    reader->pos += NDR_CONTEXT_HANDLE_SIZE;
-    return reader->item;
+    tvb_get_guid_bytes(cursor->tvb, at + 4, cursor->encoding, handle + 4);
+    cursor->item =
+        cursor->tree ? proto_tree_add_bytes(cursor->tree, hf, cursor->tvb, at, NDR_CONTEXT_HANDLE_SIZE, handle) : NULL;
+    return cursor->item;
 }
 
 /* --- Arrays ---------------------------------------------------------------------------------------------------- */
 
 void ndr_array_begin(ndr_reader *ndr, bool varying, const char *what, ndr_array *array)
 {
-    bounded_reader *reader = &ndr->reader;
+    buffer_cursor *cursor = &ndr->cursor;
     ndr_reader counts = {.ndr64 = ndr->ndr64};
 
     memset(array, 0, sizeof *array);
     ndr_align(ndr, count_size(ndr));
     array->what = what;
-    array->start = reader->pos;
-    reader_structure(reader, hf_array, ett_array, (varying ? 3 : 1) * count_size(ndr), &counts.reader);
-    array->node = counts.reader.node;
-    array->tree = counts.reader.tree;
+    array->start = cursor->pos;
+    cursor_enter(cursor, hf_array, ett_array, (varying ? 3 : 1) * count_size(ndr), &counts.cursor);
+    array->node = counts.cursor.node;
+    array->tree = counts.cursor.tree;
     proto_item_set_text(array->node, "%s", what);
     array->max_count = array->actual_count = ndr_count(&counts, hf_max_count);
     if (varying) {
         array->offset = ndr_count(&counts, hf_offset);
         array->actual_count = ndr_count(&counts, hf_actual_count);
     }
-    array->item = reader->item = counts.reader.item;
-    reader->failed = counts.reader.failed;
+    array->item = cursor->item = counts.cursor.item;
     if (array->offset != 0) {
-        findings_add(reader->report, array->item, FINDING_ARRAY_COUNTS,
+        findings_add(cursor->report, array->item, FINDING_ARRAY_COUNTS,
                      "The array's offset is %" PRIu64 ", it can only be 0 here", array->offset);
     }
     if (array->actual_count > array->max_count) {
-        findings_add(reader->report, array->item, FINDING_ARRAY_COUNTS,
+        findings_add(cursor->report, array->item, FINDING_ARRAY_COUNTS,
                      "The array holds %" PRIu64 " elements, more than its maximum of %" PRIu64, array->actual_count,
                      array->max_count);
     }
@@ -96,49 +85,37 @@ void ndr_array_begin(ndr_reader *ndr, bool varying, const char *what, ndr_array 
 
 const char *ndr_wide_string(ndr_reader *ndr, int hf, const char *what)
 {
-    bounded_reader *reader = &ndr->reader;
-    proto_tree *outer = reader->tree;
+    buffer_cursor *cursor = &ndr->cursor;
+    proto_tree *outer = cursor->tree;
     ndr_array array;
 
     ndr_array_begin(ndr, true, what, &array);
     uint32_t size = 2 * (uint32_t)MIN(array.actual_count, UINT32_MAX / 2);
-    reader->tree = array.tree;
-    const char *text = reader_text(reader, hf, size, TEXT_WHOLE, what);
-    reader->tree = outer;
-    if (text) {
-        reader->report->damaged |= size == 0 || tvb_get_ntohs(reader->tvb, reader->pos - 2) != 0;
-        proto_item_append_text(array.node, ": %s", text);
-    }
-    proto_item_set_len(array.node, (int)(reader->pos - array.start));
+    cursor->tree = array.tree;
+    const char *text = cursor_read_text(cursor, hf, size, TEXT_WHOLE, what);
+    cursor->tree = outer;
+    cursor->report->damaged |= size == 0 || tvb_get_ntohs(cursor->tvb, cursor->pos - 2) != 0;
+    proto_item_append_text(array.node, ": %s", text);
+    proto_item_set_len(array.node, (int)(cursor->pos - array.start));
     return text;
 }
 
 tvbuff_t *ndr_elements(ndr_reader *ndr, ndr_array *array, uint32_t element_size)
 {
-    bounded_reader *reader = &ndr->reader;
+    buffer_cursor *cursor = &ndr->cursor;
+    uint32_t start = cursor->pos, left = cursor_left(cursor);
+    uint32_t size = (uint32_t)MIN(MIN(array->actual_count, left) * element_size, left);
 
-    if (reader->failed) {
-        return NULL;
-    }
-    uint32_t start = reader->pos;
-    uint32_t left = reader_left(reader);
-    uint64_t size = array->actual_count <= UINT32_MAX ? array->actual_count * element_size : UINT64_MAX;
-
-    if (reader_need(reader, size, array->what)) {
-        left = (uint32_t)size;
-        reader->pos += left;
-        proto_item_set_len(array->node, (int)(reader->pos - array->start));
-    }
-    return tvb_new_subset_length(reader->tvb, start, left);
+    cursor->pos += size;
+    proto_item_set_len(array->node, (int)(cursor->pos - array->start));
+    return tvb_new_subset_length(cursor->tvb, start, size);
 }
 
 bool ndr_pointer(ndr_reader *ndr, const char *what)
 {
     bool there = ndr_count(ndr, hf_referent) != 0;
 
-    if (!ndr->reader.failed) {
-        proto_item_append_text(ndr->reader.item, there ? " (%s)" : " (no %s)", what);
-    }
+    proto_item_append_text(ndr->cursor.item, there ? " (%s)" : " (no %s)", what);
     return there;
 }
 
@@ -175,34 +152,36 @@ static bool is_status(uint32_t status)
 /* Returns the 32 bits at an offset of the tvb; 0 if they were not captured. */
 static uint32_t word_at(const ndr_reader *ndr, uint32_t offset)
 {
-    bool is_there = tvb_bytes_exist(ndr->reader.tvb, (int)offset, 4);
+    bool is_there = tvb_bytes_exist(ndr->cursor.tvb, (int)offset, 4);
 
-    return is_there ? tvb_get_uint32(ndr->reader.tvb, (int)offset, ndr->reader.encoding) : 0;
+    return is_there ? tvb_get_uint32(ndr->cursor.tvb, (int)offset, ndr->cursor.encoding) : 0;
+}
+
+/* Returns an array's count in front of a stub by its number; 0 if it was not captured. */
+static uint64_t count_at(const ndr_reader *ndr, uint32_t number)
+{
+    uint32_t size = count_size(ndr), offset = (ndr->cursor.pos + size - 1) / size * size + number * size;
+
+    return !tvb_bytes_exist(ndr->cursor.tvb, (int)offset, (int)size) ? 0
+           : ndr->ndr64 ? tvb_get_uint64(ndr->cursor.tvb, (int)offset, ndr->cursor.encoding)
+                        : tvb_get_uint32(ndr->cursor.tvb, (int)offset, ndr->cursor.encoding);
 }
 
 /* Counts the numbers in front of a stub, or at its end, that no peer sends. */
 static unsigned count_odd_numbers(const ndr_reader *ndr, ndr_first first, uint64_t largest)
 {
-    ndr_reader at = {.reader = {.tvb = ndr->reader.tvb,
-                                .end = ndr->reader.end,
-                                .encoding = ndr->reader.encoding,
-                                .pos = ndr->reader.pos,
-                                .report = ndr->reader.report},
-                     .ndr64 = ndr->ndr64};
-    uint32_t size = tvb_reported_length(ndr->reader.tvb), number = word_at(ndr, ndr->reader.pos);
-    uint64_t count, offset;
+    uint32_t size = tvb_reported_length(ndr->cursor.tvb), number = word_at(ndr, ndr->cursor.pos);
 
     switch (first) {
     case NDR_FIRST_HANDLE:
         return (number > LARGEST_ATTRIBUTES) + (number > LARGEST_SMALL_NUMBER);
     case NDR_FIRST_SIZES:
-        return (number > size) + (word_at(ndr, ndr->reader.pos + 4) > largest);
+        return (number > size) + (word_at(ndr, ndr->cursor.pos + 4) > largest);
     case NDR_FIRST_STRING:
-        count = ndr_count(&at, 0);
-        offset = ndr_count(&at, 0);
-        return (count > LARGEST_SMALL_NUMBER) + (offset > LARGEST_SMALL_NUMBER) + (ndr_count(&at, 0) > count);
+        return (count_at(ndr, 0) > LARGEST_SMALL_NUMBER) + (count_at(ndr, 1) > LARGEST_SMALL_NUMBER) +
+               (count_at(ndr, 2) > count_at(ndr, 0));
     case NDR_FIRST_ARRAY:
-        return ndr_count(&at, 0) > size;
+        return count_at(ndr, 0) > size;
     case NDR_FIRST_VALUE: /* lpcbLen in front of the status */
         return size >= 8 && word_at(ndr, size - 8) > size;
     }
@@ -211,7 +190,7 @@ static unsigned count_odd_numbers(const ndr_reader *ndr, ndr_first first, uint64
 
 bool ndr_is_garbled(const ndr_reader *ndr, ndr_first first, bool is_response, uint64_t largest)
 {
-    uint32_t size = tvb_reported_length(ndr->reader.tvb);
+    uint32_t size = tvb_reported_length(ndr->cursor.tvb);
     bool is_failure = is_response && size >= 4 && !is_status(word_at(ndr, size - 4));
 
     return count_odd_numbers(ndr, first, largest) + is_failure >= 2;

@@ -1,5 +1,5 @@
 /* ndr.h
- * NDR and NDR64 parameters ([C706] 14, [MS-RPCE] 2.2.5) on the bounded reader.
+ * NDR and NDR64 parameters ([C706] 14, [MS-RPCE] 2.2.5) on the cursor.
  *
  * Wireshark keeps its own NDR engine to itself (what it exports reads numbers), and little of it is needed: PerflibV2 has
  * ref pointers only, and what winreg points to follows at once.
@@ -8,12 +8,12 @@
  */
 #pragma once
 
-#include "tree/reader.h"
+#include "tree/cursor.h"
 
 #define NDR_CONTEXT_HANDLE_SIZE 20 /* attributes and UUID */
 
 typedef struct {
-    bounded_reader reader; /* its encoding is the data representation's */
+    buffer_cursor cursor; /* its encoding is the data representation's */
     bool ndr64;
 } ndr_reader;
 
@@ -41,15 +41,15 @@ uint32_t ndr_u32(ndr_reader *ndr, int hf);
  * item, which is completed when the stub has proved sound. */
 proto_item *ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HANDLE_SIZE]);
 
-/* [string] wchar_t *: UTF-8 in the packet's pool, or NULL. */
+/* [string] wchar_t *: UTF-8 in the packet's pool. */
 const char *ndr_wide_string(ndr_reader *ndr, int hf, const char *what);
 
 /* The counts of a [size_is, length_is] (conformant varying) or [size_is] (conformant) array. A conformant array's actual
  * count is its max count. */
 void ndr_array_begin(ndr_reader *ndr, bool varying, const char *what, ndr_array *array);
 
-/* The elements of such an array as a tvbuff of their own. Where the array is longer than the stub it holds what is
- * there; NULL if the counts themselves could not be read. */
+/* The elements of such an array as a tvbuff of their own. Where the array is longer than the stub it holds what is there, and the
+ * next parameter is missing. */
 tvbuff_t *ndr_elements(ndr_reader *ndr, ndr_array *array, uint32_t element_size);
 
 /* A unique pointer: true if `what` is there, and follows. */

@@ -411,7 +411,7 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
             proto_tree *inner = proto_item_add_subtree(item, ett_sealed);
             proto_item_set_generated(proto_tree_add_uint_format_value(inner, hf_operation, tvb, 0, 0, operation->opnum,
                                                                       "%s (%u)", operation->name, operation->opnum));
-            reader_add_generated_uint(inner, hf_size, tvb, size);
+            tree_add_generated_uint(inner, hf_size, tvb, size);
         }
         findings_report report = {.pinfo = pinfo, .expert = &perflib->expert};
         findings_add(&report, item, what->given[given].finding, "%s", what->given[given].why);

@@ -29,13 +29,13 @@ static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {
 #define FIELD_TITLE FIELD_TEXT
 #define FIELD_PADDED_SYSTEMTIME FIELD_TIME
 #define FIELD_CODE_PAGE FIELD_NAMED
-#define READ_BOOL reader_u32
-#define READ_SIGNED reader_u32
+#define READ_BOOL cursor_read_u32
+#define READ_SIGNED cursor_read_u32
 #define READ_INDEX read_index
-#define READ_TITLE(reader, hf) (name = add_known_title(view, reader, hf, title_index), 0)
-#define READ_PADDED_SYSTEMTIME(reader, hf) (reader_systemtime(reader, hf), reader_skip(reader, 4), 0)
+#define READ_TITLE(cursor, hf) (name = add_known_title(view, cursor, hf, title_index), 0)
+#define READ_PADDED_SYSTEMTIME(cursor, hf) (cursor_read_systemtime(cursor, hf), cursor_skip(cursor, 4), 0)
 #define READ_CODE_PAGE read_code_page
-#define READ_TYPE(reader, hf) values_read_counter_type(reader, &fields.types)
+#define READ_TYPE(cursor, hf) values_read_counter_type(cursor, &fields.types)
 
 /* PERF_DATA_BLOCK, behind its signature */
 #define DATA_BLOCK(X, S) \
@@ -127,27 +127,27 @@ typedef struct {
 
 static value_fields fields;
 
-static const char *add_known_title(hkpd_view *view, bounded_reader *reader, int hf, uint32_t title_index)
+static const char *add_known_title(hkpd_view *view, buffer_cursor *cursor, int hf, uint32_t title_index)
 {
     const readings_answer *answer = &view->base.readings->answer;
 
-    return values_add_name(reader, hf, answer->server, facts_title_subject(title_index), answer->event);
+    return values_add_name(cursor, hf, answer->server, facts_title_subject(title_index), answer->event);
 }
 
-static uint32_t read_index(bounded_reader *reader, int hf)
+static uint32_t read_index(buffer_cursor *cursor, int hf)
 {
-    uint32_t title_index = reader_u32(reader, hf);
+    uint32_t title_index = cursor_read_u32(cursor, hf);
 
-    reader_skip(reader, 4);
+    cursor_skip(cursor, 4);
     return title_index;
 }
 
-static uint32_t read_code_page(bounded_reader *reader, int hf)
+static uint32_t read_code_page(buffer_cursor *cursor, int hf)
 {
-    uint32_t code_page = reader_u32(reader, hf);
+    uint32_t code_page = cursor_read_u32(cursor, hf);
 
     if (!text_code_page_known(code_page)) {
-        findings_add(reader->report, reader->item, FINDING_CODE_PAGE,
+        findings_add(cursor->report, cursor->item, FINDING_CODE_PAGE,
                      "CodePage %u cannot be converted: bytes of names beyond ASCII are shown as \\x..", code_page);
     }
     return code_page;
@@ -157,50 +157,50 @@ static uint32_t read_code_page(bounded_reader *reader, int hf)
 
 /* Shows a name of `size` bytes, of which `highlight_size` are highlighted: its terminator is too, if it has one. Returns the name in the
  * packet's pool. */
-static const char *show_name(hkpd_view *view, bounded_reader *reader, int hf, uint32_t at, uint32_t size,
+static const char *show_name(hkpd_view *view, buffer_cursor *cursor, int hf, uint32_t at, uint32_t size,
                              uint32_t highlight_size, uint32_t code_page, const char *what)
 {
     unsigned order = view->walk->big_endian_text ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
     tvbuff_t *tvb = view->base.tvb;
-    const char *name = text_get(reader_pinfo(reader)->pool, tvb, at, size, code_page, order, TEXT_NAME_MAX);
-    proto_item *item = proto_tree_add_string(reader->tree, hf, tvb, at, highlight_size, name);
+    const char *name = text_get(cursor_pinfo(cursor)->pool, tvb, at, size, code_page, order, TEXT_NAME_MAX);
+    proto_item *item = proto_tree_add_string(cursor->tree, hf, tvb, at, highlight_size, name);
 
     if (text_is_wide(code_page)) {
-        reader_check_utf16(reader->report, item, tvb, at, size, order, what);
+        text_check_utf16(cursor->report, item, tvb, at, size, order, what);
     }
     return name;
 }
 
-static void show_system_name(hkpd_view *view, bounded_reader *reader)
+static void show_system_name(hkpd_view *view, buffer_cursor *cursor)
 {
     uint32_t at = view->walk->header.name, size = view->walk->header.name_size, room = view->walk->header.name_room;
 
-    if (room > 0 && reader->tree) {
-        const char *name = show_name(view, reader, hf_system_name, at, size, size + 2 <= room ? size + 2 : size,
+    if (room > 0 && cursor->tree) {
+        const char *name = show_name(view, cursor, hf_system_name, at, size, size + 2 <= room ? size + 2 : size,
                                      TEXT_CODE_PAGE_UNICODE, "The system name");
-        proto_item_append_text(reader->node, " of %s", name);
+        proto_item_append_text(cursor->node, " of %s", name);
     }
 }
 
 /* What the walk has just announced. */
 static void show_header(hkpd_view *view)
 {
-    bounded_reader reader;
+    buffer_cursor cursor;
 
     view->base.encoding = view->walk->big_endian ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
     values_open_structure(&view->base, view->base.tree, hf_data_block, ett_data_block, 0,
-                          view->walk->header.size > 0 ? view->walk->header.size : view->walk->size, &reader);
-    reader_skip(&reader, PERF_SIGNATURE_SIZE);
+                          view->walk->header.size > 0 ? view->walk->header.size : view->walk->size, &cursor);
+    cursor_skip(&cursor, PERF_SIGNATURE_SIZE);
     FIELDS_READ(DATA_BLOCK)
-    show_system_name(view, &reader);
-    proto_item_append_text(reader.node, ": %u objects, %" PRIu64 " values", view->summary->objects,
+    show_system_name(view, &cursor);
+    proto_item_append_text(cursor.node, ": %u objects, %" PRIu64 " values", view->summary->objects,
                            view->summary->values);
-    view->base.header = reader.node;
+    view->base.header = cursor.node;
 }
 
-static void label_object(hkpd_view *view, const bounded_reader *reader, const char *name)
+static void label_object(hkpd_view *view, const buffer_cursor *cursor, const char *name)
 {
-    proto_item *item = reader->node;
+    proto_item *item = cursor->node;
     const perf_block_walk *walk = view->walk;
     uint32_t counters = perf_block_u32(walk, walk->object.offset + 32);
 
@@ -217,7 +217,7 @@ static void label_object(hkpd_view *view, const bounded_reader *reader, const ch
 static void show_object(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
-    bounded_reader reader;
+    buffer_cursor cursor;
     bool shown = tree_budget_take_any(&view->base.budget, ITEMS_OF_OBJECT);
     uint32_t title_index = walk->object.index;
     const char *name;
@@ -229,11 +229,11 @@ static void show_object(hkpd_view *view)
         return;
     }
     values_open_structure(&view->base, view->base.tree, hf_object, ett_object, walk->object.offset,
-                          walk->object.end - walk->object.offset, &reader);
+                          walk->object.end - walk->object.offset, &cursor);
     FIELDS_READ(OBJECT_TYPE)
-    values_samples(&view->base, reader.tree);
-    label_object(view, &reader, name);
-    view->object = view->body = reader.tree;
+    values_samples(&view->base, cursor.tree);
+    label_object(view, &cursor, name);
+    view->object = view->body = cursor.tree;
 }
 
 /* PERF_COUNTER_DEFINITION */
@@ -243,7 +243,7 @@ static void show_definition(hkpd_view *view)
     bool is_hidden = view->object == NULL && view->base.tree;
     uint32_t title_index = perf_block_u32(walk, walk->definition.offset + 4);
     const char *name;
-    bounded_reader reader;
+    buffer_cursor cursor;
 
     view->base.structure = NULL;
     if (is_hidden || !tree_budget_take(&view->base.budget, ITEMS_OF_DEFINITION)) {
@@ -251,9 +251,9 @@ static void show_definition(hkpd_view *view)
         return;
     }
     values_open_structure(&view->base, view->object, hf_definition, ett_definition, walk->definition.offset,
-                          walk->definition.size, &reader);
+                          walk->definition.size, &cursor);
     FIELDS_READ(COUNTER_DEFINITION)
-    proto_item_append_text(reader.node, ": %s (%u), %s", name ? name : "name not known", title_index,
+    proto_item_append_text(cursor.node, ": %s (%u), %s", name ? name : "name not known", title_index,
                            val_to_str_const(read.type, text_counter_type_vals, "unknown type"));
 }
 
@@ -261,7 +261,7 @@ static void show_definition(hkpd_view *view)
 static void show_instance(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
-    bounded_reader reader;
+    buffer_cursor cursor;
 
     view->base.structure = NULL;
     view->body = view->object;
@@ -270,14 +270,14 @@ static void show_instance(hkpd_view *view)
         return;
     }
     values_open_structure(&view->base, view->object, hf_instance, ett_instance, walk->instance.offset,
-                          walk->instance.size, &reader);
+                          walk->instance.size, &cursor);
     FIELDS_READ(INSTANCE_DEFINITION)
-    if (walk->instance.name_room > 0 && reader.tree) {
-        show_name(view, &reader, hf_instance_name, walk->instance.name, walk->instance.name_size,
+    if (walk->instance.name_room > 0 && cursor.tree) {
+        show_name(view, &cursor, hf_instance_name, walk->instance.name, walk->instance.name_size,
                   walk->instance.name_room, walk->object.code_page, "The instance's name");
     }
-    proto_item_append_text(reader.node, " %u: %s", walk->instance.number, hkpd_readings_instance(view->base.readings));
-    view->body = reader.tree;
+    proto_item_append_text(cursor.node, " %u: %s", walk->instance.number, hkpd_readings_instance(view->base.readings));
+    view->body = cursor.tree;
 }
 
 /* Everything but values, which are asked for by themselves. */
@@ -388,17 +388,17 @@ static void show_title(const hkpd_title_list *list, proto_tree *tree, findings_r
 {
     uint32_t size = list->end - list->offset;
     proto_item *item = proto_tree_add_item(tree, hf_title, list->tvb, list->offset, size, ENC_NA);
-    bounded_reader reader;
+    buffer_cursor cursor;
 
-    reader_init(&reader, list->tvb, proto_item_add_subtree(item, ett_title), report, ENC_LITTLE_ENDIAN);
+    cursor_init(&cursor, list->tvb, proto_item_add_subtree(item, ett_title), report, ENC_LITTLE_ENDIAN);
     if (!list->is_title) {
-        proto_tree_add_item(reader.tree, hf_title_bytes, list->tvb, list->offset, size, ENC_NA);
+        proto_tree_add_item(cursor.tree, hf_title_bytes, list->tvb, list->offset, size, ENC_NA);
         proto_item_append_text(item, ": %u bytes that are no index with its text", size);
         return;
     }
-    reader.pos = list->text;
-    proto_tree_add_uint(reader.tree, hf_title_index, list->tvb, list->offset, list->text - list->offset, list->index);
-    const char *text = reader_text(&reader, hf_title_text, list->end - list->text, TEXT_WHOLE, "The title");
+    cursor.pos = list->text;
+    proto_tree_add_uint(cursor.tree, hf_title_index, list->tvb, list->offset, list->text - list->offset, list->index);
+    const char *text = cursor_read_text(&cursor, hf_title_text, list->end - list->text, TEXT_WHOLE, "The title");
     proto_item_append_text(item, *text ? ": %u %s" : ": %u", list->index, text);
 }
 
@@ -500,7 +500,7 @@ const uint32_t *hkpd_objects(tvbuff_t *tvb, wmem_allocator_t *pool, bool has_fau
 static void show_counters(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
-    bounded_reader reader;
+    buffer_cursor cursor;
 
     view->base.structure = NULL;
     view->counters = NULL;
@@ -508,10 +508,10 @@ static void show_counters(hkpd_view *view)
         return;
     }
     values_open_structure(&view->base, view->body, hf_counter_block, ett_counter_block, walk->counters.offset,
-                          walk->counters.size, &reader);
-    reader_u32(&reader, hf_counter_block_size);
-    proto_item_append_text(reader.node, ": %u values", walk->object.num_definitions - (walk->object.misplaced > 0));
-    view->counters = reader.tree;
+                          walk->counters.size, &cursor);
+    cursor_read_u32(&cursor, hf_counter_block_size);
+    proto_item_append_text(cursor.node, ": %u values", walk->object.num_definitions - (walk->object.misplaced > 0));
+    view->counters = cursor.tree;
 }
 
 static void show_value(hkpd_view *view)
@@ -540,14 +540,15 @@ static void show_fault(hkpd_view *view)
     const perf_block_walk *walk = view->walk;
 
     if (walk->fault.what == PERF_BLOCK_FAULT_HEADER_SHORT) {
-        show_header(view); /* as much of it as is there; the reader reports it */
+        show_header(view); /* as much of it as is there, then it throws */
     } else {
         values_fault(&view->base, view->object, walk->object.offset, perf_block_fault_infos, &walk->fault);
     }
 }
 
-static void show_structures(hkpd_view *view)
+static void show_structures(void *data)
 {
+    hkpd_view *view = data;
     static void (*const show[])(hkpd_view *view) = {
         [PERF_BLOCK_HEADER] = show_header,         [PERF_BLOCK_OBJECT] = show_object,
         [PERF_BLOCK_DEFINITION] = show_definition, [PERF_BLOCK_INSTANCE] = show_instance,
@@ -574,7 +575,7 @@ void hkpd_dissect_block(proto_tree *tree, findings_report *report, const reading
     }
     view.walk = hkpd_readings_walk(view.base.readings);
     if (view.base.wishes.structures) {
-        show_structures(&view);
+        values_show_structures(&view.base, show_structures);
     } else {
         values_alone(&view.base);
     }

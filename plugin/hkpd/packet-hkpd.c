@@ -80,12 +80,14 @@ typedef enum { ANSWER_OTHER, ANSWER_BLOCK, ANSWER_HEADER, ANSWER_TITLES } answer
 /* One PDU while it is dissected. */
 typedef struct {
     rpc_call call;
-    hkpd_record *record; /* the same as call.record */
-    bool opens;          /* it is a call that opens a key of performance data, */
-    key_kind opened_key; /* and which one */
-    answer_kind kind;    /* of a response with a value */
-    int handle_at;       /* offset of the handle in the stub; -1: it has none */
-    proto_tree *hkpd;    /* our part of the tree, NULL before the first item */
+    hkpd_record *record;              /* the same as call.record */
+    bool opens;                       /* it is a call that opens a key of performance data, */
+    key_kind opened_key;              /* and which one */
+    answer_kind kind;                 /* of a response with a value */
+    value_parameters value;           /* as far as they were read */
+    uint8_t opened[PERF_HANDLE_SIZE]; /* the handle of a response */
+    int handle_at;                    /* offset of the handle in the stub; -1: it has none */
+    proto_tree *hkpd;                 /* our part of the tree, NULL before the first item */
     proto_item *item;
     findings_report aloud; /* for what was read silently */
     bool shown_here;       /* the stock function is not called */
@@ -179,7 +181,7 @@ static rpc_fields fields = {.handle_label = "Handle",
 
 static bool has_failed(const hkpd_pdu *p)
 {
-    return p->call.ndr.reader.failed;
+    return p->call.is_short;
 }
 
 /* Ends the PDU, or hands it to the stock function, which reports itself what could not be read. Returns the stub's length. */
@@ -188,11 +190,13 @@ static int end_pdu(hkpd_pdu *p)
     rpc_call *call = &p->call;
 
     if (p->shown_here) {
-        call_report_rest(call);
+        if (!call->is_short) {
+            call_report_rest(call);
+        }
         return call_end(call, p->item);
     }
     call->report.damaged = false;
-    call->ndr.reader.failed = false;
+    call->is_short = false;
     call_end(call, p->item);
     col_set_writable(call->pinfo->cinfo, COL_INFO, call->has_column && !p->is_probe);
     int size = winreg_stock(call->tvb, call->offset, call->pinfo, call->tree, call->di, call->drep);
@@ -233,17 +237,18 @@ static state_handle *open_handle(hkpd_pdu *p, const uint8_t *bytes, uint32_t beg
 static void read_handle(hkpd_pdu *p, uint8_t bytes[PERF_HANDLE_SIZE])
 {
     ndr_context_handle(&p->call.ndr, stock_handle, bytes);
-    p->handle_at = has_failed(p) ? -1 : (int)p->call.ndr.reader.pos - PERF_HANDLE_SIZE;
+    p->handle_at = (int)p->call.ndr.cursor.pos - PERF_HANDLE_SIZE;
 }
 
 /* Reads the handle of a request. */
-static void read_request_handle(hkpd_pdu *p)
+static void read_request_handle(void *pdu)
 {
+    hkpd_pdu *p = pdu;
     hkpd_record *record = p->record;
 
     read_handle(p, record->handle);
-    record->handle_read = !has_failed(p);
-    if (p->call.first_time && record->handle_read) {
+    record->handle_read = true;
+    if (p->call.first_time) {
         record->call.handle = handle_find(PERF_HANDLE_HKPD, p->call.server, record->handle);
     }
 }
@@ -278,7 +283,7 @@ static void show_handle(hkpd_pdu *p)
     proto_tree *tree = call_show_life(&p->call, item, handle);
     const char *key = key_names[handle->key->kind];
     proto_item_append_text(item, " (%s)", key);
-    reader_add_generated_string(tree, hf_key, p->call.tvb, key);
+    tree_add_generated_string(tree, hf_key, p->call.tvb, key);
 }
 
 static void show_performance_key(hkpd_pdu *p)
@@ -297,31 +302,24 @@ static const char *read_pointed_name(hkpd_pdu *p)
 
     ndr_array_begin(ndr, true, "Name", &array);
     tvbuff_t *tvb = ndr_elements(ndr, &array, 2);
-    if (has_failed(p)) {
-        return NULL;
-    }
     int size = (int)tvb_captured_length(tvb);
-    const char *name = (const char *)tvb_get_string_enc(p->call.pool, tvb, 0, size, ENC_UTF_16 | ndr->reader.encoding);
+    const char *name = (const char *)tvb_get_string_enc(p->call.pool, tvb, 0, size, ENC_UTF_16 | ndr->cursor.encoding);
     proto_tree_add_string(array.tree, stock_value_name, tvb, 0, size, name);
     proto_item_append_text(array.node, ": %s", name);
     return name;
 }
 
-/* RRP_UNICODE_STRING ([MS-RRP] 2.2.4): sizes in bytes, then a pointer to a conformant varying array. NULL if it could
- * not be read, "" if it is empty. */
+/* RRP_UNICODE_STRING ([MS-RRP] 2.2.4): sizes in bytes, then a pointer to a conformant varying array. "" if it is empty. */
 static const char *read_name(hkpd_pdu *p)
 {
     ndr_reader *ndr = &p->call.ndr;
-    bounded_reader *reader = &ndr->reader;
+    buffer_cursor *cursor = &ndr->cursor;
 
     ndr_align(ndr, ndr->ndr64 ? 8 : 4);
-    if (reader_has(reader, 4)) {
-        proto_tree_add_item(reader->tree, stock_name_len, reader->tvb, reader->pos, 2, reader->encoding);
-        proto_tree_add_item(reader->tree, stock_name_size, reader->tvb, reader->pos + 2, 2, reader->encoding);
-    }
-    reader_skip(reader, 4);
-    bool there = ndr_pointer(ndr, "name");
-    return there ? read_pointed_name(p) : has_failed(p) ? NULL : "";
+    cursor_skip(cursor, 4);
+    proto_tree_add_item(cursor->tree, stock_name_len, cursor->tvb, cursor->pos - 4, 2, cursor->encoding);
+    proto_tree_add_item(cursor->tree, stock_name_size, cursor->tvb, cursor->pos - 2, 2, cursor->encoding);
+    return ndr_pointer(ndr, "name") ? read_pointed_name(p) : "";
 }
 
 /* False if there is no number at all. */
@@ -341,19 +339,21 @@ static void read_data(hkpd_pdu *p, value_parameters *value)
 
     ndr_array_begin(ndr, true, "Data", &array);
     tvbuff_t *tvb = ndr_elements(ndr, &array, 1);
-    value->data_size = tvb ? tvb_captured_length(tvb) : 0;
+    value->data_size = tvb_captured_length(tvb);
     value->tvb = value->data_size > 0 ? tvb : NULL;
     proto_item_append_text(array.node, ": %s", text_counted(p->call.pool, array.actual_count, "byte"));
     if (value->tvb && p->call.is_request) {
-        proto_tree_add_item(ndr->reader.tree, hf_sent_data, value->tvb, 0, -1, ENC_NA);
+        proto_tree_add_item(ndr->cursor.tree, hf_sent_data, value->tvb, 0, -1, ENC_NA);
     }
 }
 
-static void read_parameters(hkpd_pdu *p, const char *name, value_parameters *value)
+/* Reads what follows the name. */
+static void read_parameters(hkpd_pdu *p, const char *name, const char *question)
 {
+    value_parameters *value = &p->value;
     uint32_t type;
 
-    *value = (value_parameters){.name = name};
+    *value = (value_parameters){.name = name, .question = question};
     read_pointed_u32(p, "type", stock_type, &type);
     value->has_buffer = ndr_pointer(&p->call.ndr, "data");
     if (value->has_buffer) {
@@ -361,7 +361,7 @@ static void read_parameters(hkpd_pdu *p, const char *name, value_parameters *val
     }
     read_pointed_u32(p, "size", stock_data_size, &value->size);
     value->has_length = read_pointed_u32(p, "length", stock_data_length, &value->length);
-    value->length_item = p->call.ndr.reader.item;
+    value->length_item = p->call.ndr.cursor.item;
 }
 
 /* Reports a failed call on performance data. Clients learn what there is from errors: there are no titles in a language, or no value
@@ -386,14 +386,20 @@ static void open_request(hkpd_pdu *p _U_)
 {
 }
 
+static void read_opened(void *pdu)
+{
+    hkpd_pdu *p = pdu;
+
+    read_handle(p, p->opened);
+    call_read_status(&p->call, stock_status);
+}
+
 static void open_response(hkpd_pdu *p)
 {
-    uint8_t bytes[PERF_HANDLE_SIZE];
-
-    read_handle(p, bytes);
-    uint32_t status = call_read_status(&p->call, stock_status);
-    if (call_may_learn(&p->call) && status == STATUS_SUCCESS && !call_handle_is_null(bytes)) {
-        p->call.record->answering = open_handle(p, bytes, p->call.event, p->call.pinfo->num, p->opened_key);
+    call_read(&p->call, read_opened, p);
+    uint32_t status = p->call.tapped.status;
+    if (call_may_learn(&p->call) && status == STATUS_SUCCESS && !call_handle_is_null(p->opened)) {
+        p->call.record->answering = open_handle(p, p->opened, p->call.event, p->call.pinfo->num, p->opened_key);
     }
     show_performance_key(p);
     report_failed(p, status, true);
@@ -402,17 +408,22 @@ static void open_response(hkpd_pdu *p)
 /* BaseRegCloseKey, 3.1.5.5 */
 static void close_key_request(hkpd_pdu *p)
 {
-    read_request_handle(p);
+    call_read(&p->call, read_request_handle, p);
     call_close_handle(&p->call);
     show_performance_key(p);
 }
 
+static void read_closed(void *pdu)
+{
+    hkpd_pdu *p = pdu;
+
+    ndr_context_handle(&p->call.ndr, stock_handle, p->opened);
+    call_read_status(&p->call, stock_status);
+}
+
 static void close_key_response(hkpd_pdu *p)
 {
-    uint8_t bytes[PERF_HANDLE_SIZE];
-
-    ndr_context_handle(&p->call.ndr, stock_handle, bytes);
-    call_read_status(&p->call, stock_status);
+    call_read(&p->call, read_closed, p);
     call_close_handle(&p->call);
     show_performance_key(p);
 }
@@ -445,20 +456,22 @@ static void show_question(hkpd_pdu *p)
     if (name) {
         const char *text = is_index_list(question) ? format_objects(p, question) : *name ? name : "default value";
         text = text_short(p->call.pool, text);
-        reader_add_generated_string(p->hkpd, hf_value_name, p->call.tvb, name);
+        tree_add_generated_string(p->hkpd, hf_value_name, p->call.tvb, name);
         proto_item_append_text(p->item, ", %s", text);
         call_about(&p->call, "%s", text);
     }
 }
 
-static void read_question(hkpd_pdu *p, value_parameters *value)
+static void read_question(void *pdu)
 {
+    hkpd_pdu *p = pdu;
+
     read_request_handle(p);
     if (p->call.opnum == WINREG_ENUM_VALUE) {
         ndr_u32(&p->call.ndr, 0); /* number among the key's values, shown by the stock function */
     }
-    read_parameters(p, read_name(p), value);
-    value->question = find_question(p->call.pool, value->name);
+    const char *name = read_name(p);
+    read_parameters(p, name, find_question(p->call.pool, name));
 }
 
 /* Keeps for the response what the request says. EnumValue's names no value. */
@@ -489,10 +502,8 @@ static bool is_shown_better(const hkpd_pdu *p, const value_parameters *value)
 
 static void value_request(hkpd_pdu *p)
 {
-    value_parameters value;
-
-    read_question(p, &value);
-    keep_question(p, &value);
+    call_read(&p->call, read_question, p);
+    keep_question(p, &p->value);
     const state_handle *handle = find_handle(p);
     if (handle) {
         show_question(p);
@@ -504,25 +515,23 @@ static void value_request(hkpd_pdu *p)
                          handle->closed_frame);
         }
     }
-    if (is_shown_better(p, &value)) {
+    if (is_shown_better(p, &p->value)) {
         p->shown_here = true;
         call_read_stub(&p->call, true);
-        read_question(p, &value);
+        call_read(&p->call, read_question, p);
     }
 }
 
 /* --- Responses of QueryValue and EnumValue ------------------------------------------------------------------------ */
 
-static void read_answer(hkpd_pdu *p, value_parameters *back)
+static void read_answer(void *pdu)
 {
-    if (p->call.opnum == WINREG_ENUM_VALUE) {
-        read_parameters(p, read_name(p), back);
-        back->question = find_question(p->call.pool, back->name);
-    } else {
-        read_parameters(p, p->record->name, back);
-        back->question = p->record->question;
-    }
-    back->status = call_read_status(&p->call, stock_status);
+    hkpd_pdu *p = pdu;
+    bool has_name = p->call.opnum == WINREG_ENUM_VALUE;
+    const char *name = has_name ? read_name(p) : p->record->name;
+
+    read_parameters(p, name, has_name ? find_question(p->call.pool, name) : p->record->question);
+    p->value.status = call_read_status(&p->call, stock_status);
 }
 
 /* True for a list in which each string is an index or its text. */
@@ -769,7 +778,7 @@ static void read_block_answer(hkpd_pdu *p, const value_parameters *back)
         learn_block(p, back->tvb, &summary);
     }
     call_answer(&p->call, &hkpd_readings_layout, find_handle(p),
-                reader_own_source(p->call.pinfo, back->tvb, "Performance data"));
+                tvb_as_own_source(p->call.pinfo, back->tvb, "Performance data"));
     call_note_faults(&p->call, summary.faults);
     hkpd_dissect_block(p->hkpd, &p->call.report, &p->call.answer, &summary);
     report_other_system(p, back->tvb);
@@ -830,7 +839,7 @@ static void learn_titles(hkpd_pdu *p, const value_parameters *back)
 /* Learns, shows and taps a list of titles. */
 static void read_titles_answer(hkpd_pdu *p, const value_parameters *back)
 {
-    tvbuff_t *tvb = reader_own_source(p->call.pinfo, back->tvb, "Performance data");
+    tvbuff_t *tvb = tvb_as_own_source(p->call.pinfo, back->tvb, "Performance data");
 
     if (call_may_learn(&p->call) && back->status == STATUS_SUCCESS) {
         learn_titles(p, back);
@@ -871,7 +880,7 @@ static void show_answer(hkpd_pdu *p, value_parameters *back)
     p->shown_here = true;
     show_question(p);
     call_read_stub(&p->call, true);
-    read_answer(p, back);
+    call_read(&p->call, read_answer, p);
     check_length(p, back);
     if (p->kind == ANSWER_HEADER) {
         read_header_answer(p, back);
@@ -887,18 +896,18 @@ static void show_answer(hkpd_pdu *p, value_parameters *back)
 
 static void value_response(hkpd_pdu *p)
 {
-    value_parameters back;
+    value_parameters *back = &p->value;
 
-    read_answer(p, &back);
-    p->kind = find_answer_kind(p, &back);
-    learn_system_name(p, &back);
+    call_read(&p->call, read_answer, p);
+    p->kind = find_answer_kind(p, back);
+    learn_system_name(p, back);
     find_answering_handle(p);
-    set_tap_sizes(p, &back);
-    p->call.tapped.lacks_titles = p->call.report.damaged && find_titles_kind(back.question, NULL) == TITLES_NAMES;
+    set_tap_sizes(p, back);
+    p->call.tapped.lacks_titles = p->call.report.damaged && find_titles_kind(back->question, NULL) == TITLES_NAMES;
     if (p->kind == ANSWER_OTHER) {
-        describe_other(p, &back);
+        describe_other(p, back);
     } else {
-        show_answer(p, &back);
+        show_answer(p, back);
     }
 }
 

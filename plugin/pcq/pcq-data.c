@@ -45,28 +45,28 @@ static int ett_instance = -1, ett_data_header = -1, ett_block = -1, ett_multi = 
 
 /* --- Known from elsewhere -------------------------------------------------------------------------------------- */
 
-const char *pcq_add_known_counterset(bounded_reader *reader, state_host *server, const uint8_t *guid, uint32_t event)
+const char *pcq_add_known_counterset(buffer_cursor *cursor, state_host *server, const uint8_t *guid, uint32_t event)
 {
-    return values_add_name(reader, hf_pcq_counterset_name, server, facts_subject(guid, PERF_NO_ID), event);
+    return values_add_name(cursor, hf_pcq_counterset_name, server, facts_subject(guid, PERF_NO_ID), event);
 }
 
-const char *pcq_add_known_counter(bounded_reader *reader, state_host *server, const uint8_t *guid, uint32_t id,
+const char *pcq_add_known_counter(buffer_cursor *cursor, state_host *server, const uint8_t *guid, uint32_t id,
                                   uint32_t event, bool with_type)
 {
     const state_subject subject = facts_subject(guid, id);
     state_known type = {0};
 
-    if (reader->tree == NULL || id == PERF_NO_ID) {
+    if (cursor->tree == NULL || id == PERF_NO_ID) {
         return NULL;
     }
-    const char *name = values_add_name(reader, hf_pcq_counter_name, server, subject, event);
+    const char *name = values_add_name(cursor, hf_pcq_counter_name, server, subject, event);
     if (with_type) {
         type = facts_lookup(server, subject, PERF_FACT_COUNTER, event);
     }
     if (type.fact) {
         proto_item *item =
-            proto_tree_add_uint(reader->tree, pcq_fields.types.type, reader->tvb, 0, 0, type.fact->counter.type);
-        values_add_source(reader, item, &type, facts_doubted(server, subject, PERF_FACT_COUNTER, 0, event));
+            proto_tree_add_uint(cursor->tree, pcq_fields.types.type, cursor->tvb, 0, 0, type.fact->counter.type);
+        values_add_source(cursor, item, &type, facts_doubted(server, subject, PERF_FACT_COUNTER, 0, event));
     }
     return name;
 }
@@ -86,15 +86,15 @@ typedef struct {
 /* PERF_DATA_HEADER, 2.2.4.7 */
 static void show_header(data_view *view)
 {
-    bounded_reader reader;
+    buffer_cursor cursor;
 
     values_open_structure(&view->base, view->base.tree, hf_data_header, ett_data_header, 0, PERF_DATA_HEADER_SIZE,
-                          &reader);
+                          &cursor);
     FIELDS_READ(DATA_HEADER)
-    view->base.header = reader.node;
-    if (reader.tree) {
-        values_samples(&view->base, reader.tree);
-        proto_item_append_text(reader.node, ": %u blocks, %u values", read.num_counters, view->summary->values);
+    view->base.header = cursor.node;
+    if (cursor.tree) {
+        values_samples(&view->base, cursor.tree);
+        proto_item_append_text(cursor.node, ": %u blocks, %u values", read.num_counters, view->summary->values);
     }
 }
 
@@ -218,7 +218,7 @@ static void show_block(data_view *view)
     const perf_walk *walk = view->walk;
     readings *r = view->base.readings;
     bool is_error = walk->block.status != 0;
-    bounded_reader reader;
+    buffer_cursor cursor;
 
     view->block = view->instance = NULL;
     view->base.structure = NULL;
@@ -227,21 +227,21 @@ static void show_block(data_view *view)
         return;
     }
     values_open_structure(&view->base, view->base.tree, hf_block, ett_block, walk->block.offset,
-                          walk->block.end - walk->block.offset, &reader);
-    view->block = view->instance = reader.tree;
+                          walk->block.end - walk->block.offset, &cursor);
+    view->block = view->instance = cursor.tree;
     if (view->base.wishes.visible) {
         const char *whose = identifier_text(view);
         const char *what = is_error ? error_text(view, walk->block.status)
                                     : val_to_str_const(walk->block.type, text_block_type_vals, "unknown dwType");
         what = whose ? wmem_strconcat(r->pool, whose, is_error ? ": " : ", ", what, NULL) : what;
-        proto_item_set_text(reader.node, "Block %u: %s", walk->block.index, what);
+        proto_item_set_text(cursor.node, "Block %u: %s", walk->block.index, what);
     }
     FIELDS_READ(COUNTER_HEADER)
     const state_identifier *identifier = walk->block.type == PERF_ERROR_RETURN ? pcq_readings_identifier(r) : NULL;
     if (identifier && proto_field_is_referenced(view->block, hf_pcq_identifier_path)) {
         const char *path =
             readings_identifier_path(r->pool, r->answer.server, r->machine, identifier, r->answer.event, &r->text_left);
-        proto_item *item = reader_add_generated_string(view->block, hf_pcq_identifier_path, view->base.tvb, path);
+        proto_item *item = tree_add_generated_string(view->block, hf_pcq_identifier_path, view->base.tvb, path);
         const char *note = identifier_note(r, identifier);
         proto_item_append_text(item, "%s", note);
         if (*note && !r->assumed) {
@@ -254,12 +254,12 @@ static void show_block(data_view *view)
 static proto_item *show_pair(data_view *view, proto_tree *tree, int hf, int ett, int hf_first, int hf_second,
                              uint32_t at, uint32_t size)
 {
-    bounded_reader reader;
+    buffer_cursor cursor;
 
-    values_open_structure(&view->base, tree, hf, ett, at, size, &reader);
-    reader_u32(&reader, hf_first);
-    reader_u32(&reader, hf_second);
-    return reader.node;
+    values_open_structure(&view->base, tree, hf, ett, at, size, &cursor);
+    cursor_read_u32(&cursor, hf_first);
+    cursor_read_u32(&cursor, hf_second);
+    return cursor.node;
 }
 
 /* PERF_MULTI_COUNTERS, 2.2.4.11 */
@@ -285,7 +285,7 @@ static void show_counters(data_view *view)
         uint32_t id = perf_walk_counter_id(walk, column), at = walk->counters.ids + 4 * column;
         item = proto_tree_add_item(tree, hf_pcq_counter_id, tvb, at, 4, ENC_LITTLE_ENDIAN);
         if (identifier) {
-            bounded_reader inner = {
+            buffer_cursor inner = {
                 .tvb = view->base.tvb, .tree = proto_item_add_subtree(item, ett_id), .report = view->base.report};
             const char *name = pcq_add_known_counter(&inner, answer->server, identifier->guid, id, answer->event, true);
             if (name) {
@@ -372,7 +372,7 @@ static void show_fault(data_view *view)
     const perf_walk *walk = view->walk;
 
     if (walk->fault.what == PERF_FAULT_HEADER_SHORT) {
-        show_header(view); /* as much of it as is there; the reader reports it */
+        show_header(view); /* as much of it as is there, then it throws */
     } else {
         values_fault(&view->base, view->block, walk->block.offset, perf_walk_fault_infos, &walk->fault);
     }
@@ -386,8 +386,9 @@ bool pcq_check_data(tvbuff_t *tvb, perf_data_summary *summary)
     return flawless || summary->sound_blocks > 0;
 }
 
-static void show_structures(data_view *view)
+static void show_structures(void *data)
 {
+    data_view *view = data;
     static void (*const show[])(data_view *view) = {
         [PERF_WALK_HEADER] = show_header,     [PERF_WALK_BLOCK] = show_block,
         [PERF_WALK_COUNTERS] = show_counters, [PERF_WALK_INSTANCES] = show_instances,
@@ -467,7 +468,7 @@ void pcq_dissect_data(proto_tree *tree, findings_report *report, const readings_
                      "is assumed from the order in which the counters were added, or from before those calls");
     }
     if (view.base.wishes.structures) {
-        show_structures(&view);
+        values_show_structures(&view.base, show_structures);
     } else {
         values_alone(&view.base);
     }

@@ -40,14 +40,14 @@
 #define FIELD_FREQUENCY FIELD_U64
 
 /* A structure as one list of its fields, in the order in which they are sent: X(KIND, name, what FIELD_KIND takes behind the id), and
- * S(KIND, name) for one that others have, too. Of it are made ids, rows to register, and what reads all from `reader` into `read`. */
+ * S(KIND, name) for one that others have, too. Of it are made ids, rows to register, and what reads all from `cursor` into `read`. */
 #define FIELD_ID(kind, name, ...) static int hf_##name;
 #define FIELD_ROW(kind, name, ...) FIELD_##kind(hf_##name, __VA_ARGS__),
 #define FIELD_MEMBER(kind, name, ...) uint32_t name;
-#define FIELD_READ(kind, name, ...) read.name = (uint32_t)READ_##kind(&reader, hf_##name);
+#define FIELD_READ(kind, name, ...) read.name = (uint32_t)READ_##kind(&cursor, hf_##name);
 #define FIELD_SHARED(kind, name)
 #define FIELD_SHARED_MEMBER(kind, name) uint32_t name;
-#define FIELD_SHARED_READ(kind, name) read.name = (uint32_t)READ_##kind(&reader, hf_##name);
+#define FIELD_SHARED_READ(kind, name) read.name = (uint32_t)READ_##kind(&cursor, hf_##name);
 #define FIELDS_READ(LIST) \
     struct { \
         LIST(FIELD_MEMBER, FIELD_SHARED_MEMBER) \
@@ -55,17 +55,17 @@
     LIST(FIELD_READ, FIELD_SHARED_READ) \
     (void)read;
 
-#define READ_U32 reader_u32
-#define READ_HEX reader_u32
-#define READ_NAMED reader_u32
-#define READ_ONE_OF reader_u32
-#define READ_HEX_OF reader_u32
-#define READ_ERROR reader_u32
-#define READ_U64 reader_u64
+#define READ_U32 cursor_read_u32
+#define READ_HEX cursor_read_u32
+#define READ_NAMED cursor_read_u32
+#define READ_ONE_OF cursor_read_u32
+#define READ_HEX_OF cursor_read_u32
+#define READ_ERROR cursor_read_u32
+#define READ_U64 cursor_read_u64
 #define READ_SCALE values_read_scale
-#define READ_SYSTEMTIME(reader, hf) (reader_systemtime(reader, hf), 0)
-#define READ_FILETIME(reader, hf) (reader_filetime(reader, hf), 0)
-#define READ_FREQUENCY(reader, hf) (values_read_frequency(reader, hf), 0)
+#define READ_SYSTEMTIME(cursor, hf) (cursor_read_systemtime(cursor, hf), 0)
+#define READ_FILETIME(cursor, hf) (cursor_read_filetime(cursor, hf), 0)
+#define READ_FREQUENCY(cursor, hf) (values_read_frequency(cursor, hf), 0)
 
 /* Registers rows of which the names lack the protocol's prefix; their ids and strings live as long as the program. */
 static inline void fields_register_prefixed(int proto, const char *prefix, const hf_register_info *rows, unsigned count)

@@ -13,8 +13,6 @@
 /* X(identifier, filter name, group, severity, damage, summary, what it means for a reader and what can be done). "damage" is
  * true where the bytes contradict themselves: nothing is learned from such a stub. */
 #define FINDINGS(X) \
-    X(STUB_SHORT, "stub_short", PI_MALFORMED, PI_ERROR, true, "A parameter lies beyond the end of the stub", \
-      "The sender's fault, or a stub that was decrypted wrongly; what comes before counts") \
     X(ARRAY_COUNTS, "array_counts", PI_PROTOCOL, PI_WARN, true, "The counts of an NDR array disagree", \
       "The sender's fault, or noise; look at the three counts of the array") \
     X(TEXT, "text", PI_PROTOCOL, PI_WARN, true, "A string is not well formed", \
@@ -115,6 +113,7 @@ typedef struct {
     bool muted;         /* the same, where a tree is shown: they were reported before */
     const findings_expert *expert;
     bool tells_assumed; /* that a name or type is */
+    bool shows_end;     /* Wireshark's "Malformed Packet" or "Packet size limited" is shown */
     unsigned findings;  /* with those beyond what a reader could want to see */
     /* the bytes contradict themselves: learn nothing from them; whoever knows that a finding makes nothing uncertain (a name
      * without a terminator) leaves it as it was */

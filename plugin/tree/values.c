@@ -23,9 +23,9 @@ void values_note_assumed(findings_report *report, proto_item *item)
     report->tells_assumed = true;
 }
 
-void values_add_source(bounded_reader *reader, proto_item *item, const state_known *known, bool assumed)
+void values_add_source(buffer_cursor *cursor, proto_item *item, const state_known *known, bool assumed)
 {
-    const char *from = known->frame > reader_pinfo(reader)->num ? " (learned after this frame)"
+    const char *from = known->frame > cursor_pinfo(cursor)->num ? " (learned after this frame)"
                        : known->source == PERF_SOURCE_FILE      ? " (names file)"
                        : known->source == PERF_SOURCE_BUILTIN   ? " (built-in list)"
                                                                 : "";
@@ -36,28 +36,28 @@ void values_add_source(bounded_reader *reader, proto_item *item, const state_kno
     }
     proto_item_append_text(item, "%s%s", from, assumed ? " (assumed)" : "");
     if (assumed) {
-        values_note_assumed(reader->report, item);
+        values_note_assumed(cursor->report, item);
     }
     if (known->frame != 0) {
-        proto_item_append_text(reader_add_generated_uint(reader->tree, hf_learned_in, reader->tvb, known->frame), "%s",
+        proto_item_append_text(tree_add_generated_uint(cursor->tree, hf_learned_in, cursor->tvb, known->frame), "%s",
                                from);
     }
 }
 
-const char *values_add_name(bounded_reader *reader, int hf, state_host *server, state_subject subject, uint32_t event)
+const char *values_add_name(buffer_cursor *cursor, int hf, state_host *server, state_subject subject, uint32_t event)
 {
     state_known known = {0};
 
-    if (reader->tree) {
+    if (cursor->tree) {
         known = facts_lookup(server, subject, PERF_FACT_ENGLISH, event);
     }
     if (!known.fact) {
         return NULL;
     }
-    proto_item *item = proto_tree_add_string(reader->tree, hf, reader->tvb, 0, 0, known.fact->name);
+    proto_item *item = proto_tree_add_string(cursor->tree, hf, cursor->tvb, 0, 0, known.fact->name);
     bool assumed = facts_doubted(server, subject, PERF_FACT_ENGLISH, 0, event);
-    values_add_source(reader, item, &known, assumed);
-    return text_marked(reader_pinfo(reader)->pool, known.fact->name, assumed);
+    values_add_source(cursor, item, &known, assumed);
+    return text_marked(cursor_pinfo(cursor)->pool, known.fact->name, assumed);
 }
 
 /* --- Counter types --------------------------------------------------------------------------------------------- */
@@ -101,36 +101,33 @@ static void register_type_fields(int proto, const char *prefix, value_type_field
     fields_register_prefixed(proto, prefix, list, array_length(list));
 }
 
-uint32_t values_read_counter_type(bounded_reader *reader, const value_type_fields *fields)
+uint32_t values_read_counter_type(buffer_cursor *cursor, const value_type_fields *fields)
 {
-    uint32_t offset = reader->pos;
-    uint32_t type = reader_u32(reader, fields->type);
+    uint32_t offset = cursor->pos;
+    uint32_t type = cursor_read_u32(cursor, fields->type);
 
-    if (reader->failed) {
-        return 0;
-    }
     const char *subtype = perf_counter_subtype_name(type);
-    proto_item *own = reader->item;
+    proto_item *own = cursor->item;
     proto_tree *tree = own ? proto_item_add_subtree(own, ett_counter_type) : NULL;
     for (unsigned i = 0; tree && i < NUM_TYPE_BITS; i++) {
-        proto_item *item = proto_tree_add_item(tree, fields->bits[i], reader->tvb, offset, 4, reader->encoding);
+        proto_item *item = proto_tree_add_item(tree, fields->bits[i], cursor->tvb, offset, 4, cursor->encoding);
         if (i == SUBTYPE) {
             proto_item_append_text(item, " (%s)", subtype ? subtype : "unknown");
         }
     }
     if (perf_counter_type_find(type) == NULL && !perf_counter_type_is_text(type)) {
-        findings_add(reader->report, own, FINDING_COUNTER_TYPE,
+        findings_add(cursor->report, own, FINDING_COUNTER_TYPE,
                      "Counter type 0x%08x is unknown, only its bits tell what it is", type);
     }
     return type;
 }
 
-int32_t values_read_scale(bounded_reader *reader, int hf)
+int32_t values_read_scale(buffer_cursor *cursor, int hf)
 {
-    int32_t scale = (int32_t)reader_u32(reader, hf);
+    int32_t scale = (int32_t)cursor_read_u32(cursor, hf);
 
     if (scale < -10 || scale > 10) {
-        findings_add(reader->report, reader->item, FINDING_SCALE, "DefaultScale is %d, a power of ten beyond use",
+        findings_add(cursor->report, cursor->item, FINDING_SCALE, "DefaultScale is %d, a power of ten beyond use",
                      scale);
     }
     return scale;
@@ -143,7 +140,7 @@ int32_t values_read_scale(bounded_reader *reader, int hf)
 
 void tree_budget_init(tree_budget *budget, const proto_tree *tree, uint64_t values, uint32_t size)
 {
-    *budget = (tree_budget){.items_left = reader_tree_items_left(tree),
+    *budget = (tree_budget){.items_left = tree_items_left(tree),
                             .values = values,
                             .values_left = values,
                             .bytes = (uint64_t)size * TIMES_OF_BYTES};
@@ -337,8 +334,7 @@ static void show_watched(answer_view *view, proto_tree *tree)
 
     if (*row == NULL && path && view->wishes.clicks && view->budget.values > 1 &&
         tree_budget_take_any(&view->budget, 1)) {
-        reader_add_generated_string(tree, watch_hf_hint, view->tvb,
-                                    "pcq.watch.NAME, if watched (Protocol Preferences)");
+        tree_add_generated_string(tree, watch_hf_hint, view->tvb, "pcq.watch.NAME, if watched (Protocol Preferences)");
     }
     for (; *row && result.none == PERF_NO_RESULT_OK && tree_budget_take_any(&view->budget, 1); row++) {
         proto_item *item = proto_tree_add_double(tree, (*row)->hf, view->tvb, 0, 0, result.value);
@@ -404,7 +400,7 @@ static proto_tree *show_reading(answer_view *view, proto_tree *tree, const value
         show_watched(view, tree);
     }
     if (path) {
-        reader_add_generated_string(tree, hf_path, view->tvb, path);
+        tree_add_generated_string(tree, hf_path, view->tvb, path);
     }
     return tree;
 }
@@ -433,7 +429,7 @@ void values_samples(const answer_view *view, proto_tree *tree)
 
     if (r->previous_frame != 0) {
         char text[TEXT_NUMBER_SIZE];
-        reader_add_generated_uint(tree, hf_previous, view->tvb, r->previous_frame);
+        tree_add_generated_uint(tree, hf_previous, view->tvb, r->previous_frame);
         g_ascii_formatd(text, sizeof text, "%.3f", r->interval);
         proto_item_set_generated(
             proto_tree_add_double_format_value(tree, hf_interval, view->tvb, 0, 0, r->interval, "%s s", text));
@@ -521,15 +517,15 @@ const char *values_headline(wmem_allocator_t *pool, const readings_answer *answe
                           text_counted(pool, size, "byte"), ")", NULL);
 }
 
-void values_read_frequency(bounded_reader *reader, int hf)
+void values_read_frequency(buffer_cursor *cursor, int hf)
 {
     char text[TEXT_NUMBER_SIZE];
-    uint64_t frequency = reader_u64(reader, hf);
+    uint64_t frequency = cursor_read_u64(cursor, hf);
 
     text_integer(text, frequency);
-    proto_item_append_text(reader->item, " (%s Hz)", text);
-    if (frequency == 0 && !reader->failed) {
-        findings_add(reader->report, reader->item, FINDING_TIME, "PerfFreq is 0: rates cannot be calculated");
+    proto_item_append_text(cursor->item, " (%s Hz)", text);
+    if (frequency == 0) {
+        findings_add(cursor->report, cursor->item, FINDING_TIME, "PerfFreq is 0: rates cannot be calculated");
     }
 }
 
@@ -537,22 +533,22 @@ void values_read_frequency(bounded_reader *reader, int hf)
 
 /* Which finding each kind of fault is. */
 static const finding_id fault_findings[PERF_NUM_FAULT_CLASSES] = {
-    [PERF_FAULT_IS_SHORT] = FINDING_STUB_SHORT, [PERF_FAULT_IS_NUMBER] = FINDING_NUMBER,
-    [PERF_FAULT_IS_TYPE] = FINDING_BLOCK_TYPE,  [PERF_FAULT_IS_SIZE] = FINDING_SIZE,
-    [PERF_FAULT_IS_COUNT] = FINDING_COUNT,      [PERF_FAULT_IS_PLACE] = FINDING_STRING_OFFSET,
-    [PERF_FAULT_IS_TEXT] = FINDING_TEXT,        [PERF_FAULT_IS_REST] = FINDING_TRAILING_BYTES,
+    [PERF_FAULT_IS_SHORT] = FINDING_SIZE,      [PERF_FAULT_IS_NUMBER] = FINDING_NUMBER,
+    [PERF_FAULT_IS_TYPE] = FINDING_BLOCK_TYPE, [PERF_FAULT_IS_SIZE] = FINDING_SIZE,
+    [PERF_FAULT_IS_COUNT] = FINDING_COUNT,     [PERF_FAULT_IS_PLACE] = FINDING_STRING_OFFSET,
+    [PERF_FAULT_IS_TEXT] = FINDING_TEXT,       [PERF_FAULT_IS_REST] = FINDING_TRAILING_BYTES,
     [PERF_FAULT_IS_READ_AS] = FINDING_READ_AS,
 };
 
 void values_open_structure(answer_view *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size,
-                           bounded_reader *reader)
+                           buffer_cursor *cursor)
 {
-    bounded_reader outer;
+    buffer_cursor outer;
 
-    reader_init(&outer, view->tvb, tree, view->report, view->encoding);
+    cursor_init(&outer, view->tvb, tree, view->report, view->encoding);
     outer.pos = offset;
-    reader_structure(&outer, hf, ett, size, reader);
-    view->structure = reader->node;
+    cursor_enter(&outer, hf, ett, size, cursor);
+    view->structure = cursor->node;
     view->start = offset;
 }
 
@@ -581,7 +577,7 @@ static void sum_up_watched(answer_view *view, const readings_answer *answer)
     for (unsigned i = 0; i < wmem_array_get_count(view->watched.rows) && tree_budget_take_any(&view->budget, 1); i++) {
         const watch_values *values = wmem_array_index(view->watched.rows, i);
         const char *text = wmem_strconcat(pool, values->row->name, " = ", watch_words(pool, values), NULL);
-        proto_item *item = reader_add_generated_string(view->tree, watch_hf_sum, view->tvb, text);
+        proto_item *item = tree_add_generated_string(view->tree, watch_hf_sum, view->tvb, text);
         if (values->values > 1) {
             proto_item_append_text(item, " (I/O Graphs: MAX, or SUM with one sample an interval)");
         }
@@ -600,6 +596,14 @@ static bool any_changes_later(const answer_view *view, const readings_answer *an
         }
     }
     return false;
+}
+
+void values_show_structures(answer_view *view, void (*show)(void *view))
+{
+    buffer_cursor cursor;
+
+    cursor_init(&cursor, view->tvb, view->tree, view->report, ENC_NA);
+    cursor_try(&cursor, show, view);
 }
 
 bool values_begin(answer_view *view, const readings_answer *answer, uint64_t count, uint32_t faults)

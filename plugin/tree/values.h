@@ -9,7 +9,7 @@
 
 #include "tap/watch.h"
 #include "perf/faults.h"
-#include "tree/reader.h"
+#include "tree/cursor.h"
 #include "state/facts.h"
 
 /* --- What a packet's tree can hold ------------------------------------------------------------------------------- */
@@ -52,20 +52,20 @@ typedef struct {
 } value_type_fields;
 
 /* A counter type on the wire with its bits; an unknown one is reported. */
-uint32_t values_read_counter_type(bounded_reader *reader, const value_type_fields *fields);
+uint32_t values_read_counter_type(buffer_cursor *cursor, const value_type_fields *fields);
 
 /* DefaultScale; one beyond use is reported. */
-int32_t values_read_scale(bounded_reader *reader, int hf);
+int32_t values_read_scale(buffer_cursor *cursor, int hf);
 
 /* The name of a subject that is known from elsewhere, as a generated field with the frame that taught it. Returns it for labels,
  * with its mark; NULL, and nothing is added, where it is not known. */
-const char *values_add_name(bounded_reader *reader, int hf, state_host *server, state_subject subject, uint32_t event);
+const char *values_add_name(buffer_cursor *cursor, int hf, state_host *server, state_subject subject, uint32_t event);
 
 /* Finds, once for a packet, that a name or type is a guess. */
 void values_note_assumed(findings_report *report, proto_item *item);
 
 /* Says where a fact came from, a name's language, and that it is a guess, beside the item that shows it. */
-void values_add_source(bounded_reader *reader, proto_item *item, const state_known *known, bool assumed);
+void values_add_source(buffer_cursor *cursor, proto_item *item, const state_known *known, bool assumed);
 
 /* What a value is has one name in both protocols (pcq.path, pcq.cooked …). These are each protocol's own. */
 typedef struct {
@@ -114,9 +114,12 @@ bool values_begin(answer_view *view, const readings_answer *answer, uint64_t cou
 /* The rest of it, if nobody sees the tree or asked for more than values: they need no structures around them. */
 void values_alone(answer_view *view);
 
-/* Announces a structure with a node of its own in `tree`, and a reader of it. */
+/* Calls `show`, which reads structures, with `view`: a header that is cut ends it. */
+void values_show_structures(answer_view *view, void (*show)(void *view));
+
+/* Announces a structure with a node of its own in `tree`, and a cursor on it. */
 void values_open_structure(answer_view *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size,
-                           bounded_reader *reader);
+                           buffer_cursor *cursor);
 
 /* A fault that a walk found, at the item of the field that is wrong or of what is nearest to it: the structure that was announced last,
  * the block or object around it (may be NULL), the header or the whole. */
@@ -146,7 +149,7 @@ void values_sent(const answer_view *view, proto_tree *tree);
 void values_samples(const answer_view *view, proto_tree *tree);
 
 /* "Frequency: 10000000 (10,000,000 Hz)"; reports 0. */
-void values_read_frequency(bounded_reader *reader, int hf);
+void values_read_frequency(buffer_cursor *cursor, int hf);
 
 /* For the Info column: ": cpu 12.4 %, memory 61 %, 238 more values; 1 failed: … (7 blocks, 7,168 bytes)". First stands what the user
  * watches, else what is called _Total, else the first value; what failed (may be NULL) is a text, `size` bytes. */

@@ -214,8 +214,8 @@ def bad_05_machine(b):
     machine('\udc00\ud800', ('text',))
     machine('\\\\SRV', ('array_counts',), max_count=3)
     machine('\\\\SRV', ('array_counts',), keep=False, offset=2)
-    machine('\\\\SRV', ('array_counts|stub_short',), keep=False, is_read=False, actual=0x7FFFFFFF)
-    machine('\\\\SRV', ('array_counts|stub_short',), keep=False, is_read=False, actual=0xFFFFFFFF, max_count=0xFFFFFFFF)
+    machine('\\\\SRV', ('array_counts|malformed',), keep=False, is_read=False, actual=0x7FFFFFFF)
+    machine('\\\\SRV', ('array_counts|malformed',), keep=False, is_read=False, actual=0xFFFFFFFF, max_count=0xFFFFFFFF)
     machine('odd', ())                      # three characters and a terminator: all is well
 
 
@@ -249,7 +249,7 @@ def bad_07_other_representations(b):
         x.both(ENUMERATE, [GUID], ('array_counts',), hides_data, offset=1)
         full = x.response(DATA, data=buffers.data_buffer(GOOD_BLOCK, STAMP, FILETIME), in_size=8192)
         x.ask(DATA)
-        x.answer(DATA, stub=bytes(full)[:-40], fields=up_to(full.fields, 8), experts=('stub_short',))
+        x.answer(DATA, stub=bytes(full)[:-40], fields=up_to(full.fields, 8), experts=('malformed',))
 
 
 @damage
@@ -265,11 +265,11 @@ def bad_08_short_stubs(b):
         answer = b.response(opnum, data=datas.get(opnum), in_size=256 if opnum == ENUMERATE else 8192,
                                 handle=b.handle if opnum == OPEN else stubs.NO_HANDLE)
         for n in cuts(full):
-            b.ask(opnum, ('stub_short',), bytes(full)[:n], cut_fields(full, n))
+            b.ask(opnum, ('malformed',), bytes(full)[:n], cut_fields(full, n))
             b.line.rpc.fault(0x6F7)
         for k, n in enumerate(cuts(answer)):
             b.ask(opnum, **(dict(hQuery=bytes(19) + bytes([k + 1])) if opnum == CLOSE else more))
-            b.answer(opnum, stub=bytes(answer)[:n], fields=cut_fields(answer, n), experts=('stub_short',))
+            b.answer(opnum, stub=bytes(answer)[:n], fields=cut_fields(answer, n), experts=('malformed',))
 
 
 SCALARS = {'pcq.' + n for n in ('machine', 'handle', 'in_size', 'out_size', 'rtn_size', 'request_code', 'lcid', 'add', 'status')}
@@ -382,7 +382,7 @@ def bad_11_cut_and_lost(b):
     small.rpc.transport.to_client(pdus[:3])
     small.rpc.transport.skip(1, pdus[3])
     frame = small.rpc.transport.to_client(pdus[4:])     # Wireshark joins what is left without a word
-    b.scene.expect(frame, small.message(DATA, 'response', b'', [GAP_FIELD], None, ('stub_short|array_counts|not_decrypted',)))
+    b.scene.expect(frame, small.message(DATA, 'response', b'', [GAP_FIELD], None, ('malformed|array_counts|not_decrypted',)))
     small.rpc.call_id += 1
     small.request(ENUMERATE, b.request(ENUMERATE, szMachine=MACHINE, dwInSize=256))
     small.response(ENUMERATE, b.response(ENUMERATE, data=[GUID], in_size=256))
@@ -402,7 +402,7 @@ def bad_11_reordered(b):
 def bad_12_sealed_stub_as_clear(b):
     """Bytes of a cipher where a stub should be, in a PDU that was not sealed: damage, and no word of decryption."""
     noise = random.Random(12)
-    damage = ('array_counts|stub_short|trailing_bytes|in_size_range|text|size|request_code|call_failed',)
+    damage = ('array_counts|malformed|trailing_bytes|in_size_range|text|size|request_code|call_failed',)
     for opnum in range(8):
         b.ask(opnum, damage, noise.randbytes(64), [GAP_FIELD])
         handle_only = opnum in (OPEN, CLOSE)        # a handle and a status may be anything
@@ -465,8 +465,8 @@ def bad_18_request_codes(b):
     for code in (0, 11, 0xFFFFFFFF):
         b.ask(REG_INFO, ('request_code',), RequestCode=code)
         b.answer(REG_INFO, some_counters(1), (), fields=hides_data)
-    for code, data, expert in ((8, raw(15), 'stub_short|size|count'), (1, raw(31), 'stub_short|size|count'), (2, raw(47), 'stub_short|size|count'),
-                               (5, raw(7), 'stub_short|size|count'), (9, raw(3), 'text'), (9, raw(12, b'A\0'), 'text')):
+    for code, data, expert in ((8, raw(15), 'malformed|size|count'), (1, raw(31), 'malformed|size|count'), (2, raw(47), 'malformed|size|count'),
+                               (5, raw(7), 'malformed|size|count'), (9, raw(3), 'text'), (9, raw(12, b'A\0'), 'text')):
         b.ask(REG_INFO, RequestCode=code)
         b.answer(REG_INFO, data, (expert,), fields=hides_data)
     b.ask(ENUMERATE, ('in_size_range',), dwInSize=257)
@@ -624,8 +624,8 @@ def bad_26_status_values(b):
 def bad_27_total_size(b):
     for total in (0, 47, 48, 72, 88, 4096, 0xFFFFFFFF):
         b.data([*GOOD_BLOCK, buffers.single_block(5, 4)], ('size',), total=total)
-    b.both(DATA, raw(47), ('size|stub_short',), hides_data)
-    b.both(DATA, raw(8), ('size|stub_short',), hides_data)
+    b.both(DATA, raw(47), ('size|malformed',), hides_data)
+    b.both(DATA, raw(8), ('size|malformed',), hides_data)
     b.data([])
 
 
@@ -748,8 +748,8 @@ def bad_39_announced(b):
                                      (ENUMERATE, [GUID], 256, {})):
         b.ask(opnum, dwInSize=size)
         a = b.response(opnum, data=there, in_size=size, out_size=size, actual=size, **more)
-        b.answer(opnum, stub=a, fields=hides_rest, experts=('stub_short',))
+        b.answer(opnum, stub=a, fields=hides_rest, experts=('malformed',))
     idents = buffers.identifiers([dict(guid=GUID, counter_id=1)])
     r = b.request(VALIDATE, hQuery=b.handle, lpData=idents, dwAdd=1, dwInSize=1 << 26, max_count=1 << 26)
-    b.ask(VALIDATE, ('stub_short',), r, gap(r.fields, 2))
+    b.ask(VALIDATE, ('malformed',), r, gap(r.fields, 2))
     b.line.rpc.call_id += 1

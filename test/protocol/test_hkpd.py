@@ -60,7 +60,9 @@ def wire(item):
 
 
 def experts(item):
-    return {x.name.split('.expert.')[1] for x in item.walk() if x.name.startswith(('hkpd.expert.', 'pcq.expert.'))}
+    """Names of the plugin's experts, and 'malformed' where Wireshark says so."""
+    return {x.name.split('.expert.')[-1].removeprefix('_ws.') for x in item.walk()
+            if x.name.startswith(('hkpd.expert.', 'pcq.expert.')) or x.name == '_ws.malformed'}
 
 
 def compare_fields(frames, scene):

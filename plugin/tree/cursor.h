@@ -1,0 +1,82 @@
+/* cursor.h
+ * The cursor: reads a layout field by field and adds each field to the tree.
+ *
+ * A read beyond the structure throws ReportedBoundsError, one of bytes that were not captured BoundsError, as Wireshark's own
+ * functions do. cursor_try() alone catches them.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "tree/findings.h"
+#include "text/text.h"
+
+typedef struct {
+    tvbuff_t *tvb;
+    proto_tree *tree; /* NULL: nothing is shown, everything is still read and checked */
+    findings_report *report;
+    unsigned encoding; /* ENC_LITTLE_ENDIAN or ENC_BIG_ENDIAN */
+    uint32_t pos;      /* offset of the next byte in the tvb */
+    uint32_t end;      /* offset of the first byte beyond the structure */
+    proto_item *node;  /* item of the structure being read */
+    proto_item *item;  /* item of the field read last */
+} buffer_cursor;
+
+void cursor_init(buffer_cursor *cursor, tvbuff_t *tvb, proto_tree *tree, findings_report *report, unsigned encoding);
+
+/* Calls `read`. Returns false if a read in it went beyond its structure: Wireshark's "Malformed Packet", or "Packet size
+ * limited", is in the tree and the Info column then, if the report shows anything and none is there yet. */
+bool cursor_try(buffer_cursor *cursor, void (*read)(void *data), void *data);
+
+static inline packet_info *cursor_pinfo(const buffer_cursor *cursor)
+{
+    return cursor->report->pinfo;
+}
+
+static inline uint32_t cursor_left(const buffer_cursor *cursor)
+{
+    ws_assert(cursor->pos <= cursor->end);
+    return cursor->end - cursor->pos;
+}
+
+/* Numbers: read, and added as `hf`. */
+uint32_t cursor_read_u32(buffer_cursor *cursor, int hf);
+uint64_t cursor_read_u64(buffer_cursor *cursor, int hf);
+
+/* 16 bytes as FT_GUID; `guid` gets them as the little-endian bytes that buffers carry. */
+void cursor_read_guid(buffer_cursor *cursor, int hf, uint8_t guid[16]);
+
+/* The same of any 16 bytes, in either byte order. */
+void tvb_get_guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[16]);
+
+/* FILETIME: 100 ns since 1601-01-01 UTC, as FT_ABSOLUTE_TIME. */
+void cursor_read_filetime(buffer_cursor *cursor, int hf);
+
+/* SYSTEMTIME ([MS-DTYP] 2.3.13): eight 16-bit words, UTC, as FT_ABSOLUTE_TIME over all 16 bytes. */
+void cursor_read_systemtime(buffer_cursor *cursor, int hf);
+
+/* UTF-16LE up to its terminator, at most `room` bytes, which are passed over whole. Returns UTF-8 in the packet's pool, of a
+ * name TEXT_NAME_MAX characters, else TEXT_WHOLE. A missing terminator and lone surrogates are reported as `what`. */
+const char *cursor_read_text(buffer_cursor *cursor, int hf, uint32_t room, uint32_t most, const char *what);
+
+void cursor_skip(buffer_cursor *cursor, uint32_t size);
+
+/* A structure of `size` bytes from here on, with a node of its own in the tree. Moves `cursor` behind it; its fields are read
+ * from `inner`. A size that does not fit is cut to what is there. */
+void cursor_enter(buffer_cursor *cursor, int hf, int ett, uint32_t size, buffer_cursor *inner);
+
+/* Reports half surrogate pairs in `size` bytes. Returns false if there are any: such a name is not learned, but a value beside it
+ * is certain. */
+bool text_check_utf16(findings_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
+                      unsigned encoding, const char *what);
+
+/* A large buffer as a data source of its own, a small one as it is. Wireshark 4.6 takes 50,000 items that do not get beyond the
+ * last item of their data source for a loop, and DCE/RPC's list of fragments ends far behind a buffer's beginning. */
+tvbuff_t *tvb_as_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name);
+
+/* How many more items the packet's tree can take, with a reserve for what comes after. UINT32_MAX without a tree. */
+uint32_t tree_items_left(const proto_tree *tree);
+
+/* What is known and not read: an item of no bytes, in brackets. */
+proto_item *tree_add_generated_string(proto_tree *tree, int hf, tvbuff_t *tvb, const char *text);
+proto_item *tree_add_generated_uint(proto_tree *tree, int hf, tvbuff_t *tvb, uint32_t value);
