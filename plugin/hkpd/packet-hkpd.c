@@ -712,6 +712,41 @@ static void set_machine_name(state_handle *handle, const char *name)
     }
 }
 
+/* True if two tables have the same objects and counters, of the same types. */
+static bool has_same_definitions(const perf_table *table, const perf_table *before)
+{
+    bool is_same = table->num_groups == before->num_groups && table->num_columns == before->num_columns;
+
+    for (uint32_t i = 0; is_same && i < table->num_groups; i++) {
+        is_same =
+            table->groups[i].key == before->groups[i].key && table->groups[i].is_sound <= before->groups[i].is_sound;
+    }
+    for (uint32_t i = 0; is_same && i < table->num_columns; i++) {
+        is_same = table->columns[i].id == before->columns[i].id && table->columns[i].type == before->columns[i].type;
+    }
+    return is_same;
+}
+
+/* Learns the types of the counters, unless they are those of the sample before. */
+static void learn_definitions(hkpd_pdu *p, const state_sample *sample)
+{
+    perf_table *table = sample->table;
+    const perf_table *before = sample->previous ? sample->previous->table : NULL;
+
+    if (before && has_same_definitions(table, before)) {
+        return;
+    }
+    for (perf_group *group = table->groups; group < table->groups + table->num_groups; group++) {
+        for (uint32_t i = 0; group->is_sound && i < group->columns; i++) {
+            const perf_column *column = perf_table_column(table, group, i);
+            if (!perf_table_is_repeated_column(table, group, i)) {
+                metadata_learn_definition(p->call.server, group->key, column->id, perf_column_is_base(column),
+                                          column->type, p->call.pinfo->num);
+            }
+        }
+    }
+}
+
 /* Keeps the response as the newest sample of its handle. Returns true if each of its objects is one. */
 static bool hkpd_learn_sample(hkpd_pdu *p, state_handle *handle, tvbuff_t *tvb, const perf_block_summary *summary)
 {
@@ -736,6 +771,7 @@ static bool hkpd_learn_sample(hkpd_pdu *p, state_handle *handle, tvbuff_t *tvb, 
         p->call.server->is_no_windows = true;
     }
     set_machine_name(handle, hkpd_system_name(p->call.pool, tvb, &walk));
+    learn_definitions(p, record->sample);
     if (p->record->question) {
         record->sample->late = pace_respond(&series->timing, call_seconds(&p->call), true);
     }

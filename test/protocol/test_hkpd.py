@@ -15,6 +15,7 @@ from gen.hkpd_scene import Talk, answers, begin_talk, built_in, every_type, mach
 from gen.model import TYPES, Clock
 from gen.scene import Scene
 from learned import Item, close_to, one, shows
+from series import long_rows
 
 WIRE = frozenset('hkpd.' + name for name in '''
     data_block little_endian version revision total_size header_size num_objects default_object system_time perf_time
@@ -284,6 +285,21 @@ def test_an_index_of_more_than_32_bits_is_no_object(tshark, tmp_path):
     info = tshark.info(path)
     assert info[asked] == 'QueryValue request, handle 1, 4294967534, room for 65536 bytes' and 'handle 1, 4294967534: ' in info[number]
     assert 'hkpd.expert.not_delivered' not in tshark.run('-r', path, '-V')[0] and not tshark.fields(path, ['frame.number'], '-Y', 'pcq.expert.not_delivered')
+
+
+def test_an_index_that_is_another_object_by_now(tshark, tmp_path, passes):
+    """lodctr /R gave 5000 to another object, and the type of one of its counters shows it: the titles of both are assumed from then on, on a
+    second look everywhere. A counter's base, and the same title in another object, have types of their own."""
+    def two(kind):
+        return [Object(i, 'Set %d' % i, [Counter(5102, 'One', TYPES[k], lambda at, n: at.number, 4), Counter(5102, None, TYPES['PERF_RAW_BASE'], lambda at, n: 9, 4),
+                                         Counter(5104, 'Two', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, n: 7, 4)])
+                for i, k in ((5000, kind), (5050, 'PERF_RAW_FRACTION'))]
+    scene, talk = begin_talk(two('PERF_COUNTER_RAWCOUNT'))
+    talk.sample()
+    talk.objects = two('PERF_COUNTER_COUNTER')
+    talk.sample()
+    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)[0])
+    assert ''.join(r['assumed'] for r in rows) == ('111110' if passes else '000000') + '111110'
 
 
 def test_a_system_name_that_begins_with_backslashes(tshark, tmp_path):
