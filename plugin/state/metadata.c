@@ -13,46 +13,72 @@
 
 #define ANY_SERVER "*" /* in a names file */
 
-/* Kinds that nobody looks up, of a key that metadata_learn_definition() makes. */
+/* A kind that nobody looks up, of a key that metadata_learn_definition() makes. */
 enum { DEFINITION = NUM_METADATA_KINDS, NUM_SLOTS };
 
 typedef struct {
     metadata_entry entry;
-    uint32_t frame;       /* response that sent it first; 0: none, the slot is empty */
+    uint32_t frame;       /* response that sent it first; 0: it comes from the names file or the built-in list */
     uint32_t disputed_in; /* first response that sent otherwise; 0: none */
 } metadata_slot;
 
 typedef struct {
     const void *owner; /* state_server; of the names file the quark of an address; NULL: the built-in list */
     metadata_key key;
-    unsigned kind; /* NUM_SLOTS in `subjects`, which has all kinds in one */
-} metadata_map_key;
+} subject_key;
 
-/* All that a server sent of one key. */
+/* All that an owner has of one key. */
 typedef struct {
-    metadata_map_key key;
-    uint32_t renumbered_in; /* of a title: frame in which its counter has another type than before; 0: none */
+    subject_key key;
+    const state_server *server; /* NULL: the owner is none */
+    uint32_t renumbered_in;     /* of a title: frame in which its counter has another type than before; 0: none */
     metadata_slot *slots[NUM_SLOTS];
 } metadata_subject;
 
-/* by metadata_map_key; emptied with the file */
-static wmem_map_t *subjects;     /* metadata_subject */
-static wmem_map_t *file_entries; /* metadata_entry: the names file, which is read again for each capture */
-static wmem_map_t *builtin;      /* metadata_entry: what was looked up in the built-in list */
+static wmem_map_t *subjects; /* metadata_subject, as its own key; emptied with the file */
 
 /* A packet chooses the key alone, so that alone needs a keyed hash. */
-static unsigned map_key_hash(const void *key)
+static unsigned subject_hash(const void *key)
 {
-    const metadata_map_key *k = key;
+    const subject_key *k = key;
 
-    return wmem_strong_hash((const uint8_t *)&k->key, sizeof k->key) + (unsigned)(uintptr_t)k->owner + k->kind;
+    return wmem_strong_hash((const uint8_t *)&k->key, sizeof k->key) + (unsigned)(uintptr_t)k->owner;
 }
 
-static gboolean map_key_equal(const void *a, const void *b)
+static gboolean subject_equal(const void *a, const void *b)
 {
-    const metadata_map_key *x = a, *y = b;
+    const subject_key *x = a, *y = b;
 
-    return x->owner == y->owner && x->kind == y->kind && memcmp(&x->key, &y->key, sizeof x->key) == 0;
+    return x->owner == y->owner && memcmp(&x->key, &y->key, sizeof x->key) == 0;
+}
+
+static metadata_subject *find_subject(const void *owner, const metadata_key *key)
+{
+    return wmem_map_lookup(subjects, &(subject_key){owner, *key});
+}
+
+static metadata_subject *find_or_create_subject(const void *owner, const metadata_key *key)
+{
+    metadata_subject *subject = find_subject(owner, key);
+
+    if (subject == NULL) {
+        subject = wmem_new0(wmem_file_scope(), metadata_subject);
+        subject->key = (subject_key){owner, *key};
+        wmem_map_insert(subjects, &subject->key, subject);
+    }
+    return subject;
+}
+
+/* Returns the slot. Changes: it has this entry alone. */
+static metadata_slot *set_slot(metadata_subject *subject, unsigned kind, const metadata_entry *entry, uint32_t frame)
+{
+    metadata_slot **slot = &subject->slots[kind];
+
+    *slot = *slot ? *slot : wmem_new(wmem_file_scope(), metadata_slot);
+    **slot = (metadata_slot){*entry, frame, 0};
+    (*slot)->entry.name = entry->name ? wmem_strdup(wmem_file_scope(), entry->name) : NULL;
+    (*slot)->entry.type = kind == METADATA_COUNTER ? perf_counter_type_find(entry->counter.type) : NULL;
+    return *slot;
 }
 
 metadata_key metadata_counter_key(const uint8_t *guid, uint32_t id)
@@ -81,31 +107,7 @@ static bool is_name(unsigned kind)
     return kind == METADATA_ENGLISH || kind == METADATA_LOCAL;
 }
 
-static const perf_counter_type *find_type(unsigned kind, const metadata_entry *entry)
-{
-    return kind == METADATA_COUNTER ? perf_counter_type_find(entry->counter.type) : NULL;
-}
-
 /* --- Learning --------------------------------------------------------------------------------------------------- */
-
-static metadata_subject *find_subject(const state_server *server, const metadata_key *key)
-{
-    const metadata_map_key wanted = {server, *key, NUM_SLOTS};
-
-    return wmem_map_lookup(subjects, &wanted);
-}
-
-static metadata_subject *find_or_create_subject(const state_server *server, const metadata_key *key)
-{
-    metadata_subject *subject = find_subject(server, key);
-
-    if (subject == NULL) {
-        subject = wmem_new0(wmem_file_scope(), metadata_subject);
-        subject->key = (metadata_map_key){server, *key, NUM_SLOTS};
-        wmem_map_insert(subjects, &subject->key, subject);
-    }
-    return subject;
-}
 
 static bool is_same_entry(unsigned kind, const metadata_entry *a, const metadata_entry *b)
 {
@@ -120,37 +122,29 @@ static bool is_same_entry(unsigned kind, const metadata_entry *a, const metadata
     }
 }
 
-static metadata_entry copy_entry(unsigned kind, const metadata_entry *entry)
+/* Returns true if the entry makes its slot disputed. */
+static bool store_entry(state_server *server, const metadata_key *key, unsigned kind, const metadata_entry *entry,
+                        uint32_t frame)
 {
-    metadata_entry copy = *entry;
-
-    copy.name = entry->name ? wmem_strdup(wmem_file_scope(), entry->name) : NULL;
-    copy.type = find_type(kind, entry);
-    return copy;
-}
-
-/* Returns the slot if the entry makes it disputed, else NULL. */
-static metadata_slot *store_entry(state_server *server, const metadata_key *key, unsigned kind,
-                                  const metadata_entry *entry, uint32_t frame)
-{
-    metadata_slot **at = &find_or_create_subject(server, key)->slots[kind], *slot = *at;
+    metadata_subject *subject = find_or_create_subject(server, key);
+    metadata_slot *slot = subject->slots[kind];
     bool gives_way = slot && ((kind == METADATA_LOCAL && slot->entry.lcid == 0 && entry->lcid != 0) ||
                               (slot->entry.is_assumed && !entry->is_assumed));
 
+    subject->server = server;
     if (slot == NULL || gives_way) {
-        slot = *at = slot ? slot : wmem_new(wmem_file_scope(), metadata_slot);
-        *slot = (metadata_slot){copy_entry(kind, entry), frame, 0};
+        set_slot(subject, kind, entry, frame);
         server->facts_version++;
-        return NULL;
+        return false;
     }
     bool is_comparable = kind != METADATA_LOCAL || (entry->lcid != 0 && entry->lcid == slot->entry.lcid);
     if (!is_comparable || entry->is_assumed || slot->disputed_in != 0 || is_same_entry(kind, &slot->entry, entry)) {
-        return NULL;
+        return false;
     }
     slot->disputed_in = frame;
     server->facts_version++;
     server->facts_changed = UINT32_MAX;
-    return slot;
+    return true;
 }
 
 void metadata_learn(state_server *server, metadata_key key, metadata_kind kind, const metadata_entry *entry,
@@ -179,20 +173,11 @@ void metadata_learn_definition(state_server *server, uint32_t object, uint32_t c
     }
 }
 
-static metadata_entry *keep_entry(wmem_map_t *map, const metadata_map_key *key, const metadata_entry *entry)
-{
-    const metadata_entry copy = copy_entry(key->kind, entry);
-    metadata_entry *kept = wmem_memdup(wmem_file_scope(), &copy, sizeof copy);
-
-    wmem_map_insert(map, wmem_memdup(wmem_file_scope(), key, sizeof *key), kept);
-    return kept;
-}
-
 void metadata_add_from_file(const char *server, metadata_key key, metadata_kind kind, const metadata_entry *entry)
 {
     GQuark owner = g_quark_from_string(server ? server : ANY_SERVER);
 
-    keep_entry(file_entries, &(metadata_map_key){GUINT_TO_POINTER(owner), key, kind}, entry);
+    set_slot(find_or_create_subject(GUINT_TO_POINTER(owner), &key), kind, entry, 0);
 }
 
 /* --- Looking up -------------------------------------------------------------------------------------------------- */
@@ -216,13 +201,14 @@ static metadata_result find_sent(const state_server *server, const metadata_key 
 static const metadata_entry *find_in_file(const state_server *server, const metadata_key *key, metadata_kind kind)
 {
     const char *const owners[] = {server->text, ANY_SERVER};
-    const metadata_entry *entry = NULL;
+    const metadata_slot *slot = NULL;
 
-    for (unsigned i = 0; entry == NULL && i < array_length(owners) && wmem_map_size(file_entries) > 0; i++) {
-        metadata_map_key wanted = {GUINT_TO_POINTER(g_quark_try_string(owners[i])), *key, kind};
-        entry = wanted.owner ? wmem_map_lookup(file_entries, &wanted) : NULL;
+    for (unsigned i = 0; slot == NULL && i < array_length(owners); i++) {
+        GQuark owner = g_quark_try_string(owners[i]); /* 0: no names file has it */
+        const metadata_subject *subject = owner ? find_subject(GUINT_TO_POINTER(owner), key) : NULL;
+        slot = subject ? subject->slots[kind] : NULL;
     }
-    return entry;
+    return slot ? &slot->entry : NULL;
 }
 
 static bool fill_builtin(const metadata_key *key, metadata_kind kind, metadata_entry *entry)
@@ -246,17 +232,17 @@ static bool fill_builtin(const metadata_key *key, metadata_kind kind, metadata_e
     return false;
 }
 
+/* Its entries are kept, since results point to them. */
 static const metadata_entry *find_builtin(const state_server *server, const metadata_key *key, metadata_kind kind)
 {
-    const metadata_map_key wanted = {NULL, *key, kind};
     metadata_entry entry = {.counter = {0, PERF_NO_ID, PERF_NO_ID, PERF_NO_ID, PERF_NO_ID, 0}};
     bool is_for_others = server->is_no_windows && metadata_key_is_title(key);
-    const metadata_entry *kept = is_for_others ? NULL : wmem_map_lookup(builtin, &wanted);
 
-    if (kept == NULL && !is_for_others && fill_builtin(key, kind, &entry)) {
-        kept = keep_entry(builtin, &wanted, &entry);
+    if (is_for_others || !fill_builtin(key, kind, &entry)) {
+        return NULL;
     }
-    return kept;
+    metadata_subject *kept = find_or_create_subject(NULL, key);
+    return kept->slots[kind] ? &kept->slots[kind]->entry : &set_slot(kept, kind, &entry, 0)->entry;
 }
 
 /* A title of an address that several computers share is, unless all Windows have it. Needs: an entry. */
@@ -342,24 +328,19 @@ const char *metadata_title_label(wmem_allocator_t *pool, const state_server *ser
 
 static int compare_subjects(const void *a, const void *b)
 {
-    const metadata_map_key *x = &(*(const metadata_subject *const *)a)->key,
-                           *y = &(*(const metadata_subject *const *)b)->key;
-    int order = strcmp(((const state_server *)x->owner)->text, ((const state_server *)y->owner)->text);
+    const metadata_subject *x = *(const metadata_subject *const *)a, *y = *(const metadata_subject *const *)b;
+    int by_server = strcmp(x->server->text, y->server->text);
+    int by_guid = memcmp(x->key.key.guid, y->key.key.guid, sizeof x->key.key.guid);
+    uint32_t i = x->key.key.id + 1, j = y->key.key.id + 1; /* the counterset, PERF_NO_ID, comes before its counters */
 
-    if (order == 0) {
-        order = memcmp(x->key.guid, y->key.guid, sizeof x->key.guid);
-    }
-    if (order == 0) {
-        /* the counterset, id PERF_NO_ID, comes before its counters */
-        uint32_t i = x->key.id + 1, j = y->key.id + 1;
-        order = i < j ? -1 : i > j;
-    }
-    return order;
+    return by_server != 0 ? by_server : by_guid != 0 ? by_guid : i < j ? -1 : i > j;
 }
 
 static void append_subject(void *key _U_, void *value, void *user)
 {
-    wmem_array_append(user, &value, 1);
+    if (((const metadata_subject *)value)->server) {
+        wmem_array_append(user, &value, 1);
+    }
 }
 
 unsigned metadata_foreach(metadata_visitor visit, void *user)
@@ -370,14 +351,14 @@ unsigned metadata_foreach(metadata_visitor visit, void *user)
     wmem_map_foreach(subjects, append_subject, all);
     wmem_array_sort(all, compare_subjects);
     for (unsigned i = 0; i < wmem_array_get_count(all); i++) {
-        const metadata_map_key *key = &(*(metadata_subject **)wmem_array_index(all, i))->key;
-        const state_server *server = key->owner;
+        const metadata_subject *subject = *(metadata_subject **)wmem_array_index(all, i);
+        const metadata_key *key = &subject->key.key;
         for (metadata_kind kind = 0; kind < NUM_METADATA_KINDS; kind++) {
-            metadata_result sent = find_sent(server, &key->key, kind);
-            if (sent.entry && is_assumed(server, &key->key, &sent)) {
+            metadata_result sent = find_sent(subject->server, key, kind);
+            if (sent.entry && is_assumed(subject->server, key, &sent)) {
                 assumed++;
             } else if (sent.entry) {
-                visit(server->text, &key->key, kind, sent.entry, user);
+                visit(subject->server->text, key, kind, sent.entry, user);
             }
         }
     }
@@ -387,9 +368,5 @@ unsigned metadata_foreach(metadata_visitor visit, void *user)
 
 void metadata_register(void)
 {
-    wmem_map_t **const maps[] = {&subjects, &file_entries, &builtin};
-
-    for (unsigned i = 0; i < array_length(maps); i++) {
-        *maps[i] = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), map_key_hash, map_key_equal);
-    }
+    subjects = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), subject_hash, subject_equal);
 }
