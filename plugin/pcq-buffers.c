@@ -177,57 +177,40 @@ static bool check_size(buffer_cursor *cursor, uint32_t size, uint32_t header, co
 /* "No string": perflib.h, not in the specification. */
 #define NO_STRING 0xFFFFFFFFU
 
-/* Strings that do not get ahead, item after item, are taken for a loop by Wireshark 4.6. */
-#define MAX_IDLE_ITEMS 40000
+/* Wireshark 4.6 takes 50,000 items that do not get beyond the farthest string for a loop, and a string has up to 8. */
+#define MOST_SHOWN_STRINGS 5000
+
+/* Bytes of strings that are read for each byte of the table: strings can share theirs, and overlap. */
+#define TIMES_READ 8
+#define READ_AT_LEAST 2048
 
 /* The string table of 2.2.4.3 and 2.2.4.4 while it is read. */
 typedef struct {
-    uint32_t count;     /* headers that are there */
-    uint32_t table_end; /* end of the header array */
-    uint32_t end;       /* end of the block */
-    uint32_t base;      /* what offsets count from: 0 or table_end */
-    uint64_t readable;  /* bytes of strings that may still be read: strings can overlap */
-    uint32_t farthest;  /* start of the farthest string shown */
-    uint32_t idle;      /* items shown since, see tvb_as_own_source() */
+    uint32_t headers_end; /* offset of the first byte behind the headers, where strings begin */
+    uint32_t end;         /* offset of the first byte behind the table */
+    uint32_t base;        /* offset that the strings' offsets count from: 0 or headers_end */
+    uint64_t readable;    /* bytes of strings that may still be read */
 } string_table;
 
 static bool string_starts_at(tvbuff_t *tvb, const string_table *table, uint64_t offset)
 {
-    return offset >= table->table_end && offset + 2 <= table->end && offset % 2 == 0 &&
-           (offset == table->table_end || tvb_get_uint16(tvb, (uint32_t)offset - 2, ENC_LITTLE_ENDIAN) == 0);
+    return offset >= table->headers_end && offset + 2 <= table->end && offset % 2 == 0 &&
+           (offset == table->headers_end || tvb_get_uint16(tvb, (uint32_t)offset - 2, ENC_LITTLE_ENDIAN) == 0);
 }
 
-static uint32_t header_offset(tvbuff_t *tvb, uint32_t i)
+/* Windows counts offsets from the block's start, the specification (2.2.4.4) from the end of the headers: the first string's offset lies
+ * within them then. */
+static uint32_t find_offset_base(tvbuff_t *tvb, uint32_t headers_end)
 {
-    return tvb_get_letohl(tvb, (int)(STRING_BUFFER_HEADER_SIZE + i * STRING_COUNTER_HEADER_SIZE + 4));
+    uint32_t at = STRING_BUFFER_HEADER_SIZE, offset = NO_STRING;
+
+    for (; at < headers_end && offset == NO_STRING; at += STRING_COUNTER_HEADER_SIZE) {
+        offset = tvb_get_letohl(tvb, (int)at + 4);
+    }
+    return offset < headers_end ? headers_end : 0;
 }
 
-/* Windows counts offsets from the block's start, the specification (2.2.4.4) from the end of the headers. The base
- * under which more offsets find the beginning of a string is the right one; if neither is better, an offset that
- * would lie inside the headers proves the specification's. */
-static uint32_t find_offset_base(tvbuff_t *tvb, const string_table *table)
-{
-    uint32_t from_start = 0, from_table = 0, smallest = NO_STRING;
-
-    for (uint32_t i = 0; i < table->count; i++) {
-        uint32_t offset = header_offset(tvb, i);
-        if (offset != NO_STRING) {
-            from_start += string_starts_at(tvb, table, offset);
-            from_table += string_starts_at(tvb, table, (uint64_t)offset + table->table_end);
-            smallest = MIN(smallest, offset);
-        }
-    }
-    if (from_start != from_table) {
-        return from_start > from_table ? 0 : table->table_end;
-    }
-    return smallest < table->table_end ? table->table_end : 0;
-}
-
-/* Strings that servers share take some times their own bytes. Whoever lets every entry point into one long string does
- * not get the time to read it again and again, nor the memory to keep it. */
-#define TIMES_READ 8
-#define READ_AT_LEAST 2048
-
+/* Returns NULL where `offset` leads to no string, or beyond what may be read. */
 static const char *read_table_string(buffer_cursor *cursor, pcq_context *context, string_table *table, uint32_t offset)
 {
     uint64_t start = (uint64_t)table->base + offset;
@@ -236,12 +219,12 @@ static const char *read_table_string(buffer_cursor *cursor, pcq_context *context
     if (!string_starts_at(cursor->tvb, table, start)) {
         findings_add(cursor->report, cursor->item, FINDING_STRING_OFFSET,
                      "Offset %u does not lead to where a string begins: strings are at %u to %u", offset,
-                     table->table_end - table->base, table->end - table->base);
+                     table->headers_end - table->base, table->end - table->base);
         return NULL;
     }
     uint32_t left = table->end - (uint32_t)start;
-    uint32_t size = text_utf16_size(cursor->tvb, (uint32_t)start, (uint32_t)MIN(left, table->readable));
-    if (size + 2 > table->readable) {
+    uint32_t room = text_utf16_size(cursor->tvb, (uint32_t)start, (uint32_t)MIN(left, table->readable)) + 2;
+    if (room > table->readable) {
         if (table->readable > 0) {
             findings_add(cursor->report, cursor->item, FINDING_STRING_OFFSET,
                          "The strings overlap too much to read them, here and in what follows");
@@ -249,17 +232,12 @@ static const char *read_table_string(buffer_cursor *cursor, pcq_context *context
         table->readable = 0;
         return NULL;
     }
-    table->readable -= size + 2;
-    if (start > table->farthest) {
-        table->farthest = (uint32_t)start;
-        table->idle = 0;
-    }
+    table->readable -= room;
     at.pos = (uint32_t)start;
     at.end = table->end;
-    uint32_t room = MIN(size + 2, table->end - (uint32_t)start);
     return context->request_code == PERF_REG_COUNTER_HELP_STRINGS
-               ? cursor_read_text(&at, hf_counter_description, room, TEXT_WHOLE, "The counter's description")
-               : cursor_read_text(&at, hf_pcq_counter_name, room, TEXT_NAME_MAX, "The counter's name");
+               ? cursor_read_text(&at, hf_counter_description, MIN(room, left), TEXT_WHOLE, "The counter's description")
+               : cursor_read_text(&at, hf_pcq_counter_name, MIN(room, left), TEXT_NAME_MAX, "The counter's name");
 }
 
 /* STRING_COUNTER_HEADER and the string it leads to */
@@ -287,95 +265,39 @@ static void read_string_counter(buffer_cursor *outer, pcq_context *context, stri
     context->count++;
 }
 
-/* A wrong dwCounters must not take text for headers: they end where the first string begins, if what stands there is no
- * header. Where offsets count from the headers' end they tell nothing. */
-static uint32_t headers_before_strings(tvbuff_t *tvb, const string_table *table, uint32_t count)
-{
-    string_table found = *table;
-    uint32_t first = NO_STRING;
-
-    found.table_end = STRING_BUFFER_HEADER_SIZE;
-    for (uint32_t i = 0; i < count && found.table_end + STRING_COUNTER_HEADER_SIZE <= first; i++) {
-        uint32_t offset = header_offset(tvb, i);
-        if (offset < STRING_BUFFER_HEADER_SIZE + STRING_COUNTER_HEADER_SIZE) {
-            return count;
-        }
-        first = MIN(first, offset);
-        found.table_end += STRING_COUNTER_HEADER_SIZE;
-    }
-    found.count = (found.table_end - STRING_BUFFER_HEADER_SIZE) / STRING_COUNTER_HEADER_SIZE;
-    uint32_t next = found.count < count ? header_offset(tvb, found.count) : NO_STRING;
-    return next == NO_STRING || string_starts_at(tvb, &found, next) ? count : found.count;
-}
-
-/* A wrong dwSize keeps no string from being read: the offsets lead to them. Less than 8 bytes are padding. */
-static void check_table(buffer_cursor *cursor, string_table *table, uint32_t size, uint32_t count, proto_item *node)
-{
-    uint32_t room = (cursor->end - STRING_BUFFER_HEADER_SIZE) / STRING_COUNTER_HEADER_SIZE;
-
-    if (size > cursor->end || cursor->end - size >= 8) {
-        findings_add(cursor->report, node, FINDING_SIZE, "dwSize is %u, but the buffer has %u bytes", size,
-                     cursor->end);
-    }
-    table->end = cursor->end;
-    table->count = headers_before_strings(cursor->tvb, table, MIN(count, room));
-    if (count != table->count) {
-        findings_add(cursor->report, node, FINDING_COUNT, "dwCounters is %u, but there is room for %u", count,
-                     table->count);
-    }
-    table->table_end = STRING_BUFFER_HEADER_SIZE + table->count * STRING_COUNTER_HEADER_SIZE;
-    table->readable = (uint64_t)cursor->end * TIMES_READ + READ_AT_LEAST;
-    table->farthest = table->idle = 0;
-}
-
-/* Two counters have one name, and another name is nobody's: one of their offsets is wrong. */
-static bool shares_wrongly(packet_info *pinfo, tvbuff_t *tvb, const string_table *table)
-{
-    wmem_map_t *used = wmem_map_new(pinfo->pool, g_direct_hash, g_direct_equal);
-    unsigned names = 0, shared = 0;
-
-    for (uint32_t i = 0; i < table->count; i++) {
-        uint64_t start = (uint64_t)table->base + header_offset(tvb, i);
-        bool has_name = string_starts_at(tvb, table, start) && tvb_get_ntohs(tvb, (int)start) != 0;
-        shared += has_name && wmem_map_insert(used, GUINT_TO_POINTER((unsigned)start), used) != NULL;
-    }
-    for (uint32_t at = table->table_end; shared > 0 && table->end - at >= 2; at += 2) {
-        names += string_starts_at(tvb, table, at) && tvb_get_ntohs(tvb, (int)at) != 0;
-    }
-    return names > wmem_map_size(used);
-}
-
-/* RequestCode 5, 6 and 10. */
+/* RequestCode 5, 6 and 10. A wrong dwSize keeps no string from being read: offsets lead to them. */
 static void dissect_counter_strings(buffer_cursor *cursor, pcq_context *context)
 {
     proto_tree *tree = cursor->tree;
     buffer_cursor header;
-    string_table table;
     uint32_t hidden = 0;
 
     cursor_enter(cursor, hf_string_buffer, ett_strings, STRING_BUFFER_HEADER_SIZE, &header);
     uint32_t size = cursor_read_u32(&header, hf_string_buffer_size);
     uint32_t count = cursor_read_u32(&header, hf_string_buffer_num_counters);
-    check_table(cursor, &table, size, count, header.node);
-    table.base = find_offset_base(cursor->tvb, &table);
-    if (header.node) {
-        proto_item_append_text(header.node, ": %u strings, offsets count from the %s", count,
-                               table.base == 0 ? "block's start" : "end of the headers");
+    uint32_t room = cursor_left(cursor) / STRING_COUNTER_HEADER_SIZE;
+    if (size > cursor->end || cursor->end - size >= 8) { /* less is padding */
+        findings_add(cursor->report, header.node, FINDING_SIZE, "dwSize is %u, but the buffer has %u bytes", size,
+                     cursor->end);
     }
+    if (count > room) {
+        findings_add(cursor->report, header.node, FINDING_COUNT, "dwCounters is %u, but there is room for %u", count,
+                     room);
+        return;
+    }
+    string_table table = {.headers_end = STRING_BUFFER_HEADER_SIZE + count * STRING_COUNTER_HEADER_SIZE,
+                          .end = cursor->end,
+                          .readable = (uint64_t)cursor->end * TIMES_READ + READ_AT_LEAST};
+    table.base = find_offset_base(cursor->tvb, table.headers_end);
+    proto_item_append_text(header.node, ": %u strings, offsets count from the %s", count,
+                           table.base == 0 ? "block's start" : "end of the headers");
     if (table.base != 0) {
         findings_add(cursor->report, header.node, FINDING_STRING_OFFSET_BASE,
                      "String offsets count from the end of the headers, as [MS-PCQ] 2.2.4.4 says; Windows counts them "
                      "from the block's start");
     }
-    if (context->request_code != PERF_REG_COUNTER_HELP_STRINGS &&
-        shares_wrongly(cursor_pinfo(cursor), cursor->tvb, &table)) {
-        findings_add(cursor->report, header.node, FINDING_STRING_OFFSET,
-                     "Counters share a name, and another name is no counter's: an offset is wrong");
-    }
-    for (uint32_t i = 0; i < table.count; i++) {
-        cursor->tree = table.idle < MAX_IDLE_ITEMS ? tree_with_room(tree, ITEMS_OF_STRING, &hidden) : NULL;
-        hidden += table.idle >= MAX_IDLE_ITEMS;
-        table.idle += ITEMS_OF_STRING;
+    for (uint32_t i = 0; i < count; i++) {
+        cursor->tree = tree_with_room(tree, i < MOST_SHOWN_STRINGS ? ITEMS_OF_STRING : UINT32_MAX, &hidden);
         read_string_counter(cursor, context, &table);
     }
     report_hidden(cursor, tree, hidden, "strings");
@@ -444,55 +366,8 @@ static bool read_counter_reg_info(buffer_cursor *outer, pcq_context *context)
     pcq_pending_fact *pending = collect_fact(context, id, PERF_FACT_COUNTER);
     pending->fact.counter = (perf_counter_info){read.type,         read.base_id,  read.perf_time_id,
                                                 read.perf_freq_id, read.multi_id, (int32_t)read.default_scale};
-    pending->item = cursor.node;
     context->count++;
     return true;
-}
-
-static const char *const reference_names[] = {"BaseCounterId", "PerfTimeId", "PerfFreqId", "MultiId"};
-
-static uint32_t reference(const pcq_pending_fact *counter, unsigned which)
-{
-    const perf_counter_info *info = &counter->fact.counter;
-
-    return (const uint32_t[]){info->base_id, info->time_id, info->freq_id, info->multi_id}[which];
-}
-
-/* A base, time, frequency or multi id that names a counter which the set does not have, or leads from one to the next in a
- * ring: real ones lead to a counter without such an id. Of a counter alone (`by_id` is NULL) only itself is known. */
-static bool leads_nowhere(wmem_map_t *by_id, const pcq_pending_fact *counter, unsigned which)
-{
-    const pcq_pending_fact *at = counter;
-
-    for (int steps = 0; steps < 8 && at; steps++) {
-        uint32_t id = reference(at, which);
-        if (id == PERF_NO_ID || (by_id == NULL && id != counter->subject.id)) {
-            return false;
-        }
-        at = by_id ? wmem_map_lookup(by_id, GUINT_TO_POINTER(id)) : NULL;
-    }
-    return true;
-}
-
-/* With the set's own fact the first one is that, and those behind it are its counters'. */
-static void check_relations(buffer_cursor *cursor, const pcq_context *context, bool has_set)
-{
-    pcq_pending_fact *counters = (pcq_pending_fact *)wmem_array_get_raw(context->pending_facts) + has_set;
-    wmem_map_t *by_id = has_set ? wmem_map_new(cursor_pinfo(cursor)->pool, g_direct_hash, g_direct_equal) : NULL;
-
-    ws_assert(wmem_array_get_count(context->pending_facts) == context->count + has_set);
-    for (unsigned i = 0; by_id && i < context->count; i++) {
-        wmem_map_insert(by_id, GUINT_TO_POINTER(counters[i].subject.id), &counters[i]);
-    }
-    for (unsigned i = 0; i < context->count * array_length(reference_names); i++) {
-        const pcq_pending_fact *counter = &counters[i / array_length(reference_names)];
-        unsigned which = i % array_length(reference_names);
-        if (leads_nowhere(by_id, counter, which)) {
-            findings_add(cursor->report, counter->item, FINDING_COUNTER_REFERENCE,
-                         "%s %u of counter %u leads to no counter of the set", reference_names[which],
-                         reference(counter, which), counter->subject.id);
-        }
-    }
 }
 
 /* PERF_COUNTERSET_REG_INFO, 2.2.4.1. Returns NumCounters. */
@@ -521,16 +396,12 @@ static void dissect_counterset_struct(buffer_cursor *cursor, pcq_context *contex
 {
     read_list(cursor, context, read_counterset_reg_info(cursor, context), COUNTER_REG_INFO_SIZE, ITEMS_OF_COUNTER,
               "counters", read_counter_reg_info);
-    if (!cursor->report->damaged) {
-        check_relations(cursor, context, true);
-    }
     report_bytes_left(cursor, "the last counter");
 }
 
 static void dissect_counter_struct(buffer_cursor *cursor, pcq_context *context)
 {
     read_counter_reg_info(cursor, context);
-    check_relations(cursor, context, false);
     report_bytes_left(cursor, "the counter");
 }
 

@@ -16,7 +16,6 @@ typedef struct {
     state_subject subject;
     state_fact_kind kind;
     state_fact fact;
-    proto_item *item; /* of a counter's record */
 } pcq_pending_fact;
 
 typedef struct {

@@ -70,9 +70,6 @@
       "A counter without instances, or an object that the server does not have (any more); docs/symptoms.md") \
     X(LATE, "late", PI_RESPONSE_CODE, PI_NOTE, false, "A sample is late, or a response slow", \
       "By the samples before it; -z pcq,summary judges by the whole capture: docs/statistics.md") \
-    X(COUNTER_REFERENCE, "counter_reference", PI_PROTOCOL, PI_WARN, false, \
-      "A counter refers to itself or to a counter that its set does not have", \
-      "The provider registered the counter wrongly; it cannot be calculated") \
     X(SCALE, "scale", PI_PROTOCOL, PI_WARN, false, "DefaultScale is outside its range", \
       "The provider registered the counter wrongly; nothing is scaled here anyway") \
     X(COUNTER_TYPE, "counter_type", PI_PROTOCOL, PI_CHAT, false, "The counter type is unknown", \

@@ -112,21 +112,6 @@ def test_05_19_overlapping_long_strings(read, step, findings):
     assert 1 <= len(got['pcq.counter.name']) < 100 and max(map(len, got['pcq.counter.name'])) == 1025
 
 
-@pytest.mark.parametrize('count', [4, 5, 9, 0x7FFFFFFF, 0xFFFFFFFF])
-def test_a_wrong_count_makes_no_headers_of_text(read, count):
-    """Three strings, and a number that says more."""
-    texts, at, p = ['% Processor Time', '% User Time', 'Interrupts/sec'], [], Pcq()
-    blob = b''
-    for i, text in enumerate(texts, 1):
-        at.append((i, len(blob)))
-        blob += utf16(text)
-    table = string_table(at, blob + bytes(-len(blob) % 8))
-    names = ['pcq.expert.count', 'pcq.expert.string_offset', 'pcq.counter.name', 'pcq.counter.id']
-    got = read(p, p.registration(5, table[:4] + struct.pack('<I', count) + table[8:]), names)
-    assert got['pcq.counter.name'] == texts and got['pcq.counter.id'] == ['1', '2', '3']
-    assert len(got['pcq.expert.count']) == 1 and not got['pcq.expert.string_offset']
-
-
 def test_05_22_many_identifiers_in_a_request(tshark, tmp_path):
     """Both directions of ValidateCounters."""
     p = Pcq()
