@@ -1,25 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# cmake -DPAGES=… -DUPLOT=… -DOUT=… -P embed.cmake: the report's page as a C array, with the chart library of the npm package uplot in it. UPLOT is
-# that package's folder; without it the array is empty, and the statistic says so.
-
-function(take variable file)
-    file(READ "${file}" text)
-    set(${variable} "${text}" PARENT_SCOPE)
-endfunction()
+# cmake -DPAGES=… -DLIBRARY=… -DLICENCE=… -DOUT=… -P embed.cmake: the report's page as a C array, with the chart library and its licence in it.
+# Without LIBRARY the array is empty, and the statistic says so.
 
 set(bytes "")
-if(UPLOT)
-    take(page "${PAGES}/page.html")
-    take(style "${PAGES}/page.css")
-    take(script "${PAGES}/page.js")
-    take(library "${UPLOT}/dist/uPlot.iife.min.js")
-    take(library_style "${UPLOT}/dist/uPlot.min.css")
-    take(licence "${UPLOT}/LICENSE")
-    string(REPLACE "@STYLE@" "${library_style}\n${style}" page "${page}")
-    string(REPLACE "@LICENCE@" "uPlot, https://github.com/leeoniya/uPlot\n\n${licence}" page "${page}")
-    string(REPLACE "@LIBRARY@" "${library}" page "${page}")
-    string(REPLACE "@SCRIPT@" "${script}" page "${page}")
+if(LIBRARY)
+    file(READ "${PAGES}/page.html" page)
+    file(READ "${PAGES}/page.css" style)
+    file(READ "${LIBRARY}" library)
+    file(READ "${LICENCE}" licence)
+    set(script "")
+    foreach(part base counters chart page)
+        file(READ "${PAGES}/${part}.js" text)
+        string(APPEND script "${text}")
+    endforeach()
+    # A map of the library's source is no file beside the page.
+    string(REGEX REPLACE "//# sourceMappingURL=[^\n]*" "" library "${library}")
+    string(REPLACE "&" "&amp;" licence "${licence}")
+    string(REPLACE "<" "&lt;" licence "${licence}")
+    foreach(name STYLE LICENCE LIBRARY SCRIPT)
+        string(TOLOWER ${name} variable)
+        string(REPLACE "@${name}@" "${${variable}}" page "${page}")
+    endforeach()
     file(WRITE "${OUT}.html" "${page}")
     file(READ "${OUT}.html" bytes HEX)
     string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")

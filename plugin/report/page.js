@@ -1,316 +1,215 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Draws the report from the data that the plugin wrote into the page. Names come from packets: they are only ever set as text. */
-'use strict';
-(() => {
-    const data = JSON.parse(document.getElementById('data').textContent);
-    const SHOWN_AT_ONCE = 240;      // cards; "More" shows as many again
-    const MOST_CHOSEN = 12;         // counters in one picture
-    const COLOURS = ['#3182bd', '#e6550d', '#31a354', '#9467bd', '#d62728', '#8c6d31', '#17a2b8', '#e377c2', '#7f7f7f', '#bcbd22',
-        '#1b9e77', '#a6761d'];
-    // Marks on a line of time, as report.c numbers them: the worst last.
-    const MARKS = [['nothing', '--line'], ['answered', '--good'], ['late', '--late'], ['no answer, or none with data', '--ink'], ['packets lost', '--lost'],
-        ['began again', '--chosen'], ['failed', '--bad']];
-    const [BEGIN, END, EAST] = data.times, SPAN = END - BEGIN || 1;
-    const $ = (id) => document.getElementById(id);
-    const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-    // A change of light and dark, of width, or to paper: what is drawn is drawn again.
-    const redraws = [];
+ * The page from its head to its foot, and what keys and clicks do. */
+const {monitors} = data.verdict, {findings} = data;
+const has = (kind) => findings.some((one) => one.kind === kind);
 
-    // What steers a text or turns its direction is shown, not obeyed.
-    const plain = (text) => String(text).replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069]/g,
-        (character) => `[U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}]`);
+// --- Head and verdict ----------------------------------------------------------------------------------------------
 
-    function make(tag, text, into, className) {
-        const element = document.createElement(tag);
-        if (text !== undefined && text !== null) element.textContent = plain(text);
-        if (className) element.className = className;
-        if (into) into.append(element);
-        return element;
+function showHead() {
+    const fact = (name, value) => {
+        if (!value) return;
+        const box = make('div', null, $('facts'));
+        make('dt', name, box);
+        make('dd', value, box);
+    };
+    const servers = several(monitors.map(({server}) => server));
+    $('title').textContent = plain(servers ? `Performance counters of ${servers}` : 'Performance counters');
+    document.title = $('title').textContent + (data.file ? `: ${plain(data.file)}` : '');
+    if (data.file) make('small', data.file, $('title'));
+    const samples = monitors.reduce((sum, one) => sum + (one.samples || 0), 0), interval = monitors.length === 1 && monitors[0].interval;
+    fact('Client', several(monitors.map(({client}) => client)));
+    fact('Account', several(monitors.map(({account}) => account)));
+    if (data.first_frame > 0) {
+        fact('Time', isOneDay ? `${day(BEGIN, 'short')}, ${clock(BEGIN, 1)} to ${clock(END, 1)} ${zone}`
+            : `${day(BEGIN, 'short')}, ${clock(BEGIN, 60)} to ${day(END, 'short')}, ${clock(END, 60)} ${zone}`);
+        fact('Length', length(END - BEGIN));
+        fact('Samples', number(samples) + (interval ? `, each ${length(interval)}` : ''));
     }
+    fact('Capture', data.first_frame > 0 ? `frames ${data.first_frame} to ${data.last_frame}` : '');
+}
 
-    // As sentences have it: by the clock of who wrote the page, EAST minutes before UTC.
-    const local = (seconds) => new Date(seconds * 1000 + EAST * 60000).toISOString().replace('T', ' ');
-    const two = (count) => String(Math.floor(count)).padStart(2, '0');
-    const zone = EAST === 0 ? 'UTC' : `UTC${EAST < 0 ? '-' : '+'}${two(Math.abs(EAST) / 60)}:${two(Math.abs(EAST) % 60)}`;
-    const time = (seconds) => `${local(seconds).replace(/\.?0*Z$/, '')} ${zone}`;
-
-    function number(value) {
-        if (value === null || value === undefined) return '';
-        const size = Math.abs(value);
-        return size !== 0 && (size < 0.001 || size >= 1e15) ? value.toExponential(3)
-            : value.toLocaleString('en', {maximumFractionDigits: size >= 1000 ? 0 : size >= 10 ? 1 : 3});
-    }
-
-    // --- Verdict ---------------------------------------------------------------------------------------------------
-
-    function showFinding(finding, into) {
-        const box = make('div', undefined, into, 'finding');
-        make('div', finding.text, box);
-        const what = make('div', `${finding.advice}${finding.advice.endsWith('?') ? '' : '.'} Filter: `, box, 'do');
-        make('code', finding.filter, what);
-    }
-
-    function showVerdict() {
-        const {healthy, monitors, notes} = data.verdict;
-        const findings = monitors.flatMap((monitor) => monitor.findings);
-        $('headline').textContent = (healthy === true ? 'Healthy' : healthy === false ? 'Not healthy' : 'Not known whether it is healthy') +
-            (findings.length > 1 ? `, ${findings.length} findings, the worst first` : '');
-        $('headline').className = healthy === true ? 'good' : healthy === false ? 'bad' : '';
-        findings.forEach((finding) => showFinding(finding, $('findings')));
-        notes.forEach((note) => make('p', note, $('findings')));
-    }
-
-    // --- Tables ----------------------------------------------------------------------------------------------------
-
-    function fillTable(table, titles, rows) {
-        const isNumber = titles.map((_, i) => rows.some((row) => typeof row[i] === 'number') &&
-            rows.every((row) => row[i] === null || row[i] === undefined || typeof row[i] === 'number'));
-        const head = make('tr', undefined, make('thead', undefined, table));
-        titles.forEach((title, i) => make('th', title, head, isNumber[i] ? 'number' : ''));
-        const body = make('tbody', undefined, table);
-        for (const row of rows) {
-            const line = make('tr', undefined, body);
-            titles.forEach((title, i) => {
-                make('td', isNumber[i] ? number(row[i]) : row[i], line, isNumber[i] ? 'number' : '').dataset.title = title;
-            });
-        }
-    }
-
-    function showMonitors() {
-        const {monitors} = data.verdict;
-        if (monitors.length === 0) {
-            $('monitors').remove();
-            return;
-        }
-        data.timelines.forEach(showTimeline);
-        if (data.timelines.length > 0) showKey();
-        const first = ['client', 'server', 'account', 'handle'];
-        const rank = ({key}) => first.includes(key) ? first.indexOf(key) : first.length;
-        const used = data.figures.filter(({key}) => monitors.some((monitor) => (monitor[key] ?? '') !== ''))
-            .sort((a, b) => rank(a) - rank(b));
-        fillTable($('figures'), used.map(({title}) => title), monitors.map((monitor) => used.map(({key}) => monitor[key] ?? null)));
-    }
-
-    // A digit for each place: its worst mark.
-    function showTimeline([name, places]) {
-        const box = make('div', undefined, $('timelines'), 'timeline');
-        make('div', name, box);
-        const canvas = make('canvas', undefined, box);
-        canvas.setAttribute('role', 'img');
-        canvas.setAttribute('aria-label', `When it was answered, late, lost: ${name}`);
-        redraws.push(() => {
-            const [pen, width, height] = begin(canvas);
-            pen.fillStyle = colour('--line');
-            pen.fillRect(0, height / 2, width, 1);
-            for (let mark = 1; mark < MARKS.length; mark++) {
-                const size = mark === 1 ? height / 2 : height;
-                pen.fillStyle = colour(MARKS[mark][1]);
-                for (let i = places.indexOf(mark); i >= 0; i = places.indexOf(mark, i + 1)) {
-                    pen.fillRect(i / places.length * (width - 3), (height - size) / 2, mark === 1 ? 1.5 : 3, size);
-                }
-            }
+function showVerdict() {
+    const {healthy} = data.verdict, count = findings.length;
+    $('headline').textContent = (healthy === true ? '✓ Healthy' : healthy === false ? '✗ Not healthy' : '? Not known whether it is healthy') +
+        (count === 0 ? '' : healthy === false ? (count > 1 ? `: ${count} findings, the worst first` : ': one finding')
+            : count > 1 ? `; ${count} things to know` : '; one thing to know');
+    $('headline').className = healthy === true ? 'good' : healthy === false ? 'bad' : '';
+    if (count > 0) {
+        const when = ({since, until, count: often}) => !since || !since[0] ? '' : brief(since[0]) +
+            (until && often > 1 && brief(until[0]) !== brief(since[0]) ? ` – ${brief(until[0])}` : '');
+        fillTable($('findings'), ['Who', 'What', 'Since – until', 'How often'], findings.map((one) =>
+            [one.who, one.what + (one.which ? `: ${one.which}` : ''), when(one), one.count === 1 ? 'once' : `${number(one.count)} times`]));
+        [...$('findings').tBodies[0].rows].forEach((row, i) => {
+            row.cells[1].className = 'what';
+            row.cells[2].className = 'when';
+            const cell = row.parentNode.insertRow(row.sectionRowIndex + 1).insertCell();
+            [cell.colSpan, cell.className] = [4, 'advice'];
+            make('div', findings[i].advice, cell);
+            const line = make('div', null, cell, 'copy');
+            const button = make('button', 'Copy filter', line);
+            const code = make('code', findings[i].filter, line);
+            code.title = findings[i].filter;
+            button.addEventListener('click', () => copy(findings[i].filter, code, button));
         });
     }
+    whyNotKnown().forEach((text) => make('p', text, $('verdict')));
+}
 
-    function showKey() {
-        const ends = make('p', undefined, $('timelines'), 'ends');
-        make('span', time(BEGIN), ends);
-        make('span', time(END), ends);
-        const key = make('p', undefined, $('timelines'), 'key');
-        MARKS.forEach(([name, hue], mark) => {
-            if (mark === 0 || !data.timelines.some(([, places]) => places.includes(mark))) return;
-            const entry = make('span', undefined, key);
-            const sign = make('i', undefined, entry);
-            entry.append(name);
-            redraws.push(() => { sign.style.background = colour(hue); });
-        });
-    }
+// A page of a file may not have the clipboard: then the text is selected, for Ctrl+C.
+function copy(text, element, button) {
+    const mark = () => { getSelection().selectAllChildren(element); button.textContent = document.execCommand('copy') ? 'Copied' : 'Press Ctrl+C'; };
+    if (navigator.clipboard) navigator.clipboard.writeText(text).then(() => { button.textContent = 'Copied'; }, mark);
+    else mark();
+}
 
-    function begin(canvas) {
-        const ratio = window.devicePixelRatio || 1, width = canvas.clientWidth || 240, height = canvas.clientHeight || 46;
-        canvas.width = width * ratio;
-        canvas.height = height * ratio;
-        const pen = canvas.getContext('2d');
-        pen.scale(ratio, ratio);
-        return [pen, width, height];
-    }
+// --- Samples in time -----------------------------------------------------------------------------------------------
 
-    function showMissing() {
-        if (data.missing.length === 0) {
-            $('missing').remove();
-            return;
-        }
-        fillTable(document.querySelector('#missing table'), ['What', 'Error', 'Times', 'First frame', 'Meaning'], data.missing);
-    }
-
-    // --- Counters --------------------------------------------------------------------------------------------------
-
-    const series = data.series.map(([path, unit, count, low, mean, high, at, values, assumed]) => {
-        let sum = 0;
-        for (const value of values) sum += (value - mean) * (value - mean);
-        const size = Math.max(Math.abs(low), Math.abs(high));
-        return {path: plain(path), unit, count, low, mean, high, at, values, note: assumed > 0 ? ` (${number(assumed)} assumed)` : '', folded: path.toLowerCase(),
-            moved: values.length > 1 && size > 0 ? Math.sqrt(sum / values.length) / size : 0};
-    }).sort((a, b) => b.moved - a.moved);
-    const chosen = [];
-    let shown = SHOWN_AT_ONCE, plot = null;
-
-    // Of fixed size: page.css stretches it, and nobody has to ask how wide it is, which takes long on paper.
-    function spark(canvas, one) {
-        const width = 300, height = 46, pen = canvas.getContext('2d');
-        pen.setTransform(canvas.width / width, 0, 0, canvas.height / height, 0, 0);
-        pen.clearRect(0, 0, width, height);
-        const {at, values, low, high} = one;
-        const range = high - low || 1, own = at[at.length - 1] - at[0];
-        // Of a counter that was there for a short time only that is shown.
-        const [from, span] = own > 0 && own < SPAN / 50 ? [at[0], own] : [BEGIN, SPAN];
-        const x = (i) => (at[i] - from) / span * (width - 3) + 1.5;
-        const y = (value) => high === low ? height / 2 : height - 3 - (value - low) / range * (height - 6);
-        pen.strokeStyle = pen.fillStyle = colour('--chosen');
-        pen.lineWidth = 1.2;
-        pen.beginPath();
-        values.forEach((value, i) => i ? pen.lineTo(x(i), y(value)) : pen.moveTo(x(i), y(value)));
-        pen.stroke();
-        if (values.length === 1) pen.fillRect(x(0) - 1.5, y(values[0]) - 1.5, 3, 3);
-    }
-
-    const seen = new IntersectionObserver((entries) => {
-        for (const entry of entries) {
-            if (entry.isIntersecting) {
-                seen.unobserve(entry.target);
-                spark(entry.target, entry.target.one);
-            }
-        }
-    }, {rootMargin: '300px'});
-
-    function addCard(one) {
-        const card = make('button', undefined, $('cards'), 'card');
-        const cut = one.path.lastIndexOf('\\');
-        card.type = 'button';
-        card.title = one.path;
-        card.setAttribute('aria-pressed', String(chosen.includes(one)));
-        make('b', one.path.slice(cut + 1), card);
-        make('small', one.path.slice(0, cut).replace(/^\\\\/, '').split('\\').join(' \\ '), card);
-        const canvas = make('canvas', undefined, card);
-        [canvas.width, canvas.height, canvas.one] = [600, 92, one];
-        const unit = one.unit ? ` ${one.unit}` : '';
-        make('small', (one.low === one.high ? `${one.count > 1 ? 'always ' : ''}${number(one.low)}${unit}`
-            : `${number(one.low)} to ${number(one.high)}${unit}, mean ${number(one.mean)}`) + one.note, card);
-        card.addEventListener('click', () => choose(one, card));
-        seen.observe(canvas);
-    }
-
-    function showCards() {
-        const wanted = $('find').value.trim().toLowerCase();
-        const matching = wanted ? series.filter((one) => one.folded.includes(wanted)) : series;
-        $('cards').replaceChildren();
-        matching.slice(0, shown).forEach(addCard);
-        $('found').textContent = `${number(matching.length)} of ${number(series.length)} counters, those that moved most first`;
-        $('more').hidden = matching.length <= shown;
-    }
-
-    function choose(one, card) {
-        const place = chosen.indexOf(one);
-        if (place >= 0) chosen.splice(place, 1);
-        else if (chosen.length < MOST_CHOSEN) chosen.push(one);
-        card.setAttribute('aria-pressed', String(chosen.includes(one)));
-        draw();
-    }
-
-    // As perfmon does: by the power of ten that brings it below 100.
-    function scaleOf(one) {
-        const size = Math.max(Math.abs(one.low), Math.abs(one.high));
-        return chosen.length < 2 || size === 0 ? 1 : 10 ** (2 - Math.ceil(Math.log10(size) - 1e-9));
-    }
-
-    const clock = (at, step) => {
-        const text = local(at);
-        return step >= 86400 ? text.slice(0, 10) : text.slice(11, step < 1 ? 23 : step < 60 ? 19 : 16);
-    };
-
-    function draw() {
-        if (series.length === 0) return;
-        if (plot) plot.destroy();
-        plot = null;
-        $('picture').hidden = chosen.length === 0;
-        if (chosen.length === 0) return;
-        const scales = chosen.map(scaleOf);
-        const aligned = uPlot.join(chosen.map((one, i) => [one.at, one.values.map((value) => value * scales[i])]));
-        const axis = () => ({stroke: colour('--faint'), grid: {stroke: colour('--line'), width: 1}, ticks: {stroke: colour('--line')}});
-        plot = new uPlot({
-            width: $('plot').clientWidth || 800, height: Math.min(340, Math.max(200, window.innerHeight * 0.38)),
-            tzDate: (at) => uPlot.tzDate(new Date(at * 1000 + EAST * 60000), 'Etc/UTC'),
-            scales: {x: {range: (_, low, high) => low === high ? [low - 0.5, high + 0.5] : [low, high]}},
-            axes: [Object.assign(axis(), {space: 90, values: (_, at, axisNumber, space, step) => at.map((one) => clock(one, step))}), axis()],
-            series: [{value: (_, at) => at === null ? '' : time(at)}].concat(chosen.map((one, i) => ({
-                label: one.path + one.note + (scales[i] === 1 ? '' : ` × ${scales[i]}`), stroke: COLOURS[i], width: 1.5, spanGaps: true,
-                points: {show: one.at.length < 60},
-                value: (_, value) => value === null || value === undefined ? '' : `${number(value / scales[i])} ${one.unit || ''}`,
-            }))),
-        }, aligned, $('plot'));
-        $('scales').textContent = scales.every((scale) => scale === 1) ? ''
-            : 'Each line is drawn times its factor, so that it fits below 100; names show the factor, the legend shows real values.';
-    }
-
-    // --- Where it is from ------------------------------------------------------------------------------------------
-
-    function showOrigin() {
-        const say = (text) => make('li', text, $('notes'));
-        const sealed = data.verdict.monitors.filter((monitor) => monitor.sealed).length;
-        const [version, wireshark] = data.versions;
-        if (data.file) document.title = `Performance counter report: ${plain(data.file)}`;
-        $('origin').textContent = (data.file ? `${plain(data.file)}, ` : '') + (data.first_frame === 0 ? 'No call was seen.'
-            : `${time(BEGIN)} to ${time(END)}, frames ${data.first_frame} to ${data.last_frame} of the capture`);
-        if (sealed > 0) {
-            say(`${sealed} of ${data.verdict.monitors.length} monitors are sealed, and no key opened them: their timing is known, not their values.`);
-        } else if (data.first_frame > 0) {
-            say(data.unread > 0 ? `${number(data.unread)} requests and responses could not be read.`
-                : 'What the calls say could be read: they are in clear, or a key opened them.');
-        }
-        say(`${number(data.values)} values of ${number(series.length)} counters; numbers have six digits here.`);
-        if (data.thinned) {
-            say('Lines are thinned so that the page stays small: of neighbours the smallest and the largest are drawn. ' +
-                'Smallest, largest and mean are of all values.');
-        }
-        if (data.roomless > 0) say(`${number(data.roomless)} values are not shown: there was no room for their counters, or another counter, type or value of the answer has their path.`);
-        if (data.unlisted > 0) say(`${number(data.unlisted)} things more that were not given are not listed.`);
-        if (data.first_frame > 0 && data.verdict.monitors.length > data.timelines.length) {
-            say(`${data.verdict.monitors.length - data.timelines.length} monitors have no line of time.`);
-        }
-        if (data.of_calls_alone) {
-            say('The verdict is of calls alone: lost packets and connections were not looked at. -z pcq,report and ' +
-                'Statistics, Performance Counter Report look at them.');
-        }
-        data.notes.filter((note) => !data.verdict.notes.includes(note)).forEach(say);
-        say(`Written by pcq ${version} with Wireshark ${wireshark}. A filter is for Wireshark's line "Apply a display filter".`);
-    }
-
-    showOrigin();
-    showVerdict();
-    showMonitors();
-    showMissing();
-    $('find').addEventListener('input', () => { shown = SHOWN_AT_ONCE; showCards(); });
-    $('more').addEventListener('click', () => { shown += SHOWN_AT_ONCE; showCards(); });
-    $('whole').addEventListener('click', draw);
-    $('none').addEventListener('click', () => { chosen.length = 0; draw(); showCards(); });
-    if (series.length > 0) showCards();
-    else $('counters').remove();
-    function drawAll() {
-        redraws.forEach((one) => one());
-        draw();
-    }
-    const drawCards = (how) => document.querySelectorAll('#cards canvas').forEach(how);
-    const drawAgain = () => {
-        drawAll();
-        drawCards((canvas) => seen.observe(canvas));
-    };
-    drawAll();
-    let waiting = 0;
-    window.addEventListener('resize', () => { clearTimeout(waiting); waiting = setTimeout(drawAgain, 150); });
-    window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawAgain);
-    // On paper those are seen too that nobody has scrolled to.
-    window.matchMedia('print').addEventListener('change', () => {
-        drawAll();
-        drawCards((canvas) => spark(canvas, canvas.one));
+// A mark for each call, as high as its response took long; trouble has the full height.
+function showTimeline([name, marks]) {
+    if (marks.length === 0) return void make('p', name, $('timelines'));
+    const box = make('div', null, $('timelines'), 'timeline'), slowest = Math.max(...marks.map(([, , , delay]) => delay), 1e-9);
+    make('p', name, box);
+    const field = make('div', null, box, 'track'), svg = makeDrawing(1000, 38, field), className = (kind) => `k-${data.kinds[kind].replace(' ', '-')}`;
+    data.kinds.forEach((name, kind) => {
+        const isTimed = ['answered', 'late', 'slow'].includes(name);
+        const path = marks.filter((mark) => mark[1] === kind).map(([at, , , delay]) =>
+            `M${((at - BEGIN) / SPAN * 1000).toFixed(2)} 38V${isTimed ? (30 - 26 * Math.max(delay, 0) / slowest).toFixed(1) : 2}`).join('');
+        if (path) draw('path', {d: path, class: className(kind)}, svg);
     });
-})();
+    const place = (at) => (at - BEGIN) / SPAN * field.clientWidth;
+    crosses.push(track(field, (x) => BEGIN + x / field.clientWidth * SPAN, place, (event, at) => {
+        const nearest = marks.reduce((best, mark) => Math.abs(mark[0] - at) < Math.abs(best[0] - at) ? mark : best, marks[0]);
+        if (!nearest || Math.abs(place(nearest[0]) - place(at)) > 12) return tip();
+        const [when, kind, frame, delay, calls] = nearest;
+        return tip(event, moment(when), [['', data.kinds[kind], calls > 1 ? `and ${calls - 1} more here` : ''], ['', 'frame', String(frame)]]
+            .concat(delay >= 0 ? [['', 'answered in', length(delay)]] : []));
+    }));
+    const veils = [make('div', null, field, 'shade veil'), make('div', null, field, 'shade veil')];
+    redraws.push(() => {
+        field.querySelectorAll('.tick').forEach((tick) => tick.remove());
+        clockTicks(BEGIN, END, Math.max(2, field.clientWidth / 110)).forEach(({v, label}) => {
+            if (place(v) < field.clientWidth - label.length * 6 - 8) make('div', label, field, 'tick').style.left = `${place(v)}px`;
+        });
+        veils.forEach((veil, i) => {
+            veil.hidden = !view;
+            [veil.style.left, veil.style.width] = i === 0 ? ['0', `${place(shown()[0])}px`] : [`${place(shown()[1])}px`, `${field.clientWidth - place(shown()[1])}px`];
+        });
+    });
+}
+
+function showMonitors() {
+    if (data.timelines.length === 0) return make('p', 'No call for counters is in this capture, so there is nothing to draw.', $('timelines'), 'none');
+    data.timelines.forEach(showTimeline);
+    const calls = data.kinds.map((_, kind) => data.timelines.flatMap(([, marks]) => marks).reduce((sum, mark) => sum + (mark[1] === kind ? mark[4] : 0), 0));
+    data.kinds.forEach((name, kind) => calls[kind] > 0 &&
+        make('i', null, make('span', null, $('key')), `k-${name.replace(' ', '-')}`).after(`${number(calls[kind])} ${name}`));
+    return make('span', `Height: how long the response took. Drag to zoom all pictures. ${zone}`, $('key'));
+}
+
+function showStatistics() {
+    const used = data.figures.filter(({key}) => monitors.some((monitor) => (monitor[key] ?? '') !== ''));
+    const text = (value) => typeof value === 'number' ? number(value) : value ?? '';
+    for (let i = 0; i < monitors.length; i += 4) {
+        const some = monitors.slice(i, i + 4);
+        fillTable(make('table', null, $('figures')), ['', ...some.map((one) => one.handle || one.server)], used.filter(({key}) => key !== 'handle')
+            .map(({key, title}) => [title, ...some.map((monitor) => text(monitor[key]))]));
+    }
+}
+
+// --- Rules, empty sections, notes ------------------------------------------------------------------------------------
+
+// Reasons why so little is known, and remedies.
+function whyNotKnown() {
+    const sealed = monitors.filter((one) => one.sealed).length, texts = [];
+    if (data.first_frame === 0 && monitors.length === 0) texts.push('This capture has no call for performance counters, or none that could be read.');
+    if (sealed > 0) texts.push(`${sealed} of ${monitors.length} clients encrypt their calls, and the report was made without their key: times are known, values and errors are not. With the password or keytab of the account it has both.`);
+    if (data.untyped > 0) texts.push(`${number(data.untyped)} values have no result, because the capture lacks their types or names. Begin the capture before the client connects, or use a names file of an earlier capture.`);
+    return texts;
+}
+
+function showCounters() {
+    if (series.length === 0) {
+        [...$('counters').children].slice(1).forEach((one) => one.remove());
+        const why = monitors.some(({sealed}) => sealed) ? 'the calls are encrypted, and no key was given'
+            : data.untyped > 0 ? 'their types or names were not captured' : data.first_frame === 0 ? 'no call for counters was captured'
+            : monitors.some(({samples}) => samples === 1) ? 'a rate needs two samples, and only one was captured' : 'no sample was captured';
+        make('p', `No values: ${why}.`, $('counters'), 'none');
+        return;
+    }
+    const past = series.filter((one) => one.past);
+    if (past.length > 0) make('span', past.length === 1 ? 'One is past a rule of thumb: ' : `${number(past.length)} are past a rule of thumb${past.length > 6 ? ', six of them' : ''}: `, $('past'), 'hint');
+    past.slice(0, 6).forEach((one) => {
+        const button = make('button', `${one.counter}${one.instance ? `, ${one.instance}` : ''} (${one.past})`, $('past'), 'said');
+        button.addEventListener('click', () => { if (!chosen.includes(one)) choose(one); });
+    });
+    fillTable($('rules'), ['Object', 'Counter', 'Worth a look'], RULES.map(([object, counter, way, , words]) => {
+        const bare = (pattern) => pattern.source.replace(/[\^$\\]|\.\*/g, '').replace(/\|/g, ' or ').replace(/[()]/g, '');
+        return [bare(object), bare(counter), `${way > 0 ? 'above' : 'below'} ${words}`];
+    }));
+}
+
+function showSource() {
+    const say = (text) => make('li', text, $('notes')), [version, wireshark] = data.versions;
+    if (series.length > 0) say(`${number(data.values)} values of ${number(series.length)} counters. KB, MB and GB are of 1,024, as in Windows.`);
+    if (data.thinned) say('Lines are thinned so that the page stays small: of neighbors the least and the greatest are drawn. Min, max and mean of the whole time are of all values.');
+    if (data.roomless > 0) say(`${number(data.roomless)} values are not shown: there was no room for their counters, or another counter has their path.`);
+    if (data.unlisted > 0) say(`${number(data.unlisted)} more refusals and errors are not listed.`);
+    if (data.first_frame > 0 && monitors.length > data.timelines.length) say(`${monitors.length - data.timelines.length} monitors have no line of time.`);
+    data.notes.forEach(say);
+    say(`Written by pcq ${version} with Wireshark ${wireshark}. Filters are for Wireshark's line "Apply a display filter". This page uses no network.`);
+}
+
+// --- Go ------------------------------------------------------------------------------------------------------------
+
+showHead();
+showVerdict();
+showMonitors();
+showStatistics();
+if (data.missing.length > 0) fillTable(document.querySelector('#missing table'), ['What', 'Error', 'Times', 'First frame', 'Meaning'], data.missing, [2, 3]);
+else make('p', 'Nothing was refused, and no call failed.', $('missing'), 'none');
+showCounters();
+showSource();
+if (series.length > 0) {
+    if (!readAddress()) chosen.push(...series.filter(({counter, object}) => counter === '% Processor Time' && /^Processor/.test(object)).sort(byInstance).slice(0, 1));
+    showTiles();
+    if (chosen.length === 0 && location.hash.length < 2) document.querySelectorAll('.tile').forEach((tile, i) => { if (i === 0) chosen.push(tile.one); });
+    $('find').addEventListener('input', () => later(() => { showTiles(); keepAddress(); }, series.length > 5000 ? 200 : 40));
+    ['order', 'grouped'].forEach((id) => $(id).addEventListener('change', () => showTiles()));
+    $('whole').addEventListener('click', () => setView(null));
+    $('fit').addEventListener('click', () => { isFitted = !isFitted; $('fit').setAttribute('aria-pressed', String(isFitted)); drawPicture(); });
+    $('clear').addEventListener('click', () => { chosen.length = 0; refresh(); });
+    addEventListener('hashchange', () => { readAddress(); showTiles(); refresh(); });
+    addEventListener('keydown', onKey);
+}
+refresh();
+let waiting = 0;
+function later(what, delay) {
+    clearTimeout(waiting);
+    waiting = setTimeout(what, delay);
+}
+
+function onKey(event) {
+    const isTyping = event.target === $('find');
+    if (event.key === 'Escape') {
+        tip();
+        point(null);
+        if (isTyping && $('find').value) { $('find').value = ''; showTiles(); keepAddress(); } else if (isTyping) $('find').blur(); else setView(null);
+    } else if (isTyping || event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === 'SELECT') return;
+    else if (event.key === '/') { event.preventDefault(); $('find').focus(); $('find').select(); }
+    else if (event.key === 'r') setView(null);
+    else if (charts.length > 0 && /^Arrow(Left|Right)$/.test(event.key)) { event.preventDefault(); step(event.key === 'ArrowLeft'); }
+}
+
+addEventListener('resize', () => later(refresh, 150));
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', refresh);
+// Paper has all that is folded or out of sight here.
+addEventListener('beforeprint', () => {
+    if (series.length > 0) showTiles(TILES_ON_PAPER);
+    document.querySelectorAll('details:not(.unprinted)').forEach((one) => { one.open = true; });
+    document.querySelectorAll('.tile').forEach((tile) => { tile.isSeen = true; fillTile(tile); });
+});
+addEventListener('afterprint', () => series.length > 0 && showTiles());
+matchMedia('print').addEventListener('change', ({matches}) => {
+    refresh();
+    if (matches) charts.forEach((one) => one.onPaper());
+});

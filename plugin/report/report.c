@@ -1,82 +1,63 @@
 /* report.c
- * One page for people without Wireshark, in a browser: the verdict, monitors, refusals, each counter as a picture. `-z pcq,report,FILE`
- * writes it; so does Statistics, Performance Counter Report; and it is one of the objects to export.
+ * One page for people without Wireshark, in a browser: the verdict, samples in time, refusals, each counter as a picture.
+ * `-z pcq,report,FILE` writes it; so does Statistics, Performance Counter Report.
  *
- * Here the data are collected and written as JSON; what the page does with them is page.js's. What the packets say goes in as
- * strings of JSON, in which no "<" is left, so that none can be markup.
+ * The data are collected here and written as JSON (page.js and its neighbors draw them). Texts of packets are strings of the JSON, in which
+ * no "<" is left, so that none can be markup.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "taps/taps.h"
 
-#include "report/series.h"
+#include "report/chart-lines.h"
 #include "taps/output.h"
 #include "taps/table.h"
-#include "verdict/talks.h"
+#include "verdict/marks.h"
+#include "verdict/plain-words.h"
 
 #include <epan/epan.h>
 #include <epan/plugin_if.h>
 
 #include <math.h>
 
-/* As the build embeds it (embed.cmake): HTML with @NONCE@ and @DATA@ for what is written into it; "" if it was built without the chart
- * library. */
+/* The build embeds it (embed.cmake): HTML with @NONCE@ and @DATA@ in the places of what is written into it; "" without the chart library. */
 extern const unsigned char report_page_bytes[];
 #define PAGE ((const char *)report_page_bytes)
 
-#define NO_LIBRARY "this build has no report: it was made without the npm package uplot"
+#define NO_LIBRARY "this build has no report: it was made without the package libjs-dygraphs"
 
-/* More monitors have no line of time, which has so many places. */
+/* More monitors have no line of time. A line has at most so many marks: beyond, each is the worst of its part of the time. */
 #define MOST_TIMELINES 50
-#define PLACES 1000
+#define MOST_MARKS 1000
 
-struct report {
+typedef struct {
     output_task task;
     verdict *verdict;
-    series_set series;
-    uint64_t answers;
+    chart_lines lines;
     uint32_t first_frame, last_frame;
-    double begin, end;   /* seconds since 1970 */
-    bool of_calls_alone; /* what else packets say was not looked at */
-};
+    double begin, end; /* seconds since 1970 */
+} report;
 
-static void restart(void *data)
+static void report_restart(void *data)
 {
     report *r = data;
 
     if (r->verdict) {
         verdict_reset(r->verdict);
-        series_end(&r->series);
+        chart_lines_end(&r->lines);
     } else {
         r->verdict = verdict_new(true);
-        r->of_calls_alone = verdict_ladder_memory == NULL;
     }
-    *r = (report){.task = r->task, .verdict = r->verdict, .of_calls_alone = r->of_calls_alone};
-    series_begin(&r->series);
+    *r = (report){.task = r->task, .verdict = r->verdict};
+    chart_lines_begin(&r->lines);
 }
 
-report *report_new(void)
-{
-    report *r = g_new0(report, 1);
+/* --- Calls ------------------------------------------------------------------------------------------------------- */
 
-    restart(r);
-    return r;
-}
-
-void report_free(report *r)
-{
-    series_end(&r->series);
-    verdict_free(r->verdict);
-    g_free(r);
-}
-
-/* --- What calls say ---------------------------------------------------------------------------------------------- */
-
-static void add_points(report *r, const packet_info *pinfo, readings *values)
+static void add_results(report *r, chart_query *query, readings *values)
 {
     const reading *at;
 
-    r->answers++;
     while ((at = readings_next(values)) != NULL) {
         if (at->is_text) {
             continue;
@@ -85,15 +66,33 @@ static void add_points(report *r, const packet_info *pinfo, readings *values)
         perf_result result = readings_result(values);
         left_out_count_marks(&r->verdict->left, left_out_marks(values, &result));
         if (path) {
-            series *line = series_of(&r->series, path);
+            chart_line *line = chart_line_find_or_create(&r->lines, path);
             line = line && readings_is_of(values, &line->whose) ? line : NULL; /* else another counter of that name */
-            series_add(&r->series, r->answers, line, nstime_to_sec(&pinfo->abs_ts),
-                       result.none == PERF_NO_RESULT_OK ? result.value : NAN, readings_assumed(values));
+            chart_line_add(&r->lines, line, query, result.none == PERF_NO_RESULT_OK ? result.value : NAN,
+                           readings_assumed(values));
         }
     }
 }
 
-void report_count(void *data, packet_info *pinfo, const tapped_call *tapped)
+/* A key is asked several questions, and each has times of its own. */
+static void add_call(report *r, packet_info *pinfo, const tapped_call *tapped, double at)
+{
+    int size = tapped->is_hkpd && tapped->subject ? (int)tapped->subject_size : 0;
+    const char *key = wmem_strdup_printf(pinfo->pool, "%p %.*s", (const void *)tapped->handle, size,
+                                         size > 0 ? (const char *)tapped->subject : "");
+    chart_query *query = chart_query_find_or_create(&r->lines, key);
+
+    if (!tapped->is_response) {
+        chart_query_add_request(query, at);
+        return;
+    }
+    chart_query_add_response(query, at, !tapped->is_probe);
+    if (tapped->answer && tapped->answer->sample) {
+        add_results(r, query, readings_begin(pinfo->pool, tapped->answer));
+    }
+}
+
+static void report_count(void *data, packet_info *pinfo, const tapped_call *tapped)
 {
     report *r = data;
     double at = nstime_to_sec(&pinfo->abs_ts); /* frames need not be in the order of their times */
@@ -103,44 +102,130 @@ void report_count(void *data, packet_info *pinfo, const tapped_call *tapped)
     r->begin = r->first_frame == 0 ? at : MIN(r->begin, at);
     r->first_frame = r->first_frame == 0 ? pinfo->num : r->first_frame;
     r->last_frame = pinfo->num;
-    if (!tapped->is_repeated && tapped->answer && tapped->answer->sample && tapped->answer->handle) {
-        add_points(r, pinfo, readings_begin(pinfo->pool, tapped->answer));
+    if (!tapped->is_repeated && tapped->handle && tapped->brings_data) {
+        add_call(r, pinfo, tapped, at);
     }
 }
 
-/* --- The data ---------------------------------------------------------------------------------------------------- */
+/* --- Lines ------------------------------------------------------------------------------------------------------- */
 
-static void put_decimal(json_dumper *json, const char *format, double number)
+static void put_value(json_dumper *json, double value)
 {
-    char text[G_ASCII_DTOSTR_BUF_SIZE];
+    char text[CHART_VALUE_SIZE];
 
-    json_dumper_value_anyf(json, "%s", g_ascii_formatd(text, sizeof text, format, number));
+    json_dumper_value_anyf(json, "%s", isnan(value) ? "null" : chart_format_value(text, value));
 }
 
-static void put_line(json_dumper *json, const series *s)
+static const chart_point *point_of(const chart_line *line, unsigned number)
+{
+    return &g_array_index(line->points, chart_point, number);
+}
+
+/* Each list of times once: milliseconds since the begin, then from one to the next. */
+static void put_line_clocks(json_dumper *json, const report *r)
+{
+    verdict_begin_list(json, "clocks");
+    for (unsigned i = 0; i < r->lines.clocks->len; i++) {
+        const chart_line *line = g_ptr_array_index(r->lines.clocks, i);
+        json_dumper_begin_array(json);
+        for (unsigned k = 0; k < line->points->len; k++) {
+            json_dumper_value_anyf(json, "%" PRId64,
+                                   chart_milliseconds(r->begin, point_of(line, k)->at) -
+                                       (k > 0 ? chart_milliseconds(r->begin, point_of(line, k - 1)->at) : 0));
+        }
+        json_dumper_end_array(json);
+    }
+    json_dumper_end_array(json);
+}
+
+/* Runs of assumed values: place of the first, how many. */
+static void put_assumed(json_dumper *json, const chart_line *line)
+{
+    unsigned first = 0;
+
+    json_dumper_begin_array(json);
+    for (unsigned i = 0; line->assumed > 0 && i <= line->points->len; i++) {
+        bool is_assumed = i < line->points->len && point_of(line, i)->is_assumed;
+        bool was_assumed = i > 0 && point_of(line, i - 1)->is_assumed;
+        first = is_assumed && !was_assumed ? i : first;
+        if (was_assumed && !is_assumed) {
+            json_dumper_value_anyf(json, "%u", first);
+            json_dumper_value_anyf(json, "%u", i - first);
+        }
+    }
+    json_dumper_end_array(json);
+}
+
+static void put_line(json_dumper *json, const chart_line *line)
 {
     json_dumper_begin_array(json);
-    json_dumper_value_string(json, s->path);
-    json_dumper_value_string(json, s->whose.type->unit);
-    json_dumper_value_anyf(json, "%" PRIu64, s->results.count);
-    put_decimal(json, "%.6g", s->results.min);
-    put_decimal(json, "%.6g", perf_summary_mean(&s->results));
-    put_decimal(json, "%.6g", s->results.max);
+    json_dumper_value_string(json, line->path);
+    json_dumper_value_string(json, line->whose.type->unit);
+    json_dumper_value_anyf(json, "%" PRIu64, line->results.count);
+    put_value(json, line->results.min);
+    put_value(json, perf_summary_mean(&line->results));
+    put_value(json, line->results.max);
+    put_value(json, line->results.last);
+    json_dumper_value_anyf(json, "%" PRIu64, line->assumed);
+    json_dumper_value_anyf(json, "%u", line->clock);
     json_dumper_begin_array(json);
-    for (unsigned i = 0; i < s->points->len; i++) {
-        put_decimal(json, "%.3f", g_array_index(s->points, series_point, i).at);
+    for (unsigned i = 0; i < line->points->len; i++) {
+        put_value(json, point_of(line, i)->value);
     }
     json_dumper_end_array(json);
-    json_dumper_begin_array(json);
-    for (unsigned i = 0; i < s->points->len; i++) {
-        put_decimal(json, "%.6g", g_array_index(s->points, series_point, i).value);
-    }
-    json_dumper_end_array(json);
-    json_dumper_value_anyf(json, "%" PRIu64, s->assumed);
+    put_assumed(json, line);
     json_dumper_end_array(json);
 }
 
-/* What comes and goes is no finding, and lacks nothing. */
+static void put_lines(json_dumper *json, report *r)
+{
+    chart_lines_finish(&r->lines);
+    put_line_clocks(json, r);
+    verdict_begin_list(json, "series");
+    for (unsigned i = 0; i < r->lines.all->len; i++) {
+        const chart_line *line = g_ptr_array_index(r->lines.all, i);
+        if (line->results.count > 0) {
+            put_line(json, line);
+        }
+    }
+    json_dumper_end_array(json);
+}
+
+/* --- What was found ---------------------------------------------------------------------------------------------- */
+
+static void put_member(json_dumper *json, const char *name, const char *text)
+{
+    json_dumper_set_member_name(json, name);
+    json_dumper_value_string(json, text);
+}
+
+static void put_time_and_frame(json_dumper *json, const char *name, double at, uint32_t frame)
+{
+    verdict_begin_list(json, name);
+    json_dumper_value_anyf(json, "%.6f", at);
+    json_dumper_value_anyf(json, "%u", frame);
+    json_dumper_end_array(json);
+}
+
+static void put_plain_finding(json_dumper *json, const verdict_monitor *monitor, const verdict_finding *finding)
+{
+    const plain_words *words = &verdict_plain_words[finding->kind];
+    bool is_plain = words->what != NULL;
+
+    json_dumper_begin_object(json);
+    put_member(json, "kind", verdict_rows[finding->kind].name);
+    put_member(json, "who", verdict_format_who(monitor, finding));
+    put_member(json, "what", is_plain ? words->what : finding->text);
+    put_member(json, "which", is_plain && finding->which ? finding->which : "");
+    put_member(json, "advice", is_plain ? words->advice : verdict_rows[finding->kind].advice);
+    put_time_and_frame(json, "since", finding->since, finding->frames[0]);
+    put_time_and_frame(json, "until", verdict_find_until(monitor, finding), finding->frames[finding->count - 1]);
+    verdict_put_number(json, "count", finding->count);
+    put_member(json, "filter", verdict_filter(monitor->pool, finding));
+    json_dumper_end_object(json);
+}
+
+/* Counters that come and go are no finding, and are not missing. */
 static void put_missing(json_dumper *json, const report *r)
 {
     bool any_lacking = false;
@@ -161,14 +246,14 @@ static void put_missing(json_dumper *json, const report *r)
                                                   : verdict_error(r->verdict->pool, row->is_fault, row->status, false));
         json_dumper_value_anyf(json, "%" PRIu64, row->times);
         json_dumper_value_anyf(json, "%u", row->frame);
-        json_dumper_value_string(json, is_lacking ? verdict_rows[VERDICT_NOT_DELIVERED].advice
+        json_dumper_value_string(json, is_lacking ? "its provider is disabled or gone, or has no instances now"
                                                   : tapped_meaning(row->status, row->does_not_seal));
         json_dumper_end_array(json);
     }
     json_dumper_end_array(json);
 }
 
-/* What of all this is not in the page, or is assumed. */
+/* Numbers and notes of what is not in the page. */
 static void put_left_out(json_dumper *json, const report *r)
 {
     left_out left = r->verdict->left;
@@ -178,97 +263,87 @@ static void put_left_out(json_dumper *json, const report *r)
         unread += r->verdict->left.unread[i].calls;
     }
     verdict_put_number(json, "unread", (double)unread);
-    verdict_put_number(json, "values", (double)r->series.values);
-    verdict_put_number(json, "roomless", (double)r->series.left_out);
+    verdict_put_number(json, "untyped", (double)(left.untyped + left.nameless));
+    verdict_put_number(json, "values", (double)r->lines.values);
+    verdict_put_number(json, "roomless", (double)r->lines.omitted);
     verdict_put_number(json, "unlisted", (double)r->verdict->more_missing);
-    verdict_put_number(json, "thinned", r->series.is_thinned);
-    verdict_put_number(json, "of_calls_alone", r->of_calls_alone);
+    verdict_put_number(json, "thinned", r->lines.is_thinned);
     if (!left.any_read && r->verdict->monitors->len > 0) { /* why nothing was read is the verdict's to say */
         left.any_read = left.needs_no_samples = true;
     }
-    verdict_put_texts(json, "notes", left_out_notes(&left, "values", LEFT_OUT_LONG));
+    verdict_put_texts(json, "notes", left_out_notes(&left, "values", LEFT_OUT_BRIEF));
 }
 
-/* --- The line of time -------------------------------------------------------------------------------------------- */
+/* --- Lines of time ----------------------------------------------------------------------------------------------- */
 
-/* What the page marks, the worst last: page.js has the same list. */
-typedef enum { MARK_NONE, MARK_SAMPLE, MARK_LATE, MARK_NO_DATA, MARK_LOST, MARK_RESTARTED, MARK_FAILED } mark;
-
-/* Each place of a line is the worst mark in its part of the time, as a digit. */
-static void set_mark(const report *r, char *places, double at, mark kind)
+/* Of many marks each part of the time keeps the worst, with their number. Returns the new end. */
+static unsigned merge_marks(const report *r, verdict_mark *marks, unsigned *calls, unsigned count)
 {
-    double part = r->end > r->begin ? (at - r->begin) / (r->end - r->begin) : 0;
-    char *place = &places[(unsigned)(CLAMP(part, 0, 1) * (PLACES - 1))];
+    unsigned kept = 0, part = UINT_MAX;
 
-    *place = MAX(*place, (char)('0' + kind));
-}
-
-static bool is_late(const verdict_monitor *monitor, const verdict_call *call)
-{
-    for (const verdict_finding *f = monitor->findings; f; f = f->next) {
-        bool is_of_time = f->kind == VERDICT_ANSWERED_LATE || f->kind == VERDICT_ASKED_LATE || f->kind == VERDICT_SLOW;
-        if (is_of_time && (verdict_finding_has(f, call->frame) || verdict_finding_has(f, call->asked_frame))) {
-            return true;
+    for (unsigned i = 0; i < count; i++) {
+        double share = r->end > r->begin ? (marks[i].at - r->begin) / (r->end - r->begin) : 0;
+        unsigned next = count > MOST_MARKS ? (unsigned)(CLAMP(share, 0, 1) * (MOST_MARKS - 1)) : i;
+        if (kept == 0 || next != part) {
+            calls[kept] = 0;
+            marks[kept++] = marks[i];
+        } else if (marks[i].kind > marks[kept - 1].kind) {
+            marks[kept - 1] = marks[i];
         }
+        calls[kept - 1]++;
+        part = next;
     }
-    return false;
-}
-
-static mark mark_of(const verdict_monitor *monitor, const verdict_call *call)
-{
-    bool is_last = call + 1 == monitor->end;
-
-    if (call->outcome == CALL_FAILED) {
-        return MARK_FAILED;
-    }
-    if (!call->asks || call->outcome == CALL_PROBE) {
-        return MARK_NONE;
-    }
-    if (call->answered <= 0 && !is_last && verdict_has(monitor, VERDICT_LOST) &&
-        !verdict_has(monitor, VERDICT_UNANSWERED)) {
-        return MARK_LOST; /* the capture lacks the answer; to a request at its end it may have come later */
-    }
-    return call->outcome != CALL_SAMPLE ? MARK_NO_DATA : is_late(monitor, call) ? MARK_LATE : MARK_SAMPLE;
+    return kept;
 }
 
 static void put_timeline(json_dumper *json, const report *r, const verdict_monitor *monitor)
 {
-    char places[PLACES + 1];
+    GArray *found = verdict_find_marks(monitor);
+    verdict_mark *marks = (verdict_mark *)(void *)found->data;
+    unsigned *calls = g_new0(unsigned, found->len + 1), kept = merge_marks(r, marks, calls, found->len);
 
-    memset(places, '0', PLACES);
-    places[PLACES] = '\0';
-    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
-        set_mark(r, places, call->answered > 0 ? call->answered : call->asked, mark_of(monitor, call));
-    }
-    for (const verdict_finding *f = monitor->findings; f; f = f->next) {
-        bool is_lost = f->kind == VERDICT_LOST || f->kind == VERDICT_RESENT;
-        if (f->since > 0 && (is_lost || f->kind == VERDICT_RESTARTED)) {
-            set_mark(r, places, f->since, is_lost ? MARK_LOST : MARK_RESTARTED);
-        }
-    }
     json_dumper_begin_array(json);
     json_dumper_value_string(json, verdict_account(monitor));
-    json_dumper_value_string(json, places);
+    json_dumper_begin_array(json);
+    for (unsigned i = 0; i < kept; i++) {
+        json_dumper_begin_array(json);
+        json_dumper_value_anyf(json, "%.6f", marks[i].at);
+        json_dumper_value_anyf(json, "%u", marks[i].kind);
+        json_dumper_value_anyf(json, "%u", marks[i].frame);
+        put_value(json, marks[i].delay >= 0 ? marks[i].delay : -1);
+        json_dumper_value_anyf(json, "%u", calls[i]);
+        json_dumper_end_array(json);
+    }
     json_dumper_end_array(json);
+    json_dumper_end_array(json);
+    g_free(calls);
+    g_array_free(found, TRUE);
 }
 
-/* What the page is of. The capture's name is without its folder: a window tells it, and tshark does not. */
-static void put_capture(json_dumper *json, const report *r)
+/* --- The data ---------------------------------------------------------------------------------------------------- */
+
+/* Returns the capture's name without its folder, "" if it is not known (tshark tells none), to be freed. */
+static char *get_capture_name(void)
 {
-    GDateTime *local = g_date_time_new_from_unix_local((int64_t)r->begin); /* as sentences have the time of day */
     ws_info_t *info = NULL;
 
     plugin_if_get_ws_info(&info);
-    char *file = info && info->cf_filename ? g_path_get_basename(info->cf_filename) : g_strdup("");
+    return info && info->cf_filename ? g_path_get_basename(info->cf_filename) : g_strdup("");
+}
+
+static void put_capture(json_dumper *json, const report *r)
+{
+    GDateTime *local = g_date_time_new_from_unix_local((int64_t)r->begin); /* sentences have the time of day, too */
+    char *name = get_capture_name();
+
     verdict_put_number(json, "first_frame", r->first_frame);
     verdict_put_number(json, "last_frame", r->last_frame);
-    json_dumper_set_member_name(json, "file");
-    json_dumper_value_string(json, file);
-    g_free(file);
+    put_member(json, "file", name);
+    g_free(name);
     verdict_begin_list(json, "times");
-    put_decimal(json, "%.6f", r->begin);
-    put_decimal(json, "%.6f", r->end);
-    put_decimal(json, "%.0f", local ? (double)(g_date_time_get_utc_offset(local) / G_TIME_SPAN_MINUTE) : 0);
+    json_dumper_value_anyf(json, "%.6f", r->begin);
+    json_dumper_value_anyf(json, "%.6f", r->end);
+    json_dumper_value_anyf(json, "%d", local ? (int)(g_date_time_get_utc_offset(local) / G_TIME_SPAN_MINUTE) : 0);
     g_clear_pointer(&local, g_date_time_unref);
     json_dumper_end_array(json);
     verdict_begin_list(json, "versions");
@@ -277,7 +352,32 @@ static void put_capture(json_dumper *json, const report *r)
     json_dumper_end_array(json);
 }
 
-static char *replaced(const char *text, const char *what, const char *with)
+static void put_monitors(json_dumper *json, const report *r)
+{
+    verdict_put_titles(json);
+    json_dumper_set_member_name(json, "verdict");
+    verdict_put_json(json, r->verdict);
+    verdict_begin_list(json, "findings");
+    for (unsigned i = 0; i < r->verdict->monitors->len; i++) {
+        const verdict_monitor *monitor = g_ptr_array_index(r->verdict->monitors, i);
+        for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
+            put_plain_finding(json, monitor, finding);
+        }
+    }
+    json_dumper_end_array(json);
+    verdict_begin_list(json, "kinds");
+    for (unsigned i = 0; i < VERDICT_NUM_MARKS; i++) {
+        json_dumper_value_string(json, verdict_mark_names[i]);
+    }
+    json_dumper_end_array(json);
+    verdict_begin_list(json, "timelines");
+    for (unsigned i = 0; r->first_frame > 0 && i < MIN(r->verdict->monitors->len, MOST_TIMELINES); i++) {
+        put_timeline(json, r, g_ptr_array_index(r->verdict->monitors, i));
+    }
+    json_dumper_end_array(json);
+}
+
+static char *replace(const char *text, const char *what, const char *with)
 {
     char **pieces = g_strsplit(text, what, -1), *all = g_strjoinv(with, pieces);
 
@@ -285,80 +385,50 @@ static char *replaced(const char *text, const char *what, const char *with)
     return all;
 }
 
-static char *data_of(report *r)
+static char *build_json(report *r)
 {
     json_dumper json = {.output_string = g_string_new(NULL)};
 
     json_dumper_begin_object(&json);
     put_capture(&json, r);
-    verdict_put_titles(&json);
-    json_dumper_set_member_name(&json, "verdict");
-    verdict_put_json(&json, r->verdict);
-    verdict_begin_list(&json, "timelines");
-    for (unsigned i = 0; r->first_frame > 0 && i < MIN(r->verdict->monitors->len, MOST_TIMELINES); i++) {
-        put_timeline(&json, r, g_ptr_array_index(r->verdict->monitors, i));
-    }
-    json_dumper_end_array(&json);
+    put_monitors(&json, r);
     put_missing(&json, r);
-    series_finish(&r->series);
-    verdict_begin_list(&json, "series");
-    for (unsigned i = 0; i < r->series.all->len; i++) {
-        const series *line = g_ptr_array_index(r->series.all, i);
-        if (line->results.count > 0) {
-            put_line(&json, line);
-        }
-    }
-    json_dumper_end_array(&json);
+    put_lines(&json, r);
     put_left_out(&json, r);
     json_dumper_end_object(&json);
     json_dumper_finish(&json);
     /* no name can end the element that the data stand in */
-    char *data = replaced(json.output_string->str, "<", "\\u003c");
+    char *data = replace(json.output_string->str, "<", "\\u003c");
     g_string_free(json.output_string, TRUE);
     return data;
 }
 
 /* --- The page ---------------------------------------------------------------------------------------------------- */
 
-GString *report_text(report *r)
-{
-    /* what a browser runs and obeys has this in its tag, and nothing else is run: another one for each page, which no packet can know */
-    GRand *random = g_rand_new();
-    char *nonce = g_strdup_printf("%08x%08x%08x%08x", g_rand_int(random), g_rand_int(random), g_rand_int(random),
-                                  g_rand_int(random));
-
-    verdict_judge_worst_first(r->verdict);
-    char *data = data_of(r);
-    char *empty = replaced(PAGE, "@NONCE@", nonce), *page = replaced(empty, "@DATA@", data);
-    GString *text = g_string_new(page);
-
-    g_free(page);
-    g_free(empty);
-    g_free(data);
-    g_free(nonce);
-    g_rand_free(random);
-    return text;
-}
-
-bool report_is_built(void)
-{
-    return *PAGE != '\0';
-}
-
-/* --- The statistic ----------------------------------------------------------------------------------------------- */
-
-static void draw(void *data)
+static void report_draw(void *data)
 {
     report *r = data;
 
-    if (report_is_built()) {
-        output_whole(&r->task.file, report_text(r));
+    if (*PAGE == '\0') {
+        return;
     }
+    /* Browsers run and apply only elements with this word in their tag: a new one for each page, which no packet can know. */
+    GRand *random = g_rand_new();
+    char *nonce = g_strdup_printf("%08x%08x%08x%08x", g_rand_int(random), g_rand_int(random), g_rand_int(random),
+                                  g_rand_int(random));
+    verdict_judge_worst_first(r->verdict);
+    char *json = build_json(r), *empty = replace(PAGE, "@NONCE@", nonce), *page = replace(empty, "@DATA@", json);
+    output_whole(&r->task.file, g_string_new(page));
+    g_free(page);
+    g_free(empty);
+    g_free(json);
+    g_free(nonce);
+    g_rand_free(random);
 }
 
-static bool begin(void *data _U_)
+static bool report_begin(void *data _U_)
 {
-    if (!report_is_built()) {
+    if (*PAGE == '\0') {
         output_failed("pcq: " NO_LIBRARY);
         return false;
     }
@@ -368,7 +438,7 @@ static bool begin(void *data _U_)
 
 /* --- The window -------------------------------------------------------------------------------------------------- */
 
-/* It has a line that says where the page is. What it was handed is written when statistics are drawn. */
+/* A table of one line, the path of the page. The page is written when Wireshark draws the statistics. */
 static struct {
     report *report;
     char *path;
@@ -377,11 +447,14 @@ static struct {
 
 static const table_column window_columns[] = {{TABLE_ITEM_STRING, "Open this file in a browser", NULL, 0}};
 
-static char *path_of_page(const packet_info *pinfo)
+/* The capture's name, and without one the time of the first call. */
+static char *make_page_path(const packet_info *pinfo)
 {
     const char *folder = g_get_user_special_dir(G_USER_DIRECTORY_DOWNLOAD);
     GDateTime *first = g_date_time_new_from_unix_utc((int64_t)nstime_to_sec(&pinfo->abs_ts));
-    char *name = first ? g_date_time_format(first, "counters-%Y-%m-%d-%H%M%S.html") : g_strdup("counters.html");
+    char *capture = get_capture_name(),
+         *time = first ? g_date_time_format(first, "counters-%Y-%m-%d-%H%M%S") : g_strdup("counters");
+    char *name = g_strconcat(*capture ? capture : time, ".html", NULL);
     char *unnamed = g_build_filename(g_get_home_dir(), "Downloads", NULL); /* where no user-dirs.dirs names it */
 
     folder = folder ? folder : g_file_test(unnamed, G_FILE_TEST_IS_DIR) ? unnamed : g_get_home_dir();
@@ -390,15 +463,17 @@ static char *path_of_page(const packet_info *pinfo)
     g_clear_pointer(&first, g_date_time_unref);
     g_free(unnamed);
     g_free(name);
+    g_free(time);
+    g_free(capture);
     return path;
 }
 
 static void count_for_window(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
 {
     if (window.path == NULL) {
-        window.path = path_of_page(pinfo);
+        window.path = make_page_path(pinfo);
         window.report->task.file.path = window.path;
-        table_row(t, "", report_is_built() ? window.path : NO_LIBRARY);
+        table_row(t, "", *PAGE ? window.path : NO_LIBRARY);
     }
     report_count(window.report, pinfo, tapped);
     window.is_changed = true;
@@ -408,7 +483,7 @@ static void draw_window(void *data _U_)
 {
     if (window.is_changed) {
         window.is_changed = false;
-        draw(window.report);
+        report_draw(window.report);
     }
 }
 
@@ -416,11 +491,11 @@ static void begin_window(taps_table *t _U_)
 {
     if (window.report == NULL) {
         verdict_wire_watch();
-        window.report = report_new();
+        window.report = g_new0(report, 1);
         output_listen(TAPPED_NAME, &window, NULL, NULL, NULL, draw_window);
     }
     g_free(g_steal_pointer(&window.path));
-    restart(window.report);
+    report_restart(window.report);
     window.is_changed = false;
 }
 
@@ -428,10 +503,10 @@ void report_register(void)
 {
     static output_statistic statistic = {.name = "pcq,report",
                                          .task_size = sizeof(report),
-                                         .begin = begin,
-                                         .reset = restart,
+                                         .begin = report_begin,
+                                         .reset = report_restart,
                                          .count = report_count,
-                                         .draw = draw};
+                                         .draw = report_draw};
     static taps_table table = {
         .ui = {.title = "Performance Counter Report", .cli_string = "pcq,page", .nfields = 1},
         .columns = window_columns,

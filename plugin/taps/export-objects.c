@@ -1,5 +1,5 @@
 /* export-objects.c
- * Export objects: a PDH-CSV file for each query, the names file, and the report.
+ * Export objects: a PDH-CSV file for each query, and the names file.
  *
  * Wireshark wants each object whole in memory, and says neither when the last packet has gone by nor, always, when it
  * frees what was listed. So an object is listed when it is complete, and is Wireshark's from then on:
@@ -32,7 +32,6 @@ static struct objects {
     uint32_t frame;             /* that was handed over last */
     bool first_look;            /* of its packets */
     bool has_said;
-    report *report; /* NULL once it is listed */
     left_out left;
 } objects;
 
@@ -92,12 +91,6 @@ static void objects_draw(void *data _U_)
     if (objects.first_look) {
         list_names();
     }
-    if (objects.listed == all->len && objects.report) {
-        if (report_is_built()) {
-            list_object(objects.frame, NULL, "text/html", g_strdup("report.html"), report_text(objects.report));
-        }
-        g_clear_pointer(&objects.report, report_free);
-    }
     if (!objects.has_said) {
         documents_count_marks(objects.documents, &objects.left);
         output_say_left_out(&objects.left, "columns");
@@ -108,7 +101,6 @@ static void objects_draw(void *data _U_)
 static void objects_reset(void)
 {
     g_clear_pointer(&objects.documents, documents_free);
-    g_clear_pointer(&objects.report, report_free);
     objects = (struct objects){.tap = objects.tap, .listens = objects.listens};
 }
 
@@ -122,7 +114,6 @@ static void objects_begin(export_object_list_t *list, const packet_info *pinfo, 
     objects.list = list;
     objects.first_look = is_first_look;
     objects.documents = documents_new();
-    objects.report = report_new();
     output_listen_first(&objects.listens, TAPPED_NAME, &objects, NULL, objects_draw);
 }
 
@@ -138,9 +129,6 @@ static tap_packet_status objects_add(void *list, packet_info *pinfo, epan_dissec
     }
     objects.frame = pinfo->num;
     left_out_count(&objects.left, tapped);
-    if (objects.report) {
-        report_count(objects.report, pinfo, tapped);
-    }
     if (!tapped->unread && !objects.first_look) {
         list_names();
     }

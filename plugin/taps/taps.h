@@ -26,19 +26,6 @@ void export_long_register(void);
 /* `-z pcq,report,FILE[,FILTER]`, and Statistics, Performance Counter Report (`-z pcq,page`): all of it as one page for a browser. */
 void report_register(void);
 
-/* The same page, for a program that lists it among others. As long as no other listener watches what is no call, the page says that it is of
- * calls alone: Wireshark makes no tree for a listener that is registered while packets go by. To be freed with report_free(). */
-typedef struct report report;
-report *report_new(void);
-void report_free(report *r);
-void report_count(void *r, packet_info *pinfo, const tapped_call *tapped);
-
-/* False where the plugin was built without the page. */
-bool report_is_built(void);
-
-/* The page of what was counted until now. To be freed. */
-GString *report_text(report *r);
-
 /* `-z pcq,names,FILE`: the names file. */
 void export_names_register(void);
 

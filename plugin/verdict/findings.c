@@ -102,7 +102,7 @@ void verdict_say(verdict_finding **findings, verdict_kind kind, verdict_party pa
         line = sentence(text, shown, left, server, client, cut);
     }
     verdict_finding *finding = wmem_new(shown->pool, verdict_finding);
-    *finding = (verdict_finding){NULL, kind, party, frames, left, shown->since, line, shown->more};
+    *finding = (verdict_finding){NULL, kind, party, frames, left, shown->since, line, shown->more, shown->which};
     while (*findings && verdict_finding_compare(*findings, finding) <= 0) {
         findings = &(*findings)->next;
     }

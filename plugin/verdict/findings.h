@@ -90,6 +90,7 @@ typedef struct verdict_finding {
     double since;           /* seconds since 1970, 0: not known */
     const char *text;       /* who, what, since when: one line of at most VERDICT_LINE characters */
     const char *more;       /* what is affected; NULL: nothing to add */
+    const char *which;      /* the first of what is affected: a path, for instance; NULL: nothing to name */
 } verdict_finding;
 
 #define VERDICT_LINE 120

@@ -56,7 +56,7 @@ in_chroot() {
         mount --bind "$kept" "$root/var/cache/pcq-kept"
         cp /etc/resolv.conf "$root/etc/resolv.conf"
         cd /
-        exec env -u TMPDIR -u PCQ_UPLOT -u XDG_CACHE_HOME -u BUILD -u CMAKE_C_COMPILER_LAUNCHER -u CMAKE_CXX_COMPILER_LAUNCHER \
+        exec env -u TMPDIR -u PCQ_DYGRAPHS -u XDG_CACHE_HOME -u BUILD -u CMAKE_C_COMPILER_LAUNCHER -u CMAKE_CXX_COMPILER_LAUNCHER \
             -u CCACHE_DIR HOME=/root LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin \
             chroot "$root" "$@" </dev/null
     ' sh "$root" "$top" "$kept" "$@"

@@ -42,29 +42,6 @@ if [ -z "${CMAKE_C_COMPILER_LAUNCHER+set}" ] && command -v ccache >/dev/null; th
     export CCACHE_DIR="${CCACHE_DIR:-$kept/ccache}" CCACHE_NOHASHDIR=1 CCACHE_BASEDIR="$top" CCACHE_SLOPPINESS=locale
 fi
 
-# The chart library of the report's page: the npm package uplot, fetched once. Without it the plugin is built all the same.
-uplot=1.6.32
-uplot_sha512=2883159c6ebccefbb95d751b0b82d010f9e1c0ec41b8bc96d401eda66e882935c89a46cb824332fa369b8cb8122cc6ac36e186cd09bf7a9ded3a4c93c6989023
-export PCQ_UPLOT="${PCQ_UPLOT:-$kept/uplot-$uplot}"
-
-fetch_chart_library() {
-    [ ! -e "$PCQ_UPLOT" ] || return 0
-    if command -v npm >/dev/null && mkdir -p "$kept" 2>/dev/null && unpack_chart_library 2>/dev/null; then
-        say "fetched uplot $uplot from npm, which draws the report's page"
-    else
-        say "no uplot $uplot, which npm fetches: going on without the report (-z pcq,report)"
-    fi
-}
-
-unpack_chart_library() (
-    fetched=$(mktemp -d "$kept/uplot.XXXXXX")
-    trap 'rm -rf "$fetched"' EXIT
-    cd "$fetched"
-    npm pack --silent --fetch-retries=0 --fetch-timeout=60000 "uplot@$uplot" >/dev/null &&
-        echo "$uplot_sha512  uplot-$uplot.tgz" | sha512sum --check --status && tar -xf "uplot-$uplot.tgz" && chmod -R a+rX . &&
-        mv package "$PCQ_UPLOT"
-)
-
 # find_python MODULE…: sets python to one that has these; Debian's packages are for its own, whatever stands before it in PATH
 find_python() {
     for python in /usr/bin/python3 python3; do

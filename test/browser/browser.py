@@ -55,6 +55,9 @@ class Browser:
     def type(self, css, text):
         self.call('POST', '/element/%s/value' % self.find(css)[0][KEY], {'text': text})
 
+    def press(self, key):
+        self.call('POST', '/actions', {'actions': [{'type': 'key', 'id': 'keys', 'actions': [{'type': 'keyDown', 'value': key}, {'type': 'keyUp', 'value': key}]}]})
+
     def drag(self, css, begin, end):
         """From one to the other part of its width, at half its height."""
         box = self.run('const b = document.querySelector(arguments[0]).getBoundingClientRect(); return [b.x, b.y, b.width, b.height]', css)

@@ -132,12 +132,12 @@ def test_a_filter_chooses_answers(export):
                                          (lambda: hkpd_scene.session(samples=3), r'SRV01-hkpd-\d+\.csv'),
                                          (whole_session, r'SRV01-query-\d+\.csv')], ids=['two queries', 'hkpd', 'whole'])
 def test_export_objects(tshark, tmp_path, make, names, passes):
-    """A file for each handle, the page, and what -z pcq,names writes."""
+    """A file for each handle, and what -z pcq,names writes."""
     scene, folder = make(), tmp_path / 'objects'
     tshark.run('-q', '-r', scene.write(tmp_path / 'scene.pcap'), *passes, '--export-objects', 'pcq,%s' % folder,
                '-z', 'pcq,names,%s' % (tmp_path / 'names'))
     files = {p.name: p.read_bytes().decode() for p in folder.iterdir()}
-    assert files.pop('report.html') and files.pop('pcq_names') == (tmp_path / 'names').read_text()
+    assert files.pop('pcq_names') == (tmp_path / 'names').read_text()
     handles = sorted({a.key for a in series(scene)}, key=[a.key for a in series(scene)].index)
     assert len(files) == len(handles) and all(re.fullmatch(names, name) for name in files)
     for name, handle in zip(sorted(files), handles):
@@ -165,7 +165,7 @@ def test_objects_again_and_again(sharkd, tmp_path):     # noqa: F811
         for _ in range(3):
             rows, texts = objects_of(s)
             assert sorted((o['type'], o['filename']) for o in rows) == [
-                ('text/csv', 'SRV01-query-1.csv'), ('text/csv', 'SRV01-query-2.csv'), ('text/html', 'report.html'), ('text/plain', 'pcq_names')]
+                ('text/csv', 'SRV01-query-1.csv'), ('text/csv', 'SRV01-query-2.csv'), ('text/plain', 'pcq_names')]
             for name, answers in ('SRV01-query-1.csv', first), ('SRV01-query-2.csv', second):
                 assert compare_pdh(texts[name], answers) == 3
                 assert [(o['pkt'], o['hostname']) for o in rows if o['filename'] == name] == [(answers[0].frame, 'SRV01')]
@@ -186,8 +186,8 @@ def test_objects_of_odd_servers(tshark, tmp_path, server_name, is_learned):
     learn(c, *[s] * is_learned)
     run(c, [ask(s, 1)], 2)
     tshark.run('-q', '-r', scene.write(tmp_path / 'scene.pcap'), '--export-objects', 'pcq,%s' % (tmp_path / 'objects'))
-    only, *others = sorted((tmp_path / 'objects').iterdir(), key=lambda p: p.name in ('pcq_names', 'report.html'))
-    assert {p.name for p in others} == {'report.html', *['pcq_names'] * is_learned}
+    only, *others = sorted((tmp_path / 'objects').iterdir(), key=lambda p: p.name == 'pcq_names')
+    assert [p.name for p in others] == ['pcq_names'] * is_learned
     assert only.name.endswith('-query-1.csv') and only.name[0] != '.', only.name
     only.name.encode('utf-8')       # no half of a character
     assert len(pdh_rows(only.read_bytes().decode())) == 3

@@ -166,14 +166,23 @@ def test_a_user_needs_no_pytest(bare, tmp_path):
 # --- building --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize('npm', ['exit 1', 'echo other >uplot-1.6.32.tgz'], ids=['no network', 'another package'])
-def test_no_chart_library(fakes, tmp_path, npm):
-    """The build goes on, and says what is missing; what npm brought is not taken if it is not the one that is pinned."""
-    library = tmp_path / 'uplot'
-    status, _, err = run(TOP / 'script' / 'dev' / 'build', BUILD=str(tmp_path / 'build'), PCQ_UPLOT=str(library), XDG_CACHE_HOME=str(tmp_path),
-                         path=fakes(cmake='exit 0', ninja='exit 0', dpkg_query=INSTALLED, npm=npm))
-    assert status == 0 and 'going on without the report' in err and not library.exists()
-    assert list((tmp_path / 'pcq-kept').iterdir()) == []
+@pytest.mark.parametrize('programs', [{}, {'apt_get': 'exit 9', 'sudo': 'exit 1'}], ids=['no apt', 'no sudo'])
+def test_the_chart_library_alone_is_missing(bare, tmp_path, programs):
+    """Who cannot install it builds without the report."""
+    (tmp_path / 'WiresharkConfig.cmake').touch()
+    tools = bare(cc='exit 0', cmake='exit 0', ninja='exit 0', tshark='exit 0', pkg_config='exit 0', **programs)
+    assert bootstrap(dict(tools, PCQ_DYGRAPHS=str(tmp_path / 'none')))[:2] == (0, '')
+
+
+def test_without_the_chart_library(tshark, tmp_path):
+    """It is said by name when the build is configured, and where the report is asked for."""
+    done = subprocess.run(['cmake', '-S', TOP, '-B', tmp_path / 'build', '-G', 'Ninja', '-DPCQ_DYGRAPHS=%s' % (tmp_path / 'none')],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ, LC_ALL='C.UTF-8'), check=True)
+    assert 'without the report' in done.stderr.decode() and 'libjs-dygraphs' in done.stderr.decode()
+    subprocess.run(['ninja', '-C', tmp_path / 'build', 'pcq'], stdout=subprocess.DEVNULL, check=True)
+    done = subprocess.run(['tshark', '-q', '-r', NTLM, '-z', 'pcq,report,%s' % (tmp_path / 'report.html')], stderr=subprocess.PIPE,
+                          env=dict(tshark.env, WIRESHARK_PLUGIN_DIR=str(tmp_path / 'build' / 'plugins')))
+    assert 'libjs-dygraphs' in done.stderr.decode() and not (tmp_path / 'report.html').exists()
 
 
 @pytest.mark.parametrize('tool, text, words', [

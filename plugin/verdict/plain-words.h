@@ -1,0 +1,22 @@
+/* plain-words.h
+ * Findings in words for readers without Wireshark.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "verdict/talks.h"
+
+/* Both are NULL for a kind without such words: its sentence and advice stand for them. */
+typedef struct {
+    const char *what;   /* verb and object, behind who it is: "refuses the logon" */
+    const char *advice; /* sentences */
+} plain_words;
+
+extern const plain_words verdict_plain_words[VERDICT_NUM_KINDS];
+
+/* Returns the subject of `what`: "Server SRV01", "Client 192.0.2.10", "Network to SRV01", "Capture". */
+const char *verdict_format_who(const verdict_monitor *monitor, const verdict_finding *finding);
+
+/* Returns the time of the last frame that shows the finding, in seconds since 1970. */
+double verdict_find_until(const verdict_monitor *monitor, const verdict_finding *finding);

@@ -1,0 +1,162 @@
+/* test_chart_lines.c
+ * Lines of a report: thinned they keep each peak, the order of times and their room; short ones stay whole; samples without a value are gaps.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include <assert.h>
+#include <math.h>
+
+#include "report/chart-lines.h"
+
+#define LONG 40
+#define VALUES 2000000
+#define EMPTY 100000
+
+static const chart_point *point(const chart_line *line, unsigned i)
+{
+    return &g_array_index(line->points, chart_point, i);
+}
+
+static void check(const chart_line *line, unsigned count, double low, double high)
+{
+    double least = point(line, 0)->value, most = least;
+
+    for (unsigned i = 0; i < line->points->len; i++) {
+        assert(i == 0 || point(line, i)->at >= point(line, i - 1)->at);
+        least = MIN(least, point(line, i)->value);
+        most = MAX(most, point(line, i)->value);
+    }
+    assert(line->results.count == count && line->results.min == low && line->results.max == high);
+    assert(least == low && most == high);
+}
+
+static void add(chart_lines *lines, chart_query *query, const char *path, double value)
+{
+    chart_line_add(lines, chart_line_find_or_create(lines, path), query, value, false);
+}
+
+/* Of a path twice in a sample the second is left out, also if the first has no result; of `quiet` there are few. */
+static void fill(chart_lines *lines)
+{
+    chart_query *query = chart_query_find_or_create(lines, "query"),
+                *other = chart_query_find_or_create(lines, "other");
+    char path[16];
+
+    chart_query_add_response(other, 0, true);
+    for (unsigned i = 0; i < EMPTY; i++) {
+        snprintf(path, sizeof path, "empty %u", i);
+        add(lines, other, path, NAN);
+    }
+    for (unsigned i = 0; i < VALUES; i++) {
+        unsigned number = i % LONG, sample = i / LONG;
+        if (number == 0) {
+            chart_query_add_response(query, sample, true);
+        }
+        snprintf(path, sizeof path, "line %u", number);
+        add(lines, query, path, sample == 1000 + number ? 1e6 : sample == 2000 + number ? -1e6 : (sample % 7) / 3.0);
+        add(lines, query, path, 2e9);
+        if (sample % 20000 == 0 && number == 0) {
+            chart_query_add_response(other, sample, true);
+            add(lines, other, "quiet", i);
+        }
+    }
+    chart_query_add_response(other, VALUES, true);
+    add(lines, other, "quiet", NAN);
+    add(lines, other, "quiet", 1);
+    chart_lines_finish(lines);
+}
+
+static void test_large(void)
+{
+    chart_lines lines;
+    uint64_t points = 0;
+
+    chart_lines_begin(&lines);
+    fill(&lines);
+    assert(lines.is_thinned && lines.omitted == VALUES + 1 && lines.values == 2 * VALUES + 4);
+    assert(lines.all->len == EMPTY + LONG + 1);
+    for (unsigned i = EMPTY; i < lines.all->len; i++) {
+        const chart_line *line = g_ptr_array_index(lines.all, i);
+        points += line->points->len;
+        if (strcmp(line->path, "quiet") == 0) {
+            assert(line->results.count == 3 && line->points->len == 4 && isnan(point(line, 3)->value));
+        } else {
+            check(line, VALUES / LONG, -1e6, 1e6);
+            assert(line->points->len > 1000);
+        }
+    }
+    assert(points == lines.num_points);
+    chart_lines_end(&lines);
+}
+
+/* A counter that each second sample lacks has a gap at each of these; thinned it still has some, and less points. */
+static void test_gaps(void)
+{
+    enum { SAMPLES = 100000 };
+    chart_lines lines;
+
+    chart_lines_begin(&lines);
+    chart_query *query = chart_query_find_or_create(&lines, "query");
+    for (unsigned i = 0; i < SAMPLES; i++) {
+        chart_query_add_response(query, i, true);
+        add(&lines, query, "always", i);
+        if (i % 2 == 0) {
+            add(&lines, query, "at times", i);
+        }
+    }
+    chart_lines_finish(&lines);
+    const chart_line *always = g_ptr_array_index(lines.all, 0), *at_times = g_ptr_array_index(lines.all, 1);
+    assert(always->points->len == SAMPLES && at_times->points->len == SAMPLES - 1 && always->clock != at_times->clock);
+    for (unsigned i = 0; i < SAMPLES - 1; i++) {
+        assert(point(at_times, i)->at == i &&
+               (i % 2 == 0 ? point(at_times, i)->value == i : isnan(point(at_times, i)->value)));
+    }
+    chart_lines_end(&lines);
+}
+
+/* Probes are no samples; a request without a response is one that brought nothing, once the next comes. */
+static void test_requests(void)
+{
+    chart_lines lines;
+
+    chart_lines_begin(&lines);
+    chart_query *query = chart_query_find_or_create(&lines, "query");
+    for (unsigned i = 0; i < 4; i++) {
+        chart_query_add_request(query, i);
+        chart_query_add_response(query, i + 0.1, false);
+        chart_query_add_request(query, i + 0.2);
+        if (i != 1) {
+            chart_query_add_response(query, i + 0.3, true);
+            add(&lines, query, "a", i);
+            add(&lines, query, "b", i);
+        }
+    }
+    chart_lines_finish(&lines);
+    const chart_line *a = g_ptr_array_index(lines.all, 0), *b = g_ptr_array_index(lines.all, 1);
+    assert(a->points->len == 4 && isnan(point(a, 1)->value) && point(a, 1)->at == 1.2 && point(a, 2)->at == 2.3);
+    assert(a->clock == b->clock && lines.clocks->len == 1);
+    chart_lines_end(&lines);
+}
+
+static void test_texts(void)
+{
+    const struct {
+        double value;
+        const char *text;
+    } expected[] = {
+        {0.1, "0.1"}, {1e21, "1e+21"}, {123456789, "123456789"}, {1.0 / 3, "0.33333333333333331"}, {-0.25, "-0.25"}};
+    char text[CHART_VALUE_SIZE];
+
+    for (unsigned i = 0; i < G_N_ELEMENTS(expected); i++) {
+        assert(strcmp(chart_format_value(text, expected[i].value), expected[i].text) == 0);
+    }
+}
+
+int main(void)
+{
+    test_large();
+    test_gaps();
+    test_requests();
+    test_texts();
+    return 0;
+}
