@@ -30,12 +30,20 @@ static int ett_hkpd = -1;
 static int stock_handle, stock_value_name, stock_name_len, stock_name_size, stock_type, stock_data_size,
     stock_data_length, stock_status;
 
-/* The predefined keys of performance data. */
-typedef enum { KEY_DATA, KEY_TEXT, KEY_NLS_TEXT } key_kind;
+/* The predefined keys of performance data; KEY_NONE: no call that opens one. */
+typedef enum { KEY_NONE, KEY_DATA, KEY_TEXT, KEY_NLS_TEXT } key_kind;
 
-static const char *const key_names[] = {"HKEY_PERFORMANCE_DATA", "HKEY_PERFORMANCE_TEXT", "HKEY_PERFORMANCE_NLSTEXT"};
+static const char *const key_names[] = {"", "HKEY_PERFORMANCE_DATA", "HKEY_PERFORMANCE_TEXT",
+                                        "HKEY_PERFORMANCE_NLSTEXT"};
 
-typedef enum { TITLES_NONE, TITLES_NAMES, TITLES_HELP } titles_kind;
+/* A value's name as a question: for objects by their indexes, for a kind of objects, for names or explanations of titles. */
+typedef enum { QUESTION_OTHER, QUESTION_INDEXES, QUESTION_OBJECTS, QUESTION_NAMES, QUESTION_HELP } question_kind;
+
+typedef struct {
+    const char *text; /* the name without spaces at its ends, in small letters; NULL: it was not read */
+    question_kind kind;
+    uint32_t language; /* of titles, an LCID; 0: the name says none */
+} hkpd_question;
 
 #define STATUS_SUCCESS 0
 #define STATUS_FILE_NOT_FOUND 2
@@ -54,22 +62,22 @@ typedef struct {
     rpc_record call;
     bool handle_read; /* `handle` holds the request's bytes */
     uint8_t handle[PERF_HANDLE_SIZE];
-    const char *name;      /* the value's, NULL if it was not read */
-    const char *question;  /* the name without spaces at its ends, in small letters; NULL if it was not read */
+    const char *name; /* the value's, NULL if it was not read */
+    hkpd_question question;
     uint32_t room;         /* bytes of the client's buffer (lpcbData), 0 without a buffer */
     wmem_array_t *objects; /* tapped_object: asked for by index, and absent or there again; NULL: none */
 } hkpd_record;
 
 /* Parameters of QueryValue and EnumValue, in either direction. */
 typedef struct {
-    const char *name;     /* of the value, NULL if it was not read */
-    const char *question; /* as in hkpd_record */
-    bool has_buffer;      /* the pointer to the data is not null */
-    tvbuff_t *tvb;        /* the data, NULL if there is none */
-    uint32_t data_size;   /* bytes of it that were captured */
-    uint32_t size;        /* lpcbData */
-    bool has_length;      /* the pointer to lpcbLen is not null */
-    uint32_t length;      /* lpcbLen */
+    const char *name; /* of the value, NULL if it was not read */
+    hkpd_question question;
+    bool has_buffer;    /* the pointer to the data is not null */
+    tvbuff_t *tvb;      /* the data, NULL if there is none */
+    uint32_t data_size; /* bytes of it that were captured */
+    uint32_t size;      /* lpcbData */
+    bool has_length;    /* the pointer to lpcbLen is not null */
+    uint32_t length;    /* lpcbLen */
     proto_item *length_item;
     uint32_t status; /* of a response */
 } value_parameters;
@@ -81,12 +89,10 @@ typedef enum { ANSWER_OTHER, ANSWER_BLOCK, ANSWER_HEADER, ANSWER_TITLES } answer
 typedef struct {
     rpc_call call;
     hkpd_record *record;              /* the same as call.record */
-    bool opens;                       /* it is a call that opens a key of performance data, */
-    key_kind opened_key;              /* and which one */
+    key_kind opens;                   /* the key that the call opens */
     answer_kind kind;                 /* of a response with a value */
     value_parameters value;           /* as far as they were read */
     uint8_t opened[PERF_HANDLE_SIZE]; /* the handle of a response */
-    int handle_at;                    /* offset of the handle in the stub; -1: it has none */
     proto_tree *hkpd;                 /* our part of the tree, NULL before the first item */
     proto_item *item;
     findings_report aloud; /* for what was read silently */
@@ -95,45 +101,6 @@ typedef struct {
 } hkpd_pdu;
 
 /* --- Names of values ---------------------------------------------------------------------------------------------- */
-
-/* Returns a value's name as a question: without spaces at its ends, in small letters. NULL for NULL. */
-static const char *find_question(wmem_allocator_t *pool, const char *name)
-{
-    if (name == NULL) {
-        return NULL;
-    }
-    name += strspn(name, " ");
-    size_t size = strlen(name);
-    while (size > 0 && name[size - 1] == ' ') {
-        size--;
-    }
-    char *question = wmem_strndup(pool, name, size);
-    for (char *c = question; *c; c++) {
-        *c = g_ascii_tolower(*c);
-    }
-    return question;
-}
-
-/* "counter", "counters", "help" or "explain", then nothing or a language in hexadecimal, of 32 bits at most: "counter 009". `language`, if
- * it is not NULL, becomes 0 without one. */
-static titles_kind find_titles_kind(const char *question, uint32_t *language)
-{
-    static const char *const words[] = {"counter", "counters", "help", "explain"};
-    uint32_t ignored;
-
-    language = language ? language : &ignored;
-    for (unsigned i = 0; question && i < array_length(words); i++) {
-        size_t length = strlen(words[i]);
-        *language = 0;
-        if (strncmp(question, words[i], length) == 0 &&
-            (question[length] == '\0' ||
-             (question[length] == ' ' && ws_hexstrtou32(question + length + 1, NULL, language)))) {
-            return i < 2 ? TITLES_NAMES : TITLES_HELP;
-        }
-    }
-    *language = 0;
-    return TITLES_NONE;
-}
 
 /* Reads the next of a list of title indexes: "2 4 238". Returns false at its end, and where there is no number of 32 bits. */
 static bool read_index(const char **indexes, uint32_t *title)
@@ -147,29 +114,42 @@ static bool read_index(const char **indexes, uint32_t *title)
     return true;
 }
 
-static bool is_index_list(const char *question)
+/* Returns what a name asks for: a word that hardly any other value has, behind that of titles a language in hexadecimal
+ * ("counter 009"), or indexes. */
+static hkpd_question find_question(wmem_allocator_t *pool, const char *name)
 {
+    static const struct {
+        const char *word;
+        question_kind kind;
+    } words[] = {{"global", QUESTION_OBJECTS},
+                 {"old_global", QUESTION_OBJECTS},
+                 {"costly", QUESTION_OBJECTS},
+                 {"metadataglobal", QUESTION_OBJECTS},
+                 {"metadatacostly", QUESTION_OBJECTS},
+                 {"old_metadataglobal", QUESTION_OBJECTS},
+                 {"counter", QUESTION_NAMES},
+                 {"counters", QUESTION_NAMES},
+                 {"help", QUESTION_HELP},
+                 {"explain", QUESTION_HELP}};
+    char *text = g_strstrip(g_ascii_strdown(name, -1));
+    hkpd_question question = {.text = wmem_strdup(pool, text)};
+    const char *indexes = question.text;
     uint32_t title;
 
-    if (question == NULL || *question == '\0') {
-        return false;
-    }
-    while (read_index(&question, &title)) {
-    }
-    return *question == '\0';
-}
-
-/* True for the names of performance data and of titles, which hardly any other value has. */
-static bool is_performance_name(const char *question)
-{
-    static const char *const names[] = {"global",         "old_global",         "costly",
-                                        "metadataglobal", "old_metadataglobal", "metadatacostly"};
-    for (unsigned i = 0; question && i < array_length(names); i++) {
-        if (strcmp(question, names[i]) == 0) {
-            return true;
+    g_free(text);
+    for (unsigned i = 0; i < array_length(words) && question.kind == QUESTION_OTHER; i++) {
+        const char *rest = question.text + strlen(words[i].word);
+        bool is_word = g_str_has_prefix(question.text, words[i].word);
+        bool has_language = is_word && words[i].kind >= QUESTION_NAMES && *rest == ' ' &&
+                            ws_hexstrtou32(rest + 1, NULL, &question.language);
+        if (has_language || (is_word && *rest == '\0')) {
+            question.kind = words[i].kind;
         }
     }
-    return is_index_list(question) || find_titles_kind(question, NULL) != TITLES_NONE;
+    while (read_index(&indexes, &title)) {
+        question.kind = *indexes == '\0' ? QUESTION_INDEXES : QUESTION_OTHER;
+    }
+    return question;
 }
 
 /* --- A PDU ------------------------------------------------------------------------------------------------------- */
@@ -233,20 +213,13 @@ static state_handle *open_handle(hkpd_pdu *p, const uint8_t *bytes, uint32_t beg
     return handle;
 }
 
-/* Reads a handle that is shown. */
-static void read_handle(hkpd_pdu *p, uint8_t bytes[PERF_HANDLE_SIZE])
-{
-    ndr_context_handle(&p->call.ndr, stock_handle, bytes);
-    p->handle_at = (int)p->call.ndr.cursor.pos - PERF_HANDLE_SIZE;
-}
-
 /* Reads the handle of a request. */
 static void read_request_handle(void *pdu)
 {
     hkpd_pdu *p = pdu;
     hkpd_record *record = p->record;
 
-    read_handle(p, record->handle);
+    ndr_context_handle(&p->call.ndr, stock_handle, record->handle);
     record->handle_read = true;
     if (p->call.first_time) {
         record->call.handle = handle_find(PERF_HANDLE_HKPD, p->call.server, record->handle);
@@ -263,27 +236,21 @@ static void show_node(hkpd_pdu *p)
     }
 }
 
-/* Shows the PDU's handle, with its key and where it was opened and closed, in our part of the tree. Without one that part is empty. */
+/* Shows the PDU's handle, if it has one, with its key and where it was opened and closed, in our part of the tree. */
 static void show_handle(hkpd_pdu *p)
 {
     const state_handle *handle = find_handle(p);
-    bool is_sent = p->handle_at >= 0;
 
     show_node(p);
     call_show_number(&p->call, p->hkpd, handle);
-    if (handle == NULL || p->hkpd == NULL) {
-        return;
-    }
-    proto_item *item =
-        proto_tree_add_bytes_with_length(p->hkpd, fields.handle, p->call.tvb, is_sent ? p->handle_at : 0,
-                                         is_sent ? PERF_HANDLE_SIZE : 0, handle->bytes, PERF_HANDLE_SIZE);
-    if (!is_sent) {
+    if (handle && p->hkpd) {
+        proto_item *item = proto_tree_add_bytes_with_length(p->hkpd, fields.handle, p->call.tvb, 0, 0, handle->bytes,
+                                                            PERF_HANDLE_SIZE);
+        const char *key = key_names[handle->key->kind];
         proto_item_set_generated(item);
+        proto_item_append_text(item, " (%s)", key);
+        tree_add_generated_string(call_show_life(&p->call, item, handle), hf_key, p->call.tvb, key);
     }
-    proto_tree *tree = call_show_life(&p->call, item, handle);
-    const char *key = key_names[handle->key->kind];
-    proto_item_append_text(item, " (%s)", key);
-    tree_add_generated_string(tree, hf_key, p->call.tvb, key);
 }
 
 static void show_performance_key(hkpd_pdu *p)
@@ -348,7 +315,7 @@ static void read_data(hkpd_pdu *p, value_parameters *value)
 }
 
 /* Reads what follows the name. */
-static void read_parameters(hkpd_pdu *p, const char *name, const char *question)
+static void read_parameters(hkpd_pdu *p, const char *name, hkpd_question question)
 {
     value_parameters *value = &p->value;
     uint32_t type;
@@ -381,39 +348,7 @@ static void report_failed(hkpd_pdu *p, uint32_t status, bool looks_for_something
 
 /* --- Opening and closing of keys --------------------------------------------------------------------------------- */
 
-/* The request for a predefined key has nothing to show. */
-static void open_request(hkpd_pdu *p _U_)
-{
-}
-
-static void read_opened(void *pdu)
-{
-    hkpd_pdu *p = pdu;
-
-    read_handle(p, p->opened);
-    call_read_status(&p->call, stock_status);
-}
-
-static void open_response(hkpd_pdu *p)
-{
-    call_read(&p->call, read_opened, p);
-    uint32_t status = p->call.tapped.status;
-    if (call_may_learn(&p->call) && status == STATUS_SUCCESS && !call_handle_is_null(p->opened)) {
-        p->call.record->answering = open_handle(p, p->opened, p->call.event, p->call.pinfo->num, p->opened_key);
-    }
-    show_performance_key(p);
-    report_failed(p, status, true);
-}
-
-/* BaseRegCloseKey, 3.1.5.5 */
-static void close_key_request(hkpd_pdu *p)
-{
-    call_read(&p->call, read_request_handle, p);
-    call_close_handle(&p->call);
-    show_performance_key(p);
-}
-
-static void read_closed(void *pdu)
+static void read_handle_and_status(void *pdu)
 {
     hkpd_pdu *p = pdu;
 
@@ -421,9 +356,28 @@ static void read_closed(void *pdu)
     call_read_status(&p->call, stock_status);
 }
 
-static void close_key_response(hkpd_pdu *p)
+static void open_response(hkpd_pdu *p)
 {
-    call_read(&p->call, read_closed, p);
+    call_read(&p->call, read_handle_and_status, p);
+    uint32_t status = p->call.tapped.status;
+    if (call_may_learn(&p->call) && status == STATUS_SUCCESS && !call_handle_is_null(p->opened)) {
+        p->call.record->answering = open_handle(p, p->opened, p->call.event, p->call.pinfo->num, p->opens);
+    }
+    show_performance_key(p);
+    report_failed(p, status, true);
+}
+
+/* BaseRegCloseKey, 3.1.5.5 */
+static void close_request(hkpd_pdu *p)
+{
+    call_read(&p->call, read_request_handle, p);
+    call_close_handle(&p->call);
+    show_performance_key(p);
+}
+
+static void close_response(hkpd_pdu *p)
+{
+    call_read(&p->call, read_handle_and_status, p);
     call_close_handle(&p->call);
     show_performance_key(p);
 }
@@ -450,11 +404,13 @@ static const char *format_objects(const hkpd_pdu *p, const char *indexes)
 /* Shows the handle and the name of the value that the call asks for. */
 static void show_question(hkpd_pdu *p)
 {
-    const char *name = p->record->name, *question = p->record->question;
+    const char *name = p->record->name;
+    const hkpd_question *question = &p->record->question;
 
     show_handle(p);
     if (name) {
-        const char *text = is_index_list(question) ? format_objects(p, question) : *name ? name : "default value";
+        bool has_indexes = question->kind == QUESTION_INDEXES;
+        const char *text = has_indexes ? format_objects(p, question->text) : *name ? name : "default value";
         text = text_short(p->call.pool, text);
         tree_add_generated_string(p->hkpd, hf_value_name, p->call.tvb, name);
         proto_item_append_text(p->item, ", %s", text);
@@ -481,7 +437,7 @@ static void keep_question(hkpd_pdu *p, const value_parameters *value)
 
     if (p->call.first_time && value->name && p->call.opnum == WINREG_QUERY_VALUE) {
         record->name = wmem_strdup(wmem_file_scope(), value->name);
-        record->question = wmem_strdup(wmem_file_scope(), value->question);
+        record->question = find_question(wmem_file_scope(), value->name);
     }
     if (p->call.first_time && !has_failed(p)) {
         record->room = value->has_buffer ? value->size : 0;
@@ -495,7 +451,7 @@ static bool is_shown_better(const hkpd_pdu *p, const value_parameters *value)
 {
     bool is_ours = find_handle(p) != NULL;
     bool is_long = is_ours && value->data_size > MAX_STOCK_BYTES && !has_failed(p);
-    bool is_misread = p->call.ndr.ndr64 && (is_ours || is_performance_name(value->question));
+    bool is_misread = p->call.ndr.ndr64 && (is_ours || value->question.kind != QUESTION_OTHER);
 
     return p->call.opnum == WINREG_QUERY_VALUE && (is_long || is_misread);
 }
@@ -554,10 +510,10 @@ static answer_kind find_answer_kind(const hkpd_pdu *p, const value_parameters *b
     bool is_probe = !has_failed(p) && back->status == STATUS_MORE_DATA;
     perf_block_summary summary;
 
-    if (tvb == NULL || !(is_ours || is_performance_name(back->question))) {
+    if (tvb == NULL || !(is_ours || back->question.kind != QUESTION_OTHER)) {
         return ANSWER_OTHER;
     }
-    if (!is_probe && find_titles_kind(back->question, NULL) != TITLES_NONE) {
+    if (!is_probe && back->question.kind >= QUESTION_NAMES) {
         return is_ours || is_sound_list(tvb) ? ANSWER_TITLES : ANSWER_OTHER;
     }
     uint32_t size = tvb_captured_length(tvb);
@@ -658,7 +614,7 @@ static void describe_other(hkpd_pdu *p, const value_parameters *back)
     } else if (!has_failed(p) && back->status == STATUS_SUCCESS) {
         describe_success(p, back);
     } else {
-        report_failed(p, back->status, find_titles_kind(back->question, NULL) != TITLES_NONE);
+        report_failed(p, back->status, back->question.kind >= QUESTION_NAMES);
     }
 }
 
@@ -670,7 +626,7 @@ static void find_absent_objects(hkpd_pdu *p)
     const state_handle *handle = find_handle(p);
     wmem_map_t **absent = &handle->key->absent;
     wmem_array_t *objects = wmem_array_new(wmem_file_scope(), sizeof(tapped_object));
-    const char *indexes = p->record->question;
+    const char *indexes = p->record->question.text;
     tapped_object object;
 
     *absent = *absent ? *absent : wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
@@ -712,15 +668,11 @@ static void set_machine_name(state_handle *handle, const char *name)
     }
 }
 
-/* True if two tables have the same objects and counters, of the same types. */
+/* True if two tables have the same counters, of the same types. */
 static bool has_same_definitions(const perf_table *table, const perf_table *before)
 {
     bool is_same = table->num_groups == before->num_groups && table->num_columns == before->num_columns;
 
-    for (uint32_t i = 0; is_same && i < table->num_groups; i++) {
-        is_same =
-            table->groups[i].key == before->groups[i].key && table->groups[i].is_sound <= before->groups[i].is_sound;
-    }
     for (uint32_t i = 0; is_same && i < table->num_columns; i++) {
         is_same = table->columns[i].id == before->columns[i].id && table->columns[i].type == before->columns[i].type;
     }
@@ -757,7 +709,8 @@ static bool hkpd_learn_sample(hkpd_pdu *p, state_handle *handle, tvbuff_t *tvb, 
     perf_block_walk walk;
     const uint32_t *objects = hkpd_objects(tvb, p->call.pool, summary->faults > 0, &count);
 
-    sample_series *series = sample_series_find_or_create(handle, p->record->question ? p->record->question : "");
+    sample_series *series =
+        sample_series_find_or_create(handle, p->record->question.text ? p->record->question.text : "");
     perf_table *table = sample_read_table(p->call.pool, true, bytes, size, tvb_reported_length(tvb));
     record->sample =
         sample_keep(series, table, tvb_reported_length(tvb), p->call.pool, p->call.event, p->call.pinfo->num);
@@ -772,7 +725,7 @@ static bool hkpd_learn_sample(hkpd_pdu *p, state_handle *handle, tvbuff_t *tvb, 
     }
     set_machine_name(handle, hkpd_system_name(p->call.pool, tvb, &walk));
     learn_definitions(p, record->sample);
-    if (p->record->question) {
+    if (p->record->question.text) {
         record->sample->late = pace_respond(&series->timing, call_seconds(&p->call), true);
     }
     return is_whole;
@@ -786,7 +739,7 @@ static void learn_block(hkpd_pdu *p, tvbuff_t *tvb, const perf_block_summary *su
 
     if (is_sample && handle && call_note_sample(&p->call, handle, tvb)) {
         bool is_whole = hkpd_learn_sample(p, handle, tvb, summary);
-        if (is_index_list(p->record->question) && is_whole && summary->faults == summary->read_as) {
+        if (p->record->question.kind == QUESTION_INDEXES && is_whole && summary->faults == summary->read_as) {
             find_absent_objects(p);
         }
     }
@@ -853,9 +806,9 @@ static void learn_titles(hkpd_pdu *p, const value_parameters *back)
 {
     const state_handle *handle = find_handle(p);
     hkpd_title_list list = {.tvb = back->tvb};
-    uint32_t language;
+    uint32_t language = back->question.language;
 
-    if (find_titles_kind(back->question, &language) != TITLES_NAMES) {
+    if (back->question.kind != QUESTION_NAMES) {
         return;
     }
     language = language == 0 && handle && handle->key->kind == KEY_TEXT ? LANGUAGE_ENGLISH : language;
@@ -881,8 +834,7 @@ static void read_titles_answer(hkpd_pdu *p, const value_parameters *back)
         learn_titles(p, back);
     }
     const hkpd_title_list list = hkpd_show_titles(tvb, p->hkpd, &p->call.report);
-    p->call.tapped.lacks_titles |=
-        (list.is_damaged || list.lacks_end) && find_titles_kind(back->question, NULL) == TITLES_NAMES;
+    p->call.tapped.lacks_titles |= (list.is_damaged || list.lacks_end) && back->question.kind == QUESTION_NAMES;
     call_info(&p->call, "%s, %s", text_counted(p->call.pool, list.titles, "title"),
               text_counted(p->call.pool, back->data_size, "byte"));
 }
@@ -939,7 +891,7 @@ static void value_response(hkpd_pdu *p)
     learn_system_name(p, back);
     find_answering_handle(p);
     set_tap_sizes(p, back);
-    p->call.tapped.lacks_titles = p->call.report.damaged && find_titles_kind(back->question, NULL) == TITLES_NAMES;
+    p->call.tapped.lacks_titles = p->call.report.damaged && back->question.kind == QUESTION_NAMES;
     if (p->kind == ANSWER_OTHER) {
         describe_other(p, back);
     } else {
@@ -955,20 +907,20 @@ typedef void (*pdu_function)(hkpd_pdu *p);
 
 /* The operations of winreg that are looked at, by their numbers. */
 static const struct {
-    const char *name; /* as the stock dissector has it; NULL: not looked at */
-    pdu_function request;
+    const char *name;     /* as the stock dissector has it; NULL: not looked at */
+    pdu_function request; /* NULL: it says nothing */
     pdu_function response;
     ndr_first response_begin;
     key_kind opens;
     unsigned does; /* dcerpc/pdus.h */
 } operations[] = {
-    [3] = {"OpenHKPD", open_request, open_response, NDR_FIRST_HANDLE, KEY_DATA, RPC_OPENS},
-    [5] = {"CloseKey", close_key_request, close_key_response, NDR_FIRST_HANDLE, 0, RPC_CLOSES},
-    [WINREG_ENUM_VALUE] = {"EnumValue", value_request, value_response, NDR_FIRST_VALUE, 0, RPC_USES | RPC_LISTS},
-    [WINREG_QUERY_VALUE] = {"QueryValue", value_request, value_response, NDR_FIRST_VALUE, 0,
+    [3] = {"OpenHKPD", NULL, open_response, NDR_FIRST_HANDLE, KEY_DATA, RPC_OPENS},
+    [5] = {"CloseKey", close_request, close_response, NDR_FIRST_HANDLE, KEY_NONE, RPC_CLOSES},
+    [WINREG_ENUM_VALUE] = {"EnumValue", value_request, value_response, NDR_FIRST_VALUE, KEY_NONE, RPC_USES | RPC_LISTS},
+    [WINREG_QUERY_VALUE] = {"QueryValue", value_request, value_response, NDR_FIRST_VALUE, KEY_NONE,
                             RPC_USES | RPC_RETURNS | RPC_SAMPLES | RPC_LISTS},
-    [32] = {"OpenHKPT", open_request, open_response, NDR_FIRST_HANDLE, KEY_TEXT, RPC_OPENS},
-    [33] = {"OpenHKPN", open_request, open_response, NDR_FIRST_HANDLE, KEY_NLS_TEXT, RPC_OPENS},
+    [32] = {"OpenHKPT", NULL, open_response, NDR_FIRST_HANDLE, KEY_TEXT, RPC_OPENS},
+    [33] = {"OpenHKPN", NULL, open_response, NDR_FIRST_HANDLE, KEY_NLS_TEXT, RPC_OPENS},
 };
 
 static bool is_active(void)
@@ -983,24 +935,23 @@ static bool is_noise(hkpd_pdu *p, ndr_first begin)
 }
 
 /* Returns what a value's name asks for, in few words; NULL if it was not read. */
-static const char *find_question_kind(const hkpd_record *record)
+static const char *format_question(const hkpd_record *record)
 {
-    const char *question = record->question;
+    static const char *const texts[] = {[QUESTION_OTHER] = "other values",
+                                        [QUESTION_INDEXES] = "objects by their indexes",
+                                        [QUESTION_NAMES] = "titles",
+                                        [QUESTION_HELP] = "titles"};
 
-    return question == NULL                                  ? NULL
-           : find_titles_kind(question, NULL) != TITLES_NONE ? "titles"
-           : is_index_list(question)                         ? "objects by their indexes"
-           : is_performance_name(question)                   ? record->name
-                                                             : "other values";
+    return record->name && record->question.kind != QUESTION_OBJECTS ? texts[record->question.kind] : record->name;
 }
 
 /* True if a success brings performance data, and not titles or another value of the key. */
 static bool may_bring_data(const hkpd_pdu *p, const state_handle *handle)
 {
-    const char *question = p->record->question;
-    bool is_asked_for = p->call.opnum == WINREG_ENUM_VALUE || is_performance_name(question);
+    question_kind kind = p->record->question.kind;
+    bool is_asked_for = p->call.opnum == WINREG_ENUM_VALUE || kind == QUESTION_INDEXES || kind == QUESTION_OBJECTS;
 
-    return handle && handle->key->kind == KEY_DATA && is_asked_for && find_titles_kind(question, NULL) == TITLES_NONE &&
+    return handle && handle->key->kind == KEY_DATA && is_asked_for &&
            (p->call.tapped.answer || p->call.tapped.out_size == 0 ||
             (p->call.opnum == WINREG_QUERY_VALUE && p->kind == ANSWER_OTHER));
 }
@@ -1017,14 +968,14 @@ static void tap_pdu(hkpd_pdu *p)
     if (handle == NULL && !tapped->has_failed && !(p->call.is_request && p->opens)) {
         return;
     }
-    if (p->record->question) {
-        call_pace(&p->call, handle, p->record->question);
+    if (p->record->question.text) {
+        call_pace(&p->call, handle, p->record->question.text);
     }
     if (!tapped_wanted()) {
         return;
     }
     tapped->is_hkpd = true;
-    tapped->kind = find_question_kind(p->record);
+    tapped->kind = format_question(p->record);
     tapped->brings_data = may_bring_data(p, handle);
     p->call.report.damaged |= tapped->brings_data && tapped->answer == NULL && tapped->out_size > 0;
     tapped->subject = p->record->name;
@@ -1044,9 +995,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     }
     memset(&p, 0, sizeof p);
     call_begin(&p.call, &fields, operations[opnum].name, tvb, offset, pinfo, tree, di, drep);
-    p.opens = operations[opnum].does == RPC_OPENS;
-    p.opened_key = operations[opnum].opens;
-    p.handle_at = -1;
+    p.opens = operations[opnum].opens;
     p.record = (hkpd_record *)p.call.record;
     p.aloud = (findings_report){.pinfo = pinfo, .expert = &fields.expert};
     if (is_noise(&p, operations[opnum].response_begin)) {
@@ -1056,7 +1005,10 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     call_read_stub(&p.call, false);
     TRY
     {
-        (p.call.is_request ? operations[opnum].request : operations[opnum].response)(&p);
+        pdu_function operation = p.call.is_request ? operations[opnum].request : operations[opnum].response;
+        if (operation) {
+            operation(&p);
+        }
         length = end_pdu(&p);
     }
     FINALLY /* what the stock function throws at its end was a call too */
