@@ -116,7 +116,7 @@ SINGLE = {3: 'pcq.counterset.name', 4: 'pcq.counterset.description', 7: 'pcq.pro
 def test_single_strings(bench, code):
     for text in STRINGS:
         bench.reg(code, buffers.single_string(SINGLE[code], text))
-    bench.check()
+    bench.check(('order_assumed',) if code == 9 else ())      # other names for one counterset
 
 
 def test_provider_guid(bench):
