@@ -489,6 +489,7 @@ void call_hand_over(rpc_call *call, const state_handle *handle)
     tapped->server = call->server;
     tapped->does_not_seal = connection_does_not_seal(call->record->connection);
     tapped->handle = handle;
+    tapped->is_late = tapped->is_response && call->record->sample && call->record->sample->late;
     tapped_hand_over(call->pinfo, tapped);
 }
 

@@ -222,6 +222,7 @@ static void tell(packet_info *pinfo, sealed_pdu *pdu, proto_item *item, tapped_c
     tapped->operation = pdu->operation->name;
     tapped->request_frame = sealed->request_frame;
     tapped->seconds = pdu->seconds;
+    tapped->is_late = pdu->late != NULL;
     tapped->does_not_seal = connection_does_not_seal(pdu->connection);
     tapped->server = connection_server(pdu->connection, pinfo, !pdu->key.is_response);
     if (tapped->is_fault) {

@@ -44,6 +44,7 @@ typedef struct {
     bool is_fault;         /* DCE/RPC's own answer: `status` is not the operation's */
     bool has_sizes;        /* a response's sizes were read */
     bool brings_data;      /* if it succeeds, the call is answered with performance data */
+    bool is_late;          /* its packet states that it is late, or slow */
     bool is_probe;         /* a response says how much room is needed, and nothing else */
     bool lacks_titles;     /* a list of titles that could not be read whole */
     bool is_damaged;       /* something in it contradicts itself, or does not fit */

@@ -14,11 +14,9 @@
 /* Answers without data in a row, after the last sample, that are a loop. */
 #define LOOP 3
 
-/* Calls for each sample, queries left open, and seconds between samples: what is more, or less, is said. */
+/* Calls for each sample, and queries left open: what is more is said. */
 #define MANY_CALLS 10
 #define MANY_OPEN 10
-#define FAST 0.1
-#define FEWEST_FAST 10
 
 /* A session that expired, or was deleted, is made anew. */
 #define IS_SESSION(status) ((status) == 0xc000035c || (status) == 0xc0000203)
@@ -219,51 +217,23 @@ static void find_in_vain(verdict_monitor *monitor)
     }
 }
 
-static void find_fast(verdict_monitor *monitor)
-{
-    double interval = usual_of(monitor);
-    verdict_shown shown = calls_with(monitor, CALL_BIT(CALL_SAMPLE), false);
-    unsigned same = 0;
-
-    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
-        same += call->is_same;
-    }
-    if (interval > 0 && interval < FAST && verdict_count_shown(&shown) >= FEWEST_FAST &&
-        2 * same >= verdict_count_shown(&shown)) {
-        verdict_find(monitor, VERDICT_FAST_POLL, PARTY_CLIENT, &shown,
-                     "$C asks $S each %.0f ms, faster than counters change: since $T", interval * 1000);
-    }
-}
-
 /* --- How it ends ----------------------------------------------------------------------------------------------- */
 
 /* The last call of a connection, as long as its talk is open: who ended it, and when. */
-static void find_ends(verdict_monitor *monitor, double usual)
+static void find_ends(verdict_monitor *monitor)
 {
-    verdict_shown broken = {.pool = monitor->pool}, stopped = {.pool = monitor->pool};
-    double patience = MAX(VERDICT_LONG_WAIT, 3 * usual);
+    verdict_shown broken = {.pool = monitor->pool};
 
     for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
-        bool is_last = call + 1 == monitor->end;
-        if ((!is_last && call[1].connection == call->connection) || !is_open(call->talk)) {
-            continue;
-        }
+        bool is_last = call + 1 == monitor->end || call[1].connection != call->connection;
         const wire_event *end = call->connection && call->connection->end.frame > 0 ? &call->connection->end : NULL;
-        double newest = MAX(call->answered, call->asked), until = end ? end->time : verdict_wire_last();
-        bool has_stopped =
-            is_last && until - newest >= patience && call->outcome != CALL_WAITS && !call->talk->ends_in_noise;
-        if (has_stopped && !verdict_has(monitor, VERDICT_UNANSWERED) && monitor->figures.numbers[FIGURE_SAMPLES] > 3 &&
-            !(end && verdict_wire_by_client(call->connection, end)) &&
-            !verdict_wire_lacks(call->connection, newest, newest + patience)) {
-            verdict_show(&stopped, call->frame, newest);
-        } else if (end && !verdict_wire_by_client(call->connection, end) && !has_stopped) {
+        if (is_last && is_open(call->talk) && end && !verdict_wire_by_client(call->connection, end)) {
             verdict_show(&broken, end->frame, end->time);
         }
     }
     verdict_find(monitor, VERDICT_BROKEN, PARTY_SERVER, &broken,
-                 "$S ends the connection of $C while a %s is open$N: $T", verdict_handle_word(monitor->talks));
-    verdict_find(monitor, VERDICT_STOPPED, PARTY_CLIENT, &stopped,
-                 "$C stopped asking $S, and left its %s open: last $T", verdict_handle_word(monitor->talks));
+                 "$S (or a firewall) closed the connection from $C with a %s open$N: $T",
+                 verdict_handle_word(monitor->talks));
 }
 
 static void find_open(verdict_monitor *monitor)
@@ -284,18 +254,18 @@ static void find_open(verdict_monitor *monitor)
     }
 }
 
-void verdict_calls_find(verdict_monitor *monitor, double usual)
+void verdict_calls_find(verdict_monitor *monitor)
 {
+
     if (monitor->calls == monitor->end) {
         return;
     }
     find_failed(monitor);
     find_unanswered(monitor);
     find_no_data(monitor);
-    find_ends(monitor, usual);
+    find_ends(monitor);
     find_in_vain(monitor);
     find_open(monitor);
-    find_fast(monitor);
 }
 
 /* --- What the capture lacks ------------------------------------------------------------------------------------ */

@@ -9,77 +9,61 @@
 
 #include <math.h>
 
-double verdict_interval(const verdict_call *before, const verdict_call *call)
-{
-    return perf_is_older(&call->clocks, &before->clocks) ? 0 : perf_agreed_interval(&call->clocks, &before->clocks);
-}
+/* Seconds in which data follows a sealed size probe as long as no interval is known, and after which a response without data has failed. */
+#define PROBE_SECONDS 0.5
+#define FAILED_SECONDS 5.0
 
-/* Returns how many there are. */
-static unsigned take_intervals(const verdict_monitor *monitor, double *intervals)
+/* Intervals without data after a sealed response without data that has failed. */
+#define FAILED_INTERVALS 3
+
+/* The median of the times between samples of a sealed monitor, from each to the one as many before as queries are open; 0: it has too few. */
+static double usual_of_sealed(const verdict_monitor *monitor)
 {
-    const verdict_call *before = NULL;
-    unsigned count = 0;
+    enum { FEWEST = 3 };
+    double *times = wmem_alloc_array(monitor->pool, double, monitor->end - monitor->calls + 1);
+    unsigned count = 0, stride = 1;
 
     for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
-        bool is_overtaken = before && verdict_overlaps(call, before) && perf_is_older(&call->clocks, &before->clocks);
-        if (call->outcome != CALL_SAMPLE || is_overtaken) {
-            continue;
-        }
-        bool is_next = before && (!monitor->talks->is_hkpd || before->subject == call->subject);
-        intervals[count] = is_next ? verdict_interval(before, call) : 0;
-        count += intervals[count] > 0;
-        before = call;
+        times[count] = call->asked;
+        count += call->outcome == CALL_SAMPLE && call->asked > 0;
+        stride = MAX(stride, call->num_open);
     }
-    return count;
-}
-
-/* What is usual, and how far they are from it. Three of four are like their median: none are of pairs, or of two plans. */
-static void spread(verdict_monitor *monitor, double *intervals, unsigned count)
-{
-    double *numbers = monitor->figures.numbers, middle = perf_median(intervals, count), longest = 0;
-    unsigned alike = 0;
-
+    count = count > stride ? count - stride : 0;
     for (unsigned i = 0; i < count; i++) {
-        alike += intervals[i] <= middle * VERDICT_ALIKE && middle <= intervals[i] * VERDICT_ALIKE;
-        longest = MAX(longest, intervals[i]);
-        intervals[i] = fabs(intervals[i] - middle);
+        times[i] = times[i + stride] - times[i];
     }
-    monitor->is_even = 4 * alike >= 3 * count;
-    numbers[FIGURE_INTERVAL] = middle;
-    numbers[FIGURE_JITTER] = perf_median(intervals, count);
-    numbers[FIGURE_LONGEST] = longest;
+    return count >= FEWEST ? perf_median(times, count) : 0;
 }
 
-/* Who is answered without data and wanted its size asks again within so much of the usual time between samples; or, as long as
- * that is not known, within so many seconds. */
-#define PROBE_SHARE 0.25
-#define PROBE_SECONDS 0.5
-
-/* What waits for data at the capture's end, and is no loop yet. */
-#define MOST_WAITING 2
-
-/* Sealed answers without data: what data follows soon was a probe, and what is closed or goes on later was in vain. */
-static void settle_sealed(const verdict_monitor *monitor, const double *intervals, unsigned count)
+/* Settles calls without data in a row, until `next` (seconds), when data comes or the capture ends. */
+static void settle_run(verdict_call *const *run, unsigned count, double next, bool has_data, double soon,
+                       double patience)
 {
-    double allowed = count < 3 ? PROBE_SECONDS : PROBE_SHARE * perf_median(intervals, count), newest = 0;
-    verdict_call **waiting = wmem_alloc_array(monitor->pool, verdict_call *, monitor->end - monitor->calls + 1);
-    unsigned waits = 0;
+    for (unsigned i = 0; i < count; i++) {
+        bool is_probe = has_data && next - run[i]->answered <= soon;
+        bool has_failed = next - run[0]->answered >= patience;
+        run[i]->outcome = is_probe ? CALL_PROBE : has_failed ? CALL_NO_DATA : CALL_DONE;
+    }
+}
+
+/* Sealed answers without data: one that data follows soon was a size probe; those of which no data came for three intervals have failed; of
+ * others nothing is known. */
+static void settle_sealed(const verdict_monitor *monitor)
+{
+    double usual = usual_of_sealed(monitor), soon = usual > 0 ? usual / TIMING_PROBE_SHARE : PROBE_SECONDS;
+    double patience = MAX(FAILED_INTERVALS * usual, FAILED_SECONDS);
+    verdict_call **run = wmem_alloc_array(monitor->pool, verdict_call *, monitor->end - monitor->calls + 1);
+    unsigned count = 0;
 
     for (verdict_call *call = monitor->calls; call < monitor->end; call++) {
-        if (!call->asks || (call->outcome != CALL_NO_DATA && call->outcome != CALL_SAMPLE)) {
-            continue;
-        }
-        waits = call->asked - newest > allowed ? 0 : waits;
-        if (call->outcome == CALL_NO_DATA) {
-            newest = call->answered;
-            waiting[waits++] = call;
-        } else if (waits > 0) {
-            waiting[--waits]->outcome = CALL_PROBE;
+        if (call->asks && call->outcome == CALL_SAMPLE) {
+            settle_run(run, count, call->asked, true, soon, patience);
+            count = 0;
+        } else if (call->asks && call->outcome == CALL_NO_DATA) {
+            run[count++] = call;
         }
     }
-    for (unsigned i = 0; i < waits && waits <= MOST_WAITING && !monitor->last_talk->is_closed; i++) {
-        waiting[i]->outcome = CALL_DONE;
-    }
+    settle_run(run, count, verdict_wire_last(), false, soon, patience);
 }
 
 /* What a sealed key was asked once or twice, and something else more often: lists of names. */
@@ -100,6 +84,91 @@ static void settle_names(const verdict_monitor *monitor)
         if (call->outcome == CALL_SAMPLE && is_rare && most >= FEWEST) {
             call->outcome = CALL_DONE;
         }
+    }
+}
+
+/* The question that is asked most often: of HKEY_PERFORMANCE_DATA each has a timing of its own. */
+static unsigned main_question(const verdict_monitor *monitor)
+{
+    wmem_map_t *asked = wmem_map_new(monitor->pool, g_direct_hash, g_direct_equal);
+    unsigned most = 0, found = 0;
+
+    for (const verdict_call *call = monitor->calls; monitor->talks->is_hkpd && call < monitor->end; call++) {
+        unsigned times = GPOINTER_TO_UINT(wmem_map_lookup(asked, GUINT_TO_POINTER(call->subject))) + 1;
+        if (call->asks) {
+            wmem_map_insert(asked, GUINT_TO_POINTER(call->subject), GUINT_TO_POINTER(times));
+            found = times > most ? call->subject : found;
+            most = MAX(most, times);
+        }
+    }
+    return found;
+}
+
+/* Frame in which the client closed its query, or the connection around it; 0: it did not. */
+static uint32_t closed_in(const verdict_call *call)
+{
+    const verdict_talk *talk = call->talk;
+    const wire_event *end = call->connection && call->connection->end.frame > 0 ? &call->connection->end : NULL;
+    uint32_t by_call = !talk->is_sealed                  ? talk->closed_frame
+                       : talk->is_closed && talk->newest ? talk->newest->asked_frame
+                                                         : 0;
+
+    return by_call > 0 ? by_call : end && verdict_wire_by_client(call->connection, end) ? end->frame : 0;
+}
+
+static int compare_samples(const void *a, const void *b)
+{
+    const monitor_sample *x = a, *y = b;
+
+    return x->asked != y->asked ? (x->asked > y->asked) - (x->asked < y->asked)
+                                : (x->asked_frame > y->asked_frame) - (x->asked_frame < y->asked_frame);
+}
+
+static void take_samples(verdict_monitor *monitor)
+{
+    unsigned question = main_question(monitor);
+
+    monitor->samples = wmem_alloc_array(monitor->pool, monitor_sample, monitor->end - monitor->calls + 1);
+    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
+        bool is_sample = call->outcome == CALL_SAMPLE;
+        bool has_clock = is_sample && !call->talk->is_sealed && call->clocks.perf_freq > 0;
+        if (!call->asks || (monitor->talks->is_hkpd && call->subject != question) ||
+            (call->outcome == CALL_DONE && !call->talk->is_sealed)) {
+            continue;
+        }
+        double asked = call->asked > 0 ? call->asked : call->answered;
+        monitor->samples[monitor->num_samples++] =
+            (monitor_sample){.asked = asked,
+                             .sent = asked,
+                             .answered = call->answered,
+                             .acked = call->acked,
+                             .clock = has_clock ? (double)call->clocks.perf_time / (double)call->clocks.perf_freq : 0,
+                             .date = has_clock ? (double)call->clocks.time_100ns / 1e7 : 0,
+                             .asked_frame = call->asked_frame,
+                             .frame = call->frame,
+                             .query = call->talk->place,
+                             .num_open = call->num_open,
+                             .closed = closed_in(call),
+                             .sent_known = call->seconds >= 0,
+                             .outcome = call->outcome,
+                             .connection = call->connection};
+    }
+    qsort(monitor->samples, monitor->num_samples, sizeof *monitor->samples, compare_samples);
+}
+
+static void take_timing(verdict_monitor *monitor, double *gaps)
+{
+    double *numbers = monitor->figures.numbers;
+
+    take_samples(monitor);
+    verdict_timing_learn(monitor);
+    if (monitor->timing.num_gaps > 0) {
+        for (uint32_t i = 0; i < monitor->timing.num_gaps; i++) {
+            gaps[i] = fabs(monitor->gaps[i].seconds - monitor->timing.usual);
+        }
+        numbers[FIGURE_INTERVAL] = monitor->timing.usual;
+        numbers[FIGURE_JITTER] = perf_median(gaps, monitor->timing.num_gaps);
+        numbers[FIGURE_LONGEST] = monitor->gaps[monitor->timing.longest].seconds;
     }
 }
 
@@ -211,13 +280,10 @@ void verdict_figures(verdict_monitor *monitor)
     if (monitor->number > 0) { /* else nothing is known to be open */
         name_handles(monitor, first);
     }
-    unsigned intervals = take_intervals(monitor, each);
     if (first->is_sealed) {
-        settle_sealed(monitor, each, intervals);
+        settle_sealed(monitor);
     }
-    if (intervals > 0) {
-        spread(monitor, each, intervals);
-    }
+    take_timing(monitor, each);
     take_calls(monitor, each);
     take_clock(monitor, each);
 }

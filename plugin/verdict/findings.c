@@ -69,7 +69,10 @@ static const char *sentence(const char *text, const verdict_shown *shown, unsign
     unsigned most = (unsigned)(VERDICT_LINE + WITHOUT_TAIL - cut);
 
     for (; *text && (*text != '|' || cut < WITHOUT_TAIL); text++) {
-        if (*text != '$' || text[1] == '\0' || strchr("SCFTN", text[1]) == NULL) { /* IPC$ */
+        const char *end = *text == '[' && cut >= WITHOUT_TAIL ? strchr(text, ']') : NULL;
+        if (end || *text == '[' || *text == ']') {
+            text = end ? end : text;
+        } else if (*text != '$' || text[1] == '\0' || strchr("SCFTN", text[1]) == NULL) { /* IPC$ */
             wmem_strbuf_append_len(line, text, *text != '|');
         } else if (*++text == 'T') {
             wmem_strbuf_append_printf(line, "%sframe %u", clock, shown->first);

@@ -34,9 +34,8 @@ typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_U
     X(CALL_FAILED, "call_failed", "pcq.expert.call_failed", \
       "docs/symptoms.md says what errors mean, and which rights it takes") \
     X(NO_DATA, "no_data", NULL, "does the client offer as much room as the answer says, and a little more?") \
-    X(RESTARTED, "restarted", NULL, "why did it start again? Rates go on with the second sample after it") \
-    X(OTHER_MACHINE, "other_machine", NULL, "ask one machine by its own name: no rate goes over two") \
-    X(FROZEN_CLOCK, "frozen_clock", NULL, "a clock that stands gives no rates: does the server repeat an old answer?") \
+    X(OTHER_CLOCK, "other_clock", NULL, \
+      "ask one machine by its own name; rates go on with the second sample after a restart") \
     X(BROKEN, "broken", NULL, "what ended it stands in the frame; the client has to connect again") \
     X(UNANSWERED, "unanswered", NULL, "the server's service hangs, or what lies between loses packets") \
     X(SLOW, "slow", NULL, "what keeps it busy since then? -z dcerpc,srt shows operations") \
@@ -44,12 +43,7 @@ typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_U
       "(pcq || hkpd) && (_ws.malformed || pcq.expert.array_counts || pcq.expert.trailing_bytes || " \
       "pcq.expert.index || pcq.expert.block_type || pcq.expert.read_as || pcq.expert.not_performance_data)", \
       "Analyze, Expert Information (-z expert) says where") \
-    X(RESENT, "resent", "tcp.analysis.retransmission", "captures at both ends show where packets are lost, or late") \
-    X(ZERO_WINDOW, "zero_window", "tcp.analysis.zero_window", \
-      "the host whose window is 0 does not read what it gets: is it busy?") \
-    X(ANSWERED_LATE, "answered_late", "pcq.expert.late", "what kept it busy then?") \
-    X(ASKED_LATE, "asked_late", "pcq.expert.late", "what kept the client busy then?") \
-    X(STOPPED, "stopped", NULL, "the client still holds it open: does it hang?") \
+    X(ASKED_LATE, "asked_late", NULL, "what kept the client busy then?") \
     X(ONE_WAY, "one_way", NULL, "capture where packets of both directions come by") \
     X(LOST, "lost", "tcp.analysis.lost_segment || tcp.analysis.ack_lost_segment", \
       "capture with a larger buffer (docs/decryption.md)") \
@@ -66,10 +60,10 @@ typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_U
     X(NAMES, "names", NULL, "names stay numbers; a names file has them (docs/names-file.md)") \
     X(HANDLES_OPEN, "handles_open", NULL, "the client has to close what it opens") \
     X(MANY_CALLS, "many_calls", NULL, "the client has to offer more room at once") \
-    X(FAST_POLL, "fast_poll", NULL, "counters do not change that fast; it costs both sides") \
     X(ASSUMED, "assumed", "pcq.expert.order_assumed", \
       "capture from the first call of the client on; if instances have one name, ask for ID Process, too " \
       "(docs/limits.md)") \
+    X(PAUSE, "pause", NULL, "the client had closed it: nothing was to come") \
     X(UNTYPED, "untyped", NULL, "capture from before the client reads types, or name a names file")
 
 #define VERDICT_NUMBER(kind, ...) VERDICT_##kind,
@@ -120,7 +114,7 @@ static inline unsigned verdict_count_shown(const verdict_shown *shown)
 }
 
 /* Adds what they show, if they show anything, with a copy in their pool, in its place. In the sentence $S and $C are server and client, $F which of them, $T the
- * time of day and frame of the first, $N " (3 times)" where there are more. Of what is too long that goes first, then what stands behind
+ * time of day and frame of the first, $N " (3 times)" where there are more. Of what is too long that goes first, then what stands in brackets or behind
  * '|', then ends of names and paths. */
 void verdict_say(verdict_finding **findings, verdict_kind kind, verdict_party party, const verdict_shown *shown,
                  const char *server, const char *client, const char *text);

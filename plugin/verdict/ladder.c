@@ -120,6 +120,7 @@ verdict_pair *verdict_ladder_pair(const char *client, const char *server)
     pair = wmem_new0(verdict_ladder_memory, verdict_pair);
     pair->client = wmem_strdup(verdict_ladder_memory, client);
     pair->server = pair->called = wmem_strdup(verdict_ladder_memory, server);
+    pair->losses = wmem_array_new(verdict_ladder_memory, sizeof(verdict_span));
     pair->cut.pool = pair->missed.pool = verdict_ladder_memory;
     *end_of_pairs = pair;
     end_of_pairs = &pair->next;

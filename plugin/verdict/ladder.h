@@ -40,6 +40,11 @@ typedef struct {
     double time;
 } verdict_moment;
 
+/* In seconds of the capture. */
+typedef struct {
+    double since, until;
+} verdict_span;
+
 typedef struct {
     uint32_t outcome;    /* of the last time, */
     uint32_t port;       /* and where it was tried */
@@ -64,6 +69,7 @@ typedef struct verdict_pair {
     bool is_bound;            /* a bind of ours was captured */
     uint32_t sampled;         /* frame of its newest sample */
     uint32_t sampled_began;   /* frame in which the newest query, or key, that has some began */
+    wmem_array_t *losses;     /* verdict_span: in each of them the capture lacks packets of both */
     verdict_moment encrypted; /* first packets that SMB3 encrypts and no key opens, */
     verdict_moment unbound;   /* of DCE/RPC without a bind, */
     verdict_moment one_way;   /* of a connection of which the capture has one direction alone, */

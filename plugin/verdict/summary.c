@@ -59,10 +59,21 @@ static health health_of_all(const verdict *v)
 static const char *seconds_text(const verdict_monitor *monitor, const char *before, double seconds)
 {
     char number[G_ASCII_DTOSTR_BUF_SIZE * 10]; /* 1e308 with a few decimals */
-    bool is_short = seconds < 1;
+    bool is_short = seconds < 0.9995;
 
     g_ascii_formatd(number, sizeof number, is_short ? "%.1f" : "%.3f", is_short ? 1000 * seconds : seconds);
     return isnan(seconds) ? "" : wmem_strdup_printf(monitor->pool, "%s%s %s", before, number, is_short ? "ms" : "s");
+}
+
+/* A packet states that its sample is late, or slow. */
+static bool is_marked(const verdict_monitor *monitor)
+{
+    bool is_any = false;
+
+    for (const verdict_talk *talk = monitor->talks; talk; talk = talk->next) {
+        is_any |= talk->is_marked;
+    }
+    return is_any;
 }
 
 static const char *why_no_samples(const verdict_monitor *monitor)
@@ -84,30 +95,58 @@ static const char *why_no_samples(const verdict_monitor *monitor)
     return wmem_strconcat(monitor->pool, "no samples: ", why, NULL);
 }
 
-/* What a line has to say of how a monitor does. */
-static const char *pace_text(const verdict_monitor *monitor)
+bool verdict_none_late(const verdict_monitor *monitor)
 {
-    const double *numbers = monitor->figures.numbers;
-    double late = numbers[FIGURE_LATE_ASKED] + numbers[FIGURE_LATE_ANSWERED];
-    const char *each = seconds_text(monitor, ", each ", monitor->is_even ? numbers[FIGURE_INTERVAL] : NAN), *how = "";
-
-    if (monitor->talks->is_sealed) {
-        how = monitor->findings ? ", sealed" : ", sealed: its timing is normal; what was refused or failed is sealed";
-    } else if (late > 0) {
-        how = wmem_strdup_printf(monitor->pool, ", %.0f late", late);
-    }
-    return wmem_strdup_printf(monitor->pool, "%.0f %s%s%s", numbers[FIGURE_SAMPLES],
-                              numbers[FIGURE_SAMPLES] > 1 ? "samples" : "sample", each, how);
+    return monitor->timing.is_even && !monitor->timing.is_any_long && !verdict_wire_was_set() &&
+           monitor->num_slow == 0 && !is_marked(monitor);
 }
 
-/* "192.0.2.10 to SRV01: 10 samples, each 1.004 s, none late, answered in 3.4 ms (slowest 9.0 ms, frame 30), query 1, logon LAB\\monitor": as
+/* " every 1.000 s, none late". */
+static const char *timing_text(const verdict_monitor *monitor)
+{
+    const char *every = monitor->timing.is_even ? seconds_text(monitor, " every ", monitor->timing.usual) : "";
+    const char *late = verdict_none_late(monitor) ? ", none late" : "", *slow = "";
+
+    if (monitor->num_late > 0) {
+        late = wmem_strdup_printf(monitor->pool, ", %u late", monitor->num_late);
+    }
+    if (monitor->num_slow > 0) {
+        slow = wmem_strdup_printf(monitor->pool, ", %u slow", monitor->num_slow);
+    }
+    return wmem_strconcat(monitor->pool, every, late, slow, NULL);
+}
+
+/* The longest gap and its frame, where one may be too long. */
+static const char *longest_gap_text(const verdict_monitor *monitor)
+{
+    const timing_verdict *timing = &monitor->timing;
+
+    if (timing->num_gaps == 0 || verdict_none_late(monitor)) {
+        return "";
+    }
+    const timing_gap *longest = &monitor->gaps[timing->longest];
+    const monitor_sample *behind = &monitor->samples[longest->request];
+    return wmem_strdup_printf(monitor->pool, "%s, frame %u", seconds_text(monitor, ", longest gap ", longest->seconds),
+                              behind->frame > 0 ? behind->frame : behind->asked_frame);
+}
+
+/* How a monitor does. */
+static const char *sampling_text(const verdict_monitor *monitor)
+{
+    double samples = monitor->figures.numbers[FIGURE_SAMPLES];
+
+    return wmem_strdup_printf(monitor->pool, "%.0f %s%s", samples, samples > 1 ? "samples" : "sample",
+                              timing_text(monitor));
+}
+
+/* "192.0.2.10 to SRV01: 10 samples every 1.004 s, none late, answered in 3.4 ms (slowest 9.0 ms, frame 30), query 1, logon LAB\\monitor": as
  * much of it as finds room in a line. */
 const char *verdict_account(const verdict_monitor *monitor)
 {
-    enum { LATE, ANSWERED, SLOWEST, QUERIES, LOGON, NUM_PARTS };
-    static const uint8_t needed_most[] = {LATE, ANSWERED, QUERIES, LOGON, SLOWEST};
+    enum { LONGEST, SEALED, ANSWERED, SLOWEST, QUERIES, LOGON, NUM_PARTS };
+    static const uint8_t needed_most[] = {LONGEST, SEALED, ANSWERED, QUERIES, LOGON, SLOWEST};
     const double *numbers = monitor->figures.numbers;
-    const char *parts[NUM_PARTS] = {"", "", "", "", ""}, *const *texts = monitor->figures.texts;
+    const char *parts[NUM_PARTS] = {"", "", "", "", "", ""}, *const *texts = monitor->figures.texts;
     wmem_allocator_t *pool = monitor->pool;
 
     if (monitor->talks == NULL) {
@@ -115,11 +154,9 @@ const char *verdict_account(const verdict_monitor *monitor)
     }
     bool is_sealed = monitor->talks->is_sealed, has_samples = numbers[FIGURE_SAMPLES] > 0;
     const char *begin = wmem_strdup_printf(pool, "%s to %s: %s", verdict_client(monitor), verdict_server(monitor),
-                                           has_samples ? pace_text(monitor) : why_no_samples(monitor));
-    if (!is_sealed && numbers[FIGURE_LATE_ASKED] + numbers[FIGURE_LATE_ANSWERED] <= 0 &&
-        !isnan(numbers[FIGURE_INTERVAL]) && !verdict_has(monitor, VERDICT_SLOW)) {
-        parts[LATE] = ", none late";
-    }
+                                           has_samples ? sampling_text(monitor) : why_no_samples(monitor));
+    parts[LONGEST] = has_samples ? longest_gap_text(monitor) : "";
+    parts[SEALED] = is_sealed ? "; sealed: refusals and errors are not visible" : "";
     if (!is_sealed && !isnan(numbers[FIGURE_RESPONSE])) {
         parts[ANSWERED] = seconds_text(monitor, ", answered in ", numbers[FIGURE_RESPONSE]);
         parts[SLOWEST] =
@@ -140,8 +177,8 @@ const char *verdict_account(const verdict_monitor *monitor)
         *part = size + more > VERDICT_LINE ? "" : *part;
         size += size + more > VERDICT_LINE ? 0 : more;
     }
-    return wmem_strconcat(pool, begin, parts[LATE], parts[ANSWERED], parts[SLOWEST], parts[QUERIES], parts[LOGON],
-                          NULL);
+    return wmem_strconcat(pool, begin, parts[LONGEST], parts[ANSWERED], parts[SLOWEST], parts[QUERIES], parts[LOGON],
+                          parts[SEALED], NULL);
 }
 
 /* The sentence; below it whom it is about, how many, what finds them, what to do. */

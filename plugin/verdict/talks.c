@@ -62,6 +62,7 @@ static verdict_talk *talk_new(verdict *v, packet_info *pinfo, const tapped_call 
     talk->account = wmem_strdup(v->memory, verdict_wire_account(pinfo));
     talk->is_sealed = tapped->sealed.connection != NULL;
     g_ptr_array_add(v->talks, talk);
+    talk->place = v->talks->len;
     return talk;
 }
 
@@ -206,22 +207,6 @@ static void keep_clocks(verdict_call *call, packet_info *pinfo, const tapped_cal
     call->event = tapped->answer->event;
 }
 
-/* The clocks, which go on, stand in front of the values. Answers that come slowly are no fast poll. */
-static void note_same(verdict_talk *talk, verdict_call *call, const tapped_call *tapped)
-{
-    enum { CLOCKS_PCQ = 48, CLOCKS_HKPD = 128 };
-    const double fast = 0.2;
-    unsigned clocks = tapped->is_hkpd ? CLOCKS_HKPD : CLOCKS_PCQ;
-    unsigned size = tapped->answer ? tvb_captured_length(tapped->answer->tvb) : 0;
-    bool is_fast = call->answered - talk->sampled < fast && size > clocks;
-    unsigned rest = is_fast ? size - clocks : 0;
-    uint32_t values = is_fast ? wmem_strong_hash(tvb_get_ptr(tapped->answer->tvb, (int)clocks, (int)rest), rest) : 0;
-
-    call->is_same = is_fast && talk->values == values;
-    talk->values = values;
-    talk->sampled = call->answered;
-}
-
 static void record_call(verdict *v, verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped,
                         const verdict_connection *connection)
 {
@@ -229,6 +214,8 @@ static void record_call(verdict *v, verdict_talk *talk, packet_info *pinfo, cons
     double now = nstime_to_sec(&pinfo->abs_ts);
 
     call->connection = connection;
+    call->num_open = tapped->is_response ? call->num_open : talk->num_open;
+    talk->is_marked |= tapped->is_late;
     if (!tapped->is_fault) { /* which does not say what it is about */
         call->subject = wmem_strong_hash((const uint8_t *)&tapped->request_code, sizeof tapped->request_code);
         call->subject += tapped->subject ? 31 * wmem_strong_hash(tapped->subject, tapped->subject_size) : 0;
@@ -260,7 +247,6 @@ static void record_call(verdict *v, verdict_talk *talk, packet_info *pinfo, cons
             talk->pair->sampled = pinfo->num;
             talk->pair->sampled_began = MAX(talk->pair->sampled_began, talk->began);
         }
-        note_same(talk, call, tapped);
         keep_clocks(call, pinfo, tapped);
     }
 }
@@ -555,7 +541,9 @@ void verdict_judge(verdict *v)
     join_talks(v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
-        verdict_plan_find(monitor, v->monitors);
+        verdict_calls_find(monitor);
+        bool lacks_some = verdict_timing_find(monitor, v->monitors);
+        verdict_capture_find(monitor, lacks_some);
         verdict_books_find(monitor);
     }
     find_failures(v);

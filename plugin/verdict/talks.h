@@ -4,7 +4,7 @@
  * A talk is all that was said about one query, one handle of HKEY_PERFORMANCE_DATA, one sealed query, or, before there is any, by one
  * client to one server. It is filled as calls go by, and only there. A monitor is a client that asks a server for one set of counters, by
  * one talk after the other if it opens a query for each sample; monitors are made anew from the talks each time that somebody wants to
- * know, so nothing is ever taken back. The verdict is made of their calls: plan.c, books.c, calls.c, ladder.c.
+ * know, so nothing is ever taken back. The verdict is made of their calls: timing.c, books.c, calls.c, ladder.c.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -12,12 +12,10 @@
 
 #include "verdict/wire.h"
 
+#include "perf/timing.h"
 #include "taps/left-out.h"
 
 #include <wsutil/json_dumper.h>
-
-/* Times between samples within this factor of each other are the same. */
-#define VERDICT_ALIKE 1.3
 
 typedef enum {
     CALL_WAITS,   /* for its answer */
@@ -53,8 +51,26 @@ typedef struct verdict_call {
     bool is_fault, asks; /* for data */
     bool does_not_seal;  /* it was denied, and its client signs its calls, or less */
     bool goes_back;      /* since the call before packets of its connection went back in time */
-    bool is_same;        /* a sample of the same values as the one before */
+    uint32_t num_open;   /* sealed: queries that were open then */
 } verdict_call;
+
+/* A request for counter data; a size probe and its repetition are one. Times are those of the capture, in seconds; 0: not captured. */
+typedef struct {
+    double asked;    /* the request, or its size probe */
+    double sent;     /* the request that was answered */
+    double answered; /* the whole response */
+    double acked;    /* another packet than the response acknowledged the request */
+    double clock;    /* the server's performance time in seconds, and */
+    double date;     /* its time of day; 0: not known */
+    uint32_t asked_frame, frame;
+    uint32_t query;      /* number of its query among all */
+    uint32_t num_open;   /* sealed: queries that were open then */
+    uint32_t closed;     /* frame in which the client closed its query; 0: it did not */
+    uint32_t repetition; /* while probes are joined: place of the request that repeats it; 0: none */
+    bool sent_known;     /* the request was captured */
+    uint8_t outcome;     /* call_outcome */
+    const verdict_connection *connection;
+} monitor_sample;
 
 /* Of values, or what was asked for, as they are counted: books.c. */
 typedef enum {
@@ -97,13 +113,13 @@ typedef struct verdict_talk {
     uint32_t port;      /* of the client, when its first handle was opened */
     bool is_sealed, is_closed;
     bool has_handle, is_hkpd;
+    bool is_marked;             /* a packet of it states that it is late or slow */
+    uint32_t place;             /* among all talks, from 1 */
     const state_handle *handle; /* NULL without one, and once its capture is closed */
     uint32_t number, opened_frame, closed_frame;
     bool ends_in_noise;               /* decryption makes noise of what its connection says further on */
     unsigned asked_for;               /* stands for its counters; 0 before it asks for a sample */
     unsigned num_open;                /* sealed queries */
-    uint32_t values;                  /* stands for those of the newest sample, 0: it came long after the one before; */
-    double sampled;                   /* when it came */
     uint32_t began;                   /* frame in which the talk's query was opened, or its key had its first */
     uint64_t first_call, newest_call; /* that tells whom it goes on as */
     uint64_t samples, failed;
@@ -155,7 +171,12 @@ typedef struct {
     verdict_pair *pair;
     uint32_t
         number; /* of its first handle, 0 as long as the server is not known to know it; sealed ones are counted from 1 */
-    bool is_even;              /* most times between its samples are about the usual one */
+    monitor_sample *samples; /* requests for counter data, by time */
+    uint32_t num_samples;
+    timing_gap *gaps;      /* between them, */
+    timing_verdict timing; /* and what they say */
+    uint32_t *slow;        /* places of slow responses */
+    uint32_t num_slow, num_late;
     verdict_finding *findings; /* the worst first */
     figure_values figures;
 } verdict_monitor;
@@ -174,12 +195,6 @@ typedef struct {
     GPtrArray *monitors;   /* verdict_monitor, as of the last judgement */
     left_out left;
 } verdict;
-
-/* Two samples were under way at once: this one was asked before the other one was answered. */
-static inline bool verdict_overlaps(const verdict_call *call, const verdict_call *other)
-{
-    return call->request_event > 0 && call->request_event < other->event;
-}
 
 /* What its client calls its server. */
 static inline const char *verdict_server(const verdict_monitor *monitor)
@@ -231,18 +246,21 @@ void verdict_miss(verdict *v, const verdict_missing *missing);
 /* Adds a finding for each book that has something, unless another finding says it. */
 void verdict_books_find(verdict_monitor *monitor);
 
-/* plan.c: when the client asks, what came late and whose fault it is; and with that what calls.c finds. */
-void verdict_plan_find(verdict_monitor *monitor, const GPtrArray *all);
+/* timing.c: joins size probes to the requests that repeat them, and learns what is usual. */
+void verdict_timing_learn(verdict_monitor *monitor);
 
-/* calls.c: what came of the calls, and how the talk ended. `usual`: seconds, the longest time between two samples that is usual; 0: there
- * is no plan. */
-void verdict_calls_find(verdict_monitor *monitor, double usual);
+/* Adds findings of what is late or slow, and of a server that is not as it was. Needs: all monitors have learned. Returns: the capture lacks
+ * packets where something would be late. */
+bool verdict_timing_find(verdict_monitor *monitor, const GPtrArray *all);
+
+/* No request is late, no gap long, and no packet says otherwise. */
+bool verdict_none_late(const verdict_monitor *monitor);
+
+/* calls.c: what came of the calls, and how the talk ended. */
+void verdict_calls_find(verdict_monitor *monitor);
 
 /* What the capture lacks of them. `lacks_some`: a sample may have been there. */
 void verdict_capture_find(verdict_monitor *monitor, bool lacks_some);
-
-/* figures.c: seconds between two samples by the server's clock, 0: its clocks contradict each other. */
-double verdict_interval(const verdict_call *before, const verdict_call *call);
 
 /* Fills the figures of a monitor, of all its talks. */
 void verdict_figures(verdict_monitor *monitor);

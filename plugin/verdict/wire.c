@@ -20,6 +20,7 @@
     X(LENGTH, "tcp.len") \
     X(LOST, "tcp.analysis.lost_segment") \
     X(RESENT, "tcp.analysis.retransmission") \
+    X(RTO, "tcp.analysis.rto") \
     X(ZERO_WINDOW, "tcp.analysis.zero_window") \
     X(SMB2, "smb2.cmd") \
     X(SMB, "smb.cmd") \
@@ -70,8 +71,8 @@ enum { ICMP_UNREACHABLE = 3, ICMP_PORT = 3, ICMP6_UNREACHABLE = 1, ICMP6_PORT = 
 #define MOST_WAITING 4096
 #define MOST_EVENTS 100000
 
-/* Events that are looked at for one question. */
-#define MOST_LOOKED_AT 1000
+/* Spans of a pair in which the capture lacks something; the rest is one from the first of them to the last. */
+#define MOST_LOSSES 1000
 
 /* Newest events of a connection among which that is looked for which a packet makes good. */
 #define MOST_HOLES 64
@@ -80,6 +81,7 @@ static verdict_connection *connections, **end_of_connections = &connections;
 static GHashTable *by_number; /* Wireshark's number of a conversation -> the same; forgotten with the capture */
 static double last_time;
 static uint32_t last_frame, num_tcp;
+static bool was_set; /* times of the capture go back */
 
 /* One packet while it is looked at. */
 typedef struct {
@@ -162,8 +164,24 @@ verdict_connection *verdict_wire_connection(packet_info *pinfo, bool from_client
     return connection;
 }
 
+static void add_loss(verdict_pair *pair, double since, double until)
+{
+    const verdict_span loss = {since, until};
+    unsigned count = wmem_array_get_count(pair->losses);
+
+    if (count < MOST_LOSSES) {
+        wmem_array_append_one(pair->losses, loss);
+    } else {
+        verdict_span *last = wmem_array_index(pair->losses, count - 1);
+        last->until = MAX(last->until, until);
+    }
+}
+
 static void add(verdict_connection *connection, wire_event event)
 {
+    if (event.kind == WIRE_LOST) {
+        add_loss(connection->pair, event.since, event.time);
+    }
     if (event.kind == WIRE_ENDED || event.kind == WIRE_PIPE_CLOSED) {
         connection->end = connection->end.frame > 0 ? connection->end : event;
     }
@@ -187,7 +205,7 @@ const wire_event *verdict_wire_find(const verdict_connection *connection, wire_k
                                     double end)
 {
     unsigned first = connection ? verdict_wire_from(connection, begin, about) : 0;
-    unsigned count = connection ? MIN(wmem_array_get_count(connection->events), first + MOST_LOOKED_AT) : 0;
+    unsigned count = connection ? MIN(wmem_array_get_count(connection->events), first + WIRE_MOST_LOOKED_AT) : 0;
 
     for (unsigned i = first; i < count && verdict_wire_event(connection, i)->time <= end; i++) {
         const wire_event *event = verdict_wire_event(connection, i);
@@ -203,7 +221,7 @@ bool verdict_wire_lacks(const verdict_connection *connection, double begin, doub
     const verdict_connection *other = connection;
     bool lacks = false;
 
-    for (unsigned n = 0; other && !lacks && n < MOST_LOOKED_AT; other = n++ == 0 ? connections : other->later) {
+    for (unsigned n = 0; other && !lacks && n < WIRE_MOST_LOOKED_AT; other = n++ == 0 ? connections : other->later) {
         const wire_event *lost = verdict_wire_find(other, WIRE_LOST, 0, begin, INFINITY);
         lacks = lost && lost->since <= end && (other == connection || connection->newest < lost->time);
     }
@@ -363,7 +381,10 @@ static void see_analysis(packet *p, uint32_t sequence, uint32_t acknowledged, ui
         *next = *next == 0 || IS_BEHIND(sequence + length, *next) ? sequence + length : *next;
     }
     if (field(p, SEEN_RESENT, 0) && p->when - p->connection->sent[p->from] >= SAME_PACKET) {
-        add_event(p, WIRE_RESENT, 0, 0);
+        field_info *rto = field(p, SEEN_RTO, 0);
+        wire_event event = event_of(p, WIRE_RESENT);
+        event.since = p->when - (rto ? nstime_to_sec(fvalue_get_time(WS_FIELD_VALUE(rto))) : 0);
+        add(p->connection, event);
     }
     p->connection->sent[p->from] = length > 0 ? p->when : p->connection->sent[p->from];
     if (field(p, SEEN_ZERO_WINDOW, 0)) {
@@ -890,6 +911,7 @@ static tap_packet_status see(void *data _U_, packet_info *pinfo, epan_dissect_t 
 {
     packet p = {.pinfo = pinfo, .tree = edt->tree, .when = nstime_to_sec(&pinfo->abs_ts)};
 
+    was_set |= p.when <= last_time - 1;
     last_time = p.when;
     last_frame = pinfo->num;
     bool is_v6 = number_in(&p, SEEN_ICMP6, 0) == ICMP6_UNREACHABLE;
@@ -935,6 +957,7 @@ static void reset(void *data _U_)
     verdict_ladder_reset();
     last_time = 0;
     last_frame = num_tcp = 0;
+    was_set = false;
 }
 
 /* Its conversations' numbers begin anew with the next. */
@@ -1035,6 +1058,11 @@ void verdict_wire_end(void)
         }
         connection->silent_syns = waits ? syns : connection->silent_syns;
     }
+}
+
+bool verdict_wire_was_set(void)
+{
+    return was_set;
 }
 
 double verdict_wire_last(void)

@@ -15,6 +15,9 @@
 /* Seconds: an answer that did not come by then. */
 #define VERDICT_LONG_WAIT 5.0
 
+/* Events that are looked at for one question. */
+#define WIRE_MOST_LOOKED_AT 1000
+
 typedef enum {
     WIRE_LOST,        /* packets before this one were not captured, or come later in the capture */
     WIRE_FOUND,       /* what seemed to be was sent again, since it was lost on its way */
@@ -39,7 +42,7 @@ typedef struct {
     bool hole_from;          /* which end sent it */
     bool came_later;
     double time;
-    double since; /* of what was lost: when the packet before it came */
+    double since; /* of what was lost: when the packet before it came; of what was resent: when it was sent first */
 } wire_event;
 
 typedef struct verdict_connection {
@@ -114,6 +117,9 @@ void verdict_wire_watch(void);
 
 /* What only the capture's end tells: SYNs and steps that nobody answered, directions that are not there. */
 void verdict_wire_end(void);
+
+/* The capture's clock went back by a second or more: nothing that goes by it is judged. */
+bool verdict_wire_was_set(void);
 
 /* When the last packet came. */
 double verdict_wire_last(void);

@@ -10,10 +10,10 @@ import pytest
 
 from conftest import TOP
 
-from broken import BROKEN
+from faulty import FAULTY
 from gen.story import Server, ask, counter, learn, multiple, run, story, whole_session
 from series import series
-from well import WELL
+from healthy import HEALTHY
 from world import World
 
 HOSTILE = '</script><img src=x onerror=alert(1)>'
@@ -128,7 +128,7 @@ def test_what_was_refused(tshark, report, tmp_path):
                                            ('object-gone', 1), ('never-delivered-to-a-poller', 1)])
 def test_what_was_never_delivered(tshark, tmp_path, name, lacking):
     """Each that is lacking has a row: how often, and where first, as the verdict has it."""
-    data = page_of(tshark, tmp_path, BROKEN[name])
+    data = page_of(tshark, tmp_path, FAULTY[name])
     finding, = (f for monitor in data['verdict']['monitors'] for f in monitor['findings'] if f['kind'] == 'not_delivered')
     rows = [row for row in data['missing'] if row[1] == 'not delivered']
     assert len(rows) == len(data['missing']) == lacking and any(row[0].split('\\')[-1] in finding['text'] for row in rows)
@@ -137,7 +137,7 @@ def test_what_was_never_delivered(tshark, tmp_path, name, lacking):
 
 def test_who_does_not_seal_is_told_so(tshark, tmp_path):
     """Rights would not help him."""
-    row, = page_of(tshark, tmp_path, WELL['then-signed-and-denied'])['missing']
+    row, = page_of(tshark, tmp_path, HEALTHY['then-signed-and-denied'])['missing']
     assert 'RPC_C_AUTHN_LEVEL_PKT_PRIVACY' in row[4], row
 
 
@@ -152,7 +152,7 @@ def marks_of(data):
 
 
 def test_what_comes_and_goes_is_not_missing(tshark, tmp_path):
-    data = page_of(tshark, tmp_path, WELL['empty-now-and-then-tcp'])
+    data = page_of(tshark, tmp_path, HEALTHY['empty-now-and-then-tcp'])
     monitor, = data['verdict']['monitors']
     assert data['missing'] == [] and marks_of(data) == [{'answered': monitor['samples']}] and monitor['samples'] > 5
     assert data['unread'] == data['thinned'] == data['roomless'] == data['unlisted'] == 0
@@ -165,7 +165,7 @@ def test_what_comes_and_goes_is_not_missing(tshark, tmp_path):
 def test_line_of_time(tshark, tmp_path, name, mark, count):
     """Of a monitor that is broken: it has these marks, no others, and a sample has one; the verdict is there as it is."""
     world, out, said = World(), tmp_path / 'report.html', tmp_path / 'said.json'
-    scene = BROKEN[name]
+    scene = FAULTY[name]
     scene.story(world)
     tshark.run('-q', '-r', world.capture.write(tmp_path / 'scene.pcap'), *scene.options, '-z', 'pcq,report,%s' % out, '-z', 'pcq,summary,%s' % said)
     data = page_data(out.read_text())
@@ -184,7 +184,7 @@ def test_a_request_in_fragments_is_one_call(tshark, tmp_path):
 
 def test_findings_in_plain_words(tshark, tmp_path):
     """Who, what, since and until when: for readers who have no Wireshark."""
-    data = page_of(tshark, tmp_path, BROKEN['server-slow-tcp'])
+    data = page_of(tshark, tmp_path, FAULTY['server-slow-tcp'])
     finding, = data['findings']
     assert finding['who'] == 'Server SRV01' and finding['kind'] == 'slow' and finding['count'] > 5
     slow = [mark for mark in data['timelines'][0][1] if data['kinds'][mark[1]] == 'slow']
@@ -196,7 +196,7 @@ def test_findings_in_plain_words(tshark, tmp_path):
 
 def test_of_what_was_never_read(tshark, tmp_path):
     """A client whose connections are refused: no time and no guess beside the cause, which the verdict knows."""
-    data = page_of(tshark, tmp_path, BROKEN['syn-refused'])
+    data = page_of(tshark, tmp_path, FAULTY['syn-refused'])
     monitor, = data['verdict']['monitors']
     assert [f['kind'] for f in monitor['findings']] == ['refused_connection']
     assert (data['first_frame'], data['timelines'], data['notes']) == (0, [], [])

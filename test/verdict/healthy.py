@@ -11,14 +11,14 @@ from gen.hkpd_stubs import OPEN_HKLM, OPEN_KEY, handle_back, open_key, open_root
 from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
 from gen.wires import ACCEPTED, CREATE, IOCTL, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, NOT_REGISTERED, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
 
-from broken import (RUNGS, STUCK, and_then, beside, bind_says, both_ports, client_does_not_read, changing, crowd, cut_while_added, first_of_two, idles, in_steps, logs_on_again, mirrored,
+from faulty import (RUNGS, STUCK, and_then, beside, bind_says, both_ports, client_does_not_read, crowd, cut_while_added, first_of_two, idles, in_steps, logs_on_again, mirrored,
                     no_connection, not_in_mapper, one_from_the_middle, opens, resends, smb_says)
 from gen.story import ALL, learn
 from gen.stubs import CLOSE, INFO, OPEN
 from world import CLIENT, MODES, OTHER, SRV01, SRV02, attempt, count, gone, good, leaves, pause, start, swapped, tale, together, windows
 
 
-class Well(NamedTuple):
+class Healthy(NamedTuple):
     """lines: how many monitors there are, or may be seen; healthy: what JSON says (None: it cannot be known, all is sealed); lacks: packets
     say what they lack, for they don't know that it comes and goes"""
     story: object
@@ -205,100 +205,97 @@ def three_syntaxes(m):
 
 
 PLANS = {
-    **{'plain-' + mode: Well(tale(8, mode=mode), healthy=None if 'sealed' in mode else True) for mode in MODES},
-    'one-sample': Well(tale(1)),
-    'size-probes-of-other-operations': Well(tale(lambda m: [m.open().client.info(m.handle) for _ in range(3)], 2)),
-    'info-fails-at-first': Well(tale(lambda m: [m.open().client.info(m.handle) for _ in range(3)], 2, denies={INFO: (1450, [0])})),
-    'opens-again': Well(tale(1, lambda m: attempt(m.client.open), lambda m: m.client.open(), 8, mode='sealed', faults={OPEN: (1723, [1])}), healthy=None),
-    'size-probes': Well(tale(8, room=None)),
-    **{'pairs-' + x: Well(groups(x)) for x in ('tcp', 'hkpd')},
-    'pairs-sealed': Well(groups('sealed'), healthy=None),
-    'pairs-own-queries': Well(groups(each=10, ends=True)),
-    **{'%d-each-minute-%d-times' % x: Well(groups(size=x[0], count=x[1])) for x in ((3, 8), (3, 2), (5, 2))},
-    'groups-of-which-one-is-short': Well(tale(5, pause(55), 5, pause(55), 3, pause(55), 5)),
-    'refresh-and-read': Well(groups(each=10, within=.1, count=20)),
+    **{'plain-' + mode: Healthy(tale(8, mode=mode), healthy=None if 'sealed' in mode else True) for mode in MODES},
+    'one-sample': Healthy(tale(1)),
+    'size-probes-of-other-operations': Healthy(tale(lambda m: [m.open().client.info(m.handle) for _ in range(3)], 2)),
+    'info-fails-at-first': Healthy(tale(lambda m: [m.open().client.info(m.handle) for _ in range(3)], 2, denies={INFO: (1450, [0])})),
+    'opens-again': Healthy(tale(1, lambda m: attempt(m.client.open), lambda m: m.client.open(), 8, mode='sealed', faults={OPEN: (1723, [1])}), healthy=None),
+    'size-probes': Healthy(tale(8, room=None)),
+    **{'pairs-' + x: Healthy(groups(x)) for x in ('tcp', 'hkpd')},
+    'pairs-sealed': Healthy(groups('sealed'), healthy=None),
+    'pairs-own-queries': Healthy(groups(each=10, ends=True)),
+    **{'%d-each-minute-%d-times' % x: Healthy(groups(size=x[0], count=x[1])) for x in ((3, 8), (3, 2))},
+    'groups-of-which-one-is-short': Healthy(tale(5, pause(55), 5, pause(55), 3, pause(55), 5)),
+    'refresh-and-read': Healthy(groups(each=10, within=.1, count=20)),
     # No gap is late in which the client had closed its query or ended its connection
-    **{'pauses-between-queries-' + x: Well(tale(8, pause(5), 8, mode=x)) for x in ('poller', 'connects')},
-    'check-did-not-run': Well(tale(6, pause(300), 4, mode='hkpd-connects', each=300)),
-    'check-each-5-minutes': Well(tale(10, each=300, mode='hkpd-connects')),
-    'from-1-s-to-2-s': Well(tale(20, good(20, 2))),
-    'three-intervals-hkpd': Well(tale(10, good(10, 3), good(10, 10), mode='hkpd')),
-    'three-of-another-interval-twice': Well(tale(20, good(3, 2), 10, good(3, 2), 20)),
-    'each-fifth-is-longer': Well(tale(*5 * (5, pause(1)))),
-    'ticks-of-another-length': Well(tale(5, ticks_change, 5)),
-    'fast-start': Well(tale(good(5, .1), good(12, 10))),
-    **{'two-scripts-of-two-plans-' + x: Well(two_plans(x, 20, 15, 4), lines=(1, 2)) for x in ('connects', 'hkpd-connects')},
-    'two-queries-of-two-plans': Well(two_plans('tcp', 1, 5, until=40), lines=(2,)),
-    'two-queries-one-closed': Well(tale(first_of_two, 8), lines=(2,)),
-    'two-queries-one-closed-sealed': Well(tale(first_of_two, 8, mode='sealed'), lines=(1, 2), healthy=None),
-    'two-clients': Well(two_plans('tcp', 1, 1, until=12, clients=(CLIENT, OTHER)), lines=(2,)),
-    'typeperf-at-any-time': Well(runs([47, 213, 20, 0], count=4)),
-    'one-shot-at-any-time': Well(runs([13, 47, 8, 200, 31], count=1)),
-    'jitter': Well(jittery),
-    'perflib-and-key': Well(lambda w: together(w, 20, (start(w), 1, 0), (start(w, 'hkpd-smb'), 1, .5)), lines=(2,)),
-    'two-servers': Well(lambda w: together(w, 20, (start(w), 1, 0), (start(w, 'smb', server=SRV02), 1, .5)), lines=(2,)),
-    'ctrl-c': Well(tale(8, leaves())),
-    **{'ctrl-c-reset-' + x: Well(tale(8, leaves(RST), mode=x)) for x in ('tcp', 'hkpd', 'smb')},
-    'comes-back-and-its-end-is-not-captured': Well(tale(8, gone, pause(5), 8)),
-    **{'browses-between-' + str(x): Well(tale(4, browses(x), 4, each=10)) for x in (False, True)},
-    'ctrl-c-later': Well(tale(8, idles(30), leaves())),
-    'minutes-as-the-capture-goes-on': Well(tale(6, idles(60), gone, each=60)),
-    'pipe-closed': Well(tale(8, pipe_closed, mode='smb')),
-    'ended-when-all-was-closed': Well(tale(8, lambda m: m.close(ends=False), idles(300), leaves(RST, 1))),
-    'asks-as-the-capture-ends': Well(tale(8, lambda m: m.ask_alone(), gone)),
-    'binds-as-the-capture-ends': Well(and_then(tale(8, mode='smb'), lambda w: attempt(bind, Rpc(Pipe(Session(
+    **{'pauses-between-queries-' + x: Healthy(tale(8, pause(5), 8, mode=x)) for x in ('poller', 'connects')},
+    'check-did-not-run': Healthy(tale(6, pause(300), 4, mode='hkpd-connects', each=300)),
+    'check-each-5-minutes': Healthy(tale(10, each=300, mode='hkpd-connects')),
+    'from-1-s-to-2-s': Healthy(tale(20, good(20, 2))),
+    'three-intervals-hkpd': Healthy(tale(10, good(10, 3), good(10, 10), mode='hkpd')),
+    'three-of-another-interval-twice': Healthy(tale(20, good(3, 2), 10, good(3, 2), 20)),
+    'each-fifth-is-longer': Healthy(tale(*5 * (5, pause(1)))),
+    'ticks-of-another-length': Healthy(tale(5, ticks_change, 5)),
+    'fast-start': Healthy(tale(good(5, .1), good(12, 10))),
+    **{'two-scripts-of-two-plans-' + x: Healthy(two_plans(x, 20, 15, 4), lines=(1, 2)) for x in ('connects', 'hkpd-connects')},
+    'two-queries-of-two-plans': Healthy(two_plans('tcp', 1, 5, until=40), lines=(2,)),
+    'two-queries-one-closed': Healthy(tale(first_of_two, 8), lines=(2,)),
+    'two-queries-one-closed-sealed': Healthy(tale(first_of_two, 8, mode='sealed'), lines=(1, 2), healthy=None),
+    'two-clients': Healthy(two_plans('tcp', 1, 1, until=12, clients=(CLIENT, OTHER)), lines=(2,)),
+    'typeperf-at-any-time': Healthy(runs([47, 213, 20, 0], count=4)),
+    'one-shot-at-any-time': Healthy(runs([13, 47, 8, 200, 31], count=1)),
+    'jitter': Healthy(jittery),
+    'perflib-and-key': Healthy(lambda w: together(w, 20, (start(w), 1, 0), (start(w, 'hkpd-smb'), 1, .5)), lines=(2,)),
+    'two-servers': Healthy(lambda w: together(w, 20, (start(w), 1, 0), (start(w, 'smb', server=SRV02), 1, .5)), lines=(2,)),
+    'ctrl-c': Healthy(tale(8, leaves())),
+    **{'ctrl-c-reset-' + x: Healthy(tale(8, leaves(RST), mode=x)) for x in ('tcp', 'hkpd', 'smb')},
+    **{'browses-between-' + str(x): Healthy(tale(4, browses(x), 4, each=10)) for x in (False, True)},
+    'ctrl-c-later': Healthy(tale(8, idles(30), leaves())),
+    'minutes-as-the-capture-goes-on': Healthy(tale(6, idles(60), gone, each=60)),
+    'pipe-closed': Healthy(tale(8, pipe_closed, mode='smb')),
+    'ended-when-all-was-closed': Healthy(tale(8, lambda m: m.close(ends=False), idles(300), leaves(RST, 1))),
+    'asks-as-the-capture-ends': Healthy(tale(8, lambda m: m.ask_alone(), gone)),
+    'binds-as-the-capture-ends': Healthy(and_then(tale(8, mode='smb'), lambda w: attempt(bind, Rpc(Pipe(Session(
         Link(w.capture, 445, w.port(), server=SRV01[1]), share='\\\\SRV01\\IPC$')), PERFLIB), answers=False))),
-    'process-ends-sum-goes-back': Well(processes),
-    'instance-of-a-wildcard-goes': Well(tale(12, **crowd(lambda n: ('a', 'b') if n < 5 else ('a',)))),
-    'instance-of-a-wildcard-comes': Well(tale(12, **crowd(lambda n: ('a',) if n < 5 else ('a', 'b')))),
-    **{'empty-now-and-then-' + x: Well(tale(20, mode=x, **crowd(lambda n: ('a',) if n % 4 == 1 else ())), lacks=True) for x in ('tcp', 'poller')},
-    **{'capture-clock-set-%d-%s' % x[:2]: Well(clock_set(*x)) for x in ((3600, 'tcp'), (8, 'hkpd'), (-30, 'tcp'), (-3600, 'hkpd'), (-3600, 'smb', logs_on_again))},
-    'server-clock-set-back': Well(tale(8, clock_set_back, 8)),
-    'server-clock-set-back-under-a-query': Well(tale(8, goes_over, clock_set_back, 8)),
-    'faster-since-the-middle': Well(tale(good(8, takes=.6), 8)),
-    'slow-always': Well(tale(good(16, takes=.6))),
-    'answer-of-0.3-s-once': Well(tale(6, good(takes=.3), 6)),
-    'pending-once': Well(tale(6, good(takes=.2), 6, mode='smb')),
-    'resent-once': Well(tale(6, good(between=resends(0, [.25])), 6)),
-    'window-0-for-a-moment': Well(tale(6, good(between=lambda m: client_does_not_read(m, .2)), 6)),
-    **{'cannot-close-' + x: Well(tale(8, cannot_close, faults={CLOSE: (1726, ALL)}, mode=x), healthy=None if x == 'sealed' else True)
+    'process-ends-sum-goes-back': Healthy(processes),
+    'instance-of-a-wildcard-goes': Healthy(tale(12, **crowd(lambda n: ('a', 'b') if n < 5 else ('a',)))),
+    'instance-of-a-wildcard-comes': Healthy(tale(12, **crowd(lambda n: ('a',) if n < 5 else ('a', 'b')))),
+    **{'empty-now-and-then-' + x: Healthy(tale(20, mode=x, **crowd(lambda n: ('a',) if n % 4 == 1 else ())), lacks=True) for x in ('tcp', 'poller')},
+    **{'capture-clock-set-%d-%s' % x[:2]: Healthy(clock_set(*x)) for x in ((3600, 'tcp'), (8, 'hkpd'), (-30, 'tcp'), (-3600, 'hkpd'), (-3600, 'smb', logs_on_again))},
+    'server-clock-set-back': Healthy(tale(8, clock_set_back, 8)),
+    'server-clock-set-back-under-a-query': Healthy(tale(8, goes_over, clock_set_back, 8)),
+    'slow-always': Healthy(tale(good(16, takes=.6))),
+    'answer-of-0.3-s-once': Healthy(tale(6, good(takes=.3), 6)),
+    'pending-once': Healthy(tale(6, good(takes=.2), 6, mode='smb')),
+    'resent-once': Healthy(tale(6, good(between=resends(0, [.25])), 6)),
+    'window-0-for-a-moment': Healthy(tale(6, good(between=lambda m: client_does_not_read(m, .2)), 6)),
+    **{'cannot-close-' + x: Healthy(tale(8, cannot_close, faults={CLOSE: (1726, ALL)}, mode=x), healthy=None if x == 'sealed' else True)
        for x in ('tcp', 'sealed')},
-    'may-not-close': Well(tale(8, denies={CLOSE: (5, ALL)})),
-    'acknowledgements-before-answers': Well(and_then(tale(24), lambda w: swapped(w, 3, 56))),
-    'captured-in-two-places': Well(mirrored(tale(8), 1000)),
-    'pairs-then-each-minute': Well(pairs_until(7, 16)),
-    'pairs-then-two-alone': Well(pairs_until(9, 12)),
-    'syn-again': Well(syn_again),
-    'counters-added-later': Well(lambda w: cut_while_added(w, cuts=False)),
-    'lost-beside': Well(tale(3, lost_beside, mode='smb')),
-    'both-ports': Well(tale(both_ports, 8, mode='smb')),
-    'second-port-silent': Well(tale(second_port_silent, 8, mode='smb')),
-    'second-port-silent-beside-tcp': Well(tale(lambda m: setattr(m, 'beside', start(m.world).run(1)), second_port_silent, 8,
+    'may-not-close': Healthy(tale(8, denies={CLOSE: (5, ALL)})),
+    'acknowledgements-before-answers': Healthy(and_then(tale(24), lambda w: swapped(w, 3, 56))),
+    'captured-in-two-places': Healthy(mirrored(tale(8), 1000)),
+    'pairs-then-each-minute': Healthy(pairs_until(7, 16)),
+    'pairs-then-two-alone': Healthy(pairs_until(9, 12)),
+    'syn-again': Healthy(syn_again),
+    'counters-added-later': Healthy(lambda w: cut_while_added(w, cuts=False)),
+    'lost-beside': Healthy(tale(3, lost_beside, mode='smb')),
+    'both-ports': Healthy(tale(both_ports, 8, mode='smb')),
+    'second-port-silent': Healthy(tale(second_port_silent, 8, mode='smb')),
+    'second-port-silent-beside-tcp': Healthy(tale(lambda m: setattr(m, 'beside', start(m.world).run(1)), second_port_silent, 8,
                                                lambda m: m.close(), lambda m: m.beside.run(1).close(), mode='smb'), lines=(2,)),
-    'second-channel-refused': Well(tale(4, second_channel_refused, 8, mode='smb')),
-    'files-refused': Well(tale(4, files_too, 8, mode='smb')),
-    'fins-in-the-wrong-order': Well(and_then(tale(8, leaves()), lambda w: swapped(w, 4, len(w.capture.frames) - 3))),
-    'mapper-reads-on': Well(tale(8, lambda m: ask_mapper(m.world.capture, SRV01[1], more=[NOT_REGISTERED]), 8)),
-    'ends-behind-a-gap': Well(tale(8, lambda m: ends_unseen(m, 20, 0x10), lambda m: m.world.wait(30))),
-    'ends-unseen': Well(tale(8, lambda m: ends_unseen(m, 0, 0x11))),
-    'probes-of-no-bytes': Well(tale(*(8 * (lambda m: m.talk and m.talk.ask('Global', None, room=0, size=0), 1)), mode='hkpd')),
-    'answers-lost-behind-a-refusal': Well(tale(answers_lost, 8, mode='smb')),
-    **{'mirrored-' + x: Well(mirrored(tale(8, mode=x))) for x in ('tcp', 'smb', 'hkpd')},
-    'translated': Well(translated),
-    'falls-back-to-the-key': Well(falls_back(bind_says(NO_INTERFACE, smb=True), 'hkpd-smb')),
-    'opens-the-key-first': Well(lambda w: (h := start(w, 'hkpd'), h.open(), attempt(start(w, denies={OPEN: (5, [0])}).open), h.run(8), h.close())),
-    'falls-back-to-the-pipe': Well(falls_back(not_in_mapper(), 'smb')),
-    'through-mapper': Well(tale(lambda m: ask_mapper(m.world.capture, SRV01[1]), 8)),
-    'three-syntaxes': Well(tale(three_syntaxes, 8)),
-    'queries-closed': Well(tale(opens(30, closes=True))),
-    'little-room-twice': Well(tale(in_steps(2))),
-    'each-50-ms': Well(tale(100, each=.05, sets=changing(.05))),
-    'unchanging-each-second': Well(tale(20, sets=changing(100000))),
-    'signed-and-answered': Well(tale(8, protocol=SignedRpc)),
-    'long-names': Well(tale(8, v6=True, client='2001:db8:1111:2222:3333:4444:5555:6666',
+    'second-channel-refused': Healthy(tale(4, second_channel_refused, 8, mode='smb')),
+    'files-refused': Healthy(tale(4, files_too, 8, mode='smb')),
+    'fins-in-the-wrong-order': Healthy(and_then(tale(8, leaves()), lambda w: swapped(w, 4, len(w.capture.frames) - 3))),
+    'mapper-reads-on': Healthy(tale(8, lambda m: ask_mapper(m.world.capture, SRV01[1], more=[NOT_REGISTERED]), 8)),
+    'ends-behind-a-gap': Healthy(tale(8, lambda m: ends_unseen(m, 20, 0x10), lambda m: m.world.wait(30))),
+    'ends-unseen': Healthy(tale(8, lambda m: ends_unseen(m, 0, 0x11))),
+    'probes-of-no-bytes': Healthy(tale(*(8 * (lambda m: m.talk and m.talk.ask('Global', None, room=0, size=0), 1)), mode='hkpd')),
+    'answers-lost-behind-a-refusal': Healthy(tale(answers_lost, 8, mode='smb')),
+    **{'mirrored-' + x: Healthy(mirrored(tale(8, mode=x))) for x in ('tcp', 'smb', 'hkpd')},
+    'translated': Healthy(translated),
+    'falls-back-to-the-key': Healthy(falls_back(bind_says(NO_INTERFACE, smb=True), 'hkpd-smb')),
+    'opens-the-key-first': Healthy(lambda w: (h := start(w, 'hkpd'), h.open(), attempt(start(w, denies={OPEN: (5, [0])}).open), h.run(8), h.close())),
+    'falls-back-to-the-pipe': Healthy(falls_back(not_in_mapper(), 'smb')),
+    'through-mapper': Healthy(tale(lambda m: ask_mapper(m.world.capture, SRV01[1]), 8)),
+    'three-syntaxes': Healthy(tale(three_syntaxes, 8)),
+    'queries-closed': Healthy(tale(opens(30, closes=True))),
+    'little-room-twice': Healthy(tale(in_steps(2))),
+    'each-50-ms': Healthy(tale(100, each=.05)),
+    'signed-and-answered': Healthy(tale(8, protocol=SignedRpc)),
+    'long-names': Healthy(tale(8, v6=True, client='2001:db8:1111:2222:3333:4444:5555:6666',
                             server=('a-server-of-a-long-name.branch-17.example.com', '2001:db8:1111:2222:3333:4444:5555:7777'))),
-    'another-language': Well(tale(lambda m: m.reach().client.reg_info(m.sets[0].guid, 3, 0x40C), 8)),
-    'port-8445': Well(tale(8, mode='smb', port=8445), options=('-d', 'tcp.port==8445,nbss')),
+    'another-language': Healthy(tale(lambda m: m.reach().client.reg_info(m.sets[0].guid, 3, 0x40C), 8)),
+    'port-8445': Healthy(tale(8, mode='smb', port=8445), options=('-d', 'tcp.port==8445,nbss')),
 }
 
 
@@ -310,7 +307,7 @@ def way_of(name):
             'smb' if name.startswith(('logon', 'smb1', 'share', 'pipe', 'open')) or 'smb' in name else 'tcp')
 
 
-THROUGH = {'then-' + name: Well(falls_back(rung, way_of(name))) for name, (rung, *_) in RUNGS.items()
+THROUGH = {'then-' + name: Healthy(falls_back(rung, way_of(name))) for name, (rung, *_) in RUNGS.items()
            if name != 'sealed-and-denied-by-fault' and not name.startswith('logon-') or name in ('logon-wrong-password', 'logon-kerberos-skew')}
 
 
@@ -437,9 +434,9 @@ NOISE = {
     'web-one-way': web(one_way),
     'web-cut': web(cut),
 }
-QUIET = {name: Well(lambda w, rung=rung: rung(w, SRV01), healthy=None) for name, rung in
+QUIET = {name: Healthy(lambda w, rung=rung: rung(w, SRV01), healthy=None) for name, rung in
          {**NOISE, 'syn-among-others': among_others, **{name: rung for name, (rung, *_) in STUCK.items()}}.items()}
-BESIDE = {name + '-beside': Well(beside(rung)) for name, rung in NOISE.items()}
-BESIDE['pipe-of-before-beside'] = Well(one_from_the_middle('smb'))
+BESIDE = {name + '-beside': Healthy(beside(rung)) for name, rung in NOISE.items()}
+BESIDE['pipe-of-before-beside'] = Healthy(one_from_the_middle('smb'))
 
-WELL = {**PLANS, **THROUGH, **BESIDE}
+HEALTHY = {**PLANS, **THROUGH, **BESIDE}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Monitors that are broken: each scene with who is at fault, what it is, since when, how often. And what a rung of the ladder refuses: those
-stand alone here, beside a monitor that is well, and, in well.py, before a try that came through."""
+stand alone here, beside a monitor that is well, and, in healthy.py, before a try that came through."""
 
 import contextlib
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from world import (CLIENT, OTHER, SRV01, SRV02, attempt, bad, block_size, ends, 
 EITHER, SIX = ('client', 'server'), '2001:db8::20'
 
 
-class Broken(NamedTuple):
+class Faulty(NamedTuple):
     """count: how many frames the filter shows, or may show, None: that is not for this table to say; at: who the server is; by: who the client is;
     also: kinds of findings that may be there, too"""
     story: object
@@ -36,11 +36,11 @@ class Broken(NamedTuple):
 # --- Late, and who it was ----------------------------------------------------------------------------------------------
 
 def client_late(*parts, count=1, also=(), by=CLIENT, **how):
-    return Broken(parts[0] if callable(parts[0]) else tale(*parts, **how), 'asked_late', 'client', count, also=also, by=by)
+    return Faulty(parts[0] if callable(parts[0]) else tale(*parts, **how), 'asked_late', 'client', count, also=also, by=by)
 
 
 def slow(*plan, also=(), says='', count=10, **how):
-    return Broken(tale(*plan, **how), 'slow', 'server', count, also=also, says=says)
+    return Faulty(tale(*plan, **how), 'slow', 'server', count, also=also, says=says)
 
 
 def resends(side, waits=(.3, .6, 1.2, 2.4)):
@@ -135,25 +135,26 @@ LATE = {
     **{'client-late-old-loss-' + x: client_late(4, lost(), 8, pause(5), bad(), 8, mode=x, also=('lost', 'assumed')) for x in ('tcp', 'hkpd')},
     'client-late-before-a-window-0': client_late(8, pause(5), bad(), 4, good(between=lambda m: client_does_not_read(m, .2)), 4),
     'client-late-and-resent': client_late(8, pause(5), bad(between=resends(0, [.3])), 8),
-    **{'server-late-' + x: Broken(tale(8, bad(takes=4.2), 8, mode=x), 'answered_late', 'server', 1) for x in MOST},
-    'server-late-captured-in-two-places': Broken(mirrored(tale(8, bad(takes=4.2), 8), 45000), 'answered_late', 'server'),
-    'server-late-in-a-pair': Broken(pairs(bad(takes=9)), 'answered_late', 'server', 1),
+    **{'server-late-' + x: Faulty(tale(8, bad(takes=4.2), 8, mode=x), 'slow', 'server', 1) for x in MOST},
+    'server-late-captured-in-two-places': Faulty(mirrored(tale(8, bad(takes=4.2), 8), 45000), 'slow', 'server'),
+    'server-late-in-a-pair': Faulty(pairs(bad(takes=9)), 'slow', 'server', 1),
     **{'server-slow-' + x: slow(10, bad(10, takes=.8), mode=x) for x in ('tcp', 'smb', 'sealed', 'sealed-hkpd', 'hkpd', 'connects')},
-    'server-slow-one-late': slow(10, bad(10, takes=.8), says=', 1 late,'),
-    'server-slow-or-its-network': slow(5, good(takes=.3), 5, bad(10, behind=.4), says='SRV01 (or the network to it) answers slowly'),
-    'server-slow-and-resent': slow(10, bad(6, takes=.8), good(between=resends(0)), bad(6, takes=.8), count=13, also=('resent',), says='loses or delays'),
-    'server-late-once-in-an-hour': Broken(tale(good(6, 300), bad(takes=40), good(6, 300), mode='smb'), 'answered_late', 'server', 1),
-    'server-late-to-add': Broken(tale(6, bad(each=60, takes=20, opnum=VALIDATE), 6, mode='poller', each=60), 'answered_late', 'server', 1),
+    'server-slow-or-its-network': slow(5, good(takes=.3), 5, bad(10, behind=.4), says='SRV01 (or the network)'),
+    'server-slow-and-resent': slow(10, bad(6, takes=.8), good(between=resends(0)), bad(6, takes=.8), count=(12, 13), also=('resent',)),
+    'server-late-once-in-an-hour': Faulty(tale(good(6, 300), bad(takes=40), good(6, 300), mode='smb'), 'slow', 'server', 1),
+    'server-late-to-add': Faulty(tale(6, bad(each=60, takes=20, opnum=VALIDATE), 6, mode='poller', each=60), 'slow', 'server', 1),
+    'server-fast-since-the-middle': Faulty(tale(bad(8, takes=.6), 8), 'slow', 'server', 8),
+    'client-comes-back-late': Faulty(tale(8, gone, pause(5), bad(), 8), 'asked_late', 'client', 1),
     'server-slow-each-2-s': slow(10, bad(10, 2, takes=1.9), each=2),
-    'server-slow-at-the-end': Broken(tale(10, bad(4, 3, takes=2.995)), 'slow', 'server', 4),
+    'server-slow-at-the-end': Faulty(tale(10, bad(4, 3, takes=2.995)), 'slow', 'server', 4),
     'server-slow-for-a-while': slow(10, bad(10, takes=.8), 4, pause(-30), 8),    # then the capture's clock is set
-    **{'request-resent-' + x: Broken(tale(8, bad(between=resends(0)), 8, mode=x), 'resent', 'network', 4) for x in ('tcp', 'sealed')},
-    'half-an-answer-resent': Broken(tale(8, half_an_answer, 8, mss=200), 'resent', 'network', 3),
-    'answer-resent': Broken(tale(8, named(answer_resent), 8), 'resent', 'network', 4),
-    'connects-late': Broken(tale(8, named(connects_late), 8, mode='connects'), 'resent', 'network', 2, also=('unreachable',)),
-    **{'client-does-not-read-' + x: Broken(tale(8, bad(between=client_does_not_read), 8, mode=x), 'zero_window', 'client', 1)
+    **{'request-resent-' + x: Faulty(tale(8, bad(between=resends(0)), 8, mode=x), 'resent', 'network', 1) for x in ('tcp', 'sealed')},
+    'half-an-answer-resent': Faulty(tale(8, half_an_answer, 8, mss=200), 'resent', 'network', 3),
+    'answer-resent': Faulty(tale(8, named(answer_resent), 8), 'resent', 'network', 1),
+    'connects-late': Faulty(tale(8, named(connects_late), 8, mode='connects'), 'resent', 'network', 2, also=('unreachable',)),
+    **{'client-does-not-read-' + x: Faulty(tale(8, bad(between=client_does_not_read), 8, mode=x), 'zero_window', 'client', 1)
        for x in ('tcp', 'smb', 'sealed')},
-    'server-does-not-read': Broken(tale(8, named(server_does_not_read), 8), 'zero_window', 'server', 1),
+    'server-does-not-read': Faulty(tale(8, named(server_does_not_read), 8), 'zero_window', 'server', 1),
 }
 
 
@@ -347,13 +348,13 @@ def beside(rung, mode='tcp'):
 
 
 LADDER = {
-    **{name: Broken(lambda w, rung=rung: rung(w, SRV01), kind, party, count) for name, (rung, kind, party, count) in RUNGS.items()},
-    **{name + '-beside': Broken(beside(rung), kind, party, count, at=SRV02) for name, (rung, kind, party, count) in {**RUNGS, **STUCK}.items()
+    **{name: Faulty(lambda w, rung=rung: rung(w, SRV01), kind, party, count) for name, (rung, kind, party, count) in RUNGS.items()},
+    **{name + '-beside': Faulty(beside(rung), kind, party, count, at=SRV02) for name, (rung, kind, party, count) in {**RUNGS, **STUCK}.items()
        if not name.startswith('logon-') or name in ('logon-wrong-password', 'logon-no-logon-server')},
-    **{name + '-v6': Broken(knocks_by_six(code), kind, ('server', 'network'), 3, at=(SIX,), by='2001:db8::10')
+    **{name + '-v6': Faulty(knocks_by_six(code), kind, ('server', 'network'), 3, at=(SIX,), by='2001:db8::10')
        for name, code, kind in (('prohibited', 1, 'unreachable'), ('port-unreachable', 4, 'refused_connection'))},
-    'pipe-missing-beside-sealed': Broken(beside(RUNGS['pipe-missing'][0], 'sealed'), 'pipe_missing', 'server', 1, at=SRV02),
-    'wrong-password-beside-sealed': Broken(beside(RUNGS['logon-wrong-password'][0], 'sealed'), 'logon_failed', EITHER, 1, at=SRV02),
+    'pipe-missing-beside-sealed': Faulty(beside(RUNGS['pipe-missing'][0], 'sealed'), 'pipe_missing', 'server', 1, at=SRV02),
+    'wrong-password-beside-sealed': Faulty(beside(RUNGS['logon-wrong-password'][0], 'sealed'), 'logon_failed', EITHER, 1, at=SRV02),
 }
 
 
@@ -379,12 +380,6 @@ def machine(age):
         boot = m.world.capture.now - age * SECOND
         m.model, m.clock = m.world.model(m.sets, boot) if m.sets else None, Clock(m.world.capture, boot)
     return part
-
-
-def clock_stops(m):
-    clock = m.model.clock if m.sets else m.clock
-    stood = clock.now()
-    clock.now = lambda: stood._replace(number=clock.number)
 
 
 def first_of_two(m):
@@ -441,23 +436,6 @@ def in_steps(calls, samples=8):
     return part
 
 
-def changing(each):
-    """A set whose counters change so often."""
-    out = memory()
-    for c in out.counters:
-        c.value = lambda at, k, value=c.value: value(at._replace(number=int(at.filetime / 1e7 / each)), k)
-    return [out]
-
-
-def one_stops(which):
-    """One of both clocks."""
-    def part(m):
-        clock = m.model.clock
-        stood, now = clock.now(), clock.now
-        clock.now = lambda: now()._replace(**{which: getattr(stood, which)})
-    return part
-
-
 def comes_back(says):
     """The client tries again, and is told no."""
     def part(m):
@@ -474,23 +452,23 @@ def little_room(m):
 
 
 def fails(*parts, count=1, party='server', says='', also=(), **how):
-    return Broken(tale(*parts, **how), 'call_failed', party, count, says=says, also=also)
+    return Faulty(tale(*parts, **how), 'call_failed', party, count, says=says, also=also)
 
 
 def smb_fails(status, kind, party='server', mode='smb', says=''):
-    return Broken(tale(8, bad(3, any=True, instead=status), leaves(), mode=mode), kind, party, 3, says=says)
+    return Faulty(tale(8, bad(3, any=True, instead=status), leaves(), mode=mode), kind, party, 3, says=says)
 
 
 def missing(*parts, count=None, says='', **how):
-    return Broken(tale(*parts, **how), 'not_delivered', 'server', count, says=says)
+    return Faulty(tale(*parts, **how), 'not_delivered', 'server', count, says=says)
 
 
 def damaged(change, count=1, more=8, **how):
-    return Broken(tale(8, bad(count, change=change), more, **how), 'damaged', 'server', count, also=('not_delivered',))
+    return Faulty(tale(8, bad(count, change=change), more, **how), 'damaged', 'server', count, also=('not_delivered',))
 
 
 def odd(kind, party, *parts, count=None, also=(), healthy=(False,), **how):
-    return Broken(tale(*parts, **how), kind, party, count, also=also, healthy=healthy)
+    return Faulty(tale(*parts, **how), kind, party, count, also=also, healthy=healthy)
 
 
 FROM_9, THE_9TH, NOT_FAULTY = range(8, 999), [8], (True, False)
@@ -521,12 +499,12 @@ DURING = {
     'data-denied-to-a-poller': fails(8, bad(4), 8, mode='poller', denies={DATA: (5, range(8, 12))}, count=4, party=EITHER),
     'key-fails': fails(8, bad(status=1450), 8, mode='hkpd', says='ERROR_NO_SYSTEM_RESOURCES'),
     'handle-unknown': fails(8, lambda m: m.model.queries.clear(), bad(3), leaves(), count=3, also=('restarted',), says='nca_s_fault_context_mismatch'),
-    'info-denied': Broken(lambda w: call_says(INFO, 5, mode='smb')(w, SRV01), 'call_failed', EITHER, 1),
-    'validate-denied': Broken(lambda w: call_says(VALIDATE, 5, mode='smb')(w, SRV01), 'call_failed', EITHER, 1, also=('not_delivered', 'counter_refused')),
-    'counter-refused': Broken(refused([1, 77]), 'counter_refused', 'server', 1, says='#77'),
-    'counter-refused-for-rights': Broken(refused([1], refuses=5), 'counter_refused', EITHER, 1, also=('not_delivered', 'no_data')),
-    'all-counters-refused': Broken(refused([77, 78]), 'counter_refused', 'server', 1, also=('not_delivered', 'no_data')),
-    'instance-gone': Broken(tale(8, bad(8), 8, asked=lambda m, p: [ask(m), ask(p, 2, 'a'), ask(p, 2, 'b')], **crowd(lambda n: ('a', 'b') if n < 8 else ('a',))),
+    'info-denied': Faulty(lambda w: call_says(INFO, 5, mode='smb')(w, SRV01), 'call_failed', EITHER, 1),
+    'validate-denied': Faulty(lambda w: call_says(VALIDATE, 5, mode='smb')(w, SRV01), 'call_failed', EITHER, 1, also=('not_delivered', 'counter_refused')),
+    'counter-refused': Faulty(refused([1, 77]), 'counter_refused', 'server', 1, says='#77'),
+    'counter-refused-for-rights': Faulty(refused([1], refuses=5), 'counter_refused', EITHER, 1, also=('not_delivered', 'no_data')),
+    'all-counters-refused': Faulty(refused([77, 78]), 'counter_refused', 'server', 1, also=('not_delivered', 'no_data')),
+    'instance-gone': Faulty(tale(8, bad(8), 8, asked=lambda m, p: [ask(m), ask(p, 2, 'a'), ask(p, 2, 'b')], **crowd(lambda n: ('a', 'b') if n < 8 else ('a',))),
                             'block_failed', 'server', 16, says='Processor(b)'),
     'never-delivered': missing(bad(16), **until(0), says='Processor'),
     'delivered-at-first': missing(8, bad(8), count=8, **until(8), says='Processor'),
@@ -547,38 +525,33 @@ DURING = {
     'first-block-damaged': damaged(block_size(0, 5), 8, 0),
     'probes-from-the-start': odd('probe_loop', 'client', little_room, bad(9), count=9),
     **{'probes-since-the-middle-' + x: odd('probe_loop', EITHER, 8, little_room, bad(9), count=9, mode=x) for x in ('tcp', 'smb', 'sealed')},
-    **{'server-restarted-' + x: odd('restarted', 'server', 8, leaves(), pause(30), machine(20), bad(), 8, count=1, mode=x) for x in ('tcp', 'hkpd')},
-    'server-rebooted': odd('restarted', 'server', 8, leaves(RST, 1), pause(30), machine(20), bad(), 8, count=1, also=('broken',)),
-    **{'another-machine-' + x: odd('other_machine', 'server', 8, leaves(), machine(80000), bad(2, any=True), 8, mode=x) for x in ('tcp', 'hkpd')},
-    **{'frozen-clock-' + x: odd('frozen_clock', 'server', 8, clock_stops, bad(2, any=True), 8, mode=x) for x in ('tcp', 'hkpd')},
-    **{'frozen-' + x: odd('frozen_clock', 'server', 8, one_stops(x), bad(2, any=True), 8) for x in ('stamp', 'filetime')},
+    **{'server-restarted-' + x: odd('other_clock', 'server', 8, leaves(), pause(30), machine(20), bad(), 8, count=1, mode=x) for x in ('tcp', 'hkpd')},
+    'server-rebooted': odd('other_clock', 'server', 8, leaves(RST, 1), pause(30), machine(20), bad(), 8, count=1, also=('broken',)),
+    **{'another-machine-' + x: odd('other_clock', 'server', 8, leaves(), machine(80000), bad(2, any=True), 8, mode=x) for x in ('tcp', 'hkpd')},
     'service-stopped': odd('pipe_broken', 'server', 8, bad(instead=0xC000014B), leaves(), comes_back({CREATE: 0xC0000034}), count=1,
                            also=('pipe_missing',), mode='smb'),
     'session-expired-for-good': odd('session_expired', EITHER, 8, bad(instead=0xC000035C), leaves(), comes_back({SETUP: 0xC000006D}), count=1,
                                     also=('logon_failed',), mode='smb'),
     # At the port of its calls, which no endpoint mapper told
-    'gone-behind-a-run': Broken(lambda w: (tale(8)(w), w.wait(60), no_connection(None, 49671)(w, SRV01)), 'unreachable', 'network', 3),
-    'unreachable-behind-a-run': Broken(lambda w: (tale(8, mode='smb')(w), w.wait(60), no_connection(None)(w, SRV01), knock(w.capture, SRV01[1], 139, w.port())),
+    'gone-behind-a-run': Faulty(lambda w: (tale(8)(w), w.wait(60), no_connection(None, 49671)(w, SRV01)), 'unreachable', 'network', 3),
+    'unreachable-behind-a-run': Faulty(lambda w: (tale(8, mode='smb')(w), w.wait(60), no_connection(None)(w, SRV01), knock(w.capture, SRV01[1], 139, w.port())),
                                        'unreachable', 'network', 3),
-    'reset-in-front-of-its-request': Broken(tale(8, named(reset_in_front)), 'broken', 'server', 1),
-    'late-of-four-hours': Broken(tale(good(4, 3600), pause(7200), bad(1, 3600), 1), 'asked_late', 'client', 1),
-    'refused-behind-a-run': Broken(lambda w: (tale(8)(w), w.wait(60), no_connection('rst', 49671)(w, SRV01)), 'refused_connection', 'server', 3),
-    'refused-at-a-second-port': Broken(lambda w: (tale(8)(w), tale(8, port=49680)(w), no_connection('rst', 49680)(w, SRV01)),
+    'reset-in-front-of-its-request': Faulty(tale(8, named(reset_in_front)), 'broken', 'server', 1),
+    'late-of-four-hours': Faulty(tale(good(4, 3600), pause(7200), bad(1, 3600), 1), 'asked_late', 'client', 1),
+    'refused-behind-a-run': Faulty(lambda w: (tale(8)(w), w.wait(60), no_connection('rst', 49671)(w, SRV01)), 'refused_connection', 'server', 3),
+    'refused-at-a-second-port': Faulty(lambda w: (tale(8)(w), tale(8, port=49680)(w), no_connection('rst', 49680)(w, SRV01)),
                                        'refused_connection', 'server', 3),
     'object-comes-and-goes': missing(4, *(3 * (bad(2, only=[238]), 2)), count=6, says='230', **BOTH),
-    'another-machine-of-nearly-its-age': odd('other_machine', 'server', 8, leaves(), machine(50400), bad(2, any=True), 8),
+    'another-machine-of-nearly-its-age': odd('other_clock', 'server', 8, leaves(), machine(50400), bad(2, any=True), 8),
     **{'reset-by-the-server-' + x: odd('broken', ('server', 'network'), 8, ends(RST), count=1, mode=x) for x in ('tcp', 'sealed')},
     **{'reset-with-one-open-' + x: odd('broken', ('server', 'network'), first_of_two, 8, ends(RST), count=1, mode=x) for x in ('tcp', 'sealed')},
     'ended-by-the-server': odd('broken', 'server', 8, ends(0x11), count=1),
     'reset-and-back': odd('broken', ('server', 'network'), 8, lambda m: m.ask_alone(), ends(RST), pause(20), 8, count=1),
-    **{'client-stops-' + x: odd('stopped', 'client', 7, bad(), idles(60), gone, count=1, mode=x) for x in ('tcp', 'sealed')},
-    'client-stops-server-ends': odd('stopped', 'client', 7, bad(), idles(900), leaves(RST, 1), count=1),
     **{'server-hangs-' + x: odd('unanswered', 'server', 8, hangs, gone, count=1, mode=x) for x in ('tcp', 'smb')},
     'server-hangs-client-asks-on': odd('unanswered', 'server', 8, hangs, 8, count=1),
     **{'server-hangs-client-comes-back-' + x: odd('unanswered', 'server', 8, hangs, leaves(RST), 8, count=1, mode=x) for x in ('tcp', 'sealed')},
     'handles-open': odd('handles_open', 'client', opens(30), leaves(), count=30, healthy=NOT_FAULTY),
     'many-calls': odd('many_calls', 'client', in_steps(25), healthy=NOT_FAULTY),
-    'fast-poll': odd('fast_poll', 'client', bad(100, .05, any=True), sets=changing(1), healthy=NOT_FAULTY),
 }
 
 
@@ -705,31 +678,31 @@ UNKNOWN = False, None
 CAPTURE = {
     **{'answers-lost-' + x: not_captured(1, mode=x) for x in ('tcp', 'smb', 'hkpd', 'sealed')},
     'samples-lost': not_captured(also=('assumed',)),
-    'lost-with-the-end-of-another': Broken(ended_unseen, 'lost', 'capture', also=('assumed',)),
+    'lost-with-the-end-of-another': Faulty(ended_unseen, 'lost', 'capture', also=('assumed',)),
     'requests-lost': not_captured(0, also=('assumed',)),
     **{'lost-of-two-in-turn-' + x: odd('lost', 'capture', 8, in_turn(x), also=('assumed',)) for x in ('abababababab', 'aaaaababaaaa')},
-    **{'out-of-order-' + x: Broken(and_then(tale(24, mode=x), swapped), 'out_of_order', 'capture', also=('assumed', 'untyped'), healthy=(None,))
+    **{'out-of-order-' + x: Faulty(and_then(tale(24, mode=x), swapped), 'out_of_order', 'capture', also=('assumed', 'untyped'), healthy=(None,))
        for x in ('tcp', 'smb', 'hkpd', 'sealed')},
-    'cut': Broken(and_then(tale(8), snapped(160)), 'cut', 'capture'),
-    'cut-of-one-client': Broken(one_of_two_cut, 'cut', 'capture', by=OTHER, healthy=(None,)),
-    'cut-while-counters-are-added': Broken(cut_while_added, 'cut', 'capture', also=('assumed',)),
-    'cut-smb': Broken(and_then(tale(8, logs_on_again, 8, mode='smb'), snapped(300)), 'cut', 'capture'),
-    'cut-all': Broken(and_then(tale(8), snapped(96)), 'cut', 'capture', healthy=(None,)),
-    'requests-alone': Broken(and_then(beside(RUNGS['syn-refused'][0]), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
-    'requests-alone-resent': Broken(and_then(tale(lambda m: knock(m.world.capture, SRV01[1], 49671, m.world.port(), times=2), 6,
+    'cut': Faulty(and_then(tale(8), snapped(160)), 'cut', 'capture'),
+    'cut-of-one-client': Faulty(one_of_two_cut, 'cut', 'capture', by=OTHER, healthy=(None,)),
+    'cut-while-counters-are-added': Faulty(cut_while_added, 'cut', 'capture', also=('assumed',)),
+    'cut-smb': Faulty(and_then(tale(8, logs_on_again, 8, mode='smb'), snapped(300)), 'cut', 'capture'),
+    'cut-all': Faulty(and_then(tale(8), snapped(96)), 'cut', 'capture', healthy=(None,)),
+    'requests-alone': Faulty(and_then(beside(RUNGS['syn-refused'][0]), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
+    'requests-alone-resent': Faulty(and_then(tale(lambda m: knock(m.world.capture, SRV01[1], 49671, m.world.port(), times=2), 6,
                                                   good(between=resends(0, [.3, .6])), 2), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
-    'answers-alone': Broken(and_then(tale(8), one_direction(1)), 'one_way', 'capture', healthy=UNKNOWN),
-    'requests-alone-low-port': Broken(and_then(low_port(tale(8)), lambda w: (w.capture.frames.pop(0), one_direction(0)(w))), 'one_way', 'capture',
+    'answers-alone': Faulty(and_then(tale(8), one_direction(1)), 'one_way', 'capture', healthy=UNKNOWN),
+    'requests-alone-low-port': Faulty(and_then(low_port(tale(8)), lambda w: (w.capture.frames.pop(0), one_direction(0)(w))), 'one_way', 'capture',
                                       healthy=UNKNOWN),
-    'requests-alone-second-port': Broken(and_then(tale(both_ports, 8, mode='smb'), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
-    'directions-apart': Broken(and_then(tale(8, mode='hkpd'), apart), 'out_of_order', 'capture', healthy=(None,)),
-    'answers-by-another-clock': Broken(and_then(tale(20), answers_later), 'out_of_order', 'capture', healthy=(None,)),
-    'out-of-order-from-the-start': Broken(and_then(tale(24), lambda w: swapped(w, 4, 0)), 'out_of_order', 'capture', also=('assumed', 'untyped'),
+    'requests-alone-second-port': Faulty(and_then(tale(both_ports, 8, mode='smb'), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
+    'directions-apart': Faulty(and_then(tale(8, mode='hkpd'), apart), 'out_of_order', 'capture', healthy=(None,)),
+    'answers-by-another-clock': Faulty(and_then(tale(20), answers_later), 'out_of_order', 'capture', healthy=(None,)),
+    'out-of-order-from-the-start': Faulty(and_then(tale(24), lambda w: swapped(w, 4, 0)), 'out_of_order', 'capture', also=('assumed', 'untyped'),
                                           healthy=(None,)),
-    'from-the-middle-low-port': Broken(and_then(low_port(tale(lambda m: knock(m.world.capture, SRV01[1], 135, m.world.port(), times=1), 16)),
+    'from-the-middle-low-port': Faulty(and_then(low_port(tale(lambda m: knock(m.world.capture, SRV01[1], 135, m.world.port(), times=1), 16)),
                                                 from_the_middle), 'from_middle', 'capture', says='192.0.2.10 to 192.', healthy=UNKNOWN),
-    'from-the-middle-beside': Broken(one_from_the_middle('tcp'), 'from_middle', 'capture', 1, healthy=(None,)),
-    'from-the-middle-beside-a-fault': Broken(one_from_the_middle('tcp', bad(takes=4.2), 8), 'answered_late', 'server', 1, also=('from_middle',)),
+    'from-the-middle-beside': Faulty(one_from_the_middle('tcp'), 'from_middle', 'capture', 1, healthy=(None,)),
+    'from-the-middle-beside-a-fault': Faulty(one_from_the_middle('tcp', bad(takes=4.2), 8), 'slow', 'server', 1, also=('from_middle',)),
     'other-port': odd('other_port', ('capture', 'client', 'server'), bad(8, any=True), mode='smb', port=8445, healthy=(None,)),
 }
 
@@ -751,13 +724,11 @@ def far(*parts, **how):
 
 
 CROWDED = {
-    'asked_late': far(8, pause(5), bad(), 8), 'answered_late': far(8, bad(takes=4.2), 8), 'slow': far(10, bad(10, 2, takes=1.9)),
-    'resent': far(8, bad(between=resends(0)), 8), 'zero_window': far(8, bad(between=client_does_not_read), 8),
-    'unanswered': far(8, hangs, gone), 'stopped': far(7, bad(), idles(60), gone), 'broken': far(8, ends(RST)),
+    'asked_late': far(8, pause(5), bad(), 8), 'slow': far(10, bad(10, 2, takes=1.9)),
+    'unanswered': far(8, hangs, gone), 'broken': far(8, ends(RST)),
     'call_failed': far(8, bad(8), denies={DATA: (4200, FROM_9)}), 'no_data': far(8, little_room, bad(9)),
-    'restarted': far(8, leaves(), pause(30), machine(20), bad(), 8), 'other_machine': far(8, leaves(), machine(80000), bad(2), 8),
-    'frozen_clock': far(8, clock_stops, bad(2), 8), 'handles_open': far(opens(30), leaves()), 'many_calls': far(in_steps(25)),
-    'fast_poll': far(bad(100, .05), sets=changing(1)), 'damaged': far(8, bad(8, change=block_size(0, 5))),
+    'other_clock': far(8, leaves(), machine(80000), bad(2), 8), 'handles_open': far(opens(30), leaves()), 'many_calls': far(in_steps(25)),
+    'damaged': far(8, bad(8, change=block_size(0, 5))),
     'not_delivered': tale(bad(16), **wide(lambda n: ())),
     'block_failed': tale(8, bad(8), 8, asked=lambda m, p: [ask(m), ask(p, 2, 'a'), ask(p, 2, 'b')], **wide(lambda n: ('a', 'b') if n < 8 else ('a',))),
     'counter_refused': tale(named(lambda m: m.open()), 8, asked=lambda m, p: [ask(m, c) for c in (1, 77)], **wide()),
@@ -765,4 +736,10 @@ CROWDED = {
     'not_sealed': lambda w: call_says(OPEN, 5, browses=False, protocol=SignedRpc, **{k: x for k, x in FAR.items() if k != 'server'})(w, FAR['server']),
 }
 
-BROKEN = {**LATE, **LADDER, **DURING, **CAPTURE}
+FAULTY = {**LATE, **LADDER, **DURING, **CAPTURE}
+
+# Nothing false may be said of these, and nothing need be: more than one sample in ten is late, too few are there to tell, the capture's clock is
+# no clock, or data follows what fails sealed
+SILENT = ('second-of-a-pair-', 'client-misses-two-', 'late-of-four-hours', 'half-an-answer-resent', 'connects-late', 'server-slow-for-a-while',
+          'server-slow-or-its-network', 'server-late-to-add', 'answers-by-another-clock', 'fails-sealed')
+MAY_BE_SILENT = {name: FAULTY.pop(name) for name in [n for n in FAULTY if n.startswith(SILENT)]}
