@@ -37,8 +37,8 @@ void proto_reg_handoff_pcq(void);
       "WGCLS", STRING, SIZES, 134217728, RPC_RETURNS | RPC_LISTS) \
     X(2, EnumerateCounterSetInstances, instances_request, instances_response, pcq_dissect_instances, "WGS", STRING, \
       SIZES, 67108864, RPC_RETURNS) \
-    X(3, OpenQueryHandle, open_request, open_response, NULL, "W", STRING, HANDLE, 0, RPC_OPENS | RPC_CHANGES) \
-    X(4, CloseQueryHandle, close_request, close_response, NULL, "H", HANDLE, HANDLE, 0, RPC_CLOSES | RPC_CHANGES) \
+    X(3, OpenQueryHandle, open_request, open_response, NULL, "W", STRING, HANDLE, 0, RPC_OPENS) \
+    X(4, CloseQueryHandle, close_request, close_response, NULL, "H", HANDLE, HANDLE, 0, RPC_CLOSES) \
     X(5, QueryCounterInfo, room_request, info_response, pcq_dissect_identifiers, "HS", HANDLE, SIZES, 67108864, \
       RPC_USES | RPC_RETURNS) \
     X(6, QueryCounterData, room_request, data_response, NULL, "HS", HANDLE, SIZES, 1073741824, \
@@ -66,7 +66,9 @@ typedef struct {
     uint32_t lcid;
     uint32_t in_size;
     bool add;
-    state_handle *changing; /* whose counters ValidateCounters may change, until it is answered */
+    query_moment asked;   /* the query as the request saw it */
+    query_snapshot seen;  /* and as the response shows it */
+    query_change *change; /* ValidateCounters: until it is answered */
     const char *machine;
 } pcq_record;
 
@@ -182,6 +184,7 @@ static void read_handle(pcq_pdu *p)
         findings_add(&p->call.report, p->handle_item, FINDING_HANDLE_NULL, "The handle is empty: no query has it");
     } else if (p->call.first_time) {
         p->call.record->handle = handle_find(PERF_HANDLE_QUERY, p->call.server, p->handle);
+        p->call.record->was_closed = p->call.record->handle && p->call.record->handle->closed_frame != 0;
     }
 }
 
@@ -490,35 +493,35 @@ static void name_refusal(pcq_pdu *p, wmem_strbuf_t *text, unsigned number, uint3
 }
 
 /* What the query of a handle holds as of this PDU: before the change that it asks for. */
-static void show_query(pcq_pdu *p, proto_tree *tree, const state_handle *handle)
+static void show_query(pcq_pdu *p, proto_tree *tree)
 {
     const int shown[] = {hf_query, hf_query_counter};
-    const state_query_entry *entry;
-    unsigned held, refused, next = 0, listed = 0;
+    const query_epoch *epoch = p->record->asked.epoch;
+    const query_counter *counter;
+    unsigned next = 0, listed = 0;
 
     if (!fields_any_referenced(tree, shown, array_length(shown))) {
         return;
     }
-    query_counts(handle, p->call.event, &held, &refused);
-    if (held + refused == 0) {
+    if (epoch == NULL || epoch->accepted + epoch->refused == 0) {
         return;
     }
     proto_item *item = proto_tree_add_item(tree, hf_query, p->call.tvb, 0, 0, ENC_NA);
     proto_tree *list = proto_item_add_subtree(item, ett_query);
     proto_item_set_generated(item);
-    proto_item_append_text(item, ": %s", text_counted(p->call.pool, held, "counter"));
-    if (refused > 0) {
-        proto_item_append_text(item, ", %u refused", refused);
+    proto_item_append_text(item, ": %s", text_counted(p->call.pool, epoch->accepted, "counter"));
+    if (epoch->refused > 0) {
+        proto_item_append_text(item, ", %u refused", epoch->refused);
     }
-    if (!query_is_complete(handle, p->call.event)) {
+    if (!epoch->is_complete || epoch->is_assumed || p->record->asked.is_changing) {
         proto_item_append_text(item, ", as far as is known");
     }
-    if (held + refused > MAX_LISTED_COUNTERS) {
+    if (epoch->accepted + epoch->refused > MAX_LISTED_COUNTERS) {
         proto_item_append_text(item, ", the first %u", MAX_LISTED_COUNTERS);
     }
-    while (listed++ < MAX_LISTED_COUNTERS && (entry = query_entries(handle, p->call.event, &next)) != NULL) {
-        uint32_t status = entry->identifier.status;
-        const char *text = identifier_text(p, &entry->identifier, false);
+    while (listed++ < MAX_LISTED_COUNTERS && (counter = query_next_counter(epoch, &next)) != NULL) {
+        uint32_t status = counter->identifier.status;
+        const char *text = identifier_text(p, &counter->identifier, false);
         if (status != 0) {
             text = wmem_strdup_printf(p->call.pool, "%s: refused, %s", text, text_win32_error(p->call.pool, status));
         }
@@ -530,67 +533,62 @@ static void show_query(pcq_pdu *p, proto_tree *tree, const state_handle *handle)
 static void show_handle(pcq_pdu *p, proto_item *item, const state_handle *handle)
 {
     if (item && handle && proto_field_is_referenced(p->call.tree, proto_pcq)) {
-        show_query(p, call_show_life(&p->call, item, handle), handle);
+        show_query(p, call_show_life(&p->call, item, handle));
     }
     call_show_number(&p->call, p->call.tree, handle);
 }
 
-/* Once all of the request was read: only a sound one begins a life. */
+/* Of which the PDU speaks. */
+static state_handle *handle_of(const pcq_pdu *p)
+{
+    const rpc_record *record = p->call.record;
+
+    return record->answering && !p->call.is_request ? record->answering : record->handle;
+}
+
+static void see_query(pcq_pdu *p, state_handle *handle)
+{
+    rpc_connection *connection = p->call.record->connection;
+
+    p->record->asked = query_see_request(handle, connection, connection->unread_changes);
+}
+
+/* Once all of the request was read: only a sound one shows that there is a query. */
 static void use_handle(pcq_pdu *p)
 {
     rpc_record *record = p->call.record;
 
     if (call_may_learn(&p->call) && record->handle == NULL && !call_handle_is_null(p->handle)) {
-        record->handle = call_open_handle(&p->call, PERF_HANDLE_QUERY, p->handle, p->call.event, 0, NULL);
+        record->handle = call_open_handle(&p->call, PERF_HANDLE_QUERY, p->handle, 0, NULL);
     }
     state_handle *handle = record->handle;
     if (handle && p->call.first_time) {
-        call_use_handle(&p->call, handle);
+        see_query(p, handle);
     }
-    if (handle && handle->end < p->call.event) {
+    if (record->was_closed) {
         findings_add(&p->call.report, p->handle_item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
                      handle->closed_frame);
     }
     show_handle(p, p->handle_item, handle);
 }
 
-/* A request's handle may have been closed since, and given out anew: of which of the two lives its answer is, is unknown. */
-static bool may_be_given_anew(const rpc_call *call, const state_handle *asked, const state_handle *now)
-{
-    uint32_t request_event = call->record->request_event;
-    const state_association *client = connection_association(call->record->connection)->all;
-    bool was_closed = asked->end > request_event && asked->end < call->event;
-    bool may_be_opened = client->opening > 0 || client->missed > request_event;
-
-    return (was_closed && (asked->is_gone || now != asked || may_be_opened)) ||
-           (now != asked && now->opened_frame != 0 && now->begin > request_event);
-}
-
-/* The query that a response speaks of. `known` says that the server has it open: it gave its data, or their size. */
+/* The query that a response speaks of. `known` says that the server has it open: it gave its data, or their size. A server that answers for
+ * a closed handle has given it out anew, and the opening was not captured. */
 static state_handle *answering_handle(pcq_pdu *p, bool known)
 {
     rpc_record *record = p->call.record;
-    state_handle *asked = record->handle;
 
-    if (p->call.first_time && asked) {
-        state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.server, asked->bytes);
-        now = now ? now : asked;
-        if (known && may_be_given_anew(&p->call, asked, now)) {
-            record->handle = NULL;
-        } else if (known && call_may_learn(&p->call)) {
-            /* a server that answers for a closed handle has given it out anew, and the opening was not captured; the request that
-             * it answers belongs to the new life, as a later look at it shows */
-            if (asked->end < record->request_event) {
-                bool is_open = now != asked && now->end > p->call.event;
-                record->handle = is_open ? now
-                                         : call_open_handle(&p->call, PERF_HANDLE_QUERY, asked->bytes,
-                                                            record->request_event, 0, NULL);
-            }
-            handle_confirm(record->handle);
+    if (record->handle && known && call_may_learn(&p->call)) {
+        if (record->was_closed) {
+            state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.server, record->handle->bytes);
+            bool is_open = now && now->closed_frame == 0;
+            record->answering =
+                is_open ? now : call_open_handle(&p->call, PERF_HANDLE_QUERY, record->handle->bytes, 0, NULL);
+            see_query(p, record->answering);
         }
-        record->answering = record->handle;
+        handle_confirm(handle_of(p));
     }
-    return record->answering;
+    return handle_of(p);
 }
 
 /* --- Opnum 3: OpenQueryHandle, 3.1.4.1.4 ----------------------------------------------------------------------- */
@@ -599,10 +597,6 @@ static void open_request(pcq_pdu *p)
 {
     /* on a later look, the query that the response opened */
     show_handle(p, NULL, p->call.record->handle);
-    if (p->call.first_time && p->record->call.request_read) {
-        p->record->call.is_opening = true;
-        connection_association(p->call.record->connection)->all->opening++;
-    }
     if (p->record->machine && *p->record->machine) {
         call_info(&p->call, "%s", p->record->machine);
     }
@@ -612,21 +606,17 @@ static void open_response(pcq_pdu *p, bool succeeded)
 {
     rpc_record *record = p->call.record;
 
-    if (call_may_learn(&p->call)) {
-        call_end_opening(record);
-    }
     if (call_may_learn(&p->call) && succeeded && !call_handle_is_null(p->handle)) {
-        record->handle = call_open_handle(&p->call, PERF_HANDLE_QUERY, p->handle, p->call.event, p->call.pinfo->num,
-                                          p->record->machine);
+        record->handle =
+            call_open_handle(&p->call, PERF_HANDLE_QUERY, p->handle, p->call.pinfo->num, p->record->machine);
     }
     show_handle(p, p->handle_item, record->handle);
 }
 
 /* --- Opnum 4: CloseQueryHandle, 3.1.4.1.8 ---------------------------------------------------------------------- */
 
-static void close_request(pcq_pdu *p)
+static void close_request(pcq_pdu *p _U_)
 {
-    call_close_handle(&p->call);
 }
 
 static void close_response(pcq_pdu *p, bool succeeded _U_)
@@ -671,7 +661,7 @@ static void info_response(pcq_pdu *p, bool succeeded)
     state_handle *handle = answering_handle(p, succeeded || p->call.tapped.is_probe);
     show_handle(p, NULL, handle);
     if (succeeded && call_may_learn(&p->call) && handle) {
-        query_info(handle, p->call.tapped.identifiers, p->context.count, p->call.record->request_event, p->call.event);
+        query_apply_info(handle, p->call.tapped.identifiers, p->context.count, &p->record->asked);
     }
 }
 
@@ -711,10 +701,8 @@ static void keep_sample(pcq_pdu *p, state_handle *handle, perf_data_summary *sum
     p->call.record->sample = sample;
     if (sample) {
         sample->request_event = p->call.record->request_event;
+        sample->query = &p->record->seen;
         sample->late = pace_respond(&series->timing, call_seconds(&p->call), true);
-    }
-    if (sample && summary->is_counted) {
-        query_blocks_counted(handle, sample);
     }
 }
 
@@ -728,13 +716,20 @@ static void data_response(pcq_pdu *p, bool succeeded)
     perf_data_summary summary;
 
     if (tvb) {
-        bool is_kept = succeeded && handle && call_may_learn(&p->call) && call_note_sample(&p->call, handle, tvb);
+        bool is_kept = succeeded && handle && call_may_learn(&p->call) &&
+                       call_note_sample(&p->call, sample_series_find_or_create(handle, ""), tvb);
         if (is_kept) {
             keep_sample(p, handle, &summary);
         }
         call_answer(&p->call, &pcq_readings_layout, handle, tvb);
+        answer->query = &p->record->seen;
         if (!is_kept) {
             pcq_check_data(tvb, &summary);
+        }
+        if (p->call.first_time && succeeded && handle && tvb_bytes_exist(tvb, 0, PERF_DATA_HEADER_SIZE)) {
+            uint32_t blocks = tvb_get_letohl(tvb, 4); /* dwNumCounters */
+            bool is_sound = summary.is_counted && call_may_learn(&p->call);
+            p->record->seen = query_check_block_count(handle, &p->record->asked, blocks, is_sound);
         }
         call_note_faults(&p->call, summary.faults);
         pcq_dissect_data(p->buffer_tree, &p->call.report, answer, &summary);
@@ -769,8 +764,10 @@ static void validate_request(pcq_pdu *p)
         call_info(&p->call, "%s %u%s", p->record->add ? "add" : "remove", p->context.count, identifiers_text(p));
     }
     if (p->call.first_time && handle) {
-        p->record->changing = handle;
-        query_change_requested(handle, p->call.event, &p->call.di->call_data->rep_frame);
+        bool is_read = call_may_learn(&p->call) && p->identifiers_sound;
+        p->record->change =
+            query_begin_change(handle, p->record->add, is_read ? wmem_array_get_raw(p->context.identifiers) : NULL,
+                               is_read ? p->context.count : 0);
     }
 }
 
@@ -802,39 +799,34 @@ static void describe_refused(pcq_pdu *p)
     call_about(&p->call, "%s", wmem_strbuf_get_str(text));
 }
 
-static void end_change(pcq_pdu *p)
+/* The outcome is known: that of a request that could be read, and of the same pass. */
+static query_change *take_change(pcq_pdu *p)
 {
-    if (p->call.first_time && p->record->changing) {
-        query_change_answered(p->record->changing, p->call.record->request_event, p->call.event);
-        p->record->changing = NULL;
-    }
+    query_change *change = p->call.first_time ? p->record->change : NULL;
+
+    p->record->change = change ? NULL : p->record->change;
+    return change;
 }
 
 /* The response to ValidateCounters that could not be read: what the query holds is not known any more. */
 static void validate_unknown(pcq_pdu *p)
 {
-    end_change(p);
-    if (p->call.first_time && p->call.record->handle) {
-        query_unknown_change(p->call.record->handle, p->call.event);
+    query_change *change = take_change(p);
+
+    if (change) {
+        query_end_change(change, false);
     }
 }
 
 /* What a call asks for was not read. Which handle OpenQueryHandle gave out is not known without its response. */
-static void note_unread(rpc_record *call, uint32_t event, rpc_answer answer)
+static void note_unread(rpc_record *call, uint32_t event _U_, rpc_answer answer)
 {
     pcq_record *record = (pcq_record *)call;
     bool is_unread = answer != RPC_FAULT;
 
-    if (record->changing) {
-        query_change_answered(record->changing, call->request_event, event);
-        if (is_unread) {
-            query_unknown_change(record->changing, event);
-        } else { /* it did nothing, unless the number of blocks tells otherwise */
-            query_change_unseen(record->changing, call->request_event, event, 1);
-        }
-        record->changing = NULL;
-    } else if (is_unread && strcmp(call->operation, opnum_vals[OPNUM_OpenQueryHandle].strptr) == 0) {
-        query_calls_unseen(connection_association(call->connection), call->request_event, event, 1);
+    if (record->change && !is_unread) { /* a fault: it did nothing */
+        query_end_change(record->change, true);
+        record->change = NULL;
     }
 }
 
@@ -854,22 +846,12 @@ static void validate_response(pcq_pdu *p, bool succeeded)
     }
     state_handle *handle = answering_handle(p, succeeded);
     show_handle(p, NULL, handle);
-    bool readable = !p->call.report.damaged && !p->call.is_short;
-    if (!readable || (succeeded && !(p->identifiers_sound && p->record->call.request_read))) {
-        validate_unknown(p);
-        return;
-    }
-    state_handle *changing = p->record->changing;
-    end_change(p);
-    if (p->call.first_time && changing && handle == NULL) { /* it may be the handle's next life that was changed */
-        state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.server, changing->bytes);
-        query_unknown_change(now ? now : changing, p->call.event);
-    }
-    if (call_may_learn(&p->call) && handle && !succeeded && p->context.count > 0 &&
-        p->call.tapped.status == STATUS_OUTOFMEMORY) { /* some of it may be done */
-        query_change_unseen(handle, p->call.record->request_event, p->call.event, 1);
-    } else if (call_may_learn(&p->call) && handle && succeeded) {
-        query_changed(handle, p->record->add, p->call.tapped.identifiers, p->context.count, p->call.event);
+    bool is_read = !p->call.report.damaged && !p->call.is_short && (!succeeded || p->identifiers_sound);
+    query_change *change = take_change(p);
+    if (change && is_read && succeeded) {
+        query_apply_change(change, p->record->add, p->call.tapped.identifiers, p->context.count);
+    } else if (change) { /* without memory for all some of it may be done */
+        query_end_change(change, is_read && p->call.tapped.status != STATUS_OUTOFMEMORY);
     }
 }
 
@@ -894,7 +876,7 @@ static void tap_pdu(pcq_pdu *p)
 {
     const rpc_call *call = &p->call;
     tapped_call *tapped = &p->call.tapped;
-    state_handle *handle = call->record->answering ? call->record->answering : call->record->handle;
+    state_handle *handle = handle_of(p);
 
     if (call->is_noise) {
         sealed_follow_noise(call);
@@ -912,6 +894,7 @@ static void tap_pdu(pcq_pdu *p)
         tapped->kind = val_to_str_const(p->record->request_code, request_code_vals, "another RequestCode");
     }
     tapped->adds = p->record->add;
+    tapped->epoch = call->is_request ? p->record->asked.epoch : p->record->seen.epoch;
     /* what makes another call the same: a handle or a registration, beside server and operation */
     tapped->subject = handle ? (const char *)handle->bytes
                              : wmem_strdup_printf(p->call.pool, "%s %u", facts_guid_text(p->call.pool, p->record->guid),
@@ -974,10 +957,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
         p.operation->response(&p, p.succeeded);
     }
     if (p.call.asked && p.call.first_time && p.call.is_request && !call_may_learn(&p.call) &&
-        p.record->changing == NULL) {
-        if (tvb_captured_length(tvb) == tvb_reported_length(tvb) && !p.call.is_noise) {
-            p.call.asked->does |= RPC_CHANGES; /* all is there, and it is no request of this operation */
-        }
+        p.record->change == NULL) {
         pdus_note_unread(pinfo, p.call.record->connection, p.call.asked); /* what it changes could not be read */
     }
     tap_pdu(&p);
@@ -1045,7 +1025,6 @@ void proto_register_pcq(void)
     pcq_buffers_register(proto_pcq);
     pcq_data_register(proto_pcq);
     sealed_register(&fields);
-    queries_register();
     events_register();
     servers_register();
     metadata_register();

@@ -359,43 +359,17 @@ bool call_handle_is_null(const uint8_t *bytes)
     return memcmp(bytes, null_handle, PERF_HANDLE_SIZE) == 0;
 }
 
-void call_use_handle(const rpc_call *call, state_handle *handle)
+state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t frame,
+                               const char *machine)
 {
-    rpc_connection *connection = call->record->connection;
-    state_association *association = connection_association(connection);
-    unsigned place = 0; /* of the connection, or of the one that was used longest ago */
-
-    for (unsigned i = 0; i < HANDLE_CONNECTIONS && handle->connections[place].heard != &connection->event; i++) {
-        bool is_it = handle->connections[i].heard == &connection->event;
-        place = is_it || handle->connections[i].used < handle->connections[place].used ? i : place;
-    }
-    handle->connections[place].heard = &connection->event;
-    handle->connections[place].used = call->event;
-    if (handle->kind == PERF_HANDLE_QUERY) {
-        query_used(handle, association);
-    } else {
-        handle->association = association;
-    }
+    return handle_open(kind, call->server, bytes, frame, machine);
 }
 
-state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t begin,
-                               uint32_t frame, const char *machine)
+bool call_note_sample(rpc_call *call, const sample_series *series, tvbuff_t *tvb)
 {
-    state_handle *handle = frame != 0 ? handle_find(kind, call->server, bytes) : NULL;
+    bool is_same = is_same_sample(series->newest, call->pool, tvb);
 
-    if (handle && handle->end == UINT32_MAX) {
-        handle_close(handle, begin, 0); /* that it was closed was not seen */
-    }
-    handle = handle_open(kind, call->server, bytes, begin, frame, machine);
-    call_use_handle(call, handle);
-    return handle;
-}
-
-bool call_note_sample(rpc_call *call, state_handle *handle, tvbuff_t *tvb)
-{
-    bool is_same = is_same_sample(handle->newest, call->pool, tvb);
-
-    call->record->sample = is_same ? handle->newest : NULL;
+    call->record->sample = is_same ? series->newest : NULL;
     return !is_same;
 }
 
@@ -403,14 +377,10 @@ void call_close_handle(const rpc_call *call)
 {
     state_handle *handle = call_may_learn(call) ? call->record->handle : NULL;
 
-    if (handle && call->is_request && handle->end == UINT32_MAX) {
-        handle_close(handle, call->event, call->pinfo->num);
+    if (handle && call->tapped.status == 0) {
         samples_close(handle, call->pool);
-    } else if (handle && !call->is_request && call->tapped.status == 0) {
         handle_confirm(handle);
-        handle->is_gone = true;
-    } else if (handle && !call->is_request && handle->end == call->record->request_event) {
-        handle_close(handle, UINT32_MAX, 0);
+        handle->closed_frame = handle->closed_frame ? handle->closed_frame : call->record->request_frame;
     }
 }
 
@@ -508,12 +478,6 @@ int call_end(rpc_call *call, proto_item *item)
 
 /* --- Answers that no operation is handed ------------------------------------------------------------------------- */
 
-void call_end_opening(rpc_record *record)
-{
-    connection_association(record->connection)->all->opening -= record->is_opening;
-    record->is_opening = false;
-}
-
 static wmem_map_t *answers; /* rpc_record by frame and call id of its answer, emptied with the file */
 
 /* What it asks for was not read, or refused by a fault. */
@@ -545,9 +509,6 @@ void call_take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event,
         return;
     }
     note_unread(record, event, answer);
-    if (answer == RPC_FAULT) {
-        call_end_opening(record);
-    }
 }
 
 rpc_record *call_of_answer(packet_info *pinfo, uint32_t call_id)

@@ -28,9 +28,9 @@ typedef struct rpc_record {
     rpc_fit fit[2];          /* request, response: how the fragments of what an operation was handed fit together */
     bool request_read;       /* all parameters */
     bool request_damaged;    /* what it says of itself does not add up */
-    bool is_opening;         /* it may open a query: state_association counts it */
     state_handle *handle;    /* that the request speaks of, or that the response opened */
-    state_handle *answering; /* that the response speaks of */
+    state_handle *answering; /* that the response speaks of, NULL: the same */
+    bool was_closed;         /* the request's handle was */
     state_server *server;    /* whom its connection is to */
     state_sample *sample;    /* that the response was kept as, or whose bytes it has */
     uint32_t same_frame;     /* of the latest second response with the bytes of that sample, 0: none */
@@ -101,8 +101,8 @@ static inline bool call_is_connectionless(const dcerpc_info *di)
 void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation, tvbuff_t *tvb, int offset,
                 packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);
 
-/* True if the answer is a sample of its own. Else it has the bytes of the handle's newest, and the record points to that. */
-bool call_note_sample(rpc_call *call, state_handle *handle, tvbuff_t *tvb);
+/* True if the answer is a sample of its own. Else it has the bytes of the series' newest, and the record points to that. */
+bool call_note_sample(rpc_call *call, const sample_series *series, tvbuff_t *tvb);
 
 /* Reads the stub from its start into the tree; if not aloud, nothing is shown, and findings only count. */
 void call_read_stub(rpc_call *call, bool is_aloud);
@@ -150,15 +150,11 @@ void call_report_answer(rpc_call *call, uint64_t count, const char *failed, uint
 /* A sample that came late; NULL: it did not. */
 void call_show_late(findings_report *report, proto_item *item, const struct state_late *late);
 
-/* A call that is seen for the first time speaks of a handle: what its connection does not show may be of it. */
-void call_use_handle(const rpc_call *call, state_handle *handle);
+/* A handle that the call opens, or whose opening was not captured (`frame` 0). It takes the place of an earlier one with the same bytes. */
+state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t frame,
+                               const char *machine);
 
-/* A life of a handle in this call; `frame` is 0 where the opening was not captured. */
-state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t begin,
-                               uint32_t frame, const char *machine);
-
-/* The request closes the handle that it speaks of: its life ends there. The response says whether the server did: with an error its life
- * goes on. */
+/* The response says whether the server closed the handle. */
 void call_close_handle(const rpc_call *call);
 
 /* Where a handle was opened and closed, below its item. Returns that tree. */
@@ -186,9 +182,6 @@ void call_note_monitor(packet_info *pinfo);
 int call_end(rpc_call *call, proto_item *item);
 
 bool call_handle_is_null(const uint8_t *bytes);
-
-/* Which query it opened is known, or that it opened none. */
-void call_end_opening(rpc_record *record);
 
 /* It is that of a call that was read. */
 void call_take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event, rpc_answer answer);

@@ -10,9 +10,7 @@
 #include "perf/bytes.h"
 #include "text/text.h"
 
-/* Where the server's answer to a bind says which association group the connection is of, and a bind's list of contexts: id, number of transfer
- * syntaxes, interface, syntaxes ([C706] 12.6.4.3). */
-#define GROUP_AT 20
+/* A bind's list of contexts: id, number of transfer syntaxes, interface, syntaxes ([C706] 12.6.4.3). */
 #define CONTEXTS_AT 28
 #define CONTEXT_SIZE 24
 #define SYNTAX_SIZE 20
@@ -143,9 +141,6 @@ void connection_end(packet_info *pinfo)
     rpc_connection *before = connection_find(pinfo);
 
     if (before) {
-        if (before->num_open > 0) {
-            connection_count_open(before, -(int)before->num_open);
-        }
         wmem_map_remove(connections, before);
         last = NULL;
     }
@@ -154,33 +149,6 @@ void connection_end(packet_info *pinfo)
 bool connections_exist(void)
 {
     return wmem_map_size(connections) > 0;
-}
-
-/* The association group counts that is told first. */
-static state_association *join_association(rpc_connection *connection, uint32_t group)
-{
-    const rpc_transport *transport = connection->transport;
-    unsigned client = connection->client, server = 1 - client;
-
-    if (connection->association == NULL) {
-        connection->association =
-            query_association(&transport->ends[client], &transport->ends[server], transport->ports[server], group);
-    }
-    return connection->association;
-}
-
-state_association *connection_association(rpc_connection *connection)
-{
-    return join_association(connection, ASSOCIATION_UNKNOWN);
-}
-
-void connection_count_open(rpc_connection *connection, int change)
-{
-    state_association *association = connection_association(connection);
-
-    connection->num_open += change;
-    association->open += change;
-    association->all->open += change;
 }
 
 /* --- Binds ------------------------------------------------------------------------------------------------------- */
@@ -210,13 +178,6 @@ void connection_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_he
             connection_add_context(connection, context, RPC_CONTEXT_OF(interface) | (is_ndr64 ? RPC_CONTEXT_NDR64 : 0));
         }
         at += CONTEXT_SIZE + tvb_get_uint8(tvb, at + 2) * SYNTAX_SIZE;
-    }
-}
-
-void connection_bound(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header)
-{
-    if (tvb_bytes_exist(tvb, offset + GROUP_AT, 4)) {
-        join_association(connection_of(pinfo, false), tvb_get_uint32(tvb, offset + GROUP_AT, header->order));
     }
 }
 

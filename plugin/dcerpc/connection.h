@@ -56,27 +56,21 @@ typedef struct {
 
 typedef struct rpc_connection {
     rpc_transport *transport;
-    uint64_t pipe;                  /* of SMB: which one; 0 elsewhere, and where its opening was not read */
-    wmem_map_t *contexts;           /* number -> the bit of the interface that was given it last, and of NDR64 */
-    unsigned bound;                 /* the bits of all; 0: there is no map */
-    state_server *server;           /* NULL before the first call */
-    void *sealed_query;             /* the newest, as its interface tells queries apart */
-    unsigned client;                /* which of both ends it is */
-    uint8_t auth_level;             /* of its latest request with a token, 0 before the first */
-    state_association *association; /* NULL as long as nobody asked: connection_association() */
+    uint64_t pipe;           /* of SMB: which one; 0 elsewhere, and where its opening was not read */
+    wmem_map_t *contexts;    /* number -> the bit of the interface that was given it last, and of NDR64 */
+    unsigned bound;          /* the bits of all; 0: there is no map */
+    state_server *server;    /* NULL before the first call */
+    void *sealed_query;      /* the newest, as its interface tells queries apart */
+    unsigned client;         /* which of both ends it is */
+    uint8_t auth_level;      /* of its latest request with a token, 0 before the first */
+    uint32_t unread_changes; /* ValidateCounters that nobody could read, of whichever query */
     /* of dcerpc/pdus.c */
     struct rpc_asked *latest; /* request */
     wmem_map_t *overtaken;    /* call id -> rpc_asked, after which another one was sent before it was over */
-    struct rpc_asked *open;   /* that may change a query, was not read, and is under way; NULL if there is none */
-    unsigned num_open;        /* of these */
     bool was_read;            /* some of its calls: what else is sealed on it could have been, too */
     bool overlaps;            /* the client does not wait for an answer before it sends the next request */
-    uint32_t call_id;         /* that the client sent last, in a bind or request, */
-    uint32_t frame;           /* where: 0 before the first, */
     uint32_t event;           /* and of that */
     uint32_t answer_event;    /* of the latest answer */
-    uint32_t
-        sent_until; /* of the client's latest bind or request that was seen: TCP's number of the byte behind it, 0 where it is not analysed */
 } rpc_connection;
 
 /* The connection of a PDU, begun if there is none yet. On the first pass. */
@@ -103,9 +97,6 @@ state_server *connection_server(rpc_connection *connection, const packet_info *p
 void connection_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header, rpc_interface interface,
                      const e_guid_t *uuid);
 
-/* The server's answer to a bind: its association group. */
-void connection_bound(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header);
-
 /* Learns what the server calls itself in NTLM's challenge, which the answer to a bind at `offset` may have. */
 void connection_read_challenge(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header);
 
@@ -114,11 +105,6 @@ void connection_end(packet_info *pinfo);
 
 /* True as soon as there is one. */
 bool connections_exist(void);
-
-state_association *connection_association(rpc_connection *connection);
-
-/* One more, or one less, of its calls may change a query, was not read, and is under way. */
-void connection_count_open(rpc_connection *connection, int change);
 
 /* [MS-RPCE] 2.2.1.1.8: a level of authentication. */
 #define RPC_LEVEL_NONE 1

@@ -173,54 +173,6 @@ static bool may_be_missing(packet_info *pinfo, const rpc_connection *connection,
            (tcp && tcp->flow1.tcp_analyze_seq_info == NULL) || segments_are_missing(pinfo, connection, frame);
 }
 
-/* The event after which a client sent its next request: its last request. A client that waits for each answer sends nothing before it has
- * the last one: then it is the later of the two. */
-static uint32_t event_before(const rpc_connection *connection)
-{
-    return connection->overlaps ? connection->event : MAX(connection->event, connection->answer_event);
-}
-
-/* So many of its calls that were made before this packet were not seen. */
-static void miss_calls(rpc_connection *connection, uint32_t event, uint32_t number)
-{
-    state_association *association = connection_association(connection);
-    uint32_t begin = event_before(connection);
-
-    query_calls_unseen(association, begin, event, number);
-    association->missed = association->all->missed = event;
-}
-
-/* TCP's number of the byte behind the PDU that ends at the cursor, 0 where it is not analysed. */
-static uint32_t sent_until(const pdus_cursor *cursor, const rpc_connection *connection)
-{
-    const struct tcp_analysis *tcp = analysis_of(connection->transport, cursor->pinfo);
-    const tcp_analyze_seq_flow_info_t *sent = tcp && tcp->fwd ? tcp->fwd->tcp_analyze_seq_info : NULL;
-    uint32_t more = cursor->tvb ? tvb_reported_length(cursor->tvb) - (uint32_t)cursor->at : 0;
-
-    return sent ? sent->nextseq - more : 0;
-}
-
-/* No request is smaller: CloseQueryHandle's. */
-#define LEAST_REQUEST (RPC_HEADER_SIZE + 20)
-
-/* Its requests are numbered one by one, those of other interfaces among them. `gap`: bytes of the client before it that
- * were not seen, less than 0: that is not known. */
-static void note_number(packet_info *pinfo, rpc_connection *connection, uint32_t call_id, int32_t gap)
-{
-    /* how many came before a number that does not go on is unknown; mostly it is a packet that comes twice */
-    uint32_t skipped = call_id - connection->call_id - 1;
-
-    bool is_missing =
-        connection->frame > 0 && skipped > 0 &&
-        (gap < 0 ? may_be_missing(pinfo, connection, connection->frame, skipped < G_MAXINT32) : gap >= LEAST_REQUEST);
-
-    if (is_missing) {
-        miss_calls(connection, state_event_next(), skipped);
-    }
-    connection->call_id = call_id;
-    connection->frame = pinfo->num;
-}
-
 /* --- Calls ------------------------------------------------------------------------------------------------------- */
 
 rpc_asked *pdus_find_call(const rpc_connection *connection, uint32_t call_id)
@@ -313,25 +265,10 @@ static rpc_asked *begin_call(packet_info *pinfo, rpc_connection *connection, con
     return latest;
 }
 
-static void change_open(rpc_connection *connection, rpc_asked *call, bool is_open)
-{
-    connection->open = is_open ? call : connection->open == call ? NULL : connection->open;
-    if (call->is_open != is_open) {
-        call->is_open = is_open;
-        connection_count_open(connection, is_open ? 1 : -1);
-    }
-}
-
 void pdus_note_unread(packet_info *pinfo, rpc_connection *connection, rpc_asked *call)
 {
-    state_association *association = connection_association(connection);
-
-    association->missed = association->all->missed = call->event; /* it may have asked for a sample */
     connection_server(connection, pinfo, true);
-    if (call->does & RPC_CHANGES) {
-        query_calls_unseen(association, call->event, call->event, 1);
-        change_open(connection, call, true);
-    }
+    connection->unread_changes += (call->does & RPC_CHANGES) != 0;
 }
 
 /* All of a request went by that was captured. What ended unread may be read after all, out of order: it has a second event then, and the doubt
@@ -348,32 +285,21 @@ static void end_request(packet_info *pinfo, rpc_asked *call, bool is_read)
 /* Who waits for answers goes on: what was under way is over. */
 static void go_on(packet_info *pinfo, rpc_connection *connection)
 {
-    rpc_asked *open, *latest = connection->latest;
+    rpc_asked *latest = connection->latest;
 
     if (latest && latest->event == 0 && latest->waiting > 0) { /* its last fragment was not captured */
         end_request(pinfo, latest, false);
-    }
-    open = connection->open;
-    if (open && !connection->overlaps) {
-        change_open(connection, open, false);
-        open->was_open = true;
     }
 }
 
 /* Of a request that was read its operation is told. */
 static void note_unread_answer(packet_info *pinfo, rpc_connection *connection, rpc_asked *call, rpc_answer answer)
 {
-    state_association *association = connection_association(connection);
     uint32_t event = state_event_next();
 
     connection->answer_event = event;
     if (call->record) {
         call_take_answer(call, pinfo, event, answer);
-    } else if (call->does & RPC_CHANGES) {
-        if (call->was_open) { /* it was not over when the client went on */
-            query_calls_unseen(association, call->event, event, 1);
-        }
-        association->unseen = association->all->unseen = event;
     }
 }
 
@@ -432,20 +358,6 @@ static void take_fragment(const pdus_cursor *cursor, rpc_asked *call, const rpc_
     of->fit = MAX(of->fit, fit);
 }
 
-/* A bind or request goes by. */
-static void note_sent(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header)
-{
-    uint32_t until = sent_until(cursor, connection),
-             around = until != 0 ? until - header->size - connection->sent_until : 0;
-    bool is_known = !connection_is_pipe(connection) && until != 0 &&
-                    connection->sent_until != 0; /* also where nothing of it was captured */
-
-    if (header->is_first) {
-        note_number(cursor->pinfo, connection, header->call_id, is_known ? (int32_t)around : -1);
-    }
-    connection->sent_until = until;
-}
-
 static rpc_asked *pass_request(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header,
                                bool is_read)
 {
@@ -457,7 +369,6 @@ static rpc_asked *pass_request(const pdus_cursor *cursor, rpc_connection *connec
     if (known.is_first) {
         go_on(pinfo, connection);
     }
-    note_sent(cursor, connection, &known);
     if (known.is_first) {
         call = begin_call(pinfo, connection, header);
     }
@@ -470,27 +381,6 @@ static rpc_asked *pass_request(const pdus_cursor *cursor, rpc_connection *connec
     return call;
 }
 
-/* The answer to a request that was not seen, after all that were; nor were those between. It may have the number of one that was answered: the
- * server has more bytes of the client than were seen then, which a pipe's client sends to read it, too. */
-static void note_answer_alone(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header,
-                              bool is_second)
-{
-    const struct tcp_analysis *tcp = analysis_of(connection->transport, cursor->pinfo);
-    uint32_t until = connection->sent_until,
-             has = sent_until(cursor, connection) != 0 ? tcp->fwd->tcp_analyze_seq_info->lastack : until;
-    uint32_t ahead = is_second ? (int32_t)(has - until) > 0 : header->call_id - connection->call_id;
-    bool is_new = connection->frame > 0 && ahead > 0 && ahead < G_MAXINT32;
-
-    if (is_new && interface_of(connection, header->context) < NUM_RPC_INTERFACES) {
-        uint32_t event = state_event_next();
-        connection->call_id = header->call_id;
-        connection->frame = cursor->pinfo->num;
-        miss_calls(connection, event, ahead);
-        connection->answer_event = event;
-        connection->sent_until = is_second ? has : until; /* it is not missed once more */
-    }
-}
-
 static rpc_asked *pass_answer(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header,
                               bool is_read)
 {
@@ -501,9 +391,6 @@ static rpc_asked *pass_answer(const pdus_cursor *cursor, rpc_connection *connect
         take_fragment(cursor, call, header);
     }
     if (call == NULL || call->waiting == 0) {
-        if (header->is_first) {
-            note_answer_alone(cursor, connection, header, call != NULL);
-        }
         return NULL;
     }
     if (call->event == 0) {
@@ -520,7 +407,6 @@ static rpc_asked *pass_answer(const pdus_cursor *cursor, rpc_connection *connect
                                : call->is_read[1]        ? RPC_AMBIGUOUS
                                                          : RPC_UNREAD);
         }
-        change_open(connection, call, false);
     }
     return call;
 }
@@ -537,31 +423,8 @@ static void pass_bind(const pdus_cursor *cursor, int at, const rpc_header *heade
     }
     rpc_connection *connection = connection_find(cursor->pinfo);
     if (connection) {
-        note_sent(cursor, connection, header);
         connection->event = state_event_next();
     }
-}
-
-/* The connection of what stands at the cursor; NULL if it is not followed. Where what bound a call's context was not captured a query's handle
- * tells whose it is. */
-static rpc_connection *connection_at(const pdus_cursor *cursor, const rpc_header *header)
-{
-    packet_info *pinfo = cursor->pinfo;
-    rpc_connection *connection = cursor->connection ? cursor->connection : connection_find(pinfo);
-    int handle = cursor->at + RPC_HEADER_SIZE;
-
-    if (header->type != PDU_REQ || cursor->tvb == NULL ||
-        (connection ? interface_of(connection, header->context) < NUM_RPC_INTERFACES : !connections_exist())) {
-        return connection;
-    }
-    bool is_its =
-        tvb_bytes_exist(cursor->tvb, handle, PERF_HANDLE_SIZE) &&
-        query_is_handle(&pinfo->src, &pinfo->dst, pinfo->destport, tvb_get_ptr(cursor->tvb, handle, PERF_HANDLE_SIZE));
-    if (is_its) {
-        connection = connection_of(pinfo, true);
-        connection_add_context(connection, header->context, RPC_CONTEXT_OF(RPC_PERFLIB));
-    }
-    return connection;
 }
 
 /* What stands at the cursor, and goes on behind it. NULL if it is of no call that is followed. */
@@ -569,7 +432,7 @@ static rpc_asked *pass(pdus_cursor *cursor, const rpc_header *header, bool is_re
 {
     packet_info *pinfo = cursor->pinfo;
     int at = cursor->at;
-    rpc_connection *connection = connection_at(cursor, header);
+    rpc_connection *connection = cursor->connection ? cursor->connection : connection_find(pinfo);
 
     cursor->at += header->size;
     switch (header->type) {
@@ -585,13 +448,7 @@ static rpc_asked *pass(pdus_cursor *cursor, const rpc_header *header, bool is_re
     case PDU_BIND_ACK:
     case PDU_ALTER_ACK:
         if (connection) {
-            connection_bound(pinfo, cursor->tvb, at, header);
             connection_read_challenge(pinfo, cursor->tvb, at, header);
-        }
-        return NULL;
-    case PDU_AUTH3: /* the client's, of no call */
-        if (connection) {
-            connection->sent_until = sent_until(cursor, connection);
         }
         return NULL;
     default:

@@ -3,8 +3,8 @@
  * not put together, or damaged. Operation, call id and direction stand there in clear.
  *
  * Wireshark's heuristics for DCE/RPC over TCP and SMB are wrapped, and see each PDU; an operation that is handed its stub says that it is
- * (pdus_reach_call()). What is passed in between was read by nobody: if it may have changed a query, all queries of its
- * association are told. On the first pass only.
+ * (pdus_reach_call()). What is passed in between was read by nobody: its connection counts what may have changed a query. On the first
+ * pass only.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -41,8 +41,6 @@ typedef struct rpc_asked {
     uint32_t begun;    /* frame in which its answer did before the next request, 0: it did not */
     unsigned waiting;  /* requests of its call id that have no response or fault, read or not, this one among them */
     bool is_ambiguous; /* they were several: whose an answer is, is unknown */
-    bool is_open;      /* it may change a query, was not read, and is not over */
-    bool was_open;     /* until the client went on */
     uint32_t event;    /* of its request, 0 where it was not followed */
     nstime_t time;     /* when its first fragment came, */
     uint32_t frame;    /* and where */
@@ -65,7 +63,7 @@ double pdus_seconds(const rpc_asked *call, const packet_info *pinfo);
 
 /* What an operation does. */
 enum {
-    RPC_CHANGES = 1,  /* what a query holds, or which one a handle is */
+    RPC_CHANGES = 1,  /* what a query holds */
     RPC_LISTS = 2,    /* tells names or types */
     RPC_OPENS = 4,    /* a query handle, or a key of performance data */
     RPC_CLOSES = 8,   /* it, or any key */

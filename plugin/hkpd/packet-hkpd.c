@@ -197,13 +197,13 @@ static state_handle *find_handle(const hkpd_pdu *p)
 /* True if the handle was closed before the call. */
 static bool is_closed(const hkpd_pdu *p, const state_handle *handle)
 {
-    return handle && handle->end < p->call.record->request_event;
+    return p->call.record->was_closed && handle == p->call.record->handle;
 }
 
-/* Begins a life of the handle with event `begin`. `frame`: of its opening, 0 if that was not captured. */
-static state_handle *open_handle(hkpd_pdu *p, const uint8_t *bytes, uint32_t begin, uint32_t frame, key_kind kind)
+/* Opens a handle. `frame`: of its opening, 0 if that was not captured. */
+static state_handle *open_handle(hkpd_pdu *p, const uint8_t *bytes, uint32_t frame, key_kind kind)
 {
-    state_handle *handle = call_open_handle(&p->call, PERF_HANDLE_HKPD, bytes, begin, frame, NULL);
+    state_handle *handle = call_open_handle(&p->call, PERF_HANDLE_HKPD, bytes, frame, NULL);
 
     if (handle->key == NULL) {
         handle->key = wmem_new0(wmem_file_scope(), hkpd_key);
@@ -223,6 +223,7 @@ static void read_request_handle(void *pdu)
     record->handle_read = true;
     if (p->call.first_time) {
         record->call.handle = handle_find(PERF_HANDLE_HKPD, p->call.server, record->handle);
+        record->call.was_closed = record->call.handle && record->call.handle->closed_frame != 0;
     }
 }
 
@@ -361,7 +362,7 @@ static void open_response(hkpd_pdu *p)
     call_read(&p->call, read_handle_and_status, p);
     uint32_t status = p->call.tapped.status;
     if (call_may_learn(&p->call) && status == STATUS_SUCCESS && !call_handle_is_null(p->opened)) {
-        p->call.record->answering = open_handle(p, p->opened, p->call.event, p->call.pinfo->num, p->opens);
+        p->call.record->answering = open_handle(p, p->opened, p->call.pinfo->num, p->opens);
     }
     show_performance_key(p);
     report_failed(p, status, true);
@@ -371,7 +372,6 @@ static void open_response(hkpd_pdu *p)
 static void close_request(hkpd_pdu *p)
 {
     call_read(&p->call, read_request_handle, p);
-    call_close_handle(&p->call);
     show_performance_key(p);
 }
 
@@ -560,9 +560,8 @@ static void find_answering_handle(hkpd_pdu *p)
         return;
     }
     record->answering = handle_find(PERF_HANDLE_HKPD, p->call.server, p->record->handle);
-    if (record->answering == NULL || record->answering->end != UINT32_MAX) {
-        record->answering =
-            open_handle(p, p->record->handle, record->request_event, 0, is_old ? record->handle->key->kind : KEY_DATA);
+    if (record->answering == NULL || record->answering->closed_frame != 0) {
+        record->answering = open_handle(p, p->record->handle, 0, is_old ? record->handle->key->kind : KEY_DATA);
     }
 }
 
@@ -700,7 +699,7 @@ static void learn_definitions(hkpd_pdu *p, const state_sample *sample)
 }
 
 /* Keeps the response as the newest sample of its handle. Returns true if each of its objects is one. */
-static bool hkpd_learn_sample(hkpd_pdu *p, state_handle *handle, tvbuff_t *tvb, const perf_block_summary *summary)
+static bool hkpd_learn_sample(hkpd_pdu *p, sample_series *series, tvbuff_t *tvb, const perf_block_summary *summary)
 {
     uint32_t size = tvb_captured_length(tvb);
     const uint8_t *bytes = tvb_get_ptr(tvb, 0, (int)size);
@@ -709,8 +708,6 @@ static bool hkpd_learn_sample(hkpd_pdu *p, state_handle *handle, tvbuff_t *tvb, 
     perf_block_walk walk;
     const uint32_t *objects = hkpd_objects(tvb, p->call.pool, summary->faults > 0, &count);
 
-    sample_series *series =
-        sample_series_find_or_create(handle, p->record->question.text ? p->record->question.text : "");
     perf_table *table = sample_read_table(p->call.pool, true, bytes, size, tvb_reported_length(tvb));
     record->sample =
         sample_keep(series, table, tvb_reported_length(tvb), p->call.pool, p->call.event, p->call.pinfo->num);
@@ -723,7 +720,7 @@ static bool hkpd_learn_sample(hkpd_pdu *p, state_handle *handle, tvbuff_t *tvb, 
     if (perf_block_u32(&walk, 20) == size - walk.header.size) { /* Samba's total leaves the header out */
         p->call.server->is_no_windows = true;
     }
-    set_machine_name(handle, hkpd_system_name(p->call.pool, tvb, &walk));
+    set_machine_name(series->handle, hkpd_system_name(p->call.pool, tvb, &walk));
     learn_definitions(p, record->sample);
     if (p->record->question.text) {
         record->sample->late = pace_respond(&series->timing, call_seconds(&p->call), true);
@@ -737,8 +734,13 @@ static void learn_block(hkpd_pdu *p, tvbuff_t *tvb, const perf_block_summary *su
     state_handle *handle = find_handle(p);
     bool is_sample = summary->sound_objects > 0 || (summary->objects == 0 && summary->faults == 0);
 
-    if (is_sample && handle && call_note_sample(&p->call, handle, tvb)) {
-        bool is_whole = hkpd_learn_sample(p, handle, tvb, summary);
+    if (!is_sample || handle == NULL) {
+        return;
+    }
+    const char *question = p->record->question.text;
+    sample_series *series = sample_series_find_or_create(handle, question ? question : "");
+    if (call_note_sample(&p->call, series, tvb)) {
+        bool is_whole = hkpd_learn_sample(p, series, tvb, summary);
         if (p->record->question.kind == QUESTION_INDEXES && is_whole && summary->faults == summary->read_as) {
             find_absent_objects(p);
         }

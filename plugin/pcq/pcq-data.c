@@ -167,6 +167,7 @@ static wmem_map_t *lacking_before(const data_view *view)
         .server = previous->handle->server,
         .handle = previous->handle,
         .sample = previous,
+        .query = previous->query,
         .has_form = previous->form != NULL,
         .request_event = previous->request_event,
         .event = previous->event,

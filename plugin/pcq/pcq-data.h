@@ -7,7 +7,7 @@
 #pragma once
 
 #include "tree/values.h"
-#include "state/queries.h"
+#include "state/samples.h"
 
 #include "perf/data-walk.h"
 

@@ -37,14 +37,13 @@ typedef struct {
     sample_view base;
     perf_filled_form data;
     state_host *server;
-    state_query_view query;     /* as this sample shows it */
+    query_snapshot query;       /* as this sample shows it */
+    uint32_t event;             /* of the response */
     const state_sample *sample; /* NULL if the answer is no sample */
     bool has_doubts;            /* it is none, or some of its blocks are not sound */
     wmem_array_t *blocks;       /* block_entry, as far as one was asked for; NULL before */
     perf_walk scout;            /* behind the last of them */
     bool has_all_blocks;
-    state_assignment assigned; /* without an index whose the blocks are is worked out from all at once; its blocks are
-                                * NULL until needed */
     wmem_map_t *by_identifier;
     bool lacks_identifiers; /* whose some of the blocks are is not known, once by_identifier is filled */
     wmem_array_t *pattern_blocks;
@@ -91,42 +90,18 @@ static bool pcq_view_doubtful(pcq_view *view, uint32_t block)
     return entry && entry->is_doubtful;
 }
 
-/* All at once: whose a block is can depend on all others. */
-static const state_assignment *assign_blocks(pcq_view *view)
-{
-    if (view->assigned.blocks == NULL) {
-        uint32_t count = read_blocks(view, UINT32_MAX);
-        uint32_t *types = wmem_alloc_array(view->base.pool, uint32_t, count + 1);
-        for (uint32_t i = 0; i < count; i++) {
-            types[i] = block_at(view, i)->type;
-        }
-        query_assign(view->base.pool, &view->query, types, count, &view->assigned);
-    }
-    return &view->assigned;
-}
-
-static const state_identifier *indexed_identifier(const pcq_view *view, uint32_t block, uint32_t type)
-{
-    const state_identifier *identifier = block < view->query.index->count ? &view->query.index->by_index[block] : NULL;
-
-    return identifier && query_identifier_fits(identifier, type) ? identifier : NULL;
-}
-
 /* Whose a block is, NULL if that is not known. */
 static const state_identifier *pcq_view_identifier(pcq_view *view, uint32_t block)
 {
-    const block_entry *entry = view->query.index ? block_at(view, block) : NULL;
+    const block_entry *entry = block_at(view, block);
 
-    if (entry) {
-        return indexed_identifier(view, block, entry->type);
-    }
-    return view->query.index == NULL && block < assign_blocks(view)->count ? view->assigned.blocks[block] : NULL;
+    return entry ? query_snapshot_identifier(&view->query, block, entry->type) : NULL;
 }
 
-/* Whose its blocks are is assumed, as far as anything is known: from the order of the identifiers, or from before calls that are missing. */
+/* Whose its blocks are is assumed, as far as anything is known. */
 static bool pcq_view_assumed(pcq_view *view)
 {
-    return view->query.is_assumed || (view->query.index == NULL && assign_blocks(view)->assumed);
+    return query_snapshot_is_assumed(&view->query);
 }
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
@@ -237,8 +212,8 @@ static reading_table *pcq_view_table(pcq_view *view, uint32_t block)
 
 static perf_raw own_id(reading_table *base, uint32_t row);
 
-static void pcq_view_init(pcq_view *view, const readings *r, const state_sample *sample, uint32_t request_event,
-                          uint32_t response_event, const perf_filled_form *data)
+static void pcq_view_init(pcq_view *view, const readings *r, const state_sample *sample, const query_snapshot *query,
+                          uint32_t event, const perf_filled_form *data)
 {
     static const table_layout layout = {read_next_row, cell, own_id, NULL};
     const state_handle *handle = r->answer.handle;
@@ -246,12 +221,12 @@ static void pcq_view_init(pcq_view *view, const readings *r, const state_sample 
     view->base.layout = &layout;
     view->base.pool = r->pool;
     view->data = *data;
+    view->event = event;
     view->server = handle ? handle->server : NULL;
     view->sample = sample;
     view->has_doubts = sample == NULL || sample->summary.sound_blocks < sample->summary.blocks;
     if (data->size >= PERF_DATA_HEADER_SIZE) {
-        uint32_t blocks = perf_le32(data->bytes + 4); /* dwNumCounters */
-        view->query = query_view(handle, request_event, response_event, blocks);
+        view->query = query ? *query : view->query;
         const uint8_t *clocks = perf_form_at(&view->data, 8); /* each form has all of them, one behind the other */
         view->base.clocks.perf_time = perf_le64(clocks);
         view->base.clocks.time_100ns = perf_le64(clocks + 8);
@@ -486,7 +461,7 @@ typedef enum { NO_OWN_ID, OF_PROCESS, OF_THREAD } own_id_kind;
 static own_id_kind kind_of_own_id(pcq_view *view, const state_identifier *identifier, uint32_t id)
 {
     const state_subject subject = facts_subject(identifier->guid, id);
-    const state_fact *name = facts_lookup(view->server, subject, PERF_FACT_ENGLISH, view->query.event).fact;
+    const state_fact *name = facts_lookup(view->server, subject, PERF_FACT_ENGLISH, view->event).fact;
 
     return name == NULL                            ? NO_OWN_ID
            : strcmp(name->name, "ID Thread") == 0  ? OF_THREAD
@@ -626,8 +601,8 @@ static bool same_identifier_at(pcq_view *view, uint32_t block, const state_ident
 /* True if the block of both samples was asked for alike: for samples of one form, whose blocks are of the same types. */
 static bool pcq_view_same_block(pcq_view *here, pcq_view *there, uint32_t block)
 {
-    if (here->query.epoch == there->query.epoch && here->query.index == there->query.index) {
-        return here->query.index || pcq_view_identifier(here, block);
+    if (here->query.epoch == there->query.epoch && here->query.epoch) {
+        return pcq_view_identifier(here, block) != NULL;
     }
     return !(pcq_view_assumed(there) && !pcq_view_assumed(here)) &&
            same_identifier_at(there, block, pcq_view_identifier(here, block));
@@ -636,10 +611,10 @@ static bool pcq_view_same_block(pcq_view *here, pcq_view *there, uint32_t block)
 /* --- One value alone ---------------------------------------------------------------------------------------------- */
 
 /* What the identifiers of the sample's index ask for; without one it may be anything. */
-static const state_query_index *asked_by(pcq_view *view)
+static const query_index *asked_by(pcq_view *view)
 {
-    static const state_query_index any = {.asks_patterns = true, .asks_own_ids = true};
-    state_query_index *asked = (state_query_index *)view->query.index; /* which keeps it */
+    static const query_index any = {.asks_patterns = true, .asks_own_ids = true};
+    query_index *asked = view->query.epoch ? view->query.epoch->index : NULL; /* which keeps it */
 
     if (asked == NULL) {
         return &any;
@@ -648,7 +623,7 @@ static const state_query_index *asked_by(pcq_view *view)
         asked->asked_as_of = view->server->facts_version + 1;
         asked->asks_patterns = asked->asks_own_ids = false;
         for (uint32_t i = 0; i < asked->count; i++) {
-            const state_identifier *identifier = &asked->by_index[i];
+            const state_identifier *identifier = asked->by_index[i];
             asked->asks_patterns |= identifier->asks != PERF_ASKS_ONE;
             asked->asks_own_ids |= identifier->counter_id == PERF_NO_ID ||
                                    kind_of_own_id(view, identifier, identifier->counter_id) != NO_OWN_ID;
@@ -828,7 +803,7 @@ static void begin_stream(readings *r)
 
     r->machine = handle ? handle->machine : NULL;
     perf_filled_form data = {r->bytes, r->size, NULL, NULL, 0};
-    pcq_view_init(&stream->current, r, sample, r->answer.request_event, r->answer.event, &data);
+    pcq_view_init(&stream->current, r, sample, r->answer.query, r->answer.event, &data);
     r->current = &stream->current.base;
     perf_walk_init(&stream->walk, r->bytes, r->size);
     bool is_behind_damage = handle && handle->unsound - 1 < r->answer.event; /* 0: there was none */
@@ -838,7 +813,7 @@ static void begin_stream(readings *r)
                                             : PERF_NO_RESULT_FIRST_SAMPLE;
     if (previous && previous->bytes) {
         data = sample_data(previous);
-        pcq_view_init(&stream->previous, r, previous, previous->request_event, previous->event, &data);
+        pcq_view_init(&stream->previous, r, previous, previous->query, previous->event, &data);
         stream->one_form = r->answer.has_form && sample->form == previous->form;
         stream->compared_block = UINT32_MAX;
         readings_compare_in_order(r, &stream->previous.base, previous);
@@ -853,9 +828,7 @@ static void enter_block(readings *r)
     const perf_walk *walk = &stream->walk;
 
     readings_enter(r, walk->block.index);
-    stream->identifier = stream->current.query.index
-                             ? indexed_identifier(&stream->current, walk->block.index, walk->block.type)
-                             : pcq_view_identifier(&stream->current, walk->block.index);
+    stream->identifier = query_snapshot_identifier(&stream->current.query, walk->block.index, walk->block.type);
     r->status = walk->block.status;
     r->assumed = stream->identifier && pcq_view_assumed(&stream->current);
     r->is_doubtful = stream->current.has_doubts && !perf_walk_block_sound(walk);

@@ -7,7 +7,7 @@
 
 #include "readings/readings.h"
 #include "readings/tables.h"
-#include "state/queries.h"
+#include "state/samples.h"
 #include "text/text.h"
 
 /* Characters that are left of a name where names were repeated until they took more than their answer allows. */

@@ -34,14 +34,15 @@ typedef struct reading_table reading_table;
 typedef struct {
     const readings_layout *layout;
     state_host *server;
-    const state_handle *handle; /* NULL if the request was not read */
-    const state_sample *sample; /* what was kept of it; NULL if it did not become a sample */
-    bool has_form;              /* PerflibV2: its bytes have the sample's form */
-    uint32_t request_event;     /* it shows the query as of a moment between this */
-    uint32_t event;             /* and the response, as of which names and types are looked up */
-    tvbuff_t *tvb;              /* the counter data or PERF_DATA_BLOCK */
-    bool is_repeated;           /* the call was answered before: it is no sample */
-    bool is_in_doubt;           /* which machine it is of */
+    const state_handle *handle;         /* NULL if the request was not read */
+    const state_sample *sample;         /* what was kept of it; NULL if it did not become a sample */
+    const struct query_snapshot *query; /* PerflibV2: whose its blocks are; NULL: nobody's */
+    bool has_form;                      /* PerflibV2: its bytes have the sample's form */
+    uint32_t request_event;             /* it shows the query as of a moment between this */
+    uint32_t event;                     /* and the response, as of which names and types are looked up */
+    tvbuff_t *tvb;                      /* the counter data or PERF_DATA_BLOCK */
+    bool is_repeated;                   /* the call was answered before: it is no sample */
+    bool is_in_doubt;                   /* which machine it is of */
     bool is_torn; /* it was put together of fragments, and does not add up: any of them may be missing, or another's; or
                    * it may be another call's */
 } readings_answer;

@@ -5,7 +5,7 @@
  */
 #include "readings/tables.h"
 
-#include "state/queries.h"
+#include "state/samples.h"
 
 /* --- Instances ---------------------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* handles.c
- * Lives of handles: from the response that opened one to the request that closed it.
+ * Handles: queries, and keys of the registry.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -67,16 +67,14 @@ static void put_last(state_handle *handle)
     wmem_map_insert(handles, handle, handle);
 }
 
-state_handle *handle_open(state_handle_kind kind, state_server *server, const uint8_t *bytes, uint32_t event,
-                          uint32_t frame, const char *machine)
+state_handle *handle_open(state_handle_kind kind, state_server *server, const uint8_t *bytes, uint32_t frame,
+                          const char *machine)
 {
     state_handle *handle = wmem_new0(wmem_file_scope(), state_handle);
 
     handle->kind = kind;
     handle->server = server;
     memcpy(handle->bytes, bytes, sizeof handle->bytes);
-    handle->begin = event;
-    handle->end = UINT32_MAX;
     handle->opened_frame = frame;
     handle->machine = machine;
     handle_note_name(handle, machine);
@@ -100,13 +98,6 @@ state_handle *handle_find(state_handle_kind kind, state_server *server, const ui
 const char *handle_machine(const state_handle *handle, const state_host *server)
 {
     return handle && handle->machine && *handle->machine ? handle->machine : server->text;
-}
-
-void handle_close(state_handle *handle, uint32_t event, uint32_t frame)
-{
-    ws_assert(event >= handle->begin);
-    handle->end = event;
-    handle->closed_frame = frame;
 }
 
 static void reset_numbers(void)

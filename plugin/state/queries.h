@@ -1,43 +1,21 @@
 /* queries.h
- * Counters of a query, and which of them each block of its answers belongs to.
+ * Counters of a query, and whose each block of its data is.
+ *
+ * From one change of its counters (ValidateCounters) to the next a query is in one epoch. A call keeps the epochs that it saw, at its request
+ * and at its response, so that it looks the same whenever somebody looks. QueryCounterInfo tells which block is which counter's, of all data of
+ * the epoch, earlier data too.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #pragma once
 
 #include "state/facts.h"
-#include "state/samples.h"
+#include "state/handles.h"
+
+#include "perf/identifier.h"
 
 typedef perf_identifier state_identifier;
 typedef perf_asks state_asks;
-
-/* --- Association groups ([MS-RPCE] 3.3.1.3) ---------------------------------------------------------------------- */
-
-/* The connections of one client to one port of a server that share its context handles. A call that was made on any of them and not seen may
- * have changed each of its queries. Made for the first connection that is of it; ends with the file. */
-#define ASSOCIATION_UNKNOWN 0 /* the server's answer to the bind was not seen: it may be any */
-
-typedef struct state_association {
-    address client;
-    address server;
-    uint32_t port;
-    uint32_t group;
-    struct state_association
-        *unknown;                  /* of the same client and port: for connections of which the group is not known, */
-    struct state_association *all; /* and for whatever is of any of their groups */
-    struct state_association
-        *shares;          /* of all groups: another client's unknown one, whose handles this one used last */
-    wmem_list_t *handles; /* state_handle, the newest first: queries that one call more may bring into doubt */
-    uint32_t unseen;      /* event of the latest call that was not seen, or not read, or of its answer */
-    uint32_t missed;      /* event at which a call was last known to be missing */
-    unsigned open;        /* calls that were not read and have no answer yet */
-    unsigned opening;     /* requests of OpenQueryHandle whose answer was not read: any closed handle may be theirs */
-} state_association;
-
-state_association *query_association(const address *client, const address *server, uint32_t port, uint32_t group);
-
-/* True if a client has a query with this handle at a server's port, which one call more may bring into doubt. */
-bool query_is_handle(const address *client, const address *server, uint32_t port, const uint8_t *bytes);
 
 /* --- Identifiers -------------------------------------------------------------------------------------------------- */
 
@@ -45,99 +23,97 @@ bool query_is_handle(const address *client, const address *server, uint32_t port
  * names with the same. */
 uint64_t query_name_digest(const uint8_t *utf16, uint32_t size);
 
-/* What an identifier asks for (not its index and status), as keys of maps. */
+/* Compare two identifiers without index and status, as keys of maps. */
 unsigned query_identifier_hash(const void *key);
 gboolean query_identifier_equal(const void *a, const void *b);
 
-/* An identifier and the server's verdict on it, from one event to another. */
-typedef struct {
-    state_identifier identifier;
-    uint32_t from;
-    uint32_t end;     /* UINT32_MAX as long as it holds */
-    const void *told; /* by the QueryCounterInfo that was compared with it last */
-} state_query_entry;
-
-/* A ValidateCounters request. `*end_frame`, as long as the file, becomes that of its response or fault, also of one that cannot be
- * read. */
-void query_change_requested(state_handle *handle, uint32_t event, const uint32_t *end_frame);
-
-/* The response to the ValidateCounters of `request_event`, whatever its status. Until then it is not known what the query holds, nor in
- * which blocks, unless QueryCounterInfo tells. */
-void query_change_answered(state_handle *handle, uint32_t request_event, uint32_t event);
-
-/* What it did: adds or removes the identifiers whose status is 0, and notes the others. */
-void query_changed(state_handle *handle, bool add, const state_identifier *identifiers, uint32_t count, uint32_t event);
-
-/* So many that nobody saw what they did, after event `begin`, as is known at `event`: one alone shows in the number of blocks; two may add one
- * counter and remove another. */
-void query_change_unseen(state_handle *handle, uint32_t begin, uint32_t event, unsigned number);
-
-/* One whose meaning is not known: from here on the list of counters is not complete. */
-void query_unknown_change(state_handle *handle, uint32_t event);
-
-/* A call on a connection of the association speaks of the query: what is not seen of the one may change the other. */
-void query_used(state_handle *handle, state_association *association);
-
-/* So many calls of an association were made after event `begin`, and at `event` it is known that they were not seen, or not read. */
-void query_calls_unseen(state_association *association, uint32_t begin, uint32_t event, unsigned number);
-
-/* An answer to QueryCounterData, as it is kept: if its blocks should be others a change was missed. */
-void query_blocks_counted(state_handle *handle, const state_sample *sample);
-
-/* The first identifier whose index is another's or beyond the last, `count` if each has a block of its own. */
+/* Returns the first identifier whose index is another's or beyond the last, `count` if each has a block of its own. */
 uint32_t query_first_odd_index(const state_identifier *identifiers, uint32_t count);
 
-/* A QueryCounterInfo response: which block belongs to which identifier, as of `request_event`. */
-void query_info(state_handle *handle, const state_identifier *identifiers, uint32_t count, uint32_t request_event,
-                uint32_t event);
+/* --- Epochs ------------------------------------------------------------------------------------------------------- */
 
-/* Entries that hold at an event, in the order they were added; `next` is 0 at first. NULL at the end. */
-const state_query_entry *query_entries(const state_handle *handle, uint32_t event, unsigned *next);
+/* An identifier with the server's verdict on it. */
+typedef struct {
+    state_identifier identifier; /* status 0: accepted */
+    uint32_t from;               /* number of the first epoch with it */
+    uint32_t end;                /* number of the first without it, UINT32_MAX: there is none */
+} query_counter;
 
-/* How many entries hold at an event, and how many of refused identifiers. */
-void query_counts(const state_handle *handle, uint32_t event, unsigned *held, unsigned *refused);
-
-/* True if all that the query holds at an event is known: no change that was asked for before is under way, nor was one missed. */
-bool query_is_complete(const state_handle *handle, uint32_t event);
-
-/* What one QueryCounterInfo response said: which identifier each block belongs to. */
+/* Blocks' counters, as one QueryCounterInfo told them, or in the order in which they were added. */
 typedef struct {
     uint32_t count;
-    state_identifier *by_index;
-    uint32_t
-        asked_as_of; /* the version of its server's facts by which pcq/pcq-readings.c found out what they ask for, 0 before; */
+    const state_identifier **by_index; /* NULL: nobody's */
+    /* of pcq/pcq-readings.c: version of the server's names by which the next two were found out, 0: not yet */
+    uint32_t asked_as_of;
     bool asks_patterns;
-    bool asks_own_ids; /* all counters of a set, or those that are a process' or thread's own id */
-} state_query_index;
+    bool asks_own_ids;
+} query_index;
 
-/* What a query was from one change of its counters to the next. */
-typedef struct state_query_epoch state_query_epoch;
+typedef struct query_epoch {
+    uint32_t number;        /* among those of its query, from 0 */
+    wmem_array_t *counters; /* query_counter *, in the order in which they were added; shared with other epochs */
+    uint32_t accepted;      /* how many the server accepted */
+    uint32_t refused;       /* how many it refused */
+    unsigned hash;          /* sum of the hashes of all identifiers */
+    uint32_t blocks;        /* of the latest data while it is not complete, UINT32_MAX before */
+    query_index *index;     /* as QueryCounterInfo told it, NULL before */
+    query_index
+        *order;       /* made when somebody asks: accepted counters as they were added, if all are of one counterset */
+    bool is_complete; /* all its counters are known */
+    bool is_assumed;  /* they are contradicted, or nobody told them */
+} query_epoch;
 
-/* A query as an answer with so many blocks shows it. */
+/* A query as a request saw it. */
 typedef struct {
-    const struct state_query *query;
-    uint32_t event;                 /* as of which; 0: several changes may have been done or not, or nothing is known */
-    const state_query_epoch *epoch; /* NULL if nothing is known */
-    const state_query_index *index; /* tells whose the blocks are; NULL where only query_assign() can tell */
-    bool is_assumed;                /* calls that were not seen may have changed it */
-} state_query_view;
+    const query_epoch *epoch; /* NULL: no query */
+    uint32_t changes;         /* asked for so far */
+    bool is_changing;         /* the outcome of a change is not known yet */
+} query_moment;
 
-state_query_view query_view(const state_handle *handle, uint32_t request_event, uint32_t response_event,
-                            uint32_t blocks);
+/* A query as the data of a response shows it. Zeros: nothing is known. */
+typedef struct query_snapshot {
+    const query_epoch *epoch; /* NULL: its blocks are nobody's */
+    uint32_t blocks;
+    bool is_assumed; /* the counters may have been others */
+} query_snapshot;
 
-/* A block is an identifier's if its type (dwType) fits. */
+/* What a ValidateCounters asks for, until it is answered. */
+typedef struct query_change query_change;
+
+/* Returns the query as the request in hand sees it. `unread_changes`: how many changes its connection asked for until now that nobody could
+ * read; `connection` tells connections apart. */
+query_moment query_see_request(state_handle *handle, const void *connection, uint32_t unread_changes);
+
+/* A request for a change. `identifiers`: NULL if they could not be read. Returns what its response ends. */
+query_change *query_begin_change(state_handle *handle, bool add, const state_identifier *identifiers, uint32_t count);
+
+/* Its response with success: what has status 0 is done. */
+void query_apply_change(query_change *change, bool add, const state_identifier *identifiers, uint32_t count);
+
+/* Its response, or fault, says that nothing was done (`has_failed`); or what was done is not known. */
+void query_end_change(query_change *change, bool has_failed);
+
+/* A response to QueryCounterInfo, of the request that saw `asked`. */
+void query_apply_info(state_handle *handle, const state_identifier *identifiers, uint32_t count,
+                      const query_moment *asked);
+
+/* A response with so many blocks of data, to the request that saw `asked`. Returns whose they are. Changes: if the response is well-formed
+ * (`is_sound`), another number of blocks than the query has counters begins an epoch of which nothing is known. */
+query_snapshot query_check_block_count(state_handle *handle, const query_moment *asked, uint32_t blocks, bool is_sound);
+
+/* The newest epoch; NULL of a handle that nobody used. */
+const query_epoch *query_get_epoch(const state_handle *handle);
+
+/* Returns the epoch's next counter, refused ones too; NULL behind the last. `next` is 0 at first. */
+const query_counter *query_next_counter(const query_epoch *epoch, unsigned *next);
+
+/* --- Whose a block is --------------------------------------------------------------------------------------------- */
+
+/* True if a block of this dwType can be the identifier's. */
 bool query_identifier_fits(const state_identifier *identifier, uint32_t type);
 
-/* Which identifier each block of a sample belongs to. */
-typedef struct {
-    const state_identifier **blocks; /* `count` of them, NULL where it is not known */
-    bool assumed; /* they are: by the order of the identifiers, or as before calls that are missing */
-    uint32_t count;
-} state_assignment;
+/* Returns the identifier whose block it is, NULL if it is nobody's. `type`: the block's dwType. */
+const state_identifier *query_snapshot_identifier(const query_snapshot *snapshot, uint32_t block, uint32_t type);
 
-/* Without an index: the only block is the only identifier's; several are assumed to stand in the order in which the identifiers
- * were added, if all fit so. `types` holds the dwType of each of `count` blocks. */
-void query_assign(wmem_allocator_t *pool, const state_query_view *view, const uint32_t *types, uint32_t count,
-                  state_assignment *assignment);
-
-void queries_register(void);
+/* True if whose the blocks are is assumed; false if all are nobody's. */
+bool query_snapshot_is_assumed(const query_snapshot *snapshot);

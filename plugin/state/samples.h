@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "state/handles.h"
+#include "state/queries.h"
 
 #include "perf/data-form.h"
 #include "perf/table.h"
@@ -39,7 +39,8 @@ struct state_sample {
     uint32_t request_event; /* 0: the request was not captured */
     uint32_t event;         /* of the response */
     uint32_t frame;
-    uint8_t *bytes; /* counter data or PERF_DATA_BLOCK; NULL: discarded (memory limit) */
+    const query_snapshot *query; /* PerflibV2: whose its blocks are; of the call */
+    uint8_t *bytes;              /* counter data or PERF_DATA_BLOCK; NULL: discarded (memory limit) */
     struct sample_arena *arena;
     uint32_t size;                 /* bytes that were captured */
     uint32_t reported;             /* bytes that were sent */

@@ -6,7 +6,7 @@
 #include "tap/tapped.h"
 
 #include "names/names.h"
-#include "state/queries.h"
+#include "state/samples.h"
 #include "text/value-strings.h"
 
 #include <epan/tap.h>
@@ -120,13 +120,7 @@ const char *tapped_called(const tapped_call *tapped)
 
 unsigned tapped_asked_for(const tapped_call *tapped)
 {
-    const state_query_entry *entry;
-    unsigned next = 0, sum = 0;
-
-    while (!tapped->is_hkpd && (entry = query_entries(tapped->handle, tapped->event, &next)) != NULL) {
-        sum += query_identifier_hash(&entry->identifier);
-    }
-    return MAX(sum, 1);
+    return tapped->epoch ? MAX(tapped->epoch->hash, 1) : 1;
 }
 
 const char *tapped_object_name(wmem_allocator_t *pool, state_host *server, uint32_t title, uint32_t event)

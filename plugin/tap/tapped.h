@@ -69,6 +69,7 @@ typedef struct {
     uint32_t event;
     state_host *server;
     const state_handle *handle;         /* NULL without one */
+    const struct query_epoch *epoch;    /* PerflibV2: what its query holds; NULL without one */
     const perf_identifier *identifiers; /* response of ValidateCounters or QueryCounterInfo */
     uint32_t num_identifiers;
     const void *subject; /* what the call is about, to know the same call again: `subject_size` bytes */

@@ -99,19 +99,8 @@ def test_what_is_not_marked_is_true(tshark, tmp_path, kind, passes):
 FOUND = {
     'one instance of a name that several have': (8, '?0O0/0 *0 !0 ?1V0+3,6/0 *1 !1 ?2I0/0 *2 !2 ?3D0/0 *3 !3 ?4D0/0 *4 !4 ?5D0/0 *5 !5'),
     'all of a name that one block had one of': (135, '?0O0/0 *0 !0 ?1V0+8,3,6/0 *1 !1 ?2I0/0 *2 !2 ?3D0/0 *3 !3 ?4D0/0 *4 !4'),
-    'closed and given out anew meanwhile': (
-        5235, '?0O0/0 *0 !0 ?1V0+2,4/0 *1 !1 ?2I0/0 *2 !2 ?3O1/1 *3 !3 ?8D0/1 ?12C0/2 *12 !12 ?13O0/0 *13 !13 ?14V0+1,3/0 *14 !14 *8 !8'),
-    'closed and given out anew meanwhile, without an answer': (
-        5235, '?0O0/0 *0 !0 ?1V0+2,4/0 *1 !1 ?2I0/0 *2 !2 ?3O1/1 *3 !3 ?8D0/1 ?12C0/0 *12 !12~ ?13O0/0 *13 !13~ ?14V0+1,3/0 *14 !14~ *8 !8'),
     'a sample is under way, changes that are cut, and what is told then': (
         8, '?0O0/0 *0 !0 ?1V0+1,2/0 *1 !1 ?2I0/0 *2 !2 ?3D0/1 *3 ?4V0-1/0^ *4 !4^ ?5V0+8/0^ *5 !5^ !3 ?6I0/0 *6 !6 ?7D0/0 *7 !7'),
-    'changes that are cut, and done when the client has gone on': (
-        8, '?0O0/0 *0 !0 ?1V0+1/0 *1 !1 ?2I0/0 *2 !2 ?3V0-1/0^ ?4V0+2/0^ ?5I0/0 *5 !5 *3 *4 !3^ !4^ ?6D0/0 *6 !6 ?7D0/0 *7 !7'),
-    'changes that are cut, done and answered before what was told earlier comes': (
-        8, '?0O0/0 *0 !0 ?1V0+1/0 *1 !1 ?2I0/0 *2 !2 ?3D0/0 ?4D0/0 *3 *4 !3 !4 ?5V0-1/0^ ?6V0+2/0^ ?7I0/0 *7 *5 *6 !5^ !6^ !7 '
-           '?8D0/0 *8 !8 ?9D0/0 *9 !9'),
-    'changes that are missing, and an answer alone after them': (
-        9000, '?0O0/0 *0 !0 ?1V0+1,2/0 *1 !1 ?2I0/0 *2 !2 ?3D0/0 *3 !3 ?4V0-1/0~ *4 !4~ ?5V0+3/0~ *5 !5~ ?6D0/0~ *6 !6 ?7D0/0 *7 !7'),
     'a call that is missing, and a change that overlaps': (
         6512, '?0O0/0 *0 !0 ?1V0+5,2,1/0 *1 !1 ?2I0/0 *2 !2 ?3V0-5,6/0~ *3 ?4D0/0 !3~ ?5V0+8/0 *5 *4 !5 !4'),
 }

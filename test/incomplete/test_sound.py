@@ -199,13 +199,13 @@ def test_what_the_damaged_answer_before_had_is_nothing_new(tshark, tmp_path, at,
 # What the blocks of an answer ask for, by their types; whose each is said to be: a counter, "?" where that is assumed
 ASSIGNED = {
     'an-instance-for-a-pattern': ([(0, 'a*')], [1], '0'),
-    'order-of-others-that-do-not-fit': ([(0, 'a'), (1, '*')], [1, 1], '--'),
-    'one-of-a-kind-among-others': ([(0, 'a'), (NONE, 'a'), (NONE, 'b')], [2, 1, 2], '---'),
+    'order-of-others-that-do-not-fit': ([(0, 'a'), (1, '*')], [1, 1], '0?-'),
+    'one-of-a-kind-among-others': ([(0, 'a'), (NONE, 'a'), (NONE, 'b')], [2, 1, 2], '--*?'),
     'in-order-where-each-fits-one-alone': ([(0, 'a'), (NONE, 'a')], [1, 2], '0?*?'),
-    'one-of-a-kind-that-its-set-does-not-have': ([(3, 'a'), (NONE, 'a'), (NONE, 'b')], [2, 1, 2], '---'),
+    'one-of-a-kind-that-its-set-does-not-have': ([(3, 'a'), (NONE, 'a'), (NONE, 'b')], [2, 1, 2], '--*?'),
     'two-alike': ([(0, 'a'), (1, 'a')], [1, 1], '0?1?'),
     'one-of-unknown-type': ([(0, '*')], [5], '-'),
-    'a-type-beyond-the-last': ([(NONE, '*'), (1, 'a')], [7, 1], '--'),
+    'a-type-beyond-the-last': ([(NONE, '*'), (1, 'a')], [7, 1], '-1?'),
 }
 
 

@@ -2,7 +2,6 @@
 """Calls that nobody reads: cut short when captured, not put together, sealed, or seen by their answers alone. The headers of their PDUs say
 what was called; what they may have changed is marked."""
 
-import functools
 import itertools
 import struct
 
@@ -12,7 +11,7 @@ from gen import stubs
 from gen.hkpd_block import Counter, Instance, Object
 from gen.hkpd_scene import Talk
 from gen.model import TYPES
-from gen.pcap import NDR, PERFLIB, Pipe, Rpc, SealedRpc, Smb2, Tcp
+from gen.pcap import Pipe, Rpc, SealedRpc, Smb2, Tcp
 from gen.scene import Line, Scene, smb_line, tcp_line
 from gen.story import Server, answers, ask, learn, unseen
 from gen.wires import EPM
@@ -21,9 +20,7 @@ from series import long_rows
 from test_sound import ASSUMED, backward, gauge, paths, three_counters, truth
 
 
-AnotherGroup, InClear = (type(of.__name__, (of,), dict(group=0x77)) for of in (SealedRpc, Rpc))     # clients of their own
 OneNumber = type('OneNumber', (Rpc,), dict(call_id=property(lambda rpc: 9, lambda *_: None)))
-ManyContexts = functools.partial(type('Many', (SealedRpc,), dict(offered_before=[(PERFLIB, [NDR])] * 70)), context=64)
 
 
 def cut(size, requests=True, answers_too=True, flags=range(256), opnum=None):
@@ -43,15 +40,11 @@ def off(name):
 # line, connection of the calls that are not read, what the capture does to them, options
 WAYS = {
     'cut': (tcp_line, {}, cut(100), ()),
-    'cut-of-another-client': (tcp_line, {}, cut(100), ()),
     'cut-in-a-pipe': (smb_line, {}, cut(256), ()),
     'cut-in-writes': (lambda *a, **how: smb_line(*a, transceive=False, **how), {}, cut(256), ()),
     'cut-before-the-operation': (tcp_line, {}, cut(54 + 20), ()),
-    'cut-before-the-pdu': (tcp_line, {}, cut(54), ()),
     'no-operation': (tcp_line, {}, cut(9999, answers_too=False, opnum=0x87), ()),
-    'another-operation': (tcp_line, {}, cut(9999, answers_too=False, opnum=6), ()),
     'answers-cut': (tcp_line, {}, cut(100, requests=False), ()),
-    'requests-cut-decoded-as': (tcp_line, {}, cut(100, answers_too=False), ('-d', 'tcp.port==49671,dcerpc')),
     'segments-apart': (tcp_line, dict(mss=200), cut(9999), off('tcp.desegment_tcp_streams')),
     'pdus-apart': (tcp_line, dict(mss=200), cut(9999), off('dcerpc.desegment_dcerpc')),
     'fragments-apart': (tcp_line, dict(max_frag=200), cut(9999), off('dcerpc.reassemble_dcerpc')),
@@ -61,13 +54,11 @@ WAYS = {
 }
 
 
-def told_and_looked_at(make=tcp_line, closed=0, **how):
-    """-> scene, line, client, set, handle: three counters, told by QueryCounterInfo, and a sample, behind queries that were closed"""
+def told_and_looked_at(make=tcp_line, **how):
+    """-> scene, line, client, set, handle: three counters, told by QueryCounterInfo, and a sample"""
     s, scene = gauge(), Scene()
     line = make(scene, Server([s], order=backward), **how)
     c = line.client()
-    for _ in range(closed):
-        c.close(c.open())
     return scene, line, c, s, three_counters(c, s)
 
 
@@ -91,10 +82,9 @@ def marks(frames, scene):
 def test_two_changes_that_are_not_read(tshark, tmp_path, way, two_pass):
     make, how, capture, options = WAYS[way]
     scene, line, c, s, h = told_and_looked_at(make, **how)
-    who = tcp_line(scene, line.model, client='192.0.2.9').client() if 'another' in way else c
-    who.data(h, 9999)
+    c.data(h, 9999)
     first = len(scene.capture.frames) + 1
-    swap(who, s, h)
+    swap(c, s, h)
     capture(scene, first)
     c.data(h, 9999)
     c.data(h, 9999)
@@ -122,34 +112,6 @@ def test_a_call_that_is_cut_in_a_pipe(tshark, tmp_path, two_pass):
     line.rpc.call_id -= 1
     line.rpc.response(bytes(20))
     tshark.run('-r', scene.write(tmp_path / 'a.pcap'))
-
-
-@pytest.mark.parametrize('calls, said', [('v', '+'), ('vv', '?'), ('id', '+')])
-def test_one_change_shows_by_the_number_of_blocks(tshark, tmp_path, calls, said, two_pass):
-    """Each is refused: one alone did nothing, as the blocks show, two may have made up for each other. Others say by their operation what they are."""
-    scene, _, c, s, h = told_and_looked_at()
-    first = len(scene.capture.frames) + 1
-    ask_for = {'v': lambda: c.validate(h, [ask(s, 77, 'a')]), 'i': lambda: c.instances(s.guid, 9999), 'd': lambda: c.data(h, 9999)}
-    for call in calls:
-        ask_for[call]()
-    cut(100)(scene, first)
-    c.data(h, 9999)
-    assert marks(read(tshark, scene, tmp_path, two_pass=two_pass), scene)[-1] == said
-
-
-@pytest.mark.parametrize('protocol, said', [(SealedRpc, '?'), (AnotherGroup, '+'), (InClear, '?'), (Rpc, '?'), (ManyContexts, '?')])
-def test_sealed_beside(tshark, tmp_path, protocol, said, two_pass):
-    """Another connection that no key opens, or (Rpc) whose bind is not captured: handles are shared in an association group. One that is used in
-    two, in clear, is of any."""
-    scene, line, c, s, h = told_and_looked_at(closed=70)
-    other = tcp_line(scene, line.model, client_port=50009, protocol=protocol, bind=protocol is not Rpc).client()
-    swap(other, s, h if said == '?' else other.open())
-    c.data(h, 9999)
-    c.info(h)
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    # a later look takes what QueryCounterInfo told, for nothing was under way any more
-    assert marks(frames, scene) == '+' + said.replace('?', '+' if two_pass else '?') + '+'
 
 
 def test_the_first_request_loses_its_last_fragment(tshark, tmp_path):
