@@ -31,19 +31,19 @@ void proto_reg_handoff_pcq(void);
  * and of the response, largest dwInSize that the interface admits, flags (dcerpc/pdus.h)).
  * GUIDs are counted in EnumerateCounterSet, bytes elsewhere ([MS-PCQ] 3.1.4.1). */
 #define PCQ_OPERATIONS(X) \
-    X(0, EnumerateCounterSet, room_request, enumerate_response, pcq_dissect_counterset_list, "WS", STRING, SIZES, 256, \
-      RPC_RETURNS) \
+    X(0, EnumerateCounterSet, describe_buffer_size, enumerate_response, pcq_dissect_counterset_list, "WS", STRING, \
+      SIZES, 256, RPC_RETURNS) \
     X(1, QueryCounterSetRegistrationInfo, registration_request, registration_response, pcq_dissect_registration, \
       "WGCLS", STRING, SIZES, 134217728, RPC_RETURNS | RPC_LISTS) \
     X(2, EnumerateCounterSetInstances, instances_request, instances_response, pcq_dissect_instances, "WGS", STRING, \
       SIZES, 67108864, RPC_RETURNS) \
     X(3, OpenQueryHandle, open_request, open_response, NULL, "W", STRING, HANDLE, 0, RPC_OPENS) \
     X(4, CloseQueryHandle, close_request, close_response, NULL, "H", HANDLE, HANDLE, 0, RPC_CLOSES) \
-    X(5, QueryCounterInfo, room_request, info_response, pcq_dissect_identifiers, "HS", HANDLE, SIZES, 67108864, \
-      RPC_USES | RPC_RETURNS) \
-    X(6, QueryCounterData, room_request, data_response, NULL, "HS", HANDLE, SIZES, 1073741824, \
+    X(5, QueryCounterInfo, describe_buffer_size, info_response, pcq_dissect_identifiers, "HS", HANDLE, SIZES, \
+      67108864, RPC_USES | RPC_RETURNS) \
+    X(6, QueryCounterData, describe_buffer_size, data_response, NULL, "HS", HANDLE, SIZES, 1073741824, \
       RPC_USES | RPC_RETURNS | RPC_SAMPLES) \
-    X(7, ValidateCounters, validate_request, validate_response, pcq_dissect_identifiers, "HSAC", HANDLE, ARRAY, \
+    X(7, ValidateCounters, validate_request, validate_response, pcq_dissect_identifiers, "HSAD", HANDLE, ARRAY, \
       67108864, RPC_USES | RPC_CHANGES)
 
 #define OPNUM_STRING(opnum, name, ...) {opnum, #name},
@@ -148,18 +148,19 @@ static void read_counterset(pcq_pdu *p)
 #define REQUEST_CODE_STRING(value, name) {value, "PERF_REG_" #name},
 static const value_string request_code_vals[] = {PCQ_REQUEST_CODES(REQUEST_CODE_STRING){0, NULL}};
 
-/* dwAdd or RequestCode. */
-static void read_code(pcq_pdu *p)
+static void read_request_code(pcq_pdu *p)
 {
-    if (p->call.opnum == OPNUM_ValidateCounters) {
-        p->record->add = ndr_u32(&p->call.ndr, hf_add) != 0;
-        return;
-    }
     p->record->request_code = ndr_u32(&p->call.ndr, hf_request_code);
     if (!try_val_to_str(p->record->request_code, request_code_vals)) {
         findings_add(&p->call.report, p->call.ndr.cursor.item, FINDING_REQUEST_CODE,
                      "RequestCode %u is unknown, the answer's layout too", p->record->request_code);
     }
+}
+
+/* dwAdd */
+static void read_add_flag(pcq_pdu *p)
+{
+    p->record->add = ndr_u32(&p->call.ndr, hf_add) != 0;
 }
 
 /* RequestLCID is a locale, a counter id or nothing, by RequestCode. */
@@ -191,18 +192,18 @@ static void read_handle(pcq_pdu *p)
 /* --- lpData ---------------------------------------------------------------------------------------------------- */
 
 /* Of sizes and arrays: only EnumerateCounterSet's are no bytes. */
-static const char *count_text(const pcq_pdu *p, uint32_t count)
+static const char *format_count(const pcq_pdu *p, uint32_t count)
 {
     return text_counted(p->call.pool, count, p->call.opnum == OPNUM_EnumerateCounterSet ? "GUID" : "byte");
 }
 
 /* "lpData: 96 bytes, room for 1024", and its bytes, which are read later. */
-static void take_lpdata(pcq_pdu *p, ndr_array *array)
+static void begin_lpdata(pcq_pdu *p, ndr_array *array)
 {
     tvbuff_t *tvb = ndr_elements(&p->call.ndr, array, p->call.opnum == OPNUM_EnumerateCounterSet ? 16 : 1);
 
     if (array->node) {
-        proto_item_append_text(array->node, ": %s", count_text(p, (uint32_t)array->actual_count));
+        proto_item_append_text(array->node, ": %s", format_count(p, (uint32_t)array->actual_count));
         if (array->max_count != array->actual_count) {
             proto_item_append_text(array->node, ", room for %" PRIu64, array->max_count);
         }
@@ -228,7 +229,7 @@ static void check_count(pcq_pdu *p, const ndr_array *array, const char *has, uin
 }
 
 /* Against dwInSize, where it is known. */
-static void check_room(pcq_pdu *p, const ndr_array *array)
+static void check_buffer_size(pcq_pdu *p, const ndr_array *array)
 {
     if (p->call.is_request || p->record->call.request_read) {
         check_count(p, array, "has room for", array->max_count, "dwInSize", p->record->in_size);
@@ -246,7 +247,7 @@ static bool read_returned_status(pcq_pdu *p)
     tapped->is_probe = status == STATUS_NOT_ENOUGH_MEMORY && tapped->out_size == 0 && tapped->rtn_size > 0;
     if (tapped->is_probe) {
         proto_item_append_text(p->call.ndr.cursor.item, ", a size probe: no failure");
-        call_info(&p->call, "size probe: needs %s", count_text(p, tapped->rtn_size));
+        call_info(&p->call, "size probe: needs %s", format_count(p, tapped->rtn_size));
         return false;
     }
     call_report_status(&p->call, status);
@@ -258,7 +259,7 @@ static bool read_returned_status(pcq_pdu *p)
     if (tapped->out_size == 0 && is_missed && p->record->call.request_read && p->record->in_size > 0) {
         findings_add(&p->call.report, p->call.ndr.cursor.item, FINDING_NO_DATA,
                      "The call succeeded with room for %s, but lpData is empty; *pdwRtnSize says %u",
-                     count_text(p, p->record->in_size), tapped->rtn_size);
+                     format_count(p, p->record->in_size), tapped->rtn_size);
     }
     return true;
 }
@@ -315,11 +316,11 @@ static void read_identifiers(pcq_pdu *p)
 
     p->identifiers_sound = true;
     ndr_array_begin(&p->call.ndr, false, "lpData", &array);
-    check_room(p, &array);
+    check_buffer_size(p, &array);
     if (is_request) {
         p->record->in_size = (uint32_t)array.max_count; /* the response has the same array */
     }
-    take_lpdata(p, &array);
+    begin_lpdata(p, &array);
     bool damaged = report->damaged;
     report->muted = repeated;
     dissect_lpdata(p);
@@ -340,8 +341,8 @@ static void read_response(void *pdu)
         p->call.tapped.rtn_size = ndr_u32(&p->call.ndr, hf_rtn_size);
         ndr_array_begin(&p->call.ndr, true, "lpData", &array);
         check_count(p, &array, "holds", array.actual_count, "*pdwOutSize", p->call.tapped.out_size);
-        check_room(p, &array);
-        take_lpdata(p, &array);
+        check_buffer_size(p, &array);
+        begin_lpdata(p, &array);
         dissect_lpdata(p);
         succeeded = read_returned_status(p);
     } else {
@@ -360,9 +361,9 @@ static void read_response(void *pdu)
 /* --- Opnum 0: EnumerateCounterSet, 3.1.4.1.1 ------------------------------------------------------------------- */
 
 /* QueryCounterInfo's and QueryCounterData's are the same. */
-static void room_request(pcq_pdu *p)
+static void describe_buffer_size(pcq_pdu *p)
 {
-    call_info(&p->call, "room for %s", count_text(p, p->record->in_size));
+    call_info(&p->call, "room for %s", format_count(p, p->record->in_size));
 }
 
 static void enumerate_response(pcq_pdu *p, bool succeeded)
@@ -384,7 +385,7 @@ static void show_counterset(pcq_pdu *p)
 }
 
 /* The name of the call's counterset or of one of its counters, for the Info column. */
-static const char *name_text(pcq_pdu *p, uint32_t id)
+static const char *format_name(pcq_pdu *p, uint32_t id)
 {
     const state_subject subject = facts_subject(p->record->guid, id);
     state_host *server = p->call.server;
@@ -405,7 +406,7 @@ static void registration_request(pcq_pdu *p)
     if (!p->record->call.request_read) {
         return;
     }
-    call_about(&p->call, "%s", name_text(p, PERF_NO_ID));
+    call_about(&p->call, "%s", format_name(p, PERF_NO_ID));
     if (code) {
         call_about(&p->call, "%s", code + strlen("PERF_REG_"));
     } else {
@@ -416,7 +417,7 @@ static void registration_request(pcq_pdu *p)
     } else if (pcq_has_locale(p->record->request_code)) {
         call_about(&p->call, "locale 0x%04x", p->record->lcid);
     } else if (p->record->request_code == PERF_REG_COUNTER_STRUCT) {
-        const char *name = name_text(p, p->record->lcid);
+        const char *name = format_name(p, p->record->lcid);
         call_about(&p->call, *name == '#' ? "counter %u" : "counter %u %s", p->record->lcid, name);
     }
 }
@@ -439,7 +440,7 @@ static void registration_response(pcq_pdu *p, bool succeeded)
     } else if (p->context.count > 0) {
         call_info(&p->call, "%s", text_counted(p->call.pool, p->context.count, "counter"));
     }
-    call_info(&p->call, "%s", count_text(p, p->call.tapped.out_size));
+    call_info(&p->call, "%s", format_count(p, p->call.tapped.out_size));
 }
 
 /* --- Opnum 2: EnumerateCounterSetInstances, 3.1.4.1.3 ---------------------------------------------------------- */
@@ -447,7 +448,7 @@ static void registration_response(pcq_pdu *p, bool succeeded)
 static void instances_request(pcq_pdu *p)
 {
     if (p->record->call.request_read) {
-        call_about(&p->call, "%s", name_text(p, PERF_NO_ID));
+        call_about(&p->call, "%s", format_name(p, PERF_NO_ID));
     }
 }
 
@@ -457,7 +458,7 @@ static void instances_response(pcq_pdu *p, bool succeeded)
     instances_request(p);
     if (succeeded) {
         call_info(&p->call, "%s, %s", text_counted(p->call.pool, p->context.count, "instance"),
-                  count_text(p, p->call.tapped.out_size));
+                  format_count(p, p->call.tapped.out_size));
     }
 }
 
@@ -642,7 +643,7 @@ static void check_indexes(pcq_pdu *p)
     }
 }
 
-static void tell_identifiers(pcq_pdu *p)
+static void set_tap_identifiers(pcq_pdu *p)
 {
     p->call.tapped.identifiers = wmem_array_get_raw(p->context.identifiers);
     p->call.tapped.num_identifiers = p->context.count;
@@ -653,10 +654,10 @@ static void info_response(pcq_pdu *p, bool succeeded)
     check_indexes(p);
     if (succeeded) {
         call_info(&p->call, "%s, %s", text_counted(p->call.pool, p->context.count, "counter"),
-                  count_text(p, p->call.tapped.out_size));
+                  format_count(p, p->call.tapped.out_size));
         p->call.tapped.has_counters = true;
         p->call.tapped.counters = p->context.count;
-        tell_identifiers(p);
+        set_tap_identifiers(p);
     }
     state_handle *handle = answering_handle(p, succeeded || p->call.tapped.is_probe);
     show_handle(p, NULL, handle);
@@ -746,7 +747,7 @@ static void data_response(pcq_pdu *p, bool succeeded)
 /* --- Opnum 7: ValidateCounters, 3.1.4.1.7 ---------------------------------------------------------------------- */
 
 /* ": \Set(instance)\Counter, 2 more". */
-static const char *identifiers_text(pcq_pdu *p)
+static const char *format_identifiers(pcq_pdu *p)
 {
     if (p->context.count == 0) {
         return "";
@@ -761,7 +762,7 @@ static void validate_request(pcq_pdu *p)
     state_handle *handle = p->call.record->handle;
 
     if (p->call.has_column) {
-        call_info(&p->call, "%s %u%s", p->record->add ? "add" : "remove", p->context.count, identifiers_text(p));
+        call_info(&p->call, "%s %u%s", p->record->add ? "add" : "remove", p->context.count, format_identifiers(p));
     }
     if (p->call.first_time && handle) {
         bool is_read = call_may_learn(&p->call) && p->identifiers_sound;
@@ -836,9 +837,9 @@ static void validate_response(pcq_pdu *p, bool succeeded)
 
     if (succeeded) {
         const char *done = !p->record->call.request_read ? "accepted" : p->record->add ? "added" : "removed";
-        tell_identifiers(p);
+        set_tap_identifiers(p);
         if (p->call.has_column) {
-            call_info(&p->call, "%u %s%s", p->context.count - refused, done, refused > 0 ? "" : identifiers_text(p));
+            call_info(&p->call, "%u %s%s", p->context.count - refused, done, refused > 0 ? "" : format_identifiers(p));
         }
         if (refused > 0) {
             describe_refused(p);
@@ -908,7 +909,7 @@ static void read_request(void *pdu)
     pcq_pdu *p = pdu;
     static void (*const read[])(pcq_pdu *p) = {
         ['W'] = read_machine, ['G'] = read_counterset,  ['L'] = read_request_lcid, ['S'] = read_in_size,
-        ['H'] = read_handle,  ['A'] = read_identifiers, ['C'] = read_code,
+        ['H'] = read_handle,  ['A'] = read_identifiers, ['C'] = read_request_code, ['D'] = read_add_flag,
     };
 
     for (const char *letter = p->operation->parameters; *letter; letter++) {
