@@ -15,7 +15,7 @@ from collections import Counter as Tally
 import pytest
 
 from conftest import TSHARK
-from gen import buffers, hkpd_scene, hkpd_stubs, stubs
+from gen import hkpd_scene, hkpd_stubs, stubs
 from gen.pcap import Rpc, SignedRpc
 from gen.scene import Scene, tcp_line
 from gen.scenes import SCENES
@@ -607,33 +607,6 @@ def test_two_clients_are_refused_apart(stat, servers, passes):
         tcp_line(scene, server, client='192.0.2.%d' % (10 + n), client_port=50001 + n, server='192.0.2.%d' % (20 + n * (servers - 1))).client().open()
     rows = stat(scene, 'refusals', *passes)
     assert [(r['Client'], r['Times']) for r in rows] == [('192.0.2.10', '1'), ('192.0.2.11', '1')]
-
-
-def test_names_that_a_later_call_of_the_frame_changes(stat):
-    """An answer, refusals and their new names in one frame: what is renamed is another counter from there on, in two passes too."""
-    def named(*names):
-        s = multiple('Set', *[counter(i, 'PERF_COUNTER_RAWCOUNT', x, [1, 1]) for i, x in enumerate(names, 1)])
-        s.guid = 'f193b332-f3f6-5b2d-bef3-21a3edbb1c6b'
-        return s
-    s = named('First', 'Second')
-    server, scene = Server([s]), Scene()
-    line = tcp_line(scene, server)
-    c = line.client()
-    learn(c, s)
-    h = c.query([ask(s, 1, 'a'), ask(s, 2, 'gone')])
-    server.sets = [named('One', 'Two')]
-    line.together([(stubs.DATA, dict(hQuery=h, dwInSize=9999)),
-                   (stubs.VALIDATE, dict(hQuery=h, lpData=buffers.identifiers([ask(s, 1, 'a')]), dwAdd=1)),
-                   *[(stubs.REG_INFO, dict(szMachine='\\\\SRV01', CounterSetGuid=s.guid, RequestCode=code, RequestLCID=0, dwInSize=999))
-                     for code in (9, 10)]])
-    c.data(h, 9999)
-    for passes in ([], ['-2']):
-        rows = stat(scene, 'counters', *passes)
-        assert sorted((r['Counter'].rpartition('Set')[2], r['Samples'], r['Refusals']) for r in rows) == [
-            ('(a)\\First', '1', '1'), ('(a)\\One', '1', '0'), ('(gone)\\Second', '0', '1'), ('(gone)\\Two', '0', '1')]
-        rows = stat(scene, 'refusals', *passes)
-        assert sorted((r['Path'].rpartition('\\')[2], r['Times']) for r in rows) == [
-            ('First', '1'), ('Second', '1'), ('Two', '1')]
 
 
 # --- calls ----------------------------------------------------------------------------------------------------------
