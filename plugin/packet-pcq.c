@@ -1,10 +1,9 @@
 /* packet-pcq.c
  * Performance Counter Query Protocol [MS-PCQ]: the DCE/RPC interface PerflibV2.
  *
- * From the top: the table of the eight operations; what is kept of a call and of a PDU; their parameters, which are read as the
- * table has them; operations 0 to 2, which say what counters there are; operations 3 to 7, the life of a query; the way of a
- * PDU: begin, noise or not, its parameters, the operation's own function, end. What lpData holds is read in pcq-buffers.c and
- * pcq/pcq-data.c. Learned is only what stood in a stub that was read to its end, adds up, and is seen for the first time.
+ * From the top: the table of the eight operations; a call and a PDU; parameters, which are read as the table lists them; operations
+ * 0 to 2, which tell what counters there are; operations 3 to 7, the life of a query; the way of a PDU. lpData is read in
+ * pcq-buffers.c and pcq/pcq-data.c. A call is learned from on the first pass, if its stub was read to its end and is well-formed.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -58,43 +57,44 @@ static int hf_machine, hf_in_size, hf_out_size, hf_rtn_size, hf_status, hf_buffe
 
 static int ett_buffer = -1, ett_query = -1, ett_pcq = -1;
 
-/* What is kept of a call beside rpc_record: the request as it was read. */
+/* A call, from its request to its response and for every later look. Members are zeros as long as their parameter was not read. */
 typedef struct {
     rpc_record call;
-    uint8_t guid[16];
-    uint32_t request_code;
-    uint32_t lcid;
-    uint32_t in_size;
-    bool add;
-    query_moment asked;   /* the query as the request saw it */
-    query_snapshot seen;  /* and as the response shows it */
-    query_change *change; /* ValidateCounters: until it is answered */
-    const char *machine;
+    uint8_t guid[16];      /* CounterSetGuid */
+    uint32_t request_code; /* RequestCode */
+    uint32_t lcid;         /* RequestLCID */
+    uint32_t in_size;      /* dwInSize */
+    bool add;              /* dwAdd is not 0 */
+    query_moment asked;    /* the query as the request saw it */
+    query_snapshot seen;   /* the query as the response shows it */
+    query_change *change;  /* ValidateCounters: what it changes, NULL behind its response */
+    const char *machine;   /* szMachine without backslashes in front */
 } pcq_record;
 
-/* Bytes of paths that the tree and the Info column show of a PDU before their names are shortened: each lists many. */
+/* Bytes of paths that are shown of a PDU before their names are shortened, since a packet can list many. */
 #define MOST_OF_PATHS 16384
 
-/* One PDU while it is dissected. */
+/* A PDU while it is dissected. */
 typedef struct pcq_pdu {
     rpc_call call;
     pcq_record *record; /* the same as call.record */
     const struct operation *operation;
     uint8_t handle[PERF_HANDLE_SIZE]; /* as it was sent */
-    proto_item *handle_item;
-    pcq_context context;     /* of lpData, which is call.tapped.buffer */
-    buffer_cursor buffer;    /* that reads it */
-    proto_tree *buffer_tree; /* where it is shown */
-    bool succeeded;          /* the response was read to its end, its status is 0 */
-    bool identifiers_sound;  /* of ValidateCounters: nothing contradicts itself in them */
-    uint64_t text_left;      /* bytes that paths may still take before their names are shortened */
+    proto_item *handle_item;          /* NULL: not shown */
+    pcq_context context;              /* for lpData, which is call.tapped.buffer */
+    buffer_cursor buffer;             /* in lpData */
+    proto_tree *buffer_tree;          /* NULL: lpData is not shown */
+    bool succeeded;                   /* the response was read to its end, and its status is 0 */
+    bool identifiers_sound;           /* ValidateCounters: its identifiers are well-formed */
+    uint64_t text_left;               /* bytes that paths may still take before their names are shortened */
 } pcq_pdu;
 
+/* A row of PCQ_OPERATIONS. */
 typedef struct operation {
     void (*request)(pcq_pdu *p);
     void (*response)(pcq_pdu *p, bool succeeded);
-    void (*dissect)(buffer_cursor *cursor, pcq_context *context);
-    const char *parameters; /* of the request, a letter each */
+    void (*dissect)(buffer_cursor *cursor, pcq_context *context); /* NULL: lpData is not read by then */
+    const char *parameters;                                       /* of the request, a letter each */
     ndr_first request_begin;
     ndr_first response_begin;
     uint32_t largest; /* dwInSize that the interface admits */
@@ -163,7 +163,7 @@ static void read_add_flag(pcq_pdu *p)
     p->record->add = ndr_u32(&p->call.ndr, hf_add) != 0;
 }
 
-/* RequestLCID is a locale, a counter id or nothing, by RequestCode. */
+/* RequestCode decides whether RequestLCID is a locale, a counter id, or not used. */
 static void read_request_lcid(pcq_pdu *p)
 {
     pcq_record *record = p->record;
@@ -191,13 +191,13 @@ static void read_handle(pcq_pdu *p)
 
 /* --- lpData ---------------------------------------------------------------------------------------------------- */
 
-/* Of sizes and arrays: only EnumerateCounterSet's are no bytes. */
+/* Returns "96 bytes"; EnumerateCounterSet counts GUIDs. */
 static const char *format_count(const pcq_pdu *p, uint32_t count)
 {
     return text_counted(p->call.pool, count, p->call.opnum == OPNUM_EnumerateCounterSet ? "GUID" : "byte");
 }
 
-/* "lpData: 96 bytes, room for 1024", and its bytes, which are read later. */
+/* Shows the array ("lpData: 96 bytes, room for 1024") and begins the tree for its bytes, which are read later. */
 static void begin_lpdata(pcq_pdu *p, ndr_array *array)
 {
     tvbuff_t *tvb = ndr_elements(&p->call.ndr, array, p->call.opnum == OPNUM_EnumerateCounterSet ? 16 : 1);
@@ -219,6 +219,7 @@ static void begin_lpdata(pcq_pdu *p, ndr_array *array)
     }
 }
 
+/* Reports a count of the array that another parameter contradicts. */
 static void check_count(pcq_pdu *p, const ndr_array *array, const char *has, uint64_t count, const char *said_by,
                         uint32_t said)
 {
@@ -228,7 +229,7 @@ static void check_count(pcq_pdu *p, const ndr_array *array, const char *has, uin
     }
 }
 
-/* Against dwInSize, where it is known. */
+/* Checks the array's maximum against dwInSize, if the request was read. */
 static void check_buffer_size(pcq_pdu *p, const ndr_array *array)
 {
     if (p->call.is_request || p->record->call.request_read) {
@@ -236,8 +237,8 @@ static void check_buffer_size(pcq_pdu *p, const ndr_array *array)
     }
 }
 
-/* The status behind them. Says in the Info column what a size probe says: half of a normal call, too small a buffer and the size
- * that would do. Returns true if the call succeeded. */
+/* Reads the status behind lpData. A size probe is half of a normal call: too small a buffer, answered with the size that is needed.
+ * Returns true if the call succeeded. */
 static bool read_returned_status(pcq_pdu *p)
 {
     tapped_call *tapped = &p->call.tapped;
@@ -254,7 +255,7 @@ static bool read_returned_status(pcq_pdu *p)
     if (status != STATUS_SUCCESS) {
         return false;
     }
-    /* an empty answer to a request that had no room is nothing but that; even counter data of a query of nothing has a header */
+    /* nothing fits into a buffer of 0 bytes; even the counter data of an empty query has a header */
     bool is_missed = tapped->rtn_size > 0 || p->call.opnum == OPNUM_QueryCounterData;
     if (tapped->out_size == 0 && is_missed && p->record->call.request_read && p->record->in_size > 0) {
         findings_add(&p->call.report, p->call.ndr.cursor.item, FINDING_NO_DATA,
@@ -289,8 +290,8 @@ static void read_buffer(void *pdu)
     p->operation->dissect(&p->buffer, &p->context);
 }
 
-/* EnumerateCounterSet's GUIDs are NDR's: all else is the server's, little-endian. Where lpData ends too early the parameters behind it
- * are read all the same. */
+/* Shows lpData. GUIDs of EnumerateCounterSet have the byte order of NDR, all else is little-endian. The parameters behind lpData are read
+ * even if it ends too early. */
 static void dissect_lpdata(pcq_pdu *p)
 {
     bool is_of_ndr = p->call.opnum == OPNUM_EnumerateCounterSet;
@@ -306,8 +307,8 @@ static void dissect_lpdata(pcq_pdu *p)
     }
 }
 
-/* lpData of ValidateCounters, in both directions: conformant, not varying. What is wrong with the request's is not the response's
- * fault. */
+/* Reads lpData of ValidateCounters, a conformant array in both directions. The response repeats the request's, whose faults are reported
+ * there. */
 static void read_identifiers(pcq_pdu *p)
 {
     findings_report *report = &p->call.report;
@@ -329,7 +330,7 @@ static void read_identifiers(pcq_pdu *p)
     report->damaged = repeated ? damaged : report->damaged;
 }
 
-/* Two sizes and lpData, a handle, or lpData alone; and the status. */
+/* Reads two sizes and lpData, a handle, or lpData alone; and the status. */
 static void read_response(void *pdu)
 {
     pcq_pdu *p = pdu;
@@ -360,7 +361,7 @@ static void read_response(void *pdu)
 
 /* --- Opnum 0: EnumerateCounterSet, 3.1.4.1.1 ------------------------------------------------------------------- */
 
-/* QueryCounterInfo's and QueryCounterData's are the same. */
+/* For QueryCounterInfo and QueryCounterData, too. */
 static void describe_buffer_size(pcq_pdu *p)
 {
     call_info(&p->call, "room for %s", format_count(p, p->record->in_size));
@@ -373,7 +374,7 @@ static void enumerate_response(pcq_pdu *p, bool succeeded)
     }
 }
 
-/* The name in a response, which does not carry the GUID, unless it carries the name. */
+/* Shows the counterset that a response is about. It does not carry the GUID, and may be the name itself. */
 static void show_counterset(pcq_pdu *p)
 {
     bool has_name = p->context.text && (p->context.request_code == PERF_REG_COUNTERSET_NAME_STRING ||
@@ -397,7 +398,7 @@ static const char *format_name(pcq_pdu *p, uint32_t id)
 
 /* --- Opnum 1: QueryCounterSetRegistrationInfo, 3.1.4.1.2 ------------------------------------------------------- */
 
-/* Which counterset, what of it, and in which language or of which counter. */
+/* Describes in the Info column the counterset, what of it is asked for, and in which language or of which counter. */
 static void registration_request(pcq_pdu *p)
 {
     const char *code = try_val_to_str(p->record->request_code, request_code_vals);
@@ -493,7 +494,7 @@ static void name_refusal(pcq_pdu *p, wmem_strbuf_t *text, unsigned number, uint3
     }
 }
 
-/* What the query of a handle holds as of this PDU: before the change that it asks for. */
+/* Shows the counters of the query, as they were before the change that this PDU asks for. */
 static void show_query(pcq_pdu *p, proto_tree *tree)
 {
     const int shown[] = {hf_query, hf_query_counter};
@@ -539,7 +540,7 @@ static void show_handle(pcq_pdu *p, proto_item *item, const state_handle *handle
     call_show_number(&p->call, p->call.tree, handle);
 }
 
-/* Of which the PDU speaks. */
+/* Returns the handle of this PDU, NULL: not known. */
 static state_handle *handle_of(const pcq_pdu *p)
 {
     const rpc_record *record = p->call.record;
@@ -772,7 +773,7 @@ static void validate_request(pcq_pdu *p)
     }
 }
 
-/* What was refused: the first of it in the Info column, all that was to be added in the tree. A removal that is refused changes
+/* Describes refused counters: the first ones in the Info column, and in the tree all that were to be added. A refused removal changes
  * nothing. */
 static void describe_refused(pcq_pdu *p)
 {

@@ -82,10 +82,10 @@ typedef struct {
     uint32_t status; /* of a response */
 } value_parameters;
 
-/* What a response brings. Windows answers with a header alone if the buffer has no room for more. */
+/* Content of a response. Windows answers with a header alone if the buffer has no room for more. */
 typedef enum { ANSWER_OTHER, ANSWER_BLOCK, ANSWER_HEADER, ANSWER_TITLES } answer_kind;
 
-/* One PDU while it is dissected. */
+/* A PDU while it is dissected. */
 typedef struct {
     rpc_call call;
     hkpd_record *record;              /* the same as call.record */
