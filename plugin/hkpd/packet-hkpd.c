@@ -159,11 +159,6 @@ static rpc_fields fields = {.handle_label = "Handle",
                             .handle_word = "handle",
                             .record_size = sizeof(hkpd_record)};
 
-static bool has_failed(const hkpd_pdu *p)
-{
-    return p->call.is_short;
-}
-
 /* Ends the PDU, or hands it to the stock function, which reports itself what could not be read. Returns the stub's length. */
 static int end_pdu(hkpd_pdu *p)
 {
@@ -237,27 +232,23 @@ static void show_node(hkpd_pdu *p)
     }
 }
 
-/* Shows the PDU's handle, if it has one, with its key and where it was opened and closed, in our part of the tree. */
-static void show_handle(hkpd_pdu *p)
+/* Shows the PDU's handle, if it is of a key with performance data, with its key and where it was opened and closed. */
+static void show_performance_key(hkpd_pdu *p)
 {
     const state_handle *handle = find_handle(p);
 
+    if (handle == NULL) {
+        return;
+    }
     show_node(p);
     call_show_number(&p->call, p->hkpd, handle);
-    if (handle && p->hkpd) {
+    if (p->hkpd) {
         proto_item *item = proto_tree_add_bytes_with_length(p->hkpd, fields.handle, p->call.tvb, 0, 0, handle->bytes,
                                                             PERF_HANDLE_SIZE);
         const char *key = key_names[handle->key->kind];
         proto_item_set_generated(item);
         proto_item_append_text(item, " (%s)", key);
         tree_add_generated_string(call_show_life(&p->call, item, handle), hf_key, p->call.tvb, key);
-    }
-}
-
-static void show_performance_key(hkpd_pdu *p)
-{
-    if (find_handle(p)) {
-        show_handle(p);
     }
 }
 
@@ -336,7 +327,7 @@ static void read_parameters(hkpd_pdu *p, const char *name, hkpd_question questio
  * behind the last one. */
 static void report_failed(hkpd_pdu *p, uint32_t status, bool looks_for_something)
 {
-    bool is_failure = !has_failed(p) && status != STATUS_SUCCESS && status != STATUS_NO_MORE_ITEMS &&
+    bool is_failure = !p->call.is_short && status != STATUS_SUCCESS && status != STATUS_NO_MORE_ITEMS &&
                       !(status == STATUS_FILE_NOT_FOUND && looks_for_something);
 
     if (is_failure) {
@@ -407,7 +398,8 @@ static void show_question(hkpd_pdu *p)
     const char *name = p->record->name;
     const hkpd_question *question = &p->record->question;
 
-    show_handle(p);
+    show_node(p);
+    show_performance_key(p);
     if (name) {
         bool has_indexes = question->kind == QUESTION_INDEXES;
         const char *text = has_indexes ? format_objects(p, question->text) : *name ? name : "default value";
@@ -439,7 +431,7 @@ static void keep_question(hkpd_pdu *p, const value_parameters *value)
         record->name = wmem_strdup(wmem_file_scope(), value->name);
         record->question = find_question(wmem_file_scope(), value->name);
     }
-    if (p->call.first_time && !has_failed(p)) {
+    if (p->call.first_time && !p->call.is_short) {
         record->room = value->has_buffer ? value->size : 0;
         record->call.request_read = true;
     }
@@ -450,7 +442,7 @@ static void keep_question(hkpd_pdu *p, const value_parameters *value)
 static bool is_shown_better(const hkpd_pdu *p, const value_parameters *value)
 {
     bool is_ours = find_handle(p) != NULL;
-    bool is_long = is_ours && value->data_size > MAX_STOCK_BYTES && !has_failed(p);
+    bool is_long = is_ours && value->data_size > MAX_STOCK_BYTES && !p->call.is_short;
     bool is_misread = p->call.ndr.ndr64 && (is_ours || value->question.kind != QUESTION_OTHER);
 
     return p->call.opnum == WINREG_QUERY_VALUE && (is_long || is_misread);
@@ -507,7 +499,7 @@ static answer_kind find_answer_kind(const hkpd_pdu *p, const value_parameters *b
     tvbuff_t *tvb = back->tvb;
     const state_handle *handle = find_handle(p);
     bool is_ours = handle && !is_closed(p, handle);
-    bool is_probe = !has_failed(p) && back->status == STATUS_MORE_DATA;
+    bool is_probe = !p->call.is_short && back->status == STATUS_MORE_DATA;
     perf_block_summary summary;
 
     if (tvb == NULL || !(is_ours || back->question.kind != QUESTION_OTHER)) {
@@ -567,16 +559,10 @@ static void find_answering_handle(hkpd_pdu *p)
 
 /* --- Neither data nor titles ----------------------------------------------------------------------------------- */
 
-/* Returns the size that a size probe is answered with. Servers that do not know it send the buffer's size, that of a header alone, or
- * nothing: 0 then. */
-static uint32_t find_needed_size(const hkpd_pdu *p, const value_parameters *back)
+/* Describes the answer to a size probe. Servers that do not know the size send none. */
+static void describe_probe(hkpd_pdu *p)
 {
-    return p->kind != ANSWER_HEADER && back->size > p->record->room ? back->size : 0;
-}
-
-static void describe_probe(hkpd_pdu *p, const value_parameters *back)
-{
-    uint32_t needed = find_needed_size(p, back), size = needed > 0 ? needed : p->record->room;
+    uint32_t needed = p->call.tapped.rtn_size, size = needed > 0 ? needed : p->record->room;
     const char *than = needed > 0 || size == 0 ? "" : "more than ";
 
     call_about(&p->call, "size probe: needs %s%s", than, size > 0 ? text_counted(p->call.pool, size, "byte") : "more");
@@ -596,7 +582,7 @@ static void describe_success(hkpd_pdu *p, const value_parameters *back)
                      "The call succeeded with room for %u bytes, but there is no data", p->record->room);
         call_about(&p->call, "no data");
     } else if (back->size > 0) {
-        describe_probe(p, back);
+        describe_probe(p);
     }
 }
 
@@ -607,10 +593,10 @@ static void describe_other(hkpd_pdu *p, const value_parameters *back)
         return;
     }
     show_question(p);
-    p->is_probe = !has_failed(p) && back->status == STATUS_MORE_DATA;
+    p->is_probe = !p->call.is_short && back->status == STATUS_MORE_DATA;
     if (p->is_probe) {
-        describe_probe(p, back);
-    } else if (!has_failed(p) && back->status == STATUS_SUCCESS) {
+        describe_probe(p);
+    } else if (!p->call.is_short && back->status == STATUS_SUCCESS) {
         describe_success(p, back);
     } else {
         report_failed(p, back->status, back->question.kind >= QUESTION_NAMES);
@@ -794,7 +780,7 @@ static void read_header_answer(hkpd_pdu *p, const value_parameters *back)
 
     call_answer(&p->call, &hkpd_readings_layout, NULL, back->tvb);
     hkpd_dissect_block(p->hkpd, &p->call.report, &p->call.answer, &summary);
-    describe_probe(p, back);
+    describe_probe(p);
 }
 
 /* --- Titles ---------------------------------------------------------------------------------------------------- */
@@ -843,23 +829,25 @@ static void read_titles_answer(hkpd_pdu *p, const value_parameters *back)
 
 /* --- The response ---------------------------------------------------------------------------------------------- */
 
-/* Sets the sizes that listeners get. Without a buffer a success answers a size probe. */
+/* Sets the sizes that listeners get. Without a buffer a success answers a size probe, too. Servers that do not know the size that is
+ * needed send the buffer's, that of a header alone, or 0. */
 static void set_tap_sizes(hkpd_pdu *p, const value_parameters *back)
 {
     tapped_call *tapped = &p->call.tapped;
+    uint32_t room = p->record->room;
+    bool is_success = back->status == STATUS_SUCCESS, is_more = back->status == STATUS_MORE_DATA;
+    bool is_unknown = is_more && (p->kind == ANSWER_HEADER || back->size <= room);
 
-    tapped->has_sizes = !has_failed(p);
-    tapped->rtn_size = back->status == STATUS_MORE_DATA ? find_needed_size(p, back) : back->size;
-    tapped->out_size = back->status == STATUS_SUCCESS ? back->data_size : 0;
-    bool answers_probe = back->status == STATUS_SUCCESS && p->record->room == 0 &&
-                         (tapped->rtn_size > 0 || p->call.record->request_read);
-    tapped->is_probe =
-        tapped->has_sizes && tapped->out_size == 0 && (back->status == STATUS_MORE_DATA || answers_probe);
+    tapped->has_sizes = !p->call.is_short;
+    tapped->rtn_size = is_unknown ? 0 : back->size;
+    tapped->out_size = is_success ? back->data_size : 0;
+    bool answers_probe = is_success && room == 0 && (tapped->rtn_size > 0 || p->call.record->request_read);
+    tapped->is_probe = tapped->has_sizes && tapped->out_size == 0 && (is_more || answers_probe);
 }
 
 static void check_length(hkpd_pdu *p, const value_parameters *back)
 {
-    if (!has_failed(p) && back->has_length && back->length != back->data_size) {
+    if (!p->call.is_short && back->has_length && back->length != back->data_size) {
         findings_add(&p->call.report, back->length_item, FINDING_LENGTH,
                      "*lpcbLen is %u, but %u bytes of data are there", back->length, back->data_size);
     }
@@ -930,12 +918,6 @@ static bool is_active(void)
     return pref_decode && proto_is_protocol_enabled(find_protocol_by_id(proto_hkpd));
 }
 
-/* True for a response about performance data that was not decrypted: the stock function would show it as if it were true. */
-static bool is_noise(hkpd_pdu *p, ndr_first begin)
-{
-    return !p->call.is_request && find_handle(p) && call_report_noise(&p->call, begin, UINT32_MAX);
-}
-
 /* Returns what a value's name asks for, in few words; NULL if it was not read. */
 static const char *format_question(const hkpd_record *record)
 {
@@ -1000,7 +982,9 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     p.opens = operations[opnum].opens;
     p.record = (hkpd_record *)p.call.record;
     p.aloud = (findings_report){.pinfo = pinfo, .expert = &fields.expert};
-    if (is_noise(&p, operations[opnum].response_begin)) {
+    /* the stock function would show a garbled response as if it were true */
+    if (!p.call.is_request && find_handle(&p) &&
+        call_report_noise(&p.call, operations[opnum].response_begin, UINT32_MAX)) {
         tapped_hand_over(pinfo, &(tapped_call){.unread = TAPPED_NOISE});
         return call_end(&p.call, NULL);
     }

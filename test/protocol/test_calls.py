@@ -99,7 +99,7 @@ def test_keys_have_numbers_of_their_own(tshark, tmp_path, two_pass):
 
 def test_a_size_probe_of_a_closed_handle_shows_that_it_is_open(tshark, tmp_path, two_pass):
     """The close was captured, the opening that dealt out the same bytes again was not. The first answer that knows the
-    handle is a size probe."""
+    handle is a size probe; its request keeps the number that it had."""
     s = plain()
     server = Server([s], handles=[SAME] * 2)
     scene, c = begin(server, s)
@@ -112,8 +112,9 @@ def test_a_size_probe_of_a_closed_handle_shows_that_it_is_open(tshark, tmp_path,
     late = [n for n, m in frames_of(scene, DATA, 'request')][-4:]
     replies = [n for n, m in frames_of(scene, DATA, 'response')][-4:]
     assert [frames[n].numbers('pcq.query.number') for n in replies] == [[2]] * 4
-    assert [frames[n].numbers('pcq.query.number') for n in late] == ([[2]] if two_pass else [[1]]) + [[2]] * 3
-    assert [('handle_closed' in experts(frames[n])) for n in late] == [not two_pass] + [False] * 3
+    assert [frames[n].numbers('pcq.query.number') for n in late] == [[1]] + [[2]] * 3
+    assert [('handle_closed' in experts(frames[n])) for n in late] == [True] + [False] * 3
+
 
 
 def test_a_closed_key_that_answers_with_data_is_a_new_handle(tshark, tmp_path, two_pass):
