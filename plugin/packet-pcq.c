@@ -277,7 +277,7 @@ static void begin_context(pcq_pdu *p)
         .lcid = record->lcid,
         .machine = handle_machine(record->call.handle, p->call.server),
         .is_response = !p->call.is_request && p->call.opnum == OPNUM_ValidateCounters,
-        .pending_facts = wmem_array_new(p->call.pool, sizeof(pcq_pending_fact)),
+        .collected = wmem_array_new(p->call.pool, sizeof(pcq_collected_entry)),
         .identifiers = wmem_array_new(p->call.pool, sizeof(state_identifier)),
     };
     memcpy(p->context.guid, record->guid, sizeof p->context.guid);
@@ -388,12 +388,10 @@ static void show_counterset(pcq_pdu *p)
 /* The name of the call's counterset or of one of its counters, for the Info column. */
 static const char *format_name(pcq_pdu *p, uint32_t id)
 {
-    const state_subject subject = facts_subject(p->record->guid, id);
-    state_host *server = p->call.server;
-    const char *name = text_short(p->call.pool, facts_label(p->call.pool, server, subject, p->call.event));
-    bool assumed = facts_doubted(server, subject, PERF_FACT_ENGLISH, 0, p->call.event);
+    const metadata_key key = metadata_counter_key(p->record->guid, id);
+    const char *name = text_short(p->call.pool, metadata_label(p->call.pool, p->call.server, key));
 
-    return text_marked(p->call.pool, name, assumed);
+    return text_marked(p->call.pool, name, metadata_lookup(p->call.server, key, METADATA_ENGLISH).is_assumed);
 }
 
 /* --- Opnum 1: QueryCounterSetRegistrationInfo, 3.1.4.1.2 ------------------------------------------------------- */
@@ -425,11 +423,11 @@ static void registration_request(pcq_pdu *p)
 
 static void registration_response(pcq_pdu *p, bool succeeded)
 {
-    unsigned facts = succeeded && call_may_learn(&p->call) ? wmem_array_get_count(p->context.pending_facts) : 0;
+    unsigned count = succeeded && call_may_learn(&p->call) ? wmem_array_get_count(p->context.collected) : 0;
 
-    for (unsigned i = 0; i < facts; i++) {
-        const pcq_pending_fact *pending = wmem_array_index(p->context.pending_facts, i);
-        metadata_learn(p->call.server, pending->subject, pending->kind, &pending->fact, p->call.pinfo->num);
+    for (unsigned i = 0; i < count; i++) {
+        const pcq_collected_entry *collected = wmem_array_index(p->context.collected, i);
+        metadata_learn(p->call.server, collected->key, collected->kind, &collected->entry, p->call.pinfo->num);
     }
     show_counterset(p);
     registration_request(p);
@@ -474,7 +472,7 @@ static void instances_response(pcq_pdu *p, bool succeeded)
 /* "\Processor(0)\% Processor Time". */
 static const char *identifier_text(pcq_pdu *p, const state_identifier *identifier, bool is_short)
 {
-    state_host *server = p->call.server;
+    state_server *server = p->call.server;
     uint32_t event = p->call.event;
     const char *path = readings_identifier_path(p->call.pool, server, NULL, identifier, event, &p->text_left);
     bool assumed = readings_identifier_doubted(server, identifier->guid, identifier->counter_id, 0, event);
@@ -899,8 +897,8 @@ static void tap_pdu(pcq_pdu *p)
     tapped->epoch = call->is_request ? p->record->asked.epoch : p->record->seen.epoch;
     /* what makes another call the same: a handle or a registration, beside server and operation */
     tapped->subject = handle ? (const char *)handle->bytes
-                             : wmem_strdup_printf(p->call.pool, "%s %u", facts_guid_text(p->call.pool, p->record->guid),
-                                                  p->record->lcid);
+                             : wmem_strdup_printf(p->call.pool, "%s %u",
+                                                  metadata_format_guid(p->call.pool, p->record->guid), p->record->lcid);
     tapped->subject_size = handle ? sizeof handle->bytes : (uint32_t)strlen(tapped->subject);
     call_hand_over(&p->call, handle);
 }

@@ -78,13 +78,13 @@ static int ett_strings = -1, ett_reg_info = -1, ett_attrib = -1, ett_identifier 
 
 /* --- What the buffers have in common ------------------------------------------------------------------------------ */
 
-/* A fact that the buffer teaches, to be filled: no later than the next one is asked for. */
-static pcq_pending_fact *collect_fact(pcq_context *context, uint32_t id, state_fact_kind kind)
+/* Returns an entry to be filled, before the next one is collected. Changes: adds it to what the call teaches. */
+static pcq_collected_entry *collect_entry(pcq_context *context, uint32_t id, metadata_kind kind)
 {
-    const pcq_pending_fact pending = {.subject = facts_subject(context->guid, id), .kind = kind};
+    const pcq_collected_entry collected = {.key = metadata_counter_key(context->guid, id), .kind = kind};
 
-    wmem_array_append_one(context->pending_facts, pending);
-    return wmem_array_index(context->pending_facts, wmem_array_get_count(context->pending_facts) - 1);
+    wmem_array_append_one(context->collected, collected);
+    return wmem_array_index(context->collected, wmem_array_get_count(context->collected) - 1);
 }
 
 static void collect_name(pcq_context *context, uint32_t id, const char *name)
@@ -93,9 +93,9 @@ static void collect_name(pcq_context *context, uint32_t id, const char *name)
     bool is_local = pcq_has_locale(context->request_code) && (context->lcid & 0x3FF) != 0x09;
 
     if (name && *name) {
-        pcq_pending_fact *pending = collect_fact(context, id, is_local ? PERF_FACT_LOCAL : PERF_FACT_ENGLISH);
-        pending->fact.name = name;
-        pending->fact.lcid = is_local ? context->lcid : 0;
+        pcq_collected_entry *collected = collect_entry(context, id, is_local ? METADATA_LOCAL : METADATA_ENGLISH);
+        collected->entry.name = name;
+        collected->entry.lcid = is_local ? context->lcid : 0;
     }
 }
 
@@ -330,7 +330,7 @@ static void dissect_provider_guid(buffer_cursor *cursor, pcq_context *context)
     uint8_t guid[16];
 
     cursor_read_guid(cursor, hf_provider_guid, guid);
-    context->text = facts_guid_text(cursor_pinfo(cursor)->pool, guid);
+    context->text = metadata_format_guid(cursor_pinfo(cursor)->pool, guid);
     report_bytes_left(cursor, "the GUID");
 }
 
@@ -363,9 +363,9 @@ static bool read_counter_reg_info(buffer_cursor *outer, pcq_context *context)
         proto_item_append_text(cursor.node, ": %u%s%s, %s", id, name ? " " : "", name ? name : "",
                                val_to_str_const(read.type, text_counter_type_vals, "unknown type"));
     }
-    pcq_pending_fact *pending = collect_fact(context, id, PERF_FACT_COUNTER);
-    pending->fact.counter = (perf_counter_info){read.type,         read.base_id,  read.perf_time_id,
-                                                read.perf_freq_id, read.multi_id, (int32_t)read.default_scale};
+    pcq_collected_entry *collected = collect_entry(context, id, METADATA_COUNTER);
+    collected->entry.counter = (perf_counter_info){read.type,         read.base_id,  read.perf_time_id,
+                                                   read.perf_freq_id, read.multi_id, (int32_t)read.default_scale};
     context->count++;
     return true;
 }
@@ -381,10 +381,10 @@ static uint32_t read_counterset_reg_info(buffer_cursor *outer, pcq_context *cont
     const char *name = pcq_add_known_counterset(&cursor, context->server, context->guid, context->event);
     if (cursor.node) {
         proto_item_append_text(cursor.node, ": %s, %u counters",
-                               name ? name : facts_guid_text(cursor_pinfo(outer)->pool, context->guid),
+                               name ? name : metadata_format_guid(cursor_pinfo(outer)->pool, context->guid),
                                read.num_counters);
     }
-    collect_fact(context, PERF_NO_ID, PERF_FACT_SET)->fact.instance_type = read.instance_type;
+    collect_entry(context, PERF_NO_ID, METADATA_COUNTERSET)->entry.instance_type = read.instance_type;
     if (read.num_counters > cursor_left(outer) / COUNTER_REG_INFO_SIZE) {
         findings_add(cursor.report, cursor.node, FINDING_COUNT, "NumCounters %u, but there is room for %u",
                      read.num_counters, cursor_left(outer) / COUNTER_REG_INFO_SIZE);

@@ -11,16 +11,16 @@
 #include "tree/cursor.h"
 #include "state/queries.h"
 
-/* One fact that a buffer teaches. */
+/* A name or type that stands in a buffer, and is learned once the whole call proves well-formed. */
 typedef struct {
-    state_subject subject;
-    state_fact_kind kind;
-    state_fact fact;
-} pcq_pending_fact;
+    metadata_key key;
+    metadata_kind kind;
+    metadata_entry entry;
+} pcq_collected_entry;
 
 typedef struct {
     /* given */
-    state_host *server;
+    state_server *server;
     uint32_t event;     /* as of when names and types are looked up; 0 finds none */
     bool request_known; /* the next three are as the request had them */
     uint32_t request_code;
@@ -30,12 +30,12 @@ typedef struct {
     bool is_response;
 
     /* collected */
-    wmem_array_t *pending_facts; /* pcq_pending_fact */
-    wmem_array_t *identifiers;   /* state_identifier, in the packet's pool */
-    uint32_t count;              /* GUIDs, counters, strings, instances or identifiers that are there */
-    uint32_t refused;            /* identifiers with a status other than 0 */
-    uint64_t text_left;          /* bytes that paths of identifiers may still take before their names are shortened */
-    const char *text;            /* the string of a single-string buffer */
+    wmem_array_t *collected;   /* pcq_collected_entry */
+    wmem_array_t *identifiers; /* state_identifier, in the packet's pool */
+    uint32_t count;            /* GUIDs, counters, strings, instances or identifiers that are there */
+    uint32_t refused;          /* identifiers with a status other than 0 */
+    uint64_t text_left;        /* bytes that paths of identifiers may still take before their names are shortened */
+    const char *text;          /* the string of a single-string buffer */
 } pcq_context;
 
 void pcq_buffers_register(int proto);

@@ -387,7 +387,7 @@ static const char *format_objects(const hkpd_pdu *p, const char *indexes)
 
     for (; wmem_strbuf_get_len(words) < TEXT_NAME_MAX && read_index(&indexes, &title); count++) {
         wmem_strbuf_append_printf(words, "%s%s", count > 0 ? ", " : "",
-                                  facts_title_label(p->call.pool, p->call.server, title, p->call.event));
+                                  metadata_title_label(p->call.pool, p->call.server, title));
     }
     return wmem_strdup_printf(p->call.pool, "object%s %s", count == 1 ? "" : "s", wmem_strbuf_get_str(words));
 }
