@@ -54,7 +54,7 @@ def test_what_is_sent_first_stays(tshark, tmp_path, case, two_pass):
     assert rows[1]['result'] != '', 'a mark takes no result'
 
 
-def titles_of(scene, *lists, types=(RAW, RAW), language='Counter 009'):
+def titles_of(scene, *lists, types=(RAW, RAW), languages=('Counter 009',) * 2):
     """A sample, and another one behind each list of titles."""
     talk = Talk(scene, objects=[], client_port=50001)
     talk.open()
@@ -62,7 +62,7 @@ def titles_of(scene, *lists, types=(RAW, RAW), language='Counter 009'):
         kind = types[min(number, len(types) - 1)]
         talk.objects = [Object(5000, 'Set', [Counter(5002, 'One', TYPES[kind], lambda at, k: 1, 4)])]
         if pairs:
-            talk.titles(language, pairs)
+            talk.titles(languages[number], pairs)
         talk.sample()
 
 
@@ -71,6 +71,7 @@ TITLES = {
     'alike': ([SET, SET], {}, '00', '00'),
     'fewer': ([SET, {5000: 'Set'}], {}, '00', '00'),
     'otherwise': ([SET, {**SET, 5002: 'Two'}], {}, '01', '11'),
+    'in another language': ([SET, {**SET, 5002: 'Two'}], dict(languages=('Counter 007', 'Counter 00C')), '00', '00'),
 }
 
 
