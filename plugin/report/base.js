@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The scripts draw the report from the data that the plugin wrote into the page: base.js, counters.js, chart.js and page.js, one after the other
- * in one function. Names come from packets: they are only ever set as text. All pictures share one view of time, which dragging in any of
- * them sets; view, choice and search are part of the address.
- *
- * Here: elements, numbers and times in words, the view. */
+ * Elements, numbers and times in words, the view. The scripts draw the report from the data in the page: base.js, counters.js, chart.js and page.js,
+ * one after the other in one function. Names come from packets: they are only ever set as text. All pictures share one view of time, which
+ * dragging in any of them sets; view, choice and search are part of the address. */
 const data = JSON.parse(document.getElementById('data').textContent);
-const [BEGIN, END, EAST] = data.times, SPAN = END - BEGIN || 1;
+const BEGIN = data.begin, END = BEGIN + data.seconds, EAST = data.east, SPAN = data.seconds || 1;
+const timeOf = (milliseconds) => BEGIN + milliseconds / 1000;
 
 // --- Elements ------------------------------------------------------------------------------------------------------
 
@@ -58,14 +57,10 @@ function number(value, digits = 4) {
 function kindOf(name, unit) {
     const per = unit === '/sec' ? '/s' : '';
     if (unit === '%' || (unit === '' && /^%|percent|^average idle time$/i.test(name))) return {base: '%', per: '', times: 1};
-    if (unit === 'sec') return {base: 's', per: '', times: 1};
-    if (unit !== '' && !per) return {base: unit, per: '', times: 1};
-    if (/bandwidth/i.test(name)) return {base: 'bit/s', per: '', times: 1};
-    if (/frequency$/i.test(name)) return {base: 'MHz', per: '', times: 1};
-    if (/bytes|working set|^commit limit$/i.test(name)) {
-        return {base: 'B', per, times: /mbytes|megabytes/i.test(name) ? 2 ** 20 : /kbytes|kilobytes/i.test(name) ? 2 ** 10 : 1};
-    }
-    return {base: '', per, times: 1};
+    if (unit !== '' && !per) return {base: unit === 'sec' ? 's' : unit, per: '', times: 1};
+    if (/bandwidth|frequency$/i.test(name)) return {base: /bandwidth/i.test(name) ? 'bit/s' : 'MHz', per: '', times: 1};
+    const isBytes = /bytes|working set|^commit limit$/i.test(name);
+    return {base: isBytes ? 'B' : '', per, times: !isBytes ? 1 : /mbytes|megabytes/i.test(name) ? 2 ** 20 : /kbytes|kilobytes/i.test(name) ? 2 ** 10 : 1};
 }
 
 // Steps of a unit: factor, name, size from which it is used (if that is not the factor).
@@ -108,7 +103,7 @@ const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4
     864e5, 1728e5, 6048e5, 2592e6];
 // Round times of the clock, at most `most`.
 function clockTicks(from, to, most) {
-    const step = (STEPS.find((one) => (to - from) * 1000 / one <= most) || 31536e6) / 1000, ticks = [];
+    const step = (STEPS.find((one) => (to - from) * 1000 / one <= most) || (to - from) * 1000 / most) / 1000, ticks = [];
     for (let i = Math.ceil((from + EAST * 60) / step); i * step - EAST * 60 <= to; i++) {
         const at = i * step - EAST * 60, isMidnight = local(at).slice(11, 23) === '00:00:00.000';
         ticks.push({v: at, label: isMidnight && !isOneDay ? day(at) : clock(at, step)});
@@ -171,31 +166,28 @@ function tip(event, title, rows) {
 // Shows the pointer's time in all pictures; null: nowhere.
 const point = (at) => crosses.forEach((one) => one(at));
 
-// Dragging sets a new view. timeOf and placeOf: from and to pixels of the element.
-function track(element, timeOf, placeOf, hover) {
+// Dragging sets a new view. timeAt and placeOf: from and to pixels of the element.
+function track(element, timeAt, placeOf, hover) {
     const shade = make('div', null, element, 'shade'), cross = make('div', null, element, 'cross');
     shade.hidden = cross.hidden = true;
     let start = null, isDragged = false;
     const x = (event) => event.clientX - element.getBoundingClientRect().left;
     const stop = () => { shade.hidden = true; [start, isDragged] = [null, false]; };
-    element.addEventListener('pointerdown', (event) => {
-        if (event.button === 0) [start, isDragged] = [x(event), false];
-    });
+    element.addEventListener('pointerdown', (event) => { if (event.button === 0) [start, isDragged] = [x(event), false]; });
     element.addEventListener('pointermove', (event) => {
         if (start !== null && Math.abs(x(event) - start) > 5 && !isDragged) {
             isDragged = true;
             element.setPointerCapture(event.pointerId);
         }
         shade.hidden = !isDragged;
-        shade.style.left = `${Math.min(start, x(event))}px`;
-        shade.style.width = `${Math.abs(x(event) - start)}px`;
-        point(timeOf(x(event)));
-        hover(event, timeOf(x(event)));
+        [shade.style.left, shade.style.width] = [`${Math.min(start, x(event))}px`, `${Math.abs(x(event) - start)}px`];
+        point(timeAt(x(event)));
+        hover(event, timeAt(x(event)));
     });
     element.addEventListener('pointerup', (event) => {
         const [from, was] = [start, isDragged];
         stop();
-        if (was) setView(...[timeOf(from), timeOf(x(event))].sort((a, b) => a - b));
+        if (was) setView(...[timeAt(from), timeAt(x(event))].sort((a, b) => a - b));
     });
     element.addEventListener('pointercancel', stop);
     element.addEventListener('pointerleave', () => { tip(); if (!isDragged) { stop(); point(null); } });
@@ -206,4 +198,3 @@ function track(element, timeOf, placeOf, hover) {
         cross.style.left = `${place}px`;
     };
 }
-

@@ -7,27 +7,20 @@
 
 #include <math.h>
 
-/* A page has at most 20 MB. Bytes of lines in it; bytes of their paths; bytes of all paths that are kept, most of which may never get a result. */
-#define PAGE_BYTES (19 << 20)
-#define PATHS_BYTES (9 << 20)
-#define KEPT_BYTES (4 * PATHS_BYTES)
-
-/* Text of a line beside its path and its values, at most. */
+/* A page has at most 20 MB. Bytes of all lines in it; of those all but points; of one, without path and points, at most. */
+#define PAGE_BYTES 19000000
+#define PATHS_BYTES 14000000
 #define LINE_BYTES 190
 
 /* Points that are kept while results come: 36 MB. */
 #define MOST_POINTS 1500000
-
-static uint64_t path_bytes(const char *path)
-{
-    return LINE_BYTES + 2 * strlen(path);
-}
 
 static void free_line(void *data)
 {
     chart_line *line = data;
 
     g_array_free(line->points, TRUE);
+    g_string_free(line->json, TRUE);
     g_free(line->path);
     g_free(line);
 }
@@ -43,7 +36,7 @@ void chart_lines_begin(chart_lines *lines)
     *lines = (chart_lines){.by_path = g_hash_table_new(wmem_str_hash, g_str_equal),
                            .all = g_ptr_array_new_with_free_func(free_line),
                            .by_query = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, free_query),
-                           .clocks = g_ptr_array_new()};
+                           .clocks = g_ptr_array_new_with_free_func(g_free)};
 }
 
 void chart_lines_end(chart_lines *lines)
@@ -68,9 +61,7 @@ chart_query *chart_query_find_or_create(chart_lines *lines, const char *key)
 
 void chart_query_add_request(chart_query *query, double at)
 {
-    if (query->asked > 0) {
-        g_array_append_val(query->times, query->asked);
-    }
+    chart_query_add_response(query, query->asked, query->asked > 0);
     query->asked = at;
 }
 
@@ -86,12 +77,13 @@ chart_line *chart_line_find_or_create(chart_lines *lines, const char *path)
 {
     chart_line *line = g_hash_table_lookup(lines->by_path, path);
 
-    if (line == NULL && lines->kept_bytes < KEPT_BYTES) {
+    if (line == NULL && lines->path_bytes < PATHS_BYTES) {
         line = g_new0(chart_line, 1);
         line->path = g_strdup(path);
         line->points = g_array_new(FALSE, FALSE, sizeof(chart_point));
+        line->json = g_string_new(NULL);
         line->bucket_size = 1;
-        lines->kept_bytes += path_bytes(path);
+        lines->path_bytes += LINE_BYTES + 2 * strlen(path);
         g_hash_table_insert(lines->by_path, line->path, line);
         g_ptr_array_add(lines->all, line);
     }
@@ -140,27 +132,25 @@ static void pour_bucket(chart_bucket *bucket, GArray *points)
 
 static void thin_line(chart_line *line)
 {
-    GArray *kept = g_array_sized_new(FALSE, FALSE, sizeof(chart_point), line->points->len / 2 + 2);
+    GArray *thick = line->points;
     chart_bucket bucket = {0};
 
-    for (unsigned i = 0; i < line->points->len; i++) {
-        add_to_bucket(&bucket, &g_array_index(line->points, chart_point, i));
-        if (i % 4 == 3 || i + 1 == line->points->len) {
-            pour_bucket(&bucket, kept);
+    line->points = g_array_sized_new(FALSE, FALSE, sizeof(chart_point), thick->len / 2 + 2);
+    for (unsigned i = 0; i < thick->len; i++) {
+        add_to_bucket(&bucket, &g_array_index(thick, chart_point, i));
+        if (i % 4 == 3 || i + 1 == thick->len) {
+            pour_bucket(&bucket, line->points);
         }
     }
-    g_array_free(line->points, TRUE);
-    line->points = kept;
+    g_array_free(thick, TRUE);
     line->bucket_size = line->bucket_size == 1 ? 4 : 2 * line->bucket_size;
 }
 
-/* Lines shorter than half the mean have less than half of all points: at least an eighth of all goes, and the time is in proportion to what has come
- * since. */
-static void make_room(chart_lines *lines)
+/* Returns false if all lines are short. Lines shorter than half the mean have less than half of all points: at least an eighth of all goes, in a time proportional to the results since. */
+static bool make_room(chart_lines *lines)
 {
-    uint64_t mean = lines->num_points / lines->all->len;
+    uint64_t mean = lines->num_points / lines->all->len, before = lines->num_points;
 
-    lines->is_thinned = true;
     for (unsigned i = 0; i < lines->all->len; i++) {
         chart_line *line = g_ptr_array_index(lines->all, i);
         if (line->points->len >= mean / 2 && line->points->len > 4) {
@@ -169,6 +159,8 @@ static void make_room(chart_lines *lines)
             lines->num_points += line->points->len;
         }
     }
+    lines->is_thinned |= lines->num_points < before;
+    return lines->num_points < before;
 }
 
 /* --- Results as they come ------------------------------------------------------------------------------------------ */
@@ -196,130 +188,111 @@ static void add_point(chart_lines *lines, chart_line *line, double at, double va
 void chart_line_add(chart_lines *lines, chart_line *line, chart_query *query, double value, bool is_assumed)
 {
     unsigned place = query->times->len - 1;
-    double at = g_array_index(query->times, double, place);
-    bool has_value = isfinite(value), is_same_query = line && line->query == query;
-    bool is_twice = is_same_query && line->place == place;
+    bool is_same_query = line && line->query == query, is_twice = is_same_query && line->place == place;
 
     if (is_twice && value == line->newest) {
         return;
     }
-    lines->values += has_value;
-    if (line == NULL || is_twice || (has_value && line->results.count == 0 && lines->shown_bytes >= PATHS_BYTES)) {
-        lines->omitted += has_value;
+    lines->values++;
+    if (line == NULL || is_twice) {
+        lines->omitted++;
         return;
     }
-    if (line->results.count > 0 && is_same_query && line->place + 1 < place) {
+    if (is_same_query && line->place + 1 < place) {
         add_point(lines, line, g_array_index(query->times, double, line->place + 1), NAN, false);
     }
     line->query = query;
     line->place = place;
     line->newest = value;
-    if (has_value) {
-        lines->shown_bytes += line->results.count == 0 ? path_bytes(line->path) : 0;
-        perf_summary_add(&line->results, value);
-        line->assumed += is_assumed;
-    }
-    if (line->results.count > 0) {
-        add_point(lines, line, at, has_value ? value : NAN, has_value && is_assumed);
-    }
+    line->assumed += is_assumed;
+    perf_summary_add(&line->results, value);
+    add_point(lines, line, g_array_index(query->times, double, place), value, is_assumed);
 }
 
 /* --- The end ------------------------------------------------------------------------------------------------------- */
 
-const char *chart_format_value(char text[CHART_VALUE_SIZE], double value)
+void chart_append_number(GString *text, double number)
 {
-    g_ascii_formatd(text, CHART_VALUE_SIZE, "%.15g", value);
-    if (g_ascii_strtod(text, NULL) != value) {
-        g_ascii_formatd(text, CHART_VALUE_SIZE, "%.17g", value);
+    char digits[G_ASCII_DTOSTR_BUF_SIZE];
+
+    g_ascii_formatd(digits, sizeof digits, "%.15g", number);
+    if (g_ascii_strtod(digits, NULL) != number) {
+        g_ascii_dtostr(digits, sizeof digits, number);
     }
-    return text;
+    g_string_append(text, digits);
 }
 
-static void sort_points(chart_line *line)
+static char *format_clock(const chart_line *line, double begin)
 {
-    for (unsigned i = 1; i < line->points->len; i++) {
-        if (g_array_index(line->points, chart_point, i).at < g_array_index(line->points, chart_point, i - 1).at) {
-            g_array_sort(line->points, compare_times);
-            return;
-        }
-    }
-}
+    GString *text = g_string_new("[");
+    int64_t before = 0;
 
-static void set_hash_of_times(chart_line *line)
-{
-    const unsigned prime = 16777619; /* FNV-1a's */
-
-    line->hash_of_times = line->points->len;
     for (unsigned i = 0; i < line->points->len; i++) {
-        int64_t at = chart_milliseconds(0, g_array_index(line->points, chart_point, i).at);
-        line->hash_of_times = (line->hash_of_times ^ (unsigned)at) * prime;
+        int64_t at = (int64_t)((g_array_index(line->points, chart_point, i).at - begin) * 1000 + 0.5);
+        g_string_append_printf(text, "%s%" PRId64, i > 0 ? "," : "", at - before);
+        before = at;
     }
+    return g_string_free(g_string_append_c(text, ']'), FALSE);
 }
 
-static unsigned hash_times(const void *line)
+static void format_points(chart_line *line)
 {
-    return ((const chart_line *)line)->hash_of_times;
-}
+    GString *runs = g_string_new(NULL);
+    unsigned assumed = 0;
 
-static int equal_times(const void *a, const void *b)
-{
-    const GArray *x = ((const chart_line *)a)->points, *y = ((const chart_line *)b)->points;
-    bool is_equal = x->len == y->len;
-
-    for (unsigned i = 0; is_equal && i < x->len; i++) {
-        is_equal = g_array_index(x, chart_point, i).at == g_array_index(y, chart_point, i).at;
-    }
-    return is_equal;
-}
-
-static uint64_t count_times_text(const GArray *points)
-{
-    uint64_t size = 16;
-
-    for (unsigned i = 1; i < points->len; i++) {
-        int64_t step =
-            chart_milliseconds(g_array_index(points, chart_point, i - 1).at, g_array_index(points, chart_point, i).at);
-        for (size += 2; step >= 10; step /= 10) {
-            size++;
+    g_string_assign(line->json, "[");
+    for (unsigned i = 0; i < line->points->len; i++) {
+        const chart_point *point = &g_array_index(line->points, chart_point, i), *next = point + 1;
+        assumed += point->is_assumed;
+        if (point->is_assumed && (i + 1 == line->points->len || !next->is_assumed)) {
+            g_string_append_printf(runs, "%s%u,%u", runs->len > 0 ? "," : "", i + 1 - assumed, assumed);
+            assumed = 0;
+        }
+        g_string_append(line->json, i > 0 ? "," : "");
+        if (isnan(point->value)) {
+            g_string_append(line->json, "null");
+        } else {
+            chart_append_number(line->json, point->value);
         }
     }
-    return size;
+    g_string_append_printf(line->json, "],[%s]", runs->str);
+    g_string_free(runs, TRUE);
 }
 
-/* Gives each line the clock that has its times. Returns how many bytes clocks and values have as text. */
-static uint64_t find_clocks(chart_lines *lines)
+/* Writes the text of all lines. Returns its size. */
+static uint64_t format_lines(chart_lines *lines, double begin)
 {
-    GHashTable *known = g_hash_table_new(hash_times, equal_times);
-    char text[CHART_VALUE_SIZE];
-    uint64_t size = 0;
+    GHashTable *known = g_hash_table_new(wmem_str_hash, g_str_equal);
+    uint64_t size = lines->path_bytes;
 
     g_ptr_array_set_size(lines->clocks, 0);
     for (unsigned i = 0; i < lines->all->len; i++) {
         chart_line *line = g_ptr_array_index(lines->all, i);
-        set_hash_of_times(line);
-        const chart_line *first = g_hash_table_lookup(known, line);
-        line->clock = first ? first->clock : lines->clocks->len;
-        if (first == NULL) {
-            g_hash_table_add(known, line);
-            g_ptr_array_add(lines->clocks, line);
-            size += count_times_text(line->points);
+        char *clock = format_clock(line, begin);
+        void *place;
+        if (g_hash_table_lookup_extended(known, clock, NULL, &place)) {
+            g_free(clock);
+        } else {
+            place = GUINT_TO_POINTER(lines->clocks->len);
+            g_hash_table_insert(known, clock, place);
+            g_ptr_array_add(lines->clocks, clock);
+            size += strlen(clock);
         }
-        for (unsigned k = 0; k < line->points->len; k++) {
-            double value = g_array_index(line->points, chart_point, k).value;
-            size += isnan(value) ? strlen("null,") : strlen(chart_format_value(text, value)) + 1;
-        }
+        line->clock = GPOINTER_TO_UINT(place);
+        format_points(line);
+        size += line->json->len;
     }
     g_hash_table_destroy(known);
     return size;
 }
 
-void chart_lines_finish(chart_lines *lines)
+void chart_lines_finish(chart_lines *lines, double begin)
 {
     for (unsigned i = 0; i < lines->all->len; i++) {
-        pour_line(lines, g_ptr_array_index(lines->all, i));
-        sort_points(g_ptr_array_index(lines->all, i));
+        chart_line *line = g_ptr_array_index(lines->all, i);
+        pour_line(lines, line);
+        g_array_sort(line->points, compare_times);
     }
-    while (find_clocks(lines) + lines->shown_bytes > PAGE_BYTES) {
-        make_room(lines);
+    while (format_lines(lines, begin) > PAGE_BYTES && make_room(lines)) {
     }
 }

@@ -12,9 +12,7 @@ function scalesOf() {
         let scale = scales.find((other) => other.key === key && isNear(other));
         if (!scale) scales.push(scale = {key, kind: {...one.kind, times: 1}, size: 0, low: Infinity, high: -Infinity, all: []});
         scale.all.push(one);
-        scale.size = Math.max(scale.size, size || 0);
-        scale.low = Math.min(scale.low, low * one.kind.times);
-        scale.high = Math.max(scale.high, high * one.kind.times);
+        [scale.low, scale.high, scale.size] = [Math.min(scale.low, low * one.kind.times), Math.max(scale.high, high * one.kind.times), Math.max(scale.size, size || 0)];
     }
     for (const scale of scales) {
         const {low, high} = scale.low <= scale.high ? scale : {low: 0, high: 1}, spread = high - low;
@@ -24,10 +22,9 @@ function scalesOf() {
         const raw = (scale.high - scale.low) / scale.unit.by / 5, power = 10 ** Math.floor(Math.log10(raw));
         const factor = [1, 2, 2.5, 5, 10].find((one) => one * power >= raw * 0.999), step = factor * power;
         const places = Math.max(0, Math.min(12, -Math.floor(Math.log10(step) - (factor === 2.5 ? 1 : 0) + 1e-9)));
-        scale.ticks = [];
-        for (let i = Math.ceil(scale.low / scale.unit.by / step - 1e-9); i * step <= scale.high / scale.unit.by + step * 1e-9; i++) {
-            scale.ticks.push({v: i * step * scale.unit.by, label: (i * step || 0).toLocaleString('en', {minimumFractionDigits: places, maximumFractionDigits: places})});
-        }
+        const first = Math.ceil(scale.low / scale.unit.by / step - 1e-9), format = {minimumFractionDigits: places, maximumFractionDigits: places};
+        scale.ticks = Array.from({length: 12}, (_, i) => (first + i) * step || 0).filter((at) => at <= scale.high / scale.unit.by + step * 1e-9)
+            .map((at) => ({v: at * scale.unit.by, label: at.toLocaleString('en', format)}));
     }
     return scales;
 }
@@ -40,18 +37,13 @@ function widthOf(ticks) {
 
 // A clock's times with one more in each pause, which breaks its lines; place: of each in the clock, -1 for these.
 function paused(one) {
-    const {clock} = one;
-    if (clock.rows) return clock.rows;
-    clock.rows = {times: [], place: []};
-    clock.times.forEach((at, i) => {
-        if (i > 0 && isPause(one, i)) {
-            clock.rows.times.push((at + clock.times[i - 1]) / 2);
-            clock.rows.place.push(-1);
-        }
-        clock.rows.times.push(at);
-        clock.rows.place.push(i);
+    const {ticks} = one, rows = ticks.rows || {times: [], place: []}, add = (at, place) => { rows.times.push(at); rows.place.push(place); };
+    if (!ticks.rows) ticks.times.forEach((at, i) => {
+        if (i > 0 && isPause(one, i)) add((at + ticks.times[i - 1]) / 2, -1);
+        add(at, i);
     });
-    return clock.rows;
+    ticks.rows = rows;
+    return rows;
 }
 
 // A column's value: NaN for a gap, which breaks the line. A line is solid or dashed (assumed); a dashed one includes the points beside it.
@@ -197,4 +189,3 @@ function drawPicture() {
     // The picture stays in sight while tiles scroll by, if that leaves room for them.
     $('picture').classList.toggle('sticks', $('picture').offsetHeight < innerHeight * 0.55);
 }
-

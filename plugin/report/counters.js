@@ -24,8 +24,6 @@ const OBJECTS = [/^Processor/, /^Memory$/, /^Paging File$/, /^PhysicalDisk$/, /^
 const FIRST = [/^% Processor Time$/, /^% (User|Privileged|Idle) Time$/, /^% Processor Utility$/, /^Available /, /^% Committed/, /^Pages\/sec$/,
     /^% (Disk|Free|Usage)/, /Disk Queue Length$/, /^Avg\. Disk sec/, /^(Disk Bytes|Bytes Total)\/sec$/, /Queue Length$/, /^Working Set$/, /^Private Bytes$/];
 
-// --- Counters ------------------------------------------------------------------------------------------------------
-
 const collator = new Intl.Collator('en', {numeric: true});
 const rank = (list, name) => { const at = list.findIndex((one) => one.test(name)); return at < 0 ? list.length : at; };
 const scaleOf = ({base}, low, high) => {
@@ -44,7 +42,7 @@ const isPast = ([, , way, limit], value) => way > 0 ? value > limit : value < li
 // Times of each clock, and the longest interval that a line bridges: three times one that nine of ten do not exceed.
 const clocks = data.clocks.map((steps) => {
     let at = 0;
-    const times = steps.map((step) => BEGIN + (at += step) / 1000), pauses = steps.slice(1).sort((a, b) => a - b);
+    const times = steps.map((step) => timeOf(at += step)), pauses = steps.slice(1).sort((a, b) => a - b);
     return {times, longest: pauses.length < 4 ? Infinity : 3 * Math.max(pauses[Math.floor(pauses.length * 0.9)], 1) / 1000};
 });
 
@@ -56,7 +54,7 @@ const series = data.series.map(([path, unit, count, low, mean, high, last, assum
     const past = !rule || !isPast(rule, rule[2] > 0 ? high : low) ? ''
         : `${isPast(rule, mean) ? 'mean' : 'at times'} ${rule[2] > 0 ? 'above' : 'below'} ${rule[4].split(':')[0]}`;
     return {path: plain(path), server: parts[1] || '', object, instance: instance || '', counter: parts[3], kind, count, low, mean, high, last, assumed,
-        clock: clocks[ofClock], at: clocks[ofClock].times, values, runs, rule, past,
+        ticks: clocks[ofClock], at: clocks[ofClock].times, values, runs, rule, past,
         folded: path.toLowerCase(), moved: scale.isTight ? 0 : Math.sqrt(sum / (values.length || 1)) / (scale.high - scale.low)};
 });
 
@@ -69,7 +67,7 @@ function assumedOf(one) {
     return one.flags;
 }
 
-const isPause = (one, i) => one.at[i] - one.at[i - 1] > one.clock.longest;
+const isPause = (one, i) => one.at[i] - one.at[i - 1] > one.ticks.longest;
 
 function firstFrom(at, time) {
     let [low, high] = [0, at.length];
@@ -89,55 +87,43 @@ function statsOf(one, more = 0) {
     for (let i = begin; i < end; i++) {
         const value = one.values[i];
         if (value === null) continue;
-        [found.low, found.high, found.last] = [Math.min(found.low, value), Math.max(found.high, value), value];
-        [found.count, sum] = [found.count + 1, sum + value];
+        [found.low, found.high, found.last, found.count] = [Math.min(found.low, value), Math.max(found.high, value), value, found.count + 1];
+        sum += value;
     }
-    found.mean = sum / found.count;
-    return found;
+    return {...found, mean: sum / found.count};
 }
 
-// Lines, assumed lines, areas below them, and single points, on 200 x 42. Of many points each place has the least and the greatest.
-function outline(one, scale) {
-    const [from, to] = shown(), {at, values} = one, begin = Math.max(0, firstFrom(at, from) - 1), end = Math.min(at.length, firstFrom(at, to) + 1);
-    const step = Math.max(1, Math.ceil((end - begin) / 500)), found = {line: '', dashed: '', area: '', dots: ''}, flags = assumedOf(one);
-    const x = (i) => ((at[i] - from) / (to - from) * 196 + 2).toFixed(2), y = (i) => (40 - (values[i] - scale.low) / (scale.high - scale.low) * 38).toFixed(2);
-    let run = [], isDashed = false, isJoined = false;
-    const pour = () => {
-        if (run.length === 1 && !isJoined) found.dots += `M${x(run[0])} ${y(run[0])}h0`;
-        if (run.length > 1) {
-            const line = run.map((i) => `${x(i)} ${y(i)}`).join('L');
-            found[isDashed ? 'dashed' : 'line'] += `M${line}`;
-            found.area += `M${x(run[0])} 42L${line}V42Z`;
-        }
-        run = [];
-        isJoined = false;
-    };
-    const add = (i) => {
-        const isAssumed = flags !== null && flags[i] === 1, last = run.at(-1);
-        if (last !== undefined && isAssumed !== isDashed) {
-            if (!isAssumed) run.push(i);
-            pour();
-            if (isAssumed) run = [last];
-            isJoined = true;
-        }
-        isDashed = isAssumed;
-        run.push(i);
-    };
+// Places of the points to draw, -1 for breaks: of many points the least and the greatest of each part.
+function pointsOf(one, begin, end) {
+    const {values} = one, step = Math.max(1, Math.ceil((end - begin) / 500)), kept = [];
     for (let i = begin; i < end; i += step) {
         let low = -1, high = -1;
+        const pour = () => { if (low >= 0) kept.push(...new Set([Math.min(low, high), Math.max(low, high)])); low = high = -1; };
         for (let k = i; k < Math.min(i + step, end); k++) {
-            if (values[k] === null || (k > begin && isPause(one, k))) {
-                if (low >= 0) [...new Set([Math.min(low, high), Math.max(low, high)])].forEach(add);
-                pour();
-                low = high = -1;
-            }
+            if (values[k] === null || (k > begin && isPause(one, k))) { pour(); kept.push(-1); }
             if (values[k] === null) continue;
             if (low < 0 || values[k] < values[low]) low = k;
             if (high < 0 || values[k] > values[high]) high = k;
         }
-        if (low >= 0) [...new Set([Math.min(low, high), Math.max(low, high)])].forEach(add);
+        pour();
     }
-    pour();
+    return kept;
+}
+
+// Lines, assumed lines, areas below them, and single points, on 200 x 42.
+function outline(one, {low, high}) {
+    const [from, to] = shown(), {at, values} = one, found = {line: '', dashed: '', area: '', dots: ''}, flags = assumedOf(one) || [];
+    const kept = pointsOf(one, Math.max(0, firstFrom(at, from) - 1), Math.min(at.length, firstFrom(at, to) + 1));
+    const x = (i) => ((at[i] - from) / (to - from) * 196 + 2).toFixed(2), place = (i) => `${x(i)} ${(40 - (values[i] - low) / (high - low) * 38).toFixed(2)}`;
+    let drawn = '';
+    kept.forEach((i, n) => {
+        const before = kept[n - 1] ?? -1, isLast = !(kept[n + 1] >= 0), kind = flags[i] || flags[before] ? 'dashed' : 'line';
+        if (i < 0) return;
+        found.area += (before < 0 ? `M${x(i)} 42L` : 'L') + place(i) + (isLast ? 'V42Z' : '');
+        if (before < 0 && isLast) found.dots += `M${place(i)}h0`;
+        if (before >= 0) found[kind] += kind === drawn ? `L${place(i)}` : `M${place(before)}L${place(i)}`;
+        drawn = before < 0 ? '' : kind;
+    });
     return found;
 }
 
@@ -173,10 +159,8 @@ function fillTile(tile) {
 }
 
 // A tile is drawn when it comes into sight.
-const seen = new IntersectionObserver((entries) => entries.filter((entry) => entry.isIntersecting && !entry.target.isSeen).forEach(({target}) => {
-    target.isSeen = true;
-    fillTile(target);
-}), {rootMargin: '400px'});
+const drawTile = (tile) => { tile.isSeen = true; fillTile(tile); };
+const seen = new IntersectionObserver((entries) => entries.forEach(({isIntersecting, target}) => isIntersecting && !target.isSeen && drawTile(target)), {rootMargin: '400px'});
 
 function addTile(one, into) {
     const tile = make('button', null, into, 'tile');
@@ -208,10 +192,11 @@ function fillGroup(group, from, most) {
 const ORDERS = {name: (a, b) => collator.compare(a.path, b.path), moved: (a, b) => b.moved - a.moved, mean: (a, b) => b.mean - a.mean, high: (a, b) => b.high - a.high};
 const totalFirst = (name) => name === '_Total' ? 0 : name === '' ? 1 : name.endsWith('_Total') ? 2 : 3;
 
+const isIdentifier = ({counter}) => /^(Creating Process )?ID\b|Process ID$/.test(counter);
 const byInstance = (a, b) => totalFirst(a.instance) - totalFirst(b.instance) || collator.compare(a.instance, b.instance);
 const byObject = (a, b) => rank(OBJECTS, a.object) - rank(OBJECTS, b.object);
 const usual = (a, b) => a.hasOwn - b.hasOwn || (a.hasOwn ? byInstance(a, b) : 0) || rank(FIRST, a.counter) - rank(FIRST, b.counter) ||
-    b.group.moved[b.counter] - a.group.moved[a.counter] || collator.compare(a.counter, b.counter) || byInstance(a, b);
+    isIdentifier(a) - isIdentifier(b) || b.group.moved[b.counter] - a.group.moved[a.counter] || collator.compare(a.counter, b.counter) || byInstance(a, b);
 
 function search() {
     const words = $('find').value.toLowerCase().split(/\s+/).filter(Boolean).map((word) => !word.includes('*') ? word
@@ -224,7 +209,7 @@ function groupsOf(found) {
     for (const one of found) {
         const key = isGrouped ? `${one.server}\\${one.object}` : '';
         const title = (isServerTold ? `${one.server} \\ ` : '') + one.object;
-        if (!groups.has(key)) groups.set(key, {title, object: one.object, items: [], moved: {}, most: 0, count: new Map()});
+        if (!groups.has(key)) groups.set(key, {title, object: one.object, items: [], moved: Object.create(null), most: 0, count: new Map()});
         const group = one.group = groups.get(key);
         group.items.push(one);
         group.count.set(one.instance, (group.count.get(one.instance) || 0) + 1);
@@ -269,4 +254,3 @@ function choose(one) {
     else if (chosen.length < MOST_CHOSEN) chosen.push(one);
     refresh();
 }
-

