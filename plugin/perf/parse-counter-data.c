@@ -43,7 +43,11 @@ static uint32_t read_uneven_cells(perf_table *t, perf_group *g, perf_row *row, u
     g->is_plain = false;
     row->cells_size = 0;
     for (uint32_t i = 0; i < g->columns; i++) {
-        uint32_t left = end - at, size = left >= PERF_COUNTER_DATA_SIZE ? perf_le32(t->data + at + 4) : 0;
+        uint32_t left = end - at;
+        if (left < PERF_COUNTER_DATA_SIZE) {
+            return perf_group_fault(t, PERF_FAULT_CELLS, at, g->columns, i);
+        }
+        uint32_t size = perf_le32(t->data + at + 4);
         if (size < PERF_COUNTER_DATA_SIZE || size > left || perf_le32(t->data + at) > size - PERF_COUNTER_DATA_SIZE) {
             return perf_group_fault(t, PERF_FAULT_CELL_SIZE, at + 4, size, left);
         }
@@ -76,14 +80,17 @@ static uint32_t read_columns(perf_table *t, perf_group *g, uint32_t at, bool rou
 static uint32_t read_rows(perf_table *t, perf_group *g, uint32_t at, uint32_t end, uint32_t count)
 {
     const uint64_t plain_size = (uint64_t)PLAIN_SIZE * g->columns;
+    const uint32_t count_field = at - 4; /* of instances */
 
     for (uint32_t i = 0; i < count && at > 0; i++) {
         uint32_t left = end - at, size = left >= PERF_INSTANCE_HEADER_SIZE ? perf_le32(t->data + at) : 0;
         perf_row row = {.id = PERF_NO_ID, .cells = at};
         if (g->has_instances) {
+            if (left < PERF_INSTANCE_HEADER_SIZE) {
+                return perf_group_fault(t, PERF_FAULT_ROWS, count_field, count, i);
+            }
             if (size < PERF_INSTANCE_HEADER_SIZE || size > left) {
-                return perf_group_fault(t, left < PERF_INSTANCE_HEADER_SIZE ? PERF_FAULT_ROWS : PERF_FAULT_ROW_SIZE, at,
-                                        size, left);
+                return perf_group_fault(t, PERF_FAULT_ROW_SIZE, at, size, left);
             }
             row = (perf_row){.offset = at, .id = perf_le32(t->data + at + 4), .cells = at + pad(size, left)};
         }

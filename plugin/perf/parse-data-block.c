@@ -25,6 +25,10 @@ static bool read_definitions(perf_table *t, perf_group *g, uint32_t at, uint32_t
         *reach = reaches > *reach ? reaches : *reach;
         at += size;
     }
+    if (end - at >= PERF_COUNTER_DEFINITION_SIZE) { /* what is there is read all the same */
+        perf_group_fault(t, PERF_FAULT_COLUMNS, g->offset + 32, g->columns,
+                         g->columns + (end - at) / PERF_COUNTER_DEFINITION_SIZE);
+    }
     return true;
 }
 

@@ -26,6 +26,7 @@
     X(COLUMNS, COUNT, "the number of counters is %u, there is room for %u") \
     X(ROWS, COUNT, "the number of instances is %u, %u are there") \
     X(ROW_SIZE, SIZE, "the size of the instance is %u, it can be up to %u") \
+    X(CELLS, COUNT, "%u values should be here, there are %u") \
     X(CELL_SIZE, SIZE, "the size of the value or counter block is %u, it can be up to %u") \
     X(REST, SIZE, "the size is %u, its parts end after %u") \
     X(NAME, TEXT, "the name is said to end at byte %u, its instance has %u") \
@@ -43,7 +44,7 @@ typedef enum { PERF_TABLE_FAULTS(PERF_TABLE_FAULT_ENUM) PERF_NUM_TABLE_FAULTS } 
 typedef struct {
     perf_table_fault_kind kind;
     uint32_t group;  /* number of the group that has it, PERF_NO_GROUP: the response */
-    uint32_t offset; /* of the field that is wrong */
+    uint32_t offset; /* of the field that is wrong, or where what is missing should begin */
     uint32_t stated;
     uint32_t found;
 } perf_table_fault;

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""corpus.py FOLDER: what the fuzzers begin with, from the generator's captures: FOLDER/stubs, /data_walk, /block_walk."""
+"""corpus.py FOLDER: what the fuzzers begin with, from the generator's captures: FOLDER/stubs, /data_walk, /block_walk, /table."""
 
 import hashlib
 import os
@@ -97,6 +97,7 @@ def main(folder):
             write(folder, 'stubs', data)
         for target, data in buffers_of(heard.pdus):
             write(folder, target, data)
+            write(folder, 'table', data)
     noise = random.Random(1)
     for i in range(64):
         write(folder, 'calculate', bytes([i]) + noise.randbytes(140))
