@@ -14,6 +14,7 @@ typedef struct {
 
 /* Each part is NULL until somebody asks for it. */
 struct perf_group_index {
+    bool was_asked;     /* which row of another group one of its rows is */
     perf_index columns; /* by id, and whether it is a base */
     perf_index rows;    /* by the digest of the name; where a name repeats, also by digest and ordinal */
     row_name *names;
@@ -301,35 +302,44 @@ uint32_t perf_table_count_objects(perf_table *t, uint32_t title_index)
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
 
+/* Returns where the name stands. `room`: bytes that it may have, 0: there is none. */
+static inline uint32_t find_name(const perf_table *t, uint32_t instance, uint32_t *room)
+{
+    *room = t->is_block ? perf_table_u32(t, instance + 20) : perf_le32(t->data + instance) - PERF_INSTANCE_HEADER_SIZE;
+    return instance + (!t->is_block ? PERF_INSTANCE_HEADER_SIZE : *room > 0 ? perf_table_u32(t, instance + 16) : 0);
+}
+
 uint32_t perf_table_name(const perf_table *t, const perf_group *g, uint32_t row, uint32_t *size)
 {
-    uint32_t at = perf_table_row(t, g, row)->offset;
-    uint32_t offset = t->is_block ? perf_table_u32(t, at + 16) : PERF_INSTANCE_HEADER_SIZE;
-    uint32_t room = t->is_block ? perf_table_u32(t, at + 20) : perf_le32(t->data + at) - offset;
+    uint32_t room = 0, at = perf_table_row(t, g, row)->offset, name = g->has_instances ? find_name(t, at, &room) : at;
 
-    *size = 0;
-    if (!g->has_instances || room == 0) {
-        return at;
-    }
-    const uint8_t *name = t->data + at + offset;
     if (perf_group_has_wide_names(g)) {
-        *size = perf_utf16_size(name, room);
+        *size = perf_utf16_size(t->data + name, room);
     } else {
-        const uint8_t *end = memchr(name, 0, room);
-        *size = end ? (uint32_t)(end - name) : room;
+        const uint8_t *end = room > 0 ? memchr(t->data + name, 0, room) : NULL;
+        *size = end ? (uint32_t)(end - t->data - name) : room;
     }
-    return at + offset;
+    return name;
+}
+
+/* Returns the first row from `row` on that has the name, PERF_NO_ID: none. Names mostly differ in their ends. */
+static uint32_t find_named_row(const perf_table *t, const perf_group *g, uint32_t row, const uint8_t *name,
+                               uint32_t size)
+{
+    for (; row < g->rows; row++) {
+        uint32_t room, its_size, at = find_name(t, perf_table_row(t, g, row)->offset, &room);
+        if (room >= size && (size == 0 || t->data[at + size - 1] == name[size - 1]) &&
+            (size < 2 || t->data[at + size - 2] == name[size - 2]) && memcmp(t->data + at, name, size) == 0 &&
+            perf_table_name(t, g, row, &its_size) == at && its_size == size) {
+            return row;
+        }
+    }
+    return PERF_NO_ID;
 }
 
 uint32_t perf_table_find_row(const perf_table *t, const perf_group *g, const uint8_t *name, uint32_t size)
 {
-    for (uint32_t i = 0; g->has_instances && i < g->rows; i++) {
-        uint32_t its_size, its_name = perf_table_name(t, g, i, &its_size);
-        if (its_size == size && memcmp(t->data + its_name, name, size) == 0) {
-            return i;
-        }
-    }
-    return PERF_NO_ID;
+    return g->has_instances ? find_named_row(t, g, 0, name, size) : PERF_NO_ID;
 }
 
 static uint64_t digest_name(const perf_table *t, const perf_group *g, uint32_t row, uint64_t seed)
@@ -427,14 +437,17 @@ typedef struct {
     uint32_t here, there; /* PERF_NO_ID: there is none */
 } proving_columns;
 
+/* Returns false, and no columns, if one of the groups has none, or several. */
 static bool find_proving_columns(perf_table *here, perf_group *g, perf_table *there, perf_group *other, uint32_t title,
                                  proving_columns *found)
 {
-    found->here = perf_table_find_column(here, g, title, false);
-    found->there = perf_table_find_column(there, other, title, false);
-    return found->here != PERF_NO_ID && found->there != PERF_NO_ID &&
-           perf_table_column(here, g, found->here)->value_size == 4 &&
-           perf_table_column(there, other, found->there)->value_size == 4;
+    uint32_t own = perf_table_find_column(here, g, title, false),
+             others = perf_table_find_column(there, other, title, false);
+    bool are_ids = own != PERF_NO_ID && others != PERF_NO_ID && perf_table_column(here, g, own)->value_size == 4 &&
+                   perf_table_column(there, other, others)->value_size == 4;
+
+    *found = are_ids ? (proving_columns){own, others} : (proving_columns){PERF_NO_ID, PERF_NO_ID};
+    return are_ids;
 }
 
 /* Index of the rows by name and by the value that proves. */
@@ -464,34 +477,77 @@ static perf_match match_proven(perf_table *there, perf_group *other, uint32_t co
     return same->count == 1 ? PERF_MATCH_KNOWN : PERF_MATCH_AMBIGUOUS;
 }
 
+/* A name that is once in both groups is the same instance, unless its id differs. */
+static perf_match match_single(perf_table *here, perf_group *g, uint32_t row, perf_table *there, perf_group *other,
+                               uint32_t match, const proving_columns *proving)
+{
+    if (proving->here == PERF_NO_ID) {
+        bool is_same = perf_table_row(here, g, row)->id == perf_table_row(there, other, match)->id;
+        return is_same ? PERF_MATCH_KNOWN : PERF_MATCH_ASSUMED;
+    }
+    uint64_t id = perf_table_number(here, g, row, proving->here).value;
+    return id == perf_table_number(there, other, match, proving->there).value ? PERF_MATCH_KNOWN : PERF_MATCH_AMBIGUOUS;
+}
+
+static bool has_parent(const perf_table *t, const perf_group *g, uint32_t row)
+{
+    return t->is_block && perf_table_u32(t, perf_table_row(t, g, row)->offset + 4) != 0;
+}
+
+/* The first question about a group is mostly the only one, for the Info column: it is answered without an index. Returns false if an index
+ * is needed. `match`: PERF_NO_ID: the name is not there. */
+static bool match_by_scan(perf_table *here, perf_group *g, uint32_t row, perf_table *there, perf_group *other,
+                          uint32_t *match)
+{
+    uint32_t size, name = perf_table_name(here, g, row, &size);
+    const uint8_t *bytes = here->data + name;
+
+    if (get_index(here, g)->was_asked || has_parent(here, g, row)) {
+        return false;
+    }
+    g->index->was_asked = true;
+    *match = find_named_row(there, other, 0, bytes, size);
+    if (*match == PERF_NO_ID) {
+        return true;
+    }
+    return !has_parent(there, other, *match) && find_named_row(here, g, 0, bytes, size) == row &&
+           find_named_row(here, g, row + 1, bytes, size) == PERF_NO_ID &&
+           find_named_row(there, other, *match + 1, bytes, size) == PERF_NO_ID;
+}
+
 perf_match perf_table_match_row(perf_table *here, perf_group *g, uint32_t row, perf_table *there, perf_group *other,
                                 perf_id_proofs proofs, uint32_t *match)
 {
+    proving_columns proving = {PERF_NO_ID, PERF_NO_ID};
+
     *match = 0;
     if (!g->has_instances || !other->has_instances) {
         return !g->has_instances && !other->has_instances && other->rows > 0 ? PERF_MATCH_KNOWN : PERF_MATCH_NONE;
+    }
+    bool is_proven =
+        (proofs & PERF_PROVES_THREAD) && find_proving_columns(here, g, there, other, TITLE_ID_THREAD, &proving);
+    if (!is_proven && (proofs & PERF_PROVES_PROCESS)) {
+        find_proving_columns(here, g, there, other, TITLE_ID_PROCESS, &proving);
+    }
+    if (match_by_scan(here, g, row, there, other, match)) {
+        return *match == PERF_NO_ID ? PERF_MATCH_NONE : match_single(here, g, row, there, other, *match, &proving);
     }
     const perf_group_index *rows = get_row_index(here, g), *rows_there = get_row_index(there, other);
     const row_name *name = &rows->names[row];
     uint32_t count = find_slot(&rows->rows, name->digest)->count;
     const perf_slot *named = find_slot(&rows_there->rows, name->digest);
+    *match = named->first;
     if (named->count == 0) {
         return PERF_MATCH_NONE;
     }
-    *match = named->first;
-    proving_columns proving;
-    bool proves =
-        ((proofs & PERF_PROVES_THREAD) && find_proving_columns(here, g, there, other, TITLE_ID_THREAD, &proving)) ||
-        ((proofs & PERF_PROVES_PROCESS) && find_proving_columns(here, g, there, other, TITLE_ID_PROCESS, &proving));
-    uint32_t id =
-        proves ? (uint32_t)perf_table_number(here, g, row, proving.here).value : perf_table_row(here, g, row)->id;
     if (count == 1 && named->count == 1) {
-        uint32_t id_there = proves ? (uint32_t)perf_table_number(there, other, *match, proving.there).value
-                                   : perf_table_row(there, other, *match)->id;
-        return id == id_there ? PERF_MATCH_KNOWN : proves ? PERF_MATCH_AMBIGUOUS : PERF_MATCH_ASSUMED;
+        return match_single(here, g, row, there, other, *match, &proving);
     }
-    if (proves && find_slot(get_id_index(here, g, proving.here), key_with(name->digest, WITH_ID, id))->count == 1) {
-        return match_proven(there, other, proving.there, name->digest, id, match);
+    if (proving.here != PERF_NO_ID) {
+        uint32_t id = (uint32_t)perf_table_number(here, g, row, proving.here).value;
+        if (find_slot(get_id_index(here, g, proving.here), key_with(name->digest, WITH_ID, id))->count == 1) {
+            return match_proven(there, other, proving.there, name->digest, id, match);
+        }
     }
     if (count != named->count) {
         return PERF_MATCH_AMBIGUOUS;

@@ -310,5 +310,11 @@ static void discard_all(void)
 
 void samples_register(void)
 {
+    uint64_t secret[2];
+
+    for (unsigned i = 0; i < 2; i++) {
+        secret[i] = (uint64_t)g_random_int() << 32 | g_random_int();
+    }
+    perf_table_set_secret(secret);
     register_cleanup_routine(discard_all);
 }

@@ -639,34 +639,37 @@ static void build_processes(buffer *b, const char *rows)
     set32(b, 20, b->size);
 }
 
-/* For each row of `here` known, assumed, ambiguous (?) or none (-), with its row there. */
+/* For each row of `here` known, assumed, ambiguous (?) or none (-), with its row there. The first question about a group is answered without
+ * an index, the second with one: both say the same. */
 static void check_match(const char *here, const char *there, bool proves, const char *expected)
 {
     static const char letters[] = {'-', '?', 'A', 'K'};
     void (*build)(buffer *b, const char *rows) = proves ? build_processes : build_rows;
     table_reader *read = proves ? perf_table_read_block : perf_table_read_data;
+    perf_id_proofs proofs = proves ? PERF_PROVES_PROCESS : PERF_PROVES_NOTHING;
     char found[32] = "", *to = found;
-    buffer b;
+    buffer b, other_b;
 
     build(&b, here);
-    sample s = read_buffer(read, &b);
-    build(&b, there);
-    sample other = read_buffer(read, &b);
-    assert(s.table.is_sound && other.table.is_sound);
-    for (uint32_t row = 0; row < s.table.groups[0].rows; row++) {
-        uint32_t match;
-        perf_match is = perf_table_match_row(&s.table, &s.table.groups[0], row, &other.table, &other.table.groups[0],
-                                             proves ? PERF_PROVES_PROCESS : PERF_PROVES_NOTHING, &match);
+    build(&other_b, there);
+    for (uint32_t row = 0; row < strlen(here) / 2; row++) {
+        sample s = read_buffer(read, &b), other = read_buffer(read, &other_b);
+        perf_group *g = s.table.groups, *other_group = other.table.groups;
+        uint32_t match, again;
+        assert(s.table.is_sound && other.table.is_sound);
+        perf_match is = perf_table_match_row(&s.table, g, row, &other.table, other_group, proofs, &match);
+        assert(perf_table_match_row(&s.table, g, row, &other.table, other_group, proofs, &again) == is);
+        assert(again == match || is < PERF_MATCH_ASSUMED);
         *to++ = letters[is];
         to += is >= PERF_MATCH_ASSUMED ? sprintf(to, "%u", match) : 0;
+        free_sample(&s);
+        free_sample(&other);
     }
     *to = 0;
     if (strcmp(found, expected) != 0) {
         fprintf(stderr, "%s in %s (%d): %s, not %s\n", here, there, proves, found, expected);
         abort();
     }
-    free_sample(&s);
-    free_sample(&other);
 }
 
 static void test_matches(void)
