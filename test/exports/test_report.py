@@ -3,6 +3,7 @@
 
 import json
 import re
+import subprocess
 from collections import Counter
 from itertools import accumulate
 
@@ -218,9 +219,18 @@ def test_of_a_wireshark_window(tshark, tmp_path):
     for folder in (home, home / 'Downloads'):
         folder.mkdir(exist_ok=True)
         done = tshark.start('-q', '-r', capture, *scene.options, '-z', 'pcq,page', '-z', 'pcq,report,%s' % out, env=dict(tshark.env, HOME=str(home)))
-        path, = re.findall(r'^(/.*/counters-\d{4}-\d\d-\d\d-\d{6}\.html) ', done.stdout.decode(), re.M)
-        page, = folder.glob('counters-*.html')
+        path, = re.findall(r'^(/.*\.html) ', done.stdout.decode(), re.M)
+        page, = folder.glob('*.html')
         assert path == str(page) and page_data(page.read_text()) == page_data(out.read_text())
+
+
+@pytest.mark.parametrize('how', [['-q', '-r', 'FILE'], ['-nqrFILE'], ['-q', '-r', '-']])
+def test_the_captures_name(tshark, tmp_path, how):
+    """On Linux tshark's command line has it; of a pipe there is none."""
+    capture, out = TOP / 'test' / 'pcaps' / 'hkpd-plain.pcap', tmp_path / 'report.html'
+    with capture.open('rb') as stream:
+        subprocess.run(['tshark', *[word.replace('FILE', str(capture)) for word in how], '-z', 'pcq,report,%s' % out], env=tshark.env, stdin=stream, check=True)
+    assert page_data(out.read_text())['file'] == ('' if '-' in how else 'hkpd-plain.pcap')
 
 
 def test_sealed_without_a_key(tshark, tmp_path):
