@@ -22,7 +22,7 @@
 #include <wsutil/ws_assert.h>
 #include <epan/dissectors/packet-dcerpc.h>
 
-/* What a preference is written through (a type of the wrong size overwrites its neighbour), what a heuristic dissector returns, and
+/* What a preference is written through (a type of the wrong size overwrites its neighbour), what a heuristic dissector and a callback of wmem return, and
  * the table of operations, as dcerpc_init_uuid() takes it. Debian's 4.0 packages do not install wsutil/plugins.h, and 4.0 does
  * not ask for a description. */
 #if WS_AT_LEAST(4, 4)
@@ -30,11 +30,13 @@
 #include <wsutil/plugins.h>
 typedef bool ws_pref_bool;
 typedef bool ws_heuristic;
+typedef bool ws_wmem_result;
 typedef const dcerpc_sub_dissector ws_dcerpc_table;
 #else
 #define WS_PLUGIN_DESC_DISSECTOR 1
 typedef gboolean ws_pref_bool;
 typedef gboolean ws_heuristic;
+typedef gboolean ws_wmem_result;
 typedef dcerpc_sub_dissector ws_dcerpc_table;
 #include <epan/strutil.h>
 #define tvb_get_uint8 tvb_get_guint8

@@ -49,7 +49,7 @@ static void free_table(perf_table *table)
     }
 }
 
-static gboolean free_table_with_pool(wmem_allocator_t *pool _U_, wmem_cb_event_t event _U_, void *table)
+static ws_wmem_result free_table_with_pool(wmem_allocator_t *pool _U_, wmem_cb_event_t event _U_, void *table)
 {
     free_table(table);
     return FALSE;
