@@ -125,19 +125,6 @@ def hkpd_rows(counters, every=None):
     return make
 
 
-def one_by_one(answers, units):
-    """Each object is asked for alone, in turn: a sample for each of them, for each answer."""
-    h = Hkpd()
-    h.rpc.max_frag, h.rpc.transport.mss = 4280, 1440
-    h.titles([('6', 'counter')] + [(str(1000 + 2 * k), 'object %d' % k) for k in range(units)])
-    objects = [perf_object(1000 + 2 * k, in_a_row(1), None, counter_block(1, 1000 * k)) for k in range(units)]
-    h.sample(*objects, name='Global')
-    for _ in range(answers):
-        for k in range(units):
-            h.sample(objects[k], name=str(1000 + 2 * k))
-    return h.capture
-
-
 def udp(capture, port, data):
     head = struct.pack('>4H', 50000, port, 8 + len(data), 0)
     ip = struct.pack('>BBHHHBBH4s4s', 0x45, 0, 28 + len(data), 1, 0x4000, 64, 17, 0, bytes([192, 0, 2, 1]),
@@ -193,7 +180,6 @@ SHAPES = {
     'hkpd-objects': Shape('PERF_DATA_BLOCK, 10,000 objects', (2, 3), hkpd(
         lambda units: [('6', 'counter')] + [(str(1000 + 2 * k), 'object %d' % k) for k in range(units)],
         lambda n, units: ([perf_object(1000 + 2 * k, in_a_row(1), None, counter_block(1, 1000 * n)) for k in range(units)], 'Global'))),
-    'hkpd-one-by-one': Shape('PERF_DATA_BLOCK, 10,000 objects, then samples of one each', (2, 3), one_by_one),
 }
 PEERS = {'netflow': Shape('NetFlow v9, 1,000 records x 10', (2, 3), netflow), 'pcp': Shape('PCP, 10 metrics x 1,000', (2, 3), pcp)}
 # Small ones for a budget.

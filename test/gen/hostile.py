@@ -222,18 +222,6 @@ def long_names_many_blocks(p, size):
         p.data(*[block(1, values(1)) for _ in range(count)])
 
 
-@hostile
-def repeated_forms(r, size):
-    """Each query has two answers of the same form, so that nothing is saved."""
-    r.counters([0])
-    for n in range(size // 1200):
-        r.handle = bytes(4) + struct.pack('<4I', n, 1, 2, 3)
-        r.open()
-        r.change([identifier(0, None)])
-        for _ in range(2):
-            r.data(*[block(1, values(1, n))] * 4)
-
-
 # Below that each of its strings is shorter than what is read of one.
 hostile(lambda p, size: [p.registration(10, string_table([(i, 0) for i in range(size // 128)], utf16(long_name(size // 16))), guid=bytes([n]) * 16)
                          for n in range(8)], 32000, 'string-tables-of-many-sets')
