@@ -35,11 +35,12 @@ void *perf_enlarge(void *array, uint32_t *room, uint32_t more, size_t size)
     return array;
 }
 
-/* Returns zeroed memory. */
-static void *allocate(size_t count, size_t size)
+/* Returns zeroed memory for an index. */
+static void *allocate(perf_table *t, size_t count, size_t size)
 {
     void *memory = calloc(count, size);
 
+    t->index_bytes += count * size;
     if (memory == NULL) {
         abort();
     }
@@ -48,7 +49,7 @@ static void *allocate(size_t count, size_t size)
 
 static void free_indexes(perf_table *t)
 {
-    for (uint32_t i = 0; t->has_indexes && i < t->num_groups; i++) {
+    for (uint32_t i = 0; t->index_bytes > 0 && i < t->num_groups; i++) {
         perf_group_index *index = t->groups[i].index;
         if (index) {
             free(index->columns.slots);
@@ -90,7 +91,7 @@ void perf_table_free(perf_table *t)
 size_t perf_table_memory(const perf_table *t)
 {
     return t->room[0] * sizeof *t->groups + t->room[1] * sizeof *t->columns + t->room[2] * sizeof *t->rows +
-           t->room[3] * sizeof *t->faults;
+           t->room[3] * sizeof *t->faults + t->index_bytes;
 }
 
 /* --- Groups ------------------------------------------------------------------------------------------------------ */
@@ -122,9 +123,8 @@ void perf_end_groups(perf_table *t, uint32_t count_field, uint32_t at, bool fits
 static perf_group_index *get_index(perf_table *t, perf_group *g)
 {
     if (g->index == NULL) {
-        g->index = allocate(1, sizeof *g->index);
+        g->index = allocate(t, 1, sizeof *g->index);
         g->index->cells_row = PERF_NO_ID;
-        t->has_indexes = true;
     }
     return g->index;
 }
@@ -139,7 +139,7 @@ static uint32_t find_uneven_cell(perf_table *t, perf_group *g, uint32_t row, uin
 
     if (index->cells_row != row) {
         if (index->cells == NULL) {
-            index->cells = allocate(g->columns, sizeof *index->cells);
+            index->cells = allocate(t, g->columns, sizeof *index->cells);
         }
         for (uint32_t i = 0; i < g->columns; i++) {
             index->cells[i] = at < end ? at : 0; /* those that are there were read whole */
@@ -218,11 +218,11 @@ static uint64_t mix(uint64_t a, uint64_t b)
     return fold_product(a ^ key_secret[0], b ^ key_secret[1]);
 }
 
-static void make_index(perf_index *index, uint32_t keys)
+static void make_index(perf_table *t, perf_index *index, uint32_t keys)
 {
     for (index->mask = 7; index->mask / 2 < keys; index->mask = 2 * index->mask + 1) {
     }
-    index->slots = allocate((size_t)index->mask + 1, sizeof *index->slots);
+    index->slots = allocate(t, (size_t)index->mask + 1, sizeof *index->slots);
 }
 
 /* Returns the slot of a key, or the empty one where it goes. */
@@ -247,40 +247,45 @@ static uint32_t add_key(perf_index *index, uint64_t key, uint32_t number)
 
 /* --- Columns and objects ----------------------------------------------------------------------------------------- */
 
-static uint64_t column_key(const perf_column *c)
+/* Returns the slot of a counter. */
+static perf_slot find_columns(perf_table *t, perf_group *g, uint32_t id, bool is_base)
 {
-    return mix(c->id, perf_column_is_base(c));
-}
+    perf_slot found = {.count = 0};
 
-static const perf_index *get_column_index(perf_table *t, perf_group *g)
-{
+    if (g->columns == 1) { /* a response can have 10,000 such groups */
+        const perf_column *c = perf_table_column(t, g, 0);
+        found.count = c->id == id && perf_column_is_base(c) == is_base;
+        return found;
+    }
     perf_index *columns = &get_index(t, g)->columns;
-
     if (columns->slots == NULL) {
-        make_index(columns, g->columns);
+        make_index(t, columns, g->columns);
         for (uint32_t i = 0; i < g->columns; i++) {
-            add_key(columns, column_key(perf_table_column(t, g, i)), i);
+            const perf_column *c = perf_table_column(t, g, i);
+            add_key(columns, mix(c->id, perf_column_is_base(c)), i);
         }
     }
-    return columns;
+    return *find_slot(columns, mix(id, is_base));
 }
 
 uint32_t perf_table_find_column(perf_table *t, perf_group *g, uint32_t id, bool is_base)
 {
-    const perf_slot *slot = find_slot(get_column_index(t, g), mix(id, is_base));
+    const perf_slot slot = find_columns(t, g, id, is_base);
 
-    return slot->count == 1 ? slot->first : PERF_NO_ID;
+    return slot.count == 1 ? slot.first : PERF_NO_ID;
 }
 
 bool perf_table_is_repeated_column(perf_table *t, perf_group *g, uint32_t column)
 {
-    return find_slot(get_column_index(t, g), column_key(perf_table_column(t, g, column)))->count > 1;
+    const perf_column *c = perf_table_column(t, g, column);
+
+    return find_columns(t, g, c->id, perf_column_is_base(c)).count > 1;
 }
 
 static const perf_slot *find_objects(perf_table *t, uint32_t title_index)
 {
     if (t->by_key.slots == NULL) {
-        make_index(&t->by_key, t->num_groups);
+        make_index(t, &t->by_key, t->num_groups);
         for (uint32_t i = 0; i < t->num_groups; i++) {
             add_key(&t->by_key, mix(t->groups[i].key, 0), i);
         }
@@ -379,11 +384,11 @@ static uint64_t key_with(uint64_t digest, uint32_t what, uint32_t number)
 }
 
 /* Makes the index of a group whose names repeat once more, with room for ordinals. */
-static void add_ordinals(perf_group_index *index, uint32_t rows)
+static void add_ordinals(perf_table *t, perf_group_index *index, uint32_t rows)
 {
     const perf_index names = index->rows;
 
-    make_index(&index->rows, 2 * rows);
+    make_index(t, &index->rows, 2 * rows);
     for (uint32_t i = 0; i < rows; i++) {
         const row_name *name = &index->names[i];
         const perf_slot *slot = find_slot(&names, name->digest);
@@ -402,15 +407,15 @@ static perf_group_index *get_row_index(perf_table *t, perf_group *g)
     if (index->names) {
         return index;
     }
-    index->names = allocate(g->rows + 1, sizeof *index->names);
-    make_index(&index->rows, g->rows);
+    index->names = allocate(t, g->rows + 1, sizeof *index->names);
+    make_index(t, &index->rows, g->rows);
     for (uint32_t i = 0; i < g->rows; i++) {
         index->names[i] = make_name(t, g, i);
         index->names[i].ordinal = add_key(&index->rows, index->names[i].digest, i);
         index->has_repeated_names |= index->names[i].ordinal > 0;
     }
     if (index->has_repeated_names) {
-        add_ordinals(index, g->rows);
+        add_ordinals(t, index, g->rows);
     }
     return index;
 }
@@ -457,7 +462,7 @@ static const perf_index *get_id_index(perf_table *t, perf_group *g, uint32_t col
 
     if (index->id_column != column || index->row_ids.slots == NULL) {
         free(index->row_ids.slots);
-        make_index(&index->row_ids, g->rows);
+        make_index(t, &index->row_ids, g->rows);
         index->id_column = column;
         for (uint32_t i = 0; i < g->rows; i++) {
             uint32_t id = (uint32_t)perf_table_number(t, g, i, column).value;

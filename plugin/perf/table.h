@@ -102,7 +102,6 @@ typedef struct {
     uint32_t size; /* bytes that were captured */
     bool is_block; /* PERF_DATA_BLOCK */
     bool is_sound; /* its groups fill it */
-    bool has_indexes;
     bool big_endian, big_endian_text;
     perf_point clocks; /* PerfTime, PerfFreq, 100 ns */
     perf_group *groups;
@@ -113,9 +112,10 @@ typedef struct {
     uint32_t first_group; /* number of the first sound group with values, PERF_NO_GROUP: none */
     uint32_t num_faults;  /* of those that are kept */
     uint32_t all_faults;
-    uint32_t room[4];  /* elements that the four arrays have room for */
-    uint64_t values;   /* cells of all rows */
-    perf_index by_key; /* objects by title index */
+    size_t index_bytes; /* memory of all indexes */
+    uint32_t room[4];   /* elements that the four arrays have room for */
+    uint64_t values;    /* cells of all rows */
+    perf_index by_key;  /* objects by title index */
 } perf_table;
 
 /* Reads counter data of PerflibV2, or a PERF_DATA_BLOCK. `size`: bytes that were captured, `reported`: bytes that were sent. What the
@@ -125,7 +125,7 @@ void perf_table_read_data(perf_table *table, const uint8_t *data, uint32_t size,
 void perf_table_read_block(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported);
 void perf_table_free(perf_table *table);
 
-/* Returns the bytes that a table takes, without its data and its indexes. */
+/* Returns the bytes that a table takes, without its data. */
 size_t perf_table_memory(const perf_table *table);
 
 /* Numbers in the data's byte order. */
