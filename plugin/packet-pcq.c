@@ -71,9 +71,6 @@ typedef struct {
     const char *machine;   /* szMachine without backslashes in front */
 } pcq_record;
 
-/* Bytes of paths that are shown of a PDU before their names are shortened, since a packet can list many. */
-#define MOST_OF_PATHS 16384
-
 /* A PDU while it is dissected. */
 typedef struct pcq_pdu {
     rpc_call call;
@@ -86,7 +83,6 @@ typedef struct pcq_pdu {
     proto_tree *buffer_tree;          /* NULL: lpData is not shown */
     bool succeeded;                   /* the response was read to its end, and its status is 0 */
     bool identifiers_sound;           /* ValidateCounters: its identifiers are well-formed */
-    uint64_t text_left;               /* bytes that paths may still take before their names are shortened */
 } pcq_pdu;
 
 /* A row of PCQ_OPERATIONS. */
@@ -473,9 +469,8 @@ static void instances_response(pcq_pdu *p, bool succeeded)
 static const char *identifier_text(pcq_pdu *p, const state_identifier *identifier, bool is_short)
 {
     state_server *server = p->call.server;
-    uint32_t event = p->call.event;
-    const char *path = readings_identifier_path(p->call.pool, server, NULL, identifier, event, &p->text_left);
-    bool assumed = readings_identifier_doubted(server, identifier->guid, identifier->counter_id, 0, event);
+    const char *path = value_format_identifier_path(p->call.pool, server, NULL, identifier);
+    bool assumed = value_is_identifier_assumed(server, identifier);
 
     path = is_short ? text_short(p->call.pool, path) : path;
     return text_marked(p->call.pool, path, assumed);
@@ -486,7 +481,7 @@ static void name_refusal(pcq_pdu *p, wmem_strbuf_t *text, unsigned number, uint3
                          uint32_t status, bool assumed)
 {
     wmem_strbuf_append_printf(text, "%s%s (%s%s)", number > 1 ? ", " : ": ", path,
-                              text_win32_error(p->call.pool, status), assumed ? ", order assumed" : "");
+                              text_win32_error(p->call.pool, status), assumed ? ", assumed" : "");
     if (number == MAX_NAMED_REFUSALS && count > number) {
         wmem_strbuf_append_printf(text, ", %u more", count - number);
     }
@@ -670,15 +665,15 @@ static void info_response(pcq_pdu *p, bool succeeded)
 /* "1 failed: \Set\Counter (ERROR_WMI_INSTANCE_NOT_FOUND)" */
 static const char *failures_text(pcq_pdu *p, const perf_data_summary *summary)
 {
-    readings *r = readings_begin(p->call.pool, &p->call.answer);
+    value_stream *stream = value_stream_begin(p->call.pool, &p->call.answer);
     wmem_strbuf_t *text = wmem_strbuf_new(p->call.pool, "");
 
     wmem_strbuf_append_printf(text, "%u failed", summary->failed);
-    r->with_refusals = r->without_values = true;
-    for (unsigned number = 1; number <= MAX_NAMED_REFUSALS && readings_next(r); number++) {
-        const state_identifier *identifier = pcq_readings_identifier(r);
+    stream->with_failed = stream->without_values = true;
+    for (unsigned number = 1; number <= MAX_NAMED_REFUSALS && value_stream_next(stream); number++) {
+        const state_identifier *identifier = stream->identifier;
         name_refusal(p, text, number, summary->failed, identifier ? identifier_text(p, identifier, true) : "?",
-                     r->status, r->assumed);
+                     stream->group->status, stream->assumed == ASSUMED_COUNTER);
     }
     return wmem_strbuf_get_str(text);
 }
@@ -691,8 +686,9 @@ static void keep_sample(pcq_pdu *p, state_handle *handle, perf_data_summary *sum
     sample_series *series = sample_series_find_or_create(handle, "");
     state_sample *sample = NULL;
 
-    if (pcq_check_data(tvb, summary)) {
-        perf_table *table = sample_read_table(p->call.pool, false, bytes, size, tvb_reported_length(tvb));
+    perf_table *table = sample_read_table(p->call.pool, false, bytes, size, tvb_reported_length(tvb));
+    pcq_check_data(tvb, summary);
+    if (perf_table_has_sound_group(table) || (table->is_sound && table->num_groups == 0)) {
         sample = sample_keep(series, table, tvb_reported_length(tvb), p->call.pool, p->call.event, p->call.pinfo->num);
         sample->summary = *summary;
     } else if (handle->unsound == 0) {
@@ -712,7 +708,7 @@ static void data_response(pcq_pdu *p, bool succeeded)
 {
     tvbuff_t *tvb = p->call.tapped.buffer;
     state_handle *handle = answering_handle(p, succeeded || p->call.tapped.is_probe);
-    readings_answer *answer = &p->call.answer;
+    counter_response *answer = &p->call.answer;
     perf_data_summary summary;
 
     if (tvb) {
@@ -721,14 +717,14 @@ static void data_response(pcq_pdu *p, bool succeeded)
         if (is_kept) {
             keep_sample(p, handle, &summary);
         }
-        call_answer(&p->call, &pcq_readings_layout, handle, tvb);
+        call_answer(&p->call, &pcq_value_ops, handle, tvb);
         answer->query = &p->record->seen;
         if (!is_kept) {
             pcq_check_data(tvb, &summary);
         }
         if (p->call.first_time && succeeded && handle && tvb_bytes_exist(tvb, 0, PERF_DATA_HEADER_SIZE)) {
             uint32_t blocks = tvb_get_letohl(tvb, 4); /* dwNumCounters */
-            bool is_sound = summary.is_counted && call_may_learn(&p->call);
+            bool is_sound = answer->table->is_sound && call_may_learn(&p->call);
             p->record->seen = query_check_block_count(handle, &p->record->asked, blocks, is_sound);
         }
         call_note_faults(&p->call, summary.faults);
@@ -929,7 +925,6 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     memset(&p, 0, sizeof p);
     call_begin(&p.call, &fields, opnum_vals[opnum].strptr, tvb, offset, pinfo, tree, di, drep);
     p.operation = &operations[opnum];
-    p.text_left = MOST_OF_PATHS;
     p.record = (pcq_record *)p.call.record;
     p.record->call.operation = opnum_vals[opnum].strptr;
     call_read_stub(&p.call, true);

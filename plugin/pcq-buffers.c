@@ -437,12 +437,8 @@ static void label_identifier(buffer_cursor *cursor, pcq_context *context, const 
     pcq_add_known_counterset(cursor, context->server, identifier->guid, context->event);
     pcq_add_known_counter(cursor, context->server, identifier->guid, identifier->counter_id, context->event, true);
     if (proto_field_is_referenced(cursor->tree, hf_pcq_identifier_path)) {
-        const char *path = readings_identifier_path(pool, context->server, context->machine, identifier, context->event,
-                                                    &context->text_left);
-        const char *note =
-            readings_identifier_doubted(context->server, identifier->guid, identifier->counter_id, 0, context->event)
-                ? " (assumed)"
-                : "";
+        const char *path = value_format_identifier_path(pool, context->server, context->machine, identifier);
+        const char *note = value_is_identifier_assumed(context->server, identifier) ? " (assumed)" : "";
         proto_item *item = tree_add_generated_string(cursor->tree, hf_pcq_identifier_path, cursor->tvb, path);
         proto_item_append_text(item, "%s", note);
         proto_item_append_text(cursor->node, ": %s%s", strchr(path + strlen("\\\\"), '\\'), note);
@@ -486,7 +482,6 @@ static bool read_identifier(buffer_cursor *outer, pcq_context *context)
 
 void pcq_dissect_identifiers(buffer_cursor *cursor, pcq_context *context)
 {
-    context->text_left = READINGS_PATHS_SIZE(tvb_reported_length(cursor->tvb));
     bool sound = read_list(cursor, context, UINT32_MAX, PERF_IDENTIFIER_SIZE, ITEMS_OF_IDENTIFIER, "identifiers",
                            read_identifier);
     if (sound && cursor_left(cursor) > 0) {

@@ -34,7 +34,6 @@ typedef struct {
     wmem_array_t *identifiers; /* state_identifier, in the packet's pool */
     uint32_t count;            /* GUIDs, counters, strings, instances or identifiers that are there */
     uint32_t refused;          /* identifiers with a status other than 0 */
-    uint64_t text_left;        /* bytes that paths of identifiers may still take before their names are shortened */
     const char *text;          /* the string of a single-string buffer */
 } pcq_context;
 

@@ -311,7 +311,7 @@ static bool is_same_sample(const state_sample *sample, wmem_allocator_t *pool, t
            memcmp(sample_bytes(sample, pool), tvb_get_ptr(tvb, 0, (int)size), size) == 0;
 }
 
-void call_answer(rpc_call *call, const readings_layout *layout, const state_handle *handle, tvbuff_t *tvb)
+void call_answer(rpc_call *call, const value_ops *ops, const state_handle *handle, tvbuff_t *tvb)
 {
     rpc_record *record = call->record;
 
@@ -319,18 +319,21 @@ void call_answer(rpc_call *call, const readings_layout *layout, const state_hand
         record->same_frame = call->pinfo->num;
     }
     bool has_same_bytes = record->same_frame == call->pinfo->num;
-    call->answer = (readings_answer){
-        .layout = layout,
+    call->answer = (counter_response){
+        .ops = ops,
         .server = call->server,
         .handle = handle,
         .request_event = record->request_event,
         .event = call->event,
         .is_repeated = is_repeated(call),
-        .is_torn = call->fit == RPC_TORN || (call->fit == RPC_MAY_FIT && call->report.damaged) ||
-                   (is_repeated(call) && !has_same_bytes), /* and that of a request that was not seen */
+        .is_malformed = call->fit == RPC_TORN || (call->fit == RPC_MAY_FIT && call->report.damaged) ||
+                        (is_repeated(call) && !has_same_bytes), /* and that of a request that was not seen */
         .sample = has_same_bytes || !is_repeated(call) ? record->sample : NULL,
         .tvb = tvb,
     };
+    state_sample *sample = has_same_bytes || !is_repeated(call) ? record->sample : NULL;
+    call->answer.table =
+        value_response_get_table(call->pool, ops, sample, sample && sample->frame == call->pinfo->num, tvb);
 }
 
 void call_tell_answer(rpc_call *call, uint32_t counters)

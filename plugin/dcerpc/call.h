@@ -88,7 +88,7 @@ typedef struct {
     wmem_strbuf_t *info;
     const char *before_info; /* between both: ", ", or ": " where the first is what the call is about */
     tapped_call tapped;      /* what statistics are told, as far as it was read, */
-    readings_answer answer;  /* and of it what it answers with values */
+    counter_response answer; /* and of it what it answers with values */
 } rpc_call;
 
 /* True of a call in datagrams, which no client of these interfaces makes: Wireshark's record of it lives with the packet. */
@@ -132,12 +132,12 @@ uint32_t call_read_status(rpc_call *call, int hf);
 void call_report_status(rpc_call *call, uint32_t status);
 
 /* What `tvb` answers with values: a sample in the frame that it was kept of alone. `handle` may be NULL. */
-void call_answer(rpc_call *call, const readings_layout *layout, const state_handle *handle, tvbuff_t *tvb);
+void call_answer(rpc_call *call, const value_ops *ops, const state_handle *handle, tvbuff_t *tvb);
 
 /* What it answers has so many faults. */
 static inline void call_note_faults(rpc_call *call, uint32_t faults)
 {
-    call->answer.is_torn |= faults > 0 && call->fit == RPC_MAY_FIT;
+    call->answer.is_malformed |= faults > 0 && call->fit == RPC_MAY_FIT;
 }
 
 /* Listeners are told of that answer, and of so many counters. */

@@ -110,10 +110,11 @@ static int ett_data_block = -1, ett_object = -1, ett_definition = -1, ett_instan
 typedef struct {
     answer_view base;
     const perf_block_summary *summary;
-    const perf_block_walk *walk; /* that of the readings */
-    proto_tree *object;          /* of the current object, NULL if it is not shown */
-    proto_tree *body;            /* of the current instance, else the object */
-    proto_tree *counters;        /* of the current counter block, NULL if only short forms are shown */
+    perf_block_walk *walk;
+    proto_tree *object;   /* of the current object, NULL if it is not shown */
+    bool has_group;       /* the object is in the table */
+    proto_tree *body;     /* of the current instance, else the object */
+    proto_tree *counters; /* of the current counter block, NULL if only short forms are shown */
 } hkpd_view;
 
 /* --- The structures around values --------------------------------------------------------------------------------- */
@@ -129,7 +130,7 @@ static value_fields fields;
 
 static const char *add_known_title(hkpd_view *view, buffer_cursor *cursor, int hf, uint32_t title_index)
 {
-    const readings_answer *answer = &view->base.readings->answer;
+    const counter_response *answer = &view->base.stream->response;
 
     return values_add_name(cursor, hf, answer->server, facts_title_subject(title_index), answer->event);
 }
@@ -257,6 +258,17 @@ static void show_definition(hkpd_view *view)
                            val_to_str_const(read.type, text_counter_type_vals, "unknown type"));
 }
 
+static const char *hkpd_instance_label(hkpd_view *view)
+{
+    value_stream *stream = view->base.stream;
+
+    if (view->has_group && view->walk->instance.number < stream->group->rows) {
+        stream->at.row = view->walk->instance.number;
+        return value_stream_instance(stream);
+    }
+    return "";
+}
+
 /* PERF_INSTANCE_DEFINITION */
 static void show_instance(hkpd_view *view)
 {
@@ -276,7 +288,7 @@ static void show_instance(hkpd_view *view)
         show_name(view, &cursor, hf_instance_name, walk->instance.name, walk->instance.name_size,
                   walk->instance.name_room, walk->object.code_page, "The instance's name");
     }
-    proto_item_append_text(cursor.node, " %u: %s", walk->instance.number, hkpd_readings_instance(view->base.readings));
+    proto_item_append_text(cursor.node, " %u: %s", walk->instance.number, hkpd_instance_label(view));
     view->body = cursor.tree;
 }
 
@@ -519,6 +531,13 @@ static void show_value(hkpd_view *view)
     const perf_block_walk *walk = view->walk;
     const value_structure structure = {hf_counter_data, ett_counter_data, walk->value.offset, walk->value.size,
                                        ITEMS_OF_VALUE};
+    value_stream *stream = view->base.stream;
+    uint32_t row = walk->instance.number == PERF_NO_INSTANCE_NUMBER ? 0 : walk->instance.number;
+
+    if (!view->has_group || row >= stream->group->rows || walk->value.column >= stream->group->columns ||
+        !value_stream_go_to(stream, row, walk->value.column)) {
+        return;
+    }
     uint64_t hidden = view->base.budget.values_hidden;
     proto_tree *tree = values_show(&view->base, view->counters, view->object, &structure);
 
@@ -529,7 +548,7 @@ static void show_value(hkpd_view *view)
         uint64_t left = perf_block_values_left(walk);
         view->base.budget.values_hidden += left;
         view->base.budget.values_left -= left;
-        perf_block_skip_values(hkpd_readings_walk(view->base.readings));
+        perf_block_skip_values(view->walk);
     }
 }
 
@@ -557,14 +576,22 @@ static void show_structures(void *data)
     };
     perf_block_event event;
 
-    while ((event = hkpd_readings_event(view->base.readings)) != PERF_BLOCK_END) {
+    perf_table *table = view->base.stream->now.table;
+    while ((event = perf_block_next(view->walk)) != PERF_BLOCK_END) {
+        if (event == PERF_BLOCK_OBJECT) {
+            uint32_t number = view->walk->object.number;
+            view->has_group = number < table->num_groups && table->groups[number].offset == view->walk->object.offset;
+            if (view->has_group) {
+                value_stream_enter(view->base.stream, &table->groups[number]);
+            }
+        }
         show[event](view);
     }
     tree_budget_report(&view->base.budget, view->base.report, proto_tree_get_parent(view->base.tree),
                        "objects, counter definitions or instances");
 }
 
-void hkpd_dissect_block(proto_tree *tree, findings_report *report, const readings_answer *answer,
+void hkpd_dissect_block(proto_tree *tree, findings_report *report, const counter_response *answer,
                         const perf_block_summary *summary)
 {
     hkpd_view view = {.base = {.tvb = answer->tvb, .tree = tree, .report = report, .fields = &fields},
@@ -573,7 +600,9 @@ void hkpd_dissect_block(proto_tree *tree, findings_report *report, const reading
     if (!values_begin(&view.base, answer, summary->values, summary->faults)) {
         return;
     }
-    view.walk = hkpd_readings_walk(view.base.readings);
+    perf_block_walk walk;
+    perf_block_init(&walk, answer->table->data, answer->table->size);
+    view.walk = &walk;
     if (view.base.wishes.structures) {
         values_show_structures(&view.base, show_structures);
     } else {

@@ -12,23 +12,12 @@
 #include "tree/values.h"
 #include "perf/block-walk.h"
 
-/* --- hkpd-readings.c: the stream --- */
+/* --- hkpd-values.c --- */
 
-extern const readings_layout hkpd_readings_layout;
+extern const value_ops hkpd_value_ops;
 
-/* For whoever shows the structures between the values too: the next event of the walk that the stream makes. At a
- * PERF_BLOCK_VALUE the reading is as if it had been pulled. */
-perf_block_event hkpd_readings_event(readings *r);
-perf_block_walk *hkpd_readings_walk(const readings *r);
-
-/* The three clocks of the block whose header the walk has just announced. */
-perf_point hkpd_clocks(const perf_block_walk *walk);
-
-/* Its SystemName, without backslashes before it, in `pool`; NULL if it has none that is sound. */
-const char *hkpd_system_name(wmem_allocator_t *pool, tvbuff_t *tvb, const perf_block_walk *walk);
-
-/* "explorer/3", "svchost#2", "" of the instance that the walk is in. */
-const char *hkpd_readings_instance(readings *r);
+/* Returns SystemName of a PERF_DATA_BLOCK, without backslashes before it, in `pool`; NULL: there is none that ends in the header. */
+const char *hkpd_computer_name(wmem_allocator_t *pool, tvbuff_t *tvb);
 
 /* --- hkpd-buffers.c: what is shown --- */
 
@@ -64,7 +53,7 @@ const uint32_t *hkpd_objects(tvbuff_t *tvb, wmem_allocator_t *pool, bool has_fau
 void hkpd_buffers_register(int proto);
 
 /* Shows it. Does nothing if nobody looks and nothing is wrong. */
-void hkpd_dissect_block(proto_tree *tree, findings_report *report, const readings_answer *answer,
+void hkpd_dissect_block(proto_tree *tree, findings_report *report, const counter_response *answer,
                         const perf_block_summary *summary);
 
 /* --- winreg-hook.c: a copy of winreg's table of operations, with some entries replaced, takes the table's place --- */

@@ -520,20 +520,11 @@ static answer_kind find_answer_kind(const hkpd_pdu *p, const value_parameters *b
     return is_ours || is_sound ? ANSWER_BLOCK : ANSWER_OTHER;
 }
 
-/* SystemName of a PERF_DATA_BLOCK, or of its header alone; NULL without one. */
-static const char *read_system_name(const hkpd_pdu *p, tvbuff_t *tvb)
-{
-    perf_block_walk walk;
-
-    perf_block_init(&walk, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
-    return perf_block_next(&walk) == PERF_BLOCK_HEADER ? hkpd_system_name(p->call.pool, tvb, &walk) : NULL;
-}
-
 static void learn_system_name(hkpd_pdu *p, const value_parameters *back)
 {
     bool is_block = p->kind == ANSWER_BLOCK && back->status == STATUS_SUCCESS;
     bool has_name = call_may_learn(&p->call) && (is_block || p->kind == ANSWER_HEADER);
-    const char *name = has_name ? read_system_name(p, back->tvb) : NULL;
+    const char *name = has_name ? hkpd_computer_name(p->call.pool, back->tvb) : NULL;
 
     if (name) {
         server_learn_name(p->call.server, name);
@@ -676,7 +667,8 @@ static void learn_definitions(hkpd_pdu *p, const state_sample *sample)
     for (perf_group *group = table->groups; group < table->groups + table->num_groups; group++) {
         for (uint32_t i = 0; group->is_sound && i < group->columns; i++) {
             const perf_column *column = perf_table_column(table, group, i);
-            if (!perf_table_is_repeated_column(table, group, i)) {
+            uint32_t first;
+            if (perf_table_count_columns(table, group, column->id, perf_column_is_base(column), &first) == 1) {
                 metadata_learn_definition(p->call.server, group->key, column->id, perf_column_is_base(column),
                                           column->type, p->call.pinfo->num);
             }
@@ -685,7 +677,8 @@ static void learn_definitions(hkpd_pdu *p, const state_sample *sample)
 }
 
 /* Keeps the response as the newest sample of its handle. Returns true if each of its objects is one. */
-static bool hkpd_learn_sample(hkpd_pdu *p, sample_series *series, tvbuff_t *tvb, const perf_block_summary *summary)
+static bool hkpd_learn_sample(hkpd_pdu *p, sample_series *series, perf_table *table, tvbuff_t *tvb,
+                              const perf_block_summary *summary)
 {
     uint32_t size = tvb_captured_length(tvb);
     const uint8_t *bytes = tvb_get_ptr(tvb, 0, (int)size);
@@ -694,7 +687,6 @@ static bool hkpd_learn_sample(hkpd_pdu *p, sample_series *series, tvbuff_t *tvb,
     perf_block_walk walk;
     const uint32_t *objects = hkpd_objects(tvb, p->call.pool, summary->faults > 0, &count);
 
-    perf_table *table = sample_read_table(p->call.pool, true, bytes, size, tvb_reported_length(tvb));
     record->sample =
         sample_keep(series, table, tvb_reported_length(tvb), p->call.pool, p->call.event, p->call.pinfo->num);
     record->sample->request_event = record->request_event;
@@ -706,7 +698,7 @@ static bool hkpd_learn_sample(hkpd_pdu *p, sample_series *series, tvbuff_t *tvb,
     if (perf_block_u32(&walk, 20) == size - walk.header.size) { /* Samba's total leaves the header out */
         p->call.server->is_no_windows = true;
     }
-    set_machine_name(series->handle, hkpd_system_name(p->call.pool, tvb, &walk));
+    set_machine_name(series->handle, hkpd_computer_name(p->call.pool, tvb));
     learn_definitions(p, record->sample);
     if (p->record->question.text) {
         record->sample->late = pace_respond(&series->timing, call_seconds(&p->call), true);
@@ -718,7 +710,10 @@ static bool hkpd_learn_sample(hkpd_pdu *p, sample_series *series, tvbuff_t *tvb,
 static void learn_block(hkpd_pdu *p, tvbuff_t *tvb, const perf_block_summary *summary)
 {
     state_handle *handle = find_handle(p);
-    bool is_sample = summary->sound_objects > 0 || (summary->objects == 0 && summary->faults == 0);
+    uint32_t size = tvb_captured_length(tvb);
+    perf_table *table =
+        sample_read_table(p->call.pool, true, tvb_get_ptr(tvb, 0, (int)size), size, tvb_reported_length(tvb));
+    bool is_sample = perf_table_has_sound_group(table) || (table->num_groups == 0 && table->is_sound);
 
     if (!is_sample || handle == NULL) {
         return;
@@ -726,7 +721,7 @@ static void learn_block(hkpd_pdu *p, tvbuff_t *tvb, const perf_block_summary *su
     const char *question = p->record->question.text;
     sample_series *series = sample_series_find_or_create(handle, question ? question : "");
     if (call_note_sample(&p->call, series, tvb)) {
-        bool is_whole = hkpd_learn_sample(p, series, tvb, summary);
+        bool is_whole = hkpd_learn_sample(p, series, table, tvb, summary);
         if (p->record->question.kind == QUESTION_INDEXES && is_whole && summary->faults == summary->read_as) {
             find_absent_objects(p);
         }
@@ -735,7 +730,7 @@ static void learn_block(hkpd_pdu *p, tvbuff_t *tvb, const perf_block_summary *su
 
 static void report_other_system(hkpd_pdu *p, tvbuff_t *tvb)
 {
-    const char *name = read_system_name(p, tvb), *first = p->call.server->computer_name;
+    const char *name = hkpd_computer_name(p->call.pool, tvb), *first = p->call.server->computer_name;
 
     if (name && first && !server_is_named(p->call.server, name)) {
         findings_add(&p->call.report, proto_tree_get_parent(p->hkpd), FINDING_SYSTEMS,
@@ -754,7 +749,7 @@ static void read_block_answer(hkpd_pdu *p, const value_parameters *back)
     if (call_may_learn(&p->call) && back->status == STATUS_SUCCESS) {
         learn_block(p, back->tvb, &summary);
     }
-    call_answer(&p->call, &hkpd_readings_layout, find_handle(p),
+    call_answer(&p->call, &hkpd_value_ops, find_handle(p),
                 tvb_as_own_source(p->call.pinfo, back->tvb, "Performance data"));
     call_note_faults(&p->call, summary.faults);
     hkpd_dissect_block(p->hkpd, &p->call.report, &p->call.answer, &summary);
@@ -778,7 +773,7 @@ static void read_header_answer(hkpd_pdu *p, const value_parameters *back)
 {
     perf_block_summary summary = {.objects = 0};
 
-    call_answer(&p->call, &hkpd_readings_layout, NULL, back->tvb);
+    call_answer(&p->call, &hkpd_value_ops, NULL, back->tvb);
     hkpd_dissect_block(p->hkpd, &p->call.report, &p->call.answer, &summary);
     describe_probe(p);
 }

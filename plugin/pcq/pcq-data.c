@@ -77,10 +77,9 @@ const char *pcq_add_known_counter(buffer_cursor *cursor, state_host *server, con
 typedef struct {
     answer_view base;
     const perf_data_summary *summary;
-    const perf_walk *walk;      /* that of the readings */
-    proto_tree *block;          /* of the current block, NULL if it is not shown */
-    proto_tree *instance;       /* of the current instance, else the block */
-    wmem_map_t *lacking_before; /* of the sample before, NULL where there can be no news */
+    perf_walk *walk;
+    proto_tree *block;    /* of the current block, NULL if it is not shown */
+    proto_tree *instance; /* of the current instance, else the block */
 } data_view;
 
 /* PERF_DATA_HEADER, 2.2.4.7 */
@@ -100,113 +99,73 @@ static void show_header(data_view *view)
 
 /* --- Blocks ---------------------------------------------------------------------------------------------------- */
 
-static const char *identifier_note(const readings *r, const state_identifier *identifier)
+static const char *identifier_note(const value_stream *stream)
 {
-    const readings_answer *a = &r->answer;
-    bool is_doubted =
-        readings_identifier_doubted(a->server, identifier->guid, identifier->counter_id, a->request_event, a->event);
+    const counter_response *response = &stream->response;
+    bool is_assumed =
+        stream->assumed == ASSUMED_COUNTER || value_is_identifier_assumed(response->server, stream->identifier);
 
-    return r->assumed ? " (order assumed)" : is_doubted ? " (assumed)" : "";
+    return is_assumed ? " (assumed)" : "";
 }
 
 /* "\Set(instance)\Counter", which has to be that of the current block; NULL if that is not known. */
 static const char *identifier_text(data_view *view)
 {
-    readings *r = view->base.readings;
-    const state_identifier *identifier = pcq_readings_identifier(r);
+    value_stream *stream = view->base.stream;
+    const state_identifier *identifier = stream->identifier;
 
     if (identifier == NULL) {
         return NULL;
     }
     const char *instance = identifier->instance;
-    const char *counter =
-        facts_counter_label(r->pool, r->answer.server, identifier->guid, identifier->counter_id, r->answer.event);
-    return wmem_strconcat(r->pool, "\\", readings_set(r), instance ? "(" : "", instance ? instance : "",
-                          instance ? ")" : "", "\\", counter, identifier_note(r, identifier), NULL);
+    const char *counter = facts_counter_label(stream->pool, stream->response.server, identifier->guid,
+                                              identifier->counter_id, stream->response.event);
+    return wmem_strconcat(stream->pool, "\\", value_stream_set(stream), instance ? "(" : "", instance ? instance : "",
+                          instance ? ")" : "", "\\", counter, identifier_note(stream), NULL);
 }
 
 /* "no data now (ERROR_NO_DATA)" */
 static const char *error_text(const data_view *view, uint32_t status)
 {
-    const char *meaning = text_error_meaning(status), *name = text_win32_error(view->base.readings->pool, status);
+    const char *meaning = text_error_meaning(status), *name = text_win32_error(view->base.stream->pool, status);
 
     return *meaning
-               ? wmem_strdup_printf(view->base.readings->pool, "%.*s (%s)", (int)strcspn(meaning, ":;"), meaning, name)
+               ? wmem_strdup_printf(view->base.stream->pool, "%.*s (%s)", (int)strcspn(meaning, ":;"), meaning, name)
                : name;
 }
 
 /* --- Blocks that begin to lack values, and those that have them again -------------------------------------------- */
 
-/* The error of the current block; that it holds nothing; 0 with values. */
+/* Returns the error of a block; NOT_DELIVERED: it is empty; 0: it has values, or it is malformed. */
 #define NOT_DELIVERED UINT32_MAX
-static uint32_t lacks(const readings *r)
+static uint32_t find_lack(const perf_group *group)
 {
-    const perf_walk *walk = pcq_readings_walk(r);
+    bool is_empty = group->is_sound && (group->rows == 0 || group->columns == 0);
 
-    return walk->block.type == PERF_ERROR_RETURN ? r->status : perf_walk_block_empty(walk) ? NOT_DELIVERED : 0;
+    return group->type == PERF_ERROR_RETURN ? group->status : is_empty ? NOT_DELIVERED : 0;
 }
 
-/* What the sample before lacked: state_identifier -> status, or NOT_DELIVERED; NULL where this answer can bring no news:
- * nothing is lacking in either, or it is not known of each block whose it was. */
-static wmem_map_t *lacking_before(const data_view *view)
-{
-    const state_sample *sample = view->base.readings->answer.sample, *previous = sample ? sample->previous : NULL;
-    uint32_t lacked = previous ? previous->summary.failed + previous->summary.empty : 0;
-
-    if (sample == NULL || (previous && previous->bytes == NULL) ||
-        view->summary->failed + view->summary->empty + lacked == 0) {
-        return NULL;
-    }
-    wmem_allocator_t *pool = view->base.readings->pool;
-    wmem_map_t *lacking = wmem_map_new(pool, query_identifier_hash, query_identifier_equal);
-    if (lacked == 0) {
-        return lacking;
-    }
-    const readings_answer answer = {
-        .layout = &pcq_readings_layout,
-        .server = previous->handle->server,
-        .handle = previous->handle,
-        .sample = previous,
-        .query = previous->query,
-        .has_form = previous->form != NULL,
-        .request_event = previous->request_event,
-        .event = previous->event,
-        .tvb = tvb_new_real_data(sample_bytes(previous, pool), previous->size, (int)previous->size),
-    };
-    readings *r = readings_begin(pool, &answer);
-    r->with_refusals = r->with_empty = r->without_values = true;
-    while (lacking && readings_next(r)) {
-        const state_identifier *identifier = pcq_readings_identifier(r);
-        if (identifier) {
-            wmem_map_insert(lacking, identifier, GUINT_TO_POINTER(lacks(r)));
-        } else {
-            lacking = NULL;
-        }
-    }
-    tvb_free(answer.tvb);
-    return lacking;
-}
-
-/* "Fails: \Set(instance)\Counter: no data now (ERROR_NO_DATA)"; of what is not delivered it has to be known who was asked for it. */
+/* "Fails: \Set(instance)\Counter: no data now (ERROR_NO_DATA)"; "Not delivered: \Set\Counter". Nothing, if it was so in the sample before. */
 static void report_news(data_view *view)
 {
-    readings *r = view->base.readings;
-    const state_identifier *identifier = pcq_readings_identifier(r);
-    uint32_t before = identifier ? GPOINTER_TO_UINT(wmem_map_lookup(view->lacking_before, identifier)) : 0;
-    uint32_t status = lacks(r);
-    bool is_missing = status == NOT_DELIVERED, was_missing = status == 0 && before == NOT_DELIVERED;
+    value_stream *stream = view->base.stream;
+    const perf_group *group = value_stream_group_before(stream);
+    bool is_known = group || stream->why_no_before == PERF_NO_RESULT_FIRST_SAMPLE ||
+                    stream->why_no_pair == PERF_NO_RESULT_NEW_COUNTER;
+    uint32_t before = group ? find_lack(group) : 0, now = find_lack(stream->group);
 
-    if (status == before || (identifier == NULL && (is_missing || wmem_map_size(view->lacking_before) > 0)) ||
-        (was_missing && !perf_walk_block_sound(view->walk))) {
+    if (!is_known || now == before || (now == 0 && !stream->group->is_sound)) {
         return;
     }
-    const char *whose = identifier ? identifier_text(view) : wmem_strdup_printf(r->pool, "block %u", r->number);
+    const char *whose = stream->identifier
+                            ? identifier_text(view)
+                            : wmem_strdup_printf(stream->pool, "block %u", value_stream_group_number(stream));
     proto_item *item = proto_tree_get_parent(view->block);
-    if (is_missing || was_missing) {
+    if (now == NOT_DELIVERED || (now == 0 && before == NOT_DELIVERED)) {
         findings_add(view->base.report, item, FINDING_NOT_DELIVERED, "%s: %s",
-                     is_missing ? "Not delivered" : "Delivered again", whose);
-    } else if (status > 0) {
-        findings_add(view->base.report, item, FINDING_BLOCK_FAILED, "Fails: %s: %s", whose, error_text(view, status));
+                     now == NOT_DELIVERED ? "Not delivered" : "Delivered again", whose);
+    } else if (now > 0) {
+        findings_add(view->base.report, item, FINDING_BLOCK_FAILED, "Fails: %s: %s", whose, error_text(view, now));
     } else {
         findings_add(view->base.report, item, FINDING_BLOCK_FAILED, "Has values again: %s", whose);
     }
@@ -217,7 +176,7 @@ static void report_news(data_view *view)
 static void show_block(data_view *view)
 {
     const perf_walk *walk = view->walk;
-    readings *r = view->base.readings;
+    value_stream *stream = view->base.stream;
     bool is_error = walk->block.status != 0;
     buffer_cursor cursor;
 
@@ -234,18 +193,18 @@ static void show_block(data_view *view)
         const char *whose = identifier_text(view);
         const char *what = is_error ? error_text(view, walk->block.status)
                                     : val_to_str_const(walk->block.type, text_block_type_vals, "unknown dwType");
-        what = whose ? wmem_strconcat(r->pool, whose, is_error ? ": " : ", ", what, NULL) : what;
+        what = whose ? wmem_strconcat(stream->pool, whose, is_error ? ": " : ", ", what, NULL) : what;
         proto_item_set_text(cursor.node, "Block %u: %s", walk->block.index, what);
     }
     FIELDS_READ(COUNTER_HEADER)
-    const state_identifier *identifier = walk->block.type == PERF_ERROR_RETURN ? pcq_readings_identifier(r) : NULL;
+    const state_identifier *identifier = walk->block.type == PERF_ERROR_RETURN ? stream->identifier : NULL;
     if (identifier && proto_field_is_referenced(view->block, hf_pcq_identifier_path)) {
         const char *path =
-            readings_identifier_path(r->pool, r->answer.server, r->machine, identifier, r->answer.event, &r->text_left);
+            value_format_identifier_path(stream->pool, stream->response.server, stream->computer, identifier);
         proto_item *item = tree_add_generated_string(view->block, hf_pcq_identifier_path, view->base.tvb, path);
-        const char *note = identifier_note(r, identifier);
+        const char *note = identifier_note(stream);
         proto_item_append_text(item, "%s", note);
-        if (*note && !r->assumed) {
+        if (*note) {
             values_note_assumed(view->base.report, item);
         }
     }
@@ -267,8 +226,8 @@ static proto_item *show_pair(data_view *view, proto_tree *tree, int hf, int ett,
 static void show_counters(data_view *view)
 {
     const perf_walk *walk = view->walk;
-    const readings_answer *answer = &view->base.readings->answer;
-    const state_identifier *identifier = pcq_readings_identifier(view->base.readings);
+    const counter_response *answer = &view->base.stream->response;
+    const state_identifier *identifier = view->base.stream->identifier;
     tvbuff_t *tvb = view->base.tvb;
 
     if (view->block == NULL) {
@@ -319,7 +278,8 @@ static void show_instance(data_view *view)
         return;
     }
     uint32_t at = walk->instance.offset, terminator = walk->instance.terminated && walk->instance.size >= 10 ? 2 : 0;
-    const char *name = pcq_readings_instance_name(view->base.readings);
+    const char *name = text_get(view->base.stream->pool, view->base.tvb, walk->instance.name, walk->instance.name_size,
+                                TEXT_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, TEXT_NAME_MAX);
     proto_item *item = show_pair(view, view->block, hf_pcq_instance, ett_instance, hf_pcq_instance_size,
                                  hf_pcq_instance_id, at, walk->instance.size);
     proto_item_set_text(item, "Instance: %s, id %u", name, walk->instance.id);
@@ -347,8 +307,14 @@ static void show_value(data_view *view)
     const perf_walk *walk = view->walk;
     uint32_t at = walk->value.offset;
     const value_structure structure = {hf_counter_data, ett_counter_data, at, walk->value.size, ITEMS_OF_VALUE};
-    proto_tree *tree = values_show(&view->base, view->instance, view->block, &structure);
+    uint32_t row = walk->instance.index == PERF_NO_INSTANCE ? 0 : walk->instance.index;
+    const perf_group *group = view->base.stream->group;
 
+    if (row >= group->rows || walk->value.column >= group->columns ||
+        !value_stream_go_to(view->base.stream, row, walk->value.column)) {
+        return;
+    }
+    proto_tree *tree = values_show(&view->base, view->instance, view->block, &structure);
     if (tree) {
         proto_tree_add_uint(tree, hf_value_data_size, view->base.tvb, at, 4, walk->value.data_size);
         proto_tree_add_uint(tree, hf_value_size, view->base.tvb, at + 4, 4, perf_le32(walk->data + at + 4));
@@ -399,12 +365,17 @@ static void show_structures(void *data)
     };
     perf_walk_event event;
 
-    if (findings_wanted(view->base.report, view->base.tree)) {
-        view->lacking_before = lacking_before(view);
-    }
-    while ((event = pcq_readings_event(view->base.readings)) != PERF_WALK_END) {
+    bool is_news_wanted = view->base.stream->now.sample && findings_wanted(view->base.report, view->base.tree);
+    perf_table *table = view->base.stream->now.table;
+    while ((event = perf_walk_next(view->walk)) != PERF_WALK_END) {
+        if (event == PERF_WALK_BLOCK) {
+            if (view->walk->block.index >= table->num_groups) {
+                break;
+            }
+            value_stream_enter(view->base.stream, &table->groups[view->walk->block.index]);
+        }
         show[event](view);
-        if (event == PERF_WALK_BLOCK && view->lacking_before) {
+        if (event == PERF_WALK_BLOCK && is_news_wanted) {
             report_news(view);
         }
     }
@@ -446,7 +417,7 @@ static hf_register_info structure_fields[] = {
 
 value_fields pcq_fields = {.structures = structure_fields, .num_structures = array_length(structure_fields)};
 
-void pcq_dissect_data(proto_tree *tree, findings_report *report, const readings_answer *answer,
+void pcq_dissect_data(proto_tree *tree, findings_report *report, const counter_response *answer,
                       const perf_data_summary *summary)
 {
     if (tree == NULL && summary->faults == 0 && !findings_wanted(report, tree)) {
@@ -462,12 +433,9 @@ void pcq_dissect_data(proto_tree *tree, findings_report *report, const readings_
     if (!values_begin(&view.base, answer, summary->values, summary->faults) || tvb_captured_length(answer->tvb) == 0) {
         return;
     }
-    view.walk = pcq_readings_walk(view.base.readings);
-    if (summary->blocks > 0 && pcq_readings_assumed(view.base.readings)) {
-        findings_add(report, proto_tree_get_parent(tree), FINDING_ORDER_ASSUMED,
-                     "QueryCounterInfo was not captured, or calls after it were not: which counter a value belongs to "
-                     "is assumed from the order in which the counters were added, or from before those calls");
-    }
+    perf_walk walk;
+    perf_walk_init(&walk, answer->table->data, answer->table->size);
+    view.walk = &walk;
     if (view.base.wishes.structures) {
         values_show_structures(&view.base, show_structures);
     } else {

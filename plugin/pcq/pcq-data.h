@@ -26,26 +26,15 @@ const char *pcq_add_known_counter(buffer_cursor *cursor, state_host *server, con
 
 /* --- Counter data --- */
 
-extern const readings_layout pcq_readings_layout;
+extern const value_ops pcq_value_ops;
 
-/* For whoever shows the structures between the values too: the next event of the walk that the stream makes. At a
- * PERF_WALK_VALUE the reading is as if it had been pulled. */
-perf_walk_event pcq_readings_event(readings *r);
-const perf_walk *pcq_readings_walk(const readings *r);
-
-/* True if which counters the blocks hold is assumed from the order of the identifiers. */
-bool pcq_readings_assumed(readings *r);
-
-/* Whose the current block is, NULL if that is not known. */
-const state_identifier *pcq_readings_identifier(const readings *r);
-
-/* The name of the current instance. */
-const char *pcq_readings_instance_name(readings *r);
+/* Returns the name of a row of the group that a stream is in: at most so many characters. */
+const char *pcq_instance_name(const value_stream *stream, uint32_t row, unsigned most);
 
 /* Walks the buffer without looking at values. Returns true if something in it can be compared with other
  * samples; each block answers for itself (perf_walk_block_sound()). */
 bool pcq_check_data(tvbuff_t *tvb, perf_data_summary *summary);
 
 /* Shows it. Does nothing if nobody looks and nothing is wrong. */
-void pcq_dissect_data(proto_tree *tree, findings_report *report, const readings_answer *answer,
+void pcq_dissect_data(proto_tree *tree, findings_report *report, const counter_response *answer,
                       const perf_data_summary *summary);

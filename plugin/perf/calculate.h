@@ -33,7 +33,7 @@ typedef struct perf_point {
 /* Why there is no calculated value. X(reason, number, text) */
 #define PERF_NO_RESULT_REASONS(X) \
     X(PERF_NO_RESULT_OK, 0, "calculated") \
-    X(PERF_NO_RESULT_FIRST_SAMPLE, 1, "first sample of the handle") \
+    X(PERF_NO_RESULT_FIRST_SAMPLE, 1, "first sample") \
     X(PERF_NO_RESULT_NEW_INSTANCE, 2, "instance is new") \
     X(PERF_NO_RESULT_NEW_COUNTER, 3, "counter is new") \
     X(PERF_NO_RESULT_NO_BASE, 4, "base counter is not there") \
@@ -51,26 +51,21 @@ typedef struct perf_point {
     X(PERF_NO_RESULT_COUNTER_NOT_KNOWN, 16, "counter not known") \
     X(PERF_NO_RESULT_SAMPLE_DROPPED, 17, "previous sample dropped (memory limit)") \
     X(PERF_NO_RESULT_SIZE, 18, "value is neither 4 nor 8 bytes long") \
-    X(PERF_NO_RESULT_DAMAGED, 19, "the answer does not add up, it is not compared with others") \
     X(PERF_NO_RESULT_NOT_STARTED, 20, "start time is later than the sample") \
-    X(PERF_NO_RESULT_BEFORE_ASSUMED, 22, "which counter it was in the sample before is not certain") \
     X(PERF_NO_RESULT_REPEATED, 23, "repeated answer, it is not compared with others") \
     X(PERF_NO_RESULT_MOVED, 24, "instances of this name came or went") \
     X(PERF_NO_RESULT_TOO_SHORT, 25, "value has 4 bytes, its type 8") \
     X(PERF_NO_RESULT_OVERTAKEN, 26, "a later sample was answered before this one") \
     X(PERF_NO_RESULT_BEFORE_FAILED, 27, "it had an error in the sample before") \
     X(PERF_NO_RESULT_OTHER_FREQ, 28, "the clock's frequency changed") \
-    X(PERF_NO_RESULT_OTHER_COUNTERS, 29, "its object had other counters in the sample before") \
     X(PERF_NO_RESULT_CLOCK_BACK, 30, "the clock was set back") \
-    X(PERF_NO_RESULT_SUM_ENDED, 31, "an instance that it sums ended") \
+    X(PERF_NO_RESULT_SUM_BACKWARDS, 31, "the sum went backwards, what it sums may have ended") \
     X(PERF_NO_RESULT_NO_START, 32, "not started") \
     X(PERF_NO_RESULT_NO_CLOCK, 33, "its object has no clock") \
     X(PERF_NO_RESULT_OTHER_ORIGIN, 34, "start time and clock have different zero points") \
-    X(PERF_NO_RESULT_TOLD_ANEW, 35, "its name or type may be another than in the sample before") \
     X(PERF_NO_RESULT_OTHER_SIZE, 36, "value or base had another size in the sample before") \
-    X(PERF_NO_RESULT_BEFORE_DAMAGED, 37, "the answer before does not add up") \
     X(PERF_NO_RESULT_CLOCKS_DIFFER, 38, "the clocks of both samples contradict each other") \
-    X(PERF_NO_RESULT_SUM_BACKWARDS, 39, "the sum went backwards, what it sums is not there")
+    X(PERF_NO_RESULT_NOT_COMPARABLE, 40, "cannot be compared with the sample before")
 
 #define PERF_NO_RESULT_ENUM(reason, number, text) reason = number,
 typedef enum perf_no_result { PERF_NO_RESULT_REASONS(PERF_NO_RESULT_ENUM) } perf_no_result;

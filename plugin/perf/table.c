@@ -268,18 +268,19 @@ static perf_slot find_columns(perf_table *t, perf_group *g, uint32_t id, bool is
     return *find_slot(columns, mix(id, is_base));
 }
 
-uint32_t perf_table_find_column(perf_table *t, perf_group *g, uint32_t id, bool is_base)
+uint32_t perf_table_count_columns(perf_table *t, perf_group *g, uint32_t id, bool is_base, uint32_t *first)
 {
     const perf_slot slot = find_columns(t, g, id, is_base);
 
-    return slot.count == 1 ? slot.first : PERF_NO_ID;
+    *first = slot.first;
+    return slot.count;
 }
 
-bool perf_table_is_repeated_column(perf_table *t, perf_group *g, uint32_t column)
+uint32_t perf_table_find_column(perf_table *t, perf_group *g, uint32_t id, bool is_base)
 {
-    const perf_column *c = perf_table_column(t, g, column);
+    uint32_t first;
 
-    return find_columns(t, g, c->id, perf_column_is_base(c)).count > 1;
+    return perf_table_count_columns(t, g, id, is_base, &first) == 1 ? first : PERF_NO_ID;
 }
 
 static const perf_slot *find_objects(perf_table *t, uint32_t title_index)
@@ -347,10 +348,8 @@ uint32_t perf_table_find_row(const perf_table *t, const perf_group *g, const uin
     return g->has_instances ? find_named_row(t, g, 0, name, size) : PERF_NO_ID;
 }
 
-static uint64_t digest_name(const perf_table *t, const perf_group *g, uint32_t row, uint64_t seed)
+static uint64_t digest_bytes(const uint8_t *bytes, uint32_t size, uint64_t seed)
 {
-    uint32_t size, name = perf_table_name(t, g, row, &size);
-    const uint8_t *bytes = t->data + name;
     uint64_t hash = mix(seed, size), tail = 0;
 
     for (; size >= 8; bytes += 8, size -= 8) {
@@ -358,6 +357,13 @@ static uint64_t digest_name(const perf_table *t, const perf_group *g, uint32_t r
     }
     memcpy(&tail, bytes, size);
     return mix(hash, tail);
+}
+
+static uint64_t digest_name(const perf_table *t, const perf_group *g, uint32_t row, uint64_t seed)
+{
+    uint32_t size, name = perf_table_name(t, g, row, &size);
+
+    return digest_bytes(t->data + name, size, seed);
 }
 
 /* The parent's name is part of what a row is called. */
@@ -430,6 +436,14 @@ perf_row_name perf_table_row_name(perf_table *t, perf_group *g, uint32_t row)
                            .lacks_parent = name->lacks_parent,
                            .is_repeated = find_slot(&index->rows, name->digest)->count > 1,
                            .others_repeat = index->has_repeated_names};
+}
+
+uint32_t perf_table_count_rows(perf_table *t, perf_group *g, const uint8_t *name, uint32_t size, uint32_t *first)
+{
+    const perf_slot *slot = find_slot(&get_row_index(t, g)->rows, digest_bytes(name, size, 0));
+
+    *first = slot->first;
+    return slot->count;
 }
 
 /* --- The same instance in two samples ---------------------------------------------------------------------------- */

@@ -128,6 +128,17 @@ void perf_table_free(perf_table *table);
 /* Returns the bytes that a table takes, without its data. */
 size_t perf_table_memory(const perf_table *table);
 
+/* True if something in it can be compared with other samples. */
+static inline bool perf_table_has_sound_group(const perf_table *t)
+{
+    uint32_t i = 0;
+
+    while (i < t->num_groups && !(t->groups[i].is_sound && t->groups[i].has_values)) {
+        i++;
+    }
+    return i < t->num_groups;
+}
+
 /* Numbers in the data's byte order. */
 static inline uint32_t perf_table_u32(const perf_table *t, uint32_t offset)
 {
@@ -179,8 +190,8 @@ uint32_t perf_table_count_objects(perf_table *table, uint32_t title_index);
 /* Returns the column of a counter, PERF_NO_ID: there is none, or several. Changes: makes the group's index. */
 uint32_t perf_table_find_column(perf_table *table, perf_group *group, uint32_t id, bool is_base);
 
-/* True if another column of the group has the same key. */
-bool perf_table_is_repeated_column(perf_table *table, perf_group *group, uint32_t column);
+/* Returns how many columns a counter has. `first`: the first of them. Changes: makes the group's index. */
+uint32_t perf_table_count_columns(perf_table *table, perf_group *group, uint32_t id, bool is_base, uint32_t *first);
 
 /* Returns the first row whose name has these bytes, PERF_NO_ID: none. Looks at all of them, and makes no index. */
 uint32_t perf_table_find_row(const perf_table *table, const perf_group *group, const uint8_t *name, uint32_t size);
@@ -196,6 +207,10 @@ typedef struct {
 
 /* Returns what is known of the row's name. Needs: the group has instances. Changes: makes the group's index. */
 perf_row_name perf_table_row_name(perf_table *table, perf_group *group, uint32_t row);
+
+/* Returns how many rows have a name of these bytes, and no parent. `first`: the first of them. Needs: the group has instances. Changes: makes the group's index. */
+uint32_t perf_table_count_rows(perf_table *table, perf_group *group, const uint8_t *name, uint32_t size,
+                               uint32_t *first);
 
 /* Counters whose value proves which instance a row is; none in PerflibV2. */
 typedef enum {

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "perf/summary.h"
-#include "readings/readings.h"
+#include "values/value-stream.h"
 
 typedef struct {
     double at;    /* seconds since 1970 */
@@ -32,7 +32,7 @@ typedef struct {
 /* One path. */
 typedef struct {
     char *path;
-    readings_whose whose;
+    counter_identity whose;
     perf_summary results; /* all of them, also those without a point of their own */
     uint64_t assumed;     /* results that are assumed */
     GArray *points;       /* chart_point */

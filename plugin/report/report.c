@@ -54,21 +54,23 @@ static void report_restart(void *data)
 
 /* --- Calls ------------------------------------------------------------------------------------------------------- */
 
-static void add_results(report *r, chart_query *query, readings *values)
+static void add_results(report *r, chart_query *query, value_stream *values)
 {
-    const reading *at;
+    const counter_value *at;
 
-    while ((at = readings_next(values)) != NULL) {
+    while ((at = value_stream_next(values)) != NULL) {
         if (at->is_text) {
             continue;
         }
-        const char *path = tapped_placed(values->pool, values->answer.handle, readings_path(values));
-        perf_result result = readings_result(values);
+        const char *path = tapped_placed(values->pool, values->response.handle, value_stream_path(values));
+        perf_result result = value_stream_result(values);
         left_out_count_marks(&r->verdict->left, left_out_marks(values, &result));
         if (path && result.none == PERF_NO_RESULT_OK && isfinite(result.value)) {
             chart_line *line = chart_line_find_or_create(&r->lines, path);
-            line = line && readings_is_of(values, &line->whose) ? line : NULL; /* else another counter of that name */
-            chart_line_add(&r->lines, line, query, result.value, readings_assumed(values));
+            line = line && value_stream_is_same_counter(values, &line->whose)
+                       ? line
+                       : NULL; /* else another counter of that name */
+            chart_line_add(&r->lines, line, query, result.value, value_stream_is_assumed(values));
         }
     }
 }
@@ -87,7 +89,7 @@ static void add_call(report *r, packet_info *pinfo, const tapped_call *tapped, d
     }
     chart_query_add_response(query, at, !tapped->is_probe);
     if (tapped->answer && tapped->answer->sample) {
-        add_results(r, query, readings_begin(pinfo->pool, tapped->answer));
+        add_results(r, query, value_stream_begin(pinfo->pool, tapped->answer));
     }
 }
 

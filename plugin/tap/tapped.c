@@ -97,17 +97,13 @@ const char *tapped_meaning(uint32_t status, bool does_not_seal)
 
 const char *tapped_next_refused(wmem_allocator_t *pool, const tapped_call *tapped, tapped_refusals *at)
 {
-    if (at->next == 0) {
-        at->left = READINGS_PATHS_SIZE(PERF_IDENTIFIER_SIZE * (uint64_t)tapped->num_identifiers);
-    }
     while (tapped->adds && at->next < tapped->num_identifiers) {
         const perf_identifier *identifier = &tapped->identifiers[at->next++];
         at->status = identifier->status;
         if (at->status != 0) {
             const char *machine = handle_machine(tapped->handle, tapped->server);
-            at->assumed =
-                readings_identifier_doubted(tapped->server, identifier->guid, identifier->counter_id, 0, tapped->event);
-            return readings_identifier_path(pool, tapped->server, machine, identifier, tapped->event, &at->left);
+            at->assumed = value_is_identifier_assumed(tapped->server, identifier);
+            return value_format_identifier_path(pool, tapped->server, machine, identifier);
         }
     }
     return NULL;
@@ -123,7 +119,7 @@ unsigned tapped_asked_for(const tapped_call *tapped)
     return tapped->epoch ? MAX(tapped->epoch->hash, 1) : 1;
 }
 
-const char *tapped_object_name(wmem_allocator_t *pool, state_host *server, uint32_t title, uint32_t event)
+const char *tapped_object_name(wmem_allocator_t *pool, state_server *server, uint32_t title, uint32_t event)
 {
     const char *label = facts_title_label(pool, server, title, event);
 

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "readings/readings.h"
+#include "values/value-stream.h"
 
 /* The name of the tap. */
 #define TAPPED_NAME "pcq"
@@ -67,7 +67,7 @@ typedef struct {
     const tapped_object *objects;
     uint32_t num_objects;
     uint32_t event;
-    state_host *server;
+    state_server *server;
     const state_handle *handle;         /* NULL without one */
     const struct query_epoch *epoch;    /* PerflibV2: what its query holds; NULL without one */
     const perf_identifier *identifiers; /* response of ValidateCounters or QueryCounterInfo */
@@ -76,7 +76,7 @@ typedef struct {
     uint32_t subject_size;
     uint32_t request_code; /* of QueryCounterSetRegistrationInfo; of a sealed key what stands for the question */
     tvbuff_t *buffer;      /* lpData that PerflibV2 returned, NULL if it is empty */
-    const readings_answer *answer; /* NULL without performance data */
+    const counter_response *answer; /* NULL without performance data */
     const char *unread; /* a call that nobody could read: why, and what opens it; all else is zeros then, but */
     tapped_sealed sealed;
 } tapped_call;
@@ -126,7 +126,6 @@ typedef struct {
     uint32_t status; /* of the one that was found last, */
     bool assumed;    /* and whether its names are a guess */
     uint32_t next;
-    uint64_t left; /* what all paths of the call may take */
 } tapped_refusals;
 
 /* The path of the next one, by the names that held at the call, else by later ones that are known by now; NULL after the last. */
@@ -136,7 +135,7 @@ const char *tapped_next_refused(wmem_allocator_t *pool, const tapped_call *tappe
 unsigned tapped_asked_for(const tapped_call *tapped);
 
 /* HKEY_PERFORMANCE_DATA: "Processor (238)", or "#238" where no title says so. */
-const char *tapped_object_name(wmem_allocator_t *pool, state_host *server, uint32_t title, uint32_t event);
+const char *tapped_object_name(wmem_allocator_t *pool, state_server *server, uint32_t title, uint32_t event);
 
 /* A tap that is handed each call: ours, and one for each kind of export objects, as Wireshark has it. */
 void tapped_add(int tap_id);

@@ -306,35 +306,35 @@ static const char *same(const char *before, const char *text)
     return before && text && strcmp(before, text) == 0 ? before : NULL;
 }
 
-static void add_result(watch_values *to, readings *r, const perf_result *result)
+static void add_result(watch_values *to, value_stream *stream, const perf_result *result)
 {
-    const char *unit = r->at.counter->type->unit;
+    const char *unit = stream->at.counter->type->unit;
     bool is_first = to->results++ == 0;
 
     to->unit = is_first ? unit : same(to->unit, unit);
     if (is_first || result->value < to->lowest) {
         to->lowest = result->value;
-        to->least = wmem_strdup(r->pool, readings_display(r, result));
+        to->least = wmem_strdup(stream->pool, value_stream_format(stream, result));
     }
     if (is_first || result->value > to->highest) {
         to->highest = result->value;
-        to->most = wmem_strdup(r->pool, readings_display(r, result));
+        to->most = wmem_strdup(stream->pool, value_stream_format(stream, result));
     }
 }
 
 /* The reading that was pulled last. */
-static void add_value(watch_values *to, readings *r)
+static void add_value(watch_values *to, value_stream *stream)
 {
-    perf_result result = r->at.is_text ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA} : readings_result(r);
+    perf_result result = stream->at.is_text ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA} : value_stream_result(stream);
     bool is_first = to->values++ == 0;
 
-    to->set = is_first ? readings_set(r) : same(to->set, readings_set(r));
-    to->counter = is_first ? readings_counter(r) : same(to->counter, readings_counter(r));
-    to->first = is_first ? wmem_strdup(r->pool, readings_display(r, &result)) : to->first;
+    to->set = is_first ? value_stream_set(stream) : same(to->set, value_stream_set(stream));
+    to->counter = is_first ? value_stream_counter(stream) : same(to->counter, value_stream_counter(stream));
+    to->first = is_first ? wmem_strdup(stream->pool, value_stream_format(stream, &result)) : to->first;
     if (result.none == PERF_NO_RESULT_OK) {
-        add_result(to, r, &result);
+        add_result(to, stream, &result);
     }
-    to->note = is_first || *to->note == '\0' ? readings_note(r) : to->note;
+    to->note = is_first || *to->note == '\0' ? format_assumed_mark(stream) : to->note;
 }
 
 const watch_values *watch_values_of(const watch_survey *survey, const watch_row *row)
@@ -359,26 +359,26 @@ static watch_values *values_for(watch_survey *survey, const watch_row *row, unsi
     return (watch_values *)watch_values_of(survey, row);
 }
 
-watch_survey watch_look_through(readings *r, unsigned most_values, unsigned most_rows)
+watch_survey watch_look_through(value_stream *stream, unsigned most_values, unsigned most_rows)
 {
-    watch_survey survey = {.rows = wmem_array_new(r->pool, sizeof(watch_values)), .whole = true};
-    wmem_map_t *seen = wmem_map_new(r->pool, wmem_str_hash, g_str_equal); /* paths */
+    watch_survey survey = {.rows = wmem_array_new(stream->pool, sizeof(watch_values)), .whole = true};
+    wmem_map_t *seen = wmem_map_new(stream->pool, wmem_str_hash, g_str_equal); /* paths */
 
-    for (unsigned i = 0; readings_next(r); i++) {
+    for (unsigned i = 0; value_stream_next(stream); i++) {
         if (i >= most_values) {
             survey.whole = false;
             break;
         }
-        const char *path = readings_path(r);
+        const char *path = value_stream_path(stream);
         watch_row *const *rows = watch_rows_of(path);
         bool is_new = *rows && !wmem_map_contains(seen, path), is_covered = false;
         if (is_new) {
-            wmem_map_insert(seen, wmem_strdup(r->pool, path), seen);
+            wmem_map_insert(seen, wmem_strdup(stream->pool, path), seen);
         }
         for (; *rows; rows++) {
             watch_values *values = values_for(&survey, *rows, most_rows);
             if (values && is_new) {
-                add_value(values, r);
+                add_value(values, stream);
             }
             is_covered |= values != NULL;
         }

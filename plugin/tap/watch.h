@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "readings/readings.h"
+#include "values/value-stream.h"
 
 /* A row of the table. */
 typedef struct {
@@ -52,10 +52,10 @@ typedef struct {
 } watch_survey;
 
 /* Looks through at most `most_values` for the first `most_rows` rows that fit any. */
-watch_survey watch_look_through(readings *r, unsigned most_values, unsigned most_rows);
+watch_survey watch_look_through(value_stream *stream, unsigned most_values, unsigned most_rows);
 
 /* NULL where the row fits nothing, or nobody looked. */
 const watch_values *watch_values_of(const watch_survey *survey, const watch_row *row);
 
-/* "12.4 %"; "0.4 to 10.9 %, 7 instances"; "0.0 % each, 2 instances"; "81 (raw; first sample of the handle), first of 7 instances". */
+/* "12.4 %"; "0.4 to 10.9 %, 7 instances"; "0.0 % each, 2 instances"; "81 (raw; first sample), first of 7 instances". */
 const char *watch_words(wmem_allocator_t *pool, const watch_values *values);

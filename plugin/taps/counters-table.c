@@ -14,7 +14,7 @@ typedef struct {
     uint64_t samples, resets, refusals;
     uint64_t answer;  /* that had it last */
     uint64_t assumed; /* samples and failed blocks of which it is assumed that they are its own */
-    readings_whose whose;
+    counter_identity whose;
     perf_summary results;
 } counter;
 
@@ -55,29 +55,29 @@ static void show(taps_table *t, unsigned row)
     table_set_number(t, row, MAXIMUM, results->max);
 }
 
-static void count_value(taps_table *t, readings *r)
+static void count_value(taps_table *t, value_stream *stream)
 {
-    const char *path = readings_path(r);
+    const char *path = value_stream_path(stream);
 
     if (!watch_paths_fit(t->paths, path)) {
         return;
     }
-    const char *shown = tapped_placed(r->pool, r->answer.handle, path);
+    const char *shown = tapped_placed(stream->pool, stream->response.handle, path);
     counter *c = path ? table_row(t, shown, shown) : NULL;
     bool is_repeated = c && c != t->others && c->answer == answers;
-    bool is_of_other = c && c != t->others && !is_repeated && !readings_is_of(r, &c->whose);
+    bool is_of_other = c && c != t->others && !is_repeated && !value_stream_is_same_counter(stream, &c->whose);
     t->left.repeated += is_repeated;
     t->left.of_others += is_of_other;
     if (is_repeated || is_of_other) {
         return;
     }
-    perf_result result = readings_result(r);
-    left_out_count_marks(&t->left, left_out_marks(r, &result));
+    perf_result result = value_stream_result(stream);
+    left_out_count_marks(&t->left, left_out_marks(stream, &result));
     if (c) {
         c->answer = answers;
         c->samples++;
-        c->assumed += readings_assumed(r);
-        c->resets += perf_is_reset(result.none) && !readings_assumed(r);
+        c->assumed += value_stream_is_assumed(stream);
+        c->resets += perf_is_reset(result.none) && !value_stream_is_assumed(stream);
         if (result.none == PERF_NO_RESULT_OK) {
             perf_summary_add(&c->results, result.value);
         }
@@ -101,19 +101,20 @@ static void count_refusal(taps_table *t, wmem_allocator_t *pool, const state_han
 
 static void count_answer(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
 {
-    readings *r = readings_begin(pinfo->pool, tapped->answer);
-    const reading *at;
+    value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
+    const counter_value *at;
 
-    r->with_refusals = true;
+    stream->with_failed = true;
     answers++;
-    while ((at = readings_next(r)) != NULL) {
+    while ((at = value_stream_next(stream)) != NULL) {
         if (at->is_text) {
-            t->left.texts += watch_paths_fit(t->paths, readings_path(r));
-        } else if (!at->is_refused) {
-            count_value(t, r);
-        } else if (readings_path(r)) {
-            unsigned marks = left_out_marks(r, &(perf_result){0, PERF_NO_RESULT_OK});
-            count_refusal(t, r->pool, r->answer.handle, readings_path(r), readings_assumed(r), marks);
+            t->left.texts += watch_paths_fit(t->paths, value_stream_path(stream));
+        } else if (!at->is_failed) {
+            count_value(t, stream);
+        } else if (value_stream_path(stream)) {
+            unsigned marks = left_out_marks(stream, &(perf_result){0, PERF_NO_RESULT_OK});
+            count_refusal(t, stream->pool, stream->response.handle, value_stream_path(stream),
+                          value_stream_is_assumed(stream), marks);
         }
     }
 }

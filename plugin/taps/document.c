@@ -23,7 +23,7 @@
 /* A counter with values. */
 typedef struct {
     char *path; /* of documents.texts */
-    readings_whose whose;
+    counter_identity whose;
     unsigned end;   /* of the cells, behind its newest */
     unsigned marks; /* left_out_mark, of all of them */
 } document_column;
@@ -48,8 +48,8 @@ static document_column *column_at(const document *doc, uint32_t number)
     return &g_array_index(doc->paths, document_column, number);
 }
 
-/* `is_refused`: perhaps at times only; its column is blank as long as no value comes. */
-static uint32_t column_of_path(documents *d, document *doc, const char *path, bool is_refused)
+/* `is_failed`: perhaps at times only; its column is blank as long as no value comes. */
+static uint32_t column_of_path(documents *d, document *doc, const char *path, bool is_failed)
 {
     document_column column = {.path = g_hash_table_lookup(d->texts, path)};
     uint32_t number = column.path ? GPOINTER_TO_UINT(g_hash_table_lookup(doc->columns, column.path)) : 0;
@@ -66,11 +66,11 @@ static uint32_t column_of_path(documents *d, document *doc, const char *path, bo
         column.path = g_strdup(path);
         g_hash_table_add(d->texts, column.path);
     }
-    if (!is_refused) {
+    if (!is_failed) {
         g_array_append_val(doc->paths, column);
         number = doc->paths->len;
     }
-    if (g_hash_table_insert(doc->columns, column.path, GUINT_TO_POINTER(number)) && is_refused) {
+    if (g_hash_table_insert(doc->columns, column.path, GUINT_TO_POINTER(number)) && is_failed) {
         g_ptr_array_add(doc->refused, column.path);
     }
     return number - 1;
@@ -117,13 +117,13 @@ char *document_suffix(const document *doc)
 /* --- Rows ------------------------------------------------------------------------------------------------------ */
 
 /* Where a path stands twice in an answer, its first value counts, and counts too if it has no result; of two counters the first does. */
-static void add_cell(documents *d, document *doc, readings *r, const document_cell *cell, unsigned marks,
+static void add_cell(documents *d, document *doc, value_stream *stream, const document_cell *cell, unsigned marks,
                      unsigned first_of_row)
 {
     document_column *column = cell->column < doc->paths->len ? column_at(doc, cell->column) : NULL;
     bool is_twice = column && column->end > first_of_row;
 
-    if (is_twice || (column && !readings_is_of(r, &column->whose))) {
+    if (is_twice || (column && !value_stream_is_same_counter(stream, &column->whose))) {
         bool is_alike = is_twice && cell->value == g_array_index(doc->cells, document_cell, column->end - 1).value;
         d->unlike += !isnan(cell->value) && !is_alike;
         return;
@@ -138,23 +138,23 @@ static void add_cell(documents *d, document *doc, readings *r, const document_ce
 }
 
 /* To the newest row. */
-static void add_values(documents *d, document *doc, readings *r)
+static void add_values(documents *d, document *doc, value_stream *stream)
 {
-    const reading *at;
+    const counter_value *at;
     unsigned first = doc->cells->len;
 
-    while ((at = readings_next(r)) != NULL) {
+    while ((at = value_stream_next(stream)) != NULL) {
         if (at->is_text) {
             continue;
         }
-        perf_result result = readings_result(r);
+        perf_result result = value_stream_result(stream);
         if (result.none == PERF_NO_RESULT_BASE_TYPE || result.none == PERF_NO_RESULT_NO_FORMULA) {
             continue; /* typeperf shows counters; bases, which only divide others, and texts are none */
         }
-        const char *path = readings_path(r);
+        const char *path = value_stream_path(stream);
         document_cell cell = {result.none == PERF_NO_RESULT_OK ? result.value : NAN,
                               path ? column_of_path(d, doc, path, false) : NAMELESS};
-        add_cell(d, doc, r, &cell, left_out_marks(r, &result), first);
+        add_cell(d, doc, stream, &cell, left_out_marks(stream, &result), first);
     }
 }
 
@@ -200,16 +200,16 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
     if (tapped->answer->handle == NULL || tapped->answer->sample == NULL) {
         return NULL;
     }
-    readings *r = readings_begin(pinfo->pool, tapped->answer);
+    value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
     document *doc = document_of(d, tapped_handle_of(tapped->answer->handle).number, tapped->is_hkpd);
     document_row row = {pinfo->abs_ts, (pinfo->presence_flags & PINFO_HAS_TS) != 0, doc->cells->len, 0};
 
     if (doc->rows->len == 0) {
         doc->first_frame = pinfo->num;
-        doc->machine = g_strdup(r->machine);
+        doc->machine = g_strdup(stream->computer);
         g_ptr_array_add(d->all, doc);
     }
-    add_values(d, doc, r);
+    add_values(d, doc, stream);
     row.end = doc->cells->len;
     g_array_append_val(doc->rows, row);
     return doc;
@@ -217,7 +217,8 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
 
 void documents_count_marks(const documents *d, left_out *left)
 {
-    left->of_instances = left->of_names = left->assumed = left->untyped = left->from_file = 0;
+    left->untyped = left->from_file = 0;
+    memset(left->assumed, 0, sizeof left->assumed);
     left->nameless = d->nameless;
     left->without_cell = d->unlike + d->left_out;
     for (unsigned i = 0; i < d->all->len; i++) {

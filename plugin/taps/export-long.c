@@ -34,9 +34,9 @@ static void reset(void *data)
 }
 
 /* time, frame, protocol, query, server */
-static void begin_answer(long_export *export, const packet_info *pinfo, const readings *r, bool is_hkpd)
+static void begin_answer(long_export *export, const packet_info *pinfo, const value_stream *stream, bool is_hkpd)
 {
-    const tapped_handle handle = tapped_handle_of(r->answer.handle);
+    const tapped_handle handle = tapped_handle_of(stream->response.handle);
     GString *head = export->head;
 
     g_string_truncate(head, 0);
@@ -47,74 +47,77 @@ static void begin_answer(long_export *export, const packet_info *pinfo, const re
     }
     csv_integer(head, pinfo->num);
     csv_text(head, is_hkpd ? "hkpd" : "pcq");
-    if (r->answer.handle) {
+    if (stream->response.handle) {
         csv_integer(head, handle.number);
     } else {
         csv_text(head, NULL);
     }
-    csv_text(head, handle.place ? wmem_strdup_printf(r->pool, "%s (%s)", r->machine, handle.place) : r->machine);
+    csv_text(head, handle.place ? wmem_strdup_printf(stream->pool, "%s (%s)", stream->computer, handle.place)
+                                : stream->computer);
     export->answer_size = head->len;
     export->table = UINT32_MAX;
 }
 
 /* raw */
-static void write_raw(GString *text, readings *r)
+static void write_raw(GString *text, value_stream *stream)
 {
-    const reading *at = &r->at;
+    const counter_value *at = &stream->at;
 
     if (at->is_number) {
         csv_integer(text, at->raw.value);
     } else if (at->is_text) {
-        csv_text(text, readings_text(r, TEXT_WHOLE));
+        csv_text(text, value_stream_text(stream, TEXT_WHOLE));
     } else {
-        csv_text(text, at->size > 0 ? bytes_to_str_maxlen(r->pool, r->bytes + at->offset, at->size, 0) : NULL);
+        csv_text(text, at->size > 0 ? bytes_to_str_maxlen(stream->pool, stream->now.table->data + at->offset,
+                                                          MIN(at->size, MOST_VALUE_BYTES), 0)
+                                    : NULL);
     }
 }
 
 /* result, unit, reason, status, assumed */
-static void write_outcome(GString *text, readings *r, const perf_result *result, unsigned marks)
+static void write_outcome(GString *text, value_stream *stream, const perf_result *result)
 {
-    const perf_counter_type *type = r->at.counter->type;
+    const perf_counter_type *type = stream->at.counter->type;
     bool is_calculated = result->none == PERF_NO_RESULT_OK;
 
     if (!is_calculated) {
         csv_text(text, NULL);
     } else if (type && type->kind == PERF_KIND_NUMBER) { /* a raw count is itself, with all its bits */
-        csv_integer(text, r->at.raw.value);
+        csv_integer(text, stream->at.raw.value);
     } else {
         csv_number(text, result->value);
     }
     csv_text(text, type ? type->unit : NULL);
-    if (r->at.is_refused) {
-        csv_text(text, text_win32_error(r->pool, r->status));
+    if (stream->at.is_failed) {
+        csv_text(text, text_win32_error(stream->pool, stream->group->status));
     } else {
-        csv_text(text, is_calculated || r->at.is_text ? NULL : try_val_to_str(result->none, text_none_reason_vals));
+        csv_text(text,
+                 is_calculated || stream->at.is_text ? NULL : try_val_to_str(result->none, text_none_reason_vals));
     }
-    csv_integer(text, r->status);
-    csv_cells(text, marks & LEFT_OUT_ASSUMED ? "1" : "0", 1);
+    csv_integer(text, stream->group->status);
+    csv_cells(text, value_stream_is_assumed(stream) ? "1" : "0", 1);
 }
 
-static void write_row(long_export *export, readings *r, const char *path)
+static void write_row(long_export *export, value_stream *stream, const char *path)
 {
-    bool has_none = r->at.is_text || r->at.is_refused;
-    perf_result result = has_none ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA} : readings_result(r);
+    bool has_none = stream->at.is_text || stream->at.is_failed;
+    perf_result result = has_none ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA} : value_stream_result(stream);
 
-    if (export->table != r->number || export->row != r->at.row) {
-        export->table = r->number;
-        export->row = r->at.row;
+    if (export->table != value_stream_group_number(stream) || export->row != stream->at.row) {
+        export->table = value_stream_group_number(stream);
+        export->row = stream->at.row;
         g_string_truncate(export->head, export->answer_size);
-        csv_text(export->head, readings_set(r));
-        csv_text(export->head, readings_instance(r));
+        csv_text(export->head, value_stream_set(stream));
+        csv_text(export->head, value_stream_instance(stream));
     }
     csv_cells(export->text, export->head->str, export->head->len - 1);
-    csv_text(export->text, readings_counter(r));
+    csv_text(export->text, value_stream_counter(stream));
     csv_text(export->text, path);
-    write_raw(export->text, r);
-    unsigned marks = left_out_marks(r, &result);
-    write_outcome(export->text, r, &result, marks);
+    write_raw(export->text, stream);
+    write_outcome(export->text, stream, &result);
     csv_end_row(export->text);
-    if (r->answer.sample && r->answer.handle) {
-        left_out_count_marks(&export->task.left, marks);
+    if (stream->response.sample && stream->response.handle) {
+        left_out_count_marks(&export->task.left, left_out_marks(stream, &result));
     }
 }
 
@@ -125,13 +128,13 @@ static void count(void *data, packet_info *pinfo, const tapped_call *tapped)
     if (tapped->answer == NULL || tapped->is_repeated) {
         return;
     }
-    readings *r = readings_begin(pinfo->pool, tapped->answer);
-    r->with_refusals = true;
-    begin_answer(export, pinfo, r, tapped->is_hkpd);
-    while (readings_next(r)) {
-        const char *path = readings_path(r);
+    value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
+    stream->with_failed = true;
+    begin_answer(export, pinfo, stream, tapped->is_hkpd);
+    while (value_stream_next(stream)) {
+        const char *path = value_stream_path(stream);
         if (watch_paths_fit(export->task.paths, path)) {
-            write_row(export, r, path);
+            write_row(export, stream, path);
         }
     }
     output_write(&export->task.file, export->text);

@@ -39,7 +39,7 @@ void left_out_count(left_out *left, const tapped_call *tapped)
     left->titles += tapped->lacks_titles;
     left->probes += tapped->is_probe && tapped->brings_data;
     left->responses += tapped->is_response;
-    const readings_answer *answer = tapped->answer;
+    const counter_response *answer = tapped->answer;
     if (answer) {
         left->empty += answer->sample && tapped->counters == 0;
         left->samples += answer->handle && answer->sample;
@@ -62,10 +62,8 @@ void left_out_count_marks(left_out *left, unsigned marks)
     left->untyped += (marks & LEFT_OUT_UNTYPED) && !(marks & LEFT_OUT_UNKNOWN);
     left->nameless += (marks & LEFT_OUT_UNKNOWN) != 0;
     left->from_file += (marks & LEFT_OUT_FROM_FILE) != 0;
-    if (marks & LEFT_OUT_ASSUMED) {
-        *(marks & LEFT_OUT_INSTANCE ? &left->of_instances
-          : marks & LEFT_OUT_NAME   ? &left->of_names
-                                    : &left->assumed) += 1;
+    for (unsigned i = 0; i < NUM_ASSUMED_REASONS; i++) {
+        left->assumed[i] += (marks & (unsigned)LEFT_OUT_ASSUMED << i) != 0;
     }
 }
 
@@ -159,14 +157,10 @@ GPtrArray *left_out_notes(const left_out *left, const char *what, left_out_form 
          "another capture that has them (-o pcq.names_file:FILE)"},
         {left->from_file, " by a type of the names file",
          "the capture does not hold the types; what the file says has to be true of this server"},
-        {left->assumed, " of an assumed counter",
-         "the order tells: QueryCounterInfo, which a client calls when it begins, or calls after it are not in the "
-         "capture (-z pcq,summary says of which query)"},
-        {left->of_instances, " of an assumed instance",
-         "the order tells: instances have one name, and no id tells them apart; ask for ID Process or ID Thread too"},
-        {left->of_names, " of an assumed name",
-         "names or types are told twice and differently, cannot be read, or may be lost: which held then is not known; "
-         "or an object's clock or sizes contradict the rest of its answer"},
+        {left->assumed[ASSUMED_RESPONSE], " of a malformed answer", assumed_reason_texts[ASSUMED_RESPONSE]},
+        {left->assumed[ASSUMED_COUNTER], " of an assumed counter", assumed_reason_texts[ASSUMED_COUNTER]},
+        {left->assumed[ASSUMED_INSTANCE], " of an assumed instance", assumed_reason_texts[ASSUMED_INSTANCE]},
+        {left->assumed[ASSUMED_NAME], " of an assumed name", assumed_reason_texts[ASSUMED_NAME]},
         {has_no_samples ? left->probes : 0, "no samples, but size probes",
          "each time the client offers less room than the server needs"},
     };

@@ -38,9 +38,8 @@ typedef struct {
     uint64_t of_others;         /* and values of another counter than their path's row */
     uint64_t without_cell;      /* PDH-CSV: values that are not in it */
     const watch_paths *paths;   /* that are asked for: some fit nothing, perhaps; NULL: all */
-    uint64_t assumed;           /* values (or columns) of an assumed counter; they were not left out */
-    uint64_t of_instances;      /* ... whose result may be another instance's, */
-    uint64_t of_names;          /* or which may be called otherwise, or of another type */
+    uint64_t assumed
+        [NUM_ASSUMED_REASONS]; /* values (or columns) that are assumed, for each reason; they were not left out */
 } left_out;
 
 /* Each call that a listener is handed. `left` begins as zeros. */
@@ -48,25 +47,22 @@ void left_out_count(left_out *left, const tapped_call *tapped);
 
 /* What is said of a value, or of all of a column. */
 typedef enum {
-    LEFT_OUT_ASSUMED = 1,
-    LEFT_OUT_UNTYPED = 2,
-    LEFT_OUT_FROM_FILE = 4,
-    LEFT_OUT_UNKNOWN = 8,   /* with UNTYPED: since it is not known which counter it is */
-    LEFT_OUT_INSTANCE = 16, /* with ASSUMED: of which instance its result is, and nothing else */
-    LEFT_OUT_NAME = 32      /* with ASSUMED: what it is called, or its type */
+    LEFT_OUT_UNTYPED = 1,
+    LEFT_OUT_FROM_FILE = 2,
+    LEFT_OUT_UNKNOWN = 4, /* with UNTYPED: since it is not known which counter it is */
+    LEFT_OUT_ASSUMED = 8  /* times 2 to the power of its assumed_reason */
 } left_out_mark;
 
-/* What of the reading that was pulled last, and of its result, is assumed or not known: LEFT_OUT_… */
-static inline unsigned left_out_marks(const readings *r, const perf_result *result)
+/* Marks of the value that was read last, and of its result. */
+static inline unsigned left_out_marks(value_stream *stream, const perf_result *result)
 {
     bool is_unknown = result->none == PERF_NO_RESULT_COUNTER_NOT_KNOWN;
     bool is_untyped = is_unknown || result->none == PERF_NO_RESULT_TYPE_NOT_LEARNED;
-    bool is_named = !r->at.is_nameless && !r->at.is_doubtful && !(r->at.counter && r->at.counter->changes_later);
-    unsigned assumed = LEFT_OUT_ASSUMED | (r->assumed ? 0U : is_named ? LEFT_OUT_INSTANCE : LEFT_OUT_NAME);
+    assumed_reason assumed = value_stream_assumed_reason(stream);
 
-    return (readings_assumed(r) ? assumed : 0U) | (is_untyped ? LEFT_OUT_UNTYPED : 0U) |
-           (is_unknown ? LEFT_OUT_UNKNOWN : 0U) |
-           (r->at.counter && r->at.counter->type_from_file ? LEFT_OUT_FROM_FILE : 0U);
+    return (assumed != ASSUMED_NONE ? (unsigned)LEFT_OUT_ASSUMED << assumed : 0U) |
+           (is_untyped ? LEFT_OUT_UNTYPED : 0U) | (is_unknown ? LEFT_OUT_UNKNOWN : 0U) |
+           (stream->at.counter->type_from_file ? LEFT_OUT_FROM_FILE : 0U);
 }
 
 /* Counts a value or column with its marks. */

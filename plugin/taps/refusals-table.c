@@ -72,13 +72,13 @@ static void refusals_count(taps_table *t, packet_info *pinfo, const tapped_call 
     if (tapped->answer == NULL || !tapped->answer->sample || !tapped->answer->handle || tapped->failed == 0) {
         return;
     }
-    readings *r = readings_begin(pinfo->pool, tapped->answer);
-    r->with_refusals = true;
-    while (readings_next(r)) {
-        if (r->at.is_refused) {
-            path = readings_path(r);
-            refuse(t, pinfo, tapped, path ? path : "(not known whose block it is)", r->status,
-                   text_win32_error(r->pool, r->status), path && readings_assumed(r));
+    value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
+    stream->with_failed = true;
+    while (value_stream_next(stream)) {
+        if (stream->at.is_failed) {
+            path = value_stream_path(stream);
+            refuse(t, pinfo, tapped, path ? path : "(not known whose block it is)", stream->group->status,
+                   text_win32_error(stream->pool, stream->group->status), path && value_stream_is_assumed(stream));
         }
     }
 }

@@ -1,5 +1,5 @@
 /* values.c
- * What both protocols show alike in the tree: where a name or type is from, a counter's type, readings; and in the Info column.
+ * What both protocols show alike in the tree: where a name or type is from, a counter's type, values; and in the Info column.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -260,18 +260,18 @@ static value_wishes wishes_of(const answer_view *view, uint32_t faults)
 
 void values_sent(const answer_view *view, proto_tree *tree)
 {
-    readings *r = view->readings;
-    const reading *at = &r->at;
+    value_stream *stream = view->stream;
+    const counter_value *at = &stream->at;
 
     if (!view->wishes.value) {
         return;
     }
     if (at->is_text) {
-        proto_tree_add_string(tree, hf_text, view->tvb, at->offset, at->size, readings_text(r, TEXT_WHOLE));
+        proto_tree_add_string(tree, hf_text, view->tvb, at->offset, at->size, value_stream_text(stream, TEXT_WHOLE));
     } else if (at->is_number) {
         proto_tree_add_uint64(tree, hf_value, view->tvb, at->offset, at->raw.size, at->raw.value);
     } else if (at->size > 0) {
-        proto_tree_add_item(tree, hf_raw, view->tvb, at->offset, readings_raw_size(r), ENC_NA);
+        proto_tree_add_item(tree, hf_raw, view->tvb, at->offset, (int)MIN(at->size, MOST_VALUE_BYTES), ENC_NA);
     }
 }
 
@@ -289,36 +289,36 @@ typedef struct {
 /* "Calculated value: 12.4 % = FORMULA (note)". Without a formula the number that Wireshark makes of it mostly will do: the structure's
  * label has it with its unit, and a label of its own costs as much as all others of the value. Labels are put together before they are
  * given: printf is slow with short parts. */
-static proto_item *add_labelled_result(proto_tree *tree, readings *r, const meaning *what)
+static proto_item *add_labelled_result(proto_tree *tree, value_stream *stream, const meaning *what)
 {
     char label[1024]; /* room for formula, words and notes */
-    const char *note = r->at.counter->type->note;
+    const char *note = stream->at.counter->type->note;
     char *end = perf_put_text(perf_put_text(label, "Calculated value: "), what->words);
-    end = perf_put_text(end, readings_note(r));
-    end = what->has_formula ? readings_put_formula(r, perf_put_text(end, " = ")) : end;
+    end = perf_put_text(end, format_assumed_mark(stream));
+    end = what->has_formula ? value_stream_format_formula(stream, perf_put_text(end, " = ")) : end;
     end = *note ? perf_put_text(perf_put_text(perf_put_text(end, " ("), note), ")") : end;
     *end = '\0';
-    return proto_tree_add_double_format(tree, hf_cooked, r->answer.tvb, 0, 0, what->result.value, "%s", label);
+    return proto_tree_add_double_format(tree, hf_cooked, stream->response.tvb, 0, 0, what->result.value, "%s", label);
 }
 
-static void show_result(proto_tree *tree, readings *r, const meaning *what)
+static void show_result(proto_tree *tree, value_stream *stream, const meaning *what)
 {
-    const perf_counter_type *type = r->at.counter->type;
+    const perf_counter_type *type = stream->at.counter->type;
     char formula[512];
     proto_item *item;
 
     if (what->result.none != PERF_NO_RESULT_OK) {
-        item = proto_tree_add_uint(tree, hf_cooked_none, r->answer.tvb, 0, 0, what->result.none);
+        item = proto_tree_add_uint(tree, hf_cooked_none, stream->response.tvb, 0, 0, what->result.none);
         if (what->has_formula) {
-            readings_put_formula(r, formula);
+            value_stream_format_formula(stream, formula);
             proto_item_append_text(item, ", %s", formula);
         }
     } else if (what->has_formula ||
                (what->words && (what->is_short || type->hex || *type->note ||
-                                (type->kind == PERF_KIND_NUMBER && r->at.raw.value >= LARGE_NUMBER)))) {
-        item = add_labelled_result(tree, r, what);
+                                (type->kind == PERF_KIND_NUMBER && stream->at.raw.value >= LARGE_NUMBER)))) {
+        item = add_labelled_result(tree, stream, what);
     } else {
-        item = proto_tree_add_double(tree, hf_cooked, r->answer.tvb, 0, 0, what->result.value);
+        item = proto_tree_add_double(tree, hf_cooked, stream->response.tvb, 0, 0, what->result.value);
     }
     proto_item_set_generated(item);
 }
@@ -327,10 +327,10 @@ static void show_result(proto_tree *tree, readings *r, const meaning *what)
  * \\SRV\Processor(_Total)\% Processor Time": its value is the same, but a label of its own tells whose. */
 static void show_watched(answer_view *view, proto_tree *tree)
 {
-    readings *r = view->readings;
-    const char *path = readings_path(r);
+    value_stream *stream = view->stream;
+    const char *path = value_stream_path(stream);
     watch_row *const *row = watch_rows_of(path);
-    perf_result result = *row ? readings_result(r) : (perf_result){0, PERF_NO_RESULT_OK};
+    perf_result result = *row ? value_stream_result(stream) : (perf_result){0, PERF_NO_RESULT_OK};
 
     if (*row == NULL && path && view->wishes.clicks && view->budget.values > 1 &&
         tree_budget_take_any(&view->budget, 1)) {
@@ -341,24 +341,24 @@ static void show_watched(answer_view *view, proto_tree *tree)
         proto_item_set_generated(item);
         if (view->wishes.visible) {
             const watch_values *all = watch_values_of(&view->watched, *row);
-            const char *among =
-                all && all->values > 1 ? wmem_strdup_printf(r->pool, ", 1 of %" PRIu64, (uint64_t)all->values) : "";
-            proto_item_set_text(item, "%s: %s%s%s = %s", (*row)->name, readings_display(r, &result), among,
-                                readings_note(r), path);
+            const char *among = all && all->values > 1
+                                    ? wmem_strdup_printf(stream->pool, ", 1 of %" PRIu64, (uint64_t)all->values)
+                                    : "";
+            proto_item_set_text(item, "%s: %s%s%s = %s", (*row)->name, value_stream_format(stream, &result), among,
+                                format_assumed_mark(stream), path);
         }
     }
 }
 
-/* Of a result that may be another instance's, once for a packet: fields have no labels. */
-static void note_instance(answer_view *view)
+/* Reports why values are assumed, each reason once for a packet. */
+static void report_assumed(answer_view *view)
 {
-    readings *r = view->readings;
+    assumed_reason reason = value_stream_assumed_reason(view->stream);
 
-    if (r->operands.assumed && r->operands.known && r->operands.has_previous && !view->has_noted) {
-        view->has_noted = true;
-        findings_add(view->report, proto_tree_get_parent(view->tree), FINDING_ORDER_ASSUMED,
-                     "Several instances have one name, and no id tells them apart: of which of them results here are "
-                     "is assumed from their order");
+    if (reason != ASSUMED_NONE && !(view->reported & 1U << reason)) {
+        view->reported |= 1U << reason;
+        findings_add(view->report, proto_tree_get_parent(view->tree), FINDING_ORDER_ASSUMED, "Assumed: %s",
+                     assumed_reason_texts[reason]);
     }
 }
 
@@ -366,37 +366,41 @@ static void note_instance(answer_view *view)
  * to one costs as much again. Or, without one, value, path and result side by side. */
 static proto_tree *show_reading(answer_view *view, proto_tree *tree, const value_structure *structure)
 {
-    readings *r = view->readings;
-    bool has_result = view->wishes.result && !r->at.is_text;
-    const char *path = view->wishes.path ? readings_path(r) : NULL;
+    value_stream *stream = view->stream;
+    bool has_result = view->wishes.result && !stream->at.is_text;
+    const char *path = view->wishes.path ? value_stream_path(stream) : NULL;
     meaning what = {.is_short = structure == NULL};
 
     if (has_result) {
-        what.result = readings_result(r);
-        note_instance(view);
+        what.result = value_stream_result(stream);
+    }
+    if (has_result || view->wishes.visible) {
+        report_assumed(view);
     }
     if (view->wishes.visible) {
-        what.words = readings_display(r, &what.result);
-        what.has_formula = structure && has_result && readings_has_formula(r);
+        what.words = value_stream_format(stream, &what.result);
+        what.has_formula = structure && has_result && value_stream_has_formula(stream);
     }
     if (structure == NULL) {
         values_sent(view, tree);
     } else {
-        uint32_t id = r->at.counter->id;
-        const char *whose = path ? path : id != PERF_NO_ID && what.words ? wmem_strdup_printf(r->pool, "#%u", id) : "";
+        uint32_t id = stream->at.counter->id;
+        const char *whose = path                             ? path
+                            : id != PERF_NO_ID && what.words ? wmem_strdup_printf(stream->pool, "#%u", id)
+                                                             : "";
         proto_item *item =
             proto_tree_add_item(tree, structure->hf, view->tvb, structure->offset, structure->size, ENC_NA);
         if (what.words) {
             proto_item_set_text(item, "%s",
-                                wmem_strconcat(r->pool, proto_registrar_get_name(structure->hf), ": ", whose,
-                                               *whose ? " = " : "", what.words, readings_note(r), NULL));
+                                wmem_strconcat(stream->pool, proto_registrar_get_name(structure->hf), ": ", whose,
+                                               *whose ? " = " : "", what.words, format_assumed_mark(stream), NULL));
         }
         tree = proto_item_add_subtree(item, structure->ett);
     }
     if (has_result) {
-        show_result(tree, r, &what);
+        show_result(tree, stream, &what);
     }
-    if ((view->wishes.watch || (view->wishes.clicks && structure)) && !r->at.is_text) {
+    if ((view->wishes.watch || (view->wishes.clicks && structure)) && !stream->at.is_text) {
         show_watched(view, tree);
     }
     if (path) {
@@ -408,7 +412,7 @@ static proto_tree *show_reading(answer_view *view, proto_tree *tree, const value
 proto_tree *values_show(answer_view *view, proto_tree *tree, proto_tree *brief, const value_structure *structure)
 {
     tree_budget *budget = &view->budget;
-    bool affordable = take_bytes(budget, view->readings->at.size);
+    bool affordable = take_bytes(budget, view->stream->at.size);
 
     ws_assert(budget->values_left > 0);
     budget->values_left--;
@@ -425,14 +429,14 @@ proto_tree *values_show(answer_view *view, proto_tree *tree, proto_tree *brief, 
 
 void values_samples(const answer_view *view, proto_tree *tree)
 {
-    const readings *r = view->readings;
+    const value_stream *stream = view->stream;
 
-    if (r->previous_frame != 0) {
+    if (stream->before.table) {
         char text[TEXT_NUMBER_SIZE];
-        tree_add_generated_uint(tree, hf_previous, view->tvb, r->previous_frame);
-        g_ascii_formatd(text, sizeof text, "%.3f", r->interval);
+        tree_add_generated_uint(tree, hf_previous, view->tvb, stream->before.sample->frame);
+        g_ascii_formatd(text, sizeof text, "%.3f", stream->interval);
         proto_item_set_generated(
-            proto_tree_add_double_format_value(tree, hf_interval, view->tvb, 0, 0, r->interval, "%s s", text));
+            proto_tree_add_double_format_value(tree, hf_interval, view->tvb, 0, 0, stream->interval, "%s s", text));
     }
 }
 
@@ -450,9 +454,9 @@ void values_samples(const answer_view *view, proto_tree *tree)
 #define MAX_HEADLINES 4
 
 /* "cpu 12.4 %, gpu 0.4 to 10.9 %, 7 instances"; how many values that is. */
-static unsigned watched_headline(wmem_strbuf_t *text, wmem_allocator_t *pool, const readings_answer *answer)
+static unsigned watched_headline(wmem_strbuf_t *text, wmem_allocator_t *pool, const counter_response *answer)
 {
-    watch_survey survey = watch_look_through(readings_begin(pool, answer), MAX_WATCHED_THROUGH, MAX_HEADLINES);
+    watch_survey survey = watch_look_through(value_stream_begin(pool, answer), MAX_WATCHED_THROUGH, MAX_HEADLINES);
 
     for (unsigned i = 0; i < wmem_array_get_count(survey.rows); i++) {
         const watch_values *values = wmem_array_index(survey.rows, i);
@@ -465,11 +469,11 @@ static unsigned watched_headline(wmem_strbuf_t *text, wmem_allocator_t *pool, co
 }
 
 /* The place among the first of a value of _Total, which stands for an answer; else that of the first. */
-static unsigned find_total(readings *r)
+static unsigned find_total(value_stream *stream)
 {
-    for (unsigned place = 0; place < MAX_LOOKED_THROUGH && readings_next(r); place++) {
-        const char *instance = readings_instance(r);
-        if (instance && strcmp(instance, "_Total") == 0 && readings_counter(r)) {
+    for (unsigned place = 0; place < MAX_LOOKED_THROUGH && value_stream_next(stream); place++) {
+        const char *instance = value_stream_instance(stream);
+        if (instance && strcmp(instance, "_Total") == 0 && value_stream_counter(stream)) {
             return place;
         }
     }
@@ -477,31 +481,30 @@ static unsigned find_total(readings *r)
 }
 
 /* "\Processor(_Total)\% Processor Time = 12.4 %" and a note, of the value that stands for an answer; NULL if it has no path. */
-static const char *headline(wmem_allocator_t *pool, const readings_answer *answer, uint64_t count)
+static const char *headline(wmem_allocator_t *pool, const counter_response *answer, uint64_t count)
 {
     state_sample *sample = (state_sample *)answer->sample; /* which keeps the place for what has its form */
     bool is_known = sample && sample->headline > 0, is_there = true;
-    unsigned place = is_known ? sample->headline - 1U : count > 1 ? find_total(readings_begin(pool, answer)) : 0;
-    readings *r = readings_begin(pool, answer);
+    unsigned place = is_known ? sample->headline - 1U : count > 1 ? find_total(value_stream_begin(pool, answer)) : 0;
+    value_stream *stream = value_stream_begin(pool, answer);
 
-    r->for_one = true;
     for (unsigned i = 0; i <= place && is_there; i++) {
-        is_there = readings_next(r) != NULL;
+        is_there = value_stream_next(stream) != NULL;
     }
-    const char *path = is_there ? readings_path(r) : NULL;
+    const char *path = is_there ? value_stream_path(stream) : NULL;
     if (path == NULL) {
         return NULL;
     }
     if (sample) {
         sample->headline = (uint8_t)(1 + place);
     }
-    path = text_cut(pool, path + strlen("\\\\") + strlen(r->machine), MAX_HEADLINE_PATH);
-    perf_result result = r->at.is_text ? (perf_result){0, PERF_NO_RESULT_OK} : readings_result(r);
-    const char *words = readings_display(r, &result);
-    return wmem_strconcat(pool, path, " = ", words, readings_note(r), NULL);
+    path = text_cut(pool, path + strlen("\\\\") + strlen(stream->computer), MAX_HEADLINE_PATH);
+    perf_result result = stream->at.is_text ? (perf_result){0, PERF_NO_RESULT_OK} : value_stream_result(stream);
+    const char *words = value_stream_format(stream, &result);
+    return wmem_strconcat(pool, path, " = ", words, format_assumed_mark(stream), NULL);
 }
 
-const char *values_headline(wmem_allocator_t *pool, const readings_answer *answer, uint64_t count, const char *failed,
+const char *values_headline(wmem_allocator_t *pool, const counter_response *answer, uint64_t count, const char *failed,
                             uint32_t parts, const char *part, uint32_t size)
 {
     wmem_strbuf_t *watched = wmem_strbuf_new(pool, "");
@@ -569,11 +572,11 @@ void values_fault(const answer_view *view, proto_tree *outer, uint32_t outer_sta
 }
 
 /* "Watched: gpu = 0.4 to 10.9 %, 7 instances", and how all of them become one number. */
-static void sum_up_watched(answer_view *view, const readings_answer *answer)
+static void sum_up_watched(answer_view *view, const counter_response *answer)
 {
     wmem_allocator_t *pool = view->report->pinfo->pool;
 
-    view->watched = watch_look_through(readings_begin(pool, answer), UINT_MAX, UINT_MAX);
+    view->watched = watch_look_through(value_stream_begin(pool, answer), UINT_MAX, UINT_MAX);
     for (unsigned i = 0; i < wmem_array_get_count(view->watched.rows) && tree_budget_take_any(&view->budget, 1); i++) {
         const watch_values *values = wmem_array_index(view->watched.rows, i);
         const char *text = wmem_strconcat(pool, values->row->name, " = ", watch_words(pool, values), NULL);
@@ -584,20 +587,6 @@ static void sum_up_watched(answer_view *view, const readings_answer *answer)
     }
 }
 
-static bool any_changes_later(const answer_view *view, const readings_answer *answer)
-{
-    bool is_possible = answer->server->facts_changed > answer->request_event;
-    readings *r = is_possible ? readings_begin(view->report->pinfo->pool, answer) : NULL;
-    const reading *at;
-
-    while (r && (at = readings_next(r)) != NULL) {
-        if (at->counter->changes_later) {
-            return true;
-        }
-    }
-    return false;
-}
-
 void values_show_structures(answer_view *view, void (*show)(void *view))
 {
     buffer_cursor cursor;
@@ -606,7 +595,7 @@ void values_show_structures(answer_view *view, void (*show)(void *view))
     cursor_try(&cursor, show, view);
 }
 
-bool values_begin(answer_view *view, const readings_answer *answer, uint64_t count, uint32_t faults)
+bool values_begin(answer_view *view, const counter_response *answer, uint64_t count, uint32_t faults)
 {
     ws_assert(view->tvb && view->fields && view->report);
     view->wishes = wishes_of(view, faults);
@@ -614,10 +603,7 @@ bool values_begin(answer_view *view, const readings_answer *answer, uint64_t cou
         !view->wishes.watch && !view->wishes.watched) {
         return false;
     }
-    view->readings = readings_begin(view->report->pinfo->pool, answer);
-    if (any_changes_later(view, answer)) {
-        values_note_assumed(view->report, proto_tree_get_parent(view->tree));
-    }
+    view->stream = value_stream_begin(view->report->pinfo->pool, answer);
     tree_budget_init(&view->budget, view->tree, count, tvb_captured_length(view->tvb));
     if (view->wishes.watched) {
         sum_up_watched(view, answer);
@@ -627,7 +613,7 @@ bool values_begin(answer_view *view, const readings_answer *answer, uint64_t cou
 
 void values_alone(answer_view *view)
 {
-    while (readings_next(view->readings) && tree_budget_take_any(&view->budget, ITEMS_OF_SHORT_VALUE)) {
+    while (value_stream_next(view->stream) && tree_budget_take_any(&view->budget, ITEMS_OF_SHORT_VALUE)) {
         show_reading(view, view->tree, NULL);
     }
 }

@@ -1,5 +1,5 @@
 /* values.h
- * What both protocols show alike in the tree: names and types that are known, and readings: value, path, result and formula.
+ * What both protocols show alike in the tree: names and types that are known, and values: value, path, result and formula.
  *
  * Texts are made for those who look: every field is asked for before it is worked out.
  *
@@ -99,17 +99,17 @@ typedef struct {
     const value_fields *fields;
     unsigned encoding; /* ENC_LITTLE_ENDIAN or ENC_BIG_ENDIAN */
     value_wishes wishes;
-    readings *readings;
+    value_stream *stream;
     tree_budget budget;
     watch_survey watched; /* without rows if nobody looks */
-    bool has_noted;       /* that of which instance a result is is assumed */
+    unsigned reported;    /* a bit for each assumed_reason that was reported */
     proto_item *header;
     proto_item *structure; /* that the walk announced last, NULL if it is not shown */
     uint32_t start;        /* its offset */
 } answer_view;
 
 /* Begins to read the `count` values; false if nobody looks at anything, and there are no `faults` to be shown. */
-bool values_begin(answer_view *view, const readings_answer *answer, uint64_t count, uint32_t faults);
+bool values_begin(answer_view *view, const counter_response *answer, uint64_t count, uint32_t faults);
 
 /* The rest of it, if nobody sees the tree or asked for more than values: they need no structures around them. */
 void values_alone(answer_view *view);
@@ -153,5 +153,5 @@ void values_read_frequency(buffer_cursor *cursor, int hf);
 
 /* For the Info column: ": cpu 12.4 %, memory 61 %, 238 more values; 1 failed: … (7 blocks, 7,168 bytes)". First stands what the user
  * watches, else what is called _Total, else the first value; what failed (may be NULL) is a text, `size` bytes. */
-const char *values_headline(wmem_allocator_t *pool, const readings_answer *answer, uint64_t count, const char *failed,
+const char *values_headline(wmem_allocator_t *pool, const counter_response *answer, uint64_t count, const char *failed,
                             uint32_t parts, const char *part, uint32_t size);

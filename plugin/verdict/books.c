@@ -76,33 +76,36 @@ static void count_refused(verdict *v, verdict_talk *talk, packet_info *pinfo, co
     }
 }
 
-static const char *path_of(readings *r)
+static const char *path_of(value_stream *stream)
 {
-    const char *path = readings_path(r);
+    const char *path = value_stream_path(stream);
 
-    return path ? text_marked(r->pool, path, readings_assumed(r)) : "not known which";
+    return path ? text_marked(stream->pool, path, value_stream_is_assumed(stream)) : "not known which";
 }
 
-static void book_value(verdict_talk *talk, book_kind kind, packet_info *pinfo, readings *r)
+static void book_value(verdict_talk *talk, book_kind kind, packet_info *pinfo, value_stream *stream)
 {
     if (enter(talk, kind, pinfo)) {
-        talk->books[kind].first = wmem_strdup(talk->memory, kind == BOOK_ASSUMED ? readings_path(r) : path_of(r));
+        talk->books[kind].first =
+            wmem_strdup(talk->memory, kind == BOOK_ASSUMED ? value_stream_path(stream) : path_of(stream));
     }
 }
 
 /* True if it went backwards. */
-static bool count_value(verdict_talk *talk, packet_info *pinfo, readings *r)
+static bool count_value(verdict_talk *talk, packet_info *pinfo, value_stream *stream)
 {
-    const perf_result result = r->at.is_number ? readings_result(r) : (perf_result){.none = PERF_NO_RESULT_OK};
-    unsigned marks = left_out_marks(r, &result);
+    const perf_result result =
+        stream->at.is_number ? value_stream_result(stream) : (perf_result){.none = PERF_NO_RESULT_OK};
+    unsigned marks = left_out_marks(stream, &result);
 
-    if ((marks & LEFT_OUT_ASSUMED) && !r->at.is_doubtful) { /* damage is said of the answer */
-        book_value(talk, BOOK_ASSUMED, pinfo, r);
+    if (value_stream_is_assumed(stream) &&
+        value_stream_assumed_reason(stream) != ASSUMED_RESPONSE) { /* damage is said of the answer */
+        book_value(talk, BOOK_ASSUMED, pinfo, stream);
     }
     if (marks & LEFT_OUT_UNTYPED) {
-        book_value(talk, BOOK_UNTYPED, pinfo, r);
+        book_value(talk, BOOK_UNTYPED, pinfo, stream);
     }
-    return !(marks & LEFT_OUT_ASSUMED) && perf_is_reset(result.none);
+    return !value_stream_is_assumed(stream) && perf_is_reset(result.none);
 }
 
 /* How the values of an instance, or of an object without any, went on. */
@@ -111,11 +114,11 @@ typedef struct {
     uint32_t on, back;
 } course;
 
-static course *course_of(wmem_array_t *courses, wmem_map_t *places, readings *r)
+static course *course_of(wmem_array_t *courses, wmem_map_t *places, value_stream *stream)
 {
-    const char *set = readings_set(r), *instance = readings_instance(r);
-    course first = {.name = instance ? wmem_strconcat(r->pool, "Instance ", set, "(", instance, ")", NULL)
-                                     : wmem_strconcat(r->pool, "Object ", set, NULL)};
+    const char *set = value_stream_set(stream), *instance = value_stream_instance(stream);
+    course first = {.name = instance ? wmem_strconcat(stream->pool, "Instance ", set, "(", instance, ")", NULL)
+                                     : wmem_strconcat(stream->pool, "Object ", set, NULL)};
     unsigned place = GPOINTER_TO_UINT(wmem_map_lookup(places, first.name));
 
     if (place == 0) {
@@ -127,19 +130,19 @@ static course *course_of(wmem_array_t *courses, wmem_map_t *places, readings *r)
 }
 
 /* One counter that went backwards while others of its instance went on is none that began again: Windows sets single ones back. */
-static void count_resets(verdict_talk *talk, packet_info *pinfo, const readings_answer *answer)
+static void count_resets(verdict_talk *talk, packet_info *pinfo, const counter_response *answer)
 {
-    readings *r = readings_begin(pinfo->pool, answer);
+    value_stream *stream = value_stream_begin(pinfo->pool, answer);
     wmem_array_t *courses = wmem_array_new(pinfo->pool, sizeof(course));
     wmem_map_t *places = wmem_map_new(pinfo->pool, wmem_str_hash, g_str_equal);
 
-    while (readings_next(r)) {
+    while (value_stream_next(stream)) {
         const perf_result result =
-            r->at.is_number ? readings_result(r) : (perf_result){.none = PERF_NO_RESULT_NO_FORMULA};
-        bool is_on = result.none == PERF_NO_RESULT_OK && r->operands.known && r->operands.has_previous &&
-                     r->operands.current.value.value != r->operands.previous.value.value;
-        if ((is_on || (perf_is_reset(result.none) && !readings_assumed(r))) && readings_path(r)) {
-            course *c = course_of(courses, places, r);
+            stream->at.is_number ? value_stream_result(stream) : (perf_result){.none = PERF_NO_RESULT_NO_FORMULA};
+        bool is_on = result.none == PERF_NO_RESULT_OK && stream->operands.is_known && stream->operands.has_previous &&
+                     stream->operands.current.value.value != stream->operands.previous.value.value;
+        if ((is_on || (perf_is_reset(result.none) && !value_stream_is_assumed(stream))) && value_stream_path(stream)) {
+            course *c = course_of(courses, places, stream);
             *(is_on ? &c->on : &c->back) += 1;
         }
     }
@@ -166,19 +169,19 @@ static void count_objects(verdict *v, verdict_talk *talk, packet_info *pinfo, co
 
 static void count_values(verdict *v, verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped)
 {
-    readings *r = readings_begin(pinfo->pool, tapped->answer);
-    const reading *at;
+    value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
+    const counter_value *at;
     bool is_empty = true, has_reset = false;
 
-    r->with_refusals = r->with_empty = true;
-    while ((at = readings_next(r)) != NULL) {
+    stream->with_failed = stream->with_empty = true;
+    while ((at = value_stream_next(stream)) != NULL) {
         is_empty &= at->is_empty;
-        if (at->is_empty && readings_path(r)) {
-            book_missing(v, talk, BOOK_LACKING, pinfo, path_of(r), 0);
-        } else if (at->is_refused) {
-            book_missing(v, talk, BOOK_BLOCK_FAILED, pinfo, path_of(r), r->status);
+        if (at->is_empty && value_stream_path(stream)) {
+            book_missing(v, talk, BOOK_LACKING, pinfo, path_of(stream), 0);
+        } else if (at->is_failed) {
+            book_missing(v, talk, BOOK_BLOCK_FAILED, pinfo, path_of(stream), stream->group->status);
         } else if (!at->is_empty) {
-            has_reset |= count_value(talk, pinfo, r);
+            has_reset |= count_value(talk, pinfo, stream);
         }
     }
     if (has_reset) {
@@ -191,7 +194,7 @@ static void count_values(verdict *v, verdict_talk *talk, packet_info *pinfo, con
 
 void verdict_books_count(verdict *v, verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped)
 {
-    const readings_answer *answer = tapped->answer;
+    const counter_response *answer = tapped->answer;
     bool is_sample = answer && answer->sample && tapped->handle;
 
     count_refused(v, talk, pinfo, tapped);

@@ -203,7 +203,8 @@ static GPtrArray *notes_of(const verdict *v, left_out_form form)
     left_out left = v->left;
 
     left.failed = left.requests = left.responses = left.damaged = left.empty = left.probes = 0;
-    left.untyped = left.nameless = left.from_file = left.assumed = left.of_instances = left.of_names = 0;
+    left.untyped = left.nameless = left.from_file = 0;
+    memset(left.assumed, 0, sizeof left.assumed);
     left.needs_no_samples = true;
     left.any_read |= v->monitors->len > 0;
     if (v->monitors->len == 0 && !left.any_read && left.unread[0].why == NULL) {

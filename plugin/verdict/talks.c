@@ -202,7 +202,7 @@ static void keep_clocks(verdict_call *call, packet_info *pinfo, const tapped_cal
         call->event = pinfo->num;
         return;
     }
-    call->clocks = *readings_clocks(readings_begin(pinfo->pool, tapped->answer));
+    call->clocks = tapped->answer->table->clocks;
     call->request_event = tapped->answer->request_event;
     call->event = tapped->answer->event;
 }
@@ -267,7 +267,7 @@ static void count_handle(const verdict *v, verdict_talk *talk, const packet_info
     talk->number = talk->number > 0 ? talk->number : tapped_handle_of(tapped->handle).number;
     talk->failed += tapped->failed;
     if (tapped->brings_data) {
-        if (talk->samples <= 1 || (tapped->answer && tapped->answer->is_in_doubt)) {
+        if (talk->samples <= 1) {
             /* what the machine is called is known by then, if ever */
             const char *server = server_name(pinfo->pool, tapped);
             talk->server = strcmp(server, talk->server) == 0 ? talk->server : wmem_strdup(v->memory, server);

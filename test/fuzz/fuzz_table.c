@@ -57,7 +57,8 @@ static void check_group(perf_table *t, perf_group *g, uint32_t *cells)
     for (uint32_t column = 0; column < g->columns; column++) {
         const perf_column *c = perf_table_column(t, g, column);
         uint32_t found = perf_table_find_column(t, g, c->id, t->is_block && perf_column_is_base(c));
-        assert(found == (perf_table_is_repeated_column(t, g, column) ? PERF_NO_ID : column));
+        uint32_t first, count = perf_table_count_columns(t, g, c->id, perf_column_is_base(c), &first);
+        assert(found == (count > 1 ? PERF_NO_ID : column));
     }
     for (uint32_t row = 0; row < g->rows; row++) {
         check_inside(t, perf_table_row(t, g, row)->cells, perf_table_row(t, g, row)->cells_size);

@@ -194,24 +194,18 @@ class Talk:
         b = self.block(objects)
         if change:
             change(b)
-        record = {'values': self.meanings(b, counts and status == 0 and not change, how.get('handle') or self.handle)}
+        record = {'values': self.meanings(b, counts and status == 0 and not change, how.get('handle') or self.handle, name)}
         frames = self.ask(name, b.record, status, record=record, experts=experts, **how)
         if counts:
             self.clock.tick()
         return frames
 
-    def meanings(self, b, counts, handle):
-        """[(path, raw, type, calculated value)], against the latest earlier block of the handle with the object."""
-        out, now = [], {}
-        for v in b.values:
-            now.setdefault(v.key[0], {})[v.key] = v.reading
-        for v in b.values:
-            before = self.samples.get((handle, v.key[0]), {}).get(v.key) if counts else None
-            cooked = cooking.cook(v.type, v.reading, before) if v.reading else None
-            out.append((v.path, v.raw, v.type, cooked))
-        if counts:
-            for index in b.objects:
-                self.samples[handle, index] = now.get(index, {})
+    def meanings(self, b, counts, handle, question):
+        """[(path, raw, type, calculated value)], against the answer before to this question of the handle."""
+        before = self.samples.get((handle, question.lower()), {}) if counts else {}
+        out = [(v.path, v.raw, v.type, cooking.cook(v.type, v.reading, before.get(v.key)) if v.reading else None) for v in b.values]
+        if counts and b.objects:
+            self.samples[handle, question.lower()] = {v.key: v.reading for v in b.values}
         return out
 
 

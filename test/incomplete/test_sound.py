@@ -227,7 +227,7 @@ def test_whose_each_block_is(tshark, tmp_path):
     got = read_file(tshark, capture.write(tmp_path / 'a.pcap'))
 
     def said_of(b):
-        whose = re.search(r'\\#?(\d+|\*)( \(order assumed\))?[,:]', b.label)
+        whose = re.search(r'\\#?(\d+|\*)( \(assumed\))?[,:]', b.label)
         return whose[1] + ('?' if whose[2] else '') if whose else '-'
     said = {way: ''.join(map(said_of, got[f].all('pcq.block'))) for way, f in frames.items()}
     assert said == {way: marks for way, (_, _, marks) in ASSIGNED.items()}

@@ -409,7 +409,7 @@ def test_failed_blocks_are_counted_and_an_assumed_order_is_marked(tshark, tmp_pa
     info = info_of(tshark, scene, tmp_path)
     assert 'query 1: 1 failed: \\Set(gone)\\Two (ERROR_NO_DATA) (1 block, ' in info[answers(scene)[-1][0]]
     for number, m in answers(scene)[:-1]:
-        assert 'query 1: \\Set(a)\\One = 1 (order assumed), 1 more value; 1 failed: \\Set(gone)\\Two (ERROR_NO_DATA, order assumed) (3 blocks, ' in info[number] and 'Malformed' not in info[number]
+        assert 'query 1: \\Set(a)\\One = 1 (assumed), 1 more value; 1 failed: \\Set(gone)\\Two (ERROR_NO_DATA, assumed) (3 blocks, ' in info[number] and 'Malformed' not in info[number]
 
 
 # --- connectionless calls -------------------------------------------------------------------------------------------

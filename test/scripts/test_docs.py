@@ -216,7 +216,7 @@ FILTERS = {
         (NTLM, 'pcq.path', has(lambda v: v in (SERIES, SERIES.replace('\\', r'\\'))))],
     r'pcq.path matches r"\\processor .*_total"': [
         (NTLM, 'pcq.path', has(lambda v: re.search(r'\\processor .*_total', v, re.I)))],
-    'pcq.cooked.none == "first sample of the handle"': [(NTLM, 'pcq.cooked.none', number(lambda v: v == 1))],
+    'pcq.cooked.none == "first sample"': [(NTLM, 'pcq.cooked.none', number(lambda v: v == 1))],
     'pcq.cooked.none == "instance is new"': [(NTLM, 'pcq.cooked.none', number(lambda v: v == 2))],
     'pcq.cooked.none == "counter is new"': [(HANDLES, 'pcq.cooked.none', number(lambda v: v == 3))],
     'pcq.cooked.none == "base counter is not there"': [('plain/two-clients', 'pcq.cooked.none', number(lambda v: v == 4))],

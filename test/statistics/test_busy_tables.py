@@ -63,7 +63,7 @@ def test_an_overtaken_sample(ask_all, steps, passes):
     assert summary['monitors'][0]['samples'] == 8
     frames = sorted({int(r['frame']) for r in long})
     reasons = {f: {r['reason'] for r in long if int(r['frame']) == f} for f in frames}
-    assert [reasons[f] for f in frames] == [{'first sample of the handle'}] + [{''}] * 3 + [{OVERTAKEN}] + [{''}] * 3
+    assert [reasons[f] for f in frames] == [{'first sample'}] + [{''}] * 3 + [{OVERTAKEN}] + [{''}] * 3
     row, = rows
     assert (row['Samples'], row['Late asked'], row['Late answered']) == ('8', '0', '0')
     assert float(row['Longest (s)']) < 2.01
@@ -101,7 +101,7 @@ def test_an_overtaken_answer_of_the_registry(ask_all, first, second, overtaken, 
     rows, summary, long = ask_all(two_at_once(first, second), *passes)
     assert 'restarted' not in kinds(summary) and 'reset' not in kinds(summary)
     assert sum(r['reason'] == OVERTAKEN for r in long) == overtaken
-    assert {r['reason'] for r in long} == {'', 'first sample of the handle', *[OVERTAKEN] * overtaken}
+    assert {r['reason'] for r in long} == {'', 'first sample', *[OVERTAKEN] * overtaken}
 
 
 def test_an_overtaken_sealed_sample(tshark, tmp_path, passes):
@@ -257,10 +257,10 @@ def test_behind_an_error(ask_all, make, asked, status, reason, passes):
     rows = [r for r in rows if r['counter'] == s.counters[1].names[ENGLISH] and r['raw'] and r['instance'] != 'b']
     frames = sorted({int(r['frame']) for r in rows})
     assert [{r['reason'] for r in rows if int(r['frame']) == f} for f in frames] == [
-        {'first sample of the handle'}, {''}, {reason}, {''}]
+        {'first sample'}, {''}, {reason}, {''}]
 
 
-@pytest.mark.parametrize('asked, reasons', [([1], [UNSOUND, DAMAGED, 'base counter is not there']), ([2, 1], ['first sample of the handle', DAMAGED, ''])])
+@pytest.mark.parametrize('asked, reasons', [([1], [UNSOUND, DAMAGED, 'base counter is not there']), ([2, 1], ['first sample', DAMAGED, ''])])
 def test_behind_a_damaged_answer(ask_all, asked, reasons, passes):
     """The first block of the first answer ends where it begins: the next answer is not the handle's first, and the base was there."""
     s, first = single('Set', counter(1, 'PERF_AVERAGE_BULK', 'Mean', grows(9, 9), base=2), counter(2, 'PERF_AVERAGE_BASE', None, grows(1, 1))), [DATA]

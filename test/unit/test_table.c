@@ -343,12 +343,14 @@ static void test_columns_of_one_index(void)
     sample s = read_buffer(perf_table_read_block, &b);
     assert(perf_table_find_column(&s.table, &s.table.groups[0], 6, false) == 0);
     assert(perf_table_find_column(&s.table, &s.table.groups[0], 6, true) == 1);
-    assert(!perf_table_is_repeated_column(&s.table, &s.table.groups[0], 0));
+    uint32_t first;
+    assert(perf_table_count_columns(&s.table, &s.table.groups[0], 6, false, &first) == 1 && first == 0);
+    assert(perf_table_count_columns(&s.table, &s.table.groups[0], 7, false, &first) == 0);
     free_sample(&s);
     set32(&b, DEFINITION + 40 + 28, 0x10410500);
     s = read_buffer(perf_table_read_block, &b);
     assert(perf_table_find_column(&s.table, &s.table.groups[0], 6, false) == PERF_NO_ID);
-    assert(perf_table_is_repeated_column(&s.table, &s.table.groups[0], 1));
+    assert(perf_table_count_columns(&s.table, &s.table.groups[0], 6, false, &first) == 2 && first == 0);
     free_sample(&s);
 }
 

@@ -222,14 +222,6 @@ def test_lone_surrogates(tshark, tmp_path):
                         for y in ('x\ufffdy', '#1')]
 
 
-def test_one_asked_for_alone_has_the_path_that_it_has_among_others(tshark, tmp_path):
-    s = gauge(count=1, instances=[(1, 'x', 0), (2, 'x', 1), (3, 'x#1', 2)])
-    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'x#1'), ask(s, 1, 'x', instance_id=2), ask(s, 1, '*')], 2)))
-    frames = read(tshark, scene, tmp_path)
-    for number, _ in answers(scene):
-        assert [p.split('(')[1].split(')')[0] for p in paths(frames[number])] == ['x#1#0', 'x#1', 'x', 'x#1', 'x#1#0']
-
-
 def test_a_path_for_each_value_and_where(tshark, tmp_path):
     """pcq.path is in its pcq.counter_data, generated, once; the label of the structure has it too."""
     server = Server(model.countersets(), clock=model.Clock())

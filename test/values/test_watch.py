@@ -198,7 +198,7 @@ def test_label(tshark, tmp_path):
 def test_what_is_assumed_says_so(tshark, tmp_path):
     scene = processors(info=False)
     shown = labels(tshark, scene.write(tmp_path / 'scene.pcap'), *rows(w='\\*\\*'))
-    assert shown and all((' (order assumed) = ' in x) for x in shown)
+    assert shown and all((' (assumed) = ' in x) for x in shown)
 
 
 def test_over_the_tree_s_budget(tshark, tmp_path):
@@ -230,7 +230,7 @@ def test_io_graph(tshark, tmp_path):
 # --- All that they have in an answer ----------------------------------------------------------------------------------
 
 
-RAW = ' (raw; first sample of the handle)'
+RAW = ' (raw; first sample)'
 
 
 @pytest.mark.parametrize('paths, first, later', [

@@ -1,0 +1,198 @@
+/* hkpd-values.c
+ * Values of PERF_DATA_BLOCK (winperf.h): objects by their title indexes, and where other counters of an instance stand.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "hkpd/hkpd.h"
+
+#include "values/value-ops.h"
+
+/* --- Names -------------------------------------------------------------------------------------------------------- */
+
+static unsigned byte_order(bool big_endian)
+{
+    return big_endian ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
+}
+
+const char *hkpd_computer_name(wmem_allocator_t *pool, tvbuff_t *tvb)
+{
+    uint32_t size = tvb_captured_length(tvb);
+
+    if (size < PERF_DATA_BLOCK_SIZE) {
+        return NULL;
+    }
+    unsigned order = byte_order(tvb_get_uint32(tvb, 8, ENC_LITTLE_ENDIAN) == 0);             /* LittleEndian */
+    uint32_t header = tvb_get_uint32(tvb, 24, order), room = tvb_get_uint32(tvb, 80, order), /* HeaderLength */
+        offset = tvb_get_uint32(tvb, 84, order);
+    if (header > size || offset < PERF_DATA_BLOCK_SIZE || offset > header || room > header - offset) {
+        return NULL;
+    }
+    const char *name = text_get(pool, tvb, offset, text_utf16_size(tvb, offset, room), TEXT_CODE_PAGE_UTF16,
+                                byte_order(tvb_get_uint8(tvb, 0) == 0), TEXT_NAME_MAX);
+    name += strspn(name, "\\");
+    return *name ? name : NULL;
+}
+
+/* Title indexes, the same on every Windows. */
+enum { ID_PROCESS = 784, ID_THREAD = 804 };
+
+static void hkpd_begin_values(value_stream *stream)
+{
+    const counter_response *response = &stream->response;
+    const state_server *server = response->server;
+    bool has_processes = metadata_title_is(server, ID_PROCESS, "ID Process");
+    bool has_threads = metadata_title_is(server, ID_THREAD, "ID Thread");
+
+    stream->computer = hkpd_computer_name(stream->pool, response->tvb);
+    if (stream->computer == NULL && response->handle) {
+        stream->computer = response->handle->machine;
+    }
+    stream->proofs =
+        (perf_id_proofs)((has_processes ? PERF_PROVES_PROCESS : 0) | (has_threads ? PERF_PROVES_THREAD : 0));
+}
+
+static void hkpd_look_up_set(value_stream *stream)
+{
+    const char *label = metadata_title_label(stream->pool, stream->response.server, stream->group->key);
+
+    stream->set_label = text_cut(stream->pool, label, TEXT_NAME_MAX);
+    stream->has_instances = stream->group->has_instances;
+}
+
+static bool is_title_assumed(const value_stream *stream, uint32_t title_index)
+{
+    return metadata_lookup(stream->response.server, metadata_title_key(title_index), METADATA_ENGLISH).is_assumed;
+}
+
+static void hkpd_look_up_column(value_stream *stream, value_column *column)
+{
+    const perf_column *definition = perf_table_column(stream->now.table, stream->group, stream->at.column);
+    bool is_assumed = is_title_assumed(stream, definition->id) || is_title_assumed(stream, stream->group->key);
+
+    column->id = definition->id;
+    column->type = perf_counter_type_find(definition->type);
+    column->is_text = perf_counter_type_is_text(definition->type);
+    column->none = column->type ? PERF_NO_RESULT_OK : PERF_NO_RESULT_UNKNOWN_TYPE;
+    column->assumed = is_assumed ? ASSUMED_NAME : ASSUMED_NONE;
+}
+
+static const char *hkpd_format_counter(value_stream *stream)
+{
+    return metadata_title_label(stream->pool, stream->response.server, stream->at.counter->id);
+}
+
+static const char *row_name(const value_stream *stream, const perf_group *group, uint32_t row)
+{
+    const perf_table *table = stream->now.table;
+    uint32_t size, at = perf_table_name(table, group, row, &size);
+
+    return text_get(stream->pool, stream->response.tvb, at, size, group->code_page, byte_order(table->big_endian_text),
+                    TEXT_NAME_MAX);
+}
+
+/* "explorer/3": its parent's name stands before it. */
+static const char *hkpd_format_instance(value_stream *stream)
+{
+    perf_table *table = stream->now.table;
+    uint32_t at = perf_table_row(table, stream->group, stream->at.row)->offset;
+    uint32_t title_index = perf_table_u32(table, at + 4), number = perf_table_u32(table, at + 8);
+    const perf_group *parents = title_index != 0 ? perf_table_find_object(table, title_index) : NULL;
+    const char *name = row_name(stream, stream->group, stream->at.row);
+
+    return parents && parents->has_instances && number < parents->rows
+               ? wmem_strconcat(stream->pool, row_name(stream, parents, number), "/", name, NULL)
+               : name;
+}
+
+/* --- Texts -------------------------------------------------------------------------------------------------------- */
+
+static bool is_printable(const uint8_t *bytes, uint32_t size)
+{
+    for (uint32_t i = 0; i < size; i++) {
+        if (bytes[i] < 0x20 || bytes[i] > 0x7E) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Samba sends ASCII where the type says UTF-16: no UTF-16 but a character or two has two printable bytes in every unit. */
+static void hkpd_read_text(value_stream *stream, uint32_t size)
+{
+    counter_value *at = &stream->at;
+    const perf_table *table = stream->now.table;
+    const uint8_t *text = table->data + at->offset, *end = memchr(text, 0, size);
+    uint32_t type = perf_table_column(table, stream->group, at->column)->type;
+    uint32_t narrow = end ? (uint32_t)(end - text) : size, wide = perf_utf16_size(text, size);
+    uint32_t too_short = wide + 1 < size ? 4 : size % 2 == 0 ? 1 : 0;
+    bool is_narrow = (type & PERF_TEXT_IN_CODE_PAGE) || (is_printable(text, narrow) && narrow > too_short);
+    uint32_t code_page = perf_group_has_wide_names(stream->group) ? TEXT_CODE_PAGE_ASCII : stream->group->code_page;
+
+    at->text_size = is_narrow ? narrow : wide;
+    at->code_page = is_narrow ? code_page : TEXT_CODE_PAGE_UTF16;
+    at->byte_order = byte_order(table->big_endian_text);
+}
+
+/* --- Operands ----------------------------------------------------------------------------------------------------- */
+
+static perf_group *hkpd_find_group_before(value_stream *stream, perf_no_result *why)
+{
+    perf_table *before = stream->before.table;
+    perf_group *group = perf_table_find_object(before, stream->group->key);
+    bool is_new = group == NULL && before->is_sound && before->num_faults == 0;
+
+    *why = is_new                       ? PERF_NO_RESULT_NEW_COUNTER
+           : group && group->has_values ? PERF_NO_RESULT_OK
+                                        : PERF_NO_RESULT_NOT_COMPARABLE;
+    return group;
+}
+
+/* The 32 bits behind a multi timer, if no other counter stands there, are its multi counter. */
+static perf_raw number_behind(const value_location *at, const perf_column *column, const perf_column *next)
+{
+    const perf_table *table = at->in->table;
+    const perf_row *row = perf_table_row(table, at->group, at->row);
+    uint64_t behind = (uint64_t)column->value_offset + column->value_size;
+
+    return row->cells > 0 && !(next && next->value_offset == behind) && behind + 4 <= row->cells_size
+               ? (perf_raw){perf_table_u32(table, row->cells + (uint32_t)behind), 4}
+               : (perf_raw){0, 0};
+}
+
+/* A clock of the object. */
+static perf_raw clock_at(const value_location *at, uint32_t offset)
+{
+    uint64_t number = perf_table_u64(at->in->table, at->group->offset + offset);
+
+    return (perf_raw){number, number != 0 ? 8 : 0};
+}
+
+static perf_raw hkpd_find_operand(value_stream *stream _U_, const value_location *at, unsigned need)
+{
+    enum { PERF_TIME = 48, PERF_FREQ = 56 }; /* offsets in PERF_OBJECT_TYPE */
+    perf_table *table = at->in->table;
+    const perf_column *column = perf_table_column(table, at->group, at->column);
+    const perf_column *next = at->column + 1 < at->group->columns ? column + 1 : NULL;
+    bool has_base = next && perf_column_is_base(next);
+
+    if (need == PERF_NEEDS_TIME || need == PERF_NEEDS_FREQ) {
+        return clock_at(at, need == PERF_NEEDS_TIME ? PERF_TIME : PERF_FREQ);
+    }
+    if (need == PERF_NEEDS_MULTI && !(has_base && next->type == PERF_COUNTER_MULTI_BASE)) {
+        return number_behind(at, column, next);
+    }
+    return has_base ? perf_table_number(table, at->group, at->row, at->column + 1) : (perf_raw){0, 0};
+}
+
+const value_ops hkpd_value_ops = {
+    .is_block = true,
+    .begin = hkpd_begin_values,
+    .group_before = hkpd_find_group_before,
+    .look_up_set = hkpd_look_up_set,
+    .look_up_column = hkpd_look_up_column,
+    .label = hkpd_format_counter,
+    .instance = hkpd_format_instance,
+    .read_text = hkpd_read_text,
+    .operand = hkpd_find_operand,
+    .no_clock = PERF_NO_RESULT_NO_CLOCK,
+};

@@ -1,0 +1,320 @@
+/* pcq-values.c
+ * Values of PerflibV2QueryCounterData ([MS-PCQ] 2.2.4.8 to 2.2.4.11): whose a block is by the query's identifiers, and where other
+ * counters of an instance stand.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "pcq/pcq-data.h"
+
+#include "values/value-ops.h"
+
+/* What the query says of a sample's blocks. */
+typedef struct {
+    const query_snapshot *query; /* NULL: nothing */
+    bool is_assumed;             /* whose the blocks are */
+    bool has_instances;          /* some block has */
+    wmem_map_t *by_identifier;   /* perf_identifier -> perf_group; NULL until one is asked for */
+    wmem_map_t *by_set;          /* first 8 bytes of a GUID -> the counterset's first block with instances; the same */
+    bool lacks_identifiers;      /* it is not known whose some blocks are; the same */
+} pcq_blocks;
+
+/* --- Blocks ------------------------------------------------------------------------------------------------------- */
+
+static pcq_blocks *blocks_of(const parsed_sample *sample)
+{
+    return sample->own;
+}
+
+/* Returns whose the block is, NULL: it is not known. */
+static const perf_identifier *find_identifier(const parsed_sample *sample, const perf_group *group)
+{
+    const query_snapshot *query = blocks_of(sample)->query;
+
+    return query ? query_snapshot_identifier(query, (uint32_t)(group - sample->table->groups), group->type) : NULL;
+}
+
+static void map_blocks(wmem_allocator_t *pool, const parsed_sample *sample)
+{
+    pcq_blocks *blocks = blocks_of(sample);
+
+    if (blocks->by_identifier) {
+        return;
+    }
+    blocks->by_identifier = wmem_map_new(pool, query_identifier_hash, query_identifier_equal);
+    blocks->by_set = wmem_map_new(pool, wmem_int64_hash, g_int64_equal);
+    for (uint32_t i = sample->table->num_groups; i-- > 0;) { /* the first of several stays */
+        perf_group *group = &sample->table->groups[i];
+        const perf_identifier *identifier = find_identifier(sample, group);
+        if (identifier) {
+            wmem_map_insert(blocks->by_identifier, identifier, group);
+        }
+        if (identifier && group->has_instances) {
+            wmem_map_insert(blocks->by_set, identifier->guid, group);
+        }
+        blocks->lacks_identifiers |= identifier == NULL;
+    }
+}
+
+/* Returns the block of an identifier, NULL: there is none. `likely`: number of the block that mostly is. */
+static perf_group *find_block(wmem_allocator_t *pool, const parsed_sample *sample, const perf_identifier *wanted,
+                              uint32_t likely)
+{
+    pcq_blocks *blocks = blocks_of(sample);
+    perf_table *table = sample->table;
+    const perf_identifier *there = likely < table->num_groups ? find_identifier(sample, &table->groups[likely]) : NULL;
+
+    if (there && (there == wanted || query_identifier_equal(there, wanted))) {
+        return &table->groups[likely];
+    }
+    map_blocks(pool, sample);
+    return wmem_map_lookup(blocks->by_identifier, wanted);
+}
+
+/* Another block shows that several instances have the name by which an identifier asks for one. */
+static bool is_name_repeated(wmem_allocator_t *pool, const parsed_sample *sample, const perf_identifier *identifier)
+{
+    pcq_blocks *blocks = blocks_of(sample);
+
+    if (!blocks->has_instances) {
+        return false;
+    }
+    map_blocks(pool, sample);
+    perf_group *group = wmem_map_lookup(blocks->by_set, identifier->guid);
+    uint32_t first;
+    return group && perf_table_count_rows(sample->table, group, identifier->utf16, identifier->utf16_size, &first) > 1;
+}
+
+static void open_blocks(value_stream *stream, parsed_sample *sample, const query_snapshot *query)
+{
+    pcq_blocks *blocks = wmem_new0(stream->pool, pcq_blocks);
+    const perf_table *table = sample->table;
+
+    blocks->query = query;
+    blocks->is_assumed = query && query_snapshot_is_assumed(query);
+    for (uint32_t i = 0; i < table->num_groups && !blocks->has_instances; i++) {
+        blocks->has_instances = table->groups[i].has_instances;
+    }
+    sample->own = blocks;
+}
+
+static void pcq_begin_values(value_stream *stream)
+{
+    const counter_response *response = &stream->response;
+
+    stream->computer = response->handle ? response->handle->machine : NULL;
+    open_blocks(stream, &stream->now, response->query);
+    if (stream->before.table) {
+        open_blocks(stream, &stream->before, stream->before.sample->query);
+    }
+}
+
+static void pcq_enter_block(value_stream *stream)
+{
+    stream->identifier = find_identifier(&stream->now, stream->group);
+    if (stream->assumed == ASSUMED_NONE && stream->identifier && blocks_of(&stream->now)->is_assumed) {
+        stream->assumed = ASSUMED_COUNTER;
+    }
+}
+
+/* Returns the identifier that asks for all instances of a counterset. */
+static perf_identifier identifier_of_all(const perf_identifier *own, uint32_t counter_id)
+{
+    static const uint8_t star[2] = {'*', 0};
+    perf_identifier all = {
+        .counter_id = counter_id, .instance_id = PERF_NO_ID, .utf16 = star, .utf16_size = sizeof star};
+
+    memcpy(all.guid, own->guid, sizeof all.guid);
+    return all;
+}
+
+/* ERROR_NO_DATA of an instance that was asked for by its name says that it was not there. */
+#define STATUS_NO_DATA 232
+
+static perf_group *pcq_find_group_before(value_stream *stream, perf_no_result *why)
+{
+    const parsed_sample *before = &stream->before;
+    const perf_identifier *identifier = stream->identifier;
+
+    *why = PERF_NO_RESULT_NOT_COMPARABLE;
+    if (identifier == NULL) {
+        return NULL;
+    }
+    perf_group *group = find_block(stream->pool, before, identifier, value_stream_group_number(stream));
+    if (group == NULL && stream->group->has_instances) { /* a client may ask for fewer instances than it did before */
+        perf_identifier all = identifier_of_all(identifier, identifier->counter_id);
+        group = find_block(stream->pool, before, &all, 0);
+    }
+    if (blocks_of(before)->is_assumed && !blocks_of(&stream->now)->is_assumed) {
+        return NULL;
+    }
+    if (group == NULL) {
+        bool is_known = before->table->is_sound && !blocks_of(before)->lacks_identifiers;
+        *why = is_known ? PERF_NO_RESULT_NEW_COUNTER : *why;
+    } else if (group->type == PERF_ERROR_RETURN && stream->group->type != PERF_ERROR_RETURN) {
+        bool was_absent = group->status == STATUS_NO_DATA && identifier->instance && *identifier->instance;
+        *why = was_absent ? PERF_NO_RESULT_NEW_INSTANCE : PERF_NO_RESULT_BEFORE_FAILED;
+    } else {
+        bool is_single = !stream->group->has_instances && identifier->instance;
+        *why = PERF_NO_RESULT_OK;
+        stream->is_single_assumed = is_single && (is_name_repeated(stream->pool, &stream->now, identifier) ||
+                                                  is_name_repeated(stream->pool, before, identifier));
+    }
+    return group;
+}
+
+/* --- Names and types ---------------------------------------------------------------------------------------------- */
+
+static void pcq_look_up_set(value_stream *stream)
+{
+    const state_server *server = stream->response.server;
+    const perf_identifier *identifier = stream->identifier;
+
+    if (identifier) {
+        const char *label = metadata_counterset_label(stream->pool, server, identifier->guid);
+        stream->set_label = text_cut(stream->pool, label, TEXT_NAME_MAX);
+        stream->has_instances =
+            (stream->group->has_instances || identifier->instance) && !value_is_set_single(server, identifier->guid);
+    }
+}
+
+static void pcq_look_up_column(value_stream *stream, value_column *column)
+{
+    const state_server *server = stream->response.server;
+    const perf_group *group = stream->group;
+    uint32_t id = group->columns > 0 ? perf_table_column(stream->now.table, group, stream->at.column)->id : PERF_NO_ID;
+
+    column->id = id == PERF_NO_ID && stream->identifier ? stream->identifier->counter_id : id;
+    column->none = PERF_NO_RESULT_COUNTER_NOT_KNOWN;
+    if (stream->identifier == NULL) {
+        return;
+    }
+    perf_identifier identifier = *stream->identifier;
+    identifier.counter_id = column->id;
+    metadata_result known =
+        metadata_lookup(server, metadata_counter_key(identifier.guid, column->id), METADATA_COUNTER);
+    column->none = PERF_NO_RESULT_TYPE_NOT_LEARNED;
+    if (known.entry) {
+        column->info = known.entry->counter;
+        column->type = known.entry->type;
+        column->type_from_file = known.source == METADATA_FILE;
+        column->none = column->type ? PERF_NO_RESULT_OK : PERF_NO_RESULT_UNKNOWN_TYPE;
+        column->is_text = column->type && column->type->kind == PERF_KIND_TEXT;
+    }
+    column->assumed =
+        known.is_assumed || value_is_identifier_assumed(server, &identifier) ? ASSUMED_NAME : ASSUMED_NONE;
+}
+
+static const char *pcq_format_counter(value_stream *stream)
+{
+    return metadata_counter_label(stream->pool, stream->response.server, stream->identifier->guid,
+                                  stream->at.counter->id);
+}
+
+const char *pcq_instance_name(const value_stream *stream, uint32_t row, unsigned most)
+{
+    uint32_t size, at = perf_table_name(stream->now.table, stream->group, row, &size);
+
+    return text_get(stream->pool, stream->response.tvb, at, size, TEXT_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, most);
+}
+
+static const char *pcq_format_instance(value_stream *stream)
+{
+    const perf_identifier *identifier = stream->identifier;
+    bool has_row = stream->group->has_instances && stream->at.row < stream->group->rows;
+
+    return has_row                ? pcq_instance_name(stream, stream->at.row, TEXT_NAME_MAX)
+           : identifier->instance ? text_cut(stream->pool, identifier->instance, TEXT_NAME_MAX)
+                                  : NULL;
+}
+
+static void pcq_read_text(value_stream *stream, uint32_t size)
+{
+    counter_value *at = &stream->at;
+
+    at->code_page = TEXT_CODE_PAGE_UTF16;
+    at->byte_order = ENC_LITTLE_ENDIAN;
+    at->text_size = perf_utf16_size(stream->now.table->data + at->offset, size);
+}
+
+/* --- Operands ----------------------------------------------------------------------------------------------------- */
+
+/* Finds the row of the same instance in another block of the sample. A block of one instance has it by the identifier's name. */
+static bool find_row_beside(value_stream *stream, const value_location *at, perf_group *group, uint32_t *row)
+{
+    perf_table *table = at->in->table;
+
+    if (at->group->has_instances == group->has_instances) {
+        return value_stream_match_row(stream, at, at->in, group, row) > PERF_MATCH_AMBIGUOUS;
+    }
+    if (!group->has_instances) { /* the first that has the name */
+        const perf_row_name name = perf_table_row_name(table, at->group, at->row);
+        *row = 0;
+        stream->operands.match = name.is_repeated ? PERF_MATCH_ASSUMED : stream->operands.match;
+        return group->rows > 0 && name.ordinal == 0;
+    }
+    const perf_identifier *own = find_identifier(at->in, at->group);
+    return perf_table_count_rows(table, group, own->utf16, own->utf16_size, row) == 1;
+}
+
+/* Returns the number of a counter of the same instance in a block, of size 0 if it has none. A block of one counter names none. */
+static perf_raw find_number(value_stream *stream, const value_location *at, perf_group *group, uint32_t id)
+{
+    perf_table *table = at->in->table;
+    bool has_ids = group->columns > 0 && perf_table_column(table, group, 0)->id != PERF_NO_ID;
+    uint32_t row, column = has_ids                                     ? perf_table_find_column(table, group, id, false)
+                           : group != at->group && group->columns == 1 ? 0
+                                                                       : PERF_NO_ID;
+
+    bool is_there = group->is_sound && column != PERF_NO_ID && find_row_beside(stream, at, group, &row);
+    return is_there ? perf_table_number(table, group, row, column) : (perf_raw){0, 0};
+}
+
+/* Returns the number of a counter from the block that asks for that or all counters, of the same instances, of the row's instance alone,
+ * or of all instances. */
+static perf_raw find_number_beside(value_stream *stream, const value_location *at, uint32_t id)
+{
+    const perf_identifier *own = find_identifier(at->in, at->group);
+    perf_identifier wanted[] = {*own, *own, identifier_of_all(own, id)};
+    perf_raw found = {0, 0};
+    uint32_t size, name = perf_table_name(at->in->table, at->group, at->row, &size);
+
+    if (at->group->has_instances) {
+        wanted[1] =
+            (perf_identifier){.utf16 = at->in->table->data + name, .utf16_size = size, .instance_id = PERF_NO_ID};
+        memcpy(wanted[1].guid, own->guid, sizeof own->guid);
+    }
+    for (unsigned i = 0; found.size == 0 && i < 2 * array_length(wanted); i++) {
+        wanted[i / 2].counter_id = i % 2 == 0 ? id : PERF_NO_ID;
+        uint32_t likely = (uint32_t)(at->group - at->in->table->groups) + 1;
+        perf_group *group = find_block(stream->pool, at->in, &wanted[i / 2], likely);
+        found = group ? find_number(stream, at, group, id) : found;
+    }
+    return found;
+}
+
+static perf_raw pcq_find_operand(value_stream *stream, const value_location *at, unsigned need)
+{
+    const perf_counter_info *info = &stream->at.counter->info;
+    uint32_t id = need == PERF_NEEDS_BASE   ? info->base_id
+                  : need == PERF_NEEDS_TIME ? info->time_id
+                  : need == PERF_NEEDS_FREQ ? info->freq_id
+                                            : info->multi_id;
+
+    if (id == PERF_NO_ID) {
+        return (perf_raw){0, 0};
+    }
+    perf_raw number = find_number(stream, at, at->group, id);
+    return number.size > 0 ? number : find_number_beside(stream, at, id);
+}
+
+const value_ops pcq_value_ops = {
+    .begin = pcq_begin_values,
+    .enter = pcq_enter_block,
+    .group_before = pcq_find_group_before,
+    .look_up_set = pcq_look_up_set,
+    .look_up_column = pcq_look_up_column,
+    .label = pcq_format_counter,
+    .instance = pcq_format_instance,
+    .read_text = pcq_read_text,
+    .operand = pcq_find_operand,
+};

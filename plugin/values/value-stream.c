@@ -1,0 +1,671 @@
+/* value-stream.c
+ * The values of one response, one after the other.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "values/value-stream.h"
+
+#include "values/value-ops.h"
+
+#define ASSUMED_TEXT(name, sentence) [ASSUMED_##name] = sentence,
+const char *const assumed_reason_texts[NUM_ASSUMED_REASONS] = {ASSUMED_REASONS(ASSUMED_TEXT)};
+
+/* Bytes of paths that a response may have, before their names are cut to SHORT_NAME bytes: a name is sent once, and is part of many paths. */
+#define PATHS_AT_LEAST (1 << 20)
+#define PATHS_PER_BYTE 32
+#define SHORT_NAME 32
+
+/* --- Samples ------------------------------------------------------------------------------------------------------ */
+
+perf_table *value_response_get_table(wmem_allocator_t *pool, const value_ops *ops, state_sample *sample,
+                                     bool is_current, tvbuff_t *tvb)
+{
+    uint32_t size = tvb_captured_length(tvb);
+    perf_table *table = sample ? sample_get_table(sample, is_current, pool) : NULL;
+
+    return table ? table
+                 : sample_read_table(pool, ops->is_block, size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL, size,
+                                     tvb_reported_length(tvb));
+}
+
+/* Calls under way at once may be answered in another order than they were sampled in. */
+static bool is_overtaken(const counter_response *response, const perf_table *table, const state_sample *before,
+                         const perf_table *table_before)
+{
+    bool overlaps = response->request_event > 0 && response->request_event < before->event;
+
+    return overlaps && perf_is_older(&table->clocks, &table_before->clocks);
+}
+
+static void find_sample_before(value_stream *stream)
+{
+    const counter_response *response = &stream->response;
+    state_sample *before = response->sample ? response->sample->previous : NULL;
+    perf_table *table = before ? sample_get_table(before, false, stream->pool) : NULL;
+
+    if (table == NULL) {
+        stream->why_no_before = before                  ? PERF_NO_RESULT_SAMPLE_DROPPED
+                                : response->sample      ? PERF_NO_RESULT_FIRST_SAMPLE
+                                : response->is_repeated ? PERF_NO_RESULT_REPEATED
+                                                        : PERF_NO_RESULT_NOT_COMPARABLE;
+    } else if (is_overtaken(response, stream->now.table, before, table)) {
+        stream->why_no_before = PERF_NO_RESULT_OVERTAKEN;
+    } else {
+        stream->before = (parsed_sample){.table = table, .sample = before};
+        stream->interval = perf_interval(&stream->now.table->clocks, &table->clocks);
+        stream->do_clocks_differ = perf_clocks_differ(&stream->now.table->clocks, &table->clocks, stream->interval);
+    }
+}
+
+value_stream *value_stream_begin(wmem_allocator_t *pool, const counter_response *response)
+{
+    value_stream *stream = wmem_new0(pool, value_stream);
+
+    ws_assert(response->ops && response->server && response->tvb && response->table);
+    stream->pool = pool;
+    stream->response = *response;
+    stream->now = (parsed_sample){.table = response->table, .sample = response->sample};
+    stream->values_left = response->table->size;
+    stream->path_bytes_left = PATHS_AT_LEAST + PATHS_PER_BYTE * (uint64_t)response->table->size;
+    stream->path = wmem_strbuf_new(pool, NULL);
+    find_sample_before(stream);
+    response->ops->begin(stream);
+    if (stream->computer == NULL || *stream->computer == '\0') {
+        stream->computer = response->server->text;
+    }
+    stream->computer = text_cut(pool, stream->computer, TEXT_NAME_MAX);
+    return stream;
+}
+
+/* --- Values ------------------------------------------------------------------------------------------------------- */
+
+void value_stream_enter(value_stream *stream, perf_group *group)
+{
+    stream->group = group;
+    stream->group_before = NULL;
+    stream->is_single_assumed = false;
+    stream->is_group_before_known = stream->are_numbers_known = stream->has_numbered_names = false;
+    stream->assumed = stream->response.is_malformed || !group->is_sound ? ASSUMED_RESPONSE : ASSUMED_NONE;
+    stream->identifier = NULL;
+    stream->set_label = stream->instance_label = NULL;
+    stream->columns = NULL;
+    stream->instance_row = stream->prefix_row = UINT32_MAX;
+    stream->at.row = 0;
+    stream->at.column = UINT32_MAX; /* next_cell() begins at 0 */
+    if (stream->response.ops->enter) {
+        stream->response.ops->enter(stream);
+    }
+}
+
+/* Of several columns of one counter the first has the path, and all are assumed. Bases, which have no results, may be alike. */
+static void find_repetition(value_stream *stream, value_column *column)
+{
+    perf_table *table = stream->now.table;
+    perf_group *group = stream->group;
+    uint32_t first;
+
+    if (group->columns < 2) {
+        return;
+    }
+    const perf_column *own = perf_table_column(table, group, stream->at.column);
+    if (!perf_column_is_base(own) && perf_table_count_columns(table, group, own->id, false, &first) > 1) {
+        column->is_repeated = true;
+        column->none = first == stream->at.column ? column->none : PERF_NO_RESULT_COUNTER_NOT_KNOWN;
+        column->assumed = ASSUMED_COUNTER;
+    }
+}
+
+static value_column *look_up_column(value_stream *stream)
+{
+    perf_group *group = stream->group;
+    uint32_t count = MAX(group->columns, 1); /* a group without values stands for a counter, too */
+
+    if (stream->columns == NULL) {
+        stream->columns = wmem_alloc0_array(stream->pool, value_column, count);
+    }
+    ws_assert(stream->at.column < count);
+    value_column *column = &stream->columns[stream->at.column];
+    if (!column->is_known) {
+        column->is_known = true;
+        stream->response.ops->look_up_column(stream, column);
+        find_repetition(stream, column);
+    }
+    return column;
+}
+
+static perf_raw value_number_at(const perf_table *table, uint32_t offset, uint32_t size)
+{
+    return size == 4   ? (perf_raw){perf_table_u32(table, offset), 4}
+           : size == 8 ? (perf_raw){perf_table_u64(table, offset), 8}
+                       : (perf_raw){0, 0};
+}
+
+/* Takes the value of the current row and column; false: the cell has none. */
+static bool read_cell_value(value_stream *stream)
+{
+    perf_table *table = stream->now.table;
+    counter_value *at = &stream->at;
+
+    at->offset = perf_table_cell(table, stream->group, at->row, at->column, &at->size);
+    if (at->offset == 0) {
+        return false;
+    }
+    stream->operands.is_known = false;
+    at->counter = look_up_column(stream);
+    at->is_failed = at->is_empty = false;
+    at->is_text = at->counter->is_text;
+    at->raw = value_number_at(table, at->offset, at->size);
+    at->is_number = at->raw.size > 0 && !at->is_text;
+    if (at->is_text) {
+        stream->response.ops->read_text(stream, MIN(at->size, MOST_VALUE_BYTES));
+    }
+    return true;
+}
+
+const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint32_t column)
+{
+    ws_assert(stream->group && row < stream->group->rows && column < stream->group->columns);
+    stream->at.row = row;
+    stream->at.column = column;
+    return read_cell_value(stream) ? &stream->at : NULL;
+}
+
+static bool next_cell(value_stream *stream)
+{
+    const perf_group *group = stream->group;
+
+    if (group == NULL || stream->without_values || group->columns == 0) {
+        return false;
+    }
+    if (++stream->at.column >= group->columns) {
+        stream->at.column = 0;
+        stream->at.row++;
+    }
+    return stream->at.row < group->rows;
+}
+
+static bool has_group_failed(const perf_table *table, const perf_group *group)
+{
+    return !table->is_block && group->type == PERF_ERROR_RETURN;
+}
+
+static bool is_group_empty(const perf_table *table, const perf_group *group)
+{
+    return !table->is_block && group->is_sound && (group->rows == 0 || group->columns == 0);
+}
+
+/* Takes a group that has an error or nothing in place of values, if the reader wants it. */
+static bool take_group(value_stream *stream)
+{
+    const perf_group *group = stream->group;
+    bool is_failed = has_group_failed(stream->now.table, group);
+
+    if (!(stream->with_failed && is_failed) && !(stream->with_empty && is_group_empty(stream->now.table, group))) {
+        return false;
+    }
+    stream->operands.is_known = false;
+    stream->at = (counter_value){.offset = group->offset, .is_failed = is_failed, .is_empty = !is_failed};
+    stream->at.counter = look_up_column(stream);
+    return true;
+}
+
+const counter_value *value_stream_next(value_stream *stream)
+{
+    const perf_table *table = stream->now.table;
+
+    for (;;) {
+        while (next_cell(stream)) {
+            if (stream->values_left == 0) {
+                return NULL;
+            }
+            stream->values_left--;
+            if (read_cell_value(stream)) {
+                return &stream->at;
+            }
+        }
+        perf_group *group = stream->group ? stream->group + 1 : table->groups;
+        if (group == table->groups + table->num_groups) {
+            return NULL;
+        }
+        value_stream_enter(stream, group);
+        if (take_group(stream)) {
+            return &stream->at;
+        }
+    }
+}
+
+/* --- The sample before -------------------------------------------------------------------------------------------- */
+
+perf_group *value_stream_group_before(value_stream *stream)
+{
+    if (!stream->is_group_before_known) {
+        stream->is_group_before_known = true;
+        stream->why_no_pair = stream->before.table ? PERF_NO_RESULT_OK : stream->why_no_before;
+        if (stream->before.table) {
+            stream->group_before = stream->response.ops->group_before(stream, &stream->why_no_pair);
+        }
+        bool is_compared = stream->group_before && stream->group->is_sound && stream->group_before->is_sound;
+        if (!is_compared && stream->why_no_pair == PERF_NO_RESULT_OK) {
+            stream->why_no_pair = PERF_NO_RESULT_NOT_COMPARABLE;
+        }
+    }
+    return stream->group_before;
+}
+
+perf_match value_stream_match_row(value_stream *stream, const value_location *at, parsed_sample *in, perf_group *group,
+                                  uint32_t *row)
+{
+    if (at->group == group) {
+        *row = at->row;
+        return PERF_MATCH_KNOWN;
+    }
+    perf_match match = perf_table_match_row(at->in->table, at->group, at->row, in->table, group, stream->proofs, row);
+    if (match == PERF_MATCH_ASSUMED) {
+        stream->operands.match = match;
+    }
+    return match;
+}
+
+/* Finds the same counter of the same instance in the sample before, or the reason why there is none. */
+static bool find_previous_value(value_stream *stream, value_location *there, perf_no_result *why)
+{
+    const value_location here = value_stream_location(stream);
+    const perf_column *column = perf_table_column(stream->now.table, here.group, here.column);
+    perf_group *group = value_stream_group_before(stream);
+
+    *why = stream->why_no_pair;
+    if (*why != PERF_NO_RESULT_OK) {
+        return false;
+    }
+    *there = (value_location){.in = &stream->before, .group = group};
+    perf_match match = value_stream_match_row(stream, &here, there->in, group, &there->row);
+    if (match <= PERF_MATCH_AMBIGUOUS) {
+        *why = match == PERF_MATCH_AMBIGUOUS ? PERF_NO_RESULT_MOVED : PERF_NO_RESULT_NEW_INSTANCE;
+        return false;
+    }
+    uint32_t count =
+        perf_table_count_columns(there->in->table, group, column->id, perf_column_is_base(column), &there->column);
+    bool is_same = count == 1 && !stream->at.counter->is_repeated &&
+                   perf_table_column(there->in->table, group, there->column)->type == column->type;
+    *why = is_same ? PERF_NO_RESULT_OK : count == 0 ? PERF_NO_RESULT_NEW_COUNTER : PERF_NO_RESULT_NOT_COMPARABLE;
+    return is_same;
+}
+
+/* --- Results ------------------------------------------------------------------------------------------------------ */
+
+/* All but the value, of one sample. */
+static void find_operands_at(value_stream *stream, const value_location *at, unsigned needs, perf_point *point)
+{
+    const value_ops *ops = stream->response.ops;
+
+    point->base = needs & PERF_NEEDS_BASE ? ops->operand(stream, at, PERF_NEEDS_BASE) : (perf_raw){0, 0};
+    point->time = needs & PERF_NEEDS_TIME ? ops->operand(stream, at, PERF_NEEDS_TIME) : (perf_raw){0, 0};
+    point->freq = needs & PERF_NEEDS_FREQ ? ops->operand(stream, at, PERF_NEEDS_FREQ) : (perf_raw){0, 0};
+    point->multi = needs & PERF_NEEDS_MULTI ? ops->operand(stream, at, PERF_NEEDS_MULTI) : (perf_raw){0, 0};
+}
+
+/* Those of the current value's formula. */
+static void find_operands(value_stream *stream)
+{
+    value_operands *operands = &stream->operands;
+    const value_location here = value_stream_location(stream);
+    value_location there;
+
+    if (operands->is_known) {
+        return;
+    }
+    unsigned needs = perf_formulas[stream->at.counter->type->formula].flags;
+    *operands = (value_operands){.is_known = true,
+                                 .match = PERF_MATCH_KNOWN,
+                                 .current = stream->now.table->clocks,
+                                 .why_not = PERF_NO_RESULT_OK};
+    operands->current.value = stream->at.raw;
+    find_operands_at(stream, &here, needs, &operands->current);
+    operands->has_previous = (needs & PERF_NEEDS_PREVIOUS) && find_previous_value(stream, &there, &operands->why_not);
+    if (operands->has_previous) {
+        operands->previous = there.in->table->clocks;
+        operands->previous.value = perf_table_number(there.in->table, there.group, there.row, there.column);
+        find_operands_at(stream, &there, needs, &operands->previous);
+    }
+}
+
+/* "_Total", "_Global_", "0,_Total", "WMI/_Total": a sum goes backwards when an instance of it ends. */
+static bool is_sum(const char *instance)
+{
+    static const char *const names[] = {"_Total", "_Global_"};
+
+    for (unsigned i = 0; instance && i < array_length(names); i++) {
+        size_t size = strlen(instance), name = strlen(names[i]);
+        if (g_str_has_suffix(instance, names[i]) && (size == name || strchr(",/ ", instance[size - name - 1]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* In words of the instance or object where they tell more. */
+static perf_no_result refine_reason(value_stream *stream, perf_no_result none)
+{
+    const perf_no_result no_clock = stream->response.ops->no_clock;
+    bool lacks_clock = none == PERF_NO_RESULT_NO_TIME || none == PERF_NO_RESULT_NO_FREQ;
+
+    return perf_is_reset(none) && is_sum(value_stream_instance(stream)) ? PERF_NO_RESULT_SUM_BACKWARDS
+           : lacks_clock && no_clock != PERF_NO_RESULT_OK               ? no_clock
+                                                                        : none;
+}
+
+perf_result value_stream_result(value_stream *stream)
+{
+    ws_assert(stream->at.counter && !stream->at.is_text);
+    const value_column *counter = stream->at.counter;
+
+    if (counter->none != PERF_NO_RESULT_OK) {
+        return (perf_result){0, counter->none};
+    }
+    find_operands(stream);
+    const value_operands *operands = &stream->operands;
+    perf_result result = perf_calculate(counter->type, &operands->current,
+                                        operands->has_previous ? &operands->previous : NULL, operands->why_not);
+    if (result.none != PERF_NO_RESULT_OK) {
+        return (perf_result){0, refine_reason(stream, result.none)};
+    }
+    perf_operand per = perf_formulas[counter->type->formula].denominator;
+    bool is_per_time = per == PERF_OPERAND_TICKS || per == PERF_OPERAND_100NS;
+    result.none = !stream->group->is_sound                  ? PERF_NO_RESULT_NOT_COMPARABLE
+                  : stream->do_clocks_differ && is_per_time ? PERF_NO_RESULT_CLOCKS_DIFFER
+                                                            : PERF_NO_RESULT_OK;
+    return result.none == PERF_NO_RESULT_OK ? result : (perf_result){0, result.none};
+}
+
+/* --- Doubt -------------------------------------------------------------------------------------------------------- */
+
+/* The name ends in "#1". */
+static bool is_numbered_name(const perf_table *table, const perf_group *group, uint32_t row)
+{
+    uint32_t size, digits = 0, at = perf_table_name(table, group, row, &size);
+
+    for (; size > 0; size--) {
+        uint8_t byte = table->data[at + size - 1];
+        if (byte != 0 && !g_ascii_isdigit(byte)) {
+            return digits > 0 && byte == '#';
+        }
+        digits += byte != 0;
+    }
+    return false;
+}
+
+static bool has_numbered_names(value_stream *stream)
+{
+    const perf_group *group = stream->group;
+
+    for (uint32_t row = 0; !stream->are_numbers_known && row < group->rows && !stream->has_numbered_names; row++) {
+        stream->has_numbered_names = is_numbered_name(stream->now.table, group, row);
+    }
+    stream->are_numbers_known = true;
+    return stream->has_numbered_names;
+}
+
+/* Its parent is not there, or its path may be another's: "x#1" is called so, or is the second x. */
+static bool is_row_assumed(value_stream *stream)
+{
+    perf_table *table = stream->now.table;
+    uint32_t row = stream->at.row;
+
+    if (!stream->group->has_instances || row >= stream->group->rows) {
+        return false;
+    }
+    const perf_row_name name = perf_table_row_name(table, stream->group, row);
+    return name.lacks_parent || (name.others_repeat && has_numbered_names(stream) &&
+                                 (name.ordinal > 0 || is_numbered_name(table, stream->group, row)));
+}
+
+assumed_reason value_stream_assumed_reason(value_stream *stream)
+{
+    const value_column *counter = stream->at.counter;
+    const value_operands *operands = &stream->operands;
+    bool is_match_assumed = operands->is_known && (operands->match == PERF_MATCH_ASSUMED ||
+                                                   (operands->has_previous && stream->is_single_assumed));
+
+    return stream->assumed != ASSUMED_NONE               ? stream->assumed
+           : counter && counter->assumed != ASSUMED_NONE ? counter->assumed
+           : is_match_assumed || is_row_assumed(stream)  ? ASSUMED_INSTANCE
+                                                         : ASSUMED_NONE;
+}
+
+/* --- Paths -------------------------------------------------------------------------------------------------------- */
+
+const char *value_stream_set(value_stream *stream)
+{
+    if (stream->set_label == NULL) {
+        stream->response.ops->look_up_set(stream);
+    }
+    return stream->set_label;
+}
+
+const char *value_stream_instance(value_stream *stream)
+{
+    uint32_t row = stream->at.row;
+
+    if (value_stream_set(stream) == NULL || !stream->has_instances) {
+        return NULL;
+    }
+    if (stream->instance_row != row) {
+        const char *name = stream->response.ops->instance(stream);
+        bool has_row = stream->group->has_instances && row < stream->group->rows;
+        uint32_t ordinal = has_row ? perf_table_row_name(stream->now.table, stream->group, row).ordinal : 0;
+        stream->instance_label = ordinal > 0 ? wmem_strdup_printf(stream->pool, "%s#%u", name, ordinal) : name;
+        stream->instance_row = row;
+    }
+    return stream->instance_label;
+}
+
+const char *value_stream_counter(value_stream *stream)
+{
+    value_column *counter = stream->at.counter;
+
+    if (counter->label == NULL && counter->none != PERF_NO_RESULT_COUNTER_NOT_KNOWN) {
+        counter->label = text_cut(stream->pool, stream->response.ops->label(stream), TEXT_NAME_MAX);
+    }
+    return counter->label;
+}
+
+/* Adds a name to the path, or its beginning once paths have taken all that this response may. */
+static void add_name(value_stream *stream, const char *name)
+{
+    size_t size = strlen(name);
+
+    if (stream->path_bytes_left == 0 && size > SHORT_NAME) {
+        size = (size_t)(g_utf8_find_prev_char(name, name + SHORT_NAME) - name);
+    }
+    wmem_strbuf_append_len(stream->path, name, size);
+}
+
+/* "\\SRV\Set(instance)\" */
+static void write_prefix(value_stream *stream)
+{
+    const char *instance = value_stream_instance(stream);
+    wmem_strbuf_t *path = stream->path;
+
+    wmem_strbuf_truncate(path, 0);
+    wmem_strbuf_append(path, "\\\\");
+    add_name(stream, stream->computer);
+    wmem_strbuf_append_c(path, '\\');
+    add_name(stream, stream->set_label);
+    if (instance) {
+        wmem_strbuf_append_c(path, '(');
+        add_name(stream, instance);
+        wmem_strbuf_append_c(path, ')');
+    }
+    wmem_strbuf_append_c(path, '\\');
+    stream->prefix_size = wmem_strbuf_get_len(path);
+    stream->prefix_row = stream->at.row;
+}
+
+const char *value_stream_path(value_stream *stream)
+{
+    const char *label = value_stream_counter(stream);
+
+    if (label == NULL) {
+        return NULL;
+    }
+    if (stream->prefix_row != stream->at.row) {
+        write_prefix(stream);
+    }
+    wmem_strbuf_truncate(stream->path, stream->prefix_size);
+    add_name(stream, label);
+    stream->path_bytes_left -= MIN(stream->path_bytes_left, wmem_strbuf_get_len(stream->path));
+    return wmem_strbuf_get_str(stream->path);
+}
+
+bool value_stream_is_same_counter(value_stream *stream, counter_identity *identity)
+{
+    const value_column *counter = stream->at.counter;
+    const uint8_t *guid = stream->identifier ? stream->identifier->guid : NULL;
+    uint64_t own = guid ? perf_le64(guid) ^ 31 * perf_le64(guid + 8) ^ (uint64_t)counter->id << 32 : identity->counter;
+
+    identity->counter = identity->counter == 0 ? own : identity->counter;
+    if (identity->counter != own) {
+        return false;
+    }
+    identity->type = identity->type ? identity->type : counter->type;
+    return counter->type == NULL || identity->type == counter->type;
+}
+
+/* --- Text --------------------------------------------------------------------------------------------------------- */
+
+const char *value_stream_text(const value_stream *stream, uint32_t most)
+{
+    const counter_value *at = &stream->at;
+
+    return text_get(stream->pool, stream->response.tvb, at->offset, at->text_size, at->code_page, at->byte_order, most);
+}
+
+/* Writes the number that is shown of a result (TEXT_NUMBER_SIZE bytes). Returns its length. Of raw types it is the integer that was sent, as
+ * a double does not hold 64 bits. */
+static unsigned write_number(const value_stream *stream, const perf_result *result, char *text)
+{
+    const perf_counter_type *type = stream->at.counter->type;
+
+    if (type->hex) {
+        return (unsigned)snprintf(text, TEXT_NUMBER_SIZE, "0x%" PRIx64, stream->at.raw.value);
+    }
+    return type->kind == PERF_KIND_NUMBER ? text_integer(text, stream->at.raw.value) : text_number(text, result->value);
+}
+
+const char *value_stream_format(value_stream *stream, const perf_result *result)
+{
+    char number[TEXT_NUMBER_SIZE];
+
+    if (stream->at.is_text) {
+        return wmem_strconcat(stream->pool, "\"", value_stream_text(stream, TEXT_NAME_MAX), "\"", NULL);
+    }
+    if (result->none == PERF_NO_RESULT_OK) {
+        const char *unit = stream->at.counter->type->unit;
+        char *end = stream->words + write_number(stream, result, stream->words);
+        *end = ' ';
+        memcpy(end + (*unit != '\0'), unit, strlen(unit) + 1);
+    } else if (stream->at.is_number) {
+        text_integer(number, stream->at.raw.value);
+        snprintf(stream->words, sizeof stream->words, "%s (raw; %s)", number, perf_no_result_text[result->none]);
+    } else {
+        text_integer(number, stream->at.size);
+        snprintf(stream->words, sizeof stream->words, "%s byte%s", number, stream->at.size == 1 ? "" : "s");
+    }
+    return stream->words;
+}
+
+/* --- The formula -------------------------------------------------------------------------------------------------- */
+
+/* Each of these returns where the next text goes. */
+static char *put_number(char *to, const char *name, uint64_t value)
+{
+    to = perf_put_text(to, name);
+    return to + text_integer(to, value);
+}
+
+/* Clocks are told by the time between the samples. */
+static char *put_clock(char *to, const char *name, uint64_t current, uint64_t previous)
+{
+    return current >= previous ? put_number(to, name, current - previous) : to;
+}
+
+static char *put_clocks(char *to, const value_operands *operands, const perf_formula_info *formula)
+{
+    const perf_point *current = &operands->current, *previous = &operands->previous;
+
+    if (operands->has_previous && formula->denominator == PERF_OPERAND_TICKS) {
+        to = put_clock(to, ", T1 - T0 = ", current->perf_time, previous->perf_time);
+    } else if (operands->has_previous && formula->denominator == PERF_OPERAND_100NS) {
+        to = put_clock(to, ", H1 - H0 = ", current->time_100ns, previous->time_100ns);
+    }
+    return formula->flags & (PERF_RATE | PERF_TICKS) ? put_number(to, ", F = ", current->perf_freq) : to;
+}
+
+/* Of this sample, and of the one before if there is one, as far as they were sent. */
+static char *put_operand(char *to, const char *name, perf_raw now, const char *name_before, const perf_raw *before)
+{
+    to = now.size > 0 ? put_number(to, name, now.value) : to;
+    return before && before->size > 0 ? put_number(to, name_before, before->value) : to;
+}
+
+bool value_stream_has_formula(const value_stream *stream)
+{
+    const value_column *counter = stream->at.counter;
+
+    return counter->type && counter->type->kind == PERF_KIND_COUNTER && stream->at.raw.size > 0 &&
+           counter->none == PERF_NO_RESULT_OK;
+}
+
+/* By the letters of perf/counter-types.h. */
+char *value_stream_format_formula(value_stream *stream, char *to)
+{
+    const perf_formula_info *formula = &perf_formulas[stream->at.counter->type->formula];
+    const value_operands *operands = &stream->operands;
+    const perf_point *current = &operands->current, *previous = operands->has_previous ? &operands->previous : NULL;
+
+    find_operands(stream);
+    to = perf_put_text(to, formula->text);
+    to = put_operand(to, ", N1 = ", current->value, ", N0 = ", previous ? &previous->value : NULL);
+    if (formula->flags & PERF_NEEDS_BASE && current->base.size > 0) {
+        to = put_operand(to, ", B1 = ", current->base, ", B0 = ", previous ? &previous->base : NULL);
+    } else if (formula->flags & PERF_NEEDS_TIME) {
+        to = put_operand(to, ", O1 = ", current->time, ", O0 = ", previous ? &previous->time : NULL);
+    }
+    to = put_clocks(to, operands, formula);
+    to = formula->flags & PERF_NEEDS_FREQ ? put_operand(to, ", OF = ", current->freq, NULL, NULL) : to;
+    to = formula->flags & PERF_NEEDS_MULTI ? put_operand(to, ", M1 = ", current->multi, NULL, NULL) : to;
+    *to = '\0';
+    return to;
+}
+
+/* --- Identifiers of PerflibV2 ------------------------------------------------------------------------------------- */
+
+bool value_is_set_single(const state_server *server, const uint8_t *guid)
+{
+    metadata_result set = metadata_lookup(server, metadata_counter_key(guid, PERF_NO_ID), METADATA_COUNTERSET);
+
+    return set.entry && set.entry->instance_type == 0;
+}
+
+char *value_format_identifier_path(wmem_allocator_t *pool, const state_server *server, const char *computer,
+                                   const perf_identifier *identifier)
+{
+    const uint8_t *guid = identifier->guid;
+    const char *set = metadata_counterset_label(pool, server, guid);
+    const char *counter = metadata_counter_label(pool, server, guid, identifier->counter_id);
+    bool has_instance = identifier->instance && *identifier->instance && !value_is_set_single(server, guid);
+
+    return wmem_strconcat(pool, computer ? "\\\\" : "", computer ? text_cut(pool, computer, TEXT_NAME_MAX) : "", "\\",
+                          text_cut(pool, set, TEXT_NAME_MAX), has_instance ? "(" : "",
+                          has_instance ? text_cut(pool, identifier->instance, TEXT_NAME_MAX) : "",
+                          has_instance ? ")" : "", "\\", text_cut(pool, counter, TEXT_NAME_MAX), NULL);
+}
+
+bool value_is_identifier_assumed(const state_server *server, const perf_identifier *identifier)
+{
+    metadata_key set = metadata_counter_key(identifier->guid, PERF_NO_ID),
+                 counter = metadata_counter_key(identifier->guid, identifier->counter_id);
+
+    return metadata_lookup(server, set, METADATA_ENGLISH).is_assumed ||
+           metadata_lookup(server, counter, METADATA_ENGLISH).is_assumed;
+}
