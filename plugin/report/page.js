@@ -33,7 +33,7 @@ function showVerdict() {
         const when = ({since, until, count: often}) => since[0] === null ? '' : brief(timeOf(since[0])) +
             (often > 1 && brief(timeOf(until[0])) !== brief(timeOf(since[0])) ? ` – ${brief(timeOf(until[0]))}` : '');
         fillTable($('findings'), ['Who', 'What', 'Since – until', 'How often'], findings.map((one) =>
-            [one.who, one.what + (one.which ? `: ${one.which}` : ''), when(one), one.count === 1 ? 'once' : `${number(one.count)} times`]));
+            [one.who, one.what, when(one), one.count === 1 ? 'once' : `${number(one.count)} times`]));
         [...$('findings').tBodies[0].rows].forEach((row, i) => {
             row.cells[1].className = 'what';
             row.cells[2].className = 'when';
@@ -92,12 +92,12 @@ function showTimeline({name, marks}) {
 }
 
 function showMonitors() {
-    if (timelines.length === 0) return make('p', 'No call for counters is in this capture, so there is nothing to draw.', $('timelines'), 'none');
+    if (timelines.length === 0) return make('p', 'No call for counters was captured, so there is nothing to draw.', $('timelines'), 'none');
     timelines.forEach(showTimeline);
     const calls = data.kinds.map((_, kind) => timelines.flatMap(({marks}) => marks).reduce((sum, mark) => sum + (mark.kind === kind ? mark.calls : 0), 0));
     data.kinds.forEach((name, kind) => calls[kind] > 0 &&
         make('i', null, make('span', null, $('key')), classOf(name)).after(`${number(calls[kind])} ${name}`));
-    return make('span', `Height: how long the response took. Drag to zoom all pictures. ${zone}`, $('key'));
+    return calls.some(Boolean) && make('span', `Height: how long the response took. Drag to zoom all pictures. ${zone}`, $('key'));
 }
 
 function showStatistics() {
@@ -116,7 +116,7 @@ function showStatistics() {
 function whyNotKnown() {
     const sealed = monitors.filter((one) => one.sealed).length, texts = [];
     if (data.first_frame === 0 && monitors.length === 0) texts.push('This capture has no call for performance counters, or none that could be read.');
-    if (sealed > 0) texts.push(`${sealed} of ${monitors.length} clients encrypt their calls, and the report was made without their key: times are known, values and errors are not. With the password or keytab of the account it has both.`);
+    if (sealed > 0) texts.push(`${monitors.length > 1 ? `${sealed} of ${monitors.length} monitors have encrypted calls` : 'The calls are encrypted'}, and the report was made without their key: times are known, values and errors are not. With the password or keytab of the account it has both.`);
     if (data.untyped > 0) texts.push(`${number(data.untyped)} values have no result, because the capture lacks their types or names. Begin the capture before the client connects, or use a names file of an earlier capture.`);
     return texts;
 }
@@ -157,7 +157,7 @@ showVerdict();
 showMonitors();
 showStatistics();
 if (data.missing.length > 0) fillTable(document.querySelector('#missing table'), ['What', 'Error', 'Times', 'First frame', 'Meaning'], data.missing, [2, 3]);
-else make('p', isSealed ? 'Not known: the calls are encrypted.' : data.first_frame > 0 ? 'Nothing was refused, and no call failed.' : 'No call was captured.', $('missing'), 'none');
+else make('p', isSealed ? 'Not known: the calls are encrypted.' : data.first_frame > 0 ? 'No counter was refused, and no call returned an error.' : 'No call was captured.', $('missing'), 'none');
 showCounters();
 showSource();
 if (series.length > 0) {

@@ -170,15 +170,13 @@ static void put_lines(json_dumper *json, report *r)
 static void put_plain_finding(json_dumper *json, const report *r, const verdict_monitor *monitor,
                               const verdict_finding *finding)
 {
-    const plain_words *words = &verdict_plain_words[finding->kind];
-    bool is_plain = words->what != NULL;
+    const char *advice = verdict_plain_words[finding->kind].advice;
 
     json_dumper_begin_object(json);
     put_member(json, "kind", verdict_rows[finding->kind].name);
     put_member(json, "who", verdict_format_who(monitor, finding));
-    put_member(json, "what", is_plain ? words->what : finding->text);
-    put_member(json, "which", is_plain && finding->which ? finding->which : "");
-    put_member(json, "advice", is_plain ? words->advice : verdict_rows[finding->kind].advice);
+    put_member(json, "what", verdict_format_what(monitor, finding));
+    put_member(json, "advice", advice ? advice : verdict_rows[finding->kind].advice);
     put_member(json, "filter", verdict_filter(monitor->pool, finding));
     put_moment(json, r, "since", finding->since, finding->frames[0]);
     put_moment(json, r, "until", verdict_find_until(monitor, finding), finding->frames[finding->count - 1]);

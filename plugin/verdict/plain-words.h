@@ -7,15 +7,19 @@
 
 #include "verdict/talks.h"
 
-/* Both are NULL for a kind without such words: its sentence and advice stand for them. */
+/* Words for one kind. Zeros for a kind without them: its sentence and advice stand for them. */
 typedef struct {
-    const char *what;   /* verb and object, behind who it is: "refuses the logon" */
+    const char *what;   /* noun phrase, true whoever the cause is: "Logon refused" */
+    const char *lead;   /* text between `what` and the first of what is affected, NULL: that is not named */
     const char *advice; /* sentences */
 } plain_words;
 
 extern const plain_words verdict_plain_words[VERDICT_NUM_KINDS];
 
-/* Returns the subject of `what`: "Server SRV01", "Client 192.0.2.10", "Network to SRV01", "Capture". */
+/* Returns "Counters refused: \Set(*)\Counter", in the monitor's pool. */
+const char *verdict_format_what(const verdict_monitor *monitor, const verdict_finding *finding);
+
+/* Returns where the cause lies: "Server SRV01", "Client 192.0.2.10", "Network to SRV01", "Capture". */
 const char *verdict_format_who(const verdict_monitor *monitor, const verdict_finding *finding);
 
 /* Returns the time of the last frame that shows the finding, in seconds since 1970. */
