@@ -303,19 +303,19 @@ void call_show_late(findings_report *report, proto_item *item, const struct stat
 }
 
 /* An answer with the bytes of a sample is that sample, captured twice: on both sides of a translation of addresses, for instance. */
-static bool is_same_sample(const state_sample *sample, wmem_allocator_t *pool, tvbuff_t *tvb)
+static bool is_same_sample(const state_sample *sample, tvbuff_t *tvb)
 {
     uint32_t size = tvb_captured_length(tvb);
 
     return sample && sample->bytes && sample->size == size && size > 0 &&
-           memcmp(sample_bytes(sample, pool), tvb_get_ptr(tvb, 0, (int)size), size) == 0;
+           memcmp(sample->bytes, tvb_get_ptr(tvb, 0, (int)size), size) == 0;
 }
 
 void call_answer(rpc_call *call, const value_ops *ops, const state_handle *handle, tvbuff_t *tvb)
 {
     rpc_record *record = call->record;
 
-    if (is_repeated(call) && !PINFO_FD_VISITED(call->pinfo) && is_same_sample(record->sample, call->pool, tvb)) {
+    if (is_repeated(call) && !PINFO_FD_VISITED(call->pinfo) && is_same_sample(record->sample, tvb)) {
         record->same_frame = call->pinfo->num;
     }
     bool has_same_bytes = record->same_frame == call->pinfo->num;
@@ -370,7 +370,7 @@ state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uin
 
 bool call_note_sample(rpc_call *call, const sample_series *series, tvbuff_t *tvb)
 {
-    bool is_same = is_same_sample(series->newest, call->pool, tvb);
+    bool is_same = is_same_sample(series->newest, tvb);
 
     call->record->sample = is_same ? series->newest : NULL;
     return !is_same;

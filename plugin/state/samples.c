@@ -218,12 +218,8 @@ state_sample *sample_keep(sample_series *series, perf_table *table, uint32_t rep
                              .event = event,
                              .frame = frame,
                              .size = table->size,
-                             .reported = reported,
-                             .older_of_all = handle->newest};
+                             .reported = reported};
     sample->bytes = memcpy(allocate_bytes(sample), table->data, table->size);
-    if (handle->newest) {
-        handle->newest->newer_of_all = sample;
-    }
     series->newest = handle->newest = sample;
     perf_table *kept = g_memdup2(table, sizeof *table);
     kept->data = sample->bytes;

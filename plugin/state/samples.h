@@ -7,7 +7,7 @@
 
 #include "state/queries.h"
 
-#include "perf/data-form.h"
+#include "perf/data-walk.h"
 #include "perf/table.h"
 #include "perf/timing.h"
 
@@ -23,7 +23,7 @@ struct sample_series {
     const char *first_row; /* name of the instance that the Info column shows; NULL as long as nobody set it */
 };
 
-/* One object of a sample of HKEY_PERFORMANCE_DATA, of readings/ alone. */
+/* One object of a sample of HKEY_PERFORMANCE_DATA, of the walks alone. */
 typedef struct {
     state_sample *sample;   /* whose it is; */
     state_sample *previous; /* the latest sample before that holds it too, NULL for the first, */
@@ -47,16 +47,11 @@ struct state_sample {
     perf_table *table;             /* of `bytes`; NULL: not kept, see sample_get_table() */
     const struct state_late *late; /* NULL: in time */
     state_sample *newer;           /* of all samples, for discarding the oldest */
-    /* of readings/, as long as that is there */
-    perf_form *form;           /* NULL */
-    uint64_t *numbers;         /* NULL */
+    /* of the walks, as long as these are there */
     perf_data_summary summary; /* PerflibV2: what it holds; HKPD: whether it has faults, and some end values (failed) */
-    uint32_t alone;            /* PerflibV2: offset of an instance whose name no other has, 0 before one is known */
     uint8_t headline;          /* 1 + place of the value that the Info column shows; 0 as long as nobody looked */
-    state_sample *older_of_all; /* the sample before it of the same handle, NULL for the first, */
-    state_sample *newer_of_all; /* and after it, NULL as long as there is none */
-    uint32_t num_objects;       /* HKPD, 0 elsewhere */
-    state_object *objects;      /* in the order of the block */
+    uint32_t num_objects;      /* HKPD, 0 elsewhere */
+    state_object *objects;     /* in the order of the block */
 };
 
 /* Returns the series of a question. For the first pass. Changes: creates it. */
@@ -83,17 +78,7 @@ void sample_limit(uint64_t bytes);
 
 void samples_register(void);
 
-/* --- Of readings/, as long as that is there ---------------------------------------------------------------------- */
-
-static inline const uint8_t *sample_bytes(const state_sample *sample, wmem_allocator_t *pool _U_)
-{
-    return sample->bytes;
-}
-
-static inline perf_filled_form sample_data(const state_sample *sample)
-{
-    return (perf_filled_form){sample->bytes, sample->size, NULL, NULL, 0};
-}
+/* --- Of the walks, as long as these are there --------------------------------------------------------------------- */
 
 /* HKPD: the objects that the sample holds, as it has just been kept, in the order of the block, by their title indexes; PERF_NO_OBJECT for
  * one that is no sample, since it is damaged or has no values. True if none is. */
