@@ -7,7 +7,7 @@
 
 static wmem_map_t *handles; /* state_handle, as its own key -> the one that was opened last; emptied with the file */
 static wmem_map_t
-    *called; /* what paths call a machine -> the state_host that was called so first; emptied with the file */
+    *called; /* what paths call a machine -> the state_server that was called so first; emptied with the file */
 
 static uint32_t numbers[NUM_HANDLE_KINDS]; /* given out so far; from 0 again with the file */
 
@@ -51,7 +51,7 @@ static char *format_plain_name(const char *name)
 void handle_note_name(state_handle *handle, const char *machine)
 {
     char *name = format_plain_name(machine && *machine ? machine : handle->server->text);
-    state_host *first = wmem_map_lookup(called, name);
+    state_server *first = wmem_map_lookup(called, name);
 
     if (first == NULL) {
         wmem_map_insert(called, wmem_strdup(wmem_file_scope(), name), handle->server);
@@ -95,7 +95,7 @@ state_handle *handle_find(state_handle_kind kind, state_server *server, const ui
     return wmem_map_lookup(handles, &key);
 }
 
-const char *handle_machine(const state_handle *handle, const state_host *server)
+const char *handle_machine(const state_handle *handle, const state_server *server)
 {
     return handle && handle->machine && *handle->machine ? handle->machine : server->text;
 }

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "state/hosts.h"
+#include "state/servers.h"
 
 #define PERF_HANDLE_SIZE 20 /* of a context handle */
 
@@ -21,7 +21,7 @@ typedef enum {
 /* A handle, from the response that opened it on. */
 struct state_handle {
     state_handle_kind kind;
-    state_host *server;
+    state_server *server;
     uint8_t bytes[PERF_HANDLE_SIZE];
     uint32_t number;       /* among those of its kind, from 1 in the order of the capture; 0 as long as nothing showed
                             * that the server knows it */
@@ -49,7 +49,7 @@ void handle_confirm(state_handle *handle);
 
 /* What paths of PerflibV2 call the machine that a handle (may be NULL) is of: as the client put it, else its address. Those of
  * HKEY_PERFORMANCE_DATA have SystemName. */
-const char *handle_machine(const state_handle *handle, const state_host *server);
+const char *handle_machine(const state_handle *handle, const state_server *server);
 
 /* Notes what its server was called, and where it is if another one was called so before. NULL: by its address. */
 void handle_note_name(state_handle *handle, const char *machine);

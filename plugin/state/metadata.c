@@ -134,7 +134,6 @@ static bool store_entry(state_server *server, const metadata_key *key, unsigned 
     subject->server = server;
     if (slot == NULL || gives_way) {
         set_slot(subject, kind, entry, frame);
-        server->facts_version++;
         return false;
     }
     bool is_comparable = kind != METADATA_LOCAL || (entry->lcid != 0 && entry->lcid == slot->entry.lcid);
@@ -142,8 +141,6 @@ static bool store_entry(state_server *server, const metadata_key *key, unsigned 
         return false;
     }
     slot->disputed_in = frame;
-    server->facts_version++;
-    server->facts_changed = UINT32_MAX;
     return true;
 }
 

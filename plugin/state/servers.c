@@ -59,8 +59,6 @@ void server_learn_name(state_server *server, const char *name)
         server->computer_name = wmem_strdup(wmem_file_scope(), name);
     } else if (*name != '\0' && !server->is_shared && !server_is_named(server, name)) {
         server->is_shared = true;
-        server->facts_version++;
-        server->facts_changed = UINT32_MAX;
     }
 }
 

@@ -16,8 +16,6 @@ typedef struct state_server {
     const char *computer_name; /* SystemName of its first response, or of its NTLM challenge; NULL: none seen */
     bool is_shared;            /* another response says another: several computers are behind the address */
     bool is_no_windows;        /* it sent what no Windows sends: another title, or a total without the header */
-    uint32_t facts_version;    /* counts changes of all that is known of it */
-    uint32_t facts_changed;    /* UINT32_MAX: some of it is assumed; else 0 */
 } state_server;
 
 /* Returns the server with that address. Changes: creates it. */

@@ -119,9 +119,9 @@ unsigned tapped_asked_for(const tapped_call *tapped)
     return tapped->epoch ? MAX(tapped->epoch->hash, 1) : 1;
 }
 
-const char *tapped_object_name(wmem_allocator_t *pool, state_server *server, uint32_t title, uint32_t event)
+const char *tapped_object_name(wmem_allocator_t *pool, state_server *server, uint32_t title, uint32_t event _U_)
 {
-    const char *label = facts_title_label(pool, server, title, event);
+    const char *label = metadata_title_label(pool, server, title);
 
     return *label == '#' ? label : wmem_strdup_printf(pool, "%s (%u)", label, title);
 }
