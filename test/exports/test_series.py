@@ -18,7 +18,7 @@ def time_of(row):
     return '{1}/{2}/{0} '.format(*row['time'][:10].split('-')) + row['time'][11:23]
 
 
-@pytest.mark.parametrize('kind', ['orderly', 'losses', 'own-ids', 'aliases'])
+@pytest.mark.parametrize('kind', ['orderly', 'losses', 'aliases'])
 def test_both_forms_say_the_same(tshark, tmp_path, kind):
     """Queries that change between samples, instances that come and go, handles that are dealt out again, answers that were lost: what is
     true of a row of the long form (test_sessions.py) is so of a cell."""

@@ -27,7 +27,6 @@ SPAN = 10 ** 12
 DELTA = 'PERF_COUNTER_LARGE_DELTA'
 SHARED = 'svc'
 NAMES = ['one', 'two', 'three', '_Total']
-OWN = 5             # the counter that is a process' own id
 COUNTERS = {1: 'First', 2: 'Second', 3: 'Third', 4: 'Fourth'}
 MOST_TICKS = 400
 
@@ -127,7 +126,7 @@ class Step(NamedTuple):
 # What is special: connections that are used, what is gone of which calls. Sessions of "ports", "aliases" and "restarts" have another port, name, or life
 # of the server on each connection.
 KINDS = {
-    'orderly': {}, 'own-ids': {},
+    'orderly': {},
     'losses': dict(gone=LOST),      # of polls
     'cut': dict(gone=CUT),
     'ports': dict(connections=[3]), 'aliases': dict(connections=[3]), 'restarts': {},
@@ -217,22 +216,19 @@ def at_once(call, step):
 
 
 class Session:
-    """One server, its clients' connections, and the calls of the steps. Of kind own-ids instances are processes, whose own ids are asked
-    for, too. life: how often it was restarted."""
+    """One server, its clients' connections, and the calls of the steps. life: how often it was restarted."""
 
     def __init__(self, world, scene, seed, address, kind='orderly', life=0):
         pick = random.Random('%d session' % seed)
-        self.machine, own = 'SRV%d' % seed, kind == 'own-ids'
+        self.machine = 'SRV%d' % seed
         self.names = [self.machine] * 3 if kind != 'aliases' else [self.machine, self.machine.lower() + '.example.com', address]
-        crowd = Crowd(random.Random('%d crowd' % seed), pick.choice(['own', 'none', 'some']), again=own)
+        crowd = Crowd(random.Random('%d crowd' % seed), pick.choice(['own', 'none', 'some']))
 
         def value(at, k, name):
             which = crowd.at(at.number)
             thing = next(x for x in which if x[2] == k)
             return world.value(Thing('|'.join(self.names), 'Work', name, thing[1]), (seed, k), at.number)
         counters = [counter(i, DELTA, n, lambda at, k, n=n: value(at, k, n)) for i, n in COUNTERS.items()]
-        if own:
-            counters.insert(seed % 5, counter(OWN, 'PERF_COUNTER_RAWCOUNT', 'ID Process', lambda at, k: 400 + 4 * k))
         self.set = multiple('Work', *counters, instances=crowd.at)
         self.set.guid = str(uuid.uuid5(NAMESPACE, self.machine))
         handles = [bytes(4) + bytes([1 + i % 2 + 2 * life]) * 16 for i in range(40)]
@@ -247,9 +243,6 @@ class Session:
         self.asked = {i: [ask(self.set, *identifier) for identifier in both] for i, both in enumerate(
             [[(1, '*')], [(2, '*')], [(NONE, '*')], [(1, 'one')], [(2, 'two')], [(3, SHARED), (4, '*')], [(NONE, '_Total')],
              [(4, 's*')]], 1)}
-        # they are not taken away
-        self.asked_too = {i: [ask(self.set, OWN, x['name']) for x in both if own and x['counter_id'] != NONE]
-                          for i, both in self.asked.items()}
 
     def run(self, steps):
         for step in steps:
@@ -268,7 +261,7 @@ class Session:
             p['dwInSize'] = 99999
         elif step.opnum == VALIDATE:
             add, *which = step.argument
-            asked = [x for i in which for x in self.asked[i] + self.asked_too[i] * add]
+            asked = [x for i in which for x in self.asked[i]]
             p.update(lpData=buffers.identifiers(asked), dwAdd=int(add))
         if step.opnum == CLOSE:
             del self.queries[step.query]
