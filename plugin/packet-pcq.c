@@ -33,7 +33,7 @@ void proto_reg_handoff_pcq(void);
     X(0, EnumerateCounterSet, describe_buffer_size, enumerate_response, pcq_dissect_counterset_list, "WS", STRING, \
       SIZES, 256, RPC_RETURNS) \
     X(1, QueryCounterSetRegistrationInfo, registration_request, registration_response, pcq_dissect_registration, \
-      "WGCLS", STRING, SIZES, 134217728, RPC_RETURNS | RPC_LISTS) \
+      "WGCLS", STRING, SIZES, 134217728, RPC_RETURNS) \
     X(2, EnumerateCounterSetInstances, instances_request, instances_response, pcq_dissect_instances, "WGS", STRING, \
       SIZES, 67108864, RPC_RETURNS) \
     X(3, OpenQueryHandle, open_request, open_response, NULL, "W", STRING, HANDLE, 0, RPC_OPENS) \
@@ -98,13 +98,13 @@ typedef struct operation {
 
 /* --- A call ------------------------------------------------------------------------------------------------------ */
 
-static void note_unread(rpc_record *call, uint32_t event, rpc_answer answer);
+static void end_by_fault(rpc_record *call);
 
 static rpc_fields fields = {.handle_label = "Query handle",
                             .handle_number_label = "Query",
                             .handle_word = "query",
                             .record_size = sizeof(pcq_record),
-                            .note_unread = note_unread};
+                            .end_by_fault = end_by_fault};
 
 /* --- Parameters ------------------------------------------------------------------------------------------------ */
 
@@ -727,7 +727,6 @@ static void data_response(pcq_pdu *p, bool succeeded)
             bool is_sound = answer->table->is_sound && call_may_learn(&p->call);
             p->record->seen = query_check_block_count(handle, &p->record->asked, blocks, is_sound);
         }
-        call_note_faults(&p->call, summary.faults);
         pcq_dissect_data(p->buffer_tree, &p->call.report, answer, &summary);
         if (succeeded) {
             call_tell_answer(&p->call, summary.blocks);
@@ -814,13 +813,12 @@ static void validate_unknown(pcq_pdu *p)
     }
 }
 
-/* What a call asks for was not read. Which handle OpenQueryHandle gave out is not known without its response. */
-static void note_unread(rpc_record *call, uint32_t event _U_, rpc_answer answer)
+/* A change that a fault answers did nothing. */
+static void end_by_fault(rpc_record *call)
 {
     pcq_record *record = (pcq_record *)call;
-    bool is_unread = answer != RPC_FAULT;
 
-    if (record->change && !is_unread) { /* a fault: it did nothing */
+    if (record->change) {
         query_end_change(record->change, true);
         record->change = NULL;
     }
@@ -951,9 +949,8 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
         call_read(&p.call, read_response, &p);
         p.operation->response(&p, p.succeeded);
     }
-    if (p.call.asked && p.call.first_time && p.call.is_request && !call_may_learn(&p.call) &&
-        p.record->change == NULL) {
-        pdus_note_unread(pinfo, p.call.record->connection, p.call.asked); /* what it changes could not be read */
+    if (p.call.first_time && p.call.is_request && opnum == OPNUM_ValidateCounters && p.record->change == NULL) {
+        p.call.record->connection->unread_changes++; /* of which query is not known */
     }
     tap_pdu(&p);
     return call_end(&p.call, item);
@@ -1027,6 +1024,7 @@ void proto_register_pcq(void)
     samples_register();
     names_file_register(&pref_names_file);
     tapped_add(register_tap(TAPPED_NAME));
+    register_tap(TAPPED_SETUP_NAME);
     register_preferences();
 }
 

@@ -81,42 +81,31 @@ static char *filter_of_monitor(WS_FILTER_ARGUMENTS)
 static void take_event(rpc_call *call)
 {
     rpc_record *record = call->record;
-    const rpc_fragments *of = call->asked ? &call->asked->fragments[!call->is_request] : NULL;
     uint32_t *event = call->is_request ? &record->request_event : &record->response_event;
     uint32_t *frame = call->is_request ? &record->request_frame : &record->response_frame;
 
-    if (*event == 0 && !PINFO_FD_VISITED(call->pinfo)) {
-        *event = call->is_request && call->asked ? call->asked->event : state_event_next();
+    if (*event == 0 && *frame == 0 && !PINFO_FD_VISITED(call->pinfo)) {
+        *event = state_event_next();
         *frame = call->pinfo->num;
-        if (of && !of->is_open) { /* else it is the first alone */
-            record->fit[!call->is_request] = of->is_again ? RPC_TORN : of->fit;
-        }
         call->first_time = true;
-        if (!call->is_request) {
-            record->connection->answer_event = *event;
-        }
     }
     call->event = *event;
-    call->fit = *frame == call->pinfo->num ? record->fit[!call->is_request] : RPC_MAY_FIT;
 }
 
-/* Its record, which is made with its first PDU. What stands before it among its connection's PDUs was read by nobody. */
+/* Its record, which is made with its first PDU. */
 static void take_record(rpc_call *call)
 {
-    rpc_asked *asked = PINFO_FD_VISITED(call->pinfo) ? NULL : pdus_reach_call(call->pinfo, call->di);
     rpc_record *record = wmem_map_lookup(records, call->di->call_data);
 
     if (record == NULL) {
         record = wmem_alloc0(wmem_file_scope(), call->fields->record_size);
         record->protocol = call->fields;
-        record->connection = asked ? asked->connection : connection_of(call->pinfo, call->is_request);
+        record->connection = rpc_connection_find_or_create(call->pinfo, call->is_request);
+        record->server = record->connection->server;
         wmem_map_insert(records, call->di->call_data, record);
     }
-    if (asked && call->is_request) {
-        asked->record = record;
-    }
-    call->asked = asked;
     call->record = record;
+    pdus_note_handed(call->di, record);
 }
 
 /* True of a response to a call that another frame answered before. */
@@ -143,7 +132,6 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
     call->drep = drep;
     take_record(call);
     rpc_record *record = call->record;
-    record->server = connection_server(record->connection, pinfo, call->is_request);
     call->has_column = col_get_writable(pinfo->cinfo, COL_INFO);
     call->about = call->has_column ? wmem_strbuf_new(pinfo->pool, "") : NULL;
     call->info = call->has_column ? wmem_strbuf_new(pinfo->pool, "") : NULL;
@@ -153,11 +141,6 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
     }
     call->server = record->server;
     take_event(call);
-    if (call->asked && call->asked->is_ambiguous && !call->is_request) {
-        /* which of two requests of one number at once is answered is unknown: nothing is learned of either */
-        call->first_time = false;
-        record->handle = NULL;
-    }
     if (tree && ws_has_data_source(pinfo, "Decrypted SMB3")) { /* who selects a packet sees its tree end at SMB2 */
         tree_add_generated_string(proto_tree_get_root(tree), fields->inside, tvb, "SMB2, Encrypted SMB3 data");
     }
@@ -172,11 +155,6 @@ void call_read_stub(rpc_call *call, bool is_aloud)
                 call->drep[0] & DREP_LITTLE_ENDIAN ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN);
     cursor->pos = MIN((uint32_t)call->offset, cursor->end);
     call->ndr.ndr64 = call->di->call_data->flags & DCERPC_IS_NDR64;
-    if (call->fit == RPC_TORN) {
-        findings_add(
-            &call->report, proto_tree_get_parent(call->tree), FINDING_SIZE,
-            "The fragments do not fit together: one is missing, cut short, there twice, or in another's place");
-    }
 }
 
 bool call_read(rpc_call *call, void (*read)(void *pdu), void *pdu)
@@ -326,8 +304,7 @@ void call_answer(rpc_call *call, const value_ops *ops, const state_handle *handl
         .request_event = record->request_event,
         .event = call->event,
         .is_repeated = is_repeated(call),
-        .is_malformed = call->fit == RPC_TORN || (call->fit == RPC_MAY_FIT && call->report.damaged) ||
-                        (is_repeated(call) && !has_same_bytes), /* and that of a request that was not seen */
+        .is_malformed = call->report.damaged || (is_repeated(call) && !has_same_bytes),
         .sample = has_same_bytes || !is_repeated(call) ? record->sample : NULL,
         .tvb = tvb,
     };
@@ -460,7 +437,7 @@ void call_hand_over(rpc_call *call, const state_handle *handle)
     tapped->seconds = call_seconds(call);
     tapped->event = call->event;
     tapped->server = call->server;
-    tapped->does_not_seal = connection_does_not_seal(call->record->connection);
+    tapped->does_not_seal = rpc_connection_is_unsealed(call->record->connection);
     tapped->handle = handle;
     tapped->is_late = tapped->is_response && call->record->sample && call->record->sample->late;
     tapped_hand_over(call->pinfo, tapped);
@@ -471,54 +448,11 @@ int call_end(rpc_call *call, proto_item *item)
     if (call->is_request && call->first_time) {
         call->record->request_damaged = call->report.damaged;
     }
-    call->record->connection->was_read |= !call->is_noise && !call->is_short;
     if (call->has_column) {
         write_info(call);
     }
     findings_end(&call->report, item);
     return (int)tvb_reported_length(call->tvb);
-}
-
-/* --- Answers that no operation is handed ------------------------------------------------------------------------- */
-
-static wmem_map_t *answers; /* rpc_record by frame and call id of its answer, emptied with the file */
-
-/* What it asks for was not read, or refused by a fault. */
-static void note_unread(rpc_record *record, uint32_t event, rpc_answer answer)
-{
-    if (record->protocol->note_unread) {
-        record->protocol->note_unread(record, event, answer);
-    }
-}
-
-void call_take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event, rpc_answer answer)
-{
-    rpc_record *record = call->record;
-
-    if (record->response_frame != 0) {
-        return;
-    }
-    if (record->operation == NULL) {
-        return;
-    }
-    record->answer = (uint64_t)pinfo->num << 32 | call->call_id;
-    record->seconds = pdus_seconds(call, pinfo);
-    record->response_event = event;
-    record->response_frame = pinfo->num;
-    if (answer != RPC_AMBIGUOUS) {
-        wmem_map_insert(answers, &record->answer, record);
-    }
-    if (answer == RPC_FAULT && call->is_ambiguous) {
-        return;
-    }
-    note_unread(record, event, answer);
-}
-
-rpc_record *call_of_answer(packet_info *pinfo, uint32_t call_id)
-{
-    uint64_t key = (uint64_t)pinfo->num << 32 | call_id;
-
-    return wmem_map_lookup(answers, &key);
 }
 
 void call_fields_register(int proto, const char *prefix, const char *number_field, rpc_fields *fields)
@@ -543,10 +477,9 @@ void call_fields_register(int proto, const char *prefix, const char *number_fiel
         ndr_fields_register(proto);
         proto_register_subtree_array(ett, array_length(ett));
         records = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
-        connections_register();
+        pdus_register();
         proto_noted = proto;
         ws_register_conversation_filter("pcq", "Performance Counter Query", has_handle, filter_of_handle);
         ws_register_conversation_filter("pcq", "Performance Counter Monitor", is_call, filter_of_monitor);
-        answers = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
     }
 }

@@ -23,9 +23,6 @@ typedef struct rpc_record {
     uint32_t request_frame;
     uint32_t response_event;
     uint32_t response_frame;
-    uint64_t answer;         /* that no operation is handed: its frame and call id */
-    double seconds;          /* until that */
-    rpc_fit fit[2];          /* request, response: how the fragments of what an operation was handed fit together */
     bool request_read;       /* all parameters */
     bool request_damaged;    /* what it says of itself does not add up */
     state_handle *handle;    /* that the request speaks of, or that the response opened */
@@ -36,18 +33,14 @@ typedef struct rpc_record {
     uint32_t same_frame;     /* of the latest second response with the bytes of that sample, 0: none */
 } rpc_record;
 
-/* What no operation can take as its answer: a fault; one that was not read; one of which it is unknown whether it is. */
-typedef enum { RPC_FAULT, RPC_UNREAD, RPC_AMBIGUOUS } rpc_answer;
-
 /* Fields and findings of one protocol. */
 typedef struct rpc_fields {
     int proto;
     const char *handle_label; /* "Query handle" */
     const char *handle_number_label;
-    const char *handle_word; /* "query", as the Info column says it */
-    size_t record_size;      /* of what it keeps of a call, which begins with an rpc_record */
-    /* what it asks for was not read, or refused by a fault; may be NULL */
-    void (*note_unread)(rpc_record *record, uint32_t event, rpc_answer answer);
+    const char *handle_word;                  /* "query", as the Info column says it */
+    size_t record_size;                       /* of what it keeps of a call, which begins with an rpc_record */
+    void (*end_by_fault)(rpc_record *record); /* a fault answers the call; may be NULL */
     findings_expert expert;
     int handle;
     int handle_number;
@@ -76,9 +69,7 @@ typedef struct {
     rpc_record *record;
     state_server *server; /* whom its connection is to */
     uint32_t event;
-    rpc_fit fit;      /* its fragments */
-    rpc_asked *asked; /* its connection's, on the first pass; NULL if its request was not seen */
-    bool first_time;  /* what it teaches may be learned */
+    bool first_time; /* what it teaches may be learned */
     bool is_noise;
     bool is_short; /* a parameter lies beyond the stub's end, or was not captured */
     ndr_reader ndr;
@@ -134,12 +125,6 @@ void call_report_status(rpc_call *call, uint32_t status);
 /* What `tvb` answers with values: a sample in the frame that it was kept of alone. `handle` may be NULL. */
 void call_answer(rpc_call *call, const value_ops *ops, const state_handle *handle, tvbuff_t *tvb);
 
-/* What it answers has so many faults. */
-static inline void call_note_faults(rpc_call *call, uint32_t faults)
-{
-    call->answer.is_malformed |= faults > 0 && call->fit == RPC_MAY_FIT;
-}
-
 /* Listeners are told of that answer, and of so many counters. */
 void call_tell_answer(rpc_call *call, uint32_t counters);
 
@@ -183,18 +168,17 @@ int call_end(rpc_call *call, proto_item *item);
 
 bool call_handle_is_null(const uint8_t *bytes);
 
-/* It is that of a call that was read. */
-void call_take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event, rpc_answer answer);
-
-/* The call that it answers, NULL if that was not read. */
-rpc_record *call_of_answer(packet_info *pinfo, uint32_t call_id);
-
 /* --- sealed.c: calls that Wireshark could not decrypt. The packet says which key opens them, and whether one was given. What their headers,
  * sizes and times tell is learned, and listeners are told: which query they are of, whether a sample came and came late. Wireshark
  * hands a fault and a sealed stub to no operation of an interface, and one in several fragments to nobody at all. --- */
 
 /* Registers what is shown of sealed calls and faults under PerflibV2's protocol. */
 void sealed_register(const rpc_fields *fields);
+
+/* A fragment at `at` of a request, response or fault that no operation was handed. First pass only. Changes: keeps its call, if it ends it and
+ * its size is known, for sealed_show_unread(). */
+void sealed_keep(packet_info *pinfo, rpc_connection *connection, const rpc_pending_call *call, const rpc_header *header,
+                 tvbuff_t *tvb, int at);
 
 /* A PDU at `at` that was seen; `any`: others that are shown stand before it in the frame. */
 void sealed_show_unread(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,

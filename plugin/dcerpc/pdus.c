@@ -1,12 +1,10 @@
 /* pdus.c
- * Which calls a connection makes, by the headers of its PDUs.
+ * Connections and their calls, by the headers of PDUs.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "dcerpc/call.h"
 
-#include <epan/dissectors/packet-smb2.h>
-#include <epan/dissectors/packet-tcp.h>
 #include <epan/exceptions.h>
 #include <epan/prefs-int.h>
 
@@ -18,27 +16,34 @@
 #define FLAG_OBJECT 0x80
 #define OBJECT_SIZE 16
 
-/* [MS-SMB2] 2.2.1 */
-#define SMB2_COMMAND_AT 12
-#define SMB2_FLAGS_AT 16
-/* and 2.2.21, 2.2.31, 2.2.32: of which file it is, and where the message says at which of its bytes its input or output is */
-#define SMB2_WRITE_FILE_AT 88
-#define SMB2_IOCTL_FILE_AT 80
-#define SMB2_INPUT_AT 88
-#define SMB2_OUTPUT_AT 96
+static pdus_interface interfaces[NUM_RPC_INTERFACES];
 
-static pdus_interface interfaces[NUM_RPC_INTERFACES + 1]; /* the last of them is any other */
-/* Where it is in what was handed over. */
-typedef struct pdus_cursor {
-    tvbuff_t *tvb; /* NULL: it was seen before */
-    packet_info *pinfo;
-    int at;
-    int handed;                 /* up to here operations were handed all, and know whose each is */
-    rpc_connection *connection; /* whose pipe Wireshark was not asked for, NULL: as it says */
-    struct pdus_cursor *outer;
-} pdus_cursor;
+pref_t *pdus_preference(const char *module_name, const char *name)
+{
+    module_t *module = prefs_find_module(module_name);
 
-static pdus_cursor *innermost; /* NULL where nothing is handed over, or by who does not say so (Decode As) */
+    return module ? prefs_find_preference(module, name) : NULL;
+}
+
+double pdus_seconds(const nstime_t *request_time, const packet_info *pinfo)
+{
+    nstime_t elapsed;
+
+    nstime_delta(&elapsed, &pinfo->abs_ts, request_time);
+    return pinfo->presence_flags & PINFO_HAS_TS ? nstime_to_sec(&elapsed) : -1;
+}
+
+const rpc_operation *pdus_operation(rpc_interface interface, uint16_t opnum)
+{
+    const rpc_operation *operation = interface < NUM_RPC_INTERFACES ? interfaces[interface].operations : NULL;
+
+    while (operation && operation->name && operation->opnum != opnum) {
+        operation++;
+    }
+    return operation && operation->name ? operation : NULL;
+}
+
+/* --- Headers ----------------------------------------------------------------------------------------------------- */
 
 static uint16_t number_16(const uint8_t *bytes, bool is_little)
 {
@@ -50,7 +55,7 @@ static uint32_t number_32(const uint8_t *bytes, bool is_little)
     return is_little ? perf_le32(bytes) : perf_be32(bytes);
 }
 
-/* False if no PDU begins at `at`, or less than the common header was captured. */
+/* Returns false if no PDU begins at `at`, or less than the common header was captured. */
 static bool read_pdu_header(rpc_header *header, tvbuff_t *tvb, int at)
 {
     int left = (int)tvb_captured_length(tvb) - at;
@@ -82,548 +87,534 @@ static bool read_pdu_header(rpc_header *header, tvbuff_t *tvb, int at)
     return header->size >= RPC_COMMON_HEADER_SIZE;
 }
 
-/* --- Calls that are missing ------------------------------------------------------------------------------------ */
+/* --- Connections ------------------------------------------------------------------------------------------------- */
 
-/* What Wireshark's analysis noted last of a connection up to a frame, NULL if nothing. Its tree has frame, sequence number and
- * acknowledgement as keys. */
-static const struct tcp_acked *noted_until(const struct tcp_analysis *tcp, uint32_t frame)
+static wmem_map_t *connections; /* rpc_connection, as its own key: conversation and pipe; emptied with the file */
+static rpc_connection *last_connection; /* that was found: mostly the next PDU's, too */
+
+static unsigned connection_hash(const void *key)
 {
-    uint32_t any = UINT32_MAX;
-    wmem_tree_key_t key[] = {{1, &frame}, {1, &any}, {1, &any}, {0, NULL}};
+    const rpc_connection *connection = key;
+    const uint64_t parts[] = {(uintptr_t)connection->conversation, connection->pipe};
 
-    return wmem_tree_lookup32_array_le(tcp->acked_table, key);
+    return wmem_strong_hash((const uint8_t *)parts, sizeof parts);
 }
 
-/* The frame of what was noted last up to `frame`; it is after `low`. Mostly it is near. */
-static uint32_t frame_of_note(const struct tcp_analysis *tcp, uint32_t low, uint32_t frame)
+static gboolean connection_equal(const void *a, const void *b)
 {
-    const struct tcp_acked *note = noted_until(tcp, frame);
-    uint32_t high = frame;
+    const rpc_connection *x = a, *y = b;
 
-    for (uint32_t step = 1; high - low > step && noted_until(tcp, high - step) == note; step *= 2) {
-        high -= step;
+    return x->conversation == y->conversation && x->pipe == y->pipe;
+}
+
+static inline bool goes_from(const rpc_connection *connection, int end, const packet_info *pinfo)
+{
+    return connection->ports[end] == pinfo->srcport && connection->ports[1 - end] == pinfo->destport &&
+           addresses_equal(&connection->ends[end], &pinfo->src) &&
+           addresses_equal(&connection->ends[1 - end], &pinfo->dst);
+}
+
+/* To find a conversation costs as much as all else that a sealed request does. */
+static rpc_connection *find_connection(packet_info *pinfo)
+{
+    rpc_connection *last = last_connection, key; /* of which two members are looked at */
+
+    if (wmem_map_size(connections) == 0) {
+        return NULL;
     }
-    while (high - low > 1) { /* noted at low: not; at high: yes */
-        uint32_t middle = low + (high - low) / 2;
-        bool is_there = noted_until(tcp, middle) == note;
-        high = is_there ? middle : high;
-        low = is_there ? low : middle;
+    key.pipe = dcerpc_get_transport_salt(pinfo);
+    if (last && last->pipe == key.pipe && (goes_from(last, 0, pinfo) || goes_from(last, 1, pinfo))) {
+        return last;
     }
-    return high;
+    key.conversation = find_conversation_pinfo(pinfo, 0);
+    rpc_connection *found = wmem_map_lookup(connections, &key);
+    last_connection = found ? found : last;
+    return found;
 }
 
-/* The latest frame up to this one that tells of lost segments; what was looked through once is not again. Any segment after them shows
- * it, an acknowledgement too. */
-static uint32_t latest_loss(rpc_transport *transport, const struct tcp_analysis *tcp, uint32_t frame)
+rpc_connection *rpc_connection_find_or_create(packet_info *pinfo, bool is_request)
 {
-    const struct tcp_acked *before = noted_until(tcp, transport->looked_until), *note;
-    uint32_t at = frame;
+    rpc_connection *connection = find_connection(pinfo);
 
-    while (at > transport->looked_until && (note = noted_until(tcp, at)) != before) {
-        at = frame_of_note(tcp, transport->looked_until, at);
-        if (note->flags & WS_TCP_LOST_PACKET) {
-            transport->lost = at;
-            break;
-        }
-        at--;
+    if (connection == NULL) {
+        connection = wmem_new0(wmem_file_scope(), rpc_connection);
+        connection->conversation = find_conversation_pinfo(pinfo, 0);
+        connection->pipe = dcerpc_get_transport_salt(pinfo);
+        connection->ports[0] = pinfo->srcport;
+        connection->ports[1] = pinfo->destport;
+        copy_address_wmem(wmem_file_scope(), &connection->ends[0], &pinfo->src);
+        copy_address_wmem(wmem_file_scope(), &connection->ends[1], &pinfo->dst);
+        connection->server = server_find_or_create(is_request ? &pinfo->dst : &pinfo->src);
+        connection->contexts = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
+        connection->offered = wmem_array_new(wmem_file_scope(), sizeof(uint16_t));
+        connection->pending = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
+        wmem_map_insert(connections, connection, connection);
+        last_connection = connection;
     }
-    transport->looked_until = frame;
-    return transport->lost;
+    return connection;
 }
 
-pref_t *pdus_preference(const char *module_name, const char *name)
+/* --- Binds ------------------------------------------------------------------------------------------------------- */
+
+/* A bind's list of contexts: id, number of transfer syntaxes, interface, syntaxes; and its answer: the secondary address, then results with
+ * their reasons, in the order of the contexts ([C706] 12.6.4.3 and 12.6.4.4). */
+#define CONTEXTS_AT 28
+#define CONTEXT_SIZE 24
+#define SYNTAX_SIZE 20
+#define ADDRESS_AT 24
+#define RESULT_SIZE 24
+
+static const e_guid_t ndr64 = {0x71710533, 0xbeba, 0x4937, {0x83, 0x19, 0xb5, 0xdb, 0xef, 0x9c, 0xcc, 0x36}};
+
+/* The bits of a context. */
+#define CONTEXT_OF(interface) (1U << (interface))
+#define CONTEXT_NDR64 (1U << NUM_RPC_INTERFACES)
+
+static rpc_interface find_interface(unsigned bits)
 {
-    module_t *module = prefs_find_module(module_name);
-
-    return module ? prefs_find_preference(module, name) : NULL;
-}
-
-static bool is_switched_off(const char *module, const char *name)
-{
-    pref_t *preference = pdus_preference(module, name);
-
-    return preference && !prefs_get_bool_value(preference, pref_current);
-}
-
-/* TCP has looked the conversation up for this packet, and noted that; to do so again would take longer than all else that a sealed request does. */
-static const struct tcp_analysis *analysis_of(rpc_transport *transport, packet_info *pinfo)
-{
-    if (transport->conversation == NULL || transport->conversation->last_frame != pinfo->num) {
-        conversation_t *found = transport->conversation = find_conversation_pinfo(pinfo, 0);
-        transport->tcp = found ? conversation_get_proto_data(found, proto_get_id_by_filter_name("tcp")) : NULL;
-    }
-    return transport->tcp;
-}
-
-/* After a frame, or some were cut short. */
-static bool segments_are_missing(packet_info *pinfo, const rpc_connection *connection, uint32_t frame)
-{
-    const struct tcp_analysis *tcp = analysis_of(connection->transport, pinfo);
-
-    return connection->transport->cut > frame || (tcp && latest_loss(connection->transport, tcp, pinfo->num) > frame);
-}
-
-/* A client may share its numbers among connections: a call was lost only where segments are missing after a frame, too, or what was captured
- * is not put together. Where the analysis is switched off it is unknown, and it may be (`unless_analysed`). */
-static bool may_be_missing(packet_info *pinfo, const rpc_connection *connection, uint32_t frame, bool unless_analysed)
-{
-    const struct tcp_analysis *tcp = unless_analysed ? analysis_of(connection->transport, pinfo) : NULL;
-
-    return is_switched_off("tcp", "desegment_tcp_streams") || is_switched_off("dcerpc", "desegment_dcerpc") ||
-           (tcp && tcp->flow1.tcp_analyze_seq_info == NULL) || segments_are_missing(pinfo, connection, frame);
-}
-
-/* --- Calls ------------------------------------------------------------------------------------------------------- */
-
-rpc_asked *pdus_find_call(const rpc_connection *connection, uint32_t call_id)
-{
-    if (connection->latest && connection->latest->call_id == call_id) {
-        return connection->latest;
-    }
-    return connection->overtaken ? wmem_map_lookup(connection->overtaken, GUINT_TO_POINTER(call_id)) : NULL;
-}
-
-double pdus_seconds(const rpc_asked *call, const packet_info *pinfo)
-{
-    nstime_t elapsed;
-
-    nstime_delta(&elapsed, &pinfo->abs_ts, &call->time);
-    return pinfo->presence_flags & PINFO_HAS_TS ? nstime_to_sec(&elapsed) : -1;
-}
-
-/* Where it is not known which context it is, the first that was bound. */
-static rpc_interface interface_of(const rpc_connection *connection, uint16_t context)
-{
-    unsigned bits = context == RPC_NO_CONTEXT ? connection->bound : connection_context(connection, context);
     rpc_interface interface = 0;
 
-    while (interface < NUM_RPC_INTERFACES && !(bits & RPC_CONTEXT_OF(interface))) {
+    while (interface < NUM_RPC_INTERFACES && !(bits & CONTEXT_OF(interface))) {
         interface++;
     }
     return interface;
 }
 
-const rpc_operation *pdus_operation(rpc_interface interface, uint16_t opnum)
+/* The interface and syntax that are bound at `at`; 0: none that is followed. */
+static unsigned read_context(tvbuff_t *tvb, int at, unsigned order)
 {
-    const rpc_operation *operation = interfaces[interface].operations;
+    unsigned bits = 0;
+    e_guid_t bound, syntax;
 
-    while (operation && operation->name && operation->opnum != opnum) {
-        operation++;
+    tvb_get_guid(tvb, at + 4, &bound, order);
+    tvb_get_guid(tvb, at + CONTEXT_SIZE, &syntax, order);
+    for (unsigned i = 0; i < NUM_RPC_INTERFACES; i++) {
+        bool is_it = interfaces[i].uuid && memcmp(&bound, interfaces[i].uuid, sizeof bound) == 0;
+        bits |= is_it && interfaces[i].is_watched() ? CONTEXT_OF(i) : 0;
     }
-    return operation && operation->name ? operation : NULL;
+    return bits ? bits | (memcmp(&syntax, &ndr64, sizeof syntax) == 0 ? CONTEXT_NDR64 : 0) : 0;
 }
 
-/* Of one whose operation was not captured, or is none of PerflibV2's, what any does: none of winreg changes a query. */
-static unsigned does(rpc_interface interface, uint16_t opnum)
+/* A bind begins a connection, an alter_context goes on with it. Returns the interfaces, as bits of contexts. */
+static unsigned read_contexts(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header)
 {
-    const rpc_operation *operation = pdus_operation(interface, opnum);
-    unsigned any = interface == RPC_PERFLIB                           ? ~0U
-                   : interface == RPC_WINREG && opnum == RPC_NO_OPNUM ? ~0U - RPC_CHANGES
-                                                                      : 0;
+    rpc_connection *connection = find_connection(pinfo);
+    wmem_array_t *offered = wmem_array_new(pinfo->pool, sizeof(uint16_t));
+    int at = offset + CONTEXTS_AT, end = offset + header->size;
+    unsigned all = 0;
 
-    return operation ? operation->does : any;
-}
-
-static rpc_asked *begin_call(packet_info *pinfo, rpc_connection *connection, const rpc_header *header)
-{
-    rpc_asked *before = pdus_find_call(connection, header->call_id);
-    bool is_second = before && before->waiting > 0 && !may_be_missing(pinfo, connection, before->frame, false);
-    unsigned waiting = is_second ? before->waiting : 0;
-
-    if (before == connection->latest && before) {
-        before->waiting = 0;
-    } else if (before) {
-        wmem_map_remove(connection->overtaken, GUINT_TO_POINTER(header->call_id));
+    if (connection && header->type == PDU_BIND) {
+        wmem_map_remove(connections, connection);
+        last_connection = connection = NULL;
     }
-    if (header->auth_level > 0) {
-        connection->auth_level = header->auth_level;
-    }
-    rpc_asked *latest = connection->latest; /* mostly it is over, and this one takes its place */
-    if (latest && latest->waiting > 0) {
-        if (connection->overtaken == NULL) {
-            connection->overtaken = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
+    while (at + CONTEXT_SIZE + SYNTAX_SIZE <= end && tvb_bytes_exist(tvb, at, CONTEXT_SIZE + SYNTAX_SIZE)) {
+        uint16_t context = tvb_get_uint16(tvb, at, header->order);
+        unsigned bits = read_context(tvb, at, header->order);
+        connection = bits ? rpc_connection_find_or_create(pinfo, true) : connection;
+        if (connection) {
+            wmem_map_insert(connection->contexts, GUINT_TO_POINTER(context), GUINT_TO_POINTER(bits));
         }
-        wmem_map_insert(connection->overtaken, GUINT_TO_POINTER(latest->call_id), latest);
+        all |= bits;
+        wmem_array_append_one(offered, context);
+        at += CONTEXT_SIZE + tvb_get_uint8(tvb, at + 2) * SYNTAX_SIZE;
     }
-    if (latest == NULL || latest->waiting > 0) {
-        latest = connection->latest = wmem_new(wmem_file_scope(), rpc_asked);
+    if (connection) {
+        unsigned count = wmem_array_get_count(offered);
+        wmem_destroy_array(connection->offered);
+        connection->offered = wmem_array_sized_new(wmem_file_scope(), sizeof(uint16_t), MAX(count, 1));
+        wmem_array_append(connection->offered, wmem_array_get_raw(offered), count);
+        connection->bind_frame = pinfo->num;
+        connection->bind_time = pinfo->abs_ts;
     }
-    *latest = (rpc_asked){
-        .connection = connection,
-        .call_id = header->call_id,
-        .interface = interface_of(connection, header->context),
-        .opnum = header->opnum,
-        .is_ndr64 = connection_context(connection, header->context) & RPC_CONTEXT_NDR64,
-        .is_signed = header->auth_size > 0,
-        .size = header->is_first && header->is_last ? header->size : 0,
-        .waiting = waiting + 1,
-        .is_ambiguous = is_second,
-        .time = pinfo->abs_ts,
-        .frame = pinfo->num,
-    };
-    latest->does = does(latest->interface, latest->opnum);
-    return latest;
+    return all;
 }
 
-void pdus_note_unread(packet_info *pinfo, rpc_connection *connection, rpc_asked *call)
+/* A context that is refused is none. Returns the interfaces that were offered, as bits of contexts. Changes: `*reason` of the first of them that
+ * was refused; `*is_accepted`, if one of them was not. */
+static unsigned read_results(rpc_connection *connection, tvbuff_t *tvb, int offset, const rpc_header *header,
+                             uint32_t *reason, bool *is_accepted)
 {
-    connection_server(connection, pinfo, true);
-    connection->unread_changes += (call->does & RPC_CHANGES) != 0;
-}
+    bool is_nak = header->type == PDU_BIND_NAK, has_address = !is_nak && tvb_bytes_exist(tvb, offset + ADDRESS_AT, 2);
+    int address = has_address ? tvb_get_uint16(tvb, offset + ADDRESS_AT, header->order) : 0;
+    int at = offset + (ADDRESS_AT + 2 + address + 3) / 4 * 4 + 4;
+    unsigned results = has_address && tvb_bytes_exist(tvb, at - 4, 1) ? tvb_get_uint8(tvb, at - 4) : 0;
+    unsigned all = 0, count = wmem_array_get_count(connection->offered);
 
-/* All of a request went by that was captured. What ended unread may be read after all, out of order: it has a second event then, and the doubt
- * of the first stays. */
-static void end_request(packet_info *pinfo, rpc_asked *call, bool is_read)
-{
-    call->is_read[0] = is_read;
-    call->event = call->connection->event = state_event_next();
-    if (!is_read) {
-        pdus_note_unread(pinfo, call->connection, call);
+    *reason = 0;
+    *is_accepted = false;
+    for (unsigned i = 0; i < count; i++, at += RESULT_SIZE) {
+        void *context = GUINT_TO_POINTER(*(uint16_t *)wmem_array_index(connection->offered, i));
+        unsigned bits = GPOINTER_TO_UINT(wmem_map_lookup(connection->contexts, context));
+        bool is_there = i < results && at + 4 <= offset + header->size && tvb_bytes_exist(tvb, at, 4);
+        bool is_refused = is_nak || (is_there && tvb_get_uint16(tvb, at, header->order) != 0);
+        if (bits && is_refused) {
+            *reason = *reason || is_nak ? *reason : tvb_get_uint16(tvb, at + 2, header->order);
+            wmem_map_insert(connection->contexts, context, NULL);
+        }
+        *is_accepted |= bits && !is_refused;
+        all |= bits;
     }
+    return all;
 }
 
-/* Who waits for answers goes on: what was under way is over. */
-static void go_on(packet_info *pinfo, rpc_connection *connection)
+/* [MS-NLMP] 2.2.1.2 and 2.2.2.1: where a challenge says where its pairs of number, size and text are. */
+#define CHALLENGE "NTLMSSP\0\2\0\0"
+#define TARGET_INFO_AT 40
+#define COMPUTER_NAME 1
+
+/* Learns what the server calls itself in NTLM's challenge, which the answer to a bind may have. */
+static void read_challenge(const rpc_connection *connection, packet_info *pinfo, tvbuff_t *tvb, int offset,
+                           const rpc_header *header)
 {
-    rpc_asked *latest = connection->latest;
+    uint32_t size = header->size, length = header->auth_size, number, at = 0;
 
-    if (latest && latest->event == 0 && latest->waiting > 0) { /* its last fragment was not captured */
-        end_request(pinfo, latest, false);
-    }
-}
-
-/* Of a request that was read its operation is told. */
-static void note_unread_answer(packet_info *pinfo, rpc_connection *connection, rpc_asked *call, rpc_answer answer)
-{
-    uint32_t event = state_event_next();
-
-    connection->answer_event = event;
-    if (call->record) {
-        call_take_answer(call, pinfo, event, answer);
-    }
-}
-
-/* --- PDUs -------------------------------------------------------------------------------------------------------- */
-
-/* Some of a call's answer comes. */
-static void note_begun(rpc_asked *call, const packet_info *pinfo)
-{
-    if (call->begun == 0 && call == call->connection->latest) {
-        call->begun = pinfo->num;
-    }
-}
-
-/* Up to which multiple some senders round what they say is still to come. */
-#define LARGEST_PADDING 16
-
-/* The next of a call's fragments. Each may say how much of the stub is still to come, what stands around it counted or not: where that changes by
- * another size, those between are not those that were sent. Where all say the same, their own size, or nothing, it tells nothing. One that is
- * not there whole is put together with no others. What a pipe's client has begun to read it reads to the end before its next request: else
- * the rest is another answer's, as it may be where segments are missing within it. */
-static void take_fragment(const pdus_cursor *cursor, rpc_asked *call, const rpc_header *header)
-{
-    bool is_request = header->type == PDU_REQ;
-    rpc_fragments *of = &call->fragments[!is_request];
-    uint32_t hint = header->hint, stub = header->stub_size;
-    bool is_late =
-        header->type == PDU_RESP && call->begun > 0 && connection_is_pipe(call->connection) &&
-        (call != call->connection->latest ||
-         (call->begun < cursor->pinfo->num && segments_are_missing(cursor->pinfo, call->connection, call->begun)));
-    rpc_fit fit = is_late ? RPC_TORN : RPC_FITS;
-
-    if (header->type == PDU_FAULT || (header->is_first && header->is_last)) {
-        *of = (rpc_fragments){.size = stub, .fit = fit};
+    if (length == 0 || length >= size || !tvb_bytes_exist(tvb, offset, (int)size)) {
         return;
     }
+    int start = offset + (int)(size - length);
+    const uint8_t *token = tvb_get_ptr(tvb, start, (int)length);
+    while (at + TARGET_INFO_AT + 8 <= length && memcmp(token + at, CHALLENGE, sizeof CHALLENGE) != 0) {
+        at++;
+    }
+    at = at + TARGET_INFO_AT + 8 <= length ? at + MIN(perf_le32(token + at + TARGET_INFO_AT + 4), length) : length;
+    for (uint32_t text = 0; at + 4 <= length && (number = perf_le16(token + at)) != 0; at += 4 + text) {
+        text = perf_le16(token + at + 2);
+        if (number == COMPUTER_NAME && text <= length - at - 4) {
+            server_learn_name(connection->server, text_get(pinfo->pool, tvb, (uint32_t)start + at + 4, text,
+                                                           TEXT_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, TEXT_NAME_MAX));
+            return;
+        }
+    }
+}
+
+/* --- Calls "Bind" and "Map" ---------------------------------------------------------------------------------------- */
+
+/* [C706] appendix O: a tower's floor of an interface, and of TCP with its port. */
+#define FLOOR_OF_INTERFACE "\x13\0\x0D"
+#define FLOOR_OF_TCP "\x01\0\x07\x02\0"
+#define EPT_MAP 3
+#define HANDLE_IN_MAPPED 20
+
+static const e_guid_t uuid_mapper = {0xe1af8308, 0x5d1f, 0x11c9, {0x91, 0xa4, 0x08, 0x00, 0x2b, 0x14, 0xa0, 0xfa}};
+
+/* One that a frame has, kept for each look at it. */
+typedef struct {
+    uint64_t key; /* frame and place */
+    tapped_call tapped;
+} setup_call;
+
+static wmem_map_t *setup_calls; /* by its key; emptied with the file */
+
+static void keep_setup_call(const packet_info *pinfo, int at, const rpc_connection *connection,
+                            const tapped_call *tapped)
+{
+    setup_call *setup = wmem_new0(wmem_file_scope(), setup_call);
+
+    setup->key = (uint64_t)pinfo->num << 32 | (uint32_t)at;
+    setup->tapped = *tapped;
+    setup->tapped.server = connection->server;
+    wmem_map_insert(setup_calls, &setup->key, setup);
+}
+
+static void tap_setup_call(packet_info *pinfo, int at)
+{
+    uint64_t key = (uint64_t)pinfo->num << 32 | (uint32_t)at;
+    const setup_call *setup = wmem_map_size(setup_calls) > 0 ? wmem_map_lookup(setup_calls, &key) : NULL;
+
+    if (setup) {
+        tapped_hand_over_setup(pinfo, &setup->tapped);
+    }
+}
+
+static void see_bind(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header)
+{
+    rpc_interface interface = find_interface(read_contexts(pinfo, tvb, at, header));
+
+    if (interface < RPC_MAPPER) {
+        keep_setup_call(pinfo, at, find_connection(pinfo),
+                        &(tapped_call){.operation = "Bind", .is_hkpd = interface == RPC_WINREG, .seconds = -1});
+    }
+}
+
+static void see_bind_answer(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header,
+                            rpc_connection *connection)
+{
+    uint32_t reason;
+    bool is_accepted;
+    rpc_interface interface = find_interface(read_results(connection, tvb, at, header, &reason, &is_accepted));
+
+    read_challenge(connection, pinfo, tvb, at, header);
+    if (interface < RPC_MAPPER && connection->bind_frame > 0) {
+        keep_setup_call(pinfo, at, connection,
+                        &(tapped_call){.operation = "Bind",
+                                       .is_hkpd = interface == RPC_WINREG,
+                                       .is_response = true,
+                                       .is_fault = header->type == PDU_BIND_NAK,
+                                       .has_failed = !is_accepted,
+                                       .status = is_accepted ? 0 : reason,
+                                       .request_frame = connection->bind_frame,
+                                       .seconds = pdus_seconds(&connection->bind_time, pinfo)});
+        connection->bind_frame = 0;
+    }
+}
+
+/* Returns where it is in a stub; NULL: nowhere. */
+static const uint8_t *find_floor(const uint8_t *stub, uint32_t size, const void *what, uint32_t length)
+{
+    for (uint32_t at = 0; at + length <= size; at++) {
+        if (memcmp(stub + at, what, length) == 0) {
+            return stub + at;
+        }
+    }
+    return NULL;
+}
+
+/* As towers have it: little-endian. */
+static void put_uuid(const e_guid_t *uuid, uint8_t *bytes)
+{
+    const uint32_t first = GUINT32_TO_LE(uuid->data1);
+    const uint16_t second = GUINT16_TO_LE(uuid->data2), third = GUINT16_TO_LE(uuid->data3);
+
+    memcpy(bytes, &first, sizeof first);
+    memcpy(bytes + 4, &second, sizeof second);
+    memcpy(bytes + 6, &third, sizeof third);
+    memcpy(bytes + 8, uuid->data4, sizeof uuid->data4);
+}
+
+/* One that asks for one of our interfaces. */
+static void see_map_request(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header,
+                            const rpc_connection *connection, rpc_pending_call *call)
+{
+    uint8_t floor[sizeof FLOOR_OF_INTERFACE - 1 + 16] = FLOOR_OF_INTERFACE;
+    uint32_t size = MIN(header->stub_size, (uint32_t)tvb_captured_length_remaining(tvb, at + RPC_HEADER_SIZE));
+
+    for (unsigned i = 0; i < RPC_MAPPER && call->opnum == EPT_MAP && size > 0 && !call->is_mapping; i++) {
+        if (interfaces[i].uuid) {
+            put_uuid(interfaces[i].uuid, floor + sizeof FLOOR_OF_INTERFACE - 1);
+            call->is_mapping = find_floor(tvb_get_ptr(tvb, at + RPC_HEADER_SIZE, (int)size), size, floor, sizeof floor);
+            if (call->is_mapping) {
+                keep_setup_call(pinfo, at, connection,
+                                &(tapped_call){.operation = "Map", .is_hkpd = i == RPC_WINREG, .seconds = -1});
+            }
+        }
+    }
+}
+
+static void see_map_answer(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header,
+                           const rpc_connection *connection, const rpc_pending_call *call)
+{
+    uint32_t size = MIN(header->stub_size, (uint32_t)tvb_captured_length_remaining(tvb, at + RPC_HEADER_SIZE));
+    bool is_fault = header->type == PDU_FAULT, is_read = size >= HANDLE_IN_MAPPED + 4;
+    const uint8_t *stub = size > 0 ? tvb_get_ptr(tvb, at + RPC_HEADER_SIZE, (int)size) : NULL;
+    const uint8_t *floor = is_read ? find_floor(stub, size, FLOOR_OF_TCP, sizeof FLOOR_OF_TCP - 1) : NULL;
+    bool is_little = header->order == ENC_LITTLE_ENDIAN;
+    tapped_call tapped = {
+        .operation = "Map",
+        .is_response = true,
+        .is_fault = is_fault,
+        .has_status = is_fault || is_read,
+        .status = is_fault && size >= 4 ? number_32(stub, is_little)
+                  : is_read             ? number_32(stub + size - 4, is_little)
+                                        : 0,
+        .port = floor && floor + sizeof FLOOR_OF_TCP + 1 <= stub + size
+                    ? number_16(floor + sizeof FLOOR_OF_TCP - 1, false)
+                    : 0,
+        .request_frame = call->frame,
+        .seconds = pdus_seconds(&call->time, pinfo),
+    };
+
+    tapped.has_failed = is_fault || tapped.status != 0;
+    keep_setup_call(pinfo, at, connection, &tapped);
+}
+
+/* --- Requests and responses -------------------------------------------------------------------------------------- */
+
+/* PDUs that operations were handed while the stock dissector ran, in their order. */
+typedef struct {
+    uint8_t type;
+    uint32_t call_id;
+    struct rpc_record *record;
+} handed_pdu;
+
+static wmem_array_t *handed_pdus; /* NULL: no stock dissector runs, or it is Decode As's */
+
+void pdus_note_handed(const dcerpc_info *di, struct rpc_record *record)
+{
+    const handed_pdu handed = {(uint8_t)di->ptype, di->call_id, record};
+
+    if (handed_pdus) {
+        wmem_array_append_one(handed_pdus, handed);
+    }
+}
+
+/* Returns the call; NULL: it is no fragment of a request that was seen. */
+static rpc_pending_call *see_request(packet_info *pinfo, rpc_connection *connection, const rpc_header *header,
+                                     const handed_pdu *handed)
+{
+    void *key = GUINT_TO_POINTER(header->call_id);
+    rpc_pending_call *call = wmem_map_lookup(connection->pending, key);
+
     if (header->is_first) {
-        *of = (rpc_fragments){.is_again = of->is_open, .whole = hint > header->size ? hint : 0};
-    } else if (!of->is_open) {
-        fit = RPC_TORN;
-    } else if (of->whole == 0 || hint == of->whole || hint == 0 ||
-               (hint == stub && (!header->is_last || of->fit == RPC_MAY_FIT))) {
-        fit = MAX(fit, RPC_MAY_FIT);
-    } else if (hint >= of->next + LARGEST_PADDING || hint + of->around < of->next) {
-        fit = RPC_TORN;
-    }
-    if (!is_request) {
-        note_begun(call, cursor->pinfo);
-    }
-    of->is_open = !header->is_last;
-    of->size += stub;
-    of->next = hint > stub ? hint - stub : 0;
-    of->around = header->size - stub;
-    if (cursor->tvb && !tvb_bytes_exist(cursor->tvb, cursor->at - header->size, header->size)) {
-        fit = RPC_TORN;
-    }
-    of->fit = MAX(of->fit, fit);
-}
-
-static rpc_asked *pass_request(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header,
-                               bool is_read)
-{
-    packet_info *pinfo = cursor->pinfo;
-    rpc_asked *call = pdus_find_call(connection, header->call_id);
-    rpc_header known = *header;
-
-    known.is_first |= call == NULL && header->is_last; /* the first fragment was not captured */
-    if (known.is_first) {
-        go_on(pinfo, connection);
-    }
-    if (known.is_first) {
-        call = begin_call(pinfo, connection, header);
+        unsigned bits = GPOINTER_TO_UINT(wmem_map_lookup(connection->contexts, GUINT_TO_POINTER(header->context)));
+        bool is_new = call == NULL;
+        call = is_new ? wmem_new(wmem_file_scope(), rpc_pending_call) : call;
+        *call = (rpc_pending_call){.call_id = header->call_id,
+                                   .interface = find_interface(bits),
+                                   .opnum = header->opnum,
+                                   .is_ndr64 = bits & CONTEXT_NDR64,
+                                   .time = pinfo->abs_ts,
+                                   .frame = pinfo->num,
+                                   .hint[0] = header->hint > header->size ? header->hint : 0};
+        if (is_new) {
+            wmem_map_insert(connection->pending, key, call);
+        }
     }
     if (call) {
-        take_fragment(cursor, call, header);
-    }
-    if (call && (is_read ? !call->is_read[0] : header->is_last && call->event == 0)) {
-        end_request(pinfo, call, is_read);
+        const rpc_operation *operation = pdus_operation(call->interface, call->opnum);
+        bool may_change = operation ? operation->does & RPC_CHANGES
+                                    : call->interface == RPC_PERFLIB; /* an operation that was not captured */
+        call->size[0] += header->stub_size;
+        call->was_handed[0] |= handed != NULL;
+        call->record = handed ? handed->record : call->record;
+        connection->unread_changes += may_change && header->is_last && call->record == NULL;
     }
     return call;
 }
 
-static rpc_asked *pass_answer(const pdus_cursor *cursor, rpc_connection *connection, const rpc_header *header,
-                              bool is_read)
+/* Returns the call that is answered; NULL: its request was not seen. */
+static rpc_pending_call *see_answer(const rpc_connection *connection, const rpc_header *header, bool is_handed)
 {
-    packet_info *pinfo = cursor->pinfo;
-    rpc_asked *call = pdus_find_call(connection, header->call_id);
+    rpc_pending_call *call = wmem_map_lookup(connection->pending, GUINT_TO_POINTER(header->call_id));
 
+    if (call && header->is_first) {
+        call->hint[1] = header->hint > header->size ? header->hint : 0;
+        call->size[1] = 0;
+        call->has_answer_begun = true;
+    }
     if (call) {
-        take_fragment(cursor, call, header);
-    }
-    if (call == NULL || call->waiting == 0) {
-        return NULL;
-    }
-    if (call->event == 0) {
-        connection_server(connection, pinfo, false); /* before anybody takes this packet for a request */
-        end_request(pinfo, call, false);
-    }
-    call->is_read[1] |= is_read;
-    if (header->is_last) {
-        call->waiting--;
-        connection->overlaps |= call != connection->latest;
-        if (!call->is_read[0] || !call->is_read[1] || call->is_ambiguous) {
-            note_unread_answer(pinfo, connection, call,
-                               header->type == PDU_FAULT ? RPC_FAULT
-                               : call->is_read[1]        ? RPC_AMBIGUOUS
-                                                         : RPC_UNREAD);
-        }
+        call->size[1] += header->stub_size;
+        call->was_handed[1] |= is_handed;
     }
     return call;
 }
 
-static void pass_bind(const pdus_cursor *cursor, int at, const rpc_header *header)
+/* On the first pass. */
+static void see_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header, const handed_pdu *handed)
 {
-    if (header->type == PDU_BIND) {
-        connection_end(cursor->pinfo);
-    }
-    for (unsigned i = 0; i < NUM_RPC_INTERFACES; i++) {
-        if (interfaces[i].uuid && interfaces[i].is_watched()) {
-            connection_bind(cursor->pinfo, cursor->tvb, at, header, i, interfaces[i].uuid);
-        }
-    }
-    rpc_connection *connection = connection_find(cursor->pinfo);
-    if (connection) {
-        connection->event = state_event_next();
-    }
-}
+    rpc_connection *connection = header->type == PDU_BIND || header->type == PDU_ALTER ? NULL : find_connection(pinfo);
+    rpc_pending_call *call = NULL;
 
-/* What stands at the cursor, and goes on behind it. NULL if it is of no call that is followed. */
-static rpc_asked *pass(pdus_cursor *cursor, const rpc_header *header, bool is_read)
-{
-    packet_info *pinfo = cursor->pinfo;
-    int at = cursor->at;
-    rpc_connection *connection = cursor->connection ? cursor->connection : connection_find(pinfo);
-
-    cursor->at += header->size;
     switch (header->type) {
-    case PDU_REQ:
-        return connection ? pass_request(cursor, connection, header, is_read) : NULL;
-    case PDU_RESP:
-    case PDU_FAULT:
-        return connection ? pass_answer(cursor, connection, header, is_read) : NULL;
     case PDU_BIND:
     case PDU_ALTER:
-        pass_bind(cursor, at, header);
-        return NULL;
+        see_bind(pinfo, tvb, at, header);
+        connection = find_connection(pinfo);
+        break;
     case PDU_BIND_ACK:
     case PDU_ALTER_ACK:
+    case PDU_BIND_NAK:
         if (connection) {
-            connection_read_challenge(pinfo, cursor->tvb, at, header);
+            see_bind_answer(pinfo, tvb, at, header, connection);
         }
-        return NULL;
+        return;
+    case PDU_REQ:
+        call = connection ? see_request(pinfo, connection, header, handed) : NULL;
+        break;
+    case PDU_RESP:
+    case PDU_FAULT:
+        call = connection ? see_answer(connection, header, handed != NULL) : NULL;
+        break;
     default:
-        return NULL;
+        break;
+    }
+    if (connection && header->auth_level > 0 && header->type != PDU_RESP && header->type != PDU_FAULT) {
+        connection->auth_level = header->auth_level;
+    }
+    if (call && call->interface == RPC_MAPPER && header->type == PDU_REQ) {
+        see_map_request(pinfo, tvb, at, header, connection, call);
+    } else if (call && call->is_mapping) {
+        see_map_answer(pinfo, tvb, at, header, connection, call);
+    } else if (call && !call->was_handed[header->type != PDU_REQ]) {
+        sealed_keep(pinfo, connection, call, header, tvb, at);
+    }
+    if (call && header->type != PDU_REQ && header->is_last) {
+        wmem_map_remove(connection->pending, GUINT_TO_POINTER(header->call_id));
+        wmem_free(wmem_file_scope(), call);
     }
 }
 
-/* --- Where they are handed over ----------------------------------------------------------------------------------- */
+/* --- Behind the stock dissector ------------------------------------------------------------------------------------ */
 
-/* The first bytes of a message of SMB2 with that command; NULL if it is none, or fewer of it were captured. */
-static const uint8_t *begins_message(tvbuff_t *tvb, uint8_t command, int size)
+/* What fragments were put together to is handed over with the last; one that is put together with no others, with the first. */
+static bool may_be_handed_with(const rpc_header *header)
 {
-    const uint8_t *bytes = (int)tvb_captured_length(tvb) >= size ? tvb_get_ptr(tvb, 0, size) : NULL;
+    pref_t *reassembly = header->is_last ? NULL : pdus_preference("dcerpc", "reassemble_dcerpc");
 
-    return bytes && memcmp(bytes, "\xFESMB", 4) == 0 && bytes[SMB2_COMMAND_AT] == command ? bytes : NULL;
+    return header->is_last || (header->is_first && reassembly && !prefs_get_bool_value(reassembly, pref_current));
 }
 
-/* What fragments were put together to is handed over with the last; one that is put together with no others, alone. */
-static bool is_handed_with(const rpc_header *header)
-{
-    return header->is_last || (header->is_first && is_switched_off("dcerpc", "reassemble_dcerpc"));
-}
-
-rpc_asked *pdus_reach_call(packet_info *pinfo, const dcerpc_info *di)
-{
-    rpc_header header;
-
-    while (innermost && innermost->tvb && read_pdu_header(&header, innermost->tvb, innermost->at)) {
-        bool is_it = header.type == di->ptype && header.call_id == di->call_id && is_handed_with(&header);
-        bool is_next = innermost->handed == innermost->at;
-        rpc_asked *call = pass(innermost, &header, is_it);
-        if (is_it) {
-            innermost->handed = is_next && call && !call->is_ambiguous ? innermost->at : innermost->handed;
-            return call;
-        }
-    }
-    connection_of(pinfo, di->ptype == PDU_REQ);
-    pdus_cursor alone = {.pinfo = pinfo};
-    header = (rpc_header){.type = di->ptype,
-                          .is_first = true,
-                          .is_last = true,
-                          .call_id = di->call_id,
-                          .context = RPC_NO_CONTEXT,
-                          .opnum = di->call_data->opnum};
-    return pass(&alone, &header, true);
-}
-
-/* What no operation was handed. One that is not all there may come again, put together. */
-static void pass_pdus(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
+/* One that is not all there may come again, put together. */
+static void see_pdus(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, wmem_array_t *all_handed)
 {
     int end = pinfo->desegment_len != 0 ? pinfo->desegment_offset : (int)tvb_captured_length(tvb);
+    unsigned next = 0, count = wmem_array_get_count(all_handed);
     rpc_header header;
     bool any = false;
 
-    for (int at = cursor->handed; at < end && read_pdu_header(&header, tvb, at); at += header.size) {
-        if (cursor->tvb && at >= cursor->at) {
-            pass(cursor, &header, false);
+    for (int at = 0; at < end && read_pdu_header(&header, tvb, at); at += header.size) {
+        const handed_pdu *handed = next < count ? wmem_array_index(all_handed, next) : NULL;
+        bool is_handed =
+            handed && handed->type == header.type && handed->call_id == header.call_id && may_be_handed_with(&header);
+        next += is_handed;
+        if (!PINFO_FD_VISITED(pinfo)) {
+            see_pdu(pinfo, tvb, at, &header, is_handed ? handed : NULL);
         }
-        if ((header.is_last || header.auth_size > 0) && connections_exist()) {
+        tap_setup_call(pinfo, at);
+        if (!is_handed && wmem_map_size(connections) > 0) {
             sealed_show_unread(tvb, pinfo, tree, at, &header, &any);
         }
     }
-    bool is_within = cursor->outer != NULL; /* a message of SMB: only a pipe's client reads an answer bit by bit */
-    if (cursor->tvb && pinfo->desegment_len != 0 && is_within && read_pdu_header(&header, tvb, end)) {
-        rpc_connection *connection = connection_find(pinfo);
-        rpc_asked *call = connection ? pdus_find_call(connection, header.call_id) : NULL;
-        if (call && header.type == PDU_RESP) {
-            note_begun(call, pinfo);
-        }
-    }
 }
 
-/* Which file a message of SMB2 says that it is of, of those that bring PDUs; else 0. */
-static uint64_t file_of(tvbuff_t *tvb)
-{
-    const uint8_t *written = begins_message(tvb, SMB2_COM_WRITE, SMB2_WRITE_FILE_AT + 8);
-    const uint8_t *controlled = begins_message(tvb, SMB2_COM_IOCTL, SMB2_IOCTL_FILE_AT + 8);
+/* Wireshark's heuristics for DCE/RPC over something. */
+#define WATCHED(X) X(dcerpc_tcp) X(dcerpc_smb2) X(dcerpc_smb_transact)
 
-    return written      ? perf_le64(written + SMB2_WRITE_FILE_AT)
-           : controlled ? perf_le64(controlled + SMB2_IOCTL_FILE_AT)
-                        : 0;
-}
-
-/* What was handed over from a message of SMB2 is of its file. */
-static void note_file(packet_info *pinfo, tvbuff_t *message)
-{
-    rpc_transport *transport = connections_exist() ? connection_transport(pinfo) : NULL;
-    uint64_t file = transport ? file_of(message) : 0;
-    rpc_connection *connection = file != 0 ? connection_find(pinfo) : NULL;
-
-    if (connection && transport->files == NULL) {
-        transport->files = wmem_map_new(wmem_file_scope(), wmem_int64_hash, g_int64_equal);
-    }
-    if (file != 0 && transport->files && wmem_map_lookup(transport->files, &file) != connection) {
-        wmem_map_insert(transport->files, wmem_memdup(wmem_file_scope(), &file, sizeof file), connection);
-    }
-}
-
-/* The connection whose pipe such a message is of; NULL if that is not known. */
-static rpc_connection *connection_by_file(const rpc_transport *transport, tvbuff_t *message)
-{
-    uint64_t file = transport && transport->files ? file_of(message) : 0;
-
-    return file != 0 ? wmem_map_lookup(transport->files, &file) : NULL;
-}
-
-/* Of FSCTL_PIPE_TRANSCEIVE that was cut short when it was captured Wireshark hands nothing over: where in the message it stands, 0 if it is
- * none. */
-static int find_cut_input(tvbuff_t *tvb)
-{
-    const uint8_t *bytes = begins_message(tvb, SMB2_COM_IOCTL, SMB2_OUTPUT_AT + 4);
-    bool is_answer = bytes && bytes[SMB2_FLAGS_AT] & SMB2_FLAGS_RESPONSE;
-
-    return bytes ? (int)MIN(perf_le32(bytes + (is_answer ? SMB2_OUTPUT_AT : SMB2_INPUT_AT)), tvb_captured_length(tvb))
-                 : 0;
-}
-
-/* Wireshark's heuristics: those for DCE/RPC over something see each PDU; and what is around them, for a message that was cut short when it
- * was captured Wireshark takes no PDU out of. */
-#define WATCHED(X) \
-    X(dcerpc_tcp, NULL) \
-    X(dcerpc_smb2, data) \
-    X(dcerpc_smb_transact, NULL) X(smb2_netbios, NULL) X(smb_netbios, NULL)
-
-#define STOCK(name, smb) static heur_dissector_t stock_##name;
+#define STOCK(name) static heur_dissector_t stock_##name;
 WATCHED(STOCK)
 
-static ws_heuristic dissect_transport(heur_dissector_t stock, const smb2_info_t *smb, tvbuff_t *tvb, packet_info *pinfo,
-                                      proto_tree *tree, void *data)
+static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
+                                      void *data)
 {
-    bool is_seen = PINFO_FD_VISITED(pinfo), is_cut = tvb_captured_length(tvb) < tvb_reported_length(tvb);
-    rpc_transport *transport = is_cut && !is_seen ? connection_transport(pinfo) : NULL;
-    pdus_cursor cursor = {is_seen ? NULL : tvb, pinfo, 0, 0, NULL, innermost};
+    wmem_array_t *handed = wmem_array_new(pinfo->pool, sizeof(handed_pdu)), *outer = handed_pdus;
     volatile ws_heuristic result = true;
 
-    if (transport) {
-        transport->cut = pinfo->num;
-    }
-    if (innermost) {
-        innermost->at = 1; /* its message was handed over */
-    }
-    innermost = &cursor;
+    handed_pdus = handed;
     TRY
     {
         result = stock(tvb, pinfo, tree, data);
     }
     FINALLY /* what was cut short when it was captured says in its header what it was */
     {
-        innermost = cursor.outer;
-        if (is_cut && cursor.at == 0) {
-            cursor.connection = connection_by_file(transport, tvb);
-            cursor.at = cursor.handed = PINFO_FD_VISITED(pinfo) || cursor.connection ? find_cut_input(tvb) : 0;
-        }
-        if (smb && innermost && innermost->tvb) {
-            note_file(pinfo, innermost->tvb);
-        }
+        handed_pdus = outer;
         if (result) {
-            pass_pdus(&cursor, tvb, pinfo, tree);
+            see_pdus(tvb, pinfo, tree, handed);
         }
     }
     ENDTRY;
     return result;
 }
 
-#define WATCH(name, smb) \
+#define WATCH(name) \
     static ws_heuristic watch_##name(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data) \
     { \
-        return dissect_transport(stock_##name, smb, tvb, pinfo, tree, data); \
+        return dissect_transport(stock_##name, tvb, pinfo, tree, data); \
     }
 
 WATCHED(WATCH)
 
-#define INSTALL(name, smb) install(#name, &stock_##name, watch_##name);
+#define INSTALL(name) install_watch(#name, &stock_##name, watch_##name);
 
-static void install(const char *name, heur_dissector_t *stock, heur_dissector_t watched)
+static void install_watch(const char *name, heur_dissector_t *stock, heur_dissector_t watched)
 {
     heur_dtbl_entry_t *entry = find_heur_dissector_by_unique_short_name(name);
 
@@ -636,5 +627,18 @@ static void install(const char *name, heur_dissector_t *stock, heur_dissector_t 
 void pdus_watch(rpc_interface interface, const pdus_interface *what)
 {
     interfaces[interface] = *what;
+    interfaces[RPC_MAPPER] = (pdus_interface){&uuid_mapper, what->is_watched, NULL};
     WATCHED(INSTALL)
+}
+
+static void begin_file(void)
+{
+    last_connection = NULL;
+}
+
+void pdus_register(void)
+{
+    register_cleanup_routine(begin_file);
+    connections = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), connection_hash, connection_equal);
+    setup_calls = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
 }

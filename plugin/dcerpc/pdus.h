@@ -1,70 +1,53 @@
 /* pdus.h
- * Which calls a connection makes, by the headers of its PDUs: also those that nobody reads, since they are sealed, cut short when captured,
- * not put together, or damaged. Operation, call id and direction stand there in clear.
+ * Connections and their calls, by the headers of PDUs: also calls that nobody reads, since they are sealed, cut short when captured, or not
+ * put together. Operation, call id and direction stand there in clear.
  *
- * Wireshark's heuristics for DCE/RPC over TCP and SMB are wrapped, and see each PDU; an operation that is handed its stub says that it is
- * (pdus_reach_call()). What is passed in between was read by nobody: its connection counts what may have changed a query. On the first
- * pass only.
+ * Wireshark's heuristics for DCE/RPC over TCP and SMB are wrapped. While the stock one runs, operations say which PDUs they are handed; then
+ * the headers are read once. On the first pass they tell binds, requests without a response, sealed calls and faults; on later passes what
+ * was kept of the frame is shown.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #pragma once
 
-#include "dcerpc/connection.h"
+#include "state/queries.h"
 
-/* How fragments fit together, by their sizes and what each says is still to come (alloc_hint): some senders say nothing that would show it. */
-typedef enum { RPC_FITS, RPC_MAY_FIT, RPC_TORN } rpc_fit;
+/* Stand for what was not captured. */
+#define RPC_NO_OPNUM UINT16_MAX
+#define RPC_NO_CONTEXT UINT16_MAX
 
-/* The fragments of a request or response, as they go by. */
+/* The common header, and what a request, response or fault has behind it ([C706] 12.6.4). */
+#define RPC_COMMON_HEADER_SIZE 16
+#define RPC_HEADER_SIZE 24
+
+/* [MS-RPCE] 2.2.2.11: auth_type, auth_level, auth_pad_length, reserved, auth_context_id; the token stands behind them. */
+#define RPC_TRAILER_SIZE 8
+
+/* [MS-RPCE] 2.2.1.1.8: levels of authentication. */
+#define RPC_LEVEL_NONE 1
+#define RPC_LEVEL_PRIVACY 6
+
 typedef struct {
-    bool is_open;  /* the first was seen, and not the last */
-    bool is_again; /* the first came when it was */
-    rpc_fit fit;
-    uint32_t size;     /* bytes of stub, */
-    uint32_t whole;    /* and of all of them as the first says, 0: it does not */
-    uint32_t next;     /* what the next one says is still to come, */
-    uint32_t around;   /* or less, by what the one before has around its stub */
-    uint32_t sequence; /* of the one before, if it is sealed */
-} rpc_fragments;
-
-/* A request on a connection, until its answer has been seen and another one's after it. */
-typedef struct rpc_asked {
-    rpc_connection *connection;
+    unsigned order; /* ENC_LITTLE_ENDIAN or ENC_BIG_ENDIAN */
+    uint8_t type;
+    bool is_first;
+    bool is_last;
+    uint16_t size;      /* of the PDU */
+    uint16_t auth_size; /* of the token at its end */
+    uint8_t auth_level; /* 0 without a token */
+    uint16_t stub_size; /* of a request or response, without padding */
+    uint32_t hint;      /* alloc_hint: mostly the bytes of stub from here on */
+    uint16_t context;
+    uint16_t opnum; /* of a request */
     uint32_t call_id;
-    rpc_interface interface; /* NUM_RPC_INTERFACES: another */
-    uint16_t opnum;          /* RPC_NO_OPNUM: it was not captured */
-    unsigned does;           /* RPC_CHANGES and so on */
-    bool is_ndr64;
-    bool is_signed;    /* with a token, and perhaps sealed */
-    uint16_t size;     /* of its request, 0: it has several fragments */
-    bool is_read[2];   /* request, response: an operation was handed it */
-    uint32_t begun;    /* frame in which its answer did before the next request, 0: it did not */
-    unsigned waiting;  /* requests of its call id that have no response or fault, read or not, this one among them */
-    bool is_ambiguous; /* they were several: whose an answer is, is unknown */
-    uint32_t event;    /* of its request, 0 where it was not followed */
-    nstime_t time;     /* when its first fragment came, */
-    uint32_t frame;    /* and where */
-    struct rpc_record *record;  /* NULL as long as it was not read */
-    rpc_fragments fragments[2]; /* of request and response */
-} rpc_asked;
+} rpc_header;
 
-/* An operation is handed a request or response: what stands before it was read by nobody. Returns the call, NULL if its request was not
- * seen. */
-rpc_asked *pdus_reach_call(packet_info *pinfo, const dcerpc_info *di);
-
-/* The operation that was handed a request could not read what it says. */
-void pdus_note_unread(packet_info *pinfo, rpc_connection *connection, rpc_asked *call);
-
-/* The call of a connection with that id that is under way, or was answered last; NULL if there is none. */
-rpc_asked *pdus_find_call(const rpc_connection *connection, uint32_t call_id);
-
-/* From its request to a response or fault, negative where that is not known. */
-double pdus_seconds(const rpc_asked *call, const packet_info *pinfo);
+/* Interfaces whose calls are followed. */
+typedef enum { RPC_PERFLIB, RPC_WINREG, RPC_MAPPER, NUM_RPC_INTERFACES } rpc_interface;
 
 /* What an operation does. */
 enum {
     RPC_CHANGES = 1,  /* what a query holds */
-    RPC_LISTS = 2,    /* tells names or types */
     RPC_OPENS = 4,    /* a query handle, or a key of performance data */
     RPC_CLOSES = 8,   /* it, or any key */
     RPC_USES = 16,    /* it, or any key */
@@ -78,6 +61,55 @@ typedef struct {
     unsigned does;
 } rpc_operation;
 
+/* A call by its headers, from its request until its response. First pass only. */
+typedef struct {
+    uint32_t call_id;
+    rpc_interface interface; /* NUM_RPC_INTERFACES: another */
+    uint16_t opnum;          /* RPC_NO_OPNUM: not captured */
+    bool is_ndr64;
+    bool is_mapping;           /* asks the endpoint mapper for one of our interfaces */
+    nstime_t time;             /* of the request's first fragment */
+    uint32_t frame;            /* of that */
+    uint32_t size[2];          /* bytes of stub in all fragments of request and response */
+    uint32_t hint[2];          /* how many the first fragment says, 0: it does not, or its own */
+    bool has_answer_begun;     /* the first fragment of the response was seen */
+    bool was_handed[2];        /* to an operation: request, response */
+    struct rpc_record *record; /* NULL: no operation was handed the request */
+} rpc_pending_call;
+
+/* A connection, from one bind to the next: Wireshark's conversation; of named pipes, each pipe by itself. Created on the first pass; ends
+ * with the file. */
+typedef struct rpc_connection {
+    const conversation_t *conversation;
+    uint64_t pipe; /* Wireshark's number of the named pipe, 0: none */
+    address ends[2];
+    uint32_t ports[2];
+    state_server *server;
+    wmem_map_t *contexts;    /* number -> bits of the interface that it was accepted for */
+    wmem_array_t *offered;   /* uint16_t: contexts of the latest bind, in its order */
+    uint32_t bind_frame;     /* of that */
+    nstime_t bind_time;      /* of that */
+    uint8_t auth_level;      /* of the client's latest PDU with a token, 0: none */
+    uint32_t unread_changes; /* ValidateCounters that nobody could read, of whichever query */
+    wmem_map_t *pending;     /* call id -> rpc_pending_call */
+    void *sealed_query;      /* of sealed.c */
+} rpc_connection;
+
+/* Returns the connection of a PDU. Changes: creates it on the first pass. */
+rpc_connection *rpc_connection_find_or_create(packet_info *pinfo, bool is_request);
+
+/* True if its calls can be denied since they are not sealed. */
+static inline bool rpc_connection_is_unsealed(const rpc_connection *connection)
+{
+    return connection->auth_level > RPC_LEVEL_NONE && connection->auth_level < RPC_LEVEL_PRIVACY;
+}
+
+/* An operation was handed the stub of a request or response; a request's record. */
+void pdus_note_handed(const dcerpc_info *di, struct rpc_record *record);
+
+/* Returns the seconds from a request until this packet, negative: not known. */
+double pdus_seconds(const nstime_t *request_time, const packet_info *pinfo);
+
 /* An interface whose calls are followed as long as `is_watched` says so, and its operations on performance data. */
 typedef struct {
     const e_guid_t *uuid;
@@ -85,11 +117,13 @@ typedef struct {
     const rpc_operation *operations;
 } pdus_interface;
 
-/* A preference of Wireshark's; NULL where it has none. */
+/* Returns a preference of Wireshark's; NULL: it has none. */
 pref_t *pdus_preference(const char *module_name, const char *name);
 
-/* NULL if it is no operation on performance data. */
+/* Returns NULL if it is no operation on performance data. */
 const rpc_operation *pdus_operation(rpc_interface interface, uint16_t opnum);
 
 /* Follows its calls, and explains those that are sealed. */
 void pdus_watch(rpc_interface interface, const pdus_interface *what);
+
+void pdus_register(void);

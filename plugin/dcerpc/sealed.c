@@ -31,9 +31,8 @@ static bool is_of_any_key(rpc_interface interface, const rpc_operation *operatio
 /* One fragment of a request or response whose stub is sealed; or a fault. */
 typedef struct {
     rpc_header header;
-    int token; /* where the token of what sealed it begins in the PDU's tvb, */
+    int token; /* where the token of what sealed it begins in the PDU's tvb */
     uint8_t auth_type;
-    uint32_t sequence; /* and counts what is sealed in a direction; 0 where that is not known */
 } sealed_fragment;
 
 /* False if the PDU at `at` is no whole request or response with a sealed stub. */
@@ -46,17 +45,7 @@ static bool read_fragment(sealed_fragment *fragment, const rpc_header *header, t
         !tvb_bytes_exist(tvb, end, RPC_TRAILER_SIZE + 2)) {
         return false;
     }
-    /* NTLM's signature ([MS-NLMP] 2.2.2.9.1) and Kerberos' Wrap token (RFC 4121 4.2.6.2; the lower half) end with the sequence */
-    int token = end + RPC_TRAILER_SIZE;
-    unsigned kind = tvb_bytes_exist(tvb, token, 16) ? tvb_get_ntohs(tvb, token) : 0;
-    *fragment = (sealed_fragment){
-        .header = *header,
-        .token = token,
-        .auth_type = tvb_get_uint8(tvb, end),
-        .sequence = kind == 0x0100   ? tvb_get_letohl(tvb, token + 12)
-                    : kind == 0x0504 ? tvb_get_uint32(tvb, token + 12, ENC_BIG_ENDIAN)
-                                     : 0,
-    };
+    *fragment = (sealed_fragment){*header, end + RPC_TRAILER_SIZE, tvb_get_uint8(tvb, end)};
     return true;
 }
 
@@ -71,6 +60,7 @@ typedef struct {
         uint32_t frame; /* of the last fragment */
     } key;
     rpc_connection *connection;
+    rpc_record *record; /* of a call that was read, whose response was not, or is a fault; NULL: the rest is known */
     rpc_interface interface;
     const rpc_operation *operation;
     uint32_t asked_size; /* of the request's stub */
@@ -103,12 +93,12 @@ static gboolean pdu_equal(const void *a, const void *b)
 #define AROUND_VALUE 44
 #define LEAST_VALUE 52
 
-static sealed_pdu *keep(packet_info *pinfo, rpc_connection *connection, const sealed_pdu *pdu, bool is_ndr64)
+static sealed_pdu *keep_sealed(packet_info *pinfo, rpc_connection *connection, const sealed_pdu *pdu, bool is_ndr64)
 {
     sealed_pdu *kept = wmem_memdup(wmem_file_scope(), pdu, sizeof *pdu);
     tapped_sealed *sealed = &kept->sealed;
     uint32_t around = is_ndr64 ? AROUND_DATA_NDR64 : AROUND_DATA, padding = is_ndr64 ? NDR64_ALIGNMENT : 1, size = 0;
-    unsigned does = pdu->operation->does;
+    unsigned does = pdu->operation ? pdu->operation->does : 0;
     bool returns_data = pdu->key.is_response && does & RPC_RETURNS;
 
     if (pdu->interface == RPC_WINREG) {
@@ -135,40 +125,50 @@ static sealed_pdu *find_pdu(packet_info *pinfo, uint32_t call_id, bool is_respon
     return wmem_map_lookup(pdus, &look_for);
 }
 
-/* A fragment of a call that is one of the operations of its context's interface: the PDU that it ends; NULL if it ends
- * none, or one whose beginning was not seen. */
-static sealed_pdu *take_pdu(packet_info *pinfo, const sealed_fragment *fragment)
-{
-    const rpc_header *header = &fragment->header;
-    bool is_response = header->type != PDU_REQ;
-    unsigned way = is_response;
+/* Up to which multiple some senders round what they say of a stub's size. */
+#define LARGEST_PADDING 16
 
-    if (PINFO_FD_VISITED(pinfo)) {
-        return header->is_last ? find_pdu(pinfo, header->call_id, is_response) : NULL;
-    }
-    rpc_connection *connection = connection_find(pinfo);
-    rpc_asked *call = connection ? pdus_find_call(connection, header->call_id) : NULL;
-    const rpc_operation *operation = call ? pdus_operation(call->interface, call->opnum) : NULL;
-    if (operation == NULL || (!connection->sealed_query && is_of_any_key(call->interface, operation))) {
-        return NULL;
-    }
-    rpc_fragments *of = &call->fragments[way];
-    if (of->fit == RPC_MAY_FIT && fragment->sequence != 0 && fragment->sequence != of->sequence + 1) {
-        of->fit = RPC_TORN;
-    }
-    of->sequence = fragment->sequence;
-    if (!header->is_last || of->fit == RPC_TORN) {
-        return NULL;
-    }
+/* True unless a fragment is missing, as the first one tells: by the size of all, up to padding, of itself, or none. */
+static bool is_size_known(const rpc_pending_call *call, const rpc_header *last, unsigned way)
+{
+    uint32_t size = call->size[way], hint = call->hint[way];
+
+    return (last->is_first && last->is_last) ||
+           ((way == 0 || call->has_answer_begun) &&
+            (hint == 0 || (hint + LARGEST_PADDING > size && hint < size + LARGEST_PADDING)));
+}
+
+void sealed_keep(packet_info *pinfo, rpc_connection *connection, const rpc_pending_call *call, const rpc_header *header,
+                 tvbuff_t *tvb, int at)
+{
+    unsigned way = header->type != PDU_REQ;
+    bool is_fault = header->type == PDU_FAULT, is_of_record = way == 1 && call->record && call->record->operation;
+    const rpc_operation *operation = pdus_operation(call->interface, call->opnum);
+    sealed_fragment fragment;
     const sealed_pdu pdu = {
-        .key = {.call_id = header->call_id, .is_response = is_response},
+        .key = {.call_id = header->call_id, .is_response = way},
+        .record = is_of_record ? call->record : NULL,
         .interface = call->interface,
         .operation = operation,
-        .asked_size = call->fragments[0].size,
-        .seconds = is_response ? pdus_seconds(call, pinfo) : -1,
-        .sealed = {.size = of->size, .request_time = call->time, .request_frame = call->frame},
+        .asked_size = call->size[0],
+        .seconds = way == 1 ? pdus_seconds(&call->time, pinfo) : -1,
+        .sealed = {.size = call->size[way], .request_time = call->time, .request_frame = call->frame},
     };
-    return keep(pinfo, connection, &pdu, call->is_ndr64);
+
+    if (!header->is_last) {
+        return;
+    }
+    if (is_of_record && call->record->response_frame == 0) {
+        call->record->response_frame = pinfo->num;
+        if (is_fault && call->record->protocol->end_by_fault) {
+            call->record->protocol->end_by_fault(call->record);
+        }
+    }
+    bool is_followed = operation && (connection->sealed_query || !is_of_any_key(call->interface, operation));
+    bool is_sealed = read_fragment(&fragment, header, tvb, at) && is_size_known(call, header, way);
+    if (is_of_record || (is_followed && (is_fault || is_sealed))) {
+        keep_sealed(pinfo, connection, &pdu, call->is_ndr64);
+    }
 }
 
 /* --- What is learned of them ----------------------------------------------------------------------------------- */
@@ -223,8 +223,8 @@ static void tell(packet_info *pinfo, sealed_pdu *pdu, proto_item *item, tapped_c
     tapped->request_frame = sealed->request_frame;
     tapped->seconds = pdu->seconds;
     tapped->is_late = pdu->late != NULL;
-    tapped->does_not_seal = connection_does_not_seal(pdu->connection);
-    tapped->server = connection_server(pdu->connection, pinfo, !pdu->key.is_response);
+    tapped->does_not_seal = rpc_connection_is_unsealed(pdu->connection);
+    tapped->server = pdu->connection->server;
     if (tapped->is_fault) {
         tapped->sealed = (tapped_sealed){.connection = sealed->connection, .uses_query = sealed->uses_query};
     } else {
@@ -241,15 +241,16 @@ static void tell(packet_info *pinfo, sealed_pdu *pdu, proto_item *item, tapped_c
 }
 
 /* The same of a response that was not read, or a fault, of a call that was. */
-static void tell_answer(packet_info *pinfo, const rpc_record *record, tapped_call *tapped)
+static void tell_answer(packet_info *pinfo, const sealed_pdu *pdu, tapped_call *tapped)
 {
+    const rpc_record *record = pdu->record;
+
     tapped->is_hkpd = record->protocol != perflib;
     tapped->is_response = true;
     tapped->operation = record->operation;
     tapped->request_frame = record->request_frame;
-    tapped->seconds = record->seconds;
-    tapped->event = record->response_event;
-    tapped->does_not_seal = connection_does_not_seal(record->connection);
+    tapped->seconds = pdu->seconds;
+    tapped->does_not_seal = rpc_connection_is_unsealed(record->connection);
     tapped->server = record->server;
     tapped->handle = record->handle;
     tapped_hand_over(pinfo, tapped);
@@ -271,7 +272,7 @@ void sealed_follow_noise(const rpc_call *call)
                    .answers_read = is_response && call->record->request_read},
     };
     sealed_pdu *pdu = PINFO_FD_VISITED(pinfo) ? find_pdu(pinfo, noise.key.call_id, is_response)
-                                              : keep(pinfo, call->record->connection, &noise, call->ndr.ndr64);
+                                              : keep_sealed(pinfo, call->record->connection, &noise, call->ndr.ndr64);
 
     if (pdu) {
         tell(pinfo, pdu, call->tree, &(tapped_call){.unread = TAPPED_NOISE});
@@ -422,22 +423,16 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
 
 /* --- Each PDU --------------------------------------------------------------------------------------------------- */
 
-static void show_sealed_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header)
+static void show_sealed_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
+                              sealed_pdu *pdu)
 {
-    sealed_fragment whole = {.header = *header};
-
     if (!tvb_bytes_exist(tvb, at, FAULT_SIZE)) {
         return;
     }
-    whole.header.is_first = whole.header.is_last = true;
-    const rpc_record *record = call_of_answer(pinfo, header->call_id);
-    sealed_pdu *pdu = record ? NULL : take_pdu(pinfo, &whole);
-    if (record == NULL && pdu == NULL) {
-        return;
-    }
+    const rpc_record *record = pdu->record;
     const rpc_fields *fields = record ? record->protocol : perflib;
     const char *operation = record ? record->operation : pdu->operation->name;
-    uint32_t status = tvb_get_uint32(tvb, at + 24, header->order);
+    uint32_t status = tvb_get_uint32(tvb, at + RPC_HEADER_SIZE, header->order);
     const char *name = text_fault(pinfo->pool, status);
     proto_item *item = proto_tree_add_item(tree, fields->proto, tvb, at, MAX(header->size, FAULT_SIZE), ENC_NA);
     tapped_call fault = {.is_fault = true, .has_failed = true, .status = status};
@@ -449,7 +444,7 @@ static void show_sealed_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
     findings_report report = {.pinfo = pinfo, .expert = &fields->expert};
     findings_add(&report, item, FINDING_CALL_FAILED, "%s failed: fault %s (0x%08x)", operation, name, status);
     if (record) {
-        tell_answer(pinfo, record, &fault);
+        tell_answer(pinfo, pdu, &fault);
     } else {
         tell(pinfo, pdu, NULL, &fault);
     }
@@ -458,21 +453,17 @@ static void show_sealed_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
 void sealed_show_unread(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
                         bool *any)
 {
+    bool is_call = header->type == PDU_REQ || header->type == PDU_RESP || header->type == PDU_FAULT;
+    sealed_pdu *pdu = is_call && header->is_last ? find_pdu(pinfo, header->call_id, header->type != PDU_REQ) : NULL;
     sealed_fragment fragment;
 
-    if (header->type == PDU_FAULT) {
-        show_sealed_fault(tvb, pinfo, tree, at, header);
-    } else if (header->type == PDU_REQ || header->type == PDU_RESP) {
-        bool is_sealed = header->auth_size > 0 && !ws_has_data_source(pinfo, "Decrypted stub data") &&
-                         read_fragment(&fragment, header, tvb, at);
-        sealed_pdu *pdu = is_sealed ? take_pdu(pinfo, &fragment) : NULL;
-        bool is_end = pdu == NULL && header->type == PDU_RESP && header->is_last;
-        const rpc_record *record = is_end ? call_of_answer(pinfo, header->call_id) : NULL;
-        if (pdu) {
-            show_pdu(tvb, pinfo, tree, at, &fragment, pdu, any);
-        } else if (record) { /* what it says of a call that was read: that it is there */
-            tell_answer(pinfo, record, &(tapped_call){.unread = TAPPED_CUT});
-        }
+    if (pdu && header->type == PDU_FAULT) {
+        show_sealed_fault(tvb, pinfo, tree, at, header, pdu);
+    } else if (pdu && pdu->operation && !ws_has_data_source(pinfo, "Decrypted stub data") &&
+               read_fragment(&fragment, header, tvb, at)) {
+        show_pdu(tvb, pinfo, tree, at, &fragment, pdu, any);
+    } else if (pdu && pdu->record) { /* what it says of a call that was read: that it is there */
+        tell_answer(pinfo, pdu, &(tapped_call){.unread = TAPPED_CUT});
     }
 }
 

@@ -751,7 +751,6 @@ static void read_block_answer(hkpd_pdu *p, const value_parameters *back)
     }
     call_answer(&p->call, &hkpd_value_ops, find_handle(p),
                 tvb_as_own_source(p->call.pinfo, back->tvb, "Performance data"));
-    call_note_faults(&p->call, summary.faults);
     hkpd_dissect_block(p->hkpd, &p->call.report, &p->call.answer, &summary);
     report_other_system(p, back->tvb);
     if (p->call.answer.sample && p->record->objects) {
@@ -901,9 +900,9 @@ static const struct {
 } operations[] = {
     [3] = {"OpenHKPD", NULL, open_response, NDR_FIRST_HANDLE, KEY_DATA, RPC_OPENS},
     [5] = {"CloseKey", close_request, close_response, NDR_FIRST_HANDLE, KEY_NONE, RPC_CLOSES},
-    [WINREG_ENUM_VALUE] = {"EnumValue", value_request, value_response, NDR_FIRST_VALUE, KEY_NONE, RPC_USES | RPC_LISTS},
+    [WINREG_ENUM_VALUE] = {"EnumValue", value_request, value_response, NDR_FIRST_VALUE, KEY_NONE, RPC_USES},
     [WINREG_QUERY_VALUE] = {"QueryValue", value_request, value_response, NDR_FIRST_VALUE, KEY_NONE,
-                            RPC_USES | RPC_RETURNS | RPC_SAMPLES | RPC_LISTS},
+                            RPC_USES | RPC_RETURNS | RPC_SAMPLES},
     [32] = {"OpenHKPT", NULL, open_response, NDR_FIRST_HANDLE, KEY_TEXT, RPC_OPENS},
     [33] = {"OpenHKPN", NULL, open_response, NDR_FIRST_HANDLE, KEY_NLS_TEXT, RPC_OPENS},
 };

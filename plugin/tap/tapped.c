@@ -51,6 +51,18 @@ void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped)
     }
 }
 
+void tapped_hand_over_setup(packet_info *pinfo, const tapped_call *tapped)
+{
+    static int tap;
+
+    tap = tap ? tap : find_tap_id(TAPPED_SETUP_NAME);
+    if (have_tap_listener(tap)) {
+        tapped_call *copy = wmem_memdup(pinfo->pool, tapped, sizeof *tapped);
+        copy->is_first_look = !PINFO_FD_VISITED(pinfo);
+        tap_queue_packet(tap, pinfo, copy);
+    }
+}
+
 tapped_handle tapped_handle_of(const state_handle *handle)
 {
     if (handle == NULL) {

@@ -13,6 +13,11 @@
 /* The name of the tap. */
 #define TAPPED_NAME "pcq"
 
+/* The name of the tap of calls "Bind" and "Map": how clients come to an interface. They have `operation`, `is_hkpd`, `is_response`,
+ * `request_frame`, `seconds`, `server`; of responses `has_failed`, `is_fault`, `status` (Bind: provider_reject_reason_t, Map: of the call),
+ * and Map `port` (TCP; 0: none). Nothing else counts them. */
+#define TAPPED_SETUP_NAME "pcq_setup"
+
 /* What is known of a sealed call beside its operation, direction, server and time. */
 typedef struct {
     const void *connection; /* tells it, or a query of it, from others of the capture; NULL if the call is not sealed */
@@ -57,6 +62,7 @@ typedef struct {
     uint32_t rtn_size;      /* needed */
     double seconds;         /* from the request to this response; negative where that is not known */
     uint32_t request_frame; /* of a response: 0 where that is not known */
+    uint16_t port;          /* of a call "Map" */
     bool has_counters; /* a response says how many counters the query has, or the objects of HKEY_PERFORMANCE_DATA */
     uint32_t counters;
     uint32_t failed; /* blocks of the answer with an error instead of values */
@@ -142,6 +148,9 @@ void tapped_add(int tap_id);
 
 /* True if somebody listens. */
 bool tapped_wanted(void);
+
+/* Hands a call "Bind" or "Map" over. */
+void tapped_hand_over_setup(packet_info *pinfo, const tapped_call *tapped);
 
 /* Copies `tapped` and its answer for the listeners; what it points to has to hold as long as the packet. */
 void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped);

@@ -14,7 +14,6 @@ from gen.model import TYPES
 from gen.pcap import Pipe, Rpc, SealedRpc, Smb2, Tcp
 from gen.scene import Line, Scene, smb_line, tcp_line
 from gen.story import Server, answers, ask, learn, unseen
-from gen.wires import EPM
 from learned import read
 from series import long_rows
 from test_sound import ASSUMED, backward, gauge, paths, three_counters, truth
@@ -40,16 +39,12 @@ def off(name):
 # line, connection of the calls that are not read, what the capture does to them, options
 WAYS = {
     'cut': (tcp_line, {}, cut(100), ()),
-    'cut-in-a-pipe': (smb_line, {}, cut(256), ()),
     'cut-in-writes': (lambda *a, **how: smb_line(*a, transceive=False, **how), {}, cut(256), ()),
-    'cut-before-the-operation': (tcp_line, {}, cut(54 + 20), ()),
     'no-operation': (tcp_line, {}, cut(9999, answers_too=False, opnum=0x87), ()),
     'answers-cut': (tcp_line, {}, cut(100, requests=False), ()),
     'segments-apart': (tcp_line, dict(mss=200), cut(9999), off('tcp.desegment_tcp_streams')),
     'pdus-apart': (tcp_line, dict(mss=200), cut(9999), off('dcerpc.desegment_dcerpc')),
     'fragments-apart': (tcp_line, dict(max_frag=200), cut(9999), off('dcerpc.reassemble_dcerpc')),
-    'first-fragments-cut': (tcp_line, dict(max_frag=200, mss=200), cut(54, answers_too=False, flags=[1]), ()),
-    'last-fragments-cut': (tcp_line, dict(max_frag=200, mss=200), cut(54, answers_too=False, flags=[2]), ()),
     'fragments-apart-in-a-pipe': (smb_line, dict(max_frag=200), cut(9999), off('dcerpc.reassemble_dcerpc')),
 }
 
@@ -92,28 +87,6 @@ def test_two_changes_that_are_not_read(tshark, tmp_path, way, two_pass):
     assert marks(frames, scene).replace('-', '?') == '++??'
 
 
-def test_a_call_that_is_cut_in_a_pipe(tshark, tmp_path, two_pass):
-    """One of another pipe changes nothing here. One of this may say that it reaches into the next as far as a sample's request is long, before an
-    answer that comes twice: nothing is divided by what is left."""
-    scene, line, c, _, h = told_and_looked_at(smb_line)
-    smb, query, frames = line.rpc.transport.smb, c.open(), scene.capture.frames
-    other = Rpc(Pipe(smb, file_id=2), EPM)
-    other.bind()
-    scene.capture.snap(other.request(15, bytes(100)), 256)
-    c.data(h, 9999)
-    assert marks(read(tshark, scene, tmp_path, two_pass=two_pass), scene) == '++'
-    first, sent = len(frames), smb.tcp.seq[0]
-    c.close(query)
-    when, frame = frames[first]
-    frames[first] = when, frame[:186] + struct.pack('<H', smb.tcp.seq[0] - sent + 48) + frame[188:]
-    scene.capture.snap(first + 1, len(frame) - 1)
-    c.data(h, 9999)
-    smb.connect('IPC$')
-    line.rpc.call_id -= 1
-    line.rpc.response(bytes(20))
-    tshark.run('-r', scene.write(tmp_path / 'a.pcap'))
-
-
 def test_the_first_request_loses_its_last_fragment(tshark, tmp_path):
     """Its answer is the server's all the same: what is told behind it another client's samples have."""
     scene, s = Scene(), gauge()
@@ -128,18 +101,17 @@ def test_the_first_request_loses_its_last_fragment(tshark, tmp_path):
 
 
 FRAGMENTS = {'twice': lambda a, b, *more: [a, b, b, *more], 'missing': lambda a, b, *more: [a, *more],
-             'moved': lambda a, b, c, *more: [a, c, b, *more], 'first twice': lambda a, *more: [a, a, *more],
+             'first twice': lambda a, *more: [a, a, *more],
              'as sent, with one hint': lambda a, *more: [a, *(p[:16] + bytes(4) + p[20:] for p in more)],
              'as sent, with more room': lambda *all: [p[:16] + struct.pack('<I', struct.unpack_from('<I', p, 16)[0] // 16 * 16 + 32) + p[20:] for p in all]}
 
 
-@pytest.mark.parametrize('way', [*FRAGMENTS, 'a READ is missing', 'a request between READs is missing'])
+@pytest.mark.parametrize('way', FRAGMENTS)
 @pytest.mark.parametrize('protocol', ['pcq', 'hkpd'])
 def test_fragments_that_do_not_fit(tshark, tmp_path, protocol, way, passes):
     """What was put together of them is marked, or left out; whole answers before and behind are certain, and so is a hint that is no size."""
-    scene, names, of_pieces = Scene(), [chr(97 + i) for i in range(26)], way not in FRAGMENTS
-    transport = Pipe(Smb2(Tcp(scene.capture, 445)), read_size=300) if of_pieces else Tcp(scene.capture)
-    how = dict(max_frag=4280 if of_pieces else 312)      # as many bytes as whole instances have
+    scene, names = Scene(), [chr(97 + i) for i in range(26)]
+    transport, how = Tcp(scene.capture), dict(max_frag=312)      # as many bytes as whole instances have
     if protocol == 'hkpd':
         one = Counter(5002, None, TYPES['PERF_COUNTER_LARGE_RAWCOUNT'], lambda at, k: k)
         talk = Talk(scene, [Object(5000, None, [one], lambda at: [Instance(x) for x in names])], transport=transport, **how)
@@ -153,19 +125,13 @@ def test_fragments_that_do_not_fit(tshark, tmp_path, protocol, way, passes):
         sample = lambda: c.data(h, 9999)
     sample()
     stock = rpc.fragments
-    rpc.fragments = lambda *what: of if len(of := stock(*what)) < 3 or of_pieces else FRAGMENTS[way](*of)
-    first = len(scene.capture.frames)
+    rpc.fragments = lambda *what: of if len(of := stock(*what)) < 3 else FRAGMENTS[way](*of)
     sample()
-    rpc.fragments, behind = stock, len(scene.capture.frames)
-    if 'request' in way:    # and all before it but the answer's first part, and the next one's first
-        sample()
-        del scene.capture.frames[first + 2:behind + 2]
-    elif of_pieces:
-        del scene.capture.frames[-2:]
+    rpc.fragments = stock
     sample()
     out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)
     certain = [len(list(some)) for _, some in itertools.groupby((r for r in long_rows(out) if r['assumed'] == '0'), lambda r: r['frame'])]
-    assert certain == [26 if protocol == 'hkpd' else 52] * (1 if 'a READ' in way else 3 if 'sent' in way else 2)
+    assert certain == [26 if protocol == 'hkpd' else 52] * (3 if 'sent' in way else 2)
 
 
 def test_two_requests_at_once_in_a_pipe(tshark, tmp_path):
@@ -179,13 +145,13 @@ def test_two_requests_at_once_in_a_pipe(tshark, tmp_path):
     assert [r['assumed'] for r in long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-')[0])] == ['0'] * 52
 
 
-SEALED_FRAGMENTS = {'missing': 'Fragment: Last, Ctx: 0', 'first twice': 'QueryCounterData response, 1,784 bytes, sealed with NTLM, no key',
+SEALED_FRAGMENTS = {'first twice': 'QueryCounterData response, 1,784 bytes, sealed with NTLM, no key',
                     'a fault behind them': 'QueryCounterData fault: nca_wrong_boot_time'}
 
 
 @pytest.mark.parametrize('way', SEALED_FRAGMENTS)
 def test_sealed_fragments_that_do_not_fit(tshark, tmp_path, way):
-    """No hint tells, but a token's number does; what is begun anew, or ends in a fault, is whole."""
+    """What is begun anew, or ends in a fault, is whole."""
     scene, s = Scene(), gauge(instances=[chr(97 + i) for i in range(26)])
     rpc = SealedRpc(Tcp(scene.capture), max_frag=312)
     rpc.bind()
@@ -213,21 +179,17 @@ def test_an_answer_that_is_cut_is_an_answer(tshark, tmp_path):
 
 
 @pytest.mark.parametrize('connections', [2, 3])
-@pytest.mark.parametrize('way', ['lost', 'late', 'sealed'])
+@pytest.mark.parametrize('way', ['lost', 'late'])
 def test_connections_in_turn(tshark, tmp_path, connections, way, two_pass):
-    """One query, asked on several connections in turn each second. Either one call of the last of them is not in the capture, which its next
-    number tells a sample later, or goes by one that is sealed: the packet states the gap, and nobody is blamed; or the client was late once."""
+    """One query, asked on several connections in turn each second. Either one call of the last of them is not in the capture:
+    the packet states the gap, and nobody is blamed; or the client was late once."""
     scene, line, c, s, h = told_and_looked_at()
-    sealed = tcp_line(scene, line.model, client_port=50020, protocol=SealedRpc)
     lines = [line] + [tcp_line(scene, line.model, client_port=50008 + i) for i in range(1, connections)]
     model, when = line.model, 2 * connections
     for n in range(6 * connections):
         scene.capture.now += 10 ** 6
         which = lines[n % connections]
         if n // connections == 4 and n % connections == connections - 1:
-            if way == 'sealed':
-                sealed.client().data(h, 9999)
-                continue
             if way == 'lost':
                 unseen(model).data(h, 9999)
                 which.rpc.call_id += 1

@@ -116,7 +116,6 @@ def test_a_size_probe_of_a_closed_handle_shows_that_it_is_open(tshark, tmp_path,
     assert [('handle_closed' in experts(frames[n])) for n in late] == [True] + [False] * 3
 
 
-
 def test_a_closed_key_that_answers_with_data_is_a_new_handle(tshark, tmp_path, two_pass):
     """The request says that its handle was closed, and keeps its number on each look; the response has the next."""
     scene, talk = hkpd_scene.begin_talk()

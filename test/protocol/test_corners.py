@@ -14,10 +14,10 @@ from gen.hkpd_block import Counter, Instance, Object
 from gen.hkpd_scene import begin_talk
 from gen.model import TYPES
 from gen.scene import Scene, tcp_line
-from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story, unseen
-from gen.stubs import DATA, INFO, VALIDATE
+from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story
+from gen.stubs import DATA, VALIDATE
 from learned import by_path, compare_paths, compare_values, read
-from test_sound import ASSUMED, backward, gauge, three_counters
+from test_sound import backward
 
 
 def test_a_counter_that_is_refused_twice(tshark, tmp_path):
@@ -105,33 +105,6 @@ def test_a_relation_of_the_manifest(tshark, tmp_path, attribute, kind, helper, v
     frames = manifests.with_file(tshark, tmp_path, scene, path)
     compare_paths(frames, scene)
     assert compare_values(frames, scene) > 3 and not frames[answers(scene)[-1][0]].all('pcq.cooked.none')
-
-
-def test_info_that_was_asked_before_calls_were_missed(tshark, tmp_path):
-    s = gauge()
-    script, scene = Server([s], order=backward), Scene()
-    line = tcp_line(scene, script)
-    c, hidden, rpc = line.client(), unseen(script), line.rpc
-    h = three_counters(c, s)
-
-    def asked(opnum):
-        request = bytes(stubs.request(opnum, hQuery=h, dwInSize=9999))
-        call, rpc.call_id = rpc.call_id, rpc.call_id + 1
-        rpc.transport.to_server(list(rpc.request_pdus(opnum, request, call_id=call)))
-        return call, request
-    call, request = asked(INFO)
-    told = script.handle(INFO, request, 6)[1]
-    hidden.validate(h, [ask(s, 2, 'a')], add=False)
-    hidden.validate(h, [ask(s, 4, 'a')])
-    rpc.call_id += 2
-    rpc.transport.seq[0] += 400
-    late, data = asked(DATA)
-    answer = script.handle(DATA, data, 6)[1]
-    rpc.transport.to_client(list(rpc.response_pdus(told, call)))
-    rpc.transport.to_client(list(rpc.response_pdus(answer, late)))
-    frames = read(tshark, scene, tmp_path)
-    last = [f for n, f in sorted(frames.items()) if f.values][-1]
-    assert len([f for f in frames.values() if f.values]) == 2 and ASSUMED in last.experts
 
 
 def test_what_the_frame_itself_taught(tshark, tmp_path):

@@ -37,7 +37,8 @@ def test_arrows_point_down():
 def owners(path):
     """What a name of the file may begin with: its room, or its file, of one thing or of several."""
     stem = re.sub('^packet-', '', path.split('/')[-1].split('.')[0]).replace('-', '_')
-    return {room_of(path).split('.')[0], stem.split('_')[0], stem, stem + 's', re.sub('ies$', 'y', stem), re.sub('s$', '', stem)}
+    room = room_of(path).split('.')[0]
+    return {room, 'rpc' if room == 'dcerpc' else room, stem.split('_')[0], stem, stem + 's', re.sub('ies$', 'y', stem), re.sub('s$', '', stem)}
 
 
 def test_external_names_bear_their_room_or_file():
