@@ -462,8 +462,9 @@ static bool find_proving_columns(perf_table *here, perf_group *g, perf_table *th
 {
     uint32_t own = perf_table_find_column(here, g, title, false),
              others = perf_table_find_column(there, other, title, false);
-    bool are_ids = own != PERF_NO_ID && others != PERF_NO_ID && perf_table_column(here, g, own)->value_size == 4 &&
-                   perf_table_column(there, other, others)->value_size == 4;
+    uint32_t size = own != PERF_NO_ID ? perf_table_column(here, g, own)->value_size : 0; /* Samba has 8 bytes */
+    bool are_ids =
+        others != PERF_NO_ID && (size == 4 || size == 8) && perf_table_column(there, other, others)->value_size == size;
 
     *found = are_ids ? (proving_columns){own, others} : (proving_columns){PERF_NO_ID, PERF_NO_ID};
     return are_ids;
