@@ -663,77 +663,75 @@ static void info_response(pcq_pdu *p, bool succeeded)
 /* --- Opnum 6: QueryCounterData, 3.1.4.1.6 ---------------------------------------------------------------------- */
 
 /* "1 failed: \Set\Counter (ERROR_WMI_INSTANCE_NOT_FOUND)" */
-static const char *failures_text(pcq_pdu *p, const perf_data_summary *summary)
+static const char *failures_text(pcq_pdu *p, uint32_t failed)
 {
     value_stream *stream = value_stream_begin(p->call.pool, &p->call.answer);
     wmem_strbuf_t *text = wmem_strbuf_new(p->call.pool, "");
 
-    wmem_strbuf_append_printf(text, "%u failed", summary->failed);
+    wmem_strbuf_append_printf(text, "%u failed", failed);
     stream->with_failed = stream->without_values = true;
     for (unsigned number = 1; number <= MAX_NAMED_REFUSALS && value_stream_next(stream); number++) {
         const state_identifier *identifier = stream->identifier;
-        name_refusal(p, text, number, summary->failed, identifier ? identifier_text(p, identifier, true) : "?",
+        name_refusal(p, text, number, failed, identifier ? identifier_text(p, identifier, true) : "?",
                      stream->group->status, stream->assumed == ASSUMED_COUNTER);
     }
     return wmem_strbuf_get_str(text);
 }
 
-static void keep_sample(pcq_pdu *p, state_handle *handle, perf_data_summary *summary)
+/* Keeps the response as a sample if it has a sound block, or no block at all. */
+static void pcq_learn_sample(pcq_pdu *p, sample_series *series)
 {
     tvbuff_t *tvb = p->call.tapped.buffer;
-    uint32_t size = tvb_captured_length(tvb);
+    uint32_t size = tvb_captured_length(tvb), reported = tvb_reported_length(tvb);
     const uint8_t *bytes = size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL;
-    sample_series *series = sample_series_find_or_create(handle, "");
-    state_sample *sample = NULL;
+    perf_table *table = sample_read_table(p->call.pool, false, bytes, size, reported);
 
-    perf_table *table = sample_read_table(p->call.pool, false, bytes, size, tvb_reported_length(tvb));
-    pcq_check_data(tvb, summary);
     if (perf_table_has_sound_group(table) || (table->is_sound && table->num_groups == 0)) {
-        sample = sample_keep(series, table, tvb_reported_length(tvb), p->call.pool, p->call.event, p->call.pinfo->num);
-        sample->summary = *summary;
-    } else if (handle->unsound == 0) {
-        handle->unsound = p->call.event;
-    }
-    p->call.record->sample = sample;
-    if (sample) {
+        state_sample *sample = sample_keep(series, table, reported, p->call.pool, p->call.event, p->call.pinfo->num);
         sample->request_event = p->call.record->request_event;
         sample->query = &p->record->seen;
         sample->late = pace_respond(&series->timing, call_seconds(&p->call), true);
+        p->call.record->sample = sample;
     }
 }
 
-/* What lpData means depends on the status behind it: a sample is only what came with success. So it is checked and shown last, into the
- * place kept for it. */
+static uint32_t count_failed_blocks(const perf_table *table)
+{
+    uint32_t failed = 0;
+
+    for (uint32_t i = 0; i < table->num_groups; i++) {
+        failed += table->groups[i].type == PERF_ERROR_RETURN;
+    }
+    return failed;
+}
+
+/* Whether lpData is a sample tells the status behind it: so it is learned and shown last, into the place kept for it. */
 static void data_response(pcq_pdu *p, bool succeeded)
 {
     tvbuff_t *tvb = p->call.tapped.buffer;
     state_handle *handle = answering_handle(p, succeeded || p->call.tapped.is_probe);
     counter_response *answer = &p->call.answer;
-    perf_data_summary summary;
 
     if (tvb) {
-        bool is_kept = succeeded && handle && call_may_learn(&p->call) &&
-                       call_note_sample(&p->call, sample_series_find_or_create(handle, ""), tvb);
-        if (is_kept) {
-            keep_sample(p, handle, &summary);
+        sample_series *series =
+            succeeded && handle && call_may_learn(&p->call) ? sample_series_find_or_create(handle, "") : NULL;
+        if (series && call_note_sample(&p->call, series, tvb)) {
+            pcq_learn_sample(p, series);
         }
         call_answer(&p->call, &pcq_value_ops, handle, tvb);
         answer->query = &p->record->seen;
-        if (!is_kept) {
-            pcq_check_data(tvb, &summary);
-        }
         if (p->call.first_time && succeeded && handle && tvb_bytes_exist(tvb, 0, PERF_DATA_HEADER_SIZE)) {
             uint32_t blocks = tvb_get_letohl(tvb, 4); /* dwNumCounters */
             bool is_sound = answer->table->is_sound && call_may_learn(&p->call);
             p->record->seen = query_check_block_count(handle, &p->record->asked, blocks, is_sound);
         }
-        pcq_dissect_data(p->buffer_tree, &p->call.report, answer, &summary);
+        pcq_show_data(p->buffer_tree, &p->call.report, answer);
+        uint32_t failed = count_failed_blocks(answer->table);
         if (succeeded) {
-            call_tell_answer(&p->call, summary.blocks);
-            p->call.tapped.failed = summary.failed;
+            call_tell_answer(&p->call, answer->table->num_groups);
+            p->call.tapped.failed = failed;
         }
-        const char *failed = p->call.has_column && summary.failed > 0 ? failures_text(p, &summary) : NULL;
-        call_report_answer(&p->call, summary.values, failed, summary.blocks, "block", p->call.tapped.out_size);
+        call_report_answer(&p->call, p->call.has_column && failed > 0 ? failures_text(p, failed) : NULL, "block");
     }
     show_handle(p, NULL, handle);
 }

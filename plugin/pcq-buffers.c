@@ -30,7 +30,7 @@ static const value_string aggregate_vals[] = {
 
 #define FIELD_ATTRIB(id, label, name, blurb) FIELD(id, label, name, FT_UINT64, BASE_HEX, NULL, blurb)
 #define READ_ATTRIB read_attrib
-#define READ_TYPE(cursor, hf) values_read_counter_type(cursor, &pcq_fields.types)
+#define READ_TYPE(cursor, hf) value_tree_read_type(cursor, &pcq_fields.types)
 
 /* 2.2.4.1, behind the GUID */
 #define COUNTERSET_REG_INFO(X, S) \

@@ -6,7 +6,7 @@
 #include "dcerpc/call.h"
 
 #include "tree/fields.h"
-#include "tree/values.h"
+#include "tree/value-tree.h"
 #include "text/value-strings.h"
 
 #include <epan/proto_data.h>
@@ -320,14 +320,13 @@ void call_tell_answer(rpc_call *call, uint32_t counters)
     call->tapped.counters = counters;
 }
 
-void call_report_answer(rpc_call *call, uint64_t count, const char *failed, uint32_t parts, const char *part,
-                        uint32_t size)
+void call_report_answer(rpc_call *call, const char *failed, const char *part)
 {
     const state_sample *sample = call->answer.sample;
 
     call_show_late(&call->report, proto_tree_get_parent(call->tree), sample ? sample->late : NULL);
     if (call->has_column) {
-        call_info(call, "%s", values_headline(call->pinfo->pool, &call->answer, count, failed, parts, part, size));
+        call_info(call, "%s", format_info_values(call->pinfo->pool, &call->answer, failed, part));
         call->before_info = ": ";
     }
 }

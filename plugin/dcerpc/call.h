@@ -128,9 +128,8 @@ void call_answer(rpc_call *call, const value_ops *ops, const state_handle *handl
 /* Listeners are told of that answer, and of so many counters. */
 void call_tell_answer(rpc_call *call, uint32_t counters);
 
-/* Its answer: for the Info column as values_headline() says it, and whether it came late. */
-void call_report_answer(rpc_call *call, uint64_t count, const char *failed, uint32_t parts, const char *part,
-                        uint32_t size);
+/* Its answer: for the Info column as format_info_values() has it, and whether it came late. */
+void call_report_answer(rpc_call *call, const char *failed, const char *part);
 
 /* A sample that came late; NULL: it did not. */
 void call_show_late(findings_report *report, proto_item *item, const struct state_late *late);

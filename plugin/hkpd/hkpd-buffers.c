@@ -35,7 +35,7 @@ static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {
 #define READ_TITLE(cursor, hf) (name = add_known_title(view, cursor, hf, title_index), 0)
 #define READ_PADDED_SYSTEMTIME(cursor, hf) (cursor_read_systemtime(cursor, hf), cursor_skip(cursor, 4), 0)
 #define READ_CODE_PAGE read_code_page
-#define READ_TYPE(cursor, hf) values_read_counter_type(cursor, &fields.types)
+#define READ_TYPE(cursor, hf) value_tree_read_type(cursor, &fields.types)
 
 /* PERF_DATA_BLOCK, behind its signature */
 #define DATA_BLOCK(X, S) \
@@ -106,33 +106,16 @@ static int hf_data_block, hf_system_name, hf_object, hf_definition, hf_instance,
 static int ett_data_block = -1, ett_object = -1, ett_definition = -1, ett_instance = -1, ett_title = -1,
            ett_counter_block = -1, ett_counter_data = -1;
 
-/* The state of showing one block. */
-typedef struct {
-    answer_view base;
-    const perf_block_summary *summary;
-    perf_block_walk *walk;
-    proto_tree *object;   /* of the current object, NULL if it is not shown */
-    bool has_group;       /* the object is in the table */
-    proto_tree *body;     /* of the current instance, else the object */
-    proto_tree *counters; /* of the current counter block, NULL if only short forms are shown */
-} hkpd_view;
-
-/* --- The structures around values --------------------------------------------------------------------------------- */
-
-/* Items of the tree that a structure takes, with what is known of it. */
-#define ITEMS_OF_OBJECT 24
+/* Items of a counter definition in the tree. */
 #define ITEMS_OF_DEFINITION 24
-#define ITEMS_OF_INSTANCE 9
-#define ITEMS_OF_COUNTER_BLOCK 2
-#define ITEMS_OF_VALUE 4
 
 static value_fields fields;
 
-static const char *add_known_title(hkpd_view *view, buffer_cursor *cursor, int hf, uint32_t title_index)
+static const char *add_known_title(const data_tree *view, buffer_cursor *cursor, int hf, uint32_t title_index)
 {
-    const counter_response *answer = &view->base.stream->response;
+    const counter_response *response = &view->values.stream->response;
 
-    return values_add_name(cursor, hf, answer->server, facts_title_subject(title_index), answer->event);
+    return value_tree_add_name(cursor, hf, response->server, facts_title_subject(title_index), response->event);
 }
 
 static uint32_t read_index(buffer_cursor *cursor, int hf)
@@ -156,140 +139,172 @@ static uint32_t read_code_page(buffer_cursor *cursor, int hf)
 
 /* --- PERF_DATA_BLOCK ------------------------------------------------------------------------------------------- */
 
-/* Shows a name of `size` bytes, of which `highlight_size` are highlighted: its terminator is too, if it has one. Returns the name in the
- * packet's pool. */
-static const char *show_name(hkpd_view *view, buffer_cursor *cursor, int hf, uint32_t at, uint32_t size,
-                             uint32_t highlight_size, uint32_t code_page, const char *what)
-{
-    unsigned order = view->walk->big_endian_text ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
-    tvbuff_t *tvb = view->base.tvb;
-    const char *name = text_get(cursor_pinfo(cursor)->pool, tvb, at, size, code_page, order, TEXT_NAME_MAX);
-    proto_item *item = proto_tree_add_string(cursor->tree, hf, tvb, at, highlight_size, name);
+/* A name where it stands. */
+typedef struct {
+    uint32_t offset;
+    uint32_t size; /* bytes without a terminator */
+    uint32_t room; /* bytes that are its */
+    uint32_t code_page;
+    const char *what; /* "The system name" */
+} name_location;
 
-    if (text_is_wide(code_page)) {
-        text_check_utf16(cursor->report, item, tvb, at, size, order, what);
+/* Shows a name with its terminator. Returns it in the packet's pool. */
+static const char *show_name(const data_tree *view, buffer_cursor *cursor, int hf, const name_location *at)
+{
+    unsigned order = view->table->big_endian_text ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
+    tvbuff_t *tvb = view->values.tvb;
+    bool is_wide = text_is_wide(at->code_page);
+    const char *name =
+        text_get(cursor_pinfo(cursor)->pool, tvb, at->offset, at->size, at->code_page, order, TEXT_NAME_MAX);
+    proto_item *item = proto_tree_add_string(cursor->tree, hf, tvb, (int)at->offset, (int)at->room, name);
+
+    if (is_wide && at->room % 2 != 0) {
+        data_tree_report_field(view, item, FINDING_TEXT, "%s has %u bytes, a character of UTF-16 has 2", at->what,
+                               at->room);
+    }
+    if (is_wide) {
+        text_check_utf16(cursor->report, item, tvb, at->offset, at->size, order, at->what);
     }
     return name;
 }
 
-static void show_system_name(hkpd_view *view, buffer_cursor *cursor)
+/* Shows SystemName, which has to lie in the header. */
+static void show_system_name(const data_tree *view, buffer_cursor *cursor, uint32_t header, uint32_t offset,
+                             uint32_t room)
 {
-    uint32_t at = view->walk->header.name, size = view->walk->header.name_size, room = view->walk->header.name_room;
-
-    if (room > 0 && cursor->tree) {
-        const char *name = show_name(view, cursor, hf_system_name, at, size, size + 2 <= room ? size + 2 : size,
-                                     TEXT_CODE_PAGE_UNICODE, "The system name");
-        proto_item_append_text(cursor->node, " of %s", name);
-    }
-}
-
-/* What the walk has just announced. */
-static void show_header(hkpd_view *view)
-{
-    buffer_cursor cursor;
-
-    view->base.encoding = view->walk->big_endian ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
-    values_open_structure(&view->base, view->base.tree, hf_data_block, ett_data_block, 0,
-                          view->walk->header.size > 0 ? view->walk->header.size : view->walk->size, &cursor);
-    cursor_skip(&cursor, PERF_SIGNATURE_SIZE);
-    FIELDS_READ(DATA_BLOCK)
-    show_system_name(view, &cursor);
-    proto_item_append_text(cursor.node, ": %u objects, %" PRIu64 " values", view->summary->objects,
-                           view->summary->values);
-    view->base.header = cursor.node;
-}
-
-static void label_object(hkpd_view *view, const buffer_cursor *cursor, const char *name)
-{
-    proto_item *item = cursor->node;
-    const perf_block_walk *walk = view->walk;
-    uint32_t counters = perf_block_u32(walk, walk->object.offset + 32);
-
-    proto_item_append_text(item, ": %s (%u), %u counters", name ? name : "name not known", walk->object.index,
-                           counters);
-    if (walk->object.num_instances >= 0) {
-        proto_item_append_text(item, ", %d instances", walk->object.num_instances);
-    } else if (walk->object.num_instances != PERF_INSTANCES_NONE) {
-        proto_item_append_text(item, ", without values");
-    }
-}
-
-/* PERF_OBJECT_TYPE */
-static void show_object(hkpd_view *view)
-{
-    const perf_block_walk *walk = view->walk;
-    buffer_cursor cursor;
-    bool shown = tree_budget_take_any(&view->base.budget, ITEMS_OF_OBJECT);
-    uint32_t title_index = walk->object.index;
-    const char *name;
-
-    view->base.budget.others_hidden += !shown;
-    view->base.structure = NULL;
-    view->object = view->body = view->counters = NULL;
-    if (!shown) {
+    if (room == 0) {
         return;
     }
-    values_open_structure(&view->base, view->base.tree, hf_object, ett_object, walk->object.offset,
-                          walk->object.end - walk->object.offset, &cursor);
-    FIELDS_READ(OBJECT_TYPE)
-    values_samples(&view->base, cursor.tree);
-    label_object(view, &cursor, name);
-    view->object = view->body = cursor.tree;
+    if (header > view->table->size || offset < PERF_DATA_BLOCK_SIZE || offset > header || room > header - offset) {
+        data_tree_report_field(view, cursor->node, FINDING_STRING_OFFSET,
+                               "the system name begins at byte %u and does not fit the header of %u", offset, header);
+        return;
+    }
+    uint32_t size = perf_utf16_size(view->table->data + offset, room);
+    const name_location at = {offset, size, size + 2 <= room ? size + 2 : size, TEXT_CODE_PAGE_UNICODE,
+                              "The system name"};
+    if (room % 2 != 0) {
+        data_tree_report_field(view, cursor->node, FINDING_TEXT,
+                               "SystemNameLength is %u, a character of UTF-16 has 2 bytes", room);
+    }
+    if (cursor->tree) {
+        proto_item_append_text(cursor->node, " of %s", show_name(view, cursor, hf_system_name, &at));
+    }
+}
+
+static proto_item *show_header(data_tree *view)
+{
+    uint32_t size = view->table->size, header = size >= PERF_DATA_BLOCK_SIZE ? perf_table_u32(view->table, 24) : 0;
+    buffer_cursor cursor;
+
+    data_tree_enter(view, view->values.tree, hf_data_block, ett_data_block, 0,
+                    header >= PERF_DATA_BLOCK_SIZE && header <= size ? header : size, &cursor);
+    cursor_skip(&cursor, PERF_SIGNATURE_SIZE);
+    FIELDS_READ(DATA_BLOCK)
+    if (read.version != 1) {
+        data_tree_report_field(view, cursor.node, FINDING_NUMBER, "Version is %u, only 1 is known", read.version);
+    }
+    show_system_name(view, &cursor, header, read.system_name_offset, read.system_name_size);
+    proto_item_append_text(cursor.node, ": %u objects, %" PRIu64 " values", view->table->num_groups,
+                           view->table->values);
+    return cursor.node;
 }
 
 /* PERF_COUNTER_DEFINITION */
-static void show_definition(hkpd_view *view)
+static void show_definition(data_tree *view, proto_tree *tree, const perf_column *column)
 {
-    const perf_block_walk *walk = view->walk;
-    bool is_hidden = view->object == NULL && view->base.tree;
-    uint32_t title_index = perf_block_u32(walk, walk->definition.offset + 4);
     const char *name;
+    uint32_t title_index = column->id;
     buffer_cursor cursor;
 
-    view->base.structure = NULL;
-    if (is_hidden || !tree_budget_take(&view->base.budget, ITEMS_OF_DEFINITION)) {
-        view->base.budget.others_hidden++;
-        return;
-    }
-    values_open_structure(&view->base, view->object, hf_definition, ett_definition, walk->definition.offset,
-                          walk->definition.size, &cursor);
+    data_tree_enter(view, tree, hf_definition, ett_definition, column->offset,
+                    perf_table_u32(view->table, column->offset), &cursor);
     FIELDS_READ(COUNTER_DEFINITION)
     proto_item_append_text(cursor.node, ": %s (%u), %s", name ? name : "name not known", title_index,
                            val_to_str_const(read.type, text_counter_type_vals, "unknown type"));
-}
-
-static const char *hkpd_instance_label(hkpd_view *view)
-{
-    value_stream *stream = view->base.stream;
-
-    if (view->has_group && view->walk->instance.number < stream->group->rows) {
-        stream->at.row = view->walk->instance.number;
-        return value_stream_instance(stream);
+    if (column->value_offset < PERF_COUNTER_BLOCK_SIZE) {
+        data_tree_report_field(view, cursor.node, FINDING_NUMBER,
+                               "CounterOffset is %u, where ByteLength of the counter block is: no value",
+                               column->value_offset);
     }
-    return "";
 }
 
-/* PERF_INSTANCE_DEFINITION */
-static void show_instance(hkpd_view *view)
+/* PERF_OBJECT_TYPE and its definitions */
+static proto_tree *show_object(data_tree *view, const perf_group *group)
 {
-    const perf_block_walk *walk = view->walk;
+    uint32_t title_index = group->key;
+    const char *name;
     buffer_cursor cursor;
 
-    view->base.structure = NULL;
-    view->body = view->object;
-    if (view->object == NULL || !tree_budget_take(&view->base.budget, ITEMS_OF_INSTANCE)) {
-        view->base.budget.others_hidden += walk->object.num_definitions == 0;
-        return;
+    data_tree_enter(view, view->values.tree, hf_object, ett_object, group->offset, group->end - group->offset, &cursor);
+    FIELDS_READ(OBJECT_TYPE)
+    value_tree_show_previous(&view->values, cursor.tree);
+    proto_item_append_text(cursor.node, ": %s (%u), %u counters", name ? name : "name not known", title_index,
+                           read.object_num_counters);
+    if (group->has_instances) {
+        proto_item_append_text(cursor.node, ", %u instances", read.object_num_instances);
+    } else if (!group->has_values) {
+        proto_item_append_text(cursor.node, ", without values");
     }
-    values_open_structure(&view->base, view->object, hf_instance, ett_instance, walk->instance.offset,
-                          walk->instance.size, &cursor);
+    if (read.object_num_counters == 0 &&
+        (uint64_t)read.object_header_size + PERF_COUNTER_DEFINITION_SIZE <= read.object_definition_size) {
+        data_tree_report_field(view, cursor.node, FINDING_COUNT, "NumCounters is 0, there is room for definitions");
+    }
+    if ((int32_t)read.object_num_instances < PERF_INSTANCES_METADATA_NONE) {
+        data_tree_report_field(view, cursor.node, FINDING_COUNT, "NumInstances is %d, only -1 to -3 are known",
+                               (int32_t)read.object_num_instances);
+    }
+    for (uint32_t i = 0; i < group->columns; i++) {
+        if (!value_tree_has_room(&view->values, ITEMS_OF_DEFINITION)) {
+            view->others_hidden += group->columns - i;
+            break;
+        }
+        show_definition(view, cursor.tree, perf_table_column(view->table, group, i));
+    }
+    return cursor.tree;
+}
+
+/* PERF_INSTANCE_DEFINITION. Returns its tree. */
+static proto_tree *show_instance(data_tree *view, const perf_group *group, uint32_t row, proto_tree *tree)
+{
+    uint32_t at = perf_table_row(view->table, group, row)->offset;
+    buffer_cursor cursor;
+
+    data_tree_enter(view, tree, hf_instance, ett_instance, at, perf_table_u32(view->table, at), &cursor);
     FIELDS_READ(INSTANCE_DEFINITION)
-    if (walk->instance.name_room > 0 && cursor.tree) {
-        show_name(view, &cursor, hf_instance_name, walk->instance.name, walk->instance.name_size,
-                  walk->instance.name_room, walk->object.code_page, "The instance's name");
+    name_location name = {
+        .room = read.instance_name_size, .code_page = group->code_page, .what = "The instance's name"};
+    name.offset = perf_table_name(view->table, group, row, &name.size);
+    if (name.room > 0 && cursor.tree) {
+        show_name(view, &cursor, hf_instance_name, &name);
     }
-    proto_item_append_text(cursor.node, " %u: %s", walk->instance.number, hkpd_instance_label(view));
-    view->body = cursor.tree;
+    const char *label = value_stream_instance(view->values.stream);
+    proto_item_append_text(cursor.node, " %u: %s", row, label ? label : "");
+    return cursor.tree;
+}
+
+/* A row: its instance, if the object has any, and its PERF_COUNTER_BLOCK. */
+static proto_tree *show_row(data_tree *view, const perf_group *group, uint32_t number, proto_tree *tree)
+{
+    const perf_row *row = perf_table_row(view->table, group, number);
+    buffer_cursor cursor;
+
+    tree = group->has_instances ? show_instance(view, group, number, tree) : tree;
+    if (row->cells == 0) {
+        return tree;
+    }
+    data_tree_enter(view, tree, hf_counter_block, ett_counter_block, row->cells, row->cells_size, &cursor);
+    cursor_read_u32(&cursor, hf_counter_block_size);
+    proto_item_append_text(cursor.node, ": %u values", group->columns);
+    return cursor.tree;
+}
+
+static void show_value(data_tree *view, proto_tree *tree)
+{
+    const counter_value *at = &view->values.stream->at;
+    const value_structure structure = {hf_counter_data, ett_counter_data, at->offset, at->size};
+
+    value_tree_show_sent(&view->values, value_tree_show(&view->values, tree, &structure));
 }
 
 /* Everything but values, which are asked for by themselves. */
@@ -429,12 +444,10 @@ static void report_damaged_titles(const hkpd_title_list *list, uint32_t first_da
 
 hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *report)
 {
-    tree_budget budget;
     hkpd_title_list list = {.tvb = tvb};
     bool is_referenced = proto_field_is_referenced(tree, proto_hkpd), was_damaged = false;
-    uint32_t first_damage = 0;
+    uint32_t first_damage = 0, hidden = 0;
 
-    tree_budget_init(&budget, tree, 0, tvb_captured_length(tvb));
     while (hkpd_next_title(&list)) {
         if (list.is_damaged && !was_damaged) {
             was_damaged = true;
@@ -443,171 +456,31 @@ hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, findings_repor
         if (list.is_title && !is_referenced) {
             continue;
         }
-        if (tree_budget_take_any(&budget, ITEMS_OF_TITLE)) {
+        if (tree_items_left(tree) >= ITEMS_OF_TITLE) {
             show_title(&list, tree, report);
         } else {
-            budget.others_hidden++;
+            hidden++;
         }
     }
     report_damaged_titles(&list, first_damage, report, proto_tree_get_parent(tree));
-    tree_budget_report(&budget, report, proto_tree_get_parent(tree), "titles");
+    if (hidden > 0) {
+        findings_add(report, proto_tree_get_parent(tree), FINDING_NOT_SHOWN,
+                     "%u titles are not shown, a packet's tree is limited", hidden);
+    }
     return list;
-}
-
-/* --- Which objects make a sample ---------------------------------------------------------------------------------- */
-
-/* Those of `unsound` title indexes are no sample, nor those whose instances' parents are in one: which instance is which is not
- * certain then. */
-static void drop_unsound(perf_block_walk walk, wmem_map_t *unsound, wmem_array_t *objects)
-{
-    perf_block_event event;
-
-    while ((event = perf_block_next(&walk)) != PERF_BLOCK_END) {
-        bool has_parent = event == PERF_BLOCK_INSTANCE && walk.instance.parent_object != 0;
-        uint32_t told_by = has_parent ? walk.instance.parent_object : walk.object.index;
-        if (walk.object.number != UINT32_MAX && wmem_map_contains(unsound, GUINT_TO_POINTER(told_by))) {
-            *(uint32_t *)wmem_array_index(objects, walk.object.number) = PERF_NO_OBJECT;
-        }
-        perf_block_skip_values(&walk);
-    }
-}
-
-/* Of a block without a fault nothing but its objects is looked at. */
-static perf_block_event next_object(perf_block_walk *walk, bool has_faults)
-{
-    perf_block_skip_values(walk);
-    return has_faults ? perf_block_next(walk) : perf_block_next_object(walk) ? PERF_BLOCK_OBJECT : PERF_BLOCK_END;
-}
-
-const uint32_t *hkpd_objects(tvbuff_t *tvb, wmem_allocator_t *pool, bool has_faults, uint32_t *count)
-{
-    wmem_array_t *objects = wmem_array_new(pool, sizeof(uint32_t));
-    wmem_map_t *seen = wmem_map_new(pool, g_direct_hash, g_direct_equal);    /* title indexes, */
-    wmem_map_t *unsound = wmem_map_new(pool, g_direct_hash, g_direct_equal); /* and those in the answer twice */
-    perf_block_event event;
-    perf_block_walk begin, walk;
-
-    perf_block_init(&begin, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
-    for (walk = begin; (event = next_object(&walk, has_faults)) != PERF_BLOCK_END;) {
-        void *title_index = GUINT_TO_POINTER(walk.object.index);
-        bool is_unsound = event == PERF_BLOCK_FAULT && perf_block_does_harm(&walk);
-        if (event == PERF_BLOCK_OBJECT) {
-            uint32_t holds = perf_block_holds_values(&walk) ? walk.object.index : PERF_NO_OBJECT;
-            wmem_array_append_one(objects, holds);
-            is_unsound = wmem_map_insert(seen, title_index, GUINT_TO_POINTER(1)) != NULL;
-        }
-        if (is_unsound) {
-            wmem_map_insert(unsound, title_index, GUINT_TO_POINTER(1));
-        }
-    }
-    if (wmem_map_size(unsound) > 0) {
-        drop_unsound(begin, unsound, objects);
-    }
-    *count = wmem_array_get_count(objects);
-    return wmem_array_get_raw(objects);
-}
-
-/* --- PERF_COUNTER_BLOCK and its values ------------------------------------------------------------------------- */
-
-static void show_counters(hkpd_view *view)
-{
-    const perf_block_walk *walk = view->walk;
-    buffer_cursor cursor;
-
-    view->base.structure = NULL;
-    view->counters = NULL;
-    if (view->body == NULL || !tree_budget_take(&view->base.budget, ITEMS_OF_COUNTER_BLOCK)) {
-        return;
-    }
-    values_open_structure(&view->base, view->body, hf_counter_block, ett_counter_block, walk->counters.offset,
-                          walk->counters.size, &cursor);
-    cursor_read_u32(&cursor, hf_counter_block_size);
-    proto_item_append_text(cursor.node, ": %u values", walk->object.num_definitions - (walk->object.misplaced > 0));
-    view->counters = cursor.tree;
-}
-
-static void show_value(hkpd_view *view)
-{
-    const perf_block_walk *walk = view->walk;
-    const value_structure structure = {hf_counter_data, ett_counter_data, walk->value.offset, walk->value.size,
-                                       ITEMS_OF_VALUE};
-    value_stream *stream = view->base.stream;
-    uint32_t row = walk->instance.number == PERF_NO_INSTANCE_NUMBER ? 0 : walk->instance.number;
-
-    if (!view->has_group || row >= stream->group->rows || walk->value.column >= stream->group->columns ||
-        !value_stream_go_to(stream, row, walk->value.column)) {
-        return;
-    }
-    uint64_t hidden = view->base.budget.values_hidden;
-    proto_tree *tree = values_show(&view->base, view->counters, view->object, &structure);
-
-    if (tree) {
-        values_sent(&view->base, tree);
-    } else if (view->base.budget.values_hidden > hidden) {
-        /* what has no room any more is not walked either: many definitions can share the same bytes in many instances */
-        uint64_t left = perf_block_values_left(walk);
-        view->base.budget.values_hidden += left;
-        view->base.budget.values_left -= left;
-        perf_block_skip_values(view->walk);
-    }
 }
 
 /* --- The block ------------------------------------------------------------------------------------------------- */
 
-static void show_fault(hkpd_view *view)
+void hkpd_show_block(proto_tree *tree, findings_report *report, const counter_response *response)
 {
-    const perf_block_walk *walk = view->walk;
+    static const data_tree_ops ops = {.others = "objects, counter definitions or instances",
+                                      .show_header = show_header,
+                                      .show_group = show_object,
+                                      .show_row = show_row,
+                                      .show_value = show_value};
 
-    if (walk->fault.what == PERF_BLOCK_FAULT_HEADER_SHORT) {
-        show_header(view); /* as much of it as is there, then it throws */
-    } else {
-        values_fault(&view->base, view->object, walk->object.offset, perf_block_fault_infos, &walk->fault);
-    }
-}
-
-static void show_structures(void *data)
-{
-    hkpd_view *view = data;
-    static void (*const show[])(hkpd_view *view) = {
-        [PERF_BLOCK_HEADER] = show_header,         [PERF_BLOCK_OBJECT] = show_object,
-        [PERF_BLOCK_DEFINITION] = show_definition, [PERF_BLOCK_INSTANCE] = show_instance,
-        [PERF_BLOCK_COUNTERS] = show_counters,     [PERF_BLOCK_VALUE] = show_value,
-        [PERF_BLOCK_FAULT] = show_fault,
-    };
-    perf_block_event event;
-
-    perf_table *table = view->base.stream->now.table;
-    while ((event = perf_block_next(view->walk)) != PERF_BLOCK_END) {
-        if (event == PERF_BLOCK_OBJECT) {
-            uint32_t number = view->walk->object.number;
-            view->has_group = number < table->num_groups && table->groups[number].offset == view->walk->object.offset;
-            if (view->has_group) {
-                value_stream_enter(view->base.stream, &table->groups[number]);
-            }
-        }
-        show[event](view);
-    }
-    tree_budget_report(&view->base.budget, view->base.report, proto_tree_get_parent(view->base.tree),
-                       "objects, counter definitions or instances");
-}
-
-void hkpd_dissect_block(proto_tree *tree, findings_report *report, const counter_response *answer,
-                        const perf_block_summary *summary)
-{
-    hkpd_view view = {.base = {.tvb = answer->tvb, .tree = tree, .report = report, .fields = &fields},
-                      .summary = summary};
-
-    if (!values_begin(&view.base, answer, summary->values, summary->faults)) {
-        return;
-    }
-    perf_block_walk walk;
-    perf_block_init(&walk, answer->table->data, answer->table->size);
-    view.walk = &walk;
-    if (view.base.wishes.structures) {
-        values_show_structures(&view.base, show_structures);
-    } else {
-        values_alone(&view.base);
-    }
+    data_tree_show(tree, report, response, &fields, &ops);
 }
 
 void hkpd_buffers_register(int proto)
@@ -626,5 +499,5 @@ void hkpd_buffers_register(int proto)
     proto_register_field_array(proto, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
     proto_hkpd = proto;
-    values_register(proto, "hkpd", &fields);
+    value_fields_register(proto, "hkpd", &fields);
 }

@@ -9,8 +9,7 @@
 #pragma once
 
 #include "dcerpc/call.h"
-#include "tree/values.h"
-#include "perf/block-walk.h"
+#include "tree/data-tree.h"
 
 /* --- hkpd-values.c --- */
 
@@ -46,15 +45,10 @@ const char *hkpd_title_text(const hkpd_title_list *list, wmem_allocator_t *pool)
 /* Shows a list and reports its damage. Returns the list as it is at its end. */
 hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *report);
 
-/* Title indexes of a block's objects, in its order and in `pool`; PERF_NO_OBJECT for one that is no sample: it has no values, or it is
- * not certain which of them stands where or whose it is. */
-const uint32_t *hkpd_objects(tvbuff_t *tvb, wmem_allocator_t *pool, bool has_faults, uint32_t *count);
-
 void hkpd_buffers_register(int proto);
 
-/* Shows it. Does nothing if nobody looks and nothing is wrong. */
-void hkpd_dissect_block(proto_tree *tree, findings_report *report, const counter_response *answer,
-                        const perf_block_summary *summary);
+/* Shows a PERF_DATA_BLOCK in the tree, if somebody looks or something is wrong. */
+void hkpd_show_block(proto_tree *tree, findings_report *report, const counter_response *response);
 
 /* --- winreg-hook.c: a copy of winreg's table of operations, with some entries replaced, takes the table's place --- */
 

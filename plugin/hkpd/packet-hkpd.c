@@ -492,6 +492,26 @@ static bool is_sound_list(tvbuff_t *tvb)
     return list.titles > 0 && !list.is_damaged && !list.lacks_end;
 }
 
+static bool is_table_whole(const perf_table *table)
+{
+    bool is_whole = table->is_sound;
+
+    for (uint32_t i = 0; is_whole && i < table->num_groups; i++) {
+        is_whole = table->groups[i].is_sound;
+    }
+    return is_whole;
+}
+
+/* True for data that begins with "PERF" in UTF-16, of either byte order. */
+static bool is_data_block(const uint8_t *bytes, uint32_t size)
+{
+    static const uint8_t little_endian[] = {'P', 0, 'E', 0, 'R', 0, 'F', 0},
+                         big_endian[] = {0, 'P', 0, 'E', 0, 'R', 0, 'F'};
+
+    return size >= PERF_SIGNATURE_SIZE && (memcmp(bytes, little_endian, sizeof little_endian) == 0 ||
+                                           memcmp(bytes, big_endian, sizeof big_endian) == 0);
+}
+
 /* Tells by the value's name what a response brings, not by its type. On an open handle of ours the data need not be well-formed, on any
  * other it has to be. With ERROR_MORE_DATA a header alone is ours: what else is there may be anything. */
 static answer_kind find_answer_kind(const hkpd_pdu *p, const value_parameters *back)
@@ -500,7 +520,6 @@ static answer_kind find_answer_kind(const hkpd_pdu *p, const value_parameters *b
     const state_handle *handle = find_handle(p);
     bool is_ours = handle && !is_closed(p, handle);
     bool is_probe = !p->call.is_short && back->status == STATUS_MORE_DATA;
-    perf_block_summary summary;
 
     if (tvb == NULL || !(is_ours || back->question.kind != QUESTION_OTHER)) {
         return ANSWER_OTHER;
@@ -510,14 +529,17 @@ static answer_kind find_answer_kind(const hkpd_pdu *p, const value_parameters *b
     }
     uint32_t size = tvb_captured_length(tvb);
     const uint8_t *bytes = tvb_get_ptr(tvb, 0, (int)size);
-    if (!perf_block_is(bytes, size)) {
+    if (!is_data_block(bytes, size)) {
         return ANSWER_OTHER;
     }
-    bool is_sound = (is_probe || !is_ours) && perf_block_check(bytes, size, &summary);
-    if (is_probe) {
-        return is_sound && summary.objects == 0 && tvb_get_letohl(tvb, 20) == 0 ? ANSWER_HEADER : ANSWER_OTHER;
+    if (is_ours && !is_probe) {
+        return ANSWER_BLOCK;
     }
-    return is_ours || is_sound ? ANSWER_BLOCK : ANSWER_OTHER;
+    const perf_table *table = sample_read_table(p->call.pool, true, bytes, size, tvb_reported_length(tvb));
+    if (is_probe) {
+        return table->is_sound && table->num_groups == 0 && tvb_get_letohl(tvb, 20) == 0 ? ANSWER_HEADER : ANSWER_OTHER;
+    }
+    return table->is_sound ? ANSWER_BLOCK : ANSWER_OTHER;
 }
 
 static void learn_system_name(hkpd_pdu *p, const value_parameters *back)
@@ -599,8 +621,8 @@ static void describe_other(hkpd_pdu *p, const value_parameters *back)
 /* Finds the objects that were asked for by index and are absent in a well-formed response, or there again. Changes: the key's absent ones. */
 static void find_absent_objects(hkpd_pdu *p)
 {
-    const state_handle *handle = find_handle(p);
-    wmem_map_t **absent = &handle->key->absent;
+    perf_table *table = sample_get_table(p->call.record->sample, true, p->call.pool);
+    wmem_map_t **absent = &find_handle(p)->key->absent;
     wmem_array_t *objects = wmem_array_new(wmem_file_scope(), sizeof(tapped_object));
     const char *indexes = p->record->question.text;
     tapped_object object;
@@ -609,8 +631,7 @@ static void find_absent_objects(hkpd_pdu *p)
     while (read_index(&indexes, &object.title)) {
         void *title = GUINT_TO_POINTER(object.title);
         bool was_there = wmem_map_lookup(*absent, title) == NULL;
-        const state_object *newest = wmem_map_lookup(handle->objects, title);
-        object.is_there = newest && newest->sample == p->call.record->sample;
+        object.is_there = perf_table_count_objects(table, object.title) > 0;
         object.is_news = object.is_there != was_there;
         wmem_map_insert(*absent, title, object.is_there ? NULL : title);
         if (!object.is_there || object.is_news) {
@@ -676,26 +697,16 @@ static void learn_definitions(hkpd_pdu *p, const state_sample *sample)
     }
 }
 
-/* Keeps the response as the newest sample of its handle. Returns true if each of its objects is one. */
-static bool hkpd_learn_sample(hkpd_pdu *p, sample_series *series, perf_table *table, tvbuff_t *tvb,
-                              const perf_block_summary *summary)
+/* Keeps the response as the newest sample of its series. Changes: the table moves to the sample. */
+static void hkpd_learn_sample(hkpd_pdu *p, sample_series *series, perf_table *table, tvbuff_t *tvb)
 {
-    uint32_t size = tvb_captured_length(tvb);
-    const uint8_t *bytes = tvb_get_ptr(tvb, 0, (int)size);
     rpc_record *record = p->call.record;
-    uint32_t count;
-    perf_block_walk walk;
-    const uint32_t *objects = hkpd_objects(tvb, p->call.pool, summary->faults > 0, &count);
+    bool leaves_header_out = perf_table_u32(table, 20) == table->size - perf_table_u32(table, 24);
 
     record->sample =
         sample_keep(series, table, tvb_reported_length(tvb), p->call.pool, p->call.event, p->call.pinfo->num);
     record->sample->request_event = record->request_event;
-    bool is_whole = sample_holds(record->sample, objects, count);
-    record->sample->summary.faults = summary->faults > 0 || !is_whole;
-    record->sample->summary.failed = summary->values_left_out > 0 || summary->objects_left_out > 0 || !is_whole;
-    perf_block_init(&walk, bytes, size);
-    perf_block_next(&walk);
-    if (perf_block_u32(&walk, 20) == size - walk.header.size) { /* Samba's total leaves the header out */
+    if (leaves_header_out) { /* as Samba's total does */
         p->call.server->is_no_windows = true;
     }
     set_machine_name(series->handle, hkpd_computer_name(p->call.pool, tvb));
@@ -703,17 +714,17 @@ static bool hkpd_learn_sample(hkpd_pdu *p, sample_series *series, perf_table *ta
     if (p->record->question.text) {
         record->sample->late = pace_respond(&series->timing, call_seconds(&p->call), true);
     }
-    return is_whole;
 }
 
-/* Learns a response that has objects to rely on, or none at all: then nothing that was asked for is there. */
-static void learn_block(hkpd_pdu *p, tvbuff_t *tvb, const perf_block_summary *summary)
+/* Learns from a response that has a sound object, or no object at all. */
+static void learn_block(hkpd_pdu *p, tvbuff_t *tvb)
 {
     state_handle *handle = find_handle(p);
     uint32_t size = tvb_captured_length(tvb);
     perf_table *table =
         sample_read_table(p->call.pool, true, tvb_get_ptr(tvb, 0, (int)size), size, tvb_reported_length(tvb));
     bool is_sample = perf_table_has_sound_group(table) || (table->num_groups == 0 && table->is_sound);
+    bool tells_absence = table->is_sound && p->record->question.kind == QUESTION_INDEXES;
 
     if (!is_sample || handle == NULL) {
         return;
@@ -721,8 +732,8 @@ static void learn_block(hkpd_pdu *p, tvbuff_t *tvb, const perf_block_summary *su
     const char *question = p->record->question.text;
     sample_series *series = sample_series_find_or_create(handle, question ? question : "");
     if (call_note_sample(&p->call, series, tvb)) {
-        bool is_whole = hkpd_learn_sample(p, series, table, tvb, summary);
-        if (p->record->question.kind == QUESTION_INDEXES && is_whole && summary->faults == summary->read_as) {
+        hkpd_learn_sample(p, series, table, tvb);
+        if (tells_absence) {
             find_absent_objects(p);
         }
     }
@@ -741,39 +752,33 @@ static void report_other_system(hkpd_pdu *p, tvbuff_t *tvb)
 /* Learns, shows and taps a PERF_DATA_BLOCK. */
 static void read_block_answer(hkpd_pdu *p, const value_parameters *back)
 {
-    tapped_call *tapped = &p->call.tapped;
-    uint32_t size = back->data_size;
-    perf_block_summary summary;
+    counter_response *response = &p->call.answer;
 
-    perf_block_check(tvb_get_ptr(back->tvb, 0, (int)size), size, &summary);
     if (call_may_learn(&p->call) && back->status == STATUS_SUCCESS) {
-        learn_block(p, back->tvb, &summary);
+        learn_block(p, back->tvb);
     }
     call_answer(&p->call, &hkpd_value_ops, find_handle(p),
                 tvb_as_own_source(p->call.pinfo, back->tvb, "Performance data"));
-    hkpd_dissect_block(p->hkpd, &p->call.report, &p->call.answer, &summary);
+    const perf_table *table = response->table;
+    hkpd_show_block(p->hkpd, &p->call.report, response);
     report_other_system(p, back->tvb);
-    if (p->call.answer.sample && p->record->objects) {
+    if (response->sample && p->record->objects) {
         report_objects(p);
     }
-    call_report_answer(&p->call, summary.values, NULL, summary.objects, "object", size);
+    call_report_answer(&p->call, NULL, "object");
     /* MetadataGlobal, for instance, only describes */
-    bool has_values = summary.faults > 0 || summary.sound_objects > 0 || summary.objects == 0;
+    bool has_values = table->num_faults > 0 || table->values > 0 || table->num_groups == 0;
     if (back->status == STATUS_SUCCESS && has_values) {
-        call_tell_answer(&p->call, summary.definitions);
-        tapped->values_left_out = summary.values_left_out;
-        tapped->objects_left_out = summary.objects_left_out;
-        tapped->has_contradictions = summary.contradictions > 0;
+        call_tell_answer(&p->call, table->num_columns);
+        p->call.tapped.has_contradictions = !is_table_whole(table);
     }
 }
 
-/* Shows a header alone: the computer, and that the buffer has no room for more. */
+/* A header alone tells the computer's name, and that there is no room for more. */
 static void read_header_answer(hkpd_pdu *p, const value_parameters *back)
 {
-    perf_block_summary summary = {.objects = 0};
-
     call_answer(&p->call, &hkpd_value_ops, NULL, back->tvb);
-    hkpd_dissect_block(p->hkpd, &p->call.report, &p->call.answer, &summary);
+    hkpd_show_block(p->hkpd, &p->call.report, &p->call.answer);
     describe_probe(p);
 }
 

@@ -9,11 +9,8 @@
 #include "text/value-strings.h"
 #include "perf/bytes.h"
 
-/* Items of the tree that a structure takes. */
-#define ITEMS_OF_VALUE 7
-#define ITEMS_OF_INSTANCE 4
-#define ITEMS_OF_ID 5
-#define ITEMS_OF_BLOCK 14
+/* Items of a counter id in the tree, with its name and type. */
+#define ITEMS_OF_ID 6
 
 int hf_pcq_counterset_guid, hf_pcq_counterset_name, hf_pcq_counter_id, hf_pcq_counter_name, hf_pcq_reserved,
     hf_pcq_instance, hf_pcq_instance_size, hf_pcq_instance_id, hf_pcq_instance_name, hf_pcq_identifier_path;
@@ -47,7 +44,7 @@ static int ett_instance = -1, ett_data_header = -1, ett_block = -1, ett_multi = 
 
 const char *pcq_add_known_counterset(buffer_cursor *cursor, state_host *server, const uint8_t *guid, uint32_t event)
 {
-    return values_add_name(cursor, hf_pcq_counterset_name, server, facts_subject(guid, PERF_NO_ID), event);
+    return value_tree_add_name(cursor, hf_pcq_counterset_name, server, facts_subject(guid, PERF_NO_ID), event);
 }
 
 const char *pcq_add_known_counter(buffer_cursor *cursor, state_host *server, const uint8_t *guid, uint32_t id,
@@ -59,329 +56,279 @@ const char *pcq_add_known_counter(buffer_cursor *cursor, state_host *server, con
     if (cursor->tree == NULL || id == PERF_NO_ID) {
         return NULL;
     }
-    const char *name = values_add_name(cursor, hf_pcq_counter_name, server, subject, event);
+    const char *name = value_tree_add_name(cursor, hf_pcq_counter_name, server, subject, event);
     if (with_type) {
         type = facts_lookup(server, subject, PERF_FACT_COUNTER, event);
     }
     if (type.fact) {
         proto_item *item =
             proto_tree_add_uint(cursor->tree, pcq_fields.types.type, cursor->tvb, 0, 0, type.fact->counter.type);
-        values_add_source(cursor, item, &type, facts_doubted(server, subject, PERF_FACT_COUNTER, 0, event));
+        value_tree_add_source(cursor, item, &type, facts_doubted(server, subject, PERF_FACT_COUNTER, 0, event));
     }
     return name;
 }
 
-/* --- Counter data ------------------------------------------------------------------------------------------------ */
-
-/* The state of showing one buffer. */
-typedef struct {
-    answer_view base;
-    const perf_data_summary *summary;
-    perf_walk *walk;
-    proto_tree *block;    /* of the current block, NULL if it is not shown */
-    proto_tree *instance; /* of the current instance, else the block */
-} data_view;
+/* --- Header and blocks --------------------------------------------------------------------------------------------- */
 
 /* PERF_DATA_HEADER, 2.2.4.7 */
-static void show_header(data_view *view)
+static proto_item *show_header(data_tree *view)
 {
     buffer_cursor cursor;
 
-    values_open_structure(&view->base, view->base.tree, hf_data_header, ett_data_header, 0, PERF_DATA_HEADER_SIZE,
-                          &cursor);
+    data_tree_enter(view, view->values.tree, hf_data_header, ett_data_header, 0, PERF_DATA_HEADER_SIZE, &cursor);
     FIELDS_READ(DATA_HEADER)
-    view->base.header = cursor.node;
     if (cursor.tree) {
-        values_samples(&view->base, cursor.tree);
-        proto_item_append_text(cursor.node, ": %u blocks, %u values", read.num_counters, view->summary->values);
+        value_tree_show_previous(&view->values, cursor.tree);
+        proto_item_append_text(cursor.node, ": %u blocks, %" PRIu64 " values", read.num_counters, view->table->values);
     }
+    return cursor.node;
 }
 
-/* --- Blocks ---------------------------------------------------------------------------------------------------- */
-
-static const char *identifier_note(const value_stream *stream)
+static const char *find_identifier_mark(const value_stream *stream)
 {
-    const counter_response *response = &stream->response;
-    bool is_assumed =
-        stream->assumed == ASSUMED_COUNTER || value_is_identifier_assumed(response->server, stream->identifier);
+    bool is_name_assumed = value_is_identifier_assumed(stream->response.server, stream->identifier);
 
-    return is_assumed ? " (assumed)" : "";
+    return stream->assumed == ASSUMED_COUNTER ? " (order assumed)" : is_name_assumed ? " (assumed)" : "";
 }
 
-/* "\Set(instance)\Counter", which has to be that of the current block; NULL if that is not known. */
-static const char *identifier_text(data_view *view)
+/* Returns "\Set(instance)\Counter" for the block that the stream is in; NULL: it is not known whose the block is. */
+static const char *format_identifier(value_stream *stream)
 {
-    value_stream *stream = view->base.stream;
-    const state_identifier *identifier = stream->identifier;
+    const perf_identifier *identifier = stream->identifier;
 
     if (identifier == NULL) {
         return NULL;
     }
-    const char *instance = identifier->instance;
-    const char *counter = facts_counter_label(stream->pool, stream->response.server, identifier->guid,
-                                              identifier->counter_id, stream->response.event);
-    return wmem_strconcat(stream->pool, "\\", value_stream_set(stream), instance ? "(" : "", instance ? instance : "",
-                          instance ? ")" : "", "\\", counter, identifier_note(stream), NULL);
+    const char *path = value_format_identifier_path(stream->pool, stream->response.server, NULL, identifier);
+    return wmem_strconcat(stream->pool, path, find_identifier_mark(stream), NULL);
 }
 
-/* "no data now (ERROR_NO_DATA)" */
-static const char *error_text(const data_view *view, uint32_t status)
+/* Returns "no data now (ERROR_NO_DATA)". */
+static const char *format_error(const value_stream *stream, uint32_t status)
 {
-    const char *meaning = text_error_meaning(status), *name = text_win32_error(view->base.stream->pool, status);
+    const char *meaning = text_error_meaning(status), *name = text_win32_error(stream->pool, status);
 
-    return *meaning
-               ? wmem_strdup_printf(view->base.stream->pool, "%.*s (%s)", (int)strcspn(meaning, ":;"), meaning, name)
-               : name;
+    return *meaning ? wmem_strdup_printf(stream->pool, "%.*s (%s)", (int)strcspn(meaning, ":;"), meaning, name) : name;
 }
 
-/* --- Blocks that begin to lack values, and those that have them again -------------------------------------------- */
-
-/* Returns the error of a block; NOT_DELIVERED: it is empty; 0: it has values, or it is malformed. */
-#define NOT_DELIVERED UINT32_MAX
-static uint32_t find_lack(const perf_group *group)
+/* Shows the path of the block's identifier beside its error. */
+static void show_identifier_path(data_tree *view, proto_tree *tree)
 {
-    bool is_empty = group->is_sound && (group->rows == 0 || group->columns == 0);
+    value_stream *stream = view->values.stream;
 
-    return group->type == PERF_ERROR_RETURN ? group->status : is_empty ? NOT_DELIVERED : 0;
-}
-
-/* "Fails: \Set(instance)\Counter: no data now (ERROR_NO_DATA)"; "Not delivered: \Set\Counter". Nothing, if it was so in the sample before. */
-static void report_news(data_view *view)
-{
-    value_stream *stream = view->base.stream;
-    const perf_group *group = value_stream_group_before(stream);
-    bool is_known = group || stream->why_no_before == PERF_NO_RESULT_FIRST_SAMPLE ||
-                    stream->why_no_pair == PERF_NO_RESULT_NEW_COUNTER;
-    uint32_t before = group ? find_lack(group) : 0, now = find_lack(stream->group);
-
-    if (!is_known || now == before || (now == 0 && !stream->group->is_sound)) {
+    if (stream->identifier == NULL || !proto_field_is_referenced(tree, hf_pcq_identifier_path)) {
         return;
     }
-    const char *whose = stream->identifier
-                            ? identifier_text(view)
-                            : wmem_strdup_printf(stream->pool, "block %u", value_stream_group_number(stream));
-    proto_item *item = proto_tree_get_parent(view->block);
-    if (now == NOT_DELIVERED || (now == 0 && before == NOT_DELIVERED)) {
-        findings_add(view->base.report, item, FINDING_NOT_DELIVERED, "%s: %s",
-                     now == NOT_DELIVERED ? "Not delivered" : "Delivered again", whose);
-    } else if (now > 0) {
-        findings_add(view->base.report, item, FINDING_BLOCK_FAILED, "Fails: %s: %s", whose, error_text(view, now));
-    } else {
-        findings_add(view->base.report, item, FINDING_BLOCK_FAILED, "Has values again: %s", whose);
+    const char *path =
+        value_format_identifier_path(stream->pool, stream->response.server, stream->computer, stream->identifier);
+    const char *mark = find_identifier_mark(stream);
+    proto_item *item = tree_add_generated_string(tree, hf_pcq_identifier_path, view->values.tvb, path);
+    proto_item_append_text(item, "%s", mark);
+    if (*mark && stream->assumed != ASSUMED_COUNTER) {
+        report_assumed_name(view->values.report, item);
     }
 }
 
-/* PERF_COUNTER_HEADER, 2.2.4.8: "Block 0: \Set(instance)\Counter, PERF_SINGLE_COUNTER"; "Block 3: \Set\Counter: no data now
- * (ERROR_NO_DATA)", and whose the error is. */
-static void show_block(data_view *view)
-{
-    const perf_walk *walk = view->walk;
-    value_stream *stream = view->base.stream;
-    bool is_error = walk->block.status != 0;
-    buffer_cursor cursor;
-
-    view->block = view->instance = NULL;
-    view->base.structure = NULL;
-    if (view->base.tree == NULL || !tree_budget_take_any(&view->base.budget, ITEMS_OF_BLOCK)) {
-        view->base.budget.others_hidden++;
-        return;
-    }
-    values_open_structure(&view->base, view->base.tree, hf_block, ett_block, walk->block.offset,
-                          walk->block.end - walk->block.offset, &cursor);
-    view->block = view->instance = cursor.tree;
-    if (view->base.wishes.visible) {
-        const char *whose = identifier_text(view);
-        const char *what = is_error ? error_text(view, walk->block.status)
-                                    : val_to_str_const(walk->block.type, text_block_type_vals, "unknown dwType");
-        what = whose ? wmem_strconcat(stream->pool, whose, is_error ? ": " : ", ", what, NULL) : what;
-        proto_item_set_text(cursor.node, "Block %u: %s", walk->block.index, what);
-    }
-    FIELDS_READ(COUNTER_HEADER)
-    const state_identifier *identifier = walk->block.type == PERF_ERROR_RETURN ? stream->identifier : NULL;
-    if (identifier && proto_field_is_referenced(view->block, hf_pcq_identifier_path)) {
-        const char *path =
-            value_format_identifier_path(stream->pool, stream->response.server, stream->computer, identifier);
-        proto_item *item = tree_add_generated_string(view->block, hf_pcq_identifier_path, view->base.tvb, path);
-        const char *note = identifier_note(stream);
-        proto_item_append_text(item, "%s", note);
-        if (*note) {
-            values_note_assumed(view->base.report, item);
-        }
-    }
-}
-
-/* A structure that begins with two numbers: its node with these. */
-static proto_item *show_pair(data_view *view, proto_tree *tree, int hf, int ett, int hf_first, int hf_second,
+/* Shows a structure that begins with two numbers. Returns its item. */
+static proto_item *show_pair(data_tree *view, proto_tree *tree, int hf, int ett, int hf_first, int hf_second,
                              uint32_t at, uint32_t size)
 {
     buffer_cursor cursor;
 
-    values_open_structure(&view->base, tree, hf, ett, at, size, &cursor);
+    data_tree_enter(view, tree, hf, ett, at, size, &cursor);
     cursor_read_u32(&cursor, hf_first);
     cursor_read_u32(&cursor, hf_second);
     return cursor.node;
 }
 
-/* PERF_MULTI_COUNTERS, 2.2.4.11 */
-static void show_counters(data_view *view)
+/* PERF_MULTI_COUNTERS, 2.2.4.11. Returns its size, 0 if it does not fit. */
+static uint32_t show_counters(data_tree *view, const perf_group *group, proto_tree *tree)
 {
-    const perf_walk *walk = view->walk;
-    const counter_response *answer = &view->base.stream->response;
-    const state_identifier *identifier = view->base.stream->identifier;
-    tvbuff_t *tvb = view->base.tvb;
+    const value_stream *stream = view->values.stream;
+    uint32_t at = group->offset + PERF_COUNTER_HEADER_SIZE;
 
-    if (view->block == NULL) {
-        return;
+    if (group->end - at < PERF_MULTI_COUNTERS_SIZE) {
+        return 0;
     }
-    proto_item *item = show_pair(view, view->block, hf_multi_counters, ett_multi, hf_multi_counters_size,
-                                 hf_multi_counters_count, walk->counters.offset, walk->counters.size);
-    proto_item_append_text(item, ": %u counters", walk->counters.count);
-    proto_tree *tree = proto_item_get_subtree(item);
-    for (uint32_t column = 0; column < walk->counters.count; column++) {
-        if (!tree_budget_take(&view->base.budget, ITEMS_OF_ID)) {
-            view->base.budget.others_hidden += walk->counters.count - column;
+    uint32_t size = perf_table_u32(view->table, at);
+    proto_item *item =
+        show_pair(view, tree, hf_multi_counters, ett_multi, hf_multi_counters_size, hf_multi_counters_count, at,
+                  MAX(MIN(size, group->end - at), PERF_MULTI_COUNTERS_SIZE));
+    proto_item_append_text(item, ": %u counters", perf_table_u32(view->table, at + 4));
+    tree = proto_item_get_subtree(item);
+    for (uint32_t i = 0; i < group->columns; i++) {
+        const perf_column *column = perf_table_column(view->table, group, i);
+        if (!value_tree_has_room(&view->values, ITEMS_OF_ID)) {
+            view->others_hidden += group->columns - i;
             break;
         }
-        uint32_t id = perf_walk_counter_id(walk, column), at = walk->counters.ids + 4 * column;
-        item = proto_tree_add_item(tree, hf_pcq_counter_id, tvb, at, 4, ENC_LITTLE_ENDIAN);
-        if (identifier) {
+        item =
+            proto_tree_add_item(tree, hf_pcq_counter_id, view->values.tvb, (int)column->offset, 4, ENC_LITTLE_ENDIAN);
+        if (stream->identifier) {
             buffer_cursor inner = {
-                .tvb = view->base.tvb, .tree = proto_item_add_subtree(item, ett_id), .report = view->base.report};
-            const char *name = pcq_add_known_counter(&inner, answer->server, identifier->guid, id, answer->event, true);
+                .tvb = view->values.tvb, .tree = proto_item_add_subtree(item, ett_id), .report = view->values.report};
+            const char *name = pcq_add_known_counter(&inner, stream->response.server, stream->identifier->guid,
+                                                     column->id, stream->response.event, true);
             if (name) {
                 proto_item_append_text(item, " (%s)", name);
             }
         }
     }
+    return size <= group->end - at ? size : 0;
 }
 
-/* PERF_MULTI_INSTANCES, 2.2.4.10 */
-static void show_instances(data_view *view)
+/* PERF_MULTI_INSTANCES, 2.2.4.10, in front of the first instance, else at `at`. */
+static void show_instances(data_tree *view, const perf_group *group, proto_tree *tree, uint32_t at)
 {
-    uint32_t at = view->walk->instances.offset;
-
-    if (view->block) {
-        proto_item_append_text(show_pair(view, view->block, hf_multi_instances, ett_multi, hf_multi_instances_size,
+    if (group->rows > 0) {
+        at = perf_table_row(view->table, group, 0)->offset - PERF_MULTI_INSTANCES_SIZE;
+    }
+    if (at <= group->end && group->end - at >= PERF_MULTI_INSTANCES_SIZE) {
+        proto_item_append_text(show_pair(view, tree, hf_multi_instances, ett_multi, hf_multi_instances_size,
                                          hf_multi_instances_count, at, PERF_MULTI_INSTANCES_SIZE),
-                               ": %u instances", view->walk->instances.count);
+                               ": %u instances", perf_table_u32(view->table, at + 4));
     }
 }
 
-static void show_instance(data_view *view)
+static void label_block(const data_tree *view, const perf_group *group, proto_item *item)
 {
-    const perf_walk *walk = view->walk;
+    value_stream *stream = view->values.stream;
+    bool is_error = group->status != 0;
+    const char *whose = format_identifier(stream);
+    const char *what = is_error ? format_error(stream, group->status)
+                                : val_to_str_const(group->type, text_block_type_vals, "unknown dwType");
 
-    view->instance = view->block;
-    view->base.structure = NULL;
-    if (view->block == NULL || !tree_budget_take(&view->base.budget, ITEMS_OF_INSTANCE)) {
-        view->base.budget.others_hidden += walk->values_left == 0;
+    what = whose ? wmem_strconcat(stream->pool, whose, is_error ? ": " : ", ", what, NULL) : what;
+    proto_item_set_text(item, "Block %u: %s", group->key, what);
+}
+
+/* PERF_COUNTER_HEADER, 2.2.4.8: "Block 0: \Set(instance)\Counter, PERF_SINGLE_COUNTER"; "Block 3: \Set\Counter: no data now
+ * (ERROR_NO_DATA)" */
+static proto_tree *show_block(data_tree *view, const perf_group *group)
+{
+    uint32_t size = PERF_COUNTER_HEADER_SIZE;
+    buffer_cursor cursor;
+
+    data_tree_enter(view, view->values.tree, hf_block, ett_block, group->offset, group->end - group->offset, &cursor);
+    if (view->values.referenced.visible) {
+        label_block(view, group, cursor.node);
+    }
+    FIELDS_READ(COUNTER_HEADER)
+    if (group->type == PERF_ERROR_RETURN) {
+        show_identifier_path(view, cursor.tree);
+    }
+    if (group->type == PERF_MULTIPLE_COUNTERS || group->type == PERF_COUNTERSET) {
+        uint32_t counters = show_counters(view, group, cursor.tree);
+        size = counters > 0 ? size + counters : UINT32_MAX - group->offset;
+    }
+    if (group->type == PERF_MULTIPLE_INSTANCES || group->type == PERF_COUNTERSET) {
+        show_instances(view, group, cursor.tree, group->offset + size);
+    }
+    return cursor.tree;
+}
+
+/* --- News ---------------------------------------------------------------------------------------------------------- */
+
+#define NOT_DELIVERED UINT32_MAX
+
+/* Returns the block's error, NOT_DELIVERED if it has no values, 0 if it has some. */
+static uint32_t find_lack(const perf_group *group)
+{
+    return group->type == PERF_ERROR_RETURN                               ? group->status
+           : group->is_sound && (group->rows == 0 || group->columns == 0) ? NOT_DELIVERED
+                                                                          : 0;
+}
+
+/* Reports a block that has no values any more, or again. That none are delivered is reported only if it is known whose they were, and
+ * there were some before. */
+static void report_news(data_tree *view, proto_item *item)
+{
+    value_stream *stream = view->values.stream;
+    const state_sample *sample = stream->response.sample;
+    findings_report *report = view->values.report;
+
+    if (sample == NULL || (sample->previous && stream->before.table == NULL)) {
         return;
     }
-    uint32_t at = walk->instance.offset, terminator = walk->instance.terminated && walk->instance.size >= 10 ? 2 : 0;
-    const char *name = text_get(view->base.stream->pool, view->base.tvb, walk->instance.name, walk->instance.name_size,
-                                TEXT_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, TEXT_NAME_MAX);
-    proto_item *item = show_pair(view, view->block, hf_pcq_instance, ett_instance, hf_pcq_instance_size,
-                                 hf_pcq_instance_id, at, walk->instance.size);
-    proto_item_set_text(item, "Instance: %s, id %u", name, walk->instance.id);
-    view->instance = proto_item_get_subtree(item);
-    if (walk->instance.name_size + terminator > 0) {
-        proto_tree_add_string(view->instance, hf_pcq_instance_name, view->base.tvb, walk->instance.name,
-                              walk->instance.name_size + terminator, name);
+    const perf_group *group = stream->group, *before = value_stream_group_before(stream);
+    uint32_t now = find_lack(group), was = before ? find_lack(before) : 0;
+    if (now == was || (now == NOT_DELIVERED && before == NULL) || (now == 0 && !group->is_sound)) {
+        return;
+    }
+    const char *whose =
+        stream->identifier ? format_identifier(stream) : wmem_strdup_printf(stream->pool, "block %u", group->key);
+    if (now == NOT_DELIVERED || (now == 0 && was == NOT_DELIVERED)) {
+        findings_add(report, item, FINDING_NOT_DELIVERED, "%s: %s", now > 0 ? "Not delivered" : "Delivered again",
+                     whose);
+    } else if (now > 0) {
+        findings_add(report, item, FINDING_BLOCK_FAILED, "Fails: %s: %s", whose, format_error(stream, now));
+    } else {
+        findings_add(report, item, FINDING_BLOCK_FAILED, "Has values again: %s", whose);
     }
 }
 
-static void show_bad_instance(data_view *view)
+/* --- Instances and values ------------------------------------------------------------------------------------------ */
+
+/* PERF_INSTANCE_HEADER, 2.2.4.5. A block without instances has one row, and shows its values itself. */
+static proto_tree *show_instance(data_tree *view, const perf_group *group, uint32_t number, proto_tree *tree)
 {
-    if (view->block) {
-        proto_item_append_text(show_pair(view, view->block, hf_pcq_instance, ett_instance, hf_pcq_instance_size,
-                                         hf_pcq_instance_id, view->walk->instance.offset, PERF_INSTANCE_HEADER_SIZE),
-                               ": unreadable");
-    }
-}
+    const perf_row *row = perf_table_row(view->table, group, number);
+    uint32_t name_size, size = group->has_instances ? perf_table_u32(view->table, row->offset) : 0;
 
-/* --- Values ---------------------------------------------------------------------------------------------------- */
+    if (!group->has_instances) {
+        return tree;
+    }
+    uint32_t place = perf_table_name(view->table, group, number, &name_size), room = row->offset + size - place;
+    const char *name = pcq_instance_name(view->values.stream, number, TEXT_NAME_MAX);
+    proto_item *item = show_pair(view, tree, hf_pcq_instance, ett_instance, hf_pcq_instance_size, hf_pcq_instance_id,
+                                 row->offset, row->cells - row->offset);
+    proto_item_set_text(item, "Instance: %s, id %u", name, row->id);
+    tree = proto_item_get_subtree(item);
+    uint32_t highlight = name_size + (name_size + 2 <= room ? 2 : 0);
+    if (highlight > 0) {
+        proto_tree_add_string(tree, hf_pcq_instance_name, view->values.tvb, (int)place, (int)highlight, name);
+    }
+    if (size % 8 != 0) {
+        data_tree_report_field(view, item, FINDING_SIZE, "Size of the instance is %u, not a multiple of 8", size);
+    }
+    if (room > 0 && name_size + 2 > room) {
+        data_tree_report_field(view, item, FINDING_TEXT,
+                               "Size of the instance is %u, its name fills all of it, without a terminator", size);
+    }
+    return tree;
+}
 
 /* PERF_COUNTER_DATA, 2.2.4.9 */
-static void show_value(data_view *view)
+static void show_value(data_tree *view, proto_tree *tree)
 {
-    const perf_walk *walk = view->walk;
-    uint32_t at = walk->value.offset;
-    const value_structure structure = {hf_counter_data, ett_counter_data, at, walk->value.size, ITEMS_OF_VALUE};
-    uint32_t row = walk->instance.index == PERF_NO_INSTANCE ? 0 : walk->instance.index;
-    const perf_group *group = view->base.stream->group;
+    uint32_t at = view->values.stream->at.offset - PERF_COUNTER_DATA_SIZE, size = perf_table_u32(view->table, at + 4);
+    uint32_t left = view->values.stream->group->end - at;
+    const value_structure structure = {hf_counter_data, ett_counter_data, at, MIN(perf_align8(size), left)};
 
-    if (row >= group->rows || walk->value.column >= group->columns ||
-        !value_stream_go_to(view->base.stream, row, walk->value.column)) {
-        return;
-    }
-    proto_tree *tree = values_show(&view->base, view->instance, view->block, &structure);
-    if (tree) {
-        proto_tree_add_uint(tree, hf_value_data_size, view->base.tvb, at, 4, walk->value.data_size);
-        proto_tree_add_uint(tree, hf_value_size, view->base.tvb, at + 4, 4, perf_le32(walk->data + at + 4));
-        values_sent(&view->base, tree);
-    }
+    tree = value_tree_show(&view->values, tree, &structure);
+    proto_tree_add_uint(tree, hf_value_data_size, view->values.tvb, (int)at, 4, perf_table_u32(view->table, at));
+    proto_tree_add_uint(tree, hf_value_size, view->values.tvb, (int)at + 4, 4, size);
+    value_tree_show_sent(&view->values, tree);
 }
 
-/* One whose sizes don't fit: what is certain of it. */
-static void show_bad_value(data_view *view)
+/* An instance or a value whose size does not fit: its two numbers. */
+static proto_item *show_broken(data_tree *view, const perf_table_fault *fault, proto_tree *tree)
 {
-    if (view->block && tree_budget_take(&view->base.budget, ITEMS_OF_VALUE)) {
-        proto_item_append_text(show_pair(view, view->instance, hf_counter_data, ett_counter_data, hf_value_data_size,
-                                         hf_value_size, view->walk->value.offset, view->walk->value.size),
-                               ": unreadable");
+    uint32_t at = fault->offset;
+    proto_item *item = NULL;
+
+    if (fault->kind == PERF_FAULT_ROW_SIZE) {
+        item = show_pair(view, tree, hf_pcq_instance, ett_instance, hf_pcq_instance_size, hf_pcq_instance_id, at,
+                         PERF_INSTANCE_HEADER_SIZE);
+    } else if (fault->kind == PERF_FAULT_CELL_SIZE && at + 4 <= view->values.stream->group->end) {
+        item = show_pair(view, tree, hf_counter_data, ett_counter_data, hf_value_data_size, hf_value_size, at - 4,
+                         PERF_COUNTER_DATA_SIZE);
     }
+    proto_item_append_text(item, ": unreadable");
+    return item;
 }
 
-/* --- The buffer ------------------------------------------------------------------------------------------------ */
-
-static void show_fault(data_view *view)
-{
-    const perf_walk *walk = view->walk;
-
-    if (walk->fault.what == PERF_FAULT_HEADER_SHORT) {
-        show_header(view); /* as much of it as is there, then it throws */
-    } else {
-        values_fault(&view->base, view->block, walk->block.offset, perf_walk_fault_infos, &walk->fault);
-    }
-}
-
-bool pcq_check_data(tvbuff_t *tvb, perf_data_summary *summary)
-{
-    uint32_t size = tvb_captured_length(tvb);
-    bool flawless = perf_data_check(size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL, size, summary);
-
-    return flawless || summary->sound_blocks > 0;
-}
-
-static void show_structures(void *data)
-{
-    data_view *view = data;
-    static void (*const show[])(data_view *view) = {
-        [PERF_WALK_HEADER] = show_header,     [PERF_WALK_BLOCK] = show_block,
-        [PERF_WALK_COUNTERS] = show_counters, [PERF_WALK_INSTANCES] = show_instances,
-        [PERF_WALK_INSTANCE] = show_instance, [PERF_WALK_NO_INSTANCE] = show_bad_instance,
-        [PERF_WALK_VALUE] = show_value,       [PERF_WALK_NO_VALUE] = show_bad_value,
-        [PERF_WALK_FAULT] = show_fault,
-    };
-    perf_walk_event event;
-
-    bool is_news_wanted = view->base.stream->now.sample && findings_wanted(view->base.report, view->base.tree);
-    perf_table *table = view->base.stream->now.table;
-    while ((event = perf_walk_next(view->walk)) != PERF_WALK_END) {
-        if (event == PERF_WALK_BLOCK) {
-            if (view->walk->block.index >= table->num_groups) {
-                break;
-            }
-            value_stream_enter(view->base.stream, &table->groups[view->walk->block.index]);
-        }
-        show[event](view);
-        if (event == PERF_WALK_BLOCK && is_news_wanted) {
-            report_news(view);
-        }
-    }
-    tree_budget_report(&view->base.budget, view->base.report, proto_tree_get_parent(view->base.tree),
-                       "blocks, counter ids or instances");
-}
+/* --- Fields -------------------------------------------------------------------------------------------------------- */
 
 static const value_string counter_id_vals[] = {{PERF_NO_ID, "PERF_WILDCARD_COUNTER"}, {0, NULL}};
 static const value_string instance_id_vals[] = {{PERF_NO_ID, "any"}, {0, NULL}};
@@ -417,30 +364,17 @@ static hf_register_info structure_fields[] = {
 
 value_fields pcq_fields = {.structures = structure_fields, .num_structures = array_length(structure_fields)};
 
-void pcq_dissect_data(proto_tree *tree, findings_report *report, const counter_response *answer,
-                      const perf_data_summary *summary)
+void pcq_show_data(proto_tree *tree, findings_report *report, const counter_response *response)
 {
-    if (tree == NULL && summary->faults == 0 && !findings_wanted(report, tree)) {
-        return;
-    }
-    data_view view = {.base = {.tvb = answer->tvb,
-                               .tree = tree,
-                               .report = report,
-                               .fields = &pcq_fields,
-                               .encoding = ENC_LITTLE_ENDIAN},
-                      .summary = summary};
+    static const data_tree_ops ops = {.others = "blocks, counter ids or instances",
+                                      .show_header = show_header,
+                                      .show_group = show_block,
+                                      .report_news = report_news,
+                                      .show_row = show_instance,
+                                      .show_value = show_value,
+                                      .show_broken = show_broken};
 
-    if (!values_begin(&view.base, answer, summary->values, summary->faults) || tvb_captured_length(answer->tvb) == 0) {
-        return;
-    }
-    perf_walk walk;
-    perf_walk_init(&walk, answer->table->data, answer->table->size);
-    view.walk = &walk;
-    if (view.base.wishes.structures) {
-        values_show_structures(&view.base, show_structures);
-    } else {
-        values_alone(&view.base);
-    }
+    data_tree_show(tree, report, response, &pcq_fields, &ops);
 }
 
 void pcq_data_register(int proto)
@@ -448,5 +382,5 @@ void pcq_data_register(int proto)
     static int *ett[] = {&ett_instance, &ett_data_header, &ett_block, &ett_multi, &ett_id, &ett_counter_data};
 
     proto_register_subtree_array(ett, array_length(ett));
-    values_register(proto, "pcq", &pcq_fields);
+    value_fields_register(proto, "pcq", &pcq_fields);
 }

@@ -6,10 +6,8 @@
  */
 #pragma once
 
-#include "tree/values.h"
+#include "tree/data-tree.h"
 #include "state/samples.h"
-
-#include "perf/data-walk.h"
 
 void pcq_data_register(int proto);
 
@@ -31,10 +29,5 @@ extern const value_ops pcq_value_ops;
 /* Returns the name of a row of the group that a stream is in: at most so many characters. */
 const char *pcq_instance_name(const value_stream *stream, uint32_t row, unsigned most);
 
-/* Walks the buffer without looking at values. Returns true if something in it can be compared with other
- * samples; each block answers for itself (perf_walk_block_sound()). */
-bool pcq_check_data(tvbuff_t *tvb, perf_data_summary *summary);
-
-/* Shows it. Does nothing if nobody looks and nothing is wrong. */
-void pcq_dissect_data(proto_tree *tree, findings_report *report, const counter_response *answer,
-                      const perf_data_summary *summary);
+/* Shows it in the tree, if somebody looks or something is wrong. */
+void pcq_show_data(proto_tree *tree, findings_report *report, const counter_response *response);

@@ -104,15 +104,19 @@ static inline void perf_read_groups(perf_table *t, const perf_group_layout *layo
     }
     while (t->num_groups < count && fits && t->size - at >= layout->header_size) {
         uint32_t left = t->size - at, size = perf_table_u32(t, at + layout->size_field);
-        if (size < layout->header_size) { /* Samba fills a buffer that is too small with zeros, which are no object */
+        if (size < layout->header_size &&
+            t->is_block) { /* Samba fills a small buffer with zeros, which are no object */
             is_cut = false;
             break;
         }
         uint32_t faults_before = t->num_faults;
-        fits = size <= left;
+        fits = size >= layout->header_size && size <= left;
         perf_group *g = perf_add_group(t, at, fits ? at + size : t->size);
         layout->read(t, g);
-        if (!fits) {
+        if (size < layout->header_size) {
+            g->is_sound = is_cut = false;
+            perf_group_fault(t, PERF_FAULT_GROUP_SIZE, at + layout->size_field, size, left);
+        } else if (!fits) {
             perf_end_long_group(t, faults_before, at + layout->size_field, size, reported - at);
             is_cut = is_cut && size <= reported - at;
         }

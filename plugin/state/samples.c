@@ -206,6 +206,20 @@ void sample_limit(uint64_t bytes)
     obey_limit(NULL);
 }
 
+/* Bytes of a longer name are not kept: 64 characters. */
+#define MAX_FIRST_ROW_SIZE 128
+
+static void keep_first_row(sample_series *series, const perf_table *table)
+{
+    const perf_group *group = table->first_group != PERF_NO_GROUP ? &table->groups[table->first_group] : NULL;
+    uint32_t size = 0, name = group && group->rows > 0 ? perf_table_name(table, group, 0, &size) : 0;
+
+    if (size > 0 && size <= MAX_FIRST_ROW_SIZE) {
+        series->first_row = wmem_memdup(wmem_file_scope(), table->data + name, size);
+        series->first_row_size = size;
+    }
+}
+
 state_sample *sample_keep(sample_series *series, perf_table *table, uint32_t reported, wmem_allocator_t *pool,
                           uint32_t event, uint32_t frame)
 {
@@ -219,6 +233,9 @@ state_sample *sample_keep(sample_series *series, perf_table *table, uint32_t rep
                              .frame = frame,
                              .size = table->size,
                              .reported = reported};
+    if (series->newest == NULL) {
+        keep_first_row(series, table);
+    }
     sample->bytes = memcpy(allocate_bytes(sample), table->data, table->size);
     series->newest = handle->newest = sample;
     perf_table *kept = g_memdup2(table, sizeof *table);

@@ -7,7 +7,6 @@
 
 #include "state/queries.h"
 
-#include "perf/data-walk.h"
 #include "perf/table.h"
 #include "perf/timing.h"
 
@@ -17,10 +16,11 @@ typedef struct sample_series sample_series;
 /* Responses to one question of one handle. Created on the first pass; ends with the file. */
 struct sample_series {
     state_handle *handle;
-    const char *question;  /* "" in PerflibV2; else the value's name, in small letters, without spaces at its ends */
-    state_sample *newest;  /* NULL before the first; first pass only */
-    timing_series timing;  /* first pass only */
-    const char *first_row; /* name of the instance that the Info column shows; NULL as long as nobody set it */
+    const char *question;     /* "" in PerflibV2; else the value's name, in small letters, without spaces at its ends */
+    state_sample *newest;     /* NULL before the first; first pass only */
+    timing_series timing;     /* first pass only */
+    const uint8_t *first_row; /* name of the first instance in its first sample, for the Info column; NULL: none */
+    uint32_t first_row_size;  /* bytes */
 };
 
 /* One object of a sample of HKEY_PERFORMANCE_DATA, of the walks alone. */
@@ -48,10 +48,9 @@ struct state_sample {
     const struct state_late *late; /* NULL: in time */
     state_sample *newer;           /* of all samples, for discarding the oldest */
     /* of the walks, as long as these are there */
-    perf_data_summary summary; /* PerflibV2: what it holds; HKPD: whether it has faults, and some end values (failed) */
-    uint8_t headline;          /* 1 + place of the value that the Info column shows; 0 as long as nobody looked */
-    uint32_t num_objects;      /* HKPD, 0 elsewhere */
-    state_object *objects;     /* in the order of the block */
+    uint8_t headline;      /* 1 + place of the value that the Info column shows; 0 as long as nobody looked */
+    uint32_t num_objects;  /* HKPD, 0 elsewhere */
+    state_object *objects; /* in the order of the block */
 };
 
 /* Returns the series of a question. For the first pass. Changes: creates it. */

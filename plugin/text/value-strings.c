@@ -9,7 +9,7 @@
 #include <epan/to_str.h>
 
 #include "perf/bytes.h"
-#include "perf/data-walk.h"
+#include "perf/structures.h"
 
 /* Wireshark's own list of Win32 errors is not exported, but its header carries the rows. They are named WERR_X there
  * and ERROR_X in Windows. */

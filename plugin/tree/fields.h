@@ -62,10 +62,10 @@
 #define READ_HEX_OF cursor_read_u32
 #define READ_ERROR cursor_read_u32
 #define READ_U64 cursor_read_u64
-#define READ_SCALE values_read_scale
+#define READ_SCALE value_tree_read_scale
 #define READ_SYSTEMTIME(cursor, hf) (cursor_read_systemtime(cursor, hf), 0)
 #define READ_FILETIME(cursor, hf) (cursor_read_filetime(cursor, hf), 0)
-#define READ_FREQUENCY(cursor, hf) (values_read_frequency(cursor, hf), 0)
+#define READ_FREQUENCY(cursor, hf) (value_tree_read_frequency(cursor, hf), 0)
 
 /* Registers rows of which the names lack the protocol's prefix; their ids and strings live as long as the program. */
 static inline void fields_register_prefixed(int proto, const char *prefix, const hf_register_info *rows, unsigned count)

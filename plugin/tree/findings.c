@@ -23,13 +23,6 @@ typedef struct {
 #define FINDING_ROW(id, ...) {__VA_ARGS__},
 static const finding_info finding_table[NUM_FINDINGS] = {FINDINGS(FINDING_ROW)};
 
-static bool was_found[NUM_FINDINGS]; /* in this file */
-
-static void forget_findings(void)
-{
-    memset(was_found, 0, sizeof was_found);
-}
-
 /* Damage of structures that only PERF_DATA_BLOCK has bears its name; everything else is called alike in both protocols. */
 static bool is_own(int finding)
 {
@@ -60,26 +53,7 @@ void findings_register(int proto, const char *prefix, findings_expert *expert)
     expert_register_field_array(expert_register_protocol(proto), info, count);
     if (first == NULL) {
         first = expert;
-        register_cleanup_routine(forget_findings);
     }
-}
-
-/* Somebody hears of each finding, whatever tree it is in. */
-static bool is_heard(void)
-{
-    static int stock_tap;
-
-    stock_tap = stock_tap != 0 ? stock_tap : find_tap_id("expert");
-    return have_tap_listener(stock_tap);
-}
-
-/* Without an item only Wireshark's window has anything of it: the worst of the file, which the first of each kind tells. */
-static bool is_unseen(const findings_report *report, const proto_item *item, finding_id finding)
-{
-    bool is_again = was_found[finding];
-
-    was_found[finding] = true;
-    return is_again && item == NULL && !is_heard() && !col_get_writable(report->pinfo->cinfo, COL_EXPERT);
 }
 
 void findings_add(findings_report *report, proto_item *item, finding_id finding, const char *format, ...)
@@ -88,8 +62,7 @@ void findings_add(findings_report *report, proto_item *item, finding_id finding,
 
     ws_assert(finding < NUM_FINDINGS && (report->pinfo == NULL || report->expert));
     report->damaged |= finding_table[finding].damage;
-    if (report->pinfo == NULL || report->muted || report->findings++ >= MAX_FINDINGS ||
-        is_unseen(report, item, finding)) {
+    if (report->pinfo == NULL || report->muted || report->findings++ >= MAX_FINDINGS) {
         return;
     }
     va_start(args, format);
@@ -100,11 +73,14 @@ void findings_add(findings_report *report, proto_item *item, finding_id finding,
 
 bool findings_wanted(const findings_report *report, proto_tree *tree)
 {
-    /* what Wireshark itself shows of any finding; by the first packet that is registered, and names are looked up in long lists */
-    static int stock_protocol;
+    /* Wireshark's own; looked up with the first packet, since then it is registered, and once, since the lists are long */
+    static int stock_tap, stock_protocol;
 
-    stock_protocol = stock_protocol != 0 ? stock_protocol : proto_registrar_get_id_byname("_ws.expert");
-    if (is_heard()) {
+    if (stock_tap == 0) {
+        stock_tap = find_tap_id("expert");
+        stock_protocol = proto_registrar_get_id_byname("_ws.expert");
+    }
+    if (have_tap_listener(stock_tap)) {
         return true;
     }
     for (unsigned i = 0; tree && i < NUM_FINDINGS; i++) {

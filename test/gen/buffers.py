@@ -187,11 +187,11 @@ def counter_header(status, kind, size, reserved=0):
 
 
 def value_field(value, width):
-    """Name, bytes and shown value of a counter value: an int of 4 or 8 bytes, text, or bytes."""
+    """Name, bytes and shown value of a counter value: an int of 4 or 8 bytes, or bytes; of text, too, since no counterset here has it."""
     if isinstance(value, int):
         return 'pcq.value', value.to_bytes(width, 'little'), value
     if isinstance(value, str):
-        return 'pcq.value.text', utf16(value) + b'\0\0', value
+        value = utf16(value) + b'\0\0'
     name = 'pcq.value' if len(value) in (4, 8) else 'pcq.value.raw'
     shown = int.from_bytes(value, 'little') if name == 'pcq.value' else value.hex()
     return name, value, shown

@@ -118,9 +118,9 @@ def test_13_22_to_34_numbers_that_lead_the_reader(tshark, tmp_path, two_pass):
     alone = [o for o in machine() if o.index != 232]        # without children of the object
     places = [(process, 'counters', 1000), (process, 'instances', 8), (process, 'instances', -4), (process, 'definitions', 63), (process, 'header', 63),
               (instance, 'size', 25), ((230, 'counters', 1), 'size', 1000), ((230, 'definition', 0), 'size', 39)]
-    check(tshark, tmp_path, [put(*place) for place in places], ['count', 'size', 'read_as'], objects=alone, two_pass=two_pass)
+    check(tshark, tmp_path, [put(*place) for place in places], ['count', 'size', 'text'], objects=alone, two_pass=two_pass)
     check(tshark, tmp_path, [costs(put((230, 'counters', 1), 'size', 15), ())], ['read_as'], two_pass=two_pass)
-    check(tshark, tmp_path, [costs(put((), 'objects', n), [o.index for o in machine()][n:]) for n in (1, 10)], ['count', 'trailing_bytes'],
+    check(tshark, tmp_path, [costs(put((), 'objects', n), [o.index for o in machine()][n:]) for n in (1, 10)], ['count', 'size'],
           two_pass=two_pass)
 
 
@@ -220,10 +220,10 @@ def test_19_20_21_titles(tshark, tmp_path, case):
 
 
 def test_23_places_of_names(tshark, tmp_path):
-    name = (230, 'instance', 1)
-    check(tshark, tmp_path, [put(name, 'name', n) for n in (0, 23, 41, 0xFFFFFFF8, *HUGE)], ['string_offset'],
-          sample=False)
-    check(tshark, tmp_path, [put(name, 'length', n) for n in (100, *HUGE)], ['string_offset'], sample=False)
+    """Outside its instance, or with half a character."""
+    name, alone = (230, 'instance', 1), [o for o in machine() if o.index != 232]
+    check(tshark, tmp_path, [put(name, 'name', n) for n in (0, 23, 41, 0xFFFFFFF8, *HUGE)], ['text'], objects=alone)
+    check(tshark, tmp_path, [put(name, 'length', n) for n in (100, *HUGE)], ['text'], objects=alone)
     check(tshark, tmp_path, [put((238, 'instance', 1), 'length', n) for n in (3, 5)], ['text'], sample=False)
 
 
@@ -268,13 +268,13 @@ def test_27_cut_blocks(tshark, tmp_path):
     """At every structure's edge, and within them."""
     check(tshark, tmp_path, [cut(n) for n in (8, 12, 40, 87, 88, 104, 110, 168, 200, 500, 1000, 2000)],
           ['malformed', 'size', 'count'], objects=[o for o in machine() if o.index != 232])
-    check(tshark, tmp_path, [longer(bytes(8)), longer(bytes(3)), longer(b'\xff' * 1000)], ['trailing_bytes', 'read_as'])
+    check(tshark, tmp_path, [longer(bytes(8)), longer(bytes(3)), longer(b'\xff' * 1000)], ['size', 'length'])
 
 
 def test_32_more_or_fewer_values(tshark, tmp_path):
-    """A definition whose place lies outside the counter block, or where no number can: its values are skipped, the others are right."""
-    for field, values in (('offset', (0, 3, 7, 10, 1000, 0xFFFFFFF8, *HUGE)), ('width', (1000, 0xFFFFFFF8, *HUGE))):
-        frames, _ = check(tshark, tmp_path, [put((230, 'definition', 0), field, n) for n in values], ['size'], sample=False)
+    """A definition whose place lies outside the counter block: it has no values, the others are right."""
+    for field, values in (('offset', (0, 3, 1000, 0xFFFFFFF8, *HUGE)), ('width', (1000, 0xFFFFFFF8, *HUGE))):
+        frames, _ = check(tshark, tmp_path, [put((230, 'definition', 0), field, n) for n in values], ['number'], sample=False)
         for frame in frames:
             assert [p for p in frame.show_of('pcq.path') if p.endswith('\\ID Process')]
             assert not [p for p in frame.show_of('pcq.path') if '\\Process(' in p and p.endswith('Time')]

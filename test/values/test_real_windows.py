@@ -55,7 +55,7 @@ def test_a_counter_block_that_says_another_size(tshark, tmp_path, size, last):
         assert frames[number].show_of('hkpd.counter_block.size')[2 if last else 0] == str(128 if size is None else size)
     messages = tshark.fields(tmp_path / 'hkpd.pcap', ['frame.number', '_ws.expert.message'], '-Y', 'pcq.expert.read_as')
     assert [(int(frame), text.split(': ', 1)[1]) for frame, text in messages] == ([] if size is None else [
-        (number, 'ByteLength says %d, its counters take 128: read as 128, which fits the object' % size) for number in numbers])
+        (number, 'ByteLength says %d, the counters take 128: read as that, which fits the object' % size) for number in numbers])
     rows = rows_of(tshark, tmp_path / 'hkpd.pcap')
     assert [(r['path'], r['raw']) for r in rows] == [(path, str(raw)) for _, m in answers(scene) for path, raw, *_ in m.record['values']]
     assert sum(r['result'] != '' for r in rows) == 2 * (3 * 15 + 1)

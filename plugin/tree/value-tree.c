@@ -1,9 +1,9 @@
-/* values.c
+/* value-tree.c
  * What both protocols show alike in the tree: where a name or type is from, a counter's type, values; and in the Info column.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "tree/values.h"
+#include "tree/value-tree.h"
 
 #include "state/pace.h"
 #include "tree/fields.h"
@@ -14,7 +14,7 @@ static int hf_learned_in, hf_value, hf_text, hf_raw, hf_path, hf_cooked, hf_cook
 
 /* --- Where a fact came from ------------------------------------------------------------------------------------ */
 
-void values_note_assumed(findings_report *report, proto_item *item)
+void report_assumed_name(findings_report *report, proto_item *item)
 {
     if (!report->tells_assumed) {
         findings_add(report, item, FINDING_ORDER_ASSUMED,
@@ -23,7 +23,7 @@ void values_note_assumed(findings_report *report, proto_item *item)
     report->tells_assumed = true;
 }
 
-void values_add_source(buffer_cursor *cursor, proto_item *item, const state_known *known, bool assumed)
+void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const state_known *known, bool assumed)
 {
     const char *from = known->frame > cursor_pinfo(cursor)->num ? " (learned after this frame)"
                        : known->source == PERF_SOURCE_FILE      ? " (names file)"
@@ -36,7 +36,7 @@ void values_add_source(buffer_cursor *cursor, proto_item *item, const state_know
     }
     proto_item_append_text(item, "%s%s", from, assumed ? " (assumed)" : "");
     if (assumed) {
-        values_note_assumed(cursor->report, item);
+        report_assumed_name(cursor->report, item);
     }
     if (known->frame != 0) {
         proto_item_append_text(tree_add_generated_uint(cursor->tree, hf_learned_in, cursor->tvb, known->frame), "%s",
@@ -44,7 +44,8 @@ void values_add_source(buffer_cursor *cursor, proto_item *item, const state_know
     }
 }
 
-const char *values_add_name(buffer_cursor *cursor, int hf, state_host *server, state_subject subject, uint32_t event)
+const char *value_tree_add_name(buffer_cursor *cursor, int hf, state_host *server, state_subject subject,
+                                uint32_t event)
 {
     state_known known = {0};
 
@@ -56,7 +57,7 @@ const char *values_add_name(buffer_cursor *cursor, int hf, state_host *server, s
     }
     proto_item *item = proto_tree_add_string(cursor->tree, hf, cursor->tvb, 0, 0, known.fact->name);
     bool assumed = facts_doubted(server, subject, PERF_FACT_ENGLISH, 0, event);
-    values_add_source(cursor, item, &known, assumed);
+    value_tree_add_source(cursor, item, &known, assumed);
     return text_marked(cursor_pinfo(cursor)->pool, known.fact->name, assumed);
 }
 
@@ -101,7 +102,7 @@ static void register_type_fields(int proto, const char *prefix, value_type_field
     fields_register_prefixed(proto, prefix, list, array_length(list));
 }
 
-uint32_t values_read_counter_type(buffer_cursor *cursor, const value_type_fields *fields)
+uint32_t value_tree_read_type(buffer_cursor *cursor, const value_type_fields *fields)
 {
     uint32_t offset = cursor->pos;
     uint32_t type = cursor_read_u32(cursor, fields->type);
@@ -122,7 +123,7 @@ uint32_t values_read_counter_type(buffer_cursor *cursor, const value_type_fields
     return type;
 }
 
-int32_t values_read_scale(buffer_cursor *cursor, int hf)
+int32_t value_tree_read_scale(buffer_cursor *cursor, int hf)
 {
     int32_t scale = (int32_t)cursor_read_u32(cursor, hf);
 
@@ -133,64 +134,9 @@ int32_t values_read_scale(buffer_cursor *cursor, int hf)
     return scale;
 }
 
-/* --- What a packet's tree can hold ------------------------------------------------------------------------------- */
-
-/* How often the bytes of a buffer may be shown. */
-#define TIMES_OF_BYTES 4
-
-void tree_budget_init(tree_budget *budget, const proto_tree *tree, uint64_t values, uint32_t size)
-{
-    *budget = (tree_budget){.items_left = tree_items_left(tree),
-                            .values = values,
-                            .values_left = values,
-                            .bytes = (uint64_t)size * TIMES_OF_BYTES};
-}
-
-/* Takes the bytes of one value, at least one. All values together can show some times what the buffer has: definitions times
- * instances are more. */
-static bool take_bytes(tree_budget *budget, uint32_t size)
-{
-    uint32_t taken = MAX(size, 1);
-    bool is_room = taken <= budget->bytes;
-
-    budget->bytes -= is_room ? taken : 0;
-    return is_room;
-}
-
-bool tree_budget_take(tree_budget *budget, uint32_t items)
-{
-    budget->short_form |= budget->items_left < items + budget->values_left * ITEMS_OF_SHORT_VALUE;
-    return !budget->short_form && tree_budget_take_any(budget, items);
-}
-
-bool tree_budget_take_any(tree_budget *budget, uint32_t items)
-{
-    bool is_room = items <= budget->items_left;
-
-    budget->items_left -= is_room ? items : 0;
-    return is_room;
-}
-
-void tree_budget_report(const tree_budget *budget, findings_report *report, proto_item *item, const char *others)
-{
-    if (item == NULL) {
-        return; /* without a tree nothing is shown */
-    }
-    if (budget->values_hidden > 0) {
-        findings_add(report, item, FINDING_NOT_SHOWN,
-                     "%" PRIu64 " of %" PRIu64
-                     " values are not shown, a packet's tree is limited; they are kept and calculated "
-                     "with",
-                     budget->values_hidden, budget->values);
-    } else if (budget->others_hidden > 0) {
-        findings_add(report, item, FINDING_NOT_SHOWN, "%u %s are not shown, a packet's tree is limited",
-                     budget->others_hidden, others);
-    }
-}
-
 /* --- Fields ------------------------------------------------------------------------------------------------------ */
 
-void values_register(int proto, const char *prefix, value_fields *fields)
+void value_fields_register(int proto, const char *prefix, value_fields *fields)
 {
     static int *ett[] = {&ett_counter_type};
     static hf_register_info hf[] = {
@@ -219,7 +165,7 @@ void values_register(int proto, const char *prefix, value_fields *fields)
     register_type_fields(proto, prefix, &fields->types);
 }
 
-static bool structures_are_wanted(const answer_view *view)
+static bool are_structures_referenced(const value_tree *view)
 {
     const value_fields *fields = view->fields;
     const int shared[] = {hf_learned_in, hf_previous, hf_interval};
@@ -235,35 +181,43 @@ static bool structures_are_wanted(const answer_view *view)
            findings_wanted(view->report, view->tree);
 }
 
-static value_wishes wishes_of(const answer_view *view, uint32_t faults)
+static referenced_fields find_referenced_fields(const value_tree *view, bool has_faults)
 {
     proto_tree *tree = view->tree;
+    const int sent[] = {hf_value, hf_text, hf_raw};
+    const int results[] = {hf_cooked, hf_cooked_none, view->report->expert->fields[FINDING_ORDER_ASSUMED].hf};
     const char *program = g_get_prgname();
-    bool prints = program && strstr(program, "tshark"); /* nobody clicks at that */
+    bool prints = program && strstr(program, "tshark"); /* nobody clicks there */
 
     if (tree == NULL) {
-        return (value_wishes){.structures = faults > 0 || findings_wanted(view->report, tree)};
+        return (referenced_fields){.structures = has_faults || findings_wanted(view->report, tree)};
     }
-    return (value_wishes){
-        .structures = faults > 0 || structures_are_wanted(view),
+    return (referenced_fields){
+        .structures = has_faults || are_structures_referenced(view),
         .visible = PTREE_DATA(tree)->visible,
-        .value = proto_field_is_referenced(tree, hf_value) || proto_field_is_referenced(tree, hf_text) ||
-                 proto_field_is_referenced(tree, hf_raw),
+        .value = fields_any_referenced(tree, sent, array_length(sent)),
         .path = proto_field_is_referenced(tree, hf_path),
-        .result = proto_field_is_referenced(tree, hf_cooked) || proto_field_is_referenced(tree, hf_cooked_none) ||
-                  proto_field_is_referenced(tree, view->report->expert->fields[FINDING_ORDER_ASSUMED].hf),
+        .result = fields_any_referenced(tree, results, array_length(results)),
         .watch = watch_is_wanted(tree),
         .watched = watch_has_rows() && proto_field_is_referenced(tree, watch_hf_sum),
         .clicks = PTREE_DATA(tree)->visible && !prints,
     };
 }
 
-void values_sent(const answer_view *view, proto_tree *tree)
+/* --- Values ------------------------------------------------------------------------------------------------------ */
+
+bool value_tree_has_room(value_tree *view, uint32_t items)
+{
+    view->is_full |= tree_items_left(view->tree) < items;
+    return !view->is_full;
+}
+
+void value_tree_show_sent(const value_tree *view, proto_tree *tree)
 {
     value_stream *stream = view->stream;
     const counter_value *at = &stream->at;
 
-    if (!view->wishes.value) {
+    if (!view->referenced.value) {
         return;
     }
     if (at->is_text) {
@@ -275,13 +229,12 @@ void values_sent(const answer_view *view, proto_tree *tree)
     }
 }
 
-/* What a value means, as far as somebody looks. */
+/* A value as far as fields of it are referenced. */
 typedef struct {
-    const char *words; /* for a person; NULL where nobody reads them */
+    const char *words; /* for people; NULL if the tree is not visible */
     perf_result result;
-    bool is_short; /* no structure around it has path and words in its label */
     bool has_formula;
-} meaning;
+} value_meaning;
 
 /* From here on a double is shown with an exponent, and soon does not hold all digits. */
 #define LARGE_NUMBER 1000000000000000
@@ -289,7 +242,7 @@ typedef struct {
 /* "Calculated value: 12.4 % = FORMULA (note)". Without a formula the number that Wireshark makes of it mostly will do: the structure's
  * label has it with its unit, and a label of its own costs as much as all others of the value. Labels are put together before they are
  * given: printf is slow with short parts. */
-static proto_item *add_labelled_result(proto_tree *tree, value_stream *stream, const meaning *what)
+static proto_item *add_labelled_result(proto_tree *tree, value_stream *stream, const value_meaning *what)
 {
     char label[1024]; /* room for formula, words and notes */
     const char *note = stream->at.counter->type->note;
@@ -301,7 +254,7 @@ static proto_item *add_labelled_result(proto_tree *tree, value_stream *stream, c
     return proto_tree_add_double_format(tree, hf_cooked, stream->response.tvb, 0, 0, what->result.value, "%s", label);
 }
 
-static void show_result(proto_tree *tree, value_stream *stream, const meaning *what)
+static void show_result(proto_tree *tree, value_stream *stream, const value_meaning *what)
 {
     const perf_counter_type *type = stream->at.counter->type;
     char formula[512];
@@ -314,7 +267,7 @@ static void show_result(proto_tree *tree, value_stream *stream, const meaning *w
             proto_item_append_text(item, ", %s", formula);
         }
     } else if (what->has_formula ||
-               (what->words && (what->is_short || type->hex || *type->note ||
+               (what->words && (type->hex || *type->note ||
                                 (type->kind == PERF_KIND_NUMBER && stream->at.raw.value >= LARGE_NUMBER)))) {
         item = add_labelled_result(tree, stream, what);
     } else {
@@ -325,21 +278,20 @@ static void show_result(proto_tree *tree, value_stream *stream, const meaning *w
 
 /* Who has a column of pcq.cooked, or draws it, has all values of the packet in it; a watched counter has a field of its own. "cpu: 12.4 % =
  * \\SRV\Processor(_Total)\% Processor Time": its value is the same, but a label of its own tells whose. */
-static void show_watched(answer_view *view, proto_tree *tree)
+static void show_watched(value_tree *view, proto_tree *tree)
 {
     value_stream *stream = view->stream;
     const char *path = value_stream_path(stream);
     watch_row *const *row = watch_rows_of(path);
     perf_result result = *row ? value_stream_result(stream) : (perf_result){0, PERF_NO_RESULT_OK};
 
-    if (*row == NULL && path && view->wishes.clicks && view->budget.values > 1 &&
-        tree_budget_take_any(&view->budget, 1)) {
+    if (*row == NULL && path && view->referenced.clicks && stream->now.table->values > 1) {
         tree_add_generated_string(tree, watch_hf_hint, view->tvb, "pcq.watch.NAME, if watched (Protocol Preferences)");
     }
-    for (; *row && result.none == PERF_NO_RESULT_OK && tree_budget_take_any(&view->budget, 1); row++) {
+    for (; *row && result.none == PERF_NO_RESULT_OK && tree_items_left(tree) > 0; row++) {
         proto_item *item = proto_tree_add_double(tree, (*row)->hf, view->tvb, 0, 0, result.value);
         proto_item_set_generated(item);
-        if (view->wishes.visible) {
+        if (view->referenced.visible) {
             const watch_values *all = watch_values_of(&view->watched, *row);
             const char *among = all && all->values > 1
                                     ? wmem_strdup_printf(stream->pool, ", 1 of %" PRIu64, (uint64_t)all->values)
@@ -351,7 +303,7 @@ static void show_watched(answer_view *view, proto_tree *tree)
 }
 
 /* Reports why values are assumed, each reason once for a packet. */
-static void report_assumed(answer_view *view)
+static void report_assumed(value_tree *view)
 {
     assumed_reason reason = value_stream_assumed_reason(view->stream);
 
@@ -362,35 +314,31 @@ static void report_assumed(answer_view *view)
     }
 }
 
-/* In a structure of its own, "Counter data: PATH = WORDS", without a path "Counter data: #6 = WORDS": the label is given at once, to append
- * to one costs as much again. Or, without one, value, path and result side by side. */
-static proto_tree *show_reading(answer_view *view, proto_tree *tree, const value_structure *structure)
+proto_tree *value_tree_show(value_tree *view, proto_tree *tree, const value_structure *structure)
 {
     value_stream *stream = view->stream;
-    bool has_result = view->wishes.result && !stream->at.is_text;
-    const char *path = view->wishes.path ? value_stream_path(stream) : NULL;
-    meaning what = {.is_short = structure == NULL};
+    bool has_result = view->referenced.result && !stream->at.is_text;
+    const char *path = view->referenced.path ? value_stream_path(stream) : NULL;
+    value_meaning what = {0};
 
     if (has_result) {
         what.result = value_stream_result(stream);
     }
-    if (has_result || view->wishes.visible) {
+    if (has_result || view->referenced.visible) {
         report_assumed(view);
     }
-    if (view->wishes.visible) {
+    if (view->referenced.visible) {
         what.words = value_stream_format(stream, &what.result);
         what.has_formula = structure && has_result && value_stream_has_formula(stream);
     }
-    if (structure == NULL) {
-        values_sent(view, tree);
-    } else {
+    if (structure) {
         uint32_t id = stream->at.counter->id;
         const char *whose = path                             ? path
                             : id != PERF_NO_ID && what.words ? wmem_strdup_printf(stream->pool, "#%u", id)
                                                              : "";
         proto_item *item =
-            proto_tree_add_item(tree, structure->hf, view->tvb, structure->offset, structure->size, ENC_NA);
-        if (what.words) {
+            proto_tree_add_item(tree, structure->hf, view->tvb, (int)structure->offset, (int)structure->size, ENC_NA);
+        if (what.words) { /* given at once: to append to a label costs as much again */
             proto_item_set_text(item, "%s",
                                 wmem_strconcat(stream->pool, proto_registrar_get_name(structure->hf), ": ", whose,
                                                *whose ? " = " : "", what.words, format_assumed_mark(stream), NULL));
@@ -400,7 +348,7 @@ static proto_tree *show_reading(answer_view *view, proto_tree *tree, const value
     if (has_result) {
         show_result(tree, stream, &what);
     }
-    if ((view->wishes.watch || (view->wishes.clicks && structure)) && !stream->at.is_text) {
+    if ((view->referenced.watch || (view->referenced.clicks && structure)) && !stream->at.is_text) {
         show_watched(view, tree);
     }
     if (path) {
@@ -409,25 +357,15 @@ static proto_tree *show_reading(answer_view *view, proto_tree *tree, const value
     return tree;
 }
 
-proto_tree *values_show(answer_view *view, proto_tree *tree, proto_tree *brief, const value_structure *structure)
+void value_tree_show_flat(value_tree *view)
 {
-    tree_budget *budget = &view->budget;
-    bool affordable = take_bytes(budget, view->stream->at.size);
-
-    ws_assert(budget->values_left > 0);
-    budget->values_left--;
-    if (affordable && tree && tree_budget_take(budget, structure->items)) {
-        return show_reading(view, tree, structure);
+    while (value_tree_has_room(view, ITEMS_OF_FLAT_VALUE) && value_stream_next(view->stream)) {
+        value_tree_show_sent(view, view->tree);
+        value_tree_show(view, view->tree, NULL);
     }
-    if (affordable && brief && tree_budget_take_any(budget, ITEMS_OF_SHORT_VALUE)) {
-        show_reading(view, brief, NULL);
-    } else {
-        budget->values_hidden++;
-    }
-    return NULL;
 }
 
-void values_samples(const answer_view *view, proto_tree *tree)
+void value_tree_show_previous(const value_tree *view, proto_tree *tree)
 {
     const value_stream *stream = view->stream;
 
@@ -443,7 +381,7 @@ void values_samples(const answer_view *view, proto_tree *tree)
 /* --- The Info column --------------------------------------------------------------------------------------------- */
 
 /* Characters of a path in the Info column: the value has to be seen. */
-#define MAX_HEADLINE_PATH 160
+#define MAX_INFO_PATH 160
 
 /* Values that are looked through for a better one than the first, and for those that the user watches: each packet of the list costs
  * as much. */
@@ -451,12 +389,12 @@ void values_samples(const answer_view *view, proto_tree *tree)
 #define MAX_WATCHED_THROUGH 1000
 
 /* Watched values that the Info column shows. */
-#define MAX_HEADLINES 4
+#define MAX_INFO_WATCHED 4
 
 /* "cpu 12.4 %, gpu 0.4 to 10.9 %, 7 instances"; how many values that is. */
-static unsigned watched_headline(wmem_strbuf_t *text, wmem_allocator_t *pool, const counter_response *answer)
+static unsigned format_watched(wmem_strbuf_t *text, wmem_allocator_t *pool, const counter_response *answer)
 {
-    watch_survey survey = watch_look_through(value_stream_begin(pool, answer), MAX_WATCHED_THROUGH, MAX_HEADLINES);
+    watch_survey survey = watch_look_through(value_stream_begin(pool, answer), MAX_WATCHED_THROUGH, MAX_INFO_WATCHED);
 
     for (unsigned i = 0; i < wmem_array_get_count(survey.rows); i++) {
         const watch_values *values = wmem_array_index(survey.rows, i);
@@ -468,59 +406,82 @@ static unsigned watched_headline(wmem_strbuf_t *text, wmem_allocator_t *pool, co
     return survey.covered;
 }
 
-/* The place among the first of a value of _Total, which stands for an answer; else that of the first. */
-static unsigned find_total(value_stream *stream)
+/* Finds _Total, else the instance that the first sample of the series has first. Returns the first row without either. */
+static uint32_t find_info_row(const value_stream *stream)
 {
-    for (unsigned place = 0; place < MAX_LOOKED_THROUGH && value_stream_next(stream); place++) {
-        const char *instance = value_stream_instance(stream);
-        if (instance && strcmp(instance, "_Total") == 0 && value_stream_counter(stream)) {
-            return place;
-        }
+    static const uint8_t little_endian[] = {'_', 0, 'T', 0, 'o', 0, 't', 0, 'a', 0, 'l', 0};
+    static const uint8_t big_endian[] = {0, '_', 0, 'T', 0, 'o', 0, 't', 0, 'a', 0, 'l'};
+    static const uint8_t bytes[] = {'_', 'T', 'o', 't', 'a', 'l'};
+    const perf_table *table = stream->now.table;
+    const sample_series *series = stream->response.sample ? stream->response.sample->series : NULL;
+    bool is_wide = perf_group_has_wide_names(stream->group);
+    uint32_t row = perf_table_find_row(table, stream->group,
+                                       !is_wide                 ? bytes
+                                       : table->big_endian_text ? big_endian
+                                                                : little_endian,
+                                       is_wide ? sizeof big_endian : sizeof bytes);
+
+    if (row == PERF_NO_ID && series && series->first_row) {
+        row = perf_table_find_row(table, stream->group, series->first_row, series->first_row_size);
     }
-    return 0;
+    return row == PERF_NO_ID ? 0 : row;
 }
 
-/* "\Processor(_Total)\% Processor Time = 12.4 %" and a note, of the value that stands for an answer; NULL if it has no path. */
-static const char *headline(wmem_allocator_t *pool, const counter_response *answer, uint64_t count)
+/* Goes to the value that stands for a response: in the first sound group, of the first counter that is no base. Returns false if there is
+ * none. */
+static bool go_to_info_value(value_stream *stream)
 {
-    state_sample *sample = (state_sample *)answer->sample; /* which keeps the place for what has its form */
-    bool is_known = sample && sample->headline > 0, is_there = true;
-    unsigned place = is_known ? sample->headline - 1U : count > 1 ? find_total(value_stream_begin(pool, answer)) : 0;
-    value_stream *stream = value_stream_begin(pool, answer);
+    perf_table *table = stream->now.table;
 
-    for (unsigned i = 0; i <= place && is_there; i++) {
-        is_there = value_stream_next(stream) != NULL;
+    if (table->first_group == PERF_NO_GROUP) {
+        return false;
     }
-    const char *path = is_there ? value_stream_path(stream) : NULL;
+    value_stream_enter(stream, &table->groups[table->first_group]);
+    uint32_t row = find_info_row(stream);
+    for (uint32_t column = 0; column < stream->group->columns; column++) {
+        const counter_value *at = value_stream_go_to(stream, row, column);
+        const perf_counter_type *type = at ? at->counter->type : NULL;
+        if (at && !(type && type->kind == PERF_KIND_BASE)) {
+            return true;
+        }
+    }
+    return value_stream_go_to(stream, row, 0) != NULL;
+}
+
+/* "\Processor(_Total)\% Processor Time = 12.4 %" and its mark; NULL if there is no such value, or it has no path. */
+static const char *format_info_value(wmem_allocator_t *pool, const counter_response *response)
+{
+    value_stream *stream = value_stream_begin(pool, response);
+    const char *path = go_to_info_value(stream) ? value_stream_path(stream) : NULL;
+
     if (path == NULL) {
         return NULL;
     }
-    if (sample) {
-        sample->headline = (uint8_t)(1 + place);
-    }
-    path = text_cut(pool, path + strlen("\\\\") + strlen(stream->computer), MAX_HEADLINE_PATH);
+    path = text_cut(pool, path + strlen("\\\\") + strlen(stream->computer), MAX_INFO_PATH);
     perf_result result = stream->at.is_text ? (perf_result){0, PERF_NO_RESULT_OK} : value_stream_result(stream);
     const char *words = value_stream_format(stream, &result);
     return wmem_strconcat(pool, path, " = ", words, format_assumed_mark(stream), NULL);
 }
 
-const char *values_headline(wmem_allocator_t *pool, const counter_response *answer, uint64_t count, const char *failed,
-                            uint32_t parts, const char *part, uint32_t size)
+const char *format_info_values(wmem_allocator_t *pool, const counter_response *response, const char *failed,
+                               const char *part)
 {
     wmem_strbuf_t *watched = wmem_strbuf_new(pool, "");
-    unsigned shown = count > 0 && watch_has_rows() ? watched_headline(watched, pool, answer) : 0;
-    const char *head = shown > 0 || count == 0 ? wmem_strbuf_get_str(watched) : headline(pool, answer, count);
+    const perf_table *table = response->table;
+    uint64_t count = table->values;
+    unsigned shown = count > 0 && watch_has_rows() ? format_watched(watched, pool, response) : 0;
+    const char *head = shown > 0 || count == 0 ? wmem_strbuf_get_str(watched) : format_info_value(pool, response);
     shown += shown == 0 && count > 0 && head;
     const char *more = count == 0 && !failed ? "no value"
                        : count == shown      ? ""
                                              : text_counted(pool, count - shown, shown > 0 ? "more value" : "value");
-    /* most packets have such a text: to print its parts would cost more than all the rest of the call */
+    /* put together without printf: most packets have such a text */
     return wmem_strconcat(pool, head ? head : "", shown > 0 && *more ? ", " : "", more, failed && count > 0 ? "; " : "",
-                          failed ? failed : "", " (", text_counted(pool, parts, part), ", ",
-                          text_counted(pool, size, "byte"), ")", NULL);
+                          failed ? failed : "", " (", text_counted(pool, table->num_groups, part), ", ",
+                          text_counted(pool, table->size, "byte"), ")", NULL);
 }
 
-void values_read_frequency(buffer_cursor *cursor, int hf)
+void value_tree_read_frequency(buffer_cursor *cursor, int hf)
 {
     char text[TEXT_NUMBER_SIZE];
     uint64_t frequency = cursor_read_u64(cursor, hf);
@@ -532,52 +493,15 @@ void values_read_frequency(buffer_cursor *cursor, int hf)
     }
 }
 
-/* --- An answer --------------------------------------------------------------------------------------------------- */
-
-/* Which finding each kind of fault is. */
-static const finding_id fault_findings[PERF_NUM_FAULT_CLASSES] = {
-    [PERF_FAULT_IS_SHORT] = FINDING_SIZE,      [PERF_FAULT_IS_NUMBER] = FINDING_NUMBER,
-    [PERF_FAULT_IS_TYPE] = FINDING_BLOCK_TYPE, [PERF_FAULT_IS_SIZE] = FINDING_SIZE,
-    [PERF_FAULT_IS_COUNT] = FINDING_COUNT,     [PERF_FAULT_IS_PLACE] = FINDING_STRING_OFFSET,
-    [PERF_FAULT_IS_TEXT] = FINDING_TEXT,       [PERF_FAULT_IS_REST] = FINDING_TRAILING_BYTES,
-    [PERF_FAULT_IS_READ_AS] = FINDING_READ_AS,
-};
-
-void values_open_structure(answer_view *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size,
-                           buffer_cursor *cursor)
-{
-    buffer_cursor outer;
-
-    cursor_init(&outer, view->tvb, tree, view->report, view->encoding);
-    outer.pos = offset;
-    cursor_enter(&outer, hf, ett, size, cursor);
-    view->structure = cursor->node;
-    view->start = offset;
-}
-
-void values_fault(const answer_view *view, proto_tree *outer, uint32_t outer_start, const perf_fault_info *infos,
-                  const perf_fault *fault)
-{
-    const perf_fault_info *info = &infos[fault->what];
-    uint32_t at = fault->offset;
-    bool damaged = view->report->damaged;
-    proto_item *item = view->structure && at >= view->start ? view->structure
-                       : outer && at >= outer_start         ? proto_tree_get_parent(outer)
-                       : view->header                       ? view->header
-                                                            : proto_tree_get_parent(view->tree);
-
-    findings_add(view->report, item, fault_findings[info->kind], "At offset %u: %s", at,
-                 wmem_strdup_printf(view->report->pinfo->pool, info->text, fault->stated, fault->found, fault->found));
-    view->report->damaged = damaged || (info->harm && view->report->damaged);
-}
+/* --- A response -------------------------------------------------------------------------------------------------- */
 
 /* "Watched: gpu = 0.4 to 10.9 %, 7 instances", and how all of them become one number. */
-static void sum_up_watched(answer_view *view, const counter_response *answer)
+static void sum_up_watched(value_tree *view, const counter_response *response)
 {
     wmem_allocator_t *pool = view->report->pinfo->pool;
 
-    view->watched = watch_look_through(value_stream_begin(pool, answer), UINT_MAX, UINT_MAX);
-    for (unsigned i = 0; i < wmem_array_get_count(view->watched.rows) && tree_budget_take_any(&view->budget, 1); i++) {
+    view->watched = watch_look_through(value_stream_begin(pool, response), UINT_MAX, UINT_MAX);
+    for (unsigned i = 0; i < wmem_array_get_count(view->watched.rows) && tree_items_left(view->tree) > 0; i++) {
         const watch_values *values = wmem_array_index(view->watched.rows, i);
         const char *text = wmem_strconcat(pool, values->row->name, " = ", watch_words(pool, values), NULL);
         proto_item *item = tree_add_generated_string(view->tree, watch_hf_sum, view->tvb, text);
@@ -587,33 +511,18 @@ static void sum_up_watched(answer_view *view, const counter_response *answer)
     }
 }
 
-void values_show_structures(answer_view *view, void (*show)(void *view))
+bool value_tree_begin(value_tree *view, const counter_response *response)
 {
-    buffer_cursor cursor;
+    const referenced_fields none = {0};
 
-    cursor_init(&cursor, view->tvb, view->tree, view->report, ENC_NA);
-    cursor_try(&cursor, show, view);
-}
-
-bool values_begin(answer_view *view, const counter_response *answer, uint64_t count, uint32_t faults)
-{
     ws_assert(view->tvb && view->fields && view->report);
-    view->wishes = wishes_of(view, faults);
-    if (!view->wishes.structures && !view->wishes.value && !view->wishes.path && !view->wishes.result &&
-        !view->wishes.watch && !view->wishes.watched) {
+    view->referenced = find_referenced_fields(view, response->table->num_faults > 0);
+    if (memcmp(&view->referenced, &none, sizeof none) == 0) {
         return false;
     }
-    view->stream = value_stream_begin(view->report->pinfo->pool, answer);
-    tree_budget_init(&view->budget, view->tree, count, tvb_captured_length(view->tvb));
-    if (view->wishes.watched) {
-        sum_up_watched(view, answer);
+    view->stream = value_stream_begin(view->report->pinfo->pool, response);
+    if (view->referenced.watched) {
+        sum_up_watched(view, response);
     }
     return true;
-}
-
-void values_alone(answer_view *view)
-{
-    while (value_stream_next(view->stream) && tree_budget_take_any(&view->budget, ITEMS_OF_SHORT_VALUE)) {
-        show_reading(view, view->tree, NULL);
-    }
 }

@@ -1,0 +1,153 @@
+/* data-tree.c
+ * The counter data of a response in the tree.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "tree/data-tree.h"
+
+/* Items of a group and of a row, with names that are known from elsewhere. */
+#define ITEMS_OF_GROUP 24
+#define ITEMS_OF_ROW 12
+
+typedef struct {
+    finding_id finding;
+    const char *text; /* with two numbers: what is stated, and what was found */
+} fault_info;
+
+#define FAULT_ROW(name, class, text) {FINDING_##class, text},
+static const fault_info fault_infos[PERF_NUM_TABLE_FAULTS] = {PERF_TABLE_FAULTS(FAULT_ROW)};
+
+/* Reports the faults of a group, or of the response, at `item`, or at the broken structure, which is shown in `tree`. */
+static void report_faults(data_tree *view, uint32_t group, proto_item *item, proto_tree *tree)
+{
+    findings_report *report = view->values.report;
+
+    for (uint32_t i = 0; i < view->table->num_faults; i++) {
+        const perf_table_fault *fault = &view->table->faults[i];
+        const fault_info *info = &fault_infos[fault->kind];
+        if (fault->group == group) {
+            proto_item *broken = tree && view->ops->show_broken ? view->ops->show_broken(view, fault, tree) : NULL;
+            findings_add(report, broken ? broken : item, info->finding, "At offset %u: %s", fault->offset,
+                         wmem_strdup_printf(report->pinfo->pool, info->text, fault->stated, fault->found));
+        }
+    }
+}
+
+void data_tree_report_field(const data_tree *view, proto_item *item, finding_id finding, const char *format, ...)
+{
+    findings_report *report = view->values.report;
+    bool damaged = report->damaged;
+    va_list args;
+
+    va_start(args, format);
+    findings_add(report, item, finding, "%s", wmem_strdup_vprintf(report->pinfo->pool, format, args));
+    va_end(args);
+    report->damaged = damaged;
+}
+
+void data_tree_enter(const data_tree *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size,
+                     buffer_cursor *cursor)
+{
+    buffer_cursor outer;
+
+    cursor_init(&outer, view->values.tvb, tree, view->values.report, view->encoding);
+    outer.pos = offset;
+    cursor_enter(&outer, hf, ett, size, cursor);
+}
+
+/* Returns the tree that the row's values are in. */
+static proto_tree *show_row(data_tree *view, const perf_group *group, uint32_t row, proto_tree *group_tree)
+{
+    value_stream *stream = view->values.stream;
+
+    stream->at.row = row;
+    proto_tree *tree = view->ops->show_row(view, group, row, group_tree);
+    for (uint32_t column = 0; column < group->columns && view->values_left > 0; column++, view->values_left--) {
+        if (value_stream_go_to(stream, row, column)) {
+            if (!value_tree_has_room(&view->values, ITEMS_OF_VALUE)) {
+                break;
+            }
+            view->ops->show_value(view, tree);
+        }
+        view->values_seen++;
+    }
+    return tree;
+}
+
+static void show_group(data_tree *view, uint32_t number, bool is_news_wanted)
+{
+    perf_group *group = &view->table->groups[number];
+    proto_tree *tree = NULL;
+
+    value_stream_enter(view->values.stream, group);
+    if (value_tree_has_room(&view->values, ITEMS_OF_GROUP)) {
+        tree = view->ops->show_group(view, group);
+    } else {
+        view->others_hidden++;
+    }
+    proto_item *item = proto_tree_get_parent(tree ? tree : view->values.tree);
+    if (is_news_wanted && view->ops->report_news) {
+        view->ops->report_news(view, item);
+    }
+    proto_tree *row_tree = tree;
+    for (uint32_t row = 0; row < group->rows; row++) {
+        if (value_tree_has_room(&view->values, ITEMS_OF_ROW)) {
+            row_tree = show_row(view, group, row, tree);
+        } else {
+            view->others_hidden += group->columns == 0;
+        }
+    }
+    report_faults(view, number, item, row_tree);
+}
+
+static void report_hidden(const data_tree *view)
+{
+    proto_item *item = proto_tree_get_parent(view->values.tree);
+    uint64_t hidden = view->values.is_full ? view->table->values - view->values_seen : 0;
+
+    if (hidden > 0) {
+        findings_add(view->values.report, item, FINDING_NOT_SHOWN,
+                     "%" PRIu64 " of %" PRIu64 " values are not shown, a packet's tree is limited; they are kept and "
+                     "calculated with",
+                     hidden, view->table->values);
+    } else if (view->others_hidden > 0) {
+        findings_add(view->values.report, item, FINDING_NOT_SHOWN, "%u %s are not shown, a packet's tree is limited",
+                     view->others_hidden, view->ops->others);
+    }
+}
+
+static void show_structures(void *data)
+{
+    data_tree *view = data;
+    bool is_news_wanted = findings_wanted(view->values.report, view->values.tree);
+
+    proto_item *header = view->ops->show_header(view);
+    report_faults(view, PERF_NO_GROUP, header ? header : proto_tree_get_parent(view->values.tree), NULL);
+    for (uint32_t i = 0; i < view->table->num_groups; i++) {
+        show_group(view, i, is_news_wanted);
+    }
+    report_hidden(view);
+}
+
+void data_tree_show(proto_tree *tree, findings_report *report, const counter_response *response,
+                    const value_fields *fields, const data_tree_ops *ops)
+{
+    data_tree view = {
+        .values = {.tvb = response->tvb, .tree = tree, .report = report, .fields = fields},
+        .ops = ops,
+        .table = response->table,
+        .encoding = response->table->big_endian ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN,
+        .values_left = response->table->size,
+    };
+    buffer_cursor cursor;
+
+    if (!value_tree_begin(&view.values, response)) {
+        return;
+    }
+    if (view.values.referenced.structures) {
+        cursor_init(&cursor, response->tvb, tree, report, view.encoding);
+        cursor_try(&cursor, show_structures, &view);
+    } else {
+        value_tree_show_flat(&view.values);
+    }
+}

@@ -1,0 +1,49 @@
+/* data-tree.h
+ * The counter data of a response in the tree, for both protocols: header, groups, rows and values of its table, in one loop. A protocol
+ * has a function for each of its structures.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "tree/value-tree.h"
+
+typedef struct data_tree data_tree;
+
+/* Each function adds one structure to the tree. Rows and values are those of the stream: view->values.stream. */
+typedef struct {
+    const char *others; /* names of structures that the tree may have no room for */
+    /* Returns the header's item. */
+    proto_item *(*show_header)(data_tree *view);
+    /* Shows a group with its columns. Returns its tree. */
+    proto_tree *(*show_group)(data_tree *view, const perf_group *group);
+    /* Reports what is new in a group since the sample before. NULL: nothing. */
+    void (*report_news)(data_tree *view, proto_item *item);
+    /* Shows a row in the group's tree. Returns the tree that its values are in. */
+    proto_tree *(*show_row)(data_tree *view, const perf_group *group, uint32_t row, proto_tree *tree);
+    void (*show_value)(data_tree *view, proto_tree *tree);
+    /* Shows the structure whose size is a fault of the group. Returns its item, NULL: it has none. NULL: faults have no structures. */
+    proto_item *(*show_broken)(data_tree *view, const perf_table_fault *fault, proto_tree *tree);
+} data_tree_ops;
+
+struct data_tree {
+    value_tree values;
+    const data_tree_ops *ops;
+    perf_table *table;
+    unsigned encoding;    /* of numbers */
+    uint64_t values_left; /* cells that may still be shown: as many as the response has bytes */
+    uint64_t values_seen;
+    uint32_t others_hidden;
+};
+
+/* Shows a response in `tree`, if a field of it is referenced or it has faults. */
+void data_tree_show(proto_tree *tree, findings_report *report, const counter_response *response,
+                    const value_fields *fields, const data_tree_ops *ops);
+
+/* Adds a structure with a node of its own to `tree`. `cursor`: reads it. */
+void data_tree_enter(const data_tree *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size,
+                     buffer_cursor *cursor);
+
+/* Reports a field with a number that it cannot have. Whether the response is well-formed does not change: that is the table's. */
+void data_tree_report_field(const data_tree *view, proto_item *item, finding_id finding, const char *format, ...)
+    G_GNUC_PRINTF(4, 5);
