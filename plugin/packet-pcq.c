@@ -125,9 +125,9 @@ static void read_in_size(pcq_pdu *p)
 {
     p->record->in_size = ndr_u32(&p->call.ndr, hf_in_size);
     if (p->record->in_size > p->operation->largest) {
-        findings_add(&p->call.report, p->call.ndr.cursor.item, FINDING_IN_SIZE_RANGE,
-                     "dwInSize %u is more than the interface admits (%u), the server refuses it", p->record->in_size,
-                     p->operation->largest);
+        expert_report_add(&p->call.report, p->call.ndr.cursor.item, EI_IN_SIZE_RANGE,
+                          "dwInSize %u is more than the interface admits (%u), the server refuses it",
+                          p->record->in_size, p->operation->largest);
     }
 }
 
@@ -148,8 +148,8 @@ static void read_request_code(pcq_pdu *p)
 {
     p->record->request_code = ndr_u32(&p->call.ndr, hf_request_code);
     if (!try_val_to_str(p->record->request_code, request_code_vals)) {
-        findings_add(&p->call.report, p->call.ndr.cursor.item, FINDING_REQUEST_CODE,
-                     "RequestCode %u is unknown, the answer's layout too", p->record->request_code);
+        expert_report_add(&p->call.report, p->call.ndr.cursor.item, EI_REQUEST_CODE,
+                          "RequestCode %u is unknown, the answer's layout too", p->record->request_code);
     }
 }
 
@@ -178,7 +178,7 @@ static void read_handle(pcq_pdu *p)
 {
     p->handle_item = ndr_context_handle(&p->call.ndr, fields.handle, p->handle);
     if (call_handle_is_null(p->handle)) {
-        findings_add(&p->call.report, p->handle_item, FINDING_HANDLE_NULL, "The handle is empty: no query has it");
+        expert_report_add(&p->call.report, p->handle_item, EI_HANDLE_NULL, "The handle is empty: no query has it");
     } else if (p->call.first_time) {
         p->call.record->handle = handle_find(PERF_HANDLE_QUERY, p->call.server, p->handle);
         p->call.record->was_closed = p->call.record->handle && p->call.record->handle->closed_frame != 0;
@@ -220,8 +220,8 @@ static void check_count(pcq_pdu *p, const ndr_array *array, const char *has, uin
                         uint32_t said)
 {
     if (count != said) {
-        findings_add(&p->call.report, array->item, FINDING_ARRAY_COUNTS, "lpData %s %" PRIu64 ", but %s says %u", has,
-                     count, said_by, said);
+        expert_report_add(&p->call.report, array->item, EI_ARRAY_COUNTS, "lpData %s %" PRIu64 ", but %s says %u", has,
+                          count, said_by, said);
     }
 }
 
@@ -254,9 +254,9 @@ static bool read_returned_status(pcq_pdu *p)
     /* nothing fits into a buffer of 0 bytes; even the counter data of an empty query has a header */
     bool is_missed = tapped->rtn_size > 0 || p->call.opnum == OPNUM_QueryCounterData;
     if (tapped->out_size == 0 && is_missed && p->record->call.request_read && p->record->in_size > 0) {
-        findings_add(&p->call.report, p->call.ndr.cursor.item, FINDING_NO_DATA,
-                     "The call succeeded with room for %s, but lpData is empty; *pdwRtnSize says %u",
-                     format_count(p, p->record->in_size), tapped->rtn_size);
+        expert_report_add(&p->call.report, p->call.ndr.cursor.item, EI_NO_DATA,
+                          "The call succeeded with room for %s, but lpData is empty; *pdwRtnSize says %u",
+                          format_count(p, p->record->in_size), tapped->rtn_size);
     }
     return true;
 }
@@ -307,7 +307,7 @@ static void dissect_lpdata(pcq_pdu *p)
  * there. */
 static void read_identifiers(pcq_pdu *p)
 {
-    findings_report *report = &p->call.report;
+    expert_report *report = &p->call.report;
     bool is_request = p->call.is_request, repeated = !is_request && p->call.record->request_damaged;
     ndr_array array;
 
@@ -561,8 +561,8 @@ static void use_handle(pcq_pdu *p)
         see_query(p, handle);
     }
     if (record->was_closed) {
-        findings_add(&p->call.report, p->handle_item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
-                     handle->closed_frame);
+        expert_report_add(&p->call.report, p->handle_item, EI_HANDLE_CLOSED, "The handle was closed in frame %u",
+                          handle->closed_frame);
     }
     show_handle(p, p->handle_item, handle);
 }
@@ -631,9 +631,9 @@ static void check_indexes(pcq_pdu *p)
     uint32_t count = wmem_array_get_count(p->context.identifiers), odd = query_first_odd_index(identifiers, count);
 
     if (odd < count) {
-        findings_add(&p->call.report, proto_tree_get_parent(p->buffer_tree), FINDING_INDEX,
-                     "Index %u of identifier %u is beyond the %u blocks, or given before", identifiers[odd].index, odd,
-                     count);
+        expert_report_add(&p->call.report, proto_tree_get_parent(p->buffer_tree), EI_INDEX,
+                          "Index %u of identifier %u is beyond the %u blocks, or given before", identifiers[odd].index,
+                          odd, count);
     }
 }
 
@@ -770,7 +770,7 @@ static void describe_refused(pcq_pdu *p)
 {
     const state_identifier *identifiers = p->call.tapped.identifiers;
     bool removes = p->record->call.request_read && !p->record->add;
-    bool reports = p->record->add && findings_wanted(&p->call.report, p->call.tree);
+    bool reports = p->record->add && expert_report_is_wanted(&p->call.report, p->call.tree);
     wmem_strbuf_t *text = wmem_strbuf_new(p->call.pool, "");
     unsigned named = 0;
 
@@ -784,9 +784,9 @@ static void describe_refused(pcq_pdu *p)
                          identifiers[i].status, false);
         }
         if (reports) {
-            findings_add(&p->call.report, proto_tree_get_parent(p->buffer_tree), FINDING_COUNTER_REFUSED,
-                         "Refused: %s: %s", identifier_text(p, &identifiers[i], false),
-                         text_win32_error(p->call.pool, identifiers[i].status));
+            expert_report_add(&p->call.report, proto_tree_get_parent(p->buffer_tree), EI_COUNTER_REFUSED,
+                              "Refused: %s: %s", identifier_text(p, &identifiers[i], false),
+                              text_win32_error(p->call.pool, identifiers[i].status));
         }
     }
     call_about(&p->call, "%s", wmem_strbuf_get_str(text));
@@ -930,8 +930,8 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
         call_report_second(&p.call, &p.call.report, item);
     }
     if (!p.call.is_request && !p.call.record->request_read) {
-        findings_add(&p.call.report, item, FINDING_REQUEST_MISSING,
-                     "The request was not captured whole, or not decrypted: what depends on it stays undecoded");
+        expert_report_add(&p.call.report, item, EI_REQUEST_MISSING,
+                          "The request was not captured whole, or not decrypted: what depends on it stays undecoded");
     }
     if (call_report_noise(&p.call, begin, MAX(p.operation->largest, LARGEST_SMALL_COUNT))) {
         if (!p.call.is_request && opnum == OPNUM_ValidateCounters) {

@@ -121,8 +121,8 @@ static void report_hidden(buffer_cursor *cursor, proto_tree *tree, uint32_t hidd
 {
     cursor->tree = tree;
     if (hidden > 0) {
-        findings_add(cursor->report, cursor->node, FINDING_NOT_SHOWN, "%u %s are not shown, a packet's tree is limited",
-                     hidden, what);
+        expert_report_add(cursor->report, cursor->node, EI_NOT_SHOWN, "%u %s are not shown, a packet's tree is limited",
+                          hidden, what);
     }
 }
 
@@ -149,7 +149,7 @@ static void report_bytes_left(buffer_cursor *cursor, const char *behind)
 
     if (left > 0) {
         proto_item *item = proto_tree_add_item(cursor->tree, hf_undecoded, cursor->tvb, cursor->pos, left, ENC_NA);
-        findings_add(cursor->report, item, FINDING_TRAILING_BYTES, "%u bytes are left behind %s", left, behind);
+        expert_report_add(cursor->report, item, EI_TRAILING_BYTES, "%u bytes are left behind %s", left, behind);
     }
 }
 
@@ -157,14 +157,14 @@ static void report_bytes_left(buffer_cursor *cursor, const char *behind)
 static bool check_size(buffer_cursor *cursor, uint32_t size, uint32_t header, const char *what)
 {
     if (size < header || size > cursor_left(cursor)) {
-        findings_add(cursor->report, cursor->node, FINDING_SIZE,
-                     "Size of %s at offset %u is %u, it can be %u to %u; what follows cannot be found", what,
-                     cursor->pos, size, header, cursor_left(cursor));
+        expert_report_add(cursor->report, cursor->node, EI_SIZE,
+                          "Size of %s at offset %u is %u, it can be %u to %u; what follows cannot be found", what,
+                          cursor->pos, size, header, cursor_left(cursor));
         return false;
     }
     if (size % 8 != 0) {
-        findings_add(cursor->report, cursor->node, FINDING_SIZE, "Size of %s at offset %u is %u, not a multiple of 8",
-                     what, cursor->pos, size);
+        expert_report_add(cursor->report, cursor->node, EI_SIZE, "Size of %s at offset %u is %u, not a multiple of 8",
+                          what, cursor->pos, size);
     }
     return true;
 }
@@ -217,17 +217,17 @@ static const char *read_table_string(buffer_cursor *cursor, pcq_context *context
     buffer_cursor at = *cursor;
 
     if (!string_starts_at(cursor->tvb, table, start)) {
-        findings_add(cursor->report, cursor->item, FINDING_STRING_OFFSET,
-                     "Offset %u does not lead to where a string begins: strings are at %u to %u", offset,
-                     table->headers_end - table->base, table->end - table->base);
+        expert_report_add(cursor->report, cursor->item, EI_STRING_OFFSET,
+                          "Offset %u does not lead to where a string begins: strings are at %u to %u", offset,
+                          table->headers_end - table->base, table->end - table->base);
         return NULL;
     }
     uint32_t left = table->end - (uint32_t)start;
     uint32_t room = text_utf16_size(cursor->tvb, (uint32_t)start, (uint32_t)MIN(left, table->readable)) + 2;
     if (room > table->readable) {
         if (table->readable > 0) {
-            findings_add(cursor->report, cursor->item, FINDING_STRING_OFFSET,
-                         "The strings overlap too much to read them, here and in what follows");
+            expert_report_add(cursor->report, cursor->item, EI_STRING_OFFSET,
+                              "The strings overlap too much to read them, here and in what follows");
         }
         table->readable = 0;
         return NULL;
@@ -277,12 +277,12 @@ static void dissect_counter_strings(buffer_cursor *cursor, pcq_context *context)
     uint32_t count = cursor_read_u32(&header, hf_string_buffer_num_counters);
     uint32_t room = cursor_left(cursor) / STRING_COUNTER_HEADER_SIZE;
     if (size > cursor->end || cursor->end - size >= 8) { /* less is padding */
-        findings_add(cursor->report, header.node, FINDING_SIZE, "dwSize is %u, but the buffer has %u bytes", size,
-                     cursor->end);
+        expert_report_add(cursor->report, header.node, EI_SIZE, "dwSize is %u, but the buffer has %u bytes", size,
+                          cursor->end);
     }
     if (count > room) {
-        findings_add(cursor->report, header.node, FINDING_COUNT, "dwCounters is %u, but there is room for %u", count,
-                     room);
+        expert_report_add(cursor->report, header.node, EI_COUNT, "dwCounters is %u, but there is room for %u", count,
+                          room);
         return;
     }
     string_table table = {.headers_end = STRING_BUFFER_HEADER_SIZE + count * STRING_COUNTER_HEADER_SIZE,
@@ -292,9 +292,10 @@ static void dissect_counter_strings(buffer_cursor *cursor, pcq_context *context)
     proto_item_append_text(header.node, ": %u strings, offsets count from the %s", count,
                            table.base == 0 ? "block's start" : "end of the headers");
     if (table.base != 0) {
-        findings_add(cursor->report, header.node, FINDING_STRING_OFFSET_BASE,
-                     "String offsets count from the end of the headers, as [MS-PCQ] 2.2.4.4 says; Windows counts them "
-                     "from the block's start");
+        expert_report_add(
+            cursor->report, header.node, EI_STRING_OFFSET_BASE,
+            "String offsets count from the end of the headers, as [MS-PCQ] 2.2.4.4 says; Windows counts them "
+            "from the block's start");
     }
     for (uint32_t i = 0; i < count; i++) {
         cursor->tree = tree_with_room(tree, i < MOST_SHOWN_STRINGS ? ITEMS_OF_STRING : UINT32_MAX, &hidden);
@@ -386,8 +387,8 @@ static uint32_t read_counterset_reg_info(buffer_cursor *outer, pcq_context *cont
     }
     collect_entry(context, PERF_NO_ID, METADATA_COUNTERSET)->entry.instance_type = read.instance_type;
     if (read.num_counters > cursor_left(outer) / COUNTER_REG_INFO_SIZE) {
-        findings_add(cursor.report, cursor.node, FINDING_COUNT, "NumCounters %u, but there is room for %u",
-                     read.num_counters, cursor_left(outer) / COUNTER_REG_INFO_SIZE);
+        expert_report_add(cursor.report, cursor.node, EI_COUNT, "NumCounters %u, but there is room for %u",
+                          read.num_counters, cursor_left(outer) / COUNTER_REG_INFO_SIZE);
     }
     return read.num_counters;
 }
@@ -485,8 +486,8 @@ void pcq_dissect_identifiers(buffer_cursor *cursor, pcq_context *context)
     bool sound = read_list(cursor, context, UINT32_MAX, PERF_IDENTIFIER_SIZE, ITEMS_OF_IDENTIFIER, "identifiers",
                            read_identifier);
     if (sound && cursor_left(cursor) > 0) {
-        findings_add(cursor->report, cursor->node, FINDING_SIZE, "%u bytes are too few for a PERF_COUNTER_IDENTIFIER",
-                     cursor_left(cursor));
+        expert_report_add(cursor->report, cursor->node, EI_SIZE, "%u bytes are too few for a PERF_COUNTER_IDENTIFIER",
+                          cursor_left(cursor));
     }
     report_bytes_left(cursor, "the last identifier");
 }

@@ -150,7 +150,7 @@ void call_read_stub(rpc_call *call, bool is_aloud)
 {
     buffer_cursor *cursor = &call->ndr.cursor;
 
-    call->report = (findings_report){.pinfo = is_aloud ? call->pinfo : NULL, .expert = &call->fields->expert};
+    call->report = (expert_report){.pinfo = is_aloud ? call->pinfo : NULL, .expert = &call->fields->expert};
     cursor_init(cursor, call->tvb, is_aloud ? call->tree : NULL, &call->report,
                 call->drep[0] & DREP_LITTLE_ENDIAN ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN);
     cursor->pos = MIN((uint32_t)call->offset, cursor->end);
@@ -172,8 +172,8 @@ bool call_report_noise(rpc_call *call, ndr_first first, uint64_t largest)
     call->is_noise = ndr_is_garbled(&call->ndr, first, !call->is_request, largest);
     if (call->is_noise) {
         proto_item *item = proto_tree_add_item(call->tree, call->fields->noise, call->tvb, call->offset, -1, ENC_NA);
-        findings_add(
-            &call->report, item, FINDING_NOT_DECRYPTED,
+        expert_report_add(
+            &call->report, item, EI_NOT_DECRYPTED,
             "This is noise: the stub was probably not decrypted correctly, perhaps because packets before it were "
             "not captured");
     }
@@ -262,21 +262,21 @@ void call_report_status(rpc_call *call, uint32_t status)
     if (status != 0) {
         const char *name = text_win32_error(call->pinfo->pool, status);
         call->tapped.has_failed = true;
-        findings_add(&call->report, call->ndr.cursor.item, FINDING_CALL_FAILED, "%s failed: %s", call->tapped.operation,
-                     name);
+        expert_report_add(&call->report, call->ndr.cursor.item, EI_CALL_FAILED, "%s failed: %s", call->tapped.operation,
+                          name);
         call_info(call, "%s", name);
     }
 }
 
-void call_show_late(findings_report *report, proto_item *item, const struct state_late *late)
+void call_show_late(expert_report *report, proto_item *item, const struct state_late *late)
 {
     if (late && late->late.seconds > 0) {
-        findings_add(report, item, FINDING_LATE, "Late sample: %.3f s since the previous one (usually %.3f s)",
-                     late->late.seconds, late->late.usual);
+        expert_report_add(report, item, EI_LATE, "Late sample: %.3f s since the previous one (usually %.3f s)",
+                          late->late.seconds, late->late.usual);
     }
     if (late && late->slow.seconds > 0) {
-        findings_add(report, item, FINDING_LATE, "Slow response: %.3f s (usually %.3f s)", late->slow.seconds,
-                     late->slow.usual);
+        expert_report_add(report, item, EI_LATE, "Slow response: %.3f s (usually %.3f s)", late->slow.seconds,
+                          late->slow.usual);
     }
 }
 
@@ -390,11 +390,11 @@ void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *hand
     }
 }
 
-void call_report_second(const rpc_call *call, findings_report *report, proto_item *item)
+void call_report_second(const rpc_call *call, expert_report *report, proto_item *item)
 {
     if (is_repeated(call)) {
-        findings_add(report, item, FINDING_SECOND_RESPONSE, "The call was answered in frame %u already",
-                     call->record->response_frame);
+        expert_report_add(report, item, EI_SECOND_RESPONSE, "The call was answered in frame %u already",
+                          call->record->response_frame);
     }
 }
 
@@ -408,7 +408,7 @@ void call_report_rest(rpc_call *call)
 
     if (left >= (call->ndr.ndr64 ? 8U : 4U)) {
         proto_item *item = proto_tree_add_item(call->tree, call->fields->rest, cursor->tvb, cursor->pos, left, ENC_NA);
-        findings_add(&call->report, item, FINDING_TRAILING_BYTES, "%u bytes are left behind the last parameter", left);
+        expert_report_add(&call->report, item, EI_TRAILING_BYTES, "%u bytes are left behind the last parameter", left);
     }
 }
 
@@ -450,7 +450,7 @@ int call_end(rpc_call *call, proto_item *item)
     if (call->has_column) {
         write_info(call);
     }
-    findings_end(&call->report, item);
+    expert_report_end(&call->report, item);
     return (int)tvb_reported_length(call->tvb);
 }
 
@@ -471,7 +471,7 @@ void call_fields_register(int proto, const char *prefix, const char *number_fiel
 
     fields->proto = proto;
     fields_register_prefixed(proto, prefix, list, array_length(list));
-    findings_register(proto, prefix, &fields->expert);
+    expert_info_register(proto, prefix, &fields->expert);
     if (records == NULL) {
         ndr_fields_register(proto);
         proto_register_subtree_array(ett, array_length(ett));

@@ -41,7 +41,7 @@ typedef struct rpc_fields {
     const char *handle_word;                  /* "query", as the Info column says it */
     size_t record_size;                       /* of what it keeps of a call, which begins with an rpc_record */
     void (*end_by_fault)(rpc_record *record); /* a fault answers the call; may be NULL */
-    findings_expert expert;
+    expert_fields expert;
     int handle;
     int handle_number;
     int handle_opened_in;
@@ -73,7 +73,7 @@ typedef struct {
     bool is_noise;
     bool is_short; /* a parameter lies beyond the stub's end, or was not captured */
     ndr_reader ndr;
-    findings_report report;
+    expert_report report;
     bool has_column;      /* somebody reads the Info column */
     wmem_strbuf_t *about; /* for the Info column */
     wmem_strbuf_t *info;
@@ -132,7 +132,7 @@ void call_tell_answer(rpc_call *call, uint32_t counters);
 void call_report_answer(rpc_call *call, const char *failed, const char *part);
 
 /* A sample that came late; NULL: it did not. */
-void call_show_late(findings_report *report, proto_item *item, const struct state_late *late);
+void call_show_late(expert_report *report, proto_item *item, const struct state_late *late);
 
 /* A handle that the call opens, or whose opening was not captured (`frame` 0). It takes the place of an earlier one with the same bytes. */
 state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t frame,
@@ -148,7 +148,7 @@ proto_tree *call_show_life(rpc_call *call, proto_item *item, const state_handle 
 void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *handle);
 
 /* Reports at `item` that the call was answered in another frame before. */
-void call_report_second(const rpc_call *call, findings_report *report, proto_item *item);
+void call_report_second(const rpc_call *call, expert_report *report, proto_item *item);
 
 /* Shows and reports bytes that are left behind the last parameter, beyond its padding. */
 void call_report_rest(rpc_call *call);

@@ -73,13 +73,13 @@ void ndr_array_begin(ndr_reader *ndr, bool varying, const char *what, ndr_array 
     }
     array->item = cursor->item = counts.cursor.item;
     if (array->offset != 0) {
-        findings_add(cursor->report, array->item, FINDING_ARRAY_COUNTS,
-                     "The array's offset is %" PRIu64 ", it can only be 0 here", array->offset);
+        expert_report_add(cursor->report, array->item, EI_ARRAY_COUNTS,
+                          "The array's offset is %" PRIu64 ", it can only be 0 here", array->offset);
     }
     if (array->actual_count > array->max_count) {
-        findings_add(cursor->report, array->item, FINDING_ARRAY_COUNTS,
-                     "The array holds %" PRIu64 " elements, more than its maximum of %" PRIu64, array->actual_count,
-                     array->max_count);
+        expert_report_add(cursor->report, array->item, EI_ARRAY_COUNTS,
+                          "The array holds %" PRIu64 " elements, more than its maximum of %" PRIu64,
+                          array->actual_count, array->max_count);
     }
 }
 

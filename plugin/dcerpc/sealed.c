@@ -235,7 +235,7 @@ static void tell(packet_info *pinfo, sealed_pdu *pdu, proto_item *item, tapped_c
     }
     tapped_hand_over(pinfo, tapped);
     if (!tapped->is_fault) {
-        findings_report report = {.pinfo = pinfo, .expert = &perflib->expert};
+        expert_report report = {.pinfo = pinfo, .expert = &perflib->expert};
         call_show_late(&report, item, pdu->late);
     }
 }
@@ -293,7 +293,7 @@ typedef struct {
     const char *name;
     struct {
         const char *says;
-        finding_id finding;
+        expert_id finding;
         const char *why;
     } given[NUM_GIVEN];
 } lock;
@@ -302,19 +302,19 @@ typedef struct {
 #define OPENED_BY(name, key) SEALED_WITH(name) "; what opens it is " key
 #define NOT_OPENED(name, place, option, key, not_fitting) \
     { \
-        [NO_KEY] = {"no key", FINDING_SEALED, "Key: " place " (" option "). " OPENED_BY(name, key)}, \
-        [KEY] = {"the key given does not fit", FINDING_KEY_DOES_NOT_FIT, \
+        [NO_KEY] = {"no key", EI_SEALED, "Key: " place " (" option "). " OPENED_BY(name, key)}, \
+        [KEY] = {"the key given does not fit", EI_KEY_DOES_NOT_FIT, \
                  "The key given (ntlmssp.nt_password) does not fit: " not_fitting ". " SEALED_WITH(name)}, \
-        [KEYTAB] = {"the key given does not fit", FINDING_KEY_DOES_NOT_FIT, \
+        [KEYTAB] = {"the key given does not fit", EI_KEY_DOES_NOT_FIT, \
                     "The key given (kerberos.file) does not fit: " not_fitting ". " SEALED_WITH(name)}, \
-        [UNUSED_KEYTAB] = {"kerberos.decrypt is off", FINDING_KEY_DOES_NOT_FIT, \
+        [UNUSED_KEYTAB] = {"kerberos.decrypt is off", EI_KEY_DOES_NOT_FIT, \
                            "The keytab given (kerberos.file) is not used: kerberos.decrypt is off (-o " \
                            "kerberos.decrypt:TRUE). " OPENED_BY(name, key)}, \
-        [PERHAPS_KEYTAB] = {"no key that fits", FINDING_SEALED, \
+        [PERHAPS_KEYTAB] = {"no key that fits", EI_SEALED, \
                             "No key that fits: a keytab of -K does not, or none was given (kerberos.decrypt is on, " \
                             "kerberos.file empty). " OPENED_BY(name, key)}, \
         [OPENED] = { \
-            "opened and malformed", FINDING_NOT_DECRYPTED, \
+            "opened and malformed", EI_NOT_DECRYPTED, \
             "The key given fits, and Wireshark could not take the packet apart (_ws.malformed). " SEALED_WITH(name)}, \
     }
 
@@ -415,8 +415,8 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
                                                                       "%s (%u)", operation->name, operation->opnum));
             tree_add_generated_uint(inner, hf_size, tvb, size);
         }
-        findings_report report = {.pinfo = pinfo, .expert = &perflib->expert};
-        findings_add(&report, item, what->given[given].finding, "%s", what->given[given].why);
+        expert_report report = {.pinfo = pinfo, .expert = &perflib->expert};
+        expert_report_add(&report, item, what->given[given].finding, "%s", what->given[given].why);
     }
     tell(pinfo, pdu, item, &(tapped_call){.unread = what->given[given].why});
 }
@@ -441,8 +441,8 @@ static void show_sealed_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
     col_set_str(pinfo->cinfo, COL_PROTOCOL, proto_get_protocol_short_name(find_protocol_by_id(fields->proto)));
     col_add_fstr(pinfo->cinfo, COL_INFO, "%s fault: %s", operation, name);
     proto_item_append_text(item, ", %s, fault: %s", operation, name);
-    findings_report report = {.pinfo = pinfo, .expert = &fields->expert};
-    findings_add(&report, item, FINDING_CALL_FAILED, "%s failed: fault %s (0x%08x)", operation, name, status);
+    expert_report report = {.pinfo = pinfo, .expert = &fields->expert};
+    expert_report_add(&report, item, EI_CALL_FAILED, "%s failed: fault %s (0x%08x)", operation, name, status);
     if (record) {
         tell_answer(pinfo, pdu, &fault);
     } else {

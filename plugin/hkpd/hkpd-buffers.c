@@ -131,8 +131,8 @@ static uint32_t read_code_page(buffer_cursor *cursor, int hf)
     uint32_t code_page = cursor_read_u32(cursor, hf);
 
     if (!text_code_page_known(code_page)) {
-        findings_add(cursor->report, cursor->item, FINDING_CODE_PAGE,
-                     "CodePage %u cannot be converted: bytes of names beyond ASCII are shown as \\x..", code_page);
+        expert_report_add(cursor->report, cursor->item, EI_CODE_PAGE,
+                          "CodePage %u cannot be converted: bytes of names beyond ASCII are shown as \\x..", code_page);
     }
     return code_page;
 }
@@ -159,8 +159,7 @@ static const char *show_name(const data_tree *view, buffer_cursor *cursor, int h
     proto_item *item = proto_tree_add_string(cursor->tree, hf, tvb, (int)at->offset, (int)at->room, name);
 
     if (is_wide && at->room % 2 != 0) {
-        data_tree_report_field(view, item, FINDING_TEXT, "%s has %u bytes, a character of UTF-16 has 2", at->what,
-                               at->room);
+        data_tree_report_field(view, item, EI_TEXT, "%s has %u bytes, a character of UTF-16 has 2", at->what, at->room);
     }
     if (is_wide) {
         text_check_utf16(cursor->report, item, tvb, at->offset, at->size, order, at->what);
@@ -176,7 +175,7 @@ static void show_system_name(const data_tree *view, buffer_cursor *cursor, uint3
         return;
     }
     if (header > view->table->size || offset < PERF_DATA_BLOCK_SIZE || offset > header || room > header - offset) {
-        data_tree_report_field(view, cursor->node, FINDING_STRING_OFFSET,
+        data_tree_report_field(view, cursor->node, EI_STRING_OFFSET,
                                "the system name begins at byte %u and does not fit the header of %u", offset, header);
         return;
     }
@@ -184,8 +183,8 @@ static void show_system_name(const data_tree *view, buffer_cursor *cursor, uint3
     const name_location at = {offset, size, size + 2 <= room ? size + 2 : size, TEXT_CODE_PAGE_UNICODE,
                               "The system name"};
     if (room % 2 != 0) {
-        data_tree_report_field(view, cursor->node, FINDING_TEXT,
-                               "SystemNameLength is %u, a character of UTF-16 has 2 bytes", room);
+        data_tree_report_field(view, cursor->node, EI_TEXT, "SystemNameLength is %u, a character of UTF-16 has 2 bytes",
+                               room);
     }
     if (cursor->tree) {
         proto_item_append_text(cursor->node, " of %s", show_name(view, cursor, hf_system_name, &at));
@@ -202,7 +201,7 @@ static proto_item *show_header(data_tree *view)
     cursor_skip(&cursor, PERF_SIGNATURE_SIZE);
     FIELDS_READ(DATA_BLOCK)
     if (read.version != 1) {
-        data_tree_report_field(view, cursor.node, FINDING_NUMBER, "Version is %u, only 1 is known", read.version);
+        data_tree_report_field(view, cursor.node, EI_NUMBER, "Version is %u, only 1 is known", read.version);
     }
     show_system_name(view, &cursor, header, read.system_name_offset, read.system_name_size);
     proto_item_append_text(cursor.node, ": %u objects, %" PRIu64 " values", view->table->num_groups,
@@ -223,7 +222,7 @@ static void show_definition(data_tree *view, proto_tree *tree, const perf_column
     proto_item_append_text(cursor.node, ": %s (%u), %s", name ? name : "name not known", title_index,
                            val_to_str_const(read.type, text_counter_type_vals, "unknown type"));
     if (column->value_offset < PERF_COUNTER_BLOCK_SIZE) {
-        data_tree_report_field(view, cursor.node, FINDING_NUMBER,
+        data_tree_report_field(view, cursor.node, EI_NUMBER,
                                "CounterOffset is %u, where ByteLength of the counter block is: no value",
                                column->value_offset);
     }
@@ -248,10 +247,10 @@ static proto_tree *show_object(data_tree *view, const perf_group *group)
     }
     if (read.object_num_counters == 0 &&
         (uint64_t)read.object_header_size + PERF_COUNTER_DEFINITION_SIZE <= read.object_definition_size) {
-        data_tree_report_field(view, cursor.node, FINDING_COUNT, "NumCounters is 0, there is room for definitions");
+        data_tree_report_field(view, cursor.node, EI_COUNT, "NumCounters is 0, there is room for definitions");
     }
     if ((int32_t)read.object_num_instances < PERF_INSTANCES_METADATA_NONE) {
-        data_tree_report_field(view, cursor.node, FINDING_COUNT, "NumInstances is %d, only -1 to -3 are known",
+        data_tree_report_field(view, cursor.node, EI_COUNT, "NumInstances is %d, only -1 to -3 are known",
                                (int32_t)read.object_num_instances);
     }
     for (uint32_t i = 0; i < group->columns; i++) {
@@ -411,7 +410,7 @@ const char *hkpd_title_text(const hkpd_title_list *list, wmem_allocator_t *pool)
 }
 
 /* Shows a title, or the bytes that are none. */
-static void show_title(const hkpd_title_list *list, proto_tree *tree, findings_report *report)
+static void show_title(const hkpd_title_list *list, proto_tree *tree, expert_report *report)
 {
     uint32_t size = list->end - list->offset;
     proto_item *item = proto_tree_add_item(tree, hf_title, list->tvb, list->offset, size, ENC_NA);
@@ -430,19 +429,19 @@ static void show_title(const hkpd_title_list *list, proto_tree *tree, findings_r
 }
 
 /* Reports the first bytes of a list that are no title, or that the list has no end. */
-static void report_damaged_titles(const hkpd_title_list *list, uint32_t first_damage, findings_report *report,
+static void report_damaged_titles(const hkpd_title_list *list, uint32_t first_damage, expert_report *report,
                                   proto_item *item)
 {
     if (list->is_damaged) {
-        findings_add(report, item, FINDING_TEXT,
-                     "Byte %u of the list begins no index with its text: titles from there on are assumed",
-                     first_damage);
+        expert_report_add(report, item, EI_TEXT,
+                          "Byte %u of the list begins no index with its text: titles from there on are assumed",
+                          first_damage);
     } else if (list->lacks_end) {
-        findings_add(report, item, FINDING_TEXT, "The list of titles ends without its terminator");
+        expert_report_add(report, item, EI_TEXT, "The list of titles ends without its terminator");
     }
 }
 
-hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *report)
+hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report *report)
 {
     hkpd_title_list list = {.tvb = tvb};
     bool is_referenced = proto_field_is_referenced(tree, proto_hkpd), was_damaged = false;
@@ -464,15 +463,15 @@ hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, findings_repor
     }
     report_damaged_titles(&list, first_damage, report, proto_tree_get_parent(tree));
     if (hidden > 0) {
-        findings_add(report, proto_tree_get_parent(tree), FINDING_NOT_SHOWN,
-                     "%u titles are not shown, a packet's tree is limited", hidden);
+        expert_report_add(report, proto_tree_get_parent(tree), EI_NOT_SHOWN,
+                          "%u titles are not shown, a packet's tree is limited", hidden);
     }
     return list;
 }
 
 /* --- The block ------------------------------------------------------------------------------------------------- */
 
-void hkpd_show_block(proto_tree *tree, findings_report *report, const counter_response *response)
+void hkpd_show_block(proto_tree *tree, expert_report *report, const counter_response *response)
 {
     static const data_tree_ops ops = {.others = "objects, counter definitions or instances",
                                       .show_header = show_header,

@@ -43,12 +43,12 @@ bool hkpd_next_title(hkpd_title_list *list);
 const char *hkpd_title_text(const hkpd_title_list *list, wmem_allocator_t *pool);
 
 /* Shows a list and reports its damage. Returns the list as it is at its end. */
-hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *report);
+hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report *report);
 
 void hkpd_buffers_register(int proto);
 
 /* Shows a PERF_DATA_BLOCK in the tree, if somebody looks or something is wrong. */
-void hkpd_show_block(proto_tree *tree, findings_report *report, const counter_response *response);
+void hkpd_show_block(proto_tree *tree, expert_report *report, const counter_response *response);
 
 /* --- winreg-hook.c: a copy of winreg's table of operations, with some entries replaced, takes the table's place --- */
 

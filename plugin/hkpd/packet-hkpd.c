@@ -95,9 +95,9 @@ typedef struct {
     uint8_t opened[PERF_HANDLE_SIZE]; /* the handle of a response */
     proto_tree *hkpd;                 /* our part of the tree, NULL before the first item */
     proto_item *item;
-    findings_report aloud; /* for what was read silently */
-    bool shown_here;       /* the stock function is not called */
-    bool is_probe;         /* the stock function would write an error into the Info column */
+    expert_report aloud; /* for what was read silently */
+    bool shown_here;     /* the stock function is not called */
+    bool is_probe;       /* the stock function would write an error into the Info column */
 } hkpd_pdu;
 
 /* --- Names of values ---------------------------------------------------------------------------------------------- */
@@ -333,8 +333,8 @@ static void report_failed(hkpd_pdu *p, uint32_t status, bool looks_for_something
     if (is_failure) {
         p->call.tapped.has_failed = true;
         show_node(p);
-        findings_add(&p->aloud, p->item, FINDING_CALL_FAILED, "%s failed: %s", p->call.tapped.operation,
-                     text_win32_error(p->call.pool, status));
+        expert_report_add(&p->aloud, p->item, EI_CALL_FAILED, "%s failed: %s", p->call.tapped.operation,
+                          text_win32_error(p->call.pool, status));
     }
 }
 
@@ -459,8 +459,8 @@ static void value_request(hkpd_pdu *p)
             call_about(&p->call, "room for %s", text_counted(p->call.pool, p->record->room, "byte"));
         }
         if (is_closed(p, handle)) {
-            findings_add(&p->aloud, p->item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
-                         handle->closed_frame);
+            expert_report_add(&p->aloud, p->item, EI_HANDLE_CLOSED, "The handle was closed in frame %u",
+                              handle->closed_frame);
         }
     }
     if (is_shown_better(p, &p->value)) {
@@ -586,13 +586,13 @@ static void describe_success(hkpd_pdu *p, const value_parameters *back)
 {
     if (back->data_size > 0) {
         if (find_handle(p)->key->kind == KEY_DATA) {
-            findings_add(&p->aloud, p->item, FINDING_NOT_PERFORMANCE_DATA,
-                         "The call succeeded, but its %u bytes are no PERF_DATA_BLOCK", back->data_size);
+            expert_report_add(&p->aloud, p->item, EI_NOT_PERFORMANCE_DATA,
+                              "The call succeeded, but its %u bytes are no PERF_DATA_BLOCK", back->data_size);
             call_about(&p->call, "no PERF_DATA_BLOCK");
         }
     } else if (p->record->room > 0) {
-        findings_add(&p->aloud, p->item, FINDING_NO_DATA,
-                     "The call succeeded with room for %u bytes, but there is no data", p->record->room);
+        expert_report_add(&p->aloud, p->item, EI_NO_DATA,
+                          "The call succeeded with room for %u bytes, but there is no data", p->record->room);
         call_about(&p->call, "no data");
     } else if (back->size > 0) {
         describe_probe(p);
@@ -649,9 +649,10 @@ static void report_objects(hkpd_pdu *p)
     tapped->num_objects = wmem_array_get_count(p->record->objects);
     for (unsigned i = 0; i < tapped->num_objects; i++) {
         if (tapped->objects[i].is_news) {
-            findings_add(&p->call.report, proto_tree_get_parent(p->hkpd), FINDING_NOT_DELIVERED, "%s: %s",
-                         tapped->objects[i].is_there ? "Delivered again" : "Not delivered",
-                         tapped_object_name(p->call.pool, p->call.server, tapped->objects[i].title, p->call.event));
+            expert_report_add(
+                &p->call.report, proto_tree_get_parent(p->hkpd), EI_NOT_DELIVERED, "%s: %s",
+                tapped->objects[i].is_there ? "Delivered again" : "Not delivered",
+                tapped_object_name(p->call.pool, p->call.server, tapped->objects[i].title, p->call.event));
         }
     }
 }
@@ -744,8 +745,8 @@ static void report_other_system(hkpd_pdu *p, tvbuff_t *tvb)
     const char *name = hkpd_computer_name(p->call.pool, tvb), *first = p->call.server->computer_name;
 
     if (name && first && !server_is_named(p->call.server, name)) {
-        findings_add(&p->call.report, proto_tree_get_parent(p->hkpd), FINDING_SYSTEMS,
-                     "SystemName is %s, but this address was %s before (several computers share it)", name, first);
+        expert_report_add(&p->call.report, proto_tree_get_parent(p->hkpd), EI_SYSTEMS,
+                          "SystemName is %s, but this address was %s before (several computers share it)", name, first);
     }
 }
 
@@ -847,8 +848,8 @@ static void set_tap_sizes(hkpd_pdu *p, const value_parameters *back)
 static void check_length(hkpd_pdu *p, const value_parameters *back)
 {
     if (!p->call.is_short && back->has_length && back->length != back->data_size) {
-        findings_add(&p->call.report, back->length_item, FINDING_LENGTH,
-                     "*lpcbLen is %u, but %u bytes of data are there", back->length, back->data_size);
+        expert_report_add(&p->call.report, back->length_item, EI_LENGTH,
+                          "*lpcbLen is %u, but %u bytes of data are there", back->length, back->data_size);
     }
 }
 
@@ -980,7 +981,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     call_begin(&p.call, &fields, operations[opnum].name, tvb, offset, pinfo, tree, di, drep);
     p.opens = operations[opnum].opens;
     p.record = (hkpd_record *)p.call.record;
-    p.aloud = (findings_report){.pinfo = pinfo, .expert = &fields.expert};
+    p.aloud = (expert_report){.pinfo = pinfo, .expert = &fields.expert};
     /* the stock function would show a garbled response as if it were true */
     if (!p.call.is_request && find_handle(&p) &&
         call_report_noise(&p.call, operations[opnum].response_begin, UINT32_MAX)) {

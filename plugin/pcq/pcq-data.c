@@ -245,7 +245,7 @@ static void report_news(data_tree *view, proto_item *item)
 {
     value_stream *stream = view->values.stream;
     const state_sample *sample = stream->response.sample;
-    findings_report *report = view->values.report;
+    expert_report *report = view->values.report;
 
     if (sample == NULL || (sample->previous && stream->before.table == NULL)) {
         return;
@@ -258,12 +258,12 @@ static void report_news(data_tree *view, proto_item *item)
     const char *whose =
         stream->identifier ? format_identifier(stream) : wmem_strdup_printf(stream->pool, "block %u", group->key);
     if (now == NOT_DELIVERED || (now == 0 && was == NOT_DELIVERED)) {
-        findings_add(report, item, FINDING_NOT_DELIVERED, "%s: %s", now > 0 ? "Not delivered" : "Delivered again",
-                     whose);
+        expert_report_add(report, item, EI_NOT_DELIVERED, "%s: %s", now > 0 ? "Not delivered" : "Delivered again",
+                          whose);
     } else if (now > 0) {
-        findings_add(report, item, FINDING_BLOCK_FAILED, "Fails: %s: %s", whose, format_error(stream, now));
+        expert_report_add(report, item, EI_BLOCK_FAILED, "Fails: %s: %s", whose, format_error(stream, now));
     } else {
-        findings_add(report, item, FINDING_BLOCK_FAILED, "Has values again: %s", whose);
+        expert_report_add(report, item, EI_BLOCK_FAILED, "Has values again: %s", whose);
     }
 }
 
@@ -289,10 +289,10 @@ static proto_tree *show_instance(data_tree *view, const perf_group *group, uint3
         proto_tree_add_string(tree, hf_pcq_instance_name, view->values.tvb, (int)place, (int)highlight, name);
     }
     if (size % 8 != 0) {
-        data_tree_report_field(view, item, FINDING_SIZE, "Size of the instance is %u, not a multiple of 8", size);
+        data_tree_report_field(view, item, EI_SIZE, "Size of the instance is %u, not a multiple of 8", size);
     }
     if (room > 0 && name_size + 2 > room) {
-        data_tree_report_field(view, item, FINDING_TEXT,
+        data_tree_report_field(view, item, EI_TEXT,
                                "Size of the instance is %u, its name fills all of it, without a terminator", size);
     }
     return tree;
@@ -364,7 +364,7 @@ static hf_register_info structure_fields[] = {
 
 value_fields pcq_fields = {.structures = structure_fields, .num_structures = array_length(structure_fields)};
 
-void pcq_show_data(proto_tree *tree, findings_report *report, const counter_response *response)
+void pcq_show_data(proto_tree *tree, expert_report *report, const counter_response *response)
 {
     static const data_tree_ops ops = {.others = "blocks, counter ids or instances",
                                       .show_header = show_header,

@@ -30,4 +30,4 @@ extern const value_ops pcq_value_ops;
 const char *pcq_instance_name(const value_stream *stream, uint32_t row, unsigned most);
 
 /* Shows it in the tree, if somebody looks or something is wrong. */
-void pcq_show_data(proto_tree *tree, findings_report *report, const counter_response *response);
+void pcq_show_data(proto_tree *tree, expert_report *report, const counter_response *response);

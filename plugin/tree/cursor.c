@@ -15,7 +15,7 @@
 /* Bytes; a smaller buffer cannot hold the number of structures that Wireshark 4.6 takes for a loop. */
 #define OWN_DATA_SOURCE 65536
 
-void cursor_init(buffer_cursor *cursor, tvbuff_t *tvb, proto_tree *tree, findings_report *report, unsigned encoding)
+void cursor_init(buffer_cursor *cursor, tvbuff_t *tvb, proto_tree *tree, expert_report *report, unsigned encoding)
 {
     *cursor = (buffer_cursor){.tvb = tvb,
                               .tree = tree,
@@ -27,7 +27,7 @@ void cursor_init(buffer_cursor *cursor, tvbuff_t *tvb, proto_tree *tree, finding
 
 bool cursor_try(buffer_cursor *cursor, void (*read)(void *data), void *data)
 {
-    findings_report *report = cursor->report;
+    expert_report *report = cursor->report;
     volatile bool is_whole = true;
 
     TRY
@@ -109,8 +109,8 @@ void cursor_read_filetime(buffer_cursor *cursor, int hf)
     }
     cursor->item = proto_tree_add_time(cursor->tree, hf, cursor->tvb, cursor->pos, 8, &when);
     if (!valid || value > INT64_MAX) {
-        findings_add(cursor->report, cursor->item, FINDING_TIME, "%s: %" PRIu64 " is not a FILETIME",
-                     proto_registrar_get_name(hf), value);
+        expert_report_add(cursor->report, cursor->item, EI_TIME, "%s: %" PRIu64 " is not a FILETIME",
+                          proto_registrar_get_name(hf), value);
     }
     cursor->pos += 8;
 }
@@ -145,12 +145,12 @@ void cursor_read_systemtime(buffer_cursor *cursor, int hf)
     bool valid = systemtime_at(cursor->tvb, cursor->pos, cursor->encoding, &when);
     cursor->item = proto_tree_add_time(cursor->tree, hf, cursor->tvb, cursor->pos, 16, &when);
     if (!valid) {
-        findings_add(cursor->report, cursor->item, FINDING_TIME, "%s is not a date", proto_registrar_get_name(hf));
+        expert_report_add(cursor->report, cursor->item, EI_TIME, "%s is not a date", proto_registrar_get_name(hf));
     }
     cursor->pos += 16;
 }
 
-bool text_check_utf16(findings_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
+bool text_check_utf16(expert_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
                       unsigned encoding, const char *what)
 {
     bool high = false, is_lone = false;
@@ -162,7 +162,7 @@ bool text_check_utf16(findings_report *report, proto_item *item, tvbuff_t *tvb, 
     }
     if (is_lone || high) {
         bool damaged = report->damaged;
-        findings_add(report, item, FINDING_TEXT, "%s has half of a surrogate pair", what);
+        expert_report_add(report, item, EI_TEXT, "%s has half of a surrogate pair", what);
         report->damaged = damaged;
     }
     return !is_lone && !high;
@@ -179,7 +179,7 @@ const char *cursor_read_text(buffer_cursor *cursor, int hf, uint32_t room, uint3
     cursor->item =
         proto_tree_add_string(cursor->tree, hf, cursor->tvb, cursor->pos, terminated ? size + 2 : size, text);
     if (!terminated) {
-        findings_add(cursor->report, cursor->item, FINDING_TEXT, "%s has no terminator in its %u bytes", what, room);
+        expert_report_add(cursor->report, cursor->item, EI_TEXT, "%s has no terminator in its %u bytes", what, room);
     }
     if (!text_check_utf16(cursor->report, cursor->item, cursor->tvb, cursor->pos, size, cursor->encoding, what)) {
         cursor->report->damaged = true; /* not what anybody should learn */

@@ -8,13 +8,13 @@
  */
 #pragma once
 
-#include "tree/findings.h"
+#include "tree/expert-info.h"
 #include "text/text.h"
 
 typedef struct {
     tvbuff_t *tvb;
     proto_tree *tree; /* NULL: nothing is shown, everything is still read and checked */
-    findings_report *report;
+    expert_report *report;
     unsigned encoding; /* ENC_LITTLE_ENDIAN or ENC_BIG_ENDIAN */
     uint32_t pos;      /* offset of the next byte in the tvb */
     uint32_t end;      /* offset of the first byte beyond the structure */
@@ -22,7 +22,7 @@ typedef struct {
     proto_item *item;  /* item of the field read last */
 } buffer_cursor;
 
-void cursor_init(buffer_cursor *cursor, tvbuff_t *tvb, proto_tree *tree, findings_report *report, unsigned encoding);
+void cursor_init(buffer_cursor *cursor, tvbuff_t *tvb, proto_tree *tree, expert_report *report, unsigned encoding);
 
 /* Calls `read`. Returns false if a read in it went beyond its structure: Wireshark's "Malformed Packet", or "Packet size
  * limited", is in the tree and the Info column then, if the report shows anything and none is there yet. */
@@ -67,7 +67,7 @@ void cursor_enter(buffer_cursor *cursor, int hf, int ett, uint32_t size, buffer_
 
 /* Reports half surrogate pairs in `size` bytes. Returns false if there are any: such a name is not learned, but a value beside it
  * is certain. */
-bool text_check_utf16(findings_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
+bool text_check_utf16(expert_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
                       unsigned encoding, const char *what);
 
 /* A large buffer as a data source of its own, a small one as it is. Wireshark 4.6 takes 50,000 items that do not get beyond the

@@ -10,37 +10,37 @@
 #define ITEMS_OF_ROW 12
 
 typedef struct {
-    finding_id finding;
+    expert_id finding;
     const char *text; /* with two numbers: what is stated, and what was found */
 } fault_info;
 
-#define FAULT_ROW(name, class, text) {FINDING_##class, text},
+#define FAULT_ROW(name, class, text) {EI_##class, text},
 static const fault_info fault_infos[PERF_NUM_TABLE_FAULTS] = {PERF_TABLE_FAULTS(FAULT_ROW)};
 
 /* Reports the faults of a group, or of the response, at `item`, or at the broken structure, which is shown in `tree`. */
 static void report_faults(data_tree *view, uint32_t group, proto_item *item, proto_tree *tree)
 {
-    findings_report *report = view->values.report;
+    expert_report *report = view->values.report;
 
     for (uint32_t i = 0; i < view->table->num_faults; i++) {
         const perf_table_fault *fault = &view->table->faults[i];
         const fault_info *info = &fault_infos[fault->kind];
         if (fault->group == group) {
             proto_item *broken = tree && view->ops->show_broken ? view->ops->show_broken(view, fault, tree) : NULL;
-            findings_add(report, broken ? broken : item, info->finding, "At offset %u: %s", fault->offset,
-                         wmem_strdup_printf(report->pinfo->pool, info->text, fault->stated, fault->found));
+            expert_report_add(report, broken ? broken : item, info->finding, "At offset %u: %s", fault->offset,
+                              wmem_strdup_printf(report->pinfo->pool, info->text, fault->stated, fault->found));
         }
     }
 }
 
-void data_tree_report_field(const data_tree *view, proto_item *item, finding_id finding, const char *format, ...)
+void data_tree_report_field(const data_tree *view, proto_item *item, expert_id finding, const char *format, ...)
 {
-    findings_report *report = view->values.report;
+    expert_report *report = view->values.report;
     bool damaged = report->damaged;
     va_list args;
 
     va_start(args, format);
-    findings_add(report, item, finding, "%s", wmem_strdup_vprintf(report->pinfo->pool, format, args));
+    expert_report_add(report, item, finding, "%s", wmem_strdup_vprintf(report->pinfo->pool, format, args));
     va_end(args);
     report->damaged = damaged;
 }
@@ -106,20 +106,21 @@ static void report_hidden(const data_tree *view)
     uint64_t hidden = view->values.is_full ? view->table->values - view->values_seen : 0;
 
     if (hidden > 0) {
-        findings_add(view->values.report, item, FINDING_NOT_SHOWN,
-                     "%" PRIu64 " of %" PRIu64 " values are not shown, a packet's tree is limited; they are kept and "
-                     "calculated with",
-                     hidden, view->table->values);
+        expert_report_add(view->values.report, item, EI_NOT_SHOWN,
+                          "%" PRIu64 " of %" PRIu64
+                          " values are not shown, a packet's tree is limited; they are kept and "
+                          "calculated with",
+                          hidden, view->table->values);
     } else if (view->others_hidden > 0) {
-        findings_add(view->values.report, item, FINDING_NOT_SHOWN, "%u %s are not shown, a packet's tree is limited",
-                     view->others_hidden, view->ops->others);
+        expert_report_add(view->values.report, item, EI_NOT_SHOWN, "%u %s are not shown, a packet's tree is limited",
+                          view->others_hidden, view->ops->others);
     }
 }
 
 static void show_structures(void *data)
 {
     data_tree *view = data;
-    bool is_news_wanted = findings_wanted(view->values.report, view->values.tree);
+    bool is_news_wanted = expert_report_is_wanted(view->values.report, view->values.tree);
 
     proto_item *header = view->ops->show_header(view);
     report_faults(view, PERF_NO_GROUP, header ? header : proto_tree_get_parent(view->values.tree), NULL);
@@ -129,7 +130,7 @@ static void show_structures(void *data)
     report_hidden(view);
 }
 
-void data_tree_show(proto_tree *tree, findings_report *report, const counter_response *response,
+void data_tree_show(proto_tree *tree, expert_report *report, const counter_response *response,
                     const value_fields *fields, const data_tree_ops *ops)
 {
     data_tree view = {

@@ -37,7 +37,7 @@ struct data_tree {
 };
 
 /* Shows a response in `tree`, if a field of it is referenced or it has faults. */
-void data_tree_show(proto_tree *tree, findings_report *report, const counter_response *response,
+void data_tree_show(proto_tree *tree, expert_report *report, const counter_response *response,
                     const value_fields *fields, const data_tree_ops *ops);
 
 /* Adds a structure with a node of its own to `tree`. `cursor`: reads it. */
@@ -45,5 +45,5 @@ void data_tree_enter(const data_tree *view, proto_tree *tree, int hf, int ett, u
                      buffer_cursor *cursor);
 
 /* Reports a field with a number that it cannot have. Whether the response is well-formed does not change: that is the table's. */
-void data_tree_report_field(const data_tree *view, proto_item *item, finding_id finding, const char *format, ...)
+void data_tree_report_field(const data_tree *view, proto_item *item, expert_id finding, const char *format, ...)
     G_GNUC_PRINTF(4, 5);

@@ -14,11 +14,11 @@ static int hf_learned_in, hf_value, hf_text, hf_raw, hf_path, hf_cooked, hf_cook
 
 /* --- Where a fact came from ------------------------------------------------------------------------------------ */
 
-void report_assumed_name(findings_report *report, proto_item *item)
+void report_assumed_name(expert_report *report, proto_item *item)
 {
     if (!report->tells_assumed) {
-        findings_add(report, item, FINDING_ORDER_ASSUMED,
-                     "Another packet has another name or type of what is here: which it has is assumed");
+        expert_report_add(report, item, EI_ORDER_ASSUMED,
+                          "Another packet has another name or type of what is here: which it has is assumed");
     }
     report->tells_assumed = true;
 }
@@ -117,8 +117,8 @@ uint32_t value_tree_read_type(buffer_cursor *cursor, const value_type_fields *fi
         }
     }
     if (perf_counter_type_find(type) == NULL && !perf_counter_type_is_text(type)) {
-        findings_add(cursor->report, own, FINDING_COUNTER_TYPE,
-                     "Counter type 0x%08x is unknown, only its bits tell what it is", type);
+        expert_report_add(cursor->report, own, EI_COUNTER_TYPE,
+                          "Counter type 0x%08x is unknown, only its bits tell what it is", type);
     }
     return type;
 }
@@ -128,8 +128,8 @@ int32_t value_tree_read_scale(buffer_cursor *cursor, int hf)
     int32_t scale = (int32_t)cursor_read_u32(cursor, hf);
 
     if (scale < -10 || scale > 10) {
-        findings_add(cursor->report, cursor->item, FINDING_SCALE, "DefaultScale is %d, a power of ten beyond use",
-                     scale);
+        expert_report_add(cursor->report, cursor->item, EI_SCALE, "DefaultScale is %d, a power of ten beyond use",
+                          scale);
     }
     return scale;
 }
@@ -178,19 +178,19 @@ static bool are_structures_referenced(const value_tree *view)
     return fields_any_referenced(view->tree, shared, array_length(shared)) ||
            fields_any_referenced(view->tree, &fields->types.type, 1) ||
            fields_any_referenced(view->tree, fields->types.bits, NUM_TYPE_BITS) ||
-           findings_wanted(view->report, view->tree);
+           expert_report_is_wanted(view->report, view->tree);
 }
 
 static referenced_fields find_referenced_fields(const value_tree *view, bool has_faults)
 {
     proto_tree *tree = view->tree;
     const int sent[] = {hf_value, hf_text, hf_raw};
-    const int results[] = {hf_cooked, hf_cooked_none, view->report->expert->fields[FINDING_ORDER_ASSUMED].hf};
+    const int results[] = {hf_cooked, hf_cooked_none, view->report->expert->fields[EI_ORDER_ASSUMED].hf};
     const char *program = g_get_prgname();
     bool prints = program && strstr(program, "tshark"); /* nobody clicks there */
 
     if (tree == NULL) {
-        return (referenced_fields){.structures = has_faults || findings_wanted(view->report, tree)};
+        return (referenced_fields){.structures = has_faults || expert_report_is_wanted(view->report, tree)};
     }
     return (referenced_fields){
         .structures = has_faults || are_structures_referenced(view),
@@ -309,8 +309,8 @@ static void report_assumed(value_tree *view)
 
     if (reason != ASSUMED_NONE && !(view->reported & 1U << reason)) {
         view->reported |= 1U << reason;
-        findings_add(view->report, proto_tree_get_parent(view->tree), FINDING_ORDER_ASSUMED, "Assumed: %s",
-                     assumed_reason_texts[reason]);
+        expert_report_add(view->report, proto_tree_get_parent(view->tree), EI_ORDER_ASSUMED, "Assumed: %s",
+                          assumed_reason_texts[reason]);
     }
 }
 
@@ -489,7 +489,7 @@ void value_tree_read_frequency(buffer_cursor *cursor, int hf)
     text_integer(text, frequency);
     proto_item_append_text(cursor->item, " (%s Hz)", text);
     if (frequency == 0) {
-        findings_add(cursor->report, cursor->item, FINDING_TIME, "PerfFreq is 0: rates cannot be calculated");
+        expert_report_add(cursor->report, cursor->item, EI_TIME, "PerfFreq is 0: rates cannot be calculated");
     }
 }
 

@@ -39,7 +39,7 @@ const char *value_tree_add_name(buffer_cursor *cursor, int hf, state_host *serve
 void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const state_known *known, bool assumed);
 
 /* Reports, once for a packet, that a name or type is assumed. */
-void report_assumed_name(findings_report *report, proto_item *item);
+void report_assumed_name(expert_report *report, proto_item *item);
 
 /* Each protocol's own fields; those of values have one name in both (pcq.path, pcq.cooked ...). */
 typedef struct {
@@ -69,7 +69,7 @@ typedef struct {
 typedef struct {
     tvbuff_t *tvb;
     proto_tree *tree; /* of the response's data */
-    findings_report *report;
+    expert_report *report;
     const value_fields *fields;
     referenced_fields referenced;
     value_stream *stream;

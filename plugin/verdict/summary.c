@@ -420,18 +420,18 @@ static void begin_table(taps_table *t)
     verdict_reset(((verdict_table *)t)->verdict);
 }
 
-#define FINDING_COLUMNS(X) \
+#define EI_COLUMNS(X) \
     X(FINDING, TABLE_ITEM_STRING, "Finding", NULL, 0) \
     X(TIMES, TABLE_ITEM_FLOAT, "Times", "%.0f", 0) \
     X(FIRST_FRAME, TABLE_ITEM_FLOAT, "First frame", "%.0f", 0) \
     X(FILTER, TABLE_ITEM_STRING, "Filter", NULL, 0) \
-    X(FINDING_CLIENT, TABLE_ITEM_STRING, "Client", NULL, 0) \
-    X(FINDING_SERVER, TABLE_ITEM_STRING, "Server", NULL, 0) \
+    X(EI_CLIENT, TABLE_ITEM_STRING, "Client", NULL, 0) \
+    X(EI_SERVER, TABLE_ITEM_STRING, "Server", NULL, 0) \
     X(WHICH, TABLE_ITEM_STRING, "First of them", NULL, 0)
 
-enum { FINDING_COLUMNS(TABLE_NUMBER) NUM_FINDING_COLUMNS };
+enum { EI_COLUMNS(TABLE_NUMBER) NUM_FINDING_COLUMNS };
 
-static const table_column finding_columns[] = {FINDING_COLUMNS(TABLE_COLUMN)};
+static const table_column finding_columns[] = {EI_COLUMNS(TABLE_COLUMN)};
 
 static unsigned put_row(taps_table *t, const verdict_monitor *monitor, const char *text)
 {
@@ -439,8 +439,8 @@ static unsigned put_row(taps_table *t, const verdict_monitor *monitor, const cha
     unsigned row =
         *(unsigned *)table_row(t, NULL, wmem_strdup_printf(monitor->pool, "%3u. %s", t->rows->len + 1, text));
 
-    table_set_text(t, row, FINDING_CLIENT, monitor->figures.texts[FIGURE_CLIENT]);
-    table_set_text(t, row, FINDING_SERVER, monitor->figures.texts[FIGURE_SERVER]);
+    table_set_text(t, row, EI_CLIENT, monitor->figures.texts[FIGURE_CLIENT]);
+    table_set_text(t, row, EI_SERVER, monitor->figures.texts[FIGURE_SERVER]);
     return row;
 }
 

@@ -1,4 +1,4 @@
-/* findings.h
+/* expert-info.h
  * What can be wrong with a packet: one table, registered as expert infos for each of the two protocols, and the one
  * way to report a finding.
  *
@@ -12,7 +12,7 @@
 
 /* X(identifier, filter name, group, severity, damage, summary, what it means for a reader and what can be done). "damage" is
  * true where the bytes contradict themselves: nothing is learned from such a stub. */
-#define FINDINGS(X) \
+#define EXPERT_INFOS(X) \
     X(ARRAY_COUNTS, "array_counts", PI_PROTOCOL, PI_WARN, true, "The counts of an NDR array disagree", \
       "The sender's fault, or noise; look at the three counts of the array") \
     X(TEXT, "text", PI_PROTOCOL, PI_WARN, true, "A string is not well formed", \
@@ -92,37 +92,37 @@
     X(NOT_DECRYPTED, "not_decrypted", PI_DECRYPTION, PI_WARN, true, "The stub was probably not decrypted correctly", \
       "A packet was lost, or one frame holds several sealed PDUs: docs/decryption.md")
 
-#define FINDING_ENUM(id, ...) FINDING_##id,
-typedef enum { FINDINGS(FINDING_ENUM) NUM_FINDINGS } finding_id;
+#define EXPERT_ENUM(id, ...) EI_##id,
+typedef enum { EXPERT_INFOS(EXPERT_ENUM) NUM_EXPERT_INFOS } expert_id;
 
 /* The expert fields of one protocol. */
 typedef struct {
-    expert_field fields[NUM_FINDINGS];
-} findings_expert;
+    expert_field fields[NUM_EXPERT_INFOS];
+} expert_fields;
 
 /* Registers PREFIX.expert.NAME for every finding; `expert` has to live as long as the program. Who registers second has those of the first, but for
  * the damage of its own structures. */
-void findings_register(int proto, const char *prefix, findings_expert *expert);
+void expert_info_register(int proto, const char *prefix, expert_fields *expert);
 
 /* The report of one stub or buffer. What it is of is given, all else begins as zeros. */
 typedef struct {
     packet_info *pinfo; /* NULL: the findings only count, nothing is shown */
     bool muted;         /* the same, where a tree is shown: they were reported before */
-    const findings_expert *expert;
+    const expert_fields *expert;
     bool tells_assumed; /* that a name or type is */
     bool shows_end;     /* Wireshark's "Malformed Packet" or "Packet size limited" is shown */
-    unsigned findings;  /* with those beyond what a reader could want to see */
+    unsigned count;     /* with those beyond what a reader could want to see */
     /* the bytes contradict themselves: learn nothing from them; whoever knows that a finding makes nothing uncertain (a name
      * without a terminator) leaves it as it was */
     bool damaged;
-} findings_report;
+} expert_report;
 
 /* Adds an expert info to `item` (may be NULL). The text says what is wrong and what it means. */
-void findings_add(findings_report *report, proto_item *item, finding_id finding, const char *format, ...)
+void expert_report_add(expert_report *report, proto_item *item, expert_id id, const char *format, ...)
     G_GNUC_PRINTF(4, 5);
 
 /* True if somebody could look for what is found in this tree: what costs something to find can be left out else. */
-bool findings_wanted(const findings_report *report, proto_tree *tree);
+bool expert_report_is_wanted(const expert_report *report, proto_tree *tree);
 
 /* Says how many findings were too many to show. */
-void findings_end(findings_report *report, proto_item *item);
+void expert_report_end(expert_report *report, proto_item *item);

@@ -1,15 +1,15 @@
-/* findings.c
+/* expert-info.c
  * What can be wrong with a packet, and how it is reported.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "tree/findings.h"
+#include "tree/expert-info.h"
 
 #include <epan/tap.h>
 
 /* A damaged packet can have a fault in each of a million structures. Nobody reads more than these, and each costs
  * several items of the packet's tree. */
-#define MAX_FINDINGS 100
+#define MAX_EXPERT_INFOS 100
 
 typedef struct {
     const char *name;
@@ -18,25 +18,25 @@ typedef struct {
     bool damage;
     const char *summary;
     const char *remedy;
-} finding_info;
+} expert_row;
 
-#define FINDING_ROW(id, ...) {__VA_ARGS__},
-static const finding_info finding_table[NUM_FINDINGS] = {FINDINGS(FINDING_ROW)};
+#define EXPERT_ROW(id, ...) {__VA_ARGS__},
+static const expert_row expert_rows[NUM_EXPERT_INFOS] = {EXPERT_INFOS(EXPERT_ROW)};
 
 /* Damage of structures that only PERF_DATA_BLOCK has bears its name; everything else is called alike in both protocols. */
-static bool is_own(int finding)
+static bool is_own(int id)
 {
-    return finding == FINDING_SIZE || finding == FINDING_COUNT;
+    return id == EI_SIZE || id == EI_COUNT;
 }
 
-void findings_register(int proto, const char *prefix, findings_expert *expert)
+void expert_info_register(int proto, const char *prefix, expert_fields *expert)
 {
-    static const findings_expert *first;
-    ei_register_info *info = wmem_alloc0_array(wmem_epan_scope(), ei_register_info, NUM_FINDINGS);
+    static const expert_fields *first;
+    ei_register_info *info = wmem_alloc0_array(wmem_epan_scope(), ei_register_info, NUM_EXPERT_INFOS);
     int count = 0;
 
-    for (int i = 0; i < NUM_FINDINGS; i++) {
-        const finding_info *row = &finding_table[i];
+    for (int i = 0; i < NUM_EXPERT_INFOS; i++) {
+        const expert_row *row = &expert_rows[i];
         if (first && !is_own(i)) {
             expert->fields[i] = first->fields[i];
             continue;
@@ -56,22 +56,22 @@ void findings_register(int proto, const char *prefix, findings_expert *expert)
     }
 }
 
-void findings_add(findings_report *report, proto_item *item, finding_id finding, const char *format, ...)
+void expert_report_add(expert_report *report, proto_item *item, expert_id id, const char *format, ...)
 {
     va_list args;
 
-    ws_assert(finding < NUM_FINDINGS && (report->pinfo == NULL || report->expert));
-    report->damaged |= finding_table[finding].damage;
-    if (report->pinfo == NULL || report->muted || report->findings++ >= MAX_FINDINGS) {
+    ws_assert(id < NUM_EXPERT_INFOS && (report->pinfo == NULL || report->expert));
+    report->damaged |= expert_rows[id].damage;
+    if (report->pinfo == NULL || report->muted || report->count++ >= MAX_EXPERT_INFOS) {
         return;
     }
     va_start(args, format);
-    expert_add_info_format(report->pinfo, item, (expert_field *)&report->expert->fields[finding], "%s",
+    expert_add_info_format(report->pinfo, item, (expert_field *)&report->expert->fields[id], "%s",
                            wmem_strdup_vprintf(report->pinfo->pool, format, args));
     va_end(args);
 }
 
-bool findings_wanted(const findings_report *report, proto_tree *tree)
+bool expert_report_is_wanted(const expert_report *report, proto_tree *tree)
 {
     /* Wireshark's own; looked up with the first packet, since then it is registered, and once, since the lists are long */
     static int stock_tap, stock_protocol;
@@ -83,7 +83,7 @@ bool findings_wanted(const findings_report *report, proto_tree *tree)
     if (have_tap_listener(stock_tap)) {
         return true;
     }
-    for (unsigned i = 0; tree && i < NUM_FINDINGS; i++) {
+    for (unsigned i = 0; tree && i < NUM_EXPERT_INFOS; i++) {
         if (proto_field_is_referenced(tree, report->expert->fields[i].hf)) {
             return true;
         }
@@ -91,11 +91,11 @@ bool findings_wanted(const findings_report *report, proto_tree *tree)
     return tree && stock_protocol != -1 && proto_field_is_referenced(tree, stock_protocol);
 }
 
-void findings_end(findings_report *report, proto_item *item)
+void expert_report_end(expert_report *report, proto_item *item)
 {
-    if (report->findings > MAX_FINDINGS) {
-        expert_add_info_format(report->pinfo, item, (expert_field *)&report->expert->fields[FINDING_NOT_SHOWN],
-                               "%u more findings are not shown", report->findings - MAX_FINDINGS);
-        report->findings = MAX_FINDINGS;
+    if (report->count > MAX_EXPERT_INFOS) {
+        expert_add_info_format(report->pinfo, item, (expert_field *)&report->expert->fields[EI_NOT_SHOWN],
+                               "%u more findings are not shown", report->count - MAX_EXPERT_INFOS);
+        report->count = MAX_EXPERT_INFOS;
     }
 }
