@@ -207,7 +207,7 @@ static void begin_lpdata(pcq_pdu *p, ndr_array *array)
     if (tvb_reported_length(tvb) == 0) {
         return;
     }
-    p->call.tapped.buffer = tvb_as_own_source(p->call.pinfo, tvb, "lpData");
+    p->call.tapped.buffer = tree_own_source(p->call.pinfo, tvb, "lpData");
     if (array->node) {
         proto_item *item = proto_tree_add_item(p->call.tree, hf_buffer, p->call.tapped.buffer, 0, -1, ENC_NA);
         p->buffer_tree = proto_item_add_subtree(item, ett_buffer);

@@ -326,7 +326,7 @@ void call_report_answer(rpc_call *call, const char *failed, const char *part)
 
     call_show_late(&call->report, proto_tree_get_parent(call->tree), sample ? sample->late : NULL);
     if (call->has_column) {
-        call_info(call, "%s", format_info_values(call->pinfo->pool, &call->answer, failed, part));
+        call_info(call, "%s", value_tree_format_info(call->pinfo->pool, &call->answer, failed, part));
         call->before_info = ": ";
     }
 }

@@ -128,7 +128,7 @@ void call_answer(rpc_call *call, const value_ops *ops, const state_handle *handl
 /* Listeners are told of that answer, and of so many counters. */
 void call_tell_answer(rpc_call *call, uint32_t counters);
 
-/* Its answer: for the Info column as format_info_values() has it, and whether it came late. */
+/* Its answer: for the Info column as value_tree_format_info() has it, and whether it came late. */
 void call_report_answer(rpc_call *call, const char *failed, const char *part);
 
 /* A sample that came late; NULL: it did not. */

@@ -45,7 +45,7 @@ proto_item *ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTE
     cursor_skip(cursor, NDR_CONTEXT_HANDLE_SIZE);
     uint32_t attributes = GUINT32_TO_LE(tvb_get_uint32(cursor->tvb, at, cursor->encoding));
     memcpy(handle, &attributes, 4);
-    tvb_get_guid_bytes(cursor->tvb, at + 4, cursor->encoding, handle + 4);
+    cursor_get_guid_bytes(cursor->tvb, at + 4, cursor->encoding, handle + 4);
     cursor->item =
         cursor->tree ? proto_tree_add_bytes(cursor->tree, hf, cursor->tvb, at, NDR_CONTEXT_HANDLE_SIZE, handle) : NULL;
     return cursor->item;

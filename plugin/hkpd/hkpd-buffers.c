@@ -149,7 +149,7 @@ typedef struct {
 } name_location;
 
 /* Shows a name with its terminator. Returns it in the packet's pool. */
-static const char *show_name(const data_tree *view, buffer_cursor *cursor, int hf, const name_location *at)
+static const char *hkpd_show_name(const data_tree *view, buffer_cursor *cursor, int hf, const name_location *at)
 {
     unsigned order = view->table->big_endian_text ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
     tvbuff_t *tvb = view->values.tvb;
@@ -162,7 +162,7 @@ static const char *show_name(const data_tree *view, buffer_cursor *cursor, int h
         data_tree_report_field(view, item, EI_TEXT, "%s has %u bytes, a character of UTF-16 has 2", at->what, at->room);
     }
     if (is_wide) {
-        text_check_utf16(cursor->report, item, tvb, at->offset, at->size, order, at->what);
+        cursor_check_utf16(cursor->report, item, tvb, at->offset, at->size, order, at->what);
     }
     return name;
 }
@@ -187,11 +187,11 @@ static void show_system_name(const data_tree *view, buffer_cursor *cursor, uint3
                                room);
     }
     if (cursor->tree) {
-        proto_item_append_text(cursor->node, " of %s", show_name(view, cursor, hf_system_name, &at));
+        proto_item_append_text(cursor->node, " of %s", hkpd_show_name(view, cursor, hf_system_name, &at));
     }
 }
 
-static proto_item *show_header(data_tree *view)
+static proto_item *hkpd_show_header(data_tree *view)
 {
     uint32_t size = view->table->size, header = size >= PERF_DATA_BLOCK_SIZE ? perf_table_u32(view->table, 24) : 0;
     buffer_cursor cursor;
@@ -229,7 +229,7 @@ static void show_definition(data_tree *view, proto_tree *tree, const perf_column
 }
 
 /* PERF_OBJECT_TYPE and its definitions */
-static proto_tree *show_object(data_tree *view, const perf_group *group)
+static proto_tree *hkpd_show_object(data_tree *view, const perf_group *group)
 {
     uint32_t title_index = group->key;
     const char *name;
@@ -264,7 +264,7 @@ static proto_tree *show_object(data_tree *view, const perf_group *group)
 }
 
 /* PERF_INSTANCE_DEFINITION. Returns its tree. */
-static proto_tree *show_instance(data_tree *view, const perf_group *group, uint32_t row, proto_tree *tree)
+static proto_tree *hkpd_show_instance(data_tree *view, const perf_group *group, uint32_t row, proto_tree *tree)
 {
     uint32_t at = perf_table_row(view->table, group, row)->offset;
     buffer_cursor cursor;
@@ -275,7 +275,7 @@ static proto_tree *show_instance(data_tree *view, const perf_group *group, uint3
         .room = read.instance_name_size, .code_page = group->code_page, .what = "The instance's name"};
     name.offset = perf_table_name(view->table, group, row, &name.size);
     if (name.room > 0 && cursor.tree) {
-        show_name(view, &cursor, hf_instance_name, &name);
+        hkpd_show_name(view, &cursor, hf_instance_name, &name);
     }
     const char *label = value_stream_instance(view->values.stream);
     proto_item_append_text(cursor.node, " %u: %s", row, label ? label : "");
@@ -283,12 +283,12 @@ static proto_tree *show_instance(data_tree *view, const perf_group *group, uint3
 }
 
 /* A row: its instance, if the object has any, and its PERF_COUNTER_BLOCK. */
-static proto_tree *show_row(data_tree *view, const perf_group *group, uint32_t number, proto_tree *tree)
+static proto_tree *hkpd_show_row(data_tree *view, const perf_group *group, uint32_t number, proto_tree *tree)
 {
     const perf_row *row = perf_table_row(view->table, group, number);
     buffer_cursor cursor;
 
-    tree = group->has_instances ? show_instance(view, group, number, tree) : tree;
+    tree = group->has_instances ? hkpd_show_instance(view, group, number, tree) : tree;
     if (row->cells == 0) {
         return tree;
     }
@@ -298,7 +298,7 @@ static proto_tree *show_row(data_tree *view, const perf_group *group, uint32_t n
     return cursor.tree;
 }
 
-static void show_value(data_tree *view, proto_tree *tree)
+static void hkpd_show_value(data_tree *view, proto_tree *tree)
 {
     const counter_value *at = &view->values.stream->at;
     const value_structure structure = {hf_counter_data, ett_counter_data, at->offset, at->size};
@@ -474,10 +474,10 @@ hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report 
 void hkpd_show_block(proto_tree *tree, expert_report *report, const counter_response *response)
 {
     static const data_tree_ops ops = {.others = "objects, counter definitions or instances",
-                                      .show_header = show_header,
-                                      .show_group = show_object,
-                                      .show_row = show_row,
-                                      .show_value = show_value};
+                                      .show_header = hkpd_show_header,
+                                      .show_group = hkpd_show_object,
+                                      .show_row = hkpd_show_row,
+                                      .show_value = hkpd_show_value};
 
     data_tree_show(tree, report, response, &fields, &ops);
 }

@@ -759,7 +759,7 @@ static void read_block_answer(hkpd_pdu *p, const value_parameters *back)
         learn_block(p, back->tvb);
     }
     call_answer(&p->call, &hkpd_value_ops, find_handle(p),
-                tvb_as_own_source(p->call.pinfo, back->tvb, "Performance data"));
+                tree_own_source(p->call.pinfo, back->tvb, "Performance data"));
     const perf_table *table = response->table;
     hkpd_show_block(p->hkpd, &p->call.report, response);
     report_other_system(p, back->tvb);
@@ -816,7 +816,7 @@ static void learn_titles(hkpd_pdu *p, const value_parameters *back)
 /* Learns, shows and taps a list of titles. */
 static void read_titles_answer(hkpd_pdu *p, const value_parameters *back)
 {
-    tvbuff_t *tvb = tvb_as_own_source(p->call.pinfo, back->tvb, "Performance data");
+    tvbuff_t *tvb = tree_own_source(p->call.pinfo, back->tvb, "Performance data");
 
     if (call_may_learn(&p->call) && back->status == STATUS_SUCCESS) {
         learn_titles(p, back);

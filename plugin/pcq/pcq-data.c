@@ -71,7 +71,7 @@ const char *pcq_add_known_counter(buffer_cursor *cursor, state_host *server, con
 /* --- Header and blocks --------------------------------------------------------------------------------------------- */
 
 /* PERF_DATA_HEADER, 2.2.4.7 */
-static proto_item *show_header(data_tree *view)
+static proto_item *pcq_show_header(data_tree *view)
 {
     buffer_cursor cursor;
 
@@ -125,7 +125,7 @@ static void show_identifier_path(data_tree *view, proto_tree *tree)
     proto_item *item = tree_add_generated_string(tree, hf_pcq_identifier_path, view->values.tvb, path);
     proto_item_append_text(item, "%s", mark);
     if (*mark && stream->assumed != ASSUMED_COUNTER) {
-        report_assumed_name(view->values.report, item);
+        value_tree_report_assumed(view->values.report, item);
     }
 }
 
@@ -178,7 +178,7 @@ static uint32_t show_counters(data_tree *view, const perf_group *group, proto_tr
 }
 
 /* PERF_MULTI_INSTANCES, 2.2.4.10, in front of the first instance, else at `at`. */
-static void show_instances(data_tree *view, const perf_group *group, proto_tree *tree, uint32_t at)
+static void pcq_show_instances(data_tree *view, const perf_group *group, proto_tree *tree, uint32_t at)
 {
     if (group->rows > 0) {
         at = perf_table_row(view->table, group, 0)->offset - PERF_MULTI_INSTANCES_SIZE;
@@ -222,7 +222,7 @@ static proto_tree *show_block(data_tree *view, const perf_group *group)
         size = counters > 0 ? size + counters : UINT32_MAX - group->offset;
     }
     if (group->type == PERF_MULTIPLE_INSTANCES || group->type == PERF_COUNTERSET) {
-        show_instances(view, group, cursor.tree, group->offset + size);
+        pcq_show_instances(view, group, cursor.tree, group->offset + size);
     }
     return cursor.tree;
 }
@@ -241,7 +241,7 @@ static uint32_t find_lack(const perf_group *group)
 
 /* Reports a block that has no values any more, or again. That none are delivered is reported only if it is known whose they were, and
  * there were some before. */
-static void report_news(data_tree *view, proto_item *item)
+static void pcq_report_news(data_tree *view, proto_item *item)
 {
     value_stream *stream = view->values.stream;
     const state_sample *sample = stream->response.sample;
@@ -270,7 +270,7 @@ static void report_news(data_tree *view, proto_item *item)
 /* --- Instances and values ------------------------------------------------------------------------------------------ */
 
 /* PERF_INSTANCE_HEADER, 2.2.4.5. A block without instances has one row, and shows its values itself. */
-static proto_tree *show_instance(data_tree *view, const perf_group *group, uint32_t number, proto_tree *tree)
+static proto_tree *pcq_show_instance(data_tree *view, const perf_group *group, uint32_t number, proto_tree *tree)
 {
     const perf_row *row = perf_table_row(view->table, group, number);
     uint32_t name_size, size = group->has_instances ? perf_table_u32(view->table, row->offset) : 0;
@@ -299,7 +299,7 @@ static proto_tree *show_instance(data_tree *view, const perf_group *group, uint3
 }
 
 /* PERF_COUNTER_DATA, 2.2.4.9 */
-static void show_value(data_tree *view, proto_tree *tree)
+static void pcq_show_value(data_tree *view, proto_tree *tree)
 {
     uint32_t at = view->values.stream->at.offset - PERF_COUNTER_DATA_SIZE, size = perf_table_u32(view->table, at + 4);
     uint32_t left = view->values.stream->group->end - at;
@@ -312,7 +312,7 @@ static void show_value(data_tree *view, proto_tree *tree)
 }
 
 /* An instance or a value whose size does not fit: its two numbers. */
-static proto_item *show_broken(data_tree *view, const perf_table_fault *fault, proto_tree *tree)
+static proto_item *pcq_show_broken(data_tree *view, const perf_table_fault *fault, proto_tree *tree)
 {
     uint32_t at = fault->offset;
     proto_item *item = NULL;
@@ -367,12 +367,12 @@ value_fields pcq_fields = {.structures = structure_fields, .num_structures = arr
 void pcq_show_data(proto_tree *tree, expert_report *report, const counter_response *response)
 {
     static const data_tree_ops ops = {.others = "blocks, counter ids or instances",
-                                      .show_header = show_header,
+                                      .show_header = pcq_show_header,
                                       .show_group = show_block,
-                                      .report_news = report_news,
-                                      .show_row = show_instance,
-                                      .show_value = show_value,
-                                      .show_broken = show_broken};
+                                      .report_news = pcq_report_news,
+                                      .show_row = pcq_show_instance,
+                                      .show_value = pcq_show_value,
+                                      .show_broken = pcq_show_broken};
 
     data_tree_show(tree, report, response, &pcq_fields, &ops);
 }

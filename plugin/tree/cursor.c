@@ -80,7 +80,7 @@ uint64_t cursor_read_u64(buffer_cursor *cursor, int hf)
     return value;
 }
 
-void tvb_get_guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[16])
+void cursor_get_guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[16])
 {
     tvb_memcpy(tvb, guid, offset, 16);
     if (encoding == ENC_BIG_ENDIAN) { /* which turns the first three parts around */
@@ -93,7 +93,7 @@ void cursor_read_guid(buffer_cursor *cursor, int hf, uint8_t guid[16])
 {
     memset(guid, 0, 16);
     require_bytes(cursor, 16);
-    tvb_get_guid_bytes(cursor->tvb, cursor->pos, cursor->encoding, guid);
+    cursor_get_guid_bytes(cursor->tvb, cursor->pos, cursor->encoding, guid);
     pass_field(cursor, hf, 16);
 }
 
@@ -150,8 +150,8 @@ void cursor_read_systemtime(buffer_cursor *cursor, int hf)
     cursor->pos += 16;
 }
 
-bool text_check_utf16(expert_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
-                      unsigned encoding, const char *what)
+bool cursor_check_utf16(expert_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
+                        unsigned encoding, const char *what)
 {
     bool high = false, is_lone = false;
 
@@ -181,7 +181,7 @@ const char *cursor_read_text(buffer_cursor *cursor, int hf, uint32_t room, uint3
     if (!terminated) {
         expert_report_add(cursor->report, cursor->item, EI_TEXT, "%s has no terminator in its %u bytes", what, room);
     }
-    if (!text_check_utf16(cursor->report, cursor->item, cursor->tvb, cursor->pos, size, cursor->encoding, what)) {
+    if (!cursor_check_utf16(cursor->report, cursor->item, cursor->tvb, cursor->pos, size, cursor->encoding, what)) {
         cursor->report->damaged = true; /* not what anybody should learn */
     }
     cursor->pos += room;
@@ -211,7 +211,7 @@ void cursor_enter(buffer_cursor *cursor, int hf, int ett, uint32_t size, buffer_
     cursor->pos += there;
 }
 
-tvbuff_t *tvb_as_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name)
+tvbuff_t *tree_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name)
 {
     uint32_t size = tvb_captured_length(tvb);
 

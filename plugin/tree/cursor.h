@@ -47,7 +47,7 @@ uint64_t cursor_read_u64(buffer_cursor *cursor, int hf);
 void cursor_read_guid(buffer_cursor *cursor, int hf, uint8_t guid[16]);
 
 /* The same of any 16 bytes, in either byte order. */
-void tvb_get_guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[16]);
+void cursor_get_guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[16]);
 
 /* FILETIME: 100 ns since 1601-01-01 UTC, as FT_ABSOLUTE_TIME. */
 void cursor_read_filetime(buffer_cursor *cursor, int hf);
@@ -67,12 +67,12 @@ void cursor_enter(buffer_cursor *cursor, int hf, int ett, uint32_t size, buffer_
 
 /* Reports half surrogate pairs in `size` bytes. Returns false if there are any: such a name is not learned, but a value beside it
  * is certain. */
-bool text_check_utf16(expert_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
-                      unsigned encoding, const char *what);
+bool cursor_check_utf16(expert_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
+                        unsigned encoding, const char *what);
 
 /* A large buffer as a data source of its own, a small one as it is. Wireshark 4.6 takes 50,000 items that do not get beyond the
  * last item of their data source for a loop, and DCE/RPC's list of fragments ends far behind a buffer's beginning. */
-tvbuff_t *tvb_as_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name);
+tvbuff_t *tree_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name);
 
 /* How many more items the packet's tree can take, with a reserve for what comes after. UINT32_MAX without a tree. */
 uint32_t tree_items_left(const proto_tree *tree);

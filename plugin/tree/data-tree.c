@@ -18,7 +18,7 @@ typedef struct {
 static const fault_info fault_infos[PERF_NUM_TABLE_FAULTS] = {PERF_TABLE_FAULTS(FAULT_ROW)};
 
 /* Reports the faults of a group, or of the response, at `item`, or at the broken structure, which is shown in `tree`. */
-static void report_faults(data_tree *view, uint32_t group, proto_item *item, proto_tree *tree)
+static void report_table_faults(data_tree *view, uint32_t group, proto_item *item, proto_tree *tree)
 {
     expert_report *report = view->values.report;
 
@@ -56,7 +56,7 @@ void data_tree_enter(const data_tree *view, proto_tree *tree, int hf, int ett, u
 }
 
 /* Returns the tree that the row's values are in. */
-static proto_tree *show_row(data_tree *view, const perf_group *group, uint32_t row, proto_tree *group_tree)
+static proto_tree *show_table_row(data_tree *view, const perf_group *group, uint32_t row, proto_tree *group_tree)
 {
     value_stream *stream = view->values.stream;
 
@@ -74,7 +74,7 @@ static proto_tree *show_row(data_tree *view, const perf_group *group, uint32_t r
     return tree;
 }
 
-static void show_group(data_tree *view, uint32_t number, bool is_news_wanted)
+static void show_table_group(data_tree *view, uint32_t number, bool is_news_wanted)
 {
     perf_group *group = &view->table->groups[number];
     proto_tree *tree = NULL;
@@ -92,15 +92,15 @@ static void show_group(data_tree *view, uint32_t number, bool is_news_wanted)
     proto_tree *row_tree = tree;
     for (uint32_t row = 0; row < group->rows; row++) {
         if (value_tree_has_room(&view->values, ITEMS_OF_ROW)) {
-            row_tree = show_row(view, group, row, tree);
+            row_tree = show_table_row(view, group, row, tree);
         } else {
             view->others_hidden += group->columns == 0;
         }
     }
-    report_faults(view, number, item, row_tree);
+    report_table_faults(view, number, item, row_tree);
 }
 
-static void report_hidden(const data_tree *view)
+static void report_hidden_values(const data_tree *view)
 {
     proto_item *item = proto_tree_get_parent(view->values.tree);
     uint64_t hidden = view->values.is_full ? view->table->values - view->values_seen : 0;
@@ -117,17 +117,17 @@ static void report_hidden(const data_tree *view)
     }
 }
 
-static void show_structures(void *data)
+static void show_table(void *data)
 {
     data_tree *view = data;
     bool is_news_wanted = expert_report_is_wanted(view->values.report, view->values.tree);
 
     proto_item *header = view->ops->show_header(view);
-    report_faults(view, PERF_NO_GROUP, header ? header : proto_tree_get_parent(view->values.tree), NULL);
+    report_table_faults(view, PERF_NO_GROUP, header ? header : proto_tree_get_parent(view->values.tree), NULL);
     for (uint32_t i = 0; i < view->table->num_groups; i++) {
-        show_group(view, i, is_news_wanted);
+        show_table_group(view, i, is_news_wanted);
     }
-    report_hidden(view);
+    report_hidden_values(view);
 }
 
 void data_tree_show(proto_tree *tree, expert_report *report, const counter_response *response,
@@ -147,7 +147,7 @@ void data_tree_show(proto_tree *tree, expert_report *report, const counter_respo
     }
     if (view.values.referenced.structures) {
         cursor_init(&cursor, response->tvb, tree, report, view.encoding);
-        cursor_try(&cursor, show_structures, &view);
+        cursor_try(&cursor, show_table, &view);
     } else {
         value_tree_show_flat(&view.values);
     }

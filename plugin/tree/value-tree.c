@@ -14,7 +14,7 @@ static int hf_learned_in, hf_value, hf_text, hf_raw, hf_path, hf_cooked, hf_cook
 
 /* --- Where a fact came from ------------------------------------------------------------------------------------ */
 
-void report_assumed_name(expert_report *report, proto_item *item)
+void value_tree_report_assumed(expert_report *report, proto_item *item)
 {
     if (!report->tells_assumed) {
         expert_report_add(report, item, EI_ORDER_ASSUMED,
@@ -36,7 +36,7 @@ void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const state_
     }
     proto_item_append_text(item, "%s%s", from, assumed ? " (assumed)" : "");
     if (assumed) {
-        report_assumed_name(cursor->report, item);
+        value_tree_report_assumed(cursor->report, item);
     }
     if (known->frame != 0) {
         proto_item_append_text(tree_add_generated_uint(cursor->tree, hf_learned_in, cursor->tvb, known->frame), "%s",
@@ -463,8 +463,8 @@ static const char *format_info_value(wmem_allocator_t *pool, const counter_respo
     return wmem_strconcat(pool, path, " = ", words, format_assumed_mark(stream), NULL);
 }
 
-const char *format_info_values(wmem_allocator_t *pool, const counter_response *response, const char *failed,
-                               const char *part)
+const char *value_tree_format_info(wmem_allocator_t *pool, const counter_response *response, const char *failed,
+                                   const char *part)
 {
     wmem_strbuf_t *watched = wmem_strbuf_new(pool, "");
     const perf_table *table = response->table;

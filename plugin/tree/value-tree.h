@@ -39,7 +39,7 @@ const char *value_tree_add_name(buffer_cursor *cursor, int hf, state_host *serve
 void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const state_known *known, bool assumed);
 
 /* Reports, once for a packet, that a name or type is assumed. */
-void report_assumed_name(expert_report *report, proto_item *item);
+void value_tree_report_assumed(expert_report *report, proto_item *item);
 
 /* Each protocol's own fields; those of values have one name in both (pcq.path, pcq.cooked ...). */
 typedef struct {
@@ -112,5 +112,5 @@ void value_tree_show_previous(const value_tree *view, proto_tree *tree);
 
 /* Returns a text for the Info column: "cpu 12.4 %, memory 61 %, 238 more values; 1 failed: ... (7 blocks, 7,168 bytes)". Watched counters are
  * first, else one value that stays the same from packet to packet. `failed`: a text, may be NULL; `part`: "block" or "object". */
-const char *format_info_values(wmem_allocator_t *pool, const counter_response *response, const char *failed,
-                               const char *part);
+const char *value_tree_format_info(wmem_allocator_t *pool, const counter_response *response, const char *failed,
+                                   const char *part);
