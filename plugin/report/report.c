@@ -67,9 +67,8 @@ static void add_results(report *r, chart_query *query, value_stream *values)
         left_out_count_marks(&r->verdict->left, left_out_marks(values, &result));
         if (path && result.none == PERF_NO_RESULT_OK && isfinite(result.value)) {
             chart_line *line = chart_line_find_or_create(&r->lines, path);
-            line = line && value_stream_is_same_counter(values, &line->whose)
-                       ? line
-                       : NULL; /* else another counter of that name */
+            /* else another counter has that name */
+            line = line && value_stream_is_same_counter(values, &line->whose) ? line : NULL;
             chart_line_add(&r->lines, line, query, result.value, value_stream_is_assumed(values));
         }
     }
@@ -402,23 +401,17 @@ static struct {
 
 static const table_column window_columns[] = {{TABLE_ITEM_STRING, "Open this file in a browser", NULL, 0}};
 
-/* The capture's name, and without one the time of the first call. */
-static char *make_page_path(const packet_info *pinfo)
+/* In the folder of downloads, else in the user's home, with the capture's name. Returns a path to be freed. */
+static char *make_page_path(void)
 {
     const char *folder = g_get_user_special_dir(G_USER_DIRECTORY_DOWNLOAD);
-    GDateTime *first = g_date_time_new_from_unix_utc((int64_t)nstime_to_sec(&pinfo->abs_ts));
-    char *capture = get_capture_name(),
-         *time = first ? g_date_time_format(first, "counters-%Y-%m-%d-%H%M%S") : g_strdup("counters");
-    char *name = g_strconcat(*capture ? capture : time, ".html", NULL);
     char *unnamed = g_build_filename(g_get_home_dir(), "Downloads", NULL); /* where no user-dirs.dirs names it */
+    char *capture = get_capture_name(), *name = g_strconcat(*capture ? capture : "counters", ".html", NULL);
 
     folder = folder ? folder : g_file_test(unnamed, G_FILE_TEST_IS_DIR) ? unnamed : g_get_home_dir();
     char *path = g_build_filename(folder, name, NULL);
-
-    g_clear_pointer(&first, g_date_time_unref);
     g_free(unnamed);
     g_free(name);
-    g_free(time);
     g_free(capture);
     return path;
 }
@@ -426,7 +419,7 @@ static char *make_page_path(const packet_info *pinfo)
 static void count_for_window(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
 {
     if (window.path == NULL) {
-        window.path = make_page_path(pinfo);
+        window.path = make_page_path();
         window.report->task.file.path = window.path;
         table_row(t, "", *PAGE ? window.path : NO_LIBRARY);
     }
