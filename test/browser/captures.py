@@ -7,7 +7,6 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 
-from bench.shapes import SHAPES  # noqa: E402
 from gen.story import Server, ask, counter, learn, multiple, run, story  # noqa: E402
 
 HOSTILE = ('</script><img src=x onerror=alert(1)>', '"><b>', '\u202egnp.exe', '<!--', '-->', 'x' * 900, 'a\\b', "'&amp;")
@@ -30,5 +29,16 @@ def processors(count, samples):
     return story(Server([processor]), lambda c: (learn(c, processor), run(c, [ask(processor, i, '*') for i in (1, 2, 3)], samples)))
 
 
-{'hostile': hostile, 'long': lambda: processors(8, 600), 'wide': lambda: processors(100, 3),
- 'large': lambda: SHAPES['machine'].make(3, 40000)}[sys.argv[1]]().write(Path(sys.argv[2]))
+def forty_thousand():
+    sets = [multiple('Set %d' % n, *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'counter %d' % i, lambda at, k: at.number + k) for i in range(10)],
+                     instances=tuple('0,%d' % k for k in range(1000))) for n in range(4)]
+
+    def talk(c):
+        learn(c, *sets)
+        for s in sets:
+            run(c, [ask(s, name='*')], 3)
+    return story(Server(sets), talk)
+
+
+MADE = {'hostile': hostile, 'long': lambda: processors(8, 600), 'wide': lambda: processors(100, 3), 'large': forty_thousand}
+MADE[sys.argv[1]]().write(Path(sys.argv[2]))
