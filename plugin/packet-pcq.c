@@ -88,7 +88,7 @@ typedef struct pcq_pdu {
 /* A row of PCQ_OPERATIONS. */
 typedef struct operation {
     void (*request)(pcq_pdu *p);
-    void (*response)(pcq_pdu *p, bool succeeded);
+    void (*response)(pcq_pdu *p);
     void (*dissect)(buffer_cursor *cursor, pcq_context *context); /* NULL: lpData is not read by then */
     const char *parameters;                                       /* of the request, a letter each */
     ndr_first request_begin;
@@ -126,8 +126,8 @@ static void read_in_size(pcq_pdu *p)
     p->record->in_size = ndr_u32(&p->call.ndr, hf_in_size);
     if (p->record->in_size > p->operation->largest) {
         expert_report_add(&p->call.report, p->call.ndr.cursor.item, EI_IN_SIZE_RANGE,
-                          "dwInSize %u is more than the interface admits (%u), the server refuses it",
-                          p->record->in_size, p->operation->largest);
+                          "dwInSize %u exceeds the interface's maximum (%u)", p->record->in_size,
+                          p->operation->largest);
     }
 }
 
@@ -330,7 +330,6 @@ static void read_identifiers(pcq_pdu *p)
 static void read_response(void *pdu)
 {
     pcq_pdu *p = pdu;
-    bool succeeded;
     ndr_array array;
 
     if (p->operation->response_begin == NDR_FIRST_SIZES) {
@@ -341,18 +340,17 @@ static void read_response(void *pdu)
         check_buffer_size(p, &array);
         begin_lpdata(p, &array);
         dissect_lpdata(p);
-        succeeded = read_returned_status(p);
+        p->succeeded = read_returned_status(p);
     } else {
         if (p->operation->response_begin == NDR_FIRST_HANDLE) {
             p->handle_item = ndr_context_handle(&p->call.ndr, fields.handle, p->handle);
         } else {
             read_identifiers(p);
         }
-        succeeded = call_read_status(&p->call, hf_status) == STATUS_SUCCESS;
+        p->succeeded = call_read_status(&p->call, hf_status) == STATUS_SUCCESS;
         call_report_status(&p->call, p->call.tapped.status);
     }
     call_report_rest(&p->call);
-    p->succeeded = succeeded;
 }
 
 /* --- Opnum 0: EnumerateCounterSet, 3.1.4.1.1 ------------------------------------------------------------------- */
@@ -360,12 +358,12 @@ static void read_response(void *pdu)
 /* For QueryCounterInfo and QueryCounterData, too. */
 static void describe_buffer_size(pcq_pdu *p)
 {
-    call_info(&p->call, "room for %s", format_count(p, p->record->in_size));
+    call_info(&p->call, "buffer size: %s", format_count(p, p->record->in_size));
 }
 
-static void enumerate_response(pcq_pdu *p, bool succeeded)
+static void enumerate_response(pcq_pdu *p)
 {
-    if (succeeded) {
+    if (p->succeeded) {
         call_info(&p->call, "%s", text_counted(p->call.pool, p->context.count, "counterset"));
     }
 }
@@ -417,9 +415,9 @@ static void registration_request(pcq_pdu *p)
     }
 }
 
-static void registration_response(pcq_pdu *p, bool succeeded)
+static void registration_response(pcq_pdu *p)
 {
-    unsigned count = succeeded && call_may_learn(&p->call) ? wmem_array_get_count(p->context.collected) : 0;
+    unsigned count = p->succeeded && call_may_learn(&p->call) ? wmem_array_get_count(p->context.collected) : 0;
 
     for (unsigned i = 0; i < count; i++) {
         const pcq_collected_entry *collected = wmem_array_index(p->context.collected, i);
@@ -427,7 +425,7 @@ static void registration_response(pcq_pdu *p, bool succeeded)
     }
     show_counterset(p);
     registration_request(p);
-    if (!succeeded || !p->record->call.request_read) {
+    if (!p->succeeded || !p->record->call.request_read) {
         return;
     }
     if (p->context.text) {
@@ -447,11 +445,11 @@ static void instances_request(pcq_pdu *p)
     }
 }
 
-static void instances_response(pcq_pdu *p, bool succeeded)
+static void instances_response(pcq_pdu *p)
 {
     show_counterset(p);
     instances_request(p);
-    if (succeeded) {
+    if (p->succeeded) {
         call_info(&p->call, "%s, %s", text_counted(p->call.pool, p->context.count, "instance"),
                   format_count(p, p->call.tapped.out_size));
     }
@@ -561,8 +559,8 @@ static void use_handle(pcq_pdu *p)
         see_query(p, handle);
     }
     if (record->was_closed) {
-        expert_report_add(&p->call.report, p->handle_item, EI_HANDLE_CLOSED, "The handle was closed in frame %u",
-                          handle->closed_frame);
+        expert_report_add(&p->call.report, p->handle_item, EI_HANDLE_CLOSED,
+                          "Handle used after it was closed in frame %u", handle->closed_frame);
     }
     show_handle(p, p->handle_item, handle);
 }
@@ -597,11 +595,11 @@ static void open_request(pcq_pdu *p)
     }
 }
 
-static void open_response(pcq_pdu *p, bool succeeded)
+static void open_response(pcq_pdu *p)
 {
     rpc_record *record = p->call.record;
 
-    if (call_may_learn(&p->call) && succeeded && !call_handle_is_null(p->handle)) {
+    if (call_may_learn(&p->call) && p->succeeded && !call_handle_is_null(p->handle)) {
         record->handle =
             call_open_handle(&p->call, PERF_HANDLE_QUERY, p->handle, p->call.pinfo->num, p->record->machine);
     }
@@ -614,7 +612,7 @@ static void close_request(pcq_pdu *p _U_)
 {
 }
 
-static void close_response(pcq_pdu *p, bool succeeded _U_)
+static void close_response(pcq_pdu *p)
 {
     call_close_handle(&p->call);
     show_handle(p, call_handle_is_null(p->handle) ? NULL : p->handle_item, p->call.record->handle);
@@ -643,19 +641,19 @@ static void set_tap_identifiers(pcq_pdu *p)
     p->call.tapped.num_identifiers = p->context.count;
 }
 
-static void info_response(pcq_pdu *p, bool succeeded)
+static void info_response(pcq_pdu *p)
 {
     check_indexes(p);
-    if (succeeded) {
+    if (p->succeeded) {
         call_info(&p->call, "%s, %s", text_counted(p->call.pool, p->context.count, "counter"),
                   format_count(p, p->call.tapped.out_size));
         p->call.tapped.has_counters = true;
         p->call.tapped.counters = p->context.count;
         set_tap_identifiers(p);
     }
-    state_handle *handle = answering_handle(p, succeeded || p->call.tapped.is_probe);
+    state_handle *handle = answering_handle(p, p->succeeded || p->call.tapped.is_probe);
     show_handle(p, NULL, handle);
-    if (succeeded && call_may_learn(&p->call) && handle) {
+    if (p->succeeded && call_may_learn(&p->call) && handle) {
         query_apply_info(handle, p->call.tapped.identifiers, p->context.count, &p->record->asked);
     }
 }
@@ -706,28 +704,28 @@ static uint32_t count_failed_blocks(const perf_table *table)
 }
 
 /* Whether lpData is a sample tells the status behind it: so it is learned and shown last, into the place kept for it. */
-static void data_response(pcq_pdu *p, bool succeeded)
+static void data_response(pcq_pdu *p)
 {
     tvbuff_t *tvb = p->call.tapped.buffer;
-    state_handle *handle = answering_handle(p, succeeded || p->call.tapped.is_probe);
+    state_handle *handle = answering_handle(p, p->succeeded || p->call.tapped.is_probe);
     counter_response *answer = &p->call.answer;
 
     if (tvb) {
         sample_series *series =
-            succeeded && handle && call_may_learn(&p->call) ? sample_series_find_or_create(handle, "") : NULL;
+            p->succeeded && handle && call_may_learn(&p->call) ? sample_series_find_or_create(handle, "") : NULL;
         if (series && call_note_sample(&p->call, series, tvb)) {
             pcq_learn_sample(p, series);
         }
         call_answer(&p->call, &pcq_value_ops, handle, tvb);
         answer->query = &p->record->seen;
-        if (p->call.first_time && succeeded && handle && tvb_bytes_exist(tvb, 0, PERF_DATA_HEADER_SIZE)) {
+        if (p->call.first_time && p->succeeded && handle && tvb_bytes_exist(tvb, 0, PERF_DATA_HEADER_SIZE)) {
             uint32_t blocks = tvb_get_letohl(tvb, 4); /* dwNumCounters */
             bool is_sound = answer->table->is_sound && call_may_learn(&p->call);
             p->record->seen = query_check_block_count(handle, &p->record->asked, blocks, is_sound);
         }
         pcq_show_data(p->buffer_tree, &p->call.report, answer);
         uint32_t failed = count_failed_blocks(answer->table);
-        if (succeeded) {
+        if (p->succeeded) {
             call_tell_answer(&p->call, answer->table->num_groups);
             p->call.tapped.failed = failed;
         }
@@ -822,11 +820,11 @@ static void end_by_fault(rpc_record *call)
     }
 }
 
-static void validate_response(pcq_pdu *p, bool succeeded)
+static void validate_response(pcq_pdu *p)
 {
     uint32_t refused = p->context.refused;
 
-    if (succeeded) {
+    if (p->succeeded) {
         const char *done = !p->record->call.request_read ? "accepted" : p->record->add ? "added" : "removed";
         set_tap_identifiers(p);
         if (p->call.has_column) {
@@ -836,11 +834,11 @@ static void validate_response(pcq_pdu *p, bool succeeded)
             describe_refused(p);
         }
     }
-    state_handle *handle = answering_handle(p, succeeded);
+    state_handle *handle = answering_handle(p, p->succeeded);
     show_handle(p, NULL, handle);
-    bool is_read = !p->call.report.damaged && !p->call.is_short && (!succeeded || p->identifiers_sound);
+    bool is_read = !p->call.report.damaged && !p->call.is_short && (!p->succeeded || p->identifiers_sound);
     query_change *change = take_change(p);
-    if (change && is_read && succeeded) {
+    if (change && is_read && p->succeeded) {
         query_apply_change(change, p->record->add, p->call.tapped.identifiers, p->context.count);
     } else if (change) { /* without memory for all some of it may be done */
         query_end_change(change, is_read && p->call.tapped.status != STATUS_OUTOFMEMORY);
@@ -945,7 +943,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
         p.operation->request(&p);
     } else {
         call_read(&p.call, read_response, &p);
-        p.operation->response(&p, p.succeeded);
+        p.operation->response(&p);
     }
     if (p.call.first_time && p.call.is_request && opnum == OPNUM_ValidateCounters && p.record->change == NULL) {
         p.call.record->connection->unread_changes++; /* of which query is not known */
@@ -968,15 +966,15 @@ static void register_preferences(void)
 {
     module_t *module = prefs_register_protocol(proto_pcq, apply_preferences);
 
-    prefs_register_uint_preference(module, "sample_limit", "Memory for samples (MiB)",
-                                   "Counter data is kept to calculate values from two samples. Beyond this the oldest "
-                                   "are dropped.",
-                                   10, &pref_sample_limit);
+    prefs_register_uint_preference(
+        module, "sample_limit", "Memory for samples (MiB)",
+        "Maximum memory for the samples that are kept to calculate rates. If it is exceeded, "
+        "the oldest samples are discarded.",
+        10, &pref_sample_limit);
     prefs_register_filename_preference(
         module, "names_file", "Names file",
-        "Names and types that other captures taught, written with "
-        "\"tshark -z pcq,names,FILE\". If none is given, \"pcq_names\" in the profile's or "
-        "the personal configuration folder is read.",
+        "File with counter names and types for captures that lack them, as written by \"tshark -z pcq,names,FILE\". "
+        "If empty, \"pcq_names\" in the profile or personal configuration folder is read.",
         &pref_names_file, FALSE);
     watch_register(proto_pcq, module);
     apply_preferences();

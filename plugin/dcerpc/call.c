@@ -172,10 +172,8 @@ bool call_report_noise(rpc_call *call, ndr_first first, uint64_t largest)
     call->is_noise = ndr_is_garbled(&call->ndr, first, !call->is_request, largest);
     if (call->is_noise) {
         proto_item *item = proto_tree_add_item(call->tree, call->fields->noise, call->tvb, call->offset, -1, ENC_NA);
-        expert_report_add(
-            &call->report, item, EI_NOT_DECRYPTED,
-            "This is noise: the stub was probably not decrypted correctly, perhaps because packets before it were "
-            "not captured");
+        expert_report_add(&call->report, item, EI_NOT_DECRYPTED,
+                          "Stub data probably not decrypted correctly (previous packets not captured?)");
     }
     return call->is_noise;
 }
@@ -393,7 +391,7 @@ void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *hand
 void call_report_second(const rpc_call *call, expert_report *report, proto_item *item)
 {
     if (is_repeated(call)) {
-        expert_report_add(report, item, EI_SECOND_RESPONSE, "The call was answered in frame %u already",
+        expert_report_add(report, item, EI_SECOND_RESPONSE, "Duplicate response (first response in frame %u)",
                           call->record->response_frame);
     }
 }
@@ -463,9 +461,9 @@ void call_fields_register(int proto, const char *prefix, const char *number_fiel
                   "Counts the handles of the capture, each time that one is opened"),
         FIELD_FRAME(fields->handle_opened_in, "Opened in", "handle.opened_in", "The response that opened it"),
         FIELD_FRAME(fields->handle_closed_in, "Closed in", "handle.closed_in", "The request that closed it"),
-        FIELD_TEXT(fields->inside, "Performance counters, to be found in", "inside",
+        FIELD_TEXT(fields->inside, "Performance counters shown under", "inside",
                    "The layer that shows what Wireshark took out of an encrypted message of SMB3"),
-        FIELD_BYTES(fields->rest, "Bytes left over", "rest", "What stands behind the last parameter"),
+        FIELD_BYTES(fields->rest, "Trailing bytes", "rest", "What stands behind the last parameter"),
         FIELD_NODE(fields->noise, "Stub that cannot be read", "noise", "Its bytes, which were probably not decrypted"),
     };
 

@@ -456,10 +456,10 @@ static void value_request(hkpd_pdu *p)
     if (handle) {
         show_question(p);
         if (p->record->room > 0) {
-            call_about(&p->call, "room for %s", text_counted(p->call.pool, p->record->room, "byte"));
+            call_about(&p->call, "buffer size: %s", text_counted(p->call.pool, p->record->room, "byte"));
         }
         if (is_closed(p, handle)) {
-            expert_report_add(&p->aloud, p->item, EI_HANDLE_CLOSED, "The handle was closed in frame %u",
+            expert_report_add(&p->aloud, p->item, EI_HANDLE_CLOSED, "Handle used after it was closed in frame %u",
                               handle->closed_frame);
         }
     }
@@ -1047,8 +1047,8 @@ void proto_register_hkpd(void)
     hkpd_buffers_register(proto_hkpd);
     module_t *module = prefs_register_protocol(proto_hkpd, NULL);
     prefs_register_bool_preference(module, "decode", "Decode performance data in the remote registry",
-                                   "Answers with performance data are dissected whole instead of byte by byte. "
-                                   "Without this the registry is dissected as Wireshark does by itself.",
+                                   "Whether HKEY_PERFORMANCE_DATA is dissected as performance data. If disabled, "
+                                   "Wireshark's WINREG dissector shows its bytes.",
                                    &pref_decode);
 }
 

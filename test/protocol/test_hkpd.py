@@ -283,7 +283,7 @@ def test_an_index_of_more_than_32_bits_is_no_object(tshark, tmp_path):
     talk.ask('4294967534 2', talk.block(talk.objects[:1]).record)
     path = scene.write(tmp_path / 'a.pcap')
     info = tshark.info(path)
-    assert info[asked] == 'QueryValue request, handle 1, 4294967534, room for 65536 bytes' and 'handle 1, 4294967534: ' in info[number]
+    assert info[asked] == 'QueryValue request, handle 1, 4294967534, buffer size: 65536 bytes' and 'handle 1, 4294967534: ' in info[number]
     assert 'hkpd.expert.not_delivered' not in tshark.run('-r', path, '-V')[0] and not tshark.fields(path, ['frame.number'], '-Y', 'pcq.expert.not_delivered')
 
 
@@ -543,11 +543,11 @@ def test_info(tshark, tmp_path):
     _, second = talk.sample('238', only={238})
     scene.write(tmp_path / 'a.pcap')
     info = tshark.info(tmp_path / 'a.pcap')
-    assert info[small].startswith('QueryValue request, handle 1, Global, room for 1000 bytes')
+    assert info[small].startswith('QueryValue request, handle 1, Global, buffer size: 1000 bytes')
     assert info[more].endswith('handle 1, Global, size probe: needs more than 1000 bytes')     # no "Error: "
     assert info[told].endswith('handle 1, Global, size probe: needs 5000 bytes')
     assert info[empty].endswith('handle 1, Global, size probe: needs more')
-    assert 'Global, room for 65536 bytes' in info[asked]
+    assert 'Global, buffer size: 65536 bytes' in info[asked]
     values = len(dict(answers(scene))[first].record['values'])
     assert re.search(r'handle 1, Global: \\System\\File Read Operations/sec = .*, %d more values \(9 objects, \d+ bytes\)$' % (
         values - 1), info[first]), info[first]
