@@ -108,7 +108,9 @@ static void count_answer(taps_table *t, packet_info *pinfo, const tapped_call *t
     answers++;
     while ((at = value_stream_next(stream)) != NULL) {
         if (at->is_text) {
-            t->left.texts += watch_paths_fit(t->paths, value_stream_path(stream));
+            bool fits = watch_paths_fit(t->paths, value_stream_path(stream));
+            t->left.texts += fits;
+            left_out_count_marks(&t->left, fits ? left_out_marks(stream, &(perf_result){0, PERF_NO_RESULT_OK}) : 0);
         } else if (!at->is_failed) {
             count_value(t, stream);
         } else if (value_stream_path(stream)) {

@@ -647,6 +647,9 @@ bool value_is_set_single(const state_server *server, const uint8_t *guid)
     return set.entry && set.entry->instance_type == 0;
 }
 
+/* Characters of a name in an identifier's path: 40 bytes can have long names, since strings are sent once. */
+#define IDENTIFIER_NAME_MAX 512
+
 char *value_format_identifier_path(wmem_allocator_t *pool, const state_server *server, const char *computer,
                                    const perf_identifier *identifier)
 {
@@ -655,10 +658,10 @@ char *value_format_identifier_path(wmem_allocator_t *pool, const state_server *s
     const char *counter = metadata_counter_label(pool, server, guid, identifier->counter_id);
     bool has_instance = identifier->instance && *identifier->instance && !value_is_set_single(server, guid);
 
-    return wmem_strconcat(pool, computer ? "\\\\" : "", computer ? text_cut(pool, computer, TEXT_NAME_MAX) : "", "\\",
-                          text_cut(pool, set, TEXT_NAME_MAX), has_instance ? "(" : "",
-                          has_instance ? text_cut(pool, identifier->instance, TEXT_NAME_MAX) : "",
-                          has_instance ? ")" : "", "\\", text_cut(pool, counter, TEXT_NAME_MAX), NULL);
+    return wmem_strconcat(pool, computer ? "\\\\" : "", computer ? text_cut(pool, computer, IDENTIFIER_NAME_MAX) : "", "\\",
+                          text_cut(pool, set, IDENTIFIER_NAME_MAX), has_instance ? "(" : "",
+                          has_instance ? text_cut(pool, identifier->instance, IDENTIFIER_NAME_MAX) : "",
+                          has_instance ? ")" : "", "\\", text_cut(pool, counter, IDENTIFIER_NAME_MAX), NULL);
 }
 
 bool value_is_identifier_assumed(const state_server *server, const perf_identifier *identifier)

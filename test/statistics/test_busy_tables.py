@@ -95,7 +95,7 @@ def two_at_once(first, second, **more):
     return scene
 
 
-@pytest.mark.parametrize('first, second, overtaken', [('2', '4', 0), ('2', '2', 1), ('2 4', '4', 1)])
+@pytest.mark.parametrize('first, second, overtaken', [('2', '4', 0), ('2', '2', 1), ('2 4', '4', 0)])
 def test_an_overtaken_answer_of_the_registry(ask_all, first, second, overtaken, passes):
     """Samples of other objects overtake nothing."""
     rows, summary, long = ask_all(two_at_once(first, second), *passes)
@@ -224,7 +224,6 @@ def test_descriptions_are_neither_samples_nor_damaged(ask_all, passes):
 # --- Behind an error -----------------------------------------------------------------------------------------------------
 
 
-DAMAGED, UNSOUND = 'the answer before does not add up', 'the answer does not add up, it is not compared with others'
 
 
 class Failing(Server):
@@ -260,9 +259,9 @@ def test_behind_an_error(ask_all, make, asked, status, reason, passes):
         {'first sample'}, {''}, {reason}, {''}]
 
 
-@pytest.mark.parametrize('asked, reasons', [([1], [UNSOUND, DAMAGED, 'base counter is not there']), ([2, 1], ['first sample', DAMAGED, ''])])
+@pytest.mark.parametrize('asked, reasons', [([1], ['first sample', 'base counter is not there']), ([2, 1], ['first sample', ''])])
 def test_behind_a_damaged_answer(ask_all, asked, reasons, passes):
-    """The first block of the first answer ends where it begins: the next answer is not the handle's first, and the base was there."""
+    """The first block of the first answer ends where it begins: it is no sample, and nothing is known of what it had."""
     s, first = single('Set', counter(1, 'PERF_AVERAGE_BULK', 'Mean', grows(9, 9), base=2), counter(2, 'PERF_AVERAGE_BASE', None, grows(1, 1))), [DATA]
     scene, c = begin(Server([s]), s, alters=lambda opnum, kind, stub: stub[:76] + bytes(4) + stub[80:] if kind == 'response' and opnum in first and first.pop() else stub)
     run(c, [ask(s, i) for i in asked], 3)
@@ -278,7 +277,7 @@ def test_behind_blocks_of_unknown_identifiers(ask_all, passes):
     c.validate(h, [ask(s, 1, 'b')])
     c.info(h)
     c.data(h, 9999)
-    assert {r['reason'] for r in ask_all(scene, *passes)[2] if r['counter'] == 'Work'} == {'which counter it was in the sample before is not certain'}
+    assert {r['reason'] for r in ask_all(scene, *passes)[2] if r['counter'] == 'Work'} == {'cannot be compared with the sample before'}
 
 
 # --- Names that come late ------------------------------------------------------------------------------------------------
