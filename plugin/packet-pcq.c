@@ -138,7 +138,7 @@ static void read_counterset(pcq_pdu *p)
 
     ndr_align(&p->call.ndr, 4);
     cursor_read_guid(cursor, hf_pcq_counterset_guid, p->record->guid);
-    pcq_add_known_counterset(cursor, p->call.server, p->record->guid, p->call.event);
+    pcq_add_known_counterset(cursor, p->call.server, p->record->guid);
 }
 
 #define REQUEST_CODE_STRING(value, name) {value, "PERF_REG_" #name},
@@ -167,7 +167,7 @@ static void read_request_lcid(pcq_pdu *p)
 
     record->lcid = ndr_u32(&p->call.ndr, is_counter ? hf_pcq_counter_id : hf_lcid);
     if (is_counter) {
-        pcq_add_known_counter(&p->call.ndr.cursor, p->call.server, record->guid, record->lcid, p->call.event, false);
+        pcq_add_known_counter(&p->call.ndr.cursor, p->call.server, record->guid, record->lcid, false);
     } else if (!pcq_has_locale(record->request_code)) {
         proto_item_append_text(p->call.ndr.cursor.item, " (unused by this RequestCode)");
     }
@@ -267,7 +267,6 @@ static void begin_context(pcq_pdu *p)
 
     p->context = (pcq_context){
         .server = p->call.server,
-        .event = p->call.event,
         .request_known = record->call.request_read,
         .request_code = record->request_code,
         .lcid = record->lcid,
@@ -375,7 +374,7 @@ static void show_counterset(pcq_pdu *p)
                                         p->context.request_code == PERF_REG_COUNTERSET_ENGLISH_NAME);
 
     if (p->record->call.request_read && !has_name) {
-        pcq_add_known_counterset(&p->call.ndr.cursor, p->call.server, p->record->guid, p->call.event);
+        pcq_add_known_counterset(&p->call.ndr.cursor, p->call.server, p->record->guid);
     }
 }
 
@@ -685,8 +684,7 @@ static void pcq_learn_sample(pcq_pdu *p, sample_series *series)
     perf_table *table = sample_read_table(p->call.pool, false, bytes, size, reported);
 
     if (perf_table_has_sound_group(table) || (table->is_sound && table->num_groups == 0)) {
-        state_sample *sample = sample_keep(series, table, reported, p->call.pool, p->call.event, p->call.pinfo->num);
-        sample->request_event = p->call.record->request_event;
+        state_sample *sample = sample_keep(series, table, reported, p->call.pool, p->call.pinfo->num);
         sample->query = &p->record->seen;
         sample->late = pace_respond(&series->timing, call_seconds(&p->call), true);
         p->call.record->sample = sample;
@@ -1013,7 +1011,6 @@ void proto_register_pcq(void)
     pcq_buffers_register(proto_pcq);
     pcq_data_register(proto_pcq);
     sealed_register(&fields);
-    events_register();
     servers_register();
     metadata_register();
     handles_register();

@@ -256,8 +256,7 @@ static void read_string_counter(buffer_cursor *outer, pcq_context *context, stri
             collect_name(context, id, text);
         }
     }
-    const char *name =
-        help ? pcq_add_known_counter(&cursor, context->server, context->guid, id, context->event, false) : NULL;
+    const char *name = help ? pcq_add_known_counter(&cursor, context->server, context->guid, id, false) : NULL;
     if (cursor.node) {
         proto_item_append_text(cursor.node, ": %u%s%s: %s", id, name ? " " : "", name ? name : "",
                                text ? text : "(unreadable)");
@@ -359,7 +358,7 @@ static bool read_counter_reg_info(buffer_cursor *outer, pcq_context *context)
     cursor_enter(outer, hf_counter_reg_info, ett_reg_info, COUNTER_REG_INFO_SIZE, &cursor);
     FIELDS_READ(COUNTER_REG_INFO)
     uint32_t id = read.pcq_counter_id;
-    const char *name = pcq_add_known_counter(&cursor, context->server, context->guid, id, context->event, false);
+    const char *name = pcq_add_known_counter(&cursor, context->server, context->guid, id, false);
     if (cursor.node) {
         proto_item_append_text(cursor.node, ": %u%s%s, %s", id, name ? " " : "", name ? name : "",
                                val_to_str_const(read.type, text_counter_type_vals, "unknown type"));
@@ -379,7 +378,7 @@ static uint32_t read_counterset_reg_info(buffer_cursor *outer, pcq_context *cont
     cursor_enter(outer, hf_counterset_reg_info, ett_reg_info, COUNTERSET_REG_INFO_SIZE, &cursor);
     cursor_read_guid(&cursor, hf_pcq_counterset_guid, context->guid);
     FIELDS_READ(COUNTERSET_REG_INFO)
-    const char *name = pcq_add_known_counterset(&cursor, context->server, context->guid, context->event);
+    const char *name = pcq_add_known_counterset(&cursor, context->server, context->guid);
     if (cursor.node) {
         proto_item_append_text(cursor.node, ": %s, %u counters",
                                name ? name : metadata_format_guid(cursor_pinfo(outer)->pool, context->guid),
@@ -435,8 +434,8 @@ static void label_identifier(buffer_cursor *cursor, pcq_context *context, const 
 {
     wmem_allocator_t *pool = cursor_pinfo(cursor)->pool;
 
-    pcq_add_known_counterset(cursor, context->server, identifier->guid, context->event);
-    pcq_add_known_counter(cursor, context->server, identifier->guid, identifier->counter_id, context->event, true);
+    pcq_add_known_counterset(cursor, context->server, identifier->guid);
+    pcq_add_known_counter(cursor, context->server, identifier->guid, identifier->counter_id, true);
     if (proto_field_is_referenced(cursor->tree, hf_pcq_identifier_path)) {
         const char *path = value_format_identifier_path(pool, context->server, context->machine, identifier);
         const char *note = value_is_identifier_assumed(context->server, identifier) ? " (assumed)" : "";
@@ -500,7 +499,7 @@ static bool read_listed_counterset(buffer_cursor *cursor, pcq_context *context)
 
     cursor_read_guid(cursor, hf_pcq_counterset_guid, guid);
     context->count++;
-    const char *name = pcq_add_known_counterset(cursor, context->server, guid, context->event);
+    const char *name = pcq_add_known_counterset(cursor, context->server, guid);
     if (name) {
         proto_item_append_text(cursor->item, " (%s)", name);
     }

@@ -21,7 +21,6 @@ typedef struct {
 typedef struct {
     /* given */
     state_server *server;
-    uint32_t event;     /* as of when names and types are looked up; 0 finds none */
     bool request_known; /* the next three are as the request had them */
     uint32_t request_code;
     uint32_t lcid;

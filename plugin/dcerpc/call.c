@@ -77,19 +77,16 @@ static char *filter_of_monitor(WS_FILTER_ARGUMENTS)
 
 /* --- A PDU's beginning ----------------------------------------------------------------------------------------- */
 
-/* A PDU takes its event when it is first seen, and keeps it. */
-static void take_event(rpc_call *call)
+/* What a PDU teaches is learned when its call is first seen with it. */
+static void note_frame(rpc_call *call)
 {
     rpc_record *record = call->record;
-    uint32_t *event = call->is_request ? &record->request_event : &record->response_event;
     uint32_t *frame = call->is_request ? &record->request_frame : &record->response_frame;
 
-    if (*event == 0 && *frame == 0 && !PINFO_FD_VISITED(call->pinfo)) {
-        *event = state_event_next();
+    if (*frame == 0 && !PINFO_FD_VISITED(call->pinfo)) {
         *frame = call->pinfo->num;
         call->first_time = true;
     }
-    call->event = *event;
 }
 
 /* Its record, which is made with its first PDU. */
@@ -140,7 +137,7 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
         call_note_monitor(pinfo);
     }
     call->server = record->server;
-    take_event(call);
+    note_frame(call);
     if (tree && ws_has_data_source(pinfo, "Decrypted SMB3")) { /* who selects a packet sees its tree end at SMB2 */
         tree_add_generated_string(proto_tree_get_root(tree), fields->inside, tvb, "SMB2, Encrypted SMB3 data");
     }
@@ -299,8 +296,7 @@ void call_answer(rpc_call *call, const value_ops *ops, const state_handle *handl
         .ops = ops,
         .server = call->server,
         .handle = handle,
-        .request_event = record->request_event,
-        .event = call->event,
+        .request_frame = record->request_frame,
         .is_repeated = is_repeated(call),
         .is_malformed = call->report.damaged || (is_repeated(call) && !has_same_bytes),
         .sample = has_same_bytes || !is_repeated(call) ? record->sample : NULL,
@@ -432,7 +428,6 @@ void call_hand_over(rpc_call *call, const state_handle *handle)
     tapped->is_damaged = call->report.damaged;
     tapped->request_frame = call->di->call_data->req_frame;
     tapped->seconds = call_seconds(call);
-    tapped->event = call->event;
     tapped->server = call->server;
     tapped->does_not_seal = rpc_connection_is_unsealed(call->record->connection);
     tapped->handle = handle;

@@ -19,9 +19,7 @@ typedef struct rpc_record {
     const struct rpc_fields *protocol;
     rpc_connection *connection;
     const char *operation; /* "QueryCounterData"; NULL: none on performance counters */
-    uint32_t request_event;
     uint32_t request_frame;
-    uint32_t response_event;
     uint32_t response_frame;
     bool request_read;       /* all parameters */
     bool request_damaged;    /* what it says of itself does not add up */
@@ -68,8 +66,7 @@ typedef struct {
     uint8_t *drep;
     rpc_record *record;
     state_server *server; /* whom its connection is to */
-    uint32_t event;
-    bool first_time; /* what it teaches may be learned */
+    bool first_time;      /* what it teaches may be learned */
     bool is_noise;
     bool is_short; /* a parameter lies beyond the stub's end, or was not captured */
     ndr_reader ndr;

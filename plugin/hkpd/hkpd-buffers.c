@@ -115,7 +115,7 @@ static const char *add_known_title(const data_tree *view, buffer_cursor *cursor,
 {
     const counter_response *response = &view->values.stream->response;
 
-    return value_tree_add_name(cursor, hf, response->server, facts_title_subject(title_index), response->event);
+    return value_tree_add_name(cursor, hf, response->server, metadata_title_key(title_index));
 }
 
 static uint32_t read_index(buffer_cursor *cursor, int hf)

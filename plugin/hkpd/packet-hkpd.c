@@ -649,10 +649,9 @@ static void report_objects(hkpd_pdu *p)
     tapped->num_objects = wmem_array_get_count(p->record->objects);
     for (unsigned i = 0; i < tapped->num_objects; i++) {
         if (tapped->objects[i].is_news) {
-            expert_report_add(
-                &p->call.report, proto_tree_get_parent(p->hkpd), EI_NOT_DELIVERED, "%s: %s",
-                tapped->objects[i].is_there ? "Delivered again" : "Not delivered",
-                tapped_object_name(p->call.pool, p->call.server, tapped->objects[i].title, p->call.event));
+            expert_report_add(&p->call.report, proto_tree_get_parent(p->hkpd), EI_NOT_DELIVERED, "%s: %s",
+                              tapped->objects[i].is_there ? "Delivered again" : "Not delivered",
+                              tapped_object_name(p->call.pool, p->call.server, tapped->objects[i].title));
         }
     }
 }
@@ -704,9 +703,7 @@ static void hkpd_learn_sample(hkpd_pdu *p, sample_series *series, perf_table *ta
     rpc_record *record = p->call.record;
     bool leaves_header_out = perf_table_u32(table, 20) == table->size - perf_table_u32(table, 24);
 
-    record->sample =
-        sample_keep(series, table, tvb_reported_length(tvb), p->call.pool, p->call.event, p->call.pinfo->num);
-    record->sample->request_event = record->request_event;
+    record->sample = sample_keep(series, table, tvb_reported_length(tvb), p->call.pool, p->call.pinfo->num);
     if (leaves_header_out) { /* as Samba's total does */
         p->call.server->is_no_windows = true;
     }

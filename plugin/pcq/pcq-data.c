@@ -42,28 +42,28 @@ static int ett_instance = -1, ett_data_header = -1, ett_block = -1, ett_multi = 
 
 /* --- Known from elsewhere -------------------------------------------------------------------------------------- */
 
-const char *pcq_add_known_counterset(buffer_cursor *cursor, state_host *server, const uint8_t *guid, uint32_t event)
+const char *pcq_add_known_counterset(buffer_cursor *cursor, state_server *server, const uint8_t *guid)
 {
-    return value_tree_add_name(cursor, hf_pcq_counterset_name, server, facts_subject(guid, PERF_NO_ID), event);
+    return value_tree_add_name(cursor, hf_pcq_counterset_name, server, metadata_counter_key(guid, PERF_NO_ID));
 }
 
-const char *pcq_add_known_counter(buffer_cursor *cursor, state_host *server, const uint8_t *guid, uint32_t id,
-                                  uint32_t event, bool with_type)
+const char *pcq_add_known_counter(buffer_cursor *cursor, state_server *server, const uint8_t *guid, uint32_t id,
+                                  bool with_type)
 {
-    const state_subject subject = facts_subject(guid, id);
-    state_known type = {0};
+    const metadata_key key = metadata_counter_key(guid, id);
+    metadata_result type = {0};
 
     if (cursor->tree == NULL || id == PERF_NO_ID) {
         return NULL;
     }
-    const char *name = value_tree_add_name(cursor, hf_pcq_counter_name, server, subject, event);
+    const char *name = value_tree_add_name(cursor, hf_pcq_counter_name, server, key);
     if (with_type) {
-        type = facts_lookup(server, subject, PERF_FACT_COUNTER, event);
+        type = metadata_lookup(server, key, METADATA_COUNTER);
     }
-    if (type.fact) {
+    if (type.entry) {
         proto_item *item =
-            proto_tree_add_uint(cursor->tree, pcq_fields.types.type, cursor->tvb, 0, 0, type.fact->counter.type);
-        value_tree_add_source(cursor, item, &type, facts_doubted(server, subject, PERF_FACT_COUNTER, 0, event));
+            proto_tree_add_uint(cursor->tree, pcq_fields.types.type, cursor->tvb, 0, 0, type.entry->counter.type);
+        value_tree_add_source(cursor, item, &type);
     }
     return name;
 }
@@ -167,8 +167,8 @@ static uint32_t show_counters(data_tree *view, const perf_group *group, proto_tr
         if (stream->identifier) {
             buffer_cursor inner = {
                 .tvb = view->values.tvb, .tree = proto_item_add_subtree(item, ett_id), .report = view->values.report};
-            const char *name = pcq_add_known_counter(&inner, stream->response.server, stream->identifier->guid,
-                                                     column->id, stream->response.event, true);
+            const char *name =
+                pcq_add_known_counter(&inner, stream->response.server, stream->identifier->guid, column->id, true);
             if (name) {
                 proto_item_append_text(item, " (%s)", name);
             }

@@ -18,9 +18,9 @@ extern value_fields pcq_fields; /* of its values, and of counter types everywher
 
 /* Known from elsewhere, as generated fields with the frame that taught them. They add nothing where nothing is
  * known, and return what they added for labels, NULL if nothing. */
-const char *pcq_add_known_counterset(buffer_cursor *cursor, state_host *server, const uint8_t *guid, uint32_t event);
-const char *pcq_add_known_counter(buffer_cursor *cursor, state_host *server, const uint8_t *guid, uint32_t id,
-                                  uint32_t event, bool with_type);
+const char *pcq_add_known_counterset(buffer_cursor *cursor, state_server *server, const uint8_t *guid);
+const char *pcq_add_known_counter(buffer_cursor *cursor, state_server *server, const uint8_t *guid, uint32_t id,
+                                  bool with_type);
 
 /* --- Counter data --- */
 

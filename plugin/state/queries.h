@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "state/facts.h"
+#include "state/metadata.h"
 #include "state/handles.h"
 
 #include "perf/identifier.h"
@@ -43,10 +43,6 @@ typedef struct {
 typedef struct {
     uint32_t count;
     const state_identifier **by_index; /* NULL: nobody's */
-    /* of pcq/pcq-readings.c: version of the server's names by which the next two were found out, 0: not yet */
-    uint32_t asked_as_of;
-    bool asks_patterns;
-    bool asks_own_ids;
 } query_index;
 
 typedef struct query_epoch {

@@ -221,7 +221,7 @@ static void keep_first_row(sample_series *series, const perf_table *table)
 }
 
 state_sample *sample_keep(sample_series *series, perf_table *table, uint32_t reported, wmem_allocator_t *pool,
-                          uint32_t event, uint32_t frame)
+                          uint32_t frame)
 {
     state_sample *sample = wmem_new0(wmem_file_scope(), state_sample);
     state_handle *handle = series->handle;
@@ -229,7 +229,6 @@ state_sample *sample_keep(sample_series *series, perf_table *table, uint32_t rep
     *sample = (state_sample){.handle = handle,
                              .series = series,
                              .previous = series->newest,
-                             .event = event,
                              .frame = frame,
                              .size = table->size,
                              .reported = reported};

@@ -36,8 +36,6 @@ struct state_sample {
     state_handle *handle;
     sample_series *series;
     state_sample *previous; /* the sample before in the series, NULL: the first */
-    uint32_t request_event; /* 0: the request was not captured */
-    uint32_t event;         /* of the response */
     uint32_t frame;
     const query_snapshot *query; /* PerflibV2: whose its blocks are; of the call */
     uint8_t *bytes;              /* counter data or PERF_DATA_BLOCK; NULL: discarded (memory limit) */
@@ -59,7 +57,7 @@ sample_series *sample_series_find_or_create(state_handle *handle, const char *qu
 /* Keeps a copy of the response's bytes as the newest sample of the series, and its table. For the first pass. Needs: `table` is
  * sample_read_table()'s. Changes: the table is emptied, that of the sample takes its place; an older one of the series ends with `pool`. */
 state_sample *sample_keep(sample_series *series, perf_table *table, uint32_t reported, wmem_allocator_t *pool,
-                          uint32_t event, uint32_t frame);
+                          uint32_t frame);
 
 /* Returns the sample's table; NULL: its bytes were discarded. It lives as long as `pool` at least. `is_current`: of the packet that is
  * dissected, rather than of a sample before it. Changes: the table of a current sample is kept in place of the series' older one. */

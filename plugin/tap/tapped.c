@@ -131,7 +131,7 @@ unsigned tapped_asked_for(const tapped_call *tapped)
     return tapped->epoch ? MAX(tapped->epoch->hash, 1) : 1;
 }
 
-const char *tapped_object_name(wmem_allocator_t *pool, state_server *server, uint32_t title, uint32_t event _U_)
+const char *tapped_object_name(wmem_allocator_t *pool, state_server *server, uint32_t title)
 {
     const char *label = metadata_title_label(pool, server, title);
 

@@ -72,7 +72,6 @@ typedef struct {
     bool has_contradictions; /* ... its lengths contradict each other; one reading of them fits */
     const tapped_object *objects;
     uint32_t num_objects;
-    uint32_t event;
     state_server *server;
     const state_handle *handle;         /* NULL without one */
     const struct query_epoch *epoch;    /* PerflibV2: what its query holds; NULL without one */
@@ -141,7 +140,7 @@ const char *tapped_next_refused(wmem_allocator_t *pool, const tapped_call *tappe
 unsigned tapped_asked_for(const tapped_call *tapped);
 
 /* HKEY_PERFORMANCE_DATA: "Processor (238)", or "#238" where no title says so. */
-const char *tapped_object_name(wmem_allocator_t *pool, state_server *server, uint32_t title, uint32_t event);
+const char *tapped_object_name(wmem_allocator_t *pool, state_server *server, uint32_t title);
 
 /* A tap that is handed each call: ours, and one for each kind of export objects, as Wireshark has it. */
 void tapped_add(int tap_id);

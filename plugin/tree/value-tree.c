@@ -23,19 +23,19 @@ void value_tree_report_assumed(expert_report *report, proto_item *item)
     report->tells_assumed = true;
 }
 
-void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const state_known *known, bool assumed)
+void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const metadata_result *known)
 {
     const char *from = known->frame > cursor_pinfo(cursor)->num ? " (learned after this frame)"
-                       : known->source == PERF_SOURCE_FILE      ? " (names file)"
-                       : known->source == PERF_SOURCE_BUILTIN   ? " (built-in list)"
+                       : known->source == METADATA_FILE         ? " (names file)"
+                       : known->source == METADATA_BUILTIN      ? " (built-in list)"
                                                                 : "";
 
     proto_item_set_generated(item);
-    if (known->fact->lcid != 0) {
-        proto_item_append_text(item, " (%s)", val_to_str_const(known->fact->lcid, text_lcid_vals, "other locale"));
+    if (known->entry->lcid != 0) {
+        proto_item_append_text(item, " (%s)", val_to_str_const(known->entry->lcid, text_lcid_vals, "other locale"));
     }
-    proto_item_append_text(item, "%s%s", from, assumed ? " (assumed)" : "");
-    if (assumed) {
+    proto_item_append_text(item, "%s%s", from, known->is_assumed ? " (assumed)" : "");
+    if (known->is_assumed) {
         value_tree_report_assumed(cursor->report, item);
     }
     if (known->frame != 0) {
@@ -44,21 +44,19 @@ void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const state_
     }
 }
 
-const char *value_tree_add_name(buffer_cursor *cursor, int hf, state_host *server, state_subject subject,
-                                uint32_t event)
+const char *value_tree_add_name(buffer_cursor *cursor, int hf, state_server *server, metadata_key key)
 {
-    state_known known = {0};
+    metadata_result known = {0};
 
     if (cursor->tree) {
-        known = facts_lookup(server, subject, PERF_FACT_ENGLISH, event);
+        known = metadata_lookup(server, key, METADATA_ENGLISH);
     }
-    if (!known.fact) {
+    if (!known.entry) {
         return NULL;
     }
-    proto_item *item = proto_tree_add_string(cursor->tree, hf, cursor->tvb, 0, 0, known.fact->name);
-    bool assumed = facts_doubted(server, subject, PERF_FACT_ENGLISH, 0, event);
-    value_tree_add_source(cursor, item, &known, assumed);
-    return text_marked(cursor_pinfo(cursor)->pool, known.fact->name, assumed);
+    proto_item *item = proto_tree_add_string(cursor->tree, hf, cursor->tvb, 0, 0, known.entry->name);
+    value_tree_add_source(cursor, item, &known);
+    return text_marked(cursor_pinfo(cursor)->pool, known.entry->name, known.is_assumed);
 }
 
 /* --- Counter types --------------------------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 
 #include "tap/watch.h"
 #include "tree/cursor.h"
-#include "state/facts.h"
+#include "state/metadata.h"
 
 /* --- Fields ------------------------------------------------------------------------------------------------------ */
 
@@ -32,11 +32,10 @@ void value_tree_read_frequency(buffer_cursor *cursor, int hf);
 
 /* Adds a name that is known from elsewhere, as a generated field with the frame that it was learned in. Returns it for labels, with its
  * mark; NULL: it is not known, or there is no tree. */
-const char *value_tree_add_name(buffer_cursor *cursor, int hf, state_host *server, state_subject subject,
-                                uint32_t event);
+const char *value_tree_add_name(buffer_cursor *cursor, int hf, state_server *server, metadata_key key);
 
 /* Adds where a name or type is from, a name's language and its mark to the item that shows it. */
-void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const state_known *known, bool assumed);
+void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const metadata_result *known);
 
 /* Reports, once for a packet, that a name or type is assumed. */
 void value_tree_report_assumed(expert_report *report, proto_item *item);

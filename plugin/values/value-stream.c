@@ -32,7 +32,7 @@ perf_table *value_response_get_table(wmem_allocator_t *pool, const value_ops *op
 static bool is_overtaken(const counter_response *response, const perf_table *table, const state_sample *before,
                          const perf_table *table_before)
 {
-    bool overlaps = response->request_event > 0 && response->request_event < before->event;
+    bool overlaps = response->request_frame > 0 && response->request_frame < before->frame;
 
     return overlaps && perf_is_older(&table->clocks, &table_before->clocks);
 }

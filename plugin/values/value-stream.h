@@ -33,11 +33,10 @@ typedef struct {
     const state_sample *sample;         /* kept of it; NULL: the response is no sample */
     const struct query_snapshot *query; /* PerflibV2: whose its blocks are */
     perf_table *table;                  /* of `tvb` */
-    uint32_t request_event;
-    uint32_t event;
-    tvbuff_t *tvb;     /* the counter data or PERF_DATA_BLOCK */
-    bool is_repeated;  /* the call has another response already */
-    bool is_malformed; /* its parameters contradict the stub, or its fragments each other */
+    uint32_t request_frame;             /* 0: the request was not captured */
+    tvbuff_t *tvb;                      /* the counter data or PERF_DATA_BLOCK */
+    bool is_repeated;                   /* the call has another response already */
+    bool is_malformed;                  /* its parameters contradict the stub, or its fragments each other */
 } counter_response;
 
 /* Returns the table of a response: its sample's, if it is one, else read anew. `is_current`: the response is that of the sample itself. */

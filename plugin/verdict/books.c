@@ -160,7 +160,7 @@ static void count_objects(verdict *v, verdict_talk *talk, packet_info *pinfo, co
     for (uint32_t i = 0; i < tapped->num_objects; i++) {
         if (!tapped->objects[i].is_there) {
             book_missing(v, talk, BOOK_LACKING, pinfo,
-                         tapped_object_name(pinfo->pool, tapped->server, tapped->objects[i].title, tapped->event), 0);
+                         tapped_object_name(pinfo->pool, tapped->server, tapped->objects[i].title), 0);
         }
     }
 }

@@ -189,7 +189,7 @@ static verdict_call *call_of(const verdict *v, verdict_talk *talk, const packet_
     return call;
 }
 
-/* Of a sealed sample, whose clocks nobody reads, its request's time stands for them; frames are its events. */
+/* Of a sealed sample, whose clocks nobody reads, its request's time stands for them. */
 static void keep_clocks(verdict_call *call, packet_info *pinfo, const tapped_call *tapped)
 {
     enum { NANOSECONDS = 1000000000 };
@@ -198,13 +198,11 @@ static void keep_clocks(verdict_call *call, packet_info *pinfo, const tapped_cal
     if (!tapped->handle || !tapped->answer || !tapped->answer->sample) {
         call->clocks.perf_time = (uint64_t)asked->secs * NANOSECONDS + (uint64_t)asked->nsecs;
         call->clocks.perf_freq = NANOSECONDS;
-        call->request_event = tapped->sealed.request_frame;
-        call->event = pinfo->num;
-        return;
+    } else {
+        call->clocks = tapped->answer->table->clocks;
     }
-    call->clocks = tapped->answer->table->clocks;
-    call->request_event = tapped->answer->request_event;
-    call->event = tapped->answer->event;
+    call->request_event = tapped->request_frame;
+    call->event = pinfo->num;
 }
 
 static void record_call(verdict *v, verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped,
