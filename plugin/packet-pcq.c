@@ -59,7 +59,7 @@ static int ett_buffer = -1, ett_query = -1, ett_pcq = -1;
 
 /* A call, from its request to its response and for every later look. Members are zeros as long as their parameter was not read. */
 typedef struct {
-    rpc_record call;
+    rpc_call call;
     uint8_t guid[16];      /* CounterSetGuid */
     uint32_t request_code; /* RequestCode */
     uint32_t lcid;         /* RequestLCID */
@@ -69,12 +69,12 @@ typedef struct {
     query_snapshot seen;   /* the query as the response shows it */
     query_change *change;  /* ValidateCounters: what it changes, NULL behind its response */
     const char *machine;   /* szMachine without backslashes in front */
-} pcq_record;
+} pcq_call;
 
 /* A PDU while it is dissected. */
 typedef struct pcq_pdu {
-    rpc_call call;
-    pcq_record *record; /* the same as call.record */
+    rpc_pdu call;
+    pcq_call *record; /* the same as call.record */
     const struct operation *operation;
     uint8_t handle[PERF_HANDLE_SIZE]; /* as it was sent */
     proto_item *handle_item;          /* NULL: not shown */
@@ -98,13 +98,13 @@ typedef struct operation {
 
 /* --- A call ------------------------------------------------------------------------------------------------------ */
 
-static void end_by_fault(rpc_record *call);
+static void end_by_fault(rpc_call *call);
 
-static rpc_fields fields = {.handle_label = "Query handle",
-                            .handle_number_label = "Query",
-                            .handle_word = "query",
-                            .record_size = sizeof(pcq_record),
-                            .end_by_fault = end_by_fault};
+static rpc_protocol fields = {.handle_label = "Query handle",
+                              .handle_number_label = "Query",
+                              .handle_word = "query",
+                              .record_size = sizeof(pcq_call),
+                              .end_by_fault = end_by_fault};
 
 /* --- Parameters ------------------------------------------------------------------------------------------------ */
 
@@ -162,7 +162,7 @@ static void read_add_flag(pcq_pdu *p)
 /* RequestCode decides whether RequestLCID is a locale, a counter id, or not used. */
 static void read_request_lcid(pcq_pdu *p)
 {
-    pcq_record *record = p->record;
+    pcq_call *record = p->record;
     bool is_counter = record->request_code == PERF_REG_COUNTER_STRUCT;
 
     record->lcid = ndr_u32(&p->call.ndr, is_counter ? hf_pcq_counter_id : hf_lcid);
@@ -263,7 +263,7 @@ static bool read_returned_status(pcq_pdu *p)
 
 static void begin_context(pcq_pdu *p)
 {
-    const pcq_record *record = p->record;
+    const pcq_call *record = p->record;
 
     p->context = (pcq_context){
         .server = p->call.server,
@@ -533,7 +533,7 @@ static void show_handle(pcq_pdu *p, proto_item *item, const state_handle *handle
 /* Returns the handle of this PDU, NULL: not known. */
 static state_handle *handle_of(const pcq_pdu *p)
 {
-    const rpc_record *record = p->call.record;
+    const rpc_call *record = p->call.record;
 
     return record->answering && !p->call.is_request ? record->answering : record->handle;
 }
@@ -548,7 +548,7 @@ static void see_query(pcq_pdu *p, state_handle *handle)
 /* Once all of the request was read: only a sound one shows that there is a query. */
 static void use_handle(pcq_pdu *p)
 {
-    rpc_record *record = p->call.record;
+    rpc_call *record = p->call.record;
 
     if (call_may_learn(&p->call) && record->handle == NULL && !call_handle_is_null(p->handle)) {
         record->handle = call_open_handle(&p->call, PERF_HANDLE_QUERY, p->handle, 0, NULL);
@@ -568,7 +568,7 @@ static void use_handle(pcq_pdu *p)
  * a closed handle has given it out anew, and the opening was not captured. */
 static state_handle *answering_handle(pcq_pdu *p, bool known)
 {
-    rpc_record *record = p->call.record;
+    rpc_call *record = p->call.record;
 
     if (record->handle && known && call_may_learn(&p->call)) {
         if (record->was_closed) {
@@ -596,7 +596,7 @@ static void open_request(pcq_pdu *p)
 
 static void open_response(pcq_pdu *p)
 {
-    rpc_record *record = p->call.record;
+    rpc_call *record = p->call.record;
 
     if (call_may_learn(&p->call) && p->succeeded && !call_handle_is_null(p->handle)) {
         record->handle =
@@ -808,9 +808,9 @@ static void validate_unknown(pcq_pdu *p)
 }
 
 /* A change that a fault answers did nothing. */
-static void end_by_fault(rpc_record *call)
+static void end_by_fault(rpc_call *call)
 {
-    pcq_record *record = (pcq_record *)call;
+    pcq_call *record = (pcq_call *)call;
 
     if (record->change) {
         query_end_change(record->change, true);
@@ -862,7 +862,7 @@ static const operation operations[] = {PCQ_OPERATIONS(OPERATION_ROW)};
 
 static void tap_pdu(pcq_pdu *p)
 {
-    const rpc_call *call = &p->call;
+    const rpc_pdu *call = &p->call;
     tapped_call *tapped = &p->call.tapped;
     state_handle *handle = handle_of(p);
 
@@ -917,7 +917,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     memset(&p, 0, sizeof p);
     call_begin(&p.call, &fields, opnum_vals[opnum].strptr, tvb, offset, pinfo, tree, di, drep);
     p.operation = &operations[opnum];
-    p.record = (pcq_record *)p.call.record;
+    p.record = (pcq_call *)p.call.record;
     p.record->call.operation = opnum_vals[opnum].strptr;
     call_read_stub(&p.call, true);
     ndr_first begin = p.call.is_request ? p.operation->request_begin : p.operation->response_begin;

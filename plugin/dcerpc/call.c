@@ -78,9 +78,9 @@ static char *filter_of_monitor(WS_FILTER_ARGUMENTS)
 /* --- A PDU's beginning ----------------------------------------------------------------------------------------- */
 
 /* What a PDU teaches is learned when its call is first seen with it. */
-static void note_frame(rpc_call *call)
+static void note_frame(rpc_pdu *call)
 {
-    rpc_record *record = call->record;
+    rpc_call *record = call->record;
     uint32_t *frame = call->is_request ? &record->request_frame : &record->response_frame;
 
     if (*frame == 0 && !PINFO_FD_VISITED(call->pinfo)) {
@@ -90,9 +90,9 @@ static void note_frame(rpc_call *call)
 }
 
 /* Its record, which is made with its first PDU. */
-static void take_record(rpc_call *call)
+static void take_record(rpc_pdu *call)
 {
-    rpc_record *record = wmem_map_lookup(records, call->di->call_data);
+    rpc_call *record = wmem_map_lookup(records, call->di->call_data);
 
     if (record == NULL) {
         record = wmem_alloc0(wmem_file_scope(), call->fields->record_size);
@@ -106,14 +106,14 @@ static void take_record(rpc_call *call)
 }
 
 /* True of a response to a call that another frame answered before. */
-static bool is_repeated(const rpc_call *call)
+static bool is_repeated(const rpc_pdu *call)
 {
     uint32_t frame = call->record->response_frame;
 
     return !call->is_request && frame != 0 && frame != call->pinfo->num;
 }
 
-void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation, tvbuff_t *tvb, int offset,
+void call_begin(rpc_pdu *call, const rpc_protocol *fields, const char *operation, tvbuff_t *tvb, int offset,
                 packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
     call->fields = fields;
@@ -128,7 +128,7 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
     call->is_request = di->ptype == PDU_REQ;
     call->drep = drep;
     take_record(call);
-    rpc_record *record = call->record;
+    rpc_call *record = call->record;
     call->has_column = col_get_writable(pinfo->cinfo, COL_INFO);
     call->about = call->has_column ? wmem_strbuf_new(pinfo->pool, "") : NULL;
     call->info = call->has_column ? wmem_strbuf_new(pinfo->pool, "") : NULL;
@@ -143,7 +143,7 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
     }
 }
 
-void call_read_stub(rpc_call *call, bool is_aloud)
+void call_read_stub(rpc_pdu *call, bool is_aloud)
 {
     buffer_cursor *cursor = &call->ndr.cursor;
 
@@ -154,13 +154,13 @@ void call_read_stub(rpc_call *call, bool is_aloud)
     call->ndr.ndr64 = call->di->call_data->flags & DCERPC_IS_NDR64;
 }
 
-bool call_read(rpc_call *call, void (*read)(void *pdu), void *pdu)
+bool call_read(rpc_pdu *call, void (*read)(void *pdu), void *pdu)
 {
     call->is_short = !cursor_try(&call->ndr.cursor, read, pdu);
     return !call->is_short;
 }
 
-bool call_report_noise(rpc_call *call, ndr_first first, uint64_t largest)
+bool call_report_noise(rpc_pdu *call, ndr_first first, uint64_t largest)
 {
     if (!ws_has_data_source(call->pinfo, "Decrypted stub data")) {
         return false;
@@ -175,7 +175,7 @@ bool call_report_noise(rpc_call *call, ndr_first first, uint64_t largest)
     return call->is_noise;
 }
 
-double call_seconds(const rpc_call *call)
+double call_seconds(const rpc_pdu *call)
 {
     const dcerpc_call_value *known = call->di->call_data;
     const nstime_t *request_time = &known->req_time;
@@ -190,14 +190,14 @@ double call_seconds(const rpc_call *call)
     return nstime_to_sec(&elapsed);
 }
 
-bool call_may_learn(const rpc_call *call)
+bool call_may_learn(const rpc_pdu *call)
 {
     return call->first_time && !call->is_noise && !call->report.damaged && !call->is_short;
 }
 
 /* --- The Info column ------------------------------------------------------------------------------------------- */
 
-void call_append(const rpc_call *call, wmem_strbuf_t *to, const char *format, ...)
+void call_append(const rpc_pdu *call, wmem_strbuf_t *to, const char *format, ...)
 {
     va_list args;
 
@@ -210,7 +210,7 @@ void call_append(const rpc_call *call, wmem_strbuf_t *to, const char *format, ..
 }
 
 /* Damage, what the call is about, what it says. */
-static void write_info(rpc_call *call)
+static void write_info(rpc_pdu *call)
 {
     column_info *cinfo = call->pinfo->cinfo;
     wmem_strbuf_t *line = call->about;
@@ -245,14 +245,14 @@ static void write_info(rpc_call *call)
 
 /* --- Status and handles ---------------------------------------------------------------------------------------- */
 
-uint32_t call_read_status(rpc_call *call, int hf)
+uint32_t call_read_status(rpc_pdu *call, int hf)
 {
     call->tapped.status = ndr_u32(&call->ndr, hf);
     call->tapped.has_status = true;
     return call->tapped.status;
 }
 
-void call_report_status(rpc_call *call, uint32_t status)
+void call_report_status(rpc_pdu *call, uint32_t status)
 {
     if (status != 0) {
         const char *name = text_win32_error(call->pinfo->pool, status);
@@ -284,9 +284,9 @@ static bool is_same_sample(const state_sample *sample, tvbuff_t *tvb)
            memcmp(sample->bytes, tvb_get_ptr(tvb, 0, (int)size), size) == 0;
 }
 
-void call_answer(rpc_call *call, const value_ops *ops, const state_handle *handle, tvbuff_t *tvb)
+void call_answer(rpc_pdu *call, const value_ops *ops, const state_handle *handle, tvbuff_t *tvb)
 {
-    rpc_record *record = call->record;
+    rpc_call *record = call->record;
 
     if (is_repeated(call) && !PINFO_FD_VISITED(call->pinfo) && is_same_sample(record->sample, tvb)) {
         record->same_frame = call->pinfo->num;
@@ -307,14 +307,14 @@ void call_answer(rpc_call *call, const value_ops *ops, const state_handle *handl
         value_response_get_table(call->pool, ops, sample, sample && sample->frame == call->pinfo->num, tvb);
 }
 
-void call_tell_answer(rpc_call *call, uint32_t counters)
+void call_tell_answer(rpc_pdu *call, uint32_t counters)
 {
     call->tapped.answer = &call->answer;
     call->tapped.has_counters = call->answer.sample != NULL;
     call->tapped.counters = counters;
 }
 
-void call_report_answer(rpc_call *call, const char *failed, const char *part)
+void call_report_answer(rpc_pdu *call, const char *failed, const char *part)
 {
     const state_sample *sample = call->answer.sample;
 
@@ -332,13 +332,13 @@ bool call_handle_is_null(const uint8_t *bytes)
     return memcmp(bytes, null_handle, PERF_HANDLE_SIZE) == 0;
 }
 
-state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t frame,
+state_handle *call_open_handle(rpc_pdu *call, state_handle_kind kind, const uint8_t *bytes, uint32_t frame,
                                const char *machine)
 {
     return handle_open(kind, call->server, bytes, frame, machine);
 }
 
-bool call_note_sample(rpc_call *call, const sample_series *series, tvbuff_t *tvb)
+bool call_note_sample(rpc_pdu *call, const sample_series *series, tvbuff_t *tvb)
 {
     bool is_same = is_same_sample(series->newest, tvb);
 
@@ -346,7 +346,7 @@ bool call_note_sample(rpc_call *call, const sample_series *series, tvbuff_t *tvb
     return !is_same;
 }
 
-void call_close_handle(const rpc_call *call)
+void call_close_handle(const rpc_pdu *call)
 {
     state_handle *handle = call_may_learn(call) ? call->record->handle : NULL;
 
@@ -357,7 +357,7 @@ void call_close_handle(const rpc_call *call)
     }
 }
 
-proto_tree *call_show_life(rpc_call *call, proto_item *item, const state_handle *handle)
+proto_tree *call_show_life(rpc_pdu *call, proto_item *item, const state_handle *handle)
 {
     proto_tree *tree = proto_item_add_subtree(item, ett_handle);
 
@@ -370,7 +370,7 @@ proto_tree *call_show_life(rpc_call *call, proto_item *item, const state_handle 
     return tree;
 }
 
-void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *handle)
+void call_show_number(rpc_pdu *call, proto_tree *tree, const state_handle *handle)
 {
     if (handle && handle->number != 0) {
         if (tree) {
@@ -384,7 +384,7 @@ void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *hand
     }
 }
 
-void call_report_second(const rpc_call *call, expert_report *report, proto_item *item)
+void call_report_second(const rpc_pdu *call, expert_report *report, proto_item *item)
 {
     if (is_repeated(call)) {
         expert_report_add(report, item, EI_SECOND_RESPONSE, "Duplicate response (first response in frame %u)",
@@ -395,7 +395,7 @@ void call_report_second(const rpc_call *call, expert_report *report, proto_item 
 /* --- A PDU's end ----------------------------------------------------------------------------------------------- */
 
 /* Padding to the verification trailer's 4 bytes ([MS-RPCE] 2.2.2.13) or NDR64's 8 is no parameter that was missed. */
-void call_report_rest(rpc_call *call)
+void call_report_rest(rpc_pdu *call)
 {
     buffer_cursor *cursor = &call->ndr.cursor;
     uint32_t left = cursor_left(cursor);
@@ -406,7 +406,7 @@ void call_report_rest(rpc_call *call)
     }
 }
 
-void call_pace(const rpc_call *call, state_handle *handle, const char *question)
+void call_pace(const rpc_pdu *call, state_handle *handle, const char *question)
 {
     if (!call->first_time || handle == NULL) {
         return;
@@ -419,7 +419,7 @@ void call_pace(const rpc_call *call, state_handle *handle, const char *question)
     }
 }
 
-void call_hand_over(rpc_call *call, const state_handle *handle)
+void call_hand_over(rpc_pdu *call, const state_handle *handle)
 {
     tapped_call *tapped = &call->tapped;
 
@@ -435,7 +435,7 @@ void call_hand_over(rpc_call *call, const state_handle *handle)
     tapped_hand_over(call->pinfo, tapped);
 }
 
-int call_end(rpc_call *call, proto_item *item)
+int call_end(rpc_pdu *call, proto_item *item)
 {
     if (call->is_request && call->first_time) {
         call->record->request_damaged = call->report.damaged;
@@ -447,7 +447,7 @@ int call_end(rpc_call *call, proto_item *item)
     return (int)tvb_reported_length(call->tvb);
 }
 
-void call_fields_register(int proto, const char *prefix, const char *number_field, rpc_fields *fields)
+void call_fields_register(int proto, const char *prefix, const char *number_field, rpc_protocol *fields)
 {
     static int *ett[] = {&ett_handle};
     const hf_register_info list[] = {

@@ -433,12 +433,12 @@ static void see_map_answer(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_
 typedef struct {
     uint8_t type;
     uint32_t call_id;
-    struct rpc_record *record;
+    struct rpc_call *record;
 } handed_pdu;
 
 static wmem_array_t *handed_pdus; /* NULL: no stock dissector runs, or it is Decode As's */
 
-void pdus_note_handed(const dcerpc_info *di, struct rpc_record *record)
+void pdus_note_handed(const dcerpc_info *di, struct rpc_call *record)
 {
     const handed_pdu handed = {(uint8_t)di->ptype, di->call_id, record};
 

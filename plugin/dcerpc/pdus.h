@@ -67,14 +67,14 @@ typedef struct {
     rpc_interface interface; /* NUM_RPC_INTERFACES: another */
     uint16_t opnum;          /* RPC_NO_OPNUM: not captured */
     bool is_ndr64;
-    bool is_mapping;           /* asks the endpoint mapper for one of our interfaces */
-    nstime_t time;             /* of the request's first fragment */
-    uint32_t frame;            /* of that */
-    uint32_t size[2];          /* bytes of stub in all fragments of request and response */
-    uint32_t hint[2];          /* how many the first fragment says, 0: it does not, or its own */
-    bool has_answer_begun;     /* the first fragment of the response was seen */
-    bool was_handed[2];        /* to an operation: request, response */
-    struct rpc_record *record; /* NULL: no operation was handed the request */
+    bool is_mapping;         /* asks the endpoint mapper for one of our interfaces */
+    nstime_t time;           /* of the request's first fragment */
+    uint32_t frame;          /* of that */
+    uint32_t size[2];        /* bytes of stub in all fragments of request and response */
+    uint32_t hint[2];        /* how many the first fragment says, 0: it does not, or its own */
+    bool has_answer_begun;   /* the first fragment of the response was seen */
+    bool was_handed[2];      /* to an operation: request, response */
+    struct rpc_call *record; /* NULL: no operation was handed the request */
 } rpc_pending_call;
 
 /* A connection, from one bind to the next: Wireshark's conversation; of named pipes, each pipe by itself. Created on the first pass; ends
@@ -105,7 +105,7 @@ static inline bool rpc_connection_is_unsealed(const rpc_connection *connection)
 }
 
 /* An operation was handed the stub of a request or response; a request's record. */
-void pdus_note_handed(const dcerpc_info *di, struct rpc_record *record);
+void pdus_note_handed(const dcerpc_info *di, struct rpc_call *record);
 
 /* Returns the seconds from a request until this packet, negative: not known. */
 double pdus_seconds(const nstime_t *request_time, const packet_info *pinfo);

@@ -14,7 +14,7 @@
 #include "text/numbers.h"
 #include "text/value-strings.h"
 
-static const rpc_fields *perflib;
+static const rpc_protocol *perflib;
 
 /* Which key it is about a call of winreg hides but for those that open HKEY_PERFORMANCE_DATA: of the others listeners are told after one
  * of these, and packets say nothing. */
@@ -60,7 +60,7 @@ typedef struct {
         uint32_t frame; /* of the last fragment */
     } key;
     rpc_connection *connection;
-    rpc_record *record; /* of a call that was read, whose response was not, or is a fault; NULL: the rest is known */
+    rpc_call *record; /* of a call that was read, whose response was not, or is a fault; NULL: the rest is known */
     rpc_interface interface;
     const rpc_operation *operation;
     uint32_t asked_size; /* of the request's stub */
@@ -243,7 +243,7 @@ static void tell(packet_info *pinfo, sealed_pdu *pdu, proto_item *item, tapped_c
 /* The same of a response that was not read, or a fault, of a call that was. */
 static void tell_answer(packet_info *pinfo, const sealed_pdu *pdu, tapped_call *tapped)
 {
-    const rpc_record *record = pdu->record;
+    const rpc_call *record = pdu->record;
 
     tapped->is_hkpd = record->protocol != perflib;
     tapped->is_response = true;
@@ -256,7 +256,7 @@ static void tell_answer(packet_info *pinfo, const sealed_pdu *pdu, tapped_call *
     tapped_hand_over(pinfo, tapped);
 }
 
-void sealed_follow_noise(const rpc_call *call)
+void sealed_follow_noise(const rpc_pdu *call)
 {
     const dcerpc_call_value *known = call->di->call_data;
     packet_info *pinfo = call->pinfo;
@@ -429,8 +429,8 @@ static void show_sealed_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
     if (!tvb_bytes_exist(tvb, at, FAULT_SIZE)) {
         return;
     }
-    const rpc_record *record = pdu->record;
-    const rpc_fields *fields = record ? record->protocol : perflib;
+    const rpc_call *record = pdu->record;
+    const rpc_protocol *fields = record ? record->protocol : perflib;
     const char *operation = record ? record->operation : pdu->operation->name;
     uint32_t status = tvb_get_uint32(tvb, at + RPC_HEADER_SIZE, header->order);
     const char *name = text_fault(pinfo->pool, status);
@@ -469,7 +469,7 @@ void sealed_show_unread(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int
 
 /* --- Registration ---------------------------------------------------------------------------------------------- */
 
-void sealed_register(const rpc_fields *fields_of_perflib)
+void sealed_register(const rpc_protocol *fields_of_perflib)
 {
     static int *ett[] = {&ett_sealed};
     static hf_register_info fields[] = {

@@ -59,14 +59,14 @@ typedef struct hkpd_key {
 /* A call, from its request to its response and for every later look. `call.handle` is the handle of the request, `call.answering`
  * that of the response: the opened one, or the life that began behind a closed one. */
 typedef struct {
-    rpc_record call;
+    rpc_call call;
     bool handle_read; /* `handle` holds the request's bytes */
     uint8_t handle[PERF_HANDLE_SIZE];
     const char *name; /* the value's, NULL if it was not read */
     hkpd_question question;
     uint32_t room;         /* bytes of the client's buffer (lpcbData), 0 without a buffer */
     wmem_array_t *objects; /* tapped_object: asked for by index, and absent or there again; NULL: none */
-} hkpd_record;
+} hkpd_call;
 
 /* Parameters of QueryValue and EnumValue, in either direction. */
 typedef struct {
@@ -87,8 +87,8 @@ typedef enum { ANSWER_OTHER, ANSWER_BLOCK, ANSWER_HEADER, ANSWER_TITLES } answer
 
 /* A PDU while it is dissected. */
 typedef struct {
-    rpc_call call;
-    hkpd_record *record;              /* the same as call.record */
+    rpc_pdu call;
+    hkpd_call *record;                /* the same as call.record */
     key_kind opens;                   /* the key that the call opens */
     answer_kind kind;                 /* of a response with a value */
     value_parameters value;           /* as far as they were read */
@@ -154,15 +154,15 @@ static hkpd_question find_question(wmem_allocator_t *pool, const char *name)
 
 /* --- A PDU ------------------------------------------------------------------------------------------------------- */
 
-static rpc_fields fields = {.handle_label = "Handle",
-                            .handle_number_label = "Handle number",
-                            .handle_word = "handle",
-                            .record_size = sizeof(hkpd_record)};
+static rpc_protocol fields = {.handle_label = "Handle",
+                              .handle_number_label = "Handle number",
+                              .handle_word = "handle",
+                              .record_size = sizeof(hkpd_call)};
 
 /* Ends the PDU, or hands it to the stock function, which reports itself what could not be read. Returns the stub's length. */
 static int end_pdu(hkpd_pdu *p)
 {
-    rpc_call *call = &p->call;
+    rpc_pdu *call = &p->call;
 
     if (p->shown_here) {
         if (!call->is_short) {
@@ -184,7 +184,7 @@ static int end_pdu(hkpd_pdu *p)
 /* Returns the handle of this PDU, NULL if it is not one of performance data. */
 static state_handle *find_handle(const hkpd_pdu *p)
 {
-    const rpc_record *record = p->call.record;
+    const rpc_call *record = p->call.record;
 
     return !p->call.is_request && record->answering ? record->answering : record->handle;
 }
@@ -212,7 +212,7 @@ static state_handle *open_handle(hkpd_pdu *p, const uint8_t *bytes, uint32_t fra
 static void read_request_handle(void *pdu)
 {
     hkpd_pdu *p = pdu;
-    hkpd_record *record = p->record;
+    hkpd_call *record = p->record;
 
     ndr_context_handle(&p->call.ndr, stock_handle, record->handle);
     record->handle_read = true;
@@ -425,7 +425,7 @@ static void read_question(void *pdu)
 /* Keeps for the response what the request says. EnumValue's names no value. */
 static void keep_question(hkpd_pdu *p, const value_parameters *value)
 {
-    hkpd_record *record = p->record;
+    hkpd_call *record = p->record;
 
     if (p->call.first_time && value->name && p->call.opnum == WINREG_QUERY_VALUE) {
         record->name = wmem_strdup(wmem_file_scope(), value->name);
@@ -557,7 +557,7 @@ static void learn_system_name(hkpd_pdu *p, const value_parameters *back)
  * it. The request keeps the handle that it had. */
 static void find_answering_handle(hkpd_pdu *p)
 {
-    rpc_record *record = p->call.record;
+    rpc_call *record = p->call.record;
     bool is_old = is_closed(p, record->handle);
     bool has_data = p->kind == ANSWER_BLOCK || p->kind == ANSWER_HEADER || (is_old && p->kind == ANSWER_TITLES);
 
@@ -700,7 +700,7 @@ static void learn_definitions(hkpd_pdu *p, const state_sample *sample)
 /* Keeps the response as the newest sample of its series. Changes: the table moves to the sample. */
 static void hkpd_learn_sample(hkpd_pdu *p, sample_series *series, perf_table *table, tvbuff_t *tvb)
 {
-    rpc_record *record = p->call.record;
+    rpc_call *record = p->call.record;
     bool leaves_header_out = perf_table_u32(table, 20) == table->size - perf_table_u32(table, 24);
 
     record->sample = sample_keep(series, table, tvb_reported_length(tvb), p->call.pool, p->call.pinfo->num);
@@ -916,7 +916,7 @@ static bool is_active(void)
 }
 
 /* Returns what a value's name asks for, in few words; NULL if it was not read. */
-static const char *format_question(const hkpd_record *record)
+static const char *format_question(const hkpd_call *record)
 {
     static const char *const texts[] = {[QUESTION_OTHER] = "other values",
                                         [QUESTION_INDEXES] = "objects by their indexes",
@@ -977,7 +977,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     memset(&p, 0, sizeof p);
     call_begin(&p.call, &fields, operations[opnum].name, tvb, offset, pinfo, tree, di, drep);
     p.opens = operations[opnum].opens;
-    p.record = (hkpd_record *)p.call.record;
+    p.record = (hkpd_call *)p.call.record;
     p.aloud = (expert_report){.pinfo = pinfo, .expert = &fields.expert};
     /* the stock function would show a garbled response as if it were true */
     if (!p.call.is_request && find_handle(&p) &&
