@@ -125,7 +125,7 @@ static void show_identifier_path(data_tree *view, proto_tree *tree)
     proto_item *item = tree_add_generated_string(tree, hf_pcq_identifier_path, view->values.tvb, path);
     proto_item_append_text(item, "%s", mark);
     if (*mark && stream->assumed != ASSUMED_COUNTER) {
-        value_tree_report_assumed(view->values.report, item);
+        value_tree_report_assumed(view->values.report, item, 0);
     }
 }
 

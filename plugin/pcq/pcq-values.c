@@ -140,7 +140,8 @@ static perf_group *pcq_find_group_before(value_stream *stream, perf_no_result *w
         return NULL;
     }
     perf_group *group = find_block(stream->pool, before, identifier, value_stream_group_number(stream));
-    if (group == NULL && stream->group->has_instances && stream->group->rows > 0) { /* a client may ask for fewer instances than it did before */
+    if (group == NULL && stream->group->has_instances &&
+        stream->group->rows > 0) { /* a client may ask for fewer instances than it did before */
         perf_identifier all = identifier_of_all(identifier, identifier->counter_id);
         group = find_block(stream->pool, before, &all, 0);
     }

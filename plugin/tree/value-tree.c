@@ -14,11 +14,14 @@ static int hf_learned_in, hf_value, hf_text, hf_raw, hf_path, hf_cooked, hf_cook
 
 /* --- Where a fact came from ------------------------------------------------------------------------------------ */
 
-void value_tree_report_assumed(expert_report *report, proto_item *item)
+void value_tree_report_assumed(expert_report *report, proto_item *item, uint32_t disputed_in)
 {
-    if (!report->tells_assumed) {
+    if (!report->tells_assumed && disputed_in != 0) {
         expert_report_add(report, item, EI_ORDER_ASSUMED,
-                          "Another packet has another name or type of what is here: which it has is assumed");
+                          "Frame %u has another name or type of what is here: which it has is assumed", disputed_in);
+    } else if (!report->tells_assumed) {
+        expert_report_add(report, item, EI_ORDER_ASSUMED,
+                          "The name or type of what is here may be another one's (assumed)");
     }
     report->tells_assumed = true;
 }
@@ -36,7 +39,7 @@ void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const metada
     }
     proto_item_append_text(item, "%s%s", from, known->is_assumed ? " (assumed)" : "");
     if (known->is_assumed) {
-        value_tree_report_assumed(cursor->report, item);
+        value_tree_report_assumed(cursor->report, item, known->disputed_in);
     }
     if (known->frame != 0) {
         proto_item_append_text(tree_add_generated_uint(cursor->tree, hf_learned_in, cursor->tvb, known->frame), "%s",

@@ -37,8 +37,8 @@ const char *value_tree_add_name(buffer_cursor *cursor, int hf, state_server *ser
 /* Adds where a name or type is from, a name's language and its mark to the item that shows it. */
 void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const metadata_result *known);
 
-/* Reports, once for a packet, that a name or type is assumed. */
-void value_tree_report_assumed(expert_report *report, proto_item *item);
+/* Reports, once for a packet, that a name or type is assumed. `disputed_in`: frame that has another one, 0: none is known. */
+void value_tree_report_assumed(expert_report *report, proto_item *item, uint32_t disputed_in);
 
 /* Each protocol's own fields; those of values have one name in both (pcq.path, pcq.cooked ...). */
 typedef struct {

@@ -658,8 +658,8 @@ char *value_format_identifier_path(wmem_allocator_t *pool, const state_server *s
     const char *counter = metadata_counter_label(pool, server, guid, identifier->counter_id);
     bool has_instance = identifier->instance && *identifier->instance && !value_is_set_single(server, guid);
 
-    return wmem_strconcat(pool, computer ? "\\\\" : "", computer ? text_cut(pool, computer, IDENTIFIER_NAME_MAX) : "", "\\",
-                          text_cut(pool, set, IDENTIFIER_NAME_MAX), has_instance ? "(" : "",
+    return wmem_strconcat(pool, computer ? "\\\\" : "", computer ? text_cut(pool, computer, IDENTIFIER_NAME_MAX) : "",
+                          "\\", text_cut(pool, set, IDENTIFIER_NAME_MAX), has_instance ? "(" : "",
                           has_instance ? text_cut(pool, identifier->instance, IDENTIFIER_NAME_MAX) : "",
                           has_instance ? ")" : "", "\\", text_cut(pool, counter, IDENTIFIER_NAME_MAX), NULL);
 }
