@@ -14,9 +14,11 @@ typedef struct {
 
 /* Each part is NULL until somebody asks for it. */
 struct perf_group_index {
-    bool was_asked;     /* which row of another group one of its rows is */
-    perf_index columns; /* by id, and whether it is a base */
-    perf_index rows;    /* by the digest of the name; where a name repeats, also by digest and ordinal */
+    bool was_asked; /* which row of another group one of its rows is */
+    perf_row_name scanned;
+    uint32_t scanned_row; /* of `scanned`, PERF_NO_ID: none */
+    perf_index columns;   /* by id, and whether it is a base */
+    perf_index rows;      /* by the digest of the name; where a name repeats, also by digest and ordinal */
     row_name *names;
     bool has_repeated_names;
     perf_index row_ids; /* by the digest of the name and the value of `id_column` */
@@ -124,7 +126,7 @@ static perf_group_index *get_index(perf_table *t, perf_group *g)
 {
     if (g->index == NULL) {
         g->index = allocate(t, 1, sizeof *g->index);
-        g->index->cells_row = PERF_NO_ID;
+        g->index->cells_row = g->index->scanned_row = PERF_NO_ID;
     }
     return g->index;
 }
@@ -426,16 +428,48 @@ static perf_group_index *get_row_index(perf_table *t, perf_group *g)
     return index;
 }
 
+static bool has_parent(const perf_table *t, const perf_group *g, uint32_t row)
+{
+    return t->is_block && perf_table_u32(t, perf_table_row(t, g, row)->offset + 4) != 0;
+}
+
+/* Keeps what is known of the first row that somebody asks for, which is mostly the only one: without an index, unless there are parents. */
+static void scan_names(perf_table *t, perf_group *g, uint32_t row)
+{
+    uint32_t size, name = perf_table_name(t, g, row, &size);
+    perf_row_name found = {.ordinal = 0};
+    bool has_parents = has_parent(t, g, row);
+
+    for (uint32_t i = 0; !has_parents && (i = find_named_row(t, g, i, t->data + name, size)) != PERF_NO_ID; i++) {
+        has_parents = has_parent(t, g, i);
+        found.ordinal += i < row;
+        found.is_repeated |= i != row;
+    }
+    if (!has_parents) {
+        g->index->scanned = found;
+        g->index->scanned_row = row;
+    }
+}
+
 perf_row_name perf_table_row_name(perf_table *t, perf_group *g, uint32_t row)
 {
-    const perf_group_index *index = get_row_index(t, g);
-    const row_name *name = &index->names[row];
+    perf_group_index *index = get_index(t, g);
 
-    return (perf_row_name){.digest = name->digest,
-                           .ordinal = name->ordinal,
+    if (index->names == NULL && index->scanned_row == PERF_NO_ID) {
+        scan_names(t, g, row);
+    }
+    if (index->scanned_row == row) {
+        return index->scanned;
+    }
+    const row_name *name = &get_row_index(t, g)->names[row];
+    return (perf_row_name){.ordinal = name->ordinal,
                            .lacks_parent = name->lacks_parent,
-                           .is_repeated = find_slot(&index->rows, name->digest)->count > 1,
-                           .others_repeat = index->has_repeated_names};
+                           .is_repeated = find_slot(&index->rows, name->digest)->count > 1};
+}
+
+bool perf_table_repeats_names(perf_table *t, perf_group *g)
+{
+    return get_row_index(t, g)->has_repeated_names;
 }
 
 uint32_t perf_table_count_rows(perf_table *t, perf_group *g, const uint8_t *name, uint32_t size, uint32_t *first)
@@ -509,30 +543,22 @@ static perf_match match_single(perf_table *here, perf_group *g, uint32_t row, pe
     return id == perf_table_number(there, other, match, proving->there).value ? PERF_MATCH_KNOWN : PERF_MATCH_AMBIGUOUS;
 }
 
-static bool has_parent(const perf_table *t, const perf_group *g, uint32_t row)
-{
-    return t->is_block && perf_table_u32(t, perf_table_row(t, g, row)->offset + 4) != 0;
-}
-
-/* The first question about a group is mostly the only one, for the Info column: it is answered without an index. Returns false if an index
- * is needed. `match`: PERF_NO_ID: the name is not there. */
+/* Answers the first question about a group, which is mostly the only one, without an index. Returns false if an index is needed.
+ * `match`: PERF_NO_ID: the name is not there. */
 static bool match_by_scan(perf_table *here, perf_group *g, uint32_t row, perf_table *there, perf_group *other,
                           uint32_t *match)
 {
+    bool is_repeated = perf_table_row_name(here, g, row).is_repeated;
     uint32_t size, name = perf_table_name(here, g, row, &size);
     const uint8_t *bytes = here->data + name;
 
-    if (get_index(here, g)->was_asked || has_parent(here, g, row)) {
+    if (g->index->was_asked || g->index->names || is_repeated) {
         return false;
     }
     g->index->was_asked = true;
     *match = find_named_row(there, other, 0, bytes, size);
-    if (*match == PERF_NO_ID) {
-        return true;
-    }
-    return !has_parent(there, other, *match) && find_named_row(here, g, 0, bytes, size) == row &&
-           find_named_row(here, g, row + 1, bytes, size) == PERF_NO_ID &&
-           find_named_row(there, other, *match + 1, bytes, size) == PERF_NO_ID;
+    return *match == PERF_NO_ID ||
+           (!has_parent(there, other, *match) && find_named_row(there, other, *match + 1, bytes, size) == PERF_NO_ID);
 }
 
 perf_match perf_table_match_row(perf_table *here, perf_group *g, uint32_t row, perf_table *there, perf_group *other,

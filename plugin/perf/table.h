@@ -198,15 +198,17 @@ uint32_t perf_table_find_row(const perf_table *table, const perf_group *group, c
 
 /* A row among those of its name and of its parent's. */
 typedef struct {
-    uint64_t digest;    /* keyed, of both names */
-    uint32_t ordinal;   /* 0 for the first row of that name */
-    bool lacks_parent;  /* it has a parent, which is not in the response */
-    bool is_repeated;   /* other rows of the group have its name */
-    bool others_repeat; /* some name of the group is there several times */
+    uint32_t ordinal;  /* 0 for the first row of that name */
+    bool lacks_parent; /* it has a parent, which is not in the response */
+    bool is_repeated;  /* other rows of the group have its name */
 } perf_row_name;
 
-/* Returns what is known of the row's name. Needs: the group has instances. Changes: makes the group's index. */
+/* Returns what is known of the row's name. Needs: the group has instances. Changes: keeps it for the first row that is asked for, and makes
+ * the group's index for another. */
 perf_row_name perf_table_row_name(perf_table *table, perf_group *group, uint32_t row);
+
+/* True if some name of the group is there several times. Changes: makes the group's index. */
+bool perf_table_repeats_names(perf_table *table, perf_group *group);
 
 /* Returns how many rows have a name of these bytes, and no parent. `first`: the first of them. Needs: the group has instances. Changes: makes the group's index. */
 uint32_t perf_table_count_rows(perf_table *table, perf_group *group, const uint8_t *name, uint32_t size,

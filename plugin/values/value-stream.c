@@ -415,8 +415,8 @@ static bool is_row_assumed(value_stream *stream)
         return false;
     }
     const perf_row_name name = perf_table_row_name(table, stream->group, row);
-    return name.lacks_parent || (name.others_repeat && has_numbered_names(stream) &&
-                                 (name.ordinal > 0 || is_numbered_name(table, stream->group, row)));
+    return name.lacks_parent || ((name.ordinal > 0 || is_numbered_name(table, stream->group, row)) &&
+                                 perf_table_repeats_names(table, stream->group) && has_numbered_names(stream));
 }
 
 assumed_reason value_stream_assumed_reason(value_stream *stream)

@@ -674,6 +674,25 @@ static void check_match(const char *here, const char *there, bool proves, const 
     }
 }
 
+/* The first row that is asked for is counted without an index, each with one. */
+static void test_ordinals(void)
+{
+    static const uint32_t ordinals[] = {0, 0, 1, 2};
+    buffer b;
+
+    build_rows(&b, "a1b2a3a4");
+    for (uint32_t first = 0; first < 4; first++) {
+        sample s = read_buffer(perf_table_read_data, &b);
+        for (uint32_t i = 0; i < 8; i++) {
+            uint32_t row = (first + i) % 4;
+            perf_row_name name = perf_table_row_name(&s.table, s.table.groups, row);
+            assert(name.ordinal == ordinals[row] && name.is_repeated == (row != 1) && !name.lacks_parent);
+        }
+        assert(perf_table_repeats_names(&s.table, s.table.groups));
+        free_sample(&s);
+    }
+}
+
 static void test_matches(void)
 {
     static const struct {
@@ -776,11 +795,10 @@ static void test_parents(void)
     perf_row_name names[4];
     for (uint32_t i = 0; i < 4; i++) {
         names[i] = perf_table_row_name(&s.table, g, i);
-        assert(names[i].lacks_parent == (i == 2) && names[i].ordinal == (i == 3) && names[i].others_repeat);
+        assert(names[i].lacks_parent == (i == 2) && names[i].ordinal == (i == 3));
         assert(names[i].is_repeated == (i == 0 || i == 3));
     }
-    assert(names[0].digest == names[3].digest && names[0].digest != names[1].digest);
-    assert(!perf_table_row_name(&s.table, &s.table.groups[0], 0).others_repeat);
+    assert(perf_table_repeats_names(&s.table, g) && !perf_table_repeats_names(&s.table, &s.table.groups[0]));
     free_sample(&s);
 }
 
@@ -840,6 +858,7 @@ int main(void)
     test_offset_outside();
     test_short_counter_block();
     test_zeros();
+    test_ordinals();
     test_matches();
     test_matches_of_other_names();
     test_proof_that_is_learned();
