@@ -34,7 +34,6 @@ struct state_handle {
     struct state_sample *newest; /* only for the first pass */
     uint32_t unsound;            /* PerflibV2: event of the first answer that is no sample; 0: none */
     wmem_map_t *series;          /* question -> sample_series; only for the first pass */
-    wmem_map_t *objects;         /* HKPD: title index -> its newest state_object; only for the first pass */
 };
 
 /* A handle takes the place of an earlier one with the same bytes. One whose opening was captured (`frame` is not 0) is confirmed. */

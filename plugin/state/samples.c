@@ -272,40 +272,6 @@ sample_series *sample_series_find_or_create(state_handle *handle, const char *qu
     return series;
 }
 
-/* --- Of readings/, as long as that is there ---------------------------------------------------------------------- */
-
-bool sample_holds(state_sample *sample, const uint32_t *objects, uint32_t count)
-{
-    state_handle *handle = sample->handle;
-    bool holds_all = true;
-
-    ws_assert(sample == handle->newest && sample->objects == NULL);
-    if (handle->objects == NULL) {
-        handle->objects = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
-    }
-    sample->objects = wmem_alloc0_array(wmem_file_scope(), state_object, count);
-    sample->num_objects = count;
-    for (uint32_t i = 0; i < count; i++) {
-        state_object *object = &sample->objects[i];
-        object->sample = sample;
-        object->is_doubtful = objects[i] == PERF_NO_OBJECT;
-        holds_all &= !object->is_doubtful;
-        if (!object->is_doubtful) {
-            state_object *before = wmem_map_insert(handle->objects, GUINT_TO_POINTER(objects[i]), object);
-            if (before) {
-                object->previous = before->sample;
-                before->next = sample;
-            }
-        }
-    }
-    return holds_all;
-}
-
-const state_object *sample_object(const state_sample *sample, uint32_t number)
-{
-    return sample && number < sample->num_objects ? &sample->objects[number] : NULL;
-}
-
 /* Before the file's memory goes, which has the samples themselves. */
 static void discard_all(void)
 {

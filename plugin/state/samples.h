@@ -23,14 +23,6 @@ struct sample_series {
     uint32_t first_row_size;  /* bytes */
 };
 
-/* One object of a sample of HKEY_PERFORMANCE_DATA, of the walks alone. */
-typedef struct {
-    state_sample *sample;   /* whose it is; */
-    state_sample *previous; /* the latest sample before that holds it too, NULL for the first, */
-    state_sample *next;     /* and the first after it, NULL as long as there is none */
-    bool is_doubtful;       /* nothing is compared with it, nor it with anything */
-} state_object;
-
 /* A response with status 0 that has a sound group. Created on the first pass; ends with the file. */
 struct state_sample {
     state_handle *handle;
@@ -45,10 +37,6 @@ struct state_sample {
     perf_table *table;             /* of `bytes`; NULL: not kept, see sample_get_table() */
     const struct state_late *late; /* NULL: in time */
     state_sample *newer;           /* of all samples, for discarding the oldest */
-    /* of the walks, as long as these are there */
-    uint8_t headline;      /* 1 + place of the value that the Info column shows; 0 as long as nobody looked */
-    uint32_t num_objects;  /* HKPD, 0 elsewhere */
-    state_object *objects; /* in the order of the block */
 };
 
 /* Returns the series of a question. For the first pass. Changes: creates it. */
@@ -74,13 +62,3 @@ void samples_close(const state_handle *handle, wmem_allocator_t *pool);
 void sample_limit(uint64_t bytes);
 
 void samples_register(void);
-
-/* --- Of the walks, as long as these are there --------------------------------------------------------------------- */
-
-/* HKPD: the objects that the sample holds, as it has just been kept, in the order of the block, by their title indexes; PERF_NO_OBJECT for
- * one that is no sample, since it is damaged or has no values. True if none is. */
-#define PERF_NO_OBJECT UINT32_MAX
-bool sample_holds(state_sample *sample, const uint32_t *objects, uint32_t count);
-
-/* HKPD: what an object, by its number, is compared with; NULL without a sample. */
-const state_object *sample_object(const state_sample *sample, uint32_t number);

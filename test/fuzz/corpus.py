@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""corpus.py FOLDER: what the fuzzers begin with, from the generator's captures: FOLDER/stubs, /data_walk, /block_walk, /table."""
+"""corpus.py FOLDER: what the fuzzers begin with, from the generator's captures: FOLDER/stubs, /table."""
 
 import hashlib
 import os
@@ -76,11 +76,11 @@ def buffers_of(pdus):
     for kind, _, stub in pdus:
         at = stub.find('PERF'.encode('utf-16-le'))
         if kind & WINREG and at >= 0:
-            yield 'block_walk', stub[at:]
+            yield stub[at:]
         if not kind & WINREG and kind & RESPONSE and not kind & (NDR64 | BIG_ENDIAN) and len(stub) > 72:
             size = int.from_bytes(stub[:4], 'little')
             if stub[20:24] == stub[:4] and len(stub) >= 20 + size:
-                yield 'data_walk', stub[20:20 + size]
+                yield stub[20:20 + size]
 
 
 def write(folder, target, data):
@@ -95,8 +95,7 @@ def main(folder):
             make()
         for data in sessions(heard.pdus):
             write(folder, 'stubs', data)
-        for target, data in buffers_of(heard.pdus):
-            write(folder, target, data)
+        for data in buffers_of(heard.pdus):
             write(folder, 'table', data)
     noise = random.Random(1)
     for i in range(64):

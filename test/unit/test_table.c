@@ -443,7 +443,7 @@ static void test_sizes_of_counter_data(void)
         {4, 2, PERF_FAULT_REST, SINGLE, DATA_SIZE, SINGLE, 3},
         {4, 4, PERF_FAULT_GROUPS, 4, 4, 3, 7},
         {SET + 4, 3, PERF_FAULT_GROUP_TYPE, SET + 4, 3, SET_SIZE - 16, 6},
-        {SET + 8, 15, PERF_FAULT_GROUPS, 4, 3, 0, 0},
+        {SET + 8, 15, PERF_FAULT_REST, SET + 8, DATA_SIZE - SET, SET_SIZE, 0},
         {SET + 8, SET_SIZE - 8, PERF_FAULT_PARTS, LIST, LIST_SIZE, LIST_SIZE - 8, 0},
         {SET + 8, SET_SIZE + 8, PERF_FAULT_REST, SET + 8, SET_SIZE + 8, SET_SIZE, 0},
         {SINGLE + 8, 33, PERF_FAULT_GROUP_SIZE, SINGLE + 8, 33, 32, 3},
