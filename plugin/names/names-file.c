@@ -14,7 +14,7 @@
 #define FIRST_LINE "# pcq names 1"
 #define DEFAULT_NAME "pcq_names"
 
-/* Of one report: a file that is something else has a fault in each line. */
+/* Lines in one report, since a file that is something else has a fault in each. */
 #define MAX_REPORTED_LINES 10
 
 /* --- Writing --------------------------------------------------------------------------------------------------- */
@@ -188,10 +188,10 @@ static bool parse_entry(char **f, unsigned count, metadata_key *key, metadata_ki
     return strcmp(f[0], "set") == 0 && count == 3 && parse_number(f[2], &entry->instance_type);
 }
 
-/* Of the longest kind of line, and one more to notice what is too much. */
+/* Fields of the longest kind of line, and one more to notice what is too much. */
 #define MAX_FIELDS 10
 
-/* Of "192.0.2.1:445" and "[2001:db8::1]:445" the address: older files have ports. */
+/* Returns the address in "192.0.2.1:445" or "[2001:db8::1]:445", since older files have ports. Free it. */
 static char *copy_server_address(const char *server)
 {
     const char *port = strrchr(server, ':');
@@ -255,7 +255,7 @@ static void parse_lines(const char *path, const char *text, size_t size)
 
 static const char *const *preference;
 
-/* That of Windows' tools may be UTF-16, and begins with its mark then. */
+/* Reads a names file. Windows' tools write UTF-16, which begins with its mark. */
 static void read_file(const char *path)
 {
     static const char byte_order_mark[] = "\xEF\xBB\xBF";
@@ -287,7 +287,7 @@ static void read_file(const char *path)
     g_free(text);
 }
 
-/* That of the preference, or the default one of the profile or the personal folder, if there is one. */
+/* Reads the file of the preference, or else the default one of the profile or of the personal folder. */
 static void load(void)
 {
     char *path = *preference && **preference ? g_strdup(*preference) : NULL;

@@ -60,7 +60,7 @@ void handle_note_name(state_handle *handle, const char *machine)
     handle->place = first && first != handle->server ? handle->server->text : NULL;
 }
 
-/* Of those with its bytes the one that was opened last is found; it is its own key. */
+/* Changes: the handle is found by its bytes, in place of one that was opened before. */
 static void put_last(state_handle *handle)
 {
     wmem_map_remove(handles, handle);

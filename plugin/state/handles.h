@@ -46,7 +46,7 @@ state_handle *handle_find(state_handle_kind kind, state_server *server, const ui
 /* The server answered for it: it takes the next number, if it has none. Another key's handle never gets one. */
 void handle_confirm(state_handle *handle);
 
-/* What paths of PerflibV2 call the machine that a handle (may be NULL) is of: as the client put it, else its address. Those of
+/* Returns what paths of PerflibV2 call the server of a handle (may be NULL): as the client put it, else its address. Those of
  * HKEY_PERFORMANCE_DATA have SystemName. */
 const char *handle_machine(const state_handle *handle, const state_server *server);
 

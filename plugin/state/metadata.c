@@ -229,7 +229,7 @@ static bool fill_builtin(const metadata_key *key, metadata_kind kind, metadata_e
     return false;
 }
 
-/* Its entries are kept, since results point to them. */
+/* Entries of the built-in list are kept, since results point to them. */
 static const metadata_entry *find_builtin(const state_server *server, const metadata_key *key, metadata_kind kind)
 {
     metadata_entry entry = {.counter = {0, PERF_NO_ID, PERF_NO_ID, PERF_NO_ID, PERF_NO_ID, 0}};

@@ -15,7 +15,7 @@ typedef struct state_server {
     const char *called;        /* szMachine of the first client that had a name for it; NULL: none had */
     const char *computer_name; /* SystemName of its first response, or of its NTLM challenge; NULL: none seen */
     bool is_shared;            /* another response says another: several computers are behind the address */
-    bool is_no_windows;        /* it sent what no Windows sends: another title, or a total without the header */
+    bool is_no_windows;        /* sent what no Windows sends: another title, or a total without the header */
 } state_server;
 
 /* Returns the server with that address. Changes: creates it. */
