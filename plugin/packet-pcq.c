@@ -852,9 +852,6 @@ static e_guid_t uuid_perflibv2 = {0xda5a86c5, 0x12c2, 0x4943, {0xab, 0x30, 0x7f,
 static unsigned pref_sample_limit = 1024;
 static const char *pref_names_file = "";
 
-/* A count of no more than these makes sense to somebody, even where the server refuses it. */
-#define LARGEST_SMALL_COUNT 0xFFFF
-
 #define OPERATION_ROW(opnum, name, request, response, dissect, parameters, request_begin, response_begin, largest, \
                       flags) \
     {request, response, dissect, parameters, NDR_FIRST_##request_begin, NDR_FIRST_##response_begin, largest},
@@ -929,7 +926,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
         expert_report_add(&p.call.report, item, EI_REQUEST_MISSING,
                           "The request was not captured whole, or not decrypted: what depends on it stays undecoded");
     }
-    if (call_report_noise(&p.call, begin, MAX(p.operation->largest, LARGEST_SMALL_COUNT))) {
+    if (call_report_noise(&p.call, begin)) {
         if (!p.call.is_request && opnum == OPNUM_ValidateCounters) {
             validate_unknown(&p);
         }

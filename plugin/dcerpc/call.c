@@ -160,13 +160,13 @@ bool call_read(rpc_pdu *call, void (*read)(void *pdu), void *pdu)
     return !call->is_short;
 }
 
-bool call_report_noise(rpc_pdu *call, ndr_first first, uint64_t largest)
+bool call_report_noise(rpc_pdu *call, ndr_first first)
 {
     if (!ws_has_data_source(call->pinfo, "Decrypted stub data")) {
         return false;
     }
     call_read_stub(call, true);
-    call->is_noise = ndr_is_garbled(&call->ndr, first, !call->is_request, largest);
+    call->is_noise = ndr_is_garbled(&call->ndr, first, !call->is_request);
     if (call->is_noise) {
         proto_item *item = proto_tree_add_item(call->tree, call->fields->noise, call->tvb, call->offset, -1, ENC_NA);
         expert_report_add(&call->report, item, EI_NOT_DECRYPTED,

@@ -101,8 +101,8 @@ bool call_read(rpc_pdu *call, void (*read)(void *pdu), void *pdu);
 /* From the request to this response, negative where that is not known. */
 double call_seconds(const rpc_pdu *call);
 
-/* Reports a sealed stub that is garbled. `first` and `largest` are those of ndr_is_garbled(). Returns true if it is. */
-bool call_report_noise(rpc_pdu *call, ndr_first first, uint64_t largest);
+/* Reports a sealed stub that is garbled. `first` is that of ndr_is_garbled(). Returns true if it is. */
+bool call_report_noise(rpc_pdu *call, ndr_first first);
 
 /* The stub was read to its end, adds up and is seen for the first time. */
 bool call_may_learn(const rpc_pdu *call);

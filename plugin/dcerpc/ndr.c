@@ -140,6 +140,9 @@ void ndr_fields_register(int proto)
 /* Attributes of handles, offsets and lengths of strings are small numbers. */
 #define LARGEST_SMALL_NUMBER 0xFFFF
 
+/* Bytes of the largest buffer that PerflibV2 admits, QueryCounterData's ([MS-PCQ] 3.1.4.1). */
+#define LARGEST_BUFFER 1073741824
+
 /* Servers leave a handle's attributes 0, or use their lowest byte. */
 #define LARGEST_ATTRIBUTES 0xFF
 
@@ -168,7 +171,7 @@ static uint64_t count_at(const ndr_reader *ndr, uint32_t number)
 }
 
 /* Counts the numbers in front of a stub, or at its end, that no peer sends. */
-static unsigned count_odd_numbers(const ndr_reader *ndr, ndr_first first, uint64_t largest)
+static unsigned count_odd_numbers(const ndr_reader *ndr, ndr_first first)
 {
     uint32_t size = tvb_reported_length(ndr->cursor.tvb), number = word_at(ndr, ndr->cursor.pos);
 
@@ -176,7 +179,7 @@ static unsigned count_odd_numbers(const ndr_reader *ndr, ndr_first first, uint64
     case NDR_FIRST_HANDLE:
         return (number > LARGEST_ATTRIBUTES) + (number > LARGEST_SMALL_NUMBER);
     case NDR_FIRST_SIZES:
-        return (number > size) + (word_at(ndr, ndr->cursor.pos + 4) > largest);
+        return (number > size) + (word_at(ndr, ndr->cursor.pos + 4) > LARGEST_BUFFER);
     case NDR_FIRST_STRING:
         return (count_at(ndr, 0) > LARGEST_SMALL_NUMBER) + (count_at(ndr, 1) > LARGEST_SMALL_NUMBER) +
                (count_at(ndr, 2) > count_at(ndr, 0));
@@ -188,10 +191,10 @@ static unsigned count_odd_numbers(const ndr_reader *ndr, ndr_first first, uint64
     return 0;
 }
 
-bool ndr_is_garbled(const ndr_reader *ndr, ndr_first first, bool is_response, uint64_t largest)
+bool ndr_is_garbled(const ndr_reader *ndr, ndr_first first, bool is_response)
 {
     uint32_t size = tvb_reported_length(ndr->cursor.tvb);
     bool is_failure = is_response && size >= 4 && !is_status(word_at(ndr, size - 4));
 
-    return count_odd_numbers(ndr, first, largest) + is_failure >= 2;
+    return count_odd_numbers(ndr, first) + is_failure >= 2;
 }

@@ -62,5 +62,5 @@ bool ndr_pointer(ndr_reader *ndr, const char *what);
 typedef enum { NDR_FIRST_HANDLE, NDR_FIRST_STRING, NDR_FIRST_ARRAY, NDR_FIRST_SIZES, NDR_FIRST_VALUE } ndr_first;
 
 /* Returns true if two numbers of the stub are such as no peer sends: those of its begin, and the status at a response's end. Needs: `ndr`
- * is where the stub begins. `largest`: the second size's limit. */
-bool ndr_is_garbled(const ndr_reader *ndr, ndr_first first, bool is_response, uint64_t largest);
+ * is where the stub begins. */
+bool ndr_is_garbled(const ndr_reader *ndr, ndr_first first, bool is_response);

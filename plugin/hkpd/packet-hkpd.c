@@ -542,17 +542,6 @@ static answer_kind find_answer_kind(const hkpd_pdu *p, const value_parameters *b
     return table->is_sound ? ANSWER_BLOCK : ANSWER_OTHER;
 }
 
-static void learn_system_name(hkpd_pdu *p, const value_parameters *back)
-{
-    bool is_block = p->kind == ANSWER_BLOCK && back->status == STATUS_SUCCESS;
-    bool has_name = call_may_learn(&p->call) && (is_block || p->kind == ANSWER_HEADER);
-    const char *name = has_name ? hkpd_computer_name(p->call.pool, back->tvb) : NULL;
-
-    if (name) {
-        server_learn_name(p->call.server, name);
-    }
-}
-
 /* A response with data proves that the server has the handle: a closed one, or one whose opening was not captured, begins a new life with
  * it. The request keeps the handle that it had. */
 static void find_answering_handle(hkpd_pdu *p)
@@ -567,6 +556,23 @@ static void find_answering_handle(hkpd_pdu *p)
     record->answering = handle_find(PERF_HANDLE_HKPD, p->call.server, p->record->handle);
     if (record->answering == NULL || record->answering->closed_frame != 0) {
         record->answering = open_handle(p, p->record->handle, 0, is_old ? record->handle->key->kind : KEY_DATA);
+    }
+}
+
+/* Learns what the computer calls itself, for its address and, as paths and tables have it, for the handle: the first name stays. */
+static void learn_system_name(hkpd_pdu *p, const value_parameters *back)
+{
+    state_handle *handle = find_handle(p);
+    bool is_block = p->kind == ANSWER_BLOCK && back->status == STATUS_SUCCESS;
+    bool has_name = call_may_learn(&p->call) && (is_block || p->kind == ANSWER_HEADER);
+    const char *name = has_name ? hkpd_computer_name(p->call.pool, back->tvb) : NULL;
+
+    if (name) {
+        server_learn_name(p->call.server, name);
+    }
+    if (name && handle && handle->machine == NULL) {
+        handle->machine = wmem_strdup(wmem_file_scope(), name);
+        handle_note_name(handle, name);
     }
 }
 
@@ -656,15 +662,6 @@ static void report_objects(hkpd_pdu *p)
     }
 }
 
-/* Sets what paths and tables call the handle's computer: the SystemName of its first sample. */
-static void set_machine_name(state_handle *handle, const char *name)
-{
-    if (name && handle->machine == NULL) {
-        handle->machine = wmem_strdup(wmem_file_scope(), name);
-        handle_note_name(handle, name);
-    }
-}
-
 /* True if two tables have the same counters, of the same types. */
 static bool has_same_definitions(const perf_table *table, const perf_table *before)
 {
@@ -707,7 +704,6 @@ static void hkpd_learn_sample(hkpd_pdu *p, sample_series *series, perf_table *ta
     if (leaves_header_out) { /* as Samba's total does */
         p->call.server->is_no_windows = true;
     }
-    set_machine_name(series->handle, hkpd_computer_name(p->call.pool, tvb));
     learn_definitions(p, record->sample);
     if (p->record->question.text) {
         record->sample->late = pace_respond(&series->timing, call_seconds(&p->call), true);
@@ -842,21 +838,16 @@ static void set_tap_sizes(hkpd_pdu *p, const value_parameters *back)
     tapped->is_probe = tapped->has_sizes && tapped->out_size == 0 && (is_more || answers_probe);
 }
 
-static void check_length(hkpd_pdu *p, const value_parameters *back)
-{
-    if (!p->call.is_short && back->has_length && back->length != back->data_size) {
-        expert_report_add(&p->call.report, back->length_item, EI_LENGTH,
-                          "*lpcbLen is %u, but %u bytes of data are there", back->length, back->data_size);
-    }
-}
-
 static void show_answer(hkpd_pdu *p, value_parameters *back)
 {
     p->shown_here = true;
     show_question(p);
     call_read_stub(&p->call, true);
     call_read(&p->call, read_answer, p);
-    check_length(p, back);
+    if (!p->call.is_short && back->has_length && back->length != back->data_size) {
+        expert_report_add(&p->call.report, back->length_item, EI_LENGTH,
+                          "*lpcbLen is %u, but %u bytes of data are there", back->length, back->data_size);
+    }
     if (p->kind == ANSWER_HEADER) {
         read_header_answer(p, back);
         return;
@@ -875,8 +866,8 @@ static void value_response(hkpd_pdu *p)
 
     call_read(&p->call, read_answer, p);
     p->kind = find_answer_kind(p, back);
-    learn_system_name(p, back);
     find_answering_handle(p);
+    learn_system_name(p, back);
     set_tap_sizes(p, back);
     p->call.tapped.lacks_titles = p->call.report.damaged && back->question.kind == QUESTION_NAMES;
     if (p->kind == ANSWER_OTHER) {
@@ -980,8 +971,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     p.record = (hkpd_call *)p.call.record;
     p.aloud = (expert_report){.pinfo = pinfo, .expert = &fields.expert};
     /* the stock function would show a garbled response as if it were true */
-    if (!p.call.is_request && find_handle(&p) &&
-        call_report_noise(&p.call, operations[opnum].response_begin, UINT32_MAX)) {
+    if (!p.call.is_request && find_handle(&p) && call_report_noise(&p.call, operations[opnum].response_begin)) {
         tapped_hand_over(pinfo, &(tapped_call){.unread = TAPPED_NOISE});
         return call_end(&p.call, NULL);
     }
