@@ -258,7 +258,7 @@ FILTERS = {
     'pcq.expert.size': [('plain/bad-29-block-size', 'pcq.expert.size', always)],
     'pcq.expert.request_missing': [('plain/bad-10-answers-without-requests', 'pcq.expert.request_missing', always)],
     'pcq.expert.handle_closed': [('plain/bad-06-handles', 'pcq.expert.handle_closed', always)],
-    '_ws.expert.severity >= Warning && (pcq || hkpd)': [('plain/bad-29-block-size', 'pcq.expert.size', always)],
+    '_ws.expert.severity >= Warning && (pcq || hkpd)': [('plain/bad-29-block-size', '_ws.malformed', always)],
     'pcq.request_code in {PERF_REG_COUNTERSET_NAME_STRING, PERF_REG_COUNTER_NAME_STRINGS}': [(NTLM, 'pcq.request_code', number(lambda v: v in (3, 5)))],
     'pcq.opnum == QueryCounterData && pcq.status == ERROR_NOT_ENOUGH_MEMORY': [(NTLM, 'pcq.opnum', number(lambda v: v == 6))],
     'pcq.opnum == QueryCounterData && pcq.status && !(pcq.status in {ERROR_SUCCESS, ERROR_NOT_ENOUGH_MEMORY})': [
