@@ -32,22 +32,6 @@ def test_a_counter_that_is_refused_twice(tshark, tmp_path):
     assert list(by_path(frames[answers(scene)[0][0]])) == ['\\\\SRV01\\Set(a)\\Counter 1']
 
 
-def test_the_second_of_a_name_before_a_block_of_one(tshark, tmp_path):
-    s = multiple('Set', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: 100 * at.number + 7 * k * at.number),
-                 instances=[(1, 'x'), (2, 'x')])
-    scene, c = begin(Server([s]), s)
-    h = c.query([ask(s, 1, 'x')])
-    c.data(h, 9999)
-    c.validate(h, [ask(s, 1, 'x')], add=False)
-    c.validate(h, [ask(s, 1, '*')])
-    c.info(h)
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path)
-    last = frames[answers(scene)[-1][0]]
-    assert len(by_path(last)) == 2
-    assert len(last.all('pcq.cooked')) == 1 and len(last.all('pcq.cooked.none')) == 1
-
-
 def test_a_dropped_sample_is_no_first_one(tshark, tmp_path):
     many = lambda at: [Instance('%d ' % i + 900 * 'x') for i in range(500)]
     objects = [Object(2 * k, 'Object %d' % k, [Counter(2, 'Things', TYPES['PERF_COUNTER_DELTA'], lambda at, k: at.number, 4)], many)
