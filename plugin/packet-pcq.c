@@ -244,7 +244,7 @@ static bool read_returned_status(pcq_pdu *p)
     tapped->is_probe = status == STATUS_NOT_ENOUGH_MEMORY && tapped->out_size == 0 && tapped->rtn_size > 0;
     if (tapped->is_probe) {
         proto_item_append_text(p->call.ndr.cursor.item, ", a size probe: no failure");
-        call_info(&p->call, "size probe: needs %s", format_count(p, tapped->rtn_size));
+        info_add_detail(&p->call, "size probe: needs %s", format_count(p, tapped->rtn_size));
         return false;
     }
     call_report_status(&p->call, status);
@@ -357,13 +357,13 @@ static void read_response(void *pdu)
 /* For QueryCounterInfo and QueryCounterData, too. */
 static void describe_buffer_size(pcq_pdu *p)
 {
-    call_info(&p->call, "buffer size: %s", format_count(p, p->record->in_size));
+    info_add_detail(&p->call, "buffer size: %s", format_count(p, p->record->in_size));
 }
 
 static void enumerate_response(pcq_pdu *p)
 {
     if (p->succeeded) {
-        call_info(&p->call, "%s", text_counted(p->call.pool, p->context.count, "counterset"));
+        info_add_detail(&p->call, "%s", text_counted(p->call.pool, p->context.count, "counterset"));
     }
 }
 
@@ -398,19 +398,19 @@ static void registration_request(pcq_pdu *p)
     if (!p->record->call.request_read) {
         return;
     }
-    call_about(&p->call, "%s", format_name(p, PERF_NO_ID));
+    info_add_subject(&p->call, "%s", format_name(p, PERF_NO_ID));
     if (code) {
-        call_about(&p->call, "%s", code + strlen("PERF_REG_"));
+        info_add_subject(&p->call, "%s", code + strlen("PERF_REG_"));
     } else {
-        call_about(&p->call, "RequestCode %u", p->record->request_code);
+        info_add_subject(&p->call, "RequestCode %u", p->record->request_code);
     }
     if (pcq_has_locale(p->record->request_code) && locale) {
-        call_about(&p->call, "%.*s", (int)strcspn(locale, ","), locale);
+        info_add_subject(&p->call, "%.*s", (int)strcspn(locale, ","), locale);
     } else if (pcq_has_locale(p->record->request_code)) {
-        call_about(&p->call, "locale 0x%04x", p->record->lcid);
+        info_add_subject(&p->call, "locale 0x%04x", p->record->lcid);
     } else if (p->record->request_code == PERF_REG_COUNTER_STRUCT) {
         const char *name = format_name(p, p->record->lcid);
-        call_about(&p->call, *name == '#' ? "counter %u" : "counter %u %s", p->record->lcid, name);
+        info_add_subject(&p->call, *name == '#' ? "counter %u" : "counter %u %s", p->record->lcid, name);
     }
 }
 
@@ -428,11 +428,11 @@ static void registration_response(pcq_pdu *p)
         return;
     }
     if (p->context.text) {
-        call_info(&p->call, "\"%s\"", text_short(p->call.pool, p->context.text));
+        info_add_detail(&p->call, "\"%s\"", text_short(p->call.pool, p->context.text));
     } else if (p->context.count > 0) {
-        call_info(&p->call, "%s", text_counted(p->call.pool, p->context.count, "counter"));
+        info_add_detail(&p->call, "%s", text_counted(p->call.pool, p->context.count, "counter"));
     }
-    call_info(&p->call, "%s", format_count(p, p->call.tapped.out_size));
+    info_add_detail(&p->call, "%s", format_count(p, p->call.tapped.out_size));
 }
 
 /* --- Opnum 2: EnumerateCounterSetInstances, 3.1.4.1.3 ---------------------------------------------------------- */
@@ -440,7 +440,7 @@ static void registration_response(pcq_pdu *p)
 static void instances_request(pcq_pdu *p)
 {
     if (p->record->call.request_read) {
-        call_about(&p->call, "%s", format_name(p, PERF_NO_ID));
+        info_add_subject(&p->call, "%s", format_name(p, PERF_NO_ID));
     }
 }
 
@@ -449,8 +449,8 @@ static void instances_response(pcq_pdu *p)
     show_counterset(p);
     instances_request(p);
     if (p->succeeded) {
-        call_info(&p->call, "%s, %s", text_counted(p->call.pool, p->context.count, "instance"),
-                  format_count(p, p->call.tapped.out_size));
+        info_add_detail(&p->call, "%s, %s", text_counted(p->call.pool, p->context.count, "instance"),
+                        format_count(p, p->call.tapped.out_size));
     }
 }
 
@@ -590,7 +590,7 @@ static void open_request(pcq_pdu *p)
     /* on a later look, the query that the response opened */
     show_handle(p, NULL, p->call.record->handle);
     if (p->record->machine && *p->record->machine) {
-        call_info(&p->call, "%s", p->record->machine);
+        info_add_detail(&p->call, "%s", p->record->machine);
     }
 }
 
@@ -644,8 +644,8 @@ static void info_response(pcq_pdu *p)
 {
     check_indexes(p);
     if (p->succeeded) {
-        call_info(&p->call, "%s, %s", text_counted(p->call.pool, p->context.count, "counter"),
-                  format_count(p, p->call.tapped.out_size));
+        info_add_detail(&p->call, "%s, %s", text_counted(p->call.pool, p->context.count, "counter"),
+                        format_count(p, p->call.tapped.out_size));
         p->call.tapped.has_counters = true;
         p->call.tapped.counters = p->context.count;
         set_tap_identifiers(p);
@@ -750,7 +750,8 @@ static void validate_request(pcq_pdu *p)
     state_handle *handle = p->call.record->handle;
 
     if (p->call.has_column) {
-        call_info(&p->call, "%s %u%s", p->record->add ? "add" : "remove", p->context.count, format_identifiers(p));
+        info_add_detail(&p->call, "%s %u%s", p->record->add ? "add" : "remove", p->context.count,
+                        format_identifiers(p));
     }
     if (p->call.first_time && handle) {
         bool is_read = call_may_learn(&p->call) && p->identifiers_sound;
@@ -785,7 +786,7 @@ static void describe_refused(pcq_pdu *p)
                               text_win32_error(p->call.pool, identifiers[i].status));
         }
     }
-    call_about(&p->call, "%s", wmem_strbuf_get_str(text));
+    info_add_subject(&p->call, "%s", wmem_strbuf_get_str(text));
 }
 
 /* The outcome is known: that of a request that could be read, and of the same pass. */
@@ -826,7 +827,8 @@ static void validate_response(pcq_pdu *p)
         const char *done = !p->record->call.request_read ? "accepted" : p->record->add ? "added" : "removed";
         set_tap_identifiers(p);
         if (p->call.has_column) {
-            call_info(&p->call, "%u %s%s", p->context.count - refused, done, refused > 0 ? "" : format_identifiers(p));
+            info_add_detail(&p->call, "%u %s%s", p->context.count - refused, done,
+                            refused > 0 ? "" : format_identifiers(p));
         }
         if (refused > 0) {
             describe_refused(p);

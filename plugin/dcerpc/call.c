@@ -259,7 +259,7 @@ void call_report_status(rpc_pdu *call, uint32_t status)
         call->tapped.has_failed = true;
         expert_report_add(&call->report, call->ndr.cursor.item, EI_CALL_FAILED, "%s failed: %s", call->tapped.operation,
                           name);
-        call_info(call, "%s", name);
+        info_add_detail(call, "%s", name);
     }
 }
 
@@ -320,7 +320,7 @@ void call_report_answer(rpc_pdu *call, const char *failed, const char *part)
 
     call_show_late(&call->report, proto_tree_get_parent(call->tree), sample ? sample->late : NULL);
     if (call->has_column) {
-        call_info(call, "%s", value_tree_format_info(call->pinfo->pool, &call->answer, failed, part));
+        info_add_detail(call, "%s", value_tree_format_info(call->pinfo->pool, &call->answer, failed, part));
         call->before_info = ": ";
     }
 }
@@ -380,7 +380,7 @@ void call_show_number(rpc_pdu *call, proto_tree *tree, const state_handle *handl
             *note_of(call->pinfo) =
                 (filter_note){proto_registrar_get_abbrev(call->fields->handle_number), handle->number};
         }
-        call_about(call, "%s %u", call->fields->handle_word, handle->number);
+        info_add_subject(call, "%s %u", call->fields->handle_word, handle->number);
     }
 }
 

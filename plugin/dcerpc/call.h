@@ -109,8 +109,8 @@ bool call_may_learn(const rpc_pdu *call);
 
 /* What stands in the Info column, in this order: damage, what the call is about, and, if the stub could be read, what it
  * says. */
-#define call_about(call, ...) call_append(call, (call)->about, __VA_ARGS__)
-#define call_info(call, ...) call_append(call, (call)->info, __VA_ARGS__)
+#define info_add_subject(call, ...) call_append(call, (call)->about, __VA_ARGS__)
+#define info_add_detail(call, ...) call_append(call, (call)->info, __VA_ARGS__)
 void call_append(const rpc_pdu *call, wmem_strbuf_t *to, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 /* Reads the status of the response into `call->tapped`, and returns it. */

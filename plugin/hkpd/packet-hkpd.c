@@ -406,7 +406,7 @@ static void show_question(hkpd_pdu *p)
         text = text_short(p->call.pool, text);
         tree_add_generated_string(p->hkpd, hf_value_name, p->call.tvb, name);
         proto_item_append_text(p->item, ", %s", text);
-        call_about(&p->call, "%s", text);
+        info_add_subject(&p->call, "%s", text);
     }
 }
 
@@ -456,7 +456,7 @@ static void value_request(hkpd_pdu *p)
     if (handle) {
         show_question(p);
         if (p->record->room > 0) {
-            call_about(&p->call, "buffer size: %s", text_counted(p->call.pool, p->record->room, "byte"));
+            info_add_subject(&p->call, "buffer size: %s", text_counted(p->call.pool, p->record->room, "byte"));
         }
         if (is_closed(p, handle)) {
             expert_report_add(&p->aloud, p->item, EI_HANDLE_CLOSED, "Handle used after it was closed in frame %u",
@@ -584,7 +584,8 @@ static void describe_probe(hkpd_pdu *p)
     uint32_t needed = p->call.tapped.rtn_size, size = needed > 0 ? needed : p->record->room;
     const char *than = needed > 0 || size == 0 ? "" : "more than ";
 
-    call_about(&p->call, "size probe: needs %s%s", than, size > 0 ? text_counted(p->call.pool, size, "byte") : "more");
+    info_add_subject(&p->call, "size probe: needs %s%s", than,
+                     size > 0 ? text_counted(p->call.pool, size, "byte") : "more");
 }
 
 /* Describes a success without data that the key can hold: without a buffer it is a size probe. */
@@ -594,12 +595,12 @@ static void describe_success(hkpd_pdu *p, const value_parameters *back)
         if (find_handle(p)->key->kind == KEY_DATA) {
             expert_report_add(&p->aloud, p->item, EI_NOT_PERFORMANCE_DATA,
                               "The call succeeded, but its %u bytes are no PERF_DATA_BLOCK", back->data_size);
-            call_about(&p->call, "no PERF_DATA_BLOCK");
+            info_add_subject(&p->call, "no PERF_DATA_BLOCK");
         }
     } else if (p->record->room > 0) {
         expert_report_add(&p->aloud, p->item, EI_NO_DATA,
                           "The call succeeded with room for %u bytes, but there is no data", p->record->room);
-        call_about(&p->call, "no data");
+        info_add_subject(&p->call, "no data");
     } else if (back->size > 0) {
         describe_probe(p);
     }
@@ -816,8 +817,8 @@ static void read_titles_answer(hkpd_pdu *p, const value_parameters *back)
     }
     const hkpd_title_list list = hkpd_show_titles(tvb, p->hkpd, &p->call.report);
     p->call.tapped.lacks_titles |= (list.is_damaged || list.lacks_end) && back->question.kind == QUESTION_NAMES;
-    call_info(&p->call, "%s, %s", text_counted(p->call.pool, list.titles, "title"),
-              text_counted(p->call.pool, back->data_size, "byte"));
+    info_add_detail(&p->call, "%s, %s", text_counted(p->call.pool, list.titles, "title"),
+                    text_counted(p->call.pool, back->data_size, "byte"));
 }
 
 /* --- The response ---------------------------------------------------------------------------------------------- */
