@@ -250,19 +250,3 @@ bool perf_clocks_differ(const perf_point *current, const perf_point *previous, d
     return current->time_100ns > previous->time_100ns && interval > 0 &&
            differ(passed_100ns(current, previous), interval);
 }
-
-bool perf_object_clock_differs(const perf_point *now, const perf_point *beside)
-{
-    bool is_there = now->freq.size > 0 && now->time.size > 0 && beside->time.size > 0;
-    double own = passed(now->time.value, beside->time.value, now->freq.value);
-
-    return is_there && differ(own, passed(now->perf_time, beside->perf_time, now->perf_freq)) &&
-           differ(own, passed_100ns(now, beside));
-}
-
-double perf_agreed_interval(const perf_point *current, const perf_point *previous)
-{
-    double interval = perf_interval(current, previous);
-
-    return perf_clocks_differ(current, previous, interval) ? 0 : interval;
-}

@@ -100,15 +100,9 @@ static inline bool perf_is_reset(perf_no_result none)
 /* Seconds between two samples by the server's clock, by its 100 ns time where the frequency is 0 or changed; 0 if not known. */
 double perf_interval(const perf_point *current, const perf_point *previous);
 
-/* The same; 0 where both clocks contradict each other. */
-double perf_agreed_interval(const perf_point *current, const perf_point *previous);
-
 /* Of samples that are so far apart: both clocks went on, and one by more than the other (0.1 s and 1 %, which is what they are read with and
  * slewed by). One of them is wrong, or was set. */
 bool perf_clocks_differ(const perf_point *current, const perf_point *previous, double interval);
-
-/* The object's own (`time`, `freq`), in two samples in any order, differs so from both of the block's. */
-bool perf_object_clock_differs(const perf_point *now, const perf_point *beside);
 
 /* By the server's clock: it was taken before the other one. */
 static inline bool perf_is_older(const perf_point *point, const perf_point *other)
