@@ -84,10 +84,6 @@ typedef struct {
     void (*read)(perf_table *table, perf_group *group);
 } perf_group_layout;
 
-/* Ends a group that is longer than what is left of the data: its size is wrong, or the capture lacks the rest, which is no fault. */
-void perf_end_long_group(perf_table *table, uint32_t faults_before, uint32_t size_field, uint32_t size,
-                         uint32_t reported);
-
 /* Ends the response behind its last group. `is_cut`: what follows was not captured. */
 void perf_end_groups(perf_table *table, uint32_t count_field, uint32_t at, bool fits, bool is_cut);
 
@@ -104,21 +100,21 @@ static inline void perf_read_groups(perf_table *t, const perf_group_layout *layo
     }
     while (t->num_groups < count && fits && t->size - at >= layout->header_size) {
         uint32_t left = t->size - at, size = perf_table_u32(t, at + layout->size_field);
-        if (size < layout->header_size &&
-            t->is_block) { /* Samba fills a small buffer with zeros, which are no object */
-            is_cut = false;
+        if (size < layout->header_size && t->is_block) {
+            is_cut = false; /* Samba fills a buffer that is too small with zeros, which are no object */
             break;
         }
         uint32_t faults_before = t->num_faults;
         fits = size >= layout->header_size && size <= left;
         perf_group *g = perf_add_group(t, at, fits ? at + size : t->size);
         layout->read(t, g);
-        if (size < layout->header_size) {
-            g->is_sound = is_cut = false;
-            perf_group_fault(t, PERF_FAULT_GROUP_SIZE, at + layout->size_field, size, left);
-        } else if (!fits) {
-            perf_end_long_group(t, faults_before, at + layout->size_field, size, reported - at);
-            is_cut = is_cut && size <= reported - at;
+        if (!fits) { /* the size is wrong, or the capture lacks the rest, which is no fault */
+            g->is_sound = false;
+            is_cut = is_cut && size >= layout->header_size && size <= reported - at;
+            t->num_faults = is_cut ? faults_before : t->num_faults;
+        }
+        if (!fits && !is_cut) {
+            perf_group_fault(t, PERF_FAULT_GROUP_SIZE, at + layout->size_field, size, reported - at);
         }
         uint64_t values = (uint64_t)g->rows * g->columns;
         t->values += values;

@@ -98,16 +98,6 @@ size_t perf_table_memory(const perf_table *t)
 
 /* --- Groups ------------------------------------------------------------------------------------------------------ */
 
-void perf_end_long_group(perf_table *t, uint32_t faults_before, uint32_t size_field, uint32_t size, uint32_t reported)
-{
-    t->groups[t->num_groups - 1].is_sound = false;
-    if (size > reported) {
-        perf_group_fault(t, PERF_FAULT_GROUP_SIZE, size_field, size, reported);
-    } else {
-        t->num_faults = faults_before;
-    }
-}
-
 void perf_end_groups(perf_table *t, uint32_t count_field, uint32_t at, bool fits, bool is_cut)
 {
     uint32_t count = perf_table_u32(t, count_field);
