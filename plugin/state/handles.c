@@ -1,5 +1,5 @@
 /* handles.c
- * Handles: queries, and keys of the registry.
+ * Context handles.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -18,19 +18,16 @@ static unsigned handle_hash(const void *handle)
     return wmem_strong_hash(h->bytes, sizeof h->bytes) + (unsigned)(uintptr_t)h->server;
 }
 
-/* A key of the registry is one, whichever it is. */
 static gboolean handle_equal(const void *a, const void *b)
 {
     const state_handle *x = a, *y = b;
-    bool is_query = x->kind == PERF_HANDLE_QUERY;
 
-    return x->server == y->server && is_query == (y->kind == PERF_HANDLE_QUERY) &&
-           memcmp(x->bytes, y->bytes, sizeof x->bytes) == 0;
+    return x->server == y->server && x->kind == y->kind && memcmp(x->bytes, y->bytes, sizeof x->bytes) == 0;
 }
 
 void handle_confirm(state_handle *handle)
 {
-    if (handle->number == 0 && handle->kind != PERF_HANDLE_OTHER_KEY) {
+    if (handle->number == 0) {
         handle->number = ++numbers[handle->kind];
     }
 }

@@ -25,6 +25,7 @@ struct state_query {
     query_epoch *epoch;                 /* the newest */
     wmem_map_t *counters_by_identifier; /* state_identifier -> query_counter of the newest epoch */
     wmem_list_t *pending;               /* query_change: without a response, in the order of their requests */
+    uint32_t num_told;                  /* by QueryCounterInfo, so far */
     uint32_t num_changes;               /* that were asked for, those that nobody could read too */
     const void *connection;             /* on which it was used last */
     uint32_t unread;                    /* changes of that connection that nobody could read, */
@@ -287,8 +288,8 @@ static bool is_change(const struct state_query *query, bool add, const state_ide
 }
 
 /* Begins the next epoch if there is something to change. */
-static void apply(struct state_query *query, bool add, const state_identifier *identifiers, uint32_t count,
-                  bool is_done)
+static void apply_identifiers(struct state_query *query, bool add, const state_identifier *identifiers, uint32_t count,
+                              bool is_done)
 {
     const query_epoch *before = query->epoch;
 
@@ -315,7 +316,7 @@ void query_apply_change(query_change *change, bool add, const state_identifier *
     if (!take_change(change) && query->epoch->is_assumed) { /* it was done before anybody told, and now it is told */
         begin_epoch(query, query->epoch->is_complete)->is_assumed = false;
     }
-    apply(query, add, identifiers, count, false);
+    apply_identifiers(query, add, identifiers, count, false);
 }
 
 void query_end_change(query_change *change, bool has_failed)
@@ -344,9 +345,12 @@ static bool is_as_told(const struct state_query *query, const state_identifier *
     bool is_same = count == query->epoch->accepted;
 
     for (uint32_t i = 0; i < count && is_same; i++) {
-        const query_counter *counter = wmem_map_lookup(query->counters_by_identifier, &identifiers[i]);
-        is_same = counter && counter->identifier.status == 0 &&
+        query_counter *counter = wmem_map_lookup(query->counters_by_identifier, &identifiers[i]);
+        is_same = counter && counter->identifier.status == 0 && counter->told != query->num_told &&
                   (index == NULL || query_identifier_equal(index->by_index[identifiers[i].index], &identifiers[i]));
+        if (counter) {
+            counter->told = query->num_told;
+        }
     }
     return is_same;
 }
@@ -378,6 +382,7 @@ void query_apply_info(state_handle *handle, const state_identifier *identifiers,
     if (asked->changes != query->num_changes || query_first_odd_index(identifiers, count) < count) {
         return;
     }
+    query->num_told++;
     bool settles = is_changing(query), is_same = epoch->is_complete && is_as_told(query, identifiers, count);
     settle_changes(query);
     if (!is_same) {
@@ -395,6 +400,12 @@ void query_apply_info(state_handle *handle, const state_identifier *identifiers,
 }
 
 /* --- Data -------------------------------------------------------------------------------------------------------- */
+
+/* How many blocks its data have. */
+static uint32_t count_blocks(const query_epoch *epoch)
+{
+    return epoch->index ? epoch->index->count : epoch->accepted;
+}
 
 /* True if everything that was asked for and has no response explains so many blocks. Then it is done, as far as is assumed. */
 static bool apply_pending(struct state_query *query, uint32_t blocks)
@@ -416,7 +427,7 @@ static bool apply_pending(struct state_query *query, uint32_t blocks)
     }
     for (at = wmem_list_head(query->pending); at; at = wmem_list_frame_next(at)) {
         const query_change *change = wmem_list_frame_data(at);
-        apply(query, change->add, change->identifiers, change->count, true);
+        apply_identifiers(query, change->add, change->identifiers, change->count, true);
     }
     query->epoch->is_assumed = true;
     settle_changes(query);
@@ -430,7 +441,8 @@ query_snapshot query_check_block_count(state_handle *handle, const query_moment 
     bool overlaps = asked->epoch != epoch;
     query_snapshot snapshot = {epoch, blocks, overlaps || is_changing(query)};
 
-    if (epoch->is_complete ? blocks == epoch->accepted : epoch->blocks == BLOCKS_UNKNOWN || blocks == epoch->blocks) {
+    if (epoch->is_complete ? blocks == count_blocks(epoch)
+                           : epoch->blocks == BLOCKS_UNKNOWN || blocks == epoch->blocks) {
         epoch->blocks = blocks;
     } else if (overlaps) { /* it may show what was before the change */
         snapshot.epoch = asked->epoch;
@@ -491,7 +503,7 @@ static const query_index *order_of(query_epoch *epoch)
 static const query_index *index_of(const query_snapshot *snapshot)
 {
     query_epoch *epoch = (query_epoch *)snapshot->epoch; /* which keeps the order for the next look */
-    const query_index *index = epoch == NULL || !epoch->is_complete || epoch->accepted != snapshot->blocks ? NULL
+    const query_index *index = epoch == NULL || !epoch->is_complete || count_blocks(epoch) != snapshot->blocks ? NULL
                                : epoch->index ? epoch->index
                                               : order_of(epoch);
 

@@ -37,6 +37,7 @@ typedef struct {
     state_identifier identifier; /* status 0: accepted */
     uint32_t from;               /* number of the first epoch with it */
     uint32_t end;                /* number of the first without it, UINT32_MAX: there is none */
+    uint32_t told;               /* by which QueryCounterInfo of the query last, from 1 */
 } query_counter;
 
 /* Blocks' counters, as one QueryCounterInfo told them, or in the order in which they were added. */
