@@ -790,7 +790,7 @@ static void describe_refused(pcq_pdu *p)
 }
 
 /* The outcome is known: that of a request that could be read, and of the same pass. */
-static query_change *take_change(pcq_pdu *p)
+static query_change *remove_pending_change(pcq_pdu *p)
 {
     query_change *change = p->call.first_time ? p->record->change : NULL;
 
@@ -801,7 +801,7 @@ static query_change *take_change(pcq_pdu *p)
 /* The response to ValidateCounters that could not be read: what the query holds is not known any more. */
 static void validate_unknown(pcq_pdu *p)
 {
-    query_change *change = take_change(p);
+    query_change *change = remove_pending_change(p);
 
     if (change) {
         query_end_change(change, false);
@@ -837,7 +837,7 @@ static void validate_response(pcq_pdu *p)
     state_handle *handle = answering_handle(p, p->succeeded);
     show_handle(p, NULL, handle);
     bool is_read = !p->call.report.damaged && !p->call.is_short && (!p->succeeded || p->identifiers_sound);
-    query_change *change = take_change(p);
+    query_change *change = remove_pending_change(p);
     if (change && is_read && p->succeeded) {
         query_apply_change(change, p->record->add, p->call.tapped.identifiers, p->context.count);
     } else if (change) { /* without memory for all some of it may be done */
@@ -859,7 +859,7 @@ static const char *pref_names_file = "";
     {request, response, dissect, parameters, NDR_FIRST_##request_begin, NDR_FIRST_##response_begin, largest},
 static const operation operations[] = {PCQ_OPERATIONS(OPERATION_ROW)};
 
-static void tap_pdu(pcq_pdu *p)
+static void pcq_tap_pdu(pcq_pdu *p)
 {
     const rpc_pdu *call = &p->call;
     tapped_call *tapped = &p->call.tapped;
@@ -904,7 +904,8 @@ static void read_request(void *pdu)
     call_report_rest(&p->call);
 }
 
-static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
+static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
+                           uint8_t *drep)
 {
     uint16_t opnum = di->call_data->opnum;
     pcq_pdu p;
@@ -945,11 +946,11 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     if (p.call.first_time && p.call.is_request && opnum == OPNUM_ValidateCounters && p.record->change == NULL) {
         p.call.record->connection->unread_changes++; /* of which query is not known */
     }
-    tap_pdu(&p);
+    pcq_tap_pdu(&p);
     return call_end(&p.call, item);
 }
 
-#define DCERPC_ROW(opnum, name, ...) {opnum, #name, dissect_pdu, dissect_pdu},
+#define DCERPC_ROW(opnum, name, ...) {opnum, #name, pcq_dissect_pdu, pcq_dissect_pdu},
 static ws_dcerpc_table dcerpc_table[] = {PCQ_OPERATIONS(DCERPC_ROW){0, NULL, NULL, NULL}};
 
 /* --- Registration ---------------------------------------------------------------------------------------------- */
@@ -977,7 +978,7 @@ static void register_preferences(void)
     apply_preferences();
 }
 
-static void register_fields(void)
+static void pcq_register_fields(void)
 {
     static hf_register_info hf[] = {
         FIELD_TEXT(hf_machine, "Machine", "pcq.machine", "szMachine, passed on to the providers"),
@@ -1006,7 +1007,7 @@ void proto_register_pcq(void)
 {
     text_value_strings_init();
     proto_pcq = proto_register_protocol("Performance Counter Query Protocol", "PCQ", "pcq");
-    register_fields();
+    pcq_register_fields();
     pcq_buffers_register(proto_pcq);
     pcq_data_register(proto_pcq);
     sealed_register(&fields);
@@ -1020,7 +1021,7 @@ void proto_register_pcq(void)
     register_preferences();
 }
 
-static bool is_watched(void)
+static bool is_pcq_watched(void)
 {
     return proto_is_protocol_enabled(find_protocol_by_id(proto_pcq));
 }
@@ -1033,5 +1034,5 @@ void proto_reg_handoff_pcq(void)
     static const rpc_operation does[] = {PCQ_OPERATIONS(FLAGS_ROW){0}};
 
     dcerpc_init_uuid(proto_pcq, ett_pcq, &uuid_perflibv2, PERFLIBV2_VERSION, dcerpc_table, hf_opnum);
-    pdus_watch(RPC_PERFLIB, &(pdus_interface){&uuid_perflibv2, is_watched, does});
+    pdus_watch(RPC_PERFLIB, &(pdus_interface){&uuid_perflibv2, is_pcq_watched, does});
 }

@@ -103,7 +103,7 @@ typedef struct {
 /* --- Names of values ---------------------------------------------------------------------------------------------- */
 
 /* Reads the next of a list of title indexes: "2 4 238". Returns false at its end, and where there is no number of 32 bits. */
-static bool read_index(const char **indexes, uint32_t *title)
+static bool read_title_index(const char **indexes, uint32_t *title)
 {
     const char *end = *indexes;
 
@@ -146,7 +146,7 @@ static hkpd_question find_question(wmem_allocator_t *pool, const char *name)
             question.kind = words[i].kind;
         }
     }
-    while (read_index(&indexes, &title)) {
+    while (read_title_index(&indexes, &title)) {
         question.kind = *indexes == '\0' ? QUESTION_INDEXES : QUESTION_OTHER;
     }
     return question;
@@ -348,7 +348,7 @@ static void read_handle_and_status(void *pdu)
     call_read_status(&p->call, stock_status);
 }
 
-static void open_response(hkpd_pdu *p)
+static void open_key_response(hkpd_pdu *p)
 {
     call_read(&p->call, read_handle_and_status, p);
     uint32_t status = p->call.tapped.status;
@@ -360,13 +360,13 @@ static void open_response(hkpd_pdu *p)
 }
 
 /* BaseRegCloseKey, 3.1.5.5 */
-static void close_request(hkpd_pdu *p)
+static void close_key_request(hkpd_pdu *p)
 {
     call_read(&p->call, read_request_handle, p);
     show_performance_key(p);
 }
 
-static void close_response(hkpd_pdu *p)
+static void close_key_response(hkpd_pdu *p)
 {
     call_read(&p->call, read_handle_and_status, p);
     call_close_handle(&p->call);
@@ -385,7 +385,7 @@ static const char *format_objects(const hkpd_pdu *p, const char *indexes)
     unsigned count = 0;
     uint32_t title;
 
-    for (; wmem_strbuf_get_len(words) < TEXT_NAME_MAX && read_index(&indexes, &title); count++) {
+    for (; wmem_strbuf_get_len(words) < TEXT_NAME_MAX && read_title_index(&indexes, &title); count++) {
         wmem_strbuf_append_printf(words, "%s%s", count > 0 ? ", " : "",
                                   metadata_title_label(p->call.pool, p->call.server, title));
     }
@@ -635,7 +635,7 @@ static void find_absent_objects(hkpd_pdu *p)
     tapped_object object;
 
     *absent = *absent ? *absent : wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
-    while (read_index(&indexes, &object.title)) {
+    while (read_title_index(&indexes, &object.title)) {
         void *title = GUINT_TO_POINTER(object.title);
         bool was_there = wmem_map_lookup(*absent, title) == NULL;
         object.is_there = perf_table_count_objects(table, object.title) > 0;
@@ -893,13 +893,13 @@ static const struct {
     key_kind opens;
     unsigned does; /* dcerpc/pdus.h */
 } operations[] = {
-    [3] = {"OpenHKPD", NULL, open_response, NDR_FIRST_HANDLE, KEY_DATA, RPC_OPENS},
-    [5] = {"CloseKey", close_request, close_response, NDR_FIRST_HANDLE, KEY_NONE, RPC_CLOSES},
+    [3] = {"OpenHKPD", NULL, open_key_response, NDR_FIRST_HANDLE, KEY_DATA, RPC_OPENS},
+    [5] = {"CloseKey", close_key_request, close_key_response, NDR_FIRST_HANDLE, KEY_NONE, RPC_CLOSES},
     [WINREG_ENUM_VALUE] = {"EnumValue", value_request, value_response, NDR_FIRST_VALUE, KEY_NONE, RPC_USES},
     [WINREG_QUERY_VALUE] = {"QueryValue", value_request, value_response, NDR_FIRST_VALUE, KEY_NONE,
                             RPC_USES | RPC_RETURNS | RPC_SAMPLES},
-    [32] = {"OpenHKPT", NULL, open_response, NDR_FIRST_HANDLE, KEY_TEXT, RPC_OPENS},
-    [33] = {"OpenHKPN", NULL, open_response, NDR_FIRST_HANDLE, KEY_NLS_TEXT, RPC_OPENS},
+    [32] = {"OpenHKPT", NULL, open_key_response, NDR_FIRST_HANDLE, KEY_TEXT, RPC_OPENS},
+    [33] = {"OpenHKPN", NULL, open_key_response, NDR_FIRST_HANDLE, KEY_NLS_TEXT, RPC_OPENS},
 };
 
 static bool is_active(void)
@@ -930,7 +930,7 @@ static bool may_bring_data(const hkpd_pdu *p, const state_handle *handle)
 }
 
 /* Hands the PDU to the listeners if it is about performance data. */
-static void tap_pdu(hkpd_pdu *p)
+static void hkpd_tap_pdu(hkpd_pdu *p)
 {
     tapped_call *tapped = &p->call.tapped;
     state_handle *handle = find_handle(p);
@@ -956,7 +956,8 @@ static void tap_pdu(hkpd_pdu *p)
     call_hand_over(&p->call, handle);
 }
 
-static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
+static int hkpd_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
+                            uint8_t *drep)
 {
     uint16_t opnum = di->call_data->opnum;
     hkpd_pdu p;
@@ -988,7 +989,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     FINALLY /* what the stock function throws at its end was a call too */
     {
         p.call.report.damaged |= length == 0;
-        tap_pdu(&p);
+        hkpd_tap_pdu(&p);
     }
     ENDTRY;
     return length;
@@ -1003,7 +1004,7 @@ static void hook(void)
     for (unsigned i = 0; i < array_length(operations); i++) {
         if (operations[i].name) {
             sealed[count++] = (rpc_operation){(uint16_t)i, operations[i].name, operations[i].does};
-            entries[i] = (dcerpc_sub_dissector){(uint16_t)i, operations[i].name, dissect_pdu, dissect_pdu};
+            entries[i] = (dcerpc_sub_dissector){(uint16_t)i, operations[i].name, hkpd_dissect_pdu, hkpd_dissect_pdu};
         }
     }
     winreg_hook_install(entries, array_length(entries), sealed, is_active);
@@ -1011,7 +1012,7 @@ static void hook(void)
 
 /* --- Registration ---------------------------------------------------------------------------------------------- */
 
-static void register_fields(void)
+static void hkpd_register_fields(void)
 {
     static hf_register_info hf[] = {
         FIELD_TEXT(hf_key, "Key", "hkpd.key", "What the handle was opened as"),
@@ -1031,7 +1032,7 @@ void proto_register_hkpd(void)
 {
     proto_hkpd =
         proto_register_protocol("Performance Data of the Remote Registry (HKEY_PERFORMANCE_DATA)", "HKPD", "hkpd");
-    register_fields();
+    hkpd_register_fields();
     hkpd_buffers_register(proto_hkpd);
     module_t *module = prefs_register_protocol(proto_hkpd, NULL);
     prefs_register_bool_preference(module, "decode", "Decode performance data in the remote registry",

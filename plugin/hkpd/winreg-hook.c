@@ -49,7 +49,7 @@ static dcerpc_sub_dissector *hooked_table(const dcerpc_sub_dissector *entries, u
 
 static bool (*is_hooked)(void);
 
-static bool is_watched(void)
+static bool is_winreg_watched(void)
 {
     return is_hooked() && proto_is_protocol_enabled(find_protocol_by_id(proto_get_id_by_filter_name("winreg")));
 }
@@ -78,5 +78,5 @@ void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count, co
                      dcerpc_get_proto_hf_opnum(&uuid_winreg, WINREG_VERSION));
 #endif
     is_hooked = is_active;
-    pdus_watch(RPC_WINREG, &(pdus_interface){&uuid_winreg, is_watched, sealed});
+    pdus_watch(RPC_WINREG, &(pdus_interface){&uuid_winreg, is_winreg_watched, sealed});
 }
