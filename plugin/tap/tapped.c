@@ -107,12 +107,23 @@ const char *tapped_meaning(uint32_t status, bool does_not_seal)
                : text_error_meaning(status);
 }
 
+uint64_t tapped_identifier_key(const tapped_call *tapped, uint32_t number)
+{
+    const perf_identifier *identifier = &tapped->identifiers[number];
+    unsigned hash = query_identifier_hash(identifier) ^ g_direct_hash(tapped->server);
+
+    return (uint64_t)hash << 32 | identifier->counter_id;
+}
+
+/* The query has it already: that is no refusal. */
+#define ALREADY_EXISTS 183
+
 const char *tapped_next_refused(wmem_allocator_t *pool, const tapped_call *tapped, tapped_refusals *at)
 {
     while (tapped->adds && at->next < tapped->num_identifiers) {
         const perf_identifier *identifier = &tapped->identifiers[at->next++];
         at->status = identifier->status;
-        if (at->status != 0) {
+        if (at->status != 0 && at->status != ALREADY_EXISTS) {
             const char *machine = handle_machine(tapped->handle, tapped->server);
             at->assumed = value_is_identifier_assumed(tapped->server, identifier);
             return value_format_identifier_path(pool, tapped->server, machine, identifier);

@@ -125,6 +125,9 @@ const char *tapped_error(wmem_allocator_t *pool, const tapped_call *tapped);
  * rights. */
 const char *tapped_meaning(uint32_t status, bool does_not_seal);
 
+/* Stands for an identifier of a request to add counters, and its server. */
+uint64_t tapped_identifier_key(const tapped_call *tapped, uint32_t number);
+
 /* The counters that the server refused: it gave their identifiers a status other than 0 in the successful response to their addition.
  * (A block that holds an error in an answer is a failed block: its counter was accepted.) Begins as zeros. */
 typedef struct {

@@ -17,7 +17,7 @@
 
 /* --- Keeping --------------------------------------------------------------------------------------------------- */
 
-static uint32_t frame_at(const verdict_shown *shown, unsigned number)
+static uint32_t frame_at(const verdict_evidence *shown, unsigned number)
 {
     return *(const uint32_t *)wmem_array_index(shown->frames, number);
 }
@@ -26,11 +26,11 @@ static uint32_t frame_at(const verdict_shown *shown, unsigned number)
 static bool enter(verdict_talk *talk, book_kind kind, packet_info *pinfo)
 {
     book *in = &talk->books[kind];
-    unsigned count = verdict_count_shown(&in->shown);
+    unsigned count = evidence_count(&in->shown);
 
     in->shown.pool = talk->memory;
     if (count == 0 || frame_at(&in->shown, count - 1) != pinfo->num) {
-        verdict_show(&in->shown, pinfo->num, nstime_to_sec(&pinfo->abs_ts));
+        evidence_add(&in->shown, pinfo->num, nstime_to_sec(&pinfo->abs_ts));
     }
     return in->things++ == 0;
 }
@@ -65,15 +65,51 @@ static void book_missing(verdict *v, verdict_talk *talk, book_kind kind, packet_
     verdict_miss(v, &(verdict_missing){.kind = kind, .status = status, .frame = pinfo->num, .path = path});
 }
 
+/* Which identifiers the server accepted last, and which it refused: what it accepts later is not refused. */
+static void count_identifiers(verdict *v, verdict_talk *talk, const packet_info *pinfo, const tapped_call *tapped)
+{
+    for (uint32_t i = 0; tapped->adds && tapped->is_response && i < tapped->num_identifiers; i++) {
+        const perf_identifier *identifier = &tapped->identifiers[i];
+        uint64_t key = tapped_identifier_key(tapped, i);
+        wmem_map_t *map = identifier->status == 0 ? v->accepted : talk->refused;
+        wmem_map_insert(map, wmem_memdup(v->memory, &key, sizeof key), GUINT_TO_POINTER(pinfo->num));
+        talk->asked_for += talk->samples == 0 ? (unsigned)(key >> 32) : 0;
+    }
+}
+
 static void count_refused(verdict *v, verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped)
 {
     tapped_refusals at = {0};
     const char *path;
 
+    count_identifiers(v, talk, pinfo, tapped);
     while ((path = tapped_next_refused(pinfo->pool, tapped, &at)) != NULL) {
         path = text_marked(pinfo->pool, path, at.assumed);
         book_missing(v, talk, BOOK_REFUSED, pinfo, path, at.status);
     }
+}
+
+typedef struct {
+    const verdict *v;
+    bool is_any; /* refused, and not accepted later */
+} refused_search;
+
+static void find_refused(void *key, void *frame, void *data)
+{
+    refused_search *search = data;
+
+    search->is_any |= GPOINTER_TO_UINT(wmem_map_lookup(search->v->accepted, key)) <= GPOINTER_TO_UINT(frame);
+}
+
+/* All that was refused was accepted later. */
+static bool was_accepted(const verdict *v, const verdict_monitor *monitor)
+{
+    refused_search search = {v, false};
+
+    for (const verdict_talk *talk = monitor->talks; talk; talk = talk->next) {
+        wmem_map_foreach(talk->refused, find_refused, &search);
+    }
+    return !search.is_any;
 }
 
 static const char *path_of(value_stream *stream)
@@ -167,16 +203,27 @@ static void count_objects(verdict *v, verdict_talk *talk, packet_info *pinfo, co
 
 /* --- An answer ------------------------------------------------------------------------------------------------- */
 
+/* A set that has no instances in the first sample of its query has none now: that is no failure. */
+static bool has_no_instances(verdict_talk *talk, const char *path)
+{
+    if (talk->samples <= 1) {
+        wmem_map_insert(talk->without_instances, wmem_strdup(talk->memory, path), talk);
+    }
+    return wmem_map_contains(talk->without_instances, path);
+}
+
 static void count_values(verdict *v, verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped)
 {
     value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
     const counter_value *at;
-    bool is_empty = true, has_reset = false;
+    bool has_reset = false;
 
     stream->with_failed = stream->with_empty = true;
     while ((at = value_stream_next(stream)) != NULL) {
-        is_empty &= at->is_empty;
         if (at->is_empty && value_stream_path(stream)) {
+            if (has_no_instances(talk, value_stream_path(stream))) {
+                continue;
+            }
             book_missing(v, talk, BOOK_LACKING, pinfo, path_of(stream), 0);
         } else if (at->is_failed) {
             book_missing(v, talk, BOOK_BLOCK_FAILED, pinfo, path_of(stream), stream->group->status);
@@ -187,9 +234,6 @@ static void count_values(verdict *v, verdict_talk *talk, packet_info *pinfo, con
     if (has_reset) {
         count_resets(talk, pinfo, tapped->answer);
     }
-    if (is_empty && !tapped->is_damaged) {
-        enter(talk, BOOK_EMPTY, pinfo);
-    }
 }
 
 void verdict_books_count(verdict *v, verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped)
@@ -197,18 +241,19 @@ void verdict_books_count(verdict *v, verdict_talk *talk, packet_info *pinfo, con
     const counter_response *answer = tapped->answer;
     bool is_sample = answer && answer->sample && tapped->handle;
 
+    enum { FILE_NOT_FOUND = 2 };
+    bool is_titles = tapped->is_response && tapped->kind && strcmp(tapped->kind, "titles") == 0;
+
     count_refused(v, talk, pinfo, tapped);
     bool is_cut = pinfo->fd->cap_len < pinfo->fd->pkt_len;
     bool is_damaged = answer ? answer->sample == NULL || tapped->is_damaged || tapped->has_contradictions
                              : tapped->is_damaged && tapped->is_response && tapped->brings_data;
     if (!is_cut && is_damaged && tapped->handle) {
         enter(talk, BOOK_DAMAGED, pinfo);
-    } else if (tapped->is_response && tapped->is_damaged && tapped->kind && strcmp(tapped->kind, "titles") == 0) {
+    } else if (is_titles && (tapped->is_damaged || tapped->status == FILE_NOT_FOUND)) {
         enter(talk, BOOK_NAMES, pinfo);
-    } else if (tapped->is_response && talk->samples > 0 && tapped->handle && tapped->brings_data && !answer &&
-               !is_cut && !tapped->has_failed && !tapped->is_probe) { /* that there never was a sample is said */
-        enter(talk, BOOK_EMPTY, pinfo);
     }
+    talk->has_titles |= is_titles && tapped->status == 0 && !tapped->is_damaged;
     if (is_sample && v->counts_values) {
         count_values(v, talk, pinfo, tapped);
         count_objects(v, talk, pinfo, tapped);
@@ -223,18 +268,14 @@ static const struct {
     verdict_party party;
     const char *text, *rest;
 } book_rows[NUM_BOOKS] = {
-    [BOOK_LACKING] = {VERDICT_NOT_DELIVERED, PARTY_SERVER, "$S does not deliver $F to $C", ": since $T"},
-    [BOOK_BLOCK_FAILED] = {VERDICT_BLOCK_FAILED, PARTY_SERVER, "$S answers $C with ", ", $F$N: since $T"},
-    [BOOK_REFUSED] = {VERDICT_REFUSED, PARTY_SERVER, "$S refuses $C $F (", "): since $T"},
-    [BOOK_RESET] = {VERDICT_RESET, PARTY_SERVER, "$F of $S began again$N: since $T", NULL},
+    [BOOK_LACKING] = {VERDICT_NOT_DELIVERED, PARTY_SERVER, "$S does not deliver $F to $C", ": $T"},
+    [BOOK_BLOCK_FAILED] = {VERDICT_BLOCK_FAILED, PARTY_SERVER, "$S returns ", " for $F to $C$N: $T"},
+    [BOOK_REFUSED] = {VERDICT_REFUSED, PARTY_SERVER, "$S refused $F for $C (", "): $T"},
+    [BOOK_RESET] = {VERDICT_RESET, PARTY_SERVER, "$F of $S began again$N: $T", NULL},
     [BOOK_ASSUMED] = {VERDICT_ASSUMED, PARTY_CAPTURE,
-                      "The capture does not prove whose values of $S to $C are (assumed): since $T", NULL},
-    [BOOK_UNTYPED] = {VERDICT_UNTYPED, PARTY_CAPTURE, "The capture lacks the types of values of $S to $C: since $T",
-                      NULL},
-    [BOOK_EMPTY] = {VERDICT_EMPTY, PARTY_SERVER, "$S gives $C samples without a value$N: since $T", NULL},
-    [BOOK_DAMAGED] = {VERDICT_DAMAGED, PARTY_SERVER, "$S sends $C answers that do not add up, damaged$N: since $T",
-                      NULL},
-    [BOOK_NAMES] = {VERDICT_NAMES, PARTY_SERVER, "$S sends $C a list of names that does not add up$N: since $T", NULL},
+                      "Values from $S to $C may belong to another counter or instance (assumed): $T", NULL},
+    [BOOK_DAMAGED] = {VERDICT_DAMAGED, PARTY_SERVER, "$S sent malformed counter data to $C$N: $T", NULL},
+    [BOOK_NAMES] = {VERDICT_NAMES_FAILED, PARTY_SERVER, "$S has no good list of names for $C$N: $T", NULL},
 };
 
 /* What all talks of the monitor have of it. */
@@ -248,8 +289,9 @@ static book sum_of(const verdict_monitor *monitor, book_kind kind)
         sum.status = sum.first ? sum.status : in->status;
         sum.first = sum.first ? sum.first : in->first;
         sum.things += in->things;
-        for (unsigned n = 0; n < verdict_count_shown(&in->shown); n++) {
-            verdict_show(&sum.shown, frame_at(&in->shown, n), in->shown.since);
+        for (unsigned n = 0; n < evidence_count(&in->shown); n++) {
+            uint32_t frame = frame_at(&in->shown, n);
+            evidence_add(&sum.shown, frame, frame == in->shown.last ? in->shown.until : in->shown.since);
         }
     }
     return sum;
@@ -280,7 +322,7 @@ static void find_book(verdict_monitor *monitor, book_kind kind)
 static bool comes_and_goes(const verdict_monitor *monitor)
 {
     const book sum = sum_of(monitor, BOOK_LACKING);
-    unsigned absences = 0, at = 0, count = verdict_count_shown(&sum.shown);
+    unsigned absences = 0, at = 0, count = evidence_count(&sum.shown);
     bool is_absent = false;
 
     for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
@@ -297,13 +339,23 @@ static bool comes_and_goes(const verdict_monitor *monitor)
     return absences > MOST_ABSENCES && !monitor->talks->is_hkpd;
 }
 
-void verdict_books_find(verdict_monitor *monitor)
+/* A list of names was read: that another failed, or is in another language, does no harm. */
+static bool has_titles(const verdict_monitor *monitor)
+{
+    bool is_any = false;
+
+    for (const verdict_talk *talk = monitor->talks; talk; talk = talk->next) {
+        is_any |= talk->has_titles;
+    }
+    return is_any;
+}
+
+void verdict_books_find(const verdict *v, verdict_monitor *monitor)
 {
     for (unsigned i = 0; i < NUM_BOOKS; i++) {
-        bool is_said =
-            (i == BOOK_LACKING && comes_and_goes(monitor)) ||
-            (i == BOOK_EMPTY && (verdict_has(monitor, VERDICT_REFUSED) || verdict_has(monitor, VERDICT_NOT_DELIVERED)));
-        if (!is_said) {
+        bool is_over = (i == BOOK_LACKING && comes_and_goes(monitor)) ||
+                       (i == BOOK_REFUSED && was_accepted(v, monitor)) || (i == BOOK_NAMES && has_titles(monitor));
+        if (book_rows[i].text && !is_over) {
             find_book(monitor, (book_kind)i);
         }
     }

@@ -55,8 +55,17 @@ static const struct {
     LOGON(0xc000015b, CLIENT, "LOGON_TYPE_NOT_GRANTED", "$C has an account that may not log on to $S from the network"),
     LOGON(0xc0000133, CLIENT, "TIME_DIFFERENCE_AT_DC",
           "$C logs on to $S with a clock that is too far off (clock skew)"),
-    ROW(LOGON, OUTCOME_SKEW, LOGON_FAILED, CLIENT, "KRB_AP_ERR_SKEW",
+    ROW(LOGON, OUTCOME_KERBEROS + 37, LOGON_FAILED, CLIENT, "KRB_AP_ERR_SKEW",
         "$C logs on to $S with a ticket of another time of day (clock skew)"),
+    ROW(LOGON, OUTCOME_KERBEROS + 41, LOGON_FAILED, CLIENT, "KRB_AP_ERR_MODIFIED",
+        "$S cannot read the Kerberos ticket of $C (alias or SPN?)"),
+    ROW(LOGON, OUTCOME_KERBEROS + 14, LOGON_FAILED, SERVER, "KDC_ERR_ETYPE_NOSUPP",
+        "$S supports no encryption of the ticket of $C"),
+    ROW(LOGON, OUTCOME_KERBEROS + 7, LOGON_FAILED, SERVER, "KDC_ERR_S_PRINCIPAL_UNKNOWN",
+        "$S is not known to Kerberos by the name that $C uses (SPN)"),
+    ROW(LOGON, OUTCOME_SIGNING, LOGON_FAILED, CLIENT, "",
+        "$S and $C do not agree on SMB signing, and the client leaves"),
+    LOGON(0xc0000418, SERVER, "NTLM_BLOCKED", "$S allows no NTLM, with which $C logs on"),
     LOGON(0xc000005e, SERVER, "NO_LOGON_SERVERS", "$S finds no logon server (domain controller) for $C"),
     LOGON(0xc000018d, SERVER, "TRUSTED_RELATIONSHIP_FAILURE",
           "$S is not trusted by its domain (trust relationship) and cannot log $C on"),
@@ -87,9 +96,9 @@ static const struct {
     ROW(BIND, OUTCOME_ENDED, BROKEN, SERVER, "", "$S ends the connection as $C asks for the interface"),
     ROW(BIND, OUTCOME_MAPPER, BIND_REFUSED, SERVER, "fault",
         "$S does not tell $C the interface's port (its endpoint mapper faults)"),
-    ROW(BIND, OUTCOME_UNMAPPED, INTERFACE_MISSING, SERVER, "ept_s_not_registered",
+    ROW(BIND, OUTCOME_UNMAPPED, BIND_REFUSED, SERVER, "ept_s_not_registered",
         "$S does not offer PerflibV2: it is not registered with the endpoint mapper"),
-    ROW(BIND, OUTCOME_UNKNOWN, INTERFACE_MISSING, SERVER, "bind_ack: abstract syntax not supported",
+    ROW(BIND, OUTCOME_UNKNOWN, BIND_REFUSED, SERVER, "bind_ack: abstract syntax not supported",
         "$S does not have the interface that $C binds"),
     ROW(BIND, OUTCOME_REFUSED, BIND_REFUSED, SERVER, "bind_ack: provider rejection", "$S refuses the bind of $C"),
     ROW(BIND, OUTCOME_NAK, BIND_REFUSED, SERVER, "", "$S refuses the bind of $C (bind_nak)"),
@@ -169,14 +178,21 @@ void verdict_ladder_reset(void)
 
 /* --- Steps ----------------------------------------------------------------------------------------------------- */
 
-static void note_passed(verdict_pair *pair, ladder_rung rung, uint32_t port, double when)
+/* Another account's logon does not make good that this one is refused. */
+static bool is_of_other_account(const ladder_failure *failure, ladder_rung rung, const char *account)
+{
+    return failure->account && (rung > RUNG_LOGON || (account && strcmp(account, failure->account) != 0));
+}
+
+static void note_passed(verdict_pair *pair, ladder_rung rung, uint32_t port, const char *account, double when)
 {
     pair->passed[rung] = when;
     if (rung == RUNG_REACH) {
         pair->reached_port = port;
     }
     for (unsigned i = 0; i <= rung; i++) {
-        if (i != RUNG_REACH || rung > RUNG_REACH || pair->failures[i].port == port) {
+        bool is_same = i != RUNG_REACH || rung > RUNG_REACH || pair->failures[i].port == port;
+        if (is_same && !(i == RUNG_LOGON && is_of_other_account(&pair->failures[i], rung, account))) {
             pair->failures[i].shown.frames = NULL;
         }
     }
@@ -193,28 +209,29 @@ static bool is_passed(const verdict_pair *pair, ladder_rung rung, uint32_t port,
     return false;
 }
 
-void verdict_ladder_step(verdict_pair *pair, ladder_rung rung, uint32_t outcome, uint32_t port, uint32_t frame,
-                         double when)
+void verdict_ladder_step(verdict_pair *pair, ladder_rung rung, uint32_t outcome, uint32_t port, const char *account,
+                         uint32_t frame, double when)
 {
     ladder_failure *failure = &pair->failures[rung];
 
     if (outcome == OUTCOME_PASSED) {
-        note_passed(pair, rung, port, when);
+        note_passed(pair, rung, port, account, when);
         return;
     }
     bool is_said = outcome == OUTCOME_SILENT && failure->shown.frames && failure->outcome != OUTCOME_SILENT &&
                    failure->port == port;
     bool has_first = failure->shown.frames && failure->port == PORT_SMB;
     bool is_second = rung == RUNG_REACH && (is_second_port(pair, port) || (has_first && port == PORT_NETBIOS));
-    if (is_said || is_second || is_passed(pair, rung, port, when)) {
+    if (is_said || is_second || (account == NULL && is_passed(pair, rung, port, when))) {
         return;
     }
     failure->outcome = outcome;
+    failure->account = account ? wmem_strdup(verdict_ladder_memory, account) : NULL;
     failure->port = port;
     failure->newest = MAX(failure->newest, frame);
     pair->is_ours |= rung == RUNG_PIPE;
     failure->shown.pool = verdict_ladder_memory;
-    verdict_show(&failure->shown, frame, when);
+    evidence_add(&failure->shown, frame, when);
 }
 
 /* --- Findings -------------------------------------------------------------------------------------------------- */
@@ -257,12 +274,13 @@ static void say(wmem_allocator_t *pool, const verdict_pair *pair, ladder_rung ru
     const char *name = *outcomes[row].name     ? wmem_strdup_printf(pool, " (%s)", outcomes[row].name)
                        : failure->outcome > 99 ? wmem_strdup_printf(pool, " (STATUS_… 0x%08x)", failure->outcome)
                                                : "";
-    const char *text = wmem_strconcat(pool, outcomes[row].text, strstr(outcomes[row].text, "$C") ? "," : ": $C",
-                                      " since $T", rest, "|", name, NULL);
-    verdict_shown shown = failure->shown;
+    const char *account = failure->account ? wmem_strconcat(pool, "[ (", failure->account, ")]", NULL) : "";
+    const char *text = wmem_strconcat(pool, outcomes[row].text, account,
+                                      strstr(outcomes[row].text, "$C") ? ": $T" : ": $C, $T", rest, "|", name, NULL);
+    verdict_evidence shown = failure->shown;
     shown.pool = pool;
     shown.which = wmem_strdup_printf(pool, "%u", failure->port);
-    verdict_say(findings, outcomes[row].kind, outcomes[row].party, &shown, pair->called, pair->client, text);
+    finding_add(findings, outcomes[row].kind, outcomes[row].party, &shown, true, pair->called, pair->client, text);
 }
 
 /* How far the pair came where it failed; NUM_RUNGS: it did not, or a later try came through. */
@@ -286,7 +304,7 @@ void verdict_ladder_find(wmem_allocator_t *pool, const verdict_pair *pair, verdi
     }
 }
 
-void verdict_ladder_say(const verdict_pair *pair, uint32_t status, const verdict_shown *shown,
+void verdict_ladder_say(const verdict_pair *pair, uint32_t status, const verdict_evidence *shown,
                         verdict_finding **findings)
 {
     say(shown->pool, pair, RUNG_CALL, &(ladder_failure){.outcome = status, .shown = *shown}, "", findings);
@@ -295,27 +313,28 @@ void verdict_ladder_say(const verdict_pair *pair, uint32_t status, const verdict
 void verdict_ladder_find_unread(wmem_allocator_t *pool, const verdict_pair *pair, verdict_finding **findings)
 {
     const struct {
-        verdict_kind kind;
         verdict_moment first;
         const char *text;
-    } reasons[] = {
-        {VERDICT_ONE_WAY, pair->has_messages ? pair->one_way : (verdict_moment){.frame = 0},
-         "The capture has one direction alone of what $C and $S say"},
-        {VERDICT_OTHER_PORT, pair->strange, "The capture has SMB on port $F of $S, which -d tcp.port==$F,nbss reads"},
-        {VERDICT_FROM_MIDDLE, pair->unbound, "The capture begins after the bind of $C to $S"}};
+    } reasons[] = {{pair->has_messages ? pair->one_way : (verdict_moment){.frame = 0},
+                    "The capture has one direction alone of what $C and $S say"},
+                   {pair->disordered, "The capture has packets of $C and $S in the wrong order (merged files?)"},
+                   {pair->strange, "The capture has SMB on port $F of $S, which -d tcp.port==$F,nbss reads"},
+                   {pair->unbound, "The capture begins after the bind of $C to $S"}};
 
     if (pair->has_messages && pair->cut.frames) {
-        verdict_shown cut = pair->cut;
+        verdict_evidence cut = pair->cut;
         cut.pool = pool;
-        verdict_say(findings, VERDICT_CUT, PARTY_CAPTURE, &cut, pair->called, pair->client,
-                    "The capture cuts frames of $C and $S short: since $T");
+        cut.is_unread = true;
+        finding_add(findings, VERDICT_LOST, PARTY_CAPTURE, &cut, true, pair->called, pair->client,
+                    "The capture cuts frames of $C and $S short: $T");
         return;
     }
     for (unsigned i = 0; i < G_N_ELEMENTS(reasons); i++) {
         if (reasons[i].first.frame > 0) {
-            verdict_shown shown = {.pool = pool, .which = wmem_strdup_printf(pool, "%u", pair->strange_port)};
-            verdict_show(&shown, reasons[i].first.frame, reasons[i].first.time);
-            verdict_say(findings, reasons[i].kind, PARTY_CAPTURE, &shown, pair->called, pair->client,
+            verdict_evidence shown = {
+                .pool = pool, .is_unread = true, .which = wmem_strdup_printf(pool, "%u", pair->strange_port)};
+            evidence_add(&shown, reasons[i].first.frame, reasons[i].first.time);
+            finding_add(findings, VERDICT_LOST, PARTY_CAPTURE, &shown, true, pair->called, pair->client,
                         wmem_strdup_printf(pool, "%s: frame %u", reasons[i].text, reasons[i].first.frame));
             return;
         }

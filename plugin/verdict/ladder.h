@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "verdict/findings.h"
+#include "verdict/evidence.h"
 
 enum { PORT_MAPPER = 135, PORT_NETBIOS = 139, PORT_SMB = 445 };
 
@@ -31,7 +31,8 @@ enum {
     OUTCOME_UNANSWERED = 10,
     OUTCOME_ENDED = 11,      /* the server ends the connection instead of an answer */
     OUTCOME_NO_VERSION = 12, /* SMB2 Negotiate: STATUS_NOT_SUPPORTED */
-    OUTCOME_SKEW = 37,       /* Kerberos: KRB_AP_ERR_SKEW */
+    OUTCOME_SIGNING = 13,    /* SMB2: the server requires signing, and the client leaves */
+    OUTCOME_KERBEROS = 1000, /* and more: the number of a Kerberos error */
 };
 
 /* A packet; frame 0: there is none. */
@@ -46,10 +47,11 @@ typedef struct {
 } verdict_span;
 
 typedef struct {
-    uint32_t outcome;    /* of the last time, */
-    uint32_t port;       /* and where it was tried */
-    verdict_shown shown; /* nothing: it never failed, or a later try came through */
-    uint32_t newest;     /* frame of the last time */
+    uint32_t outcome;       /* of the last time, */
+    uint32_t port;          /* and where it was tried */
+    verdict_evidence shown; /* nothing: it never failed, or a later try came through */
+    uint32_t newest;        /* frame of the last time */
+    const char *account;    /* as whom the client logged on, NULL: not known */
 } ladder_failure;
 
 typedef struct verdict_pair {
@@ -59,21 +61,22 @@ typedef struct verdict_pair {
     ladder_failure failures[NUM_RUNGS];
     double passed[NUM_RUNGS]; /* when it came that far the last time; 0: never */
     uint32_t reached_port;
-    verdict_shown cut;    /* packets that were cut when they were captured, */
-    verdict_shown missed; /* and the first of connections without a bind, to the port where calls were read: */
-    uint32_t call_port;   /* of the newest, 0: no call of performance counters was */
+    verdict_evidence cut;    /* packets that were cut when they were captured, */
+    verdict_evidence missed; /* and the first of connections without a bind, to the port where calls were read: */
+    uint32_t call_port;      /* of the newest, 0: no call of performance counters was */
     bool is_ours;
-    bool has_messages;        /* of SMB or DCE/RPC, any */
-    bool has_other_uses;      /* files, other pipes and interfaces */
-    uint32_t tcp_port;        /* where the endpoint mapper, or a call, says that the interface is */
-    bool is_bound;            /* a bind of ours was captured */
-    uint32_t sampled;         /* frame of its newest sample */
-    uint32_t sampled_began;   /* frame in which the newest query, or key, that has some began */
-    wmem_array_t *losses;     /* verdict_span: in each of them the capture lacks packets of both */
-    verdict_moment encrypted; /* first packets that SMB3 encrypts and no key opens, */
-    verdict_moment unbound;   /* of DCE/RPC without a bind, */
-    verdict_moment one_way;   /* of a connection of which the capture has one direction alone, */
-    verdict_moment strange;   /* and of SMB that is not read as such, on this port */
+    bool has_messages;         /* of SMB or DCE/RPC, any */
+    bool has_other_uses;       /* files, other pipes and interfaces */
+    uint32_t tcp_port;         /* where the endpoint mapper, or a call, says that the interface is */
+    bool is_bound;             /* a bind of ours was captured */
+    uint32_t sampled;          /* frame of its newest sample */
+    uint32_t sampled_began;    /* frame in which the newest query, or key, that has some began */
+    wmem_array_t *losses;      /* verdict_span: in each of them the capture lacks packets of both */
+    verdict_moment encrypted;  /* first packets that SMB3 encrypts and no key opens, */
+    verdict_moment disordered; /* of a connection whose SYN stands behind its answer, */
+    verdict_moment unbound;    /* of DCE/RPC without a bind, */
+    verdict_moment one_way;    /* of a connection of which the capture has one direction alone, */
+    verdict_moment strange;    /* and of SMB that is not read as such, on this port */
     uint32_t strange_port;
 } verdict_pair;
 
@@ -86,9 +89,9 @@ extern verdict_pair *verdict_ladder_first;
 /* Of these addresses; made if there is none. */
 verdict_pair *verdict_ladder_pair(const char *client, const char *server);
 
-/* What came of a try; `port` of the server is for RUNG_REACH. */
-void verdict_ladder_step(verdict_pair *pair, ladder_rung rung, uint32_t outcome, uint32_t port, uint32_t frame,
-                         double when);
+/* What came of a try; `port` of the server is for RUNG_REACH, `account` (NULL: not known) for RUNG_LOGON. */
+void verdict_ladder_step(verdict_pair *pair, ladder_rung rung, uint32_t outcome, uint32_t port, const char *account,
+                         uint32_t frame, double when);
 
 /* Calls of performance counters, on this port of the server. */
 void verdict_ladder_note_calls(verdict_pair *pair, uint32_t port);
@@ -100,7 +103,7 @@ void verdict_ladder_note_other_use(verdict_pair *pair);
 void verdict_ladder_find(wmem_allocator_t *pool, const verdict_pair *pair, verdict_finding **findings);
 
 /* Adds that SMB answered calls with this status, in these frames. */
-void verdict_ladder_say(const verdict_pair *pair, uint32_t status, const verdict_shown *shown,
+void verdict_ladder_say(const verdict_pair *pair, uint32_t status, const verdict_evidence *shown,
                         verdict_finding **findings);
 
 /* Adds why nothing of the pair could be read, where the capture is why. */

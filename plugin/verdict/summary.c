@@ -22,29 +22,24 @@ typedef struct {
     verdict *verdict;
 } summary;
 
-/* Nothing is known of what the capture begins in the middle of. What is refused or failed is sealed, too: of who is well only the timing is
- * known. */
+/* Of what was not read nothing is known. What is refused or failed is sealed, too: of sealed calls only the timing is known. */
 static health health_of(const verdict_monitor *monitor)
 {
-    bool misses_some = verdict_has(monitor, VERDICT_FROM_MIDDLE);
-    const verdict_finding *worst = monitor->findings;
     const verdict_talk *talk = monitor->talks;
+    bool is_known = talk && !talk->is_sealed && monitor->figures.numbers[FIGURE_SAMPLES] > 0;
 
-    while (worst && worst->kind == VERDICT_FROM_MIDDLE) {
-        worst = worst->next;
+    for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
+        if (finding->kind < VERDICT_FIRST_NOTE && !finding->is_unread) {
+            return NOT_HEALTHY;
+        }
+        is_known &= !finding->is_unread;
     }
-    if (worst && worst->kind < VERDICT_FIRST_NOTE) {
-        bool is_unread = worst->kind == VERDICT_ONE_WAY || worst->kind == VERDICT_OTHER_PORT ||
-                         worst->kind == VERDICT_OUT_OF_ORDER || (worst->kind == VERDICT_CUT && talk == NULL);
-        return is_unread ? NOT_KNOWN : NOT_HEALTHY;
-    }
-    return misses_some || talk == NULL || talk->is_sealed || monitor->figures.numbers[FIGURE_SAMPLES] <= 0 ? NOT_KNOWN
-                                                                                                           : HEALTHY;
+    return is_known ? HEALTHY : NOT_KNOWN;
 }
 
 static health health_of_all(const verdict *v)
 {
-    health all = v->monitors->len > 0 && v->left.unread[0].why == NULL && v->left.strange == 0 ? HEALTHY : NOT_KNOWN;
+    health all = v->monitors->len > 0 && v->left.unread[0].why == NULL ? HEALTHY : NOT_KNOWN;
 
     for (unsigned i = 0; i < v->monitors->len; i++) {
         health one = health_of(g_ptr_array_index(v->monitors, i));
@@ -84,7 +79,13 @@ static const char *why_no_samples(const verdict_monitor *monitor)
         is_answered |= call->outcome != CALL_WAITS;
         has_waiting |= call->outcome == CALL_WAITS;
     }
-    bool is_hkpd = monitor->talks->is_hkpd;
+    bool is_hkpd = monitor->talks->is_hkpd, asks = false;
+    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
+        asks |= call->asks;
+    }
+    if (is_hkpd && !asks && monitor->talks->has_titles) {
+        return "no samples: it reads lists of names, and asks for no value";
+    }
     const char *opened = is_hkpd ? "HKEY_PERFORMANCE_DATA was opened, and no answer has performance data"
                                  : "a query was opened, and no answer has its counter data";
     const char *why = !is_answered                        ? "no answer to its calls was captured"
@@ -181,20 +182,41 @@ const char *verdict_account(const verdict_monitor *monitor)
                           parts[SEALED], NULL);
 }
 
-/* The sentence; below it whom it is about, how many, what finds them, what to do. */
+/* The sentence; below it what finds its frames, and what to do. */
 static void write_finding(GString *text, const verdict_monitor *monitor, const verdict_finding *finding)
 {
-    g_string_append_printf(text, "%s\n    %s to %s", finding->text, monitor->figures.texts[FIGURE_CLIENT],
-                           monitor->figures.texts[FIGURE_SERVER]);
-    if (monitor->talks && monitor->number > 0) {
-        g_string_append_printf(text, ", %s", monitor->figures.texts[FIGURE_HANDLE]);
+    const char *filter = verdict_filter(monitor->pool, finding), *advice = verdict_rows[finding->kind].advice;
+
+    g_string_append_printf(text, "%s\n", finding->text);
+    if (*filter) {
+        g_string_append_printf(text, "    %s\n", filter);
     }
-    g_string_append_printf(text, ": %u %s, %s\n", finding->count, finding->count == 1 ? "frame" : "frames",
-                           verdict_filter(monitor->pool, finding));
-    if (finding->more) {
-        g_string_append_printf(text, "    %s\n", finding->more);
+    g_string_append_printf(text, "    %s%s%s\n", finding->more ? finding->more : "", finding->more ? "; " : "", advice);
+}
+
+/* Findings make a monitor unhealthy, notes do not. */
+static void write_findings(GString *text, const verdict_monitor *monitor, bool are_notes)
+{
+    for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
+        if ((finding->kind >= VERDICT_FIRST_NOTE) == are_notes) {
+            write_finding(text, monitor, finding);
+        }
     }
-    g_string_append_printf(text, "    %s\n", verdict_rows[finding->kind].advice);
+}
+
+/* "No problems found: 3 monitors, 240 samples", where that is known of all. */
+static void write_no_problems(GString *text, const verdict *v)
+{
+    double samples = 0;
+
+    for (unsigned i = 0; i < v->monitors->len; i++) {
+        samples += ((const verdict_monitor *)g_ptr_array_index(v->monitors, i))->figures.numbers[FIGURE_SAMPLES];
+    }
+    if (health_of_all(v) == HEALTHY) {
+        g_string_append_printf(text, "No problems found: %u %s, %.0f %s\n", v->monitors->len,
+                               v->monitors->len == 1 ? "monitor" : "monitors", samples,
+                               samples > 1 ? "samples" : "sample");
+    }
 }
 
 /* Findings say what of the calls is missing. To be freed with the array. */
@@ -219,14 +241,16 @@ static void write_text(GString *text, const verdict *v)
 {
     GPtrArray *notes = notes_of(v, LEFT_OUT_LONG), *brief = notes_of(v, LEFT_OUT_BRIEF);
 
+    write_no_problems(text, v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
-        for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
-            write_finding(text, monitor, finding);
-        }
+        write_findings(text, monitor, false);
         if (monitor->talks) {
             g_string_append_printf(text, "%s\n", verdict_account(monitor));
         }
+    }
+    for (unsigned i = 0; i < v->monitors->len; i++) {
+        write_findings(text, g_ptr_array_index(v->monitors, i), true);
     }
     for (unsigned i = 0; i < notes->len; i++) {
         const char *note = g_ptr_array_index(notes, i);
@@ -276,11 +300,21 @@ static void put_finding(json_dumper *json, wmem_allocator_t *pool, const verdict
     json_dumper_begin_object(json);
     put_text(json, "party", verdict_parties[finding->party]);
     put_text(json, "kind", verdict_rows[finding->kind].name);
+    put_word(json, "note", finding->kind >= VERDICT_FIRST_NOTE ? "true" : "false");
     json_dumper_set_member_name(json, "since");
     json_dumper_begin_object(json);
     put_text(json, "time", verdict_time(pool, finding->since));
     verdict_put_number(json, "frame", finding->frames[0]);
     json_dumper_end_object(json);
+    json_dumper_set_member_name(json, "until");
+    if (finding->lasts) {
+        json_dumper_value_anyf(json, "null");
+    } else {
+        json_dumper_begin_object(json);
+        put_text(json, "time", verdict_time(pool, finding->until));
+        verdict_put_number(json, "frame", finding->frames[finding->listed - 1]);
+        json_dumper_end_object(json);
+    }
     verdict_put_number(json, "count", finding->count);
     put_text(json, "filter", verdict_filter(pool, finding));
     put_text(json, "text", wmem_strconcat(pool, finding->text, finding->more ? "; " : NULL, finding->more, NULL));

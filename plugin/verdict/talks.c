@@ -57,6 +57,8 @@ static verdict_talk *talk_new(verdict *v, packet_info *pinfo, const tapped_call 
 
     talk->memory = v->memory;
     talk->counters = NAN;
+    talk->refused = wmem_map_new(v->memory, wmem_int64_hash, g_int64_equal);
+    talk->without_instances = wmem_map_new(v->memory, wmem_str_hash, g_str_equal);
     talk->client = address_to_str(v->memory, tapped->is_response ? &pinfo->dst : &pinfo->src);
     talk->server = server_name(v->memory, tapped);
     talk->account = wmem_strdup(v->memory, verdict_wire_account(pinfo));
@@ -474,6 +476,10 @@ static void find_failures(verdict *v)
     }
     for (verdict_pair *pair = verdict_ladder_first; pair; pair = pair->next) {
         verdict_monitor *first = wmem_map_lookup(firsts, pair);
+        const char *account = pair->failures[RUNG_LOGON].shown.frames ? pair->failures[RUNG_LOGON].account : NULL;
+        /* who has samples is another account's monitor */
+        bool is_other = first && account && first->figures.numbers[FIGURE_SAMPLES] > 0;
+        first = is_other ? NULL : first;
         verdict_monitor *monitor = first ? first : monitor_new(v->pool, pair, NULL);
         bool is_cut = pair->cut.frames && pair->passed[RUNG_PIPE] > 0 && !pair->is_bound;
         bool is_unread = is_cut || (v->talks->len == 0 && v->left.unread[0].why == NULL);
@@ -482,10 +488,11 @@ static void find_failures(verdict *v)
             verdict_ladder_find_unread(v->pool, pair, &monitor->findings);
         }
         if (first) { /* who may have spoken on connections of which nothing can be read, too */
-            verdict_shown missed = pair->missed;
+            verdict_evidence missed = pair->missed;
             missed.pool = v->pool;
-            verdict_find(first, VERDICT_FROM_MIDDLE, PARTY_CAPTURE, &missed,
-                         "The capture lacks the bind of a connection of $C to $S$N: since $T");
+            missed.is_unread = true;
+            verdict_find(first, VERDICT_LOST, PARTY_CAPTURE, &missed,
+                         "The capture lacks the bind of a connection of $C to $S$N: $T");
         } else if (monitor->findings) {
             g_ptr_array_add(v->monitors, monitor);
             verdict_figures(monitor);
@@ -503,14 +510,30 @@ bool verdict_has(const verdict_monitor *monitor, verdict_kind kind)
     return finding != NULL;
 }
 
-void verdict_find(verdict_monitor *monitor, verdict_kind kind, verdict_party party, const verdict_shown *shown,
+/* The monitor has a sample that came after the frame. */
+static bool has_sample_after(const verdict_monitor *monitor, uint32_t frame)
+{
+    const verdict_call *call = monitor->end;
+
+    while (call > monitor->calls && (call[-1].outcome != CALL_SAMPLE || call[-1].frame < frame)) {
+        call--;
+    }
+    return call > monitor->calls && call[-1].frame > frame;
+}
+
+void verdict_find(verdict_monitor *monitor, verdict_kind kind, verdict_party party, const verdict_evidence *shown,
                   const char *format, ...)
 {
     va_list arguments;
 
     va_start(arguments, format);
-    verdict_say(&monitor->findings, kind, party, shown, verdict_server(monitor), verdict_client(monitor),
+    finding_add(&monitor->findings, kind, party, shown, !has_sample_after(monitor, shown->last),
+                verdict_server(monitor), verdict_client(monitor),
                 wmem_strdup_vprintf(monitor->pool, format, arguments));
+    for (verdict_finding *finding = monitor->findings; finding && monitor->pair; finding = finding->next) {
+        finding->client = monitor->pair->client;
+        finding->server = monitor->pair->server;
+    }
     va_end(arguments);
 }
 
@@ -536,13 +559,14 @@ static bool is_shown(const verdict_monitor *monitor)
 void verdict_judge(verdict *v)
 {
     verdict_wire_end();
+    verdict_set_span(verdict_wire_first(), verdict_wire_last());
     join_talks(v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
         verdict_calls_find(monitor);
         bool lacks_some = verdict_timing_find(monitor, v->monitors);
         verdict_capture_find(monitor, lacks_some);
-        verdict_books_find(monitor);
+        verdict_books_find(v, monitor);
     }
     find_failures(v);
 }
@@ -579,6 +603,7 @@ void verdict_reset(verdict *v)
     wmem_free_all(v->pool);
     forget_subjects(v);
     v->by_error = wmem_map_new(v->memory, wmem_str_hash, g_str_equal);
+    v->accepted = wmem_map_new(v->memory, wmem_int64_hash, g_int64_equal);
     v->left = (left_out){.any_read = false};
     v->calls = v->more_missing = 0;
 }

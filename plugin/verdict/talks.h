@@ -80,7 +80,6 @@ typedef enum {
     BOOK_RESET,
     BOOK_ASSUMED,
     BOOK_UNTYPED,
-    BOOK_EMPTY,
     BOOK_DAMAGED,
     BOOK_NAMES,
     NUM_BOOKS
@@ -89,7 +88,7 @@ typedef enum {
 typedef struct {
     uint64_t things;
     unsigned kinds; /* of them, in the first frame */
-    verdict_shown shown;
+    verdict_evidence shown;
     const char *first; /* which, */
     uint32_t status;   /* and why */
 } book;
@@ -113,9 +112,12 @@ typedef struct verdict_talk {
     uint32_t port;      /* of the client, when its first handle was opened */
     bool is_sealed, is_closed;
     bool has_handle, is_hkpd;
-    bool is_marked;             /* a packet of it states that it is late or slow */
-    uint32_t place;             /* among all talks, from 1 */
-    const state_handle *handle; /* NULL without one, and once its capture is closed */
+    bool has_titles;               /* a list of names was read */
+    wmem_map_t *refused;           /* identifier -> frame in which the server refused it last */
+    wmem_map_t *without_instances; /* paths of sets that have no instances now */
+    bool is_marked;                /* a packet of it states that it is late or slow */
+    uint32_t place;                /* among all talks, from 1 */
+    const state_handle *handle;    /* NULL without one, and once its capture is closed */
     uint32_t number, opened_frame, closed_frame;
     bool ends_in_noise;               /* decryption makes noise of what its connection says further on */
     unsigned asked_for;               /* stands for its counters; 0 before it asks for a sample */
@@ -189,6 +191,7 @@ typedef struct {
     wmem_map_t *by_subject; /* state_handle or sealed query -> its talk */
     wmem_map_t *by_pair;    /* client and server -> the talk of what has neither, or their newest */
     uint64_t calls;
+    wmem_map_t *accepted;  /* identifier of a server -> frame in which it accepted it last */
     GPtrArray *missing;    /* verdict_missing of all talks, in the order in which they turned up */
     wmem_map_t *by_error;  /* all of one but frame and times -> the same */
     uint64_t more_missing; /* for which there was no room */
@@ -216,8 +219,8 @@ static inline const char *verdict_handle_word(const verdict_talk *talk)
 
 bool verdict_has(const verdict_monitor *monitor, verdict_kind kind);
 
-/* verdict_say() of its server and client, with a sentence as of printf(). No argument is a text that a packet has. */
-void verdict_find(verdict_monitor *monitor, verdict_kind kind, verdict_party party, const verdict_shown *shown,
+/* finding_add() of its server and client, with a sentence as of printf(). No argument is a text that a packet has. */
+void verdict_find(verdict_monitor *monitor, verdict_kind kind, verdict_party party, const verdict_evidence *shown,
                   const char *format, ...) G_GNUC_PRINTF(5, 6);
 
 /* `counts_values`: findings of values are wanted, too. To be freed with verdict_free(). */
@@ -244,7 +247,7 @@ void verdict_books_count(verdict *v, verdict_talk *talk, packet_info *pinfo, con
 void verdict_miss(verdict *v, const verdict_missing *missing);
 
 /* Adds a finding for each book that has something, unless another finding says it. */
-void verdict_books_find(verdict_monitor *monitor);
+void verdict_books_find(const verdict *v, verdict_monitor *monitor);
 
 /* timing.c: joins size probes to the requests that repeat them, and learns what is usual. */
 void verdict_timing_learn(verdict_monitor *monitor);

@@ -185,7 +185,7 @@ static late_cause find_slow_cause(const monitor_sample *slow)
 
 /* What is late, or slow, by one party. */
 typedef struct {
-    verdict_shown shown;
+    verdict_evidence shown;
     uint32_t count;
     perf_spread seconds; /* how long each took, */
     double usual;        /* and what is usual */
@@ -201,7 +201,7 @@ static void add_to_group(const verdict_monitor *monitor, late_group *groups, con
         *group = (late_group){.shown = {.pool = monitor->pool}, .count = 1, .usual = usual, .kind = cause->kind};
     }
     perf_spread_add(&group->seconds, seconds);
-    verdict_show(&group->shown, sample->frame > 0 ? sample->frame : sample->asked_frame,
+    evidence_add(&group->shown, sample->frame > 0 ? sample->frame : sample->asked_frame,
                  sample->answered > 0 ? sample->answered : sample->asked);
 }
 
@@ -231,7 +231,7 @@ static void say_group(verdict_monitor *monitor, bool is_slow, verdict_party part
 
     const char *seconds = verdict_seconds(monitor->pool, perf_spread_median(&group->seconds));
     verdict_find(monitor, is_slow ? VERDICT_SLOW : VERDICT_ASKED_LATE, party == PARTY_UNKNOWN ? PARTY_SERVER : party,
-                 &group->shown, "%s (%u of %u %s[, %s, usually %s%s]): since $T", who, group->count, of_all,
+                 &group->shown, "%s (%u of %u %s[, %s, usually %s%s]): $T", who, group->count, of_all,
                  is_slow ? "responses" : "samples", seconds, verdict_seconds(monitor->pool, group->usual),
                  cause_words(group, is_slow));
 }
@@ -277,7 +277,7 @@ static bool is_lost(const verdict_monitor *monitor, double begin, double end)
 static bool find_late(verdict_monitor *monitor, const GPtrArray *all)
 {
     late_group groups[PARTY_UNKNOWN + 1] = {{.count = 0}};
-    verdict_shown pauses = {.pool = monitor->pool};
+    verdict_evidence pauses = {.pool = monitor->pool};
     bool lacks_some = false;
 
     for (uint32_t i = 0; i < monitor->timing.num_gaps; i++) {
@@ -290,7 +290,7 @@ static bool find_late(verdict_monitor *monitor, const GPtrArray *all)
         lacks_some |= is_unseen;
         if (gap->is_late && !is_unseen && gap->is_across && a->closed > 0 &&
             a->closed < MAX(b->asked_frame, b->frame)) {
-            verdict_show(&pauses, b->frame > 0 ? b->frame : b->asked_frame, b->answered > 0 ? b->answered : b->asked);
+            evidence_add(&pauses, b->frame > 0 ? b->frame : b->asked_frame, b->answered > 0 ? b->answered : b->asked);
         } else if (gap->is_late && !is_unseen) {
             late_cause cause = find_late_cause(monitor, all, a, b, gap->seconds - monitor->timing.usual);
             if (cause.kind == CAUSE_ENDED && cause.party != PARTY_CLIENT && verdict_has(monitor, VERDICT_BROKEN)) {
@@ -326,7 +326,7 @@ static void find_slow(verdict_monitor *monitor)
  * another machine answers by its name. */
 static void find_other_clock(verdict_monitor *monitor)
 {
-    verdict_shown shown = {.pool = monitor->pool};
+    verdict_evidence shown = {.pool = monitor->pool};
     const monitor_sample *before = NULL;
     double old = 0, new = 0;
 
@@ -342,13 +342,13 @@ static void find_other_clock(verdict_monitor *monitor)
             fabs(ticked - dated) >= OTHER_CLOCK) {
             old = shown.frames ? old : before->clock;
             new = shown.frames ? new : sample->clock;
-            verdict_show(&shown, sample->frame, sample->answered);
+            evidence_add(&shown, sample->frame, sample->answered);
         }
         before = sample;
     }
     if (shown.frames) {
         verdict_find(monitor, VERDICT_OTHER_CLOCK, PARTY_SERVER, &shown,
-                     "$S is not as it was for $C: restarted, or another machine[ (clock %s, then %s)]: since $T",
+                     "$S is not as it was for $C: restarted, or another machine[ (clock %s, then %s)]: $T",
                      verdict_seconds(monitor->pool, old), verdict_seconds(monitor->pool, new));
     }
 }

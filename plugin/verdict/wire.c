@@ -79,7 +79,7 @@ enum { ICMP_UNREACHABLE = 3, ICMP_PORT = 3, ICMP6_UNREACHABLE = 1, ICMP6_PORT = 
 
 static verdict_connection *connections, **end_of_connections = &connections;
 static GHashTable *by_number; /* Wireshark's number of a conversation -> the same; forgotten with the capture */
-static double last_time;
+static double first_time, last_time;
 static uint32_t last_frame, num_tcp;
 static bool was_set; /* times of the capture go back */
 
@@ -156,7 +156,7 @@ verdict_connection *verdict_wire_connection(packet_info *pinfo, bool from_client
         know_client(connection, pinfo, from_client);
         connection->call_frame = pinfo->num;
         if (connection->binds.frame > 0) { /* it was answered, though that was not captured */
-            verdict_ladder_step(connection->pair, RUNG_BIND, OUTCOME_PASSED, connection->port, pinfo->num,
+            verdict_ladder_step(connection->pair, RUNG_BIND, OUTCOME_PASSED, connection->port, NULL, pinfo->num,
                                 nstime_to_sec(&pinfo->abs_ts));
             connection->binds.frame = 0;
         }
@@ -245,7 +245,9 @@ static void add_event(const packet *p, wire_kind kind, uint32_t about, uint32_t 
 
 static void step(const packet *p, ladder_rung rung, uint32_t outcome)
 {
-    verdict_ladder_step(p->connection->pair, rung, outcome, p->connection->port, p->pinfo->num, p->when);
+    const char *account = rung == RUNG_LOGON ? p->connection->logon : NULL;
+
+    verdict_ladder_step(p->connection->pair, rung, outcome, p->connection->port, account, p->pinfo->num, p->when);
 }
 
 /* --- Fields ---------------------------------------------------------------------------------------------------- */
@@ -282,6 +284,9 @@ static void see_begin(packet *p, unsigned flags)
 
     if ((flags & TCP_ACK) == 0) {
         know_client(connection, p->pinfo, true);
+        if (connection->is_open && connection->since <= 0 && connection->pair->disordered.frame == 0) {
+            connection->pair->disordered = (verdict_moment){p->pinfo->num, p->when};
+        }
         connection->since = connection->since > 0 ? connection->since : p->when;
         if (wmem_array_get_count(connection->syns) > 0 && p->when - connection->newest >= SAME_PACKET) {
             add_event(p, WIRE_RESENT, 0, 0);
@@ -305,6 +310,10 @@ static void see_end(packet *p, unsigned flags, bool lacks_some)
         connection->syns = wmem_array_new(verdict_ladder_memory, sizeof(uint32_t));
     } else if (!connection->has_ended) {
         connection->has_ended = true;
+        if (is_by_client(p) && connection->signing.frame > 0 && !connection->logs_on) {
+            verdict_ladder_step(connection->pair, RUNG_LOGON, OUTCOME_SIGNING, connection->port, NULL,
+                                connection->signing.frame, connection->signing.time);
+        }
         p->from = lacks_some ? connection->client : p->from; /* nobody can tell that it is the server who ended it */
         add_event(p, WIRE_ENDED, 0, 0);
     }
@@ -432,6 +441,7 @@ static void see_tcp(packet *p)
         connection->begins = (verdict_moment){p->pinfo->num, p->when};
     }
     connection->packets[p->from]++;
+    connection->seen[p->from] = p->when;
     if (!connection->is_open && (length > 0 || (flags & (TCP_ACK | TCP_RST)) == TCP_ACK)) {
         connection->is_open = true; /* as it was before the capture, or its acceptance was lost */
         step(p, RUNG_REACH, OUTCOME_PASSED);
@@ -594,12 +604,25 @@ static bool is_binding(const smb_message *m)
            (tvb_get_uint8(m->tvb, flags) & BINDING);
 }
 
+/* SecurityMode of Negotiate ([MS-SMB2] 2.2.3, 2.2.4). */
+enum { SIGNING_REQUIRED = 2 };
+
+static unsigned security_mode(const smb_message *m)
+{
+    int mode = m->at + m->header + (m->is_answer ? 2 : 4);
+
+    return tvb_bytes_exist(m->tvb, mode, 2) ? tvb_get_letohs(m->tvb, mode) : 0;
+}
+
 static void see_request(packet *p, const smb_message *m)
 {
     verdict_connection *connection = p->connection;
     unsigned row = 0;
     uint64_t pipe;
 
+    if (!m->is_smb1 && m->command == NEGOTIATE) {
+        connection->wants_signing = security_mode(m) & SIGNING_REQUIRED;
+    }
     while (row < array_length(requests) &&
            (requests[row].is_smb1 != m->is_smb1 || requests[row].command != m->command)) {
         row++;
@@ -619,6 +642,7 @@ static void see_request(packet *p, const smb_message *m)
     bool is_meant =
         requests[row].ending == NULL || (is_named(p, m, requests[row].name, requests[row].ending) &&
                                          !wmem_map_contains(connection->other_trees, GUINT_TO_POINTER(m->tree)));
+    connection->logs_on |= requests[row].what == ASKS_LOGON;
     asked_message *message = wmem_new(verdict_ladder_memory, asked_message);
     *message = (asked_message){m->id,
                                is_meant ? requests[row].what : ASKS_OTHER,
@@ -632,6 +656,15 @@ static void see_request(packet *p, const smb_message *m)
     wmem_map_insert(connection->asked, message, message);
 }
 
+/* The Kerberos error in a logon's answer, as an outcome; 0: there is none. */
+static uint32_t kerberos_outcome(const packet *p)
+{
+    const char *text = field_text(p, field(p, SEEN_KERBEROS, 0));
+    unsigned long number = strtoul(text, NULL, 10);
+
+    return number > 0 && number < 1000 ? OUTCOME_KERBEROS + (uint32_t)number : 0;
+}
+
 static void see_answer(packet *p, const smb_message *m)
 {
     verdict_connection *connection = p->connection;
@@ -641,6 +674,9 @@ static void see_answer(packet *p, const smb_message *m)
     if (message == NULL) {
         if (is_error && !m->is_smb1 && m->command == NEGOTIATE) {
             step(p, RUNG_LOGON, m->status == STATUS_NOT_SUPPORTED ? OUTCOME_NO_VERSION : m->status);
+        } else if (!m->is_smb1 && m->command == NEGOTIATE &&
+                   ((security_mode(m) & SIGNING_REQUIRED) || (connection->wants_signing && security_mode(m) == 0))) {
+            connection->signing = (verdict_moment){p->pinfo->num, p->when};
         }
         return;
     }
@@ -651,7 +687,10 @@ static void see_answer(packet *p, const smb_message *m)
     if (m->status != STATUS_PENDING) {
         wmem_free(verdict_ladder_memory, wmem_map_remove(connection->asked, &m->id));
     }
-    if (m->status == STATUS_PENDING || m->status == STATUS_MORE_PROCESSING) {
+    uint32_t kerberos = asked.what == ASKS_LOGON ? kerberos_outcome(p) : 0;
+    if (kerberos > 0 && m->status != 0) {
+        step(p, RUNG_LOGON, kerberos);
+    } else if (m->status == STATUS_PENDING || m->status == STATUS_MORE_PROCESSING) {
         if (m->status == STATUS_PENDING && asked.what == ASKS_CALL) {
             add_event(p, WIRE_PENDING, asked.asked.frame, 0);
         }
@@ -660,9 +699,7 @@ static void see_answer(packet *p, const smb_message *m)
     } else if (asked.what == ASKS_OTHER && !is_error) {
         verdict_ladder_note_other_use(connection->pair);
     } else if (asked.what != ASKS_CALL && asked.what != ASKS_OTHER) {
-        bool is_skew =
-            is_error && asked.what == ASKS_LOGON && g_str_has_suffix(field_text(p, field(p, SEEN_KERBEROS, 0)), "37");
-        step(p, rungs[asked.what], is_skew ? OUTCOME_SKEW : is_error ? m->status : OUTCOME_PASSED);
+        step(p, rungs[asked.what], is_error ? m->status : OUTCOME_PASSED);
         if (asked.what == ASKS_PIPE && !is_error) {
             uint64_t pipe;
             read_pipe(m, m->header + (m->is_smb1 ? 6 : 64), &pipe);
@@ -841,6 +878,8 @@ static void see_logon(packet *p)
     if (field(p, SEEN_USER, 0)) { /* "LAB\\Administrator (WORKSTATION)" */
         const char *user = logon_name(p, field(p, SEEN_USER, 0)), *domain = logon_name(p, field(p, SEEN_DOMAIN, 0));
         const char *from = logon_name(p, field(p, SEEN_WORKSTATION, 0));
+        p->connection->logon =
+            wmem_strdup_printf(verdict_ladder_memory, "%s%s%s", domain, *domain ? "\\" : "", *user ? user : EMPTY);
         learn_account(p, wmem_strdup_printf(pool, "%s%s%s%s%s%s", domain, *domain ? "\\" : "", *user ? user : EMPTY,
                                             *from ? " (" : "", from, *from ? ")" : ""));
     } else if (field(p, SEEN_SERVICE, 0)) { /* "Kerberos to host/srv01"; whose ticket it is is sealed in it */
@@ -902,7 +941,7 @@ static void see_icmp(packet *p, bool is_v6)
     if (to && field(p, SEEN_ICMP_PORT, 0)) {
         verdict_ladder_step(verdict_ladder_pair(address_to_str(p->pinfo->pool, &p->pinfo->dst), field_text(p, to)),
                             RUNG_REACH, is_port ? OUTCOME_ICMP_PORT : OUTCOME_ICMP, number_in(p, SEEN_ICMP_PORT, 0),
-                            p->pinfo->num, p->when);
+                            NULL, p->pinfo->num, p->when);
     }
 }
 
@@ -911,6 +950,7 @@ static tap_packet_status see(void *data _U_, packet_info *pinfo, epan_dissect_t 
 {
     packet p = {.pinfo = pinfo, .tree = edt->tree, .when = nstime_to_sec(&pinfo->abs_ts)};
 
+    first_time = first_time > 0 ? first_time : p.when;
     was_set |= p.when <= last_time - 1;
     last_time = p.when;
     last_frame = pinfo->num;
@@ -932,7 +972,7 @@ static tap_packet_status see(void *data _U_, packet_info *pinfo, epan_dissect_t 
                       strcmp(address_to_str(pinfo->pool, &pinfo->src), p.connection->pair->client) == 0);
     p.from = is_client == p.connection->client;
     if (pinfo->fd->cap_len < pinfo->fd->pkt_len) {
-        verdict_show(&p.connection->pair->cut, pinfo->num, p.when);
+        evidence_add(&p.connection->pair->cut, pinfo->num, p.when);
         add_event(&p, WIRE_CUT, 0, 0);
     }
     if (p.connection->newest - p.when >= VERDICT_LONG_WAIT) {
@@ -955,7 +995,7 @@ static void reset(void *data _U_)
     connections = NULL;
     end_of_connections = &connections;
     verdict_ladder_reset();
-    last_time = 0;
+    first_time = last_time = 0;
     last_frame = num_tcp = 0;
     was_set = false;
 }
@@ -995,9 +1035,10 @@ static void end_step(const verdict_connection *connection, ladder_rung rung, con
         return;
     }
     if (end && !verdict_wire_by_client(connection, end)) {
-        verdict_ladder_step(connection->pair, rung, OUTCOME_ENDED, connection->port, end->frame, end->time);
+        verdict_ladder_step(connection->pair, rung, OUTCOME_ENDED, connection->port, NULL, end->frame, end->time);
     } else if ((end ? end->time : last_time) - asked->time >= VERDICT_LONG_WAIT) {
-        verdict_ladder_step(connection->pair, rung, OUTCOME_UNANSWERED, connection->port, asked->frame, asked->time);
+        verdict_ladder_step(connection->pair, rung, OUTCOME_UNANSWERED, connection->port, NULL, asked->frame,
+                            asked->time);
     }
 }
 
@@ -1045,7 +1086,7 @@ void verdict_wire_end(void)
         /* pipes of SMB may be any: their names were not captured */
         if (connection->unbound.frame > 0 && !connection->has_bind && connection->call_frame == 0 &&
             connection->port == connection->pair->call_port && connection->asked == NULL && !connection->is_copy) {
-            verdict_show(&connection->pair->missed, connection->unbound.frame, connection->unbound.time);
+            evidence_add(&connection->pair->missed, connection->unbound.frame, connection->unbound.time);
             connection->unbound.frame = 0;
         }
         end_steps(connection);
@@ -1053,7 +1094,7 @@ void verdict_wire_end(void)
         /* who waits in vain sends another; one that a host that speaks does not answer may have been answered unseen */
         bool waits = syns > 1 || (!connection->pair->has_messages && last_time - connection->since >= LONG_SILENCE);
         for (unsigned n = connection->silent_syns; waits && n < syns; n++) {
-            verdict_ladder_step(connection->pair, RUNG_REACH, OUTCOME_SILENT, connection->port,
+            verdict_ladder_step(connection->pair, RUNG_REACH, OUTCOME_SILENT, connection->port, NULL,
                                 *(const uint32_t *)wmem_array_index(connection->syns, n), connection->since);
         }
         connection->silent_syns = waits ? syns : connection->silent_syns;
@@ -1063,6 +1104,11 @@ void verdict_wire_end(void)
 bool verdict_wire_was_set(void)
 {
     return was_set;
+}
+
+double verdict_wire_first(void)
+{
+    return first_time;
 }
 
 double verdict_wire_last(void)

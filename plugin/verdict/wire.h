@@ -63,6 +63,7 @@ typedef struct verdict_connection {
     uint32_t call_frame;   /* with the newest call of performance counters */
     uint32_t next[2];      /* sequence number after each end's newest data, 0: not seen */
     double sent[2];        /* when that came */
+    double seen[2];        /* when each end's newest packet came */
     uint32_t heard[2];     /* what each end acknowledged last; */
     bool hears[2];         /* it was something else before: the other one speaks */
     struct {
@@ -83,6 +84,10 @@ typedef struct verdict_connection {
     wmem_map_t *asked;            /* id of a message of SMB -> what it asks for; NULL: there was none */
     wmem_map_t *pipes;            /* ids of open pipes called winreg, */
     wmem_map_t *other_trees;      /* and of shares that are not IPC$ */
+    bool wants_signing;           /* the client requires it */
+    verdict_moment signing;       /* one of both requires signing of the other; frame 0: none does */
+    bool logs_on;                 /* the client began to log on */
+    const char *logon;            /* as whom its client logged on last, NULL: not known */
     wmem_map_t *accounts; /* Wireshark's number of a pipe, 0: none -> as whom its client logged on; NULL: none did */
 } verdict_connection;
 
@@ -121,5 +126,6 @@ void verdict_wire_end(void);
 /* The capture's clock went back by a second or more: nothing that goes by it is judged. */
 bool verdict_wire_was_set(void);
 
-/* When the last packet came. */
+/* When the first and the last packet came. */
+double verdict_wire_first(void);
 double verdict_wire_last(void);

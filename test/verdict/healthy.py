@@ -248,6 +248,8 @@ PLANS = {
     'binds-as-the-capture-ends': Healthy(and_then(tale(8, mode='smb'), lambda w: attempt(bind, Rpc(Pipe(Session(
         Link(w.capture, 445, w.port(), server=SRV01[1]), share='\\\\SRV01\\IPC$')), PERFLIB), answers=False))),
     'process-ends-sum-goes-back': Healthy(processes),
+    # a set that never has an instance has none now
+    **{'no-instances-' + x: Healthy(tale(16, mode=x, **crowd(lambda n: ())), lacks=True) for x in ('tcp', 'poller')},
     'instance-of-a-wildcard-goes': Healthy(tale(12, **crowd(lambda n: ('a', 'b') if n < 5 else ('a',)))),
     'instance-of-a-wildcard-comes': Healthy(tale(12, **crowd(lambda n: ('a',) if n < 5 else ('a', 'b')))),
     **{'empty-now-and-then-' + x: Healthy(tale(20, mode=x, **crowd(lambda n: ('a',) if n % 4 == 1 else ())), lacks=True) for x in ('tcp', 'poller')},

@@ -13,7 +13,7 @@ KINDS = {
     'pipe_denied': (['pipe_denied'], r'pipe winreg|denies'),
     'pipe_broken': (['pipe_broken'], r'pipe'),
     'bind_refused': (['bind_refused'], r'bind|interface'),
-    'interface_missing': (['interface_missing'], r'interface|registered'),
+    'interface_missing': (['bind_refused'], r'interface|registered'),
     'not_sealed': (['not_sealed'], r'seal'),
     'session_expired': (['session_expired'], r'session'),
     'smb_failed': (['pipe_broken', 'call_failed'], r'STATUS_'),
@@ -28,30 +28,28 @@ KINDS = {
     'broken': (['broken'], r'end|reset|clos|br[eo]'),
     # the books
     'counter_refused': (['counter_refused'], r'refus'),
-    'block_failed': (['block_failed'], r'ERROR_NO_DATA|not given|no data'),
-    'not_delivered': (['not_delivered', 'empty'], r'never|not|no longer|gone|without'),
-    'empty': (['empty'], 'without a value'),
-    'damaged': (['damaged'], r'damag|add up'),
+    'block_failed': (['block_failed'], r'ERROR_NO_DATA'),
+    'not_delivered': (['not_delivered'], r'never|not|no longer|gone|without'),
+    'damaged': (['damaged'], r'malformed'),
     'failed_by_size': (['no_data', 'probe_loop'], r'size|fail|without'),
     'probe_loop': (['probe_loop', 'no_data'], r'room|size|probe'),
-    'assumed': (['assumed', 'untyped'], r'assumed'),
+    'assumed': (['assumed'], r'assumed'),
     # what else there is
     'handles_open': (['handles_open'], r'30 '),
-    'many_calls': (['many_calls'], r'25 '),
     # the capture
     'lost': (['lost'], r'captur'),
-    'out_of_order': (['out_of_order'], r'order'),
-    'cut': (['cut', 'damaged'], r'cut|snap'),
-    'one_way': (['one_way'], r'direction|way'),
-    'from_middle': (['from_middle'], r'beg[ai]n|middle|bind'),
-    'other_port': (['other_port'], r'-d tcp\.port==8445,nbss'),
+    'out_of_order': (['lost'], r'order'),
+    'cut': (['lost', 'damaged'], r'cut|snap'),
+    'one_way': (['lost'], r'direction|way'),
+    'from_middle': (['lost'], r'beg[ai]n|middle|bind'),
+    'other_port': (['lost'], r'-d tcp\.port==8445,nbss'),
 }
 # Notes, which make nobody unhealthy
-NOTES = {'handles_open', 'many_calls', 'assumed', 'untyped', 'pause'}
+NOTES = {'handles_open', 'reset', 'assumed', 'pause'}
 # Whose first line needs no time of day
 UNTIMED = {'not_sealed', 'one_way', 'from_middle', 'other_port', 'cut'}
 
 
 def of(found):
-    """All findings of the JSON, worst first."""
-    return [*found.get('findings', []), *(f for m in found['monitors'] for f in m['findings'])]
+    """All findings and notes of the JSON."""
+    return [f for m in found['monitors'] for f in m['findings']]

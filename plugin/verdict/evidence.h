@@ -1,0 +1,84 @@
+/* evidence.h
+ * What shows a finding, and how it is put into words: who, what, when; which frames; what to do.
+ *
+ * A finding is made by whoever knows the cause, and holds all frames that show it; its filter finds exactly these. This is the only place that counts
+ * frames. Of one kind and party a monitor has one finding.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "verdict/finding-kinds.h"
+
+#include "ws_compat.h"
+
+typedef struct verdict_finding {
+    struct verdict_finding *next; /* less bad, or later */
+    verdict_kind kind;
+    verdict_party party;
+    const uint32_t *frames; /* ascending, each once: the first ones */
+    unsigned listed;        /* of them */
+    unsigned count;         /* of all frames that show it, at least 1 */
+    double since, until;    /* times of the first and the last, seconds since 1970; 0: not known */
+    bool is_unread;         /* for lack of it nothing is known of the monitor, so it is no fault */
+    bool lasts;             /* nothing shows that it ended before the capture did */
+    const char *text;       /* who, what, to whom, when: one line of at most VERDICT_LINE characters */
+    const char *more;       /* what is affected; NULL: nothing to add */
+    const char *client;     /* addresses of both peers, NULL: no field finds the frames */
+    const char *server;
+    const char *which; /* the first of them, as the sentence has it; NULL: none */
+} verdict_finding;
+
+#define VERDICT_LINE 120
+
+typedef struct {
+    const char *name, *filter, *advice;
+} verdict_row;
+
+extern const verdict_row verdict_rows[VERDICT_NUM_KINDS];
+extern const char *const verdict_parties[];
+
+/* Frames that show something. Begins with its pool. */
+typedef struct {
+    wmem_allocator_t *pool;
+    wmem_array_t *frames; /* uint32_t, NULL: none */
+    uint32_t first, last;
+    uint32_t unlisted;   /* frames beyond those that are kept */
+    double since, until; /* times of the first and the last */
+    bool is_unread;      /* as the finding has it */
+    const char *which;   /* $F: a path, for instance */
+    const char *more;    /* a finding's, NULL: nothing to add */
+} verdict_evidence;
+
+void evidence_add(verdict_evidence *evidence, uint32_t frame, double when);
+
+/* Returns how many frames are kept. */
+static inline unsigned evidence_count(const verdict_evidence *evidence)
+{
+    return evidence->frames ? wmem_array_get_count(evidence->frames) : 0;
+}
+
+/* The capture's first and last packet, seconds since 1970: where they are of two days, sentences have dates. */
+void verdict_set_span(double begin, double end);
+
+/* Adds a finding of what the evidence shows, if it shows anything. In the sentence $S and $C are server and client, $F which of them, $N
+ * " (3 times)" where there are more; $T is "since T, frame N" if it `lasts`, else "T to U, frames N to M", and "T, frame N" of one frame. Of what is
+ * too long $N goes first, then what stands in brackets, or behind '|', then ends of names and paths. Changes: the list, sorted. */
+void finding_add(verdict_finding **findings, verdict_kind kind, verdict_party party, const verdict_evidence *evidence,
+                 bool lasts, const char *server, const char *client, const char *text);
+
+/* "ERROR_NO_DATA"; "ERROR_NO_DATA (no data now)". */
+const char *verdict_error(wmem_allocator_t *pool, bool is_fault, uint32_t status, bool with_meaning);
+
+/* "0.8 s", "3 ms", "2 min". */
+const char *verdict_seconds(wmem_allocator_t *pool, double seconds);
+
+/* Returns the filter that finds exactly the frames that show it; "" if there is none. */
+const char *verdict_filter(wmem_allocator_t *pool, const verdict_finding *finding);
+
+/* "2026-11-25T09:46:50.003Z". */
+const char *verdict_time(wmem_allocator_t *pool, double when);
+
+bool verdict_finding_has(const verdict_finding *finding, uint32_t frame);
+
+int verdict_finding_compare(const verdict_finding *x, const verdict_finding *y);
