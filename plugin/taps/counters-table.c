@@ -7,13 +7,14 @@
 
 #include "taps/table.h"
 #include "perf/summary.h"
+#include "text/text.h"
 
 /* One path. */
 typedef struct {
     unsigned row;
-    uint64_t samples, resets, refusals;
-    uint64_t answer;  /* that had it last */
-    uint64_t assumed; /* samples and failed blocks of which it is assumed that they are its own */
+    uint64_t samples, resets;
+    uint64_t answer; /* that had it last */
+    bool is_assumed; /* of one of its samples it is assumed that it is its own */
     counter_identity whose;
     perf_summary results;
 } counter;
@@ -21,16 +22,12 @@ typedef struct {
 #define COLUMNS(X) \
     X(PATH, TABLE_ITEM_STRING, "Counter", NULL, 0) \
     X(SAMPLES, TABLE_ITEM_UINT, "Samples", "%u", offsetof(counter, samples)) \
-    X(MEAN, TABLE_ITEM_FLOAT, "Mean", "%.15g", 0) \
-    X(MAXIMUM, TABLE_ITEM_FLOAT, "Maximum", "%.15g", 0) \
+    X(MINIMUM, TABLE_ITEM_FLOAT, "Min", "%.6g", 0) \
+    X(MEAN, TABLE_ITEM_FLOAT, "Mean", "%.6g", 0) \
+    X(MAXIMUM, TABLE_ITEM_FLOAT, "Max", "%.6g", 0) \
+    X(LAST, TABLE_ITEM_FLOAT, "Last", "%.6g", 0) \
     X(UNIT, TABLE_ITEM_STRING, "Unit", NULL, 0) \
-    X(MINIMUM, TABLE_ITEM_FLOAT, "Minimum", "%.15g", 0) \
-    X(FIRST, TABLE_ITEM_FLOAT, "First", "%.15g", 0) \
-    X(LAST, TABLE_ITEM_FLOAT, "Last", "%.15g", 0) \
-    X(RESULTS, TABLE_ITEM_UINT, "Results", "%u", offsetof(counter, results.count)) \
-    X(RESETS, TABLE_ITEM_UINT, "Resets", "%u", offsetof(counter, resets)) \
-    X(REFUSALS, TABLE_ITEM_UINT, "Refusals", "%u", offsetof(counter, refusals)) \
-    X(ASSUMED, TABLE_ITEM_UINT, "Assumed", "%u", offsetof(counter, assumed))
+    X(RESETS, TABLE_ITEM_UINT, "Resets", "%u", offsetof(counter, resets))
 
 enum { COLUMNS(TABLE_NUMBER) NUM_COLUMNS };
 
@@ -48,7 +45,6 @@ static void show(taps_table *t, unsigned row)
         return;
     }
     table_set_text(t, row, UNIT, c->whose.type->unit);
-    table_set_number(t, row, FIRST, results->first);
     table_set_number(t, row, LAST, results->last);
     table_set_number(t, row, MINIMUM, results->min);
     table_set_number(t, row, MEAN, perf_summary_mean(results));
@@ -76,25 +72,14 @@ static void count_value(taps_table *t, value_stream *stream)
     if (c) {
         c->answer = answers;
         c->samples++;
-        c->assumed += value_stream_is_assumed(stream);
+        if (value_stream_is_assumed(stream) && !c->is_assumed && c != t->others) {
+            c->is_assumed = true;
+            table_set_text(t, c->row, PATH, text_marked(stream->pool, shown, true));
+        }
         c->resets += perf_is_reset(result.none) && !value_stream_is_assumed(stream);
         if (result.none == PERF_NO_RESULT_OK) {
             perf_summary_add(&c->results, result.value);
         }
-        table_changed(t, c->row);
-    }
-}
-
-/* Of an identifier or a block. */
-static void count_refusal(taps_table *t, wmem_allocator_t *pool, const state_handle *handle, const char *path,
-                          bool assumed, unsigned marks)
-{
-    if (watch_paths_fit(t->paths, path)) {
-        const char *shown = tapped_placed(pool, handle, path);
-        counter *c = table_row(t, shown, shown);
-        c->refusals++;
-        c->assumed += assumed;
-        left_out_count_marks(&t->left, marks);
         table_changed(t, c->row);
     }
 }
@@ -104,31 +89,20 @@ static void count_answer(taps_table *t, packet_info *pinfo, const tapped_call *t
     value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
     const counter_value *at;
 
-    stream->with_failed = true;
     answers++;
     while ((at = value_stream_next(stream)) != NULL) {
         if (at->is_text) {
             bool fits = watch_paths_fit(t->paths, value_stream_path(stream));
             t->left.texts += fits;
             left_out_count_marks(&t->left, fits ? left_out_marks(stream, &(perf_result){0, PERF_NO_RESULT_OK}) : 0);
-        } else if (!at->is_failed) {
+        } else {
             count_value(t, stream);
-        } else if (value_stream_path(stream)) {
-            unsigned marks = left_out_marks(stream, &(perf_result){0, PERF_NO_RESULT_OK});
-            count_refusal(t, stream->pool, stream->response.handle, value_stream_path(stream),
-                          value_stream_is_assumed(stream), marks);
         }
     }
 }
 
 static void counters_count(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
 {
-    tapped_refusals at = {0};
-    const char *path;
-
-    while ((path = tapped_next_refused(pinfo->pool, tapped, &at)) != NULL) {
-        count_refusal(t, pinfo->pool, tapped->handle, path, at.assumed, 0);
-    }
     if (tapped->answer && tapped->answer->sample && tapped->answer->handle) {
         count_answer(t, pinfo, tapped);
     }

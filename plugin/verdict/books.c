@@ -73,7 +73,7 @@ static void count_identifiers(verdict *v, verdict_talk *talk, const packet_info 
         uint64_t key = tapped_identifier_key(tapped, i);
         wmem_map_t *map = identifier->status == 0 ? v->accepted : talk->refused;
         wmem_map_insert(map, wmem_memdup(v->memory, &key, sizeof key), GUINT_TO_POINTER(pinfo->num));
-        talk->asked_for += talk->samples == 0 ? (unsigned)(key >> 32) : 0;
+        talk->asked_to_add += talk->samples == 0 ? (unsigned)(key >> 32) : 0;
     }
 }
 

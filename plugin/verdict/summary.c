@@ -456,12 +456,12 @@ static void begin_table(taps_table *t)
 
 #define EI_COLUMNS(X) \
     X(FINDING, TABLE_ITEM_STRING, "Finding", NULL, 0) \
-    X(TIMES, TABLE_ITEM_FLOAT, "Times", "%.0f", 0) \
+    X(COUNT, TABLE_ITEM_FLOAT, "Count", "%.0f", 0) \
     X(FIRST_FRAME, TABLE_ITEM_FLOAT, "First frame", "%.0f", 0) \
     X(FILTER, TABLE_ITEM_STRING, "Filter", NULL, 0) \
     X(EI_CLIENT, TABLE_ITEM_STRING, "Client", NULL, 0) \
     X(EI_SERVER, TABLE_ITEM_STRING, "Server", NULL, 0) \
-    X(WHICH, TABLE_ITEM_STRING, "First of them", NULL, 0)
+    X(DETAILS, TABLE_ITEM_STRING, "Details", NULL, 0)
 
 enum { EI_COLUMNS(TABLE_NUMBER) NUM_FINDING_COLUMNS };
 
@@ -490,10 +490,10 @@ static void fill_findings(taps_table *t)
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
         for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
             unsigned row = put_row(t, monitor, finding->text);
-            table_set_number(t, row, TIMES, finding->count);
+            table_set_number(t, row, COUNT, finding->count);
             table_set_number(t, row, FIRST_FRAME, finding->frames[0]);
             table_set_text(t, row, FILTER, verdict_filter(monitor->pool, finding));
-            table_set_text(t, row, WHICH, finding->more ? finding->more : "");
+            table_set_text(t, row, DETAILS, finding->more ? finding->more : "");
         }
         if (monitor->talks) {
             put_row(t, monitor, verdict_account(monitor));
@@ -512,7 +512,7 @@ static void fill_queries(taps_table *t)
     verdict_judge(v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
-        if (monitor->number == 0) {
+        if (monitor->number == 0 || monitor->figures.numbers[FIGURE_SAMPLES] <= 0) {
             continue;
         }
         unsigned row = *(unsigned *)table_row(t, NULL, monitor->figures.texts[FIGURE_HANDLE]);
@@ -520,7 +520,7 @@ static void fill_queries(taps_table *t)
         if (others > 0) {
             table_set_count(t, row, FIGURE_SAMPLES, (uint64_t)others);
         }
-        for (unsigned figure = 1; table_data(t, row) != t->others && figure < NUM_FIGURES; figure++) {
+        for (unsigned figure = 1; table_data(t, row) != t->others && figure < NUM_QUERY_COLUMNS; figure++) {
             double number = monitor->figures.numbers[figure];
             const char *text = monitor->figures.texts[figure];
             if (figure_columns[figure].type == TABLE_ITEM_STRING && text) {
@@ -544,7 +544,9 @@ void summary_register(void)
                                          .count = count,
                                          .draw = draw};
     static verdict_table queries = {
-        .table = {.ui = {.title = "Performance Counter Queries", .cli_string = "pcq,queries", .nfields = NUM_FIGURES},
+        .table = {.ui = {.title = "Performance Counter Queries",
+                         .cli_string = "pcq,queries",
+                         .nfields = NUM_QUERY_COLUMNS},
                   .columns = figure_columns,
                   .begin = begin_table,
                   .count = count_for_table,

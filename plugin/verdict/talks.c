@@ -359,11 +359,12 @@ void verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped)
  * counts. NULL: it goes on as nobody. */
 static const char *key_of(wmem_allocator_t *pool, const verdict_talk *talk, bool port_counts)
 {
-    if (!talk->is_sealed && talk->asked_for == 0) {
+    unsigned asked_for = talk->asked_to_add > 0 ? talk->asked_to_add : talk->asked_for;
+    if (!talk->is_sealed && asked_for == 0) {
         return NULL;
     }
-    return wmem_strdup_printf(pool, "%d %u %u %d %s %s %s", talk->is_sealed, talk->asked_for,
-                              port_counts ? talk->port : 0, talk->is_hkpd, talk->client, talk->server, talk->account);
+    return wmem_strdup_printf(pool, "%d %u %u %d %s %s %s", talk->is_sealed, asked_for, port_counts ? talk->port : 0,
+                              talk->is_hkpd, talk->client, talk->server, talk->account);
 }
 
 static bool follows(const verdict_talk *talk, const verdict_talk *before)

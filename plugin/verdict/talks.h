@@ -119,10 +119,11 @@ typedef struct verdict_talk {
     uint32_t place;                /* among all talks, from 1 */
     const state_handle *handle;    /* NULL without one, and once its capture is closed */
     uint32_t number, opened_frame, closed_frame;
-    bool ends_in_noise;               /* decryption makes noise of what its connection says further on */
-    unsigned asked_for;               /* stands for its counters; 0 before it asks for a sample */
-    unsigned num_open;                /* sealed queries */
-    uint32_t began;                   /* frame in which the talk's query was opened, or its key had its first */
+    bool ends_in_noise;    /* decryption makes noise of what its connection says further on */
+    unsigned asked_to_add; /* stands for what it asked to add before its first sample; 0: that was not captured */
+    unsigned asked_for;    /* stands for its counters; 0 before it asks for a sample */
+    unsigned num_open;     /* sealed queries */
+    uint32_t began;        /* frame in which the talk's query was opened, or its key had its first */
     uint64_t first_call, newest_call; /* that tells whom it goes on as */
     uint64_t samples, failed;
     double counters; /* that its newest answer holds, or QueryCounterInfo says; NAN: there was none */
@@ -131,34 +132,35 @@ typedef struct verdict_talk {
     book books[NUM_BOOKS];
 } verdict_talk;
 
-/* The figures of a monitor: one list, of which `-z pcq,queries`, the sentences and JSON are made.
+/* The figures of a monitor: one list, of which `-z pcq,queries` has those down to ACCOUNT as columns, and the sentences and JSON all.
  * X(FIGURE, name in JSON, title, type as taps/table.h has it, format). A text is NULL, and a number NAN, where there is none. */
 #define FIGURES(X) \
-    X(HANDLE, "handle", "Handle", TABLE_ITEM_STRING, NULL) \
-    X(SAMPLES, "samples", "Samples", TABLE_ITEM_UINT, "%u") \
-    X(INTERVAL, "interval", "Interval (s)", TABLE_ITEM_FLOAT, "%.6f") \
-    X(JITTER, "jitter", "Jitter (s)", TABLE_ITEM_FLOAT, "%.6f") \
-    X(LONGEST, "longest", "Longest (s)", TABLE_ITEM_FLOAT, "%.6f") \
-    X(LATE_ASKED, "late_asked", "Late asked", TABLE_ITEM_UINT, "%u") \
-    X(LATE_ANSWERED, "late_answered", "Late answered", TABLE_ITEM_UINT, "%u") \
-    X(RESPONSE, "response", "Response (s)", TABLE_ITEM_FLOAT, "%.6f") \
-    X(SLOWEST, "slowest", "Slowest (s)", TABLE_ITEM_FLOAT, "%.6f") \
-    X(SLOWEST_FRAME, "slowest_frame", "Slowest frame", TABLE_ITEM_FLOAT, "%.0f") \
-    X(SIZE, "bytes_per_sample", "Bytes/sample", TABLE_ITEM_FLOAT, "%.0f") \
-    X(COUNTERS, "counters", "Counters", TABLE_ITEM_FLOAT, "%.0f") \
-    X(REFUSED, "refused", "Refused", TABLE_ITEM_FLOAT, "%.0f") \
-    X(FAILED, "failed_blocks", "Failed blocks", TABLE_ITEM_FLOAT, "%.0f") \
-    X(CLOCK, "server_clock", "Server clock (s)", TABLE_ITEM_FLOAT, "%+.3f") \
+    X(HANDLE, "handle", "Query", TABLE_ITEM_STRING, NULL) \
     X(CLIENT, "client", "Client", TABLE_ITEM_STRING, NULL) \
     X(SERVER, "server", "Server", TABLE_ITEM_STRING, NULL) \
+    X(SAMPLES, "samples", "Samples", TABLE_ITEM_UINT, "%u") \
+    X(INTERVAL, "interval", "Interval (s)", TABLE_ITEM_FLOAT, "%.6g") \
+    X(LATE_ASKED, "late_asked", "Late", TABLE_ITEM_UINT, "%u") \
+    X(LONGEST, "longest", "Longest gap (s)", TABLE_ITEM_FLOAT, "%.6g") \
+    X(RESPONSE, "response", "Median SRT (s)", TABLE_ITEM_FLOAT, "%.6g") \
+    X(SLOWEST, "slowest", "Max SRT (s)", TABLE_ITEM_FLOAT, "%.6g") \
+    X(SLOWEST_FRAME, "slowest_frame", "Max SRT frame", TABLE_ITEM_FLOAT, "%.0f") \
+    X(COUNTERS, "counters", "Counters", TABLE_ITEM_FLOAT, "%.0f") \
+    X(REFUSED, "refused", "Refused", TABLE_ITEM_FLOAT, "%.0f") \
+    X(FAILED, "failed_blocks", "Failed", TABLE_ITEM_FLOAT, "%.0f") \
+    X(SIZE, "bytes_per_sample", "Bytes/sample", TABLE_ITEM_FLOAT, "%.0f") \
+    X(ACCOUNT, "account", "Account", TABLE_ITEM_STRING, NULL) \
+    X(JITTER, "jitter", "Jitter (s)", TABLE_ITEM_FLOAT, "%.6g") \
+    X(LATE_ANSWERED, "late_answered", "Slow responses", TABLE_ITEM_UINT, "%u") \
+    X(CLOCK, "server_clock", "Server clock (s)", TABLE_ITEM_FLOAT, "%+.3f") \
     X(OPENED, "opened", "Opened", TABLE_ITEM_STRING, NULL) \
     X(CLOSED, "closed", "Closed", TABLE_ITEM_STRING, NULL) \
-    X(ACCOUNT, "account", "Account", TABLE_ITEM_STRING, NULL) \
     X(PROBES, "size_probes", "Size probes", TABLE_ITEM_FLOAT, "%.0f") \
     X(NO_DATA, "no_data", "No data", TABLE_ITEM_FLOAT, "%.0f")
 
 #define FIGURE_NUMBER(figure, ...) FIGURE_##figure,
 enum { FIGURES(FIGURE_NUMBER) NUM_FIGURES };
+#define NUM_QUERY_COLUMNS (FIGURE_ACCOUNT + 1)
 
 typedef struct {
     double numbers[NUM_FIGURES];

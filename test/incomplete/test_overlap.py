@@ -39,9 +39,9 @@ class Call:
 class Monitor:
     """A query of three counters, which QueryCounterInfo told."""
 
-    def __init__(self, scene):
+    def __init__(self, scene, **how):
         self.set = gauges()
-        self.line = tcp_line(scene, Server([self.set]))
+        self.line = tcp_line(scene, Server([self.set]), **how)
         client = self.line.client()
         learn(client, self.set)
         self.handle = client.query([ask(self.set, i, 'a') for i in (1, 2, 3)])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What statistics and exports must say of a scene: the series of its values, worked out from the generator alone."""
 
+import json
 import csv
 import datetime
 import io
@@ -122,8 +123,21 @@ def long_rows(text):
     return [dict(zip(COLUMNS, row, strict=True)) for row in rows[1:]]
 
 
+# What JSON has of a monitor beside the columns of `pcq,queries`
+ONLY_IN_JSON = {'jitter': 'Jitter (s)', 'late_answered': 'Slow', 'server_clock': 'Server clock (s)', 'opened': 'Opened', 'closed': 'Closed',
+                'size_probes': 'Size probes', 'no_data': 'No data'}
+
+
 def table(tshark, capture, statistic, *args):
-    return rows_of_table(tshark.run('-q', '-r', capture, '-z', statistic, *args)[0])
+    rows = rows_of_table(tshark.run('-q', '-r', capture, '-z', statistic, *args)[0])
+    name, _, query_filter = statistic.partition(',')[2].partition(',')
+    if name == 'queries':
+        out, _ = tshark.run('-q', '-r', capture, '-z', 'pcq,summary,json' + (query_filter and ',' + query_filter), *args)
+        monitors = {m['handle']: m for m in json.loads(out)['monitors'] if 'handle' in m}
+        for row in rows:
+            m = monitors.get(row['Query'].strip(), {})
+            row.update({title: '' if m.get(key) is None else str(m[key]) for key, title in ONLY_IN_JSON.items()})
+    return rows
 
 
 def rows_of_table(out):

@@ -51,9 +51,9 @@ def test_it_stands_in_the_statistics(tshark, tmp_path):
     capture = faulty(DATA, NO_HANDLE, calls=[2]).write(tmp_path / 'a.pcap')
     frame, = [int(n) for n, in tshark.fields(capture, ['frame.number'], '-Y', 'dcerpc.pkt_type == 3')]
     row, = [r for r in table(tshark, capture, 'pcq,refusals') if r['Path'] == 'QueryCounterData']
-    assert (row['Error'], row['Times'], row['First frame'], row['Query']) == (
+    assert (row['Error'], row['Count'], row['First frame'], row['Query']) == (
         'nca_s_fault_context_mismatch', '1', str(frame), 'query 1')
-    assert row['Meaning'].startswith('the server does not know this handle')
+    assert row['Description'].startswith('the server does not know this handle')
     text, _ = tshark.run('-q', '-r', capture, '-z', 'pcq,summary')
     assert 'QueryCounterData of 192.0.2.10 with nca_s_fault_context_mismatch' in text.splitlines()[0]
     assert 'frame.number == %d' % frame in text and 'the server does not know this handle' in text
@@ -73,7 +73,7 @@ def test_the_registry_too(tshark, tmp_path, passes):
     rows = tshark.fields(capture, ['_ws.col.Info', 'pcq.expert.call_failed'], '-Y', 'dcerpc.pkt_type == 3', *passes)
     assert not rows[0][1] and rows[1][0] == 'OpenHKPD fault: nca_s_fault_access_denied' and rows[1][1]
     row, note = table(tshark, capture, 'pcq,refusals')
-    assert note['Path'] == 'HKEY_PERFORMANCE_DATA was not opened; calls that failed: 1' and (row['Path'], row['Error'], row['Times']) == ('OpenHKPD', 'nca_s_fault_access_denied', '1')
+    assert note['Path'] == 'HKEY_PERFORMANCE_DATA was not opened; calls that failed: 1' and (row['Path'], row['Error'], row['Count']) == ('OpenHKPD', 'nca_s_fault_access_denied', '1')
 
 
 @pytest.mark.parametrize('key', [(), ('-o', 'ntlmssp.nt_password:Lab-Passw0rd')], ids=['no-key', 'key'])

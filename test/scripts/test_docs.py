@@ -445,9 +445,9 @@ CALLS = prints('QueryCounterData response', 'CloseQueryHandle response', count=5
 # command: what it prints or writes
 COMMANDS = {
     r"tshark -q -r FILE -z 'pcq,counters,\Processor Information(*)\% Processor Time'": prints(SERIES),
-    'tshark -q -r FILE -z pcq,counters': prints(SERIES, 'Minimum'),
-    'tshark -q -r FILE -z pcq,queries': prints('query 1', 'frame 120'),
-    'tshark -q -r FILE -z pcq,summary': prints('10 samples every 1.004 s, none late', '(ERROR_WMI_ITEMID_NOT_FOUND): since ', '3 in all', count=3),
+    'tshark -q -r FILE -z pcq,counters': prints(SERIES, 'Min'),
+    'tshark -q -r FILE -z pcq,queries': prints('query 1', '185'),
+    'tshark -q -r FILE -z pcq,summary': prints('10 samples every 1.004 s, none late', '(ERROR_WMI_ITEMID_NOT_FOUND): ', '2 in all', count=3),
     'tshark -q -r FILE -z pcq,report,report.html': writes('report.html', '<!DOCTYPE html>', 'ERROR_WMI_ITEMID_NOT_FOUND', 'Processor Time'),
     'tshark -q -r FILE -z pcq,summary,json': prints('"healthy": false', '"counter_refused"'),
     'tshark -q -r FILE -o ntlmssp.nt_password:PASSWORD -X lua_script:script/evidence.lua >evidence.txt': writes('evidence.txt', 'SEALED', 'held'),

@@ -65,8 +65,8 @@ def test_an_overtaken_sample(ask_all, steps, passes):
     reasons = {f: {r['reason'] for r in long if int(r['frame']) == f} for f in frames}
     assert [reasons[f] for f in frames] == [{'first sample'}] + [{''}] * 3 + [{OVERTAKEN}] + [{''}] * 3
     row, = rows
-    assert (row['Samples'], row['Late asked'], row['Late answered']) == ('8', '0', '0')
-    assert float(row['Longest (s)']) < 2.01
+    assert (row['Samples'], row['Late'], row['Slow']) == ('8', '0', '0')
+    assert float(row['Longest gap (s)']) < 2.01
 
 
 def two_at_once(first, second, **more):
@@ -118,7 +118,7 @@ def test_an_overtaken_sealed_sample(tshark, tmp_path, passes):
         scene.capture.now += SECOND
     capture = scene.write(tmp_path / 'scene.pcap')
     row = table(tshark, capture, 'pcq,queries', *passes)[0]
-    assert (row['Samples'], row['Late asked'], row['Late answered'], row['Longest (s)'][:3]) == ('10', '0', '1', '1.0')
+    assert (row['Samples'], row['Late'], row['Slow'], row['Longest gap (s)'][:3]) == ('10', '0', '1', '1.0')
     tshark.run('-q', '-r', capture, '-z', 'pcq,summary,%s' % (tmp_path / 'out.json'), *passes)
     found = json.loads((tmp_path / 'out.json').read_text('utf-8'))['monitors'][0]['findings']
     assert [f['kind'] for f in found if 'late' in f['kind']] == []
@@ -133,7 +133,7 @@ def test_a_capture_whose_clock_is_set_back(tshark, tmp_path):
         m.ask('D').do().answer()
         scene.capture.now += SECOND if n < 3 else 2 * SECOND if n > 3 else -3600 * SECOND
     row = table(tshark, scene.write(tmp_path / 'scene.pcap'), 'pcq,queries')[0]
-    assert (row['Samples'], row['Interval (s)'][:3], row['Late asked']) == ('9', '2.0', '0')
+    assert (row['Samples'], row['Interval (s)'][:3], row['Late']) == ('9', '2.0', '0')
 
 
 # --- What the registry says beside data --------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ def test_a_block_without_objects(ask_all, tshark, tmp_path, passes):
     whole = []
     scene = registry_session(['2'] * 8, lambda talk, n: setattr(talk, 'objects', whole.append(talk.objects) or ([] if n in (3, 4) else whole[0])))
     (row,), summary, _ = ask_all(scene, *passes)
-    assert (row['Samples'], row['Late asked'], row['Late answered']) == ('8', '0', '0')
+    assert (row['Samples'], row['Late'], row['Slow']) == ('8', '0', '0')
     assert [(f['kind'], f['count']) for f in summary['monitors'][0]['findings']] == [('not_delivered', 2)]
     infos = [i for i in tshark.run('-r', tmp_path / 'scene.pcap', '-Y', 'hkpd', '-T', 'fields', '-e', '_ws.col.Info')[0].splitlines()
              if 'no value (no objects' in i or 'no value (0 objects' in i]

@@ -204,9 +204,9 @@ def test_as_a_table(tshark, tmp_path, name):
     found, = json.loads((tmp_path / 's.json').read_text('utf-8'))['monitors']
     findings, accounts = rows[:len(found['findings'])], [row['Finding'].strip() for row in rows[len(found['findings']):]]
     assert all(f['text'].startswith(r['Finding'].partition('. ')[2]) for r, f in zip(findings, found['findings'], strict=True))
-    assert [(int(r['Times']), int(r['First frame']), r['Filter']) for r in findings] == [
+    assert [(int(r['Count']), int(r['First frame']), r['Filter']) for r in findings] == [
         (f['count'], f['since']['frame'], f['filter']) for f in found['findings']]
-    assert all(r['First of them'] in f['text'] for r, f in zip(rows, found['findings']))
+    assert all(r['Details'] in f['text'] for r, f in zip(rows, found['findings']))
     assert [bool(re.match(r'%d\. 192\.0\.2\.10 to (SRV01|192\.0\.2\.20): (%d|no) samples' % (len(rows), found['samples']), a))
             for a in accounts] == [True] * (name != 'syn-refused') and ('handle' in found) == (name not in ('syn-refused', 'open-denied'))
     assert {r['Client'] for r in rows} == {'192.0.2.10'}
@@ -267,7 +267,7 @@ def test_what_failed_and_began_again_is_assumed_too(tshark, summary, tmp_path, p
     """That \\Set(b)\\First failed is false: each sentence that names it says that it is assumed. Nothing is said to have begun again."""
     lines, found = summary(by_order(), *passes)
     sentences = lines + [f['text'] for m in found['monitors'] for f in m['findings']]
-    sentences += [r['First of them'] for r in table(tshark, tmp_path / 'scene.pcap', 'pcq,monitors', *passes) if r['First of them']]
+    sentences += [r['Details'] for r in table(tshark, tmp_path / 'scene.pcap', 'pcq,monitors', *passes) if r['Details']]
     named = [x for x in sentences if ': ERROR_NO_DATA' in x]
     assert len(named) == 3 and all('Set(b)\\First (assumed): ERROR' in x for x in named)
     assert not any('began again' in x for x in sentences)

@@ -178,7 +178,7 @@ def test_an_instance_that_begins_again_while_another_ends(tmp_path, course, made
     reasons, resets, found = course(made({'Work/sec': rows}, tmp_path))
     assert reasons['a', 'Work/sec'][1:] == ['', '', BACKWARDS, '', '']
     assert resets == {'(a)\\Work/sec': 1, '(b)\\Work/sec': 0, '(c)\\Work/sec': 0}
-    assert len(found) == 1 and 'Instance Set(a) of SRV01 began again: since ' in found[0]['text']
+    assert len(found) == 1 and 'Instance Set(a) of SRV01 began again: ' in found[0]['text']
 
 
 @PROTOCOLS
@@ -188,7 +188,7 @@ def test_an_object_that_begins_again(tmp_path, course, made):
     reasons, resets, found = course(made({'Work/sec': rows, 'Still': [dict.fromkeys(row, 5) for row in rows]}, tmp_path))
     assert all(reasons[name, 'Work/sec'][1:] == ['', '', why, '', ''] for name, why in (('a', BACKWARDS), ('b', BACKWARDS), ('_Total', SUM)))
     assert list(resets.values()) == [1, 0] * 2 + [0, 0] and len(found) == 1
-    assert 'Instance Set(a) of SRV01 began again: since ' in found[0]['text'] and '2 in all' in found[0]['text']
+    assert 'Instance Set(a) of SRV01 began again: ' in found[0]['text'] and '2 in all' in found[0]['text']
 
 
 @PROTOCOLS
