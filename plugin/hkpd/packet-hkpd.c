@@ -502,6 +502,17 @@ static bool is_table_whole(const perf_table *table)
     return is_whole;
 }
 
+/* A definition says that its values lie outside of the counter blocks: they have none. */
+static bool has_values_outside(const perf_table *table)
+{
+    bool is_any = false;
+
+    for (uint32_t i = 0; i < table->num_faults; i++) {
+        is_any |= table->faults[i].kind == PERF_FAULT_OFFSET;
+    }
+    return is_any;
+}
+
 /* True for data that begins with "PERF" in UTF-16, of either byte order. */
 static bool is_data_block(const uint8_t *bytes, uint32_t size)
 {
@@ -765,7 +776,7 @@ static void read_block_answer(hkpd_pdu *p, const value_parameters *back)
     bool has_values = table->num_faults > 0 || table->values > 0 || table->num_groups == 0;
     if (back->status == STATUS_SUCCESS && has_values) {
         call_tell_answer(&p->call, table->num_columns);
-        p->call.tapped.has_contradictions = !is_table_whole(table);
+        p->call.tapped.has_contradictions = !is_table_whole(table) || has_values_outside(table);
     }
 }
 
