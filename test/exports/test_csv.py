@@ -327,19 +327,19 @@ def test_numbers_that_lie_over_each_other(tshark, tmp_path):
     if out.startswith('\\' * 4):    # since 4.2 backslashes of fields are doubled
         out = out.replace('\\\\', '\\')
     paths = out.rstrip('\n').split(',')
-    assert len(paths) == 4 * size // 8
+    assert len(paths) == 40 * 100
     path = '\\\\SRV\\%s(i%d)\\' + 'n' * 32
     assert paths[:400] == [path % ('S' * 1000, i // 40) for i in range(400)]
     assert paths[-400:] == [path % ('S' * 31, i // 40) for i in range(len(paths) - 400, len(paths))]
 
 
 def test_bytes_that_lie_over_each_other(tshark, tmp_path):
-    """A tree shows the first 1,024 bytes of each value, and values of four times the answer's bytes."""
+    """A tree shows the first 1,024 bytes of each value."""
     data = bytes(range(256)) * 120
     definitions = [hostile.definition(6 + 2 * k, hostile.RAWCOUNT, len(data), 8) for k in range(10)]
     capture, size = overlapping(definitions, None, struct.pack('<2I', 8 + len(data), 0) + data)
     (cell,), = tshark.fields(capture.write(tmp_path / 'a.pcap'), ['pcq.value.raw'], '-Y', 'pcq.value.raw')
-    assert 4 * size // len(data) == 4 and cell.split(',') == [data[:1024].hex()] * 4
+    assert cell.split(',') == [data[:1024].hex()] * 10
 
 
 def test_paths_of_32_megabytes(tshark, tmp_path):
