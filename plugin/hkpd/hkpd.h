@@ -1,5 +1,5 @@
 /* hkpd.h
- * HKEY_PERFORMANCE_DATA: PERF_DATA_BLOCK (winperf.h) as a stream of readings; it and lists of titles in the tree and the Info
+ * HKEY_PERFORMANCE_DATA: PERF_DATA_BLOCK (winperf.h) as a stream of values; it and lists of titles in the tree and the Info
  * column; and the hook into Wireshark's winreg dissector, which offers none.
  *
  * A buffer dissector takes the bytes, a tree and a context, and knows nothing of DCE/RPC.
