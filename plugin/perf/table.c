@@ -538,14 +538,14 @@ static perf_match match_single(perf_table *here, perf_group *g, uint32_t row, pe
 static bool match_by_scan(perf_table *here, perf_group *g, uint32_t row, perf_table *there, perf_group *other,
                           uint32_t *match)
 {
-    bool is_repeated = perf_table_row_name(here, g, row).is_repeated;
-    uint32_t size, name = perf_table_name(here, g, row, &size);
-    const uint8_t *bytes = here->data + name;
+    perf_group_index *index = get_index(here, g);
 
-    if (g->index->was_asked || g->index->names || is_repeated) {
+    if (index->was_asked || index->names || perf_table_row_name(here, g, row).is_repeated || index->names) {
         return false;
     }
-    g->index->was_asked = true;
+    uint32_t size, name = perf_table_name(here, g, row, &size);
+    const uint8_t *bytes = here->data + name;
+    index->was_asked = true;
     *match = find_named_row(there, other, 0, bytes, size);
     return *match == PERF_NO_ID ||
            (!has_parent(there, other, *match) && find_named_row(there, other, *match + 1, bytes, size) == PERF_NO_ID);

@@ -89,7 +89,7 @@ void value_stream_enter(value_stream *stream, perf_group *group)
     stream->identifier = NULL;
     stream->set_label = stream->instance_label = NULL;
     stream->columns = NULL;
-    stream->instance_row = stream->prefix_row = UINT32_MAX;
+    stream->instance_row = stream->prefix_row = stream->assumed_row = UINT32_MAX;
     stream->at.row = 0;
     stream->at.column = UINT32_MAX; /* next_cell() begins at 0 */
     if (stream->response.ops->enter) {
@@ -414,9 +414,15 @@ static bool is_row_assumed(value_stream *stream)
     if (!stream->group->has_instances || row >= stream->group->rows) {
         return false;
     }
+    if (stream->assumed_row == row) {
+        return stream->is_row_assumed;
+    }
     const perf_row_name name = perf_table_row_name(table, stream->group, row);
-    return name.lacks_parent || ((name.ordinal > 0 || is_numbered_name(table, stream->group, row)) &&
-                                 perf_table_repeats_names(table, stream->group) && has_numbered_names(stream));
+    stream->assumed_row = row;
+    stream->is_row_assumed =
+        name.lacks_parent || ((name.ordinal > 0 || is_numbered_name(table, stream->group, row)) &&
+                              perf_table_repeats_names(table, stream->group) && has_numbered_names(stream));
+    return stream->is_row_assumed;
 }
 
 assumed_reason value_stream_assumed_reason(value_stream *stream)

@@ -156,6 +156,8 @@ typedef struct value_stream {
     /* of the row */
     const char *instance_label;
     uint32_t instance_row; /* row that the label is of, UINT32_MAX: none */
+    uint32_t assumed_row;  /* row that the next member is of, UINT32_MAX: none */
+    bool is_row_assumed;
 
     uint64_t path_bytes_left; /* that paths may take before their names are cut */
     wmem_strbuf_t *path;      /* as it was made last */
