@@ -210,7 +210,7 @@ static void learn_sealed(sealed_pdu *pdu, bool is_fault)
 
 /* Whoever listens is handed a request, response or fault that no key opened; `tapped` says why, or that it is a fault. On the first pass it
  * is learned. `item`: what is shown of it, may be NULL. */
-static void tell(packet_info *pinfo, sealed_pdu *pdu, proto_item *item, tapped_call *tapped)
+static void tap_sealed_pdu(packet_info *pinfo, sealed_pdu *pdu, proto_item *item, tapped_call *tapped)
 {
     const tapped_sealed *sealed = &pdu->sealed;
 
@@ -241,7 +241,7 @@ static void tell(packet_info *pinfo, sealed_pdu *pdu, proto_item *item, tapped_c
 }
 
 /* The same of a response that was not read, or a fault, of a call that was. */
-static void tell_answer(packet_info *pinfo, const sealed_pdu *pdu, tapped_call *tapped)
+static void tap_unread_answer(packet_info *pinfo, const sealed_pdu *pdu, tapped_call *tapped)
 {
     const rpc_call *record = pdu->record;
 
@@ -275,7 +275,7 @@ void sealed_follow_noise(const rpc_pdu *call)
                                               : keep_sealed(pinfo, call->record->connection, &noise, call->ndr.ndr64);
 
     if (pdu) {
-        tell(pinfo, pdu, call->tree, &(tapped_call){.unread = TAPPED_NOISE});
+        tap_sealed_pdu(pinfo, pdu, call->tree, &(tapped_call){.unread = TAPPED_NOISE});
     }
 }
 
@@ -418,7 +418,7 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
         expert_report report = {.pinfo = pinfo, .expert = &perflib->expert};
         expert_report_add(&report, item, what->given[given].finding, "%s", what->given[given].why);
     }
-    tell(pinfo, pdu, item, &(tapped_call){.unread = what->given[given].why});
+    tap_sealed_pdu(pinfo, pdu, item, &(tapped_call){.unread = what->given[given].why});
 }
 
 /* --- Each PDU --------------------------------------------------------------------------------------------------- */
@@ -444,9 +444,9 @@ static void show_sealed_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
     expert_report report = {.pinfo = pinfo, .expert = &fields->expert};
     expert_report_add(&report, item, EI_CALL_FAILED, "%s failed: fault %s (0x%08x)", operation, name, status);
     if (record) {
-        tell_answer(pinfo, pdu, &fault);
+        tap_unread_answer(pinfo, pdu, &fault);
     } else {
-        tell(pinfo, pdu, NULL, &fault);
+        tap_sealed_pdu(pinfo, pdu, NULL, &fault);
     }
 }
 
@@ -463,7 +463,7 @@ void sealed_show_unread(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int
                read_fragment(&fragment, header, tvb, at)) {
         show_pdu(tvb, pinfo, tree, at, &fragment, pdu, any);
     } else if (pdu && pdu->record) { /* what it says of a call that was read: that it is there */
-        tell_answer(pinfo, pdu, &(tapped_call){.unread = TAPPED_CUT});
+        tap_unread_answer(pinfo, pdu, &(tapped_call){.unread = TAPPED_CUT});
     }
 }
 

@@ -49,9 +49,9 @@ perf_table *value_response_get_table(wmem_allocator_t *pool, const value_ops *op
 #define ASSUMED_REASONS(X) \
     X(NONE, "") \
     X(RESPONSE, "the response, or this part of it, is malformed: its values may stand elsewhere") \
-    X(COUNTER, \
-      "the order in which counters were added tells which counter a value belongs to, since QueryCounterInfo " \
-      "or calls after it were not captured; or the response has the counter twice") \
+    X(COUNTER, "the query was changed at the same time, QueryCounterInfo contradicts what was known of it or was not " \
+               "captured, " \
+               "or the response has the counter twice") \
     X(NAME, "another packet has another name or type for it, or several computers answer at this address") \
     X(INSTANCE, "instances have one name, or one has another id than before, and nothing else tells them apart")
 
