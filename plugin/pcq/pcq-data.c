@@ -88,7 +88,7 @@ static const char *find_identifier_mark(const value_stream *stream)
 {
     bool is_name_assumed = value_is_identifier_assumed(stream->response.server, stream->identifier);
 
-    return stream->assumed == ASSUMED_COUNTER ? " (order assumed)" : is_name_assumed ? " (assumed)" : "";
+    return stream->assumed == ASSUMED_COUNTER || is_name_assumed ? " (assumed)" : "";
 }
 
 /* Returns "\Set(instance)\Counter" for the block that the stream is in; NULL: it is not known whose the block is. */
