@@ -69,6 +69,9 @@ def balance(looked):
     found = [f for m in summary['monitors'] for f in m['findings']]
     # of an answer that does not add up the verdict says so, and nothing of its values
     damaged = {n for f in found if f['kind'] == 'damaged' for n in re.findall(r'\d+', f['filter'])}
+    for f in found:
+        if f['kind'] == 'damaged' and not f['filter']:       # too many to be listed
+            damaged |= {str(n) for n in range(f['since']['frame'], f['until']['frame'] + 1 if f['until'] else 10 ** 6)}
     assumed, in_doubt = ([r['frame'] in damaged for r in values if r['assumed'] == '1'].count(x) for x in (False, True))
     told, noted = in_all(found, 'assumed'), sum(map(int, re.findall(ASSUMED, text)))
     assert assumed <= told <= assumed + in_doubt and assumed <= noted <= assumed + in_doubt, (assumed, in_doubt, told, noted, found)
