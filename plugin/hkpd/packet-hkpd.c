@@ -254,31 +254,28 @@ static void show_performance_key(hkpd_pdu *p)
 
 /* --- Parameters ------------------------------------------------------------------------------------------------ */
 
-static const char *read_pointed_name(hkpd_pdu *p)
-{
-    ndr_reader *ndr = &p->call.ndr;
-    ndr_array array;
-
-    ndr_array_begin(ndr, true, "Name", &array);
-    tvbuff_t *tvb = ndr_elements(ndr, &array, 2);
-    int size = (int)tvb_captured_length(tvb);
-    const char *name = (const char *)tvb_get_string_enc(p->call.pool, tvb, 0, size, ENC_UTF_16 | ndr->cursor.encoding);
-    proto_tree_add_string(array.tree, stock_value_name, tvb, 0, size, name);
-    proto_item_append_text(array.node, ": %s", name);
-    return name;
-}
-
-/* RRP_UNICODE_STRING ([MS-RRP] 2.2.4): sizes in bytes, then a pointer to a conformant varying array. "" if it is empty. */
+/* Reads an RRP_UNICODE_STRING ([MS-RRP] 2.2.4): sizes in bytes, then a pointer to a conformant varying array. Returns "" for a null
+ * pointer. */
 static const char *read_name(hkpd_pdu *p)
 {
     ndr_reader *ndr = &p->call.ndr;
     buffer_cursor *cursor = &ndr->cursor;
+    ndr_array array;
 
     ndr_align(ndr, ndr->ndr64 ? 8 : 4);
     cursor_skip(cursor, 4);
     proto_tree_add_item(cursor->tree, stock_name_len, cursor->tvb, cursor->pos - 4, 2, cursor->encoding);
     proto_tree_add_item(cursor->tree, stock_name_size, cursor->tvb, cursor->pos - 2, 2, cursor->encoding);
-    return ndr_pointer(ndr, "name") ? read_pointed_name(p) : "";
+    if (!ndr_pointer(ndr, "name")) {
+        return "";
+    }
+    ndr_array_begin(ndr, true, "Name", &array);
+    tvbuff_t *tvb = ndr_elements(ndr, &array, 2);
+    int size = (int)tvb_captured_length(tvb);
+    const char *name = (const char *)tvb_get_string_enc(p->call.pool, tvb, 0, size, ENC_UTF_16 | cursor->encoding);
+    proto_tree_add_string(array.tree, stock_value_name, tvb, 0, size, name);
+    proto_item_append_text(array.node, ": %s", name);
+    return name;
 }
 
 /* False if there is no number at all. */
@@ -492,35 +489,32 @@ static bool is_sound_list(tvbuff_t *tvb)
     return list.titles > 0 && !list.is_damaged && !list.lacks_end;
 }
 
-static bool is_table_whole(const perf_table *table)
+static perf_table *read_table(const hkpd_pdu *p, tvbuff_t *tvb)
 {
-    bool is_whole = table->is_sound;
+    uint32_t size = tvb_captured_length(tvb);
 
-    for (uint32_t i = 0; is_whole && i < table->num_groups; i++) {
-        is_whole = table->groups[i].is_sound;
-    }
-    return is_whole;
+    return sample_read_table(p->call.pool, true, tvb_get_ptr(tvb, 0, (int)size), size, tvb_reported_length(tvb));
 }
 
-/* A definition says that its values lie outside of the counter blocks: they have none. */
-static bool has_values_outside(const perf_table *table)
+/* True if an object is malformed, or a definition says that its values lie outside of the counter blocks. */
+static bool is_malformed(const perf_table *table)
 {
-    bool is_any = false;
+    bool is_any = !table->is_sound;
 
+    for (uint32_t i = 0; i < table->num_groups; i++) {
+        is_any |= !table->groups[i].is_sound;
+    }
     for (uint32_t i = 0; i < table->num_faults; i++) {
         is_any |= table->faults[i].kind == PERF_FAULT_OFFSET;
     }
     return is_any;
 }
 
-/* True for data that begins with "PERF" in UTF-16, of either byte order. */
-static bool is_data_block(const uint8_t *bytes, uint32_t size)
+/* "PERF" in UTF-16 of either byte order */
+static bool has_signature(tvbuff_t *tvb)
 {
-    static const uint8_t little_endian[] = {'P', 0, 'E', 0, 'R', 0, 'F', 0},
-                         big_endian[] = {0, 'P', 0, 'E', 0, 'R', 0, 'F'};
-
-    return size >= PERF_SIGNATURE_SIZE && (memcmp(bytes, little_endian, sizeof little_endian) == 0 ||
-                                           memcmp(bytes, big_endian, sizeof big_endian) == 0);
+    return tvb_memeql(tvb, 0, (const uint8_t *)"P\0E\0R\0F", PERF_SIGNATURE_SIZE) == 0 ||
+           tvb_memeql(tvb, 0, (const uint8_t *)"\0P\0E\0R\0F", PERF_SIGNATURE_SIZE) == 0;
 }
 
 /* Tells by the value's name what a response brings, not by its type. On an open handle of ours the data need not be well-formed, on any
@@ -538,19 +532,12 @@ static answer_kind find_answer_kind(const hkpd_pdu *p, const value_parameters *b
     if (!is_probe && back->question.kind >= QUESTION_NAMES) {
         return is_ours || is_sound_list(tvb) ? ANSWER_TITLES : ANSWER_OTHER;
     }
-    uint32_t size = tvb_captured_length(tvb);
-    const uint8_t *bytes = tvb_get_ptr(tvb, 0, (int)size);
-    if (!is_data_block(bytes, size)) {
-        return ANSWER_OTHER;
+    if (!has_signature(tvb) || (is_ours && !is_probe)) {
+        return has_signature(tvb) ? ANSWER_BLOCK : ANSWER_OTHER;
     }
-    if (is_ours && !is_probe) {
-        return ANSWER_BLOCK;
-    }
-    const perf_table *table = sample_read_table(p->call.pool, true, bytes, size, tvb_reported_length(tvb));
-    if (is_probe) {
-        return table->is_sound && table->num_groups == 0 && tvb_get_letohl(tvb, 20) == 0 ? ANSWER_HEADER : ANSWER_OTHER;
-    }
-    return table->is_sound ? ANSWER_BLOCK : ANSWER_OTHER;
+    const perf_table *table = read_table(p, tvb);
+    bool is_header = table->num_groups == 0 && tvb_get_letohl(tvb, 20) == 0; /* TotalByteLength */
+    return !table->is_sound || (is_probe && !is_header) ? ANSWER_OTHER : is_probe ? ANSWER_HEADER : ANSWER_BLOCK;
 }
 
 /* A response with data proves that the server has the handle: a closed one, or one whose opening was not captured, begins a new life with
@@ -674,26 +661,11 @@ static void report_objects(hkpd_pdu *p)
     }
 }
 
-/* True if two tables have the same counters, of the same types. */
-static bool has_same_definitions(const perf_table *table, const perf_table *before)
-{
-    bool is_same = table->num_groups == before->num_groups && table->num_columns == before->num_columns;
-
-    for (uint32_t i = 0; is_same && i < table->num_columns; i++) {
-        is_same = table->columns[i].id == before->columns[i].id && table->columns[i].type == before->columns[i].type;
-    }
-    return is_same;
-}
-
-/* Learns the types of the counters, unless they are those of the sample before. */
+/* Learns the types of the counters of sound objects. */
 static void learn_definitions(hkpd_pdu *p, const state_sample *sample)
 {
     perf_table *table = sample->table;
-    const perf_table *before = sample->previous ? sample->previous->table : NULL;
 
-    if (before && has_same_definitions(table, before)) {
-        return;
-    }
     for (perf_group *group = table->groups; group < table->groups + table->num_groups; group++) {
         for (uint32_t i = 0; group->is_sound && i < group->columns; i++) {
             const perf_column *column = perf_table_column(table, group, i);
@@ -706,42 +678,31 @@ static void learn_definitions(hkpd_pdu *p, const state_sample *sample)
     }
 }
 
-/* Keeps the response as the newest sample of its series. Changes: the table moves to the sample. */
-static void hkpd_learn_sample(hkpd_pdu *p, sample_series *series, perf_table *table, tvbuff_t *tvb)
+/* Learns from a response that has a sound object, or no object at all: a sample, types, and which objects are absent. */
+static void hkpd_learn_sample(hkpd_pdu *p, tvbuff_t *tvb)
 {
     rpc_call *record = p->call.record;
-    bool leaves_header_out = perf_table_u32(table, 20) == table->size - perf_table_u32(table, 24);
-
-    record->sample = sample_keep(series, table, tvb_reported_length(tvb), p->call.pool, p->call.pinfo->num);
-    if (leaves_header_out) { /* as Samba's total does */
-        p->call.server->is_no_windows = true;
-    }
-    learn_definitions(p, record->sample);
-    if (p->record->question.text) {
-        record->sample->late = pace_respond(&series->timing, call_seconds(&p->call), true);
-    }
-}
-
-/* Learns from a response that has a sound object, or no object at all. */
-static void learn_block(hkpd_pdu *p, tvbuff_t *tvb)
-{
+    const hkpd_question *question = &p->record->question;
     state_handle *handle = find_handle(p);
-    uint32_t size = tvb_captured_length(tvb);
-    perf_table *table =
-        sample_read_table(p->call.pool, true, tvb_get_ptr(tvb, 0, (int)size), size, tvb_reported_length(tvb));
-    bool is_sample = perf_table_has_sound_group(table) || (table->num_groups == 0 && table->is_sound);
-    bool tells_absence = table->is_sound && p->record->question.kind == QUESTION_INDEXES;
+    perf_table *table = read_table(p, tvb);
+    bool is_sound = table->is_sound, has_sound_group = perf_table_has_sound_group(table);
 
-    if (!is_sample || handle == NULL) {
+    if (handle == NULL || !(has_sound_group || (table->num_groups == 0 && is_sound))) {
         return;
     }
-    const char *question = p->record->question.text;
-    sample_series *series = sample_series_find_or_create(handle, question ? question : "");
-    if (call_note_sample(&p->call, series, tvb)) {
-        hkpd_learn_sample(p, series, table, tvb);
-        if (tells_absence) {
-            find_absent_objects(p);
-        }
+    sample_series *series = sample_series_find_or_create(handle, question->text ? question->text : "");
+    /* Samba's TotalByteLength leaves the header out */
+    p->call.server->is_no_windows |= perf_table_u32(table, 20) == table->size - perf_table_u32(table, 24);
+    if (!call_note_sample(&p->call, series, tvb)) {
+        return;
+    }
+    record->sample = sample_keep(series, table, tvb_reported_length(tvb), p->call.pool, p->call.pinfo->num);
+    learn_definitions(p, record->sample);
+    if (question->text) {
+        record->sample->late = pace_respond(&series->timing, call_seconds(&p->call), true);
+    }
+    if (is_sound && question->kind == QUESTION_INDEXES) {
+        find_absent_objects(p);
     }
 }
 
@@ -761,7 +722,7 @@ static void read_block_answer(hkpd_pdu *p, const value_parameters *back)
     counter_response *response = &p->call.answer;
 
     if (call_may_learn(&p->call) && back->status == STATUS_SUCCESS) {
-        learn_block(p, back->tvb);
+        hkpd_learn_sample(p, back->tvb);
     }
     call_answer(&p->call, &hkpd_value_ops, find_handle(p),
                 tree_own_source(p->call.pinfo, back->tvb, "Performance data"));
@@ -776,16 +737,8 @@ static void read_block_answer(hkpd_pdu *p, const value_parameters *back)
     bool has_values = table->num_faults > 0 || table->values > 0 || table->num_groups == 0;
     if (back->status == STATUS_SUCCESS && has_values) {
         call_tell_answer(&p->call, table->num_columns);
-        p->call.tapped.has_contradictions = !is_table_whole(table) || has_values_outside(table);
+        p->call.tapped.has_contradictions = is_malformed(table);
     }
-}
-
-/* A header alone tells the computer's name, and that there is no room for more. */
-static void read_header_answer(hkpd_pdu *p, const value_parameters *back)
-{
-    call_answer(&p->call, &hkpd_value_ops, NULL, back->tvb);
-    hkpd_show_block(p->hkpd, &p->call.report, &p->call.answer);
-    describe_probe(p);
 }
 
 /* --- Titles ---------------------------------------------------------------------------------------------------- */
@@ -860,8 +813,10 @@ static void show_answer(hkpd_pdu *p, value_parameters *back)
         expert_report_add(&p->call.report, back->length_item, EI_LENGTH,
                           "*lpcbLen is %u, but %u bytes of data are there", back->length, back->data_size);
     }
-    if (p->kind == ANSWER_HEADER) {
-        read_header_answer(p, back);
+    if (p->kind == ANSWER_HEADER) { /* it has the computer's name, the buffer has no room for more */
+        call_answer(&p->call, &hkpd_value_ops, NULL, back->tvb);
+        hkpd_show_block(p->hkpd, &p->call.report, &p->call.answer);
+        describe_probe(p);
         return;
     }
     call_report_status(&p->call, back->status);
