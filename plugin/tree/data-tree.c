@@ -10,25 +10,30 @@
 #define ITEMS_OF_ROW 12
 
 typedef struct {
-    expert_id finding;
+    expert_id id;
     const char *text; /* with two numbers: what is stated, and what was found */
 } fault_info;
 
 #define FAULT_ROW(name, class, text) {EI_##class, text},
 static const fault_info fault_infos[PERF_NUM_TABLE_FAULTS] = {PERF_TABLE_FAULTS(FAULT_ROW)};
 
+static void report_fault(const data_tree *view, proto_item *item, const perf_table_fault *fault)
+{
+    expert_report *report = view->values.report;
+    const fault_info *info = &fault_infos[fault->kind];
+
+    expert_report_add(report, item, info->id, "At offset %u: %s", fault->offset,
+                      wmem_strdup_printf(report->pinfo->pool, info->text, fault->stated, fault->found));
+}
+
 /* Reports the faults of a group, or of the response, at `item`, or at the broken structure, which is shown in `tree`. */
 static void report_table_faults(data_tree *view, uint32_t group, proto_item *item, proto_tree *tree)
 {
-    expert_report *report = view->values.report;
-
     for (uint32_t i = 0; i < view->table->num_faults; i++) {
         const perf_table_fault *fault = &view->table->faults[i];
-        const fault_info *info = &fault_infos[fault->kind];
         if (fault->group == group) {
             proto_item *broken = tree && view->ops->show_broken ? view->ops->show_broken(view, fault, tree) : NULL;
-            expert_report_add(report, broken ? broken : item, info->finding, "At offset %u: %s", fault->offset,
-                              wmem_strdup_printf(report->pinfo->pool, info->text, fault->stated, fault->found));
+            report_fault(view, broken ? broken : item, fault);
         }
     }
 }
@@ -62,14 +67,17 @@ static proto_tree *show_table_row(data_tree *view, const perf_group *group, uint
 
     stream->at.row = row;
     proto_tree *tree = view->ops->show_row(view, group, row, group_tree);
-    for (uint32_t column = 0; column < group->columns && view->values_left > 0; column++, view->values_left--) {
-        if (value_stream_go_to(stream, row, column)) {
-            if (!value_tree_has_room(&view->values, ITEMS_OF_VALUE)) {
-                break;
-            }
+    for (uint32_t column = 0; column < group->columns; column++, view->values_seen++) {
+        const counter_value *at = value_stream_go_to(stream, row, column);
+        uint32_t size = at ? MAX(at->size, 1) : 1;
+        view->values.is_full |= size > view->bytes_left;
+        if (!value_tree_has_room(&view->values, ITEMS_OF_VALUE)) {
+            break;
+        }
+        view->bytes_left -= size;
+        if (at) {
             view->ops->show_value(view, tree);
         }
-        view->values_seen++;
     }
     return tree;
 }
@@ -138,17 +146,17 @@ void data_tree_show(proto_tree *tree, expert_report *report, const counter_respo
         .ops = ops,
         .table = response->table,
         .encoding = response->table->big_endian ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN,
-        .values_left = response->table->size,
+        .bytes_left = response->table->size,
     };
     buffer_cursor cursor;
 
-    if (!value_tree_begin(&view.values, response)) {
-        return;
-    }
-    if (view.values.referenced.structures) {
+    if (!value_tree_begin(&view.values, response) || !view.values.referenced.structures) {
+        for (uint32_t i = 0; i < view.table->num_faults; i++) {
+            report_fault(&view, proto_tree_get_parent(tree), &view.table->faults[i]);
+        }
+        value_tree_show_flat(&view.values);
+    } else {
         cursor_init(&cursor, response->tvb, tree, report, view.encoding);
         cursor_try(&cursor, show_table, &view);
-    } else {
-        value_tree_show_flat(&view.values);
     }
 }

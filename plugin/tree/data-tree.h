@@ -30,13 +30,13 @@ struct data_tree {
     value_tree values;
     const data_tree_ops *ops;
     perf_table *table;
-    unsigned encoding;    /* of numbers */
-    uint64_t values_left; /* cells that may still be shown: as many as the response has bytes */
+    unsigned encoding;   /* of numbers */
+    uint32_t bytes_left; /* of values still to come: definitions times instances can be more than the response has */
     uint64_t values_seen;
     uint32_t others_hidden;
 };
 
-/* Shows a response in `tree`, if a field of it is referenced or it has faults. */
+/* Shows a response in `tree`, as far as fields of it are referenced, and reports its faults. */
 void data_tree_show(proto_tree *tree, expert_report *report, const counter_response *response,
                     const value_fields *fields, const data_tree_ops *ops);
 

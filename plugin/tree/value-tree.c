@@ -182,7 +182,7 @@ static bool are_structures_referenced(const value_tree *view)
            expert_report_is_wanted(view->report, view->tree);
 }
 
-static referenced_fields find_referenced_fields(const value_tree *view, bool has_faults)
+static referenced_fields find_referenced_fields(const value_tree *view)
 {
     proto_tree *tree = view->tree;
     const int sent[] = {hf_value, hf_text, hf_raw};
@@ -191,10 +191,10 @@ static referenced_fields find_referenced_fields(const value_tree *view, bool has
     bool prints = program && strstr(program, "tshark"); /* nobody clicks there */
 
     if (tree == NULL) {
-        return (referenced_fields){.structures = has_faults || expert_report_is_wanted(view->report, tree)};
+        return (referenced_fields){.structures = expert_report_is_wanted(view->report, tree)};
     }
     return (referenced_fields){
-        .structures = has_faults || are_structures_referenced(view),
+        .structures = are_structures_referenced(view),
         .visible = PTREE_DATA(tree)->visible,
         .value = fields_any_referenced(tree, sent, array_length(sent)),
         .path = proto_field_is_referenced(tree, hf_path),
@@ -360,7 +360,7 @@ proto_tree *value_tree_show(value_tree *view, proto_tree *tree, const value_stru
 
 void value_tree_show_flat(value_tree *view)
 {
-    while (value_tree_has_room(view, ITEMS_OF_FLAT_VALUE) && value_stream_next(view->stream)) {
+    while (view->stream && value_tree_has_room(view, ITEMS_OF_FLAT_VALUE) && value_stream_next(view->stream)) {
         value_tree_show_sent(view, view->tree);
         value_tree_show(view, view->tree, NULL);
     }
@@ -517,7 +517,7 @@ bool value_tree_begin(value_tree *view, const counter_response *response)
     const referenced_fields none = {0};
 
     ws_assert(view->tvb && view->fields && view->report);
-    view->referenced = find_referenced_fields(view, response->table->num_faults > 0);
+    view->referenced = find_referenced_fields(view);
     if (memcmp(&view->referenced, &none, sizeof none) == 0) {
         return false;
     }

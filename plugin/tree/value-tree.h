@@ -53,7 +53,7 @@ void value_fields_register(int proto, const char *prefix, value_fields *fields);
 /* Fields that a filter, a column or the visible tree references. Determined once for each response. */
 typedef struct {
     bool visible;    /* the tree is shown or printed */
-    bool structures; /* around values, or there are faults */
+    bool structures; /* around values */
     bool value;
     bool path;
     bool result;
@@ -77,14 +77,14 @@ typedef struct {
     bool is_full;         /* the packet's tree has no room for more */
 } value_tree;
 
-/* Begins the stream of a response. Returns false if no field is referenced and the response has no faults. */
+/* Begins the stream of a response. Returns false if no field is referenced: it has no stream then. */
 bool value_tree_begin(value_tree *view, const counter_response *response);
 
 /* Returns false if the packet's tree has no room for `items` more: Wireshark stops a tree at a million, visible or not. Changes: once it is
  * full it stays so. */
 bool value_tree_has_room(value_tree *view, uint32_t items);
 
-/* Shows the values alone, side by side, for filters and columns. */
+/* Shows the values alone, side by side, for filters and columns; nothing without a stream. */
 #define ITEMS_OF_FLAT_VALUE 3
 void value_tree_show_flat(value_tree *view);
 

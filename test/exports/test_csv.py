@@ -317,8 +317,7 @@ def overlapping(definitions, *bytes_or_rows):
 
 
 def test_numbers_that_lie_over_each_other(tshark, tmp_path):
-    """An answer has no more values than bytes. Paths take a megabyte and 32 times its bytes; then names
-    are shortened, but for those that are short."""
+    """An answer has no more values than bytes, and a tree none of more bytes than the answer has."""
     definitions = [hostile.definition(6 + 2 * k) for k in range(40)]
     capture, size = overlapping(definitions, [hostile.row('i%d' % i, hostile.counter_block(1, i)) for i in range(100)])
     out, _ = tshark.run('-r', capture.write(tmp_path / 'a.pcap'), '-T', 'fields', '-e', 'pcq.path', '-Y', 'pcq.path',
@@ -327,19 +326,17 @@ def test_numbers_that_lie_over_each_other(tshark, tmp_path):
     if out.startswith('\\' * 4):    # since 4.2 backslashes of fields are doubled
         out = out.replace('\\\\', '\\')
     paths = out.rstrip('\n').split(',')
-    assert len(paths) == 40 * 100
     path = '\\\\SRV\\%s(i%d)\\' + 'n' * 32
-    assert paths[:400] == [path % ('S' * 1000, i // 40) for i in range(400)]
-    assert paths[-400:] == [path % ('S' * 31, i // 40) for i in range(len(paths) - 400, len(paths))]
+    assert paths == [path % ('S' * 1000, i // 40) for i in range(size // 8)]
 
 
 def test_bytes_that_lie_over_each_other(tshark, tmp_path):
-    """A tree shows the first 1,024 bytes of each value."""
+    """A tree shows the first 1,024 bytes of each value, and values of no more bytes than the answer has."""
     data = bytes(range(256)) * 120
     definitions = [hostile.definition(6 + 2 * k, hostile.RAWCOUNT, len(data), 8) for k in range(10)]
     capture, size = overlapping(definitions, None, struct.pack('<2I', 8 + len(data), 0) + data)
     (cell,), = tshark.fields(capture.write(tmp_path / 'a.pcap'), ['pcq.value.raw'], '-Y', 'pcq.value.raw')
-    assert cell.split(',') == [data[:1024].hex()] * 10
+    assert size // len(data) == 1 and cell == data[:1024].hex()
 
 
 def test_paths_of_32_megabytes(tshark, tmp_path):

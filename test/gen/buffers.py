@@ -187,7 +187,7 @@ def counter_header(status, kind, size, reserved=0):
 
 
 def value_field(value, width):
-    """Name, bytes and shown value of a counter value: an int of 4 or 8 bytes, or bytes; of text, too, since no counterset here has it."""
+    """Name, bytes and shown value of a counter value: an int of 4 or 8 bytes, or bytes: of text, too, since who shows it does not know its type."""
     if isinstance(value, int):
         return 'pcq.value', value.to_bytes(width, 'little'), value
     if isinstance(value, str):

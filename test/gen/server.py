@@ -371,7 +371,7 @@ class Model:
                 before = reading(v, query.previous, query.previous_at) if query.previous.get(key(v)) else None
                 cooked = cooking.cook(v.counter.type, reading(v, now, at), before)
             shown = buffers.value_field(v.raw, v.width)
-            out.append({'path': v.path(query.machine), 'raw': shown[2], 'bytes': len(shown[1]),
+            out.append({'path': v.path(query.machine), 'raw': v.raw if isinstance(v.raw, str) else shown[2], 'bytes': len(shown[1]),
                         'counter': v.counter.id, 'type': v.counter.type, 'cooked': cooked})
         query.previous, query.previous_at = now, at
         return out
