@@ -37,7 +37,7 @@ void proto_reg_handoff_pcq(void);
     X(2, EnumerateCounterSetInstances, instances_request, instances_response, pcq_dissect_instances, "WGS", STRING, \
       SIZES, 67108864, RPC_RETURNS) \
     X(3, OpenQueryHandle, open_request, open_response, NULL, "W", STRING, HANDLE, 0, RPC_OPENS) \
-    X(4, CloseQueryHandle, close_request, close_response, NULL, "H", HANDLE, HANDLE, 0, RPC_CLOSES) \
+    X(4, CloseQueryHandle, NULL, close_response, NULL, "H", HANDLE, HANDLE, 0, RPC_CLOSES) \
     X(5, QueryCounterInfo, describe_buffer_size, info_response, pcq_dissect_identifiers, "HS", HANDLE, SIZES, \
       67108864, RPC_USES | RPC_RETURNS) \
     X(6, QueryCounterData, describe_buffer_size, data_response, NULL, "HS", HANDLE, SIZES, 1073741824, \
@@ -87,7 +87,7 @@ typedef struct pcq_pdu {
 
 /* A row of PCQ_OPERATIONS. */
 typedef struct operation {
-    void (*request)(pcq_pdu *p);
+    void (*request)(pcq_pdu *p); /* NULL: its parameters say all */
     void (*response)(pcq_pdu *p);
     void (*dissect)(buffer_cursor *cursor, pcq_context *context); /* NULL: lpData is not read by then */
     const char *parameters;                                       /* of the request, a letter each */
@@ -378,7 +378,7 @@ static void show_counterset(pcq_pdu *p)
     }
 }
 
-/* The name of the call's counterset or of one of its counters, for the Info column. */
+/* Returns the name of the call's counterset, or of a counter in it, for the Info column. */
 static const char *format_name(pcq_pdu *p, uint32_t id)
 {
     const metadata_key key = metadata_counter_key(p->record->guid, id);
@@ -463,7 +463,7 @@ static void instances_response(pcq_pdu *p)
 #define MAX_NAMED_REFUSALS 3
 
 /* "\Processor(0)\% Processor Time". */
-static const char *identifier_text(pcq_pdu *p, const state_identifier *identifier, bool is_short)
+static const char *format_identifier(pcq_pdu *p, const state_identifier *identifier, bool is_short)
 {
     state_server *server = p->call.server;
     const char *path = value_format_identifier_path(p->call.pool, server, NULL, identifier);
@@ -473,9 +473,9 @@ static const char *identifier_text(pcq_pdu *p, const state_identifier *identifie
     return text_marked(p->call.pool, path, assumed);
 }
 
-/* Behind how many: what the server would not give, the first of it by name. */
-static void name_refusal(pcq_pdu *p, wmem_strbuf_t *text, unsigned number, uint32_t count, const char *path,
-                         uint32_t status, bool assumed)
+/* Appends a counter or block that the server did not give, and behind the last one that is named how many more there are. */
+static void append_refusal(pcq_pdu *p, wmem_strbuf_t *text, unsigned number, uint32_t count, const char *path,
+                           uint32_t status, bool assumed)
 {
     wmem_strbuf_append_printf(text, "%s%s (%s%s)", number > 1 ? ", " : ": ", path,
                               text_win32_error(p->call.pool, status), assumed ? ", assumed" : "");
@@ -513,7 +513,7 @@ static void show_query(pcq_pdu *p, proto_tree *tree)
     }
     while (listed++ < MAX_LISTED_COUNTERS && (counter = query_next_counter(epoch, &next)) != NULL) {
         uint32_t status = counter->identifier.status;
-        const char *text = identifier_text(p, &counter->identifier, false);
+        const char *text = format_identifier(p, &counter->identifier, false);
         if (status != 0) {
             text = wmem_strdup_printf(p->call.pool, "%s: refused, %s", text, text_win32_error(p->call.pool, status));
         }
@@ -521,7 +521,7 @@ static void show_query(pcq_pdu *p, proto_tree *tree)
     }
 }
 
-/* Below its item, if it has one, where a handle was opened and closed, and what it holds at this moment; its number. */
+/* Shows below the handle's item where it was opened and closed, and the query's counters; and its number. */
 static void show_handle(pcq_pdu *p, proto_item *item, const state_handle *handle)
 {
     if (item && handle && proto_field_is_referenced(p->call.tree, proto_pcq)) {
@@ -531,22 +531,23 @@ static void show_handle(pcq_pdu *p, proto_item *item, const state_handle *handle
 }
 
 /* Returns the handle of this PDU, NULL: not known. */
-static state_handle *handle_of(const pcq_pdu *p)
+static state_handle *find_query_handle(const pcq_pdu *p)
 {
     const rpc_call *record = p->call.record;
 
     return record->answering && !p->call.is_request ? record->answering : record->handle;
 }
 
-static void see_query(pcq_pdu *p, state_handle *handle)
+/* Notes the query as the request sees it. */
+static void set_asked_moment(pcq_pdu *p, state_handle *handle)
 {
     rpc_connection *connection = p->call.record->connection;
 
     p->record->asked = query_see_request(handle, connection, connection->unread_changes);
 }
 
-/* Once all of the request was read: only a sound one shows that there is a query. */
-static void use_handle(pcq_pdu *p)
+/* Begins the use of a handle by a request that was read to its end. A well-formed one proves that there is a query. */
+static void begin_query_use(pcq_pdu *p)
 {
     rpc_call *record = p->call.record;
 
@@ -555,7 +556,7 @@ static void use_handle(pcq_pdu *p)
     }
     state_handle *handle = record->handle;
     if (handle && p->call.first_time) {
-        see_query(p, handle);
+        set_asked_moment(p, handle);
     }
     if (record->was_closed) {
         expert_report_add(&p->call.report, p->handle_item, EI_HANDLE_CLOSED,
@@ -564,23 +565,23 @@ static void use_handle(pcq_pdu *p)
     show_handle(p, p->handle_item, handle);
 }
 
-/* The query that a response speaks of. `known` says that the server has it open: it gave its data, or their size. A server that answers for
- * a closed handle has given it out anew, and the opening was not captured. */
-static state_handle *answering_handle(pcq_pdu *p, bool known)
+/* Returns the query that a response is about. `is_proof`: the server has it open, since it sent its data or their size. Changes: behind a
+ * closed handle a new query begins, whose opening was not captured. */
+static state_handle *confirm_query(pcq_pdu *p, bool is_proof)
 {
     rpc_call *record = p->call.record;
 
-    if (record->handle && known && call_may_learn(&p->call)) {
+    if (record->handle && is_proof && call_may_learn(&p->call)) {
         if (record->was_closed) {
             state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.server, record->handle->bytes);
             bool is_open = now && now->closed_frame == 0;
             record->answering =
                 is_open ? now : call_open_handle(&p->call, PERF_HANDLE_QUERY, record->handle->bytes, 0, NULL);
-            see_query(p, record->answering);
+            set_asked_moment(p, record->answering);
         }
-        handle_confirm(handle_of(p));
+        handle_confirm(find_query_handle(p));
     }
-    return handle_of(p);
+    return find_query_handle(p);
 }
 
 /* --- Opnum 3: OpenQueryHandle, 3.1.4.1.4 ----------------------------------------------------------------------- */
@@ -606,10 +607,6 @@ static void open_response(pcq_pdu *p)
 }
 
 /* --- Opnum 4: CloseQueryHandle, 3.1.4.1.8 ---------------------------------------------------------------------- */
-
-static void close_request(pcq_pdu *p _U_)
-{
-}
 
 static void close_response(pcq_pdu *p)
 {
@@ -650,7 +647,7 @@ static void info_response(pcq_pdu *p)
         p->call.tapped.counters = p->context.count;
         set_tap_identifiers(p);
     }
-    state_handle *handle = answering_handle(p, p->succeeded || p->call.tapped.is_probe);
+    state_handle *handle = confirm_query(p, p->succeeded || p->call.tapped.is_probe);
     show_handle(p, NULL, handle);
     if (p->succeeded && call_may_learn(&p->call) && handle) {
         query_apply_info(handle, p->call.tapped.identifiers, p->context.count, &p->record->asked);
@@ -660,7 +657,7 @@ static void info_response(pcq_pdu *p)
 /* --- Opnum 6: QueryCounterData, 3.1.4.1.6 ---------------------------------------------------------------------- */
 
 /* "1 failed: \Set\Counter (ERROR_WMI_INSTANCE_NOT_FOUND)" */
-static const char *failures_text(pcq_pdu *p, uint32_t failed)
+static const char *format_failures(pcq_pdu *p, uint32_t failed)
 {
     value_stream *stream = value_stream_begin(p->call.pool, &p->call.answer);
     wmem_strbuf_t *text = wmem_strbuf_new(p->call.pool, "");
@@ -669,8 +666,8 @@ static const char *failures_text(pcq_pdu *p, uint32_t failed)
     stream->with_failed = stream->without_values = true;
     for (unsigned number = 1; number <= MAX_NAMED_REFUSALS && value_stream_next(stream); number++) {
         const state_identifier *identifier = stream->identifier;
-        name_refusal(p, text, number, failed, identifier ? identifier_text(p, identifier, true) : "?",
-                     stream->group->status, stream->assumed == ASSUMED_COUNTER);
+        append_refusal(p, text, number, failed, identifier ? format_identifier(p, identifier, true) : "?",
+                       stream->group->status, stream->assumed == ASSUMED_COUNTER);
     }
     return wmem_strbuf_get_str(text);
 }
@@ -701,11 +698,11 @@ static uint32_t count_failed_blocks(const perf_table *table)
     return failed;
 }
 
-/* Whether lpData is a sample tells the status behind it: so it is learned and shown last, into the place kept for it. */
+/* Learns and shows lpData, behind the status: only a success is a sample. */
 static void data_response(pcq_pdu *p)
 {
     tvbuff_t *tvb = p->call.tapped.buffer;
-    state_handle *handle = answering_handle(p, p->succeeded || p->call.tapped.is_probe);
+    state_handle *handle = confirm_query(p, p->succeeded || p->call.tapped.is_probe);
     counter_response *answer = &p->call.answer;
 
     if (tvb) {
@@ -727,7 +724,7 @@ static void data_response(pcq_pdu *p)
             call_tell_answer(&p->call, answer->table->num_groups);
             p->call.tapped.failed = failed;
         }
-        call_report_answer(&p->call, p->call.has_column && failed > 0 ? failures_text(p, failed) : NULL, "block");
+        call_report_answer(&p->call, p->call.has_column && failed > 0 ? format_failures(p, failed) : NULL, "block");
     }
     show_handle(p, NULL, handle);
 }
@@ -740,7 +737,7 @@ static const char *format_identifiers(pcq_pdu *p)
     if (p->context.count == 0) {
         return "";
     }
-    const char *first = identifier_text(p, wmem_array_index(p->context.identifiers, 0), true);
+    const char *first = format_identifier(p, wmem_array_index(p->context.identifiers, 0), true);
     return p->context.count == 1 ? wmem_strdup_printf(p->call.pool, ": %s", first)
                                  : wmem_strdup_printf(p->call.pool, ": %s, %u more", first, p->context.count - 1);
 }
@@ -777,12 +774,12 @@ static void describe_refused(pcq_pdu *p)
             continue;
         }
         if (named < MAX_NAMED_REFUSALS) {
-            name_refusal(p, text, ++named, p->context.refused, identifier_text(p, &identifiers[i], true),
-                         identifiers[i].status, false);
+            append_refusal(p, text, ++named, p->context.refused, format_identifier(p, &identifiers[i], true),
+                           identifiers[i].status, false);
         }
         if (reports) {
             expert_report_add(&p->call.report, proto_tree_get_parent(p->buffer_tree), EI_COUNTER_REFUSED,
-                              "Refused: %s: %s", identifier_text(p, &identifiers[i], false),
+                              "Refused: %s: %s", format_identifier(p, &identifiers[i], false),
                               text_win32_error(p->call.pool, identifiers[i].status));
         }
     }
@@ -834,7 +831,7 @@ static void validate_response(pcq_pdu *p)
             describe_refused(p);
         }
     }
-    state_handle *handle = answering_handle(p, p->succeeded);
+    state_handle *handle = confirm_query(p, p->succeeded);
     show_handle(p, NULL, handle);
     bool is_read = !p->call.report.damaged && !p->call.is_short && (!p->succeeded || p->identifiers_sound);
     query_change *change = remove_pending_change(p);
@@ -863,7 +860,7 @@ static void pcq_tap_pdu(pcq_pdu *p)
 {
     const rpc_pdu *call = &p->call;
     tapped_call *tapped = &p->call.tapped;
-    state_handle *handle = handle_of(p);
+    state_handle *handle = find_query_handle(p);
 
     if (call->is_noise) {
         sealed_follow_noise(call);
@@ -936,9 +933,11 @@ static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_
     } else if (p.call.is_request) {
         p.record->call.request_read = call_read(&p.call, read_request, &p);
         if (p.operation->parameters[0] == 'H') {
-            use_handle(&p);
+            begin_query_use(&p);
         }
-        p.operation->request(&p);
+        if (p.operation->request) {
+            p.operation->request(&p);
+        }
     } else {
         call_read(&p.call, read_response, &p);
         p.operation->response(&p);
