@@ -65,7 +65,7 @@ value_stream *value_stream_begin(wmem_allocator_t *pool, const counter_response 
     stream->pool = pool;
     stream->response = *response;
     stream->now = (parsed_sample){.table = response->table, .sample = response->sample};
-    stream->values_left = response->table->size;
+    stream->bytes_left = response->table->size;
     stream->path_bytes_left = PATHS_AT_LEAST + PATHS_PER_BYTE * (uint64_t)response->table->size;
     stream->path = wmem_strbuf_new(pool, NULL);
     find_sample_before(stream);
@@ -215,11 +215,12 @@ const counter_value *value_stream_next(value_stream *stream)
 
     for (;;) {
         while (next_cell(stream)) {
-            if (stream->values_left == 0) {
+            if (stream->bytes_left == 0) {
                 return NULL;
             }
-            stream->values_left--;
-            if (read_cell_value(stream)) {
+            bool has_value = read_cell_value(stream);
+            stream->bytes_left -= MIN(stream->bytes_left, has_value ? MAX(stream->at.size, 1) : 1);
+            if (has_value) {
                 return &stream->at;
             }
         }

@@ -133,7 +133,7 @@ typedef struct value_stream {
     bool with_failed;             /* set by the reader: groups of an error are values, too, */
     bool with_empty;              /* and groups without values, */
     bool without_values;          /* and nothing else is */
-    uint64_t values_left;         /* cells that may still be looked at: as many as the response has bytes */
+    uint32_t bytes_left; /* of values still to come: definitions times instances can be more than the response has */
 
     counter_value at; /* the value that was read last */
     value_operands operands;

@@ -317,12 +317,12 @@ def overlapping(definitions, *bytes_or_rows):
 
 
 def test_numbers_that_lie_over_each_other(tshark, tmp_path):
-    """An answer has no more values than bytes, and a tree none of more bytes than the answer has."""
+    """An answer has no more bytes of values than it has bytes, in exports and in trees."""
     definitions = [hostile.definition(6 + 2 * k) for k in range(40)]
     capture, size = overlapping(definitions, [hostile.row('i%d' % i, hostile.counter_block(1, i)) for i in range(100)])
     out, _ = tshark.run('-r', capture.write(tmp_path / 'a.pcap'), '-T', 'fields', '-e', 'pcq.path', '-Y', 'pcq.path',
                         '-z', 'pcq,long,%s' % (tmp_path / 'long'))
-    assert size > 40 * 100 and len(long_rows((tmp_path / 'long').read_bytes().decode())) == 40 * 100
+    assert 40 * 100 > size // 8 and len(long_rows((tmp_path / 'long').read_bytes().decode())) == -(-size // 8)
     if out.startswith('\\' * 4):    # since 4.2 backslashes of fields are doubled
         out = out.replace('\\\\', '\\')
     paths = out.rstrip('\n').split(',')

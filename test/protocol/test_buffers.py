@@ -228,7 +228,7 @@ def test_data_header(bench, filetime):
 
 
 VALUES = [(0xFFFFFFFF, 4), (2 ** 64 - 1, 8), (0, 8), *[(b'\xE1' * n, n) for n in (0, 1, 3, 5, 7, 12, 33)], ('running', 0), ('\U0001F98A is here', 0),
-          ('t' * 1500, 0)]
+          ('t' * 500, 0)]
 SIZINGS = [buffers.PADDED, buffers.ALIGNED]
 ROWS = [(0, 'first', [(1, 4), (2, 8)]), (1, '', [(3, 4), (4, 8)]), (1, 'x' * 1024, [(5, 4), (6, 8)])]
 
