@@ -147,8 +147,9 @@ static uint32_t *sorted_frames(const verdict_evidence *evidence, unsigned *count
     return frames;
 }
 
-void finding_add(verdict_finding **findings, verdict_kind kind, verdict_party party, const verdict_evidence *evidence,
-                 bool lasts, const char *server, const char *client, const char *text)
+void verdict_add_finding(verdict_finding **findings, verdict_kind kind, verdict_party party,
+                         const verdict_evidence *evidence, bool lasts, const char *server, const char *client,
+                         const char *text)
 {
     unsigned listed;
 

@@ -64,8 +64,9 @@ void verdict_set_span(double begin, double end);
 /* Adds a finding of what the evidence shows, if it shows anything. In the sentence $S and $C are server and client, $F which of them, $N
  * " (3 times)" where there are more; $T is "since T, frame N" if it `lasts`, else "T to U, frames N to M", and "T, frame N" of one frame. Of what is
  * too long $N goes first, then what stands in brackets, or behind '|', then ends of names and paths. Changes: the list, sorted. */
-void finding_add(verdict_finding **findings, verdict_kind kind, verdict_party party, const verdict_evidence *evidence,
-                 bool lasts, const char *server, const char *client, const char *text);
+void verdict_add_finding(verdict_finding **findings, verdict_kind kind, verdict_party party,
+                         const verdict_evidence *evidence, bool lasts, const char *server, const char *client,
+                         const char *text);
 
 /* "ERROR_NO_DATA"; "ERROR_NO_DATA (no data now)". */
 const char *verdict_error(wmem_allocator_t *pool, bool is_fault, uint32_t status, bool with_meaning);

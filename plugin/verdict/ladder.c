@@ -280,7 +280,8 @@ static void say(wmem_allocator_t *pool, const verdict_pair *pair, ladder_rung ru
     verdict_evidence shown = failure->shown;
     shown.pool = pool;
     shown.which = wmem_strdup_printf(pool, "%u", failure->port);
-    finding_add(findings, outcomes[row].kind, outcomes[row].party, &shown, true, pair->called, pair->client, text);
+    verdict_add_finding(findings, outcomes[row].kind, outcomes[row].party, &shown, true, pair->called, pair->client,
+                        text);
 }
 
 /* How far the pair came where it failed; NUM_RUNGS: it did not, or a later try came through. */
@@ -325,8 +326,8 @@ void verdict_ladder_find_unread(wmem_allocator_t *pool, const verdict_pair *pair
         verdict_evidence cut = pair->cut;
         cut.pool = pool;
         cut.is_unread = true;
-        finding_add(findings, VERDICT_LOST, PARTY_CAPTURE, &cut, true, pair->called, pair->client,
-                    "The capture cuts frames of $C and $S short: $T");
+        verdict_add_finding(findings, VERDICT_LOST, PARTY_CAPTURE, &cut, true, pair->called, pair->client,
+                            "The capture cuts frames of $C and $S short: $T");
         return;
     }
     for (unsigned i = 0; i < G_N_ELEMENTS(reasons); i++) {
@@ -334,8 +335,8 @@ void verdict_ladder_find_unread(wmem_allocator_t *pool, const verdict_pair *pair
             verdict_evidence shown = {
                 .pool = pool, .is_unread = true, .which = wmem_strdup_printf(pool, "%u", pair->strange_port)};
             evidence_add(&shown, reasons[i].first.frame, reasons[i].first.time);
-            finding_add(findings, VERDICT_LOST, PARTY_CAPTURE, &shown, true, pair->called, pair->client,
-                        wmem_strdup_printf(pool, "%s: frame %u", reasons[i].text, reasons[i].first.frame));
+            verdict_add_finding(findings, VERDICT_LOST, PARTY_CAPTURE, &shown, true, pair->called, pair->client,
+                                wmem_strdup_printf(pool, "%s: frame %u", reasons[i].text, reasons[i].first.frame));
             return;
         }
     }

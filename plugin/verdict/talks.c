@@ -528,9 +528,9 @@ void verdict_find(verdict_monitor *monitor, verdict_kind kind, verdict_party par
     va_list arguments;
 
     va_start(arguments, format);
-    finding_add(&monitor->findings, kind, party, shown, !has_sample_after(monitor, shown->last),
-                verdict_server(monitor), verdict_client(monitor),
-                wmem_strdup_vprintf(monitor->pool, format, arguments));
+    verdict_add_finding(&monitor->findings, kind, party, shown, !has_sample_after(monitor, shown->last),
+                        verdict_server(monitor), verdict_client(monitor),
+                        wmem_strdup_vprintf(monitor->pool, format, arguments));
     for (verdict_finding *finding = monitor->findings; finding && monitor->pair; finding = finding->next) {
         finding->client = monitor->pair->client;
         finding->server = monitor->pair->server;

@@ -221,7 +221,7 @@ static inline const char *verdict_handle_word(const verdict_talk *talk)
 
 bool verdict_has(const verdict_monitor *monitor, verdict_kind kind);
 
-/* finding_add() of its server and client, with a sentence as of printf(). No argument is a text that a packet has. */
+/* verdict_add_finding() of its server and client, with a sentence as of printf(). No argument is a text that a packet has. */
 void verdict_find(verdict_monitor *monitor, verdict_kind kind, verdict_party party, const verdict_evidence *shown,
                   const char *format, ...) G_GNUC_PRINTF(5, 6);
 

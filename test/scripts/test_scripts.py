@@ -375,7 +375,7 @@ def test_the_conversation_is_shown(fakes, options, calls_alone):
     assert (status, err) == (0, '')
     assert all(' PCQ ' in line for line in packets if ' to LABDC ' not in line) == calls_alone and len(packets) > 50
     # and in the end the verdict
-    assert ('# what is wrong, worst first; ' in out) == calls_alone == ('4 samples, each 1.005 s, none late' in out or '4 samples, each 1.005 s, sealed' in out)
+    assert ('# what is wrong, worst first; ' in out) == calls_alone == bool(re.search(r' to LABDC: 4 samples, longest gap [0-9.]+ s, frame \d+', out))
 
 
 def test_what_was_cut_short(fakes, tmp_path):
