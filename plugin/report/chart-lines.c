@@ -33,8 +33,8 @@ static void free_query(void *data)
 
 void chart_lines_begin(chart_lines *lines)
 {
-    *lines = (chart_lines){.by_path = g_hash_table_new(wmem_str_hash, g_str_equal),
-                           .all = g_ptr_array_new_with_free_func(free_line),
+    *lines = (chart_lines){.by_path = g_hash_table_new_full(wmem_str_hash, g_str_equal, NULL, free_line),
+                           .all = g_ptr_array_new(),
                            .by_query = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, free_query),
                            .clocks = g_ptr_array_new_with_free_func(g_free)};
 }
@@ -85,7 +85,6 @@ chart_line *chart_line_find_or_create(chart_lines *lines, const char *path)
         line->bucket_size = 1;
         lines->path_bytes += LINE_BYTES + 2 * strlen(path);
         g_hash_table_insert(lines->by_path, line->path, line);
-        g_ptr_array_add(lines->all, line);
     }
     return line;
 }
@@ -200,6 +199,9 @@ void chart_line_add(chart_lines *lines, chart_line *line, chart_query *query, do
     }
     if (is_same_query && line->place + 1 < place) {
         add_point(lines, line, g_array_index(query->times, double, line->place + 1), NAN, false);
+    }
+    if (line->results.count == 0) {
+        g_ptr_array_add(lines->all, line);
     }
     line->query = query;
     line->place = place;

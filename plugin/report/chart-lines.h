@@ -47,14 +47,14 @@ typedef struct {
 
 /* All lines of a capture. `clocks` and the `json` of lines are made by chart_lines_finish(). */
 typedef struct {
-    GHashTable *by_path;  /* path -> chart_line */
-    GPtrArray *all;       /* chart_line, in the order of their first results; owns them */
+    GHashTable *by_path;  /* path -> chart_line, with results or without; owns them */
+    GPtrArray *all;       /* chart_line with results, in the order of their first */
     GHashTable *by_query; /* key -> chart_query; owns both */
     GPtrArray *
         clocks; /* each list of times once, as JSON: milliseconds since `begin`, then from one to the next; owns them */
     uint64_t values;     /* results that were added */
     uint64_t omitted;    /* results without room, or of a path that the sample had before */
-    uint64_t path_bytes; /* text of all lines in the page but their points */
+    uint64_t path_bytes; /* text of all lines but their points, as if each were in the page */
     uint64_t num_points;
     bool is_thinned;
 } chart_lines;

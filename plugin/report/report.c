@@ -65,10 +65,10 @@ static void add_results(report *r, chart_query *query, value_stream *values)
         const char *path = tapped_placed(values->pool, values->response.handle, value_stream_path(values));
         perf_result result = value_stream_result(values);
         left_out_count_marks(&r->verdict->left, left_out_marks(values, &result));
+        chart_line *line = path ? chart_line_find_or_create(&r->lines, path) : NULL;
+        /* else another counter has that name, with a result or without */
+        line = line && value_stream_is_same_counter(values, &line->whose) ? line : NULL;
         if (path && result.none == PERF_NO_RESULT_OK && isfinite(result.value)) {
-            chart_line *line = chart_line_find_or_create(&r->lines, path);
-            /* else another counter has that name */
-            line = line && value_stream_is_same_counter(values, &line->whose) ? line : NULL;
             chart_line_add(&r->lines, line, query, result.value, value_stream_is_assumed(values));
         }
     }
