@@ -561,13 +561,14 @@ def untyped():
 
 def assumed(infos=1):
     """Two queries: QueryCounterInfo of the second, or of both, was not captured, so the order of its counters has to tell whose a
-    block is. Its two counters are of one type, so it is assumed for both."""
+    block is. Its two counters are of one set, so it is assumed for both."""
     s = single('Pair', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Here', lambda at, k: 3),
                counter(2, 'PERF_COUNTER_RAWCOUNT', 'There', lambda at, k: 4))
-    other = single('Other', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Sure', lambda at, k: 5))
+    other = single('Other', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Sure', lambda at, k: 5),
+                   counter(2, 'PERF_COUNTER_RAWCOUNT', 'Sure, too', lambda at, k: 6))
     scene, c = begin(Server([s, other]), s, other)
     handles = [c.open(), c.open()]
-    c.validate(handles[0], [ask(other, 1)] if infos else [ask(other, 1), ask(s, 1)])
+    c.validate(handles[0], [ask(other, 1)] if infos else [ask(other, 1), ask(other, 2)])
     for handle in handles[:infos]:
         c.info(handle)
     c.validate(handles[1], [ask(s, 1), ask(s, 2)])

@@ -92,8 +92,8 @@ def without_info(m):
 
 
 def test_values_of_assumed_counters(summary):
-    """Which block is whose only QueryCounterInfo says, and it was lost."""
-    lines, found = summary(tale(without_info, 8, sets=[memory()]))
+    """Which of two blocks is whose only QueryCounterInfo says, and it was lost."""
+    lines, found = summary(tale(without_info, 8, sets=[memory()], asked=lambda s: [ask(s, 1), ask(s, 2)]))
     assert any('Values from SRV01 to 192.0.2.10 may belong to another counter or instance (assumed): since ' in line for line in lines)
     assert any(line.startswith(r'    16 in all, first \\SRV01\Memory\Available MBytes; ') for line in lines)
     assert [f['count'] for f in found['monitors'][0]['findings'] if f['kind'] == 'assumed'] == [8]

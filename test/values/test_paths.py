@@ -34,7 +34,7 @@ def truth(message):
 
 # As asked, done and shown, step by step: +1a adds counter 1 of instance a (. is all counters, * all instances), -1a removes it, i is
 # QueryCounterInfo, d a sample; a call behind ~ is not captured, before ! its answer is cut, before ^ it is lost, before % it is a fault, before & out of memory, before $ invalid; ~ alone opens the query.
-# Each sample is named right ('+'), marked as assumed ('?'), or nobody's ('-') on one pass and, where that is another thing, on two. Blocks
+# Each sample is named right ('+'), marked as assumed ('?'; '/': but for blocks of another type, which are nobody's), or nobody's ('-') on one pass and, where that is another thing, on two. Blocks
 # stand as they were added, or turned around: then names that are assumed are others'.
 STORIES = {
     'an old index does not hold after a change': (True, '+1a,2a i d +3a d', '+?'),
@@ -51,12 +51,12 @@ STORIES = {
     'damage to an addition': (True, '+1a,2a i d +3a! d -1a d', '+--'),
     'damage to a removal': (True, '+1a,2a i d +3a d -1a! d', '+?-'),
     'damaged changes that leave as many': (False, '+1a +2a! -1a! d', '-'),
-    'a change without an answer, with as many blocks': (True, '+1a,2a,3a i d -2a +4a^ d i d', '+-?'),
-    'a change without an answer, and another behind it': (True, '+1a,2a,3a i d -2a +4a^ -3a d i d', '+-?'),
+    'a change without an answer, with as many blocks': (True, '+1a,2a,3a i d -2a +4a^ d i d', '+?+'),
+    'a change without an answer, and another behind it': (True, '+1a,2a,3a i d -2a +4a^ -3a d i d', '+?+'),
     'a change that ended in a fault did nothing, unless the blocks tell': (True, '+1a,2a i -1a% d ~-1a d i d', '+-+', '+++'),
-    'changes that ended out of memory may be done, none of others': (True, '+1a,2a,3a i d +77b$ +77b$ d -2a& +4a& d i d', '++?+', '++++'),
-    'an answer with other blocks ends what was known': (True, '+1a,2a,3a i d ~-2a d ~+4a d i d', '+--+', '?--+'),
-    'a change tells of another one that was not seen': (True, '+1a,2a i d ~+4a -4a d i d ~-2a +2a d i d ~+4a +4a d i d', '+-+-+-+', '?-?-?-+'),
+    'changes that ended out of memory may be done, none of others': (True, '+1a,2a,3a i d +77b$ +77b$ d -2a& +4a& d i d', '++-+', '++++'),
+    'an answer with other blocks ends what was known': (True, '+1a,2a,3a i d ~-2a d ~+4a d i d', '+--+', '+-++'),
+    'a change that undoes or repeats one that was not seen': (True, '+1a,2a i d ~+4a -4a d i d ~-2a +2a d i d ~+4a +4a d i d', '+++++-+', '+++++++'),
     'what is left alone is certain': (False, '+1a,.* d -1a d +3b d +77b d', '?+??'),
     'the first of three that is left alone is certain': (False, '+1a,2a,3a -2a,3a d', '+'),
     'a refused counter has no block': (False, '+77a,1a,78* d d', '++'),
@@ -69,11 +69,11 @@ STORIES = {
     'two of a kind': (False, '+1a,2a d d', '??'),
     'two of a kind, in another order': (True, '+1a,2a d d', '??'),
     'one of a kind among three': (False, '+.*,3*,1* d d', '??'),
-    'one of a kind among three, in another order': (True, '+.*,3*,1* d d', '--'),
+    'one of a kind among three, in another order': (True, '+.*,3*,1* d d', '//'),
     'one of two fails': (False, '+1a,2x d d', '??'),
     'one of two fails, in another order': (True, '+1a,2x d d', '??'),
     'an error among them': (False, '+1x,.*,3* d d', '??'),
-    'an error among them, in another order': (True, '+1x,.*,3* d d', '--'),
+    'an error among them, in another order': (True, '+1x,.*,3* d d', '//'),
 }
 
 
@@ -118,7 +118,7 @@ def test_which_block_is_whose(tshark, tmp_path, two_pass):
             shown, is_assumed = paths(frames[number]), ASSUMED in frames[number].experts
             assert len(shown) == len(right) > 0
             is_named = None not in shown if is_assumed and is_turned else shown == right
-            said[story] += ('?' if is_assumed else '+') if is_named else '-' if not any(shown) else 'false'
+            said[story] += ('?' if is_assumed else '+') if is_named else '-' if not any(shown) else '/' if is_assumed and is_turned else 'false'
     assert said == {story: marks[-1 if two_pass else 0] for story, (_, _, *marks) in STORIES.items()}
 
 
