@@ -108,13 +108,34 @@ static void set_ends(verdict_connection *connection, packet_info *pinfo, bool fr
     connection->port = from_client ? pinfo->destport : pinfo->srcport;
 }
 
+static bool is_from_client(const verdict_connection *connection, const packet_info *pinfo)
+{
+    return pinfo->srcport == connection->client_port &&
+           (pinfo->destport != connection->client_port ||
+            strcmp(address_to_str(pinfo->pool, &pinfo->src), connection->pair->client) == 0);
+}
+
+/* Needs the first packet of a conversation. Since 4.4 Wireshark begins one where a SYN/ACK comes behind a FIN, as where both directions stand one
+ * behind the other. Returns the connection of the same ends of which only the other end was heard, NULL: there is none. */
+static verdict_connection *find_other_half(const packet_info *pinfo)
+{
+    const conversation_t *before = find_conversation(pinfo->num - 1, &pinfo->src, &pinfo->dst, CONVERSATION_TCP,
+                                                     pinfo->srcport, pinfo->destport, 0);
+    verdict_connection *half = before ? g_hash_table_lookup(by_number, GUINT_TO_POINTER(before->conv_index)) : NULL;
+    bool from = half && is_from_client(half, pinfo) == half->client;
+
+    return half && half->packets[from] == 0 && half->packets[!from] > 0 ? half : NULL;
+}
+
 static verdict_connection *find_connection(packet_info *pinfo)
 {
     const conversation_t *conversation = by_number && pinfo->ptype == PT_TCP ? find_conversation_pinfo(pinfo, 0) : NULL;
     verdict_connection *connection =
         conversation ? g_hash_table_lookup(by_number, GUINT_TO_POINTER(conversation->conv_index)) : NULL;
 
-    if (conversation && connection == NULL) {
+    if (conversation && connection == NULL && (connection = find_other_half(pinfo)) != NULL) {
+        g_hash_table_insert(by_number, GUINT_TO_POINTER(conversation->conv_index), connection);
+    } else if (conversation && connection == NULL) {
         connection = wmem_new0(verdict_ladder_memory, verdict_connection);
         connection->syns = wmem_array_new(verdict_ladder_memory, sizeof(uint32_t));
         connection->events = wmem_array_new(verdict_ladder_memory, sizeof(wire_event));
@@ -967,10 +988,7 @@ static tap_packet_status see(void *data _U_, packet_info *pinfo, epan_dissect_t 
     if (field(&p, SEEN_PDU, 0)) {
         see_caller(&p);
     }
-    bool is_client = pinfo->srcport == p.connection->client_port &&
-                     (pinfo->destport != p.connection->client_port ||
-                      strcmp(address_to_str(pinfo->pool, &pinfo->src), p.connection->pair->client) == 0);
-    p.from = is_client == p.connection->client;
+    p.from = is_from_client(p.connection, pinfo) == p.connection->client;
     if (pinfo->fd->cap_len < pinfo->fd->pkt_len) {
         evidence_add(&p.connection->pair->cut, pinfo->num, p.when);
         add_event(&p, WIRE_CUT, 0, 0);
