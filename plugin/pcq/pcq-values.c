@@ -8,14 +8,24 @@
 
 #include "values/value-ops.h"
 
+/* A counterset. */
+typedef struct {
+    uint8_t guid[16];
+    const char *label; /* NULL: none was looked up */
+    bool is_single;    /* it has one instance alone, without a name */
+    bool is_assumed;   /* its name is */
+} block_set;
+
 /* What the query says of a sample's blocks. */
 typedef struct {
     const query_snapshot *query; /* NULL: nothing */
     bool is_assumed;             /* whose the blocks are */
+    bool is_searched;            /* the next member is filled */
     bool has_instances;          /* some block has */
     wmem_map_t *by_identifier;   /* perf_identifier -> perf_group; NULL until one is asked for */
     wmem_map_t *by_set;          /* first 8 bytes of a GUID -> the counterset's first block with instances; the same */
     bool lacks_identifiers;      /* it is not known whose some blocks are; the same */
+    block_set set;               /* of the block that was looked at last: those of one set mostly stand together */
 } pcq_blocks;
 
 /* --- Blocks ------------------------------------------------------------------------------------------------------- */
@@ -70,16 +80,25 @@ static perf_group *find_block(wmem_allocator_t *pool, const parsed_sample *sampl
     return wmem_map_lookup(blocks->by_identifier, wanted);
 }
 
-/* Another block shows that several instances have the name by which an identifier asks for one. */
-static bool is_name_repeated(wmem_allocator_t *pool, const parsed_sample *sample, const perf_identifier *identifier)
+static bool has_instances(const parsed_sample *sample)
 {
     pcq_blocks *blocks = blocks_of(sample);
 
-    if (!blocks->has_instances) {
+    for (uint32_t i = 0; !blocks->is_searched && i < sample->table->num_groups && !blocks->has_instances; i++) {
+        blocks->has_instances = sample->table->groups[i].has_instances;
+    }
+    blocks->is_searched = true;
+    return blocks->has_instances;
+}
+
+/* Another block shows that several instances have the name by which an identifier asks for one. */
+static bool is_name_repeated(wmem_allocator_t *pool, const parsed_sample *sample, const perf_identifier *identifier)
+{
+    if (!has_instances(sample)) {
         return false;
     }
     map_blocks(pool, sample);
-    perf_group *group = wmem_map_lookup(blocks->by_set, identifier->guid);
+    perf_group *group = wmem_map_lookup(blocks_of(sample)->by_set, identifier->guid);
     uint32_t first;
     return group && perf_table_count_rows(sample->table, group, identifier->utf16, identifier->utf16_size, &first) > 1;
 }
@@ -87,13 +106,9 @@ static bool is_name_repeated(wmem_allocator_t *pool, const parsed_sample *sample
 static void open_blocks(value_stream *stream, parsed_sample *sample, const query_snapshot *query)
 {
     pcq_blocks *blocks = wmem_new0(stream->pool, pcq_blocks);
-    const perf_table *table = sample->table;
 
     blocks->query = query;
     blocks->is_assumed = query && query_snapshot_is_assumed(query);
-    for (uint32_t i = 0; i < table->num_groups && !blocks->has_instances; i++) {
-        blocks->has_instances = table->groups[i].has_instances;
-    }
     sample->own = blocks;
 }
 
@@ -165,16 +180,31 @@ static perf_group *pcq_find_group_before(value_stream *stream, perf_no_result *w
 
 /* --- Names and types ---------------------------------------------------------------------------------------------- */
 
+/* Needs: it is known whose the stream's block is. */
+static const block_set *find_block_set(value_stream *stream)
+{
+    block_set *set = &blocks_of(&stream->now)->set;
+    const state_server *server = stream->response.server;
+    const uint8_t *guid = stream->identifier->guid;
+
+    if (set->label == NULL || memcmp(set->guid, guid, sizeof set->guid) != 0) {
+        const char *label = metadata_counterset_label(stream->pool, server, guid);
+        memcpy(set->guid, guid, sizeof set->guid);
+        set->label = text_cut(stream->pool, label, TEXT_NAME_MAX);
+        set->is_single = value_is_set_single(server, guid);
+        set->is_assumed = metadata_lookup(server, metadata_counter_key(guid, PERF_NO_ID), METADATA_ENGLISH).is_assumed;
+    }
+    return set;
+}
+
 static void pcq_look_up_set(value_stream *stream)
 {
-    const state_server *server = stream->response.server;
     const perf_identifier *identifier = stream->identifier;
 
     if (identifier) {
-        const char *label = metadata_counterset_label(stream->pool, server, identifier->guid);
-        stream->set_label = text_cut(stream->pool, label, TEXT_NAME_MAX);
-        stream->has_instances =
-            (stream->group->has_instances || identifier->instance) && !value_is_set_single(server, identifier->guid);
+        const block_set *set = find_block_set(stream);
+        stream->set_label = set->label;
+        stream->has_instances = (stream->group->has_instances || identifier->instance) && !set->is_single;
     }
 }
 
@@ -189,10 +219,9 @@ static void pcq_look_up_column(value_stream *stream, value_column *column)
     if (stream->identifier == NULL) {
         return;
     }
-    perf_identifier identifier = *stream->identifier;
-    identifier.counter_id = column->id;
-    metadata_result known =
-        metadata_lookup(server, metadata_counter_key(identifier.guid, column->id), METADATA_COUNTER);
+    metadata_key key = metadata_counter_key(stream->identifier->guid, column->id);
+    metadata_result known = metadata_lookup(server, key, METADATA_COUNTER);
+    metadata_result named = metadata_lookup(server, key, METADATA_ENGLISH);
     column->none = PERF_NO_RESULT_TYPE_NOT_LEARNED;
     if (known.entry) {
         column->info = known.entry->counter;
@@ -201,14 +230,18 @@ static void pcq_look_up_column(value_stream *stream, value_column *column)
         column->none = column->type ? PERF_NO_RESULT_OK : PERF_NO_RESULT_UNKNOWN_TYPE;
         column->is_text = column->type && column->type->kind == PERF_KIND_TEXT;
     }
+    column->name = named.entry ? named.entry->name : NULL;
     column->assumed =
-        known.is_assumed || value_is_identifier_assumed(server, &identifier) ? ASSUMED_NAME : ASSUMED_NONE;
+        known.is_assumed || named.is_assumed || find_block_set(stream)->is_assumed ? ASSUMED_NAME : ASSUMED_NONE;
 }
 
 static const char *pcq_format_counter(value_stream *stream)
 {
-    return metadata_counter_label(stream->pool, stream->response.server, stream->identifier->guid,
-                                  stream->at.counter->id);
+    const value_column *counter = stream->at.counter;
+
+    return counter->name && counter->id != PERF_NO_ID
+               ? counter->name
+               : metadata_counter_label(stream->pool, stream->response.server, stream->identifier->guid, counter->id);
 }
 
 const char *pcq_instance_name(const value_stream *stream, uint32_t row, unsigned most)

@@ -54,6 +54,7 @@ static void find_sample_before(value_stream *stream)
         stream->before = (parsed_sample){.table = table, .sample = before};
         stream->interval = perf_interval(&stream->now.table->clocks, &table->clocks);
         stream->do_clocks_differ = perf_clocks_differ(&stream->now.table->clocks, &table->clocks, stream->interval);
+        stream->operands.previous = table->clocks;
     }
 }
 
@@ -68,6 +69,7 @@ value_stream *value_stream_begin(wmem_allocator_t *pool, const counter_response 
     stream->bytes_left = response->table->size;
     stream->path_bytes_left = PATHS_AT_LEAST + PATHS_PER_BYTE * (uint64_t)response->table->size;
     stream->path = wmem_strbuf_new(pool, NULL);
+    stream->operands.current = response->table->clocks;
     find_sample_before(stream);
     response->ops->begin(stream);
     if (stream->computer == NULL || *stream->computer == '\0') {
@@ -89,7 +91,7 @@ void value_stream_enter(value_stream *stream, perf_group *group)
     stream->identifier = NULL;
     stream->set_label = stream->instance_label = NULL;
     stream->columns = NULL;
-    stream->instance_row = stream->prefix_row = stream->assumed_row = UINT32_MAX;
+    stream->instance_row = stream->prefix_row = stream->judged_row = stream->matched_row = UINT32_MAX;
     stream->at.row = 0;
     stream->at.column = UINT32_MAX; /* next_cell() begins at 0 */
     if (stream->response.ops->enter) {
@@ -267,42 +269,76 @@ perf_match value_stream_match_row(value_stream *stream, const value_location *at
     return match;
 }
 
+/* Finds the row's instance in the sample before, once for all its values. */
+static perf_match match_row_before(value_stream *stream)
+{
+    if (stream->matched_row != stream->at.row) {
+        stream->matched_row = stream->at.row;
+        stream->match_before =
+            perf_table_match_row(stream->now.table, stream->group, stream->at.row, stream->before.table,
+                                 stream->group_before, stream->proofs, &stream->row_before);
+    }
+    return stream->match_before;
+}
+
+/* Finds the current value's counter in the sample before, once for all rows. */
+static perf_no_result find_column_before(value_stream *stream)
+{
+    value_column *counter = stream->at.counter;
+    perf_table *before = stream->before.table;
+    perf_group *group = stream->group_before;
+
+    if (!counter->is_before_known) {
+        const perf_column *own = perf_table_column(stream->now.table, stream->group, stream->at.column);
+        uint32_t count =
+            perf_table_count_columns(before, group, own->id, perf_column_is_base(own), &counter->column_before);
+        bool is_same = count == 1 && !counter->is_repeated &&
+                       perf_table_column(before, group, counter->column_before)->type == own->type;
+        counter->is_before_known = true;
+        counter->why_no_before = is_same      ? PERF_NO_RESULT_OK
+                                 : count == 0 ? PERF_NO_RESULT_NEW_COUNTER
+                                              : PERF_NO_RESULT_NOT_COMPARABLE;
+    }
+    return counter->why_no_before;
+}
+
 /* Finds the same counter of the same instance in the sample before, or the reason why there is none. */
 static bool find_previous_value(value_stream *stream, value_location *there, perf_no_result *why)
 {
-    const value_location here = value_stream_location(stream);
-    const perf_column *column = perf_table_column(stream->now.table, here.group, here.column);
     perf_group *group = value_stream_group_before(stream);
 
     *why = stream->why_no_pair;
     if (*why != PERF_NO_RESULT_OK) {
         return false;
     }
-    *there = (value_location){.in = &stream->before, .group = group};
-    perf_match match = value_stream_match_row(stream, &here, there->in, group, &there->row);
-    if (match <= PERF_MATCH_AMBIGUOUS) {
-        *why = match == PERF_MATCH_AMBIGUOUS ? PERF_NO_RESULT_MOVED : PERF_NO_RESULT_NEW_INSTANCE;
-        return false;
-    }
-    uint32_t count =
-        perf_table_count_columns(there->in->table, group, column->id, perf_column_is_base(column), &there->column);
-    bool is_same = count == 1 && !stream->at.counter->is_repeated &&
-                   perf_table_column(there->in->table, group, there->column)->type == column->type;
-    *why = is_same ? PERF_NO_RESULT_OK : count == 0 ? PERF_NO_RESULT_NEW_COUNTER : PERF_NO_RESULT_NOT_COMPARABLE;
-    return is_same;
+    perf_match match = match_row_before(stream);
+    stream->operands.match = match == PERF_MATCH_ASSUMED ? match : stream->operands.match;
+    *why = match == PERF_MATCH_AMBIGUOUS ? PERF_NO_RESULT_MOVED
+           : match == PERF_MATCH_NONE    ? PERF_NO_RESULT_NEW_INSTANCE
+                                         : find_column_before(stream);
+    *there = (value_location){&stream->before, group, stream->row_before, stream->at.counter->column_before};
+    return *why == PERF_NO_RESULT_OK;
 }
 
 /* --- Results ------------------------------------------------------------------------------------------------------ */
 
-/* All but the value, of one sample. */
+/* Those of the formula but the value, of one sample. Others keep what they were: no formula reads what it does not need. */
 static void find_operands_at(value_stream *stream, const value_location *at, unsigned needs, perf_point *point)
 {
     const value_ops *ops = stream->response.ops;
 
-    point->base = needs & PERF_NEEDS_BASE ? ops->operand(stream, at, PERF_NEEDS_BASE) : (perf_raw){0, 0};
-    point->time = needs & PERF_NEEDS_TIME ? ops->operand(stream, at, PERF_NEEDS_TIME) : (perf_raw){0, 0};
-    point->freq = needs & PERF_NEEDS_FREQ ? ops->operand(stream, at, PERF_NEEDS_FREQ) : (perf_raw){0, 0};
-    point->multi = needs & PERF_NEEDS_MULTI ? ops->operand(stream, at, PERF_NEEDS_MULTI) : (perf_raw){0, 0};
+    if (needs & PERF_NEEDS_BASE) {
+        point->base = ops->operand(stream, at, PERF_NEEDS_BASE);
+    }
+    if (needs & PERF_NEEDS_TIME) {
+        point->time = ops->operand(stream, at, PERF_NEEDS_TIME);
+    }
+    if (needs & PERF_NEEDS_FREQ) {
+        point->freq = ops->operand(stream, at, PERF_NEEDS_FREQ);
+    }
+    if (needs & PERF_NEEDS_MULTI) {
+        point->multi = ops->operand(stream, at, PERF_NEEDS_MULTI);
+    }
 }
 
 /* Those of the current value's formula. */
@@ -316,17 +352,20 @@ static void find_operands(value_stream *stream)
         return;
     }
     unsigned needs = perf_formulas[stream->at.counter->type->formula].flags;
-    *operands = (value_operands){.is_known = true,
-                                 .match = PERF_MATCH_KNOWN,
-                                 .current = stream->now.table->clocks,
-                                 .why_not = PERF_NO_RESULT_OK};
+    operands->is_known = true;
+    operands->match = PERF_MATCH_KNOWN;
+    operands->why_not = PERF_NO_RESULT_OK;
     operands->current.value = stream->at.raw;
-    find_operands_at(stream, &here, needs, &operands->current);
+    unsigned others = needs & (PERF_NEEDS_BASE_OR_TIME | PERF_NEEDS_FREQ | PERF_NEEDS_MULTI);
+    if (others) {
+        find_operands_at(stream, &here, others, &operands->current);
+    }
     operands->has_previous = (needs & PERF_NEEDS_PREVIOUS) && find_previous_value(stream, &there, &operands->why_not);
     if (operands->has_previous) {
-        operands->previous = there.in->table->clocks;
         operands->previous.value = perf_table_number(there.in->table, there.group, there.row, there.column);
-        find_operands_at(stream, &there, needs, &operands->previous);
+        if (others) {
+            find_operands_at(stream, &there, others, &operands->previous);
+        }
     }
 }
 
@@ -406,37 +445,39 @@ static bool has_numbered_names(value_stream *stream)
     return stream->has_numbered_names;
 }
 
-/* Its parent is not there, or its path may be another's: "x#1" is called so, or is the second x. */
-static bool is_row_assumed(value_stream *stream)
+/* The row's parent is not there, or its path may be another's: "x#1" is called so, or is the second x. */
+static G_GNUC_NO_INLINE void judge_row(value_stream *stream)
 {
     perf_table *table = stream->now.table;
     uint32_t row = stream->at.row;
 
-    if (!stream->group->has_instances || row >= stream->group->rows) {
-        return false;
+    stream->judged_row = row;
+    stream->is_row_assumed = false;
+    if (stream->group->has_instances && row < stream->group->rows) {
+        const perf_row_name name = perf_table_row_name(table, stream->group, row);
+        stream->is_row_assumed =
+            name.lacks_parent || ((name.ordinal > 0 || is_numbered_name(table, stream->group, row)) &&
+                                  perf_table_repeats_names(table, stream->group) && has_numbered_names(stream));
     }
-    if (stream->assumed_row == row) {
-        return stream->is_row_assumed;
-    }
-    const perf_row_name name = perf_table_row_name(table, stream->group, row);
-    stream->assumed_row = row;
-    stream->is_row_assumed =
-        name.lacks_parent || ((name.ordinal > 0 || is_numbered_name(table, stream->group, row)) &&
-                              perf_table_repeats_names(table, stream->group) && has_numbered_names(stream));
-    return stream->is_row_assumed;
 }
 
 assumed_reason value_stream_assumed_reason(value_stream *stream)
 {
     const value_column *counter = stream->at.counter;
     const value_operands *operands = &stream->operands;
+
+    if (stream->assumed != ASSUMED_NONE) {
+        return stream->assumed;
+    }
+    if (counter && counter->assumed != ASSUMED_NONE) {
+        return counter->assumed;
+    }
+    if (stream->judged_row != stream->at.row) {
+        judge_row(stream);
+    }
     bool is_match_assumed = operands->is_known && (operands->match == PERF_MATCH_ASSUMED ||
                                                    (operands->has_previous && stream->is_single_assumed));
-
-    return stream->assumed != ASSUMED_NONE               ? stream->assumed
-           : counter && counter->assumed != ASSUMED_NONE ? counter->assumed
-           : is_match_assumed || is_row_assumed(stream)  ? ASSUMED_INSTANCE
-                                                         : ASSUMED_NONE;
+    return is_match_assumed || stream->is_row_assumed ? ASSUMED_INSTANCE : ASSUMED_NONE;
 }
 
 /* --- Paths -------------------------------------------------------------------------------------------------------- */

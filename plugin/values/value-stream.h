@@ -89,7 +89,11 @@ typedef struct {
     bool is_text;                  /* its values are texts */
     bool is_repeated;              /* the group has another column of the same counter */
     assumed_reason assumed;        /* ASSUMED_COUNTER, ASSUMED_NAME */
+    const char *name;              /* PerflibV2: as it was sent; NULL: not known */
     const char *label;             /* name or "#id"; NULL: not asked for */
+    bool is_before_known;          /* the members below are filled */
+    uint32_t column_before;        /* in the same group of the sample before */
+    perf_no_result why_no_before;  /* it is not there, or has another type */
 } value_column;
 
 /* Offsets count from the response's first byte. */
@@ -110,7 +114,7 @@ typedef struct {
     unsigned byte_order;
 } counter_value;
 
-/* Operands of a value's formula. */
+/* Operands of a value's formula; others are what they were of a value before, the clocks those of the samples. */
 typedef struct {
     bool is_known; /* the members below are filled */
     perf_point current;
@@ -156,8 +160,11 @@ typedef struct value_stream {
     /* of the row */
     const char *instance_label;
     uint32_t instance_row; /* row that the label is of, UINT32_MAX: none */
-    uint32_t assumed_row;  /* row that the next member is of, UINT32_MAX: none */
+    uint32_t judged_row;   /* row that the next member is of, UINT32_MAX: none */
     bool is_row_assumed;
+    uint32_t matched_row; /* row that the next members are of, UINT32_MAX: none */
+    uint32_t row_before;  /* the same instance in the sample before */
+    perf_match match_before;
 
     uint64_t path_bytes_left; /* that paths may take before their names are cut */
     wmem_strbuf_t *path;      /* as it was made last */
