@@ -142,16 +142,15 @@ static uint32_t find_uneven_cell(perf_table *t, perf_group *g, uint32_t row, uin
     return index->cells[column];
 }
 
-static uint32_t find_value(perf_table *t, perf_group *g, uint32_t row, uint32_t column, uint32_t *size)
+static uint32_t find_uneven_value(perf_table *t, perf_group *g, uint32_t row, uint32_t column, uint32_t *size)
 {
-    const perf_row *r = perf_table_row(t, g, row);
-    uint32_t at = g->is_plain ? r->cells + 16 * column : find_uneven_cell(t, g, row, column);
+    uint32_t at = find_uneven_cell(t, g, row, column);
 
     *size = at > 0 ? perf_le32(t->data + at) : 0;
     return at > 0 ? at + PERF_COUNTER_DATA_SIZE : 0;
 }
 
-uint32_t perf_table_cell(perf_table *t, perf_group *g, uint32_t row, uint32_t column, uint32_t *size)
+uint32_t perf_table_find_cell(perf_table *t, perf_group *g, uint32_t row, uint32_t column, uint32_t *size)
 {
     const perf_row *r = perf_table_row(t, g, row);
     const perf_column *c = perf_table_column(t, g, column);
@@ -161,7 +160,7 @@ uint32_t perf_table_cell(perf_table *t, perf_group *g, uint32_t row, uint32_t co
         return 0;
     }
     if (!t->is_block) {
-        return find_value(t, g, row, column, size);
+        return find_uneven_value(t, g, row, column, size);
     }
     *size = c->value_size;
     bool fits = c->value_offset >= PERF_COUNTER_BLOCK_SIZE && c->value_offset <= r->cells_size &&

@@ -174,9 +174,21 @@ static inline bool perf_group_has_wide_names(const perf_group *group)
 /* Returns where the row's name stands. `size`: bytes without a terminator, 0: it has no name. */
 uint32_t perf_table_name(const perf_table *table, const perf_group *group, uint32_t row, uint32_t *size);
 
+/* Finds a cell that is not plain, for perf_table_cell(). */
+uint32_t perf_table_find_cell(perf_table *table, perf_group *group, uint32_t row, uint32_t column, uint32_t *size);
+
 /* Returns where the value stands, 0: the cell has none. `size`: its bytes.
- * Changes: keeps where the cells of the row are, if they are not plain. */
-uint32_t perf_table_cell(perf_table *table, perf_group *group, uint32_t row, uint32_t column, uint32_t *size);
+ * Changes: keeps where the cells of the row are, if they are not plain. Inline, since each value of a sample asks twice. */
+static inline uint32_t perf_table_cell(perf_table *t, perf_group *g, uint32_t row, uint32_t column, uint32_t *size)
+{
+    uint32_t cells = perf_table_row(t, g, row)->cells;
+
+    if (t->is_block || !g->is_plain || cells == 0) {
+        return perf_table_find_cell(t, g, row, column, size);
+    }
+    *size = perf_le32(t->data + cells + 16 * column);
+    return cells + 16 * column + PERF_COUNTER_DATA_SIZE;
+}
 
 /* Returns the number in the cell, of size 0 if it is none of 4 or 8 bytes. */
 perf_raw perf_table_number(perf_table *table, perf_group *group, uint32_t row, uint32_t column);
