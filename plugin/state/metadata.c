@@ -254,15 +254,14 @@ static bool is_assumed(const state_server *server, const metadata_key *key, cons
 
 metadata_result metadata_lookup(const state_server *server, metadata_key key, metadata_kind kind)
 {
-    const metadata_kind kinds[] = {kind, METADATA_LOCAL};
-    unsigned count = kind == METADATA_ENGLISH ? 2 : 1;
-    metadata_result found = {0};
+    bool may_be_local = kind == METADATA_ENGLISH;
+    metadata_result found = find_sent(server, &key, kind);
 
-    for (unsigned i = 0; found.entry == NULL && i < count; i++) {
-        found = find_sent(server, &key, kinds[i]);
+    if (found.entry == NULL && may_be_local) {
+        found = find_sent(server, &key, METADATA_LOCAL);
     }
-    for (unsigned i = 0; found.entry == NULL && i < count; i++) {
-        found.entry = find_in_file(server, &key, kinds[i]);
+    for (unsigned i = 0; found.entry == NULL && i <= may_be_local; i++) {
+        found.entry = find_in_file(server, &key, i == 0 ? kind : METADATA_LOCAL);
         found.source = METADATA_FILE;
     }
     if (found.entry == NULL) {

@@ -59,6 +59,9 @@ void left_out_count(left_out *left, const tapped_call *tapped)
 
 void left_out_count_marks(left_out *left, unsigned marks)
 {
+    if (marks == 0) {
+        return;
+    }
     left->untyped += (marks & LEFT_OUT_UNTYPED) && !(marks & LEFT_OUT_UNKNOWN);
     left->nameless += (marks & LEFT_OUT_UNKNOWN) != 0;
     left->from_file += (marks & LEFT_OUT_FROM_FILE) != 0;
