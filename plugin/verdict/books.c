@@ -191,12 +191,25 @@ static void count_resets(verdict_talk *talk, packet_info *pinfo, const counter_r
     }
 }
 
+static char *object_key(wmem_allocator_t *pool, const verdict_pair *pair, const char *name)
+{
+    return wmem_strdup_printf(pool, "%s %s", pair->server, name);
+}
+
 static void count_objects(verdict *v, verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped)
 {
+    const perf_table *table = tapped->answer->table;
+
     for (uint32_t i = 0; i < tapped->num_objects; i++) {
         if (!tapped->objects[i].is_there) {
             book_missing(v, talk, BOOK_LACKING, pinfo,
                          tapped_object_name(pinfo->pool, tapped->server, tapped->objects[i].title), 0);
+        }
+    }
+    for (uint32_t i = 0; talk->is_hkpd && talk->pair && i < table->num_groups; i++) {
+        const char *name = tapped_object_name(pinfo->pool, tapped->server, table->groups[i].key);
+        if (!wmem_map_contains(v->delivered, object_key(pinfo->pool, talk->pair, name))) {
+            wmem_map_insert(v->delivered, object_key(v->memory, talk->pair, name), talk);
         }
     }
 }
@@ -297,7 +310,20 @@ static book sum_of(const verdict_monitor *monitor, book_kind kind)
     return sum;
 }
 
-static void find_book(verdict_monitor *monitor, book_kind kind)
+/* Returns a question where another client, or account, gets each time what is lacking; "" if none does. */
+static const char *ask_for_rights(const verdict *v, const verdict_monitor *monitor, const char *name)
+{
+    const verdict_talk *own = monitor->talks, *other = NULL;
+
+    if (own->pair) {
+        other = wmem_map_lookup(v->delivered, object_key(monitor->pool, own->pair, name));
+    }
+    bool is_other = other && (other->pair != own->pair || g_strcmp0(other->account, own->account) != 0) &&
+                    other->books[BOOK_LACKING].things == 0;
+    return is_other ? wmem_strdup_printf(monitor->pool, "; %s gets it: may this account read it?", other->client) : "";
+}
+
+static void find_book(const verdict *v, verdict_monitor *monitor, book_kind kind)
 {
     const char *rest = book_rows[kind].rest, *between = "";
     book sum = sum_of(monitor, kind);
@@ -310,7 +336,9 @@ static void find_book(verdict_monitor *monitor, book_kind kind)
     if (sum.first) {
         const char *error = sum.status > 0 ? verdict_error(monitor->pool, false, sum.status, true) : NULL;
         const char *all = sum.things > 1 ? wmem_strdup_printf(monitor->pool, "%" PRIu64 " in all, ", sum.things) : "";
-        sum.shown.more = wmem_strconcat(monitor->pool, all, "first ", sum.first, error ? ": " : NULL, error, NULL);
+        const char *rights = kind == BOOK_LACKING ? ask_for_rights(v, monitor, sum.first) : "";
+        sum.shown.more =
+            wmem_strconcat(monitor->pool, all, "first ", sum.first, rights, error ? ": " : NULL, error, NULL);
     }
     const char *path = sum.first && g_str_has_prefix(sum.first, "\\\\") ? strchr(sum.first + 2, '\\') : NULL;
     sum.shown.which = path ? path : sum.first;
@@ -356,7 +384,7 @@ void verdict_books_find(const verdict *v, verdict_monitor *monitor)
         bool is_over = (i == BOOK_LACKING && comes_and_goes(monitor)) ||
                        (i == BOOK_REFUSED && was_accepted(v, monitor)) || (i == BOOK_NAMES && has_titles(monitor));
         if (book_rows[i].text && !is_over) {
-            find_book(monitor, (book_kind)i);
+            find_book(v, monitor, (book_kind)i);
         }
     }
 }

@@ -38,7 +38,8 @@ typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_U
     X(LOST, "lost", NULL, \
       "capture from before the client connects, both directions, whole packets, with a large buffer " \
       "(docs/decryption.md)") \
-    X(NOT_DELIVERED, "not_delivered", NULL, "its provider is disabled or gone, or nothing has instances now") \
+    X(NOT_DELIVERED, "not_delivered", NULL, \
+      "its provider is disabled or gone, it is not for this account, or nothing has instances now") \
     X(BLOCK_FAILED, "block_failed", "any pcq.block.status > 0", "-z pcq,refusals lists all") \
     X(REFUSED, "counter_refused", "pcq.expert.counter_refused", "-z pcq,refusals lists all") \
     X(NAMES_FAILED, "names_failed", NULL, \

@@ -605,6 +605,7 @@ void verdict_reset(verdict *v)
     forget_subjects(v);
     v->by_error = wmem_map_new(v->memory, wmem_str_hash, g_str_equal);
     v->accepted = wmem_map_new(v->memory, wmem_int64_hash, g_int64_equal);
+    v->delivered = wmem_map_new(v->memory, wmem_str_hash, g_str_equal);
     v->left = (left_out){.any_read = false};
     v->calls = v->more_missing = 0;
 }

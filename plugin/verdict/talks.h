@@ -194,6 +194,7 @@ typedef struct {
     wmem_map_t *by_pair;    /* client and server -> the talk of what has neither, or their newest */
     uint64_t calls;
     wmem_map_t *accepted;  /* identifier of a server -> frame in which it accepted it last */
+    wmem_map_t *delivered; /* address of a server and name of an object -> the first talk that got it */
     GPtrArray *missing;    /* verdict_missing of all talks, in the order in which they turned up */
     wmem_map_t *by_error;  /* all of one but frame and times -> the same */
     uint64_t more_missing; /* for which there was no room */

@@ -511,6 +511,8 @@ DURING = {
     'all-gone': missing(8, bad(8), count=8, asked=lambda m, p: [ask(p, 2, '*')], **until(8)),
     'two-objects-never-delivered': missing(bad(16), count=16, says='(and 1 more)', name='230 2 238', only=[2], mode='hkpd'),
     'object-never-delivered': missing(bad(16), count=16, says='230', **ONE_OF_TWO),
+    'object-for-another': Faulty(and_then(tale(8, client='192.0.2.11', **BOTH), tale(bad(8), **ONE_OF_TWO)), 'not_delivered', 'server', 8,
+                                 says='; 192.0.2.11 gets it: may this account read it?'),
     'object-gone': missing(8, bad(8, only=[238]), count=8, says='230', **BOTH),
     'delivered-again-twice': missing(8, bad(4), 4, bad(4), 4, count=8, **crowd(lambda n: () if 8 <= n < 12 or 16 <= n < 20 else ('a', 'b'))),
     'last-block-damaged': damaged(block_size(1, 4000), 8),
