@@ -18,14 +18,14 @@ typedef struct {
 
 /* What the query says of a sample's blocks. */
 typedef struct {
-    const query_snapshot *query; /* NULL: nothing */
-    bool is_assumed;             /* whose the blocks are */
-    bool is_searched;            /* the next member is filled */
-    bool has_instances;          /* some block has */
-    wmem_map_t *by_identifier;   /* perf_identifier -> perf_group; NULL until one is asked for */
-    wmem_map_t *by_set;          /* first 8 bytes of a GUID -> the counterset's first block with instances; the same */
-    bool lacks_identifiers;      /* it is not known whose some blocks are; the same */
-    block_set set;               /* of the block that was looked at last: those of one set mostly stand together */
+    const query_index *index;  /* NULL: nothing */
+    bool is_assumed;           /* whose the blocks are */
+    bool is_searched;          /* the next member is filled */
+    bool has_instances;        /* some block has */
+    wmem_map_t *by_identifier; /* perf_identifier -> perf_group; NULL until one is asked for */
+    wmem_map_t *by_set;        /* first 8 bytes of a GUID -> the counterset's first block with instances; the same */
+    bool lacks_identifiers;    /* it is not known whose some blocks are; the same */
+    block_set set;             /* of the block that was looked at last: those of one set mostly stand together */
 } pcq_blocks;
 
 /* --- Blocks ------------------------------------------------------------------------------------------------------- */
@@ -38,9 +38,7 @@ static pcq_blocks *blocks_of(const parsed_sample *sample)
 /* Returns whose the block is, NULL: it is not known. */
 static const perf_identifier *find_identifier(const parsed_sample *sample, const perf_group *group)
 {
-    const query_snapshot *query = blocks_of(sample)->query;
-
-    return query ? query_snapshot_identifier(query, (uint32_t)(group - sample->table->groups), group->type) : NULL;
+    return query_index_identifier(blocks_of(sample)->index, (uint32_t)(group - sample->table->groups), group->type);
 }
 
 static void map_blocks(wmem_allocator_t *pool, const parsed_sample *sample)
@@ -107,7 +105,7 @@ static void open_blocks(value_stream *stream, parsed_sample *sample, const query
 {
     pcq_blocks *blocks = wmem_new0(stream->pool, pcq_blocks);
 
-    blocks->query = query;
+    blocks->index = query ? query_snapshot_index(query) : NULL;
     blocks->is_assumed = query && query_snapshot_is_assumed(query);
     sample->own = blocks;
 }

@@ -499,8 +499,7 @@ static const query_index *order_of(query_epoch *epoch)
     return epoch->order;
 }
 
-/* NULL: all blocks are nobody's. */
-static const query_index *index_of(const query_snapshot *snapshot)
+const query_index *query_snapshot_index(const query_snapshot *snapshot)
 {
     query_epoch *epoch = (query_epoch *)snapshot->epoch; /* which keeps the order for the next look */
     const query_index *index = epoch == NULL || !epoch->is_complete || count_blocks(epoch) != snapshot->blocks ? NULL
@@ -510,17 +509,9 @@ static const query_index *index_of(const query_snapshot *snapshot)
     return index && index->count == snapshot->blocks ? index : NULL;
 }
 
-const state_identifier *query_snapshot_identifier(const query_snapshot *snapshot, uint32_t block, uint32_t type)
-{
-    const query_index *index = index_of(snapshot);
-    const state_identifier *identifier = index && block < index->count ? index->by_index[block] : NULL;
-
-    return identifier && query_identifier_fits(identifier, type) ? identifier : NULL;
-}
-
 bool query_snapshot_is_assumed(const query_snapshot *snapshot)
 {
-    const query_index *index = index_of(snapshot);
+    const query_index *index = query_snapshot_index(snapshot);
 
     return index && (snapshot->is_assumed || snapshot->epoch->is_assumed ||
                      (index != snapshot->epoch->index && snapshot->blocks > 1));

@@ -109,8 +109,16 @@ const query_counter *query_next_counter(const query_epoch *epoch, unsigned *next
 /* True if a block of this dwType can be the identifier's. */
 bool query_identifier_fits(const state_identifier *identifier, uint32_t type);
 
+/* Returns whose each block is; NULL: all are nobody's. */
+const query_index *query_snapshot_index(const query_snapshot *snapshot);
+
 /* Returns the identifier whose block it is, NULL if it is nobody's. `type`: the block's dwType. */
-const state_identifier *query_snapshot_identifier(const query_snapshot *snapshot, uint32_t block, uint32_t type);
+static inline const state_identifier *query_index_identifier(const query_index *index, uint32_t block, uint32_t type)
+{
+    const state_identifier *identifier = index && block < index->count ? index->by_index[block] : NULL;
+
+    return identifier && query_identifier_fits(identifier, type) ? identifier : NULL;
+}
 
 /* True if whose the blocks are is assumed; false if all are nobody's. */
 bool query_snapshot_is_assumed(const query_snapshot *snapshot);
