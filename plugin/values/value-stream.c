@@ -217,11 +217,13 @@ const counter_value *value_stream_next(value_stream *stream)
 
     for (;;) {
         while (next_cell(stream)) {
-            if (stream->bytes_left == 0) {
+            bool has_value = read_cell_value(stream);
+            uint32_t size = has_value ? MAX(stream->at.size, 1) : 1;
+            if (size > stream->bytes_left) {
+                stream->bytes_left = 0;
                 return NULL;
             }
-            bool has_value = read_cell_value(stream);
-            stream->bytes_left -= MIN(stream->bytes_left, has_value ? MAX(stream->at.size, 1) : 1);
+            stream->bytes_left -= size;
             if (has_value) {
                 return &stream->at;
             }

@@ -322,7 +322,7 @@ def test_numbers_that_lie_over_each_other(tshark, tmp_path):
     capture, size = overlapping(definitions, [hostile.row('i%d' % i, hostile.counter_block(1, i)) for i in range(100)])
     out, _ = tshark.run('-r', capture.write(tmp_path / 'a.pcap'), '-T', 'fields', '-e', 'pcq.path', '-Y', 'pcq.path',
                         '-z', 'pcq,long,%s' % (tmp_path / 'long'))
-    assert 40 * 100 > size // 8 and len(long_rows((tmp_path / 'long').read_bytes().decode())) == -(-size // 8)
+    assert 40 * 100 > size // 8 and len(long_rows((tmp_path / 'long').read_bytes().decode())) == size // 8
     if out.startswith('\\' * 4):    # since 4.2 backslashes of fields are doubled
         out = out.replace('\\\\', '\\')
     paths = out.rstrip('\n').split(',')
