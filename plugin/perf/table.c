@@ -32,7 +32,7 @@ void *perf_enlarge(void *array, uint32_t *room, uint32_t more, size_t size)
     *room += *room / 2 + more;
     array = realloc(array, *room * size);
     if (array == NULL) {
-        abort();
+        __builtin_trap();
     }
     return array;
 }
@@ -44,7 +44,7 @@ static void *allocate(perf_table *t, size_t count, size_t size)
 
     t->index_bytes += count * size;
     if (memory == NULL) {
-        abort();
+        __builtin_trap();
     }
     return memory;
 }

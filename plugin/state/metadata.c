@@ -260,7 +260,7 @@ metadata_result metadata_lookup(const state_server *server, metadata_key key, me
     if (found.entry == NULL && may_be_local) {
         found = find_sent(server, &key, METADATA_LOCAL);
     }
-    for (unsigned i = 0; found.entry == NULL && i <= may_be_local; i++) {
+    for (unsigned i = 0; found.entry == NULL && i < (may_be_local ? 2U : 1U); i++) {
         found.entry = find_in_file(server, &key, i == 0 ? kind : METADATA_LOCAL);
         found.source = METADATA_FILE;
     }
