@@ -336,7 +336,7 @@ static uint32_t read_string(tvbuff_t *tvb, uint32_t offset, uint32_t *behind)
 }
 
 /* True if the string at `offset` is a number of 32 bits in digits, and has a terminator. */
-static bool is_index_at(tvbuff_t *tvb, uint32_t offset, uint32_t *index, uint32_t *behind)
+static bool is_index_at(tvbuff_t *tvb, uint32_t offset, uint32_t *number, uint32_t *behind)
 {
     uint32_t size = read_string(tvb, offset, behind);
     uint64_t value = 0;
@@ -348,7 +348,7 @@ static bool is_index_at(tvbuff_t *tvb, uint32_t offset, uint32_t *index, uint32_
         }
         value = 10 * value + (digit - '0');
     }
-    *index = (uint32_t)value;
+    *number = (uint32_t)value;
     return size > 0 && value <= UINT32_MAX && *behind - offset == size + 2;
 }
 
@@ -366,20 +366,20 @@ static bool is_list_end(tvbuff_t *tvb, uint32_t offset)
 /* The bytes from `offset` to the next string that is an index. */
 static void skip_to_index(hkpd_title_list *list, uint32_t offset)
 {
-    uint32_t end = tvb_captured_length(list->tvb), index, behind;
+    uint32_t end = tvb_captured_length(list->tvb), number, behind;
 
     list->offset = offset;
     list->is_title = false;
     list->is_damaged = true;
     do {
         read_string(list->tvb, offset, &offset);
-    } while (offset < end && !is_index_at(list->tvb, offset, &index, &behind));
+    } while (offset < end && !is_index_at(list->tvb, offset, &number, &behind));
     list->end = offset;
 }
 
 bool hkpd_next_title(hkpd_title_list *list)
 {
-    uint32_t at = list->end, end = tvb_captured_length(list->tvb), index, behind;
+    uint32_t at = list->end, end = tvb_captured_length(list->tvb), number, behind;
 
     if (is_list_end(list->tvb, at)) {
         list->lacks_end = end - at < 2;
@@ -398,8 +398,8 @@ bool hkpd_next_title(hkpd_title_list *list)
     }
     list->titles++;
     /* the text in front of bytes that are no title may have taken what is missing there */
-    list->is_assumed =
-        list->is_damaged || (!is_index_at(list->tvb, list->end, &index, &behind) && !is_list_end(list->tvb, list->end));
+    list->is_assumed = list->is_damaged ||
+                       (!is_index_at(list->tvb, list->end, &number, &behind) && !is_list_end(list->tvb, list->end));
     return true;
 }
 

@@ -52,14 +52,14 @@ static void *allocate(perf_table *t, size_t count, size_t size)
 static void free_indexes(perf_table *t)
 {
     for (uint32_t i = 0; t->index_bytes > 0 && i < t->num_groups; i++) {
-        perf_group_index *index = t->groups[i].index;
-        if (index) {
-            free(index->columns.slots);
-            free(index->rows.slots);
-            free(index->names);
-            free(index->row_ids.slots);
-            free(index->cells);
-            free(index);
+        perf_group_index *lookup = t->groups[i].index;
+        if (lookup) {
+            free(lookup->columns.slots);
+            free(lookup->rows.slots);
+            free(lookup->names);
+            free(lookup->row_ids.slots);
+            free(lookup->cells);
+            free(lookup);
         }
     }
     free(t->by_key.slots);
@@ -125,21 +125,21 @@ static perf_group_index *get_index(perf_table *t, perf_group *g)
  * looking at one after the other takes no longer than there are values. */
 static uint32_t find_uneven_cell(perf_table *t, perf_group *g, uint32_t row, uint32_t column)
 {
-    perf_group_index *index = get_index(t, g);
+    perf_group_index *lookup = get_index(t, g);
     const perf_row *r = perf_table_row(t, g, row);
     uint32_t at = r->cells, end = r->cells + r->cells_size;
 
-    if (index->cells_row != row) {
-        if (index->cells == NULL) {
-            index->cells = allocate(t, g->columns, sizeof *index->cells);
+    if (lookup->cells_row != row) {
+        if (lookup->cells == NULL) {
+            lookup->cells = allocate(t, g->columns, sizeof *lookup->cells);
         }
         for (uint32_t i = 0; i < g->columns; i++) {
-            index->cells[i] = at < end ? at : 0; /* those that are there were read whole */
+            lookup->cells[i] = at < end ? at : 0; /* those that are there were read whole */
             at += at < end ? perf_align8(perf_le32(t->data + at + 4)) : 0;
         }
-        index->cells_row = row;
+        lookup->cells_row = row;
     }
-    return index->cells[column];
+    return lookup->cells[column];
 }
 
 static uint32_t find_uneven_value(perf_table *t, perf_group *g, uint32_t row, uint32_t column, uint32_t *size)
@@ -209,28 +209,28 @@ static uint64_t mix(uint64_t a, uint64_t b)
     return fold_product(a ^ key_secret[0], b ^ key_secret[1]);
 }
 
-static void make_index(perf_table *t, perf_index *index, uint32_t keys)
+static void make_index(perf_table *t, perf_index *lookup, uint32_t keys)
 {
-    for (index->mask = 7; index->mask / 2 < keys; index->mask = 2 * index->mask + 1) {
+    for (lookup->mask = 7; lookup->mask / 2 < keys; lookup->mask = 2 * lookup->mask + 1) {
     }
-    index->slots = allocate(t, (size_t)index->mask + 1, sizeof *index->slots);
+    lookup->slots = allocate(t, (size_t)lookup->mask + 1, sizeof *lookup->slots);
 }
 
 /* Returns the slot of a key, or the empty one where it goes. */
-static perf_slot *find_slot(const perf_index *index, uint64_t key)
+static perf_slot *find_slot(const perf_index *lookup, uint64_t key)
 {
-    uint32_t i = (uint32_t)key & index->mask;
+    uint32_t i = (uint32_t)key & lookup->mask;
 
-    while (index->slots[i].count > 0 && index->slots[i].key != key) {
-        i = (i + 1) & index->mask;
+    while (lookup->slots[i].count > 0 && lookup->slots[i].key != key) {
+        i = (i + 1) & lookup->mask;
     }
-    return &index->slots[i];
+    return &lookup->slots[i];
 }
 
 /* Returns how many numbers had the key before. */
-static uint32_t add_key(perf_index *index, uint64_t key, uint32_t number)
+static uint32_t add_key(perf_index *lookup, uint64_t key, uint32_t number)
 {
-    perf_slot *slot = find_slot(index, key);
+    perf_slot *slot = find_slot(lookup, key);
 
     *slot = (perf_slot){key, slot->count > 0 ? slot->first : number, slot->count + 1};
     return slot->count - 1;
@@ -381,17 +381,17 @@ static uint64_t key_with(uint64_t digest, uint32_t what, uint32_t number)
 }
 
 /* Makes the index of a group whose names repeat once more, with room for ordinals. */
-static void add_ordinals(perf_table *t, perf_group_index *index, uint32_t rows)
+static void add_ordinals(perf_table *t, perf_group_index *lookup, uint32_t rows)
 {
-    const perf_index names = index->rows;
+    const perf_index names = lookup->rows;
 
-    make_index(t, &index->rows, 2 * rows);
+    make_index(t, &lookup->rows, 2 * rows);
     for (uint32_t i = 0; i < rows; i++) {
-        const row_name *name = &index->names[i];
+        const row_name *name = &lookup->names[i];
         const perf_slot *slot = find_slot(&names, name->digest);
-        *find_slot(&index->rows, name->digest) = *slot;
+        *find_slot(&lookup->rows, name->digest) = *slot;
         if (slot->count > 1) {
-            add_key(&index->rows, key_with(name->digest, WITH_ORDINAL, name->ordinal), i);
+            add_key(&lookup->rows, key_with(name->digest, WITH_ORDINAL, name->ordinal), i);
         }
     }
     free(names.slots);
@@ -399,22 +399,22 @@ static void add_ordinals(perf_table *t, perf_group_index *index, uint32_t rows)
 
 static perf_group_index *get_row_index(perf_table *t, perf_group *g)
 {
-    perf_group_index *index = get_index(t, g);
+    perf_group_index *lookup = get_index(t, g);
 
-    if (index->names) {
-        return index;
+    if (lookup->names) {
+        return lookup;
     }
-    index->names = allocate(t, g->rows + 1, sizeof *index->names);
-    make_index(t, &index->rows, g->rows);
+    lookup->names = allocate(t, g->rows + 1, sizeof *lookup->names);
+    make_index(t, &lookup->rows, g->rows);
     for (uint32_t i = 0; i < g->rows; i++) {
-        index->names[i] = make_name(t, g, i);
-        index->names[i].ordinal = add_key(&index->rows, index->names[i].digest, i);
-        index->has_repeated_names |= index->names[i].ordinal > 0;
+        lookup->names[i] = make_name(t, g, i);
+        lookup->names[i].ordinal = add_key(&lookup->rows, lookup->names[i].digest, i);
+        lookup->has_repeated_names |= lookup->names[i].ordinal > 0;
     }
-    if (index->has_repeated_names) {
-        add_ordinals(t, index, g->rows);
+    if (lookup->has_repeated_names) {
+        add_ordinals(t, lookup, g->rows);
     }
-    return index;
+    return lookup;
 }
 
 static bool has_parent(const perf_table *t, const perf_group *g, uint32_t row)
@@ -442,18 +442,18 @@ static void scan_names(perf_table *t, perf_group *g, uint32_t row)
 
 perf_row_name perf_table_row_name(perf_table *t, perf_group *g, uint32_t row)
 {
-    perf_group_index *index = get_index(t, g);
+    perf_group_index *lookup = get_index(t, g);
 
-    if (index->names == NULL && index->scanned_row == PERF_NO_ID) {
+    if (lookup->names == NULL && lookup->scanned_row == PERF_NO_ID) {
         scan_names(t, g, row);
     }
-    if (index->scanned_row == row) {
-        return index->scanned;
+    if (lookup->scanned_row == row) {
+        return lookup->scanned;
     }
     const row_name *name = &get_row_index(t, g)->names[row];
     return (perf_row_name){.ordinal = name->ordinal,
                            .lacks_parent = name->lacks_parent,
-                           .is_repeated = find_slot(&index->rows, name->digest)->count > 1};
+                           .is_repeated = find_slot(&lookup->rows, name->digest)->count > 1};
 }
 
 bool perf_table_repeats_names(perf_table *t, perf_group *g)
@@ -496,18 +496,18 @@ static bool find_proving_columns(perf_table *here, perf_group *g, perf_table *th
 /* Index of the rows by name and by the value that proves. */
 static const perf_index *get_id_index(perf_table *t, perf_group *g, uint32_t column)
 {
-    perf_group_index *index = get_row_index(t, g);
+    perf_group_index *lookup = get_row_index(t, g);
 
-    if (index->id_column != column || index->row_ids.slots == NULL) {
-        free(index->row_ids.slots);
-        make_index(t, &index->row_ids, g->rows);
-        index->id_column = column;
+    if (lookup->id_column != column || lookup->row_ids.slots == NULL) {
+        free(lookup->row_ids.slots);
+        make_index(t, &lookup->row_ids, g->rows);
+        lookup->id_column = column;
         for (uint32_t i = 0; i < g->rows; i++) {
             uint32_t id = (uint32_t)perf_table_number(t, g, i, column).value;
-            add_key(&index->row_ids, key_with(index->names[i].digest, WITH_ID, id), i);
+            add_key(&lookup->row_ids, key_with(lookup->names[i].digest, WITH_ID, id), i);
         }
     }
-    return &index->row_ids;
+    return &lookup->row_ids;
 }
 
 /* Finds the one row that has the name and the id that proves, of a name that several rows have in one of the groups. */
@@ -537,14 +537,14 @@ static perf_match match_single(perf_table *here, perf_group *g, uint32_t row, pe
 static bool match_by_scan(perf_table *here, perf_group *g, uint32_t row, perf_table *there, perf_group *other,
                           uint32_t *match)
 {
-    perf_group_index *index = get_index(here, g);
+    perf_group_index *lookup = get_index(here, g);
 
-    if (index->was_asked || index->names || perf_table_row_name(here, g, row).is_repeated || index->names) {
+    if (lookup->was_asked || lookup->names || perf_table_row_name(here, g, row).is_repeated || lookup->names) {
         return false;
     }
     uint32_t size, name = perf_table_name(here, g, row, &size);
     const uint8_t *bytes = here->data + name;
-    index->was_asked = true;
+    lookup->was_asked = true;
     *match = find_named_row(there, other, 0, bytes, size);
     return *match == PERF_NO_ID ||
            (!has_parent(there, other, *match) && find_named_row(there, other, *match + 1, bytes, size) == PERF_NO_ID);

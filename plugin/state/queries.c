@@ -331,23 +331,23 @@ void query_end_change(query_change *change, bool has_failed)
 
 static query_index *new_index(uint32_t count)
 {
-    query_index *index = wmem_new0(wmem_file_scope(), query_index);
+    query_index *told = wmem_new0(wmem_file_scope(), query_index);
 
-    index->count = count;
-    index->by_index = wmem_alloc0_array(wmem_file_scope(), const state_identifier *, count);
-    return index;
+    told->count = count;
+    told->by_index = wmem_alloc0_array(wmem_file_scope(), const state_identifier *, count);
+    return told;
 }
 
 /* True if the query holds these, and, where that was told before, in these blocks. */
 static bool is_as_told(const struct state_query *query, const state_identifier *identifiers, uint32_t count)
 {
-    const query_index *index = query->epoch->index;
+    const query_index *told = query->epoch->index;
     bool is_same = count == query->epoch->accepted;
 
     for (uint32_t i = 0; i < count && is_same; i++) {
         query_counter *counter = wmem_map_lookup(query->counters_by_identifier, &identifiers[i]);
         is_same = counter && counter->identifier.status == 0 && counter->told != query->num_told &&
-                  (index == NULL || query_identifier_equal(index->by_index[identifiers[i].index], &identifiers[i]));
+                  (told == NULL || query_identifier_equal(told->by_index[identifiers[i].index], &identifiers[i]));
         if (counter) {
             counter->told = query->num_told;
         }
@@ -502,17 +502,17 @@ static const query_index *order_of(query_epoch *epoch)
 const query_index *query_snapshot_index(const query_snapshot *snapshot)
 {
     query_epoch *epoch = (query_epoch *)snapshot->epoch; /* which keeps the order for the next look */
-    const query_index *index = epoch == NULL || !epoch->is_complete || count_blocks(epoch) != snapshot->blocks ? NULL
-                               : epoch->index ? epoch->index
-                                              : order_of(epoch);
+    const query_index *told = epoch == NULL || !epoch->is_complete || count_blocks(epoch) != snapshot->blocks ? NULL
+                              : epoch->index ? epoch->index
+                                             : order_of(epoch);
 
-    return index && index->count == snapshot->blocks ? index : NULL;
+    return told && told->count == snapshot->blocks ? told : NULL;
 }
 
 bool query_snapshot_is_assumed(const query_snapshot *snapshot)
 {
-    const query_index *index = query_snapshot_index(snapshot);
+    const query_index *told = query_snapshot_index(snapshot);
 
-    return index && (snapshot->is_assumed || snapshot->epoch->is_assumed ||
-                     (index != snapshot->epoch->index && snapshot->blocks > 1));
+    return told && (snapshot->is_assumed || snapshot->epoch->is_assumed ||
+                    (told != snapshot->epoch->index && snapshot->blocks > 1));
 }
