@@ -228,11 +228,11 @@ const counter_value *value_stream_next(value_stream *stream)
                 return &stream->at;
             }
         }
-        perf_group *group = stream->group ? stream->group + 1 : table->groups;
-        if (group == table->groups + table->num_groups) {
+        uint32_t next = stream->group ? value_stream_group_number(stream) + 1 : 0;
+        if (next == table->num_groups) {
             return NULL;
         }
-        value_stream_enter(stream, group);
+        value_stream_enter(stream, &table->groups[next]);
         if (take_group(stream)) {
             return &stream->at;
         }

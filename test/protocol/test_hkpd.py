@@ -283,7 +283,8 @@ def test_an_index_of_more_than_32_bits_is_no_object(tshark, tmp_path):
     talk.ask('4294967534 2', talk.block(talk.objects[:1]).record)
     path = scene.write(tmp_path / 'a.pcap')
     info = tshark.info(path)
-    assert info[asked] == 'QueryValue request, handle 1, 4294967534, buffer size: 65536 bytes' and 'handle 1, 4294967534: ' in info[number]
+    # Wireshark 4.6 itself adds the value's name behind it
+    assert info[asked].startswith('QueryValue request, handle 1, 4294967534, buffer size: 65536 bytes') and 'handle 1, 4294967534: ' in info[number]
     assert 'hkpd.expert.not_delivered' not in tshark.run('-r', path, '-V')[0] and not tshark.fields(path, ['frame.number'], '-Y', 'pcq.expert.not_delivered')
 
 
