@@ -9,8 +9,6 @@
 
 #include <math.h>
 
-#define HEADER "(PDH-CSV 4.0)"
-
 /* Where each answer has instances of its own, rows times columns are many more cells than values. A document has so many
  * for each of its values, beside its share of these. */
 #define CELLS_PER_VALUE 256
@@ -239,7 +237,7 @@ static unsigned write_header(const documents *d, const document *doc, GString *t
     uint64_t most = cells / MAX(doc->rows->len, 1); /* there is room for so many columns, the first */
     unsigned count = (unsigned)MIN(most, doc->paths->len);
 
-    csv_pdh_text(text, HEADER);
+    csv_pdh_text(text, PDH_CSV_HEADER);
     for (unsigned i = 0; i < count; i++) {
         csv_pdh_text(text, column_at(doc, i)->path);
     }

@@ -12,6 +12,9 @@
 #include "taps/left-out.h"
 #include "taps/output.h"
 
+/* Of each file: format, name of the time zone, minutes west of UTC. */
+#define PDH_CSV_HEADER "(PDH-CSV 4.0) (UTC)(0)"
+
 /* A query has no more columns than these; what goes beyond is left out and counted. */
 #define MAX_COLUMNS 1000000
 

@@ -54,7 +54,7 @@ static void draw(void *data)
     GString *text = g_string_new(NULL);
 
     if (d->all->len == 0) {
-        output_whole(&export->task.file, g_string_new("\"(PDH-CSV 4.0)\"\r\n"));
+        output_whole(&export->task.file, g_string_new("\"" PDH_CSV_HEADER "\"\r\n"));
     }
     d->left_out = 0;
     for (unsigned i = 0; i < d->all->len; i++) {

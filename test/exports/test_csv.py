@@ -91,7 +91,7 @@ def test_the_bytes_of_a_small_file(export):
     rates = [a.values[0].cooked for a in series(scene)]
     assert rates[0] is None
     assert export(scene, 'csv') == (
-        '"(PDH-CSV 4.0)","\\\\SRV01\\Small\\Things"\r\n'
+        '"(PDH-CSV 4.0) (UTC)(0)","\\\\SRV01\\Small\\Things"\r\n'
         '"%s"," "\r\n"%s","%.6f"\r\n"%s","%.6f"\r\n' % (at[0], at[1], rates[1], at[2], rates[2]))
 
 
@@ -124,7 +124,7 @@ def test_a_filter_chooses_answers(export):
     text = export(scene, 'csv', query_filter='frame.number == %d' % frame)
     assert compare_pdh(text, first[1:2]) == 1
     assert {r['frame'] for r in long_rows(export(scene, 'long', query_filter='frame.number == %d' % frame))} == {str(frame)}
-    assert export(scene, 'csv', query_filter='frame.number == 1') == '"(PDH-CSV 4.0)"\r\n'
+    assert export(scene, 'csv', query_filter='frame.number == 1') == '"(PDH-CSV 4.0) (UTC)(0)"\r\n'
     assert long_rows(export(scene, 'long', query_filter='frame.number == 1')) == []
 
 

@@ -90,7 +90,7 @@ def compare_pdh(text, answers, refused=0):
     rows = pdh_rows(text)
     paths = columns(answers)
     refused = len(rows[0]) - len(paths) - 1 if refused is None else refused
-    assert rows[0][:len(paths) + 1] == ['(PDH-CSV 4.0)'] + paths
+    assert rows[0][:len(paths) + 1] == ['(PDH-CSV 4.0) (UTC)(0)'] + paths
     assert len(rows[0]) == len(set(rows[0])) == len(paths) + 1 + refused
     assert all(cell == ' ' for row in rows[1:] for cell in row[len(paths) + 1:])
     assert len(rows) == len(answers) + 1

@@ -197,12 +197,13 @@ def test_another_zone_and_clock(compare, zone, off):
     assert abs(float(seconds.split()[0]) - off) < 0.05
 
 
-@pytest.mark.parametrize('encoding', ['utf-8', 'utf-8-sig', 'utf-16', 'cp1252'])
-def test_another_language(compare, encoding):
-    """Names, the zone's name, decimal commas: columns are found by their values, and said to be."""
+@pytest.mark.parametrize('encoding, zone', [*((e, 'Mitteleuropäische Sommerzeit') for e in ('utf-8', 'utf-8-sig', 'utf-16', 'cp1252')),
+                                            ('cp1251', 'RTZ 2 (зима)'), ('cp932', '東京 (標準時) ソ表')])
+def test_another_language(compare, encoding, zone):
+    """Names, the zone's name in the code page of the machine, decimal commas: columns are found by their values, and said to be."""
     theirs = Typeperf(shift=7200)
-    theirs.first, theirs.encoding, theirs.comma = '(PDH-CSV 4.0) (Mitteleuropäische Sommerzeit)(-120)', encoding, ','
-    theirs.tail = '\r\nDer Befehl wurde erfolgreich ausgeführt.\r\n'
+    theirs.first, theirs.encoding, theirs.comma = '(PDH-CSV 4.0) (%s)(-120)' % zone, encoding, ','
+    theirs.tail = '\r\n%s\r\n' % zone
 
     def german(path):
         for english, there in GERMAN.items():

@@ -54,7 +54,7 @@ def look(tshark, path, options, folder):
 
 def balance(looked):
     tree, text, rows, files, summary = looked
-    assert files and all(len({len(row) for row in file}) == 1 and file[0][0] == '(PDH-CSV 4.0)' for file in files)
+    assert files and all(len({len(row) for row in file}) == 1 and file[0][0] == '(PDH-CSV 4.0) (UTC)(0)' for file in files)
     assert all(r['raw'] or r['reason'] for r in rows)
     values = [r for r in rows if r['status'] in ('', '0')]
     shown = {int(n): (len(x.split('|')), len(x.split('|')) - bool(damage)) for n, x, damage, *_ in tree if x}       # one that cannot be read is shown, too
