@@ -357,20 +357,29 @@ static uint64_t digest_name(const perf_table *t, const perf_group *g, uint32_t r
     return digest_bytes(t->data + name, size, seed);
 }
 
+static bool has_parent(const perf_table *t, const perf_group *g, uint32_t row)
+{
+    return t->is_block && perf_table_u32(t, perf_table_row(t, g, row)->offset + 4) != 0;
+}
+
+/* Returns the object of the row's parent and `parent`, its row there; NULL: it has no parent, or that is not in the response. */
+static perf_group *find_parent(perf_table *t, const perf_group *g, uint32_t row, uint32_t *parent)
+{
+    uint32_t offset = perf_table_row(t, g, row)->offset;
+    perf_group *parents = has_parent(t, g, row) ? perf_table_find_object(t, perf_table_u32(t, offset + 4)) : NULL;
+
+    *parent = perf_table_u32(t, offset + 8);
+    return parents && parents->has_instances && *parent < parents->rows ? parents : NULL;
+}
+
 /* The parent's name is part of what a row is called. */
 static row_name make_name(perf_table *t, const perf_group *g, uint32_t row)
 {
-    uint32_t offset = perf_table_row(t, g, row)->offset;
-    uint32_t object = t->is_block ? perf_table_u32(t, offset + 4) : 0;
+    uint32_t parent;
+    const perf_group *parents = find_parent(t, g, row, &parent);
+    uint64_t seed = parents ? digest_name(t, parents, parent, 1) : 0;
 
-    if (object == 0) {
-        return (row_name){.digest = digest_name(t, g, row, 0)};
-    }
-    const perf_group *parents = perf_table_find_object(t, object);
-    uint32_t parent = perf_table_u32(t, offset + 8);
-    bool has_parent = parents && parents->has_instances && parent < parents->rows;
-    uint64_t seed = has_parent ? digest_name(t, parents, parent, 1) : 0;
-    return (row_name){.digest = digest_name(t, g, row, seed), .lacks_parent = !has_parent};
+    return (row_name){.digest = digest_name(t, g, row, seed), .lacks_parent = !parents && has_parent(t, g, row)};
 }
 
 enum { WITH_ORDINAL = 2, WITH_ID = 3 };
@@ -415,11 +424,6 @@ static perf_group_index *get_row_index(perf_table *t, perf_group *g)
         add_ordinals(t, lookup, g->rows);
     }
     return lookup;
-}
-
-static bool has_parent(const perf_table *t, const perf_group *g, uint32_t row)
-{
-    return t->is_block && perf_table_u32(t, perf_table_row(t, g, row)->offset + 4) != 0;
 }
 
 /* Keeps what is known of the first row that somebody asks for, which is mostly the only one: without an index, unless there are parents. */
@@ -520,12 +524,22 @@ static perf_match match_proven(perf_table *there, perf_group *other, uint32_t co
     return same->count == 1 ? PERF_MATCH_KNOWN : PERF_MATCH_AMBIGUOUS;
 }
 
-/* A name that is once in both groups is the same instance, unless its id differs. */
+/* True if several rows have the name of the row's parent: two processes' threads are called "svc/1". */
+static bool has_repeated_parent(perf_table *t, const perf_group *g, uint32_t row)
+{
+    uint32_t parent;
+    perf_group *parents = find_parent(t, g, row, &parent);
+
+    return parents && perf_table_row_name(t, parents, parent).is_repeated;
+}
+
+/* A name that is once in both groups is the same instance, unless its id differs, or it may be the child of another parent. */
 static perf_match match_single(perf_table *here, perf_group *g, uint32_t row, perf_table *there, perf_group *other,
                                uint32_t match, const proving_columns *proving)
 {
     if (proving->here == PERF_NO_ID) {
-        bool is_same = perf_table_row(here, g, row)->id == perf_table_row(there, other, match)->id;
+        bool is_same = perf_table_row(here, g, row)->id == perf_table_row(there, other, match)->id &&
+                       !has_repeated_parent(here, g, row) && !has_repeated_parent(there, other, match);
         return is_same ? PERF_MATCH_KNOWN : PERF_MATCH_ASSUMED;
     }
     uint64_t id = perf_table_number(here, g, row, proving->here).value;

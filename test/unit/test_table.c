@@ -802,6 +802,47 @@ static void test_parents(void)
     free_sample(&s);
 }
 
+/* Two processes are called p, and each has a thread t, of which a sample has one: it may be the other's. */
+static void test_children_of_parents_of_one_name(void)
+{
+    static const struct {
+        const char *parents_here, *parents_there;
+        perf_match match;
+    } cases[] = {
+        {"pq", "pq", PERF_MATCH_KNOWN},
+        {"pp", "pq", PERF_MATCH_ASSUMED},
+        {"pq", "pp", PERF_MATCH_ASSUMED},
+        {"qq", "pq", PERF_MATCH_NONE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sample s[2];
+        for (unsigned of = 0; of < 2; of++) {
+            const char *names = of ? cases[i].parents_there : cases[i].parents_here;
+            buffer b;
+            begin_data_block(&b, 2);
+            uint32_t object = begin_object(&b, 230, 0, 2);
+            for (uint32_t row = 0; row < 2; row++) {
+                put_block_instance(&b, 0, 0, UINT32_MAX, names[row]);
+                put64(&b, 8);
+            }
+            set32(&b, object, b.size - object);
+            object = begin_object(&b, 232, 0, 1);
+            put_block_instance(&b, 230, 0, UINT32_MAX, 't');
+            put64(&b, 8);
+            set32(&b, object, b.size - object);
+            set32(&b, 20, b.size);
+            s[of] = read_buffer(perf_table_read_block, &b);
+            assert(s[of].table.is_sound);
+        }
+        uint32_t match;
+        perf_group *here = &s[0].table.groups[1], *there = &s[1].table.groups[1];
+        assert(perf_table_match_row(&s[0].table, here, 0, &s[1].table, there, PERF_PROVES_THREAD, &match) ==
+               cases[i].match);
+        free_sample(&s[0]);
+        free_sample(&s[1]);
+    }
+}
+
 /* --- Its memory ---------------------------------------------------------------------------------------------------- */
 
 /* A table that is read again forgets what it was. */
@@ -863,6 +904,7 @@ int main(void)
     test_matches_of_other_names();
     test_proof_that_is_learned();
     test_parents();
+    test_children_of_parents_of_one_name();
     test_read_again();
     test_most_faults();
     return 0;
