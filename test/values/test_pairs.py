@@ -132,9 +132,10 @@ def test_own_ids_that_repeat(export):
 
 
 def test_threads_of_processes_of_one_name(export):
-    """A thread is known by its parent's name and its own. Without the parent it is another, and assumed."""
-    def scene(second, only=None):
-        names = lambda at: ['p', 'p'] if at.number == 0 else second
+    """A thread is known by its parent's name and its own: assumed, if two parents have that name in either sample. Without the parent it
+    is another, and assumed."""
+    def scene(second, only=None, first=('p', 'p')):
+        names = lambda at: first if at.number == 0 else second
         rate = lambda index: [Counter(index, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(k, at.number))]
         threads = lambda at: [Instance('7', parent=(230, 0))]
         scene, talk = begin_talk(objects=[Object(232, 'Thread', rate(6), threads),
@@ -142,8 +143,9 @@ def test_threads_of_processes_of_one_name(export):
         talk.sample()
         talk.sample(only=only)
         return scene
-    assert of_second_sample(export(scene(['p', 'p']), 'long'), 'Delta')[0] == ('p/7', made(0, 0), '0')
-    assert of_second_sample(export(scene(['p']), 'long'), 'Delta')[0] == ('p/7', made(0, 0), '0')
+    assert of_second_sample(export(scene(['p', 'p']), 'long'), 'Delta')[0] == ('p/7', made(0, 0), '1')
+    assert of_second_sample(export(scene(['p']), 'long'), 'Delta')[0] == ('p/7', made(0, 0), '1')
+    assert of_second_sample(export(scene(['p'], first=['p']), 'long'), 'Delta')[0] == ('p/7', made(0, 0), '0')
     assert of_second_sample(export(scene(['p', 'p'], [232]), 'long'), 'Delta') == [('7', NEW, '1')]
 
 
