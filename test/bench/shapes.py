@@ -29,7 +29,7 @@ class Shape(NamedTuple):
 
 def query(counters, windows=True):
     """A query of a set of 64-bit rates whose registration is in the capture, in fragments as Windows sends them."""
-    p = Pcq(repeat=True)
+    p = Pcq()
     if windows:
         p.rpc.max_frag, p.rpc.transport.mss = 4280, 1440
     registration(p, 'Set', counters)

@@ -21,10 +21,9 @@ NOW = 134351767437550592
 
 
 def hostile(make, scale=16000, name=None):
-    """Registers make(p, size) under its function's name; p is a connection of PerflibV2, r one whose answers may repeat, h one of
-    the registry, c a capture without any."""
+    """Registers make(p, size) under its function's name; p is a connection of PerflibV2, h one of the registry, c a capture without any."""
     def talk(size):
-        line = {'p': Pcq, 'r': lambda: Pcq(repeat=True), 'h': Hkpd, 'c': Capture}[make.__code__.co_varnames[0]]()
+        line = {'p': Pcq, 'h': Hkpd, 'c': Capture}[make.__code__.co_varnames[0]]()
         make(line, size)
         return getattr(line, 'capture', line)
     name = name or make.__name__.replace('_', '-')
@@ -55,11 +54,10 @@ def long_name(size, head='n'):
 # --- PerflibV2 ---------------------------------------------------------------------------------------------------
 
 class Pcq:
-    """One connection; stubs are put together from bytes. Answers of the same form are cheaper than others, so unless they
-    may `repeat` each has a number of its own in a field that means nothing."""
+    """One connection; stubs are put together from bytes."""
 
-    def __init__(self, capture=None, server=None, handle=HANDLE, client_port=50001, repeat=False):
-        self.capture, self.handle, self.time, self.repeat = capture or Capture(), handle, 0, repeat
+    def __init__(self, capture=None, server=None, handle=HANDLE, client_port=50001):
+        self.capture, self.handle, self.time = capture or Capture(), handle, 0
         self.rpc = Rpc(Tcp(self.capture, mss=60000, server=server, client_port=client_port), max_frag=60000)
         self.rpc.bind()
 
@@ -103,8 +101,6 @@ class Pcq:
         """The answer, a second later than the one before, or at this time."""
         self.time += 1
         now, body = self.time if time is None else time, b''.join(blocks)
-        if len(body) >= 16 and not self.repeat and time is None:
-            body = body[:12] + struct.pack('<I', self.time) + body[16:]     # PERF_COUNTER_HEADER.dwReserved
         head = struct.pack('<2I3Q8H', 48 + len(body), len(blocks), now * 10 ** 7, NOW + now * 10 ** 7, 10 ** 7, 2026, 9, 2, 29, 17, 32, 23, 0)
         return self.returned(head + body)
 
@@ -246,15 +242,6 @@ def growing_query(p, size):
         p.data(*[block(1, values(1))] * (size // 500))
 
 
-@slowly
-def unknown_changes(p, size):
-    """Changes whose answers do not add up end what was known, again and again."""
-    p.open()
-    for i in range(size // 1000):
-        p.change([identifier(i, None)])
-        p.change([identifier(i, None)], answer=identifier(i, None)[:36])
-
-
 @hostile
 def same_identifiers(p, size):
     """One identifier many times, told by QueryCounterInfo, removed again."""
@@ -377,8 +364,8 @@ def row(name, counters, unique=NONE, parent=(0, 0)):
     return head + counters
 
 
-def counter_block(count, first=0):
-    return struct.pack('<2I%dQ' % count, 8 + 8 * count, 0, *range(first, first + count))
+def counter_block(count, first=0, step=1):
+    return struct.pack('<2I%dQ' % count, 8 + 8 * count, 0, *range(first, first + step * count, step))
 
 
 def perf_object(index, definitions, rows=None, no_instances=b''):
@@ -428,15 +415,6 @@ def overlapping(h, size, kind, data):
 
 
 @slowly
-def hkpd_object_after_object(h, size):
-    """A large sample of many objects, then one of them after the other by itself."""
-    objects = [table('a', index=1000 + 2 * i) for i in range(size // 700)]
-    h.sample(*objects)
-    for i, one in enumerate(objects):
-        h.sample(one, name=str(1000 + 2 * i))
-
-
-@slowly
 def hkpd_large_then_small(h, size):
     """An object behind a very large one, asked for again and again."""
     small = table('a', index=232)
@@ -445,31 +423,12 @@ def hkpd_large_then_small(h, size):
         h.sample(small, name='232')
 
 
-@hostile
-def titles_of_machines(c, size):
-    """Connections that tell titles, each another, before any of them says whose: the last one first."""
-    talks = [Hkpd(c, client_port=1024 + n) for n in range(size // 2000)]
-    for n, h in enumerate(talks):
-        h.titles([('5000', 'Set'), ('5002', 'N%d' % n)])
-    for n, h in reversed(list(enumerate(talks))):
-        h.sample(perf_object(5000, in_a_row(1), None, counter_block(1, n)), system='S%d' % (n % 3))
-
-
 # Each is one expression. (p, size): a connection of PerflibV2
 PLAIN = {
     # What is long once is written for each value: one instance with a name of half the bytes and all the counters
     'long-instance-name': lambda p, size: counters_query(p, size // 120, twice(lambda n: [counterset(size // 120, [long_name(size // 4)], n)])),
     # identifiers with long instance names, listed with each use of the handle
     'long-names-of-query': lambda p, size: asked(p, [identifier(i, long_name(size // 20)) for i in range(10)], [single()] * (size // 1200)),
-    # what answers have in common is kept once: they differ in their last bytes, each is compared with the one before for nothing
-    'almost-repeated': lambda r, size: asked(r, [identifier(0, None)], [
-        [*single(size // 8 // 32), block(0, status=n)] for n in range(8)], [0]),
-    # values that stand now on words of 8 bytes, now on their halves
-    'repeated-halves': lambda r, size: asked(r, [identifier(NONE, None)], [
-        [block(2, struct.pack('<3I', 12, 1, 0) + values(1))] * (size // 8 // 48)] * 8, [0]),
-    # values of no number's size, which fill what they have in common with all their bytes
-    'repeated-texts': lambda r, size: asked(r, [identifier(0, None)], [
-        [block(1, sized_text(500))] * (size // 8 // (16 + len(sized_text(500))))] * 8, [0], TEXT),
     # entries that share one string: each begins one character later
     'string-table-suffixes': lambda p, size: p.registration(10, string_table(
         [(i, 2 * (i % (size // 4))) for i in range(size // 16)], utf16(long_name(size // 2)))),
@@ -524,10 +483,6 @@ PLAIN |= {
     # text counters that all show the same half of the bytes; the same as numbers of no usual width
     'hkpd-overlapping-texts': lambda h, size: overlapping(h, size, TEXT, utf16(long_name(size // 2), 8)),
     'hkpd-overlapping-bytes': lambda h, size: overlapping(h, size, RAWCOUNT, bytes(range(256)) * (size // 512)),
-    # each object was in another sample than the one before it
-    'hkpd-objects-in-turn': lambda h, size: [h.sample(*(
-        perf_object(2 * k + 2, in_a_row(1), None, counter_block(1, k)) for k in range(first, size // 240, step))) for first, step in (
-            (0, 2), (1, 2), (0, 1))],
 }
 # Two samples, (n of them, size) -> the objects of each
 TWICE = {

@@ -16,6 +16,8 @@ def test_each_class(read, name):
     scene, frames = read(name, DAMAGE[name])
     compare_scene(frames, scene)
     compare_scene_experts(frames, scene)
+    # what is clear is damage, and is shown as far as it goes: only what lost a fragment looks like noise
+    assert name.startswith('bad-11') or not [f for f in frames.values() if 'pcq.expert.not_decrypted' in f.experts]
 
 
 @pytest.mark.parametrize('name', [n for n in DAMAGE if not n.startswith('bad-07')])

@@ -2,18 +2,14 @@
 """What both protocols say of a call: whose handle it carries, what is wrong with it, whether it is noise."""
 
 import json
-import random
 import struct
-import subprocess
-import sys
-import uuid
 
 import pytest
 
 import test_hkpd as registry
-from conftest import TOP, TSHARK
+from conftest import TOP
 from gen import buffers, hkpd_scene, hkpd_stubs, stubs
-from gen.pcap import PERFLIB, WINREG, Capture
+from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
 from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story, taught_in, unseen
 from gen.stubs import CLOSE, DATA, ENUMERATE, INFO, INSTANCES, OPEN, REG_INFO, VALIDATE
@@ -22,7 +18,6 @@ from learned import read, read_file
 PCAPS = TOP / 'test' / 'pcaps'
 NTLM = '-o', 'ntlmssp.nt_password:Lab-Passw0rd'
 SAME = bytes(4) + bytes(range(0x41, 0x51))
-QUERY_OPNUMS = (OPEN, CLOSE, INFO, DATA, VALIDATE)
 
 
 def plain():
@@ -40,30 +35,6 @@ def experts(frame, prefix='pcq'):
 
 
 # --- numbers of handles ---------------------------------------------------------------------------------------------
-
-
-def test_each_life_of_a_handle_has_a_number(tshark, tmp_path, two_pass):
-    """Counted from 1 as the capture shows them, in every request and response of opnums 3 to 7, though the bytes are the
-    same each time."""
-    s = plain()
-    scene, c = begin(Server([s], handles=[SAME] * 3), s)
-    for _ in range(3):
-        run(c, [ask(s, 1)])
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    life, seen = 0, 0
-    for number, messages in sorted(scene.frames.items()):
-        m, = messages
-        if m.opnum == OPEN and m.kind == 'request':
-            life += 1
-        got = frames[number].numbers('pcq.query.number')
-        if m.opnum not in QUERY_OPNUMS:
-            assert got == []
-        elif m.opnum == OPEN and m.kind == 'request' and not two_pass:
-            assert got == [], 'not known yet'
-        else:
-            assert got == [life], (number, m.opnum, m.kind)
-            seen += 1
-    assert life == 3 and seen > 30
 
 
 def test_a_handle_that_was_never_valid_has_no_number(tshark, tmp_path, two_pass):
@@ -157,23 +128,6 @@ def test_everything_behind_a_lost_packet_is_noise(tshark, tmp_path, direction, w
         assert shown <= {'pcq.noise'}, shown
     taught = [n for n, f in frames.items() if f.all('pcq.learned_in') or f.all('pcq.query.number') or f.values]
     assert (taught == []) == (direction == 'response')
-
-
-@pytest.mark.parametrize('ndr64', [False, True])
-def test_what_was_not_sealed_is_never_noise(tshark, tmp_path, ndr64):
-    """The same bytes in the clear are damage, and are shown as far as they go."""
-    noise = random.Random(13)
-    scene = Scene()
-    line = tcp_line(scene, ndr64=ndr64)
-    for opnum in range(8):
-        line.request(opnum, noise.randbytes(120), [])
-        line.response(opnum, noise.randbytes(120), [])
-    frames = read(tshark, scene, tmp_path)
-    info = info_of(tshark, scene, tmp_path)
-    assert len(scene.frames) == 16
-    for number in scene.frames:
-        assert 'not_decrypted' not in experts(frames[number]) and 'decrypted' not in info[number]
-        assert [x for x in frames[number].walk() if x.name.startswith('pcq.') and x.size]
 
 
 # --- findings of a call ---------------------------------------------------------------------------------------------
@@ -409,69 +363,3 @@ def test_failed_blocks_are_counted_and_an_assumed_order_is_marked(tshark, tmp_pa
     assert 'query 1: 1 failed: \\Set(gone)\\Two (ERROR_NO_DATA) (1 block, ' in info[answers(scene)[-1][0]]
     for number, m in answers(scene)[:-1]:
         assert 'query 1: \\Set(a)\\One = 1 (assumed), 1 more value; 1 failed: \\Set(gone)\\Two (ERROR_NO_DATA, assumed) (3 blocks, ' in info[number] and 'Malformed' not in info[number]
-
-
-# --- connectionless calls -------------------------------------------------------------------------------------------
-
-
-class Udp:
-    """Connectionless RPC ([C706] 12.4): a call in two datagrams."""
-
-    def __init__(self, capture, interface):
-        self.capture, self.interface, self.sequence = capture, uuid.UUID(interface[0]), 0
-
-    def datagram(self, kind, opnum, stub, to_server):
-        head = struct.pack('<BBBB4s16s16s16sIIIHHHHHBB', 4, kind, 0x08, 0, b'\x10\0\0\0', bytes(16), self.interface.bytes_le,
-                           bytes(range(16)), 0, 1, self.sequence, opnum, 0xFFFF, 0xFFFF, len(stub), 0, 0, 0)
-        ports = (50001, 1026) if to_server else (1026, 50001)
-        hosts = [bytes((192, 0, 2, 10)), bytes((192, 0, 2, 20))][::1 if to_server else -1]
-        data = head + stub
-        udp = struct.pack('>4H', *ports, 8 + len(data), 0) + data
-        ip = struct.pack('>BBHHHBBH', 0x45, 0, 20 + len(udp), 1, 0, 64, 17, 0) + b''.join(hosts)
-        return self.capture.add(bytes(12) + b'\x08\0' + ip + udp)
-
-    def call(self, opnum, request, response):
-        """-> frames of both"""
-        self.sequence += 1
-        return self.datagram(0, opnum, bytes(request), True), self.datagram(2, opnum, bytes(response), False)
-
-
-def test_connectionless_calls(tshark, tmp_path, two_pass):
-    """No client of these interfaces makes such a call: it stays as Wireshark shows it."""
-    capture = Capture()
-    handle = bytes(20)
-    Udp(capture, WINREG).call(hkpd_stubs.OPEN_DATA, hkpd_stubs.open_root(), hkpd_stubs.handle_back(handle))
-    Udp(capture, PERFLIB).call(CLOSE, stubs.request(CLOSE, hQuery=handle), stubs.response(CLOSE, handle=handle))
-    path = capture.write(tmp_path / 'datagrams.pcap')
-    out, _ = tshark.run('-r', path, '-T', 'fields', '-e', 'pcq.handle', '-e', 'hkpd.handle', *(['-2'] if two_pass else []))
-    assert out.split('\n') == ['\t'] * 4 + ['']
-
-
-# --- memory ---------------------------------------------------------------------------------------------------------
-
-
-def most_memory(env, *args):
-    """tshark's largest resident size, in bytes; a process as large as this one must not start it."""
-    script = ('import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True); '
-              'print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)')
-    done = subprocess.run([sys.executable, '-c', script, TSHARK, *map(str, args)], env=env, stdout=subprocess.PIPE, check=True)
-    return int(done.stdout) * 1024
-
-
-def test_the_limit_of_samples_limits(tshark, tmp_path):
-    """64 MiB of samples: with a limit of 10 MiB they take that, and not what is dropped besides."""
-    scene = Scene()
-    line = tcp_line(scene, mss=60000, max_frag=5800)
-    line.request(OPEN, stubs.request(OPEN, szMachine='S'))
-    line.response(OPEN, stubs.response(OPEN, handle=SAME))
-    size, count = 1 << 20, 64
-    for n in range(count):
-        block = struct.pack('<4I2IQ', 0, 1, 32, n, 8, 16, n)   # a reserved field makes each of its own form
-        data = bytes(buffers.data_header(48 + size, size // 32, n + 1, 132223104000000000 + n, 10 ** 7)) + block * (size // 32)
-        line.request(DATA, stubs.request(DATA, hQuery=SAME, dwInSize=len(data)))
-        line.response(DATA, struct.pack('<5I', *[len(data)] * 3, 0, len(data)) + data + bytes(4), [])
-    path = scene.write(tmp_path / 'a.pcap')
-    small, large = (most_memory(tshark.env, '-r', path, '-o', 'pcq.sample_limit:%d' % x) for x in (10, 1024))
-    bare = most_memory(dict(tshark.env, WIRESHARK_PLUGIN_DIR=str(TOP / 'test')), '-r', path)
-    assert large - bare > 64 << 20, (large >> 20, bare >> 20)
-    assert small - bare < 30 << 20, (small >> 20, bare >> 20)

@@ -9,7 +9,7 @@ import pytest
 from gen import hkpd_stubs as stubs
 from gen.hkpd_block import Counter, Instance, Object, titles
 from gen.hkpd_scene import Talk, answers, begin_talk, machine
-from gen.model import TYPES, grows, level, share
+from gen.model import TYPES, grows, level
 from gen.record import utf16
 from gen.scene import Scene
 from series import long_rows
@@ -225,14 +225,6 @@ def test_23_places_of_names(tshark, tmp_path):
     check(tshark, tmp_path, [put(name, 'name', n) for n in (0, 23, 41, 0xFFFFFFF8, *HUGE)], ['text'], objects=alone)
     check(tshark, tmp_path, [put(name, 'length', n) for n in (100, *HUGE)], ['text'], objects=alone)
     check(tshark, tmp_path, [put((238, 'instance', 1), 'length', n) for n in (3, 5)], ['text'], sample=False)
-
-
-def splice(place, size, *data):
-    """There stands what is given; without: what stands there, twice."""
-    def change(b):
-        at = b.places[place] if place else B['filetime']
-        b.record.data[at:at + size] = data[0] if data else 2 * b.record.data[at:at + size]
-    return change
 
 
 def test_23_odd_names(tshark, tmp_path):

@@ -12,11 +12,11 @@ import threading
 import pytest
 
 from conftest import TOP
-from gen.hkpd_scene import Talk
+from gen.hkpd_scene import SESSIONS, Talk
 from gen.mutate import together
 from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
-from gen.story import Server, answers, ask, begin, counter, learn, multiple, run, seconds, single, story, unseen
+from gen.story import Server, answers, ask, begin, counter, learn, multiple, run, seconds, story, unseen
 from learned import item_of, read_texts
 from test_values import big_story
 
@@ -230,26 +230,6 @@ def names_come_last():
     return story(Server([s]), lambda c: (run(c, [ask(s, 1, '*'), ask(s, 9, '*'), ask(s, 2, '*')]), learn(c, s)))
 
 
-def names_change():
-    old, new = both(), both('Renamed')
-    new.guid = old.guid
-    server = Server([old])
-    scene, c = begin(server)
-    for s in (old, new, old):
-        server.sets = [s]
-        learn(c, s)
-        run(c, [ask(s, 1, '*'), ask(s, 2, '*'), ask(s, 3, '*')], 3)
-    return scene
-
-
-def handles_reused():
-    s = both()
-    scene, c = begin(Server([s], handles=[bytes(20 * [n]) for n in (1, 1, 2, 1, 2)]), s)
-    for i in (1, 2, 3, 1, 2):
-        run(c, [ask(s, i, '*'), ask(s, 3, '*')], 2)
-    return scene
-
-
 def from_the_middle():
     s = both()
     server = Server([s])
@@ -268,7 +248,7 @@ def from_the_middle():
     return scene
 
 
-STORIES = [names_come_last, names_change, handles_reused, from_the_middle]
+STORIES = [names_come_last, from_the_middle]
 
 
 @pytest.mark.parametrize('make', STORIES, ids=lambda f: f.__name__)
@@ -284,7 +264,13 @@ def test_with_dropped_samples(sharkd, tmp_path):
     assert dropped == [False, True, True, True, False]
 
 
-def test_one_capture_teaches_the_next_nothing(sharkd, tmp_path):
+@pytest.fixture(params=['block', 'block_fast'])
+def places(tshark, monkeypatch, request):
+    """What is known of a file lies elsewhere than what was known of the one before, or where that lay."""
+    monkeypatch.setattr(tshark, 'env', dict(tshark.env, WIRESHARK_DEBUG_WMEM_OVERRIDE=request.param))
+
+
+def test_one_capture_teaches_the_next_nothing(sharkd, places, tmp_path):
     """Names, handles and samples end with the file."""
     s = both()
     handles = [bytes(20 * [7])]
@@ -304,40 +290,6 @@ def test_one_capture_teaches_the_next_nothing(sharkd, tmp_path):
     number = answers(scene)[0][0]
     for word in ('Rate', 'Average', 'opened_in', 'sample.previous', 'learned_in'):
         assert word not in alone[number]
-
-
-@pytest.fixture(params=['block', 'block_fast'])
-def places(tshark, monkeypatch, request):
-    """What is known of a file lies elsewhere than what was known of the one before, or where that lay."""
-    monkeypatch.setattr(tshark, 'env', dict(tshark.env, WIRESHARK_DEBUG_WMEM_OVERRIDE=request.param))
-
-
-def test_a_capture_once_more_from_its_beginning(sharkd, places, tmp_path):
-    """Its first call asks for the server, the handle and the counter that its last call asked for. What was known of them
-    went with the file, and what took its place may lie where that lay."""
-    s, other = both(), single('Other', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Elsewhere', lambda at, k: at.number))
-    scene, first = begin(Server([s, other]))
-    second = tcp_line(scene, Server([other]), client_port=50003, server='192.0.2.99').client()
-    handles = []
-    for c, asked in ((first, ask(s, 1, 'a')), (second, ask(other, 1)), (first, ask(other, 1))):
-        handles.append((c, c.open()))
-        c.validate(handles[-1][1], [asked])
-    for c, x in ((first, s), (second, other), (first, other)):
-        learn(c, x)
-    for _ in range(2):
-        for c, h in handles + handles[:1]:
-            c.info(h)
-            c.data(h, 9999)
-    first.reg_info(s.guid, 1)
-    first.data(handles[0][1], 9999)
-    child = sharkd()
-    path = scene.write(tmp_path / 'x.pcap')
-    numbers = child.load(path)
-    once = child.frames(numbers)
-    assert sum(is_ours(text) for text in once.values()) > 40
-    for _ in range(3):
-        assert child.load(path) == numbers
-    compare(child.frames(numbers), once, 'loaded once more')
 
 
 @pytest.mark.parametrize('what', ['open', 'sample', 'titles', 'name'])
@@ -360,3 +312,16 @@ def test_a_capture_of_one_call_once_more(sharkd, places, tmp_path, what):
     for _ in range(3):
         assert child.load(path) == numbers
     compare(child.frames(numbers), once, 'loaded once more')
+
+
+@pytest.mark.parametrize('name, other, usual, make', [('pcq.sample_limit', '0', '1024', names_come_last), ('hkpd.decode', 'FALSE', 'TRUE', SESSIONS['hkpd-0'])])
+def test_another_preference_between_two_files(sharkd, tmp_path, name, other, usual, make):
+    """What it does to one file is not seen in the next, once it is what it was."""
+    child, path = sharkd(), make().write(tmp_path / 'x.pcap')
+    numbers = child.load(path)
+    first = child.frames(numbers)
+    for value in other, usual:
+        child.ask(('setconf', dict(name=name, value=value)))
+        child.load(path)
+        last = child.frames(numbers)
+    compare(last, {n: text for n, text in first.items() if is_ours(text)}, 'with %s as before' % name)
