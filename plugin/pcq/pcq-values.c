@@ -16,16 +16,13 @@ typedef struct {
     bool is_assumed;   /* its name is */
 } block_set;
 
-/* What the query says of a sample's blocks. */
+/* Counters of a sample's blocks. Filled when a stream begins; lives with it. */
 typedef struct {
-    const query_index *index;  /* NULL: nothing */
-    bool is_assumed;           /* whose the blocks are */
-    bool is_searched;          /* the next member is filled */
-    bool has_instances;        /* some block has */
-    wmem_map_t *by_identifier; /* perf_identifier -> perf_group; NULL until one is asked for */
-    wmem_map_t *by_set;        /* first 8 bytes of a GUID -> the counterset's first block with instances; the same */
-    bool lacks_identifiers;    /* it is not known whose some blocks are; the same */
-    block_set set;             /* of the block that was looked at last: those of one set mostly stand together */
+    const query_index *index;  /* NULL: it is not known whose any block is */
+    bool is_assumed;           /* the index may be another epoch's */
+    wmem_map_t *by_identifier; /* perf_identifier -> perf_group; NULL until a block is not where it mostly is */
+    bool lacks_identifiers;    /* it is not known whose some blocks are; known with the map */
+    block_set set; /* counterset of the block that was looked at last: blocks of one set mostly stand together */
 } pcq_blocks;
 
 /* --- Blocks ------------------------------------------------------------------------------------------------------- */
@@ -45,19 +42,12 @@ static void map_blocks(wmem_allocator_t *pool, const parsed_sample *sample)
 {
     pcq_blocks *blocks = blocks_of(sample);
 
-    if (blocks->by_identifier) {
-        return;
-    }
     blocks->by_identifier = wmem_map_new(pool, query_identifier_hash, query_identifier_equal);
-    blocks->by_set = wmem_map_new(pool, wmem_int64_hash, g_int64_equal);
     for (uint32_t i = sample->table->num_groups; i-- > 0;) { /* the first of several stays */
         perf_group *group = &sample->table->groups[i];
         const perf_identifier *identifier = find_identifier(sample, group);
         if (identifier) {
             wmem_map_insert(blocks->by_identifier, identifier, group);
-        }
-        if (identifier && group->has_instances) {
-            wmem_map_insert(blocks->by_set, identifier->guid, group);
         }
         blocks->lacks_identifiers |= identifier == NULL;
     }
@@ -74,31 +64,10 @@ static perf_group *find_block(wmem_allocator_t *pool, const parsed_sample *sampl
     if (there && (there == wanted || query_identifier_equal(there, wanted))) {
         return &table->groups[likely];
     }
-    map_blocks(pool, sample);
+    if (blocks->by_identifier == NULL) {
+        map_blocks(pool, sample);
+    }
     return wmem_map_lookup(blocks->by_identifier, wanted);
-}
-
-static bool has_instances(const parsed_sample *sample)
-{
-    pcq_blocks *blocks = blocks_of(sample);
-
-    for (uint32_t i = 0; !blocks->is_searched && i < sample->table->num_groups && !blocks->has_instances; i++) {
-        blocks->has_instances = sample->table->groups[i].has_instances;
-    }
-    blocks->is_searched = true;
-    return blocks->has_instances;
-}
-
-/* Another block shows that several instances have the name by which an identifier asks for one. */
-static bool is_name_repeated(wmem_allocator_t *pool, const parsed_sample *sample, const perf_identifier *identifier)
-{
-    if (!has_instances(sample)) {
-        return false;
-    }
-    map_blocks(pool, sample);
-    perf_group *group = wmem_map_lookup(blocks_of(sample)->by_set, identifier->guid);
-    uint32_t first;
-    return group && perf_table_count_rows(sample->table, group, identifier->utf16, identifier->utf16_size, &first) > 1;
 }
 
 static void open_blocks(value_stream *stream, parsed_sample *sample, const query_snapshot *query)
@@ -129,17 +98,6 @@ static void pcq_enter_block(value_stream *stream)
     }
 }
 
-/* Returns the identifier that asks for all instances of a counterset. */
-static perf_identifier identifier_of_all(const perf_identifier *own, uint32_t counter_id)
-{
-    static const uint8_t star[2] = {'*', 0};
-    perf_identifier all = {
-        .counter_id = counter_id, .instance_id = PERF_NO_ID, .utf16 = star, .utf16_size = sizeof star};
-
-    memcpy(all.guid, own->guid, sizeof all.guid);
-    return all;
-}
-
 /* ERROR_NO_DATA of an instance that was asked for by its name says that it was not there. */
 #define STATUS_NO_DATA 232
 
@@ -153,11 +111,6 @@ static perf_group *pcq_find_group_before(value_stream *stream, perf_no_result *w
         return NULL;
     }
     perf_group *group = find_block(stream->pool, before, identifier, value_stream_group_number(stream));
-    if (group == NULL && stream->group->has_instances &&
-        stream->group->rows > 0) { /* a client may ask for fewer instances than it did before */
-        perf_identifier all = identifier_of_all(identifier, identifier->counter_id);
-        group = find_block(stream->pool, before, &all, 0);
-    }
     if (blocks_of(before)->is_assumed && !blocks_of(&stream->now)->is_assumed) {
         return NULL;
     }
@@ -168,10 +121,7 @@ static perf_group *pcq_find_group_before(value_stream *stream, perf_no_result *w
         bool was_absent = group->status == STATUS_NO_DATA && identifier->instance && *identifier->instance;
         *why = was_absent ? PERF_NO_RESULT_NEW_INSTANCE : PERF_NO_RESULT_BEFORE_FAILED;
     } else {
-        bool is_single = !stream->group->has_instances && identifier->instance;
         *why = PERF_NO_RESULT_OK;
-        stream->is_single_assumed = is_single && (is_name_repeated(stream->pool, &stream->now, identifier) ||
-                                                  is_name_repeated(stream->pool, before, identifier));
     }
     return group;
 }
@@ -270,7 +220,7 @@ static void pcq_read_text(value_stream *stream, uint32_t size)
 
 /* --- Operands ----------------------------------------------------------------------------------------------------- */
 
-/* Finds the row of the same instance in another block of the sample. A block of one instance has it by the identifier's name. */
+/* Finds the row of the same instance in another block of the sample. A block of one instance has it by its identifier's name. */
 static bool find_row_beside(value_stream *stream, const value_location *at, perf_group *group, uint32_t *row)
 {
     perf_table *table = at->in->table;
@@ -278,14 +228,14 @@ static bool find_row_beside(value_stream *stream, const value_location *at, perf
     if (at->group->has_instances == group->has_instances) {
         return value_stream_match_row(stream, at, at->in, group, row) > PERF_MATCH_AMBIGUOUS;
     }
-    if (!group->has_instances) { /* the first that has the name */
-        const perf_row_name name = perf_table_row_name(table, at->group, at->row);
-        *row = 0;
-        stream->operands.match = name.is_repeated ? PERF_MATCH_ASSUMED : stream->operands.match;
-        return group->rows > 0 && name.ordinal == 0;
+    if (group->has_instances) {
+        const perf_identifier *own = find_identifier(at->in, at->group);
+        return perf_table_count_rows(table, group, own->utf16, own->utf16_size, row) == 1;
     }
-    const perf_identifier *own = find_identifier(at->in, at->group);
-    return perf_table_count_rows(table, group, own->utf16, own->utf16_size, row) == 1;
+    const perf_row_name name = perf_table_row_name(table, at->group, at->row);
+    *row = 0;
+    stream->operands.match = name.is_repeated ? PERF_MATCH_ASSUMED : stream->operands.match;
+    return group->rows > 0 && name.ordinal == 0; /* the first that has the name */
 }
 
 /* Returns the number of a counter of the same instance in a block, of size 0 if it has none. A block of one counter names none. */
@@ -305,20 +255,23 @@ static perf_raw find_number(value_stream *stream, const value_location *at, perf
  * or of all instances. */
 static perf_raw find_number_beside(value_stream *stream, const value_location *at, uint32_t id)
 {
+    static const uint8_t star[2] = {'*', 0};
     const perf_identifier *own = find_identifier(at->in, at->group);
-    perf_identifier wanted[] = {*own, *own, identifier_of_all(own, id)};
+    const uint8_t *names[] = {own->utf16, own->utf16, star};
+    uint32_t sizes[] = {own->utf16_size, own->utf16_size, sizeof star};
+    uint32_t likely = (uint32_t)(at->group - at->in->table->groups) + 1;
     perf_raw found = {0, 0};
-    uint32_t size, name = perf_table_name(at->in->table, at->group, at->row, &size);
 
     if (at->group->has_instances) {
-        wanted[1] =
-            (perf_identifier){.utf16 = at->in->table->data + name, .utf16_size = size, .instance_id = PERF_NO_ID};
-        memcpy(wanted[1].guid, own->guid, sizeof own->guid);
+        names[1] = at->in->table->data + perf_table_name(at->in->table, at->group, at->row, &sizes[1]);
     }
-    for (unsigned i = 0; found.size == 0 && i < 2 * array_length(wanted); i++) {
-        wanted[i / 2].counter_id = i % 2 == 0 ? id : PERF_NO_ID;
-        uint32_t likely = (uint32_t)(at->group - at->in->table->groups) + 1;
-        perf_group *group = find_block(stream->pool, at->in, &wanted[i / 2], likely);
+    for (unsigned i = 0; found.size == 0 && i < 2 * array_length(names); i++) {
+        perf_identifier wanted = {.counter_id = i % 2 == 0 ? id : PERF_NO_ID,
+                                  .instance_id = i < 2 ? own->instance_id : PERF_NO_ID,
+                                  .utf16 = names[i / 2],
+                                  .utf16_size = sizes[i / 2]};
+        memcpy(wanted.guid, own->guid, sizeof wanted.guid);
+        perf_group *group = find_block(stream->pool, at->in, &wanted, likely);
         found = group ? find_number(stream, at, group, id) : found;
     }
     return found;

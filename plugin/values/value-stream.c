@@ -85,7 +85,6 @@ void value_stream_enter(value_stream *stream, perf_group *group)
 {
     stream->group = group;
     stream->group_before = NULL;
-    stream->is_single_assumed = false;
     stream->is_group_before_known = stream->are_numbers_known = stream->has_numbered_names = false;
     stream->assumed = stream->response.is_malformed || !group->is_sound ? ASSUMED_RESPONSE : ASSUMED_NONE;
     stream->identifier = NULL;
@@ -477,8 +476,7 @@ assumed_reason value_stream_assumed_reason(value_stream *stream)
     if (stream->judged_row != stream->at.row) {
         judge_row(stream);
     }
-    bool is_match_assumed = operands->is_known && (operands->match == PERF_MATCH_ASSUMED ||
-                                                   (operands->has_previous && stream->is_single_assumed));
+    bool is_match_assumed = operands->is_known && operands->match == PERF_MATCH_ASSUMED;
     return is_match_assumed || stream->is_row_assumed ? ASSUMED_INSTANCE : ASSUMED_NONE;
 }
 

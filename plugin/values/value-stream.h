@@ -146,10 +146,9 @@ typedef struct value_stream {
     perf_group *group; /* NULL: before the first */
     perf_group
         *group_before; /* the same in the sample before; NULL: none, or value_stream_group_before() was not asked */
-    perf_no_result why_no_pair; /* values have no previous one: group_before is NULL or cannot be compared */
-    bool is_group_before_known; /* both members above are filled */
-    bool is_single_assumed;     /* it has one instance, and several have its name: its past may be another one\'s */
-    assumed_reason assumed;     /* of all its values: ASSUMED_RESPONSE, ASSUMED_COUNTER */
+    perf_no_result why_no_pair;        /* values have no previous one: group_before is NULL or cannot be compared */
+    bool is_group_before_known;        /* both members above are filled */
+    assumed_reason assumed;            /* of all its values: ASSUMED_RESPONSE, ASSUMED_COUNTER */
     const perf_identifier *identifier; /* PerflibV2: whose the block is; NULL: not known */
     const char *set_label;             /* NULL: not known whose it is, or not asked */
     bool has_instances;                /* paths have an instance, as far as set_label is known */
