@@ -59,7 +59,7 @@ static int ett_buffer = -1, ett_query = -1, ett_pcq = -1;
 
 /* A call, from its request to its response and for every later look. Members are zeros as long as their parameter was not read. */
 typedef struct {
-    rpc_call call;
+    rpc_call rpc;
     uint8_t guid[16];      /* CounterSetGuid */
     uint32_t request_code; /* RequestCode */
     uint32_t lcid;         /* RequestLCID */
@@ -73,12 +73,12 @@ typedef struct {
 
 /* A PDU while it is dissected. */
 typedef struct pcq_pdu {
-    rpc_pdu call;
-    pcq_call *record; /* the same as call.record */
+    rpc_pdu pdu;
+    pcq_call *call; /* the same as pdu.call */
     const struct operation *operation;
     uint8_t handle[PERF_HANDLE_SIZE]; /* as it was sent */
     proto_item *handle_item;          /* NULL: not shown */
-    pcq_context context;              /* for lpData, which is call.tapped.buffer */
+    pcq_context context;              /* for lpData, which is pdu.tapped.buffer */
     buffer_cursor buffer;             /* in lpData */
     proto_tree *buffer_tree;          /* NULL: lpData is not shown */
     bool succeeded;                   /* the response was read to its end, and its status is 0 */
@@ -98,47 +98,46 @@ typedef struct operation {
 
 /* --- A call ------------------------------------------------------------------------------------------------------ */
 
-static void end_by_fault(rpc_call *call);
+static void end_by_fault(rpc_call *rpc);
 
 static rpc_protocol fields = {.handle_label = "Query handle",
                               .handle_number_label = "Query",
                               .handle_word = "query",
-                              .record_size = sizeof(pcq_call),
+                              .call_size = sizeof(pcq_call),
                               .end_by_fault = end_by_fault};
 
 /* --- Parameters ------------------------------------------------------------------------------------------------ */
 
 static void read_machine(pcq_pdu *p)
 {
-    const char *machine = ndr_wide_string(&p->call.ndr, hf_machine, "szMachine");
+    const char *machine = ndr_wide_string(&p->pdu.ndr, hf_machine, "szMachine");
 
-    if (machine && call_may_learn(&p->call)) {
+    if (machine && rpc_pdu_may_learn(&p->pdu)) {
         machine += strspn(machine, "\\");
-        p->record->machine = wmem_strdup(wmem_file_scope(), machine);
-        if (p->call.server->called == NULL && *machine != '\0' && strcmp(machine, p->call.server->text) != 0) {
-            p->call.server->called = p->record->machine;
+        p->call->machine = wmem_strdup(wmem_file_scope(), machine);
+        if (p->pdu.server->called == NULL && *machine != '\0' && strcmp(machine, p->pdu.server->text) != 0) {
+            p->pdu.server->called = p->call->machine;
         }
     }
 }
 
 static void read_in_size(pcq_pdu *p)
 {
-    p->record->in_size = ndr_u32(&p->call.ndr, hf_in_size);
-    if (p->record->in_size > p->operation->largest) {
-        expert_report_add(&p->call.report, p->call.ndr.cursor.item, EI_IN_SIZE_RANGE,
-                          "dwInSize %u exceeds the interface's maximum (%u)", p->record->in_size,
-                          p->operation->largest);
+    p->call->in_size = ndr_u32(&p->pdu.ndr, hf_in_size);
+    if (p->call->in_size > p->operation->largest) {
+        expert_report_add(&p->pdu.report, p->pdu.ndr.cursor.item, EI_IN_SIZE_RANGE,
+                          "dwInSize %u exceeds the interface's maximum (%u)", p->call->in_size, p->operation->largest);
     }
 }
 
 /* CounterSetGuid, with its name. */
 static void read_counterset(pcq_pdu *p)
 {
-    buffer_cursor *cursor = &p->call.ndr.cursor;
+    buffer_cursor *cursor = &p->pdu.ndr.cursor;
 
-    ndr_align(&p->call.ndr, 4);
-    cursor_read_guid(cursor, hf_pcq_counterset_guid, p->record->guid);
-    pcq_add_known_counterset(cursor, p->call.server, p->record->guid);
+    ndr_align(&p->pdu.ndr, 4);
+    cursor_read_guid(cursor, hf_pcq_counterset_guid, p->call->guid);
+    pcq_add_known_counterset(cursor, p->pdu.server, p->call->guid);
 }
 
 #define REQUEST_CODE_STRING(value, name) {value, "PERF_REG_" #name},
@@ -146,42 +145,42 @@ static const value_string request_code_vals[] = {PCQ_REQUEST_CODES(REQUEST_CODE_
 
 static void read_request_code(pcq_pdu *p)
 {
-    p->record->request_code = ndr_u32(&p->call.ndr, hf_request_code);
-    if (!try_val_to_str(p->record->request_code, request_code_vals)) {
-        expert_report_add(&p->call.report, p->call.ndr.cursor.item, EI_REQUEST_CODE,
-                          "RequestCode %u is unknown, the answer's layout too", p->record->request_code);
+    p->call->request_code = ndr_u32(&p->pdu.ndr, hf_request_code);
+    if (!try_val_to_str(p->call->request_code, request_code_vals)) {
+        expert_report_add(&p->pdu.report, p->pdu.ndr.cursor.item, EI_REQUEST_CODE,
+                          "RequestCode %u is unknown, the answer's layout too", p->call->request_code);
     }
 }
 
 /* dwAdd */
 static void read_add_flag(pcq_pdu *p)
 {
-    p->record->add = ndr_u32(&p->call.ndr, hf_add) != 0;
+    p->call->add = ndr_u32(&p->pdu.ndr, hf_add) != 0;
 }
 
 /* RequestCode decides whether RequestLCID is a locale, a counter id, or not used. */
 static void read_request_lcid(pcq_pdu *p)
 {
-    pcq_call *record = p->record;
-    bool is_counter = record->request_code == PERF_REG_COUNTER_STRUCT;
+    pcq_call *call = p->call;
+    bool is_counter = call->request_code == PERF_REG_COUNTER_STRUCT;
 
-    record->lcid = ndr_u32(&p->call.ndr, is_counter ? hf_pcq_counter_id : hf_lcid);
+    call->lcid = ndr_u32(&p->pdu.ndr, is_counter ? hf_pcq_counter_id : hf_lcid);
     if (is_counter) {
-        pcq_add_known_counter(&p->call.ndr.cursor, p->call.server, record->guid, record->lcid, false);
-    } else if (!pcq_has_locale(record->request_code)) {
-        proto_item_append_text(p->call.ndr.cursor.item, " (unused by this RequestCode)");
+        pcq_add_known_counter(&p->pdu.ndr.cursor, p->pdu.server, call->guid, call->lcid, false);
+    } else if (!pcq_has_locale(call->request_code)) {
+        proto_item_append_text(p->pdu.ndr.cursor.item, " (unused by this RequestCode)");
     }
 }
 
 /* The handle of a request, and the query that it is. A closed handle stays closed, whoever still uses it. */
 static void read_handle(pcq_pdu *p)
 {
-    p->handle_item = ndr_context_handle(&p->call.ndr, fields.handle, p->handle);
-    if (call_handle_is_null(p->handle)) {
-        expert_report_add(&p->call.report, p->handle_item, EI_HANDLE_NULL, "The handle is empty: no query has it");
-    } else if (p->call.first_time) {
-        p->call.record->handle = handle_find(PERF_HANDLE_QUERY, p->call.server, p->handle);
-        p->call.record->was_closed = p->call.record->handle && p->call.record->handle->closed_frame != 0;
+    p->handle_item = ndr_context_handle(&p->pdu.ndr, fields.handle, p->handle);
+    if (handle_is_null(p->handle)) {
+        expert_report_add(&p->pdu.report, p->handle_item, EI_HANDLE_NULL, "The handle is empty: no query has it");
+    } else if (p->pdu.first_time) {
+        p->pdu.call->handle = handle_find(PERF_HANDLE_QUERY, p->pdu.server, p->handle);
+        p->pdu.call->was_closed = p->pdu.call->handle && p->pdu.call->handle->closed_frame != 0;
     }
 }
 
@@ -190,13 +189,13 @@ static void read_handle(pcq_pdu *p)
 /* Returns "96 bytes"; EnumerateCounterSet counts GUIDs. */
 static const char *format_count(const pcq_pdu *p, uint32_t count)
 {
-    return text_counted(p->call.pool, count, p->call.opnum == OPNUM_EnumerateCounterSet ? "GUID" : "byte");
+    return text_counted(p->pdu.pool, count, p->pdu.opnum == OPNUM_EnumerateCounterSet ? "GUID" : "byte");
 }
 
 /* Shows the array ("lpData: 96 bytes, room for 1024") and begins the tree for its bytes, which are read later. */
 static void begin_lpdata(pcq_pdu *p, ndr_array *array)
 {
-    tvbuff_t *tvb = ndr_elements(&p->call.ndr, array, p->call.opnum == OPNUM_EnumerateCounterSet ? 16 : 1);
+    tvbuff_t *tvb = ndr_elements(&p->pdu.ndr, array, p->pdu.opnum == OPNUM_EnumerateCounterSet ? 16 : 1);
 
     if (array->node) {
         proto_item_append_text(array->node, ": %s", format_count(p, (uint32_t)array->actual_count));
@@ -207,11 +206,11 @@ static void begin_lpdata(pcq_pdu *p, ndr_array *array)
     if (tvb_reported_length(tvb) == 0) {
         return;
     }
-    p->call.tapped.buffer = tree_own_source(p->call.pinfo, tvb, "lpData");
+    p->pdu.tapped.buffer = tree_own_source(p->pdu.pinfo, tvb, "lpData");
     if (array->node) {
-        proto_item *item = proto_tree_add_item(p->call.tree, hf_buffer, p->call.tapped.buffer, 0, -1, ENC_NA);
+        proto_item *item = proto_tree_add_item(p->pdu.tree, hf_buffer, p->pdu.tapped.buffer, 0, -1, ENC_NA);
         p->buffer_tree = proto_item_add_subtree(item, ett_buffer);
-        proto_item_append_text(item, ", %s", text_counted(p->call.pool, tvb_reported_length(tvb), "byte"));
+        proto_item_append_text(item, ", %s", text_counted(p->pdu.pool, tvb_reported_length(tvb), "byte"));
     }
 }
 
@@ -220,7 +219,7 @@ static void check_count(pcq_pdu *p, const ndr_array *array, const char *has, uin
                         uint32_t said)
 {
     if (count != said) {
-        expert_report_add(&p->call.report, array->item, EI_ARRAY_COUNTS, "lpData %s %" PRIu64 ", but %s says %u", has,
+        expert_report_add(&p->pdu.report, array->item, EI_ARRAY_COUNTS, "lpData %s %" PRIu64 ", but %s says %u", has,
                           count, said_by, said);
     }
 }
@@ -228,8 +227,8 @@ static void check_count(pcq_pdu *p, const ndr_array *array, const char *has, uin
 /* Checks the array's maximum against dwInSize, if the request was read. */
 static void check_buffer_size(pcq_pdu *p, const ndr_array *array)
 {
-    if (p->call.is_request || p->record->call.request_read) {
-        check_count(p, array, "has room for", array->max_count, "dwInSize", p->record->in_size);
+    if (p->pdu.is_request || p->call->rpc.request_read) {
+        check_count(p, array, "has room for", array->max_count, "dwInSize", p->call->in_size);
     }
 }
 
@@ -237,45 +236,45 @@ static void check_buffer_size(pcq_pdu *p, const ndr_array *array)
  * Returns true if the call succeeded. */
 static bool read_returned_status(pcq_pdu *p)
 {
-    tapped_call *tapped = &p->call.tapped;
-    uint32_t status = call_read_status(&p->call, hf_status);
+    tapped_call *tapped = &p->pdu.tapped;
+    uint32_t status = rpc_pdu_read_status(&p->pdu, hf_status);
 
     tapped->has_sizes = true;
     tapped->is_probe = status == STATUS_NOT_ENOUGH_MEMORY && tapped->out_size == 0 && tapped->rtn_size > 0;
     if (tapped->is_probe) {
-        proto_item_append_text(p->call.ndr.cursor.item, ", a size probe: no failure");
-        info_add_detail(&p->call, "size probe: needs %s", format_count(p, tapped->rtn_size));
+        proto_item_append_text(p->pdu.ndr.cursor.item, ", a size probe: no failure");
+        info_add_detail(&p->pdu, "size probe: needs %s", format_count(p, tapped->rtn_size));
         return false;
     }
-    call_report_status(&p->call, status);
+    rpc_pdu_report_status(&p->pdu, status);
     if (status != STATUS_SUCCESS) {
         return false;
     }
     /* nothing fits into a buffer of 0 bytes; even the counter data of an empty query has a header */
-    bool is_missed = tapped->rtn_size > 0 || p->call.opnum == OPNUM_QueryCounterData;
-    if (tapped->out_size == 0 && is_missed && p->record->call.request_read && p->record->in_size > 0) {
-        expert_report_add(&p->call.report, p->call.ndr.cursor.item, EI_NO_DATA,
+    bool is_missed = tapped->rtn_size > 0 || p->pdu.opnum == OPNUM_QueryCounterData;
+    if (tapped->out_size == 0 && is_missed && p->call->rpc.request_read && p->call->in_size > 0) {
+        expert_report_add(&p->pdu.report, p->pdu.ndr.cursor.item, EI_NO_DATA,
                           "The call succeeded with room for %s, but lpData is empty; *pdwRtnSize says %u",
-                          format_count(p, p->record->in_size), tapped->rtn_size);
+                          format_count(p, p->call->in_size), tapped->rtn_size);
     }
     return true;
 }
 
 static void begin_context(pcq_pdu *p)
 {
-    const pcq_call *record = p->record;
+    const pcq_call *call = p->call;
 
     p->context = (pcq_context){
-        .server = p->call.server,
-        .request_known = record->call.request_read,
-        .request_code = record->request_code,
-        .lcid = record->lcid,
-        .machine = handle_machine(record->call.handle, p->call.server),
-        .is_response = !p->call.is_request && p->call.opnum == OPNUM_ValidateCounters,
-        .collected = wmem_array_new(p->call.pool, sizeof(pcq_collected_entry)),
-        .identifiers = wmem_array_new(p->call.pool, sizeof(state_identifier)),
+        .server = p->pdu.server,
+        .request_known = call->rpc.request_read,
+        .request_code = call->request_code,
+        .lcid = call->lcid,
+        .machine = handle_machine(call->rpc.handle, p->pdu.server),
+        .is_response = !p->pdu.is_request && p->pdu.opnum == OPNUM_ValidateCounters,
+        .collected = wmem_array_new(p->pdu.pool, sizeof(pcq_collected_entry)),
+        .identifiers = wmem_array_new(p->pdu.pool, sizeof(state_identifier)),
     };
-    memcpy(p->context.guid, record->guid, sizeof p->context.guid);
+    memcpy(p->context.guid, call->guid, sizeof p->context.guid);
 }
 
 static void read_buffer(void *pdu)
@@ -289,15 +288,15 @@ static void read_buffer(void *pdu)
  * even if it ends too early. */
 static void dissect_lpdata(pcq_pdu *p)
 {
-    bool is_of_ndr = p->call.opnum == OPNUM_EnumerateCounterSet;
+    bool is_of_ndr = p->pdu.opnum == OPNUM_EnumerateCounterSet;
 
     if (p->operation->dissect == NULL) {
         return;
     }
     begin_context(p);
-    if (p->call.tapped.buffer) {
-        cursor_init(&p->buffer, p->call.tapped.buffer, p->buffer_tree, &p->call.report,
-                    is_of_ndr ? p->call.ndr.cursor.encoding : ENC_LITTLE_ENDIAN);
+    if (p->pdu.tapped.buffer) {
+        cursor_init(&p->buffer, p->pdu.tapped.buffer, p->buffer_tree, &p->pdu.report,
+                    is_of_ndr ? p->pdu.ndr.cursor.encoding : ENC_LITTLE_ENDIAN);
         cursor_try(&p->buffer, read_buffer, p);
     }
 }
@@ -306,15 +305,15 @@ static void dissect_lpdata(pcq_pdu *p)
  * there. */
 static void read_identifiers(pcq_pdu *p)
 {
-    expert_report *report = &p->call.report;
-    bool is_request = p->call.is_request, repeated = !is_request && p->call.record->request_damaged;
+    expert_report *report = &p->pdu.report;
+    bool is_request = p->pdu.is_request, repeated = !is_request && p->pdu.call->request_damaged;
     ndr_array array;
 
     p->identifiers_sound = true;
-    ndr_array_begin(&p->call.ndr, false, "lpData", &array);
+    ndr_array_begin(&p->pdu.ndr, false, "lpData", &array);
     check_buffer_size(p, &array);
     if (is_request) {
-        p->record->in_size = (uint32_t)array.max_count; /* the response has the same array */
+        p->call->in_size = (uint32_t)array.max_count; /* the response has the same array */
     }
     begin_lpdata(p, &array);
     bool damaged = report->damaged;
@@ -332,24 +331,24 @@ static void read_response(void *pdu)
     ndr_array array;
 
     if (p->operation->response_begin == NDR_FIRST_SIZES) {
-        p->call.tapped.out_size = ndr_u32(&p->call.ndr, hf_out_size);
-        p->call.tapped.rtn_size = ndr_u32(&p->call.ndr, hf_rtn_size);
-        ndr_array_begin(&p->call.ndr, true, "lpData", &array);
-        check_count(p, &array, "holds", array.actual_count, "*pdwOutSize", p->call.tapped.out_size);
+        p->pdu.tapped.out_size = ndr_u32(&p->pdu.ndr, hf_out_size);
+        p->pdu.tapped.rtn_size = ndr_u32(&p->pdu.ndr, hf_rtn_size);
+        ndr_array_begin(&p->pdu.ndr, true, "lpData", &array);
+        check_count(p, &array, "holds", array.actual_count, "*pdwOutSize", p->pdu.tapped.out_size);
         check_buffer_size(p, &array);
         begin_lpdata(p, &array);
         dissect_lpdata(p);
         p->succeeded = read_returned_status(p);
     } else {
         if (p->operation->response_begin == NDR_FIRST_HANDLE) {
-            p->handle_item = ndr_context_handle(&p->call.ndr, fields.handle, p->handle);
+            p->handle_item = ndr_context_handle(&p->pdu.ndr, fields.handle, p->handle);
         } else {
             read_identifiers(p);
         }
-        p->succeeded = call_read_status(&p->call, hf_status) == STATUS_SUCCESS;
-        call_report_status(&p->call, p->call.tapped.status);
+        p->succeeded = rpc_pdu_read_status(&p->pdu, hf_status) == STATUS_SUCCESS;
+        rpc_pdu_report_status(&p->pdu, p->pdu.tapped.status);
     }
-    call_report_rest(&p->call);
+    rpc_pdu_report_trailing_bytes(&p->pdu);
 }
 
 /* --- Opnum 0: EnumerateCounterSet, 3.1.4.1.1 ------------------------------------------------------------------- */
@@ -357,13 +356,13 @@ static void read_response(void *pdu)
 /* For QueryCounterInfo and QueryCounterData, too. */
 static void describe_buffer_size(pcq_pdu *p)
 {
-    info_add_detail(&p->call, "buffer size: %s", format_count(p, p->record->in_size));
+    info_add_detail(&p->pdu, "buffer size: %s", format_count(p, p->call->in_size));
 }
 
 static void enumerate_response(pcq_pdu *p)
 {
     if (p->succeeded) {
-        info_add_detail(&p->call, "%s", text_counted(p->call.pool, p->context.count, "counterset"));
+        info_add_detail(&p->pdu, "%s", text_counted(p->pdu.pool, p->context.count, "counterset"));
     }
 }
 
@@ -373,18 +372,18 @@ static void show_counterset(pcq_pdu *p)
     bool has_name = p->context.text && (p->context.request_code == PERF_REG_COUNTERSET_NAME_STRING ||
                                         p->context.request_code == PERF_REG_COUNTERSET_ENGLISH_NAME);
 
-    if (p->record->call.request_read && !has_name) {
-        pcq_add_known_counterset(&p->call.ndr.cursor, p->call.server, p->record->guid);
+    if (p->call->rpc.request_read && !has_name) {
+        pcq_add_known_counterset(&p->pdu.ndr.cursor, p->pdu.server, p->call->guid);
     }
 }
 
 /* Returns the name of the call's counterset, or of a counter in it, for the Info column. */
 static const char *format_name(pcq_pdu *p, uint32_t id)
 {
-    const metadata_key key = metadata_counter_key(p->record->guid, id);
-    const char *name = text_short(p->call.pool, metadata_label(p->call.pool, p->call.server, key));
+    const metadata_key key = metadata_counter_key(p->call->guid, id);
+    const char *name = text_short(p->pdu.pool, metadata_label(p->pdu.pool, p->pdu.server, key));
 
-    return text_marked(p->call.pool, name, metadata_lookup(p->call.server, key, METADATA_ENGLISH).is_assumed);
+    return text_marked(p->pdu.pool, name, metadata_lookup(p->pdu.server, key, METADATA_ENGLISH).is_assumed);
 }
 
 /* --- Opnum 1: QueryCounterSetRegistrationInfo, 3.1.4.1.2 ------------------------------------------------------- */
@@ -392,55 +391,55 @@ static const char *format_name(pcq_pdu *p, uint32_t id)
 /* Describes in the Info column the counterset, what of it is asked for, and in which language or of which counter. */
 static void registration_request(pcq_pdu *p)
 {
-    const char *code = try_val_to_str(p->record->request_code, request_code_vals);
-    const char *locale = try_val_to_str(p->record->lcid, text_lcid_vals); /* "de-DE, German (Germany)" */
+    const char *code = try_val_to_str(p->call->request_code, request_code_vals);
+    const char *locale = try_val_to_str(p->call->lcid, text_lcid_vals); /* "de-DE, German (Germany)" */
 
-    if (!p->record->call.request_read) {
+    if (!p->call->rpc.request_read) {
         return;
     }
-    info_add_subject(&p->call, "%s", format_name(p, PERF_NO_ID));
+    info_add_subject(&p->pdu, "%s", format_name(p, PERF_NO_ID));
     if (code) {
-        info_add_subject(&p->call, "%s", code + strlen("PERF_REG_"));
+        info_add_subject(&p->pdu, "%s", code + strlen("PERF_REG_"));
     } else {
-        info_add_subject(&p->call, "RequestCode %u", p->record->request_code);
+        info_add_subject(&p->pdu, "RequestCode %u", p->call->request_code);
     }
-    if (pcq_has_locale(p->record->request_code) && locale) {
-        info_add_subject(&p->call, "%.*s", (int)strcspn(locale, ","), locale);
-    } else if (pcq_has_locale(p->record->request_code)) {
-        info_add_subject(&p->call, "locale 0x%04x", p->record->lcid);
-    } else if (p->record->request_code == PERF_REG_COUNTER_STRUCT) {
-        const char *name = format_name(p, p->record->lcid);
-        info_add_subject(&p->call, *name == '#' ? "counter %u" : "counter %u %s", p->record->lcid, name);
+    if (pcq_has_locale(p->call->request_code) && locale) {
+        info_add_subject(&p->pdu, "%.*s", (int)strcspn(locale, ","), locale);
+    } else if (pcq_has_locale(p->call->request_code)) {
+        info_add_subject(&p->pdu, "locale 0x%04x", p->call->lcid);
+    } else if (p->call->request_code == PERF_REG_COUNTER_STRUCT) {
+        const char *name = format_name(p, p->call->lcid);
+        info_add_subject(&p->pdu, *name == '#' ? "counter %u" : "counter %u %s", p->call->lcid, name);
     }
 }
 
 static void registration_response(pcq_pdu *p)
 {
-    unsigned count = p->succeeded && call_may_learn(&p->call) ? wmem_array_get_count(p->context.collected) : 0;
+    unsigned count = p->succeeded && rpc_pdu_may_learn(&p->pdu) ? wmem_array_get_count(p->context.collected) : 0;
 
     for (unsigned i = 0; i < count; i++) {
         const pcq_collected_entry *collected = wmem_array_index(p->context.collected, i);
-        metadata_learn(p->call.server, collected->key, collected->kind, &collected->entry, p->call.pinfo->num);
+        metadata_learn(p->pdu.server, collected->key, collected->kind, &collected->entry, p->pdu.pinfo->num);
     }
     show_counterset(p);
     registration_request(p);
-    if (!p->succeeded || !p->record->call.request_read) {
+    if (!p->succeeded || !p->call->rpc.request_read) {
         return;
     }
     if (p->context.text) {
-        info_add_detail(&p->call, "\"%s\"", text_short(p->call.pool, p->context.text));
+        info_add_detail(&p->pdu, "\"%s\"", text_short(p->pdu.pool, p->context.text));
     } else if (p->context.count > 0) {
-        info_add_detail(&p->call, "%s", text_counted(p->call.pool, p->context.count, "counter"));
+        info_add_detail(&p->pdu, "%s", text_counted(p->pdu.pool, p->context.count, "counter"));
     }
-    info_add_detail(&p->call, "%s", format_count(p, p->call.tapped.out_size));
+    info_add_detail(&p->pdu, "%s", format_count(p, p->pdu.tapped.out_size));
 }
 
 /* --- Opnum 2: EnumerateCounterSetInstances, 3.1.4.1.3 ---------------------------------------------------------- */
 
 static void instances_request(pcq_pdu *p)
 {
-    if (p->record->call.request_read) {
-        info_add_subject(&p->call, "%s", format_name(p, PERF_NO_ID));
+    if (p->call->rpc.request_read) {
+        info_add_subject(&p->pdu, "%s", format_name(p, PERF_NO_ID));
     }
 }
 
@@ -449,8 +448,8 @@ static void instances_response(pcq_pdu *p)
     show_counterset(p);
     instances_request(p);
     if (p->succeeded) {
-        info_add_detail(&p->call, "%s, %s", text_counted(p->call.pool, p->context.count, "instance"),
-                        format_count(p, p->call.tapped.out_size));
+        info_add_detail(&p->pdu, "%s, %s", text_counted(p->pdu.pool, p->context.count, "instance"),
+                        format_count(p, p->pdu.tapped.out_size));
     }
 }
 
@@ -465,12 +464,12 @@ static void instances_response(pcq_pdu *p)
 /* "\Processor(0)\% Processor Time". */
 static const char *format_identifier(pcq_pdu *p, const state_identifier *identifier, bool is_short)
 {
-    state_server *server = p->call.server;
-    const char *path = value_format_identifier_path(p->call.pool, server, NULL, identifier);
+    state_server *server = p->pdu.server;
+    const char *path = value_format_identifier_path(p->pdu.pool, server, NULL, identifier);
     bool assumed = value_is_identifier_assumed(server, identifier);
 
-    path = is_short ? text_short(p->call.pool, path) : path;
-    return text_marked(p->call.pool, path, assumed);
+    path = is_short ? text_short(p->pdu.pool, path) : path;
+    return text_marked(p->pdu.pool, path, assumed);
 }
 
 /* Appends a counter or block that the server did not give, and behind the last one that is named how many more there are. */
@@ -478,7 +477,7 @@ static void append_refusal(pcq_pdu *p, wmem_strbuf_t *text, unsigned number, uin
                            uint32_t status, bool assumed)
 {
     wmem_strbuf_append_printf(text, "%s%s (%s%s)", number > 1 ? ", " : ": ", path,
-                              text_win32_error(p->call.pool, status), assumed ? ", assumed" : "");
+                              text_win32_error(p->pdu.pool, status), assumed ? ", assumed" : "");
     if (number == MAX_NAMED_REFUSALS && count > number) {
         wmem_strbuf_append_printf(text, ", %u more", count - number);
     }
@@ -488,7 +487,7 @@ static void append_refusal(pcq_pdu *p, wmem_strbuf_t *text, unsigned number, uin
 static void show_query(pcq_pdu *p, proto_tree *tree)
 {
     const int shown[] = {hf_query, hf_query_counter};
-    const query_epoch *epoch = p->record->asked.epoch;
+    const query_epoch *epoch = p->call->asked.epoch;
     const query_counter *counter;
     unsigned next = 0, listed = 0;
 
@@ -498,14 +497,14 @@ static void show_query(pcq_pdu *p, proto_tree *tree)
     if (epoch == NULL || epoch->accepted + epoch->refused == 0) {
         return;
     }
-    proto_item *item = proto_tree_add_item(tree, hf_query, p->call.tvb, 0, 0, ENC_NA);
+    proto_item *item = proto_tree_add_item(tree, hf_query, p->pdu.tvb, 0, 0, ENC_NA);
     proto_tree *list = proto_item_add_subtree(item, ett_query);
     proto_item_set_generated(item);
-    proto_item_append_text(item, ": %s", text_counted(p->call.pool, epoch->accepted, "counter"));
+    proto_item_append_text(item, ": %s", text_counted(p->pdu.pool, epoch->accepted, "counter"));
     if (epoch->refused > 0) {
         proto_item_append_text(item, ", %u refused", epoch->refused);
     }
-    if (!epoch->is_complete || epoch->is_assumed || p->record->asked.is_changing) {
+    if (!epoch->is_complete || epoch->is_assumed || p->call->asked.is_changing) {
         proto_item_append_text(item, ", as far as is known");
     }
     if (epoch->accepted + epoch->refused > MAX_LISTED_COUNTERS) {
@@ -515,51 +514,51 @@ static void show_query(pcq_pdu *p, proto_tree *tree)
         uint32_t status = counter->identifier.status;
         const char *text = format_identifier(p, &counter->identifier, false);
         if (status != 0) {
-            text = wmem_strdup_printf(p->call.pool, "%s: refused, %s", text, text_win32_error(p->call.pool, status));
+            text = wmem_strdup_printf(p->pdu.pool, "%s: refused, %s", text, text_win32_error(p->pdu.pool, status));
         }
-        tree_add_generated_string(list, hf_query_counter, p->call.tvb, text);
+        tree_add_generated_string(list, hf_query_counter, p->pdu.tvb, text);
     }
 }
 
 /* Shows below the handle's item where it was opened and closed, and the query's counters; and its number. */
 static void show_handle(pcq_pdu *p, proto_item *item, const state_handle *handle)
 {
-    if (item && handle && proto_field_is_referenced(p->call.tree, proto_pcq)) {
-        show_query(p, call_show_life(&p->call, item, handle));
+    if (item && handle && proto_field_is_referenced(p->pdu.tree, proto_pcq)) {
+        show_query(p, rpc_pdu_show_handle_lifetime(&p->pdu, item, handle));
     }
-    call_show_number(&p->call, p->call.tree, handle);
+    rpc_pdu_show_handle_number(&p->pdu, p->pdu.tree, handle);
 }
 
 /* Returns the handle of this PDU, NULL: not known. */
 static state_handle *find_query_handle(const pcq_pdu *p)
 {
-    const rpc_call *record = p->call.record;
+    const rpc_call *call = p->pdu.call;
 
-    return record->answering && !p->call.is_request ? record->answering : record->handle;
+    return call->answering && !p->pdu.is_request ? call->answering : call->handle;
 }
 
 /* Notes the query as the request sees it. */
 static void set_asked_moment(pcq_pdu *p, state_handle *handle)
 {
-    rpc_connection *connection = p->call.record->connection;
+    rpc_connection *connection = p->pdu.call->connection;
 
-    p->record->asked = query_see_request(handle, connection, connection->unread_changes);
+    p->call->asked = query_see_request(handle, connection, connection->unread_changes);
 }
 
 /* Begins the use of a handle by a request that was read to its end. A well-formed one proves that there is a query. */
 static void begin_query_use(pcq_pdu *p)
 {
-    rpc_call *record = p->call.record;
+    rpc_call *call = p->pdu.call;
 
-    if (call_may_learn(&p->call) && record->handle == NULL && !call_handle_is_null(p->handle)) {
-        record->handle = call_open_handle(&p->call, PERF_HANDLE_QUERY, p->handle, 0, NULL);
+    if (rpc_pdu_may_learn(&p->pdu) && call->handle == NULL && !handle_is_null(p->handle)) {
+        call->handle = handle_open(PERF_HANDLE_QUERY, p->pdu.server, p->handle, 0, NULL);
     }
-    state_handle *handle = record->handle;
-    if (handle && p->call.first_time) {
+    state_handle *handle = call->handle;
+    if (handle && p->pdu.first_time) {
         set_asked_moment(p, handle);
     }
-    if (record->was_closed) {
-        expert_report_add(&p->call.report, p->handle_item, EI_HANDLE_CLOSED,
+    if (call->was_closed) {
+        expert_report_add(&p->pdu.report, p->handle_item, EI_HANDLE_CLOSED,
                           "Handle used after it was closed in frame %u", handle->closed_frame);
     }
     show_handle(p, p->handle_item, handle);
@@ -569,15 +568,15 @@ static void begin_query_use(pcq_pdu *p)
  * closed handle a new query begins, whose opening was not captured. */
 static state_handle *confirm_query(pcq_pdu *p, bool is_proof)
 {
-    rpc_call *record = p->call.record;
+    rpc_call *call = p->pdu.call;
 
-    if (record->handle && is_proof && call_may_learn(&p->call)) {
-        if (record->was_closed) {
-            state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.server, record->handle->bytes);
+    if (call->handle && is_proof && rpc_pdu_may_learn(&p->pdu)) {
+        if (call->was_closed) {
+            state_handle *now = handle_find(PERF_HANDLE_QUERY, p->pdu.server, call->handle->bytes);
             bool is_open = now && now->closed_frame == 0;
-            record->answering =
-                is_open ? now : call_open_handle(&p->call, PERF_HANDLE_QUERY, record->handle->bytes, 0, NULL);
-            set_asked_moment(p, record->answering);
+            call->answering =
+                is_open ? now : handle_open(PERF_HANDLE_QUERY, p->pdu.server, call->handle->bytes, 0, NULL);
+            set_asked_moment(p, call->answering);
         }
         handle_confirm(find_query_handle(p));
     }
@@ -589,29 +588,28 @@ static state_handle *confirm_query(pcq_pdu *p, bool is_proof)
 static void open_request(pcq_pdu *p)
 {
     /* on a later look, the query that the response opened */
-    show_handle(p, NULL, p->call.record->handle);
-    if (p->record->machine && *p->record->machine) {
-        info_add_detail(&p->call, "%s", p->record->machine);
+    show_handle(p, NULL, p->pdu.call->handle);
+    if (p->call->machine && *p->call->machine) {
+        info_add_detail(&p->pdu, "%s", p->call->machine);
     }
 }
 
 static void open_response(pcq_pdu *p)
 {
-    rpc_call *record = p->call.record;
+    rpc_call *call = p->pdu.call;
 
-    if (call_may_learn(&p->call) && p->succeeded && !call_handle_is_null(p->handle)) {
-        record->handle =
-            call_open_handle(&p->call, PERF_HANDLE_QUERY, p->handle, p->call.pinfo->num, p->record->machine);
+    if (rpc_pdu_may_learn(&p->pdu) && p->succeeded && !handle_is_null(p->handle)) {
+        call->handle = handle_open(PERF_HANDLE_QUERY, p->pdu.server, p->handle, p->pdu.pinfo->num, p->call->machine);
     }
-    show_handle(p, p->handle_item, record->handle);
+    show_handle(p, p->handle_item, call->handle);
 }
 
 /* --- Opnum 4: CloseQueryHandle, 3.1.4.1.8 ---------------------------------------------------------------------- */
 
 static void close_response(pcq_pdu *p)
 {
-    call_close_handle(&p->call);
-    show_handle(p, call_handle_is_null(p->handle) ? NULL : p->handle_item, p->call.record->handle);
+    rpc_pdu_close_handle(&p->pdu);
+    show_handle(p, handle_is_null(p->handle) ? NULL : p->handle_item, p->pdu.call->handle);
 }
 
 /* --- Opnum 5: QueryCounterInfo, 3.1.4.1.5 ---------------------------------------------------------------------- */
@@ -625,7 +623,7 @@ static void check_indexes(pcq_pdu *p)
     uint32_t count = wmem_array_get_count(p->context.identifiers), odd = query_first_odd_index(identifiers, count);
 
     if (odd < count) {
-        expert_report_add(&p->call.report, proto_tree_get_parent(p->buffer_tree), EI_INDEX,
+        expert_report_add(&p->pdu.report, proto_tree_get_parent(p->buffer_tree), EI_INDEX,
                           "Index %u of identifier %u is beyond the %u blocks, or given before", identifiers[odd].index,
                           odd, count);
     }
@@ -633,24 +631,24 @@ static void check_indexes(pcq_pdu *p)
 
 static void set_tap_identifiers(pcq_pdu *p)
 {
-    p->call.tapped.identifiers = wmem_array_get_raw(p->context.identifiers);
-    p->call.tapped.num_identifiers = p->context.count;
+    p->pdu.tapped.identifiers = wmem_array_get_raw(p->context.identifiers);
+    p->pdu.tapped.num_identifiers = p->context.count;
 }
 
 static void info_response(pcq_pdu *p)
 {
     check_indexes(p);
     if (p->succeeded) {
-        info_add_detail(&p->call, "%s, %s", text_counted(p->call.pool, p->context.count, "counter"),
-                        format_count(p, p->call.tapped.out_size));
-        p->call.tapped.has_counters = true;
-        p->call.tapped.counters = p->context.count;
+        info_add_detail(&p->pdu, "%s, %s", text_counted(p->pdu.pool, p->context.count, "counter"),
+                        format_count(p, p->pdu.tapped.out_size));
+        p->pdu.tapped.has_counters = true;
+        p->pdu.tapped.counters = p->context.count;
         set_tap_identifiers(p);
     }
-    state_handle *handle = confirm_query(p, p->succeeded || p->call.tapped.is_probe);
+    state_handle *handle = confirm_query(p, p->succeeded || p->pdu.tapped.is_probe);
     show_handle(p, NULL, handle);
-    if (p->succeeded && call_may_learn(&p->call) && handle) {
-        query_apply_info(handle, p->call.tapped.identifiers, p->context.count, &p->record->asked);
+    if (p->succeeded && rpc_pdu_may_learn(&p->pdu) && handle) {
+        query_apply_info(handle, p->pdu.tapped.identifiers, p->context.count, &p->call->asked);
     }
 }
 
@@ -659,8 +657,8 @@ static void info_response(pcq_pdu *p)
 /* "1 failed: \Set\Counter (ERROR_WMI_INSTANCE_NOT_FOUND)" */
 static const char *format_failures(pcq_pdu *p, uint32_t failed)
 {
-    value_stream *stream = value_stream_begin(p->call.pool, &p->call.answer);
-    wmem_strbuf_t *text = wmem_strbuf_new(p->call.pool, "");
+    value_stream *stream = value_stream_begin(p->pdu.pool, &p->pdu.answer);
+    wmem_strbuf_t *text = wmem_strbuf_new(p->pdu.pool, "");
 
     wmem_strbuf_append_printf(text, "%u failed", failed);
     stream->with_failed = stream->without_values = true;
@@ -675,16 +673,16 @@ static const char *format_failures(pcq_pdu *p, uint32_t failed)
 /* Keeps the response as a sample if it has a sound block, or no block at all. */
 static void pcq_learn_sample(pcq_pdu *p, sample_series *series)
 {
-    tvbuff_t *tvb = p->call.tapped.buffer;
+    tvbuff_t *tvb = p->pdu.tapped.buffer;
     uint32_t size = tvb_captured_length(tvb), reported = tvb_reported_length(tvb);
     const uint8_t *bytes = size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL;
-    perf_table *table = sample_read_table(p->call.pool, false, bytes, size, reported);
+    perf_table *table = sample_read_table(p->pdu.pool, false, bytes, size, reported);
 
     if (perf_table_has_sound_group(table) || (table->is_sound && table->num_groups == 0)) {
-        state_sample *sample = sample_keep(series, table, reported, p->call.pool, p->call.pinfo->num);
-        sample->query = &p->record->seen;
-        sample->late = pace_respond(&series->timing, call_seconds(&p->call), true);
-        p->call.record->sample = sample;
+        state_sample *sample = sample_keep(series, table, reported, p->pdu.pool, p->pdu.pinfo->num);
+        sample->query = &p->call->seen;
+        sample->late = sample_add_response(&series->timing, rpc_pdu_get_seconds(&p->pdu), true);
+        p->pdu.call->sample = sample;
     }
 }
 
@@ -701,30 +699,30 @@ static uint32_t count_failed_blocks(const perf_table *table)
 /* Learns and shows lpData, behind the status: only a success is a sample. */
 static void data_response(pcq_pdu *p)
 {
-    tvbuff_t *tvb = p->call.tapped.buffer;
-    state_handle *handle = confirm_query(p, p->succeeded || p->call.tapped.is_probe);
-    counter_response *answer = &p->call.answer;
+    tvbuff_t *tvb = p->pdu.tapped.buffer;
+    state_handle *handle = confirm_query(p, p->succeeded || p->pdu.tapped.is_probe);
+    counter_response *answer = &p->pdu.answer;
 
     if (tvb) {
         sample_series *series =
-            p->succeeded && handle && call_may_learn(&p->call) ? sample_series_find_or_create(handle, "") : NULL;
-        if (series && call_note_sample(&p->call, series, tvb)) {
+            p->succeeded && handle && rpc_pdu_may_learn(&p->pdu) ? sample_series_find_or_create(handle, "") : NULL;
+        if (series && rpc_pdu_is_new_sample(&p->pdu, series, tvb)) {
             pcq_learn_sample(p, series);
         }
-        call_answer(&p->call, &pcq_value_ops, handle, tvb);
-        answer->query = &p->record->seen;
-        if (p->call.first_time && p->succeeded && handle && tvb_bytes_exist(tvb, 0, PERF_DATA_HEADER_SIZE)) {
+        rpc_pdu_set_response(&p->pdu, &pcq_value_ops, handle, tvb);
+        answer->query = &p->call->seen;
+        if (p->pdu.first_time && p->succeeded && handle && tvb_bytes_exist(tvb, 0, PERF_DATA_HEADER_SIZE)) {
             uint32_t blocks = tvb_get_letohl(tvb, 4); /* dwNumCounters */
-            bool is_sound = answer->table->is_sound && call_may_learn(&p->call);
-            p->record->seen = query_check_block_count(handle, &p->record->asked, blocks, is_sound);
+            bool is_sound = answer->table->is_sound && rpc_pdu_may_learn(&p->pdu);
+            p->call->seen = query_check_block_count(handle, &p->call->asked, blocks, is_sound);
         }
-        pcq_show_data(p->buffer_tree, &p->call.report, answer);
+        pcq_show_data(p->buffer_tree, &p->pdu.report, answer);
         uint32_t failed = count_failed_blocks(answer->table);
         if (p->succeeded) {
-            call_tell_answer(&p->call, answer->table->num_groups);
-            p->call.tapped.failed = failed;
+            rpc_pdu_set_tap_response(&p->pdu, answer->table->num_groups);
+            p->pdu.tapped.failed = failed;
         }
-        call_report_answer(&p->call, p->call.has_column && failed > 0 ? format_failures(p, failed) : NULL, "block");
+        rpc_pdu_report_response(&p->pdu, p->pdu.has_column && failed > 0 ? format_failures(p, failed) : NULL, "block");
     }
     show_handle(p, NULL, handle);
 }
@@ -738,22 +736,21 @@ static const char *format_identifiers(pcq_pdu *p)
         return "";
     }
     const char *first = format_identifier(p, wmem_array_index(p->context.identifiers, 0), true);
-    return p->context.count == 1 ? wmem_strdup_printf(p->call.pool, ": %s", first)
-                                 : wmem_strdup_printf(p->call.pool, ": %s, %u more", first, p->context.count - 1);
+    return p->context.count == 1 ? wmem_strdup_printf(p->pdu.pool, ": %s", first)
+                                 : wmem_strdup_printf(p->pdu.pool, ": %s, %u more", first, p->context.count - 1);
 }
 
 static void validate_request(pcq_pdu *p)
 {
-    state_handle *handle = p->call.record->handle;
+    state_handle *handle = p->pdu.call->handle;
 
-    if (p->call.has_column) {
-        info_add_detail(&p->call, "%s %u%s", p->record->add ? "add" : "remove", p->context.count,
-                        format_identifiers(p));
+    if (p->pdu.has_column) {
+        info_add_detail(&p->pdu, "%s %u%s", p->call->add ? "add" : "remove", p->context.count, format_identifiers(p));
     }
-    if (p->call.first_time && handle) {
-        bool is_read = call_may_learn(&p->call) && p->identifiers_sound;
-        p->record->change =
-            query_begin_change(handle, p->record->add, is_read ? wmem_array_get_raw(p->context.identifiers) : NULL,
+    if (p->pdu.first_time && handle) {
+        bool is_read = rpc_pdu_may_learn(&p->pdu) && p->identifiers_sound;
+        p->call->change =
+            query_begin_change(handle, p->call->add, is_read ? wmem_array_get_raw(p->context.identifiers) : NULL,
                                is_read ? p->context.count : 0);
     }
 }
@@ -762,10 +759,10 @@ static void validate_request(pcq_pdu *p)
  * nothing. */
 static void describe_refused(pcq_pdu *p)
 {
-    const state_identifier *identifiers = p->call.tapped.identifiers;
-    bool removes = p->record->call.request_read && !p->record->add;
-    bool reports = p->record->add && expert_report_is_wanted(&p->call.report, p->call.tree);
-    wmem_strbuf_t *text = wmem_strbuf_new(p->call.pool, "");
+    const state_identifier *identifiers = p->pdu.tapped.identifiers;
+    bool removes = p->call->rpc.request_read && !p->call->add;
+    bool reports = p->call->add && expert_report_is_wanted(&p->pdu.report, p->pdu.tree);
+    wmem_strbuf_t *text = wmem_strbuf_new(p->pdu.pool, "");
     unsigned named = 0;
 
     wmem_strbuf_append_printf(text, "%u refused%s", p->context.refused, removes ? " to be removed" : "");
@@ -778,20 +775,20 @@ static void describe_refused(pcq_pdu *p)
                            identifiers[i].status, false);
         }
         if (reports) {
-            expert_report_add(&p->call.report, proto_tree_get_parent(p->buffer_tree), EI_COUNTER_REFUSED,
+            expert_report_add(&p->pdu.report, proto_tree_get_parent(p->buffer_tree), EI_COUNTER_REFUSED,
                               "Refused: %s: %s", format_identifier(p, &identifiers[i], false),
-                              text_win32_error(p->call.pool, identifiers[i].status));
+                              text_win32_error(p->pdu.pool, identifiers[i].status));
         }
     }
-    info_add_subject(&p->call, "%s", wmem_strbuf_get_str(text));
+    info_add_subject(&p->pdu, "%s", wmem_strbuf_get_str(text));
 }
 
 /* The outcome is known: that of a request that could be read, and of the same pass. */
 static query_change *remove_pending_change(pcq_pdu *p)
 {
-    query_change *change = p->call.first_time ? p->record->change : NULL;
+    query_change *change = p->pdu.first_time ? p->call->change : NULL;
 
-    p->record->change = change ? NULL : p->record->change;
+    p->call->change = change ? NULL : p->call->change;
     return change;
 }
 
@@ -806,13 +803,13 @@ static void validate_unknown(pcq_pdu *p)
 }
 
 /* A change that a fault answers did nothing. */
-static void end_by_fault(rpc_call *call)
+static void end_by_fault(rpc_call *rpc)
 {
-    pcq_call *record = (pcq_call *)call;
+    pcq_call *call = (pcq_call *)rpc;
 
-    if (record->change) {
-        query_end_change(record->change, true);
-        record->change = NULL;
+    if (call->change) {
+        query_end_change(call->change, true);
+        call->change = NULL;
     }
 }
 
@@ -821,10 +818,10 @@ static void validate_response(pcq_pdu *p)
     uint32_t refused = p->context.refused;
 
     if (p->succeeded) {
-        const char *done = !p->record->call.request_read ? "accepted" : p->record->add ? "added" : "removed";
+        const char *done = !p->call->rpc.request_read ? "accepted" : p->call->add ? "added" : "removed";
         set_tap_identifiers(p);
-        if (p->call.has_column) {
-            info_add_detail(&p->call, "%u %s%s", p->context.count - refused, done,
+        if (p->pdu.has_column) {
+            info_add_detail(&p->pdu, "%u %s%s", p->context.count - refused, done,
                             refused > 0 ? "" : format_identifiers(p));
         }
         if (refused > 0) {
@@ -833,12 +830,12 @@ static void validate_response(pcq_pdu *p)
     }
     state_handle *handle = confirm_query(p, p->succeeded);
     show_handle(p, NULL, handle);
-    bool is_read = !p->call.report.damaged && !p->call.is_short && (!p->succeeded || p->identifiers_sound);
+    bool is_read = !p->pdu.report.damaged && !p->pdu.is_short && (!p->succeeded || p->identifiers_sound);
     query_change *change = remove_pending_change(p);
     if (change && is_read && p->succeeded) {
-        query_apply_change(change, p->record->add, p->call.tapped.identifiers, p->context.count);
+        query_apply_change(change, p->call->add, p->pdu.tapped.identifiers, p->context.count);
     } else if (change) { /* without memory for all some of it may be done */
-        query_end_change(change, is_read && p->call.tapped.status != STATUS_OUTOFMEMORY);
+        query_end_change(change, is_read && p->pdu.tapped.status != STATUS_OUTOFMEMORY);
     }
 }
 
@@ -858,33 +855,33 @@ static const operation operations[] = {PCQ_OPERATIONS(OPERATION_ROW)};
 
 static void pcq_tap_pdu(pcq_pdu *p)
 {
-    const rpc_pdu *call = &p->call;
-    tapped_call *tapped = &p->call.tapped;
+    const rpc_pdu *pdu = &p->pdu;
+    tapped_call *tapped = &p->pdu.tapped;
     state_handle *handle = find_query_handle(p);
 
-    if (call->is_noise) {
-        sealed_follow_noise(call);
+    if (pdu->is_garbled) {
+        sealed_add_garbled(pdu);
         return;
     }
-    if (call->opnum == OPNUM_QueryCounterData) {
-        call_pace(call, handle, "");
+    if (pdu->opnum == OPNUM_QueryCounterData) {
+        rpc_pdu_add_timing(pdu, handle, "");
     }
     if (!tapped_wanted()) {
         return;
     }
-    tapped->request_code = p->record->request_code;
-    tapped->brings_data = call->opnum == OPNUM_QueryCounterData;
-    if (call->opnum == OPNUM_QueryCounterSetRegistrationInfo && p->record->call.request_read) {
-        tapped->kind = val_to_str_const(p->record->request_code, request_code_vals, "another RequestCode");
+    tapped->request_code = p->call->request_code;
+    tapped->brings_data = pdu->opnum == OPNUM_QueryCounterData;
+    if (pdu->opnum == OPNUM_QueryCounterSetRegistrationInfo && p->call->rpc.request_read) {
+        tapped->kind = val_to_str_const(p->call->request_code, request_code_vals, "another RequestCode");
     }
-    tapped->adds = p->record->add;
-    tapped->epoch = call->is_request ? p->record->asked.epoch : p->record->seen.epoch;
+    tapped->adds = p->call->add;
+    tapped->epoch = pdu->is_request ? p->call->asked.epoch : p->call->seen.epoch;
     /* what makes another call the same: a handle or a registration, beside server and operation */
     tapped->subject = handle ? (const char *)handle->bytes
-                             : wmem_strdup_printf(p->call.pool, "%s %u",
-                                                  metadata_format_guid(p->call.pool, p->record->guid), p->record->lcid);
+                             : wmem_strdup_printf(p->pdu.pool, "%s %u",
+                                                  metadata_format_guid(p->pdu.pool, p->call->guid), p->call->lcid);
     tapped->subject_size = handle ? sizeof handle->bytes : (uint32_t)strlen(tapped->subject);
-    call_hand_over(&p->call, handle);
+    rpc_pdu_tap(&p->pdu, handle);
 }
 
 static void read_request(void *pdu)
@@ -898,7 +895,7 @@ static void read_request(void *pdu)
     for (const char *letter = p->operation->parameters; *letter; letter++) {
         read[(unsigned char)*letter](p);
     }
-    call_report_rest(&p->call);
+    rpc_pdu_report_trailing_bytes(&p->pdu);
 }
 
 static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
@@ -908,30 +905,30 @@ static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_
     pcq_pdu p;
 
     DISSECTOR_ASSERT(opnum < NUM_OPNUMS); /* no other is registered */
-    if (call_is_connectionless(di)) {
+    if (rpc_is_connectionless(di)) {
         return (int)tvb_reported_length(tvb);
     }
     memset(&p, 0, sizeof p);
-    call_begin(&p.call, &fields, opnum_vals[opnum].strptr, tvb, offset, pinfo, tree, di, drep);
+    rpc_pdu_begin(&p.pdu, &fields, opnum_vals[opnum].strptr, tvb, offset, pinfo, tree, di, drep);
     p.operation = &operations[opnum];
-    p.record = (pcq_call *)p.call.record;
-    p.record->call.operation = opnum_vals[opnum].strptr;
-    call_read_stub(&p.call, true);
-    ndr_first begin = p.call.is_request ? p.operation->request_begin : p.operation->response_begin;
+    p.call = (pcq_call *)p.pdu.call;
+    p.call->rpc.operation = opnum_vals[opnum].strptr;
+    rpc_pdu_read_stub(&p.pdu, true);
+    ndr_first begin = p.pdu.is_request ? p.operation->request_begin : p.operation->response_begin;
     proto_item *item = proto_tree_get_parent(tree);
-    if (!p.call.is_request) {
-        call_report_second(&p.call, &p.call.report, item);
+    if (!p.pdu.is_request) {
+        rpc_pdu_report_duplicate(&p.pdu, &p.pdu.report, item);
     }
-    if (!p.call.is_request && !p.call.record->request_read) {
-        expert_report_add(&p.call.report, item, EI_REQUEST_MISSING,
+    if (!p.pdu.is_request && !p.pdu.call->request_read) {
+        expert_report_add(&p.pdu.report, item, EI_REQUEST_MISSING,
                           "The request was not captured whole, or not decrypted: what depends on it stays undecoded");
     }
-    if (call_report_noise(&p.call, begin)) {
-        if (!p.call.is_request && opnum == OPNUM_ValidateCounters) {
+    if (rpc_pdu_report_garbled(&p.pdu, begin)) {
+        if (!p.pdu.is_request && opnum == OPNUM_ValidateCounters) {
             validate_unknown(&p);
         }
-    } else if (p.call.is_request) {
-        p.record->call.request_read = call_read(&p.call, read_request, &p);
+    } else if (p.pdu.is_request) {
+        p.call->rpc.request_read = rpc_pdu_read(&p.pdu, read_request, &p);
         if (p.operation->parameters[0] == 'H') {
             begin_query_use(&p);
         }
@@ -939,14 +936,14 @@ static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_
             p.operation->request(&p);
         }
     } else {
-        call_read(&p.call, read_response, &p);
+        rpc_pdu_read(&p.pdu, read_response, &p);
         p.operation->response(&p);
     }
-    if (p.call.first_time && p.call.is_request && opnum == OPNUM_ValidateCounters && p.record->change == NULL) {
-        p.call.record->connection->unread_changes++; /* of which query is not known */
+    if (p.pdu.first_time && p.pdu.is_request && opnum == OPNUM_ValidateCounters && p.call->change == NULL) {
+        p.pdu.call->connection->unread_changes++; /* of which query is not known */
     }
     pcq_tap_pdu(&p);
-    return call_end(&p.call, item);
+    return rpc_pdu_end(&p.pdu, item);
 }
 
 #define DCERPC_ROW(opnum, name, ...) {opnum, #name, pcq_dissect_pdu, pcq_dissect_pdu},
@@ -999,7 +996,7 @@ static void pcq_register_fields(void)
 
     proto_register_field_array(proto_pcq, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
-    call_fields_register(proto_pcq, "pcq", "query.number", &fields);
+    rpc_protocol_register(proto_pcq, "pcq", "query.number", &fields);
 }
 
 void proto_register_pcq(void)
@@ -1030,8 +1027,8 @@ static bool is_pcq_watched(void)
 
 void proto_reg_handoff_pcq(void)
 {
-    static const rpc_operation does[] = {PCQ_OPERATIONS(FLAGS_ROW){0}};
+    static const rpc_operation flags[] = {PCQ_OPERATIONS(FLAGS_ROW){0}};
 
     dcerpc_init_uuid(proto_pcq, ett_pcq, &uuid_perflibv2, PERFLIBV2_VERSION, dcerpc_table, hf_opnum);
-    pdus_watch(RPC_PERFLIB, &(pdus_interface){&uuid_perflibv2, is_pcq_watched, does});
+    pdus_watch(RPC_PERFLIB, &(pdus_interface){&uuid_perflibv2, is_pcq_watched, flags});
 }

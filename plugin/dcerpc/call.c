@@ -19,8 +19,8 @@ static int ett_handle = -1;
 
 /* --- Records --------------------------------------------------------------------------------------------------- */
 
-/* dcerpc_call_value -> the protocol's record, filled by take_record(), emptied with the file */
-static wmem_map_t *records;
+/* dcerpc_call_value -> the call of its protocol, filled by take_call(); emptied with the file */
+static wmem_map_t *calls;
 
 /* --- Analyze, Conversation Filter: this query, this monitor ---------------------------------------------------- */
 
@@ -29,32 +29,32 @@ static wmem_map_t *records;
 typedef struct {
     const char *number_field; /* of the handle */
     uint32_t number;          /* 0 without one */
-} filter_note;
+} filter_data;
 
 static int proto_noted;
 
-static filter_note *note_of(packet_info *pinfo)
+static filter_data *find_filter_data(packet_info *pinfo)
 {
     return p_get_proto_data(pinfo->pool, pinfo, proto_noted, 0);
 }
 
-void call_note_monitor(packet_info *pinfo)
+void rpc_add_filter_data(packet_info *pinfo)
 {
-    if (note_of(pinfo) == NULL) {
-        p_add_proto_data(pinfo->pool, pinfo, proto_noted, 0, wmem_new0(pinfo->pool, filter_note));
+    if (find_filter_data(pinfo) == NULL) {
+        p_add_proto_data(pinfo->pool, pinfo, proto_noted, 0, wmem_new0(pinfo->pool, filter_data));
     }
 }
 
 static ws_filter_valid has_handle(WS_FILTER_ARGUMENTS)
 {
-    const filter_note *note = note_of(pinfo);
+    const filter_data *note = find_filter_data(pinfo);
 
     return note && note->number != 0;
 }
 
 static char *filter_of_handle(WS_FILTER_ARGUMENTS)
 {
-    const filter_note *note = note_of(pinfo);
+    const filter_data *note = find_filter_data(pinfo);
 
     ws_assert(note && note->number != 0);
     return g_strdup_printf("%s == %u", note->number_field, note->number);
@@ -63,7 +63,7 @@ static char *filter_of_handle(WS_FILTER_ARGUMENTS)
 static ws_filter_valid is_call(WS_FILTER_ARGUMENTS)
 {
     return pinfo->net_src.type == pinfo->net_dst.type &&
-           (pinfo->net_src.type == AT_IPv4 || pinfo->net_src.type == AT_IPv6) && note_of(pinfo) != NULL;
+           (pinfo->net_src.type == AT_IPv4 || pinfo->net_src.type == AT_IPv6) && find_filter_data(pinfo) != NULL;
 }
 
 /* All that one client asks one server, whatever the connection. */
@@ -78,130 +78,130 @@ static char *filter_of_monitor(WS_FILTER_ARGUMENTS)
 /* --- A PDU's beginning ----------------------------------------------------------------------------------------- */
 
 /* What a PDU teaches is learned when its call is first seen with it. */
-static void note_frame(rpc_pdu *call)
+static void set_frame(rpc_pdu *pdu)
 {
-    rpc_call *record = call->record;
-    uint32_t *frame = call->is_request ? &record->request_frame : &record->response_frame;
+    rpc_call *call = pdu->call;
+    uint32_t *frame = pdu->is_request ? &call->request_frame : &call->response_frame;
 
-    if (*frame == 0 && !PINFO_FD_VISITED(call->pinfo)) {
-        *frame = call->pinfo->num;
-        call->first_time = true;
+    if (*frame == 0 && !PINFO_FD_VISITED(pdu->pinfo)) {
+        *frame = pdu->pinfo->num;
+        pdu->first_time = true;
     }
 }
 
-/* Its record, which is made with its first PDU. */
-static void take_record(rpc_pdu *call)
+/* Its call, which is made with its first PDU. */
+static void take_call(rpc_pdu *pdu)
 {
-    rpc_call *record = wmem_map_lookup(records, call->di->call_data);
+    rpc_call *call = wmem_map_lookup(calls, pdu->di->call_data);
 
-    if (record == NULL) {
-        record = wmem_alloc0(wmem_file_scope(), call->fields->record_size);
-        record->protocol = call->fields;
-        record->connection = rpc_connection_find_or_create(call->pinfo, call->is_request);
-        record->server = record->connection->server;
-        wmem_map_insert(records, call->di->call_data, record);
+    if (call == NULL) {
+        call = wmem_alloc0(wmem_file_scope(), pdu->protocol->call_size);
+        call->protocol = pdu->protocol;
+        call->connection = rpc_connection_find_or_create(pdu->pinfo, pdu->is_request);
+        call->server = call->connection->server;
+        wmem_map_insert(calls, pdu->di->call_data, call);
     }
-    call->record = record;
-    pdus_note_handed(call->di, record);
+    pdu->call = call;
+    pdus_note_handed(pdu->di, call);
 }
 
 /* True of a response to a call that another frame answered before. */
-static bool is_repeated(const rpc_pdu *call)
+static bool is_repeated(const rpc_pdu *pdu)
 {
-    uint32_t frame = call->record->response_frame;
+    uint32_t frame = pdu->call->response_frame;
 
-    return !call->is_request && frame != 0 && frame != call->pinfo->num;
+    return !pdu->is_request && frame != 0 && frame != pdu->pinfo->num;
 }
 
-void call_begin(rpc_pdu *call, const rpc_protocol *fields, const char *operation, tvbuff_t *tvb, int offset,
-                packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
+void rpc_pdu_begin(rpc_pdu *pdu, const rpc_protocol *protocol, const char *operation, tvbuff_t *tvb, int offset,
+                   packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
-    call->fields = fields;
-    call->tapped.operation = operation;
-    call->tvb = tvb;
-    call->offset = offset;
-    call->pinfo = pinfo;
-    call->pool = pinfo->pool;
-    call->tree = tree;
-    call->di = di;
-    call->opnum = di->call_data->opnum;
-    call->is_request = di->ptype == PDU_REQ;
-    call->drep = drep;
-    take_record(call);
-    rpc_call *record = call->record;
-    call->has_column = col_get_writable(pinfo->cinfo, COL_INFO);
-    call->about = call->has_column ? wmem_strbuf_new(pinfo->pool, "") : NULL;
-    call->info = call->has_column ? wmem_strbuf_new(pinfo->pool, "") : NULL;
-    call->before_info = SEPARATOR;
+    pdu->protocol = protocol;
+    pdu->tapped.operation = operation;
+    pdu->tvb = tvb;
+    pdu->offset = offset;
+    pdu->pinfo = pinfo;
+    pdu->pool = pinfo->pool;
+    pdu->tree = tree;
+    pdu->di = di;
+    pdu->opnum = di->call_data->opnum;
+    pdu->is_request = di->ptype == PDU_REQ;
+    pdu->drep = drep;
+    take_call(pdu);
+    rpc_call *call = pdu->call;
+    pdu->has_column = col_get_writable(pinfo->cinfo, COL_INFO);
+    pdu->about = pdu->has_column ? wmem_strbuf_new(pinfo->pool, "") : NULL;
+    pdu->info = pdu->has_column ? wmem_strbuf_new(pinfo->pool, "") : NULL;
+    pdu->before_info = SEPARATOR;
     if (tree) {
-        call_note_monitor(pinfo);
+        rpc_add_filter_data(pinfo);
     }
-    call->server = record->server;
-    note_frame(call);
+    pdu->server = call->server;
+    set_frame(pdu);
     if (tree && ws_has_data_source(pinfo, "Decrypted SMB3")) { /* who selects a packet sees its tree end at SMB2 */
-        tree_add_generated_string(proto_tree_get_root(tree), fields->inside, tvb, "SMB2, Encrypted SMB3 data");
+        tree_add_generated_string(proto_tree_get_root(tree), protocol->inside, tvb, "SMB2, Encrypted SMB3 data");
     }
 }
 
-void call_read_stub(rpc_pdu *call, bool is_aloud)
+void rpc_pdu_read_stub(rpc_pdu *pdu, bool is_aloud)
 {
-    buffer_cursor *cursor = &call->ndr.cursor;
+    buffer_cursor *cursor = &pdu->ndr.cursor;
 
-    call->report = (expert_report){.pinfo = is_aloud ? call->pinfo : NULL, .expert = &call->fields->expert};
-    cursor_init(cursor, call->tvb, is_aloud ? call->tree : NULL, &call->report,
-                call->drep[0] & DREP_LITTLE_ENDIAN ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN);
-    cursor->pos = MIN((uint32_t)call->offset, cursor->end);
-    call->ndr.ndr64 = call->di->call_data->flags & DCERPC_IS_NDR64;
+    pdu->report = (expert_report){.pinfo = is_aloud ? pdu->pinfo : NULL, .expert = &pdu->protocol->expert};
+    cursor_init(cursor, pdu->tvb, is_aloud ? pdu->tree : NULL, &pdu->report,
+                pdu->drep[0] & DREP_LITTLE_ENDIAN ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN);
+    cursor->pos = MIN((uint32_t)pdu->offset, cursor->end);
+    pdu->ndr.ndr64 = pdu->di->call_data->flags & DCERPC_IS_NDR64;
 }
 
-bool call_read(rpc_pdu *call, void (*read)(void *pdu), void *pdu)
+bool rpc_pdu_read(rpc_pdu *pdu, void (*read)(void *data), void *data)
 {
-    call->is_short = !cursor_try(&call->ndr.cursor, read, pdu);
-    return !call->is_short;
+    pdu->is_short = !cursor_try(&pdu->ndr.cursor, read, data);
+    return !pdu->is_short;
 }
 
-bool call_report_noise(rpc_pdu *call, ndr_first first)
+bool rpc_pdu_report_garbled(rpc_pdu *pdu, ndr_first first)
 {
-    if (!ws_has_data_source(call->pinfo, "Decrypted stub data")) {
+    if (!ws_has_data_source(pdu->pinfo, "Decrypted stub data")) {
         return false;
     }
-    call_read_stub(call, true);
-    call->is_noise = ndr_is_garbled(&call->ndr, first, !call->is_request);
-    if (call->is_noise) {
-        proto_item *item = proto_tree_add_item(call->tree, call->fields->noise, call->tvb, call->offset, -1, ENC_NA);
-        expert_report_add(&call->report, item, EI_NOT_DECRYPTED,
+    rpc_pdu_read_stub(pdu, true);
+    pdu->is_garbled = ndr_is_garbled(&pdu->ndr, first, !pdu->is_request);
+    if (pdu->is_garbled) {
+        proto_item *item = proto_tree_add_item(pdu->tree, pdu->protocol->noise, pdu->tvb, pdu->offset, -1, ENC_NA);
+        expert_report_add(&pdu->report, item, EI_NOT_DECRYPTED,
                           "Stub data probably not decrypted correctly (previous packets not captured?)");
     }
-    return call->is_noise;
+    return pdu->is_garbled;
 }
 
-double call_seconds(const rpc_pdu *call)
+double rpc_pdu_get_seconds(const rpc_pdu *pdu)
 {
-    const dcerpc_call_value *known = call->di->call_data;
+    const dcerpc_call_value *known = pdu->di->call_data;
     const nstime_t *request_time = &known->req_time;
     nstime_t elapsed;
     bool has_times =
-        (call->pinfo->presence_flags & PINFO_HAS_TS) && (request_time->secs != 0 || request_time->nsecs != 0);
+        (pdu->pinfo->presence_flags & PINFO_HAS_TS) && (request_time->secs != 0 || request_time->nsecs != 0);
 
-    if (call->is_request || known->req_frame == 0 || !has_times) {
+    if (pdu->is_request || known->req_frame == 0 || !has_times) {
         return -1;
     }
-    nstime_delta(&elapsed, &call->pinfo->abs_ts, request_time);
+    nstime_delta(&elapsed, &pdu->pinfo->abs_ts, request_time);
     return nstime_to_sec(&elapsed);
 }
 
-bool call_may_learn(const rpc_pdu *call)
+bool rpc_pdu_may_learn(const rpc_pdu *pdu)
 {
-    return call->first_time && !call->is_noise && !call->report.damaged && !call->is_short;
+    return pdu->first_time && !pdu->is_garbled && !pdu->report.damaged && !pdu->is_short;
 }
 
 /* --- The Info column ------------------------------------------------------------------------------------------- */
 
-void call_append(const rpc_pdu *call, wmem_strbuf_t *to, const char *format, ...)
+void rpc_pdu_append(const rpc_pdu *pdu, wmem_strbuf_t *to, const char *format, ...)
 {
     va_list args;
 
-    if (call->has_column) {
+    if (pdu->has_column) {
         wmem_strbuf_append(to, wmem_strbuf_get_len(to) > 0 ? SEPARATOR : "");
         va_start(args, format);
         wmem_strbuf_append_vprintf(to, format, args);
@@ -210,26 +210,26 @@ void call_append(const rpc_pdu *call, wmem_strbuf_t *to, const char *format, ...
 }
 
 /* Damage, what the call is about, what it says. */
-static void write_info(rpc_pdu *call)
+static void write_info(rpc_pdu *pdu)
 {
-    column_info *cinfo = call->pinfo->cinfo;
-    wmem_strbuf_t *line = call->about;
+    column_info *cinfo = pdu->pinfo->cinfo;
+    wmem_strbuf_t *line = pdu->about;
     const char *separator = SEPARATOR;
 
-    if (call->is_noise ||
-        (call->report.damaged && !call->report.shows_end)) { /* as Wireshark's own dissectors write it */
+    if (pdu->is_garbled ||
+        (pdu->report.damaged && !pdu->report.shows_end)) { /* as Wireshark's own dissectors write it */
         col_append_sep_str(cinfo, COL_INFO, separator,
-                           call->is_noise ? "[Probably not decrypted correctly]" : "[Malformed Packet]");
+                           pdu->is_garbled ? "[Probably not decrypted correctly]" : "[Malformed Packet]");
     }
-    if (!call->is_short && wmem_strbuf_get_len(call->info) > 0) {
+    if (!pdu->is_short && wmem_strbuf_get_len(pdu->info) > 0) {
         if (wmem_strbuf_get_len(line) > 0) {
-            wmem_strbuf_append(line, call->before_info);
+            wmem_strbuf_append(line, pdu->before_info);
         } else {
-            separator = call->before_info;
+            separator = pdu->before_info;
         }
-        wmem_strbuf_append(line, wmem_strbuf_get_str(call->info));
+        wmem_strbuf_append(line, wmem_strbuf_get_str(pdu->info));
     }
-    if (call->is_noise || wmem_strbuf_get_len(line) == 0) {
+    if (pdu->is_garbled || wmem_strbuf_get_len(line) == 0) {
         return;
     }
     /* the column cuts what finds no room in it, also within a character */
@@ -245,25 +245,25 @@ static void write_info(rpc_pdu *call)
 
 /* --- Status and handles ---------------------------------------------------------------------------------------- */
 
-uint32_t call_read_status(rpc_pdu *call, int hf)
+uint32_t rpc_pdu_read_status(rpc_pdu *pdu, int hf)
 {
-    call->tapped.status = ndr_u32(&call->ndr, hf);
-    call->tapped.has_status = true;
-    return call->tapped.status;
+    pdu->tapped.status = ndr_u32(&pdu->ndr, hf);
+    pdu->tapped.has_status = true;
+    return pdu->tapped.status;
 }
 
-void call_report_status(rpc_pdu *call, uint32_t status)
+void rpc_pdu_report_status(rpc_pdu *pdu, uint32_t status)
 {
     if (status != 0) {
-        const char *name = text_win32_error(call->pinfo->pool, status);
-        call->tapped.has_failed = true;
-        expert_report_add(&call->report, call->ndr.cursor.item, EI_CALL_FAILED, "%s failed: %s", call->tapped.operation,
+        const char *name = text_win32_error(pdu->pinfo->pool, status);
+        pdu->tapped.has_failed = true;
+        expert_report_add(&pdu->report, pdu->ndr.cursor.item, EI_CALL_FAILED, "%s failed: %s", pdu->tapped.operation,
                           name);
-        info_add_detail(call, "%s", name);
+        info_add_detail(pdu, "%s", name);
     }
 }
 
-void call_show_late(expert_report *report, proto_item *item, const struct state_late *late)
+void rpc_report_late(expert_report *report, proto_item *item, const late_sample *late)
 {
     if (late && late->late.seconds > 0) {
         expert_report_add(report, item, EI_LATE, "Late sample: %.3f s since the previous one (usually %.3f s)",
@@ -284,191 +284,178 @@ static bool is_same_sample(const state_sample *sample, tvbuff_t *tvb)
            memcmp(sample->bytes, tvb_get_ptr(tvb, 0, (int)size), size) == 0;
 }
 
-void call_answer(rpc_pdu *call, const value_ops *ops, const state_handle *handle, tvbuff_t *tvb)
+void rpc_pdu_set_response(rpc_pdu *pdu, const value_ops *ops, const state_handle *handle, tvbuff_t *tvb)
 {
-    rpc_call *record = call->record;
+    rpc_call *call = pdu->call;
 
-    if (is_repeated(call) && !PINFO_FD_VISITED(call->pinfo) && is_same_sample(record->sample, tvb)) {
-        record->same_frame = call->pinfo->num;
+    if (is_repeated(pdu) && !PINFO_FD_VISITED(pdu->pinfo) && is_same_sample(call->sample, tvb)) {
+        call->same_frame = pdu->pinfo->num;
     }
-    bool has_same_bytes = record->same_frame == call->pinfo->num;
-    call->answer = (counter_response){
+    bool has_same_bytes = call->same_frame == pdu->pinfo->num;
+    pdu->answer = (counter_response){
         .ops = ops,
-        .server = call->server,
+        .server = pdu->server,
         .handle = handle,
-        .request_frame = record->request_frame,
-        .is_repeated = is_repeated(call),
-        .is_malformed = call->report.damaged || (is_repeated(call) && !has_same_bytes),
-        .sample = has_same_bytes || !is_repeated(call) ? record->sample : NULL,
+        .request_frame = call->request_frame,
+        .is_repeated = is_repeated(pdu),
+        .is_malformed = pdu->report.damaged || (is_repeated(pdu) && !has_same_bytes),
+        .sample = has_same_bytes || !is_repeated(pdu) ? call->sample : NULL,
         .tvb = tvb,
     };
-    state_sample *sample = has_same_bytes || !is_repeated(call) ? record->sample : NULL;
-    call->answer.table =
-        value_response_get_table(call->pool, ops, sample, sample && sample->frame == call->pinfo->num, tvb);
+    state_sample *sample = has_same_bytes || !is_repeated(pdu) ? call->sample : NULL;
+    pdu->answer.table =
+        value_response_get_table(pdu->pool, ops, sample, sample && sample->frame == pdu->pinfo->num, tvb);
 }
 
-void call_tell_answer(rpc_pdu *call, uint32_t counters)
+void rpc_pdu_set_tap_response(rpc_pdu *pdu, uint32_t counters)
 {
-    call->tapped.answer = &call->answer;
-    call->tapped.has_counters = call->answer.sample != NULL;
-    call->tapped.counters = counters;
+    pdu->tapped.answer = &pdu->answer;
+    pdu->tapped.has_counters = pdu->answer.sample != NULL;
+    pdu->tapped.counters = counters;
 }
 
-void call_report_answer(rpc_pdu *call, const char *failed, const char *part)
+void rpc_pdu_report_response(rpc_pdu *pdu, const char *failed, const char *part)
 {
-    const state_sample *sample = call->answer.sample;
+    const state_sample *sample = pdu->answer.sample;
 
-    call_show_late(&call->report, proto_tree_get_parent(call->tree), sample ? sample->late : NULL);
-    if (call->has_column) {
-        info_add_detail(call, "%s", value_tree_format_info(call->pinfo->pool, &call->answer, failed, part));
-        call->before_info = ": ";
+    rpc_report_late(&pdu->report, proto_tree_get_parent(pdu->tree), sample ? sample->late : NULL);
+    if (pdu->has_column) {
+        info_add_detail(pdu, "%s", value_tree_format_info(pdu->pinfo->pool, &pdu->answer, failed, part));
+        pdu->before_info = ": ";
     }
 }
 
-bool call_handle_is_null(const uint8_t *bytes)
-{
-    static const uint8_t null_handle[PERF_HANDLE_SIZE];
-
-    return memcmp(bytes, null_handle, PERF_HANDLE_SIZE) == 0;
-}
-
-state_handle *call_open_handle(rpc_pdu *call, state_handle_kind kind, const uint8_t *bytes, uint32_t frame,
-                               const char *machine)
-{
-    return handle_open(kind, call->server, bytes, frame, machine);
-}
-
-bool call_note_sample(rpc_pdu *call, const sample_series *series, tvbuff_t *tvb)
+bool rpc_pdu_is_new_sample(rpc_pdu *pdu, const sample_series *series, tvbuff_t *tvb)
 {
     bool is_same = is_same_sample(series->newest, tvb);
 
-    call->record->sample = is_same ? series->newest : NULL;
+    pdu->call->sample = is_same ? series->newest : NULL;
     return !is_same;
 }
 
-void call_close_handle(const rpc_pdu *call)
+void rpc_pdu_close_handle(const rpc_pdu *pdu)
 {
-    state_handle *handle = call_may_learn(call) ? call->record->handle : NULL;
+    state_handle *handle = rpc_pdu_may_learn(pdu) ? pdu->call->handle : NULL;
 
-    if (handle && call->tapped.status == 0) {
-        samples_close(handle, call->pool);
+    if (handle && pdu->tapped.status == 0) {
+        samples_close(handle, pdu->pool);
         handle_confirm(handle);
-        handle->closed_frame = handle->closed_frame ? handle->closed_frame : call->record->request_frame;
+        handle->closed_frame = handle->closed_frame ? handle->closed_frame : pdu->call->request_frame;
     }
 }
 
-proto_tree *call_show_life(rpc_pdu *call, proto_item *item, const state_handle *handle)
+proto_tree *rpc_pdu_show_handle_lifetime(rpc_pdu *pdu, proto_item *item, const state_handle *handle)
 {
     proto_tree *tree = proto_item_add_subtree(item, ett_handle);
 
     if (handle->opened_frame != 0) {
-        tree_add_generated_uint(tree, call->fields->handle_opened_in, call->tvb, handle->opened_frame);
+        tree_add_generated_uint(tree, pdu->protocol->handle_opened_in, pdu->tvb, handle->opened_frame);
     }
     if (handle->closed_frame != 0) {
-        tree_add_generated_uint(tree, call->fields->handle_closed_in, call->tvb, handle->closed_frame);
+        tree_add_generated_uint(tree, pdu->protocol->handle_closed_in, pdu->tvb, handle->closed_frame);
     }
     return tree;
 }
 
-void call_show_number(rpc_pdu *call, proto_tree *tree, const state_handle *handle)
+void rpc_pdu_show_handle_number(rpc_pdu *pdu, proto_tree *tree, const state_handle *handle)
 {
     if (handle && handle->number != 0) {
         if (tree) {
-            tree_add_generated_uint(tree, call->fields->handle_number, call->tvb, handle->number);
+            tree_add_generated_uint(tree, pdu->protocol->handle_number, pdu->tvb, handle->number);
         }
-        if (call->tree) { /* as call_begin() noted it */
-            *note_of(call->pinfo) =
-                (filter_note){proto_registrar_get_abbrev(call->fields->handle_number), handle->number};
+        if (pdu->tree) { /* as rpc_pdu_begin() noted it */
+            *find_filter_data(pdu->pinfo) =
+                (filter_data){proto_registrar_get_abbrev(pdu->protocol->handle_number), handle->number};
         }
-        info_add_subject(call, "%s %u", call->fields->handle_word, handle->number);
+        info_add_subject(pdu, "%s %u", pdu->protocol->handle_word, handle->number);
     }
 }
 
-void call_report_second(const rpc_pdu *call, expert_report *report, proto_item *item)
+void rpc_pdu_report_duplicate(const rpc_pdu *pdu, expert_report *report, proto_item *item)
 {
-    if (is_repeated(call)) {
+    if (is_repeated(pdu)) {
         expert_report_add(report, item, EI_SECOND_RESPONSE, "Duplicate response (first response in frame %u)",
-                          call->record->response_frame);
+                          pdu->call->response_frame);
     }
 }
 
 /* --- A PDU's end ----------------------------------------------------------------------------------------------- */
 
 /* Padding to the verification trailer's 4 bytes ([MS-RPCE] 2.2.2.13) or NDR64's 8 is no parameter that was missed. */
-void call_report_rest(rpc_pdu *call)
+void rpc_pdu_report_trailing_bytes(rpc_pdu *pdu)
 {
-    buffer_cursor *cursor = &call->ndr.cursor;
+    buffer_cursor *cursor = &pdu->ndr.cursor;
     uint32_t left = cursor_left(cursor);
 
-    if (left >= (call->ndr.ndr64 ? 8U : 4U)) {
-        proto_item *item = proto_tree_add_item(call->tree, call->fields->rest, cursor->tvb, cursor->pos, left, ENC_NA);
-        expert_report_add(&call->report, item, EI_TRAILING_BYTES, "%u bytes are left behind the last parameter", left);
+    if (left >= (pdu->ndr.ndr64 ? 8U : 4U)) {
+        proto_item *item = proto_tree_add_item(pdu->tree, pdu->protocol->rest, cursor->tvb, cursor->pos, left, ENC_NA);
+        expert_report_add(&pdu->report, item, EI_TRAILING_BYTES, "%u bytes are left behind the last parameter", left);
     }
 }
 
-void call_pace(const rpc_pdu *call, state_handle *handle, const char *question)
+void rpc_pdu_add_timing(const rpc_pdu *pdu, state_handle *handle, const char *question)
 {
-    if (!call->first_time || handle == NULL) {
+    if (!pdu->first_time || handle == NULL) {
         return;
     }
-    if (call->is_request) {
-        timing_add_request(&sample_series_find_or_create(handle, question)->timing,
-                           nstime_to_sec(&call->pinfo->abs_ts));
-    } else if (call->record->sample == NULL) {
-        pace_respond(&sample_series_find_or_create(handle, question)->timing, call_seconds(call), false);
+    if (pdu->is_request) {
+        timing_add_request(&sample_series_find_or_create(handle, question)->timing, nstime_to_sec(&pdu->pinfo->abs_ts));
+    } else if (pdu->call->sample == NULL) {
+        sample_add_response(&sample_series_find_or_create(handle, question)->timing, rpc_pdu_get_seconds(pdu), false);
     }
 }
 
-void call_hand_over(rpc_pdu *call, const state_handle *handle)
+void rpc_pdu_tap(rpc_pdu *pdu, const state_handle *handle)
 {
-    tapped_call *tapped = &call->tapped;
+    tapped_call *tapped = &pdu->tapped;
 
-    tapped->is_response = !call->is_request;
-    tapped->is_repeated = is_repeated(call);
-    tapped->is_damaged = call->report.damaged;
-    tapped->request_frame = call->di->call_data->req_frame;
-    tapped->seconds = call_seconds(call);
-    tapped->server = call->server;
-    tapped->does_not_seal = rpc_connection_is_unsealed(call->record->connection);
+    tapped->is_response = !pdu->is_request;
+    tapped->is_repeated = is_repeated(pdu);
+    tapped->is_damaged = pdu->report.damaged;
+    tapped->request_frame = pdu->di->call_data->req_frame;
+    tapped->seconds = rpc_pdu_get_seconds(pdu);
+    tapped->server = pdu->server;
+    tapped->does_not_seal = rpc_connection_is_unsealed(pdu->call->connection);
     tapped->handle = handle;
-    tapped->is_late = tapped->is_response && call->record->sample && call->record->sample->late;
-    tapped_hand_over(call->pinfo, tapped);
+    tapped->is_late = tapped->is_response && pdu->call->sample && pdu->call->sample->late;
+    tapped_hand_over(pdu->pinfo, tapped);
 }
 
-int call_end(rpc_pdu *call, proto_item *item)
+int rpc_pdu_end(rpc_pdu *pdu, proto_item *item)
 {
-    if (call->is_request && call->first_time) {
-        call->record->request_damaged = call->report.damaged;
+    if (pdu->is_request && pdu->first_time) {
+        pdu->call->request_damaged = pdu->report.damaged;
     }
-    if (call->has_column) {
-        write_info(call);
+    if (pdu->has_column) {
+        write_info(pdu);
     }
-    expert_report_end(&call->report, item);
-    return (int)tvb_reported_length(call->tvb);
+    expert_report_end(&pdu->report, item);
+    return (int)tvb_reported_length(pdu->tvb);
 }
 
-void call_fields_register(int proto, const char *prefix, const char *number_field, rpc_protocol *fields)
+void rpc_protocol_register(int proto, const char *prefix, const char *number_field, rpc_protocol *protocol)
 {
     static int *ett[] = {&ett_handle};
     const hf_register_info list[] = {
-        FIELD_BYTES(fields->handle, fields->handle_label, "handle", "Context handle, as little-endian sends it"),
-        FIELD_U32(fields->handle_number, fields->handle_number_label, number_field,
+        FIELD_BYTES(protocol->handle, protocol->handle_label, "handle", "Context handle, as little-endian sends it"),
+        FIELD_U32(protocol->handle_number, protocol->handle_number_label, number_field,
                   "Counts the handles of the capture, each time that one is opened"),
-        FIELD_FRAME(fields->handle_opened_in, "Opened in", "handle.opened_in", "The response that opened it"),
-        FIELD_FRAME(fields->handle_closed_in, "Closed in", "handle.closed_in", "The request that closed it"),
-        FIELD_TEXT(fields->inside, "Performance counters shown under", "inside",
+        FIELD_FRAME(protocol->handle_opened_in, "Opened in", "handle.opened_in", "The response that opened it"),
+        FIELD_FRAME(protocol->handle_closed_in, "Closed in", "handle.closed_in", "The request that closed it"),
+        FIELD_TEXT(protocol->inside, "Performance counters shown under", "inside",
                    "The layer that shows what Wireshark took out of an encrypted message of SMB3"),
-        FIELD_BYTES(fields->rest, "Trailing bytes", "rest", "What stands behind the last parameter"),
-        FIELD_NODE(fields->noise, "Stub that cannot be read", "noise", "Its bytes, which were probably not decrypted"),
+        FIELD_BYTES(protocol->rest, "Trailing bytes", "rest", "What stands behind the last parameter"),
+        FIELD_NODE(protocol->noise, "Stub that cannot be read", "noise",
+                   "Its bytes, which were probably not decrypted"),
     };
 
-    fields->proto = proto;
+    protocol->proto = proto;
     fields_register_prefixed(proto, prefix, list, array_length(list));
-    expert_info_register(proto, prefix, &fields->expert);
-    if (records == NULL) {
+    expert_info_register(proto, prefix, &protocol->expert);
+    if (calls == NULL) {
         ndr_fields_register(proto);
         proto_register_subtree_array(ett, array_length(ett));
-        records = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
+        calls = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
         pdus_register();
         proto_noted = proto;
         ws_register_conversation_filter("pcq", "Performance Counter Query", has_handle, filter_of_handle);

@@ -18,14 +18,14 @@
 
 static pdus_interface interfaces[NUM_RPC_INTERFACES];
 
-pref_t *pdus_preference(const char *module_name, const char *name)
+pref_t *pdus_find_preference(const char *module_name, const char *name)
 {
     module_t *module = prefs_find_module(module_name);
 
     return module ? prefs_find_preference(module, name) : NULL;
 }
 
-double pdus_seconds(const nstime_t *request_time, const packet_info *pinfo)
+double pdus_get_seconds(const nstime_t *request_time, const packet_info *pinfo)
 {
     nstime_t elapsed;
 
@@ -33,7 +33,7 @@ double pdus_seconds(const nstime_t *request_time, const packet_info *pinfo)
     return pinfo->presence_flags & PINFO_HAS_TS ? nstime_to_sec(&elapsed) : -1;
 }
 
-const rpc_operation *pdus_operation(rpc_interface interface, uint16_t opnum)
+const rpc_operation *pdus_find_operation(rpc_interface interface, uint16_t opnum)
 {
     const rpc_operation *operation = interface < NUM_RPC_INTERFACES ? interfaces[interface].operations : NULL;
 
@@ -353,7 +353,7 @@ static void see_bind_answer(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc
                                        .has_failed = !is_accepted,
                                        .status = is_accepted ? 0 : reason,
                                        .request_frame = connection->bind_frame,
-                                       .seconds = pdus_seconds(&connection->bind_time, pinfo)});
+                                       .seconds = pdus_get_seconds(&connection->bind_time, pinfo)});
         connection->bind_frame = 0;
     }
 }
@@ -383,16 +383,17 @@ static void put_uuid(const e_guid_t *uuid, uint8_t *bytes)
 
 /* One that asks for one of our interfaces. */
 static void see_map_request(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header,
-                            const rpc_connection *connection, rpc_pending_call *call)
+                            const rpc_connection *connection, rpc_pending_call *pending)
 {
     uint8_t floor[sizeof FLOOR_OF_INTERFACE - 1 + 16] = FLOOR_OF_INTERFACE;
     uint32_t size = MIN(header->stub_size, (uint32_t)tvb_captured_length_remaining(tvb, at + RPC_HEADER_SIZE));
 
-    for (unsigned i = 0; i < RPC_MAPPER && call->opnum == EPT_MAP && size > 0 && !call->is_mapping; i++) {
+    for (unsigned i = 0; i < RPC_MAPPER && pending->opnum == EPT_MAP && size > 0 && !pending->is_mapping; i++) {
         if (interfaces[i].uuid) {
             put_uuid(interfaces[i].uuid, floor + sizeof FLOOR_OF_INTERFACE - 1);
-            call->is_mapping = find_floor(tvb_get_ptr(tvb, at + RPC_HEADER_SIZE, (int)size), size, floor, sizeof floor);
-            if (call->is_mapping) {
+            pending->is_mapping =
+                find_floor(tvb_get_ptr(tvb, at + RPC_HEADER_SIZE, (int)size), size, floor, sizeof floor);
+            if (pending->is_mapping) {
                 keep_setup_call(pinfo, at, connection,
                                 &(tapped_call){.operation = "Map", .is_hkpd = i == RPC_WINREG, .seconds = -1});
             }
@@ -401,7 +402,7 @@ static void see_map_request(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc
 }
 
 static void see_map_answer(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header,
-                           const rpc_connection *connection, const rpc_pending_call *call)
+                           const rpc_connection *connection, const rpc_pending_call *pending)
 {
     uint32_t size = MIN(header->stub_size, (uint32_t)tvb_captured_length_remaining(tvb, at + RPC_HEADER_SIZE));
     bool is_fault = header->type == PDU_FAULT, is_read = size >= HANDLE_IN_MAPPED + 4;
@@ -419,8 +420,8 @@ static void see_map_answer(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_
         .port = floor && floor + sizeof FLOOR_OF_TCP + 1 <= stub + size
                     ? number_16(floor + sizeof FLOOR_OF_TCP - 1, false)
                     : 0,
-        .request_frame = call->frame,
-        .seconds = pdus_seconds(&call->time, pinfo),
+        .request_frame = pending->frame,
+        .seconds = pdus_get_seconds(&pending->time, pinfo),
     };
 
     tapped.has_failed = is_fault || tapped.status != 0;
@@ -433,14 +434,14 @@ static void see_map_answer(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_
 typedef struct {
     uint8_t type;
     uint32_t call_id;
-    struct rpc_call *record;
+    struct rpc_call *call;
 } handed_pdu;
 
 static wmem_array_t *handed_pdus; /* NULL: no stock dissector runs, or it is Decode As's */
 
-void pdus_note_handed(const dcerpc_info *di, struct rpc_call *record)
+void pdus_note_handed(const dcerpc_info *di, struct rpc_call *call)
 {
-    const handed_pdu handed = {(uint8_t)di->ptype, di->call_id, record};
+    const handed_pdu handed = {(uint8_t)di->ptype, di->call_id, call};
 
     if (handed_pdus) {
         wmem_array_append_one(handed_pdus, handed);
@@ -452,57 +453,57 @@ static rpc_pending_call *see_request(packet_info *pinfo, rpc_connection *connect
                                      const handed_pdu *handed)
 {
     void *key = GUINT_TO_POINTER(header->call_id);
-    rpc_pending_call *call = wmem_map_lookup(connection->pending, key);
+    rpc_pending_call *pending = wmem_map_lookup(connection->pending, key);
 
     if (header->is_first) {
         unsigned bits = GPOINTER_TO_UINT(wmem_map_lookup(connection->contexts, GUINT_TO_POINTER(header->context)));
-        bool is_new = call == NULL;
-        call = is_new ? wmem_new(wmem_file_scope(), rpc_pending_call) : call;
-        *call = (rpc_pending_call){.call_id = header->call_id,
-                                   .interface = find_interface(bits),
-                                   .opnum = header->opnum,
-                                   .is_ndr64 = bits & CONTEXT_NDR64,
-                                   .time = pinfo->abs_ts,
-                                   .frame = pinfo->num,
-                                   .hint[0] = header->hint > header->size ? header->hint : 0};
+        bool is_new = pending == NULL;
+        pending = is_new ? wmem_new(wmem_file_scope(), rpc_pending_call) : pending;
+        *pending = (rpc_pending_call){.call_id = header->call_id,
+                                      .interface = find_interface(bits),
+                                      .opnum = header->opnum,
+                                      .is_ndr64 = bits & CONTEXT_NDR64,
+                                      .time = pinfo->abs_ts,
+                                      .frame = pinfo->num,
+                                      .hint[0] = header->hint > header->size ? header->hint : 0};
         if (is_new) {
-            wmem_map_insert(connection->pending, key, call);
+            wmem_map_insert(connection->pending, key, pending);
         }
     }
-    if (call) {
-        const rpc_operation *operation = pdus_operation(call->interface, call->opnum);
-        bool may_change = operation ? operation->does & RPC_CHANGES
-                                    : call->interface == RPC_PERFLIB; /* an operation that was not captured */
-        call->size[0] += header->stub_size;
-        call->was_handed[0] |= handed != NULL;
-        call->record = handed ? handed->record : call->record;
-        connection->unread_changes += may_change && header->is_last && call->record == NULL;
+    if (pending) {
+        const rpc_operation *operation = pdus_find_operation(pending->interface, pending->opnum);
+        bool may_change = operation ? operation->flags & RPC_CHANGES
+                                    : pending->interface == RPC_PERFLIB; /* an operation that was not captured */
+        pending->size[0] += header->stub_size;
+        pending->was_handed[0] |= handed != NULL;
+        pending->call = handed ? handed->call : pending->call;
+        connection->unread_changes += may_change && header->is_last && pending->call == NULL;
     }
-    return call;
+    return pending;
 }
 
 /* Returns the call that is answered; NULL: its request was not seen. */
 static rpc_pending_call *see_answer(const rpc_connection *connection, const rpc_header *header, bool is_handed)
 {
-    rpc_pending_call *call = wmem_map_lookup(connection->pending, GUINT_TO_POINTER(header->call_id));
+    rpc_pending_call *pending = wmem_map_lookup(connection->pending, GUINT_TO_POINTER(header->call_id));
 
-    if (call && header->is_first) {
-        call->hint[1] = header->hint > header->size ? header->hint : 0;
-        call->size[1] = 0;
-        call->has_answer_begun = true;
+    if (pending && header->is_first) {
+        pending->hint[1] = header->hint > header->size ? header->hint : 0;
+        pending->size[1] = 0;
+        pending->has_answer_begun = true;
     }
-    if (call) {
-        call->size[1] += header->stub_size;
-        call->was_handed[1] |= is_handed;
+    if (pending) {
+        pending->size[1] += header->stub_size;
+        pending->was_handed[1] |= is_handed;
     }
-    return call;
+    return pending;
 }
 
 /* On the first pass. */
 static void see_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header, const handed_pdu *handed)
 {
     rpc_connection *connection = header->type == PDU_BIND || header->type == PDU_ALTER ? NULL : find_connection(pinfo);
-    rpc_pending_call *call = NULL;
+    rpc_pending_call *pending = NULL;
 
     switch (header->type) {
     case PDU_BIND:
@@ -518,11 +519,11 @@ static void see_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header 
         }
         return;
     case PDU_REQ:
-        call = connection ? see_request(pinfo, connection, header, handed) : NULL;
+        pending = connection ? see_request(pinfo, connection, header, handed) : NULL;
         break;
     case PDU_RESP:
     case PDU_FAULT:
-        call = connection ? see_answer(connection, header, handed != NULL) : NULL;
+        pending = connection ? see_answer(connection, header, handed != NULL) : NULL;
         break;
     default:
         break;
@@ -530,16 +531,16 @@ static void see_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header 
     if (connection && header->auth_level > 0 && header->type != PDU_RESP && header->type != PDU_FAULT) {
         connection->auth_level = header->auth_level;
     }
-    if (call && call->interface == RPC_MAPPER && header->type == PDU_REQ) {
-        see_map_request(pinfo, tvb, at, header, connection, call);
-    } else if (call && call->is_mapping) {
-        see_map_answer(pinfo, tvb, at, header, connection, call);
-    } else if (call && !call->was_handed[header->type != PDU_REQ]) {
-        sealed_keep(pinfo, connection, call, header, tvb, at);
+    if (pending && pending->interface == RPC_MAPPER && header->type == PDU_REQ) {
+        see_map_request(pinfo, tvb, at, header, connection, pending);
+    } else if (pending && pending->is_mapping) {
+        see_map_answer(pinfo, tvb, at, header, connection, pending);
+    } else if (pending && !pending->was_handed[header->type != PDU_REQ]) {
+        sealed_keep(pinfo, connection, pending, header, tvb, at);
     }
-    if (call && header->type != PDU_REQ && header->is_last) {
+    if (pending && header->type != PDU_REQ && header->is_last) {
         wmem_map_remove(connection->pending, GUINT_TO_POINTER(header->call_id));
-        wmem_free(wmem_file_scope(), call);
+        wmem_free(wmem_file_scope(), pending);
     }
 }
 
@@ -548,7 +549,7 @@ static void see_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header 
 /* What fragments were put together to is handed over with the last; one that is put together with no others, with the first. */
 static bool may_be_handed_with(const rpc_header *header)
 {
-    pref_t *reassembly = header->is_last ? NULL : pdus_preference("dcerpc", "reassemble_dcerpc");
+    pref_t *reassembly = header->is_last ? NULL : pdus_find_preference("dcerpc", "reassemble_dcerpc");
 
     return header->is_last || (header->is_first && reassembly && !prefs_get_bool_value(reassembly, pref_current));
 }

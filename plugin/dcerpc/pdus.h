@@ -58,7 +58,7 @@ enum {
 typedef struct {
     uint16_t opnum;
     const char *name; /* as Wireshark has it; NULL behind the last */
-    unsigned does;
+    unsigned flags;
 } rpc_operation;
 
 /* A call by its headers, from its request until its response. First pass only. */
@@ -67,14 +67,14 @@ typedef struct {
     rpc_interface interface; /* NUM_RPC_INTERFACES: another */
     uint16_t opnum;          /* RPC_NO_OPNUM: not captured */
     bool is_ndr64;
-    bool is_mapping;         /* asks the endpoint mapper for one of our interfaces */
-    nstime_t time;           /* of the request's first fragment */
-    uint32_t frame;          /* of that */
-    uint32_t size[2];        /* bytes of stub in all fragments of request and response */
-    uint32_t hint[2];        /* how many the first fragment says, 0: it does not, or its own */
-    bool has_answer_begun;   /* the first fragment of the response was seen */
-    bool was_handed[2];      /* to an operation: request, response */
-    struct rpc_call *record; /* NULL: no operation was handed the request */
+    bool is_mapping;       /* asks the endpoint mapper for one of our interfaces */
+    nstime_t time;         /* of the request's first fragment */
+    uint32_t frame;        /* of that */
+    uint32_t size[2];      /* bytes of stub in all fragments of request and response */
+    uint32_t hint[2];      /* how many the first fragment says, 0: it does not, or its own */
+    bool has_answer_begun; /* the first fragment of the response was seen */
+    bool was_handed[2];    /* to an operation: request, response */
+    struct rpc_call *call; /* NULL: no operation was handed the request */
 } rpc_pending_call;
 
 /* A connection, from one bind to the next: Wireshark's conversation; of named pipes, each pipe by itself. Created on the first pass; ends
@@ -104,11 +104,11 @@ static inline bool rpc_connection_is_unsealed(const rpc_connection *connection)
     return connection->auth_level > RPC_LEVEL_NONE && connection->auth_level < RPC_LEVEL_PRIVACY;
 }
 
-/* An operation was handed the stub of a request or response; a request's record. */
-void pdus_note_handed(const dcerpc_info *di, struct rpc_call *record);
+/* An operation was handed the stub of a request or response; a request's call. */
+void pdus_note_handed(const dcerpc_info *di, struct rpc_call *call);
 
 /* Returns the seconds from a request until this packet, negative: not known. */
-double pdus_seconds(const nstime_t *request_time, const packet_info *pinfo);
+double pdus_get_seconds(const nstime_t *request_time, const packet_info *pinfo);
 
 /* An interface whose calls are followed as long as `is_watched` says so, and its operations on performance data. */
 typedef struct {
@@ -118,10 +118,10 @@ typedef struct {
 } pdus_interface;
 
 /* Returns a preference of Wireshark's; NULL: it has none. */
-pref_t *pdus_preference(const char *module_name, const char *name);
+pref_t *pdus_find_preference(const char *module_name, const char *name);
 
 /* Returns NULL if it is no operation on performance data. */
-const rpc_operation *pdus_operation(rpc_interface interface, uint16_t opnum);
+const rpc_operation *pdus_find_operation(rpc_interface interface, uint16_t opnum);
 
 /* Follows its calls, and explains those that are sealed. */
 void pdus_watch(rpc_interface interface, const pdus_interface *what);

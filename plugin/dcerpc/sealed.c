@@ -20,7 +20,7 @@ static const rpc_protocol *perflib;
  * of these, and packets say nothing. */
 static bool is_of_any_key(rpc_interface interface, const rpc_operation *operation)
 {
-    return interface == RPC_WINREG && !(operation->does & RPC_OPENS);
+    return interface == RPC_WINREG && !(operation->flags & RPC_OPENS);
 }
 
 /* --- What a sealed PDU says in clear --------------------------------------------------------------------------- */
@@ -60,13 +60,13 @@ typedef struct {
         uint32_t frame; /* of the last fragment */
     } key;
     rpc_connection *connection;
-    rpc_call *record; /* of a call that was read, whose response was not, or is a fault; NULL: the rest is known */
+    rpc_call *call; /* of a call that was read, whose response was not, or is a fault; NULL: the rest is known */
     rpc_interface interface;
     const rpc_operation *operation;
-    uint32_t asked_size; /* of the request's stub */
-    double seconds;      /* from the request to this response; negative of a request and where it is not known */
-    const struct state_late *late; /* whether the sample that it brought is late */
-    tapped_sealed sealed; /* its sizes are those of all fragments; its connection the query, where that is known */
+    uint32_t asked_size;     /* of the request's stub */
+    double seconds;          /* from the request to this response; negative of a request and where it is not known */
+    const late_sample *late; /* whether the sample that it brought is late */
+    tapped_sealed sealed;    /* its sizes are those of all fragments; its connection the query, where that is known */
 } sealed_pdu;
 
 static wmem_map_t *pdus; /* sealed_pdu, as its own key; emptied with the file */
@@ -98,8 +98,8 @@ static sealed_pdu *keep_sealed(packet_info *pinfo, rpc_connection *connection, c
     sealed_pdu *kept = wmem_memdup(wmem_file_scope(), pdu, sizeof *pdu);
     tapped_sealed *sealed = &kept->sealed;
     uint32_t around = is_ndr64 ? AROUND_DATA_NDR64 : AROUND_DATA, padding = is_ndr64 ? NDR64_ALIGNMENT : 1, size = 0;
-    unsigned does = pdu->operation ? pdu->operation->does : 0;
-    bool returns_data = pdu->key.is_response && does & RPC_RETURNS;
+    unsigned flags = pdu->operation ? pdu->operation->flags : 0;
+    bool returns_data = pdu->key.is_response && flags & RPC_RETURNS;
 
     if (pdu->interface == RPC_WINREG) {
         size = sealed->size > AROUND_VALUE + LEAST_VALUE ? sealed->size - AROUND_VALUE : 0;
@@ -110,8 +110,8 @@ static sealed_pdu *keep_sealed(packet_info *pinfo, rpc_connection *connection, c
     kept->key.frame = pinfo->num;
     kept->connection = connection;
     sealed->connection = connection;
-    sealed->uses_query = does & (RPC_OPENS | RPC_USES | RPC_CLOSES);
-    sealed->takes_sample = does & RPC_SAMPLES;
+    sealed->uses_query = flags & (RPC_OPENS | RPC_USES | RPC_CLOSES);
+    sealed->takes_sample = flags & RPC_SAMPLES;
     sealed->is_empty = returns_data && size == 0;
     sealed->sample_size = returns_data && sealed->takes_sample ? size : 0;
     wmem_map_insert(pdus, kept, kept);
@@ -129,45 +129,45 @@ static sealed_pdu *find_pdu(packet_info *pinfo, uint32_t call_id, bool is_respon
 #define LARGEST_PADDING 16
 
 /* True unless a fragment is missing, as the first one tells: by the size of all, up to padding, of itself, or none. */
-static bool is_size_known(const rpc_pending_call *call, const rpc_header *last, unsigned way)
+static bool is_size_known(const rpc_pending_call *pending, const rpc_header *last, unsigned way)
 {
-    uint32_t size = call->size[way], hint = call->hint[way];
+    uint32_t size = pending->size[way], hint = pending->hint[way];
 
     return (last->is_first && last->is_last) ||
-           ((way == 0 || call->has_answer_begun) &&
+           ((way == 0 || pending->has_answer_begun) &&
             (hint == 0 || (hint + LARGEST_PADDING > size && hint < size + LARGEST_PADDING)));
 }
 
-void sealed_keep(packet_info *pinfo, rpc_connection *connection, const rpc_pending_call *call, const rpc_header *header,
-                 tvbuff_t *tvb, int at)
+void sealed_keep(packet_info *pinfo, rpc_connection *connection, const rpc_pending_call *pending,
+                 const rpc_header *header, tvbuff_t *tvb, int at)
 {
     unsigned way = header->type != PDU_REQ;
-    bool is_fault = header->type == PDU_FAULT, is_of_record = way == 1 && call->record && call->record->operation;
-    const rpc_operation *operation = pdus_operation(call->interface, call->opnum);
+    bool is_fault = header->type == PDU_FAULT, is_of_call = way == 1 && pending->call && pending->call->operation;
+    const rpc_operation *operation = pdus_find_operation(pending->interface, pending->opnum);
     sealed_fragment fragment;
     const sealed_pdu pdu = {
         .key = {.call_id = header->call_id, .is_response = way},
-        .record = is_of_record ? call->record : NULL,
-        .interface = call->interface,
+        .call = is_of_call ? pending->call : NULL,
+        .interface = pending->interface,
         .operation = operation,
-        .asked_size = call->size[0],
-        .seconds = way == 1 ? pdus_seconds(&call->time, pinfo) : -1,
-        .sealed = {.size = call->size[way], .request_time = call->time, .request_frame = call->frame},
+        .asked_size = pending->size[0],
+        .seconds = way == 1 ? pdus_get_seconds(&pending->time, pinfo) : -1,
+        .sealed = {.size = pending->size[way], .request_time = pending->time, .request_frame = pending->frame},
     };
 
     if (!header->is_last) {
         return;
     }
-    if (is_of_record && call->record->response_frame == 0) {
-        call->record->response_frame = pinfo->num;
-        if (is_fault && call->record->protocol->end_by_fault) {
-            call->record->protocol->end_by_fault(call->record);
+    if (is_of_call && pending->call->response_frame == 0) {
+        pending->call->response_frame = pinfo->num;
+        if (is_fault && pending->call->protocol->end_by_fault) {
+            pending->call->protocol->end_by_fault(pending->call);
         }
     }
-    bool is_followed = operation && (connection->sealed_query || !is_of_any_key(call->interface, operation));
-    bool is_sealed = read_fragment(&fragment, header, tvb, at) && is_size_known(call, header, way);
-    if (is_of_record || (is_followed && (is_fault || is_sealed))) {
-        keep_sealed(pinfo, connection, &pdu, call->is_ndr64);
+    bool is_followed = operation && (connection->sealed_query || !is_of_any_key(pending->interface, operation));
+    bool is_sealed = read_fragment(&fragment, header, tvb, at) && is_size_known(pending, header, way);
+    if (is_of_call || (is_followed && (is_fault || is_sealed))) {
+        keep_sealed(pinfo, connection, &pdu, pending->is_ndr64);
     }
 }
 
@@ -186,8 +186,8 @@ static void learn_sealed(sealed_pdu *pdu, bool is_fault)
 {
     tapped_sealed *sealed = &pdu->sealed;
     sealed_query *query = pdu->connection->sealed_query;
-    bool is_request = !pdu->key.is_response, opens = pdu->operation->does & RPC_OPENS;
-    bool closes = is_request && pdu->operation->does & RPC_CLOSES;
+    bool is_request = !pdu->key.is_response, opens = pdu->operation->flags & RPC_OPENS;
+    bool closes = is_request && pdu->operation->flags & RPC_CLOSES;
 
     if (query == NULL || (is_request && opens && query->is_closed)) {
         query = wmem_new0(wmem_file_scope(), sealed_query);
@@ -204,7 +204,7 @@ static void learn_sealed(sealed_pdu *pdu, bool is_fault)
     if (sealed->takes_sample && is_request) {
         timing_add_request(query->series, nstime_to_sec(&sealed->request_time));
     } else if (sealed->takes_sample) {
-        pdu->late = pace_respond(query->series, pdu->seconds, sealed->sample_size > 0);
+        pdu->late = sample_add_response(query->series, pdu->seconds, sealed->sample_size > 0);
     }
 }
 
@@ -236,46 +236,47 @@ static void tap_sealed_pdu(packet_info *pinfo, sealed_pdu *pdu, proto_item *item
     tapped_hand_over(pinfo, tapped);
     if (!tapped->is_fault) {
         expert_report report = {.pinfo = pinfo, .expert = &perflib->expert};
-        call_show_late(&report, item, pdu->late);
+        rpc_report_late(&report, item, pdu->late);
     }
 }
 
 /* The same of a response that was not read, or a fault, of a call that was. */
 static void tap_unread_answer(packet_info *pinfo, const sealed_pdu *pdu, tapped_call *tapped)
 {
-    const rpc_call *record = pdu->record;
+    const rpc_call *call = pdu->call;
 
-    tapped->is_hkpd = record->protocol != perflib;
+    tapped->is_hkpd = call->protocol != perflib;
     tapped->is_response = true;
-    tapped->operation = record->operation;
-    tapped->request_frame = record->request_frame;
+    tapped->operation = call->operation;
+    tapped->request_frame = call->request_frame;
     tapped->seconds = pdu->seconds;
-    tapped->does_not_seal = rpc_connection_is_unsealed(record->connection);
-    tapped->server = record->server;
-    tapped->handle = record->handle;
+    tapped->does_not_seal = rpc_connection_is_unsealed(call->connection);
+    tapped->server = call->server;
+    tapped->handle = call->handle;
     tapped_hand_over(pinfo, tapped);
 }
 
-void sealed_follow_noise(const rpc_pdu *call)
+void sealed_add_garbled(const rpc_pdu *pdu_read)
 {
-    const dcerpc_call_value *known = call->di->call_data;
-    packet_info *pinfo = call->pinfo;
-    bool is_response = !call->is_request;
+    const dcerpc_call_value *known = pdu_read->di->call_data;
+    packet_info *pinfo = pdu_read->pinfo;
+    bool is_response = !pdu_read->is_request;
     const sealed_pdu noise = {
-        .key = {.call_id = call->di->call_id, .is_response = is_response},
+        .key = {.call_id = pdu_read->di->call_id, .is_response = is_response},
         .interface = RPC_PERFLIB,
-        .operation = pdus_operation(RPC_PERFLIB, known->opnum),
-        .seconds = call_seconds(call),
-        .sealed = {.size = (uint32_t)tvb_reported_length_remaining(call->tvb, call->offset),
+        .operation = pdus_find_operation(RPC_PERFLIB, known->opnum),
+        .seconds = rpc_pdu_get_seconds(pdu_read),
+        .sealed = {.size = (uint32_t)tvb_reported_length_remaining(pdu_read->tvb, pdu_read->offset),
                    .request_time = known->req_time,
                    .request_frame = known->req_frame,
-                   .answers_read = is_response && call->record->request_read},
+                   .answers_read = is_response && pdu_read->call->request_read},
     };
-    sealed_pdu *pdu = PINFO_FD_VISITED(pinfo) ? find_pdu(pinfo, noise.key.call_id, is_response)
-                                              : keep_sealed(pinfo, call->record->connection, &noise, call->ndr.ndr64);
+    sealed_pdu *pdu = PINFO_FD_VISITED(pinfo)
+                          ? find_pdu(pinfo, noise.key.call_id, is_response)
+                          : keep_sealed(pinfo, pdu_read->call->connection, &noise, pdu_read->ndr.ndr64);
 
     if (pdu) {
-        tap_sealed_pdu(pinfo, pdu, call->tree, &(tapped_call){.unread = TAPPED_NOISE});
+        tap_sealed_pdu(pinfo, pdu, pdu_read->tree, &(tapped_call){.unread = TAPPED_NOISE});
     }
 }
 
@@ -358,9 +359,9 @@ static given_key key_given(packet_info *pinfo, const lock *what)
 
     if (!is_looked_up) {
         is_looked_up = true;
-        password = pdus_preference("ntlmssp", "nt_password");
-        file = pdus_preference("kerberos", "file");
-        decrypt = pdus_preference("kerberos", "decrypt");
+        password = pdus_find_preference("ntlmssp", "nt_password");
+        file = pdus_find_preference("kerberos", "file");
+        decrypt = pdus_find_preference("kerberos", "decrypt");
     }
     bool decrypts = decrypt && prefs_get_bool_value(decrypt, pref_current);
     if (what == &ntlm &&
@@ -409,7 +410,7 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
         col_append_lstr(pinfo->cinfo, COL_INFO, ", ", text, size == 1 ? " byte" : " bytes", ", sealed with ",
                         what->name, ", ", what->given[given].says, COL_ADD_LSTR_TERMINATOR);
         if (item) {
-            call_note_monitor(pinfo);
+            rpc_add_filter_data(pinfo);
             proto_tree *inner = proto_item_add_subtree(item, ett_sealed);
             proto_item_set_generated(proto_tree_add_uint_format_value(inner, hf_operation, tvb, 0, 0, operation->opnum,
                                                                       "%s (%u)", operation->name, operation->opnum));
@@ -429,21 +430,21 @@ static void show_sealed_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
     if (!tvb_bytes_exist(tvb, at, FAULT_SIZE)) {
         return;
     }
-    const rpc_call *record = pdu->record;
-    const rpc_protocol *fields = record ? record->protocol : perflib;
-    const char *operation = record ? record->operation : pdu->operation->name;
+    const rpc_call *call = pdu->call;
+    const rpc_protocol *fields = call ? call->protocol : perflib;
+    const char *operation = call ? call->operation : pdu->operation->name;
     uint32_t status = tvb_get_uint32(tvb, at + RPC_HEADER_SIZE, header->order);
     const char *name = text_fault(pinfo->pool, status);
     proto_item *item = proto_tree_add_item(tree, fields->proto, tvb, at, MAX(header->size, FAULT_SIZE), ENC_NA);
     tapped_call fault = {.is_fault = true, .has_failed = true, .status = status};
 
-    call_note_monitor(pinfo);
+    rpc_add_filter_data(pinfo);
     col_set_str(pinfo->cinfo, COL_PROTOCOL, proto_get_protocol_short_name(find_protocol_by_id(fields->proto)));
     col_add_fstr(pinfo->cinfo, COL_INFO, "%s fault: %s", operation, name);
     proto_item_append_text(item, ", %s, fault: %s", operation, name);
     expert_report report = {.pinfo = pinfo, .expert = &fields->expert};
     expert_report_add(&report, item, EI_CALL_FAILED, "%s failed: fault %s (0x%08x)", operation, name, status);
-    if (record) {
+    if (call) {
         tap_unread_answer(pinfo, pdu, &fault);
     } else {
         tap_sealed_pdu(pinfo, pdu, NULL, &fault);
@@ -462,7 +463,7 @@ void sealed_show_unread(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int
     } else if (pdu && pdu->operation && !ws_has_data_source(pinfo, "Decrypted stub data") &&
                read_fragment(&fragment, header, tvb, at)) {
         show_pdu(tvb, pinfo, tree, at, &fragment, pdu, any);
-    } else if (pdu && pdu->record) { /* what it says of a call that was read: that it is there */
+    } else if (pdu && pdu->call) { /* what it says of a call that was read: that it is there */
         tap_unread_answer(pinfo, pdu, &(tapped_call){.unread = TAPPED_CUT});
     }
 }

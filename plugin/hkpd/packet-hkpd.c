@@ -56,10 +56,10 @@ typedef struct hkpd_key {
     wmem_map_t *absent; /* title indexes of the objects that the newest response lacked; only for the first pass */
 } hkpd_key;
 
-/* A call, from its request to its response and for every later look. `call.handle` is the handle of the request, `call.answering`
+/* A call, from its request to its response and for every later look. `rpc.handle` is the handle of the request, `rpc.answering`
  * that of the response: the opened one, or the life that began behind a closed one. */
 typedef struct {
-    rpc_call call;
+    rpc_call rpc;
     bool handle_read; /* `handle` holds the request's bytes */
     uint8_t handle[PERF_HANDLE_SIZE];
     const char *name; /* the value's, NULL if it was not read */
@@ -87,8 +87,8 @@ typedef enum { ANSWER_OTHER, ANSWER_BLOCK, ANSWER_HEADER, ANSWER_TITLES } answer
 
 /* A PDU while it is dissected. */
 typedef struct {
-    rpc_pdu call;
-    hkpd_call *record;                /* the same as call.record */
+    rpc_pdu pdu;
+    hkpd_call *call;                  /* the same as pdu.call */
     key_kind opens;                   /* the key that the call opens */
     answer_kind kind;                 /* of a response with a value */
     value_parameters value;           /* as far as they were read */
@@ -157,25 +157,25 @@ static hkpd_question find_question(wmem_allocator_t *pool, const char *name)
 static rpc_protocol fields = {.handle_label = "Handle",
                               .handle_number_label = "Handle number",
                               .handle_word = "handle",
-                              .record_size = sizeof(hkpd_call)};
+                              .call_size = sizeof(hkpd_call)};
 
 /* Ends the PDU, or hands it to the stock function, which reports itself what could not be read. Returns the stub's length. */
 static int end_pdu(hkpd_pdu *p)
 {
-    rpc_pdu *call = &p->call;
+    rpc_pdu *pdu = &p->pdu;
 
     if (p->shown_here) {
-        if (!call->is_short) {
-            call_report_rest(call);
+        if (!pdu->is_short) {
+            rpc_pdu_report_trailing_bytes(pdu);
         }
-        return call_end(call, p->item);
+        return rpc_pdu_end(pdu, p->item);
     }
-    call->report.damaged = false;
-    call->is_short = false;
-    call_end(call, p->item);
-    col_set_writable(call->pinfo->cinfo, COL_INFO, call->has_column && !p->is_probe);
-    int size = winreg_stock(call->tvb, call->offset, call->pinfo, call->tree, call->di, call->drep);
-    col_set_writable(call->pinfo->cinfo, COL_INFO, call->has_column);
+    pdu->report.damaged = false;
+    pdu->is_short = false;
+    rpc_pdu_end(pdu, p->item);
+    col_set_writable(pdu->pinfo->cinfo, COL_INFO, pdu->has_column && !p->is_probe);
+    int size = winreg_stock(pdu->tvb, pdu->offset, pdu->pinfo, pdu->tree, pdu->di, pdu->drep);
+    col_set_writable(pdu->pinfo->cinfo, COL_INFO, pdu->has_column);
     return size;
 }
 
@@ -184,21 +184,21 @@ static int end_pdu(hkpd_pdu *p)
 /* Returns the handle of this PDU, NULL if it is not one of performance data. */
 static state_handle *find_handle(const hkpd_pdu *p)
 {
-    const rpc_call *record = p->call.record;
+    const rpc_call *call = p->pdu.call;
 
-    return !p->call.is_request && record->answering ? record->answering : record->handle;
+    return !p->pdu.is_request && call->answering ? call->answering : call->handle;
 }
 
 /* True if the handle was closed before the call. */
 static bool is_closed(const hkpd_pdu *p, const state_handle *handle)
 {
-    return p->call.record->was_closed && handle == p->call.record->handle;
+    return p->pdu.call->was_closed && handle == p->pdu.call->handle;
 }
 
 /* Opens a handle. `frame`: of its opening, 0 if that was not captured. */
 static state_handle *open_handle(hkpd_pdu *p, const uint8_t *bytes, uint32_t frame, key_kind kind)
 {
-    state_handle *handle = call_open_handle(&p->call, PERF_HANDLE_HKPD, bytes, frame, NULL);
+    state_handle *handle = handle_open(PERF_HANDLE_HKPD, p->pdu.server, bytes, frame, NULL);
 
     if (handle->key == NULL) {
         handle->key = wmem_new0(wmem_file_scope(), hkpd_key);
@@ -212,13 +212,13 @@ static state_handle *open_handle(hkpd_pdu *p, const uint8_t *bytes, uint32_t fra
 static void read_request_handle(void *pdu)
 {
     hkpd_pdu *p = pdu;
-    hkpd_call *record = p->record;
+    hkpd_call *call = p->call;
 
-    ndr_context_handle(&p->call.ndr, stock_handle, record->handle);
-    record->handle_read = true;
-    if (p->call.first_time) {
-        record->call.handle = handle_find(PERF_HANDLE_HKPD, p->call.server, record->handle);
-        record->call.was_closed = record->call.handle && record->call.handle->closed_frame != 0;
+    ndr_context_handle(&p->pdu.ndr, stock_handle, call->handle);
+    call->handle_read = true;
+    if (p->pdu.first_time) {
+        call->rpc.handle = handle_find(PERF_HANDLE_HKPD, p->pdu.server, call->handle);
+        call->rpc.was_closed = call->rpc.handle && call->rpc.handle->closed_frame != 0;
     }
 }
 
@@ -226,9 +226,9 @@ static void read_request_handle(void *pdu)
 static void show_node(hkpd_pdu *p)
 {
     if (p->hkpd == NULL) {
-        p->item = proto_tree_add_item(proto_tree_get_root(p->call.tree), proto_hkpd, p->call.tvb, 0, -1, ENC_NA);
+        p->item = proto_tree_add_item(proto_tree_get_root(p->pdu.tree), proto_hkpd, p->pdu.tvb, 0, -1, ENC_NA);
         p->hkpd = proto_item_add_subtree(p->item, ett_hkpd);
-        call_report_second(&p->call, &p->aloud, p->item);
+        rpc_pdu_report_duplicate(&p->pdu, &p->aloud, p->item);
     }
 }
 
@@ -241,14 +241,14 @@ static void show_performance_key(hkpd_pdu *p)
         return;
     }
     show_node(p);
-    call_show_number(&p->call, p->hkpd, handle);
+    rpc_pdu_show_handle_number(&p->pdu, p->hkpd, handle);
     if (p->hkpd) {
-        proto_item *item = proto_tree_add_bytes_with_length(p->hkpd, fields.handle, p->call.tvb, 0, 0, handle->bytes,
-                                                            PERF_HANDLE_SIZE);
+        proto_item *item =
+            proto_tree_add_bytes_with_length(p->hkpd, fields.handle, p->pdu.tvb, 0, 0, handle->bytes, PERF_HANDLE_SIZE);
         const char *key = key_names[handle->key->kind];
         proto_item_set_generated(item);
         proto_item_append_text(item, " (%s)", key);
-        tree_add_generated_string(call_show_life(&p->call, item, handle), hf_key, p->call.tvb, key);
+        tree_add_generated_string(rpc_pdu_show_handle_lifetime(&p->pdu, item, handle), hf_key, p->pdu.tvb, key);
     }
 }
 
@@ -258,7 +258,7 @@ static void show_performance_key(hkpd_pdu *p)
  * pointer. */
 static const char *read_name(hkpd_pdu *p)
 {
-    ndr_reader *ndr = &p->call.ndr;
+    ndr_reader *ndr = &p->pdu.ndr;
     buffer_cursor *cursor = &ndr->cursor;
     ndr_array array;
 
@@ -272,7 +272,7 @@ static const char *read_name(hkpd_pdu *p)
     ndr_array_begin(ndr, true, "Name", &array);
     tvbuff_t *tvb = ndr_elements(ndr, &array, 2);
     int size = (int)tvb_captured_length(tvb);
-    const char *name = (const char *)tvb_get_string_enc(p->call.pool, tvb, 0, size, ENC_UTF_16 | cursor->encoding);
+    const char *name = (const char *)tvb_get_string_enc(p->pdu.pool, tvb, 0, size, ENC_UTF_16 | cursor->encoding);
     proto_tree_add_string(array.tree, stock_value_name, tvb, 0, size, name);
     proto_item_append_text(array.node, ": %s", name);
     return name;
@@ -281,24 +281,24 @@ static const char *read_name(hkpd_pdu *p)
 /* False if there is no number at all. */
 static bool read_pointed_u32(hkpd_pdu *p, const char *what, int hf, uint32_t *value)
 {
-    bool there = ndr_pointer(&p->call.ndr, what);
+    bool there = ndr_pointer(&p->pdu.ndr, what);
 
-    *value = there ? ndr_u32(&p->call.ndr, hf) : 0;
+    *value = there ? ndr_u32(&p->pdu.ndr, hf) : 0;
     return there;
 }
 
 /* A client's buffer is shown as one item. */
 static void read_data(hkpd_pdu *p, value_parameters *value)
 {
-    ndr_reader *ndr = &p->call.ndr;
+    ndr_reader *ndr = &p->pdu.ndr;
     ndr_array array;
 
     ndr_array_begin(ndr, true, "Data", &array);
     tvbuff_t *tvb = ndr_elements(ndr, &array, 1);
     value->data_size = tvb_captured_length(tvb);
     value->tvb = value->data_size > 0 ? tvb : NULL;
-    proto_item_append_text(array.node, ": %s", text_counted(p->call.pool, array.actual_count, "byte"));
-    if (value->tvb && p->call.is_request) {
+    proto_item_append_text(array.node, ": %s", text_counted(p->pdu.pool, array.actual_count, "byte"));
+    if (value->tvb && p->pdu.is_request) {
         proto_tree_add_item(ndr->cursor.tree, hf_sent_data, value->tvb, 0, -1, ENC_NA);
     }
 }
@@ -311,27 +311,27 @@ static void read_parameters(hkpd_pdu *p, const char *name, hkpd_question questio
 
     *value = (value_parameters){.name = name, .question = question};
     read_pointed_u32(p, "type", stock_type, &type);
-    value->has_buffer = ndr_pointer(&p->call.ndr, "data");
+    value->has_buffer = ndr_pointer(&p->pdu.ndr, "data");
     if (value->has_buffer) {
         read_data(p, value);
     }
     read_pointed_u32(p, "size", stock_data_size, &value->size);
     value->has_length = read_pointed_u32(p, "length", stock_data_length, &value->length);
-    value->length_item = p->call.ndr.cursor.item;
+    value->length_item = p->pdu.ndr.cursor.item;
 }
 
 /* Reports a failed call on performance data. Clients learn what there is from errors: there are no titles in a language, or no value
  * behind the last one. */
 static void report_failed(hkpd_pdu *p, uint32_t status, bool looks_for_something)
 {
-    bool is_failure = !p->call.is_short && status != STATUS_SUCCESS && status != STATUS_NO_MORE_ITEMS &&
+    bool is_failure = !p->pdu.is_short && status != STATUS_SUCCESS && status != STATUS_NO_MORE_ITEMS &&
                       !(status == STATUS_FILE_NOT_FOUND && looks_for_something);
 
     if (is_failure) {
-        p->call.tapped.has_failed = true;
+        p->pdu.tapped.has_failed = true;
         show_node(p);
-        expert_report_add(&p->aloud, p->item, EI_CALL_FAILED, "%s failed: %s", p->call.tapped.operation,
-                          text_win32_error(p->call.pool, status));
+        expert_report_add(&p->aloud, p->item, EI_CALL_FAILED, "%s failed: %s", p->pdu.tapped.operation,
+                          text_win32_error(p->pdu.pool, status));
     }
 }
 
@@ -341,16 +341,16 @@ static void read_handle_and_status(void *pdu)
 {
     hkpd_pdu *p = pdu;
 
-    ndr_context_handle(&p->call.ndr, stock_handle, p->opened);
-    call_read_status(&p->call, stock_status);
+    ndr_context_handle(&p->pdu.ndr, stock_handle, p->opened);
+    rpc_pdu_read_status(&p->pdu, stock_status);
 }
 
 static void open_key_response(hkpd_pdu *p)
 {
-    call_read(&p->call, read_handle_and_status, p);
-    uint32_t status = p->call.tapped.status;
-    if (call_may_learn(&p->call) && status == STATUS_SUCCESS && !call_handle_is_null(p->opened)) {
-        p->call.record->answering = open_handle(p, p->opened, p->call.pinfo->num, p->opens);
+    rpc_pdu_read(&p->pdu, read_handle_and_status, p);
+    uint32_t status = p->pdu.tapped.status;
+    if (rpc_pdu_may_learn(&p->pdu) && status == STATUS_SUCCESS && !handle_is_null(p->opened)) {
+        p->pdu.call->answering = open_handle(p, p->opened, p->pdu.pinfo->num, p->opens);
     }
     show_performance_key(p);
     report_failed(p, status, true);
@@ -359,14 +359,14 @@ static void open_key_response(hkpd_pdu *p)
 /* BaseRegCloseKey, 3.1.5.5 */
 static void close_key_request(hkpd_pdu *p)
 {
-    call_read(&p->call, read_request_handle, p);
+    rpc_pdu_read(&p->pdu, read_request_handle, p);
     show_performance_key(p);
 }
 
 static void close_key_response(hkpd_pdu *p)
 {
-    call_read(&p->call, read_handle_and_status, p);
-    call_close_handle(&p->call);
+    rpc_pdu_read(&p->pdu, read_handle_and_status, p);
+    rpc_pdu_close_handle(&p->pdu);
     show_performance_key(p);
 }
 
@@ -378,32 +378,32 @@ static void close_key_response(hkpd_pdu *p)
 /* Returns "objects System, Process" for a list of title indexes, cut to what the Info column has room for. */
 static const char *format_objects(const hkpd_pdu *p, const char *indexes)
 {
-    wmem_strbuf_t *words = wmem_strbuf_new(p->call.pool, "");
+    wmem_strbuf_t *words = wmem_strbuf_new(p->pdu.pool, "");
     unsigned count = 0;
     uint32_t title;
 
     for (; wmem_strbuf_get_len(words) < TEXT_NAME_MAX && read_title_index(&indexes, &title); count++) {
         wmem_strbuf_append_printf(words, "%s%s", count > 0 ? ", " : "",
-                                  metadata_title_label(p->call.pool, p->call.server, title));
+                                  metadata_title_label(p->pdu.pool, p->pdu.server, title));
     }
-    return wmem_strdup_printf(p->call.pool, "object%s %s", count == 1 ? "" : "s", wmem_strbuf_get_str(words));
+    return wmem_strdup_printf(p->pdu.pool, "object%s %s", count == 1 ? "" : "s", wmem_strbuf_get_str(words));
 }
 
 /* Shows the handle and the name of the value that the call asks for. */
 static void show_question(hkpd_pdu *p)
 {
-    const char *name = p->record->name;
-    const hkpd_question *question = &p->record->question;
+    const char *name = p->call->name;
+    const hkpd_question *question = &p->call->question;
 
     show_node(p);
     show_performance_key(p);
     if (name) {
         bool has_indexes = question->kind == QUESTION_INDEXES;
         const char *text = has_indexes ? format_objects(p, question->text) : *name ? name : "default value";
-        text = text_short(p->call.pool, text);
-        tree_add_generated_string(p->hkpd, hf_value_name, p->call.tvb, name);
+        text = text_short(p->pdu.pool, text);
+        tree_add_generated_string(p->hkpd, hf_value_name, p->pdu.tvb, name);
         proto_item_append_text(p->item, ", %s", text);
-        info_add_subject(&p->call, "%s", text);
+        info_add_subject(&p->pdu, "%s", text);
     }
 }
 
@@ -412,25 +412,25 @@ static void read_question(void *pdu)
     hkpd_pdu *p = pdu;
 
     read_request_handle(p);
-    if (p->call.opnum == WINREG_ENUM_VALUE) {
-        ndr_u32(&p->call.ndr, 0); /* number among the key's values, shown by the stock function */
+    if (p->pdu.opnum == WINREG_ENUM_VALUE) {
+        ndr_u32(&p->pdu.ndr, 0); /* number among the key's values, shown by the stock function */
     }
     const char *name = read_name(p);
-    read_parameters(p, name, find_question(p->call.pool, name));
+    read_parameters(p, name, find_question(p->pdu.pool, name));
 }
 
 /* Keeps for the response what the request says. EnumValue's names no value. */
 static void keep_question(hkpd_pdu *p, const value_parameters *value)
 {
-    hkpd_call *record = p->record;
+    hkpd_call *call = p->call;
 
-    if (p->call.first_time && value->name && p->call.opnum == WINREG_QUERY_VALUE) {
-        record->name = wmem_strdup(wmem_file_scope(), value->name);
-        record->question = find_question(wmem_file_scope(), value->name);
+    if (p->pdu.first_time && value->name && p->pdu.opnum == WINREG_QUERY_VALUE) {
+        call->name = wmem_strdup(wmem_file_scope(), value->name);
+        call->question = find_question(wmem_file_scope(), value->name);
     }
-    if (p->call.first_time && !p->call.is_short) {
-        record->room = value->has_buffer ? value->size : 0;
-        record->call.request_read = true;
+    if (p->pdu.first_time && !p->pdu.is_short) {
+        call->room = value->has_buffer ? value->size : 0;
+        call->rpc.request_read = true;
     }
 }
 
@@ -439,21 +439,21 @@ static void keep_question(hkpd_pdu *p, const value_parameters *value)
 static bool is_shown_better(const hkpd_pdu *p, const value_parameters *value)
 {
     bool is_ours = find_handle(p) != NULL;
-    bool is_long = is_ours && value->data_size > MAX_STOCK_BYTES && !p->call.is_short;
-    bool is_misread = p->call.ndr.ndr64 && (is_ours || value->question.kind != QUESTION_OTHER);
+    bool is_long = is_ours && value->data_size > MAX_STOCK_BYTES && !p->pdu.is_short;
+    bool is_misread = p->pdu.ndr.ndr64 && (is_ours || value->question.kind != QUESTION_OTHER);
 
-    return p->call.opnum == WINREG_QUERY_VALUE && (is_long || is_misread);
+    return p->pdu.opnum == WINREG_QUERY_VALUE && (is_long || is_misread);
 }
 
 static void value_request(hkpd_pdu *p)
 {
-    call_read(&p->call, read_question, p);
+    rpc_pdu_read(&p->pdu, read_question, p);
     keep_question(p, &p->value);
     const state_handle *handle = find_handle(p);
     if (handle) {
         show_question(p);
-        if (p->record->room > 0) {
-            info_add_subject(&p->call, "buffer size: %s", text_counted(p->call.pool, p->record->room, "byte"));
+        if (p->call->room > 0) {
+            info_add_subject(&p->pdu, "buffer size: %s", text_counted(p->pdu.pool, p->call->room, "byte"));
         }
         if (is_closed(p, handle)) {
             expert_report_add(&p->aloud, p->item, EI_HANDLE_CLOSED, "Handle used after it was closed in frame %u",
@@ -462,8 +462,8 @@ static void value_request(hkpd_pdu *p)
     }
     if (is_shown_better(p, &p->value)) {
         p->shown_here = true;
-        call_read_stub(&p->call, true);
-        call_read(&p->call, read_question, p);
+        rpc_pdu_read_stub(&p->pdu, true);
+        rpc_pdu_read(&p->pdu, read_question, p);
     }
 }
 
@@ -472,11 +472,11 @@ static void value_request(hkpd_pdu *p)
 static void read_answer(void *pdu)
 {
     hkpd_pdu *p = pdu;
-    bool has_name = p->call.opnum == WINREG_ENUM_VALUE;
-    const char *name = has_name ? read_name(p) : p->record->name;
+    bool has_name = p->pdu.opnum == WINREG_ENUM_VALUE;
+    const char *name = has_name ? read_name(p) : p->call->name;
 
-    read_parameters(p, name, has_name ? find_question(p->call.pool, name) : p->record->question);
-    p->value.status = call_read_status(&p->call, stock_status);
+    read_parameters(p, name, has_name ? find_question(p->pdu.pool, name) : p->call->question);
+    p->value.status = rpc_pdu_read_status(&p->pdu, stock_status);
 }
 
 /* True for a list in which each string is an index or its text. */
@@ -493,7 +493,7 @@ static perf_table *read_table(const hkpd_pdu *p, tvbuff_t *tvb)
 {
     uint32_t size = tvb_captured_length(tvb);
 
-    return sample_read_table(p->call.pool, true, tvb_get_ptr(tvb, 0, (int)size), size, tvb_reported_length(tvb));
+    return sample_read_table(p->pdu.pool, true, tvb_get_ptr(tvb, 0, (int)size), size, tvb_reported_length(tvb));
 }
 
 /* True if an object is malformed, or a definition says that its values lie outside of the counter blocks. */
@@ -524,7 +524,7 @@ static answer_kind find_answer_kind(const hkpd_pdu *p, const value_parameters *b
     tvbuff_t *tvb = back->tvb;
     const state_handle *handle = find_handle(p);
     bool is_ours = handle && !is_closed(p, handle);
-    bool is_probe = !p->call.is_short && back->status == STATUS_MORE_DATA;
+    bool is_probe = !p->pdu.is_short && back->status == STATUS_MORE_DATA;
 
     if (tvb == NULL || !(is_ours || back->question.kind != QUESTION_OTHER)) {
         return ANSWER_OTHER;
@@ -544,16 +544,16 @@ static answer_kind find_answer_kind(const hkpd_pdu *p, const value_parameters *b
  * it. The request keeps the handle that it had. */
 static void find_answering_handle(hkpd_pdu *p)
 {
-    rpc_call *record = p->call.record;
-    bool is_old = is_closed(p, record->handle);
+    rpc_call *call = p->pdu.call;
+    bool is_old = is_closed(p, call->handle);
     bool has_data = p->kind == ANSWER_BLOCK || p->kind == ANSWER_HEADER || (is_old && p->kind == ANSWER_TITLES);
 
-    if (!p->call.first_time || (record->handle && !is_old) || !p->record->handle_read || !has_data) {
+    if (!p->pdu.first_time || (call->handle && !is_old) || !p->call->handle_read || !has_data) {
         return;
     }
-    record->answering = handle_find(PERF_HANDLE_HKPD, p->call.server, p->record->handle);
-    if (record->answering == NULL || record->answering->closed_frame != 0) {
-        record->answering = open_handle(p, p->record->handle, 0, is_old ? record->handle->key->kind : KEY_DATA);
+    call->answering = handle_find(PERF_HANDLE_HKPD, p->pdu.server, p->call->handle);
+    if (call->answering == NULL || call->answering->closed_frame != 0) {
+        call->answering = open_handle(p, p->call->handle, 0, is_old ? call->handle->key->kind : KEY_DATA);
     }
 }
 
@@ -562,11 +562,11 @@ static void learn_system_name(hkpd_pdu *p, const value_parameters *back)
 {
     state_handle *handle = find_handle(p);
     bool is_block = p->kind == ANSWER_BLOCK && back->status == STATUS_SUCCESS;
-    bool has_name = call_may_learn(&p->call) && (is_block || p->kind == ANSWER_HEADER);
-    const char *name = has_name ? hkpd_computer_name(p->call.pool, back->tvb) : NULL;
+    bool has_name = rpc_pdu_may_learn(&p->pdu) && (is_block || p->kind == ANSWER_HEADER);
+    const char *name = has_name ? hkpd_computer_name(p->pdu.pool, back->tvb) : NULL;
 
     if (name) {
-        server_learn_name(p->call.server, name);
+        server_learn_name(p->pdu.server, name);
     }
     if (name && handle && handle->machine == NULL) {
         handle->machine = wmem_strdup(wmem_file_scope(), name);
@@ -579,11 +579,11 @@ static void learn_system_name(hkpd_pdu *p, const value_parameters *back)
 /* Describes the answer to a size probe. Servers that do not know the size send none. */
 static void describe_probe(hkpd_pdu *p)
 {
-    uint32_t needed = p->call.tapped.rtn_size, size = needed > 0 ? needed : p->record->room;
+    uint32_t needed = p->pdu.tapped.rtn_size, size = needed > 0 ? needed : p->call->room;
     const char *than = needed > 0 || size == 0 ? "" : "more than ";
 
-    info_add_subject(&p->call, "size probe: needs %s%s", than,
-                     size > 0 ? text_counted(p->call.pool, size, "byte") : "more");
+    info_add_subject(&p->pdu, "size probe: needs %s%s", than,
+                     size > 0 ? text_counted(p->pdu.pool, size, "byte") : "more");
 }
 
 /* Describes a success without data that the key can hold: without a buffer it is a size probe. */
@@ -593,12 +593,12 @@ static void describe_success(hkpd_pdu *p, const value_parameters *back)
         if (find_handle(p)->key->kind == KEY_DATA) {
             expert_report_add(&p->aloud, p->item, EI_NOT_PERFORMANCE_DATA,
                               "The call succeeded, but its %u bytes are no PERF_DATA_BLOCK", back->data_size);
-            info_add_subject(&p->call, "no PERF_DATA_BLOCK");
+            info_add_subject(&p->pdu, "no PERF_DATA_BLOCK");
         }
-    } else if (p->record->room > 0) {
+    } else if (p->call->room > 0) {
         expert_report_add(&p->aloud, p->item, EI_NO_DATA,
-                          "The call succeeded with room for %u bytes, but there is no data", p->record->room);
-        info_add_subject(&p->call, "no data");
+                          "The call succeeded with room for %u bytes, but there is no data", p->call->room);
+        info_add_subject(&p->pdu, "no data");
     } else if (back->size > 0) {
         describe_probe(p);
     }
@@ -611,10 +611,10 @@ static void describe_other(hkpd_pdu *p, const value_parameters *back)
         return;
     }
     show_question(p);
-    p->is_probe = !p->call.is_short && back->status == STATUS_MORE_DATA;
+    p->is_probe = !p->pdu.is_short && back->status == STATUS_MORE_DATA;
     if (p->is_probe) {
         describe_probe(p);
-    } else if (!p->call.is_short && back->status == STATUS_SUCCESS) {
+    } else if (!p->pdu.is_short && back->status == STATUS_SUCCESS) {
         describe_success(p, back);
     } else {
         report_failed(p, back->status, back->question.kind >= QUESTION_NAMES);
@@ -626,10 +626,10 @@ static void describe_other(hkpd_pdu *p, const value_parameters *back)
 /* Finds the objects that were asked for by index and are absent in a well-formed response, or there again. Changes: the key's absent ones. */
 static void find_absent_objects(hkpd_pdu *p)
 {
-    perf_table *table = sample_get_table(p->call.record->sample, true, p->call.pool);
+    perf_table *table = sample_get_table(p->pdu.call->sample, true, p->pdu.pool);
     wmem_map_t **absent = &find_handle(p)->key->absent;
     wmem_array_t *objects = wmem_array_new(wmem_file_scope(), sizeof(tapped_object));
-    const char *indexes = p->record->question.text;
+    const char *indexes = p->call->question.text;
     tapped_object object;
 
     *absent = *absent ? *absent : wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
@@ -643,20 +643,20 @@ static void find_absent_objects(hkpd_pdu *p)
             wmem_array_append_one(objects, object);
         }
     }
-    p->record->objects = objects;
+    p->call->objects = objects;
 }
 
 static void report_objects(hkpd_pdu *p)
 {
-    tapped_call *tapped = &p->call.tapped;
+    tapped_call *tapped = &p->pdu.tapped;
 
-    tapped->objects = wmem_array_get_raw(p->record->objects);
-    tapped->num_objects = wmem_array_get_count(p->record->objects);
+    tapped->objects = wmem_array_get_raw(p->call->objects);
+    tapped->num_objects = wmem_array_get_count(p->call->objects);
     for (unsigned i = 0; i < tapped->num_objects; i++) {
         if (tapped->objects[i].is_news) {
-            expert_report_add(&p->call.report, proto_tree_get_parent(p->hkpd), EI_NOT_DELIVERED, "%s: %s",
+            expert_report_add(&p->pdu.report, proto_tree_get_parent(p->hkpd), EI_NOT_DELIVERED, "%s: %s",
                               tapped->objects[i].is_there ? "Delivered again" : "Not delivered",
-                              tapped_object_name(p->call.pool, p->call.server, tapped->objects[i].title));
+                              tapped_object_name(p->pdu.pool, p->pdu.server, tapped->objects[i].title));
         }
     }
 }
@@ -671,8 +671,8 @@ static void learn_definitions(hkpd_pdu *p, const state_sample *sample)
             const perf_column *column = perf_table_column(table, group, i);
             uint32_t first;
             if (perf_table_count_columns(table, group, column->id, perf_column_is_base(column), &first) == 1) {
-                metadata_learn_definition(p->call.server, group->key, column->id, perf_column_is_base(column),
-                                          column->type, p->call.pinfo->num);
+                metadata_learn_definition(p->pdu.server, group->key, column->id, perf_column_is_base(column),
+                                          column->type, p->pdu.pinfo->num);
             }
         }
     }
@@ -681,8 +681,8 @@ static void learn_definitions(hkpd_pdu *p, const state_sample *sample)
 /* Learns from a response that has a sound object, or no object at all: a sample, types, and which objects are absent. */
 static void hkpd_learn_sample(hkpd_pdu *p, tvbuff_t *tvb)
 {
-    rpc_call *record = p->call.record;
-    const hkpd_question *question = &p->record->question;
+    rpc_call *call = p->pdu.call;
+    const hkpd_question *question = &p->call->question;
     state_handle *handle = find_handle(p);
     perf_table *table = read_table(p, tvb);
     bool is_sound = table->is_sound, has_sound_group = perf_table_has_sound_group(table);
@@ -692,14 +692,14 @@ static void hkpd_learn_sample(hkpd_pdu *p, tvbuff_t *tvb)
     }
     sample_series *series = sample_series_find_or_create(handle, question->text ? question->text : "");
     /* Samba's TotalByteLength leaves the header out */
-    p->call.server->is_no_windows |= perf_table_u32(table, 20) == table->size - perf_table_u32(table, 24);
-    if (!call_note_sample(&p->call, series, tvb)) {
+    p->pdu.server->is_no_windows |= perf_table_u32(table, 20) == table->size - perf_table_u32(table, 24);
+    if (!rpc_pdu_is_new_sample(&p->pdu, series, tvb)) {
         return;
     }
-    record->sample = sample_keep(series, table, tvb_reported_length(tvb), p->call.pool, p->call.pinfo->num);
-    learn_definitions(p, record->sample);
+    call->sample = sample_keep(series, table, tvb_reported_length(tvb), p->pdu.pool, p->pdu.pinfo->num);
+    learn_definitions(p, call->sample);
     if (question->text) {
-        record->sample->late = pace_respond(&series->timing, call_seconds(&p->call), true);
+        call->sample->late = sample_add_response(&series->timing, rpc_pdu_get_seconds(&p->pdu), true);
     }
     if (is_sound && question->kind == QUESTION_INDEXES) {
         find_absent_objects(p);
@@ -708,10 +708,10 @@ static void hkpd_learn_sample(hkpd_pdu *p, tvbuff_t *tvb)
 
 static void report_other_system(hkpd_pdu *p, tvbuff_t *tvb)
 {
-    const char *name = hkpd_computer_name(p->call.pool, tvb), *first = p->call.server->computer_name;
+    const char *name = hkpd_computer_name(p->pdu.pool, tvb), *first = p->pdu.server->computer_name;
 
-    if (name && first && !server_is_named(p->call.server, name)) {
-        expert_report_add(&p->call.report, proto_tree_get_parent(p->hkpd), EI_SYSTEMS,
+    if (name && first && !server_is_named(p->pdu.server, name)) {
+        expert_report_add(&p->pdu.report, proto_tree_get_parent(p->hkpd), EI_SYSTEMS,
                           "SystemName is %s, but this address was %s before (several computers share it)", name, first);
     }
 }
@@ -719,25 +719,25 @@ static void report_other_system(hkpd_pdu *p, tvbuff_t *tvb)
 /* Learns, shows and taps a PERF_DATA_BLOCK. */
 static void read_block_answer(hkpd_pdu *p, const value_parameters *back)
 {
-    counter_response *response = &p->call.answer;
+    counter_response *response = &p->pdu.answer;
 
-    if (call_may_learn(&p->call) && back->status == STATUS_SUCCESS) {
+    if (rpc_pdu_may_learn(&p->pdu) && back->status == STATUS_SUCCESS) {
         hkpd_learn_sample(p, back->tvb);
     }
-    call_answer(&p->call, &hkpd_value_ops, find_handle(p),
-                tree_own_source(p->call.pinfo, back->tvb, "Performance data"));
+    rpc_pdu_set_response(&p->pdu, &hkpd_value_ops, find_handle(p),
+                         tree_own_source(p->pdu.pinfo, back->tvb, "Performance data"));
     const perf_table *table = response->table;
-    hkpd_show_block(p->hkpd, &p->call.report, response);
+    hkpd_show_block(p->hkpd, &p->pdu.report, response);
     report_other_system(p, back->tvb);
-    if (response->sample && p->record->objects) {
+    if (response->sample && p->call->objects) {
         report_objects(p);
     }
-    call_report_answer(&p->call, NULL, "object");
+    rpc_pdu_report_response(&p->pdu, NULL, "object");
     /* MetadataGlobal, for instance, only describes */
     bool has_values = table->num_faults > 0 || table->values > 0 || table->num_groups == 0;
     if (back->status == STATUS_SUCCESS && has_values) {
-        call_tell_answer(&p->call, table->num_columns);
-        p->call.tapped.has_contradictions = is_malformed(table);
+        rpc_pdu_set_tap_response(&p->pdu, table->num_columns);
+        p->pdu.tapped.has_contradictions = is_malformed(table);
     }
 }
 
@@ -762,11 +762,11 @@ static void learn_titles(hkpd_pdu *p, const value_parameters *back)
     while (hkpd_next_title(&list)) {
         /* the text of index 1 is the highest index */
         if (list.is_title && list.index > 1 && list.text_size > 0) {
-            const metadata_entry title = {.name = hkpd_title_text(&list, p->call.pool),
+            const metadata_entry title = {.name = hkpd_title_text(&list, p->pdu.pool),
                                           .lcid = is_english ? 0 : language,
                                           .is_assumed = list.is_assumed};
-            metadata_learn(p->call.server, metadata_title_key(list.index),
-                           is_english ? METADATA_ENGLISH : METADATA_LOCAL, &title, p->call.pinfo->num);
+            metadata_learn(p->pdu.server, metadata_title_key(list.index),
+                           is_english ? METADATA_ENGLISH : METADATA_LOCAL, &title, p->pdu.pinfo->num);
         }
     }
 }
@@ -774,15 +774,15 @@ static void learn_titles(hkpd_pdu *p, const value_parameters *back)
 /* Learns, shows and taps a list of titles. */
 static void read_titles_answer(hkpd_pdu *p, const value_parameters *back)
 {
-    tvbuff_t *tvb = tree_own_source(p->call.pinfo, back->tvb, "Performance data");
+    tvbuff_t *tvb = tree_own_source(p->pdu.pinfo, back->tvb, "Performance data");
 
-    if (call_may_learn(&p->call) && back->status == STATUS_SUCCESS) {
+    if (rpc_pdu_may_learn(&p->pdu) && back->status == STATUS_SUCCESS) {
         learn_titles(p, back);
     }
-    const hkpd_title_list list = hkpd_show_titles(tvb, p->hkpd, &p->call.report);
-    p->call.tapped.lacks_titles |= (list.is_damaged || list.lacks_end) && back->question.kind == QUESTION_NAMES;
-    info_add_detail(&p->call, "%s, %s", text_counted(p->call.pool, list.titles, "title"),
-                    text_counted(p->call.pool, back->data_size, "byte"));
+    const hkpd_title_list list = hkpd_show_titles(tvb, p->hkpd, &p->pdu.report);
+    p->pdu.tapped.lacks_titles |= (list.is_damaged || list.lacks_end) && back->question.kind == QUESTION_NAMES;
+    info_add_detail(&p->pdu, "%s, %s", text_counted(p->pdu.pool, list.titles, "title"),
+                    text_counted(p->pdu.pool, back->data_size, "byte"));
 }
 
 /* --- The response ---------------------------------------------------------------------------------------------- */
@@ -791,15 +791,15 @@ static void read_titles_answer(hkpd_pdu *p, const value_parameters *back)
  * needed send the buffer's, that of a header alone, or 0. */
 static void set_tap_sizes(hkpd_pdu *p, const value_parameters *back)
 {
-    tapped_call *tapped = &p->call.tapped;
-    uint32_t room = p->record->room;
+    tapped_call *tapped = &p->pdu.tapped;
+    uint32_t room = p->call->room;
     bool is_success = back->status == STATUS_SUCCESS, is_more = back->status == STATUS_MORE_DATA;
     bool is_unknown = is_more && (p->kind == ANSWER_HEADER || back->size <= room);
 
-    tapped->has_sizes = !p->call.is_short;
+    tapped->has_sizes = !p->pdu.is_short;
     tapped->rtn_size = is_unknown ? 0 : back->size;
     tapped->out_size = is_success ? back->data_size : 0;
-    bool answers_probe = is_success && room == 0 && (tapped->rtn_size > 0 || p->call.record->request_read);
+    bool answers_probe = is_success && room == 0 && (tapped->rtn_size > 0 || p->pdu.call->request_read);
     tapped->is_probe = tapped->has_sizes && tapped->out_size == 0 && (is_more || answers_probe);
 }
 
@@ -807,19 +807,19 @@ static void show_answer(hkpd_pdu *p, value_parameters *back)
 {
     p->shown_here = true;
     show_question(p);
-    call_read_stub(&p->call, true);
-    call_read(&p->call, read_answer, p);
-    if (!p->call.is_short && back->has_length && back->length != back->data_size) {
-        expert_report_add(&p->call.report, back->length_item, EI_LENGTH,
+    rpc_pdu_read_stub(&p->pdu, true);
+    rpc_pdu_read(&p->pdu, read_answer, p);
+    if (!p->pdu.is_short && back->has_length && back->length != back->data_size) {
+        expert_report_add(&p->pdu.report, back->length_item, EI_LENGTH,
                           "*lpcbLen is %u, but %u bytes of data are there", back->length, back->data_size);
     }
     if (p->kind == ANSWER_HEADER) { /* it has the computer's name, the buffer has no room for more */
-        call_answer(&p->call, &hkpd_value_ops, NULL, back->tvb);
-        hkpd_show_block(p->hkpd, &p->call.report, &p->call.answer);
+        rpc_pdu_set_response(&p->pdu, &hkpd_value_ops, NULL, back->tvb);
+        hkpd_show_block(p->hkpd, &p->pdu.report, &p->pdu.answer);
         describe_probe(p);
         return;
     }
-    call_report_status(&p->call, back->status);
+    rpc_pdu_report_status(&p->pdu, back->status);
     if (p->kind == ANSWER_BLOCK) {
         read_block_answer(p, back);
     } else {
@@ -831,12 +831,12 @@ static void value_response(hkpd_pdu *p)
 {
     value_parameters *back = &p->value;
 
-    call_read(&p->call, read_answer, p);
+    rpc_pdu_read(&p->pdu, read_answer, p);
     p->kind = find_answer_kind(p, back);
     find_answering_handle(p);
     learn_system_name(p, back);
     set_tap_sizes(p, back);
-    p->call.tapped.lacks_titles = p->call.report.damaged && back->question.kind == QUESTION_NAMES;
+    p->pdu.tapped.lacks_titles = p->pdu.report.damaged && back->question.kind == QUESTION_NAMES;
     if (p->kind == ANSWER_OTHER) {
         describe_other(p, back);
     } else {
@@ -857,7 +857,7 @@ static const struct {
     pdu_function response;
     ndr_first response_begin;
     key_kind opens;
-    unsigned does; /* dcerpc/pdus.h */
+    unsigned flags; /* dcerpc/pdus.h */
 } operations[] = {
     [3] = {"OpenHKPD", NULL, open_key_response, NDR_FIRST_HANDLE, KEY_DATA, RPC_OPENS},
     [5] = {"CloseKey", close_key_request, close_key_response, NDR_FIRST_HANDLE, KEY_NONE, RPC_CLOSES},
@@ -874,52 +874,52 @@ static bool is_active(void)
 }
 
 /* Returns what a value's name asks for, in few words; NULL if it was not read. */
-static const char *format_question(const hkpd_call *record)
+static const char *format_question(const hkpd_call *call)
 {
     static const char *const texts[] = {[QUESTION_OTHER] = "other values",
                                         [QUESTION_INDEXES] = "objects by their indexes",
                                         [QUESTION_NAMES] = "titles",
                                         [QUESTION_HELP] = "titles"};
 
-    return record->name && record->question.kind != QUESTION_OBJECTS ? texts[record->question.kind] : record->name;
+    return call->name && call->question.kind != QUESTION_OBJECTS ? texts[call->question.kind] : call->name;
 }
 
 /* True if a success brings performance data, and not titles or another value of the key. */
 static bool may_bring_data(const hkpd_pdu *p, const state_handle *handle)
 {
-    question_kind kind = p->record->question.kind;
-    bool is_asked_for = p->call.opnum == WINREG_ENUM_VALUE || kind == QUESTION_INDEXES || kind == QUESTION_OBJECTS;
+    question_kind kind = p->call->question.kind;
+    bool is_asked_for = p->pdu.opnum == WINREG_ENUM_VALUE || kind == QUESTION_INDEXES || kind == QUESTION_OBJECTS;
 
     return handle && handle->key->kind == KEY_DATA && is_asked_for &&
-           (p->call.tapped.answer || p->call.tapped.out_size == 0 ||
-            (p->call.opnum == WINREG_QUERY_VALUE && p->kind == ANSWER_OTHER));
+           (p->pdu.tapped.answer || p->pdu.tapped.out_size == 0 ||
+            (p->pdu.opnum == WINREG_QUERY_VALUE && p->kind == ANSWER_OTHER));
 }
 
 /* Hands the PDU to the listeners if it is about performance data. */
 static void hkpd_tap_pdu(hkpd_pdu *p)
 {
-    tapped_call *tapped = &p->call.tapped;
+    tapped_call *tapped = &p->pdu.tapped;
     state_handle *handle = find_handle(p);
 
     if (p->opens || handle) {
-        p->call.record->operation = tapped->operation;
+        p->pdu.call->operation = tapped->operation;
     }
-    if (handle == NULL && !tapped->has_failed && !(p->call.is_request && p->opens)) {
+    if (handle == NULL && !tapped->has_failed && !(p->pdu.is_request && p->opens)) {
         return;
     }
-    if (p->record->question.text) {
-        call_pace(&p->call, handle, p->record->question.text);
+    if (p->call->question.text) {
+        rpc_pdu_add_timing(&p->pdu, handle, p->call->question.text);
     }
     if (!tapped_wanted()) {
         return;
     }
     tapped->is_hkpd = true;
-    tapped->kind = format_question(p->record);
+    tapped->kind = format_question(p->call);
     tapped->brings_data = may_bring_data(p, handle);
-    p->call.report.damaged |= tapped->brings_data && tapped->answer == NULL && tapped->out_size > 0;
-    tapped->subject = p->record->name;
-    tapped->subject_size = p->record->name ? (uint32_t)strlen(p->record->name) : 0;
-    call_hand_over(&p->call, handle);
+    p->pdu.report.damaged |= tapped->brings_data && tapped->answer == NULL && tapped->out_size > 0;
+    tapped->subject = p->call->name;
+    tapped->subject_size = p->call->name ? (uint32_t)strlen(p->call->name) : 0;
+    rpc_pdu_tap(&p->pdu, handle);
 }
 
 static int hkpd_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
@@ -930,23 +930,23 @@ static int hkpd_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto
     volatile int length = 0;
 
     DISSECTOR_ASSERT(opnum < array_length(operations)); /* no other is hooked */
-    if (!is_active() || call_is_connectionless(di)) {
+    if (!is_active() || rpc_is_connectionless(di)) {
         return winreg_stock(tvb, offset, pinfo, tree, di, drep);
     }
     memset(&p, 0, sizeof p);
-    call_begin(&p.call, &fields, operations[opnum].name, tvb, offset, pinfo, tree, di, drep);
+    rpc_pdu_begin(&p.pdu, &fields, operations[opnum].name, tvb, offset, pinfo, tree, di, drep);
     p.opens = operations[opnum].opens;
-    p.record = (hkpd_call *)p.call.record;
+    p.call = (hkpd_call *)p.pdu.call;
     p.aloud = (expert_report){.pinfo = pinfo, .expert = &fields.expert};
     /* the stock function would show a garbled response as if it were true */
-    if (!p.call.is_request && find_handle(&p) && call_report_noise(&p.call, operations[opnum].response_begin)) {
+    if (!p.pdu.is_request && find_handle(&p) && rpc_pdu_report_garbled(&p.pdu, operations[opnum].response_begin)) {
         tapped_hand_over(pinfo, &(tapped_call){.unread = TAPPED_NOISE});
-        return call_end(&p.call, NULL);
+        return rpc_pdu_end(&p.pdu, NULL);
     }
-    call_read_stub(&p.call, false);
+    rpc_pdu_read_stub(&p.pdu, false);
     TRY
     {
-        pdu_function operation = p.call.is_request ? operations[opnum].request : operations[opnum].response;
+        pdu_function operation = p.pdu.is_request ? operations[opnum].request : operations[opnum].response;
         if (operation) {
             operation(&p);
         }
@@ -954,7 +954,7 @@ static int hkpd_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto
     }
     FINALLY /* what the stock function throws at its end was a call too */
     {
-        p.call.report.damaged |= length == 0;
+        p.pdu.report.damaged |= length == 0;
         hkpd_tap_pdu(&p);
     }
     ENDTRY;
@@ -969,7 +969,7 @@ static void hook(void)
 
     for (unsigned i = 0; i < array_length(operations); i++) {
         if (operations[i].name) {
-            sealed[count++] = (rpc_operation){(uint16_t)i, operations[i].name, operations[i].does};
+            sealed[count++] = (rpc_operation){(uint16_t)i, operations[i].name, operations[i].flags};
             entries[i] = (dcerpc_sub_dissector){(uint16_t)i, operations[i].name, hkpd_dissect_pdu, hkpd_dissect_pdu};
         }
     }
@@ -991,7 +991,7 @@ static void hkpd_register_fields(void)
 
     proto_register_field_array(proto_hkpd, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
-    call_fields_register(proto_hkpd, "hkpd", "handle.number", &fields);
+    rpc_protocol_register(proto_hkpd, "hkpd", "handle.number", &fields);
 }
 
 void proto_register_hkpd(void)

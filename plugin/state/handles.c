@@ -92,6 +92,13 @@ state_handle *handle_find(state_handle_kind kind, state_server *server, const ui
     return wmem_map_lookup(handles, &key);
 }
 
+bool handle_is_null(const uint8_t *bytes)
+{
+    static const uint8_t null_handle[PERF_HANDLE_SIZE];
+
+    return memcmp(bytes, null_handle, PERF_HANDLE_SIZE) == 0;
+}
+
 const char *handle_machine(const state_handle *handle, const state_server *server)
 {
     return handle && handle->machine && *handle->machine ? handle->machine : server->text;

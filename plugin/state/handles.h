@@ -41,6 +41,9 @@ state_handle *handle_find(state_handle_kind kind, state_server *server, const ui
 /* The server answered for it. Changes: gives it the next number, if it has none. */
 void handle_confirm(state_handle *handle);
 
+/* True for 20 zeros, which no handle is. */
+bool handle_is_null(const uint8_t *bytes);
+
 /* Returns what paths of PerflibV2 call the server of a handle (may be NULL): as the client put it, else its address. */
 const char *handle_machine(const state_handle *handle, const state_server *server);
 

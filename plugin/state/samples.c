@@ -252,6 +252,15 @@ state_sample *sample_keep(sample_series *series, perf_table *table, uint32_t rep
     return sample;
 }
 
+const late_sample *sample_add_response(timing_series *series, double seconds, bool has_data)
+{
+    const late_sample facts = {series->late, timing_add_response(series, seconds, has_data)};
+
+    return has_data && (facts.late.seconds > 0 || facts.slow.seconds > 0)
+               ? wmem_memdup(wmem_file_scope(), &facts, sizeof facts)
+               : NULL;
+}
+
 /* --- Series ------------------------------------------------------------------------------------------------------ */
 
 sample_series *sample_series_find_or_create(state_handle *handle, const char *question)

@@ -13,6 +13,12 @@
 typedef struct state_sample state_sample;
 typedef struct sample_series sample_series;
 
+/* Departures of a sample from those before it. Created with the sample; ends with the file. */
+typedef struct {
+    timing_fact late; /* gap between its request and the one before */
+    timing_fact slow; /* response time */
+} late_sample;
+
 /* Responses to one question of one handle. Created on the first pass; ends with the file. */
 struct sample_series {
     state_handle *handle;
@@ -32,11 +38,11 @@ struct state_sample {
     const query_snapshot *query; /* PerflibV2: whose its blocks are; of the call */
     uint8_t *bytes;              /* counter data or PERF_DATA_BLOCK; NULL: discarded (memory limit) */
     struct sample_arena *arena;
-    uint32_t size;                 /* bytes that were captured */
-    uint32_t reported;             /* bytes that were sent */
-    perf_table *table;             /* of `bytes`; NULL: not kept, see sample_get_table() */
-    const struct state_late *late; /* NULL: in time */
-    state_sample *newer;           /* of all samples, for discarding the oldest */
+    uint32_t size;           /* bytes that were captured */
+    uint32_t reported;       /* bytes that were sent */
+    perf_table *table;       /* of `bytes`; NULL: not kept, see sample_get_table() */
+    const late_sample *late; /* NULL: in time */
+    state_sample *newer;     /* of all samples, for discarding the oldest */
 };
 
 /* Returns the series of a question. For the first pass. Changes: creates it. */
@@ -46,6 +52,10 @@ sample_series *sample_series_find_or_create(state_handle *handle, const char *qu
  * sample_read_table()'s. Changes: the table is emptied, that of the sample takes its place; an older one of the series ends with `pool`. */
 state_sample *sample_keep(sample_series *series, perf_table *table, uint32_t reported, wmem_allocator_t *pool,
                           uint32_t frame);
+
+/* Adds the response to the newest request, on the first pass. `seconds`: negative: not known. Returns how it departs from those before;
+ * NULL: it does not, or has no data. */
+const late_sample *sample_add_response(timing_series *series, double seconds, bool has_data);
 
 /* Returns the sample's table; NULL: its bytes were discarded. It lives as long as `pool` at least. `is_current`: of the packet that is
  * dissected, rather than of a sample before it. Changes: the table of a current sample is kept in place of the series' older one. */

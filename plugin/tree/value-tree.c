@@ -5,7 +5,7 @@
  */
 #include "tree/value-tree.h"
 
-#include "state/pace.h"
+#include "state/samples.h"
 #include "tree/fields.h"
 #include "perf/bytes.h"
 #include "text/value-strings.h"
