@@ -23,27 +23,26 @@ void proto_reg_handoff_pcq(void);
 
 #define STATUS_SUCCESS 0
 #define STATUS_NOT_ENOUGH_MEMORY 8
-#define STATUS_OUTOFMEMORY 14
 
 /* X(opnum, name, request and response: functions that are called when the parameters were read, dissect: function that reads lpData of a
- * response before its status is known, parameters of the request in their order, a letter each as in read_request(), begin of the request
- * and of the response, largest dwInSize that the interface admits, flags (dcerpc/pdus.h)).
+ * response before its status is known, parameters of the request in their order, a letter each as in read_request(), begin of the
+ * response, largest dwInSize that the interface admits, flags (dcerpc/pdus.h)).
  * GUIDs are counted in EnumerateCounterSet, bytes elsewhere ([MS-PCQ] 3.1.4.1). */
 #define PCQ_OPERATIONS(X) \
-    X(0, EnumerateCounterSet, describe_buffer_size, enumerate_response, pcq_dissect_counterset_list, "WS", STRING, \
-      SIZES, 256, RPC_RETURNS) \
+    X(0, EnumerateCounterSet, describe_buffer_size, enumerate_response, pcq_dissect_counterset_list, "WS", SIZES, 256, \
+      RPC_RETURNS) \
     X(1, QueryCounterSetRegistrationInfo, registration_request, registration_response, pcq_dissect_registration, \
-      "WGCLS", STRING, SIZES, 134217728, RPC_RETURNS) \
-    X(2, EnumerateCounterSetInstances, instances_request, instances_response, pcq_dissect_instances, "WGS", STRING, \
-      SIZES, 67108864, RPC_RETURNS) \
-    X(3, OpenQueryHandle, open_request, open_response, NULL, "W", STRING, HANDLE, 0, RPC_OPENS) \
-    X(4, CloseQueryHandle, NULL, close_response, NULL, "H", HANDLE, HANDLE, 0, RPC_CLOSES) \
-    X(5, QueryCounterInfo, describe_buffer_size, info_response, pcq_dissect_identifiers, "HS", HANDLE, SIZES, \
-      67108864, RPC_USES | RPC_RETURNS) \
-    X(6, QueryCounterData, describe_buffer_size, data_response, NULL, "HS", HANDLE, SIZES, 1073741824, \
+      "WGCLS", SIZES, 134217728, RPC_RETURNS) \
+    X(2, EnumerateCounterSetInstances, instances_request, instances_response, pcq_dissect_instances, "WGS", SIZES, \
+      67108864, RPC_RETURNS) \
+    X(3, OpenQueryHandle, open_request, open_response, NULL, "W", HANDLE, 0, RPC_OPENS) \
+    X(4, CloseQueryHandle, NULL, close_response, NULL, "H", HANDLE, 0, RPC_CLOSES) \
+    X(5, QueryCounterInfo, describe_buffer_size, info_response, pcq_dissect_identifiers, "HS", SIZES, 67108864, \
+      RPC_USES | RPC_RETURNS) \
+    X(6, QueryCounterData, describe_buffer_size, data_response, NULL, "HS", SIZES, 1073741824, \
       RPC_USES | RPC_RETURNS | RPC_SAMPLES) \
-    X(7, ValidateCounters, validate_request, validate_response, pcq_dissect_identifiers, "HSAD", HANDLE, ARRAY, \
-      67108864, RPC_USES | RPC_CHANGES)
+    X(7, ValidateCounters, validate_request, validate_response, pcq_dissect_identifiers, "HSAD", ARRAY, 67108864, \
+      RPC_USES | RPC_CHANGES)
 
 #define OPNUM_STRING(opnum, name, ...) {opnum, #name},
 static const value_string opnum_vals[] = {PCQ_OPERATIONS(OPNUM_STRING){0, NULL}};
@@ -82,7 +81,6 @@ typedef struct pcq_pdu {
     buffer_cursor buffer;             /* in lpData */
     proto_tree *buffer_tree;          /* NULL: lpData is not shown */
     bool succeeded;                   /* the response was read to its end, and its status is 0 */
-    bool identifiers_sound;           /* ValidateCounters: its identifiers are well-formed */
 } pcq_pdu;
 
 /* A row of PCQ_OPERATIONS. */
@@ -91,7 +89,6 @@ typedef struct operation {
     void (*response)(pcq_pdu *p);
     void (*dissect)(buffer_cursor *cursor, pcq_context *context); /* NULL: lpData is not read by then */
     const char *parameters;                                       /* of the request, a letter each */
-    ndr_first request_begin;
     ndr_first response_begin;
     uint32_t largest; /* dwInSize that the interface admits */
 } operation;
@@ -301,27 +298,18 @@ static void dissect_lpdata(pcq_pdu *p)
     }
 }
 
-/* Reads lpData of ValidateCounters, a conformant array in both directions. The response repeats the request's, whose faults are reported
- * there. */
+/* Reads lpData of ValidateCounters, a conformant array in both directions. */
 static void read_identifiers(pcq_pdu *p)
 {
-    expert_report *report = &p->pdu.report;
-    bool is_request = p->pdu.is_request, repeated = !is_request && p->pdu.call->request_damaged;
     ndr_array array;
 
-    p->identifiers_sound = true;
     ndr_array_begin(&p->pdu.ndr, false, "lpData", &array);
     check_buffer_size(p, &array);
-    if (is_request) {
+    if (p->pdu.is_request) {
         p->call->in_size = (uint32_t)array.max_count; /* the response has the same array */
     }
     begin_lpdata(p, &array);
-    bool damaged = report->damaged;
-    report->muted = repeated;
     dissect_lpdata(p);
-    report->muted = false;
-    p->identifiers_sound = !report->damaged;
-    report->damaged = repeated ? damaged : report->damaged;
 }
 
 /* Reads two sizes and lpData, a handle, or lpData alone; and the status. */
@@ -458,9 +446,6 @@ static void instances_response(pcq_pdu *p)
 /* The counters that a handle holds are listed on each packet that carries it; no more than these. */
 #define MAX_LISTED_COUNTERS 100
 
-/* Refused counters that the Info column names. */
-#define MAX_NAMED_REFUSALS 3
-
 /* "\Processor(0)\% Processor Time". */
 static const char *format_identifier(pcq_pdu *p, const state_identifier *identifier, bool is_short)
 {
@@ -472,15 +457,16 @@ static const char *format_identifier(pcq_pdu *p, const state_identifier *identif
     return text_marked(p->pdu.pool, path, assumed);
 }
 
-/* Appends a counter or block that the server did not give, and behind the last one that is named how many more there are. */
-static void append_refusal(pcq_pdu *p, wmem_strbuf_t *text, unsigned number, uint32_t count, const char *path,
-                           uint32_t status, bool assumed)
+/* Adds counters or blocks that the server did not give to the Info column: "2 refused: \Set(a)\Counter (ERROR_NO_DATA), 1 more". `first`:
+ * NULL if it is not known which it is. */
+static const char *format_refusals(pcq_pdu *p, const char *what, uint32_t count, const state_identifier *first,
+                                   uint32_t status, const char *mark)
 {
-    wmem_strbuf_append_printf(text, "%s%s (%s%s)", number > 1 ? ", " : ": ", path,
-                              text_win32_error(p->pdu.pool, status), assumed ? ", assumed" : "");
-    if (number == MAX_NAMED_REFUSALS && count > number) {
-        wmem_strbuf_append_printf(text, ", %u more", count - number);
-    }
+    const char *more = count > 1 ? wmem_strdup_printf(p->pdu.pool, ", %u more", count - 1) : "";
+
+    return wmem_strdup_printf(p->pdu.pool, "%u %s: %s (%s%s)%s", count, what,
+                              first ? format_identifier(p, first, true) : "?", text_win32_error(p->pdu.pool, status),
+                              mark, more);
 }
 
 /* Shows the counters of the query, as they were before the change that this PDU asks for. */
@@ -654,20 +640,14 @@ static void info_response(pcq_pdu *p)
 
 /* --- Opnum 6: QueryCounterData, 3.1.4.1.6 ---------------------------------------------------------------------- */
 
-/* "1 failed: \Set\Counter (ERROR_WMI_INSTANCE_NOT_FOUND)" */
 static const char *format_failures(pcq_pdu *p, uint32_t failed)
 {
     value_stream *stream = value_stream_begin(p->pdu.pool, &p->pdu.answer);
-    wmem_strbuf_t *text = wmem_strbuf_new(p->pdu.pool, "");
 
-    wmem_strbuf_append_printf(text, "%u failed", failed);
     stream->with_failed = stream->without_values = true;
-    for (unsigned number = 1; number <= MAX_NAMED_REFUSALS && value_stream_next(stream); number++) {
-        const state_identifier *identifier = stream->identifier;
-        append_refusal(p, text, number, failed, identifier ? format_identifier(p, identifier, true) : "?",
-                       stream->group->status, stream->assumed == ASSUMED_COUNTER);
-    }
-    return wmem_strbuf_get_str(text);
+    value_stream_next(stream);
+    return format_refusals(p, "failed", failed, stream->identifier, stream->group->status,
+                           stream->assumed == ASSUMED_COUNTER ? ", assumed" : "");
 }
 
 /* Keeps the response as a sample if it has a sound block, or no block at all. */
@@ -748,69 +728,48 @@ static void validate_request(pcq_pdu *p)
         info_add_detail(&p->pdu, "%s %u%s", p->call->add ? "add" : "remove", p->context.count, format_identifiers(p));
     }
     if (p->pdu.first_time && handle) {
-        bool is_read = rpc_pdu_may_learn(&p->pdu) && p->identifiers_sound;
+        bool is_read = rpc_pdu_may_learn(&p->pdu);
         p->call->change =
             query_begin_change(handle, p->call->add, is_read ? wmem_array_get_raw(p->context.identifiers) : NULL,
                                is_read ? p->context.count : 0);
     }
 }
 
-/* Describes refused counters: the first ones in the Info column, and in the tree all that were to be added. A refused removal changes
- * nothing. */
+/* Describes refused counters: the first in the Info column, and each that was to be added at the data. A refused removal changes nothing. */
 static void describe_refused(pcq_pdu *p)
 {
-    const state_identifier *identifiers = p->pdu.tapped.identifiers;
+    const state_identifier *identifiers = p->pdu.tapped.identifiers, *first = NULL;
     bool removes = p->call->rpc.request_read && !p->call->add;
     bool reports = p->call->add && expert_report_is_wanted(&p->pdu.report, p->pdu.tree);
-    wmem_strbuf_t *text = wmem_strbuf_new(p->pdu.pool, "");
-    unsigned named = 0;
 
-    wmem_strbuf_append_printf(text, "%u refused%s", p->context.refused, removes ? " to be removed" : "");
-    for (unsigned i = 0; i < p->context.count && (reports || named < MAX_NAMED_REFUSALS); i++) {
+    for (unsigned i = 0; i < p->context.count && (reports || first == NULL); i++) {
         if (identifiers[i].status == 0) {
             continue;
         }
-        if (named < MAX_NAMED_REFUSALS) {
-            append_refusal(p, text, ++named, p->context.refused, format_identifier(p, &identifiers[i], true),
-                           identifiers[i].status, false);
-        }
+        first = first ? first : &identifiers[i];
         if (reports) {
             expert_report_add(&p->pdu.report, proto_tree_get_parent(p->buffer_tree), EI_COUNTER_REFUSED,
                               "Refused: %s: %s", format_identifier(p, &identifiers[i], false),
                               text_win32_error(p->pdu.pool, identifiers[i].status));
         }
     }
-    info_add_subject(&p->pdu, "%s", wmem_strbuf_get_str(text));
+    info_add_subject(&p->pdu, "%s",
+                     format_refusals(p, removes ? "refused to be removed" : "refused", p->context.refused, first,
+                                     first->status, ""));
 }
 
-/* The outcome is known: that of a request that could be read, and of the same pass. */
-static query_change *remove_pending_change(pcq_pdu *p)
+/* Ends the change that a request asked for, unless it has ended. `has_failed`: nothing was done; else that is not known. */
+static void end_change(pcq_call *call, bool has_failed)
 {
-    query_change *change = p->pdu.first_time ? p->call->change : NULL;
-
-    p->call->change = change ? NULL : p->call->change;
-    return change;
-}
-
-/* The response to ValidateCounters that could not be read: what the query holds is not known any more. */
-static void validate_unknown(pcq_pdu *p)
-{
-    query_change *change = remove_pending_change(p);
-
-    if (change) {
-        query_end_change(change, false);
-    }
-}
-
-/* A change that a fault answers did nothing. */
-static void end_by_fault(rpc_call *rpc)
-{
-    pcq_call *call = (pcq_call *)rpc;
-
     if (call->change) {
-        query_end_change(call->change, true);
+        query_end_change(call->change, has_failed);
         call->change = NULL;
     }
+}
+
+static void end_by_fault(rpc_call *rpc)
+{
+    end_change((pcq_call *)rpc, true);
 }
 
 static void validate_response(pcq_pdu *p)
@@ -830,13 +789,12 @@ static void validate_response(pcq_pdu *p)
     }
     state_handle *handle = confirm_query(p, p->succeeded);
     show_handle(p, NULL, handle);
-    bool is_read = !p->pdu.report.damaged && !p->pdu.is_short && (!p->succeeded || p->identifiers_sound);
-    query_change *change = remove_pending_change(p);
-    if (change && is_read && p->succeeded) {
-        query_apply_change(change, p->call->add, p->pdu.tapped.identifiers, p->context.count);
-    } else if (change) { /* without memory for all some of it may be done */
-        query_end_change(change, is_read && p->pdu.tapped.status != STATUS_OUTOFMEMORY);
+    bool is_read = !p->pdu.report.damaged && !p->pdu.is_short;
+    if (p->call->change && is_read && p->succeeded) {
+        query_apply_change(p->call->change, p->call->add, p->pdu.tapped.identifiers, p->context.count);
+        p->call->change = NULL;
     }
+    end_change(p->call, is_read);
 }
 
 /* --- The interface ----------------------------------------------------------------------------------------------- */
@@ -848,9 +806,8 @@ static e_guid_t uuid_perflibv2 = {0xda5a86c5, 0x12c2, 0x4943, {0xab, 0x30, 0x7f,
 static unsigned pref_sample_limit = 1024;
 static const char *pref_names_file = "";
 
-#define OPERATION_ROW(opnum, name, request, response, dissect, parameters, request_begin, response_begin, largest, \
-                      flags) \
-    {request, response, dissect, parameters, NDR_FIRST_##request_begin, NDR_FIRST_##response_begin, largest},
+#define OPERATION_ROW(opnum, name, request, response, dissect, parameters, response_begin, largest, flags) \
+    {request, response, dissect, parameters, NDR_FIRST_##response_begin, largest},
 static const operation operations[] = {PCQ_OPERATIONS(OPERATION_ROW)};
 
 static void pcq_tap_pdu(pcq_pdu *p)
@@ -914,7 +871,7 @@ static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_
     p.call = (pcq_call *)p.pdu.call;
     p.call->rpc.operation = opnum_vals[opnum].strptr;
     rpc_pdu_read_stub(&p.pdu, true);
-    ndr_first begin = p.pdu.is_request ? p.operation->request_begin : p.operation->response_begin;
+    ndr_first request_begin = p.operation->parameters[0] == 'W' ? NDR_FIRST_STRING : NDR_FIRST_HANDLE;
     proto_item *item = proto_tree_get_parent(tree);
     if (!p.pdu.is_request) {
         rpc_pdu_report_duplicate(&p.pdu, &p.pdu.report, item);
@@ -923,9 +880,9 @@ static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_
         expert_report_add(&p.pdu.report, item, EI_REQUEST_MISSING,
                           "The request was not captured whole, or not decrypted: what depends on it stays undecoded");
     }
-    if (rpc_pdu_report_garbled(&p.pdu, begin)) {
+    if (rpc_pdu_report_garbled(&p.pdu, p.pdu.is_request ? request_begin : p.operation->response_begin)) {
         if (!p.pdu.is_request && opnum == OPNUM_ValidateCounters) {
-            validate_unknown(&p);
+            end_change(p.call, false);
         }
     } else if (p.pdu.is_request) {
         p.call->rpc.request_read = rpc_pdu_read(&p.pdu, read_request, &p);
@@ -1022,7 +979,7 @@ static bool is_pcq_watched(void)
     return proto_is_protocol_enabled(find_protocol_by_id(proto_pcq));
 }
 
-#define FLAGS_ROW(opnum, name, request, response, dissect, parameters, request_begin, response_begin, largest, flags) \
+#define FLAGS_ROW(opnum, name, request, response, dissect, parameters, response_begin, largest, flags) \
     {opnum, #name, flags},
 
 void proto_reg_handoff_pcq(void)

@@ -423,9 +423,6 @@ void rpc_pdu_tap(rpc_pdu *pdu, const state_handle *handle)
 
 int rpc_pdu_end(rpc_pdu *pdu, proto_item *item)
 {
-    if (pdu->is_request && pdu->first_time) {
-        pdu->call->request_damaged = pdu->report.damaged;
-    }
     if (pdu->has_column) {
         write_info(pdu);
     }

@@ -22,7 +22,6 @@ typedef struct rpc_call {
     uint32_t request_frame;
     uint32_t response_frame;
     bool request_read;       /* all parameters */
-    bool request_damaged;    /* what it says of itself does not add up */
     state_handle *handle;    /* that the request speaks of, or that the response opened */
     state_handle *answering; /* that the response speaks of, NULL: the same */
     bool was_closed;         /* the request's handle was */

@@ -245,7 +245,6 @@ static void pcq_report_news(data_tree *view, proto_item *item)
 {
     value_stream *stream = view->values.stream;
     const state_sample *sample = stream->response.sample;
-    expert_report *report = view->values.report;
 
     if (sample == NULL || (sample->previous && stream->before.table == NULL)) {
         return;
@@ -255,16 +254,14 @@ static void pcq_report_news(data_tree *view, proto_item *item)
     if (now == was || (now == NOT_DELIVERED && before == NULL) || (now == 0 && !group->is_sound)) {
         return;
     }
+    bool is_failure = (now > 0 ? now : was) != NOT_DELIVERED;
+    const char *what = is_failure ? now > 0 ? "Fails" : "Has values again"
+                       : now > 0  ? "Not delivered"
+                                  : "Delivered again";
     const char *whose =
         stream->identifier ? format_identifier(stream) : wmem_strdup_printf(stream->pool, "block %u", group->key);
-    if (now == NOT_DELIVERED || (now == 0 && was == NOT_DELIVERED)) {
-        expert_report_add(report, item, EI_NOT_DELIVERED, "%s: %s", now > 0 ? "Not delivered" : "Delivered again",
-                          whose);
-    } else if (now > 0) {
-        expert_report_add(report, item, EI_BLOCK_FAILED, "Fails: %s: %s", whose, format_error(stream, now));
-    } else {
-        expert_report_add(report, item, EI_BLOCK_FAILED, "Has values again: %s", whose);
-    }
+    expert_report_add(view->values.report, item, is_failure ? EI_BLOCK_FAILED : EI_NOT_DELIVERED, "%s: %s%s%s", what,
+                      whose, is_failure && now > 0 ? ": " : "", is_failure && now > 0 ? format_error(stream, now) : "");
 }
 
 /* --- Instances and values ------------------------------------------------------------------------------------------ */

@@ -165,23 +165,6 @@ def test_an_empty_handle_is_no_damage(tshark, tmp_path):
     assert info[asked + 1] == 'CloseQueryHandle response, ERROR_INVALID_HANDLE'
 
 
-def test_damage_of_a_request_is_not_the_responses(tshark, tmp_path):
-    """ValidateCounters gets the same array back, with what was wrong in it."""
-    s = plain()
-    scene = Scene()
-    line = tcp_line(scene, Server([s]))
-    h = line.client().open()
-    data = buffers.identifiers([ask(s, 1), ask(s, 2)])
-    struct.pack_into('<I', data.data, struct.calcsize('<16sI'), 4096)
-    asked = line.request(VALIDATE, stubs.request(VALIDATE, hQuery=h, lpData=data, dwAdd=1), [])
-    answer = line.response(VALIDATE, stubs.response(VALIDATE, data=data), [])
-    frames = read(tshark, scene, tmp_path)
-    info = info_of(tshark, scene, tmp_path)
-    assert 'size' in experts(frames[asked]) and experts(frames[answer]) == []
-    assert '[Malformed Packet]' in info[asked] and 'Malformed' not in info[answer]
-    assert info[asked].startswith('ValidateCounters request, [Malformed Packet], query 1')
-
-
 # --- the registry ---------------------------------------------------------------------------------------------------
 
 
