@@ -6,7 +6,7 @@
 -- shows. Nothing that it writes is a name, an address, a path, a value or a time of day: whoever may not give a capture may give this.
 -- It runs in Lua 5.2 (Wireshark of Debian 12) and in 5.4.
 
--- { id, what is assumed, source, what it means if it does not hold, where it was seen to hold }. docs/evidence.md is made of this. "Seen" names
+-- { id, what is assumed, source, what it means if it does not hold, where it was seen to hold }. docs/developers/evidence.md is made of this. "Seen" names
 -- systems of test/evidence, and is changed by hand when somebody's output has come. Sources: PCQ [MS-PCQ], SDK perflib.h and winperf.h, API
 -- their reference, Win32 that of other functions, else the program whose published code relies on it.
 local ledger = {
@@ -600,7 +600,7 @@ function listener.packet(pinfo)
 end
 
 function listener.draw()
-    print("What a capture says of the assumptions of pcq (docs/evidence.md), read by Wireshark " .. get_version() .. ". Counts and")
+    print("What a capture says of the assumptions of pcq (docs/developers/evidence.md), read by Wireshark " .. get_version() .. ". Counts and")
     print("numbers of frames alone: no name, address, path, value or time of day.\n")
     local texts = {}
     for text in pairs(numbers) do

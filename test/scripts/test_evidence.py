@@ -45,7 +45,7 @@ def evidence(tshark, tmp_path_factory):
 
 def test_the_page_is_that_of_the_ledger():
     assert len(IDS) == len(set(IDS)) > 30 and all(all(row[:4]) for row in LEDGER)
-    assert (TOP / 'docs' / 'evidence.md').read_text('utf-8') == ledger.page(TOP)
+    assert (TOP / 'docs' / 'developers' / 'evidence.md').read_text('utf-8') == ledger.page(TOP)
 
 
 # --- One after the other is false ------------------------------------------------------------------------------------

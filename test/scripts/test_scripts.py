@@ -12,6 +12,7 @@ import time
 import pytest
 
 from conftest import TOP
+from test_docs import alike, lines
 
 SCRIPTS = sorted(p for p in (TOP / 'script').rglob('*') if os.access(p, os.X_OK) and p.is_file())
 PCAPS = TOP / 'test' / 'pcaps'
@@ -296,10 +297,16 @@ def dissect(fakes, *args, **more):
     return run(TOP / 'script' / 'dissect', *args, path=fake, BUILD=build, **more)
 
 
+def shown(page, command):
+    """What the page shows that it prints"""
+    return next(output for line, output in lines(TOP / page) if line == command and output)
+
+
 def test_the_bundled_capture(fakes):
+    """README begins with it."""
     status, out, err = dissect(fakes)
     assert status == 0 and 'every call' in out and 'OpenQueryHandle' in out and 'pcq' not in err
-    assert 'the last answer of QueryCounterData' in out and 'Processor Information' in out.split('the last answer')[1]
+    assert alike(shown('README.md', 'script/dissect'), out.splitlines()) is None
 
 
 CIFS = 'the keytab is for: cifs/labdc.lab.test@LAB.TEST'
@@ -437,6 +444,7 @@ def test_the_profile_is_installed_and_removed(built, fakes, tmp_path):
         return run(tree / 'script' / 'install', *args, path=fake, **home)
     status, out, err = install()
     assert status == 0 and str(profile) in out, err
+    assert alike(shown('docs/install.md', 'script/install'), out.splitlines()) is None
     assert (profile / 'colorfilters').read_bytes() == (TOP / 'plugin/profile/Performance Counters/colorfilters').read_bytes()
     assert list(tmp_path.glob('.local/lib/wireshark/plugins/*/epan/pcq.so'))
     (profile / 'recent').write_text('as Wireshark leaves it\n')

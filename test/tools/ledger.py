@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""docs/evidence.md from the table of script/evidence.lua."""
+"""docs/developers/evidence.md from the table of script/evidence.lua."""
 
 import re
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
-HEAD = '''# What is taken for true of Windows
+HEAD = '''# What is assumed of Windows
 
-Made by `script/dev/reference` from the table of `script/evidence.lua`; a test compares the two. PerflibV2 of a real Windows was never seen;
-HKEY_PERFORMANCE_DATA was, of a Windows XP on the wire, in clear, and in data blocks of a Vista. These are the assumptions on which the
-decoding rests, and where each is from. The script, in the Lua that every Wireshark brings, counts for each how often a capture confirms
-it and how often it does not, with the first frame, and says nothing else of the capture: no name, address, path, value or time of day.
-[CONTRIBUTING.md](../CONTRIBUTING.md) says how to give yours.
+For developers, and for whoever has a capture of a Windows server. PerflibV2 of a real Windows was never seen; HKEY_PERFORMANCE_DATA was, of a
+Windows XP on the wire, in clear, and in data blocks of a Vista. The table has the assumptions of the decoding, with their sources.
+`script/evidence.lua`, in the Lua that every Wireshark brings, counts for each how often a capture confirms it and how often it does not, with
+the first frame, and prints nothing else of the capture: no name, address, path, value or time of day. [CONTRIBUTING.md](../../CONTRIBUTING.md) says
+how to give yours. `script/dev/reference` makes this page of the script's table; a test compares the two.
 
     tshark -q -r FILE -o ntlmssp.nt_password:PASSWORD -X lua_script:script/evidence.lua >evidence.txt
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""docs/reference.md from what tshark -G says: every field, finding and preference of the plugin."""
+"""docs/reference.md from what tshark -G says: every field, expert info and preference of the plugin. Behind it stand the counter types, which
+test/unit/print_counter_types writes."""
 
 import functools
 import os
@@ -13,14 +14,14 @@ TYPES = {'FT_NONE': 'structure', 'FT_FRAMENUM': 'frame', 'FT_STRING': 'text', 'F
 
 HEAD = '''# Reference
 
-Here you look up each field, finding and preference by its name. How to ask with them: [cheat-sheet.md](cheat-sheet.md).
-`script/dev/reference` makes this page of what `tshark -G` says; a test compares the two.
+Look up each field, expert info, preference and counter type by its name. How to filter with them: [cheat-sheet.md](cheat-sheet.md).
+`script/dev/reference` makes this page of what `tshark -G` says and of the plugin's tables; tests compare them.
 
 A field stands with its type, its name in the tree, and its meaning. Fields of one structure share a row.
 '''
-FINDINGS = '''## Findings
+FINDINGS = '''## Expert infos
 
-They are Wireshark's expert information (Analyze, Expert Information; `-z expert`). Each is a filter.
+Analyze, Expert Information; `-z expert`. Each is a filter.
 '''
 PREFERENCES = '''## Preferences
 
@@ -90,7 +91,7 @@ def page():
             findings.setdefault((short, title, text), []).append(prefix)
     rows = [(', '.join('`%s.expert.%s`' % (prefix, short) for prefix in sorted(by, key=PREFIXES.index)), title, text)
             for (short, title, text), by in sorted(findings.items())]
-    parts.append('%s\n%s' % (FINDINGS, table(['finding', 'meaning', 'what to do'], rows)))
+    parts.append('%s\n%s' % (FINDINGS, table(['expert info', 'meaning', 'what to do'], rows)))
     rows = [('`%s`' % name, '`%s`' % default if default else '', text) for name, default, text in preferences()]
     parts.append('%s\n%s' % (PREFERENCES, table(['preference', 'default', 'meaning'], rows)))
     return '\n'.join(parts)

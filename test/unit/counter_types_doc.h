@@ -1,5 +1,5 @@
 /* counter_types_doc.h
- * docs/counter-types.md, written from the tables of plugin/perf
+ * The counter types of docs/reference.md, written from the tables of plugin/perf.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -83,18 +83,14 @@ static void doc_types(FILE *out)
 static void doc_counter_types(FILE *out)
 {
     fprintf(out,
-            "# Counter types\n\n"
-            "Here you look up how a counter of each type is calculated, and why a value has no result.\n"
-            "Written by `test/unit/print_counter_types.c` from the tables in `plugin/perf`; a test compares them.\n"
+            "## Counter types\n\n"
             "Sources: [MS-PCQ] 2.2.4.2, winperf.h, the counter type pages of Windows and of its resource kits.\n\n");
-
-    fprintf(out, "## Types\n\n");
     doc_types(out);
     fprintf(out, "\nA type that is not in the list is shown by its bits.\n\n");
 
     fprintf(
         out,
-        "## Formulas\n\n"
+        "### Formulas\n\n"
         "Operands end in 1 for the sample that is shown and in 0 for the one before it.\n\n"
         "| Operand | PerflibV2 | HKEY_PERFORMANCE_DATA |\n| --- | --- | --- |\n"
         "| N | the value | the value |\n"
@@ -112,10 +108,10 @@ static void doc_counter_types(FILE *out)
         "negative.\n"
         "* The default scale is for graphs and is not applied.\n\n");
 
-    fprintf(out, "## Bits\n\n");
+    fprintf(out, "### Bits\n\n");
     doc_fields(out);
 
-    fprintf(out, "\n## Why there is no calculated value\n\n| Value | Text |\n| --- | --- |\n");
+    fprintf(out, "\n### Why there is no calculated value\n\n| Value | Text |\n| --- | --- |\n");
     PERF_NO_RESULT_REASONS(DOC_REASON)
 }
 

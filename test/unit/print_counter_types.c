@@ -1,5 +1,5 @@
 /* print_counter_types.c
- * Write docs/counter-types.md to the standard output
+ * Writes the counter types of docs/reference.md to the standard output.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
