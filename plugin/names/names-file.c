@@ -14,9 +14,6 @@
 #define FIRST_LINE "# pcq names 1"
 #define DEFAULT_NAME "pcq_names"
 
-/* Lines in one report, since a file that is something else has a fault in each. */
-#define MAX_REPORTED_LINES 10
-
 /* --- Writing --------------------------------------------------------------------------------------------------- */
 
 /* A field's text cannot have what ends one: \\, \t, \n and \r. */
@@ -223,72 +220,55 @@ static bool read_fields(const char *text, char **server)
     return is_server || is_entry;
 }
 
-/* Lines that cannot be read are reported under the name `path` and skipped; comments and empty ones are fine. */
-static void parse_lines(const char *path, const char *text, size_t size)
+/* Reads the lines of a file. Empty lines and comments say nothing; lines that cannot be read are skipped and reported. */
+static void read_lines(const char *path, char *text, size_t size)
 {
-    GString *broken = g_string_new(NULL), *line = g_string_new(NULL);
-    unsigned count = 0;
+    unsigned number = 0, first = 0, count = 0;
     char *server = NULL;
 
-    for (unsigned number = 1; size > 0; number++) {
-        const char *line_end = memchr(text, '\n', size);
-        size_t length = line_end ? (size_t)(line_end - text) : size, taken = length + (line_end != NULL);
-        length -= length > 0 && text[length - 1] == '\r';
-        g_string_append_len(g_string_truncate(line, 0), text, (gssize)length);
-        bool is_fine = length == 0 || *text == '#' || (strlen(line->str) == length && read_fields(line->str, &server));
-        if (!is_fine && count++ < MAX_REPORTED_LINES) {
-            g_string_append_printf(broken, "%s%u", count > 1 ? ", " : "", number);
+    for (char *line = text, *next; line < text + size; line = next) {
+        char *end = memchr(line, '\n', (size_t)(text + size - line));
+        next = end ? end + 1 : text + size;
+        end = end ? end : next;
+        end -= end > line && end[-1] == '\r';
+        *end = '\0'; /* g_file_get_contents() puts one behind the text, too */
+        number++;
+        if (line < end && *line != '#' && (strlen(line) < (size_t)(end - line) || !read_fields(line, &server))) {
+            first = count++ > 0 ? first : number;
         }
-        text += taken;
-        size -= taken;
     }
     if (count > 0) {
-        report_warning("pcq: names file %s: line %s%s cannot be read and %s skipped", path, broken->str,
-                       count > MAX_REPORTED_LINES ? " and others" : "", count > 1 ? "are" : "is");
+        report_warning("pcq: names file %s: %u of its lines cannot be read and are skipped, the first is line %u", path,
+                       count, first);
     }
     g_free(server);
-    g_string_free(line, TRUE);
-    g_string_free(broken, TRUE);
 }
 
 /* --- The file -------------------------------------------------------------------------------------------------- */
 
 static const char *const *preference;
 
-/* Reads a names file. Windows' tools write UTF-16, which begins with its mark. */
 static void read_file(const char *path)
 {
     static const char byte_order_mark[] = "\xEF\xBB\xBF";
     GError *error = NULL;
-    char *text = NULL;
+    char *text;
     size_t size;
 
     if (g_file_test(path, G_FILE_TEST_EXISTS) && !g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
         report_failure("pcq: names file %s is no file", path);
-        return;
-    }
-    if (g_file_get_contents(path, &text, &size, &error) && size >= 2 &&
-        (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0)) {
-        char *wide = text;
-        text = g_convert(wide, (gssize)size, "UTF-8", "UTF-16", NULL, &size, &error);
-        g_free(wide);
-    }
-    if (text == NULL) {
+    } else if (!g_file_get_contents(path, &text, &size, &error)) {
         report_failure("pcq: names file %s: %s", path, error->message);
         g_error_free(error);
-        return;
-    }
-    size_t mark = size >= 3 && memcmp(text, byte_order_mark, 3) == 0 ? 3 : 0;
-    if (text[mark] == '<') {
-        report_failure("pcq: names file %s is XML; script/names-from-manifest makes a names file of a manifest", path);
     } else {
-        parse_lines(path, text + mark, size - mark);
+        size_t mark = g_str_has_prefix(text, byte_order_mark) ? strlen(byte_order_mark) : 0;
+        read_lines(path, text + mark, size - mark);
+        g_free(text);
     }
-    g_free(text);
 }
 
 /* Reads the file of the preference, or else the default one of the profile or of the personal folder. */
-static void load(void)
+static void names_file_load(void)
 {
     char *path = *preference && **preference ? g_strdup(*preference) : NULL;
 
@@ -307,5 +287,5 @@ static void load(void)
 void names_file_register(const char *const *path)
 {
     preference = path;
-    register_init_routine(load);
+    register_init_routine(names_file_load);
 }

@@ -327,7 +327,7 @@ def test_a_broken_line_is_reported_and_skipped(tshark, tmp_path, which):
     text = ['# pcq names 1', 'server\t*', *('\t'.join(map(str, r)) for r in good[:4]), broken_lines(guid)[which], '',
             '# a comment', *('\t'.join(map(str, r)) for r in good[4:])]
     said, = what_is_said(tshark, tmp_path, s, '\n'.join(text).encode('utf-8', 'surrogateescape'))
-    assert 'names' in said and ' 7 ' in said + ' '
+    assert 'names' in said and said.endswith(': 1 of its lines cannot be read and are skipped, the first is line 7')
 
 
 FORMS = {   # how editors on other systems leave it
@@ -335,8 +335,6 @@ FORMS = {   # how editors on other systems leave it
     'no-last-newline': lambda text: text[:-1].encode(),
     'no-first-line': lambda text: text.split('\n', 1)[1].encode(),
     'bom': lambda text: text.encode('utf-8-sig'),
-    'utf-16-le': lambda text: ('\ufeff' + text).encode('utf-16-le'),
-    'utf-16-be': lambda text: ('\ufeff' + text).encode('utf-16-be'),
     'upper-case-guid': lambda text: re.sub('{.*?}', lambda guid: guid[0].upper(), text).encode(),
     'hex-and-decimal': lambda text: re.sub(r'(?<=\t)\d+(?=\t)', lambda number: hex(int(number[0])), text).encode(),
 }
@@ -414,16 +412,15 @@ def test_read_whenever_a_capture_is_opened(sharkd, tmp_path):
     assert 'After(a)' in after and 'Before' not in after and 'Two' not in after
 
 
-@pytest.mark.parametrize('make, words, faults', [
-    (os.mkfifo, 'other is no file', 0), (os.mkdir, 'other is no file', 0), (lambda path: None, 'other', 0),
-    (lambda path: path.write_text('bad\n' * 10), 'other', 10), (lambda path: path.write_text('bad\n' * 11), ' and others', 10)],
-    ids=['pipe', 'folder', 'nothing', 'ten faults', 'more'])
-def test_what_is_no_names_file(tshark, tmp_path, make, words, faults):
-    """Opening a pipe would wait for ever. It is said once, with the lines of ten faults, and the rest works."""
+@pytest.mark.parametrize('make, words', [
+    (os.mkfifo, 'other is no file'), (os.mkdir, 'other is no file'), (lambda path: None, 'other: '),
+    (lambda path: path.write_text('\nbad\n# \nbad\n'), 'other: 2 of its lines cannot be read and are skipped, the first is line 2')],
+    ids=['pipe', 'folder', 'nothing', 'other lines'])
+def test_what_is_no_names_file_is_reported_once(tshark, tmp_path, make, words):
+    """Opening a pipe would wait for ever. All else works."""
     capture = queried(engine()).write(tmp_path / 'x.pcap')
     make(tmp_path / 'other')
     option = '-o', 'pcq.names_file:%s' % (tmp_path / 'other')
     silence, err = (tshark.run('-q', '-r', capture, *args)[1].splitlines() for args in ((), option))
     line, = (x for x in err if x not in silence)
-    assert words in line and ('and others' in line) == (words == ' and others')
-    assert not faults or line.count(',') + 1 == faults
+    assert words in line
