@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a value costs, in instructions: script/dev/bench runs this.
 
-    bench.py PLUGINS FLOOR [--budget FILE [--write] | --memory [ANSWERS]] [SHAPE|WAY…]     FLOOR: what test/bench/CMakeLists.txt builds
+    bench.py PLUGINS BEGIN [--budget FILE [--write] | --memory [ANSWERS]] [SHAPE|WAY…]     BEGIN: the library of begin.c
 
 Each figure is what the last answers of a capture cost, counted by callgrind, so start-up and everything that is paid once
-falls out. All shapes are in one capture (shapes.py): a way of looking is one run of tshark with the plugin, one without
-and one with the floor. "above" is what the plugin adds to the run without; "whole" is all that tshark does for it."""
+falls out. All shapes are in one capture (shapes.py): a way of looking is one run of tshark with the plugin and one without.
+"above" is what the plugin adds to the run without; "whole" is all that tshark does for it."""
 
 import argparse
 import glob
@@ -18,44 +18,31 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from shapes import AT_MARKER, BUDGET, LISTED, PEERS, SHAPES, Capture, day, measured
+from shapes import AT_MARKER, BUDGET, LISTED, SHAPES, day, measured
 
-NOWHERE = '/nonexistent'
-ALL = {**SHAPES, **PEERS}
-WITH_FLOOR = ('one', 'tall', 'blocks')
-PROTOCOLS = ('pcq', 'hkpd', 'cflow', 'pcp')
-VALUE_FILTER = {'pcq': 'pcq.cooked > 1e300', 'hkpd': 'pcq.cooked > 1e300', 'cflow': 'cflow.octets > 4294967290',
-                'pcp': 'pcp.instance.value.int > 2147483646'}
-FIELDS = {'pcq': ('pcq.path', 'pcq.cooked'), 'hkpd': ('pcq.path', 'pcq.cooked'),
-          'cflow': ('cflow.octets', 'cflow.packets'), 'pcp': ('pcp.instance', 'pcp.instance.value.int')}
-
-
-def any_of(filters, protocols):
-    return ['-Y', ' || '.join(filters[p] for p in protocols)]
+NOWHERE, NO_TREE = '/nonexistent', ['-q', '-z', 'io,stat,0']
 
 
 def watching(rows):
     """So many watched counters, of the first instances and counters of each shape, each asked for; what has none of its own,
     for any value."""
     table = [x for n in range(rows) for x in ('-o', r'uat:pcq_watch:"w%d","\\*(instance %d)\\counter 0;\\Set\\counter %d"' % (n, n, n))]
-    asked = ' || '.join('pcq.watch.w%d > 1e300' % n for n in range(rows))
-    return lambda known: [*table, '-Y', asked] if 'hkpd' in known else any_of(VALUE_FILTER, known)
+    return [*table, '-Y', ' || '.join('pcq.watch.w%d > 1e300' % n for n in range(rows))]
 
 
-# Way of looking -> tshark's options, for the protocols that it knows.
+# Way of looking -> tshark's options with the plugin, and without it where it knows no such field or statistic
 WAYS = {
-    'no tree': lambda known: ['-q', '-z', 'io,stat,0'],
-    'list': lambda known: [],
-    # of a run that knows no such statistic, the run without tree
-    'long': lambda known: ['-q', '-z', 'pcq,long,/dev/null' if 'hkpd' in known else 'io,stat,0'],
-    'filter': lambda known: any_of({p: p for p in PROTOCOLS}, known),
-    'filter on values': lambda known: any_of(VALUE_FILTER, known),
-    'watched': watching(1),
-    'watched, 16': watching(16),
-    'fields': lambda known: ['-T', 'fields'] + [x for p in known for f in FIELDS[p] for x in ('-e', f)],
-    'V': lambda known: ['-V'],
-    'json': lambda known: ['-T', 'json'],
-    'pdml': lambda known: ['-T', 'pdml'],
+    'no tree': (NO_TREE,),
+    'list': ([],),
+    'long': (['-q', '-z', 'pcq,long,/dev/null'], NO_TREE),
+    'filter': (['-Y', 'pcq || hkpd'], []),
+    'filter on values': (['-Y', 'pcq.cooked > 1e300'], []),
+    'watched': (watching(1), []),
+    'watched, 16': (watching(16), []),
+    'fields': (['-T', 'fields', '-e', 'pcq.path', '-e', 'pcq.cooked'], ['-T', 'fields', '-e', 'frame.number']),
+    'V': (['-V'],),
+    'json': (['-T', 'json'],),
+    'pdml': (['-T', 'pdml'],),
 }
 # Answers of 10,000 values where a value costs little, else of 1,000.
 WHOLE = ('no tree', 'list', 'long', 'filter', 'filter on values', 'watched', 'watched, 16')
@@ -80,13 +67,13 @@ def used(child):
     return usage
 
 
-def callgrind(plugins, path, args, begin=None):
-    """-> the lines of callgrind's output, for each marker and the end; with a library to preload that lets it begin when
+def callgrind(plugins, path, args, begin):
+    """-> the lines of callgrind's output, for each marker and the end; begin: a library to preload that lets it begin when
     tshark has started"""
     with tempfile.TemporaryDirectory(prefix='callgrind.') as folder:
         out = os.path.join(folder, 'out')
-        start = ['env', 'LD_PRELOAD=' + begin, 'valgrind', '--instr-atstart=no'] if begin else ['valgrind']
-        used(begun(plugins, path, args, [*start, '--tool=callgrind', '--dump-line=no', AT_MARKER, '--callgrind-out-file=' + out]))
+        used(begun(plugins, path, args, ['env', 'LD_PRELOAD=' + begin, 'valgrind', '--instr-atstart=no', '--tool=callgrind', '--dump-line=no',
+                                         AT_MARKER, '--callgrind-out-file=' + out]))
         dumps = sorted(glob.glob(out + '.*'), key=lambda p: int(p.rpartition('.')[2])) + [out]
         return [Path(d).read_text(errors='replace').splitlines() for d in dumps if os.path.exists(d)]
 
@@ -114,15 +101,14 @@ def of_object(lines, name):
 
 
 class Bench:
-    def __init__(self, folder, plugins, floor):
-        self.folder, self.plugins, self.floor = Path(folder), plugins, os.path.join(floor, 'plugins')
-        self.begin = os.path.join(floor, 'begin.so')
+    def __init__(self, folder, plugins, begin):
+        self.folder, self.plugins, self.begin = Path(folder), plugins, begin
         self.workers = ThreadPoolExecutor(os.cpu_count())
 
     def capture(self, names, units):
         path = self.folder / ('%s-%d.pcap' % ('-'.join(names), units))
         if not path.exists():
-            measured([ALL[n] for n in names], units).write(path)
+            measured([SHAPES[n] for n in names], units).write(path)
         return str(path)
 
     def run(self, plugins, names, units, args, count=all_of):
@@ -132,60 +118,27 @@ class Bench:
             sys.exit('callgrind wrote %d counts for %d captures' % (len(dumps), len(names)))
         got = {}
         for i, name in enumerate(names):
-            low, high = ALL[name].answers
-            got[name] = (dumps[3 + 2 * i] - dumps[1]) / ((high - low) * (units if ALL[name].unit == 'value' else 1))
+            low, high = SHAPES[name].answers
+            got[name] = (dumps[3 + 2 * i] - dumps[1]) / ((high - low) * (units if SHAPES[name].unit == 'value' else 1))
         return got
 
     def ask(self, names, way):
-        """Futures of run(): with the plugin, without it, with the floor."""
+        """Futures of run(): with the plugin, without it."""
         units = 10000 if way in WHOLE else 1000
-        own = [n for n in names if n in SHAPES]
-        asked = {'without': (NOWHERE, names, WAYS[way](PROTOCOLS[2:]))}
-        if own:
-            asked['with'] = self.plugins, own, WAYS[way](PROTOCOLS)
-        if set(names) & set(WITH_FLOOR):
-            asked['floor'] = self.floor, [n for n in names if n in WITH_FLOOR], WAYS[way](['pcq', *PROTOCOLS[2:]])
-        for _, which, _ in asked.values():
-            self.capture(which, units)
-        return {k: self.workers.submit(self.run, plugins, which, units, args)
-                for k, (plugins, which, args) in asked.items()}
-
-    @staticmethod
-    def row(name, got):
-        without = got['without'][name]
-        if name in PEERS:
-            return '%12.0f %12s %12s %12s %8s' % (without, '', '', '', '')
-        own = got['with'][name]
-        cells = '%12.0f %12.0f %12.0f' % (own, without, own - without)
-        floor = got['floor'][name] - without if name in WITH_FLOOR else 0
-        return cells + (' %12.0f %8.2f' % (floor, (own - without) / floor) if floor > 100 else ' %12s %8s' % ('', ''))
+        self.capture(names, units)
+        return [self.workers.submit(self.run, plugins, names, units, args)
+                for plugins, args in ((self.plugins, WAYS[way][0]), (NOWHERE, WAYS[way][-1]))]
 
     def table(self, names, ways):
         asked = [(way, self.ask(names, way)) for way in ways]
         for way, futures in asked:
-            got = {k: f.result() for k, f in futures.items()}
-            print('%-18s%-14s%12s %12s %12s %12s %8s' % (way, '', 'whole', 'without', 'above', 'floor', 'ratio'))
-            for name in names:
-                print('%18s%-14s%s' % ('', name, self.row(name, got)), flush=True)
+            own, without = (f.result() for f in futures)
+            print('%-18s%-14s%12s %12s %12s' % (way, '', 'whole', 'without', 'above'))
+            for n in names:
+                print('%18s%-14s%12.0f %12.0f %12.0f' % ('', n, own[n], without[n], own[n] - without[n]), flush=True)
         print()
         for name in names:
-            print('%-14s%s, a %s' % (name, ALL[name].about, ALL[name].unit))
-
-    def start_up(self):
-        empty = str(self.folder / 'empty.pcap')
-        Capture().write(empty)
-        a, b = (sum(map(all_of, callgrind(p, empty, []))) for p in (self.plugins, NOWHERE))
-        print('%-32s%12.0f %12.0f %12.0f' % ('start-up', a, b, a - b))
-
-    def million(self):
-        """One answer of a million values: CPU time, the best of three, and what ten such take of memory."""
-        shape = ALL['one']
-        path = str(self.folder / 'million.pcap')
-        shape.make(3, 1000000).write(path)
-        for way in ('no tree', 'list', 'filter'):
-            own, without = (min(u.ru_utime + u.ru_stime for u in [used(begun(p, path, args)) for _ in range(3)]) for p, args in
-                            ((self.plugins, WAYS[way](PROTOCOLS)), (NOWHERE, WAYS[way](PROTOCOLS[2:]))))
-            print('3 million values, %-15s%10.2f s %10.2f s without: %.3f' % (way, own, without, own / without), flush=True)
+            print('%-14s%s, a %s' % (name, SHAPES[name].about, SHAPES[name].unit))
 
     @staticmethod
     def piped(plugins, answers, args):
@@ -216,14 +169,14 @@ class Bench:
     def budget(self):
         """{shape: {way: instructions within the plugin for a unit}}"""
         self.capture(BUDGET, 1000)
-        asked = {way: self.workers.submit(self.run, self.plugins, BUDGET, 1000, WAYS[way](PROTOCOLS),
+        asked = {way: self.workers.submit(self.run, self.plugins, BUDGET, 1000, WAYS[way][0],
                                           lambda lines: of_object(lines, 'pcq.so')) for way in BUDGET_WAYS}
         return {n: {way: round(asked[way].result()[n], 1) for way in BUDGET_WAYS} for n in BUDGET}
 
     def lists(self):
         """{shape: how many times as much as without the plugin a list costs}"""
-        got = {k: f.result() for k, f in self.ask(tuple(LISTED), 'list').items()}
-        return {n: got['with'][n] / got['without'][n] for n in LISTED}
+        own, without = (f.result() for f in self.ask(tuple(LISTED), 'list'))
+        return {n: own[n] / without[n] for n in LISTED}
 
 
 def check(rows):
@@ -249,32 +202,24 @@ def check_budget(bench, path, write):
                  for name, ways in json.loads(path.read_text()).items() for way, most in ways.items())
 
 
-# Beside the table.
-OTHERS = {'start-up': Bench.start_up, 'million': Bench.million}
-
-
 def main():
     p = argparse.ArgumentParser()
     p.add_argument('plugins')
-    p.add_argument('floor')
+    p.add_argument('begin')
     p.add_argument('--budget', type=Path)
     p.add_argument('--write', action='store_true')
     p.add_argument('--memory', type=int, const=3600, nargs='?', metavar='ANSWERS')
     p.add_argument('what', nargs='*')
     a = p.parse_args()
-    names = [x for x in ALL if x in a.what] or list(ALL)
+    names = [x for x in SHAPES if x in a.what] or list(SHAPES)
     ways = [x for x in WAYS if x in a.what] or list(WAYS)
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(folder, a.plugins, a.floor)
+        bench = Bench(folder, a.plugins, a.begin)
         if a.budget:
             sys.exit(check_budget(bench, a.budget, a.write) | check_lists(bench))
         if a.memory:
             sys.exit(not bench.memory(a.memory))
-        if not a.what or not set(a.what) <= set(OTHERS):
-            bench.table(names, ways)
-        for name, measure in OTHERS.items():
-            if not a.what or name in a.what:
-                measure(bench)
+        bench.table(names, ways)
 
 
 if __name__ == '__main__':

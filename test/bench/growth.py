@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How the work for hostile captures grows with their bytes: script/dev/bench --growth runs this, in about a quarter of an hour.
 
-    growth.py PLUGINS FLOOR [WAY|CAPTURE…]
+    growth.py PLUGINS BEGIN [WAY|CAPTURE…]
 
 Every capture in three sizes, n, 2n and 4n, one behind the other in one file, each with servers of its own; a frame of
 LLC between them makes callgrind write down what was counted until then. So a way of looking is one run of tshark, and the
@@ -100,12 +100,12 @@ def exponent(sizes, work):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument('plugins')
-    p.add_argument('floor')
+    p.add_argument('begin')
     p.add_argument('what', nargs='*')
     a = p.parse_args()
     names = [x for x in a.what if x in HOSTILE] or list(HOSTILE)
     ways = [x for x in a.what if x in WAYS] or list(WAYS)
-    failed, bench = 0, (a.plugins, os.path.join(a.floor, 'begin.so'))
+    failed, bench = 0, (a.plugins, a.begin)
     with tempfile.TemporaryDirectory() as folder:
         for way in ways:
             print('%-34s%10s%14s%14s%14s%7s' % (way, 'bytes', 'n', '2n', '4n', ''))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Captures to measure with, in any number of answers: what a shape costs is the slope between two numbers.
 
-SHAPES: name -> Shape; measured() puts them into one capture. PEERS: what in-tree dissectors of like shape make of as many values."""
+SHAPES: name -> Shape; measured() puts them into one capture."""
 
 import os
 import struct
@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from gen.hostile import (GUID, Hkpd, Pcq, block, counter_block, counterset, identifier, ids, in_a_row, instance,  # noqa: E402
                          instances, perf_object, string_table, table, utf16, values)
 from gen.mutate import own_servers  # noqa: E402
-from gen.pcap import Capture, Tcp  # noqa: E402
+from gen.pcap import Capture  # noqa: E402
 
 # A frame of LLC: callgrind is told to write down what was counted when its dissector is called.
 MARKER = bytes.fromhex('0180c2000000020000000001') + struct.pack('>H', 3) + b'\x42\x42\x03'.ljust(46, b'\0')
@@ -125,38 +125,6 @@ def hkpd_rows(counters, every=None):
     return make
 
 
-def udp(capture, port, data):
-    head = struct.pack('>4H', 50000, port, 8 + len(data), 0)
-    ip = struct.pack('>BBHHHBBH4s4s', 0x45, 0, 28 + len(data), 1, 0x4000, 64, 17, 0, bytes([192, 0, 2, 1]),
-                     bytes([192, 0, 2, 2]))
-    capture.add(bytes(6) + bytes(5) + b'\1' + b'\x08\0' + ip + head + data)
-
-
-def netflow(answers, units):
-    """NetFlow v9: records of ten fields of 4 bytes."""
-    capture, records = Capture(), units // 10
-    kinds = (8, 12, 15, 1, 2, 21, 22, 10, 14, 16)
-    template = struct.pack('>2H', 256, len(kinds)) + b''.join(struct.pack('>2H', k, 4) for k in kinds)
-    template = struct.pack('>2H', 0, 4 + len(template)) + template
-    for n in range(answers + 1):
-        body = template if n == 0 else b''.join(struct.pack('>10I', *(n * i + k for k in range(10))) for i in range(records))
-        flowset = body if n == 0 else struct.pack('>2H', 256, 4 + len(body)) + body
-        udp(capture, 2055, struct.pack('>2H4I', 9, 1 if n == 0 else records, n, n, n, 7) + flowset)
-    return capture
-
-
-def pcp(answers, units, metrics=10):
-    """Performance Co-Pilot: RESULTs of ten metrics with a thousand instances."""
-    capture, rows = Capture(), units // metrics
-    tcp = Tcp(capture, port=44321)
-    for n in range(answers):
-        body = struct.pack('>3I', n, 0, metrics)
-        for m in range(metrics):
-            body += struct.pack('>3I', m, rows, 0) + b''.join(struct.pack('>2I', i, n * i) for i in range(rows))
-        tcp.send(1, struct.pack('>3I', 12 + len(body), 0x7001, 1) + body)
-    return capture
-
-
 def each(units, name=None):
     """An identifier for each counter, or for each instance of one."""
     return [[identifier(0, name % i, index=x) if name else identifier(i, None, index=x) for i, x in enumerate(indexes)]
@@ -181,7 +149,6 @@ SHAPES = {
         lambda units: [('6', 'counter')] + [(str(1000 + 2 * k), 'object %d' % k) for k in range(units)],
         lambda n, units: ([perf_object(1000 + 2 * k, in_a_row(1), None, counter_block(1, 1000 * n)) for k in range(units)], 'Global'))),
 }
-PEERS = {'netflow': Shape('NetFlow v9, 1,000 records x 10', (2, 3), netflow), 'pcp': Shape('PCP, 10 metrics x 1,000', (2, 3), pcp)}
 # Small ones for a budget.
 BUDGET = ('one', 'blocks', 'processes-2', 'small')
 # How many times what a list costs without the plugin it may cost: one value of each answer stands in it, and of

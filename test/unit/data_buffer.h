@@ -23,10 +23,20 @@ static inline void put32(buffer *b, uint32_t value)
     }
 }
 
+/* Numbers of 4 bytes, one behind the other. */
+#define put_numbers(b, ...) \
+    put_array(b, (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
+
+static inline void put_array(buffer *b, const uint32_t *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        put32(b, values[i]);
+    }
+}
+
 static inline void put64(buffer *b, uint64_t value)
 {
-    put32(b, (uint32_t)value);
-    put32(b, (uint32_t)(value >> 32));
+    put_numbers(b, (uint32_t)value, (uint32_t)(value >> 32));
 }
 
 static inline void set32(buffer *b, uint32_t at, uint32_t value)
@@ -41,23 +51,18 @@ static inline void set32(buffer *b, uint32_t at, uint32_t value)
 static inline void put_header(buffer *b, uint32_t blocks)
 {
     memset(b, 0, sizeof *b);
-    put32(b, 0);
-    put32(b, blocks);
+    put_numbers(b, 0, blocks);
     put64(b, 1259983709807);
     put64(b, 134351767437550592);
     put64(b, 10000000);
-    put64(b, 0);
-    put64(b, 0);
+    put_numbers(b, 0, 0, 0, 0);
 }
 
 static inline uint32_t begin_block(buffer *b, uint32_t type)
 {
     uint32_t at = b->size;
 
-    put32(b, 0);
-    put32(b, type);
-    put32(b, 0);
-    put32(b, 0);
+    put_numbers(b, 0, type, 0, 0);
     return at;
 }
 
@@ -68,8 +73,7 @@ static inline void end_block(buffer *b, uint32_t at)
 
 static inline void put_value(buffer *b, uint32_t data_size, uint64_t value)
 {
-    put32(b, data_size);
-    put32(b, 16);
+    put_numbers(b, data_size, 16);
     put64(b, value);
 }
 
@@ -78,8 +82,7 @@ static inline void put_instance(buffer *b, const char *name, uint32_t id)
     uint32_t size = (uint32_t)(8 + 2 * strlen(name) + 2 + 7) & ~7U;
     uint32_t end = b->size + size;
 
-    put32(b, size);
-    put32(b, id);
+    put_numbers(b, size, id);
     for (; *name; name++) {
         b->bytes[b->size] = (uint8_t)*name;
         b->size += 2;

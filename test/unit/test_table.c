@@ -60,12 +60,7 @@ static void build_data(buffer *b)
 {
     put_header(b, 3);
     uint32_t block = begin_block(b, PERF_COUNTERSET);
-    put32(b, 16);
-    put32(b, 2);
-    put32(b, 100);
-    put32(b, 101);
-    put32(b, ROW_2 + 48 - LIST);
-    put32(b, 2);
+    put_numbers(b, 16, 2, 100, 101, ROW_2 + 48 - LIST, 2);
     for (uint32_t i = 0; i < 2; i++) {
         put_instance(b, i ? "b" : "a", 7 + i);
         put_value(b, 8, 1000 * i);
@@ -73,8 +68,7 @@ static void build_data(buffer *b)
     }
     end_block(b, block);
     block = begin_block(b, PERF_MULTIPLE_INSTANCES);
-    put32(b, 8 + 16 + 16);
-    put32(b, 1);
+    put_numbers(b, 8 + 16 + 16, 1);
     put_instance(b, "a", 7);
     put_value(b, 8, 5);
     end_block(b, block);
@@ -140,14 +134,9 @@ static void test_uneven_cells(void)
 
     put_header(&b, 1);
     uint32_t block = begin_block(&b, PERF_MULTIPLE_COUNTERS);
-    put32(&b, 8 + 4 * 6);
-    put32(&b, 5);
-    for (uint32_t i = 0; i < 6; i++) {
-        put32(&b, i);
-    }
+    put_numbers(&b, 8 + 4 * 6, 5, 0, 1, 2, 3, 4, 5);
     for (uint32_t i = 0; i < 5; i++) {
-        put32(&b, sizes[i]);
-        put32(&b, 8 + sizes[i]);
+        put_numbers(&b, sizes[i], 8 + sizes[i]);
         at[i] = b.size;
         put64(&b, 10 + i);
         b.size = at[i] + ((sizes[i] + 7) & ~7U);
@@ -175,12 +164,9 @@ static void test_sizes_that_are_odd(void)
     put_header(&b, 2);
     for (uint32_t i = 0; i < 2; i++) {
         uint32_t block = begin_block(&b, PERF_MULTIPLE_COUNTERS);
-        put32(&b, 16);
-        put32(&b, 2);
-        put64(&b, 0);
+        put_numbers(&b, 16, 2, 0, 0);
         put_value(&b, 8, 1);
-        put32(&b, i ? 2 : 1);
-        put32(&b, 9);
+        put_numbers(&b, i ? 2 : 1, 9);
         b.size += 1;
         end_block(&b, block);
         b.size = (b.size + 7) & ~7U;
@@ -202,9 +188,7 @@ static void test_odd_ids(void)
         buffer b;
         put_header(&b, 1);
         uint32_t block = begin_block(&b, PERF_MULTIPLE_COUNTERS);
-        put32(&b, 12);
-        put32(&b, 1);
-        put32(&b, 100);
+        put_numbers(&b, 12, 1, 100);
         b.size += padding;
         put_value(&b, 8, 5);
         end_block(&b, block);
@@ -224,51 +208,27 @@ enum { INSTANCE_2 = COUNTERS + 24, OBJECT_2 = INSTANCE_2 + 56, BLOCK_SIZE = OBJE
 
 static void put_definition(buffer *b, uint32_t title, uint32_t type, uint32_t size, uint32_t offset)
 {
-    uint32_t at = b->size;
-
-    memset(b->bytes + at, 0, 40);
-    b->size += 40;
-    set32(b, at, 40);
-    set32(b, at + 4, title);
-    set32(b, at + 28, type);
-    set32(b, at + 32, size);
-    set32(b, at + 36, offset);
+    put_numbers(b, 40, title, 0, 0, 0, 0, 0, type, size, offset);
 }
 
 static void put_block_instance(buffer *b, uint32_t parent_title, uint32_t parent, uint32_t id, char name)
 {
-    put32(b, 32);
-    put32(b, parent_title);
-    put32(b, parent);
-    put32(b, id);
-    put32(b, 24);
-    put32(b, 4);
-    put32(b, (uint8_t)name);
-    put32(b, 0);
+    put_numbers(b, 32, parent_title, parent, id, 24, 4, (uint8_t)name, 0);
 }
 
 static uint32_t begin_object(buffer *b, uint32_t title, uint32_t counters, uint32_t instances)
 {
     uint32_t object = b->size;
 
-    memset(b->bytes + object, 0, 64);
-    b->size += 64;
-    set32(b, object + 4, 64 + 40 * counters);
-    set32(b, object + 8, 64);
-    set32(b, object + 12, title);
-    set32(b, object + 32, counters);
-    set32(b, object + 40, instances);
+    put_numbers(b, 0, 64 + 40 * counters, 64, title, 0, 0, 0, 0, counters, 0, instances, 0, 0, 0, 0, 0);
     return object;
 }
 
 static void begin_data_block(buffer *b, uint32_t objects)
 {
     memset(b, 0, sizeof *b);
-    memcpy(b->bytes, "P\0E\0R\0F", 8);
+    put_numbers(b, 'P' | 'E' << 16, 'R' | 'F' << 16, 1, 0, 0, 0, PERF_DATA_BLOCK_SIZE, objects);
     b->size = PERF_DATA_BLOCK_SIZE;
-    set32(b, 8, 1);
-    set32(b, 24, PERF_DATA_BLOCK_SIZE);
-    set32(b, 28, objects);
 }
 
 static void build_block(buffer *b)
@@ -280,10 +240,7 @@ static void build_block(buffer *b)
         put_definition(b, 8, 0x10410500, 8, 16);
         for (uint32_t i = 0; i < 2; i++) {
             put_block_instance(b, 0, 0, i + 1, (char)('a' + i));
-            put32(b, 24);
-            put32(b, 0);
-            put64(b, 10 * i);
-            put64(b, 10 * i + 1);
+            put_numbers(b, 24, 0, 10 * i, 0, 10 * i + 1, 0);
         }
         set32(b, object, b->size - object);
     }
@@ -387,8 +344,7 @@ static void test_objects_without_instances(void)
     set32(&b, object, b.size - object);
     object = begin_object(&b, 232, 1, (uint32_t)PERF_INSTANCES_NONE);
     put_definition(&b, 6, 0, 4, 4);
-    put32(&b, 8);
-    put32(&b, 77);
+    put_numbers(&b, 8, 77);
     set32(&b, object, b.size - object);
     set32(&b, 20, b.size);
     sample s = read_buffer(perf_table_read_block, &b);
@@ -523,18 +479,6 @@ static void test_sizes_of_data_block(void)
     check_changes(perf_table_read_block, &b, changes, sizeof changes / sizeof *changes);
 }
 
-static void test_object_that_is_there_twice(void)
-{
-    buffer b;
-
-    build_block(&b);
-    set32(&b, OBJECT_2 + 12, 230);
-    sample s = read_buffer(perf_table_read_block, &b);
-    assert(s.table.is_sound && s.table.num_faults == 2 && s.table.first_group == PERF_NO_GROUP);
-    assert(perf_table_find_object(&s.table, 230) == NULL);
-    free_sample(&s);
-}
-
 /* What was not captured is no fault, and takes nothing from the groups in front of it. */
 static void check_cuts(table_reader *read, const buffer *b, const uint32_t *ends, uint32_t count)
 {
@@ -562,35 +506,36 @@ static void test_cut(void)
     check_cuts(perf_table_read_block, &b, objects, 2);
 }
 
-/* A counter that leads out of a counter block has no value there; in a longer one it has. */
-static void test_offset_outside(void)
+static sample read_changed_block(uint32_t at, uint32_t value)
 {
     buffer b;
-    uint32_t size;
 
     build_block(&b);
-    set32(&b, DEFINITION + 36, 20);
-    sample s = read_buffer(perf_table_read_block, &b);
+    set32(&b, at, value);
+    return read_buffer(perf_table_read_block, &b);
+}
+
+/* What is read all the same. */
+static void test_changed_blocks(void)
+{
+    uint32_t size;
+
+    sample s =
+        read_changed_block(DEFINITION + 36, 20); /* a counter that leads out of a counter block has no value there */
     assert(s.table.is_sound && perf_table_cell(&s.table, &s.table.groups[0], 0, 0, &size) == 0);
     assert(perf_table_cell(&s.table, &s.table.groups[0], 0, 1, &size) == COUNTERS + 16);
     free_sample(&s);
-    set32(&b, DEFINITION + 36, 3);
-    s = read_buffer(perf_table_read_block, &b);
+    s = read_changed_block(DEFINITION + 36, 3);
     assert(perf_table_cell(&s.table, &s.table.groups[0], 0, 0, &size) == 0);
     free_sample(&s);
-}
-
-/* Windows XP writes a counter block short: all is where its counters say. */
-static void test_short_counter_block(void)
-{
-    buffer b;
-
-    build_block(&b);
-    set32(&b, COUNTERS, 16);
-    sample s = read_buffer(perf_table_read_block, &b);
+    s = read_changed_block(COUNTERS, 16); /* Windows XP writes a counter block short: all is where its counters say */
     const perf_group *g = &s.table.groups[0];
     assert(s.table.is_sound && s.table.num_faults == 1 && g->reads_short && g->rows == 2 && s.table.num_rows == 4);
     assert(perf_table_row(&s.table, g, 0)->cells_size == 24 && perf_table_row(&s.table, g, 1)->offset == INSTANCE_2);
+    free_sample(&s);
+    s = read_changed_block(OBJECT_2 + 12, 230); /* which of two objects of one title is meant nobody knows */
+    assert(s.table.is_sound && s.table.num_faults == 2 && s.table.first_group == PERF_NO_GROUP);
+    assert(perf_table_find_object(&s.table, 230) == NULL);
     free_sample(&s);
 }
 
@@ -614,8 +559,7 @@ static void build_rows(buffer *b, const char *rows)
 {
     put_header(b, 1);
     uint32_t block = begin_block(b, PERF_MULTIPLE_INSTANCES), list = b->size;
-    put32(b, 0);
-    put32(b, (uint32_t)strlen(rows) / 2);
+    put_numbers(b, 0, (uint32_t)strlen(rows) / 2);
     for (; *rows; rows += 2) {
         const char name[] = {rows[0], 0};
         put_instance(b, name, (uint32_t)(rows[1] - '0'));
@@ -634,8 +578,7 @@ static void build_processes(buffer *b, const char *rows)
     put_definition(b, 784, 0x00010000, 4, 4);
     for (; *rows; rows += 2) {
         put_block_instance(b, 0, 0, PERF_NO_UNIQUE_ID, rows[0]);
-        put32(b, 8);
-        put32(b, (uint32_t)(rows[1] - '0'));
+        put_numbers(b, 8, (uint32_t)(rows[1] - '0'));
     }
     set32(b, object, b->size - object);
     set32(b, 20, b->size);
@@ -729,8 +672,7 @@ static void test_matches_of_other_names(void)
         end_block(&b, block);
     }
     uint32_t block = begin_block(&b, PERF_MULTIPLE_INSTANCES), list = b.size;
-    put32(&b, 0);
-    put32(&b, 5);
+    put_numbers(&b, 0, 5);
     for (uint32_t i = 0; i < 5; i++) {
         put_instance(&b, names[i], 0);
         put_value(&b, 8, 0);
@@ -894,10 +836,8 @@ int main(void)
     test_objects_without_instances();
     test_sizes_of_counter_data();
     test_sizes_of_data_block();
-    test_object_that_is_there_twice();
     test_cut();
-    test_offset_outside();
-    test_short_counter_block();
+    test_changed_blocks();
     test_zeros();
     test_ordinals();
     test_matches();
