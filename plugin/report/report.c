@@ -11,7 +11,8 @@
 
 #include "report/chart-lines.h"
 #include "taps/output.h"
-#include "taps/table.h"
+#include "taps/refusals.h"
+#include "taps/stat-table.h"
 #include "verdict/marks.h"
 #include "verdict/plain-words.h"
 
@@ -33,6 +34,7 @@ extern const unsigned char report_page_bytes[];
 typedef struct {
     output_task task;
     verdict *verdict;
+    refusals refusals;
     chart_lines lines;
     uint32_t first_frame, last_frame;
     double begin, end; /* seconds since 1970 */
@@ -45,6 +47,7 @@ static void report_restart(void *data)
     if (r->verdict) {
         verdict_reset(r->verdict);
         chart_lines_end(&r->lines);
+        refusals_clear(&r->refusals);
     } else {
         r->verdict = verdict_new(true);
     }
@@ -98,6 +101,7 @@ static void report_count(void *data, packet_info *pinfo, const tapped_call *tapp
     double at = nstime_to_sec(&pinfo->abs_ts); /* frames need not be in the order of their times */
 
     verdict_count(r->verdict, pinfo, tapped);
+    refusals_count(&r->refusals, pinfo, tapped);
     r->end = MAX(r->end, at);
     r->begin = r->first_frame == 0 ? at : MIN(r->begin, at);
     r->first_frame = r->first_frame == 0 ? pinfo->num : r->first_frame;
@@ -234,28 +238,19 @@ static void put_monitors(json_dumper *json, const report *r)
     json_dumper_end_array(json);
 }
 
-/* Counters that come and go are no finding, and are not missing. */
-static void put_missing(json_dumper *json, const report *r)
+static void put_refusals(json_dumper *json, const refusals *list)
 {
-    bool any_lacking = false;
-
-    for (unsigned i = 0; i < r->verdict->monitors->len; i++) {
-        any_lacking |= verdict_has(g_ptr_array_index(r->verdict->monitors, i), VERDICT_NOT_DELIVERED);
-    }
     verdict_begin_list(json, "missing");
-    for (unsigned i = 0; i < r->verdict->missing->len; i++) {
-        const verdict_missing *row = g_ptr_array_index(r->verdict->missing, i);
-        bool is_lacking = row->kind == BOOK_LACKING;
-        if (is_lacking && !any_lacking) {
+    for (unsigned i = 0; list->rows && i < list->rows->len; i++) {
+        const refusal_row *row = g_ptr_array_index(list->rows, i);
+        if (row->is_usual) {
             continue;
         }
         json_dumper_begin_array(json);
         json_dumper_value_string(json, row->path);
-        json_dumper_value_string(json, is_lacking ? "not delivered"
-                                                  : verdict_error(r->verdict->pool, row->is_fault, row->status, false));
-        json_dumper_value_anyf(json, "%" PRIu64 ",%u", row->times, row->frame);
-        json_dumper_value_string(json, is_lacking ? "its provider is disabled or gone, or has no instances now"
-                                                  : tapped_meaning(row->status, row->does_not_seal));
+        json_dumper_value_string(json, row->error);
+        json_dumper_value_anyf(json, "%" PRIu64 ",%u", row->count, row->first_frame);
+        json_dumper_value_string(json, row->description);
         json_dumper_end_array(json);
     }
     json_dumper_end_array(json);
@@ -274,7 +269,7 @@ static void put_left_out(json_dumper *json, const report *r)
     verdict_put_number(json, "untyped", (double)(left.untyped + left.nameless));
     verdict_put_number(json, "values", (double)r->lines.values);
     verdict_put_number(json, "roomless", (double)r->lines.omitted);
-    verdict_put_number(json, "unlisted", (double)r->verdict->more_missing);
+    verdict_put_number(json, "unlisted", (double)r->refusals.omitted);
     verdict_put_number(json, "thinned", r->lines.is_thinned);
     if (!left.any_read && r->verdict->monitors->len > 0) { /* why nothing was read is the verdict's to say */
         left.any_read = left.needs_no_samples = true;
@@ -346,7 +341,7 @@ static char *build_json(report *r)
     json_dumper_begin_object(&json);
     put_capture(&json, r);
     put_monitors(&json, r);
-    put_missing(&json, r);
+    put_refusals(&json, &r->refusals);
     put_lines(&json, r);
     put_left_out(&json, r);
     json_dumper_end_object(&json);
@@ -392,14 +387,9 @@ static bool report_begin(void *data _U_)
 
 /* --- The window -------------------------------------------------------------------------------------------------- */
 
-/* A table of one line, the path of the page. The page is written when Wireshark draws the statistics. */
-static struct {
-    report *report;
-    char *path;
-    bool is_changed;
-} window;
+static const table_column window_columns[] = {{TABLE_ITEM_STRING, "Open this file in a browser", NULL}};
 
-static const table_column window_columns[] = {{TABLE_ITEM_STRING, "Open this file in a browser", NULL, 0}};
+static report window_report;
 
 /* In the folder of downloads, else in the user's home, with the capture's name. Returns a path to be freed. */
 static char *make_page_path(void)
@@ -416,35 +406,26 @@ static char *make_page_path(void)
     return path;
 }
 
-static void count_for_window(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
+static void window_begin(stat_table *t _U_)
 {
-    if (window.path == NULL) {
-        window.path = make_page_path();
-        window.report->task.file.path = window.path;
-        table_row(t, "", *PAGE ? window.path : NO_LIBRARY);
-    }
-    report_count(window.report, pinfo, tapped);
-    window.is_changed = true;
+    verdict_wire_watch();
+    report_restart(&window_report);
 }
 
-static void draw_window(void *data _U_)
+static void window_count(stat_table *t _U_, packet_info *pinfo, const tapped_call *tapped)
 {
-    if (window.is_changed) {
-        window.is_changed = false;
-        report_draw(window.report);
-    }
+    report_count(&window_report, pinfo, tapped);
 }
 
-static void begin_window(taps_table *t _U_)
+/* Writes the page. The table is one line, its path. */
+static void window_fill(stat_table *t)
 {
-    if (window.report == NULL) {
-        verdict_wire_watch();
-        window.report = g_new0(report, 1);
-        output_listen(TAPPED_NAME, &window, NULL, NULL, NULL, draw_window);
-    }
-    g_free(g_steal_pointer(&window.path));
-    report_restart(window.report);
-    window.is_changed = false;
+    char *path = make_page_path();
+
+    stat_table_add_row(t, *PAGE ? path : NO_LIBRARY);
+    window_report.task.file.path = path;
+    report_draw(&window_report);
+    g_free(path);
 }
 
 void report_register(void)
@@ -455,13 +436,14 @@ void report_register(void)
                                          .reset = report_restart,
                                          .count = report_count,
                                          .draw = report_draw};
-    static taps_table table = {
+    static stat_table table = {
         .ui = {.title = "Performance Counter Report", .cli_string = "pcq,page", .nfields = 1},
         .columns = window_columns,
-        .begin = begin_window,
-        .count = count_for_window,
+        .begin = window_begin,
+        .count = window_count,
+        .fill = window_fill,
     };
 
     output_register(&statistic);
-    table_register(&table);
+    stat_table_register(&table);
 }

@@ -1,124 +1,152 @@
 /* counters-table.c
- * `-z pcq,counters[,FILTER or PATHS]`: what each counter did.
+ * `-z pcq,counters[,FILTER or PATHS]`: statistics of each counter's results.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "taps/taps.h"
 
-#include "taps/table.h"
 #include "perf/summary.h"
+#include "taps/stat-table.h"
 #include "text/text.h"
+
+/* Limits of all rows: paths, and their bytes. A response may bring as many as it has values. */
+#define MAX_COUNTERS 100000
+#define MAX_COUNTER_BYTES (32 << 20)
 
 /* One path. */
 typedef struct {
-    unsigned row;
+    char *path;
     uint64_t samples, resets;
-    uint64_t answer; /* that had it last */
-    bool is_assumed; /* of one of its samples it is assumed that it is its own */
+    uint64_t response; /* number of the newest one that has it */
+    bool is_assumed;   /* a sample may be another counter's or instance's */
     counter_identity whose;
     perf_summary results;
-} counter;
+} counter_row;
 
 #define COLUMNS(X) \
-    X(PATH, TABLE_ITEM_STRING, "Counter", NULL, 0) \
-    X(SAMPLES, TABLE_ITEM_UINT, "Samples", "%u", offsetof(counter, samples)) \
-    X(MINIMUM, TABLE_ITEM_FLOAT, "Min", "%.6g", 0) \
-    X(MEAN, TABLE_ITEM_FLOAT, "Mean", "%.6g", 0) \
-    X(MAXIMUM, TABLE_ITEM_FLOAT, "Max", "%.6g", 0) \
-    X(LAST, TABLE_ITEM_FLOAT, "Last", "%.6g", 0) \
-    X(UNIT, TABLE_ITEM_STRING, "Unit", NULL, 0) \
-    X(RESETS, TABLE_ITEM_UINT, "Resets", "%u", offsetof(counter, resets))
+    X(PATH, TABLE_ITEM_STRING, "Counter", NULL) \
+    X(SAMPLES, TABLE_ITEM_UINT, "Samples", "%u") \
+    X(MINIMUM, TABLE_ITEM_FLOAT, "Min", "%.6g") \
+    X(MEAN, TABLE_ITEM_FLOAT, "Mean", "%.6g") \
+    X(MAXIMUM, TABLE_ITEM_FLOAT, "Max", "%.6g") \
+    X(LAST, TABLE_ITEM_FLOAT, "Last", "%.6g") \
+    X(UNIT, TABLE_ITEM_STRING, "Unit", NULL) \
+    X(RESETS, TABLE_ITEM_UINT, "Resets", "%u")
 
 enum { COLUMNS(TABLE_NUMBER) NUM_COLUMNS };
 
-static const table_column columns_shown[] = {COLUMNS(TABLE_COLUMN)};
+static const table_column counter_columns[] = {COLUMNS(TABLE_COLUMN)};
 
-/* Answers that were counted. */
-static uint64_t answers;
+static struct {
+    GHashTable *by_path; /* path -> counter_row */
+    GPtrArray *rows;     /* counter_row, in the order of their first */
+    size_t path_bytes;
+    uint64_t responses; /* with values, until now */
+} counted;
 
-static void show(taps_table *t, unsigned row)
+static void free_counter(void *data)
 {
-    const counter *c = table_data(t, row);
-    const perf_summary *results = &c->results;
-
-    if (results->count == 0 || c == t->others) {
-        return;
-    }
-    table_set_text(t, row, UNIT, c->whose.type->unit);
-    table_set_number(t, row, LAST, results->last);
-    table_set_number(t, row, MINIMUM, results->min);
-    table_set_number(t, row, MEAN, perf_summary_mean(results));
-    table_set_number(t, row, MAXIMUM, results->max);
+    g_free(((counter_row *)data)->path);
+    g_free(data);
 }
 
-static void count_value(taps_table *t, value_stream *stream)
+static void counters_begin(stat_table *t _U_)
+{
+    if (counted.rows) {
+        g_hash_table_destroy(counted.by_path);
+        g_ptr_array_free(counted.rows, TRUE);
+    }
+    counted.by_path = g_hash_table_new(wmem_str_hash, g_str_equal);
+    counted.rows = g_ptr_array_new_with_free_func(free_counter);
+    counted.path_bytes = 0;
+}
+
+/* Returns NULL without a path, or without room for one more. */
+static counter_row *find_or_create_counter(const char *path)
+{
+    counter_row *row = path ? g_hash_table_lookup(counted.by_path, path) : NULL;
+    size_t size = path ? strlen(path) + 1 : 0;
+
+    if (row == NULL && path && counted.rows->len < MAX_COUNTERS && counted.path_bytes + size <= MAX_COUNTER_BYTES) {
+        row = g_new0(counter_row, 1);
+        row->path = g_strdup(path);
+        counted.path_bytes += size;
+        g_hash_table_insert(counted.by_path, row->path, row);
+        g_ptr_array_add(counted.rows, row);
+    }
+    return row;
+}
+
+static void count_value(stat_table *t, value_stream *stream)
 {
     const char *path = value_stream_path(stream);
 
     if (!watch_paths_fit(t->paths, path)) {
         return;
     }
-    const char *shown = tapped_placed(stream->pool, stream->response.handle, path);
-    counter *c = path ? table_row(t, shown, shown) : NULL;
-    bool is_repeated = c && c != t->others && c->answer == answers;
-    bool is_of_other = c && c != t->others && !is_repeated && !value_stream_is_same_counter(stream, &c->whose);
-    t->left.repeated += is_repeated;
-    t->left.of_others += is_of_other;
-    if (is_repeated || is_of_other) {
+    perf_result result = stream->at.is_text ? (perf_result){0, PERF_NO_RESULT_OK} : value_stream_result(stream);
+    counter_row *row =
+        stream->at.is_text ? NULL : find_or_create_counter(tapped_placed(stream->pool, stream->response.handle, path));
+    bool is_repeated = row && row->response == counted.responses;
+    if (is_repeated || (row && !value_stream_is_same_counter(stream, &row->whose))) {
+        t->left.repeated += is_repeated;
+        t->left.of_others += !is_repeated;
         return;
     }
-    perf_result result = value_stream_result(stream);
     left_out_count_marks(&t->left, left_out_marks(stream, &result));
-    if (c) {
-        c->answer = answers;
-        c->samples++;
-        if (value_stream_is_assumed(stream) && !c->is_assumed && c != t->others) {
-            c->is_assumed = true;
-            table_set_text(t, c->row, PATH, text_marked(stream->pool, shown, true));
-        }
-        c->resets += perf_is_reset(result.none) && !value_stream_is_assumed(stream);
+    t->left.texts += row == NULL && (path || stream->at.is_text);
+    if (row) {
+        row->response = counted.responses;
+        row->samples++;
+        row->is_assumed |= value_stream_is_assumed(stream);
+        row->resets += perf_is_reset(result.none) && !value_stream_is_assumed(stream);
         if (result.none == PERF_NO_RESULT_OK) {
-            perf_summary_add(&c->results, result.value);
+            perf_summary_add(&row->results, result.value);
         }
-        table_changed(t, c->row);
     }
 }
 
-static void count_answer(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
+static void counters_count(stat_table *t, packet_info *pinfo, const tapped_call *tapped)
 {
-    value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
-    const counter_value *at;
-
-    answers++;
-    while ((at = value_stream_next(stream)) != NULL) {
-        if (at->is_text) {
-            bool fits = watch_paths_fit(t->paths, value_stream_path(stream));
-            t->left.texts += fits;
-            left_out_count_marks(&t->left, fits ? left_out_marks(stream, &(perf_result){0, PERF_NO_RESULT_OK}) : 0);
-        } else {
+    if (tapped->answer && tapped->answer->sample && tapped->answer->handle) {
+        value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
+        counted.responses++;
+        while (value_stream_next(stream)) {
             count_value(t, stream);
         }
     }
 }
 
-static void counters_count(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
+static void counters_fill(stat_table *t)
 {
-    if (tapped->answer && tapped->answer->sample && tapped->answer->handle) {
-        count_answer(t, pinfo, tapped);
+    wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
+
+    for (unsigned i = 0; i < counted.rows->len; i++) {
+        const counter_row *from = g_ptr_array_index(counted.rows, i);
+        unsigned row = stat_table_add_row(t, text_marked(pool, from->path, from->is_assumed));
+        stat_table_set_count(t, row, SAMPLES, from->samples);
+        stat_table_set_count(t, row, RESETS, from->resets);
+        if (from->results.count > 0) {
+            stat_table_set_text(t, row, UNIT, from->whose.type->unit);
+            stat_table_set_number(t, row, MINIMUM, from->results.min);
+            stat_table_set_number(t, row, MEAN, perf_summary_mean(&from->results));
+            stat_table_set_number(t, row, MAXIMUM, from->results.max);
+            stat_table_set_number(t, row, LAST, from->results.last);
+        }
     }
+    wmem_destroy_allocator(pool);
 }
 
 void counters_table_register(void)
 {
-    static taps_table table = {
+    static stat_table table = {
         .ui = {.title = "Performance Counter Values", .cli_string = "pcq,counters", .nfields = NUM_COLUMNS},
-        .columns = columns_shown,
-        .row_size = sizeof(counter),
+        .columns = counter_columns,
         .takes_paths = true,
+        .begin = counters_begin,
         .count = counters_count,
-        .show = show,
-        .keeps_rows = true,
+        .fill = counters_fill,
     };
 
-    table_register(&table);
+    stat_table_register(&table);
 }

@@ -1,12 +1,7 @@
 /* export-objects.c
  * Export objects: a PDH-CSV file for each query, and the names file.
  *
- * Wireshark wants each object whole in memory, and says neither when the last packet has gone by nor, always, when it
- * frees what was listed. So an object is listed when it is complete, and is Wireshark's from then on:
- *
- *   - of packets that are seen again, when it is known that nothing more comes for it;
- *   - of packets that are seen for the first time (tshark in one pass, a capture that is running), when statistics are
- *     drawn. Newer listeners are drawn first: one that is registered with the first call is drawn before the list is.
+ * Wireshark wants each object whole in memory, and owns what is listed. So objects are listed when all packets have gone by.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -18,24 +13,20 @@
 #include <epan/export_object.h>
 #include <epan/tap.h>
 
-/* Wireshark cuts a name that is too long at its end, where the handle stands; it writes some characters as three. */
-#define LONGEST_HOST 64
+/* Bytes of the host in a name: Wireshark cuts a name that is too long at its end, where the handle stands; it writes some characters as three. */
+#define MAX_HOST_BYTES 64
 
 /* The one list that is filled. */
-static struct objects {
+static struct {
     int tap;
-    bool listens;               /* to drawing */
-    export_object_list_t *list; /* NULL before the first call; the rest is zeros then */
-    documents *documents;       /* that objects are made of, */
-    unsigned listed;            /* and of them; in order at the first look */
-    bool has_names;             /* they are listed */
-    uint32_t frame;             /* that was handed over last */
-    bool first_look;            /* of its packets */
-    bool has_said;
+    bool has_any;               /* some call came since the program began */
+    export_object_list_t *list; /* NULL: nobody asked, or it is filled; the rest is zeros then */
+    documents *documents;
+    uint32_t frame; /* of the newest call */
     left_out left;
 } objects;
 
-/* Lists an object; the name and the text are Wireshark's then. */
+/* Lists an object. Changes: Wireshark owns the name and the text. */
 static void list_object(uint32_t frame, const char *host, const char *type, char *name, GString *text)
 {
     export_object_entry_t *entry = g_new0(export_object_entry_t, 1);
@@ -54,10 +45,9 @@ static void list_document(document *doc)
     GString *text = g_string_new(NULL);
     size_t host = strlen(doc->machine);
 
-    if (host > LONGEST_HOST) {
-        host = (size_t)(g_utf8_find_prev_char(doc->machine, doc->machine + LONGEST_HOST + 1) - doc->machine);
+    if (host > MAX_HOST_BYTES) {
+        host = (size_t)(g_utf8_find_prev_char(doc->machine, doc->machine + MAX_HOST_BYTES + 1) - doc->machine);
     }
-    objects.listed++;
     document_write(objects.documents, doc, NULL, text);
     /* the host first; a name that begins with a dot would be hidden */
     char *suffix = document_suffix(doc);
@@ -66,76 +56,49 @@ static void list_document(document *doc)
     g_free(suffix);
 }
 
-static void list_names(void)
+static void objects_reset(void)
 {
-    GString *text = objects.has_names ? NULL : tapped_names();
-
-    if (text) {
-        objects.has_names = true;
-        list_object(objects.frame, NULL, "text/plain", g_strdup("pcq_names"), text);
-    }
+    g_clear_pointer(&objects.documents, documents_free);
+    objects.list = NULL;
+    objects.left = (left_out){.any_read = false};
 }
 
-/* --- The list ------------------------------------------------------------------------------------------------------ */
-
 /* A window may be gone, and its list with it. */
-static void objects_draw(void *data _U_)
+static void list_all(void)
 {
     if (objects.list == NULL || !have_tap_listener(objects.tap)) {
         return;
     }
     const GPtrArray *all = objects.documents->all;
-    while (objects.first_look && objects.listed < all->len) {
-        list_document(g_ptr_array_index(all, objects.listed));
+    for (unsigned i = 0; i < all->len; i++) {
+        list_document(g_ptr_array_index(all, i));
     }
-    if (objects.first_look) {
-        list_names();
+    GString *names = tapped_names();
+    if (names) {
+        list_object(objects.frame, NULL, "text/plain", g_strdup("pcq_names"), names);
     }
-    if (!objects.has_said) {
-        documents_count_marks(objects.documents, &objects.left);
-        output_say_left_out(&objects.left, "columns");
-        objects.has_said = true;
-    }
-}
-
-static void objects_reset(void)
-{
-    g_clear_pointer(&objects.documents, documents_free);
-    objects = (struct objects){.tap = objects.tap, .listens = objects.listens};
-}
-
-/* Not everybody who looks at the packets again says so; they begin with the first then. */
-static void objects_begin(export_object_list_t *list, const packet_info *pinfo, bool is_first_look)
-{
-    if (objects.list && (is_first_look || pinfo->num >= objects.frame)) {
-        return;
-    }
+    documents_count_marks(objects.documents, &objects.left);
+    output_say_left_out(&objects.left, "columns");
     objects_reset();
-    objects.list = list;
-    objects.first_look = is_first_look;
-    objects.documents = documents_new();
-    output_listen_first(&objects.listens, TAPPED_NAME, &objects, NULL, objects_draw);
 }
 
-/* Seen again, a capture has taught all names that it will with its first call, and a handle's newest sample is its last. */
 static tap_packet_status objects_add(void *list, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
                                      tap_flags_t flags _U_)
 {
     const tapped_call *tapped = call;
 
-    objects_begin(list, pinfo, tapped->is_first_look);
+    if (objects.list == NULL) {
+        objects.list = list;
+        objects.has_any = true;
+        objects.documents = documents_new();
+        output_call_at_end(list_all);
+    }
     if (objects.list != list) {
         return TAP_PACKET_DONT_REDRAW;
     }
     objects.frame = pinfo->num;
     left_out_count(&objects.left, tapped);
-    if (!tapped->unread && !objects.first_look) {
-        list_names();
-    }
-    document *doc = documents_add(objects.documents, pinfo, tapped);
-    if (doc && !objects.first_look && tapped->answer->sample == tapped_handle_of(tapped->answer->handle).newest) {
-        list_document(doc);
-    }
+    documents_add(objects.documents, pinfo, tapped);
     return TAP_PACKET_REDRAW;
 }
 
@@ -144,7 +107,7 @@ static void say_nothing_came(void)
 {
     static const left_out nothing;
 
-    if (have_tap_listener(objects.tap) && objects.list == NULL) {
+    if (have_tap_listener(objects.tap) && !objects.has_any) {
         output_say_left_out(&nothing, "");
     }
 }

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include <epan/plugin_if.h>
 #include <glib/gstdio.h>
 #include <wsutil/report_message.h>
 
@@ -203,13 +204,74 @@ bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb
     return true;
 }
 
-void output_listen_first(bool *listens, const char *tap, void *data, tap_packet_cb packet, tap_draw_cb draw)
+/* --- The end of the packets ---------------------------------------------------------------------------------------- */
+
+#define MAX_END_FUNCTIONS 4
+
+static void (*end_functions[MAX_END_FUNCTIONS])(void);
+static bool is_drawn_first; /* nobody has asked since the listener for drawing was registered */
+static uint32_t last_frame; /* of a window's capture: UINT32_MAX while it is read; 0: no window */
+
+static void call_end_functions(void)
 {
-    if (*listens) {
-        remove_tap_listener(data);
+    for (unsigned i = 0; i < MAX_END_FUNCTIONS && end_functions[i]; i++) {
+        end_functions[i]();
     }
-    *listens = output_listen(tap, data, NULL, NULL, packet, draw);
 }
+
+static void end_draw(void *data _U_)
+{
+    if (last_frame == 0) {
+        call_end_functions();
+    }
+}
+
+static void listen_to_drawing(void)
+{
+    static bool listens;
+
+    if (listens) {
+        remove_tap_listener(&last_frame);
+    }
+    listens = output_listen("frame", &last_frame, NULL, NULL, NULL, end_draw);
+}
+
+/* tshark and sharkd draw the newest listener first, and register whoever asks behind us, but before the first packet. A window draws its own
+ * rows behind the last packet, and calls nobody before. */
+static tap_packet_status end_packet(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped _U_,
+                                    tap_flags_t flags _U_)
+{
+    if (!is_drawn_first) {
+        ws_info_t *info = NULL;
+        plugin_if_get_ws_info(&info);
+        bool is_window = info && info->ws_info_supported;
+        last_frame = !is_window ? 0 : PINFO_FD_VISITED(pinfo) ? info->cf_count : UINT32_MAX;
+        is_drawn_first = true;
+        listen_to_drawing();
+    }
+    if (pinfo->num == last_frame) {
+        call_end_functions();
+    }
+    return TAP_PACKET_DONT_REDRAW;
+}
+
+void output_call_at_end(void (*end)(void))
+{
+    unsigned i = 0;
+
+    if (end_functions[0] == NULL) {
+        output_listen("frame", end_functions, NULL, NULL, end_packet, NULL);
+    }
+    while (end_functions[i] && end_functions[i] != end) {
+        i++;
+    }
+    ws_assert(i < MAX_END_FUNCTIONS);
+    end_functions[i] = end;
+    is_drawn_first = false;
+    listen_to_drawing(); /* in case that no packet comes */
+}
+
+/* --- One -z ---------------------------------------------------------------------------------------------------------- */
 
 static void reset_task(void *data)
 {

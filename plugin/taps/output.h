@@ -71,9 +71,10 @@ typedef struct {
 /* Its functions may be NULL, but for draw(). What cannot be written is reported before the capture is read. */
 void output_register(output_statistic *statistic);
 
-/* Registers a listener of ours; false, and reported, if the filter is wrong. Without `packet` it is drawn if any came. */
+/* Registers a listener of ours. Returns false, and reports it, if the filter is wrong. Without `packet` it is drawn if any came. */
 bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb reset, tap_packet_cb packet,
                    tap_draw_cb draw);
 
-/* The same anew, so that it is drawn before all that are there: Wireshark begins with those that were registered last. */
-void output_listen_first(bool *listens, const char *tap, void *data, tap_packet_cb packet, tap_draw_cb draw);
+/* Has a function called once all packets have gone by, before anything else that listens now is drawn. Needs: it is asked for anew each time
+ * that packets begin anew. */
+void output_call_at_end(void (*end)(void));

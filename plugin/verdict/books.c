@@ -9,9 +9,6 @@
 
 #include "text/text.h"
 
-/* Different things that are missing. */
-#define MOST_MISSING 2000
-
 /* Instances come and go: what was gone more often is no fault. */
 #define MOST_ABSENCES 2
 
@@ -35,24 +32,7 @@ static bool enter(verdict_talk *talk, book_kind kind, packet_info *pinfo)
     return in->things++ == 0;
 }
 
-void verdict_miss(verdict *v, const verdict_missing *missing)
-{
-    char *key = wmem_strdup_printf(v->memory, "%u %u %d%d %s", (unsigned)missing->kind, missing->status,
-                                   missing->is_fault, missing->does_not_seal, missing->path);
-    verdict_missing *known = wmem_map_lookup(v->by_error, key);
-
-    if (known == NULL && v->missing->len < MOST_MISSING) {
-        known = wmem_memdup(v->memory, missing, sizeof *missing);
-        known->path = wmem_strdup(v->memory, missing->path);
-        wmem_map_insert(v->by_error, g_steal_pointer(&key), known);
-        g_ptr_array_add(v->missing, known);
-    }
-    *(known ? &known->times : &v->more_missing) += 1;
-    wmem_free(v->memory, key);
-}
-
-static void book_missing(verdict *v, verdict_talk *talk, book_kind kind, packet_info *pinfo, const char *path,
-                         uint32_t status)
+static void book_missing(verdict_talk *talk, book_kind kind, packet_info *pinfo, const char *path, uint32_t status)
 {
     book *in = &talk->books[kind];
 
@@ -61,8 +41,6 @@ static void book_missing(verdict *v, verdict_talk *talk, book_kind kind, packet_
         in->status = status;
     }
     in->kinds += pinfo->num == in->shown.first;
-    path = tapped_placed(pinfo->pool, talk->handle, path);
-    verdict_miss(v, &(verdict_missing){.kind = kind, .status = status, .frame = pinfo->num, .path = path});
 }
 
 /* Which identifiers the server accepted last, and which it refused: what it accepts later is not refused. */
@@ -85,7 +63,7 @@ static void count_refused(verdict *v, verdict_talk *talk, packet_info *pinfo, co
     count_identifiers(v, talk, pinfo, tapped);
     while ((path = tapped_next_refused(pinfo->pool, tapped, &at)) != NULL) {
         path = text_marked(pinfo->pool, path, at.assumed);
-        book_missing(v, talk, BOOK_REFUSED, pinfo, path, at.status);
+        book_missing(talk, BOOK_REFUSED, pinfo, path, at.status);
     }
 }
 
@@ -202,7 +180,7 @@ static void count_objects(verdict *v, verdict_talk *talk, packet_info *pinfo, co
 
     for (uint32_t i = 0; i < tapped->num_objects; i++) {
         if (!tapped->objects[i].is_there) {
-            book_missing(v, talk, BOOK_LACKING, pinfo,
+            book_missing(talk, BOOK_LACKING, pinfo,
                          tapped_object_name(pinfo->pool, tapped->server, tapped->objects[i].title), 0);
         }
     }
@@ -225,7 +203,7 @@ static bool has_no_instances(verdict_talk *talk, const char *path)
     return wmem_map_contains(talk->without_instances, path);
 }
 
-static void count_values(verdict *v, verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped)
+static void count_values(verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped)
 {
     value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
     const counter_value *at;
@@ -237,9 +215,9 @@ static void count_values(verdict *v, verdict_talk *talk, packet_info *pinfo, con
             if (has_no_instances(talk, value_stream_path(stream))) {
                 continue;
             }
-            book_missing(v, talk, BOOK_LACKING, pinfo, path_of(stream), 0);
+            book_missing(talk, BOOK_LACKING, pinfo, path_of(stream), 0);
         } else if (at->is_failed) {
-            book_missing(v, talk, BOOK_BLOCK_FAILED, pinfo, path_of(stream), stream->group->status);
+            book_missing(talk, BOOK_BLOCK_FAILED, pinfo, path_of(stream), stream->group->status);
         } else if (!at->is_empty) {
             has_reset |= count_value(talk, pinfo, stream);
         }
@@ -268,7 +246,7 @@ void verdict_books_count(verdict *v, verdict_talk *talk, packet_info *pinfo, con
     }
     talk->has_titles |= is_titles && tapped->status == 0 && !tapped->is_damaged;
     if (is_sample && v->counts_values) {
-        count_values(v, talk, pinfo, tapped);
+        count_values(talk, pinfo, tapped);
         count_objects(v, talk, pinfo, tapped);
     }
 }

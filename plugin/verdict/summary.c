@@ -7,7 +7,7 @@
 #include "taps/taps.h"
 
 #include "taps/output.h"
-#include "taps/table.h"
+#include "taps/stat-table.h"
 #include "verdict/talks.h"
 
 #include <math.h>
@@ -323,7 +323,7 @@ static void put_finding(json_dumper *json, wmem_allocator_t *pool, const verdict
 }
 
 #define FIGURE_NAME(figure, name, ...) name,
-#define FIGURE_COLUMN(figure, name, title, type, format) {type, title, format, 0},
+#define FIGURE_COLUMN(figure, name, title, type, format) {type, title, format},
 static const char *const figure_names[] = {FIGURES(FIGURE_NAME)};
 static const table_column figure_columns[] = {FIGURES(FIGURE_COLUMN)};
 
@@ -430,59 +430,49 @@ static void draw(void *data)
 /* --- Tables ---------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    taps_table table; /* first: Wireshark's listener points to it */
+    stat_table table; /* first: Wireshark's listener points to it */
     verdict *verdict;
 } verdict_table;
 
-/* From so many on a window is not right with each call. */
-#define MANY_TALKS 50
-#define MANY_CALLS 1000
-
-static void count_for_table(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
+static void count_for_table(stat_table *t, packet_info *pinfo, const tapped_call *tapped)
 {
-    verdict *v = ((verdict_table *)t)->verdict;
-
-    verdict_count(v, pinfo, tapped);
-    if (t->in_window && v->calls % (1 + v->calls / MANY_CALLS + v->talks->len / MANY_TALKS) == 0) {
-        t->fill(t);
-    }
+    verdict_count(((verdict_table *)t)->verdict, pinfo, tapped);
 }
 
-static void begin_table(taps_table *t)
+static void begin_table(stat_table *t)
 {
     verdict_wire_watch();
     verdict_reset(((verdict_table *)t)->verdict);
 }
 
 #define EI_COLUMNS(X) \
-    X(FINDING, TABLE_ITEM_STRING, "Finding", NULL, 0) \
-    X(COUNT, TABLE_ITEM_FLOAT, "Count", "%.0f", 0) \
-    X(FIRST_FRAME, TABLE_ITEM_FLOAT, "First frame", "%.0f", 0) \
-    X(FILTER, TABLE_ITEM_STRING, "Filter", NULL, 0) \
-    X(EI_CLIENT, TABLE_ITEM_STRING, "Client", NULL, 0) \
-    X(EI_SERVER, TABLE_ITEM_STRING, "Server", NULL, 0) \
-    X(DETAILS, TABLE_ITEM_STRING, "Details", NULL, 0)
+    X(FINDING, TABLE_ITEM_STRING, "Finding", NULL) \
+    X(COUNT, TABLE_ITEM_FLOAT, "Count", "%.0f") \
+    X(FIRST_FRAME, TABLE_ITEM_FLOAT, "First frame", "%.0f") \
+    X(FILTER, TABLE_ITEM_STRING, "Filter", NULL) \
+    X(EI_CLIENT, TABLE_ITEM_STRING, "Client", NULL) \
+    X(EI_SERVER, TABLE_ITEM_STRING, "Server", NULL) \
+    X(DETAILS, TABLE_ITEM_STRING, "Details", NULL)
 
 enum { EI_COLUMNS(TABLE_NUMBER) NUM_FINDING_COLUMNS };
 
 static const table_column finding_columns[] = {EI_COLUMNS(TABLE_COLUMN)};
 
-static unsigned put_row(taps_table *t, const verdict_monitor *monitor, const char *text)
+static unsigned put_row(stat_table *t, const verdict_monitor *monitor, const char *text)
 {
     /* The number stands first: so what is worst stands at the top, also where a window sorts. */
     unsigned row =
-        *(unsigned *)table_row(t, NULL, wmem_strdup_printf(monitor->pool, "%3u. %s", t->rows->len + 1, text));
+        stat_table_add_row(t, wmem_strdup_printf(monitor->pool, "%3u. %s", t->shown->num_elements + 1, text));
 
-    table_set_text(t, row, EI_CLIENT, monitor->figures.texts[FIGURE_CLIENT]);
-    table_set_text(t, row, EI_SERVER, monitor->figures.texts[FIGURE_SERVER]);
+    stat_table_set_text(t, row, EI_CLIENT, monitor->figures.texts[FIGURE_CLIENT]);
+    stat_table_set_text(t, row, EI_SERVER, monitor->figures.texts[FIGURE_SERVER]);
     return row;
 }
 
-static void fill_findings(taps_table *t)
+static void fill_findings(stat_table *t)
 {
     verdict *v = ((verdict_table *)t)->verdict;
 
-    table_clear(t);
     verdict_judge_worst_first(v);
     t->left.needs_no_samples = v->monitors->len > 0; /* each says why it has none */
     t->left.any_read |= t->left.needs_no_samples;
@@ -490,10 +480,10 @@ static void fill_findings(taps_table *t)
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
         for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
             unsigned row = put_row(t, monitor, finding->text);
-            table_set_number(t, row, COUNT, finding->count);
-            table_set_number(t, row, FIRST_FRAME, finding->frames[0]);
-            table_set_text(t, row, FILTER, verdict_filter(monitor->pool, finding));
-            table_set_text(t, row, DETAILS, finding->more ? finding->more : "");
+            stat_table_set_number(t, row, COUNT, finding->count);
+            stat_table_set_number(t, row, FIRST_FRAME, finding->frames[0]);
+            stat_table_set_text(t, row, FILTER, verdict_filter(monitor->pool, finding));
+            stat_table_set_text(t, row, DETAILS, finding->more ? finding->more : "");
         }
         if (monitor->talks) {
             put_row(t, monitor, verdict_account(monitor));
@@ -501,34 +491,27 @@ static void fill_findings(taps_table *t)
     }
 }
 
-/* Not what has no handle, or one that the server does not know, as far as was seen by now. Of those for which there is no room the samples
- * are added up. */
-static void fill_queries(taps_table *t)
+/* Not what has no handle, or one that the server does not know, as far as was seen by now. */
+static void fill_queries(stat_table *t)
 {
     verdict *v = ((verdict_table *)t)->verdict;
-    double others = 0;
 
-    table_clear(t);
     verdict_judge(v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
         if (monitor->number == 0 || monitor->figures.numbers[FIGURE_SAMPLES] <= 0) {
             continue;
         }
-        unsigned row = *(unsigned *)table_row(t, NULL, monitor->figures.texts[FIGURE_HANDLE]);
-        others += table_data(t, row) == t->others ? monitor->figures.numbers[FIGURE_SAMPLES] : 0;
-        if (others > 0) {
-            table_set_count(t, row, FIGURE_SAMPLES, (uint64_t)others);
-        }
-        for (unsigned figure = 1; table_data(t, row) != t->others && figure < NUM_QUERY_COLUMNS; figure++) {
+        unsigned row = stat_table_add_row(t, monitor->figures.texts[FIGURE_HANDLE]);
+        for (unsigned figure = 1; figure < NUM_QUERY_COLUMNS; figure++) {
             double number = monitor->figures.numbers[figure];
             const char *text = monitor->figures.texts[figure];
             if (figure_columns[figure].type == TABLE_ITEM_STRING && text) {
-                table_set_text(t, row, figure, text);
+                stat_table_set_text(t, row, figure, text);
             } else if (figure_columns[figure].type == TABLE_ITEM_UINT) {
-                table_set_count(t, row, figure, (uint64_t)number);
+                stat_table_set_count(t, row, figure, (uint64_t)number);
             } else if (figure_columns[figure].type == TABLE_ITEM_FLOAT && !isnan(number)) {
-                table_set_number(t, row, figure, number);
+                stat_table_set_number(t, row, figure, number);
             }
         }
     }
@@ -564,7 +547,7 @@ void summary_register(void)
 
     queries.verdict = verdict_new(false);
     findings.verdict = verdict_new(true);
-    table_register(&queries.table);
-    table_register(&findings.table);
+    stat_table_register(&queries.table);
+    stat_table_register(&findings.table);
     output_register(&statistic);
 }

@@ -5,6 +5,8 @@
  */
 #include "verdict/talks.h"
 
+#include "taps/refusals.h"
+
 #include <epan/to_str.h>
 
 #include <math.h>
@@ -129,16 +131,6 @@ static verdict_talk *talk_of(verdict *v, packet_info *pinfo, const tapped_call *
 
 /* --- Calls ----------------------------------------------------------------------------------------------------- */
 
-/* Who browses finds no text in this language, or no instance now: that is an answer. What cannot be closed does no harm. */
-static bool is_usual(const tapped_call *tapped)
-{
-    enum { NOT_FOUND = 1168, RESOURCE_LANG_NOT_FOUND = 1815, WMI_INSTANCE_NOT_FOUND = 4201 };
-    bool is_nothing = tapped->status == NOT_FOUND || tapped->status == RESOURCE_LANG_NOT_FOUND ||
-                      tapped->status == WMI_INSTANCE_NOT_FOUND;
-
-    return (tapped->handle == NULL && is_nothing) || g_str_has_prefix(tapped->operation, "Close");
-}
-
 static uint32_t data_size(const tapped_call *tapped)
 {
     return tapped->answer && tapped->answer->sample && tapped->handle ? tvb_reported_length(tapped->answer->tvb)
@@ -152,7 +144,7 @@ static bool asks_for_data(const tapped_call *tapped)
 
 static call_outcome outcome_of(const tapped_call *tapped)
 {
-    if (tapped->has_failed && !is_usual(tapped)) {
+    if (tapped->has_failed && !refusal_is_usual(tapped)) {
         return CALL_FAILED;
     }
     if (!asks_for_data(tapped)) {
@@ -235,10 +227,6 @@ static void record_call(verdict *v, verdict_talk *talk, packet_info *pinfo, cons
     call->is_fault = tapped->is_fault;
     call->does_not_seal = tapped->status == ACCESS_DENIED && tapped->does_not_seal;
     call->size = data_size(tapped);
-    if (call->outcome == CALL_FAILED) {
-        verdict_miss(v, &(verdict_missing){NUM_BOOKS, tapped->is_fault, call->does_not_seal, tapped->status, pinfo->num,
-                                           0, tapped->operation});
-    }
     if (call->outcome == CALL_SAMPLE) {
         if (talk->samples++ == 0 && talk->is_hkpd) {
             talk->began = pinfo->num; /* its key may have been opened for titles alone */
@@ -599,15 +587,13 @@ void verdict_reset(verdict *v)
 {
     g_ptr_array_set_size(v->monitors, 0);
     g_ptr_array_set_size(v->talks, 0);
-    g_ptr_array_set_size(v->missing, 0);
     wmem_free_all(v->memory);
     wmem_free_all(v->pool);
     forget_subjects(v);
-    v->by_error = wmem_map_new(v->memory, wmem_str_hash, g_str_equal);
     v->accepted = wmem_map_new(v->memory, wmem_int64_hash, g_int64_equal);
     v->delivered = wmem_map_new(v->memory, wmem_str_hash, g_str_equal);
     v->left = (left_out){.any_read = false};
-    v->calls = v->more_missing = 0;
+    v->calls = 0;
 }
 
 void verdict_reset_all(void)
@@ -645,7 +631,6 @@ verdict *verdict_new(bool counts_values)
     v->counts_values = counts_values;
     v->talks = g_ptr_array_new();
     v->monitors = g_ptr_array_new();
-    v->missing = g_ptr_array_new();
     verdict_reset(v);
     all = g_slist_prepend(all, v);
     return v;
@@ -656,7 +641,6 @@ void verdict_free(verdict *v)
     all = g_slist_remove(all, v);
     g_ptr_array_unref(v->talks);
     g_ptr_array_unref(v->monitors);
-    g_ptr_array_unref(v->missing);
     wmem_destroy_allocator(v->memory);
     wmem_destroy_allocator(v->pool);
     g_free(v);

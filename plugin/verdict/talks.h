@@ -93,16 +93,6 @@ typedef struct {
     uint32_t status;   /* and why */
 } book;
 
-/* What was asked for and not given: lacking, a failed block, refused; or, with its operation for a path, a call that failed. */
-typedef struct {
-    book_kind kind; /* NUM_BOOKS: a call */
-    bool is_fault, does_not_seal;
-    uint32_t status;
-    uint32_t frame; /* the first, */
-    uint64_t times; /* of so many */
-    const char *path;
-} verdict_missing;
-
 typedef struct verdict_talk {
     struct verdict_talk *next; /* as of the last judgement, that follows it */
     wmem_allocator_t *memory;  /* where all of it is kept */
@@ -133,7 +123,7 @@ typedef struct verdict_talk {
 } verdict_talk;
 
 /* The figures of a monitor: one list, of which `-z pcq,queries` has those down to ACCOUNT as columns, and the sentences and JSON all.
- * X(FIGURE, name in JSON, title, type as taps/table.h has it, format). A text is NULL, and a number NAN, where there is none. */
+ * X(FIGURE, name in JSON, title, type as taps/stat-table.h has it, format). A text is NULL, and a number NAN, where there is none. */
 #define FIGURES(X) \
     X(HANDLE, "handle", "Query", TABLE_ITEM_STRING, NULL) \
     X(CLIENT, "client", "Client", TABLE_ITEM_STRING, NULL) \
@@ -195,9 +185,6 @@ typedef struct {
     uint64_t calls;
     wmem_map_t *accepted;  /* identifier of a server -> frame in which it accepted it last */
     wmem_map_t *delivered; /* address of a server and name of an object -> the first talk that got it */
-    GPtrArray *missing;    /* verdict_missing of all talks, in the order in which they turned up */
-    wmem_map_t *by_error;  /* all of one but frame and times -> the same */
-    uint64_t more_missing; /* for which there was no room */
     GPtrArray *monitors;   /* verdict_monitor, as of the last judgement */
     left_out left;
 } verdict;
@@ -245,9 +232,6 @@ void verdict_judge_worst_first(verdict *v);
 
 /* books.c: counts in the talk's books what an answer holds, and what of that which was asked for it lacks. */
 void verdict_books_count(verdict *v, verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped);
-
-/* Counts what is missing, once more. */
-void verdict_miss(verdict *v, const verdict_missing *missing);
 
 /* Adds a finding for each book that has something, unless another finding says it. */
 void verdict_books_find(const verdict *v, verdict_monitor *monitor);

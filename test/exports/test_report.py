@@ -13,7 +13,7 @@ from conftest import TOP
 
 from faulty import FAULTY
 from gen.story import Server, ask, counter, learn, multiple, run, story, whole_session
-from series import series
+from series import series, table
 from healthy import HEALTHY
 from world import World
 
@@ -114,25 +114,24 @@ def page_of(tshark, folder, scene):
     return page_data(out.read_text())
 
 
-def test_what_was_refused(tshark, report, tmp_path):
-    """As the statistic has it, but for answers to who browses that there is nothing."""
+def test_the_page_lists_what_pcq_refusals_does(tshark, report, tmp_path):
+    """But for answers to who browses that there is nothing."""
     scene = whole_session()
     missing = page_data(report(scene))['missing']
-    text, _ = tshark.run('-q', '-r', tmp_path / 'scene.pcap', *scene.options, '-z', 'pcq,refusals')
-    rows = [[cell.strip() for cell in line.split('|')] for line in text.splitlines() if re.search(r'\| *ERROR_', line)]
-    rows = [row[:4] for row in rows if row[4] or row[1] not in ('ERROR_NOT_FOUND', 'ERROR_RESOURCE_LANG_NOT_FOUND', 'ERROR_WMI_INSTANCE_NOT_FOUND')]
-    assert sorted([path, error, str(times), str(frame)] for path, error, times, frame, _ in missing
-                  if error != 'not delivered') == sorted(rows) != []
+    rows = [list(row.values()) for row in table(tshark, tmp_path / 'scene.pcap', 'pcq,refusals', *scene.options)]
+    rows = [row for row in rows if row[4] or row[1] not in ('ERROR_NOT_FOUND', 'ERROR_RESOURCE_LANG_NOT_FOUND', 'ERROR_WMI_INSTANCE_NOT_FOUND')]
+    assert {row[1] for row in rows} > {'no instances', 'ERROR_NO_DATA'}
+    assert [[path, error, str(times), str(frame), words] for path, error, times, frame, words in missing] == [[*row[:4], row[6]] for row in rows]
 
 
-@pytest.mark.parametrize('name, lacking', [('delivered-again', 1), ('two-objects-never-delivered', 2),
-                                           ('object-gone', 1)])
-def test_what_was_never_delivered(tshark, tmp_path, name, lacking):
-    """Each that is lacking has a row: how often, and where first, as the verdict has it."""
+@pytest.mark.parametrize('name, error, lacking', [('delivered-again', 'no instances', 1), ('two-objects-never-delivered', 'not delivered', 2),
+                                                  ('object-gone', 'not delivered', 1)])
+def test_an_object_or_set_that_is_not_delivered_is_listed(tshark, tmp_path, name, error, lacking):
+    """Each has a row: how often, and where first, as the verdict has it."""
     data = page_of(tshark, tmp_path, FAULTY[name])
     finding, = (f for monitor in data['verdict']['monitors'] for f in monitor['findings'] if f['kind'] == 'not_delivered')
-    rows = [row for row in data['missing'] if row[1] == 'not delivered']
-    assert len(rows) == len(data['missing']) == lacking and any(row[0].split('\\')[-1] in finding['text'] for row in rows)
+    rows = data['missing']
+    assert [row[1] for row in rows] == [error] * lacking and any(row[0].split('\\')[-1] in finding['text'] for row in rows)
     assert all((times, frame) == (finding['count'], finding['since']['frame']) for _, _, times, frame, _ in rows)
 
 
@@ -152,10 +151,10 @@ def marks_of(data):
     return lines
 
 
-def test_what_comes_and_goes_is_not_missing(tshark, tmp_path):
+def test_a_set_that_is_empty_now_and_then_has_no_instances_then(tshark, tmp_path):
     data = page_of(tshark, tmp_path, HEALTHY['empty-now-and-then-tcp'])
     monitor, = data['verdict']['monitors']
-    assert data['missing'] == [] and marks_of(data) == [{'answered': monitor['samples']}] and monitor['samples'] > 5
+    assert [row[1] for row in data['missing']] == ['no instances'] and marks_of(data) == [{'answered': monitor['samples']}] and monitor['samples'] > 5
     assert data['unread'] == data['thinned'] == data['roomless'] == data['unlisted'] == 0
 
 

@@ -1,0 +1,243 @@
+/* refusals.c
+ * What a client asked for and did not get, and `-z pcq,refusals[,FILTER]`, which shows it.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "taps/refusals.h"
+
+#include "taps/stat-table.h"
+#include "taps/taps.h"
+#include "text/text.h"
+#include "text/value-strings.h"
+
+#include <epan/to_str.h>
+
+/* Rows of the list. More would fit into no head, nor into the report. */
+#define MAX_REFUSALS 2000
+
+#define TEXT_CHUNK 4096
+
+/* --- One response ------------------------------------------------------------------------------------------------ */
+
+bool refusal_is_usual(const tapped_call *tapped)
+{
+    enum { NOT_FOUND = 1168, RESOURCE_LANG_NOT_FOUND = 1815, WMI_INSTANCE_NOT_FOUND = 4201 };
+    bool is_nothing = tapped->status == NOT_FOUND || tapped->status == RESOURCE_LANG_NOT_FOUND ||
+                      tapped->status == WMI_INSTANCE_NOT_FOUND;
+
+    return (tapped->handle == NULL && is_nothing) || g_str_has_prefix(tapped->operation, "Close");
+}
+
+static void visit_counters(packet_info *pinfo, const tapped_call *tapped, refusal_visitor visit, void *data)
+{
+    tapped_refusals at = {0};
+    const char *path;
+
+    while ((path = tapped_next_refused(pinfo->pool, tapped, &at)) != NULL) {
+        const refusal found = {.kind = REFUSED_COUNTER,
+                               .path = path,
+                               .is_assumed = at.assumed,
+                               .status = at.status,
+                               .error = text_win32_error(pinfo->pool, at.status),
+                               .description = tapped_meaning(at.status, false)};
+        visit(data, pinfo, tapped, &found);
+    }
+}
+
+static void visit_call(packet_info *pinfo, const tapped_call *tapped, refusal_visitor visit, void *data)
+{
+    const refusal found = {.kind = REFUSED_CALL,
+                           .path = tapped->operation,
+                           .is_usual = refusal_is_usual(tapped),
+                           .status = tapped->status,
+                           .error = tapped_error(pinfo->pool, tapped),
+                           .description = tapped_meaning(tapped->status, tapped->does_not_seal)};
+
+    visit(data, pinfo, tapped, &found);
+}
+
+static void visit_blocks(packet_info *pinfo, const tapped_call *tapped, refusal_visitor visit, void *data)
+{
+    value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
+
+    stream->with_failed = stream->with_empty = stream->without_values = true;
+    while (value_stream_next(stream)) {
+        const char *path = value_stream_path(stream);
+        refusal found = {.path = path ? path : "(not known whose block it is)",
+                         .is_assumed = path && value_stream_is_assumed(stream)};
+        if (stream->at.is_failed) {
+            found.kind = REFUSED_BLOCK;
+            found.status = stream->group->status;
+            found.error = text_win32_error(pinfo->pool, found.status);
+            found.description = tapped_meaning(found.status, false);
+        } else if (stream->at.is_empty && path) {
+            found.kind = REFUSED_INSTANCES;
+            found.error = "no instances";
+            found.description = "its set has no instance now";
+        } else {
+            continue;
+        }
+        visit(data, pinfo, tapped, &found);
+    }
+}
+
+static void visit_objects(packet_info *pinfo, const tapped_call *tapped, refusal_visitor visit, void *data)
+{
+    for (uint32_t i = 0; i < tapped->num_objects; i++) {
+        const refusal found = {.kind = REFUSED_OBJECT,
+                               .path = tapped_object_name(pinfo->pool, tapped->server, tapped->objects[i].title),
+                               .error = "not delivered",
+                               .description = "its provider is disabled or gone, or the account may not read it"};
+        if (!tapped->objects[i].is_there) {
+            visit(data, pinfo, tapped, &found);
+        }
+    }
+}
+
+void refusals_visit(packet_info *pinfo, const tapped_call *tapped, refusal_visitor visit, void *data)
+{
+    visit_counters(pinfo, tapped, visit, data);
+    if (tapped->has_failed) {
+        visit_call(pinfo, tapped, visit, data);
+    }
+    if (tapped->answer && tapped->answer->sample && tapped->answer->handle) {
+        visit_blocks(pinfo, tapped, visit, data);
+        visit_objects(pinfo, tapped, visit, data);
+    }
+}
+
+const char *refusal_format_path(wmem_allocator_t *pool, const tapped_call *tapped, const refusal *found)
+{
+    return tapped_placed(pool, tapped->handle, text_marked(pool, found->path, found->is_assumed));
+}
+
+/* --- The list ---------------------------------------------------------------------------------------------------- */
+
+static refusal_row *find_or_create_row(refusals *list, packet_info *pinfo, const tapped_call *tapped,
+                                       const refusal *found)
+{
+    const char *client = address_to_str(pinfo->pool, &pinfo->dst);
+    const char *path = refusal_format_path(pinfo->pool, tapped, found);
+    const char *key = wmem_strdup_printf(pinfo->pool, "%s %s %s %s", tapped_server(tapped), client, found->error, path);
+    refusal_row *row = g_hash_table_lookup(list->by_key, key);
+
+    if (row == NULL && list->rows->len < MAX_REFUSALS) {
+        row = g_new0(refusal_row, 1);
+        row->path = g_string_chunk_insert(list->texts, path);
+        row->error = g_string_chunk_insert_const(list->texts, found->error);
+        row->description = g_string_chunk_insert_const(list->texts, found->description);
+        row->client = g_string_chunk_insert_const(list->texts, client);
+        row->first_frame = pinfo->num;
+        row->is_hkpd = tapped->is_hkpd;
+        row->is_usual = found->is_usual;
+        g_hash_table_insert(list->by_key, g_string_chunk_insert(list->texts, key), row);
+        g_ptr_array_add(list->rows, row);
+    }
+    return row;
+}
+
+static void add_to_list(void *data, packet_info *pinfo, const tapped_call *tapped, const refusal *found)
+{
+    refusals *list = data;
+    refusal_row *row = find_or_create_row(list, pinfo, tapped, found);
+    uint32_t query = tapped_handle_of(tapped->handle).number;
+
+    if (row == NULL) {
+        list->omitted++;
+        return;
+    }
+    row->count++;
+    if (query > row->newest_query) {
+        row->more_queries += row->query > 0;
+        row->query = row->query > 0 ? row->query : query;
+        row->newest_query = query;
+    }
+}
+
+void refusals_count(refusals *list, packet_info *pinfo, const tapped_call *tapped)
+{
+    if (list->rows == NULL) {
+        list->rows = g_ptr_array_new_with_free_func(g_free);
+        list->by_key = g_hash_table_new(wmem_str_hash, g_str_equal);
+        list->texts = g_string_chunk_new(TEXT_CHUNK);
+    }
+    if (!tapped->is_repeated) {
+        refusals_visit(pinfo, tapped, add_to_list, list);
+    }
+}
+
+void refusals_clear(refusals *list)
+{
+    if (list->rows) {
+        g_ptr_array_free(list->rows, TRUE);
+        g_hash_table_destroy(list->by_key);
+        g_string_chunk_free(list->texts);
+    }
+    *list = (refusals){0};
+}
+
+/* --- The table --------------------------------------------------------------------------------------------------- */
+
+#define COLUMNS(X) \
+    X(PATH, TABLE_ITEM_STRING, "Path", NULL) \
+    X(ERROR_NAME, TABLE_ITEM_STRING, "Error", NULL) \
+    X(COUNT, TABLE_ITEM_UINT, "Count", "%u") \
+    X(FIRST_FRAME, TABLE_ITEM_UINT, "First frame", "%u") \
+    X(QUERY, TABLE_ITEM_STRING, "Query", NULL) \
+    X(CLIENT, TABLE_ITEM_STRING, "Client", NULL) \
+    X(DESCRIPTION, TABLE_ITEM_STRING, "Description", NULL)
+
+enum { COLUMNS(TABLE_NUMBER) NUM_COLUMNS };
+
+static const table_column refusal_columns[] = {COLUMNS(TABLE_COLUMN)};
+
+static refusals table_list;
+
+static void refusals_table_begin(stat_table *t _U_)
+{
+    refusals_clear(&table_list);
+}
+
+static void refusals_table_count(stat_table *t _U_, packet_info *pinfo, const tapped_call *tapped)
+{
+    refusals_count(&table_list, pinfo, tapped);
+}
+
+/* Returns "query 1", "query 1 and 5 more", or "" without one; to be freed. */
+static char *format_queries(const refusal_row *row)
+{
+    const char *kind = row->is_hkpd ? "handle" : "query";
+
+    return row->query == 0         ? g_strdup("")
+           : row->more_queries > 0 ? g_strdup_printf("%s %u and %u more", kind, row->query, row->more_queries)
+                                   : g_strdup_printf("%s %u", kind, row->query);
+}
+
+static void refusals_table_fill(stat_table *t)
+{
+    for (unsigned i = 0; table_list.rows && i < table_list.rows->len; i++) {
+        const refusal_row *from = g_ptr_array_index(table_list.rows, i);
+        unsigned row = stat_table_add_row(t, from->path);
+        stat_table_set_text(t, row, ERROR_NAME, from->error);
+        stat_table_set_count(t, row, COUNT, from->count);
+        stat_table_set_count(t, row, FIRST_FRAME, from->first_frame);
+        char *queries = format_queries(from);
+        stat_table_set_text(t, row, QUERY, queries);
+        g_free(queries);
+        stat_table_set_text(t, row, CLIENT, from->client);
+        stat_table_set_text(t, row, DESCRIPTION, from->description);
+    }
+}
+
+void refusals_table_register(void)
+{
+    static stat_table table = {
+        .ui = {.title = "Performance Counter Refusals", .cli_string = "pcq,refusals", .nfields = NUM_COLUMNS},
+        .columns = refusal_columns,
+        .begin = refusals_table_begin,
+        .count = refusals_table_count,
+        .fill = refusals_table_fill,
+    };
+
+    stat_table_register(&table);
+}

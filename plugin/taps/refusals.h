@@ -1,0 +1,63 @@
+/* refusals.h
+ * Counters, objects and calls that a client asked for and did not get, and why: the one list of `-z pcq,refusals`, the report and the
+ * summary.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "tap/tapped.h"
+
+typedef enum {
+    REFUSED_COUNTER,   /* ValidateCounters: the server did not add it */
+    REFUSED_BLOCK,     /* a block with an error instead of values */
+    REFUSED_INSTANCES, /* a counterset without instances in this sample: no failure */
+    REFUSED_OBJECT,    /* HKEY_PERFORMANCE_DATA: an object that was asked for is not in the sample */
+    REFUSED_CALL       /* the whole call failed, or a fault */
+} refusal_kind;
+
+/* One refusal of a response. Ends with the packet. */
+typedef struct {
+    refusal_kind kind;
+    const char *path;        /* of a call its operation; says so if nobody knows whose block it is */
+    bool is_assumed;         /* the path is */
+    bool is_usual;           /* refusal_is_usual() */
+    uint32_t status;         /* 0: the error has no number */
+    const char *error;       /* "ERROR_NO_DATA", "no instances" */
+    const char *description; /* "" if nothing is known */
+} refusal;
+
+typedef void (*refusal_visitor)(void *data, packet_info *pinfo, const tapped_call *tapped, const refusal *found);
+
+/* Calls `visit` for each refusal of a response. A request has none. */
+void refusals_visit(packet_info *pinfo, const tapped_call *tapped, refusal_visitor visit, void *data);
+
+/* Returns true for a failed call that is no failure: a client that browses learns that there is nothing, or a handle cannot be closed. */
+bool refusal_is_usual(const tapped_call *tapped);
+
+/* Returns a refusal's path with " (assumed)" if it is, and the server's address if another server has the same name. */
+const char *refusal_format_path(wmem_allocator_t *pool, const tapped_call *tapped, const refusal *found);
+
+/* Refusals of a capture that have one path, error, server and client. All texts end with the list. */
+typedef struct {
+    const char *path, *error, *description, *client;
+    uint64_t count;
+    uint32_t first_frame;
+    bool is_hkpd, is_usual;
+    uint32_t query;                      /* number of the first query or handle, 0: none is known */
+    uint32_t newest_query, more_queries; /* highest number until now, and how many others had it before */
+} refusal_row;
+
+/* The list. Begins as zeros. */
+typedef struct {
+    GPtrArray *rows;    /* refusal_row, in the order of their first */
+    GHashTable *by_key; /* path, error, server and client -> refusal_row */
+    GStringChunk *texts;
+    uint64_t omitted; /* refusals without room for a row */
+} refusals;
+
+/* Counts all refusals of a call. A repeated response has none. */
+void refusals_count(refusals *list, packet_info *pinfo, const tapped_call *tapped);
+
+/* Frees the rows. Changes: the list is empty and may be used again. */
+void refusals_clear(refusals *list);

@@ -1,0 +1,240 @@
+/* stat-table.c
+ * A table of Wireshark's simple statistics (stat_tap).
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "taps/stat-table.h"
+
+#include "taps/output.h"
+
+#include <math.h>
+
+#define TEXT_CHUNK 16384 /* bytes */
+
+static GSList *tables; /* stat_table, all that are registered */
+
+/* --- Cells ------------------------------------------------------------------------------------------------------- */
+
+static stat_tap_table_item_type *find_cell(stat_table *t, unsigned row, unsigned column)
+{
+    return stat_tap_get_field_data(t->shown, row, column);
+}
+
+void stat_table_set_text(stat_table *t, unsigned row, unsigned column, const char *text)
+{
+    char *plain = ws_format_text(NULL, text, strlen(text)), *kept = g_string_chunk_insert_const(t->texts, plain);
+
+    *find_cell(t, row, column) = (stat_tap_table_item_type){.type = TABLE_ITEM_STRING, .value.string_value = kept};
+    wmem_free(NULL, plain);
+}
+
+void stat_table_set_count(stat_table *t, unsigned row, unsigned column, uint64_t count)
+{
+    unsigned shown = (unsigned)MIN(count, UINT32_MAX);
+
+    *find_cell(t, row, column) = (stat_tap_table_item_type){.type = TABLE_ITEM_UINT, .value.uint_value = shown};
+}
+
+/* A window of an older Wireshark shows every number that is no integer with six decimals. */
+void stat_table_set_number(stat_table *t, unsigned row, unsigned column, double number)
+{
+    char text[G_ASCII_DTOSTR_BUF_SIZE * 10]; /* 1e308 with a few decimals */
+    const char *format = t->columns[column].format;
+
+    if (!t->in_window) {
+        stat_table_set_text(t, row, column, g_ascii_formatd(text, sizeof text, format, number));
+    } else if (WS_TABLE_IGNORES_FORMATS && strcmp(format, "%.0f") == 0) {
+        stat_table_set_count(t, row, column, (uint64_t)number);
+    } else {
+        *find_cell(t, row, column) = (stat_tap_table_item_type){.type = TABLE_ITEM_FLOAT, .value.float_value = number};
+    }
+}
+
+/* --- Rows -------------------------------------------------------------------------------------------------------- */
+
+/* A note is a row whose other cells are nothing. */
+static unsigned add_note(stat_table *t, const char *text)
+{
+    static const stat_tap_table_item_type nothing[TABLE_MAX_COLUMNS];
+    unsigned row = t->shown->num_elements;
+
+    stat_tap_init_table_row(t->shown, row, (unsigned)t->ui.nfields, nothing);
+    stat_table_set_text(t, row, 0, text);
+    return row;
+}
+
+unsigned stat_table_add_row(stat_table *t, const char *text)
+{
+    unsigned row = add_note(t, text);
+
+    for (unsigned i = 1; i < t->ui.nfields; i++) {
+        if (t->columns[i].type == TABLE_ITEM_UINT) {
+            stat_table_set_count(t, row, i, 0);
+        } else if (t->columns[i].type == TABLE_ITEM_STRING || !t->in_window) {
+            stat_table_set_text(t, row, i, "");
+        } else {
+            *find_cell(t, row, i) = WS_TABLE_NO_NUMBER;
+        }
+    }
+    return row;
+}
+
+static void add_notes(stat_table *t)
+{
+    GPtrArray *notes = left_out_notes(&t->left, "samples", LEFT_OUT_BRIEF);
+
+    for (unsigned i = 0; i < notes->len; i++) {
+        add_note(t, g_ptr_array_index(notes, i));
+    }
+    g_ptr_array_free(notes, TRUE);
+}
+
+/* sharkd frees a table that it has shown. */
+static bool is_there(const stat_table *t)
+{
+    return t->ui.tables && t->ui.tables->len > 0;
+}
+
+static void fill_tables(void)
+{
+    for (GSList *at = tables; at; at = at->next) {
+        stat_table *t = at->data;
+        if (!is_there(t) || t->is_filled) {
+            continue;
+        }
+        t->is_filled = true;
+        while (t->shown->num_elements > 0) {
+            g_free(t->shown->elements[--t->shown->num_elements]);
+        }
+        t->fill(t);
+        add_notes(t);
+        if (!t->in_window) {
+            output_say_left_out(&t->left, "samples");
+        }
+    }
+}
+
+/* --- Life -------------------------------------------------------------------------------------------------------- */
+
+/* Begins an empty table. Another window that shows this one points to its rows: they stay for good. */
+static void renew(stat_table *t)
+{
+    if (t->ui.refcount > 1 && is_there(t)) {
+        g_array_set_size(t->ui.tables, 0);
+    } else if (t->shown) {
+        free_stat_tables(&t->ui);
+        g_string_chunk_free(t->texts);
+    }
+    t->texts = g_string_chunk_new(TEXT_CHUNK);
+    t->shown = stat_tap_init_table(t->ui.title, (int)t->ui.nfields, 0, NULL);
+    stat_tap_add_table(&t->ui, t->shown);
+    t->left = (left_out){.paths = t->paths};
+    t->is_filled = false;
+    if (t->begin) {
+        t->begin(t);
+    }
+    output_call_at_end(fill_tables);
+}
+
+/* Wireshark's window shows numbers and sorts by them. tshark prints numbers by the locale and ends
+ * a row where a cell has no value: it gets texts. */
+static stat_tap_table_item *make_fields(const stat_table *t)
+{
+    stat_tap_table_item *fields = g_new(stat_tap_table_item, t->ui.nfields);
+
+    for (unsigned i = 0; i < t->ui.nfields; i++) {
+        const table_column *c = &t->columns[i];
+        bool is_text = c->type == TABLE_ITEM_STRING;
+        bool is_printed = is_text || (c->type == TABLE_ITEM_FLOAT && !t->in_window);
+        fields[i] = (stat_tap_table_item){
+            is_printed ? TABLE_ITEM_STRING : c->type,
+            is_text ? TAP_ALIGN_LEFT : TAP_ALIGN_RIGHT,
+            c->name,
+            is_printed ? "%s" : c->format,
+        };
+    }
+    return fields;
+}
+
+/* Somebody asks for the table: a window, which has it reset next, or a program that prints it. */
+static void table_begin(stat_tap_table_ui *ui)
+{
+    stat_table *t = (stat_table *)ui;
+
+    t->in_window = ui->refcount > 0;
+    t->listener = NULL;
+    if (t->in_window && is_there(t)) {
+        return; /* the rows are shown until then */
+    }
+    g_free(ui->fields);
+    ui->fields = make_fields(t);
+    renew(t);
+    if (!t->in_window) {
+        add_notes(t); /* in case that no packet comes */
+    }
+}
+
+static void table_reset(stat_tap_table *shown)
+{
+    for (GSList *at = tables; at; at = at->next) {
+        stat_table *t = at->data;
+        if (t->shown == shown) {
+            renew(t);
+        }
+    }
+}
+
+/* sharkd leaves listeners behind where it could not do all that it was asked for: a table is the newest's. */
+static tap_packet_status table_count(void *listener, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
+                                     tap_flags_t flags _U_)
+{
+    stat_table *t = (stat_table *)((const stat_data_t *)listener)->stat_tap_data;
+    const tapped_call *tapped = call;
+
+    if (!is_there(t) || (t->listener && t->listener != listener)) {
+        return TAP_PACKET_DONT_REDRAW;
+    }
+    t->listener = listener;
+    left_out_count(&t->left, tapped);
+    if (!tapped->is_repeated) {
+        t->count(t, pinfo, tapped);
+    }
+    return TAP_PACKET_REDRAW;
+}
+
+/* One table cannot hold what passed two filters. */
+static void check_argument(const char *argument, const char **filter, char **error)
+{
+    for (GSList *at = tables; at; at = at->next) {
+        stat_table *t = at->data;
+        if (!g_str_has_prefix(argument, t->ui.cli_string)) {
+            continue;
+        }
+        if (!strchr(",", argument[strlen(t->ui.cli_string)])) {
+            *error = g_strdup_printf("pcq: there is no -z %s", argument);
+        } else if (is_there(t)) {
+            *error = g_strdup_printf("pcq: -z %s can be given once", t->ui.cli_string);
+        } else if (t->takes_paths) {
+            t->paths = watch_paths_take(filter, error);
+        }
+    }
+}
+
+/* Wireshark 4.0 has no menu for REGISTER_STAT_GROUP_GENERIC. */
+void stat_table_register(stat_table *t)
+{
+    static tap_param filter = {PARAM_FILTER, "filter", "Filter", NULL, TRUE};
+
+    t->in_window = true; /* a window looks at the columns before it asks for the table */
+    t->ui.fields = make_fields(t);
+    t->ui.group = REGISTER_PACKET_STAT_GROUP_UNSORTED;
+    t->ui.tap_name = TAPPED_NAME;
+    t->ui.packet_func = table_count;
+    t->ui.nparams = 1;
+    t->ui.params = &filter;
+    t->ui.stat_tap_init_cb = table_begin;
+    t->ui.stat_tap_reset_table_cb = table_reset;
+    t->ui.stat_filter_check_cb = check_argument;
+    tables = g_slist_prepend(tables, t);
+    register_stat_tap_table_ui(&t->ui);
+}
