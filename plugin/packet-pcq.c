@@ -175,9 +175,8 @@ static void read_handle(pcq_pdu *p)
     p->handle_item = ndr_context_handle(&p->pdu.ndr, fields.handle, p->handle);
     if (handle_is_null(p->handle)) {
         expert_report_add(&p->pdu.report, p->handle_item, EI_HANDLE_NULL, "The handle is empty: no query has it");
-    } else if (p->pdu.first_time) {
-        p->pdu.call->handle = handle_find(PERF_HANDLE_QUERY, p->pdu.server, p->handle);
-        p->pdu.call->was_closed = p->pdu.call->handle && p->pdu.call->handle->closed_frame != 0;
+    } else {
+        rpc_pdu_find_handle(&p->pdu, PERF_HANDLE_QUERY, p->handle);
     }
 }
 
@@ -515,14 +514,6 @@ static void show_handle(pcq_pdu *p, proto_item *item, const state_handle *handle
     rpc_pdu_show_handle_number(&p->pdu, p->pdu.tree, handle);
 }
 
-/* Returns the handle of this PDU, NULL: not known. */
-static state_handle *find_query_handle(const pcq_pdu *p)
-{
-    const rpc_call *call = p->pdu.call;
-
-    return call->answering && !p->pdu.is_request ? call->answering : call->handle;
-}
-
 /* Notes the query as the request sees it. */
 static void set_asked_moment(pcq_pdu *p, state_handle *handle)
 {
@@ -543,10 +534,7 @@ static void begin_query_use(pcq_pdu *p)
     if (handle && p->pdu.first_time) {
         set_asked_moment(p, handle);
     }
-    if (call->was_closed) {
-        expert_report_add(&p->pdu.report, p->handle_item, EI_HANDLE_CLOSED,
-                          "Handle used after it was closed in frame %u", handle->closed_frame);
-    }
+    rpc_pdu_report_closed_handle(&p->pdu, &p->pdu.report, p->handle_item);
     show_handle(p, p->handle_item, handle);
 }
 
@@ -558,15 +546,12 @@ static state_handle *confirm_query(pcq_pdu *p, bool is_proof)
 
     if (call->handle && is_proof && rpc_pdu_may_learn(&p->pdu)) {
         if (call->was_closed) {
-            state_handle *now = handle_find(PERF_HANDLE_QUERY, p->pdu.server, call->handle->bytes);
-            bool is_open = now && now->closed_frame == 0;
-            call->answering =
-                is_open ? now : handle_open(PERF_HANDLE_QUERY, p->pdu.server, call->handle->bytes, 0, NULL);
+            call->answering = handle_find_or_open(PERF_HANDLE_QUERY, p->pdu.server, call->handle->bytes);
             set_asked_moment(p, call->answering);
         }
-        handle_confirm(find_query_handle(p));
+        handle_confirm(rpc_pdu_get_handle(&p->pdu));
     }
-    return find_query_handle(p);
+    return rpc_pdu_get_handle(&p->pdu);
 }
 
 /* --- Opnum 3: OpenQueryHandle, 3.1.4.1.4 ----------------------------------------------------------------------- */
@@ -814,7 +799,7 @@ static void pcq_tap_pdu(pcq_pdu *p)
 {
     const rpc_pdu *pdu = &p->pdu;
     tapped_call *tapped = &p->pdu.tapped;
-    state_handle *handle = find_query_handle(p);
+    state_handle *handle = rpc_pdu_get_handle(&p->pdu);
 
     if (pdu->is_garbled) {
         sealed_add_garbled(pdu);

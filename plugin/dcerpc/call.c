@@ -333,6 +333,27 @@ bool rpc_pdu_is_new_sample(rpc_pdu *pdu, const sample_series *series, tvbuff_t *
     return !is_same;
 }
 
+void rpc_pdu_find_handle(rpc_pdu *pdu, state_handle_kind kind, const uint8_t *bytes)
+{
+    if (pdu->first_time) {
+        pdu->call->handle = handle_find(kind, pdu->server, bytes);
+        pdu->call->was_closed = pdu->call->handle && pdu->call->handle->closed_frame != 0;
+    }
+}
+
+state_handle *rpc_pdu_get_handle(const rpc_pdu *pdu)
+{
+    return !pdu->is_request && pdu->call->answering ? pdu->call->answering : pdu->call->handle;
+}
+
+void rpc_pdu_report_closed_handle(const rpc_pdu *pdu, expert_report *report, proto_item *item)
+{
+    if (pdu->call->was_closed) {
+        expert_report_add(report, item, EI_HANDLE_CLOSED, "Handle used after it was closed in frame %u",
+                          pdu->call->handle->closed_frame);
+    }
+}
+
 void rpc_pdu_close_handle(const rpc_pdu *pdu)
 {
     state_handle *handle = rpc_pdu_may_learn(pdu) ? pdu->call->handle : NULL;

@@ -130,6 +130,15 @@ void rpc_pdu_report_response(rpc_pdu *pdu, const char *failed, const char *part)
 /* A sample that came late; NULL: it did not. */
 void rpc_report_late(expert_report *report, proto_item *item, const late_sample *late);
 
+/* Finds the handle that a request carries. Changes: on the first pass `handle` and `was_closed` of its call. */
+void rpc_pdu_find_handle(rpc_pdu *pdu, state_handle_kind kind, const uint8_t *bytes);
+
+/* Returns the handle that the PDU is about, NULL: not known. */
+state_handle *rpc_pdu_get_handle(const rpc_pdu *pdu);
+
+/* Reports at `item` that a request uses a handle which was closed before. */
+void rpc_pdu_report_closed_handle(const rpc_pdu *pdu, expert_report *report, proto_item *item);
+
 /* The response says whether the server closed the handle. */
 void rpc_pdu_close_handle(const rpc_pdu *pdu);
 

@@ -76,10 +76,7 @@ typedef struct {
     tvbuff_t *tvb;      /* the data, NULL if there is none */
     uint32_t data_size; /* bytes of it that were captured */
     uint32_t size;      /* lpcbData */
-    bool has_length;    /* the pointer to lpcbLen is not null */
-    uint32_t length;    /* lpcbLen */
-    proto_item *length_item;
-    uint32_t status; /* of a response */
+    uint32_t status;    /* of a response */
 } value_parameters;
 
 /* Content of a response. Windows answers with a header alone if the buffer has no room for more. */
@@ -114,37 +111,27 @@ static bool read_title_index(const char **indexes, uint32_t *title)
     return true;
 }
 
-/* Returns what a name asks for: a word that hardly any other value has, behind that of titles a language in hexadecimal
- * ("counter 009"), or indexes. */
+/* Returns what a name asks for: the word that it begins with, which hardly any other value has, or indexes. Titles have a language in
+ * hexadecimal behind the word: "counter 009". */
 static hkpd_question find_question(wmem_allocator_t *pool, const char *name)
 {
     static const struct {
         const char *word;
         question_kind kind;
-    } words[] = {{"global", QUESTION_OBJECTS},
-                 {"old_global", QUESTION_OBJECTS},
-                 {"costly", QUESTION_OBJECTS},
-                 {"metadataglobal", QUESTION_OBJECTS},
-                 {"metadatacostly", QUESTION_OBJECTS},
-                 {"old_metadataglobal", QUESTION_OBJECTS},
-                 {"counter", QUESTION_NAMES},
-                 {"counters", QUESTION_NAMES},
-                 {"help", QUESTION_HELP},
+    } words[] = {{"global", QUESTION_OBJECTS},   {"costly", QUESTION_OBJECTS}, {"old_", QUESTION_OBJECTS},
+                 {"metadata", QUESTION_OBJECTS}, {"counter", QUESTION_NAMES},  {"help", QUESTION_HELP},
                  {"explain", QUESTION_HELP}};
     char *text = g_strstrip(g_ascii_strdown(name, -1));
     hkpd_question question = {.text = wmem_strdup(pool, text)};
-    const char *indexes = question.text;
+    const char *indexes = question.text, *language = strchr(indexes, ' ');
     uint32_t title;
 
     g_free(text);
-    for (unsigned i = 0; i < array_length(words) && question.kind == QUESTION_OTHER; i++) {
-        const char *rest = question.text + strlen(words[i].word);
-        bool is_word = g_str_has_prefix(question.text, words[i].word);
-        bool has_language = is_word && words[i].kind >= QUESTION_NAMES && *rest == ' ' &&
-                            ws_hexstrtou32(rest + 1, NULL, &question.language);
-        if (has_language || (is_word && *rest == '\0')) {
-            question.kind = words[i].kind;
-        }
+    for (unsigned i = 0; i < array_length(words); i++) {
+        question.kind = g_str_has_prefix(question.text, words[i].word) ? words[i].kind : question.kind;
+    }
+    if (question.kind >= QUESTION_NAMES && language && !ws_hexstrtou32(language + 1, NULL, &question.language)) {
+        question.language = 0;
     }
     while (read_title_index(&indexes, &title)) {
         question.kind = *indexes == '\0' ? QUESTION_INDEXES : QUESTION_OTHER;
@@ -181,31 +168,14 @@ static int end_pdu(hkpd_pdu *p)
 
 /* --- Handles --------------------------------------------------------------------------------------------------- */
 
-/* Returns the handle of this PDU, NULL if it is not one of performance data. */
-static state_handle *find_handle(const hkpd_pdu *p)
+/* The server has the handle open. Changes: its key, if it has none. */
+static void confirm_handle(state_handle *handle, key_kind kind)
 {
-    const rpc_call *call = p->pdu.call;
-
-    return !p->pdu.is_request && call->answering ? call->answering : call->handle;
-}
-
-/* True if the handle was closed before the call. */
-static bool is_closed(const hkpd_pdu *p, const state_handle *handle)
-{
-    return p->pdu.call->was_closed && handle == p->pdu.call->handle;
-}
-
-/* Opens a handle. `frame`: of its opening, 0 if that was not captured. */
-static state_handle *open_handle(hkpd_pdu *p, const uint8_t *bytes, uint32_t frame, key_kind kind)
-{
-    state_handle *handle = handle_open(PERF_HANDLE_HKPD, p->pdu.server, bytes, frame, NULL);
-
     if (handle->key == NULL) {
         handle->key = wmem_new0(wmem_file_scope(), hkpd_key);
         handle->key->kind = kind;
     }
     handle_confirm(handle);
-    return handle;
 }
 
 /* Reads the handle of a request. */
@@ -216,10 +186,7 @@ static void read_request_handle(void *pdu)
 
     ndr_context_handle(&p->pdu.ndr, stock_handle, call->handle);
     call->handle_read = true;
-    if (p->pdu.first_time) {
-        call->rpc.handle = handle_find(PERF_HANDLE_HKPD, p->pdu.server, call->handle);
-        call->rpc.was_closed = call->rpc.handle && call->rpc.handle->closed_frame != 0;
-    }
+    rpc_pdu_find_handle(&p->pdu, PERF_HANDLE_HKPD, call->handle);
 }
 
 /* Begins our part of the tree, if it has not begun. */
@@ -235,7 +202,7 @@ static void show_node(hkpd_pdu *p)
 /* Shows the PDU's handle, if it is of a key with performance data, with its key and where it was opened and closed. */
 static void show_performance_key(hkpd_pdu *p)
 {
-    const state_handle *handle = find_handle(p);
+    const state_handle *handle = rpc_pdu_get_handle(&p->pdu);
 
     if (handle == NULL) {
         return;
@@ -278,46 +245,43 @@ static const char *read_name(hkpd_pdu *p)
     return name;
 }
 
-/* False if there is no number at all. */
-static bool read_pointed_u32(hkpd_pdu *p, const char *what, int hf, uint32_t *value)
+/* Returns 0 if there is no number at all. */
+static uint32_t read_pointed_u32(hkpd_pdu *p, const char *what, int hf)
 {
-    bool there = ndr_pointer(&p->pdu.ndr, what);
-
-    *value = there ? ndr_u32(&p->pdu.ndr, hf) : 0;
-    return there;
+    return ndr_pointer(&p->pdu.ndr, what) ? ndr_u32(&p->pdu.ndr, hf) : 0;
 }
 
 /* A client's buffer is shown as one item. */
-static void read_data(hkpd_pdu *p, value_parameters *value)
+static void read_data(hkpd_pdu *p)
 {
     ndr_reader *ndr = &p->pdu.ndr;
     ndr_array array;
 
     ndr_array_begin(ndr, true, "Data", &array);
     tvbuff_t *tvb = ndr_elements(ndr, &array, 1);
-    value->data_size = tvb_captured_length(tvb);
-    value->tvb = value->data_size > 0 ? tvb : NULL;
+    p->value.data_size = tvb_captured_length(tvb);
+    p->value.tvb = p->value.data_size > 0 ? tvb : NULL;
     proto_item_append_text(array.node, ": %s", text_counted(p->pdu.pool, array.actual_count, "byte"));
-    if (value->tvb && p->pdu.is_request) {
-        proto_tree_add_item(ndr->cursor.tree, hf_sent_data, value->tvb, 0, -1, ENC_NA);
+    if (p->value.tvb && p->pdu.is_request) {
+        proto_tree_add_item(ndr->cursor.tree, hf_sent_data, tvb, 0, -1, ENC_NA);
     }
 }
 
 /* Reads what follows the name. */
 static void read_parameters(hkpd_pdu *p, const char *name, hkpd_question question)
 {
-    value_parameters *value = &p->value;
-    uint32_t type;
-
-    *value = (value_parameters){.name = name, .question = question};
-    read_pointed_u32(p, "type", stock_type, &type);
-    value->has_buffer = ndr_pointer(&p->pdu.ndr, "data");
-    if (value->has_buffer) {
-        read_data(p, value);
+    p->value = (value_parameters){.name = name, .question = question};
+    read_pointed_u32(p, "type", stock_type);
+    p->value.has_buffer = ndr_pointer(&p->pdu.ndr, "data");
+    if (p->value.has_buffer) {
+        read_data(p);
     }
-    read_pointed_u32(p, "size", stock_data_size, &value->size);
-    value->has_length = read_pointed_u32(p, "length", stock_data_length, &value->length);
-    value->length_item = p->pdu.ndr.cursor.item;
+    p->value.size = read_pointed_u32(p, "size", stock_data_size);
+    uint32_t length = ndr_pointer(&p->pdu.ndr, "length") ? ndr_u32(&p->pdu.ndr, stock_data_length) : p->value.data_size;
+    if (!p->pdu.is_request && length != p->value.data_size) {
+        expert_report_add(&p->pdu.report, p->pdu.ndr.cursor.item, EI_LENGTH,
+                          "*lpcbLen is %u, but %u bytes of data are there", length, p->value.data_size);
+    }
 }
 
 /* Reports a failed call on performance data. Clients learn what there is from errors: there are no titles in a language, or no value
@@ -350,7 +314,8 @@ static void open_key_response(hkpd_pdu *p)
     rpc_pdu_read(&p->pdu, read_handle_and_status, p);
     uint32_t status = p->pdu.tapped.status;
     if (rpc_pdu_may_learn(&p->pdu) && status == STATUS_SUCCESS && !handle_is_null(p->opened)) {
-        p->pdu.call->answering = open_handle(p, p->opened, p->pdu.pinfo->num, p->opens);
+        p->pdu.call->answering = handle_open(PERF_HANDLE_HKPD, p->pdu.server, p->opened, p->pdu.pinfo->num, NULL);
+        confirm_handle(p->pdu.call->answering, p->opens);
     }
     show_performance_key(p);
     report_failed(p, status, true);
@@ -420,27 +385,28 @@ static void read_question(void *pdu)
 }
 
 /* Keeps for the response what the request says. EnumValue's names no value. */
-static void keep_question(hkpd_pdu *p, const value_parameters *value)
+static void keep_question(hkpd_pdu *p)
 {
     hkpd_call *call = p->call;
 
-    if (p->pdu.first_time && value->name && p->pdu.opnum == WINREG_QUERY_VALUE) {
-        call->name = wmem_strdup(wmem_file_scope(), value->name);
-        call->question = find_question(wmem_file_scope(), value->name);
+    if (!p->pdu.first_time) {
+        return;
     }
-    if (p->pdu.first_time && !p->pdu.is_short) {
-        call->room = value->has_buffer ? value->size : 0;
-        call->rpc.request_read = true;
+    if (p->value.name && p->pdu.opnum == WINREG_QUERY_VALUE) {
+        call->name = wmem_strdup(wmem_file_scope(), p->value.name);
+        call->question = find_question(wmem_file_scope(), p->value.name);
     }
+    call->rpc.request_read = !p->pdu.is_short;
+    call->room = !p->pdu.is_short && p->value.has_buffer ? p->value.size : 0;
 }
 
 /* True if the stock function would show each byte of a long buffer as an item; or in NDR64 look for the name in a wrong place (Wireshark
  * 4.0 and 4.4). */
-static bool is_shown_better(const hkpd_pdu *p, const value_parameters *value)
+static bool is_shown_better(const hkpd_pdu *p)
 {
-    bool is_ours = find_handle(p) != NULL;
-    bool is_long = is_ours && value->data_size > MAX_STOCK_BYTES && !p->pdu.is_short;
-    bool is_misread = p->pdu.ndr.ndr64 && (is_ours || value->question.kind != QUESTION_OTHER);
+    bool is_ours = rpc_pdu_get_handle(&p->pdu) != NULL;
+    bool is_long = is_ours && p->value.data_size > MAX_STOCK_BYTES && !p->pdu.is_short;
+    bool is_misread = p->pdu.ndr.ndr64 && (is_ours || p->value.question.kind != QUESTION_OTHER);
 
     return p->pdu.opnum == WINREG_QUERY_VALUE && (is_long || is_misread);
 }
@@ -448,19 +414,15 @@ static bool is_shown_better(const hkpd_pdu *p, const value_parameters *value)
 static void value_request(hkpd_pdu *p)
 {
     rpc_pdu_read(&p->pdu, read_question, p);
-    keep_question(p, &p->value);
-    const state_handle *handle = find_handle(p);
-    if (handle) {
+    keep_question(p);
+    if (rpc_pdu_get_handle(&p->pdu)) {
         show_question(p);
         if (p->call->room > 0) {
             info_add_subject(&p->pdu, "buffer size: %s", text_counted(p->pdu.pool, p->call->room, "byte"));
         }
-        if (is_closed(p, handle)) {
-            expert_report_add(&p->aloud, p->item, EI_HANDLE_CLOSED, "Handle used after it was closed in frame %u",
-                              handle->closed_frame);
-        }
+        rpc_pdu_report_closed_handle(&p->pdu, &p->aloud, p->item);
     }
-    if (is_shown_better(p, &p->value)) {
+    if (is_shown_better(p)) {
         p->shown_here = true;
         rpc_pdu_read_stub(&p->pdu, true);
         rpc_pdu_read(&p->pdu, read_question, p);
@@ -519,21 +481,24 @@ static bool has_signature(tvbuff_t *tvb)
 
 /* Tells by the value's name what a response brings, not by its type. On an open handle of ours the data need not be well-formed, on any
  * other it has to be. With ERROR_MORE_DATA a header alone is ours: what else is there may be anything. */
-static answer_kind find_answer_kind(const hkpd_pdu *p, const value_parameters *back)
+static answer_kind find_answer_kind(const hkpd_pdu *p)
 {
-    tvbuff_t *tvb = back->tvb;
-    const state_handle *handle = find_handle(p);
-    bool is_ours = handle && !is_closed(p, handle);
-    bool is_probe = !p->pdu.is_short && back->status == STATUS_MORE_DATA;
+    tvbuff_t *tvb = p->value.tvb;
+    const rpc_call *call = p->pdu.call;
+    bool is_ours = rpc_pdu_get_handle(&p->pdu) && (call->answering || !call->was_closed);
+    bool is_probe = !p->pdu.is_short && p->value.status == STATUS_MORE_DATA;
 
-    if (tvb == NULL || !(is_ours || back->question.kind != QUESTION_OTHER)) {
+    if (tvb == NULL || !(is_ours || p->value.question.kind != QUESTION_OTHER)) {
         return ANSWER_OTHER;
     }
-    if (!is_probe && back->question.kind >= QUESTION_NAMES) {
+    if (!is_probe && p->value.question.kind >= QUESTION_NAMES) {
         return is_ours || is_sound_list(tvb) ? ANSWER_TITLES : ANSWER_OTHER;
     }
-    if (!has_signature(tvb) || (is_ours && !is_probe)) {
-        return has_signature(tvb) ? ANSWER_BLOCK : ANSWER_OTHER;
+    if (!has_signature(tvb)) {
+        return ANSWER_OTHER;
+    }
+    if (is_ours && !is_probe) {
+        return ANSWER_BLOCK;
     }
     const perf_table *table = read_table(p, tvb);
     bool is_header = table->num_groups == 0 && tvb_get_letohl(tvb, 20) == 0; /* TotalByteLength */
@@ -545,25 +510,22 @@ static answer_kind find_answer_kind(const hkpd_pdu *p, const value_parameters *b
 static void find_answering_handle(hkpd_pdu *p)
 {
     rpc_call *call = p->pdu.call;
-    bool is_old = is_closed(p, call->handle);
-    bool has_data = p->kind == ANSWER_BLOCK || p->kind == ANSWER_HEADER || (is_old && p->kind == ANSWER_TITLES);
+    bool has_data =
+        p->kind == ANSWER_BLOCK || p->kind == ANSWER_HEADER || (call->was_closed && p->kind == ANSWER_TITLES);
 
-    if (!p->pdu.first_time || (call->handle && !is_old) || !p->call->handle_read || !has_data) {
-        return;
-    }
-    call->answering = handle_find(PERF_HANDLE_HKPD, p->pdu.server, p->call->handle);
-    if (call->answering == NULL || call->answering->closed_frame != 0) {
-        call->answering = open_handle(p, p->call->handle, 0, is_old ? call->handle->key->kind : KEY_DATA);
+    if (p->pdu.first_time && (call->handle == NULL || call->was_closed) && p->call->handle_read && has_data) {
+        call->answering = handle_find_or_open(PERF_HANDLE_HKPD, p->pdu.server, p->call->handle);
+        confirm_handle(call->answering, call->handle ? call->handle->key->kind : KEY_DATA);
     }
 }
 
 /* Learns what the computer calls itself, for its address and, as paths and tables have it, for the handle: the first name stays. */
-static void learn_system_name(hkpd_pdu *p, const value_parameters *back)
+static void learn_system_name(hkpd_pdu *p)
 {
-    state_handle *handle = find_handle(p);
-    bool is_block = p->kind == ANSWER_BLOCK && back->status == STATUS_SUCCESS;
+    state_handle *handle = rpc_pdu_get_handle(&p->pdu);
+    bool is_block = p->kind == ANSWER_BLOCK && p->value.status == STATUS_SUCCESS;
     bool has_name = rpc_pdu_may_learn(&p->pdu) && (is_block || p->kind == ANSWER_HEADER);
-    const char *name = has_name ? hkpd_computer_name(p->pdu.pool, back->tvb) : NULL;
+    const char *name = has_name ? hkpd_computer_name(p->pdu.pool, p->value.tvb) : NULL;
 
     if (name) {
         server_learn_name(p->pdu.server, name);
@@ -587,37 +549,37 @@ static void describe_probe(hkpd_pdu *p)
 }
 
 /* Describes a success without data that the key can hold: without a buffer it is a size probe. */
-static void describe_success(hkpd_pdu *p, const value_parameters *back)
+static void describe_success(hkpd_pdu *p)
 {
-    if (back->data_size > 0) {
-        if (find_handle(p)->key->kind == KEY_DATA) {
+    if (p->value.data_size > 0) {
+        if (rpc_pdu_get_handle(&p->pdu)->key->kind == KEY_DATA) {
             expert_report_add(&p->aloud, p->item, EI_NOT_PERFORMANCE_DATA,
-                              "The call succeeded, but its %u bytes are no PERF_DATA_BLOCK", back->data_size);
+                              "The call succeeded, but its %u bytes are no PERF_DATA_BLOCK", p->value.data_size);
             info_add_subject(&p->pdu, "no PERF_DATA_BLOCK");
         }
     } else if (p->call->room > 0) {
         expert_report_add(&p->aloud, p->item, EI_NO_DATA,
                           "The call succeeded with room for %u bytes, but there is no data", p->call->room);
         info_add_subject(&p->pdu, "no data");
-    } else if (back->size > 0) {
+    } else if (p->value.size > 0) {
         describe_probe(p);
     }
 }
 
 /* Describes a response that the stock function shows. */
-static void describe_other(hkpd_pdu *p, const value_parameters *back)
+static void describe_other(hkpd_pdu *p)
 {
-    if (find_handle(p) == NULL) {
+    if (rpc_pdu_get_handle(&p->pdu) == NULL) {
         return;
     }
     show_question(p);
-    p->is_probe = !p->pdu.is_short && back->status == STATUS_MORE_DATA;
+    p->is_probe = !p->pdu.is_short && p->value.status == STATUS_MORE_DATA;
     if (p->is_probe) {
         describe_probe(p);
-    } else if (!p->pdu.is_short && back->status == STATUS_SUCCESS) {
-        describe_success(p, back);
+    } else if (!p->pdu.is_short && p->value.status == STATUS_SUCCESS) {
+        describe_success(p);
     } else {
-        report_failed(p, back->status, back->question.kind >= QUESTION_NAMES);
+        report_failed(p, p->value.status, p->value.question.kind >= QUESTION_NAMES);
     }
 }
 
@@ -627,7 +589,7 @@ static void describe_other(hkpd_pdu *p, const value_parameters *back)
 static void find_absent_objects(hkpd_pdu *p)
 {
     perf_table *table = sample_get_table(p->pdu.call->sample, true, p->pdu.pool);
-    wmem_map_t **absent = &find_handle(p)->key->absent;
+    wmem_map_t **absent = &rpc_pdu_get_handle(&p->pdu)->key->absent;
     wmem_array_t *objects = wmem_array_new(wmem_file_scope(), sizeof(tapped_object));
     const char *indexes = p->call->question.text;
     tapped_object object;
@@ -683,7 +645,7 @@ static void hkpd_learn_sample(hkpd_pdu *p, tvbuff_t *tvb)
 {
     rpc_call *call = p->pdu.call;
     const hkpd_question *question = &p->call->question;
-    state_handle *handle = find_handle(p);
+    state_handle *handle = rpc_pdu_get_handle(&p->pdu);
     perf_table *table = read_table(p, tvb);
     bool is_sound = table->is_sound, has_sound_group = perf_table_has_sound_group(table);
 
@@ -717,25 +679,25 @@ static void report_other_system(hkpd_pdu *p, tvbuff_t *tvb)
 }
 
 /* Learns, shows and taps a PERF_DATA_BLOCK. */
-static void read_block_answer(hkpd_pdu *p, const value_parameters *back)
+static void read_block_answer(hkpd_pdu *p)
 {
     counter_response *response = &p->pdu.answer;
 
-    if (rpc_pdu_may_learn(&p->pdu) && back->status == STATUS_SUCCESS) {
-        hkpd_learn_sample(p, back->tvb);
+    if (rpc_pdu_may_learn(&p->pdu) && p->value.status == STATUS_SUCCESS) {
+        hkpd_learn_sample(p, p->value.tvb);
     }
-    rpc_pdu_set_response(&p->pdu, &hkpd_value_ops, find_handle(p),
-                         tree_own_source(p->pdu.pinfo, back->tvb, "Performance data"));
+    rpc_pdu_set_response(&p->pdu, &hkpd_value_ops, rpc_pdu_get_handle(&p->pdu),
+                         tree_own_source(p->pdu.pinfo, p->value.tvb, "Performance data"));
     const perf_table *table = response->table;
     hkpd_show_block(p->hkpd, &p->pdu.report, response);
-    report_other_system(p, back->tvb);
+    report_other_system(p, p->value.tvb);
     if (response->sample && p->call->objects) {
         report_objects(p);
     }
     rpc_pdu_report_response(&p->pdu, NULL, "object");
     /* MetadataGlobal, for instance, only describes */
     bool has_values = table->num_faults > 0 || table->values > 0 || table->num_groups == 0;
-    if (back->status == STATUS_SUCCESS && has_values) {
+    if (p->value.status == STATUS_SUCCESS && has_values) {
         rpc_pdu_set_tap_response(&p->pdu, table->num_columns);
         p->pdu.tapped.has_contradictions = is_malformed(table);
     }
@@ -748,13 +710,13 @@ static void read_block_answer(hkpd_pdu *p, const value_parameters *back)
 #define LANGUAGE_MASK 0x3FF
 
 /* Learns the names of a list; help texts are none. The language is that of the value's name, else of the key; else it is unknown: 0. */
-static void learn_titles(hkpd_pdu *p, const value_parameters *back)
+static void learn_titles(hkpd_pdu *p)
 {
-    const state_handle *handle = find_handle(p);
-    hkpd_title_list list = {.tvb = back->tvb};
-    uint32_t language = back->question.language;
+    const state_handle *handle = rpc_pdu_get_handle(&p->pdu);
+    hkpd_title_list list = {.tvb = p->value.tvb};
+    uint32_t language = p->value.question.language;
 
-    if (back->question.kind != QUESTION_NAMES) {
+    if (p->value.question.kind != QUESTION_NAMES) {
         return;
     }
     language = language == 0 && handle && handle->key->kind == KEY_TEXT ? LANGUAGE_ENGLISH : language;
@@ -772,75 +734,69 @@ static void learn_titles(hkpd_pdu *p, const value_parameters *back)
 }
 
 /* Learns, shows and taps a list of titles. */
-static void read_titles_answer(hkpd_pdu *p, const value_parameters *back)
+static void read_titles_answer(hkpd_pdu *p)
 {
-    tvbuff_t *tvb = tree_own_source(p->pdu.pinfo, back->tvb, "Performance data");
+    tvbuff_t *tvb = tree_own_source(p->pdu.pinfo, p->value.tvb, "Performance data");
 
-    if (rpc_pdu_may_learn(&p->pdu) && back->status == STATUS_SUCCESS) {
-        learn_titles(p, back);
+    if (rpc_pdu_may_learn(&p->pdu) && p->value.status == STATUS_SUCCESS) {
+        learn_titles(p);
     }
     const hkpd_title_list list = hkpd_show_titles(tvb, p->hkpd, &p->pdu.report);
-    p->pdu.tapped.lacks_titles |= (list.is_damaged || list.lacks_end) && back->question.kind == QUESTION_NAMES;
+    p->pdu.tapped.lacks_titles |= (list.is_damaged || list.lacks_end) && p->value.question.kind == QUESTION_NAMES;
     info_add_detail(&p->pdu, "%s, %s", text_counted(p->pdu.pool, list.titles, "title"),
-                    text_counted(p->pdu.pool, back->data_size, "byte"));
+                    text_counted(p->pdu.pool, p->value.data_size, "byte"));
 }
 
 /* --- The response ---------------------------------------------------------------------------------------------- */
 
 /* Sets the sizes that listeners get. Without a buffer a success answers a size probe, too. Servers that do not know the size that is
  * needed send the buffer's, that of a header alone, or 0. */
-static void set_tap_sizes(hkpd_pdu *p, const value_parameters *back)
+static void set_tap_sizes(hkpd_pdu *p)
 {
     tapped_call *tapped = &p->pdu.tapped;
     uint32_t room = p->call->room;
-    bool is_success = back->status == STATUS_SUCCESS, is_more = back->status == STATUS_MORE_DATA;
-    bool is_unknown = is_more && (p->kind == ANSWER_HEADER || back->size <= room);
+    bool is_success = p->value.status == STATUS_SUCCESS, is_more = p->value.status == STATUS_MORE_DATA;
+    bool is_unknown = is_more && (p->kind == ANSWER_HEADER || p->value.size <= room);
 
     tapped->has_sizes = !p->pdu.is_short;
-    tapped->rtn_size = is_unknown ? 0 : back->size;
-    tapped->out_size = is_success ? back->data_size : 0;
+    tapped->rtn_size = is_unknown ? 0 : p->value.size;
+    tapped->out_size = is_success ? p->value.data_size : 0;
     bool answers_probe = is_success && room == 0 && (tapped->rtn_size > 0 || p->pdu.call->request_read);
     tapped->is_probe = tapped->has_sizes && tapped->out_size == 0 && (is_more || answers_probe);
 }
 
-static void show_answer(hkpd_pdu *p, value_parameters *back)
+static void show_answer(hkpd_pdu *p)
 {
     p->shown_here = true;
     show_question(p);
     rpc_pdu_read_stub(&p->pdu, true);
     rpc_pdu_read(&p->pdu, read_answer, p);
-    if (!p->pdu.is_short && back->has_length && back->length != back->data_size) {
-        expert_report_add(&p->pdu.report, back->length_item, EI_LENGTH,
-                          "*lpcbLen is %u, but %u bytes of data are there", back->length, back->data_size);
-    }
     if (p->kind == ANSWER_HEADER) { /* it has the computer's name, the buffer has no room for more */
-        rpc_pdu_set_response(&p->pdu, &hkpd_value_ops, NULL, back->tvb);
+        rpc_pdu_set_response(&p->pdu, &hkpd_value_ops, NULL, p->value.tvb);
         hkpd_show_block(p->hkpd, &p->pdu.report, &p->pdu.answer);
         describe_probe(p);
         return;
     }
-    rpc_pdu_report_status(&p->pdu, back->status);
+    rpc_pdu_report_status(&p->pdu, p->value.status);
     if (p->kind == ANSWER_BLOCK) {
-        read_block_answer(p, back);
+        read_block_answer(p);
     } else {
-        read_titles_answer(p, back);
+        read_titles_answer(p);
     }
 }
 
 static void value_response(hkpd_pdu *p)
 {
-    value_parameters *back = &p->value;
-
     rpc_pdu_read(&p->pdu, read_answer, p);
-    p->kind = find_answer_kind(p, back);
+    p->kind = find_answer_kind(p);
     find_answering_handle(p);
-    learn_system_name(p, back);
-    set_tap_sizes(p, back);
-    p->pdu.tapped.lacks_titles = p->pdu.report.damaged && back->question.kind == QUESTION_NAMES;
+    learn_system_name(p);
+    set_tap_sizes(p);
+    p->pdu.tapped.lacks_titles = p->pdu.report.damaged && p->value.question.kind == QUESTION_NAMES;
     if (p->kind == ANSWER_OTHER) {
-        describe_other(p, back);
+        describe_other(p);
     } else {
-        show_answer(p, back);
+        show_answer(p);
     }
 }
 
@@ -899,7 +855,7 @@ static bool may_bring_data(const hkpd_pdu *p, const state_handle *handle)
 static void hkpd_tap_pdu(hkpd_pdu *p)
 {
     tapped_call *tapped = &p->pdu.tapped;
-    state_handle *handle = find_handle(p);
+    state_handle *handle = rpc_pdu_get_handle(&p->pdu);
 
     if (p->opens || handle) {
         p->pdu.call->operation = tapped->operation;
@@ -939,7 +895,7 @@ static int hkpd_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto
     p.call = (hkpd_call *)p.pdu.call;
     p.aloud = (expert_report){.pinfo = pinfo, .expert = &fields.expert};
     /* the stock function would show a garbled response as if it were true */
-    if (!p.pdu.is_request && find_handle(&p) && rpc_pdu_report_garbled(&p.pdu, operations[opnum].response_begin)) {
+    if (!p.pdu.is_request && rpc_pdu_get_handle(&p.pdu) && rpc_pdu_report_garbled(&p.pdu, operations[opnum].response_begin)) {
         tapped_hand_over(pinfo, &(tapped_call){.unread = TAPPED_NOISE});
         return rpc_pdu_end(&p.pdu, NULL);
     }

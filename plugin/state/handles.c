@@ -99,6 +99,13 @@ bool handle_is_null(const uint8_t *bytes)
     return memcmp(bytes, null_handle, PERF_HANDLE_SIZE) == 0;
 }
 
+state_handle *handle_find_or_open(state_handle_kind kind, state_server *server, const uint8_t *bytes)
+{
+    state_handle *handle = handle_find(kind, server, bytes);
+
+    return handle && handle->closed_frame == 0 ? handle : handle_open(kind, server, bytes, 0, NULL);
+}
+
 const char *handle_machine(const state_handle *handle, const state_server *server)
 {
     return handle && handle->machine && *handle->machine ? handle->machine : server->text;

@@ -38,6 +38,9 @@ state_handle *handle_open(state_handle_kind kind, state_server *server, const ui
 /* Returns the newest with these bytes, closed or not; NULL: there is none. For the first pass. */
 state_handle *handle_find(state_handle_kind kind, state_server *server, const uint8_t *bytes);
 
+/* Returns the open handle with these bytes. Changes: opens one whose opening was not captured, if there is none. */
+state_handle *handle_find_or_open(state_handle_kind kind, state_server *server, const uint8_t *bytes);
+
 /* The server answered for it. Changes: gives it the next number, if it has none. */
 void handle_confirm(state_handle *handle);
 
