@@ -13,7 +13,7 @@ import pytest
 from conftest import TOP
 from gen.pcap import NDR, NDR64, WINREG, Capture, Rpc, SealedRpc
 from gen.scene import Line, Scene, tcp_line
-from gen.story import Server, ask, counter, learn, multiple
+from gen.story import Server, ask, counter, learn, multiple, run
 from gen.stubs import DATA, INFO, request, response
 from gen.wires import ACCEPTED, RST, bind
 from series import rows_of_table, table
@@ -64,13 +64,15 @@ def told(tshark, name, *args):
 
 @pytest.mark.parametrize('name', NTLM + KERBEROS)
 def test_no_key(tshark, name):
-    """Every sealed call names what opens it, and Info says so."""
+    """Every sealed call names what opens it, within the 80 characters that a window has room for, and Info says so."""
+    place = 'KRB5 preferences, keytab file' if name in KERBEROS else 'NTLMSSP preferences, NT Password'
     calls = told(tshark, name)
     assert len(calls) > 10
     for frame, finding, info, message in calls:
         assert finding == 'sealed' and info.endswith('Kerberos, no key' if name in KERBEROS else 'NTLM, no key'), (frame, finding, info)
         assert set(('keytab kerberos.file KRB5 kerberos.SNameString' if name in KERBEROS else
                     'password ntlmssp.nt_password NTLMSSP').split()) <= set(re.findall(r'[\w.]+', message)), message
+        assert place in ('[Expert Info (Note/Decryption): ' + message)[:80]
     out, _ = tshark.run('-r', PCAPS / (name + '.pcap'), '-o', 'gui.column.format:"Severity","%a"')
     assert out.split().count('Note') > 10
 
@@ -109,15 +111,6 @@ def test_a_keytab_is_a_key_for_ntlm_too(tshark, tmp_path):
                 assert found == finding and info.endswith(', sealed with %s, %s' % (protocol, words)), (args, found, info)
                 assert finding == 'sealed' or 'kerberos.file' in message
     assert '-K needs the first' in told(tshark, 'tcp-kerberos', '-K', str(empty))[0][3]
-
-
-@pytest.mark.parametrize('name', ['tcp-ntlm', 'tcp-kerberos'])
-def test_the_remedy_is_seen_at_once(tshark, name):
-    """Within the 80 characters that a window has room for, with what Wireshark writes before it."""
-    out, _ = tshark.run('-r', PCAPS / (name + '.pcap'), '-Y', 'pcq.expert.sealed', '-T', 'pdml')
-    labels = re.findall(r'"_ws.expert" showname="(.*?)"', out)
-    place = 'KRB5 preferences, keytab file' if name == 'tcp-kerberos' else 'NTLMSSP preferences, NT Password'
-    assert labels and all(place in ('[' + label)[:80] for label in labels)
 
 
 @pytest.mark.parametrize('name', sorted(KEYS))
@@ -313,13 +306,9 @@ def test_the_account(tshark, tmp_path, name):
     assert accounts_told(tshark, PCAPS / (name + '.pcap'), tmp_path, *with_key(name)) == opened
 
 
-def test_the_account_of_the_session_around(tshark, tmp_path):
-    """Nobody logs on to the pipe."""
-    assert accounts_told(tshark, PCAPS / 'hkpd-nmap.pcap', tmp_path) == {'LAB\\Administrator (nmap)'}
-
-
-def test_no_logon_was_seen(tshark, tmp_path):
-    assert accounts_told(tshark, PCAPS / 'plain' / 'query-tcp.pcap', tmp_path) == {''}
+@pytest.mark.parametrize('name, account', [('hkpd-nmap', 'LAB\\Administrator (nmap)'), ('plain/query-tcp', '')], ids=['of the session around', 'none'])
+def test_no_logon_to_the_pipe(tshark, tmp_path, name, account):
+    assert accounts_told(tshark, PCAPS / (name + '.pcap'), tmp_path) == {account}
 
 
 def renamed(tmp_path, name, names):
@@ -363,6 +352,7 @@ def test_several_logons_of_one_session(tshark, tmp_path):
 # --- Whole sessions, open and sealed ---------------------------------------------------------------------------------
 
 SECOND = 1000000
+ONE = counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1])
 SAME = ('Samples', 'Late', 'Slow', 'Median SRT (s)', 'Max SRT (s)', 'Max SRT frame', 'Bytes/sample', 'Client',
         'Size probes', 'Interval (s)', 'Jitter (s)', 'Longest gap (s)')
 
@@ -383,15 +373,19 @@ class Moody(Line):
         return fault, stub
 
 
-def query_of_one_counter(protocol):
-    """-> (scene, its line, the client, its query's handle)"""
+def server_of(*names, instances=('a', 'b')):
+    """-> a scene, and a server of its time with sets of one counter"""
     scene = Scene()
-    s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
-    model = Server([s], scene=scene, boot=0)
-    line = Moody(scene, tcp_line(scene, model, mss=60000, protocol=protocol).rpc, model)
-    c = line.client()
-    handle = c.query([ask(s, 1, 'a')], info=False)
-    return scene, line, c, handle
+    return scene, Server([multiple(name, ONE, instances=instances) for name in names], scene=scene, boot=0)
+
+
+def sealed_line(scene, model, **how):
+    return tcp_line(scene, model, mss=60000, **{'protocol': SealedRpc, **how})
+
+
+def samples_of(tshark, path):
+    """[(query, samples)] of pcq,queries"""
+    return [(row['Query'], row['Samples']) for row in table(tshark, path, 'pcq,queries') if row['Samples'] is not None]
 
 
 def sessions(seed, protocol, turns, **rpc):
@@ -471,34 +465,26 @@ def test_the_same_is_told(tshark, tmp_path, seed, turns, rpc):
 
 def test_who_asks_something_else_is_another(tshark, tmp_path):
     """Connections of one client that take turns and ask for two sets of counters in turn: two monitors."""
-    scene = Scene()
-    kinds = [multiple(name, counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1])) for name in ('A', 'B')]
-    model = Server(kinds, scene=scene, boot=0)
+    scene, model = server_of('A', 'B')
     for n in range(10):
-        line = tcp_line(scene, model, client_port=50001 + n, mss=60000, protocol=SealedRpc)
-        c = line.client()
-        handle = c.query([ask(kinds[n % 2], 1, 'a' * (1 + n % 2 * 8))], info=False)
-        c.data(handle, 1 << 16)
-        c.close(handle)
+        c = sealed_line(scene, model, client_port=50001 + n).client()
+        run(c, [ask(model.sets[n % 2], 1, 'a' * (1 + n % 2 * 8))], 1, info=False)
         scene.capture.now += SECOND
-    rows = [row for row in table(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,queries') if 'not read' not in row['Query']]
-    assert [(row['Query'], row['Samples']) for row in rows] == [('sealed 1 and 4 more', '5'), ('sealed 2 and 4 more', '5')]
-    assert all(2 < float(row['Interval (s)']) < 2.1 for row in rows)
+    path = scene.write(tmp_path / 'a.pcap')
+    assert samples_of(tshark, path) == [('sealed 1 and 4 more', '5'), ('sealed 2 and 4 more', '5')]
+    assert all(2 < float(row['Interval (s)']) < 2.1 for row in table(tshark, path, 'pcq,queries') if row['Samples'])
 
 
 def test_ports_that_are_used_again_are_another_connection(tshark, tmp_path, passes):
     """What they bound before is over: another interface's calls are no operations of ours."""
-    scene = Scene()
-    s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
+    scene, model = server_of('A')
     ours = []
     for interface in None, ('12345778-1234-abcd-ef00-0123456789ac', 1), None:
         first = len(scene.capture.frames) + 1
-        line = tcp_line(scene, Server([s]), mss=60000, protocol=SealedRpc, bind=False, seq=1000000 * first)
+        line = sealed_line(scene, model, bind=False, seq=1000000 * first)
         line.rpc.interface = interface or line.rpc.interface
         line.rpc.bind()
-        c = line.client()
-        handle = c.query([ask(s, 1, 'a')], info=False)
-        c.data(handle, 1 << 16)
+        run(line.client(), [ask(model.sets[0], 1, 'a')], 1, info=False, close=False)
         ours += [] if interface else range(first, len(scene.capture.frames) + 1)
     rows = tshark.fields(scene.write(tmp_path / 'a.pcap'), ['frame.number', 'pcq.sealed.operation'], '-Y', 'pcq.sealed.operation', *passes)
     assert len(rows) == 12 and {int(number) for number, _ in rows} <= set(ours)
@@ -506,27 +492,23 @@ def test_ports_that_are_used_again_are_another_connection(tshark, tmp_path, pass
 
 def test_connections_at_the_same_time_are_several(tshark, tmp_path):
     """Of one client with the same counters: nothing says that they are one."""
-    scene = Scene()
-    s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
-    model = Server([s], scene=scene, boot=0)
-    clients = [tcp_line(scene, model, client_port=50001 + n, mss=60000, protocol=SealedRpc).client() for n in range(3)]
-    handles = [c.open() for c in clients]
-    for c, handle in zip(clients, handles):
-        c.validate(handle, [ask(s, 1, 'a')])
+    scene, model = server_of('A')
+    clients = [sealed_line(scene, model, client_port=50001 + n).client() for n in range(3)]
+    handles = [c.query([ask(model.sets[0], 1, 'a')], info=False) for c in clients]
     for _ in range(4):
         scene.capture.now += SECOND
         for c, handle in zip(clients, handles):
             c.data(handle, 1 << 16)
-    rows = [row for row in table(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,queries') if 'not read' not in row['Query']]
-    assert [(row['Query'], row['Samples']) for row in rows] == [('sealed %d' % n, '4') for n in (1, 2, 3)]
+    assert samples_of(tshark, scene.write(tmp_path / 'a.pcap')) == [('sealed %d' % n, '4') for n in (1, 2, 3)]
 
 
 def test_queries_of_one_connection(tshark, tmp_path):
     """One after the other they are told apart; of two that are open at a time nobody knows whose a call is."""
-    scene = Scene()
-    sets = [multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]), instances=['a', 'b', 'c'][:n + 1]) for n in range(3)]
-    model = Server(sets, scene=scene, boot=0)
-    c = tcp_line(scene, model, mss=60000, protocol=SealedRpc).client()
+    scene, model = server_of('A', 'B', 'C')
+    sets = model.sets
+    for n, s in enumerate(sets):
+        s.instances = multiple('', ONE, instances='abc'[:n + 1]).instances
+    c = sealed_line(scene, model).client()
 
     def sample(handle, times):
         for _ in range(times):
@@ -547,15 +529,15 @@ def test_queries_of_one_connection(tshark, tmp_path):
     sample(both[1], 2)
     c.close(both[1])
     sample(opened(sets[2], 'and another one'), 2)
-    rows = [row for row in table(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,queries') if row['Samples'] is not None]
-    assert [(row['Query'], row['Samples']) for row in rows] == [
-        ('sealed 1', '4'), ('sealed 2', '4'), ('sealed 3', '8'), ('sealed 4', '2')]
+    assert samples_of(tshark, scene.write(tmp_path / 'a.pcap')) == [('sealed 1', '4'), ('sealed 2', '4'), ('sealed 3', '8'), ('sealed 4', '2')]
 
 
 def test_what_the_summary_says_of_failures(tshark, tmp_path):
     """Answers without data that none with data follows for three intervals; what of them failed the seal hides."""
-    scene, line, c, handle = query_of_one_counter(SealedRpc)
-    failed = []
+    scene, model = server_of('A')
+    line, failed = Moody(scene, sealed_line(scene, model).rpc, model), []
+    c = line.client()
+    handle = c.query([ask(model.sets[0], 1, 'a')], info=False)
     for n in range(13):
         scene.capture.now += SECOND
         line.fails = n > 5
@@ -585,13 +567,10 @@ def test_a_connection_that_breaks_off(tshark, tmp_path, closes):
 @pytest.mark.parametrize('order', ['<', '>'])
 def test_several_calls_of_one_frame(tshark, tmp_path, order):
     """Each has its item, its place, its operation and its size; Info names both."""
-    scene = Scene()
-    s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
-    model = Server([s], scene=scene, boot=0)
-    line = tcp_line(scene, model, mss=60000, protocol=SealedRpc, order=order)
-    c, rpc = line.client(), line.rpc
-    handle = c.open()
-    c.validate(handle, [ask(s, 1, 'instance %d' % n) for n in range(8)])     # the first answer has more than 256 bytes
+    scene, model = server_of('A')
+    line = sealed_line(scene, model, order=order)
+    rpc = line.rpc
+    handle = line.client().query([ask(model.sets[0], 1, 'instance %d' % n) for n in range(8)], info=False)     # the first answer has more than 256 bytes
     asked = [bytes(request(opnum, order, hQuery=handle, dwInSize=4096)) for opnum in (INFO, DATA)]
     answered = [model.handle(opnum, stub, 6, order)[1] for opnum, stub in zip((INFO, DATA), asked)]
     first = rpc.call_id
@@ -627,16 +606,13 @@ def merged(*names):
 def test_some_calls_are_open_and_some_are_not(tshark, tmp_path):
     """A key that fits one connection: its rows stand beside those of the other, and the note counts what was not read."""
     path = merged('tcp-ntlm', 'tcp-kerberos').write(tmp_path / 'a.pcap')
-    alone = {(name, is_open): [dict(row, Query='', Server='', Client='', **{'Max SRT frame': '', 'Opened': '', 'Closed': ''})
-                               for row in table(tshark, PCAPS / (name + '.pcap'), 'pcq,queries', *with_key(name) * is_open)]
-             for name in ('tcp-ntlm', 'tcp-kerberos') for is_open in (False, True)}
-    rows = table(tshark, path, 'pcq,queries', *with_key('tcp-ntlm'))
-    whole = {}
-    for row in rows:
-        whole.setdefault(row['Query'].split()[0], []).append(
-            dict(row, Query='', Server='', Client='', **{'Max SRT frame': '', 'Opened': '', 'Closed': ''}))
-    assert whole['query'] == [row for row in alone['tcp-ntlm', True] if row['Samples']]
-    assert whole['sealed'] == [row for row in alone['tcp-kerberos', False] if row['Samples']]
+    beside = ('Query', 'Server', 'Client', 'Max SRT frame', 'Opened', 'Closed')
+
+    def rows(kind, path, *key):
+        return [{k: v for k, v in row.items() if k not in beside} for row in table(tshark, path, 'pcq,queries', *key)
+                if row['Samples'] and row['Query'].startswith(kind)]
+    assert rows('query', path, *with_key('tcp-ntlm')) == rows('query', PCAPS / 'tcp-ntlm.pcap', *with_key('tcp-ntlm')) != []
+    assert rows('sealed', path, *with_key('tcp-ntlm')) == rows('sealed', PCAPS / 'tcp-kerberos.pcap') != []
     said = json.loads(tshark.run('-q', '-r', path, '-z', 'pcq,summary,json', *with_key('tcp-ntlm'))[0])
     assert {m['sealed'] for m in said['monitors'] if m['samples']} == {True, False} and not said['healthy']
     assert any('not read' in note for note in said['notes'])
@@ -677,12 +653,10 @@ def test_another_account_is_another_monitor(tshark, tmp_path, user, handles, is_
 def test_a_fault_between_sealed_samples(tshark, tmp_path, waits, late):
     """It stands in clear: the row counts it, and the summary names it; its size probe is one in vain. The client
     asked in time; the server, for whose fault it waited long, made the next sample late."""
-    scene = Scene()
-    s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
-    model = Server([s], scene=scene, boot=0)
-    line = tcp_line(scene, model, mss=60000, protocol=SealedRpc)
+    scene, model = server_of('A')
+    line = sealed_line(scene, model)
     c = line.client()
-    handle = c.query([ask(s, 1, 'a')], info=False)
+    handle = c.query([ask(model.sets[0], 1, 'a')], info=False)
     for n in range(8):
         scene.capture.now += SECOND
         if n == 5:
@@ -711,13 +685,9 @@ class BehindWinreg(SealedRpc):
 def test_a_connection_for_several_interfaces(tshark, tmp_path):
     """Which of a bind's contexts is PerflibV2's stands behind others; a request of theirs is none of its calls, nor is one whose
     context has too high a number, or was given to another, nor what else has a sealed trailer."""
-    scene = Scene()
-    s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
-    line = tcp_line(scene, Server([s], scene=scene, boot=0), mss=60000, protocol=BehindWinreg)
-    c = line.client()
-    handle = c.open()
-    c.validate(handle, [ask(s, 1, 'a')])
-    c.data(handle, 4096)
+    scene, model = server_of('A')
+    line = sealed_line(scene, model, protocol=BehindWinreg)
+    handle = run(line.client(), [ask(model.sets[0], 1, 'a')], 1, info=False, close=False)
     for context in (0, 64, 65):
         line.rpc.context = context
         line.rpc.request(DATA, bytes(request(DATA, hQuery=handle, dwInSize=4096)))
@@ -732,7 +702,7 @@ def test_a_connection_for_several_interfaces(tshark, tmp_path):
     line.rpc.interface = WINREG
     bind(line.rpc, ACCEPTED, ACCEPTED, alter=True)      # contexts 0 and 1 are winreg's from here on
     line.rpc.request(DATA, bytes(100))
-    stranger = tcp_line(scene, line.model, client_port=50002, mss=60000, protocol=SealedRpc, bind=False)
+    stranger = sealed_line(scene, model, client_port=50002, bind=False)
     stranger.rpc.interface = 'f5cc59b4-4264-101a-8c59-08002b2f8426', 1
     stranger.rpc.bind()
     stranger.rpc.request(6, bytes(100))
