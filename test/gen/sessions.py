@@ -9,7 +9,6 @@ shortest that does.
 """
 
 import random
-import re
 import uuid
 from typing import NamedTuple
 
@@ -178,37 +177,6 @@ def steps_of(seed, kind):
         if losses and pick.random() < .1:
             out.append(Step('ack', -1, 0, pick.randrange(2)))
     return out
-
-
-LETTERS = {'O': OPEN, 'C': CLOSE, 'I': INFO, 'D': DATA, 'V': VALIDATE}
-WHAT = {'?': 'ask', '*': 'do', '!': 'answer'}
-
-
-def written(text):
-    """[Step] of '?1V0+2,4/0 *1 !1 ?3D0/1~': asked, done, answered, each with its call's number; a query, what is added or removed, the
-    connection; ~ is lost, ^ cut. '#0' is an acknowledgement of the client, '#1' of the server."""
-    out = []
-    for word in text.split():
-        gone, word = word[-1] if word[-1] in LOST + CUT else '', word.rstrip(LOST + CUT)
-        what, number, letter, query, sign, argument, connection = re.fullmatch(
-            r'([?*!#])(\d+)(?:([OCIDV])(\d))?(?:([+-])([\d,]+))?(?:/(\d))?', word).groups()
-        if what == '#':
-            out.append(Step('ack', -1, 0, int(number)))
-            continue
-        change = (sign == '+', *map(int, argument.split(','))) if argument else ()
-        out.append(Step(WHAT[what], int(number), int(connection or 0), LETTERS.get(letter, 0), int(query or 0), change, gone))
-    return out
-
-
-def write(steps):
-    """The same text."""
-    signs, letters = {v: k for k, v in WHAT.items()}, {v: k for k, v in LETTERS.items()}
-    words = []
-    for s in steps:
-        change = '%s%s' % ('+' if s.argument[0] else '-', ','.join(map(str, s.argument[1:]))) if s.argument else ''
-        asked = '%s%d%s/%d' % (letters[s.opnum], s.query, change, s.connection) if s.what == 'ask' else ''
-        words.append('#%d' % s.opnum if s.what == 'ack' else signs[s.what] + str(s.call) + asked + s.gone)
-    return ' '.join(words)
 
 
 def at_once(call, step):
