@@ -207,9 +207,9 @@ class Session:
         self.scene, self.queries, self.calls, self.cut = scene, {}, {}, pick.randint(0, 40)
         if life == 0:
             learn(self.lines[0].client(self.machine), self.set)
-        # alone, a block of one instance does not say that others have its name
+        # nobody asks for one of several instances by their name: its block does not say which it is
         self.asked = {i: [ask(self.set, *identifier) for identifier in both] for i, both in enumerate(
-            [[(1, '*')], [(2, '*')], [(NONE, '*')], [(1, 'one')], [(2, 'two')], [(3, SHARED), (4, '*')], [(NONE, '_Total')],
+            [[(1, '*')], [(2, '*')], [(NONE, '*')], [(1, 'one')], [(2, 'two')], [(3, 'three'), (4, '*')], [(NONE, '_Total')],
              [(4, 's*')]], 1)}
 
     def run(self, steps):
