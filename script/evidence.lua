@@ -4,7 +4,7 @@
 --
 -- How often a capture confirms what pcq takes for true of Windows, and numbers that are nobody's. All of it is counted of the fields that pcq
 -- shows. Nothing that it writes is a name, an address, a path, a value or a time of day: whoever may not give a capture may give this.
--- It runs in Lua 5.2 (Wireshark of Debian 12) and in 5.4.
+-- The script runs in Lua 5.2 (Wireshark of Debian 12) and in 5.4.
 
 -- { id, what is assumed, source, what it means if it does not hold, where it was seen to hold }. docs/developers/evidence.md is made of this. "Seen" names
 -- systems of test/evidence, and is changed by hand when somebody's output has come. Sources: PCQ [MS-PCQ], SDK perflib.h and winperf.h, API
@@ -64,7 +64,7 @@ local ledger = {
       "Windows XP (in clear)" },
 }
 
--- What is counted -----------------------------------------------------------------------------------------------------
+-- Counts -----------------------------------------------------------------------------------------------------
 
 local frame           -- that is looked at
 local rows = {}       -- id -> { held, failed, first frame where it did not hold, else where it did }
@@ -128,7 +128,7 @@ local function value(pdu, name)
     return field and field.value
 end
 
--- Of 64 bits.
+-- Numbers of 64 bits.
 local function long(pdu, name)
     return tonumber(tostring(value(pdu, name)))
 end
@@ -167,7 +167,7 @@ local function fits(size, least, field, last)
     return size >= least and size % 8 == 0 and field.offset + size <= last
 end
 
--- What is remembered --------------------------------------------------------------------------------------------------
+-- Memory --------------------------------------------------------------------------------------------------
 
 local requests = {}   -- "frame:call id" -> what the request of a call asked for
 local queries = {}    -- number of a query -> what is known of it
@@ -230,7 +230,7 @@ local function see_instances(pdu, data)
     end
 end
 
--- Those of an answer, or of an addition.
+-- Parts of a response, or of an addition.
 local function identifiers_of(pdu)
     local all, at = {}, nil
     for _, field in ipairs(pdu.fields) do

@@ -15,7 +15,7 @@ OBJDUMP = 'x86_64-w64-mingw32ucrt-objdump'
 OFFERED = ['plugin_describe', 'plugin_register', 'plugin_version', 'plugin_want_major', 'plugin_want_minor']
 # The C runtime and the system: which functions they are depends on the compiler's mood
 RUNTIME = re.compile(r'(api-ms-win-crt-[a-z]+-l1-1-0|KERNEL32)\.dll$')
-# Of GLib's, those whose structures GLib's own compiler (MSVC) lays out in another way than MinGW: struct stat, struct utimbuf
+# Functions of GLib whose structures GLib's own compiler (MSVC) lays out in another way than MinGW: struct stat, struct utimbuf
 NEVER = {'g_stat', 'g_lstat', 'g_utime'}
 HEAD = '''# What pcq.dll takes from other DLLs: of Wireshark and GLib each symbol, of the system the DLL alone.
 # A version behind it: it is taken in the build for that Wireshark only.

@@ -15,7 +15,7 @@ from pathlib import Path
 
 GCC = 'x86_64-w64-mingw32ucrt-gcc'
 RULES = {'MinGW': ['-triple', 'x86_64-w64-windows-gnu', '-mms-bitfields'], 'MSVC': ['-triple', 'x86_64-pc-windows-msvc']}
-# Of those that the plugin reads or writes itself: a comparison that misses them proves nothing
+# Structures that the plugin reads or writes itself: a comparison without them proves nothing
 SHARED = ['struct ' + name for name in (
     '_packet_info', '_dcerpc_info', '_dcerpc_call_value', '_dcerpc_sub_dissector', '_dcerpc_uuid_value',
     '_e_prefs', 'hf_register_info', '_header_field_info', 'ei_register_info', '_value_string_ext', '_wmem_strbuf_t',

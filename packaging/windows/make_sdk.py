@@ -40,7 +40,7 @@ RENAMED = {'#define G_OS_UNIX': '#define G_OS_WIN32\n#define G_PLATFORM_WIN32',
            **{'typedef %s long g%s;' % (sign, t): 'typedef %s long long g%s;' % (sign, t) for sign, t in (
                ('signed', 'int64'), ('unsigned', 'uint64'), ('signed', 'ssize'), ('unsigned', 'size'),
                ('signed', 'intptr'), ('unsigned', 'uintptr'))}}
-# What must then be true for the compiler
+# Conditions for the compiler
 SIZES = {'gint64': 8, 'guint64': 8, 'gsize': 8, 'gssize': 8, 'gintptr': 8, 'goffset': 8, 'glong': 4, 'gpointer': 8}
 
 CONFIG = '''set(Wireshark_MAJOR_VERSION {MAJOR})

@@ -26,16 +26,16 @@ case ${1:-} in
     ;;
 esac
 
-# What lies outside the tree and may be deleted at any time.
+# Caches outside the tree, which may be deleted at any time.
 if [ $is_root = yes ]; then
     cache=${XDG_CACHE_HOME:-/var/cache}
 else
     cache=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}
 fi
-# Of it, what takes long to get or to make; chroots see it too.
+# The part that takes long to get or to make; chroots see it too.
 kept=$cache/pcq-kept
 
-# What did not change since some build is not compiled again: in another build folder, by another script. A package is
+# ccache saves compiling what did not change: in another build folder, by another script. A package is
 # built by Debian's own tools, without it; whoever sets the launcher has another, or with nothing none.
 if [ -z "${CMAKE_C_COMPILER_LAUNCHER+set}" ] && command -v ccache >/dev/null; then
     export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
