@@ -139,30 +139,20 @@ static uint32_t read_code_page(buffer_cursor *cursor, int hf)
 
 /* --- PERF_DATA_BLOCK ------------------------------------------------------------------------------------------- */
 
-/* A name where it stands. */
-typedef struct {
-    uint32_t offset;
-    uint32_t size; /* bytes without a terminator */
-    uint32_t room; /* bytes that are its */
-    uint32_t code_page;
-    const char *what; /* "The system name" */
-} name_location;
-
-/* Shows a name with its terminator. Returns it in the packet's pool. */
-static const char *hkpd_show_name(const data_tree *view, buffer_cursor *cursor, int hf, const name_location *at)
+/* Shows a name of `size` bytes without its terminator, in `room` bytes, and checks it if it is in UTF-16. Returns it in the packet's pool. */
+static const char *hkpd_show_name(const data_tree *view, buffer_cursor *cursor, int hf, uint32_t offset, uint32_t size,
+                                  uint32_t room, uint32_t code_page, const char *what)
 {
     unsigned order = view->table->big_endian_text ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
     tvbuff_t *tvb = view->values.tvb;
-    bool is_wide = text_is_wide(at->code_page);
-    const char *name =
-        text_get(cursor_pinfo(cursor)->pool, tvb, at->offset, at->size, at->code_page, order, TEXT_NAME_MAX);
-    proto_item *item = proto_tree_add_string(cursor->tree, hf, tvb, (int)at->offset, (int)at->room, name);
+    const char *name = text_get(cursor_pinfo(cursor)->pool, tvb, offset, size, code_page, order, TEXT_NAME_MAX);
+    proto_item *item = proto_tree_add_string(cursor->tree, hf, tvb, (int)offset, (int)room, name);
 
-    if (is_wide && at->room % 2 != 0) {
-        data_tree_report_field(view, item, EI_TEXT, "%s has %u bytes, a character of UTF-16 has 2", at->what, at->room);
-    }
-    if (is_wide) {
-        cursor_check_utf16(cursor->report, item, tvb, at->offset, at->size, order, at->what);
+    if (text_is_wide(code_page)) {
+        if (room % 2 != 0) {
+            data_tree_report_field(view, item, EI_TEXT, "%s has %u bytes, a character of UTF-16 has 2", what, room);
+        }
+        cursor_check_utf16(cursor->report, item, tvb, offset, size, order, what);
     }
     return name;
 }
@@ -177,17 +167,11 @@ static void show_system_name(const data_tree *view, buffer_cursor *cursor, uint3
     if (header > view->table->size || offset < PERF_DATA_BLOCK_SIZE || offset > header || room > header - offset) {
         data_tree_report_field(view, cursor->node, EI_STRING_OFFSET,
                                "the system name begins at byte %u and does not fit the header of %u", offset, header);
-        return;
-    }
-    uint32_t size = perf_utf16_size(view->table->data + offset, room);
-    const name_location at = {offset, size, size + 2 <= room ? size + 2 : size, TEXT_CODE_PAGE_UNICODE,
-                              "The system name"};
-    if (room % 2 != 0) {
-        data_tree_report_field(view, cursor->node, EI_TEXT, "SystemNameLength is %u, a character of UTF-16 has 2 bytes",
-                               room);
-    }
-    if (cursor->tree) {
-        proto_item_append_text(cursor->node, " of %s", hkpd_show_name(view, cursor, hf_system_name, &at));
+    } else if (cursor->tree) {
+        uint32_t size = perf_utf16_size(view->table->data + offset, room);
+        proto_item_append_text(
+            cursor->node, " of %s",
+            hkpd_show_name(view, cursor, hf_system_name, offset, size, room, TEXT_CODE_PAGE_UTF16, "The system name"));
     }
 }
 
@@ -271,11 +255,10 @@ static proto_tree *hkpd_show_instance(data_tree *view, const perf_group *group, 
 
     data_tree_enter(view, tree, hf_instance, ett_instance, at, perf_table_u32(view->table, at), &cursor);
     FIELDS_READ(INSTANCE_DEFINITION)
-    name_location name = {
-        .room = read.instance_name_size, .code_page = group->code_page, .what = "The instance's name"};
-    name.offset = perf_table_name(view->table, group, row, &name.size);
-    if (name.room > 0 && cursor.tree) {
-        hkpd_show_name(view, &cursor, hf_instance_name, &name);
+    uint32_t size, name = perf_table_name(view->table, group, row, &size);
+    if (read.instance_name_size > 0 && cursor.tree) {
+        hkpd_show_name(view, &cursor, hf_instance_name, name, size, read.instance_name_size, group->code_page,
+                       "The instance's name");
     }
     const char *label = value_stream_instance(view->values.stream);
     proto_item_append_text(cursor.node, " %u: %s", row, label ? label : "");
@@ -363,20 +346,6 @@ static bool is_list_end(tvbuff_t *tvb, uint32_t offset)
     return end - offset < 2;
 }
 
-/* The bytes from `offset` to the next string that is an index. */
-static void skip_to_index(hkpd_title_list *list, uint32_t offset)
-{
-    uint32_t end = tvb_captured_length(list->tvb), number, behind;
-
-    list->offset = offset;
-    list->is_title = false;
-    list->is_damaged = true;
-    do {
-        read_string(list->tvb, offset, &offset);
-    } while (offset < end && !is_index_at(list->tvb, offset, &number, &behind));
-    list->end = offset;
-}
-
 bool hkpd_next_title(hkpd_title_list *list)
 {
     uint32_t at = list->end, end = tvb_captured_length(list->tvb), number, behind;
@@ -385,15 +354,19 @@ bool hkpd_next_title(hkpd_title_list *list)
         list->lacks_end = end - at < 2;
         return false;
     }
-    if (is_index_at(list->tvb, at, &list->index, &list->text) && list->text < end) {
+    list->offset = at;
+    list->is_title = false;
+    if (is_index_at(list->tvb, at, &list->index, &list->text)) {
         list->text_size = read_string(list->tvb, list->text, &list->end);
-        list->offset = at;
         list->is_title = list->end - list->text == list->text_size + 2;
-    } else {
-        list->is_title = false;
     }
-    if (!list->is_title) {
-        skip_to_index(list, at);
+    if (!list->is_title) { /* up to the next string that is an index */
+        list->damage = list->is_damaged ? list->damage : at;
+        list->is_damaged = true;
+        for (list->end = at;
+             at == list->end || (list->end < end && !is_index_at(list->tvb, list->end, &number, &behind));) {
+            read_string(list->tvb, list->end, &list->end);
+        }
         return true;
     }
     list->titles++;
@@ -428,30 +401,14 @@ static void show_title(const hkpd_title_list *list, proto_tree *tree, expert_rep
     proto_item_append_text(item, *text ? ": %u %s" : ": %u", list->index, text);
 }
 
-/* Reports the first bytes of a list that are no title, or that the list has no end. */
-static void report_damaged_titles(const hkpd_title_list *list, uint32_t first_damage, expert_report *report,
-                                  proto_item *item)
-{
-    if (list->is_damaged) {
-        expert_report_add(report, item, EI_TEXT,
-                          "Byte %u of the list begins no index with its text: titles from there on are assumed",
-                          first_damage);
-    } else if (list->lacks_end) {
-        expert_report_add(report, item, EI_TEXT, "The list of titles ends without its terminator");
-    }
-}
-
 hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report *report)
 {
+    proto_item *node = proto_tree_get_parent(tree);
     hkpd_title_list list = {.tvb = tvb};
-    bool is_referenced = proto_field_is_referenced(tree, proto_hkpd), was_damaged = false;
-    uint32_t first_damage = 0, hidden = 0;
+    bool is_referenced = proto_field_is_referenced(tree, proto_hkpd);
+    uint32_t hidden = 0;
 
     while (hkpd_next_title(&list)) {
-        if (list.is_damaged && !was_damaged) {
-            was_damaged = true;
-            first_damage = list.offset;
-        }
         if (list.is_title && !is_referenced) {
             continue;
         }
@@ -461,10 +418,15 @@ hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report 
             hidden++;
         }
     }
-    report_damaged_titles(&list, first_damage, report, proto_tree_get_parent(tree));
+    if (list.is_damaged) {
+        expert_report_add(report, node, EI_TEXT,
+                          "Byte %u of the list begins no index with its text: titles from there on are assumed",
+                          list.damage);
+    } else if (list.lacks_end) {
+        expert_report_add(report, node, EI_TEXT, "The list of titles ends without its terminator");
+    }
     if (hidden > 0) {
-        expert_report_add(report, proto_tree_get_parent(tree), EI_NOT_SHOWN,
-                          "%u titles are not shown, a packet's tree is limited", hidden);
+        expert_report_add(report, node, EI_NOT_SHOWN, "%u titles are not shown, a packet's tree is limited", hidden);
     }
     return list;
 }

@@ -32,7 +32,8 @@ typedef struct {
     uint32_t titles;    /* count until now */
     bool is_title;      /* false: bytes up to the next string that is an index */
     bool is_assumed;    /* title: it stands behind, or directly in front of, bytes that are no title */
-    bool is_damaged;    /* there were such bytes until now */
+    bool is_damaged;    /* there were such bytes until now, */
+    uint32_t damage;    /* the first of them at this offset */
     bool lacks_end;     /* at the end: the list's terminator is missing */
 } hkpd_title_list;
 
@@ -56,11 +57,10 @@ void hkpd_show_block(proto_tree *tree, expert_report *report, const counter_resp
 #define WINREG_ENUM_VALUE 10
 #define WINREG_QUERY_VALUE 17
 
-/* Puts `count` entries, by number, in the place of the stock ones; those without a name stay stock. Hooks nothing where the stock
- * dissector has no such table, and no entry whose name is not the stock one's. `sealed`: operations that are explained if they are
- * sealed, while `is_active` returns true. */
-void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count, const rpc_operation *sealed,
-                         bool (*is_active)(void));
+/* Puts `dissect` in the place of the stock functions of these operations. Hooks nothing where the stock dissector has no such table, and no
+ * operation whose name is not the stock one's. Sealed ones are explained as long as `is_active` returns true. `operations` end with one
+ * without a name, and live as long as the program. */
+void winreg_hook_install(const rpc_operation *operations, dcerpc_dissect_fnct_t *dissect, bool (*is_active)(void));
 
 /* The stock function of a PDU whose entry was replaced. */
 int winreg_stock(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);

@@ -40,7 +40,8 @@ static const char *const key_names[] = {"", "HKEY_PERFORMANCE_DATA", "HKEY_PERFO
 typedef enum { QUESTION_OTHER, QUESTION_INDEXES, QUESTION_OBJECTS, QUESTION_NAMES, QUESTION_HELP } question_kind;
 
 typedef struct {
-    const char *text; /* the name without spaces at its ends, in small letters; NULL: it was not read */
+    const char *name; /* as it was sent; NULL: it was not read */
+    const char *text; /* the name without spaces at its ends, in small letters; NULL as well */
     question_kind kind;
     uint32_t language; /* of titles, an LCID; 0: the name says none */
 } hkpd_question;
@@ -62,7 +63,6 @@ typedef struct {
     rpc_call rpc;
     bool handle_read; /* `handle` holds the request's bytes */
     uint8_t handle[PERF_HANDLE_SIZE];
-    const char *name; /* the value's, NULL if it was not read */
     hkpd_question question;
     uint32_t room;         /* bytes of the client's buffer (lpcbData), 0 without a buffer */
     wmem_array_t *objects; /* tapped_object: asked for by index, and absent or there again; NULL: none */
@@ -70,13 +70,11 @@ typedef struct {
 
 /* Parameters of QueryValue and EnumValue, in either direction. */
 typedef struct {
-    const char *name; /* of the value, NULL if it was not read */
     hkpd_question question;
     bool has_buffer;    /* the pointer to the data is not null */
     tvbuff_t *tvb;      /* the data, NULL if there is none */
     uint32_t data_size; /* bytes of it that were captured */
     uint32_t size;      /* lpcbData */
-    uint32_t status;    /* of a response */
 } value_parameters;
 
 /* Content of a response. Windows answers with a header alone if the buffer has no room for more. */
@@ -94,7 +92,6 @@ typedef struct {
     proto_item *item;
     expert_report aloud; /* for what was read silently */
     bool shown_here;     /* the stock function is not called */
-    bool is_probe;       /* the stock function would write an error into the Info column */
 } hkpd_pdu;
 
 /* --- Names of values ---------------------------------------------------------------------------------------------- */
@@ -122,7 +119,7 @@ static hkpd_question find_question(wmem_allocator_t *pool, const char *name)
                  {"metadata", QUESTION_OBJECTS}, {"counter", QUESTION_NAMES},  {"help", QUESTION_HELP},
                  {"explain", QUESTION_HELP}};
     char *text = g_strstrip(g_ascii_strdown(name, -1));
-    hkpd_question question = {.text = wmem_strdup(pool, text)};
+    hkpd_question question = {.name = wmem_strdup(pool, name), .text = wmem_strdup(pool, text)};
     const char *indexes = question.text, *language = strchr(indexes, ' ');
     uint32_t title;
 
@@ -160,7 +157,9 @@ static int end_pdu(hkpd_pdu *p)
     pdu->report.damaged = false;
     pdu->is_short = false;
     rpc_pdu_end(pdu, p->item);
-    col_set_writable(pdu->pinfo->cinfo, COL_INFO, pdu->has_column && !p->is_probe);
+    /* it would call a size probe an error */
+    col_set_writable(pdu->pinfo->cinfo, COL_INFO,
+                     pdu->has_column && !(pdu->tapped.is_probe && rpc_pdu_get_handle(pdu)));
     int size = winreg_stock(pdu->tvb, pdu->offset, pdu->pinfo, pdu->tree, pdu->di, pdu->drep);
     col_set_writable(pdu->pinfo->cinfo, COL_INFO, pdu->has_column);
     return size;
@@ -268,9 +267,9 @@ static void read_data(hkpd_pdu *p)
 }
 
 /* Reads what follows the name. */
-static void read_parameters(hkpd_pdu *p, const char *name, hkpd_question question)
+static void read_parameters(hkpd_pdu *p, hkpd_question question)
 {
-    p->value = (value_parameters){.name = name, .question = question};
+    p->value = (value_parameters){.question = question};
     read_pointed_u32(p, "type", stock_type);
     p->value.has_buffer = ndr_pointer(&p->pdu.ndr, "data");
     if (p->value.has_buffer) {
@@ -286,8 +285,10 @@ static void read_parameters(hkpd_pdu *p, const char *name, hkpd_question questio
 
 /* Reports a failed call on performance data. Clients learn what there is from errors: there are no titles in a language, or no value
  * behind the last one. */
-static void report_failed(hkpd_pdu *p, uint32_t status, bool looks_for_something)
+static void report_failed(hkpd_pdu *p)
 {
+    uint32_t status = p->pdu.tapped.status;
+    bool looks_for_something = p->opens || p->value.question.kind >= QUESTION_NAMES;
     bool is_failure = !p->pdu.is_short && status != STATUS_SUCCESS && status != STATUS_NO_MORE_ITEMS &&
                       !(status == STATUS_FILE_NOT_FOUND && looks_for_something);
 
@@ -312,13 +313,12 @@ static void read_handle_and_status(void *pdu)
 static void open_key_response(hkpd_pdu *p)
 {
     rpc_pdu_read(&p->pdu, read_handle_and_status, p);
-    uint32_t status = p->pdu.tapped.status;
-    if (rpc_pdu_may_learn(&p->pdu) && status == STATUS_SUCCESS && !handle_is_null(p->opened)) {
+    if (rpc_pdu_may_learn(&p->pdu) && p->pdu.tapped.status == STATUS_SUCCESS && !handle_is_null(p->opened)) {
         p->pdu.call->answering = handle_open(PERF_HANDLE_HKPD, p->pdu.server, p->opened, p->pdu.pinfo->num, NULL);
         confirm_handle(p->pdu.call->answering, p->opens);
     }
     show_performance_key(p);
-    report_failed(p, status, true);
+    report_failed(p);
 }
 
 /* BaseRegCloseKey, 3.1.5.5 */
@@ -357,8 +357,8 @@ static const char *format_objects(const hkpd_pdu *p, const char *indexes)
 /* Shows the handle and the name of the value that the call asks for. */
 static void show_question(hkpd_pdu *p)
 {
-    const char *name = p->call->name;
     const hkpd_question *question = &p->call->question;
+    const char *name = question->name;
 
     show_node(p);
     show_performance_key(p);
@@ -380,8 +380,7 @@ static void read_question(void *pdu)
     if (p->pdu.opnum == WINREG_ENUM_VALUE) {
         ndr_u32(&p->pdu.ndr, 0); /* number among the key's values, shown by the stock function */
     }
-    const char *name = read_name(p);
-    read_parameters(p, name, find_question(p->pdu.pool, name));
+    read_parameters(p, find_question(p->pdu.pool, read_name(p)));
 }
 
 /* Keeps for the response what the request says. EnumValue's names no value. */
@@ -392,9 +391,8 @@ static void keep_question(hkpd_pdu *p)
     if (!p->pdu.first_time) {
         return;
     }
-    if (p->value.name && p->pdu.opnum == WINREG_QUERY_VALUE) {
-        call->name = wmem_strdup(wmem_file_scope(), p->value.name);
-        call->question = find_question(wmem_file_scope(), p->value.name);
+    if (p->value.question.name && p->pdu.opnum == WINREG_QUERY_VALUE) {
+        call->question = find_question(wmem_file_scope(), p->value.question.name);
     }
     call->rpc.request_read = !p->pdu.is_short;
     call->room = !p->pdu.is_short && p->value.has_buffer ? p->value.size : 0;
@@ -435,10 +433,9 @@ static void read_answer(void *pdu)
 {
     hkpd_pdu *p = pdu;
     bool has_name = p->pdu.opnum == WINREG_ENUM_VALUE;
-    const char *name = has_name ? read_name(p) : p->call->name;
 
-    read_parameters(p, name, has_name ? find_question(p->pdu.pool, name) : p->call->question);
-    p->value.status = rpc_pdu_read_status(&p->pdu, stock_status);
+    read_parameters(p, has_name ? find_question(p->pdu.pool, read_name(p)) : p->call->question);
+    rpc_pdu_read_status(&p->pdu, stock_status);
 }
 
 /* True for a list in which each string is an index or its text. */
@@ -458,20 +455,6 @@ static perf_table *read_table(const hkpd_pdu *p, tvbuff_t *tvb)
     return sample_read_table(p->pdu.pool, true, tvb_get_ptr(tvb, 0, (int)size), size, tvb_reported_length(tvb));
 }
 
-/* True if an object is malformed, or a definition says that its values lie outside of the counter blocks. */
-static bool is_malformed(const perf_table *table)
-{
-    bool is_any = !table->is_sound;
-
-    for (uint32_t i = 0; i < table->num_groups; i++) {
-        is_any |= !table->groups[i].is_sound;
-    }
-    for (uint32_t i = 0; i < table->num_faults; i++) {
-        is_any |= table->faults[i].kind == PERF_FAULT_OFFSET;
-    }
-    return is_any;
-}
-
 /* "PERF" in UTF-16 of either byte order */
 static bool has_signature(tvbuff_t *tvb)
 {
@@ -486,7 +469,7 @@ static answer_kind find_answer_kind(const hkpd_pdu *p)
     tvbuff_t *tvb = p->value.tvb;
     const rpc_call *call = p->pdu.call;
     bool is_ours = rpc_pdu_get_handle(&p->pdu) && (call->answering || !call->was_closed);
-    bool is_probe = !p->pdu.is_short && p->value.status == STATUS_MORE_DATA;
+    bool is_probe = !p->pdu.is_short && p->pdu.tapped.status == STATUS_MORE_DATA;
 
     if (tvb == NULL || !(is_ours || p->value.question.kind != QUESTION_OTHER)) {
         return ANSWER_OTHER;
@@ -523,7 +506,7 @@ static void find_answering_handle(hkpd_pdu *p)
 static void learn_system_name(hkpd_pdu *p)
 {
     state_handle *handle = rpc_pdu_get_handle(&p->pdu);
-    bool is_block = p->kind == ANSWER_BLOCK && p->value.status == STATUS_SUCCESS;
+    bool is_block = p->kind == ANSWER_BLOCK && p->pdu.tapped.status == STATUS_SUCCESS;
     bool has_name = rpc_pdu_may_learn(&p->pdu) && (is_block || p->kind == ANSWER_HEADER);
     const char *name = has_name ? hkpd_computer_name(p->pdu.pool, p->value.tvb) : NULL;
 
@@ -573,13 +556,12 @@ static void describe_other(hkpd_pdu *p)
         return;
     }
     show_question(p);
-    p->is_probe = !p->pdu.is_short && p->value.status == STATUS_MORE_DATA;
-    if (p->is_probe) {
+    if (!p->pdu.is_short && p->pdu.tapped.status == STATUS_MORE_DATA) {
         describe_probe(p);
-    } else if (!p->pdu.is_short && p->value.status == STATUS_SUCCESS) {
+    } else if (!p->pdu.is_short && p->pdu.tapped.status == STATUS_SUCCESS) {
         describe_success(p);
     } else {
-        report_failed(p, p->value.status, p->value.question.kind >= QUESTION_NAMES);
+        report_failed(p);
     }
 }
 
@@ -683,7 +665,7 @@ static void read_block_answer(hkpd_pdu *p)
 {
     counter_response *response = &p->pdu.answer;
 
-    if (rpc_pdu_may_learn(&p->pdu) && p->value.status == STATUS_SUCCESS) {
+    if (rpc_pdu_may_learn(&p->pdu) && p->pdu.tapped.status == STATUS_SUCCESS) {
         hkpd_learn_sample(p, p->value.tvb);
     }
     rpc_pdu_set_response(&p->pdu, &hkpd_value_ops, rpc_pdu_get_handle(&p->pdu),
@@ -697,9 +679,11 @@ static void read_block_answer(hkpd_pdu *p)
     rpc_pdu_report_response(&p->pdu, NULL, "object");
     /* MetadataGlobal, for instance, only describes */
     bool has_values = table->num_faults > 0 || table->values > 0 || table->num_groups == 0;
-    if (p->value.status == STATUS_SUCCESS && has_values) {
+    if (p->pdu.tapped.status == STATUS_SUCCESS && has_values) {
         rpc_pdu_set_tap_response(&p->pdu, table->num_columns);
-        p->pdu.tapped.has_contradictions = is_malformed(table);
+        for (uint32_t i = 0; i < table->num_faults; i++) { /* other faults are damage */
+            p->pdu.tapped.has_contradictions |= table->faults[i].kind == PERF_FAULT_OFFSET;
+        }
     }
 }
 
@@ -738,7 +722,7 @@ static void read_titles_answer(hkpd_pdu *p)
 {
     tvbuff_t *tvb = tree_own_source(p->pdu.pinfo, p->value.tvb, "Performance data");
 
-    if (rpc_pdu_may_learn(&p->pdu) && p->value.status == STATUS_SUCCESS) {
+    if (rpc_pdu_may_learn(&p->pdu) && p->pdu.tapped.status == STATUS_SUCCESS) {
         learn_titles(p);
     }
     const hkpd_title_list list = hkpd_show_titles(tvb, p->hkpd, &p->pdu.report);
@@ -755,7 +739,7 @@ static void set_tap_sizes(hkpd_pdu *p)
 {
     tapped_call *tapped = &p->pdu.tapped;
     uint32_t room = p->call->room;
-    bool is_success = p->value.status == STATUS_SUCCESS, is_more = p->value.status == STATUS_MORE_DATA;
+    bool is_success = p->pdu.tapped.status == STATUS_SUCCESS, is_more = p->pdu.tapped.status == STATUS_MORE_DATA;
     bool is_unknown = is_more && (p->kind == ANSWER_HEADER || p->value.size <= room);
 
     tapped->has_sizes = !p->pdu.is_short;
@@ -777,7 +761,7 @@ static void show_answer(hkpd_pdu *p)
         describe_probe(p);
         return;
     }
-    rpc_pdu_report_status(&p->pdu, p->value.status);
+    rpc_pdu_report_status(&p->pdu, p->pdu.tapped.status);
     if (p->kind == ANSWER_BLOCK) {
         read_block_answer(p);
     } else {
@@ -830,14 +814,14 @@ static bool is_active(void)
 }
 
 /* Returns what a value's name asks for, in few words; NULL if it was not read. */
-static const char *format_question(const hkpd_call *call)
+static const char *format_question(const hkpd_question *question)
 {
     static const char *const texts[] = {[QUESTION_OTHER] = "other values",
                                         [QUESTION_INDEXES] = "objects by their indexes",
                                         [QUESTION_NAMES] = "titles",
                                         [QUESTION_HELP] = "titles"};
 
-    return call->name && call->question.kind != QUESTION_OBJECTS ? texts[call->question.kind] : call->name;
+    return question->name && question->kind != QUESTION_OBJECTS ? texts[question->kind] : question->name;
 }
 
 /* True if a success brings performance data, and not titles or another value of the key. */
@@ -870,11 +854,11 @@ static void hkpd_tap_pdu(hkpd_pdu *p)
         return;
     }
     tapped->is_hkpd = true;
-    tapped->kind = format_question(p->call);
+    tapped->kind = format_question(&p->call->question);
     tapped->brings_data = may_bring_data(p, handle);
     p->pdu.report.damaged |= tapped->brings_data && tapped->answer == NULL && tapped->out_size > 0;
-    tapped->subject = p->call->name;
-    tapped->subject_size = p->call->name ? (uint32_t)strlen(p->call->name) : 0;
+    tapped->subject = p->call->question.name;
+    tapped->subject_size = tapped->subject ? (uint32_t)strlen(tapped->subject) : 0;
     rpc_pdu_tap(&p->pdu, handle);
 }
 
@@ -895,7 +879,8 @@ static int hkpd_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto
     p.call = (hkpd_call *)p.pdu.call;
     p.aloud = (expert_report){.pinfo = pinfo, .expert = &fields.expert};
     /* the stock function would show a garbled response as if it were true */
-    if (!p.pdu.is_request && rpc_pdu_get_handle(&p.pdu) && rpc_pdu_report_garbled(&p.pdu, operations[opnum].response_begin)) {
+    if (!p.pdu.is_request && rpc_pdu_get_handle(&p.pdu) &&
+        rpc_pdu_report_garbled(&p.pdu, operations[opnum].response_begin)) {
         tapped_hand_over(pinfo, &(tapped_call){.unread = TAPPED_NOISE});
         return rpc_pdu_end(&p.pdu, NULL);
     }
@@ -917,19 +902,17 @@ static int hkpd_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto
     return length;
 }
 
-static void hook(void)
+static void hook_operations(void)
 {
-    static dcerpc_sub_dissector entries[array_length(operations)];
-    static rpc_operation sealed[array_length(operations) + 1];
+    static rpc_operation hooked[array_length(operations) + 1];
     unsigned count = 0;
 
     for (unsigned i = 0; i < array_length(operations); i++) {
         if (operations[i].name) {
-            sealed[count++] = (rpc_operation){(uint16_t)i, operations[i].name, operations[i].flags};
-            entries[i] = (dcerpc_sub_dissector){(uint16_t)i, operations[i].name, hkpd_dissect_pdu, hkpd_dissect_pdu};
+            hooked[count++] = (rpc_operation){(uint16_t)i, operations[i].name, operations[i].flags};
         }
     }
-    winreg_hook_install(entries, array_length(entries), sealed, is_active);
+    winreg_hook_install(hooked, hkpd_dissect_pdu, is_active);
 }
 
 /* --- Registration ---------------------------------------------------------------------------------------------- */
@@ -986,6 +969,6 @@ void proto_reg_handoff_hkpd(void)
         has_all = has_all && *fields_of_winreg[i].hf != -1;
     }
     if (has_all) {
-        hook();
+        hook_operations();
     }
 }

@@ -23,8 +23,8 @@ int winreg_stock(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree
     return entry->dissect_resp ? entry->dissect_resp(tvb, offset, pinfo, tree, di, drep) : offset;
 }
 
-/* A copy of the stock table with our entries: the table itself is constant. */
-static dcerpc_sub_dissector *hooked_table(const dcerpc_sub_dissector *entries, unsigned num_entries)
+/* Returns a copy of the stock table, which is constant, with our function for these operations; NULL: there is no such table. */
+static dcerpc_sub_dissector *copy_hooked_table(const rpc_operation *operations, dcerpc_dissect_fnct_t *dissect)
 {
     ws_dcerpc_table *table = dcerpc_get_proto_sub_dissector(&uuid_winreg, WINREG_VERSION);
     unsigned count = 0;
@@ -36,12 +36,14 @@ static dcerpc_sub_dissector *hooked_table(const dcerpc_sub_dissector *entries, u
         count++;
     }
     dcerpc_sub_dissector *copy = wmem_memdup(wmem_epan_scope(), table, (count + 1) * sizeof *copy);
-    for (unsigned i = 0; i < count; i++) {
-        const dcerpc_sub_dissector *ours = copy[i].num < num_entries ? &entries[copy[i].num] : NULL;
-        if (ours && ours->name && strcmp(copy[i].name, ours->name) == 0) {
-            stock[copy[i].num] = copy[i];
-            copy[i].dissect_rqst = ours->dissect_rqst;
-            copy[i].dissect_resp = ours->dissect_resp;
+    for (dcerpc_sub_dissector *entry = copy; entry->name; entry++) {
+        const rpc_operation *ours = operations;
+        while (ours->name && ours->opnum != entry->num) {
+            ours++;
+        }
+        if (ours->name && strcmp(entry->name, ours->name) == 0) {
+            stock[entry->num] = *entry;
+            entry->dissect_rqst = entry->dissect_resp = dissect;
         }
     }
     return copy;
@@ -56,10 +58,9 @@ static bool is_winreg_watched(void)
 
 /* With dcerpc_uuids the copy takes the table's place; without it the interface is registered again, which draws
  * a warning that two dissectors have one name. */
-void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count, const rpc_operation *sealed,
-                         bool (*is_active)(void))
+void winreg_hook_install(const rpc_operation *operations, dcerpc_dissect_fnct_t *dissect, bool (*is_active)(void))
 {
-    dcerpc_sub_dissector *table = hooked_table(entries, count);
+    dcerpc_sub_dissector *table = copy_hooked_table(operations, dissect);
 
     if (table == NULL || stock[WINREG_QUERY_VALUE].name == NULL) {
         return;
@@ -78,5 +79,5 @@ void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count, co
                      dcerpc_get_proto_hf_opnum(&uuid_winreg, WINREG_VERSION));
 #endif
     is_hooked = is_active;
-    pdus_watch(RPC_WINREG, &(pdus_interface){&uuid_winreg, is_winreg_watched, sealed});
+    pdus_watch(RPC_WINREG, &(pdus_interface){&uuid_winreg, is_winreg_watched, operations});
 }
