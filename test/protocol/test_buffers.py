@@ -37,14 +37,6 @@ def label(frame, name, value=None):
     raise AssertionError('no %s %s' % (name, value))
 
 
-# --- 3.1.4.1.1 -------------------------------------------------------------------------------------------------
-
-def test_guid_array(bench):
-    for count in 0, 1, 2, 256:
-        bench.both(ENUMERATE, [str(model.uuid.uuid5(model.NAMESPACE, str(i))) for i in range(count)])
-    bench.check()
-
-
 # --- 2.2.4.1, 2.2.4.2 -------------------------------------------------------------------------------------------
 
 
@@ -86,14 +78,6 @@ def test_every_counter_type_is_named(bench):
         assert name in label(frame, 'pcq.counter.type', value), name
 
 
-def test_one_counter(bench):
-    """RequestCode 2: the request's RequestLCID is a counter id."""
-    for value in 0x10410400, 0x20C20400, 0x23510500, 0x00000B00, 0x80000000:
-        bench.ask(REG_INFO, RequestCode=2, RequestLCID=65535)
-        bench.answer(REG_INFO, buffers.counter_reg_info(65535, value))
-    bench.check()
-
-
 def test_helper_counters(bench):
     """Base, time, frequency and multi ids, and 0xFFFFFFFF that is none."""
     r = buffers.counterset_reg_info(GUID, 5, 0)
@@ -110,20 +94,6 @@ def test_helper_counters(bench):
 
 STRINGS = ['', 'x', 'Prozessorzeit (%)', '\U0001F98A\U0001F6A2', 'y' * 1024, '性能' * 700, model.LONG]
 SINGLE = {3: 'pcq.counterset.name', 4: 'pcq.counterset.description', 7: 'pcq.provider.name', 9: 'pcq.counterset.name'}
-
-
-@pytest.mark.parametrize('code', SINGLE)
-def test_single_strings(bench, code):
-    for text in STRINGS:
-        bench.reg(code, buffers.single_string(SINGLE[code], text))
-    bench.check(('order_assumed',) if code == 9 else ())      # other names for one counterset
-
-
-def test_provider_guid(bench):
-    r = Record()
-    r.guid('pcq.provider.guid', GUID)
-    bench.reg(8, r)
-    bench.check()
 
 
 @pytest.mark.parametrize('code', range(1, 11))
@@ -156,12 +126,6 @@ def test_string_blocks(bench, base, code):
     assert {'pcq.expert.string_offset_base' in bench.frames[n].experts for n in told} == {base == 'end'}
 
 
-def test_string_blocks_without_strings(bench):
-    for strings in [], [(1, None)], [(1, None), (2, None), (3, None)]:
-        bench.reg(5, buffers.string_buffer(strings))
-    bench.check()
-
-
 # --- 2.2.4.5 ------------------------------------------------------------------------------------------------------------
 
 LISTS = [[(0, 'only')], [(0, ''), (1, ''), (NONE, '')], list(enumerate(model.ODD_NAMES)), [(5, 'n' * k) for k in range(9)],
@@ -180,16 +144,6 @@ def test_instance_lists(bench, fill):
 # no name, an empty one, wildcards, a pattern, an odd length, room behind it, a long one, one beyond 16 bits, a total
 IDENTIFIERS = [dict(counter_id=1), dict(counter_id=1, name=''), dict(name='*'), dict(counter_id=3, name='cpu?_*', instance_id=4), dict(name='abcd'),
                dict(name='x', room=64), dict(name='n' * 1024), dict(name='\U0001F98A'), dict(counter_id=0, name='_Total', index=0)]
-
-
-def test_identifiers(bench):
-    for item in IDENTIFIERS:
-        item['guid'] = GUID
-        bench.ask(VALIDATE, lpData=buffers.identifiers([item, dict(item, counter_id=77)]))
-        bench.answer(VALIDATE, buffers.identifiers([dict(item, status=0), dict(item, counter_id=77, status=0x106A)]))
-        bench.ask(INFO)
-        bench.answer(INFO, buffers.identifiers([item]))
-    bench.check()
 
 
 def test_wildcards_and_any_instance_are_named(bench):
@@ -220,60 +174,77 @@ def test_win32_codes_are_named(bench):
 
 # --- 2.2.4.7 to 2.2.4.11 ----------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize('filetime', [134351767437550592, 133716612800215149, 116444736000000000, 125911584000000000])
-def test_data_header(bench, filetime):
-    """48 bytes; both times are UTC. The first two are from real Windows machines."""
-    bench.both(DATA, buffers.data_buffer([], 2 ** 63 - 1, filetime, 3579545))
-    bench.check()
 
-
+# 48 bytes, and both times are UTC; the first two are from real Windows machines
+TIMES = [134351767437550592, 133716612800215149, 116444736000000000, 125911584000000000]
 VALUES = [(0xFFFFFFFF, 4), (2 ** 64 - 1, 8), (0, 8), *[(b'\xE1' * n, n) for n in (0, 1, 3, 5, 7, 12, 33)], ('running', 0), ('\U0001F98A is here', 0),
           ('t' * 500, 0)]
 SIZINGS = [buffers.PADDED, buffers.ALIGNED]
 ROWS = [(0, 'first', [(1, 4), (2, 8)]), (1, '', [(3, 4), (4, 8)]), (1, 'x' * 1024, [(5, 4), (6, 8)])]
 
 
-@pytest.mark.parametrize('sizing', SIZINGS)
-def test_single_counter(bench, sizing):
-    """dwType 1, whose value may have any length."""
-    for value in VALUES:
-        bench.data([buffers.single_block(*value, sizing=sizing), buffers.single_block(7)])
-    bench.check()
+def several(count):
+    return range(10, 10 + count), [(i * 1000 + 1, 8 if i % 2 else 4) for i in range(count)]
+
+
+def rows(counters, instances):
+    return [(i, n, v[:counters]) for i, n, v in ROWS[:instances]]
+
+
+BLOCKS_OF = {   # dwType: its blocks, whether dwSize of a value counts its padding or not, and that of an odd number of ids
+    '1': lambda sizing, padded: [buffers.single_block(*value, sizing=sizing) for value in VALUES],
+    '2': lambda sizing, padded: [buffers.multi_counters_block(*several(n), padded, sizing) for n in (0, 1, 2, 3, 8)],
+    '2, all lengths': lambda sizing, padded: [buffers.multi_counters_block(range(len(VALUES)), VALUES, sizing=sizing)],
+    # a name behind every instance header, whatever figure 9 says
+    '4': lambda sizing, padded: [buffers.multi_instances_block(rows(1, n), sizing, fill=0xAB) for n in (0, 1, 3)],
+    '6': lambda sizing, padded: [buffers.counterset_block(range(n), rows(n, m), padded, sizing) for n, m in ((0, 0), (0, 2), (1, 0), (1, 3), (2, 3))],
+}
 
 
 @pytest.mark.parametrize('sizing', SIZINGS)
 @pytest.mark.parametrize('padded', [False, True])
-def test_multiple_counters(bench, padded, sizing):
-    """dwType 2; dwSize of an odd number of ids may count padding in."""
-    for count in 0, 1, 2, 3, 8:
-        values = [(i * 1000 + 1, 8 if i % 2 else 4) for i in range(count)]
-        bench.data([buffers.multi_counters_block(range(10, 10 + count), values, padded, sizing), buffers.single_block(7)])
+@pytest.mark.parametrize('kind', BLOCKS_OF)
+def test_each_block_is_shown(bench, kind, padded, sizing):
+    for block in BLOCKS_OF[kind](sizing, padded):
+        bench.data([block, buffers.single_block(7)])
     bench.check()
 
 
-@pytest.mark.parametrize('sizing', SIZINGS)
-def test_multiple_instances(bench, sizing):
-    """dwType 4; a name behind every instance header, whatever figure 9 says."""
-    for count in 0, 1, 3:
-        rows = [(i, n, v[:1]) for i, n, v in ROWS[:count]]
-        bench.data([buffers.multi_instances_block(rows, sizing, fill=0xAB), buffers.single_block(7)])
-    bench.check()
+def guid_of(bench):
+    r = Record()
+    r.guid('pcq.provider.guid', GUID)
+    bench.reg(8, r)
 
 
-@pytest.mark.parametrize('sizing', SIZINGS)
-@pytest.mark.parametrize('padded', [False, True])
-def test_counterset(bench, padded, sizing):
-    """dwType 6"""
-    for counters, instances in (0, 0), (0, 2), (1, 0), (1, 3), (2, 3):
-        rows = [(i, n, v[:counters]) for i, n, v in ROWS[:instances]]
-        bench.data([buffers.counterset_block(range(counters), rows, padded, sizing), buffers.single_block(7)])
-    bench.check()
+def one_counter(bench):
+    """RequestCode 2: the request's RequestLCID is a counter id."""
+    for value in 0x10410400, 0x20C20400, 0x23510500, 0x00000B00, 0x80000000:
+        bench.ask(REG_INFO, RequestCode=2, RequestLCID=65535)
+        bench.answer(REG_INFO, buffers.counter_reg_info(65535, value))
 
 
-def test_all_lengths_in_one_block(bench):
-    for sizing in SIZINGS:
-        bench.data([buffers.multi_counters_block(range(len(VALUES)), VALUES, sizing=sizing)])
-    bench.check()
+def identified(bench):
+    for item in IDENTIFIERS:
+        item['guid'] = GUID
+        bench.ask(VALIDATE, lpData=buffers.identifiers([item, dict(item, counter_id=77)]))
+        bench.answer(VALIDATE, buffers.identifiers([dict(item, status=0), dict(item, counter_id=77, status=0x106A)]))
+        bench.ask(INFO)
+        bench.answer(INFO, buffers.identifiers([item]))
+
+
+CALLS = {
+    'guids': lambda b: [b.both(ENUMERATE, [str(model.uuid.uuid5(model.NAMESPACE, str(i))) for i in range(n)]) for n in (0, 1, 2, 256)],
+    'one counter': one_counter, 'provider': guid_of, 'identifiers': identified,
+    **{'string of %d' % code: lambda b, code=code: [b.reg(code, buffers.single_string(SINGLE[code], text)) for text in STRINGS] for code in SINGLE},
+    'no strings': lambda b: [b.reg(5, buffers.string_buffer([(i, None) for i in range(n)])) for n in (0, 1, 3)],
+    'data header': lambda b: [b.both(DATA, buffers.data_buffer([], 2 ** 63 - 1, when, 3579545)) for when in TIMES],
+}
+
+
+@pytest.mark.parametrize('call', CALLS)
+def test_each_call_is_shown(bench, call):
+    CALLS[call](bench)
+    bench.check(('order_assumed',) if call == 'string of 9' else ())      # other names for one counterset
 
 
 def test_block_types_are_named(bench):
