@@ -5,9 +5,7 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
-import time
 
 import pytest
 
@@ -195,30 +193,6 @@ def test_a_build_that_fails(fakes, tmp_path, tool, text, words):
     assert status == 1 and all(w in err for w in words), err
 
 
-@pytest.mark.parametrize('locked', ['build/cmake.out', 'build', '.'])
-def test_a_build_of_root(fakes, tmp_path, locked):
-    """In one's own folder, one's own checkout or somebody else's: it is built elsewhere, and that is said."""
-    top = tmp_path / 'pcq'
-    shutil.copytree(TOP / 'script', top / 'script')
-    if locked != '.':
-        (top / 'build').mkdir()
-        (top / 'build' / 'cmake.out').touch()
-    (top / locked).chmod(0o555)
-    status, _, err = run(top / 'script' / 'dev' / 'build', XDG_CACHE_HOME=str(tmp_path / 'cache'),
-                         path=fakes(cmake='exit 0', ninja='exit 0', dpkg_query=INSTALLED))
-    (top / locked).chmod(0o755)
-    assert status == 0 and 'not ours to write: building in %s' % tmp_path in err, err
-
-
-@pytest.mark.parametrize('name', ['CMakeLists.txt', 'plugin/VERSION', 'test/fuzz/CMakeLists.txt'])
-def test_a_file_of_the_future(tree, fakes, tmp_path, name):
-    """ninja would configure a hundred times; a source file is only compiled again."""
-    top = shutil.copytree(tree, tmp_path / 'pcq')
-    os.utime(top / name, (2 ** 32, 2 ** 32))
-    status, out, err = run(top / 'script' / 'dev' / 'build', path=fakes(dpkg_query=INSTALLED, cmake='echo ran; exit 1'))
-    assert status == 1 and str(top / name) in err and 'dated in the future' in err and 'cmake failed' not in err, err
-
-
 def test_a_path_with_spaces_and_cdpath(fakes, tmp_path):
     """The tree is found from its own folder, whatever CDPATH would have cd do."""
     top = tmp_path / 'a folder' / 'script'
@@ -242,21 +216,6 @@ def test_two_builds_at_once(fakes, tmp_path):
     assert [p.returncode for p in both] == [0, 0]
     assert (tmp_path / 'log').read_text().split() == ['begin', 'end', 'begin', 'end']
     assert b'waiting for another run in %s' % str(tmp_path / 'build').encode() in said
-
-
-def test_an_interrupted_build_holds_nothing(fakes, tmp_path):
-    """Killed in the middle, whatever it left behind, it keeps nobody waiting."""
-    fake = fakes(dpkg_query=INSTALLED, cmake='exit 0', ninja='echo $$ >%s; exec sleep 60' % (tmp_path / 'pid'))
-    env = {'BUILD': str(tmp_path / 'build')}
-    first = subprocess.Popen([TOP / 'script' / 'dev' / 'build'], env=dict(os.environ, PATH='%s:%s' % (fake, os.environ['PATH']), **env),
-                             start_new_session=True)
-    while not (tmp_path / 'pid').exists() or not (tmp_path / 'pid').read_text():
-        assert first.poll() is None
-        time.sleep(0.05)
-    os.killpg(first.pid, signal.SIGKILL)
-    first.wait()
-    (fake / 'ninja').write_text('#!/bin/sh\nexit 0\n')
-    assert run(TOP / 'script' / 'dev' / 'build', path=fake, **env) == (0, '', '')
 
 
 def test_a_moved_checkout_builds_again(tree, fakes):
@@ -475,102 +434,3 @@ def test_removing_by_hand(tmp_path):
     for line in lines:
         subprocess.run(['sh', '-euc', line], env=dict(os.environ, HOME=str(tmp_path)), check=True)
     assert other.exists() and not plugin.exists() and not profile.parent.exists()
-
-
-# --- a release -------------------------------------------------------------------------------------------------------
-
-
-CHECKS = ('.ci/run', 'script/dev/test-matrix', 'script/dev/test-windows', 'script/dev/in-tree', 'script/dev/test-archive',
-          'script/dev/test-bare', 'script/dev/test-packages')
-
-
-@pytest.fixture
-def to_release(tmp_path, fakes):
-    """to_release(file=text, …) -> a checkout of version 2.0.0 whose checks note that they ran, and how to release it"""
-    top = tmp_path / 'a checkout'
-    shutil.copytree(TOP / 'script', top / 'script')
-    log = tmp_path / 'log'
-    made = 'mkdir -p build/packages; cd build/packages; echo deb >a.deb; sha256sum a.deb >SHA256SUMS'
-    files = {'plugin/VERSION': '2.0.0\n', 'CHANGELOG.md': '# Changelog\n\n## 2.0.0, 2026-01-02\n\n* New.\n\n## 1.0.0, 2026-01-01\n\n* Old.\n',
-             '.gitignore': '/build/\n', 'packaging/built-with': 'debian-12 gcc 12\n'}
-    for name in (*CHECKS, 'script/dev/bootstrap', 'script/dev/windows'):
-        files[name] = '#!/bin/sh\nset -e\necho %s >>"%s"\n%s\n' % (name, log, made if name.endswith('packages') else '')
-    # As root, with chroots in which dpkg-query knows one package
-    gcc = tmp_path / 'gcc'
-    gcc.write_text('gcc 12\n')
-    fake = fakes(id='echo 0', unshare='case "$*" in *dpkg-query*debian-12*|*debian-12*libc6-dev*) cat "%s";; esac' % gcc,
-                 dpkg_query='exit 0')
-    for system in ('debian-12', 'debian-13', 'debian-testing'):
-        (tmp_path / 'chroots' / system).mkdir(parents=True)
-
-    def git(*args):
-        subprocess.run(['git', '-C', top, '-c', 'user.name=x', '-c', 'user.email=x@example.com', *args], check=True,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-    def make(**changes):
-        for name, text in {**files, **changes}.items():
-            path = top / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-            if text.startswith('#!'):
-                path.chmod(0o755)
-        git('init', '-q')
-        git('add', '-A')
-        git('commit', '-qm', 'x')
-        return top
-
-    def release():
-        status, _, err = run(top / 'script' / 'dev' / 'release', path=fake, PCQ_CHROOTS=str(tmp_path / 'chroots'),
-                             XDG_CACHE_HOME=str(tmp_path / 'cache'))
-        ran = [name for name in log.read_text().split() if name in CHECKS] if log.exists() else []
-        return status, err, ran
-    make.release, make.git = release, git
-    return make
-
-
-def test_a_release(to_release):
-    """Everything is tested, then the packages, the notes and the sums of all of it lie in a folder of the version's."""
-    top = to_release()
-    status, err, ran = to_release.release()
-    assert (status, tuple(ran)) == (0, CHECKS), err
-    out = top / 'build' / 'release' / '2.0.0'
-    assert (out / 'RELEASE-NOTES.md').read_text() == '* New.\n\n'
-    assert sorted(p.name for p in out.iterdir()) == ['BUILT-WITH', 'RELEASE-NOTES.md', 'SHA256SUMS', 'a.deb']
-    subprocess.run(['sha256sum', '--quiet', '-c', 'SHA256SUMS'], cwd=out, check=True)
-    assert (out / 'SHA256SUMS').read_text().count('\n') == 3
-    # A second time it exists.
-    assert to_release.release()[:1] == (1,)
-
-
-@pytest.mark.parametrize('how, words', [
-    ('changed', 'the tree has changes'), ('untracked', 'the tree has changes'), ('tag v2.0.0', '2.0.0 exists: tag v2.0.0'),
-    ('tag 2.0.0', '2.0.0 exists: tag 2.0.0'), ('notes', 'CHANGELOG.md has no entry')])
-def test_no_release(to_release, how, words):
-    """Said before anything is tested or made."""
-    top = to_release(**{'CHANGELOG.md': '## 1.9.0, 2026-01-02\n\n* x\n'} if how == 'notes' else {})
-    if how in ('changed', 'untracked'):
-        (top / ('CHANGELOG.md' if how == 'changed' else 'new')).write_text('x')
-    elif how.startswith('tag'):
-        to_release.git(*how.split())
-    status, err, ran = to_release.release()
-    assert status == 1 and words in err and ran == [] and not list(top.glob('build/release/2*')), err
-
-
-@pytest.mark.parametrize('check, does, words', [(c, 'exit 3', 'failed: ' + c) for c in (CHECKS[0], CHECKS[-1])] + [
-    ('script/dev/in-tree', 'echo x >>CHANGELOG.md', 'the tree has changes')])
-def test_no_release_of_what_fails(to_release, check, does, words):
-    """Nor of what changes while it is tested."""
-    top = to_release(**{check: '#!/bin/sh\n%s\n' % does})
-    status, err, _ = to_release.release()
-    assert status == 1 and words in err and not list(top.glob('build/release/2*'))
-
-
-@pytest.mark.parametrize('before', [True, False])
-def test_no_release_with_other_tools(to_release, tmp_path, before):
-    """What moved is named: before anything is tested, and where it moved meanwhile."""
-    moves = '#!/bin/sh\necho gcc 13 >"%s"\n' % (tmp_path / 'gcc')
-    top = to_release(**({'packaging/built-with': 'debian-12 gcc 11\n'} if before else {'script/dev/test-packages': moves}))
-    status, err, ran = to_release.release()
-    was, now = (11, 12) if before else (12, 13)
-    assert status == 1 and 'was debian-12 gcc %d' % was in err and 'is debian-12 gcc %d' % now in err
-    assert len(ran) == (0 if before else len(CHECKS) - 1) and not list(top.glob('build/release/2*'))
