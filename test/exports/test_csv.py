@@ -59,7 +59,6 @@ def small(samples=3):
 
 # --- PDH-CSV ------------------------------------------------------------------------------------------------------
 
-
 def refused(scene):
     """How many counters of the scene's only query were asked for and never added."""
     outcomes = {}
@@ -358,7 +357,6 @@ def test_paths_of_32_megabytes(tshark, tmp_path):
 
 # --- The long form ------------------------------------------------------------------------------------------------
 
-
 def parts(path):
     m = re.fullmatch(r'\\\\([^\\]*)\\(.*)\\([^\\]*)', path, re.S)
     server, middle, name = m.groups()
@@ -514,7 +512,6 @@ def test_refused_blocks(export):
 
 # --- Damage: of captures with bad input statistics/test_books.py looks at both forms ---------------------------------
 
-
 def simple_packets(scene, path):
     """pcapng whose packets have no time: a section, an interface, Simple Packet Blocks."""
     def block(kind, body):
@@ -540,7 +537,6 @@ def test_frames_without_a_time(tshark, tmp_path, passes):
 
 
 # --- Never silently empty -----------------------------------------------------------------------------------------
-
 
 def said(tshark, tmp_path, capture, form, *args):
     """The lines on standard error of an export that succeeds"""
@@ -649,7 +645,6 @@ def test_each_has_its_filter(tshark, tmp_path):
 
 
 # --- Files --------------------------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize('form', ['csv', 'long', 'names'])
 def test_what_cannot_be_written(tshark, tmp_path, form):

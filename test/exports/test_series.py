@@ -48,7 +48,6 @@ def test_both_forms_say_the_same(tshark, tmp_path, kind):
 
 # --- What is learned late ---------------------------------------------------------------------------------------------
 
-
 def engine():
     return multiple('Engine', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Turns/sec', lambda at, k: 1000 * at.number * (k + 1)),
                     counter(2, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 7 * at.number + k))

@@ -10,13 +10,12 @@ from typing import NamedTuple
 
 from . import cooking
 from .buffers import FILETIME_EPOCH
-from .model import TYPE_NAMES
+from .model import BASES
 from .record import Record, utf16
 
 NONE = -1           # instances; -2 and -3 are descriptions
 HEADER, OBJECT, DEFINITION, INSTANCE = 88, 64, 40, 24
 NO_UNIQUE_ID = -1
-BASES = {v for v, n in TYPE_NAMES.items() if n.endswith('_BASE')}
 
 
 @dataclass

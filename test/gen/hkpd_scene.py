@@ -10,7 +10,7 @@ import uuid
 
 from . import cooking, hkpd_stubs as stubs
 from .hkpd_block import Counter, Instance, Object, block, titles
-from .model import EVERY_TYPE, NAMESPACE, OPERANDS, TYPES, Clock, grows, level, share
+from .model import EVERY_TYPE, NAMESPACE, OPERANDS, TYPES, Clock, Value, grows, level, share
 from .pcap import WINREG, Pipe, Rpc, Smb2, Tcp
 from .scene import Line, Scene
 
@@ -201,9 +201,9 @@ class Talk:
         return frames
 
     def meanings(self, b, counts, handle, question):
-        """[(path, raw, type, calculated value)], against the answer before to this question of the handle."""
+        """[model.Value], against the answer before to this question of the handle."""
         before = self.samples.get((handle, question.lower()), {}) if counts else {}
-        out = [(v.path, v.raw, v.type, cooking.cook(v.type, v.reading, before.get(v.key)) if v.reading else None) for v in b.values]
+        out = [Value(v.path, v.raw, v.type, cooking.cook(v.type, v.reading, before.get(v.key)) if v.reading else None) for v in b.values]
         if counts and b.objects:
             self.samples[handle, question.lower()] = {v.key: v.reading for v in b.values}
         return out

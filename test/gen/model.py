@@ -59,6 +59,25 @@ TYPES = {
     'PERF_COUNTER_HISTOGRAM_TYPE': 0x80000000,
 }
 TYPE_NAMES = {v: k for k, v in TYPES.items()}
+BASES = {v for v, n in TYPE_NAMES.items() if n.endswith('_BASE')}
+NO_COUNTERS = {TYPES[n] for n in ('PERF_COUNTER_TEXT', 'PERF_COUNTER_NODATA', 'PERF_DOUBLE_RAW', 'PERF_COUNTER_HISTOGRAM_TYPE')}
+
+
+class Value(NamedTuple):
+    """What is to be said of a value of an answer."""
+    path: str
+    raw: object         # a number, a text, or bytes as hexadecimal digits
+    type: int
+    cooked: object      # the calculated value; None: there is none
+
+    @property
+    def is_text(self):
+        return self.type == TYPES['PERF_COUNTER_TEXT']
+
+    @property
+    def is_column(self):
+        """Does typeperf show it? Bases and texts are no counters."""
+        return self.type not in BASES and self.type not in NO_COUNTERS
 
 
 class Instant(NamedTuple):

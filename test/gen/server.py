@@ -147,7 +147,7 @@ class Model:
         """-> (fault code, response stub, record)
 
         record: {'opnum', 'operation', 'request': [Field], 'response': [Field], 'status', 'parameters', and for
-        opnum 6 'values': one dictionary for each value in order (path, raw, bytes, type, cooked)}
+        opnum 6 'values': [Value] in order}
         """
         p = stubs.parse_request(opnum, stub, order, ndr64)
         record = {'opnum': opnum, 'operation': stubs.OPERATIONS[opnum], 'parameters': p, 'response': []}
@@ -370,9 +370,8 @@ class Model:
             if isinstance(v.raw, int):
                 before = reading(v, query.previous, query.previous_at) if query.previous.get(key(v)) else None
                 cooked = cooking.cook(v.counter.type, reading(v, now, at), before)
-            shown = buffers.value_field(v.raw, v.width)
-            out.append({'path': v.path(query.machine), 'raw': v.raw if isinstance(v.raw, str) else shown[2], 'bytes': len(shown[1]),
-                        'counter': v.counter.id, 'type': v.counter.type, 'cooked': cooked})
+            shown = v.raw if isinstance(v.raw, str) else buffers.value_field(v.raw, v.width)[2]
+            out.append(model.Value(v.path(query.machine), shown, v.counter.type, cooked))
         query.previous, query.previous_at = now, at
         return out
 

@@ -33,7 +33,7 @@ def paths(frame):
 
 
 def truth(message):
-    return [v['path'] for v in message.record['values']]
+    return [v.path for v in message.record['values']]
 
 
 def lossy(scene, model, *lost):
@@ -55,7 +55,6 @@ def three_counters(c, s):
 
 
 # --- changes whose answer is missing --------------------------------------------------------------------------------
-
 
 def test_other_calls_that_are_missing_leave_no_doubt(tshark, tmp_path, two_pass):
     """One alone, that would show; those before the query; call ids that are skipped where no segment is missing."""
@@ -85,7 +84,6 @@ def test_other_calls_that_are_missing_leave_no_doubt(tshark, tmp_path, two_pass)
 
 # --- sizes and guesses ----------------------------------------------------------------------------------------------
 
-
 def told(frame):
     """[(path, result, reason)]"""
     return [(one(x, 'pcq.path'), *cooked(x)) for x in frame.values]
@@ -105,7 +103,7 @@ def test_a_number_that_is_shorter_than_its_type_has_no_result(tshark, tmp_path, 
         c.data(h, 9999)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     (number, message) = answers(scene)[1]
-    long, short = (v['cooked'] for v in reversed(message.record['values']))     # what each counter is
+    long, short = (v.cooked for v in reversed(message.record['values']))     # what each counter is
     assert [p.rsplit('\\')[-1] for p, _, _ in told(frames[number])] == ['Long', 'Short']
     assert told(frames[number])[0][1:] == (None, TOO_SHORT)
     assert told(frames[number])[1][1:] == (pytest.approx(long), None)
@@ -236,7 +234,6 @@ def test_nothing_is_calculated_from_an_assumption(tshark, tmp_path, two_pass):
 
 # --- names ----------------------------------------------------------------------------------------------------------
 
-
 def long_paths(tshark, path, *args):
     """{frame: paths of pcq,long}"""
     rows = rows_of(tshark.run('-r', path, '-q', '-z', 'pcq,long,-', *args)[0])
@@ -277,7 +274,6 @@ def test_two_passes_have_one_name(tshark, tmp_path, monkeypatch):
 
 
 # --- answers that come again ----------------------------------------------------------------------------------------
-
 
 # --- whose a verdict is ---------------------------------------------------------------------------------------------
 
@@ -342,7 +338,6 @@ def test_refusals_stand_first_in_the_info_column_and_failures_behind_the_value(t
 
 
 # --- texts of a type that nobody told -------------------------------------------------------------------------------
-
 
 # --- clocks that are off --------------------------------------------------------------------------------------------
 

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 
 import pytest
 
-from gen.story import answers
-
 NUMBER = re.compile('name="num"[^>]* show="([0-9]+)"')
 
 
@@ -105,20 +103,18 @@ class Frames(Mapping):
         return len(self.texts)
 
 
-def read(tshark, scene, folder, *args, two_pass=False, name='story'):
+def read(tshark, scene, folder, *args, name='story', **how):
     """{frame number: Item} of the plugin's part of each frame"""
-    path = folder / (name + '.pcap')
-    scene.write(path)
-    return read_file(tshark, path, *scene.options, *args, two_pass=two_pass)
+    return read_file(tshark, scene.write(folder / (name + '.pcap')), *scene.options, *args, **how)
 
 
-def read_file(tshark, path, *args, two_pass=False):
-    return read_and_said(tshark, path, *args, two_pass=two_pass)[0]
+def read_file(tshark, path, *args, **how):
+    return read_and_said(tshark, path, *args, **how)[0]
 
 
-def read_and_said(tshark, path, *args, two_pass=False):
+def read_and_said(tshark, path, *args, **how):
     """(its frames, what tshark said on standard error)"""
-    texts, err = read_texts(tshark, path, *args, two_pass=two_pass)
+    texts, err = read_texts(tshark, path, *args, **how)
     return Frames(texts), err
 
 
@@ -163,36 +159,34 @@ def close_to(expected, relative=1e-9):
     return pytest.approx(expected, rel=relative, abs=1e-300)
 
 
-def compare_paths(frames, scene):
-    assert answers(scene), 'nothing to compare'
-    for number, message in answers(scene):
-        shown, expected = frames[number].values, message.record['values']
-        assert len(shown) == len(expected), number
-        for item, value in zip(shown, expected):
-            path = one(item, 'pcq.path')
-            assert path is not None and shows(path, value['path']), (number, path, value['path'])
-
-
-def compare_values(frames, scene, undecided=()):
-    """Every value of every answer: calculated as it should be, or not at all. -> how many were calculated"""
+def compare_list(shown, expected, where, undecided=(), paths=False, values=True):
+    """Every value of an answer: calculated as it should be, or not at all. -> how many were calculated"""
     count = 0
-    assert answers(scene), 'nothing to compare'
-    for number, message in answers(scene):
-        shown, expected = frames[number].values, message.record['values']
-        assert len(shown) == len(expected), number
-        for item, value in zip(shown, expected):
-            where = 'frame %d %s' % (number, value['path'])
-            got, why = cooked(item)
-            if value['type'] in undecided:
-                continue
-            if not isinstance(value['raw'], int):
-                assert got is None, where
-            elif value['cooked'] is None:
-                assert got is None and why, '%s: %r, but nothing can be calculated' % (where, got)
-            else:
-                assert got == close_to(value['cooked']), '%s: %r (%s), expected %r' % (where, got, why, value['cooked'])
-                count += 1
+    assert len(shown) == len(expected), where
+    for item, value in zip(shown, expected):
+        place, path, (got, why) = '%s %s' % (where, value.path), one(item, 'pcq.path'), cooked(item)
+        assert not paths or path is not None and shows(path, value.path), '%s: %r' % (place, path)
+        if value.type in undecided or not values:
+            continue
+        if isinstance(value.raw, str):
+            assert got is None, place
+        elif value.cooked is None:
+            assert got is None and why, '%s: %r, but nothing can be calculated' % (place, got)
+        else:
+            assert got == close_to(value.cooked), '%s: %r (%s), expected %r' % (place, got, why, value.cooked)
+            count += 1
     return count
+
+
+def compare_values(frames, scene, undecided=(), **how):
+    found = [(number, m.record['values']) for number, there in sorted(scene.frames.items()) for m in there
+             if m.kind == 'response' and 'values' in m.record]
+    assert found, 'nothing to compare'
+    return sum(compare_list(frames[number].values, expected, 'frame %d' % number, undecided, **how) for number, expected in found)
+
+
+def compare_paths(frames, scene):
+    compare_values(frames, scene, paths=True, values=False)
 
 
 def by_path(frame):

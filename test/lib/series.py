@@ -8,12 +8,9 @@ import io
 import re
 from typing import NamedTuple
 
-from gen.model import TYPE_NAMES, TYPES
+from gen.model import TYPES
 
 # [MS-PCQ] 2.2.4.2 and winperf.h
-BASES = {v for v, n in TYPE_NAMES.items() if n.endswith('_BASE')}
-NO_COUNTERS = {TYPES[n] for n in ('PERF_COUNTER_TEXT', 'PERF_COUNTER_NODATA', 'PERF_DOUBLE_RAW',
-                                  'PERF_COUNTER_HISTOGRAM_TYPE') if n in TYPES}
 RAW_COUNTS = {TYPES[n] for n in ('PERF_COUNTER_RAWCOUNT', 'PERF_COUNTER_LARGE_RAWCOUNT', 'PERF_COUNTER_RAWCOUNT_HEX',
                                  'PERF_COUNTER_LARGE_RAWCOUNT_HEX')}
 COLUMNS = ['time', 'frame', 'protocol', 'query', 'server', 'counterset', 'instance', 'counter', 'path', 'raw', 'result', 'unit',
@@ -26,22 +23,6 @@ UNITS = {1: '/sec', 2: '%', 3: 'sec'}
 
 def unit_of(kind):
     return UNITS.get(kind >> 28, '')
-
-
-class Value(NamedTuple):
-    path: str
-    raw: object
-    type: int
-    cooked: object
-
-    @property
-    def is_text(self):
-        return self.type == TYPES['PERF_COUNTER_TEXT']
-
-    @property
-    def is_column(self):
-        """Does typeperf show it? Bases and texts are no counters."""
-        return self.type not in BASES and self.type not in NO_COUNTERS
 
 
 class Answer(NamedTuple):
@@ -59,9 +40,7 @@ def series(scene, numbers=None):
             if m.kind != 'response' or 'values' not in m.record or numbers is not None and frame not in numbers:
                 continue
             at = datetime.datetime.fromtimestamp(scene.capture.frames[frame - 1][0] / 10 ** 6, datetime.timezone.utc)
-            values = [Value(v['path'], v['raw'], v['type'], v['cooked']) if isinstance(v, dict) else Value(*v)
-                      for v in m.record['values']]
-            out.append(Answer(frame, at, m.record.get('parameters', {}).get('hQuery'), values))
+            out.append(Answer(frame, at, m.record.get('parameters', {}).get('hQuery'), m.record['values']))
     return out
 
 

@@ -151,7 +151,6 @@ def test_kinds_of_instances(tshark, tmp_path, word, number):
 
 # --- what is wrong ----------------------------------------------------------------------------------------------------
 
-
 BROKEN = {
     'unknown type': (the_counters(type='perf_counter_composite'), 'type'),
     'no type': ([e.replace('type="perf_counter_bulk_count"', '') for e in the_counters()], 'type'),

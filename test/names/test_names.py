@@ -49,7 +49,6 @@ def learned(item, name):
 
 # --- from the capture -----------------------------------------------------------------------------------------------
 
-
 def test_from_earlier_frames(tshark, tmp_path, two_pass):
     """Beside each identifier: name of set and counter and the counter's type, each with the frame that taught it."""
     s = engine()
@@ -117,7 +116,6 @@ def test_every_learned_field_is_generated_and_its_frame_holds_it(tshark, tmp_pat
 
 # --- from the built-in list -----------------------------------------------------------------------------------------
 
-
 CPU = 'b4fc721a-0378-476f-89ba-a5a79f810b36'
 
 
@@ -166,7 +164,6 @@ def test_the_capture_knows_better(tshark, tmp_path):
 
 
 # --- for whom it holds ----------------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize('second', ['connection', 'client', 'port', 'pipe', 'a pipe whose opening is cut'])
 def test_shared_by_all_that_talk_to_one_server(tshark, tmp_path, second):
@@ -281,7 +278,6 @@ def test_machines_of_one_name_in_both_protocols(tshark, tmp_path):
 
 # --- languages ------------------------------------------------------------------------------------------------------
 
-
 def learn_local(c, s, lcid):
     learn(c, s, codes=(1, 3, 5), lcid=lcid)
 
@@ -322,7 +318,6 @@ def test_localized_names_with_their_locale(tshark, tmp_path, two_pass):
 
 
 # --- what must not be learned ---------------------------------------------------------------------------------------
-
 
 def rubbish(stub):
     """As a wrong key makes of it."""

@@ -119,7 +119,6 @@ def what_is_said(tshark, tmp_path, s, text):
 
 # --- there and back -------------------------------------------------------------------------------------------------
 
-
 def test_it_holds_all_that_the_capture_taught(tshark, tmp_path):
     """Every set, type, relation, scale and name of the model, in English and German, and nothing else."""
     sets = model.countersets()
@@ -239,7 +238,6 @@ def test_exports_say_what_is_by_the_file(tshark, tmp_path, browsed):
 
 # --- sources before and behind it -----------------------------------------------------------------------------------
 
-
 CPU = '{b4fc721a-0378-476f-89ba-a5a79f810b36}'
 
 
@@ -296,7 +294,6 @@ def test_the_tree_says_names_file(tshark, tmp_path, language, locale):
 
 
 # --- what users write -----------------------------------------------------------------------------------------------
-
 
 def guided(s):
     guid = '{%s}' % s.guid
@@ -362,7 +359,6 @@ def test_a_hostile_names_file(tshark, tmp_path, what):
 
 
 # --- where it is looked for -----------------------------------------------------------------------------------------
-
 
 @pytest.fixture
 def home(tshark, tmp_path, monkeypatch):

@@ -39,7 +39,6 @@ def label(frame, name, value=None):
 
 # --- 2.2.4.1, 2.2.4.2 -------------------------------------------------------------------------------------------
 
-
 KINDS = {0: 'SINGLE', 2: 'MULTI', 4: 'AGGREGATE', 6: 'AGGREGATE', 0x0C: 'HISTORY', 0x16: 'INSTANCE', 0x1E: '', 0x80000000: ''}
 CODES = ('COUNTERSET_STRUCT', 'COUNTER_STRUCT', 'COUNTERSET_NAME_STRING', 'COUNTERSET_HELP_STRING', 'COUNTER_NAME_STRINGS', 'COUNTER_HELP_STRINGS',
          'PROVIDER_NAME', 'PROVIDER_GUID', 'COUNTERSET_ENGLISH_NAME', 'COUNTER_ENGLISH_NAMES')
@@ -173,7 +172,6 @@ def test_win32_codes_are_named(bench):
 
 
 # --- 2.2.4.7 to 2.2.4.11 ----------------------------------------------------------------------------------------------
-
 
 # 48 bytes, and both times are UTC; the first two are from real Windows machines
 TIMES = [134351767437550592, 133716612800215149, 116444736000000000, 125911584000000000]

@@ -36,7 +36,6 @@ def experts(frame, prefix='pcq'):
 
 # --- numbers of handles ---------------------------------------------------------------------------------------------
 
-
 def test_a_handle_that_was_never_valid_has_no_number(tshark, tmp_path, two_pass):
     """A made-up handle and its refusal, then a real one."""
     s = plain()
@@ -66,7 +65,6 @@ def test_keys_have_numbers_of_their_own(tshark, tmp_path, two_pass):
 
 
 # --- a handle that lives on -----------------------------------------------------------------------------------------
-
 
 def test_a_size_probe_of_a_closed_handle_shows_that_it_is_open(tshark, tmp_path, two_pass):
     """The close was captured, the opening that dealt out the same bytes again was not. The first answer that knows the
@@ -102,7 +100,6 @@ def test_a_closed_key_that_answers_with_data_is_a_new_handle(tshark, tmp_path, t
 
 # --- noise ----------------------------------------------------------------------------------------------------------
 
-
 def without(source, target, dropped):
     """The capture without some frames."""
     capture = Capture.of_file(source)
@@ -131,7 +128,6 @@ def test_everything_behind_a_lost_packet_is_noise(tshark, tmp_path, direction, w
 
 
 # --- findings of a call ---------------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize('opnum, in_size, rtn_size, found', [
     (DATA, 1000, 96, True), (INFO, 1000, 40, True), (INSTANCES, 1000, 24, True), (REG_INFO, 100, 24, True),
@@ -166,7 +162,6 @@ def test_an_empty_handle_is_no_damage(tshark, tmp_path):
 
 
 # --- the registry ---------------------------------------------------------------------------------------------------
-
 
 def test_success_of_the_registry_without_performance_data(tshark, tmp_path):
     scene = hkpd_scene.Scene()
@@ -251,7 +246,6 @@ def test_enumeration_in_ndr64_is_asked_as_without_the_plugin(tshark, tmp_path, o
 
 # --- names where ids stand alone ------------------------------------------------------------------------------------
 
-
 def test_names_beside_guids_and_ids(tshark, tmp_path):
     """Requests and answers of opnums 1 and 2, and the counter id of RequestCode 2."""
     s = multiple('Known Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Known Counter', [1, 1]))
@@ -277,7 +271,6 @@ def test_names_beside_guids_and_ids(tshark, tmp_path):
 
 
 # --- the Info column ------------------------------------------------------------------------------------------------
-
 
 def test_what_validation_asks_and_answers(tshark, tmp_path):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [1, 1]))

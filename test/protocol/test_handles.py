@@ -66,7 +66,6 @@ def lives(scene):
 
 # --- a life ---------------------------------------------------------------------------------------------------------
 
-
 @pytest.mark.parametrize('line, options', [(tcp_line, {}), (tcp_line, dict(order='>')), (tcp_line, dict(ndr64=True)),
                                            (smb_line, {})], ids=['tcp', 'big-endian', 'ndr64', 'smb'])
 def test_every_packet_with_a_handle(tshark, tmp_path, line, options, two_pass):
@@ -193,7 +192,6 @@ def test_a_bad_open_opens_nothing(tshark, tmp_path, damage, two_pass):
 
 
 # --- what a query holds ---------------------------------------------------------------------------------------------
-
 
 def held(frame):
     """The counters listed with a frame's handle: labels of generated items below it."""

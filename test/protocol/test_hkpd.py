@@ -4,17 +4,17 @@ rest of the registry stays as Wireshark shows it."""
 
 import dataclasses
 import re
-import xml.etree.ElementTree as ElementTree
 
 import pytest
 
+import learned
 from conftest import FRAME, TOP, Shown, compare_places, same
 from gen import hkpd_stubs as stubs
 from gen.hkpd_block import Counter, Instance, Object, rows_of, titles
 from gen.hkpd_scene import Talk, answers, begin_talk, built_in, every_type, machine, names_of, session
 from gen.model import TYPES, Clock
 from gen.scene import Scene
-from learned import Item, close_to, one, shows
+from learned import one
 from series import long_rows
 
 WIRE = frozenset('hkpd.' + name for name in '''
@@ -33,16 +33,8 @@ REPRESENTATIONS = {'ndr': {}, 'ndr64': dict(ndr64=True), 'big-endian': dict(orde
                    'no-system-name': dict(system=''), 'fragments': dict(max_frag=400)}
 
 
-def read(tshark, scene, folder, *args, two_pass=False):
-    """{frame number: Item} of each frame"""
-    path = folder / 'hkpd.pcap'
-    scene.write(path)
-    out, _ = tshark.run('-r', path, '-T', 'pdml', '-J', 'dcerpc winreg hkpd ' + FRAME, *(['-2'] if two_pass else []), *args)
-    frames = {}
-    for packet in ElementTree.fromstring(out.encode('utf-8')).iter('packet'):
-        item = Item(packet)
-        frames[item.children[0].numbers('num')[0]] = item
-    return frames
+def read(*args, **how):
+    return learned.read(*args, name='hkpd', shown='dcerpc winreg hkpd ' + FRAME, **how)
 
 
 def wire_of_winreg(frame):
@@ -86,31 +78,9 @@ def compare_fields(frames, scene):
         assert not shown, 'frame %d: too many: %s' % (number, shown[:4])
 
 
-def compare_list(items, values, where, paths=True):
-    """Items of values and what they mean. -> how many were calculated"""
-    count = 0
-    assert len(items) == len(values), where
-    for item, (path, raw, kind, cooked) in zip(items, values):
-        place = '%s %s' % (where, path)
-        if paths:
-            got = one(item, 'pcq.path')
-            assert got is not None and shows(got, path), '%s: %r' % (place, got)
-        value, why = one(item, 'pcq.cooked'), one(item, 'pcq.cooked.none')
-        if isinstance(raw, str):
-            assert value is None and why is None, place
-        elif cooked is None:
-            assert value is None and why is not None, '%s: %s' % (place, value)
-        else:
-            assert value is not None and float(value) == close_to(cooked), '%s: %s (%s), expected %r' % (
-                place, value, why, cooked)
-            count += 1
-    return count
-
-
 def compare_values(frames, scene, paths=True):
     """-> how many were calculated"""
-    return sum(compare_list(frames[number].all('pcq.counter_data'), message.record['values'], 'frame %d' % number,
-                            paths) for number, message in answers(scene))
+    return learned.compare_values(frames, scene, paths=paths)
 
 
 def no_experts(frames, scene):

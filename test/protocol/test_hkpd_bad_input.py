@@ -12,9 +12,10 @@ from gen.hkpd_scene import Talk, answers, begin_talk, machine
 from gen.model import TYPES, grows, level
 from gen.record import utf16
 from gen.scene import Scene
+from learned import compare_list
 from series import long_rows
 from test_csv import export      # noqa: F401: a fixture
-from test_hkpd import compare_list, compare_values, experts, read, wire
+from test_hkpd import compare_values, experts, read, wire
 from test_pairs import count, made, of_second_sample
 
 # Offsets in the structures
@@ -105,7 +106,7 @@ def check(tshark, folder, changes, wanted, objects=None, sample=True, two_pass=F
         assert 'malformed' in wanted or not thrown(frames[number]), 'change %d' % n
         assert frames[number].show_of('winreg.werror'), 'change %d: what follows the data' % n
         if sample:
-            compare_list(sound_values(frames[number], expected[n][0]), expected[n][1], 'change %d' % n)
+            compare_list(sound_values(frames[number], expected[n][0]), expected[n][1], 'change %d' % n, paths=True)
     return [frames[number] for number in numbers], good
 
 

@@ -217,7 +217,6 @@ def test_one_pass_and_two(tshark, patient, capture_of, name):
 
 # --- stories with much that refers to other frames ------------------------------------------------------------------
 
-
 def both(name='Set'):
     return multiple(name, counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: 7 * at.number ** 2 + k),
                     counter(2, 'PERF_AVERAGE_BULK', 'Average', lambda at, k: 6 * at.number, base=3),

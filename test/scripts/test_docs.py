@@ -93,7 +93,6 @@ def shell(tshark, tmp_path_factory):
 
 # --- the reference ---------------------------------------------------------------------------------------------------
 
-
 @pytest.fixture
 def plugin_environment(tshark, monkeypatch):
     for name, value in tshark.env.items():
@@ -177,7 +176,6 @@ def test_pages_for_users_are_few_and_short():
 
 
 # --- display filters -------------------------------------------------------------------------------------------------
-
 
 COMPARISON = re.compile(r' (==|!=|>=?|<=?|contains|matches|in) |&&|\|\||^any ')
 
@@ -431,7 +429,6 @@ def test_no_filter_is_checked_in_vain():
 
 
 # --- commands --------------------------------------------------------------------------------------------------------
-
 
 SERIES = '\\\\LABDC\\Processor Information(0,0)\\% Processor Time'
 # What commands that show nothing print (None) or write, and how many lines at least.

@@ -231,7 +231,6 @@ def test_sealed_calls(evidence):
 
 # --- What counts for or against nothing ------------------------------------------------------------------------------
 
-
 def session(talk, alter=lambda opnum, kind, stub: stub):
     """talk(client, set, server) with a server that has one set."""
     s = multiple('Set', SMALL, instances=['a', 'b'])

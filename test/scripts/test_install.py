@@ -37,7 +37,6 @@ def doctor(home, **env):
 
 # --- removing --------------------------------------------------------------------------------------------------------
 
-
 def test_removed_from_every_version(tmp_path):
     """The plugin alone, with the folders that are empty then."""
     for version in (MINOR, '3.9'):
@@ -55,7 +54,6 @@ def test_nothing_to_remove(tmp_path):
 
 
 # --- the doctor ------------------------------------------------------------------------------------------------------
-
 
 HERE, OTHER = [MINOR, 'epan'], ['3.9', 'epan']
 
@@ -129,7 +127,6 @@ def test_root(tmp_path, fakes):  # noqa: F811
 
 
 # --- CMake -----------------------------------------------------------------------------------------------------------
-
 
 def configure(folder, version):
     """What CMake says of a Wireshark that gives itself that version."""

@@ -199,7 +199,6 @@ def test_two_days_with_zeros_and_refusals(shell):
 
 # --- live ------------------------------------------------------------------------------------------------------------
 
-
 def from_a_pipe(command, capture='smb3-ntlm'):
     """The command with the bundled capture coming in through a pipe, as from a network card."""
     command = command.replace('ntlmssp.nt_password:PASSWORD', 'ntlmssp.nt_password:Lab-Passw0rd')

@@ -96,7 +96,6 @@ def test_no_page_names_a_script_that_is_none():
 
 # --- installing ------------------------------------------------------------------------------------------------------
 
-
 NOTHING_INSTALLED = {'dpkg_query': 'exit 1', 'sudo': 'exec "$@"'}
 
 
@@ -163,7 +162,6 @@ def test_a_user_needs_no_pytest(bare, tmp_path):
 
 
 # --- building --------------------------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize('programs', [{}, {'apt_get': 'exit 9', 'sudo': 'exit 1'}], ids=['no apt', 'no sudo'])
 def test_the_chart_library_alone_is_missing(bare, tmp_path, programs):
@@ -241,7 +239,6 @@ def test_a_moved_checkout_builds_again(tree, fakes):
 
 
 # --- opening a capture -----------------------------------------------------------------------------------------------
-
 
 def dissect(fakes, *args, **more):
     """script/dissect with the plugin that is tested"""
@@ -370,7 +367,6 @@ def test_outputs_arrive(fakes, tmp_path):
 
 
 # --- docs/install.md's own lines ---------------------------------------------------------------------------------------
-
 
 @pytest.fixture(scope='module')
 def built(tree, tmp_path_factory):

@@ -713,7 +713,6 @@ def test_a_connection_for_several_interfaces(tshark, tmp_path):
 
 # --- noise: what the right key cannot open, since the stream of NTLM's key is off behind a packet that is lost ---------------
 
-
 def frames_with(name, opnum, direction):
     """Those of the capture's messages"""
     messages = json.loads((PCAPS / (name + '.expect.json')).read_text())['messages']

@@ -41,7 +41,6 @@ def kinds(summary):
 
 # --- Two calls under way at once ------------------------------------------------------------------------------------
 
-
 def paced(steps, **how):
     """Each step a second after the one before."""
     scene = Scene()
@@ -138,7 +137,6 @@ def test_a_capture_whose_clock_is_set_back(tshark, tmp_path):
 
 # --- What the registry says beside data --------------------------------------------------------------------------------
 
-
 @pytest.mark.parametrize('size', [None, 4096], ids=['no-size', 'size'])
 def test_probes_and_failures_of_the_registry_are_counted(ask_all, size, passes):
     """ERROR_MORE_DATA, also of a server that does not say how much, and ERROR_NO_SYSTEM_RESOURCES; titles that are not there are neither."""
@@ -155,7 +153,6 @@ def test_probes_and_failures_of_the_registry_are_counted(ask_all, size, passes):
 
 
 # --- One client's pollers ------------------------------------------------------------------------------------------------
-
 
 def pollers(turns, samples=3):
     """Two of one client, each a connection: 'a' and 'b' open a query, 'A' and 'B' sample it, '.' closes both, a second apart."""
@@ -188,7 +185,6 @@ def test_a_query_goes_on_as_one_of_its_own_connection(ask_all, turns, passes):
 
 
 # --- Answers without a value ---------------------------------------------------------------------------------------------
-
 
 def registry_session(names, change):
     """A sample each second; what is asked for by each name, and what change(talk, n) makes of the objects before the nth."""
@@ -282,7 +278,6 @@ def test_behind_blocks_of_unknown_identifiers(ask_all, passes):
 
 
 # --- Names that come late ------------------------------------------------------------------------------------------------
-
 
 class Later(Server):
     """Refuses all counters of the first addition."""

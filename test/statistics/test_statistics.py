@@ -59,7 +59,6 @@ def frames(scene, opnum, kind):
 
 # --- counters -------------------------------------------------------------------------------------------------------
 
-
 def expected_counters(answers):
     """{path: {column: value}} of the answers of one query"""
     out = {}
@@ -178,7 +177,6 @@ def test_nothing_steers_a_terminal(tshark, tmp_path, where):
 
 
 # --- queries --------------------------------------------------------------------------------------------------------
-
 
 SECOND = 10 ** 6
 
@@ -433,7 +431,6 @@ def test_a_response_whose_request_is_missing_has_no_time(stat):
 
 # --- refusals -------------------------------------------------------------------------------------------------------
 
-
 def comings(name):
     """b is not there in two samples."""
     return multiple(name, counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', [5, 5]), instances=lambda n: [(ord(x), x) for x in ('a' if n in (1, 2) else 'ab')])
@@ -575,7 +572,6 @@ def test_two_clients_are_refused_apart(stat, servers, passes):
 
 
 # --- calls ----------------------------------------------------------------------------------------------------------
-
 
 def tree(tshark, capture, *args, query_filter=''):
     """{(node, …): [cells]} of the statistics tree"""

@@ -71,7 +71,6 @@ def test_trees_beside_each_other(tshark, tmp_path):
 
 # --- what they could not take -----------------------------------------------------------------------------------------
 
-
 def last_rows(text):
     """The notes behind a table's rows: one line each, that fits a window."""
     rows = [line[:-2] for line in text.split('\n')[3:] if line.count(' |') == 1 and line.endswith(' |')]
@@ -224,7 +223,6 @@ def test_repeated_responses_have_one_node(tshark, tmp_path):
 
 # --- sharkd ---------------------------------------------------------------------------------------------------------
 
-
 def tap(running, *statistics):
     """{tap: its answer}"""
     names = ['stat:pcq' if s == 'pcq,tree' else 'nstat:' + s for s in statistics]
@@ -267,7 +265,6 @@ def test_sharkd_leaves_a_listener_behind(sharkd, tmp_path):
 
 
 # --- other locales --------------------------------------------------------------------------------------------------
-
 
 # --- windows ----------------------------------------------------------------------------------------------------------
 

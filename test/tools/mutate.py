@@ -134,7 +134,6 @@ def all_units():
 
 # --- Putting them in ------------------------------------------------------------------------------------------------
 
-
 def configure(build, flags, *options):
     launcher = ['-DCMAKE_C_COMPILER_LAUNCHER=ccache'] if shutil.which('ccache') else []
     subprocess.run(['cmake', '-S', TOP, '-B', build, '-G', 'Ninja', '-DPCQ_WERROR=OFF', '-DCMAKE_BUILD_TYPE=None',

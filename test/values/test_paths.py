@@ -26,11 +26,10 @@ def gauge(name='Set', count=4, **more):
 
 
 def truth(message):
-    return [v['path'] for v in message.record['values']]
+    return [v.path for v in message.record['values']]
 
 
 # --- which block is whose -------------------------------------------------------------------------------------------
-
 
 # As asked, done and shown, step by step: +1a adds counter 1 of instance a (. is all counters, * all instances), -1a removes it, i is
 # QueryCounterInfo, d a sample; a call behind ~ is not captured, before ! its answer is cut, before ^ it is lost, before % it is a fault, before & out of memory, before $ invalid; ~ alone opens the query.
@@ -123,7 +122,6 @@ def test_which_block_is_whose(tshark, tmp_path, two_pass):
 
 
 # --- what a path looks like -----------------------------------------------------------------------------------------
-
 
 def test_the_notation(tshark, tmp_path, two_pass):
     """PDH notation written out for each shape of a query; the one file of expectations that no model computed."""

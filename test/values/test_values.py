@@ -38,7 +38,6 @@ def everything(c, server, samples=4):
 
 # --- every type -------------------------------------------------------------------------------------------------
 
-
 @pytest.mark.parametrize('line, options', [(tcp_line, {}), (tcp_line, dict(order='>', ndr64=True)), (smb_line, {})],
                          ids=['tcp', 'tcp-big-endian-ndr64', 'smb'])
 def test_a_whole_session(told, line, options):
@@ -68,7 +67,6 @@ def test_every_type_in_every_shape(told, shape, helpers, wide):
 
 
 # --- the worked numbers of real Windows -----------------------------------------------------------------------------
-
 
 CPU = 'b4fc721a-0378-476f-89ba-a5a79f810b36'
 
@@ -107,7 +105,6 @@ def test_the_real_dump(tshark, tmp_path):
 
 
 # --- two samples ----------------------------------------------------------------------------------------------------
-
 
 def test_previous_and_interval(told, two_pass):
     """Which frame a calculation started from, and the seconds between by the server's clock, once for a buffer."""
@@ -156,7 +153,6 @@ def test_instances_come_go_and_move(told, shape, rows):
 
 # --- clocks, wraps, denominators ------------------------------------------------------------------------------------
 
-
 def test_another_frequency(told):
     """PerfFreq is the server's, not 10 MHz."""
     s = single('Clocks', counter(1, 'PERF_COUNTER_COUNTER', 'Rate', [1000, 1000 + 10 ** 6]),
@@ -169,7 +165,6 @@ def test_another_frequency(told):
 
 
 # --- no value, and why ----------------------------------------------------------------------------------------------
-
 
 def test_helpers_of_another_instance_do_not_count(told):
     """The base is there, but only of the other instance."""
@@ -221,7 +216,6 @@ def test_reasons_when_nothing_is_known(told):
 
 
 # --- damage, and memory ---------------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize('damage', ['rubbish', 'short', 'counts', 'missing', 'status'])
 def test_a_damaged_answer_is_no_sample(tshark, tmp_path, damage):

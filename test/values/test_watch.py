@@ -65,7 +65,6 @@ def compare(shown, scene, wanted, numbers=None):
 
 # --- Which values they are ----------------------------------------------------------------------------------------
 
-
 @pytest.mark.parametrize('paths, wanted', [
     ('\\\\SRV01\\Processor(_Total)\\% Time', r'\(_Total\)\\% Time$'),
     ('\\Processor(_Total)\\% Time', r'\(_Total\)\\% Time$'),
@@ -154,7 +153,6 @@ def test_two_handles_and_two_protocols(watched):
 
 # --- Where they stand ---------------------------------------------------------------------------------------------
 
-
 def packets(tshark, capture, *args):
     out, _ = tshark.run('-r', capture, *args, '-T', 'json', '--no-duplicate-keys')
     return json.loads(out)
@@ -228,7 +226,6 @@ def test_io_graph(tshark, tmp_path):
 
 
 # --- All that they have in an answer ----------------------------------------------------------------------------------
-
 
 RAW = ' (raw; first sample)'
 
@@ -338,7 +335,6 @@ def test_the_only_value_of_a_packet_needs_no_field(sharkd, tmp_path):  # noqa: F
 
 # --- The table ----------------------------------------------------------------------------------------------------
 
-
 NAME, PATH = 'is no name of a watched counter', r'is no path like \Set(Instance)\Counter'
 
 
@@ -403,7 +399,6 @@ def test_rows_that_change_while_a_capture_is_open(sharkd, tmp_path):  # noqa: F8
 
 # --- Letters and characters that mean something ------------------------------------------------------------------------
 
-
 @pytest.mark.parametrize('instance, paths, fits', [
     ('ZÜRICH', '\\Processor(zürich)\\level', True), ('диск', '\\Processor(ДИСК)\\Level', True), ('ς', '\\Processor(Σ)\\Level', True),
     ('straße', '\\Processor(STRASSE)\\Level', False), ('ı', '\\Processor(I)\\Level', False), ('é', '\\Processor(e)\\Level', False),
@@ -417,7 +412,6 @@ def test_letters_and_what_stands_for_any(watched, instance, paths, fits):
 
 
 # --- Paths that a statistic is asked for ------------------------------------------------------------------------------
-
 
 LEVELS = [r'\\SRV01\Processor(%s)\Level' % i for i in ('0', '1', '_Total')]
 
