@@ -196,6 +196,16 @@ def multiple(name, *counters, instances=('a', 'b')):
     return Counterset(name, MULTIPLE, list(counters), now)
 
 
+def gauge(count=4, kind='PERF_COUNTER_RAWCOUNT', **more):
+    """Counter i is 10 i, and one more with each further instance."""
+    return multiple('Set', *[counter(i, kind, 'Counter %d' % i, lambda at, k, i=i: 10 * i + k) for i in range(1, count + 1)], **more)
+
+
+def backward(query):
+    """Blocks the other way round"""
+    return list(range(len(query.identifiers)))[::-1]
+
+
 def memory():
     return single('Memory', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Available MBytes', lambda at, k: 1000 + at.number),
                   counter(2, 'PERF_COUNTER_BULK_COUNT', 'Pages/sec', lambda at, k: 4000 * at.number))

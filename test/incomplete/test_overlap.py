@@ -6,10 +6,9 @@ import pytest
 
 from gen import buffers, stubs
 from gen.scene import Scene, tcp_line
-from gen.story import Server, answers, ask, counter, learn, multiple
+from gen.story import Server, ask, counter, learn, multiple
 from gen.stubs import DATA, INFO, VALIDATE
-from learned import read
-from test_sound import ASSUMED, paths, truth
+from learned import marks, read
 
 
 def gauges():
@@ -92,10 +91,7 @@ def test_what_a_change_overlaps(tshark, tmp_path, case, two_pass):
     scene = Scene()
     steps, *said = CASES[case]
     Monitor(scene).run(steps)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    got = ''.join('-' if not any(paths(frames[n])) else '?' if ASSUMED in frames[n].experts else '+' if paths(frames[n]) == truth(m) else 'false'
-                  for n, m in answers(scene))
-    assert got == said[two_pass]
+    assert marks(read(tshark, scene, tmp_path, two_pass=two_pass), scene) == said[two_pass]
 
 
 def test_what_a_query_holds_while_it_may_change(tshark, tmp_path, two_pass):

@@ -3,47 +3,16 @@
 
 import re
 import struct
-from itertools import groupby
 
 import pytest
 
-from gen import hostile, server
+from gen import hostile
 from gen.buffers import NONE
 from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
-from gen.story import Server, Times, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story
+from gen.story import Server, Times, answers, ask, backward, begin, counter, frames_of, gauge, learn, multiple, run, single, story
 from gen.stubs import DATA, INFO, VALIDATE
-from learned import close_to, cooked, one, read, read_file
-from series import long_rows as rows_of
-
-ASSUMED = 'pcq.expert.order_assumed'
-
-
-def gauge(count=4, kind='PERF_COUNTER_RAWCOUNT', **more):
-    return multiple('Set', *[counter(i, kind, 'Counter %d' % i, lambda at, k, i=i: 10 * i + k)
-                             for i in range(1, count + 1)], **more)
-
-
-def backward(query):
-    return list(range(len(query.identifiers)))[::-1]
-
-
-def paths(frame):
-    return [one(x, 'pcq.path') for x in frame.values]
-
-
-def truth(message):
-    return [v.path for v in message.record['values']]
-
-
-def lossy(scene, model, *lost):
-    """A client of whose calls the PDUs (opnum, kind, which of them) are not in the capture."""
-    seen = {}
-
-    def loses(opnum, kind, _):
-        which = seen[opnum, kind] = seen.get((opnum, kind), -1) + 1
-        return (opnum, kind, which) in lost
-    return tcp_line(scene, model, loses=loses).client()
+from learned import ASSUMED, close_to, cooked, one, paths, read, read_file, truth
 
 
 def three_counters(c, s):
@@ -52,34 +21,6 @@ def three_counters(c, s):
     h = c.query([ask(s, i, 'a') for i in (1, 2, 3)])
     c.data(h, 9999)
     return h
-
-
-# --- changes whose answer is missing --------------------------------------------------------------------------------
-
-def test_other_calls_that_are_missing_leave_no_doubt(tshark, tmp_path, two_pass):
-    """One alone, that would show; those before the query; call ids that are skipped where no segment is missing."""
-    s = gauge()
-    scene, c = begin(Server([s], order=backward))
-    line = c.line
-
-    def skip(calls, size):
-        line.rpc.call_id += calls
-        line.rpc.transport.seq[0] += size
-    skip(5, 500)
-    learn(c, s)
-    h = c.query([ask(s, i, 'a') for i in (1, 2, 3)])
-    c.data(h, 9999)
-    c.data(h, 9999)
-    skip(1, 250)
-    c.data(h, 9999)
-    skip(5, 0)
-    c.data(h, 9999)
-    skip(5, 5 * 48)
-    c.info(h, 9999)     # behind them, so that it tells what came of them
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    for number, message in answers(scene)[-2:]:
-        assert paths(frames[number]) == truth(message) and ASSUMED not in frames[number].experts
 
 
 # --- sizes and guesses ----------------------------------------------------------------------------------------------
@@ -232,49 +173,6 @@ def test_nothing_is_calculated_from_an_assumption(tshark, tmp_path, two_pass):
     assert ASSUMED not in frames[number].experts
 
 
-# --- names ----------------------------------------------------------------------------------------------------------
-
-def long_paths(tshark, path, *args):
-    """{frame: paths of pcq,long}"""
-    rows = rows_of(tshark.run('-r', path, '-q', '-z', 'pcq,long,-', *args)[0])
-    return {int(frame): [row['path'] for row in some] for frame, some in groupby(rows, lambda row: row['frame'])}
-
-
-def in_turn(monkeypatch, times=3):
-    """Two clients, one in German and one in French, and English in the end."""
-    s = gauge(1)
-    for lcid, names in ((0x407, ('Satz', 'Zähler')), (0x40C, ('Ensemble', 'Compteur'))):
-        s.names[lcid], s.counters[0].names[lcid] = names
-    monkeypatch.setattr(server, 'LANGUAGES', (0x407, 0x40C))
-    scene, c = begin(Server([s]))
-    h = c.query([ask(s, 1, 'a')])
-    for _ in range(times):
-        for lcid in (0x407, 0x40C):
-            learn(c, s, codes=(3, 5), lcid=lcid)
-            c.data(h, 9999)
-    return s, c, h, scene
-
-
-def test_two_passes_have_one_name(tshark, tmp_path, monkeypatch):
-    """English comes last: with two passes the tree and the rows have it everywhere, with one as of their moment."""
-    s, c, h, scene = in_turn(monkeypatch, 2)
-    learn(c, s)
-    path = scene.write(tmp_path / 'x.pcap')
-    twice, once = read(tshark, scene, tmp_path, two_pass=True), read(tshark, scene, tmp_path)
-    rows = {two: long_paths(tshark, path, *two) for two in ((), ('-2',))}
-    for number, message in answers(scene):
-        assert paths(twice[number]) == rows['-2',][number] == truth(message)
-        assert paths(once[number]) == rows[()][number] != truth(message)
-        blocks = [b.label for b in twice[number].all('pcq.block')]
-        assert len(blocks) == 1 and 'Set(a)\\Counter 1' in blocks[0]
-    asked = [x.show for f in twice.values() for x in f.all('pcq.counterset.name', generated=True)]
-    assert asked and set(asked) == {'Set'}
-    info = tshark.info(path, '-2')
-    assert all('Set(a)\\Counter 1' in info[n] for n, _ in answers(scene))
-
-
-# --- answers that come again ----------------------------------------------------------------------------------------
-
 # --- whose a verdict is ---------------------------------------------------------------------------------------------
 
 
@@ -303,22 +201,6 @@ def test_identifiers_and_failed_blocks_have_their_path(tshark, tmp_path, two_pas
     assert blocks.pop('0') is None and set(blocks.values()) == {expected[1]}
 
 
-def test_paths_of_identifiers_are_bounded(tshark, tmp_path):
-    """Long names that the capture teaches once, and thousands of identifiers of 40 bytes that each would repeat them."""
-    s = multiple('S' * 1000, counter(1, 'PERF_COUNTER_RAWCOUNT', 'C' * 1000, [1]))
-    scene, c = begin(Server([s]), s)
-    h, count = c.open(), 3000
-    c.validate(h, [ask(s, 1)] * count)
-    out, _ = tshark.run('-r', scene.write(tmp_path / 'x.pcap'), '-T', 'fields', '-e', 'pcq.identifier.path',
-                        '-Y', 'pcq.identifier', '-E', 'occurrence=a')
-    lines = out.splitlines()
-    assert lines
-    for line in lines:
-        texts = line.split(',')
-        assert len(texts) == count and len(texts[0]) > 1000
-        assert len(line) < (1 << 20) + 32 * 40 * count + 100 * count
-
-
 def test_refusals_stand_first_in_the_info_column_and_failures_behind_the_value(tshark, tmp_path):
     """The first refused counter with its error, in the response and in an answer; a size probe is no failure in words."""
     s = gauge(2)
@@ -336,8 +218,6 @@ def test_refusals_stand_first_in_the_info_column_and_failures_behind_the_value(t
     probes = [info[n] for n, m in frames_of(scene, DATA, 'response') if m.status == 8]
     assert probes and all('size probe: needs ' in p and 'ERROR' not in p for p in probes)
 
-
-# --- texts of a type that nobody told -------------------------------------------------------------------------------
 
 # --- clocks that are off --------------------------------------------------------------------------------------------
 

@@ -13,13 +13,10 @@ from gen.hkpd_scene import Talk
 from gen.model import TYPES
 from gen.pcap import Pipe, Rpc, SealedRpc, Smb2, Tcp
 from gen.scene import Line, Scene, smb_line, tcp_line
-from gen.story import Server, answers, ask, learn, unseen
-from learned import read
+from gen.story import Server, answers, ask, backward, gauge, learn, unseen
+from learned import marks, paths, read, truth
 from series import long_rows
-from test_sound import ASSUMED, backward, gauge, paths, three_counters, truth
-
-
-OneNumber = type('OneNumber', (Rpc,), dict(call_id=property(lambda rpc: 9, lambda *_: None)))
+from test_sound import three_counters
 
 
 def cut(size, requests=True, answers_too=True, flags=range(256), opnum=None):
@@ -62,15 +59,6 @@ def swap(c, s, h, room=4):
     padding = [ask(s, i, 'a' * 20) for i in range(50, 50 + room)]
     c.validate(h, [ask(s, 2, 'a'), *padding], add=False)
     c.validate(h, [ask(s, 4, 'a'), *padding])
-
-
-def marks(frames, scene):
-    """For each sample: named as it is ('+'), marked ('?'), or without names ('-')."""
-    out = ''
-    for number, message in answers(scene):
-        shown = paths(frames[number])
-        out += '?' if ASSUMED in frames[number].experts else '-' if not any(shown) else '+' if shown == truth(message) else 'false'
-    return out
 
 
 @pytest.mark.parametrize('way', WAYS)
@@ -203,3 +191,49 @@ def test_connections_in_turn(tshark, tmp_path, connections, way, two_pass):
     found = tshark.fields(path, ['frame.number', '_ws.expert.message'], '-Y', 'pcq.expert.late', *['-2'] * two_pass)
     assert all(text.startswith('Late sample: 2.0') for _, text in found) and (way != 'late' or [int(f) for f, _ in found] == [when])
     assert ('asked_late' in tshark.run('-q', '-r', path, '-z', 'pcq,summary,json')[0]) == (way == 'late')
+
+
+def one_is_missing(c, s, h):
+    unseen(c.line.model).validate(h, [ask(s, 2, 'a')], add=False)
+
+
+def request_is_cut(c, s, h):
+    first = len(c.line.scene.capture.frames) + 1
+    swap(c, s, h, 0)
+    cut(100)(c.line.scene, first)
+
+
+@pytest.mark.parametrize('change, said', [(one_is_missing, '+--+'), (request_is_cut, '+??+')])
+def test_a_change_that_is_missing(tshark, tmp_path, change, said, two_pass):
+    """One that was not captured shows by the number of blocks, those that were cut by their headers, until QueryCounterInfo tells."""
+    scene, _, c, s, h = told_and_looked_at()
+    change(c, s, h)
+    c.data(h, 9999)
+    c.data(h, 9999)
+    c.info(h)
+    c.data(h, 9999)
+    later = said.replace('-', '+') if two_pass else said     # what it tells holds from the first answer with as many blocks on
+    assert marks(read(tshark, scene, tmp_path, two_pass=two_pass), scene) == later
+
+
+@pytest.mark.parametrize('info', [True, False])
+def test_an_addition_whose_response_is_missing(tshark, tmp_path, info, two_pass):
+    """Blocks as many as were asked for are taken for its; what QueryCounterInfo tells before them is not doubted."""
+    s, scene = gauge(), Scene()
+    c = tcp_line(scene, Server([s]), loses=lambda opnum, kind, _: (opnum, kind) == (stubs.VALIDATE, 'response')).client()
+    learn(c, s)
+    h = c.query([ask(s, i, 'a') for i in (1, 2, 3)], info=info)
+    c.data(h, 9999)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    assert marks(frames, scene) == ('++' if info else '??')
+    assert [paths(frames[n]) for n, _ in answers(scene)] == [truth(m) for _, m in answers(scene)]
+
+
+def test_what_is_contradicted_was_assumed(tshark, tmp_path, two_pass):
+    """As many blocks as before, of other counters: QueryCounterInfo tells it. Earlier answers are marked where that is known."""
+    scene, line, c, s, h = told_and_looked_at()
+    swap(unseen(line.model), s, h, 0)
+    c.info(h)
+    c.data(h, 9999)
+    assert marks(read(tshark, scene, tmp_path, two_pass=two_pass), scene) == ('?+' if two_pass else '++')

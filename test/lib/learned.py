@@ -7,6 +7,8 @@ from collections.abc import Mapping
 
 import pytest
 
+from gen.story import answers
+
 NUMBER = re.compile('name="num"[^>]* show="([0-9]+)"')
 
 
@@ -187,6 +189,23 @@ def compare_values(frames, scene, undecided=(), **how):
 
 def compare_paths(frames, scene):
     compare_values(frames, scene, paths=True, values=False)
+
+
+ASSUMED = 'pcq.expert.order_assumed'
+
+
+def paths(frame):
+    return [one(x, 'pcq.path') for x in frame.values]
+
+
+def truth(message):
+    return [v.path for v in message.record['values']]
+
+
+def marks(frames, scene):
+    """For each sample: named as it is ('+'), marked ('?'), or without names ('-')."""
+    shown = [(frames[number], message) for number, message in answers(scene)]
+    return ''.join('?' if ASSUMED in f.experts else '-' if not any(paths(f)) else '+' if paths(f) == truth(m) else 'false' for f, m in shown)
 
 
 def by_path(frame):

@@ -14,10 +14,9 @@ from gen.hkpd_block import Counter, Instance, Object
 from gen.hkpd_scene import begin_talk
 from gen.model import TYPES
 from gen.scene import Scene, tcp_line
-from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story
+from gen.story import Server, answers, ask, backward, begin, counter, frames_of, learn, multiple, run, single, story
 from gen.stubs import DATA, VALIDATE
 from learned import by_path, compare_paths, compare_values, read
-from test_sound import backward
 
 
 def test_a_counter_that_is_refused_twice(tshark, tmp_path):

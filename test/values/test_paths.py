@@ -8,25 +8,11 @@ from gen import buffers, client, model, stubs
 from gen.buffers import NONE
 from gen.model import ENGLISH
 from gen.scene import Scene, tcp_line
-from gen.story import Server, answers, ask, begin, counter, learn, multiple, run, single, story, unseen
+from gen.story import Server, answers, ask, counter, gauge, learn, multiple, run, single, story, unseen
 from gen.stubs import INFO, VALIDATE, Ndr
-from learned import compare_paths, one, read
+from learned import ASSUMED, compare_paths, paths, read, truth
 
-ASSUMED = 'pcq.expert.order_assumed'
 MODES = pytest.mark.parametrize('info', [True, False], ids=['with-info', 'without-info'])
-
-
-def paths(frame):
-    return [one(x, 'pcq.path') for x in frame.values]
-
-
-def gauge(name='Set', count=4, **more):
-    return multiple(name, *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'Counter %d' % i, lambda at, k, i=i: 10 * i + k)
-                            for i in range(1, count + 1)], **more)
-
-
-def truth(message):
-    return [v.path for v in message.record['values']]
 
 
 # --- which block is whose -------------------------------------------------------------------------------------------
