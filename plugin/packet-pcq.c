@@ -268,7 +268,7 @@ static void begin_context(pcq_pdu *p)
         .machine = handle_machine(call->rpc.handle, p->pdu.server),
         .is_response = !p->pdu.is_request && p->pdu.opnum == OPNUM_ValidateCounters,
         .collected = wmem_array_new(p->pdu.pool, sizeof(pcq_collected_entry)),
-        .identifiers = wmem_array_new(p->pdu.pool, sizeof(state_identifier)),
+        .identifiers = wmem_array_new(p->pdu.pool, sizeof(perf_identifier)),
     };
     memcpy(p->context.guid, call->guid, sizeof p->context.guid);
 }
@@ -446,7 +446,7 @@ static void instances_response(pcq_pdu *p)
 #define MAX_LISTED_COUNTERS 100
 
 /* "\Processor(0)\% Processor Time". */
-static const char *format_identifier(pcq_pdu *p, const state_identifier *identifier, bool is_short)
+static const char *format_identifier(pcq_pdu *p, const perf_identifier *identifier, bool is_short)
 {
     state_server *server = p->pdu.server;
     const char *path = value_format_identifier_path(p->pdu.pool, server, NULL, identifier);
@@ -458,7 +458,7 @@ static const char *format_identifier(pcq_pdu *p, const state_identifier *identif
 
 /* Adds counters or blocks that the server did not give to the Info column: "2 refused: \Set(a)\Counter (ERROR_NO_DATA), 1 more". `first`:
  * NULL if it is not known which it is. */
-static const char *format_refusals(pcq_pdu *p, const char *what, uint32_t count, const state_identifier *first,
+static const char *format_refusals(pcq_pdu *p, const char *what, uint32_t count, const perf_identifier *first,
                                    uint32_t status, const char *mark)
 {
     const char *more = count > 1 ? wmem_strdup_printf(p->pdu.pool, ", %u more", count - 1) : "";
@@ -517,9 +517,9 @@ static void show_handle(pcq_pdu *p, proto_item *item, const state_handle *handle
 /* Notes the query as the request sees it. */
 static void set_asked_moment(pcq_pdu *p, state_handle *handle)
 {
-    rpc_connection *connection = p->pdu.call->connection;
+    const rpc_call *call = p->pdu.call;
 
-    p->call->asked = query_see_request(handle, connection, connection->unread_changes);
+    p->call->asked = query_see_request(handle, call->request_frame, call->connection->unread_change);
 }
 
 /* Begins the use of a handle by a request that was read to its end. A well-formed one proves that there is a query. */
@@ -590,7 +590,7 @@ static void check_indexes(pcq_pdu *p)
     if (p->context.identifiers == NULL) { /* lpData was not reached */
         return;
     }
-    const state_identifier *identifiers = wmem_array_get_raw(p->context.identifiers);
+    const perf_identifier *identifiers = wmem_array_get_raw(p->context.identifiers);
     uint32_t count = wmem_array_get_count(p->context.identifiers), odd = query_first_odd_index(identifiers, count);
 
     if (odd < count) {
@@ -716,14 +716,14 @@ static void validate_request(pcq_pdu *p)
         bool is_read = rpc_pdu_may_learn(&p->pdu);
         p->call->change =
             query_begin_change(handle, p->call->add, is_read ? wmem_array_get_raw(p->context.identifiers) : NULL,
-                               is_read ? p->context.count : 0);
+                               is_read ? p->context.count : 0, p->pdu.pinfo->num);
     }
 }
 
 /* Describes refused counters: the first in the Info column, and each that was to be added at the data. A refused removal changes nothing. */
 static void describe_refused(pcq_pdu *p)
 {
-    const state_identifier *identifiers = p->pdu.tapped.identifiers, *first = NULL;
+    const perf_identifier *identifiers = p->pdu.tapped.identifiers, *first = NULL;
     bool removes = p->call->rpc.request_read && !p->call->add;
     bool reports = p->call->add && expert_report_is_wanted(&p->pdu.report, p->pdu.tree);
 
@@ -743,18 +743,18 @@ static void describe_refused(pcq_pdu *p)
                                      first->status, ""));
 }
 
-/* Ends the change that a request asked for, unless it has ended. `has_failed`: nothing was done; else that is not known. */
-static void end_change(pcq_call *call, bool has_failed)
+/* Ends the change that a request asked for, unless it has ended. */
+static void end_change(pcq_call *call, change_outcome outcome, const perf_identifier *identifiers, uint32_t count)
 {
     if (call->change) {
-        query_end_change(call->change, has_failed);
+        query_end_change(call->change, outcome, identifiers, count);
         call->change = NULL;
     }
 }
 
 static void end_by_fault(rpc_call *rpc)
 {
-    end_change((pcq_call *)rpc, true);
+    end_change((pcq_call *)rpc, CHANGE_FAILED, NULL, 0);
 }
 
 static void validate_response(pcq_pdu *p)
@@ -775,11 +775,11 @@ static void validate_response(pcq_pdu *p)
     state_handle *handle = confirm_query(p, p->succeeded);
     show_handle(p, NULL, handle);
     bool is_read = !p->pdu.report.damaged && !p->pdu.is_short;
-    if (p->call->change && is_read && p->succeeded) {
-        query_apply_change(p->call->change, p->call->add, p->pdu.tapped.identifiers, p->context.count);
-        p->call->change = NULL;
-    }
-    end_change(p->call, is_read);
+    end_change(p->call,
+               !is_read       ? CHANGE_UNKNOWN
+               : p->succeeded ? CHANGE_DONE
+                              : CHANGE_FAILED,
+               p->pdu.tapped.identifiers, p->context.count);
 }
 
 /* --- The interface ----------------------------------------------------------------------------------------------- */
@@ -867,7 +867,7 @@ static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_
     }
     if (rpc_pdu_report_garbled(&p.pdu, p.pdu.is_request ? request_begin : p.operation->response_begin)) {
         if (!p.pdu.is_request && opnum == OPNUM_ValidateCounters) {
-            end_change(p.call, false);
+            end_change(p.call, CHANGE_UNKNOWN, NULL, 0);
         }
     } else if (p.pdu.is_request) {
         p.call->rpc.request_read = rpc_pdu_read(&p.pdu, read_request, &p);
@@ -882,7 +882,7 @@ static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_
         p.operation->response(&p);
     }
     if (p.pdu.first_time && p.pdu.is_request && opnum == OPNUM_ValidateCounters && p.call->change == NULL) {
-        p.pdu.call->connection->unread_changes++; /* of which query is not known */
+        p.pdu.call->connection->unread_change = pinfo->num; /* of which query is not known */
     }
     pcq_tap_pdu(&p);
     return rpc_pdu_end(&p.pdu, item);

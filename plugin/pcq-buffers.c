@@ -430,7 +430,7 @@ void pcq_dissect_registration(buffer_cursor *cursor, pcq_context *context)
 
 /* --- Counter identifiers (opnums 5 and 7), 2.2.4.6 ---------------------------------------------------------------- */
 
-static void label_identifier(buffer_cursor *cursor, pcq_context *context, const state_identifier *identifier)
+static void label_identifier(buffer_cursor *cursor, pcq_context *context, const perf_identifier *identifier)
 {
     wmem_allocator_t *pool = cursor_pinfo(cursor)->pool;
 
@@ -452,7 +452,7 @@ static void label_identifier(buffer_cursor *cursor, pcq_context *context, const 
 static bool read_identifier(buffer_cursor *outer, pcq_context *context)
 {
     buffer_cursor cursor;
-    state_identifier identifier = {.status = 0};
+    perf_identifier identifier = {.status = 0};
     uint32_t size = tvb_get_letohl(outer->tvb, outer->pos + 20);
     bool sound = check_size(outer, size, PERF_IDENTIFIER_SIZE, "the identifier");
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "tree/cursor.h"
+#include "state/metadata.h"
 #include "state/queries.h"
 
 /* A name or type that stands in a buffer, and is learned once the whole call proves well-formed. */
@@ -30,7 +31,7 @@ typedef struct {
 
     /* collected */
     wmem_array_t *collected;   /* pcq_collected_entry */
-    wmem_array_t *identifiers; /* state_identifier, in the packet's pool */
+    wmem_array_t *identifiers; /* perf_identifier, in the packet's pool */
     uint32_t count;            /* GUIDs, counters, strings, instances or identifiers that are there */
     uint32_t refused;          /* identifiers with a status other than 0 */
     const char *text;          /* the string of a single-string buffer */

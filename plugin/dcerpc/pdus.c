@@ -477,7 +477,9 @@ static rpc_pending_call *see_request(packet_info *pinfo, rpc_connection *connect
         pending->size[0] += header->stub_size;
         pending->was_handed[0] |= handed != NULL;
         pending->call = handed ? handed->call : pending->call;
-        connection->unread_changes += may_change && header->is_last && pending->call == NULL;
+        if (may_change && header->is_last && pending->call == NULL) {
+            connection->unread_change = pinfo->num;
+        }
     }
     return pending;
 }

@@ -85,14 +85,15 @@ typedef struct rpc_connection {
     address ends[2];
     uint32_t ports[2];
     state_server *server;
-    wmem_map_t *contexts;    /* number -> bits of the interface that it was accepted for */
-    wmem_array_t *offered;   /* uint16_t: contexts of the latest bind, in its order */
-    uint32_t bind_frame;     /* of that */
-    nstime_t bind_time;      /* of that */
-    uint8_t auth_level;      /* of the client's latest PDU with a token, 0: none */
-    uint32_t unread_changes; /* ValidateCounters that nobody could read, of whichever query */
-    wmem_map_t *pending;     /* call id -> rpc_pending_call */
-    void *sealed_query;      /* of sealed.c */
+    wmem_map_t *contexts;  /* number -> bits of the interface that it was accepted for */
+    wmem_array_t *offered; /* uint16_t: contexts of the latest bind, in its order */
+    uint32_t bind_frame;   /* of that */
+    nstime_t bind_time;    /* of that */
+    uint8_t auth_level;    /* of the client's latest PDU with a token, 0: none */
+    uint32_t
+        unread_change;   /* frame of the latest ValidateCounters that could not be read, of whichever query; 0: none */
+    wmem_map_t *pending; /* call id -> rpc_pending_call */
+    void *sealed_query;  /* of sealed.c */
 } rpc_connection;
 
 /* Returns the connection of a PDU. Changes: creates it on the first pass. */

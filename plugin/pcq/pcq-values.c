@@ -74,8 +74,7 @@ static void open_blocks(value_stream *stream, parsed_sample *sample, const query
 {
     pcq_blocks *blocks = wmem_new0(stream->pool, pcq_blocks);
 
-    blocks->index = query ? query_snapshot_index(query) : NULL;
-    blocks->is_assumed = query && query_snapshot_is_assumed(query);
+    blocks->index = query ? query_snapshot_index(query, &blocks->is_assumed) : NULL;
     sample->own = blocks;
 }
 

@@ -39,7 +39,6 @@ typedef struct {
     const char *instance; /* name or pattern, NULL if there is none */
     const uint8_t *utf16; /* the same as it was sent, without terminator */
     uint32_t utf16_size;  /* bytes */
-    /* worked out when the query keeps it, 0 before */
+    /* of an identifier that a query keeps, 0 before */
     perf_asks asks;
-    uint64_t digest; /* of utf16; 0 without a name */
 } perf_identifier;

@@ -6,6 +6,7 @@
 #include "tap/tapped.h"
 
 #include "names/names.h"
+#include "state/metadata.h"
 #include "state/samples.h"
 #include "text/value-strings.h"
 
