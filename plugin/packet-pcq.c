@@ -59,15 +59,13 @@ static int ett_buffer = -1, ett_query = -1, ett_pcq = -1;
 /* A call, from its request to its response and for every later look. Members are zeros as long as their parameter was not read. */
 typedef struct {
     rpc_call rpc;
-    uint8_t guid[16];      /* CounterSetGuid */
-    uint32_t request_code; /* RequestCode */
-    uint32_t lcid;         /* RequestLCID */
-    uint32_t in_size;      /* dwInSize */
-    bool add;              /* dwAdd is not 0 */
-    query_moment asked;    /* the query as the request saw it */
-    query_snapshot seen;   /* the query as the response shows it */
-    query_change *change;  /* ValidateCounters: what it changes, NULL behind its response */
-    const char *machine;   /* szMachine without backslashes in front */
+    pcq_request request;
+    uint32_t in_size;     /* dwInSize */
+    bool add;             /* dwAdd is not 0 */
+    query_moment asked;   /* the query as the request saw it */
+    query_snapshot seen;  /* the query as the response shows it */
+    query_change *change; /* ValidateCounters: what it changes, NULL behind its response */
+    const char *machine;  /* szMachine without backslashes in front */
 } pcq_call;
 
 /* A PDU while it is dissected. */
@@ -133,8 +131,8 @@ static void read_counterset(pcq_pdu *p)
     buffer_cursor *cursor = &p->pdu.ndr.cursor;
 
     ndr_align(&p->pdu.ndr, 4);
-    cursor_read_guid(cursor, hf_pcq_counterset_guid, p->call->guid);
-    pcq_add_known_counterset(cursor, p->pdu.server, p->call->guid);
+    cursor_read_guid(cursor, hf_pcq_counterset_guid, p->call->request.guid);
+    pcq_add_known_counterset(cursor, p->pdu.server, p->call->request.guid);
 }
 
 #define REQUEST_CODE_STRING(value, name) {value, "PERF_REG_" #name},
@@ -142,10 +140,10 @@ static const value_string request_code_vals[] = {PCQ_REQUEST_CODES(REQUEST_CODE_
 
 static void read_request_code(pcq_pdu *p)
 {
-    p->call->request_code = ndr_u32(&p->pdu.ndr, hf_request_code);
-    if (!try_val_to_str(p->call->request_code, request_code_vals)) {
+    p->call->request.code = ndr_u32(&p->pdu.ndr, hf_request_code);
+    if (!try_val_to_str(p->call->request.code, request_code_vals)) {
         expert_report_add(&p->pdu.report, p->pdu.ndr.cursor.item, EI_REQUEST_CODE,
-                          "RequestCode %u is unknown, the answer's layout too", p->call->request_code);
+                          "RequestCode %u is unknown, the answer's layout too", p->call->request.code);
     }
 }
 
@@ -159,12 +157,12 @@ static void read_add_flag(pcq_pdu *p)
 static void read_request_lcid(pcq_pdu *p)
 {
     pcq_call *call = p->call;
-    bool is_counter = call->request_code == PERF_REG_COUNTER_STRUCT;
+    bool is_counter = call->request.code == PERF_REG_COUNTER_STRUCT;
 
-    call->lcid = ndr_u32(&p->pdu.ndr, is_counter ? hf_pcq_counter_id : hf_lcid);
+    call->request.lcid = ndr_u32(&p->pdu.ndr, is_counter ? hf_pcq_counter_id : hf_lcid);
     if (is_counter) {
-        pcq_add_known_counter(&p->pdu.ndr.cursor, p->pdu.server, call->guid, call->lcid, false);
-    } else if (!pcq_has_locale(call->request_code)) {
+        pcq_add_known_counter(&p->pdu.ndr.cursor, p->pdu.server, call->request.guid, call->request.lcid, false);
+    } else if (!pcq_has_locale(call->request.code)) {
         proto_item_append_text(p->pdu.ndr.cursor.item, " (unused by this RequestCode)");
     }
 }
@@ -258,19 +256,15 @@ static bool read_returned_status(pcq_pdu *p)
 
 static void begin_context(pcq_pdu *p)
 {
-    const pcq_call *call = p->call;
-
     p->context = (pcq_context){
         .server = p->pdu.server,
-        .request_known = call->rpc.request_read,
-        .request_code = call->request_code,
-        .lcid = call->lcid,
-        .machine = handle_machine(call->rpc.handle, p->pdu.server),
+        .is_request_known = p->call->rpc.request_read,
+        .request = p->call->request,
+        .machine = handle_machine(p->call->rpc.handle, p->pdu.server),
         .is_response = !p->pdu.is_request && p->pdu.opnum == OPNUM_ValidateCounters,
         .collected = wmem_array_new(p->pdu.pool, sizeof(pcq_collected_entry)),
         .identifiers = wmem_array_new(p->pdu.pool, sizeof(perf_identifier)),
     };
-    memcpy(p->context.guid, call->guid, sizeof p->context.guid);
 }
 
 static void read_buffer(void *pdu)
@@ -356,18 +350,18 @@ static void enumerate_response(pcq_pdu *p)
 /* Shows the counterset that a response is about. It does not carry the GUID, and may be the name itself. */
 static void show_counterset(pcq_pdu *p)
 {
-    bool has_name = p->context.text && (p->context.request_code == PERF_REG_COUNTERSET_NAME_STRING ||
-                                        p->context.request_code == PERF_REG_COUNTERSET_ENGLISH_NAME);
+    bool has_name = p->context.text && (p->context.request.code == PERF_REG_COUNTERSET_NAME_STRING ||
+                                        p->context.request.code == PERF_REG_COUNTERSET_ENGLISH_NAME);
 
     if (p->call->rpc.request_read && !has_name) {
-        pcq_add_known_counterset(&p->pdu.ndr.cursor, p->pdu.server, p->call->guid);
+        pcq_add_known_counterset(&p->pdu.ndr.cursor, p->pdu.server, p->call->request.guid);
     }
 }
 
 /* Returns the name of the call's counterset, or of a counter in it, for the Info column. */
 static const char *format_name(pcq_pdu *p, uint32_t id)
 {
-    const metadata_key key = metadata_counter_key(p->call->guid, id);
+    const metadata_key key = metadata_counter_key(p->call->request.guid, id);
     const char *name = text_short(p->pdu.pool, metadata_label(p->pdu.pool, p->pdu.server, key));
 
     return text_marked(p->pdu.pool, name, metadata_lookup(p->pdu.server, key, METADATA_ENGLISH).is_assumed);
@@ -378,8 +372,8 @@ static const char *format_name(pcq_pdu *p, uint32_t id)
 /* Describes in the Info column the counterset, what of it is asked for, and in which language or of which counter. */
 static void registration_request(pcq_pdu *p)
 {
-    const char *code = try_val_to_str(p->call->request_code, request_code_vals);
-    const char *locale = try_val_to_str(p->call->lcid, text_lcid_vals); /* "de-DE, German (Germany)" */
+    const char *code = try_val_to_str(p->call->request.code, request_code_vals);
+    const char *locale = try_val_to_str(p->call->request.lcid, text_lcid_vals); /* "de-DE, German (Germany)" */
 
     if (!p->call->rpc.request_read) {
         return;
@@ -388,15 +382,15 @@ static void registration_request(pcq_pdu *p)
     if (code) {
         info_add_subject(&p->pdu, "%s", code + strlen("PERF_REG_"));
     } else {
-        info_add_subject(&p->pdu, "RequestCode %u", p->call->request_code);
+        info_add_subject(&p->pdu, "RequestCode %u", p->call->request.code);
     }
-    if (pcq_has_locale(p->call->request_code) && locale) {
+    if (pcq_has_locale(p->call->request.code) && locale) {
         info_add_subject(&p->pdu, "%.*s", (int)strcspn(locale, ","), locale);
-    } else if (pcq_has_locale(p->call->request_code)) {
-        info_add_subject(&p->pdu, "locale 0x%04x", p->call->lcid);
-    } else if (p->call->request_code == PERF_REG_COUNTER_STRUCT) {
-        const char *name = format_name(p, p->call->lcid);
-        info_add_subject(&p->pdu, *name == '#' ? "counter %u" : "counter %u %s", p->call->lcid, name);
+    } else if (pcq_has_locale(p->call->request.code)) {
+        info_add_subject(&p->pdu, "locale 0x%04x", p->call->request.lcid);
+    } else if (p->call->request.code == PERF_REG_COUNTER_STRUCT) {
+        const char *name = format_name(p, p->call->request.lcid);
+        info_add_subject(&p->pdu, *name == '#' ? "counter %u" : "counter %u %s", p->call->request.lcid, name);
     }
 }
 
@@ -811,17 +805,18 @@ static void pcq_tap_pdu(pcq_pdu *p)
     if (!tapped_wanted()) {
         return;
     }
-    tapped->request_code = p->call->request_code;
+    tapped->request_code = p->call->request.code;
     tapped->brings_data = pdu->opnum == OPNUM_QueryCounterData;
     if (pdu->opnum == OPNUM_QueryCounterSetRegistrationInfo && p->call->rpc.request_read) {
-        tapped->kind = val_to_str_const(p->call->request_code, request_code_vals, "another RequestCode");
+        tapped->kind = val_to_str_const(p->call->request.code, request_code_vals, "another RequestCode");
     }
     tapped->adds = p->call->add;
     tapped->epoch = pdu->is_request ? p->call->asked.epoch : p->call->seen.epoch;
     /* what makes another call the same: a handle or a registration, beside server and operation */
-    tapped->subject = handle ? (const char *)handle->bytes
-                             : wmem_strdup_printf(p->pdu.pool, "%s %u",
-                                                  metadata_format_guid(p->pdu.pool, p->call->guid), p->call->lcid);
+    tapped->subject =
+        handle ? (const char *)handle->bytes
+               : wmem_strdup_printf(p->pdu.pool, "%s %u", metadata_format_guid(p->pdu.pool, p->call->request.guid),
+                                    p->call->request.lcid);
     tapped->subject_size = handle ? sizeof handle->bytes : (uint32_t)strlen(tapped->subject);
     rpc_pdu_tap(&p->pdu, handle);
 }

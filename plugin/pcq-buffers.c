@@ -81,7 +81,7 @@ static int ett_strings = -1, ett_reg_info = -1, ett_attrib = -1, ett_identifier 
 /* Returns an entry to be filled, before the next one is collected. Changes: adds it to what the call teaches. */
 static pcq_collected_entry *collect_entry(pcq_context *context, uint32_t id, metadata_kind kind)
 {
-    const pcq_collected_entry collected = {.key = metadata_counter_key(context->guid, id), .kind = kind};
+    const pcq_collected_entry collected = {.key = metadata_counter_key(context->request.guid, id), .kind = kind};
 
     wmem_array_append_one(context->collected, collected);
     return wmem_array_index(context->collected, wmem_array_get_count(context->collected) - 1);
@@ -90,33 +90,28 @@ static pcq_collected_entry *collect_entry(pcq_context *context, uint32_t id, met
 static void collect_name(pcq_context *context, uint32_t id, const char *name)
 {
     /* English is what the English request codes return, and what any English locale returns */
-    bool is_local = pcq_has_locale(context->request_code) && (context->lcid & 0x3FF) != 0x09;
+    bool is_local = pcq_has_locale(context->request.code) && (context->request.lcid & 0x3FF) != 0x09;
 
     if (name && *name) {
         pcq_collected_entry *collected = collect_entry(context, id, is_local ? METADATA_LOCAL : METADATA_ENGLISH);
         collected->entry.name = name;
-        collected->entry.lcid = is_local ? context->lcid : 0;
+        collected->entry.lcid = is_local ? context->request.lcid : 0;
     }
 }
 
 /* Items of the tree that one structure can take, with what is known of it and a finding or two. */
-#define ITEMS_OF_STRING 20
-#define ITEMS_OF_COUNTER 50
-#define ITEMS_OF_IDENTIFIER 30
-#define ITEMS_OF_INSTANCE 12
-#define ITEMS_OF_GUID 4
+#define ITEMS_OF_STRUCTURE 50
 
-/* The tree, or NULL if it has no room for `items` more; then `hidden` counts what is not shown. */
-static proto_tree *tree_with_room(proto_tree *tree, uint32_t items, uint32_t *hidden)
+/* Returns the tree for one structure more, NULL: it has no room, or the structure is not `wanted`. Changes: `hidden` counts what is not shown. */
+static proto_tree *find_tree_with_room(proto_tree *tree, bool wanted, uint32_t *hidden)
 {
-    if (tree && (*hidden > 0 || tree_items_left(tree) < items)) {
+    if (tree && (!wanted || *hidden > 0 || tree_items_left(tree) < ITEMS_OF_STRUCTURE)) {
         (*hidden)++;
         return NULL;
     }
     return tree;
 }
 
-/* Behind a list of which some may not have been shown. */
 static void report_hidden(buffer_cursor *cursor, proto_tree *tree, uint32_t hidden, const char *what)
 {
     cursor->tree = tree;
@@ -126,20 +121,20 @@ static void report_hidden(buffer_cursor *cursor, proto_tree *tree, uint32_t hidd
     }
 }
 
-/* Up to `most` structures of at least `least` bytes; false if one does not lead to the next. */
-static bool read_list(buffer_cursor *cursor, pcq_context *context, uint32_t most, uint32_t least, uint32_t items,
-                      const char *what, bool (*read_one)(buffer_cursor *cursor, pcq_context *context))
+/* Reads up to `most` structures of at least `least` bytes. Returns false if one does not lead to the next. */
+static bool read_list(buffer_cursor *cursor, pcq_context *context, uint32_t most, uint32_t least, const char *what,
+                      bool (*read_one)(buffer_cursor *cursor, pcq_context *context))
 {
     proto_tree *tree = cursor->tree;
     uint32_t hidden = 0;
-    bool sound = true;
+    bool is_sound = true;
 
-    for (; sound && most > 0 && cursor_left(cursor) >= least; most--) {
-        cursor->tree = tree_with_room(tree, items, &hidden);
-        sound = read_one(cursor, context);
+    for (; is_sound && most > 0 && cursor_left(cursor) >= least; most--) {
+        cursor->tree = find_tree_with_room(tree, true, &hidden);
+        is_sound = read_one(cursor, context);
     }
     report_hidden(cursor, tree, hidden, what);
-    return sound;
+    return is_sound;
 }
 
 /* Bytes that are left behind the last structure. */
@@ -235,7 +230,7 @@ static const char *read_table_string(buffer_cursor *cursor, pcq_context *context
     table->readable -= room;
     at.pos = (uint32_t)start;
     at.end = table->end;
-    return context->request_code == PERF_REG_COUNTER_HELP_STRINGS
+    return context->request.code == PERF_REG_COUNTER_HELP_STRINGS
                ? cursor_read_text(&at, hf_counter_description, MIN(room, left), TEXT_WHOLE, "The counter's description")
                : cursor_read_text(&at, hf_pcq_counter_name, MIN(room, left), TEXT_NAME_MAX, "The counter's name");
 }
@@ -245,7 +240,7 @@ static void read_string_counter(buffer_cursor *outer, pcq_context *context, stri
 {
     buffer_cursor cursor;
     const char *text = "(none)";
-    bool help = context->request_code == PERF_REG_COUNTER_HELP_STRINGS;
+    bool help = context->request.code == PERF_REG_COUNTER_HELP_STRINGS;
 
     cursor_enter(outer, hf_string_counter, ett_strings, STRING_COUNTER_HEADER_SIZE, &cursor);
     uint32_t id = cursor_read_u32(&cursor, hf_pcq_counter_id);
@@ -256,7 +251,7 @@ static void read_string_counter(buffer_cursor *outer, pcq_context *context, stri
             collect_name(context, id, text);
         }
     }
-    const char *name = help ? pcq_add_known_counter(&cursor, context->server, context->guid, id, false) : NULL;
+    const char *name = help ? pcq_add_known_counter(&cursor, context->server, context->request.guid, id, false) : NULL;
     if (cursor.node) {
         proto_item_append_text(cursor.node, ": %u%s%s: %s", id, name ? " " : "", name ? name : "",
                                text ? text : "(unreadable)");
@@ -297,7 +292,7 @@ static void dissect_counter_strings(buffer_cursor *cursor, pcq_context *context)
             "from the block's start");
     }
     for (uint32_t i = 0; i < count; i++) {
-        cursor->tree = tree_with_room(tree, i < MOST_SHOWN_STRINGS ? ITEMS_OF_STRING : UINT32_MAX, &hidden);
+        cursor->tree = find_tree_with_room(tree, i < MOST_SHOWN_STRINGS, &hidden);
         read_string_counter(cursor, context, &table);
     }
     report_hidden(cursor, tree, hidden, "strings");
@@ -311,8 +306,8 @@ static void dissect_single_string(buffer_cursor *cursor, pcq_context *context)
     uint32_t room = cursor_left(cursor);
     uint32_t size = text_utf16_size(cursor->tvb, cursor->pos, room);
 
-    bool is_help = context->request_code == PERF_REG_COUNTERSET_HELP_STRING;
-    bool is_provider = context->request_code == PERF_REG_PROVIDER_NAME;
+    bool is_help = context->request.code == PERF_REG_COUNTERSET_HELP_STRING;
+    bool is_provider = context->request.code == PERF_REG_PROVIDER_NAME;
     int hf = is_help ? hf_counterset_description : is_provider ? hf_provider_name : hf_pcq_counterset_name;
     const char *what = is_help ? "The description" : is_provider ? "The provider's name" : "The counterset's name";
 
@@ -358,7 +353,7 @@ static bool read_counter_reg_info(buffer_cursor *outer, pcq_context *context)
     cursor_enter(outer, hf_counter_reg_info, ett_reg_info, COUNTER_REG_INFO_SIZE, &cursor);
     FIELDS_READ(COUNTER_REG_INFO)
     uint32_t id = read.pcq_counter_id;
-    const char *name = pcq_add_known_counter(&cursor, context->server, context->guid, id, false);
+    const char *name = pcq_add_known_counter(&cursor, context->server, context->request.guid, id, false);
     if (cursor.node) {
         proto_item_append_text(cursor.node, ": %u%s%s, %s", id, name ? " " : "", name ? name : "",
                                val_to_str_const(read.type, text_counter_type_vals, "unknown type"));
@@ -376,12 +371,12 @@ static uint32_t read_counterset_reg_info(buffer_cursor *outer, pcq_context *cont
     buffer_cursor cursor;
 
     cursor_enter(outer, hf_counterset_reg_info, ett_reg_info, COUNTERSET_REG_INFO_SIZE, &cursor);
-    cursor_read_guid(&cursor, hf_pcq_counterset_guid, context->guid);
+    cursor_read_guid(&cursor, hf_pcq_counterset_guid, context->request.guid);
     FIELDS_READ(COUNTERSET_REG_INFO)
-    const char *name = pcq_add_known_counterset(&cursor, context->server, context->guid);
+    const char *name = pcq_add_known_counterset(&cursor, context->server, context->request.guid);
     if (cursor.node) {
         proto_item_append_text(cursor.node, ": %s, %u counters",
-                               name ? name : metadata_format_guid(cursor_pinfo(outer)->pool, context->guid),
+                               name ? name : metadata_format_guid(cursor_pinfo(outer)->pool, context->request.guid),
                                read.num_counters);
     }
     collect_entry(context, PERF_NO_ID, METADATA_COUNTERSET)->entry.instance_type = read.instance_type;
@@ -394,8 +389,8 @@ static uint32_t read_counterset_reg_info(buffer_cursor *outer, pcq_context *cont
 
 static void dissect_counterset_struct(buffer_cursor *cursor, pcq_context *context)
 {
-    read_list(cursor, context, read_counterset_reg_info(cursor, context), COUNTER_REG_INFO_SIZE, ITEMS_OF_COUNTER,
-              "counters", read_counter_reg_info);
+    read_list(cursor, context, read_counterset_reg_info(cursor, context), COUNTER_REG_INFO_SIZE, "counters",
+              read_counter_reg_info);
     report_bytes_left(cursor, "the last counter");
 }
 
@@ -419,10 +414,10 @@ void pcq_dissect_registration(buffer_cursor *cursor, pcq_context *context)
         [PERF_REG_COUNTERSET_ENGLISH_NAME] = dissect_single_string,
         [PERF_REG_COUNTER_ENGLISH_NAMES] = dissect_counter_strings,
     };
-    bool known = context->request_known && context->request_code < array_length(dissect);
+    bool known = context->is_request_known && context->request.code < array_length(dissect);
 
-    if (known && dissect[context->request_code]) {
-        dissect[context->request_code](cursor, context);
+    if (known && dissect[context->request.code]) {
+        dissect[context->request.code](cursor, context);
     } else if (cursor_left(cursor) > 0) {
         proto_tree_add_item(cursor->tree, hf_undecoded, cursor->tvb, 0, -1, ENC_NA);
     }
@@ -482,8 +477,7 @@ static bool read_identifier(buffer_cursor *outer, pcq_context *context)
 
 void pcq_dissect_identifiers(buffer_cursor *cursor, pcq_context *context)
 {
-    bool sound = read_list(cursor, context, UINT32_MAX, PERF_IDENTIFIER_SIZE, ITEMS_OF_IDENTIFIER, "identifiers",
-                           read_identifier);
+    bool sound = read_list(cursor, context, UINT32_MAX, PERF_IDENTIFIER_SIZE, "identifiers", read_identifier);
     if (sound && cursor_left(cursor) > 0) {
         expert_report_add(cursor->report, cursor->node, EI_SIZE, "%u bytes are too few for a PERF_COUNTER_IDENTIFIER",
                           cursor_left(cursor));
@@ -508,7 +502,7 @@ static bool read_listed_counterset(buffer_cursor *cursor, pcq_context *context)
 
 void pcq_dissect_counterset_list(buffer_cursor *cursor, pcq_context *context)
 {
-    read_list(cursor, context, UINT32_MAX, 1, ITEMS_OF_GUID, "GUIDs", read_listed_counterset);
+    read_list(cursor, context, UINT32_MAX, 1, "GUIDs", read_listed_counterset);
 }
 
 static bool read_listed_instance(buffer_cursor *outer, pcq_context *context)
@@ -532,8 +526,7 @@ static bool read_listed_instance(buffer_cursor *outer, pcq_context *context)
 
 void pcq_dissect_instances(buffer_cursor *cursor, pcq_context *context)
 {
-    read_list(cursor, context, UINT32_MAX, PERF_INSTANCE_HEADER_SIZE, ITEMS_OF_INSTANCE, "instances",
-              read_listed_instance);
+    read_list(cursor, context, UINT32_MAX, PERF_INSTANCE_HEADER_SIZE, "instances", read_listed_instance);
     report_bytes_left(cursor, "the last instance");
 }
 

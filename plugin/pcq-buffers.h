@@ -19,15 +19,20 @@ typedef struct {
     metadata_entry entry;
 } pcq_collected_entry;
 
+/* Parameters of a request about a counterset, zeros as long as they were not read. */
 typedef struct {
-    /* given */
+    uint8_t guid[16]; /* CounterSetGuid */
+    uint32_t code;    /* RequestCode */
+    uint32_t lcid;    /* RequestLCID */
+} pcq_request;
+
+/* A buffer while it is dissected: filled by packet-pcq.c; ends with the packet. */
+typedef struct {
     state_server *server;
-    bool request_known; /* the next three are as the request had them */
-    uint32_t request_code;
-    uint32_t lcid;
-    uint8_t guid[16];    /* CounterSetGuid */
+    bool is_request_known; /* the next member is filled */
+    pcq_request request;
     const char *machine; /* without backslashes, of the handle that identifiers are for */
-    bool is_response;
+    bool is_response;    /* identifiers have the server's verdict */
 
     /* collected */
     wmem_array_t *collected;   /* pcq_collected_entry */
