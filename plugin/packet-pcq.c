@@ -920,14 +920,12 @@ static void pcq_register_fields(void)
         FIELD_U32(hf_rtn_size, "Needed size", "pcq.rtn_size", "*pdwRtnSize: GUIDs in operation 0, else bytes"),
         FIELD_ERROR(hf_status, "Status", "pcq.status", "error_status_t"),
         FIELD_NODE(hf_buffer, "Data", "pcq.data", "lpData"),
-        FIELD(hf_request_code, "Request code", "pcq.request_code", FT_UINT32, BASE_HEX, VALS(request_code_vals),
-              "RequestCode"),
-        FIELD(hf_lcid, "Locale", "pcq.lcid", FT_UINT32, BASE_HEX, VALS(text_lcid_vals), "RequestLCID"),
+        FIELD_HEX_OF(hf_request_code, "Request code", "pcq.request_code", request_code_vals, "RequestCode"),
+        FIELD_HEX_OF(hf_lcid, "Locale", "pcq.lcid", text_lcid_vals, "RequestLCID"),
         FIELD_NODE(hf_query, "Query", "pcq.query", "The counters that the handle holds at this moment"),
         FIELD_TEXT(hf_query_counter, "Counter", "pcq.query.counter", "With the server's verdict"),
         FIELD(hf_add, "Add", "pcq.add", FT_BOOLEAN, BASE_NONE, NULL, "dwAdd: add or remove"),
-        FIELD(hf_opnum, "Operation", "pcq.opnum", FT_UINT16, BASE_DEC, VALS(opnum_vals),
-              "Operation of PerflibV2, 0 to 7"),
+        FIELD(hf_opnum, "Operation", "pcq.opnum", FT_UINT16, BASE_DEC, VALS(opnum_vals), "Opnum, 0 to 7"),
     };
     static int *ett[] = {&ett_buffer, &ett_query, &ett_pcq};
 

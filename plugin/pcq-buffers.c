@@ -35,8 +35,7 @@ static const value_string aggregate_vals[] = {
 /* 2.2.4.1, behind the GUID */
 #define COUNTERSET_REG_INFO(X, S) \
     X(HEX, counterset_type, "Counterset type", "pcq.counterset.type", "Not used") \
-    X(ONE_OF, detail_level, "Detail level", "pcq.detail_level", text_detail_level_vals, \
-      "Whom the provider means the counter for") \
+    X(ONE_OF, detail_level, "Detail level", "pcq.detail_level", text_detail_level_vals, "Whom it is meant for") \
     X(U32, num_counters, "Number of counters", "pcq.counterset.num_counters", "NumCounters") \
     X(HEX_OF, instance_type, "Instance type", "pcq.counterset.instance_type", instance_type_vals, \
       "Flags: 0x02 multiple, 0x04 aggregate, 0x08 history, 0x10 instance")
@@ -61,8 +60,7 @@ static const value_string aggregate_vals[] = {
     X(U32, identifier_size, "Size", "pcq.identifier.size", "Bytes of header, name and padding") \
     S(NAMED, pcq_counter_id) \
     S(NAMED, pcq_instance_id) \
-    X(NAMED, identifier_index, "Index", "pcq.identifier.index", none_vals, \
-      "Which block of the counter data is this identifier's") \
+    X(NAMED, identifier_index, "Index", "pcq.identifier.index", none_vals, "Number of its block in counter data") \
     S(U32, pcq_reserved)
 
 COUNTERSET_REG_INFO(FIELD_ID, FIELD_SHARED)
@@ -70,9 +68,8 @@ COUNTER_REG_INFO(FIELD_ID, FIELD_SHARED)
 COUNTER_IDENTIFIER(FIELD_ID, FIELD_SHARED)
 static int hf_undecoded, hf_string_buffer, hf_string_buffer_size, hf_string_buffer_num_counters, hf_string_counter,
     hf_string_offset, hf_counter_description, hf_counterset_description, hf_provider_name, hf_provider_guid,
-    hf_counterset_reg_info, hf_counter_reg_info, hf_attrib_reference, hf_attrib_no_display,
-    hf_attrib_no_group_separator, hf_attrib_display_as_real, hf_attrib_display_as_hex, hf_identifier,
-    hf_identifier_status;
+    hf_set_reg_info, hf_counter_reg_info, hf_attrib_reference, hf_attrib_no_display, hf_attrib_no_groups,
+    hf_attrib_real, hf_attrib_hex, hf_identifier, hf_identifier_status;
 
 static int ett_strings = -1, ett_reg_info = -1, ett_attrib = -1, ett_identifier = -1, ett_instance = -1;
 
@@ -336,8 +333,8 @@ static void dissect_provider_guid(buffer_cursor *cursor, pcq_context *context)
 
 static uint64_t read_attrib(buffer_cursor *cursor, int hf)
 {
-    static int *const bits[] = {&hf_attrib_reference,       &hf_attrib_no_display,     &hf_attrib_no_group_separator,
-                                &hf_attrib_display_as_real, &hf_attrib_display_as_hex, NULL};
+    static int *const bits[] = {&hf_attrib_reference, &hf_attrib_no_display, &hf_attrib_no_groups,
+                                &hf_attrib_real,      &hf_attrib_hex,        NULL};
 
     if (cursor->tree && cursor_left(cursor) >= 8) {
         proto_tree_add_bitmask(cursor->tree, cursor->tvb, cursor->pos, hf, ett_attrib, bits, ENC_LITTLE_ENDIAN);
@@ -370,7 +367,7 @@ static uint32_t read_counterset_reg_info(buffer_cursor *outer, pcq_context *cont
 {
     buffer_cursor cursor;
 
-    cursor_enter(outer, hf_counterset_reg_info, ett_reg_info, COUNTERSET_REG_INFO_SIZE, &cursor);
+    cursor_enter(outer, hf_set_reg_info, ett_reg_info, COUNTERSET_REG_INFO_SIZE, &cursor);
     cursor_read_guid(&cursor, hf_pcq_counterset_guid, context->request.guid);
     FIELDS_READ(COUNTERSET_REG_INFO)
     const char *name = pcq_add_known_counterset(&cursor, context->server, context->request.guid);
@@ -539,26 +536,21 @@ void pcq_buffers_register(int proto)
         FIELD_U32(hf_string_buffer_num_counters, "Number of counters", "pcq.string_buffer.num_counters", "dwCounters"),
         FIELD_NODE(hf_string_counter, "String", "pcq.string_counter", "PERF_STRING_COUNTER_HEADER"),
         FIELD_NAMED(hf_string_offset, "Offset", "pcq.string.offset", none_vals, "dwOffset, in bytes"),
-        FIELD_TEXT(hf_counter_description, "Counter description", "pcq.counter.description",
-                   "Perfmon's explanation of the counter"),
+        FIELD_TEXT(hf_counter_description, "Counter description", "pcq.counter.description", "Perfmon's explanation"),
         FIELD_TEXT(hf_counterset_description, "Counterset description", "pcq.counterset.description",
                    "Perfmon's explanation of the counterset"),
         FIELD_TEXT(hf_provider_name, "Provider name", "pcq.provider.name", "Who provides the counterset"),
-        FIELD(hf_provider_guid, "Provider GUID", "pcq.provider.guid", FT_GUID, BASE_NONE, NULL,
-              "Who provides the counterset"),
-        FIELD_NODE(hf_counterset_reg_info, "Counterset registration", "pcq.counterset_reg_info",
-                   "PERF_COUNTERSET_REG_INFO"),
+        FIELD(hf_provider_guid, "Provider GUID", "pcq.provider.guid", FT_GUID, BASE_NONE, NULL, "Of the provider"),
+        FIELD_NODE(hf_set_reg_info, "Counterset registration", "pcq.counterset_reg_info", "PERF_COUNTERSET_REG_INFO"),
         FIELD_NODE(hf_counter_reg_info, "Counter registration", "pcq.counter_reg_info", "PERF_COUNTER_REG_INFO"),
         FIELD_BIT(hf_attrib_reference, "By reference", "pcq.counter.attrib.reference", 0x01,
                   "The provider gave an address instead of the value"),
         FIELD_BIT(hf_attrib_no_display, "Not displayable", "pcq.counter.attrib.no_display", 0x02,
                   "Only other counters are calculated with it"),
-        FIELD_BIT(hf_attrib_no_group_separator, "No group separator", "pcq.counter.attrib.no_group_separator", 0x04,
+        FIELD_BIT(hf_attrib_no_groups, "No group separator", "pcq.counter.attrib.no_group_separator", 0x04,
                   "Digits are not grouped by thousands"),
-        FIELD_BIT(hf_attrib_display_as_real, "Display as real", "pcq.counter.attrib.display_as_real", 0x08,
-                  "With decimals"),
-        FIELD_BIT(hf_attrib_display_as_hex, "Display as hexadecimal", "pcq.counter.attrib.display_as_hex", 0x10,
-                  "Not in decimal"),
+        FIELD_BIT(hf_attrib_real, "Display as real", "pcq.counter.attrib.display_as_real", 0x08, "With decimals"),
+        FIELD_BIT(hf_attrib_hex, "Display as hexadecimal", "pcq.counter.attrib.display_as_hex", 0x10, "Not in decimal"),
         FIELD_NODE(hf_identifier, "Counter identifier", "pcq.identifier", "PERF_COUNTER_IDENTIFIER"),
         FIELD_ERROR(hf_identifier_status, "Status", "pcq.identifier.status",
                     "The server's verdict; without meaning in a request"),

@@ -56,20 +56,16 @@ static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {
 /* PERF_OBJECT_TYPE */
 #define OBJECT_TYPE(X, S) \
     X(U32, object_total_size, "Total size", "hkpd.object.total_size", "TotalByteLength: to the next object") \
-    X(U32, object_definition_size, "Definition size", "hkpd.object.definition_size", \
-      "DefinitionLength: to the first instance or counter block") \
-    X(U32, object_header_size, "Header size", "hkpd.object.header_size", \
-      "HeaderLength: to the first counter definition") \
+    X(U32, definitions_size, "Definition size", "hkpd.object.definition_size", "DefinitionLength: to the data") \
+    X(U32, object_header, "Header size", "hkpd.object.header_size", "HeaderLength: to the definitions") \
     X(INDEX, object_index, "Name index", "hkpd.object.index", "ObjectNameTitleIndex") \
     X(TITLE, object_name, "Name", "hkpd.object.name", "By the title list of the server, from ObjectNameTitleIndex") \
     X(INDEX, object_help_index, "Help index", "hkpd.object.help_index", "ObjectHelpTitleIndex") \
     X(ONE_OF, object_detail_level, "Detail level", "hkpd.object.detail_level", text_detail_level_vals, "DetailLevel") \
-    X(U32, object_num_counters, "Number of counters", "hkpd.object.num_counters", "NumCounters") \
+    X(U32, num_counters, "Number of counters", "hkpd.object.num_counters", "NumCounters") \
     X(SIGNED, object_default_counter, "Default counter", "hkpd.object.default_counter", none_vals, "DefaultCounter") \
-    X(SIGNED, object_num_instances, "Number of instances", "hkpd.object.num_instances", num_instances_vals, \
-      "NumInstances") \
-    X(CODE_PAGE, object_code_page, "Code page", "hkpd.object.code_page", code_page_vals, \
-      "CodePage of the instance names") \
+    X(SIGNED, num_instances, "Number of instances", "hkpd.object.num_instances", num_instances_vals, "NumInstances") \
+    X(CODE_PAGE, code_page, "Code page", "hkpd.object.code_page", code_page_vals, "CodePage of names") \
     X(U64, object_perf_time, "Object time", "hkpd.object.perf_time", "PerfTime, of the object's own clock") \
     X(U64, object_perf_freq, "Object frequency", "hkpd.object.perf_freq", "PerfFreq, of the object's clock")
 
@@ -79,8 +75,7 @@ static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {
     X(INDEX, counter_index, "Name index", "hkpd.counter.index", "CounterNameTitleIndex") \
     X(TITLE, counter_name, "Name", "hkpd.counter.name", "By the title list of the server, from CounterNameTitleIndex") \
     X(INDEX, counter_help_index, "Help index", "hkpd.counter.help_index", "CounterHelpTitleIndex") \
-    X(SCALE, counter_default_scale, "Default scale", "hkpd.counter.default_scale", \
-      "DefaultScale: a power of ten, for graphs") \
+    X(SCALE, counter_default_scale, "Default scale", "hkpd.counter.default_scale", "Power of ten, for graphs alone") \
     X(ONE_OF, detail_level, "Detail level", "hkpd.detail_level", text_detail_level_vals, "DetailLevel") \
     S(TYPE, type) \
     X(U32, counter_size, "Counter size", "hkpd.counter.size", "CounterSize: bytes of a value") \
@@ -89,10 +84,8 @@ static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {
 /* PERF_INSTANCE_DEFINITION */
 #define INSTANCE_DEFINITION(X, S) \
     X(U32, instance_size, "Size", "hkpd.instance.size", "ByteLength of definition, name and padding") \
-    X(U32, instance_parent_object, "Parent object", "hkpd.instance.parent_object_index", \
-      "ParentObjectTitleIndex, 0 without a parent") \
-    X(U32, instance_parent_instance, "Parent instance", "hkpd.instance.parent_instance", \
-      "ParentObjectInstance: its number in the parent object") \
+    X(U32, parent_object, "Parent object", "hkpd.instance.parent_object_index", "Its title index, 0: none") \
+    X(U32, parent_instance, "Parent instance", "hkpd.instance.parent_instance", "Its number in the parent object") \
     X(SIGNED, instance_unique_id, "Unique id", "hkpd.instance.unique_id", unique_id_vals, "UniqueID") \
     X(U32, instance_name_offset, "Name offset", "hkpd.instance.name_offset", "NameOffset") \
     X(U32, instance_name_size, "Name size", "hkpd.instance.name_size", "NameLength, in bytes")
@@ -223,19 +216,19 @@ static proto_tree *hkpd_show_object(data_tree *view, const perf_group *group)
     FIELDS_READ(OBJECT_TYPE)
     value_tree_show_previous(&view->values, cursor.tree);
     proto_item_append_text(cursor.node, ": %s (%u), %u counters", name ? name : "name not known", title_index,
-                           read.object_num_counters);
+                           read.num_counters);
     if (group->has_instances) {
-        proto_item_append_text(cursor.node, ", %u instances", read.object_num_instances);
+        proto_item_append_text(cursor.node, ", %u instances", read.num_instances);
     } else if (!group->has_values) {
         proto_item_append_text(cursor.node, ", without values");
     }
-    if (read.object_num_counters == 0 &&
-        (uint64_t)read.object_header_size + PERF_COUNTER_DEFINITION_SIZE <= read.object_definition_size) {
+    if (read.num_counters == 0 &&
+        (uint64_t)read.object_header + PERF_COUNTER_DEFINITION_SIZE <= read.definitions_size) {
         data_tree_report_field(view, cursor.node, EI_COUNT, "NumCounters is 0, there is room for definitions");
     }
-    if ((int32_t)read.object_num_instances < PERF_INSTANCES_METADATA_NONE) {
+    if ((int32_t)read.num_instances < PERF_INSTANCES_METADATA_NONE) {
         data_tree_report_field(view, cursor.node, EI_COUNT, "NumInstances is %d, only -1 to -3 are known",
-                               (int32_t)read.object_num_instances);
+                               (int32_t)read.num_instances);
     }
     for (uint32_t i = 0; i < group->columns; i++) {
         if (!value_tree_has_room(&view->values, ITEMS_OF_DEFINITION)) {
@@ -299,8 +292,7 @@ static hf_register_info structure_fields[] = {
     FIELD_TEXT(hf_instance_name, "Instance name", "hkpd.instance.name", "In UTF-16, or in the code page of the object"),
     FIELD_NODE(hf_counter_block, "Counter block", "hkpd.counter_block", "PERF_COUNTER_BLOCK"),
     FIELD_U32(hf_counter_block_size, "Size", "hkpd.counter_block.size", "ByteLength"),
-    FIELD_NODE(hf_counter_data, "Counter data", "pcq.counter_data",
-               "PERF_COUNTER_DATA, or what one definition defines"),
+    FIELD_NODE(hf_counter_data, "Counter data", "pcq.counter_data", "Value of one definition"),
     STRUCTURES(FIELD_ROW, FIELD_SHARED)};
 
 /* --- Lists of titles ---------------------------------------------------------------------------------------------- */

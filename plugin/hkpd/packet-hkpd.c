@@ -921,10 +921,8 @@ static void hkpd_register_fields(void)
 {
     static hf_register_info hf[] = {
         FIELD_TEXT(hf_key, "Key", "hkpd.key", "What the handle was opened as"),
-        FIELD_BYTES(hf_sent_data, "Data sent", "hkpd.sent_data",
-                    "The client's buffer as it is sent with a request: no performance data"),
-        FIELD_TEXT(hf_value_name, "Value name", "hkpd.value_name",
-                   "What was asked for: objects, or titles in a language"),
+        FIELD_BYTES(hf_sent_data, "Data sent", "hkpd.sent_data", "The client's buffer in a request"),
+        FIELD_TEXT(hf_value_name, "Value name", "hkpd.value_name", "Objects, or titles in a language"),
     };
     static int *ett[] = {&ett_hkpd};
 

@@ -19,8 +19,7 @@ int hf_pcq_counterset_guid, hf_pcq_counterset_name, hf_pcq_counter_id, hf_pcq_co
 #define DATA_HEADER(X, S) \
     X(U32, total_size, "Total size", "pcq.data.total_size", "dwTotalSize: bytes of header and blocks") \
     X(U32, num_counters, "Number of blocks", "pcq.data.num_counters", "dwNumCounters") \
-    X(U64, perf_time_stamp, "Performance time", "pcq.data.perf_time_stamp", \
-      "PerfTimeStamp, in units of 1 / PerfFreq seconds") \
+    X(U64, perf_time_stamp, "Performance time", "pcq.data.perf_time_stamp", "In units of 1 / PerfFreq seconds") \
     X(FILETIME, perf_time_100ns, "Time", "pcq.data.perf_time_100ns", "PerfTime100NSec") \
     X(FREQUENCY, perf_freq, "Frequency", "pcq.data.perf_freq", "PerfFreq, per second") \
     X(SYSTEMTIME, system_time, "System time", "pcq.data.system_time", "SystemTime")
@@ -332,19 +331,15 @@ static const value_string instance_id_vals[] = {{PERF_NO_ID, "any"}, {0, NULL}};
 
 static hf_register_info structure_fields[] = {
     FIELD(hf_pcq_counterset_guid, "Counterset GUID", "pcq.counterset.guid", FT_GUID, BASE_NONE, NULL, "CounterSetGuid"),
-    FIELD_TEXT(hf_pcq_counterset_name, "Counterset name", "pcq.counterset.name",
-               "On the wire, or learned from where pcq.learned_in says"),
+    FIELD_TEXT(hf_pcq_counterset_name, "Counterset name", "pcq.counterset.name", "Sent, or learned"),
     FIELD_NAMED(hf_pcq_counter_id, "Counter id", "pcq.counter.id", counter_id_vals, "CounterId"),
-    FIELD_TEXT(hf_pcq_counter_name, "Counter name", "pcq.counter.name",
-               "On the wire, or learned from where pcq.learned_in says"),
+    FIELD_TEXT(hf_pcq_counter_name, "Counter name", "pcq.counter.name", "Sent, or learned"),
     FIELD_U32(hf_pcq_reserved, "Reserved", "pcq.reserved", "0; its bytes mean nothing"),
     FIELD_NODE(hf_pcq_instance, "Instance", "pcq.instance", "PERF_INSTANCE_HEADER"),
     FIELD_U32(hf_pcq_instance_size, "Size", "pcq.instance.size", "Bytes of header, name and padding"),
     FIELD_NAMED(hf_pcq_instance_id, "Instance id", "pcq.instance.id", instance_id_vals, "InstanceId"),
-    FIELD_TEXT(hf_pcq_instance_name, "Instance name", "pcq.instance.name",
-               "Name, or pattern with * and ? where instances are asked for"),
-    FIELD_TEXT(hf_pcq_identifier_path, "Path", "pcq.identifier.path",
-               "What an identifier asks for, refused or not, in PDH notation; beside the error of a block too"),
+    FIELD_TEXT(hf_pcq_instance_name, "Instance name", "pcq.instance.name", "Name, or pattern with * and ?"),
+    FIELD_TEXT(hf_pcq_identifier_path, "Path", "pcq.identifier.path", "What an identifier asks for, in PDH notation"),
     FIELD_NODE(hf_data_header, "Counter data header", "pcq.data_header", "PERF_DATA_HEADER"),
     FIELD_NODE(hf_block, "Block", "pcq.block", "PERF_COUNTER_HEADER and its data"),
     FIELD_NODE(hf_multi_counters, "Counters", "pcq.multi_counters", "PERF_MULTI_COUNTERS"),
@@ -353,8 +348,7 @@ static hf_register_info structure_fields[] = {
     FIELD_NODE(hf_multi_instances, "Instances", "pcq.multi_instances", "PERF_MULTI_INSTANCES"),
     FIELD_U32(hf_multi_instances_size, "Size", "pcq.multi_instances.size", "dwTotalSize"),
     FIELD_U32(hf_multi_instances_count, "Number of instances", "pcq.multi_instances.count", "dwInstances"),
-    FIELD_NODE(hf_counter_data, "Counter data", "pcq.counter_data",
-               "PERF_COUNTER_DATA, or what one definition defines"),
+    FIELD_NODE(hf_counter_data, "Counter data", "pcq.counter_data", "PERF_COUNTER_DATA"),
     FIELD_U32(hf_value_data_size, "Data size", "pcq.value.data_size", "dwDataSize: bytes of the value"),
     FIELD_U32(hf_value_size, "Size", "pcq.value.size", "dwSize: bytes of header, value and padding"),
     DATA_HEADER(FIELD_ROW, FIELD_SHARED) COUNTER_HEADER(FIELD_ROW, FIELD_SHARED)};
