@@ -88,11 +88,7 @@ class Value:
     ordinal: int            # among the instances of equal name in this block
     raw: object
     width: int
-
-    @property
-    def key(self):
-        i = self.instance
-        return (self.counterset.guid, self.counter.id, i and i.name, i and i.id, self.ordinal)
+    key: tuple = None       # the same thing in another sample: set, counter, name, id, and ordinal among those equal in all of these
 
     def path(self, machine):
         """PDH notation; the second of equal instance names is name#1. Names that are too long to read are cut."""
@@ -125,10 +121,14 @@ def parse_identifiers(data):
 
 
 class Model:
-    """The server. One object serves any number of clients and handles."""
+    """The server. One object serves any number of clients and handles.
 
-    def __init__(self, sets=None, require_privacy=True, unknown_instance=OK, offset_base='block', clock=None,
-                 odd_counters_padded=False, sizing=buffers.PADDED, fill=0):
+    order: the positions of the identifiers' blocks as a function(query). shows: {(guid, instance name): counter ids that a wildcard
+    counter stands for}; handles: what OpenQueryHandle deals out. denies, faults: {operation: (error, calls by their number)};
+    refuses: the status of each counter."""
+
+    def __init__(self, sets=None, require_privacy=True, unknown_instance=OK, offset_base='block', clock=None, odd_counters_padded=False,
+                 sizing=buffers.PADDED, fill=0, order=Query.block_order, shows=None, handles=(), denies=None, faults=None, refuses=None):
         self.sets = sets or model.countersets()
         self.require_privacy = require_privacy
         self.unknown_instance = unknown_instance        # Status at add time: 0 as Windows, 3 as [MS-PCQ]
@@ -137,6 +137,8 @@ class Model:
         self.sizing = sizing
         self.fill = fill                                # what undefined padding holds
         self.clock = clock or model.Clock()
+        self.order, self.shows, self.handles = order, shows or {}, list(handles)
+        self.denies, self.faults, self.refuses, self.calls = denies or {}, faults or {}, refuses, {}
         self.queries = {}
         self.opened = 0
 
@@ -149,18 +151,21 @@ class Model:
         record: {'opnum', 'operation', 'request': [Field], 'response': [Field], 'status', 'parameters', and for
         opnum 6 'values': [Value] in order}
         """
+        number = self.calls[opnum] = self.calls.get(opnum, -1) + 1
         p = stubs.parse_request(opnum, stub, order, ndr64)
         record = {'opnum': opnum, 'operation': stubs.OPERATIONS[opnum], 'parameters': p, 'response': []}
         record['request'] = self._request_fields(opnum, p, order, ndr64)
         if 'hQuery' in p and p['hQuery'] not in self.queries:
             return CONTEXT_MISMATCH, b'', record
         call = _Call(opnum, p, order, ndr64, record)
-        if self.require_privacy and auth_level < PRIVACY:
-            out = self._denied(call)
-        else:
-            out = self._operations[opnum](self, call)
+        status, numbers = self.denies.get(opnum, (0, ()))
+        out = self._denied(call, ACCESS_DENIED) if self.require_privacy and auth_level < PRIVACY else self._operations[opnum](self, call)
+        if number in numbers:
+            record.pop('values', None)
+            out = self._denied(call, status)
         record['response'] = out.fields
-        return 0, bytes(out), record
+        fault, numbers = self.faults.get(opnum, (0, ()))
+        return fault if number in numbers else 0, bytes(out), record
 
     def _request_fields(self, opnum, p, order, ndr64):
         if opnum == VALIDATE:
@@ -183,12 +188,12 @@ class Model:
             r.data = bytearray(data)
         return r
 
-    def _denied(self, call):
+    def _denied(self, call, status):
         if call.opnum == VALIDATE:
-            return call.reply(ACCESS_DENIED, self._identifier_record(call.p['lpData']))
+            return call.reply(status, self._identifier_record(call.p['lpData']))
         if call.opnum == CLOSE:
-            return call.reply(ACCESS_DENIED, handle=call.p['hQuery'])
-        return call.reply(ACCESS_DENIED)
+            return call.reply(status, handle=call.p['hQuery'])
+        return call.reply(status)
 
     def _enumerate(self, call):
         guids = [s.guid for s in self.sets]
@@ -249,7 +254,7 @@ class Model:
 
     def _open(self, call):
         self.opened += 1
-        handle = bytes(4) + uuid.uuid5(model.NAMESPACE, 'query %d' % self.opened).bytes_le
+        handle = self.handles.pop(0) if self.handles else bytes(4) + uuid.uuid5(model.NAMESPACE, 'query %d' % self.opened).bytes_le
         self.queries[handle] = Query(handle, call.p['szMachine'])
         return call.reply(OK, handle=handle)
 
@@ -269,6 +274,8 @@ class Model:
 
     def _add(self, query, i):
         s = self.find(i.guid)
+        if self.refuses:
+            return self.refuses
         if s is None:
             return GUID_NOT_FOUND
         if not i.wild_counter and s.counter(i.counter_id) is None:
@@ -293,7 +300,7 @@ class Model:
 
     def _info(self, call):
         query = self.queries[call.p['hQuery']]
-        order = query.block_order()
+        order = list(self.order(query))
         r = Record()
         for n, i in enumerate(query.identifiers):
             r.add(buffers.identifier(i.guid, i.counter_id, i.instance_id, i.name, 0, order.index(n)))
@@ -303,7 +310,7 @@ class Model:
         query = self.queries[call.p['hQuery']]
         at = self.clock.now()
         blocks, values = [], []
-        for n in query.block_order():
+        for n in self.order(query):
             block, found = self._block(query.identifiers[n], at)
             blocks.append(block)
             values += found
@@ -317,7 +324,8 @@ class Model:
     def _block(self, i, at):
         """The block of one identifier; dwType is decided by its wildcards."""
         s = self.find(i.guid)
-        counters = s.counters if i.wild_counter else [s.counter(i.counter_id)]
+        shown = self.shows.get((i.guid, i.name), [c.id for c in s.counters]) if i.wild_counter else [i.counter_id]
+        counters = [s.counter(x) for x in shown]
         ids, every = [c.id for c in counters], s.instances(at)
         if not s.named_instances:
             rows, single = [None], True
@@ -327,13 +335,17 @@ class Model:
             if not rows:
                 return buffers.error_block(NO_DATA), []
             rows = rows[:1]
-        seen, values, cells = {}, [], []
+        seen, alike, values, cells = {}, {}, [], []
         for x in rows:
             ordinal = 0 if x is None else seen.get(x.name, 0)
             if x is not None:
                 seen[x.name] = ordinal + 1
             k = 0 if x is None else x.place if x.place is not None else next(j for j, y in enumerate(every) if y is x)
             row = [Value(s, c, x, ordinal, c.sample(at, k), c.width) for c in counters]
+            for v in row:
+                same = s.guid, v.counter.id, x and x.name, x and x.id
+                alike[same] = alike.get(same, -1) + 1
+                v.key = *same, alike[same]
             values += row
             cells.append([(v.raw, v.width) for v in row])
         return self._layout(i, single, ids, rows, cells), values
@@ -348,27 +360,23 @@ class Model:
             return buffers.multi_instances_block(body, self.sizing)
         return buffers.counterset_block(ids, body, self.odd_counters_padded, self.sizing)
 
-    def _key(self, v):
-        """What makes a value of one sample and one of another the same thing's: counterset, counter, then whose."""
-        return v.key
-
     def _cooked(self, query, values, at):
         """What later frames may say of each value, from this sample and the one before."""
-        key, now = self._key, {}
+        now = {}
         for v in values:
             number = v.raw if isinstance(v.raw, int) else None
-            now.setdefault(key(v), (number, v.width) if number is not None else None)
+            now.setdefault(v.key, (number, v.width) if number is not None else None)
 
         def reading(v, sample, when):
             def other(counter_id):
-                return sample.get((key(v)[0], counter_id, *key(v)[2:]))
+                return sample.get((v.key[0], counter_id, *v.key[2:]))
             c = v.counter
-            return cooking.Reading(sample.get(key(v)), when, other(c.base), other(c.time), other(c.freq), other(c.multi))
+            return cooking.Reading(sample.get(v.key), when, other(c.base), other(c.time), other(c.freq), other(c.multi))
         out = []
         for v in values:
             cooked = None
             if isinstance(v.raw, int):
-                before = reading(v, query.previous, query.previous_at) if query.previous.get(key(v)) else None
+                before = reading(v, query.previous, query.previous_at) if query.previous.get(v.key) else None
                 cooked = cooking.cook(v.counter.type, reading(v, now, at), before)
             shown = v.raw if isinstance(v.raw, str) else buffers.value_field(v.raw, v.width)[2]
             out.append(model.Value(v.path(query.machine), shown, v.counter.type, cooked))

@@ -8,13 +8,13 @@ of each answer, as in server.py, from cooking.py's formulas.
 
 import functools
 
-from . import buffers, client, model, stubs
+from . import client, model
 from .buffers import NONE
 from .client import Client
 from .model import ENGLISH, FREQ, MULTIPLE, SINGLE, TYPES, Counter, Counterset, Instance, Instant
 from .scene import SECOND, Scene, tcp_line
 from .server import Model, Query
-from .stubs import DATA, INFO, OPEN, REG_INFO, VALIDATE
+from .stubs import DATA, REG_INFO
 
 EPOCH = 116444736000000000      # 1 January 1970 as FILETIME
 ROOM, ALL = 1 << 16, range(1000)        # of an answer; whichever call it is
@@ -54,83 +54,11 @@ class Clock:
 
 
 class Server(Model):
-    """order: the identifiers' blocks as a function(query) -> positions, None: as they were added.
-    shows: {(guid, instance name): counter ids that a wildcard counter stands for}; handles: what OpenQueryHandle deals out.
-    denies, faults: {operation: (error, calls by their number)}; refuses: the status of each counter.
-    scene: its clocks go with that capture's, and it was started at `boot`."""
+    """Blocks stand as they were added, unless an order is given. scene: its clocks go with that capture's, and it was started at `boot`."""
 
-    def __init__(self, sets, order=None, shows=None, handles=(), denies=None, faults=None, refuses=None, scene=None, boot=None, **options):
+    def __init__(self, sets, order=None, scene=None, boot=None, **options):
         options.setdefault('clock', Clock(scene.capture, boot) if scene else seconds(100))
-        super().__init__(sets, **options)
-        self.order, self.shows, self.handles = order, shows or {}, list(handles)
-        self.denies, self.faults, self.refuses, self.calls = denies or {}, faults or {}, refuses, {}
-
-    def handle(self, opnum, *request):
-        number = self.calls[opnum] = self.calls.get(opnum, -1) + 1
-        fault, stub, record = super().handle(opnum, *request)
-        code, numbers = self.faults.get(opnum, (0, ()))
-        if number in numbers:
-            return code, stub, record
-        status, numbers = self.denies.get(opnum, (0, ()))
-        if number in numbers:
-            p = record['parameters']
-            data = self._identifier_record(p['lpData']) if opnum == VALIDATE else None
-            out = stubs.response(opnum, status=status, data=data, in_size=p.get('dwInSize', 0))
-            record = {k: v for k, v in record.items() if k != 'values'}
-            return 0, bytes(out), dict(record, response=out.fields, status=status)
-        return fault, stub, record
-
-    def _add(self, query, i):
-        return self.refuses or super()._add(query, i)
-
-    def _open(self, call):
-        out = super()._open(call)
-        if not self.handles:
-            return out
-        mine, wanted = list(self.queries)[-1], self.handles.pop(0)
-        query = self.queries.pop(mine)
-        query.handle = wanted
-        self.queries[wanted] = query
-        return call.reply(0, handle=wanted)
-
-    def _order(self, query):
-        return self.order(query) if self.order else range(len(query.identifiers))
-
-    def _info(self, call):
-        query = self.queries[call.p['hQuery']]
-        order = list(self._order(query))
-        r = buffers.identifiers([dict(guid=i.guid, counter_id=i.counter_id, instance_id=i.instance_id, name=i.name,
-                                      index=order.index(n)) for n, i in enumerate(query.identifiers)])
-        return call.sized(r)
-
-    def _data(self, call):
-        query = self.queries[call.p['hQuery']]
-        query.block_order = lambda: self._order(query)
-        return super()._data(call)
-
-    def _block(self, i, at):
-        s = self.find(i.guid)
-        shown = self.shows.get((i.guid, i.name))
-        if shown is None or not i.wild_counter:
-            block, values = super()._block(i, at)
-        else:
-            part = Counterset(s.name, s.kind, [s.counter(x) for x in shown], s.instances, guid=s.guid)
-            self.sets, whole = [part], self.sets
-            block, values = super()._block(i, at)
-            self.sets = whole
-        tally = {}
-        for v in values:
-            x = v.instance
-            same = (s.guid, v.counter.id, x and x.name, x and x.id)
-            tally[same] = tally.get(same, -1) + 1
-            v.pair = (*same, tally[same])       # the same thing in another sample
-        return block, values
-
-    def _key(self, v):
-        """Two samples are paired by name, id and the ordinal among those equal in both."""
-        return v.pair
-
-    _operations = {**Model._operations, OPEN: _open, INFO: _info, DATA: _data}
+        super().__init__(sets, order=order or (lambda query: range(len(query.identifiers))), **options)
 
 
 def unseen(server, machine=client.SERVER):

@@ -8,7 +8,8 @@ from gen.hkpd_block import Counter, Instance, Object, titles
 from gen.hkpd_scene import begin_talk
 from gen.hkpd_stubs import REG_MULTI_SZ
 from gen.model import TYPES
-from gen.story import INFO, NONE, Server, ask, counter, learn, memory, multiple, run, single, story
+from gen.story import NONE, Server, ask, counter, learn, memory, multiple, run, single, story
+from gen.stubs import INFO
 from series import long_rows
 from test_csv import export      # noqa: F401: a fixture
 
