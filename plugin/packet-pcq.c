@@ -645,16 +645,6 @@ static void pcq_learn_sample(pcq_pdu *p, sample_series *series)
     }
 }
 
-static uint32_t count_failed_blocks(const perf_table *table)
-{
-    uint32_t failed = 0;
-
-    for (uint32_t i = 0; i < table->num_groups; i++) {
-        failed += table->groups[i].type == PERF_ERROR_RETURN;
-    }
-    return failed;
-}
-
 /* Learns and shows lpData, behind the status: only a success is a sample. */
 static void data_response(pcq_pdu *p)
 {
@@ -676,7 +666,7 @@ static void data_response(pcq_pdu *p)
             p->call->seen = query_check_block_count(handle, &p->call->asked, blocks, is_sound);
         }
         pcq_show_data(p->buffer_tree, &p->pdu.report, answer);
-        uint32_t failed = count_failed_blocks(answer->table);
+        uint32_t failed = answer->table->failed;
         if (p->succeeded) {
             rpc_pdu_set_tap_response(&p->pdu, answer->table->num_groups);
             p->pdu.tapped.failed = failed;

@@ -268,7 +268,7 @@ static proto_tree *hkpd_show_row(data_tree *view, const perf_group *group, uint3
     if (row->cells == 0) {
         return tree;
     }
-    data_tree_enter(view, tree, hf_counter_block, ett_counter_block, row->cells, row->cells_size, &cursor);
+    data_tree_enter(view, tree, hf_counter_block, ett_counter_block, row->cells, row->block_size, &cursor);
     cursor_read_u32(&cursor, hf_counter_block_size);
     proto_item_append_text(cursor.node, ": %u values", group->columns);
     return cursor.tree;

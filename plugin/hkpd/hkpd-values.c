@@ -154,7 +154,7 @@ static perf_raw number_behind(const value_location *at, const perf_column *colum
     const perf_row *row = perf_table_row(table, at->group, at->row);
     uint64_t behind = (uint64_t)column->value_offset + column->value_size;
 
-    return row->cells > 0 && !(next && next->value_offset == behind) && behind + 4 <= row->cells_size
+    return row->cells > 0 && !(next && next->value_offset == behind) && behind + 4 <= row->block_size
                ? (perf_raw){perf_table_u32(table, row->cells + (uint32_t)behind), 4}
                : (perf_raw){0, 0};
 }

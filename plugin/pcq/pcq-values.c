@@ -44,7 +44,7 @@ static void map_blocks(wmem_allocator_t *pool, const parsed_sample *sample)
 
     blocks->by_identifier = wmem_map_new(pool, query_identifier_hash, query_identifier_equal);
     for (uint32_t i = sample->table->num_groups; i-- > 0;) { /* the first of several stays */
-        perf_group *group = &sample->table->groups[i];
+        perf_group *group = perf_table_group(sample->table, i);
         const perf_identifier *identifier = find_identifier(sample, group);
         if (identifier) {
             wmem_map_insert(blocks->by_identifier, identifier, group);
@@ -59,10 +59,11 @@ static perf_group *find_block(wmem_allocator_t *pool, const parsed_sample *sampl
 {
     pcq_blocks *blocks = blocks_of(sample);
     perf_table *table = sample->table;
-    const perf_identifier *there = likely < table->num_groups ? find_identifier(sample, &table->groups[likely]) : NULL;
+    perf_group *group = likely < table->num_groups ? perf_table_group(table, likely) : NULL;
+    const perf_identifier *there = group ? find_identifier(sample, group) : NULL;
 
     if (there && (there == wanted || query_identifier_equal(there, wanted))) {
-        return &table->groups[likely];
+        return group;
     }
     if (blocks->by_identifier == NULL) {
         map_blocks(pool, sample);

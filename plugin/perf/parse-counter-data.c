@@ -14,19 +14,19 @@ static inline uint64_t get_plain_code(const uint8_t *value)
     return perf_le64(value) - (((uint64_t)PLAIN_SIZE << 32) + 1);
 }
 
-/* Returns how many of `count` values are plain, up to the first that is not. */
-static inline uint32_t count_plain(const uint8_t *values, uint32_t count)
+/* Returns true if all of `count` values are plain. */
+static inline bool are_plain(const uint8_t *values, uint32_t count)
 {
-    uint32_t i = 0;
+    uint64_t codes = 0;
 
-    while (count - i >= 2 &&
-           (get_plain_code(values + PLAIN_SIZE * i) | get_plain_code(values + PLAIN_SIZE * (i + 1))) < 8) {
-        i += 2;
+    for (; count >= 4 && codes < 8; count -= 4, values += 4 * PLAIN_SIZE) {
+        codes = get_plain_code(values) | get_plain_code(values + PLAIN_SIZE) | get_plain_code(values + 2 * PLAIN_SIZE) |
+                get_plain_code(values + 3 * PLAIN_SIZE);
     }
-    while (i < count && get_plain_code(values + PLAIN_SIZE * i) < 8) {
-        i++;
+    for (; count > 0 && codes < 8; count--, values += PLAIN_SIZE) {
+        codes = get_plain_code(values);
     }
-    return i;
+    return codes < 8;
 }
 
 /* Returns what a structure of this size and its padding take, if they fit. */
@@ -36,23 +36,27 @@ static inline uint32_t pad(uint32_t size, uint32_t left)
 }
 
 /* Reads the values of a row that are not all plain, each of which leads to the next. Returns where they end, 0 if one does not fit. */
-static uint32_t read_uneven_cells(perf_table *t, perf_group *g, perf_row *row, uint32_t end)
+static uint32_t read_uneven_cells(perf_table *t, const perf_group *g, perf_row *row, uint32_t end)
 {
-    uint32_t at = row->cells;
+    uint32_t at = row->cells, count = g->columns, first = t->num_cells;
 
-    g->is_plain = false;
-    row->cells_size = 0;
-    for (uint32_t i = 0; i < g->columns; i++) {
+    if (t->room[PERF_CELLS] - first < count) {
+        t->cells = perf_table_enlarge(t->cells, &t->room[PERF_CELLS], count, sizeof *t->cells);
+    }
+    row->cell_list = first + 1;
+    t->num_cells += count;
+    memset(t->cells + first, 0, count * sizeof *t->cells);
+    for (uint32_t i = 0; i < count; i++) {
         uint32_t left = end - at;
         if (left < PERF_COUNTER_DATA_SIZE) {
-            return perf_group_fault(t, PERF_FAULT_CELLS, at, g->columns, i);
+            return perf_group_fault(t, PERF_FAULT_CELLS, at, count, i);
         }
         uint32_t size = perf_le32(t->data + at + 4);
         if (size < PERF_COUNTER_DATA_SIZE || size > left || perf_le32(t->data + at) > size - PERF_COUNTER_DATA_SIZE) {
             return perf_group_fault(t, PERF_FAULT_CELL_SIZE, at + 4, size, left);
         }
+        t->cells[first + i] = at;
         at += pad(size, left);
-        row->cells_size = at - row->cells;
     }
     return at;
 }
@@ -83,24 +87,21 @@ static uint32_t read_rows(perf_table *t, perf_group *g, uint32_t at, uint32_t en
     const uint32_t count_field = at - 4; /* of instances */
 
     for (uint32_t i = 0; i < count && at > 0; i++) {
-        uint32_t left = end - at, size = left >= PERF_INSTANCE_HEADER_SIZE ? perf_le32(t->data + at) : 0;
         perf_row row = {.id = PERF_NO_ID, .cells = at};
         if (g->has_instances) {
+            uint32_t left = end - at;
             if (left < PERF_INSTANCE_HEADER_SIZE) {
                 return perf_group_fault(t, PERF_FAULT_ROWS, count_field, count, i);
             }
+            uint32_t size = perf_le32(t->data + at);
             if (size < PERF_INSTANCE_HEADER_SIZE || size > left) {
                 return perf_group_fault(t, PERF_FAULT_ROW_SIZE, at, size, left);
             }
             row = (perf_row){.offset = at, .id = perf_le32(t->data + at + 4), .cells = at + pad(size, left)};
         }
-        row.cells_size = (uint32_t)plain_size;
         perf_row *added = perf_add_row(t, g, row);
-        if (end - row.cells >= plain_size && count_plain(t->data + row.cells, g->columns) == g->columns) {
-            at = row.cells + (uint32_t)plain_size;
-        } else {
-            at = read_uneven_cells(t, g, added, end);
-        }
+        bool is_plain = end - row.cells >= plain_size && are_plain(t->data + row.cells, g->columns);
+        at = is_plain ? row.cells + (uint32_t)plain_size : read_uneven_cells(t, g, added, end);
     }
     return at;
 }
@@ -117,11 +118,14 @@ static uint32_t read_instances(perf_table *t, perf_group *g, uint32_t at)
     return read_rows(t, g, at + PERF_MULTI_INSTANCES_SIZE, at + size, perf_le32(t->data + at + 4));
 }
 
-/* Reads what the block has by its dwType. Returns where that ends, 0 if something does not fit. */
-static inline uint32_t read_body(perf_table *t, perf_group *g, bool rounds)
+/* Reads what the block has by its dwType. Microsoft's readers go on at the dwSize of PERF_MULTI_COUNTERS, [MS-PCQ] begins each structure on 8
+ * bytes (`rounds`). */
+static uint32_t read_block(perf_table *t, perf_group *g, bool rounds)
 {
     uint32_t at = g->offset + PERF_COUNTER_HEADER_SIZE;
 
+    g->status = perf_le32(t->data + g->offset);
+    g->type = perf_le32(t->data + g->offset + 4);
     switch (g->type) {
     case PERF_ERROR_RETURN:
         return at;
@@ -137,84 +141,83 @@ static inline uint32_t read_body(perf_table *t, perf_group *g, bool rounds)
     default:
         return perf_group_fault(t, PERF_FAULT_GROUP_TYPE, g->offset + 4, g->type, g->end - at);
     }
-    if (at == 0) {
-        return 0;
-    }
-    if (g->type == PERF_MULTIPLE_INSTANCES || g->type == PERF_COUNTERSET) {
-        return read_instances(t, g, at);
-    }
-    return read_rows(t, g, at, g->end, 1);
+    bool has_instances = g->type == PERF_MULTIPLE_INSTANCES || g->type == PERF_COUNTERSET;
+    return at == 0 ? 0 : has_instances ? read_instances(t, g, at) : read_rows(t, g, at, g->end, 1);
 }
 
-/* Microsoft's readers go on at the dwSize of PERF_MULTI_COUNTERS, [MS-PCQ] begins each structure on 8 bytes: the way that fills the block
- * is taken, and the first where none does. */
-static void read_any_block(perf_table *t, perf_group *g)
+/* Returns how many blocks from `block` on, of at most so many, have one plain value. */
+static inline uint32_t count_plain_blocks(const uint8_t *block, uint32_t most)
 {
-    const perf_group empty = *g;
-    uint32_t faults_before = t->num_faults;
-    bool is_odd = true;
+    const uint64_t type_and_size = (uint64_t)PLAIN_BLOCK_SIZE << 32 | PERF_SINGLE_COUNTER;
+    uint32_t count = 0;
 
-    for (int tries = 0; tries < 3 && !g->is_sound && is_odd; tries++) {
-        t->num_columns = empty.first_column;
-        t->num_rows = empty.first_row;
-        t->num_faults = faults_before;
-        *g = empty;
-        uint32_t end = read_body(t, g, tries == 1);
-        g->is_sound = end > 0 && g->end - end < 8;
-        is_odd = g->first_column > 0 && g->columns % 2 == 1;
-        if (end > 0 && !g->is_sound) {
-            perf_group_fault(t, PERF_FAULT_REST, g->offset + 8, g->end - g->offset, end - g->offset);
-        }
+    while (count < most && perf_le64(block + 4) == type_and_size &&
+           get_plain_code(block + PERF_COUNTER_HEADER_SIZE) < 8) {
+        block += PLAIN_BLOCK_SIZE;
+        count++;
     }
+    return count;
 }
 
-/* Reads a block of one plain value, of which a response can have one for each 32 bytes. Returns false if it is another. */
-static inline bool read_plain_block(perf_table *t, perf_group *g)
+/* A response can have one for each 32 bytes, and mostly nobody looks at them: they are counted, until somebody does. */
+static inline uint32_t read_plain_blocks(perf_table *t, uint32_t at, uint32_t most)
 {
-    const uint8_t *block = t->data + g->offset;
+    uint32_t room = (t->size - at) / PLAIN_BLOCK_SIZE;
+    uint32_t count = count_plain_blocks(t->data + at, room < most ? room : most);
 
-    if (g->type != PERF_SINGLE_COUNTER || g->end - g->offset != PLAIN_BLOCK_SIZE ||
-        get_plain_code(block + PERF_COUNTER_HEADER_SIZE) >= 8) {
-        return false;
+    t->values += count;
+    if (!t->keeps_all) {
+        t->num_groups += count;
+        t->is_whole &= count == 0;
+        return at + count * PLAIN_BLOCK_SIZE;
     }
-    g->first_column = 0;
-    g->columns = 1;
-    g->is_sound = true;
-    perf_add_row(t, g,
-                 (perf_row){.id = PERF_NO_ID, .cells = g->offset + PERF_COUNTER_HEADER_SIZE, .cells_size = PLAIN_SIZE});
-    return true;
+    for (; count > 0; count--, at += PLAIN_BLOCK_SIZE) {
+        perf_group *g = perf_add_group(t, at, at + PLAIN_BLOCK_SIZE);
+        g->status = perf_le32(t->data + at);
+        g->type = PERF_SINGLE_COUNTER;
+        g->first_column = 0;
+        g->columns = 1;
+        g->is_sound = true;
+        perf_add_row(t, g, (perf_row){.id = PERF_NO_ID, .cells = at + PERF_COUNTER_HEADER_SIZE});
+    }
+    return at;
 }
 
-static inline void read_block(perf_table *t, perf_group *g)
-{
-    g->status = perf_le32(t->data + g->offset);
-    g->type = perf_le32(t->data + g->offset + 4);
-    if (!read_plain_block(t, g)) {
-        read_any_block(t, g);
-    }
-}
-
-void perf_table_read_data(perf_table *t, const uint8_t *data, uint32_t size, uint32_t reported)
+static void read_response(perf_table *t)
 {
     static const perf_group_layout blocks = {.count_field = 4,
                                              .size_field = 8,
                                              .header_size = PERF_COUNTER_HEADER_SIZE,
                                              .is_padded = true,
-                                             .read = read_block};
+                                             .read = read_block,
+                                             .read_plain = read_plain_blocks};
+    const uint8_t *data = t->data;
 
-    perf_table_init(t, data, size, false);
-    if (size < PERF_DATA_HEADER_SIZE) {
-        if (reported < PERF_DATA_HEADER_SIZE) {
-            perf_response_fault(t, PERF_FAULT_SHORT, 0, reported, PERF_DATA_HEADER_SIZE);
+    if (t->size < PERF_DATA_HEADER_SIZE) {
+        if (t->reported < PERF_DATA_HEADER_SIZE) {
+            perf_response_fault(t, PERF_FAULT_SHORT, 0, t->reported, PERF_DATA_HEADER_SIZE);
         }
         return;
     }
     t->clocks = (perf_point){
         .perf_time = perf_le64(data + 8), .time_100ns = perf_le64(data + 16), .perf_freq = perf_le64(data + 24)};
-    t->columns = perf_grow(t->columns, 0, &t->room[1], sizeof *t->columns);
+    t->columns = perf_grow(t->columns, 0, &t->room[PERF_COLUMNS], sizeof *t->columns);
     t->columns[t->num_columns++] = (perf_column){.id = PERF_NO_ID};
-    perf_read_groups(t, &blocks, PERF_DATA_HEADER_SIZE, reported);
-    if (perf_le32(data) != reported) {
-        perf_response_fault(t, PERF_FAULT_TOTAL, 0, perf_le32(data), reported);
+    perf_read_groups(t, &blocks, PERF_DATA_HEADER_SIZE);
+    if (perf_le32(data) != t->reported) {
+        perf_response_fault(t, PERF_FAULT_TOTAL, 0, perf_le32(data), t->reported);
     }
+}
+
+void perf_table_read_data(perf_table *t, const uint8_t *data, uint32_t size, uint32_t reported)
+{
+    perf_table_begin(t, data, size, reported, false);
+    read_response(t);
+}
+
+void perf_table_read_whole(perf_table *t)
+{
+    perf_table_begin(t, t->data, t->size, t->reported, false);
+    t->keeps_all = true;
+    read_response(t);
 }

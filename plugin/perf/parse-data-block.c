@@ -48,11 +48,11 @@ static uint32_t read_instance(perf_table *t, perf_group *g, uint32_t at)
     return at + size;
 }
 
-/* Reads the counter block of the last row. Windows XP writes that of Processor(_Total) short. Returns where it ends, 0 if it does not fit. */
-static uint32_t read_counter_block(perf_table *t, perf_group *g, uint32_t at, uint32_t reach)
+/* Reads the counter block of the last row, which takes `least` bytes. Returns where it ends, 0 if it does not fit. */
+static uint32_t read_counter_block(perf_table *t, perf_group *g, uint32_t at, uint32_t least)
 {
     uint32_t left = g->end - at, said = left >= PERF_COUNTER_BLOCK_SIZE ? perf_table_u32(t, at) : 0;
-    uint32_t size = g->reads_short && said < reach ? perf_align8(reach) : said;
+    uint32_t size = said < least ? least : said;
 
     if (size < PERF_COUNTER_BLOCK_SIZE || size > left) {
         return perf_group_fault(t, PERF_FAULT_CELL_SIZE, at, said, left);
@@ -62,12 +62,12 @@ static uint32_t read_counter_block(perf_table *t, perf_group *g, uint32_t at, ui
     }
     perf_row *row = &t->rows[t->num_rows - 1];
     row->cells = at;
-    row->cells_size = size;
+    row->block_size = size;
     return at + size;
 }
 
 /* Reads all instances with their counter blocks. Returns where they end, 0 if one does not fit. */
-static uint32_t read_rows(perf_table *t, perf_group *g, uint32_t at, uint32_t reach)
+static uint32_t read_instances(perf_table *t, perf_group *g, uint32_t at, uint32_t least)
 {
     uint32_t count_field = g->offset + 40, count = g->has_instances ? perf_table_u32(t, count_field) : g->has_values;
 
@@ -80,27 +80,9 @@ static uint32_t read_rows(perf_table *t, perf_group *g, uint32_t at, uint32_t re
         } else {
             perf_add_row(t, g, (perf_row){.id = PERF_NO_ID});
         }
-        at = at > 0 ? read_counter_block(t, g, at, reach) : 0;
+        at = at > 0 ? read_counter_block(t, g, at, least) : 0;
     }
     return at;
-}
-
-/* Reads the rows as they say; else, if a counter block is too short for its counters, as long as they take, if that fills the object. */
-static void read_all_rows(perf_table *t, perf_group *g, uint32_t rows, uint32_t reach)
-{
-    uint32_t faults_before = t->num_faults;
-
-    for (int tries = 0; tries < 3 && !g->is_sound; tries++) { /* the third is the first again */
-        t->num_rows = g->first_row;
-        t->num_faults = faults_before;
-        g->rows = 0;
-        g->reads_short = tries == 1;
-        uint32_t end = read_rows(t, g, rows, reach);
-        g->is_sound = end > 0 && g->end - end < 8;
-        if (end > 0 && !g->is_sound) {
-            perf_group_fault(t, PERF_FAULT_REST, g->offset, g->end - g->offset, end - g->offset);
-        }
-    }
 }
 
 /* Notes the definitions that lead out of the first counter block that is too short for all of them. */
@@ -110,7 +92,7 @@ static void note_offsets(perf_table *t, perf_group *g, uint32_t reach)
 
     for (uint32_t i = 0; i < g->rows && room == UINT32_MAX; i++) {
         const perf_row *row = perf_table_row(t, g, i);
-        room = row->cells > 0 && row->cells_size < reach ? row->cells_size : UINT32_MAX;
+        room = row->cells > 0 && row->block_size < reach ? row->block_size : UINT32_MAX;
     }
     for (uint32_t i = 0; room < UINT32_MAX && i < g->columns; i++) {
         const perf_column *c = perf_table_column(t, g, i);
@@ -121,7 +103,9 @@ static void note_offsets(perf_table *t, perf_group *g, uint32_t reach)
     }
 }
 
-static void read_object(perf_table *t, perf_group *g)
+/* Windows XP writes the counter block of Processor(_Total) too short for its counters: the other way is to read such a block as long as they
+ * take. */
+static uint32_t read_object(perf_table *t, perf_group *g, bool is_other_way)
 {
     uint32_t size = g->end - g->offset, definitions = perf_table_u32(t, g->offset + 4);
     uint32_t header = perf_table_u32(t, g->offset + 8), reach;
@@ -132,14 +116,15 @@ static void read_object(perf_table *t, perf_group *g)
     g->has_instances = instances >= 0;
     g->has_values = instances >= PERF_INSTANCES_NONE;
     if (header < PERF_OBJECT_TYPE_SIZE || header > definitions || definitions > size) {
-        perf_group_fault(t, PERF_FAULT_PARTS, g->offset + 4, definitions, size);
-        return;
+        return perf_group_fault(t, PERF_FAULT_PARTS, g->offset + 4, definitions, size);
     }
     if (!read_definitions(t, g, g->offset + header, g->offset + definitions, &reach)) {
-        return;
+        return 0;
     }
-    read_all_rows(t, g, g->offset + definitions, reach); /* whatever lies between (winperf.h: DefinitionLength) */
+    uint32_t rows = g->offset + definitions; /* whatever lies between (winperf.h: DefinitionLength) */
+    uint32_t end = read_instances(t, g, rows, is_other_way ? perf_align8(reach) : 0);
     note_offsets(t, g, reach);
+    return end;
 }
 
 /* An object that is there twice is none: whose values are whose cannot be told. */
@@ -175,7 +160,7 @@ void perf_table_read_block(perf_table *t, const uint8_t *data, uint32_t size, ui
     static const perf_group_layout objects = {
         .count_field = 28, .size_field = 0, .header_size = PERF_OBJECT_TYPE_SIZE, .read = read_object};
 
-    perf_table_init(t, data, size, true);
+    perf_table_begin(t, data, size, reported, true);
     if (size < PERF_DATA_BLOCK_SIZE) {
         if (reported < PERF_DATA_BLOCK_SIZE) {
             perf_response_fault(t, PERF_FAULT_SHORT, 0, reported, PERF_DATA_BLOCK_SIZE);
@@ -188,7 +173,7 @@ void perf_table_read_block(perf_table *t, const uint8_t *data, uint32_t size, ui
         perf_response_fault(t, PERF_FAULT_PARTS, 24, header, reported);
         return;
     }
-    perf_read_groups(t, &objects, header < size ? header : size, reported);
+    perf_read_groups(t, &objects, header < size ? header : size);
     find_repeated_objects(t);
     /* Samba leaves the header out of its total, and a bare header, which is sent for an object that is not there, has none. */
     if (total != reported && total != reported - header && !(total == 0 && count == 0)) {

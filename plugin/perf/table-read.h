@@ -1,5 +1,5 @@
 /* table-read.h
- * Arrays of a table that grow while it is read, and its faults: shared by the two readers alone.
+ * Arrays of a table that grow while it is read, its faults, and the loop over its groups: shared by the two readers alone.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -7,44 +7,34 @@
 
 #include "perf/table.h"
 
-#include <stdlib.h>
-
-/* Returns the array, moved, with room for `more` elements behind `*room` of them. Memory that is not there ends the program, as everywhere in
- * Wireshark. */
-void *perf_enlarge(void *array, uint32_t *room, uint32_t more, size_t size);
-
 /* Returns the array with room for one element more. */
 static inline void *perf_grow(void *array, uint32_t count, uint32_t *room, size_t size)
 {
-    return count < *room ? array : perf_enlarge(array, room, 1, size);
+    return count < *room ? array : perf_table_enlarge(array, room, 1, size);
 }
-
-/* Begins a table. Changes: what it was read from before is forgotten, and its arrays are used again. */
-void perf_table_init(perf_table *table, const uint8_t *data, uint32_t size, bool is_block);
 
 static inline perf_group *perf_add_group(perf_table *t, uint32_t offset, uint32_t end)
 {
-    t->groups = perf_grow(t->groups, t->num_groups, &t->room[0], sizeof *t->groups);
+    t->groups = perf_grow(t->groups, t->num_groups, &t->room[PERF_GROUPS], sizeof *t->groups);
     t->groups[t->num_groups] = (perf_group){.offset = offset,
                                             .end = end,
                                             .key = t->num_groups,
                                             .first_column = t->num_columns,
                                             .first_row = t->num_rows,
-                                            .has_values = true,
-                                            .is_plain = true};
+                                            .has_values = true};
     return &t->groups[t->num_groups++];
 }
 
 static inline void perf_add_column(perf_table *t, perf_group *g, perf_column column)
 {
-    t->columns = perf_grow(t->columns, t->num_columns, &t->room[1], sizeof *t->columns);
+    t->columns = perf_grow(t->columns, t->num_columns, &t->room[PERF_COLUMNS], sizeof *t->columns);
     t->columns[t->num_columns++] = column;
     g->columns++;
 }
 
 static inline perf_row *perf_add_row(perf_table *t, perf_group *g, perf_row row)
 {
-    t->rows = perf_grow(t->rows, t->num_rows, &t->room[2], sizeof *t->rows);
+    t->rows = perf_grow(t->rows, t->num_rows, &t->room[PERF_ROWS], sizeof *t->rows);
     t->rows[t->num_rows] = row;
     g->rows++;
     return &t->rows[t->num_rows++];
@@ -56,7 +46,7 @@ static inline perf_row *perf_add_row(perf_table *t, perf_group *g, perf_row row)
 static inline void perf_add_fault(perf_table *t, perf_table_fault fault)
 {
     if (t->num_faults < PERF_MOST_FAULTS) {
-        t->faults = perf_grow(t->faults, t->num_faults, &t->room[3], sizeof *t->faults);
+        t->faults = perf_grow(t->faults, t->num_faults, &t->room[PERF_FAULTS], sizeof *t->faults);
         t->faults[t->num_faults++] = fault;
     }
 }
@@ -81,24 +71,51 @@ typedef struct {
     uint32_t size_field;  /* of a group's size, in the group */
     uint32_t header_size; /* of a group */
     bool is_padded;       /* each group begins on 8 bytes */
-    void (*read)(perf_table *table, perf_group *group);
+    /* Reads a group in one of two ways. Returns where its parts end, 0 if something does not fit. */
+    uint32_t (*read)(perf_table *table, perf_group *group, bool is_other_way);
+    /* Reads the blocks of one plain value from `at` on, at most so many. Returns where they end. NULL: there are none. */
+    uint32_t (*read_plain)(perf_table *table, uint32_t at, uint32_t most);
 } perf_group_layout;
 
-/* Ends the response behind its last group. `is_cut`: what follows was not captured. */
-void perf_end_groups(perf_table *table, uint32_t count_field, uint32_t at, bool fits, bool is_cut);
-
-/* Reads all groups from `offset` on. Needs: `offset` lies in the data. Inline, since a response can have a group for each 32 bytes. */
-static inline void perf_read_groups(perf_table *t, const perf_group_layout *layout, uint32_t at, uint32_t reported)
+/* Reads a group in the way that fills it; if neither does, in the first. */
+static inline void perf_read_group(perf_table *t, const perf_group_layout *layout, perf_group *g)
 {
-    uint32_t count = perf_table_u32(t, layout->count_field);
-    uint32_t most = (t->size - at) / layout->header_size;
-    bool fits = true, is_cut = t->size < reported;
+    const perf_group begun = *g;
+    const uint32_t cells = t->num_cells, faults = t->num_faults;
+
+    for (int tries = 0; tries < 3 && !g->is_sound; tries++) {
+        t->num_columns = begun.first_column;
+        t->num_rows = begun.first_row;
+        t->num_cells = cells;
+        t->num_faults = faults;
+        *g = begun;
+        uint32_t end = layout->read(t, g, tries == 1);
+        g->is_sound = end > 0 && g->end - end < 8;
+        if (end > 0 && !g->is_sound) {
+            perf_group_fault(t, PERF_FAULT_REST, g->offset + layout->size_field, g->end - g->offset, end - g->offset);
+        }
+    }
+}
+
+/* Reads all groups from `at` on. Needs: `at` lies in the data. Inline, since a response can have a group for each 32 bytes. */
+static inline void perf_read_groups(perf_table *t, const perf_group_layout *layout, uint32_t at)
+{
+    uint32_t count = perf_table_u32(t, layout->count_field), most = (t->size - at) / layout->header_size;
+    bool fits = true, is_cut = t->size < t->reported;
 
     most = count < most ? count : most;
-    if (t->room[0] < most) {
-        t->groups = perf_enlarge(t->groups, &t->room[0], most - t->room[0], sizeof *t->groups);
+    if (t->room[PERF_GROUPS] < most) { /* they stay where they are when all are read */
+        t->groups =
+            perf_table_enlarge(t->groups, &t->room[PERF_GROUPS], most - t->room[PERF_GROUPS], sizeof *t->groups);
     }
     while (t->num_groups < count && fits && t->size - at >= layout->header_size) {
+        uint32_t plain_end = layout->read_plain && t->first_group != PERF_NO_GROUP
+                                 ? layout->read_plain(t, at, count - t->num_groups)
+                                 : at;
+        if (plain_end > at) {
+            at = plain_end;
+            continue;
+        }
         uint32_t left = t->size - at, size = perf_table_u32(t, at + layout->size_field);
         if (size < layout->header_size && t->is_block) {
             is_cut = false; /* Samba fills a buffer that is too small with zeros, which are no object */
@@ -107,15 +124,16 @@ static inline void perf_read_groups(perf_table *t, const perf_group_layout *layo
         uint32_t faults_before = t->num_faults;
         fits = size >= layout->header_size && size <= left;
         perf_group *g = perf_add_group(t, at, fits ? at + size : t->size);
-        layout->read(t, g);
+        perf_read_group(t, layout, g);
         if (!fits) { /* the size is wrong, or the capture lacks the rest, which is no fault */
             g->is_sound = false;
-            is_cut = is_cut && size >= layout->header_size && size <= reported - at;
+            is_cut = is_cut && size >= layout->header_size && size <= t->reported - at;
             t->num_faults = is_cut ? faults_before : t->num_faults;
         }
         if (!fits && !is_cut) {
-            perf_group_fault(t, PERF_FAULT_GROUP_SIZE, at + layout->size_field, size, reported - at);
+            perf_group_fault(t, PERF_FAULT_GROUP_SIZE, at + layout->size_field, size, t->reported - at);
         }
+        t->failed += !t->is_block && g->type == PERF_ERROR_RETURN;
         uint64_t values = (uint64_t)g->rows * g->columns;
         t->values += values;
         if (t->first_group == PERF_NO_GROUP && g->is_sound && values > 0) {
@@ -124,5 +142,10 @@ static inline void perf_read_groups(perf_table *t, const perf_group_layout *layo
         uint32_t padded = layout->is_padded ? perf_align8(size) : size;
         at = !fits ? t->size : at + (padded <= left ? padded : size);
     }
-    perf_end_groups(t, layout->count_field, at, fits, is_cut);
+    t->is_sound = t->num_groups == count && fits && !is_cut && t->size - at < 8;
+    if (t->num_groups < count && !is_cut) {
+        perf_response_fault(t, PERF_FAULT_GROUPS, layout->count_field, count, t->num_groups);
+    } else if (t->num_groups == count && t->size - at >= 8) {
+        perf_response_fault(t, PERF_FAULT_REST, at, t->size, at);
+    }
 }

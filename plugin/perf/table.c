@@ -4,78 +4,89 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "perf/table.h"
-#include "perf/table-read.h"
+
+#include <stdlib.h>
 
 typedef struct {
     uint64_t digest;
     uint32_t ordinal;
-    bool lacks_parent;
 } row_name;
+
+/* Rows of one name. */
+typedef struct {
+    uint32_t first;
+    uint32_t count;
+    uint32_t before; /* those in front of the row that was asked for, in its own group */
+} named_rows;
+
+/* How often the names of a group are looked through before they are indexed: a list looks at one row of each sample. */
+#define MOST_SCANS 2
 
 /* Each part is NULL until somebody asks for it. */
 struct perf_group_index {
-    bool was_asked; /* which row of another group one of its rows is */
-    perf_row_name scanned;
-    uint32_t scanned_row; /* of `scanned`, PERF_NO_ID: none */
-    perf_index columns;   /* by id, and whether it is a base */
-    perf_index rows;      /* by the digest of the name; where a name repeats, also by digest and ordinal */
+    perf_group_index *next; /* of the table */
+    unsigned scans;
+    uint32_t scanned_row; /* `scanned` are the rows of its name; PERF_NO_ID: none */
+    named_rows scanned;
+    perf_index columns;  /* by id, and whether it is a base */
+    perf_index rows;     /* by the digest of the name */
+    perf_index ordinals; /* rows that are not the first of their name, by digest and ordinal; NULL: there are none */
     row_name *names;
-    bool has_repeated_names;
     perf_index row_ids; /* by the digest of the name and the value of `id_column` */
     uint32_t id_column;
-    uint32_t *cells; /* offsets of the cells of the row `cells_row`, 0: there is none; PerflibV2 alone */
-    uint32_t cells_row;
 };
 
-void *perf_enlarge(void *array, uint32_t *room, uint32_t more, size_t size)
-{
-    *room += *room / 2 + more;
-    array = realloc(array, *room * size);
-    if (array == NULL) {
-        __builtin_trap();
-    }
-    return array;
-}
+/* --- Memory ------------------------------------------------------------------------------------------------------ */
 
-/* Returns zeroed memory for an index. */
-static void *allocate(perf_table *t, size_t count, size_t size)
+static void *check_memory(void *memory)
 {
-    void *memory = calloc(count, size);
-
-    t->index_bytes += count * size;
     if (memory == NULL) {
         __builtin_trap();
     }
     return memory;
 }
 
+void *perf_table_enlarge(void *array, uint32_t *room, uint32_t more, size_t size)
+{
+    *room += *room / 2 + more;
+    return check_memory(realloc(array, *room * size));
+}
+
+/* Returns zeroed memory for an index. */
+static void *allocate_index(perf_table *t, size_t count, size_t size)
+{
+    t->index_bytes += count * size;
+    return check_memory(calloc(count, size));
+}
+
 static void free_indexes(perf_table *t)
 {
-    for (uint32_t i = 0; t->index_bytes > 0 && i < t->num_groups; i++) {
-        perf_group_index *lookup = t->groups[i].index;
-        if (lookup) {
-            free(lookup->columns.slots);
-            free(lookup->rows.slots);
-            free(lookup->names);
-            free(lookup->row_ids.slots);
-            free(lookup->cells);
-            free(lookup);
-        }
+    for (perf_group_index *lookup = t->indexes, *next; lookup; lookup = next) {
+        next = lookup->next;
+        free(lookup->columns.slots);
+        free(lookup->rows.slots);
+        free(lookup->ordinals.slots);
+        free(lookup->names);
+        free(lookup->row_ids.slots);
+        free(lookup);
     }
     free(t->by_key.slots);
 }
 
-void perf_table_init(perf_table *t, const uint8_t *data, uint32_t size, bool is_block)
+void perf_table_begin(perf_table *t, const uint8_t *data, uint32_t size, uint32_t reported, bool is_block)
 {
     const perf_table before = *t;
 
     free_indexes(t);
     *t = (perf_table){.data = data,
                       .size = size,
+                      .reported = reported,
                       .is_block = is_block,
+                      .is_whole = true,
                       .groups = before.groups,
                       .columns = before.columns,
                       .rows = before.rows,
+                      .cells = before.cells,
                       .faults = before.faults,
                       .first_group = PERF_NO_GROUP};
     memcpy(t->room, before.room, sizeof t->room);
@@ -87,88 +98,41 @@ void perf_table_free(perf_table *t)
     free(t->groups);
     free(t->columns);
     free(t->rows);
+    free(t->cells);
     free(t->faults);
 }
 
 size_t perf_table_memory(const perf_table *t)
 {
-    return t->room[0] * sizeof *t->groups + t->room[1] * sizeof *t->columns + t->room[2] * sizeof *t->rows +
-           t->room[3] * sizeof *t->faults + t->index_bytes;
-}
+    static const size_t sizes[PERF_NUM_ARRAYS] = {sizeof *t->groups, sizeof *t->columns, sizeof *t->rows,
+                                                  sizeof *t->cells, sizeof *t->faults};
+    size_t bytes = t->index_bytes;
 
-/* --- Groups ------------------------------------------------------------------------------------------------------ */
-
-void perf_end_groups(perf_table *t, uint32_t count_field, uint32_t at, bool fits, bool is_cut)
-{
-    uint32_t count = perf_table_u32(t, count_field);
-
-    t->is_sound = t->num_groups == count && fits && !is_cut && t->size - at < 8;
-    if (t->num_groups < count && !is_cut) {
-        perf_response_fault(t, PERF_FAULT_GROUPS, count_field, count, t->num_groups);
-    } else if (t->num_groups == count && t->size - at >= 8) {
-        perf_response_fault(t, PERF_FAULT_REST, at, t->size, at);
+    for (unsigned i = 0; i < PERF_NUM_ARRAYS; i++) {
+        bytes += t->room[i] * sizes[i];
     }
+    return bytes;
 }
 
 /* --- Cells ------------------------------------------------------------------------------------------------------- */
 
-static perf_group_index *get_index(perf_table *t, perf_group *g)
-{
-    if (g->index == NULL) {
-        g->index = allocate(t, 1, sizeof *g->index);
-        g->index->cells_row = g->index->scanned_row = PERF_NO_ID;
-    }
-    return g->index;
-}
-
-/* Returns the offset of a PERF_COUNTER_DATA of a row whose values are not all plain; 0: none. All of the row are found at once, so that
- * looking at one after the other takes no longer than there are values. */
-static uint32_t find_uneven_cell(perf_table *t, perf_group *g, uint32_t row, uint32_t column)
-{
-    perf_group_index *lookup = get_index(t, g);
-    const perf_row *r = perf_table_row(t, g, row);
-    uint32_t at = r->cells, end = r->cells + r->cells_size;
-
-    if (lookup->cells_row != row) {
-        if (lookup->cells == NULL) {
-            lookup->cells = allocate(t, g->columns, sizeof *lookup->cells);
-        }
-        for (uint32_t i = 0; i < g->columns; i++) {
-            lookup->cells[i] = at < end ? at : 0; /* those that are there were read whole */
-            at += at < end ? perf_align8(perf_le32(t->data + at + 4)) : 0;
-        }
-        lookup->cells_row = row;
-    }
-    return lookup->cells[column];
-}
-
-static uint32_t find_uneven_value(perf_table *t, perf_group *g, uint32_t row, uint32_t column, uint32_t *size)
-{
-    uint32_t at = find_uneven_cell(t, g, row, column);
-
-    *size = at > 0 ? perf_le32(t->data + at) : 0;
-    return at > 0 ? at + PERF_COUNTER_DATA_SIZE : 0;
-}
-
-uint32_t perf_table_find_cell(perf_table *t, perf_group *g, uint32_t row, uint32_t column, uint32_t *size)
+uint32_t perf_table_find_cell(const perf_table *t, const perf_group *g, uint32_t row, uint32_t column, uint32_t *size)
 {
     const perf_row *r = perf_table_row(t, g, row);
     const perf_column *c = perf_table_column(t, g, column);
 
-    *size = 0;
-    if (r->cells == 0) {
-        return 0;
-    }
     if (!t->is_block) {
-        return find_uneven_value(t, g, row, column, size);
+        uint32_t at = t->cells[r->cell_list - 1 + column];
+        *size = at > 0 ? perf_le32(t->data + at) : 0;
+        return at > 0 ? at + PERF_COUNTER_DATA_SIZE : 0;
     }
-    *size = c->value_size;
-    bool fits = c->value_offset >= PERF_COUNTER_BLOCK_SIZE && c->value_offset <= r->cells_size &&
-                c->value_size <= r->cells_size - c->value_offset;
+    bool fits = r->cells > 0 && c->value_offset >= PERF_COUNTER_BLOCK_SIZE && c->value_offset <= r->block_size &&
+                c->value_size <= r->block_size - c->value_offset;
+    *size = fits ? c->value_size : 0;
     return fits ? r->cells + c->value_offset : 0;
 }
 
-perf_raw perf_table_number(perf_table *t, perf_group *g, uint32_t row, uint32_t column)
+perf_raw perf_table_number(const perf_table *t, const perf_group *g, uint32_t row, uint32_t column)
 {
     uint32_t size, at = perf_table_cell(t, g, row, column, &size);
 
@@ -179,6 +143,17 @@ perf_raw perf_table_number(perf_table *t, perf_group *g, uint32_t row, uint32_t 
 }
 
 /* --- Indexes ----------------------------------------------------------------------------------------------------- */
+
+static perf_group_index *get_index(perf_table *t, perf_group *g)
+{
+    if (g->index == NULL) {
+        g->index = allocate_index(t, 1, sizeof *g->index);
+        g->index->scanned_row = PERF_NO_ID;
+        g->index->next = t->indexes;
+        t->indexes = g->index;
+    }
+    return g->index;
+}
 
 static uint64_t key_secret[2] = {0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F};
 
@@ -204,7 +179,7 @@ static uint64_t fold_product(uint64_t a, uint64_t b)
 #endif
 }
 
-static uint64_t mix(uint64_t a, uint64_t b)
+static uint64_t mix_keys(uint64_t a, uint64_t b)
 {
     return fold_product(a ^ key_secret[0], b ^ key_secret[1]);
 }
@@ -213,7 +188,7 @@ static void make_index(perf_table *t, perf_index *lookup, uint32_t keys)
 {
     for (lookup->mask = 7; lookup->mask / 2 < keys; lookup->mask = 2 * lookup->mask + 1) {
     }
-    lookup->slots = allocate(t, (size_t)lookup->mask + 1, sizeof *lookup->slots);
+    lookup->slots = allocate_index(t, (size_t)lookup->mask + 1, sizeof *lookup->slots);
 }
 
 /* Returns the slot of a key, or the empty one where it goes. */
@@ -238,33 +213,24 @@ static uint32_t add_key(perf_index *lookup, uint64_t key, uint32_t number)
 
 /* --- Columns and objects ----------------------------------------------------------------------------------------- */
 
-/* Returns the slot of a counter. */
-static perf_slot find_columns(perf_table *t, perf_group *g, uint32_t id, bool is_base)
+uint32_t perf_table_count_columns(perf_table *t, perf_group *g, uint32_t id, bool is_base, uint32_t *first)
 {
-    perf_slot found = {.count = 0};
-
     if (g->columns == 1) { /* a response can have 10,000 such groups */
         const perf_column *c = perf_table_column(t, g, 0);
-        found.count = c->id == id && perf_column_is_base(c) == is_base;
-        return found;
+        *first = 0;
+        return c->id == id && perf_column_is_base(c) == is_base;
     }
     perf_index *columns = &get_index(t, g)->columns;
     if (columns->slots == NULL) {
         make_index(t, columns, g->columns);
         for (uint32_t i = 0; i < g->columns; i++) {
             const perf_column *c = perf_table_column(t, g, i);
-            add_key(columns, mix(c->id, perf_column_is_base(c)), i);
+            add_key(columns, mix_keys(c->id, perf_column_is_base(c)), i);
         }
     }
-    return *find_slot(columns, mix(id, is_base));
-}
-
-uint32_t perf_table_count_columns(perf_table *t, perf_group *g, uint32_t id, bool is_base, uint32_t *first)
-{
-    const perf_slot slot = find_columns(t, g, id, is_base);
-
-    *first = slot.first;
-    return slot.count;
+    const perf_slot *slot = find_slot(columns, mix_keys(id, is_base));
+    *first = slot->first;
+    return slot->count;
 }
 
 uint32_t perf_table_find_column(perf_table *t, perf_group *g, uint32_t id, bool is_base)
@@ -279,10 +245,10 @@ static const perf_slot *find_objects(perf_table *t, uint32_t title_index)
     if (t->by_key.slots == NULL) {
         make_index(t, &t->by_key, t->num_groups);
         for (uint32_t i = 0; i < t->num_groups; i++) {
-            add_key(&t->by_key, mix(t->groups[i].key, 0), i);
+            add_key(&t->by_key, mix_keys(t->groups[i].key, 0), i);
         }
     }
-    return find_slot(&t->by_key, mix(title_index, 0));
+    return find_slot(&t->by_key, mix_keys(title_index, 0));
 }
 
 perf_group *perf_table_find_object(perf_table *t, uint32_t title_index)
@@ -297,18 +263,23 @@ uint32_t perf_table_count_objects(perf_table *t, uint32_t title_index)
     return find_objects(t, title_index)->count;
 }
 
-/* --- Rows -------------------------------------------------------------------------------------------------------- */
+/* --- Names of rows ----------------------------------------------------------------------------------------------- */
 
 /* Returns where the name stands. `room`: bytes that it may have, 0: there is none. */
-static inline uint32_t find_name(const perf_table *t, uint32_t instance, uint32_t *room)
+static inline uint32_t find_name(const perf_table *t, bool is_block, uint32_t instance, uint32_t *room)
 {
-    *room = t->is_block ? perf_table_u32(t, instance + 20) : perf_le32(t->data + instance) - PERF_INSTANCE_HEADER_SIZE;
-    return instance + (!t->is_block ? PERF_INSTANCE_HEADER_SIZE : *room > 0 ? perf_table_u32(t, instance + 16) : 0);
+    if (!is_block) {
+        *room = perf_le32(t->data + instance) - PERF_INSTANCE_HEADER_SIZE;
+        return instance + PERF_INSTANCE_HEADER_SIZE;
+    }
+    *room = perf_table_u32(t, instance + 20);
+    return instance + (*room > 0 ? perf_table_u32(t, instance + 16) : 0);
 }
 
 uint32_t perf_table_name(const perf_table *t, const perf_group *g, uint32_t row, uint32_t *size)
 {
-    uint32_t room = 0, at = perf_table_row(t, g, row)->offset, name = g->has_instances ? find_name(t, at, &room) : at;
+    uint32_t room = 0, at = perf_table_row(t, g, row)->offset;
+    uint32_t name = g->has_instances ? find_name(t, t->is_block, at, &room) : at;
 
     if (perf_group_has_wide_names(g)) {
         *size = perf_utf16_size(t->data + name, room);
@@ -319,42 +290,32 @@ uint32_t perf_table_name(const perf_table *t, const perf_group *g, uint32_t row,
     return name;
 }
 
-/* Returns the first row from `row` on that has the name, PERF_NO_ID: none. Names mostly differ in their ends. */
-static uint32_t find_named_row(const perf_table *t, const perf_group *g, uint32_t row, const uint8_t *name,
-                               uint32_t size)
+/* Names mostly differ in their ends. */
+static inline uint32_t find_named_row(const perf_table *t, const perf_group *g, uint32_t row, const uint8_t *name,
+                                      uint32_t size, bool is_block)
 {
+    const uint32_t tail = size >= 4 ? size - 4 : 0, last = size >= 4 ? perf_le32(name + tail) : 0;
+
     for (; row < g->rows; row++) {
-        uint32_t room, its_size, at = find_name(t, perf_table_row(t, g, row)->offset, &room);
-        if (room >= size && (size == 0 || t->data[at + size - 1] == name[size - 1]) &&
-            (size < 2 || t->data[at + size - 2] == name[size - 2]) && memcmp(t->data + at, name, size) == 0 &&
-            perf_table_name(t, g, row, &its_size) == at && its_size == size) {
+        uint32_t room, its_size, at = find_name(t, is_block, perf_table_row(t, g, row)->offset, &room);
+        if (room >= size && (size < 4 || perf_le32(t->data + at + tail) == last) &&
+            memcmp(t->data + at, name, size) == 0 && perf_table_name(t, g, row, &its_size) == at && its_size == size) {
             return row;
         }
     }
     return PERF_NO_ID;
 }
 
+/* Returns the first row from `row` on that has the name, PERF_NO_ID: none. */
+static uint32_t find_next_row(const perf_table *t, const perf_group *g, uint32_t row, const uint8_t *name,
+                              uint32_t size)
+{
+    return t->is_block ? find_named_row(t, g, row, name, size, true) : find_named_row(t, g, row, name, size, false);
+}
+
 uint32_t perf_table_find_row(const perf_table *t, const perf_group *g, const uint8_t *name, uint32_t size)
 {
-    return g->has_instances ? find_named_row(t, g, 0, name, size) : PERF_NO_ID;
-}
-
-static uint64_t digest_bytes(const uint8_t *bytes, uint32_t size, uint64_t seed)
-{
-    uint64_t hash = mix(seed, size), tail = 0;
-
-    for (; size >= 8; bytes += 8, size -= 8) {
-        hash = mix(hash, perf_le64(bytes));
-    }
-    memcpy(&tail, bytes, size);
-    return mix(hash, tail);
-}
-
-static uint64_t digest_name(const perf_table *t, const perf_group *g, uint32_t row, uint64_t seed)
-{
-    uint32_t size, name = perf_table_name(t, g, row, &size);
-
-    return digest_bytes(t->data + name, size, seed);
+    return g->has_instances ? find_next_row(t, g, 0, name, size) : PERF_NO_ID;
 }
 
 static bool has_parent(const perf_table *t, const perf_group *g, uint32_t row)
@@ -368,42 +329,43 @@ static perf_group *find_parent(perf_table *t, const perf_group *g, uint32_t row,
     uint32_t offset = perf_table_row(t, g, row)->offset;
     perf_group *parents = has_parent(t, g, row) ? perf_table_find_object(t, perf_table_u32(t, offset + 4)) : NULL;
 
-    *parent = perf_table_u32(t, offset + 8);
+    *parent = parents ? perf_table_u32(t, offset + 8) : 0;
     return parents && parents->has_instances && *parent < parents->rows ? parents : NULL;
 }
 
+static uint64_t digest_bytes(const uint8_t *bytes, uint32_t size, uint64_t seed)
+{
+    uint64_t hash = mix_keys(seed, size), tail = 0;
+
+    for (; size >= 8; bytes += 8, size -= 8) {
+        hash = mix_keys(hash, perf_le64(bytes));
+    }
+    memcpy(&tail, bytes, size);
+    return mix_keys(hash, tail);
+}
+
+static uint64_t digest_name(const perf_table *t, const perf_group *g, uint32_t row, uint64_t seed)
+{
+    uint32_t size, name = perf_table_name(t, g, row, &size);
+
+    return digest_bytes(t->data + name, size, seed);
+}
+
 /* The parent's name is part of what a row is called. */
-static row_name make_name(perf_table *t, const perf_group *g, uint32_t row)
+static uint64_t get_digest(perf_table *t, const perf_group *g, uint32_t row)
 {
     uint32_t parent;
-    const perf_group *parents = find_parent(t, g, row, &parent);
-    uint64_t seed = parents ? digest_name(t, parents, parent, 1) : 0;
 
-    return (row_name){.digest = digest_name(t, g, row, seed), .lacks_parent = !parents && has_parent(t, g, row)};
-}
-
-enum { WITH_ORDINAL = 2, WITH_ID = 3 };
-
-static uint64_t key_with(uint64_t digest, uint32_t what, uint32_t number)
-{
-    return mix(digest + what, number);
-}
-
-/* Makes the index of a group whose names repeat once more, with room for ordinals. */
-static void add_ordinals(perf_table *t, perf_group_index *lookup, uint32_t rows)
-{
-    const perf_index names = lookup->rows;
-
-    make_index(t, &lookup->rows, 2 * rows);
-    for (uint32_t i = 0; i < rows; i++) {
-        const row_name *name = &lookup->names[i];
-        const perf_slot *slot = find_slot(&names, name->digest);
-        *find_slot(&lookup->rows, name->digest) = *slot;
-        if (slot->count > 1) {
-            add_key(&lookup->rows, key_with(name->digest, WITH_ORDINAL, name->ordinal), i);
-        }
+    if (g->index && g->index->names) {
+        return g->index->names[row].digest;
     }
-    free(names.slots);
+    const perf_group *parents = find_parent(t, g, row, &parent);
+    return digest_name(t, g, row, parents ? digest_name(t, parents, parent, 1) : 0);
+}
+
+static uint64_t add_to_digest(uint64_t digest, uint32_t number)
+{
+    return mix_keys(digest + 1, number);
 }
 
 static perf_group_index *get_row_index(perf_table *t, perf_group *g)
@@ -413,62 +375,95 @@ static perf_group_index *get_row_index(perf_table *t, perf_group *g)
     if (lookup->names) {
         return lookup;
     }
-    lookup->names = allocate(t, g->rows + 1, sizeof *lookup->names);
+    row_name *names = allocate_index(t, g->rows + 1, sizeof *names);
+    bool has_repeated = false;
     make_index(t, &lookup->rows, g->rows);
     for (uint32_t i = 0; i < g->rows; i++) {
-        lookup->names[i] = make_name(t, g, i);
-        lookup->names[i].ordinal = add_key(&lookup->rows, lookup->names[i].digest, i);
-        lookup->has_repeated_names |= lookup->names[i].ordinal > 0;
+        names[i].digest = get_digest(t, g, i);
+        names[i].ordinal = add_key(&lookup->rows, names[i].digest, i);
+        has_repeated |= names[i].ordinal > 0;
     }
-    if (lookup->has_repeated_names) {
-        add_ordinals(t, lookup, g->rows);
+    lookup->names = names;
+    if (has_repeated) {
+        make_index(t, &lookup->ordinals, g->rows);
+    }
+    for (uint32_t i = 0; has_repeated && i < g->rows; i++) {
+        if (names[i].ordinal > 0) {
+            add_key(&lookup->ordinals, add_to_digest(names[i].digest, names[i].ordinal), i);
+        }
     }
     return lookup;
 }
 
-/* Keeps what is known of the first row that somebody asks for, which is mostly the only one: without an index, unless there are parents. */
-static void scan_names(perf_table *t, perf_group *g, uint32_t row)
+/* Returns the rows of a group that have these bytes as their name, and no parent. `row`: of the group, or PERF_NO_ID. */
+static named_rows scan_names(const perf_table *t, const perf_group *g, const uint8_t *name, uint32_t size, uint32_t row)
 {
-    uint32_t size, name = perf_table_name(t, g, row, &size);
-    perf_row_name found = {.ordinal = 0};
-    bool has_parents = has_parent(t, g, row);
+    named_rows found = {.first = PERF_NO_ID};
 
-    for (uint32_t i = 0; !has_parents && (i = find_named_row(t, g, i, t->data + name, size)) != PERF_NO_ID; i++) {
-        has_parents = has_parent(t, g, i);
-        found.ordinal += i < row;
-        found.is_repeated |= i != row;
+    for (uint32_t i = 0; (i = find_next_row(t, g, i, name, size)) != PERF_NO_ID; i++) {
+        if (!has_parent(t, g, i)) {
+            found.first = found.count++ == 0 ? i : found.first;
+            found.before += i < row;
+        }
     }
-    if (!has_parents) {
-        g->index->scanned = found;
-        g->index->scanned_row = row;
+    return found;
+}
+
+/* Returns true if the names of the group may be looked through, which is counted. */
+static bool take_scan(perf_table *t, perf_group *g)
+{
+    perf_group_index *lookup = get_index(t, g);
+
+    return lookup->names == NULL && lookup->scans++ < MOST_SCANS;
+}
+
+/* Returns the rows of a group that have the name of a row, of this group or of another. */
+static named_rows find_namesakes(perf_table *t, perf_group *g, perf_table *of, perf_group *of_group, uint32_t row)
+{
+    if (!has_parent(of, of_group, row) && take_scan(t, g)) {
+        uint32_t size, name = perf_table_name(of, of_group, row, &size);
+        return scan_names(t, g, of->data + name, size, row);
     }
+    const perf_group_index *lookup = get_row_index(t, g);
+    const perf_slot *slot = find_slot(&lookup->rows, get_digest(of, of_group, row));
+    return (named_rows){slot->first, slot->count, g == of_group ? lookup->names[row].ordinal : 0};
+}
+
+/* Those of its own group are asked for once for a name and once for a match. */
+static named_rows find_own_namesakes(perf_table *t, perf_group *g, uint32_t row)
+{
+    perf_group_index *lookup = get_index(t, g);
+
+    if (lookup->scanned_row != row) {
+        lookup->scanned = find_namesakes(t, g, t, g, row);
+        lookup->scanned_row = row;
+    }
+    return lookup->scanned;
 }
 
 perf_row_name perf_table_row_name(perf_table *t, perf_group *g, uint32_t row)
 {
-    perf_group_index *lookup = get_index(t, g);
+    const named_rows rows = find_own_namesakes(t, g, row);
+    uint32_t parent;
 
-    if (lookup->names == NULL && lookup->scanned_row == PERF_NO_ID) {
-        scan_names(t, g, row);
-    }
-    if (lookup->scanned_row == row) {
-        return lookup->scanned;
-    }
-    const row_name *name = &get_row_index(t, g)->names[row];
-    return (perf_row_name){.ordinal = name->ordinal,
-                           .lacks_parent = name->lacks_parent,
-                           .is_repeated = find_slot(&lookup->rows, name->digest)->count > 1};
+    return (perf_row_name){.ordinal = rows.before,
+                           .lacks_parent = has_parent(t, g, row) && find_parent(t, g, row, &parent) == NULL,
+                           .is_repeated = rows.count > 1};
 }
 
 bool perf_table_repeats_names(perf_table *t, perf_group *g)
 {
-    return get_row_index(t, g)->has_repeated_names;
+    return get_row_index(t, g)->ordinals.slots != NULL;
 }
 
 uint32_t perf_table_count_rows(perf_table *t, perf_group *g, const uint8_t *name, uint32_t size, uint32_t *first)
 {
+    if (take_scan(t, g)) {
+        const named_rows rows = scan_names(t, g, name, size, PERF_NO_ID);
+        *first = rows.first;
+        return rows.count;
+    }
     const perf_slot *slot = find_slot(&get_row_index(t, g)->rows, digest_bytes(name, size, 0));
-
     *first = slot->first;
     return slot->count;
 }
@@ -483,22 +478,27 @@ typedef struct {
     uint32_t here, there; /* PERF_NO_ID: there is none */
 } proving_columns;
 
-/* Returns false, and no columns, if one of the groups has none, or several. */
-static bool find_proving_columns(perf_table *here, perf_group *g, perf_table *there, perf_group *other, uint32_t title,
-                                 proving_columns *found)
+/* Returns no columns if one of the groups has none, or several. */
+static proving_columns find_proving_columns(perf_table *here, perf_group *g, perf_table *there, perf_group *other,
+                                            perf_id_proofs proofs)
 {
-    uint32_t own = perf_table_find_column(here, g, title, false),
-             others = perf_table_find_column(there, other, title, false);
-    uint32_t size = own != PERF_NO_ID ? perf_table_column(here, g, own)->value_size : 0; /* Samba has 8 bytes */
-    bool are_ids =
-        others != PERF_NO_ID && (size == 4 || size == 8) && perf_table_column(there, other, others)->value_size == size;
+    static const uint32_t titles[][2] = {{PERF_PROVES_THREAD, TITLE_ID_THREAD},
+                                         {PERF_PROVES_PROCESS, TITLE_ID_PROCESS}};
 
-    *found = are_ids ? (proving_columns){own, others} : (proving_columns){PERF_NO_ID, PERF_NO_ID};
-    return are_ids;
+    for (unsigned i = 0; i < 2; i++) {
+        bool is_asked = (proofs & titles[i][0]) != 0;
+        uint32_t own = is_asked ? perf_table_find_column(here, g, titles[i][1], false) : PERF_NO_ID;
+        uint32_t others = own != PERF_NO_ID ? perf_table_find_column(there, other, titles[i][1], false) : PERF_NO_ID;
+        uint32_t size = others != PERF_NO_ID ? perf_table_column(there, other, others)->value_size : 0;
+        if ((size == 4 || size == 8) && perf_table_column(here, g, own)->value_size == size) { /* Samba has 8 bytes */
+            return (proving_columns){own, others};
+        }
+    }
+    return (proving_columns){PERF_NO_ID, PERF_NO_ID};
 }
 
-/* Index of the rows by name and by the value that proves. */
-static const perf_index *get_id_index(perf_table *t, perf_group *g, uint32_t column)
+/* Returns the rows that have a name and a value that proves. */
+static perf_slot find_proven_rows(perf_table *t, perf_group *g, uint32_t column, uint64_t digest, uint64_t id)
 {
     perf_group_index *lookup = get_row_index(t, g);
 
@@ -507,21 +507,11 @@ static const perf_index *get_id_index(perf_table *t, perf_group *g, uint32_t col
         make_index(t, &lookup->row_ids, g->rows);
         lookup->id_column = column;
         for (uint32_t i = 0; i < g->rows; i++) {
-            uint32_t id = (uint32_t)perf_table_number(t, g, i, column).value;
-            add_key(&lookup->row_ids, key_with(lookup->names[i].digest, WITH_ID, id), i);
+            uint32_t its_id = (uint32_t)perf_table_number(t, g, i, column).value;
+            add_key(&lookup->row_ids, add_to_digest(lookup->names[i].digest, its_id), i);
         }
     }
-    return &lookup->row_ids;
-}
-
-/* Finds the one row that has the name and the id that proves, of a name that several rows have in one of the groups. */
-static perf_match match_proven(perf_table *there, perf_group *other, uint32_t column, uint64_t digest, uint32_t id,
-                               uint32_t *match)
-{
-    const perf_slot *same = find_slot(get_id_index(there, other, column), key_with(digest, WITH_ID, id));
-
-    *match = same->first;
-    return same->count == 1 ? PERF_MATCH_KNOWN : PERF_MATCH_AMBIGUOUS;
+    return *find_slot(&lookup->row_ids, add_to_digest(digest, (uint32_t)id));
 }
 
 /* True if several rows have the name of the row's parent: two processes' threads are called "svc/1". */
@@ -530,7 +520,7 @@ static bool has_repeated_parent(perf_table *t, const perf_group *g, uint32_t row
     uint32_t parent;
     perf_group *parents = find_parent(t, g, row, &parent);
 
-    return parents && perf_table_row_name(t, parents, parent).is_repeated;
+    return parents && find_own_namesakes(t, parents, parent).count > 1;
 }
 
 /* A name that is once in both groups is the same instance, unless its id differs, or it may be the child of another parent. */
@@ -546,61 +536,35 @@ static perf_match match_single(perf_table *here, perf_group *g, uint32_t row, pe
     return id == perf_table_number(there, other, match, proving->there).value ? PERF_MATCH_KNOWN : PERF_MATCH_AMBIGUOUS;
 }
 
-/* Answers the first question about a group, which is mostly the only one, without an index. Returns false if an index is needed.
- * `match`: PERF_NO_ID: the name is not there. */
-static bool match_by_scan(perf_table *here, perf_group *g, uint32_t row, perf_table *there, perf_group *other,
-                          uint32_t *match)
-{
-    perf_group_index *lookup = get_index(here, g);
-
-    if (lookup->was_asked || lookup->names || perf_table_row_name(here, g, row).is_repeated || lookup->names) {
-        return false;
-    }
-    uint32_t size, name = perf_table_name(here, g, row, &size);
-    const uint8_t *bytes = here->data + name;
-    lookup->was_asked = true;
-    *match = find_named_row(there, other, 0, bytes, size);
-    return *match == PERF_NO_ID ||
-           (!has_parent(there, other, *match) && find_named_row(there, other, *match + 1, bytes, size) == PERF_NO_ID);
-}
-
 perf_match perf_table_match_row(perf_table *here, perf_group *g, uint32_t row, perf_table *there, perf_group *other,
                                 perf_id_proofs proofs, uint32_t *match)
 {
-    proving_columns proving = {PERF_NO_ID, PERF_NO_ID};
-
     *match = 0;
     if (!g->has_instances || !other->has_instances) {
         return !g->has_instances && !other->has_instances && other->rows > 0 ? PERF_MATCH_KNOWN : PERF_MATCH_NONE;
     }
-    bool is_proven =
-        (proofs & PERF_PROVES_THREAD) && find_proving_columns(here, g, there, other, TITLE_ID_THREAD, &proving);
-    if (!is_proven && (proofs & PERF_PROVES_PROCESS)) {
-        find_proving_columns(here, g, there, other, TITLE_ID_PROCESS, &proving);
-    }
-    if (match_by_scan(here, g, row, there, other, match)) {
-        return *match == PERF_NO_ID ? PERF_MATCH_NONE : match_single(here, g, row, there, other, *match, &proving);
-    }
-    const perf_group_index *rows = get_row_index(here, g), *rows_there = get_row_index(there, other);
-    const row_name *name = &rows->names[row];
-    uint32_t count = find_slot(&rows->rows, name->digest)->count;
-    const perf_slot *named = find_slot(&rows_there->rows, name->digest);
-    *match = named->first;
-    if (named->count == 0) {
+    const proving_columns proving = find_proving_columns(here, g, there, other, proofs);
+    const named_rows own = find_own_namesakes(here, g, row), others = find_namesakes(there, other, here, g, row);
+    *match = others.first;
+    if (others.count == 0) {
         return PERF_MATCH_NONE;
     }
-    if (count == 1 && named->count == 1) {
-        return match_single(here, g, row, there, other, *match, &proving);
+    if (own.count == 1 && others.count == 1) {
+        return match_single(here, g, row, there, other, others.first, &proving);
     }
+    uint64_t digest = get_digest(here, g, row);
     if (proving.here != PERF_NO_ID) {
-        uint32_t id = (uint32_t)perf_table_number(here, g, row, proving.here).value;
-        if (find_slot(get_id_index(here, g, proving.here), key_with(name->digest, WITH_ID, id))->count == 1) {
-            return match_proven(there, other, proving.there, name->digest, id, match);
+        uint64_t id = perf_table_number(here, g, row, proving.here).value;
+        const perf_slot same = find_proven_rows(there, other, proving.there, digest, id);
+        if (find_proven_rows(here, g, proving.here, digest, id).count == 1) {
+            *match = same.first;
+            return same.count == 1 ? PERF_MATCH_KNOWN : PERF_MATCH_AMBIGUOUS;
         }
     }
-    if (count != named->count) {
+    if (own.count != others.count) {
         return PERF_MATCH_AMBIGUOUS;
     }
-    *match = find_slot(&rows_there->rows, key_with(name->digest, WITH_ORDINAL, name->ordinal))->first;
+    const perf_group_index *lookup = get_row_index(there, other);
+    *match = own.before == 0 ? others.first : find_slot(&lookup->ordinals, add_to_digest(digest, own.before))->first;
     return PERF_MATCH_ASSUMED;
 }

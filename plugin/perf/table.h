@@ -61,7 +61,11 @@ typedef struct {
     uint32_t offset; /* of its instance; 0: the group has no instances */
     uint32_t id;     /* InstanceId or UniqueID, PERF_NO_ID: none was sent */
     uint32_t cells;  /* offset of the first PERF_COUNTER_DATA, or of the PERF_COUNTER_BLOCK; 0: no value can be read */
-    uint32_t cells_size; /* bytes of all cells */
+    union {
+        uint32_t block_size; /* PERF_DATA_BLOCK: bytes of the counter block */
+        uint32_t
+            cell_list; /* PerflibV2: number of its first cell in the table's plus 1; 0: each value takes 16 bytes */
+    };
 } perf_row;
 
 /* Names and ids of a group's rows and columns, made when somebody asks for them first (table.c). */
@@ -82,8 +86,6 @@ typedef struct {
     bool has_instances;      /* else it has one row, without a name */
     bool has_values;         /* false: it only describes its counters (MetadataGlobal) */
     bool is_sound;
-    bool is_plain;    /* PerflibV2: each value takes 16 bytes */
-    bool reads_short; /* a counter block that is too short for its counters is read as long as they take */
 } perf_group;
 
 typedef struct {
@@ -97,25 +99,32 @@ typedef struct {
     uint32_t mask;
 } perf_index;
 
+enum { PERF_GROUPS, PERF_COLUMNS, PERF_ROWS, PERF_CELLS, PERF_FAULTS, PERF_NUM_ARRAYS };
+
 typedef struct {
     const uint8_t *data;
-    uint32_t size; /* bytes that were captured */
-    bool is_block; /* PERF_DATA_BLOCK */
-    bool is_sound; /* its groups fill it */
+    uint32_t size;     /* bytes that were captured */
+    uint32_t reported; /* bytes that were sent */
+    bool is_block;     /* PERF_DATA_BLOCK */
+    bool is_sound;     /* its groups fill it */
+    bool
+        is_whole; /* all groups are in the arrays; else blocks of one plain value behind the first sound group may not be */
+    bool keeps_all; /* while it is read: all groups go to the arrays */
     bool big_endian, big_endian_text;
     perf_point clocks; /* PerfTime, PerfFreq, 100 ns */
     perf_group *groups;
     perf_column *columns;
     perf_row *rows;
-    perf_table_fault *faults; /* the first PERF_MOST_FAULTS */
-    uint32_t num_groups, num_columns, num_rows;
-    uint32_t first_group; /* number of the first sound group with values, PERF_NO_GROUP: none */
-    uint32_t num_faults;  /* of those that are kept */
-    uint32_t all_faults;
-    size_t index_bytes; /* memory of all indexes */
-    uint32_t room[4];   /* elements that the four arrays have room for */
-    uint64_t values;    /* cells of all rows */
-    perf_index by_key;  /* objects by title index */
+    uint32_t *cells;          /* offsets of the PERF_COUNTER_DATA of rows that have a list of them, 0: there is none */
+    perf_table_fault *faults; /* the first 100 */
+    uint32_t num_groups, num_columns, num_rows, num_cells, num_faults;
+    uint32_t failed;                /* blocks with an error in place of values */
+    uint32_t first_group;           /* number of the first sound group with values, PERF_NO_GROUP: none */
+    perf_group_index *indexes;      /* of all groups, NULL: nobody asked */
+    size_t index_bytes;             /* memory of all indexes */
+    uint32_t room[PERF_NUM_ARRAYS]; /* elements that the arrays have room for */
+    uint64_t values;                /* cells of all rows */
+    perf_index by_key;              /* objects by title index */
 } perf_table;
 
 /* Reads counter data of PerflibV2, or a PERF_DATA_BLOCK. `size`: bytes that were captured, `reported`: bytes that were sent. What the
@@ -125,8 +134,27 @@ void perf_table_read_data(perf_table *table, const uint8_t *data, uint32_t size,
 void perf_table_read_block(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported);
 void perf_table_free(perf_table *table);
 
+/* Reads the counter data once more, with all groups. */
+void perf_table_read_whole(perf_table *table);
+
+/* For both readers. Begins a table. Changes: what it was read from before is forgotten, and its arrays are used again. */
+void perf_table_begin(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported, bool is_block);
+
+/* For both readers. Returns an array, moved, with room for `more` elements behind `*room` of them. Memory that is not there ends the
+ * program, as everywhere in Wireshark. */
+void *perf_table_enlarge(void *array, uint32_t *room, uint32_t more, size_t size);
+
 /* Returns the bytes that a table takes, without its data. */
 size_t perf_table_memory(const perf_table *table);
+
+/* Returns a group by its number. Changes: reads all groups, if that one is not there yet. */
+static inline perf_group *perf_table_group(perf_table *t, uint32_t number)
+{
+    if (!t->is_whole && number > t->first_group) {
+        perf_table_read_whole(t);
+    }
+    return &t->groups[number];
+}
 
 /* True if something in it can be compared with other samples. */
 static inline bool perf_table_has_sound_group(const perf_table *t)
@@ -175,23 +203,24 @@ static inline bool perf_group_has_wide_names(const perf_group *group)
 uint32_t perf_table_name(const perf_table *table, const perf_group *group, uint32_t row, uint32_t *size);
 
 /* Finds a cell that is not plain, for perf_table_cell(). */
-uint32_t perf_table_find_cell(perf_table *table, perf_group *group, uint32_t row, uint32_t column, uint32_t *size);
+uint32_t perf_table_find_cell(const perf_table *table, const perf_group *group, uint32_t row, uint32_t column,
+                              uint32_t *size);
 
-/* Returns where the value stands, 0: the cell has none. `size`: its bytes.
- * Changes: keeps where the cells of the row are, if they are not plain. Inline, since each value of a sample asks twice. */
-static inline uint32_t perf_table_cell(perf_table *t, perf_group *g, uint32_t row, uint32_t column, uint32_t *size)
+/* Returns where the value stands, 0: the cell has none. `size`: its bytes. Inline, since each value of a sample asks twice. */
+static inline uint32_t perf_table_cell(const perf_table *t, const perf_group *g, uint32_t row, uint32_t column,
+                                       uint32_t *size)
 {
-    uint32_t cells = perf_table_row(t, g, row)->cells;
+    const perf_row *r = perf_table_row(t, g, row);
 
-    if (t->is_block || !g->is_plain || cells == 0) {
+    if (t->is_block || r->cell_list != 0) {
         return perf_table_find_cell(t, g, row, column, size);
     }
-    *size = perf_le32(t->data + cells + 16 * column);
-    return cells + 16 * column + PERF_COUNTER_DATA_SIZE;
+    *size = perf_le32(t->data + r->cells + 16 * column);
+    return r->cells + 16 * column + PERF_COUNTER_DATA_SIZE;
 }
 
 /* Returns the number in the cell, of size 0 if it is none of 4 or 8 bytes. */
-perf_raw perf_table_number(perf_table *table, perf_group *group, uint32_t row, uint32_t column);
+perf_raw perf_table_number(const perf_table *table, const perf_group *group, uint32_t row, uint32_t column);
 
 /* Returns the object with a title index; NULL: there is none, or several. Changes: makes the index of objects. */
 perf_group *perf_table_find_object(perf_table *table, uint32_t title_index);
@@ -215,14 +244,15 @@ typedef struct {
     bool is_repeated;  /* other rows of the group have its name */
 } perf_row_name;
 
-/* Returns what is known of the row's name. Needs: the group has instances. Changes: keeps it for the first row that is asked for, and makes
- * the group's index for another. */
+/* Returns what is known of the row's name. Needs: the group has instances. Changes: makes the group's index, unless this is one of the
+ * first questions about its names. */
 perf_row_name perf_table_row_name(perf_table *table, perf_group *group, uint32_t row);
 
 /* True if some name of the group is there several times. Changes: makes the group's index. */
 bool perf_table_repeats_names(perf_table *table, perf_group *group);
 
-/* Returns how many rows have a name of these bytes, and no parent. `first`: the first of them. Needs: the group has instances. Changes: makes the group's index. */
+/* Returns how many rows have a name of these bytes, and no parent. `first`: the first of them. Needs: the group has instances. Changes: as
+ * perf_table_row_name(). */
 uint32_t perf_table_count_rows(perf_table *table, perf_group *group, const uint8_t *name, uint32_t size,
                                uint32_t *first);
 
@@ -241,7 +271,7 @@ typedef enum {
 } perf_match;
 
 /* Finds the row of the same instance in another group, of another sample or of the same. Needs: both groups are sound. `match`: the row,
- * if it is assumed or known. Changes: makes the indexes of both groups. */
+ * if it is assumed or known. Changes: as perf_table_row_name(), of both groups. */
 perf_match perf_table_match_row(perf_table *table, perf_group *group, uint32_t row, perf_table *other_table,
                                 perf_group *other_group, perf_id_proofs proofs, uint32_t *match);
 

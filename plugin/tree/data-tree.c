@@ -84,7 +84,7 @@ static proto_tree *show_table_row(data_tree *view, const perf_group *group, uint
 
 static void show_table_group(data_tree *view, uint32_t number, bool is_news_wanted)
 {
-    perf_group *group = &view->table->groups[number];
+    perf_group *group = perf_table_group(view->table, number);
     proto_tree *tree = NULL;
 
     value_stream_enter(view->values.stream, group);

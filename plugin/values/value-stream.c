@@ -231,7 +231,7 @@ const counter_value *value_stream_next(value_stream *stream)
         if (next == table->num_groups) {
             return NULL;
         }
-        value_stream_enter(stream, &table->groups[next]);
+        value_stream_enter(stream, perf_table_group(stream->now.table, next));
         if (take_group(stream)) {
             return &stream->at;
         }

@@ -61,7 +61,9 @@ static void check_group(perf_table *t, perf_group *g, uint32_t *cells)
         assert(found == (count > 1 ? PERF_NO_ID : column));
     }
     for (uint32_t row = 0; row < g->rows; row++) {
-        check_inside(t, perf_table_row(t, g, row)->cells, perf_table_row(t, g, row)->cells_size);
+        const perf_row *r = perf_table_row(t, g, row);
+        check_inside(t, r->cells, t->is_block ? r->block_size : 0);
+        assert(t->is_block || r->cell_list + g->columns <= t->num_cells + 1 || r->cell_list == 0);
         *cells -= check_cells(t, g, row, *cells);
         if (g->is_sound && row < 1000) {
             check_row(t, g, row);
@@ -74,7 +76,7 @@ static void check_table(perf_table *t)
     uint32_t cells = MOST_CELLS, at = 0;
 
     for (uint32_t i = 0; i < t->num_groups; i++) {
-        perf_group *g = &t->groups[i];
+        perf_group *g = perf_table_group(t, i);
         assert(g->offset >= at);
         at = g->end;
         check_group(t, g, &cells);
@@ -96,7 +98,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     perf_table_read_data(&table, data, (uint32_t)size, (uint32_t)size);
+    const perf_table counted = table;
     check_table(&table);
+    assert(table.num_groups == counted.num_groups && table.values == counted.values &&
+           table.is_sound == counted.is_sound && table.num_faults == counted.num_faults);
     perf_table_read_block(&table, data, (uint32_t)size, (uint32_t)size);
     check_table(&table);
     if (size < UINT32_MAX / 2) { /* what is missing is no fault of the last group that is there */

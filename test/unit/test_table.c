@@ -40,12 +40,12 @@ static void free_sample(sample *s)
 }
 
 /* Groups that are sound, as bits. */
-static unsigned sound_groups(const perf_table *t)
+static unsigned sound_groups(perf_table *t)
 {
     unsigned bits = 0;
 
     for (uint32_t i = 0; i < t->num_groups; i++) {
-        bits |= (unsigned)t->groups[i].is_sound << i;
+        bits |= (unsigned)perf_table_group(t, i)->is_sound << i;
     }
     return bits;
 }
@@ -89,7 +89,7 @@ static void test_counter_data(void)
     assert(t->is_sound && t->num_faults == 0 && t->num_groups == 3 && t->values == 6 && t->first_group == 0);
     assert(t->clocks.perf_time == 1259983709807 && t->clocks.perf_freq == 10000000);
     perf_group *g = &t->groups[0];
-    assert(g->is_plain && g->has_instances && g->type == PERF_COUNTERSET && g->columns == 2 && g->rows == 2);
+    assert(t->num_cells == 0 && g->has_instances && g->type == PERF_COUNTERSET && g->columns == 2 && g->rows == 2);
     for (uint32_t row = 0; row < 2; row++) {
         uint32_t size, name = perf_table_name(t, g, row, &size);
         assert(size == 2 && t->data[name] == 'a' + row && perf_table_row(t, g, row)->id == 7 + row);
@@ -102,7 +102,7 @@ static void test_counter_data(void)
     assert(perf_table_find_row(t, g, (const uint8_t *)"c", 2) == PERF_NO_ID);
     g = &t->groups[1];
     assert(g->columns == 1 && perf_table_column(t, g, 0)->id == PERF_NO_ID && perf_table_number(t, g, 0, 0).value == 5);
-    g = &t->groups[2];
+    g = perf_table_group(t, 2);
     assert(!g->has_instances && g->rows == 1 && perf_table_column(t, g, 0)->id == PERF_NO_ID);
     assert(perf_table_number(t, g, 0, 0).value == 6);
     free_sample(&s);
@@ -122,6 +122,34 @@ static void test_error(void)
     sample s = read_buffer(perf_table_read_data, &b);
     assert(s.table.is_sound && sound_groups(&s.table) == 3 && s.table.first_group == 1);
     assert(s.table.groups[0].status == 1168 && s.table.groups[0].rows == 0);
+    free_sample(&s);
+}
+
+/* Blocks of one plain value behind the first are counted, until somebody asks for one; an error between them is there. */
+static void test_plain_blocks(void)
+{
+    enum { BLOCKS = 5, ERROR = 3 };
+    buffer b;
+
+    put_header(&b, BLOCKS);
+    for (uint32_t i = 0; i < BLOCKS; i++) {
+        uint32_t block = begin_block(&b, i == ERROR ? PERF_ERROR_RETURN : PERF_SINGLE_COUNTER);
+        if (i != ERROR) {
+            put_value(&b, 8, 100 + i);
+        }
+        end_block(&b, block);
+    }
+    finish(&b);
+    sample s = read_buffer(perf_table_read_data, &b);
+    perf_table *t = &s.table;
+    assert(t->is_sound && !t->is_whole && t->num_groups == BLOCKS && t->values == BLOCKS - 1 && t->failed == 1);
+    assert(t->first_group == 0 && t->num_rows == 1 && perf_table_group(t, 0) == t->groups && !t->is_whole);
+    for (uint32_t i = BLOCKS; i-- > 0;) {
+        perf_group *g = perf_table_group(t, i);
+        assert(g->is_sound && g->key == i && g->rows == (i != ERROR) && g->type == (i != ERROR));
+        assert(i == ERROR || (perf_table_number(t, g, 0, 0).value == 100 + i && g->end - g->offset == 32));
+    }
+    assert(t->is_whole && t->is_sound && t->num_groups == BLOCKS && t->values == BLOCKS - 1 && t->failed == 1);
     free_sample(&s);
 }
 
@@ -145,7 +173,7 @@ static void test_uneven_cells(void)
     finish(&b);
     sample s = read_buffer(perf_table_read_data, &b);
     perf_group *g = &s.table.groups[0];
-    assert(s.table.is_sound && !g->is_plain && s.table.values == 5);
+    assert(s.table.is_sound && s.table.num_cells == 5 && s.table.values == 5);
     for (uint32_t i = 10; i > 0; i--) {
         uint32_t column = (3 * i) % 5;
         assert(perf_table_cell(&s.table, g, 0, column, &size) == at[column] && size == sizes[column]);
@@ -530,8 +558,9 @@ static void test_changed_blocks(void)
     free_sample(&s);
     s = read_changed_block(COUNTERS, 16); /* Windows XP writes a counter block short: all is where its counters say */
     const perf_group *g = &s.table.groups[0];
-    assert(s.table.is_sound && s.table.num_faults == 1 && g->reads_short && g->rows == 2 && s.table.num_rows == 4);
-    assert(perf_table_row(&s.table, g, 0)->cells_size == 24 && perf_table_row(&s.table, g, 1)->offset == INSTANCE_2);
+    assert(s.table.is_sound && s.table.num_faults == 1 && g->rows == 2 && s.table.num_rows == 4);
+    assert(s.table.faults[0].kind == PERF_FAULT_READ_AS && perf_table_row(&s.table, g, 0)->block_size == 24);
+    assert(perf_table_row(&s.table, g, 1)->offset == INSTANCE_2);
     free_sample(&s);
     s = read_changed_block(OBJECT_2 + 12, 230); /* which of two objects of one title is meant nobody knows */
     assert(s.table.is_sound && s.table.num_faults == 2 && s.table.first_group == PERF_NO_GROUP);
@@ -682,6 +711,7 @@ static void test_matches_of_other_names(void)
     finish(&b);
     sample s = read_buffer(perf_table_read_data, &b);
     perf_table *t = &s.table;
+    perf_table_read_whole(t);
     perf_group *g = t->groups;
     assert(t->is_sound);
     assert(perf_table_match_row(t, &g[0], 0, t, &g[1], PERF_PROVES_NOTHING, &match) == PERF_MATCH_KNOWN && match == 0);
@@ -827,6 +857,7 @@ int main(void)
 {
     test_counter_data();
     test_error();
+    test_plain_blocks();
     test_uneven_cells();
     test_sizes_that_are_odd();
     test_odd_ids();
