@@ -174,7 +174,6 @@ static void pcq_look_up_column(value_stream *stream, value_column *column)
     if (known.entry) {
         column->info = known.entry->counter;
         column->type = known.entry->type;
-        column->type_from_file = known.source == METADATA_FILE;
         column->none = column->type ? PERF_NO_RESULT_OK : PERF_NO_RESULT_UNKNOWN_TYPE;
         column->is_text = column->type && column->type->kind == PERF_KIND_TEXT;
     }

@@ -67,7 +67,7 @@ static void add_results(report *r, chart_query *query, value_stream *values)
         }
         const char *path = tapped_placed(values->pool, values->response.handle, value_stream_path(values));
         perf_result result = value_stream_result(values);
-        left_out_count_marks(&r->verdict->left, left_out_marks(values, &result));
+        omissions_count_bits(&r->verdict->omitted, value_omissions(values, &result));
         chart_line *line = path ? chart_line_find_or_create(&r->lines, path) : NULL;
         /* else another counter has that name, with a result or without */
         line = line && value_stream_is_same_counter(values, &line->whose) ? line : NULL;
@@ -259,22 +259,16 @@ static void put_refusals(json_dumper *json, const refusals *list)
 /* Numbers and notes of what is not in the page. */
 static void put_left_out(json_dumper *json, const report *r)
 {
-    left_out left = r->verdict->left;
-    uint64_t unread = 0;
+    omissions omitted = r->verdict->omitted;
 
-    for (unsigned i = 0; i < LEFT_OUT_REASONS; i++) {
-        unread += left.unread[i].calls;
-    }
-    verdict_put_number(json, "unread", (double)unread);
-    verdict_put_number(json, "untyped", (double)(left.untyped + left.nameless));
+    omitted.has_findings = r->verdict->monitors->len > 0;
+    verdict_put_number(json, "unread", (double)omissions_get_undecoded(&omitted));
+    verdict_put_number(json, "untyped", (double)omitted.counts[OMITTED_UNTYPED]);
     verdict_put_number(json, "values", (double)r->lines.values);
     verdict_put_number(json, "roomless", (double)r->lines.omitted);
     verdict_put_number(json, "unlisted", (double)r->refusals.omitted);
     verdict_put_number(json, "thinned", r->lines.is_thinned);
-    if (!left.any_read && r->verdict->monitors->len > 0) { /* why nothing was read is the verdict's to say */
-        left.any_read = left.needs_no_samples = true;
-    }
-    verdict_put_texts(json, "notes", left_out_notes(&left, "values", LEFT_OUT_BRIEF));
+    verdict_put_texts(json, "notes", omissions_format(&omitted, "values", OMISSIONS_BRIEF));
 }
 
 /* tshark tells plugins nothing about its file. On Linux its command line does. Returns the option's value, NULL without one; to be freed. */

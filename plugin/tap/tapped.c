@@ -41,7 +41,6 @@ void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped)
         return;
     }
     tapped_call *copy = wmem_memdup(pinfo->pool, tapped, sizeof *tapped);
-    copy->is_first_look = !PINFO_FD_VISITED(pinfo);
     if (tapped->answer) {
         copy->answer = wmem_memdup(pinfo->pool, tapped->answer, sizeof *tapped->answer);
     }
@@ -59,7 +58,6 @@ void tapped_hand_over_setup(packet_info *pinfo, const tapped_call *tapped)
     tap = tap ? tap : find_tap_id(TAPPED_SETUP_NAME);
     if (have_tap_listener(tap)) {
         tapped_call *copy = wmem_memdup(pinfo->pool, tapped, sizeof *tapped);
-        copy->is_first_look = !PINFO_FD_VISITED(pinfo);
         tap_queue_packet(tap, pinfo, copy);
     }
 }

@@ -41,7 +41,6 @@ typedef struct {
 /* One PDU. What was not read is zeros. */
 typedef struct {
     bool is_hkpd;
-    bool is_first_look; /* at the packet; known while it is dissected only */
     bool is_response;
     bool is_repeated;      /* the call was answered before */
     bool has_status;       /* a response's status was read */
@@ -65,11 +64,8 @@ typedef struct {
     uint16_t port;          /* of a call "Map" */
     bool has_counters; /* a response says how many counters the query has, or the objects of HKEY_PERFORMANCE_DATA */
     uint32_t counters;
-    uint32_t failed; /* blocks of the answer with an error instead of values */
-    /* HKEY_PERFORMANCE_DATA: what the answer announces and cannot be read, since it does not add up */
-    uint64_t values_left_out;
-    uint32_t objects_left_out;
-    bool has_contradictions; /* ... its lengths contradict each other; one reading of them fits */
+    uint32_t failed;         /* blocks of the answer with an error instead of values */
+    bool has_contradictions; /* HKEY_PERFORMANCE_DATA: lengths contradict each other, and one reading fits */
     const tapped_object *objects;
     uint32_t num_objects;
     state_server *server;

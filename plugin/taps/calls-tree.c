@@ -13,7 +13,7 @@
 #define NODE_REQUESTS "Requests"
 #define NODE_STATUSES "Responses by status"
 #define NODE_REPEATED "Repeated responses"
-#define NODE_UNREAD "Requests and responses not read"
+#define NODE_UNREAD "Requests and responses not decoded"
 #define NODE_SEALED "Sealed responses (bytes of the stub)"
 #define NODE_EMPTY "Sealed responses without data (probes or failures)"
 #define NODE_SIZES "Bytes returned"

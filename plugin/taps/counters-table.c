@@ -88,21 +88,21 @@ static void count_value(stat_table *t, value_stream *stream)
     counter_row *row =
         stream->at.is_text ? NULL : find_or_create_counter(tapped_placed(stream->pool, stream->response.handle, path));
     bool is_repeated = row && row->response == counted.responses;
-    if (is_repeated || (row && !value_stream_is_same_counter(stream, &row->whose))) {
-        t->left.repeated += is_repeated;
-        t->left.of_others += !is_repeated;
+    bool is_of_other = row && !is_repeated && !value_stream_is_same_counter(stream, &row->whose);
+    t->omitted.counts[OMITTED_WITHOUT_ROW] += row == NULL || is_repeated || is_of_other;
+    if (is_repeated || is_of_other) {
         return;
     }
-    left_out_count_marks(&t->left, left_out_marks(stream, &result));
-    t->left.texts += row == NULL && (path || stream->at.is_text);
-    if (row) {
-        row->response = counted.responses;
-        row->samples++;
-        row->is_assumed |= value_stream_is_assumed(stream);
-        row->resets += perf_is_reset(result.none) && !value_stream_is_assumed(stream);
-        if (result.none == PERF_NO_RESULT_OK) {
-            perf_summary_add(&row->results, result.value);
-        }
+    omissions_count_bits(&t->omitted, value_omissions(stream, &result));
+    if (row == NULL) {
+        return;
+    }
+    row->response = counted.responses;
+    row->samples++;
+    row->is_assumed |= value_stream_is_assumed(stream);
+    row->resets += perf_is_reset(result.none) && !value_stream_is_assumed(stream);
+    if (result.none == PERF_NO_RESULT_OK) {
+        perf_summary_add(&row->results, result.value);
     }
 }
 

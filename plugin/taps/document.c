@@ -131,7 +131,7 @@ static void add_cell(documents *d, document *doc, value_stream *stream, const do
         column->end = doc->cells->len;
         column->marks |= marks;
     } else {
-        d->nameless += cell->column == NAMELESS && (marks & LEFT_OUT_UNTYPED);
+        d->nameless += cell->column == NAMELESS && (marks & 1U << OMITTED_UNTYPED);
     }
 }
 
@@ -152,7 +152,7 @@ static void add_values(documents *d, document *doc, value_stream *stream)
         const char *path = value_stream_path(stream);
         document_cell cell = {result.none == PERF_NO_RESULT_OK ? result.value : NAN,
                               path ? column_of_path(d, doc, path, false) : NAMELESS};
-        add_cell(d, doc, stream, &cell, left_out_marks(stream, &result), first);
+        add_cell(d, doc, stream, &cell, value_omissions(stream, &result), first);
     }
 }
 
@@ -213,16 +213,14 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
     return doc;
 }
 
-void documents_count_marks(const documents *d, left_out *left)
+void documents_count_omissions(const documents *d, omissions *o)
 {
-    left->untyped = left->from_file = 0;
-    memset(left->assumed, 0, sizeof left->assumed);
-    left->nameless = d->nameless;
-    left->without_cell = d->unlike + d->left_out;
+    o->counts[OMITTED_UNTYPED] = o->counts[OMITTED_ASSUMED] = 0;
+    o->counts[OMITTED_WITHOUT_CELL] = d->unlike + d->left_out + d->nameless;
     for (unsigned i = 0; i < d->all->len; i++) {
         const document *doc = g_ptr_array_index(d->all, i);
         for (unsigned j = 0; j < doc->paths->len; j++) {
-            left_out_count_marks(left, column_at(doc, j)->marks);
+            omissions_count_bits(o, column_at(doc, j)->marks);
         }
     }
 }

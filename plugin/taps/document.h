@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "taps/left-out.h"
+#include "taps/omissions.h"
 #include "taps/output.h"
 
 /* Of each file: format, name of the time zone, minutes west of UTC. */
@@ -55,8 +55,8 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
 /* Writes a document to the file; without one `text` has all of it. */
 void document_write(documents *d, document *doc, output_file *file, GString *text);
 
-/* Counts in `left` the columns with marks, of all documents. */
-void documents_count_marks(const documents *d, left_out *left);
+/* Counts columns that are assumed or of a type that is not known, and values without a cell. Needs: all documents are written. */
+void documents_count_omissions(const documents *d, omissions *o);
 
 /* "query-2", "hkpd-1": what distinguishes its file from that of others. */
 char *document_suffix(const document *doc);

@@ -65,8 +65,8 @@ static void draw(void *data)
         g_free(path);
     }
     g_string_free(text, TRUE);
-    documents_count_marks(d, &export->task.left);
-    output_say_left_out(&export->task.left, "columns");
+    documents_count_omissions(d, &export->task.omitted);
+    output_print_omissions(&export->task.omitted, "columns");
 }
 
 void export_csv_register(void)

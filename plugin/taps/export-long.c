@@ -117,7 +117,7 @@ static void write_row(long_export *export, value_stream *stream, const char *pat
     write_outcome(export->text, stream, &result);
     csv_end_row(export->text);
     if (stream->response.sample && stream->response.handle) {
-        left_out_count_marks(&export->task.left, left_out_marks(stream, &result));
+        omissions_count_bits(&export->task.omitted, value_omissions(stream, &result));
     }
 }
 
@@ -146,7 +146,7 @@ static void draw(void *data)
 
     output_write(&export->task.file, export->text);
     output_commit(&export->task.file);
-    output_say_left_out(&export->task.left, "rows");
+    output_print_omissions(&export->task.omitted, "rows");
 }
 
 void export_long_register(void)

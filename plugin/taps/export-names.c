@@ -20,7 +20,7 @@ static void write_names(void *data)
         has_said = true;
         output_failed("pcq: %s was not written: this capture taught no names (does it hold the client's browsing?)",
                       task->file.path);
-        output_say_left_out(&task->left, "names");
+        output_print_omissions(&task->omitted, "names");
     }
 }
 

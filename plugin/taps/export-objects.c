@@ -23,7 +23,7 @@ static struct {
     export_object_list_t *list; /* NULL: nobody asked, or it is filled; the rest is zeros then */
     documents *documents;
     uint32_t frame; /* of the newest call */
-    left_out left;
+    omissions omitted;
 } objects;
 
 /* Lists an object. Changes: Wireshark owns the name and the text. */
@@ -60,7 +60,7 @@ static void objects_reset(void)
 {
     g_clear_pointer(&objects.documents, documents_free);
     objects.list = NULL;
-    objects.left = (left_out){.any_read = false};
+    objects.omitted = (omissions){0};
 }
 
 /* A window may be gone, and its list with it. */
@@ -77,8 +77,8 @@ static void list_all(void)
     if (names) {
         list_object(objects.frame, NULL, "text/plain", g_strdup("pcq_names"), names);
     }
-    documents_count_marks(objects.documents, &objects.left);
-    output_say_left_out(&objects.left, "columns");
+    documents_count_omissions(objects.documents, &objects.omitted);
+    output_print_omissions(&objects.omitted, "columns");
     objects_reset();
 }
 
@@ -97,7 +97,7 @@ static tap_packet_status objects_add(void *list, packet_info *pinfo, epan_dissec
         return TAP_PACKET_DONT_REDRAW;
     }
     objects.frame = pinfo->num;
-    left_out_count(&objects.left, tapped);
+    omissions_count_call(&objects.omitted, tapped);
     documents_add(objects.documents, pinfo, tapped);
     return TAP_PACKET_REDRAW;
 }
@@ -105,10 +105,10 @@ static tap_packet_status objects_add(void *list, packet_info *pinfo, epan_dissec
 /* Who asked for objects, and there was not even a call, has not heard so: nobody was called. */
 static void say_nothing_came(void)
 {
-    static const left_out nothing;
+    static const omissions nothing;
 
     if (have_tap_listener(objects.tap) && !objects.has_any) {
-        output_say_left_out(&nothing, "");
+        output_print_omissions(&nothing, "");
     }
 }
 

@@ -45,10 +45,10 @@ void output_failed(const char *format, ...)
 }
 
 /* Several listeners may leave out the same. */
-void output_say_left_out(const left_out *left, const char *what)
+void output_print_omissions(const omissions *o, const char *what)
 {
     static GHashTable *said;
-    GPtrArray *notes = left_out_notes(left, what, LEFT_OUT_LONG);
+    GPtrArray *notes = omissions_format(o, what, OMISSIONS_LONG);
 
     said = said ? said : g_hash_table_new(g_str_hash, g_str_equal);
     for (unsigned i = 0; i < notes->len; i++) {
@@ -279,7 +279,7 @@ static void reset_task(void *data)
 
     drop(&task->file);
     task->file = (output_file){.path = task->file.path};
-    task->left = (left_out){.paths = task->paths};
+    task->omitted = (omissions){.paths = task->paths};
     if (task->statistic->reset) {
         task->statistic->reset(task);
     }
@@ -290,7 +290,7 @@ static tap_packet_status count_call(void *data, packet_info *pinfo, epan_dissect
 {
     output_task *task = data;
 
-    left_out_count(&task->left, tapped);
+    omissions_count_call(&task->omitted, tapped);
     if (task->statistic->count) {
         task->statistic->count(task, pinfo, tapped);
     }

@@ -16,7 +16,7 @@
 #include <epan/stat_tap_ui.h>
 #include <epan/tap.h>
 
-#include "taps/left-out.h"
+#include "taps/omissions.h"
 
 /* Begins as zeros and the path. */
 typedef struct {
@@ -43,7 +43,7 @@ void output_whole(output_file *file, GString *text);
 void output_failed(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
 /* Warns of what an output had to leave out, one line each and once a run; `what` are those that can be assumed: "values". */
-void output_say_left_out(const left_out *left, const char *what);
+void output_print_omissions(const omissions *o, const char *what);
 
 /* --- What is asked for on the command line -------------------------------------------------------------------------- */
 
@@ -64,7 +64,7 @@ typedef struct {
 typedef struct {
     const output_statistic *statistic;
     output_file file;
-    left_out left;
+    omissions omitted;
     watch_paths *paths; /* NULL: all */
 } output_task;
 

@@ -81,7 +81,7 @@ unsigned stat_table_add_row(stat_table *t, const char *text)
 
 static void add_notes(stat_table *t)
 {
-    GPtrArray *notes = left_out_notes(&t->left, "samples", LEFT_OUT_BRIEF);
+    GPtrArray *notes = omissions_format(&t->omitted, "samples", OMISSIONS_BRIEF);
 
     for (unsigned i = 0; i < notes->len; i++) {
         add_note(t, g_ptr_array_index(notes, i));
@@ -109,7 +109,7 @@ static void fill_tables(void)
         t->fill(t);
         add_notes(t);
         if (!t->in_window) {
-            output_say_left_out(&t->left, "samples");
+            output_print_omissions(&t->omitted, "samples");
         }
     }
 }
@@ -128,7 +128,7 @@ static void renew(stat_table *t)
     t->texts = g_string_chunk_new(TEXT_CHUNK);
     t->shown = stat_tap_init_table(t->ui.title, (int)t->ui.nfields, 0, NULL);
     stat_tap_add_table(&t->ui, t->shown);
-    t->left = (left_out){.paths = t->paths};
+    t->omitted = (omissions){.paths = t->paths};
     t->is_filled = false;
     if (t->begin) {
         t->begin(t);
@@ -195,7 +195,7 @@ static tap_packet_status table_count(void *listener, packet_info *pinfo, epan_di
         return TAP_PACKET_DONT_REDRAW;
     }
     t->listener = listener;
-    left_out_count(&t->left, tapped);
+    omissions_count_call(&t->omitted, tapped);
     if (!tapped->is_repeated) {
         t->count(t, pinfo, tapped);
     }

@@ -11,7 +11,7 @@
 
 #include <epan/stat_tap_ui.h>
 
-#include "taps/left-out.h"
+#include "taps/omissions.h"
 
 typedef struct stat_table stat_table;
 
@@ -35,14 +35,14 @@ struct stat_table {
     void (*count)(stat_table *t, packet_info *pinfo, const tapped_call *tapped);
     void (*fill)(stat_table *t); /* adds all rows, each time that the table is drawn */
 
-    /* stat-table.c's own, but `paths` and `left` */
+    /* stat-table.c's own, but `paths` and `omitted` */
     bool in_window; /* else it is printed */
     watch_paths *paths;
     bool is_filled;       /* the rows are there; a window may point to them */
     const void *listener; /* the newest, once it was handed a call */
     stat_tap_table *shown;
     GStringChunk *texts; /* of the cells */
-    left_out left;       /* the last rows say what it has */
+    omissions omitted;   /* the last rows say what it has */
 };
 
 /* Registers `-z CLI_STRING[,FILTER]`, or `[,FILTER or PATHS]`, and, in a window, Statistics, TITLE. */

@@ -83,7 +83,6 @@ typedef struct {
     bool is_known;                 /* the members below are filled */
     uint32_t id;                   /* counter id or title index, PERF_NO_ID: not known */
     const perf_counter_type *type; /* NULL: not known */
-    bool type_from_file;           /* the names file has the type, the capture does not */
     perf_no_result none;           /* PERF_NO_RESULT_OK, or why no value of it ever has a result */
     perf_counter_info info;        /* PerflibV2: ids of its base, time, frequency and multi counters */
     bool is_text;                  /* its values are texts */

@@ -110,13 +110,13 @@ static bool count_value(verdict_talk *talk, packet_info *pinfo, value_stream *st
 {
     const perf_result result =
         stream->at.is_number ? value_stream_result(stream) : (perf_result){.none = PERF_NO_RESULT_OK};
-    unsigned marks = left_out_marks(stream, &result);
+    unsigned marks = value_omissions(stream, &result);
 
     if (value_stream_is_assumed(stream) &&
         value_stream_assumed_reason(stream) != ASSUMED_RESPONSE) { /* damage is said of the answer */
         book_value(talk, BOOK_ASSUMED, pinfo, stream);
     }
-    if (marks & LEFT_OUT_UNTYPED) {
+    if (marks & 1U << OMITTED_UNTYPED) {
         book_value(talk, BOOK_UNTYPED, pinfo, stream);
     }
     return !value_stream_is_assumed(stream) && perf_is_reset(result.none);

@@ -39,7 +39,7 @@ static health health_of(const verdict_monitor *monitor)
 
 static health health_of_all(const verdict *v)
 {
-    health all = v->monitors->len > 0 && v->left.unread[0].why == NULL ? HEALTHY : NOT_KNOWN;
+    health all = v->monitors->len > 0 && omissions_get_undecoded(&v->omitted) == 0 ? HEALTHY : NOT_KNOWN;
 
     for (unsigned i = 0; i < v->monitors->len; i++) {
         health one = health_of(g_ptr_array_index(v->monitors, i));
@@ -220,26 +220,22 @@ static void write_no_problems(GString *text, const verdict *v)
 }
 
 /* Findings say what of the calls is missing. To be freed with the array. */
-static GPtrArray *notes_of(const verdict *v, left_out_form form)
+static GPtrArray *notes_of(const verdict *v, omissions_form form)
 {
-    left_out left = v->left;
+    omissions omitted = v->omitted;
 
-    left.failed = left.requests = left.responses = left.damaged = left.empty = left.probes = 0;
-    left.untyped = left.nameless = left.from_file = 0;
-    memset(left.assumed, 0, sizeof left.assumed);
-    left.needs_no_samples = true;
-    left.any_read |= v->monitors->len > 0;
-    if (v->monitors->len == 0 && !left.any_read && left.unread[0].why == NULL) {
+    omitted.has_findings = true;
+    if (v->monitors->len == 0 && !omitted.any_decoded && omissions_get_undecoded(&omitted) == 0) {
         GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
         g_ptr_array_add(notes, g_strdup(verdict_ladder_why_nothing(v->pool)));
         return notes;
     }
-    return left_out_notes(&left, "values", form);
+    return omissions_format(&omitted, "values", form);
 }
 
 static void write_text(GString *text, const verdict *v)
 {
-    GPtrArray *notes = notes_of(v, LEFT_OUT_LONG), *brief = notes_of(v, LEFT_OUT_BRIEF);
+    GPtrArray *notes = notes_of(v, OMISSIONS_LONG), *brief = notes_of(v, OMISSIONS_BRIEF);
 
     write_no_problems(text, v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
@@ -364,7 +360,7 @@ void verdict_put_json(json_dumper *json, const verdict *v)
 {
     json_dumper_begin_object(json);
     put_word(json, "healthy", health_words[health_of_all(v)]);
-    verdict_put_texts(json, "notes", notes_of(v, LEFT_OUT_LONG));
+    verdict_put_texts(json, "notes", notes_of(v, OMISSIONS_LONG));
     verdict_begin_list(json, "monitors");
     for (unsigned i = 0; i < v->monitors->len; i++) {
         put_monitor(json, g_ptr_array_index(v->monitors, i));
@@ -474,8 +470,7 @@ static void fill_findings(stat_table *t)
     verdict *v = ((verdict_table *)t)->verdict;
 
     verdict_judge_worst_first(v);
-    t->left.needs_no_samples = v->monitors->len > 0; /* each says why it has none */
-    t->left.any_read |= t->left.needs_no_samples;
+    t->omitted.has_findings = v->monitors->len > 0;
     for (unsigned i = 0; i < v->monitors->len; i++) {
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
         for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {

@@ -311,7 +311,7 @@ static void note_noise(verdict *v, const verdict_connection *connection)
 
 void verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped)
 {
-    left_out_count(&v->left, tapped);
+    omissions_count_call(&v->omitted, tapped);
     verdict_connection *copy =
         tapped->is_repeated && tapped->is_response ? verdict_wire_connection(pinfo, false) : NULL;
     if (copy) {
@@ -471,7 +471,7 @@ static void find_failures(verdict *v)
         first = is_other ? NULL : first;
         verdict_monitor *monitor = first ? first : monitor_new(v->pool, pair, NULL);
         bool is_cut = pair->cut.frames && pair->passed[RUNG_PIPE] > 0 && !pair->is_bound;
-        bool is_unread = is_cut || (v->talks->len == 0 && v->left.unread[0].why == NULL);
+        bool is_unread = is_cut || (v->talks->len == 0 && omissions_get_undecoded(&v->omitted) == 0);
         verdict_ladder_find(v->pool, pair, &monitor->findings);
         if (first ? pair->one_way.frame > 0 : !monitor->findings && is_unread) {
             verdict_ladder_find_unread(v->pool, pair, &monitor->findings);
@@ -592,7 +592,7 @@ void verdict_reset(verdict *v)
     forget_subjects(v);
     v->accepted = wmem_map_new(v->memory, wmem_int64_hash, g_int64_equal);
     v->delivered = wmem_map_new(v->memory, wmem_str_hash, g_str_equal);
-    v->left = (left_out){.any_read = false};
+    v->omitted = (omissions){0};
     v->calls = 0;
 }
 

@@ -13,7 +13,7 @@
 #include "verdict/wire.h"
 
 #include "perf/timing.h"
-#include "taps/left-out.h"
+#include "taps/omissions.h"
 
 #include <wsutil/json_dumper.h>
 
@@ -186,7 +186,7 @@ typedef struct {
     wmem_map_t *accepted;  /* identifier of a server -> frame in which it accepted it last */
     wmem_map_t *delivered; /* address of a server and name of an object -> the first talk that got it */
     GPtrArray *monitors;   /* verdict_monitor, as of the last judgement */
-    left_out left;
+    omissions omitted;
 } verdict;
 
 /* What its client calls its server. */

@@ -460,7 +460,7 @@ def test_an_answer_of_no_known_query(tshark, tmp_path):
     c = tcp_line(scene, server, alters=lambda opnum, kind, stub: stub[:-4] if kind == 'request' else stub).client()
     c.data(early, 1000)
     line, = said(tshark, tmp_path, scene.write(tmp_path / 'scene.pcap'), 'long')
-    assert 'answers of no known query or handle: 1; ' in line
+    assert 'responses of no known query or handle: 1; ' in line
     row, = long_rows((tmp_path / 'said.csv').read_bytes().decode())
     assert (row['query'], row['raw'], row['counter']) == ('', '7', '')
 
@@ -576,16 +576,16 @@ def assumed(infos=1):
 
 KEYS_OF_SMB3 = ['SMB3 encrypts', '-o ntlmssp.nt_password:', '-o kerberos.file:']
 SAID = {    # by each export: a bundled capture or how it is made, options, words of what is said; how many columns, and rows
-    'ntlm': ('tcp-ntlm', [], ['not read: 104; ', 'sealed with NTLM', '-o ntlmssp.nt_password:']),
+    'ntlm': ('tcp-ntlm', [], ['not decoded: 104; ', 'sealed with NTLM', '-o ntlmssp.nt_password:']),
     'kerberos': ('smb3-kerberos', [], ['sealed with Kerberos', '-o kerberos.file:', 'keytab']),
     'wrong key': ('tcp-ntlm', ['-o', 'ntlmssp.nt_password:wrong'], ['ntlmssp.nt_password', 'key given', 'does not fit']),
     # Wireshark shows the plugin nothing of it; the key may be either kind
     'smb3': ('smb3-encrypted', [], KEYS_OF_SMB3), 'smb3 with kerberos': ('smb3-encrypted-kerberos', [], KEYS_OF_SMB3),
     'no call': (small, ['--disable-protocol', 'dcerpc'], ['no call of PerflibV2']),
     # a blank column without a word would be taken for a counter that stands still
-    'untyped': (untyped, [], ['%s of a counter whose type is not known: %d; ', 'pcq.names_file'], 2, 6),
-    'assumed': (assumed, [], ['%s of an assumed counter: %d; ', 'QueryCounterInfo'], 2, 6),
-    'both assumed': (lambda: assumed(infos=0), [], ['%s of an assumed counter: %d; '], 4, 12),
+    'untyped': (untyped, [], ['%s of a counter or type that is not known: %d; ', 'pcq.names_file'], 2, 6),
+    'assumed': (assumed, [], ['%s that are assumed: %d; ', 'pcq.expert.order_assumed'], 2, 6),
+    'both assumed': (lambda: assumed(infos=0), [], ['%s that are assumed: %d; '], 4, 12),
     'whole': (small, [], None),
 }
 
@@ -611,11 +611,12 @@ def test_rows_of_an_assumed_counter(tshark, tmp_path, passes):
 
 @pytest.mark.parametrize('form', ['csv', 'long', 'objects'])
 @pytest.mark.parametrize('name, kinds', [
-    ('27-total-size', ['answers that do not add up', 'answers without data', 'values of a counter that is not known']),
-    ('08-short-stubs', ['calls that failed', 'answers that do not add up'])])
+    ('27-total-size', ['malformed responses', 'responses without data', dict(long='rows of a counter or type that is not known')]),
+    ('08-short-stubs', ['calls that failed', 'malformed responses'])])
 def test_damaged_answers_are_said(tshark, tmp_path, form, name, kinds):
     """Each answer that does not add up, and each without its request."""
     lines = said(tshark, tmp_path, TOP / 'test' / 'pcaps' / 'plain' / ('bad-%s.pcap' % name), form)
+    kinds = [k.get(form, 'values that are not in the CSV') if isinstance(k, dict) else k for k in kinds]
     assert [x.split('pcq: ')[1].split(':')[0] for x in lines] == kinds
 
 

@@ -163,7 +163,7 @@ def test_an_answer_that_is_cut_is_an_answer(tshark, tmp_path):
         c.data(h, 9999)
     cut(100, requests=False)(scene, first)
     _, err = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,csv,-')
-    assert 'requests and responses not read: 4' in err and 'without a captured response' not in err
+    assert 'requests and responses not decoded: 4' in err and 'without a captured response' not in err
 
 
 @pytest.mark.parametrize('connections', [2, 3])

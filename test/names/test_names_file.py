@@ -223,19 +223,6 @@ def test_another_server(tshark, tmp_path, owner, known):
         assert not [p for n, _ in answers(scene) for p in by_path(frames[n]) if 'Engine' in p or 'Turns' in p]
 
 
-@pytest.mark.parametrize('browsed', [False, True])
-def test_exports_say_what_is_by_the_file(tshark, tmp_path, browsed):
-    """Types that only the file has make results, and each export says of how many; the capture's own go first."""
-    s = engine()
-    names = write(tshark, story(Server([s]), lambda c: learn(c, s)), tmp_path)
-    scene = story(Server([s]), lambda c: (browsed and learn(c, s), run(c, [ask(s, 1, '*')])))
-    path = scene.write(tmp_path / 'x.pcap')
-    for export, said in ((('pcq,long,%s' % (tmp_path / 'l')), 'rows by a type of the names file: 4;'),
-                         (('pcq,csv,%s' % (tmp_path / 'c.csv')), 'columns by a type of the names file: 2;')):
-        _, err = tshark.run('-q', '-r', path, '-o', 'pcq.names_file:%s' % names, '-z', export)
-        assert (said in err) != browsed, err
-
-
 # --- sources before and behind it -----------------------------------------------------------------------------------
 
 CPU = '{b4fc721a-0378-476f-89ba-a5a79f810b36}'

@@ -214,7 +214,7 @@ def test_19_20_21_titles(tshark, tmp_path, case):
     assert [bytes.fromhex(x.replace(':', '')) for x in frames[number].show_of('hkpd.title.bytes')] == [
         x if isinstance(x, bytes) else utf16(x) for x in rest]
     _, notes = tshark.run('-q', '-r', tmp_path / 'hkpd.pcap', '-z', 'pcq,long,%s' % (tmp_path / 'long.csv'), '-z', 'pcq,summary')
-    assert ('lists of titles that could not be read whole: 1;' in notes) == (said is not None)
+    assert ('lists of names that are not whole: 1;' in notes) == (said is not None)
     rows = long_rows((tmp_path / 'long.csv').read_bytes().decode())
     object_too = isinstance(LISTS[case][3], int) and LISTS[case][3] == 36      # the object's title is in front
     assert {r['counter'] for r in rows if r['assumed'] == '1'} == ({r['counter'] for r in rows} if object_too else {assumed} - {''})

@@ -62,11 +62,8 @@ def test_one_query_cut_out(shell, rows, tshark, capture, number, stream):
     assert tshark.fields(cut, ['tcp.stream'], '-Y', 'tcp.stream != 0') == []
     tshark.run('-q', '-r', whole, *KEYS[capture], '-z', 'pcq,names,%s' % names)
 
-    other_browsed = capture == 'two-clients'
-
     def values(path, wanted):
-        said = 'rows by a type of the names file: ' if other_browsed and path == cut else ''
-        found = rows(path, *KEYS[capture], '-o', 'pcq.names_file:%s' % names, said=said)
+        found = rows(path, *KEYS[capture], '-o', 'pcq.names_file:%s' % names)
         return [{k: v for k, v in row.items() if k not in ('frame', 'query')} for row in found if row['query'] == wanted]
     assert values(cut, '1') == values(whole, str(number)) and len(values(cut, '1')) > 20
 

@@ -44,7 +44,7 @@ def test_a_key_that_fits_where_wireshark_gives_up(tshark):
     malformed = [int(n) for n, in tshark.fields(PCAPS / 'hkpd-sealed.pcap', ['frame.number'], *key, '-Y', '_ws.malformed && dcerpc.opnum in {3, 32, 33}')]
     assert malformed in ([], [27, 152]) and unread(tshark, 'Lab-Passw0rd')['fits'] == len(malformed)
     out, err = tshark.run('-q', '-r', PCAPS / 'hkpd-sealed.pcap', *key, '-z', 'pcq,summary')
-    said = 'not read: 2; The key given fits, and Wireshark could not take the packet apart'
+    said = 'not decoded: 2; The key given fits, and Wireshark could not take the packet apart'
     assert (said in out + err) == bool(malformed) and 'does not fit' not in out + err
     assert set(unread(tshark, 'wrong')) == {'does not fit'}
 
@@ -245,7 +245,7 @@ def test_calls_without_a_key(tshark, name):
     sizes = {path[1]: n for path, n in sealed.items() if path[0].startswith('Sealed responses (') and len(path) == 2}
     assert sorted(sizes.values()) == sorted(Counter(opnum for opnum, _ in answers).values())
     assert sum(sizes.values()) + sum(requests(sealed)[path] for path in requests(sealed) if len(path) == 1) == sealed[
-        ('Requests and responses not read',)]
+        ('Requests and responses not decoded',)]
 
 
 @pytest.mark.parametrize('name', SEALED)
@@ -254,7 +254,7 @@ def test_queries_without_a_key(tshark, name):
     opened = [row for row in table(tshark, PCAPS / (name + '.pcap'), 'pcq,queries', *with_key(name))
               if row['Query'].startswith('query')]
     *sealed, note = table(tshark, PCAPS / (name + '.pcap'), 'pcq,queries')
-    assert note['Query'].startswith('requests and responses not read')
+    assert note['Query'].startswith('requests and responses not decoded')
     assert [row['Query'] for row in sealed] == ['sealed %d' % (n + 1) for n in range(len(sealed))]
     assert sum(int(row['Samples']) for row in sealed) == sum(int(row['Samples']) for row in opened) > 0
     for row in sealed:
@@ -435,7 +435,7 @@ def sessions(seed, protocol, turns, **rpc):
 
 def told_of(tshark, path):
     """-> rows of pcq,queries by client; what the summary says of each; the frames of late samples, and who is at fault"""
-    rows = {row['Client']: row for row in table(tshark, path, 'pcq,queries') if 'not read' not in row['Query']}
+    rows = {row['Client']: row for row in table(tshark, path, 'pcq,queries') if 'not decoded' not in row['Query']}
     out, _ = tshark.run('-q', '-r', path, '-z', 'pcq,summary,json')
     said = {m['client']: [*[m[x] for x in ('samples', 'response', 'slowest_frame', 'size_probes')], m['interval'] and round(m['interval'], 5),
                           {f['kind']: (f['count'], f['since']['frame']) for f in m['findings'] if f['kind'].endswith('_late')}]
@@ -615,7 +615,7 @@ def test_some_calls_are_open_and_some_are_not(tshark, tmp_path):
     assert rows('sealed', path, *with_key('tcp-ntlm')) == rows('sealed', PCAPS / 'tcp-kerberos.pcap') != []
     said = json.loads(tshark.run('-q', '-r', path, '-z', 'pcq,summary,json', *with_key('tcp-ntlm'))[0])
     assert {m['sealed'] for m in said['monitors'] if m['samples']} == {True, False} and not said['healthy']
-    assert any('not read' in note for note in said['notes'])
+    assert any('not decoded' in note for note in said['notes'])
 
 
 @pytest.mark.parametrize('name', ['smb3-encrypted', 'smb3-encrypted-kerberos'])
@@ -745,7 +745,7 @@ def test_who_ends_in_noise_has_not_stopped(tshark, tmp_path, passes, number, way
     capture.write(path)
     out, err = tshark.run('-q', '-r', path, *with_key('smb3-ntlm'), '-z', 'pcq,summary', '-z', 'pcq,counters', *passes)
     assert re.findall(r'without a captured response: (\d+)', err) == ['1'] * (number == ways == 1)      # what is lost; one behind samples is said by no table
-    assert re.search(r'not read: (\d+); What its decryption gave is noise', out).group(1) == str(ways * (behind + 1)), out
+    assert re.search(r'not decoded: (\d+); What its decryption gave is noise', out).group(1) == str(ways * (behind + 1)), out
     for false in ('does not answer', 'stopped asking', 'no samples'):
         assert false not in out
     assert re.findall(r': (\d+) samples?\b', out) == [str(n) for n in (number - 1, behind) if n > 0], out

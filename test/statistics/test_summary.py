@@ -62,8 +62,8 @@ def test_all_is_well(summary):
 @pytest.mark.parametrize('name, options, words', [
     ('plain/access-denied', (), r'denies calls of .* \(access denied: no rights\) \(5 times\): .*Performance Monitor Users'),
     ('plain/refusals', (), r' with errors .*, first ERROR_WMI_GUID_NOT_FOUND: .*\(provider gone'),
-    ('tcp-ntlm', (), r'sealed: refusals and errors are not visible\nrequests and responses not read: .*sealed with NTLM'),
-    ('tcp-ntlm', ('-o', 'ntlmssp.nt_password:wrong'), r'sealed: refusals and errors are not visible\nrequests and responses not read: .*does not fit'),
+    ('tcp-ntlm', (), r'sealed: refusals and errors are not visible\nrequests and responses not decoded: .*sealed with NTLM'),
+    ('tcp-ntlm', ('-o', 'ntlmssp.nt_password:wrong'), r'sealed: refusals and errors are not visible\nrequests and responses not decoded: .*does not fit'),
     ('smb3-encrypted', (), r'^SMB3 encrypts what 127\.0\.0\.1 and 127\.0\.0\.1 say, and no key opens it: frame 13, '),
     ('smb3-ntlm', KEY, r'^LABDC returns ERROR_NO_DATA for \\Processor Information\(0,7\)\\Processor Frequency to 127\.0\.0\.1: since ')])
 def test_captures(summary, name, options, words):
@@ -138,17 +138,17 @@ def test_a_size_probe_before_each_call_that_fails(summary, how, loses):
 
 
 @pytest.mark.parametrize('scene, words', [
-    (FAULTY['open-denied'].story, 'no query was opened; calls that failed: 1'),
-    (FAULTY['open-faults'].story, 'no query was opened; calls that failed: 1'),
+    (FAULTY['open-denied'].story, 'calls that failed: 1'),
+    (FAULTY['open-faults'].story, 'calls that failed: 1'),
     (FAULTY['validate-denied'].story, 'calls that failed: 1'),
-    (FAULTY['key-denied'].story, 'HKEY_PERFORMANCE_DATA was not opened; calls that failed: 1'),
-    (FAULTY['all-counters-refused'].story, 'answers without data: 8'),
+    (FAULTY['key-denied'].story, 'calls that failed: 1'),
+    (FAULTY['all-counters-refused'].story, 'responses without data: 8'),
     # three codes of two sets and QueryCounterInfo, each with a size probe, and four operations more, one of them eleven times
     (FAULTY['requests-alone'].story, 'calls without a captured response: 28'),
-    (and_then(tale(8, sets=[memory()]), snapped(160)), 'requests and responses not read: %d'),
+    (and_then(tale(8, sets=[memory()]), snapped(160)), 'requests and responses not decoded: %d'),
     (FAULTY['probes-from-the-start'].story, 'no samples, but size probes: 9'),
-    (tale(lambda m: m.open()), 'a query was opened, and no answer has its counter data'),
-    (tale(lambda m: m.reach()), 'no query was opened: only names and types were asked for'),
+    (tale(lambda m: m.open()), 'no response with counter data is here or passes the filter'),
+    (tale(lambda m: m.reach()), 'no response with counter data is here or passes the filter'),
     (FAULTY['open-unanswered'].story, 'calls without a captured response: 1')])
 def test_what_is_empty_says_why(tshark, tmp_path, scene, words):
     """Each table has it as a row, and with each file it is on standard error."""

@@ -1,0 +1,86 @@
+/* omissions.h
+ * What a statistic or export could not take, or took as assumed: counted while calls come, and said at its end or below a table.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "tap/tapped.h"
+
+/* X(NAME, sentence before the number, what to do or where to look). A sentence that begins with a blank stands behind "values", "columns". The
+ * last four are of values, and of values alone. Without the third a row below a table says it, and no warning. */
+#define OMISSIONS(X) \
+    X(FAILED, "calls that failed", "no response has values; -z pcq,refusals lists them, the first was ") \
+    X(UNANSWERED, "calls without a captured response", \
+      "the server did not answer, or responses were lost, cut by a snapshot length, or go another way than the " \
+      "capture") \
+    X(ORPHANS, "responses of no known query or handle", \
+      "their requests were not captured or not decoded, or are not known from others of that call id or handle") \
+    X(MALFORMED, "malformed responses", "Analyze, Expert Information (-z expert) says where") \
+    X(EMPTY, "responses without data", \
+      "they succeeded and hold nothing: the server has none of what was asked for, or accepted none of it (-z " \
+      "pcq,refusals)") \
+    X(TITLES, "lists of names that are not whole", \
+      "objects and counters whose names are missing go by their number (#10); pcq.expert.text says where") \
+    X(PROBES, "no samples, but size probes", "each time the client offers less room than the server needs") \
+    X(WITHOUT_ROW, "values that have no row", NULL) \
+    X(WITHOUT_CELL, "values that are not in the CSV", \
+      "another value, counter or type has their path, their counter is not known, there are too many columns, or " \
+      "nearly " \
+      "all would be empty; -z pcq,long has a row for each value") \
+    X(UNTYPED, " of a counter or type that is not known", \
+      "they have no result: a client reads types before it adds counters; capture from there on, or name a file of " \
+      "another capture that has them (-o pcq.names_file:FILE)") \
+    X(ASSUMED, " that are assumed", \
+      "which counter or instance they belong to, or its name or type, is not proven by the capture; " \
+      "pcq.expert.order_assumed says why")
+
+#define OMISSION_ENUM(name, ...) OMITTED_##name,
+typedef enum { OMISSIONS(OMISSION_ENUM) NUM_OMISSIONS } omission;
+
+/* Reasons why calls are not decoded. */
+#define MAX_UNDECODED 6
+
+/* Begins as zeros. */
+typedef struct {
+    bool any_decoded; /* some call was */
+    bool
+        has_findings; /* a summary says the rest: only calls that nobody decoded, orphans and lists of names are left to say */
+    uint64_t counts[NUM_OMISSIONS]; /* of UNANSWERED nothing: */
+    uint64_t requests, responses;   /* whole ones */
+    uint64_t samples;               /* responses with values */
+    const char *first_failed;       /* "OpenQueryHandle with ERROR_ACCESS_DENIED", interned; NULL: no call failed */
+    struct {
+        const char *why; /* interned; NULL: this one and those behind are not used */
+        uint64_t calls;
+    } undecoded[MAX_UNDECODED];
+    const watch_paths *paths; /* that were asked for; NULL: all */
+} omissions;
+
+/* Counts a call. */
+void omissions_count_call(omissions *o, const tapped_call *tapped);
+
+/* Returns what is to be said of the value that was read last, and of its result: bits 1 << OMITTED_UNTYPED and 1 << OMITTED_ASSUMED. */
+static inline unsigned value_omissions(value_stream *stream, const perf_result *result)
+{
+    bool is_untyped =
+        result->none == PERF_NO_RESULT_COUNTER_NOT_KNOWN || result->none == PERF_NO_RESULT_TYPE_NOT_LEARNED;
+
+    return (is_untyped ? 1U << OMITTED_UNTYPED : 0U) | (value_stream_is_assumed(stream) ? 1U << OMITTED_ASSUMED : 0U);
+}
+
+/* Counts a value, or a column, by the bits of value_omissions(). */
+static inline void omissions_count_bits(omissions *o, unsigned bits)
+{
+    o->counts[OMITTED_UNTYPED] += bits >> OMITTED_UNTYPED & 1;
+    o->counts[OMITTED_ASSUMED] += bits >> OMITTED_ASSUMED & 1;
+}
+
+/* Returns the number of requests and responses that nobody decoded. */
+uint64_t omissions_get_undecoded(const omissions *o);
+
+/* How a note is worded: for a row of a window, in at most 60 characters; or for standard error, with what to do. */
+typedef enum { OMISSIONS_BRIEF, OMISSIONS_LONG } omissions_form;
+
+/* Returns a text for each kind of omission, to be freed with the array. `what` can be assumed: "values", "columns". */
+GPtrArray *omissions_format(const omissions *o, const char *what, omissions_form form);
