@@ -19,14 +19,13 @@ GUID = str(model.uuid.uuid5(model.NAMESPACE, 'damaged'))
 STAMP, FILETIME = 1259983709807, 134351767437550592
 
 
-def damage(make):
+def damage(make, name=None):
     """Registers a capture as bad-NN-what from a function called bad_NN_what."""
     def build(**representation):
         bench = Bench(**representation)
         make(bench)
         return bench.scene
-    build.__doc__ = make.__doc__
-    DAMAGE[make.__name__.replace('_', '-')] = functools.cache(build)
+    DAMAGE[name or make.__name__.replace('_', '-')] = functools.cache(build)
     return build
 
 
@@ -172,20 +171,6 @@ def bad_01_max_count_is_not_in_size(b):
     b.answer(VALIDATE, buffers.identifiers([dict(guid=GUID, counter_id=1)] * 2), ('array_counts',))
     b.ask(VALIDATE, lpData=buffers.identifiers([dict(guid=GUID, counter_id=1)] * 2), dwAdd=0)
     b.answer(VALIDATE, idents, ('array_counts',))
-
-
-@damage
-def bad_02_actual_above_max(b):
-    """More elements are sent than the array may hold."""
-    b.both(INSTANCES, buffers.instances([(1, 'one')]), ('array_counts',), hides_data, max_count=8)
-    b.both(ENUMERATE, [GUID, GUID], ('array_counts',), hides_data, max_count=1)
-
-
-@damage
-def bad_03_offset(b):
-    """A varying array that does not begin at its first element."""
-    b.both(INSTANCES, buffers.instances([(1, 'one')]), ('array_counts',), hides_data, offset=8)
-    b.both(DATA, buffers.data_buffer(GOOD_BLOCK, STAMP, FILETIME), ('array_counts',), hides_data, offset=1)
 
 
 @damage
@@ -411,53 +396,6 @@ def bad_12_sealed_stub_as_clear(b):
 
 # --- Registration ----------------------------------------------------------------------------------------------
 
-@damage
-def bad_13_num_counters(b):
-    """NumCounters that the buffer does not bear out."""
-    for count in (0, 1, 4, 0x05555556, 0xFFFFFFFF):
-        r = buffers.counterset_reg_info(GUID, count, 2).add(some_counters(3))
-        keep = 2 + 6 + len(some_counters(1).fields) * min(count, 3)
-        b.reg(1, r, ('count|trailing_bytes',), lambda f, keep=keep: gap(f, keep, -1))
-    b.reg(1, buffers.counterset_reg_info(GUID, 0, 2))
-    b.reg(1, buffers.counterset_reg_info(GUID, 1, 2).add(some_counters(1)))
-
-
-@damage
-def bad_14_duplicate_ids(b):
-    """Windows does not keep ids apart: nothing to remark."""
-    r = buffers.counterset_reg_info(GUID, 3, 2)
-    for _ in range(3):
-        r.add(buffers.counter_reg_info(5, 0x10410400))
-    b.reg(1, r)
-    b.reg(10, buffers.string_buffer([(5, 'a'), (5, 'b'), (5, None)]))
-
-
-@damage
-def bad_15_counter_references(b):
-    """Base, time, frequency and multi ids that point at their own counter, in a ring, or nowhere: their values say what is missing."""
-    for name in ('base', 'time', 'freq', 'multi'):
-        for target in (0, 99):
-            b.reg(1, buffers.counterset_reg_info(GUID, 3, 2).add(some_counters(3, **{name: target})))
-    ring = buffers.counterset_reg_info(GUID, 2, 2).add(buffers.counter_reg_info(0, 0x40020500, base=1))
-    ring.add(buffers.counter_reg_info(1, 0x40020500, base=0))
-    b.reg(1, ring)
-
-
-@damage
-def bad_16_unknown_types(b):
-    """Type values that no list has, told by their bits."""
-    for value in (0xFFFFFFFF, 0x10410401, 0x0C000000, 0x7BCDE900, 0x000F0800):
-        b.reg(2, buffers.counter_reg_info(1, value), ('counter_type',))
-    b.reg(2, buffers.counter_reg_info(1, 0x40030503))       # PERF_LARGE_RAW_BASE as some lists have it
-
-
-@damage
-def bad_17_default_scale(b):
-    for scale in (-11, 11, 2 ** 31 - 1, -2 ** 31):
-        b.reg(2, buffers.counter_reg_info(1, 0x00010000, scale=scale), ('scale',))
-    b.reg(2, buffers.counter_reg_info(1, 0x00010000, scale=-10))
-    b.reg(2, buffers.counter_reg_info(1, 0x00010000, scale=10))
-
 
 @damage
 def bad_18_request_codes(b):
@@ -487,13 +425,6 @@ def raw(n, fill=b'\x11'):
 
 # --- Strings ---------------------------------------------------------------------------------------------------
 
-@damage
-def bad_19_string_counts(b):
-    """dwCounters that the buffer cannot hold, up to where times 8 overflows."""
-    for count in (4, 100, 0x1FFFFFFF, 0x20000000, 0x20000003, 0xFFFFFFFF):
-        b.reg(5, buffers.string_buffer(NAMES, count=count), ('count|string_offset' if count == 4 else 'count',),
-              lambda f: gap(f, 5, -1))
-
 
 @damage
 def bad_20_string_offsets(b):
@@ -520,15 +451,6 @@ def holes(fields):
     """A string table's answer in which the second string is anybody's guess."""
     second = [i for i, f in enumerate(fields) if f.name == 'pcq.string_counter'][1]
     return gap(fields, second + 3, second + 3)
-
-
-@damage
-def bad_21_string_block_size(b):
-    """dwSize smaller and larger than the table."""
-    for size in (0, 7, 8, 24, 4096, 0xFFFFFFF8):
-        r = buffers.string_buffer(NAMES, size=size)
-        b.reg(5, r, ('size|count' if size in (8, 24) else 'size',), (lambda f: gap(f, 5, -1)) if size < 32 else None)
-    b.reg(5, buffers.string_buffer(NAMES, size=72), ('size|string_offset|text',), lambda f: gap(f, -2, -1))
 
 
 # --- Instances and identifiers -----------------------------------------------------------------------------------
@@ -583,25 +505,6 @@ def terminated(record, without):
 
 
 @damage
-def bad_24_wildcards(b):
-    """Wildcards in every place: nothing to remark."""
-    r = buffers.identifiers([dict(guid=GUID, name='*'), dict(guid=GUID), dict(guid=GUID, counter_id=1, name='?a*?'),
-                             dict(guid=GUID, instance_id=3, name='*'), dict(guid=GUID, name='_Total'),
-                             dict(guid=GUID, counter_id=0xFFFFFFFE, instance_id=0xFFFFFFFE, name='')])
-    b.ask(VALIDATE, lpData=r)
-    b.answer(VALIDATE, r)
-
-
-@damage
-def bad_25_index(b):
-    """Index beyond the blocks, and the same twice."""
-    for indexes in ((0, 5), (1, 1), (0, 0xFFFFFFFF)):
-        r = buffers.identifiers([dict(guid=GUID, counter_id=i, index=x) for i, x in enumerate(indexes)])
-        b.both(INFO, r, ('index',))
-    b.both(INFO, buffers.identifiers([dict(guid=GUID, counter_id=i, index=1 - i) for i in range(2)]))
-
-
-@damage
 def bad_26_status_values(b):
     """Codes that no list has are still shown."""
     r = buffers.identifiers([dict(guid=GUID, counter_id=i, status=s) for i, s in
@@ -618,23 +521,6 @@ def bad_26_status_values(b):
 
 
 # --- Counter data ------------------------------------------------------------------------------------------------
-
-@damage
-def bad_27_total_size(b):
-    for total in (0, 47, 48, 72, 88, 4096, 0xFFFFFFFF):
-        b.data([*GOOD_BLOCK, buffers.single_block(5, 4)], ('length',), total=total)
-    b.both(DATA, raw(47), ('size|malformed',), hides_data)
-    b.both(DATA, raw(8), ('size|malformed',), hides_data)
-    b.data([])
-
-
-@damage
-def bad_28_num_counter(b):
-    for count in (0, 1, 3, 0x10000000, 0xFFFFFFFF):
-        blocks = [*GOOD_BLOCK, buffers.single_block(5, 4)]
-        buffer = buffers.data_buffer(blocks, STAMP, FILETIME, count=count)
-        keep = 2 + 7 + len(blocks[0].fields) * min(count, 2)
-        b.both(DATA, buffer, ('count|size',), lambda f, keep=keep: gap(f, keep, -1))
 
 
 @damage
@@ -657,18 +543,6 @@ def bad_29_block_size(b):
 
 
 @damage
-def bad_30_block_type(b):
-    for kind in (3, 5, 7, 8, 0xFFFFFFFF):
-        unknown = buffers.block(kind, raw(16))
-        b.data([*GOOD_BLOCK, unknown, *GOOD_BLOCK], ('block_type',), hole=(1, BLOCK_HEADER))
-
-
-@damage
-def bad_31_error_block_with_data(b):
-    b.data([*GOOD_BLOCK, buffers.error_block(232, b'\x11' * 16), *GOOD_BLOCK], ('trailing_bytes|size',), hole=(1, BLOCK_HEADER))
-
-
-@damage
 def bad_32_multi_counters(b):
     """dwSize, dwCounters, the ids and the values tell different stories."""
     values = [(10, 8), (20, 4), (30, 8)]
@@ -685,17 +559,6 @@ def bad_32_multi_counters(b):
     b.data([*GOOD_BLOCK, fewer, *GOOD_BLOCK], ('count|size',))
     more = block([1, 2], values)
     b.data([*GOOD_BLOCK, more, *GOOD_BLOCK], ('count|size|trailing_bytes',), hole=(1, BLOCK_HEADER + 5 + 4 + 4))
-
-
-@damage
-def bad_33_value_sizes(b):
-    """Values of any length are right; lengths that do not fit are not."""
-    lengths = (1, 2, 3, 5, 6, 7, 9, 12, 16, 31)
-    b.data([buffers.single_block(bytes(range(0xD1, 0xD1 + n))) for n in lengths])
-    b.data([buffers.single_block(t) for t in ('text', '\U0001F98A and more', 'x' * 500)])
-    for data_size, size in ((9, 16), (100, 16), (0xFFFFFFFF, 16), (0xFFFFFFF8, 16), (8, 0), (8, 7), (8, 12), (8, 4096)):
-        wrong = buffers.block(1, buffers.counter_data(1, size=size, data_size=data_size))
-        b.data([*GOOD_BLOCK, wrong, *GOOD_BLOCK], ('size',), hole=(1, BLOCK_HEADER + 3))
 
 
 @damage
@@ -733,13 +596,6 @@ def bad_35_times(b):
 
 
 @damage
-def bad_37_all_ones(b):
-    """2^64-1 stays what it is."""
-    b.data([buffers.single_block(2 ** 64 - 1), buffers.single_block(2 ** 63), buffers.single_block(2 ** 53 + 1),
-            buffers.single_block(2 ** 32 - 1, 4)])
-
-
-@damage
 def bad_39_announced(b):
     """1 GB announced, 1 kB there."""
     data = buffers.data_buffer([buffers.single_block(i) for i in range(30)], STAMP, FILETIME)
@@ -752,3 +608,84 @@ def bad_39_announced(b):
     r = b.request(VALIDATE, hQuery=b.handle, lpData=idents, dwAdd=1, dwInSize=1 << 26, max_count=1 << 26)
     b.ask(VALIDATE, ('malformed',), r, gap(r.fields, 2))
     b.line.rpc.call_id += 1
+
+
+def counters(count, *rows, instance_type=2):
+    """The registration of a set that says so many counters, and these"""
+    r = buffers.counterset_reg_info(GUID, count, instance_type)
+    for row in rows:
+        r.add(row)
+    return r
+
+
+def behind_counters(count):
+    keep = 2 + 6 + len(some_counters(1).fields) * min(count, 3)
+    return lambda f: gap(f, keep, -1)
+
+
+def two_blocks():
+    return [*GOOD_BLOCK, buffers.single_block(5, 4)]
+
+
+def behind_blocks(count):
+    keep = 2 + 7 + len(GOOD_BLOCK[0].fields) * min(count, 2)
+    return lambda f: gap(f, keep, -1)
+
+
+RING = counters(2, buffers.counter_reg_info(0, 0x40020500, base=1), buffers.counter_reg_info(1, 0x40020500, base=0))
+WILDCARDS = buffers.identifiers([dict(guid=GUID, name='*'), dict(guid=GUID), dict(guid=GUID, counter_id=1, name='?a*?'),
+                                 dict(guid=GUID, instance_id=3, name='*'), dict(guid=GUID, name='_Total'),
+                                 dict(guid=GUID, counter_id=0xFFFFFFFE, instance_id=0xFFFFFFFE, name='')])
+EACH = {
+    # more elements are sent than the array may hold
+    'bad-02-actual-above-max': lambda b: [b.both(INSTANCES, buffers.instances([(1, 'one')]), ('array_counts',), hides_data, max_count=8),
+                                          b.both(ENUMERATE, [GUID, GUID], ('array_counts',), hides_data, max_count=1)],
+    # a varying array that does not begin at its first element
+    'bad-03-offset': lambda b: [b.both(INSTANCES, buffers.instances([(1, 'one')]), ('array_counts',), hides_data, offset=8),
+                                b.both(DATA, buffers.data_buffer(GOOD_BLOCK, STAMP, FILETIME), ('array_counts',), hides_data, offset=1)],
+    # NumCounters that the buffer does not bear out
+    'bad-13-num-counters': lambda b: [*(b.reg(1, counters(n, some_counters(3)), ('count|trailing_bytes',), behind_counters(n))
+                                        for n in (0, 1, 4, 0x05555556, 0xFFFFFFFF)), b.reg(1, counters(0)), b.reg(1, counters(1, some_counters(1)))],
+    # Windows does not keep ids apart: nothing to remark
+    'bad-14-duplicate-ids': lambda b: [b.reg(1, counters(3, *[buffers.counter_reg_info(5, 0x10410400)] * 3)),
+                                       b.reg(10, buffers.string_buffer([(5, 'a'), (5, 'b'), (5, None)]))],
+    # base, time, frequency and multi ids that point at their own counter, in a ring, or nowhere: their values say what is missing
+    'bad-15-counter-references': lambda b: [*(b.reg(1, counters(3, some_counters(3, **{name: target})))
+                                              for name in ('base', 'time', 'freq', 'multi') for target in (0, 99)), b.reg(1, RING)],
+    # that no list has, told by their bits; and PERF_LARGE_RAW_BASE as some lists have it
+    'bad-16-unknown-types': lambda b: [*(b.reg(2, buffers.counter_reg_info(1, value), ('counter_type',)) for value in (
+        0xFFFFFFFF, 0x10410401, 0x0C000000, 0x7BCDE900, 0x000F0800)), b.reg(2, buffers.counter_reg_info(1, 0x40030503))],
+    'bad-17-default-scale': lambda b: [b.reg(2, buffers.counter_reg_info(1, 0x00010000, scale=scale), ('scale',) if abs(scale) > 10 else ())
+                                       for scale in (-11, 11, 2 ** 31 - 1, -2 ** 31, -10, 10)],
+    # dwCounters that the buffer cannot hold, up to where times 8 overflows
+    'bad-19-string-counts': lambda b: [
+        b.reg(5, buffers.string_buffer(NAMES, count=count), ('count|string_offset' if count == 4 else 'count',), lambda f: gap(f, 5, -1))
+        for count in (4, 100, 0x1FFFFFFF, 0x20000000, 0x20000003, 0xFFFFFFFF)],
+    # dwSize smaller and larger than the table
+    'bad-21-string-block-size': lambda b: [*(
+        b.reg(5, buffers.string_buffer(NAMES, size=size), ('size|count' if size in (8, 24) else 'size',), (lambda f: gap(f, 5, -1)) if size < 32 else None)
+        for size in (0, 7, 8, 24, 4096, 0xFFFFFFF8)), b.reg(5, buffers.string_buffer(NAMES, size=72), ('size|string_offset|text',), lambda f: gap(f, -2, -1))],
+    # in every place: nothing to remark
+    'bad-24-wildcards': lambda b: [b.ask(VALIDATE, lpData=WILDCARDS), b.answer(VALIDATE, WILDCARDS)],
+    # beyond the blocks, and the same twice
+    'bad-25-index': lambda b: [b.both(INFO, buffers.identifiers([dict(guid=GUID, counter_id=i, index=x) for i, x in enumerate(indexes)]),
+                                      ('index',) if indexes != (1, 0) else ()) for indexes in ((0, 5), (1, 1), (0, 0xFFFFFFFF), (1, 0))],
+    'bad-27-total-size': lambda b: [*(b.data(two_blocks(), ('length',), total=total) for total in (0, 47, 48, 72, 88, 4096, 0xFFFFFFFF)),
+                                    *(b.both(DATA, raw(size), ('size|malformed',), hides_data) for size in (47, 8)), b.data([])],
+    'bad-28-num-counter': lambda b: [b.both(DATA, buffers.data_buffer(two_blocks(), STAMP, FILETIME, count=count), ('count|size',), behind_blocks(count))
+                                     for count in (0, 1, 3, 0x10000000, 0xFFFFFFFF)],
+    'bad-30-block-type': lambda b: [b.data([*GOOD_BLOCK, buffers.block(kind, raw(16)), *GOOD_BLOCK], ('block_type',), hole=(1, BLOCK_HEADER))
+                                    for kind in (3, 5, 7, 8, 0xFFFFFFFF)],
+    'bad-31-error-block-with-data': lambda b: b.data([*GOOD_BLOCK, buffers.error_block(232, b'\x11' * 16), *GOOD_BLOCK], ('trailing_bytes|size',),
+                                                     hole=(1, BLOCK_HEADER)),
+    # values of any length are right; lengths that do not fit are not
+    'bad-33-value-sizes': lambda b: [
+        b.data([buffers.single_block(bytes(range(0xD1, 0xD1 + n))) for n in (1, 2, 3, 5, 6, 7, 9, 12, 16, 31)]),
+        b.data([buffers.single_block(t) for t in ('text', '\U0001F98A and more', 'x' * 500)]),
+        *(b.data([*GOOD_BLOCK, buffers.block(1, buffers.counter_data(1, size=size, data_size=data_size)), *GOOD_BLOCK], ('size',), hole=(1, BLOCK_HEADER + 3))
+          for data_size, size in ((9, 16), (100, 16), (0xFFFFFFFF, 16), (0xFFFFFFF8, 16), (8, 0), (8, 7), (8, 12), (8, 4096)))],
+    # 2^64-1 stays what it is
+    'bad-37-all-ones': lambda b: b.data([*map(buffers.single_block, (2 ** 64 - 1, 2 ** 63, 2 ** 53 + 1)), buffers.single_block(2 ** 32 - 1, 4)]),
+}
+for name, make in EACH.items():
+    damage(make, name)
