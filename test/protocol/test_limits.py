@@ -70,34 +70,29 @@ def test_05_40_a_filter_on_values_finds_what_is_not_shown(tshark, tmp_path):
         assert out.split()[:1] == [str(frame)], expression
 
 
-def test_05_34_a_million_empty_instances(read):
-    """A list of instances without names."""
-    p, machine = Pcq(), utf16('\\\\SRV', 8)
+def list_of(p, count):
+    """A list of instances without names"""
+    machine = utf16('\\\\SRV', 8)
     request = struct.pack('<3I', len(machine) // 2, 0, len(machine) // 2) + machine + GUID + struct.pack('<I', ROOM)
-    got = read(p, p.call(2, request, p.returned(instance('') * 10 ** 6)), [])
-    assert got['pcq.status'] == ['0'] and got['pcq.expert.not_shown']
+    return p.call(2, request, p.returned(instance('') * count))
 
 
-def test_05_34_a_million_instances_without_values(read):
-    """A PERF_COUNTERSET block of instances and no counters."""
-    p = Pcq()
-    got = read(p, p.data(block(6, ids(0) + instances([instance('')] * 10 ** 6)), block(1, values(1, 4711))), ['pcq.value'])
-    assert got['pcq.status'] == ['0']
+FOUR = block(1, values(1, 4711))
+ANNOUNCED = {   # what is asked, a field, and what of it is certain
+    'a million empty instances': (lambda p: list_of(p, 10 ** 6), 'pcq.expert.not_shown', bool),
+    'a million instances without values': (lambda p: p.data(block(6, ids(0) + instances([instance('')] * 10 ** 6)), FOUR), 'pcq.value', lambda x: True),
+    'four thousand million instances and a handful of bytes': (
+        lambda p: p.data(block(4, struct.pack('<2I', 8 + 16, NONE) + instance('')), FOUR), 'pcq.value', lambda x: x[-1] == '4711'),
+    '65,536 counters with a name each, all of them the same bytes': (
+        lambda p: p.registration(10, string_table([(i, 0) for i in range(65536)], utf16('abc'))), 'pcq.counter.name', lambda x: set(x) == {'abc'}),
+}
 
 
-def test_05_34_announced_instances_cost_nothing(read):
-    """0xFFFFFFFF instances and a handful of bytes."""
-    p = Pcq()
-    body = struct.pack('<2I', 8 + 16, NONE) + instance('')
-    got = read(p, p.data(block(4, body), block(1, values(1, 4711))), ['pcq.value'], 10)
-    assert got['pcq.status'] == ['0'] and got['pcq.value'][-1] == '4711'
-
-
-def test_05_19_many_strings(read):
-    """65,536 counters with a name each, all of them the same bytes."""
-    p = Pcq()
-    got = read(p, p.registration(10, string_table([(i, 0) for i in range(65536)], utf16('abc'))), ['pcq.counter.name'])
-    assert got['pcq.status'] == ['0'] and set(got['pcq.counter.name']) == {'abc'}
+@pytest.mark.parametrize('case', ANNOUNCED)
+def test_05_19_34_very_many(read, case):
+    (make, field, is_right), p = ANNOUNCED[case], Pcq()
+    got = read(p, make(p), [field], 20)
+    assert got['pcq.status'] == ['0'] and is_right(got[field])
 
 
 @pytest.mark.parametrize('step, findings', [(0, [1]), (2, range(1, 101))])
