@@ -5,11 +5,96 @@
  */
 #include "perf/table.h"
 
-#include "data_buffer.h"
-
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* --- Bytes ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    uint8_t bytes[4096];
+    uint32_t size;
+} buffer;
+
+static void put32(buffer *b, uint32_t value)
+{
+    for (int i = 0; i < 4; i++) {
+        b->bytes[b->size++] = (uint8_t)(value >> 8 * i);
+    }
+}
+
+/* Numbers of 4 bytes, one behind the other. */
+#define put_numbers(b, ...) \
+    put_array(b, (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
+
+static void put_array(buffer *b, const uint32_t *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        put32(b, values[i]);
+    }
+}
+
+static void put64(buffer *b, uint64_t value)
+{
+    put_numbers(b, (uint32_t)value, (uint32_t)(value >> 32));
+}
+
+static void set32(buffer *b, uint32_t at, uint32_t value)
+{
+    uint32_t end = b->size;
+
+    b->size = at;
+    put32(b, value);
+    b->size = end;
+}
+
+static void put_header(buffer *b, uint32_t blocks)
+{
+    memset(b, 0, sizeof *b);
+    put_numbers(b, 0, blocks);
+    put64(b, 1259983709807);
+    put64(b, 134351767437550592);
+    put64(b, 10000000);
+    put_numbers(b, 0, 0, 0, 0);
+}
+
+static uint32_t begin_block(buffer *b, uint32_t type)
+{
+    uint32_t at = b->size;
+
+    put_numbers(b, 0, type, 0, 0);
+    return at;
+}
+
+static void end_block(buffer *b, uint32_t at)
+{
+    set32(b, at + 8, b->size - at);
+}
+
+static void put_value(buffer *b, uint32_t data_size, uint64_t value)
+{
+    put_numbers(b, data_size, 16);
+    put64(b, value);
+}
+
+static void put_instance(buffer *b, const char *name, uint32_t id)
+{
+    uint32_t size = (uint32_t)(8 + 2 * strlen(name) + 2 + 7) & ~7U;
+    uint32_t end = b->size + size;
+
+    put_numbers(b, size, id);
+    for (; *name; name++) {
+        b->bytes[b->size] = (uint8_t)*name;
+        b->size += 2;
+    }
+    b->size = end;
+}
+
+static void finish(buffer *b)
+{
+    set32(b, 0, b->size);
+}
 
 typedef void table_reader(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported);
 
@@ -117,7 +202,9 @@ static void test_error(void)
     uint32_t block = begin_block(&b, PERF_ERROR_RETURN);
     set32(&b, block, 1168);
     end_block(&b, block);
-    put_counterset(&b, 1, 1);
+    block = begin_block(&b, PERF_SINGLE_COUNTER);
+    put_value(&b, 8, 1);
+    end_block(&b, block);
     finish(&b);
     sample s = read_buffer(perf_table_read_data, &b);
     assert(s.table.is_sound && sound_groups(&s.table) == 3 && s.table.first_group == 1);
