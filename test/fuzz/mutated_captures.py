@@ -29,35 +29,15 @@ from test_order import Sharkd, check_orders  # noqa: E402
 ALL = {**SCENES, **DAMAGE, **SESSIONS}
 WAYS = (['-V'], ['-2', '-V'], ['-T', 'json'], ['-2', '-T', 'json'], ['-T', 'pdml'], ['-T', 'fields', '-e', 'pcq.path', '-e',
         'pcq.cooked', '-e', 'pcq.path', '-e', 'pcq.cooked'], ['-Y', 'pcq.cooked > 90 || pcq.cooked > 90'], [])
-RPC_HEADERS = 14 + 20 + 20 + 24     # Ethernet, IPv4, TCP and DCE/RPC
 ORDER = 'order'     # sharkd: forward, backward, shuffled, after a reload
-FILES = ('names', 'csv', 'long', 'report')    # statistics that want to know where to write
 BAD = re.compile(r'Sanitizer|runtime error|GLib-CRITICAL|\*\* ERROR|Dissector bug, protocol (PCQ|HKPD)')
-
-
-def statistics(tshark):
-    """What the plugin offers under -z."""
-    out = subprocess.run([tshark, '-z', 'help'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout.decode()
-    return sorted(set(re.findall(r'^\s*((?:pcq|hkpd),[\w,]+)', out, re.M)))
-
-
-def damaged(scene, noise):
-    """Some of the bytes behind the RPC headers are anything."""
-    for number in scene.frames:
-        when, frame = scene.capture.frames[number - 1]
-        data = bytearray(frame)
-        for i in range(max(RPC_HEADERS, len(data) // 3), len(data)):
-            if noise.random() < 0.01:
-                data[i] = noise.choice((0, 1, 7, 0x7F, 0x80, 0xFF, noise.randrange(256)))
-        scene.capture.frames[number - 1] = when, bytes(data)
-    return scene
 
 
 def capture(noise):
     captures = []
     for name in noise.sample(sorted(ALL), 12):
         scene = mutate.lying(ALL[name]().copy(), noise, noise.choice((0.01, 0.1)))
-        captures.append((damaged(scene, noise) if noise.random() < 0.3 else scene).capture)
+        captures.append((mutate.damaged(scene, noise, 0.01) if noise.random() < 0.3 else scene).capture)
     return mutate.together(captures)
 
 
@@ -88,10 +68,7 @@ def look(tshark, path, way, statistics_asked, out):
     """-> (command, what it said), or None if all was well"""
     if way == ORDER:
         return look_in_any_order(path, out.with_name('home'))
-    args = [tshark, '-r', str(path), *way]
-    for z in statistics_asked:
-        kind = z.split(',')[1]
-        args += ['-z', z if kind not in FILES else 'pcq,%s,%s.%s' % (kind, out, kind)]
+    args = [tshark, '-r', str(path), *way, *(x for z in statistics_asked for x in ('-z', z))]
     # every program of ours is done in a second or two; a sanitized one takes its time
     try:
         done = subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
@@ -118,7 +95,8 @@ def replay(tshark, known, out):
 def main(seconds, folder):
     tshark, out = os.environ.get('TSHARK', 'tshark'), folder / 'out'
     folder.mkdir(parents=True, exist_ok=True)
-    known, end, runs = statistics(tshark), time.monotonic() + seconds, 0
+    said = subprocess.run([tshark, '-z', 'help'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout.decode()
+    known, end, runs = mutate.statistics(said, folder), time.monotonic() + seconds, 0
     found = replay(tshark, known, out)
     # A seed of 0 is none: another way each time.
     seeds = random.Random(int(os.environ.get('PCQ_FUZZ_SEED', 0)) or None)

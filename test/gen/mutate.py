@@ -2,6 +2,7 @@
 """Captures with wrong numbers where numbers matter: sizes, counts, offsets, indexes and types of a scene's messages get
 values that lie; and captures put together of several."""
 
+import re
 import struct
 
 from .pcap import SESSION, Capture
@@ -10,6 +11,7 @@ from .pcap import SESSION, Capture
 LEADING = ('size', 'count', 'counters', 'num_counters', 'num_objects', 'num_instances', 'offset', 'index', 'type', 'length',
            'width', 'place', 'data_size', 'total_size', 'header_size', 'definition_size', 'base_id', 'time_id', 'freq_id',
            'multi_id', 'counter.id', 'id', 'status', 'version', 'freq', 'parent', 'little_endian')
+FILES = ('names', 'csv', 'long', 'report')    # statistics that want to know where to write
 HUGE = (0x7FFFFFFF, 0x80000000, 0xFFFFFFF8, 0xFFFFFFFE, 0xFFFFFFFF)
 
 
@@ -44,6 +46,31 @@ def lying(scene, noise, share=0.05, order='<'):
                 frame[at + f.offset:at + f.offset + f.length] = data
         frames[number - 1] = when, bytes(frame)
     return scene
+
+
+EXTREMES = (0x00, 0x01, 0x07, 0x7F, 0x80, 0xFF)
+
+
+def damaged(scene, noise, share):
+    """The scene with that share of the bytes behind the RPC headers changed, half of them to extremes."""
+    frames = scene.capture.frames
+    for number, messages in scene.frames.items():
+        when, frame = frames[number - 1]
+        stub = messages[-1].stub
+        at = frame.find(stub[:32]) if len(stub) >= 8 else -1
+        data = bytearray(frame)
+        for i in range(at if at > 0 else len(frame) // 2, len(data)):
+            if noise.random() < share:
+                data[i] = noise.choice(EXTREMES) if noise.random() < 0.5 else noise.randrange(256)
+        frames[number - 1] = when, bytes(data)
+    return scene
+
+
+def statistics(help_text, folder):
+    """What the plugin offers under -z, those that want to know where to write with a file"""
+    found = sorted(set(re.findall(r'^\s*((?:pcq|hkpd),[\w,]+)', help_text, re.M)))
+    assert found
+    return [z if (kind := z.split(',')[1]) not in FILES else 'pcq,%s,%s' % (kind, folder / ('out.' + kind)) for z in found]
 
 
 def own_servers(frame, number):

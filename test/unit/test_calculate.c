@@ -341,6 +341,34 @@ static void test_cases(void)
     }
 }
 
+/* Whatever the numbers are: a value is finite, and there is none with a reason. */
+static void test_any_numbers(void)
+{
+    uint64_t state = 88172645463325252U;
+    perf_point points[2];
+
+    for (unsigned n = 0; n < 100000; n++) {
+        for (uint8_t *at = (uint8_t *)points; at < (uint8_t *)(points + 2); at++) {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            *at = (uint8_t)(state % 5 == 0 ? 0 : state >> 9);
+        }
+        perf_raw *raws[] = {&points[0].value, &points[0].base, &points[0].time, &points[0].freq, &points[0].multi,
+                            &points[1].value, &points[1].base, &points[1].time, &points[1].freq, &points[1].multi};
+        for (size_t i = 0; i < COUNT(raws); i++) {
+            raws[i]->size = raws[i]->size % 8 == 0 ? 0 : raws[i]->size % 2 ? 8 : 4;
+        }
+        const perf_result result =
+            calculate(perf_counter_types[n % PERF_NUM_COUNTER_TYPES].value, &points[0], &points[1]);
+        const double interval = perf_interval(&points[0], &points[1]);
+        if (!isfinite(result.value) || (result.none != PERF_NO_RESULT_OK && result.value != 0) || !(interval >= 0) ||
+            !isfinite(interval)) {
+            expect(perf_counter_types[n % PERF_NUM_COUNTER_TYPES].name, result, 0, PERF_NO_RESULT_OK);
+        }
+    }
+}
+
 static void test_previous_sample_is_missing(void)
 {
     const perf_counter_type *rate = perf_counter_type_find(PERF_COUNTER_COUNTER);
@@ -379,6 +407,7 @@ int main(void)
     test_worked_numbers();
     test_results_of_pdh();
     test_cases();
+    test_any_numbers();
     test_previous_sample_is_missing();
     test_interval();
     return failures != 0;
