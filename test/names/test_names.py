@@ -8,11 +8,9 @@ import pytest
 from conftest import kept
 from gen import client, model
 from gen.buffers import NONE
-from gen.hkpd_block import Counter, Object
-from gen.hkpd_scene import Talk
-from gen.model import ENGLISH, GERMAN, TYPES
-from gen.scene import Scene, smb_line, tcp_line
-from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story, taught_in
+from gen.model import ENGLISH, GERMAN
+from gen.scene import Scene, tcp_line
+from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, story, taught_in
 from gen.stubs import DATA, REG_INFO, VALIDATE
 from learned import by_path, close_to, read
 from series import table
@@ -165,25 +163,6 @@ def test_the_capture_knows_better(tshark, tmp_path):
 
 # --- for whom it holds ----------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize('second', ['connection', 'client', 'port', 'pipe', 'a pipe whose opening is cut'])
-def test_shared_by_all_that_talk_to_one_server(tshark, tmp_path, second):
-    s = engine()
-    server = Server([s])
-    scene = Scene()
-    learn(tcp_line(scene, server).client(), s)
-    line, options = {'connection': (tcp_line, {}), 'client': (tcp_line, dict(client='192.0.2.77')),
-                     'port': (tcp_line, dict(client_port=50077))}.get(second, (smb_line, {}))
-    options.setdefault('client_port', 50009)
-    first = len(scene.capture.frames)
-    c = line(scene, server, **options).client()
-    for number in (first + 10, first + 11) if 'cut' in second else ():      # behind TCP's three, and three times two of SMB2
-        scene.capture.snap(number, 100)
-    run(c, [ask(s, 1, 'a'), ask(s, 2, 'a'), ask(s, 3, 'a')])
-    frames = read(tshark, scene, tmp_path)
-    got = by_path(frames[answers(scene)[-1][0]])
-    assert got['\\\\SRV01\\Engine(a)\\Load'] == (3.0, None)
-    assert '\\\\SRV01\\Engine(a)\\Turns/sec' in got
-
 
 def test_two_servers_do_not_share(tshark, tmp_path, two_pass):
     """The same GUID on two servers is not the same set: names, types and handles of one never serve the other. Clients call them alike: each
@@ -253,27 +232,6 @@ def test_countersets_of_one_name(tshark, tmp_path):
     page = page_data((tmp_path / 'page').read_text())
     assert [(row[0], row[4]) for row in page['series']] == [(level, 10)] and page['roomless'] == 1
     assert [row[1:] for row in csv.reader((tmp_path / 'x.csv').open())] == [[level], *[['10.000000']] * 2, [' ']]
-
-
-def test_machines_of_one_name_in_both_protocols(tshark, tmp_path):
-    """HKEY_PERFORMANCE_DATA names its machine itself."""
-    scene, level = Scene(), '\\\\SRV01\\Set\\Level'
-    for i in range(2):
-        objects = [Object(5000, 'Set', [Counter(5002, 'Level', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k, i=i: 10 + i, 4)])]
-        talk = Talk(scene, objects=objects, server='192.0.2.2%d' % i, client_port=50001 + i)
-        talk.open()
-        talk.titles()
-        talk.sample()
-    s = single('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 12))
-    c = tcp_line(scene, Server([s]), server='192.0.2.22', client_port=50003).client('\\\\srv01')
-    learn(c, s)
-    run(c, [ask(s, 1), ask(s, 9)])
-    rows = table(tshark, scene.write(tmp_path / 'x.pcap'), 'pcq,counters')
-    refused, = table(tshark, tmp_path / 'x.pcap', 'pcq,refusals')
-    assert refused['Path'] == '\\\\srv01\\Set\\#9 (192.0.2.22)'
-    assert [(r['Counter'], float(r['Mean'])) for r in rows if r['Mean']] == [
-        (level, 10), (level + ' (192.0.2.21)', 11), (level.replace('SRV', 'srv') + ' (192.0.2.22)', 12)]
-    assert [r['Server'] for r in table(tshark, tmp_path / 'x.pcap', 'pcq,queries')][:2] == ['SRV01 (192.0.2.20)', 'SRV01 (192.0.2.21)']
 
 
 # --- languages ------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import pytest
 from conftest import FRAME, TOP, Shown, brief, same
 from gen.model import TYPE_NAMES
 from gen.record import Field
-from learned import close_to, cooked, item_of, one, read_texts, shows
+from learned import close_to, cooked, one, read_file, shows
 
 PCAPS = TOP / 'test' / 'pcaps'
 KEYS = json.loads((PCAPS / 'keys.json').read_text())
@@ -91,29 +91,10 @@ def test_nothing_is_shown_without_the_key(tshark, name):
     assert tshark.fields(PCAPS / name, ['frame.number'], '-Y', 'pcq.machine || pcq.handle || pcq.status') == []
 
 
-@pytest.mark.parametrize('name', PCQ)
-def test_every_path_and_calculated_value(tshark, name):
-    """Each capture begins with the client's browsing, so every name and type can be known."""
-    answers = [m for there in messages(name).values() for m in there if m.get('values')]
-    frames = trees(tshark, name, 'pcq.counter_data')
-    assert sorted(frames) == [m['frame'] for m in answers]
-    for message in answers:
-        where = '%s frame %d' % (name, message['frame'])
-        shown = frames[message['frame']].values
-        assert len(shown) == len(message['values']), where
-        for item, (path, value) in zip(shown, message['values']):
-            got = one(item, 'pcq.path')
-            assert got is not None and shows(got, path), '%s: %r, expected %r' % (where, got, path)
-            number, why = cooked(item)
-            assert number == (None if value is None else close_to(value)), '%s %s: %s (%s), expected %s' % (
-                where, path, number, why, value)
-
-
 @functools.cache
 def trees(tshark, name, display_filter):
     """{frame: Item}"""
-    items = map(item_of, read_texts(tshark, PCAPS / name, *key(name), '-Y', display_filter, shown='winreg hkpd ' + FRAME)[0])
-    return {item.children[0].numbers('num')[0]: item for item in items}
+    return read_file(tshark, PCAPS / name, *key(name), '-Y', display_filter, shown='winreg hkpd ' + FRAME)
 
 
 @pytest.mark.parametrize('name', [name for name in HKPD if name != 'hkpd-nmap.pcap'])  # it has a fault, and no data
@@ -138,20 +119,18 @@ def test_every_field_of_performance_data(tshark, name):
             assert not remarks, '%s: on a good block: %s' % (where, remarks)
 
 
-@pytest.mark.parametrize('name', [name for name in HKPD if name not in ('hkpd-net.pcap', 'hkpd-nmap.pcap')])
-def test_every_calculated_value_of_performance_data(tshark, name):
-    """Instances of equal name keep their order; only hkpd-signed does not ask for the counters' names."""
+@pytest.mark.parametrize('name', [name for name in PCQ + HKPD if name not in ('hkpd-net.pcap', 'hkpd-nmap.pcap')])
+def test_every_path_and_calculated_value(tshark, name):
+    """Each capture of PerflibV2 begins with the client's browsing; of the others only hkpd-signed does not ask for the counters' names.
+    Instances of equal name keep their order."""
     answers = [m for there in messages(name).values() for m in there if m.get('values')]
-    shown = trees(tshark, name, 'hkpd')
-    assert answers
+    frames = trees(tshark, name, 'hkpd' if name in HKPD else 'pcq.counter_data')
+    assert answers and (name in HKPD or sorted(frames) == [m['frame'] for m in answers])
     for message in answers:
-        where = '%s frame %d' % (name, message['frame'])
-        items = shown[message['frame']].all('pcq.counter_data')
-        assert len(items) == len(message['values']), where
-        for item, (path, value) in zip(items, message['values']):
-            got, number = one(item, 'pcq.path'), one(item, 'pcq.cooked')
-            if name != 'hkpd-signed.pcap':
-                assert got is not None and shows(got[got.find('\\', 2):], path), '%s: %r, expected %r' % (
-                    where, got, path)
-            assert (number and float(number)) == (None if value is None else close_to(value)), (
-                '%s %s: %s, expected %s' % (where, path, number, value))
+        where, shown = '%s frame %d' % (name, message['frame']), frames[message['frame']].values
+        assert len(shown) == len(message['values']), where
+        for item, (path, value) in zip(shown, message['values']):
+            got, (number, why) = one(item, 'pcq.path'), cooked(item)
+            if name != 'hkpd-signed.pcap':      # that of a key is without its machine
+                assert got is not None and shows(got[got.find('\\', 2):] if name in HKPD else got, path), '%s: %r, expected %r' % (where, got, path)
+            assert number == (None if value is None else close_to(value)), '%s %s: %s (%s), expected %s' % (where, path, number, why, value)

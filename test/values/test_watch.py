@@ -3,7 +3,6 @@
 
 import csv
 import io
-import json
 import re
 import shutil
 import subprocess
@@ -13,7 +12,7 @@ import pytest
 
 from conftest import TSHARK
 from gen import hkpd_scene
-from gen.story import Server, ask, begin, counter, learn, multiple, run, story, unseen
+from gen.story import Server, ask, begin, counter, learn, multiple, run, story
 from series import series
 from test_order import sharkd  # noqa: F401 (a fixture)
 
@@ -115,67 +114,7 @@ def test_instances_that_come_and_go(watched, paths, wanted, passes):
     compare(watched(scene, paths, *passes), scene, lambda path: re.search(wanted, path))
 
 
-@pytest.mark.parametrize('passes', [0, 1])
-def test_names_that_are_learned_in_between(watched, passes):
-    """The same places have other paths from then on."""
-    s = multiple('Processor', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 100 * at.number + k))
-    scene, c = begin(Server([s]))
-    c.reg_info(s.guid, 1, 0)
-    handle = c.query([ask(s, 1, '*')])
-    for n in range(6):
-        c.data(handle, 1 << 20)
-        if n == 2:
-            learn(c, s)
-    frames = [a.frame for a in series(scene)]
-    compare(watched(scene, '\\Processor(b)\\Level', *['-2'] * passes), scene, lambda path: '(b)' in path,
-            frames if passes else frames[3:])
-
-
-def test_two_handles_and_two_protocols(watched):
-    """Answers of two queries take turns; each has places of its own. Those of a third have no paths."""
-    s = multiple('Processor', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 100 * at.number + k))
-    t = multiple('Other', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7 + k), instances=['b', 'a'])
-
-    server = Server([s, t])
-    hidden = unseen(server)
-    early = hidden.query([ask(s, 1, 'a')], info=False)
-    scene, c = begin(server, s, t)
-    handles = [early]
-    for x in s, t:
-        handles.append(c.open())
-        c.validate(handles[-1], [ask(x, 1, '*')])
-        c.info(handles[-1])
-    for _ in range(3):
-        for handle in handles:
-            c.data(handle, 1 << 20)
-    compare(watched(scene, '\\*(b)\\Level'), scene, lambda path: '(b)' in path)
-
-
 # --- Where they stand ---------------------------------------------------------------------------------------------
-
-def packets(tshark, capture, *args):
-    out, _ = tshark.run('-r', capture, *args, '-T', 'json', '--no-duplicate-keys')
-    return json.loads(out)
-
-
-def nodes(tree, name):
-    if isinstance(tree, dict):
-        for key, below in tree.items():
-            yield from (below if isinstance(below, list) else [below]) if key == name else nodes(below, name)
-    elif isinstance(tree, list):
-        for below in tree:
-            yield from nodes(below, name)
-
-
-@pytest.mark.parametrize('prefix, make', [('pcq', processors), ('hkpd', lambda: hkpd_scene.session(samples=3))])
-def test_in_the_value_s_item(tshark, tmp_path, prefix, make):
-    scene = make()
-    found = 0
-    for packet in packets(tshark, scene.write(tmp_path / 'scene.pcap'), *rows(w='\\*\\*')):
-        for value in nodes(packet, 'pcq.counter_data'):
-            assert value.get('pcq.watch.w') == value.get('pcq.cooked')
-            found += 'pcq.watch.w' in value
-    assert found == sum(v.cooked is not None for a in series(scene) for v in a.values) > 10
 
 
 def labels(tshark, capture, *args):
@@ -197,19 +136,6 @@ def test_what_is_assumed_says_so(tshark, tmp_path):
     scene = processors(info=False)
     shown = labels(tshark, scene.write(tmp_path / 'scene.pcap'), *rows(w='\\*\\*'))
     assert shown and all((' (assumed) = ' in x) for x in shown)
-
-
-def test_over_the_tree_s_budget(tshark, tmp_path):
-    """Short forms have them too; and what stands behind the values is always there."""
-    scene = processors(2, ['i%d' % i for i in range(2000)])
-    scene.write(tmp_path / 'scene.pcap')
-    counts = []
-    for limit in 9000, 14000, 60000:
-        out, _ = tshark.run('-r', tmp_path / 'scene.pcap', *rows(w='\\*(*7)\\*'), '-o', 'gui.max_tree_items:%d' % limit, '-T',
-                            'json', '-Y', 'pcq.opnum == 6 && pcq.status')
-        assert out.count('"pcq.status": "0"') == 2, limit
-        counts.append(out.count('"pcq.watch.w"'))
-    assert 0 < counts[0] < counts[1] < counts[2] == 200 + 2 * 200
 
 
 def test_io_graph(tshark, tmp_path):
