@@ -13,8 +13,9 @@
 #include "taps/output.h"
 #include "taps/refusals.h"
 #include "taps/stat-table.h"
-#include "verdict/marks.h"
-#include "verdict/plain-words.h"
+#include "verdict/judge.h"
+#include "verdict/summary.h"
+#include "verdict/timeline.h"
 
 #include <epan/epan.h>
 #include <epan/plugin_if.h>
@@ -173,16 +174,14 @@ static void put_lines(json_dumper *json, report *r)
 static void put_plain_finding(json_dumper *json, const report *r, const verdict_monitor *monitor,
                               const verdict_finding *finding)
 {
-    const char *advice = verdict_plain_words[finding->kind].advice;
-
     json_dumper_begin_object(json);
     put_member(json, "kind", verdict_rows[finding->kind].name);
-    put_member(json, "who", verdict_format_who(monitor, finding));
-    put_member(json, "what", verdict_format_what(monitor, finding));
-    put_member(json, "advice", advice ? advice : verdict_rows[finding->kind].advice);
+    put_member(json, "who", format_finding_who(monitor, finding));
+    put_member(json, "what", format_finding_what(monitor, finding));
+    put_member(json, "advice", verdict_rows[finding->kind].advice);
     put_member(json, "filter", verdict_filter(monitor->pool, finding));
     put_moment(json, r, "since", finding->since, finding->frames[0]);
-    put_moment(json, r, "until", verdict_find_until(monitor, finding), finding->frames[finding->count - 1]);
+    put_moment(json, r, "until", finding->until, finding->frames[finding->listed - 1]);
     verdict_put_number(json, "count", finding->count);
     json_dumper_end_object(json);
 }
@@ -190,21 +189,22 @@ static void put_plain_finding(json_dumper *json, const report *r, const verdict_
 /* A line of time: [at, kind, frame, microseconds of delay, calls] for each mark. Of many marks each part of the time has the worst, and their number. */
 static void put_timeline(json_dumper *json, const report *r, const verdict_monitor *monitor)
 {
-    GArray *marks = verdict_find_marks(monitor);
+    GArray *marks = timeline_find_calls(monitor);
     double part = marks->len > MOST_MARKS ? (r->end - r->begin) / MOST_MARKS : 0;
 
     json_dumper_begin_array(json);
-    json_dumper_value_string(json, verdict_account(monitor));
+    json_dumper_value_string(json, format_monitor_line(monitor));
     json_dumper_begin_array(json);
     for (unsigned i = 0, next; i < marks->len; i = next) {
-        const verdict_mark *first = &g_array_index(marks, verdict_mark, i), *worst = first;
-        for (next = i + 1; next < marks->len && g_array_index(marks, verdict_mark, next).at < first->at + part;
+        const timeline_call *first = &g_array_index(marks, timeline_call, i), *worst = first;
+        for (next = i + 1; next < marks->len && g_array_index(marks, timeline_call, next).at < first->at + part;
              next++) {
-            const verdict_mark *mark = &g_array_index(marks, verdict_mark, next);
-            worst = mark->kind > worst->kind ? mark : worst;
+            const timeline_call *mark = &g_array_index(marks, timeline_call, next);
+            worst = mark->state > worst->state ? mark : worst;
         }
-        json_dumper_value_anyf(json, "[%" PRId64 ",%u,%u,%" PRId64 ",%u]", milliseconds(r, worst->at), worst->kind,
-                               worst->frame, worst->delay >= 0 ? (int64_t)(worst->delay * 1e6 + 0.5) : -1, next - i);
+        json_dumper_value_anyf(json, "[%" PRId64 ",%u,%u,%" PRId64 ",%u]", milliseconds(r, worst->at), worst->state,
+                               worst->frame, worst->seconds >= 0 ? (int64_t)(worst->seconds * 1e6 + 0.5) : -1,
+                               next - i);
     }
     json_dumper_end_array(json);
     json_dumper_end_array(json);
@@ -227,8 +227,8 @@ static void put_monitors(json_dumper *json, const report *r)
     }
     json_dumper_end_array(json);
     verdict_begin_list(json, "kinds");
-    for (unsigned i = 0; i < VERDICT_NUM_MARKS; i++) {
-        json_dumper_value_string(json, verdict_mark_names[i]);
+    for (unsigned i = 0; i < NUM_TIMELINE_STATES; i++) {
+        json_dumper_value_string(json, timeline_state_names[i]);
     }
     json_dumper_end_array(json);
     verdict_begin_list(json, "timelines");
@@ -359,7 +359,7 @@ static void report_draw(void *data)
     GRand *random = g_rand_new();
     char *nonce = g_strdup_printf("%08x%08x%08x%08x", g_rand_int(random), g_rand_int(random), g_rand_int(random),
                                   g_rand_int(random));
-    verdict_judge_worst_first(r->verdict);
+    verdict_judge_for_display(r->verdict);
     char *json = build_json(r), *empty = replace(PAGE, "@NONCE@", nonce), *page = replace(empty, "@DATA@", json);
     output_whole(&r->task.file, g_string_new(page));
     g_free(page);

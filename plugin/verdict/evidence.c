@@ -1,5 +1,5 @@
 /* evidence.c
- * What shows a finding, and how it is put into words.
+ * Frames that show a finding, and its words.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -11,7 +11,7 @@
 
 #include <limits.h>
 
-/* Ranges of frames that a filter lists; more are found by a field. */
+/* Ranges of frames that a filter lists. A finding with more has none. */
 #define MOST_LISTED 200
 
 /* Frames of one finding that are kept. */
@@ -231,13 +231,12 @@ const char *verdict_filter(wmem_allocator_t *pool, const verdict_finding *findin
         wmem_strbuf_append_printf(text, last > i ? "%u..%u" : "%u", frames[i], frames[last]);
     }
     wmem_strbuf_append_c(text, '}');
-    if (ranges <= MOST_LISTED && finding->listed == finding->count) {
-        return wmem_strbuf_get_str(text);
-    }
-    const char *field = verdict_rows[finding->kind].filter, *client = finding->client;
-    if (field == NULL || client == NULL) {
-        return "";
-    }
-    return wmem_strdup_printf(pool, "%s && %s == %s && %s == %s", field, strchr(client, ':') ? "ipv6.dst" : "ip.dst",
-                              client, strchr(client, ':') ? "ipv6.src" : "ip.src", finding->server);
+    return ranges <= MOST_LISTED && finding->listed == finding->count ? wmem_strbuf_get_str(text) : "";
+}
+
+const char *verdict_advice(wmem_allocator_t *pool, const verdict_finding *finding)
+{
+    const verdict_row *row = &verdict_rows[finding->kind];
+
+    return wmem_strdup_printf(pool, "%s (%s)", row->advice, row->see);
 }

@@ -1,8 +1,7 @@
 /* evidence.h
- * What shows a finding, and how it is put into words: who, what, when; which frames; what to do.
+ * Frames that show a finding, and its words: who, what, when; a filter; what to do.
  *
- * A finding is made by whoever knows the cause, and holds all frames that show it; its filter finds exactly these. This is the only place that counts
- * frames. Of one kind and party a monitor has one finding.
+ * A finding's filter finds exactly its frames. This is the only place that counts frames.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -16,7 +15,7 @@ typedef struct verdict_finding {
     struct verdict_finding *next; /* less bad, or later */
     verdict_kind kind;
     verdict_party party;
-    const uint32_t *frames; /* ascending, each once: the first ones */
+    const uint32_t *frames; /* the first ones, ascending, each once */
     unsigned listed;        /* of them */
     unsigned count;         /* of all frames that show it, at least 1 */
     double since, until;    /* times of the first and the last, seconds since 1970; 0: not known */
@@ -24,15 +23,13 @@ typedef struct verdict_finding {
     bool lasts;             /* nothing shows that it ended before the capture did */
     const char *text;       /* who, what, to whom, when: one line of at most VERDICT_LINE characters */
     const char *more;       /* what is affected; NULL: nothing to add */
-    const char *client;     /* addresses of both peers, NULL: no field finds the frames */
-    const char *server;
-    const char *which; /* the first of them, as the sentence has it; NULL: none */
+    const char *which;      /* the first of them, as the sentence has it; NULL: none */
 } verdict_finding;
 
 #define VERDICT_LINE 120
 
 typedef struct {
-    const char *name, *filter, *advice;
+    const char *name, *what, *advice, *see;
 } verdict_row;
 
 extern const verdict_row verdict_rows[VERDICT_NUM_KINDS];
@@ -58,7 +55,12 @@ static inline unsigned evidence_count(const verdict_evidence *evidence)
     return evidence->frames ? wmem_array_get_count(evidence->frames) : 0;
 }
 
-/* The capture's first and last packet, seconds since 1970: where they are of two days, sentences have dates. */
+static inline uint32_t evidence_frame(const verdict_evidence *evidence, unsigned number)
+{
+    return *(const uint32_t *)wmem_array_index(evidence->frames, number);
+}
+
+/* Sets the times of the capture's first and last packet, seconds since 1970: where they are of two days, sentences have dates. */
 void verdict_set_span(double begin, double end);
 
 /* Adds a finding of what the evidence shows, if it shows anything. In the sentence $S and $C are server and client, $F which of them, $N
@@ -68,16 +70,19 @@ void verdict_add_finding(verdict_finding **findings, verdict_kind kind, verdict_
                          const verdict_evidence *evidence, bool lasts, const char *server, const char *client,
                          const char *text);
 
-/* "ERROR_NO_DATA"; "ERROR_NO_DATA (no data now)". */
+/* Returns "ERROR_NO_DATA"; "ERROR_NO_DATA (no data now)". */
 const char *verdict_error(wmem_allocator_t *pool, bool is_fault, uint32_t status, bool with_meaning);
 
-/* "0.8 s", "3 ms", "2 min". */
+/* Returns "0.8 s", "3 ms", "2 min". */
 const char *verdict_seconds(wmem_allocator_t *pool, double seconds);
 
-/* Returns the filter that finds exactly the frames that show it; "" if there is none. */
+/* Returns the filter that finds exactly the frames that show it; "" if they are too many. */
 const char *verdict_filter(wmem_allocator_t *pool, const verdict_finding *finding);
 
-/* "2026-11-25T09:46:50.003Z". */
+/* Returns what to do, and what says more. */
+const char *verdict_advice(wmem_allocator_t *pool, const verdict_finding *finding);
+
+/* Returns "2026-11-25T09:46:50.003Z". */
 const char *verdict_time(wmem_allocator_t *pool, double when);
 
 bool verdict_finding_has(const verdict_finding *finding, uint32_t frame);

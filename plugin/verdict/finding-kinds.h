@@ -1,6 +1,6 @@
 /* finding-kinds.h
- * Kinds of findings: the name of each in JSON, the field that finds exactly its frames, what to do. Worst kinds first: the order of the table is the
- * order in which findings are said.
+ * Kinds of findings: the name of each in JSON, what it is for readers without Wireshark, what to do, and what says more. Worst kinds first: findings
+ * are said in this order.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -8,49 +8,67 @@
 
 typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_UNKNOWN } verdict_party;
 
-/* X(KIND, name in JSON, field that the same predicate sets (NULL: none does), for frames that are too many to be listed, what to do) */
+#define SEE_SYMPTOMS "docs/symptoms.md"
+#define SEE_REFUSALS "-z pcq,refusals lists all"
+
+/* X(KIND, name in JSON, what it is, what to do, what says more) */
 #define VERDICT_KINDS(X) \
-    X(UNREACHABLE, "unreachable", NULL, \
-      "let the port through the firewalls (445: file and printer sharing; docs/symptoms.md)") \
-    X(REFUSED_CONNECTION, "refused_connection", NULL, \
-      "does the server run, and its firewall let the port through? (docs/symptoms.md)") \
-    X(LOGON_FAILED, "logon_failed", NULL, "account, password and time of day of who logs on (docs/symptoms.md)") \
-    X(SHARE_DENIED, "share_denied", NULL, \
-      "the account needs the right to log on from the network, and IPC$ has to be there") \
-    X(PIPE_MISSING, "pipe_missing", NULL, "start the service Remote Registry on the server (docs/symptoms.md)") \
-    X(PIPE_STARTING, "pipe_starting", NULL, \
-      "the client has to try again after a second: a first try may start the service") \
-    X(PIPE_DENIED, "pipe_denied", NULL, "rights on the key winreg of the server (docs/symptoms.md)") \
-    X(BIND_REFUSED, "bind_refused", NULL, "the interface or the level of protection is refused (docs/symptoms.md)") \
-    X(NOT_SEALED, "not_sealed", NULL, "the client has to seal its calls (RPC_C_AUTHN_LEVEL_PKT_PRIVACY)") \
-    X(SESSION_EXPIRED, "session_expired", NULL, "the client has to log on again: a ticket or a session ended") \
-    X(PIPE_BROKEN, "pipe_broken", NULL, "why did the service end? The client has to open the pipe again") \
-    X(CALL_FAILED, "call_failed", "pcq.expert.call_failed", \
-      "docs/symptoms.md says what errors mean, and which rights it takes") \
-    X(NO_DATA, "no_data", NULL, "does the client offer as much room as the answer says, and a little more?") \
-    X(OTHER_CLOCK, "other_clock", NULL, \
-      "ask one machine by its own name; rates go on with the second sample after a restart") \
-    X(BROKEN, "broken", NULL, "what ended it stands in the frame; the client has to connect again") \
-    X(UNANSWERED, "unanswered", NULL, "the server's service hangs, or what lies between loses packets") \
-    X(SLOW, "slow", NULL, "what keeps it busy since then? -z dcerpc,srt shows operations") \
-    X(DAMAGED, "damaged", NULL, "Analyze, Expert Information (-z expert) says where") \
-    X(ASKED_LATE, "asked_late", NULL, "what kept the client busy then?") \
-    X(LOST, "lost", NULL, \
-      "capture from before the client connects, both directions, whole packets, with a large buffer " \
-      "(docs/decryption.md)") \
-    X(NOT_DELIVERED, "not_delivered", NULL, \
-      "its provider is disabled or gone, it is not for this account, or nothing has instances now") \
-    X(BLOCK_FAILED, "block_failed", "any pcq.block.status > 0", "-z pcq,refusals lists all") \
-    X(REFUSED, "counter_refused", "pcq.expert.counter_refused", "-z pcq,refusals lists all") \
-    X(NAMES_FAILED, "names_failed", NULL, \
-      "rebuild the server's names: lodctr /R; a names file has them meanwhile (docs/names-file.md)") \
-    X(HANDLES_OPEN, "handles_open", NULL, "the client has to close what it opens") \
-    X(RESET, "reset", NULL, "-z pcq,counters counts them: did the provider start again?") \
-    X(ASSUMED, "assumed", NULL, \
-      "capture from the first call of the client on; if instances have one name, ask for ID Process, too " \
-      "(docs/limits.md)") \
-    X(PAUSE, "pause", NULL, \
-      "nothing is missing: the client had closed what it had open, or the service stops when idle (DisableIdleStop)")
+    X(UNREACHABLE, "unreachable", "Server not reachable", \
+      "let the port through the firewalls between client and server (445: file and printer sharing)", SEE_SYMPTOMS) \
+    X(REFUSED_CONNECTION, "refused_connection", "Connection refused", \
+      "start the service, or open the port: nothing listens there, or a firewall rejects it", SEE_SYMPTOMS) \
+    X(LOGON_FAILED, "logon_failed", "Logon refused", \
+      "check the account, its password, and the clocks of both machines", SEE_SYMPTOMS) \
+    X(SHARE_DENIED, "share_denied", "Share IPC$ denied", "give the account the right to log on from the network", \
+      SEE_SYMPTOMS) \
+    X(PIPE_MISSING, "pipe_missing", "Service for counters not running", \
+      "start the service Remote Registry on the server", SEE_SYMPTOMS) \
+    X(PIPE_STARTING, "pipe_starting", "Service for counters still starting", \
+      "let the client try again after a second: a first try may start the service", SEE_SYMPTOMS) \
+    X(PIPE_DENIED, "pipe_denied", "Access to the counters denied", \
+      "put the account into the server's group Performance Monitor Users", SEE_SYMPTOMS) \
+    X(BIND_REFUSED, "bind_refused", "Kind of call refused", \
+      "compare how client and server protect calls, and whether the server has the interface", SEE_SYMPTOMS) \
+    X(NOT_SEALED, "not_sealed", "Calls not encrypted", \
+      "set the client to packet privacy (RPC_C_AUTHN_LEVEL_PKT_PRIVACY)", SEE_SYMPTOMS) \
+    X(SESSION_EXPIRED, "session_expired", "Session expired", "let the client log on again: restart its collector", \
+      SEE_SYMPTOMS) \
+    X(PIPE_BROKEN, "pipe_broken", "Service for counters ended while in use", \
+      "find out why Remote Registry ended; the client has to open the pipe again", SEE_SYMPTOMS) \
+    X(CALL_FAILED, "call_failed", "Calls failed", "the account may lack rights, or what it asks for is not there", \
+      SEE_SYMPTOMS) \
+    X(NO_DATA, "no_data", "Responses without data", \
+      "the call fails, or the client has to offer as large a buffer as the response says, and a little more", \
+      SEE_SYMPTOMS) \
+    X(OTHER_CLOCK, "other_clock", "Restarted, or another machine", \
+      "ask one machine by its own name; rates continue with the second sample after a restart", "docs/statistics.md") \
+    X(BROKEN, "broken", "Connection closed while in use", \
+      "the server, or a firewall in between, closed it; the client has to connect again", SEE_SYMPTOMS) \
+    X(UNANSWERED, "unanswered", "No response", "the service hangs, or the network loses packets", SEE_SYMPTOMS) \
+    X(SLOW, "slow", "Slow responses", \
+      "look at processor, disks and network at these times; captures at both ends tell the machine from the network", \
+      "-z dcerpc,srt shows operations") \
+    X(DAMAGED, "damaged", "Malformed data", "values of these samples are missing or may be wrong", \
+      "-z expert says where") \
+    X(ASKED_LATE, "asked_late", "Late polls", "find out what happened there at these times", "docs/statistics.md") \
+    X(LOST, "lost", "Packets not captured", \
+      "capture from before the client connects, both directions, whole packets, with a large buffer", \
+      "docs/decryption.md") \
+    X(NOT_DELIVERED, "not_delivered", "Counters not delivered", \
+      "their provider is disabled or gone, is not for this account, or has no instances now", SEE_REFUSALS) \
+    X(BLOCK_FAILED, "block_failed", "Errors instead of values", "the instance, or its provider, may be gone for now", \
+      SEE_REFUSALS) \
+    X(REFUSED, "counter_refused", "Counters refused", "the server has another version of their provider, or lacks it", \
+      SEE_REFUSALS) \
+    X(NAMES_FAILED, "names_failed", "No good list of names", "rebuild it on the server: lodctr /R", \
+      "docs/names-file.md") \
+    X(HANDLES_OPEN, "handles_open", "Queries left open", "the client has to close what it opens", "-z pcq,queries") \
+    X(RESET, "reset", "Counters decreased", "did the program that provides these counters start again?", \
+      "-z pcq,counters counts them") \
+    X(ASSUMED, "assumed", "Values assumed", "capture from the client's first call on", "docs/limits.md") \
+    X(PAUSE, "pause", "Pause", \
+      "nothing is missing: the client had closed what it had open, or the service stops when idle (DisableIdleStop)", \
+      "docs/statistics.md")
 
 #define VERDICT_NUMBER(kind, ...) VERDICT_##kind,
 typedef enum { VERDICT_KINDS(VERDICT_NUMBER) VERDICT_NUM_KINDS } verdict_kind;

@@ -2,7 +2,7 @@
  * How far each client got with each server, and what stopped it.
  *
  * A pair of client and server climbs: reach the port, log on, get the share of pipes, open the pipe winreg, bind the interface; what
- * comes after that calls tell (talks.h). Each step that the wire shows is noted here (wire.c), of the pair alone; a later try that came as
+ * comes after that calls tell (monitors.h). Each step that the wire shows is noted here (wire.c), of the pair alone; a later try that came as
  * far makes a failure before it forgotten. A pair is ours as soon as something says that performance counters are meant: the pipe by
  * its name, the interface, a question to the endpoint mapper for it, a call. All of it ends with the listeners' reset.
  *
@@ -44,6 +44,7 @@ typedef struct {
 /* In seconds of the capture. */
 typedef struct {
     double since, until;
+    uint32_t frame; /* the first that shows it */
 } verdict_span;
 
 typedef struct {

@@ -1,6 +1,6 @@
 /* summary.c
- * `-z pcq,summary[,json|FILE[,FILTER]]`: what is found, worst first, and each monitor's account; as JSON for scripts. The tables of the
- * same: `-z pcq,monitors[,FILTER]`, `-z pcq,queries[,FILTER]`.
+ * `-z pcq,summary[,json|FILE[,FILTER]]`: findings, the worst first, and a line for each monitor; as JSON for scripts. The tables of the same:
+ * `-z pcq,monitors[,FILTER]`, `-z pcq,queries[,FILTER]`.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -8,7 +8,8 @@
 
 #include "taps/output.h"
 #include "taps/stat-table.h"
-#include "verdict/talks.h"
+#include "verdict/judge.h"
+#include "verdict/summary.h"
 
 #include <math.h>
 
@@ -22,11 +23,10 @@ typedef struct {
     verdict *verdict;
 } summary;
 
-/* Of what was not read nothing is known. What is refused or failed is sealed, too: of sealed calls only the timing is known. */
-static health health_of(const verdict_monitor *monitor)
+/* Calls that were not read, and refusals and errors of sealed ones, are not known. */
+static health find_health(const verdict_monitor *monitor)
 {
-    const verdict_talk *talk = monitor->talks;
-    bool is_known = talk && !talk->is_sealed && monitor->figures.numbers[FIGURE_SAMPLES] > 0;
+    bool is_known = monitor->first && !monitor->first->is_sealed && monitor->stats.numbers[STAT_SAMPLES] > 0;
 
     for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
         if (finding->kind < VERDICT_FIRST_NOTE && !finding->is_unread) {
@@ -37,21 +37,21 @@ static health health_of(const verdict_monitor *monitor)
     return is_known ? HEALTHY : NOT_KNOWN;
 }
 
-static health health_of_all(const verdict *v)
+static health find_health_of_all(const verdict *v)
 {
     health all = v->monitors->len > 0 && omissions_get_undecoded(&v->omitted) == 0 ? HEALTHY : NOT_KNOWN;
 
     for (unsigned i = 0; i < v->monitors->len; i++) {
-        health one = health_of(g_ptr_array_index(v->monitors, i));
+        health one = find_health(g_ptr_array_index(v->monitors, i));
         all = MAX(all, one);
     }
     return all;
 }
 
-/* --- Text ------------------------------------------------------------------------------------------------------ */
+/* --- A monitor's line --------------------------------------------------------------------------------------------- */
 
-/* ", each 1.004 s"; "" where that is not known. */
-static const char *seconds_text(const verdict_monitor *monitor, const char *before, double seconds)
+/* Returns "1.004 s" or "3.4 ms" behind `before`; "" if it is not known. */
+static const char *format_seconds(const verdict_monitor *monitor, const char *before, double seconds)
 {
     char number[G_ASCII_DTOSTR_BUF_SIZE * 10]; /* 1e308 with a few decimals */
     bool is_short = seconds < 0.9995;
@@ -60,167 +60,135 @@ static const char *seconds_text(const verdict_monitor *monitor, const char *befo
     return isnan(seconds) ? "" : wmem_strdup_printf(monitor->pool, "%s%s %s", before, number, is_short ? "ms" : "s");
 }
 
-/* A packet states that its sample is late, or slow. */
-static bool is_marked(const verdict_monitor *monitor)
+static const char *explain_no_samples(const verdict_monitor *monitor)
 {
-    bool is_any = false;
+    const verdict_query *first = monitor->first;
+    bool is_answered = false, has_waiting = false, has_titles = false, asks = false;
 
-    for (const verdict_talk *talk = monitor->talks; talk; talk = talk->next) {
-        is_any |= talk->is_marked;
+    for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
+        is_answered |= monitor_query(monitor, i)->is_answered;
+        has_titles |= monitor_query(monitor, i)->has_titles;
     }
-    return is_any;
-}
-
-static const char *why_no_samples(const verdict_monitor *monitor)
-{
-    bool is_sealed = monitor->talks->is_sealed, is_answered = false, has_waiting = false;
-
-    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
-        is_answered |= call->outcome != CALL_WAITS;
+    for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
         has_waiting |= call->outcome == CALL_WAITS;
-    }
-    bool is_hkpd = monitor->talks->is_hkpd, asks = false;
-    for (const verdict_call *call = monitor->calls; call < monitor->end; call++) {
         asks |= call->asks;
     }
-    if (is_hkpd && !asks && monitor->talks->has_titles) {
-        return "no samples: it reads lists of names, and asks for no value";
-    }
-    const char *opened = is_hkpd ? "HKEY_PERFORMANCE_DATA was opened, and no answer has performance data"
-                                 : "a query was opened, and no answer has its counter data";
-    const char *why = !is_answered                        ? "no answer to its calls was captured"
-                      : monitor->number > 0 && !is_sealed ? opened
-                      : is_sealed || has_waiting          ? "no answer with data was captured"
-                      : is_hkpd                           ? "HKEY_PERFORMANCE_DATA was not opened"
-                                                          : "no query was opened";
+    const char *opened = first->is_hkpd ? "HKEY_PERFORMANCE_DATA was opened, and no answer has performance data"
+                                        : "a query was opened, and no answer has its counter data";
+    const char *why = first->is_hkpd && !asks && has_titles      ? "it reads lists of names, and asks for no value"
+                      : !is_answered                             ? "no answer to its calls was captured"
+                      : monitor->number > 0 && !first->is_sealed ? opened
+                      : first->is_sealed || has_waiting          ? "no answer with data was captured"
+                      : first->is_hkpd                           ? "HKEY_PERFORMANCE_DATA was not opened"
+                                                                 : "no query was opened";
     return wmem_strconcat(monitor->pool, "no samples: ", why, NULL);
 }
 
-bool verdict_none_late(const verdict_monitor *monitor)
-{
-    return monitor->timing.is_even && !monitor->timing.is_any_long && !verdict_wire_was_set() &&
-           monitor->num_slow == 0 && !is_marked(monitor);
-}
-
-/* " every 1.000 s, none late". */
-static const char *timing_text(const verdict_monitor *monitor)
-{
-    const char *every = monitor->timing.is_even ? seconds_text(monitor, " every ", monitor->timing.usual) : "";
-    const char *late = verdict_none_late(monitor) ? ", none late" : "", *slow = "";
-
-    if (monitor->num_late > 0) {
-        late = wmem_strdup_printf(monitor->pool, ", %u late", monitor->num_late);
-    }
-    if (monitor->num_slow > 0) {
-        slow = wmem_strdup_printf(monitor->pool, ", %u slow", monitor->num_slow);
-    }
-    return wmem_strconcat(monitor->pool, every, late, slow, NULL);
-}
-
-/* The longest gap and its frame, where one may be too long. */
-static const char *longest_gap_text(const verdict_monitor *monitor)
+/* Returns "10 samples every 1.004 s, none late, 1 slow, longest gap 2.000 s, frame 30". The longest gap stands where one may be too long. */
+static const char *format_sampling(const verdict_monitor *monitor)
 {
     const timing_verdict *timing = &monitor->timing;
+    double samples = monitor->stats.numbers[STAT_SAMPLES];
+    bool none_late = monitor_is_none_late(monitor);
+    wmem_strbuf_t *text = wmem_strbuf_new(monitor->pool, "");
 
-    if (timing->num_gaps == 0 || verdict_none_late(monitor)) {
-        return "";
+    if (samples <= 0) {
+        return explain_no_samples(monitor);
     }
-    const timing_gap *longest = &monitor->gaps[timing->longest];
-    const monitor_sample *behind = &monitor->samples[longest->request];
-    return wmem_strdup_printf(monitor->pool, "%s, frame %u", seconds_text(monitor, ", longest gap ", longest->seconds),
-                              behind->frame > 0 ? behind->frame : behind->asked_frame);
+    wmem_strbuf_append_printf(text, "%.0f %s", samples, samples > 1 ? "samples" : "sample");
+    wmem_strbuf_append(text, timing->is_even ? format_seconds(monitor, " every ", timing->usual) : "");
+    wmem_strbuf_append(text, none_late ? ", none late" : "");
+    if (monitor->num_late > 0) {
+        wmem_strbuf_append_printf(text, ", %u late", monitor->num_late);
+    }
+    if (monitor->num_slow > 0) {
+        wmem_strbuf_append_printf(text, ", %u slow", monitor->num_slow);
+    }
+    if (timing->num_gaps > 0 && !none_late) {
+        const timing_gap *longest = &monitor->gaps[timing->longest];
+        const monitor_call *behind = &monitor->samples[longest->request];
+        wmem_strbuf_append_printf(text, "%s, frame %u", format_seconds(monitor, ", longest gap ", longest->seconds),
+                                  behind->frame > 0 ? behind->frame : behind->asked_frame);
+    }
+    return wmem_strbuf_get_str(text);
 }
 
-/* How a monitor does. */
-static const char *sampling_text(const verdict_monitor *monitor)
+/* As much of it as finds room in a line. */
+const char *format_monitor_line(const verdict_monitor *monitor)
 {
-    double samples = monitor->figures.numbers[FIGURE_SAMPLES];
-
-    return wmem_strdup_printf(monitor->pool, "%.0f %s%s", samples, samples > 1 ? "samples" : "sample",
-                              timing_text(monitor));
-}
-
-/* "192.0.2.10 to SRV01: 10 samples every 1.004 s, none late, answered in 3.4 ms (slowest 9.0 ms, frame 30), query 1, logon LAB\\monitor": as
- * much of it as finds room in a line. */
-const char *verdict_account(const verdict_monitor *monitor)
-{
-    enum { LONGEST, SEALED, ANSWERED, SLOWEST, QUERIES, LOGON, NUM_PARTS };
-    static const uint8_t needed_most[] = {LONGEST, SEALED, ANSWERED, QUERIES, LOGON, SLOWEST};
-    const double *numbers = monitor->figures.numbers;
-    const char *parts[NUM_PARTS] = {"", "", "", "", "", ""}, *const *texts = monitor->figures.texts;
+    const double *stats = monitor->stats.numbers;
+    const char *const *texts = monitor->stats.texts, *parts[] = {"", "", "", ""};
+    static const uint8_t needed_most[] = {0, 2, 3, 1};
     wmem_allocator_t *pool = monitor->pool;
 
-    if (monitor->talks == NULL) {
-        return wmem_strdup_printf(pool, "%s to %s", texts[FIGURE_CLIENT], texts[FIGURE_SERVER]);
+    if (monitor->first == NULL) {
+        return wmem_strdup_printf(pool, "%s to %s", texts[STAT_CLIENT], texts[STAT_SERVER]);
     }
-    bool is_sealed = monitor->talks->is_sealed, has_samples = numbers[FIGURE_SAMPLES] > 0;
-    const char *begin = wmem_strdup_printf(pool, "%s to %s: %s", verdict_client(monitor), verdict_server(monitor),
-                                           has_samples ? sampling_text(monitor) : why_no_samples(monitor));
-    parts[LONGEST] = has_samples ? longest_gap_text(monitor) : "";
-    parts[SEALED] = is_sealed ? "; sealed: refusals and errors are not visible" : "";
-    if (!is_sealed && !isnan(numbers[FIGURE_RESPONSE])) {
-        parts[ANSWERED] = seconds_text(monitor, ", answered in ", numbers[FIGURE_RESPONSE]);
-        parts[SLOWEST] =
-            wmem_strdup_printf(pool, "%s, frame %.0f)", seconds_text(monitor, " (slowest ", numbers[FIGURE_SLOWEST]),
-                               numbers[FIGURE_SLOWEST_FRAME]);
+    const char *sealed = monitor->first->is_sealed ? "; sealed: refusals and errors are not visible" : "";
+    if (*sealed == '\0' && !isnan(stats[STAT_RESPONSE])) {
+        parts[0] = format_seconds(monitor, ", answered in ", stats[STAT_RESPONSE]);
+        parts[1] =
+            wmem_strdup_printf(pool, "%s, frame %.0f)", format_seconds(monitor, " (slowest ", stats[STAT_SLOWEST]),
+                               stats[STAT_SLOWEST_FRAME]);
     }
-    if (monitor->num_talks > 1) {
-        parts[QUERIES] =
-            wmem_strdup_printf(pool, ", in %u %s", monitor->num_talks, monitor->talks->is_hkpd ? "handles" : "queries");
-    } else if (has_samples) {
-        parts[QUERIES] = wmem_strconcat(pool, ", ", texts[FIGURE_HANDLE], NULL);
+    if (monitor->num_queries > 1) {
+        parts[2] = wmem_strdup_printf(pool, monitor->first->is_hkpd ? ", in %u handles" : ", in %u queries",
+                                      monitor->num_queries);
+    } else if (stats[STAT_SAMPLES] > 0) {
+        parts[2] = wmem_strconcat(pool, ", ", texts[STAT_HANDLE], NULL);
     }
-    parts[LOGON] = *texts[FIGURE_ACCOUNT] ? wmem_strconcat(pool, ", logon ", texts[FIGURE_ACCOUNT], NULL) : "";
-    long size = g_utf8_strlen(begin, -1);
-    for (unsigned i = 0; i < NUM_PARTS; i++) {
+    parts[3] = *texts[STAT_ACCOUNT] ? wmem_strconcat(pool, ", logon ", texts[STAT_ACCOUNT], NULL) : "";
+    const char *line = wmem_strdup_printf(pool, "%s to %s: %s", monitor_client(monitor), monitor_server(monitor),
+                                          format_sampling(monitor));
+    long size = g_utf8_strlen(line, -1) + g_utf8_strlen(sealed, -1);
+    for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++) {
         const char **part = &parts[needed_most[i]];
         long more = g_utf8_strlen(*part, -1);
         *part = size + more > VERDICT_LINE ? "" : *part;
         size += size + more > VERDICT_LINE ? 0 : more;
     }
-    return wmem_strconcat(pool, begin, parts[LONGEST], parts[ANSWERED], parts[SLOWEST], parts[QUERIES], parts[LOGON],
-                          parts[SEALED], NULL);
+    return wmem_strconcat(pool, line, parts[0], parts[1], parts[2], parts[3], sealed, NULL);
 }
 
-/* The sentence; below it what finds its frames, and what to do. */
-static void write_finding(GString *text, const verdict_monitor *monitor, const verdict_finding *finding)
+/* --- Text --------------------------------------------------------------------------------------------------------- */
+
+/* Returns what is affected, and what to do. */
+static const char *format_details(const verdict_monitor *monitor, const verdict_finding *finding)
 {
-    const char *filter = verdict_filter(monitor->pool, finding), *advice = verdict_rows[finding->kind].advice;
+    const char *advice = verdict_advice(monitor->pool, finding);
 
-    g_string_append_printf(text, "%s\n", finding->text);
-    if (*filter) {
-        g_string_append_printf(text, "    %s\n", filter);
-    }
-    g_string_append_printf(text, "    %s%s%s\n", finding->more ? finding->more : "", finding->more ? "; " : "", advice);
+    return finding->more ? wmem_strconcat(monitor->pool, finding->more, "; ", advice, NULL) : advice;
 }
 
-/* Findings make a monitor unhealthy, notes do not. */
+/* Writes findings, or notes: the sentence; below it the filter, and what to do. */
 static void write_findings(GString *text, const verdict_monitor *monitor, bool are_notes)
 {
     for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
+        const char *filter = verdict_filter(monitor->pool, finding);
         if ((finding->kind >= VERDICT_FIRST_NOTE) == are_notes) {
-            write_finding(text, monitor, finding);
+            g_string_append_printf(text, "%s\n%s%s%s    %s\n", finding->text, *filter ? "    " : "", filter,
+                                   *filter ? "\n" : "", format_details(monitor, finding));
         }
     }
 }
 
-/* "No problems found: 3 monitors, 240 samples", where that is known of all. */
+/* Writes "No problems found: 3 monitors, 240 samples" if that is known of all. */
 static void write_no_problems(GString *text, const verdict *v)
 {
     double samples = 0;
 
     for (unsigned i = 0; i < v->monitors->len; i++) {
-        samples += ((const verdict_monitor *)g_ptr_array_index(v->monitors, i))->figures.numbers[FIGURE_SAMPLES];
+        samples += ((const verdict_monitor *)g_ptr_array_index(v->monitors, i))->stats.numbers[STAT_SAMPLES];
     }
-    if (health_of_all(v) == HEALTHY) {
+    if (find_health_of_all(v) == HEALTHY) {
         g_string_append_printf(text, "No problems found: %u %s, %.0f %s\n", v->monitors->len,
                                v->monitors->len == 1 ? "monitor" : "monitors", samples,
                                samples > 1 ? "samples" : "sample");
     }
 }
 
-/* Findings say what of the calls is missing. To be freed with the array. */
-static GPtrArray *notes_of(const verdict *v, omissions_form form)
+/* Findings say what is missing of the calls. Returns texts, to be freed with the array. */
+static GPtrArray *format_notes(const verdict *v, omissions_form form)
 {
     omissions omitted = v->omitted;
 
@@ -235,14 +203,14 @@ static GPtrArray *notes_of(const verdict *v, omissions_form form)
 
 static void write_text(GString *text, const verdict *v)
 {
-    GPtrArray *notes = notes_of(v, OMISSIONS_LONG), *brief = notes_of(v, OMISSIONS_BRIEF);
+    GPtrArray *notes = format_notes(v, OMISSIONS_LONG), *brief = format_notes(v, OMISSIONS_BRIEF);
 
     write_no_problems(text, v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
         write_findings(text, monitor, false);
-        if (monitor->talks) {
-            g_string_append_printf(text, "%s\n", verdict_account(monitor));
+        if (monitor->first) {
+            g_string_append_printf(text, "%s\n", format_monitor_line(monitor));
         }
     }
     for (unsigned i = 0; i < v->monitors->len; i++) {
@@ -259,9 +227,9 @@ static void write_text(GString *text, const verdict *v)
     g_ptr_array_free(brief, TRUE);
 }
 
-/* --- JSON ------------------------------------------------------------------------------------------------------ */
+/* --- JSON --------------------------------------------------------------------------------------------------------- */
 
-static void put_text(json_dumper *json, const char *name, const char *text)
+void verdict_put_text(json_dumper *json, const char *name, const char *text)
 {
     json_dumper_set_member_name(json, name);
     json_dumper_value_string(json, text);
@@ -285,67 +253,6 @@ void verdict_begin_list(json_dumper *json, const char *name)
     json_dumper_begin_array(json);
 }
 
-static void put_word(json_dumper *json, const char *name, const char *word)
-{
-    json_dumper_set_member_name(json, name);
-    json_dumper_value_anyf(json, "%s", word);
-}
-
-static void put_finding(json_dumper *json, wmem_allocator_t *pool, const verdict_finding *finding)
-{
-    json_dumper_begin_object(json);
-    put_text(json, "party", verdict_parties[finding->party]);
-    put_text(json, "kind", verdict_rows[finding->kind].name);
-    put_word(json, "note", finding->kind >= VERDICT_FIRST_NOTE ? "true" : "false");
-    json_dumper_set_member_name(json, "since");
-    json_dumper_begin_object(json);
-    put_text(json, "time", verdict_time(pool, finding->since));
-    verdict_put_number(json, "frame", finding->frames[0]);
-    json_dumper_end_object(json);
-    json_dumper_set_member_name(json, "until");
-    if (finding->lasts) {
-        json_dumper_value_anyf(json, "null");
-    } else {
-        json_dumper_begin_object(json);
-        put_text(json, "time", verdict_time(pool, finding->until));
-        verdict_put_number(json, "frame", finding->frames[finding->listed - 1]);
-        json_dumper_end_object(json);
-    }
-    verdict_put_number(json, "count", finding->count);
-    put_text(json, "filter", verdict_filter(pool, finding));
-    put_text(json, "text", wmem_strconcat(pool, finding->text, finding->more ? "; " : NULL, finding->more, NULL));
-    put_text(json, "advice", verdict_rows[finding->kind].advice);
-    json_dumper_end_object(json);
-}
-
-#define FIGURE_NAME(figure, name, ...) name,
-#define FIGURE_COLUMN(figure, name, title, type, format) {type, title, format},
-static const char *const figure_names[] = {FIGURES(FIGURE_NAME)};
-static const table_column figure_columns[] = {FIGURES(FIGURE_COLUMN)};
-
-static void put_monitor(json_dumper *json, const verdict_monitor *monitor)
-{
-    const verdict_talk *talk = monitor->talks;
-
-    json_dumper_begin_object(json);
-    put_word(json, "healthy", health_words[health_of(monitor)]);
-    put_word(json, "sealed", talk && talk->is_sealed ? "true" : "false");
-    verdict_put_number(json, "queries", monitor->number > 0 ? monitor->num_talks : 0);
-    for (unsigned i = 0; i < NUM_FIGURES; i++) {
-        if (figure_columns[i].type != TABLE_ITEM_STRING) {
-            verdict_put_number(json, figure_names[i], monitor->figures.numbers[i]);
-        } else if (monitor->figures.texts[i]) {
-            put_text(json, figure_names[i], monitor->figures.texts[i]);
-        }
-    }
-    verdict_begin_list(json, "findings");
-    for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
-        put_finding(json, monitor->pool, finding);
-    }
-    json_dumper_end_array(json);
-    json_dumper_end_object(json);
-}
-
 void verdict_put_texts(json_dumper *json, const char *name, GPtrArray *texts)
 {
     verdict_begin_list(json, name);
@@ -356,11 +263,73 @@ void verdict_put_texts(json_dumper *json, const char *name, GPtrArray *texts)
     g_ptr_array_free(texts, TRUE);
 }
 
+/* `word`: "true", "false" or "null". */
+static void put_word(json_dumper *json, const char *name, const char *word)
+{
+    json_dumper_set_member_name(json, name);
+    json_dumper_value_anyf(json, "%s", word);
+}
+
+static void put_moment(json_dumper *json, const verdict_monitor *monitor, const char *name, double when, uint32_t frame)
+{
+    json_dumper_set_member_name(json, name);
+    json_dumper_begin_object(json);
+    verdict_put_text(json, "time", verdict_time(monitor->pool, when));
+    verdict_put_number(json, "frame", frame);
+    json_dumper_end_object(json);
+}
+
+static void put_finding(json_dumper *json, const verdict_monitor *monitor, const verdict_finding *finding)
+{
+    json_dumper_begin_object(json);
+    verdict_put_text(json, "party", verdict_parties[finding->party]);
+    verdict_put_text(json, "kind", verdict_rows[finding->kind].name);
+    put_word(json, "note", finding->kind >= VERDICT_FIRST_NOTE ? "true" : "false");
+    put_moment(json, monitor, "since", finding->since, finding->frames[0]);
+    if (finding->lasts) {
+        put_word(json, "until", "null");
+    } else {
+        put_moment(json, monitor, "until", finding->until, finding->frames[finding->listed - 1]);
+    }
+    verdict_put_number(json, "count", finding->count);
+    verdict_put_text(json, "filter", verdict_filter(monitor->pool, finding));
+    verdict_put_text(json, "text",
+                     wmem_strconcat(monitor->pool, finding->text, finding->more ? "; " : NULL, finding->more, NULL));
+    verdict_put_text(json, "advice", verdict_advice(monitor->pool, finding));
+    json_dumper_end_object(json);
+}
+
+#define STAT_NAME(stat, name, ...) name,
+#define STAT_COLUMN(stat, name, title, type, format) {type, title, format},
+static const char *const stat_names[] = {MONITOR_STATS(STAT_NAME)};
+static const table_column stat_columns[] = {MONITOR_STATS(STAT_COLUMN)};
+
+static void put_monitor(json_dumper *json, const verdict_monitor *monitor)
+{
+    json_dumper_begin_object(json);
+    put_word(json, "healthy", health_words[find_health(monitor)]);
+    put_word(json, "sealed", monitor->first && monitor->first->is_sealed ? "true" : "false");
+    verdict_put_number(json, "queries", monitor->number > 0 ? MAX(monitor->num_queries, 1) : 0);
+    for (unsigned i = 0; i < NUM_STATS; i++) {
+        if (stat_columns[i].type != TABLE_ITEM_STRING) {
+            verdict_put_number(json, stat_names[i], monitor->stats.numbers[i]);
+        } else if (monitor->stats.texts[i]) {
+            verdict_put_text(json, stat_names[i], monitor->stats.texts[i]);
+        }
+    }
+    verdict_begin_list(json, "findings");
+    for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
+        put_finding(json, monitor, finding);
+    }
+    json_dumper_end_array(json);
+    json_dumper_end_object(json);
+}
+
 void verdict_put_json(json_dumper *json, const verdict *v)
 {
     json_dumper_begin_object(json);
-    put_word(json, "healthy", health_words[health_of_all(v)]);
-    verdict_put_texts(json, "notes", notes_of(v, OMISSIONS_LONG));
+    put_word(json, "healthy", health_words[find_health_of_all(v)]);
+    verdict_put_texts(json, "notes", format_notes(v, OMISSIONS_LONG));
     verdict_begin_list(json, "monitors");
     for (unsigned i = 0; i < v->monitors->len; i++) {
         put_monitor(json, g_ptr_array_index(v->monitors, i));
@@ -380,18 +349,18 @@ static void write_json(GString *text, const verdict *v)
 void verdict_put_titles(json_dumper *json)
 {
     verdict_begin_list(json, "figures");
-    for (unsigned i = 0; i < NUM_FIGURES; i++) {
+    for (unsigned i = 0; i < NUM_STATS; i++) {
         json_dumper_begin_object(json);
-        put_text(json, "key", figure_names[i]);
-        put_text(json, "title", figure_columns[i].name);
+        verdict_put_text(json, "key", stat_names[i]);
+        verdict_put_text(json, "title", stat_columns[i].name);
         json_dumper_end_object(json);
     }
     json_dumper_end_array(json);
 }
 
-/* --- The listener ---------------------------------------------------------------------------------------------- */
+/* --- The listener ------------------------------------------------------------------------------------------------- */
 
-static bool begin(void *data)
+static bool summary_begin(void *data)
 {
     summary *s = data;
     bool is_json = strcmp(s->task.file.path, "json") == 0;
@@ -403,27 +372,27 @@ static bool begin(void *data)
     return true;
 }
 
-static void reset(void *data)
+static void summary_reset(void *data)
 {
     verdict_reset(((summary *)data)->verdict);
 }
 
-static void count(void *data, packet_info *pinfo, const tapped_call *tapped)
+static void summary_count(void *data, packet_info *pinfo, const tapped_call *tapped)
 {
     verdict_count(((summary *)data)->verdict, pinfo, tapped);
 }
 
-static void draw(void *data)
+static void summary_draw(void *data)
 {
     summary *s = data;
     GString *text = g_string_new(NULL);
 
-    verdict_judge_worst_first(s->verdict);
+    verdict_judge_for_display(s->verdict);
     (s->is_json ? write_json : write_text)(text, s->verdict);
     output_whole(&s->task.file, text);
 }
 
-/* --- Tables ---------------------------------------------------------------------------------------------------- */
+/* --- Tables ------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     stat_table table; /* first: Wireshark's listener points to it */
@@ -441,27 +410,27 @@ static void begin_table(stat_table *t)
     verdict_reset(((verdict_table *)t)->verdict);
 }
 
-#define EI_COLUMNS(X) \
+#define FINDING_COLUMNS(X) \
     X(FINDING, TABLE_ITEM_STRING, "Finding", NULL) \
     X(COUNT, TABLE_ITEM_FLOAT, "Count", "%.0f") \
     X(FIRST_FRAME, TABLE_ITEM_FLOAT, "First frame", "%.0f") \
     X(FILTER, TABLE_ITEM_STRING, "Filter", NULL) \
-    X(EI_CLIENT, TABLE_ITEM_STRING, "Client", NULL) \
-    X(EI_SERVER, TABLE_ITEM_STRING, "Server", NULL) \
+    X(FINDING_CLIENT, TABLE_ITEM_STRING, "Client", NULL) \
+    X(FINDING_SERVER, TABLE_ITEM_STRING, "Server", NULL) \
     X(DETAILS, TABLE_ITEM_STRING, "Details", NULL)
 
-enum { EI_COLUMNS(TABLE_NUMBER) NUM_FINDING_COLUMNS };
+enum { FINDING_COLUMNS(TABLE_NUMBER) NUM_FINDING_COLUMNS };
 
-static const table_column finding_columns[] = {EI_COLUMNS(TABLE_COLUMN)};
+static const table_column finding_columns[] = {FINDING_COLUMNS(TABLE_COLUMN)};
 
-static unsigned put_row(stat_table *t, const verdict_monitor *monitor, const char *text)
+/* The number stands first: so what is worst stands at the top, also where a window sorts. */
+static unsigned add_finding_row(stat_table *t, const verdict_monitor *monitor, const char *text)
 {
-    /* The number stands first: so what is worst stands at the top, also where a window sorts. */
     unsigned row =
         stat_table_add_row(t, wmem_strdup_printf(monitor->pool, "%3u. %s", t->shown->num_elements + 1, text));
 
-    stat_table_set_text(t, row, EI_CLIENT, monitor->figures.texts[FIGURE_CLIENT]);
-    stat_table_set_text(t, row, EI_SERVER, monitor->figures.texts[FIGURE_SERVER]);
+    stat_table_set_text(t, row, FINDING_CLIENT, monitor->stats.texts[STAT_CLIENT]);
+    stat_table_set_text(t, row, FINDING_SERVER, monitor->stats.texts[STAT_SERVER]);
     return row;
 }
 
@@ -469,24 +438,41 @@ static void fill_findings(stat_table *t)
 {
     verdict *v = ((verdict_table *)t)->verdict;
 
-    verdict_judge_worst_first(v);
+    verdict_judge_for_display(v);
     t->omitted.has_findings = v->monitors->len > 0;
     for (unsigned i = 0; i < v->monitors->len; i++) {
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
         for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
-            unsigned row = put_row(t, monitor, finding->text);
+            unsigned row = add_finding_row(t, monitor, finding->text);
             stat_table_set_number(t, row, COUNT, finding->count);
             stat_table_set_number(t, row, FIRST_FRAME, finding->frames[0]);
             stat_table_set_text(t, row, FILTER, verdict_filter(monitor->pool, finding));
             stat_table_set_text(t, row, DETAILS, finding->more ? finding->more : "");
         }
-        if (monitor->talks) {
-            put_row(t, monitor, verdict_account(monitor));
+        if (monitor->first) {
+            add_finding_row(t, monitor, format_monitor_line(monitor));
         }
     }
 }
 
-/* Not what has no handle, or one that the server does not know, as far as was seen by now. */
+static void add_query_row(stat_table *t, const verdict_monitor *monitor)
+{
+    unsigned row = stat_table_add_row(t, monitor->stats.texts[STAT_HANDLE]);
+
+    for (unsigned stat = 1; stat < NUM_QUERY_COLUMNS; stat++) {
+        double number = monitor->stats.numbers[stat];
+        const char *text = monitor->stats.texts[stat];
+        if (stat_columns[stat].type == TABLE_ITEM_STRING && text) {
+            stat_table_set_text(t, row, stat, text);
+        } else if (stat_columns[stat].type == TABLE_ITEM_UINT) {
+            stat_table_set_count(t, row, stat, (uint64_t)number);
+        } else if (stat_columns[stat].type == TABLE_ITEM_FLOAT && !isnan(number)) {
+            stat_table_set_number(t, row, stat, number);
+        }
+    }
+}
+
+/* Not what the server does not know, or has no sample. */
 static void fill_queries(stat_table *t)
 {
     verdict *v = ((verdict_table *)t)->verdict;
@@ -494,20 +480,8 @@ static void fill_queries(stat_table *t)
     verdict_judge(v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
-        if (monitor->number == 0 || monitor->figures.numbers[FIGURE_SAMPLES] <= 0) {
-            continue;
-        }
-        unsigned row = stat_table_add_row(t, monitor->figures.texts[FIGURE_HANDLE]);
-        for (unsigned figure = 1; figure < NUM_QUERY_COLUMNS; figure++) {
-            double number = monitor->figures.numbers[figure];
-            const char *text = monitor->figures.texts[figure];
-            if (figure_columns[figure].type == TABLE_ITEM_STRING && text) {
-                stat_table_set_text(t, row, figure, text);
-            } else if (figure_columns[figure].type == TABLE_ITEM_UINT) {
-                stat_table_set_count(t, row, figure, (uint64_t)number);
-            } else if (figure_columns[figure].type == TABLE_ITEM_FLOAT && !isnan(number)) {
-                stat_table_set_number(t, row, figure, number);
-            }
+        if (monitor->number > 0 && monitor->stats.numbers[STAT_SAMPLES] > 0) {
+            add_query_row(t, monitor);
         }
     }
 }
@@ -517,15 +491,15 @@ void summary_register(void)
     static output_statistic statistic = {.name = "pcq,summary",
                                          .place = "-",
                                          .task_size = sizeof(summary),
-                                         .begin = begin,
-                                         .reset = reset,
-                                         .count = count,
-                                         .draw = draw};
+                                         .begin = summary_begin,
+                                         .reset = summary_reset,
+                                         .count = summary_count,
+                                         .draw = summary_draw};
     static verdict_table queries = {
         .table = {.ui = {.title = "Performance Counter Queries",
                          .cli_string = "pcq,queries",
                          .nfields = NUM_QUERY_COLUMNS},
-                  .columns = figure_columns,
+                  .columns = stat_columns,
                   .begin = begin_table,
                   .count = count_for_table,
                   .fill = fill_queries},

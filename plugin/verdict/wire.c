@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "verdict/talks.h"
+#include "verdict/monitors.h"
 
 #include "taps/output.h"
 #include "text/text.h"
@@ -185,9 +185,9 @@ verdict_connection *verdict_wire_connection(packet_info *pinfo, bool from_client
     return connection;
 }
 
-static void add_loss(verdict_pair *pair, double since, double until)
+static void add_loss(verdict_pair *pair, double since, double until, uint32_t frame)
 {
-    const verdict_span loss = {since, until};
+    const verdict_span loss = {since, until, frame};
     unsigned count = wmem_array_get_count(pair->losses);
 
     if (count < MOST_LOSSES) {
@@ -201,7 +201,7 @@ static void add_loss(verdict_pair *pair, double since, double until)
 static void add(verdict_connection *connection, wire_event event)
 {
     if (event.kind == WIRE_LOST) {
-        add_loss(connection->pair, event.since, event.time);
+        add_loss(connection->pair, event.since, event.time, event.frame);
     }
     if (event.kind == WIRE_ENDED || event.kind == WIRE_PIPE_CLOSED) {
         connection->end = connection->end.frame > 0 ? connection->end : event;

@@ -145,43 +145,11 @@ def test_probes_and_failures_of_the_registry_are_counted(ask_all, size, passes):
     talk.titles()
     for n in range(4):
         talk.ask('Global', None, status=registry.MORE_DATA, room=1024, size=size)
-        talk.ask('2', None, status=1450) if n == 2 else talk.sample()
+        talk.ask('Global', None, status=1450) if n == 2 else talk.sample()
         scene.capture.now += SECOND
     (row,), summary, _ = ask_all(scene, *passes)
     assert (row['Samples'], row['Size probes'], row['No data']) == ('3', '4', '1')
     assert summary['monitors'][0]['size_probes'] == 4
-
-
-# --- One client's pollers ------------------------------------------------------------------------------------------------
-
-def pollers(turns, samples=3):
-    """Two of one client, each a connection: 'a' and 'b' open a query, 'A' and 'B' sample it, '.' closes both, a second apart."""
-    scene, s = Scene(), memory()
-    server = Server([s], scene=scene)
-    clients = {name: tcp_line(scene, server, client_port=50001 + i).client() for i, name in enumerate('ab')}
-    handles = {}
-    learn(clients['a'], s)
-    for turn in turns:
-        if turn == '.':
-            for name, handle in handles.items():
-                clients[name].close(handle)
-            scene.capture.now += SECOND
-        elif turn.islower():
-            handles[turn] = clients[turn].open()
-            clients[turn].validate(handles[turn], [ask(s)])
-        else:
-            clients[turn.lower()].data(handles[turn.lower()], 9999)
-            scene.capture.now += SECOND // 10
-    return scene
-
-
-@pytest.mark.parametrize('turns', ['abAB.' + 'baBA.' * 5, 'abAB.' * 6, 'abBA.' + 'abAB.' * 5])
-def test_a_query_goes_on_as_one_of_its_own_connection(ask_all, turns, passes):
-    rows, summary, _ = ask_all(pollers(turns), *passes)
-    assert sorted(r['Samples'] for r in rows) == ['6', '6']
-    assert [round(float(r['Interval (s)']), 1) for r in rows] == [1.2, 1.2]
-    assert [m['samples'] for m in summary['monitors']] == [6, 6]
-    assert [round(m['interval'], 1) for m in summary['monitors']] == [1.2, 1.2]
 
 
 # --- Answers without a value ---------------------------------------------------------------------------------------------

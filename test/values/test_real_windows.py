@@ -178,7 +178,7 @@ def test_an_instance_that_begins_again_while_another_ends(tmp_path, course, made
     reasons, resets, found = course(made({'Work/sec': rows}, tmp_path))
     assert reasons['a', 'Work/sec'][1:] == ['', '', BACKWARDS, '', '']
     assert resets == {'(a)\\Work/sec': 1, '(b)\\Work/sec': 0, '(c)\\Work/sec': 0}
-    assert len(found) == 1 and 'Instance Set(a) of SRV01 began again: ' in found[0]['text']
+    assert len(found) == 1 and '\\Set(a)\\Work/sec of SRV01 decreased: ' in found[0]['text']
 
 
 @PROTOCOLS
@@ -188,17 +188,17 @@ def test_an_object_that_begins_again(tmp_path, course, made):
     reasons, resets, found = course(made({'Work/sec': rows, 'Still': [dict.fromkeys(row, 5) for row in rows]}, tmp_path))
     assert all(reasons[name, 'Work/sec'][1:] == ['', '', why, '', ''] for name, why in (('a', BACKWARDS), ('b', BACKWARDS), ('_Total', SUM)))
     assert list(resets.values()) == [1, 0] * 2 + [0, 0] and len(found) == 1
-    assert 'Instance Set(a) of SRV01 began again: ' in found[0]['text'] and '2 in all' in found[0]['text']
+    assert '\\Set(a)\\Work/sec of SRV01 decreased: ' in found[0]['text'] and '2 in all' in found[0]['text']
 
 
 @PROTOCOLS
 def test_one_counter_that_is_set_back(tmp_path, course, made):
-    """As Vista does with its processors' C1 Time: the others of the instance go on, so nothing began again."""
+    """As Vista does with its processors' C1 Time: a note, as of any counter that decreases."""
     rows = [{'0': 1000 + 10 * n if n != 3 else 5} for n in range(4)] + [{'0': 10}]
     others = [{'0': 100 * n} for n in range(5)]
     reasons, resets, found = course(made({'C1 Time': rows, 'Idle Time': others}, tmp_path))
     assert reasons['0', 'C1 Time'][1:] == ['', '', BACKWARDS, ''] and set(reasons['0', 'Idle Time'][1:]) == {''}
-    assert resets == {'(0)\\C1 Time': 1, '(0)\\Idle Time': 0} and found == []
+    assert resets == {'(0)\\C1 Time': 1, '(0)\\Idle Time': 0} and 'C1 Time of SRV01 decreased: ' in found[0]['text']
 
 
 # --- Start times, and objects without a clock

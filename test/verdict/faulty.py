@@ -149,7 +149,7 @@ LATE = {
     'server-slow-at-the-end': Faulty(tale(10, bad(4, 3, takes=2.995)), 'slow', 'server', 4),
     'server-slow-for-a-while': slow(10, bad(10, takes=.8), 4, pause(-30), 8),    # then the capture's clock is set
     **{'request-resent-' + x: Faulty(tale(8, bad(between=resends(0)), 8, mode=x), 'resent', 'network', 1) for x in ('tcp', 'sealed')},
-    'half-an-answer-resent': Faulty(tale(8, half_an_answer, 8, mss=200), 'resent', 'network', 3),
+    'half-an-answer-resent': Faulty(tale(8, half_an_answer, 8, mss=200), 'resent', 'network', 3, also=('lost',)),     # or stands in the wrong order
     'answer-resent': Faulty(tale(8, named(answer_resent), 8), 'resent', 'network', 1),
     'connects-late': Faulty(tale(8, named(connects_late), 8, mode='connects'), 'resent', 'network', 2, also=('unreachable',)),
     **{'client-does-not-read-' + x: Faulty(tale(8, bad(between=client_does_not_read), 8, mode=x), 'zero_window', 'client', 1)
@@ -680,7 +680,7 @@ CAPTURE = {
     'lost-with-the-end-of-another': Faulty(ended_unseen, 'lost', 'capture', also=('assumed',)),
     'requests-lost': not_captured(0, also=('assumed',)),
     **{'lost-of-two-in-turn-' + x: odd('lost', 'capture', 8, in_turn(x), also=('assumed',)) for x in ('abababababab', 'aaaaababaaaa')},
-    **{'out-of-order-' + x: Faulty(and_then(tale(24, mode=x), swapped), 'out_of_order', 'capture', also=('assumed',), healthy=(None,))
+    **{'out-of-order-' + x: Faulty(and_then(tale(24, mode=x), swapped), 'out_of_order', 'capture', also=('assumed',))
        for x in ('tcp', 'smb', 'hkpd', 'sealed')},
     'cut': Faulty(and_then(tale(8), snapped(160)), 'cut', 'capture'),
     'cut-of-one-client': Faulty(one_of_two_cut, 'cut', 'capture', by=OTHER, healthy=(None,)),
@@ -694,10 +694,9 @@ CAPTURE = {
     'requests-alone-low-port': Faulty(and_then(low_port(tale(8)), lambda w: (w.capture.frames.pop(0), one_direction(0)(w))), 'one_way', 'capture',
                                       healthy=UNKNOWN),
     'requests-alone-second-port': Faulty(and_then(tale(both_ports, 8, mode='smb'), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
-    'directions-apart': Faulty(and_then(tale(8, mode='hkpd'), apart), 'out_of_order', 'capture', healthy=(None,)),
+    'directions-apart': Faulty(and_then(tale(8, mode='hkpd'), apart), 'out_of_order', 'capture', healthy=UNKNOWN),
     'answers-by-another-clock': Faulty(and_then(tale(20), answers_later), 'out_of_order', 'capture', healthy=(None,)),
-    'out-of-order-from-the-start': Faulty(and_then(tale(24), lambda w: swapped(w, 4, 0)), 'out_of_order', 'capture', also=('assumed',),
-                                          healthy=(None,)),
+    'out-of-order-from-the-start': Faulty(and_then(tale(24), lambda w: swapped(w, 4, 0)), 'out_of_order', 'capture', also=('assumed',)),
     'from-the-middle-low-port': Faulty(and_then(low_port(tale(lambda m: knock(m.world.capture, SRV01[1], 135, m.world.port(), times=1), 16)),
                                                 from_the_middle), 'from_middle', 'capture', says='192.0.2.10 to 192.', healthy=UNKNOWN),
     'from-the-middle-beside': Faulty(one_from_the_middle('tcp'), 'from_middle', 'capture', 1, healthy=(None,)),

@@ -1,0 +1,267 @@
+/* counter-problems.c
+ * Problems of counters and their values: refused, not delivered, failed, malformed, assumed.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "verdict/counter-problems.h"
+
+#include "taps/refusals.h"
+#include "text/text.h"
+
+/* Instances come and go: what was gone more often is no fault. */
+#define MOST_ABSENCES 2
+
+/* --- A call ------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    verdict *v;
+    verdict_query *query;
+} problem_counter;
+
+/* Counts one. `path`: which; NULL: it has none. */
+static counter_problem *add_problem(const problem_counter *to, problem_kind kind, packet_info *pinfo, const char *path)
+{
+    counter_problem *problem = &to->query->problems[kind];
+
+    problem->shown.pool = to->v->memory;
+    if (problem->shown.last != pinfo->num) {
+        evidence_add(&problem->shown, pinfo->num, nstime_to_sec(&pinfo->abs_ts));
+    }
+    if (problem->things++ == 0) {
+        problem->first = path ? wmem_strdup(to->v->memory, path) : NULL;
+    }
+    problem->kinds += pinfo->num == problem->shown.first;
+    return problem;
+}
+
+/* A set that has no instances in the first sample of its query has none now: that is no failure. */
+static bool is_empty_set(const problem_counter *to, const char *path)
+{
+    if (to->query->samples <= 1) {
+        wmem_map_insert(to->query->empty_sets, wmem_strdup(to->v->memory, path), to->query);
+    }
+    return wmem_map_contains(to->query->empty_sets, path);
+}
+
+static void count_refusal(void *data, packet_info *pinfo, const tapped_call *tapped _U_, const refusal *found)
+{
+    static const problem_kind kinds[] = {[REFUSED_COUNTER] = PROBLEM_REFUSED,
+                                         [REFUSED_BLOCK] = PROBLEM_BLOCK_FAILED,
+                                         [REFUSED_INSTANCES] = PROBLEM_NOT_DELIVERED,
+                                         [REFUSED_OBJECT] = PROBLEM_NOT_DELIVERED};
+    const problem_counter *to = data;
+    bool is_none = found->kind == REFUSED_CALL || (found->kind == REFUSED_INSTANCES && is_empty_set(to, found->path));
+
+    if (!is_none) {
+        const char *path = text_marked(pinfo->pool, found->path, found->is_assumed);
+        counter_problem *problem = add_problem(to, kinds[found->kind], pinfo, path);
+        problem->status = problem->things == 1 ? found->status : problem->status;
+    }
+}
+
+/* Which identifiers the server accepted last, and which it refused: what it accepts later is not refused. */
+static void count_identifiers(const problem_counter *to, const packet_info *pinfo, const tapped_call *tapped)
+{
+    for (uint32_t i = 0; tapped->adds && tapped->is_response && i < tapped->num_identifiers; i++) {
+        uint64_t key = tapped_identifier_key(tapped, i);
+        wmem_map_t *map = tapped->identifiers[i].status == 0 ? to->v->accepted : to->query->refused;
+        wmem_map_insert(map, wmem_memdup(to->v->memory, &key, sizeof key), GUINT_TO_POINTER(pinfo->num));
+    }
+}
+
+static void count_values(const problem_counter *to, packet_info *pinfo, const tapped_call *tapped)
+{
+    value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
+
+    while (value_stream_next(stream)) {
+        const perf_result result =
+            stream->at.is_number ? value_stream_result(stream) : (perf_result){.none = PERF_NO_RESULT_OK};
+        assumed_reason reason = value_stream_assumed_reason(stream);
+        if (reason != ASSUMED_NONE && reason != ASSUMED_RESPONSE) { /* malformed data is said of the response */
+            add_problem(to, reason == ASSUMED_NAME ? PROBLEM_NAME_ASSUMED : PROBLEM_ASSUMED, pinfo,
+                        value_stream_path(stream));
+        } else if (perf_is_reset(result.none)) {
+            add_problem(to, PROBLEM_RESET, pinfo, value_stream_path(stream));
+        }
+        if (value_omissions(stream, &result) & 1U << OMITTED_UNTYPED) {
+            add_problem(to, PROBLEM_UNTYPED, pinfo, NULL);
+        }
+    }
+}
+
+static char *format_object_key(wmem_allocator_t *pool, const verdict_query *query, const char *name)
+{
+    return wmem_strdup_printf(pool, "%s %s", query->pair->server, name);
+}
+
+/* Notes who got each object first. */
+static void count_objects(const problem_counter *to, packet_info *pinfo, const tapped_call *tapped)
+{
+    const perf_table *table = tapped->answer->table;
+
+    for (uint32_t i = 0; to->query->is_hkpd && to->query->pair && i < table->num_groups; i++) {
+        const char *name = tapped_object_name(pinfo->pool, tapped->server, table->groups[i].key);
+        if (!wmem_map_contains(to->v->delivered, format_object_key(pinfo->pool, to->query, name))) {
+            wmem_map_insert(to->v->delivered, format_object_key(to->v->memory, to->query, name), to->query);
+        }
+    }
+}
+
+void problems_count(verdict *v, verdict_query *query, packet_info *pinfo, const tapped_call *tapped)
+{
+    enum { FILE_NOT_FOUND = 2 };
+    problem_counter to = {v, query};
+    const counter_response *answer = tapped->answer;
+    bool is_titles = tapped->is_response && tapped->kind && strcmp(tapped->kind, "titles") == 0;
+    bool is_malformed = answer ? answer->sample == NULL || tapped->is_damaged || tapped->has_contradictions
+                               : tapped->is_damaged && tapped->is_response && tapped->brings_data;
+
+    count_identifiers(&to, pinfo, tapped);
+    refusals_visit(pinfo, tapped, count_refusal, &to);
+    if (is_malformed && tapped->handle && pinfo->fd->cap_len >= pinfo->fd->pkt_len) {
+        add_problem(&to, PROBLEM_DAMAGED, pinfo, NULL);
+    } else if (is_titles && (tapped->is_damaged || tapped->status == FILE_NOT_FOUND)) {
+        add_problem(&to, PROBLEM_NAMES, pinfo, NULL);
+    }
+    query->has_titles |= is_titles && tapped->status == 0 && !tapped->is_damaged;
+    if (answer && answer->sample && tapped->handle && v->counts_values) {
+        count_values(&to, pinfo, tapped);
+        count_objects(&to, pinfo, tapped);
+    }
+}
+
+/* --- Findings ----------------------------------------------------------------------------------------------------- */
+
+/* $F is the first of them without its computer; %s its error, or how many others there are. */
+static const struct {
+    verdict_kind kind;
+    verdict_party party;
+    const char *text;
+} problem_rows[NUM_PROBLEMS] = {
+    [PROBLEM_NOT_DELIVERED] = {VERDICT_NOT_DELIVERED, PARTY_SERVER, "$S does not deliver $F to $C%s: $T"},
+    [PROBLEM_BLOCK_FAILED] = {VERDICT_BLOCK_FAILED, PARTY_SERVER, "$S returns %s for $F to $C$N: $T"},
+    [PROBLEM_REFUSED] = {VERDICT_REFUSED, PARTY_SERVER, "$S refused $F for $C (%s): $T"},
+    [PROBLEM_RESET] = {VERDICT_RESET, PARTY_SERVER, "$F of $S decreased%s$N: $T"},
+    [PROBLEM_ASSUMED] = {VERDICT_ASSUMED, PARTY_CAPTURE,
+                         "Values from $S to $C may belong to another counter or instance (assumed)%s: $T"},
+    [PROBLEM_NAME_ASSUMED] = {VERDICT_ASSUMED, PARTY_CAPTURE,
+                              "Values from $S to $C may have other names or types (assumed)%s: $T"},
+    [PROBLEM_DAMAGED] = {VERDICT_DAMAGED, PARTY_SERVER, "$S sent malformed counter data to $C%s$N: $T"},
+    [PROBLEM_NAMES] = {VERDICT_NAMES_FAILED, PARTY_SERVER, "$S has no good list of names for $C%s$N: $T"},
+};
+
+/* Returns what all queries of the monitor have of a problem. */
+static counter_problem sum_problems(const verdict_monitor *monitor, problem_kind kind)
+{
+    counter_problem sum = {.shown = {.pool = monitor->pool}};
+
+    for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
+        const counter_problem *one = &monitor_query(monitor, i)->problems[kind];
+        if (sum.things == 0) {
+            sum = *one;
+            sum.shown.frames = NULL;
+        }
+        sum.shown.pool = monitor->pool;
+        sum.kinds = MAX(sum.kinds, one->kinds);
+        sum.things += sum.shown.frames || sum.things != one->things ? one->things : 0;
+        for (unsigned n = 0; n < evidence_count(&one->shown); n++) {
+            uint32_t frame = evidence_frame(&one->shown, n);
+            evidence_add(&sum.shown, frame, frame == one->shown.last ? one->shown.until : one->shown.since);
+        }
+    }
+    return sum;
+}
+
+/* Returns a question if another client, or account, gets each time what is not delivered; else "". */
+static const char *ask_for_rights(const verdict *v, const verdict_monitor *monitor, const char *name)
+{
+    const verdict_query *own = monitor->first;
+    const verdict_query *other =
+        own->pair ? wmem_map_lookup(v->delivered, format_object_key(monitor->pool, own, name)) : NULL;
+    bool is_other = other && (other->pair != own->pair || strcmp(other->account, own->account) != 0) &&
+                    other->problems[PROBLEM_NOT_DELIVERED].things == 0;
+
+    return is_other ? wmem_strdup_printf(monitor->pool, "; %s gets it: may this account read it?", other->client) : "";
+}
+
+static void find_problem(const verdict *v, verdict_monitor *monitor, problem_kind kind)
+{
+    wmem_allocator_t *pool = monitor->pool;
+    counter_problem sum = sum_problems(monitor, kind);
+    bool is_not_delivered = kind == PROBLEM_NOT_DELIVERED;
+    const char *error = sum.status > 0 ? verdict_error(pool, false, sum.status, false) : "";
+
+    if (is_not_delivered && sum.kinds > 1) {
+        error = wmem_strdup_printf(pool, " (and %u more)", sum.kinds - 1);
+    }
+    if (sum.things > evidence_count(&sum.shown) || sum.first) {
+        const char *path = sum.first && g_str_has_prefix(sum.first, "\\\\") ? strchr(sum.first + 2, '\\') : NULL;
+        const char *all = sum.things > 1 ? wmem_strdup_printf(pool, "%" PRIu64 " in all", sum.things) : "";
+        const char *why = is_not_delivered ? ask_for_rights(v, monitor, sum.first)
+                          : sum.status > 0
+                              ? wmem_strconcat(pool, ": ", verdict_error(pool, false, sum.status, true), NULL)
+                              : "";
+        sum.shown.which = path ? path : sum.first;
+        sum.shown.more = wmem_strconcat(pool, all, *all && sum.first ? ", " : "", sum.first ? "first " : "",
+                                        sum.first ? sum.first : "", why, NULL);
+    }
+    monitor_add_finding(monitor, problem_rows[kind].kind, problem_rows[kind].party, &sum.shown, problem_rows[kind].text,
+                        error);
+}
+
+/* A queue, for instance, is empty now and then. Objects do not come and go. */
+static bool comes_and_goes(const verdict_monitor *monitor)
+{
+    const counter_problem sum = sum_problems(monitor, PROBLEM_NOT_DELIVERED);
+    unsigned absences = 0, at = 0, count = evidence_count(&sum.shown);
+    bool is_absent = false;
+
+    for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
+        if (call->outcome != CALL_SAMPLE) {
+            continue;
+        }
+        while (at < count && evidence_frame(&sum.shown, at) < call->frame) {
+            at++;
+        }
+        bool lacks = at < count && evidence_frame(&sum.shown, at) == call->frame;
+        absences += lacks && !is_absent;
+        is_absent = lacks;
+    }
+    return absences > MOST_ABSENCES && !monitor->first->is_hkpd;
+}
+
+typedef struct {
+    const verdict *v;
+    bool is_any; /* refused, and not accepted later */
+} refused_search;
+
+static void find_refused(void *key, void *frame, void *data)
+{
+    refused_search *search = data;
+
+    search->is_any |= GPOINTER_TO_UINT(wmem_map_lookup(search->v->accepted, key)) <= GPOINTER_TO_UINT(frame);
+}
+
+/* True if it does no harm: instances come and go; all that was refused was accepted later; another list of names was read. */
+static bool is_harmless(const verdict *v, const verdict_monitor *monitor, problem_kind kind)
+{
+    refused_search search = {v, false};
+    bool has_titles = false;
+
+    for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
+        wmem_map_foreach(monitor_query(monitor, i)->refused, find_refused, &search);
+        has_titles |= monitor_query(monitor, i)->has_titles;
+    }
+    return kind == PROBLEM_NOT_DELIVERED ? comes_and_goes(monitor)
+           : kind == PROBLEM_REFUSED     ? !search.is_any
+                                         : kind == PROBLEM_NAMES && has_titles;
+}
+
+void problems_find(const verdict *v, verdict_monitor *monitor)
+{
+    for (problem_kind kind = 0; kind < NUM_PROBLEMS; kind++) {
+        if (problem_rows[kind].text && !is_harmless(v, monitor, kind)) {
+            find_problem(v, monitor, kind);
+        }
+    }
+}

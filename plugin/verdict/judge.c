@@ -1,0 +1,443 @@
+/* judge.c
+ * Calls of a monitor that failed, have no response or bring nothing, connections that ended under it, and packets that the capture lacks. Lost packets
+ * that did no harm are no finding.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "verdict/judge.h"
+
+#include "verdict/counter-problems.h"
+#include "verdict/timing.h"
+
+#include <math.h>
+
+#define AGAIN_S 0.5       /* seconds: a client that asks for something else by then does not wait for the response */
+#define IDLE_STOP_S 590.0 /* seconds: Remote Registry stops when nobody asked for ten minutes */
+#define LOOP 3            /* responses without data in a row, after the last sample */
+#define MANY_OPEN 10      /* queries left open: so many are said */
+#define MOST_BEHIND 64    /* calls after one that are looked at for whether the client goes on */
+#define FEWEST_RESENT 3 /* times that a request is resent, without any packet of the server, before the way is broken */
+#define STATUS_CANCELLED 0xc0000120
+
+enum { ACCESS_DENIED = 5, UNKNOWN_INTERFACE = 0x1c010003 };
+
+/* A session that expired, or was deleted, is made anew. */
+static bool is_session_status(uint32_t status)
+{
+    return status == 0xc000035c || status == 0xc0000203;
+}
+
+static bool is_open(const verdict_query *query)
+{
+    return query->is_sealed ? query->num_open > 0 : query->handle && query_closed_frame(query) == 0;
+}
+
+static bool is_ended_by_server(const verdict_connection *connection)
+{
+    return connection && connection->end.frame > 0 && !verdict_wire_by_client(connection, &connection->end);
+}
+
+/* --- Calls that failed -------------------------------------------------------------------------------------------- */
+
+/* True if the same call succeeded later; or if the peers took the step later: what opens a query is made good by a query that begins later. */
+static bool has_succeeded_later(const verdict_monitor *monitor, const monitor_call *call)
+{
+    static const char *const steps[] = {"OpenQueryHandle", "EnumerateCounterSet", "OpenHKPD", "OpenHKLM", NULL};
+    bool is_step = call->is_fault || call->status == ACCESS_DENIED || g_strv_contains(steps, call->operation);
+    bool opens = strcmp(call->operation, steps[0]) == 0 || strcmp(call->operation, "ValidateCounters") == 0;
+    const verdict_pair *pair = monitor->pair;
+    uint32_t frame = MAX(call->asked_frame, call->frame);
+
+    return !call->asks && (query_succeeded_after(call, frame) ||
+                           (is_step && pair && (opens ? pair->sampled_began : pair->sampled) > frame));
+}
+
+static void add_failed(verdict_monitor *monitor, verdict_evidence *shown, const monitor_call *first, bool is_mixed)
+{
+    const char *error = verdict_error(monitor->pool, first->is_fault, first->status, false);
+
+    shown->more =
+        wmem_strdup_printf(monitor->pool, "first %s: %s", first->operation,
+                           verdict_error(monitor->pool, first->is_fault, first->status, !first->does_not_seal));
+    if (first->does_not_seal) {
+        monitor_add_finding(monitor, VERDICT_NOT_SEALED, PARTY_CLIENT, shown,
+                            "$S denies calls that $C signed but did not seal: $T");
+    } else if (first->is_fault && first->status == UNKNOWN_INTERFACE) {
+        monitor_add_finding(monitor, VERDICT_BIND_REFUSED, PARTY_SERVER, shown,
+                            "$S does not have the interface for %s of $C: %s $T", first->operation, error);
+    } else if (first->status == ACCESS_DENIED) {
+        monitor_add_finding(monitor, VERDICT_CALL_FAILED, PARTY_SERVER, shown,
+                            "$S denies calls of $C (access denied: no rights)$N: $T");
+    } else if (is_mixed) {
+        monitor_add_finding(monitor, VERDICT_CALL_FAILED, PARTY_SERVER, shown,
+                            "$S answers calls of $C with errors$N, first %s: $T", error);
+    } else {
+        monitor_add_finding(monitor, VERDICT_CALL_FAILED, PARTY_SERVER, shown, "$S answers %s of $C with %s$N: $T",
+                            first->operation, error);
+    }
+}
+
+/* What else fails is a consequence of what is denied. */
+static void find_failed(verdict_monitor *monitor)
+{
+    verdict_evidence shown = {.pool = monitor->pool};
+    const monitor_call *first = NULL;
+    bool is_mixed = false;
+
+    for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
+        bool is_denied = call->status == ACCESS_DENIED, any_denied = first && first->status == ACCESS_DENIED;
+        if (call->outcome != CALL_FAILED || (any_denied && !is_denied) || has_succeeded_later(monitor, call)) {
+            continue;
+        }
+        if (first == NULL || (is_denied && !any_denied)) {
+            first = call;
+            shown.frames = NULL;
+        }
+        is_mixed |= call->status != first->status || call->operation != first->operation;
+        evidence_add(&shown, call->frame, call->answered);
+    }
+    if (first) {
+        add_failed(monitor, &shown, first, is_mixed);
+    }
+}
+
+/* --- Calls without a response ------------------------------------------------------------------------------------- */
+
+static double get_usual(const verdict_monitor *monitor)
+{
+    return monitor->timing.num_gaps > 0 ? monitor->timing.usual : 0;
+}
+
+/* Returns when the client would have had the response: it asks again, though not for something else at once, or the capture ends. */
+static double find_wait_end(const verdict_monitor *monitor, const monitor_call *call)
+{
+    double usual = get_usual(monitor), soon = call->asked + (usual > 0 ? usual / 2 : AGAIN_S);
+
+    for (const monitor_call *next = call + 1; next < monitor->end && next - call < MOST_BEHIND; next++) {
+        if (next->asked > soon) {
+            return next->asked;
+        }
+    }
+    return verdict_wire_last();
+}
+
+/* True if the capture may lack the response, or the next packet of the server says more. */
+static bool is_unseen(const verdict_monitor *monitor, const monitor_call *call, double until)
+{
+    const verdict_connection *connection = call->connection;
+    const verdict_pair *pair = monitor->pair;
+    /* who gets no response sends again, or ends the connection */
+    bool is_cut_off = connection && connection->newest <= call->asked && pair && pair->sampled > call->asked_frame;
+    bool has_ended = is_ended_by_server(connection) && connection->end.frame > call->asked_frame &&
+                     connection->end.time - call->asked < VERDICT_LONG_WAIT && is_open(call->query);
+
+    return verdict_wire_was_set() || is_cut_off || has_ended || call->query->ends_garbled ||
+           (pair && pair->one_way.frame > 0) || (pair && pair->cut.frames && pair->cut.last > call->asked_frame) ||
+           peers_have_loss(pair, call->asked, until);
+}
+
+static bool is_unanswered(const verdict_monitor *monitor, const monitor_call *call)
+{
+    double until = find_wait_end(monitor, call);
+    double patience = until < verdict_wire_last() ? MAX(VERDICT_LONG_WAIT, 3 * get_usual(monitor)) : VERDICT_LONG_WAIT;
+
+    return until - call->asked >= patience && !is_unseen(monitor, call, until) && !has_succeeded_later(monitor, call);
+}
+
+/* True if nothing was asked for so long before the call that the service had stopped by itself. */
+static bool is_after_idling(const verdict_monitor *monitor, const monitor_call *call)
+{
+    return call > monitor->calls && call->asked - MAX(call[-1].asked, call[-1].answered) >= IDLE_STOP_S;
+}
+
+/* True if the client sent it again and again, and the server, which was heard before, says nothing more: a firewall forgot the connection. */
+static bool is_cut_between(const monitor_call *call)
+{
+    const verdict_connection *connection = call->connection;
+    unsigned resent = 0;
+
+    if (connection == NULL || connection->seen[!connection->client] <= 0 ||
+        connection->seen[!connection->client] >= call->asked) {
+        return false;
+    }
+    unsigned count = wmem_array_get_count(connection->events);
+    for (unsigned i = verdict_wire_from(connection, call->asked, 0); i < count; i++) {
+        const wire_event *event = verdict_wire_event(connection, i);
+        resent += event->kind == WIRE_RESENT && verdict_wire_by_client(connection, event);
+    }
+    return resent >= FEWEST_RESENT;
+}
+
+static void find_unanswered(verdict_monitor *monitor)
+{
+    verdict_evidence broken = {.pool = monitor->pool}, shown = {.pool = monitor->pool}, idle = {.pool = monitor->pool},
+                     silent = {.pool = monitor->pool};
+    const monitor_call *first = NULL;
+    uint32_t status = 0;
+
+    for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
+        if (call->outcome != CALL_WAITS) {
+            continue;
+        }
+        const wire_event *failure =
+            verdict_wire_find(call->connection, WIRE_PIPE_FAILED, call->asked_frame, 0, INFINITY);
+        bool is_cancelled = failure && failure->status == STATUS_CANCELLED;
+        bool is_anew =
+            failure && (monitor->pair->sampled > failure->frame || monitor->pair->passed[RUNG_LOGON] > failure->time);
+        bool is_silent =
+            failure ? is_cancelled && failure->time - call->asked >= VERDICT_LONG_WAIT : is_unanswered(monitor, call);
+        if (!failure && call->asks && is_cut_between(call)) {
+            evidence_add(&silent, call->asked_frame, call->asked);
+        } else if (is_silent) {
+            first = first ? first : call;
+            evidence_add(&shown, call->asked_frame, call->asked);
+        } else if (failure && !is_cancelled && !(is_session_status(failure->status) && is_anew)) {
+            bool is_idle_stop = is_anew && is_after_idling(monitor, call);
+            status = is_idle_stop ? status : failure->status;
+            evidence_add(is_idle_stop ? &idle : &broken, failure->frame, failure->time);
+        }
+    }
+    monitor_add_finding(monitor, VERDICT_PAUSE, PARTY_SERVER, &idle,
+                        "$S stopped Remote Registry while $C was idle, and started it again$N: $T");
+    monitor_add_finding(monitor, VERDICT_BROKEN, PARTY_NETWORK, &silent,
+                        "The network (an idle firewall?) dropped the connection of $C to $S$N: $T");
+    if (broken.frames && monitor->pair) {
+        verdict_ladder_say(monitor->pair, status, &broken, &monitor->findings);
+    }
+    if (first) {
+        bool is_resent =
+            verdict_wire_find(first->connection, WIRE_RESENT, 0, first->asked, first->asked + VERDICT_LONG_WAIT);
+        monitor_add_finding(monitor, VERDICT_UNANSWERED, is_resent ? PARTY_NETWORK : PARTY_SERVER, &shown,
+                            "$S does not answer %s of $C%s$N: $T", first->operation,
+                            is_resent ? ", sent again and again" : "");
+    }
+}
+
+/* --- Responses without data, and ends ----------------------------------------------------------------------------- */
+
+/* Returns the calls with an outcome; if `from_sample`, after the last sample alone. */
+static verdict_evidence find_calls(const verdict_monitor *monitor, call_outcome outcome, bool from_sample)
+{
+    verdict_evidence shown = {.pool = monitor->pool};
+
+    for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
+        if (from_sample && call->outcome == CALL_SAMPLE) {
+            shown.frames = NULL;
+        } else if (call->outcome == outcome) {
+            evidence_add(&shown, call->frame, call->answered);
+        }
+    }
+    return shown;
+}
+
+/* After the last sample no response has data, or each says how large a buffer it needs, and the client never has it. */
+static void find_no_data(verdict_monitor *monitor)
+{
+    bool is_sealed = monitor->first->is_sealed;
+    verdict_evidence empty = find_calls(monitor, CALL_EMPTY, !is_sealed),
+                     probes = find_calls(monitor, CALL_PROBE, !is_sealed);
+
+    if (is_sealed) {
+        monitor_add_finding(monitor, VERDICT_NO_DATA, PARTY_SERVER, &empty,
+                            "$S answers without data (it fails, or $C offers too little room): $T");
+    } else if (evidence_count(&empty) >= LOOP) {
+        monitor_add_finding(monitor, VERDICT_NO_DATA, PARTY_SERVER, &empty, "$S answers $C without data$N: $T");
+    } else if (evidence_count(&probes) >= LOOP) {
+        monitor_add_finding(monitor, VERDICT_NO_DATA, PARTY_CLIENT, &probes,
+                            "$C offers $S too little room each time, and gets no sample: $T");
+    }
+}
+
+/* Queries under which the server, or a firewall, ended the connection, and queries that the client left open. */
+static void find_open(verdict_monitor *monitor)
+{
+    verdict_evidence broken = {.pool = monitor->pool}, left = {.pool = monitor->pool};
+    const char *word = monitor_handle_word(monitor);
+
+    for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
+        const verdict_query *query = monitor_query(monitor, i);
+        if (!is_open(query)) {
+            continue;
+        }
+        if (is_ended_by_server(query->connection)) {
+            evidence_add(&broken, query->connection->end.frame, query->connection->end.time);
+        }
+        if (query->opened_frame > 0) {
+            evidence_add(&left, query->first_frame, query->first_time);
+        }
+    }
+    monitor_add_finding(monitor, VERDICT_BROKEN, PARTY_SERVER, &broken,
+                        "$S (or a firewall) closed the connection from $C with a %s open$N: $T", word);
+    if (evidence_count(&left) >= MANY_OPEN) {
+        monitor_add_finding(monitor, VERDICT_HANDLES_OPEN, PARTY_CLIENT, &left, "$C left %u handles open on $S: $T",
+                            evidence_count(&left));
+    }
+}
+
+static void judge_calls(verdict_monitor *monitor)
+{
+    find_failed(monitor);
+    find_unanswered(monitor);
+    find_no_data(monitor);
+    find_open(monitor);
+}
+
+/* --- Packets that were not captured ------------------------------------------------------------------------------- */
+
+/* Returns the frame of the first value whose counter or type is not certain; UINT32_MAX: there is none. */
+static uint32_t find_first_doubt(const verdict_monitor *monitor)
+{
+    static const problem_kind kinds[] = {PROBLEM_ASSUMED, PROBLEM_NAME_ASSUMED, PROBLEM_UNTYPED};
+    uint32_t first = UINT32_MAX;
+
+    for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
+        for (unsigned k = 0; k < G_N_ELEMENTS(kinds); k++) {
+            const counter_problem *problem = &monitor_query(monitor, i)->problems[kinds[k]];
+            first = problem->things > 0 ? MIN(first, problem->shown.first) : first;
+        }
+    }
+    return first;
+}
+
+/* True if the capture may lack the response. */
+static bool may_be_missing(const verdict_monitor *monitor, const monitor_call *call)
+{
+    return call->outcome == CALL_WAITS && call + 1 < monitor->end &&
+           !verdict_wire_find(call->connection, WIRE_PIPE_FAILED, call->asked_frame, 0, INFINITY);
+}
+
+static void judge_capture(verdict_monitor *monitor, bool lacks_some)
+{
+    verdict_evidence lost = {.pool = monitor->pool}, cut = {.pool = monitor->pool};
+    bool has_samples = monitor->stats.numbers[STAT_SAMPLES] > 0;
+    uint32_t doubt = find_first_doubt(monitor), begin = 0, end = UINT32_MAX;
+    const verdict_pair *pair = monitor->pair;
+    unsigned responses = 0, unreadable = 0;
+
+    if (pair == NULL) {
+        return;
+    }
+    for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
+        responses += may_be_missing(monitor, call);
+        unreadable +=
+            call->outcome == CALL_EMPTY || call->outcome == CALL_DAMAGED || (call->outcome == CALL_WAITS && call->asks);
+    }
+    if (doubt == UINT32_MAX) {
+        begin = monitor->first->first_frame;
+    }
+    if (has_samples) {
+        end = MAX(monitor->end[-1].asked_frame, monitor->end[-1].frame);
+    }
+    for (unsigned i = 0; i < wmem_array_get_count(pair->losses); i++) {
+        const verdict_span *loss = wmem_array_index(pair->losses, i);
+        if (loss->frame >= begin && loss->frame <= end) {
+            evidence_add(&lost, loss->frame, loss->until);
+        }
+    }
+    if (lacks_some || doubt < UINT32_MAX || responses > 0 || !has_samples) {
+        lost.more = responses > 0 ? wmem_strdup_printf(monitor->pool, "responses missing: %u", responses) : NULL;
+        monitor_add_finding(monitor, VERDICT_LOST, PARTY_CAPTURE, &lost,
+                            "The capture lacks packets of $C and $S[, or their order]: $T");
+    }
+    /* what was cut before they came may have said whose the doubtful values are, and of which type */
+    for (unsigned i = 0; i < evidence_count(&pair->cut); i++) {
+        uint32_t frame = evidence_frame(&pair->cut, i);
+        if (unreadable > 0 || !has_samples || (doubt < UINT32_MAX && frame <= doubt)) {
+            evidence_add(&cut, frame, frame == pair->cut.first ? pair->cut.since : pair->cut.until);
+        }
+    }
+    monitor_add_finding(monitor, VERDICT_LOST, PARTY_CAPTURE, &cut, "The capture cuts frames of $C and $S short: $T");
+}
+
+/* --- The judgement ------------------------------------------------------------------------------------------------ */
+
+/* What stopped the peers before any call stands with their first monitor; or for itself. */
+static void find_peers_failures(verdict *v)
+{
+    wmem_map_t *firsts = wmem_map_new(v->pool, g_direct_hash, g_direct_equal);
+
+    verdict_ladder_judge(v->pool);
+    for (unsigned i = v->monitors->len; i > 0; i--) {
+        verdict_monitor *monitor = g_ptr_array_index(v->monitors, i - 1);
+        wmem_map_insert(firsts, monitor->pair, monitor);
+    }
+    for (verdict_pair *pair = verdict_ladder_first; pair; pair = pair->next) {
+        verdict_monitor *first = wmem_map_lookup(firsts, pair);
+        const char *account = pair->failures[RUNG_LOGON].shown.frames ? pair->failures[RUNG_LOGON].account : NULL;
+        /* who has samples is another account's monitor */
+        bool is_other = first && account && first->stats.numbers[STAT_SAMPLES] > 0;
+        first = is_other ? NULL : first;
+        verdict_monitor *monitor = first ? first : monitor_new_of_peers(v->pool, pair);
+        bool is_cut = pair->cut.frames && pair->passed[RUNG_PIPE] > 0 && !pair->is_bound;
+        bool is_unread = is_cut || (v->queries->len == 0 && omissions_get_undecoded(&v->omitted) == 0);
+        verdict_ladder_find(v->pool, pair, &monitor->findings);
+        if (first ? pair->one_way.frame > 0 : !monitor->findings && is_unread) {
+            verdict_ladder_find_unread(v->pool, pair, &monitor->findings);
+        }
+        if (first) { /* who may have spoken on connections of which nothing can be read, too */
+            verdict_evidence missed = pair->missed;
+            missed.pool = v->pool;
+            missed.is_unread = true;
+            monitor_add_finding(first, VERDICT_LOST, PARTY_CAPTURE, &missed,
+                                "The capture lacks the bind of a connection of $C to $S$N: $T");
+        } else if (monitor->findings) {
+            g_ptr_array_add(v->monitors, monitor);
+        }
+    }
+}
+
+void verdict_judge(verdict *v)
+{
+    verdict_wire_end();
+    verdict_set_span(verdict_wire_first(), verdict_wire_last());
+    monitors_join(v);
+    for (unsigned i = 0; i < v->monitors->len; i++) {
+        verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
+        judge_calls(monitor);
+        judge_capture(monitor, timing_find(monitor, v->monitors));
+        problems_find(v, monitor);
+    }
+    find_peers_failures(v);
+}
+
+static int compare_monitors(const void *a, const void *b)
+{
+    const verdict_finding *x = (*(verdict_monitor *const *)a)->findings, *y = (*(verdict_monitor *const *)b)->findings;
+
+    return x && y ? verdict_finding_compare(x, y) : (x == NULL) - (y == NULL);
+}
+
+/* False for a monitor that asks for no sample: it read names, for instance, and there is nothing to say of it. */
+static bool is_shown(const verdict_monitor *monitor)
+{
+    const double *stats = monitor->stats.numbers;
+
+    if (monitor->first && monitor->first->ends_garbled && stats[STAT_SAMPLES] <= 0) {
+        return false; /* the garbled calls are a monitor of their own */
+    }
+    return monitor->first == NULL || monitor->findings || stats[STAT_SAMPLES] > 0 || stats[STAT_PROBES] > 1;
+}
+
+void verdict_judge_for_display(verdict *v)
+{
+    unsigned shown = 0;
+
+    verdict_judge(v);
+    for (unsigned i = 0; i < v->monitors->len; i++) {
+        verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
+        if (is_shown(monitor) || (i + 1 == v->monitors->len && shown == 0)) {
+            g_ptr_array_index(v->monitors, shown++) = monitor;
+        }
+    }
+    g_ptr_array_set_size(v->monitors, (int)shown);
+    g_ptr_array_sort(v->monitors, compare_monitors);
+}
+
+void verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped)
+{
+    verdict_query *query = monitors_count(v, pinfo, tapped);
+
+    if (query) {
+        problems_count(v, query, pinfo, tapped);
+    }
+}

@@ -1,0 +1,436 @@
+/* monitors.c
+ * Calls by query, and queries by monitor.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "verdict/monitors.h"
+
+#include "taps/refusals.h"
+
+#include <epan/to_str.h>
+
+#include <math.h>
+
+enum { ACCESS_DENIED = 5 };
+
+/* Calls of a query among which the request of a response is looked for, newest first. */
+#define MOST_PENDING 64
+
+static GSList *verdicts; /* verdict: all that there are */
+
+/* --- Whose a call is ---------------------------------------------------------------------------------------------- */
+
+static bool is_titles(const tapped_call *tapped)
+{
+    return tapped->kind && strcmp(tapped->kind, "titles") == 0;
+}
+
+/* True if the call is one of a query's, or of one question's. What opens a query is not. */
+static bool is_of_query(const tapped_call *tapped)
+{
+    bool is_question = !tapped->is_hkpd || ((tapped->subject || tapped->brings_data) && !is_titles(tapped));
+
+    return tapped->handle && is_question && !g_str_has_prefix(tapped->operation, "Open");
+}
+
+/* Returns the name of the value that is asked for, as equal questions have it. */
+static const char *format_question(wmem_allocator_t *pool, const tapped_call *tapped)
+{
+    char *text =
+        tapped->is_hkpd && tapped->subject ? g_strstrip(g_ascii_strdown(tapped->subject, tapped->subject_size)) : NULL;
+    const char *question = wmem_strdup(pool, text ? text : "");
+
+    g_free(text);
+    return question;
+}
+
+static const char *format_query_key(packet_info *pinfo, const tapped_call *tapped)
+{
+    const address *client = tapped->is_response ? &pinfo->dst : &pinfo->src;
+
+    if (tapped->sealed.connection) {
+        return wmem_strdup_printf(pinfo->pool, "%p", tapped->sealed.connection);
+    }
+    if (is_of_query(tapped)) {
+        return wmem_strdup_printf(pinfo->pool, "%p %s", (const void *)tapped->handle,
+                                  format_question(pinfo->pool, tapped));
+    }
+    return wmem_strdup_printf(pinfo->pool, "%p %s %d %s", (const void *)tapped->server,
+                              address_to_str(pinfo->pool, client), tapped->is_hkpd, verdict_wire_account(pinfo));
+}
+
+/* Returns "SRV01 (192.0.2.20)": as the client called it, and its address. */
+static const char *format_server(wmem_allocator_t *pool, const tapped_call *tapped)
+{
+    const tapped_handle handle = tapped_handle_of(tapped->handle);
+    const char *place = handle.place ? handle.place : tapped_server(tapped);
+    const char *machine = handle.machine;
+
+    return machine && *machine && strcmp(machine, place) != 0 ? wmem_strdup_printf(pool, "%s (%s)", machine, place)
+                                                              : wmem_strdup(pool, place);
+}
+
+/* A server's name before it has a handle is in small letters. The peers have its newest name, each query its own. */
+static void learn_server_name(const verdict *v, verdict_query *query, const tapped_call *tapped)
+{
+    enum { MOST = 40 };
+    const char *machine = tapped->handle    ? tapped_handle_of(tapped->handle).machine
+                          : tapped->is_hkpd ? NULL
+                                            : tapped_called(tapped);
+
+    if (machine && *machine && (query->called == NULL || g_ascii_strcasecmp(query->called, machine) != 0)) {
+        char *name = tapped->handle || strpbrk(machine, ".:") ? g_strdup(machine) : g_ascii_strup(machine, -1);
+        *g_utf8_offset_to_pointer(name, MIN(g_utf8_strlen(name, -1), MOST)) = '\0';
+        query->called = wmem_strdup(v->memory, name);
+        query->pair->called = wmem_strdup(verdict_ladder_memory, name);
+        g_free(name);
+    }
+}
+
+static uint32_t get_request_frame(const tapped_call *tapped)
+{
+    return tapped->sealed.request_frame ? tapped->sealed.request_frame : tapped->request_frame;
+}
+
+/* Returns the place behind the request that is answered among the query's calls, 0: it is not there. A request in fragments was counted with its last
+ * one, while the response knows the first. */
+static unsigned find_request(const verdict_query *query, const tapped_call *tapped)
+{
+    uint32_t frame = tapped->is_response ? get_request_frame(tapped) : 0;
+    unsigned found = 0;
+
+    for (unsigned i = query->calls->len, n = 0; frame > 0 && i > 0 && n < MOST_PENDING; i--, n++) {
+        const monitor_call *request = &g_array_index(query->calls, monitor_call, i - 1);
+        bool is_it = request->outcome == CALL_WAITS && request->asked_frame >= frame;
+        found = is_it && strcmp(request->operation, tapped->operation) == 0 ? i : found;
+    }
+    return found;
+}
+
+/* Returns the question that a response answers that does not say which, as a fault; NULL: it is not known. */
+static verdict_query *find_question(const verdict *v, const tapped_call *tapped)
+{
+    bool is_unnamed = tapped->is_hkpd && tapped->is_response && tapped->handle && tapped->subject == NULL;
+
+    for (unsigned i = v->queries->len, n = 0; is_unnamed && i > 0 && n < MOST_PENDING; i--, n++) {
+        verdict_query *query = g_ptr_array_index(v->queries, i - 1);
+        if (query->handle == tapped->handle && find_request(query, tapped) > 0) {
+            return query;
+        }
+    }
+    return NULL;
+}
+
+static verdict_query *find_or_create_query(verdict *v, packet_info *pinfo, const tapped_call *tapped)
+{
+    const char *key = format_query_key(pinfo, tapped);
+    verdict_query *question = find_question(v, tapped), *query = question ? question : wmem_map_lookup(v->by_key, key);
+
+    if (query == NULL) {
+        query = wmem_new(v->memory, verdict_query);
+        *query = (verdict_query){
+            .client = address_to_str(v->memory, tapped->is_response ? &pinfo->dst : &pinfo->src),
+            .server = format_server(v->memory, tapped),
+            .account = wmem_strdup(v->memory, verdict_wire_account(pinfo)),
+            .is_hkpd = tapped->is_hkpd,
+            .is_sealed = tapped->sealed.connection != NULL,
+            .is_of_peers = !tapped->sealed.connection && !is_of_query(tapped),
+            .place = v->queries->len + 1,
+            .opened_frame = tapped_handle_of(tapped->handle).opened_frame,
+            .first_frame = pinfo->num,
+            .first_time = nstime_to_sec(&pinfo->abs_ts),
+            .counters = NAN,
+            .calls = g_array_new(FALSE, FALSE, sizeof(monitor_call)),
+            .succeeded = wmem_map_new(v->memory, wmem_int64_hash, g_int64_equal),
+            .refused = wmem_map_new(v->memory, wmem_int64_hash, g_int64_equal),
+            .empty_sets = wmem_map_new(v->memory, wmem_str_hash, g_str_equal),
+        };
+        g_ptr_array_add(v->queries, query);
+        wmem_map_insert(v->by_key, wmem_strdup(v->memory, key), query);
+    }
+    return query;
+}
+
+/* --- Calls -------------------------------------------------------------------------------------------------------- */
+
+static uint32_t count_data_bytes(const tapped_call *tapped)
+{
+    return tapped->answer && tapped->answer->sample && tapped->handle ? tvb_reported_length(tapped->answer->tvb)
+                                                                      : tapped->sealed.sample_size;
+}
+
+static bool asks_for_data(const tapped_call *tapped)
+{
+    return tapped->brings_data || tapped->sealed.takes_sample || strcmp(tapped->operation, "QueryCounterData") == 0;
+}
+
+static call_outcome find_outcome(const tapped_call *tapped)
+{
+    if (tapped->has_failed && !refusal_is_usual(tapped)) {
+        return CALL_FAILED;
+    }
+    if (!asks_for_data(tapped)) {
+        return CALL_DONE;
+    }
+    if (count_data_bytes(tapped) > 0) {
+        return CALL_SAMPLE;
+    }
+    bool is_cut = tapped->unread && tapped->handle; /* by the snapshot length */
+    return tapped->is_probe ? CALL_PROBE : tapped->answer || tapped->is_damaged || is_cut ? CALL_DAMAGED : CALL_EMPTY;
+}
+
+/* Takes the request that is answered out of the query's calls; a new one if it was not captured. */
+static monitor_call take_request(verdict_query *query, const packet_info *pinfo, const tapped_call *tapped)
+{
+    unsigned found = find_request(query, tapped);
+    monitor_call call = {
+        .query = query, .operation = g_intern_string(tapped->operation), .asks = asks_for_data(tapped)};
+
+    if (found > 0) {
+        call = g_array_index(query->calls, monitor_call, found - 1);
+        g_array_remove_index(query->calls, found - 1);
+    } else if (tapped->is_response && tapped->seconds >= 0) {
+        call.asked = nstime_to_sec(&pinfo->abs_ts) - tapped->seconds;
+        call.asked_frame = get_request_frame(tapped);
+    }
+    return call;
+}
+
+static uint64_t get_success_key(const monitor_call *call)
+{
+    return (uint64_t)call->subject << 32 | (uint32_t)(uintptr_t)call->operation;
+}
+
+bool query_succeeded_after(const monitor_call *call, uint32_t frame)
+{
+    uint64_t key = get_success_key(call);
+
+    return GPOINTER_TO_UINT(wmem_map_lookup(call->query->succeeded, &key)) > frame;
+}
+
+static void take_response(monitor_call *call, const packet_info *pinfo, const tapped_call *tapped)
+{
+    const uint64_t epoch_1970 = 116444736000000000;
+    const verdict_connection *connection = call->connection;
+
+    call->answered = nstime_to_sec(&pinfo->abs_ts);
+    call->frame = pinfo->num;
+    call->seconds = tapped->seconds;
+    call->acked = connection && connection->acked.frame >= call->asked_frame ? connection->acked.time : 0;
+    call->outcome = (uint8_t)find_outcome(tapped);
+    call->status = tapped->status;
+    call->is_fault = tapped->is_fault;
+    call->does_not_seal = tapped->status == ACCESS_DENIED && tapped->does_not_seal;
+    call->size = count_data_bytes(tapped);
+    if (call->outcome == CALL_SAMPLE && tapped->handle && tapped->answer->table->clocks.perf_freq > 0) {
+        const perf_point *clocks = &tapped->answer->table->clocks;
+        call->clock = (double)clocks->perf_time / (double)clocks->perf_freq;
+        call->date = (double)(int64_t)(clocks->time_100ns - epoch_1970) / 1e7;
+    }
+}
+
+/* Keeps a call if it asks for data, has failed, or waits for its response. */
+static void count_call(verdict *v, verdict_query *query, packet_info *pinfo, const tapped_call *tapped,
+                       const verdict_connection *connection)
+{
+    monitor_call call = take_request(query, pinfo, tapped);
+
+    query->connection = call.connection = connection;
+    query->is_marked |= tapped->is_late;
+    query->is_answered |= tapped->is_response;
+    if (!tapped->is_fault) { /* which does not say what it is about */
+        call.subject = wmem_strong_hash((const uint8_t *)&tapped->request_code, sizeof tapped->request_code);
+        call.subject += tapped->subject ? 31 * wmem_strong_hash(tapped->subject, tapped->subject_size) : 0;
+    }
+    if (!tapped->is_response) {
+        call.asked = nstime_to_sec(&pinfo->abs_ts);
+        call.asked_frame = pinfo->num;
+        call.num_open = query->num_open;
+        g_array_append_val(query->calls, call);
+        return;
+    }
+    take_response(&call, pinfo, tapped);
+    if (call.outcome == CALL_DONE && !call.asks) {
+        uint64_t key = get_success_key(&call);
+        wmem_map_insert(query->succeeded, wmem_memdup(v->memory, &key, sizeof key), GUINT_TO_POINTER(pinfo->num));
+        return;
+    }
+    g_array_append_val(query->calls, call);
+    if (call.outcome == CALL_SAMPLE) {
+        query->samples++;
+        if (query->pair) {
+            query->pair->sampled = pinfo->num;
+            query->pair->sampled_began = MAX(query->pair->sampled_began, query->first_frame);
+        }
+    }
+}
+
+/* --- Queries ------------------------------------------------------------------------------------------------------ */
+
+uint32_t query_closed_frame(const verdict_query *query)
+{
+    return query->handle ? tapped_handle_of(query->handle).closed_frame : query->closed_frame;
+}
+
+/* Needs: the call has a handle. The counters of a query are those of the call for its first sample; or the newest ones, if it has none. */
+static void count_handle(const verdict *v, verdict_query *query, const packet_info *pinfo, const tapped_call *tapped)
+{
+    query->number = query->number > 0 ? query->number : tapped_handle_of(tapped->handle).number;
+    if (query->is_of_peers) {
+        return;
+    }
+    query->handle = tapped->handle;
+    query->failed_blocks += tapped->failed;
+    query->counters = tapped->has_counters ? tapped->counters : query->counters;
+    if (query->samples <= tapped->is_response) {
+        const char *server = format_server(pinfo->pool, tapped); /* its name is known by then, if ever */
+        query->server = strcmp(server, query->server) == 0 ? query->server : wmem_strdup(v->memory, server);
+        query->asked_for = tapped->is_hkpd ? g_str_hash(format_question(pinfo->pool, tapped)) | 1
+                           : tapped->epoch ? tapped_asked_for(tapped)
+                                           : query->asked_for;
+    }
+}
+
+/* The sizes of requests that change counters stand for the counters. A connection's first request is longer by its verification trailer. */
+static void count_sealed(verdict_query *query, const packet_info *pinfo, const tapped_call *tapped)
+{
+    bool opens = g_str_has_prefix(tapped->operation, "Open"), closes = g_str_has_prefix(tapped->operation, "Close");
+
+    query->num_open += opens && !tapped->is_response;
+    query->num_open -= query->num_open > 0 && (tapped->is_response ? opens && tapped->is_fault : closes);
+    if (tapped->is_response) {
+        return;
+    }
+    query->is_closed = closes && query->num_open == 0;
+    query->closed_frame = query->is_closed ? pinfo->num : 0;
+    if (query->samples == 0 && !tapped->sealed.takes_sample && !closes) {
+        query->asked_for = (query->asked_for * 31 + g_str_hash(tapped->operation)) * 31;
+        query->asked_for += opens ? 0 : tapped->sealed.size;
+    }
+}
+
+/* Ordinary calls of the registry are somebody else's, whether they fail or not. */
+static bool is_about_counters(const tapped_call *tapped)
+{
+    const char *name = tapped->subject ? tapped->subject : "";
+    bool is_perflib =
+        strcmp(tapped->operation, "OpenKey") == 0 && g_strstr_len(name, (gssize)tapped->subject_size, "erflib");
+    bool is_denied = tapped->has_failed &&
+                     (is_perflib || (tapped->status == ACCESS_DENIED && g_str_has_prefix(tapped->operation, "OpenHK")));
+
+    return !tapped->is_hkpd || tapped->handle || tapped->sealed.uses_query || is_denied ||
+           g_str_has_prefix(tapped->operation, "OpenHKP");
+}
+
+/* What was read on this connection until now has neither stopped nor waits for a response. */
+static void mark_garbled(verdict *v, const verdict_connection *connection)
+{
+    for (unsigned i = v->queries->len, n = 0; connection && i > 0 && n < MOST_PENDING; i--, n++) {
+        verdict_query *query = g_ptr_array_index(v->queries, i - 1);
+        query->ends_garbled |= !query->is_sealed && query->connection == connection;
+    }
+}
+
+verdict_query *monitors_count(verdict *v, packet_info *pinfo, const tapped_call *tapped)
+{
+    omissions_count_call(&v->omitted, tapped);
+    bool is_unread = tapped->unread && !tapped->sealed.uses_query && !tapped->is_fault && !tapped->handle;
+    if (is_unread || !is_about_counters(tapped)) {
+        return NULL;
+    }
+    verdict_query *query = find_or_create_query(v, pinfo, tapped);
+    if (tapped->is_repeated) { /* captured twice: its request is a copy, too */
+        take_request(query, pinfo, tapped);
+        return NULL;
+    }
+    verdict_connection *connection = verdict_wire_connection(pinfo, !tapped->is_response);
+    if (connection) {
+        query->pair = connection->pair;
+        verdict_ladder_note_calls(query->pair, connection->port);
+        learn_server_name(v, query, tapped);
+    }
+    if (tapped->unread && tapped->sealed.connection && strcmp(tapped->unread, TAPPED_NOISE) == 0) {
+        mark_garbled(v, connection);
+    }
+    count_call(v, query, pinfo, tapped, connection);
+    if (tapped->sealed.uses_query) {
+        count_sealed(query, pinfo, tapped);
+    } else if (tapped->handle) {
+        count_handle(v, query, pinfo, tapped);
+    }
+    return query;
+}
+
+/* --- All of it ---------------------------------------------------------------------------------------------------- */
+
+/* Handles and connections begin anew with the next capture. */
+static void forget_keys(verdict *v)
+{
+    v->by_key = wmem_map_new(v->memory, wmem_str_hash, g_str_equal);
+}
+
+void verdict_reset(verdict *v)
+{
+    for (unsigned i = 0; i < v->queries->len; i++) {
+        g_array_free(((verdict_query *)g_ptr_array_index(v->queries, i))->calls, TRUE);
+    }
+    g_ptr_array_set_size(v->monitors, 0);
+    g_ptr_array_set_size(v->queries, 0);
+    wmem_free_all(v->memory);
+    wmem_free_all(v->pool);
+    forget_keys(v);
+    v->accepted = wmem_map_new(v->memory, wmem_int64_hash, g_int64_equal);
+    v->delivered = wmem_map_new(v->memory, wmem_str_hash, g_str_equal);
+    v->omitted = (omissions){0};
+}
+
+void verdict_reset_all(void)
+{
+    for (GSList *at = verdicts; at; at = at->next) {
+        verdict_reset(at->data);
+    }
+}
+
+/* The capture is closed, perhaps with another to come (tshark -M): what was counted stays. */
+static void verdict_close_capture(void)
+{
+    for (GSList *at = verdicts; at; at = at->next) {
+        verdict *v = at->data;
+        forget_keys(v);
+        for (unsigned i = 0; i < v->queries->len; i++) {
+            verdict_query *query = g_ptr_array_index(v->queries, i);
+            query->closed_frame = query_closed_frame(query);
+            query->handle = NULL;
+        }
+    }
+}
+
+verdict *verdict_new(bool counts_values)
+{
+    static bool is_registered;
+    verdict *v = g_new0(verdict, 1);
+
+    if (!is_registered) {
+        is_registered = true;
+        register_cleanup_routine(verdict_close_capture);
+    }
+    v->memory = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
+    v->pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
+    v->counts_values = counts_values;
+    v->queries = g_ptr_array_new();
+    v->monitors = g_ptr_array_new();
+    verdict_reset(v);
+    verdicts = g_slist_prepend(verdicts, v);
+    return v;
+}
+
+void verdict_free(verdict *v)
+{
+    verdicts = g_slist_remove(verdicts, v);
+    verdict_reset(v);
+    g_ptr_array_unref(v->queries);
+    g_ptr_array_unref(v->monitors);
+    wmem_destroy_allocator(v->memory);
+    wmem_destroy_allocator(v->pool);
+    g_free(v);
+}
