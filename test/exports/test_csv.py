@@ -192,21 +192,6 @@ def test_objects_of_odd_servers(tshark, tmp_path, server_name, is_learned):
     assert len(pdh_rows(only.read_bytes().decode())) == 3
 
 
-def test_sessions(tshark, tmp_path):
-    """tshark -M forgets the capture in its middle, and counts its handles anew: nothing that was written goes."""
-    scene, first, second = two_queries()
-    data = scene.capture.file()
-    (tmp_path / 'scene.pcap').write_bytes(data[:24] + 3 * data[24:])
-    tshark.run('-q', '-M', len(scene.capture.frames), '-r', tmp_path / 'scene.pcap', '-z', 'pcq,csv,%s' % (tmp_path / 'run.csv'),
-               '-z', 'pcq,long,%s' % (tmp_path / 'long'), '--export-objects', 'pcq,%s' % (tmp_path / 'objects'))
-    suffixes = {'': first, '-query-2': second}
-    assert {p.name for p in tmp_path.glob('run*')} == {'run%s.csv' % x for x in suffixes}
-    assert {p.name for p in (tmp_path / 'objects').glob('*.csv')} == {'SRV01%s.csv' % (x or '-query-1') for x in suffixes}
-    for suffix, answers in suffixes.items():
-        assert compare_pdh((tmp_path / ('run%s.csv' % suffix)).read_bytes().decode(), 3 * answers) == 9
-    assert len(long_rows((tmp_path / 'long').read_bytes().decode())) == 3 * 6
-
-
 def test_standard_output(tshark, tmp_path, export):
     scene = small()
     for form in 'csv', 'long':
@@ -329,32 +314,6 @@ def test_numbers_that_lie_over_each_other(tshark, tmp_path):
     assert paths == [path % ('S' * 1000, i // 40) for i in range(size // 8)]
 
 
-def test_bytes_that_lie_over_each_other(tshark, tmp_path):
-    """A tree shows the first 1,024 bytes of each value, and values of no more bytes than the answer has."""
-    data = bytes(range(256)) * 120
-    definitions = [hostile.definition(6 + 2 * k, hostile.RAWCOUNT, len(data), 8) for k in range(10)]
-    capture, size = overlapping(definitions, None, struct.pack('<2I', 8 + len(data), 0) + data)
-    (cell,), = tshark.fields(capture.write(tmp_path / 'a.pcap'), ['pcq.value.raw'], '-Y', 'pcq.value.raw')
-    assert size // len(data) == 1 and cell == data[:1024].hex()
-
-
-def test_paths_of_32_megabytes(tshark, tmp_path):
-    """As many columns as fit; it is said how many values have none."""
-    h = hostile.Hkpd()
-    titles = [('230', 'S' * 1000), *[(str(6 + 2 * k), 'n' * 999 + str(k)) for k in range(10)]]
-    h.titles(titles)
-    for n in 'abcd':
-        h.sample(hostile.perf_object(230, hostile.in_a_row(10), [
-            hostile.row('%s%03d' % (n, i), hostile.counter_block(70)) for i in range(450)]))
-    path = h.capture.write(tmp_path / 'a.pcap')
-    _, err = tshark.run('-q', '-r', path, '-z', 'pcq,csv,%s' % (tmp_path / 'out.csv'))
-    header = (tmp_path / 'out.csv').read_text().split('\n', 1)[0].split('","')
-    whole = '\\\\SRV\\%s(a000)\\%s' % ('S' * 1000, 'n' * 1000)
-    assert {len(x.rstrip('"\r')) for x in header[1:]} == {len(whole)}
-    columns = (32 << 20) // len(whole + '\0')
-    assert len(header[1:]) == columns and 'pcq: values that are not in the CSV: %d;' % (4 * 4500 - columns) in err
-
-
 # --- The long form ------------------------------------------------------------------------------------------------
 
 def parts(path):
@@ -411,22 +370,6 @@ def test_awkward_names(export, count, passes):
     scene = awkward(count)
     assert compare_long(export(scene, 'long', *passes), series(scene), simple=False) == 2 * 3 * count
     assert compare_pdh(export(scene, 'csv', *passes), series(scene)) == 2 * 3 * count
-
-
-def test_counters_without_names_in_turn(export, passes):
-    """Two queries with a counter each, alike but for its number, which is all that names it."""
-    s = single('Small', *[counter(i, 'PERF_COUNTER_BULK_COUNT', 'Things', lambda at, k, i=i: i * at.number) for i in (1, 2)])
-    server = Server([s])
-
-    def talk(c):
-        learn(c, s, codes=(1, 9))
-        handles = [run(c, [ask(s, i)], 1, close=False) for i in (1, 2)]
-        for n in range(6):
-            c.data(handles[n % 2], 1000)
-    rows = long_rows(export(story(server, talk), 'long', *passes))
-    assert [(r['query'], r['counter'], r['path']) for r in rows] == [
-        (str(n), '#%d' % n, '\\\\SRV01\\Small\\#%d' % n) for n in (1, 2) * 4]
-    assert [bool(r['result']) for r in rows] == [False] * 2 + [True] * 6
 
 
 def test_long_of_hkpd(export, passes):

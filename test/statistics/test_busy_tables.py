@@ -11,7 +11,7 @@ from gen import hkpd_stubs as registry
 from gen.buffers import error_block, multi_instances_block
 from gen.hkpd_block import Counter as Number
 from gen.hkpd_block import Object
-from gen.hkpd_scene import Talk, begin_talk
+from gen.hkpd_scene import begin_talk
 from gen.model import ENGLISH, TYPES, grows
 from gen.pcap import SealedRpc
 from gen.scene import SECOND, Scene, tcp_line
@@ -124,17 +124,6 @@ def test_an_overtaken_sealed_sample(tshark, tmp_path, passes):
     assert not tshark.run('-r', capture, '-Y', 'pcq.expert.late', *passes)[0]
 
 
-def test_a_capture_whose_clock_is_set_back(tshark, tmp_path):
-    """Sealed samples behind that have intervals again; nothing is judged by it."""
-    scene = Scene()
-    m = Monitor(scene, protocol=SealedRpc, mss=60000)
-    for n in range(9):
-        m.ask('D').do().answer()
-        scene.capture.now += SECOND if n < 3 else 2 * SECOND if n > 3 else -3600 * SECOND
-    row = table(tshark, scene.write(tmp_path / 'scene.pcap'), 'pcq,queries')[0]
-    assert (row['Samples'], row['Interval (s)'][:3], row['Late']) == ('9', '2.0', '0')
-
-
 # --- What the registry says beside data --------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('size', [None, 4096], ids=['no-size', 'size'])
@@ -188,8 +177,6 @@ def test_descriptions_are_neither_samples_nor_damaged(ask_all, passes):
 # --- Behind an error -----------------------------------------------------------------------------------------------------
 
 
-
-
 class Failing(Server):
     """In one of the samples the block of a query's first identifier is an error ([MS-PCQ] 2.2.4.9), or its value is empty."""
 
@@ -231,18 +218,6 @@ def test_behind_a_damaged_answer(ask_all, asked, reasons, passes):
     scene, c = begin(Server([s]), s, alters=lambda opnum, kind, stub: stub[:76] + bytes(4) + stub[80:] if kind == 'response' and opnum in first and first.pop() else stub)
     run(c, [ask(s, i) for i in asked], 3)
     assert [r['reason'] for r in ask_all(scene, *passes)[2] if r['counter'] == 'Mean'] == reasons
-
-
-def test_behind_blocks_of_unknown_identifiers(ask_all, passes):
-    """They come in another order than they were added in, which QueryCounterInfo says after the next change: Work is not new."""
-    s = processors()
-    scene, c = begin(Server([s], order=lambda query: [1, 0, 2][:len(query.identifiers)]), s)
-    h = c.query([ask(s, NONE, '*'), ask(s, 2, 'a')], info=False)
-    c.data(h, 9999)
-    c.validate(h, [ask(s, 1, 'b')])
-    c.info(h)
-    c.data(h, 9999)
-    assert {r['reason'] for r in ask_all(scene, *passes)[2] if r['counter'] == 'Work'} == {'cannot be compared with the sample before'}
 
 
 # --- Names that come late ------------------------------------------------------------------------------------------------

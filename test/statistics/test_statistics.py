@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`-z pcq,tree`, `-z pcq,counters`, `-z pcq,queries` and `-z pcq,refusals`: every number, against what the generator knows."""
 
-import itertools
 import math
 import os
 import pty
@@ -19,7 +18,6 @@ from gen import hkpd_scene, hkpd_stubs, stubs
 from gen.pcap import Rpc, SignedRpc
 from gen.scene import Scene, tcp_line
 from gen.scenes import SCENES
-from gen.server import Query
 from gen.story import Server, Times, answers, ask, begin, counter, frames_of, learn, multiple, run, seconds, single, story, unseen, whole_session
 from series import series, unit_of
 from series import table as lines_of
@@ -289,39 +287,6 @@ def test_bytes_of_a_sample_are_rounded(stat):
     assert row['Samples'] == '3' and row['Bytes/sample'] == '91'
 
 
-# What sets up a query, and each part of it that a capture can lack
-SETUP = stubs.OPEN, stubs.VALIDATE, stubs.INFO
-LACKING = [x for n in range(4) for x in itertools.combinations(SETUP, n)]
-
-
-def lacking(missing, samples=3):
-    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]),
-                 counter(2, 'PERF_COUNTER_BULK_COUNT', 'Two', lambda at, k: 9 + at.number ** 2))
-    scene, c = begin(Server([s]), s, alters=lambda opnum, kind, stub: None if opnum in missing else stub)
-    run(c, [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(s, 1, '*'), ask(s, 7, 'a')], samples)
-    return scene
-
-
-@pytest.mark.parametrize('missing', LACKING, ids=lambda m: '-'.join(stubs.OPERATIONS[n][9:] for n in m) or 'nothing')
-def test_figures_of_a_query_that_was_captured_in_part(stat, missing, passes):
-    """Each part missing alone and together: what is told is right; whose a value is is known, assumed, or not said."""
-    scene = lacking(missing)
-    row, = stat(scene, 'queries', *passes)
-    assert (row['Samples'], row['Counters']) == ('3', '3')
-    assert row['Refused'] == ('0' if stubs.VALIDATE in missing else '1')
-    assert row['Opened'].startswith('before' if stubs.OPEN in missing else 'frame ')
-    rows = [r for r in stat(scene, 'counters', *passes) ]
-    # without QueryCounterInfo the order is all that tells; without all changes not even that
-    known = stubs.INFO not in missing or not {stubs.OPEN, stubs.VALIDATE} & set(missing)
-    assert len(rows) == (3 if known else 0)
-    server = '192.0.2.20' if stubs.OPEN in missing else 'SRV01'
-    whole = {r['Counter'].replace('SRV01', server): r for r in stat(lacking(()), 'counters')}
-    for r in rows:
-        if not r['Counter'].endswith(' (assumed)'):
-            assert dict(r, Counter='') == dict(whole[r['Counter']], Counter='')
-    assert stubs.INFO in missing or not any(r['Counter'].endswith(' (assumed)') for r in rows)
-
-
 # --- whose fault it is ----------------------------------------------------------------------------------------------
 
 def paced(pauses, takes, probes=(), stamped='end'):
@@ -402,15 +367,6 @@ def test_who_asks_two_questions_in_turn_is_in_time(tshark, tmp_path, delay, late
     scene.write(tmp_path / 'turns.pcap')
     rows = tshark.fields(tmp_path / 'turns.pcap', ['_ws.expert.message'], '-Y', 'pcq.expert.late')
     assert [r[0] for r in rows] == ['Late sample: 4.000 s since the previous one (usually 1.000 s)'] * late
-
-
-def test_late_behind_hundreds_in_time(tshark, tmp_path):
-    """By the median of the newest 64."""
-    count = 300
-    pauses = [1.0] * 100 + [2.0] * 200
-    pauses[count - 8] = 6.0
-    found = tshark.fields(paced(pauses, [0.01] * count).write(tmp_path / 'scene.pcap'), ['_ws.expert.message'], '-Y', 'pcq.expert.late')
-    assert re.fullmatch(r'Late sample: 6.01\d s since the previous one \(usually 2.01\d s\)', found[-1][0])
 
 
 def test_response_times(stat, passes):

@@ -16,7 +16,6 @@ from gen.scene import tcp_line
 from gen.server import Query
 from gen.story import Server, ask, begin, counter, frames_of, learn, multiple, run, single, story
 from test_order import PCAPS, sharkd  # noqa: F401 (a fixture)
-from world import captured
 
 TABLES = 'pcq,counters', 'pcq,monitors', 'pcq,queries', 'pcq,refusals'
 ALL = *TABLES, 'pcq,tree'
@@ -57,17 +56,6 @@ def test_a_table_twice_in_one_run_is_refused(tshark, tmp_path, statistic, more, 
     path = session().write(tmp_path / 'a.pcap')
     out = subprocess.run([TSHARK, '-q', '-r', path, '-z', statistic, '-z', statistic + more], env=tshark.env, capture_output=True, text=True)
     assert out.returncode == 1 and said % statistic in out.stderr and out.stdout == ''
-
-
-def test_trees_beside_each_other(tshark, tmp_path):
-    """Each as if it were alone; one that nothing passes is empty."""
-    scene = session()
-    path, cut = scene.write(tmp_path / 'a.pcap'), len(scene.capture.frames) - 25
-    filters = 'frame.number < %d' % cut, 'frame.number >= %d' % cut, 'frame.number == 0', 'pcq', 'pcq'
-    alone = [drawn(tshark, path, 'pcq,tree,' + f)[0] for f in filters]
-    assert len(set(alone)) == 4
-    # tshark draws those first that were asked for last
-    assert sorted(drawn(tshark, path, *['pcq,tree,' + f for f in filters])) == sorted(alone)
 
 
 # --- what they could not take -----------------------------------------------------------------------------------------
@@ -263,52 +251,3 @@ def test_sharkd_leaves_a_listener_behind(sharkd, tmp_path):
         running.load(capture)
         for s in TABLES * 2:
             assert tap(running, s)['nstat:' + s] == expected[s]['nstat:' + s]
-
-
-# --- other locales --------------------------------------------------------------------------------------------------
-
-# --- windows ----------------------------------------------------------------------------------------------------------
-
-# Wireshark's window counts itself; beyond that it is drawn what tshark prints.
-AS_A_WINDOW = r'''#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <glib.h>
-#include <wireshark.h>
-#include <epan/stat_tap_ui.h>
-void register_stat_tap_table_ui(stat_tap_table_ui *ui)
-{
-    ((void (*)(stat_tap_table_ui *))dlsym(RTLD_NEXT, "register_stat_tap_table_ui"))(ui);
-    ui->refcount = 1;
-}'''
-
-
-@pytest.fixture(scope='module')
-def window(tshark, tmp_path_factory):
-    """-> of each table the cells of each line that a window has, or that tshark prints, which ends a line where a cell has nothing"""
-    library = tmp_path_factory.mktemp('window') / 'window.so'
-    (library.with_suffix('.c')).write_text(AS_A_WINDOW)
-    flags = subprocess.run(['pkg-config', '--cflags', 'wireshark'], stdout=subprocess.PIPE, check=True).stdout.decode().split()
-    subprocess.run(['cc', '-shared', '-fPIC', '-o', library, library.with_suffix('.c'), *flags, '-ldl'], check=True)
-    library.parent.chmod(0o755)
-
-    def tables(capture, *args, as_window=True):
-        out = subprocess.run([TSHARK, '-q', '-r', capture, *args, *[x for t in TABLES for x in ('-z', t)]], stdout=subprocess.PIPE,
-                             stderr=subprocess.DEVNULL, env=dict(tshark.env, **{'LD_PRELOAD': str(library)} if as_window else {}))
-        return [[[cell.strip() for cell in line.split('|')] for line in table.split('\n')[:-1] if not line.startswith(('Filter', 'Perf'))][1:]
-                for table in re.split(r'^=+\n', out.stdout.decode(), flags=re.M)[1::2]]
-    return tables
-
-
-@pytest.mark.skipif(TSHARK.endswith('.exe'), reason='no library can be put before those of a program of Windows')
-@pytest.mark.parametrize('capture, args', [(SEALED, PASSWORD), (SEALED, ()), (PCAPS / 'plain' / 'pipelined.pcap', ()), (None, ())],
-                         ids=['opened', 'sealed', 'pipelined', 'poller'])
-def test_a_window_shows_what_is_true_at_the_end(window, tmp_path, capture, args):
-    """Notes and findings that were true for a moment only are gone with it. (tshark ends a line where a cell is blank.)"""
-    # Who opens a query for each sample is two monitors until the next one has its sample.
-    capture = capture or captured(tmp_path / 'poller.pcap', 8, mode='poller', asked=lambda m, p: [ask(m, 1), ask(m, 77)])
-    there, printed = (window(capture, *args, as_window=w) for w in (True, False))
-    assert len(there) == len(printed) == len(TABLES)
-    for mine, theirs in zip(there, printed):
-        assert [row[0] for row in mine] == [row[0] for row in theirs] != []
-        # Notes have one cell. What Save as… writes has each cell in its column, also behind a number that is not there.
-        assert [len(row) for row in mine] == [len(row) for row in theirs]
