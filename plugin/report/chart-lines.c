@@ -5,6 +5,8 @@
  */
 #include "report/chart-lines.h"
 
+#include "taps/csv.h"
+
 #include <math.h>
 
 /* A page has at most 20 MB. Bytes of all lines in it; of those all but points; of one, without path and points, at most. */
@@ -25,17 +27,11 @@ static void free_line(void *data)
     g_free(line);
 }
 
-static void free_query(void *data)
-{
-    g_array_free(((chart_query *)data)->times, TRUE);
-    g_free(data);
-}
-
 void chart_lines_begin(chart_lines *lines)
 {
     *lines = (chart_lines){.by_path = g_hash_table_new_full(wmem_str_hash, g_str_equal, NULL, free_line),
                            .all = g_ptr_array_new(),
-                           .by_query = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, free_query),
+                           .by_query = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free),
                            .clocks = g_ptr_array_new_with_free_func(g_free)};
 }
 
@@ -53,7 +49,6 @@ chart_query *chart_query_find_or_create(chart_lines *lines, const char *key)
 
     if (query == NULL) {
         query = g_new0(chart_query, 1);
-        query->times = g_array_new(FALSE, FALSE, sizeof(double));
         g_hash_table_insert(lines->by_query, g_strdup(key), query);
     }
     return query;
@@ -61,16 +56,16 @@ chart_query *chart_query_find_or_create(chart_lines *lines, const char *key)
 
 void chart_query_add_request(chart_query *query, double at)
 {
-    chart_query_add_response(query, query->asked, query->asked > 0);
-    query->asked = at;
+    query->samples += query->is_asked;
+    query->is_asked = true;
+    query->at = at;
 }
 
-void chart_query_add_response(chart_query *query, double at, bool is_time)
+void chart_query_add_response(chart_query *query, double at, bool is_sample)
 {
-    query->asked = 0;
-    if (is_time) {
-        g_array_append_val(query->times, at);
-    }
+    query->samples += is_sample;
+    query->is_asked = false;
+    query->at = at;
 }
 
 chart_line *chart_line_find_or_create(chart_lines *lines, const char *path)
@@ -82,70 +77,62 @@ chart_line *chart_line_find_or_create(chart_lines *lines, const char *path)
         line->path = g_strdup(path);
         line->points = g_array_new(FALSE, FALSE, sizeof(chart_point));
         line->json = g_string_new(NULL);
-        line->bucket_size = 1;
+        line->group_size = 1;
         lines->path_bytes += LINE_BYTES + 2 * strlen(path);
         g_hash_table_insert(lines->by_path, line->path, line);
     }
     return line;
 }
 
-/* --- Thinning ---------------------------------------------------------------------------------------------------- */
+/* --- Points ------------------------------------------------------------------------------------------------------ */
 
-static void add_to_bucket(chart_bucket *bucket, const chart_point *point)
+static chart_point *get_point(const GArray *points, unsigned i)
 {
-    if (isnan(point->value)) {
-        bucket->gap = bucket->gaps++ == 0 ? *point : bucket->gap;
-        return;
-    }
-    bucket->low = bucket->values == 0 || point->value < bucket->low.value ? *point : bucket->low;
-    bucket->high = bucket->values == 0 || point->value > bucket->high.value ? *point : bucket->high;
-    bucket->values++;
+    return &g_array_index(points, chart_point, i);
 }
 
-static int compare_times(const void *a, const void *b)
+/* Keeps of the points from `first` on the smallest, the largest and the first gap. */
+static void thin_tail(GArray *points, unsigned first)
 {
-    const chart_point *x = a, *y = b;
+    unsigned low = points->len, high = points->len, gap = points->len, kept = first;
 
-    return (x->at > y->at) - (x->at < y->at);
-}
-
-/* Makes points of a bucket, in the order of their times. Changes: the bucket is empty. */
-static void pour_bucket(chart_bucket *bucket, GArray *points)
-{
-    chart_point poured[3];
-    unsigned count = 0;
-
-    if (bucket->values > 0) {
-        poured[count++] = bucket->low;
+    for (unsigned i = first; i < points->len; i++) {
+        double value = get_point(points, i)->value;
+        if (isnan(value)) {
+            gap = MIN(gap, i);
+            continue;
+        }
+        low = low == points->len || value < get_point(points, low)->value ? i : low;
+        high = high == points->len || value > get_point(points, high)->value ? i : high;
     }
-    if (bucket->values > 0 && bucket->high.value > bucket->low.value) {
-        poured[count++] = bucket->high;
+    if (low < points->len && get_point(points, low)->value == get_point(points, high)->value) {
+        high = low;
     }
-    if (bucket->gaps > 0) {
-        poured[count++] = bucket->gap;
+    for (unsigned i = first; i < points->len; i++) {
+        if (i == low || i == high || i == gap) {
+            *get_point(points, kept++) = *get_point(points, i);
+        }
     }
-    qsort(poured, count, sizeof *poured, compare_times);
-    g_array_append_vals(points, poured, count);
-    *bucket = (chart_bucket){0};
+    g_array_set_size(points, kept);
 }
 
 static void thin_line(chart_line *line)
 {
     GArray *thick = line->points;
-    chart_bucket bucket = {0};
 
-    line->points = g_array_sized_new(FALSE, FALSE, sizeof(chart_point), thick->len / 2 + 2);
-    for (unsigned i = 0; i < thick->len; i++) {
-        add_to_bucket(&bucket, &g_array_index(thick, chart_point, i));
-        if (i % 4 == 3 || i + 1 == thick->len) {
-            pour_bucket(&bucket, line->points);
-        }
+    line->points = g_array_sized_new(FALSE, FALSE, sizeof(chart_point), thick->len / 2 + 4);
+    for (unsigned i = 0; i < thick->len; i += 4) {
+        unsigned first = line->points->len;
+        g_array_append_vals(line->points, get_point(thick, i), MIN(4, thick->len - i));
+        thin_tail(line->points, first);
     }
     g_array_free(thick, TRUE);
-    line->bucket_size = line->bucket_size == 1 ? 4 : 2 * line->bucket_size;
+    line->thinned = line->points->len;
+    line->group_size = line->group_size == 1 ? 4 : 2 * line->group_size;
 }
 
-/* Returns false if all lines are short. Lines shorter than half the mean have less than half of all points: at least an eighth of all goes, in a time proportional to the results since. */
+/* Returns false if all lines are short. Lines shorter than half the mean have less than half of all points: at least an eighth of all goes, in a
+ * time proportional to the results since. */
 static bool make_room(chart_lines *lines)
 {
     uint64_t mean = lines->num_points / lines->all->len, before = lines->num_points;
@@ -162,23 +149,17 @@ static bool make_room(chart_lines *lines)
     return lines->num_points < before;
 }
 
-/* --- Results as they come ------------------------------------------------------------------------------------------ */
-
-static void pour_line(chart_lines *lines, chart_line *line)
-{
-    lines->num_points -= line->points->len;
-    pour_bucket(&line->bucket, line->points);
-    lines->num_points += line->points->len;
-}
-
 static void add_point(chart_lines *lines, chart_line *line, double at, double value, bool is_assumed)
 {
     const chart_point point = {at, value, is_assumed};
 
-    add_to_bucket(&line->bucket, &point);
-    if (line->bucket.values + line->bucket.gaps >= line->bucket_size) {
-        pour_line(lines, line);
+    lines->num_points -= line->points->len;
+    g_array_append_val(line->points, point);
+    if (line->points->len - line->thinned >= line->group_size) {
+        thin_tail(line->points, line->thinned);
+        line->thinned = line->points->len;
     }
+    lines->num_points += line->points->len;
     if (lines->num_points > MOST_POINTS) {
         make_room(lines);
     }
@@ -186,8 +167,7 @@ static void add_point(chart_lines *lines, chart_line *line, double at, double va
 
 void chart_line_add(chart_lines *lines, chart_line *line, chart_query *query, double value, bool is_assumed)
 {
-    unsigned place = query->times->len - 1;
-    bool is_same_query = line && line->query == query, is_twice = is_same_query && line->place == place;
+    bool is_same_query = line && line->query == query, is_twice = is_same_query && line->sample == query->samples;
 
     if (is_twice && value == line->newest) {
         return;
@@ -197,31 +177,35 @@ void chart_line_add(chart_lines *lines, chart_line *line, chart_query *query, do
         lines->omitted++;
         return;
     }
-    if (is_same_query && line->place + 1 < place) {
-        add_point(lines, line, g_array_index(query->times, double, line->place + 1), NAN, false);
+    if (is_same_query && line->sample + 1 < query->samples) {
+        add_point(lines, line, (line->at + query->at) / 2, NAN, false);
     }
     if (line->results.count == 0) {
         g_ptr_array_add(lines->all, line);
     }
     line->query = query;
-    line->place = place;
+    line->sample = query->samples;
+    line->at = query->at;
     line->newest = value;
     line->assumed += is_assumed;
     perf_summary_add(&line->results, value);
-    add_point(lines, line, g_array_index(query->times, double, place), value, is_assumed);
+    add_point(lines, line, query->at, value, is_assumed);
 }
 
 /* --- The end ------------------------------------------------------------------------------------------------------- */
 
-void chart_append_number(GString *text, double number)
+static int compare_times(const void *a, const void *b)
 {
-    char digits[G_ASCII_DTOSTR_BUF_SIZE];
+    const chart_point *x = a, *y = b;
 
-    g_ascii_formatd(digits, sizeof digits, "%.15g", number);
-    if (g_ascii_strtod(digits, NULL) != number) {
-        g_ascii_dtostr(digits, sizeof digits, number);
-    }
-    g_string_append(text, digits);
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Makes the comma behind a list's last cell the list's end. */
+static void end_list(GString *text)
+{
+    g_string_truncate(text, text->len - (text->str[text->len - 1] == ','));
+    g_string_append_c(text, ']');
 }
 
 static char *format_clock(const chart_line *line, double begin)
@@ -230,34 +214,36 @@ static char *format_clock(const chart_line *line, double begin)
     int64_t before = 0;
 
     for (unsigned i = 0; i < line->points->len; i++) {
-        int64_t at = (int64_t)((g_array_index(line->points, chart_point, i).at - begin) * 1000 + 0.5);
-        g_string_append_printf(text, "%s%" PRId64, i > 0 ? "," : "", at - before);
+        int64_t at = (int64_t)((get_point(line->points, i)->at - begin) * 1000 + 0.5);
+        g_string_append_printf(text, "%" PRId64 ",", at - before);
         before = at;
     }
-    return g_string_free(g_string_append_c(text, ']'), FALSE);
+    end_list(text);
+    return g_string_free(text, FALSE);
 }
 
 static void format_points(chart_line *line)
 {
-    GString *runs = g_string_new(NULL);
+    GString *text = line->json, *runs = g_string_new("[");
     unsigned assumed = 0;
 
-    g_string_assign(line->json, "[");
+    g_string_assign(text, "[");
     for (unsigned i = 0; i < line->points->len; i++) {
-        const chart_point *point = &g_array_index(line->points, chart_point, i), *next = point + 1;
+        const chart_point *point = get_point(line->points, i);
         assumed += point->is_assumed;
-        if (point->is_assumed && (i + 1 == line->points->len || !next->is_assumed)) {
-            g_string_append_printf(runs, "%s%u,%u", runs->len > 0 ? "," : "", i + 1 - assumed, assumed);
+        if (point->is_assumed && (i + 1 == line->points->len || !point[1].is_assumed)) {
+            g_string_append_printf(runs, "%u,%u,", i + 1 - assumed, assumed);
             assumed = 0;
         }
-        g_string_append(line->json, i > 0 ? "," : "");
         if (isnan(point->value)) {
-            g_string_append(line->json, "null");
+            g_string_append(text, "null,");
         } else {
-            chart_append_number(line->json, point->value);
+            csv_number(text, point->value);
         }
     }
-    g_string_append_printf(line->json, "],[%s]", runs->str);
+    end_list(text);
+    end_list(runs);
+    g_string_append_printf(text, ",%s", runs->str);
     g_string_free(runs, TRUE);
 }
 
@@ -292,7 +278,6 @@ void chart_lines_finish(chart_lines *lines, double begin)
 {
     for (unsigned i = 0; i < lines->all->len; i++) {
         chart_line *line = g_ptr_array_index(lines->all, i);
-        pour_line(lines, line);
         g_array_sort(line->points, compare_times);
     }
     while (format_lines(lines, begin) > PAGE_BYTES && make_room(lines)) {

