@@ -33,7 +33,7 @@ void proto_reg_handoff_pcq(void);
       RPC_RETURNS) \
     X(1, QueryCounterSetRegistrationInfo, registration_request, registration_response, pcq_dissect_registration, \
       "WGCLS", SIZES, 134217728, RPC_RETURNS) \
-    X(2, EnumerateCounterSetInstances, instances_request, instances_response, pcq_dissect_instances, "WGS", SIZES, \
+    X(2, EnumerateCounterSetInstances, describe_counterset, instances_response, pcq_dissect_instances, "WGS", SIZES, \
       67108864, RPC_RETURNS) \
     X(3, OpenQueryHandle, open_request, open_response, NULL, "W", HANDLE, 0, RPC_OPENS) \
     X(4, CloseQueryHandle, NULL, close_response, NULL, "H", HANDLE, 0, RPC_CLOSES) \
@@ -332,6 +332,15 @@ static void read_response(void *pdu)
     rpc_pdu_report_trailing_bytes(&p->pdu);
 }
 
+/* Describes what a list response holds: "12 counters, 480 bytes". */
+static void describe_count(pcq_pdu *p, const char *word)
+{
+    if (p->succeeded) {
+        info_add_detail(&p->pdu, "%s, %s", text_counted(p->pdu.pool, p->context.count, word),
+                        format_count(p, p->pdu.tapped.out_size));
+    }
+}
+
 /* --- Opnum 0: EnumerateCounterSet, 3.1.4.1.1 ------------------------------------------------------------------- */
 
 /* For QueryCounterInfo and QueryCounterData, too. */
@@ -347,16 +356,7 @@ static void enumerate_response(pcq_pdu *p)
     }
 }
 
-/* Shows the counterset that a response is about. It does not carry the GUID, and may be the name itself. */
-static void show_counterset(pcq_pdu *p)
-{
-    bool has_name = p->context.text && (p->context.request.code == PERF_REG_COUNTERSET_NAME_STRING ||
-                                        p->context.request.code == PERF_REG_COUNTERSET_ENGLISH_NAME);
-
-    if (p->call->rpc.request_read && !has_name) {
-        pcq_add_known_counterset(&p->pdu.ndr.cursor, p->pdu.server, p->call->request.guid);
-    }
-}
+/* --- Opnum 1: QueryCounterSetRegistrationInfo, 3.1.4.1.2 ------------------------------------------------------- */
 
 /* Returns the name of the call's counterset, or of a counter in it, for the Info column. */
 static const char *format_name(pcq_pdu *p, uint32_t id)
@@ -367,30 +367,41 @@ static const char *format_name(pcq_pdu *p, uint32_t id)
     return text_marked(p->pdu.pool, name, metadata_lookup(p->pdu.server, key, METADATA_ENGLISH).is_assumed);
 }
 
-/* --- Opnum 1: QueryCounterSetRegistrationInfo, 3.1.4.1.2 ------------------------------------------------------- */
+/* Describes the counterset, in the tree of a response, too. That does not carry the GUID, and may be the name itself. */
+static void describe_counterset(pcq_pdu *p)
+{
+    bool has_name = p->context.text && (p->call->request.code == PERF_REG_COUNTERSET_NAME_STRING ||
+                                        p->call->request.code == PERF_REG_COUNTERSET_ENGLISH_NAME);
 
-/* Describes in the Info column the counterset, what of it is asked for, and in which language or of which counter. */
+    if (p->call->rpc.request_read) {
+        if (!p->pdu.is_request && !has_name) {
+            pcq_add_known_counterset(&p->pdu.ndr.cursor, p->pdu.server, p->call->request.guid);
+        }
+        info_add_subject(&p->pdu, "%s", format_name(p, PERF_NO_ID));
+    }
+}
+
+/* Describes the counterset, what of it is asked for, and in which language or of which counter. */
 static void registration_request(pcq_pdu *p)
 {
-    const char *code = try_val_to_str(p->call->request.code, request_code_vals);
-    const char *locale = try_val_to_str(p->call->request.lcid, text_lcid_vals); /* "de-DE, German (Germany)" */
+    const pcq_request *request = &p->call->request;
+    const char *code = try_val_to_str(request->code, request_code_vals);
+    const char *locale = try_val_to_str(request->lcid, text_lcid_vals); /* "de-DE, German (Germany)" */
 
+    describe_counterset(p);
     if (!p->call->rpc.request_read) {
         return;
     }
-    info_add_subject(&p->pdu, "%s", format_name(p, PERF_NO_ID));
-    if (code) {
-        info_add_subject(&p->pdu, "%s", code + strlen("PERF_REG_"));
-    } else {
-        info_add_subject(&p->pdu, "RequestCode %u", p->call->request.code);
-    }
-    if (pcq_has_locale(p->call->request.code) && locale) {
+    info_add_subject(&p->pdu, "%s",
+                     code ? code + strlen("PERF_REG_")
+                          : wmem_strdup_printf(p->pdu.pool, "RequestCode %u", request->code));
+    if (pcq_has_locale(request->code) && locale) {
         info_add_subject(&p->pdu, "%.*s", (int)strcspn(locale, ","), locale);
-    } else if (pcq_has_locale(p->call->request.code)) {
-        info_add_subject(&p->pdu, "locale 0x%04x", p->call->request.lcid);
-    } else if (p->call->request.code == PERF_REG_COUNTER_STRUCT) {
-        const char *name = format_name(p, p->call->request.lcid);
-        info_add_subject(&p->pdu, *name == '#' ? "counter %u" : "counter %u %s", p->call->request.lcid, name);
+    } else if (pcq_has_locale(request->code)) {
+        info_add_subject(&p->pdu, "locale 0x%04x", request->lcid);
+    } else if (request->code == PERF_REG_COUNTER_STRUCT) {
+        const char *name = format_name(p, request->lcid);
+        info_add_subject(&p->pdu, *name == '#' ? "counter %u" : "counter %u %s", request->lcid, name);
     }
 }
 
@@ -402,7 +413,6 @@ static void registration_response(pcq_pdu *p)
         const pcq_collected_entry *collected = wmem_array_index(p->context.collected, i);
         metadata_learn(p->pdu.server, collected->key, collected->kind, &collected->entry, p->pdu.pinfo->num);
     }
-    show_counterset(p);
     registration_request(p);
     if (!p->succeeded || !p->call->rpc.request_read) {
         return;
@@ -417,21 +427,10 @@ static void registration_response(pcq_pdu *p)
 
 /* --- Opnum 2: EnumerateCounterSetInstances, 3.1.4.1.3 ---------------------------------------------------------- */
 
-static void instances_request(pcq_pdu *p)
-{
-    if (p->call->rpc.request_read) {
-        info_add_subject(&p->pdu, "%s", format_name(p, PERF_NO_ID));
-    }
-}
-
 static void instances_response(pcq_pdu *p)
 {
-    show_counterset(p);
-    instances_request(p);
-    if (p->succeeded) {
-        info_add_detail(&p->pdu, "%s, %s", text_counted(p->pdu.pool, p->context.count, "instance"),
-                        format_count(p, p->pdu.tapped.out_size));
-    }
+    describe_counterset(p);
+    describe_count(p, "instance");
 }
 
 /* --- Handles --------------------------------------------------------------------------------------------------- */
@@ -603,9 +602,8 @@ static void set_tap_identifiers(pcq_pdu *p)
 static void info_response(pcq_pdu *p)
 {
     check_indexes(p);
+    describe_count(p, "counter");
     if (p->succeeded) {
-        info_add_detail(&p->pdu, "%s, %s", text_counted(p->pdu.pool, p->context.count, "counter"),
-                        format_count(p, p->pdu.tapped.out_size));
         p->pdu.tapped.has_counters = true;
         p->pdu.tapped.counters = p->context.count;
         set_tap_identifiers(p);
