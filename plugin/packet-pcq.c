@@ -23,6 +23,7 @@ void proto_reg_handoff_pcq(void);
 
 #define STATUS_SUCCESS 0
 #define STATUS_NOT_ENOUGH_MEMORY 8
+#define STATUS_OUTOFMEMORY 14
 
 /* X(opnum, name, request and response: functions that are called when the parameters were read, dissect: function that reads lpData of a
  * response before its status is known, parameters of the request in their order, a letter each as in read_request(), begin of the
@@ -757,8 +758,10 @@ static void validate_response(pcq_pdu *p)
     state_handle *handle = confirm_query(p, p->succeeded);
     show_handle(p, NULL, handle);
     bool is_read = !p->pdu.report.damaged && !p->pdu.is_short;
+    bool is_known =
+        is_read && p->pdu.tapped.status != STATUS_OUTOFMEMORY; /* without memory for all some of it may be done */
     end_change(p->call,
-               !is_read       ? CHANGE_UNKNOWN
+               !is_known      ? CHANGE_UNKNOWN
                : p->succeeded ? CHANGE_DONE
                               : CHANGE_FAILED,
                p->pdu.tapped.identifiers, p->context.count);

@@ -252,7 +252,7 @@ static void read_file(const char *path)
 {
     static const char byte_order_mark[] = "\xEF\xBB\xBF";
     GError *error = NULL;
-    char *text;
+    char *text = NULL;
     size_t size;
 
     if (g_file_test(path, G_FILE_TEST_EXISTS) && !g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
@@ -260,11 +260,13 @@ static void read_file(const char *path)
     } else if (!g_file_get_contents(path, &text, &size, &error)) {
         report_failure("pcq: names file %s: %s", path, error->message);
         g_error_free(error);
+    } else if (*text == '<' || g_str_has_prefix(text, "\xEF\xBB\xBF<")) {
+        report_failure("pcq: names file %s is XML; script/names-from-manifest makes a names file of a manifest", path);
     } else {
         size_t mark = g_str_has_prefix(text, byte_order_mark) ? strlen(byte_order_mark) : 0;
         read_lines(path, text + mark, size - mark);
-        g_free(text);
     }
+    g_free(text);
 }
 
 /* Reads the file of the preference, or else the default one of the profile or of the personal folder. */

@@ -98,6 +98,8 @@ static void pcq_enter_block(value_stream *stream)
     }
 }
 
+static const uint8_t utf16_star[2] = {'*', 0};
+
 /* ERROR_NO_DATA of an instance that was asked for by its name says that it was not there. */
 #define STATUS_NO_DATA 232
 
@@ -111,6 +113,15 @@ static perf_group *pcq_find_group_before(value_stream *stream, perf_no_result *w
         return NULL;
     }
     perf_group *group = find_block(stream->pool, before, identifier, value_stream_group_number(stream));
+    if (group == NULL && stream->group->has_instances &&
+        stream->group->rows > 0) { /* in place of all, some are asked for */
+        perf_identifier all = {.counter_id = identifier->counter_id,
+                               .instance_id = PERF_NO_ID,
+                               .utf16 = utf16_star,
+                               .utf16_size = sizeof utf16_star};
+        memcpy(all.guid, identifier->guid, sizeof all.guid);
+        group = find_block(stream->pool, before, &all, 0);
+    }
     if (blocks_of(before)->is_assumed && !blocks_of(&stream->now)->is_assumed) {
         return NULL;
     }
@@ -254,10 +265,9 @@ static perf_raw find_number(value_stream *stream, const value_location *at, perf
  * or of all instances. */
 static perf_raw find_number_beside(value_stream *stream, const value_location *at, uint32_t id)
 {
-    static const uint8_t star[2] = {'*', 0};
     const perf_identifier *own = find_identifier(at->in, at->group);
-    const uint8_t *names[] = {own->utf16, own->utf16, star};
-    uint32_t sizes[] = {own->utf16_size, own->utf16_size, sizeof star};
+    const uint8_t *names[] = {own->utf16, own->utf16, utf16_star};
+    uint32_t sizes[] = {own->utf16_size, own->utf16_size, sizeof utf16_star};
     uint32_t likely = (uint32_t)(at->group - at->in->table->groups) + 1;
     perf_raw found = {0, 0};
 
