@@ -1,5 +1,5 @@
 /* names-file.c
- * The names file: what one capture taught, for reading others.
+ * The names file: written of what one capture taught, read for others.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -16,11 +16,10 @@
 
 /* --- Writing --------------------------------------------------------------------------------------------------- */
 
-/* A field's text cannot have what ends one: \\, \t, \n and \r. */
+/* Characters that end a field or line, and how they are written in one: \\, \t, \n and \r. */
 static const char escaped[] = "\\tnr", meant[] = "\\\t\n\r";
 
-/* So that it ends no field or line. */
-static void write_text(GString *out, const char *text)
+static void write_escaped_text(GString *out, const char *text)
 {
     for (; *text; text++) {
         const char *which = strchr(meant, *text);
@@ -77,7 +76,7 @@ static void write_entry(const char *server, const metadata_key *key, metadata_ki
         g_string_append_printf(out->text, "\t0x%02x", entry->instance_type);
     } else {
         g_string_append_printf(out->text, kind == METADATA_ENGLISH ? "\ten\t" : "\t0x%04x\t", entry->lcid);
-        write_text(out->text, entry->name);
+        write_escaped_text(out->text, entry->name);
     }
     g_string_append_c(out->text, '\n');
 }
@@ -98,7 +97,7 @@ GString *names_file_text(void)
 
 /* --- Reading its lines --------------------------------------------------------------------------------------------------- */
 
-/* A whole word, decimal or hexadecimal with 0x, up to 32 bits. */
+/* Reads a number of 32 bits, decimal or hexadecimal with 0x. Returns false for any other text. */
 static bool parse_number(const char *text, uint32_t *number)
 {
     bool is_hex = g_str_has_prefix(text, "0x");
@@ -106,7 +105,7 @@ static bool parse_number(const char *text, uint32_t *number)
     return g_ascii_isdigit(*text) && (is_hex ? ws_hexstrtou32 : ws_strtou32)(text, NULL, number);
 }
 
-/* {b4fc721a-0378-476f-89ba-a5a79f810b36} as little-endian bytes. */
+/* Reads "{b4fc721a-0378-476f-89ba-a5a79f810b36}" as little-endian bytes. Returns false for any other text. */
 static bool parse_guid(const char *text, uint8_t guid[16])
 {
     static const char form[] = "{........-....-....-....-............}";
@@ -130,7 +129,7 @@ static bool parse_id(const char *text, uint32_t *id)
     return strcmp(text, "-") == 0 || parse_number(text, id);
 }
 
-/* Takes the escapes out, in place. */
+/* Removes the escapes in place. Returns false for a text that is none: empty, no UTF-8, with another escape. */
 static bool parse_text(char *const start)
 {
     char *to = start;
@@ -153,7 +152,7 @@ static bool parse_text(char *const start)
     return true;
 }
 
-/* Language and name, the last two fields of a line. */
+/* Reads language and name, the last two fields of a line. */
 static bool parse_name(char **fields, metadata_kind *kind, metadata_entry *entry)
 {
     *kind = strcmp(fields[0], "en") == 0 ? METADATA_ENGLISH : METADATA_LOCAL;
@@ -185,7 +184,7 @@ static bool parse_entry(char **f, unsigned count, metadata_key *key, metadata_ki
     return strcmp(f[0], "set") == 0 && count == 3 && parse_number(f[2], &entry->instance_type);
 }
 
-/* Fields of the longest kind of line, and one more to notice what is too much. */
+/* Fields of the longest kind of line, and one more, so that too many are noticed. */
 #define MAX_FIELDS 10
 
 /* Returns the address in "192.0.2.1:445" or "[2001:db8::1]:445", since older files have ports. Free it. */
@@ -199,7 +198,7 @@ static char *copy_server_address(const char *server)
     return g_strndup(server, port && port == strchr(server, ':') ? (size_t)(port - server) : strlen(server));
 }
 
-/* `server` is that of the lines before, and theirs that follow; NULL: any. */
+/* Reads a line. `server`: the address that it is about, NULL: any. Changes: `server`, if it is a line that names one. */
 static bool read_fields(const char *text, char **server)
 {
     char **fields = g_strsplit(text, "\t", MAX_FIELDS);

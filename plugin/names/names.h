@@ -1,5 +1,5 @@
 /* names.h
- * What is known before a capture: the names file (docs/names-file.md describes it).
+ * The names file (docs/names-file.md): names and types that are known before a capture, kept in state/metadata until it ends.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -7,8 +7,8 @@
 
 #include "ws_compat.h"
 
-/* The file is read before each capture: that of the preference, "" for the default in the profile's or the personal folder. */
+/* Has the file read before each capture: that of the preference; "": the one in the profile's, or the personal folder. */
 void names_file_register(const char *const *preference);
 
-/* What the capture taught, as such a file; NULL if that is nothing. To be freed. */
+/* Returns the names and types that the capture taught as such a file, to be freed; NULL: there are none. */
 GString *names_file_text(void);

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* From here on a double's decimals are noise, and its tenths do not fit 64 bits. */
+/* A double from here on has no decimals that mean anything, and its tenths do not fit 64 bits. */
 #define TOO_LARGE 1e15
 
-/* Below this the zeros after the point are more than anybody counts. */
+/* Below this there are more zeros behind the point than anybody counts. */
 #define TOO_SMALL 1e-7
 
 static size_t put_integer(char *out, uint64_t value, bool in_groups)
@@ -47,8 +47,8 @@ size_t text_integer(char *out, uint64_t value)
     return put_integer(out, value, true);
 }
 
-/* What printf() wrote, with a point for whatever the locale has between the digits. */
-static size_t plain_point(char *text)
+/* Replaces the locale's decimal separator in a text of printf() by a point. Returns the new length. */
+static size_t put_plain_point(char *text)
 {
     char *to = text;
 
@@ -63,7 +63,7 @@ static size_t plain_point(char *text)
     return (size_t)(to - text);
 }
 
-/* `scale`: 10 to the power of `decimals`. */
+/* Writes "1,234.50". `scale`: 10 to the power of `decimals`. Returns its length. */
 static size_t put_fixed(char *out, double size, unsigned decimals, unsigned scale)
 {
     uint64_t scaled = (uint64_t)(size * scale + 0.5);
@@ -86,7 +86,7 @@ size_t text_number(char *out, double value)
 
     if (size > 0 && (!(size < TOO_LARGE) || size < TOO_SMALL)) {
         snprintf(out, TEXT_NUMBER_SIZE, size < 1 ? "%.2g" : "%.15g", value);
-        return plain_point(out);
+        return put_plain_point(out);
     }
     out[0] = '-';
     /* three significant digits; 9.996 is 10.0, not 10.00 */

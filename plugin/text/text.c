@@ -8,9 +8,9 @@
 #include "perf/bytes.h"
 #include "text/numbers.h"
 
-/* The characters that begin `bytes`, of `taken` bytes; NULL, and nothing is taken, if iconv does not know the code page or some are
- * none of it. To be freed. */
-static char *convert(const uint8_t *bytes, uint32_t size, uint32_t code_page, size_t *taken)
+/* Converts bytes up to the first that are no character of the code page. Returns the text, to be freed, and how many bytes were `taken`;
+ * NULL and 0 if iconv does not know the code page, or at bytes that are never a character. */
+static char *convert_code_page(const uint8_t *bytes, uint32_t size, uint32_t code_page, size_t *taken)
 {
     char name[16];
 
@@ -27,18 +27,18 @@ static char *convert(const uint8_t *bytes, uint32_t size, uint32_t code_page, si
 bool text_code_page_known(uint32_t code_page)
 {
     size_t taken;
-    char *text = text_is_wide(code_page) ? NULL : convert((const uint8_t *)"", 0, code_page, &taken);
+    char *text = text_is_wide(code_page) ? NULL : convert_code_page((const uint8_t *)"", 0, code_page, &taken);
     bool is_known = text_is_wide(code_page) || text;
 
     g_free(text);
     return is_known;
 }
 
-/* What is no character of the code page is shown byte by byte, but for ASCII. Wireshark's pointer to no bytes is NULL. */
-static const char *converted(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size, uint32_t code_page)
+/* Converts bytes of a code page; those that are no character become "\\x8f", but for ASCII. `bytes`: NULL if there are none. */
+static const char *format_bytes(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size, uint32_t code_page)
 {
     size_t taken = 0;
-    char *begin = size > 0 ? convert(bytes, size, code_page, &taken) : NULL;
+    char *begin = size > 0 ? convert_code_page(bytes, size, code_page, &taken) : NULL;
     wmem_strbuf_t *text = wmem_strbuf_new(pool, begin);
 
     g_free(begin);
@@ -48,9 +48,9 @@ static const char *converted(wmem_allocator_t *pool, const uint8_t *bytes, uint3
     return wmem_strbuf_finalize(text);
 }
 
-/* Half of a surrogate pair is U+FFFD; Wireshark takes what follows it away, too. */
-static const char *from_utf16(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size,
-                              unsigned byte_order)
+/* Converts UTF-16. Half of a surrogate pair becomes U+FFFD; Wireshark's function would drop the character behind it, too. */
+static const char *convert_utf16(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size,
+                                 unsigned byte_order)
 {
     const char *plain = (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, ENC_UTF_16 | byte_order);
 
@@ -71,7 +71,7 @@ static const char *from_utf16(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t of
     return plain;
 }
 
-/* Bytes in UTF-16, UTF-8 and GB18030. */
+/* Bytes, in UTF-16, UTF-8 and GB18030 */
 #define LONGEST_CHARACTER 4
 
 const char *text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t code_page,
@@ -79,8 +79,8 @@ const char *text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uin
 {
     size = (uint32_t)MIN(size, LONGEST_CHARACTER * ((uint64_t)most + 1)); /* one more, to see whether it is cut */
     const char *text = text_is_wide(code_page)
-                           ? from_utf16(pool, tvb, offset, size, byte_order)
-                           : converted(pool, tvb_get_ptr(tvb, (int)offset, (int)size), size, code_page);
+                           ? convert_utf16(pool, tvb, offset, size, byte_order)
+                           : format_bytes(pool, tvb_get_ptr(tvb, (int)offset, (int)size), size, code_page);
     return text_cut(pool, text, most);
 }
 
@@ -97,7 +97,6 @@ const char *text_counted(wmem_allocator_t *pool, uint64_t count, const char *wor
     return wmem_strconcat(pool, number, " ", word, count == 1 ? "" : "s", NULL);
 }
 
-/* Looks at no more of the text than is shown. */
 const char *text_cut(wmem_allocator_t *pool, const char *text, unsigned characters)
 {
     const char *end = text;
@@ -113,11 +112,11 @@ const char *text_cut(wmem_allocator_t *pool, const char *text, unsigned characte
     return *end ? wmem_strdup_printf(pool, "%.*s\xe2\x80\xa6", (int)(end - text), text) : text;
 }
 
-#define MAX_SHORT 80
+#define MAX_INFO_CHARACTERS 80 /* so that the Info column has room for several texts */
 
 const char *text_short(wmem_allocator_t *pool, const char *text)
 {
-    return text_cut(pool, text, MAX_SHORT);
+    return text_cut(pool, text, MAX_INFO_CHARACTERS);
 }
 
 const char *text_marked(wmem_allocator_t *pool, const char *text, bool assumed)

@@ -1,7 +1,6 @@
 /* text.h
- * Text of a packet as UTF-8: UTF-16 in either byte order, or one of Windows' code pages.
- *
- * What iconv has no table for stays readable and distinct: \x8f.
+ * Text of a packet as UTF-8: UTF-16 in either byte order, or one of Windows' code pages; and words for the Info column. This folder keeps
+ * nothing: every text lives in the pool that it is made in.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -9,11 +8,11 @@
 
 #include "ws_compat.h"
 
-/* What is kept and shown of a name, in characters: PERF_MAX_INSTANCE_NAME of perflib.h. A packet can make
- * names megabytes long, and each is shown with each of its values. */
+/* Longest name that is kept and shown, in characters: PERF_MAX_INSTANCE_NAME of perflib.h. A packet can make names megabytes long, and each
+ * is shown with each of its values. */
 #define TEXT_NAME_MAX 1024
 
-/* For texts that are shown once. */
+/* Any length, for texts that are shown once. */
 #define TEXT_WHOLE UINT32_MAX
 
 /* Code pages that say UTF-16 (CodePage of PERF_OBJECT_TYPE, winperf.h), and two that iconv knows by other names. */
@@ -30,23 +29,22 @@ static inline bool text_is_wide(uint32_t code_page)
 /* True if bytes of this code page can be converted here. */
 bool text_code_page_known(uint32_t code_page);
 
-/* `size` bytes at `offset`, without their terminator, as UTF-8 in `pool`. `byte_order` (ENC_LITTLE_ENDIAN or
- * ENC_BIG_ENDIAN) is that of UTF-16. A text of more than `most` characters
- * ends there with an ellipsis. */
+/* Returns `size` bytes at `offset`, which are no terminator, as UTF-8 in `pool`. `byte_order`: of UTF-16, ENC_LITTLE_ENDIAN or
+ * ENC_BIG_ENDIAN. A text of more than `most` characters ends there with an ellipsis; bytes that iconv cannot convert are "\\x8f". */
 const char *text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t code_page,
                      unsigned byte_order, uint32_t most);
 
-/* UTF-16 in little-endian order: bytes before its terminator, at most `room` of them. */
+/* Returns how many bytes of UTF-16 stand before its terminator, at most `room`. */
 uint32_t text_utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room);
 
-/* "1 block", "7 blocks". */
+/* Returns "1 block", "7 blocks". */
 const char *text_counted(wmem_allocator_t *pool, uint64_t count, const char *word);
 
-/* At most so many characters of a text, with an ellipsis where it was cut: in `pool` then, else `text` itself. */
+/* Returns at most so many characters of a text: with an ellipsis in `pool` if it is cut, else `text` itself. */
 const char *text_cut(wmem_allocator_t *pool, const char *text, unsigned characters);
 
-/* The same, of as many characters as a text of the Info column gets. */
+/* Cuts a text to what it gets of the Info column. */
 const char *text_short(wmem_allocator_t *pool, const char *text);
 
-/* With the mark of a guess behind it, if it is one. */
+/* Returns the text with " (assumed)" behind it, if it is. */
 const char *text_marked(wmem_allocator_t *pool, const char *text, bool assumed);

@@ -23,12 +23,11 @@ extern const value_string text_lcid_vals[];
 /* Fills the tables that are made from others; called before any field is registered. */
 void text_value_strings_init(void);
 
-/* "ERROR_NO_DATA", or "error 12345" in the packet's pool. */
+/* Returns "ERROR_NO_DATA"; "error 12345" in `pool` for an error without a name. */
 const char *text_win32_error(wmem_allocator_t *pool, uint32_t status);
 
-/* The status of a DCE/RPC fault: in Wireshark's words, or as a Win32 error, which Windows also sends there. */
+/* Returns the status of a DCE/RPC fault in Wireshark's words, or as a Win32 error, which Windows sends there, too. */
 const char *text_fault(wmem_allocator_t *pool, uint32_t status);
 
-/* What a Win32 error means for who asked for a counter: "no data now: the instance is not there; it may come later"; "" where
- * nothing more than its name is known. */
+/* Returns the meaning of a Win32 error for a client: "no data now: the instance is not there; it may come later"; "" if it is not known. */
 const char *text_error_meaning(uint32_t status);
