@@ -94,8 +94,18 @@ typedef gboolean ws_filter_valid;
     }
 #endif
 
-/* In the flags of a tcp_acked: packet-tcp.c keeps their names to itself. */
+/* In the flags of a tcp_acked: packet-tcp.c keeps their names to itself. A retransmission, a fast one, a spurious one. */
+#define WS_TCP_RESENT (0x0001 | 0x0400 | 0x4000)
 #define WS_TCP_LOST_PACKET 0x0002
+#define WS_TCP_ACK_LOST_PACKET 0x0004
+#define WS_TCP_ZERO_WINDOW 0x0020
+
+/* The analysis of a packet's TCP connection, which exists behind its dissection. From 4.4 on the older function may begin another one. */
+#if WS_AT_LEAST(4, 4)
+#define ws_tcp_analysis(pinfo) get_tcp_conversation_data_idempotent(find_conversation_pinfo((pinfo), 0))
+#else
+#define ws_tcp_analysis(pinfo) get_tcp_conversation_data(NULL, (pinfo))
+#endif
 
 /* What the init function of a -z statistic returns: 4.6 takes false if it could not start, before that a program ended. */
 #if WS_AT_LEAST(4, 6)

@@ -573,6 +573,10 @@ static void see_pdus(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, wmem_a
             see_pdu(pinfo, tvb, at, &header, is_handed ? handed : NULL);
         }
         tap_setup_call(pinfo, at);
+        if ((header.type == PDU_REQ || header.type == PDU_RESP) && find_connection(pinfo) == NULL) {
+            tapped_hand_over_setup(pinfo,
+                                   &(tapped_call){.operation = "Unbound", .is_response = header.type == PDU_RESP});
+        }
         if (!is_handed && wmem_map_size(connections) > 0) {
             sealed_show_unread(tvb, pinfo, tree, at, &header, &any);
         }

@@ -7,11 +7,13 @@
 #include "verdict/judge.h"
 
 #include "verdict/counter-problems.h"
+#include "verdict/step-outcomes.h"
 #include "verdict/timing.h"
 
 #include <math.h>
 
 #define AGAIN_S 0.5       /* seconds: a client that asks for something else by then does not wait for the response */
+#define IDLE_S 60.0       /* seconds: firewalls forget a connection without packets after a minute or more */
 #define IDLE_STOP_S 590.0 /* seconds: Remote Registry stops when nobody asked for ten minutes */
 #define LOOP 3            /* responses without data in a row, after the last sample */
 #define MANY_OPEN 10      /* queries left open: so many are said */
@@ -24,7 +26,7 @@ enum { ACCESS_DENIED = 5, UNKNOWN_INTERFACE = 0x1c010003 };
 /* A session that expired, or was deleted, is made anew. */
 static bool is_session_status(uint32_t status)
 {
-    return status == 0xc000035c || status == 0xc0000203;
+    return status == STATUS_NETWORK_SESSION_EXPIRED || status == STATUS_USER_SESSION_DELETED;
 }
 
 static bool is_open(const verdict_query *query)
@@ -34,7 +36,7 @@ static bool is_open(const verdict_query *query)
 
 static bool is_ended_by_server(const verdict_connection *connection)
 {
-    return connection && connection->end.frame > 0 && !verdict_wire_by_client(connection, &connection->end);
+    return connection && connection->end.frame > 0 && !connection->is_ended_by_client;
 }
 
 /* --- Calls that failed -------------------------------------------------------------------------------------------- */
@@ -45,7 +47,7 @@ static bool has_succeeded_later(const verdict_monitor *monitor, const monitor_ca
     static const char *const steps[] = {"OpenQueryHandle", "EnumerateCounterSet", "OpenHKPD", "OpenHKLM", NULL};
     bool is_step = call->is_fault || call->status == ACCESS_DENIED || g_strv_contains(steps, call->operation);
     bool opens = strcmp(call->operation, steps[0]) == 0 || strcmp(call->operation, "ValidateCounters") == 0;
-    const verdict_pair *pair = monitor->pair;
+    const verdict_peers *pair = monitor->pair;
     uint32_t frame = MAX(call->asked_frame, call->frame);
 
     return !call->asks && (query_succeeded_after(call, frame) ||
@@ -118,95 +120,113 @@ static double find_wait_end(const verdict_monitor *monitor, const monitor_call *
             return next->asked;
         }
     }
-    return verdict_wire_last();
+    return steps_times().last;
 }
 
 /* True if the capture may lack the response, or the next packet of the server says more. */
 static bool is_unseen(const verdict_monitor *monitor, const monitor_call *call, double until)
 {
     const verdict_connection *connection = call->connection;
-    const verdict_pair *pair = monitor->pair;
+    const verdict_peers *pair = monitor->pair;
     /* who gets no response sends again, or ends the connection */
     bool is_cut_off = connection && connection->newest <= call->asked && pair && pair->sampled > call->asked_frame;
     bool has_ended = is_ended_by_server(connection) && connection->end.frame > call->asked_frame &&
-                     connection->end.time - call->asked < VERDICT_LONG_WAIT && is_open(call->query);
+                     connection->end.time - call->asked < STEPS_LONG_WAIT && is_open(call->query);
 
-    return verdict_wire_was_set() || is_cut_off || has_ended || call->query->ends_garbled ||
-           (pair && pair->one_way.frame > 0) || (pair && pair->cut.frames && pair->cut.last > call->asked_frame) ||
+    return steps_times().was_set || is_cut_off || has_ended || call->query->ends_garbled ||
+           (connection && steps_is_one_way(connection)) ||
+           (pair && pair->cut.frames && pair->cut.last > call->asked_frame) ||
            peers_have_loss(pair, call->asked, until);
 }
 
 static bool is_unanswered(const verdict_monitor *monitor, const monitor_call *call)
 {
     double until = find_wait_end(monitor, call);
-    double patience = until < verdict_wire_last() ? MAX(VERDICT_LONG_WAIT, 3 * get_usual(monitor)) : VERDICT_LONG_WAIT;
+    double patience = until < steps_times().last ? MAX(STEPS_LONG_WAIT, 3 * get_usual(monitor)) : STEPS_LONG_WAIT;
 
     return until - call->asked >= patience && !is_unseen(monitor, call, until) && !has_succeeded_later(monitor, call);
 }
 
-/* True if nothing was asked for so long before the call that the service had stopped by itself. */
-static bool is_after_idling(const verdict_monitor *monitor, const monitor_call *call)
+/* True if nothing was asked for so many seconds before the call. */
+static bool is_after_idling(const verdict_monitor *monitor, const monitor_call *call, double seconds)
 {
-    return call > monitor->calls && call->asked - MAX(call[-1].asked, call[-1].answered) >= IDLE_STOP_S;
+    return call > monitor->calls && call->asked - MAX(call[-1].asked, call[-1].answered) >= seconds;
+}
+
+/* True if a peer sent something again and again behind a time. */
+static bool is_resent_in_vain(const verdict_connection *connection, bool by_client, double begin)
+{
+    const connection_event *last, *event = steps_events(connection, begin, &last);
+    unsigned resent = 0;
+
+    for (; event < last; event++) {
+        resent += event->kind == EVENT_RESENT && event->is_by_client == by_client;
+    }
+    return resent >= FEWEST_RESENT;
+}
+
+/* True if the server sent the response again and again, and the client never acknowledged it: the network drops packets of its size. */
+static bool is_never_received(const monitor_call *call)
+{
+    const verdict_connection *connection = call->connection;
+
+    return connection && call->answered > 0 && connection->by[BY_CLIENT].heard_at <= call->began && call->began > 0 &&
+           is_resent_in_vain(connection, false, call->answered);
 }
 
 /* True if the client sent it again and again, and the server, which was heard before, says nothing more: a firewall forgot the connection. */
 static bool is_cut_between(const monitor_call *call)
 {
     const verdict_connection *connection = call->connection;
-    unsigned resent = 0;
 
-    if (connection == NULL || connection->seen[!connection->client] <= 0 ||
-        connection->seen[!connection->client] >= call->asked) {
-        return false;
-    }
-    unsigned count = wmem_array_get_count(connection->events);
-    for (unsigned i = verdict_wire_from(connection, call->asked, 0); i < count; i++) {
-        const wire_event *event = verdict_wire_event(connection, i);
-        resent += event->kind == WIRE_RESENT && verdict_wire_by_client(connection, event);
-    }
-    return resent >= FEWEST_RESENT;
+    return connection && connection->by[BY_SERVER].newest > 0 && connection->by[BY_SERVER].newest < call->asked &&
+           is_resent_in_vain(connection, true, call->asked);
 }
 
 static void find_unanswered(verdict_monitor *monitor)
 {
     verdict_evidence broken = {.pool = monitor->pool}, shown = {.pool = monitor->pool}, idle = {.pool = monitor->pool},
-                     silent = {.pool = monitor->pool};
+                     silent = {.pool = monitor->pool}, large = {.pool = monitor->pool};
     const monitor_call *first = NULL;
     uint32_t status = 0;
 
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
         if (call->outcome != CALL_WAITS) {
+            if (is_never_received(call)) {
+                evidence_add(&large, call->frame, call->answered);
+            }
             continue;
         }
-        const wire_event *failure =
-            verdict_wire_find(call->connection, WIRE_PIPE_FAILED, call->asked_frame, 0, INFINITY);
+        const connection_event *failure =
+            steps_find_event(call->connection, EVENT_PIPE_FAILED, call->asked_frame, 0, INFINITY);
         bool is_cancelled = failure && failure->status == STATUS_CANCELLED;
-        bool is_anew =
-            failure && (monitor->pair->sampled > failure->frame || monitor->pair->passed[RUNG_LOGON] > failure->time);
+        bool is_anew = failure && (monitor->pair->sampled > failure->at.frame ||
+                                   monitor->pair->passed[STEP_LOGON] > failure->at.frame);
         bool is_silent =
-            failure ? is_cancelled && failure->time - call->asked >= VERDICT_LONG_WAIT : is_unanswered(monitor, call);
-        if (!failure && call->asks && is_cut_between(call)) {
+            failure ? is_cancelled && failure->at.time - call->asked >= STEPS_LONG_WAIT : is_unanswered(monitor, call);
+        if (!failure && call->asks && is_after_idling(monitor, call, IDLE_S) && is_cut_between(call)) {
             evidence_add(&silent, call->asked_frame, call->asked);
         } else if (is_silent) {
             first = first ? first : call;
             evidence_add(&shown, call->asked_frame, call->asked);
         } else if (failure && !is_cancelled && !(is_session_status(failure->status) && is_anew)) {
-            bool is_idle_stop = is_anew && is_after_idling(monitor, call);
+            bool is_idle_stop = is_anew && is_after_idling(monitor, call, IDLE_STOP_S);
             status = is_idle_stop ? status : failure->status;
-            evidence_add(is_idle_stop ? &idle : &broken, failure->frame, failure->time);
+            evidence_add(is_idle_stop ? &idle : &broken, failure->at.frame, failure->at.time);
         }
     }
     monitor_add_finding(monitor, VERDICT_PAUSE, PARTY_SERVER, &idle,
                         "$S stopped Remote Registry while $C was idle, and started it again$N: $T");
     monitor_add_finding(monitor, VERDICT_BROKEN, PARTY_NETWORK, &silent,
                         "The network (an idle firewall?) dropped the connection of $C to $S$N: $T");
+    monitor_add_finding(monitor, VERDICT_UNANSWERED, PARTY_NETWORK, &large,
+                        "The network drops large responses of $S to $C (MTU?)$N: $T");
     if (broken.frames && monitor->pair) {
-        verdict_ladder_say(monitor->pair, status, &broken, &monitor->findings);
+        steps_add_pipe_failure(monitor->pair, status, &broken, &monitor->findings);
     }
     if (first) {
         bool is_resent =
-            verdict_wire_find(first->connection, WIRE_RESENT, 0, first->asked, first->asked + VERDICT_LONG_WAIT);
+            steps_find_event(first->connection, EVENT_RESENT, 0, first->asked, first->asked + STEPS_LONG_WAIT);
         monitor_add_finding(monitor, VERDICT_UNANSWERED, is_resent ? PARTY_NETWORK : PARTY_SERVER, &shown,
                             "$S does not answer %s of $C%s$N: $T", first->operation,
                             is_resent ? ", sent again and again" : "");
@@ -303,7 +323,7 @@ static uint32_t find_first_doubt(const verdict_monitor *monitor)
 static bool may_be_missing(const verdict_monitor *monitor, const monitor_call *call)
 {
     return call->outcome == CALL_WAITS && call + 1 < monitor->end &&
-           !verdict_wire_find(call->connection, WIRE_PIPE_FAILED, call->asked_frame, 0, INFINITY);
+           !steps_find_event(call->connection, EVENT_PIPE_FAILED, call->asked_frame, 0, INFINITY);
 }
 
 static void judge_capture(verdict_monitor *monitor, bool lacks_some)
@@ -311,7 +331,7 @@ static void judge_capture(verdict_monitor *monitor, bool lacks_some)
     verdict_evidence lost = {.pool = monitor->pool}, cut = {.pool = monitor->pool};
     bool has_samples = monitor->stats.numbers[STAT_SAMPLES] > 0;
     uint32_t doubt = find_first_doubt(monitor), begin = 0, end = UINT32_MAX;
-    const verdict_pair *pair = monitor->pair;
+    const verdict_peers *pair = monitor->pair;
     unsigned responses = 0, unreadable = 0;
 
     if (pair == NULL) {
@@ -356,31 +376,24 @@ static void find_peers_failures(verdict *v)
 {
     wmem_map_t *firsts = wmem_map_new(v->pool, g_direct_hash, g_direct_equal);
 
-    verdict_ladder_judge(v->pool);
     for (unsigned i = v->monitors->len; i > 0; i--) {
         verdict_monitor *monitor = g_ptr_array_index(v->monitors, i - 1);
         wmem_map_insert(firsts, monitor->pair, monitor);
     }
-    for (verdict_pair *pair = verdict_ladder_first; pair; pair = pair->next) {
+    for (verdict_peers *pair = steps_first_peers; pair; pair = pair->next) {
         verdict_monitor *first = wmem_map_lookup(firsts, pair);
-        const char *account = pair->failures[RUNG_LOGON].shown.frames ? pair->failures[RUNG_LOGON].account : NULL;
+        const char *account = pair->failures[STEP_LOGON].shown.frames ? pair->failures[STEP_LOGON].account : NULL;
         /* who has samples is another account's monitor */
         bool is_other = first && account && first->stats.numbers[STAT_SAMPLES] > 0;
         first = is_other ? NULL : first;
         verdict_monitor *monitor = first ? first : monitor_new_of_peers(v->pool, pair);
-        bool is_cut = pair->cut.frames && pair->passed[RUNG_PIPE] > 0 && !pair->is_bound;
+        bool is_cut = pair->cut.frames && pair->passed[STEP_PIPE] > 0 && !pair->is_bound;
         bool is_unread = is_cut || (v->queries->len == 0 && omissions_get_undecoded(&v->omitted) == 0);
-        verdict_ladder_find(v->pool, pair, &monitor->findings);
-        if (first ? pair->one_way.frame > 0 : !monitor->findings && is_unread) {
-            verdict_ladder_find_unread(v->pool, pair, &monitor->findings);
+        steps_find(v->steps, pair, &monitor->findings);
+        if (first ? steps_has_one_way(v->steps, pair) : !monitor->findings && is_unread) {
+            steps_find_unread(v->steps, pair, &monitor->findings);
         }
-        if (first) { /* who may have spoken on connections of which nothing can be read, too */
-            verdict_evidence missed = pair->missed;
-            missed.pool = v->pool;
-            missed.is_unread = true;
-            monitor_add_finding(first, VERDICT_LOST, PARTY_CAPTURE, &missed,
-                                "The capture lacks the bind of a connection of $C to $S$N: $T");
-        } else if (monitor->findings) {
+        if (first == NULL && monitor->findings) {
             g_ptr_array_add(v->monitors, monitor);
         }
     }
@@ -388,9 +401,9 @@ static void find_peers_failures(verdict *v)
 
 void verdict_judge(verdict *v)
 {
-    verdict_wire_end();
-    verdict_set_span(verdict_wire_first(), verdict_wire_last());
+    verdict_set_span(steps_times().first, steps_times().last);
     monitors_join(v);
+    v->steps = steps_judge(v->pool);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
         judge_calls(monitor);

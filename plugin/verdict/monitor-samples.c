@@ -24,7 +24,7 @@ static int compare_calls(const void *a, const void *b)
                               : (x->asked_frame > y->asked_frame) - (x->asked_frame < y->asked_frame);
 }
 
-static verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_pair *pair, const verdict_query *first)
+static verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, const verdict_query *first)
 {
     verdict_monitor *monitor = wmem_new0(pool, verdict_monitor);
 
@@ -41,7 +41,7 @@ static verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_pair *pair, 
     return monitor;
 }
 
-verdict_monitor *monitor_new_of_peers(wmem_allocator_t *pool, verdict_pair *pair)
+verdict_monitor *monitor_new_of_peers(wmem_allocator_t *pool, verdict_peers *pair)
 {
     verdict_monitor *monitor = monitor_new(pool, pair, NULL);
     bool has_name = strcmp(pair->called, pair->server) != 0;
@@ -161,7 +161,7 @@ static void settle_sealed(const verdict_monitor *monitor, double usual, double s
 
     for (monitor_call *call = monitor->calls; call <= monitor->end; call++) {
         bool has_data = call < monitor->end && call->outcome == CALL_SAMPLE;
-        double next = has_data ? call->asked : verdict_wire_last();
+        double next = has_data ? call->asked : steps_times().last;
         if (call < monitor->end && call->outcome == CALL_EMPTY) {
             first = first ? first : call;
         }
@@ -244,7 +244,7 @@ static void take_timing(verdict_monitor *monitor)
     monitor->gaps = wmem_alloc_array(monitor->pool, timing_gap, monitor->num_samples + 1);
     monitor->timing = timing_judge(make_requests(monitor), monitor->num_samples, monitor->gaps);
     monitor->slow = wmem_alloc_array(monitor->pool, uint32_t, monitor->num_samples + 1);
-    for (uint32_t i = 0; i < monitor->num_samples && !verdict_wire_was_set(); i++) {
+    for (uint32_t i = 0; i < monitor->num_samples && !steps_times().was_set; i++) {
         const monitor_call *sample = &monitor->samples[i];
         if (sample->answered > 0 && sample->seconds >= 0 &&
             sample->answered - sample->sent >= monitor->timing.slow_from) {
@@ -436,11 +436,11 @@ bool monitor_is_none_late(const verdict_monitor *monitor)
     for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
         is_marked |= monitor_query(monitor, i)->is_marked;
     }
-    return monitor->timing.is_even && !monitor->timing.is_any_long && !verdict_wire_was_set() &&
+    return monitor->timing.is_even && !monitor->timing.is_any_long && !steps_times().was_set &&
            monitor->num_slow == 0 && !is_marked;
 }
 
-bool peers_have_loss(const verdict_pair *pair, double begin, double end)
+bool peers_have_loss(const verdict_peers *pair, double begin, double end)
 {
     for (unsigned i = 0; pair && i < wmem_array_get_count(pair->losses); i++) {
         const verdict_span *loss = wmem_array_index(pair->losses, i);

@@ -56,7 +56,7 @@ static const char *format_query_key(packet_info *pinfo, const tapped_call *tappe
                                   format_question(pinfo->pool, tapped));
     }
     return wmem_strdup_printf(pinfo->pool, "%p %s %d %s", (const void *)tapped->server,
-                              address_to_str(pinfo->pool, client), tapped->is_hkpd, verdict_wire_account(pinfo));
+                              address_to_str(pinfo->pool, client), tapped->is_hkpd, steps_find_account(pinfo));
 }
 
 /* Returns "SRV01 (192.0.2.20)": as the client called it, and its address. */
@@ -82,7 +82,7 @@ static void learn_server_name(const verdict *v, verdict_query *query, const tapp
         char *name = tapped->handle || strpbrk(machine, ".:") ? g_strdup(machine) : g_ascii_strup(machine, -1);
         *g_utf8_offset_to_pointer(name, MIN(g_utf8_strlen(name, -1), MOST)) = '\0';
         query->called = wmem_strdup(v->memory, name);
-        query->pair->called = wmem_strdup(verdict_ladder_memory, name);
+        steps_name_server(query->pair, name);
         g_free(name);
     }
 }
@@ -131,7 +131,7 @@ static verdict_query *find_or_create_query(verdict *v, packet_info *pinfo, const
         *query = (verdict_query){
             .client = address_to_str(v->memory, tapped->is_response ? &pinfo->dst : &pinfo->src),
             .server = format_server(v->memory, tapped),
-            .account = wmem_strdup(v->memory, verdict_wire_account(pinfo)),
+            .account = wmem_strdup(v->memory, steps_find_account(pinfo)),
             .is_hkpd = tapped->is_hkpd,
             .is_sealed = tapped->sealed.connection != NULL,
             .is_of_peers = !tapped->sealed.connection && !is_of_query(tapped),
@@ -217,6 +217,7 @@ static void take_response(monitor_call *call, const packet_info *pinfo, const ta
     call->frame = pinfo->num;
     call->seconds = tapped->seconds;
     call->acked = connection && connection->acked.frame >= call->asked_frame ? connection->acked.time : 0;
+    call->began = connection ? connection->response_began : 0;
     call->outcome = (uint8_t)find_outcome(tapped);
     call->status = tapped->status;
     call->is_fault = tapped->is_fault;
@@ -343,10 +344,10 @@ verdict_query *monitors_count(verdict *v, packet_info *pinfo, const tapped_call 
         take_request(query, pinfo, tapped);
         return NULL;
     }
-    verdict_connection *connection = verdict_wire_connection(pinfo, !tapped->is_response);
+    verdict_connection *connection = steps_find_connection(pinfo, !tapped->is_response);
     if (connection) {
-        query->pair = connection->pair;
-        verdict_ladder_note_calls(query->pair, connection->port);
+        query->pair = connection->peers;
+        steps_note_call(connection, pinfo, tapped->is_response);
         learn_server_name(v, query, tapped);
     }
     if (tapped->unread && tapped->sealed.connection && strcmp(tapped->unread, TAPPED_NOISE) == 0) {

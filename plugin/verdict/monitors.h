@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "verdict/wire.h"
+#include "verdict/steps.h"
 
 #include "perf/timing.h"
 #include "taps/omissions.h"
@@ -30,6 +30,7 @@ typedef struct {
     double sent;                          /* the request that was answered; 0: not captured */
     double answered;                      /* the response; 0: not captured */
     double acked;                         /* another packet than the response acknowledged the request; 0: none did */
+    double began;                         /* the first segment of the response; 0: not known */
     double seconds;                       /* from the request to the response; negative: not known */
     double clock;                         /* the server's performance time in seconds, and */
     double date;                          /* its time of day, seconds since 1970; 0: not known */
@@ -69,7 +70,7 @@ typedef struct {
 } counter_problem;
 
 typedef struct verdict_query {
-    verdict_pair *pair;                    /* NULL: not by TCP */
+    verdict_peers *pair;                   /* NULL: not by TCP */
     const char *client, *server, *account; /* address; "SRV01 (192.0.2.20)"; "": not known */
     const char *called;                    /* what its client calls its server, NULL: nothing else than its pair's */
     bool is_hkpd, is_sealed;
@@ -136,7 +137,7 @@ typedef struct {
 /* As of one judgement. */
 typedef struct {
     wmem_allocator_t *pool;
-    verdict_pair *pair;    /* NULL: not by TCP */
+    verdict_peers *pair;   /* NULL: not by TCP */
     wmem_array_t *queries; /* const verdict_query *; the first is never NULL. Empty: the peers made no call */
     const verdict_query *first;
     unsigned num_queries;      /* without the calls that have no query */
@@ -156,11 +157,12 @@ typedef struct {
 typedef struct {
     wmem_allocator_t *memory, *pool; /* of what is counted, and of the last judgement */
     bool counts_values;
-    GPtrArray *queries;    /* verdict_query */
-    wmem_map_t *by_key;    /* whose a call is -> its query */
-    wmem_map_t *accepted;  /* identifier of a server -> frame in which it accepted it last */
-    wmem_map_t *delivered; /* address of a server and name of an object -> the first query that got it */
-    GPtrArray *monitors;   /* verdict_monitor, as of the last judgement */
+    GPtrArray *queries;           /* verdict_query */
+    wmem_map_t *by_key;           /* whose a call is -> its query */
+    wmem_map_t *accepted;         /* identifier of a server -> frame in which it accepted it last */
+    wmem_map_t *delivered;        /* address of a server and name of an object -> the first query that got it */
+    GPtrArray *monitors;          /* verdict_monitor, as of the last judgement */
+    const steps_judgement *steps; /* as of the last judgement */
     omissions omitted;
 } verdict;
 
@@ -187,7 +189,7 @@ bool query_succeeded_after(const monitor_call *call, uint32_t frame);
 void monitors_join(verdict *v);
 
 /* Returns a monitor of peers that made no call. */
-verdict_monitor *monitor_new_of_peers(wmem_allocator_t *pool, verdict_pair *pair);
+verdict_monitor *monitor_new_of_peers(wmem_allocator_t *pool, verdict_peers *pair);
 
 /* Returns what its client calls the server. */
 const char *monitor_server(const verdict_monitor *monitor);
@@ -211,7 +213,7 @@ bool monitor_has(const verdict_monitor *monitor, verdict_kind kind);
 bool monitor_is_none_late(const verdict_monitor *monitor);
 
 /* True if the capture lacks packets of the peers (may be NULL) between two times. */
-bool peers_have_loss(const verdict_pair *pair, double begin, double end);
+bool peers_have_loss(const verdict_peers *pair, double begin, double end);
 
 /* Adds a finding of a monitor's server and client, with a sentence as of printf(). Needs: no argument is a text of a packet. */
 void monitor_add_finding(verdict_monitor *monitor, verdict_kind kind, verdict_party party,

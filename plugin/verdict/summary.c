@@ -195,7 +195,7 @@ static GPtrArray *format_notes(const verdict *v, omissions_form form)
     omitted.has_findings = true;
     if (v->monitors->len == 0 && !omitted.any_decoded && omissions_get_undecoded(&omitted) == 0) {
         GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
-        g_ptr_array_add(notes, g_strdup(verdict_ladder_why_nothing(v->pool)));
+        g_ptr_array_add(notes, g_strdup(steps_why_nothing(v->steps)));
         return notes;
     }
     return omissions_format(&omitted, "values", form);
@@ -368,7 +368,7 @@ static bool summary_begin(void *data)
     s->is_json = is_json || g_str_has_suffix(s->task.file.path, ".json");
     s->task.file.path = is_json ? "-" : s->task.file.path;
     s->verdict = verdict_new(true);
-    verdict_wire_watch();
+    steps_watch(verdict_reset_all);
     return true;
 }
 
@@ -406,7 +406,7 @@ static void count_for_table(stat_table *t, packet_info *pinfo, const tapped_call
 
 static void begin_table(stat_table *t)
 {
-    verdict_wire_watch();
+    steps_watch(verdict_reset_all);
     verdict_reset(((verdict_table *)t)->verdict);
 }
 

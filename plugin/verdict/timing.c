@@ -21,7 +21,8 @@ typedef enum {
     CAUSE_ENDED,
     CAUSE_CONNECTS,
     CAUSE_BUSY,
-    CAUSE_ACKED
+    CAUSE_ACKED,
+    CAUSE_BEGAN
 } cause_kind;
 
 /* Who made something late or slow. */
@@ -33,16 +34,13 @@ typedef struct {
 /* Finds what TCP's analysis says of a connection between two times. */
 static late_cause find_cause(const verdict_connection *connection, double begin, double end, double delay)
 {
-    unsigned first = connection ? verdict_wire_from(connection, begin, 0) : 0;
-    unsigned count = connection ? MIN(wmem_array_get_count(connection->events), first + WIRE_MOST_LOOKED_AT) : 0;
+    const connection_event *last, *event = steps_events(connection, begin, &last);
 
-    for (unsigned i = first; i < count && verdict_wire_event(connection, i)->time <= end; i++) {
-        const wire_event *event = verdict_wire_event(connection, i);
-        if (event->kind == WIRE_ZERO_WINDOW) {
-            bool is_client = verdict_wire_by_client(connection, event);
-            return (late_cause){is_client ? PARTY_CLIENT : PARTY_SERVER, CAUSE_WINDOW};
+    for (; event < last && event->at.time <= end; event++) {
+        if (event->kind == EVENT_ZERO_WINDOW) {
+            return (late_cause){event->is_by_client ? PARTY_CLIENT : PARTY_SERVER, CAUSE_WINDOW};
         }
-        if (event->kind == WIRE_RESENT && event->time - event->since >= delay / 2) {
+        if (event->kind == EVENT_RESENT && event->at.time - event->since >= delay / 2) {
             return (late_cause){PARTY_NETWORK, CAUSE_RESENT};
         }
     }
@@ -84,9 +82,9 @@ static late_cause find_late_cause(const verdict_monitor *monitor, const GPtrArra
         return (late_cause){PARTY_CLIENT, CAUSE_BUSY};
     }
     if (old && old->end.frame > 0 && old->end.time >= a->asked && old->end.time <= b->asked) {
-        return (late_cause){verdict_wire_by_client(old, &old->end) ? PARTY_CLIENT : PARTY_UNKNOWN, CAUSE_ENDED};
+        return (late_cause){old->is_ended_by_client ? PARTY_CLIENT : PARTY_UNKNOWN, CAUSE_ENDED};
     }
-    if (new &&new->since >= a->asked &&new->since > 0 && new->since <= b->asked - delay / 2) {
+    if (new &&new->syn.frame > 0 && new->syn.time >= a->asked &&new->syn.time <= b->asked - delay / 2) {
         return (late_cause){PARTY_UNKNOWN, CAUSE_CONNECTS};
     }
     return (late_cause){PARTY_CLIENT, CAUSE_UNKNOWN};
@@ -98,6 +96,9 @@ static late_cause find_slow_cause(const monitor_call *slow)
     double delay = slow->answered - slow->sent;
     late_cause found = find_cause(slow->connection, slow->sent, slow->answered, delay);
 
+    if (found.kind == CAUSE_UNKNOWN && slow->began > 0 && slow->began - slow->sent <= delay / 2) {
+        return (late_cause){PARTY_NETWORK, CAUSE_BEGAN};
+    }
     if (found.kind == CAUSE_UNKNOWN && slow->acked > 0 && slow->acked - slow->sent <= delay / 2) {
         return (late_cause){PARTY_SERVER, CAUSE_ACKED};
     }
@@ -151,7 +152,8 @@ static void add_groups(verdict_monitor *monitor, bool is_slow, const late_group 
                                          [CAUSE_ENDED] = ", the connection had ended",
                                          [CAUSE_CONNECTS] = ", the client tried to connect",
                                          [CAUSE_BUSY] = ", it waited for another response",
-                                         [CAUSE_ACKED] = ""};
+                                         [CAUSE_ACKED] = "",
+                                         [CAUSE_BEGAN] = ", their first packets came soon"};
 
     for (unsigned party = 0; party <= PARTY_UNKNOWN; party++) {
         const late_group *group = &groups[party];
@@ -173,10 +175,10 @@ static void add_groups(verdict_monitor *monitor, bool is_slow, const late_group 
 /* Returns the frame in which the client closed its query, or the connection around it; 0: it did not. */
 static uint32_t find_close(const monitor_call *sample)
 {
-    const wire_event *end = sample->connection && sample->connection->end.frame > 0 ? &sample->connection->end : NULL;
+    const verdict_connection *connection = sample->connection;
     uint32_t by_call = query_closed_frame(sample->query);
 
-    return by_call > 0 ? by_call : end && verdict_wire_by_client(sample->connection, end) ? end->frame : 0;
+    return by_call > 0 ? by_call : connection && connection->is_ended_by_client ? connection->end.frame : 0;
 }
 
 /* Finds what came late. Returns whether the capture lacks packets where something would have. */
@@ -195,7 +197,7 @@ static bool find_late(verdict_monitor *monitor, const GPtrArray *all)
         double end = b->answered > 0 ? b->answered : b->asked;
         bool is_unseen = peers_have_loss(monitor->pair, a->asked, end);
         /* what is resent was lost on its way */
-        lacks_some |= is_unseen && !verdict_wire_find(b->connection, WIRE_RESENT, 0, a->asked, end);
+        lacks_some |= is_unseen && !steps_find_event(b->connection, EVENT_RESENT, 0, a->asked, end);
         if (!gap->is_late || is_unseen) {
             continue;
         }
@@ -265,7 +267,7 @@ bool timing_find(verdict_monitor *monitor, const GPtrArray *all)
 {
     bool lacks_some = false;
 
-    if (!verdict_wire_was_set()) {
+    if (!steps_times().was_set) {
         find_slow(monitor);
         lacks_some = find_late(monitor, all);
         find_other_clock(monitor);

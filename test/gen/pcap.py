@@ -152,7 +152,9 @@ SESSION = 0x1122334455667788
 
 
 class Smb2:
-    """A session with IPC$ connected; pipes are opened on it. Messages are the least that SMB 2.1 needs."""
+    """A session with IPC$ connected; pipes are opened on it. Messages are the least that SMB 2.1 needs. mode: the server's SecurityMode"""
+
+    mode = 1
 
     def __init__(self, tcp, session=SESSION, tree=7, called='SRV01'):
         self.tcp, self.session, self.tree, self.message = tcp, 0, 0, 0
@@ -164,7 +166,7 @@ class Smb2:
     def negotiate(self):
         guid = uuid.UUID('5d3e1f0a-6b0c-4a52-9d0e-0c0ffee00002').bytes_le
         self.exchange(0, struct.pack('<HHHHI16sQH', 36, 1, 1, 0, 0, guid, 0, 0x0210),
-                      struct.pack('<HHHH16sIIIIQQHHI', 65, 1, 0x0210, 0, guid, 4, 65536, 65536, 65536,
+                      struct.pack('<HHHH16sIIIIQQHHI', 65, self.mode, 0x0210, 0, guid, 4, 65536, 65536, 65536,
                                   134351767437550592, 0, 128, 0, 0))
 
     def connect(self, share, tree=7):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What lies below a monitor's calls, as its hosts do it, and where each of them can say no: TCP with acknowledgements, logon and
-share of SMB2 and SMB1, pipes, binds with any result, the endpoint mapper, ICMP."""
+share of SMB2, pipes, binds with any result, the endpoint mapper, ICMP."""
 
 import struct
 import uuid
@@ -100,17 +100,20 @@ def tlv(tag, *parts):
     return bytes([tag]) + size + body
 
 
-def kerberos_error(code):
-    """KRB-ERROR of RFC 4120 5.9.1 in a GSS token."""
+def kerberos_error(code, is_alone=False):
+    """KRB-ERROR of RFC 4120 5.9.1, in a GSS token or as a key distribution center sends it by TCP."""
     when, name = tlv(0x18, b'20260929120000Z'), tlv(0x30, tlv(0xA0, tlv(2, b'\2')), tlv(0xA1, tlv(0x30, tlv(0x1B, b'cifs'), tlv(0x1B, b'SRV01'))))
     fields = [(0, tlv(2, b'\5')), (1, tlv(2, bytes([30]))), (4, when), (5, tlv(2, b'\0')), (6, tlv(2, bytes([code]))),
               (9, tlv(0x1B, b'LAB.TEST')), (10, name)]
     error = tlv(0x7E, tlv(0x30, *(tlv(0xA0 + n, x) for n, x in fields)))
-    return tlv(0x60, bytes.fromhex('06092a864886f712010202'), b'\3\0', error)
+    return struct.pack('>I', len(error)) + error if is_alone else tlv(0x60, bytes.fromhex('06092a864886f712010202'), b'\3\0', error)
 
 
 class Session(Smb2):
-    """SMB2 with a logon by NTLM. says: {command: status} where the server says no, or nothing (None), which ends it."""
+    """SMB2 with a logon by NTLM. says: {command: status} where the server says no, or nothing (None), which ends it.
+    flags: of the session, 1: a guest's; leaves: what the client does no more"""
+
+    flags, leaves = 0, None
 
     def __init__(self, tcp, says=None, share='\\\\SRV01\\IPC$', user='monitor', blob=b'', session=SESSION, binds=False):
         self.tcp, self.session, self.tree, self.message, self.says, self.id = tcp, 0, 0, 0, says or {}, session
@@ -128,7 +131,12 @@ class Session(Smb2):
         self.ask(SETUP, setup(1))
         self.session, challenge = self.id, ntlm(2)
         self.answer(SETUP, struct.pack('<HHHH', 9, 0, 72, len(challenge)) + challenge, MORE_PROCESSING)
-        self.exchange(SETUP, setup(3), struct.pack('<HHHH', 9, 0, 72, len(blob)) + blob)
+        self.exchange(SETUP, setup(3), struct.pack('<HHHH', 9, self.flags, 72, len(blob)) + blob)
+
+    def ask(self, command, body):
+        if command == self.leaves:
+            raise Refused
+        return super().ask(command, body)
 
     def exchange(self, command, request, response, response_tree=None):
         asked, status = self.ask(command, request), self.says.get(command, 0)
@@ -149,35 +157,6 @@ class Session(Smb2):
         body = bytearray(self.pdu(IOCTL, ERROR, True, PENDING, None, self.asked))
         body[4 + 16:4 + 20], body[4 + 32:4 + 40] = struct.pack('<I', 3), struct.pack('<Q', 5)
         return self.tcp.send(1, bytes(body))
-
-
-class Smb1:
-    """The steps up to a pipe in SMB1 ([MS-SMB], [MS-CIFS])."""
-
-    STEPS = {   # name: (command, words and bytes of request, of response)
-        'negotiate': (0x72, b'\0' + struct.pack('<H', 12) + b'\2NT LM 0.12\0', b'\x11\0\0\3' + struct.pack('<HHIIIIQhBH', 50, 1, 4356, 65536, 0,
-                                                                                                      0x8000E3FD, 0, 0, 0, 16) + bytes(16)),
-        'session': (0x73, b'\x0c\xff\0\0\0' + struct.pack('<HHHIHIIH', 4356, 50, 0, 0, len(ntlm(3)), 0, 0x800000D4, len(ntlm(3)) + 4) + ntlm(3) + bytes(4),
-                    b'\4\xff\0\0\0' + struct.pack('<HHH', 0, 0, 4) + bytes(4)),
-        'tree': (0x75, b'\4\xff\0\0\0' + struct.pack('<HHH', 8, 1, 36) + b'\0' + '\\\\SRV01\\IPC$\0'.encode('utf-16-le') + b'?????\0' + bytes(3),
-                 b'\3\xff\0\0\0' + struct.pack('<HH', 1, 5) + b'IPC\0\0'),
-        'create': (0xA2, b'\x18\xff\0\0\0\0' + struct.pack('<HIIIQIIIIIBH', 14, 0x16, 0, 0x2019F, 0, 0, 3, 1, 0x40, 2, 3, 17) + b'\0' +
-                   '\\winreg\0'.encode('utf-16-le'), b'\0' + struct.pack('<H', 0)),
-    }
-
-    def __init__(self, tcp, says=None):
-        self.tcp, self.mid = tcp, 1
-        for name in self.STEPS:
-            self.step(name, (says or {}).get(name, 0))
-
-    def step(self, name, status):
-        command, request, response = self.STEPS[name]
-        for side, body in (0, request), (1, b'\0\0\0' if status else response):
-            head = struct.pack('<4sBIBHH8sHHHHH', b'\xffSMB', command, status * side, 0x18 | side << 7, 0xC803, 0, bytes(8), 0, 7, 99, 2048, self.mid)
-            number = self.tcp.send(side, struct.pack('>I', len(head) + len(body)) + head + body)
-        self.mid += 1
-        if status:
-            raise Refused(number)
 
 
 # --- DCE/RPC ---------------------------------------------------------------------------------------------------------

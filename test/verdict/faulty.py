@@ -3,6 +3,7 @@
 stand alone here, beside a monitor that is well, and, in healthy.py, before a try that came through."""
 
 import contextlib
+import struct
 from typing import NamedTuple
 
 from gen.hkpd_stubs import OPEN_DATA, handle_back, open_root
@@ -10,7 +11,7 @@ from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
 from gen.stubs import DATA, INFO, OPEN, REG_INFO, VALIDATE
 from gen.scene import SECOND
 from gen.story import ALL, Clock, ask, memory, processors
-from gen.wires import (CREATE, FIN, NEGOTIATE, NO_INTERFACE, NOT_REGISTERED, RST, SETUP, TREE, Link, Session, Smb1, ask_mapper, bind,
+from gen.wires import (CREATE, FIN, NEGOTIATE, NO_INTERFACE, NOT_REGISTERED, RST, SETUP, TREE, Link, Session, ask_mapper, bind,
                        kerberos_error, knock)
 from world import (CLIENT, OTHER, SRV01, SRV02, attempt, bad, block_size, ends, gone, good, leaves, lost, named, pause, start, swapped, tale,
                    together, twice)
@@ -77,6 +78,27 @@ def server_does_not_read(m):
     m.tcp.window[1] = 0xFFFF
     m.tcp.ack(1)
     m.run(1)
+
+
+def never_acknowledged(m):
+    """A response that is too large for the way: its copies, too, and the client gives up."""
+    m.tcp.deaf = True
+    named(lambda m: m.sample(wait=0))(m)
+    resends(1)(m)
+    m.tcp.segment(0, b'', 4)
+    m.forget()
+
+
+def trickles(m):
+    """The first segment of a response comes at once, the last one 2 s later."""
+    w, before = m.world, len(m.world.capture.frames)
+    m.tcp.deaf = True
+    named(lambda m: m.sample(wait=0))(m)
+    w.capture.frames[before + 2:] = [(when + 2 * SECOND, frame) for when, frame in w.capture.frames[before + 2:]]
+    w.wait(2)
+    m.tcp.deaf = False
+    m.tcp.ack(0)
+    w.wait(1)
 
 
 def connects_late(m):
@@ -149,6 +171,7 @@ LATE = {
     'server-slow-at-the-end': Faulty(tale(10, bad(4, 3, takes=2.995)), 'slow', 'server', 4),
     'server-slow-for-a-while': slow(10, bad(10, takes=.8), 4, pause(-30), 8),    # then the capture's clock is set
     **{'request-resent-' + x: Faulty(tale(8, bad(between=resends(0)), 8, mode=x), 'resent', 'network', 1) for x in ('tcp', 'sealed')},
+    'answer-trickles': Faulty(tale(8, trickles, 8, mss=200), 'resent', 'network', 1),
     'half-an-answer-resent': Faulty(tale(8, half_an_answer, 8, mss=200), 'resent', 'network', 3, also=('lost',)),     # or stands in the wrong order
     'answer-resent': Faulty(tale(8, named(answer_resent), 8), 'resent', 'network', 1),
     'connects-late': Faulty(tale(8, named(connects_late), 8, mode='connects'), 'resent', 'network', 2, also=('unreachable',)),
@@ -194,13 +217,25 @@ def smb_says(command, status, blob=b'', share='IPC$', name='winreg'):
     return rung
 
 
-def smb1_says(step, status):
+def client_leaves(**how):
+    """Nothing is refused, and yet the client goes no further."""
     def rung(w, server):
         tcp = Link(w.capture, 445, w.port(), server=server[1])
         with w.culprit():
-            if attempt(Smb1, tcp, {step: status}):
-                tcp.segment(0, b'', RST)
+            attempt(type('Leaves', (Session,), how), tcp)
+        tcp.close()
     return rung
+
+
+def kdc_refuses(w, server):
+    """KDC_ERR_ETYPE_NOSUPP; then the client does not log on."""
+    tcp = Link(w.capture, 88, w.port(), server=server[1])
+    tcp.send(0, struct.pack('>I', 4) + b'\x6a\2\x30\0')
+    with w.culprit():
+        tcp.send(1, kerberos_error(14, True))
+    tcp.close()
+    client_leaves(mode=3, leaves=SETUP)(w, server)
+    del w.since[1:]
 
 
 def bind_says(*results, nak=None, interface=PERFLIB, smb=False, pipe='winreg'):
@@ -282,8 +317,8 @@ def key_denied(w, server):
 
 LOGON = {'wrong-password': 0xC000006D, 'no-such-user': 0xC0000064, 'locked': 0xC0000234, 'disabled': 0xC0000072, 'account-expired': 0xC0000193,
          'password-expired': 0xC0000071, 'must-change-password': 0xC0000224, 'not-from-the-network': 0xC000015B, 'clock-skew': 0xC0000133,
-         'no-logon-server': 0xC000005E, 'account-restriction': 0xC000006E, 'outside-hours': 0xC000006F, 'not-supported': 0xC00000BB}
-NOT_THE_CLIENT = {'no-logon-server', 'not-supported'}
+         'no-logon-server': 0xC000005E, 'account-restriction': 0xC000006E, 'outside-hours': 0xC000006F, 'not-supported': 0xC00000BB, 'ntlm-blocked': 0xC0000418}
+NOT_THE_CLIENT = {'no-logon-server', 'not-supported', 'ntlm-blocked'}
 PIPE = {'missing': (0xC0000034, 'pipe_missing'), 'starting': (0xC00000AC, 'pipe_starting'), 'denied': (0xC0000022, 'pipe_denied')}
 # rung: (what goes by, kind, party, count)
 RUNGS = {
@@ -294,14 +329,15 @@ RUNGS = {
     'syn-refused-and-139-silent': (lambda w, server: (no_connection('rst')(w, server), knock(w.capture, server[1], 139, w.port())),
                                    'refused_connection', 'server', 3),
     'host-unreachable': (no_connection((1, '192.0.2.1')), 'unreachable', 'network', 3),
-    'port-unreachable': (no_connection(lambda server: (3, server[1])), 'refused_connection', ('server', 'network'), 3),
+    'port-unreachable': (no_connection(lambda server: (3, server[1])), 'unreachable', 'network', 3),
     **{'logon-' + name: (smb_says(SETUP, status), 'logon_failed', 'server' if name in NOT_THE_CLIENT else EITHER, 1)
        for name, status in LOGON.items()},
     'no-version-of-smb': (smb_says(NEGOTIATE, 0xC00000BB), 'logon_failed', EITHER, 1),
     'logon-kerberos-skew': (smb_says(SETUP, 0xC000006D, kerberos_error(37)), 'logon_failed', EITHER, 1),
-    'smb1-logon-wrong-password': (smb1_says('session', 0xC000006D), 'logon_failed', EITHER, 1),
-    'smb1-pipe-missing': (smb1_says('create', 0xC0000034), 'pipe_missing', 'server', 1),
-    'smb1-share-denied': (smb1_says('tree', 0xC0000022), 'share_denied', EITHER, 1),
+    'logon-kerberos-modified': (smb_says(SETUP, 0xC0000016, kerberos_error(41)), 'logon_failed', 'client', 1),
+    'logon-kdc': (kdc_refuses, 'logon_failed', 'server', 1),
+    'logon-signing-required': (client_leaves(mode=3, leaves=SETUP), 'logon_failed', 'client', 1),
+    'logon-guest': (client_leaves(flags=1, leaves=TREE), 'logon_failed', 'client', 1),
     'share-denied': (smb_says(TREE, 0xC0000022), 'share_denied', EITHER, 1),
     'share-not-there': (smb_says(TREE, 0xC00000CC), 'share_denied', 'server', 1),
     **{'pipe-' + name: (smb_says(CREATE, status), kind, EITHER if name == 'denied' else 'server', 1) for name, (status, kind) in PIPE.items()},
@@ -351,8 +387,8 @@ LADDER = {
     **{name: Faulty(lambda w, rung=rung: rung(w, SRV01), kind, party, count) for name, (rung, kind, party, count) in RUNGS.items()},
     **{name + '-beside': Faulty(beside(rung), kind, party, count, at=SRV02) for name, (rung, kind, party, count) in {**RUNGS, **STUCK}.items()
        if not name.startswith('logon-') or name in ('logon-wrong-password', 'logon-no-logon-server')},
-    **{name + '-v6': Faulty(knocks_by_six(code), kind, ('server', 'network'), 3, at=(SIX,), by='2001:db8::10')
-       for name, code, kind in (('prohibited', 1, 'unreachable'), ('port-unreachable', 4, 'refused_connection'))},
+    **{name + '-v6': Faulty(knocks_by_six(code), kind, 'network', 3, at=(SIX,), by='2001:db8::10')
+       for name, code, kind in (('prohibited', 1, 'unreachable'), ('port-unreachable', 4, 'unreachable'))},
     'pipe-missing-beside-sealed': Faulty(beside(RUNGS['pipe-missing'][0], 'sealed'), 'pipe_missing', 'server', 1, at=SRV02),
     'wrong-password-beside-sealed': Faulty(beside(RUNGS['logon-wrong-password'][0], 'sealed'), 'logon_failed', EITHER, 1, at=SRV02),
 }
@@ -410,6 +446,13 @@ def hangs(m):
     m.world.wait(.04)
     m.tcp.ack(1)
     idles(60)(m)
+
+
+def dies(m):
+    """A request that is sent in vain; then the client ends the connection."""
+    named(lambda m: m.ask_alone())(m)
+    resends(0)(m)
+    m.hang_up(RST)
 
 
 def opens(count, closes=False):
@@ -547,6 +590,8 @@ DURING = {
     **{'reset-with-one-open-' + x: odd('broken', ('server', 'network'), first_of_two, 8, ends(RST), count=1, mode=x) for x in ('tcp', 'sealed')},
     'ended-by-the-server': odd('broken', 'server', 8, ends(0x11), count=1),
     'reset-and-back': odd('broken', ('server', 'network'), 8, lambda m: m.ask_alone(), ends(RST), pause(20), 8, count=1),
+    'large-answers-dropped': odd('unanswered', 'network', 8, never_acknowledged, count=1, says='MTU'),
+    'gone-in-the-middle': Faulty(lambda w: (tale(8, dies)(w), no_connection(None, 49671)(w, SRV01)), 'unanswered', 'network', 1),
     **{'server-hangs-' + x: odd('unanswered', 'server', 8, hangs, gone, count=1, mode=x) for x in ('tcp', 'smb')},
     'server-hangs-client-asks-on': odd('unanswered', 'server', 8, hangs, 8, count=1),
     **{'server-hangs-client-comes-back-' + x: odd('unanswered', 'server', 8, hangs, leaves(RST), 8, count=1, mode=x) for x in ('tcp', 'sealed')},
@@ -699,9 +744,7 @@ CAPTURE = {
     'out-of-order-from-the-start': Faulty(and_then(tale(24), lambda w: swapped(w, 4, 0)), 'out_of_order', 'capture', also=('assumed',)),
     'from-the-middle-low-port': Faulty(and_then(low_port(tale(lambda m: knock(m.world.capture, SRV01[1], 135, m.world.port(), times=1), 16)),
                                                 from_the_middle), 'from_middle', 'capture', says='192.0.2.10 to 192.', healthy=UNKNOWN),
-    'from-the-middle-beside': Faulty(one_from_the_middle('tcp'), 'from_middle', 'capture', 1, healthy=(None,)),
     'from-the-middle-beside-a-fault': Faulty(one_from_the_middle('tcp', bad(takes=4.2), 8), 'slow', 'server', 1, also=('from_middle',)),
-    'other-port': odd('other_port', ('capture', 'client', 'server'), bad(8, any=True), mode='smb', port=8445, healthy=(None,)),
 }
 
 # Names so long that not all of a sentence finds room in its line
@@ -739,5 +782,5 @@ FAULTY = {**LATE, **LADDER, **DURING, **CAPTURE}
 # Nothing false may be said of these, and nothing need be: more than one sample in ten is late, too few are there to tell, the capture's clock is
 # no clock, or data follows what fails sealed
 SILENT = ('second-of-a-pair-', 'client-misses-two-', 'late-of-four-hours', 'half-an-answer-resent', 'connects-late', 'server-slow-for-a-while',
-          'server-slow-or-its-network', 'server-late-to-add', 'answers-by-another-clock', 'fails-sealed')
+          'server-slow-or-its-network', 'server-late-to-add', 'answers-by-another-clock', 'fails-sealed', 'reset-in-front', 'out-of-order-smb', 'directions-apart')
 MAY_BE_SILENT = {name: FAULTY.pop(name) for name in [n for n in FAULTY if n.startswith(SILENT)]}

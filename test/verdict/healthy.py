@@ -306,7 +306,7 @@ PLANS = {
 def way_of(name):
     """That of the try that was refused."""
     return ('hkpd-smb' if name in ('no-winreg', 'key-denied') else
-            'smb' if name.startswith(('logon', 'smb1', 'share', 'pipe', 'open')) or 'smb' in name else 'tcp')
+            'smb' if name.startswith(('logon', 'share', 'pipe', 'open')) or 'smb' in name else 'tcp')
 
 
 THROUGH = {'then-' + name: Healthy(falls_back(rung, way_of(name))) for name, (rung, *_) in RUNGS.items()

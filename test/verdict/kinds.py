@@ -24,7 +24,7 @@ KINDS = {
     'resent': (['slow', 'asked_late'], r'[Nn]etwork'),
     'zero_window': (['slow', 'asked_late'], r'window'),
     'other_clock': (['other_clock'], r'restarted, or another machine'),
-    'unanswered': (['unanswered'], r'answer'),
+    'unanswered': (['unanswered'], r'answer|responses'),
     'broken': (['broken'], r'end|reset|clos|br[eo]'),
     # the books
     'counter_refused': (['counter_refused'], r'refus'),
@@ -42,12 +42,11 @@ KINDS = {
     'cut': (['lost', 'damaged'], r'cut|snap'),
     'one_way': (['lost'], r'direction|way'),
     'from_middle': (['lost'], r'beg[ai]n|middle|bind'),
-    'other_port': (['lost'], r'-d tcp\.port==8445,nbss'),
 }
 # Notes, which make nobody unhealthy
 NOTES = {'handles_open', 'reset', 'assumed', 'pause'}
 # Whose first line needs no time of day
-UNTIMED = {'not_sealed', 'one_way', 'from_middle', 'other_port', 'cut'}
+UNTIMED = {'not_sealed', 'one_way', 'from_middle', 'cut'}
 
 
 def of(found):

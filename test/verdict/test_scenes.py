@@ -2,6 +2,7 @@
 """`-z pcq,summary` of monitors that are broken and of such as are well: who, what, since which frame, how often, and what the filter finds."""
 
 import json
+import pathlib
 import re
 import time
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from test_books import balance, look
 from healthy import QUIET, HEALTHY, groups
 from world import CLIENT, SRV01, World, ask, good, pause, tale
 
+TOP = pathlib.Path(__file__).parents[2]
 MOST = 120      # characters of the first line
 
 
@@ -216,3 +218,9 @@ def test_each_status_has_its_own_sentence(said):
     names = [n for n in RUNGS if n.startswith('logon-')]
     lines = {re.sub(r'\d+', '', said(n, FAULTY[n]).lines[0]) for n in names}
     assert len(lines) == len(names) > 10, lines
+
+
+def test_the_list_of_statuses_is_documented():
+    source = (TOP / 'plugin' / 'verdict' / 'step-outcomes.h').read_text('utf-8')
+    rows = re.findall(r'"((?:STATUS|KDC|KRB)_\w+)", \w+, \w+,[\s\\]+"([^"]+)"', source)
+    assert len(rows) > 40 and '; '.join('%s: %s' % row for row in rows) in (TOP / 'docs' / 'symptoms.md').read_text('utf-8')

@@ -1,0 +1,183 @@
+/* steps.h
+ * Steps of a client on its way to data: connect, negotiate, logon, share, pipe, bind, call; and what TCP shows of its connections.
+ *
+ * Wireshark's taps of TCP, SMB2 and NTLM and our own of binds fill the peers and connections, on each pass. One rule judges all steps: a step
+ * failed, was not answered, or the server ended the connection instead; a later success of the same step or a later one makes it forgotten. All
+ * of it ends with the listener's reset.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "verdict/evidence.h"
+
+typedef enum {
+    STEP_CONNECT,
+    STEP_NEGOTIATE,
+    STEP_LOGON,
+    STEP_SHARE,
+    STEP_PIPE,
+    STEP_BIND,
+    STEP_CALL,
+    NUM_STEPS
+} setup_step;
+
+/* Seconds after which a request counts as unanswered. */
+#define STEPS_LONG_WAIT 5.0
+
+typedef struct {
+    uint32_t frame; /* 0: none */
+    double time;    /* seconds since 1970 */
+} verdict_moment;
+
+typedef struct {
+    double first, last; /* of its packets, seconds since 1970 */
+    bool was_set;       /* they go back by a second or more: nothing that depends on times is judged */
+} capture_times;
+
+/* A loss: packets of both peers that the capture lacks. Times in seconds since 1970. */
+typedef struct {
+    double since;   /* of the connection's packet before */
+    double until;   /* of the packet that shows it */
+    uint32_t frame; /* of that packet */
+} verdict_span;
+
+/* A step that failed. */
+typedef struct {
+    uint32_t outcome;       /* of the latest try: NTSTATUS, or another number of step-outcomes.h */
+    uint32_t port;          /* of the server, at the latest try */
+    const char *account;    /* that it depends on, NULL: none, or not known */
+    verdict_evidence shown; /* frames NULL: it never failed, or a later try succeeded */
+} setup_failure;
+
+/* A client and a server, by their addresses. Connections fill it; talks.c fills `called` and what is sampled. */
+typedef struct verdict_peers {
+    struct verdict_peers *next; /* in the order of the capture */
+    unsigned number;            /* from 0 */
+    const char *client, *server;
+    const char *called; /* name that the client gives the server, else its address */
+    setup_failure failures[NUM_STEPS];
+    uint32_t passed[NUM_STEPS]; /* frame of the latest success, 0: none */
+    uint32_t open_port;         /* port of the latest connection that was accepted */
+    uint32_t mapped_port;       /* port of the interface, by the endpoint mapper or a call; 0: not known */
+    uint32_t call_port;         /* port of the latest call on performance counters, 0: none */
+    bool has_tried_smb;         /* a connection to PORT_SMB was tried */
+    bool has_messages;          /* of SMB2 or DCE/RPC, any */
+    bool is_ours;               /* performance-related */
+    bool is_bound;              /* a bind of our interfaces was captured */
+    bool has_other_uses;        /* files, other shares and pipes */
+    uint32_t sampled;           /* frame of the latest sample */
+    uint32_t sampled_began;     /* frame in which the latest query, or key, with a sample began */
+    wmem_array_t *losses;       /* verdict_span, bounded */
+    verdict_evidence cut;       /* packets truncated by the snapshot length */
+    verdict_moment encrypted;   /* first packet that SMB3 encrypts and no key opens */
+    verdict_moment disordered;  /* first SYN that stands behind its answer */
+    verdict_moment unbound;     /* first request of DCE/RPC on a connection that began before the capture */
+} verdict_peers;
+
+typedef enum {
+    EVENT_RESENT = 1,      /* a retransmission */
+    EVENT_ZERO_WINDOW = 2, /* its sender's buffer is full */
+    EVENT_PIPE_FAILED = 4, /* an SMB2 error in the place of a response */
+} event_kind;
+
+typedef struct {
+    event_kind kind;
+    bool is_by_client;
+    verdict_moment at;
+    double since;    /* time when the segment was sent first */
+    uint32_t about;  /* EVENT_PIPE_FAILED: frame of the request, */
+    uint32_t status; /* and NTSTATUS */
+} connection_event;
+
+enum { BY_SERVER, BY_CLIENT };
+
+/* A TCP connection. */
+typedef struct verdict_connection {
+    struct verdict_connection *next; /* in the order of the capture */
+    verdict_peers *peers;
+    uint32_t client_port;
+    uint32_t port;        /* of the server */
+    bool is_client_known; /* by SYN or a call; else by the ports */
+    bool is_open;         /* accepted, or there before the capture */
+    bool is_mapper_read;  /* the endpoint mapper told where our interface is */
+    bool is_ended_by_client;
+    bool wants_signing;              /* the client requires it */
+    verdict_moment syn;              /* first SYN, frame 0: not captured */
+    verdict_moment begins;           /* first packet with data */
+    verdict_moment end;              /* first FIN or RST, or the last pipe was closed */
+    verdict_moment acked;            /* newest request that a packet without data acknowledged, and when that came */
+    verdict_moment doubt;            /* SMB2 response after which the client may leave, */
+    uint32_t doubt_outcome;          /* and why */
+    double response_began;           /* time of the first segment that the server sends now, 0: none yet */
+    double newest;                   /* time of the newest packet */
+    uint32_t lost_frame;             /* newest packet that shows a loss */
+    uint32_t smb2_frame;             /* newest packet with SMB2 */
+    verdict_evidence syns;           /* SYNs that nobody answered */
+    const char *logon;               /* account of the latest logon, NULL: not known */
+    const char *accounts[2];         /* that logged on: to the connection or session, to a pipe; NULL: not known */
+    wmem_array_t *events;            /* connection_event, bounded */
+    verdict_moment waits[NUM_STEPS]; /* requests that are not answered yet, frame 0: none */
+    struct {
+        uint32_t packets, data; /* number of packets, and of those with data */
+        uint32_t heard;         /* sequence number that it acknowledged last, */
+        double heard_at;        /* and when that became more; 0: never */
+        double newest;          /* time of its newest packet */
+    } by[2];
+} verdict_connection;
+
+extern verdict_peers *steps_first_peers;
+
+/* Returns the connection of a packet, NULL: it is none of TCP. `from_client`: a request's packet. Changes: who its client is, where that was not
+ * known. */
+verdict_connection *steps_find_connection(packet_info *pinfo, bool from_client);
+
+/* Notes a call on performance counters. */
+void steps_note_call(verdict_connection *connection, const packet_info *pinfo, bool is_response);
+
+/* Keeps the name that the client gives the server. */
+void steps_name_server(verdict_peers *peers, const char *name);
+
+/* Returns the account that logged on to the packet's pipe or port, else to the session around it; "" if no logon was captured. */
+const char *steps_find_account(packet_info *pinfo);
+
+/* Returns the first event not before `begin`, NULL: none, and the `*end` of those that may be looked at. */
+const connection_event *steps_events(const verdict_connection *connection, double begin, const connection_event **end);
+
+/* Returns the first event of a kind between two times; `about`: of that request, 0: of any. NULL: there is none. */
+const connection_event *steps_find_event(const verdict_connection *connection, event_kind kind, uint32_t about,
+                                         double begin, double end);
+
+/* Only one direction of the connection was captured. */
+static inline bool steps_is_one_way(const verdict_connection *connection)
+{
+    return (connection->by[BY_CLIENT].packets == 0 && connection->by[BY_SERVER].heard_at > 0) ||
+           (connection->by[BY_SERVER].packets == 0 && connection->by[BY_CLIENT].heard_at > 0);
+}
+
+/* Listens from now on, for a statistic that begins before the first packet. `before_reset`: called before all of it is freed. */
+void steps_watch(void (*before_reset)(void));
+
+/* Returns the times of the capture. */
+capture_times steps_times(void);
+
+typedef struct steps_judgement steps_judgement;
+
+/* Judges what was seen until now, and changes none of it. Returns the judgement, in the pool. */
+steps_judgement *steps_judge(wmem_allocator_t *pool);
+
+/* Adds what stopped the peers, if it is about performance counters and no finding in the list is its cause. */
+void steps_find(const steps_judgement *judgement, const verdict_peers *peers, verdict_finding **findings);
+
+/* Adds why nothing of the peers could be read, where the capture is why. */
+void steps_find_unread(const steps_judgement *judgement, const verdict_peers *peers, verdict_finding **findings);
+
+/* Only one direction of some connection of the peers was captured. */
+bool steps_has_one_way(const steps_judgement *judgement, const verdict_peers *peers);
+
+/* Adds that SMB2 answered calls with this status. */
+void steps_add_pipe_failure(const verdict_peers *peers, uint32_t status, const verdict_evidence *shown,
+                            verdict_finding **findings);
+
+/* Returns a line for a capture of which no call was read. */
+const char *steps_why_nothing(const steps_judgement *judgement);
