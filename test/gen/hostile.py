@@ -36,11 +36,6 @@ def slowly(make):
     return hostile(make, 100000)
 
 
-def very_slowly(make):
-    """The same for what multiplies with a step of a few instructions."""
-    return hostile(make, 400000)
-
-
 def utf16(text, align=2):
     data = text.encode('utf-16-le') + b'\0\0'
     return data + bytes(-len(data) % align)
@@ -289,14 +284,6 @@ def identifiers_that_collide(p, size):
     p.open()
     for first in range(0, size // 100, 1000):
         p.change([identifier(first + i, None, instance_id=(1 << 31) - 31 * (first + i)) for i in range(1000)])
-
-
-@very_slowly
-def calls_that_collide(p, size):
-    """So do the numbers of frames and of calls."""
-    for _ in range(size // 330):
-        p.rpc.call_id = (1 << 30) - 31 * len(p.capture.frames)
-        p.call(6, p.handle + struct.pack('<I', ROOM), p.returned(b'', status=5))
 
 
 @hostile

@@ -11,7 +11,6 @@ import cost
 from gen import client, model
 from gen.buffers import NONE
 from gen.model import ENGLISH, GERMAN, JAPANESE, TYPES
-from gen.scene import Scene, tcp_line
 from gen.server import Query, bounded
 from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, story
 from gen.every_type import UNDECIDED
@@ -186,22 +185,6 @@ def test_odd_names_survive(tshark, tmp_path, what):
     scene = story(Server(sets), lambda c: run(c, [ask(s, NONE, 'a') for s in sets], 1))
     out, err = tshark.run('-r', scene.write(tmp_path / 'x.pcap'), '-o', 'pcq.names_file:%s' % names, '-q')
     assert 'line' not in err, err
-    compare_paths(with_file(tshark, tmp_path, scene, names), scene)
-
-
-def test_two_servers(tshark, tmp_path):
-    """Each has its own section, and each query gets the names of its server."""
-    mine, yours = engine('Mine'), engine('Yours')
-    yours.guid, places = mine.guid, (SERVER, '192.0.2.99')
-
-    def scene_of(told):
-        scene = Scene()
-        for n, (s, place) in enumerate(zip((mine, yours), places)):
-            told(tcp_line(scene, Server([s]), client_port=50000 + n, server=place).client(), s)
-        return scene
-    names = write(tshark, scene_of(learn), tmp_path)
-    assert facts(names) == {**truth([mine], places[0], (ENGLISH,)), **truth([yours], places[1], (ENGLISH,))}
-    scene = scene_of(lambda c, s: run(c, [ask(s, 1, 'a')], 1))
     compare_paths(with_file(tshark, tmp_path, scene, names), scene)
 
 

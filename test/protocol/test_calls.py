@@ -8,7 +8,7 @@ import pytest
 
 import test_hkpd as registry
 from conftest import TOP
-from gen import buffers, hkpd_scene, hkpd_stubs, stubs
+from gen import hkpd_scene, hkpd_stubs, stubs
 from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
 from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story, taught_in, unseen

@@ -42,19 +42,3 @@ def test_types_are_those_of_the_header():
     assert (t['PERF_COUNTER_BULK_COUNT'], t['PERF_RAW_FRACTION'], t['PERF_AVERAGE_BULK'], t['PERF_LARGE_RAW_BASE'],
             t['PERF_COUNTER_LARGE_RAWCOUNT']) == (272696576, 537003008, 1073874176, 1073939712, 65792)
     assert len(t) == 40 and len(set(t.values())) == 40
-
-
-def test_the_model_has_what_the_tests_need():
-    sets = model.countersets()
-    used = {c.type for s in sets for c in s.counters}
-    assert set(model.TYPES.values()) <= used
-    assert {s.kind for s in sets} >= {0, 2, 4, 6}
-    names = [i.name for s in sets for i in s.instances(model.Clock().now())]
-    assert '' in names and len(names) != len(set(names)) and max(map(len, names)) >= 1024
-    assert any(ord(ch) > 0xFFFF for n in names for ch in n)
-    texts = [c.names for s in sets for c in s.counters]
-    assert any(not t for t in texts) and any('' in t.values() for t in texts) and any(model.GERMAN in t for t in texts)
-    for counterset in sets:
-        for c in counterset.counters:
-            for other in (c.base, c.time, c.freq, c.multi):
-                assert other == buffers.NONE or counterset.counter(other), (counterset.name, c.id)

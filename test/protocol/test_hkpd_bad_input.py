@@ -14,9 +14,7 @@ from gen.record import utf16
 from gen.scene import Scene
 from learned import compare_list
 from series import long_rows
-from test_csv import export      # noqa: F401: a fixture
 from test_hkpd import compare_values, experts, read, wire
-from test_pairs import count, made, of_second_sample
 
 # Offsets in the structures
 B = dict(little=8, version=12, total=20, header=24, objects=28, time=36, freq=64, filetime=72, name_size=80, name=84)
@@ -228,19 +226,6 @@ def test_23_places_of_names(tshark, tmp_path):
     check(tshark, tmp_path, [put((238, 'instance', 1), 'length', n) for n in (3, 5)], ['text'], sample=False)
 
 
-def test_23_odd_names(tshark, tmp_path):
-    names = ['x' * 30000, 'a\tb', '\u202eright', ') \\ # /', '*', 'half \ud800', '\U0001F98A']
-    objects = [Object(230, 'Odd', [Counter(6, 'Work', TYPES['PERF_COUNTER_BULK_COUNT'], grows(10, 10))],
-                      lambda at: [Instance(n) for n in names])]
-    scene, talk = begin_talk(objects=objects)
-    talk.sample()
-    talk.sample()
-    frames = read(tshark, scene, tmp_path)
-    number = answers(scene)[1][0]
-    assert experts(frames[number]) == {'text'}
-    assert len(frames[number].all('pcq.path')) == len(names)
-
-
 def test_24_value_names(tshark, tmp_path):
     """Whatever was asked for, a block is a block."""
     scene, talk = begin_talk()
@@ -312,16 +297,3 @@ def test_requests_that_end_too_soon_are_counted(tshark, tmp_path):
     out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,tree')
     said = ' '.join(out.split())     # these and the one that opens the key
     assert 'HKEY_PERFORMANCE_DATA 4 ' in said and 'QueryValue 3 ' in said, out
-
-
-@pytest.mark.parametrize('disks, parts, told', [
-    (['a', 'b'], [('b', 0), ('a', 1)], [('a/b', '0'), ('b/a', '0')])])       # the other as its own parent
-def test_names_of_parents_and_children(export, disks, parts, told):
-    """Each has a path of its own, whatever is called alike."""
-    delta = lambda i: [Counter(i, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(k, at.number))]
-    scene, talk = begin_talk(objects=[
-        Object(9000, 'Disk', delta(9002), lambda at: [Instance(n) for n in disks]),
-        Object(9010, 'Part', delta(9012), lambda at: [Instance(n, parent=None if p is None else (9000, p)) for n, p in parts])])
-    talk.sample()
-    talk.sample()
-    assert of_second_sample(export(scene, 'long'), 'Delta')[2:] == [(n, made(k, k), mark) for k, (n, mark) in enumerate(told)]

@@ -248,29 +248,6 @@ def test_calls_without_a_key(tshark, name):
         ('Requests and responses not decoded',)]
 
 
-@pytest.mark.parametrize('name', SEALED)
-def test_queries_without_a_key(tshark, name):
-    """The figures of each query. Intervals are by the capture's clock."""
-    opened = [row for row in table(tshark, PCAPS / (name + '.pcap'), 'pcq,queries', *with_key(name))
-              if row['Query'].startswith('query')]
-    *sealed, note = table(tshark, PCAPS / (name + '.pcap'), 'pcq,queries')
-    assert note['Query'].startswith('requests and responses not decoded')
-    assert [row['Query'] for row in sealed] == ['sealed %d' % (n + 1) for n in range(len(sealed))]
-    assert sum(int(row['Samples']) for row in sealed) == sum(int(row['Samples']) for row in opened) > 0
-    for row in sealed:
-        assert {row[c] for c in ('Counters', 'Refused', 'Failed', 'Server clock (s)', 'Closed')} == {''}, row
-        assert 'sealed' in row['Opened']
-    assert len(opened) == len(sealed)       # no two are open at a time
-    for a, b in zip(opened, sealed):
-        for column in ('Samples', 'Late', 'Slow', 'Median SRT (s)', 'Max SRT (s)', 'Max SRT frame',
-                       'Bytes/sample', 'Client', 'Size probes', 'No data'):
-            assert b[column] == a[column], column
-        assert (a['Interval (s)'] == '') == (b['Interval (s)'] == '')
-        for column in ('Interval (s)', 'Longest gap (s)') if a['Interval (s)'] else ():
-            # the server takes its time at some moment between request and response
-            assert abs(float(b[column]) - float(a[column])) <= float(a['Max SRT (s)'])
-
-
 # --- Who logged on ---------------------------------------------------------------------------------------------------
 
 LOGON_FIELDS = ['tcp.stream', 'ntlmssp.auth.domain', 'ntlmssp.auth.username', 'ntlmssp.auth.hostname', 'kerberos.SNameString']

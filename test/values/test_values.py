@@ -5,7 +5,7 @@ import itertools
 
 import pytest
 
-from gen import buffers, client, model
+from gen import client, model
 from gen.buffers import NONE
 from gen.scene import Scene, smb_line, tcp_line
 from gen.server import Query
@@ -66,44 +66,6 @@ def test_every_type_in_every_shape(told, shape, helpers, wide):
     assert compare_values(frames, scene, UNDECIDED) == 3 * (3 * (7 + 3) + 2 * 24)
 
 
-# --- the worked numbers of real Windows -----------------------------------------------------------------------------
-
-CPU = 'b4fc721a-0378-476f-89ba-a5a79f810b36'
-
-
-def utility(first=3256992943318, base=1444507332):
-    """% Processor Utility and its base as Windows 11 counts them; the base wraps about every two hours."""
-    s = multiple('Processor Information', counter(26, 'PERF_AVERAGE_BULK', '% Processor Utility',
-                                                  lambda at, k: first + at.number * 48462010, base=27),
-                 counter(27, 'PERF_AVERAGE_BASE', None, lambda at, k: base + at.number * 625966),
-                 instances=['0,0', '0,_Total', '_Total'])
-    s.guid = CPU
-    return s
-
-
-def test_the_real_dump(tshark, tmp_path):
-    """The 112 bytes from a real Windows 11, then one more sample that gives its author's result."""
-    from gen import stubs
-    scene = Scene()
-    cpu = utility()
-    line = tcp_line(scene, Server([cpu]))
-    c = line.client()
-    handle = c.query([ask(cpu, 26, '_Total'), ask(cpu, 27, '_Total')])
-    for n, words in ((0, (2026, 9, 2, 29, 17, 32, 23, 755)), (1, (2026, 9, 2, 29, 17, 32, 24, 755))):
-        line.request(DATA, stubs.request(DATA, hQuery=handle, dwInSize=112))
-        data = buffers.data_buffer([buffers.single_block(3256992943318 + n * 48462010),
-                                    buffers.single_block(1444507332 + n * 625966, 4)],
-                                   1259983709807 + n * 10000000, 134351767437550592 + n * 10000000, words=words)
-        assert len(data) == 112
-        line.response(DATA, stubs.response(DATA, data=data, in_size=112))
-    frames = read(tshark, scene, tmp_path)
-    first, second = (frames[n] for n, _ in answers(scene))
-    assert [cooked(x) for x in first.values] == [(None, FIRST_SAMPLE), (None, BASE_TYPE)]
-    assert cooked(second.values[0])[0] == pytest.approx(77.4196, abs=5e-5)
-    assert [float(x) for x in second.show_of('pcq.sample.interval')] == [1.0]
-    assert second.numbers('pcq.sample.previous') == [answers(scene)[0][0]]
-
-
 # --- two samples ----------------------------------------------------------------------------------------------------
 
 def test_previous_and_interval(told, two_pass):
@@ -149,19 +111,6 @@ def test_instances_come_go_and_move(told, shape, rows):
     compare_values(frames, scene)
     # the paths say #1 for the second of equal names, whatever the ids
     compare_paths(frames, scene)
-
-
-# --- clocks, wraps, denominators ------------------------------------------------------------------------------------
-
-def test_another_frequency(told):
-    """PerfFreq is the server's, not 10 MHz."""
-    s = single('Clocks', counter(1, 'PERF_COUNTER_COUNTER', 'Rate', [1000, 1000 + 10 ** 6]),
-               counter(2, 'PERF_AVERAGE_TIMER', 'Average', [1000, 1000 + 10 ** 6], base=3), counter(3, 'PERF_AVERAGE_BASE', None, [5, 25]))
-    times = Times([(10 ** 9, 10 ** 17), (10 ** 9 + 2 * 3579545, 10 ** 17 + 2 * 10 ** 7)], 3579545)
-    scene, frames = told(Server([s], clock=times), lambda c: (learn(c, s), run(c, [ask(s)])))
-    frame = frames[answers(scene)[1][0]]
-    assert [cooked(x)[0] for x in frame.values[:2]] == [close_to(500000.0), close_to(10 ** 6 / 3579545 / 20)]
-    assert frame.show_of('pcq.sample.interval') == ['2']
 
 
 # --- no value, and why ----------------------------------------------------------------------------------------------
@@ -291,6 +240,3 @@ def test_dropped_samples_say_so(tshark, tmp_path, two_pass):
                        [{FIRST_SAMPLE}, {SAMPLE_DROPPED}, {SAMPLE_DROPPED}, {None}])
     last = frames[rows[-1]].values
     assert sorted(cooked(x)[0] for x in last) == [float(k) for k in range(210)]
-
-
-# --- how it is shown ------------------------------------------------------------------------------------------------

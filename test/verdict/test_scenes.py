@@ -13,7 +13,7 @@ import kinds
 from faulty import CROWDED, FAR, FAULTY, MAY_BE_SILENT, RUNGS, STUCK, Faulty
 from test_books import balance, look
 from healthy import QUIET, HEALTHY, groups
-from world import CLIENT, SRV01, World, ask, good, pause, tale
+from world import CLIENT, SRV01, World, ask, pause, tale
 
 TOP = pathlib.Path(__file__).parents[2]
 MOST = 120      # characters of the first line
