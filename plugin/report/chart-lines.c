@@ -9,13 +9,12 @@
 
 #include <math.h>
 
-/* A page has at most 20 MB. Bytes of all lines in it; of those all but points; of one, without path and points, at most. */
-#define PAGE_BYTES 19000000
-#define PATHS_BYTES 14000000
-#define LINE_BYTES 190
+/* Points of all lines: 20 MB in a page, where each has a time and digits of its own. Each line has its share. */
+#define MOST_POINTS 500000
 
-/* Points that are kept while results come: 36 MB. */
-#define MOST_POINTS 1500000
+/* Bytes of all paths; of a line in the page, without path and points, at most. */
+#define PATHS_BYTES 4000000
+#define LINE_BYTES 190
 
 static void free_line(void *data)
 {
@@ -131,38 +130,24 @@ static void thin_line(chart_line *line)
     line->group_size = line->group_size == 1 ? 4 : 2 * line->group_size;
 }
 
-/* Returns false if all lines are short. Lines shorter than half the mean have less than half of all points: at least an eighth of all goes, in a
- * time proportional to the results since. */
-static bool make_room(chart_lines *lines)
+static void limit_line(chart_lines *lines, chart_line *line)
 {
-    uint64_t mean = lines->num_points / lines->all->len, before = lines->num_points;
-
-    for (unsigned i = 0; i < lines->all->len; i++) {
-        chart_line *line = g_ptr_array_index(lines->all, i);
-        if (line->points->len >= mean / 2 && line->points->len > 4) {
-            lines->num_points -= line->points->len;
-            thin_line(line);
-            lines->num_points += line->points->len;
-        }
+    while (line->points->len > MAX(MOST_POINTS / MAX(lines->all->len, 1), 4)) {
+        thin_line(line);
+        lines->is_thinned = true;
     }
-    lines->is_thinned |= lines->num_points < before;
-    return lines->num_points < before;
 }
 
 static void add_point(chart_lines *lines, chart_line *line, double at, double value, bool is_assumed)
 {
     const chart_point point = {at, value, is_assumed};
 
-    lines->num_points -= line->points->len;
     g_array_append_val(line->points, point);
     if (line->points->len - line->thinned >= line->group_size) {
         thin_tail(line->points, line->thinned);
         line->thinned = line->points->len;
     }
-    lines->num_points += line->points->len;
-    if (lines->num_points > MOST_POINTS) {
-        make_room(lines);
-    }
+    limit_line(lines, line);
 }
 
 void chart_line_add(chart_lines *lines, chart_line *line, chart_query *query, double value, bool is_assumed)
@@ -247,39 +232,26 @@ static void format_points(chart_line *line)
     g_string_free(runs, TRUE);
 }
 
-/* Writes the text of all lines. Returns its size. */
-static uint64_t format_lines(chart_lines *lines, double begin)
+void chart_lines_finish(chart_lines *lines, double begin)
 {
-    GHashTable *known = g_hash_table_new(wmem_str_hash, g_str_equal);
-    uint64_t size = lines->path_bytes;
+    GHashTable *known = g_hash_table_new(wmem_str_hash, g_str_equal); /* list of times -> its place among clocks */
+    void *place;
 
     g_ptr_array_set_size(lines->clocks, 0);
     for (unsigned i = 0; i < lines->all->len; i++) {
         chart_line *line = g_ptr_array_index(lines->all, i);
+        limit_line(lines, line);
+        g_array_sort(line->points, compare_times);
         char *clock = format_clock(line, begin);
-        void *place;
         if (g_hash_table_lookup_extended(known, clock, NULL, &place)) {
             g_free(clock);
         } else {
             place = GUINT_TO_POINTER(lines->clocks->len);
             g_hash_table_insert(known, clock, place);
             g_ptr_array_add(lines->clocks, clock);
-            size += strlen(clock);
         }
         line->clock = GPOINTER_TO_UINT(place);
         format_points(line);
-        size += line->json->len;
     }
     g_hash_table_destroy(known);
-    return size;
-}
-
-void chart_lines_finish(chart_lines *lines, double begin)
-{
-    for (unsigned i = 0; i < lines->all->len; i++) {
-        chart_line *line = g_ptr_array_index(lines->all, i);
-        g_array_sort(line->points, compare_times);
-    }
-    while (format_lines(lines, begin) > PAGE_BYTES && make_room(lines)) {
-    }
 }

@@ -1,8 +1,8 @@
 /* chart-lines.h
  * Each counter of a capture as a line of a chart, in bounded memory.
  *
- * If all lines together have more points than a page may hold, the longer ones are thinned: of a group of neighbors the smallest, the
- * largest and the first gap stay, at their own times, so that no peak is lost.
+ * A line with more points than its share of what a page may hold is thinned: of a group of neighbors the smallest, the largest and the
+ * first gap stay, at their own times, so that no peak is lost.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -50,7 +50,6 @@ typedef struct {
     uint64_t values; /* results that were added */
     uint64_t omitted;    /* results without room, or of a path that the sample had before */
     uint64_t path_bytes; /* text of all lines but their points, as if each were in the page */
-    uint64_t num_points;
     bool is_thinned;
 } chart_lines;
 
@@ -73,5 +72,5 @@ chart_line *chart_line_find_or_create(chart_lines *lines, const char *path);
  * finite times. Changes: adds a gap in front, half way, where the query's samples between had no result of the line. */
 void chart_line_add(chart_lines *lines, chart_line *line, chart_query *query, double value, bool is_assumed);
 
-/* Thins the lines until their text fits the page, and writes it. `begin`: seconds since 1970. More results may come. */
+/* Writes the text of all lines. `begin`: seconds since 1970. More results may come. */
 void chart_lines_finish(chart_lines *lines, double begin);
