@@ -25,13 +25,13 @@ typedef struct {
 
 #define COLUMNS(X) \
     X(PATH, TABLE_ITEM_STRING, "Counter", NULL) \
-    X(SAMPLES, TABLE_ITEM_UINT, "Samples", "%u") \
+    X(SAMPLES, TABLE_ITEM_FLOAT, "Samples", "%.0f") \
     X(MINIMUM, TABLE_ITEM_FLOAT, "Min", "%.6g") \
     X(MEAN, TABLE_ITEM_FLOAT, "Mean", "%.6g") \
     X(MAXIMUM, TABLE_ITEM_FLOAT, "Max", "%.6g") \
     X(LAST, TABLE_ITEM_FLOAT, "Last", "%.6g") \
     X(UNIT, TABLE_ITEM_STRING, "Unit", NULL) \
-    X(RESETS, TABLE_ITEM_UINT, "Resets", "%u")
+    X(RESETS, TABLE_ITEM_FLOAT, "Resets", "%.0f")
 
 enum { COLUMNS(TABLE_NUMBER) NUM_COLUMNS };
 
@@ -124,8 +124,8 @@ static void counters_fill(stat_table *t)
     for (unsigned i = 0; i < counted.rows->len; i++) {
         const counter_row *from = g_ptr_array_index(counted.rows, i);
         unsigned row = stat_table_add_row(t, text_marked(pool, from->path, from->is_assumed));
-        stat_table_set_count(t, row, SAMPLES, from->samples);
-        stat_table_set_count(t, row, RESETS, from->resets);
+        stat_table_set_number(t, row, SAMPLES, (double)from->samples);
+        stat_table_set_number(t, row, RESETS, (double)from->resets);
         if (from->results.count > 0) {
             stat_table_set_text(t, row, UNIT, from->whose.type->unit);
             stat_table_set_number(t, row, MINIMUM, from->results.min);

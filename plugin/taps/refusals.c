@@ -28,34 +28,6 @@ bool refusal_is_usual(const tapped_call *tapped)
     return (tapped->handle == NULL && is_nothing) || g_str_has_prefix(tapped->operation, "Close");
 }
 
-static void visit_counters(packet_info *pinfo, const tapped_call *tapped, refusal_visitor visit, void *data)
-{
-    tapped_refusals at = {0};
-    const char *path;
-
-    while ((path = tapped_next_refused(pinfo->pool, tapped, &at)) != NULL) {
-        const refusal found = {.kind = REFUSED_COUNTER,
-                               .path = path,
-                               .is_assumed = at.assumed,
-                               .status = at.status,
-                               .error = text_win32_error(pinfo->pool, at.status),
-                               .description = tapped_meaning(at.status, false)};
-        visit(data, pinfo, tapped, &found);
-    }
-}
-
-static void visit_call(packet_info *pinfo, const tapped_call *tapped, refusal_visitor visit, void *data)
-{
-    const refusal found = {.kind = REFUSED_CALL,
-                           .path = tapped->operation,
-                           .is_usual = refusal_is_usual(tapped),
-                           .status = tapped->status,
-                           .error = tapped_error(pinfo->pool, tapped),
-                           .description = tapped_meaning(tapped->status, tapped->does_not_seal)};
-
-    visit(data, pinfo, tapped, &found);
-}
-
 static void visit_blocks(packet_info *pinfo, const tapped_call *tapped, refusal_visitor visit, void *data)
 {
     value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
@@ -63,32 +35,11 @@ static void visit_blocks(packet_info *pinfo, const tapped_call *tapped, refusal_
     stream->with_failed = stream->with_empty = stream->without_values = true;
     while (value_stream_next(stream)) {
         const char *path = value_stream_path(stream);
-        refusal found = {.path = path ? path : "(not known whose block it is)",
-                         .is_assumed = path && value_stream_is_assumed(stream)};
-        if (stream->at.is_failed) {
-            found.kind = REFUSED_BLOCK;
-            found.status = stream->group->status;
-            found.error = text_win32_error(pinfo->pool, found.status);
-            found.description = tapped_meaning(found.status, false);
-        } else if (stream->at.is_empty && path) {
-            found.kind = REFUSED_INSTANCES;
-            found.error = "no instances";
-            found.description = "its set has no instance now";
-        } else {
-            continue;
-        }
-        visit(data, pinfo, tapped, &found);
-    }
-}
-
-static void visit_objects(packet_info *pinfo, const tapped_call *tapped, refusal_visitor visit, void *data)
-{
-    for (uint32_t i = 0; i < tapped->num_objects; i++) {
-        const refusal found = {.kind = REFUSED_OBJECT,
-                               .path = tapped_object_name(pinfo->pool, tapped->server, tapped->objects[i].title),
-                               .error = "not delivered",
-                               .description = "its provider is disabled or gone, or the account may not read it"};
-        if (!tapped->objects[i].is_there) {
+        refusal found = {.kind = stream->at.is_failed ? REFUSED_BLOCK : REFUSED_INSTANCES,
+                         .path = path ? path : "(not known whose block it is)",
+                         .is_assumed = path && value_stream_is_assumed(stream),
+                         .status = stream->at.is_failed ? stream->group->status : 0};
+        if (stream->at.is_failed || (stream->at.is_empty && path)) {
             visit(data, pinfo, tapped, &found);
         }
     }
@@ -96,40 +47,68 @@ static void visit_objects(packet_info *pinfo, const tapped_call *tapped, refusal
 
 void refusals_visit(packet_info *pinfo, const tapped_call *tapped, refusal_visitor visit, void *data)
 {
-    visit_counters(pinfo, tapped, visit, data);
-    if (tapped->has_failed) {
-        visit_call(pinfo, tapped, visit, data);
-    }
-    if (tapped->answer && tapped->answer->sample && tapped->answer->handle) {
-        visit_blocks(pinfo, tapped, visit, data);
-        visit_objects(pinfo, tapped, visit, data);
-    }
-}
+    tapped_refusals at = {0};
+    refusal found = {.kind = REFUSED_COUNTER};
 
-const char *refusal_format_path(wmem_allocator_t *pool, const tapped_call *tapped, const refusal *found)
-{
-    return tapped_placed(pool, tapped->handle, text_marked(pool, found->path, found->is_assumed));
+    while ((found.path = tapped_next_refused(pinfo->pool, tapped, &at)) != NULL) {
+        found.is_assumed = at.assumed;
+        found.status = at.status;
+        visit(data, pinfo, tapped, &found);
+    }
+    if (tapped->has_failed) {
+        found = (refusal){.kind = REFUSED_CALL, .path = tapped->operation, .status = tapped->status};
+        visit(data, pinfo, tapped, &found);
+    }
+    if (tapped->answer == NULL || tapped->answer->sample == NULL || tapped->answer->handle == NULL) {
+        return;
+    }
+    visit_blocks(pinfo, tapped, visit, data);
+    for (uint32_t i = 0; i < tapped->num_objects; i++) {
+        if (!tapped->objects[i].is_there) {
+            found = (refusal){.kind = REFUSED_OBJECT,
+                              .path = tapped_object_name(pinfo->pool, tapped->server, tapped->objects[i].title)};
+            visit(data, pinfo, tapped, &found);
+        }
+    }
 }
 
 /* --- The list ---------------------------------------------------------------------------------------------------- */
+
+static const char *format_error(wmem_allocator_t *pool, const tapped_call *tapped, const refusal *found)
+{
+    return found->kind == REFUSED_INSTANCES ? "no instances"
+           : found->kind == REFUSED_OBJECT  ? "not delivered"
+           : found->kind == REFUSED_CALL    ? tapped_error(pool, tapped)
+                                            : text_win32_error(pool, found->status);
+}
+
+static const char *get_description(const tapped_call *tapped, const refusal *found)
+{
+    return found->kind == REFUSED_INSTANCES ? "its set has no instance now"
+           : found->kind == REFUSED_OBJECT
+               ? "its provider is disabled or gone, or the account may not read it"
+               : tapped_meaning(found->status, found->kind == REFUSED_CALL && tapped->does_not_seal);
+}
 
 static refusal_row *find_or_create_row(refusals *list, packet_info *pinfo, const tapped_call *tapped,
                                        const refusal *found)
 {
     const char *client = address_to_str(pinfo->pool, &pinfo->dst);
-    const char *path = refusal_format_path(pinfo->pool, tapped, found);
-    const char *key = wmem_strdup_printf(pinfo->pool, "%s %s %s %s", tapped_server(tapped), client, found->error, path);
+    const char *error = format_error(pinfo->pool, tapped, found);
+    const char *path =
+        tapped_placed(pinfo->pool, tapped->handle, text_marked(pinfo->pool, found->path, found->is_assumed));
+    const char *key = wmem_strdup_printf(pinfo->pool, "%s %s %s %s", tapped_server(tapped), client, error, path);
     refusal_row *row = g_hash_table_lookup(list->by_key, key);
 
     if (row == NULL && list->rows->len < MAX_REFUSALS) {
         row = g_new0(refusal_row, 1);
         row->path = g_string_chunk_insert(list->texts, path);
-        row->error = g_string_chunk_insert_const(list->texts, found->error);
-        row->description = g_string_chunk_insert_const(list->texts, found->description);
+        row->error = g_string_chunk_insert_const(list->texts, error);
+        row->description = g_string_chunk_insert_const(list->texts, get_description(tapped, found));
         row->client = g_string_chunk_insert_const(list->texts, client);
         row->first_frame = pinfo->num;
         row->is_hkpd = tapped->is_hkpd;
-        row->is_usual = found->is_usual;
+        row->is_usual = found->kind == REFUSED_CALL && refusal_is_usual(tapped);
         g_hash_table_insert(list->by_key, g_string_chunk_insert(list->texts, key), row);
         g_ptr_array_add(list->rows, row);
     }
@@ -181,8 +160,8 @@ void refusals_clear(refusals *list)
 #define COLUMNS(X) \
     X(PATH, TABLE_ITEM_STRING, "Path", NULL) \
     X(ERROR_NAME, TABLE_ITEM_STRING, "Error", NULL) \
-    X(COUNT, TABLE_ITEM_UINT, "Count", "%u") \
-    X(FIRST_FRAME, TABLE_ITEM_UINT, "First frame", "%u") \
+    X(COUNT, TABLE_ITEM_FLOAT, "Count", "%.0f") \
+    X(FIRST_FRAME, TABLE_ITEM_FLOAT, "First frame", "%.0f") \
     X(QUERY, TABLE_ITEM_STRING, "Query", NULL) \
     X(CLIENT, TABLE_ITEM_STRING, "Client", NULL) \
     X(DESCRIPTION, TABLE_ITEM_STRING, "Description", NULL)
@@ -203,27 +182,20 @@ static void refusals_table_count(stat_table *t _U_, packet_info *pinfo, const ta
     refusals_count(&table_list, pinfo, tapped);
 }
 
-/* Returns "query 1", "query 1 and 5 more", or "" without one; to be freed. */
-static char *format_queries(const refusal_row *row)
-{
-    const char *kind = row->is_hkpd ? "handle" : "query";
-
-    return row->query == 0         ? g_strdup("")
-           : row->more_queries > 0 ? g_strdup_printf("%s %u and %u more", kind, row->query, row->more_queries)
-                                   : g_strdup_printf("%s %u", kind, row->query);
-}
-
 static void refusals_table_fill(stat_table *t)
 {
     for (unsigned i = 0; table_list.rows && i < table_list.rows->len; i++) {
         const refusal_row *from = g_ptr_array_index(table_list.rows, i);
         unsigned row = stat_table_add_row(t, from->path);
         stat_table_set_text(t, row, ERROR_NAME, from->error);
-        stat_table_set_count(t, row, COUNT, from->count);
-        stat_table_set_count(t, row, FIRST_FRAME, from->first_frame);
-        char *queries = format_queries(from);
-        stat_table_set_text(t, row, QUERY, queries);
-        g_free(queries);
+        stat_table_set_number(t, row, COUNT, (double)from->count);
+        stat_table_set_number(t, row, FIRST_FRAME, from->first_frame);
+        if (from->query > 0) {
+            char *query = g_strdup_printf(from->more_queries > 0 ? "%s %u and %u more" : "%s %u",
+                                          from->is_hkpd ? "handle" : "query", from->query, from->more_queries);
+            stat_table_set_text(t, row, QUERY, query);
+            g_free(query);
+        }
         stat_table_set_text(t, row, CLIENT, from->client);
         stat_table_set_text(t, row, DESCRIPTION, from->description);
     }

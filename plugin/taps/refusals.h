@@ -19,12 +19,9 @@ typedef enum {
 /* One refusal of a response. Ends with the packet. */
 typedef struct {
     refusal_kind kind;
-    const char *path;        /* of a call its operation; says so if nobody knows whose block it is */
-    bool is_assumed;         /* the path is */
-    bool is_usual;           /* refusal_is_usual() */
-    uint32_t status;         /* 0: the error has no number */
-    const char *error;       /* "ERROR_NO_DATA", "no instances" */
-    const char *description; /* "" if nothing is known */
+    const char *path; /* of a call its operation; says so if nobody knows whose block it is */
+    bool is_assumed;  /* the path is */
+    uint32_t status;  /* 0: the error has no number */
 } refusal;
 
 typedef void (*refusal_visitor)(void *data, packet_info *pinfo, const tapped_call *tapped, const refusal *found);
@@ -35,15 +32,12 @@ void refusals_visit(packet_info *pinfo, const tapped_call *tapped, refusal_visit
 /* Returns true for a failed call that is no failure: a client that browses learns that there is nothing, or a handle cannot be closed. */
 bool refusal_is_usual(const tapped_call *tapped);
 
-/* Returns a refusal's path with " (assumed)" if it is, and the server's address if another server has the same name. */
-const char *refusal_format_path(wmem_allocator_t *pool, const tapped_call *tapped, const refusal *found);
-
 /* Refusals of a capture that have one path, error, server and client. All texts end with the list. */
 typedef struct {
     const char *path, *error, *description, *client;
     uint64_t count;
     uint32_t first_frame;
-    bool is_hkpd, is_usual;
+    bool is_hkpd, is_usual;              /* of a call: refusal_is_usual() */
     uint32_t query;                      /* number of the first query or handle, 0: none is known */
     uint32_t newest_query, more_queries; /* highest number until now, and how many others had it before */
 } refusal_row;

@@ -28,25 +28,20 @@ void stat_table_set_text(stat_table *t, unsigned row, unsigned column, const cha
     wmem_free(NULL, plain);
 }
 
-void stat_table_set_count(stat_table *t, unsigned row, unsigned column, uint64_t count)
-{
-    unsigned shown = (unsigned)MIN(count, UINT32_MAX);
-
-    *find_cell(t, row, column) = (stat_tap_table_item_type){.type = TABLE_ITEM_UINT, .value.uint_value = shown};
-}
-
 /* A window of an older Wireshark shows every number that is no integer with six decimals. */
 void stat_table_set_number(stat_table *t, unsigned row, unsigned column, double number)
 {
     char text[G_ASCII_DTOSTR_BUF_SIZE * 10]; /* 1e308 with a few decimals */
     const char *format = t->columns[column].format;
+    stat_tap_table_item_type *cell = find_cell(t, row, column);
 
     if (!t->in_window) {
         stat_table_set_text(t, row, column, g_ascii_formatd(text, sizeof text, format, number));
     } else if (WS_TABLE_IGNORES_FORMATS && strcmp(format, "%.0f") == 0) {
-        stat_table_set_count(t, row, column, (uint64_t)number);
+        *cell =
+            (stat_tap_table_item_type){.type = TABLE_ITEM_UINT, .value.uint_value = (unsigned)MIN(number, UINT_MAX)};
     } else {
-        *find_cell(t, row, column) = (stat_tap_table_item_type){.type = TABLE_ITEM_FLOAT, .value.float_value = number};
+        *cell = (stat_tap_table_item_type){.type = TABLE_ITEM_FLOAT, .value.float_value = number};
     }
 }
 
@@ -68,9 +63,7 @@ unsigned stat_table_add_row(stat_table *t, const char *text)
     unsigned row = add_note(t, text);
 
     for (unsigned i = 1; i < t->ui.nfields; i++) {
-        if (t->columns[i].type == TABLE_ITEM_UINT) {
-            stat_table_set_count(t, row, i, 0);
-        } else if (t->columns[i].type == TABLE_ITEM_STRING || !t->in_window) {
+        if (t->columns[i].type == TABLE_ITEM_STRING || !t->in_window) {
             stat_table_set_text(t, row, i, "");
         } else {
             *find_cell(t, row, i) = WS_TABLE_NO_NUMBER;
@@ -144,14 +137,10 @@ static stat_tap_table_item *make_fields(const stat_table *t)
 
     for (unsigned i = 0; i < t->ui.nfields; i++) {
         const table_column *c = &t->columns[i];
-        bool is_text = c->type == TABLE_ITEM_STRING;
-        bool is_printed = is_text || (c->type == TABLE_ITEM_FLOAT && !t->in_window);
-        fields[i] = (stat_tap_table_item){
-            is_printed ? TABLE_ITEM_STRING : c->type,
-            is_text ? TAP_ALIGN_LEFT : TAP_ALIGN_RIGHT,
-            c->name,
-            is_printed ? "%s" : c->format,
-        };
+        bool is_text = c->type == TABLE_ITEM_STRING, is_printed = is_text || !t->in_window;
+        fields[i] =
+            (stat_tap_table_item){is_printed ? TABLE_ITEM_STRING : c->type, is_text ? TAP_ALIGN_LEFT : TAP_ALIGN_RIGHT,
+                                  c->name, is_printed ? "%s" : c->format};
     }
     return fields;
 }

@@ -16,7 +16,7 @@
 typedef struct stat_table stat_table;
 
 typedef struct {
-    stat_tap_table_item_enum type; /* TABLE_ITEM_FLOAT: a cell may have no number */
+    stat_tap_table_item_enum type; /* TABLE_ITEM_STRING or TABLE_ITEM_FLOAT: a cell may have no number */
     const char *name;
     const char *format; /* of numbers; "%.0f" is an integer in a window */
 } table_column;
@@ -53,5 +53,4 @@ unsigned stat_table_add_row(stat_table *t, const char *text);
 
 /* Set a cell. A text may come from a packet: control characters are escaped. */
 void stat_table_set_text(stat_table *t, unsigned row, unsigned column, const char *text);
-void stat_table_set_count(stat_table *t, unsigned row, unsigned column, uint64_t count);
 void stat_table_set_number(stat_table *t, unsigned row, unsigned column, double number);

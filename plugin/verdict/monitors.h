@@ -105,9 +105,9 @@ typedef struct verdict_query {
     X(HANDLE, "handle", "Query", TABLE_ITEM_STRING, NULL) \
     X(CLIENT, "client", "Client", TABLE_ITEM_STRING, NULL) \
     X(SERVER, "server", "Server", TABLE_ITEM_STRING, NULL) \
-    X(SAMPLES, "samples", "Samples", TABLE_ITEM_UINT, "%u") \
+    X(SAMPLES, "samples", "Samples", TABLE_ITEM_FLOAT, "%.0f") \
     X(INTERVAL, "interval", "Interval (s)", TABLE_ITEM_FLOAT, "%.6g") \
-    X(LATE_ASKED, "late_asked", "Late", TABLE_ITEM_UINT, "%u") \
+    X(LATE_ASKED, "late_asked", "Late", TABLE_ITEM_FLOAT, "%.0f") \
     X(LONGEST, "longest", "Longest gap (s)", TABLE_ITEM_FLOAT, "%.6g") \
     X(RESPONSE, "response", "Median SRT (s)", TABLE_ITEM_FLOAT, "%.6g") \
     X(SLOWEST, "slowest", "Max SRT (s)", TABLE_ITEM_FLOAT, "%.6g") \
@@ -118,7 +118,7 @@ typedef struct verdict_query {
     X(SIZE, "bytes_per_sample", "Bytes/sample", TABLE_ITEM_FLOAT, "%.0f") \
     X(ACCOUNT, "account", "Account", TABLE_ITEM_STRING, NULL) \
     X(JITTER, "jitter", "Jitter (s)", TABLE_ITEM_FLOAT, "%.6g") \
-    X(LATE_ANSWERED, "late_answered", "Slow responses", TABLE_ITEM_UINT, "%u") \
+    X(LATE_ANSWERED, "late_answered", "Slow responses", TABLE_ITEM_FLOAT, "%.0f") \
     X(CLOCK, "server_clock", "Server clock (s)", TABLE_ITEM_FLOAT, "%+.3f") \
     X(OPENED, "opened", "Opened", TABLE_ITEM_STRING, NULL) \
     X(CLOSED, "closed", "Closed", TABLE_ITEM_STRING, NULL) \

@@ -464,8 +464,6 @@ static void add_query_row(stat_table *t, const verdict_monitor *monitor)
         const char *text = monitor->stats.texts[stat];
         if (stat_columns[stat].type == TABLE_ITEM_STRING && text) {
             stat_table_set_text(t, row, stat, text);
-        } else if (stat_columns[stat].type == TABLE_ITEM_UINT) {
-            stat_table_set_count(t, row, stat, (uint64_t)number);
         } else if (stat_columns[stat].type == TABLE_ITEM_FLOAT && !isnan(number)) {
             stat_table_set_number(t, row, stat, number);
         }
