@@ -19,12 +19,12 @@ static inline bool are_plain(const uint8_t *values, uint32_t count)
 {
     uint64_t codes = 0;
 
-    for (; count >= 4 && codes < 8; count -= 4, values += 4 * PLAIN_SIZE) {
-        codes = get_plain_code(values) | get_plain_code(values + PLAIN_SIZE) | get_plain_code(values + 2 * PLAIN_SIZE) |
-                get_plain_code(values + 3 * PLAIN_SIZE);
+    for (; count >= 4; count -= 4, values += 4 * PLAIN_SIZE) {
+        codes |= get_plain_code(values) | get_plain_code(values + PLAIN_SIZE) |
+                 get_plain_code(values + 2 * PLAIN_SIZE) | get_plain_code(values + 3 * PLAIN_SIZE);
     }
-    for (; count > 0 && codes < 8; count--, values += PLAIN_SIZE) {
-        codes = get_plain_code(values);
+    for (; count > 0; count--, values += PLAIN_SIZE) {
+        codes |= get_plain_code(values);
     }
     return codes < 8;
 }
@@ -84,8 +84,12 @@ static uint32_t read_columns(perf_table *t, perf_group *g, uint32_t at, bool rou
 static uint32_t read_rows(perf_table *t, perf_group *g, uint32_t at, uint32_t end, uint32_t count)
 {
     const uint64_t plain_size = (uint64_t)PLAIN_SIZE * g->columns;
-    const uint32_t count_field = at - 4; /* of instances */
+    const uint32_t count_field = at - 4, columns = g->columns; /* the field: of instances */
+    const uint32_t most = (uint32_t)((end - at) / (PERF_INSTANCE_HEADER_SIZE + plain_size));
 
+    if (t->room[PERF_ROWS] - t->num_rows < count && most > 1) {
+        t->rows = perf_table_enlarge(t->rows, &t->room[PERF_ROWS], count < most ? count : most, sizeof *t->rows);
+    }
     for (uint32_t i = 0; i < count && at > 0; i++) {
         perf_row row = {.id = PERF_NO_ID, .cells = at};
         if (g->has_instances) {
@@ -100,7 +104,7 @@ static uint32_t read_rows(perf_table *t, perf_group *g, uint32_t at, uint32_t en
             row = (perf_row){.offset = at, .id = perf_le32(t->data + at + 4), .cells = at + pad(size, left)};
         }
         perf_row *added = perf_add_row(t, g, row);
-        bool is_plain = end - row.cells >= plain_size && are_plain(t->data + row.cells, g->columns);
+        bool is_plain = end - row.cells >= plain_size && are_plain(t->data + row.cells, columns);
         at = is_plain ? row.cells + (uint32_t)plain_size : read_uneven_cells(t, g, added, end);
     }
     return at;
@@ -201,8 +205,7 @@ static void read_response(perf_table *t)
     }
     t->clocks = (perf_point){
         .perf_time = perf_le64(data + 8), .time_100ns = perf_le64(data + 16), .perf_freq = perf_le64(data + 24)};
-    t->columns = perf_grow(t->columns, 0, &t->room[PERF_COLUMNS], sizeof *t->columns);
-    t->columns[t->num_columns++] = (perf_column){.id = PERF_NO_ID};
+    perf_add_column(t, &(perf_group){.columns = 0}, (perf_column){.id = PERF_NO_ID});
     perf_read_groups(t, &blocks, PERF_DATA_HEADER_SIZE);
     if (perf_le32(data) != t->reported) {
         perf_response_fault(t, PERF_FAULT_TOTAL, 0, perf_le32(data), t->reported);

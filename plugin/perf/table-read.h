@@ -7,15 +7,11 @@
 
 #include "perf/table.h"
 
-/* Returns the array with room for one element more. */
-static inline void *perf_grow(void *array, uint32_t count, uint32_t *room, size_t size)
-{
-    return count < *room ? array : perf_table_enlarge(array, room, 1, size);
-}
-
 static inline perf_group *perf_add_group(perf_table *t, uint32_t offset, uint32_t end)
 {
-    t->groups = perf_grow(t->groups, t->num_groups, &t->room[PERF_GROUPS], sizeof *t->groups);
+    if (t->num_groups == t->room[PERF_GROUPS]) {
+        t->groups = perf_table_enlarge(t->groups, &t->room[PERF_GROUPS], 1, sizeof *t->groups);
+    }
     t->groups[t->num_groups] = (perf_group){.offset = offset,
                                             .end = end,
                                             .key = t->num_groups,
@@ -27,14 +23,18 @@ static inline perf_group *perf_add_group(perf_table *t, uint32_t offset, uint32_
 
 static inline void perf_add_column(perf_table *t, perf_group *g, perf_column column)
 {
-    t->columns = perf_grow(t->columns, t->num_columns, &t->room[PERF_COLUMNS], sizeof *t->columns);
+    if (t->num_columns == t->room[PERF_COLUMNS]) {
+        t->columns = perf_table_enlarge(t->columns, &t->room[PERF_COLUMNS], 1, sizeof *t->columns);
+    }
     t->columns[t->num_columns++] = column;
     g->columns++;
 }
 
 static inline perf_row *perf_add_row(perf_table *t, perf_group *g, perf_row row)
 {
-    t->rows = perf_grow(t->rows, t->num_rows, &t->room[PERF_ROWS], sizeof *t->rows);
+    if (t->num_rows == t->room[PERF_ROWS]) {
+        t->rows = perf_table_enlarge(t->rows, &t->room[PERF_ROWS], 1, sizeof *t->rows);
+    }
     t->rows[t->num_rows] = row;
     g->rows++;
     return &t->rows[t->num_rows++];
@@ -45,8 +45,10 @@ static inline perf_row *perf_add_row(perf_table *t, perf_group *g, perf_row row)
 
 static inline void perf_add_fault(perf_table *t, perf_table_fault fault)
 {
+    if (t->num_faults == t->room[PERF_FAULTS]) {
+        t->faults = perf_table_enlarge(t->faults, &t->room[PERF_FAULTS], 1, sizeof *t->faults);
+    }
     if (t->num_faults < PERF_MOST_FAULTS) {
-        t->faults = perf_grow(t->faults, t->num_faults, &t->room[PERF_FAULTS], sizeof *t->faults);
         t->faults[t->num_faults++] = fault;
     }
 }

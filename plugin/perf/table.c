@@ -213,12 +213,21 @@ static uint32_t add_key(perf_index *lookup, uint64_t key, uint32_t number)
 
 /* --- Columns and objects ----------------------------------------------------------------------------------------- */
 
+/* No index is made for fewer. */
+#define MOST_SCANNED_COLUMNS 16
+
 uint32_t perf_table_count_columns(perf_table *t, perf_group *g, uint32_t id, bool is_base, uint32_t *first)
 {
-    if (g->columns == 1) { /* a response can have 10,000 such groups */
-        const perf_column *c = perf_table_column(t, g, 0);
+    if (g->columns <= MOST_SCANNED_COLUMNS) {
+        uint32_t count = 0;
         *first = 0;
-        return c->id == id && perf_column_is_base(c) == is_base;
+        for (uint32_t i = g->columns; i-- > 0;) {
+            const perf_column *c = perf_table_column(t, g, i);
+            bool is_same = c->id == id && perf_column_is_base(c) == is_base;
+            *first = is_same ? i : *first;
+            count += is_same;
+        }
+        return count;
     }
     perf_index *columns = &get_index(t, g)->columns;
     if (columns->slots == NULL) {
@@ -266,9 +275,9 @@ uint32_t perf_table_count_objects(perf_table *t, uint32_t title_index)
 /* --- Names of rows ----------------------------------------------------------------------------------------------- */
 
 /* Returns where the name stands. `room`: bytes that it may have, 0: there is none. */
-static inline uint32_t find_name(const perf_table *t, bool is_block, uint32_t instance, uint32_t *room)
+static uint32_t find_name(const perf_table *t, uint32_t instance, uint32_t *room)
 {
-    if (!is_block) {
+    if (!t->is_block) {
         *room = perf_le32(t->data + instance) - PERF_INSTANCE_HEADER_SIZE;
         return instance + PERF_INSTANCE_HEADER_SIZE;
     }
@@ -279,7 +288,7 @@ static inline uint32_t find_name(const perf_table *t, bool is_block, uint32_t in
 uint32_t perf_table_name(const perf_table *t, const perf_group *g, uint32_t row, uint32_t *size)
 {
     uint32_t room = 0, at = perf_table_row(t, g, row)->offset;
-    uint32_t name = g->has_instances ? find_name(t, t->is_block, at, &room) : at;
+    uint32_t name = g->has_instances ? find_name(t, at, &room) : at;
 
     if (perf_group_has_wide_names(g)) {
         *size = perf_utf16_size(t->data + name, room);
@@ -290,27 +299,35 @@ uint32_t perf_table_name(const perf_table *t, const perf_group *g, uint32_t row,
     return name;
 }
 
-/* Names mostly differ in their ends. */
-static inline uint32_t find_named_row(const perf_table *t, const perf_group *g, uint32_t row, const uint8_t *name,
-                                      uint32_t size, bool is_block)
+/* Returns the first row from `row` on whose name may end as this one: of PerflibV2 names stand right behind their header, and mostly differ in
+ * their ends. */
+static uint32_t skip_other_names(const perf_table *t, const perf_group *g, uint32_t row, const uint8_t *name,
+                                 uint32_t size)
 {
-    const uint32_t tail = size >= 4 ? size - 4 : 0, last = size >= 4 ? perf_le32(name + tail) : 0;
+    const perf_row *rows = t->rows + g->first_row;
+    const uint32_t most = t->size - size - PERF_INSTANCE_HEADER_SIZE, last = perf_le32(name + size - 4);
+    const uint8_t *ends = t->data + PERF_INSTANCE_HEADER_SIZE + size - 4;
 
-    for (; row < g->rows; row++) {
-        uint32_t room, its_size, at = find_name(t, is_block, perf_table_row(t, g, row)->offset, &room);
-        if (room >= size && (size < 4 || perf_le32(t->data + at + tail) == last) &&
-            memcmp(t->data + at, name, size) == 0 && perf_table_name(t, g, row, &its_size) == at && its_size == size) {
-            return row;
-        }
+    while (row < g->rows && rows[row].offset <= most && perf_le32(ends + rows[row].offset) != last) {
+        row++;
     }
-    return PERF_NO_ID;
+    return row < g->rows && rows[row].offset <= most ? row : g->rows;
 }
 
 /* Returns the first row from `row` on that has the name, PERF_NO_ID: none. */
 static uint32_t find_next_row(const perf_table *t, const perf_group *g, uint32_t row, const uint8_t *name,
                               uint32_t size)
 {
-    return t->is_block ? find_named_row(t, g, row, name, size, true) : find_named_row(t, g, row, name, size, false);
+    const bool may_skip = !t->is_block && size >= 4 && size <= t->size - PERF_INSTANCE_HEADER_SIZE;
+
+    for (; row < g->rows; row++) {
+        row = may_skip ? skip_other_names(t, g, row, name, size) : row;
+        uint32_t its_size = 0, at = row < g->rows ? perf_table_name(t, g, row, &its_size) : 0;
+        if (at > 0 && its_size == size && memcmp(t->data + at, name, size) == 0) {
+            return row;
+        }
+    }
+    return PERF_NO_ID;
 }
 
 uint32_t perf_table_find_row(const perf_table *t, const perf_group *g, const uint8_t *name, uint32_t size)
