@@ -443,8 +443,8 @@ static void instances_response(pcq_pdu *p)
 static const char *format_identifier(pcq_pdu *p, const perf_identifier *identifier, bool is_short)
 {
     state_server *server = p->pdu.server;
-    const char *path = value_format_identifier_path(p->pdu.pool, server, NULL, identifier);
-    bool assumed = value_is_identifier_assumed(server, identifier);
+    bool assumed;
+    const char *path = value_format_identifier_path(p->pdu.pool, server, NULL, identifier, &assumed);
 
     path = is_short ? text_short(p->pdu.pool, path) : path;
     return text_marked(p->pdu.pool, path, assumed);

@@ -429,8 +429,10 @@ static void label_identifier(buffer_cursor *cursor, pcq_context *context, const 
     pcq_add_known_counterset(cursor, context->server, identifier->guid);
     pcq_add_known_counter(cursor, context->server, identifier->guid, identifier->counter_id, true);
     if (proto_field_is_referenced(cursor->tree, hf_pcq_identifier_path)) {
-        const char *path = value_format_identifier_path(pool, context->server, context->machine, identifier);
-        const char *note = value_is_identifier_assumed(context->server, identifier) ? " (assumed)" : "";
+        bool is_assumed;
+        const char *path =
+            value_format_identifier_path(pool, context->server, context->machine, identifier, &is_assumed);
+        const char *note = is_assumed ? " (assumed)" : "";
         proto_item *item = tree_add_generated_string(cursor->tree, hf_pcq_identifier_path, cursor->tvb, path);
         proto_item_append_text(item, "%s", note);
         proto_item_append_text(cursor->node, ": %s%s", strchr(path + strlen("\\\\"), '\\'), note);

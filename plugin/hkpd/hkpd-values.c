@@ -53,32 +53,29 @@ static void hkpd_begin_values(value_stream *stream)
 
 static void hkpd_look_up_set(value_stream *stream)
 {
-    const char *label = metadata_title_label(stream->pool, stream->response.server, stream->group->key);
+    const metadata_key key = metadata_title_key(stream->group->key);
+    metadata_result name = metadata_lookup(stream->response.server, key, METADATA_ENGLISH);
 
-    stream->set_label = text_cut(stream->pool, label, TEXT_NAME_MAX);
+    stream->set_label = text_cut(stream->pool, metadata_format_name(stream->pool, &key, name.entry), TEXT_NAME_MAX);
+    stream->is_set_assumed = name.is_assumed;
     stream->has_instances = stream->group->has_instances;
-}
-
-static bool is_title_assumed(const value_stream *stream, uint32_t title_index)
-{
-    return metadata_lookup(stream->response.server, metadata_title_key(title_index), METADATA_ENGLISH).is_assumed;
 }
 
 static void hkpd_look_up_column(value_stream *stream, value_column *column)
 {
     const perf_column *definition = perf_table_column(stream->now.table, stream->group, stream->at.column);
-    bool is_assumed = is_title_assumed(stream, definition->id) || is_title_assumed(stream, stream->group->key);
+    metadata_result name =
+        metadata_lookup(stream->response.server, metadata_title_key(definition->id), METADATA_ENGLISH);
 
+    if (stream->set_label == NULL) {
+        hkpd_look_up_set(stream);
+    }
     column->id = definition->id;
     column->type = perf_counter_type_find(definition->type);
     column->is_text = perf_counter_type_is_text(definition->type);
     column->none = column->type ? PERF_NO_RESULT_OK : PERF_NO_RESULT_UNKNOWN_TYPE;
-    column->assumed = is_assumed ? ASSUMED_NAME : ASSUMED_NONE;
-}
-
-static const char *hkpd_format_counter(value_stream *stream)
-{
-    return metadata_title_label(stream->pool, stream->response.server, stream->at.counter->id);
+    column->name = name.entry ? name.entry->name : NULL;
+    column->assumed = name.is_assumed || stream->is_set_assumed ? ASSUMED_NAME : ASSUMED_NONE;
 }
 
 static const char *row_name(const value_stream *stream, const perf_group *group, uint32_t row)
@@ -190,7 +187,6 @@ const value_ops hkpd_value_ops = {
     .group_before = hkpd_find_group_before,
     .look_up_set = hkpd_look_up_set,
     .look_up_column = hkpd_look_up_column,
-    .label = hkpd_format_counter,
     .instance = hkpd_format_instance,
     .read_text = hkpd_read_text,
     .operand = hkpd_find_operand,

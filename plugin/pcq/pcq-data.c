@@ -83,23 +83,27 @@ static proto_item *pcq_show_header(data_tree *view)
     return cursor.node;
 }
 
-static const char *find_identifier_mark(const value_stream *stream)
-{
-    bool is_name_assumed = value_is_identifier_assumed(stream->response.server, stream->identifier);
-
-    return stream->assumed == ASSUMED_COUNTER || is_name_assumed ? " (assumed)" : "";
-}
-
-/* Returns "\Set(instance)\Counter" for the block that the stream is in; NULL: it is not known whose the block is. */
-static const char *format_identifier(value_stream *stream)
+/* Returns "\Set(instance)\Counter" for the block that the stream is in, NULL: it is not known whose the block is. `mark`: " (assumed)" or "". */
+static const char *format_block_path(value_stream *stream, const char *computer, const char **mark)
 {
     const perf_identifier *identifier = stream->identifier;
 
     if (identifier == NULL) {
         return NULL;
     }
-    const char *path = value_format_identifier_path(stream->pool, stream->response.server, NULL, identifier);
-    return wmem_strconcat(stream->pool, path, find_identifier_mark(stream), NULL);
+    const value_column *counter = identifier->counter_id != PERF_NO_ID ? value_stream_enter_column(stream, 0) : NULL;
+    const char *set = value_stream_set(stream), *instance = stream->has_instances ? identifier->instance : NULL;
+    bool is_assumed = stream->assumed == ASSUMED_COUNTER || stream->is_set_assumed || (counter && counter->assumed);
+    *mark = is_assumed ? " (assumed)" : "";
+    return value_join_path(stream->pool, computer, set, instance, counter ? value_stream_counter(stream) : "*");
+}
+
+/* Returns it with its mark, and without the computer. */
+static const char *format_identifier(value_stream *stream)
+{
+    const char *mark, *path = format_block_path(stream, NULL, &mark);
+
+    return path && *mark ? wmem_strconcat(stream->pool, path, mark, NULL) : path;
 }
 
 /* Returns "no data now (ERROR_NO_DATA)". */
@@ -118,9 +122,7 @@ static void show_identifier_path(data_tree *view, proto_tree *tree)
     if (stream->identifier == NULL || !proto_field_is_referenced(tree, hf_pcq_identifier_path)) {
         return;
     }
-    const char *path =
-        value_format_identifier_path(stream->pool, stream->response.server, stream->computer, stream->identifier);
-    const char *mark = find_identifier_mark(stream);
+    const char *mark, *path = format_block_path(stream, stream->computer, &mark);
     proto_item *item = tree_add_generated_string(tree, hf_pcq_identifier_path, view->values.tvb, path);
     proto_item_append_text(item, "%s", mark);
     if (*mark && stream->assumed != ASSUMED_COUNTER) {

@@ -147,11 +147,12 @@ static const block_set *find_block_set(value_stream *stream)
     const uint8_t *guid = stream->identifier->guid;
 
     if (set->label == NULL || memcmp(set->guid, guid, sizeof set->guid) != 0) {
-        const char *label = metadata_counterset_label(stream->pool, server, guid);
+        const metadata_key key = metadata_counter_key(guid, PERF_NO_ID);
+        metadata_result name, kind = metadata_lookup_with_name(server, &key, METADATA_COUNTERSET, &name);
         memcpy(set->guid, guid, sizeof set->guid);
-        set->label = text_cut(stream->pool, label, TEXT_NAME_MAX);
-        set->is_single = value_is_set_single(server, guid);
-        set->is_assumed = metadata_lookup(server, metadata_counter_key(guid, PERF_NO_ID), METADATA_ENGLISH).is_assumed;
+        set->label = text_cut(stream->pool, metadata_format_name(stream->pool, &key, name.entry), TEXT_NAME_MAX);
+        set->is_single = kind.entry && kind.entry->instance_type == 0;
+        set->is_assumed = name.is_assumed;
     }
     return set;
 }
@@ -163,6 +164,7 @@ static void pcq_look_up_set(value_stream *stream)
     if (identifier) {
         const block_set *set = find_block_set(stream);
         stream->set_label = set->label;
+        stream->is_set_assumed = set->is_assumed;
         stream->has_instances = (stream->group->has_instances || identifier->instance) && !set->is_single;
     }
 }
@@ -178,9 +180,8 @@ static void pcq_look_up_column(value_stream *stream, value_column *column)
     if (stream->identifier == NULL) {
         return;
     }
-    metadata_key key = metadata_counter_key(stream->identifier->guid, column->id);
-    metadata_result known = metadata_lookup(server, key, METADATA_COUNTER);
-    metadata_result named = metadata_lookup(server, key, METADATA_ENGLISH);
+    const metadata_key key = metadata_counter_key(stream->identifier->guid, column->id);
+    metadata_result named, known = metadata_lookup_with_name(server, &key, METADATA_COUNTER, &named);
     column->none = PERF_NO_RESULT_TYPE_NOT_LEARNED;
     if (known.entry) {
         column->info = known.entry->counter;
@@ -188,18 +189,9 @@ static void pcq_look_up_column(value_stream *stream, value_column *column)
         column->none = column->type ? PERF_NO_RESULT_OK : PERF_NO_RESULT_UNKNOWN_TYPE;
         column->is_text = column->type && column->type->kind == PERF_KIND_TEXT;
     }
-    column->name = named.entry ? named.entry->name : NULL;
+    column->name = named.entry && column->id != PERF_NO_ID ? named.entry->name : NULL;
     column->assumed =
         known.is_assumed || named.is_assumed || find_block_set(stream)->is_assumed ? ASSUMED_NAME : ASSUMED_NONE;
-}
-
-static const char *pcq_format_counter(value_stream *stream)
-{
-    const value_column *counter = stream->at.counter;
-
-    return counter->name && counter->id != PERF_NO_ID
-               ? counter->name
-               : metadata_counter_label(stream->pool, stream->response.server, stream->identifier->guid, counter->id);
 }
 
 const char *pcq_instance_name(const value_stream *stream, uint32_t row, unsigned most)
@@ -307,7 +299,6 @@ const value_ops pcq_value_ops = {
     .group_before = pcq_find_group_before,
     .look_up_set = pcq_look_up_set,
     .look_up_column = pcq_look_up_column,
-    .label = pcq_format_counter,
     .instance = pcq_format_instance,
     .read_text = pcq_read_text,
     .operand = pcq_find_operand,

@@ -179,9 +179,9 @@ void metadata_add_from_file(const char *server, metadata_key key, metadata_kind 
 
 /* --- Looking up -------------------------------------------------------------------------------------------------- */
 
-static metadata_result find_sent(const state_server *server, const metadata_key *key, metadata_kind kind)
+/* `subject`: NULL: nothing is known of the key. */
+static metadata_result find_sent(const metadata_subject *subject, metadata_kind kind)
 {
-    const metadata_subject *subject = find_subject(server, key);
     const metadata_slot *slot = subject ? subject->slots[kind] : NULL;
     uint32_t renumbered_in = subject && is_name(kind) ? subject->renumbered_in : 0;
 
@@ -252,30 +252,45 @@ static bool is_assumed(const state_server *server, const metadata_key *key, cons
     return known == NULL || strcmp(known, found->entry->name) != 0;
 }
 
-metadata_result metadata_lookup(const state_server *server, metadata_key key, metadata_kind kind)
+static metadata_result find_best(const state_server *server, const metadata_key *key, const metadata_subject *subject,
+                                 metadata_kind kind)
 {
     bool may_be_local = kind == METADATA_ENGLISH;
-    metadata_result found = find_sent(server, &key, kind);
+    metadata_result found = find_sent(subject, kind);
 
     if (found.entry == NULL && may_be_local) {
-        found = find_sent(server, &key, METADATA_LOCAL);
+        found = find_sent(subject, METADATA_LOCAL);
     }
     for (unsigned i = 0; found.entry == NULL && i < (may_be_local ? 2U : 1U); i++) {
-        found.entry = find_in_file(server, &key, i == 0 ? kind : METADATA_LOCAL);
+        found.entry = find_in_file(server, key, i == 0 ? kind : METADATA_LOCAL);
         found.source = METADATA_FILE;
     }
     if (found.entry == NULL) {
-        found.entry = find_builtin(server, &key, kind);
+        found.entry = find_builtin(server, key, kind);
         found.source = found.entry ? METADATA_BUILTIN : METADATA_UNKNOWN;
     }
-    found.is_assumed = found.entry && is_assumed(server, &key, &found);
+    found.is_assumed = found.entry && is_assumed(server, key, &found);
     return found;
+}
+
+metadata_result metadata_lookup(const state_server *server, metadata_key key, metadata_kind kind)
+{
+    return find_best(server, &key, find_subject(server, &key), kind);
+}
+
+metadata_result metadata_lookup_with_name(const state_server *server, const metadata_key *key, metadata_kind kind,
+                                          metadata_result *name)
+{
+    const metadata_subject *subject = find_subject(server, key);
+
+    *name = find_best(server, key, subject, METADATA_ENGLISH);
+    return find_best(server, key, subject, kind);
 }
 
 bool metadata_title_is(const state_server *server, uint32_t title_index, const char *english)
 {
     const metadata_key key = metadata_title_key(title_index);
-    metadata_result sent = find_sent(server, &key, METADATA_ENGLISH);
+    metadata_result sent = find_sent(find_subject(server, &key), METADATA_ENGLISH);
 
     return sent.entry ? sent.disputed_in == 0 && !sent.entry->is_assumed && strcmp(sent.entry->name, english) == 0
                       : !server->is_no_windows;
@@ -295,14 +310,17 @@ char *metadata_format_guid(wmem_allocator_t *pool, const uint8_t *guid)
     return text;
 }
 
+const char *metadata_format_name(wmem_allocator_t *pool, const metadata_key *key, const metadata_entry *name)
+{
+    if (name == NULL && key->id == PERF_NO_ID && !metadata_key_is_title(key)) {
+        return metadata_format_guid(pool, key->guid);
+    }
+    return name ? name->name : wmem_strdup_printf(pool, "#%u", key->id);
+}
+
 const char *metadata_label(wmem_allocator_t *pool, const state_server *server, metadata_key key)
 {
-    const metadata_entry *entry = metadata_lookup(server, key, METADATA_ENGLISH).entry;
-
-    if (entry == NULL && key.id == PERF_NO_ID && !metadata_key_is_title(&key)) {
-        return metadata_format_guid(pool, key.guid);
-    }
-    return entry ? entry->name : wmem_strdup_printf(pool, "#%u", key.id);
+    return metadata_format_name(pool, &key, metadata_lookup(server, key, METADATA_ENGLISH).entry);
 }
 
 const char *metadata_counterset_label(wmem_allocator_t *pool, const state_server *server, const uint8_t *guid)
@@ -350,7 +368,7 @@ unsigned metadata_foreach(metadata_visitor visit, void *user)
         const metadata_subject *subject = *(metadata_subject **)wmem_array_index(all, i);
         const metadata_key *key = &subject->key.key;
         for (metadata_kind kind = 0; kind < NUM_METADATA_KINDS; kind++) {
-            metadata_result sent = find_sent(subject->server, key, kind);
+            metadata_result sent = find_sent(subject, kind);
             if (sent.entry && is_assumed(subject->server, key, &sent)) {
                 assumed++;
             } else if (sent.entry) {

@@ -73,11 +73,16 @@ void metadata_add_from_file(const char *server, metadata_key key, metadata_kind 
  * list. */
 metadata_result metadata_lookup(const state_server *server, metadata_key key, metadata_kind kind);
 
+/* Returns the same, and `name`: what METADATA_ENGLISH gives for the key. Both at once, since each value's counter is asked for both. */
+metadata_result metadata_lookup_with_name(const state_server *server, const metadata_key *key, metadata_kind kind,
+                                          metadata_result *name);
+
 /* True if a title index stands for an English title: by the server's titles, or, if it sent none, as Windows has it. */
 bool metadata_title_is(const state_server *server, uint32_t title_index, const char *english);
 
 /* Return a name, or what stands for one that is not known: "{guid}", "#6", "*" for PERF_NO_ID. Text that is made lives in `pool`. */
 const char *metadata_label(wmem_allocator_t *pool, const state_server *server, metadata_key key);
+const char *metadata_format_name(wmem_allocator_t *pool, const metadata_key *key, const metadata_entry *name);
 const char *metadata_counterset_label(wmem_allocator_t *pool, const state_server *server, const uint8_t *guid);
 const char *metadata_counter_label(wmem_allocator_t *pool, const state_server *server, const uint8_t *guid,
                                    uint32_t id);

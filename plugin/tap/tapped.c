@@ -124,8 +124,7 @@ const char *tapped_next_refused(wmem_allocator_t *pool, const tapped_call *tappe
         at->status = identifier->status;
         if (at->status != 0 && at->status != ALREADY_EXISTS) {
             const char *machine = handle_machine(tapped->handle, tapped->server);
-            at->assumed = value_is_identifier_assumed(tapped->server, identifier);
-            return value_format_identifier_path(pool, tapped->server, machine, identifier);
+            return value_format_identifier_path(pool, tapped->server, machine, identifier, &at->assumed);
         }
     }
     return NULL;

@@ -19,12 +19,10 @@ struct value_ops {
     void (*enter)(value_stream *stream);
     /* Returns the group of the sample before with the same counters, or NULL and the reason. A group with a reason is not compared. */
     perf_group *(*group_before)(value_stream *stream, perf_no_result *why);
-    /* Fills the group's `set_label`, unless it is not known whose it is, and `has_instances`. */
+    /* Fills the group's `set_label`, unless it is not known whose it is, `is_set_assumed` and `has_instances`. */
     void (*look_up_set)(value_stream *stream);
     /* Fills the column of the current value but for its label. */
     void (*look_up_column)(value_stream *stream, value_column *column);
-    /* Returns the name of the current value's counter. Needs: it is known which counter that is. */
-    const char *(*label)(value_stream *stream);
     /* Returns the name of the row's instance without its ordinal, NULL: it has none. */
     const char *(*instance)(value_stream *stream);
     /* Fills size, code page and byte order of the current value, a text of `size` bytes. */
@@ -34,9 +32,6 @@ struct value_ops {
     /* Reason for a time or frequency that is not there; PERF_NO_RESULT_OK: it is a counter, as other operands are. */
     perf_no_result no_clock;
 };
-
-/* True if a counterset has one instance alone, without a name. */
-bool value_is_set_single(const state_server *server, const uint8_t *guid);
 
 static inline value_location value_stream_location(value_stream *stream)
 {

@@ -116,7 +116,7 @@ static void find_repetition(value_stream *stream, value_column *column)
     }
 }
 
-static value_column *look_up_column(value_stream *stream)
+value_column *value_stream_enter_column(value_stream *stream, uint32_t number)
 {
     perf_group *group = stream->group;
     uint32_t count = MAX(group->columns, 1); /* a group without values stands for a counter, too */
@@ -124,8 +124,10 @@ static value_column *look_up_column(value_stream *stream)
     if (stream->columns == NULL) {
         stream->columns = wmem_alloc0_array(stream->pool, value_column, count);
     }
-    ws_assert(stream->at.column < count);
-    value_column *column = &stream->columns[stream->at.column];
+    ws_assert(number < count);
+    value_column *column = &stream->columns[number];
+    stream->at.column = number;
+    stream->at.counter = column;
     if (!column->is_known) {
         column->is_known = true;
         stream->response.ops->look_up_column(stream, column);
@@ -152,7 +154,7 @@ static bool read_cell_value(value_stream *stream)
         return false;
     }
     stream->operands.is_known = false;
-    at->counter = look_up_column(stream);
+    value_stream_enter_column(stream, at->column);
     at->is_failed = at->is_empty = false;
     at->is_text = at->counter->is_text;
     at->raw = value_number_at(table, at->offset, at->size);
@@ -206,7 +208,7 @@ static bool take_group(value_stream *stream)
     }
     stream->operands.is_known = false;
     stream->at = (counter_value){.offset = group->offset, .is_failed = is_failed, .is_empty = !is_failed};
-    stream->at.counter = look_up_column(stream);
+    value_stream_enter_column(stream, 0);
     return true;
 }
 
@@ -512,7 +514,9 @@ const char *value_stream_counter(value_stream *stream)
     value_column *counter = stream->at.counter;
 
     if (counter->label == NULL && counter->none != PERF_NO_RESULT_COUNTER_NOT_KNOWN) {
-        counter->label = text_cut(stream->pool, stream->response.ops->label(stream), TEXT_NAME_MAX);
+        counter->label = counter->name               ? text_cut(stream->pool, counter->name, TEXT_NAME_MAX)
+                         : counter->id == PERF_NO_ID ? "*"
+                                                     : wmem_strdup_printf(stream->pool, "#%u", counter->id);
     }
     return counter->label;
 }
@@ -688,35 +692,30 @@ char *value_stream_format_formula(value_stream *stream, char *to)
 
 /* --- Identifiers of PerflibV2 ------------------------------------------------------------------------------------- */
 
-bool value_is_set_single(const state_server *server, const uint8_t *guid)
+char *value_join_path(wmem_allocator_t *pool, const char *computer, const char *set, const char *instance,
+                      const char *counter)
 {
-    metadata_result set = metadata_lookup(server, metadata_counter_key(guid, PERF_NO_ID), METADATA_COUNTERSET);
+    bool has_instance = instance && *instance;
 
-    return set.entry && set.entry->instance_type == 0;
+    return wmem_strconcat(pool, computer ? "\\\\" : "", computer ? text_cut(pool, computer, TEXT_NAME_MAX) : "", "\\",
+                          text_cut(pool, set, TEXT_NAME_MAX), has_instance ? "(" : "",
+                          has_instance ? text_cut(pool, instance, TEXT_NAME_MAX) : "", has_instance ? ")" : "", "\\",
+                          text_cut(pool, counter, TEXT_NAME_MAX), NULL);
 }
-
-/* Characters of a name in an identifier's path: 40 bytes can have long names, since strings are sent once. */
-#define IDENTIFIER_NAME_MAX 512
 
 char *value_format_identifier_path(wmem_allocator_t *pool, const state_server *server, const char *computer,
-                                   const perf_identifier *identifier)
+                                   const perf_identifier *identifier, bool *is_assumed)
 {
-    const uint8_t *guid = identifier->guid;
-    const char *set = metadata_counterset_label(pool, server, guid);
-    const char *counter = metadata_counter_label(pool, server, guid, identifier->counter_id);
-    bool has_instance = identifier->instance && *identifier->instance && !value_is_set_single(server, guid);
+    metadata_key key = metadata_counter_key(identifier->guid, PERF_NO_ID);
+    metadata_result set, counter = {0}, kind = metadata_lookup_with_name(server, &key, METADATA_COUNTERSET, &set);
+    bool is_single = kind.entry && kind.entry->instance_type == 0, is_wildcard = identifier->counter_id == PERF_NO_ID;
+    const char *set_label = metadata_format_name(pool, &key, set.entry);
 
-    return wmem_strconcat(pool, computer ? "\\\\" : "", computer ? text_cut(pool, computer, IDENTIFIER_NAME_MAX) : "",
-                          "\\", text_cut(pool, set, IDENTIFIER_NAME_MAX), has_instance ? "(" : "",
-                          has_instance ? text_cut(pool, identifier->instance, IDENTIFIER_NAME_MAX) : "",
-                          has_instance ? ")" : "", "\\", text_cut(pool, counter, IDENTIFIER_NAME_MAX), NULL);
-}
-
-bool value_is_identifier_assumed(const state_server *server, const perf_identifier *identifier)
-{
-    metadata_key set = metadata_counter_key(identifier->guid, PERF_NO_ID),
-                 counter = metadata_counter_key(identifier->guid, identifier->counter_id);
-
-    return metadata_lookup(server, set, METADATA_ENGLISH).is_assumed ||
-           metadata_lookup(server, counter, METADATA_ENGLISH).is_assumed;
+    key.id = identifier->counter_id;
+    if (!is_wildcard) {
+        counter = metadata_lookup(server, key, METADATA_ENGLISH);
+    }
+    *is_assumed = set.is_assumed || counter.is_assumed;
+    return value_join_path(pool, computer, set_label, is_single ? NULL : identifier->instance,
+                           is_wildcard ? "*" : metadata_format_name(pool, &key, counter.entry));
 }

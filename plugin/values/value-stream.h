@@ -88,8 +88,8 @@ typedef struct {
     bool is_text;                  /* its values are texts */
     bool is_repeated;              /* the group has another column of the same counter */
     assumed_reason assumed;        /* ASSUMED_COUNTER, ASSUMED_NAME */
-    const char *name;              /* PerflibV2: as it was sent; NULL: not known */
-    const char *label;             /* name or "#id"; NULL: not asked for */
+    const char *name;              /* as it was sent; NULL: not known */
+    const char *label;             /* name in paths, "#id" or "*"; NULL: not asked for */
     bool is_before_known;          /* the members below are filled */
     uint32_t column_before;        /* in the same group of the sample before */
     perf_no_result why_no_before;  /* it is not there, or has another type */
@@ -150,7 +150,8 @@ typedef struct value_stream {
     assumed_reason assumed;            /* of all its values: ASSUMED_RESPONSE, ASSUMED_COUNTER */
     const perf_identifier *identifier; /* PerflibV2: whose the block is; NULL: not known */
     const char *set_label;             /* NULL: not known whose it is, or not asked */
-    bool has_instances;                /* paths have an instance, as far as set_label is known */
+    bool is_set_assumed;               /* its name is; filled with set_label, as the next member */
+    bool has_instances;                /* paths have an instance */
     bool are_numbers_known;            /* the next member is filled */
     bool has_numbered_names;           /* names repeat, and one is called "x#1" */
     value_column *columns;             /* NULL: none was read */
@@ -179,6 +180,9 @@ const counter_value *value_stream_next(value_stream *stream);
 
 /* Enters a group, for structures around values. */
 void value_stream_enter(value_stream *stream, perf_group *group);
+
+/* Goes to a counter of the group, without its values. Needs: a number of a column; 0 of a group without columns. */
+value_column *value_stream_enter_column(value_stream *stream, uint32_t number);
 
 /* Reads the value of a cell of the group. Returns NULL for a cell without a value. */
 const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint32_t column);
@@ -248,9 +252,10 @@ static inline const char *format_assumed_mark(value_stream *stream)
 /* --- Identifiers of PerflibV2 ------------------------------------------------------------------------------------- */
 
 /* Returns what an identifier asks for, as a path: "\\SRV\Set(instance)\Counter", without the computer if that is NULL; "*" for all
- * counters. */
+ * counters. `is_assumed`: the name of the counterset or of the counter is. */
 char *value_format_identifier_path(wmem_allocator_t *pool, const state_server *server, const char *computer,
-                                   const perf_identifier *identifier);
+                                   const perf_identifier *identifier, bool *is_assumed);
 
-/* True if the name of the counterset or of the counter is assumed. */
-bool value_is_identifier_assumed(const state_server *server, const perf_identifier *identifier);
+/* Returns such a path of its parts. `instance`: NULL or "": it has none. */
+char *value_join_path(wmem_allocator_t *pool, const char *computer, const char *set, const char *instance,
+                      const char *counter);
