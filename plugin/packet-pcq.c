@@ -26,7 +26,7 @@ void proto_reg_handoff_pcq(void);
 #define STATUS_OUTOFMEMORY 14
 
 /* X(opnum, name, request and response: functions that are called when the parameters were read, dissect: function that reads lpData of a
- * response before its status is known, parameters of the request in their order, a letter each as in read_request(), begin of the
+ * response before its status is known, parameters of the request in their order, a letter each as in read_request_parameters(), begin of the
  * response, largest dwInSize that the interface admits, flags (dcerpc/pdus.h)).
  * GUIDs are counted in EnumerateCounterSet, bytes elsewhere ([MS-PCQ] 3.1.4.1). */
 #define PCQ_OPERATIONS(X) \
@@ -307,7 +307,7 @@ static void read_identifiers(pcq_pdu *p)
 }
 
 /* Reads two sizes and lpData, a handle, or lpData alone; and the status. */
-static void read_response(void *pdu)
+static void read_response_parameters(void *pdu)
 {
     pcq_pdu *p = pdu;
     ndr_array array;
@@ -440,7 +440,7 @@ static void instances_response(pcq_pdu *p)
 #define MAX_LISTED_COUNTERS 100
 
 /* "\Processor(0)\% Processor Time". */
-static const char *format_identifier(pcq_pdu *p, const perf_identifier *identifier, bool is_short)
+static const char *format_counter_path(pcq_pdu *p, const perf_identifier *identifier, bool is_short)
 {
     state_server *server = p->pdu.server;
     bool assumed;
@@ -458,7 +458,7 @@ static const char *format_refusals(pcq_pdu *p, const char *what, uint32_t count,
     const char *more = count > 1 ? wmem_strdup_printf(p->pdu.pool, ", %u more", count - 1) : "";
 
     return wmem_strdup_printf(p->pdu.pool, "%u %s: %s (%s%s)%s", count, what,
-                              first ? format_identifier(p, first, true) : "?", text_win32_error(p->pdu.pool, status),
+                              first ? format_counter_path(p, first, true) : "?", text_win32_error(p->pdu.pool, status),
                               mark, more);
 }
 
@@ -491,7 +491,7 @@ static void show_query(pcq_pdu *p, proto_tree *tree)
     }
     while (listed++ < MAX_LISTED_COUNTERS && (counter = query_next_counter(epoch, &next)) != NULL) {
         uint32_t status = counter->identifier.status;
-        const char *text = format_identifier(p, &counter->identifier, false);
+        const char *text = format_counter_path(p, &counter->identifier, false);
         if (status != 0) {
             text = wmem_strdup_printf(p->pdu.pool, "%s: refused, %s", text, text_win32_error(p->pdu.pool, status));
         }
@@ -579,6 +579,7 @@ static void close_response(pcq_pdu *p)
 
 /* --- Opnum 5: QueryCounterInfo, 3.1.4.1.5 ---------------------------------------------------------------------- */
 
+/* Reports the first identifier whose Index names no block of its own. */
 static void check_indexes(pcq_pdu *p)
 {
     if (p->context.identifiers == NULL) { /* lpData was not reached */
@@ -683,7 +684,7 @@ static const char *format_identifiers(pcq_pdu *p)
     if (p->context.count == 0) {
         return "";
     }
-    const char *first = format_identifier(p, wmem_array_index(p->context.identifiers, 0), true);
+    const char *first = format_counter_path(p, wmem_array_index(p->context.identifiers, 0), true);
     return p->context.count == 1 ? wmem_strdup_printf(p->pdu.pool, ": %s", first)
                                  : wmem_strdup_printf(p->pdu.pool, ": %s, %u more", first, p->context.count - 1);
 }
@@ -717,7 +718,7 @@ static void describe_refused(pcq_pdu *p)
         first = first ? first : &identifiers[i];
         if (reports) {
             expert_report_add(&p->pdu.report, proto_tree_get_parent(p->buffer_tree), EI_COUNTER_REFUSED,
-                              "Refused: %s: %s", format_identifier(p, &identifiers[i], false),
+                              "Refused: %s: %s", format_counter_path(p, &identifiers[i], false),
                               text_win32_error(p->pdu.pool, identifiers[i].status));
         }
     }
@@ -812,7 +813,7 @@ static void pcq_tap_pdu(pcq_pdu *p)
     rpc_pdu_tap(&p->pdu, handle);
 }
 
-static void read_request(void *pdu)
+static void read_request_parameters(void *pdu)
 {
     pcq_pdu *p = pdu;
     static void (*const read[])(pcq_pdu *p) = {
@@ -856,7 +857,7 @@ static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_
             end_change(p.call, CHANGE_UNKNOWN, NULL, 0);
         }
     } else if (p.pdu.is_request) {
-        p.call->rpc.request_read = rpc_pdu_read(&p.pdu, read_request, &p);
+        p.call->rpc.request_read = rpc_pdu_read(&p.pdu, read_request_parameters, &p);
         if (p.operation->parameters[0] == 'H') {
             begin_query_use(&p);
         }
@@ -864,7 +865,7 @@ static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_
             p.operation->request(&p);
         }
     } else {
-        rpc_pdu_read(&p.pdu, read_response, &p);
+        rpc_pdu_read(&p.pdu, read_response_parameters, &p);
         p.operation->response(&p);
     }
     if (p.pdu.first_time && p.pdu.is_request && opnum == OPNUM_ValidateCounters && p.call->change == NULL) {

@@ -73,9 +73,9 @@ static int hf_undecoded, hf_string_buffer, hf_string_buffer_size, hf_string_buff
 
 static int ett_strings = -1, ett_reg_info = -1, ett_attrib = -1, ett_identifier = -1, ett_instance = -1;
 
-/* --- What the buffers have in common ------------------------------------------------------------------------------ */
+/* --- Common to all buffers ------------------------------------------------------------------------------ */
 
-/* Returns an entry to be filled, before the next one is collected. Changes: adds it to what the call teaches. */
+/* Returns a new entry of what the call teaches, to be filled before the next one is collected. */
 static pcq_collected_entry *collect_entry(pcq_context *context, uint32_t id, metadata_kind kind)
 {
     const pcq_collected_entry collected = {.key = metadata_counter_key(context->request.guid, id), .kind = kind};
@@ -134,7 +134,7 @@ static bool read_list(buffer_cursor *cursor, pcq_context *context, uint32_t most
     return is_sound;
 }
 
-/* Bytes that are left behind the last structure. */
+/* Shows and reports bytes that are left behind the last structure. */
 static void report_bytes_left(buffer_cursor *cursor, const char *behind)
 {
     uint32_t left = cursor_left(cursor);
@@ -145,7 +145,7 @@ static void report_bytes_left(buffer_cursor *cursor, const char *behind)
     }
 }
 
-/* True if `size` is that of a structure with a header of `header` bytes that fits; what else is odd is reported. */
+/* Returns true if a structure of `size` bytes, `header` of them its header, fits. Reports a size that does not, or is no multiple of 8. */
 static bool check_size(buffer_cursor *cursor, uint32_t size, uint32_t header, const char *what)
 {
     if (size < header || size > cursor_left(cursor)) {
@@ -169,10 +169,10 @@ static bool check_size(buffer_cursor *cursor, uint32_t size, uint32_t header, co
 /* "No string": perflib.h, not in the specification. */
 #define NO_STRING 0xFFFFFFFFU
 
-/* Wireshark 4.6 takes 50,000 items that do not get beyond the farthest string for a loop, and a string has up to 8. */
+/* Wireshark 4.6 takes 50,000 items in front of the farthest string for an endless loop, and a string has up to 8. */
 #define MOST_SHOWN_STRINGS 5000
 
-/* Bytes of strings that are read for each byte of the table: strings can share theirs, and overlap. */
+/* Strings can overlap: this many of their bytes are read for each byte of the table, and at least so many. */
 #define TIMES_READ 8
 #define READ_AT_LEAST 2048
 
@@ -190,8 +190,8 @@ static bool string_starts_at(tvbuff_t *tvb, const string_table *table, uint64_t 
            (offset == table->headers_end || tvb_get_uint16(tvb, (uint32_t)offset - 2, ENC_LITTLE_ENDIAN) == 0);
 }
 
-/* Windows counts offsets from the block's start, the specification (2.2.4.4) from the end of the headers: the first string's offset lies
- * within them then. */
+/* Returns where offsets of strings count from: 0, the block's start, as on Windows; or the end of the headers, as 2.2.4.4 says, if the
+ * first offset would lie within the headers otherwise. */
 static uint32_t find_offset_base(tvbuff_t *tvb, uint32_t headers_end)
 {
     uint32_t at = STRING_BUFFER_HEADER_SIZE, offset = NO_STRING;
@@ -202,7 +202,7 @@ static uint32_t find_offset_base(tvbuff_t *tvb, uint32_t headers_end)
     return offset < headers_end ? headers_end : 0;
 }
 
-/* Returns NULL where `offset` leads to no string, or beyond what may be read. */
+/* Shows the string at `offset`. Returns it, NULL if `offset` leads to none, or too much was read of the table already. */
 static const char *read_table_string(buffer_cursor *cursor, pcq_context *context, string_table *table, uint32_t offset)
 {
     uint64_t start = (uint64_t)table->base + offset;
@@ -232,7 +232,7 @@ static const char *read_table_string(buffer_cursor *cursor, pcq_context *context
                : cursor_read_text(&at, hf_pcq_counter_name, MIN(room, left), TEXT_NAME_MAX, "The counter's name");
 }
 
-/* STRING_COUNTER_HEADER and the string it leads to */
+/* Shows a PERF_STRING_COUNTER_HEADER with the string that its offset leads to, and collects it if it is a name. */
 static void read_string_counter(buffer_cursor *outer, pcq_context *context, string_table *table)
 {
     buffer_cursor cursor;
@@ -256,7 +256,7 @@ static void read_string_counter(buffer_cursor *outer, pcq_context *context, stri
     context->count++;
 }
 
-/* RequestCode 5, 6 and 10. A wrong dwSize keeps no string from being read: offsets lead to them. */
+/* Dissects RequestCode 5, 6 and 10. Strings are read even if dwSize is wrong, since offsets lead to them. */
 static void dissect_counter_strings(buffer_cursor *cursor, pcq_context *context)
 {
     proto_tree *tree = cursor->tree;
@@ -297,7 +297,7 @@ static void dissect_counter_strings(buffer_cursor *cursor, pcq_context *context)
 
 /* --- One string or GUID ------------------------------------------------------------------------------------------- */
 
-/* RequestCode 3, 4, 7 and 9. */
+/* Dissects RequestCode 3, 4, 7 and 9. */
 static void dissect_single_string(buffer_cursor *cursor, pcq_context *context)
 {
     uint32_t room = cursor_left(cursor);

@@ -1,8 +1,8 @@
 /* pcq-buffers.h
- * What lpData holds: registration information, string tables, instances and identifiers ([MS-PCQ] 2.2.4).
+ * Dissects lpData but for counter data: registration information, string tables, instances and identifiers ([MS-PCQ] 2.2.4).
  *
- * A buffer dissector takes a cursor on the bytes and a context, and knows nothing of DCE/RPC. It reports what is wrong,
- * and collects in the context what the buffer teaches; whoever called it decides whether that is learned.
+ * A buffer dissector takes a cursor on the bytes and a context, and knows nothing of DCE/RPC. It reports faults, and collects in the
+ * context what the buffer teaches; packet-pcq.c decides whether that is learned.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -12,7 +12,7 @@
 #include "state/metadata.h"
 #include "state/queries.h"
 
-/* A name or type that stands in a buffer, and is learned once the whole call proves well-formed. */
+/* A name or type in a buffer, which is learned if the whole call is well-formed. */
 typedef struct {
     metadata_key key;
     metadata_kind kind;
@@ -44,13 +44,13 @@ typedef struct {
 
 void pcq_buffers_register(int proto);
 
-/* Strings are in a language, but for English names and what a provider is called. */
+/* True if a RequestCode asks for strings in the language of RequestLCID. */
 static inline bool pcq_has_locale(uint32_t request_code)
 {
     return request_code >= PERF_REG_COUNTERSET_NAME_STRING && request_code <= PERF_REG_COUNTER_HELP_STRINGS;
 }
 
-/* Opnum 0; 1, by context->request_code; 2; 5 and 7. */
+/* Dissect lpData of opnum 0; 1, by the request's code; 2; 5 and 7. */
 void pcq_dissect_counterset_list(buffer_cursor *cursor, pcq_context *context);
 void pcq_dissect_registration(buffer_cursor *cursor, pcq_context *context);
 void pcq_dissect_instances(buffer_cursor *cursor, pcq_context *context);

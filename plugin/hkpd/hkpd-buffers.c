@@ -20,8 +20,7 @@ static const value_string none_vals[] = {{0xFFFFFFFFU, "none"}, {0, NULL}};
 static const value_string unique_id_vals[] = {{PERF_NO_UNIQUE_ID, "PERF_NO_UNIQUE_ID"}, {0, NULL}};
 static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {0, NULL}};
 
-/* What some fields are read as, beside those of tree/fields.h: an index of a title has a pointer of 4 bytes behind it, and the title
- * itself is learned. */
+/* Kinds of fields that tree/fields.h does not have: the index of a title has a pointer of 4 bytes behind it, and a title is generated. */
 #define FIELD_BOOL(id, label, name, blurb) FIELD(id, label, name, FT_BOOLEAN, BASE_NONE, NULL, blurb)
 #define FIELD_SIGNED(id, label, name, names, blurb) \
     FIELD(id, label, name, FT_INT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(names), blurb)
@@ -282,7 +281,7 @@ static void hkpd_show_value(data_tree *view, proto_tree *tree)
     value_tree_show_sent(&view->values, value_tree_show(&view->values, tree, &structure));
 }
 
-/* Everything but values, which are asked for by themselves. */
+/* Fields of structures. Those of values are registered with value_fields_register(). */
 static hf_register_info structure_fields[] = {
     FIELD_NODE(hf_data_block, "Performance data", "hkpd.data_block", "PERF_DATA_BLOCK"),
     FIELD_TEXT(hf_system_name, "System name", "hkpd.system_name", "The monitored computer"),

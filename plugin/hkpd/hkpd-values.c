@@ -9,7 +9,7 @@
 
 /* --- Names -------------------------------------------------------------------------------------------------------- */
 
-static unsigned byte_order(bool big_endian)
+static unsigned find_byte_order(bool big_endian)
 {
     return big_endian ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
 }
@@ -21,14 +21,14 @@ const char *hkpd_computer_name(wmem_allocator_t *pool, tvbuff_t *tvb)
     if (size < PERF_DATA_BLOCK_SIZE) {
         return NULL;
     }
-    unsigned order = byte_order(tvb_get_uint32(tvb, 8, ENC_LITTLE_ENDIAN) == 0);             /* LittleEndian */
+    unsigned order = find_byte_order(tvb_get_uint32(tvb, 8, ENC_LITTLE_ENDIAN) == 0);        /* LittleEndian */
     uint32_t header = tvb_get_uint32(tvb, 24, order), room = tvb_get_uint32(tvb, 80, order), /* HeaderLength */
         offset = tvb_get_uint32(tvb, 84, order);
     if (header > size || offset < PERF_DATA_BLOCK_SIZE || offset > header || room > header - offset) {
         return NULL;
     }
     const char *name = text_get(pool, tvb, offset, text_utf16_size(tvb, offset, room), TEXT_CODE_PAGE_UTF16,
-                                byte_order(tvb_get_uint8(tvb, 0) == 0), TEXT_NAME_MAX);
+                                find_byte_order(tvb_get_uint8(tvb, 0) == 0), TEXT_NAME_MAX);
     name += strspn(name, "\\");
     return *name ? name : NULL;
 }
@@ -78,26 +78,26 @@ static void hkpd_look_up_column(value_stream *stream, value_column *column)
     column->assumed = name.is_assumed || stream->is_set_assumed ? ASSUMED_NAME : ASSUMED_NONE;
 }
 
-static const char *row_name(const value_stream *stream, const perf_group *group, uint32_t row)
+static const char *format_row_name(const value_stream *stream, const perf_group *group, uint32_t row)
 {
     const perf_table *table = stream->now.table;
     uint32_t size, at = perf_table_name(table, group, row, &size);
 
-    return text_get(stream->pool, stream->response.tvb, at, size, group->code_page, byte_order(table->big_endian_text),
-                    TEXT_NAME_MAX);
+    return text_get(stream->pool, stream->response.tvb, at, size, group->code_page,
+                    find_byte_order(table->big_endian_text), TEXT_NAME_MAX);
 }
 
-/* "explorer/3": its parent's name stands before it. */
+/* Returns "explorer/3": the name of the row's parent stands before its own. */
 static const char *hkpd_format_instance(value_stream *stream)
 {
     perf_table *table = stream->now.table;
     uint32_t at = perf_table_row(table, stream->group, stream->at.row)->offset;
     uint32_t title_index = perf_table_u32(table, at + 4), number = perf_table_u32(table, at + 8);
     const perf_group *parents = title_index != 0 ? perf_table_find_object(table, title_index) : NULL;
-    const char *name = row_name(stream, stream->group, stream->at.row);
+    const char *name = format_row_name(stream, stream->group, stream->at.row);
 
     return parents && parents->has_instances && number < parents->rows
-               ? wmem_strconcat(stream->pool, row_name(stream, parents, number), "/", name, NULL)
+               ? wmem_strconcat(stream->pool, format_row_name(stream, parents, number), "/", name, NULL)
                : name;
 }
 
@@ -113,7 +113,8 @@ static bool is_printable(const uint8_t *bytes, uint32_t size)
     return true;
 }
 
-/* Samba sends ASCII where the type says UTF-16: no UTF-16 but a character or two has two printable bytes in every unit. */
+/* Samba sends ASCII where the type says UTF-16. A text of printable bytes is ASCII, unless it is so short that it may be a character or
+ * two of UTF-16. */
 static void hkpd_read_text(value_stream *stream, uint32_t size)
 {
     counter_value *at = &stream->at;
@@ -127,7 +128,7 @@ static void hkpd_read_text(value_stream *stream, uint32_t size)
 
     at->text_size = is_narrow ? narrow : wide;
     at->code_page = is_narrow ? code_page : TEXT_CODE_PAGE_UTF16;
-    at->byte_order = byte_order(table->big_endian_text);
+    at->byte_order = find_byte_order(table->big_endian_text);
 }
 
 /* --- Operands ----------------------------------------------------------------------------------------------------- */
@@ -144,8 +145,8 @@ static perf_group *hkpd_find_group_before(value_stream *stream, perf_no_result *
     return group;
 }
 
-/* The 32 bits behind a multi timer, if no other counter stands there, are its multi counter. */
-static perf_raw number_behind(const value_location *at, const perf_column *column, const perf_column *next)
+/* Returns the multi counter of a timer without a definition of its own: the 32 bits behind the timer. Size 0: another counter is there. */
+static perf_raw read_number_behind(const value_location *at, const perf_column *column, const perf_column *next)
 {
     const perf_table *table = at->in->table;
     const perf_row *row = perf_table_row(table, at->group, at->row);
@@ -156,8 +157,8 @@ static perf_raw number_behind(const value_location *at, const perf_column *colum
                : (perf_raw){0, 0};
 }
 
-/* A clock of the object. */
-static perf_raw clock_at(const value_location *at, uint32_t offset)
+/* Returns a clock of the object, by its offset in PERF_OBJECT_TYPE; size 0: it is 0, as Samba sends it. */
+static perf_raw read_object_clock(const value_location *at, uint32_t offset)
 {
     uint64_t number = perf_table_u64(at->in->table, at->group->offset + offset);
 
@@ -173,10 +174,10 @@ static perf_raw hkpd_find_operand(value_stream *stream _U_, const value_location
     bool has_base = next && perf_column_is_base(next);
 
     if (need == PERF_NEEDS_TIME || need == PERF_NEEDS_FREQ) {
-        return clock_at(at, need == PERF_NEEDS_TIME ? PERF_TIME : PERF_FREQ);
+        return read_object_clock(at, need == PERF_NEEDS_TIME ? PERF_TIME : PERF_FREQ);
     }
     if (need == PERF_NEEDS_MULTI && !(has_base && next->type == PERF_COUNTER_MULTI_BASE)) {
-        return number_behind(at, column, next);
+        return read_number_behind(at, column, next);
     }
     return has_base ? perf_table_number(table, at->group, at->row, at->column + 1) : (perf_raw){0, 0};
 }

@@ -1,8 +1,9 @@
 /* hkpd.h
- * HKEY_PERFORMANCE_DATA: PERF_DATA_BLOCK (winperf.h) as a stream of values; it and lists of titles in the tree and the Info
- * column; and the hook into Wireshark's winreg dissector, which offers none.
+ * HKEY_PERFORMANCE_DATA: PERF_DATA_BLOCK (winperf.h) as a stream of values, and in the tree; lists of titles; and the hook into Wireshark's
+ * winreg dissector, which offers none. packet-hkpd.c has the calls.
  *
- * A buffer dissector takes the bytes, a tree and a context, and knows nothing of DCE/RPC.
+ * This folder keeps, until the file is closed, the key of each handle and the question of each call, which packet-hkpd.c fills on the first
+ * pass. Samples, names and handles are kept in state/.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */

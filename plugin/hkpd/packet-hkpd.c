@@ -110,7 +110,7 @@ static bool read_title_index(const char **indexes, uint32_t *title)
 
 /* Returns what a name asks for: the word that it begins with, which hardly any other value has, or indexes. Titles have a language in
  * hexadecimal behind the word: "counter 009". */
-static hkpd_question find_question(wmem_allocator_t *pool, const char *name)
+static hkpd_question parse_value_name(wmem_allocator_t *pool, const char *name)
 {
     static const struct {
         const char *word;
@@ -380,7 +380,7 @@ static void read_question(void *pdu)
     if (p->pdu.opnum == WINREG_ENUM_VALUE) {
         ndr_u32(&p->pdu.ndr, 0); /* number among the key's values, shown by the stock function */
     }
-    read_parameters(p, find_question(p->pdu.pool, read_name(p)));
+    read_parameters(p, parse_value_name(p->pdu.pool, read_name(p)));
 }
 
 /* Keeps for the response what the request says. EnumValue's names no value. */
@@ -392,7 +392,7 @@ static void keep_question(hkpd_pdu *p)
         return;
     }
     if (p->value.question.name && p->pdu.opnum == WINREG_QUERY_VALUE) {
-        call->question = find_question(wmem_file_scope(), p->value.question.name);
+        call->question = parse_value_name(wmem_file_scope(), p->value.question.name);
     }
     call->rpc.request_read = !p->pdu.is_short;
     call->room = !p->pdu.is_short && p->value.has_buffer ? p->value.size : 0;
@@ -434,7 +434,7 @@ static void read_answer(void *pdu)
     hkpd_pdu *p = pdu;
     bool has_name = p->pdu.opnum == WINREG_ENUM_VALUE;
 
-    read_parameters(p, has_name ? find_question(p->pdu.pool, read_name(p)) : p->call->question);
+    read_parameters(p, has_name ? parse_value_name(p->pdu.pool, read_name(p)) : p->call->question);
     rpc_pdu_read_status(&p->pdu, stock_status);
 }
 
@@ -448,7 +448,7 @@ static bool is_sound_list(tvbuff_t *tvb)
     return list.titles > 0 && !list.is_damaged && !list.lacks_end;
 }
 
-static perf_table *read_table(const hkpd_pdu *p, tvbuff_t *tvb)
+static perf_table *read_block_table(const hkpd_pdu *p, tvbuff_t *tvb)
 {
     uint32_t size = tvb_captured_length(tvb);
 
@@ -483,7 +483,7 @@ static answer_kind find_answer_kind(const hkpd_pdu *p)
     if (is_ours && !is_probe) {
         return ANSWER_BLOCK;
     }
-    const perf_table *table = read_table(p, tvb);
+    const perf_table *table = read_block_table(p, tvb);
     bool is_header = table->num_groups == 0 && tvb_get_letohl(tvb, 20) == 0; /* TotalByteLength */
     return !table->is_sound || (is_probe && !is_header) ? ANSWER_OTHER : is_probe ? ANSWER_HEADER : ANSWER_BLOCK;
 }
@@ -628,7 +628,7 @@ static void hkpd_learn_sample(hkpd_pdu *p, tvbuff_t *tvb)
     rpc_call *call = p->pdu.call;
     const hkpd_question *question = &p->call->question;
     state_handle *handle = rpc_pdu_get_handle(&p->pdu);
-    perf_table *table = read_table(p, tvb);
+    perf_table *table = read_block_table(p, tvb);
     bool is_sound = table->is_sound, has_sound_group = perf_table_has_sound_group(table);
 
     if (handle == NULL || !(has_sound_group || (table->num_groups == 0 && is_sound))) {
@@ -814,7 +814,7 @@ static bool is_active(void)
 }
 
 /* Returns what a value's name asks for, in few words; NULL if it was not read. */
-static const char *format_question(const hkpd_question *question)
+static const char *format_value_question(const hkpd_question *question)
 {
     static const char *const texts[] = {[QUESTION_OTHER] = "other values",
                                         [QUESTION_INDEXES] = "objects by their indexes",
@@ -854,7 +854,7 @@ static void hkpd_tap_pdu(hkpd_pdu *p)
         return;
     }
     tapped->is_hkpd = true;
-    tapped->kind = format_question(&p->call->question);
+    tapped->kind = format_value_question(&p->call->question);
     tapped->brings_data = may_bring_data(p, handle);
     p->pdu.report.damaged |= tapped->brings_data && tapped->answer == NULL && tapped->out_size > 0;
     tapped->subject = p->call->question.name;

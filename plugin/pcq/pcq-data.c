@@ -99,7 +99,7 @@ static const char *format_block_path(value_stream *stream, const char *computer,
 }
 
 /* Returns it with its mark, and without the computer. */
-static const char *format_identifier(value_stream *stream)
+static const char *format_marked_path(value_stream *stream)
 {
     const char *mark, *path = format_block_path(stream, NULL, &mark);
 
@@ -107,7 +107,7 @@ static const char *format_identifier(value_stream *stream)
 }
 
 /* Returns "no data now (ERROR_NO_DATA)". */
-static const char *format_error(const value_stream *stream, uint32_t status)
+static const char *format_block_error(const value_stream *stream, uint32_t status)
 {
     const char *meaning = text_error_meaning(status), *name = text_win32_error(stream->pool, status);
 
@@ -195,8 +195,8 @@ static void label_block(const data_tree *view, const perf_group *group, proto_it
 {
     value_stream *stream = view->values.stream;
     bool is_error = group->status != 0;
-    const char *whose = format_identifier(stream);
-    const char *what = is_error ? format_error(stream, group->status)
+    const char *whose = format_marked_path(stream);
+    const char *what = is_error ? format_block_error(stream, group->status)
                                 : val_to_str_const(group->type, text_block_type_vals, "unknown dwType");
 
     what = whose ? wmem_strconcat(stream->pool, whose, is_error ? ": " : ", ", what, NULL) : what;
@@ -260,9 +260,10 @@ static void pcq_report_news(data_tree *view, proto_item *item)
                        : now > 0  ? "Not delivered"
                                   : "Delivered again";
     const char *whose =
-        stream->identifier ? format_identifier(stream) : wmem_strdup_printf(stream->pool, "block %u", group->key);
+        stream->identifier ? format_marked_path(stream) : wmem_strdup_printf(stream->pool, "block %u", group->key);
     expert_report_add(view->values.report, item, is_failure ? EI_BLOCK_FAILED : EI_NOT_DELIVERED, "%s: %s%s%s", what,
-                      whose, is_failure && now > 0 ? ": " : "", is_failure && now > 0 ? format_error(stream, now) : "");
+                      whose, is_failure && now > 0 ? ": " : "",
+                      is_failure && now > 0 ? format_block_error(stream, now) : "");
 }
 
 /* --- Instances and values ------------------------------------------------------------------------------------------ */

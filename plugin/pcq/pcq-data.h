@@ -1,6 +1,6 @@
 /* pcq-data.h
- * Counter data of PerflibV2QueryCounterData ([MS-PCQ] 3.1.4.1.6) in the tree, and what it shares with other buffers: fields,
- * and what is known from elsewhere. One name for the same meaning everywhere.
+ * Counter data of PerflibV2QueryCounterData ([MS-PCQ] 3.1.4.1.6) as a stream of values and in the tree; fields and names that it shares
+ * with the other buffers (pcq-buffers.h). This folder keeps nothing: samples, names and queries are kept in state/.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -11,13 +11,13 @@
 
 void pcq_data_register(int proto);
 
-/* Fields of what several structures hold on the wire. */
+/* Fields that several structures have. */
 extern int hf_pcq_counterset_guid, hf_pcq_counterset_name, hf_pcq_counter_id, hf_pcq_counter_name, hf_pcq_reserved,
     hf_pcq_instance, hf_pcq_instance_size, hf_pcq_instance_id, hf_pcq_instance_name, hf_pcq_identifier_path;
 extern value_fields pcq_fields; /* of its values, and of counter types everywhere */
 
-/* Known from elsewhere, as generated fields with the frame that taught them. They add nothing where nothing is
- * known, and return what they added for labels, NULL if nothing. */
+/* Show a name, and a counter's type, that another packet, the names file or the built-in list has, as generated fields. Return the name
+ * for labels, NULL if it is not known. */
 const char *pcq_add_known_counterset(buffer_cursor *cursor, state_server *server, const uint8_t *guid);
 const char *pcq_add_known_counter(buffer_cursor *cursor, state_server *server, const uint8_t *guid, uint32_t id,
                                   bool with_type);
@@ -26,8 +26,8 @@ const char *pcq_add_known_counter(buffer_cursor *cursor, state_server *server, c
 
 extern const value_ops pcq_value_ops;
 
-/* Returns the name of a row of the group that a stream is in: at most so many characters. */
+/* Returns the instance's name of a row in the stream's group, at most so many characters. */
 const char *pcq_instance_name(const value_stream *stream, uint32_t row, unsigned most);
 
-/* Shows it in the tree, if somebody looks or something is wrong. */
+/* Shows counter data in `tree`, as far as fields of it are referenced, and reports its faults. */
 void pcq_show_data(proto_tree *tree, expert_report *report, const counter_response *response);

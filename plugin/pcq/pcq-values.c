@@ -1,6 +1,6 @@
 /* pcq-values.c
- * Values of PerflibV2QueryCounterData ([MS-PCQ] 2.2.4.8 to 2.2.4.11): whose a block is by the query's identifiers, and where other
- * counters of an instance stand.
+ * Values of PerflibV2QueryCounterData ([MS-PCQ] 2.2.4.8 to 2.2.4.11): the query's identifiers say which counters and instances a block has,
+ * and in which block the other counters of a formula are.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -8,12 +8,12 @@
 
 #include "values/value-ops.h"
 
-/* A counterset. */
+/* Names of a counterset, as the metadata have them when it is looked up. */
 typedef struct {
     uint8_t guid[16];
     const char *label; /* NULL: none was looked up */
     bool is_single;    /* it has one instance alone, without a name */
-    bool is_assumed;   /* its name is */
+    bool is_assumed;   /* the name is assumed */
 } block_set;
 
 /* Counters of a sample's blocks. Filled when a stream begins; lives with it. */
@@ -27,20 +27,20 @@ typedef struct {
 
 /* --- Blocks ------------------------------------------------------------------------------------------------------- */
 
-static pcq_blocks *blocks_of(const parsed_sample *sample)
+static pcq_blocks *get_blocks(const parsed_sample *sample)
 {
     return sample->own;
 }
 
-/* Returns whose the block is, NULL: it is not known. */
+/* Returns the identifier that a block answers, NULL: it is not known. */
 static const perf_identifier *find_identifier(const parsed_sample *sample, const perf_group *group)
 {
-    return query_index_identifier(blocks_of(sample)->index, (uint32_t)(group - sample->table->groups), group->type);
+    return query_index_identifier(get_blocks(sample)->index, (uint32_t)(group - sample->table->groups), group->type);
 }
 
 static void map_blocks(wmem_allocator_t *pool, const parsed_sample *sample)
 {
-    pcq_blocks *blocks = blocks_of(sample);
+    pcq_blocks *blocks = get_blocks(sample);
 
     blocks->by_identifier = wmem_map_new(pool, query_identifier_hash, query_identifier_equal);
     for (uint32_t i = sample->table->num_groups; i-- > 0;) { /* the first of several stays */
@@ -57,7 +57,7 @@ static void map_blocks(wmem_allocator_t *pool, const parsed_sample *sample)
 static perf_group *find_block(wmem_allocator_t *pool, const parsed_sample *sample, const perf_identifier *wanted,
                               uint32_t likely)
 {
-    pcq_blocks *blocks = blocks_of(sample);
+    pcq_blocks *blocks = get_blocks(sample);
     perf_table *table = sample->table;
     perf_group *group = likely < table->num_groups ? perf_table_group(table, likely) : NULL;
     const perf_identifier *there = group ? find_identifier(sample, group) : NULL;
@@ -93,7 +93,7 @@ static void pcq_begin_values(value_stream *stream)
 static void pcq_enter_block(value_stream *stream)
 {
     stream->identifier = find_identifier(&stream->now, stream->group);
-    if (stream->assumed == ASSUMED_NONE && stream->identifier && blocks_of(&stream->now)->is_assumed) {
+    if (stream->assumed == ASSUMED_NONE && stream->identifier && get_blocks(&stream->now)->is_assumed) {
         stream->assumed = ASSUMED_COUNTER;
     }
 }
@@ -122,11 +122,11 @@ static perf_group *pcq_find_group_before(value_stream *stream, perf_no_result *w
         memcpy(all.guid, identifier->guid, sizeof all.guid);
         group = find_block(stream->pool, before, &all, 0);
     }
-    if (blocks_of(before)->is_assumed && !blocks_of(&stream->now)->is_assumed) {
+    if (get_blocks(before)->is_assumed && !get_blocks(&stream->now)->is_assumed) {
         return NULL;
     }
     if (group == NULL) {
-        bool is_known = before->table->is_sound && !blocks_of(before)->lacks_identifiers;
+        bool is_known = before->table->is_sound && !get_blocks(before)->lacks_identifiers;
         *why = is_known ? PERF_NO_RESULT_NEW_COUNTER : *why;
     } else if (group->type == PERF_ERROR_RETURN && stream->group->type != PERF_ERROR_RETURN) {
         bool was_absent = group->status == STATUS_NO_DATA && identifier->instance && *identifier->instance;
@@ -139,10 +139,10 @@ static perf_group *pcq_find_group_before(value_stream *stream, perf_no_result *w
 
 /* --- Names and types ---------------------------------------------------------------------------------------------- */
 
-/* Needs: it is known whose the stream's block is. */
+/* Returns the counterset of the stream's block. Needs: the block's identifier. */
 static const block_set *find_block_set(value_stream *stream)
 {
-    block_set *set = &blocks_of(&stream->now)->set;
+    block_set *set = &get_blocks(&stream->now)->set;
     const state_server *server = stream->response.server;
     const uint8_t *guid = stream->identifier->guid;
 
@@ -222,8 +222,9 @@ static void pcq_read_text(value_stream *stream, uint32_t size)
 
 /* --- Operands ----------------------------------------------------------------------------------------------------- */
 
-/* Finds the row of the same instance in another block of the sample. A block of one instance has it by its identifier's name. */
-static bool find_row_beside(value_stream *stream, const value_location *at, perf_group *group, uint32_t *row)
+/* Finds the row of the instance of `at` in a block of the same sample. A block of one instance alone has the name of its identifier. Returns
+ * false if there is none, or several may be. Changes: a row that is assumed makes the result assumed. */
+static bool find_row_in_block(value_stream *stream, const value_location *at, perf_group *group, uint32_t *row)
 {
     perf_table *table = at->in->table;
 
@@ -240,8 +241,8 @@ static bool find_row_beside(value_stream *stream, const value_location *at, perf
     return group->rows > 0 && name.ordinal == 0; /* the first that has the name */
 }
 
-/* Returns the number of a counter of the same instance in a block, of size 0 if it has none. A block of one counter names none. */
-static perf_raw find_number(value_stream *stream, const value_location *at, perf_group *group, uint32_t id)
+/* Returns the number of a counter in a block, for the instance of `at`; size 0: there is none. A block of one counter has no id. */
+static perf_raw find_number_in_block(value_stream *stream, const value_location *at, perf_group *group, uint32_t id)
 {
     perf_table *table = at->in->table;
     bool has_ids = group->columns > 0 && perf_table_column(table, group, 0)->id != PERF_NO_ID;
@@ -249,13 +250,13 @@ static perf_raw find_number(value_stream *stream, const value_location *at, perf
                            : group != at->group && group->columns == 1 ? 0
                                                                        : PERF_NO_ID;
 
-    bool is_there = group->is_sound && column != PERF_NO_ID && find_row_beside(stream, at, group, &row);
+    bool is_there = group->is_sound && column != PERF_NO_ID && find_row_in_block(stream, at, group, &row);
     return is_there ? perf_table_number(table, group, row, column) : (perf_raw){0, 0};
 }
 
-/* Returns the number of a counter from the block that asks for that or all counters, of the same instances, of the row's instance alone,
- * or of all instances. */
-static perf_raw find_number_beside(value_stream *stream, const value_location *at, uint32_t id)
+/* Returns the number of a counter for the instance of `at`, from the first block that has it: of that counter or of all counters, for the
+ * same instances, that instance alone, or all instances. Size 0: there is none. */
+static perf_raw find_number_in_others(value_stream *stream, const value_location *at, uint32_t id)
 {
     const perf_identifier *own = find_identifier(at->in, at->group);
     const uint8_t *names[] = {own->utf16, own->utf16, utf16_star};
@@ -273,7 +274,7 @@ static perf_raw find_number_beside(value_stream *stream, const value_location *a
                                   .utf16_size = sizes[i / 2]};
         memcpy(wanted.guid, own->guid, sizeof wanted.guid);
         perf_group *group = find_block(stream->pool, at->in, &wanted, likely);
-        found = group ? find_number(stream, at, group, id) : found;
+        found = group ? find_number_in_block(stream, at, group, id) : found;
     }
     return found;
 }
@@ -289,8 +290,8 @@ static perf_raw pcq_find_operand(value_stream *stream, const value_location *at,
     if (id == PERF_NO_ID) {
         return (perf_raw){0, 0};
     }
-    perf_raw number = find_number(stream, at, at->group, id);
-    return number.size > 0 ? number : find_number_beside(stream, at, id);
+    perf_raw number = find_number_in_block(stream, at, at->group, id);
+    return number.size > 0 ? number : find_number_in_others(stream, at, id);
 }
 
 const value_ops pcq_value_ops = {
