@@ -13,13 +13,12 @@ import subprocess
 import pytest
 
 from conftest import TOP, TSHARK
-from gen import hkpd_scene, hostile, stubs
+from gen import hkpd_scene, stubs
 from gen.scene import Scene, tcp_line
 from gen.story import Server, ask, begin, counter, frames_of, learn, memory, multiple, run, seconds, single, story, unseen, whole_session
 from gen.every_type import every_type, together
 from series import RAW_COUNTS, compare_pdh, long_rows, pdh_rows, series, table, unit_of
 from test_order import sharkd  # noqa: F401 (a fixture)
-from test_report import page_data
 
 FIRST_SAMPLE = 'first sample'
 
@@ -246,40 +245,6 @@ def test_names_that_change_places(export):
         assert compare_pdh(export(scene, 'csv', *passes), answers) == sum(x is not None for x in cells.values())
 
 
-def test_two_counters_of_one_name(tshark, tmp_path, export, passes):
-    """A path that stands twice in each answer: its cells are the first one's, also where that has no result."""
-    s = single('Twins', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Things', [1000, 1500, 700, 900]),
-               counter(2, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 77))
-    scene, c = begin(Server([s]), s)
-    run(c, [ask(s)], 4)
-    assert compare_pdh(export(scene, 'csv', *passes), series(scene)) == 2
-    assert len(long_rows(export(scene, 'long', *passes))) == 8
-    for form in 'csv', 'objects':
-        line, = said(tshark, tmp_path, scene.write(tmp_path / 'scene.pcap'), form, *passes)
-        assert 'values that are not in the CSV: 4; ' in line
-    page = page_data(export(scene, 'report', *passes))
-    assert [row[2] for row in page['series']] == [2] and page['roomless'] == 4
-
-
-@pytest.mark.parametrize('ids', [(5, 5), (5, 6)], ids=['equal-ids', 'other-ids'])
-def test_a_second_instance_of_a_name_beside_the_first_alone(export, ids, passes):
-    """A block for the name alone holds the first of that name: nothing that the second is compared with or divided by."""
-    rows = [ids[:1], ids, ids, ids[:1], ids]
-    s = multiple('Pairs', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Things', lambda at, k: 5000 * at.number + 70000 * k),
-                 counter(2, 'PERF_LARGE_RAW_FRACTION', 'Part', lambda at, k: 30 + k, base=3),
-                 counter(3, 'PERF_LARGE_RAW_BASE', None, lambda at, k: 60 + k),
-                 instances=lambda n: [(i, 'twin') for i in rows[n]])
-    scene, c = begin(Server([s]), s)
-    run(c, [ask(s, 1, '*'), ask(s, 2, '*'), ask(s, 1, 'twin'), ask(s, 3, 'twin')], len(rows))
-    answers = series(scene)
-    second = [v.cooked for a in answers for v in a.values if v.path.endswith('#1)\\Things')]
-    assert [x is None for x in second] == [True, False, True]
-    # where one came or went nobody knows which is the first of them
-    answers = [a if n == 2 else a._replace(values=[v._replace(cooked=None) if v.path.endswith('Things') else v for v in a.values])
-               for n, a in enumerate(answers)]
-    assert compare_pdh(export(scene, 'csv', *passes), answers) == 1 + 1 + 5
-
-
 def test_more_than_a_tree_holds(export):
     """The tree's budget is none of the export's."""
     s = multiple('Crowd', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: k),
@@ -289,29 +254,6 @@ def test_more_than_a_tree_holds(export):
     limit = ['-o', 'gui.max_tree_items:1000']
     assert compare_pdh(export(scene, 'csv', *limit), series(scene)) == 6000
     assert len(long_rows(export(scene, 'long', *limit))) == 6000
-
-
-def overlapping(definitions, *bytes_or_rows):
-    """A capture with an answer of one object, whose values all lie in the same place, and the answer's size."""
-    h = hostile.Hkpd()
-    h.titles([('230', 'S' * 1000), *[(str(6 + 2 * k), 'n' * 32) for k in range(len(definitions))]])
-    one = hostile.perf_object(230, definitions, *bytes_or_rows)
-    h.sample(one)
-    return h.capture, 88 + len(hostile.utf16('SRV', 8)) + len(one)
-
-
-def test_numbers_that_lie_over_each_other(tshark, tmp_path):
-    """An answer has no more bytes of values than it has bytes, in exports and in trees."""
-    definitions = [hostile.definition(6 + 2 * k) for k in range(40)]
-    capture, size = overlapping(definitions, [hostile.row('i%d' % i, hostile.counter_block(1, i)) for i in range(100)])
-    out, _ = tshark.run('-r', capture.write(tmp_path / 'a.pcap'), '-T', 'fields', '-e', 'pcq.path', '-Y', 'pcq.path',
-                        '-z', 'pcq,long,%s' % (tmp_path / 'long'))
-    assert 40 * 100 > size // 8 and len(long_rows((tmp_path / 'long').read_bytes().decode())) == size // 8
-    if out.startswith('\\' * 4):    # since 4.2 backslashes of fields are doubled
-        out = out.replace('\\\\', '\\')
-    paths = out.rstrip('\n').split(',')
-    path = '\\\\SRV\\%s(i%d)\\' + 'n' * 32
-    assert paths == [path % ('S' * 1000, i // 40) for i in range(size // 8)]
 
 
 # --- The long form ------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 """Monitors that are broken: each scene with who is at fault, what it is, since when, how often. And what a rung of the ladder refuses: those
 stand alone here, beside a monitor that is well, and, in healthy.py, before a try that came through."""
 
-import contextlib
 import struct
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ from gen.wires import (CREATE, FIN, NEGOTIATE, NO_INTERFACE, NOT_REGISTERED, RST
 from world import (CLIENT, OTHER, SRV01, SRV02, attempt, bad, block_size, ends, gone, good, leaves, lost, named, pause, start, swapped, tale,
                    together, twice)
 
-EITHER, SIX = ('client', 'server'), '2001:db8::20'
+EITHER = 'client', 'server'
 
 
 class Faulty(NamedTuple):
@@ -101,17 +100,9 @@ def trickles(m):
     w.wait(1)
 
 
-def connects_late(m):
-    """Two SYN are lost on their way: 3 s until there is a connection."""
-    knock(m.world.capture, SRV01[1], 49671, m.world.port(), times=2)
-    m.world.ports -= 1
-    m.run(1)
-
-
-def pairs(second=good(), first=good(), mode='tcp', without=(), odd=7):
-    """Samples in pairs, each minute; second: what there is of the second one of the seventh, first: of the first one of an odd pair."""
-    return tale(*[part for n in range(12) if n not in without for part in (
-        lambda m, n=n: m.world.at(60 * n), first if n == odd else good(), second if n == 6 else good())], mode=mode)
+def pairs(second):
+    """Samples in pairs, each minute; second: what there is of the second one of the seventh."""
+    return tale(*[part for n in range(12) for part in (lambda m, n=n: m.world.at(60 * n), 1, second if n == 6 else 1)])
 
 
 def and_then(story, change):
@@ -126,32 +117,13 @@ def mirrored(story, more=3):
     return and_then(story, lambda w: twice(w, more))
 
 
-def half_an_answer(m):
-    """The first of the answer's two segments is lost on its way, before it comes to where it is captured; the server sends it again."""
-    w, before = m.world, len(m.world.capture.frames)
-    m.tcp.deaf = True
-    m.sample(wait=0)
-    _, (_, segment) = w.capture.frames[before:before + 2]
-    del w.capture.frames[before + 1]
-    for wait in (.3, .6, 1.2):
-        w.wait(wait)
-        with w.culprit():
-            w.capture.add(segment)
-    m.tcp.deaf = False
-    m.tcp.ack(0)
-    w.wait(1)
-
-
 MOST = 'tcp', 'smb', 'sealed', 'sealed-smb', 'sealed-hkpd', 'sealed-hkpd-smb', 'poller', 'connects', 'hkpd', 'hkpd-smb'
 LATE = {
     **{'client-late-' + x: client_late(8, pause(5), bad(), 8, mode=x) for x in MOST if x not in ('poller', 'connects')},
     **{'client-late-mirrored-by-' + str(x): client_late(mirrored(tale(8, pause(5), bad(), 8), x), count=None) for x in (3, 1000)},
-    **{'second-of-a-pair-missed-' + x: client_late(pairs(lambda m: None, named(good()), x)) for x in ('tcp', 'hkpd', 'sealed')},
-    **{'second-of-a-pair-late-' + x: client_late(pairs(lambda m: (m.world.wait(15), bad()(m)), mode=x)) for x in ('tcp', 'hkpd', 'sealed')},
     'client-late-by-an-hour': client_late(8, pause(3600), bad(), 7),     # in the middle, as between two groups
     'client-late-twice': client_late(10, pause(30), bad(), 20, pause(30), 10, count=2),
     'client-late-behind-a-change': client_late(12, good(12, 2), pause(9), bad(1, 2), good(8, 2)),
-    **{'client-misses-two-of-its-minutes-' + x: client_late(pairs(first=named(good()), without=(6, 7), odd=8, mode=x), count=(1, 2)) for x in ('tcp', 'sealed')},
     # What was resent, or lost by the capture, eight samples before made nothing late
     **{'client-late-old-resend-' + x: client_late(4, good(between=resends(0, [.3])), 8, pause(5), bad(), 8, mode=x) for x in ('tcp', 'hkpd')},
     **{'client-late-old-loss-' + x: client_late(4, lost(), 8, pause(5), bad(), 8, mode=x, also=('lost', 'assumed')) for x in ('tcp', 'hkpd')},
@@ -161,20 +133,15 @@ LATE = {
     'server-late-captured-in-two-places': Faulty(mirrored(tale(8, bad(takes=4.2), 8), 45000), 'slow', 'server'),
     'server-late-in-a-pair': Faulty(pairs(bad(takes=9)), 'slow', 'server', 1),
     **{'server-slow-' + x: slow(10, bad(10, takes=.8), mode=x) for x in ('tcp', 'smb', 'sealed', 'sealed-hkpd', 'hkpd', 'connects')},
-    'server-slow-or-its-network': slow(5, good(takes=.3), 5, bad(10, behind=.4), says='SRV01 (or the network)'),
     'server-slow-and-resent': slow(10, bad(6, takes=.8), good(between=resends(0)), bad(6, takes=.8), count=(12, 13), also=('resent',)),
     'server-late-once-in-an-hour': Faulty(tale(good(6, 300), bad(takes=40), good(6, 300), mode='smb'), 'slow', 'server', 1),
-    'server-late-to-add': Faulty(tale(6, bad(each=60, takes=20, opnum=VALIDATE), 6, mode='poller', each=60), 'slow', 'server', 1),
     'server-fast-since-the-middle': Faulty(tale(bad(8, takes=.6), 8), 'slow', 'server', 8),
     'client-comes-back-late': Faulty(tale(8, gone, pause(5), bad(), 8), 'asked_late', 'client', 1),
     'server-slow-each-2-s': slow(10, bad(10, 2, takes=1.9), each=2),
     'server-slow-at-the-end': Faulty(tale(10, bad(4, 3, takes=2.995)), 'slow', 'server', 4),
-    'server-slow-for-a-while': slow(10, bad(10, takes=.8), 4, pause(-30), 8),    # then the capture's clock is set
     **{'request-resent-' + x: Faulty(tale(8, bad(between=resends(0)), 8, mode=x), 'resent', 'network', 1) for x in ('tcp', 'sealed')},
     'answer-trickles': Faulty(tale(8, trickles, 8, mss=200), 'resent', 'network', 1),
-    'half-an-answer-resent': Faulty(tale(8, half_an_answer, 8, mss=200), 'resent', 'network', 3, also=('lost',)),     # or stands in the wrong order
     'answer-resent': Faulty(tale(8, named(answer_resent), 8), 'resent', 'network', 1),
-    'connects-late': Faulty(tale(8, named(connects_late), 8, mode='connects'), 'resent', 'network', 2, also=('unreachable',)),
     **{'client-does-not-read-' + x: Faulty(tale(8, bad(between=client_does_not_read), 8, mode=x), 'zero_window', 'client', 1)
        for x in ('tcp', 'smb', 'sealed')},
     'server-does-not-read': Faulty(tale(8, named(server_does_not_read), 8), 'zero_window', 'server', 1),
@@ -183,28 +150,14 @@ LATE = {
 
 # --- The ladder --------------------------------------------------------------------------------------------------------
 
-def reset_in_front(m):
-    """The server ends the connection; the client's request stands behind that in the capture."""
-    m.ask_alone()
-    m.tcp.segment(1, b'', RST)
-    m.world.capture.frames[-2:] = m.world.capture.frames[:-3:-1]
-    m.forget()
-
 
 def no_connection(answer, port=445, by_mapper=False):
     def rung(w, server):
         if by_mapper:
             ask_mapper(w.capture, server[1], port, client_port=w.port())
         with w.culprit():
-            knock(w.capture, server[1], port, w.port(), answer(server) if callable(answer) else answer)
+            knock(w.capture, server[1], port, w.port(), answer)
     return rung
-
-
-def knocks_by_six(code):
-    def story(w):
-        with w.culprit():
-            knock(w.capture, SIX, 445, w.port(), (code, '2001:db8::1'), client='2001:db8::10')
-    return story
 
 
 def smb_says(command, status, blob=b'', share='IPC$', name='winreg'):
@@ -326,10 +279,6 @@ RUNGS = {
     'syn-unanswered-mapper': (no_connection(None, 135), 'unreachable', 'network', 3),
     'syn-unanswered-behind-mapper': (no_connection(None, 49671, True), 'unreachable', 'network', 3),
     'syn-refused': (no_connection('rst'), 'refused_connection', 'server', 3),
-    'syn-refused-and-139-silent': (lambda w, server: (no_connection('rst')(w, server), knock(w.capture, server[1], 139, w.port())),
-                                   'refused_connection', 'server', 3),
-    'host-unreachable': (no_connection((1, '192.0.2.1')), 'unreachable', 'network', 3),
-    'port-unreachable': (no_connection(lambda server: (3, server[1])), 'unreachable', 'network', 3),
     **{'logon-' + name: (smb_says(SETUP, status), 'logon_failed', 'server' if name in NOT_THE_CLIENT else EITHER, 1)
        for name, status in LOGON.items()},
     'no-version-of-smb': (smb_says(NEGOTIATE, 0xC00000BB), 'logon_failed', EITHER, 1),
@@ -387,8 +336,6 @@ LADDER = {
     **{name: Faulty(lambda w, rung=rung: rung(w, SRV01), kind, party, count) for name, (rung, kind, party, count) in RUNGS.items()},
     **{name + '-beside': Faulty(beside(rung), kind, party, count, at=SRV02) for name, (rung, kind, party, count) in {**RUNGS, **STUCK}.items()
        if not name.startswith('logon-') or name in ('logon-wrong-password', 'logon-no-logon-server')},
-    **{name + '-v6': Faulty(knocks_by_six(code), kind, 'network', 3, at=(SIX,), by='2001:db8::10')
-       for name, code, kind in (('prohibited', 1, 'unreachable'), ('port-unreachable', 4, 'unreachable'))},
     'pipe-missing-beside-sealed': Faulty(beside(RUNGS['pipe-missing'][0], 'sealed'), 'pipe_missing', 'server', 1, at=SRV02),
     'wrong-password-beside-sealed': Faulty(beside(RUNGS['logon-wrong-password'][0], 'sealed'), 'logon_failed', EITHER, 1, at=SRV02),
 }
@@ -536,7 +483,6 @@ DURING = {
     'adding-faults': fails(2, named(lambda m: attempt(m.client.validate, m.handle, m.asked)), 8, faults={VALIDATE: (1723, [1])}),
     'access-faults-sealed': fails(8, bad(8), mode='sealed', faults={DATA: (5, FROM_9)}, count=8, party=EITHER),
     'no-resources': fails(8, bad(), 8, denies={DATA: (1450, THE_9TH)}, says='ERROR_NO_SYSTEM_RESOURCES'),
-    'fails-sealed': odd('failed_by_size', EITHER, 8, bad(), 8, count=1, mode='sealed', denies={DATA: (1450, THE_9TH)}),
     'two-errors': fails(8, bad(2), 8, denies={DATA: (1450, THE_9TH)}, faults={DATA: (1723, [9])}, count=2, says='with errors, first ERROR_NO_SYSTEM'),
     'error-without-a-meaning': fails(8, bad(), 8, denies={DATA: (1392, THE_9TH)}, says='ERROR_FILE_CORRUPT'),
     'data-denied-to-a-poller': fails(8, bad(4), 8, mode='poller', denies={DATA: (5, range(8, 12))}, count=4, party=EITHER),
@@ -577,13 +523,7 @@ DURING = {
                                     also=('logon_failed',), mode='smb'),
     # At the port of its calls, which no endpoint mapper told
     'gone-behind-a-run': Faulty(lambda w: (tale(8)(w), w.wait(60), no_connection(None, 49671)(w, SRV01)), 'unreachable', 'network', 3),
-    'unreachable-behind-a-run': Faulty(lambda w: (tale(8, mode='smb')(w), w.wait(60), no_connection(None)(w, SRV01), knock(w.capture, SRV01[1], 139, w.port())),
-                                       'unreachable', 'network', 3),
-    'reset-in-front-of-its-request': Faulty(tale(8, named(reset_in_front)), 'broken', 'server', 1),
-    'late-of-four-hours': Faulty(tale(good(4, 3600), pause(7200), bad(1, 3600), 1), 'asked_late', 'client', 1),
     'refused-behind-a-run': Faulty(lambda w: (tale(8)(w), w.wait(60), no_connection('rst', 49671)(w, SRV01)), 'refused_connection', 'server', 3),
-    'refused-at-a-second-port': Faulty(lambda w: (tale(8)(w), tale(8, port=49680)(w), no_connection('rst', 49680)(w, SRV01)),
-                                       'refused_connection', 'server', 3),
     'object-comes-and-goes': missing(4, *(3 * (bad(2, only=[238]), 2)), count=6, says='230', **BOTH),
     'another-machine-of-nearly-its-age': odd('other_clock', 'server', 8, leaves(), machine(50400), bad(2, any=True), 8),
     **{'reset-by-the-server-' + x: odd('broken', ('server', 'network'), 8, ends(RST), count=1, mode=x) for x in ('tcp', 'sealed')},
@@ -654,19 +594,6 @@ def one_direction(side):
     return change
 
 
-def apart(w):
-    """Both directions were captured in two files, which somebody put one behind the other."""
-    w.capture.frames.sort(key=lambda f: f[1][26:30])
-    w.since = range(len(w.capture.frames) // 3, len(w.capture.frames))
-
-
-def answers_later(w):
-    """From one on the server's packets are captured by a clock that is 7 s ahead."""
-    frames, half = w.capture.frames, len(w.capture.frames) // 2
-    frames[half:] = [(when + 7 * SECOND * (f[26:30] == bytes([192, 0, 2, 20])), f) for when, f in frames[half:]]
-    w.since = range(half, len(frames))
-
-
 def low_port(story):
     """The client's is below the server's."""
     def changed(w):
@@ -695,52 +622,22 @@ def not_captured(*packets, also=(), mode='tcp'):
     return odd('lost', 'capture', 8, named(lost(3, *packets)), bad(), 8, also=also, mode=mode)
 
 
-def ended_unseen(w):
-    """Another client ends while nothing is captured."""
-    def part(m):
-        with w.unseen():
-            other.close()
-            m.run(3)
-    other = start(w, client=OTHER).run(8)
-    tale(3, part, bad(), 8)(w)
-
-
-def in_turn(order):
-    """One query by two connections: what was lost of the second one shows in its next packet alone."""
-    def part(m):
-        second = start(m.world, model=m.model, browses=False).reach()
-        lines = {'a': m.line, 'b': second.line}
-        for n, which in enumerate(order):
-            m.line = lines[which]
-            m.client.call = m.line.call
-            with m.world.unseen() if n == 5 else m.world.culprit() if n == 7 else contextlib.nullcontext():
-                m.run(1)
-    return part
-
-
 UNKNOWN = False, None
 CAPTURE = {
     **{'answers-lost-' + x: not_captured(1, mode=x) for x in ('tcp', 'smb', 'hkpd', 'sealed')},
     'samples-lost': not_captured(also=('assumed',)),
-    'lost-with-the-end-of-another': Faulty(ended_unseen, 'lost', 'capture', also=('assumed',)),
     'requests-lost': not_captured(0, also=('assumed',)),
-    **{'lost-of-two-in-turn-' + x: odd('lost', 'capture', 8, in_turn(x), also=('assumed',)) for x in ('abababababab', 'aaaaababaaaa')},
     **{'out-of-order-' + x: Faulty(and_then(tale(24, mode=x), swapped), 'out_of_order', 'capture', also=('assumed',))
-       for x in ('tcp', 'smb', 'hkpd', 'sealed')},
+       for x in ('tcp', 'hkpd', 'sealed')},
     'cut': Faulty(and_then(tale(8), snapped(160)), 'cut', 'capture'),
     'cut-of-one-client': Faulty(one_of_two_cut, 'cut', 'capture', by=OTHER, healthy=(None,)),
     'cut-while-counters-are-added': Faulty(cut_while_added, 'cut', 'capture', also=('assumed',)),
     'cut-smb': Faulty(and_then(tale(8, logs_on_again, 8, mode='smb'), snapped(300)), 'cut', 'capture'),
     'cut-all': Faulty(and_then(tale(8), snapped(96)), 'cut', 'capture', healthy=(None,)),
     'requests-alone': Faulty(and_then(beside(RUNGS['syn-refused'][0]), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
-    'requests-alone-resent': Faulty(and_then(tale(lambda m: knock(m.world.capture, SRV01[1], 49671, m.world.port(), times=2), 6,
-                                                  good(between=resends(0, [.3, .6])), 2), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
     'answers-alone': Faulty(and_then(tale(8), one_direction(1)), 'one_way', 'capture', healthy=UNKNOWN),
     'requests-alone-low-port': Faulty(and_then(low_port(tale(8)), lambda w: (w.capture.frames.pop(0), one_direction(0)(w))), 'one_way', 'capture',
                                       healthy=UNKNOWN),
-    'requests-alone-second-port': Faulty(and_then(tale(both_ports, 8, mode='smb'), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
-    'directions-apart': Faulty(and_then(tale(8, mode='hkpd'), apart), 'out_of_order', 'capture', healthy=UNKNOWN),
-    'answers-by-another-clock': Faulty(and_then(tale(20), answers_later), 'out_of_order', 'capture', healthy=(None,)),
     'out-of-order-from-the-start': Faulty(and_then(tale(24), lambda w: swapped(w, 4, 0)), 'out_of_order', 'capture', also=('assumed',)),
     'from-the-middle-low-port': Faulty(and_then(low_port(tale(lambda m: knock(m.world.capture, SRV01[1], 135, m.world.port(), times=1), 16)),
                                                 from_the_middle), 'from_middle', 'capture', says='192.0.2.10 to 192.', healthy=UNKNOWN),
@@ -778,9 +675,3 @@ CROWDED = {
 }
 
 FAULTY = {**LATE, **LADDER, **DURING, **CAPTURE}
-
-# Nothing false may be said of these, and nothing need be: more than one sample in ten is late, too few are there to tell, the capture's clock is
-# no clock, or data follows what fails sealed
-SILENT = ('second-of-a-pair-', 'client-misses-two-', 'late-of-four-hours', 'half-an-answer-resent', 'connects-late', 'server-slow-for-a-while',
-          'server-slow-or-its-network', 'server-late-to-add', 'answers-by-another-clock', 'fails-sealed', 'reset-in-front', 'out-of-order-smb', 'directions-apart')
-MAY_BE_SILENT = {name: FAULTY.pop(name) for name in [n for n in FAULTY if n.startswith(SILENT)]}

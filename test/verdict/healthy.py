@@ -9,11 +9,11 @@ from typing import NamedTuple
 from gen.hkpd_block import Instance as Row
 from gen.hkpd_stubs import OPEN_HKLM, OPEN_KEY, handle_back, open_key, open_root
 from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
-from gen.wires import ACCEPTED, CREATE, IOCTL, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, NOT_REGISTERED, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
+from gen.wires import ACCEPTED, CREATE, IOCTL, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
 
 from faulty import (RUNGS, STUCK, and_then, beside, bind_says, both_ports, client_does_not_read, crowd, cut_while_added, first_of_two, idles, in_steps, logs_on_again, mirrored,
                     no_connection, not_in_mapper, one_from_the_middle, opens, resends, smb_says)
-from gen.story import ALL, learn
+from gen.story import ALL
 from gen.stubs import CLOSE, INFO, OPEN
 from world import CLIENT, MODES, OTHER, SRV01, SRV02, attempt, count, gone, good, leaves, pause, start, swapped, tale, together, windows
 
@@ -56,25 +56,9 @@ def cannot_close(m):
     m.hang_up()
 
 
-def ticks_change(m):
-    """A virtual machine goes to another host, where ticks are of another length."""
-    now = m.model.clock.now
-
-    def faster():
-        at = now()
-        return at._replace(stamp=at.stamp * 24000000 // at.freq, freq=24000000)
-    m.model.clock.now = faster
-
-
 def clock_set_back(m):
     """The server's, under a connection that goes on."""
     m.model.clock.boot += 30 * 10 ** 6
-
-
-def goes_over(m):
-    """The client goes on with its query on another connection."""
-    m.line = start(m.world, model=m.model, browses=False).reach().line
-    m.client.call = m.line.call
 
 
 def pairs_until(last, count):
@@ -95,13 +79,6 @@ def two_plans(mode, first, second, at=.3, until=120, clients=(CLIENT, CLIENT)):
     return story
 
 
-def pipe_closed(m):
-    m.pipe.close()
-    m.world.wait(20)
-    m.tcp.segment(1, b'', 0x11)
-    m.forget()
-
-
 def processes(w):
     """One ends: the sum of all goes backwards."""
     objects = windows()
@@ -109,31 +86,6 @@ def processes(w):
     objects[1].instances = lambda at: rows(at) if at.number % 3 else [Row('System'), Row('_Total')]
     objects[1].counters[1].value = lambda at, k: count(1)(at, k) - 10 ** 5 * (at.number // 3)
     start(w, 'hkpd', objects=objects).run(12).close()
-
-
-def browses(by_another):
-    """Lists of names that take half a second each, until the next sample is due."""
-    def part(m):
-        m.world.wait(-9)
-        other = start(m.world, browses=False).reach() if by_another else m
-        other.meanwhile = lambda **_: m.world.wait(.5)
-        learn(other.client, *other.sets)
-        del other.meanwhile
-        m.world.at(40.1)
-    return part
-
-
-def syn_again(w):
-    knock(w.capture, SRV01[1], 49671, w.port(), times=1)
-    w.ports -= 1
-    start(w).run(8).close()
-
-
-def lost_beside(m):
-    """What the capture lost of the monitor's connection was none of its calls."""
-    for _ in range(5):
-        m.run(1)
-        m.tcp.seq = [n + 500 for n in m.tcp.seq]
 
 
 def clock_set(seconds, mode, part=lambda m: None):
@@ -145,13 +97,6 @@ def clock_set(seconds, mode, part=lambda m: None):
         m.run(8).close()
         w.capture.frames = [(when + seconds * 10 ** 6 * (n >= behind), frame) for n, (when, frame) in enumerate(w.capture.frames)]
     return story
-
-
-def answers_lost(m):
-    """A try that is refused, and a later one of which the capture lacks what the pipe, and the bind, were answered; calls go on."""
-    RUNGS['pipe-starting'][0](m.world, SRV01)
-    with m.world.unseen(*range(11, 18), 19):
-        m.reach()
 
 
 def ends_unseen(m, samples, flags):
@@ -170,26 +115,10 @@ def second_port_silent(m):
     knock(m.world.capture, SRV01[1], 139, m.world.port(), times=2)
 
 
-def second_channel_refused(m):
-    attempt(Session, Link(m.world.capture, 445, m.world.port(), server=SRV01[1]), {SETUP: 0xC00000D0}, None, binds=True)
-
-
 def files_too(m):
     """Their user's password is another."""
     share()(m.world, SRV01)
     smb_says(SETUP, 0xC000006D)(m.world, SRV01)
-
-
-def translated(w):
-    """Captured on both sides of a NAT: behind it the client is another address and port."""
-    start(w).run(8).close()
-    def other(frame):
-        out = bytearray(frame)
-        side = 0 if frame[26:30] == bytes([192, 0, 2, 10]) else 1
-        out[26 + 4 * side:30 + 4 * side] = bytes([203, 0, 113, 5])
-        out[34 + 2 * side:36 + 2 * side] = struct.pack('>H', 40001)
-        return bytes(out)
-    w.capture.frames = [(when + late, f if not late else other(f)) for when, f in w.capture.frames for late in (0, 300)]
 
 
 def falls_back(rung, mode):
@@ -223,9 +152,7 @@ PLANS = {
     'check-each-5-minutes': Healthy(tale(10, each=300, mode='hkpd-connects')),
     'from-1-s-to-2-s': Healthy(tale(20, good(20, 2))),
     'three-intervals-hkpd': Healthy(tale(10, good(10, 3), good(10, 10), mode='hkpd')),
-    'three-of-another-interval-twice': Healthy(tale(20, good(3, 2), 10, good(3, 2), 20)),
     'each-fifth-is-longer': Healthy(tale(*5 * (5, pause(1)))),
-    'ticks-of-another-length': Healthy(tale(5, ticks_change, 5)),
     'fast-start': Healthy(tale(good(5, .1), good(12, 10))),
     **{'two-scripts-of-two-plans-' + x: Healthy(two_plans(x, 20, 15, 4), lines=(1, 2)) for x in ('connects', 'hkpd-connects')},
     'two-queries-of-two-plans': Healthy(two_plans('tcp', 1, 5, until=40)),
@@ -239,10 +166,8 @@ PLANS = {
     'two-servers': Healthy(lambda w: together(w, 20, (start(w), 1, 0), (start(w, 'smb', server=SRV02), 1, .5)), lines=(2,)),
     'ctrl-c': Healthy(tale(8, leaves())),
     **{'ctrl-c-reset-' + x: Healthy(tale(8, leaves(RST), mode=x)) for x in ('tcp', 'hkpd', 'smb')},
-    **{'browses-between-' + str(x): Healthy(tale(4, browses(x), 4, each=10)) for x in (False, True)},
     'ctrl-c-later': Healthy(tale(8, idles(30), leaves())),
     'minutes-as-the-capture-goes-on': Healthy(tale(6, idles(60), gone, each=60)),
-    'pipe-closed': Healthy(tale(8, pipe_closed, mode='smb')),
     'ended-when-all-was-closed': Healthy(tale(8, lambda m: m.close(ends=False), idles(300), leaves(RST, 1))),
     'asks-as-the-capture-ends': Healthy(tale(8, lambda m: m.ask_alone(), gone)),
     'binds-as-the-capture-ends': Healthy(and_then(tale(8, mode='smb'), lambda w: attempt(bind, Rpc(Pipe(Session(
@@ -255,7 +180,6 @@ PLANS = {
     **{'empty-now-and-then-' + x: Healthy(tale(20, mode=x, **crowd(lambda n: ('a',) if n % 4 == 1 else ())), lacks=x == 'tcp') for x in ('tcp', 'poller')},
     **{'capture-clock-set-%d-%s' % x[:2]: Healthy(clock_set(*x)) for x in ((3600, 'tcp'), (8, 'hkpd'), (-30, 'tcp'), (-3600, 'hkpd'), (-3600, 'smb', logs_on_again))},
     'server-clock-set-back': Healthy(tale(8, clock_set_back, 8)),
-    'server-clock-set-back-under-a-query': Healthy(tale(8, goes_over, clock_set_back, 8)),
     'slow-always': Healthy(tale(good(16, takes=.6))),
     'answer-of-0.3-s-once': Healthy(tale(6, good(takes=.3), 6)),
     'pending-once': Healthy(tale(6, good(takes=.2), 6, mode='smb')),
@@ -268,23 +192,13 @@ PLANS = {
     'captured-in-two-places': Healthy(mirrored(tale(8), 1000)),
     'pairs-then-each-minute': Healthy(pairs_until(7, 16)),
     'pairs-then-two-alone': Healthy(pairs_until(9, 12)),
-    'syn-again': Healthy(syn_again),
     'counters-added-later': Healthy(lambda w: cut_while_added(w, cuts=False)),
-    'lost-beside': Healthy(tale(3, lost_beside, mode='smb')),
     'both-ports': Healthy(tale(both_ports, 8, mode='smb')),
     'second-port-silent': Healthy(tale(second_port_silent, 8, mode='smb')),
-    'second-port-silent-beside-tcp': Healthy(tale(lambda m: setattr(m, 'beside', start(m.world).run(1)), second_port_silent, 8,
-                                               lambda m: m.close(), lambda m: m.beside.run(1).close(), mode='smb'), lines=(2,)),
-    'second-channel-refused': Healthy(tale(4, second_channel_refused, 8, mode='smb')),
     'files-refused': Healthy(tale(4, files_too, 8, mode='smb')),
-    'fins-in-the-wrong-order': Healthy(and_then(tale(8, leaves()), lambda w: swapped(w, 4, len(w.capture.frames) - 3))),
-    'mapper-reads-on': Healthy(tale(8, lambda m: ask_mapper(m.world.capture, SRV01[1], more=[NOT_REGISTERED]), 8)),
-    'ends-behind-a-gap': Healthy(tale(8, lambda m: ends_unseen(m, 20, 0x10), lambda m: m.world.wait(30))),
     'ends-unseen': Healthy(tale(8, lambda m: ends_unseen(m, 0, 0x11))),
     'probes-of-no-bytes': Healthy(tale(*(8 * (lambda m: m.talk and m.talk.ask('Global', None, room=0, size=0), 1)), mode='hkpd')),
-    'answers-lost-behind-a-refusal': Healthy(tale(answers_lost, 8, mode='smb')),
     **{'mirrored-' + x: Healthy(mirrored(tale(8, mode=x))) for x in ('tcp', 'smb', 'hkpd')},
-    'translated': Healthy(translated),
     'falls-back-to-the-key': Healthy(falls_back(bind_says(NO_INTERFACE, smb=True), 'hkpd-smb')),
     'opens-the-key-first': Healthy(lambda w: (h := start(w, 'hkpd'), h.open(), attempt(start(w, denies={OPEN: (5, [0])}).open), h.run(8), h.close())),
     'falls-back-to-the-pipe': Healthy(falls_back(not_in_mapper(), 'smb')),
@@ -362,15 +276,6 @@ def create(name):
     return struct.pack('<HBBIQQIIIIIHHII', 57, 0, 0, 2, 0, 0, 0x12019F, 0, 3, 1, 0, 120, len(data), 0, 0) + data
 
 
-def channel_refused(w, server):
-    """A second connection cannot be bound to the session that there is."""
-    tcp = Link(w.capture, 445, w.port(), server=server[1])
-    Session(tcp, share='\\\\%s\\DATA' % server[0])
-    tcp = Link(w.capture, 445, w.port(), server=server[1])
-    if attempt(Session, tcp, {SETUP: 0xC00000D0}, None, binds=True):
-        tcp.segment(0, b'', RST)
-
-
 def two_refuse_to_continue(w, server):
     """NETLOGON says no to an alter_context."""
     tcp = Link(w.capture, 49700, w.port(), server=server[1])
@@ -403,11 +308,6 @@ def one_way(w, first):
     w.capture.frames[first:] = [f for f in w.capture.frames[first:] if f[1][26:30] == bytes([192, 0, 2, 10])]
 
 
-def cut(w, first):
-    for n in range(first, len(w.capture.frames)):
-        w.capture.snap(n + 1, min(70, len(w.capture.frames[n][1])))
-
-
 READ = struct.pack('<HBBIQ16sIIIHHB', 49, 0x50, 0, 4096, 0, bytes(16), 0, 0, 0, 0, 0, 0)
 DFS = struct.pack('<HHI16sIIIIIIII', 57, 0, 0x60194, b'\xff' * 16, 120, 4, 0, 0, 0, 4096, 1, 0) + b'\4\0\\\0'
 NOISE = {
@@ -420,7 +320,6 @@ NOISE = {
     'folder-denied': share((CREATE, create('private'), 0xC0000022)),
     'file-session-expired': share((8, READ, 0xC000035C)),
     'dfs-referrals': share((IOCTL, DFS, 0xC000019C)),
-    'channel-refused': channel_refused,
     'netlogon-bind-nak': bind_says(nak=4, interface=NETLOGON),
     'netlogon-alter-refused': two_refuse_to_continue,
     'svcctl-bind-refused': bind_says(NO_INTERFACE, interface=SVCCTL, smb=True, pipe='svcctl'),
@@ -434,7 +333,6 @@ NOISE = {
     'ldap-prohibited': no_connection((13, '192.0.2.1'), 389),
     'another-key-denied': key_of_others_denied,
     'web-one-way': web(one_way),
-    'web-cut': web(cut),
 }
 QUIET = {name: Healthy(lambda w, rung=rung: rung(w, SRV01), healthy=None) for name, rung in
          {**NOISE, 'syn-among-others': among_others, **{name: rung for name, (rung, *_) in STUCK.items()}}.items()}
