@@ -8,7 +8,8 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "pcq-buffers.h"
-#include "dcerpc/call.h"
+#include "dcerpc/sealed.h"
+#include "dcerpc/transport.h"
 #include "text/value-strings.h"
 #include "pcq/pcq-data.h"
 #include "perf/bytes.h"
@@ -27,7 +28,7 @@ void proto_reg_handoff_pcq(void);
 
 /* X(opnum, name, request and response: functions that are called when the parameters were read, dissect: function that reads lpData of a
  * response before its status is known, parameters of the request in their order, a letter each as in read_request_parameters(), begin of the
- * response, largest dwInSize that the interface admits, flags (dcerpc/pdus.h)).
+ * response, largest dwInSize that the interface admits, flags (dcerpc/connections.h)).
  * GUIDs are counted in EnumerateCounterSet, bytes elsewhere ([MS-PCQ] 3.1.4.1). */
 #define PCQ_OPERATIONS(X) \
     X(0, EnumerateCounterSet, describe_buffer_size, enumerate_response, pcq_dissect_counterset_list, "WS", SIZES, 256, \
@@ -788,7 +789,7 @@ static void pcq_tap_pdu(pcq_pdu *p)
     state_handle *handle = rpc_pdu_get_handle(&p->pdu);
 
     if (pdu->is_garbled) {
-        sealed_add_garbled(pdu);
+        rpc_note_garbled();
         return;
     }
     if (pdu->opnum == OPNUM_QueryCounterData) {
@@ -957,5 +958,5 @@ void proto_reg_handoff_pcq(void)
     static const rpc_operation flags[] = {PCQ_OPERATIONS(FLAGS_ROW){0}};
 
     dcerpc_init_uuid(proto_pcq, ett_pcq, &uuid_perflibv2, PERFLIBV2_VERSION, dcerpc_table, hf_opnum);
-    pdus_watch(RPC_PERFLIB, &(pdus_interface){&uuid_perflibv2, is_pcq_watched, flags});
+    rpc_watch(RPC_PERFLIB, &(rpc_watched_interface){&uuid_perflibv2, is_pcq_watched, flags});
 }

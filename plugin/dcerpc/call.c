@@ -102,7 +102,7 @@ static void take_call(rpc_pdu *pdu)
         wmem_map_insert(calls, pdu->di->call_data, call);
     }
     pdu->call = call;
-    pdus_note_handed(pdu->di, call);
+    rpc_note_handed(pdu->di, call);
 }
 
 /* True of a response to a call that another frame answered before. */
@@ -474,7 +474,7 @@ void rpc_protocol_register(int proto, const char *prefix, const char *number_fie
         ndr_fields_register(proto);
         proto_register_subtree_array(ett, array_length(ett));
         calls = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
-        pdus_register();
+        rpc_connections_register();
         proto_noted = proto;
         ws_register_conversation_filter("pcq", "Performance Counter Query", has_handle, filter_of_handle);
         ws_register_conversation_filter("pcq", "Performance Counter Monitor", is_call, filter_of_monitor);

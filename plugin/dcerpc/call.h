@@ -8,10 +8,9 @@
  */
 #pragma once
 
-#include "dcerpc/pdus.h"
+#include "dcerpc/connections.h"
 #include "dcerpc/ndr.h"
 #include "state/samples.h"
-#include "tap/tapped.h"
 
 /* What is kept of a call, from its request to its response and for every later look at either. Lives with the file. A
  * protocol puts it at the beginning of a call of its own. */
@@ -165,22 +164,3 @@ void rpc_add_filter_data(packet_info *pinfo);
 
 /* Returns the stub's length. */
 int rpc_pdu_end(rpc_pdu *pdu, proto_item *item);
-
-/* --- sealed.c: calls that Wireshark could not decrypt. The packet says which key opens them, and whether one was given. What their headers,
- * sizes and times tell is learned, and listeners are told: which query they are of, whether a sample came and came late. Wireshark
- * hands a fault and a sealed stub to no operation of an interface, and one in several fragments to nobody at all. --- */
-
-/* Registers what is shown of sealed calls and faults under PerflibV2's protocol. */
-void sealed_register(const rpc_protocol *protocol);
-
-/* A fragment at `at` of a request, response or fault that no operation was handed. First pass only. Changes: keeps its call, if it ends it and
- * its size is known, for sealed_show_unread(). */
-void sealed_keep(packet_info *pinfo, rpc_connection *connection, const rpc_pending_call *call, const rpc_header *header,
-                 tvbuff_t *tvb, int at);
-
-/* A PDU at `at` that was seen; `any`: others that are shown stand before it in the frame. */
-void sealed_show_unread(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
-                        bool *any);
-
-/* What decryption made noise of is followed by its sizes and times, as what no key opens. */
-void sealed_add_garbled(const rpc_pdu *pdu);

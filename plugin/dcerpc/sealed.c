@@ -1,12 +1,12 @@
 /* sealed.c
  * Calls that Wireshark could not decrypt.
  *
- * From the top: what a sealed PDU says in clear; the PDUs that were followed, each kept from the first pass on; what is learned of them and told to
- * listeners; what seals a stub and which key was given; what a packet shows.
+ * From the top: PDUs that are followed, each kept from the first pass on; learning and tapping; what seals a stub and which key was given;
+ * what a packet shows.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "dcerpc/call.h"
+#include "dcerpc/sealed.h"
 
 #include <epan/prefs-int.h>
 
@@ -16,6 +16,9 @@
 
 static const rpc_protocol *perflib;
 
+/* Bytes of a fault at least ([C706] 12.6.4). */
+#define FAULT_SIZE 32
+
 /* Which key it is about a call of winreg hides but for those that open HKEY_PERFORMANCE_DATA: of the others listeners are told after one
  * of these, and packets say nothing. */
 static bool is_of_any_key(rpc_interface interface, const rpc_operation *operation)
@@ -23,35 +26,9 @@ static bool is_of_any_key(rpc_interface interface, const rpc_operation *operatio
     return interface == RPC_WINREG && !(operation->flags & RPC_OPENS);
 }
 
-/* --- What a sealed PDU says in clear --------------------------------------------------------------------------- */
+/* --- PDUs that are followed -------------------------------------------------------------------------------------- */
 
-/* What a fault has at least ([C706] 12.6.4). */
-#define FAULT_SIZE 32
-
-/* One fragment of a request or response whose stub is sealed; or a fault. */
-typedef struct {
-    rpc_header header;
-    int token; /* where the token of what sealed it begins in the PDU's tvb */
-    uint8_t auth_type;
-} sealed_fragment;
-
-/* False if the PDU at `at` is no whole request or response with a sealed stub. */
-static bool read_fragment(sealed_fragment *fragment, const rpc_header *header, tvbuff_t *tvb, int at)
-{
-    int end = at + header->size - header->auth_size - RPC_TRAILER_SIZE;
-
-    if (header->auth_level != RPC_LEVEL_PRIVACY || header->stub_size == 0 ||
-        header->size > (int)tvb_reported_length_remaining(tvb, at) ||
-        !tvb_bytes_exist(tvb, end, RPC_TRAILER_SIZE + 2)) {
-        return false;
-    }
-    *fragment = (sealed_fragment){*header, end + RPC_TRAILER_SIZE, tvb_get_uint8(tvb, end)};
-    return true;
-}
-
-/* --- PDUs that are followed ------------------------------------------------------------------------------------ */
-
-/* One request or response, known when its last fragment has been seen. Lives with the file. */
+/* One request or response that no operation could read. Created on the first pass with its last fragment; ends with the file. */
 typedef struct {
     struct {
         uint64_t pipe;
@@ -60,12 +37,13 @@ typedef struct {
         uint32_t frame; /* of the last fragment */
     } key;
     rpc_connection *connection;
-    rpc_call *call; /* of a call that was read, whose response was not, or is a fault; NULL: the rest is known */
+    const rpc_call *call; /* whose request was read; NULL: the members behind it are known */
     rpc_interface interface;
     const rpc_operation *operation;
-    uint32_t asked_size;     /* of the request's stub */
+    bool is_garbled;         /* Wireshark decrypted it to something else */
+    uint32_t asked_size;     /* bytes of the request's stub */
     double seconds;          /* from the request to this response; negative of a request and where it is not known */
-    const late_sample *late; /* whether the sample that it brought is late */
+    const late_sample *late; /* of the sample that it brought */
     tapped_sealed sealed;    /* its sizes are those of all fragments; its connection the query, where that is known */
 } sealed_pdu;
 
@@ -84,45 +62,16 @@ static gboolean pdu_equal(const void *a, const void *b)
     return memcmp(a, b, sizeof((const sealed_pdu *)a)->key) == 0;
 }
 
-/* What a response has around the data that it returns: two sizes, three numbers of the array, the status; with NDR64, whose
- * numbers of an array have 8 bytes, padding behind. ValidateCounters returns them without the sizes, and always. QueryValue has four
- * pointers and what three of them point to, too; and what has no more than LEAST_VALUE is no sample. */
-#define AROUND_DATA 24
-#define AROUND_DATA_NDR64 36
-#define NDR64_ALIGNMENT 8
-#define AROUND_VALUE 44
-#define LEAST_VALUE 52
-
-static sealed_pdu *keep_sealed(packet_info *pinfo, rpc_connection *connection, const sealed_pdu *pdu, bool is_ndr64)
+/* Returns where the token of what sealed a stub begins; 0: the PDU is no whole request or response with a sealed stub. */
+static int find_token(tvbuff_t *tvb, int at, const rpc_header *header)
 {
-    sealed_pdu *kept = wmem_memdup(wmem_file_scope(), pdu, sizeof *pdu);
-    tapped_sealed *sealed = &kept->sealed;
-    uint32_t around = is_ndr64 ? AROUND_DATA_NDR64 : AROUND_DATA, padding = is_ndr64 ? NDR64_ALIGNMENT : 1, size = 0;
-    unsigned flags = pdu->operation ? pdu->operation->flags : 0;
-    bool returns_data = pdu->key.is_response && flags & RPC_RETURNS;
+    int token = at + header->size - header->auth_size;
+    bool is_sealed = header->auth_level == RPC_LEVEL_PRIVACY && header->stub_size > 0;
 
-    if (pdu->interface == RPC_WINREG) {
-        size = sealed->size > AROUND_VALUE + LEAST_VALUE ? sealed->size - AROUND_VALUE : 0;
-    } else if (sealed->size >= around) {
-        size = (sealed->size - around) / padding * padding;
-    }
-    kept->key.pipe = connection->pipe;
-    kept->key.frame = pinfo->num;
-    kept->connection = connection;
-    sealed->connection = connection;
-    sealed->uses_query = flags & (RPC_OPENS | RPC_USES | RPC_CLOSES);
-    sealed->takes_sample = flags & RPC_SAMPLES;
-    sealed->is_empty = returns_data && size == 0;
-    sealed->sample_size = returns_data && sealed->takes_sample ? size : 0;
-    wmem_map_insert(pdus, kept, kept);
-    return kept;
-}
-
-static sealed_pdu *find_pdu(packet_info *pinfo, uint32_t call_id, bool is_response)
-{
-    const sealed_pdu look_for = {.key = {dcerpc_get_transport_salt(pinfo), is_response, call_id, pinfo->num}};
-
-    return wmem_map_lookup(pdus, &look_for);
+    return is_sealed && header->size <= (int)tvb_reported_length_remaining(tvb, at) &&
+                   tvb_bytes_exist(tvb, token - RPC_TRAILER_SIZE, RPC_TRAILER_SIZE + 2)
+               ? token
+               : 0;
 }
 
 /* Up to which multiple some senders round what they say of a stub's size. */
@@ -138,45 +87,78 @@ static bool is_size_known(const rpc_pending_call *pending, const rpc_header *las
             (hint == 0 || (hint + LARGEST_PADDING > size && hint < size + LARGEST_PADDING)));
 }
 
-void sealed_keep(packet_info *pinfo, rpc_connection *connection, const rpc_pending_call *pending,
-                 const rpc_header *header, tvbuff_t *tvb, int at)
+/* A response has around the data that it returns: two sizes, three numbers of the array, the status; with NDR64, whose numbers of an array
+ * have 8 bytes, padding behind. ValidateCounters returns them without the sizes, and always. QueryValue has four pointers and what three of
+ * them point to, too; and what has no more than LEAST_VALUE is no sample. */
+#define AROUND_DATA 24
+#define AROUND_DATA_NDR64 36
+#define NDR64_ALIGNMENT 8
+#define AROUND_VALUE 44
+#define LEAST_VALUE 52
+
+static uint32_t count_data_bytes(const rpc_pending_call *pending)
 {
-    unsigned way = header->type != PDU_REQ;
-    bool is_fault = header->type == PDU_FAULT, is_of_call = way == 1 && pending->call && pending->call->operation;
-    const rpc_operation *operation = pdus_find_operation(pending->interface, pending->opnum);
-    sealed_fragment fragment;
-    const sealed_pdu pdu = {
-        .key = {.call_id = header->call_id, .is_response = way},
-        .call = is_of_call ? pending->call : NULL,
-        .interface = pending->interface,
-        .operation = operation,
-        .asked_size = pending->size[0],
-        .seconds = way == 1 ? pdus_get_seconds(&pending->time, pinfo) : -1,
-        .sealed = {.size = pending->size[way], .request_time = pending->time, .request_frame = pending->frame},
-    };
+    uint32_t size = pending->size[1], around = pending->is_ndr64 ? AROUND_DATA_NDR64 : AROUND_DATA;
+    uint32_t alignment = pending->is_ndr64 ? NDR64_ALIGNMENT : 1;
+
+    if (pending->interface == RPC_WINREG) {
+        return size > AROUND_VALUE + LEAST_VALUE ? size - AROUND_VALUE : 0;
+    }
+    return size >= around ? (size - around) / alignment * alignment : 0;
+}
+
+void sealed_keep(packet_info *pinfo, rpc_connection *connection, const rpc_pending_call *pending,
+                 const rpc_header *header, tvbuff_t *tvb, int at, bool is_garbled)
+{
+    const rpc_operation *operation = rpc_find_operation(pending->interface, pending->opnum);
+    unsigned way = header->type != PDU_REQ, flags = operation ? operation->flags : 0;
+    bool is_fault = header->type == PDU_FAULT, returns_data = way == 1 && flags & RPC_RETURNS;
+    bool is_followed = operation && (connection->sealed_query || !is_of_any_key(pending->interface, operation));
+    rpc_call *call = way == 1 && !is_garbled && pending->call && pending->call->operation ? pending->call : NULL;
 
     if (!header->is_last) {
         return;
     }
-    if (is_of_call && pending->call->response_frame == 0) {
-        pending->call->response_frame = pinfo->num;
-        if (is_fault && pending->call->protocol->end_by_fault) {
-            pending->call->protocol->end_by_fault(pending->call);
+    if (call && call->response_frame == 0) {
+        call->response_frame = pinfo->num;
+        if (is_fault && call->protocol->end_by_fault) {
+            call->protocol->end_by_fault(call);
         }
     }
-    bool is_followed = operation && (connection->sealed_query || !is_of_any_key(pending->interface, operation));
-    bool is_sealed = read_fragment(&fragment, header, tvb, at) && is_size_known(pending, header, way);
-    if (is_of_call || (is_followed && (is_fault || is_sealed))) {
-        keep_sealed(pinfo, connection, &pdu, pending->is_ndr64);
+    bool is_sealed = find_token(tvb, at, header) > 0 && is_size_known(pending, header, way);
+    if (call == NULL && !(is_followed && (is_fault || is_sealed))) {
+        return;
     }
+    uint32_t size = returns_data ? count_data_bytes(pending) : 0;
+    sealed_pdu *pdu = wmem_new(wmem_file_scope(), sealed_pdu);
+    *pdu = (sealed_pdu){
+        .key = {connection->pipe, way, header->call_id, pinfo->num},
+        .connection = connection,
+        .call = call,
+        .interface = pending->interface,
+        .operation = operation,
+        .is_garbled = is_garbled,
+        .asked_size = pending->size[0],
+        .seconds = way == 1 ? rpc_seconds_since(&pending->time, pinfo) : -1,
+        .sealed = {.connection = connection,
+                   .size = pending->size[way],
+                   .sample_size = flags & RPC_SAMPLES ? size : 0,
+                   .request_time = pending->time,
+                   .request_frame = pending->frame,
+                   .is_empty = returns_data && size == 0,
+                   .uses_query = flags & (RPC_OPENS | RPC_USES | RPC_CLOSES),
+                   .takes_sample = flags & RPC_SAMPLES,
+                   .answers_read = is_garbled && way == 1 && pending->call->request_read},
+    };
+    wmem_map_insert(pdus, pdu, pdu);
 }
 
-/* --- What is learned of them ----------------------------------------------------------------------------------- */
+/* --- Learning and tapping ---------------------------------------------------------------------------------------- */
 
-/* What a sealed connection asks from one OpenQueryHandle to the next one that finds all closed: of several queries that are open
- * at a time, the seal hides whose a call is. */
+/* A sealed connection from one OpenQueryHandle to the next one that finds all closed: of several queries that are open at a time, the seal
+ * hides whose a call is. */
 typedef struct {
-    timing_series *series;
+    timing_series series;
     unsigned num_open;
     bool is_closed; /* the last request closed the only one */
 } sealed_query;
@@ -190,94 +172,50 @@ static void learn_sealed(sealed_pdu *pdu, bool is_fault)
     bool closes = is_request && pdu->operation->flags & RPC_CLOSES;
 
     if (query == NULL || (is_request && opens && query->is_closed)) {
-        query = wmem_new0(wmem_file_scope(), sealed_query);
-        query->series = wmem_new0(wmem_file_scope(), timing_series);
-        pdu->connection->sealed_query = query;
+        query = pdu->connection->sealed_query = wmem_new0(wmem_file_scope(), sealed_query);
     }
     query->num_open += is_request && opens;
     query->num_open -= query->num_open > 0 && (closes || (opens && is_fault));
     query->is_closed = is_request ? closes && query->num_open == 0 : query->is_closed;
     sealed->connection = query;
-    if (pdu->interface == RPC_WINREG) {
-        return; /* several questions take turns, and lists of names are among them */
+    if (pdu->interface == RPC_WINREG || !sealed->takes_sample) {
+        return; /* several questions take turns there, and lists of names are among them */
     }
-    if (sealed->takes_sample && is_request) {
-        timing_add_request(query->series, nstime_to_sec(&sealed->request_time));
-    } else if (sealed->takes_sample) {
-        pdu->late = sample_add_response(query->series, pdu->seconds, sealed->sample_size > 0);
+    if (is_request) {
+        timing_add_request(&query->series, nstime_to_sec(&sealed->request_time));
+    } else {
+        pdu->late = sample_add_response(&query->series, pdu->seconds, sealed->sample_size > 0);
     }
 }
 
-/* Whoever listens is handed a request, response or fault that no key opened; `tapped` says why, or that it is a fault. On the first pass it
- * is learned. `item`: what is shown of it, may be NULL. */
-static void tap_sealed_pdu(packet_info *pinfo, sealed_pdu *pdu, proto_item *item, tapped_call *tapped)
+/* Taps a PDU that no operation could read; `tapped` says why, or that it is a fault. `call`: its call if that is known, else NULL. `item`: what
+ * is shown of it, may be NULL. Changes: on the first pass it is learned, unless its call is known. */
+static void tap_sealed_pdu(packet_info *pinfo, sealed_pdu *pdu, const rpc_call *call, proto_item *item,
+                           tapped_call *tapped)
 {
-    const tapped_sealed *sealed = &pdu->sealed;
-
-    if (sealed->uses_query && !PINFO_FD_VISITED(pinfo)) {
+    if (call == NULL && pdu->sealed.uses_query && !PINFO_FD_VISITED(pinfo)) {
         learn_sealed(pdu, tapped->is_fault);
     }
-    tapped->is_hkpd = pdu->interface == RPC_WINREG;
+    tapped->is_hkpd = call ? call->protocol != perflib : pdu->interface == RPC_WINREG;
     tapped->is_response = pdu->key.is_response;
-    tapped->operation = pdu->operation->name;
-    tapped->request_frame = sealed->request_frame;
+    tapped->operation = call ? call->operation : pdu->operation->name;
+    tapped->request_frame = call ? call->request_frame : pdu->sealed.request_frame;
     tapped->seconds = pdu->seconds;
     tapped->is_late = pdu->late != NULL;
     tapped->does_not_seal = rpc_connection_is_unsealed(pdu->connection);
     tapped->server = pdu->connection->server;
-    if (tapped->is_fault) {
-        tapped->sealed = (tapped_sealed){.connection = sealed->connection, .uses_query = sealed->uses_query};
-    } else {
+    tapped->handle = call ? call->handle : NULL;
+    if (call == NULL && tapped->is_fault) {
+        tapped->sealed = (tapped_sealed){.connection = pdu->sealed.connection, .uses_query = pdu->sealed.uses_query};
+    } else if (call == NULL) {
         tapped->subject = &pdu->connection;
         tapped->subject_size = sizeof pdu->connection;
         tapped->request_code = tapped->is_hkpd ? pdu->asked_size : 0;
-        tapped->sealed = *sealed;
+        tapped->sealed = pdu->sealed;
     }
     tapped_hand_over(pinfo, tapped);
-    if (!tapped->is_fault) {
-        expert_report report = {.pinfo = pinfo, .expert = &perflib->expert};
-        rpc_report_late(&report, item, pdu->late);
-    }
-}
-
-/* The same of a response that was not read, or a fault, of a call that was. */
-static void tap_unread_answer(packet_info *pinfo, const sealed_pdu *pdu, tapped_call *tapped)
-{
-    const rpc_call *call = pdu->call;
-
-    tapped->is_hkpd = call->protocol != perflib;
-    tapped->is_response = true;
-    tapped->operation = call->operation;
-    tapped->request_frame = call->request_frame;
-    tapped->seconds = pdu->seconds;
-    tapped->does_not_seal = rpc_connection_is_unsealed(call->connection);
-    tapped->server = call->server;
-    tapped->handle = call->handle;
-    tapped_hand_over(pinfo, tapped);
-}
-
-void sealed_add_garbled(const rpc_pdu *pdu_read)
-{
-    const dcerpc_call_value *known = pdu_read->di->call_data;
-    packet_info *pinfo = pdu_read->pinfo;
-    bool is_response = !pdu_read->is_request;
-    const sealed_pdu noise = {
-        .key = {.call_id = pdu_read->di->call_id, .is_response = is_response},
-        .interface = RPC_PERFLIB,
-        .operation = pdus_find_operation(RPC_PERFLIB, known->opnum),
-        .seconds = rpc_pdu_get_seconds(pdu_read),
-        .sealed = {.size = (uint32_t)tvb_reported_length_remaining(pdu_read->tvb, pdu_read->offset),
-                   .request_time = known->req_time,
-                   .request_frame = known->req_frame,
-                   .answers_read = is_response && pdu_read->call->request_read},
-    };
-    sealed_pdu *pdu = PINFO_FD_VISITED(pinfo)
-                          ? find_pdu(pinfo, noise.key.call_id, is_response)
-                          : keep_sealed(pinfo, pdu_read->call->connection, &noise, pdu_read->ndr.ndr64);
-
-    if (pdu) {
-        tap_sealed_pdu(pinfo, pdu, pdu_read->tree, &(tapped_call){.unread = TAPPED_NOISE});
-    }
+    expert_report report = {.pinfo = pinfo, .expert = &perflib->expert};
+    rpc_report_late(&report, item, tapped->is_fault ? NULL : pdu->late);
 }
 
 /* --- What seals them, and which key was given ------------------------------------------------------------------- */
@@ -334,14 +272,14 @@ static const lock kerberos = {
 
 /* What sealed the stub; NULL if that is not known. SPNEGO chose one of the two: RFC 4121's and RFC 1964's tokens are Kerberos', and NTLM's
  * signature begins with its version ([MS-NLMP] 2.2.2.9). */
-static const lock *lock_of(tvbuff_t *pdu, const sealed_fragment *fragment)
+static const lock *find_lock(tvbuff_t *pdu, int token)
 {
-    bool is_either = fragment->auth_type == AUTH_SPNEGO;
-    unsigned kind = tvb_get_ntohs(pdu, fragment->token);
+    uint8_t type = tvb_get_uint8(pdu, token - RPC_TRAILER_SIZE);
+    unsigned kind = type == AUTH_SPNEGO ? tvb_get_ntohs(pdu, token) : 0;
 
-    return fragment->auth_type == AUTH_NTLM || (is_either && kind == 0x0100)                              ? &ntlm
-           : fragment->auth_type == AUTH_KERBEROS || (is_either && (kind == 0x0504 || kind >> 8 == 0x60)) ? &kerberos
-                                                                                                          : NULL;
+    return type == AUTH_NTLM || kind == 0x0100                            ? &ntlm
+           : type == AUTH_KERBEROS || kind == 0x0504 || kind >> 8 == 0x60 ? &kerberos
+                                                                          : NULL;
 }
 
 static bool has_text(pref_t *preference)
@@ -359,9 +297,9 @@ static given_key key_given(packet_info *pinfo, const lock *what)
 
     if (!is_looked_up) {
         is_looked_up = true;
-        password = pdus_find_preference("ntlmssp", "nt_password");
-        file = pdus_find_preference("kerberos", "file");
-        decrypt = pdus_find_preference("kerberos", "decrypt");
+        password = rpc_find_preference("ntlmssp", "nt_password");
+        file = rpc_find_preference("kerberos", "file");
+        decrypt = rpc_find_preference("kerberos", "decrypt");
     }
     bool decrypts = decrypt && prefs_get_bool_value(decrypt, pref_current);
     if (what == &ntlm &&
@@ -383,11 +321,10 @@ static int hf_operation, hf_size;
 static int ett_sealed = -1;
 
 /* Of the only PDU Wireshark has shown the protocol and the operation, if it is the only fragment. `any`: others stand before it. */
-static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const sealed_fragment *fragment,
+static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, int token, const rpc_header *header,
                      sealed_pdu *pdu, bool *any)
 {
-    const lock *what = lock_of(tvb, fragment);
-    const rpc_header *header = &fragment->header;
+    const lock *what = find_lock(tvb, token);
     const rpc_operation *operation = pdu->operation;
     uint32_t size = pdu->sealed.size;
     proto_item *item = NULL;
@@ -419,7 +356,7 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
         expert_report report = {.pinfo = pinfo, .expert = &perflib->expert};
         expert_report_add(&report, item, what->given[given].finding, "%s", what->given[given].why);
     }
-    tap_sealed_pdu(pinfo, pdu, item, &(tapped_call){.unread = what->given[given].why});
+    tap_sealed_pdu(pinfo, pdu, NULL, item, &(tapped_call){.unread = what->given[given].why});
 }
 
 /* --- Each PDU --------------------------------------------------------------------------------------------------- */
@@ -436,7 +373,6 @@ static void show_sealed_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
     uint32_t status = tvb_get_uint32(tvb, at + RPC_HEADER_SIZE, header->order);
     const char *name = text_fault(pinfo->pool, status);
     proto_item *item = proto_tree_add_item(tree, fields->proto, tvb, at, MAX(header->size, FAULT_SIZE), ENC_NA);
-    tapped_call fault = {.is_fault = true, .has_failed = true, .status = status};
 
     rpc_add_filter_data(pinfo);
     col_set_str(pinfo->cinfo, COL_PROTOCOL, proto_get_protocol_short_name(find_protocol_by_id(fields->proto)));
@@ -444,27 +380,29 @@ static void show_sealed_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tre
     proto_item_append_text(item, ", %s, fault: %s", operation, name);
     expert_report report = {.pinfo = pinfo, .expert = &fields->expert};
     expert_report_add(&report, item, EI_CALL_FAILED, "%s failed: fault %s (0x%08x)", operation, name, status);
-    if (call) {
-        tap_unread_answer(pinfo, pdu, &fault);
-    } else {
-        tap_sealed_pdu(pinfo, pdu, NULL, &fault);
-    }
+    tap_sealed_pdu(pinfo, pdu, call, NULL, &(tapped_call){.is_fault = true, .has_failed = true, .status = status});
 }
 
 void sealed_show_unread(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
                         bool *any)
 {
+    const sealed_pdu key = {
+        .key = {dcerpc_get_transport_salt(pinfo), header->type != PDU_REQ, header->call_id, pinfo->num}};
     bool is_call = header->type == PDU_REQ || header->type == PDU_RESP || header->type == PDU_FAULT;
-    sealed_pdu *pdu = is_call && header->is_last ? find_pdu(pinfo, header->call_id, header->type != PDU_REQ) : NULL;
-    sealed_fragment fragment;
+    sealed_pdu *pdu = is_call && header->is_last ? wmem_map_lookup(pdus, &key) : NULL;
 
-    if (pdu && header->type == PDU_FAULT) {
+    if (pdu == NULL) {
+        return;
+    }
+    int token = ws_has_data_source(pinfo, "Decrypted stub data") ? 0 : find_token(tvb, at, header);
+    if (header->type == PDU_FAULT) {
         show_sealed_fault(tvb, pinfo, tree, at, header, pdu);
-    } else if (pdu && pdu->operation && !ws_has_data_source(pinfo, "Decrypted stub data") &&
-               read_fragment(&fragment, header, tvb, at)) {
-        show_pdu(tvb, pinfo, tree, at, &fragment, pdu, any);
-    } else if (pdu && pdu->call) { /* what it says of a call that was read: that it is there */
-        tap_unread_answer(pinfo, pdu, &(tapped_call){.unread = TAPPED_CUT});
+    } else if (pdu->is_garbled) {
+        tap_sealed_pdu(pinfo, pdu, NULL, tree ? tree->last_child : NULL, &(tapped_call){.unread = TAPPED_NOISE});
+    } else if (pdu->operation && token > 0) {
+        show_pdu(tvb, pinfo, tree, at, token, header, pdu, any);
+    } else if (pdu->call) { /* all that is known of a response to a call that was read: it is there */
+        tap_sealed_pdu(pinfo, pdu, pdu->call, NULL, &(tapped_call){.unread = TAPPED_CUT});
     }
 }
 

@@ -797,7 +797,7 @@ static const struct {
     pdu_function response;
     ndr_first response_begin;
     key_kind opens;
-    unsigned flags; /* dcerpc/pdus.h */
+    unsigned flags; /* dcerpc/connections.h */
 } operations[] = {
     [3] = {"OpenHKPD", NULL, open_key_response, NDR_FIRST_HANDLE, KEY_DATA, RPC_OPENS},
     [5] = {"CloseKey", close_key_request, close_key_response, NDR_FIRST_HANDLE, KEY_NONE, RPC_CLOSES},

@@ -5,6 +5,8 @@
  */
 #include "hkpd/hkpd.h"
 
+#include "dcerpc/transport.h"
+
 /* winreg, 338cd001-2244-31f1-aaaa-900038001003 version 1.0 ([MS-RRP] 1.9) */
 static e_guid_t uuid_winreg = {0x338cd001, 0x2244, 0x31f1, {0xaa, 0xaa, 0x90, 0x00, 0x38, 0x00, 0x10, 0x03}};
 #define WINREG_VERSION 1
@@ -79,5 +81,5 @@ void winreg_hook_install(const rpc_operation *operations, dcerpc_dissect_fnct_t 
                      dcerpc_get_proto_hf_opnum(&uuid_winreg, WINREG_VERSION));
 #endif
     is_hooked = is_active;
-    pdus_watch(RPC_WINREG, &(pdus_interface){&uuid_winreg, is_winreg_watched, operations});
+    rpc_watch(RPC_WINREG, &(rpc_watched_interface){&uuid_winreg, is_winreg_watched, operations});
 }

@@ -7,8 +7,6 @@
 
 #include <epan/to_str.h>
 
-#define NETBIOS_NAME_LENGTH 15 /* characters of a computer name */
-
 static wmem_map_t *servers; /* address of a state_server -> it; emptied with the file */
 
 static unsigned server_hash(const void *key)
@@ -38,19 +36,13 @@ state_server *server_find_or_create(const address *addr)
 
 bool server_is_named(const state_server *server, const char *name)
 {
-    const char *other = server->computer_name;
+    char *own = g_utf8_casefold(server->computer_name ? server->computer_name : "", -1),
+         *other = g_utf8_casefold(name, -1);
+    bool is_same = strcmp(own, other) == 0;
 
-    for (unsigned i = 0; other && i < NETBIOS_NAME_LENGTH; i++) {
-        if (g_unichar_tolower(g_utf8_get_char(name)) != g_unichar_tolower(g_utf8_get_char(other))) {
-            return false;
-        }
-        if (*name == '\0') {
-            return true;
-        }
-        name = g_utf8_next_char(name);
-        other = g_utf8_next_char(other);
-    }
-    return other != NULL;
+    g_free(own);
+    g_free(other);
+    return is_same;
 }
 
 void server_learn_name(state_server *server, const char *name)

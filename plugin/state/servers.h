@@ -13,7 +13,7 @@ typedef struct state_server {
     address addr;
     const char *text;          /* "192.0.2.20" */
     const char *called;        /* szMachine of the first client that had a name for it; NULL: none had */
-    const char *computer_name; /* SystemName of its first response, or of its NTLM challenge; NULL: none seen */
+    const char *computer_name; /* SystemName of its first response; NULL: none seen */
     bool is_shared;            /* another response says another: several computers are behind the address */
     bool is_no_windows;        /* sent what no Windows sends: another title, or a total without the header */
 } state_server;
@@ -21,7 +21,7 @@ typedef struct state_server {
 /* Returns the server with that address. Changes: creates it. */
 state_server *server_find_or_create(const address *addr);
 
-/* True if it is the server's computer name: letters in either case, and the first 15 characters alone, since NetBIOS has no more. */
+/* True if it is the server's computer name, letters in either case. */
 bool server_is_named(const state_server *server, const char *name);
 
 /* Stores what the server calls itself. Changes: its first name stays, another one makes it shared. */

@@ -266,7 +266,6 @@ class Rpc:
 
     offered_before = ()     # [(interface, its transfer syntaxes)], of contexts 0, 1, ...
     group = 0x1234          # association group that the server puts it into
-    tokens = b'', b''       # of a logon that seals nothing: the client's and the server's
 
     def __init__(self, transport, interface=PERFLIB, order='<', ndr64=False, max_frag=4280, context=0):
         self.transport, self.interface, self.order, self.ndr64 = transport, interface, order, ndr64
@@ -290,14 +289,13 @@ class Rpc:
         for context, (interface, syntaxes) in offers:
             offer += struct.pack(o + 'HBx', context, len(syntaxes))
             offer += b''.join(self.uuid(text) + struct.pack(o + 'I', number) for text, number in [interface, *syntaxes])
-        verifiers = [struct.pack('BBBBI', 10, 2, 0, 0, 0) + token if token else b'' for token in self.tokens]
-        self.transport.to_server([self.pdu(BIND, head + offer + verifiers[0], self.call_id, auth=len(self.tokens[0]))])
+        self.transport.to_server([self.pdu(BIND, head + offer, self.call_id)])
         name = b'\\PIPE\\winreg\0'
         address = struct.pack(o + 'H', len(name)) + name
         address += bytes(-(len(address) + 24) % 4)
         result = struct.pack(o + 'B3xHH', 1, 0, 0) + self.uuid(syntax) + struct.pack(o + 'I', version)
         ack = struct.pack(o + 'HHI', self.max_frag, self.max_frag, self.group) + address + result
-        number = self.transport.to_client([self.pdu(BIND_ACK, ack + verifiers[1], self.call_id, auth=len(self.tokens[1]))])
+        number = self.transport.to_client([self.pdu(BIND_ACK, ack, self.call_id)])
         self.call_id += 1
         return number
 

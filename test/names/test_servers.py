@@ -2,16 +2,12 @@
 """A server is an address: all its ports, names and clients share what it sent. Two computer names behind one address make its titles
 assumed."""
 
-import struct
-
 import pytest
 
 from gen.hkpd_block import Counter, Object
 from gen.hkpd_scene import Talk
 from gen.model import TYPES
-from gen.pcap import Rpc
-from gen.scene import Scene, tcp_line
-from gen.story import Server, ask, counter, multiple, run
+from gen.scene import Scene
 from series import long_rows
 
 RAW = 'PERF_COUNTER_RAWCOUNT'
@@ -43,32 +39,3 @@ def test_two_computer_names_make_titles_assumed(tshark, tmp_path, second, is_sha
     found = tshark.fields(path, ['frame.number', '_ws.expert.message'], '-Y', 'pcq.expert.systems', *passes)
     assert [f for f, _ in found] == [rows[2]['frame']] * is_shared
     assert all(second in text and 'ONE' in text for _, text in found)
-
-
-def challenge(computer):
-    """NTLM's: [MS-NLMP] 2.2.1.2."""
-    name = computer.encode('utf-16-le')
-    info = struct.pack('<HH', 2, 6) + 'LAB'.encode('utf-16-le') + struct.pack('<HH', 1, len(name)) + name + bytes(4)
-    return b'NTLMSSP\0' + struct.pack('<IHHIIQQHHI', 2, 0, 0, 56, 0x628A8215, 1, 0, len(info), len(info), 56) + bytes(8) + info
-
-
-@pytest.mark.parametrize('computer, is_shared', [('TWO', True), ('one', False), ('', False)])
-@pytest.mark.parametrize('wrapping', [b'', b'\xa1\x81\xa0'], ids=['ntlm', 'spnego'])
-def test_a_logon_says_a_computer_name(tshark, tmp_path, computer, is_shared, wrapping):
-    class Logon(Rpc):
-        tokens = b'', wrapping + challenge(computer)
-    scene = Scene()
-    talk_of(scene, 'ONE', 50001).sample()
-    s = multiple('Set', counter(1, RAW, 'Nuts', lambda at, k: 2))
-    run(tcp_line(scene, Server([s]), client_port=50002, protocol=Logon).client(), [ask(s, 1, 'a')])
-    talk_of(scene, 'ONE', 50003).sample()
-    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', '-2')[0])
-    assert [r['assumed'] for r in rows if r['counter'] == 'Apples'] == [str(int(is_shared))] * 2
-
-
-def test_a_computer_name_has_15_characters(tshark, tmp_path):
-    scene = Scene()
-    for port, name in enumerate(('PERFORMANCESERVER', 'performanceserv'), 50001):
-        talk_of(scene, name, port).sample()
-    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', '-2')[0])
-    assert {r['assumed'] for r in rows} == {'0'}

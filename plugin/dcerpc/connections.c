@@ -1,0 +1,499 @@
+/* connections.c
+ * Connections and their calls, by the headers of PDUs.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "dcerpc/connections.h"
+
+#include <epan/prefs-int.h>
+
+#include "perf/bytes.h"
+
+static rpc_watched_interface interfaces[NUM_RPC_INTERFACES];
+
+pref_t *rpc_find_preference(const char *module_name, const char *name)
+{
+    module_t *module = prefs_find_module(module_name);
+
+    return module ? prefs_find_preference(module, name) : NULL;
+}
+
+double rpc_seconds_since(const nstime_t *request_time, const packet_info *pinfo)
+{
+    nstime_t elapsed;
+
+    nstime_delta(&elapsed, &pinfo->abs_ts, request_time);
+    return pinfo->presence_flags & PINFO_HAS_TS ? nstime_to_sec(&elapsed) : -1;
+}
+
+const rpc_operation *rpc_find_operation(rpc_interface interface, uint16_t opnum)
+{
+    const rpc_operation *operation = interface < NUM_RPC_INTERFACES ? interfaces[interface].operations : NULL;
+
+    while (operation && operation->name && operation->opnum != opnum) {
+        operation++;
+    }
+    return operation && operation->name ? operation : NULL;
+}
+
+static rpc_interface find_interface(const e_guid_t *uuid)
+{
+    rpc_interface i = 0;
+
+    while (i < NUM_RPC_INTERFACES &&
+           !(interfaces[i].uuid && memcmp(uuid, interfaces[i].uuid, sizeof *uuid) == 0 && interfaces[i].is_watched())) {
+        i++;
+    }
+    return i;
+}
+
+wmem_array_t *rpc_handed_pdus;
+
+void rpc_note_handed(const dcerpc_info *di, struct rpc_call *call)
+{
+    const rpc_handed_pdu handed = {(uint8_t)di->ptype, di->call_id, false, call};
+
+    if (rpc_handed_pdus) {
+        wmem_array_append_one(rpc_handed_pdus, handed);
+    }
+}
+
+void rpc_note_garbled(void)
+{
+    unsigned count = rpc_handed_pdus ? wmem_array_get_count(rpc_handed_pdus) : 0;
+
+    if (count > 0) {
+        ((rpc_handed_pdu *)wmem_array_index(rpc_handed_pdus, count - 1))->is_garbled = true;
+    }
+}
+
+/* --- Headers ----------------------------------------------------------------------------------------------------- */
+
+#define FLAG_FIRST 0x01
+#define FLAG_LAST 0x02
+#define FLAG_OBJECT 0x80
+#define OBJECT_SIZE 16
+
+static uint16_t number_16(const uint8_t *bytes, bool is_little)
+{
+    return is_little ? perf_le16(bytes) : (uint16_t)(bytes[0] << 8 | bytes[1]);
+}
+
+static uint32_t number_32(const uint8_t *bytes, bool is_little)
+{
+    return is_little ? perf_le32(bytes) : perf_be32(bytes);
+}
+
+bool rpc_header_read(rpc_header *header, tvbuff_t *tvb, int at)
+{
+    int left = (int)tvb_captured_length(tvb) - at;
+    const uint8_t *bytes = left >= RPC_COMMON_HEADER_SIZE ? tvb_get_ptr(tvb, at, MIN(left, RPC_HEADER_SIZE)) : NULL;
+
+    if (bytes == NULL || bytes[0] != 5) {
+        return false;
+    }
+    bool is_little = bytes[4] >> 4 == 1, is_whole = left >= RPC_HEADER_SIZE;
+    *header = (rpc_header){
+        .order = is_little ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN,
+        .type = bytes[2],
+        .is_first = bytes[3] & FLAG_FIRST,
+        .is_last = bytes[3] & FLAG_LAST,
+        .size = number_16(bytes + 8, is_little),
+        .auth_size = number_16(bytes + 10, is_little),
+        .context = is_whole ? number_16(bytes + 20, is_little) : RPC_NO_CONTEXT,
+        .opnum = is_whole && bytes[2] == PDU_REQ ? number_16(bytes + 22, is_little) : RPC_NO_OPNUM,
+        .hint = is_whole ? number_32(bytes + 16, is_little) : 0,
+        .call_id = number_32(bytes + 12, is_little),
+    };
+    int trailer = header->size - header->auth_size - RPC_TRAILER_SIZE, end = header->size;
+    if (header->auth_size > 0 && trailer >= RPC_COMMON_HEADER_SIZE && tvb_bytes_exist(tvb, at + trailer, 3)) {
+        header->auth_level = tvb_get_uint8(tvb, at + trailer + 1);
+        end = trailer - tvb_get_uint8(tvb, at + trailer + 2);
+    }
+    end -= RPC_HEADER_SIZE + (bytes[2] == PDU_REQ && bytes[3] & FLAG_OBJECT ? OBJECT_SIZE : 0);
+    header->stub_size = (uint16_t)MAX(end, 0);
+    return header->size >= RPC_COMMON_HEADER_SIZE;
+}
+
+/* --- Connections ------------------------------------------------------------------------------------------------- */
+
+static wmem_map_t *connections; /* rpc_connection, as its own key: conversation and pipe; emptied with the file */
+static rpc_connection *last_connection; /* found last: mostly the next PDU's, too */
+
+static unsigned connection_hash(const void *key)
+{
+    const rpc_connection *connection = key;
+    const uint64_t parts[] = {(uintptr_t)connection->conversation, connection->pipe};
+
+    return wmem_strong_hash((const uint8_t *)parts, sizeof parts);
+}
+
+static gboolean connection_equal(const void *a, const void *b)
+{
+    const rpc_connection *x = a, *y = b;
+
+    return x->conversation == y->conversation && x->pipe == y->pipe;
+}
+
+static inline bool goes_from(const rpc_connection *connection, int end, const packet_info *pinfo)
+{
+    return connection->ports[end] == pinfo->srcport && connection->ports[1 - end] == pinfo->destport &&
+           addresses_equal(&connection->ends[end], &pinfo->src) &&
+           addresses_equal(&connection->ends[1 - end], &pinfo->dst);
+}
+
+/* Finding a conversation costs as much as all else that a sealed request does, so the last connection is tried first. */
+static rpc_connection *find_connection(packet_info *pinfo)
+{
+    rpc_connection *last = last_connection, key; /* of which two members are looked at */
+
+    if (wmem_map_size(connections) == 0) {
+        return NULL;
+    }
+    key.pipe = dcerpc_get_transport_salt(pinfo);
+    if (last && last->pipe == key.pipe && (goes_from(last, 0, pinfo) || goes_from(last, 1, pinfo))) {
+        return last;
+    }
+    key.conversation = find_conversation_pinfo(pinfo, 0);
+    rpc_connection *found = wmem_map_lookup(connections, &key);
+    last_connection = found ? found : last;
+    return found;
+}
+
+bool rpc_connection_exists(packet_info *pinfo)
+{
+    return find_connection(pinfo) != NULL;
+}
+
+rpc_connection *rpc_connection_find_or_create(packet_info *pinfo, bool is_request)
+{
+    rpc_connection *connection = find_connection(pinfo);
+
+    if (connection == NULL) {
+        connection = wmem_new0(wmem_file_scope(), rpc_connection);
+        connection->conversation = find_conversation_pinfo(pinfo, 0);
+        connection->pipe = dcerpc_get_transport_salt(pinfo);
+        connection->ports[0] = pinfo->srcport;
+        connection->ports[1] = pinfo->destport;
+        copy_address_wmem(wmem_file_scope(), &connection->ends[0], &pinfo->src);
+        copy_address_wmem(wmem_file_scope(), &connection->ends[1], &pinfo->dst);
+        connection->server = server_find_or_create(is_request ? &pinfo->dst : &pinfo->src);
+        connection->contexts = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
+        connection->offered = wmem_array_new(wmem_file_scope(), sizeof(uint16_t));
+        connection->pending = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
+        wmem_map_insert(connections, connection, connection);
+        last_connection = connection;
+    }
+    return connection;
+}
+
+/* --- Calls "Bind" and "Map" --------------------------------------------------------------------------------------- */
+
+/* A call that a frame has, kept for each look at it. */
+typedef struct {
+    uint64_t key; /* frame and place */
+    tapped_call tapped;
+} setup_call;
+
+static wmem_map_t *setup_calls; /* setup_call, by its key; emptied with the file */
+
+static void keep_setup_call(const packet_info *pinfo, int at, const rpc_connection *connection,
+                            const tapped_call *tapped)
+{
+    setup_call *setup = wmem_new(wmem_file_scope(), setup_call);
+
+    *setup = (setup_call){(uint64_t)pinfo->num << 32 | (uint32_t)at, *tapped};
+    setup->tapped.server = connection->server;
+    wmem_map_insert(setup_calls, &setup->key, setup);
+}
+
+void rpc_tap_setup_call(packet_info *pinfo, int at)
+{
+    uint64_t key = (uint64_t)pinfo->num << 32 | (uint32_t)at;
+    const setup_call *setup = wmem_map_size(setup_calls) > 0 ? wmem_map_lookup(setup_calls, &key) : NULL;
+
+    if (setup) {
+        tapped_hand_over_setup(pinfo, &setup->tapped);
+    }
+}
+
+/* --- Binds ------------------------------------------------------------------------------------------------------- */
+
+/* A bind's list of contexts: id, number of transfer syntaxes, interface, syntaxes; and its answer: the secondary address, then results with
+ * their reasons, in the order of the contexts ([C706] 12.6.4.3 and 12.6.4.4). */
+#define CONTEXTS_AT 28
+#define CONTEXT_SIZE 24
+#define SYNTAX_SIZE 20
+#define ADDRESS_AT 24
+#define RESULT_SIZE 24
+
+static const e_guid_t ndr64 = {0x71710533, 0xbeba, 0x4937, {0x83, 0x19, 0xb5, 0xdb, 0xef, 0x9c, 0xcc, 0x36}};
+
+/* A context as it is kept: 0: it was refused, or is of another interface; else an interface from 1 on, and this bit. */
+#define CONTEXT_NDR64 0x100U
+
+static unsigned find_context(const rpc_connection *connection, uint16_t number)
+{
+    return GPOINTER_TO_UINT(wmem_map_lookup(connection->contexts, GUINT_TO_POINTER(number)));
+}
+
+static rpc_interface context_interface(unsigned context)
+{
+    return context != 0 ? (rpc_interface)((context & ~CONTEXT_NDR64) - 1) : NUM_RPC_INTERFACES;
+}
+
+/* A bind begins a connection, an alter_context goes on with it. */
+static void add_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header)
+{
+    rpc_connection *connection = find_connection(pinfo);
+    wmem_array_t *offered = wmem_array_sized_new(wmem_file_scope(), sizeof(uint16_t), 2);
+    rpc_interface first = NUM_RPC_INTERFACES;
+    int at = offset + CONTEXTS_AT, end = offset + header->size;
+
+    if (connection && header->type == PDU_BIND) {
+        wmem_map_remove(connections, connection);
+        last_connection = connection = NULL;
+    }
+    while (at + CONTEXT_SIZE + SYNTAX_SIZE <= end && tvb_bytes_exist(tvb, at, CONTEXT_SIZE + SYNTAX_SIZE)) {
+        uint16_t number = tvb_get_uint16(tvb, at, header->order);
+        e_guid_t bound, syntax;
+        tvb_get_guid(tvb, at + 4, &bound, header->order);
+        tvb_get_guid(tvb, at + CONTEXT_SIZE, &syntax, header->order);
+        rpc_interface interface = find_interface(&bound);
+        unsigned context = interface == NUM_RPC_INTERFACES ? 0 : interface + 1;
+        if (context != 0) {
+            context |= memcmp(&syntax, &ndr64, sizeof syntax) == 0 ? CONTEXT_NDR64 : 0;
+            connection = rpc_connection_find_or_create(pinfo, true);
+        }
+        if (connection) {
+            wmem_map_insert(connection->contexts, GUINT_TO_POINTER(number), GUINT_TO_POINTER(context));
+        }
+        first = MIN(first, interface);
+        wmem_array_append_one(offered, number);
+        at += CONTEXT_SIZE + tvb_get_uint8(tvb, at + 2) * SYNTAX_SIZE;
+    }
+    if (connection == NULL) {
+        wmem_destroy_array(offered);
+        return;
+    }
+    wmem_destroy_array(connection->offered);
+    connection->offered = offered;
+    connection->bind_frame = pinfo->num;
+    connection->bind_time = pinfo->abs_ts;
+    if (first < RPC_MAPPER) {
+        keep_setup_call(pinfo, offset, connection,
+                        &(tapped_call){.operation = "Bind", .is_hkpd = first == RPC_WINREG, .seconds = -1});
+    }
+}
+
+/* A context that is refused is none. */
+static void add_bind_answer(rpc_connection *connection, packet_info *pinfo, tvbuff_t *tvb, int offset,
+                            const rpc_header *header)
+{
+    bool is_nak = header->type == PDU_BIND_NAK, has_address = !is_nak && tvb_bytes_exist(tvb, offset + ADDRESS_AT, 2);
+    int address = has_address ? tvb_get_uint16(tvb, offset + ADDRESS_AT, header->order) : 0;
+    int at = offset + (ADDRESS_AT + 2 + address + 3) / 4 * 4 + 4;
+    unsigned results = has_address && tvb_bytes_exist(tvb, at - 4, 1) ? tvb_get_uint8(tvb, at - 4) : 0;
+    rpc_interface first = NUM_RPC_INTERFACES;
+    uint32_t reason = 0;
+    bool is_accepted = false;
+
+    for (unsigned i = 0; i < wmem_array_get_count(connection->offered); i++, at += RESULT_SIZE) {
+        uint16_t number = *(uint16_t *)wmem_array_index(connection->offered, i);
+        unsigned context = find_context(connection, number);
+        bool is_there = i < results && at + 4 <= offset + header->size && tvb_bytes_exist(tvb, at, 4);
+        bool is_refused = is_nak || (is_there && tvb_get_uint16(tvb, at, header->order) != 0);
+        if (context != 0 && is_refused) {
+            reason = reason || is_nak ? reason : tvb_get_uint16(tvb, at + 2, header->order);
+            wmem_map_insert(connection->contexts, GUINT_TO_POINTER(number), NULL);
+        }
+        is_accepted |= context != 0 && !is_refused;
+        first = MIN(first, context_interface(context));
+    }
+    if (first < RPC_MAPPER && connection->bind_frame > 0) {
+        keep_setup_call(pinfo, offset, connection,
+                        &(tapped_call){.operation = "Bind",
+                                       .is_hkpd = first == RPC_WINREG,
+                                       .is_response = true,
+                                       .is_fault = is_nak,
+                                       .has_failed = !is_accepted,
+                                       .status = is_accepted ? 0 : reason,
+                                       .request_frame = connection->bind_frame,
+                                       .seconds = rpc_seconds_since(&connection->bind_time, pinfo)});
+        connection->bind_frame = 0;
+    }
+}
+
+/* --- The endpoint mapper ------------------------------------------------------------------------------------------ */
+
+/* [C706] appendix O: a tower's floor of an interface, and of TCP with its port. */
+#define FLOOR_OF_INTERFACE "\x13\0\x0D"
+#define FLOOR_OF_TCP "\x01\0\x07\x02\0"
+#define EPT_MAP 3
+#define HANDLE_IN_MAPPED 20
+
+static const e_guid_t uuid_mapper = {0xe1af8308, 0x5d1f, 0x11c9, {0x91, 0xa4, 0x08, 0x00, 0x2b, 0x14, 0xa0, 0xfa}};
+
+/* Returns the offset behind the next floor of a kind; -1: there is none. */
+static int find_floor(tvbuff_t *tvb, int at, int end, const char *kind, int size)
+{
+    const uint8_t *bytes = end > at ? tvb_get_ptr(tvb, at, end - at) : NULL;
+
+    for (int i = 0; i + size <= end - at; i++) {
+        if (memcmp(bytes + i, kind, (size_t)size) == 0) {
+            return at + i + size;
+        }
+    }
+    return -1;
+}
+
+/* A request for one of our interfaces. */
+static void add_map_request(packet_info *pinfo, tvbuff_t *tvb, int offset, int end, const rpc_connection *connection,
+                            rpc_pending_call *pending)
+{
+    int at = pending->opnum == EPT_MAP ? offset + RPC_HEADER_SIZE : end;
+
+    while (!pending->is_mapping && (at = find_floor(tvb, at, end, FLOOR_OF_INTERFACE, 3)) >= 0 && at + 16 <= end) {
+        e_guid_t uuid;
+        tvb_get_letohguid(tvb, at, &uuid);
+        rpc_interface interface = find_interface(&uuid);
+        pending->is_mapping = interface < RPC_MAPPER;
+        if (pending->is_mapping) {
+            keep_setup_call(pinfo, offset, connection,
+                            &(tapped_call){.operation = "Map", .is_hkpd = interface == RPC_WINREG, .seconds = -1});
+        }
+    }
+}
+
+static void add_map_answer(packet_info *pinfo, tvbuff_t *tvb, int offset, int end, const rpc_header *header,
+                           const rpc_connection *connection, const rpc_pending_call *pending)
+{
+    int stub = offset + RPC_HEADER_SIZE, floor = find_floor(tvb, stub + HANDLE_IN_MAPPED, end, FLOOR_OF_TCP, 5);
+    bool is_fault = header->type == PDU_FAULT, is_read = end - stub >= HANDLE_IN_MAPPED + 4;
+    bool has_status = is_fault ? end - stub >= 4 : is_read;
+    uint32_t status = has_status ? tvb_get_uint32(tvb, is_fault ? stub : end - 4, header->order) : 0;
+
+    keep_setup_call(pinfo, offset, connection,
+                    &(tapped_call){.operation = "Map",
+                                   .is_response = true,
+                                   .is_fault = is_fault,
+                                   .has_failed = is_fault || status != 0,
+                                   .has_status = is_fault || is_read,
+                                   .status = status,
+                                   .port = floor >= 0 && floor + 2 <= end ? tvb_get_ntohs(tvb, floor) : 0,
+                                   .request_frame = pending->frame,
+                                   .seconds = rpc_seconds_since(&pending->time, pinfo)});
+}
+
+/* --- Requests and responses -------------------------------------------------------------------------------------- */
+
+/* Returns the call; NULL: it is no fragment of a request that was seen. */
+static rpc_pending_call *add_request(packet_info *pinfo, rpc_connection *connection, const rpc_header *header,
+                                     bool is_handed, struct rpc_call *made)
+{
+    void *key = GUINT_TO_POINTER(header->call_id);
+    rpc_pending_call *pending = wmem_map_lookup(connection->pending, key);
+
+    if (header->is_first) {
+        unsigned context = find_context(connection, header->context);
+        bool is_new = pending == NULL;
+        pending = is_new ? wmem_new(wmem_file_scope(), rpc_pending_call) : pending;
+        *pending = (rpc_pending_call){.call_id = header->call_id,
+                                      .interface = context_interface(context),
+                                      .opnum = header->opnum,
+                                      .is_ndr64 = context & CONTEXT_NDR64,
+                                      .time = pinfo->abs_ts,
+                                      .frame = pinfo->num,
+                                      .hint[0] = header->hint > header->size ? header->hint : 0};
+        if (is_new) {
+            wmem_map_insert(connection->pending, key, pending);
+        }
+    }
+    if (pending) {
+        const rpc_operation *operation = rpc_find_operation(pending->interface, pending->opnum);
+        bool may_change = operation ? operation->flags & RPC_CHANGES
+                                    : pending->interface == RPC_PERFLIB; /* an operation that was not captured */
+        pending->size[0] += header->stub_size;
+        pending->was_handed[0] |= is_handed;
+        pending->call = made ? made : pending->call;
+        if (may_change && header->is_last && pending->call == NULL) {
+            connection->unread_change = pinfo->num;
+        }
+    }
+    return pending;
+}
+
+/* Returns the call that is answered; NULL: its request was not seen. */
+static rpc_pending_call *add_answer(const rpc_connection *connection, const rpc_header *header, bool is_handed)
+{
+    rpc_pending_call *pending = wmem_map_lookup(connection->pending, GUINT_TO_POINTER(header->call_id));
+
+    if (pending && header->is_first) {
+        pending->hint[1] = header->hint > header->size ? header->hint : 0;
+        pending->size[1] = 0;
+        pending->has_answer_begun = true;
+    }
+    if (pending) {
+        pending->size[1] += header->stub_size;
+        pending->was_handed[1] |= is_handed;
+    }
+    return pending;
+}
+
+void rpc_connection_add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header,
+                            const rpc_handed_pdu *handed, rpc_unread_function unread)
+{
+    bool is_handed = handed && !handed->is_garbled;
+    bool is_request = header->type == PDU_REQ, is_answer = header->type == PDU_RESP || header->type == PDU_FAULT;
+    int end = at + MIN(RPC_HEADER_SIZE + header->stub_size, tvb_captured_length_remaining(tvb, at));
+
+    if (header->type == PDU_BIND || header->type == PDU_ALTER) {
+        add_bind(pinfo, tvb, at, header);
+    }
+    rpc_connection *connection = find_connection(pinfo);
+    if (connection == NULL) {
+        return;
+    }
+    if (header->type == PDU_BIND_ACK || header->type == PDU_ALTER_ACK || header->type == PDU_BIND_NAK) {
+        add_bind_answer(connection, pinfo, tvb, at, header);
+        return;
+    }
+    rpc_pending_call *pending = is_request
+                                    ? add_request(pinfo, connection, header, is_handed, handed ? handed->call : NULL)
+                                : is_answer ? add_answer(connection, header, is_handed)
+                                            : NULL;
+    if (header->auth_level > 0 && !is_answer) {
+        connection->auth_level = header->auth_level;
+    }
+    if (pending && pending->interface == RPC_MAPPER && is_request) {
+        add_map_request(pinfo, tvb, at, end, connection, pending);
+    } else if (pending && pending->is_mapping) {
+        add_map_answer(pinfo, tvb, at, end, header, connection, pending);
+    } else if (pending && !pending->was_handed[!is_request]) {
+        unread(pinfo, connection, pending, header, tvb, at, handed != NULL);
+    }
+    if (pending && is_answer && header->is_last) {
+        wmem_map_remove(connection->pending, GUINT_TO_POINTER(header->call_id));
+        wmem_free(wmem_file_scope(), pending);
+    }
+}
+
+/* --- Registration ------------------------------------------------------------------------------------------------- */
+
+void rpc_watch_interface(rpc_interface interface, const rpc_watched_interface *watched)
+{
+    interfaces[interface] = *watched;
+    interfaces[RPC_MAPPER] = (rpc_watched_interface){&uuid_mapper, watched->is_watched, NULL};
+}
+
+static void begin_file(void)
+{
+    last_connection = NULL;
+}
+
+void rpc_connections_register(void)
+{
+    register_cleanup_routine(begin_file);
+    connections = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), connection_hash, connection_equal);
+    setup_calls = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
+}

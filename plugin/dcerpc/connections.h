@@ -1,0 +1,156 @@
+/* connections.h
+ * Connections and their calls, by the headers of PDUs: also calls that no operation is handed, since they are sealed, truncated, or not
+ * reassembled. Operation, call id and direction stand there in clear.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "state/servers.h"
+#include "tap/tapped.h"
+
+/* Stand for what was not captured. */
+#define RPC_NO_OPNUM UINT16_MAX
+#define RPC_NO_CONTEXT UINT16_MAX
+
+/* The common header, and what a request, response or fault has behind it ([C706] 12.6.4). */
+#define RPC_COMMON_HEADER_SIZE 16
+#define RPC_HEADER_SIZE 24
+
+/* [MS-RPCE] 2.2.2.11: auth_type, auth_level, auth_pad_length, reserved, auth_context_id; the token stands behind them. */
+#define RPC_TRAILER_SIZE 8
+
+/* [MS-RPCE] 2.2.1.1.8: levels of authentication. */
+#define RPC_LEVEL_NONE 1
+#define RPC_LEVEL_PRIVACY 6
+
+typedef struct {
+    unsigned order; /* ENC_LITTLE_ENDIAN or ENC_BIG_ENDIAN */
+    uint8_t type;
+    bool is_first;
+    bool is_last;
+    uint16_t size;      /* bytes of the PDU */
+    uint16_t auth_size; /* bytes of the token at its end */
+    uint8_t auth_level; /* 0: no token */
+    uint16_t stub_size; /* bytes of stub without padding; of a request or response */
+    uint32_t hint;      /* alloc_hint: mostly the bytes of stub from here on */
+    uint16_t context;
+    uint16_t opnum; /* of a request */
+    uint32_t call_id;
+} rpc_header;
+
+/* Interfaces whose calls are followed. */
+typedef enum { RPC_PERFLIB, RPC_WINREG, RPC_MAPPER, NUM_RPC_INTERFACES } rpc_interface;
+
+/* Flags of an operation. */
+enum {
+    RPC_CHANGES = 1,  /* changes the counters of a query */
+    RPC_OPENS = 4,    /* opens a query, or a key of performance data */
+    RPC_CLOSES = 8,   /* closes it, or any key */
+    RPC_USES = 16,    /* uses it, or any key */
+    RPC_RETURNS = 32, /* returns data, or the size that they need */
+    RPC_SAMPLES = 64  /* returns a sample */
+};
+
+typedef struct {
+    uint16_t opnum;
+    const char *name; /* as Wireshark has it; NULL behind the last */
+    unsigned flags;
+} rpc_operation;
+
+/* An interface and its operations on performance data. */
+typedef struct {
+    const e_guid_t *uuid;
+    bool (*is_watched)(void); /* false: its calls are not followed */
+    const rpc_operation *operations;
+} rpc_watched_interface;
+
+/* A call by its headers, from its request until its response. First pass only. */
+typedef struct {
+    uint32_t call_id;
+    rpc_interface interface; /* NUM_RPC_INTERFACES: another */
+    uint16_t opnum;          /* RPC_NO_OPNUM: not captured */
+    bool is_ndr64;
+    bool is_mapping;       /* asks the endpoint mapper for one of our interfaces */
+    nstime_t time;         /* of the request's first fragment */
+    uint32_t frame;        /* of the request's first fragment */
+    uint32_t size[2];      /* bytes of stub in all fragments: request, response */
+    uint32_t hint[2];      /* alloc_hint of the first fragment, 0: none, or the fragment's own size */
+    bool has_answer_begun; /* the first fragment of the response was seen */
+    bool was_handed[2];    /* an operation was handed it: request, response */
+    struct rpc_call *call; /* NULL: no operation was handed the request */
+} rpc_pending_call;
+
+/* A connection, from one bind to the next: Wireshark's conversation; of named pipes, each pipe by itself. Created on the first pass; ends
+ * with the file. */
+typedef struct rpc_connection {
+    const conversation_t *conversation;
+    uint64_t pipe; /* Wireshark's number of the named pipe, 0: none */
+    address ends[2];
+    uint32_t ports[2];
+    state_server *server;
+    wmem_map_t *contexts;  /* number -> interface and transfer syntax */
+    wmem_array_t *offered; /* uint16_t: contexts of the latest bind, in its order */
+    uint32_t bind_frame;   /* of the latest bind, 0: it was answered */
+    nstime_t bind_time;    /* of the latest bind */
+    uint8_t auth_level;    /* of the client's latest PDU with a token, 0: none */
+    uint32_t
+        unread_change;   /* frame of the latest ValidateCounters that could not be read, of whichever query; 0: none */
+    wmem_map_t *pending; /* call id -> rpc_pending_call */
+    void *sealed_query;  /* of sealed.c */
+} rpc_connection;
+
+/* Returns the connection of a PDU. Changes: creates it on the first pass. */
+rpc_connection *rpc_connection_find_or_create(packet_info *pinfo, bool is_request);
+
+/* True if the PDU has a connection: its bind was captured. */
+bool rpc_connection_exists(packet_info *pinfo);
+
+/* True if its calls can be denied since they are not sealed. */
+static inline bool rpc_connection_is_unsealed(const rpc_connection *connection)
+{
+    return connection->auth_level > RPC_LEVEL_NONE && connection->auth_level < RPC_LEVEL_PRIVACY;
+}
+
+/* Reads the header of the PDU at `at`. Returns false if there is none, or less than the common header was captured. */
+bool rpc_header_read(rpc_header *header, tvbuff_t *tvb, int at);
+
+/* A PDU that an operation was handed. */
+typedef struct {
+    uint8_t type;
+    uint32_t call_id;
+    bool is_garbled; /* decryption failed, so that it counts as not handed */
+    struct rpc_call *call;
+} rpc_handed_pdu;
+
+/* Those of the frame in their order, filled while the stock dissector runs; NULL: it does not, or as Decode As. */
+extern wmem_array_t *rpc_handed_pdus;
+
+/* Notes that an operation was handed the stub of a request or response; then, that it is garbled. */
+void rpc_note_handed(const dcerpc_info *di, struct rpc_call *call);
+void rpc_note_garbled(void);
+
+/* Called for a fragment of a request, response or fault that no operation could read. */
+typedef void (*rpc_unread_function)(packet_info *pinfo, rpc_connection *connection, const rpc_pending_call *pending,
+                                    const rpc_header *header, tvbuff_t *tvb, int at, bool is_garbled);
+
+/* Adds a PDU to its connection, on the first pass. `handed`: NULL: no operation was handed it. */
+void rpc_connection_add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header,
+                            const rpc_handed_pdu *handed, rpc_unread_function unread);
+
+/* Taps the call "Bind" or "Map" of the PDU at `at`, if it is one. */
+void rpc_tap_setup_call(packet_info *pinfo, int at);
+
+/* Returns the seconds from a request until this packet, negative: not known. */
+double rpc_seconds_since(const nstime_t *request_time, const packet_info *pinfo);
+
+/* Returns a preference of Wireshark's; NULL: it has none. */
+pref_t *rpc_find_preference(const char *module_name, const char *name);
+
+/* Returns NULL if it is no operation on performance data. */
+const rpc_operation *rpc_find_operation(rpc_interface interface, uint16_t opnum);
+
+/* Follows the calls of an interface, and of the endpoint mapper. */
+void rpc_watch_interface(rpc_interface interface, const rpc_watched_interface *watched);
+
+void rpc_connections_register(void);

@@ -1,0 +1,107 @@
+/* transport.c
+ * PDUs behind Wireshark's dissector of DCE/RPC.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "dcerpc/transport.h"
+
+#include <epan/exceptions.h>
+#include <epan/prefs-int.h>
+
+#include "dcerpc/sealed.h"
+
+/* True if an operation may be handed the PDU: reassembled fragments come with the last, fragments that are not reassembled with the first. */
+static bool may_be_handed_with(const rpc_header *header)
+{
+    pref_t *reassembly = header->is_last ? NULL : rpc_find_preference("dcerpc", "reassemble_dcerpc");
+
+    return header->is_last || (header->is_first && reassembly && !prefs_get_bool_value(reassembly, pref_current));
+}
+
+static void tap_unbound(packet_info *pinfo, const rpc_header *header)
+{
+    if (header->type == PDU_REQ || header->type == PDU_RESP) {
+        tapped_hand_over_setup(pinfo, &(tapped_call){.operation = "Unbound", .is_response = header->type == PDU_RESP});
+    }
+}
+
+/* Reads the headers of a frame's PDUs. One that is not all there may come again, reassembled. */
+static void read_headers(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, wmem_array_t *all_handed)
+{
+    int end = pinfo->desegment_len != 0 ? pinfo->desegment_offset : (int)tvb_captured_length(tvb);
+    unsigned next = 0, count = wmem_array_get_count(all_handed);
+    rpc_header header;
+    bool any = false;
+
+    for (int at = 0; at < end && rpc_header_read(&header, tvb, at); at += header.size) {
+        const rpc_handed_pdu *handed = next < count ? wmem_array_index(all_handed, next) : NULL;
+        if (handed &&
+            (handed->type != header.type || handed->call_id != header.call_id || !may_be_handed_with(&header))) {
+            handed = NULL;
+        }
+        next += handed != NULL;
+        if (!PINFO_FD_VISITED(pinfo)) {
+            rpc_connection_add_pdu(pinfo, tvb, at, &header, handed, sealed_keep);
+        }
+        rpc_tap_setup_call(pinfo, at);
+        if (!rpc_connection_exists(pinfo)) {
+            tap_unbound(pinfo, &header);
+        } else if (handed == NULL || handed->is_garbled) {
+            sealed_show_unread(tvb, pinfo, tree, at, &header, &any);
+        }
+    }
+}
+
+/* Wireshark's heuristics for DCE/RPC over something. */
+#define WATCHED(X) X(dcerpc_tcp) X(dcerpc_smb2) X(dcerpc_smb_transact)
+
+#define STOCK(name) static heur_dissector_t stock_##name;
+WATCHED(STOCK)
+
+static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
+                                      void *data)
+{
+    wmem_array_t *handed = wmem_array_new(pinfo->pool, sizeof(rpc_handed_pdu)), *outer = rpc_handed_pdus;
+    volatile ws_heuristic result = true;
+
+    rpc_handed_pdus = handed;
+    TRY
+    {
+        result = stock(tvb, pinfo, tree, data);
+    }
+    FINALLY /* what was cut short when it was captured says in its header what it was */
+    {
+        rpc_handed_pdus = outer;
+        if (result) {
+            read_headers(tvb, pinfo, tree, handed);
+        }
+    }
+    ENDTRY;
+    return result;
+}
+
+#define WATCH(name) \
+    static ws_heuristic watch_##name(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data) \
+    { \
+        return dissect_transport(stock_##name, tvb, pinfo, tree, data); \
+    }
+
+WATCHED(WATCH)
+
+#define INSTALL(name) install_watch(#name, &stock_##name, watch_##name);
+
+static void install_watch(const char *name, heur_dissector_t *stock, heur_dissector_t watched)
+{
+    heur_dtbl_entry_t *entry = find_heur_dissector_by_unique_short_name(name);
+
+    if (entry && entry->dissector != watched) {
+        *stock = entry->dissector;
+        entry->dissector = watched;
+    }
+}
+
+void rpc_watch(rpc_interface interface, const rpc_watched_interface *watched)
+{
+    rpc_watch_interface(interface, watched);
+    WATCHED(INSTALL)
+}
