@@ -51,12 +51,6 @@ typedef struct {
 #define STATUS_MORE_DATA 234
 #define STATUS_NO_MORE_ITEMS 259
 
-/* The key of a handle. Lives with the handle. */
-typedef struct hkpd_key {
-    key_kind kind;
-    wmem_map_t *absent; /* title indexes of the objects that the newest response lacked; only for the first pass */
-} hkpd_key;
-
 /* A call, from its request to its response and for every later look. `rpc.handle` is the handle of the request, `rpc.answering`
  * that of the response: the opened one, or the life that began behind a closed one. */
 typedef struct {
@@ -167,13 +161,10 @@ static int end_pdu(hkpd_pdu *p)
 
 /* --- Handles --------------------------------------------------------------------------------------------------- */
 
-/* The server has the handle open. Changes: its key, if it has none. */
+/* Changes: a handle that the server has open has a number and a key, from now on. */
 static void confirm_handle(state_handle *handle, key_kind kind)
 {
-    if (handle->key == NULL) {
-        handle->key = wmem_new0(wmem_file_scope(), hkpd_key);
-        handle->key->kind = kind;
-    }
+    handle->key = handle->key == KEY_NONE ? kind : handle->key;
     handle_confirm(handle);
 }
 
@@ -211,7 +202,7 @@ static void show_performance_key(hkpd_pdu *p)
     if (p->hkpd) {
         proto_item *item =
             proto_tree_add_bytes_with_length(p->hkpd, fields.handle, p->pdu.tvb, 0, 0, handle->bytes, PERF_HANDLE_SIZE);
-        const char *key = key_names[handle->key->kind];
+        const char *key = key_names[handle->key];
         proto_item_set_generated(item);
         proto_item_append_text(item, " (%s)", key);
         tree_add_generated_string(rpc_pdu_show_handle_lifetime(&p->pdu, item, handle), hf_key, p->pdu.tvb, key);
@@ -498,7 +489,7 @@ static void find_answering_handle(hkpd_pdu *p)
 
     if (p->pdu.first_time && (call->handle == NULL || call->was_closed) && p->call->handle_read && has_data) {
         call->answering = handle_find_or_open(PERF_HANDLE_HKPD, p->pdu.server, p->call->handle);
-        confirm_handle(call->answering, call->handle ? call->handle->key->kind : KEY_DATA);
+        confirm_handle(call->answering, call->handle ? call->handle->key : KEY_DATA);
     }
 }
 
@@ -535,7 +526,7 @@ static void describe_probe(hkpd_pdu *p)
 static void describe_success(hkpd_pdu *p)
 {
     if (p->value.data_size > 0) {
-        if (rpc_pdu_get_handle(&p->pdu)->key->kind == KEY_DATA) {
+        if (rpc_pdu_get_handle(&p->pdu)->key == KEY_DATA) {
             expert_report_add(&p->aloud, p->item, EI_NOT_PERFORMANCE_DATA,
                               "The call succeeded, but its %u bytes are no PERF_DATA_BLOCK", p->value.data_size);
             info_add_subject(&p->pdu, "no PERF_DATA_BLOCK");
@@ -567,22 +558,18 @@ static void describe_other(hkpd_pdu *p)
 
 /* --- Performance data ------------------------------------------------------------------------------------------ */
 
-/* Finds the objects that were asked for by index and are absent in a well-formed response, or there again. Changes: the key's absent ones. */
-static void find_absent_objects(hkpd_pdu *p)
+/* Finds the objects that were asked for by index and are absent in a well-formed response, or there again since the sample before. */
+static void find_absent_objects(hkpd_pdu *p, const state_sample *sample)
 {
-    perf_table *table = sample_get_table(p->pdu.call->sample, true, p->pdu.pool);
-    wmem_map_t **absent = &rpc_pdu_get_handle(&p->pdu)->key->absent;
+    perf_table *before = sample->previous ? sample_get_table(sample->previous, false, p->pdu.pool) : NULL;
     wmem_array_t *objects = wmem_array_new(wmem_file_scope(), sizeof(tapped_object));
     const char *indexes = p->call->question.text;
     tapped_object object;
 
-    *absent = *absent ? *absent : wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
     while (read_title_index(&indexes, &object.title)) {
-        void *title = GUINT_TO_POINTER(object.title);
-        bool was_there = wmem_map_lookup(*absent, title) == NULL;
-        object.is_there = perf_table_count_objects(table, object.title) > 0;
+        bool was_there = before == NULL || !before->is_sound || perf_table_count_objects(before, object.title) > 0;
+        object.is_there = perf_table_count_objects(sample->table, object.title) > 0;
         object.is_news = object.is_there != was_there;
-        wmem_map_insert(*absent, title, object.is_there ? NULL : title);
         if (!object.is_there || object.is_news) {
             wmem_array_append_one(objects, object);
         }
@@ -646,7 +633,7 @@ static void hkpd_learn_sample(hkpd_pdu *p, tvbuff_t *tvb)
         call->sample->late = sample_add_response(&series->timing, rpc_pdu_get_seconds(&p->pdu), true);
     }
     if (is_sound && question->kind == QUESTION_INDEXES) {
-        find_absent_objects(p);
+        find_absent_objects(p, call->sample);
     }
 }
 
@@ -703,7 +690,7 @@ static void learn_titles(hkpd_pdu *p)
     if (p->value.question.kind != QUESTION_NAMES) {
         return;
     }
-    language = language == 0 && handle && handle->key->kind == KEY_TEXT ? LANGUAGE_ENGLISH : language;
+    language = language == 0 && handle && handle->key == KEY_TEXT ? LANGUAGE_ENGLISH : language;
     bool is_english = (language & LANGUAGE_MASK) == LANGUAGE_ENGLISH;
     while (hkpd_next_title(&list)) {
         /* the text of index 1 is the highest index */
@@ -830,7 +817,7 @@ static bool may_bring_data(const hkpd_pdu *p, const state_handle *handle)
     question_kind kind = p->call->question.kind;
     bool is_asked_for = p->pdu.opnum == WINREG_ENUM_VALUE || kind == QUESTION_INDEXES || kind == QUESTION_OBJECTS;
 
-    return handle && handle->key->kind == KEY_DATA && is_asked_for &&
+    return handle && handle->key == KEY_DATA && is_asked_for &&
            (p->pdu.tapped.answer || p->pdu.tapped.out_size == 0 ||
             (p->pdu.opnum == WINREG_QUERY_VALUE && p->kind == ANSWER_OTHER));
 }
