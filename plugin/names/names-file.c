@@ -199,7 +199,7 @@ static char *copy_server_address(const char *server)
 }
 
 /* Reads a line. `server`: the address that it is about, NULL: any. Changes: `server`, if it is a line that names one. */
-static bool read_fields(const char *text, char **server)
+static bool read_fields(const char *text, metadata_source source, char **server)
 {
     char **fields = g_strsplit(text, "\t", MAX_FIELDS);
     unsigned count = g_strv_length(fields);
@@ -213,7 +213,7 @@ static bool read_fields(const char *text, char **server)
         g_free(*server);
         *server = copy_server_address(fields[1]);
     } else if (is_entry) {
-        metadata_add_from_file(*server, key, kind, &entry);
+        metadata_add_from_file(source, *server, key, kind, &entry);
     }
     g_strfreev(fields);
     return is_server || is_entry;
@@ -232,7 +232,8 @@ static void read_lines(const char *path, char *text, size_t size)
         end -= end > line && end[-1] == '\r';
         *end = '\0'; /* g_file_get_contents() puts one behind the text, too */
         number++;
-        if (line < end && *line != '#' && (strlen(line) < (size_t)(end - line) || !read_fields(line, &server))) {
+        if (line < end && *line != '#' &&
+            (strlen(line) < (size_t)(end - line) || !read_fields(line, METADATA_FILE, &server))) {
             first = count++ > 0 ? first : number;
         }
     }
@@ -268,9 +269,14 @@ static void read_file(const char *path)
     g_free(text);
 }
 
-/* Reads the file of the preference, or else the default one of the profile or of the personal folder. */
+/* Reads the built-in countersets, and the file of the preference, or else the default one of the profile or of the personal folder. */
 static void names_file_load(void)
 {
+    char *any = NULL;
+
+    for (const char *const *line = names_builtin; *line; line++) {
+        read_fields(*line, METADATA_BUILTIN, &any);
+    }
     char *path = *preference && **preference ? g_strdup(*preference) : NULL;
 
     for (int from_profile = 1; path == NULL && from_profile >= 0; from_profile--) {

@@ -7,6 +7,9 @@
 
 #include "ws_compat.h"
 
+/* Lines of known-countersets.txt, without comments; NULL behind the last. */
+extern const char *const names_builtin[];
+
 /* Has the file read before each capture: that of the preference; "": the one in the profile's, or the personal folder. */
 void names_file_register(const char *const *preference);
 

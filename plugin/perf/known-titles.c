@@ -13,7 +13,9 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
-#include "perf/known-countersets.h"
+#include "perf/known-titles.h"
+
+#include <stddef.h>
 
 static const char *const titles[] = {
     [2] = "System",

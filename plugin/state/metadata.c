@@ -9,7 +9,7 @@
 #include <epan/to_str.h>
 
 #include "perf/bytes.h"
-#include "perf/known-countersets.h"
+#include "perf/known-titles.h"
 
 #define ANY_SERVER "*" /* in a names file */
 
@@ -170,9 +170,10 @@ void metadata_learn_definition(state_server *server, uint32_t object, uint32_t c
     }
 }
 
-void metadata_add_from_file(const char *server, metadata_key key, metadata_kind kind, const metadata_entry *entry)
+void metadata_add_from_file(metadata_source source, const char *server, metadata_key key, metadata_kind kind,
+                            const metadata_entry *entry)
 {
-    GQuark owner = g_quark_from_string(server ? server : ANY_SERVER);
+    GQuark owner = source == METADATA_FILE ? g_quark_from_string(server ? server : ANY_SERVER) : 0;
 
     set_slot(find_or_create_subject(GUINT_TO_POINTER(owner), &key), kind, entry, 0);
 }
@@ -208,38 +209,19 @@ static const metadata_entry *find_in_file(const state_server *server, const meta
     return slot ? &slot->entry : NULL;
 }
 
-static bool fill_builtin(const metadata_key *key, metadata_kind kind, metadata_entry *entry)
-{
-    perf_known_counter known;
-
-    if (metadata_key_is_title(key)) {
-        entry->name = kind == METADATA_ENGLISH ? perf_known_title(key->id) : NULL;
-        return entry->name != NULL;
-    }
-    bool is_known = perf_known_find(key->guid, key->id, &known);
-    if (is_known && kind == METADATA_ENGLISH) {
-        entry->name = known.name;
-        return entry->name != NULL;
-    }
-    if (is_known && kind == METADATA_COUNTER && known.type_known) {
-        entry->counter.type = known.type;
-        entry->counter.base_id = known.base_id;
-        return true;
-    }
-    return false;
-}
-
-/* Entries of the built-in list are kept, since results point to them. */
+/* Titles of the built-in list are kept, since results point to them. */
 static const metadata_entry *find_builtin(const state_server *server, const metadata_key *key, metadata_kind kind)
 {
-    metadata_entry entry = {.counter = {0, PERF_NO_ID, PERF_NO_ID, PERF_NO_ID, PERF_NO_ID, 0}};
-    bool is_for_others = server->is_no_windows && metadata_key_is_title(key);
+    const metadata_subject *kept = find_subject(NULL, key);
 
-    if (is_for_others || !fill_builtin(key, kind, &entry)) {
+    if (!metadata_key_is_title(key)) {
+        return kept && kept->slots[kind] ? &kept->slots[kind]->entry : NULL;
+    }
+    const metadata_entry entry = {.name = perf_known_title(key->id)};
+    if (kind != METADATA_ENGLISH || server->is_no_windows || entry.name == NULL) {
         return NULL;
     }
-    metadata_subject *kept = find_or_create_subject(NULL, key);
-    return kept->slots[kind] ? &kept->slots[kind]->entry : &set_slot(kept, kind, &entry, 0)->entry;
+    return kept ? &kept->slots[kind]->entry : &set_slot(find_or_create_subject(NULL, key), kind, &entry, 0)->entry;
 }
 
 /* A title of an address that several computers share is, unless all Windows have it. Needs: an entry. */

@@ -66,8 +66,9 @@ void metadata_learn(state_server *server, metadata_key key, metadata_kind kind, 
 void metadata_learn_definition(state_server *server, uint32_t object, uint32_t counter, bool is_base, uint32_t type,
                                uint32_t frame);
 
-/* Adds a line of the names file. `server`: an address as text, NULL: any. */
-void metadata_add_from_file(const char *server, metadata_key key, metadata_kind kind, const metadata_entry *entry);
+/* Adds a line of the names file, or of the built-in countersets (`source`). `server`: an address as text, NULL: any. */
+void metadata_add_from_file(metadata_source source, const char *server, metadata_key key, metadata_kind kind,
+                            const metadata_entry *entry);
 
 /* Returns the best that is known: of METADATA_ENGLISH a name in English before another one of the same source. Sources: server, names file, built-in
  * list. */
