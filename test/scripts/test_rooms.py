@@ -30,3 +30,11 @@ def test_arrows_point_down():
     wrong = [(path, name) for path, text in SOURCES.items() for name in re.findall('#include "(.*?)"', text)
              if folder_of(name) != folder_of(path) and layer[folder_of(name)] >= layer[folder_of(path)]]
     assert not wrong
+
+
+
+def test_the_design_names_files_that_are_there():
+    """With their folder, at the top, or of the section's folder (verdict/)."""
+    known = {name for path in SOURCES for name in (path, path.split('/')[-1])}
+    named = set(re.findall(r'`([\w/-]+\.[ch])`', DESIGN))
+    assert len(named) > 20 and sorted(named - known) == []
