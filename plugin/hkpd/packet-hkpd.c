@@ -55,8 +55,7 @@ typedef struct {
  * that of the response: the opened one, or the life that began behind a closed one. */
 typedef struct {
     rpc_call rpc;
-    bool handle_read; /* `handle` holds the request's bytes */
-    uint8_t handle[PERF_HANDLE_SIZE];
+    uint8_t handle[PERF_HANDLE_SIZE]; /* as the request sent it; zeros: it was not read */
     hkpd_question question;
     uint32_t room;         /* bytes of the client's buffer (lpcbData), 0 without a buffer */
     wmem_array_t *objects; /* tapped_object: asked for by index, and absent or there again; NULL: none */
@@ -175,7 +174,6 @@ static void read_request_handle(void *pdu)
     hkpd_call *call = p->call;
 
     ndr_context_handle(&p->pdu.ndr, stock_handle, call->handle);
-    call->handle_read = true;
     rpc_pdu_find_handle(&p->pdu, PERF_HANDLE_HKPD, call->handle);
 }
 
@@ -487,26 +485,10 @@ static void find_answering_handle(hkpd_pdu *p)
     bool has_data =
         p->kind == ANSWER_BLOCK || p->kind == ANSWER_HEADER || (call->was_closed && p->kind == ANSWER_TITLES);
 
-    if (p->pdu.first_time && (call->handle == NULL || call->was_closed) && p->call->handle_read && has_data) {
+    if (p->pdu.first_time && (call->handle == NULL || call->was_closed) && !handle_is_null(p->call->handle) &&
+        has_data) {
         call->answering = handle_find_or_open(PERF_HANDLE_HKPD, p->pdu.server, p->call->handle);
         confirm_handle(call->answering, call->handle ? call->handle->key : KEY_DATA);
-    }
-}
-
-/* Learns what the computer calls itself, for its address and, as paths and tables have it, for the handle: the first name stays. */
-static void learn_system_name(hkpd_pdu *p)
-{
-    state_handle *handle = rpc_pdu_get_handle(&p->pdu);
-    bool is_block = p->kind == ANSWER_BLOCK && p->pdu.tapped.status == STATUS_SUCCESS;
-    bool has_name = rpc_pdu_may_learn(&p->pdu) && (is_block || p->kind == ANSWER_HEADER);
-    const char *name = has_name ? hkpd_computer_name(p->pdu.pool, p->value.tvb) : NULL;
-
-    if (name) {
-        server_learn_name(p->pdu.server, name);
-    }
-    if (name && handle && handle->machine == NULL) {
-        handle->machine = wmem_strdup(wmem_file_scope(), name);
-        handle_note_name(handle, name);
     }
 }
 
@@ -585,7 +567,7 @@ static void report_objects(hkpd_pdu *p)
     tapped->num_objects = wmem_array_get_count(p->call->objects);
     for (unsigned i = 0; i < tapped->num_objects; i++) {
         if (tapped->objects[i].is_news) {
-            expert_report_add(&p->pdu.report, proto_tree_get_parent(p->hkpd), EI_NOT_DELIVERED, "%s: %s",
+            expert_report_add(&p->pdu.report, p->item, EI_NOT_DELIVERED, "%s: %s",
                               tapped->objects[i].is_there ? "Delivered again" : "Not delivered",
                               tapped_object_name(p->pdu.pool, p->pdu.server, tapped->objects[i].title));
         }
@@ -637,13 +619,29 @@ static void hkpd_learn_sample(hkpd_pdu *p, tvbuff_t *tvb)
     }
 }
 
-static void report_other_system(hkpd_pdu *p, tvbuff_t *tvb)
+/* Learns the computer's name for its address and, as paths and tables have it, for the handle: the first name stays, and another one is
+ * reported. */
+static void learn_system_name(hkpd_pdu *p)
 {
-    const char *name = hkpd_computer_name(p->pdu.pool, tvb), *first = p->pdu.server->computer_name;
+    state_handle *handle = rpc_pdu_get_handle(&p->pdu);
+    state_server *server = p->pdu.server;
+    const char *name = hkpd_computer_name(p->pdu.pool, p->value.tvb);
+    bool may_learn = rpc_pdu_may_learn(&p->pdu) && (p->pdu.tapped.status == STATUS_SUCCESS || p->kind == ANSWER_HEADER);
 
-    if (name && first && !server_is_named(p->pdu.server, name)) {
-        expert_report_add(&p->pdu.report, proto_tree_get_parent(p->hkpd), EI_SYSTEMS,
-                          "SystemName is %s, but this address was %s before (several computers share it)", name, first);
+    if (name == NULL) {
+        return;
+    }
+    if (may_learn) {
+        server_learn_name(server, name);
+    }
+    if (may_learn && handle && handle->machine == NULL) {
+        handle->machine = wmem_strdup(wmem_file_scope(), name);
+        handle_note_name(handle, name);
+    }
+    if (server->computer_name && !server_is_named(server, name)) {
+        expert_report_add(&p->pdu.report, p->item, EI_SYSTEMS,
+                          "SystemName is %s, but this address was %s before (several computers share it)", name,
+                          server->computer_name);
     }
 }
 
@@ -659,7 +657,6 @@ static void read_block_answer(hkpd_pdu *p)
                          tree_own_source(p->pdu.pinfo, p->value.tvb, "Performance data"));
     const perf_table *table = response->table;
     hkpd_show_block(p->hkpd, &p->pdu.report, response);
-    report_other_system(p, p->value.tvb);
     if (response->sample && p->call->objects) {
         report_objects(p);
     }
@@ -742,6 +739,9 @@ static void show_answer(hkpd_pdu *p)
     show_question(p);
     rpc_pdu_read_stub(&p->pdu, true);
     rpc_pdu_read(&p->pdu, read_answer, p);
+    if (p->kind != ANSWER_TITLES) {
+        learn_system_name(p);
+    }
     if (p->kind == ANSWER_HEADER) { /* it has the computer's name, the buffer has no room for more */
         rpc_pdu_set_response(&p->pdu, &hkpd_value_ops, NULL, p->value.tvb);
         hkpd_show_block(p->hkpd, &p->pdu.report, &p->pdu.answer);
@@ -761,7 +761,6 @@ static void value_response(hkpd_pdu *p)
     rpc_pdu_read(&p->pdu, read_answer, p);
     p->kind = find_answer_kind(p);
     find_answering_handle(p);
-    learn_system_name(p);
     set_tap_sizes(p);
     p->pdu.tapped.lacks_titles = p->pdu.report.damaged && p->value.question.kind == QUESTION_NAMES;
     if (p->kind == ANSWER_OTHER) {
