@@ -39,7 +39,7 @@ function showVerdict() {
             row.cells[2].className = 'when';
             const cell = row.parentNode.insertRow(row.sectionRowIndex + 1).insertCell();
             [cell.colSpan, cell.className] = [4, 'advice'];
-            make('div', findings[i].advice, cell);
+            make('div', findings[i].advice.replace(/^./, (letter) => letter.toUpperCase()), cell);
             const line = make('div', null, cell, 'copy'), button = make('button', 'Copy filter', line), code = make('code', findings[i].filter, line);
             code.title = findings[i].filter;
             button.addEventListener('click', () => copy(findings[i].filter, code, button));
@@ -156,7 +156,7 @@ showHead();
 showVerdict();
 showMonitors();
 showStatistics();
-if (data.missing.length > 0) fillTable(document.querySelector('#missing table'), ['What', 'Error', 'Times', 'First frame', 'Meaning'], data.missing, [2, 3]);
+if (data.missing.length > 0) fillTable(document.querySelector('#missing table'), ['What', 'Error', 'Count', 'First frame', 'Description'], data.missing, [2, 3]);
 else make('p', isSealed ? 'Not known: the calls are encrypted.' : data.first_frame > 0 ? 'No counter was refused, and no call returned an error.' : 'No call was captured.', $('missing'), 'none');
 showCounters();
 showSource();

@@ -5,6 +5,8 @@
  */
 #include "taps/omissions.h"
 
+#include "taps/refusals.h"
+
 /* --- Counting ---------------------------------------------------------------------------------------------------- */
 
 /* There are few reasons: what finds no room is counted with the last. */
@@ -57,9 +59,9 @@ void omissions_count_call(omissions *o, const tapped_call *tapped)
         o->counts[OMITTED_MALFORMED] += answer->handle && answer->sample == NULL;
     } else if (tapped_succeeded(tapped) && tapped->brings_data) {
         o->counts[OMITTED_EMPTY]++;
-    } else if (tapped->has_failed) {
+    } else if (tapped->has_failed && !refusal_is_usual(tapped)) {
         count_failed(o, tapped);
-    } else { /* a response that says neither whether it succeeded ends too soon */
+    } else if (!tapped->has_failed) { /* a response that says neither whether it succeeded ends too soon */
         o->counts[OMITTED_MALFORMED] +=
             tapped->is_response && tapped->brings_data && tapped->is_damaged && !tapped->has_status;
     }

@@ -23,7 +23,7 @@
     X(TITLES, "lists of names that are not whole", \
       "objects and counters whose names are missing go by their number (#10); pcq.expert.text says where") \
     X(PROBES, "no samples, but size probes", "each time the client offers less room than the server needs") \
-    X(WITHOUT_ROW, "values that have no row", NULL) \
+    X(WITHOUT_ROW, "values without a row (texts, repeated paths)", NULL) \
     X(WITHOUT_CELL, "values that are not in the CSV", \
       "another value, counter or type has their path, their counter is not known, there are too many columns, or " \
       "nearly " \

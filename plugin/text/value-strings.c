@@ -53,6 +53,7 @@ static const value_string error_meanings[] = {
     {1726, "provider gone: it ended while it was asked"},
     {1727, "provider gone: it ended before it was asked"},
     {1783, "the server could not read the request"},
+    {1815, "no text in this language"},
     {1825, "the server did not accept how the call is sealed or signed"},
     {4200, "provider gone: it is not installed, or does not run"},
     {4201, "instance not there now; it may come later"},

@@ -455,6 +455,7 @@ static void fill_findings(stat_table *t)
     }
 }
 
+/* Digits beyond microseconds mean nothing: times are differences of seconds since 1970. */
 static void add_query_row(stat_table *t, const verdict_monitor *monitor)
 {
     unsigned row = stat_table_add_row(t, monitor->stats.texts[STAT_HANDLE]);
@@ -465,7 +466,7 @@ static void add_query_row(stat_table *t, const verdict_monitor *monitor)
         if (stat_columns[stat].type == TABLE_ITEM_STRING && text) {
             stat_table_set_text(t, row, stat, text);
         } else if (stat_columns[stat].type == TABLE_ITEM_FLOAT && !isnan(number)) {
-            stat_table_set_number(t, row, stat, number);
+            stat_table_set_number(t, row, stat, round(number * 1e6) / 1e6);
         }
     }
 }

@@ -227,7 +227,7 @@ def test_countersets_of_one_name(tshark, tmp_path):
     c.data(h, 9999)
     path, level = scene.write(tmp_path / 'x.pcap'), '\\\\SRV01\\Set(a)\\Level'
     rows = [(r['Counter'], r['Mean']) for r in table(tshark, path, 'pcq,counters')]
-    assert rows == [(level, '10'), ('values that have no row: 1', None)]
+    assert rows == [(level, '10'), ('values without a row (texts, repeated paths): 1', None)]
     tshark.run('-q', '-r', path, '-z', 'pcq,report,%s' % (tmp_path / 'page'), '-z', 'pcq,csv,%s' % (tmp_path / 'x.csv'))
     page = page_data((tmp_path / 'page').read_text())
     assert [(row[0], row[4]) for row in page['series']] == [(level, 10)] and page['roomless'] == 1

@@ -185,8 +185,8 @@ def test_queries(stat, passes):
     stamps = [(5 * 10 ** 11 + t, 134351767437550592 + t) for t in ticks]
     scene = one_counter(list(range(8)), clock=Times(stamps))
     row, = stat(scene, 'queries', *passes)
-    asked = [scene.capture.frames[n - 1][0] / SECOND for n in frames(scene, stubs.DATA, 'request')]
-    intervals = [b - a for a, b in zip(asked, asked[1:])]
+    asked = [scene.capture.frames[n - 1][0] for n in frames(scene, stubs.DATA, 'request')]
+    intervals = [(b - a) / SECOND for a, b in zip(asked, asked[1:])]
     median = statistics.median(intervals)
     assert float(row['Interval (s)']) == pytest.approx(median, rel=1e-5)
     assert float(row['Jitter (s)']) == pytest.approx(statistics.median(abs(x - median) for x in intervals), rel=1e-5)

@@ -90,7 +90,7 @@ def test_sealed_calls_are_not_silently_left_out(tshark, statistic):
     sealed = tshark.fields(SEALED, ['frame.number'], '-Y', 'pcq.expert.sealed')
     assert said_so(rows, lines, 'requests and responses not decoded', len(sealed)), rows
     rows, lines = notes(tshark, SEALED, statistic, *PASSWORD)
-    assert lines == [] and rows in ([], ['values that have no row: 4'])     # some are asked for twice
+    assert lines == [] and rows in ([], ['values without a row (texts, repeated paths): 4'])     # some are asked for twice
 
 
 def test_sealed_calls_have_a_node(tshark):
