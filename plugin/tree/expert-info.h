@@ -80,7 +80,7 @@
       "Raise gui.max_tree_items, or export: exports and statistics are complete") \
     X(ORDER_ASSUMED, "order_assumed", PI_ASSUMPTION, PI_NOTE, false, \
       "Which counter or instance a value is of, or what it is called, is assumed", \
-      "Capture from before the client adds counters; let it ask for ID Process, too") \
+      "Capture from the client's first call on; docs/limits.md says which values may be another's") \
     X(SYSTEMS, "systems", PI_ASSUMPTION, PI_NOTE, false, \
       "Another computer name than the first one of this address: titles of both are assumed", \
       "Capture where each has an address of its own, behind the load balancer") \

@@ -52,7 +52,9 @@ perf_table *value_response_get_table(wmem_allocator_t *pool, const value_ops *op
     X(COUNTER, "the query was changed at the same time, QueryCounterInfo contradicts what was known of it or was not " \
                "captured, " \
                "or the response has the counter twice") \
-    X(NAME, "another packet has another name or type for it, or several computers answer at this address") \
+    X(NAME, "another packet has another name or type for it, its list of names is malformed, or several computers " \
+            "answer at " \
+            "this address") \
     X(INSTANCE, "instances have one name, or one has another id than before, and nothing else tells them apart")
 
 #define ASSUMED_ENUM(name, sentence) ASSUMED_##name,

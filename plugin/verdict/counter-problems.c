@@ -59,7 +59,7 @@ static void count_refusal(void *data, packet_info *pinfo, const tapped_call *tap
     }
 }
 
-/* Which identifiers the server accepted last, and which it refused: what it accepts later is not refused. */
+/* Notes when the server accepted identifiers last, and refused them: what it accepts later is not refused. */
 static void count_identifiers(const problem_counter *to, const packet_info *pinfo, const tapped_call *tapped)
 {
     for (uint32_t i = 0; tapped->adds && tapped->is_response && i < tapped->num_identifiers; i++) {

@@ -22,7 +22,7 @@ const verdict_row verdict_rows[VERDICT_NUM_KINDS] = {VERDICT_KINDS(VERDICT_ROW)}
 
 const char *const verdict_parties[] = {"client", "server", "network", "capture", "unknown"};
 
-/* Of what ends all samples the first comes first: the rest follows from it. */
+/* Kinds that end all samples are in the order of their times: the later ones are consequences. */
 int verdict_finding_compare(const verdict_finding *x, const verdict_finding *y)
 {
     verdict_kind kind = MAX(x->kind, VERDICT_LAST_STOP), other = MAX(y->kind, VERDICT_LAST_STOP);
@@ -107,7 +107,7 @@ static const char *when_text(const verdict_evidence *evidence, bool lasts)
 /* How much of a sentence is left out, the more the longer it would be. */
 enum { CUT_TIMES = 1, CUT_BRACKETS, CUT_NAMES };
 
-/* Of a sentence that is too long: how many times, what stands in brackets or behind '|', then characters of names and paths beyond `most`. */
+/* Formats a sentence without what `cut` leaves out: how many times, what stands in brackets or behind '|', ends of names and paths. */
 static const char *sentence(const char *text, const verdict_evidence *evidence, unsigned times, const char *when,
                             const char *server, const char *client, int cut)
 {

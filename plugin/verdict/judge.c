@@ -79,7 +79,7 @@ static void add_failed(verdict_monitor *monitor, verdict_evidence *shown, const 
     }
 }
 
-/* What else fails is a consequence of what is denied. */
+/* If calls are denied, other failures are consequences. */
 static void find_failed(verdict_monitor *monitor)
 {
     verdict_evidence shown = {.pool = monitor->pool};
@@ -371,7 +371,7 @@ static void judge_capture(verdict_monitor *monitor, bool lacks_some)
 
 /* --- The judgement ------------------------------------------------------------------------------------------------ */
 
-/* What stopped the peers before any call stands with their first monitor; or for itself. */
+/* Adds findings of what stopped peers before any call to their first monitor; else they are a monitor of their own. */
 static void find_peers_failures(verdict *v)
 {
     wmem_map_t *firsts = wmem_map_new(v->pool, g_direct_hash, g_direct_equal);

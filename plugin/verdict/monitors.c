@@ -34,7 +34,7 @@ static bool is_of_query(const tapped_call *tapped)
 }
 
 /* Returns the name of the value that is asked for, as equal questions have it. */
-static const char *format_question(wmem_allocator_t *pool, const tapped_call *tapped)
+static const char *format_value_name(wmem_allocator_t *pool, const tapped_call *tapped)
 {
     char *text =
         tapped->is_hkpd && tapped->subject ? g_strstrip(g_ascii_strdown(tapped->subject, tapped->subject_size)) : NULL;
@@ -53,7 +53,7 @@ static const char *format_query_key(packet_info *pinfo, const tapped_call *tappe
     }
     if (is_of_query(tapped)) {
         return wmem_strdup_printf(pinfo->pool, "%p %s", (const void *)tapped->handle,
-                                  format_question(pinfo->pool, tapped));
+                                  format_value_name(pinfo->pool, tapped));
     }
     return wmem_strdup_printf(pinfo->pool, "%p %s %d %s", (const void *)tapped->server,
                               address_to_str(pinfo->pool, client), tapped->is_hkpd, steps_find_account(pinfo));
@@ -108,7 +108,7 @@ static unsigned find_request(const verdict_query *query, const tapped_call *tapp
 }
 
 /* Returns the question that a response answers that does not say which, as a fault; NULL: it is not known. */
-static verdict_query *find_question(const verdict *v, const tapped_call *tapped)
+static verdict_query *find_asked_question(const verdict *v, const tapped_call *tapped)
 {
     bool is_unnamed = tapped->is_hkpd && tapped->is_response && tapped->handle && tapped->subject == NULL;
 
@@ -121,10 +121,11 @@ static verdict_query *find_question(const verdict *v, const tapped_call *tapped)
     return NULL;
 }
 
-static verdict_query *find_or_create_query(verdict *v, packet_info *pinfo, const tapped_call *tapped)
+static verdict_query *find_or_add_query(verdict *v, packet_info *pinfo, const tapped_call *tapped)
 {
     const char *key = format_query_key(pinfo, tapped);
-    verdict_query *question = find_question(v, tapped), *query = question ? question : wmem_map_lookup(v->by_key, key);
+    verdict_query *question = find_asked_question(v, tapped),
+                  *query = question ? question : wmem_map_lookup(v->by_key, key);
 
     if (query == NULL) {
         query = wmem_new(v->memory, verdict_query);
@@ -231,8 +232,8 @@ static void take_response(monitor_call *call, const packet_info *pinfo, const ta
 }
 
 /* Keeps a call if it asks for data, has failed, or waits for its response. */
-static void count_call(verdict *v, verdict_query *query, packet_info *pinfo, const tapped_call *tapped,
-                       const verdict_connection *connection)
+static void count_query_call(verdict *v, verdict_query *query, packet_info *pinfo, const tapped_call *tapped,
+                             const verdict_connection *connection)
 {
     monitor_call call = take_request(query, pinfo, tapped);
 
@@ -286,7 +287,7 @@ static void count_handle(const verdict *v, verdict_query *query, const packet_in
     if (query->samples <= tapped->is_response) {
         const char *server = format_server(pinfo->pool, tapped); /* its name is known by then, if ever */
         query->server = strcmp(server, query->server) == 0 ? query->server : wmem_strdup(v->memory, server);
-        query->asked_for = tapped->is_hkpd ? g_str_hash(format_question(pinfo->pool, tapped)) | 1
+        query->asked_for = tapped->is_hkpd ? g_str_hash(format_value_name(pinfo->pool, tapped)) | 1
                            : tapped->epoch ? tapped_asked_for(tapped)
                                            : query->asked_for;
     }
@@ -323,7 +324,7 @@ static bool is_about_counters(const tapped_call *tapped)
            g_str_has_prefix(tapped->operation, "OpenHKP");
 }
 
-/* What was read on this connection until now has neither stopped nor waits for a response. */
+/* Queries that were read on this connection until now have neither stopped nor wait for a response. */
 static void mark_garbled(verdict *v, const verdict_connection *connection)
 {
     for (unsigned i = v->queries->len, n = 0; connection && i > 0 && n < MOST_PENDING; i--, n++) {
@@ -339,7 +340,7 @@ verdict_query *monitors_count(verdict *v, packet_info *pinfo, const tapped_call 
     if (is_unread || !is_about_counters(tapped)) {
         return NULL;
     }
-    verdict_query *query = find_or_create_query(v, pinfo, tapped);
+    verdict_query *query = find_or_add_query(v, pinfo, tapped);
     if (tapped->is_repeated) { /* captured twice: its request is a copy, too */
         take_request(query, pinfo, tapped);
         return NULL;
@@ -353,7 +354,7 @@ verdict_query *monitors_count(verdict *v, packet_info *pinfo, const tapped_call 
     if (tapped->unread && tapped->sealed.connection && strcmp(tapped->unread, TAPPED_NOISE) == 0) {
         mark_garbled(v, connection);
     }
-    count_call(v, query, pinfo, tapped, connection);
+    count_query_call(v, query, pinfo, tapped, connection);
     if (tapped->sealed.uses_query) {
         count_sealed(query, pinfo, tapped);
     } else if (tapped->handle) {

@@ -16,7 +16,7 @@
 typedef enum { HEALTHY, NOT_KNOWN, NOT_HEALTHY } health;
 static const char *const health_words[] = {"true", "null", "false"};
 
-/* One -z. */
+/* The listener of a -z. */
 typedef struct {
     output_task task;
     bool is_json;
@@ -201,7 +201,7 @@ static GPtrArray *format_notes(const verdict *v, omissions_form form)
     return omissions_format(&omitted, "values", form);
 }
 
-static void write_text(GString *text, const verdict *v)
+static void write_summary_text(GString *text, const verdict *v)
 {
     GPtrArray *notes = format_notes(v, OMISSIONS_LONG), *brief = format_notes(v, OMISSIONS_BRIEF);
 
@@ -270,7 +270,8 @@ static void put_word(json_dumper *json, const char *name, const char *word)
     json_dumper_value_anyf(json, "%s", word);
 }
 
-static void put_moment(json_dumper *json, const verdict_monitor *monitor, const char *name, double when, uint32_t frame)
+static void put_finding_moment(json_dumper *json, const verdict_monitor *monitor, const char *name, double when,
+                               uint32_t frame)
 {
     json_dumper_set_member_name(json, name);
     json_dumper_begin_object(json);
@@ -285,11 +286,11 @@ static void put_finding(json_dumper *json, const verdict_monitor *monitor, const
     verdict_put_text(json, "party", verdict_parties[finding->party]);
     verdict_put_text(json, "kind", verdict_rows[finding->kind].name);
     put_word(json, "note", finding->kind >= VERDICT_FIRST_NOTE ? "true" : "false");
-    put_moment(json, monitor, "since", finding->since, finding->frames[0]);
+    put_finding_moment(json, monitor, "since", finding->since, finding->frames[0]);
     if (finding->lasts) {
         put_word(json, "until", "null");
     } else {
-        put_moment(json, monitor, "until", finding->until, finding->frames[finding->listed - 1]);
+        put_finding_moment(json, monitor, "until", finding->until, finding->frames[finding->listed - 1]);
     }
     verdict_put_number(json, "count", finding->count);
     verdict_put_text(json, "filter", verdict_filter(monitor->pool, finding));
@@ -338,7 +339,7 @@ void verdict_put_json(json_dumper *json, const verdict *v)
     json_dumper_end_object(json);
 }
 
-static void write_json(GString *text, const verdict *v)
+static void write_summary_json(GString *text, const verdict *v)
 {
     json_dumper json = {.output_string = text, .flags = JSON_DUMPER_FLAGS_PRETTY_PRINT};
 
@@ -388,7 +389,7 @@ static void summary_draw(void *data)
     GString *text = g_string_new(NULL);
 
     verdict_judge_for_display(s->verdict);
-    (s->is_json ? write_json : write_text)(text, s->verdict);
+    (s->is_json ? write_summary_json : write_summary_text)(text, s->verdict);
     output_whole(&s->task.file, text);
 }
 
@@ -399,7 +400,7 @@ typedef struct {
     verdict *verdict;
 } verdict_table;
 
-static void count_for_table(stat_table *t, packet_info *pinfo, const tapped_call *tapped)
+static void summary_count_for_table(stat_table *t, packet_info *pinfo, const tapped_call *tapped)
 {
     verdict_count(((verdict_table *)t)->verdict, pinfo, tapped);
 }
@@ -500,7 +501,7 @@ void summary_register(void)
                          .nfields = NUM_QUERY_COLUMNS},
                   .columns = stat_columns,
                   .begin = begin_table,
-                  .count = count_for_table,
+                  .count = summary_count_for_table,
                   .fill = fill_queries},
     };
     static verdict_table findings = {
@@ -509,7 +510,7 @@ void summary_register(void)
                          .nfields = NUM_FINDING_COLUMNS},
                   .columns = finding_columns,
                   .begin = begin_table,
-                  .count = count_for_table,
+                  .count = summary_count_for_table,
                   .fill = fill_findings},
     };
 

@@ -25,7 +25,7 @@ typedef enum {
     CAUSE_BEGAN
 } cause_kind;
 
-/* Who made something late or slow. */
+/* The party that made something late or slow. */
 typedef struct {
     verdict_party party; /* PARTY_UNKNOWN: the server or the network */
     cause_kind kind;
