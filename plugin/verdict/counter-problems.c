@@ -59,13 +59,17 @@ static void count_refusal(void *data, packet_info *pinfo, const tapped_call *tap
     }
 }
 
-/* Notes when the server accepted identifiers last, and refused them: what it accepts later is not refused. */
+/* Notes when the server accepted identifiers last, and refused them. */
 static void count_identifiers(const problem_counter *to, const packet_info *pinfo, const tapped_call *tapped)
 {
     for (uint32_t i = 0; tapped->adds && tapped->is_response && i < tapped->num_identifiers; i++) {
-        uint64_t key = tapped_identifier_key(tapped, i);
-        wmem_map_t *map = tapped->identifiers[i].status == 0 ? to->v->accepted : to->query->refused;
-        wmem_map_insert(map, wmem_memdup(to->v->memory, &key, sizeof key), GUINT_TO_POINTER(pinfo->num));
+        const refused_identifier refused = {tapped_identifier_key(tapped, i), pinfo->num};
+        if (tapped->identifiers[i].status == 0) {
+            wmem_map_insert(to->v->accepted, wmem_memdup(to->v->memory, &refused.key, sizeof refused.key),
+                            GUINT_TO_POINTER(pinfo->num));
+        } else {
+            wmem_array_append_one(to->query->refused, refused);
+        }
     }
 }
 
@@ -194,16 +198,16 @@ static void find_problem(const verdict *v, verdict_monitor *monitor, problem_kin
     if (is_not_delivered && sum.kinds > 1) {
         error = wmem_strdup_printf(pool, " (and %u more)", sum.kinds - 1);
     }
-    if (sum.things > evidence_count(&sum.shown) || sum.first) {
-        const char *path = sum.first && g_str_has_prefix(sum.first, "\\\\") ? strchr(sum.first + 2, '\\') : NULL;
-        const char *all = sum.things > 1 ? wmem_strdup_printf(pool, "%" PRIu64 " in all", sum.things) : "";
-        const char *why = is_not_delivered ? ask_for_rights(v, monitor, sum.first)
-                          : sum.status > 0
-                              ? wmem_strconcat(pool, ": ", verdict_error(pool, false, sum.status, true), NULL)
-                              : "";
+    if (sum.things > (sum.first ? 1 : evidence_count(&sum.shown))) {
+        sum.shown.more = wmem_strdup_printf(pool, "%" PRIu64 " in all", sum.things);
+    }
+    if (sum.first) {
+        const char *path = g_str_has_prefix(sum.first, "\\\\") ? strchr(sum.first + 2, '\\') : NULL;
+        const char *why = is_not_delivered ? ask_for_rights(v, monitor, sum.first) : "";
+        const char *meaning = sum.status > 0 ? verdict_error(pool, false, sum.status, true) : "";
         sum.shown.which = path ? path : sum.first;
-        sum.shown.more = wmem_strconcat(pool, all, *all && sum.first ? ", " : "", sum.first ? "first " : "",
-                                        sum.first ? sum.first : "", why, NULL);
+        sum.shown.more = wmem_strconcat(pool, sum.shown.more ? sum.shown.more : "", sum.shown.more ? ", " : "",
+                                        "first ", sum.first, *meaning ? ": " : "", meaning, why, NULL);
     }
     monitor_add_finding(monitor, problem_rows[kind].kind, problem_rows[kind].party, &sum.shown, problem_rows[kind].text,
                         error);
@@ -217,44 +221,42 @@ static bool comes_and_goes(const verdict_monitor *monitor)
     bool is_absent = false;
 
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        if (call->outcome != CALL_SAMPLE) {
-            continue;
-        }
         while (at < count && evidence_frame(&sum.shown, at) < call->frame) {
             at++;
         }
-        bool lacks = at < count && evidence_frame(&sum.shown, at) == call->frame;
-        absences += lacks && !is_absent;
-        is_absent = lacks;
+        if (call->outcome == CALL_SAMPLE) {
+            bool lacks = at < count && evidence_frame(&sum.shown, at) == call->frame;
+            absences += lacks && !is_absent;
+            is_absent = lacks;
+        }
     }
     return absences > MOST_ABSENCES && !monitor->first->is_hkpd;
 }
 
-typedef struct {
-    const verdict *v;
-    bool is_any; /* refused, and not accepted later */
-} refused_search;
-
-static void find_refused(void *key, void *frame, void *data)
+/* True if the server accepted later all that it refused. */
+static bool has_accepted_all(const verdict *v, const verdict_query *query)
 {
-    refused_search *search = data;
+    bool has_all = true;
 
-    search->is_any |= GPOINTER_TO_UINT(wmem_map_lookup(search->v->accepted, key)) <= GPOINTER_TO_UINT(frame);
+    for (unsigned i = 0; i < wmem_array_get_count(query->refused); i++) {
+        const refused_identifier *refused = wmem_array_index(query->refused, i);
+        has_all &= GPOINTER_TO_UINT(wmem_map_lookup(v->accepted, &refused->key)) > refused->frame;
+    }
+    return has_all;
 }
 
 /* True if it does no harm: instances come and go; all that was refused was accepted later; another list of names was read. */
 static bool is_harmless(const verdict *v, const verdict_monitor *monitor, problem_kind kind)
 {
-    refused_search search = {v, false};
-    bool has_titles = false;
+    bool has_all = true, has_titles = false;
 
     for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
-        wmem_map_foreach(monitor_query(monitor, i)->refused, find_refused, &search);
+        has_all &= has_accepted_all(v, monitor_query(monitor, i));
         has_titles |= monitor_query(monitor, i)->has_titles;
     }
-    return kind == PROBLEM_NOT_DELIVERED ? comes_and_goes(monitor)
-           : kind == PROBLEM_REFUSED     ? !search.is_any
-                                         : kind == PROBLEM_NAMES && has_titles;
+    return kind == PROBLEM_NOT_DELIVERED
+               ? comes_and_goes(monitor)
+               : (kind == PROBLEM_REFUSED && has_all) || (kind == PROBLEM_NAMES && has_titles);
 }
 
 void problems_find(const verdict *v, verdict_monitor *monitor)

@@ -18,7 +18,8 @@ typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_U
     X(REFUSED_CONNECTION, "refused_connection", "Connection refused", \
       "start the service, or open the port: nothing listens there, or a firewall rejects it", SEE_SYMPTOMS) \
     X(LOGON_FAILED, "logon_failed", "Logon refused", \
-      "check the account, its password, and the clocks of both machines", SEE_SYMPTOMS) \
+      "check account, password, clocks, the name of the server, and what both require of SMB (version, signing)", \
+      SEE_SYMPTOMS) \
     X(SHARE_DENIED, "share_denied", "Share IPC$ denied", "give the account the right to log on from the network", \
       SEE_SYMPTOMS) \
     X(PIPE_MISSING, "pipe_missing", "Service for counters not running", \

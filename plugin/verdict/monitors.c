@@ -143,7 +143,7 @@ static verdict_query *find_or_add_query(verdict *v, packet_info *pinfo, const ta
             .counters = NAN,
             .calls = g_array_new(FALSE, FALSE, sizeof(monitor_call)),
             .succeeded = wmem_map_new(v->memory, wmem_int64_hash, g_int64_equal),
-            .refused = wmem_map_new(v->memory, wmem_int64_hash, g_int64_equal),
+            .refused = wmem_array_new(v->memory, sizeof(refused_identifier)),
             .empty_sets = wmem_map_new(v->memory, wmem_str_hash, g_str_equal),
         };
         g_ptr_array_add(v->queries, query);
@@ -384,13 +384,6 @@ void verdict_reset(verdict *v)
     v->accepted = wmem_map_new(v->memory, wmem_int64_hash, g_int64_equal);
     v->delivered = wmem_map_new(v->memory, wmem_str_hash, g_str_equal);
     v->omitted = (omissions){0};
-}
-
-void verdict_reset_all(void)
-{
-    for (GSList *at = verdicts; at; at = at->next) {
-        verdict_reset(at->data);
-    }
 }
 
 /* The capture is closed, perhaps with another to come (tshark -M): what was counted stays. */

@@ -69,6 +69,12 @@ typedef struct {
     uint32_t status;        /* of the first */
 } counter_problem;
 
+/* A counter that was refused: tapped_identifier_key(), and where. */
+typedef struct {
+    uint64_t key;
+    uint32_t frame;
+} refused_identifier;
+
 typedef struct verdict_query {
     verdict_peers *pair;                   /* NULL: not by TCP */
     const char *client, *server, *account; /* address; "SRV01 (192.0.2.20)"; "": not known */
@@ -94,7 +100,7 @@ typedef struct verdict_query {
     double counters;        /* in its newest response, or as QueryCounterInfo says; NAN: not known */
     GArray *calls;          /* monitor_call, by their last packet */
     wmem_map_t *succeeded;  /* operation and subject -> frame of the newest call without data that succeeded */
-    wmem_map_t *refused;    /* identifier -> frame in which the server refused it last */
+    wmem_array_t *refused;  /* refused_identifier */
     wmem_map_t *empty_sets; /* paths of sets that had no instances in the first sample */
     counter_problem problems[NUM_PROBLEMS];
 } verdict_query;
@@ -170,9 +176,8 @@ typedef struct {
 verdict *verdict_new(bool counts_values);
 void verdict_free(verdict *v);
 
-/* Discards all calls and monitors: of one verdict; of all. */
+/* Discards all calls and monitors. Wireshark resets all listeners together, those of connections too. */
 void verdict_reset(verdict *v);
-void verdict_reset_all(void);
 
 /* Counts a request or response. Returns the query whose call it is; NULL: it is not counted. */
 verdict_query *monitors_count(verdict *v, packet_info *pinfo, const tapped_call *tapped);

@@ -75,6 +75,10 @@ static const char *explain_no_samples(const verdict_monitor *monitor)
     }
     const char *opened = first->is_hkpd ? "HKEY_PERFORMANCE_DATA was opened, and no answer has performance data"
                                         : "a query was opened, and no answer has its counter data";
+    double probes = monitor->stats.numbers[STAT_PROBES];
+    if (probes > 0) {
+        return wmem_strdup_printf(monitor->pool, "no samples, but size probes: %.0f", probes);
+    }
     const char *why = first->is_hkpd && !asks && has_titles      ? "it reads lists of names, and asks for no value"
                       : !is_answered                             ? "no answer to its calls was captured"
                       : monitor->number > 0 && !first->is_sealed ? opened

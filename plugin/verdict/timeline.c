@@ -35,31 +35,24 @@ static timeline_state find_state_of_findings(const verdict_monitor *monitor, con
 /* Returns the state of a call; NUM_TIMELINE_STATES: it is not shown. A request at the end of the capture may have been answered later. */
 static timeline_state find_state(const verdict_monitor *monitor, const monitor_call *call)
 {
-    bool is_told = monitor_has(monitor, VERDICT_UNANSWERED), is_shown = call->asks;
-    timeline_state state = find_state_of_findings(monitor, call);
+    static const timeline_state states[] = {[CALL_SAMPLE] = TIMELINE_ANSWERED,
+                                            [CALL_PROBE] = TIMELINE_ANSWERED,
+                                            [CALL_EMPTY] = TIMELINE_EMPTY,
+                                            [CALL_DAMAGED] = TIMELINE_MALFORMED,
+                                            [CALL_FAILED] = TIMELINE_FAILED};
+    bool is_told = monitor_has(monitor, VERDICT_UNANSWERED);
+    bool is_last = call + 1 == monitor->end && !is_told;
 
-    switch ((call_outcome)call->outcome) {
-    case CALL_FAILED:
-        return TIMELINE_FAILED;
-    case CALL_SAMPLE:
-        break;
-    case CALL_DAMAGED:
-        state = TIMELINE_MALFORMED;
-        break;
-    case CALL_EMPTY:
-        state = TIMELINE_EMPTY;
-        break;
-    case CALL_PROBE:
-        is_shown = state == TIMELINE_EMPTY;
-        break;
-    case CALL_WAITS:
-        state = monitor_has(monitor, VERDICT_LOST) && !is_told ? TIMELINE_NOT_CAPTURED : TIMELINE_UNANSWERED;
-        is_shown &= call + 1 < monitor->end || is_told;
-        break;
-    case CALL_DONE:
-        is_shown = false;
+    if (call->outcome == CALL_DONE || !(call->asks || call->outcome == CALL_FAILED)) {
+        return NUM_TIMELINE_STATES;
     }
-    return is_shown ? state : NUM_TIMELINE_STATES;
+    if (call->outcome == CALL_WAITS) {
+        return is_last                                          ? NUM_TIMELINE_STATES
+               : monitor_has(monitor, VERDICT_LOST) && !is_told ? TIMELINE_NOT_CAPTURED
+                                                                : TIMELINE_UNANSWERED;
+    }
+    timeline_state state = MAX(states[call->outcome], find_state_of_findings(monitor, call));
+    return call->outcome == CALL_PROBE && state != TIMELINE_EMPTY ? NUM_TIMELINE_STATES : state;
 }
 
 static int compare_timeline_calls(const void *a, const void *b)
