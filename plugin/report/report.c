@@ -351,7 +351,7 @@ static bool report_begin(void *data _U_)
         output_failed("pcq: " NO_LIBRARY);
         return false;
     }
-    steps_watch(verdict_reset_all);
+    steps_watch();
     return true;
 }
 
@@ -375,7 +375,7 @@ static char *make_page_path(void)
 
 static void window_begin(stat_table *t _U_)
 {
-    steps_watch(verdict_reset_all);
+    steps_watch();
     report_restart(&window_report);
 }
 

@@ -730,11 +730,8 @@ static tap_packet_status steps_see_fields(void *data _U_, packet_info *pinfo, ep
 
 /* --- Listening --------------------------------------------------------------------------------------------------- */
 
-static void (*reset_verdicts)(void);
-
 static void steps_reset(void *data _U_)
 {
-    reset_verdicts();
     g_hash_table_remove_all(by_number);
     connections = NULL;
     end_of_connections = &connections;
@@ -753,7 +750,7 @@ static void forget_conversations(void)
     g_hash_table_remove_all(by_number);
 }
 
-void steps_watch(void (*before_reset)(void))
+void steps_watch(void)
 {
     static int taps[5];
 
@@ -761,7 +758,6 @@ void steps_watch(void (*before_reset)(void))
         return;
     }
     memory = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
-    reset_verdicts = before_reset;
     by_number = g_hash_table_new(g_direct_hash, g_direct_equal);
     steps_reset(NULL);
     for (unsigned i = 0; i < NUM_SEEN_FIELDS; i++) {

@@ -155,8 +155,9 @@ static inline bool steps_is_one_way(const verdict_connection *connection)
            (connection->by[BY_SERVER].packets == 0 && connection->by[BY_CLIENT].heard_at > 0);
 }
 
-/* Listens from now on, for a statistic that begins before the first packet. `before_reset`: called before all of it is freed. */
-void steps_watch(void (*before_reset)(void));
+/* Listens from now on, for a statistic that begins before the first packet. Wireshark resets all listeners together: peers and connections, and who
+ * points to them. */
+void steps_watch(void);
 
 /* Returns the times of the capture. */
 capture_times steps_times(void);

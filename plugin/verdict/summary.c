@@ -373,7 +373,7 @@ static bool summary_begin(void *data)
     s->is_json = is_json || g_str_has_suffix(s->task.file.path, ".json");
     s->task.file.path = is_json ? "-" : s->task.file.path;
     s->verdict = verdict_new(true);
-    steps_watch(verdict_reset_all);
+    steps_watch();
     return true;
 }
 
@@ -411,7 +411,7 @@ static void summary_count_for_table(stat_table *t, packet_info *pinfo, const tap
 
 static void begin_table(stat_table *t)
 {
-    steps_watch(verdict_reset_all);
+    steps_watch();
     verdict_reset(((verdict_table *)t)->verdict);
 }
 
