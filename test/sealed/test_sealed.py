@@ -15,10 +15,9 @@ from gen.pcap import NDR, NDR64, WINREG, Capture, Rpc, SealedRpc
 from gen.scene import Line, Scene, tcp_line
 from gen.story import Server, ask, counter, learn, multiple, run
 from gen.stubs import DATA, INFO, request, response
-from gen.wires import ACCEPTED, RST, bind
+from gen.wires import ACCEPTED, bind
 from series import rows_of_table, table
 from test_calls import without
-from world import captured, ends
 
 PCAPS = TOP / 'test' / 'pcaps'
 KEYS = {name: [k.format(pcaps=PCAPS) for k in keys] for name, keys in json.loads((PCAPS / 'keys.json').read_text()).items()}
@@ -178,24 +177,6 @@ def test_a_lost_fragment_makes_no_size(tshark, tmp_path, name):
     left = tshark.fields(capture.write(tmp_path / 'a.pcap'), ['pcq.sealed.operation', 'pcq.sealed.size'], '-Y',
                          'pcq.sealed.size')
     assert left == [[opnum, size] for n, _, opnum, size in rows if size and n != whole]
-
-
-def test_a_request_with_the_uuid_of_an_object(tshark, tmp_path):
-    """Its header has 40 bytes. The last request of a capture gets one."""
-    frame, opnum, _, size = [call for call in opened_calls(tshark, 'tcp-ntlm') if call[2] == '0'][-1]
-    capture = Capture.of_file(PCAPS / 'tcp-ntlm.pcap')
-    when, packet = capture.frames[int(frame) - 1]
-    packet, ip = bytearray(packet), 14
-    tcp = ip + 4 * (packet[ip] & 15)
-    pdu = tcp + 4 * (packet[tcp + 12] >> 4)
-    assert packet[pdu:pdu + 4] == b'\5\0\0\3'
-    packet[pdu + 3] |= 0x80
-    for form, at in ('<H', pdu + 8), ('>H', ip + 2):
-        struct.pack_into(form, packet, at, struct.unpack_from(form, packet, at)[0] + 16)
-    packet[pdu + 24:pdu + 24] = bytes(range(16))
-    capture.frames[int(frame) - 1] = when, bytes(packet)
-    rows = tshark.fields(capture.write(tmp_path / 'object.pcap'), ['pcq.sealed.operation', 'pcq.sealed.size'], '-Y', 'frame.number == %s' % frame)
-    assert rows == [[opnum, size]]
 
 
 @pytest.mark.parametrize('name', ['smb3-encrypted', 'smb3-ntlm'])
@@ -466,18 +447,6 @@ def test_ports_that_are_used_again_are_another_connection(tshark, tmp_path, pass
     assert len(rows) == 12 and {int(number) for number, _ in rows} <= set(ours)
 
 
-def test_connections_at_the_same_time_are_several(tshark, tmp_path):
-    """Of one client with the same counters: nothing says that they are one."""
-    scene, model = server_of('A')
-    clients = [sealed_line(scene, model, client_port=50001 + n).client() for n in range(3)]
-    handles = [c.query([ask(model.sets[0], 1, 'a')], info=False) for c in clients]
-    for _ in range(4):
-        scene.capture.now += SECOND
-        for c, handle in zip(clients, handles):
-            c.data(handle, 1 << 16)
-    assert samples_of(tshark, scene.write(tmp_path / 'a.pcap')) == [('sealed %d' % n, '4') for n in (1, 2, 3)]
-
-
 def test_queries_of_one_connection(tshark, tmp_path):
     """One after the other they are told apart; of two that are open at a time nobody knows whose a call is."""
     scene, model = server_of('A', 'B', 'C')
@@ -529,15 +498,6 @@ def test_what_the_summary_says_of_failures(tshark, tmp_path):
     assert (monitor['samples'], monitor['size_probes'], monitor['healthy']) == (6, 6, False)
     found, = [found for found in monitor['findings'] if found['kind'] == 'no_data']
     assert (found['count'], found['since']['frame']) == (7, failed[0])
-
-
-@pytest.mark.parametrize('closes', [False, True])
-def test_a_connection_that_breaks_off(tshark, tmp_path, closes):
-    """While a query is open, as its sealed calls tell."""
-    path = captured(tmp_path / 'a.pcap', 5, lambda m: closes and m.close(ends=False), ends(RST), protocol=SealedRpc)
-    monitor, = json.loads(tshark.run('-q', '-r', path, '-z', 'pcq,summary,json')[0])['monitors']
-    assert monitor['samples'] == 5
-    assert [(f['kind'], f['count']) for f in monitor['findings']] == ([] if closes else [('broken', 1)])
 
 
 @pytest.mark.parametrize('order', ['<', '>'])
@@ -594,17 +554,6 @@ def test_some_calls_are_open_and_some_are_not(tshark, tmp_path):
     assert any('not decoded' in note for note in said['notes'])
 
 
-@pytest.mark.parametrize('name', ['smb3-encrypted', 'smb3-encrypted-kerberos'])
-def test_what_smb3_encrypts_is_not_seen(tshark, name):
-    """No call, no row; what would show them is said."""
-    path = PCAPS / (name + '.pcap')
-    assert tshark.fields(path, ['frame.number'], '-Y', 'pcq || pcq.sealed.size') == []
-    rows = table(tshark, path, 'pcq,queries')
-    assert len(rows) == 1 and 'no performance counter call' in rows[0]['Query']
-    found = json.loads(tshark.run('-q', '-r', path, '-z', 'pcq,summary,json')[0])
-    assert found['monitors'] == [] and any('SMB3 encrypts' in note for note in found['notes'])
-
-
 @pytest.mark.parametrize('user, handles', [('Administrator', ['1 and 1 more']), ('Administratox', ['1', '2'])])
 @pytest.mark.parametrize('is_open', [True, False], ids=['open', 'sealed'])
 def test_another_account_is_another_monitor(tshark, tmp_path, user, handles, is_open):
@@ -623,32 +572,6 @@ def test_another_account_is_another_monitor(tshark, tmp_path, user, handles, is_
         names = [name.replace('sealed 1', 'query 2') for name in names]
     assert names == ['%s %s' % ('query' if is_open else 'sealed', handle) for handle in handles]
     assert {row['Account'] for row in rows} - {None} == {'LAB\\Administrator (LABCLIENT)', 'LAB\\%s (LABCLIENT)' % user}
-
-
-@pytest.mark.parametrize('waits, late', [(0, 0), (SECOND * 3 // 2, 1)])
-def test_a_fault_between_sealed_samples(tshark, tmp_path, waits, late):
-    """It stands in clear: the row counts it, and the summary names it; its size probe is one in vain. The client
-    asked in time; the server, for whose fault it waited long, made the next sample late."""
-    scene, model = server_of('A')
-    line = sealed_line(scene, model)
-    c = line.client()
-    handle = c.query([ask(model.sets[0], 1, 'a')], info=False)
-    for n in range(8):
-        scene.capture.now += SECOND
-        if n == 5:
-            line.request(DATA, request(DATA, hQuery=handle, dwInSize=4096))
-            scene.capture.now += waits
-            number = line.rpc.fault(0x1c00001a)
-        else:
-            c.data(handle, 4096)
-    path = scene.write(tmp_path / 'a.pcap')
-    row, = [row for row in table(tshark, path, 'pcq,queries') if row['Samples'] is not None]
-    assert (row['Samples'], row['No data'], row['Size probes'], row['Late'], row['Slow']) == ('7', '1', '0', '0', str(late))
-    out, _ = tshark.run('-q', '-r', path, '-z', 'pcq,summary')
-    assert 'QueryCounterData of 192.0.2.10 with nca_s_fault_context_mismatch' in out.splitlines()[0]
-    out, _ = tshark.run('-r', path, '-Y', 'frame.number == %d' % number, '-T', 'pdml')
-    item, = [item for item in ElementTree.fromstring(out).iter('proto') if item.get('name') == 'pcq']
-    assert item.get('size') == '32'
 
 
 class BehindWinreg(SealedRpc):

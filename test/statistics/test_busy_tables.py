@@ -13,11 +13,10 @@ from gen.hkpd_block import Counter as Number
 from gen.hkpd_block import Object
 from gen.hkpd_scene import begin_talk
 from gen.model import ENGLISH, TYPES, grows
-from gen.pcap import SealedRpc
-from gen.scene import SECOND, Scene, tcp_line
+from gen.scene import SECOND, Scene
 from gen.story import NONE, Server, ask, begin, counter, learn, memory, processors, run, single, story
-from gen.stubs import DATA, VALIDATE
-from series import long_rows, pdh_rows, table
+from gen.stubs import DATA
+from series import long_rows, table
 from test_overlap import Monitor
 
 OVERTAKEN = 'a later sample was answered before this one'
@@ -101,27 +100,6 @@ def test_an_overtaken_answer_of_the_registry(ask_all, first, second, overtaken, 
     assert 'restarted' not in kinds(summary) and 'reset' not in kinds(summary)
     assert sum(r['reason'] == OVERTAKEN for r in long) == overtaken
     assert {r['reason'] for r in long} == {'', 'first sample', *[OVERTAKEN] * overtaken}
-
-
-def test_an_overtaken_sealed_sample(tshark, tmp_path, passes):
-    """Asked for before the one that came before it: the next is not late for it."""
-    scene = Scene()
-    m = Monitor(scene, protocol=SealedRpc, mss=60000)
-    for n in range(9):
-        asked = [m.ask('D')]
-        if n == 3:
-            scene.capture.now += SECOND
-            asked.append(m.ask('D'))
-        for call in reversed(asked):
-            call.do().answer()
-        scene.capture.now += SECOND
-    capture = scene.write(tmp_path / 'scene.pcap')
-    row = table(tshark, capture, 'pcq,queries', *passes)[0]
-    assert (row['Samples'], row['Late'], row['Slow'], row['Longest gap (s)'][:3]) == ('10', '0', '1', '1.0')
-    tshark.run('-q', '-r', capture, '-z', 'pcq,summary,%s' % (tmp_path / 'out.json'), *passes)
-    found = json.loads((tmp_path / 'out.json').read_text('utf-8'))['monitors'][0]['findings']
-    assert [f['kind'] for f in found if 'late' in f['kind']] == []
-    assert not tshark.run('-r', capture, '-Y', 'pcq.expert.late', *passes)[0]
 
 
 # --- What the registry says beside data --------------------------------------------------------------------------------
@@ -218,36 +196,3 @@ def test_behind_a_damaged_answer(ask_all, asked, reasons, passes):
     scene, c = begin(Server([s]), s, alters=lambda opnum, kind, stub: stub[:76] + bytes(4) + stub[80:] if kind == 'response' and opnum in first and first.pop() else stub)
     run(c, [ask(s, i) for i in asked], 3)
     assert [r['reason'] for r in ask_all(scene, *passes)[2] if r['counter'] == 'Mean'] == reasons
-
-
-# --- Names that come late ------------------------------------------------------------------------------------------------
-
-class Later(Server):
-    """Refuses all counters of the first addition."""
-
-    additions = 0
-
-    def handle(self, opnum, *request):
-        self.additions += opnum == VALIDATE
-        return super().handle(opnum, *request)
-
-    def _add(self, query, i):
-        return 1168 if self.additions == 1 else super()._add(query, i)
-
-
-@pytest.mark.parametrize('added', [True, False], ids=['added-later', 'never-added'])
-def test_a_refusal_before_its_name_came(tshark, tmp_path, added):
-    """In two passes its column, if it is blank or not, is one and has the name."""
-    scene, s = Scene(), memory()
-    c = tcp_line(scene, Later([s], scene=scene)).client()
-    h = c.query([ask(s, 1), ask(s, 2)], info=False)
-    learn(c, s)
-    c.validate(h, [ask(s, 1)] + [ask(s, 2)] * added)
-    c.info(h)
-    for _ in range(3):
-        c.data(h, 9999)
-        scene.capture.now += SECOND
-    tshark.run('-q', '-r', scene.write(tmp_path / 'scene.pcap'), '-z', 'pcq,csv,%s' % (tmp_path / 'out.csv'), '-2')
-    header, *rows = pdh_rows((tmp_path / 'out.csv').read_bytes().decode())
-    assert header[1:] == ['\\\\SRV01\\Memory\\' + n for n in ('Available MBytes', 'Pages/sec')]
-    assert [row[2] == ' ' for row in rows] == ([True, False, False] if added else [True] * 3)

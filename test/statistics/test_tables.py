@@ -12,9 +12,8 @@ from conftest import TSHARK
 from gen import client, model, stubs
 from gen.mutate import together
 from gen.pcap import Capture
-from gen.scene import tcp_line
 from gen.server import Query
-from gen.story import Server, ask, begin, counter, frames_of, learn, multiple, run, single, story
+from gen.story import Server, ask, begin, counter, learn, multiple, run, single, story
 from test_order import PCAPS, sharkd  # noqa: F401 (a fixture)
 
 TABLES = 'pcq,counters', 'pcq,monitors', 'pcq,queries', 'pcq,refusals'
@@ -93,13 +92,6 @@ def test_sealed_calls_are_not_silently_left_out(tshark, statistic):
     assert lines == [] and rows in ([], ['values without a row (texts, repeated paths): 4'])     # some are asked for twice
 
 
-def test_sealed_calls_have_a_node(tshark):
-    shown, = drawn(tshark, SEALED, 'pcq,tree')
-    assert re.findall(r'^Requests +(\d+) ', shown, re.M) == ['52']
-    assert re.findall('^Requests and responses not decoded +([0-9]+)', shown, re.M) == ['104']
-    assert 'not decoded' not in drawn(tshark, SEALED, 'pcq,tree', args=PASSWORD)[0]
-
-
 def test_what_was_left_out_is_said_once(tshark, tmp_path):
     """Both kinds of seals."""
     path = together(Capture.of_file(p) for p in (SEALED, PCAPS / 'smb3-kerberos.pcap')).write(tmp_path / 'a.pcap')
@@ -150,43 +142,6 @@ def test_damaged_answers_and_unknown_queries_are_said(tshark, tmp_path):
         assert said_so(rows, lines, 'malformed responses', 1), rows
 
 
-def denied(opnum, count=5):
-    """A client that tries again and again, and is not let in at this operation."""
-    scene, c = begin(Server([small()], denies={opnum: (5, range(99))}))
-    for _ in range(count):
-        c.open()
-    return scene
-
-
-def test_a_table_of_nothing_but_failed_calls_says_so(tshark, tmp_path):
-    path = denied(stubs.OPEN).write(tmp_path / 'a.pcap')
-    for statistic in NOTED:
-        rows, lines = notes(tshark, path, statistic)
-        assert said_so(rows, lines, 'calls that failed', 5), (rows, lines)
-        assert 'OpenQueryHandle with ERROR_ACCESS_DENIED' in lines[0]
-
-
-def test_failed_calls_beside_values_are_no_reason(tshark, tmp_path):
-    scene = denied(stubs.OPEN, 1)
-    server = Server([small()])
-    run(tcp_line(scene, server, client_port=50002).client(), [ask(server.sets[0], 1)], 1)
-    assert notes(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,queries') == ([], [])
-
-
-def test_packets_that_were_cut_are_said(tshark, tmp_path):
-    """As a capture with a snapshot length has them: a response that is there and cut is not read; what is cut in its header is missing."""
-    scene = session()
-    whole = scene.write(tmp_path / 'a.pcap')
-    subprocess.run(['editcap', '-s', '200', whole, tmp_path / 'cut.pcap'], check=True)
-    kinds = [row[0] for row in tshark.fields(tmp_path / 'cut.pcap', ['dcerpc.pkt_type'], '-Y', 'pcq')]
-    rows, lines = notes(tshark, tmp_path / 'cut.pcap', 'pcq,queries')
-    lost = kinds.count('0') - kinds.count('2')
-    said = dict(row.rsplit(': ', 1) for row in rows)
-    unread, missing = int(said['requests and responses not decoded']), int(said['calls without a captured response'])
-    assert unread > 20 and unread + missing == lost, (rows, lines)
-    assert any('snapshot length' in x for x in lines)
-
-
 @pytest.mark.parametrize('kind, learned, label', [('PERF_COUNTER_RAWCOUNT', True, 'samples that are assumed'),
                                                   ('PERF_COUNTER_BULK_COUNT', False, 'samples of a counter or type that is not known')])
 def test_samples_in_doubt_are_said(tshark, tmp_path, kind, learned, label):
@@ -194,20 +149,6 @@ def test_samples_in_doubt_are_said(tshark, tmp_path, kind, learned, label):
     scene = story(Server([s]), lambda c: (learned and learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3, info=not learned)))
     rows, lines = notes(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,counters')
     assert said_so(rows, lines, label, 6), rows
-
-
-def test_repeated_responses_have_one_node(tshark, tmp_path):
-    """However many there are."""
-    s = small()
-    scene, c = begin(Server([s]))
-    line = c.line
-    learn(c, s)
-    run(c, [ask(s, 1)], 1, close=False)
-    rpc, (_, m) = line.rpc, frames_of(scene, stubs.DATA, 'response')[0]
-    for _ in range(3):
-        rpc.transport.to_client(rpc.response_pdus(m.stub, call_id=rpc.call_id - 1), whole=True)
-    shown, = drawn(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,tree', args=['-o', 'tcp.analyze_sequence_numbers:TRUE'])
-    assert re.findall(r'^Repeated responses +(\d+) ', shown, re.M) == ['3']
 
 
 # --- sharkd ---------------------------------------------------------------------------------------------------------

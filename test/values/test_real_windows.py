@@ -191,46 +191,6 @@ def test_an_object_that_begins_again(tmp_path, course, made):
     assert '\\Set(a)\\Work/sec of SRV01 decreased: ' in found[0]['text'] and '2 in all' in found[0]['text']
 
 
-@PROTOCOLS
-def test_one_counter_that_is_set_back(tmp_path, course, made):
-    """As Vista does with its processors' C1 Time: a note, as of any counter that decreases."""
-    rows = [{'0': 1000 + 10 * n if n != 3 else 5} for n in range(4)] + [{'0': 10}]
-    others = [{'0': 100 * n} for n in range(5)]
-    reasons, resets, found = course(made({'C1 Time': rows, 'Idle Time': others}, tmp_path))
-    assert reasons['0', 'C1 Time'][1:] == ['', '', BACKWARDS, ''] and set(reasons['0', 'Idle Time'][1:]) == {''}
-    assert resets == {'(0)\\C1 Time': 1, '(0)\\Idle Time': 0} and 'C1 Time of SRV01 decreased: ' in found[0]['text']
-
-
-# --- Start times, and objects without a clock
-
-def test_elapsed_time(tshark, tmp_path):
-    """Of 0, of an object without a clock, and of one whose clock counts ticks since the machine started; a timer without a multi counter."""
-    now = 134351767437550592
-    kinds = {'Clock': lambda at: at.filetime, 'None': lambda at: 0, 'Ticks': lambda at: at.stamp}
-    objects = [Object(7000 + 10 * n, name, [
-        Counter(7002 + 10 * n, 'Elapsed Time', TYPES['PERF_ELAPSED_TIME'], lambda at, k: [0, now - 9 * 10 ** 7, 2 * now][k])],
-        lambda at: [Instance('Idle'), Instance('job'), Instance('later')], time=time, freq=10 ** 7 if name != 'None' else 0)
-        for n, (name, time) in enumerate(kinds.items())]
-    objects[1].counters += [Counter(index, name, TYPES[kind], grows(1, 1)) for index, name, kind in (
-        (7302, 'Cores', 'PERF_100NSEC_MULTI_TIMER'), (7300, 'Busy', 'PERF_OBJ_TIME_TIMER'))]
-    scene, talk = begin_talk(objects=objects)
-    talk.sample()
-    talk.sample()
-    capture = scene.write(tmp_path / 'hkpd.pcap')
-    got = {(r['counterset'], r['instance'], r['counter']): r['result'] and float(r['result']) or r['reason']
-           for r in rows_of(tshark, capture)}
-    no_clock, elsewhere, to_come = ('its object has no clock', 'start time and clock have different zero points',
-                                    'start time is later than the sample')
-    elapsed = got['Clock', 'job', 'Elapsed Time']
-    assert 9 <= elapsed < 20
-    assert got == {('Clock', 'Idle', 'Elapsed Time'): 'not started', ('Clock', 'job', 'Elapsed Time'): elapsed,
-                   ('Clock', 'later', 'Elapsed Time'): to_come,
-                   ('None', 'Idle', 'Elapsed Time'): 'not started', ('None', 'job', 'Elapsed Time'): no_clock,
-                   ('None', 'later', 'Elapsed Time'): no_clock,
-                   **{('None', name, counter): why for name in ('Idle', 'job', 'later')
-                      for counter, why in (('Busy', no_clock), ('Cores', 'multi counter is not there'))},
-                   ('Ticks', 'Idle', 'Elapsed Time'): 'not started', ('Ticks', 'job', 'Elapsed Time'): elsewhere,
-                   ('Ticks', 'later', 'Elapsed Time'): to_come}
 
 
 # --- Names that read like the second of another
