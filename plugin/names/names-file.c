@@ -269,14 +269,9 @@ static void read_file(const char *path)
     g_free(text);
 }
 
-/* Reads the built-in countersets, and the file of the preference, or else the default one of the profile or of the personal folder. */
+/* Reads the file of the preference, or else the default one of the profile or of the personal folder. */
 static void names_file_load(void)
 {
-    char *any = NULL;
-
-    for (const char *const *line = names_builtin; *line; line++) {
-        read_fields(*line, METADATA_BUILTIN, &any);
-    }
     char *path = *preference && **preference ? g_strdup(*preference) : NULL;
 
     for (int from_profile = 1; path == NULL && from_profile >= 0; from_profile--) {
@@ -293,6 +288,11 @@ static void names_file_load(void)
 
 void names_file_register(const char *const *path)
 {
+    char *any = NULL;
+
     preference = path;
+    for (const char *const *line = names_builtin; *line; line++) {
+        read_fields(*line, METADATA_BUILTIN, &any);
+    }
     register_init_routine(names_file_load);
 }

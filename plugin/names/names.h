@@ -7,7 +7,7 @@
 
 #include "ws_compat.h"
 
-/* Lines of known-countersets.txt, without comments; NULL behind the last. */
+/* Lines of known-names.txt, without comments; NULL behind the last. */
 extern const char *const names_builtin[];
 
 /* Has the file read before each capture: that of the preference; "": the one in the profile's, or the personal folder. */

@@ -9,7 +9,6 @@
 #include <epan/to_str.h>
 
 #include "perf/bytes.h"
-#include "perf/known-titles.h"
 
 #define ANY_SERVER "*" /* in a names file */
 
@@ -36,6 +35,7 @@ typedef struct {
 } metadata_subject;
 
 static wmem_map_t *subjects; /* metadata_subject, as its own key; emptied with the file */
+static wmem_map_t *builtin;  /* the same of the built-in list, which stays */
 
 /* A packet chooses the key alone, so that alone needs a keyed hash. */
 static unsigned subject_hash(const void *key)
@@ -54,7 +54,12 @@ static gboolean subject_equal(const void *a, const void *b)
 
 static metadata_subject *find_subject(const void *owner, const metadata_key *key)
 {
-    return wmem_map_lookup(subjects, &(subject_key){owner, *key});
+    return wmem_map_lookup(owner ? subjects : builtin, &(subject_key){owner, *key});
+}
+
+static wmem_allocator_t *scope_of(const void *owner)
+{
+    return owner ? wmem_file_scope() : wmem_epan_scope();
 }
 
 static metadata_subject *find_or_create_subject(const void *owner, const metadata_key *key)
@@ -62,9 +67,9 @@ static metadata_subject *find_or_create_subject(const void *owner, const metadat
     metadata_subject *subject = find_subject(owner, key);
 
     if (subject == NULL) {
-        subject = wmem_new0(wmem_file_scope(), metadata_subject);
+        subject = wmem_new0(scope_of(owner), metadata_subject);
         subject->key = (subject_key){owner, *key};
-        wmem_map_insert(subjects, &subject->key, subject);
+        wmem_map_insert(owner ? subjects : builtin, &subject->key, subject);
     }
     return subject;
 }
@@ -73,12 +78,19 @@ static metadata_subject *find_or_create_subject(const void *owner, const metadat
 static metadata_slot *set_slot(metadata_subject *subject, unsigned kind, const metadata_entry *entry, uint32_t frame)
 {
     metadata_slot **slot = &subject->slots[kind];
+    wmem_allocator_t *scope = scope_of(subject->key.owner);
 
-    *slot = *slot ? *slot : wmem_new(wmem_file_scope(), metadata_slot);
+    *slot = *slot ? *slot : wmem_new(scope, metadata_slot);
     **slot = (metadata_slot){*entry, frame, 0};
-    (*slot)->entry.name = entry->name ? wmem_strdup(wmem_file_scope(), entry->name) : NULL;
+    (*slot)->entry.name = entry->name ? wmem_strdup(scope, entry->name) : NULL;
     (*slot)->entry.type = kind == METADATA_COUNTER ? perf_counter_type_find(entry->counter.type) : NULL;
     return *slot;
+}
+
+/* Returns what the subject has of a kind, NULL: nothing. */
+static const metadata_entry *get_entry(const metadata_subject *subject, metadata_kind kind)
+{
+    return subject && subject->slots[kind] ? &subject->slots[kind]->entry : NULL;
 }
 
 metadata_key metadata_counter_key(const uint8_t *guid, uint32_t id)
@@ -147,11 +159,11 @@ static bool store_entry(state_server *server, const metadata_key *key, unsigned 
 void metadata_learn(state_server *server, metadata_key key, metadata_kind kind, const metadata_entry *entry,
                     uint32_t frame)
 {
-    const char *known =
-        kind == METADATA_ENGLISH && metadata_key_is_title(&key) && !entry->is_assumed ? perf_known_title(key.id) : NULL;
+    bool is_title = kind == METADATA_ENGLISH && metadata_key_is_title(&key) && !entry->is_assumed;
+    const metadata_entry *known = is_title ? get_entry(find_subject(NULL, &key), kind) : NULL;
 
     ws_assert(kind < NUM_METADATA_KINDS && (entry->name != NULL) == is_name(kind) && frame != 0);
-    server->is_no_windows |= known && strcmp(known, entry->name) != 0;
+    server->is_no_windows |= known && strcmp(known->name, entry->name) != 0;
     store_entry(server, &key, kind, entry, frame);
 }
 
@@ -199,29 +211,21 @@ static metadata_result find_sent(const metadata_subject *subject, metadata_kind 
 static const metadata_entry *find_in_file(const state_server *server, const metadata_key *key, metadata_kind kind)
 {
     const char *const owners[] = {server->text, ANY_SERVER};
-    const metadata_slot *slot = NULL;
+    const metadata_entry *entry = NULL;
 
-    for (unsigned i = 0; slot == NULL && i < array_length(owners); i++) {
+    for (unsigned i = 0; entry == NULL && i < array_length(owners); i++) {
         GQuark owner = g_quark_try_string(owners[i]); /* 0: no names file has it */
-        const metadata_subject *subject = owner ? find_subject(GUINT_TO_POINTER(owner), key) : NULL;
-        slot = subject ? subject->slots[kind] : NULL;
+        entry = owner ? get_entry(find_subject(GUINT_TO_POINTER(owner), key), kind) : NULL;
     }
-    return slot ? &slot->entry : NULL;
+    return entry;
 }
 
-/* Titles of the built-in list are kept, since results point to them. */
+/* Titles of the built-in list are for Windows alone. */
 static const metadata_entry *find_builtin(const state_server *server, const metadata_key *key, metadata_kind kind)
 {
-    const metadata_subject *kept = find_subject(NULL, key);
+    bool is_for_others = server->is_no_windows && metadata_key_is_title(key);
 
-    if (!metadata_key_is_title(key)) {
-        return kept && kept->slots[kind] ? &kept->slots[kind]->entry : NULL;
-    }
-    const metadata_entry entry = {.name = perf_known_title(key->id)};
-    if (kind != METADATA_ENGLISH || server->is_no_windows || entry.name == NULL) {
-        return NULL;
-    }
-    return kept ? &kept->slots[kind]->entry : &set_slot(find_or_create_subject(NULL, key), kind, &entry, 0)->entry;
+    return is_for_others ? NULL : get_entry(find_subject(NULL, key), kind);
 }
 
 /* A title of an address that several computers share is, unless all Windows have it. Needs: an entry. */
@@ -230,8 +234,8 @@ static bool is_assumed(const state_server *server, const metadata_key *key, cons
     if (found->entry->is_assumed || found->disputed_in != 0 || !server->is_shared || !metadata_key_is_title(key)) {
         return found->entry->is_assumed || found->disputed_in != 0;
     }
-    const char *known = perf_known_title(key->id);
-    return known == NULL || strcmp(known, found->entry->name) != 0;
+    const metadata_entry *known = get_entry(find_subject(NULL, key), METADATA_ENGLISH);
+    return known == NULL || strcmp(known->name, found->entry->name) != 0;
 }
 
 static metadata_result find_best(const state_server *server, const metadata_key *key, const metadata_subject *subject,
@@ -364,5 +368,6 @@ unsigned metadata_foreach(metadata_visitor visit, void *user)
 
 void metadata_register(void)
 {
+    builtin = wmem_map_new(wmem_epan_scope(), subject_hash, subject_equal);
     subjects = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), subject_hash, subject_equal);
 }

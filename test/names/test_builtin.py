@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The built-in countersets, beside what the products' manifests and sources say."""
+"""The built-in names, beside what the products' manifests and sources say."""
 
 from conftest import TOP
 
@@ -50,9 +50,13 @@ def base_of(types, i):
     return str(i - 1) if i > 0 and types[i - 1] == 'r' and i + 1 == len(types) else '-'
 
 
-def test_each_line_is_in_its_source():
-    text = (TOP / 'plugin/names/known-countersets.txt').read_text()
-    lines = [line.split('\t') for line in text.splitlines() if line[:1] not in '#']
+def lines_of_list():
+    text = (TOP / 'plugin/names/known-names.txt').read_text()
+    return [line.split('\t') for line in text.splitlines() if line[:1] not in '#']
+
+
+def test_each_counterset_is_in_its_source():
+    lines = lines_of_list()
     assert [(f[1], f[4]) for f in lines if f[0] == 'name' and f[2] == '-'] == [('{%s}' % guid, name) for guid, name, _ in SOURCES]
     for guid, name, types in SOURCES:
         own = [f for f in lines if f[1] == '{%s}' % guid]
@@ -61,3 +65,11 @@ def test_each_line_is_in_its_source():
         assert names | set(counters) == {i for i, letter in enumerate(types) if letter != '.'}, name
         assert all(i in names or types[i] in 'Lbrs' for i in counters), name
         assert counters == {i: ['0x%08x' % LETTERS[x], base_of(types, i), '-', '-', '-', '0'] for i, x in enumerate(types) if x not in '.-'}, name
+
+
+def test_titles():
+    """As a machine of Windows 2000 printed them, which is no source of the list."""
+    titles = {int(f[1]): f[3] for f in lines_of_list() if f[0] == 'title'}
+    assert {2: 'System', 6: '% Processor Time', 186: 'Private Bytes', 230: 'Process', 388: 'Bytes Total/sec', 674: 'System Up Time',
+            784: 'ID Process', 1410: 'Creating Process ID', 1484: 'Split IO/Sec'}.items() <= titles.items()
+    assert all(i % 2 == 0 and 0 < i < 1848 for i in titles) and 239 not in titles
