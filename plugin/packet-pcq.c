@@ -364,9 +364,10 @@ static void enumerate_response(pcq_pdu *p)
 static const char *format_name(pcq_pdu *p, uint32_t id)
 {
     const metadata_key key = metadata_counter_key(p->call->request.guid, id);
-    const char *name = text_short(p->pdu.pool, metadata_label(p->pdu.pool, p->pdu.server, key));
+    metadata_result name = metadata_lookup(p->pdu.server, key, METADATA_ENGLISH);
 
-    return text_marked(p->pdu.pool, name, metadata_lookup(p->pdu.server, key, METADATA_ENGLISH).is_assumed);
+    return text_marked(p->pdu.pool, text_short(p->pdu.pool, metadata_format_name(p->pdu.pool, &key, name.entry)),
+                       name.is_assumed);
 }
 
 /* Describes the counterset, in the tree of a response, too. That does not carry the GUID, and may be the name itself. */

@@ -359,7 +359,6 @@ void rpc_pdu_close_handle(const rpc_pdu *pdu)
     state_handle *handle = rpc_pdu_may_learn(pdu) ? pdu->call->handle : NULL;
 
     if (handle && pdu->tapped.status == 0) {
-        samples_close(handle, pdu->pool);
         handle_confirm(handle);
         handle->closed_frame = handle->closed_frame ? handle->closed_frame : pdu->call->request_frame;
     }

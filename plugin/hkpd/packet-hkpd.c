@@ -338,7 +338,7 @@ static const char *format_objects(const hkpd_pdu *p, const char *indexes)
 
     for (; wmem_strbuf_get_len(words) < TEXT_NAME_MAX && read_title_index(&indexes, &title); count++) {
         wmem_strbuf_append_printf(words, "%s%s", count > 0 ? ", " : "",
-                                  metadata_title_label(p->pdu.pool, p->pdu.server, title));
+                                  metadata_label(p->pdu.pool, p->pdu.server, metadata_title_key(title)));
     }
     return wmem_strdup_printf(p->pdu.pool, "object%s %s", count == 1 ? "" : "s", wmem_strbuf_get_str(words));
 }

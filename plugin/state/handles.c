@@ -32,22 +32,10 @@ void handle_confirm(state_handle *handle)
     }
 }
 
-/* In small letters, without backslashes around it and a dot at its end. */
-static char *format_plain_name(const char *name)
-{
-    char *plain = g_utf8_strdown(name + strspn(name, "\\"), -1);
-
-    plain[strcspn(plain, "\\")] = '\0';
-    if (g_str_has_suffix(plain, ".")) {
-        plain[strlen(plain) - 1] = '\0';
-    }
-    return plain;
-}
-
 /* Capitals or not: paths don't tell them apart. */
 void handle_note_name(state_handle *handle, const char *machine)
 {
-    char *name = format_plain_name(machine && *machine ? machine : handle->server->text);
+    char *name = g_utf8_strdown(machine && *machine ? machine : handle->server->text, -1);
     state_server *first = wmem_map_lookup(called, name);
 
     if (first == NULL) {
@@ -55,13 +43,6 @@ void handle_note_name(state_handle *handle, const char *machine)
     }
     g_free(name);
     handle->place = first && first != handle->server ? handle->server->text : NULL;
-}
-
-/* Changes: the handle is found by its bytes, in place of one that was opened before. */
-static void put_last(state_handle *handle)
-{
-    wmem_map_remove(handles, handle);
-    wmem_map_insert(handles, handle, handle);
 }
 
 state_handle *handle_open(state_handle_kind kind, state_server *server, const uint8_t *bytes, uint32_t frame,
@@ -75,7 +56,8 @@ state_handle *handle_open(state_handle_kind kind, state_server *server, const ui
     handle->opened_frame = frame;
     handle->machine = machine;
     handle_note_name(handle, machine);
-    put_last(handle);
+    wmem_map_remove(handles, handle);
+    wmem_map_insert(handles, handle, handle);
     if (frame != 0) {
         handle_confirm(handle);
     }

@@ -121,17 +121,11 @@ static bool is_name(unsigned kind)
 
 /* --- Learning --------------------------------------------------------------------------------------------------- */
 
-static bool is_same_entry(unsigned kind, const metadata_entry *a, const metadata_entry *b)
+/* Members that a kind does not have are zeros. */
+static bool is_same_entry(const metadata_entry *a, const metadata_entry *b)
 {
-    switch (kind) {
-    case METADATA_COUNTER:
-    case DEFINITION:
-        return memcmp(&a->counter, &b->counter, sizeof a->counter) == 0;
-    case METADATA_COUNTERSET:
-        return a->instance_type == b->instance_type;
-    default:
-        return strcmp(a->name, b->name) == 0;
-    }
+    return a->name ? strcmp(a->name, b->name) == 0
+                   : memcmp(&a->counter, &b->counter, sizeof a->counter) == 0 && a->instance_type == b->instance_type;
 }
 
 /* Returns true if the entry makes its slot disputed. */
@@ -149,7 +143,7 @@ static bool store_entry(state_server *server, const metadata_key *key, unsigned 
         return false;
     }
     bool is_comparable = kind != METADATA_LOCAL || (entry->lcid != 0 && entry->lcid == slot->entry.lcid);
-    if (!is_comparable || entry->is_assumed || slot->disputed_in != 0 || is_same_entry(kind, &slot->entry, entry)) {
+    if (!is_comparable || entry->is_assumed || slot->disputed_in != 0 || is_same_entry(&slot->entry, entry)) {
         return false;
     }
     slot->disputed_in = frame;
@@ -287,13 +281,10 @@ bool metadata_title_is(const state_server *server, uint32_t title_index, const c
 char *metadata_format_guid(wmem_allocator_t *pool, const uint8_t *guid)
 {
     e_guid_t parts = {perf_le32(guid), perf_le16(guid + 4), perf_le16(guid + 6), {0}};
-    char *text = wmem_alloc(pool, GUID_STR_LEN + 2);
+    char text[GUID_STR_LEN];
 
     memcpy(parts.data4, guid + 8, sizeof parts.data4);
-    text[0] = '{';
-    guid_to_str_buf(&parts, text + 1, GUID_STR_LEN);
-    memcpy(text + GUID_STR_LEN, "}", 2);
-    return text;
+    return wmem_strdup_printf(pool, "{%s}", guid_to_str_buf(&parts, text, sizeof text));
 }
 
 const char *metadata_format_name(wmem_allocator_t *pool, const metadata_key *key, const metadata_entry *name)
@@ -307,21 +298,6 @@ const char *metadata_format_name(wmem_allocator_t *pool, const metadata_key *key
 const char *metadata_label(wmem_allocator_t *pool, const state_server *server, metadata_key key)
 {
     return metadata_format_name(pool, &key, metadata_lookup(server, key, METADATA_ENGLISH).entry);
-}
-
-const char *metadata_counterset_label(wmem_allocator_t *pool, const state_server *server, const uint8_t *guid)
-{
-    return metadata_label(pool, server, metadata_counter_key(guid, PERF_NO_ID));
-}
-
-const char *metadata_counter_label(wmem_allocator_t *pool, const state_server *server, const uint8_t *guid, uint32_t id)
-{
-    return id == PERF_NO_ID ? "*" : metadata_label(pool, server, metadata_counter_key(guid, id));
-}
-
-const char *metadata_title_label(wmem_allocator_t *pool, const state_server *server, uint32_t title_index)
-{
-    return metadata_label(pool, server, metadata_title_key(title_index));
 }
 
 /* --- Everything that was sent ------------------------------------------------------------------------------------- */

@@ -84,10 +84,6 @@ bool metadata_title_is(const state_server *server, uint32_t title_index, const c
 /* Return a name, or what stands for one that is not known: "{guid}", "#6", "*" for PERF_NO_ID. Text that is made lives in `pool`. */
 const char *metadata_label(wmem_allocator_t *pool, const state_server *server, metadata_key key);
 const char *metadata_format_name(wmem_allocator_t *pool, const metadata_key *key, const metadata_entry *name);
-const char *metadata_counterset_label(wmem_allocator_t *pool, const state_server *server, const uint8_t *guid);
-const char *metadata_counter_label(wmem_allocator_t *pool, const state_server *server, const uint8_t *guid,
-                                   uint32_t id);
-const char *metadata_title_label(wmem_allocator_t *pool, const state_server *server, uint32_t title_index);
 
 /* Returns "{b4fc721a-0378-476f-89ba-a5a79f810b36}" of little-endian bytes. */
 char *metadata_format_guid(wmem_allocator_t *pool, const uint8_t *guid);

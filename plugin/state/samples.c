@@ -143,15 +143,6 @@ perf_table *sample_get_table(state_sample *sample, bool is_current, wmem_allocat
     return sample->table;
 }
 
-void samples_close(const state_handle *handle, wmem_allocator_t *pool)
-{
-    for (unsigned i = tables.count; i > 0; i--) {
-        if (tables.samples[i - 1]->handle == handle) {
-            discard_table(i - 1, pool);
-        }
-    }
-}
-
 /* --- Samples ----------------------------------------------------------------------------------------------------- */
 
 /* Returns memory for the bytes of the newest sample. */

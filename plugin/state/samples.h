@@ -65,9 +65,6 @@ perf_table *sample_get_table(state_sample *sample, bool is_current, wmem_allocat
 perf_table *sample_read_table(wmem_allocator_t *pool, bool is_block, const uint8_t *bytes, uint32_t size,
                               uint32_t reported);
 
-/* Discards the tables of a handle that is closed. They live as long as `pool`. */
-void samples_close(const state_handle *handle, wmem_allocator_t *pool);
-
 /* Preference: the most that all samples and tables may take, in bytes. */
 void sample_limit(uint64_t bytes);
 

@@ -142,7 +142,7 @@ unsigned tapped_asked_for(const tapped_call *tapped)
 
 const char *tapped_object_name(wmem_allocator_t *pool, state_server *server, uint32_t title)
 {
-    const char *label = metadata_title_label(pool, server, title);
+    const char *label = metadata_label(pool, server, metadata_title_key(title));
 
     return *label == '#' ? label : wmem_strdup_printf(pool, "%s (%u)", label, title);
 }
