@@ -12,7 +12,7 @@ from gen import hkpd_scene, hkpd_stubs, stubs
 from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
 from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story, taught_in, unseen
-from gen.stubs import CLOSE, DATA, ENUMERATE, INFO, INSTANCES, OPEN, REG_INFO, VALIDATE
+from gen.stubs import CLOSE, DATA, ENUMERATE, INSTANCES, OPEN, REG_INFO, VALIDATE
 from learned import read, read_file
 
 PCAPS = TOP / 'test' / 'pcaps'
