@@ -17,7 +17,7 @@
 #include <epan/epan_dissect.h>
 #include <epan/to_str.h>
 
-enum { PORT_KERBEROS = 88, PORT_MAPPER = 135, PORT_NETBIOS = 139, PORT_SMB = 445 };
+enum { PORT_KERBEROS = 88, PORT_MAPPER = 135, PORT_SMB = 445 };
 enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_ACK = 16 };
 
 /* Events of a connection that are kept, those that one question looks at, and losses of peers. */
@@ -25,9 +25,7 @@ enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_ACK = 16 };
 #define MAX_EVENTS_LOOKED_AT 1000
 #define MAX_LOSSES 1000
 
-/* Seconds: a retransmission comes later than a packet that was captured twice; and a single SYN waits longer before nobody answers it. */
-#define RESENT_AFTER 0.1
-#define LONG_SILENCE 3.0
+#define RESENT_AFTER 0.1 /* seconds: a packet that was captured twice comes earlier than a retransmission */
 
 /* Characters of one name of an account, and bytes of all accounts of a pipe. */
 enum { MAX_NAME = 64, MAX_ACCOUNTS = 512 };
@@ -55,7 +53,6 @@ static wmem_map_t *by_addresses; /* "client server" -> verdict_peers */
 static verdict_connection *connections, **end_of_connections = &connections;
 static GHashTable *by_number; /* Wireshark's number of a conversation -> verdict_connection; emptied with the capture */
 static capture_times times;
-static uint32_t last_frame, num_tcp;
 static bool has_other_uses;
 
 static verdict_moment now_of(const packet_info *pinfo)
@@ -91,7 +88,6 @@ static void set_ends(verdict_connection *connection, packet_info *pinfo, bool fr
     connection->peers = find_or_create_peers(pinfo, from_client);
     connection->client_port = from_client ? pinfo->srcport : pinfo->destport;
     connection->port = from_client ? pinfo->destport : pinfo->srcport;
-    connection->peers->has_tried_smb |= connection->port == PORT_SMB;
 }
 
 static bool is_from_client(const verdict_connection *connection, packet_info *pinfo)
@@ -103,7 +99,7 @@ static bool is_from_client(const verdict_connection *connection, packet_info *pi
 
 static bool is_known_port(uint32_t port)
 {
-    return port == PORT_SMB || port == PORT_NETBIOS || port == PORT_MAPPER;
+    return port == PORT_SMB || port == PORT_MAPPER;
 }
 
 static verdict_connection *find_of_conversation(const conversation_t *conversation)
@@ -148,14 +144,15 @@ static verdict_connection *create_connection(packet_info *pinfo)
 
 static void know_client(verdict_connection *connection, packet_info *pinfo, bool from_client)
 {
-    if (!connection->is_client_known && is_from_client(connection, pinfo) != from_client) {
-        const verdict_connection old = *connection;
+    if (!connection->is_client_known) {
+        if (is_from_client(connection, pinfo) != from_client) {
+            const verdict_connection old = *connection;
+            connection->by[BY_CLIENT] = old.by[BY_SERVER];
+            connection->by[BY_SERVER] = old.by[BY_CLIENT];
+        }
+        connection->is_client_known = true;
         set_ends(connection, pinfo, from_client);
-        connection->by[BY_CLIENT] = old.by[BY_SERVER];
-        connection->by[BY_SERVER] = old.by[BY_CLIENT];
-        memset(connection->waits, 0, sizeof connection->waits);
     }
-    connection->is_client_known = true;
 }
 
 verdict_connection *steps_find_connection(packet_info *pinfo, bool from_client)
@@ -171,12 +168,6 @@ verdict_connection *steps_find_connection(packet_info *pinfo, bool from_client)
 
 /* --- Steps ------------------------------------------------------------------------------------------------------- */
 
-/* Clients of SMB try both ports at once. */
-static bool is_second_port(const verdict_peers *peers, uint32_t port)
-{
-    return port == PORT_NETBIOS && peers->has_tried_smb;
-}
-
 /* The failure is of an account, and the success of another one; of one that is not known the same step tells. */
 static bool is_of_other_account(const setup_failure *failure, const char *account, bool is_same_step)
 {
@@ -189,14 +180,12 @@ static void pass_step(verdict_connection *connection, setup_step step, uint32_t 
 
     for (unsigned i = 0; i <= step; i++) {
         setup_failure *failure = &peers->failures[i];
-        bool is_other_port = step == STEP_CONNECT && failure->port != connection->port;
         connection->waits[i].frame = 0;
-        if (!is_other_port && !is_of_other_account(failure, connection->logon, i == step)) {
+        if (!is_of_other_account(failure, connection->logon, i == step)) {
             failure->shown.frames = NULL;
         }
     }
     peers->passed[step] = frame;
-    peers->open_port = step == STEP_CONNECT ? connection->port : peers->open_port;
 }
 
 static void fail_step(verdict_peers *peers, setup_step step, uint32_t outcome, uint32_t port, const char *account,
@@ -204,9 +193,6 @@ static void fail_step(verdict_peers *peers, setup_step step, uint32_t outcome, u
 {
     setup_failure *failure = &peers->failures[step];
 
-    if (step == STEP_CONNECT && is_second_port(peers, port)) {
-        return;
-    }
     if (failure->port != port || g_strcmp0(failure->account, account) != 0) {
         failure->shown.frames = NULL;
     }
@@ -308,6 +294,7 @@ static void see_syn(verdict_connection *connection, packet_info *pinfo, bool is_
         connection->peers->disordered = now;
     }
     connection->syn = connection->syn.frame > 0 ? connection->syn : now;
+    connection->waits[STEP_CONNECT] = connection->syn;
     evidence_add(&connection->syns, now.frame, now.time);
 }
 
@@ -431,8 +418,6 @@ static tap_packet_status steps_see_tcp(void *data _U_, packet_info *pinfo, epan_
     times.first = times.first > 0 ? times.first : now.time;
     times.was_set |= now.time <= times.last - 1;
     times.last = now.time;
-    last_frame = now.frame;
-    num_tcp++;
     if (pinfo->fd->cap_len < pinfo->fd->pkt_len) {
         evidence_add(&connection->peers->cut, now.frame, now.time);
     }
@@ -605,19 +590,10 @@ const char *steps_find_account(packet_info *pinfo)
 
 /* --- Binds, and fields ------------------------------------------------------------------------------------------- */
 
-static uint32_t setup_outcome(const tapped_call *tapped)
-{
-    enum { ABSTRACT_SYNTAX = 1 }; /* [C706] p_provider_reason_t */
-
-    if (strcmp(tapped->operation, "Map") == 0) {
-        return tapped->is_fault ? OUTCOME_MAP_FAULT : OUTCOME_NOT_REGISTERED;
-    }
-    return tapped->is_fault ? OUTCOME_NAK : tapped->status == ABSTRACT_SYNTAX ? OUTCOME_NO_SYNTAX : OUTCOME_REJECTED;
-}
-
 static tap_packet_status steps_see_setup(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
                                          tap_flags_t flags _U_)
 {
+    enum { ABSTRACT_SYNTAX = 1 }; /* [C706] p_provider_reason_t */
     const tapped_call *tapped = call;
     const verdict_moment now = now_of(pinfo);
     bool is_map = strcmp(tapped->operation, "Map") == 0, is_bind = strcmp(tapped->operation, "Bind") == 0;
@@ -632,7 +608,11 @@ static tap_packet_status steps_see_setup(void *data _U_, packet_info *pinfo, epa
         peers->is_bound |= is_bind;
     } else if (connection && tapped->has_failed && !connection->is_mapper_read) { /* else it is the end of a list */
         peers->is_ours = true;
-        fail_connection(connection, STEP_BIND, setup_outcome(tapped), now);
+        uint32_t bind_outcome = tapped->is_fault                    ? OUTCOME_NAK
+                                : tapped->status == ABSTRACT_SYNTAX ? OUTCOME_NO_SYNTAX
+                                                                    : OUTCOME_REJECTED;
+        uint32_t map_outcome = tapped->is_fault ? OUTCOME_MAP_FAULT : OUTCOME_NOT_REGISTERED;
+        fail_connection(connection, STEP_BIND, is_map ? map_outcome : bind_outcome, now);
     } else if (connection && is_map) {
         connection->waits[STEP_BIND].frame = 0;
         connection->is_mapper_read = true;
@@ -740,7 +720,7 @@ static void steps_reset(void *data _U_)
     wmem_free_all(memory);
     by_addresses = wmem_map_new(memory, wmem_str_hash, g_str_equal);
     times = (capture_times){0, 0, false};
-    last_frame = num_tcp = num_peers = 0;
+    num_peers = 0;
     has_other_uses = false;
 }
 
@@ -812,7 +792,7 @@ static void add_silence(steps_judgement *judgement, const verdict_connection *co
     setup_failure *failure = &judgement->states[peers->number].failures[step];
 
     for (unsigned i = step; i < NUM_STEPS; i++) {
-        if (peers->passed[i] > at.frame && (i != STEP_CONNECT || peers->open_port == connection->port)) {
+        if (peers->passed[i] > at.frame) {
             return;
         }
     }
@@ -823,22 +803,6 @@ static void add_silence(steps_judgement *judgement, const verdict_connection *co
         *failure = (setup_failure){outcome, connection->port, NULL, {.pool = judgement->pool}};
     }
     evidence_add(&failure->shown, at.frame, at.time);
-}
-
-static void add_silent_syns(steps_judgement *judgement, const verdict_connection *connection)
-{
-    unsigned count = connection->is_open ? 0 : evidence_count(&connection->syns);
-
-    /* who waits in vain sends another; one that a host that speaks does not answer may have been answered unseen */
-    if (!is_second_port(connection->peers, connection->port) &&
-        (count > 1 ||
-         (count == 1 && !connection->peers->has_messages && times.last - connection->syn.time >= LONG_SILENCE))) {
-        for (unsigned i = 0; i < count; i++) {
-            const uint32_t *frame = wmem_array_index(connection->syns.frames, i);
-            add_silence(judgement, connection, STEP_CONNECT, OUTCOME_SILENT,
-                        (verdict_moment){*frame, connection->syn.time});
-        }
-    }
 }
 
 static void judge_connection(steps_judgement *judgement, const verdict_connection *connection)
@@ -852,10 +816,21 @@ static void judge_connection(steps_judgement *judgement, const verdict_connectio
         state->one_way = state->one_way.frame > 0 ? state->one_way : connection->begins;
         judgement->has_one_way |= is_asking(peers);
     }
-    add_silent_syns(judgement, connection);
-    if (step < NUM_STEPS && connection->by[BY_SERVER].packets > 0 && !times.was_set &&
-        connection->lost_frame <= connection->waits[step].frame &&
-        until - connection->waits[step].time >= STEPS_LONG_WAIT) {
+    if (step == NUM_STEPS || times.was_set || connection->lost_frame > connection->waits[step].frame) {
+        return;
+    }
+    unsigned num_syns = step == STEP_CONNECT ? evidence_count(&connection->syns) : 0;
+    bool is_long = until - connection->waits[step].time >= STEPS_LONG_WAIT;
+    if (step == STEP_CONNECT) { /* one SYN that a host that speaks does not answer may have been answered unseen */
+        is_long = num_syns > 1 || (is_long && !peers->has_messages);
+    } else if (connection->by[BY_SERVER].packets == 0) {
+        is_long = false;
+    }
+    for (unsigned i = 0; is_long && i < num_syns; i++) {
+        add_silence(judgement, connection, step, OUTCOME_SILENT,
+                    (verdict_moment){evidence_frame(&connection->syns, i), connection->syn.time});
+    }
+    if (is_long && num_syns == 0) {
         add_silence(judgement, connection, step, OUTCOME_UNANSWERED, connection->waits[step]);
     }
 }
@@ -886,7 +861,7 @@ steps_judgement *steps_judge(wmem_allocator_t *pool)
     judgement->pool = pool;
     judgement->states = wmem_alloc0_array(pool, peers_state, num_peers + 1);
     judgement->clients = wmem_map_new(pool, wmem_str_hash, g_str_equal);
-    judgement->has_other_uses = has_other_uses || num_tcp < last_frame / 2;
+    judgement->has_other_uses = has_other_uses;
     for (const verdict_peers *peers = steps_first_peers; peers; peers = peers->next) {
         peers_state *state = &judgement->states[peers->number];
         memcpy(state->failures, peers->failures, sizeof state->failures);
@@ -919,8 +894,7 @@ static bool is_meant(const steps_judgement *judgement, const verdict_peers *peer
     bool is_port = is_known_port(failure->port) || (failure->port > 0 && failure->port == peers->mapped_port);
     bool is_refusal = failure->outcome != OUTCOME_UNANSWERED && failure->outcome != OUTCOME_ENDED;
 
-    if ((step == STEP_CONNECT && (!is_port || is_second_port(peers, failure->port))) ||
-        (failure->outcome == OUTCOME_SILENT && judgement->has_one_way) ||
+    if ((step == STEP_CONNECT && !is_port) || (failure->outcome == OUTCOME_SILENT && judgement->has_one_way) ||
         (failure->outcome == OUTCOME_SIGNING && client->refused > 0) ||
         (failure->port == PORT_KERBEROS && client->logged_on > failure->shown.last)) {
         return false;

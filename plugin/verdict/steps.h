@@ -58,10 +58,8 @@ typedef struct verdict_peers {
     const char *called; /* name that the client gives the server, else its address */
     setup_failure failures[NUM_STEPS];
     uint32_t passed[NUM_STEPS]; /* frame of the latest success, 0: none */
-    uint32_t open_port;         /* port of the latest connection that was accepted */
     uint32_t mapped_port;       /* port of the interface, by the endpoint mapper or a call; 0: not known */
     uint32_t call_port;         /* port of the latest call on performance counters, 0: none */
-    bool has_tried_smb;         /* a connection to PORT_SMB was tried */
     bool has_messages;          /* of SMB2 or DCE/RPC, any */
     bool is_ours;               /* performance-related */
     bool is_bound;              /* a bind of our interfaces was captured */
@@ -104,6 +102,7 @@ typedef struct verdict_connection {
     bool is_ended_by_client;
     bool wants_signing;              /* the client requires it */
     verdict_moment syn;              /* first SYN, frame 0: not captured */
+    verdict_evidence syns;           /* SYNs that wait for an answer */
     verdict_moment begins;           /* first packet with data */
     verdict_moment end;              /* first FIN or RST, or the last pipe was closed */
     verdict_moment acked;            /* newest request that a packet without data acknowledged, and when that came */
@@ -113,7 +112,6 @@ typedef struct verdict_connection {
     double newest;                   /* time of the newest packet */
     uint32_t lost_frame;             /* newest packet that shows a loss */
     uint32_t smb2_frame;             /* newest packet with SMB2 */
-    verdict_evidence syns;           /* SYNs that nobody answered */
     const char *logon;               /* account of the latest logon, NULL: not known */
     const char *accounts[2];         /* that logged on: to the connection or session, to a pipe; NULL: not known */
     wmem_array_t *events;            /* connection_event, bounded */
