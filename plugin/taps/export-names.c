@@ -10,14 +10,12 @@
 
 static void write_names(void *data)
 {
-    static bool has_said;
     output_task *task = data;
     GString *text = tapped_names();
 
     if (text) {
         output_whole(&task->file, text);
-    } else if (!has_said) {
-        has_said = true;
+    } else {
         output_failed("pcq: %s was not written: this capture taught no names (does it hold the client's browsing?)",
                       task->file.path);
         output_print_omissions(&task->omitted, "names");

@@ -28,9 +28,8 @@
 #define CELLS_PER_VALUE 256
 #define CELLS_OF_ALL (8 << 20)
 
-/* Columns of values that have none: no room was left, or it is not known which counter they are of. */
+/* Of values that have none: no room was left, or it is not known which counter they are of. */
 #define NO_COLUMN UINT32_MAX
-#define NAMELESS (UINT32_MAX - 1)
 
 /* Bytes of the host in an object's name: Wireshark cuts a name that is too long at its end, where the handle stands; it writes some characters as
  * three. */
@@ -40,8 +39,7 @@
 typedef struct {
     char *path; /* of documents.texts */
     counter_identity whose;
-    unsigned end;  /* of the cells, behind its newest */
-    unsigned bits; /* value_omissions() of all of them */
+    unsigned end; /* of the cells, behind its newest */
 } document_column;
 
 typedef struct {
@@ -53,7 +51,7 @@ typedef struct {
 typedef struct {
     nstime_t when;
     bool has_time;
-    unsigned first_cell, end; /* its cells */
+    unsigned end; /* of its cells, which begin where those of the row before end */
 } document_row;
 
 /* A query's file. */
@@ -75,8 +73,7 @@ typedef struct {
     size_t text_bytes;
     GPtrArray *all;        /* document, of those with samples, in the order of the first */
     GHashTable *by_number; /* number and kind of a handle -> document; also of those without a sample yet */
-    uint64_t without_cell; /* results whose path has another in the response, and of counters that are not known */
-    uint64_t without_room; /* values of what was written: their columns found no room */
+    omissions *omitted;
 } documents;
 
 /* --- Columns --------------------------------------------------------------------------------------------------- */
@@ -129,11 +126,12 @@ static void free_document(void *data)
     g_free(doc);
 }
 
-static documents *documents_new(void)
+static documents *documents_new(omissions *omitted)
 {
     documents *d = g_new0(documents, 1);
 
     d->texts = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
+    d->omitted = omitted;
     d->all = g_ptr_array_new();
     d->by_number = g_hash_table_new_full(NULL, NULL, NULL, free_document);
     return d;
@@ -156,7 +154,7 @@ static char *format_suffix(const document *doc)
 /* --- Rows ------------------------------------------------------------------------------------------------------ */
 
 /* Where a path stands twice in an answer, its first value counts, and counts too if it has no result; of two counters the first does. */
-static void add_cell(documents *d, document *doc, value_stream *stream, const document_cell *cell, unsigned bits,
+static void add_cell(documents *d, document *doc, value_stream *stream, const document_cell *cell,
                      unsigned first_of_row)
 {
     document_column *column = cell->column < doc->paths->len ? column_at(doc, cell->column) : NULL;
@@ -164,36 +162,31 @@ static void add_cell(documents *d, document *doc, value_stream *stream, const do
 
     if (is_twice || (column && !value_stream_is_same_counter(stream, &column->whose))) {
         bool is_alike = is_twice && cell->value == g_array_index(doc->cells, document_cell, column->end - 1).value;
-        d->without_cell += !isnan(cell->value) && !is_alike;
+        d->omitted->counts[OMITTED_WITHOUT_CELL] += !isnan(cell->value) && !is_alike;
         return;
     }
     g_array_append_vals(doc->cells, cell, 1);
     if (column) {
         column->end = doc->cells->len;
-        column->bits |= bits;
-    } else {
-        d->without_cell += cell->column == NAMELESS && (bits & 1U << OMITTED_UNTYPED);
     }
 }
 
 /* To the newest row. */
 static void add_values(documents *d, document *doc, value_stream *stream)
 {
-    const counter_value *at;
     unsigned first = doc->cells->len;
 
-    while ((at = value_stream_next(stream)) != NULL) {
-        if (at->is_text) {
-            continue;
-        }
-        perf_result result = value_stream_result(stream);
+    while (value_stream_next(stream)) {
+        perf_result result =
+            stream->at.is_text ? (perf_result){.none = PERF_NO_RESULT_NO_FORMULA} : value_stream_result(stream);
         if (result.none == PERF_NO_RESULT_BASE_TYPE || result.none == PERF_NO_RESULT_NO_FORMULA) {
             continue; /* typeperf shows counters; bases, which only divide others, and texts are none */
         }
         const char *path = value_stream_path(stream);
         document_cell cell = {result.none == PERF_NO_RESULT_OK ? result.value : NAN,
-                              path ? column_of_path(d, doc, path, false) : NAMELESS};
-        add_cell(d, doc, stream, &cell, value_omissions(stream, &result), first);
+                              path ? column_of_path(d, doc, path, false) : NO_COLUMN};
+        omissions_count_bits(d->omitted, path ? value_omissions(stream, &result) : 0);
+        add_cell(d, doc, stream, &cell, first);
     }
 }
 
@@ -242,7 +235,7 @@ static void documents_add(documents *d, packet_info *pinfo, const tapped_call *t
     }
     value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
     document *doc = document_of(d, tapped_handle_of(tapped->answer->handle).number, tapped->is_hkpd);
-    document_row row = {pinfo->abs_ts, (pinfo->presence_flags & PINFO_HAS_TS) != 0, doc->cells->len, 0};
+    document_row row = {pinfo->abs_ts, (pinfo->presence_flags & PINFO_HAS_TS) != 0, 0};
 
     if (doc->rows->len == 0) {
         doc->first_frame = pinfo->num;
@@ -252,18 +245,6 @@ static void documents_add(documents *d, packet_info *pinfo, const tapped_call *t
     add_values(d, doc, stream);
     row.end = doc->cells->len;
     g_array_append_val(doc->rows, row);
-}
-
-static void documents_count_omissions(const documents *d, omissions *o)
-{
-    o->counts[OMITTED_UNTYPED] = o->counts[OMITTED_ASSUMED] = 0;
-    o->counts[OMITTED_WITHOUT_CELL] = d->without_cell + d->without_room;
-    for (unsigned i = 0; i < d->all->len; i++) {
-        const document *doc = g_ptr_array_index(d->all, i);
-        for (unsigned j = 0; j < doc->paths->len; j++) {
-            omissions_count_bits(o, column_at(doc, j)->bits);
-        }
-    }
 }
 
 /* --- Writing --------------------------------------------------------------------------------------------------- */
@@ -291,20 +272,21 @@ static unsigned write_header(const documents *d, const document *doc, GString *t
     return count;
 }
 
-static void write_row(documents *d, const document *doc, const document_row *row, GString *text, double *values,
-                      unsigned count)
+/* Returns the first cell of the next row. `values`: room for `count` columns. */
+static unsigned write_row(documents *d, const document *doc, const document_row *row, unsigned first_cell,
+                          GString *text, double *values, unsigned count)
 {
     char number[G_ASCII_DTOSTR_BUF_SIZE * 10]; /* 1e308 with six decimals, as typeperf has them */
 
     for (unsigned i = 0; i < count; i++) {
         values[i] = NAN;
     }
-    for (unsigned i = row->first_cell; i < row->end; i++) {
+    for (unsigned i = first_cell; i < row->end; i++) {
         const document_cell *cell = &g_array_index(doc->cells, document_cell, i);
         if (cell->column < count) {
             values[cell->column] = cell->value;
         } else {
-            d->without_room += cell->column != NAMELESS;
+            d->omitted->counts[OMITTED_WITHOUT_CELL]++;
         }
     }
     if (row->has_time) {
@@ -316,15 +298,18 @@ static void write_row(documents *d, const document *doc, const document_row *row
         csv_pdh_text(text, isnan(values[i]) ? " " : g_ascii_formatd(number, sizeof number, "%.6f", values[i]));
     }
     csv_end_row(text);
+    return row->end;
 }
 
+/* Writes a file; without one `text` has all of it. */
 static void document_write(documents *d, document *doc, output_file *file, GString *text)
 {
-    unsigned count = write_header(d, doc, text);
+    unsigned count = write_header(d, doc, text), first_cell = 0;
     double *values = g_new(double, count + 1);
 
     for (unsigned i = 0; i < doc->rows->len; i++) {
-        write_row(d, doc, &g_array_index(doc->rows, document_row, i), text, values, count);
+        const document_row *row = &g_array_index(doc->rows, document_row, i);
+        first_cell = write_row(d, doc, row, first_cell, text, values, count);
         if (file) {
             output_write(file, text);
         }
@@ -345,7 +330,7 @@ static void csv_reset(void *data)
     csv_export *export = data;
 
     g_clear_pointer(&export->documents, documents_free);
-    export->documents = documents_new();
+    export->documents = documents_new(&export->task.omitted);
 }
 
 static void csv_count(void *data, packet_info *pinfo, const tapped_call *tapped)
@@ -379,7 +364,6 @@ static void csv_draw(void *data)
     if (d->all->len == 0) {
         output_whole(&export->task.file, g_string_new("\"" HEADER "\"\r\n"));
     }
-    d->without_room = 0;
     for (unsigned i = 0; i < d->all->len; i++) {
         char *path = make_path(export, i);
         output_file file = {.path = path};
@@ -388,8 +372,7 @@ static void csv_draw(void *data)
         g_free(path);
     }
     g_string_free(text, TRUE);
-    documents_count_omissions(d, &export->task.omitted);
-    output_print_omissions(&export->task.omitted, "columns");
+    output_print_omissions(&export->task.omitted, "values");
 }
 
 void export_csv_register(void)
@@ -463,8 +446,7 @@ static void list_all(void)
     if (names) {
         list_object(objects.frame, NULL, "text/plain", g_strdup("pcq_names"), names);
     }
-    documents_count_omissions(objects.documents, &objects.omitted);
-    output_print_omissions(&objects.omitted, "columns");
+    output_print_omissions(&objects.omitted, "values");
     objects_reset();
 }
 
@@ -476,7 +458,7 @@ static tap_packet_status objects_add(void *list, packet_info *pinfo, epan_dissec
     if (objects.list == NULL) {
         objects.list = list;
         objects.has_any = true;
-        objects.documents = documents_new();
+        objects.documents = documents_new(&objects.omitted);
         output_call_at_end(list_all);
     }
     if (objects.list != list) {

@@ -460,7 +460,7 @@ def assumed(infos=1):
 
 
 KEYS_OF_SMB3 = ['SMB3 encrypts', '-o ntlmssp.nt_password:', '-o kerberos.file:']
-SAID = {    # by each export: a bundled capture or how it is made, options, words of what is said; how many columns, and rows
+SAID = {    # by each export: a bundled capture or how it is made, options, words of what is said; how many values
     'ntlm': ('tcp-ntlm', [], ['not decoded: 104; ', 'sealed with NTLM', '-o ntlmssp.nt_password:']),
     'kerberos': ('smb3-kerberos', [], ['sealed with Kerberos', '-o kerberos.file:', 'keytab']),
     'wrong key': ('tcp-ntlm', ['-o', 'ntlmssp.nt_password:wrong'], ['ntlmssp.nt_password', 'key given', 'does not fit']),
@@ -468,9 +468,9 @@ SAID = {    # by each export: a bundled capture or how it is made, options, word
     'smb3': ('smb3-encrypted', [], KEYS_OF_SMB3), 'smb3 with kerberos': ('smb3-encrypted-kerberos', [], KEYS_OF_SMB3),
     'no call': (small, ['--disable-protocol', 'dcerpc'], ['no call of PerflibV2']),
     # a blank column without a word would be taken for a counter that stands still
-    'untyped': (untyped, [], ['%s of a counter or type that is not known: %d; ', 'pcq.names_file'], 2, 6),
-    'assumed': (assumed, [], ['%s that are assumed: %d; ', 'pcq.expert.order_assumed'], 2, 6),
-    'both assumed': (lambda: assumed(infos=0), [], ['%s that are assumed: %d; '], 4, 12),
+    'untyped': (untyped, [], ['%s of a counter or type that is not known: %d; ', 'pcq.names_file'], 6),
+    'assumed': (assumed, [], ['%s that are assumed: %d; ', 'pcq.expert.order_assumed'], 6),
+    'both assumed': (lambda: assumed(infos=0), [], ['%s that are assumed: %d; '], 12),
     'whole': (small, [], None),
 }
 
@@ -483,8 +483,8 @@ def test_what_is_left_out_is_said(tshark, tmp_path, name, passes):
         lines = said(tshark, tmp_path, capture, form, *options, *passes)
         assert len(lines) == bool(words)
         for word in words or ():
-            kind = ('rows', counts[1]) if counts and form == 'long' else ('columns', counts[0]) if counts else ()
-            assert (word % kind if '%' in word else word) in lines[0], (form, lines)
+            kind = 'rows' if form == 'long' else 'values'
+            assert (word % (kind, *counts) if '%' in word else word) in lines[0], (form, lines)
 
 
 def test_rows_of_an_assumed_counter(tshark, tmp_path, passes):
