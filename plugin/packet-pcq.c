@@ -618,22 +618,6 @@ static const char *format_failures(pcq_pdu *p, uint32_t failed)
                            stream->assumed == ASSUMED_COUNTER ? ", assumed" : "");
 }
 
-/* Keeps the response as a sample if it has a sound block, or no block at all. */
-static void pcq_learn_sample(pcq_pdu *p, sample_series *series)
-{
-    tvbuff_t *tvb = p->pdu.tapped.buffer;
-    uint32_t size = tvb_captured_length(tvb), reported = tvb_reported_length(tvb);
-    const uint8_t *bytes = size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL;
-    perf_table *table = sample_read_table(p->pdu.pool, false, bytes, size, reported);
-
-    if (perf_table_has_sound_group(table) || (table->is_sound && table->num_groups == 0)) {
-        state_sample *sample = sample_keep(series, table, reported, p->pdu.pool, p->pdu.pinfo->num);
-        sample->query = &p->call->seen;
-        sample->late = sample_add_response(&series->timing, rpc_pdu_get_seconds(&p->pdu), true);
-        p->pdu.call->sample = sample;
-    }
-}
-
 /* Learns and shows lpData, behind the status: only a success is a sample. */
 static void data_response(pcq_pdu *p)
 {
@@ -642,10 +626,10 @@ static void data_response(pcq_pdu *p)
     counter_response *answer = &p->pdu.answer;
 
     if (tvb) {
-        sample_series *series =
-            p->succeeded && handle && rpc_pdu_may_learn(&p->pdu) ? sample_series_find_or_create(handle, "") : NULL;
-        if (series && rpc_pdu_is_new_sample(&p->pdu, series, tvb)) {
-            pcq_learn_sample(p, series);
+        bool may_learn = p->succeeded && handle && rpc_pdu_may_learn(&p->pdu);
+        state_sample *sample = may_learn ? rpc_pdu_learn_sample(&p->pdu, handle, "", false, tvb) : NULL;
+        if (sample) {
+            sample->query = &p->call->seen;
         }
         rpc_pdu_set_response(&p->pdu, &pcq_value_ops, handle, tvb);
         answer->query = &p->call->seen;

@@ -17,11 +17,6 @@
 
 static int ett_handle = -1;
 
-/* --- Records --------------------------------------------------------------------------------------------------- */
-
-/* dcerpc_call_value -> the call of its protocol, filled by take_call(); emptied with the file */
-static wmem_map_t *calls;
-
 /* --- Analyze, Conversation Filter: this query, this monitor ---------------------------------------------------- */
 
 /* Wireshark asks of the selected packet alone, and hands over its packet_info: what a filter needs is noted there while the packet is
@@ -77,20 +72,10 @@ static char *filter_of_monitor(WS_FILTER_ARGUMENTS)
 
 /* --- A PDU's beginning ----------------------------------------------------------------------------------------- */
 
-/* What a PDU teaches is learned when its call is first seen with it. */
-static void set_frame(rpc_pdu *pdu)
-{
-    rpc_call *call = pdu->call;
-    uint32_t *frame = pdu->is_request ? &call->request_frame : &call->response_frame;
+/* dcerpc_call_value -> the call of its protocol; emptied with the file */
+static wmem_map_t *calls;
 
-    if (*frame == 0 && !PINFO_FD_VISITED(pdu->pinfo)) {
-        *frame = pdu->pinfo->num;
-        pdu->first_time = true;
-    }
-}
-
-/* Its call, which is made with its first PDU. */
-static void take_call(rpc_pdu *pdu)
+static rpc_call *find_or_create_call(const rpc_pdu *pdu)
 {
     rpc_call *call = wmem_map_lookup(calls, pdu->di->call_data);
 
@@ -98,11 +83,9 @@ static void take_call(rpc_pdu *pdu)
         call = wmem_alloc0(wmem_file_scope(), pdu->protocol->call_size);
         call->protocol = pdu->protocol;
         call->connection = rpc_connection_find_or_create(pdu->pinfo, pdu->is_request);
-        call->server = call->connection->server;
         wmem_map_insert(calls, pdu->di->call_data, call);
     }
-    pdu->call = call;
-    rpc_note_handed(pdu->di, call);
+    return call;
 }
 
 /* True of a response to a call that another frame answered before. */
@@ -127,8 +110,12 @@ void rpc_pdu_begin(rpc_pdu *pdu, const rpc_protocol *protocol, const char *opera
     pdu->opnum = di->call_data->opnum;
     pdu->is_request = di->ptype == PDU_REQ;
     pdu->drep = drep;
-    take_call(pdu);
-    rpc_call *call = pdu->call;
+    rpc_call *call = pdu->call = find_or_create_call(pdu);
+    pdu->server = call->connection->server;
+    rpc_note_handed(di, call);
+    uint32_t *frame = pdu->is_request ? &call->request_frame : &call->response_frame;
+    pdu->first_time = *frame == 0 && !PINFO_FD_VISITED(pinfo);
+    *frame = pdu->first_time ? pinfo->num : *frame;
     pdu->has_column = col_get_writable(pinfo->cinfo, COL_INFO);
     pdu->about = pdu->has_column ? wmem_strbuf_new(pinfo->pool, "") : NULL;
     pdu->info = pdu->has_column ? wmem_strbuf_new(pinfo->pool, "") : NULL;
@@ -136,8 +123,6 @@ void rpc_pdu_begin(rpc_pdu *pdu, const rpc_protocol *protocol, const char *opera
     if (tree) {
         rpc_add_filter_data(pinfo);
     }
-    pdu->server = call->server;
-    set_frame(pdu);
     if (tree && ws_has_data_source(pinfo, "Decrypted SMB3")) { /* who selects a packet sees its tree end at SMB2 */
         tree_add_generated_string(proto_tree_get_root(tree), protocol->inside, tvb, "SMB2, Encrypted SMB3 data");
     }
@@ -178,16 +163,9 @@ bool rpc_pdu_report_garbled(rpc_pdu *pdu, ndr_first first)
 double rpc_pdu_get_seconds(const rpc_pdu *pdu)
 {
     const dcerpc_call_value *known = pdu->di->call_data;
-    const nstime_t *request_time = &known->req_time;
-    nstime_t elapsed;
-    bool has_times =
-        (pdu->pinfo->presence_flags & PINFO_HAS_TS) && (request_time->secs != 0 || request_time->nsecs != 0);
+    bool is_known = !pdu->is_request && known->req_frame != 0 && !nstime_is_zero(&known->req_time);
 
-    if (pdu->is_request || known->req_frame == 0 || !has_times) {
-        return -1;
-    }
-    nstime_delta(&elapsed, &pdu->pinfo->abs_ts, request_time);
-    return nstime_to_sec(&elapsed);
+    return is_known ? rpc_seconds_since(&known->req_time, pdu->pinfo) : -1;
 }
 
 bool rpc_pdu_may_learn(const rpc_pdu *pdu)
@@ -291,20 +269,19 @@ void rpc_pdu_set_response(rpc_pdu *pdu, const value_ops *ops, const state_handle
     if (is_repeated(pdu) && !PINFO_FD_VISITED(pdu->pinfo) && is_same_sample(call->sample, tvb)) {
         call->same_frame = pdu->pinfo->num;
     }
-    bool has_same_bytes = call->same_frame == pdu->pinfo->num;
+    bool has_other_bytes = is_repeated(pdu) && call->same_frame != pdu->pinfo->num;
+    state_sample *sample = has_other_bytes ? NULL : call->sample;
     pdu->answer = (counter_response){
         .ops = ops,
         .server = pdu->server,
         .handle = handle,
         .request_frame = call->request_frame,
         .is_repeated = is_repeated(pdu),
-        .is_malformed = pdu->report.damaged || (is_repeated(pdu) && !has_same_bytes),
-        .sample = has_same_bytes || !is_repeated(pdu) ? call->sample : NULL,
+        .is_malformed = pdu->report.damaged || has_other_bytes,
+        .sample = sample,
         .tvb = tvb,
+        .table = value_response_get_table(pdu->pool, ops, sample, sample && sample->frame == pdu->pinfo->num, tvb),
     };
-    state_sample *sample = has_same_bytes || !is_repeated(pdu) ? call->sample : NULL;
-    pdu->answer.table =
-        value_response_get_table(pdu->pool, ops, sample, sample && sample->frame == pdu->pinfo->num, tvb);
 }
 
 void rpc_pdu_set_tap_response(rpc_pdu *pdu, uint32_t counters)
@@ -325,12 +302,25 @@ void rpc_pdu_report_response(rpc_pdu *pdu, const char *failed, const char *part)
     }
 }
 
-bool rpc_pdu_is_new_sample(rpc_pdu *pdu, const sample_series *series, tvbuff_t *tvb)
+state_sample *rpc_pdu_learn_sample(rpc_pdu *pdu, state_handle *handle, const char *question, bool is_block,
+                                   tvbuff_t *tvb)
 {
-    bool is_same = is_same_sample(series->newest, tvb);
+    uint32_t size = tvb_captured_length(tvb), reported = tvb_reported_length(tvb);
+    const uint8_t *bytes = size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL;
+    perf_table *table = sample_read_table(pdu->pool, is_block, bytes, size, reported);
+    sample_series *series = sample_series_find_or_create(handle, question);
 
-    pdu->call->sample = is_same ? series->newest : NULL;
-    return !is_same;
+    if (!perf_table_has_sound_group(table) && !(table->is_sound && table->num_groups == 0)) {
+        return NULL;
+    }
+    if (is_same_sample(series->newest, tvb)) {
+        pdu->call->sample = series->newest;
+        return NULL;
+    }
+    state_sample *sample = sample_keep(series, table, reported, pdu->pool, pdu->pinfo->num);
+    sample->late = sample_add_response(&series->timing, rpc_pdu_get_seconds(pdu), true);
+    pdu->call->sample = sample;
+    return sample;
 }
 
 void rpc_pdu_find_handle(rpc_pdu *pdu, state_handle_kind kind, const uint8_t *bytes)

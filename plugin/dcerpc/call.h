@@ -1,8 +1,8 @@
 /* call.h
- * The life of a call, for both protocols: which PDU it is seen in and when, whether what it says may be learned, whether
- * it is noise, whose handle it carries, what the Info column says, and the findings at its end.
- * In this order: rpc_pdu_begin(); rpc_pdu_read_stub(); rpc_pdu_report_garbled(), before anything is shown; what the operation reads;
- * rpc_pdu_report_trailing_bytes(); rpc_pdu_end().
+ * Calls of both protocols: a rpc_pdu is one PDU while it is dissected, a rpc_call what is kept of a request and its response.
+ *
+ * In this order: rpc_pdu_begin(); rpc_pdu_read_stub(); rpc_pdu_report_garbled(), before anything is shown; rpc_pdu_read(); what the operation
+ * shows; rpc_pdu_tap(); rpc_pdu_end().
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -12,31 +12,30 @@
 #include "dcerpc/ndr.h"
 #include "state/samples.h"
 
-/* What is kept of a call, from its request to its response and for every later look at either. Lives with the file. A
- * protocol puts it at the beginning of a call of its own. */
+/* A request and its response. A protocol's own call begins with it. Created with the first PDU; ends with the file. Later looks change
+ * nothing. */
 typedef struct rpc_call {
     const struct rpc_protocol *protocol;
     rpc_connection *connection;
-    const char *operation; /* "QueryCounterData"; NULL: none on performance counters */
-    uint32_t request_frame;
-    uint32_t response_frame;
-    bool request_read;       /* all parameters */
-    state_handle *handle;    /* that the request speaks of, or that the response opened */
-    state_handle *answering; /* that the response speaks of, NULL: the same */
-    bool was_closed;         /* the request's handle was */
-    state_server *server;    /* whom its connection is to */
-    state_sample *sample;    /* that the response was kept as, or whose bytes it has */
-    uint32_t same_frame;     /* of the latest second response with the bytes of that sample, 0: none */
+    const char *operation;   /* "QueryCounterData"; NULL: none on performance counters */
+    uint32_t request_frame;  /* 0: none seen */
+    uint32_t response_frame; /* of the first response, 0: none seen */
+    bool request_read;       /* all parameters of the request were */
+    state_handle *handle;    /* the request's, or the one that the response opened; NULL: not known */
+    state_handle *answering; /* the response's, NULL: the same */
+    bool was_closed;         /* the request's handle was, before it */
+    state_sample *sample;    /* the response was kept as it, or has its bytes; NULL: none */
+    uint32_t same_frame;     /* of the latest second response with the bytes of `sample`, 0: none */
 } rpc_call;
 
-/* Fields and findings of one protocol. */
+/* Fields and expert infos of one protocol. Filled when it is registered. */
 typedef struct rpc_protocol {
     int proto;
     const char *handle_label; /* "Query handle" */
     const char *handle_number_label;
-    const char *handle_word;              /* "query", as the Info column says it */
-    size_t call_size;                     /* of what it keeps of a call, which begins with an rpc_call */
-    void (*end_by_fault)(rpc_call *call); /* a fault answers the call; may be NULL */
+    const char *handle_word;              /* "query", for the Info column */
+    size_t call_size;                     /* bytes of the protocol's own call */
+    void (*end_by_fault)(rpc_call *call); /* called when a fault answers the call; may be NULL */
     expert_fields expert;
     int handle;
     int handle_number;
@@ -47,10 +46,10 @@ typedef struct rpc_protocol {
     int noise;
 } rpc_protocol;
 
-/* `number_field` is the name of the handle's number behind the prefix. */
+/* Registers the fields. `number_field`: name of the handle's number behind the prefix. */
 void rpc_protocol_register(int proto, const char *prefix, const char *number_field, rpc_protocol *protocol);
 
-/* One PDU while it is dissected. */
+/* Filled by rpc_pdu_begin() and what the operation reads, on every pass; ends with the packet. */
 typedef struct {
     const rpc_protocol *protocol;
     tvbuff_t *tvb;
@@ -63,70 +62,71 @@ typedef struct {
     bool is_request;
     uint8_t *drep;
     rpc_call *call;
-    state_server *server; /* whom its connection is to */
-    bool first_time;      /* what it teaches may be learned */
-    bool is_garbled;
-    bool is_short; /* a parameter lies beyond the stub's end, or was not captured */
+    state_server *server; /* the connection's */
+    bool first_time;      /* the call's first request or response, on the first pass */
+    bool is_garbled;      /* decryption failed */
+    bool is_short;        /* a parameter lies beyond the stub's end, or was not captured */
     ndr_reader ndr;
     expert_report report;
-    bool has_column;      /* somebody reads the Info column */
-    wmem_strbuf_t *about; /* for the Info column */
-    wmem_strbuf_t *info;
-    const char *before_info; /* between both: ", ", or ": " where the first is what the call is about */
-    tapped_call tapped;      /* what statistics are told, as far as it was read, */
-    counter_response answer; /* and of it what it answers with values */
+    bool has_column;         /* somebody reads the Info column */
+    wmem_strbuf_t *about;    /* its first part */
+    wmem_strbuf_t *info;     /* its second part, dropped if the stub is short */
+    const char *before_info; /* between both */
+    tapped_call tapped;      /* for listeners, as far as it was read */
+    counter_response answer; /* a response's values; for listeners, too */
 } rpc_pdu;
 
-/* True of a call in datagrams, which no client of these interfaces makes: Wireshark's record of it lives with the packet. */
+/* True of a call in datagrams, which no client of these interfaces makes: Wireshark's record of it ends with the packet. */
 static inline bool rpc_is_connectionless(const dcerpc_info *di)
 {
     return di->transport_salt == UINT64_MAX;
 }
 
-/* `pdu` is zeros. */
+/* Begins a PDU. Needs: `pdu` is zeros. Changes: its call is created with the first PDU. */
 void rpc_pdu_begin(rpc_pdu *pdu, const rpc_protocol *protocol, const char *operation, tvbuff_t *tvb, int offset,
                    packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);
 
-/* True if the answer is a sample of its own. Else it has the bytes of the series' newest, and the call points to that. */
-bool rpc_pdu_is_new_sample(rpc_pdu *pdu, const sample_series *series, tvbuff_t *tvb);
-
-/* Reads the stub from its start into the tree; if not aloud, nothing is shown, and findings only count. */
+/* Begins to read the stub. `is_aloud`: false: nothing is shown, and expert infos only count. */
 void rpc_pdu_read_stub(rpc_pdu *pdu, bool is_aloud);
 
 /* Calls `read`, which reads parameters from `pdu->ndr`. Returns false if one of them is not there. */
 bool rpc_pdu_read(rpc_pdu *pdu, void (*read)(void *data), void *data);
 
-/* From the request to this response, negative where that is not known. */
-double rpc_pdu_get_seconds(const rpc_pdu *pdu);
-
-/* Reports a sealed stub that is garbled. `first` is that of ndr_is_garbled(). Returns true if it is. */
+/* Returns true if decryption failed, and reports it. */
 bool rpc_pdu_report_garbled(rpc_pdu *pdu, ndr_first first);
 
-/* The stub was read to its end, adds up and is seen for the first time. */
+/* True on the first pass if the stub was read to its end and is well-formed. */
 bool rpc_pdu_may_learn(const rpc_pdu *pdu);
 
-/* What stands in the Info column, in this order: damage, what the call is about, and, if the stub could be read, what it
- * says. */
+/* Returns the seconds from the request to this response, negative: not known. */
+double rpc_pdu_get_seconds(const rpc_pdu *pdu);
+
+/* Add to the Info column: it has what is malformed, subjects, and, if the stub could be read, details. */
 #define info_add_subject(pdu, ...) rpc_pdu_append(pdu, (pdu)->about, __VA_ARGS__)
 #define info_add_detail(pdu, ...) rpc_pdu_append(pdu, (pdu)->info, __VA_ARGS__)
 void rpc_pdu_append(const rpc_pdu *pdu, wmem_strbuf_t *to, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
-/* Reads the status of the response into `call->tapped`, and returns it. */
+/* Reads the status of the response into `pdu->tapped`, and returns it. */
 uint32_t rpc_pdu_read_status(rpc_pdu *pdu, int hf);
 
 /* Reports a status that is not 0, and adds it to the Info column. */
 void rpc_pdu_report_status(rpc_pdu *pdu, uint32_t status);
 
-/* What `tvb` answers with values: a sample in the frame that it was kept of alone. `handle` may be NULL. */
+/* Keeps the data of a response as the newest sample of a series. Needs: rpc_pdu_may_learn(). Returns it, NULL: it has no sound group, or the
+ * bytes of the sample before it. */
+state_sample *rpc_pdu_learn_sample(rpc_pdu *pdu, state_handle *handle, const char *question, bool is_block,
+                                   tvbuff_t *tvb);
+
+/* Sets `pdu->answer` to the values of `tvb`. `handle`: NULL: not known. */
 void rpc_pdu_set_response(rpc_pdu *pdu, const value_ops *ops, const state_handle *handle, tvbuff_t *tvb);
 
-/* Listeners are told of that answer, and of so many counters. */
+/* Hands these values to listeners, too. */
 void rpc_pdu_set_tap_response(rpc_pdu *pdu, uint32_t counters);
 
-/* Its answer: for the Info column as value_tree_format_info() has it, and whether it came late. */
+/* Reports a late sample, and adds the values to the Info column, as value_tree_format_info() does. */
 void rpc_pdu_report_response(rpc_pdu *pdu, const char *failed, const char *part);
 
-/* A sample that came late; NULL: it did not. */
+/* Reports a late sample or slow response at `item`. `late`: NULL: it is neither. */
 void rpc_report_late(expert_report *report, proto_item *item, const late_sample *late);
 
 /* Finds the handle that a request carries. Changes: on the first pass `handle` and `was_closed` of its call. */
@@ -138,29 +138,29 @@ state_handle *rpc_pdu_get_handle(const rpc_pdu *pdu);
 /* Reports at `item` that a request uses a handle which was closed before. */
 void rpc_pdu_report_closed_handle(const rpc_pdu *pdu, expert_report *report, proto_item *item);
 
-/* The response says whether the server closed the handle. */
+/* Closes the handle of the request if the response has status 0. */
 void rpc_pdu_close_handle(const rpc_pdu *pdu);
 
-/* Where a handle was opened and closed, below its item. Returns that tree. */
+/* Shows below its item where a handle was opened and closed. Returns that tree. */
 proto_tree *rpc_pdu_show_handle_lifetime(rpc_pdu *pdu, proto_item *item, const state_handle *handle);
 
-/* Which of the capture's handles it is, in `tree` and in the Info column. */
+/* Shows the number of a handle in `tree` and in the Info column. */
 void rpc_pdu_show_handle_number(rpc_pdu *pdu, proto_tree *tree, const state_handle *handle);
 
-/* Reports at `item` that the call was answered in another frame before. */
+/* Reports at `item` a second response to the call. */
 void rpc_pdu_report_duplicate(const rpc_pdu *pdu, expert_report *report, proto_item *item);
 
 /* Shows and reports bytes that are left behind the last parameter, beyond its padding. */
 void rpc_pdu_report_trailing_bytes(rpc_pdu *pdu);
 
-/* On the first pass: when the handle's question was asked, or how long its answer took that is no sample. */
+/* Adds a request, or a response that is no sample, to the timing of its series, on the first pass. */
 void rpc_pdu_add_timing(const rpc_pdu *pdu, state_handle *handle, const char *question);
 
-/* Hands it to the listeners: fills what all calls have. `handle`: what it is about, may be NULL. */
+/* Hands the PDU to listeners. `handle`: NULL: not known. */
 void rpc_pdu_tap(rpc_pdu *pdu, const state_handle *handle);
 
-/* As long as the packet is shown, its conversation filter is the monitor's: client and server. */
+/* Offers the conversation filter of client and server for this packet. */
 void rpc_add_filter_data(packet_info *pinfo);
 
-/* Returns the stub's length. */
+/* Writes the Info column. Returns the stub's length. */
 int rpc_pdu_end(rpc_pdu *pdu, proto_item *item);

@@ -574,28 +574,20 @@ static void learn_definitions(hkpd_pdu *p, const state_sample *sample)
 /* Learns from a response that has a sound object, or no object at all: a sample, types, and which objects are absent. */
 static void hkpd_learn_sample(hkpd_pdu *p, tvbuff_t *tvb)
 {
-    rpc_call *call = p->pdu.call;
     const hkpd_question *question = &p->call->question;
     state_handle *handle = rpc_pdu_get_handle(&p->pdu);
-    perf_table *table = read_block_table(p, tvb);
-    bool is_sound = table->is_sound, has_sound_group = perf_table_has_sound_group(table);
+    state_sample *sample =
+        handle ? rpc_pdu_learn_sample(&p->pdu, handle, question->text ? question->text : "", true, tvb) : NULL;
 
-    if (handle == NULL || !(has_sound_group || (table->num_groups == 0 && is_sound))) {
+    if (sample == NULL) {
         return;
     }
-    sample_series *series = sample_series_find_or_create(handle, question->text ? question->text : "");
+    const perf_table *table = sample->table;
     /* Samba's TotalByteLength leaves the header out */
     p->pdu.server->is_no_windows |= perf_table_u32(table, 20) == table->size - perf_table_u32(table, 24);
-    if (!rpc_pdu_is_new_sample(&p->pdu, series, tvb)) {
-        return;
-    }
-    call->sample = sample_keep(series, table, tvb_reported_length(tvb), p->pdu.pool, p->pdu.pinfo->num);
-    learn_definitions(p, call->sample);
-    if (question->text) {
-        call->sample->late = sample_add_response(&series->timing, rpc_pdu_get_seconds(&p->pdu), true);
-    }
-    if (is_sound && question->kind == QUESTION_INDEXES) {
-        find_absent_objects(p, call->sample);
+    learn_definitions(p, sample);
+    if (table->is_sound && question->kind == QUESTION_INDEXES) {
+        find_absent_objects(p, sample);
     }
 }
 
