@@ -188,22 +188,17 @@ static const char *format_count(const pcq_pdu *p, uint32_t count)
     return text_counted(p->pdu.pool, count, p->pdu.opnum == OPNUM_EnumerateCounterSet ? "GUID" : "byte");
 }
 
-/* Shows the array ("lpData: 96 bytes, room for 1024") and begins the tree for its bytes, which are read later. */
+/* Shows the array ("lpData: 96 bytes, room for 1024") and begins the tree for its bytes, which QueryCounterData reads later. */
 static void begin_lpdata(pcq_pdu *p, ndr_array *array)
 {
     tvbuff_t *tvb = ndr_elements(&p->pdu.ndr, array, p->pdu.opnum == OPNUM_EnumerateCounterSet ? 16 : 1);
 
-    if (array->node) {
-        proto_item_append_text(array->node, ": %s", format_count(p, (uint32_t)array->actual_count));
-        if (array->max_count != array->actual_count) {
-            proto_item_append_text(array->node, ", room for %" PRIu64, array->max_count);
-        }
+    proto_item_append_text(array->node, ": %s", format_count(p, (uint32_t)array->actual_count));
+    if (array->max_count != array->actual_count) {
+        proto_item_append_text(array->node, ", room for %" PRIu64, array->max_count);
     }
-    if (tvb_reported_length(tvb) == 0) {
-        return;
-    }
-    p->pdu.tapped.buffer = tree_own_source(p->pdu.pinfo, tvb, "lpData");
-    if (array->node) {
+    if (tvb_reported_length(tvb) > 0) {
+        p->pdu.tapped.buffer = tree_own_source(p->pdu.pinfo, tvb, "lpData");
         proto_item *item = proto_tree_add_item(p->pdu.tree, hf_buffer, p->pdu.tapped.buffer, 0, -1, ENC_NA);
         p->buffer_tree = proto_item_add_subtree(item, ett_buffer);
         proto_item_append_text(item, ", %s", text_counted(p->pdu.pool, tvb_reported_length(tvb), "byte"));
@@ -218,32 +213,6 @@ static void check_count(pcq_pdu *p, const ndr_array *array, const char *has, uin
         expert_report_add(&p->pdu.report, array->item, EI_ARRAY_COUNTS, "lpData %s %" PRIu64 ", but %s says %u", has,
                           count, said_by, said);
     }
-}
-
-/* Checks the array's maximum against dwInSize, if the request was read. */
-static void check_buffer_size(pcq_pdu *p, const ndr_array *array)
-{
-    if (p->pdu.is_request || p->call->rpc.request_read) {
-        check_count(p, array, "has room for", array->max_count, "dwInSize", p->call->in_size);
-    }
-}
-
-/* Reads the status behind lpData. A size probe is half of a normal call: too small a buffer, answered with the size that is needed.
- * Returns true if the call succeeded. */
-static bool read_returned_status(pcq_pdu *p)
-{
-    tapped_call *tapped = &p->pdu.tapped;
-    uint32_t status = rpc_pdu_read_status(&p->pdu, hf_status);
-
-    tapped->has_sizes = true;
-    tapped->is_probe = status == STATUS_NOT_ENOUGH_MEMORY && tapped->out_size == 0 && tapped->rtn_size > 0;
-    if (tapped->is_probe) {
-        proto_item_append_text(p->pdu.ndr.cursor.item, ", a size probe: no failure");
-        info_add_detail(&p->pdu, "size probe: needs %s", format_count(p, tapped->rtn_size));
-        return false;
-    }
-    rpc_pdu_report_status(&p->pdu, status);
-    return status == STATUS_SUCCESS;
 }
 
 static void begin_context(pcq_pdu *p)
@@ -283,13 +252,19 @@ static void dissect_lpdata(pcq_pdu *p)
     }
 }
 
-/* Reads lpData of ValidateCounters, a conformant array in both directions. */
-static void read_identifiers(pcq_pdu *p)
+/* Reads lpData, which is conformant and varying behind two sizes, and conformant in ValidateCounters. */
+static void read_lpdata(pcq_pdu *p)
 {
+    bool has_sizes = p->operation->response_begin == NDR_FIRST_SIZES;
     ndr_array array;
 
-    ndr_array_begin(&p->pdu.ndr, false, "lpData", &array);
-    check_buffer_size(p, &array);
+    ndr_array_begin(&p->pdu.ndr, has_sizes, "lpData", &array);
+    if (has_sizes) {
+        check_count(p, &array, "holds", array.actual_count, "*pdwOutSize", p->pdu.tapped.out_size);
+    }
+    if (p->pdu.is_request || p->call->rpc.request_read) {
+        check_count(p, &array, "has room for", array.max_count, "dwInSize", p->call->in_size);
+    }
     if (p->pdu.is_request) {
         p->call->in_size = (uint32_t)array.max_count; /* the response has the same array */
     }
@@ -297,30 +272,38 @@ static void read_identifiers(pcq_pdu *p)
     dissect_lpdata(p);
 }
 
+/* Reads the status. A size probe is half of a normal call: too small a buffer, answered with the size that is needed. */
+static void read_status(pcq_pdu *p)
+{
+    tapped_call *tapped = &p->pdu.tapped;
+    uint32_t status = rpc_pdu_read_status(&p->pdu, hf_status);
+
+    tapped->has_sizes = p->operation->response_begin == NDR_FIRST_SIZES;
+    tapped->is_probe = status == STATUS_NOT_ENOUGH_MEMORY && tapped->out_size == 0 && tapped->rtn_size > 0;
+    p->succeeded = status == STATUS_SUCCESS;
+    if (tapped->is_probe) {
+        proto_item_append_text(p->pdu.ndr.cursor.item, ", a size probe: no failure");
+        info_add_detail(&p->pdu, "size probe: needs %s", format_count(p, tapped->rtn_size));
+    } else {
+        rpc_pdu_report_status(&p->pdu, status);
+    }
+}
+
 /* Reads two sizes and lpData, a handle, or lpData alone; and the status. */
 static void read_response_parameters(void *pdu)
 {
     pcq_pdu *p = pdu;
-    ndr_array array;
 
     if (p->operation->response_begin == NDR_FIRST_SIZES) {
         p->pdu.tapped.out_size = ndr_u32(&p->pdu.ndr, hf_out_size);
         p->pdu.tapped.rtn_size = ndr_u32(&p->pdu.ndr, hf_rtn_size);
-        ndr_array_begin(&p->pdu.ndr, true, "lpData", &array);
-        check_count(p, &array, "holds", array.actual_count, "*pdwOutSize", p->pdu.tapped.out_size);
-        check_buffer_size(p, &array);
-        begin_lpdata(p, &array);
-        dissect_lpdata(p);
-        p->succeeded = read_returned_status(p);
-    } else {
-        if (p->operation->response_begin == NDR_FIRST_HANDLE) {
-            p->handle_item = ndr_context_handle(&p->pdu.ndr, fields.handle, p->handle);
-        } else {
-            read_identifiers(p);
-        }
-        p->succeeded = rpc_pdu_read_status(&p->pdu, hf_status) == STATUS_SUCCESS;
-        rpc_pdu_report_status(&p->pdu, p->pdu.tapped.status);
     }
+    if (p->operation->response_begin == NDR_FIRST_HANDLE) {
+        p->handle_item = ndr_context_handle(&p->pdu.ndr, fields.handle, p->handle);
+    } else {
+        read_lpdata(p);
+    }
+    read_status(p);
     rpc_pdu_report_trailing_bytes(&p->pdu);
 }
 
@@ -488,11 +471,13 @@ static void show_query(pcq_pdu *p, proto_tree *tree)
     }
 }
 
-/* Shows below the handle's item where it was opened and closed, and the query's counters; and its number. */
-static void show_handle(pcq_pdu *p, proto_item *item, const state_handle *handle)
+/* Shows the handle: where it was opened and closed, with the query's counters, below its item; and its number. */
+static void show_query_handle(pcq_pdu *p)
 {
-    if (item && handle && proto_field_is_referenced(p->pdu.tree, proto_pcq)) {
-        show_query(p, rpc_pdu_show_handle_lifetime(&p->pdu, item, handle));
+    const state_handle *handle = rpc_pdu_get_handle(&p->pdu);
+
+    if (handle && p->handle_item && !handle_is_null(p->handle) && proto_field_is_referenced(p->pdu.tree, proto_pcq)) {
+        show_query(p, rpc_pdu_show_handle_lifetime(&p->pdu, p->handle_item, handle));
     }
     rpc_pdu_show_handle_number(&p->pdu, p->pdu.tree, handle);
 }
@@ -518,7 +503,6 @@ static void begin_query_use(pcq_pdu *p)
         set_asked_moment(p, handle);
     }
     rpc_pdu_report_closed_handle(&p->pdu, &p->pdu.report, p->handle_item);
-    show_handle(p, p->handle_item, handle);
 }
 
 /* Returns the query that a response is about. `is_proof`: the server has it open, since it sent its data or their size. Changes: behind a
@@ -541,8 +525,6 @@ static state_handle *confirm_query(pcq_pdu *p, bool is_proof)
 
 static void open_request(pcq_pdu *p)
 {
-    /* on a later look, the query that the response opened */
-    show_handle(p, NULL, p->pdu.call->handle);
     if (p->call->machine && *p->call->machine) {
         info_add_detail(&p->pdu, "%s", p->call->machine);
     }
@@ -555,7 +537,6 @@ static void open_response(pcq_pdu *p)
     if (rpc_pdu_may_learn(&p->pdu) && p->succeeded && !handle_is_null(p->handle)) {
         call->handle = handle_open(PERF_HANDLE_QUERY, p->pdu.server, p->handle, p->pdu.pinfo->num, p->call->machine);
     }
-    show_handle(p, p->handle_item, call->handle);
 }
 
 /* --- Opnum 4: CloseQueryHandle, 3.1.4.1.8 ---------------------------------------------------------------------- */
@@ -563,7 +544,6 @@ static void open_response(pcq_pdu *p)
 static void close_response(pcq_pdu *p)
 {
     rpc_pdu_close_handle(&p->pdu);
-    show_handle(p, handle_is_null(p->handle) ? NULL : p->handle_item, p->pdu.call->handle);
 }
 
 /* --- Opnum 5: QueryCounterInfo, 3.1.4.1.5 ---------------------------------------------------------------------- */
@@ -600,7 +580,6 @@ static void info_response(pcq_pdu *p)
         set_tap_identifiers(p);
     }
     state_handle *handle = confirm_query(p, p->succeeded || p->pdu.tapped.is_probe);
-    show_handle(p, NULL, handle);
     if (p->succeeded && rpc_pdu_may_learn(&p->pdu) && handle) {
         query_apply_info(handle, p->pdu.tapped.identifiers, p->context.count, &p->call->asked);
     }
@@ -646,7 +625,6 @@ static void data_response(pcq_pdu *p)
         }
         rpc_pdu_report_response(&p->pdu, p->pdu.has_column && failed > 0 ? format_failures(p, failed) : NULL, "block");
     }
-    show_handle(p, NULL, handle);
 }
 
 /* --- Opnum 7: ValidateCounters, 3.1.4.1.7 ---------------------------------------------------------------------- */
@@ -729,8 +707,7 @@ static void validate_response(pcq_pdu *p)
             describe_refused(p);
         }
     }
-    state_handle *handle = confirm_query(p, p->succeeded);
-    show_handle(p, NULL, handle);
+    confirm_query(p, p->succeeded);
     bool is_read = !p->pdu.report.damaged && !p->pdu.is_short;
     bool is_known =
         is_read && p->pdu.tapped.status != STATUS_OUTOFMEMORY; /* without memory for all some of it may be done */
@@ -790,8 +767,8 @@ static void read_request_parameters(void *pdu)
 {
     pcq_pdu *p = pdu;
     static void (*const read[])(pcq_pdu *p) = {
-        ['W'] = read_machine, ['G'] = read_counterset,  ['L'] = read_request_lcid, ['S'] = read_in_size,
-        ['H'] = read_handle,  ['A'] = read_identifiers, ['C'] = read_request_code, ['D'] = read_add_flag,
+        ['W'] = read_machine, ['G'] = read_counterset, ['L'] = read_request_lcid, ['S'] = read_in_size,
+        ['H'] = read_handle,  ['A'] = read_lpdata,     ['C'] = read_request_code, ['D'] = read_add_flag,
     };
 
     for (const char *letter = p->operation->parameters; *letter; letter++) {
@@ -826,9 +803,7 @@ static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_
                           "The request was not captured whole, or not decrypted: what depends on it stays undecoded");
     }
     if (rpc_pdu_report_garbled(&p.pdu, p.pdu.is_request ? request_begin : p.operation->response_begin)) {
-        if (!p.pdu.is_request && opnum == OPNUM_ValidateCounters) {
-            end_change(p.call, CHANGE_UNKNOWN, NULL, 0);
-        }
+        end_change(p.call, CHANGE_UNKNOWN, NULL, 0);
     } else if (p.pdu.is_request) {
         p.call->rpc.request_read = rpc_pdu_read(&p.pdu, read_request_parameters, &p);
         if (p.operation->parameters[0] == 'H') {
@@ -840,6 +815,9 @@ static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_
     } else {
         rpc_pdu_read(&p.pdu, read_response_parameters, &p);
         p.operation->response(&p);
+    }
+    if (!p.pdu.is_garbled) {
+        show_query_handle(&p);
     }
     if (p.pdu.first_time && p.pdu.is_request && opnum == OPNUM_ValidateCounters && p.call->change == NULL) {
         p.pdu.call->connection->unread_change = pinfo->num; /* of which query is not known */
