@@ -390,8 +390,8 @@ static void find_peers_failures(verdict *v)
         bool is_cut = pair->cut.frames && pair->passed[STEP_PIPE] > 0 && !pair->is_bound;
         bool is_unread = is_cut || (v->queries->len == 0 && omissions_get_undecoded(&v->omitted) == 0);
         steps_find(v->steps, pair, &monitor->findings);
-        if (first ? steps_has_one_way(v->steps, pair) : !monitor->findings && is_unread) {
-            steps_find_unread(v->steps, pair, &monitor->findings);
+        if (first || (!monitor->findings && is_unread)) {
+            steps_find_unread(v->steps, pair, first != NULL, &monitor->findings);
         }
         if (first == NULL && monitor->findings) {
             g_ptr_array_add(v->monitors, monitor);

@@ -215,12 +215,12 @@ static void fail_connection(verdict_connection *connection, setup_step step, uin
 /* Returns the furthest step that waits for its answer, NUM_STEPS: none. */
 static setup_step waiting_step(const verdict_connection *connection)
 {
-    unsigned step = NUM_STEPS;
+    setup_step found = NUM_STEPS;
 
-    while (step > 0 && connection->waits[step - 1].frame == 0) {
-        step--;
+    for (unsigned step = 0; step < NUM_STEPS; step++) {
+        found = connection->waits[step].frame > 0 ? (setup_step)step : found;
     }
-    return step > 0 ? (setup_step)(step - 1) : NUM_STEPS;
+    return found;
 }
 
 void steps_note_call(verdict_connection *connection, const packet_info *pinfo, bool is_response)
@@ -360,24 +360,6 @@ static bool see_analysis(verdict_connection *connection, packet_info *pinfo, con
     return found->flags & WS_TCP_ACK_LOST_PACKET;
 }
 
-/* The first data of a client at a known port asks for something, whatever it is. */
-static void see_data(verdict_connection *connection, bool by_client, verdict_moment now)
-{
-    setup_step step = connection->port == PORT_MAPPER ? STEP_BIND : STEP_NEGOTIATE;
-
-    connection->begins = connection->begins.frame > 0 ? connection->begins : now;
-    if (by_client) {
-        bool is_first = connection->by[BY_CLIENT].data == 0 && connection->by[BY_SERVER].data == 0;
-        connection->waits[step] = is_first && is_known_port(connection->port) ? now : connection->waits[step];
-        connection->response_began = 0;
-    } else if (connection->response_began <= 0) {
-        connection->response_began = now.time;
-        connection->waits[STEP_NEGOTIATE].frame = 0;
-        connection->waits[STEP_BIND].frame = connection->port == PORT_MAPPER ? 0 : connection->waits[STEP_BIND].frame;
-    }
-    connection->by[by_client].data++;
-}
-
 static void see_segment(verdict_connection *connection, packet_info *pinfo, const tcp_info_t *tcp, verdict_moment now)
 {
     bool by_client = is_from_client(connection, pinfo), has_ack = tcp->th_flags & TCP_ACK;
@@ -398,7 +380,9 @@ static void see_segment(verdict_connection *connection, packet_info *pinfo, cons
         pass_step(connection, STEP_CONNECT, now.frame);
     }
     if (tcp->th_have_seglen && tcp->th_seglen > 0) {
-        see_data(connection, by_client, now);
+        bool goes_on = !by_client && connection->response_began > 0;
+        connection->begins = connection->begins.frame > 0 ? connection->begins : now;
+        connection->response_began = by_client ? 0 : goes_on ? connection->response_began : now.time;
     }
     if (tcp->th_flags & (TCP_FIN | TCP_RST)) {
         see_end(connection, by_client, tcp->th_flags & TCP_RST, is_lacking, now);
@@ -429,17 +413,8 @@ static tap_packet_status steps_see_tcp(void *data _U_, packet_info *pinfo, epan_
 /* --- SMB2 -------------------------------------------------------------------------------------------------------- */
 
 /* [MS-SMB2] 2.2.1.2 and 2.2.10; [MS-ERREF] 2.3.1 */
-enum {
-    SMB2_NEGOTIATE,
-    SMB2_SETUP,
-    SMB2_TREE = 3,
-    SMB2_CREATE = 5,
-    SMB2_CLOSE,
-    SMB2_READ = 8,
-    SMB2_WRITE,
-    SMB2_IOCTL = 11
-};
-enum { IS_RESPONSE = 1, IS_GUEST = 1, SHARE_OF_PIPES = 2, STATUS_PENDING = 0x103 };
+enum { NEGOTIATE, SESSION_SETUP, TREE_CONNECT = 3, CREATE = 5, CLOSE, READ = 8, WRITE, IOCTL = 11 };
+enum { IS_RESPONSE = 1, SIGNING_REQUIRED = 2, IS_GUEST = 1, SHARE_OF_PIPES = 2, STATUS_PENDING = 0x103 };
 #define STATUS_MORE_PROCESSING 0xc0000016
 #define IS_ERROR(status) ((status) >> 30 == 3)
 
@@ -447,7 +422,7 @@ enum { IS_RESPONSE = 1, IS_GUEST = 1, SHARE_OF_PIPES = 2, STATUS_PENDING = 0x103
 static const char *message_name(const smb2_info_t *smb)
 {
     const smb2_fid_info_t *file = smb->file ? smb->file : smb->saved ? smb->saved->file : NULL;
-    bool is_tree = smb->opcode == SMB2_TREE, is_asked = smb->saved && smb->saved->extra_info;
+    bool is_tree = smb->opcode == TREE_CONNECT, is_asked = smb->saved && smb->saved->extra_info;
     bool has_name = is_asked && smb->saved->extra_info_type == (is_tree ? SMB2_EI_TREENAME : SMB2_EI_FILENAME);
 
     if (has_name) {
@@ -468,21 +443,13 @@ static bool is_named(const char *name, const char *word)
 /* Returns the step that a message is about; NUM_STEPS: none. */
 static setup_step message_step(const smb2_info_t *smb)
 {
-    bool is_pipe =
-        is_named(message_name(smb), "winreg") && (smb->tree == NULL || smb->tree->share_type == SHARE_OF_PIPES);
+    bool is_of_pipes = smb->tree == NULL || smb->tree->share_type == SHARE_OF_PIPES;
 
-    switch (smb->opcode) {
-    case SMB2_NEGOTIATE:
-        return STEP_NEGOTIATE;
-    case SMB2_SETUP:
-        return STEP_LOGON;
-    case SMB2_TREE:
-        return is_named(message_name(smb), "ipc$") ? STEP_SHARE : NUM_STEPS;
-    case SMB2_CREATE:
-        return is_pipe ? STEP_PIPE : NUM_STEPS;
-    default:
-        return NUM_STEPS;
-    }
+    return smb->opcode == NEGOTIATE                                                        ? STEP_NEGOTIATE
+           : smb->opcode == SESSION_SETUP                                                  ? STEP_LOGON
+           : smb->opcode == TREE_CONNECT && is_named(message_name(smb), "ipc$")            ? STEP_SHARE
+           : smb->opcode == CREATE && is_of_pipes && is_named(message_name(smb), "winreg") ? STEP_PIPE
+                                                                                           : NUM_STEPS;
 }
 
 static void see_message_request(verdict_connection *connection, const smb2_info_t *smb, verdict_moment now)
@@ -492,7 +459,7 @@ static void see_message_request(verdict_connection *connection, const smb2_info_
     if (step < NUM_STEPS) {
         connection->waits[step] = now;
         connection->doubt.frame = step == STEP_LOGON || step == STEP_SHARE ? 0 : connection->doubt.frame;
-    } else if (smb->opcode == SMB2_CLOSE && is_named(message_name(smb), "winreg")) {
+    } else if (smb->opcode == CLOSE && is_named(message_name(smb), "winreg")) {
         end_connection(connection, true, now);
     }
 }
@@ -501,11 +468,11 @@ static void see_message_response(verdict_connection *connection, const smb2_info
 {
     uint32_t asked = smb->saved ? smb->saved->frame_req : 0;
     setup_step step = message_step(smb);
-    bool is_call = smb->opcode == SMB2_READ || smb->opcode == SMB2_WRITE || smb->opcode == SMB2_IOCTL;
-    bool names = smb->opcode == SMB2_TREE || smb->opcode == SMB2_CREATE;
+    bool is_call = smb->opcode == READ || smb->opcode == WRITE || smb->opcode == IOCTL;
+    bool names = smb->opcode == TREE_CONNECT || smb->opcode == CREATE;
 
     if (names && step == NUM_STEPS && asked > 0) { /* only its request had the name */
-        step = smb->opcode == SMB2_TREE ? STEP_SHARE : STEP_PIPE;
+        step = smb->opcode == TREE_CONNECT ? STEP_SHARE : STEP_PIPE;
         step = connection->waits[step].frame == asked ? step : NUM_STEPS;
     }
     if (smb->status == STATUS_MORE_PROCESSING) {
@@ -667,19 +634,6 @@ static void see_kerberos_error(verdict_connection *connection, packet_info *pinf
     }
 }
 
-/* A client may leave if one of both requires signing, of which the other one knows nothing, or that the client does not want. */
-static void see_security(verdict_connection *connection, bool by_client, uint32_t mode, verdict_moment now)
-{
-    enum { SIGNING_REQUIRED = 2 }; /* [MS-SMB2] 2.2.3 */
-
-    if (by_client) {
-        connection->wants_signing = mode & SIGNING_REQUIRED;
-    } else if ((mode & SIGNING_REQUIRED) || (connection->wants_signing && mode == 0)) {
-        connection->doubt = now;
-        connection->doubt_outcome = OUTCOME_SIGNING;
-    }
-}
-
 static tap_packet_status steps_see_fields(void *data _U_, packet_info *pinfo, epan_dissect_t *edt,
                                           const void *frame _U_, tap_flags_t flags _U_)
 {
@@ -687,6 +641,7 @@ static tap_packet_status steps_see_fields(void *data _U_, packet_info *pinfo, ep
     field_info *error = find_field(edt, SEEN_KERBEROS_ERROR), *security = find_field(edt, SEEN_SECURITY);
     field_info *session = find_field(edt, SEEN_SESSION);
     bool by_client = connection && is_from_client(connection, pinfo);
+    uint32_t mode = security ? fvalue_get_uinteger(WS_FIELD_VALUE(security)) : 0;
 
     if (error) {
         see_kerberos_error(connection, pinfo, OUTCOME_KERBEROS + (uint32_t)fvalue_get_sinteger(WS_FIELD_VALUE(error)));
@@ -694,12 +649,14 @@ static tap_packet_status steps_see_fields(void *data _U_, packet_info *pinfo, ep
     if (by_client && find_field(edt, SEEN_KERBEROS_NAME)) {
         learn_account(connection, pinfo, "Kerberos");
     }
-    if (connection && security) {
-        see_security(connection, by_client, fvalue_get_uinteger(WS_FIELD_VALUE(security)), now_of(pinfo));
+    if (connection && security && by_client) {
+        connection->wants_signing = mode & SIGNING_REQUIRED;
     }
-    if (connection && session && (fvalue_get_uinteger(WS_FIELD_VALUE(session)) & IS_GUEST)) {
+    bool is_guest = session && (fvalue_get_uinteger(WS_FIELD_VALUE(session)) & IS_GUEST);
+    bool is_signing = connection && security && ((mode & SIGNING_REQUIRED) || (mode == 0 && connection->wants_signing));
+    if (connection && !by_client && (is_guest || is_signing)) {
         connection->doubt = now_of(pinfo);
-        connection->doubt_outcome = OUTCOME_GUEST;
+        connection->doubt_outcome = is_guest ? OUTCOME_GUEST : OUTCOME_SIGNING;
     }
     if (connection && find_field(edt, SEEN_ENCRYPTED) && connection->smb2_frame != pinfo->num &&
         connection->peers->encrypted.frame == 0) {
@@ -819,19 +776,15 @@ static void judge_connection(steps_judgement *judgement, const verdict_connectio
     if (step == NUM_STEPS || times.was_set || connection->lost_frame > connection->waits[step].frame) {
         return;
     }
-    unsigned num_syns = step == STEP_CONNECT ? evidence_count(&connection->syns) : 0;
     bool is_long = until - connection->waits[step].time >= STEPS_LONG_WAIT;
-    if (step == STEP_CONNECT) { /* one SYN that a host that speaks does not answer may have been answered unseen */
-        is_long = num_syns > 1 || (is_long && !peers->has_messages);
-    } else if (connection->by[BY_SERVER].packets == 0) {
-        is_long = false;
+    if (step != STEP_CONNECT && is_long && connection->by[BY_SERVER].packets > 0) {
+        add_silence(judgement, connection, step, OUTCOME_UNANSWERED, connection->waits[step]);
     }
-    for (unsigned i = 0; is_long && i < num_syns; i++) {
+    unsigned num_syns = step == STEP_CONNECT ? evidence_count(&connection->syns) : 0;
+    /* one that a server that speaks does not answer may have been answered unseen */
+    for (unsigned i = 0; i < num_syns && (num_syns > 1 || (is_long && !peers->has_messages)); i++) {
         add_silence(judgement, connection, step, OUTCOME_SILENT,
                     (verdict_moment){evidence_frame(&connection->syns, i), connection->syn.time});
-    }
-    if (is_long && num_syns == 0) {
-        add_silence(judgement, connection, step, OUTCOME_UNANSWERED, connection->waits[step]);
     }
 }
 
@@ -877,12 +830,12 @@ steps_judgement *steps_judge(wmem_allocator_t *pool)
 static setup_step failed_step(const steps_judgement *judgement, const verdict_peers *peers)
 {
     const setup_failure *failures = judgement->states[peers->number].failures;
-    unsigned step = NUM_STEPS;
+    setup_step found = NUM_STEPS;
 
-    while (step > 0 && failures[step - 1].shown.frames == NULL) {
-        step--;
+    for (unsigned step = 0; step < NUM_STEPS; step++) {
+        found = failures[step].shown.frames ? (setup_step)step : found;
     }
-    return step > 0 ? (setup_step)(step - 1) : NUM_STEPS;
+    return found;
 }
 
 /* Something says that performance counters are meant: the client asks others for them; or the capture has nothing else, and a refusal is no end
@@ -918,7 +871,7 @@ static const struct {
     [STEP_CALL] = {VERDICT_PIPE_BROKEN, "$S fails calls of $C to its pipe", ""},
 };
 
-/* "SRV01 does not open the pipe winreg for 192.0.2.11: STATUS_OBJECT_NAME_NOT_FOUND (Remote Registry is disabled?): since 10:02:29, frame 101" */
+/* "SRV01 does not open the pipe winreg for 192.0.2.11 (Remote Registry is disabled?): 10:02:29, frame 101 (STATUS_OBJECT_NAME_NOT_FOUND)" */
 static void add_failure(wmem_allocator_t *pool, const verdict_peers *peers, setup_step step,
                         const setup_failure *failure, const char *rest, verdict_finding **findings)
 {
@@ -945,13 +898,13 @@ static void add_failure(wmem_allocator_t *pool, const verdict_peers *peers, setu
     } else if (step == STEP_LOGON && party == PARTY_CLIENT) {
         fails = "$C cannot log on to $S";
     }
-    const char *account = failure->account && row ? wmem_strconcat(pool, " as ", failure->account, NULL) : "";
+    const char *account = failure->account && row ? " as $F" : ""; /* which may be "SQL$SALES" */
     const char *why = row                     ? wmem_strconcat(pool, " (", row->meaning, ")", NULL)
                       : failure->outcome > 99 ? wmem_strdup_printf(pool, " (STATUS 0x%08x)", failure->outcome)
                                               : "";
     verdict_evidence shown = failure->shown;
     shown.pool = pool;
-    shown.which = wmem_strdup_printf(pool, "%u", failure->port);
+    shown.which = step == STEP_CONNECT ? wmem_strdup_printf(pool, "%u", failure->port) : failure->account;
     verdict_add_finding(
         findings, kind, party, &shown, true, peers->called, peers->client,
         wmem_strconcat(pool, fails, account, why, ": $T", rest, row ? "| (" : NULL, row ? row->name : NULL, ")", NULL));
@@ -986,12 +939,8 @@ void steps_add_pipe_failure(const verdict_peers *peers, uint32_t status, const v
     add_failure(shown->pool, peers, STEP_CALL, &(setup_failure){.outcome = status, .shown = *shown}, "", findings);
 }
 
-bool steps_has_one_way(const steps_judgement *judgement, const verdict_peers *peers)
-{
-    return judgement->states[peers->number].one_way.frame > 0;
-}
-
-void steps_find_unread(const steps_judgement *judgement, const verdict_peers *peers, verdict_finding **findings)
+void steps_find_unread(const steps_judgement *judgement, const verdict_peers *peers, bool has_calls,
+                       verdict_finding **findings)
 {
     const verdict_moment none = {0, 0}, one_way = judgement->states[peers->number].one_way;
     const struct {
@@ -1004,6 +953,9 @@ void steps_find_unread(const steps_judgement *judgement, const verdict_peers *pe
     verdict_evidence shown = peers->has_messages ? peers->cut : (verdict_evidence){.frames = NULL};
     const char *text = "The capture cuts frames of $C and $S short: $T";
 
+    if (has_calls && one_way.frame == 0) {
+        return;
+    }
     shown.pool = judgement->pool;
     shown.is_unread = true;
     for (unsigned i = 0; shown.frames == NULL && i < G_N_ELEMENTS(reasons); i++) {

@@ -117,10 +117,10 @@ typedef struct verdict_connection {
     wmem_array_t *events;            /* connection_event, bounded */
     verdict_moment waits[NUM_STEPS]; /* requests that are not answered yet, frame 0: none */
     struct {
-        uint32_t packets, data; /* number of packets, and of those with data */
-        uint32_t heard;         /* sequence number that it acknowledged last, */
-        double heard_at;        /* and when that became more; 0: never */
-        double newest;          /* time of its newest packet */
+        uint32_t packets; /* number */
+        uint32_t heard;   /* sequence number that it acknowledged last, */
+        double heard_at;  /* and when that became more; 0: never */
+        double newest;    /* time of its newest packet */
     } by[2];
 } verdict_connection;
 
@@ -168,11 +168,9 @@ steps_judgement *steps_judge(wmem_allocator_t *pool);
 /* Adds what stopped the peers, if it is about performance counters and no finding in the list is its cause. */
 void steps_find(const steps_judgement *judgement, const verdict_peers *peers, verdict_finding **findings);
 
-/* Adds why nothing of the peers could be read, where the capture is why. */
-void steps_find_unread(const steps_judgement *judgement, const verdict_peers *peers, verdict_finding **findings);
-
-/* Only one direction of some connection of the peers was captured. */
-bool steps_has_one_way(const steps_judgement *judgement, const verdict_peers *peers);
+/* Adds why the peers' packets could not be read, where the capture is why; of peers with calls, that one direction alone was captured. */
+void steps_find_unread(const steps_judgement *judgement, const verdict_peers *peers, bool has_calls,
+                       verdict_finding **findings);
 
 /* Adds that SMB2 answered calls with this status. */
 void steps_add_pipe_failure(const verdict_peers *peers, uint32_t status, const verdict_evidence *shown,

@@ -160,12 +160,12 @@ def no_connection(answer, port=445, by_mapper=False):
     return rung
 
 
-def smb_says(command, status, blob=b'', share='IPC$', name='winreg'):
+def smb_says(command, status, blob=b'', share='IPC$', name='winreg', user='monitor'):
     """What SMB2 refuses before there is a pipe."""
     def rung(w, server):
         tcp = Link(w.capture, 445, w.port(), server=server[1])
         with w.culprit():
-            if attempt(lambda: Pipe(Session(tcp, {command: status}, '\\\\%s\\%s' % (server[0], share), blob=blob), name)):
+            if attempt(lambda: Pipe(Session(tcp, {command: status}, '\\\\%s\\%s' % (server[0], share), user, blob), name)):
                 tcp.segment(0, b'', RST)
     return rung
 
@@ -336,6 +336,7 @@ LADDER = {
     **{name: Faulty(lambda w, rung=rung: rung(w, SRV01), kind, party, count) for name, (rung, kind, party, count) in RUNGS.items()},
     **{name + '-beside': Faulty(beside(rung), kind, party, count, at=SRV02) for name, (rung, kind, party, count) in {**RUNGS, **STUCK}.items()
        if not name.startswith('logon-') or name in ('logon-wrong-password', 'logon-no-logon-server')},
+    'account-with-a-dollar': Faulty(lambda w: smb_says(SETUP, 0xC000006D, user='SQL$SALES')(w, SRV01), 'logon_failed', 'client', 1, says=' as LAB\\SQL$SALES ('),
     'pipe-missing-beside-sealed': Faulty(beside(RUNGS['pipe-missing'][0], 'sealed'), 'pipe_missing', 'server', 1, at=SRV02),
     'wrong-password-beside-sealed': Faulty(beside(RUNGS['logon-wrong-password'][0], 'sealed'), 'logon_failed', EITHER, 1, at=SRV02),
 }
