@@ -173,5 +173,5 @@ watch_paths *watch_paths_take(const char **filter, char **error);
 /* No path fits some, and any fits all. */
 bool watch_paths_fit(watch_paths *paths, const char *path);
 
-/* The first, second … of those that none of the paths until now fits, and how many these are; NULL after the last. */
-const char *watch_paths_unmet(const watch_paths *paths, unsigned number, unsigned *among);
+/* Returns true if some path was fit until now. */
+bool watch_paths_are_met(const watch_paths *paths);

@@ -28,10 +28,9 @@ struct watch_rows {
     watch_row *rows;
     unsigned count;
     GHashTable *found;
-    size_t found_bytes; /* of the paths */
-    unsigned most_found;
+    bool is_any_met; /* a path fits a row */
 };
-#define MAX_FOUND_BYTES (16 << 20)
+#define MAX_FOUND 50000
 
 int watch_hf_sum = -1, watch_hf_hint = -1;
 static int proto_watch;
@@ -133,20 +132,14 @@ static ws_pref_bool check_row(void *record, char **error)
 
 /* --- Its fields -------------------------------------------------------------------------------------------------- */
 
-static void forget_found(struct watch_rows *among)
-{
-    g_hash_table_remove_all(among->found);
-    among->found_bytes = 0;
-}
-
 static void watch_forget_capture(void)
 {
-    forget_found(&watched);
+    g_hash_table_remove_all(watched.found);
 }
 
 static void forget_rows(void)
 {
-    forget_found(&watched);
+    g_hash_table_remove_all(watched.found);
     for (unsigned i = 0; i < watched.count; i++) {
         proto_deregister_field(proto_watch, watched.rows[i].hf);
         g_strfreev(watched.rows[i].patterns);
@@ -176,7 +169,7 @@ static void add_row(const table_row *from)
          g_strdup(from->paths), HFILL},
     };
 
-    *row = (watch_row){field.hfinfo.name, split(from->paths), -1, false};
+    *row = (watch_row){field.hfinfo.name, split(from->paths), -1};
     fields[watched.count++] = field;
 }
 
@@ -225,17 +218,15 @@ static watch_row *const *matching_rows(struct watch_rows *among, const char *pat
     fits = g_new0(watch_row *, among->count + 1);
     for (unsigned i = 0; i < among->count; i++) {
         if (row_fits(&among->rows[i], capitals)) {
-            among->rows[i].is_met = true;
             fits[count++] = &among->rows[i];
         }
     }
     g_free(capitals);
-    if (among->found_bytes > MAX_FOUND_BYTES) {
-        forget_found(among);
+    among->is_any_met |= count > 0;
+    if (g_hash_table_size(among->found) >= MAX_FOUND) {
+        g_hash_table_remove_all(among->found);
     }
-    among->found_bytes += strlen(path);
     g_hash_table_insert(among->found, g_strdup(path), fits);
-    among->most_found = MAX(among->most_found, g_hash_table_size(among->found));
     return fits;
 }
 
@@ -288,15 +279,9 @@ bool watch_paths_fit(watch_paths *paths, const char *path)
     return paths == NULL || *matching_rows(paths, path) != NULL;
 }
 
-const char *watch_paths_unmet(const watch_paths *paths, unsigned number, unsigned *among)
+bool watch_paths_are_met(const watch_paths *paths)
 {
-    *among = paths ? paths->most_found : 0;
-    for (unsigned i = 0; *among > 0 && i < paths->count; i++) {
-        if (!paths->rows[i].is_met && number-- == 0) {
-            return paths->rows[i].name;
-        }
-    }
-    return NULL;
+    return paths == NULL || paths->is_any_met;
 }
 
 /* --- What they have in an answer --------------------------------------------------------------------------------- */

@@ -13,7 +13,6 @@ typedef struct {
     const char *name;
     char **patterns; /* of paths, in capitals; its own */
     int hf;          /* FT_DOUBLE */
-    bool is_met;     /* a path fits */
 } watch_row;
 
 /* pcq.watched: "gpu = 0.4 to 10.9 %, 7 instances", and pcq.watched.hint: how a counter becomes a watched one; FT_STRING */

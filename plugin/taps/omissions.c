@@ -119,16 +119,6 @@ static void add_note(GPtrArray *notes, omissions_form form, const char *sentence
     }
 }
 
-static void add_unmet_paths(GPtrArray *notes, const watch_paths *paths, omissions_form form)
-{
-    const char *pattern, *more = form == OMISSIONS_BRIEF ? "" : "; -z pcq,counters lists all";
-    unsigned among;
-
-    for (unsigned i = 0; (pattern = watch_paths_unmet(paths, i, &among)) != NULL; i++) {
-        g_ptr_array_add(notes, g_strdup_printf("counters that fit %s: 0 of %u%s", pattern, among, more));
-    }
-}
-
 GPtrArray *omissions_format(const omissions *o, const char *what, omissions_form form)
 {
     static const struct {
@@ -150,7 +140,9 @@ GPtrArray *omissions_format(const omissions *o, const char *what, omissions_form
             g_free(sentence);
         }
     }
-    add_unmet_paths(notes, o->paths, form);
+    if (!watch_paths_are_met(o->paths) && o->samples > 0) {
+        g_ptr_array_add(notes, g_strdup("no counter fits the paths; -z pcq,counters lists all"));
+    }
     if (notes->len == 0 && o->samples == 0 && !o->has_findings) {
         g_ptr_array_add(notes, g_strdup(NO_SAMPLES));
     }
