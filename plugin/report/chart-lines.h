@@ -17,14 +17,14 @@ typedef struct {
     bool is_assumed;
 } chart_point;
 
-/* One question of a query or key, asked again and again. Begins as zeros. */
+/* A question of a query or key, asked again and again. Begins as zeros. */
 typedef struct {
     unsigned samples; /* and requests that got none */
     double at;        /* seconds since 1970: of the newest */
     bool is_asked;    /* the newest request has no response yet */
 } chart_query;
 
-/* One path. */
+/* The line of a path. */
 typedef struct {
     char *path;
     counter_identity whose;

@@ -122,7 +122,7 @@ static void put_member(json_dumper *json, const char *name, const char *text)
     json_dumper_value_string(json, text);
 }
 
-static int64_t milliseconds(const report *r, double at)
+static int64_t get_milliseconds(const report *r, double at)
 {
     return (int64_t)round((at - r->begin) * 1000);
 }
@@ -132,7 +132,7 @@ static void put_moment(json_dumper *json, const report *r, const char *name, dou
 {
     json_dumper_set_member_name(json, name);
     if (at > 0) {
-        json_dumper_value_anyf(json, "[%" PRId64 ",%u]", milliseconds(r, at), frame);
+        json_dumper_value_anyf(json, "[%" PRId64 ",%u]", get_milliseconds(r, at), frame);
     } else {
         json_dumper_value_anyf(json, "[null,%u]", frame);
     }
@@ -201,7 +201,7 @@ static void put_timeline(json_dumper *json, const report *r, const verdict_monit
             const timeline_call *mark = &g_array_index(marks, timeline_call, next);
             worst = mark->state > worst->state ? mark : worst;
         }
-        json_dumper_value_anyf(json, "[%" PRId64 ",%u,%u,%" PRId64 ",%u]", milliseconds(r, worst->at), worst->state,
+        json_dumper_value_anyf(json, "[%" PRId64 ",%u,%u,%" PRId64 ",%u]", get_milliseconds(r, worst->at), worst->state,
                                worst->frame, worst->seconds >= 0 ? (int64_t)(worst->seconds * 1e6 + 0.5) : -1,
                                next - i);
     }
@@ -296,7 +296,7 @@ static void put_capture(json_dumper *json, const report *r)
     put_member(json, "wireshark", epan_get_version());
 }
 
-static char *replace(const char *text, const char *what, const char *with)
+static char *replace_text(const char *text, const char *what, const char *with)
 {
     char **pieces = g_strsplit(text, what, -1), *all = g_strjoinv(with, pieces);
 
@@ -317,7 +317,7 @@ static char *build_json(report *r)
     json_dumper_end_object(&json);
     json_dumper_finish(&json);
     /* no name can end the element that the data stand in */
-    char *data = replace(json.output_string->str, "<", "\\u003c");
+    char *data = replace_text(json.output_string->str, "<", "\\u003c");
     g_string_free(json.output_string, TRUE);
     return data;
 }
@@ -336,7 +336,8 @@ static void report_draw(void *data)
     char *nonce = g_strdup_printf("%08x%08x%08x%08x", g_rand_int(random), g_rand_int(random), g_rand_int(random),
                                   g_rand_int(random));
     verdict_judge_for_display(r->verdict);
-    char *json = build_json(r), *empty = replace(PAGE, "@NONCE@", nonce), *page = replace(empty, "@DATA@", json);
+    char *json = build_json(r), *empty = replace_text(PAGE, "@NONCE@", nonce),
+         *page = replace_text(empty, "@DATA@", json);
     output_whole(&r->task.file, g_string_new(page));
     g_free(page);
     g_free(empty);

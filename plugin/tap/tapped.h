@@ -18,7 +18,7 @@
  * and Map `port` (TCP; 0: none). Nothing else counts them. */
 #define TAPPED_SETUP_NAME "pcq_setup"
 
-/* What is known of a sealed call beside its operation, direction, server and time. */
+/* A sealed call, beside its operation, direction, server and time. */
 typedef struct {
     const void *connection; /* tells it, or a query of it, from others of the capture; NULL if the call is not sealed */
     uint32_t size;          /* bytes of the stub */
@@ -38,7 +38,7 @@ typedef struct {
     bool is_news; /* the answer before had it, or, if it is there, had not */
 } tapped_object;
 
-/* One PDU. What was not read is zeros. */
+/* A PDU. Members that were not read are zeros. */
 typedef struct {
     bool is_hkpd;
     bool is_response;
@@ -88,7 +88,7 @@ static inline bool tapped_succeeded(const tapped_call *tapped)
     return tapped->has_status && tapped->status == 0 && !tapped->is_probe;
 }
 
-/* What is known by now of a handle: a query's, or that of a key with performance data. */
+/* A handle as it is known by now: a query's, or that of a key with performance data. */
 typedef struct {
     uint32_t number;       /* among those of its kind; 0: nothing showed that the server knows it */
     uint32_t opened_frame; /* 0: not captured */
@@ -105,10 +105,10 @@ tapped_handle tapped_handle_of(const state_handle *handle);
  * NULL for NULL. */
 const char *tapped_placed(wmem_allocator_t *pool, const state_handle *handle, const char *path);
 
-/* What the call's server is called where nobody named it, no two servers alike. */
+/* Returns the address and port of the call's server. */
 const char *tapped_server(const tapped_call *tapped);
 
-/* What the first client that had a name for it called it; NULL if that is not known. */
+/* Returns the name that the first client used for the server; NULL if none did. */
 const char *tapped_called(const tapped_call *tapped);
 
 /* The names file of what the capture taught; NULL if that is nothing. To be freed. */
@@ -117,7 +117,7 @@ GString *tapped_names(void);
 /* Why a call failed, by name: "ERROR_ACCESS_DENIED", "nca_s_fault_access_denied". */
 const char *tapped_error(wmem_allocator_t *pool, const tapped_call *tapped);
 
-/* What an error means for who asked. A server may demand that calls are sealed, and denies those that are not whatever the account's
+/* Returns the meaning of an error for its client. A server may demand that calls are sealed, and denies those that are not whatever the account's
  * rights. */
 const char *tapped_meaning(uint32_t status, bool does_not_seal);
 

@@ -40,7 +40,7 @@ static hf_register_info *fields;  /* theirs */
 UAT_CSTRING_CB_DEF(table, name, table_row)
 UAT_CSTRING_CB_DEF(table, paths, table_row)
 
-/* What Wireshark makes of "\\" is one character longer than it says. */
+/* Wireshark says one character too few of a text with "\\". */
 static void set_paths(void *row, const char *text, unsigned size _U_, const void *data, const void *more)
 {
     table_paths_set_cb(row, text, text ? (unsigned)strlen(text) : 0, data, more);
@@ -76,7 +76,7 @@ static char *in_capitals(const char *text)
 }
 
 /* The patterns between semicolons, which may be empty. */
-static char **split(const char *paths)
+static char **split_patterns(const char *paths)
 {
     char *capitals = in_capitals(paths), **patterns = g_strsplit(capitals, ";", -1);
 
@@ -98,7 +98,7 @@ static bool is_path(const char *pattern)
 
 static bool are_paths(const char *paths)
 {
-    char **patterns = split(paths);
+    char **patterns = split_patterns(paths);
     bool any = false, all = true;
 
     for (unsigned i = 0; patterns[i]; i++) {
@@ -169,7 +169,7 @@ static void add_row(const table_row *from)
          g_strdup(from->paths), HFILL},
     };
 
-    *row = (watch_row){field.hfinfo.name, split(from->paths), -1};
+    *row = (watch_row){field.hfinfo.name, split_patterns(from->paths), -1};
     fields[watched.count++] = field;
 }
 
@@ -204,7 +204,7 @@ static bool row_fits(const watch_row *row, const char *path)
     return false;
 }
 
-/* Which of them the path matches; of paths that were asked for before it is kept. */
+/* Returns the rows that the path matches. Paths that were asked for before are kept. */
 static watch_row *const *matching_rows(struct watch_rows *among, const char *path)
 {
     static watch_row *none[] = {NULL};
@@ -267,7 +267,7 @@ watch_paths *watch_paths_take(const char **filter, char **error)
     paths->rows = g_new0(watch_row, g_strv_length(patterns));
     for (unsigned i = 0; patterns[i]; i++) {
         if (*g_strstrip(patterns[i])) {
-            paths->rows[paths->count++] = (watch_row){.name = patterns[i], .patterns = split(patterns[i])};
+            paths->rows[paths->count++] = (watch_row){.name = patterns[i], .patterns = split_patterns(patterns[i])};
         }
     }
     paths->found = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
@@ -286,7 +286,7 @@ bool watch_paths_are_met(const watch_paths *paths)
 
 /* --- What they have in an answer --------------------------------------------------------------------------------- */
 
-static const char *same(const char *before, const char *text)
+static const char *keep_if_same(const char *before, const char *text)
 {
     return before && text && strcmp(before, text) == 0 ? before : NULL;
 }
@@ -296,7 +296,7 @@ static void add_result(watch_values *to, value_stream *stream, const perf_result
     const char *unit = stream->at.counter->type->unit;
     bool is_first = to->results++ == 0;
 
-    to->unit = is_first ? unit : same(to->unit, unit);
+    to->unit = is_first ? unit : keep_if_same(to->unit, unit);
     if (is_first || result->value < to->lowest) {
         to->lowest = result->value;
         to->least = wmem_strdup(stream->pool, value_stream_format(stream, result));
@@ -313,8 +313,8 @@ static void add_value(watch_values *to, value_stream *stream)
     perf_result result = stream->at.is_text ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA} : value_stream_result(stream);
     bool is_first = to->values++ == 0;
 
-    to->set = is_first ? value_stream_set(stream) : same(to->set, value_stream_set(stream));
-    to->counter = is_first ? value_stream_counter(stream) : same(to->counter, value_stream_counter(stream));
+    to->set = is_first ? value_stream_set(stream) : keep_if_same(to->set, value_stream_set(stream));
+    to->counter = is_first ? value_stream_counter(stream) : keep_if_same(to->counter, value_stream_counter(stream));
     to->first = is_first ? wmem_strdup(stream->pool, value_stream_format(stream, &result)) : to->first;
     if (result.none == PERF_NO_RESULT_OK) {
         add_result(to, stream, &result);

@@ -31,7 +31,7 @@ watch_row *const *watch_rows_of(const char *path);
 
 /* --- What they have in an answer --------------------------------------------------------------------------------- */
 
-/* What one of them has. A path that the answer has twice counts once. */
+/* Values of a row in a response. A path that the response has twice counts once. */
 typedef struct {
     const watch_row *row;
     unsigned values;

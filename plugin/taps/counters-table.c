@@ -13,7 +13,7 @@
 #define MAX_COUNTERS 100000
 #define MAX_COUNTER_BYTES (32 << 20)
 
-/* One path. */
+/* Statistics of a path. */
 typedef struct {
     char *path;
     uint64_t samples, resets;
@@ -81,7 +81,7 @@ static void count_value(stat_table *t, value_stream *stream)
 {
     const char *path = value_stream_path(stream);
 
-    if (!watch_paths_fit(t->paths, path)) {
+    if (!watch_paths_fit(t->omitted.paths, path)) {
         return;
     }
     perf_result result = stream->at.is_text ? (perf_result){0, PERF_NO_RESULT_OK} : value_stream_result(stream);

@@ -75,7 +75,7 @@ void csv_number(GString *csv, double value)
     csv_text(csv, text);
 }
 
-/* Of a time that no calendar has, its first. */
+/* A time that no calendar has is 1970. */
 void csv_time(GString *csv, const nstime_t *when, bool is_pdh)
 {
     GDateTime *date = g_date_time_new_from_unix_utc((int64_t)when->secs);

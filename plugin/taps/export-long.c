@@ -12,7 +12,7 @@
 
 #include <epan/to_str.h>
 
-/* One -z. */
+/* The task of one -z. */
 typedef struct {
     output_task task;
     GString *text;
@@ -23,7 +23,7 @@ typedef struct {
     uint32_t row;
 } long_export;
 
-static void reset(void *data)
+static void long_reset(void *data)
 {
     long_export *export = data;
 
@@ -98,7 +98,7 @@ static void write_outcome(GString *text, value_stream *stream, const perf_result
     csv_cells(text, value_stream_is_assumed(stream) ? "1" : "0", 1);
 }
 
-static void write_row(long_export *export, value_stream *stream, const char *path)
+static void write_long_row(long_export *export, value_stream *stream, const char *path)
 {
     bool has_none = stream->at.is_text || stream->at.is_failed;
     perf_result result = has_none ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA} : value_stream_result(stream);
@@ -121,7 +121,7 @@ static void write_row(long_export *export, value_stream *stream, const char *pat
     }
 }
 
-static void count(void *data, packet_info *pinfo, const tapped_call *tapped)
+static void long_count(void *data, packet_info *pinfo, const tapped_call *tapped)
 {
     long_export *export = data;
 
@@ -133,14 +133,14 @@ static void count(void *data, packet_info *pinfo, const tapped_call *tapped)
     begin_answer(export, pinfo, stream, tapped->is_hkpd);
     while (value_stream_next(stream)) {
         const char *path = value_stream_path(stream);
-        if (watch_paths_fit(export->task.paths, path)) {
-            write_row(export, stream, path);
+        if (watch_paths_fit(export->task.omitted.paths, path)) {
+            write_long_row(export, stream, path);
         }
     }
     output_write(&export->task.file, export->text);
 }
 
-static void draw(void *data)
+static void long_draw(void *data)
 {
     long_export *export = data;
 
@@ -154,9 +154,9 @@ void export_long_register(void)
     static output_statistic statistic = {.name = "pcq,long",
                                          .task_size = sizeof(long_export),
                                          .takes_paths = true,
-                                         .reset = reset,
-                                         .count = count,
-                                         .draw = draw};
+                                         .reset = long_reset,
+                                         .count = long_count,
+                                         .draw = long_draw};
 
     output_register(&statistic);
 }

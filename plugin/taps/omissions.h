@@ -54,7 +54,7 @@ typedef struct {
         const char *why; /* interned; NULL: this one and those behind are not used */
         uint64_t calls;
     } undecoded[MAX_UNDECODED];
-    const watch_paths *paths; /* that were asked for; NULL: all */
+    watch_paths *paths; /* that were asked for; NULL: all. Stays when all else is forgotten */
 } omissions;
 
 /* Counts a call. */

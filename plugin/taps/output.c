@@ -23,7 +23,7 @@
 
 /* --- Failures -------------------------------------------------------------------------------------------------- */
 
-static void leave(void)
+static void leave_with_failure(void)
 {
     exit(EXIT_FAILURE);
 }
@@ -40,7 +40,7 @@ void output_failed(const char *format, ...)
     g_free(sentence);
     if (!has_failed) {
         has_failed = true;
-        register_shutdown_routine(leave);
+        register_shutdown_routine(leave_with_failure);
     }
 }
 
@@ -60,7 +60,7 @@ void output_print_omissions(const omissions *o, const char *what)
 }
 
 /* A program that stops reading a pipe (`| head`) has what it wanted: nothing more is written, and that is no error. */
-static void fail(output_file *file)
+static void report_write_error(output_file *file)
 {
     if (!file->failed && errno != EPIPE) {
         bool is_stdout = strcmp(file->path, "-") == 0;
@@ -85,7 +85,7 @@ static bool is_text(const char *path)
     return g_utf8_validate(head, (gssize)size, &end) || (size == sizeof head && head + size - end < 4);
 }
 
-/* What its user may not write stays, too, though the folder would let him replace it. */
+/* A file that its user may not write stays, too, though the folder would let him replace it. */
 static void open_stream(output_file *file)
 {
     bool is_stdout = strcmp(file->path, "-") == 0, is_there = g_file_test(file->path, G_FILE_TEST_EXISTS);
@@ -111,7 +111,7 @@ static void open_stream(output_file *file)
         file->stream = g_fopen(file->temporary, "wbx");
     }
     if (file->stream == NULL) {
-        fail(file);
+        report_write_error(file);
     }
 }
 
@@ -123,7 +123,7 @@ static bool close_stream(output_file *file)
 }
 
 /* For a terminal, which a name must not steer: a file holds what was sent. */
-static void escape(GString *text)
+static void escape_lines(GString *text)
 {
     char **lines = g_strsplit(text->str, "\n", -1);
 
@@ -141,17 +141,17 @@ void output_write(output_file *file, GString *text)
 {
     open_stream(file);
     if (!file->failed && file->is_direct && isatty(fileno(file->stream))) {
-        escape(text);
+        escape_lines(text);
     }
     if (!file->failed && (fwrite(text->str, 1, text->len, file->stream) != text->len ||
                           (file->is_direct && fflush(file->stream) != 0))) {
-        fail(file);
+        report_write_error(file);
     }
     g_string_truncate(text, 0);
 }
 
 /* Closes the stream, and deletes a temporary file that was not committed. */
-static void drop(output_file *file)
+static void drop_temporary(output_file *file)
 {
     close_stream(file);
     if (file->temporary) {
@@ -165,13 +165,13 @@ void output_commit(output_file *file)
 {
     open_stream(file);
     if (!close_stream(file) || (file->temporary && !file->failed && g_rename(file->temporary, file->path) != 0)) {
-        fail(file);
+        report_write_error(file);
     }
     if (!file->failed) {
         file->is_committed = !file->is_direct;
         g_free(g_steal_pointer(&file->temporary));
     }
-    drop(file);
+    drop_temporary(file);
 }
 
 void output_whole(output_file *file, GString *text)
@@ -184,8 +184,8 @@ void output_whole(output_file *file, GString *text)
 
 /* --- What is asked for on the command line -------------------------------------------------------------------------- */
 
-static tap_packet_status redraw(void *data _U_, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *tapped _U_,
-                                tap_flags_t flags _U_)
+static tap_packet_status request_redraw(void *data _U_, packet_info *pinfo _U_, epan_dissect_t *edt _U_,
+                                        const void *tapped _U_, tap_flags_t flags _U_)
 {
     return TAP_PACKET_REDRAW;
 }
@@ -193,8 +193,8 @@ static tap_packet_status redraw(void *data _U_, packet_info *pinfo _U_, epan_dis
 bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb reset, tap_packet_cb packet,
                    tap_draw_cb draw)
 {
-    GString *error =
-        register_tap_listener(tap, data, filter, TL_REQUIRES_NOTHING, reset, packet ? packet : redraw, draw, NULL);
+    GString *error = register_tap_listener(tap, data, filter, TL_REQUIRES_NOTHING, reset,
+                                           packet ? packet : request_redraw, draw, NULL);
 
     if (error) {
         report_failure("pcq: %s", error->str);
@@ -277,9 +277,9 @@ static void reset_task(void *data)
 {
     output_task *task = data;
 
-    drop(&task->file);
+    drop_temporary(&task->file);
     task->file = (output_file){.path = task->file.path};
-    task->omitted = (omissions){.paths = task->paths};
+    task->omitted = (omissions){.paths = task->omitted.paths};
     if (task->statistic->reset) {
         task->statistic->reset(task);
     }
@@ -297,7 +297,7 @@ static tap_packet_status count_call(void *data, packet_info *pinfo, epan_dissect
     return TAP_PACKET_REDRAW;
 }
 
-static ws_stat_started start(const char *argument, void *user)
+static ws_stat_started start_task(const char *argument, void *user)
 {
     const output_statistic *statistic = user;
     char **parts = g_strsplit(argument + strlen(statistic->name), ",", 3), *error = NULL;
@@ -307,7 +307,7 @@ static ws_stat_started start(const char *argument, void *user)
 
     task->statistic = statistic;
     task->file.path = count > 1 && *parts[1] ? g_strdup(parts[1]) : statistic->place;
-    task->paths = statistic->takes_paths ? watch_paths_take(&filter, &error) : NULL;
+    task->omitted.paths = statistic->takes_paths ? watch_paths_take(&filter, &error) : NULL;
     if (count > 0 && **parts) {
         error = g_strdup_printf("pcq: there is no -z %s", argument);
     } else if (task->file.path == NULL) {
@@ -322,7 +322,7 @@ static ws_stat_started start(const char *argument, void *user)
         reset_task(task);
         open_stream(&task->file);
         if (!task->file.is_direct) { /* a pipe stays open: who reads it would take it for ended */
-            drop(&task->file);
+            drop_temporary(&task->file);
         }
         started =
             !task->file.failed && output_listen(TAPPED_NAME, task, filter, reset_task, count_call, statistic->draw);
@@ -333,6 +333,6 @@ static ws_stat_started start(const char *argument, void *user)
 
 void output_register(output_statistic *statistic)
 {
-    statistic->ui = (stat_tap_ui){REGISTER_STAT_GROUP_GENERIC, NULL, statistic->name, start, 0, NULL};
+    statistic->ui = (stat_tap_ui){REGISTER_STAT_GROUP_GENERIC, NULL, statistic->name, start_task, 0, NULL};
     register_stat_tap_ui(&statistic->ui, statistic);
 }

@@ -45,30 +45,27 @@ void output_failed(const char *format, ...) G_GNUC_PRINTF(1, 2);
 /* Warns of what an output had to leave out, one line each and once a run; `what` are those that can be assumed: "values". */
 void output_print_omissions(const omissions *o, const char *what);
 
-/* --- What is asked for on the command line -------------------------------------------------------------------------- */
-
-/* A statistic that writes a file, `-z NAME,FILE[,FILTER]`. It is there as long as the program. */
+/* A statistic that writes a file, `-z NAME,FILE[,FILTER]`. Its functions may be NULL, but for draw(). */
 typedef struct {
     const char *name;
     const char *place; /* instead of FILE; NULL: it is needed */
     size_t task_size;
-    bool takes_paths;                                                         /* in the filter's place */
-    bool (*begin)(void *task);                                                /* once; false, and reported: it cannot */
-    void (*reset)(void *task);                                                /* nothing is counted yet, or any more */
-    void (*count)(void *task, packet_info *pinfo, const tapped_call *tapped); /* each call */
+    bool takes_paths;          /* paths may stand in the place of a filter */
+    bool (*begin)(void *task); /* once; returns false, and reports it, if the statistic is not possible */
+    void (*reset)(void *task); /* forgets all that was counted */
+    void (*count)(void *task, packet_info *pinfo, const tapped_call *tapped);
     void (*draw)(void *task);
-    stat_tap_ui ui; /* ours */
+    stat_tap_ui ui; /* output.c's own */
 } output_statistic;
 
-/* One -z: what `task_size` is of begins with this. */
+/* The task of one -z: the first member of a statistic's own. */
 typedef struct {
     const output_statistic *statistic;
     output_file file;
     omissions omitted;
-    watch_paths *paths; /* NULL: all */
 } output_task;
 
-/* Its functions may be NULL, but for draw(). What cannot be written is reported before the capture is read. */
+/* Registers `-z NAME,FILE`. A path that cannot be written is reported before the capture is read. */
 void output_register(output_statistic *statistic);
 
 /* Registers a listener of ours. Returns false, and reports it, if the filter is wrong. Without `packet` it is drawn if any came. */

@@ -23,12 +23,12 @@
 /* Bytes of all paths of an export. */
 #define MAX_PATH_BYTES (32 << 20)
 
-/* Where each response has instances of its own, rows times columns are many more cells than values. A document has so many for each of its
+/* If each response has instances of its own, rows times columns are many more cells than values. A document has so many for each of its
  * values, beside its share of these. */
 #define CELLS_PER_VALUE 256
 #define CELLS_OF_ALL (8 << 20)
 
-/* Of values that have none: no room was left, or it is not known which counter they are of. */
+/* Stands for no column: no room was left, or it is not known which counter a value is of. */
 #define NO_COLUMN UINT32_MAX
 
 /* Bytes of the host in an object's name: Wireshark cuts a name that is too long at its end, where the handle stands; it writes some characters as
@@ -153,7 +153,7 @@ static char *format_suffix(const document *doc)
 
 /* --- Rows ------------------------------------------------------------------------------------------------------ */
 
-/* Where a path stands twice in an answer, its first value counts, and counts too if it has no result; of two counters the first does. */
+/* The first value of a path in a response counts, with a result or without; of two counters the first. */
 static void add_cell(documents *d, document *doc, value_stream *stream, const document_cell *cell,
                      unsigned first_of_row)
 {
@@ -273,8 +273,8 @@ static unsigned write_header(const documents *d, const document *doc, GString *t
 }
 
 /* Returns the first cell of the next row. `values`: room for `count` columns. */
-static unsigned write_row(documents *d, const document *doc, const document_row *row, unsigned first_cell,
-                          GString *text, double *values, unsigned count)
+static unsigned write_pdh_row(documents *d, const document *doc, const document_row *row, unsigned first_cell,
+                              GString *text, double *values, unsigned count)
 {
     char number[G_ASCII_DTOSTR_BUF_SIZE * 10]; /* 1e308 with six decimals, as typeperf has them */
 
@@ -309,7 +309,7 @@ static void document_write(documents *d, document *doc, output_file *file, GStri
 
     for (unsigned i = 0; i < doc->rows->len; i++) {
         const document_row *row = &g_array_index(doc->rows, document_row, i);
-        first_cell = write_row(d, doc, row, first_cell, text, values, count);
+        first_cell = write_pdh_row(d, doc, row, first_cell, text, values, count);
         if (file) {
             output_write(file, text);
         }
@@ -319,7 +319,7 @@ static void document_write(documents *d, document *doc, output_file *file, GStri
 
 /* --- -z pcq,csv -------------------------------------------------------------------------------------------------- */
 
-/* One -z. */
+/* The task of one -z. */
 typedef struct {
     output_task task; /* its file: the first document's */
     documents *documents;
@@ -470,7 +470,7 @@ static tap_packet_status objects_add(void *list, packet_info *pinfo, epan_dissec
     return TAP_PACKET_REDRAW;
 }
 
-/* Who asked for objects, and there was not even a call, has not heard so: nobody was called. */
+/* Without a single call objects_add() was not called, and nobody has said so. */
 static void say_nothing_came(void)
 {
     static const omissions nothing;

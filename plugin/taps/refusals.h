@@ -16,7 +16,7 @@ typedef enum {
     REFUSED_CALL       /* the whole call failed, or a fault */
 } refusal_kind;
 
-/* One refusal of a response. Ends with the packet. */
+/* A refusal of a response. Ends with the packet. */
 typedef struct {
     refusal_kind kind;
     const char *path; /* of a call its operation; says so if nobody knows whose block it is */

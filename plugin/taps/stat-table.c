@@ -48,7 +48,7 @@ void stat_table_set_number(stat_table *t, unsigned row, unsigned column, double 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
 
 /* A note is a row whose other cells are nothing. */
-static unsigned add_note(stat_table *t, const char *text)
+static unsigned add_note_row(stat_table *t, const char *text)
 {
     static const stat_tap_table_item_type nothing[TABLE_MAX_COLUMNS];
     unsigned row = t->shown->num_elements;
@@ -60,7 +60,7 @@ static unsigned add_note(stat_table *t, const char *text)
 
 unsigned stat_table_add_row(stat_table *t, const char *text)
 {
-    unsigned row = add_note(t, text);
+    unsigned row = add_note_row(t, text);
 
     for (unsigned i = 1; i < t->ui.nfields; i++) {
         if (t->columns[i].type == TABLE_ITEM_STRING || !t->in_window) {
@@ -77,7 +77,7 @@ static void add_notes(stat_table *t)
     GPtrArray *notes = omissions_format(&t->omitted, "samples", OMISSIONS_BRIEF);
 
     for (unsigned i = 0; i < notes->len; i++) {
-        add_note(t, g_ptr_array_index(notes, i));
+        add_note_row(t, g_ptr_array_index(notes, i));
     }
     g_ptr_array_free(notes, TRUE);
 }
@@ -110,7 +110,7 @@ static void fill_tables(void)
 /* --- Life -------------------------------------------------------------------------------------------------------- */
 
 /* Begins an empty table. Another window that shows this one points to its rows: they stay for good. */
-static void renew(stat_table *t)
+static void renew_table(stat_table *t)
 {
     if (t->ui.refcount > 1 && is_there(t)) {
         g_array_set_size(t->ui.tables, 0);
@@ -121,7 +121,7 @@ static void renew(stat_table *t)
     t->texts = g_string_chunk_new(TEXT_CHUNK);
     t->shown = stat_tap_init_table(t->ui.title, (int)t->ui.nfields, 0, NULL);
     stat_tap_add_table(&t->ui, t->shown);
-    t->omitted = (omissions){.paths = t->paths};
+    t->omitted = (omissions){.paths = t->omitted.paths};
     t->is_filled = false;
     if (t->begin) {
         t->begin(t);
@@ -157,7 +157,7 @@ static void table_begin(stat_tap_table_ui *ui)
     }
     g_free(ui->fields);
     ui->fields = make_fields(t);
-    renew(t);
+    renew_table(t);
     if (!t->in_window) {
         add_notes(t); /* in case that no packet comes */
     }
@@ -168,7 +168,7 @@ static void table_reset(stat_tap_table *shown)
     for (GSList *at = tables; at; at = at->next) {
         stat_table *t = at->data;
         if (t->shown == shown) {
-            renew(t);
+            renew_table(t);
         }
     }
 }
@@ -191,7 +191,7 @@ static tap_packet_status table_count(void *listener, packet_info *pinfo, epan_di
     return TAP_PACKET_REDRAW;
 }
 
-/* One table cannot hold what passed two filters. */
+/* A table cannot hold what passed two filters. */
 static void check_argument(const char *argument, const char **filter, char **error)
 {
     for (GSList *at = tables; at; at = at->next) {
@@ -204,7 +204,7 @@ static void check_argument(const char *argument, const char **filter, char **err
         } else if (is_there(t)) {
             *error = g_strdup_printf("pcq: -z %s can be given once", t->ui.cli_string);
         } else if (t->takes_paths) {
-            t->paths = watch_paths_take(filter, error);
+            t->omitted.paths = watch_paths_take(filter, error);
         }
     }
 }

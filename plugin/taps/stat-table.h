@@ -26,18 +26,17 @@ typedef struct {
 #define TABLE_COLUMN(number, ...) {__VA_ARGS__},
 #define TABLE_MAX_COLUMNS 24
 
-/* One statistic. It lasts as long as the program. */
+/* A statistic. It lasts as long as the program. */
 struct stat_table {
     stat_tap_table_ui ui; /* title, `-z`, number of columns */
     const table_column *columns;
-    bool takes_paths;             /* paths may stand in the place of a filter: then `paths` is not NULL */
+    bool takes_paths;             /* paths may stand in the place of a filter: then `omitted.paths` is not NULL */
     void (*begin)(stat_table *t); /* forgets all that was counted; NULL: nothing is */
     void (*count)(stat_table *t, packet_info *pinfo, const tapped_call *tapped);
     void (*fill)(stat_table *t); /* adds all rows, each time that the table is drawn */
 
-    /* stat-table.c's own, but `paths` and `omitted` */
-    bool in_window; /* else it is printed */
-    watch_paths *paths;
+    /* stat-table.c's own, but `omitted` */
+    bool in_window;       /* else it is printed */
     bool is_filled;       /* the rows are there; a window may point to them */
     const void *listener; /* the newest, once it was handed a call */
     stat_tap_table *shown;
