@@ -175,14 +175,16 @@ static inline uint32_t read_plain_blocks(perf_table *t, uint32_t at, uint32_t mo
         t->is_whole &= count == 0;
         return at + count * PLAIN_BLOCK_SIZE;
     }
+    perf_group group = {.type = PERF_SINGLE_COUNTER, .columns = 1, .has_values = true, .is_sound = true};
     for (; count > 0; count--, at += PLAIN_BLOCK_SIZE) {
-        perf_group *g = perf_add_group(t, at, at + PLAIN_BLOCK_SIZE);
-        g->status = perf_le32(t->data + at);
-        g->type = PERF_SINGLE_COUNTER;
-        g->first_column = 0;
-        g->columns = 1;
-        g->is_sound = true;
-        perf_add_row(t, g, (perf_row){.id = PERF_NO_ID, .cells = at + PERF_COUNTER_HEADER_SIZE});
+        group.offset = at;
+        group.end = at + PLAIN_BLOCK_SIZE;
+        group.key = t->num_groups;
+        group.status = perf_le32(t->data + at);
+        group.first_row = t->num_rows;
+        t->groups[t->num_groups] = group; /* for which there is room */
+        perf_add_row(t, &t->groups[t->num_groups++],
+                     (perf_row){.id = PERF_NO_ID, .cells = at + PERF_COUNTER_HEADER_SIZE});
     }
     return at;
 }

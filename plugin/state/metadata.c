@@ -222,14 +222,19 @@ static const metadata_entry *find_builtin(const state_server *server, const meta
     return is_for_others ? NULL : get_entry(find_subject(NULL, key), kind);
 }
 
-/* A title of an address that several computers share is, unless all Windows have it. Needs: an entry. */
-static bool is_assumed(const state_server *server, const metadata_key *key, const metadata_result *found)
+/* True for a title of an address that several computers share, unless all Windows have it. Needs: an entry. */
+static bool is_shared_title(const state_server *server, const metadata_key *key, const metadata_result *found)
 {
-    if (found->entry->is_assumed || found->disputed_in != 0 || !server->is_shared || !metadata_key_is_title(key)) {
-        return found->entry->is_assumed || found->disputed_in != 0;
+    if (!server->is_shared || !metadata_key_is_title(key)) {
+        return false;
     }
     const metadata_entry *known = get_entry(find_subject(NULL, key), METADATA_ENGLISH);
     return known == NULL || strcmp(known->name, found->entry->name) != 0;
+}
+
+static inline bool is_assumed(const state_server *server, const metadata_key *key, const metadata_result *found)
+{
+    return found->entry->is_assumed || found->disputed_in != 0 || is_shared_title(server, key, found);
 }
 
 static metadata_result find_best(const state_server *server, const metadata_key *key, const metadata_subject *subject,

@@ -10,11 +10,6 @@
 #define ASSUMED_TEXT(name, sentence) [ASSUMED_##name] = sentence,
 const char *const assumed_reason_texts[NUM_ASSUMED_REASONS] = {ASSUMED_REASONS(ASSUMED_TEXT)};
 
-/* Bytes of paths that a response may have, before their names are cut to SHORT_NAME bytes: a name is sent once, and is part of many paths. */
-#define PATHS_AT_LEAST (1 << 20)
-#define PATHS_PER_BYTE 32
-#define SHORT_NAME 32
-
 /* --- Samples ------------------------------------------------------------------------------------------------------ */
 
 perf_table *value_response_get_table(wmem_allocator_t *pool, const value_ops *ops, state_sample *sample,
@@ -67,7 +62,6 @@ value_stream *value_stream_begin(wmem_allocator_t *pool, const counter_response 
     stream->response = *response;
     stream->now = (parsed_sample){.table = response->table, .sample = response->sample};
     stream->bytes_left = response->table->size;
-    stream->path_bytes_left = PATHS_AT_LEAST + PATHS_PER_BYTE * (uint64_t)response->table->size;
     stream->path = wmem_strbuf_new(pool, NULL);
     stream->operands.current = response->table->clocks;
     find_sample_before(stream);
@@ -521,35 +515,23 @@ const char *value_stream_counter(value_stream *stream)
     return counter->label;
 }
 
-/* Adds a name to the path, or its beginning once paths have taken all that this response may. */
-static void add_name(value_stream *stream, const char *name)
-{
-    size_t size = strlen(name);
-
-    if (stream->path_bytes_left == 0 && size > SHORT_NAME) {
-        size = (size_t)(g_utf8_find_prev_char(name, name + SHORT_NAME) - name);
-    }
-    wmem_strbuf_append_len(stream->path, name, size);
-}
-
 /* "\\SRV\Set(instance)\" */
 static void write_prefix(value_stream *stream)
 {
     const char *instance = value_stream_instance(stream);
-    wmem_strbuf_t *path = stream->path;
+    const char *const parts[] = {"\\\\",
+                                 stream->computer,
+                                 "\\",
+                                 stream->set_label,
+                                 instance ? "(" : "",
+                                 instance ? instance : "",
+                                 instance ? ")\\" : "\\"};
 
-    wmem_strbuf_truncate(path, 0);
-    wmem_strbuf_append(path, "\\\\");
-    add_name(stream, stream->computer);
-    wmem_strbuf_append_c(path, '\\');
-    add_name(stream, stream->set_label);
-    if (instance) {
-        wmem_strbuf_append_c(path, '(');
-        add_name(stream, instance);
-        wmem_strbuf_append_c(path, ')');
+    wmem_strbuf_truncate(stream->path, 0);
+    for (unsigned i = 0; i < array_length(parts); i++) {
+        wmem_strbuf_append(stream->path, parts[i]);
     }
-    wmem_strbuf_append_c(path, '\\');
-    stream->prefix_size = wmem_strbuf_get_len(path);
+    stream->prefix_size = wmem_strbuf_get_len(stream->path);
     stream->prefix_row = stream->at.row;
 }
 
@@ -564,8 +546,7 @@ const char *value_stream_path(value_stream *stream)
         write_prefix(stream);
     }
     wmem_strbuf_truncate(stream->path, stream->prefix_size);
-    add_name(stream, label);
-    stream->path_bytes_left -= MIN(stream->path_bytes_left, wmem_strbuf_get_len(stream->path));
+    wmem_strbuf_append(stream->path, label);
     return wmem_strbuf_get_str(stream->path);
 }
 

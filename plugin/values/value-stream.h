@@ -167,11 +167,10 @@ typedef struct value_stream {
     uint32_t row_before;  /* the same instance in the sample before */
     perf_match match_before;
 
-    uint64_t path_bytes_left; /* that paths may take before their names are cut */
-    wmem_strbuf_t *path;      /* as it was made last */
-    size_t prefix_size;       /* of its part before the counter */
-    uint32_t prefix_row;      /* of the group; UINT32_MAX: of another group */
-    char words[120];          /* a number, its unit and a reason */
+    wmem_strbuf_t *path; /* as it was made last */
+    size_t prefix_size;  /* of its part before the counter */
+    uint32_t prefix_row; /* of the group; UINT32_MAX: of another group */
+    char words[120];     /* a number, its unit and a reason */
 } value_stream;
 
 /* Begins to read the values of a response. Two streams of one response give the same. */
