@@ -617,7 +617,7 @@ static void data_response(pcq_pdu *p)
             bool is_sound = answer->table->is_sound && rpc_pdu_may_learn(&p->pdu);
             p->call->seen = query_check_block_count(handle, &p->call->asked, blocks, is_sound);
         }
-        pcq_show_data(p->buffer_tree, &p->pdu.report, answer);
+        data_tree_show(p->buffer_tree, &p->pdu.report, answer, &pcq_fields, &pcq_tree_ops);
         uint32_t failed = answer->table->failed;
         if (p->succeeded) {
             rpc_pdu_set_tap_response(&p->pdu, answer->table->num_groups);

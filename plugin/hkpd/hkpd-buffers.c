@@ -34,7 +34,7 @@ static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {
 #define READ_TITLE(cursor, hf) (name = add_known_title(view, cursor, hf, title_index), 0)
 #define READ_PADDED_SYSTEMTIME(cursor, hf) (cursor_read_systemtime(cursor, hf), cursor_skip(cursor, 4), 0)
 #define READ_CODE_PAGE read_code_page
-#define READ_TYPE(cursor, hf) value_tree_read_type(cursor, &fields.types)
+#define READ_TYPE(cursor, hf) value_tree_read_type(cursor, &hkpd_fields.types)
 
 /* PERF_DATA_BLOCK, behind its signature */
 #define DATA_BLOCK(X, S) \
@@ -100,8 +100,6 @@ static int ett_data_block = -1, ett_object = -1, ett_definition = -1, ett_instan
 
 /* Items of a counter definition in the tree. */
 #define ITEMS_OF_DEFINITION 24
-
-static value_fields fields;
 
 static const char *add_known_title(const data_tree *view, buffer_cursor *cursor, int hf, uint32_t title_index)
 {
@@ -294,6 +292,8 @@ static hf_register_info structure_fields[] = {
     FIELD_NODE(hf_counter_data, "Counter data", "pcq.counter_data", "Value of one definition"),
     STRUCTURES(FIELD_ROW, FIELD_SHARED)};
 
+value_fields hkpd_fields = {.structures = structure_fields, .num_structures = array_length(structure_fields)};
+
 /* --- Lists of titles ---------------------------------------------------------------------------------------------- */
 
 /* Items of the tree that a title takes. */
@@ -422,18 +422,11 @@ hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report 
     return list;
 }
 
-/* --- The block ------------------------------------------------------------------------------------------------- */
-
-void hkpd_show_block(proto_tree *tree, expert_report *report, const counter_response *response)
-{
-    static const data_tree_ops ops = {.others = "objects, counter definitions or instances",
-                                      .show_header = hkpd_show_header,
-                                      .show_group = hkpd_show_object,
-                                      .show_row = hkpd_show_row,
-                                      .show_value = hkpd_show_value};
-
-    data_tree_show(tree, report, response, &fields, &ops);
-}
+const data_tree_ops hkpd_tree_ops = {.others = "objects, counter definitions or instances",
+                                     .show_header = hkpd_show_header,
+                                     .show_group = hkpd_show_object,
+                                     .show_row = hkpd_show_row,
+                                     .show_value = hkpd_show_value};
 
 void hkpd_buffers_register(int proto)
 {
@@ -446,10 +439,8 @@ void hkpd_buffers_register(int proto)
     static int *ett[] = {&ett_data_block, &ett_object,        &ett_definition,  &ett_instance,
                          &ett_title,      &ett_counter_block, &ett_counter_data};
 
-    fields.structures = structure_fields;
-    fields.num_structures = array_length(structure_fields);
     proto_register_field_array(proto, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
     proto_hkpd = proto;
-    value_fields_register(proto, "hkpd", &fields);
+    value_fields_register(proto, "hkpd", &hkpd_fields);
 }

@@ -49,8 +49,9 @@ hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report 
 
 void hkpd_buffers_register(int proto);
 
-/* Shows a PERF_DATA_BLOCK in the tree, if somebody looks or something is wrong. */
-void hkpd_show_block(proto_tree *tree, expert_report *report, const counter_response *response);
+/* Fields and functions that show a PERF_DATA_BLOCK: for data_tree_show(). */
+extern value_fields hkpd_fields;
+extern const data_tree_ops hkpd_tree_ops;
 
 /* --- winreg-hook.c: a copy of winreg's table of operations, with some entries replaced, takes the table's place --- */
 

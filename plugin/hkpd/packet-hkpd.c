@@ -628,7 +628,7 @@ static void read_block_answer(hkpd_pdu *p)
     rpc_pdu_set_response(&p->pdu, &hkpd_value_ops, rpc_pdu_get_handle(&p->pdu),
                          tree_own_source(p->pdu.pinfo, p->value.tvb, "Performance data"));
     const perf_table *table = response->table;
-    hkpd_show_block(p->hkpd, &p->pdu.report, response);
+    data_tree_show(p->hkpd, &p->pdu.report, response, &hkpd_fields, &hkpd_tree_ops);
     if (response->sample && p->call->objects) {
         report_objects(p);
     }
@@ -716,7 +716,7 @@ static void show_answer(hkpd_pdu *p)
     }
     if (p->kind == ANSWER_HEADER) { /* it has the computer's name, the buffer has no room for more */
         rpc_pdu_set_response(&p->pdu, &hkpd_value_ops, NULL, p->value.tvb);
-        hkpd_show_block(p->hkpd, &p->pdu.report, &p->pdu.answer);
+        data_tree_show(p->hkpd, &p->pdu.report, &p->pdu.answer, &hkpd_fields, &hkpd_tree_ops);
         describe_probe(p);
         return;
     }

@@ -358,18 +358,13 @@ static hf_register_info structure_fields[] = {
 
 value_fields pcq_fields = {.structures = structure_fields, .num_structures = array_length(structure_fields)};
 
-void pcq_show_data(proto_tree *tree, expert_report *report, const counter_response *response)
-{
-    static const data_tree_ops ops = {.others = "blocks, counter ids or instances",
-                                      .show_header = pcq_show_header,
-                                      .show_group = show_block,
-                                      .report_news = pcq_report_news,
-                                      .show_row = pcq_show_instance,
-                                      .show_value = pcq_show_value,
-                                      .show_broken = pcq_show_broken};
-
-    data_tree_show(tree, report, response, &pcq_fields, &ops);
-}
+const data_tree_ops pcq_tree_ops = {.others = "blocks, counter ids or instances",
+                                    .show_header = pcq_show_header,
+                                    .show_group = show_block,
+                                    .report_news = pcq_report_news,
+                                    .show_row = pcq_show_instance,
+                                    .show_value = pcq_show_value,
+                                    .show_broken = pcq_show_broken};
 
 void pcq_data_register(int proto)
 {

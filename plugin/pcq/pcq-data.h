@@ -25,9 +25,7 @@ const char *pcq_add_known_counter(buffer_cursor *cursor, state_server *server, c
 /* --- Counter data --- */
 
 extern const value_ops pcq_value_ops;
+extern const data_tree_ops pcq_tree_ops;
 
 /* Returns the instance's name of a row in the stream's group, at most so many characters. */
 const char *pcq_instance_name(const value_stream *stream, uint32_t row, unsigned most);
-
-/* Shows counter data in `tree`, as far as fields of it are referenced, and reports its faults. */
-void pcq_show_data(proto_tree *tree, expert_report *report, const counter_response *response);
