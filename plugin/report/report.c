@@ -180,7 +180,7 @@ static void put_plain_finding(json_dumper *json, const report *r, const verdict_
     put_member(json, "advice", verdict_rows[finding->kind].advice);
     put_member(json, "filter", verdict_filter(monitor->pool, finding));
     put_moment(json, r, "since", finding->since, finding->frames[0]);
-    put_moment(json, r, "until", finding->until, finding->frames[finding->listed - 1]);
+    put_moment(json, r, "until", finding->until, finding->frames[finding->count - 1]);
     verdict_put_number(json, "count", finding->count);
     json_dumper_end_object(json);
 }

@@ -84,8 +84,6 @@ static void count_values(const problem_counter *to, packet_info *pinfo, const ta
         if (reason != ASSUMED_NONE && reason != ASSUMED_RESPONSE) { /* malformed data is said of the response */
             add_problem(to, reason == ASSUMED_NAME ? PROBLEM_NAME_ASSUMED : PROBLEM_ASSUMED, pinfo,
                         value_stream_path(stream));
-        } else if (perf_is_reset(result.none)) {
-            add_problem(to, PROBLEM_RESET, pinfo, value_stream_path(stream));
         }
         if (value_omissions(stream, &result) & 1U << OMITTED_UNTYPED) {
             add_problem(to, PROBLEM_UNTYPED, pinfo, NULL);
@@ -145,7 +143,6 @@ static const struct {
     [PROBLEM_NOT_DELIVERED] = {VERDICT_NOT_DELIVERED, PARTY_SERVER, "$S does not deliver $F to $C%s: $T"},
     [PROBLEM_BLOCK_FAILED] = {VERDICT_BLOCK_FAILED, PARTY_SERVER, "$S returns %s for $F to $C$N: $T"},
     [PROBLEM_REFUSED] = {VERDICT_REFUSED, PARTY_SERVER, "$S refused $F for $C (%s): $T"},
-    [PROBLEM_RESET] = {VERDICT_RESET, PARTY_SERVER, "$F of $S decreased%s$N: $T"},
     [PROBLEM_ASSUMED] = {VERDICT_ASSUMED, PARTY_CAPTURE,
                          "Values from $S to $C may belong to another counter or instance (assumed)%s: $T"},
     [PROBLEM_NAME_ASSUMED] = {VERDICT_ASSUMED, PARTY_CAPTURE,

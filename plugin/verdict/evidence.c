@@ -14,9 +14,6 @@
 /* Ranges of frames that a filter lists. A finding with more has none. */
 #define MOST_LISTED 200
 
-/* Frames of one finding that are kept. */
-#define MOST_SHOWN 100000
-
 #define VERDICT_ROW(kind, ...) {__VA_ARGS__},
 const verdict_row verdict_rows[VERDICT_NUM_KINDS] = {VERDICT_KINDS(VERDICT_ROW)};
 
@@ -32,7 +29,7 @@ int verdict_finding_compare(const verdict_finding *x, const verdict_finding *y)
 
 bool verdict_finding_has(const verdict_finding *finding, uint32_t frame)
 {
-    return bsearch(&frame, finding->frames, finding->listed, sizeof frame, perf_compare_u32);
+    return bsearch(&frame, finding->frames, finding->count, sizeof frame, perf_compare_u32);
 }
 
 void evidence_add(verdict_evidence *evidence, uint32_t frame, double when)
@@ -48,11 +45,7 @@ void evidence_add(verdict_evidence *evidence, uint32_t frame, double when)
         evidence->until = when;
     }
     evidence->frames = evidence->frames ? evidence->frames : wmem_array_new(evidence->pool, sizeof frame);
-    if (count < MOST_SHOWN) {
-        wmem_array_append_one(evidence->frames, frame);
-    } else {
-        evidence->unlisted++;
-    }
+    wmem_array_append_one(evidence->frames, frame);
 }
 
 static double span_begin, span_end;
@@ -151,13 +144,12 @@ void verdict_add_finding(verdict_finding **findings, verdict_kind kind, verdict_
                          const verdict_evidence *evidence, bool lasts, const char *server, const char *client,
                          const char *text)
 {
-    unsigned listed;
+    unsigned count;
 
     if (evidence_count(evidence) == 0) {
         return;
     }
-    const uint32_t *frames = sorted_frames(evidence, &listed);
-    unsigned count = listed + evidence->unlisted;
+    const uint32_t *frames = sorted_frames(evidence, &count);
     const char *when = when_text(evidence, lasts), *line = sentence(text, evidence, count, when, server, client, 0);
     for (int cut = 1; cut < VERDICT_LINE && g_utf8_strlen(line, -1) > VERDICT_LINE; cut++) {
         line = sentence(text, evidence, count, when, server, client, cut);
@@ -166,7 +158,6 @@ void verdict_add_finding(verdict_finding **findings, verdict_kind kind, verdict_
     *finding = (verdict_finding){.kind = kind,
                                  .party = party,
                                  .frames = frames,
-                                 .listed = listed,
                                  .count = count,
                                  .since = evidence->since,
                                  .until = evidence->until,
@@ -224,14 +215,14 @@ const char *verdict_filter(wmem_allocator_t *pool, const verdict_finding *findin
     if (finding->count == 1) {
         return wmem_strdup_printf(pool, "frame.number == %u", frames[0]);
     }
-    for (unsigned i = 0, last; i < finding->listed; i = last + 1, ranges++) {
-        for (last = i; last + 1 < finding->listed && frames[last + 1] == frames[last] + 1; last++) {
+    for (unsigned i = 0, last; i < finding->count; i = last + 1, ranges++) {
+        for (last = i; last + 1 < finding->count && frames[last + 1] == frames[last] + 1; last++) {
         }
         wmem_strbuf_append(text, ranges > 0 ? ", " : "");
         wmem_strbuf_append_printf(text, last > i ? "%u..%u" : "%u", frames[i], frames[last]);
     }
     wmem_strbuf_append_c(text, '}');
-    return ranges <= MOST_LISTED && finding->listed == finding->count ? wmem_strbuf_get_str(text) : "";
+    return ranges <= MOST_LISTED ? wmem_strbuf_get_str(text) : "";
 }
 
 const char *verdict_advice(wmem_allocator_t *pool, const verdict_finding *finding)

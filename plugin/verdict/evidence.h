@@ -15,9 +15,8 @@ typedef struct verdict_finding {
     struct verdict_finding *next; /* less bad, or later */
     verdict_kind kind;
     verdict_party party;
-    const uint32_t *frames; /* the first ones, ascending, each once */
-    unsigned listed;        /* of them */
-    unsigned count;         /* of all frames that show it, at least 1 */
+    const uint32_t *frames; /* that show it, ascending, each once */
+    unsigned count;         /* of them, at least 1 */
     double since, until;    /* times of the first and the last, seconds since 1970; 0: not known */
     bool is_unread;         /* for lack of it nothing is known of the monitor, so it is no fault */
     bool lasts;             /* nothing shows that it ended before the capture did */
@@ -40,7 +39,6 @@ typedef struct {
     wmem_allocator_t *pool;
     wmem_array_t *frames; /* uint32_t, NULL: none */
     uint32_t first, last;
-    uint32_t unlisted;   /* frames beyond those that are kept */
     double since, until; /* times of the first and the last */
     bool is_unread;      /* as the finding has it */
     const char *which;   /* $F: a path, for instance */
@@ -49,7 +47,6 @@ typedef struct {
 
 void evidence_add(verdict_evidence *evidence, uint32_t frame, double when);
 
-/* Returns how many frames are kept. */
 static inline unsigned evidence_count(const verdict_evidence *evidence)
 {
     return evidence->frames ? wmem_array_get_count(evidence->frames) : 0;

@@ -64,8 +64,6 @@ typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_U
     X(NAMES_FAILED, "names_failed", "No good list of names", "rebuild it on the server: lodctr /R", \
       "docs/names-file.md") \
     X(HANDLES_OPEN, "handles_open", "Queries left open", "the client has to close what it opens", "-z pcq,queries") \
-    X(RESET, "reset", "Counters decreased", "did the program that provides these counters start again?", \
-      "-z pcq,counters counts them") \
     X(ASSUMED, "assumed", "Values assumed", "capture from the client's first call on", "docs/limits.md") \
     X(PAUSE, "pause", "Pause", \
       "nothing is missing: the client had closed what it had open, or the service stops when idle (DisableIdleStop)", \

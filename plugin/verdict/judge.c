@@ -41,8 +41,8 @@ static bool is_ended_by_server(const verdict_connection *connection)
 
 /* --- Calls that failed -------------------------------------------------------------------------------------------- */
 
-/* True if the same call succeeded later; or if the peers took the step later: what opens a query is made good by a query that begins later. */
-static bool has_succeeded_later(const verdict_monitor *monitor, const monitor_call *call)
+/* True if the same call succeeded later, or the peers took the step later: what opens a query is made good by one that begins later. */
+static bool is_made_good(const verdict_monitor *monitor, const monitor_call *call)
 {
     static const char *const steps[] = {"OpenQueryHandle", "EnumerateCounterSet", "OpenHKPD", "OpenHKLM", NULL};
     bool is_step = call->is_fault || call->status == ACCESS_DENIED || g_strv_contains(steps, call->operation);
@@ -88,7 +88,7 @@ static void find_failed(verdict_monitor *monitor)
 
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
         bool is_denied = call->status == ACCESS_DENIED, any_denied = first && first->status == ACCESS_DENIED;
-        if (call->outcome != CALL_FAILED || (any_denied && !is_denied) || has_succeeded_later(monitor, call)) {
+        if (call->outcome != CALL_FAILED || (any_denied && !is_denied) || is_made_good(monitor, call)) {
             continue;
         }
         if (first == NULL || (is_denied && !any_denied)) {
@@ -144,7 +144,7 @@ static bool is_unanswered(const verdict_monitor *monitor, const monitor_call *ca
     double until = find_wait_end(monitor, call);
     double patience = until < steps_times().last ? MAX(STEPS_LONG_WAIT, 3 * get_usual(monitor)) : STEPS_LONG_WAIT;
 
-    return until - call->asked >= patience && !is_unseen(monitor, call, until) && !has_succeeded_later(monitor, call);
+    return until - call->asked >= patience && !is_unseen(monitor, call, until) && !is_made_good(monitor, call);
 }
 
 /* True if nothing was asked for so many seconds before the call. */
@@ -407,7 +407,7 @@ void verdict_judge(verdict *v)
     for (unsigned i = 0; i < v->monitors->len; i++) {
         verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
         judge_calls(monitor);
-        judge_capture(monitor, timing_find(monitor, v->monitors));
+        judge_capture(monitor, timing_find(monitor));
         problems_find(v, monitor);
     }
     find_peers_failures(v);

@@ -316,8 +316,6 @@ static void describe_handles(verdict_monitor *monitor)
     texts[STAT_HANDLE] =
         wmem_strdup_printf(monitor->pool, more > 0 ? "%s %u and %u more" : "%s %u", kind, monitor->number, more);
     if (first->is_sealed) {
-        texts[STAT_OPENED] = more > 0 ? "sealed (intervals by the capture's clock; one by the sizes of its requests)"
-                                      : "sealed (intervals by the capture's clock)";
         return;
     }
     texts[STAT_OPENED] = first->opened_frame > 0 ? wmem_strdup_printf(monitor->pool, "frame %u", first->opened_frame)
@@ -344,7 +342,9 @@ static void learn_monitor(verdict_monitor *monitor, uint32_t *sealed)
     const verdict_query *first = monitor->first;
     double *numbers = wmem_alloc_array(monitor->pool, double, monitor->end - monitor->calls + 1);
 
-    monitor->stats.texts[STAT_SERVER] = first->server;
+    bool has_name = first->called && strcmp(first->called, first->server) != 0;
+    monitor->stats.texts[STAT_SERVER] =
+        has_name ? wmem_strdup_printf(monitor->pool, "%s (%s)", first->called, first->server) : first->server;
     monitor->stats.texts[STAT_ACCOUNT] = first->account;
     for (unsigned i = 0; i < wmem_array_get_count(monitor->queries) && monitor->number == 0; i++) {
         monitor->number = first->is_sealed ? ++*sealed : monitor_query(monitor, i)->number;

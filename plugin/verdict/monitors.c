@@ -59,17 +59,6 @@ static const char *format_query_key(packet_info *pinfo, const tapped_call *tappe
                               address_to_str(pinfo->pool, client), tapped->is_hkpd, steps_find_account(pinfo));
 }
 
-/* Returns "SRV01 (192.0.2.20)": as the client called it, and its address. */
-static const char *format_server(wmem_allocator_t *pool, const tapped_call *tapped)
-{
-    const tapped_handle handle = tapped_handle_of(tapped->handle);
-    const char *place = handle.place ? handle.place : tapped_server(tapped);
-    const char *machine = handle.machine;
-
-    return machine && *machine && strcmp(machine, place) != 0 ? wmem_strdup_printf(pool, "%s (%s)", machine, place)
-                                                              : wmem_strdup(pool, place);
-}
-
 /* A server's name before it has a handle is in small letters. The peers have its newest name, each query its own. */
 static void learn_server_name(const verdict *v, verdict_query *query, const tapped_call *tapped)
 {
@@ -82,7 +71,9 @@ static void learn_server_name(const verdict *v, verdict_query *query, const tapp
         char *name = tapped->handle || strpbrk(machine, ".:") ? g_strdup(machine) : g_ascii_strup(machine, -1);
         *g_utf8_offset_to_pointer(name, MIN(g_utf8_strlen(name, -1), MOST)) = '\0';
         query->called = wmem_strdup(v->memory, name);
-        steps_name_server(query->pair, name);
+        if (query->pair) {
+            steps_name_server(query->pair, name);
+        }
         g_free(name);
     }
 }
@@ -128,10 +119,11 @@ static verdict_query *find_or_add_query(verdict *v, packet_info *pinfo, const ta
                   *query = question ? question : wmem_map_lookup(v->by_key, key);
 
     if (query == NULL) {
+        const char *place = tapped_handle_of(tapped->handle).place;
         query = wmem_new(v->memory, verdict_query);
         *query = (verdict_query){
             .client = address_to_str(v->memory, tapped->is_response ? &pinfo->dst : &pinfo->src),
-            .server = format_server(v->memory, tapped),
+            .server = wmem_strdup(v->memory, place ? place : tapped_server(tapped)),
             .account = wmem_strdup(v->memory, steps_find_account(pinfo)),
             .is_hkpd = tapped->is_hkpd,
             .is_sealed = tapped->sealed.connection != NULL,
@@ -232,8 +224,8 @@ static void take_response(monitor_call *call, const packet_info *pinfo, const ta
 }
 
 /* Keeps a call if it asks for data, has failed, or waits for its response. */
-static void count_query_call(verdict *v, verdict_query *query, packet_info *pinfo, const tapped_call *tapped,
-                             const verdict_connection *connection)
+static void count_query_call(const verdict *v, verdict_query *query, const packet_info *pinfo,
+                             const tapped_call *tapped, const verdict_connection *connection)
 {
     monitor_call call = take_request(query, pinfo, tapped);
 
@@ -275,7 +267,7 @@ uint32_t query_closed_frame(const verdict_query *query)
 }
 
 /* Needs: the call has a handle. The counters of a query are those of the call for its first sample; or the newest ones, if it has none. */
-static void count_handle(const verdict *v, verdict_query *query, const packet_info *pinfo, const tapped_call *tapped)
+static void count_handle(verdict_query *query, const packet_info *pinfo, const tapped_call *tapped)
 {
     query->number = query->number > 0 ? query->number : tapped_handle_of(tapped->handle).number;
     if (query->is_of_peers) {
@@ -285,8 +277,6 @@ static void count_handle(const verdict *v, verdict_query *query, const packet_in
     query->failed_blocks += tapped->failed;
     query->counters = tapped->has_counters ? tapped->counters : query->counters;
     if (query->samples <= tapped->is_response) {
-        const char *server = format_server(pinfo->pool, tapped); /* its name is known by then, if ever */
-        query->server = strcmp(server, query->server) == 0 ? query->server : wmem_strdup(v->memory, server);
         query->asked_for = tapped->is_hkpd ? g_str_hash(format_value_name(pinfo->pool, tapped)) | 1
                            : tapped->epoch ? tapped_asked_for(tapped)
                                            : query->asked_for;
@@ -349,8 +339,8 @@ verdict_query *monitors_count(verdict *v, packet_info *pinfo, const tapped_call 
     if (connection) {
         query->pair = connection->peers;
         steps_note_call(connection, pinfo, tapped->is_response);
-        learn_server_name(v, query, tapped);
     }
+    learn_server_name(v, query, tapped);
     if (tapped->unread && tapped->sealed.connection && strcmp(tapped->unread, TAPPED_NOISE) == 0) {
         mark_garbled(v, connection);
     }
@@ -358,7 +348,7 @@ verdict_query *monitors_count(verdict *v, packet_info *pinfo, const tapped_call 
     if (tapped->sealed.uses_query) {
         count_sealed(query, pinfo, tapped);
     } else if (tapped->handle) {
-        count_handle(v, query, pinfo, tapped);
+        count_handle(query, pinfo, tapped);
     }
     return query;
 }

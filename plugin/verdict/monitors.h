@@ -52,7 +52,6 @@ typedef enum {
     PROBLEM_NOT_DELIVERED,
     PROBLEM_BLOCK_FAILED,
     PROBLEM_REFUSED,
-    PROBLEM_RESET,
     PROBLEM_ASSUMED,
     PROBLEM_NAME_ASSUMED,
     PROBLEM_UNTYPED,
@@ -77,8 +76,8 @@ typedef struct {
 
 typedef struct verdict_query {
     verdict_peers *pair;                   /* NULL: not by TCP */
-    const char *client, *server, *account; /* address; "SRV01 (192.0.2.20)"; "": not known */
-    const char *called;                    /* what its client calls its server, NULL: nothing else than its pair's */
+    const char *client, *server, *account; /* addresses; "": not known */
+    const char *called;                    /* name that its client gives the server, NULL: none */
     bool is_hkpd, is_sealed;
     bool is_of_peers;                     /* calls that have no query */
     bool is_closed;                       /* sealed: none is open */

@@ -117,18 +117,20 @@ static const char *format_sampling(const verdict_monitor *monitor)
     return wmem_strbuf_get_str(text);
 }
 
-/* As much of it as finds room in a line. */
+/* As many of its parts as find room in a line. */
 const char *format_monitor_line(const verdict_monitor *monitor)
 {
+    static const uint8_t needed_most[] = {0, 2, 3, 1};
     const double *stats = monitor->stats.numbers;
     const char *const *texts = monitor->stats.texts, *parts[] = {"", "", "", ""};
-    static const uint8_t needed_most[] = {0, 2, 3, 1};
     wmem_allocator_t *pool = monitor->pool;
 
     if (monitor->first == NULL) {
         return wmem_strdup_printf(pool, "%s to %s", texts[STAT_CLIENT], texts[STAT_SERVER]);
     }
     const char *sealed = monitor->first->is_sealed ? "; sealed: refusals and errors are not visible" : "";
+    const char *line = wmem_strdup_printf(pool, "%s to %s: %s", monitor_client(monitor), monitor_server(monitor),
+                                          format_sampling(monitor));
     if (*sealed == '\0' && !isnan(stats[STAT_RESPONSE])) {
         parts[0] = format_seconds(monitor, ", answered in ", stats[STAT_RESPONSE]);
         parts[1] =
@@ -142,14 +144,14 @@ const char *format_monitor_line(const verdict_monitor *monitor)
         parts[2] = wmem_strconcat(pool, ", ", texts[STAT_HANDLE], NULL);
     }
     parts[3] = *texts[STAT_ACCOUNT] ? wmem_strconcat(pool, ", logon ", texts[STAT_ACCOUNT], NULL) : "";
-    const char *line = wmem_strdup_printf(pool, "%s to %s: %s", monitor_client(monitor), monitor_server(monitor),
-                                          format_sampling(monitor));
     long size = g_utf8_strlen(line, -1) + g_utf8_strlen(sealed, -1);
     for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++) {
         const char **part = &parts[needed_most[i]];
-        long more = g_utf8_strlen(*part, -1);
-        *part = size + more > VERDICT_LINE ? "" : *part;
-        size += size + more > VERDICT_LINE ? 0 : more;
+        size += g_utf8_strlen(*part, -1);
+        if (size > VERDICT_LINE) {
+            size -= g_utf8_strlen(*part, -1);
+            *part = "";
+        }
     }
     return wmem_strconcat(pool, line, parts[0], parts[1], parts[2], parts[3], sealed, NULL);
 }
@@ -294,7 +296,7 @@ static void put_finding(json_dumper *json, const verdict_monitor *monitor, const
     if (finding->lasts) {
         put_word(json, "until", "null");
     } else {
-        put_finding_moment(json, monitor, "until", finding->until, finding->frames[finding->listed - 1]);
+        put_finding_moment(json, monitor, "until", finding->until, finding->frames[finding->count - 1]);
     }
     verdict_put_number(json, "count", finding->count);
     verdict_put_text(json, "filter", verdict_filter(monitor->pool, finding));

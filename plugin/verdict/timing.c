@@ -10,26 +10,16 @@
 #define OTHER_CLOCK_S \
     60.0 /* seconds by which a server's clock moves otherwise than the capture's before it is another clock */
 #define CLOCK_SET_S 300.0 /* seconds: a longer response time may be the capture's clock, which was set */
-#define MOST_BUSY 1000    /* slow responses to other monitors that one late request is compared with */
 
 /* --- Causes ------------------------------------------------------------------------------------------------------- */
-
-typedef enum {
-    CAUSE_UNKNOWN,
-    CAUSE_WINDOW,
-    CAUSE_RESENT,
-    CAUSE_ENDED,
-    CAUSE_CONNECTS,
-    CAUSE_BUSY,
-    CAUSE_ACKED,
-    CAUSE_BEGAN
-} cause_kind;
 
 /* The party that made something late or slow. */
 typedef struct {
     verdict_party party; /* PARTY_UNKNOWN: the server or the network */
-    cause_kind kind;
+    const char *why;     /* NULL: nothing tells */
 } late_cause;
+
+static const char connection_ended[] = ", the connection had ended";
 
 /* Finds what TCP's analysis says of a connection between two times. */
 static late_cause find_cause(const verdict_connection *connection, double begin, double end, double delay)
@@ -38,56 +28,34 @@ static late_cause find_cause(const verdict_connection *connection, double begin,
 
     for (; event < last && event->at.time <= end; event++) {
         if (event->kind == EVENT_ZERO_WINDOW) {
-            return (late_cause){event->is_by_client ? PARTY_CLIENT : PARTY_SERVER, CAUSE_WINDOW};
+            return (late_cause){event->is_by_client ? PARTY_CLIENT : PARTY_SERVER, ""};
         }
         if (event->kind == EVENT_RESENT && event->at.time - event->since >= delay / 2) {
-            return (late_cause){PARTY_NETWORK, CAUSE_RESENT};
+            return (late_cause){PARTY_NETWORK, ", packets were resent"};
         }
     }
-    return (late_cause){PARTY_UNKNOWN, CAUSE_UNKNOWN};
-}
-
-/* True if the client waited meanwhile for a slow response to another monitor of its. */
-static bool is_busy(const verdict_monitor *monitor, const GPtrArray *all, double begin, double end, double delay)
-{
-    unsigned looked_at = 0;
-
-    for (unsigned i = 0; i < all->len && looked_at < MOST_BUSY; i++) {
-        const verdict_monitor *other = g_ptr_array_index(all, i);
-        bool is_same_client = other != monitor && strcmp(monitor_client(other), monitor_client(monitor)) == 0;
-        for (uint32_t n = 0; is_same_client && n < other->num_slow && looked_at < MOST_BUSY; n++, looked_at++) {
-            const monitor_call *slow = &other->samples[other->slow[n]];
-            if (MIN(slow->answered, end) - MAX(slow->sent, begin) >= delay / 2) {
-                return true;
-            }
-        }
-    }
-    return false;
+    return (late_cause){PARTY_UNKNOWN, NULL};
 }
 
 /* Finds why request b came late after request a. */
-static late_cause find_late_cause(const verdict_monitor *monitor, const GPtrArray *all, const monitor_call *a,
-                                  const monitor_call *b, double delay)
+static late_cause find_late_cause(const monitor_call *a, const monitor_call *b, double delay)
 {
     const verdict_connection *old = a->connection, *new = b->connection;
     late_cause found = find_cause(old, a->asked, b->asked, delay);
 
-    if (found.kind == CAUSE_UNKNOWN && new != old) {
+    if (found.why == NULL && new != old) {
         found = find_cause(new, a->asked, b->asked, delay);
     }
-    if (found.kind != CAUSE_UNKNOWN) {
+    if (found.why) {
         return found;
     }
-    if (is_busy(monitor, all, a->asked, b->asked, delay)) {
-        return (late_cause){PARTY_CLIENT, CAUSE_BUSY};
-    }
     if (old && old->end.frame > 0 && old->end.time >= a->asked && old->end.time <= b->asked) {
-        return (late_cause){old->is_ended_by_client ? PARTY_CLIENT : PARTY_UNKNOWN, CAUSE_ENDED};
+        return (late_cause){old->is_ended_by_client ? PARTY_CLIENT : PARTY_UNKNOWN, connection_ended};
     }
     if (new &&new->syn.frame > 0 && new->syn.time >= a->asked &&new->syn.time <= b->asked - delay / 2) {
-        return (late_cause){PARTY_UNKNOWN, CAUSE_CONNECTS};
+        return (late_cause){PARTY_UNKNOWN, ", the client tried to connect"};
     }
-    return (late_cause){PARTY_CLIENT, CAUSE_UNKNOWN};
+    return (late_cause){PARTY_CLIENT, NULL};
 }
 
 /* Finds why a response is slow. */
@@ -96,11 +64,11 @@ static late_cause find_slow_cause(const monitor_call *slow)
     double delay = slow->answered - slow->sent;
     late_cause found = find_cause(slow->connection, slow->sent, slow->answered, delay);
 
-    if (found.kind == CAUSE_UNKNOWN && slow->began > 0 && slow->began - slow->sent <= delay / 2) {
-        return (late_cause){PARTY_NETWORK, CAUSE_BEGAN};
+    if (found.why == NULL && slow->began > 0 && slow->began - slow->sent <= delay / 2) {
+        return (late_cause){PARTY_NETWORK, ", their first packets came soon"};
     }
-    if (found.kind == CAUSE_UNKNOWN && slow->acked > 0 && slow->acked - slow->sent <= delay / 2) {
-        return (late_cause){PARTY_SERVER, CAUSE_ACKED};
+    if (found.why == NULL && slow->acked > 0 && slow->acked - slow->sent <= delay / 2) {
+        return (late_cause){PARTY_SERVER, ""};
     }
     return found;
 }
@@ -112,7 +80,7 @@ typedef struct {
     verdict_evidence shown;
     perf_spread seconds; /* how long each took, */
     double usual;        /* and what is usual */
-    cause_kind kind;     /* of the first */
+    const char *why;     /* of the first; NULL: nothing tells */
 } late_group;
 
 /* The packet that is late: the response, or an unanswered request. */
@@ -128,7 +96,7 @@ static void add_to_group(const verdict_monitor *monitor, late_group *groups, con
     late_group *group = &groups[cause->party];
 
     if (group->seconds.count == 0) {
-        *group = (late_group){.shown = {.pool = monitor->pool}, .usual = usual, .kind = cause->kind};
+        *group = (late_group){.shown = {.pool = monitor->pool}, .usual = usual, .why = cause->why};
     }
     perf_spread_add(&group->seconds, seconds);
     add_sample(&group->shown, sample);
@@ -146,29 +114,22 @@ static void add_groups(verdict_monitor *monitor, bool is_slow, const late_group 
          [PARTY_SERVER] = "$S responds slowly to $C",
          [PARTY_NETWORK] = "The network between $C and $S delays responses",
          [PARTY_UNKNOWN] = "$S (or the network) responds slowly to $C"}};
-    static const char *const causes[] = {[CAUSE_UNKNOWN] = "",
-                                         [CAUSE_WINDOW] = "",
-                                         [CAUSE_RESENT] = ", packets were resent",
-                                         [CAUSE_ENDED] = ", the connection had ended",
-                                         [CAUSE_CONNECTS] = ", the client tried to connect",
-                                         [CAUSE_BUSY] = ", it waited for another response",
-                                         [CAUSE_ACKED] = "",
-                                         [CAUSE_BEGAN] = ", their first packets came soon"};
 
     for (unsigned party = 0; party <= PARTY_UNKNOWN; party++) {
         const late_group *group = &groups[party];
         if (group->seconds.count == 0) {
             continue;
         }
-        bool is_window = group->kind == CAUSE_WINDOW, is_unread = party == PARTY_CLIENT && is_window;
         double seconds = perf_spread_median(&group->seconds);
-        bool is_clock = is_slow && seconds > CLOCK_SET_S && *causes[group->kind] == '\0';
+        bool is_clock = is_slow && seconds > CLOCK_SET_S && group->why == NULL;
         monitor_add_finding(monitor, is_slow ? VERDICT_SLOW : VERDICT_ASKED_LATE,
                             party == PARTY_UNKNOWN ? PARTY_SERVER : (verdict_party)party, &group->shown,
-                            "%s (%u of %u %s[, %s, usually %s%s]): $T", words[is_slow || is_unread][party],
+                            "%s (%u of %u %s[, %s, usually %s%s]): $T", words[is_slow][party],
                             (unsigned)group->seconds.count, of_all, is_slow ? "responses" : "samples",
                             verdict_seconds(monitor->pool, seconds), verdict_seconds(monitor->pool, group->usual),
-                            is_clock ? "; or the capture's clock was set" : causes[group->kind]);
+                            is_clock     ? "; or the capture's clock was set"
+                            : group->why ? group->why
+                                         : "");
     }
 }
 
@@ -182,7 +143,7 @@ static uint32_t find_close(const monitor_call *sample)
 }
 
 /* Finds what came late. Returns whether the capture lacks packets where something would have. */
-static bool find_late(verdict_monitor *monitor, const GPtrArray *all)
+static bool find_late(verdict_monitor *monitor)
 {
     late_group groups[PARTY_UNKNOWN + 1] = {{.usual = 0}};
     verdict_evidence pauses = {.pool = monitor->pool};
@@ -206,8 +167,8 @@ static bool find_late(verdict_monitor *monitor, const GPtrArray *all)
             add_sample(&pauses, b);
             continue;
         }
-        late_cause cause = find_late_cause(monitor, all, a, b, gap->seconds - monitor->timing.usual);
-        if (cause.kind != CAUSE_ENDED || cause.party == PARTY_CLIENT || !monitor_has(monitor, VERDICT_BROKEN)) {
+        late_cause cause = find_late_cause(a, b, gap->seconds - monitor->timing.usual);
+        if (cause.why != connection_ended || cause.party == PARTY_CLIENT || !monitor_has(monitor, VERDICT_BROKEN)) {
             add_to_group(monitor, groups, &cause, b, gap->seconds,
                          monitor->timing.usual); /* else the gap is its consequence */
             monitor->num_late++;
@@ -263,13 +224,13 @@ static void find_other_clock(verdict_monitor *monitor)
                         verdict_seconds(monitor->pool, old), verdict_seconds(monitor->pool, new));
 }
 
-bool timing_find(verdict_monitor *monitor, const GPtrArray *all)
+bool timing_find(verdict_monitor *monitor)
 {
     bool lacks_some = false;
 
     if (!steps_times().was_set) {
         find_slow(monitor);
-        lacks_some = find_late(monitor, all);
+        lacks_some = find_late(monitor);
         find_other_clock(monitor);
         monitor->stats.numbers[STAT_LATE_ASKED] = monitor->num_late;
         monitor->stats.numbers[STAT_LATE_ANSWERED] = monitor->num_slow;

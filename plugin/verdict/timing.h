@@ -8,4 +8,4 @@
 #include "verdict/monitors.h"
 
 /* Adds findings of what is late or slow, and of another clock. Returns whether the capture lacks packets where something would be late. */
-bool timing_find(verdict_monitor *monitor, const GPtrArray *all);
+bool timing_find(verdict_monitor *monitor);

@@ -44,7 +44,7 @@ KINDS = {
     'from_middle': (['lost'], r'beg[ai]n|middle|bind'),
 }
 # Notes, which make nobody unhealthy
-NOTES = {'handles_open', 'reset', 'assumed', 'pause'}
+NOTES = {'handles_open', 'assumed', 'pause'}
 # Whose first line needs no time of day
 UNTIMED = {'not_sealed', 'one_way', 'from_middle', 'cut'}
 
