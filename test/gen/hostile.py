@@ -193,15 +193,6 @@ def numbered(count, name='i%d'):
 
 
 @hostile
-def long_names_all(p, size):
-    """Machine, set and counter are as long as they are shown, and the instances are many."""
-    counters_query(p, machine='\\\\' + 'm' * 1024, counters=1, name='s' * 1024)
-    p.registration(10, string_table([(0, 0)], utf16('c' * 1024)))
-    for n in range(2):
-        p.data(rows_of(numbered(size // 80), n))
-
-
-@hostile
 def long_names_many_blocks(p, size):
     """A block for each counter of one instance, whose name is repeated in each identifier."""
     count = 20
@@ -259,31 +250,10 @@ def refused_under_long_names(p, size):
     p.change(asked, answer=b''.join(x[:16] + struct.pack('<I', 2) + x[20:] for x in asked))
 
 
-@hostile
-def same_counters(p, size):
-    """A set that gives one id to all of its counters, and names for each of them."""
-    count = size // 100
-    p.counters([1] * count)
-    p.registration(10, string_table([(1, 0)] * count, utf16('name')))
-    p.registration(10, string_table([(1, 0)] * count, utf16('other')))
-    p.open()
-    p.change([identifier(1)])
-    p.data(rows_of(numbered(size // 200)))
-
-
 def same_sums(count):
     """Names whose hashes are equal wherever a character counts 33 times the next one: 'A', 'Q' and 'B', '0' do."""
     pairs = max((count - 1).bit_length(), 1)
     return [''.join(('AQ', 'B0')[i >> k & 1] for k in range(pairs)) for i in range(count)]
-
-
-@slowly
-def identifiers_that_collide(p, size):
-    """Counter and instance change so that 31 times the one and the other make the same sum."""
-    p.counters([0])
-    p.open()
-    for first in range(0, size // 100, 1000):
-        p.change([identifier(first + i, None, instance_id=(1 << 31) - 31 * (first + i)) for i in range(1000)])
 
 
 @hostile
@@ -387,14 +357,6 @@ def hkpd_long_titles(h, size):
         h.sample(table(numbered(size // 200), 1, n))
 
 
-@hostile
-def hkpd_same_titles(h, size):
-    """One index with many titles, and the other order."""
-    h.titles([('6', 'name %d' % i) for i in range(size // 100)])
-    h.titles([(str(2 * (size // 100 - i)), 'name') for i in range(size // 100)], 'Counter 007')
-    h.sample(table(numbered(size // 400)))
-
-
 def overlapping(h, size, kind, data):
     """Counters that all show the same half of the bytes."""
     definitions = [definition(6 + 2 * k, kind, len(data), 8) for k in range(size // 80)]
@@ -431,8 +393,6 @@ PLAIN = {
     # instances without a name, without values
     'empty-instances': lambda p, size: counters_query(p, 0, [[block(6, ids(0) + instances([struct.pack('<2I', 8, 0)] * (size // 16)))]] * 2),
     'handles-never-closed': lambda p, size: [p.open(handle=bytes(4) + struct.pack('<4I', i, 1, 2, 3)) for i in range(size // 400)],
-    'countersets-learned': lambda p, size: [
-        p.registration(9, utf16('Set %d' % i), guid=struct.pack('<4I', i, 1, 2, 3)) for i in range(size // 550)],
     'error-blocks': lambda p, size: counters_query(p, 10, [[block(0, status=5)] * (size // 32)] * 2),
     'single-blocks': lambda p, size: asked(p, identifiers(size // 150), twice(lambda n: single(size // 150, n)), range(size // 150)),
     # text counters as long as they may be
@@ -454,9 +414,6 @@ SLOW = {
     # a large sample, and small ones of the same handle behind it
     'large-then-small': lambda p, size: counters_query(p, 1, [[rows_of(numbered(size // 64))], *(
         [rows_of(['i%d' % (size // 64 - 1)], n, size // 64 - 1)] for n in range(size // 1400))]),
-    # a block of one instance behind one of very many
-    'large-and-small-in-turn': lambda p, size: asked(p, [identifier(0), identifier(1)], [
-        [rows_of(numbered(size // 512)), *[rows_of('x', n)] * 100] for n in range(8)], [0, 1]),
     'hkpd-ever-new-instances': lambda h, size: [h.sample(table(['new %d' % n], 1, n)) for n in range(size // 800)],
 }
 PLAIN |= {
@@ -474,8 +431,6 @@ PLAIN |= {
 # Two samples, (n of them, size) -> the objects of each
 TWICE = {
     'hkpd-long-instance': lambda n, size: [table([long_name(size // 4)], size // 200, n)],
-    # a parent's name of a quarter of the bytes, and children
-    'hkpd-long-parent': lambda n, size: [table([long_name(size // 8)]), parents(size // 200, n, lambda i: 0, 232, 't%d')],
     # definitions times instances: all the values stand on the same 8 bytes
     'hkpd-cells': lambda n, size: [perf_object(230, places(size // 160), [row('', counter_block(1, n))] * (size // 160 // 2))],
     'hkpd-same-instances': lambda n, size: [table(['same'] * (size // 120), 1, n)],

@@ -376,12 +376,3 @@ class SignedRpc(SealedRpc):
     @staticmethod
     def hide(data, number):
         return data
-
-
-class KerberosRpc(SealedRpc):
-    """As Kerberos seals it: RFC 4121 4.2.6.2."""
-
-    auth_type = 16
-
-    def token(self, number):
-        return struct.pack('>HBBHHQ', 0x0504, 6, 0xFF, 0, 0, number)

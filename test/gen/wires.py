@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What lies below a monitor's calls, as its hosts do it, and where each of them can say no: TCP with acknowledgements, logon and
-share of SMB2, pipes, binds with any result, the endpoint mapper, ICMP."""
+share of SMB2, pipes, binds with any result, the endpoint mapper."""
 
 import struct
 import uuid
 
-from .pcap import BIND, BIND_ACK, MACS, NDR, NDR64, PERFLIB, SESSION, Rpc, Smb2, Tcp, checksum, packed
+from .pcap import BIND, BIND_ACK, NDR, NDR64, PERFLIB, SESSION, Rpc, Smb2, Tcp, packed
 
 SYN, RST, FIN, ACK = 0x02, 0x14, 0x11, 0x10
 MORE_PROCESSING, PENDING = 0xC0000016, 0x00000103
@@ -46,7 +46,7 @@ class Link(Tcp):
 
 
 def knock(capture, server, port=445, client_port=50001, answer=None, times=3, client='192.0.2.10'):
-    """SYNs without a connection: no answer, 'rst', or ICMP (code, of whom). -> frames of what was refused, or of the SYNs"""
+    """SYNs without a connection: no answer, or 'rst'. -> frames of the SYNs"""
     tcp, frames = Link.__new__(Link), []
     tcp.capture, tcp.v6, tcp.mss, tcp.ip_id, tcp.window, tcp.last = capture, ':' in server, 1440, 1, [0xFFFF, 0xFFFF], {}
     tcp.ends = (client, client_port), (server, port)
@@ -55,26 +55,8 @@ def knock(capture, server, port=445, client_port=50001, answer=None, times=3, cl
         frames.append(tcp.segment(0, b'', SYN))
         if answer == 'rst':
             tcp.segment(1, b'', RST)
-        elif answer:
-            unreachable(tcp, capture.frames[frames[-1] - 1][1], *answer)
         capture.now += 2 ** n * 10 ** 6
     return frames
-
-
-def unreachable(tcp, frame, code, sender):
-    """ICMP destination unreachable, about the packet of a frame."""
-    about, to = frame[14:14 + (60 if tcp.v6 else 28)], tcp.ends[0][0]
-    if tcp.v6:
-        ends = packed(sender) + packed(to)
-        icmp = struct.pack('>BBHI', 1, code, 0, 0) + about
-        icmp = icmp[:2] + struct.pack('>H', checksum(ends + struct.pack('>II', len(icmp), 58) + icmp)) + icmp[4:]
-        tcp.capture.add(MACS[0] + MACS[1] + b'\x86\xdd' + struct.pack('>IHBB', 6 << 28, len(icmp), 58, 64) + ends + icmp)
-        return
-    icmp = struct.pack('>BBHI', 3, code, 0, 0) + about
-    icmp = icmp[:2] + struct.pack('>H', checksum(icmp)) + icmp[4:]
-    ip = struct.pack('>BBHHHBBH', 0x45, 0, 20 + len(icmp), 7, 0, 64, 1, 0) + packed(sender) + packed(to)
-    ip = ip[:10] + struct.pack('>H', checksum(ip)) + ip[12:]
-    tcp.capture.add(MACS[0] + MACS[1] + b'\x08\0' + ip + icmp)
 
 
 # --- SMB -------------------------------------------------------------------------------------------------------------
@@ -115,19 +97,17 @@ class Session(Smb2):
 
     flags, leaves = 0, None
 
-    def __init__(self, tcp, says=None, share='\\\\SRV01\\IPC$', user='monitor', blob=b'', session=SESSION, binds=False):
+    def __init__(self, tcp, says=None, share='\\\\SRV01\\IPC$', user='monitor', blob=b'', session=SESSION):
         self.tcp, self.session, self.tree, self.message, self.says, self.id = tcp, 0, 0, 0, says or {}, session
         self.negotiate()
-        self.log_on(user, blob, binds)
+        self.log_on(user, blob)
         if share:
             self.connect(share)
 
-    def log_on(self, user='monitor', blob=b'', binds=False):
-        """binds: this connection as another channel of a session that there is"""
+    def log_on(self, user='monitor', blob=b''):
         def setup(kind):
             token = ntlm(kind, user)
-            return struct.pack('<HBBIIHHQ', 25, int(binds), 1, 0, 0, 88, len(token), 0) + token
-        self.session = self.id if binds else self.session
+            return struct.pack('<HBBIIHHQ', 25, 0, 1, 0, 0, 88, len(token), 0) + token
         self.ask(SETUP, setup(1))
         self.session, challenge = self.id, ntlm(2)
         self.answer(SETUP, struct.pack('<HHHH', 9, 0, 72, len(challenge)) + challenge, MORE_PROCESSING)
@@ -210,16 +190,14 @@ def tower(interface, address, port):
     return struct.pack('<II', len(body), len(body)) + body + bytes(-len(body) % 4)
 
 
-def ask_mapper(capture, server, port=49671, interface=PERFLIB, status=0, client='192.0.2.10', client_port=50900, fault=None, more=()):
-    """ept_map of an interface: its port, or a status, or a fault; more: statuses, as it reads on. -> frame of the answer"""
+def ask_mapper(capture, server, port=49671, interface=PERFLIB, status=0, client='192.0.2.10', client_port=50900, fault=None):
+    """ept_map of an interface: its port, or a status, or a fault. -> frame of the answer"""
     tcp = Link(capture, 135, client_port, client=client, server=server)
     rpc = Rpc(tcp, EPM)
     rpc.bind()
-    for status in (status, *more):
-        rpc.request(3, struct.pack('<I16s', 1, bytes(16)) + struct.pack('<I', 2) + tower(interface, '0.0.0.0', 135) + bytes(20) + struct.pack('<I', 4))
-        found = [tower(interface, server, port)] if not status else []
-        number = rpc.fault(fault) if fault is not None else rpc.response(
-            bytes(20) + struct.pack('<IIII', len(found), 4, 0, len(found)) + b''.join(struct.pack('<I', 3) + x for x in found) +
-            struct.pack('<I', status))
+    rpc.request(3, struct.pack('<I16s', 1, bytes(16)) + struct.pack('<I', 2) + tower(interface, '0.0.0.0', 135) + bytes(20) + struct.pack('<I', 4))
+    found = [tower(interface, server, port)] if not status else []
+    number = rpc.fault(fault) if fault is not None else rpc.response(
+        bytes(20) + struct.pack('<IIII', len(found), 4, 0, len(found)) + b''.join(struct.pack('<I', 3) + x for x in found) + struct.pack('<I', status))
     tcp.close()
     return number

@@ -308,26 +308,3 @@ def test_nothing_is_learned_from_damage(tshark, tmp_path, damage, two_pass):
     for number in [n for o in (VALIDATE, DATA) for k in ('request', 'response') for n, _ in frames_of(scene, o, k)]:
         assert not frames[number].all('pcq.learned_in'), number
     assert set(paths(scene, frames)) == {'\\\\SRV01\\{%s}(%s)\\#%d' % (s.guid, i, n) for i in 'ab' for n in (1, 2, 3)}
-
-
-def test_an_answer_without_its_request_teaches_nothing(tshark, tmp_path):
-    """It is not known which set, nor what was asked."""
-    s, scene = engine(), Scene()
-    c = tcp_line(scene, Server([s]), loses=lambda opnum, kind, n: (opnum, kind) == (REG_INFO, 'request')).client()
-    learn(c, s)
-    run(c, [ask(s, 1, 'a')], 1)
-    for two_pass in (False, True):
-        frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-        assert paths(scene, frames) == ['\\\\SRV01\\{%s}(a)\\#1' % s.guid]
-
-
-def test_a_refused_question_teaches_nothing(tshark, tmp_path):
-    """Size probes and errors come before the good answer: learned_in is the good one."""
-    scene, c = begin(Server([s := engine()]))
-    for size in 0, 6, 500:
-        c.reg_info(s.guid, 9, in_size=size)
-    run(c, [ask(s, 1, 'a')], 1)
-    frames = read(tshark, scene, tmp_path)
-    (number, _), = frames_of(scene, VALIDATE, 'request')
-    good = frames_of(scene, REG_INFO, 'response')[2][0]
-    assert [(n, f) for n, _, f in learned(frames[number], 'pcq.counterset.name')] == [('Engine', good)]

@@ -211,39 +211,24 @@ def test_whose_titles_count(tshark, tmp_path, lists):
         assert {x.label for x in frames[number].all('hkpd.object.name')} == {'Name: ' + o.name for o in talk.objects}
 
 
-@pytest.mark.parametrize('opnum, name', [(stubs.OPEN_TEXT, 'Counters'), (stubs.OPEN_NLS_TEXT, 'Counter')])
-def test_titles_of_the_performance_text_keys(tshark, tmp_path, opnum, name):
-    scene = Scene()
-    talk = Talk(scene)
-    opened = talk.open(opnum)[1]
-    talk.titles(name)
-    talk.close()
+@pytest.mark.parametrize('opnum, key', [(stubs.OPEN_TEXT, 'Counters'), (stubs.OPEN_NLS_TEXT, 'Counter'), (stubs.OPEN_HKLM, 'Counter'),
+                                        (stubs.OPEN_HKLM, None)], ids=['text', 'nls-text', 'perflib', 'enumerated'])
+def test_titles_of_other_keys(tshark, tmp_path, opnum, key):
+    """HKEY_PERFORMANCE_TEXT and NLSTEXT have them, and Perflib\\009 below HKEY_LOCAL_MACHINE, which is not followed: there the value's name and its
+    bytes tell."""
+    talk = Talk(Scene())
+    number = talk.open(opnum)[1]
+    if opnum == stubs.OPEN_HKLM:
+        talk.open_key('SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib\\009')
+    pairs = titles([(1, '1847')] + sorted(names_of(talk.objects).items()))
+    shown = talk.titles(key)[1] if key else talk.call(stubs.ENUM_VALUE, stubs.enum_value(talk.handle, 0), stubs.enum_answer('Counter', pairs))[1]
     talk.open()
     talk.sample()
-    frames = read(tshark, scene, tmp_path)
-    compare_fields(frames, scene)
-    compare_values(frames, scene)
-    assert frames[opened].show_of('hkpd.key') == ['HKEY_PERFORMANCE_' + {32: 'TEXT', 33: 'NLSTEXT'}[opnum]]
-
-
-@pytest.mark.parametrize('how', ['query', 'enumerate'])
-def test_titles_of_a_key_that_is_not_followed(tshark, tmp_path, how):
-    """Perflib\\009 below HKEY_LOCAL_MACHINE has the same lists, by QueryValue or EnumValue: the value's name and its bytes tell."""
-    scene = Scene()
-    talk = Talk(scene)
-    talk.open(stubs.OPEN_HKLM)
-    talk.open_key('SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib\\009')
-    if how == 'enumerate':
-        pairs = titles([(1, '1847')] + sorted(names_of(talk.objects).items()))
-        number = talk.call(stubs.ENUM_VALUE, stubs.enum_value(talk.handle, 0), stubs.enum_answer('Counter', pairs))[1]
-    else:
-        number = talk.titles('Counter')[1]
-    talk.open()
-    talk.sample()
-    frames = read(tshark, scene, tmp_path)
-    compare_fields(frames, scene)
-    compare_values(frames, scene)
-    assert frames[number].all('hkpd.title') and not frames[number].show_of('hkpd.key')
+    frames = read(tshark, talk.scene, tmp_path)
+    compare_fields(frames, talk.scene)
+    compare_values(frames, talk.scene)
+    assert frames[shown].all('hkpd.title')
+    assert frames[number].show_of('hkpd.key') == {32: ['HKEY_PERFORMANCE_TEXT'], 33: ['HKEY_PERFORMANCE_NLSTEXT']}.get(opnum, [])
 
 
 def test_an_index_of_more_than_32_bits_is_no_object(tshark, tmp_path):
@@ -425,25 +410,6 @@ def test_a_second_response_is_no_sample(tshark, tmp_path, two_pass):
         assert not frames[number].all('pcq.sample.previous')
         assert [x for x in there if one(x, 'pcq.path').endswith('Read Operations/sec')
                 and one(x, 'pcq.cooked') is None and one(x, 'pcq.cooked.none')]
-
-
-def test_an_answer_to_a_request_that_says_nothing(tshark, tmp_path):
-    """Its stub ends before the handle does: whose the answer is nobody knows."""
-    scene = Scene()
-    line = Talk(scene).line
-    line.request(stubs.QUERY_VALUE, bytes(8))
-    number = line.response(stubs.QUERY_VALUE, stubs.answer(b'other', room=65536))
-    frame = read(tshark, scene, tmp_path)[number]
-    assert frame.all('winreg.winreg_QueryValue.data') and not wire(frame)
-
-
-def test_more_data_is_never_decoded(tshark, tmp_path):
-    scene, talk = begin_talk(titles=False)
-    block, lists = bytes(talk.block().record), '1\x002\x00'.encode('utf-16-le') + bytes(2)
-    numbers = [talk.ask('Global', block, 234)[1], talk.ask('Counter 009', lists, 234)[1]]
-    frames = read(tshark, scene, tmp_path)
-    assert [wire(frames[n]) for n in numbers] == [[], []]
-    assert all(frames[n].all('winreg.winreg_QueryValue.data') for n in numbers)
 
 
 @pytest.mark.parametrize('ndr64', [False, True])

@@ -143,18 +143,13 @@ def exchanged():
 RATES, RAWS, FEWER = INSTANCES * (LINES - 1), INSTANCES * LINES, [n for n in range(LINES) if n != 17]
 # theirs, ours; the status, and of rates and of raw counts: equal, different, capped, behind a gap, only theirs, only ours
 CASES = {
-    'another machine name and capitals': (lambda: changed(rename=lambda path: path.replace('SRV01', 'srv01.example.org').upper()), changed,
-                                          0, (RATES,), (RAWS,)),
     # the rate behind it is over two seconds there: said apart, and no fault; a raw count has to be equal all the same
     'a sample is missing of theirs': (lambda: changed(FEWER), changed, 0, (RATES - 2 * INSTANCES, 0, 0, INSTANCES), (RAWS - INSTANCES,)),
-    'a sample is missing of ours': (changed, lambda: changed(FEWER), 0, (RATES - 2 * INSTANCES, 0, 0, INSTANCES), (RAWS - INSTANCES,)),
     'a raw count behind a gap': (lambda: changed(FEWER, raw={17: lambda x: x + 1}), changed, 1, (RATES - 2 * INSTANCES, 0),
                                  (RAWS - INSTANCES - 1, 1)),
-    'it began earlier': (changed, lambda: changed(range(5, LINES)), 0, (INSTANCES * (LINES - 6), 0, 0, 0, INSTANCES), None),
     'minutes': (lambda: slower(1 / 60), changed, 1, (0, RATES), (RAWS, 0)),
     'exchanged': (exchanged, changed, 1, None, (LINES, 2 * LINES)),
     'a blank of theirs': (lambda: changed(raw={9: None}), changed, 1, None, (RAWS - 1, 0, 0, 0, 0, 1)),
-    'a blank of ours': (changed, lambda: changed(raw={9: None}), 1, None, (RAWS - 1, 0, 0, 0, 1, 0)),
     # perfmon stops there
     'over 100': (lambda: changed(rate={9: 100.0}), lambda: changed(rate={9: 117.5}), 0, (RATES - 1, 0, 1), (RAWS,)),
 }
@@ -172,22 +167,7 @@ def test_two_files(compare, name):
         assert expected is None or said.kinds[kind][:len(expected)] == expected
 
 
-def test_columns_that_only_one_has(compare):
-    mine, both = columns()[:4], columns()
-    said = compare(Typeperf(both[2:]), Typeperf(mine))
-    assert (said.status, said.paired) == (0, (4, 4, 2, 0, 2, 2))
-    assert said.kinds == all_equal(each=1)
-
-
-def test_types_are_not_known(compare, tmp_path):
-    """Nor are they in a names file of HKEY_PERFORMANCE_DATA."""
-    (tmp_path / 'titles').write_text('# pcq names 1\nserver\t192.0.2.20\ntitle\t238\ten\tProcessor\n')
-    for options in [], ['--types', tmp_path / 'titles']:
-        said = compare(Typeperf(), None, *options, types=False)
-        assert said.kinds == {'not known': (2 * INSTANCES, INSTANCES * (2 * LINES - 1), 0, 0, 0, 0, 0)}
-
-
-@pytest.mark.parametrize('zone, off', [(7200, 0.25), (-18000, -3.5), (20700, 61.4), (-34200, 0.0)])
+@pytest.mark.parametrize('zone, off', [(7200, 0.25), (-34200, 61.4)])
 def test_another_zone_and_clock(compare, zone, off):
     """Lines are 1 s apart: every whole second brings all lines together but a few, the values say which it is."""
     said = compare(Typeperf(shift=zone + off, jitter=0.02))
@@ -197,8 +177,7 @@ def test_another_zone_and_clock(compare, zone, off):
     assert abs(float(seconds.split()[0]) - off) < 0.05
 
 
-@pytest.mark.parametrize('encoding, zone', [*((e, 'Mitteleuropäische Sommerzeit') for e in ('utf-8', 'utf-8-sig', 'utf-16', 'cp1252')),
-                                            ('cp1251', 'RTZ 2 (зима)'), ('cp932', '東京 (標準時) ソ表')])
+@pytest.mark.parametrize('encoding, zone', [('utf-8-sig', 'Mitteleuropäische Sommerzeit'), ('utf-16', 'Mitteleuropäische Sommerzeit'), ('cp932', '東京 (標準時) ソ表')])
 def test_another_language(compare, encoding, zone):
     """Names, the zone's name in the code page of the machine, decimal commas: columns are found by their values, and said to be."""
     theirs = Typeperf(shift=7200)
@@ -215,7 +194,7 @@ def test_another_language(compare, encoding, zone):
     assert said.paired == (2 * INSTANCES, 2 * INSTANCES, 0, 2 * INSTANCES, 0, 0)
 
 
-@pytest.mark.parametrize('column, kind, times, line', [(0, RATE, 1.5, 1), (1, RAW, 1.000001, 20), (4, RATE, 0.001, LINES - 1), (5, RAW, -1, 20)])
+@pytest.mark.parametrize('column, kind, times, line', [(0, RATE, 1.5, 1), (5, RAW, 1.000001, LINES - 1)])
 def test_one_wrong_value(compare, column, kind, times, line):
     theirs = Typeperf(shift=3600)
     right = theirs.cells[column][line]

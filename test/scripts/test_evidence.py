@@ -248,16 +248,6 @@ def test_answers_that_were_cut(evidence, tmp_path, size):
     rows = cut(usual(), size)
     assert {i for i in IDS if rows[i][1] > 0} == {'SEALED'}
     assert rows['HEADER'] == (0, 0, 0) and rows['PROBE'][0] == 10
-    assert set(cut(performance_data(), 350).values()) == {(0, 0, 0)}
-
-
-def second_probes(c, s, server):
-    """A second probe says nothing of the first, nor does an answer to another operation, or behind one that was cut or lost."""
-    h = c.query([ask(s, NONE, '*')], info=False)
-    c.data(h, 0)
-    c.validate(h, [ask(s, 2, 'a'), ask(s, 2, 'b')])     # and more is needed than was said
-    for step, room in (c.data, 0), (c.info, 0), (c.data, 9999), (c.data, 0), (c.info, 9999):
-        step(h, room)
 
 
 def without_info(client):
@@ -269,42 +259,16 @@ def without_info(client):
     return talk
 
 
-def removed(c, s, server):
-    """What was removed and added again comes last."""
-    h = c.query([ask(s, 2, 'a'), ask(s, 2, 'b'), ask(s, NONE, '*')], info=False)
-    c.validate(h, [ask(s, 2, 'a')], add=False)
-    c.validate(h, [ask(s, 2, 'a')])
-    c.info(h)
-
-
-def denied(opnum, kind, stub):
-    return bytes(len(stub) - 4) + struct.pack('<I', 5) if (opnum, kind) == (ENUMERATE, 'response') else stub
-
-
 @pytest.mark.parametrize('talk, alter, expected', [
-    (second_probes, None, {'PROBE_SIZE': (2, 0, 19)}),
     (without_info(lambda c, server: c), None, {'INFO_FIRST': (0, 1)}),
-    (without_info(lambda c, server: unseen(server)), None, {'INFO_FIRST': (0, 0)}), (removed, None, {'ADDED_ORDER': (1, 0)}),
-    # access denied to who asks without room is no size probe
-    (lambda c, s, server: c.enumerate(0), denied, {'PROBE': (0, 0, 0), 'PerflibV2 status     5: 1\n': ()}),
+    (without_info(lambda c, server: unseen(server)), None, {'INFO_FIRST': (0, 0)}),
     # the status is what was cut
     (lambda c, s, server: c.enumerate(0), lambda opnum, kind, stub: stub[:-4] if kind == 'response' else stub, {'PROBE': (0, 0, 0)})],
-    ids=['second-probe', 'info-not-asked-for', 'opened-before', 'removed', 'denied', 'cut'])
+    ids=['info-not-asked-for', 'opened-before', 'cut'])
 def test_what_says_nothing(evidence, talk, alter, expected):
     """It counts neither for nor against."""
-    text = evidence(session(talk, *([alter] if alter else [])))
-    for what, counts in expected.items():
-        assert rows_of(text)[what][:len(counts)] == counts if counts else what in text
-
-
-def test_a_response_that_comes_twice(evidence, tmp_path):
-    scene = Scene()
-    line = tcp_line(scene, Server([multiple('Set', SMALL)]))
-    line.client().enumerate(0)
-    rpc, (_, m) = line.rpc, frames_of(scene, ENUMERATE, 'response')[0]
-    rpc.transport.to_client(rpc.response_pdus(m.stub, call_id=rpc.call_id - 1), whole=True)
-    text = evidence(scene)
-    assert rows_of(text)['PROBE'][:2] == (1, 0) and 'repeated: 1\n' in text
+    (row, counts), = expected.items()
+    assert rows_of(evidence(session(talk, *([alter] if alter else []))))[row][:len(counts)] == counts
 
 
 def longer(b):
@@ -340,13 +304,6 @@ def test_performance_data(evidence, row, times, how):
     expected = {i: (0, times, 15 if i == 'HKPD_ROOM' else 11) if i == row else (n, 0, 11 if n else 0) for i, n in held.items()}
     assert {i: r for i, r in rows_of(text).items() if i.startswith('HKPD_')} == expected
     assert {r for i, r in rows_of(text).items() if not i.startswith('HKPD_')} == {(0, 0, 0)}
-
-
-def test_a_buffer_that_is_too_small(evidence):
-    def change(talk):
-        talk.ask('Global', None, status=234, room=1000, size=5000)
-        talk.ask('Global', None, room=1000, size=900)
-    assert rows_of(evidence(performance_data(change=change)))['HKPD_ROOM'] == (1, 0, 15)
 
 
 # --- What it says ----------------------------------------------------------------------------------------------------

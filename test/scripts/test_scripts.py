@@ -191,19 +191,6 @@ def test_a_build_that_fails(fakes, tmp_path, tool, text, words):
     assert status == 1 and all(w in err for w in words), err
 
 
-def test_a_path_with_spaces_and_cdpath(fakes, tmp_path):
-    """The tree is found from its own folder, whatever CDPATH would have cd do."""
-    top = tmp_path / 'a folder' / 'script'
-    shutil.copytree(TOP / 'script', top)
-    (tmp_path / 'elsewhere' / 'script' / 'dev').mkdir(parents=True)
-    (top.parent / 'plugin').mkdir()
-    for name in ('CMakeLists.txt', 'plugin/VERSION', 'test'):
-        (top.parent / name).touch()
-    fake = fakes(dpkg_query=INSTALLED, cmake='echo "$@" >&2', ninja='exit 0')
-    status, out, err = run('script/dev/build', path=fake, cwd=top.parent, CDPATH=str(tmp_path / 'elsewhere'))
-    assert status == 0 and '-S %s -B %s/build ' % (top.parent, top.parent) in err, err
-
-
 def test_two_builds_at_once(fakes, tmp_path):
     """The second waits for the first, says so, and does it then."""
     slow = 'echo begin >>%s; sleep 1; echo end >>%s' % (tmp_path / 'log', tmp_path / 'log')
@@ -280,22 +267,6 @@ CIFS = 'the keytab is for: cifs/labdc.lab.test@LAB.TEST'
 def test_what_could_not_be_opened_is_said(fakes, name, args, words):
     status, _, err = dissect(fakes, PCAPS / (name + '.pcap'), '-q', *args)
     assert status == 0 and all(w in err for w in words), err
-
-
-def test_a_logon_of_nobody_is_no_account(fakes, tmp_path):
-    """Who logs on without a name has no password to ask for."""
-    data = bytearray((PCAPS / 'two-clients.pcap').read_bytes())
-    at = data.index(b'NTLMSSP\0\3\0\0\0')
-    data[at + 28:at + 32] = data[at + 36:at + 40] = bytes(4)       # lengths of domain and user
-    (tmp_path / 'a.pcap').write_bytes(data)
-    _, _, err = dissect(fakes, tmp_path / 'a.pcap', '-q')
-    assert 'the password is that of: LAB\\Administrator\n' in err and 'NULL' not in err
-
-
-def test_what_is_decoded_as_something_else(fakes):
-    """-d has an argument, which counts when what could not be opened is counted."""
-    status, _, err = dissect(fakes, NTLM, '-q', '-d', 'tcp.port==49671,http')
-    assert status == 0 and 'could not be opened' not in err
 
 
 @pytest.mark.parametrize('args, words', [

@@ -467,16 +467,12 @@ ONE_OF_TWO = dict(name='230 238', only=[238], mode='hkpd')
 BOTH = dict(ONE_OF_TWO, only=[230, 238])
 DURING = {
     **{'pipe-broken-' + x: smb_fails(0xC000014B, 'pipe_broken', mode=x) for x in ('smb', 'hkpd-smb', 'sealed-smb', 'sealed-hkpd-smb')},
-    'pipe-disconnected': smb_fails(0xC00000B0, 'pipe_broken', says='STATUS_PIPE_DISCONNECTED'),
     'smb-times-out': smb_fails(0xC00000B5, 'smb_failed', says='STATUS_IO_TIMEOUT'),
     'session-expired': smb_fails(0xC000035C, 'session_expired', EITHER, says='STATUS_NETWORK_SESSION_EXPIRED'),
     'session-expired-sealed': smb_fails(0xC000035C, 'session_expired', EITHER, 'sealed-smb'),
-    'session-deleted': smb_fails(0xC0000203, 'session_expired', EITHER, says='STATUS_USER_SESSION_DELETED'),
     'provider-gone': fails(8, bad(8), denies={DATA: (4200, FROM_9)}, count=8, says='ERROR_WMI_GUID_NOT_FOUND'),
     'data-not-found': fails(8, bad(8), denies={DATA: (1168, FROM_9)}, count=8),
     'data-denied-and-info-fails': fails(8, bad(8), denies={DATA: (5, FROM_9), INFO: (1450, ALL)}, count=8, party=EITHER, also=('assumed',)),
-    'data-of-no-instance': fails(8, bad(), 8, denies={DATA: (4201, THE_9TH)}),
-    'provider-ended': fails(8, bad(8), faults={DATA: (1726, FROM_9)}, count=8, says='ERROR_RPC_S_CALL_FAILED'),
     **{'server-busy-' + x: fails(8, bad(), 8, mode=x, faults={DATA: (1723, THE_9TH)}, says='ERROR_RPC_S_SERVER_TOO_BUSY') for x in ('tcp', 'sealed')},
     # What was not opened is not left open
     **{'open-faults-beside-a-query-' + x: fails(2, named(lambda m: attempt(m.client.open)), 8, lambda m: m.close(False), leaves(RST, 1), mode=x,
@@ -485,7 +481,6 @@ DURING = {
     'access-faults-sealed': fails(8, bad(8), mode='sealed', faults={DATA: (5, FROM_9)}, count=8, party=EITHER),
     'no-resources': fails(8, bad(), 8, denies={DATA: (1450, THE_9TH)}, says='ERROR_NO_SYSTEM_RESOURCES'),
     'two-errors': fails(8, bad(2), 8, denies={DATA: (1450, THE_9TH)}, faults={DATA: (1723, [9])}, count=2, says='with errors, first ERROR_NO_SYSTEM'),
-    'error-without-a-meaning': fails(8, bad(), 8, denies={DATA: (1392, THE_9TH)}, says='ERROR_FILE_CORRUPT'),
     'data-denied-to-a-poller': fails(8, bad(4), 8, mode='poller', denies={DATA: (5, range(8, 12))}, count=4, party=EITHER),
     'key-fails': fails(8, bad(status=1450), 8, mode='hkpd', says='ERROR_NO_SYSTEM_RESOURCES'),
     'handle-unknown': fails(8, lambda m: m.model.queries.clear(), bad(3), leaves(), count=3, also=('restarted',), says='nca_s_fault_context_mismatch'),
@@ -504,11 +499,8 @@ DURING = {
     'object-for-another': Faulty(and_then(tale(8, client='192.0.2.11', **BOTH), tale(bad(8), **ONE_OF_TWO)), 'not_delivered', 'server', 8,
                                  says='; 192.0.2.11 gets it: may this account read it?'),
     'object-gone': missing(8, bad(8, only=[238]), count=8, says='230', **BOTH),
-    'delivered-again-twice': missing(8, bad(4), 4, bad(4), 4, count=8, **crowd(lambda n: () if 8 <= n < 12 or 16 <= n < 20 else ('a', 'b'))),
     'last-block-damaged': damaged(block_size(1, 4000), 8),
-    'last-block-damaged-once': damaged(block_size(1, 4000)),
     **{'more-than-are-listed-' + x: damaged(change, 201) for x, change in (('bytes-left', lambda stub: stub + bytes([1] * 24)), ('counts', lambda stub: bytes(4) + stub[4:]))},
-    'answer-ends-too-soon': damaged(lambda stub: stub[:-80], mode='smb'),
     **{'nonsense-' + str(n): damaged(lambda stub, n=n: bytes([n] * len(stub)), 8, mode='hkpd') for n in (1, 255)},
     'answers-of-nothing': odd('failed_by_size', 'server', 8, bad(8, change=lambda stub: bytes(len(stub))), count=8, mode='hkpd'),
     'more-than-are-listed-of-something-else': damaged(lambda stub: stub.replace(b'P\0E\0R\0F\0', b'P\0E\0R\0L\0'), 201, mode='hkpd'),
@@ -525,8 +517,6 @@ DURING = {
     # At the port of its calls, which no endpoint mapper told
     'gone-behind-a-run': Faulty(lambda w: (tale(8)(w), w.wait(60), no_connection(None, 49671)(w, SRV01)), 'unreachable', 'network', 3),
     'refused-behind-a-run': Faulty(lambda w: (tale(8)(w), w.wait(60), no_connection('rst', 49671)(w, SRV01)), 'refused_connection', 'server', 3),
-    'object-comes-and-goes': missing(4, *(3 * (bad(2, only=[238]), 2)), count=6, says='230', **BOTH),
-    'another-machine-of-nearly-its-age': odd('other_clock', 'server', 8, leaves(), machine(50400), bad(2, any=True), 8),
     **{'reset-by-the-server-' + x: odd('broken', ('server', 'network'), 8, ends(RST), count=1, mode=x) for x in ('tcp', 'sealed')},
     **{'reset-with-one-open-' + x: odd('broken', ('server', 'network'), first_of_two, 8, ends(RST), count=1, mode=x) for x in ('tcp', 'sealed')},
     'ended-by-the-server': odd('broken', 'server', 8, ends(0x11), count=1),
@@ -663,16 +653,12 @@ def far(*parts, **how):
 
 
 CROWDED = {
-    'asked_late': far(8, pause(5), bad(), 8), 'slow': far(10, bad(10, 2, takes=1.9)),
-    'unanswered': far(8, hangs, gone), 'broken': far(8, ends(RST)),
-    'call_failed': far(8, bad(8), denies={DATA: (4200, FROM_9)}), 'no_data': far(8, little_room, bad(9)),
-    'other_clock': far(8, leaves(), machine(80000), bad(2), 8), 'handles_open': far(opens(30), leaves()),
-    'damaged': far(8, bad(8, change=block_size(0, 5))),
+    'slow': far(10, bad(10, 2, takes=1.9)), 'other_clock': far(8, leaves(), machine(80000), bad(2), 8),
     'not_delivered': tale(8, bad(8), **wide(lambda n: ('a', 'b') if n < 8 else ())),
     'block_failed': tale(8, bad(8), 8, asked=lambda m, p: [ask(m), ask(p, 2, 'a'), ask(p, 2, 'b')], **wide(lambda n: ('a', 'b') if n < 8 else ('a',))),
     'counter_refused': tale(named(lambda m: m.open()), 8, asked=lambda m, p: [ask(m, c) for c in (1, 77)], **wide()),
-    'lost': far(8, named(lost(3, 1)), bad(), 8), 'out_of_order': and_then(far(24), swapped), 'cut': and_then(far(8), snapped(180)),
     'not_sealed': lambda w: call_says(OPEN, 5, browses=False, protocol=SignedRpc, **{k: x for k, x in FAR.items() if k != 'server'})(w, FAR['server']),
+    'cut': and_then(far(8), snapped(180)),
 }
 
 FAULTY = {**LATE, **LADDER, **DURING, **CAPTURE}

@@ -2,20 +2,18 @@
 """Monitors that are well, whatever their plan; what a rung refused before a later try came through; and traffic that has nothing to do
 with performance data, alone and beside a monitor that is well."""
 
-import random
 import struct
 from typing import NamedTuple
 
-from gen.hkpd_block import Instance as Row
 from gen.hkpd_stubs import OPEN_HKLM, OPEN_KEY, handle_back, open_key, open_root
 from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
-from gen.wires import ACCEPTED, CREATE, IOCTL, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
+from gen.wires import ACCEPTED, CREATE, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
 
-from faulty import (RUNGS, STUCK, and_then, beside, bind_says, both_ports, client_does_not_read, crowd, cut_while_added, first_of_two, idles, in_steps, logs_on_again, mirrored,
-                    no_connection, not_in_mapper, one_from_the_middle, opens, resends, smb_says)
+from faulty import (RUNGS, STUCK, and_then, beside, bind_says, both_ports, crowd, cut_while_added, first_of_two, idles, in_steps,
+    logs_on_again, mirrored, no_connection, not_in_mapper, one_from_the_middle, opens, resends, smb_says)
 from gen.story import ALL
 from gen.stubs import CLOSE, INFO, OPEN
-from world import CLIENT, MODES, OTHER, SRV01, SRV02, attempt, count, gone, good, leaves, pause, start, swapped, tale, together, windows
+from world import CLIENT, MODES, OTHER, SRV01, SRV02, attempt, count, gone, good, leaves, pause, start, swapped, tale, together
 
 
 class Healthy(NamedTuple):
@@ -66,26 +64,10 @@ def pairs_until(last, count):
     return tale(*[part for n in range(count) for part in (lambda m, n=n: m.world.at(60 * n), 1 if n > last else 2)])
 
 
-def jittery(w):
-    m, pick = start(w), random.Random(5)
-    for _ in range(40):
-        m.sample(wait=pick.uniform(.75, 1.25))
-    m.close()
-
-
 def two_plans(mode, first, second, at=.3, until=120, clients=(CLIENT, CLIENT)):
     def story(w):
         together(w, until, *((start(w, mode, client=c), each, n * at) for n, (c, each) in enumerate(zip(clients, (first, second)))))
     return story
-
-
-def processes(w):
-    """One ends: the sum of all goes backwards."""
-    objects = windows()
-    rows = objects[1].instances
-    objects[1].instances = lambda at: rows(at) if at.number % 3 else [Row('System'), Row('_Total')]
-    objects[1].counters[1].value = lambda at, k: count(1)(at, k) - 10 ** 5 * (at.number // 3)
-    start(w, 'hkpd', objects=objects).run(12).close()
 
 
 def clock_set(seconds, mode, part=lambda m: None):
@@ -144,24 +126,18 @@ PLANS = {
     'pairs-sealed': Healthy(groups('sealed'), healthy=None),
     'pairs-own-queries': Healthy(groups(each=10, ends=True)),
     **{'%d-each-minute-%d-times' % x: Healthy(groups(size=x[0], count=x[1])) for x in ((3, 8), (3, 2))},
-    'groups-of-which-one-is-short': Healthy(tale(5, pause(55), 5, pause(55), 3, pause(55), 5)),
     'refresh-and-read': Healthy(groups(each=10, within=.1, count=20)),
     # No gap is late in which the client had closed its query or ended its connection
     **{'pauses-between-queries-' + x: Healthy(tale(8, pause(5), 8, mode=x)) for x in ('poller', 'connects')},
     'check-did-not-run': Healthy(tale(6, pause(300), 4, mode='hkpd-connects', each=300)),
     'check-each-5-minutes': Healthy(tale(10, each=300, mode='hkpd-connects')),
-    'from-1-s-to-2-s': Healthy(tale(20, good(20, 2))),
     'three-intervals-hkpd': Healthy(tale(10, good(10, 3), good(10, 10), mode='hkpd')),
-    'each-fifth-is-longer': Healthy(tale(*5 * (5, pause(1)))),
-    'fast-start': Healthy(tale(good(5, .1), good(12, 10))),
     **{'two-scripts-of-two-plans-' + x: Healthy(two_plans(x, 20, 15, 4), lines=(1, 2)) for x in ('connects', 'hkpd-connects')},
     'two-queries-of-two-plans': Healthy(two_plans('tcp', 1, 5, until=40)),
     'two-queries-one-closed': Healthy(tale(first_of_two, 8)),
     'two-queries-one-closed-sealed': Healthy(tale(first_of_two, 8, mode='sealed'), lines=(1, 2), healthy=None),
     'two-clients': Healthy(two_plans('tcp', 1, 1, until=12, clients=(CLIENT, OTHER)), lines=(2,)),
     'typeperf-at-any-time': Healthy(runs([47, 213, 20, 0], count=4)),
-    'one-shot-at-any-time': Healthy(runs([13, 47, 8, 200, 31], count=1)),
-    'jitter': Healthy(jittery),
     'perflib-and-key': Healthy(lambda w: together(w, 20, (start(w), 1, 0), (start(w, 'hkpd-smb'), 1, .5)), lines=(2,)),
     'two-servers': Healthy(lambda w: together(w, 20, (start(w), 1, 0), (start(w, 'smb', server=SRV02), 1, .5)), lines=(2,)),
     'ctrl-c': Healthy(tale(8, leaves())),
@@ -172,7 +148,6 @@ PLANS = {
     'asks-as-the-capture-ends': Healthy(tale(8, lambda m: m.ask_alone(), gone)),
     'binds-as-the-capture-ends': Healthy(and_then(tale(8, mode='smb'), lambda w: attempt(bind, Rpc(Pipe(Session(
         Link(w.capture, 445, w.port(), server=SRV01[1]), share='\\\\SRV01\\IPC$')), PERFLIB), answers=False))),
-    'process-ends-sum-goes-back': Healthy(processes),
     # a set that never has an instance has none now
     **{'no-instances-' + x: Healthy(tale(16, mode=x, **crowd(lambda n: ()))) for x in ('tcp', 'poller')},
     'instance-of-a-wildcard-goes': Healthy(tale(12, **crowd(lambda n: ('a', 'b') if n < 5 else ('a',)))),
@@ -184,20 +159,16 @@ PLANS = {
     'answer-of-0.3-s-once': Healthy(tale(6, good(takes=.3), 6)),
     'pending-once': Healthy(tale(6, good(takes=.2), 6, mode='smb')),
     'resent-once': Healthy(tale(6, good(between=resends(0, [.25])), 6)),
-    'window-0-for-a-moment': Healthy(tale(6, good(between=lambda m: client_does_not_read(m, .2)), 6)),
     **{'cannot-close-' + x: Healthy(tale(8, cannot_close, faults={CLOSE: (1726, ALL)}, mode=x), healthy=None if x == 'sealed' else True)
        for x in ('tcp', 'sealed')},
-    'may-not-close': Healthy(tale(8, denies={CLOSE: (5, ALL)})),
     'acknowledgements-before-answers': Healthy(and_then(tale(24), lambda w: swapped(w, 3, 56))),
     'captured-in-two-places': Healthy(mirrored(tale(8), 1000)),
     'pairs-then-each-minute': Healthy(pairs_until(7, 16)),
-    'pairs-then-two-alone': Healthy(pairs_until(9, 12)),
     'counters-added-later': Healthy(lambda w: cut_while_added(w, cuts=False)),
     'both-ports': Healthy(tale(both_ports, 8, mode='smb')),
     'second-port-silent': Healthy(tale(second_port_silent, 8, mode='smb')),
     'files-refused': Healthy(tale(4, files_too, 8, mode='smb')),
     'ends-unseen': Healthy(tale(8, lambda m: ends_unseen(m, 0, 0x11))),
-    'probes-of-no-bytes': Healthy(tale(*(8 * (lambda m: m.talk and m.talk.ask('Global', None, room=0, size=0), 1)), mode='hkpd')),
     **{'mirrored-' + x: Healthy(mirrored(tale(8, mode=x))) for x in ('tcp', 'smb', 'hkpd')},
     'falls-back-to-the-key': Healthy(falls_back(bind_says(NO_INTERFACE, smb=True), 'hkpd-smb')),
     'opens-the-key-first': Healthy(lambda w: (h := start(w, 'hkpd'), h.open(), attempt(start(w, denies={OPEN: (5, [0])}).open), h.run(8), h.close())),
@@ -309,7 +280,6 @@ def one_way(w, first):
 
 
 READ = struct.pack('<HBBIQ16sIIIHHB', 49, 0x50, 0, 4096, 0, bytes(16), 0, 0, 0, 0, 0, 0)
-DFS = struct.pack('<HHI16sIIIIIIII', 57, 0, 0x60194, b'\xff' * 16, 120, 4, 0, 0, 0, 4096, 1, 0) + b'\4\0\\\0'
 NOISE = {
     'another-pipe-missing': smb_says(CREATE, 0xC0000034, name='spoolss'),
     'another-pipe-denied': smb_says(CREATE, 0xC0000022, name='srvsvc'),
@@ -319,7 +289,6 @@ NOISE = {
     'files-not-there': share((CREATE, create('desktop.ini'), 0xC0000034), (CREATE, create('AutoRun.inf'), 0xC0000034)),
     'folder-denied': share((CREATE, create('private'), 0xC0000022)),
     'file-session-expired': share((8, READ, 0xC000035C)),
-    'dfs-referrals': share((IOCTL, DFS, 0xC000019C)),
     'netlogon-bind-nak': bind_says(nak=4, interface=NETLOGON),
     'netlogon-alter-refused': two_refuse_to_continue,
     'svcctl-bind-refused': bind_says(NO_INTERFACE, interface=SVCCTL, smb=True, pipe='svcctl'),
@@ -330,7 +299,6 @@ NOISE = {
     'netlogon-not-in-mapper': not_in_mapper(NETLOGON),
     'rdp-unanswered': no_connection(None, 3389),
     'web-refused': no_connection('rst', 80),
-    'ldap-prohibited': no_connection((13, '192.0.2.1'), 389),
     'another-key-denied': key_of_others_denied,
     'web-one-way': web(one_way),
 }
