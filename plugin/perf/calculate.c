@@ -1,5 +1,5 @@
 /* calculate.c
- * The value a reader wants, calculated from one or two samples
+ * The calculated value of a counter, from one or two samples.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -9,7 +9,7 @@
 #define NONE_TEXT(reason, number, text) [number] = text,
 const char *const perf_no_result_text[] = {PERF_NO_RESULT_REASONS(NONE_TEXT)};
 
-/* What to say of a denominator that can't be used. */
+/* Reasons why a denominator cannot be used. */
 typedef struct operand_reasons {
     perf_no_result missing;
     perf_no_result backwards;
@@ -24,7 +24,7 @@ static const operand_reasons reasons[] = {
     [PERF_OPERAND_BASE] = {PERF_NO_RESULT_NO_BASE, PERF_NO_RESULT_BASE_BACKWARDS, PERF_NO_RESULT_ZERO_DENOMINATOR},
 };
 
-static perf_raw operand_of(perf_operand which, const perf_point *point)
+static perf_raw get_operand(perf_operand which, const perf_point *point)
 {
     switch (which) {
     case PERF_OPERAND_TICKS:
@@ -42,8 +42,8 @@ static perf_raw operand_of(perf_operand which, const perf_point *point)
     }
 }
 
-/* What was counted between two samples, as an integer: a double does not hold 64 bits. False if it went backwards. */
-static bool difference(perf_raw current, perf_raw previous, uint64_t *result)
+/* Finds the difference of two samples, as an integer: a double does not hold 64 bits. Returns false if the value has decreased. */
+static bool find_difference(perf_raw current, perf_raw previous, uint64_t *result)
 {
     *result = current.value - previous.value;
     if (current.size == 4) {
@@ -52,7 +52,7 @@ static bool difference(perf_raw current, perf_raw previous, uint64_t *result)
     return !perf_is_backwards(current, previous);
 }
 
-/* Of a start time, a FILETIME: Idle has none, and an object's clock need not be one. */
+/* Finds the time since a start time. That is a FILETIME: Idle has none, and an object's clock need not be one. */
 static perf_no_result time_since(const perf_point *current, uint64_t *result)
 {
     uint64_t start = current->value.value;
@@ -74,8 +74,8 @@ static perf_no_result time_since(const perf_point *current, uint64_t *result)
     return current->time.value >= start ? PERF_NO_RESULT_OK : PERF_NO_RESULT_NOT_STARTED;
 }
 
-static perf_no_result numerator(const perf_formula_info *formula, const perf_point *current, const perf_point *previous,
-                                uint64_t *result)
+static perf_no_result find_numerator(const perf_formula_info *formula, const perf_point *current,
+                                     const perf_point *previous, uint64_t *result)
 {
     if (formula->flags & PERF_SINCE) {
         return time_since(current, result);
@@ -87,14 +87,15 @@ static perf_no_result numerator(const perf_formula_info *formula, const perf_poi
     if (current->value.size != previous->value.size) {
         return PERF_NO_RESULT_OTHER_SIZE;
     }
-    return difference(current->value, previous->value, result) ? PERF_NO_RESULT_OK : PERF_NO_RESULT_VALUE_BACKWARDS;
+    return find_difference(current->value, previous->value, result) ? PERF_NO_RESULT_OK
+                                                                    : PERF_NO_RESULT_VALUE_BACKWARDS;
 }
 
-static perf_no_result denominator(perf_operand which, const perf_point *current, const perf_point *previous,
-                                  uint64_t *result)
+static perf_no_result find_denominator(perf_operand which, const perf_point *current, const perf_point *previous,
+                                       uint64_t *result)
 {
     const operand_reasons *why = &reasons[which];
-    const perf_raw now = operand_of(which, current), before = previous ? operand_of(which, previous) : now;
+    const perf_raw now = get_operand(which, current), before = previous ? get_operand(which, previous) : now;
 
     *result = now.value;
     if (now.size == 0 || before.size == 0) {
@@ -103,20 +104,20 @@ static perf_no_result denominator(perf_operand which, const perf_point *current,
     if (now.size != before.size) {
         return PERF_NO_RESULT_OTHER_SIZE;
     }
-    if (previous && !difference(now, before, result)) {
+    if (previous && !find_difference(now, before, result)) {
         return why->backwards;
     }
     return *result == 0 ? why->zero : PERF_NO_RESULT_OK;
 }
 
-/* numerator / denominator, seconds where the formula wants them. */
-static perf_no_result quotient(const perf_formula_info *formula, const perf_point *current, const perf_point *previous,
-                               double *result)
+/* Divides numerator by denominator, in seconds where the formula wants them. */
+static perf_no_result find_quotient(const perf_formula_info *formula, const perf_point *current,
+                                    const perf_point *previous, double *result)
 {
     perf_operand which = formula->denominator;
     uint64_t above = 0;
     uint64_t below;
-    perf_no_result none = numerator(formula, current, previous, &above);
+    perf_no_result none = find_numerator(formula, current, previous, &above);
 
     *result = (double)above;
     if (none != PERF_NO_RESULT_OK || which == PERF_OPERAND_NOTHING) {
@@ -129,7 +130,7 @@ static perf_no_result quotient(const perf_formula_info *formula, const perf_poin
         (which == PERF_OPERAND_TICKS || which == PERF_OPERAND_100NS || formula->flags & PERF_TICKS)) {
         return PERF_NO_RESULT_OTHER_FREQ;
     }
-    none = denominator(which, current, previous, &below);
+    none = find_denominator(which, current, previous, &below);
     if (none != PERF_NO_RESULT_OK) {
         return none;
     }
@@ -148,16 +149,16 @@ static perf_no_result quotient(const perf_formula_info *formula, const perf_poin
     return PERF_NO_RESULT_OK;
 }
 
-/* The whole formula, for samples that can be used. */
-static perf_no_result apply(const perf_formula_info *formula, const perf_point *current, const perf_point *previous,
-                            double *result)
+/* Applies the whole formula. Needs: the samples can be used. */
+static perf_no_result apply_formula(const perf_formula_info *formula, const perf_point *current,
+                                    const perf_point *previous, double *result)
 {
     double value;
 
     if (previous && current->perf_time == previous->perf_time && current->time_100ns == previous->time_100ns) {
         return PERF_NO_RESULT_SAME_TIME; /* two samples of one moment are one sample, whatever they hold */
     }
-    perf_no_result none = quotient(formula, current, previous, &value);
+    perf_no_result none = find_quotient(formula, current, previous, &value);
     if (none != PERF_NO_RESULT_OK) {
         return none;
     }
@@ -177,7 +178,7 @@ static perf_no_result apply(const perf_formula_info *formula, const perf_point *
     return PERF_NO_RESULT_OK;
 }
 
-/* Reasons that lie in the type or in the value itself. */
+/* Returns the reason that lies in the type or in the value itself, if there is one. */
 static perf_no_result check_value(const perf_counter_type *type, const perf_point *current)
 {
     if (!type) {
@@ -210,13 +211,13 @@ perf_result perf_calculate(const perf_counter_type *type, const perf_point *curr
         result.none = why_no_previous != PERF_NO_RESULT_OK ? why_no_previous : PERF_NO_RESULT_FIRST_SAMPLE;
     }
     if (result.none == PERF_NO_RESULT_OK) {
-        result.none = apply(formula, current, previous, &result.value);
+        result.none = apply_formula(formula, current, previous, &result.value);
     }
     return result;
 }
 
 /* Seconds, negative where it went back; 0 if they are not known. */
-static double passed(uint64_t now, uint64_t before, uint64_t freq)
+static double find_seconds(uint64_t now, uint64_t before, uint64_t freq)
 {
     double units = now >= before ? (double)(now - before) : -(double)(before - now);
 
@@ -225,20 +226,20 @@ static double passed(uint64_t now, uint64_t before, uint64_t freq)
 
 static double passed_100ns(const perf_point *now, const perf_point *before)
 {
-    return passed(now->time_100ns, before->time_100ns, 10000000);
+    return find_seconds(now->time_100ns, before->time_100ns, 10000000);
 }
 
 double perf_interval(const perf_point *current, const perf_point *previous)
 {
     bool has_ticks = previous && current->perf_freq != 0 && current->perf_freq == previous->perf_freq;
-    double seconds = has_ticks  ? passed(current->perf_time, previous->perf_time, current->perf_freq)
+    double seconds = has_ticks  ? find_seconds(current->perf_time, previous->perf_time, current->perf_freq)
                      : previous ? passed_100ns(current, previous)
                                 : 0;
 
     return seconds > 0 ? seconds : 0;
 }
 
-static bool differ(double seconds, double others)
+static bool differ_clearly(double seconds, double others)
 {
     double most = 0.1 + (others > 0 ? others : -others) / 100;
 
@@ -248,5 +249,5 @@ static bool differ(double seconds, double others)
 bool perf_clocks_differ(const perf_point *current, const perf_point *previous, double interval)
 {
     return current->time_100ns > previous->time_100ns && interval > 0 &&
-           differ(passed_100ns(current, previous), interval);
+           differ_clearly(passed_100ns(current, previous), interval);
 }

@@ -1,5 +1,5 @@
 /* calculate.h
- * The value a reader wants, calculated from one or two samples
+ * The calculated value of a counter, from one or two samples.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -13,7 +13,7 @@ typedef struct perf_raw {
     uint8_t size; /* bytes on the wire, 4 or 8; 0: there is none */
 } perf_raw;
 
-/* What one sample contributes to one value.
+/* The numbers of one sample that one value is calculated from.
  *
  * PerflibV2 finds base, time, freq and multi as the values of the counters that BaseCounterId, PerfTimeId, PerfFreqId and
  * MultiId name ([MS-PCQ] 2.2.4.2), for the same instance, and the clocks in PERF_DATA_HEADER (2.2.4.8). In PERF_DATA_BLOCK
@@ -78,12 +78,12 @@ typedef struct perf_result {
     perf_no_result none;
 } perf_result;
 
-/* The value of `current` by the formula of `type` (NULL: PERF_NO_RESULT_UNKNOWN_TYPE). Where two samples are needed and `previous` is
- * NULL, the reason is `why_no_previous`. Percentages are not capped, and those of the inverse types may be negative. */
+/* Returns the value of `current` by the formula of `type` (NULL: PERF_NO_RESULT_UNKNOWN_TYPE). `why_no_previous`: the reason if the formula needs
+ * two samples and `previous` is NULL. Percentages are not capped, and those of the inverse types may be negative. */
 perf_result perf_calculate(const perf_counter_type *type, const perf_point *current, const perf_point *previous,
                            perf_no_result why_no_previous);
 
-/* Values of 4 bytes wrap; one that moved by half their range or more rather began again. */
+/* True if the value has decreased. Values of 4 bytes wrap; one that moved by half their range or more was reset. */
 static inline bool perf_is_backwards(perf_raw current, perf_raw previous)
 {
     bool wraps = current.size == 4 && previous.size == 4;
@@ -91,20 +91,20 @@ static inline bool perf_is_backwards(perf_raw current, perf_raw previous)
     return wraps ? (uint32_t)(current.value - previous.value) >= UINT32_C(1) << 31 : current.value < previous.value;
 }
 
-/* The counter, or what it divides by, began again. */
+/* True if the counter, or its base, was reset. */
 static inline bool perf_is_reset(perf_no_result none)
 {
     return none == PERF_NO_RESULT_VALUE_BACKWARDS || none == PERF_NO_RESULT_BASE_BACKWARDS;
 }
 
-/* Seconds between two samples by the server's clock, by its 100 ns time where the frequency is 0 or changed; 0 if not known. */
+/* Returns the seconds between two samples by the server's clock, by its 100 ns time where the frequency is 0 or changed; 0: not known. */
 double perf_interval(const perf_point *current, const perf_point *previous);
 
-/* Of samples that are so far apart: both clocks went on, and one by more than the other (0.1 s and 1 %, which is what they are read with and
- * slewed by). One of them is wrong, or was set. */
+/* True if both clocks of two samples went on, and one by more than the other: one of them is wrong, or was set. Needs: `interval` is
+ * perf_interval()'s. They are read within 0.1 s, and slewed by 1 %. */
 bool perf_clocks_differ(const perf_point *current, const perf_point *previous, double interval);
 
-/* By the server's clock: it was taken before the other one. */
+/* True if the sample was taken before the other one, by the server's clock. */
 static inline bool perf_is_older(const perf_point *point, const perf_point *other)
 {
     return point->perf_time != other->perf_time ? point->perf_time < other->perf_time

@@ -1,5 +1,5 @@
 /* counter-types.c
- * Counter types: names, bit fields, formulas and units
+ * Counter types: names, bit fields, formulas and units.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -34,7 +34,6 @@ const perf_counter_type *perf_counter_type_find(uint32_t value)
 
 const char *perf_counter_subtype_name(uint32_t type)
 {
-    /* One row for each kind; names that are missing are NULL. */
     static const char *const names[4][16] = {
         {PERF_NUMBER_SUBTYPES(NAME_ROW)},
         {PERF_COUNTER_SUBTYPES(NAME_ROW)},

@@ -1,5 +1,5 @@
 /* counter-types.h
- * Counter types: names, bit fields, formulas and units
+ * Counter types: names, bit fields, formulas and units.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -27,8 +27,7 @@
 
 typedef enum { PCQ_REQUEST_CODES(PCQ_REQUEST_CODE_ENUM) PERF_REG_UNKNOWN = 0 } pcq_request_code;
 
-/* What a type is made of. The value columns hold the field's content shifted
- * down, as a bit mask field of a tree shows it: X(value, name, meaning) */
+/* Bits of a type. X(value, name, meaning): the value is shifted down, as a bit mask field of a tree shows it. */
 #define PERF_SIZE_MASK 0x00000300u
 #define PERF_SIZE_LARGE 0x00000100u
 #define PERF_KIND_MASK 0x00000C00u
@@ -53,7 +52,7 @@ typedef enum { PCQ_REQUEST_CODES(PCQ_REQUEST_CODE_ENUM) PERF_REG_UNKNOWN = 0 } p
     X(2, "PERF_TYPE_TEXT", "text") \
     X(3, "PERF_TYPE_ZERO", "always zero")
 
-/* The same four bits mean something else for each of the kinds. */
+/* The subtype's bits mean something else for each of the kinds. */
 #define PERF_NUMBER_SUBTYPES(X) \
     X(0, "PERF_NUMBER_HEX", "hexadecimal") \
     X(1, "PERF_NUMBER_DECIMAL", "decimal") \
@@ -179,7 +178,7 @@ typedef struct perf_formula_info {
     unsigned flags; /* PERF_NEEDS_... and the ways of the numerator */
 } perf_formula_info;
 
-/* What is known of a formula. */
+/* All formulas, by their number. */
 extern const perf_formula_info perf_formulas[PERF_NUM_FORMULAS];
 
 /* --- Types, in the order of their values. ------------------------------------------------------------------------- */

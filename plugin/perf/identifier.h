@@ -1,5 +1,5 @@
 /* identifier.h
- * What a counter is told by, as it is sent.
+ * Identifiers and types of counters, as they are sent.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -20,7 +20,7 @@ typedef struct {
     int32_t scale;
 } perf_counter_info;
 
-/* Which instances a name asks for. */
+/* Instances that a name asks for. */
 typedef enum {
     PERF_ASKS_ONE,    /* that one, or it is no name at all */
     PERF_ASKS_ALL,    /* "*" */
@@ -39,6 +39,5 @@ typedef struct {
     const char *instance; /* name or pattern, NULL if there is none */
     const uint8_t *utf16; /* the same as it was sent, without terminator */
     uint32_t utf16_size;  /* bytes */
-    /* of an identifier that a query keeps, 0 before */
-    perf_asks asks;
+    perf_asks asks;       /* of an identifier that a query keeps; 0 before */
 } perf_identifier;

@@ -67,7 +67,7 @@ static uint32_t read_counter_block(perf_table *t, perf_group *g, uint32_t at, ui
 }
 
 /* Reads all instances with their counter blocks. Returns where they end, 0 if one does not fit. */
-static uint32_t read_instances(perf_table *t, perf_group *g, uint32_t at, uint32_t least)
+static uint32_t read_object_rows(perf_table *t, perf_group *g, uint32_t at, uint32_t least)
 {
     uint32_t count_field = g->offset + 40, count = g->has_instances ? perf_table_u32(t, count_field) : g->has_values;
 
@@ -122,7 +122,7 @@ static uint32_t read_object(perf_table *t, perf_group *g, bool is_other_way)
         return 0;
     }
     uint32_t rows = g->offset + definitions; /* whatever lies between (winperf.h: DefinitionLength) */
-    uint32_t end = read_instances(t, g, rows, is_other_way ? perf_align8(reach) : 0);
+    uint32_t end = read_object_rows(t, g, rows, is_other_way ? perf_align8(reach) : 0);
     note_offsets(t, g, reach);
     return end;
 }

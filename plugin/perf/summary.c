@@ -1,5 +1,5 @@
 /* summary.c
- * What is left of a series of numbers
+ * Statistics of numbers as they come.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */

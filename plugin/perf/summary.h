@@ -1,5 +1,5 @@
 /* summary.h
- * What is left of a series of numbers once they have gone by: extremes and mean, median and spread
+ * Statistics of numbers as they come: extremes, mean, median.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Begins as zeros. The numbers are finite; all but `count` hold only when there were any. */
+/* Extremes and sum of finite numbers. Begins as zeros; all but `count` mean something once there are any. */
 typedef struct perf_summary {
     uint64_t count;
     double first;
@@ -17,16 +17,16 @@ typedef struct perf_summary {
     double min;
     double max;
     double sum;
-    double lost; /* what rounding took from the sum */
+    double lost; /* part of the sum that rounding took from it */
 } perf_summary;
 
 void perf_summary_add(perf_summary *summary, double value);
 double perf_summary_mean(const perf_summary *summary);
 
-/* For qsort(): ascending. */
+/* Compares two doubles for qsort(), ascending. */
 int perf_compare_numbers(const void *a, const void *b);
 
-/* The middle one of `count` numbers; the mean of the two middle ones of an even count; 0 without numbers or memory. */
+/* Returns the median of `count` numbers; 0 without numbers or memory. */
 double perf_median(const double *numbers, size_t count);
 
 /* Median of the newest numbers while more come. Begins as zeros. */
@@ -43,5 +43,5 @@ typedef struct perf_spread {
 
 void perf_spread_add(perf_spread *spread, double value);
 
-/* 0 without numbers. */
+/* Returns the median of the newest numbers; 0 without numbers. */
 double perf_spread_median(const perf_spread *spread);

@@ -455,7 +455,7 @@ static named_rows find_namesakes(perf_table *t, perf_group *g, perf_table *of, p
     return (named_rows){slot->first, slot->count, g == of_group ? lookup->names[row].ordinal : 0};
 }
 
-/* Those of its own group are asked for once for a name and once for a match. */
+/* Returns those of the row's own group. Changes: keeps them, since a name and a match ask for the same. */
 static named_rows find_own_namesakes(perf_table *t, perf_group *g, uint32_t row)
 {
     perf_group_index *lookup = get_index(t, g);

@@ -16,7 +16,7 @@
 #include "perf/identifier.h"
 #include "perf/structures.h"
 
-/* What can be wrong: X(name, class, text). The text takes two numbers, what is stated and what was found. The class is the expert info's. */
+/* Faults. X(name, class, text): the text takes two numbers, what is stated and what was found; the class is the expert info's. */
 #define PERF_TABLE_FAULTS(X) \
     X(SHORT, SIZE, "the data has %u bytes, its header takes %u") \
     X(GROUPS, COUNT, "the number of blocks or objects is %u, %u are there") \

@@ -88,7 +88,7 @@ timing_fact timing_add_response(timing_series *series, double seconds, bool has_
 
 /* --- A monitor -------------------------------------------------------------------------------------------------- */
 
-/* One query while its requests are walked. */
+/* A query while its requests are walked. */
 typedef struct {
     uint32_t query, turn;
     uint32_t first, last, latest; /* places of its requests; latest: as far as was walked, UINT32_MAX: none */
@@ -234,7 +234,7 @@ timing_verdict timing_judge(const timing_request *requests, uint32_t count, timi
         for (uint32_t i = 0; i < count; i++) {
             takes_turns |= requests[i].turn > 0;
         }
-        /* Which query is asked is not known: late only if none was asked for as long. */
+        /* Nothing tells which query is asked: a request is late only if none was asked for as long. */
         for (uint32_t i = 1; takes_turns && i < count; i++) {
             gaps[i - 1] = gap_between(requests, i - 1, i);
             v.num_gaps = i;

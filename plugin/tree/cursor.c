@@ -9,10 +9,10 @@
 #include <epan/prefs.h>
 #include <epan/show_exception.h>
 
-/* Kept free of a buffer's details: what follows the buffer and the layers after it must still fit. */
+/* Items that a buffer's details leave free, for what follows the buffer. */
 #define TREE_RESERVE 10000
 
-/* Bytes; a smaller buffer cannot hold the number of structures that Wireshark 4.6 takes for a loop. */
+/* Bytes: a smaller buffer cannot hold as many structures as Wireshark 4.6 takes for a loop. */
 #define OWN_DATA_SOURCE 65536
 
 void cursor_init(buffer_cursor *cursor, tvbuff_t *tvb, proto_tree *tree, expert_report *report, unsigned encoding)
@@ -115,7 +115,7 @@ void cursor_read_filetime(buffer_cursor *cursor, int hf)
     cursor->pos += 8;
 }
 
-static bool systemtime_at(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when)
+static bool get_systemtime(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when)
 {
     enum { YEAR, MONTH, WEEKDAY, DAY, HOUR, MINUTE, SECOND, MILLISECONDS, WORDS };
     int word[WORDS];
@@ -142,7 +142,7 @@ void cursor_read_systemtime(buffer_cursor *cursor, int hf)
     nstime_t when;
 
     require_bytes(cursor, 16);
-    bool valid = systemtime_at(cursor->tvb, cursor->pos, cursor->encoding, &when);
+    bool valid = get_systemtime(cursor->tvb, cursor->pos, cursor->encoding, &when);
     cursor->item = proto_tree_add_time(cursor->tree, hf, cursor->tvb, cursor->pos, 16, &when);
     if (!valid) {
         expert_report_add(cursor->report, cursor->item, EI_TIME, "%s is not a date", proto_registrar_get_name(hf));
@@ -223,8 +223,8 @@ tvbuff_t *tree_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name)
     return own;
 }
 
-/* What can follow in the frame: PDUs so small that each of their bytes takes an item or two. A frame that ends a large
- * PDU can hold a thousand of them behind it, and stock Wireshark has room for all. */
+/* Items that PDUs behind this one take for each byte of the frame: a frame that ends a large PDU can hold a thousand small ones, and stock
+ * Wireshark has room for all. */
 #define ITEMS_OF_BYTE 2
 
 uint32_t tree_items_left(const proto_tree *tree)

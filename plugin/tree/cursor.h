@@ -39,44 +39,43 @@ static inline uint32_t cursor_left(const buffer_cursor *cursor)
     return cursor->end - cursor->pos;
 }
 
-/* Numbers: read, and added as `hf`. */
+/* Read a number and add it as `hf`. */
 uint32_t cursor_read_u32(buffer_cursor *cursor, int hf);
 uint64_t cursor_read_u64(buffer_cursor *cursor, int hf);
 
-/* 16 bytes as FT_GUID; `guid` gets them as the little-endian bytes that buffers carry. */
+/* Reads 16 bytes and adds them as FT_GUID. `guid`: the same as the little-endian bytes that buffers carry. */
 void cursor_read_guid(buffer_cursor *cursor, int hf, uint8_t guid[16]);
 
-/* The same of any 16 bytes, in either byte order. */
+/* Gets such bytes of any place, in either byte order. */
 void cursor_get_guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[16]);
 
-/* FILETIME: 100 ns since 1601-01-01 UTC, as FT_ABSOLUTE_TIME. */
+/* Reads a FILETIME, 100 ns since 1601-01-01 UTC, and adds it as FT_ABSOLUTE_TIME. */
 void cursor_read_filetime(buffer_cursor *cursor, int hf);
 
-/* SYSTEMTIME ([MS-DTYP] 2.3.13): eight 16-bit words, UTC, as FT_ABSOLUTE_TIME over all 16 bytes. */
+/* Reads a SYSTEMTIME ([MS-DTYP] 2.3.13), eight 16-bit words, and adds it as FT_ABSOLUTE_TIME. */
 void cursor_read_systemtime(buffer_cursor *cursor, int hf);
 
-/* UTF-16LE up to its terminator, at most `room` bytes, which are passed over whole. Returns UTF-8 in the packet's pool, of a
- * name TEXT_NAME_MAX characters, else TEXT_WHOLE. A missing terminator and lone surrogates are reported as `what`. */
+/* Reads UTF-16 up to its terminator, at most `room` bytes, which are passed over whole. Returns at most `most` characters of it as UTF-8, in the
+ * packet's pool. Reports a missing terminator and lone surrogates as `what`. */
 const char *cursor_read_text(buffer_cursor *cursor, int hf, uint32_t room, uint32_t most, const char *what);
 
 void cursor_skip(buffer_cursor *cursor, uint32_t size);
 
-/* A structure of `size` bytes from here on, with a node of its own in the tree. Moves `cursor` behind it; its fields are read
- * from `inner`. A size that does not fit is cut to what is there. */
+/* Enters a structure of `size` bytes, with a node of its own in the tree. `inner`: reads its fields. Changes: `cursor` is behind it. A size that
+ * does not fit is cut to what is there. */
 void cursor_enter(buffer_cursor *cursor, int hf, int ett, uint32_t size, buffer_cursor *inner);
 
-/* Reports half surrogate pairs in `size` bytes. Returns false if there are any: such a name is not learned, but a value beside it
- * is certain. */
+/* Reports half surrogate pairs in `size` bytes. Returns false if there are any: such a name is not learned, but what surrounds it is. */
 bool cursor_check_utf16(expert_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
                         unsigned encoding, const char *what);
 
-/* A large buffer as a data source of its own, a small one as it is. Wireshark 4.6 takes 50,000 items that do not get beyond the
+/* Returns a large buffer as a data source of its own, a small one as it is. Wireshark 4.6 takes 50,000 items that do not get beyond the
  * last item of their data source for a loop, and DCE/RPC's list of fragments ends far behind a buffer's beginning. */
 tvbuff_t *tree_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name);
 
-/* How many more items the packet's tree can take, with a reserve for what comes after. UINT32_MAX without a tree. */
+/* Returns how many more items the packet's tree can take, with a reserve for what comes after; UINT32_MAX without a tree. */
 uint32_t tree_items_left(const proto_tree *tree);
 
-/* What is known and not read: an item of no bytes, in brackets. */
+/* Add something that is known and not read: an item of no bytes, in brackets. */
 proto_item *tree_add_generated_string(proto_tree *tree, int hf, tvbuff_t *tvb, const char *text);
 proto_item *tree_add_generated_uint(proto_tree *tree, int hf, tvbuff_t *tvb, uint32_t value);

@@ -1,5 +1,5 @@
 /* expert-info.c
- * What can be wrong with a packet, and how it is reported.
+ * Expert infos.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */

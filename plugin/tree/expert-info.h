@@ -1,6 +1,5 @@
 /* expert-info.h
- * What can be wrong with a packet: one table, registered as expert infos for each of the two protocols, and the one
- * way to report a finding.
+ * Expert infos: one table, registered for each of the two protocols, and the one way to report them.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -95,29 +94,27 @@ typedef struct {
     expert_field fields[NUM_EXPERT_INFOS];
 } expert_fields;
 
-/* Registers PREFIX.expert.NAME for every finding; `expert` has to live as long as the program. Who registers second has those of the first, but for
- * the damage of its own structures. */
+/* Registers PREFIX.expert.NAME for each expert info. Needs: `expert` lives as long as the program. The protocol that registers second has those of
+ * the first, but for the damage of its own structures. */
 void expert_info_register(int proto, const char *prefix, expert_fields *expert);
 
-/* The report of one stub or buffer. What it is of is given, all else begins as zeros. */
+/* The report of one stub or buffer. The caller sets the first three members; all else begins as zeros. */
 typedef struct {
     packet_info *pinfo; /* NULL: the findings only count, nothing is shown */
     bool muted;         /* the same, where a tree is shown: they were reported before */
     const expert_fields *expert;
-    bool tells_assumed; /* that a name or type is */
+    bool tells_assumed; /* it was reported that a name or type is assumed */
     bool shows_end;     /* Wireshark's "Malformed Packet" or "Packet size limited" is shown */
-    unsigned count;     /* with those beyond what a reader could want to see */
-    /* the bytes contradict themselves: learn nothing from them; whoever knows that a finding makes nothing uncertain (a name
-     * without a terminator) leaves it as it was */
-    bool damaged;
+    unsigned count;     /* expert infos, with those that are too many to show */
+    bool damaged;       /* the bytes contradict themselves: nothing is learned from them */
 } expert_report;
 
 /* Adds an expert info to `item` (may be NULL). The text says what is wrong and what it means. */
 void expert_report_add(expert_report *report, proto_item *item, expert_id id, const char *format, ...)
     G_GNUC_PRINTF(4, 5);
 
-/* True if somebody could look for what is found in this tree: what costs something to find can be left out else. */
+/* True if somebody could look for expert infos in this tree: else what is dear to find is not looked for. */
 bool expert_report_is_wanted(const expert_report *report, proto_tree *tree);
 
-/* Says how many findings were too many to show. */
+/* Reports how many expert infos were too many to show. */
 void expert_report_end(expert_report *report, proto_item *item);

@@ -230,7 +230,7 @@ void value_tree_show_sent(const value_tree *view, proto_tree *tree)
     }
 }
 
-/* A value as far as fields of it are referenced. */
+/* A value, as far as fields of it are referenced. */
 typedef struct {
     const char *words; /* for people; NULL if the tree is not visible */
     perf_result result;
@@ -240,7 +240,7 @@ typedef struct {
 /* From here on a double is shown with an exponent, and soon does not hold all digits. */
 #define LARGE_NUMBER 1000000000000000
 
-/* "Calculated value: 12.4 % = FORMULA (note)". Without a formula the number that Wireshark makes of it mostly will do: the structure's
+/* Adds "Calculated value: 12.4 % = FORMULA (note)". Without a formula the number that Wireshark makes of it mostly will do: the structure's
  * label has it with its unit, and a label of its own costs as much as all others of the value. Labels are put together before they are
  * given: printf is slow with short parts. */
 static proto_item *add_labelled_result(proto_tree *tree, value_stream *stream, const value_meaning *what)
@@ -277,8 +277,8 @@ static void show_result(proto_tree *tree, value_stream *stream, const value_mean
     proto_item_set_generated(item);
 }
 
-/* Who has a column of pcq.cooked, or draws it, has all values of the packet in it; a watched counter has a field of its own. "cpu: 12.4 % =
- * \\SRV\Processor(_Total)\% Processor Time": its value is the same, but a label of its own tells whose. */
+/* Shows the field of a watched counter, for a column or graph of it alone, since pcq.cooked has all values of the packet: "cpu: 12.4 % =
+ * \\SRV\Processor(_Total)\% Processor Time". */
 static void show_watched(value_tree *view, proto_tree *tree)
 {
     value_stream *stream = view->stream;
@@ -384,18 +384,16 @@ void value_tree_show_previous(const value_tree *view, proto_tree *tree)
 /* Characters of a path in the Info column: the value has to be seen. */
 #define MAX_INFO_PATH 160
 
-/* Values that are looked through for a better one than the first, and for those that the user watches: each packet of the list costs
- * as much. */
-#define MAX_LOOKED_THROUGH 32
+/* Values that are looked through for those that the user watches: each packet of the list costs as much. */
 #define MAX_WATCHED_THROUGH 1000
 
 /* Watched values that the Info column shows. */
 #define MAX_INFO_WATCHED 4
 
-/* "cpu 12.4 %, gpu 0.4 to 10.9 %, 7 instances"; how many values that is. */
-static unsigned format_watched(wmem_strbuf_t *text, wmem_allocator_t *pool, const counter_response *answer)
+/* Writes "cpu 12.4 %, gpu 0.4 to 10.9 %, 7 instances". Returns how many values that are. */
+static unsigned format_watched(wmem_strbuf_t *text, wmem_allocator_t *pool, const counter_response *response)
 {
-    watch_survey survey = watch_look_through(value_stream_begin(pool, answer), MAX_WATCHED_THROUGH, MAX_INFO_WATCHED);
+    watch_survey survey = watch_look_through(value_stream_begin(pool, response), MAX_WATCHED_THROUGH, MAX_INFO_WATCHED);
 
     for (unsigned i = 0; i < wmem_array_get_count(survey.rows); i++) {
         const watch_values *values = wmem_array_index(survey.rows, i);

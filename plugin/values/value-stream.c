@@ -92,7 +92,7 @@ void value_stream_enter(value_stream *stream, perf_group *group)
     }
 }
 
-/* Of several columns of one counter the first has the path, and all are assumed. Bases, which have no results, may be alike. */
+/* Marks several columns of one counter: the first has the path, and all are assumed. Bases, which have no results, may be alike. */
 static void find_repetition(value_stream *stream, value_column *column)
 {
     perf_table *table = stream->now.table;
@@ -319,7 +319,7 @@ static bool find_previous_value(value_stream *stream, value_location *there, per
 
 /* --- Results ------------------------------------------------------------------------------------------------------ */
 
-/* Those of the formula but the value, of one sample. Others keep what they were: no formula reads what it does not need. */
+/* Finds the operands of the formula but the value, in one sample. Others keep what they were: no formula reads what it does not need. */
 static void find_operands_at(value_stream *stream, const value_location *at, unsigned needs, perf_point *point)
 {
     const value_ops *ops = stream->response.ops;
@@ -338,7 +338,7 @@ static void find_operands_at(value_stream *stream, const value_location *at, uns
     }
 }
 
-/* Those of the current value's formula. */
+/* Finds the operands of the current value's formula, once. */
 static void find_operands(value_stream *stream)
 {
     value_operands *operands = &stream->operands;
@@ -380,7 +380,7 @@ static bool is_sum(const char *instance)
     return false;
 }
 
-/* In words of the instance or object where they tell more. */
+/* Returns the reason in words of the instance or object where these tell more. */
 static perf_no_result refine_reason(value_stream *stream, perf_no_result none)
 {
     const perf_no_result no_clock = stream->response.ops->no_clock;
@@ -634,7 +634,7 @@ static char *put_clocks(char *to, const value_operands *operands, const perf_for
     return formula->flags & (PERF_RATE | PERF_TICKS) ? put_number(to, ", F = ", current->perf_freq) : to;
 }
 
-/* Of this sample, and of the one before if there is one, as far as they were sent. */
+/* Writes an operand of this sample, and of the one before if there is one, as far as they were sent. */
 static char *put_operand(char *to, const char *name, perf_raw now, const char *name_before, const perf_raw *before)
 {
     to = now.size > 0 ? put_number(to, name, now.value) : to;
@@ -649,7 +649,7 @@ bool value_stream_has_formula(const value_stream *stream)
            counter->none == PERF_NO_RESULT_OK;
 }
 
-/* By the letters of perf/counter-types.h. */
+/* The letters are those of perf/counter-types.h. */
 char *value_stream_format_formula(value_stream *stream, char *to)
 {
     const perf_formula_info *formula = &perf_formulas[stream->at.counter->type->formula];

@@ -60,7 +60,7 @@ perf_table *value_response_get_table(wmem_allocator_t *pool, const value_ops *op
 #define ASSUMED_ENUM(name, sentence) ASSUMED_##name,
 typedef enum { ASSUMED_REASONS(ASSUMED_ENUM) NUM_ASSUMED_REASONS } assumed_reason;
 
-/* The sentence of each. */
+/* The sentences, by reason. */
 extern const char *const assumed_reason_texts[NUM_ASSUMED_REASONS];
 
 /* --- A value ------------------------------------------------------------------------------------------------------ */
@@ -107,12 +107,11 @@ typedef struct {
     bool is_failed; /* a group with an error in place of values: stream->group->status */
     bool is_empty;  /* a group without values and error */
     bool is_text;
-    bool is_number; /* of 4 or 8 bytes */
-    perf_raw raw;   /* the number */
-    /* a text's */
-    uint32_t text_size; /* bytes without terminator */
-    uint32_t code_page;
-    unsigned byte_order;
+    bool is_number;      /* of 4 or 8 bytes */
+    perf_raw raw;        /* the number */
+    uint32_t text_size;  /* of a text, bytes without terminator */
+    uint32_t code_page;  /* of a text */
+    unsigned byte_order; /* of a text */
 } counter_value;
 
 /* Operands of a value's formula; others are what they were of a value before, the clocks those of the samples. */
@@ -130,14 +129,14 @@ typedef struct value_stream {
     counter_response response;
     const char *computer; /* name in paths, without backslashes */
     parsed_sample now;
-    parsed_sample before;         /* the sample before; has no table if there is none to compare with: */
+    parsed_sample before;         /* the sample before; it has no table if there is none to compare with */
     perf_no_result why_no_before; /* the reason then */
     perf_id_proofs proofs;        /* counters that prove which instance a row is */
     double interval;              /* seconds between both by the server's clock, 0: not known */
     bool do_clocks_differ;        /* perf_clocks_differ() */
-    bool with_failed;             /* set by the reader: groups of an error are values, too, */
-    bool with_empty;              /* and groups without values, */
-    bool without_values;          /* and nothing else is */
+    bool with_failed;             /* groups with an error are read, too; the reader sets this and the next two */
+    bool with_empty;              /* groups without values and error are read, too */
+    bool without_values;          /* values are not read */
     uint32_t bytes_left; /* of values still to come: definitions times instances can be more than the response has */
 
     counter_value at; /* the value that was read last */
@@ -205,15 +204,15 @@ perf_result value_stream_result(value_stream *stream);
 /* Returns why the value is assumed; why its result is, once that was asked for. */
 assumed_reason value_stream_assumed_reason(value_stream *stream);
 
-/* "\\SRV\Processor Information(0,0)\% Processor Time", until the next is asked for; NULL: the counter is not known. */
+/* Returns "\\SRV\Processor Information(0,0)\% Processor Time", until the next is asked for; NULL: the counter is not known. */
 const char *value_stream_path(value_stream *stream);
 
-/* Its parts: "Processor Information"; "explorer/3#1", NULL without an instance; "% Processor Time" or "#6". */
+/* Return the parts of the path: "Processor Information"; "explorer/3#1", NULL without an instance; "% Processor Time" or "#6". */
 const char *value_stream_set(value_stream *stream);
 const char *value_stream_instance(value_stream *stream);
 const char *value_stream_counter(value_stream *stream);
 
-/* What a path stands for. Begins as zeros. */
+/* A counter that a path stands for. Begins as zeros. */
 typedef struct {
     uint64_t counter; /* PerflibV2: counterset and id */
     const perf_counter_type *type;
