@@ -215,6 +215,7 @@ static void check_count(pcq_pdu *p, const ndr_array *array, const char *has, uin
     }
 }
 
+/* Fills what the dissector of lpData needs of the call. */
 static void begin_context(pcq_pdu *p)
 {
     p->context = (pcq_context){
@@ -692,6 +693,7 @@ static void end_by_fault(rpc_call *rpc)
     end_change((pcq_call *)rpc, CHANGE_FAILED, NULL, 0);
 }
 
+/* Describes the outcome of a change. Changes: the query, by what the server accepted. */
 static void validate_response(pcq_pdu *p)
 {
     uint32_t refused = p->context.refused;
@@ -731,6 +733,7 @@ static const char *pref_names_file = "";
     {request, response, dissect, parameters, NDR_FIRST_##response_begin, largest},
 static const operation operations[] = {PCQ_OPERATIONS(OPERATION_ROW)};
 
+/* Hands the PDU to the listeners. Changes: the timing of the query's samples. */
 static void pcq_tap_pdu(pcq_pdu *p)
 {
     const rpc_pdu *pdu = &p->pdu;

@@ -84,6 +84,7 @@ static pcq_collected_entry *collect_entry(pcq_context *context, uint32_t id, met
     return wmem_array_index(context->collected, wmem_array_get_count(context->collected) - 1);
 }
 
+/* Collects the name of a counter, or of the counterset (PERF_NO_ID), in the language that was asked for. */
 static void collect_name(pcq_context *context, uint32_t id, const char *name)
 {
     /* English is what the English request codes return, and what any English locale returns */
@@ -184,6 +185,7 @@ typedef struct {
     uint64_t readable;    /* bytes of strings that may still be read */
 } string_table;
 
+/* True if a string begins at `offset`: behind the headers, or behind the terminator of another. */
 static bool string_starts_at(tvbuff_t *tvb, const string_table *table, uint64_t offset)
 {
     return offset >= table->headers_end && offset + 2 <= table->end && offset % 2 == 0 &&

@@ -418,6 +418,7 @@ static void value_request(hkpd_pdu *p)
 
 /* --- Responses of QueryValue and EnumValue ------------------------------------------------------------------------ */
 
+/* Reads the parameters of a response. EnumValue names its value there, QueryValue in the request. */
 static void read_answer(void *pdu)
 {
     hkpd_pdu *p = pdu;
@@ -539,6 +540,7 @@ static void find_absent_objects(hkpd_pdu *p, const state_sample *sample)
     p->call->objects = objects;
 }
 
+/* Reports objects that are missing since the sample before, or there again, and hands all missing ones to the listeners. */
 static void report_objects(hkpd_pdu *p)
 {
     tapped_call *tapped = &p->pdu.tapped;
@@ -705,6 +707,7 @@ static void set_tap_sizes(hkpd_pdu *p)
     tapped->is_probe = tapped->has_sizes && tapped->out_size == 0 && (is_more || answers_probe);
 }
 
+/* Reads the response again, into the tree, and what its value brings. */
 static void show_answer(hkpd_pdu *p)
 {
     p->shown_here = true;
@@ -728,6 +731,7 @@ static void show_answer(hkpd_pdu *p)
     }
 }
 
+/* Reads a response silently, and shows it here if it brings performance data, else describes it beside what the stock function shows. */
 static void value_response(hkpd_pdu *p)
 {
     rpc_pdu_read(&p->pdu, read_answer, p);

@@ -38,6 +38,7 @@ static const perf_identifier *find_identifier(const parsed_sample *sample, const
     return query_index_identifier(get_blocks(sample)->index, (uint32_t)(group - sample->table->groups), group->type);
 }
 
+/* Makes the map of blocks by their identifiers. */
 static void map_blocks(wmem_allocator_t *pool, const parsed_sample *sample)
 {
     pcq_blocks *blocks = get_blocks(sample);
@@ -103,6 +104,7 @@ static const uint8_t utf16_star[2] = {'*', 0};
 /* ERROR_NO_DATA of an instance that was asked for by its name says that it was not there. */
 #define STATUS_NO_DATA 232
 
+/* Returns the block of the sample before that answers the identifier of the stream's block: value_ops.group_before. */
 static perf_group *pcq_find_group_before(value_stream *stream, perf_no_result *why)
 {
     const parsed_sample *before = &stream->before;
