@@ -128,7 +128,7 @@ def test_who_asks_and_is_denied(shell):
     scene = story(Server([thing], denies={REG_INFO: (5, range(9))}), lambda c: learn(c, thing))
     line, = shell(command.replace('FILE', shlex.quote(str(scene.write(shell.folder / 'denied.pcap'))))).splitlines()
     client, server, account, *rest = line.split('|')
-    assert (client, server, rest) == ('192.0.2.10', '192.0.2.20', ['0', '-'])
+    assert (client, server, rest) == ('192.0.2.10', 'SRV01 (192.0.2.20)', ['0', '-'])
 
 
 def test_memory_of_a_process(shell):
