@@ -7,8 +7,6 @@
 
 #include <epan/prefs-int.h>
 
-#include "perf/bytes.h"
-
 static rpc_watched_interface interfaces[NUM_RPC_INTERFACES];
 
 pref_t *rpc_find_preference(const char *module_name, const char *name)
@@ -74,43 +72,34 @@ void rpc_note_garbled(void)
 #define FLAG_OBJECT 0x80
 #define OBJECT_SIZE 16
 
-static uint16_t number_16(const uint8_t *bytes, bool is_little)
-{
-    return is_little ? perf_le16(bytes) : (uint16_t)(bytes[0] << 8 | bytes[1]);
-}
-
-static uint32_t number_32(const uint8_t *bytes, bool is_little)
-{
-    return is_little ? perf_le32(bytes) : perf_be32(bytes);
-}
-
 bool rpc_header_read(rpc_header *header, tvbuff_t *tvb, int at)
 {
-    int left = (int)tvb_captured_length(tvb) - at;
-    const uint8_t *bytes = left >= RPC_COMMON_HEADER_SIZE ? tvb_get_ptr(tvb, at, MIN(left, RPC_HEADER_SIZE)) : NULL;
+    bool is_there = tvb_bytes_exist(tvb, at, RPC_COMMON_HEADER_SIZE) && tvb_get_uint8(tvb, at) == 5;
 
-    if (bytes == NULL || bytes[0] != 5) {
+    if (!is_there) {
         return false;
     }
-    bool is_little = bytes[4] >> 4 == 1, is_whole = left >= RPC_HEADER_SIZE;
+    unsigned order = tvb_get_uint8(tvb, at + 4) >> 4 == 1 ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN;
+    uint8_t type = tvb_get_uint8(tvb, at + 2), flags = tvb_get_uint8(tvb, at + 3);
+    bool is_whole = tvb_bytes_exist(tvb, at, RPC_HEADER_SIZE), is_request = type == PDU_REQ;
     *header = (rpc_header){
-        .order = is_little ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN,
-        .type = bytes[2],
-        .is_first = bytes[3] & FLAG_FIRST,
-        .is_last = bytes[3] & FLAG_LAST,
-        .size = number_16(bytes + 8, is_little),
-        .auth_size = number_16(bytes + 10, is_little),
-        .context = is_whole ? number_16(bytes + 20, is_little) : RPC_NO_CONTEXT,
-        .opnum = is_whole && bytes[2] == PDU_REQ ? number_16(bytes + 22, is_little) : RPC_NO_OPNUM,
-        .hint = is_whole ? number_32(bytes + 16, is_little) : 0,
-        .call_id = number_32(bytes + 12, is_little),
+        .order = order,
+        .type = type,
+        .is_first = flags & FLAG_FIRST,
+        .is_last = flags & FLAG_LAST,
+        .size = tvb_get_uint16(tvb, at + 8, order),
+        .auth_size = tvb_get_uint16(tvb, at + 10, order),
+        .call_id = tvb_get_uint32(tvb, at + 12, order),
+        .hint = is_whole ? tvb_get_uint32(tvb, at + 16, order) : 0,
+        .context = is_whole ? tvb_get_uint16(tvb, at + 20, order) : RPC_NO_CONTEXT,
+        .opnum = is_whole && is_request ? tvb_get_uint16(tvb, at + 22, order) : RPC_NO_OPNUM,
     };
     int trailer = header->size - header->auth_size - RPC_TRAILER_SIZE, end = header->size;
     if (header->auth_size > 0 && trailer >= RPC_COMMON_HEADER_SIZE && tvb_bytes_exist(tvb, at + trailer, 3)) {
         header->auth_level = tvb_get_uint8(tvb, at + trailer + 1);
         end = trailer - tvb_get_uint8(tvb, at + trailer + 2);
     }
-    end -= RPC_HEADER_SIZE + (bytes[2] == PDU_REQ && bytes[3] & FLAG_OBJECT ? OBJECT_SIZE : 0);
+    end -= RPC_HEADER_SIZE + (is_request && flags & FLAG_OBJECT ? OBJECT_SIZE : 0);
     header->stub_size = (uint16_t)MAX(end, 0);
     return header->size >= RPC_COMMON_HEADER_SIZE;
 }
