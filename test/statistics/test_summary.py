@@ -97,6 +97,12 @@ def test_a_capture_of_nothing(summary, tmp_path):
     assert 'No call of PerflibV2' in lines[0] and found == {'healthy': None, 'notes': lines, 'monitors': []}
 
 
+def test_a_client_that_reads_names_alone(summary):
+    """It is said what it does; whether all is well is not known."""
+    lines, found = summary(tale(lambda m: m.open(), mode='hkpd'))
+    assert lines == ['192.0.2.10 to 192.0.2.20: no samples: it reads lists of names, and asks for no value'] and found['healthy'] is None
+
+
 def test_two_at_a_time_are_one_monitor(summary):
     """Two open queries of one client for the same counters."""
     s = things()

@@ -462,6 +462,16 @@ def odd(kind, party, *parts, count=None, also=(), healthy=(False,), **how):
     return Faulty(tale(*parts, **how), kind, party, count, also=also, healthy=healthy)
 
 
+def asks_for_names(count, status):
+    """A list of names that is not there."""
+    def part(m):
+        m.open()
+        with m.world.culprit():
+            for _ in range(count):
+                m.talk.ask('Counter 009', None, status=status)
+    return part
+
+
 FROM_9, THE_9TH, NOT_FAULTY = range(8, 999), [8], (True, False)
 ONE_OF_TWO = dict(name='230 238', only=[238], mode='hkpd')
 BOTH = dict(ONE_OF_TWO, only=[230, 238])
@@ -486,6 +496,7 @@ DURING = {
     'handle-unknown': fails(8, lambda m: m.model.queries.clear(), bad(3), leaves(), count=3, also=('restarted',), says='nca_s_fault_context_mismatch'),
     'info-denied': Faulty(lambda w: call_says(INFO, 5, mode='smb')(w, SRV01), 'call_failed', EITHER, 1),
     'validate-denied': Faulty(lambda w: call_says(VALIDATE, 5, mode='smb')(w, SRV01), 'call_failed', EITHER, 1, also=('not_delivered', 'counter_refused')),
+    'names-not-there': odd('names_failed', 'server', asks_for_names(5, 2), leaves(), count=5, mode='hkpd', titles=False),
     'counter-refused': Faulty(refused([1, 77]), 'counter_refused', 'server', 1, says='#77'),
     'counter-refused-for-rights': Faulty(refused([1], refuses=5), 'counter_refused', EITHER, 1, also=('not_delivered', 'no_data')),
     'all-counters-refused': Faulty(refused([77, 78]), 'counter_refused', 'server', 1, also=('not_delivered', 'no_data')),

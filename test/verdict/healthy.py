@@ -9,7 +9,7 @@ from gen.hkpd_stubs import OPEN_HKLM, OPEN_KEY, handle_back, open_key, open_root
 from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
 from gen.wires import ACCEPTED, CREATE, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
 
-from faulty import (RUNGS, STUCK, and_then, beside, bind_says, both_ports, crowd, cut_while_added, first_of_two, idles, in_steps,
+from faulty import (RUNGS, STUCK, and_then, asks_for_names, beside, bind_says, both_ports, crowd, cut_while_added, first_of_two, idles, in_steps,
     logs_on_again, mirrored, no_connection, not_in_mapper, one_from_the_middle, opens, resends, smb_says)
 from gen.story import ALL
 from gen.stubs import CLOSE, INFO, OPEN
@@ -118,6 +118,8 @@ def three_syntaxes(m):
 PLANS = {
     **{'plain-' + mode: Healthy(tale(8, mode=mode), healthy=None if 'sealed' in mode else True) for mode in MODES},
     'one-sample': Healthy(tale(1)),
+    'refused-then-accepted': Healthy(and_then(tale(lambda m: m.open(), lambda m: m.close(), refuses=4201), tale(8)), lines=(1, 2)),
+    'names-there-at-last': Healthy(tale(asks_for_names(2, 2), 8, mode='hkpd')),
     'size-probes-of-other-operations': Healthy(tale(lambda m: [m.open().client.info(m.handle) for _ in range(3)], 2)),
     'info-fails-at-first': Healthy(tale(lambda m: [m.open().client.info(m.handle) for _ in range(3)], 2, denies={INFO: (1450, [0])})),
     'opens-again': Healthy(tale(1, lambda m: attempt(m.client.open), lambda m: m.client.open(), 8, mode='sealed', faults={OPEN: (1723, [1])}), healthy=None),

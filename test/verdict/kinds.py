@@ -30,6 +30,7 @@ KINDS = {
     'counter_refused': (['counter_refused'], r'refus'),
     'block_failed': (['block_failed'], r'ERROR_NO_DATA'),
     'not_delivered': (['not_delivered'], r'never|not|no longer|gone|without'),
+    'names_failed': (['names_failed'], r'list of names'),
     'damaged': (['damaged'], r'malformed'),
     'failed_by_size': (['no_data', 'probe_loop'], r'size|fail|without'),
     'probe_loop': (['probe_loop', 'no_data'], r'room|size|probe'),
