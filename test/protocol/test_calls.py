@@ -194,20 +194,6 @@ def test_a_handle_of_which_nothing_is_known_needs_a_name_and_a_block_that_adds_u
     assert frames[ours].all('hkpd.data_block')
 
 
-@pytest.mark.parametrize('order', '<>')
-def test_enumeration_in_ndr64_is_asked_as_without_the_plugin(tshark, tmp_path, order):
-    """Only QueryValue's request needs help."""
-    scene = hkpd_scene.Scene()
-    talk = hkpd_scene.Talk(scene, ndr64=True, order=order)
-    talk.open(hkpd_stubs.OPEN_HKLM)
-    talk.open_key('SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib\\009')
-    asked, _ = talk.call(hkpd_stubs.ENUM_VALUE, hkpd_stubs.enum_value(talk.handle, 0, **talk.how),
-                         hkpd_stubs.enum_answer('Counter', b'1\0002\0\0\0', **talk.how))
-    path = scene.write(tmp_path / 'a.pcap')
-    args = '-Y', 'frame.number==%d' % asked
-    assert registry.pdml(tshark, path, *args) == registry.pdml(tshark, path, *args, plugin=False)
-
-
 # --- names where ids stand alone ------------------------------------------------------------------------------------
 
 def test_names_beside_guids_and_ids(tshark, tmp_path):

@@ -271,6 +271,16 @@ def test_what_says_nothing(evidence, talk, alter, expected):
     assert rows_of(evidence(session(talk, *([alter] if alter else []))))[row][:len(counts)] == counts
 
 
+def test_a_response_that_comes_twice(evidence, tmp_path):
+    scene = Scene()
+    line = tcp_line(scene, Server([multiple('Set', SMALL)]))
+    line.client().enumerate(0)
+    rpc, (_, m) = line.rpc, frames_of(scene, ENUMERATE, 'response')[0]
+    rpc.transport.to_client(rpc.response_pdus(m.stub, call_id=rpc.call_id - 1), whole=True)
+    text = evidence(scene)
+    assert rows_of(text)['PROBE'][:2] == (1, 0) and 'repeated: 1\n' in text
+
+
 def longer(b):
     """The block ends 4 bytes behind its only object, which says so."""
     b.record.data += bytes(4)

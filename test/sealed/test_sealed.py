@@ -179,6 +179,24 @@ def test_a_lost_fragment_makes_no_size(tshark, tmp_path, name):
     assert left == [[opnum, size] for n, _, opnum, size in rows if size and n != whole]
 
 
+def test_a_request_with_the_uuid_of_an_object(tshark, tmp_path):
+    """Its header has 40 bytes. The last request of a capture gets one."""
+    frame, opnum, _, size = [call for call in opened_calls(tshark, 'tcp-ntlm') if call[2] == '0'][-1]
+    capture = Capture.of_file(PCAPS / 'tcp-ntlm.pcap')
+    when, packet = capture.frames[int(frame) - 1]
+    packet, ip = bytearray(packet), 14
+    tcp = ip + 4 * (packet[ip] & 15)
+    pdu = tcp + 4 * (packet[tcp + 12] >> 4)
+    assert packet[pdu:pdu + 4] == b'\5\0\0\3'
+    packet[pdu + 3] |= 0x80
+    for form, at in ('<H', pdu + 8), ('>H', ip + 2):
+        struct.pack_into(form, packet, at, struct.unpack_from(form, packet, at)[0] + 16)
+    packet[pdu + 24:pdu + 24] = bytes(range(16))
+    capture.frames[int(frame) - 1] = when, bytes(packet)
+    rows = tshark.fields(capture.write(tmp_path / 'object.pcap'), ['pcq.sealed.operation', 'pcq.sealed.size'], '-Y', 'frame.number == %s' % frame)
+    assert rows == [[opnum, size]]
+
+
 @pytest.mark.parametrize('name', ['smb3-encrypted', 'smb3-ntlm'])
 def test_where_an_encrypted_message_stands(tshark, name):
     """A window shows the tree to SMB2: below that nobody looks who is not told."""

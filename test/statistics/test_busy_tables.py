@@ -67,41 +67,6 @@ def test_an_overtaken_sample(ask_all, steps, passes):
     assert float(row['Longest gap (s)']) < 2.01
 
 
-def two_at_once(first, second, **more):
-    """HKEY_PERFORMANCE_DATA: asked for the first, then for the second, whose answer comes first and was taken later."""
-    value = lambda i: lambda at, k: 100 * i + 7 * at.number
-    objects = [Object(i, 'Object %d' % i, [Number(i + 1, 'Counter %d' % i, TYPES['PERF_COUNTER_DELTA'], value(i), 4)])
-               for i in (2, 4)]
-    scene, talk = begin_talk(objects, **more)
-    for n in range(8):
-        if n != 4:
-            talk.sample(first, [int(i) for i in first.split()])
-            talk.sample(second, [int(i) for i in second.split()])
-        else:
-            rpc, pending = talk.rpc, []
-            for name in first, second:
-                call_id = rpc.call_id
-                rpc.call_id += 1
-                rpc.transport.to_server(rpc.request_pdus(registry.QUERY_VALUE, bytes(registry.query(talk.handle, name, 65536)),
-                                                         call_id=call_id))
-                b = talk.block([o for o in objects if str(o.index) in name.split()])
-                talk.clock.tick()
-                pending.append((call_id, registry.answer(b.record, 0, registry.REG_BINARY, None, room=65536)))
-            for call_id, stub in reversed(pending):
-                rpc.transport.to_client(rpc.response_pdus(bytes(stub), call_id))
-        scene.capture.now += SECOND
-    return scene
-
-
-@pytest.mark.parametrize('first, second, overtaken', [('2', '4', 0), ('2', '2', 1), ('2 4', '4', 0)])
-def test_an_overtaken_answer_of_the_registry(ask_all, first, second, overtaken, passes):
-    """Samples of other objects overtake nothing."""
-    rows, summary, long = ask_all(two_at_once(first, second), *passes)
-    assert 'restarted' not in kinds(summary)
-    assert sum(r['reason'] == OVERTAKEN for r in long) == overtaken
-    assert {r['reason'] for r in long} == {'', 'first sample', *[OVERTAKEN] * overtaken}
-
-
 # --- What the registry says beside data --------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('size', [None, 4096], ids=['no-size', 'size'])

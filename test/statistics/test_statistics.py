@@ -250,19 +250,6 @@ def test_queries_of_hkpd(stat, passes):
     assert row['Counters'] == str(sum(len(o.counters) for o in objects)) == '17'
 
 
-def test_bytes_of_a_sample_are_rounded(stat):
-    """Two samples of one block, one of two: 80, 80 and 112 bytes."""
-    s = single('Pair', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'Counter %d' % i, lambda at, k: 10) for i in (1, 2)])
-    scene, c = begin(Server([s]))
-    h = c.query([ask(s, 1)], info=False)
-    c.data(h, 1000)
-    c.data(h, 1000)
-    c.validate(h, [ask(s, 2)])
-    c.data(h, 1000)
-    row, = stat(scene, 'queries')
-    assert row['Samples'] == '3' and row['Bytes/sample'] == '91'
-
-
 # --- whose fault it is ----------------------------------------------------------------------------------------------
 
 def paced(pauses, takes, probes=(), stamped='end'):
@@ -549,6 +536,7 @@ def test_calls_of_hkpd(tshark, tmp_path, passes):
     rpc.transport.to_client(rpc.response_pdus(bytes(hkpd_stubs.answer(None, size=5000)), call_id=rpc.call_id - 1))
     scene.write(tmp_path / 'scene.pcap')
     nodes = tree(tshark, tmp_path / 'scene.pcap', *passes)
+    assert nodes['Requests', 'HKEY_PERFORMANCE_DATA'][0] == str(sum(m.kind == 'request' for there in scene.frames.values() for m in there))
     assert {way[3]: cells[0] for way, cells in nodes.items() if len(way) == 4 and way[2] == 'QueryValue'} == {
         'titles': '2', 'Global': '5', 'objects by their indexes': '1', 'other values': '1'}
     assert nodes['Size probes',][0] == nodes['Repeated responses',][0] == '1'

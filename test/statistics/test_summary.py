@@ -8,19 +8,14 @@ import pytest
 
 from faulty import FAULTY, and_then, snapped
 from conftest import TOP
-from gen.hkpd_block import Counter as Number
-from gen.hkpd_block import Instance as Row
-from gen.hkpd_block import Object
-from gen.hkpd_scene import Talk
-from gen.model import TYPES
-from gen.scene import SECOND, Scene, tcp_line
-from gen.story import ALL, NONE, Clock, Server, ask, begin, counter, learn, memory, multiple, run, single, story
+from gen.scene import Scene, tcp_line
+from gen.story import ALL, Server, ask, begin, counter, learn, memory, multiple, run, single, story
 from gen.stubs import DATA
 from gen.wires import RST
 from series import table
 from test_calls import without
 from healthy import HEALTHY
-from world import World, attempt, ends, gone, lost, tale
+from world import World, ends, gone, lost, tale
 
 KEY = ('-o', 'ntlmssp.nt_password:Lab-Passw0rd')
 PCAPS = TOP / 'test' / 'pcaps'
@@ -115,23 +110,6 @@ def test_two_at_a_time_are_one_monitor(summary):
         c.data(second, 9999)
     lines, _ = summary(scene)
     assert lines[0] == 'No problems found: 1 monitor, 6 samples' and lines[1].endswith(', in 2 queries')
-
-
-@pytest.mark.parametrize('how, loses', [(dict(denies={DATA: (1450, range(1, 99, 2))}), False), (dict(faults={DATA: (1726, range(1, 99, 2))}), False),
-                                        ({}, True)], ids=['error', 'fault', 'lost'])
-def test_a_size_probe_before_each_call_that_fails(summary, how, loses):
-    """The client asks how much room is needed, and offers that much. It is the server that fails then (or the capture lost its answers)."""
-    def alter(opnum, kind, stub):
-        seen.append((opnum, kind))
-        return None if loses and (opnum, kind) == (DATA, 'response') and seen.count((opnum, kind)) % 2 == 0 else stub
-    def tries(c, handle):
-        learn(c, s)
-        for _ in range(4):
-            attempt(c.data, handle)
-            c.line.scene.capture.now += SECOND
-    seen, s = [], memory()
-    lines, _ = summary(story(Server([s], **how), lambda c: tries(c, c.query([ask(s)], info=False)), alters=alter))
-    assert 'less room' not in '\n'.join(lines)
 
 
 @pytest.mark.parametrize('scene, words', [
@@ -252,35 +230,6 @@ def test_what_failed_and_began_again_is_assumed_too(tshark, summary, tmp_path, p
     named = [x for x in sentences if ': ERROR_NO_DATA' in x]
     assert len(named) == 3 and all('Set(b)\\First (assumed): ERROR' in x for x in named)
     assert {r['Resets'] for r in table(tshark, tmp_path / 'scene.pcap', 'pcq,counters', *passes)} == {'0', None}
-
-
-def namesakes(protocol):
-    """Two svc. Behind the second sample the first of them ends, the other goes on in its place, and a new one begins. What each counts
-    only grows."""
-    counts = [[5000, 10], [5010, 20], [27, 3], [37, 10], [47, 17]]
-    value = lambda at, k: counts[min(at.number, 4)][k]
-    if protocol == 'pcq':
-        s = multiple('Process', counter(6, 'PERF_COUNTER_LARGE_DELTA', 'Delta', value), instances=[(0, 'svc', 0), (0, 'svc', 1)])
-        return story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*')], 5)))
-    scene = Scene()
-    talk = Talk(scene, [Object(230, 'Process', [Number(6, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], value)],
-                               lambda at: [Row('svc'), Row('svc')])])
-    talk.clock = Clock(scene.capture)
-    talk.open()
-    talk.titles()
-    for _ in range(5):
-        talk.sample('230')
-        scene.capture.now += SECOND
-    talk.close()
-    return scene
-
-
-@pytest.mark.parametrize('protocol', ['pcq', 'hkpd'])
-def test_one_of_two_of_a_name_ends_and_another_begins(summary, protocol, passes):
-    """No value began again: that the two are compared by their places is assumed (-z pcq,long says so). A server where a svchost ends
-    is healthy ("What is only assumed is not wrong")."""
-    _, found = summary(namesakes(protocol), *passes)
-    assert [f['kind'] for m in found['monitors'] for f in m['findings']] == ['assumed'] and found['healthy'] is True
 
 
 def test_a_server_that_ends_what_is_open(summary, passes):

@@ -3,8 +3,6 @@
 
     skip        a test that leaves itself out, but for what the system lacks
     nothing     a test without an assertion
-    none of it  a test, or a helper that all its assertions are in, whose assertions all stand in loops that may run zero
-                times, in branches, or in all() of what may be empty
 
 Each pattern is first looked for in an example that has it, and in one that has not.
 """
@@ -17,85 +15,21 @@ FOLDER = Path(__file__).resolve().parent.parent
 # Calls of fixtures and helpers that fail by themselves, but prove nothing of the plugin.
 NO_PROOF = {'run', 'pdml', 'fields', 'info', 'json', 'read', 'read_file', 'shown', 'load', 'frames', 'ask', 'write', 'told',
             'get', 'one', 'table', 'export', 'open', 'places', 'there'}
-# What has something where its arguments, or what it is called of, have
-FILL = {'items', 'values', 'keys', 'split', 'range', 'zip', 'enumerate', 'sorted', 'reversed', 'product', 'permutations', 'list', 'set', 'dict'}
 EXAMPLES = {
     'skip': ("def test_x(t):\n    if not t.knows('pcq.path'):\n        pytest.skip('not yet')\n    assert t\n",
              "@pytest.mark.skipif(TSHARK.endswith('.exe'), reason='no links')\ndef test_x(t):\n    assert t\n"),
     'nothing': ("def test_x(t):\n    t.run('-r', 'x')\n",
                 "def check(t):\n    assert t\n\ndef test_x(t):\n    check(t)\n"),
-    'none of it': ("def check(t):\n    for x in t.rows:\n        assert x\n\ndef test_x(t):\n    check(t)\n",
-                   "def check(t):\n    assert t.rows\n    for x in t.rows:\n        assert x\n\ndef test_x(t):\n    check(t)\n\n"
-                   "def test_y(t):\n    assert all(t.has(x) for x in ('a', 'b'))\n"),
 }
 
 
-def is_fixture(node):
-    return any('fixture' in ast.unparse(d) for d in node.decorator_list)
-
-
 class Function:
-    """What is known of a function: whether something is asserted, and whether it must be."""
+    """What is known of a function: whether something is asserted, and what it calls that may."""
 
     def __init__(self, node):
-        self.node, self.asserts, self.must, self.calls, self.must_call = node, False, False, set(), set()
-        self.assigned = {}
-        self.look(node.body, True)
-        for inner in node.body if is_fixture(node) else ():
-            if isinstance(inner, ast.FunctionDef):
-                self.look(inner.body, True)     # what the tests call by the fixture's name
-
-    def look(self, body, certain):
-        for s in body:
-            if isinstance(s, (ast.FunctionDef, ast.ClassDef)):
-                continue
-            if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name):
-                self.assigned[s.targets[0].id] = s.value
-            if isinstance(s, ast.Assert):
-                self.asserts = True
-                self.must |= certain and not self.is_all(s.test)
-            for x in ast.iter_child_nodes(s):
-                if isinstance(x, (ast.expr, ast.withitem)):
-                    self.expression(x, certain)
-            if isinstance(s, ast.If):       # of two branches both must assert something
-                before, self.must = self.must, False
-                self.look(s.body, certain)
-                first, self.must = self.must, False
-                self.look(s.orelse, certain)
-                self.must = before or first and self.must
-            elif isinstance(s, (ast.For, ast.While, ast.With, ast.Try)):
-                is_loop = isinstance(s, ast.While) or isinstance(s, ast.For) and not self.is_filled(s.iter)
-                self.look(s.body, certain and not is_loop)
-                self.look(getattr(s, 'finalbody', ()), certain)
-
-    def expression(self, node, certain):
-        for x in ast.walk(node):
-            if isinstance(x, ast.Call):
-                name = called(x)
-                if name == 'raises':
-                    self.asserts = self.must = True
-                if name and name not in NO_PROOF:
-                    self.calls.add(name)
-                    if certain:
-                        self.must_call.add(name)
-
-    def is_all(self, test):
-        """Is it all() of what may be empty?"""
-        return isinstance(test, ast.Call) and called(test) == 'all' and not self.is_filled(test.args[0])
-
-    def is_filled(self, node):
-        """Is it something that cannot be empty?"""
-        if isinstance(node, ast.Name):
-            return node.id.isupper() or node.id in self.assigned and self.is_filled(self.assigned[node.id])
-        if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
-            return not node.generators[0].ifs and self.is_filled(node.generators[0].iter)
-        if isinstance(node, ast.Call):
-            return called(node) == 'len' or called(node) in FILL and any(
-                map(self.is_filled, [*node.args, *([node.func.value] if isinstance(node.func, ast.Attribute) else [])]))
-        if isinstance(node, (ast.Subscript, ast.Attribute)):
-            return False
-        return bool(getattr(node, 'elts', ()) or getattr(node, 'keys', ()) or getattr(node, 'value', 0)) or isinstance(node, ast.BinOp) and (
-            self.is_filled(node.left) or self.is_filled(node.right) or isinstance(node.op, (ast.Add, ast.Sub)))
+        inside = list(ast.walk(node))
+        self.calls = {called(x) for x in inside if isinstance(x, ast.Call)} - NO_PROOF
+        self.asserts = 'raises' in self.calls or any(isinstance(x, ast.Assert) for x in inside)
 
 
 def called(call):
@@ -110,12 +44,11 @@ def settle(known):
     """What a call of a helper asserts, its caller asserts."""
     changed = True
     while changed:
+        asserting = {name for name, f in known.items() if f.asserts}
         changed = False
         for f in known.values():
-            asserts = f.asserts or any(known[c].asserts for c in f.calls if c in known)
-            must = f.must or any(known[c].must for c in f.must_call if c in known)
-            changed |= (asserts, must) != (f.asserts, f.must)
-            f.asserts, f.must = asserts, must
+            if not f.asserts and f.calls & asserting:
+                f.asserts = changed = True
 
 
 def names_in(node):
@@ -136,11 +69,8 @@ def in_file(path, tree, known):
     for node in functions(tree):
         if not node.name.startswith('test_'):
             continue
-        f = known[node.name]
-        if not f.asserts:
+        if not known[node.name].asserts:
             yield node.lineno, 'nothing', '%s asserts nothing' % node.name
-        elif not f.must:
-            yield node.lineno, 'none of it', '%s: all its assertions may be passed over' % node.name
 
 
 def findings(sources):

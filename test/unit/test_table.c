@@ -774,43 +774,6 @@ static void test_matches(void)
     }
 }
 
-/* A group without instances has one row; its other names are longer than what is mixed at once. */
-static void test_matches_of_other_names(void)
-{
-    static const char *const names[] = {"abcdefgh", "abcdefgi", "zbcdefgh", "abcd", "abcdefghi"};
-    buffer b;
-    uint32_t match;
-
-    put_header(&b, 3);
-    for (uint32_t i = 0; i < 2; i++) {
-        uint32_t block = begin_block(&b, PERF_SINGLE_COUNTER);
-        put_value(&b, 8, 0);
-        end_block(&b, block);
-    }
-    uint32_t block = begin_block(&b, PERF_MULTIPLE_INSTANCES), list = b.size;
-    put_numbers(&b, 0, 5);
-    for (uint32_t i = 0; i < 5; i++) {
-        put_instance(&b, names[i], 0);
-        put_value(&b, 8, 0);
-    }
-    set32(&b, list, b.size - list);
-    end_block(&b, block);
-    finish(&b);
-    sample s = read_buffer(perf_table_read_data, &b);
-    perf_table *t = &s.table;
-    perf_table_read_whole(t);
-    perf_group *g = t->groups;
-    assert(t->is_sound);
-    assert(perf_table_match_row(t, &g[0], 0, t, &g[1], PERF_PROVES_NOTHING, &match) == PERF_MATCH_KNOWN && match == 0);
-    assert(perf_table_match_row(t, &g[0], 0, t, &g[2], PERF_PROVES_NOTHING, &match) == PERF_MATCH_NONE);
-    assert(perf_table_match_row(t, &g[2], 0, t, &g[1], PERF_PROVES_NOTHING, &match) == PERF_MATCH_NONE);
-    for (uint32_t row = 0; row < 5; row++) {
-        assert(perf_table_match_row(t, &g[2], row, t, &g[2], PERF_PROVES_NOTHING, &match) == PERF_MATCH_KNOWN);
-        assert(match == row && !perf_table_row_name(t, &g[2], row).is_repeated);
-    }
-    free_sample(&s);
-}
-
 /* Counter 784 is asked only where it is "ID Process"; learned later, it proves from then on. */
 static void test_proof_that_is_learned(void)
 {
@@ -959,7 +922,6 @@ int main(void)
     test_zeros();
     test_ordinals();
     test_matches();
-    test_matches_of_other_names();
     test_proof_that_is_learned();
     test_parents();
     test_children_of_parents_of_one_name();

@@ -4,13 +4,10 @@
 import csv
 import io
 import re
-import shutil
-import subprocess
 import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from conftest import TSHARK
 from gen import hkpd_scene
 from gen.story import Server, ask, begin, counter, learn, multiple, run, story
 from series import series
@@ -136,19 +133,6 @@ def test_what_is_assumed_says_so(tshark, tmp_path):
     scene = processors(info=False)
     shown = labels(tshark, scene.write(tmp_path / 'scene.pcap'), *rows(w='\\*\\*'))
     assert shown and all((' (assumed) = ' in x) for x in shown)
-
-
-def test_io_graph(tshark, tmp_path):
-    """What an I/O graph draws: one counter out of all that a frame holds. Wireshark 4.0 adds to memory that it has not set: glibc
-    sets it to 0 for this, but for what its caches of threads hand out."""
-    scene = processors()
-    scene.write(tmp_path / 'scene.pcap')
-    out = subprocess.run([TSHARK, '-q', '-r', tmp_path / 'scene.pcap', *rows(w='\\Processor(1)\\Level'), '-z',
-                          'io,stat,0,MAX(pcq.watch.w)pcq.watch.w,AVG(pcq.watch.w)pcq.watch.w,COUNT(pcq.watch.w)pcq.watch.w'],
-                         env=dict(tshark.env, MALLOC_PERTURB_='255', GLIBC_TUNABLES='glibc.malloc.tcache_count=0'),
-                         stdout=subprocess.PIPE, text=True).stdout
-    line = next(line for line in out.splitlines() if '<>' in line)
-    assert [float(x) for x in line.split('|')[2:5]] == [301, 151, 4]
 
 
 # --- All that they have in an answer ----------------------------------------------------------------------------------
@@ -290,21 +274,6 @@ def test_a_name_twice(tshark, tmp_path):
                         '-e', 'pcq.watch.w', '-Y', 'pcq.watch.w')
     assert done.stderr.decode().count('two watched counters have the name "w": the one for %s is left out' % CPU) == 1
     assert done.stdout.decode().split() == ['1', '101', '201', '301']
-
-
-def test_a_profile_s_table(tshark, tmp_path):
-    """As Wireshark saves it, and as a person writes it."""
-    home = tmp_path / 'home'
-    folder = home / '.config' / 'wireshark' / 'profiles' / 'Mine'
-    folder.mkdir(parents=True)
-    (folder / 'pcq_watch').write_text('# Mine\n"w","\\x5cProcessor(1)\\x5cLevel"\n"v","\\\\Processor(_Total)\\\\Level"\n')
-    capture = processors().write(tmp_path / 'scene.pcap')
-    done = subprocess.run([TSHARK, '-C', 'Mine', '-r', capture, *rows(u='\\Processor(0)\\Level'), '-T', 'fields', '-e', 'pcq.watch.w',
-                           '-e', 'pcq.watch.v', '-e', 'pcq.watch.u', '-Y', 'pcq.watch.w'], env=dict(tshark.env, HOME=str(home)),
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert done.stderr == b''
-    assert done.stdout.decode().split() == [str(100 * n + k) for n in range(4) for k in (1, 2, 0)]
-    shutil.rmtree(home)
 
 
 def test_rows_that_change_while_a_capture_is_open(sharkd, tmp_path):  # noqa: F811
