@@ -123,7 +123,7 @@ typedef struct {
     struct rpc_call *call;
 } rpc_handed_pdu;
 
-/* Those of the frame in their order, filled while the stock dissector runs; NULL: it does not, or as Decode As. */
+/* PDUs of the frame that operations were handed, in their order. NULL: the stock dissector does not run, or as Decode As. */
 extern wmem_array_t *rpc_handed_pdus;
 
 /* Notes that an operation was handed the stub of a request or response; then, that it is garbled. */

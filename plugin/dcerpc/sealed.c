@@ -19,8 +19,8 @@ static const rpc_protocol *perflib;
 /* Bytes of a fault at least ([C706] 12.6.4). */
 #define FAULT_SIZE 32
 
-/* Which key it is about a call of winreg hides but for those that open HKEY_PERFORMANCE_DATA: of the others listeners are told after one
- * of these, and packets say nothing. */
+/* True of a call of winreg that may be about any key: packets say nothing of it, and listeners get it behind one that opens
+ * HKEY_PERFORMANCE_DATA. */
 static bool is_of_any_key(rpc_interface interface, const rpc_operation *operation)
 {
     return interface == RPC_WINREG && !(operation->flags & RPC_OPENS);
@@ -28,7 +28,7 @@ static bool is_of_any_key(rpc_interface interface, const rpc_operation *operatio
 
 /* --- PDUs that are followed -------------------------------------------------------------------------------------- */
 
-/* One request or response that no operation could read. Created on the first pass with its last fragment; ends with the file. */
+/* A request or response that no operation could read. Created on the first pass with its last fragment; ends with the file. */
 typedef struct {
     struct {
         uint64_t pipe;
@@ -96,7 +96,7 @@ static bool is_size_known(const rpc_pending_call *pending, const rpc_header *las
 #define AROUND_VALUE 44
 #define LEAST_VALUE 52
 
-static uint32_t count_data_bytes(const rpc_pending_call *pending)
+static uint32_t count_returned_bytes(const rpc_pending_call *pending)
 {
     uint32_t size = pending->size[1], around = pending->is_ndr64 ? AROUND_DATA_NDR64 : AROUND_DATA;
     uint32_t alignment = pending->is_ndr64 ? NDR64_ALIGNMENT : 1;
@@ -129,7 +129,7 @@ void sealed_keep(packet_info *pinfo, rpc_connection *connection, const rpc_pendi
     if (call == NULL && !(is_followed && (is_fault || is_sealed))) {
         return;
     }
-    uint32_t size = returns_data ? count_data_bytes(pending) : 0;
+    uint32_t size = returns_data ? count_returned_bytes(pending) : 0;
     sealed_pdu *pdu = wmem_new(wmem_file_scope(), sealed_pdu);
     *pdu = (sealed_pdu){
         .key = {connection->pipe, way, header->call_id, pinfo->num},
@@ -222,12 +222,12 @@ static void tap_sealed_pdu(packet_info *pinfo, sealed_pdu *pdu, const rpc_call *
 
 enum { AUTH_SPNEGO = 9, AUTH_NTLM = 10, AUTH_KERBEROS = 16 };
 
-/* What was given to open a stub; or that it was opened, and Wireshark gave up after that. tshark's -K leaves no trace but that
+/* Keys that the user gave. OPENED: a key fits, and Wireshark gave up after that. PERHAPS_KEYTAB: tshark's -K leaves no trace but that
  * kerberos.decrypt has to be on for it. */
 typedef enum { NO_KEY, KEY, KEYTAB, UNUSED_KEYTAB, PERHAPS_KEYTAB, OPENED, NUM_GIVEN } given_key;
 
-/* What seals a stub, and by what was given why it is not opened: in the Info column, as a finding, and where a key goes, which stands first,
- * for a reader has to see it without scrolling. */
+/* A security protocol, and by the key that was given why a stub is not opened: for the Info column, as an expert info, and where a key goes.
+ * That stands first, since a reader has to see it without scrolling. */
 typedef struct {
     const char *name;
     struct {
@@ -270,7 +270,7 @@ static const lock kerberos = {
                            "it is of another service, version or encryption type, the logon (AP-REQ) is not in the "
                            "capture, or Wireshark could not take the packet apart (_ws.malformed)")};
 
-/* What sealed the stub; NULL if that is not known. SPNEGO chose one of the two: RFC 4121's and RFC 1964's tokens are Kerberos', and NTLM's
+/* Returns what sealed a stub, NULL: not known. SPNEGO chose one of the two: RFC 4121's and RFC 1964's tokens are Kerberos', and NTLM's
  * signature begins with its version ([MS-NLMP] 2.2.2.9). */
 static const lock *find_lock(tvbuff_t *pdu, int token)
 {
@@ -282,7 +282,7 @@ static const lock *find_lock(tvbuff_t *pdu, int token)
                                                                           : NULL;
 }
 
-static bool has_text(pref_t *preference)
+static bool is_preference_set(pref_t *preference)
 {
     const char *text = preference ? prefs_get_string_value(preference, pref_current) : NULL;
 
@@ -290,7 +290,7 @@ static bool has_text(pref_t *preference)
 }
 
 /* A keytab may hold the key of an account, too, which opens NTLM. Preferences stay where they are as long as the program. */
-static given_key key_given(packet_info *pinfo, const lock *what)
+static given_key find_given_key(packet_info *pinfo, const lock *what)
 {
     static pref_t *password, *file, *decrypt; /* Kerberos' are NULL where Wireshark has none */
     static bool is_looked_up;
@@ -306,10 +306,10 @@ static given_key key_given(packet_info *pinfo, const lock *what)
         ws_has_data_source(pinfo, "Decrypted data")) { /* of packet-ntlmssp.c, once it has the session's key */
         return OPENED;
     }
-    if (what == &ntlm && has_text(password)) {
+    if (what == &ntlm && is_preference_set(password)) {
         return KEY;
     }
-    if (has_text(file)) {
+    if (is_preference_set(file)) {
         return decrypts ? KEYTAB : UNUSED_KEYTAB;
     }
     return decrypts ? PERHAPS_KEYTAB : NO_KEY;
@@ -320,7 +320,8 @@ static given_key key_given(packet_info *pinfo, const lock *what)
 static int hf_operation, hf_size;
 static int ett_sealed = -1;
 
-/* Of the only PDU Wireshark has shown the protocol and the operation, if it is the only fragment. `any`: others stand before it. */
+/* Shows a sealed PDU. Wireshark has shown protocol and operation of a frame's only PDU, if it is the only fragment. `any`: others stand
+ * before it. */
 static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, int token, const rpc_header *header,
                      sealed_pdu *pdu, bool *any)
 {
@@ -333,7 +334,7 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
     if (what == NULL) {
         return;
     }
-    given_key given = key_given(pinfo, what);
+    given_key given = find_given_key(pinfo, what);
     if (!is_of_any_key(pdu->interface, operation)) {
         item = tree ? tree->last_child : NULL;
         if (*any || !header->is_first || !header->is_last || at + header->size != (int)tvb_reported_length(tvb)) {

@@ -5,7 +5,7 @@
  */
 #include "state/samples.h"
 
-/* What counts for the limit is not file-scope memory: what is freed there is hardly used again, and a limit would not limit. */
+/* Samples' bytes are no file-scope memory, which is hardly used again once it is freed. */
 static struct {
     state_sample *oldest; /* of those that have their bytes; NULL: none */
     state_sample *newest;
@@ -65,11 +65,17 @@ static uint64_t count_table_bytes(void)
     return bytes;
 }
 
-/* Whoever reads a table in this packet goes on until the packet ends. `pool`: NULL: nobody does. */
-static void discard_table(unsigned number, wmem_allocator_t *pool)
+/* Discards a sample's table, if it has one. `pool`: the table lives as long as this; NULL: nobody reads it. */
+static void discard_table(state_sample *sample, wmem_allocator_t *pool)
 {
-    state_sample *sample = tables.samples[number];
+    unsigned i = 0;
 
+    while (i < tables.count && tables.samples[i] != sample) {
+        i++;
+    }
+    if (i == tables.count) {
+        return;
+    }
     if (pool) {
         wmem_register_callback(pool, free_table_with_pool, sample->table);
     } else {
@@ -77,17 +83,7 @@ static void discard_table(unsigned number, wmem_allocator_t *pool)
     }
     sample->table = NULL;
     tables.count--;
-    memmove(&tables.samples[number], &tables.samples[number + 1], (tables.count - number) * sizeof tables.samples[0]);
-}
-
-static void discard_table_of(const state_sample *sample, wmem_allocator_t *pool)
-{
-    for (unsigned i = 0; i < tables.count; i++) {
-        if (tables.samples[i] == sample) {
-            discard_table(i, pool);
-            return;
-        }
-    }
+    memmove(&tables.samples[i], &tables.samples[i + 1], (tables.count - i) * sizeof tables.samples[0]);
 }
 
 /* Keeps the table as one of two of its series, and of as many as all may have. */
@@ -97,13 +93,13 @@ static void keep_table(state_sample *sample, perf_table *table, wmem_allocator_t
 
     for (unsigned i = tables.count; i > 0; i--) {
         if (tables.samples[i - 1]->series == sample->series && ++others == TABLES_OF_SERIES) {
-            discard_table(i - 1, pool);
+            discard_table(tables.samples[i - 1], pool);
         }
     }
     sample->table = table;
     tables.samples[tables.count++] = sample;
     while (tables.count > 2 && (tables.count > MOST_TABLES || count_table_bytes() > MOST_TABLE_BYTES)) {
-        discard_table(0, pool);
+        discard_table(tables.samples[0], pool);
     }
 }
 
@@ -162,24 +158,18 @@ static uint8_t *allocate_bytes(state_sample *sample)
     return bytes;
 }
 
-static void free_bytes(state_sample *sample)
-{
-    if (--sample->arena->users == 0) {
-        g_free(sample->arena);
-    }
-    sample->bytes = NULL;
-    sample->arena = NULL;
-}
-
 static void discard_oldest(wmem_allocator_t *pool)
 {
     state_sample *oldest = samples.oldest;
 
     ws_assert(oldest->bytes && samples.bytes >= oldest->size);
-    discard_table_of(oldest, pool);
+    discard_table(oldest, pool);
     samples.oldest = oldest->newer;
     samples.bytes -= oldest->size;
-    free_bytes(oldest);
+    if (--oldest->arena->users == 0) {
+        g_free(oldest->arena);
+    }
+    oldest->bytes = NULL;
 }
 
 /* Discards the oldest samples of all handles until the rest fits. The latest of the capture stays, however large: whoever has just kept it
