@@ -9,11 +9,11 @@
 
 #include <math.h>
 
-/* Points of all lines: 20 MB in a page, where each has a time and digits of its own. Each line has its share. */
-#define MOST_POINTS 500000
+/* Points of all lines, of which each has its share: 8 MB in a page. */
+#define MOST_POINTS 400000
 
 /* Bytes of all paths; of a line in the page, without path and points, at most. */
-#define PATHS_BYTES 4000000
+#define PATHS_BYTES 11500000
 #define LINE_BYTES 190
 
 static void free_line(void *data)

@@ -77,7 +77,7 @@ static void test_large(void)
             assert(line->points->len > 1000);
         }
     }
-    assert(points <= 500000);
+    assert(points <= 400000);
     for (unsigned i = 0; i < lines.all->len; i++) {
         text += ((const chart_line *)g_ptr_array_index(lines.all, i))->json->len;
     }
