@@ -21,7 +21,6 @@ static void free_line(void *data)
     chart_line *line = data;
 
     g_array_free(line->points, TRUE);
-    g_string_free(line->json, TRUE);
     g_free(line->path);
     g_free(line);
 }
@@ -30,15 +29,13 @@ void chart_lines_begin(chart_lines *lines)
 {
     *lines = (chart_lines){.by_path = g_hash_table_new_full(wmem_str_hash, g_str_equal, NULL, free_line),
                            .all = g_ptr_array_new(),
-                           .by_query = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free),
-                           .clocks = g_ptr_array_new_with_free_func(g_free)};
+                           .by_query = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free)};
 }
 
 void chart_lines_end(chart_lines *lines)
 {
     g_hash_table_destroy(lines->by_path);
     g_hash_table_destroy(lines->by_query);
-    g_ptr_array_free(lines->clocks, TRUE);
     g_ptr_array_free(lines->all, TRUE);
 }
 
@@ -75,7 +72,6 @@ chart_line *chart_line_find_or_create(chart_lines *lines, const char *path)
         line = g_new0(chart_line, 1);
         line->path = g_strdup(path);
         line->points = g_array_new(FALSE, FALSE, sizeof(chart_point));
-        line->json = g_string_new(NULL);
         line->group_size = 1;
         lines->path_bytes += LINE_BYTES + 2 * strlen(path);
         g_hash_table_insert(lines->by_path, line->path, line);
@@ -193,6 +189,7 @@ static void end_list(GString *text)
     g_string_append_c(text, ']');
 }
 
+/* Returns a line's times, to be freed: milliseconds since `begin`, then from one to the next. */
 static char *format_clock(const chart_line *line, double begin)
 {
     GString *text = g_string_new("[");
@@ -207,12 +204,13 @@ static char *format_clock(const chart_line *line, double begin)
     return g_string_free(text, FALSE);
 }
 
-static void format_points(chart_line *line)
+/* Appends two lists, "[1,null,2.5],[]": values, and runs of assumed ones (place of the first, how many). */
+static void append_points(GString *text, const chart_line *line)
 {
-    GString *text = line->json, *runs = g_string_new("[");
+    GString *runs = g_string_new(",[");
     unsigned assumed = 0;
 
-    g_string_assign(text, "[");
+    g_string_append_c(text, '[');
     for (unsigned i = 0; i < line->points->len; i++) {
         const chart_point *point = get_point(line->points, i);
         assumed += point->is_assumed;
@@ -228,30 +226,59 @@ static void format_points(chart_line *line)
     }
     end_list(text);
     end_list(runs);
-    g_string_append_printf(text, ",%s", runs->str);
+    g_string_append(text, runs->str);
     g_string_free(runs, TRUE);
 }
 
-void chart_lines_finish(chart_lines *lines, double begin)
+static void put_line(json_dumper *json, const chart_line *line, unsigned clock)
 {
-    GHashTable *known = g_hash_table_new(wmem_str_hash, g_str_equal); /* list of times -> its place among clocks */
+    GString *numbers = g_string_new(NULL);
+
+    csv_integer(numbers, line->results.count);
+    csv_number(numbers, line->results.min);
+    csv_number(numbers, perf_summary_mean(&line->results));
+    csv_number(numbers, line->results.max);
+    csv_number(numbers, line->results.last);
+    csv_integer(numbers, line->assumed);
+    csv_integer(numbers, clock);
+    append_points(numbers, line);
+    json_dumper_begin_array(json);
+    json_dumper_value_string(json, line->path);
+    json_dumper_value_string(json, line->whose.type ? line->whose.type->unit : "");
+    json_dumper_value_anyf(json, "%s", numbers->str);
+    json_dumper_end_array(json);
+    g_string_free(numbers, TRUE);
+}
+
+void chart_lines_put(json_dumper *json, chart_lines *lines, double begin)
+{
+    GHashTable *known = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL); /* times -> their place */
+    GPtrArray *clocks = g_ptr_array_new();
     void *place;
 
-    g_ptr_array_set_size(lines->clocks, 0);
+    json_dumper_set_member_name(json, "series");
+    json_dumper_begin_array(json);
     for (unsigned i = 0; i < lines->all->len; i++) {
         chart_line *line = g_ptr_array_index(lines->all, i);
         limit_line(lines, line);
         g_array_sort(line->points, compare_times);
         char *clock = format_clock(line, begin);
-        if (g_hash_table_lookup_extended(known, clock, NULL, &place)) {
-            g_free(clock);
-        } else {
-            place = GUINT_TO_POINTER(lines->clocks->len);
+        if (!g_hash_table_lookup_extended(known, clock, NULL, &place)) {
+            place = GUINT_TO_POINTER(clocks->len);
+            g_ptr_array_add(clocks, clock);
             g_hash_table_insert(known, clock, place);
-            g_ptr_array_add(lines->clocks, clock);
+        } else {
+            g_free(clock);
         }
-        line->clock = GPOINTER_TO_UINT(place);
-        format_points(line);
+        put_line(json, line, GPOINTER_TO_UINT(place));
     }
+    json_dumper_end_array(json);
+    json_dumper_set_member_name(json, "clocks");
+    json_dumper_begin_array(json);
+    for (unsigned i = 0; i < clocks->len; i++) {
+        json_dumper_value_anyf(json, "%s", (const char *)g_ptr_array_index(clocks, i));
+    }
+    json_dumper_end_array(json);
+    g_ptr_array_free(clocks, TRUE);
     g_hash_table_destroy(known);
 }

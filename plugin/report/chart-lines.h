@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include <wsutil/json_dumper.h>
+
 #include "perf/summary.h"
 #include "values/value-stream.h"
 
@@ -36,20 +38,16 @@ typedef struct {
     chart_query *query;   /* the one that delivered the path last */
     unsigned sample;      /* number of that sample in the query */
     double at, newest;    /* its time, and the result in it */
-    unsigned clock;       /* place of its list of times among chart_lines.clocks */
-    GString *json; /* two arrays, "[1,null,2.5],[]": values, and runs of assumed ones (place of the first, how many) */
 } chart_line;
 
-/* All lines of a capture. `clocks` and the `json` of lines are made by chart_lines_finish(). */
+/* All lines of a capture. */
 typedef struct {
     GHashTable *by_path;  /* path -> chart_line, with results or without; owns them */
     GPtrArray *all;       /* chart_line with results, in the order of their first */
     GHashTable *by_query; /* key -> chart_query; owns both */
-    GPtrArray
-        *clocks;     /* each list of times once, as JSON: milliseconds since the beginning, then from one to the next */
-    uint64_t values; /* results that were added */
-    uint64_t omitted;    /* results without room, or of a path that the sample had before */
-    uint64_t path_bytes; /* text of all lines but their points, as if each were in the page */
+    uint64_t values;      /* results that were added */
+    uint64_t omitted;     /* results without room, or of a path that the sample had before */
+    uint64_t path_bytes;  /* text of all lines but their points, as if each were in the page */
     bool is_thinned;
 } chart_lines;
 
@@ -72,5 +70,7 @@ chart_line *chart_line_find_or_create(chart_lines *lines, const char *path);
  * finite times. Changes: adds a gap in front, half way, where the query's samples between had no result of the line. */
 void chart_line_add(chart_lines *lines, chart_line *line, chart_query *query, double value, bool is_assumed);
 
-/* Writes the text of all lines. `begin`: seconds since 1970. More results may come. */
-void chart_lines_finish(chart_lines *lines, double begin);
+/* Writes all lines as members of a JSON object: "series", for each line [path, unit, results, their minimum, mean, maximum and last, how many are
+ * assumed, clock, values, runs of assumed ones], and "clocks", the lists of times that they have. More results may come. `begin`: seconds
+ * since 1970. */
+void chart_lines_put(json_dumper *json, chart_lines *lines, double begin);

@@ -10,7 +10,6 @@
 #include "taps/taps.h"
 
 #include "report/chart-lines.h"
-#include "taps/csv.h"
 #include "taps/output.h"
 #include "taps/refusals.h"
 #include "taps/stat-table.h"
@@ -136,38 +135,6 @@ static void put_moment(json_dumper *json, const report *r, const char *name, dou
     } else {
         json_dumper_value_anyf(json, "[null,%u]", frame);
     }
-}
-
-static void put_line(json_dumper *json, const chart_line *line)
-{
-    GString *numbers = g_string_new(NULL);
-
-    csv_integer(numbers, line->results.count);
-    csv_number(numbers, line->results.min);
-    csv_number(numbers, perf_summary_mean(&line->results));
-    csv_number(numbers, line->results.max);
-    csv_number(numbers, line->results.last);
-    json_dumper_begin_array(json);
-    json_dumper_value_string(json, line->path);
-    json_dumper_value_string(json, line->whose.type->unit);
-    json_dumper_value_anyf(json, "%s%" PRIu64 ",%u,%s", numbers->str, line->assumed, line->clock, line->json->str);
-    json_dumper_end_array(json);
-    g_string_free(numbers, TRUE);
-}
-
-static void put_lines(json_dumper *json, report *r)
-{
-    chart_lines_finish(&r->lines, r->begin);
-    verdict_begin_list(json, "clocks");
-    for (unsigned i = 0; i < r->lines.clocks->len; i++) {
-        json_dumper_value_anyf(json, "%s", (const char *)g_ptr_array_index(r->lines.clocks, i));
-    }
-    json_dumper_end_array(json);
-    verdict_begin_list(json, "series");
-    for (unsigned i = 0; i < r->lines.all->len; i++) {
-        put_line(json, g_ptr_array_index(r->lines.all, i));
-    }
-    json_dumper_end_array(json);
 }
 
 static void put_plain_finding(json_dumper *json, const report *r, const verdict_monitor *monitor,
@@ -312,7 +279,7 @@ static char *build_json(report *r)
     put_capture(&json, r);
     put_monitors(&json, r);
     put_refusals(&json, &r->refusals);
-    put_lines(&json, r);
+    chart_lines_put(&json, &r->lines, r->begin);
     put_left_out(&json, r);
     json_dumper_end_object(&json);
     json_dumper_finish(&json);
