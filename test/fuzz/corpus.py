@@ -15,7 +15,7 @@ from gen.pcap import PERFLIB, Rpc  # noqa: E402
 from gen.scenes import SCENES  # noqa: E402
 
 # session.h
-TREE_FIRST, LABELS, BACKWARD, PREFERENCES, STATISTICS = 1, 2, 4, 8, 16
+TREE_FIRST, LABELS, BACKWARD, STATISTICS = 1, 2, 4, 16
 WINREG, RESPONSE, NDR64, BIG_ENDIAN, FAULT = 1, 2, 4, 8, 0x80
 LARGEST = 24000
 
@@ -67,7 +67,6 @@ def sessions(pdus):
             yield encode(pdus[max(0, i - 2):i + 8], how)
     for i in range(0, len(pdus) - 1, 2):
         yield encode(pdus[i:i + 2])
-    yield encode(pdus[:20], PREFERENCES)
 
 
 def buffers_of(pdus):

@@ -430,24 +430,6 @@ static void look_again(epan_t *epan, const session *s, frame_data *fds)
     }
 }
 
-static void look_forward(epan_t *epan, const session *s, frame_data *fds)
-{
-    for (unsigned i = 0; i < s->num_frames; i++) {
-        dissect(epan, s, i, &fds[i], DETAILS);
-    }
-}
-
-/* A GUI begins anew when a preference changes. Who does not must live with what was kept. */
-static void look_with_other_preferences(epan_t *epan, const session *s, frame_data *fds)
-{
-    prefer("pcq.sample_limit:0");
-    leave_winreg_alone(true);
-    look_forward(epan, s, fds);
-    prefer("pcq.sample_limit:1024");
-    leave_winreg_alone(false);
-    look_forward(epan, s, fds);
-}
-
 /* Frame numbers only grow within a file. */
 static epan_t *next_input(unsigned frames)
 {
@@ -483,9 +465,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         reset_tap_listeners();
     }
     look_again(epan, &s, fds);
-    if (s.how & SESSION_PREFERENCES) {
-        look_with_other_preferences(epan, &s, fds);
-    }
     for (unsigned i = 0; i < s.num_frames; i++) {
         frame_data_destroy(&fds[i]);
     }

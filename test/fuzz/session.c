@@ -122,7 +122,7 @@ static void add_bind(session *s, writer *w, uint8_t kind, uint8_t server)
 static void add_pdu(session *s, writer *w, connection *c, const uint8_t *record, const uint8_t *stub, size_t size)
 {
     uint8_t kind = record[0], server = record[0] & (0x3 << PDU_SERVER_SHIFT);
-    bool response = kind & (PDU_RESPONSE | PDU_FAULT);
+    bool response = kind & (PDU_RESPONSE | PDU_IS_FAULT);
     uint32_t call = response ? 2 + c->calls - (record[1] < c->calls ? 1U + record[1] : 0U) : 2 + c->calls++;
 
     /* what the frame says of its connection: server, interface and transfer syntax */
@@ -132,14 +132,14 @@ static void add_pdu(session *s, writer *w, connection *c, const uint8_t *record,
         add_bind(s, w, kind, server);
     }
     begin_pdu(w,
-              kind & PDU_FAULT ? DCERPC_FAULT
+              kind & PDU_IS_FAULT ? DCERPC_FAULT
               : response       ? DCERPC_RESPONSE
                                : DCERPC_REQUEST,
               kind & PDU_BIG_ENDIAN, call);
     put_number(w, (uint32_t)size, 4);
     put_number(w, 0, 2);
     put_number(w, response ? 0 : record[1], 2);
-    if (kind & PDU_FAULT) {
+    if (kind & PDU_IS_FAULT) {
         put_number(w, 0x1C00001A, 4);
         put_number(w, 0, 4);
     } else {

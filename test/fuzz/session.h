@@ -20,7 +20,6 @@
 #define SESSION_TREE_FIRST 0x01  /* a visible tree in the first pass already */
 #define SESSION_LABELS 0x02      /* all labels are made, as -V, JSON and PDML ask for them */
 #define SESSION_BACKWARD 0x04    /* and in the end every frame from the last to the first */
-#define SESSION_PREFERENCES 0x08 /* then once more with other preferences, and with the first again */
 #define SESSION_STATISTICS 0x10  /* the first pass feeds statistics and exports, which are drawn */
 
 #define PDU_WINREG 0x01
@@ -29,7 +28,7 @@
 #define PDU_BIG_ENDIAN 0x08
 #define PDU_SERVER_SHIFT 4 /* two bits */
 #define PDU_SAME_FRAME 0x40
-#define PDU_FAULT 0x80
+#define PDU_IS_FAULT 0x80
 
 #define FRAME_HEADER_SIZE 2
 #define MAX_FRAMES 200

@@ -3,7 +3,7 @@
 
 import pytest
 
-from gen import buffers, stubs
+from gen import stubs
 from gen.scene import Scene, smb_line, tcp_line
 from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story, unseen
 from gen.stubs import CLOSE, DATA, OPEN, VALIDATE
@@ -149,28 +149,6 @@ def test_used_after_close(tshark, tmp_path, two_pass):
     assert closed == [frames_of(scene, DATA, 'request')[0][0], frames_of(scene, CLOSE, 'request')[1][0]]
 
 
-def test_a_refused_close_ends_nothing(tshark, tmp_path, two_pass):
-    """The close is answered with an error and the handle itself, and the query lives on."""
-    s = plain()
-    scene = Scene()
-    server = Server([s])
-    line = tcp_line(scene, server)
-    c = line.client()
-    learn(c, s)
-    h = run(c, [ask(s, 1)], 1, close=False)
-    line.request(CLOSE, stubs.request(CLOSE, hQuery=h))
-    refused = line.response(CLOSE, stubs.response(CLOSE, status=5, handle=h))
-    c.data(h, 9999)
-    c.close(h)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    opened, closed = frames_of(scene, OPEN, 'response')[0][0], frames_of(scene, CLOSE, 'request')[1][0]
-    sample, after = frames_of(scene, DATA, 'request')
-    check(frames, {sample[0]: (opened, closed), after[0]: (opened, closed)}, two_pass)
-    assert shown_frames(frames[refused])[0] == opened, 'the answer carries the handle too'
-    assert 'pcq.expert.handle_closed' not in frames[after[0]].experts
-    assert cooked(frames[answers(scene)[1][0]].values[0]) == (1.0, None)
-
-
 @pytest.mark.parametrize('damage', ['short', 'status', 'null'])
 def test_a_bad_open_opens_nothing(tshark, tmp_path, damage, two_pass):
     """An answer to OpenQueryHandle that is cut, an error, or an empty handle."""
@@ -262,21 +240,3 @@ def test_a_refused_removal_removes_nothing(tshark, tmp_path, two_pass):
     labels = held(frames[frames_of(scene, DATA, 'request')[0][0]])
     assert len(labels) == 2 and 'Counter 1' in labels[0] and 'Counter 3' in labels[1]
     assert 'ERROR' not in ' '.join(labels), 'it was accepted when it was added'
-
-
-def test_handles_in_one_frame_keep_their_order(tshark, tmp_path, two_pass):
-    """Answers to add and data of two handles in one frame, in that order; one block proves that the one addition was done."""
-    s = plain()
-    server = Server([s])
-    scene, c = begin(server)
-    line = c.line
-    learn(c, s)
-    handles = c.open(), c.open()
-    told = line.together([(opnum, p) for n, h in enumerate(handles, 1) for opnum, p in (
-        (VALIDATE, dict(hQuery=h, lpData=buffers.identifiers([ask(s, n)]), dwAdd=1)), *[(DATA, dict(hQuery=h, dwInSize=9999))] * 2)])
-    frame = read(tshark, scene, tmp_path, two_pass=two_pass)[told]
-    shown = [x.show for x in frame.all('pcq.path')]
-    delta, level = '\\\\SRV01\\One\\Delta', '\\\\SRV01\\One\\Level'
-    assert shown == [delta, delta, level, level]
-    assert [cooked(x)[0] for x in frame.values] == [None, 1.0, 7.0, 7.0]
-    assert frame.numbers('pcq.sample.previous') == [told, told]

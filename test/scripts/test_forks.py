@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A fork of a tshark that waits is a tshark just started (forks.py)."""
 
-import os
 import re
-import resource
 import subprocess
-import time
 
 import pytest
 
-import cost
 from conftest import TOP, TSHARK
 
 CAPTURE = TOP / 'test' / 'pcaps' / 'plain' / 'query-tcp.pcap'
@@ -29,24 +25,3 @@ def test_a_fork_says_what_a_started_one_says(tshark, way):
     again = [said(tshark.start(*args)) for _ in range(3)]
     assert bool(tshark.forks.waiting) == tshark.forks.can_wait()
     assert again == [started] * 3
-
-
-@pytest.mark.skipif(TSHARK.endswith('.exe'), reason='Windows has no such file')
-def test_a_run_that_takes_too_long_is_ended(tshark, tmp_path):
-    os.mkfifo(tmp_path / 'nothing')
-    expected = tshark.start('-r', CAPTURE).stdout
-    with pytest.raises(subprocess.TimeoutExpired):
-        tshark.start('-r', tmp_path / 'nothing', timeout=0.3)
-    assert tshark.start('-r', CAPTURE).stdout == expected != b''
-
-
-def test_a_run_that_ends_before_its_limits_are_set_leaves_nothing_behind(tshark, monkeypatch):
-    """Where another process has the processor it is gone by then; the runs behind it have outcomes of their own."""
-    prlimit = resource.prlimit
-
-    def late(*args):
-        time.sleep(0.3)
-        return prlimit(*args)
-    monkeypatch.setattr(resource, 'prlimit', late)
-    cost.of_tshark(tshark, CAPTURE, '-q')
-    assert [tshark.start('-r', CAPTURE, '-Y', x).returncode == 0 for x in ('pcq', 'no such field', 'pcq')] == [True, False, True]

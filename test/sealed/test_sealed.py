@@ -112,13 +112,6 @@ def test_a_keytab_is_a_key_for_ntlm_too(tshark, tmp_path):
     assert '-K needs the first' in told(tshark, 'tcp-kerberos', '-K', str(empty))[0][3]
 
 
-@pytest.mark.parametrize('name', sorted(KEYS))
-def test_the_right_key_is_silent(tshark, name):
-    options = [x for k in KEYS[name] for x in ('-o', k)]
-    out, _ = tshark.run('-r', PCAPS / name, '-2', '-Y', 'pcq.expert.sealed || pcq.expert.key_does_not_fit', *options)
-    assert out == ''
-
-
 def test_the_key_of_hkey_performance_data(tshark):
     """Of sealed winreg only what opens HKEY_PERFORMANCE_DATA concerns us."""
     rows = tshark.fields(PCAPS / 'hkpd-sealed.pcap', ['_ws.col.Info', 'pcq.sealed.operation', 'pcq.sealed.size',

@@ -387,26 +387,6 @@ def test_refused_is_the_same_everywhere(stat, passes):
     assert sum(int(r['Refused']) for r in stat(scene, 'queries', *passes)) == refused
 
 
-def test_failed_blocks_of_an_assumed_order(stat, passes):
-    """The order alone says whose block failed, until QueryCounterInfo does (in two passes from the first answer on); of what was
-    refused the server said it itself."""
-    s = comings('Set')
-    scene, c = begin(Server([s]), s)
-    h = c.query([ask(s, 1, 'a'), ask(s, 9, 'a'), ask(s, 1, 'b')], info=False)
-    c.data(h, 1000)
-    c.data(h, 1000)
-    c.info(h)
-    c.data(h, 1000)
-    c.data(h, 1000)
-    rows = stat(scene, 'refusals', *passes)
-    assert list(rows[0]) == ['Path', 'Error', 'Count', 'First frame', 'Query', 'Client', 'Description']
-    assert [(r['Path'].rpartition('Set')[2], r['Count']) for r in rows] == [
-        ('(a)\\#9', '1'), *([('(b)\\Size', '2')] if passes else [('(b)\\Size (assumed)', '1'), ('(b)\\Size', '1')])]
-    counted = {r['Counter'].rpartition('Set')[2]: r['Samples'] for r in stat(scene, 'counters', *passes)}
-    mark = '' if passes else ' (assumed)'
-    assert counted == {'(a)\\Size' + mark: '4', '(b)\\Size' + mark: '2'}
-
-
 def test_a_failure_of_which_nobody_knows_whose_it_is(stat):
     s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', [1, 1]))
     server = Server([s])

@@ -71,20 +71,6 @@ def test_browsing_finds_nothing_wrong(summary):
     assert 'EnumerateCounterSetInstances of 192.0.2.10 with ERROR_WMI_INVALID_REGINFO: ' in lines[0]
 
 
-def without_info(m):
-    """Its two calls were not captured."""
-    m.open()
-    del m.world.capture.frames[-6:]
-
-
-def test_values_of_assumed_counters(summary):
-    """Which of two blocks is whose only QueryCounterInfo says, and it was lost."""
-    lines, found = summary(tale(without_info, 8, sets=[memory()], asked=lambda s: [ask(s, 1), ask(s, 2)]))
-    assert any('Values from SRV01 to 192.0.2.10 may belong to another counter or instance (assumed): since ' in line for line in lines)
-    assert any(line.startswith(r'    16 in all, first \\SRV01\Memory\Available MBytes; ') for line in lines)
-    assert [f['count'] for f in found['monitors'][0]['findings'] if f['kind'] == 'assumed'] == [8]
-
-
 def test_a_capture_of_nothing(summary, tmp_path):
     scene = Scene()
     tcp_line(scene, Server([things()]))

@@ -161,14 +161,6 @@ def test_several_values(tshark, tmp_path, paths, first, later):
         {f: 'w ' + x for f, x in expected.items()}
 
 
-def test_several_that_are_alike(tshark, tmp_path):
-    """What all have is no sum."""
-    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7), instances=['a', 'b'])
-    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1)))
-    info = tshark.info(scene.write(tmp_path / 'scene.pcap'), *rows(w='\\Set(*)\\*'))
-    assert ': w 7 each, 2 instances (1 block, ' in info[series(scene)[0].frame]
-
-
 def test_a_result_that_some_lack(tshark, tmp_path):
     """An instance that is new beside those that stay; the same path twice in an answer is one."""
     s = multiple('GPU', counter(1, 'PERF_100NSEC_TIMER', 'Busy', lambda at, k: 1000000 * at.number * (k + 1)),

@@ -270,13 +270,6 @@ def web(change):
     return rung
 
 
-def among_others(w, server):
-    """A SYN that nobody answers, in a capture of something else."""
-    for _ in range(30):
-        w.capture.add(b'\xff' * 6 + b'\2\0\0\0\0\1\x08\x06' + struct.pack('>HHBBH', 1, 0x800, 6, 4, 1) + bytes(20))
-    knock(w.capture, server[1], 139, w.port())
-
-
 def one_way(w, first):
     w.capture.frames[first:] = [f for f in w.capture.frames[first:] if f[1][26:30] == bytes([192, 0, 2, 10])]
 
@@ -305,7 +298,7 @@ NOISE = {
     'web-one-way': web(one_way),
 }
 QUIET = {name: Healthy(lambda w, rung=rung: rung(w, SRV01), healthy=None) for name, rung in
-         {**NOISE, 'syn-among-others': among_others, **{name: rung for name, (rung, *_) in STUCK.items()}}.items()}
+         {**NOISE, **{name: rung for name, (rung, *_) in STUCK.items()}}.items()}
 BESIDE = {name + '-beside': Healthy(beside(rung)) for name, rung in NOISE.items()}
 BESIDE['pipe-of-before-beside'] = Healthy(one_from_the_middle('smb'))
 
