@@ -12,26 +12,18 @@
 
 #include <epan/tap.h>
 
-#define MAX_TAPS 4
-
-static int taps[MAX_TAPS];
+static int taps[2];
 static unsigned num_taps;
 
 void tapped_add(int tap_id)
 {
-    if (num_taps < MAX_TAPS) {
-        taps[num_taps++] = tap_id;
-    }
+    ws_assert(num_taps < G_N_ELEMENTS(taps));
+    taps[num_taps++] = tap_id;
 }
 
 bool tapped_wanted(void)
 {
-    for (unsigned i = 0; i < num_taps; i++) {
-        if (have_tap_listener(taps[i])) {
-            return true;
-        }
-    }
-    return false;
+    return have_tap_listener(taps[0]) || have_tap_listener(taps[1]);
 }
 
 void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped)
@@ -114,20 +106,16 @@ uint64_t tapped_identifier_key(const tapped_call *tapped, uint32_t number)
     return (uint64_t)hash << 32 | identifier->counter_id;
 }
 
-/* The query has it already: that is no refusal. */
-#define ALREADY_EXISTS 183
-
-const char *tapped_next_refused(wmem_allocator_t *pool, const tapped_call *tapped, tapped_refusals *at)
+const char *tapped_refused_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t number, bool *is_assumed)
 {
-    while (tapped->adds && at->next < tapped->num_identifiers) {
-        const perf_identifier *identifier = &tapped->identifiers[at->next++];
-        at->status = identifier->status;
-        if (at->status != 0 && at->status != ALREADY_EXISTS) {
-            const char *machine = handle_machine(tapped->handle, tapped->server);
-            return value_format_identifier_path(pool, tapped->server, machine, identifier, &at->assumed);
-        }
+    enum { ALREADY_EXISTS = 183 }; /* the query has it already: that is no refusal */
+    const perf_identifier *identifier = &tapped->identifiers[number];
+
+    if (!tapped->adds || identifier->status == 0 || identifier->status == ALREADY_EXISTS) {
+        return NULL;
     }
-    return NULL;
+    const char *machine = handle_machine(tapped->handle, tapped->server);
+    return value_format_identifier_path(pool, tapped->server, machine, identifier, is_assumed);
 }
 
 const char *tapped_called(const tapped_call *tapped)

@@ -124,16 +124,9 @@ const char *tapped_meaning(uint32_t status, bool does_not_seal);
 /* Stands for an identifier of a request to add counters, and its server. */
 uint64_t tapped_identifier_key(const tapped_call *tapped, uint32_t number);
 
-/* The counters that the server refused: it gave their identifiers a status other than 0 in the successful response to their addition.
- * (A block that holds an error in an answer is a failed block: its counter was accepted.) Begins as zeros. */
-typedef struct {
-    uint32_t status; /* of the one that was found last, */
-    bool assumed;    /* and whether its names are a guess */
-    uint32_t next;
-} tapped_refusals;
-
-/* The path of the next one, by the names that held at the call, else by later ones that are known by now; NULL after the last. */
-const char *tapped_next_refused(wmem_allocator_t *pool, const tapped_call *tapped, tapped_refusals *at);
+/* Returns the path of an identifier that ValidateCounters was to add and the server refused, by the names of the call, else by later ones; NULL for
+ * any other. (A block with an error is no refusal: its counter was accepted.) */
+const char *tapped_refused_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t number, bool *is_assumed);
 
 /* A number for what a query holds at the call, in whatever order: equal for equal contents. Never 0; of HKEY_PERFORMANCE_DATA always 1. */
 unsigned tapped_asked_for(const tapped_call *tapped);
@@ -141,7 +134,7 @@ unsigned tapped_asked_for(const tapped_call *tapped);
 /* HKEY_PERFORMANCE_DATA: "Processor (238)", or "#238" where no title says so. */
 const char *tapped_object_name(wmem_allocator_t *pool, state_server *server, uint32_t title);
 
-/* A tap that is handed each call: ours, and one for each kind of export objects, as Wireshark has it. */
+/* Adds a tap that is handed each call: ours, and that of export objects. */
 void tapped_add(int tap_id);
 
 /* True if somebody listens. */

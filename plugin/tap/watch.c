@@ -263,13 +263,9 @@ watch_paths *watch_paths_take(const char **filter, char **error)
         return NULL;
     }
     watch_paths *paths = g_new0(watch_paths, 1);
-    char **patterns = g_strsplit(text, ";", -1);
-    paths->rows = g_new0(watch_row, g_strv_length(patterns));
-    for (unsigned i = 0; patterns[i]; i++) {
-        if (*g_strstrip(patterns[i])) {
-            paths->rows[paths->count++] = (watch_row){.name = patterns[i], .patterns = split_patterns(patterns[i])};
-        }
-    }
+    paths->rows = g_new0(watch_row, 1);
+    paths->rows->patterns = split_patterns(text);
+    paths->count = 1;
     paths->found = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
     return paths;
 }

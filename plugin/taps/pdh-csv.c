@@ -215,11 +215,13 @@ static document *document_of(documents *d, uint32_t number, bool is_hkpd)
 static void add_refused(documents *d, packet_info *pinfo, const tapped_call *tapped)
 {
     uint32_t number = tapped_handle_of(tapped->handle).number;
-    tapped_refusals at = {0};
-    const char *path;
+    bool is_assumed;
 
-    while (number > 0 && (path = tapped_next_refused(pinfo->pool, tapped, &at)) != NULL) {
-        column_of_path(d, document_of(d, number, false), path, true);
+    for (uint32_t i = 0; number > 0 && i < tapped->num_identifiers; i++) {
+        const char *path = tapped_refused_path(pinfo->pool, tapped, i, &is_assumed);
+        if (path) {
+            column_of_path(d, document_of(d, number, false), path, true);
+        }
     }
 }
 

@@ -47,13 +47,14 @@ static void visit_blocks(packet_info *pinfo, const tapped_call *tapped, refusal_
 
 void refusals_visit(packet_info *pinfo, const tapped_call *tapped, refusal_visitor visit, void *data)
 {
-    tapped_refusals at = {0};
     refusal found = {.kind = REFUSED_COUNTER};
 
-    while ((found.path = tapped_next_refused(pinfo->pool, tapped, &at)) != NULL) {
-        found.is_assumed = at.assumed;
-        found.status = at.status;
-        visit(data, pinfo, tapped, &found);
+    for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
+        found.status = tapped->identifiers[i].status;
+        found.path = tapped_refused_path(pinfo->pool, tapped, i, &found.is_assumed);
+        if (found.path) {
+            visit(data, pinfo, tapped, &found);
+        }
     }
     if (tapped->has_failed) {
         found = (refusal){.kind = REFUSED_CALL, .path = tapped->operation, .status = tapped->status};
