@@ -200,6 +200,10 @@ static void refusals_table_fill(stat_table *t)
         stat_table_set_text(t, row, CLIENT, from->client);
         stat_table_set_text(t, row, DESCRIPTION, from->description);
     }
+    if (table_list.omitted > 0) {
+        unsigned row = stat_table_add_row(t, "(all others: there are too many)");
+        stat_table_set_number(t, row, COUNT, (double)table_list.omitted);
+    }
 }
 
 void refusals_table_register(void)
