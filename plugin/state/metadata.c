@@ -237,22 +237,32 @@ static inline bool is_assumed(const state_server *server, const metadata_key *ke
     return found->entry->is_assumed || found->disputed_in != 0 || is_shared_title(server, key, found);
 }
 
-static metadata_result find_best(const state_server *server, const metadata_key *key, const metadata_subject *subject,
-                                 metadata_kind kind)
+/* Finds what the server did not send. */
+static void find_elsewhere(const state_server *server, const metadata_key *key, const metadata_subject *subject,
+                           metadata_kind kind, metadata_result *found)
 {
     bool may_be_local = kind == METADATA_ENGLISH;
+
+    if (may_be_local) {
+        *found = find_sent(subject, METADATA_LOCAL);
+    }
+    for (unsigned i = 0; found->entry == NULL && i < (may_be_local ? 2U : 1U); i++) {
+        found->entry = find_in_file(server, key, i == 0 ? kind : METADATA_LOCAL);
+        found->source = METADATA_FILE;
+    }
+    if (found->entry == NULL) {
+        found->entry = find_builtin(server, key, kind);
+        found->source = found->entry ? METADATA_BUILTIN : METADATA_UNKNOWN;
+    }
+}
+
+static inline metadata_result find_best(const state_server *server, const metadata_key *key,
+                                        const metadata_subject *subject, metadata_kind kind)
+{
     metadata_result found = find_sent(subject, kind);
 
-    if (found.entry == NULL && may_be_local) {
-        found = find_sent(subject, METADATA_LOCAL);
-    }
-    for (unsigned i = 0; found.entry == NULL && i < (may_be_local ? 2U : 1U); i++) {
-        found.entry = find_in_file(server, key, i == 0 ? kind : METADATA_LOCAL);
-        found.source = METADATA_FILE;
-    }
     if (found.entry == NULL) {
-        found.entry = find_builtin(server, key, kind);
-        found.source = found.entry ? METADATA_BUILTIN : METADATA_UNKNOWN;
+        find_elsewhere(server, key, subject, kind, &found);
     }
     found.is_assumed = found.entry && is_assumed(server, key, &found);
     return found;
