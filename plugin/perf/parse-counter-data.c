@@ -149,25 +149,24 @@ static uint32_t read_block(perf_table *t, perf_group *g, bool rounds)
     return at == 0 ? 0 : has_instances ? read_instances(t, g, at) : read_rows(t, g, at, g->end, 1);
 }
 
-/* Returns how many blocks from `block` on, of at most so many, have one plain value. */
-static inline uint32_t count_plain_blocks(const uint8_t *block, uint32_t most)
+/* Returns where the blocks from `block` on end that have one plain value. Needs: whole blocks fit in front of `end`. */
+static inline const uint8_t *skip_plain_blocks(const uint8_t *block, const uint8_t *end)
 {
     const uint64_t type_and_size = (uint64_t)PLAIN_BLOCK_SIZE << 32 | PERF_SINGLE_COUNTER;
-    uint32_t count = 0;
 
-    while (count < most && perf_le64(block + 4) == type_and_size &&
+    while (block < end && perf_le64(block + 4) == type_and_size &&
            get_plain_code(block + PERF_COUNTER_HEADER_SIZE) < 8) {
         block += PLAIN_BLOCK_SIZE;
-        count++;
     }
-    return count;
+    return block;
 }
 
 /* A response can have one for each 32 bytes, and mostly nobody looks at them: they are counted, until somebody does. */
 static inline uint32_t read_plain_blocks(perf_table *t, uint32_t at, uint32_t most)
 {
     uint32_t room = (t->size - at) / PLAIN_BLOCK_SIZE;
-    uint32_t count = count_plain_blocks(t->data + at, room < most ? room : most);
+    const uint8_t *blocks = t->data + at, *end = blocks + (size_t)PLAIN_BLOCK_SIZE * (room < most ? room : most);
+    uint32_t count = (uint32_t)((skip_plain_blocks(blocks, end) - blocks) / PLAIN_BLOCK_SIZE);
 
     t->values += count;
     if (!t->keeps_all) {

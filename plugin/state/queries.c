@@ -383,16 +383,14 @@ query_snapshot query_check_block_count(state_handle *handle, const query_moment 
 const perf_identifier *query_index_identifier(const query_index *index, uint32_t block, uint32_t type)
 {
     const perf_identifier *identifier = index && block < index->count ? index->by_index[block] : NULL;
-    bool is_known = type == 1 || type == 2 || type == 4 || type == 6;
-    bool of_all_counters = (type & 2) != 0, of_all_instances = (type & 4) != 0;
 
     if (identifier == NULL || type == 0) {
         return identifier;
     }
-    return is_known && of_all_counters == (identifier->counter_id == PERF_NO_ID) &&
-                   (identifier->asks == PERF_ASKS_PATTERN || of_all_instances == (identifier->asks == PERF_ASKS_ALL))
-               ? identifier
-               : NULL;
+    const unsigned known_types = 1U << 1 | 1U << 2 | 1U << 4 | 1U << 6;
+    unsigned wanted = (identifier->counter_id == PERF_NO_ID ? 2 : 0) | (identifier->asks == PERF_ASKS_ALL ? 4 : 0);
+    unsigned compared = identifier->asks == PERF_ASKS_PATTERN ? 2 : 6;
+    return type <= 6 && (known_types >> type & 1) && ((type ^ wanted) & compared) == 0 ? identifier : NULL;
 }
 
 /* Without an index the only block is the only counter's; several stand in the order in which counters of one set were added, assumed, while
