@@ -70,12 +70,10 @@ static void add_failed(verdict_monitor *monitor, verdict_evidence *shown, const 
     } else if (first->status == ACCESS_DENIED) {
         monitor_add_finding(monitor, VERDICT_CALL_FAILED, PARTY_SERVER, shown,
                             "$S denies calls of $C (access denied: no rights)$N: $T");
-    } else if (is_mixed) {
-        monitor_add_finding(monitor, VERDICT_CALL_FAILED, PARTY_SERVER, shown,
-                            "$S answers calls of $C with errors$N, first %s: $T", error);
     } else {
-        monitor_add_finding(monitor, VERDICT_CALL_FAILED, PARTY_SERVER, shown, "$S answers %s of $C with %s$N: $T",
-                            first->operation, error);
+        monitor_add_finding(monitor, VERDICT_CALL_FAILED, PARTY_SERVER, shown, "$S answers %s of $C with %s%s%s: $T",
+                            is_mixed ? "calls" : first->operation, is_mixed ? "errors$N, first " : "", error,
+                            is_mixed ? "" : "$N");
     }
 }
 
@@ -235,28 +233,19 @@ static void find_unanswered(verdict_monitor *monitor)
 
 /* --- Responses without data, and ends ----------------------------------------------------------------------------- */
 
-/* Returns the calls with an outcome; if `from_sample`, after the last sample alone. */
-static verdict_evidence find_calls(const verdict_monitor *monitor, call_outcome outcome, bool from_sample)
-{
-    verdict_evidence shown = {.pool = monitor->pool};
-
-    for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        if (from_sample && call->outcome == CALL_SAMPLE) {
-            shown.frames = NULL;
-        } else if (call->outcome == outcome) {
-            evidence_add(&shown, call->frame, call->answered);
-        }
-    }
-    return shown;
-}
-
 /* After the last sample no response has data, or each says how large a buffer it needs, and the client never has it. */
 static void find_no_data(verdict_monitor *monitor)
 {
+    verdict_evidence empty = {.pool = monitor->pool}, probes = {.pool = monitor->pool};
     bool is_sealed = monitor->first->is_sealed;
-    verdict_evidence empty = find_calls(monitor, CALL_EMPTY, !is_sealed),
-                     probes = find_calls(monitor, CALL_PROBE, !is_sealed);
 
+    for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
+        if (call->outcome == CALL_SAMPLE && !is_sealed) {
+            empty.frames = probes.frames = NULL;
+        } else if (call->outcome == CALL_EMPTY || call->outcome == CALL_PROBE) {
+            evidence_add(call->outcome == CALL_EMPTY ? &empty : &probes, call->frame, call->answered);
+        }
+    }
     if (is_sealed) {
         monitor_add_finding(monitor, VERDICT_NO_DATA, PARTY_SERVER, &empty,
                             "$S answers without data (it fails, or $C offers too little room): $T");
@@ -307,12 +296,11 @@ static void judge_calls(verdict_monitor *monitor)
 /* Returns the frame of the first value whose counter or type is not certain; UINT32_MAX: there is none. */
 static uint32_t find_first_doubt(const verdict_monitor *monitor)
 {
-    static const problem_kind kinds[] = {PROBLEM_ASSUMED, PROBLEM_NAME_ASSUMED, PROBLEM_UNTYPED};
     uint32_t first = UINT32_MAX;
 
     for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
-        for (unsigned k = 0; k < G_N_ELEMENTS(kinds); k++) {
-            const counter_problem *problem = &monitor_query(monitor, i)->problems[kinds[k]];
+        for (unsigned kind = PROBLEM_ASSUMED; kind <= PROBLEM_UNTYPED; kind++) {
+            const counter_problem *problem = &monitor_query(monitor, i)->problems[kind];
             first = problem->things > 0 ? MIN(first, problem->shown.first) : first;
         }
     }

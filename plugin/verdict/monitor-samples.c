@@ -255,11 +255,13 @@ static void take_timing(verdict_monitor *monitor)
 
 /* --- Statistics --------------------------------------------------------------------------------------------------- */
 
-/* Counts samples: how many, how large, how long they took. `numbers` has room for each. */
-static void count_samples(verdict_monitor *monitor, double *numbers)
+/* Counts samples: how many, how large, how long they took; how far the server's time of day is ahead of the capture's, if its year is right.
+ * `seconds` and `offsets` have room for each. */
+static void count_samples(verdict_monitor *monitor, double *seconds, double *offsets)
 {
+    const double most = 1e9; /* seconds, of a clock that is set at all */
     double *stats = monitor->stats.numbers, bytes = 0, slowest = -1;
-    unsigned count = 0;
+    unsigned num_seconds = 0, num_offsets = 0;
 
     stats[STAT_PROBES] = stats[STAT_NO_DATA] = 0;
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
@@ -271,24 +273,14 @@ static void count_samples(verdict_monitor *monitor, double *numbers)
         if (is_sample && call->seconds >= 0) {
             stats[STAT_SLOWEST_FRAME] = call->seconds > slowest ? call->frame : stats[STAT_SLOWEST_FRAME];
             stats[STAT_SLOWEST] = slowest = MAX(slowest, call->seconds);
-            numbers[count++] = call->seconds;
+            seconds[num_seconds++] = call->seconds;
         }
+        offsets[num_offsets] = call->date - call->answered;
+        num_offsets += is_sample && fabs(offsets[num_offsets]) < most;
     }
     stats[STAT_SIZE] = stats[STAT_SAMPLES] > 0 ? round(bytes / stats[STAT_SAMPLES]) : NAN;
-    stats[STAT_RESPONSE] = count > 0 ? perf_median(numbers, count) : NAN;
-}
-
-/* How far the server's time of day is ahead of the capture's. One of a wrong year does not count. */
-static double find_clock_offset(const verdict_monitor *monitor, double *numbers)
-{
-    const double most = 1e9;
-    unsigned count = 0;
-
-    for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        numbers[count] = call->date - call->answered;
-        count += call->outcome == CALL_SAMPLE && call->answered > 0 && fabs(numbers[count]) < most;
-    }
-    return count > 0 ? perf_median(numbers, count) : NAN;
+    stats[STAT_RESPONSE] = num_seconds > 0 ? perf_median(seconds, num_seconds) : NAN;
+    stats[STAT_CLOCK] = num_offsets > 0 ? perf_median(offsets, num_offsets) : NAN;
 }
 
 static void find_intervals(verdict_monitor *monitor, double *numbers)
@@ -316,6 +308,8 @@ static void describe_handles(verdict_monitor *monitor)
     texts[STAT_HANDLE] =
         wmem_strdup_printf(monitor->pool, more > 0 ? "%s %u and %u more" : "%s %u", kind, monitor->number, more);
     if (first->is_sealed) {
+        texts[STAT_OPENED] = more > 0 ? "sealed (intervals by the capture's clock; one by the sizes of its requests)"
+                                      : "sealed (intervals by the capture's clock)";
         return;
     }
     texts[STAT_OPENED] = first->opened_frame > 0 ? wmem_strdup_printf(monitor->pool, "frame %u", first->opened_frame)
@@ -340,9 +334,10 @@ static void sum_queries(verdict_monitor *monitor)
 static void learn_monitor(verdict_monitor *monitor, uint32_t *sealed)
 {
     const verdict_query *first = monitor->first;
-    double *numbers = wmem_alloc_array(monitor->pool, double, monitor->end - monitor->calls + 1);
+    size_t room = (size_t)(monitor->end - monitor->calls) + 1;
+    double *numbers = wmem_alloc_array(monitor->pool, double, 2 * room);
 
-    bool has_name = first->called && strcmp(first->called, first->server) != 0;
+    bool has_name = first->called && !first->is_sealed && strcmp(first->called, first->server) != 0;
     monitor->stats.texts[STAT_SERVER] =
         has_name ? wmem_strdup_printf(monitor->pool, "%s (%s)", first->called, first->server) : first->server;
     monitor->stats.texts[STAT_ACCOUNT] = first->account;
@@ -357,8 +352,7 @@ static void learn_monitor(verdict_monitor *monitor, uint32_t *sealed)
     }
     take_timing(monitor);
     find_intervals(monitor, numbers);
-    count_samples(monitor, numbers);
-    monitor->stats.numbers[STAT_CLOCK] = find_clock_offset(monitor, numbers);
+    count_samples(monitor, numbers, numbers + room);
 }
 
 void monitors_join(verdict *v)

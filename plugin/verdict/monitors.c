@@ -293,8 +293,7 @@ static void count_sealed(verdict_query *query, const packet_info *pinfo, const t
     if (tapped->is_response) {
         return;
     }
-    query->is_closed = closes && query->num_open == 0;
-    query->closed_frame = query->is_closed ? pinfo->num : 0;
+    query->closed_frame = closes && query->num_open == 0 ? pinfo->num : 0;
     if (query->samples == 0 && !tapped->sealed.takes_sample && !closes) {
         query->asked_for = (query->asked_for * 31 + g_str_hash(tapped->operation)) * 31;
         query->asked_for += opens ? 0 : tapped->sealed.size;

@@ -80,7 +80,6 @@ typedef struct verdict_query {
     const char *called;                    /* name that its client gives the server, NULL: none */
     bool is_hkpd, is_sealed;
     bool is_of_peers;                     /* calls that have no query */
-    bool is_closed;                       /* sealed: none is open */
     bool is_answered;                     /* any call is */
     bool is_marked;                       /* a packet of it states that it is late or slow */
     bool has_titles;                      /* a list of names was read */
@@ -91,7 +90,6 @@ typedef struct verdict_query {
     uint32_t opened_frame, closed_frame;  /* 0: not captured; not closed, or see find_closed_frame() */
     uint32_t first_frame;                 /* of its calls */
     double first_time;                    /* of that frame */
-    uint32_t newest_frame;                /* sealed: of the newest request */
     const verdict_connection *connection; /* of its newest call */
     unsigned num_open;                    /* sealed queries */
     unsigned asked_for;                   /* hash of its counters; 0: not known */
