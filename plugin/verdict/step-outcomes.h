@@ -28,7 +28,7 @@ enum {
 #define STATUS_NETWORK_SESSION_EXPIRED 0xc000035c
 #define STATUS_USER_SESSION_DELETED 0xc0000203
 
-/* X(number, name, kind (NONE: the step's; of PIPE_x: where the pipe is opened), party, meaning) */
+/* X(number, name ("": none), kind (NONE: the step's; of PIPE_x: where the pipe is opened), party, meaning) */
 #define STEP_OUTCOMES(X) \
     X(0xc000006d, "STATUS_LOGON_FAILURE", NONE, CLIENT, "wrong name or password") \
     X(0xc000006a, "STATUS_WRONG_PASSWORD", NONE, CLIENT, "wrong password") \
@@ -55,9 +55,9 @@ enum {
     X(0xc0000034, "STATUS_OBJECT_NAME_NOT_FOUND", NONE, SERVER, "Remote Registry is disabled?") \
     X(0xc00000ac, "STATUS_PIPE_NOT_AVAILABLE", PIPE_STARTING, SERVER, "Remote Registry is starting?") \
     X(0xc00000ab, "STATUS_INSTANCE_NOT_AVAILABLE", PIPE_STARTING, SERVER, "no free instance; starting?") \
-    X(0xc000014b, "STATUS_PIPE_BROKEN", NONE, SERVER, "its service ended?") \
-    X(0xc00000b0, "STATUS_PIPE_DISCONNECTED", NONE, SERVER, "its service ended?") \
-    X(0xc00000b1, "STATUS_PIPE_CLOSING", NONE, SERVER, "its service ends?") \
+    X(0xc000014b, "STATUS_PIPE_BROKEN", NONE, SERVER, "service ended?") \
+    X(0xc00000b0, "STATUS_PIPE_DISCONNECTED", NONE, SERVER, "service ended?") \
+    X(0xc00000b1, "STATUS_PIPE_CLOSING", NONE, SERVER, "service ends?") \
     X(0xc00000c9, "STATUS_NETWORK_NAME_DELETED", NONE, SERVER, "the share was ended") \
     X(0xc0000128, "STATUS_FILE_CLOSED", NONE, SERVER, "the pipe was closed") \
     X(0xc00000b5, "STATUS_IO_TIMEOUT", NONE, SERVER, "timed out") \
@@ -71,8 +71,8 @@ enum {
     X(OUTCOME_KERBEROS + 24, "KDC_ERR_PREAUTH_FAILED", NONE, CLIENT, "wrong password") \
     X(OUTCOME_KERBEROS + 37, "KRB_AP_ERR_SKEW", NONE, CLIENT, "clock skew") \
     X(OUTCOME_KERBEROS + 41, "KRB_AP_ERR_MODIFIED", NONE, CLIENT, "wrong key: alias or SPN?") \
-    X(OUTCOME_SIGNING, "SMB signing", NONE, CLIENT, "one of both requires SMB signing, it leaves") \
-    X(OUTCOME_GUEST, "guest", NONE, CLIENT, "guest only, it leaves") \
+    X(OUTCOME_SIGNING, "", NONE, CLIENT, "one side requires SMB signing?") \
+    X(OUTCOME_GUEST, "", NONE, CLIENT, "guest access only") \
     X(OUTCOME_NAK, "bind_nak", NONE, SERVER, "the bind is refused") \
     X(OUTCOME_REJECTED, "bind_ack: provider rejection", NONE, SERVER, "the bind is refused") \
     X(OUTCOME_NO_SYNTAX, "bind_ack: abstract syntax not supported", NONE, SERVER, "it is not there") \

@@ -868,7 +868,7 @@ static const struct {
     [STEP_SHARE] = {VERDICT_SHARE_DENIED, "$S does not give $C the share IPC$", "wants IPC$"},
     [STEP_PIPE] = {VERDICT_PIPE_MISSING, "$S does not open the pipe winreg for $C", "opens the pipe winreg"},
     [STEP_BIND] = {VERDICT_BIND_REFUSED, "$S does not offer $C the interface", "asks for the interface"},
-    [STEP_CALL] = {VERDICT_PIPE_BROKEN, "$S fails calls of $C to its pipe", ""},
+    [STEP_CALL] = {VERDICT_PIPE_BROKEN, "$S fails calls of $C on the pipe winreg", ""},
 };
 
 /* "SRV01 does not open the pipe winreg for 192.0.2.11 (Remote Registry is disabled?): 10:02:29, frame 101 (STATUS_OBJECT_NAME_NOT_FOUND)" */
@@ -876,6 +876,7 @@ static void add_failure(wmem_allocator_t *pool, const verdict_peers *peers, setu
                         const setup_failure *failure, const char *rest, verdict_finding **findings)
 {
     const outcome_row *row = find_outcome_row(failure->outcome);
+    const char *name = row ? row->name : "";
     verdict_kind kind = step_words[step].kind;
     verdict_party party = row ? row->party : PARTY_SERVER;
     const char *fails = step_words[step].fails;
@@ -895,6 +896,8 @@ static void add_failure(wmem_allocator_t *pool, const verdict_peers *peers, setu
     } else if (failure->outcome == OUTCOME_ENDED) {
         kind = VERDICT_BROKEN;
         fails = wmem_strconcat(pool, "$S (or a firewall) ends the connection as $C ", step_words[step].does, NULL);
+    } else if (failure->outcome == OUTCOME_SIGNING || failure->outcome == OUTCOME_GUEST) {
+        fails = failure->outcome == OUTCOME_GUEST ? "$C leaves $S after its logon" : "$C leaves $S before it logs on";
     } else if (step == STEP_LOGON && party == PARTY_CLIENT) {
         fails = "$C cannot log on to $S";
     }
@@ -905,12 +908,11 @@ static void add_failure(wmem_allocator_t *pool, const verdict_peers *peers, setu
     verdict_evidence shown = failure->shown;
     shown.pool = pool;
     shown.which = step == STEP_CONNECT ? wmem_strdup_printf(pool, "%u", failure->port) : failure->account;
-    verdict_add_finding(
-        findings, kind, party, &shown, true, peers->called, peers->client,
-        wmem_strconcat(pool, fails, account, why, ": $T", rest, row ? "| (" : NULL, row ? row->name : NULL, ")", NULL));
-    for (verdict_finding *finding = *findings; finding && row; finding = finding->next) {
-        if (finding->kind == kind && finding->frames[0] == shown.first && !strstr(finding->text, row->name)) {
-            finding->more = row->name; /* the sentence has no room for it */
+    verdict_add_finding(findings, kind, party, &shown, true, peers->called, peers->client,
+                        wmem_strconcat(pool, fails, account, why, ": $T", rest, *name ? "| (" : NULL, name, ")", NULL));
+    for (verdict_finding *finding = *findings; finding && *name; finding = finding->next) {
+        if (finding->kind == kind && finding->frames[0] == shown.first && !strstr(finding->text, name)) {
+            finding->more = name; /* the sentence has no room for it */
         }
     }
 }

@@ -133,8 +133,8 @@ static void add_pdu(session *s, writer *w, connection *c, const uint8_t *record,
     }
     begin_pdu(w,
               kind & PDU_IS_FAULT ? DCERPC_FAULT
-              : response       ? DCERPC_RESPONSE
-                               : DCERPC_REQUEST,
+              : response          ? DCERPC_RESPONSE
+                                  : DCERPC_REQUEST,
               kind & PDU_BIG_ENDIAN, call);
     put_number(w, (uint32_t)size, 4);
     put_number(w, 0, 2);

@@ -17,10 +17,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SESSION_TREE_FIRST 0x01  /* a visible tree in the first pass already */
-#define SESSION_LABELS 0x02      /* all labels are made, as -V, JSON and PDML ask for them */
-#define SESSION_BACKWARD 0x04    /* and in the end every frame from the last to the first */
-#define SESSION_STATISTICS 0x10  /* the first pass feeds statistics and exports, which are drawn */
+#define SESSION_TREE_FIRST 0x01 /* a visible tree in the first pass already */
+#define SESSION_LABELS 0x02     /* all labels are made, as -V, JSON and PDML ask for them */
+#define SESSION_BACKWARD 0x04   /* and in the end every frame from the last to the first */
+#define SESSION_STATISTICS 0x10 /* the first pass feeds statistics and exports, which are drawn */
 
 #define PDU_WINREG 0x01
 #define PDU_RESPONSE 0x02
