@@ -192,14 +192,6 @@ def test_findings_in_plain_words(tshark, tmp_path):
     assert len(texts) > 50 and not [text for text in texts if re.search(r'-z |docs/|-o |Expert Information', text)]
 
 
-def test_of_what_was_never_read(tshark, tmp_path):
-    """A client whose connections are refused: no time and no guess beside the cause, which the verdict knows."""
-    data = page_of(tshark, tmp_path, FAULTY['syn-refused'])
-    monitor, = data['verdict']['monitors']
-    assert [f['kind'] for f in monitor['findings']] == ['refused_connection']
-    assert (data['first_frame'], data['timelines'], data['notes']) == (0, [], [])
-
-
 def test_of_nothing(tshark, tmp_path):
     """Where nothing tells the cause, what it may be stands there."""
     world, out = World(), tmp_path / 'report.html'

@@ -3,14 +3,17 @@
 proportion to it, so that a reader's work can be held against the bytes."""
 
 import struct
+from types import SimpleNamespace
 
 from . import stubs
 from .hkpd_stubs import answer as winreg_answer
 from .hkpd_stubs import handle_back, open_root
 from .hkpd_stubs import query as winreg_query
 from .pcap import WINREG, Capture, Rpc, Tcp
+from .wires import ask_mapper
 
 HOSTILE = {}
+SCALE = {}                  # how large the smallest capture must be for its growth to show
 GUID = bytes(range(1, 17))
 HANDLE = bytes(4) + bytes(range(1, 17))
 NONE = 0xFFFFFFFF
@@ -19,15 +22,20 @@ ROOM = 1 << 26
 NOW = 134351767437550592
 
 
-def hostile(make, name=None):
+def hostile(make, scale=16000, name=None):
     """Registers make(p, size) under its function's name; p is a connection of PerflibV2, h one of the registry, c a capture without any."""
     def talk(size):
         line = {'p': Pcq, 'h': Hkpd, 'c': Capture}[make.__code__.co_varnames[0]]()
         make(line, size)
         return getattr(line, 'capture', line)
     name = name or make.__name__.replace('_', '-')
-    HOSTILE[name] = talk
+    HOSTILE[name], SCALE[name] = talk, scale
     return talk
+
+
+def slowly(make):
+    """The same for what multiplies with a small factor."""
+    return hostile(make, 100000)
 
 
 def utf16(text, align=2):
@@ -200,10 +208,10 @@ def long_names_many_blocks(p, size):
 
 # Below that each of its strings is shorter than what is read of one.
 hostile(lambda p, size: [p.registration(10, string_table([(i, 0) for i in range(size // 128)], utf16(long_name(size // 16))), guid=bytes([n]) * 16)
-                         for n in range(8)], 'string-tables-of-many-sets')
+                         for n in range(8)], 32000, 'string-tables-of-many-sets')
 
 
-@hostile
+@slowly
 def many_changes_with_data(p, size):
     p.open()
     for i in range(size // 1600):
@@ -212,7 +220,7 @@ def many_changes_with_data(p, size):
         p.change([identifier(i, None)], add=False)
 
 
-@hostile
+@slowly
 def growing_query(p, size):
     """A counter more with every change, and an answer that holds them all at the end."""
     p.open()
@@ -259,7 +267,7 @@ def many_servers(c, size):
         p.open()
 
 
-@hostile
+@slowly
 def many_pdus_in_a_frame(p, size):
     """A large answer and many small ones in one frame."""
     rpc, frame = counters_query(p).rpc, []
@@ -270,6 +278,17 @@ def many_pdus_in_a_frame(p, size):
     for i, blocks in enumerate(samples):
         frame += rpc.response_pdus(p.counter_data(*blocks, time=i), call_id=first + i)
     rpc.transport.to_client(frame)
+
+
+@hostile
+def many_binds(p, size):
+    """Binds in few segments, and their answers."""
+    tcp, there, back = p.rpc.transport, [], []
+    p.rpc.transport = SimpleNamespace(to_server=there.extend, to_client=back.extend)
+    for _ in range(size // 200):
+        p.rpc.bind()
+    tcp.to_server(there)
+    tcp.to_client(back)
 
 
 # --- HKEY_PERFORMANCE_DATA --------------------------------------------------------------------------------------------
@@ -357,7 +376,7 @@ def overlapping(h, size, kind, data):
     h.sample(perf_object(230, definitions, None, struct.pack('<2I', 8 + len(data), 0) + data))
 
 
-@hostile
+@slowly
 def hkpd_large_then_small(h, size):
     """An object behind a very large one, asked for again and again."""
     small = table('a', index=232)
@@ -392,6 +411,8 @@ PLAIN = {
     # text counters as long as they may be
     'long-value-texts': lambda p, size: asked(p, [identifier(0)], [
         [block(4, instances([instance('i') + sized_text(size // 40)] * 20))]], [0], TEXT),
+}
+SLOW = {
     # one handle, opened and closed again and again
     'same-handle-opened': lambda p, size: [(p.open(), p.close()) for _ in range(size // 800)],
     # each answer with a status that no other had
@@ -406,7 +427,15 @@ PLAIN = {
     # a large sample, and small ones of the same handle behind it
     'large-then-small': lambda p, size: counters_query(p, 1, [[rows_of(numbered(size // 64))], *(
         [rows_of(['i%d' % (size // 64 - 1)], n, size // 64 - 1)] for n in range(size // 1400))]),
+    'mapper-asked': lambda c, size: [ask_mapper(c, '192.0.2.20', client_port=1024 + i) for i in range(size // 1200)],
+    # queries of one connection, each with a packet that is sent again
+    'queries-and-events': lambda p, size: [(p.open(handle=bytes(4) + struct.pack('<4I', i, 1, 2, 3)), p.capture.add(p.capture.frames[-1][1]))
+                                           for i in range(size // 600)],
+    'hkpd-many-objects-then-one': lambda h, size: [h.sample(*[table('a', index=2 * i) for i in range(size // 400)])] + [
+        h.sample(table('a', index=2), name='2') for _ in range(size // 1200)],
     'hkpd-ever-new-instances': lambda h, size: [h.sample(table(['new %d' % n], 1, n)) for n in range(size // 800)],
+}
+PLAIN |= {
     'hkpd-long-system-name': lambda h, size: [h.sample(table(numbered(size // 1200), 10, n), system=long_name(size // 4)) for n in range(2)],
     # definitions times instances, with one definition that lies outside
     'hkpd-cells-one-bad': lambda h, size: h.sample(perf_object(
@@ -430,6 +459,8 @@ TWICE = {
                                              table(numbered(size // 280, 'p%d'))],
     # every instance is the child of the next, in its own object
     'hkpd-parents-of-themselves': lambda n, size: [parents(size // 160, n, lambda i: (i + 1) % (size // 160))],
+}
+TWICE_SLOWLY = {
     # definitions that lie over each other, times instances with names: each value has a path of its own
     'hkpd-windows-of-one-block': lambda n, size: [perf_object(230, places(size // 160, place=lambda k: 8 + 8 * (k % 50)), [
         row(x, counter_block(50, n)) for x in numbered(size // 1800)])],
@@ -442,7 +473,9 @@ def two_samples(objects):
     return lambda h, size: [h.sample(*objects(n, size)) for n in range(2)]
 
 
-for name, make in PLAIN.items():
-    hostile(make, name)
-for name, objects in TWICE.items():
-    hostile(two_samples(objects), name)
+for scale, cases in (16000, PLAIN), (100000, SLOW):
+    for name, make in cases.items():
+        hostile(make, scale, name)
+for scale, cases in (16000, TWICE), (100000, TWICE_SLOWLY):
+    for name, objects in cases.items():
+        hostile(two_samples(objects), scale, name)

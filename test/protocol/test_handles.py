@@ -220,23 +220,3 @@ def test_a_hundred_counters_are_listed(tshark, tmp_path):
         query, = read(tshark, scene, tmp_path)[frames_of(scene, DATA, 'request')[0][0]].all('pcq.query')
         shown.append((query.label, len(query.all('pcq.query.counter'))))
     assert shown == [('Query: 99 counters, 1 refused', 100), ('Query: 99 counters, 2 refused, the first 100', 100)]
-
-
-def test_a_refused_removal_removes_nothing(tshark, tmp_path, two_pass):
-    """Of two counters that were to be removed the server kept the first: the verdict counts, not the wish."""
-    s = multiple('Set', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'Counter %d' % i, [i]) for i in (1, 2, 3)])
-    scene = Scene()
-
-    def alter(opnum, kind, stub):
-        removal = (opnum, kind) == (VALIDATE, 'response') and len(stub) < 4 + 3 * 48
-        # max count, then the first identifier's Status behind its GUID
-        return stub[:20] + b'\5\0\0\0' + stub[24:] if removal else stub
-    c = tcp_line(scene, Server([s]), alters=alter).client()
-    learn(c, s)
-    h = c.query([ask(s, i, 'a') for i in (1, 2, 3)], info=False)
-    c.validate(h, [ask(s, i, 'a') for i in (1, 2)], add=False)
-    c.data(h, 0)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    labels = held(frames[frames_of(scene, DATA, 'request')[0][0]])
-    assert len(labels) == 2 and 'Counter 1' in labels[0] and 'Counter 3' in labels[1]
-    assert 'ERROR' not in ' '.join(labels), 'it was accepted when it was added'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Captures whose cost somebody chose (gen/hostile.py): a megabyte of each takes three seconds and 400 MB at most, beyond
-what tshark needs for nothing."""
+what tshark needs for nothing. How the work grows with the bytes: script/dev/bench --growth."""
 
 import csv
 import os

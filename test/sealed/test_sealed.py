@@ -539,32 +539,6 @@ def test_several_calls_of_one_frame(tshark, tmp_path, order):
     assert [int(item.get('size')) for item in items] == [len(pdu) for pdu, in pdus] and len(pdus[0][0]) > 256
 
 
-def merged(*names):
-    """Several captures one after the other, on connections of their own."""
-    whole = Capture()
-    for n, name in enumerate(names):
-        for when, frame, in Capture.of_file(PCAPS / (name + '.pcap')).frames:
-            frame = bytearray(frame)
-            frame[28] = frame[32] = 10 + n  # 127.0.0.1: another network for each
-            whole.frames.append((when, bytes(frame)))
-    return whole
-
-
-def test_some_calls_are_open_and_some_are_not(tshark, tmp_path):
-    """A key that fits one connection: its rows stand beside those of the other, and the note counts what was not read."""
-    path = merged('tcp-ntlm', 'tcp-kerberos').write(tmp_path / 'a.pcap')
-    beside = ('Query', 'Server', 'Client', 'Max SRT frame', 'Opened', 'Closed')
-
-    def rows(kind, path, *key):
-        return [{k: v for k, v in row.items() if k not in beside} for row in table(tshark, path, 'pcq,queries', *key)
-                if row['Samples'] and row['Query'].startswith(kind)]
-    assert rows('query', path, *with_key('tcp-ntlm')) == rows('query', PCAPS / 'tcp-ntlm.pcap', *with_key('tcp-ntlm')) != []
-    assert rows('sealed', path, *with_key('tcp-ntlm')) == rows('sealed', PCAPS / 'tcp-kerberos.pcap') != []
-    said = json.loads(tshark.run('-q', '-r', path, '-z', 'pcq,summary,json', *with_key('tcp-ntlm'))[0])
-    assert {m['sealed'] for m in said['monitors'] if m['samples']} == {True, False} and not said['healthy']
-    assert any('not decoded' in note for note in said['notes'])
-
-
 @pytest.mark.parametrize('user, handles', [('Administrator', ['1 and 1 more']), ('Administratox', ['1', '2'])])
 @pytest.mark.parametrize('is_open', [True, False], ids=['open', 'sealed'])
 def test_another_account_is_another_monitor(tshark, tmp_path, user, handles, is_open):

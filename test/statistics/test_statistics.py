@@ -451,17 +451,6 @@ def test_calls_that_fail_as_a_whole(stat, passes):
     assert stat(scene, 'refusals', *passes) == []
 
 
-@pytest.mark.parametrize('servers', [1, 2])
-def test_two_clients_are_refused_apart(stat, servers, passes):
-    """Each was denied a query once; the other one, of another server even, is not it."""
-    scene = Scene()
-    for n in range(2):
-        server = Server([small()], scene=scene, denies={stubs.OPEN: (5, range(99))})
-        tcp_line(scene, server, client='192.0.2.%d' % (10 + n), client_port=50001 + n, server='192.0.2.%d' % (20 + n * (servers - 1))).client().open()
-    rows = stat(scene, 'refusals', *passes)
-    assert [(r['Client'], r['Count']) for r in rows] == [('192.0.2.10', '1'), ('192.0.2.11', '1')]
-
-
 # --- calls ----------------------------------------------------------------------------------------------------------
 
 def tree(tshark, capture, *args, query_filter=''):

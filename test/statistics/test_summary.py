@@ -9,7 +9,7 @@ import pytest
 from faulty import FAULTY, and_then, snapped
 from conftest import TOP
 from gen.scene import Scene, tcp_line
-from gen.story import ALL, Server, ask, begin, counter, learn, memory, multiple, run, single, story
+from gen.story import ALL, Server, ask, begin, counter, learn, memory, run, single, story
 from gen.stubs import DATA
 from gen.wires import RST
 from series import table
@@ -196,26 +196,6 @@ def test_an_answer_that_was_not_captured_but_acknowledged(summary, passes):
             m.tcp.ack(0)
     lines, _ = summary(tale(5, answer_lost, gone), *passes)
     assert not any('never answered' in line for line in lines)
-
-
-def by_order():
-    """Without QueryCounterInfo. The server's blocks come the other way round: of the three \\Set(a)\\First fails where a is not there, and
-    \\Set(b)\\Second goes back in the fifth sample."""
-    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'First', lambda at, k: 10 + at.number),
-                 counter(2, 'PERF_COUNTER_LARGE_DELTA', 'Second', lambda at, k: 900 - at.number),
-                 instances=lambda n: ('a', 'b') if n not in (2, 3) else ('b',))
-    asked = [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(s, 1, 'b')]
-    return story(Server([s], order=lambda query: [2, 1, 0]), lambda c: (learn(c, s), run(c, asked, 6, info=False)))
-
-
-def test_what_failed_and_began_again_is_assumed_too(tshark, summary, tmp_path, passes):
-    """That \\Set(b)\\First failed is false: each sentence that names it says that it is assumed. Nothing is said to have begun again."""
-    lines, found = summary(by_order(), *passes)
-    sentences = lines + [f['text'] for m in found['monitors'] for f in m['findings']]
-    sentences += [r['Details'] for r in table(tshark, tmp_path / 'scene.pcap', 'pcq,monitors', *passes) if r['Details']]
-    named = [x for x in sentences if ': ERROR_NO_DATA' in x]
-    assert len(named) == 3 and all('Set(b)\\First (assumed): ERROR' in x for x in named)
-    assert {r['Resets'] for r in table(tshark, tmp_path / 'scene.pcap', 'pcq,counters', *passes)} == {'0', None}
 
 
 def test_a_server_that_ends_what_is_open(summary, passes):

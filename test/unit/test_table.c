@@ -885,24 +885,6 @@ static void test_read_again(void)
     free_sample(&s);
 }
 
-static void test_most_faults(void)
-{
-    enum { OBJECTS = 200 };
-    static uint8_t bytes[PERF_DATA_BLOCK_SIZE + OBJECTS * PERF_OBJECT_TYPE_SIZE];
-    static const uint32_t numbers[] = {PERF_OBJECT_TYPE_SIZE, 0, 0, 0};
-
-    bytes[8] = 1;
-    bytes[24] = PERF_DATA_BLOCK_SIZE;
-    bytes[28] = OBJECTS;
-    for (unsigned i = 0; i < OBJECTS; i++) {
-        memcpy(bytes + PERF_DATA_BLOCK_SIZE + i * PERF_OBJECT_TYPE_SIZE, numbers, sizeof numbers);
-    }
-    perf_table table = {.data = NULL};
-    perf_table_read_block(&table, bytes, sizeof bytes, sizeof bytes);
-    assert(table.num_groups == OBJECTS && table.num_faults == 100);
-    perf_table_free(&table);
-}
-
 int main(void)
 {
     test_counter_data();
@@ -926,6 +908,5 @@ int main(void)
     test_parents();
     test_children_of_parents_of_one_name();
     test_read_again();
-    test_most_faults();
     return 0;
 }

@@ -103,6 +103,16 @@ def files_too(m):
     smb_says(SETUP, 0xC000006D)(m.world, SRV01)
 
 
+def translated(w):
+    """Captured on both sides of a NAT: behind it the client is another address and port."""
+    start(w).run(8).close()
+    def other(frame):
+        side = 0 if frame[26:30] == bytes([192, 0, 2, 10]) else 1
+        at, port = 26 + 4 * side, 34 + 2 * side
+        return frame[:at] + bytes([203, 0, 113, 5]) + frame[at + 4:port] + struct.pack('>H', 40001) + frame[port + 2:]
+    w.capture.frames = [(when + late, other(f) if late else f) for when, f in w.capture.frames for late in (0, 300)]
+
+
 def falls_back(rung, mode):
     def story(w):
         rung(w, SRV01)
@@ -172,6 +182,7 @@ PLANS = {
     'files-refused': Healthy(tale(4, files_too, 8, mode='smb')),
     'ends-unseen': Healthy(tale(8, lambda m: ends_unseen(m, 0, 0x11))),
     **{'mirrored-' + x: Healthy(mirrored(tale(8, mode=x))) for x in ('tcp', 'smb', 'hkpd')},
+    'translated': Healthy(translated, lines=(1, 2)),
     'falls-back-to-the-key': Healthy(falls_back(bind_says(NO_INTERFACE, smb=True), 'hkpd-smb')),
     'opens-the-key-first': Healthy(lambda w: (h := start(w, 'hkpd'), h.open(), attempt(start(w, denies={OPEN: (5, [0])}).open), h.run(8), h.close())),
     'falls-back-to-the-pipe': Healthy(falls_back(not_in_mapper(), 'smb')),

@@ -13,7 +13,7 @@ import kinds
 from faulty import CROWDED, FAR, FAULTY, RUNGS, STUCK, Faulty
 from test_books import balance, look
 from healthy import QUIET, HEALTHY, groups
-from world import CLIENT, SRV01, World, ask, pause, tale
+from world import CLIENT, SRV01, World, ask, bad, pause, tale
 
 TOP = pathlib.Path(__file__).parents[2]
 MOST = 120      # characters of the first line
@@ -26,6 +26,7 @@ class Said(NamedTuple):
     json: dict
     options: tuple
     lacks: dict         # {frame: what its packet says to be lacking, or to be there again}
+    late: list          # what packets say of being late or slow
 
     @property
     def findings(self):
@@ -50,7 +51,8 @@ def said(tshark, tmp_path_factory):
         if {m.get('handle', '')[:6] for m in looked.summary['monitors']} == {'handle'}:     # HKEY_PERFORMANCE_DATA has none
             assert not re.search(r'\bquer|QueryCounter', text), text
         lacks = {int(n): text for n, _, _, lacking, text in looked.tree if lacking}
-        return known.setdefault(name, Said(world, path, text.splitlines(), looked.summary, scene.options, lacks))
+        late = [text for *_, text in looked.tree if re.search('Late sample|Slow response', text)]
+        return known.setdefault(name, Said(world, path, text.splitlines(), looked.summary, scene.options, lacks, late))
     return get
 
 
@@ -113,7 +115,7 @@ def test_packets_say_the_same(tshark, said, name):
 def test_healthy(said, name):
     scene = HEALTHY[name]
     found = said(name, scene)
-    assert bool(found.lacks) == scene.lacks
+    assert bool(found.lacks) == scene.lacks and found.late == []
     assert {f['kind'] for f in found.findings} <= kinds.NOTES and found.json['healthy'] is scene.healthy, (found.lines, found.findings)
     monitors, sealed = len(found.json['monitors']), scene.healthy is None
     assert monitors in scene.lines and (found.findings or len(found.lines) in (monitors + 1, monitors + sealed)), found.lines
@@ -153,6 +155,14 @@ def test_an_interval_is_said_where_there_is_one(said):
     assert [name for name, line in lines.items() if ' every 1.000 s' in line] == ['even', 'some-missing', 'late'], lines
     assert [name for name, line in lines.items() if 'none late' in line] == ['even'], lines
     assert [name for name, line in lines.items() if re.search(r'longest gap [0-9.]+ s, frame \d+', line)] == ['few', 'some-missing', 'in-pairs', 'late'], lines
+
+
+def test_the_date_stands_where_a_capture_has_two(said):
+    def story(w):
+        w.wait(86388 - w.capture.now // 10 ** 6 % 86400)
+        tale(8, bad(takes=4.2), 8)(w)
+    line = said('midnight', Faulty(story, 'slow', 'server')).lines[0]
+    assert re.search(r' 2026-09-(29 23|30 00):\d\d:\d\d, frame \d+$', line), line
 
 
 @pytest.mark.parametrize('other', ['SRV01', 'MAIL'])
