@@ -114,13 +114,6 @@ static void report_count(void *data, packet_info *pinfo, const tapped_call *tapp
 
 /* --- The data ---------------------------------------------------------------------------------------------------- */
 
-/* Strings stand in the dumper's format; numbers of a list in one text, which no locale changes. */
-static void put_member(json_dumper *json, const char *name, const char *text)
-{
-    json_dumper_set_member_name(json, name);
-    json_dumper_value_string(json, text);
-}
-
 static int64_t get_milliseconds(const report *r, double at)
 {
     return (int64_t)round((at - r->begin) * 1000);
@@ -141,11 +134,11 @@ static void put_plain_finding(json_dumper *json, const report *r, const verdict_
                               const verdict_finding *finding)
 {
     json_dumper_begin_object(json);
-    put_member(json, "kind", verdict_rows[finding->kind].name);
-    put_member(json, "who", format_finding_who(monitor, finding));
-    put_member(json, "what", format_finding_what(monitor, finding));
-    put_member(json, "advice", verdict_rows[finding->kind].advice);
-    put_member(json, "filter", verdict_filter(monitor->pool, finding));
+    verdict_put_text(json, "kind", verdict_rows[finding->kind].name);
+    verdict_put_text(json, "who", format_finding_who(monitor, finding));
+    verdict_put_text(json, "what", format_finding_what(monitor, finding));
+    verdict_put_text(json, "advice", verdict_rows[finding->kind].advice);
+    verdict_put_text(json, "filter", verdict_filter(monitor->pool, finding));
     put_moment(json, r, "since", finding->since, finding->frames[0]);
     put_moment(json, r, "until", finding->until, finding->frames[finding->count - 1]);
     verdict_put_number(json, "count", finding->count);
@@ -253,14 +246,14 @@ static void put_capture(json_dumper *json, const report *r)
 
     verdict_put_number(json, "first_frame", r->first_frame);
     verdict_put_number(json, "last_frame", r->last_frame);
-    put_member(json, "file", name);
+    verdict_put_text(json, "file", name);
     g_free(name);
     verdict_put_number(json, "begin", r->begin);
     verdict_put_number(json, "seconds", r->end - r->begin);
     verdict_put_number(json, "east", local ? (double)(g_date_time_get_utc_offset(local) / G_TIME_SPAN_MINUTE) : 0);
     g_clear_pointer(&local, g_date_time_unref);
-    put_member(json, "version", PCQ_VERSION);
-    put_member(json, "wireshark", epan_get_version());
+    verdict_put_text(json, "version", PCQ_VERSION);
+    verdict_put_text(json, "wireshark", epan_get_version());
 }
 
 static char *replace_text(const char *text, const char *what, const char *with)

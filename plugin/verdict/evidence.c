@@ -101,8 +101,8 @@ static const char *when_text(const verdict_evidence *evidence, bool lasts)
 enum { CUT_TIMES = 1, CUT_BRACKETS, CUT_NAMES };
 
 /* Formats a sentence without what `cut` leaves out: how many times, what stands in brackets or behind '|', ends of names and paths. */
-static const char *sentence(const char *text, const verdict_evidence *evidence, unsigned times, const char *when,
-                            const char *server, const char *client, int cut)
+static const char *format_sentence(const char *text, const verdict_evidence *evidence, unsigned times, const char *when,
+                                   const char *server, const char *client, int cut)
 {
     wmem_strbuf_t *line = wmem_strbuf_new(evidence->pool, "");
     unsigned most = cut < CUT_NAMES ? VERDICT_LINE : (unsigned)(VERDICT_LINE + CUT_NAMES - cut);
@@ -150,9 +150,10 @@ void verdict_add_finding(verdict_finding **findings, verdict_kind kind, verdict_
         return;
     }
     const uint32_t *frames = sorted_frames(evidence, &count);
-    const char *when = when_text(evidence, lasts), *line = sentence(text, evidence, count, when, server, client, 0);
+    const char *when = when_text(evidence, lasts),
+               *line = format_sentence(text, evidence, count, when, server, client, 0);
     for (int cut = 1; cut < VERDICT_LINE && g_utf8_strlen(line, -1) > VERDICT_LINE; cut++) {
-        line = sentence(text, evidence, count, when, server, client, cut);
+        line = format_sentence(text, evidence, count, when, server, client, cut);
     }
     verdict_finding *finding = wmem_new(evidence->pool, verdict_finding);
     *finding = (verdict_finding){.kind = kind,

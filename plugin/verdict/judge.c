@@ -103,15 +103,10 @@ static void find_failed(verdict_monitor *monitor)
 
 /* --- Calls without a response ------------------------------------------------------------------------------------- */
 
-static double get_usual(const verdict_monitor *monitor)
-{
-    return monitor->timing.num_gaps > 0 ? monitor->timing.usual : 0;
-}
-
 /* Returns when the client would have had the response: it asks again, though not for something else at once, or the capture ends. */
 static double find_wait_end(const verdict_monitor *monitor, const monitor_call *call)
 {
-    double usual = get_usual(monitor), soon = call->asked + (usual > 0 ? usual / 2 : AGAIN_S);
+    double usual = monitor->timing.usual, soon = call->asked + (usual > 0 ? usual / 2 : AGAIN_S);
 
     for (const monitor_call *next = call + 1; next < monitor->end && next - call < MOST_BEHIND; next++) {
         if (next->asked > soon) {
@@ -140,7 +135,7 @@ static bool is_unseen(const verdict_monitor *monitor, const monitor_call *call, 
 static bool is_unanswered(const verdict_monitor *monitor, const monitor_call *call)
 {
     double until = find_wait_end(monitor, call);
-    double patience = until < steps_times().last ? MAX(STEPS_LONG_WAIT, 3 * get_usual(monitor)) : STEPS_LONG_WAIT;
+    double patience = until < steps_times().last ? MAX(STEPS_LONG_WAIT, 3 * monitor->timing.usual) : STEPS_LONG_WAIT;
 
     return until - call->asked >= patience && !is_unseen(monitor, call, until) && !is_made_good(monitor, call);
 }
@@ -283,14 +278,6 @@ static void find_open(verdict_monitor *monitor)
     }
 }
 
-static void judge_calls(verdict_monitor *monitor)
-{
-    find_failed(monitor);
-    find_unanswered(monitor);
-    find_no_data(monitor);
-    find_open(monitor);
-}
-
 /* --- Packets that were not captured ------------------------------------------------------------------------------- */
 
 /* Returns the frame of the first value whose counter or type is not certain; UINT32_MAX: there is none. */
@@ -394,7 +381,10 @@ void verdict_judge(verdict *v)
     v->steps = steps_judge(v->pool);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
-        judge_calls(monitor);
+        find_failed(monitor);
+        find_unanswered(monitor);
+        find_no_data(monitor);
+        find_open(monitor);
         judge_capture(monitor, timing_find(monitor));
         problems_find(v, monitor);
     }
