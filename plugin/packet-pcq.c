@@ -288,6 +288,14 @@ static void read_status(pcq_pdu *p)
     } else {
         rpc_pdu_report_status(&p->pdu, status);
     }
+    /* nothing fits into a buffer of 0 bytes; even the counter data of an empty query has a header */
+    bool is_missed = tapped->rtn_size > 0 || p->pdu.opnum == OPNUM_QueryCounterData;
+    bool is_empty = p->succeeded && tapped->has_sizes && tapped->out_size == 0;
+    if (is_empty && is_missed && p->call->rpc.request_read && p->call->in_size > 0) {
+        expert_report_add(&p->pdu.report, p->pdu.ndr.cursor.item, EI_NO_DATA,
+                          "The call succeeded with room for %s, but lpData is empty; *pdwRtnSize says %u",
+                          format_count(p, p->call->in_size), tapped->rtn_size);
+    }
 }
 
 /* Reads two sizes and lpData, a handle, or lpData alone; and the status. */
@@ -363,6 +371,7 @@ static void registration_request(pcq_pdu *p)
 {
     const pcq_request *request = &p->call->request;
     const char *code = try_val_to_str(request->code, request_code_vals);
+    const char *locale = try_val_to_str(request->lcid, text_lcid_vals); /* "de-DE, German (Germany)" */
 
     describe_counterset(p);
     if (!p->call->rpc.request_read) {
@@ -371,7 +380,9 @@ static void registration_request(pcq_pdu *p)
     info_add_subject(&p->pdu, "%s",
                      code ? code + strlen("PERF_REG_")
                           : wmem_strdup_printf(p->pdu.pool, "RequestCode %u", request->code));
-    if (pcq_has_locale(request->code)) {
+    if (pcq_has_locale(request->code) && locale) {
+        info_add_subject(&p->pdu, "%.*s", (int)strcspn(locale, ","), locale);
+    } else if (pcq_has_locale(request->code)) {
         info_add_subject(&p->pdu, "locale 0x%04x", request->lcid);
     } else if (request->code == PERF_REG_COUNTER_STRUCT) {
         const char *name = format_name(p, request->lcid);
@@ -867,7 +878,7 @@ static void pcq_register_fields(void)
         FIELD_ERROR(hf_status, "Status", "pcq.status", "error_status_t"),
         FIELD_NODE(hf_buffer, "Data", "pcq.data", "lpData"),
         FIELD_HEX_OF(hf_request_code, "Request code", "pcq.request_code", request_code_vals, "RequestCode"),
-        FIELD_HEX(hf_lcid, "Locale", "pcq.lcid", "RequestLCID"),
+        FIELD_HEX_OF(hf_lcid, "Locale", "pcq.lcid", text_lcid_vals, "RequestLCID"),
         FIELD_NODE(hf_query, "Query", "pcq.query", "The counters that the handle holds at this moment"),
         FIELD_TEXT(hf_query_counter, "Counter", "pcq.query.counter", "With the server's verdict"),
         FIELD(hf_add, "Add", "pcq.add", FT_BOOLEAN, BASE_NONE, NULL, "dwAdd: add or remove"),

@@ -505,6 +505,24 @@ static void describe_probe(hkpd_pdu *p)
                      size > 0 ? text_counted(p->pdu.pool, size, "byte") : "more");
 }
 
+/* Describes a success without data that the key can hold: without a buffer it is a size probe. */
+static void describe_success(hkpd_pdu *p)
+{
+    if (p->value.data_size > 0) {
+        if (rpc_pdu_get_handle(&p->pdu)->key == KEY_DATA) {
+            expert_report_add(&p->aloud, p->item, EI_NOT_PERFORMANCE_DATA,
+                              "The call succeeded, but its %u bytes are no PERF_DATA_BLOCK", p->value.data_size);
+            info_add_subject(&p->pdu, "no PERF_DATA_BLOCK");
+        }
+    } else if (p->call->room > 0) {
+        expert_report_add(&p->aloud, p->item, EI_NO_DATA,
+                          "The call succeeded with room for %u bytes, but there is no data", p->call->room);
+        info_add_subject(&p->pdu, "no data");
+    } else if (p->value.size > 0) {
+        describe_probe(p);
+    }
+}
+
 /* Describes a response that the stock function shows. */
 static void describe_other(hkpd_pdu *p)
 {
@@ -512,8 +530,10 @@ static void describe_other(hkpd_pdu *p)
         return;
     }
     show_question(p);
-    if (p->pdu.tapped.is_probe && (p->pdu.tapped.rtn_size > 0 || p->pdu.tapped.status == STATUS_MORE_DATA)) {
+    if (!p->pdu.is_short && p->pdu.tapped.status == STATUS_MORE_DATA) {
         describe_probe(p);
+    } else if (!p->pdu.is_short && p->pdu.tapped.status == STATUS_SUCCESS) {
+        describe_success(p);
     } else {
         report_failed(p);
     }

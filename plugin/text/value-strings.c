@@ -75,6 +75,40 @@ const value_string text_detail_level_vals[] = {
     {0, NULL},
 };
 
+/* The locales that Windows Server comes in, and the neutral and default ones. */
+const value_string text_lcid_vals[] = {
+    {0x0000, "server's default"},
+    {0x0007, "de, German"},
+    {0x0009, "en, English"},
+    {0x000a, "es, Spanish"},
+    {0x000c, "fr, French"},
+    {0x0010, "it, Italian"},
+    {0x0011, "ja, Japanese"},
+    {0x0400, "user default"},
+    {0x0404, "zh-TW, Chinese (Taiwan)"},
+    {0x0405, "cs-CZ, Czech (Czech Republic)"},
+    {0x0407, "de-DE, German (Germany)"},
+    {0x0409, "en-US, English (United States)"},
+    {0x040a, "es-ES_tradnl, Spanish (Spain, traditional sort)"},
+    {0x040c, "fr-FR, French (France)"},
+    {0x040e, "hu-HU, Hungarian (Hungary)"},
+    {0x0410, "it-IT, Italian (Italy)"},
+    {0x0411, "ja-JP, Japanese (Japan)"},
+    {0x0412, "ko-KR, Korean (Korea)"},
+    {0x0413, "nl-NL, Dutch (Netherlands)"},
+    {0x0415, "pl-PL, Polish (Poland)"},
+    {0x0416, "pt-BR, Portuguese (Brazil)"},
+    {0x0419, "ru-RU, Russian (Russia)"},
+    {0x041d, "sv-SE, Swedish (Sweden)"},
+    {0x041f, "tr-TR, Turkish (Turkey)"},
+    {0x0800, "system default"},
+    {0x0804, "zh-CN, Chinese (China)"},
+    {0x0809, "en-GB, English (United Kingdom)"},
+    {0x0816, "pt-PT, Portuguese (Portugal)"},
+    {0x0c0a, "es-ES, Spanish (Spain)"},
+    {0, NULL},
+};
+
 void text_value_strings_init(void)
 {
     value_string *named = wmem_memdup(wmem_epan_scope(), win32_errors, sizeof win32_errors);

@@ -17,6 +17,9 @@ extern const value_string text_detail_level_vals[];
 extern const value_string text_none_reason_vals[];
 extern const value_string text_block_type_vals[];
 
+/* Locale identifiers ([MS-LCID]): language tag and language. */
+extern const value_string text_lcid_vals[];
+
 /* Fills the tables that are made from others; called before any field is registered. */
 void text_value_strings_init(void);
 

@@ -24,6 +24,11 @@
       "Capture both directions from the start; what depends on the request is not shown") \
     X(SECOND_RESPONSE, "second_response", PI_SEQUENCE, PI_NOTE, false, "The call was answered before", \
       "Captured twice (editcap -d), or a call id used again; teaches nothing, whose its values are is assumed") \
+    X(NO_DATA, "no_data", PI_PROTOCOL, PI_WARN, false, "The call succeeded, but there is no data", \
+      "The server's fault: it had room and reported success; treat it as no answer") \
+    X(NOT_PERFORMANCE_DATA, "not_performance_data", PI_PROTOCOL, PI_WARN, false, \
+      "The call succeeded, but what came is no performance data", \
+      "The server's fault, or a value of an ordinary key; nothing is learned from it") \
     X(LENGTH, "length", PI_PROTOCOL, PI_WARN, false, "A length is not that of the data", \
       "The sender's fault: the data is read by what is there") \
     X(REQUEST_CODE, "request_code", PI_PROTOCOL, PI_WARN, false, "RequestCode is unknown", \

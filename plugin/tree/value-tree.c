@@ -35,7 +35,7 @@ void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const metada
 
     proto_item_set_generated(item);
     if (known->entry->lcid != 0) {
-        proto_item_append_text(item, " (locale 0x%04x)", known->entry->lcid);
+        proto_item_append_text(item, " (%s)", val_to_str_const(known->entry->lcid, text_lcid_vals, "other locale"));
     }
     proto_item_append_text(item, "%s%s", from, known->is_assumed ? " (assumed)" : "");
     if (known->is_assumed) {

@@ -245,7 +245,7 @@ def test_the_capture_knows_better(tshark, tmp_path, two_pass):
         assert by_path(frames[answers(scene)[1][0]]) == shown
 
 
-@pytest.mark.parametrize('language, locale', [('en', 'names file'), ('0x0407', 'locale 0x0407'), ('1031', 'locale 0x0407')])
+@pytest.mark.parametrize('language, locale', [('en', 'names file'), ('0x0407', 'German|0x0407'), ('1031', 'German|0x0407')])
 def test_the_tree_says_names_file(tshark, tmp_path, language, locale):
     """Of a name and of a type; with its locale of one that is known in another language alone."""
     s = engine()

@@ -12,7 +12,7 @@ from gen import hkpd_scene, hkpd_stubs, stubs
 from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
 from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story, taught_in, unseen
-from gen.stubs import CLOSE, DATA, ENUMERATE, INSTANCES, OPEN, REG_INFO, VALIDATE
+from gen.stubs import CLOSE, DATA, ENUMERATE, INFO, INSTANCES, OPEN, REG_INFO, VALIDATE
 from learned import read, read_file
 
 PCAPS = TOP / 'test' / 'pcaps'
@@ -129,6 +129,25 @@ def test_everything_behind_a_lost_packet_is_noise(tshark, tmp_path, direction, w
 
 # --- findings of a call ---------------------------------------------------------------------------------------------
 
+@pytest.mark.parametrize('opnum, in_size, rtn_size, found', [
+    (DATA, 1000, 96, True), (INFO, 1000, 40, True), (INSTANCES, 1000, 24, True), (REG_INFO, 100, 24, True),
+    (DATA, 0, 96, False), (DATA, 1000, 0, True), (DATA, 0, 0, False), (INSTANCES, 1000, 0, False), (ENUMERATE, 5, 3, True),
+    (ENUMERATE, 0, 3, False)])
+def test_success_without_data(tshark, tmp_path, opnum, in_size, rtn_size, found):
+    """lpData is empty though there was room and *pdwRtnSize says that there is something."""
+    scene = Scene()
+    line = tcp_line(scene)
+    guid = '01010101-0101-0101-0101-010101010101'
+    more = {DATA: dict(hQuery=SAME), INFO: dict(hQuery=SAME), REG_INFO: dict(szMachine='S', CounterSetGuid=guid, RequestCode=1,
+                                                                            RequestLCID=0),
+            INSTANCES: dict(szMachine='S', CounterSetGuid=guid), ENUMERATE: dict(szMachine='S')}[opnum]
+    line.request(opnum, stubs.request(opnum, dwInSize=in_size, **more))
+    frame = line.response(opnum, stubs.response(opnum, data=[] if opnum == ENUMERATE else b'', in_size=in_size,
+                                                rtn_size=rtn_size))
+    frames = read(tshark, scene, tmp_path)
+    assert experts(frames[frame]) == (['no_data'] if found else [])
+
+
 def test_an_empty_handle_is_no_damage(tshark, tmp_path):
     """A well-formed close of nothing."""
     scene = Scene()
@@ -143,6 +162,23 @@ def test_an_empty_handle_is_no_damage(tshark, tmp_path):
 
 
 # --- the registry ---------------------------------------------------------------------------------------------------
+
+def test_success_of_the_registry_without_performance_data(tshark, tmp_path):
+    scene = hkpd_scene.Scene()
+    talk = hkpd_scene.Talk(scene)
+    talk.open()
+    expected = {}
+    for data, found in ((b'', 'no_data'), (None, 'no_data'), (b'PE', 'not_performance_data'),
+                        (b'P\0E\0R\0X\0' + bytes(200), 'not_performance_data')):
+        expected[talk.ask('Global', data)[1]] = [found]
+    asked, silent = talk.ask('Global', None, room=0, size=606)
+    expected[silent] = []
+    frames = registry.read(tshark, scene, tmp_path)
+    info = info_of(tshark, scene, tmp_path)
+    assert {n: experts(frames[n]) for n in expected} == expected
+    assert 'handle 1, Global, size probe: needs 606 bytes' in info[silent]
+    assert [n for n, words in expected.items() if 'no PERF_DATA_BLOCK' in info[n]] == list(expected)[2:4]
+
 
 def test_the_length_is_that_of_the_data(tshark, tmp_path):
     scene = hkpd_scene.Scene()
@@ -259,7 +295,7 @@ def test_probes_say_what_they_are_about(tshark, tmp_path):
     c.data(h)
     info = info_of(tshark, scene, tmp_path)
     probes = [info[n] for opnum in (REG_INFO, INSTANCES, DATA) for n, m in frames_of(scene, opnum, 'response') if m.status == 8]
-    assert 'QueryCounterSetRegistrationInfo response, Set, COUNTERSET_NAME_STRING, locale 0x0407, size probe: needs 8 bytes' in probes
+    assert 'QueryCounterSetRegistrationInfo response, Set, COUNTERSET_NAME_STRING, de-DE, size probe: needs 8 bytes' in probes
     assert [p for p in probes if p.startswith('EnumerateCounterSetInstances response, Set, size probe: needs ')]
     assert [p for p in probes if p.startswith('QueryCounterData response, query 1, size probe: needs ')]
     assert len(probes) >= 6 and all('size probe: needs ' in p and 'MEMORY' not in p for p in probes)
