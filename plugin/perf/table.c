@@ -136,10 +136,7 @@ perf_raw perf_table_number(const perf_table *t, const perf_group *g, uint32_t ro
 {
     uint32_t size, at = perf_table_cell(t, g, row, column, &size);
 
-    if (at == 0 || (size != 4 && size != 8)) {
-        return (perf_raw){0, 0};
-    }
-    return size == 4 ? (perf_raw){perf_table_u32(t, at), 4} : (perf_raw){perf_table_u64(t, at), 8};
+    return at > 0 ? perf_table_number_at(t, at, size) : (perf_raw){0, 0};
 }
 
 /* --- Indexes ----------------------------------------------------------------------------------------------------- */

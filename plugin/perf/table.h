@@ -219,7 +219,15 @@ static inline uint32_t perf_table_cell(const perf_table *t, const perf_group *g,
     return r->cells + 16 * column + PERF_COUNTER_DATA_SIZE;
 }
 
-/* Returns the number in the cell, of size 0 if it is none of 4 or 8 bytes. */
+/* Returns the number at an offset, of size 0 if it is none of 4 or 8 bytes. */
+static inline perf_raw perf_table_number_at(const perf_table *t, uint32_t offset, uint32_t size)
+{
+    return size == 4   ? (perf_raw){perf_table_u32(t, offset), 4}
+           : size == 8 ? (perf_raw){perf_table_u64(t, offset), 8}
+                       : (perf_raw){0, 0};
+}
+
+/* Returns the number in the cell, of size 0 if it has none. */
 perf_raw perf_table_number(const perf_table *table, const perf_group *group, uint32_t row, uint32_t column);
 
 /* Returns the object with a title index; NULL: there is none, or several. Changes: makes the index of objects. */

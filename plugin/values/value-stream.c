@@ -130,13 +130,6 @@ value_column *value_stream_enter_column(value_stream *stream, uint32_t number)
     return column;
 }
 
-static perf_raw value_number_at(const perf_table *table, uint32_t offset, uint32_t size)
-{
-    return size == 4   ? (perf_raw){perf_table_u32(table, offset), 4}
-           : size == 8 ? (perf_raw){perf_table_u64(table, offset), 8}
-                       : (perf_raw){0, 0};
-}
-
 /* Takes the value of the current row and column; false: the cell has none. */
 static bool read_cell_value(value_stream *stream)
 {
@@ -151,7 +144,7 @@ static bool read_cell_value(value_stream *stream)
     value_stream_enter_column(stream, at->column);
     at->is_failed = at->is_empty = false;
     at->is_text = at->counter->is_text;
-    at->raw = value_number_at(table, at->offset, at->size);
+    at->raw = perf_table_number_at(table, at->offset, at->size);
     at->is_number = at->raw.size > 0 && !at->is_text;
     if (at->is_text) {
         stream->response.ops->read_text(stream, MIN(at->size, MOST_VALUE_BYTES));
@@ -181,23 +174,14 @@ static bool next_cell(value_stream *stream)
     return stream->at.row < group->rows;
 }
 
-static bool has_group_failed(const perf_table *table, const perf_group *group)
-{
-    return !table->is_block && group->type == PERF_ERROR_RETURN;
-}
-
-static bool is_group_empty(const perf_table *table, const perf_group *group)
-{
-    return !table->is_block && group->is_sound && (group->rows == 0 || group->columns == 0);
-}
-
 /* Takes a group that has an error or nothing in place of values, if the reader wants it. */
 static bool take_group(value_stream *stream)
 {
     const perf_group *group = stream->group;
-    bool is_failed = has_group_failed(stream->now.table, group);
+    bool is_failed = group->type == PERF_ERROR_RETURN, is_empty = group->rows == 0 || group->columns == 0;
 
-    if (!(stream->with_failed && is_failed) && !(stream->with_empty && is_group_empty(stream->now.table, group))) {
+    if (stream->response.ops->is_block ||
+        !((stream->with_failed && is_failed) || (stream->with_empty && group->is_sound && is_empty))) {
         return false;
     }
     stream->operands.is_known = false;
