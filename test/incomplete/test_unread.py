@@ -11,7 +11,7 @@ from gen import stubs
 from gen.hkpd_block import Counter, Instance, Object
 from gen.hkpd_scene import Talk
 from gen.model import TYPES
-from gen.pcap import Pipe, Rpc, SealedRpc, Smb2, Tcp
+from gen.pcap import Pipe, Rpc, Smb2, Tcp
 from gen.scene import Line, Scene, smb_line, tcp_line
 from gen.story import Server, answers, ask, backward, gauge, learn, unseen
 from learned import marks, paths, read, truth
@@ -131,28 +131,6 @@ def test_two_requests_at_once_in_a_pipe(tshark, tmp_path):
     line.rpc.transport.to_client = lambda pdus, whole: [answer([x]) for x in pdus][-1]
     line.together([(stubs.DATA, dict(hQuery=h, dwInSize=9999))] * 2)
     assert [r['assumed'] for r in long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-')[0])] == ['0'] * 52
-
-
-SEALED_FRAGMENTS = {'first twice': 'QueryCounterData response, 1,784 bytes, sealed with NTLM, no key',
-                    'a fault behind them': 'QueryCounterData fault: nca_wrong_boot_time'}
-
-
-@pytest.mark.parametrize('way', SEALED_FRAGMENTS)
-def test_sealed_fragments_that_do_not_fit(tshark, tmp_path, way):
-    """What is begun anew, or ends in a fault, is whole."""
-    scene, s = Scene(), gauge(instances=[chr(97 + i) for i in range(26)])
-    rpc = SealedRpc(Tcp(scene.capture), max_frag=312)
-    rpc.bind()
-    c = Line(scene, rpc, Server([s])).client()
-    h, stock = c.query([ask(s, 1, '*'), ask(s, 2, '*')]), rpc.fragments
-    change = FRAGMENTS.get(way, lambda *all: all[:2])
-    silent = lambda pdus: [p[:16] + bytes(4) + p[20:] for p in (pdus if len(pdus) < 3 else change(*pdus))]
-    rpc.fragments = lambda *what: silent(stock(*what))
-    c.data(h, 9999)
-    if way not in FRAGMENTS:
-        rpc.call_id -= 1
-        rpc.fault(0x1c010006)
-    assert tshark.fields(scene.write(tmp_path / 'a.pcap'), ['_ws.col.Info'])[-1][0].endswith(SEALED_FRAGMENTS[way])
 
 
 def test_an_answer_that_is_cut_is_an_answer(tshark, tmp_path):

@@ -11,7 +11,7 @@ from conftest import TOP
 from gen import hkpd_scene, hkpd_stubs, stubs
 from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
-from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story, taught_in, unseen
+from gen.story import Server, answers, ask, begin, counter, frames_of, learn, multiple, run, single, story, taught_in
 from gen.stubs import CLOSE, DATA, ENUMERATE, INFO, INSTANCES, OPEN, REG_INFO, VALIDATE
 from learned import read, read_file
 
@@ -65,24 +65,6 @@ def test_keys_have_numbers_of_their_own(tshark, tmp_path, two_pass):
 
 
 # --- a handle that lives on -----------------------------------------------------------------------------------------
-
-def test_a_size_probe_of_a_closed_handle_shows_that_it_is_open(tshark, tmp_path, two_pass):
-    """The close was captured, the opening that dealt out the same bytes again was not. The first answer that knows the
-    handle is a size probe; its request keeps the number that it had."""
-    s = plain()
-    server = Server([s], handles=[SAME] * 2)
-    scene, c = begin(server, s)
-    run(c, [ask(s, 1)])
-    hidden = unseen(server)
-    h = hidden.query([ask(s, 1)], info=False)
-    c.data(h)
-    c.data(h)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    late = [n for n, m in frames_of(scene, DATA, 'request')][-4:]
-    replies = [n for n, m in frames_of(scene, DATA, 'response')][-4:]
-    assert [frames[n].numbers('pcq.query.number') for n in replies] == [[2]] * 4
-    assert [frames[n].numbers('pcq.query.number') for n in late] == [[1]] + [[2]] * 3
-    assert [('handle_closed' in experts(frames[n])) for n in late] == [True] + [False] * 3
 
 
 def test_a_closed_key_that_answers_with_data_is_a_new_handle(tshark, tmp_path, two_pass):

@@ -3,7 +3,6 @@
 
 import re
 import struct
-import subprocess
 
 import ledger
 import pytest
@@ -237,17 +236,6 @@ def session(talk, alter=lambda opnum, kind, stub: stub):
     scene, server = Scene(), Server([s])
     talk(tcp_line(scene, server, alters=alter).client(), s, server)
     return scene
-
-
-@pytest.mark.parametrize('size', [150, 300])
-def test_answers_that_were_cut(evidence, tmp_path, size):
-    """By a snapshot length: what is not there is no evidence. Probes are shorter."""
-    def cut(scene, size):
-        subprocess.run(['editcap', '-s', str(size), scene.write(tmp_path / 'whole.pcap'), tmp_path / 'cut.pcap'], check=True)
-        return rows_of(evidence(tmp_path / 'cut.pcap'))
-    rows = cut(usual(), size)
-    assert {i for i in IDS if rows[i][1] > 0} == {'SEALED'}
-    assert rows['HEADER'] == (0, 0, 0) and rows['PROBE'][0] == 10
 
 
 def without_info(client):

@@ -132,41 +132,6 @@ def test_own_ids_that_repeat(export):
     assert of_second_sample(export(registry(rows, rows, ids=[0, 0]), 'long'), 'Delta') == [('svc', made(0, 0), '1'), ('svc#1', made(1, 1), '1')]
 
 
-def test_threads_of_processes_of_one_name(export):
-    """A thread is known by its parent's name and its own: assumed, if two parents have that name in either sample. Without the parent it
-    is another, and assumed."""
-    def scene(second, only=None, first=('p', 'p')):
-        names = lambda at: first if at.number == 0 else second
-        rate = lambda index: [Counter(index, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(k, at.number))]
-        threads = lambda at: [Instance('7', parent=(230, 0))]
-        scene, talk = begin_talk(objects=[Object(232, 'Thread', rate(6), threads),
-                                          Object(230, 'Process', rate(8), lambda at: [Instance(n) for n in names(at)])])
-        talk.sample()
-        talk.sample(only=only)
-        return scene
-    assert of_second_sample(export(scene(['p', 'p']), 'long'), 'Delta')[0] == ('p/7', made(0, 0), '1')
-    assert of_second_sample(export(scene(['p']), 'long'), 'Delta')[0] == ('p/7', made(0, 0), '1')
-    assert of_second_sample(export(scene(['p'], first=['p']), 'long'), 'Delta')[0] == ('p/7', made(0, 0), '0')
-    assert of_second_sample(export(scene(['p', 'p'], [232]), 'long'), 'Delta') == [('7', NEW, '1')]
-
-
-def test_an_object_given_twice_is_compared_with_nothing(export, passes):
-    """Which of the two another sample's is nobody tells; of other objects each stays what it is."""
-    delta = lambda index, place: [Counter(index, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'],
-                                          lambda at, k: count(place, at.number))]
-    once, other = Object(230, 'Process', delta(6, 1)), Object(238, 'Processor', delta(8, 2))
-    scene, talk = begin_talk(objects=[once, other])
-    twice = [once, Object(230, 'Process', delta(6, 5)), other]
-    for talk.objects in twice, [once, other], twice, [once, other], [once, other]:
-        talk.sample()
-    rows = [r for r in long_rows(export(scene, 'long', *passes)) if r['counter'] == 'Delta']
-    step = lambda place: float(7 * (place + 1))
-    twice = [('Process', NOT_COMPARED)] * 2
-    assert [(r['counterset'], r['reason'] or float(r['result'])) for r in rows] == [
-        ('Process', FIRST), ('Process', FIRST), ('Processor', FIRST), ('Process', NOT_COMPARED), ('Processor', step(2)),
-        *twice, ('Processor', step(2)), ('Process', NOT_COMPARED), ('Processor', step(2)), ('Process', step(1)), ('Processor', step(2))]
-
-
 def test_counters_of_one_index_that_come_and_go(export, passes):
     """Which of them is gone, and which of them came, nobody knows; nor which of two has the index: one has the path, both the mark."""
     delta = lambda place: Counter(10, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(place, at.number))

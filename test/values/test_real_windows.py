@@ -177,17 +177,6 @@ def test_an_instance_that_begins_again_while_another_ends(tmp_path, course, made
     assert resets == {'(a)\\Work/sec': 1, '(b)\\Work/sec': 0, '(c)\\Work/sec': 0}
 
 
-@PROTOCOLS
-def test_an_object_that_begins_again(tmp_path, course, made):
-    """With its sum, whose name alone says that it is none; what stands still does not go on."""
-    rows = summed('_Total', [{'a': 1000 + 10 * n if n < 3 else n, 'b': 7000 + n if n < 3 else n} for n in range(6)])
-    reasons, resets = course(made({'Work/sec': rows, 'Still': [dict.fromkeys(row, 5) for row in rows]}, tmp_path))
-    assert all(reasons[name, 'Work/sec'][1:] == ['', '', why, '', ''] for name, why in (('a', BACKWARDS), ('b', BACKWARDS), ('_Total', SUM)))
-    assert list(resets.values()) == [1, 0] * 2 + [0, 0]
-
-
-
-
 # --- Names that read like the second of another
 
 @pytest.mark.parametrize('names, paths', [      # and which of them are assumed
