@@ -53,7 +53,7 @@ static wmem_map_t *by_addresses; /* "client server" -> verdict_peers */
 static verdict_connection *connections, **end_of_connections = &connections;
 static GHashTable *by_number; /* Wireshark's number of a conversation -> verdict_connection; emptied with the capture */
 static capture_times times;
-static bool has_other_uses;
+static bool has_other_uses; /* than performance counters, of any peers */
 
 static verdict_moment now_of(const packet_info *pinfo)
 {
@@ -228,7 +228,7 @@ void steps_note_call(verdict_connection *connection, const packet_info *pinfo, b
     verdict_peers *peers = connection->peers;
 
     connection->end.frame = connection->smb2_frame > 0 ? 0 : connection->end.frame; /* another pipe was closed */
-    peers->call_port = connection->port;
+    peers->is_ours = true;
     peers->mapped_port = is_known_port(connection->port) ? peers->mapped_port : connection->port;
     pass_step(connection, is_response ? STEP_CALL : STEP_BIND, pinfo->num);
 }
@@ -733,13 +733,7 @@ struct steps_judgement {
     peers_state *states;
     wmem_map_t *clients; /* address -> client_state */
     bool has_asker, has_one_way;
-    bool has_other_uses; /* something else than performance counters is what the capture is about */
 };
-
-static bool is_asking(const verdict_peers *peers)
-{
-    return peers->is_ours || peers->call_port > 0;
-}
 
 /* Adds a request, or SYN, that nobody answered, unless something succeeded later, or failed otherwise. */
 static void add_silence(steps_judgement *judgement, const verdict_connection *connection, setup_step step,
@@ -771,7 +765,7 @@ static void judge_connection(steps_judgement *judgement, const verdict_connectio
 
     if (steps_is_one_way(connection)) {
         state->one_way = state->one_way.frame > 0 ? state->one_way : connection->begins;
-        judgement->has_one_way |= is_asking(peers);
+        judgement->has_one_way |= peers->is_ours;
     }
     if (step == NUM_STEPS || times.was_set || connection->lost_frame > connection->waits[step].frame) {
         return;
@@ -797,7 +791,7 @@ static void judge_client(steps_judgement *judgement, const verdict_peers *peers)
         client = wmem_new0(judgement->pool, client_state);
         wmem_map_insert(judgement->clients, peers->client, client);
     }
-    client->asks |= is_asking(peers);
+    client->asks |= peers->is_ours;
     judgement->has_asker |= client->asks;
     for (unsigned i = STEP_LOGON; i < NUM_STEPS; i++) {
         client->logged_on = MAX(client->logged_on, peers->passed[i]);
@@ -814,7 +808,6 @@ steps_judgement *steps_judge(wmem_allocator_t *pool)
     judgement->pool = pool;
     judgement->states = wmem_alloc0_array(pool, peers_state, num_peers + 1);
     judgement->clients = wmem_map_new(pool, wmem_str_hash, g_str_equal);
-    judgement->has_other_uses = has_other_uses;
     for (const verdict_peers *peers = steps_first_peers; peers; peers = peers->next) {
         peers_state *state = &judgement->states[peers->number];
         memcpy(state->failures, peers->failures, sizeof state->failures);
@@ -852,8 +845,8 @@ static bool is_meant(const steps_judgement *judgement, const verdict_peers *peer
         (failure->port == PORT_KERBEROS && client->logged_on > failure->shown.last)) {
         return false;
     }
-    return is_asking(peers) || step == STEP_PIPE || (client->asks && !peers->has_other_uses) ||
-           (!judgement->has_asker && !judgement->has_other_uses && is_refusal);
+    return peers->is_ours || step == STEP_PIPE || (client->asks && !peers->has_other_uses) ||
+           (!judgement->has_asker && !has_other_uses && is_refusal);
 }
 
 /* Kind and words of each step: where it fails, and what the client does who waits. */
@@ -981,8 +974,7 @@ const char *steps_why_nothing(const steps_judgement *judgement)
         }
     }
     /* of a client of which it is not known what it wants */
-    for (const verdict_peers *peers = steps_first_peers; peers && !judgement->has_other_uses && !findings;
-         peers = peers->next) {
+    for (const verdict_peers *peers = steps_first_peers; peers && !has_other_uses && !findings; peers = peers->next) {
         setup_step step = failed_step(judgement, peers);
         if (step < NUM_STEPS && step > STEP_CONNECT) {
             add_failure(judgement->pool, peers, step, &judgement->states[peers->number].failures[step],

@@ -50,7 +50,7 @@ typedef struct {
     verdict_evidence shown; /* frames NULL: it never failed, or a later try succeeded */
 } setup_failure;
 
-/* A client and a server, by their addresses. Connections fill it; talks.c fills `called` and what is sampled. */
+/* A client and a server, by their addresses. Connections fill it; monitors.c fills what is sampled. */
 typedef struct verdict_peers {
     struct verdict_peers *next; /* in the order of the capture */
     unsigned number;            /* from 0 */
@@ -59,9 +59,8 @@ typedef struct verdict_peers {
     setup_failure failures[NUM_STEPS];
     uint32_t passed[NUM_STEPS]; /* frame of the latest success, 0: none */
     uint32_t mapped_port;       /* port of the interface, by the endpoint mapper or a call; 0: not known */
-    uint32_t call_port;         /* port of the latest call on performance counters, 0: none */
     bool has_messages;          /* of SMB2 or DCE/RPC, any */
-    bool is_ours;               /* performance-related */
+    bool is_ours;               /* performance-related: a bind, a pipe winreg that failed, or a call */
     bool is_bound;              /* a bind of our interfaces was captured */
     bool has_other_uses;        /* files, other shares and pipes */
     uint32_t sampled;           /* frame of the latest sample */
@@ -74,9 +73,9 @@ typedef struct verdict_peers {
 } verdict_peers;
 
 typedef enum {
-    EVENT_RESENT = 1,      /* a retransmission */
-    EVENT_ZERO_WINDOW = 2, /* its sender's buffer is full */
-    EVENT_PIPE_FAILED = 4, /* an SMB2 error in the place of a response */
+    EVENT_RESENT,      /* a retransmission */
+    EVENT_ZERO_WINDOW, /* its sender's buffer is full */
+    EVENT_PIPE_FAILED, /* an SMB2 error in the place of a response */
 } event_kind;
 
 typedef struct {
@@ -95,11 +94,11 @@ typedef struct verdict_connection {
     struct verdict_connection *next; /* in the order of the capture */
     verdict_peers *peers;
     uint32_t client_port;
-    uint32_t port;        /* of the server */
-    bool is_client_known; /* by SYN or a call; else by the ports */
-    bool is_open;         /* accepted, or there before the capture */
-    bool is_mapper_read;  /* the endpoint mapper told where our interface is */
-    bool is_ended_by_client;
+    uint32_t port;                   /* of the server */
+    bool is_client_known;            /* by SYN or a call; else by the ports */
+    bool is_open;                    /* accepted, or there before the capture */
+    bool is_mapper_read;             /* the endpoint mapper told where our interface is */
+    bool is_ended_by_client;         /* the client sent `end` */
     bool wants_signing;              /* the client requires it */
     verdict_moment syn;              /* first SYN, frame 0: not captured */
     verdict_evidence syns;           /* SYNs that wait for an answer */
