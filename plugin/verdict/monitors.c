@@ -44,19 +44,20 @@ static const char *format_value_name(wmem_allocator_t *pool, const tapped_call *
     return question;
 }
 
+/* Returns what calls of a query have in common: sealed its connection, else handle, question and client; calls without a query their peers. */
 static const char *format_query_key(packet_info *pinfo, const tapped_call *tapped)
 {
-    const address *client = tapped->is_response ? &pinfo->dst : &pinfo->src;
+    const char *client = address_to_str(pinfo->pool, tapped->is_response ? &pinfo->dst : &pinfo->src);
 
     if (tapped->sealed.connection) {
         return wmem_strdup_printf(pinfo->pool, "%p", tapped->sealed.connection);
     }
     if (is_of_query(tapped)) {
-        return wmem_strdup_printf(pinfo->pool, "%p %s", (const void *)tapped->handle,
+        return wmem_strdup_printf(pinfo->pool, "%p %s %s", (const void *)tapped->handle, client,
                                   format_value_name(pinfo->pool, tapped));
     }
-    return wmem_strdup_printf(pinfo->pool, "%p %s %d %s", (const void *)tapped->server,
-                              address_to_str(pinfo->pool, client), tapped->is_hkpd, steps_find_account(pinfo));
+    return wmem_strdup_printf(pinfo->pool, "%p %s %d %s", (const void *)tapped->server, client, tapped->is_hkpd,
+                              steps_find_account(pinfo));
 }
 
 /* A server's name before it has a handle is in small letters. The peers have its newest name, each query its own. */
