@@ -279,7 +279,7 @@ static void read_status(pcq_pdu *p)
     tapped_call *tapped = &p->pdu.tapped;
     uint32_t status = rpc_pdu_read_status(&p->pdu, hf_status);
 
-    tapped->has_sizes = p->operation->response_begin == NDR_FIRST_SIZES;
+    bool has_sizes = p->operation->response_begin == NDR_FIRST_SIZES;
     tapped->is_probe = status == STATUS_NOT_ENOUGH_MEMORY && tapped->out_size == 0 && tapped->rtn_size > 0;
     p->succeeded = status == STATUS_SUCCESS;
     if (tapped->is_probe) {
@@ -290,7 +290,7 @@ static void read_status(pcq_pdu *p)
     }
     /* nothing fits into a buffer of 0 bytes; even the counter data of an empty query has a header */
     bool is_missed = tapped->rtn_size > 0 || p->pdu.opnum == OPNUM_QueryCounterData;
-    bool is_empty = p->succeeded && tapped->has_sizes && tapped->out_size == 0;
+    bool is_empty = p->succeeded && has_sizes && tapped->out_size == 0;
     if (is_empty && is_missed && p->call->rpc.request_read && p->call->in_size > 0) {
         expert_report_add(&p->pdu.report, p->pdu.ndr.cursor.item, EI_NO_DATA,
                           "The call succeeded with room for %s, but lpData is empty; *pdwRtnSize says %u",

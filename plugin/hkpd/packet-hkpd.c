@@ -720,11 +720,10 @@ static void set_tap_sizes(hkpd_pdu *p)
     bool is_success = p->pdu.tapped.status == STATUS_SUCCESS, is_more = p->pdu.tapped.status == STATUS_MORE_DATA;
     bool is_unknown = is_more && (p->kind == ANSWER_HEADER || p->value.size <= room);
 
-    tapped->has_sizes = !p->pdu.is_short;
     tapped->rtn_size = is_unknown ? 0 : p->value.size;
     tapped->out_size = is_success ? p->value.data_size : 0;
     bool answers_probe = is_success && room == 0 && (tapped->rtn_size > 0 || p->pdu.call->request_read);
-    tapped->is_probe = tapped->has_sizes && tapped->out_size == 0 && (is_more || answers_probe);
+    tapped->is_probe = !p->pdu.is_short && tapped->out_size == 0 && (is_more || answers_probe);
 }
 
 /* Reads the response again, into the tree, and what its value brings. */

@@ -65,7 +65,6 @@ tapped_handle tapped_handle_of(const state_handle *handle)
         .closed_frame = handle->closed_frame,
         .machine = handle->machine,
         .place = handle->place,
-        .newest = handle->newest,
     };
 }
 
@@ -125,7 +124,7 @@ const char *tapped_called(const tapped_call *tapped)
 
 unsigned tapped_asked_for(const tapped_call *tapped)
 {
-    return tapped->epoch ? MAX(tapped->epoch->hash, 1) : 1;
+    return MAX(tapped->epoch->hash, 1);
 }
 
 const char *tapped_object_name(wmem_allocator_t *pool, state_server *server, uint32_t title)

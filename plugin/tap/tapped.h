@@ -46,7 +46,6 @@ typedef struct {
     bool has_status;       /* a response's status was read */
     bool has_failed;       /* it is that of a failed call, and no size probe's or the end of a list */
     bool is_fault;         /* DCE/RPC's own answer: `status` is not the operation's */
-    bool has_sizes;        /* a response's sizes were read */
     bool brings_data;      /* if it succeeds, the call is answered with performance data */
     bool is_late;          /* its packet states that it is late, or slow */
     bool is_probe;         /* a response says how much room is needed, and nothing else */
@@ -95,7 +94,6 @@ typedef struct {
     uint32_t closed_frame; /* 0: not closed in this capture */
     const char *machine;   /* szMachine without backslashes, or SystemName; NULL if not known */
     const char *place;     /* its server's address and port, where another server was called so before; else NULL */
-    const state_sample *newest; /* that was kept */
 } tapped_handle;
 
 /* Zeros for NULL. */
@@ -128,7 +126,7 @@ uint64_t tapped_identifier_key(const tapped_call *tapped, uint32_t number);
  * any other. (A block with an error is no refusal: its counter was accepted.) */
 const char *tapped_refused_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t number, bool *is_assumed);
 
-/* A number for what a query holds at the call, in whatever order: equal for equal contents. Never 0; of HKEY_PERFORMANCE_DATA always 1. */
+/* Returns a number for the set of counters that a query has at the call: equal for equal sets, never 0. Needs: `epoch`. */
 unsigned tapped_asked_for(const tapped_call *tapped);
 
 /* HKEY_PERFORMANCE_DATA: "Processor (238)", or "#238" where no title says so. */

@@ -48,7 +48,7 @@ static void count_response(stats_tree *tree, const tapped_call *tapped)
         int statuses = tick_stat_node(tree, NODE_STATUSES, 0, TRUE);
         int status = tick_stat_node(tree, name ? name : OTHER_STATUSES, statuses, TRUE);
         tick_stat_node(tree, tapped->operation, status, FALSE);
-        if (tapped->has_sizes && tapped->is_probe) {
+        if (tapped->is_probe) {
             tick_stat_node(tree, NODE_PROBES, 0, TRUE);
         }
     }
