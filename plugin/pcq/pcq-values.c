@@ -6,6 +6,7 @@
  */
 #include "pcq/pcq-data.h"
 
+#include "perf/parse.h"
 #include "values/value-ops.h"
 
 /* Names of a counterset, as the metadata have them when it is looked up. */

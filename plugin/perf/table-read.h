@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "perf/table.h"
+#include "perf/parse.h"
 
 static inline perf_group *perf_add_group(perf_table *t, uint32_t offset, uint32_t end)
 {

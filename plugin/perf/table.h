@@ -127,15 +127,8 @@ typedef struct {
     perf_index by_key;              /* objects by title index */
 } perf_table;
 
-/* Reads counter data of PerflibV2, or a PERF_DATA_BLOCK. `size`: bytes that were captured, `reported`: bytes that were sent. What the
- * capture lacks is no fault, but its group and the response are not sound. Needs: `table` is
- * zeros, or was read before: then its memory is used again. Changes: `table`, which perf_table_free() frees. */
-void perf_table_read_data(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported);
-void perf_table_read_block(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported);
+/* Frees what the table has, but not its data. */
 void perf_table_free(perf_table *table);
-
-/* Reads the counter data once more, with all groups. */
-void perf_table_read_whole(perf_table *table);
 
 /* For both readers. Begins a table. Changes: what it was read from before is forgotten, and its arrays are used again. */
 void perf_table_begin(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported, bool is_block);
@@ -146,15 +139,6 @@ void *perf_table_enlarge(void *array, uint32_t *room, uint32_t more, size_t size
 
 /* Returns the bytes that a table takes, without its data. */
 size_t perf_table_memory(const perf_table *table);
-
-/* Returns a group by its number. Changes: reads all groups, if that one is not there yet. */
-static inline perf_group *perf_table_group(perf_table *t, uint32_t number)
-{
-    if (!t->is_whole && number > t->first_group) {
-        perf_table_read_whole(t);
-    }
-    return &t->groups[number];
-}
 
 /* True if something in it can be compared with other samples. */
 static inline bool perf_table_has_sound_group(const perf_table *t)

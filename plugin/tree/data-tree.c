@@ -5,6 +5,8 @@
  */
 #include "tree/data-tree.h"
 
+#include "perf/parse.h"
+
 /* Items of a group and of a row, with names that are known from elsewhere. */
 #define ITEMS_OF_GROUP 24
 #define ITEMS_OF_ROW 12

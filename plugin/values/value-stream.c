@@ -5,6 +5,7 @@
  */
 #include "values/value-stream.h"
 
+#include "perf/parse.h"
 #include "values/value-ops.h"
 
 #define ASSUMED_TEXT(name, sentence) [ASSUMED_##name] = sentence,

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "perf/table.h"
+#include "perf/parse.h"
 
 #include <assert.h>
 
