@@ -456,9 +456,11 @@ static void see_message_request(verdict_connection *connection, const smb2_info_
 {
     setup_step step = message_step(smb);
 
+    if (smb->opcode == SESSION_SETUP || smb->opcode == TREE_CONNECT) {
+        connection->doubt.frame = 0; /* the client goes on */
+    }
     if (step < NUM_STEPS) {
         connection->waits[step] = now;
-        connection->doubt.frame = step == STEP_LOGON || step == STEP_SHARE ? 0 : connection->doubt.frame;
     } else if (smb->opcode == CLOSE && is_named(message_name(smb), "winreg")) {
         end_connection(connection, true, now);
     }
