@@ -18,7 +18,7 @@ function showHead() {
         fact('Time', isOneDay ? `${day(BEGIN, 'short')}, ${clock(BEGIN, 1)} to ${clock(END, 1)} ${zone}`
             : `${day(BEGIN, 'short')}, ${clock(BEGIN, 60)} to ${day(END, 'short')}, ${clock(END, 60)} ${zone}`);
         fact('Length', length(END - BEGIN));
-        fact('Samples', number(samples) + (interval ? `, each ${length(interval)}` : ''));
+        fact('Samples', number(samples) + (interval ? `, every ${length(interval)}` : ''));
     }
     fact('Capture', data.first_frame > 0 ? `frames ${data.first_frame} to ${data.last_frame}` : '');
 }
