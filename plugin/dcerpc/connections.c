@@ -45,23 +45,21 @@ static rpc_interface find_interface(const e_guid_t *uuid)
     return i;
 }
 
-wmem_array_t *rpc_handed_pdus;
+GArray *rpc_handed_pdus;
 
 void rpc_note_handed(const dcerpc_info *di, struct rpc_call *call)
 {
     const rpc_handed_pdu handed = {(uint8_t)di->ptype, di->call_id, false, call};
 
     if (rpc_handed_pdus) {
-        wmem_array_append_one(rpc_handed_pdus, handed);
+        g_array_append_val(rpc_handed_pdus, handed);
     }
 }
 
 void rpc_note_garbled(void)
 {
-    unsigned count = rpc_handed_pdus ? wmem_array_get_count(rpc_handed_pdus) : 0;
-
-    if (count > 0) {
-        ((rpc_handed_pdu *)wmem_array_index(rpc_handed_pdus, count - 1))->is_garbled = true;
+    if (rpc_handed_pdus && rpc_handed_pdus->len > 0) {
+        g_array_index(rpc_handed_pdus, rpc_handed_pdu, rpc_handed_pdus->len - 1).is_garbled = true;
     }
 }
 
@@ -199,7 +197,8 @@ static void keep_setup_call(const packet_info *pinfo, int at, const rpc_connecti
 void rpc_tap_setup_call(packet_info *pinfo, int at)
 {
     uint64_t key = (uint64_t)pinfo->num << 32 | (uint32_t)at;
-    const setup_call *setup = wmem_map_size(setup_calls) > 0 ? wmem_map_lookup(setup_calls, &key) : NULL;
+    const setup_call *setup =
+        tapped_wants_setup() && wmem_map_size(setup_calls) > 0 ? wmem_map_lookup(setup_calls, &key) : NULL;
 
     if (setup) {
         tapped_hand_over_setup(pinfo, &setup->tapped);

@@ -123,8 +123,8 @@ typedef struct {
     struct rpc_call *call;
 } rpc_handed_pdu;
 
-/* PDUs of the frame that operations were handed, in their order. NULL: the stock dissector does not run, or as Decode As. */
-extern wmem_array_t *rpc_handed_pdus;
+/* PDUs that operations were handed while the stock dissector ran, in their order. NULL: it does not run, or as Decode As. */
+extern GArray *rpc_handed_pdus;
 
 /* Notes that an operation was handed the stub of a request or response; then, that it is garbled. */
 void rpc_note_handed(const dcerpc_info *di, struct rpc_call *call);

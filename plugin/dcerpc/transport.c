@@ -26,15 +26,14 @@ static void tap_unbound(packet_info *pinfo, const rpc_header *header)
 }
 
 /* Reads the headers of a frame's PDUs. One that is not all there may come again, reassembled. */
-static void read_headers(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, wmem_array_t *all_handed)
+static void read_headers(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, GArray *all_handed, unsigned next)
 {
     int end = pinfo->desegment_len != 0 ? pinfo->desegment_offset : (int)tvb_captured_length(tvb);
-    unsigned next = 0, count = wmem_array_get_count(all_handed);
     rpc_header header;
     bool any = false;
 
     for (int at = 0; at < end && rpc_header_read(&header, tvb, at); at += header.size) {
-        const rpc_handed_pdu *handed = next < count ? wmem_array_index(all_handed, next) : NULL;
+        const rpc_handed_pdu *handed = next < all_handed->len ? &g_array_index(all_handed, rpc_handed_pdu, next) : NULL;
         if (handed &&
             (handed->type != header.type || handed->call_id != header.call_id || !may_be_handed_with(&header))) {
             handed = NULL;
@@ -61,9 +60,13 @@ WATCHED(STOCK)
 static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
                                       void *data)
 {
-    wmem_array_t *handed = wmem_array_new(pinfo->pool, sizeof(rpc_handed_pdu)), *outer = rpc_handed_pdus;
+    static GArray *handed; /* of nested layers, too */
+    GArray *outer = rpc_handed_pdus;
     volatile ws_heuristic result = true;
 
+    handed = handed ? handed : g_array_new(FALSE, FALSE, sizeof(rpc_handed_pdu));
+    g_array_set_size(handed, outer ? outer->len : 0);
+    unsigned first = handed->len;
     rpc_handed_pdus = handed;
     TRY
     {
@@ -73,7 +76,8 @@ static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, pac
     {
         rpc_handed_pdus = outer;
         if (result) {
-            read_headers(tvb, pinfo, tree, handed);
+            read_headers(tvb, pinfo, tree, handed, first);
+            g_array_set_size(handed, first);
         }
     }
     ENDTRY;

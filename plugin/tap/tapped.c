@@ -43,14 +43,18 @@ void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped)
     }
 }
 
+static int setup_tap;
+
+bool tapped_wants_setup(void)
+{
+    setup_tap = setup_tap ? setup_tap : find_tap_id(TAPPED_SETUP_NAME);
+    return have_tap_listener(setup_tap);
+}
+
 void tapped_hand_over_setup(packet_info *pinfo, const tapped_call *tapped)
 {
-    static int tap;
-
-    tap = tap ? tap : find_tap_id(TAPPED_SETUP_NAME);
-    if (have_tap_listener(tap)) {
-        tapped_call *copy = wmem_memdup(pinfo->pool, tapped, sizeof *tapped);
-        tap_queue_packet(tap, pinfo, copy);
+    if (tapped_wants_setup()) {
+        tap_queue_packet(setup_tap, pinfo, wmem_memdup(pinfo->pool, tapped, sizeof *tapped));
     }
 }
 

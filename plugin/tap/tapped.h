@@ -138,6 +138,9 @@ void tapped_add(int tap_id);
 /* True if somebody listens. */
 bool tapped_wanted(void);
 
+/* True if somebody listens to calls "Bind" and "Map". */
+bool tapped_wants_setup(void);
+
 /* Hands a call "Bind" or "Map" over. */
 void tapped_hand_over_setup(packet_info *pinfo, const tapped_call *tapped);
 

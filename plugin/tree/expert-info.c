@@ -56,6 +56,15 @@ void expert_info_register(int proto, const char *prefix, expert_fields *expert)
     }
 }
 
+/* Wireshark's own tap is looked up with the first packet, since then it is registered, and once, since the list is long. */
+static bool has_expert_listener(void)
+{
+    static int tap;
+
+    tap = tap ? tap : find_tap_id("expert");
+    return have_tap_listener(tap);
+}
+
 void expert_report_add(expert_report *report, proto_item *item, expert_id id, const char *format, ...)
 {
     va_list args;
@@ -63,6 +72,10 @@ void expert_report_add(expert_report *report, proto_item *item, expert_id id, co
     ws_assert(id < NUM_EXPERT_INFOS && (report->pinfo == NULL || report->expert));
     report->damaged |= expert_rows[id].damage;
     if (report->pinfo == NULL || report->muted || report->count++ >= MAX_EXPERT_INFOS) {
+        return;
+    }
+    if (item == NULL && !has_expert_listener()) { /* nobody reads the text */
+        expert_add_info(report->pinfo, NULL, (expert_field *)&report->expert->fields[id]);
         return;
     }
     va_start(args, format);
@@ -73,14 +86,10 @@ void expert_report_add(expert_report *report, proto_item *item, expert_id id, co
 
 bool expert_report_is_wanted(const expert_report *report, proto_tree *tree)
 {
-    /* Wireshark's own; looked up with the first packet, since then it is registered, and once, since the lists are long */
-    static int stock_tap, stock_protocol;
+    static int stock_protocol; /* as the tap */
 
-    if (stock_tap == 0) {
-        stock_tap = find_tap_id("expert");
-        stock_protocol = proto_registrar_get_id_byname("_ws.expert");
-    }
-    if (have_tap_listener(stock_tap)) {
+    stock_protocol = stock_protocol ? stock_protocol : proto_registrar_get_id_byname("_ws.expert");
+    if (has_expert_listener()) {
         return true;
     }
     for (unsigned i = 0; tree && i < NUM_EXPERT_INFOS; i++) {
