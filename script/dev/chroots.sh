@@ -48,6 +48,8 @@ in_chroot() {
     apart '
         root=$1 top=$2 kept=$3
         shift 3
+        # A root that is a mount lets what runs there have mounts of its own, too.
+        mount --bind "$root" "$root"
         mount -t proc proc "$root/proc"
         mount --rbind /dev "$root/dev"
         mount -t tmpfs tmpfs "$root/tmp"
