@@ -113,30 +113,6 @@ def test_reused_after_close(tshark, tmp_path, two_pass):
     assert not [f for f in frames.values() if 'pcq.expert.handle_closed' in f.experts]
 
 
-@pytest.mark.parametrize('second', [(tcp_line, dict(client_port=50005)), (smb_line, {}),
-                                    (tcp_line, dict(client_port=50006, order='>', ndr64=True))],
-                         ids=['tcp', 'smb', 'big-endian-ndr64'])
-def test_across_connections(tshark, tmp_path, second, two_pass):
-    """Opened on one connection, filled on another, closed on a third, all to one port: handles are the server's."""
-    s = plain()
-    server = Server([s])
-    scene = Scene()
-    line, options = second
-    first = line(scene, server, client_port=50001).client()
-    other = line(scene, server, **options).client()
-    third = line(scene, server, client_port=50010).client()
-    learn(third, s)
-    h = first.open()
-    other.validate(h, [ask(s, 1)])
-    first.info(h)
-    first.data(h, 9999)
-    other.data(h, 9999)
-    third.close(h)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    check(frames, lives(scene), two_pass)
-    assert [[cooked(x)[0] for x in frames[n].values] for n, _ in answers(scene)] == [[None], [1.0]]
-
-
 def test_used_after_close(tshark, tmp_path, two_pass):
     """A finding says so, also where a second close follows; the server answers with a fault."""
     scene, c = begin(Server([plain()]))

@@ -224,7 +224,7 @@ def path_of(test):
 def is_test(name):
     file, _, function = name.partition('::')
     path = TOP / 'test' / file
-    return path.is_file() and bool(re.search(r'^def %s\(' % function if function else '', path.read_text(encoding='utf-8'), re.M))
+    return path.is_file() and bool(re.search(r'^def %s\(' % function.partition('[')[0] if function else '', path.read_text(encoding='utf-8'), re.M))
 
 
 def check_fault(fault):
