@@ -230,13 +230,37 @@ static void put_left_out(json_dumper *json, const report *r)
     verdict_put_texts(json, "notes", omissions_format(&omitted, "values", OMISSIONS_BRIEF));
 }
 
-/* Returns the capture's name without its folder, to be freed; "" where no window knows it. */
+/* Returns the file that tshark's option -r names, NULL without one; to be freed. tshark tells plugins nothing about its file, and on Linux its
+ * command line does. */
+static char *find_read_option(void)
+{
+    static const char *const option = "^-[2lnqQVxP]*r(.*)$";
+    char *line = NULL, *file = NULL;
+    size_t size = 0;
+
+    g_file_get_contents("/proc/self/cmdline", &line, &size, NULL);
+    for (const char *at = line; at && file == NULL && at < line + size; at += strlen(at) + 1) {
+        char **found = g_regex_split_simple(option, at, (GRegexCompileFlags)0, (GRegexMatchFlags)0);
+        const char *next = at + strlen(at) + 1;
+        if (found[0] && found[1]) {
+            file = g_strdup(*found[1] ? found[1] : next < line + size ? next : "");
+        }
+        g_strfreev(found);
+    }
+    g_free(line);
+    return file;
+}
+
+/* Returns the capture's name without its folder, "" if it is not known; to be freed. */
 static char *get_capture_name(void)
 {
     ws_info_t *info = NULL;
 
     plugin_if_get_ws_info(&info);
-    return info && info->cf_filename ? g_filename_display_basename(info->cf_filename) : g_strdup("");
+    char *file = info && info->cf_filename ? g_strdup(info->cf_filename) : find_read_option();
+    char *name = file && *file && strcmp(file, "-") != 0 ? g_filename_display_basename(file) : g_strdup("");
+    g_free(file);
+    return name;
 }
 
 static void put_capture(json_dumper *json, const report *r)
