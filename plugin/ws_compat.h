@@ -22,7 +22,7 @@
 #include <wsutil/ws_assert.h>
 #include <epan/dissectors/packet-dcerpc.h>
 
-/* What a preference is written through (a type of the wrong size overwrites its neighbour), what a heuristic dissector and a callback of wmem return, and
+/* Types of: a preference (one of the wrong size overwrites its neighbor), the result of a heuristic dissector and of a callback of wmem, and
  * the table of operations, as dcerpc_init_uuid() takes it. Debian's 4.0 packages do not install wsutil/plugins.h, and 4.0 does
  * not ask for a description. */
 #if WS_AT_LEAST(4, 4)
@@ -107,7 +107,7 @@ typedef gboolean ws_filter_valid;
 #define ws_tcp_analysis(pinfo) get_tcp_conversation_data(NULL, (pinfo))
 #endif
 
-/* What the init function of a -z statistic returns: 4.6 takes false if it could not start, before that a program ended. */
+/* Result of the init function of a -z statistic: 4.6 takes false if it could not start, before that a program ended. */
 #if WS_AT_LEAST(4, 6)
 typedef bool ws_stat_started;
 #define WS_STAT_STARTED(started) return started

@@ -266,22 +266,22 @@ void query_end_change(query_change *change, change_outcome outcome, const perf_i
 
 static query_index *new_index(uint32_t count)
 {
-    query_index *index = wmem_alloc0(wmem_file_scope(), sizeof *index + count * sizeof index->by_index[0]);
+    query_index *blocks = wmem_alloc0(wmem_file_scope(), sizeof *blocks + count * sizeof blocks->by_index[0]);
 
-    index->count = count;
-    return index;
+    blocks->count = count;
+    return blocks;
 }
 
 /* True if the epoch has these counters, and in these blocks if those were sent before. */
 static bool is_as_sent(const query_epoch *epoch, const perf_identifier *identifiers, uint32_t count)
 {
-    const query_index *index = epoch->index;
+    const query_index *blocks = epoch->index;
     bool is_same = epoch->is_complete && count == epoch->accepted;
     unsigned hash = 0;
 
     for (uint32_t i = 0; i < count && is_same; i++) {
         hash += query_identifier_hash(&identifiers[i]);
-        is_same = index == NULL || query_identifier_equal(index->by_index[identifiers[i].index], &identifiers[i]);
+        is_same = blocks == NULL || query_identifier_equal(blocks->by_index[identifiers[i].index], &identifiers[i]);
     }
     return is_same && hash == epoch->hash;
 }

@@ -177,10 +177,12 @@ static void add_values(documents *d, document *doc, value_stream *stream)
     unsigned first = doc->cells->len;
 
     while (value_stream_next(stream)) {
-        perf_result result =
-            stream->at.is_text ? (perf_result){.none = PERF_NO_RESULT_NO_FORMULA} : value_stream_result(stream);
+        if (stream->at.is_text) {
+            continue; /* typeperf shows counters; texts, and bases, which only divide others, are none */
+        }
+        const perf_result result = value_stream_result(stream);
         if (result.none == PERF_NO_RESULT_BASE_TYPE || result.none == PERF_NO_RESULT_NO_FORMULA) {
-            continue; /* typeperf shows counters; bases, which only divide others, and texts are none */
+            continue;
         }
         const char *path = value_stream_path(stream);
         document_cell cell = {result.none == PERF_NO_RESULT_OK ? result.value : NAN,
