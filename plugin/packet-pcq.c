@@ -617,10 +617,11 @@ static void data_response(pcq_pdu *p)
     counter_response *answer = &p->pdu.answer;
 
     if (tvb) {
-        bool may_learn = p->succeeded && handle && rpc_pdu_may_learn(&p->pdu);
-        state_sample *sample = may_learn ? rpc_pdu_learn_sample(&p->pdu, handle, "", false, tvb) : NULL;
-        if (sample) {
-            sample->query = &p->call->seen;
+        if (p->succeeded && handle && rpc_pdu_may_learn(&p->pdu)) {
+            state_sample *sample = rpc_pdu_learn_sample(&p->pdu, handle, "", false, tvb);
+            if (sample) {
+                sample->query = &p->call->seen;
+            }
         }
         rpc_pdu_set_response(&p->pdu, &pcq_value_ops, handle, tvb);
         answer->query = &p->call->seen;

@@ -380,9 +380,9 @@ query_snapshot query_check_block_count(state_handle *handle, const query_moment 
 
 /* dwType follows from the wildcards of the identifier: 2 for all counters, 4 for all instances. Any block can be an error instead (0), and
  * what a pattern other than "*" gives is not known. */
-const perf_identifier *query_index_identifier(const query_index *index, uint32_t block, uint32_t type)
+const perf_identifier *query_index_identifier(const query_index *blocks, uint32_t block, uint32_t type)
 {
-    const perf_identifier *identifier = index && block < index->count ? index->by_index[block] : NULL;
+    const perf_identifier *identifier = blocks && block < blocks->count ? blocks->by_index[block] : NULL;
 
     if (identifier == NULL || type == 0) {
         return identifier;
@@ -421,11 +421,11 @@ const query_index *query_snapshot_index(const query_snapshot *snapshot, bool *is
 {
     query_epoch *epoch = (query_epoch *)snapshot->epoch; /* which keeps the order for the next look */
     bool is_known = epoch && epoch->is_complete;
-    const query_index *index = !is_known ? NULL : epoch->index ? epoch->index : make_order(epoch);
+    const query_index *blocks = !is_known ? NULL : epoch->index ? epoch->index : make_order(epoch);
 
-    if (index == NULL || index->count != snapshot->blocks) {
+    if (blocks == NULL || blocks->count != snapshot->blocks) {
         return NULL;
     }
-    *is_assumed = snapshot->is_assumed || epoch->is_assumed || (index != epoch->index && index->count > 1);
-    return index;
+    *is_assumed = snapshot->is_assumed || epoch->is_assumed || (blocks != epoch->index && blocks->count > 1);
+    return blocks;
 }

@@ -92,4 +92,4 @@ const query_counter *query_next_counter(const query_epoch *epoch, unsigned *next
 const query_index *query_snapshot_index(const query_snapshot *snapshot, bool *is_assumed);
 
 /* Returns the identifier whose block it is, NULL: nobody's. `type`: the block's dwType. */
-const perf_identifier *query_index_identifier(const query_index *index, uint32_t block, uint32_t type);
+const perf_identifier *query_index_identifier(const query_index *blocks, uint32_t block, uint32_t type);
