@@ -240,8 +240,9 @@ static uint32_t find_lack(const perf_group *group)
                                                                           : 0;
 }
 
-/* Reports a block that has no values any more, or again. That none are delivered is reported only if it is known whose they were, and
- * there were some before. */
+/* Reports a block that has an error, another error or no values, unlike in the sample before, and one that has values again. An error is reported
+ * without a block before, too; that there are no values only if the sample before has the identifier's block. Needs: the table of the sample
+ * before, if there is such a sample. */
 static void pcq_report_news(data_tree *view, proto_item *item)
 {
     value_stream *stream = view->values.stream;

@@ -367,11 +367,12 @@ static uint64_t digest_bytes(const uint8_t *bytes, uint32_t size, uint64_t seed)
     return mix_keys(hash, tail);
 }
 
-static uint64_t digest_name(const perf_table *t, const perf_group *g, uint32_t row, uint64_t seed)
+/* Returns the digest of a row's name behind its parent's. `parent`: that one's digest, 0: it has none. The key is in mix_keys(). */
+static uint64_t digest_name(const perf_table *t, const perf_group *g, uint32_t row, uint64_t parent)
 {
     uint32_t size, name = perf_table_name(t, g, row, &size);
 
-    return digest_bytes(t->data + name, size, seed);
+    return digest_bytes(t->data + name, size, parent);
 }
 
 /* The parent's name is part of what a row is called. */

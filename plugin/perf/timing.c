@@ -88,7 +88,7 @@ timing_fact timing_add_response(timing_series *series, double seconds, bool has_
 
 /* --- A monitor -------------------------------------------------------------------------------------------------- */
 
-/* A query while its requests are walked. */
+/* The requests of one query and turn, while find_gaps() walks them. */
 typedef struct {
     uint32_t query, turn;
     uint32_t first, last, latest; /* places of its requests; latest: as far as was walked, UINT32_MAX: none */
@@ -103,7 +103,8 @@ static int compare_courses(const void *a, const void *b)
                                 : (x->first > y->first) - (x->first < y->first);
 }
 
-/* Sorts the queries of all requests; each is there once. Returns how many there are. */
+/* Lists the courses of all requests: one for each query, of sealed queries taken in turn one for each turn. Needs: room for `count` courses.
+ * Returns how many there are. Changes: `courses`, sorted for find_course(). */
 static uint32_t find_courses(const timing_request *requests, uint32_t count, query_course *courses)
 {
     uint32_t num = 0;

@@ -134,6 +134,7 @@ static void limit_line(chart_lines *lines, chart_line *line)
     }
 }
 
+/* Adds a point or a gap (NAN). Changes: thins the newest group once it is full, and the line if it has more than its share. */
 static void add_point(chart_lines *lines, chart_line *line, double at, double value, bool is_assumed)
 {
     const chart_point point = {at, value, is_assumed};

@@ -66,8 +66,8 @@ void chart_query_add_response(chart_query *query, double at, bool is_sample);
 /* Returns NULL without room for another path. */
 chart_line *chart_line_find_or_create(chart_lines *lines, const char *path);
 
-/* Adds a result of the query's newest sample to a line (may be NULL). Of a sample the first result of a line counts. Needs: a finite value and
- * finite times. Changes: adds a gap in front, half way, where the query's samples between had no result of the line. */
+/* Adds a result of the query's newest sample to a line. `line`: NULL: no room for its path, or another counter has that path; it is counted as
+ * omitted. Of a sample the first result of a line counts; a second is omitted, an equal one ignored. Needs: a finite value and finite times. Changes: adds a gap in front, half way, where the query's samples between had no result of the line. */
 void chart_line_add(chart_lines *lines, chart_line *line, chart_query *query, double value, bool is_assumed);
 
 /* Writes all lines as members of a JSON object: "series", for each line [path, unit, results, their minimum, mean, maximum and last, how many are

@@ -78,7 +78,8 @@ metadata_result metadata_lookup(const state_server *server, metadata_key key, me
 metadata_result metadata_lookup_with_name(const state_server *server, const metadata_key *key, metadata_kind kind,
                                           metadata_result *name);
 
-/* True if a title index stands for an English title: by the server's titles, or, if it sent none, as Windows has it. */
+/* Returns true unless the server shows that a title index stands for something else: it sent another English title, a disputed or assumed one,
+ * or, if none for this index, is no Windows. Needs: `english` is what Windows calls that index. */
 bool metadata_title_is(const state_server *server, uint32_t title_index, const char *english);
 
 /* Return a name, or what stands for one that is not known: "{guid}", "#6", "*" for PERF_NO_ID. Text that is made lives in `pool`. */

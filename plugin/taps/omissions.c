@@ -92,14 +92,14 @@ uint64_t omissions_get_undecoded(const omissions *o)
 
 #define NO_SAMPLES "no response with counter data is here or passes the filter"
 
-/* Returns the number that a note has; 0: nothing is to be said, or `notes` say it. */
+/* Returns the number that a note says, 0: no note. Where a summary says the rest, only orphans and titles have one. Failed calls and probes have
+ * one only while they explain that there are no samples. Needs: `notes` of the kinds before. */
 static uint64_t get_count(const omissions *o, omission kind, const GPtrArray *notes)
 {
-    bool is_said_alone = kind == OMITTED_ORPHANS || kind == OMITTED_TITLES;
-    bool explains_nothing = o->samples > 0 || (kind == OMITTED_FAILED ? o->undecoded[0].why != NULL : notes->len > 0);
+    bool is_said_always = kind == OMITTED_ORPHANS || kind == OMITTED_TITLES;
+    bool is_explained = o->samples > 0 || (kind == OMITTED_FAILED ? o->undecoded[0].why != NULL : notes->len > 0);
 
-    if ((o->has_findings && !is_said_alone) ||
-        ((kind == OMITTED_FAILED || kind == OMITTED_PROBES) && explains_nothing)) {
+    if ((o->has_findings && !is_said_always) || ((kind == OMITTED_FAILED || kind == OMITTED_PROBES) && is_explained)) {
         return 0;
     }
     if (kind == OMITTED_UNANSWERED) { /* one behind samples is no loss: the capture ended in between */

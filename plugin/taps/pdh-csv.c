@@ -71,7 +71,7 @@ typedef struct {
 typedef struct {
     GHashTable *texts; /* paths, each once */
     size_t text_bytes;
-    GPtrArray *all;        /* document, of those with samples, in the order of the first */
+    GPtrArray *all;        /* document, of those with samples, in the order of the first; by_number owns them */
     GHashTable *by_number; /* number and kind of a handle -> document; also of those without a sample yet */
     omissions *omitted;
 } documents;
@@ -213,7 +213,7 @@ static document *document_of(documents *d, uint32_t number, bool is_hkpd)
     return doc;
 }
 
-/* typeperf has a blank column for what the server refused. */
+/* Adds what the server refused as columns that stay blank, as typeperf has them. Changes: creates the query's document. */
 static void add_refused(documents *d, packet_info *pinfo, const tapped_call *tapped)
 {
     uint32_t number = tapped_handle_of(tapped->handle).number;

@@ -173,8 +173,9 @@ static counter_problem sum_problems(const verdict_monitor *monitor, problem_kind
     return sum;
 }
 
-/* Returns a question if another client, or account, gets each time what is not delivered; else "". */
-static const char *ask_for_rights(const verdict *v, const verdict_monitor *monitor, const char *name)
+/* Returns "; CLIENT gets it: may this account read it?" for an object of HKEY_PERFORMANCE_DATA that another client, or account, got first, of a
+ * query that lacked nothing; else "". `name`: the object, as tapped_object_name() has it. */
+static const char *format_rights_question(const verdict *v, const verdict_monitor *monitor, const char *name)
 {
     const verdict_query *own = monitor->first;
     const verdict_query *other =
@@ -200,7 +201,7 @@ static void find_problem(const verdict *v, verdict_monitor *monitor, problem_kin
     }
     if (sum.first) {
         const char *path = g_str_has_prefix(sum.first, "\\\\") ? strchr(sum.first + 2, '\\') : NULL;
-        const char *why = is_not_delivered ? ask_for_rights(v, monitor, sum.first) : "";
+        const char *why = is_not_delivered ? format_rights_question(v, monitor, sum.first) : "";
         const char *meaning = sum.status > 0 ? verdict_error(pool, false, sum.status, true) : "";
         sum.shown.which = path ? path : sum.first;
         sum.shown.more = wmem_strconcat(pool, sum.shown.more ? sum.shown.more : "", sum.shown.more ? ", " : "",

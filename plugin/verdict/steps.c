@@ -33,7 +33,7 @@ enum { MAX_NAME = 64, MAX_ACCOUNTS = 512 };
 /* Fields without a tap that has them. X(number, name): the listener's filter */
 #define SEEN_FIELDS(X) \
     X(KERBEROS_ERROR, "kerberos.error_code") \
-    X(KERBEROS_NAME, "kerberos.SNameString") \
+    X(KERBEROS_LOGON, "kerberos.SNameString") \
     X(SECURITY, "smb2.sec_mode") \
     X(SESSION, "smb2.session_flags") \
     X(ENCRYPTED, "smb2.header.transform.msg_size")
@@ -636,6 +636,9 @@ static void see_kerberos_error(verdict_connection *connection, packet_info *pinf
     }
 }
 
+/* Notes what only fields say: a Kerberos error fails the logon; a Kerberos ticket makes the account "Kerberos"; a response that names the client a
+ * guest, or does not fit its signing, is kept as `doubt`, and fails the logon if the client leaves next; the first packet of SMB3 that nothing
+ * opened. Needs: steps_see_smb2() saw the packet first. */
 static tap_packet_status steps_see_fields(void *data _U_, packet_info *pinfo, epan_dissect_t *edt,
                                           const void *frame _U_, tap_flags_t flags _U_)
 {
@@ -648,7 +651,7 @@ static tap_packet_status steps_see_fields(void *data _U_, packet_info *pinfo, ep
     if (error) {
         see_kerberos_error(connection, pinfo, OUTCOME_KERBEROS + (uint32_t)fvalue_get_sinteger(WS_FIELD_VALUE(error)));
     }
-    if (by_client && find_field(edt, SEEN_KERBEROS_NAME)) {
+    if (by_client && find_field(edt, SEEN_KERBEROS_LOGON)) {
         learn_account(connection, pinfo, "Kerberos");
     }
     if (connection && security && by_client) {
