@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
+#include "perf/parse.h"
 #include "pcq/pcq-data.h"
 
 #include "tree/fields.h"
@@ -240,6 +241,15 @@ static uint32_t find_lack(const perf_group *group)
                                                                           : 0;
 }
 
+/* Returns the block of the sample before that answers the same identifier, or where none is known stands in the same place of as many; else NULL. */
+static const perf_group *find_block_before(value_stream *stream)
+{
+    perf_table *before = stream->before.table;
+    bool is_same_place = stream->identifier == NULL && before && before->num_groups == stream->now.table->num_groups;
+
+    return is_same_place ? perf_table_group(before, stream->group->key) : value_stream_group_before(stream);
+}
+
 /* Reports a block that has an error, another error or no values, unlike in the sample before, and one that has values again. An error is reported
  * without a block before, too; that there are no values only if the sample before has the identifier's block. Needs: the table of the sample
  * before, if there is such a sample. */
@@ -251,7 +261,7 @@ static void pcq_report_news(data_tree *view, proto_item *item)
     if (sample == NULL || (sample->previous && stream->before.table == NULL)) {
         return;
     }
-    const perf_group *group = stream->group, *before = value_stream_group_before(stream);
+    const perf_group *group = stream->group, *before = find_block_before(stream);
     uint32_t now = find_lack(group), was = before ? find_lack(before) : 0;
     if (now == was || (now == NOT_DELIVERED && before == NULL) || (now == 0 && !group->is_sound)) {
         return;

@@ -287,8 +287,8 @@ bool metadata_title_is(const state_server *server, uint32_t title_index, const c
     const metadata_key key = metadata_title_key(title_index);
     metadata_result sent = find_sent(find_subject(server, &key), METADATA_ENGLISH);
 
-    return sent.entry ? sent.disputed_in == 0 && !sent.entry->is_assumed && strcmp(sent.entry->name, english) == 0
-                      : !server->is_no_windows;
+    return sent.disputed_in == 0 &&
+           (sent.entry ? !sent.entry->is_assumed && strcmp(sent.entry->name, english) == 0 : !server->is_no_windows);
 }
 
 /* --- Names ------------------------------------------------------------------------------------------------------- */

@@ -180,8 +180,9 @@ static const char *format_rights_question(const verdict *v, const verdict_monito
     const verdict_query *own = monitor->first;
     const verdict_query *other =
         own->pair ? wmem_map_lookup(v->delivered, format_object_key(monitor->pool, own, name)) : NULL;
-    bool is_other = other && (other->pair != own->pair || strcmp(other->account, own->account) != 0) &&
-                    other->problems[PROBLEM_NOT_DELIVERED].things == 0;
+    bool is_other_account = other && *other->account && *own->account && strcmp(other->account, own->account) != 0;
+    bool is_other =
+        other && (other->pair != own->pair || is_other_account) && other->problems[PROBLEM_NOT_DELIVERED].things == 0;
 
     return is_other ? wmem_strdup_printf(monitor->pool, "; %s gets it: may this account read it?", other->client) : "";
 }

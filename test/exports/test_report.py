@@ -10,7 +10,6 @@ from itertools import accumulate
 import pytest
 
 from conftest import TOP
-
 from faulty import FAULTY
 from gen.story import Server, ask, counter, learn, multiple, run, story, whole_session
 from series import series, table

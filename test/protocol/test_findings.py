@@ -147,6 +147,14 @@ def test_a_failure_is_news_where_it_begins_and_where_it_ends(tshark, tmp_path):
         assert all(x[1] == 'pcq.block' for n, _ in answers(scene) for x in experts(frames[n]))
 
 
+def test_a_failure_of_an_unknown_counter_is_news_once(tshark, tmp_path):
+    b, fails, again = Bench(), 'Message: Fails: block %d: no data now (ERROR_NO_DATA)', 'Message: Has values again: block %d'
+    for n, failed in enumerate((2, 2, 1)):
+        b.both(DATA, buffers.data_buffer([buffers.error_block(232)] * failed + list(GOOD_BLOCK) * (3 - failed), STAMP + n, FILETIME))
+    said = [[x[3] for x in experts(f)] for _, f in sorted(read(tshark, b.scene, tmp_path).items()) if f.all('pcq.block')]
+    assert said == [[fails % 0, fails % 1], [], [again % 1]]
+
+
 def test_what_is_not_delivered_is_news_where_it_begins_and_where_it_ends(tshark, tmp_path):
     """Not in the answers between, not where some of what fits is there, nor once it was removed, nor where there never was any."""
     states = ['ab', 'a', '', '', 'b', '', '']
