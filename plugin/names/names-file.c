@@ -16,7 +16,7 @@
 
 /* --- Writing --------------------------------------------------------------------------------------------------- */
 
-/* Characters that end a field or line, and how they are written in one: \\, \t, \n and \r. */
+/* Letters behind a backslash, and the characters that they stand for, which would end a field, a line or an escape. */
 static const char escaped[] = "\\tnr", meant[] = "\\\t\n\r";
 
 static void write_escaped_text(GString *out, const char *text)
@@ -32,9 +32,10 @@ static void write_escaped_text(GString *out, const char *text)
 
 typedef struct {
     GString *text;
-    const char *server; /* of the lines written last */
+    const char *server; /* of the lines written last; NULL: none is written */
 } writer;
 
+/* Writes a tab and an id; "-" for PERF_NO_ID. */
 static void write_id(GString *out, uint32_t id)
 {
     if (id == PERF_NO_ID) {
@@ -44,6 +45,7 @@ static void write_id(GString *out, uint32_t id)
     }
 }
 
+/* Writes the line of an entry, behind one for its server if that is another than before. `user`: writer. */
 static void write_entry(const char *server, const metadata_key *key, metadata_kind kind, const metadata_entry *entry,
                         void *user)
 {
@@ -123,13 +125,14 @@ static bool parse_guid(const char *text, uint8_t guid[16])
     return true;
 }
 
+/* Reads an id, or "-" as PERF_NO_ID. Returns false for any other text. */
 static bool parse_id(const char *text, uint32_t *id)
 {
     *id = PERF_NO_ID;
     return strcmp(text, "-") == 0 || parse_number(text, id);
 }
 
-/* Removes the escapes in place. Returns false for a text that is none: empty, no UTF-8, with another escape. */
+/* Replaces escapes by their characters, in place. Returns false for a text that is empty, not UTF-8, or has another escape. */
 static bool parse_text(char *const start)
 {
     char *to = start;
@@ -152,7 +155,8 @@ static bool parse_text(char *const start)
     return true;
 }
 
-/* Reads language and name, the last two fields of a line. */
+/* Reads language ("en" or a locale identifier) and name. `fields`: the last two of a line. Returns false if they cannot be read. Changes: `entry`
+ * points to the name in `fields`. */
 static bool parse_name(char **fields, metadata_kind *kind, metadata_entry *entry)
 {
     *kind = strcmp(fields[0], "en") == 0 ? METADATA_ENGLISH : METADATA_LOCAL;
@@ -160,6 +164,8 @@ static bool parse_name(char **fields, metadata_kind *kind, metadata_entry *entry
     return (*kind == METADATA_ENGLISH || parse_number(fields[0], &entry->lcid)) && parse_text(fields[1]);
 }
 
+/* Reads the fields of a "title", "name", "counter" or "set" line. Returns false for any other line. Needs: a field at least, `key` and `entry` of
+ * zeros. Changes: `entry` may point into the fields. */
 static bool parse_entry(char **f, unsigned count, metadata_key *key, metadata_kind *kind, metadata_entry *entry)
 {
     if (strcmp(f[0], "title") == 0) {
@@ -198,7 +204,8 @@ static char *copy_server_address(const char *server)
     return g_strndup(server, port && port == strchr(server, ':') ? (size_t)(port - server) : strlen(server));
 }
 
-/* Reads a line. `server`: the address that it is about, NULL: any. Changes: `server`, if it is a line that names one. */
+/* Reads a line, and adds its name or type for `server`: an address, NULL: any. Returns false if it cannot be read. Changes: a "server" line frees
+ * and replaces `server`. */
 static bool read_fields(const char *text, metadata_source source, char **server)
 {
     char **fields = g_strsplit(text, "\t", MAX_FIELDS);
@@ -219,7 +226,8 @@ static bool read_fields(const char *text, metadata_source source, char **server)
     return is_server || is_entry;
 }
 
-/* Reads the lines of a file. Empty lines and comments say nothing; lines that cannot be read are skipped and reported. */
+/* Reads the lines of a file. Empty lines and comments are skipped; so are lines that cannot be read, which one warning counts. Needs: a byte behind
+ * `size`. Changes: ends each line in `text` with a 0. */
 static void read_lines(const char *path, char *text, size_t size)
 {
     unsigned number = 0, first = 0, count = 0;
@@ -246,8 +254,9 @@ static void read_lines(const char *path, char *text, size_t size)
 
 /* --- The file -------------------------------------------------------------------------------------------------- */
 
-static const char *const *preference;
+static const char *const *preference; /* path of the file; "": the default one */
 
+/* Reads a names file. Reports a file that cannot be read, or that is XML. */
 static void read_file(const char *path)
 {
     static const char byte_order_mark[] = "\xEF\xBB\xBF";
@@ -269,7 +278,8 @@ static void read_file(const char *path)
     g_free(text);
 }
 
-/* Reads the file of the preference, or else the default one of the profile or of the personal folder. */
+/* Reads the file of the preference, else the default one of the profile or of the personal folder, if there is one. Wireshark calls it before each
+ * capture. */
 static void names_file_load(void)
 {
     char *path = *preference && **preference ? g_strdup(*preference) : NULL;

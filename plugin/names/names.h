@@ -10,8 +10,9 @@
 /* Lines of known-names.txt, without comments; NULL behind the last. */
 extern const char *const names_builtin[];
 
-/* Has the file read before each capture: that of the preference; "": the one in the profile's, or the personal folder. */
-void names_file_register(const char *const *preference);
+/* Reads the built-in names now, and has the names file read before each capture. `path`: the preference, which is looked at each time; "": the
+ * file "pcq_names" of the profile's or else the personal folder, if there is one. */
+void names_file_register(const char *const *path);
 
-/* Returns the names and types that the capture taught as such a file, to be freed; NULL: there are none. */
+/* Returns the names and types that the capture's servers sent as such a file, to be freed; NULL: they sent none. */
 GString *names_file_text(void);

@@ -12,7 +12,7 @@
 
 #include <epan/tap.h>
 
-static int taps[2];
+static int taps[2]; /* that get each call */
 static unsigned num_taps;
 
 void tapped_add(int tap_id)
@@ -43,7 +43,7 @@ void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped)
     }
 }
 
-static int setup_tap;
+static int setup_tap; /* 0: not looked up, or not registered */
 
 bool tapped_wants_setup(void)
 {

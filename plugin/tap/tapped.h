@@ -10,32 +10,32 @@
 
 #include "values/value-stream.h"
 
-/* The name of the tap. */
+/* Name of the tap for calls. */
 #define TAPPED_NAME "pcq"
 
-/* The name of the tap of calls "Bind" and "Map": how clients come to an interface. They have `operation`, `is_hkpd`, `is_response`,
- * `request_frame`, `seconds`, `server`; of responses `has_failed`, `is_fault`, `status` (Bind: provider_reject_reason_t, Map: of the call),
- * and Map `port` (TCP; 0: none). Nothing else counts them. */
+/* Name of the tap for "Bind" and "Map", which bring a client to an interface; only verdict/ counts them. Set are `operation`, `is_hkpd`,
+ * `is_response`, `request_frame`, `seconds`, `server`; of responses `has_failed`, `is_fault`, `status` (Bind: provider_reject_reason_t, Map: of
+ * the call), and of Map `port`. */
 #define TAPPED_SETUP_NAME "pcq_setup"
 
 /* A sealed call, beside its operation, direction, server and time. */
 typedef struct {
-    const void *connection; /* tells it, or a query of it, from others of the capture; NULL if the call is not sealed */
+    const void *connection; /* compared only: the query's, or else the connection's; NULL: the call is not sealed */
     uint32_t size;          /* bytes of the stub */
-    uint32_t sample_size;   /* of them counter data, 0 without any */
-    nstime_t request_time;  /* when the request began, */
-    uint32_t request_frame; /* and where */
+    uint32_t sample_size;   /* bytes of counter data in the stub, 0 without any */
+    nstime_t request_time;  /* when the request began */
+    uint32_t request_frame; /* where the request began */
     bool is_empty;          /* a response without the data that the operation returns: a size probe, or a failure */
-    bool uses_query;        /* an operation on a query handle, */
-    bool takes_sample;      /* and this one asks for counter data */
-    bool answers_read;      /* decryption made noise of the response alone, not of its request */
+    bool uses_query;        /* the operation opens, uses or closes a handle */
+    bool takes_sample;      /* the operation asks for counter data */
+    bool answers_read;      /* a response that decryption garbled, to a request that was read */
 } tapped_sealed;
 
 /* HKEY_PERFORMANCE_DATA: an object that was asked for by its title index, and that a sample does not have; or has again. */
 typedef struct {
-    uint32_t title;
-    bool is_there;
-    bool is_news; /* the answer before had it, or, if it is there, had not */
+    uint32_t title; /* title index */
+    bool is_there;  /* the sample has the object */
+    bool is_news;   /* `is_there` was otherwise in the answer before */
 } tapped_object;
 
 /* A PDU. Members that were not read are zeros. */
@@ -44,23 +44,23 @@ typedef struct {
     bool is_response;
     bool is_repeated;      /* the call was answered before */
     bool has_status;       /* a response's status was read */
-    bool has_failed;       /* it is that of a failed call, and no size probe's or the end of a list */
-    bool is_fault;         /* DCE/RPC's own answer: `status` is not the operation's */
+    bool has_failed;       /* the status, or a fault, is a failure: no size probe, not the end of a list */
+    bool is_fault;         /* DCE/RPC's own answer: `status` is the fault's, not the operation's */
     bool brings_data;      /* if it succeeds, the call is answered with performance data */
-    bool is_late;          /* its packet states that it is late, or slow */
+    bool is_late;          /* a response whose packet reports it as late or slow */
     bool is_probe;         /* a response says how much room is needed, and nothing else */
     bool lacks_titles;     /* a list of titles that could not be read whole */
     bool is_damaged;       /* something in it contradicts itself, or does not fit */
     bool does_not_seal;    /* the client signs its calls, or less */
     bool adds;             /* ValidateCounters: adds counters, does not remove them */
     const char *operation; /* "QueryCounterData" */
-    const char *kind; /* what it asks for, where operations ask for several: "PERF_REG_COUNTERSET_STRUCT", "Global" */
-    uint32_t status;
-    uint32_t out_size;      /* returned */
-    uint32_t rtn_size;      /* needed */
-    double seconds;         /* from the request to this response; negative where that is not known */
-    uint32_t request_frame; /* of a response: 0 where that is not known */
-    uint16_t port;          /* of a call "Map" */
+    const char *kind;  /* what it asks for, where operations ask for several: "PERF_REG_COUNTERSET_STRUCT", "Global" */
+    uint32_t status;   /* Win32 error, or status of a fault; 0: success, or none was read */
+    uint32_t out_size; /* returned: GUIDs of EnumerateCounterSet, else bytes */
+    uint32_t rtn_size; /* needed, in the same unit */
+    double seconds;    /* from the request to this response; negative: not known */
+    uint32_t request_frame; /* of the request to a response; 0: not known */
+    uint16_t port;          /* TCP port of a call "Map"; 0: none */
     bool has_counters; /* a response says how many counters the query has, or the objects of HKEY_PERFORMANCE_DATA */
     uint32_t counters;
     uint32_t failed;         /* blocks of the answer with an error instead of values */
@@ -77,11 +77,11 @@ typedef struct {
     uint32_t request_code; /* of QueryCounterSetRegistrationInfo; of a sealed key what stands for the question */
     tvbuff_t *buffer;      /* lpData that PerflibV2 returned, NULL if it is empty */
     const counter_response *answer; /* NULL without performance data */
-    const char *unread; /* a call that nobody could read: why, and what opens it; all else is zeros then, but */
-    tapped_sealed sealed;
+    const char *unread;             /* why the call could not be read, and what would help; NULL: it was read */
+    tapped_sealed sealed;           /* zeros of a call that is not sealed */
 } tapped_call;
 
-/* A response that brought what was asked for. */
+/* Returns true for a response that succeeded and is no size probe. */
 static inline bool tapped_succeeded(const tapped_call *tapped)
 {
     return tapped->has_status && tapped->status == 0 && !tapped->is_probe;
@@ -93,61 +93,62 @@ typedef struct {
     uint32_t opened_frame; /* 0: not captured */
     uint32_t closed_frame; /* 0: not closed in this capture */
     const char *machine;   /* szMachine without backslashes, or SystemName; NULL if not known */
-    const char *place;     /* its server's address and port, where another server was called so before; else NULL */
+    const char *place;     /* its server's address, if another server was called by its name before; else NULL */
 } tapped_handle;
 
-/* Zeros for NULL. */
+/* Returns what listeners may know of a handle; zeros for NULL. */
 tapped_handle tapped_handle_of(const state_handle *handle);
 
-/* A path of that handle among those of all servers: behind it stands its server's address and port, where another was called so before.
- * NULL for NULL. */
+/* Returns a path that is unique among servers: "PATH (192.0.2.20)" in `pool` if another server was called by the same name before, else `path`
+ * itself. `handle`, `path`: may be NULL. */
 const char *tapped_placed(wmem_allocator_t *pool, const state_handle *handle, const char *path);
 
-/* Returns the address and port of the call's server. */
+/* Returns the address of the call's server. */
 const char *tapped_server(const tapped_call *tapped);
 
 /* Returns the name that the first client used for the server; NULL if none did. */
 const char *tapped_called(const tapped_call *tapped);
 
-/* The names file of what the capture taught; NULL if that is nothing. To be freed. */
+/* Returns the text of a names file with what the capture's servers sent, to be freed; NULL: they sent nothing. */
 GString *tapped_names(void);
 
-/* Why a call failed, by name: "ERROR_ACCESS_DENIED", "nca_s_fault_access_denied". */
+/* Returns the name of a failed call's status: "ERROR_ACCESS_DENIED"; of a fault "nca_s_fault_access_denied". */
 const char *tapped_error(wmem_allocator_t *pool, const tapped_call *tapped);
 
 /* Returns the meaning of an error for its client. A server may demand that calls are sealed, and denies those that are not whatever the account's
  * rights. */
 const char *tapped_meaning(uint32_t status, bool does_not_seal);
 
-/* Stands for an identifier of a request to add counters, and its server. */
+/* Returns a key for an identifier and the call's server, to find it again in another call that adds it. `number`: from 0, in `identifiers`. */
 uint64_t tapped_identifier_key(const tapped_call *tapped, uint32_t number);
 
-/* Returns the path of an identifier that ValidateCounters was to add and the server refused, by the names of the call, else by later ones; NULL for
- * any other. (A block with an error is no refusal: its counter was accepted.) */
+/* Returns the path of an identifier that ValidateCounters was to add and the server refused; NULL for any other. (A block with an error is no
+ * refusal: its counter was accepted.) `number`: from 0, in `identifiers`. Changes: `is_assumed` of a path: a name in it is. */
 const char *tapped_refused_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t number, bool *is_assumed);
 
 /* Returns a number for the set of counters that a query has at the call: equal for equal sets, never 0. Needs: `epoch`. */
 unsigned tapped_asked_for(const tapped_call *tapped);
 
-/* HKEY_PERFORMANCE_DATA: "Processor (238)", or "#238" where no title says so. */
+/* Returns the name of an object of HKEY_PERFORMANCE_DATA: "Processor (238)", or "#238" if its title is not known. */
 const char *tapped_object_name(wmem_allocator_t *pool, state_server *server, uint32_t title);
 
-/* Adds a tap that is handed each call: ours, and that of export objects. */
+/* Adds a tap that gets each call. Called twice: for TAPPED_NAME and for export objects. */
 void tapped_add(int tap_id);
 
-/* True if somebody listens. */
+/* Returns true if a listener is on any tap that was added. Without one, nothing need be formatted. */
 bool tapped_wanted(void);
 
-/* True if somebody listens to calls "Bind" and "Map". */
+/* Returns true if a listener is on the tap of "Bind" and "Map". */
 bool tapped_wants_setup(void);
 
-/* Hands a call "Bind" or "Map" over. */
+/* Gives a call "Bind" or "Map" to its listeners. Needs: what `tapped` points to holds as long as the packet. */
 void tapped_hand_over_setup(packet_info *pinfo, const tapped_call *tapped);
 
-/* Copies `tapped` and its answer for the listeners; what it points to has to hold as long as the packet. */
+/* Gives a call to the listeners, as copies of `tapped` and of its answer. Needs: `unread`, or `operation` and `server`; all else that `tapped`
+ * points to holds as long as the packet. */
 void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped);
 
-/* A call that could not be opened. `why` has to hold as long as the packet. */
+/* Reasons for `unread` of a call that no key would open. */
 #define TAPPED_NOISE \
     "What its decryption gave is noise: packets before it were not captured, or NTLM goes through SPNEGO " \
     "(dcerpc.auth_type == 9), of which Wireshark opens the first call alone"
@@ -160,12 +161,12 @@ void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped);
 
 typedef struct watch_rows watch_paths;
 
-/* As a watched counter has them, where they stand in the place of a filter, which is none then; else NULL. *error says why, if they are no
- * paths. Kept as long as the program. */
+/* Takes paths, written as a watched counter's, that stand in place of a filter: they begin with a backslash. Returns NULL for a filter, which
+ * stays, and for malformed paths with the reason in `*error`, to be freed. Changes: paths are taken out of `filter`, and kept for good. */
 watch_paths *watch_paths_take(const char **filter, char **error);
 
-/* No path fits some, and any fits all. */
+/* Returns true if a path matches one of `paths`; always if these are NULL: all are asked for. `path`: NULL, not known, matches none. */
 bool watch_paths_fit(watch_paths *paths, const char *path);
 
-/* Returns true if some path was fit until now. */
+/* Returns true if watch_paths_fit() has matched any path, or `paths` is NULL. */
 bool watch_paths_are_met(const watch_paths *paths);

@@ -20,27 +20,27 @@ typedef struct {
     char *paths;
 } table_row;
 
-static table_row *table;
+static table_row *table; /* as the preference has it now; Wireshark fills it */
 static unsigned table_size;
 
-/* Rows, and path -> those that fit it with a NULL behind them: found once, as long as there are few paths. */
+/* Rows, and which of them a path matches. */
 struct watch_rows {
     watch_row *rows;
     unsigned count;
-    GHashTable *found;
-    bool is_any_met; /* a path fits a row */
+    GHashTable *found; /* path -> array of the rows that it matches, with a NULL behind them; owns both */
+    bool is_any_met;   /* a path matched a row */
 };
-#define MAX_FOUND 50000
+#define MAX_FOUND 50000 /* paths in `found`; with one more all are forgotten */
 
 int watch_hf_sum = -1, watch_hf_hint = -1;
 static int proto_watch;
-static struct watch_rows watched; /* that became fields */
-static hf_register_info *fields;  /* theirs */
+static struct watch_rows watched; /* rows of the table, each of which has a field */
+static hf_register_info *fields;  /* fields of these rows, in their order; NULL: no rows */
 
 UAT_CSTRING_CB_DEF(table, name, table_row)
 UAT_CSTRING_CB_DEF(table, paths, table_row)
 
-/* Wireshark says one character too few of a text with "\\". */
+/* Sets the paths of a table row. Wireshark's `size` of a text with "\\" is one too small, so the text is measured. */
 static void set_paths(void *row, const char *text, unsigned size _U_, const void *data, const void *more)
 {
     table_paths_set_cb(row, text, text ? (unsigned)strlen(text) : 0, data, more);
@@ -60,7 +60,8 @@ static void free_row(void *row)
     g_free(((table_row *)row)->paths);
 }
 
-/* As Windows compares names: letter by letter in capitals, and never one for two. These two letters have none there. */
+/* Returns a text in capitals, to be freed, so that names compare as Windows compares them: each letter becomes one letter, and two letters
+ * that have no capital there stay. Invalid UTF-8 is replaced. */
 static char *in_capitals(const char *text)
 {
     GString *capitals = g_string_new(NULL);
@@ -75,7 +76,7 @@ static char *in_capitals(const char *text)
     return g_string_free(capitals, FALSE);
 }
 
-/* The patterns between semicolons, which may be empty. */
+/* Returns the patterns between semicolons in capitals, without blanks around them, to be freed. Some may be empty. */
 static char **split_patterns(const char *paths)
 {
     char *capitals = in_capitals(paths), **patterns = g_strsplit(capitals, ";", -1);
@@ -87,7 +88,7 @@ static char **split_patterns(const char *paths)
     return patterns;
 }
 
-/* "\Set\Counter" or "\\SRV\Set\Counter", no part of it empty. */
+/* Returns true for "\Set\Counter" and "\\SRV\Set\Counter" without an empty part. */
 static bool is_path(const char *pattern)
 {
     const char *set = g_str_has_prefix(pattern, "\\\\") ? strchr(pattern + 2, '\\') : pattern;
@@ -96,6 +97,7 @@ static bool is_path(const char *pattern)
     return set && *set == '\\' && set != pattern + 2 && counter > set + 1 && counter[1] != '\0';
 }
 
+/* Returns true if a text has a path, and nothing but paths between its semicolons. */
 static bool are_paths(const char *paths)
 {
     char **patterns = split_patterns(paths);
@@ -111,7 +113,8 @@ static bool are_paths(const char *paths)
 
 #define NO_PATHS "\"%s\" is no path like \\Set(Instance)\\Counter or \\\\SERVER\\Set\\Counter, with ; between several"
 
-/* A row of the preference's table is good if its name can be a filter field's and its paths can be read; else *error says why. */
+/* Returns true for a row of the preference's table whose name can be a filter field's and whose paths can be read. Wireshark asks before it
+ * takes a row. Changes: `*error` is the reason, which Wireshark frees, or NULL. */
 static ws_pref_bool check_row(void *record, char **error)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
@@ -132,11 +135,13 @@ static ws_pref_bool check_row(void *record, char **error)
 
 /* --- Its fields -------------------------------------------------------------------------------------------------- */
 
+/* Forgets the paths of a capture when it is closed. */
 static void watch_forget_capture(void)
 {
     g_hash_table_remove_all(watched.found);
 }
 
+/* Frees the rows. Changes: their fields are deregistered, for Wireshark to free once nothing shows them. */
 static void forget_rows(void)
 {
     g_hash_table_remove_all(watched.found);
@@ -145,7 +150,7 @@ static void forget_rows(void)
         g_strfreev(watched.rows[i].patterns);
     }
     if (fields) {
-        proto_add_deregistered_data(fields); /* with names and paths; what is open may still show them */
+        proto_add_deregistered_data(fields); /* with names and paths; an open packet may still show them */
     }
     g_free(watched.rows);
     watched.rows = NULL;
@@ -153,6 +158,7 @@ static void forget_rows(void)
     watched.count = 0;
 }
 
+/* Adds a row of the table with its field, not registered yet. A second row of a name is reported and left out. Needs: room in both arrays. */
 static void add_row(const table_row *from)
 {
     for (unsigned i = 0; i < watched.count; i++) {
@@ -173,6 +179,7 @@ static void add_row(const table_row *from)
     fields[watched.count++] = field;
 }
 
+/* Makes rows and fields of the user's table; Wireshark calls it after each change. Changes: those of the table before are forgotten. */
 static void take_table(void)
 {
     forget_rows();
@@ -189,7 +196,7 @@ static void take_table(void)
 
 /* --- Which values they are --------------------------------------------------------------------------------------- */
 
-/* A pattern that begins with one backslash is of every machine. */
+/* Returns true if a path matches one of a row's patterns. A pattern with one backslash in front is of every computer. Needs: a path in capitals. */
 static bool row_fits(const watch_row *row, const char *path)
 {
     const char *set = g_str_has_prefix(path, "\\\\") ? strchr(path + 2, '\\') : NULL;
@@ -204,7 +211,8 @@ static bool row_fits(const watch_row *row, const char *path)
     return false;
 }
 
-/* Returns the rows that the path matches. Paths that were asked for before are kept. */
+/* Returns the rows that a path (NULL: none) matches, with a NULL behind them, until another path is asked for. Changes: keeps them for the path,
+ * since each response has the same paths again. */
 static watch_row *const *matching_rows(struct watch_rows *among, const char *path)
 {
     static watch_row *none[] = {NULL};
@@ -282,11 +290,13 @@ bool watch_paths_are_met(const watch_paths *paths)
 
 /* --- What they have in an answer --------------------------------------------------------------------------------- */
 
+/* Returns the text that all values had until now, if this one has it, too; else NULL: they differ. */
 static const char *keep_if_same(const char *before, const char *text)
 {
     return before && text && strcmp(before, text) == 0 ? before : NULL;
 }
 
+/* Adds the result of the value that was read last to number, extremes and unit. Needs: a result. */
 static void add_result(watch_values *to, value_stream *stream, const perf_result *result)
 {
     const char *unit = stream->at.counter->type->unit;
@@ -303,7 +313,7 @@ static void add_result(watch_values *to, value_stream *stream, const perf_result
     }
 }
 
-/* The reading that was pulled last. */
+/* Adds the value that was read last, with a result or without. */
 static void add_value(watch_values *to, value_stream *stream)
 {
     perf_result result = stream->at.is_text ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA} : value_stream_result(stream);
@@ -329,8 +339,8 @@ const watch_values *watch_values_of(const watch_survey *survey, const watch_row 
     return NULL;
 }
 
-/* The same, to add to: new as long as there are not so many. */
-static watch_values *values_for(watch_survey *survey, const watch_row *row, unsigned most_rows)
+/* Returns the values of a row. Changes: creates them. Returns NULL for a new row if `most_rows` are there. */
+static watch_values *find_or_create_values(watch_survey *survey, const watch_row *row, unsigned most_rows)
 {
     const watch_values first = {.row = row};
 
@@ -357,7 +367,7 @@ watch_survey watch_look_through(value_stream *stream, unsigned most_values, unsi
             wmem_map_insert(seen, wmem_strdup(stream->pool, path), seen);
         }
         for (; *rows; rows++) {
-            watch_values *values = values_for(&survey, *rows, most_rows);
+            watch_values *values = find_or_create_values(&survey, *rows, most_rows);
             if (values && is_new) {
                 add_value(values, stream);
             }

@@ -18,15 +18,15 @@ typedef struct {
 /* pcq.watched: "gpu = 0.4 to 10.9 %, 7 instances", and pcq.watched.hint: how a counter becomes a watched one; FT_STRING */
 extern int watch_hf_sum, watch_hf_hint;
 
-/* The table, as a preference of `module`; its fields are `proto`'s. */
+/* Registers the table as a preference of `module`, and the fields as `proto`'s. */
 void watch_register(int proto, module_t *module);
 
-/* True if somebody looks at one of the fields. */
+/* Returns true if a filter, a column or the visible tree references a field of the table. */
 bool watch_is_wanted(proto_tree *tree);
-/* True if the user watches any counter: for the Info column, which shows values without a tree. */
+/* Returns true if the user watches any counter: for the Info column, which shows values without a tree. */
 bool watch_has_rows(void);
 
-/* The rows that fit a path (may be NULL), with a NULL behind them; until another is asked of. */
+/* Returns the rows that match a path (NULL: none), with a NULL behind them. They hold until another path is asked for. */
 watch_row *const *watch_rows_of(const char *path);
 
 /* --- What they have in an answer --------------------------------------------------------------------------------- */
@@ -34,27 +34,29 @@ watch_row *const *watch_rows_of(const char *path);
 /* Values of a row in a response. A path that the response has twice counts once. */
 typedef struct {
     const watch_row *row;
-    unsigned values;
-    unsigned results;          /* of them */
-    const char *set, *counter; /* of all, NULL where they are of several */
-    const char *unit;          /* of all results */
-    double lowest, highest;    /* result, */
-    const char *least, *most;  /* in words */
-    const char *first;         /* value in words, with a result or without */
-    const char *note;          /* what of any is assumed */
+    unsigned values;           /* number of values, with a result or without */
+    unsigned results;          /* number of values with a result */
+    const char *set, *counter; /* names that all values share; NULL: they differ */
+    const char *unit;          /* unit that all results share; NULL: they differ, or there is none */
+    double lowest, highest;    /* results */
+    const char *least, *most;  /* the same formatted, with the unit; NULL without results */
+    const char *first;         /* the first value formatted, with a result or without */
+    const char *note;          /* " (assumed)" if any value is, else "" */
 } watch_values;
 
 typedef struct {
-    wmem_array_t *rows; /* watch_values, as they turned up */
-    unsigned covered;   /* values looked through that fit one of these rows or several */
+    wmem_array_t *rows; /* watch_values, in the order of their first value */
+    unsigned covered;   /* values looked through that match one of these rows or several */
     bool whole;         /* all values were looked through */
 } watch_survey;
 
-/* Looks through at most `most_values` for the first `most_rows` rows that fit any. */
+/* Sums up the watched rows of a response, for its tree or Info column. At most `most_values` values are looked through, and only the first
+ * `most_rows` rows that match any are taken. Needs: a new stream. Returns arrays and texts in its pool. Changes: reads the stream. */
 watch_survey watch_look_through(value_stream *stream, unsigned most_values, unsigned most_rows);
 
-/* NULL where the row fits nothing, or nobody looked. */
+/* Returns the values of a row; NULL: it matches nothing, or the survey is of zeros. */
 const watch_values *watch_values_of(const watch_survey *survey, const watch_row *row);
 
-/* "12.4 %"; "0.4 to 10.9 %, 7 instances"; "0.0 % each, 2 instances"; "81 (raw; first sample), first of 7 instances". */
+/* Formats the values of a row: "12.4 %"; "0.4 to 10.9 %, 7 instances"; "0.0 % each, 2 instances"; "81 (raw; first sample), first of 7
+ * instances". Needs: values. */
 const char *watch_words(wmem_allocator_t *pool, const watch_values *values);

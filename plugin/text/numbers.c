@@ -16,6 +16,7 @@
 /* Below this there are more zeros behind the point than anybody counts. */
 #define TOO_SMALL 1e-7
 
+/* Writes digits, with a comma between groups of three if `in_groups`. Returns the length. Recursive: 7 levels at most. */
 static size_t put_integer(char *out, uint64_t value, bool in_groups)
 {
     size_t size = 0;
@@ -63,7 +64,7 @@ static size_t put_plain_point(char *text)
     return (size_t)(to - text);
 }
 
-/* Writes "1,234.50". `scale`: 10 to the power of `decimals`. Returns its length. */
+/* Writes "1,234.50". Needs: `size` is not negative; `scale` is 10 to the power of `decimals`. Returns the length. */
 static size_t put_fixed(char *out, double size, unsigned decimals, unsigned scale)
 {
     uint64_t scaled = (uint64_t)(size * scale + 0.5);

@@ -11,12 +11,12 @@
 /* Bytes of the longest text, with its terminator. */
 #define TEXT_NUMBER_SIZE 40
 
-/* Write a number and return the length of the text. "1407264450854600263" */
+/* Writes a number without commas: "1407264450854600263". Needs: TEXT_NUMBER_SIZE bytes at `out`. Returns the length. */
 size_t text_decimal(char *out, uint64_t value);
 
-/* "1,407,264,450,854,600,263" */
+/* Writes a number for people: "1,407,264,450,854,600,263". Needs: TEXT_NUMBER_SIZE bytes at `out`. Returns the length. */
 size_t text_integer(char *out, uint64_t value);
 
-/* Writes a finite number: one decimal from 10 on ("1,024.0", "97.9"), below that three significant digits ("1.50", "0.00125"), without
- * decimals where a double has none left; "1.2e-08" and "1e+20" beyond. */
+/* Writes a number for people: one decimal from 10 on ("1,024.0", "97.9"), below that three significant digits ("1.50", "0.00125"); an exponent
+ * from 1e15 on ("1e+20") and below 1e-7 ("1.2e-08"). Needs: TEXT_NUMBER_SIZE bytes at `out`; a finite number. Returns the length. */
 size_t text_number(char *out, double value);

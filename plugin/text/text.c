@@ -8,8 +8,8 @@
 #include "perf/bytes.h"
 #include "text/numbers.h"
 
-/* Converts bytes up to the first that are no character of the code page. Returns the text, to be freed, and how many bytes were `taken`;
- * NULL and 0 if iconv does not know the code page, or at bytes that are never a character. */
+/* Converts bytes of a code page to UTF-8. Returns the text, to be freed, and in `taken` the bytes that it is of: fewer than `size` if a character
+ * is incomplete. Returns NULL and 0 if iconv does not know the code page, or if any byte is no character. */
 static char *convert_code_page(const uint8_t *bytes, uint32_t size, uint32_t code_page, size_t *taken)
 {
     char name[16];
@@ -34,7 +34,7 @@ bool text_code_page_known(uint32_t code_page)
     return is_known;
 }
 
-/* Converts bytes of a code page; those that are no character become "\\x8f", but for ASCII. `bytes`: NULL if there are none. */
+/* Converts bytes of a code page. If iconv cannot, bytes of ASCII stay and others become "\x8f". `bytes`: NULL if `size` is 0. */
 static const char *format_bytes(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size, uint32_t code_page)
 {
     size_t taken = 0;
@@ -48,7 +48,7 @@ static const char *format_bytes(wmem_allocator_t *pool, const uint8_t *bytes, ui
     return wmem_strbuf_finalize(text);
 }
 
-/* Converts UTF-16. Half of a surrogate pair becomes U+FFFD; Wireshark's function would drop the character behind it, too. */
+/* Converts UTF-16 to UTF-8. Half of a surrogate pair becomes U+FFFD; Wireshark's function would drop the character behind it, too. */
 static const char *convert_utf16(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size,
                                  unsigned byte_order)
 {

@@ -26,25 +26,25 @@ static inline bool text_is_wide(uint32_t code_page)
     return code_page == TEXT_CODE_PAGE_UNICODE || code_page == TEXT_CODE_PAGE_UTF16;
 }
 
-/* True if bytes of this code page can be converted here. */
+/* Returns true if iconv of this machine can convert the code page. */
 bool text_code_page_known(uint32_t code_page);
 
-/* Returns `size` bytes at `offset`, which are no terminator, as UTF-8 in `pool`. `byte_order`: of UTF-16, ENC_LITTLE_ENDIAN or
- * ENC_BIG_ENDIAN. A text of more than `most` characters ends there with an ellipsis; bytes that iconv cannot convert are "\\x8f". */
+/* Returns `size` bytes at `offset` as UTF-8 in `pool`. Needs: bytes without the terminator. `byte_order`: of UTF-16, ENC_LITTLE_ENDIAN or
+ * ENC_BIG_ENDIAN. `most`: characters, behind which an ellipsis stands for the others. Bytes that iconv cannot convert are "\x8f". */
 const char *text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t code_page,
                      unsigned byte_order, uint32_t most);
 
-/* Returns how many bytes of UTF-16 stand before its terminator, at most `room`. */
+/* Returns how many bytes of UTF-16 stand before its terminator. `room`: bytes that are looked through. */
 uint32_t text_utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room);
 
-/* Returns "1 block", "7 blocks". */
+/* Returns a count with its word, "1 block", "7 blocks". `word`: the singular. */
 const char *text_counted(wmem_allocator_t *pool, uint64_t count, const char *word);
 
-/* Returns at most so many characters of a text: with an ellipsis in `pool` if it is cut, else `text` itself. */
+/* Returns the first `characters` of a text and an ellipsis, in `pool`; `text` itself if it has no more. Needs: UTF-8. */
 const char *text_cut(wmem_allocator_t *pool, const char *text, unsigned characters);
 
-/* Cuts a text to what it gets of the Info column. */
+/* Returns the same for the Info column: 80 characters. */
 const char *text_short(wmem_allocator_t *pool, const char *text);
 
-/* Returns the text with " (assumed)" behind it, if it is. */
+/* Returns the text with " (assumed)" behind it in `pool`, if it is assumed; else `text` itself. */
 const char *text_marked(wmem_allocator_t *pool, const char *text, bool assumed);

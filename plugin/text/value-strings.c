@@ -27,7 +27,7 @@ const value_string text_counter_type_vals[] = {PERF_COUNTER_TYPES(TYPE_STRING){0
 const value_string text_none_reason_vals[] = {PERF_NO_RESULT_REASONS(REASON_STRING){0, NULL}};
 const value_string text_block_type_vals[] = {PERF_BLOCK_TYPES(VALUE_STRING_ROW){0, NULL}};
 
-/* Meanings of errors for a client; the words up to a colon or semicolon say it in short. */
+/* Meanings of Win32 errors and faults (from 0x1c000000 on) for a client; the words up to a colon or semicolon are its short form. */
 static const value_string error_meanings[] = {
     {2, "not there"},
     {3, "instance not there now; it may come later"},

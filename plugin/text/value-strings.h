@@ -20,7 +20,7 @@ extern const value_string text_block_type_vals[];
 /* Locale identifiers ([MS-LCID]): language tag and language. */
 extern const value_string text_lcid_vals[];
 
-/* Fills the tables that are made from others; called before any field is registered. */
+/* Gives Win32 errors their Windows names (ERROR_X), which Wireshark calls WERR_X. Needs: no field is registered yet. */
 void text_value_strings_init(void);
 
 /* Returns "ERROR_NO_DATA"; "error 12345" in `pool` for an error without a name. */
@@ -29,5 +29,6 @@ const char *text_win32_error(wmem_allocator_t *pool, uint32_t status);
 /* Returns the status of a DCE/RPC fault in Wireshark's words, or as a Win32 error, which Windows sends there, too. */
 const char *text_fault(wmem_allocator_t *pool, uint32_t status);
 
-/* Returns the meaning of a Win32 error for a client: "no data now: the instance is not there; it may come later"; "" if it is not known. */
+/* Returns the meaning of a Win32 error, or of a fault's status, for a client: "no data now: the instance is not there; it may come later"; "" if
+ * it is not known. */
 const char *text_error_meaning(uint32_t status);
