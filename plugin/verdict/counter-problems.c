@@ -173,8 +173,8 @@ static counter_problem sum_problems(const verdict_monitor *monitor, problem_kind
     return sum;
 }
 
-/* Returns "; CLIENT gets it: may this account read it?" for an object of HKEY_PERFORMANCE_DATA that another client, or account, got first, of a
- * query that lacked nothing; else "". `name`: the object, as tapped_object_name() has it. */
+/* Returns "CLIENT gets it: may this account read it?" for an object of HKEY_PERFORMANCE_DATA that another client, or account, got first, of a
+ * query that lacked nothing; else NULL. `name`: the object, as tapped_object_name() has it. */
 static const char *format_rights_question(const verdict *v, const verdict_monitor *monitor, const char *name)
 {
     const verdict_query *own = monitor->first;
@@ -184,7 +184,7 @@ static const char *format_rights_question(const verdict *v, const verdict_monito
     bool is_other =
         other && (other->pair != own->pair || is_other_account) && other->problems[PROBLEM_NOT_DELIVERED].things == 0;
 
-    return is_other ? wmem_strdup_printf(monitor->pool, "; %s gets it: may this account read it?", other->client) : "";
+    return is_other ? wmem_strdup_printf(monitor->pool, "%s gets it: may this account read it?", other->client) : NULL;
 }
 
 static void find_problem(const verdict *v, verdict_monitor *monitor, problem_kind kind)
@@ -192,7 +192,7 @@ static void find_problem(const verdict *v, verdict_monitor *monitor, problem_kin
     wmem_allocator_t *pool = monitor->pool;
     counter_problem sum = sum_problems(monitor, kind);
     bool is_not_delivered = kind == PROBLEM_NOT_DELIVERED;
-    const char *error = sum.status > 0 ? verdict_error(pool, false, sum.status, false) : "";
+    const char *error = sum.status > 0 ? verdict_error(pool, false, sum.status) : "";
 
     if (is_not_delivered && sum.kinds > 1) {
         error = wmem_strdup_printf(pool, " (and %u more)", sum.kinds - 1);
@@ -202,11 +202,9 @@ static void find_problem(const verdict *v, verdict_monitor *monitor, problem_kin
     }
     if (sum.first) {
         const char *path = g_str_has_prefix(sum.first, "\\\\") ? strchr(sum.first + 2, '\\') : NULL;
-        const char *why = is_not_delivered ? format_rights_question(v, monitor, sum.first) : "";
-        const char *meaning = sum.status > 0 ? verdict_error(pool, false, sum.status, true) : "";
         sum.shown.which = path ? path : sum.first;
-        sum.shown.more = wmem_strconcat(pool, sum.shown.more ? sum.shown.more : "", sum.shown.more ? ", " : "",
-                                        "first ", sum.first, *meaning ? ": " : "", meaning, why, NULL);
+        sum.shown.meaning =
+            is_not_delivered ? format_rights_question(v, monitor, sum.first) : verdict_meaning(sum.status);
     }
     monitor_add_finding(monitor, problem_rows[kind].kind, problem_rows[kind].party, &sum.shown, problem_rows[kind].text,
                         error);

@@ -166,6 +166,7 @@ void verdict_add_finding(verdict_finding **findings, verdict_kind kind, verdict_
                                  .is_unread = evidence->is_unread,
                                  .text = line,
                                  .more = evidence->more,
+                                 .meaning = evidence->meaning,
                                  .which = evidence->which};
     while (*findings && verdict_finding_compare(*findings, finding) <= 0) {
         findings = &(*findings)->next;
@@ -183,12 +184,16 @@ const char *verdict_time(wmem_allocator_t *pool, double when)
                               (unsigned)(ms % 1000));
 }
 
-const char *verdict_error(wmem_allocator_t *pool, bool is_fault, uint32_t status, bool with_meaning)
+const char *verdict_error(wmem_allocator_t *pool, bool is_fault, uint32_t status)
 {
-    const char *meaning = with_meaning ? text_error_meaning(status) : "";
+    return is_fault ? text_fault(pool, status) : text_win32_error(pool, status);
+}
 
-    return wmem_strdup_printf(pool, *meaning ? "%s (%s)" : "%s%s",
-                              (is_fault ? text_fault : text_win32_error)(pool, status), meaning);
+const char *verdict_meaning(uint32_t status)
+{
+    const char *meaning = text_error_meaning(status);
+
+    return *meaning ? meaning : NULL;
 }
 
 const char *verdict_seconds(wmem_allocator_t *pool, double seconds)
@@ -230,5 +235,5 @@ const char *verdict_advice(wmem_allocator_t *pool, const verdict_finding *findin
 {
     const verdict_row *row = &verdict_rows[finding->kind];
 
-    return wmem_strdup_printf(pool, "%s (%s)", row->advice, row->see);
+    return wmem_strdup_printf(pool, "%s (%s)", finding->meaning ? finding->meaning : row->advice, row->see);
 }

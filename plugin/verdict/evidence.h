@@ -22,6 +22,7 @@ typedef struct verdict_finding {
     bool lasts;             /* nothing shows that it ended before the capture did */
     const char *text;       /* who, what, to whom, when: one line of at most VERDICT_LINE characters */
     const char *more;       /* what is affected; NULL: nothing to add */
+    const char *meaning;    /* of the status, with what to do; NULL: the kind's advice is said */
     const char *which;      /* the first of them, as the sentence has it; NULL: none */
 } verdict_finding;
 
@@ -43,6 +44,7 @@ typedef struct {
     bool is_unread;      /* as the finding has it */
     const char *which;   /* $F: a path, for instance */
     const char *more;    /* a finding's, NULL: nothing to add */
+    const char *meaning; /* a finding's, NULL: none is known */
 } verdict_evidence;
 
 void evidence_add(verdict_evidence *evidence, uint32_t frame, double when);
@@ -67,8 +69,11 @@ void verdict_add_finding(verdict_finding **findings, verdict_kind kind, verdict_
                          const verdict_evidence *evidence, bool lasts, const char *server, const char *client,
                          const char *text);
 
-/* Returns "ERROR_NO_DATA"; "ERROR_NO_DATA (no data now)". */
-const char *verdict_error(wmem_allocator_t *pool, bool is_fault, uint32_t status, bool with_meaning);
+/* Returns "ERROR_NO_DATA". */
+const char *verdict_error(wmem_allocator_t *pool, bool is_fault, uint32_t status);
+
+/* Returns what a status means, and what to do: "no data now: the instance is not there; it may come later"; NULL: not known. */
+const char *verdict_meaning(uint32_t status);
 
 /* Returns "0.8 s", "3 ms", "2 min". */
 const char *verdict_seconds(wmem_allocator_t *pool, double seconds);

@@ -56,11 +56,10 @@ static bool is_made_good(const verdict_monitor *monitor, const monitor_call *cal
 
 static void add_failed(verdict_monitor *monitor, verdict_evidence *shown, const monitor_call *first, bool is_mixed)
 {
-    const char *error = verdict_error(monitor->pool, first->is_fault, first->status, false);
+    const char *error = verdict_error(monitor->pool, first->is_fault, first->status);
 
-    shown->more =
-        wmem_strdup_printf(monitor->pool, "first %s: %s", first->operation,
-                           verdict_error(monitor->pool, first->is_fault, first->status, !first->does_not_seal));
+    shown->more = is_mixed ? wmem_strdup_printf(monitor->pool, "first %s: %s", first->operation, error) : NULL;
+    shown->meaning = first->does_not_seal ? NULL : verdict_meaning(first->status);
     if (first->does_not_seal) {
         monitor_add_finding(monitor, VERDICT_NOT_SEALED, PARTY_CLIENT, shown,
                             "$S denies calls that $C signed but did not seal: $T");
