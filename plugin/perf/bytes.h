@@ -43,7 +43,7 @@ static inline bool perf_has_zero_unit(uint64_t units)
     return ((units - 0x0001000100010001U) & ~units & 0x8000800080008000U) != 0;
 }
 
-/* Bytes of UTF-16 before its terminator, at most `room` of them. */
+/* Returns the bytes of a UTF-16 text before its terminator; without one, of all whole units in `room` bytes. */
 static inline uint32_t perf_utf16_size(const uint8_t *text, uint32_t room)
 {
     uint32_t n = 0;
@@ -57,7 +57,7 @@ static inline uint32_t perf_utf16_size(const uint8_t *text, uint32_t room)
     return n;
 }
 
-/* Copies it, and returns where the next text goes. */
+/* Copies a text without its terminator. Needs: room for it at `to`. Returns its end there, where the next text goes. */
 static inline char *perf_put_text(char *to, const char *text)
 {
     size_t size = strlen(text);
@@ -66,7 +66,7 @@ static inline char *perf_put_text(char *to, const char *text)
     return to + size;
 }
 
-/* For qsort() and bsearch(), of numbers or of what begins with one. */
+/* Compares two uint32_t, or structures that begin with one, for qsort() and bsearch(), ascending. */
 static inline int perf_compare_u32(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -74,13 +74,13 @@ static inline int perf_compare_u32(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Up to the next multiple of 8, as far as 32 bits go. */
+/* Rounds a size up to a multiple of 8. Returns it as it is if that takes more than 32 bits. */
 static inline uint32_t perf_align8(uint32_t size)
 {
     return size <= UINT32_MAX - 7 ? (size + 7) & ~7U : size;
 }
 
-/* The sum, or the greatest number if it is greater. */
+/* Returns the sum; UINT32_MAX if it takes more than 32 bits. */
 static inline uint32_t perf_add_u32(uint32_t a, uint32_t b)
 {
     return a <= UINT32_MAX - b ? a + b : UINT32_MAX;

@@ -24,6 +24,7 @@ static const operand_reasons reasons[] = {
     [PERF_OPERAND_BASE] = {PERF_NO_RESULT_NO_BASE, PERF_NO_RESULT_BASE_BACKWARDS, PERF_NO_RESULT_ZERO_DENOMINATOR},
 };
 
+/* Returns the number of one sample that a formula divides by; size 0: it is missing, or there is no such number. */
 static perf_raw get_operand(perf_operand which, const perf_point *point)
 {
     switch (which) {
@@ -42,7 +43,7 @@ static perf_raw get_operand(perf_operand which, const perf_point *point)
     }
 }
 
-/* Finds the difference of two samples, as an integer: a double does not hold 64 bits. Returns false if the value has decreased. */
+/* Finds the difference of two samples, as an integer: a double does not hold 64 bits. Returns false if the value has decreased: no result. */
 static bool find_difference(perf_raw current, perf_raw previous, uint64_t *result)
 {
     *result = current.value - previous.value;
@@ -52,8 +53,9 @@ static bool find_difference(perf_raw current, perf_raw previous, uint64_t *resul
     return !perf_is_backwards(current, previous);
 }
 
-/* Finds the time since a start time. That is a FILETIME: Idle has none, and an object's clock need not be one. */
-static perf_no_result time_since(const perf_point *current, uint64_t *result)
+/* Finds the object's time minus the value, a start time, in units of the object's clock. Returns the reason if that is no time: it is not
+ * started (0: the Idle process), or start time and clock count from different years, since only one of them is a FILETIME. */
+static perf_no_result find_elapsed_time(const perf_point *current, uint64_t *result)
 {
     uint64_t start = current->value.value;
 
@@ -74,11 +76,12 @@ static perf_no_result time_since(const perf_point *current, uint64_t *result)
     return current->time.value >= start ? PERF_NO_RESULT_OK : PERF_NO_RESULT_NOT_STARTED;
 }
 
+/* Finds the numerator: elapsed time, the value of a single sample (`previous` is NULL), or the difference of two. Returns as apply_formula(). */
 static perf_no_result find_numerator(const perf_formula_info *formula, const perf_point *current,
                                      const perf_point *previous, uint64_t *result)
 {
     if (formula->flags & PERF_SINCE) {
-        return time_since(current, result);
+        return find_elapsed_time(current, result);
     }
     if (!previous) {
         *result = current->value.value;
@@ -91,6 +94,7 @@ static perf_no_result find_numerator(const perf_formula_info *formula, const per
                                                                     : PERF_NO_RESULT_VALUE_BACKWARDS;
 }
 
+/* Finds the denominator: an operand of a single sample (`previous` is NULL), or its difference. Returns a reason without, or if it is 0. */
 static perf_no_result find_denominator(perf_operand which, const perf_point *current, const perf_point *previous,
                                        uint64_t *result)
 {
@@ -110,7 +114,8 @@ static perf_no_result find_denominator(perf_operand which, const perf_point *cur
     return *result == 0 ? why->zero : PERF_NO_RESULT_OK;
 }
 
-/* Divides numerator by denominator, in seconds where the formula wants them. */
+/* Divides numerator by denominator, if the formula has one. PERF_RATE makes the denominator seconds, PERF_TICKS the numerator. Returns as
+ * apply_formula(). */
 static perf_no_result find_quotient(const perf_formula_info *formula, const perf_point *current,
                                     const perf_point *previous, double *result)
 {
@@ -149,7 +154,7 @@ static perf_no_result find_quotient(const perf_formula_info *formula, const perf
     return PERF_NO_RESULT_OK;
 }
 
-/* Applies the whole formula. Needs: the samples can be used. */
+/* Applies the whole formula. Needs: `previous`, if it takes two samples. Returns PERF_NO_RESULT_OK, or the reason: `result` means nothing then. */
 static perf_no_result apply_formula(const perf_formula_info *formula, const perf_point *current,
                                     const perf_point *previous, double *result)
 {
@@ -178,7 +183,7 @@ static perf_no_result apply_formula(const perf_formula_info *formula, const perf
     return PERF_NO_RESULT_OK;
 }
 
-/* Returns the reason that lies in the type or in the value itself, if there is one. */
+/* Returns the reason why no formula applies, by the type (NULL: unknown) and the value's size alone; PERF_NO_RESULT_OK: there is none. */
 static perf_no_result check_value(const perf_counter_type *type, const perf_point *current)
 {
     if (!type) {
@@ -216,7 +221,7 @@ perf_result perf_calculate(const perf_counter_type *type, const perf_point *curr
     return result;
 }
 
-/* Seconds, negative where it went back; 0 if they are not known. */
+/* Returns the seconds from `before` to `now`, negative if the clock went back. `freq`: units a second, 0: not known, as are the seconds (0). */
 static double find_seconds(uint64_t now, uint64_t before, uint64_t freq)
 {
     double units = now >= before ? (double)(now - before) : -(double)(before - now);
@@ -239,6 +244,7 @@ double perf_interval(const perf_point *current, const perf_point *previous)
     return seconds > 0 ? seconds : 0;
 }
 
+/* True if two times, in seconds, differ by more than 0.1 s and 1 % of the second. */
 static bool differ_clearly(double seconds, double others)
 {
     double most = 0.1 + (others > 0 ? others : -others) / 100;

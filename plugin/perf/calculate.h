@@ -20,17 +20,17 @@ typedef struct perf_raw {
  * the base is the next definition, time and freq (8 bytes) are PerfTime and PerfFreq of PERF_OBJECT_TYPE, multi is the
  * 32-bit number behind the timer, and the clocks stand in the block's header. */
 typedef struct perf_point {
-    perf_raw value;
-    perf_raw base;
-    perf_raw time;
-    perf_raw freq; /* units of time a second */
-    perf_raw multi;
+    perf_raw value;      /* N: the counter itself */
+    perf_raw base;       /* B: its base counter */
+    perf_raw time;       /* O: time of the object, in units of 1 / freq */
+    perf_raw freq;       /* OF: units of `time` a second */
+    perf_raw multi;      /* M: divides the result of a multi timer */
     uint64_t perf_time;  /* PerfTimeStamp, in units of 1 / perf_freq */
     uint64_t perf_freq;  /* PerfFreq, a second; 0 if not known */
     uint64_t time_100ns; /* PerfTime100NSec, since 1601 */
 } perf_point;
 
-/* Why there is no calculated value. X(reason, number, text) */
+/* Reasons for no calculated value. X(reason, number, text): the number is the value of the field pcq.cooked.none. */
 #define PERF_NO_RESULT_REASONS(X) \
     X(PERF_NO_RESULT_OK, 0, "calculated") \
     X(PERF_NO_RESULT_FIRST_SAMPLE, 1, "first sample") \
@@ -70,7 +70,7 @@ typedef struct perf_point {
 #define PERF_NO_RESULT_ENUM(reason, number, text) reason = number,
 typedef enum perf_no_result { PERF_NO_RESULT_REASONS(PERF_NO_RESULT_ENUM) } perf_no_result;
 
-/* Their texts, by number. */
+/* The reasons' texts, by number; NULL: no reason has this number. */
 extern const char *const perf_no_result_text[];
 
 typedef struct perf_result {
@@ -83,7 +83,7 @@ typedef struct perf_result {
 perf_result perf_calculate(const perf_counter_type *type, const perf_point *current, const perf_point *previous,
                            perf_no_result why_no_previous);
 
-/* True if the value has decreased. Values of 4 bytes wrap; one that moved by half their range or more was reset. */
+/* True if the value has decreased. Values of 4 bytes may wrap, so an increase by half their range or more counts as a decrease. */
 static inline bool perf_is_backwards(perf_raw current, perf_raw previous)
 {
     bool wraps = current.size == 4 && previous.size == 4;
@@ -97,11 +97,11 @@ static inline bool perf_is_reset(perf_no_result none)
     return none == PERF_NO_RESULT_VALUE_BACKWARDS || none == PERF_NO_RESULT_BASE_BACKWARDS;
 }
 
-/* Returns the seconds between two samples by the server's clock, by its 100 ns time where the frequency is 0 or changed; 0: not known. */
+/* Returns seconds between two samples by the server's clock, by its 100 ns time if the frequency is 0 or changed; 0: not known, not advanced. */
 double perf_interval(const perf_point *current, const perf_point *previous);
 
-/* True if both clocks of two samples went on, and one by more than the other: one of them is wrong, or was set. Needs: `interval` is
- * perf_interval()'s. They are read within 0.1 s, and slewed by 1 %. */
+/* True if performance clock and 100 ns time advanced by different times between two samples: one of them is wrong, or was set. Needs:
+ * `interval` is perf_interval()'s. Up to 0.1 s and 1 % is no difference: they are read one after the other, and one is slewed. */
 bool perf_clocks_differ(const perf_point *current, const perf_point *previous, double interval);
 
 /* True if the sample was taken before the other one, by the server's clock. */

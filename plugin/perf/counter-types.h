@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* RequestCode ([MS-PCQ] 3.1.4.1.2): number, SDK name without PERF_REG_, what the buffer holds. */
+/* RequestCode ([MS-PCQ] 3.1.4.1.2): number, SDK name without PERF_REG_, which says what the buffer holds. */
 #define PCQ_REQUEST_CODES(X) \
     X(1, COUNTERSET_STRUCT) \
     X(2, COUNTER_STRUCT) \
@@ -84,17 +84,17 @@ typedef enum { PCQ_REQUEST_CODES(PCQ_REQUEST_CODE_ENUM) PERF_REG_UNKNOWN = 0 } p
     X(3, "PERF_DISPLAY_SECONDS", "sec") \
     X(4, "PERF_DISPLAY_NOSHOW", "not shown")
 
-/* PERF_TYPE_TEXT and, of text, PERF_TEXT_ASCII in their places. */
+/* Bits of PERF_TYPE_TEXT and PERF_TEXT_ASCII, not shifted down. */
 #define PERF_TEXT_KIND 0x00000800u
 #define PERF_TEXT_IN_CODE_PAGE 0x00010000u
 
-/* Text has a size, a kind and a code page, and nothing to calculate with. */
+/* True if the type is text: of any size, in Unicode or a code page, with no bit that only numbers have. */
 static inline bool perf_counter_type_is_text(uint32_t type)
 {
     return (type & ~(PERF_SIZE_MASK | PERF_TEXT_IN_CODE_PAGE)) == PERF_TEXT_KIND;
 }
 
-/* Name of bits 16-19, whose meaning depends on the kind; NULL if there is none. */
+/* Returns the SDK's name of the subtype, bits 16-19, whose meaning depends on the kind; NULL: it has no name. */
 const char *perf_counter_subtype_name(uint32_t type);
 
 /* Formulas.
@@ -130,7 +130,7 @@ enum {
     PERF_COMPLEMENT = 0x100     /* 1 - quotient */
 };
 
-/* Either of them will do. */
+/* Base counter, or time counter without it. */
 #define PERF_NEEDS_BASE_OR_TIME (PERF_NEEDS_BASE | PERF_NEEDS_TIME)
 
 /* X(formula, factor, denominator, flags, text) */
@@ -172,7 +172,7 @@ enum {
 typedef enum perf_formula { PERF_FORMULAS(PERF_FORMULA_ENUM) PERF_NUM_FORMULAS } perf_formula;
 
 typedef struct perf_formula_info {
-    const char *text; /* as shown to the reader, "" if there is none */
+    const char *text; /* as shown to the reader; "": nothing is calculated */
     double factor;
     perf_operand denominator;
     unsigned flags; /* PERF_NEEDS_... and the ways of the numerator */
@@ -260,5 +260,5 @@ typedef struct perf_counter_type {
 /* All types, ascending by value. */
 extern const perf_counter_type perf_counter_types[PERF_NUM_COUNTER_TYPES];
 
-/* The type with this number, NULL if there is none. */
+/* Returns the type with exactly this number; NULL: unknown. */
 const perf_counter_type *perf_counter_type_find(uint32_t value);

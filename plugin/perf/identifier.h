@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* A wildcard counter, "none" of base, time, frequency and multi ids, no instance filter. */
+/* An id that is none: all counters, any instance; no base, time, frequency or multi counter. */
 #define PERF_NO_ID 0xFFFFFFFFU
 
 /* Type and relations of a counter ([MS-PCQ] 2.2.4.2). */
@@ -17,12 +17,12 @@ typedef struct {
     uint32_t time_id;
     uint32_t freq_id;
     uint32_t multi_id;
-    int32_t scale;
+    int32_t scale; /* DefaultScale, a power of ten for graphs */
 } perf_counter_info;
 
-/* Instances that a name asks for. */
+/* Instances that an identifier asks for by its name. */
 typedef enum {
-    PERF_ASKS_ONE,    /* that one, or it is no name at all */
+    PERF_ASKS_ONE,    /* the instance of that name; or there is no name */
     PERF_ASKS_ALL,    /* "*" */
     PERF_ASKS_PATTERN /* another pattern with * or ? */
 } perf_asks;

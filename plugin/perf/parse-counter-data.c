@@ -29,13 +29,13 @@ static inline bool are_plain(const uint8_t *values, uint32_t count)
     return codes < 8;
 }
 
-/* Returns what a structure of this size and its padding take, if they fit. */
-static inline uint32_t pad(uint32_t size, uint32_t left)
+/* Returns the size of a structure with its padding to 8 bytes; without it if that exceeds the `left` bytes. */
+static inline uint32_t pad_structure(uint32_t size, uint32_t left)
 {
     return perf_align8(size) <= left ? perf_align8(size) : size;
 }
 
-/* Reads the values of a row that are not all plain, each of which leads to the next. Returns where they end, 0 if one does not fit. */
+/* Lists values of a row that are not all plain, each of which leads to the next. Returns where they end, 0 if one does not fit. */
 static uint32_t read_uneven_cells(perf_table *t, const perf_group *g, perf_row *row, uint32_t end)
 {
     uint32_t at = row->cells, count = g->columns, first = t->num_cells;
@@ -56,12 +56,12 @@ static uint32_t read_uneven_cells(perf_table *t, const perf_group *g, perf_row *
             return perf_group_fault(t, PERF_FAULT_CELL_SIZE, at + 4, size, left);
         }
         t->cells[first + i] = at;
-        at += pad(size, left);
+        at += pad_structure(size, left);
     }
     return at;
 }
 
-/* Reads PERF_MULTI_COUNTERS, the ids of the columns. */
+/* Reads PERF_MULTI_COUNTERS, the ids of the columns. `rounds`: padded to 8 bytes. Returns where it ends, 0 if it does not fit. */
 static uint32_t read_columns(perf_table *t, perf_group *g, uint32_t at, bool rounds)
 {
     uint32_t left = g->end - at, size = left >= PERF_MULTI_COUNTERS_SIZE ? perf_le32(t->data + at) : 0;
@@ -77,10 +77,10 @@ static uint32_t read_columns(perf_table *t, perf_group *g, uint32_t at, bool rou
         uint32_t id = at + PERF_MULTI_COUNTERS_SIZE + 4 * i;
         perf_add_column(t, g, (perf_column){.offset = id, .id = perf_le32(t->data + id)});
     }
-    return at + (rounds ? pad(size, left) : size);
+    return at + (rounds ? pad_structure(size, left) : size);
 }
 
-/* Reads `count` rows, each with its values, up to `end` at most. Returns where they end, 0 if one does not fit. */
+/* Reads `count` rows with their values, up to `end`. Needs: `at` is behind the number of instances. Returns where they end, 0: one does not fit. */
 static uint32_t read_rows(perf_table *t, perf_group *g, uint32_t at, uint32_t end, uint32_t count)
 {
     const uint64_t plain_size = (uint64_t)PLAIN_SIZE * g->columns;
@@ -101,7 +101,7 @@ static uint32_t read_rows(perf_table *t, perf_group *g, uint32_t at, uint32_t en
             if (size < PERF_INSTANCE_HEADER_SIZE || size > left) {
                 return perf_group_fault(t, PERF_FAULT_ROW_SIZE, at, size, left);
             }
-            row = (perf_row){.offset = at, .id = perf_le32(t->data + at + 4), .cells = at + pad(size, left)};
+            row = (perf_row){.offset = at, .id = perf_le32(t->data + at + 4), .cells = at + pad_structure(size, left)};
         }
         perf_row *added = perf_add_row(t, g, row);
         bool is_plain = end - row.cells >= plain_size && are_plain(t->data + row.cells, columns);
@@ -110,7 +110,7 @@ static uint32_t read_rows(perf_table *t, perf_group *g, uint32_t at, uint32_t en
     return at;
 }
 
-/* Reads PERF_MULTI_INSTANCES and its instances. */
+/* Reads PERF_MULTI_INSTANCES and its instances. Returns where they end, 0 if one does not fit. */
 static uint32_t read_instances(perf_table *t, perf_group *g, uint32_t at)
 {
     uint32_t left = g->end - at, size = left >= PERF_MULTI_INSTANCES_SIZE ? perf_le32(t->data + at) : 0;
@@ -122,8 +122,8 @@ static uint32_t read_instances(perf_table *t, perf_group *g, uint32_t at)
     return read_rows(t, g, at + PERF_MULTI_INSTANCES_SIZE, at + size, perf_le32(t->data + at + 4));
 }
 
-/* Reads what the block has by its dwType. Microsoft's readers go on at the dwSize of PERF_MULTI_COUNTERS, [MS-PCQ] begins each structure on 8
- * bytes (`rounds`). */
+/* Reads a block by its dwType. `rounds`: the ids of counters are padded to 8 bytes, as [MS-PCQ] says; Microsoft's readers go on at their
+ * dwSize. Returns where its parts end, 0 if one does not fit. */
 static uint32_t read_block(perf_table *t, perf_group *g, bool rounds)
 {
     uint32_t at = g->offset + PERF_COUNTER_HEADER_SIZE;
@@ -161,7 +161,8 @@ static inline const uint8_t *skip_plain_blocks(const uint8_t *block, const uint8
     return block;
 }
 
-/* A response can have one for each 32 bytes, and mostly nobody looks at them: they are counted, until somebody does. */
+/* Counts the blocks of one plain value from `at` on, `most` at most; with `keeps_all` adds them as groups. Returns where they end. A response
+ * can have one for each 32 bytes, and mostly nobody reads them. */
 static inline uint32_t read_plain_blocks(perf_table *t, uint32_t at, uint32_t most)
 {
     uint32_t room = (t->size - at) / PLAIN_BLOCK_SIZE;
@@ -188,6 +189,7 @@ static inline uint32_t read_plain_blocks(perf_table *t, uint32_t at, uint32_t mo
     return at;
 }
 
+/* Reads header and blocks. Needs: perf_table_begin(). */
 static void read_response(perf_table *t)
 {
     static const perf_group_layout blocks = {.count_field = 4,

@@ -5,7 +5,7 @@
  */
 #include "perf/table-read.h"
 
-/* Reads the definitions. `reach`: bytes that a counter block needs for all of them. Returns false if one does not fit. */
+/* Reads the definitions from `at` to `end`. `reach`: bytes that a counter block needs for all of them. Returns false if one does not fit. */
 static bool read_definitions(perf_table *t, perf_group *g, uint32_t at, uint32_t end, uint32_t *reach)
 {
     uint32_t count = perf_table_u32(t, g->offset + 32);
@@ -32,7 +32,7 @@ static bool read_definitions(perf_table *t, perf_group *g, uint32_t at, uint32_t
     return true;
 }
 
-/* Reads an instance, whose name has to lie in it. Returns where it ends, 0 if it does not fit. */
+/* Reads an instance as a row, whose values come next. Returns where it ends, 0 if it does not fit, or its name does not lie in it. */
 static uint32_t read_instance(perf_table *t, perf_group *g, uint32_t at)
 {
     uint32_t left = g->end - at, size = left >= PERF_INSTANCE_DEFINITION_SIZE ? perf_table_u32(t, at) : 0;
@@ -48,7 +48,7 @@ static uint32_t read_instance(perf_table *t, perf_group *g, uint32_t at)
     return at + size;
 }
 
-/* Reads the counter block of the last row, which takes `least` bytes. Returns where it ends, 0 if it does not fit. */
+/* Reads the last row's counter block; one that states less than `least` bytes has as many. Returns where it ends, 0 if it does not fit. */
 static uint32_t read_counter_block(perf_table *t, perf_group *g, uint32_t at, uint32_t least)
 {
     uint32_t left = g->end - at, said = left >= PERF_COUNTER_BLOCK_SIZE ? perf_table_u32(t, at) : 0;
@@ -66,7 +66,7 @@ static uint32_t read_counter_block(perf_table *t, perf_group *g, uint32_t at, ui
     return at + size;
 }
 
-/* Reads all instances with their counter blocks. Returns where they end, 0 if one does not fit. */
+/* Reads instances with counter blocks of `least` bytes; without instances the one block, if any. Returns where they end, 0: one does not fit. */
 static uint32_t read_object_rows(perf_table *t, perf_group *g, uint32_t at, uint32_t least)
 {
     uint32_t count_field = g->offset + 40, count = g->has_instances ? perf_table_u32(t, count_field) : g->has_values;
@@ -85,8 +85,8 @@ static uint32_t read_object_rows(perf_table *t, perf_group *g, uint32_t at, uint
     return at;
 }
 
-/* Notes the definitions that lead out of the first counter block that is too short for all of them. */
-static void note_offsets(perf_table *t, perf_group *g, uint32_t reach)
+/* Adds a fault for each definition that leads out of the first too short counter block. `reach`: bytes that all definitions need. */
+static void add_offset_faults(perf_table *t, perf_group *g, uint32_t reach)
 {
     uint32_t room = UINT32_MAX;
 
@@ -103,8 +103,8 @@ static void note_offsets(perf_table *t, perf_group *g, uint32_t reach)
     }
 }
 
-/* Windows XP writes the counter block of Processor(_Total) too short for its counters: the other way is to read such a block as long as they
- * take. */
+/* Reads an object. `is_other_way`: counter blocks that state fewer bytes than their counters take have that many, as Processor(_Total) of
+ * Windows XP. Returns where its parts end, 0 if one does not fit. */
 static uint32_t read_object(perf_table *t, perf_group *g, bool is_other_way)
 {
     uint32_t size = g->end - g->offset, definitions = perf_table_u32(t, g->offset + 4);
@@ -121,14 +121,14 @@ static uint32_t read_object(perf_table *t, perf_group *g, bool is_other_way)
     if (!read_definitions(t, g, g->offset + header, g->offset + definitions, &reach)) {
         return 0;
     }
-    uint32_t rows = g->offset + definitions; /* whatever lies between (winperf.h: DefinitionLength) */
+    uint32_t rows = g->offset + definitions; /* behind whatever lies between (winperf.h: DefinitionLength) */
     uint32_t end = read_object_rows(t, g, rows, is_other_way ? perf_align8(reach) : 0);
-    note_offsets(t, g, reach);
+    add_offset_faults(t, g, reach);
     return end;
 }
 
-/* An object that is there twice is none: whose values are whose cannot be told. */
-static void find_repeated_objects(perf_table *t)
+/* Makes objects with one title index not sound, each with a fault: nothing tells which of them is the sample before's. */
+static void mark_repeated_objects(perf_table *t)
 {
     for (uint32_t i = 0; t->num_groups > 1 && i < t->num_groups; i++) {
         perf_group *g = &t->groups[i];
@@ -141,7 +141,7 @@ static void find_repeated_objects(perf_table *t)
     }
 }
 
-/* Numbers of the header. LittleEndian is 0 or 1, and read as 1 elsewhere. */
+/* Reads byte orders and clocks of the header. LittleEndian other than 0 or 1 is a fault, and read as 1. Needs: the header was captured. */
 static void read_header(perf_table *t)
 {
     uint32_t little_endian = perf_le32(t->data + 8);
@@ -174,7 +174,7 @@ void perf_table_read_block(perf_table *t, const uint8_t *data, uint32_t size, ui
         return;
     }
     perf_read_groups(t, &objects, header < size ? header : size);
-    find_repeated_objects(t);
+    mark_repeated_objects(t);
     /* Samba leaves the header out of its total, and a bare header, which is sent for an object that is not there, has none. */
     if (total != reported && total != reported - header && !(total == 0 && count == 0)) {
         perf_response_fault(t, PERF_FAULT_TOTAL, 20, total, reported);

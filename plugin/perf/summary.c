@@ -31,6 +31,7 @@ double perf_summary_mean(const perf_summary *summary)
 
 /* --- Median -------------------------------------------------------------- */
 
+/* Removes the oldest number. Needs: PERF_SPREAD_NEWEST are there. */
 static void forget_oldest(perf_spread *spread)
 {
     uint32_t at = 0;

@@ -17,10 +17,12 @@ typedef struct perf_summary {
     double min;
     double max;
     double sum;
-    double lost; /* part of the sum that rounding took from it */
+    double lost; /* to add to the sum: rounding took it */
 } perf_summary;
 
+/* Adds a finite number. */
 void perf_summary_add(perf_summary *summary, double value);
+/* Returns the mean; 0 without numbers. */
 double perf_summary_mean(const perf_summary *summary);
 
 /* Compares two doubles for qsort(), ascending. */
@@ -29,8 +31,8 @@ int perf_compare_numbers(const void *a, const void *b);
 /* Returns the median of `count` numbers; 0 without numbers or memory. */
 double perf_median(const double *numbers, size_t count);
 
-/* Median of the newest numbers while more come. Begins as zeros. */
-#define PERF_SPREAD_NEWEST 64
+/* The newest numbers, sorted, for their median while more come. Begins as zeros. */
+#define PERF_SPREAD_NEWEST 64 /* numbers that are kept */
 
 typedef struct perf_spread {
     struct {
@@ -38,9 +40,10 @@ typedef struct perf_spread {
         uint64_t number;          /* how many came before it */
     } values[PERF_SPREAD_NEWEST]; /* ascending by value */
     uint32_t num_values;
-    uint64_t count; /* of all numbers */
+    uint64_t count; /* of all numbers, with those that are no longer kept */
 } perf_spread;
 
+/* Adds a number, in the place of the oldest if PERF_SPREAD_NEWEST are there. */
 void perf_spread_add(perf_spread *spread, double value);
 
 /* Returns the median of the newest numbers; 0 without numbers. */

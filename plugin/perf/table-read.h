@@ -7,6 +7,7 @@
 
 #include "perf/parse.h"
 
+/* Adds a group without columns and rows. `end`: offset behind it. Returns it; its address holds if there is room for all groups. */
 static inline perf_group *perf_add_group(perf_table *t, uint32_t offset, uint32_t end)
 {
     if (t->num_groups == t->room[PERF_GROUPS]) {
@@ -21,6 +22,7 @@ static inline perf_group *perf_add_group(perf_table *t, uint32_t offset, uint32_
     return &t->groups[t->num_groups++];
 }
 
+/* Adds a column to the last group. */
 static inline void perf_add_column(perf_table *t, perf_group *g, perf_column column)
 {
     if (t->num_columns == t->room[PERF_COLUMNS]) {
@@ -30,6 +32,7 @@ static inline void perf_add_column(perf_table *t, perf_group *g, perf_column col
     g->columns++;
 }
 
+/* Adds a row to the last group. Returns it, until the next one is added. */
 static inline perf_row *perf_add_row(perf_table *t, perf_group *g, perf_row row)
 {
     if (t->num_rows == t->room[PERF_ROWS]) {
@@ -40,9 +43,10 @@ static inline perf_row *perf_add_row(perf_table *t, perf_group *g, perf_row row)
     return &t->rows[t->num_rows++];
 }
 
-/* More faults than a reader looks at. */
+/* Faults that are kept of a response: nobody reads more. */
 #define PERF_MOST_FAULTS 100
 
+/* Adds a fault, unless PERF_MOST_FAULTS are there. */
 static inline void perf_add_fault(perf_table *t, perf_table_fault fault)
 {
     if (t->num_faults == t->room[PERF_FAULTS]) {
@@ -53,7 +57,7 @@ static inline void perf_add_fault(perf_table *t, perf_table_fault fault)
     }
 }
 
-/* Adds a fault of the last group. Returns 0: nothing behind it is read. */
+/* Adds a fault of the last group. Returns 0, for readers to return if they read nothing behind it. */
 static inline uint32_t perf_group_fault(perf_table *t, perf_table_fault_kind kind, uint32_t offset, uint32_t stated,
                                         uint32_t found)
 {
@@ -79,7 +83,7 @@ typedef struct {
     uint32_t (*read_plain)(perf_table *table, uint32_t at, uint32_t most);
 } perf_group_layout;
 
-/* Reads a group in the way that fills it; if neither does, in the first. */
+/* Reads the last group in the way whose parts fill it (but for less than 8 bytes): it is sound then. If neither does, reads it in the first. */
 static inline void perf_read_group(perf_table *t, const perf_group_layout *layout, perf_group *g)
 {
     const perf_group begun = *g;
@@ -99,7 +103,8 @@ static inline void perf_read_group(perf_table *t, const perf_group_layout *layou
     }
 }
 
-/* Reads all groups from `at` on. Needs: `at` lies in the data. Inline, since a response can have a group for each 32 bytes. */
+/* Reads all groups from `at` on, and judges them and the response. Needs: `at` lies in the data. Changes: a group that the capture
+ * truncates is not sound, nor is the response, but has no fault. Inline, since a response can have a group for each 32 bytes. */
 static inline void perf_read_groups(perf_table *t, const perf_group_layout *layout, uint32_t at)
 {
     uint32_t count = perf_table_u32(t, layout->count_field), most = (t->size - at) / layout->header_size;

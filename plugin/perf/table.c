@@ -7,19 +7,20 @@
 
 #include <stdlib.h>
 
+/* A row's name in the index. */
 typedef struct {
-    uint64_t digest;
-    uint32_t ordinal;
+    uint64_t digest;  /* of its name behind its parent's */
+    uint32_t ordinal; /* rows of this name in front of it */
 } row_name;
 
 /* Rows of one name. */
 typedef struct {
-    uint32_t first;
+    uint32_t first; /* meaningless without any */
     uint32_t count;
     uint32_t before; /* those in front of the row that was asked for, in its own group */
 } named_rows;
 
-/* How often the names of a group are looked through before they are indexed: a list looks at one row of each sample. */
+/* Looks through the names of a group before they are indexed: the packet list needs one row of each sample. */
 #define MOST_SCANS 2
 
 /* Each part is NULL until somebody asks for it. */
@@ -33,7 +34,7 @@ struct perf_group_index {
     perf_index ordinals; /* rows that are not the first of their name, by digest and ordinal; NULL: there are none */
     row_name *names;
     perf_index row_ids; /* by the digest of the name and the value of `id_column` */
-    uint32_t id_column;
+    uint32_t id_column; /* column of an id that proves the instance */
 };
 
 /* --- Memory ------------------------------------------------------------------------------------------------------ */
@@ -52,7 +53,7 @@ void *perf_table_enlarge(void *array, uint32_t *room, uint32_t more, size_t size
     return check_memory(realloc(array, *room * size));
 }
 
-/* Returns zeroed memory for an index. */
+/* Returns zeroed memory for `count` elements of an index. Changes: counts its bytes. */
 static void *allocate_index(perf_table *t, size_t count, size_t size)
 {
     t->index_bytes += count * size;
@@ -141,6 +142,7 @@ perf_raw perf_table_number(const perf_table *t, const perf_group *g, uint32_t ro
 
 /* --- Indexes ----------------------------------------------------------------------------------------------------- */
 
+/* Returns the group's index. Changes: makes it, with all parts NULL. */
 static perf_group_index *get_index(perf_table *t, perf_group *g)
 {
     if (g->index == NULL) {
@@ -159,7 +161,7 @@ void perf_table_set_secret(const uint64_t secret[2])
     memcpy(key_secret, secret, sizeof key_secret);
 }
 
-/* Folds the product of two numbers of 64 bits. */
+/* Returns the two halves of the 128-bit product, combined by xor: the step of a keyed hash. */
 static uint64_t fold_product(uint64_t a, uint64_t b)
 {
 #ifdef __SIZEOF_INT128__
@@ -181,6 +183,7 @@ static uint64_t mix_keys(uint64_t a, uint64_t b)
     return fold_product(a ^ key_secret[0], b ^ key_secret[1]);
 }
 
+/* Makes an empty hash table with at least two slots for each of `keys` keys. */
 static void make_index(perf_table *t, perf_index *lookup, uint32_t keys)
 {
     for (lookup->mask = 7; lookup->mask / 2 < keys; lookup->mask = 2 * lookup->mask + 1) {
@@ -199,7 +202,7 @@ static perf_slot *find_slot(const perf_index *lookup, uint64_t key)
     return &lookup->slots[i];
 }
 
-/* Returns how many numbers had the key before. */
+/* Adds a number under a key, which keeps the first and counts the others. Returns how many had the key before. Needs: make_index(). */
 static uint32_t add_key(perf_index *lookup, uint64_t key, uint32_t number)
 {
     perf_slot *slot = find_slot(lookup, key);
@@ -210,7 +213,7 @@ static uint32_t add_key(perf_index *lookup, uint64_t key, uint32_t number)
 
 /* --- Columns and objects ----------------------------------------------------------------------------------------- */
 
-/* Returns the slot of a counter in the index of the group's columns. */
+/* Returns the slot of a counter in the index of the group's columns; count 0: it has none. Changes: makes the index. */
 static const perf_slot *find_column_slot(perf_table *t, perf_group *g, uint32_t id, bool is_base)
 {
     perf_index *columns = &get_index(t, g)->columns;
@@ -225,7 +228,7 @@ static const perf_slot *find_column_slot(perf_table *t, perf_group *g, uint32_t 
     return find_slot(columns, mix_keys(id, is_base));
 }
 
-/* No index is made for fewer. */
+/* Columns of a group that are compared one by one, without an index. */
 #define MOST_SCANNED_COLUMNS 16
 
 uint32_t perf_table_count_columns(perf_table *t, perf_group *g, uint32_t id, bool is_base, uint32_t *first)
@@ -255,6 +258,7 @@ uint32_t perf_table_find_column(perf_table *t, perf_group *g, uint32_t id, bool 
     return perf_table_count_columns(t, g, id, is_base, &first) == 1 ? first : PERF_NO_ID;
 }
 
+/* Returns the slot of the objects with a title index; count 0: there is none. Changes: makes the index. */
 static const perf_slot *find_objects(perf_table *t, uint32_t title_index)
 {
     if (t->by_key.slots == NULL) {
@@ -280,7 +284,7 @@ uint32_t perf_table_count_objects(perf_table *t, uint32_t title_index)
 
 /* --- Names of rows ----------------------------------------------------------------------------------------------- */
 
-/* Returns where the name stands. `room`: bytes that it may have, 0: there is none. */
+/* Returns the offset of an instance's name. `instance`: the instance's offset. `room`: bytes for it with terminator and padding, 0: none. */
 static uint32_t find_name(const perf_table *t, uint32_t instance, uint32_t *room)
 {
     if (!t->is_block) {
@@ -305,8 +309,8 @@ uint32_t perf_table_name(const perf_table *t, const perf_group *g, uint32_t row,
     return name;
 }
 
-/* Returns the first row from `row` on whose name may end as this one: of PerflibV2 names stand right behind their header, and mostly differ in
- * their ends. */
+/* Returns the first row from `row` on whose name may end in the last 4 bytes of `name`; g->rows: none. Needs: PerflibV2, whose names stand
+ * right behind their header, and mostly differ in their ends. */
 static uint32_t skip_other_names(const perf_table *t, const perf_group *g, uint32_t row, const uint8_t *name,
                                  uint32_t size)
 {
@@ -356,6 +360,7 @@ static perf_group *find_parent(perf_table *t, const perf_group *g, uint32_t row,
     return parents && parents->has_instances && *parent < parents->rows ? parents : NULL;
 }
 
+/* Returns a keyed hash of bytes. `seed`: the digest of the parent's name, 0: none. */
 static uint64_t digest_bytes(const uint8_t *bytes, uint32_t size, uint64_t seed)
 {
     uint64_t hash = mix_keys(seed, size), tail = 0;
@@ -375,7 +380,7 @@ static uint64_t digest_name(const perf_table *t, const perf_group *g, uint32_t r
     return digest_bytes(t->data + name, size, parent);
 }
 
-/* The parent's name is part of what a row is called. */
+/* Returns the digest that rows of one name have, behind one parent's name. A parent that is not in the response counts as none. */
 static uint64_t get_digest(perf_table *t, const perf_group *g, uint32_t row)
 {
     uint32_t parent;
@@ -392,6 +397,7 @@ static uint64_t add_to_digest(uint64_t digest, uint32_t number)
     return mix_keys(digest + 1, number);
 }
 
+/* Returns the group's index with names, rows and ordinals. Changes: makes these. */
 static perf_group_index *get_row_index(perf_table *t, perf_group *g)
 {
     perf_group_index *lookup = get_index(t, g);
@@ -419,7 +425,7 @@ static perf_group_index *get_row_index(perf_table *t, perf_group *g)
     return lookup;
 }
 
-/* Returns the rows of a group that have these bytes as their name, and no parent. `row`: of the group, or PERF_NO_ID. */
+/* Returns the rows of a group that have these bytes as their name, and no parent. `row`: the rows of this name in front of it are `before`. */
 static named_rows scan_names(const perf_table *t, const perf_group *g, const uint8_t *name, uint32_t size, uint32_t row)
 {
     named_rows found = {.first = PERF_NO_ID};
@@ -433,33 +439,33 @@ static named_rows scan_names(const perf_table *t, const perf_group *g, const uin
     return found;
 }
 
-/* Returns true if the names of the group may be looked through, which is counted. */
-static bool take_scan(perf_table *t, perf_group *g)
+/* Counts a look through the group's names. Returns false if an index has to answer instead: it is there, or this is the third look. */
+static bool count_scan(perf_table *t, perf_group *g)
 {
     perf_group_index *lookup = get_index(t, g);
 
     return lookup->names == NULL && lookup->scans++ < MOST_SCANS;
 }
 
-/* Returns the rows of a group that have the name of a row, of this group or of another. */
-static named_rows find_namesakes(perf_table *t, perf_group *g, perf_table *of, perf_group *of_group, uint32_t row)
+/* Returns the rows of a group with the name and parent's name of a row of `other`: the same group, or another one (`before` is meaningless). */
+static named_rows find_named_rows(perf_table *t, perf_group *g, perf_table *there, perf_group *other, uint32_t row)
 {
-    if (!has_parent(of, of_group, row) && take_scan(t, g)) {
-        uint32_t size, name = perf_table_name(of, of_group, row, &size);
-        return scan_names(t, g, of->data + name, size, row);
+    if (!has_parent(there, other, row) && count_scan(t, g)) {
+        uint32_t size, name = perf_table_name(there, other, row, &size);
+        return scan_names(t, g, there->data + name, size, row);
     }
     const perf_group_index *lookup = get_row_index(t, g);
-    const perf_slot *slot = find_slot(&lookup->rows, get_digest(of, of_group, row));
-    return (named_rows){slot->first, slot->count, g == of_group ? lookup->names[row].ordinal : 0};
+    const perf_slot *slot = find_slot(&lookup->rows, get_digest(there, other, row));
+    return (named_rows){slot->first, slot->count, g == other ? lookup->names[row].ordinal : 0};
 }
 
-/* Returns those of the row's own group. Changes: keeps them, since a name and a match ask for the same. */
-static named_rows find_own_namesakes(perf_table *t, perf_group *g, uint32_t row)
+/* Returns the rows with the name of the group's `row`. Changes: keeps them until another row is asked for: label and match both need them. */
+static named_rows find_own_named_rows(perf_table *t, perf_group *g, uint32_t row)
 {
     perf_group_index *lookup = get_index(t, g);
 
     if (lookup->scanned_row != row) {
-        lookup->scanned = find_namesakes(t, g, t, g, row);
+        lookup->scanned = find_named_rows(t, g, t, g, row);
         lookup->scanned_row = row;
     }
     return lookup->scanned;
@@ -467,7 +473,7 @@ static named_rows find_own_namesakes(perf_table *t, perf_group *g, uint32_t row)
 
 perf_row_name perf_table_row_name(perf_table *t, perf_group *g, uint32_t row)
 {
-    const named_rows rows = find_own_namesakes(t, g, row);
+    const named_rows rows = find_own_named_rows(t, g, row);
     uint32_t parent;
 
     return (perf_row_name){.ordinal = rows.before,
@@ -482,7 +488,7 @@ bool perf_table_repeats_names(perf_table *t, perf_group *g)
 
 uint32_t perf_table_count_rows(perf_table *t, perf_group *g, const uint8_t *name, uint32_t size, uint32_t *first)
 {
-    if (take_scan(t, g)) {
+    if (count_scan(t, g)) {
         const named_rows rows = scan_names(t, g, name, size, PERF_NO_ID);
         *first = rows.first;
         return rows.count;
@@ -494,15 +500,15 @@ uint32_t perf_table_count_rows(perf_table *t, perf_group *g, const uint8_t *name
 
 /* --- The same instance in two samples ---------------------------------------------------------------------------- */
 
-/* Title indexes, the same on every Windows. A thread has its process' id, too. */
+/* Title indexes of id counters, the same on every Windows. Threads have ID Process, too, so ID Thread is tried first. */
 enum { TITLE_ID_PROCESS = 784, TITLE_ID_THREAD = 804 };
 
-/* Column of the id that proves in both groups which instance a row is. */
+/* Columns, one in each of two groups, of the id that proves which instance a row is. */
 typedef struct {
     uint32_t here, there; /* PERF_NO_ID: there is none */
 } proving_columns;
 
-/* Returns no columns if one of the groups has none, or several. */
+/* Returns the columns of the first id of `proofs` that both groups have exactly once, in one size of 4 or 8 bytes; else PERF_NO_ID. */
 static proving_columns find_proving_columns(perf_table *here, perf_group *g, perf_table *there, perf_group *other,
                                             perf_id_proofs proofs)
 {
@@ -521,7 +527,7 @@ static proving_columns find_proving_columns(perf_table *here, perf_group *g, per
     return (proving_columns){PERF_NO_ID, PERF_NO_ID};
 }
 
-/* Returns the rows that have a name and a value that proves. */
+/* Returns the slot of the rows with a name (`digest`) and an id in `column`, of which 32 bits count; count 0: none. Changes: makes the index. */
 static perf_slot find_proven_rows(perf_table *t, perf_group *g, uint32_t column, uint64_t digest, uint64_t id)
 {
     perf_group_index *lookup = get_row_index(t, g);
@@ -538,16 +544,17 @@ static perf_slot find_proven_rows(perf_table *t, perf_group *g, uint32_t column,
     return *find_slot(&lookup->row_ids, add_to_digest(digest, (uint32_t)id));
 }
 
-/* True if several rows have the name of the row's parent: two processes' threads are called "svc/1". */
+/* True if several rows have the name of the row's parent: threads of two processes "svc" are both called "svc/1". */
 static bool has_repeated_parent(perf_table *t, const perf_group *g, uint32_t row)
 {
     uint32_t parent;
     perf_group *parents = find_parent(t, g, row, &parent);
 
-    return parents && find_own_namesakes(t, parents, parent).count > 1;
+    return parents && find_own_named_rows(t, parents, parent).count > 1;
 }
 
-/* A name that is once in both groups is the same instance, unless its id differs, or it may be the child of another parent. */
+/* Judges two rows whose name is once in each group. With a proving id: known if it is equal, ambiguous if not. Without: known if InstanceId or
+ * UniqueID is equal and no parent has a repeated name, else assumed. */
 static perf_match match_single(perf_table *here, perf_group *g, uint32_t row, perf_table *there, perf_group *other,
                                uint32_t match, const proving_columns *proving)
 {
@@ -568,7 +575,7 @@ perf_match perf_table_match_row(perf_table *here, perf_group *g, uint32_t row, p
         return !g->has_instances && !other->has_instances && other->rows > 0 ? PERF_MATCH_KNOWN : PERF_MATCH_NONE;
     }
     const proving_columns proving = find_proving_columns(here, g, there, other, proofs);
-    const named_rows own = find_own_namesakes(here, g, row), others = find_namesakes(there, other, here, g, row);
+    const named_rows own = find_own_named_rows(here, g, row), others = find_named_rows(there, other, here, g, row);
     *match = others.first;
     if (others.count == 0) {
         return PERF_MATCH_NONE;

@@ -90,10 +90,10 @@ typedef struct {
 
 typedef struct {
     uint64_t key;
-    uint32_t first, count; /* the first number that was added with this key, and how many were */
+    uint32_t first, count; /* the first number that was added with this key, and how many were; 0: the slot is empty */
 } perf_slot;
 
-/* Open addressing. `slots` is NULL before the index is made. */
+/* Hash table from keys to numbers of groups, columns or rows, by open addressing. `slots`: NULL before it is made; `mask`: slots minus 1. */
 typedef struct {
     perf_slot *slots;
     uint32_t mask;
@@ -127,20 +127,20 @@ typedef struct {
     perf_index by_key;              /* objects by title index */
 } perf_table;
 
-/* Frees what the table has, but not its data. */
+/* Frees arrays and indexes of the table, but not its data. */
 void perf_table_free(perf_table *table);
 
-/* For both readers. Begins a table. Changes: what it was read from before is forgotten, and its arrays are used again. */
+/* Empties a table for a reader. Needs: zeros, or a table that was read. Changes: indexes are freed, arrays used again; `data` is not copied. */
 void perf_table_begin(perf_table *table, const uint8_t *data, uint32_t size, uint32_t reported, bool is_block);
 
-/* For both readers. Returns an array, moved, with room for `more` elements behind `*room` of them. Memory that is not there ends the
- * program, as everywhere in Wireshark. */
+/* Grows an array of a table from `*room` elements of `size` bytes by `more` of them and half as many as it had. Returns it, which may have
+ * moved. Changes: `*room`. A lack of memory ends the program, as everywhere in Wireshark. */
 void *perf_table_enlarge(void *array, uint32_t *room, uint32_t more, size_t size);
 
 /* Returns the bytes that a table takes, without its data. */
 size_t perf_table_memory(const perf_table *table);
 
-/* True if something in it can be compared with other samples. */
+/* True if a group is sound and more than descriptions, so that the response can be a sample. */
 static inline bool perf_table_has_sound_group(const perf_table *t)
 {
     uint32_t i = 0;
@@ -151,7 +151,7 @@ static inline bool perf_table_has_sound_group(const perf_table *t)
     return i < t->num_groups;
 }
 
-/* Numbers in the data's byte order. */
+/* Return a number in the data's byte order. Needs: all of it was captured. */
 static inline uint32_t perf_table_u32(const perf_table *t, uint32_t offset)
 {
     return t->big_endian ? perf_be32(t->data + offset) : perf_le32(t->data + offset);
@@ -171,26 +171,26 @@ static inline const perf_column *perf_table_column(const perf_table *t, const pe
     return &t->columns[g->first_column + column];
 }
 
-/* A base of PERF_DATA_BLOCK has the title index of its counter, so id and base together tell a column. */
+/* True for a base counter of PERF_DATA_BLOCK, which has the title index of its counter: only with this an id is unique. PerflibV2: false. */
 static inline bool perf_column_is_base(const perf_column *column)
 {
     return (column->type & 0x000F0C00) == 0x00030400; /* PERF_TYPE_COUNTER, PERF_COUNTER_BASE */
 }
 
-/* Names are UTF-16, rather than bytes in the group's code page. */
+/* True if names of instances are UTF-16, false: bytes in the group's code page. */
 static inline bool perf_group_has_wide_names(const perf_group *group)
 {
     return group->code_page == 0 || group->code_page == 1200;
 }
 
-/* Returns where the row's name stands. `size`: bytes without a terminator, 0: it has no name. */
+/* Returns the offset of the row's name. `size`: bytes without a terminator, 0: it has no name. */
 uint32_t perf_table_name(const perf_table *table, const perf_group *group, uint32_t row, uint32_t *size);
 
-/* Finds a cell that is not plain, for perf_table_cell(). */
+/* Returns the offset of a value that stands in a counter block or a list of cells, 0: none. `size`: its bytes. For perf_table_cell() alone. */
 uint32_t perf_table_find_cell(const perf_table *table, const perf_group *group, uint32_t row, uint32_t column,
                               uint32_t *size);
 
-/* Returns where the value stands, 0: the cell has none. `size`: its bytes. Inline, since each value of a sample asks twice. */
+/* Returns the offset of a cell's value, 0: the cell has none. `size`: its bytes. Inline, since each value of a sample asks twice. */
 static inline uint32_t perf_table_cell(const perf_table *t, const perf_group *g, uint32_t row, uint32_t column,
                                        uint32_t *size)
 {
@@ -203,7 +203,7 @@ static inline uint32_t perf_table_cell(const perf_table *t, const perf_group *g,
     return r->cells + 16 * column + PERF_COUNTER_DATA_SIZE;
 }
 
-/* Returns the number at an offset, of size 0 if it is none of 4 or 8 bytes. */
+/* Returns the number of `size` bytes at an offset; one of other than 4 or 8 bytes has size 0. */
 static inline perf_raw perf_table_number_at(const perf_table *t, uint32_t offset, uint32_t size)
 {
     return size == 4   ? (perf_raw){perf_table_u32(t, offset), 4}
@@ -217,13 +217,13 @@ perf_raw perf_table_number(const perf_table *table, const perf_group *group, uin
 /* Returns the object with a title index; NULL: there is none, or several. Changes: makes the index of objects. */
 perf_group *perf_table_find_object(perf_table *table, uint32_t title_index);
 
-/* Returns how many objects have a title index. */
+/* Returns how many objects have a title index. Changes: makes the index of objects. */
 uint32_t perf_table_count_objects(perf_table *table, uint32_t title_index);
 
-/* Returns the column of a counter, PERF_NO_ID: there is none, or several. Changes: makes the group's index. */
+/* Returns the column of a counter, PERF_NO_ID: there is none, or several. Changes: may make the group's index. */
 uint32_t perf_table_find_column(perf_table *table, perf_group *group, uint32_t id, bool is_base);
 
-/* Returns how many columns a counter has. `first`: the first of them. Changes: makes the group's index. */
+/* Returns how many columns a counter has. `first`: the first of them. Changes: may make the group's index. */
 uint32_t perf_table_count_columns(perf_table *table, perf_group *group, uint32_t id, bool is_base, uint32_t *first);
 
 /* Returns the first row whose name has these bytes, PERF_NO_ID: none. Looks at all of them, and makes no index. */
@@ -236,11 +236,11 @@ typedef struct {
     bool is_repeated;  /* other rows of the group have its name */
 } perf_row_name;
 
-/* Returns what is known of the row's name. Needs: the group has instances. Changes: makes the group's index, unless this is one of the
- * first questions about its names. */
+/* Returns the row's place among the rows of its name, for paths like "x#1". Needs: the group has instances. Changes: may make
+ * the group's index, but not for the packet list's few questions. */
 perf_row_name perf_table_row_name(perf_table *table, perf_group *group, uint32_t row);
 
-/* True if some name of the group is there several times. Changes: makes the group's index. */
+/* True if several rows of the group have one name behind one parent's. Changes: makes the group's index. */
 bool perf_table_repeats_names(perf_table *table, perf_group *group);
 
 /* Returns how many rows have a name of these bytes, and no parent. `first`: the first of them. Needs: the group has instances. Changes: as

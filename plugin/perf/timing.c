@@ -33,6 +33,7 @@ double timing_slow_from(double quartile, double usual, uint64_t gaps)
 
 /* --- A packet --------------------------------------------------------------------------------------------------- */
 
+/* True if `usual` is the sampling interval by the newest gaps. These ascend, so long ones are at the end. */
 static bool is_even_series(const perf_spread *gaps, double usual)
 {
     uint32_t num_long = 0;
@@ -125,6 +126,7 @@ static uint32_t find_courses(const timing_request *requests, uint32_t count, que
     return num;
 }
 
+/* Returns the course of a request. Needs: find_courses() has listed the request's. */
 static query_course *find_course(query_course *courses, uint32_t num, const timing_request *request)
 {
     uint32_t low = 0, high = num;
@@ -146,8 +148,8 @@ static timing_gap gap_between(const timing_request *requests, uint32_t before, u
                         requests[before].query != requests[request].query, false};
 }
 
-/* Pairs each request with the one before: of its query, or, for a query's first, the last of a query that has ended. Queries that are open at
- * the same time are thus kept apart. Returns how many gaps there are. */
+/* Pairs each request with the one before in its course; a course's first with the newest end of another, which the monitor goes on from.
+ * Queries that are open at the same time are thus kept apart. Needs: room for `count` in `ended` and `gaps`. Returns how many gaps there are. */
 static uint32_t find_gaps(const timing_request *requests, uint32_t count, query_course *courses, uint32_t num,
                           uint32_t *ended, timing_gap *gaps)
 {
@@ -170,6 +172,7 @@ static uint32_t find_gaps(const timing_request *requests, uint32_t count, query_
     return num_gaps;
 }
 
+/* Returns the median gap. Needs: room for `count` in `numbers`. */
 static double usual_gap(const timing_gap *gaps, uint32_t count, double *numbers)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -178,6 +181,7 @@ static double usual_gap(const timing_gap *gaps, uint32_t count, double *numbers)
     return perf_median(numbers, count);
 }
 
+/* Returns the lower quartile of response times, 0: no response. Needs: room for `count` in `numbers`. */
 static double lower_quartile(const timing_request *requests, uint32_t count, double *numbers)
 {
     uint32_t num = 0;
@@ -190,7 +194,8 @@ static double lower_quartile(const timing_request *requests, uint32_t count, dou
     return num > 0 ? numbers[num / 4] : 0;
 }
 
-/* The first gap within a query is none: the client sets up, then its timer begins. Nor is one that is not long by the server's clock. */
+/* True if the gap's request is late. A query's first gap never is: the client sets up, then its timer begins. Nor is one that is not long by
+ * the server's clock. */
 static bool is_late_gap(const timing_request *requests, const timing_gap *gap, double usual, query_course *courses,
                         uint32_t num)
 {
@@ -204,6 +209,7 @@ static bool is_late_gap(const timing_request *requests, const timing_gap *gap, d
            !is_start && !(has_clocks && !timing_is_long(ticked, usual, TIMING_LATE));
 }
 
+/* Finds the longest gap and whether the gaps are even. Changes: `v`, and, if they are even, gaps that are late. */
 static void judge_gaps(timing_verdict *v, const timing_request *requests, timing_gap *gaps, query_course *courses,
                        uint32_t num)
 {

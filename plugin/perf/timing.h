@@ -25,22 +25,22 @@
 #define TIMING_SLOW_LEAST 1.0 /* seconds: not slow below this, or below half the usual gap if that is less */
 #define TIMING_SLOW_GAPS 3    /* gaps: fewer do not tell half of what */
 
-/* A gap is too long for the monitor's timing. */
+/* True if a gap is longer than `factor` times the usual one (seconds), and by TIMING_LATE_LEAST at least. */
 bool timing_is_long(double seconds, double usual, double factor);
 
-/* Long gaps are rare enough for the others to be the monitor's timing. */
+/* True if the usual gap is the sampling interval: there are enough gaps, and long ones (timing_is_long()) are rare. */
 bool timing_is_even(uint64_t gaps, uint64_t num_long);
 
-/* A request is late after the one before it. `waited`: seconds from that one to its response, negative: there is none, which is said elsewhere.
- * What the client waited is no lateness. */
+/* True if a request is late, `gap` seconds after the one before it. `waited`: seconds from that one to its response, in which the client cannot
+ * ask again; negative: there is none, which is reported elsewhere. */
 bool timing_is_late(double gap, double waited, double usual, double factor);
 
-/* Returns the response time from which a response is slow. `quartile`: the lower one of response times. */
+/* Returns the seconds from which on a response is slow. `quartile`: the lower one of response times; `usual`: seconds, of `gaps` gaps. */
 double timing_slow_from(double quartile, double usual, uint64_t gaps);
 
 /* --- A packet: from what came before it ------------------------------------------------------------------------ */
 
-/* How long it took, and what is usual; seconds 0: as usual. */
+/* A late request's gap, or a slow response's time, and the usual one, in seconds. `seconds` 0: not late, or not slow. */
 typedef struct {
     double seconds, usual;
 } timing_fact;
@@ -50,16 +50,16 @@ typedef struct timing_series {
     double requested;  /* when the newest was sent, or its probe; 0: none was */
     double sent;       /* when its newest repetition was sent */
     double waited;     /* seconds until its response; negative: none came yet */
-    bool is_probe;     /* it was answered without data */
-    timing_fact late;  /* its gap */
+    bool is_probe;     /* the newest was answered without data: a size probe, or failed */
+    timing_fact late;  /* gap of the newest, if it is late */
     perf_spread gaps;  /* between requests */
     perf_spread waits; /* response times of data */
 } timing_series;
 
-/* Adds a request. Needs: the order of the capture. */
+/* Adds a request at `when` (seconds). Needs: the order of the capture. Changes: `late`, unless it repeats a size probe and is no new request. */
 void timing_add_request(timing_series *series, double when);
 
-/* Adds a response that took `seconds` (negative: not known). Returns: how slow it is. */
+/* Adds the newest request's response, which took `seconds` (negative: not known). Returns its time and the lower quartile if it is slow. */
 timing_fact timing_add_response(timing_series *series, double seconds, bool has_data);
 
 /* --- A monitor: from all that was captured ---------------------------------------------------------------------- */
@@ -90,5 +90,5 @@ typedef struct {
     bool is_any_long;
 } timing_verdict;
 
-/* Judges a monitor. Needs: requests by time, less than 2^32. Changes: `gaps`, which has room for as many. */
+/* Judges a monitor. Needs: requests by time, less than 2^32. Returns zeros without memory. Changes: fills `gaps`, with room for `count`. */
 timing_verdict timing_judge(const timing_request *requests, uint32_t count, timing_gap *gaps);
