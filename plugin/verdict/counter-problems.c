@@ -8,17 +8,15 @@
 #include "taps/refusals.h"
 #include "text/text.h"
 
-/* Instances come and go: what was gone more often is no fault. */
+/* Absences of a counterset's instances: more are usual for it, and no finding. */
 #define MOST_ABSENCES 2
-
-/* --- A call ------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     verdict *v;
     verdict_query *query;
 } problem_counter;
 
-/* Counts one. `path`: which; NULL: it has none. */
+/* Counts one more thing with a problem. `path`: its name, NULL: none. Returns the query's counts. Changes: the first path is kept. */
 static counter_problem *add_problem(const problem_counter *to, problem_kind kind, packet_info *pinfo, const char *path)
 {
     counter_problem *problem = &to->query->problems[kind];
@@ -34,8 +32,8 @@ static counter_problem *add_problem(const problem_counter *to, problem_kind kind
     return problem;
 }
 
-/* A set that has no instances in the first sample of its query has none now: that is no failure. */
-static bool is_empty_set(const problem_counter *to, const char *path)
+/* Returns true if a counterset had no instances in its query's first sample: then their lack is no problem. Changes: up to that sample stores it. */
+static bool check_empty_set(const problem_counter *to, const char *path)
 {
     if (to->query->samples <= 1) {
         wmem_map_insert(to->query->empty_sets, wmem_strdup(to->v->memory, path), to->query);
@@ -43,6 +41,7 @@ static bool is_empty_set(const problem_counter *to, const char *path)
     return wmem_map_contains(to->query->empty_sets, path);
 }
 
+/* Counts a refusal by its kind, for refusals_visit(). Failed calls are judge.c's, and an empty counterset is no problem: neither counts. */
 static void count_refusal(void *data, packet_info *pinfo, const tapped_call *tapped _U_, const refusal *found)
 {
     static const problem_kind kinds[] = {[REFUSED_COUNTER] = PROBLEM_REFUSED,
@@ -50,16 +49,17 @@ static void count_refusal(void *data, packet_info *pinfo, const tapped_call *tap
                                          [REFUSED_INSTANCES] = PROBLEM_NOT_DELIVERED,
                                          [REFUSED_OBJECT] = PROBLEM_NOT_DELIVERED};
     const problem_counter *to = data;
-    bool is_none = found->kind == REFUSED_CALL || (found->kind == REFUSED_INSTANCES && is_empty_set(to, found->path));
+    bool is_ignored =
+        found->kind == REFUSED_CALL || (found->kind == REFUSED_INSTANCES && check_empty_set(to, found->path));
 
-    if (!is_none) {
+    if (!is_ignored) {
         const char *path = text_marked(pinfo->pool, found->path, found->is_assumed);
         counter_problem *problem = add_problem(to, kinds[found->kind], pinfo, path);
         problem->status = problem->things == 1 ? found->status : problem->status;
     }
 }
 
-/* Notes when the server accepted identifiers last, and refused them. */
+/* Stores the identifiers that a ValidateCounters response accepts or refuses, with its frame, for has_accepted_all(). */
 static void count_identifiers(const problem_counter *to, const packet_info *pinfo, const tapped_call *tapped)
 {
     for (uint32_t i = 0; tapped->adds && tapped->is_response && i < tapped->num_identifiers; i++) {
@@ -73,6 +73,7 @@ static void count_identifiers(const problem_counter *to, const packet_info *pinf
     }
 }
 
+/* Counts values of a sample whose counter, instance, name or type is assumed, or whose type is not known. */
 static void count_values(const problem_counter *to, packet_info *pinfo, const tapped_call *tapped)
 {
     value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
@@ -96,7 +97,7 @@ static char *format_object_key(wmem_allocator_t *pool, const verdict_query *quer
     return wmem_strdup_printf(pool, "%s %s", query->pair->server, name);
 }
 
-/* Notes who got each object first. */
+/* Stores the query that got each object of HKEY_PERFORMANCE_DATA first, for format_rights_question(). */
 static void count_objects(const problem_counter *to, packet_info *pinfo, const tapped_call *tapped)
 {
     const perf_table *table = tapped->answer->table;
@@ -132,9 +133,7 @@ void problems_count(verdict *v, verdict_query *query, packet_info *pinfo, const 
     }
 }
 
-/* --- Findings ----------------------------------------------------------------------------------------------------- */
-
-/* $F is the first of them without its computer; %s its error, or how many others there are. */
+/* Finding of each kind. $F: the first path without its computer. %s: its error, " (and 2 more)" or "". Without a text: no finding. */
 static const struct {
     verdict_kind kind;
     verdict_party party;
@@ -151,7 +150,7 @@ static const struct {
     [PROBLEM_NAMES] = {VERDICT_NAMES_FAILED, PARTY_SERVER, "$S has no good list of names for $C%s$N: $T"},
 };
 
-/* Returns what all queries of the monitor have of a problem. */
+/* Returns a problem's counts and frames of all queries of the monitor; path and error are those of the first query that has it. */
 static counter_problem sum_problems(const verdict_monitor *monitor, problem_kind kind)
 {
     counter_problem sum = {.shown = {.pool = monitor->pool}};
@@ -187,6 +186,7 @@ static const char *format_rights_question(const verdict *v, const verdict_monito
     return is_other ? wmem_strdup_printf(monitor->pool, "%s gets it: may this account read it?", other->client) : NULL;
 }
 
+/* Adds the finding of a problem, if any query has it: first path and error; meaning, or the question about rights; number of things. */
 static void find_problem(const verdict *v, verdict_monitor *monitor, problem_kind kind)
 {
     wmem_allocator_t *pool = monitor->pool;
@@ -210,7 +210,7 @@ static void find_problem(const verdict *v, verdict_monitor *monitor, problem_kin
                         error);
 }
 
-/* A queue, for instance, is empty now and then. Objects do not come and go. */
+/* Returns true if instances were absent in more than MOST_ABSENCES runs of samples, as those of a queue are. Objects do not come and go. */
 static bool comes_and_goes(const verdict_monitor *monitor)
 {
     const counter_problem sum = sum_problems(monitor, PROBLEM_NOT_DELIVERED);
@@ -230,7 +230,7 @@ static bool comes_and_goes(const verdict_monitor *monitor)
     return absences > MOST_ABSENCES && !monitor->first->is_hkpd;
 }
 
-/* True if the server accepted later all that it refused. */
+/* Returns true if the server later accepted, from any client, each identifier that it had refused for the query. */
 static bool has_accepted_all(const verdict *v, const verdict_query *query)
 {
     bool has_all = true;
@@ -242,7 +242,7 @@ static bool has_accepted_all(const verdict *v, const verdict_query *query)
     return has_all;
 }
 
-/* True if it does no harm: instances come and go; all that was refused was accepted later; another list of names was read. */
+/* Returns true if a problem is no finding: instances come and go; all that was refused was accepted later; some list of names is whole. */
 static bool is_harmless(const verdict *v, const verdict_monitor *monitor, problem_kind kind)
 {
     bool has_all = true, has_titles = false;

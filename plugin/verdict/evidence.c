@@ -19,9 +19,9 @@ const verdict_row verdict_rows[VERDICT_NUM_KINDS] = {VERDICT_KINDS(VERDICT_ROW)}
 
 const char *const verdict_parties[] = {"client", "server", "network", "capture", "unknown"};
 
-/* Kinds that end all samples are in the order of their times: the later ones are consequences. */
 int verdict_finding_compare(const verdict_finding *x, const verdict_finding *y)
 {
+    /* of kinds that end all samples the later ones are consequences */
     verdict_kind kind = MAX(x->kind, VERDICT_LAST_STOP), other = MAX(y->kind, VERDICT_LAST_STOP);
 
     return kind != other ? (kind > other) - (kind < other) : (x->since > y->since) - (x->since < y->since);
@@ -56,6 +56,7 @@ void verdict_set_span(double begin, double end)
     span_end = end;
 }
 
+/* Returns a time (seconds since 1970) in a format of g_date_time_format(); "" if it is beyond all dates. */
 static const char *time_text(wmem_allocator_t *pool, double when, bool is_utc, const char *format)
 {
     GDateTime *date =
@@ -68,7 +69,7 @@ static const char *time_text(wmem_allocator_t *pool, double when, bool is_utc, c
     return kept;
 }
 
-/* The time of day; the date in front of it where the capture spans two. */
+/* Returns the local time of day; the date in front of it where the capture spans two. */
 static const char *clock_text(wmem_allocator_t *pool, double when)
 {
     bool spans_two =
@@ -77,7 +78,7 @@ static const char *clock_text(wmem_allocator_t *pool, double when)
     return time_text(pool, when, false, spans_two ? "%F %H:%M:%S" : "%H:%M:%S");
 }
 
-/* "since 09:46:50, frame 88"; "09:46:50 to 09:47:10, frames 88 to 90"; "09:46:50, frame 88". */
+/* Returns $T: "since 09:46:50, frame 88"; "09:46:50 to 09:47:10, frames 88 to 90"; "09:46:50, frame 88"; "frame 88" without a time. */
 static const char *when_text(const verdict_evidence *evidence, bool lasts)
 {
     const char *since = clock_text(evidence->pool, evidence->since),
@@ -97,10 +98,10 @@ static const char *when_text(const verdict_evidence *evidence, bool lasts)
                               evidence->last);
 }
 
-/* How much of a sentence is left out, the more the longer it would be. */
+/* Steps of shortening a sentence, each with those before: without $N; without brackets; names one character shorter with each number from here. */
 enum { CUT_TIMES = 1, CUT_BRACKETS, CUT_NAMES };
 
-/* Formats a sentence without what `cut` leaves out: how many times, what stands in brackets or behind '|', ends of names and paths. */
+/* Returns a sentence of verdict_add_finding(), shortened. `times`: number of frames; `when`: text of $T; `cut`: 0: whole, else CUT_TIMES and on. */
 static const char *format_sentence(const char *text, const verdict_evidence *evidence, unsigned times, const char *when,
                                    const char *server, const char *client, int cut)
 {
@@ -125,7 +126,7 @@ static const char *format_sentence(const char *text, const verdict_evidence *evi
     return wmem_strbuf_get_str(line);
 }
 
-/* Returns the frames, ascending, each once. Changes: `count`. */
+/* Returns the frames, ascending, each once. Needs: there is one. Changes: `count`: how many. */
 static uint32_t *sorted_frames(const verdict_evidence *evidence, unsigned *count)
 {
     unsigned all = evidence_count(evidence), left = 1;

@@ -15,38 +15,39 @@ typedef struct verdict_finding {
     struct verdict_finding *next; /* less bad, or later */
     verdict_kind kind;
     verdict_party party;
-    const uint32_t *frames; /* that show it, ascending, each once */
-    unsigned count;         /* of them, at least 1 */
+    const uint32_t *frames; /* numbers of the frames that show it, ascending, each once */
+    unsigned count;         /* number of `frames`, at least 1 */
     double since, until;    /* times of the first and the last, seconds since 1970; 0: not known */
-    bool is_unread;         /* for lack of it nothing is known of the monitor, so it is no fault */
+    bool is_unread;         /* the capture lacks what would tell: health is not known, instead of bad */
     bool lasts;             /* nothing shows that it ended before the capture did */
     const char *text;       /* who, what, to whom, when: one line of at most VERDICT_LINE characters */
-    const char *more;       /* what is affected; NULL: nothing to add */
-    const char *meaning;    /* of the status, with what to do; NULL: the kind's advice is said */
-    const char *which;      /* the first of them, as the sentence has it; NULL: none */
+    const char *more;       /* details of what is affected; NULL: none */
+    const char *meaning;    /* of the first status, with what to do, instead of the kind's advice; NULL: not known */
+    const char *which;      /* first path, port or account, as $F has it; NULL: none */
 } verdict_finding;
 
-#define VERDICT_LINE 120
+#define VERDICT_LINE 120 /* characters of a sentence, or of a monitor's line */
 
 typedef struct {
-    const char *name, *what, *advice, *see;
+    const char *name, *what, *advice, *see; /* as VERDICT_KINDS has them */
 } verdict_row;
 
 extern const verdict_row verdict_rows[VERDICT_NUM_KINDS];
 extern const char *const verdict_parties[];
 
-/* Frames that show something. Begins with its pool. */
+/* Frames that show something. Begins as zeros and its pool. Frames set to NULL empty it. */
 typedef struct {
     wmem_allocator_t *pool;
     wmem_array_t *frames; /* uint32_t, NULL: none */
-    uint32_t first, last;
-    double since, until; /* times of the first and the last */
-    bool is_unread;      /* as the finding has it */
-    const char *which;   /* $F: a path, for instance */
-    const char *more;    /* a finding's, NULL: nothing to add */
-    const char *meaning; /* a finding's, NULL: none is known */
+    uint32_t first, last; /* lowest and highest frame; without frames meaningless, as the times are */
+    double since, until;  /* times of these frames, seconds since 1970 */
+    bool is_unread;       /* these four become the finding's */
+    const char *which;
+    const char *more;
+    const char *meaning;
 } verdict_evidence;
 
+/* Adds a frame and its time, seconds since 1970. Needs: a pool. A frame that is added twice counts once in a finding. */
 void evidence_add(verdict_evidence *evidence, uint32_t frame, double when);
 
 static inline unsigned evidence_count(const verdict_evidence *evidence)
@@ -59,34 +60,36 @@ static inline uint32_t evidence_frame(const verdict_evidence *evidence, unsigned
     return *(const uint32_t *)wmem_array_index(evidence->frames, number);
 }
 
-/* Sets the times of the capture's first and last packet, seconds since 1970: where they are of two days, sentences have dates. */
+/* Sets the times of the capture's first and last packet, seconds since 1970, for all findings: if they are of two days, sentences have dates. */
 void verdict_set_span(double begin, double end);
 
-/* Adds a finding of what the evidence shows, if it shows anything. In the sentence $S and $C are server and client, $F which of them, $N
- * " (3 times)" where there are more; $T is "since T, frame N" if it `lasts`, else "T to U, frames N to M", and "T, frame N" of one frame. Of what is
- * too long $N goes first, then what stands in brackets, or behind '|', then ends of names and paths. Changes: the list, sorted. */
+/* Adds a finding of the evidence, if that has frames, in its pool. `text`: $S, $C: server, client. $F: `which`. $N: " (3 times)" for several frames.
+ * $T: "since T, frame N" if it `lasts`, else "T to U, frames N to M"; one frame: "T, frame N". A sentence that is too long loses $N,
+ * then [brackets] and what follows '|', then ends of $S, $C, $F. Changes: the list, kept sorted. */
 void verdict_add_finding(verdict_finding **findings, verdict_kind kind, verdict_party party,
                          const verdict_evidence *evidence, bool lasts, const char *server, const char *client,
                          const char *text);
 
-/* Returns "ERROR_NO_DATA". */
+/* Returns the name of a status: "ERROR_NO_DATA". `is_fault`: it is that of a DCE/RPC fault, else a Win32 error. */
 const char *verdict_error(wmem_allocator_t *pool, bool is_fault, uint32_t status);
 
 /* Returns what a status means, and what to do: "no data now: the instance is not there; it may come later"; NULL: not known. */
 const char *verdict_meaning(uint32_t status);
 
-/* Returns "0.8 s", "3 ms", "2 min". */
+/* Returns a duration with its unit: "0.8 s", "3 ms", "2 min". */
 const char *verdict_seconds(wmem_allocator_t *pool, double seconds);
 
-/* Returns the filter that finds exactly the frames that show it; "" if they are too many. */
+/* Returns the display filter that finds exactly the finding's frames; "" if it would list more than 200 ranges. */
 const char *verdict_filter(wmem_allocator_t *pool, const verdict_finding *finding);
 
-/* Returns what to do, and what says more. */
+/* Returns "MEANING (REFERENCE)", or with the advice of the finding's kind if it has no meaning. */
 const char *verdict_advice(wmem_allocator_t *pool, const verdict_finding *finding);
 
-/* Returns "2026-11-25T09:46:50.003Z". */
+/* Returns "2026-11-25T09:46:50.003Z", UTC. `when`: seconds since 1970. */
 const char *verdict_time(wmem_allocator_t *pool, double when);
 
+/* Returns true if the frame is one that shows the finding. */
 bool verdict_finding_has(const verdict_finding *finding, uint32_t frame);
 
+/* Compares for sorting: the worse kind first, then the earlier one. Kinds up to VERDICT_LAST_STOP count as equally bad. */
 int verdict_finding_compare(const verdict_finding *x, const verdict_finding *y);

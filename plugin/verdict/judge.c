@@ -1,6 +1,5 @@
 /* judge.c
- * Calls of a monitor that failed, have no response or bring nothing, connections that ended under it, and packets that the capture lacks. Lost packets
- * that did no harm are no finding.
+ * Calls of a monitor that failed, have no response or bring nothing, connections that ended under it, and packets whose lack did harm.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -16,24 +15,26 @@
 #define IDLE_S 60.0       /* seconds: firewalls forget a connection without packets after a minute or more */
 #define IDLE_STOP_S 590.0 /* seconds: Remote Registry stops when nobody asked for ten minutes */
 #define LOOP 3            /* responses without data in a row, after the last sample */
-#define MANY_OPEN 10      /* queries left open: so many are said */
+#define MANY_OPEN 10      /* queries left open: fewer are no finding */
 #define MOST_BEHIND 64    /* calls after one that are looked at for whether the client goes on */
 #define FEWEST_RESENT 3 /* times that a request is resent, without any packet of the server, before the way is broken */
 #define STATUS_CANCELLED 0xc0000120
 
 enum { ACCESS_DENIED = 5, UNKNOWN_INTERFACE = 0x1c010003 };
 
-/* A session that expired, or was deleted, is made anew. */
+/* Returns true for a session that expired or was deleted: the client can make another one. */
 static bool is_session_status(uint32_t status)
 {
     return status == STATUS_NETWORK_SESSION_EXPIRED || status == STATUS_USER_SESSION_DELETED;
 }
 
+/* Returns true if the client did not close the query, or any sealed one of its connection. Once the capture is closed only sealed ones count. */
 static bool is_open(const verdict_query *query)
 {
     return query->is_sealed ? query->num_open > 0 : query->handle && query_closed_frame(query) == 0;
 }
 
+/* Returns true if a FIN or RST ended the connection that is not the client's: the server sent it, or a firewall. */
 static bool is_ended_by_server(const verdict_connection *connection)
 {
     return connection && connection->end.frame > 0 && !connection->is_ended_by_client;
@@ -41,7 +42,8 @@ static bool is_ended_by_server(const verdict_connection *connection)
 
 /* --- Calls that failed -------------------------------------------------------------------------------------------- */
 
-/* True if the same call succeeded later, or the peers took the step later: what opens a query is made good by one that begins later. */
+/* Returns true if the same call succeeded later, or, of a fault, a denial or an opening, the peers have a later sample. Of a query's opening and its
+ * ValidateCounters that sample is of a query that began later. False for calls for counter data. */
 static bool is_made_good(const verdict_monitor *monitor, const monitor_call *call)
 {
     static const char *const steps[] = {"OpenQueryHandle", "EnumerateCounterSet", "OpenHKPD", "OpenHKLM", NULL};
@@ -54,6 +56,7 @@ static bool is_made_good(const verdict_monitor *monitor, const monitor_call *cal
                            (is_step && pair && (opens ? pair->sampled_began : pair->sampled) > frame));
 }
 
+/* Adds the finding of calls that failed. `first`: gives operation and error; `is_mixed`: others have another one. Changes: `shown`: more, meaning. */
 static void add_failed(verdict_monitor *monitor, verdict_evidence *shown, const monitor_call *first, bool is_mixed)
 {
     const char *error = verdict_error(monitor->pool, first->is_fault, first->status);
@@ -76,7 +79,7 @@ static void add_failed(verdict_monitor *monitor, verdict_evidence *shown, const 
     }
 }
 
-/* If calls are denied, other failures are consequences. */
+/* Adds one finding of all failed calls that are not made good. If calls are denied, others are consequences and do not count. */
 static void find_failed(verdict_monitor *monitor)
 {
     verdict_evidence shown = {.pool = monitor->pool};
@@ -102,7 +105,7 @@ static void find_failed(verdict_monitor *monitor)
 
 /* --- Calls without a response ------------------------------------------------------------------------------------- */
 
-/* Returns when the client would have had the response: it asks again, though not for something else at once, or the capture ends. */
+/* Returns the time until which the client waited: of its next call behind half an interval (else AGAIN_S), or the capture's end. */
 static double find_wait_end(const verdict_monitor *monitor, const monitor_call *call)
 {
     double usual = monitor->timing.usual, soon = call->asked + (usual > 0 ? usual / 2 : AGAIN_S);
@@ -115,7 +118,7 @@ static double find_wait_end(const verdict_monitor *monitor, const monitor_call *
     return steps_times().last;
 }
 
-/* True if the capture may lack the response, or the next packet of the server says more. */
+/* Returns true if the capture may lack a response, or the end of the connection is the finding instead. `until`: time when waiting ended. */
 static bool is_unseen(const verdict_monitor *monitor, const monitor_call *call, double until)
 {
     const verdict_connection *connection = call->connection;
@@ -131,6 +134,7 @@ static bool is_unseen(const verdict_monitor *monitor, const monitor_call *call, 
            peers_have_loss(pair, call->asked, until);
 }
 
+/* Returns true if a response is missing though the client, or the capture, waited long enough for it, and nothing else explains or mends that. */
 static bool is_unanswered(const verdict_monitor *monitor, const monitor_call *call)
 {
     double until = find_wait_end(monitor, call);
@@ -139,14 +143,14 @@ static bool is_unanswered(const verdict_monitor *monitor, const monitor_call *ca
     return until - call->asked >= patience && !is_unseen(monitor, call, until) && !is_made_good(monitor, call);
 }
 
-/* True if nothing was asked for so many seconds before the call. */
+/* Returns true if no call of the monitor was sent or answered in the `seconds` before this one. */
 static bool is_after_idling(const verdict_monitor *monitor, const monitor_call *call, double seconds)
 {
     return call > monitor->calls && call->asked - MAX(call[-1].asked, call[-1].answered) >= seconds;
 }
 
-/* True if a peer sent something again and again behind a time. */
-static bool is_resent_in_vain(const verdict_connection *connection, bool by_client, double begin)
+/* Returns true if a peer retransmitted at least FEWEST_RESENT times from `begin` on (seconds since 1970). */
+static bool is_resent_often(const verdict_connection *connection, bool by_client, double begin)
 {
     const connection_event *last, *event = steps_events(connection, begin, &last);
     unsigned resent = 0;
@@ -157,24 +161,25 @@ static bool is_resent_in_vain(const verdict_connection *connection, bool by_clie
     return resent >= FEWEST_RESENT;
 }
 
-/* True if the server sent the response again and again, and the client never acknowledged it: the network drops packets of its size. */
+/* Returns true if the server sent a response again and again, and the client never acknowledged it: the network drops packets of its size. */
 static bool is_never_received(const monitor_call *call)
 {
     const verdict_connection *connection = call->connection;
 
     return connection && call->answered > 0 && connection->by[BY_CLIENT].heard_at <= call->began && call->began > 0 &&
-           is_resent_in_vain(connection, false, call->answered);
+           is_resent_often(connection, /* by_client */ false, call->answered);
 }
 
-/* True if the client sent it again and again, and the server, which was heard before, says nothing more: a firewall forgot the connection. */
+/* Returns true if the client resent a request in vain, and the server, which was heard before, is silent: a firewall forgot the connection. */
 static bool is_cut_between(const monitor_call *call)
 {
     const verdict_connection *connection = call->connection;
 
     return connection && connection->by[BY_SERVER].newest > 0 && connection->by[BY_SERVER].newest < call->asked &&
-           is_resent_in_vain(connection, true, call->asked);
+           is_resent_often(connection, /* by_client */ true, call->asked);
 }
 
+/* Adds findings of requests without a response (silent server, failed pipe, idle stop, idle firewall), and of responses that never arrived. */
 static void find_unanswered(verdict_monitor *monitor)
 {
     verdict_evidence broken = {.pool = monitor->pool}, shown = {.pool = monitor->pool}, idle = {.pool = monitor->pool},
@@ -225,9 +230,7 @@ static void find_unanswered(verdict_monitor *monitor)
     }
 }
 
-/* --- Responses without data, and ends ----------------------------------------------------------------------------- */
-
-/* After the last sample no response has data, or each says how large a buffer it needs, and the client never has it. */
+/* Adds a finding if LOOP or more responses behind the last sample have no data, or only ask for more room. Sealed: if any has none. */
 static void find_no_data(verdict_monitor *monitor)
 {
     verdict_evidence empty = {.pool = monitor->pool}, probes = {.pool = monitor->pool};
@@ -251,7 +254,7 @@ static void find_no_data(verdict_monitor *monitor)
     }
 }
 
-/* Queries under which the server, or a firewall, ended the connection, and queries that the client left open. */
+/* Adds findings of queries whose connection the server, or a firewall, ended, and of MANY_OPEN or more that the client left open. */
 static void find_open(verdict_monitor *monitor)
 {
     verdict_evidence broken = {.pool = monitor->pool}, left = {.pool = monitor->pool};
@@ -279,7 +282,7 @@ static void find_open(verdict_monitor *monitor)
 
 /* --- Packets that were not captured ------------------------------------------------------------------------------- */
 
-/* Returns the frame of the first value whose counter or type is not certain; UINT32_MAX: there is none. */
+/* Returns the first frame with a value that is assumed or has no known type; UINT32_MAX: there is none. */
 static uint32_t find_first_doubt(const verdict_monitor *monitor)
 {
     uint32_t first = UINT32_MAX;
@@ -293,13 +296,14 @@ static uint32_t find_first_doubt(const verdict_monitor *monitor)
     return first;
 }
 
-/* True if the capture may lack the response. */
+/* Returns true if the capture may lack a call's response. The last call, and one whose pipe failed, have none in any case. */
 static bool may_be_missing(const verdict_monitor *monitor, const monitor_call *call)
 {
     return call->outcome == CALL_WAITS && call + 1 < monitor->end &&
            !steps_find_event(call->connection, EVENT_PIPE_FAILED, call->asked_frame, 0, INFINITY);
 }
 
+/* Adds findings of lost and truncated packets, if they did harm. `lacks_some`: timing_find() saw a gap that lost packets may explain. */
 static void judge_capture(verdict_monitor *monitor, bool lacks_some)
 {
     verdict_evidence lost = {.pool = monitor->pool}, cut = {.pool = monitor->pool};
@@ -345,7 +349,7 @@ static void judge_capture(verdict_monitor *monitor, bool lacks_some)
 
 /* --- The judgement ------------------------------------------------------------------------------------------------ */
 
-/* Adds findings of what stopped peers before any call to their first monitor; else they are a monitor of their own. */
+/* Adds findings of failed steps to the peers' first monitor. Without one, or if an account fails while that one has samples: to a new monitor. */
 static void find_peers_failures(verdict *v)
 {
     wmem_map_t *firsts = wmem_map_new(v->pool, g_direct_hash, g_direct_equal);
@@ -397,7 +401,7 @@ static int compare_monitors(const void *a, const void *b)
     return x && y ? verdict_finding_compare(x, y) : (x == NULL) - (y == NULL);
 }
 
-/* False for a monitor that asks for no sample: it read names, for instance, and there is nothing to say of it. */
+/* Returns true if there is something to say of a monitor: findings, samples, several size probes, or steps alone. One that read names has nothing. */
 static bool is_shown(const verdict_monitor *monitor)
 {
     const double *stats = monitor->stats.numbers;

@@ -7,11 +7,11 @@
 
 #include "verdict/monitors.h"
 
-/* Counts a request or response. */
+/* Counts a request or response with its monitor's query, if it is about performance counters. Needs: the order of the capture. */
 void verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped);
 
-/* Makes the monitors of what was counted, and judges them. */
+/* Makes the monitors of what was counted, and their findings. Changes: frees the monitors and findings of the judgement before. */
 void verdict_judge(verdict *v);
 
-/* The same, the worst first. Changes: keeps only monitors of which there is something to say, but one in any case. */
+/* Judges as verdict_judge() does, the worst monitor first. Changes: removes monitors with nothing to say, but keeps the last if all have none. */
 void verdict_judge_for_display(verdict *v);
