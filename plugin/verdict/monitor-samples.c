@@ -24,6 +24,7 @@ static int compare_calls(const void *a, const void *b)
                               : (x->asked_frame > y->asked_frame) - (x->asked_frame < y->asked_frame);
 }
 
+/* Returns a monitor without queries and calls, its counts 0, other numbers NAN. `first`: its query, NULL: none; `pair`: NULL: not by TCP. */
 static verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, const verdict_query *first)
 {
     verdict_monitor *monitor = wmem_new0(pool, verdict_monitor);
@@ -52,14 +53,14 @@ verdict_monitor *monitor_new_of_peers(wmem_allocator_t *pool, verdict_peers *pai
     return monitor;
 }
 
-/* Returns what the peers' monitors have in common. */
+/* Returns a key that all queries of one protocol, client, server and account have. */
 static const char *format_peers(wmem_allocator_t *pool, const verdict_query *query)
 {
     return wmem_strdup_printf(pool, "%d %s %s %s", query->is_hkpd, query->client,
                               query->pair ? query->pair->server : query->server, query->account);
 }
 
-/* Returns what queries of one monitor have in common. */
+/* Returns the key of a query's monitor. A query whose counters are not known has a key, and a monitor, of its own. */
 static const char *format_monitor_key(wmem_allocator_t *pool, const verdict_query *query)
 {
     return query->asked_for > 0 ? wmem_strdup_printf(pool, "%d %u %s %s", query->is_sealed, query->asked_for,
@@ -67,12 +68,13 @@ static const char *format_monitor_key(wmem_allocator_t *pool, const verdict_quer
                                 : wmem_strdup_printf(pool, "%u", query->place);
 }
 
-/* True for calls without a query, and for a question that has no answer. They stand with the first monitor of their peers. */
+/* Returns true for calls without a query, and a question without a sample: they join their peers' first monitor, and count as no query there. */
 static bool is_aside(const verdict_query *query)
 {
     return query->is_of_peers || (query->is_hkpd && !query->is_sealed && query->samples == 0);
 }
 
+/* Adds a query to the monitor of its key. Needs: those that are not aside come first. Changes: creates the monitor if there is none. */
 static void add_query(const verdict *v, wmem_map_t *by_key, const verdict_query *query)
 {
     const char *peers = format_peers(v->pool, query), *key = format_monitor_key(v->pool, query);
@@ -112,7 +114,7 @@ static void join_calls(verdict_monitor *monitor)
 
 /* --- Samples ------------------------------------------------------------------------------------------------------ */
 
-/* Questions of a sealed key that are asked once or twice, while another one is asked more often, are lists of names. */
+/* Makes rare samples of a sealed key CALL_DONE, as lists of names: asked once or twice, while another question is asked more often. */
 static void settle_names(const verdict_monitor *monitor)
 {
     enum { FEWEST = 3 };
@@ -134,7 +136,7 @@ static void settle_names(const verdict_monitor *monitor)
     }
 }
 
-/* Returns the median of the times between samples, of sealed ones from each to the one as many before as queries are open; 0: there are none. */
+/* Returns the median interval of samples in seconds, 0: not known. If n sealed queries are open, an interval goes from a sample to the nth behind. */
 static double find_usual_time(const verdict_monitor *monitor)
 {
     double *times = wmem_alloc_array(monitor->pool, double, monitor->end - monitor->calls + 1);
@@ -152,12 +154,12 @@ static double find_usual_time(const verdict_monitor *monitor)
     return perf_median(times, count);
 }
 
-/* Settles sealed responses without data: one that data follows soon was a size probe; those of which no data came for three intervals have failed;
- * of others nothing is known. */
+/* Settles sealed responses without data. Data within `soon` seconds: it was a size probe. No data for three intervals, and 5 s: all stay CALL_EMPTY.
+ * Else CALL_DONE: nothing is known. `usual`: seconds between samples. */
 static void settle_sealed(const verdict_monitor *monitor, double usual, double soon)
 {
     double patience = MAX(FAILED_INTERVALS * usual, FAILED_S);
-    monitor_call *first = NULL; /* without data since the last sample */
+    monitor_call *first = NULL; /* response without data since the last sample */
 
     for (monitor_call *call = monitor->calls; call <= monitor->end; call++) {
         bool has_data = call < monitor->end && call->outcome == CALL_SAMPLE;
@@ -184,7 +186,8 @@ static int compare_samples(const void *a, const void *b)
                                 : (x->asked_frame > y->asked_frame) - (x->asked_frame < y->asked_frame);
 }
 
-/* Takes the requests for counter data. A size probe and the next request of its query, if that comes soon, are one, at the time of the probe. */
+/* Fills `samples`, by time, with copies of requests for counter data; of a key only those of the monitor's question. A size probe and its query's
+ * next request within `soon` seconds are one: `asked` is the probe's, `sent` the latter's. */
 static void take_samples(verdict_monitor *monitor, double soon)
 {
     wmem_map_t *probes =
@@ -211,7 +214,7 @@ static void take_samples(verdict_monitor *monitor, double soon)
     }
 }
 
-/* Gives requests of several sealed queries that are open at once their turns, since nothing tells which query each is of. */
+/* Returns the samples as timing_judge() takes them. Those of several sealed queries that are open at once get turns: nothing tells whose each is. */
 static timing_request *make_requests(const verdict_monitor *monitor)
 {
     timing_request *requests = wmem_alloc_array(monitor->pool, timing_request, monitor->num_samples + 1);
@@ -231,6 +234,7 @@ static timing_request *make_requests(const verdict_monitor *monitor)
     return requests;
 }
 
+/* Fills samples, gaps, timing and slow responses of a monitor. Changes: settles outcomes of its sealed calls first. */
 static void take_timing(verdict_monitor *monitor)
 {
     if (monitor->first->is_sealed && monitor->first->is_hkpd) {
@@ -255,8 +259,8 @@ static void take_timing(verdict_monitor *monitor)
 
 /* --- Statistics --------------------------------------------------------------------------------------------------- */
 
-/* Counts samples: how many, how large, how long they took; how far the server's time of day is ahead of the capture's, if its year is right.
- * `seconds` and `offsets` have room for each. */
+/* Fills statistics of samples: number, bytes, response times, seconds that the server's time of day is ahead of the capture's. That is ignored if
+ * it is off by decades. `seconds`, `offsets`: scratch, with room for all calls and one more. */
 static void count_samples(verdict_monitor *monitor, double *seconds, double *offsets)
 {
     const double most = 1e9; /* seconds, of a clock that is set at all */
@@ -283,6 +287,7 @@ static void count_samples(verdict_monitor *monitor, double *seconds, double *off
     stats[STAT_CLOCK] = num_offsets > 0 ? perf_median(offsets, num_offsets) : NAN;
 }
 
+/* Fills the statistics of gaps: interval, jitter, longest; without gaps they stay NAN. `numbers`: scratch, with room for all gaps. */
 static void find_intervals(verdict_monitor *monitor, double *numbers)
 {
     double *stats = monitor->stats.numbers;
@@ -298,6 +303,7 @@ static void find_intervals(verdict_monitor *monitor, double *numbers)
     }
 }
 
+/* Fills the texts of Query, Opened and Closed. Needs: the monitor's number. */
 static void describe_handles(verdict_monitor *monitor)
 {
     const verdict_query *first = monitor->first, *last = monitor_query(monitor, MAX(monitor->num_queries, 1) - 1);
@@ -317,6 +323,7 @@ static void describe_handles(verdict_monitor *monitor)
     texts[STAT_CLOSED] = closed > 0 ? wmem_strdup_printf(monitor->pool, "frame %u", closed) : "left open";
 }
 
+/* Fills the statistics of counters: refused and failed of all queries; their number by the newest query. */
 static void sum_queries(verdict_monitor *monitor)
 {
     double *stats = monitor->stats.numbers;
@@ -330,7 +337,7 @@ static void sum_queries(verdict_monitor *monitor)
     }
 }
 
-/* Takes samples, timing and statistics of a monitor's queries. Changes: `sealed`, the number of the newest sealed monitor. */
+/* Fills number, samples, timing and statistics of a monitor. Needs: join_calls(). Changes: `sealed`: number of the newest sealed monitor. */
 static void learn_monitor(verdict_monitor *monitor, uint32_t *sealed)
 {
     const verdict_query *first = monitor->first;
@@ -376,8 +383,6 @@ void monitors_join(verdict *v)
         learn_monitor(monitor, &sealed);
     }
 }
-
-/* --- For who judges ----------------------------------------------------------------------------------------------- */
 
 const char *monitor_server(const verdict_monitor *monitor)
 {

@@ -16,7 +16,7 @@ enum { ACCESS_DENIED = 5 };
 /* Calls of a query among which the request of a response is looked for, newest first. */
 #define MOST_PENDING 64
 
-static GSList *verdicts; /* verdict: all that there are */
+static GSList *verdicts; /* verdict: all between verdict_new() and verdict_free() */
 
 /* --- Whose a call is ---------------------------------------------------------------------------------------------- */
 
@@ -25,7 +25,7 @@ static bool is_titles(const tapped_call *tapped)
     return tapped->kind && strcmp(tapped->kind, "titles") == 0;
 }
 
-/* True if the call is one of a query's, or of one question's. What opens a query is not. */
+/* Returns true if the call belongs to one query or question. Openings and lists of titles belong to the peers instead. */
 static bool is_of_query(const tapped_call *tapped)
 {
     bool is_question = !tapped->is_hkpd || ((tapped->subject || tapped->brings_data) && !is_titles(tapped));
@@ -33,7 +33,7 @@ static bool is_of_query(const tapped_call *tapped)
     return tapped->handle && is_question && !g_str_has_prefix(tapped->operation, "Open");
 }
 
-/* Returns the name of the value that is asked for, as equal questions have it. */
+/* Returns the name of the registry value that is asked for, in small letters without blanks around it; "": PerflibV2, or not known. */
 static const char *format_value_name(wmem_allocator_t *pool, const tapped_call *tapped)
 {
     char *text =
@@ -44,7 +44,7 @@ static const char *format_value_name(wmem_allocator_t *pool, const tapped_call *
     return question;
 }
 
-/* Returns what calls of a query have in common: sealed its connection, else handle, question and client; calls without a query their peers. */
+/* Returns the key of a call's query: if sealed its connection, else handle, client and question; without a query server, client and account. */
 static const char *format_query_key(packet_info *pinfo, const tapped_call *tapped)
 {
     const char *client = address_to_str(pinfo->pool, tapped->is_response ? &pinfo->dst : &pinfo->src);
@@ -60,7 +60,7 @@ static const char *format_query_key(packet_info *pinfo, const tapped_call *tappe
                               steps_find_account(pinfo));
 }
 
-/* A server's name before it has a handle is in small letters. The peers have its newest name, each query its own. */
+/* Stores the name that the client gives the server, with query and peers. Until a handle has it, it is in small letters: they become capitals. */
 static void learn_server_name(const verdict *v, verdict_query *query, const tapped_call *tapped)
 {
     enum { MOST = 40 };
@@ -84,8 +84,8 @@ static uint32_t get_request_frame(const tapped_call *tapped)
     return tapped->sealed.request_frame ? tapped->sealed.request_frame : tapped->request_frame;
 }
 
-/* Returns the place behind the request that is answered among the query's calls, 0: it is not there. A request in fragments was counted with its last
- * one, while the response knows the first. */
+/* Returns 1 + the place in the query's calls of the waiting request that a response answers; 0: not found. A request in fragments was counted with
+ * its last one, while the response knows the first. */
 static unsigned find_request(const verdict_query *query, const tapped_call *tapped)
 {
     uint32_t frame = tapped->is_response ? get_request_frame(tapped) : 0;
@@ -99,7 +99,7 @@ static unsigned find_request(const verdict_query *query, const tapped_call *tapp
     return found;
 }
 
-/* Returns the question that a response answers that does not say which, as a fault; NULL: it is not known. */
+/* Returns the question of HKEY_PERFORMANCE_DATA whose request a response without a value's name, as a fault, answers; NULL: none, or it has one. */
 static verdict_query *find_asked_question(const verdict *v, const tapped_call *tapped)
 {
     bool is_unnamed = tapped->is_hkpd && tapped->is_response && tapped->handle && tapped->subject == NULL;
@@ -147,6 +147,7 @@ static verdict_query *find_or_add_query(verdict *v, packet_info *pinfo, const ta
 
 /* --- Calls -------------------------------------------------------------------------------------------------------- */
 
+/* Returns the size of the counter data that a response brings, sealed or not; 0: it is no sample. */
 static uint32_t count_data_bytes(const tapped_call *tapped)
 {
     return tapped->answer && tapped->answer->sample && tapped->handle ? tvb_reported_length(tapped->answer->tvb)
@@ -158,6 +159,7 @@ static bool asks_for_data(const tapped_call *tapped)
     return tapped->brings_data || tapped->sealed.takes_sample || strcmp(tapped->operation, "QueryCounterData") == 0;
 }
 
+/* Returns the outcome of a response. Usual failures (refusal_is_usual()) are not CALL_FAILED. */
 static call_outcome find_outcome(const tapped_call *tapped)
 {
     if (tapped->has_failed && !refusal_is_usual(tapped)) {
@@ -173,7 +175,7 @@ static call_outcome find_outcome(const tapped_call *tapped)
     return tapped->is_probe ? CALL_PROBE : tapped->answer || tapped->is_damaged || is_cut ? CALL_DAMAGED : CALL_EMPTY;
 }
 
-/* Takes the request that is answered out of the query's calls; a new one if it was not captured. */
+/* Returns the call of a PDU: the request that a response answers, else a new one. Changes: removes that request from the query's calls. */
 static monitor_call take_request(verdict_query *query, const packet_info *pinfo, const tapped_call *tapped)
 {
     unsigned found = find_request(query, tapped);
@@ -202,6 +204,7 @@ bool query_succeeded_after(const monitor_call *call, uint32_t frame)
     return GPOINTER_TO_UINT(wmem_map_lookup(call->query->succeeded, &key)) > frame;
 }
 
+/* Fills outcome, times, size and clocks of a call by its response. Needs: the call's request, as far as captured, and its connection. */
 static void take_response(monitor_call *call, const packet_info *pinfo, const tapped_call *tapped)
 {
     const uint64_t epoch_1970 = 116444736000000000;
@@ -224,7 +227,7 @@ static void take_response(monitor_call *call, const packet_info *pinfo, const ta
     }
 }
 
-/* Keeps a call if it asks for data, has failed, or waits for its response. */
+/* Adds a PDU to its query's calls; of a success without counter data only the frame, in `succeeded`. Changes: the peers' newest sample. */
 static void count_query_call(const verdict *v, verdict_query *query, const packet_info *pinfo,
                              const tapped_call *tapped, const verdict_connection *connection)
 {
@@ -267,7 +270,7 @@ uint32_t query_closed_frame(const verdict_query *query)
     return query->handle ? tapped_handle_of(query->handle).closed_frame : query->closed_frame;
 }
 
-/* Needs: the call has a handle. The counters of a query are those of the call for its first sample; or the newest ones, if it has none. */
+/* Takes number, handle and counters of a query from its call. Needs: a handle. `asked_for` changes with each call up to the first sample. */
 static void count_handle(verdict_query *query, const packet_info *pinfo, const tapped_call *tapped)
 {
     query->number = query->number > 0 ? query->number : tapped_handle_of(tapped->handle).number;
@@ -284,7 +287,8 @@ static void count_handle(verdict_query *query, const packet_info *pinfo, const t
     }
 }
 
-/* The sizes of requests that change counters stand for the counters. A connection's first request is longer by its verification trailer. */
+/* Counts sealed queries that are open, and hashes what they ask for: sizes of requests that change counters stand for the counters. A connection's
+ * first request, the opening, has no size there: it is longer by its verification trailer. */
 static void count_sealed(verdict_query *query, const packet_info *pinfo, const tapped_call *tapped)
 {
     bool opens = g_str_has_prefix(tapped->operation, "Open"), closes = g_str_has_prefix(tapped->operation, "Close");
@@ -301,7 +305,7 @@ static void count_sealed(verdict_query *query, const packet_info *pinfo, const t
     }
 }
 
-/* Ordinary calls of the registry are somebody else's, whether they fail or not. */
+/* Returns true if a call is about performance counters: PerflibV2, keys of performance data, or denials on the way to these. */
 static bool is_about_counters(const tapped_call *tapped)
 {
     const char *name = tapped->subject ? tapped->subject : "";
@@ -314,7 +318,7 @@ static bool is_about_counters(const tapped_call *tapped)
            g_str_has_prefix(tapped->operation, "OpenHKP");
 }
 
-/* Queries that were read on this connection until now have neither stopped nor wait for a response. */
+/* Marks the queries that were read on a connection (NULL: none): its later calls are garbled, so they neither stopped nor lack responses. */
 static void mark_garbled(verdict *v, const verdict_connection *connection)
 {
     for (unsigned i = v->queries->len, n = 0; connection && i > 0 && n < MOST_PENDING; i--, n++) {
@@ -355,7 +359,7 @@ verdict_query *monitors_count(verdict *v, packet_info *pinfo, const tapped_call 
 
 /* --- All of it ---------------------------------------------------------------------------------------------------- */
 
-/* Handles and connections begin anew with the next capture. */
+/* Empties the map of queries: the next capture has other handles and connections, perhaps at the same addresses. */
 static void forget_keys(verdict *v)
 {
     v->by_key = wmem_map_new(v->memory, wmem_str_hash, g_str_equal);
@@ -376,7 +380,7 @@ void verdict_reset(verdict *v)
     v->omitted = (omissions){0};
 }
 
-/* The capture is closed, perhaps with another to come (tshark -M): what was counted stays. */
+/* Lets no verdict point to handles of a capture that is closed, perhaps with another to come (tshark -M). What was counted stays. */
 static void verdict_close_capture(void)
 {
     for (GSList *at = verdicts; at; at = at->next) {

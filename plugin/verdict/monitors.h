@@ -1,9 +1,8 @@
 /* monitors.h
  * Monitors: a client that polls one server for one set of counters, through one query or several in succession.
  *
- * Calls are counted by query: a handle of PerflibV2, one question of a key of HKEY_PERFORMANCE_DATA, or a sealed query; calls without one are
- * both peers'. A query is filled as calls go by, and only there. A judgement joins queries to monitors and changes nothing that was counted, so
- * somebody can look at any time.
+ * Calls are counted by query: a handle of PerflibV2, one question of a key of HKEY_PERFORMANCE_DATA, or a sealed query; others by their peers.
+ * A judgement joins queries to monitors and changes nothing that was counted, so a listener can judge at any time.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -29,17 +28,17 @@ typedef struct {
     double asked;                         /* the request, or its size probe; 0: not captured */
     double sent;                          /* the request that was answered; 0: not captured */
     double answered;                      /* the response; 0: not captured */
-    double acked;                         /* another packet than the response acknowledged the request; 0: none did */
-    double began;                         /* the first segment of the response; 0: not known */
+    double acked;                         /* packet without data that acknowledged the request; 0: none did */
+    double began;                         /* first segment of the response; 0: not known */
     double seconds;                       /* from the request to the response; negative: not known */
-    double clock;                         /* the server's performance time in seconds, and */
-    double date;                          /* its time of day, seconds since 1970; 0: not known */
+    double clock;                         /* the server's performance time in the sample; 0: not known */
+    double date;                          /* the server's time of day in the sample, since 1970; 0: not known */
     const verdict_connection *connection; /* NULL: not by TCP */
     const struct verdict_query *query;
     const char *operation;        /* interned */
     uint32_t asked_frame, frame;  /* of the request and the response; 0: not captured */
-    uint32_t subject;             /* hash of what it is about */
-    uint32_t status;              /* of the response, or its fault */
+    uint32_t subject;             /* hash of the key, name or question that it is about, to know it again */
+    uint32_t status;              /* of the response: Win32 error, or, if `is_fault`, a fault's */
     uint32_t size;                /* bytes of counter data */
     uint32_t num_open;            /* sealed: queries that were open then */
     bool is_fault, does_not_seal; /* does_not_seal: it was denied, and its client signs its calls, or less */
@@ -61,17 +60,17 @@ typedef enum {
 } problem_kind;
 
 typedef struct {
-    uint64_t things;        /* values, identifiers, or responses */
-    unsigned kinds;         /* different ones in the first frame */
-    verdict_evidence shown; /* frames */
-    const char *first;      /* which; NULL: not named */
-    uint32_t status;        /* of the first */
+    uint64_t things;        /* number of values, identifiers, or responses; 0: no problem */
+    unsigned kinds;         /* number of these in the first frame */
+    verdict_evidence shown; /* frames with the problem */
+    const char *first;      /* path of the first thing; NULL: it has none */
+    uint32_t status;        /* Win32 error of the first thing; 0: none */
 } counter_problem;
 
-/* A counter that was refused: tapped_identifier_key(), and where. */
+/* A counter that ValidateCounters refused. */
 typedef struct {
-    uint64_t key;
-    uint32_t frame;
+    uint64_t key;   /* tapped_identifier_key() */
+    uint32_t frame; /* of the response */
 } refused_identifier;
 
 typedef struct verdict_query {
@@ -80,21 +79,21 @@ typedef struct verdict_query {
     const char *called;                    /* name that its client gives the server, NULL: none */
     bool is_hkpd, is_sealed;
     bool is_of_peers;                     /* calls that have no query */
-    bool is_answered;                     /* any call is */
-    bool is_marked;                       /* a packet of it states that it is late or slow */
+    bool is_answered;                     /* any call has a response */
+    bool is_marked;                       /* any packet states that it is late or slow */
     bool has_titles;                      /* a list of names was read */
     bool ends_garbled;                    /* decryption makes noise of later calls */
     const state_handle *handle;           /* NULL without one, and once its capture is closed */
-    uint32_t place;                       /* among all queries, from 1 */
-    uint32_t number;                      /* of its handle; 0: not known to the server */
-    uint32_t opened_frame, closed_frame;  /* 0: not captured; not closed, or see find_closed_frame() */
+    uint32_t place;                       /* number among all queries of the verdict, from 1 */
+    uint32_t number;                      /* number of its handle; 0: nothing shows that the server knows it */
+    uint32_t opened_frame, closed_frame;  /* 0: not captured; for closed_frame ask query_closed_frame() */
     uint32_t first_frame;                 /* of its calls */
-    double first_time;                    /* of that frame */
-    const verdict_connection *connection; /* of its newest call */
-    unsigned num_open;                    /* sealed queries */
-    unsigned asked_for;                   /* hash of its counters; 0: not known */
+    double first_time;                    /* of that frame, seconds since 1970 */
+    const verdict_connection *connection; /* of its newest call; NULL: not by TCP */
+    unsigned num_open;                    /* sealed: queries that are open now on its connection */
+    unsigned asked_for;                   /* hash of what its samples ask for, equal for one monitor; 0: not known */
     uint64_t samples, failed_blocks;
-    double counters;        /* in its newest response, or as QueryCounterInfo says; NAN: not known */
+    double counters;        /* number in its newest response, or as QueryCounterInfo says; NAN: not known */
     GArray *calls;          /* monitor_call, by their last packet */
     wmem_map_t *succeeded;  /* operation and subject -> frame of the newest call without data that succeeded */
     wmem_array_t *refused;  /* refused_identifier */
@@ -137,7 +136,7 @@ typedef struct {
     const char *texts[NUM_STATS];
 } monitor_stats;
 
-/* As of one judgement. */
+/* A monitor as of one judgement: monitors_join() makes it, judge.c adds findings, and the next judgement frees it. */
 typedef struct {
     wmem_allocator_t *pool;
     verdict_peers *pair;   /* NULL: not by TCP */
@@ -148,9 +147,9 @@ typedef struct {
     monitor_call *calls, *end; /* of all queries, by their last packet */
     monitor_call *samples;     /* requests for counter data by time; a size probe and its repetition are one */
     uint32_t num_samples;
-    timing_gap *gaps;      /* between samples, */
-    timing_verdict timing; /* and what they say */
-    uint32_t *slow;        /* places of samples with slow responses */
+    timing_gap *gaps;      /* between samples, timing.num_gaps */
+    timing_verdict timing; /* of these samples */
+    uint32_t *slow;        /* places in `samples` of slow responses */
     uint32_t num_slow, num_late;
     verdict_finding *findings; /* the worst first */
     monitor_stats stats;
@@ -160,45 +159,45 @@ typedef struct {
 typedef struct {
     wmem_allocator_t *memory, *pool; /* of what is counted, and of the last judgement */
     bool counts_values;
-    GPtrArray *queries;           /* verdict_query */
-    wmem_map_t *by_key;           /* whose a call is -> its query */
-    wmem_map_t *accepted;         /* identifier of a server -> frame in which it accepted it last */
-    wmem_map_t *delivered;        /* address of a server and name of an object -> the first query that got it */
+    GPtrArray *queries;           /* verdict_query, in the order of their first calls */
+    wmem_map_t *by_key;           /* key of a call, see format_query_key() -> verdict_query */
+    wmem_map_t *accepted;         /* tapped_identifier_key() -> frame in which the server accepted it last */
+    wmem_map_t *delivered;        /* address of a server and name of an object -> first verdict_query that got it */
     GPtrArray *monitors;          /* verdict_monitor, as of the last judgement */
     const steps_judgement *steps; /* as of the last judgement */
     omissions omitted;
 } verdict;
 
-/* Creates a verdict. `counts_values`: findings of values are wanted, too. Returns what verdict_free() frees. */
+/* Creates a verdict, empty. `counts_values`: findings of values are wanted, too. Returns it, to be freed by verdict_free(). */
 verdict *verdict_new(bool counts_values);
 void verdict_free(verdict *v);
 
 /* Discards all calls and monitors. Wireshark resets all listeners together, those of connections too. */
 void verdict_reset(verdict *v);
 
-/* Counts a request or response. Returns the query whose call it is; NULL: it is not counted. */
+/* Counts a request or response. Returns its query, created with its first call; NULL: not about performance counters, not read, or repeated. */
 verdict_query *monitors_count(verdict *v, packet_info *pinfo, const tapped_call *tapped);
 
-/* Returns the frame of the request that closed the query; 0: none did. */
+/* Returns the frame that closed the query; 0: none did. */
 uint32_t query_closed_frame(const verdict_query *query);
 
-/* True if the same call succeeded behind the frame. */
+/* Returns true if the query's call with the same operation and subject succeeded behind the frame. Calls with counter data do not count. */
 bool query_succeeded_after(const monitor_call *call, uint32_t frame);
 
 /* --- monitor-samples.c -------------------------------------------------------------------------------------------- */
 
-/* Joins queries to monitors, with their samples and statistics. Changes: the verdict's monitors, nothing that was counted. */
+/* Joins queries to monitors, with their samples and statistics. Changes: frees the monitors before and all of `v->pool`; what was counted stays. */
 void monitors_join(verdict *v);
 
-/* Returns a monitor of peers that made no call. */
+/* Returns a monitor without queries, for findings of the peers' steps. It is not yet in the verdict's list. */
 verdict_monitor *monitor_new_of_peers(wmem_allocator_t *pool, verdict_peers *pair);
 
-/* Returns what its client calls the server. */
+/* Returns the name that the monitor's client gives the server, else the server's address. */
 const char *monitor_server(const verdict_monitor *monitor);
 
 const char *monitor_client(const verdict_monitor *monitor);
 
-/* Returns "query", or "handle". */
+/* Returns "query"; of HKEY_PERFORMANCE_DATA "handle". */
 static inline const char *monitor_handle_word(const verdict_monitor *monitor)
 {
     return monitor->first->is_hkpd ? "handle" : "query";
@@ -211,12 +210,13 @@ static inline const verdict_query *monitor_query(const verdict_monitor *monitor,
 
 bool monitor_has(const verdict_monitor *monitor, verdict_kind kind);
 
-/* True if no request is late, no gap is long, and no packet states otherwise. */
+/* Returns true if nothing is late or slow: the interval is known, no gap is long, no response slow, no packet marked. False if the clock was set. */
 bool monitor_is_none_late(const verdict_monitor *monitor);
 
-/* True if the capture lacks packets of the peers (may be NULL) between two times. */
+/* Returns true if the capture lacks packets of the peers between two times, seconds since 1970. `pair`: NULL: false. */
 bool peers_have_loss(const verdict_peers *pair, double begin, double end);
 
-/* Adds a finding of a monitor's server and client, with a sentence as of printf(). Needs: no argument is a text of a packet. */
+/* Adds a finding, if `shown` has frames; it lasts if no sample came behind them. `format`: of printf(), for a text of verdict_add_finding().
+ * Needs: no argument is a text of a packet, which may have '$', '[' or '|'. */
 void monitor_add_finding(verdict_monitor *monitor, verdict_kind kind, verdict_party party,
                          const verdict_evidence *shown, const char *format, ...) G_GNUC_PRINTF(5, 6);
