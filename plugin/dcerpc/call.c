@@ -23,7 +23,7 @@ static int ett_handle = -1;
  * dissected, and goes with it. */
 typedef struct {
     const char *number_field; /* of the handle */
-    uint32_t number;          /* 0 without one */
+    uint32_t number;          /* of the handle; 0: the packet has none */
 } filter_data;
 
 static int proto_noted;
@@ -40,14 +40,14 @@ void rpc_add_filter_data(packet_info *pinfo)
     }
 }
 
-static ws_filter_valid has_handle(WS_FILTER_ARGUMENTS)
+static ws_filter_valid is_handle_filter_valid(WS_FILTER_ARGUMENTS)
 {
     const filter_data *note = find_filter_data(pinfo);
 
     return note && note->number != 0;
 }
 
-static char *filter_of_handle(WS_FILTER_ARGUMENTS)
+static char *format_handle_filter(WS_FILTER_ARGUMENTS)
 {
     const filter_data *note = find_filter_data(pinfo);
 
@@ -55,14 +55,15 @@ static char *filter_of_handle(WS_FILTER_ARGUMENTS)
     return g_strdup_printf("%s == %u", note->number_field, note->number);
 }
 
-static ws_filter_valid is_call(WS_FILTER_ARGUMENTS)
+/* True if the selected packet is a call between two addresses of IP: Wireshark offers the filter then. */
+static ws_filter_valid is_monitor_filter_valid(WS_FILTER_ARGUMENTS)
 {
     return pinfo->net_src.type == pinfo->net_dst.type &&
            (pinfo->net_src.type == AT_IPv4 || pinfo->net_src.type == AT_IPv6) && find_filter_data(pinfo) != NULL;
 }
 
-/* All that one client asks one server, whatever the connection. */
-static char *filter_of_monitor(WS_FILTER_ARGUMENTS)
+/* Returns the filter for all calls between the client and the server of a packet, whatever the connection. For g_free(). */
+static char *format_monitor_filter(WS_FILTER_ARGUMENTS)
 {
     const char *field = pinfo->net_src.type == AT_IPv4 ? "ip.addr" : "ipv6.addr";
 
@@ -75,6 +76,7 @@ static char *filter_of_monitor(WS_FILTER_ARGUMENTS)
 /* dcerpc_call_value -> the call of its protocol; emptied with the file */
 static wmem_map_t *calls;
 
+/* Returns the call of a PDU. Changes: creates it with the first PDU, in the size that the protocol needs. */
 static rpc_call *find_or_create_call(const rpc_pdu *pdu)
 {
     rpc_call *call = wmem_map_lookup(calls, pdu->di->call_data);
@@ -150,7 +152,7 @@ bool rpc_pdu_report_garbled(rpc_pdu *pdu, ndr_first first)
     if (!ws_has_data_source(pdu->pinfo, "Decrypted stub data")) {
         return false;
     }
-    rpc_pdu_read_stub(pdu, true);
+    rpc_pdu_read_stub(pdu, /* is_aloud */ true);
     pdu->is_garbled = ndr_is_garbled(&pdu->ndr, first, !pdu->is_request);
     if (pdu->is_garbled) {
         proto_item *item = proto_tree_add_item(pdu->tree, pdu->protocol->noise, pdu->tvb, pdu->offset, -1, ENC_NA);
@@ -187,7 +189,7 @@ void rpc_pdu_append(const rpc_pdu *pdu, wmem_strbuf_t *to, const char *format, .
     }
 }
 
-/* Damage, what the call is about, what it says. */
+/* Appends to the Info column: damage, subjects, and details unless the stub is short; of a garbled stub that alone. Cuts them to the column. */
 static void write_info(rpc_pdu *pdu)
 {
     column_info *cinfo = pdu->pinfo->cinfo;
@@ -253,7 +255,7 @@ void rpc_report_late(expert_report *report, proto_item *item, const late_sample 
     }
 }
 
-/* An answer with the bytes of a sample is that sample, captured twice: on both sides of a translation of addresses, for instance. */
+/* True if a response has the bytes of a sample: it is that, captured on both sides of a translation of addresses. False if those were discarded. */
 static bool is_same_sample(const state_sample *sample, tvbuff_t *tvb)
 {
     uint32_t size = tvb_captured_length(tvb);
@@ -318,7 +320,7 @@ state_sample *rpc_pdu_learn_sample(rpc_pdu *pdu, state_handle *handle, const cha
         return NULL;
     }
     state_sample *sample = sample_keep(series, table, reported, pdu->pool, pdu->pinfo->num);
-    sample->late = sample_add_response(&series->timing, rpc_pdu_get_seconds(pdu), true);
+    sample->late = sample_add_response(&series->timing, rpc_pdu_get_seconds(pdu), /* has_data */ true);
     pdu->call->sample = sample;
     return sample;
 }
@@ -411,7 +413,8 @@ void rpc_pdu_add_timing(const rpc_pdu *pdu, state_handle *handle, const char *qu
     if (pdu->is_request) {
         timing_add_request(&sample_series_find_or_create(handle, question)->timing, nstime_to_sec(&pdu->pinfo->abs_ts));
     } else if (pdu->call->sample == NULL) {
-        sample_add_response(&sample_series_find_or_create(handle, question)->timing, rpc_pdu_get_seconds(pdu), false);
+        sample_add_response(&sample_series_find_or_create(handle, question)->timing, rpc_pdu_get_seconds(pdu),
+                            /* has_data */ false);
     }
 }
 
@@ -465,7 +468,9 @@ void rpc_protocol_register(int proto, const char *prefix, const char *number_fie
         calls = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
         rpc_connections_register();
         proto_noted = proto;
-        ws_register_conversation_filter("pcq", "Performance Counter Query", has_handle, filter_of_handle);
-        ws_register_conversation_filter("pcq", "Performance Counter Monitor", is_call, filter_of_monitor);
+        ws_register_conversation_filter("pcq", "Performance Counter Query", is_handle_filter_valid,
+                                        format_handle_filter);
+        ws_register_conversation_filter("pcq", "Performance Counter Monitor", is_monitor_filter_valid,
+                                        format_monitor_filter);
     }
 }

@@ -17,13 +17,13 @@
 typedef struct rpc_call {
     const struct rpc_protocol *protocol;
     rpc_connection *connection;
-    const char *operation;   /* "QueryCounterData"; NULL: none on performance counters */
+    const char *operation;   /* "QueryCounterData"; NULL: not about performance data */
     uint32_t request_frame;  /* 0: none seen */
     uint32_t response_frame; /* of the first response, 0: none seen */
-    bool request_read;       /* all parameters of the request were */
+    bool request_read;       /* all parameters of the request were read */
     state_handle *handle;    /* the request's, or the one that the response opened; NULL: not known */
     state_handle *answering; /* the response's, NULL: the same */
-    bool was_closed;         /* the request's handle was, before it */
+    bool was_closed;         /* the request's handle was closed before it */
     state_sample *sample;    /* the response was kept as it, or has its bytes; NULL: none */
     uint32_t same_frame;     /* of the latest second response with the bytes of `sample`, 0: none */
 } rpc_call;
@@ -41,26 +41,26 @@ typedef struct rpc_protocol {
     int handle_number;
     int handle_opened_in;
     int handle_closed_in;
-    int inside;
-    int rest;
-    int noise;
+    int inside; /* layer that shows a call inside SMB3 */
+    int rest;   /* bytes behind the last parameter */
+    int noise;  /* a garbled stub */
 } rpc_protocol;
 
-/* Registers the fields. `number_field`: name of the handle's number behind the prefix. */
+/* Registers fields and expert infos of a protocol; the first time also what both share. `number_field`: the handle's number, behind `prefix`. */
 void rpc_protocol_register(int proto, const char *prefix, const char *number_field, rpc_protocol *protocol);
 
 /* Filled by rpc_pdu_begin() and what the operation reads, on every pass; ends with the packet. */
 typedef struct {
     const rpc_protocol *protocol;
-    tvbuff_t *tvb;
-    int offset;
+    tvbuff_t *tvb; /* the stub, as Wireshark hands it over */
+    int offset;    /* of the first parameter in `tvb` */
     packet_info *pinfo;
     wmem_allocator_t *pool; /* the packet's */
     proto_tree *tree;
     dcerpc_info *di;
     uint16_t opnum;
     bool is_request;
-    uint8_t *drep;
+    uint8_t *drep; /* data representation of the PDU */
     rpc_call *call;
     state_server *server; /* the connection's */
     bool first_time;      /* the call's first request or response, on the first pass */
@@ -82,85 +82,89 @@ static inline bool rpc_is_connectionless(const dcerpc_info *di)
     return di->transport_salt == UINT64_MAX;
 }
 
-/* Begins a PDU. Needs: `pdu` is zeros. Changes: its call is created with the first PDU. */
+/* Begins a PDU that an operation is handed. `operation`: its name. Needs: `pdu` is zeros. Changes: fills it; the first PDU creates its call, and
+ * request and response leave their frames in it. */
 void rpc_pdu_begin(rpc_pdu *pdu, const rpc_protocol *protocol, const char *operation, tvbuff_t *tvb, int offset,
                    packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);
 
-/* Begins to read the stub. `is_aloud`: false: nothing is shown, and expert infos only count. */
+/* Sets `pdu->ndr` to the begin of the stub, with an empty report, also to read it again. `is_aloud`: false: nothing is shown, expert infos count. */
 void rpc_pdu_read_stub(rpc_pdu *pdu, bool is_aloud);
 
-/* Calls `read`, which reads parameters from `pdu->ndr`. Returns false if one of them is not there. */
+/* Calls `read(data)`, which reads parameters from `pdu->ndr`. Returns false if one of them is not there. Changes: `is_short`. */
 bool rpc_pdu_read(rpc_pdu *pdu, void (*read)(void *data), void *data);
 
-/* Returns true if decryption failed, and reports it. */
+/* Checks a stub that Wireshark decrypted, since it hands over failed decryptions, too. `first`: how the stub begins. Returns true if it failed, and
+ * reports it: nothing of the stub can be read. Changes: reading begins anew. */
 bool rpc_pdu_report_garbled(rpc_pdu *pdu, ndr_first first);
 
-/* True on the first pass if the stub was read to its end and is well-formed. */
+/* True if what the PDU says may be kept: the call's first request or response, on the first pass, well-formed and complete as far as it was read. */
 bool rpc_pdu_may_learn(const rpc_pdu *pdu);
 
 /* Returns the seconds from the request to this response, negative: not known. */
 double rpc_pdu_get_seconds(const rpc_pdu *pdu);
 
-/* Add to the Info column: it has what is malformed, subjects, and, if the stub could be read, details. */
+/* Add text to the Info column: first that the stub is malformed, then subjects, and, if the stub is not short, details. */
 #define info_add_subject(pdu, ...) rpc_pdu_append(pdu, (pdu)->about, __VA_ARGS__)
 #define info_add_detail(pdu, ...) rpc_pdu_append(pdu, (pdu)->info, __VA_ARGS__)
+/* Appends a text to `pdu->about` or `pdu->info`; does nothing if nobody reads the Info column. */
 void rpc_pdu_append(const rpc_pdu *pdu, wmem_strbuf_t *to, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
-/* Reads the status of the response into `pdu->tapped`, and returns it. */
+/* Reads the status of the response into `pdu->tapped`, adds it as `hf`, and returns it. */
 uint32_t rpc_pdu_read_status(rpc_pdu *pdu, int hf);
 
-/* Reports a status that is not 0, and adds it to the Info column. */
+/* Reports a status that is not 0 at the item that was read last, and adds it to the Info column. Changes: the tapped call has failed. */
 void rpc_pdu_report_status(rpc_pdu *pdu, uint32_t status);
 
-/* Keeps the data of a response as the newest sample of a series. Needs: rpc_pdu_may_learn(). Returns it, NULL: it has no sound group, or the
- * bytes of the sample before it. */
+/* Keeps the data of a response (`is_block`: PERF_DATA_BLOCK) as the newest sample of its series (`question`: as there). Needs: rpc_pdu_may_learn().
+ * Returns it; NULL: no group is well-formed, or it has the bytes of the newest. Changes: the call's `sample`; timing. */
 state_sample *rpc_pdu_learn_sample(rpc_pdu *pdu, state_handle *handle, const char *question, bool is_block,
                                    tvbuff_t *tvb);
 
-/* Sets `pdu->answer` to the values of `tvb`. `handle`: NULL: not known. */
+/* Fills `pdu->answer`, from which tree and listeners read the values of `tvb`. `handle`: NULL: not known. Needs: its sample was kept before. Changes:
+ * `same_frame` for a second response with equal bytes; with others it is malformed. */
 void rpc_pdu_set_response(rpc_pdu *pdu, const value_ops *ops, const state_handle *handle, tvbuff_t *tvb);
 
-/* Hands these values to listeners, too. */
+/* Has listeners get `pdu->answer`, too. `counters`: blocks of PerflibV2, definitions of PERF_DATA_BLOCK; counted if the response is a sample. */
 void rpc_pdu_set_tap_response(rpc_pdu *pdu, uint32_t counters);
 
-/* Reports a late sample, and adds the values to the Info column, as value_tree_format_info() does. */
+/* Reports a late sample, and adds the values to the Info column. `failed`, `part`: as value_tree_format_info() has them. */
 void rpc_pdu_report_response(rpc_pdu *pdu, const char *failed, const char *part);
 
 /* Reports a late sample or slow response at `item`. `late`: NULL: it is neither. */
 void rpc_report_late(expert_report *report, proto_item *item, const late_sample *late);
 
-/* Finds the handle that a request carries. Changes: on the first pass `handle` and `was_closed` of its call. */
+/* Finds the handle whose 20 bytes a request carries. Changes: `handle` and `was_closed` of its call, with the first request on the first pass. */
 void rpc_pdu_find_handle(rpc_pdu *pdu, state_handle_kind kind, const uint8_t *bytes);
 
-/* Returns the handle that the PDU is about, NULL: not known. */
+/* Returns the handle that the PDU is about, NULL: not known. A response has another than its request if that was closed before. */
 state_handle *rpc_pdu_get_handle(const rpc_pdu *pdu);
 
-/* Reports at `item` that a request uses a handle which was closed before. */
+/* Reports at `item` that the request uses a handle which was closed before, if it does. */
 void rpc_pdu_report_closed_handle(const rpc_pdu *pdu, expert_report *report, proto_item *item);
 
-/* Closes the handle of the request if the response has status 0. */
+/* Closes the handle of the request if the response has status 0 and may be learned from. Changes: its `closed_frame`, the request's, and number. */
 void rpc_pdu_close_handle(const rpc_pdu *pdu);
 
-/* Shows below its item where a handle was opened and closed. Returns that tree. */
+/* Shows below the handle's item in which frames it was opened and closed, where that is known. Returns the tree below the item. */
 proto_tree *rpc_pdu_show_handle_lifetime(rpc_pdu *pdu, proto_item *item, const state_handle *handle);
 
-/* Shows the number of a handle in `tree` and in the Info column. */
+/* Shows the number of a handle in `tree` and the Info column, if it has one. Changes: the packet's conversation filter. */
 void rpc_pdu_show_handle_number(rpc_pdu *pdu, proto_tree *tree, const state_handle *handle);
 
-/* Reports at `item` a second response to the call. */
+/* Reports at `item` that the PDU is a second response to its call, if it is. */
 void rpc_pdu_report_duplicate(const rpc_pdu *pdu, expert_report *report, proto_item *item);
 
-/* Shows and reports bytes that are left behind the last parameter, beyond its padding. */
+/* Shows and reports bytes that are left behind the last parameter, unless they are few enough to be padding. */
 void rpc_pdu_report_trailing_bytes(rpc_pdu *pdu);
 
-/* Adds a request, or a response that is no sample, to the timing of its series, on the first pass. */
+/* Adds a request, or a response that is no sample, to the timing of its series, on the first pass. rpc_pdu_learn_sample() adds samples. */
 void rpc_pdu_add_timing(const rpc_pdu *pdu, state_handle *handle, const char *question);
 
-/* Hands the PDU to listeners. `handle`: NULL: not known. */
+/* Completes `pdu->tapped` and hands it to listeners. `handle`: NULL: not known. */
 void rpc_pdu_tap(rpc_pdu *pdu, const state_handle *handle);
 
-/* Offers the conversation filter of client and server for this packet. */
+/* Has Wireshark offer the conversation filter of client and server for this packet; rpc_pdu_show_handle_number() adds that of the handle. */
 void rpc_add_filter_data(packet_info *pinfo);
 
-/* Writes the Info column. Returns the stub's length. */
+/* Writes the Info column, and ends the report at `item`. Returns the stub's length in bytes, for Wireshark. */
 int rpc_pdu_end(rpc_pdu *pdu, proto_item *item);

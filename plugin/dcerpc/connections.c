@@ -34,6 +34,7 @@ const rpc_operation *rpc_find_operation(rpc_interface interface, uint16_t opnum)
     return operation && operation->name ? operation : NULL;
 }
 
+/* Returns the interface of a UUID; NUM_RPC_INTERFACES: it is another, or its protocol is disabled in Wireshark. */
 static rpc_interface find_interface(const e_guid_t *uuid)
 {
     rpc_interface i = 0;
@@ -105,7 +106,7 @@ bool rpc_header_read(rpc_header *header, tvbuff_t *tvb, int at)
 /* --- Connections ------------------------------------------------------------------------------------------------- */
 
 static wmem_map_t *connections; /* rpc_connection, as its own key: conversation and pipe; emptied with the file */
-static rpc_connection *last_connection; /* found last: mostly the next PDU's, too */
+static rpc_connection *last_connection; /* found last: mostly the next PDU's, too; NULL: none */
 
 static unsigned connection_hash(const void *key)
 {
@@ -122,6 +123,7 @@ static gboolean connection_equal(const void *a, const void *b)
     return x->conversation == y->conversation && x->pipe == y->pipe;
 }
 
+/* True if the packet goes from one end of the connection (0 or 1) to the other. */
 static inline bool goes_from(const rpc_connection *connection, int end, const packet_info *pinfo)
 {
     return connection->ports[end] == pinfo->srcport && connection->ports[1 - end] == pinfo->destport &&
@@ -129,10 +131,11 @@ static inline bool goes_from(const rpc_connection *connection, int end, const pa
            addresses_equal(&connection->ends[1 - end], &pinfo->dst);
 }
 
-/* Finding a conversation costs as much as all else that a sealed request does, so the last connection is tried first. */
+/* Returns the packet's connection; NULL: its conversation and pipe have none. Changes: `last_connection`, which is tried first, since finding a
+ * conversation costs as much as all else that a sealed request does. */
 static rpc_connection *find_connection(packet_info *pinfo)
 {
-    rpc_connection *last = last_connection, key; /* of which two members are looked at */
+    rpc_connection *last = last_connection, key; /* only its conversation and pipe are compared */
 
     if (wmem_map_size(connections) == 0) {
         return NULL;
@@ -176,14 +179,15 @@ rpc_connection *rpc_connection_find_or_create(packet_info *pinfo, bool is_reques
 
 /* --- Calls "Bind" and "Map" --------------------------------------------------------------------------------------- */
 
-/* A call that a frame has, kept for each look at it. */
+/* A call "Bind" or "Map" of a PDU. Created on the first pass; ends with the file. */
 typedef struct {
-    uint64_t key; /* frame and place */
+    uint64_t key; /* frame in the upper 32 bits, the PDU's offset in the lower */
     tapped_call tapped;
 } setup_call;
 
 static wmem_map_t *setup_calls; /* setup_call, by its key; emptied with the file */
 
+/* Keeps a copy of a call "Bind" or "Map" of the PDU at offset `at` for rpc_tap_setup_call(), with the connection's server. */
 static void keep_setup_call(const packet_info *pinfo, int at, const rpc_connection *connection,
                             const tapped_call *tapped)
 {
@@ -217,9 +221,10 @@ void rpc_tap_setup_call(packet_info *pinfo, int at)
 
 static const e_guid_t ndr64 = {0x71710533, 0xbeba, 0x4937, {0x83, 0x19, 0xb5, 0xdb, 0xef, 0x9c, 0xcc, 0x36}};
 
-/* A context as it is kept: 0: it was refused, or is of another interface; else an interface from 1 on, and this bit. */
+/* A context as it is kept: 0 if it was refused or is of another interface; else its rpc_interface plus 1, and this bit for NDR64. */
 #define CONTEXT_NDR64 0x100U
 
+/* Returns what is kept of a context id; 0: it was refused, is of another interface, or was not captured. */
 static unsigned find_context(const rpc_connection *connection, uint16_t number)
 {
     return GPOINTER_TO_UINT(wmem_map_lookup(connection->contexts, GUINT_TO_POINTER(number)));
@@ -230,7 +235,8 @@ static rpc_interface context_interface(unsigned context)
     return context != 0 ? (rpc_interface)((context & ~CONTEXT_NDR64) - 1) : NUM_RPC_INTERFACES;
 }
 
-/* A bind begins a connection, an alter_context goes on with it. */
+/* Adds a bind, which begins a connection, or an alter_context, which goes on with one. Keeps the interface of each context, by its first syntax, and
+ * a call "Bind" if one is PerflibV2 or winreg. Changes: creates a connection for a watched interface alone. */
 static void add_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header)
 {
     rpc_connection *connection = find_connection(pinfo);
@@ -251,7 +257,7 @@ static void add_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_he
         unsigned context = interface == NUM_RPC_INTERFACES ? 0 : interface + 1;
         if (context != 0) {
             context |= memcmp(&syntax, &ndr64, sizeof syntax) == 0 ? CONTEXT_NDR64 : 0;
-            connection = rpc_connection_find_or_create(pinfo, true);
+            connection = rpc_connection_find_or_create(pinfo, /* is_request */ true);
         }
         if (connection) {
             wmem_map_insert(connection->contexts, GUINT_TO_POINTER(number), GUINT_TO_POINTER(context));
@@ -274,7 +280,7 @@ static void add_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_he
     }
 }
 
-/* A context that is refused is none. */
+/* Adds the answer to a bind or alter_context: forgets contexts that are refused, keeps the answer to a call "Bind", failed if all are. */
 static void add_bind_answer(rpc_connection *connection, packet_info *pinfo, tvbuff_t *tvb, int offset,
                             const rpc_header *header)
 {
@@ -322,7 +328,7 @@ static void add_bind_answer(rpc_connection *connection, packet_info *pinfo, tvbu
 
 static const e_guid_t uuid_mapper = {0xe1af8308, 0x5d1f, 0x11c9, {0x91, 0xa4, 0x08, 0x00, 0x2b, 0x14, 0xa0, 0xfa}};
 
-/* Returns the offset behind the next floor of a kind; -1: there is none. */
+/* Searches the bytes from `at` to `end` for a floor's `kind`, of `size` bytes. Returns the offset behind these; -1: none is there. */
 static int find_floor(tvbuff_t *tvb, int at, int end, const char *kind, int size)
 {
     const uint8_t *bytes = end > at ? tvb_get_ptr(tvb, at, end - at) : NULL;
@@ -335,7 +341,7 @@ static int find_floor(tvbuff_t *tvb, int at, int end, const char *kind, int size
     return -1;
 }
 
-/* A request for one of our interfaces. */
+/* Adds a fragment of a request to the endpoint mapper. Changes: if it asks for PerflibV2 or winreg, `is_mapping`, and a call "Map" is kept. */
 static void add_map_request(packet_info *pinfo, tvbuff_t *tvb, int offset, int end, const rpc_connection *connection,
                             rpc_pending_call *pending)
 {
@@ -353,6 +359,7 @@ static void add_map_request(packet_info *pinfo, tvbuff_t *tvb, int offset, int e
     }
 }
 
+/* Keeps the answer to a call "Map": the status or the fault's code, and the TCP port that clients shall use (0: none). Needs: `is_mapping`. */
 static void add_map_answer(packet_info *pinfo, tvbuff_t *tvb, int offset, int end, const rpc_header *header,
                            const rpc_connection *connection, const rpc_pending_call *pending)
 {
@@ -375,7 +382,8 @@ static void add_map_answer(packet_info *pinfo, tvbuff_t *tvb, int offset, int en
 
 /* --- Requests and responses -------------------------------------------------------------------------------------- */
 
-/* Returns the call; NULL: it is no fragment of a request that was seen. */
+/* Adds a fragment of a request; the first begins the call. `made`: the call that an operation made of it, NULL: none. Returns the call; NULL: its
+ * first fragment was not seen. Changes: `unread_change` if no operation got what may be a ValidateCounters. */
 static rpc_pending_call *add_request(packet_info *pinfo, rpc_connection *connection, const rpc_header *header,
                                      bool is_handed, struct rpc_call *made)
 {
@@ -411,7 +419,7 @@ static rpc_pending_call *add_request(packet_info *pinfo, rpc_connection *connect
     return pending;
 }
 
-/* Returns the call that is answered; NULL: its request was not seen. */
+/* Adds a fragment of a response or fault to its call. Returns the call; NULL: its request was not seen. */
 static rpc_pending_call *add_answer(const rpc_connection *connection, const rpc_header *header, bool is_handed)
 {
     rpc_pending_call *pending = wmem_map_lookup(connection->pending, GUINT_TO_POINTER(header->call_id));
@@ -474,14 +482,14 @@ void rpc_watch_interface(rpc_interface interface, const rpc_watched_interface *w
     interfaces[RPC_MAPPER] = (rpc_watched_interface){&uuid_mapper, watched->is_watched, NULL};
 }
 
-static void begin_file(void)
+static void forget_last_connection(void)
 {
     last_connection = NULL;
 }
 
 void rpc_connections_register(void)
 {
-    register_cleanup_routine(begin_file);
+    register_cleanup_routine(forget_last_connection);
     connections = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), connection_hash, connection_equal);
     setup_calls = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
 }

@@ -25,17 +25,17 @@
 #define RPC_LEVEL_PRIVACY 6
 
 typedef struct {
-    unsigned order; /* ENC_LITTLE_ENDIAN or ENC_BIG_ENDIAN */
-    uint8_t type;
-    bool is_first;
-    bool is_last;
+    unsigned order;     /* ENC_LITTLE_ENDIAN or ENC_BIG_ENDIAN */
+    uint8_t type;       /* PDU_REQ and others */
+    bool is_first;      /* the first fragment */
+    bool is_last;       /* the last fragment */
     uint16_t size;      /* bytes of the PDU */
     uint16_t auth_size; /* bytes of the token at its end */
     uint8_t auth_level; /* 0: no token */
-    uint16_t stub_size; /* bytes of stub without padding; of a request or response */
+    uint16_t stub_size; /* bytes of stub without padding; meaningless in binds, as the next two members */
     uint32_t hint;      /* alloc_hint: mostly the bytes of stub from here on */
-    uint16_t context;
-    uint16_t opnum; /* of a request */
+    uint16_t context;   /* id of the presentation context; RPC_NO_CONTEXT: not captured */
+    uint16_t opnum;     /* of a request; else RPC_NO_OPNUM */
     uint32_t call_id;
 } rpc_header;
 
@@ -71,11 +71,11 @@ typedef struct {
     rpc_interface interface; /* NUM_RPC_INTERFACES: another */
     uint16_t opnum;          /* RPC_NO_OPNUM: not captured */
     bool is_ndr64;
-    bool is_mapping;       /* asks the endpoint mapper for one of our interfaces */
+    bool is_mapping;       /* asks the endpoint mapper for PerflibV2 or winreg */
     nstime_t time;         /* of the request's first fragment */
     uint32_t frame;        /* of the request's first fragment */
     uint32_t size[2];      /* bytes of stub in all fragments: request, response */
-    uint32_t hint[2];      /* alloc_hint of the first fragment, 0: none, or the fragment's own size */
+    uint32_t hint[2];      /* alloc_hint of the first fragment, 0: not larger than that fragment */
     bool has_answer_begun; /* the first fragment of the response was seen */
     bool was_handed[2];    /* an operation was handed it: request, response */
     struct rpc_call *call; /* NULL: no operation was handed the request */
@@ -85,34 +85,35 @@ typedef struct {
  * with the file. */
 typedef struct rpc_connection {
     const conversation_t *conversation;
-    uint64_t pipe; /* Wireshark's number of the named pipe, 0: none */
-    address ends[2];
-    uint32_t ports[2];
+    uint64_t pipe;     /* Wireshark's number of the named pipe, 0: none */
+    address ends[2];   /* the first sent the PDU that created it */
+    uint32_t ports[2]; /* of `ends` */
     state_server *server;
-    wmem_map_t *contexts;  /* number -> interface and transfer syntax */
+    wmem_map_t *contexts;  /* context id -> interface and transfer syntax */
     wmem_array_t *offered; /* uint16_t: contexts of the latest bind, in its order */
-    uint32_t bind_frame;   /* of the latest bind, 0: it was answered */
+    uint32_t bind_frame;   /* of the latest bind, 0: none, or it was answered */
     nstime_t bind_time;    /* of the latest bind */
     uint8_t auth_level;    /* of the client's latest PDU with a token, 0: none */
     uint32_t
         unread_change;   /* frame of the latest ValidateCounters that could not be read, of whichever query; 0: none */
     wmem_map_t *pending; /* call id -> rpc_pending_call */
-    void *sealed_query;  /* of sealed.c */
+    void *sealed_query;  /* sealed_query of sealed.c; NULL: no sealed call yet */
 } rpc_connection;
 
-/* Returns the connection of a PDU. Changes: creates it on the first pass. */
+/* Returns the connection of the packet's conversation and named pipe. `is_request`: the packet goes to the server. Changes: creates it. */
 rpc_connection *rpc_connection_find_or_create(packet_info *pinfo, bool is_request);
 
-/* True if the PDU has a connection: its bind was captured. */
+/* True if the packet has a connection: its bind was captured, or an operation was handed one of its calls. */
 bool rpc_connection_exists(packet_info *pinfo);
 
-/* True if its calls can be denied since they are not sealed. */
+/* True if the client authenticates its calls, but does not seal them: a server that demands sealing denies them. */
 static inline bool rpc_connection_is_unsealed(const rpc_connection *connection)
 {
     return connection->auth_level > RPC_LEVEL_NONE && connection->auth_level < RPC_LEVEL_PRIVACY;
 }
 
-/* Reads the header of the PDU at `at`. Returns false if there is none, or less than the common header was captured. */
+/* Reads the header of the PDU at offset `at`. Returns false if no PDU of DCE/RPC 5 is there, or less than the common header was captured. Numbers
+ * that were not captured are 0, RPC_NO_CONTEXT or RPC_NO_OPNUM. */
 bool rpc_header_read(rpc_header *header, tvbuff_t *tvb, int at);
 
 /* A PDU that an operation was handed. */
@@ -123,14 +124,14 @@ typedef struct {
     struct rpc_call *call;
 } rpc_handed_pdu;
 
-/* PDUs that operations were handed while the stock dissector ran, in their order. NULL: it does not run, or as Decode As. */
+/* PDUs that operations were handed while the stock dissector runs, in their order. NULL: it does not run, or operations are called by Decode As. */
 extern GArray *rpc_handed_pdus;
 
-/* Notes that an operation was handed the stub of a request or response; then, that it is garbled. */
+/* Add the PDU whose stub an operation is handed to rpc_handed_pdus; mark the latest of them as garbled. Without that list they do nothing. */
 void rpc_note_handed(const dcerpc_info *di, struct rpc_call *call);
 void rpc_note_garbled(void);
 
-/* Called for a fragment of a request, response or fault that no operation could read. */
+/* Called for a fragment of a request, response or fault that no operation could read. `is_garbled`: one was handed it, but decryption failed. */
 typedef void (*rpc_unread_function)(packet_info *pinfo, rpc_connection *connection, const rpc_pending_call *pending,
                                     const rpc_header *header, tvbuff_t *tvb, int at, bool is_garbled);
 
@@ -140,19 +141,19 @@ typedef void (*rpc_unread_function)(packet_info *pinfo, rpc_connection *connecti
 void rpc_connection_add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header,
                             const rpc_handed_pdu *handed, rpc_unread_function unread);
 
-/* Taps the call "Bind" or "Map" of the PDU at `at`, if it is one. */
+/* Hands listeners the call "Bind" or "Map" that was kept of the PDU at offset `at`, on every pass. Does nothing if none was. */
 void rpc_tap_setup_call(packet_info *pinfo, int at);
 
 /* Returns the seconds from a request until this packet, negative: not known. */
 double rpc_seconds_since(const nstime_t *request_time, const packet_info *pinfo);
 
-/* Returns a preference of Wireshark's; NULL: it has none. */
+/* Returns a preference of Wireshark's by the names of its module and its own; NULL: this Wireshark has none. */
 pref_t *rpc_find_preference(const char *module_name, const char *name);
 
-/* Returns NULL if it is no operation on performance data. */
+/* Returns the row of an operation on performance data; NULL: it is none, or the interface is not registered. */
 const rpc_operation *rpc_find_operation(rpc_interface interface, uint16_t opnum);
 
-/* Follows the calls of an interface, and of the endpoint mapper. */
+/* Registers an interface whose binds and calls are followed by their headers, and the endpoint mapper, which tells clients its port. */
 void rpc_watch_interface(rpc_interface interface, const rpc_watched_interface *watched);
 
 void rpc_connections_register(void);

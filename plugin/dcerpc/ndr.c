@@ -12,19 +12,20 @@ static int hf_array, hf_max_count, hf_offset, hf_actual_count, hf_referent;
 
 static int ett_array = -1;
 
-/* Padding that is not there is no fault of its own: the field behind it will be missed. */
+/* Leaves out padding that is not there: the read of the field behind it fails. */
 void ndr_align(ndr_reader *ndr, uint32_t to)
 {
     ndr->cursor.pos += MIN((to - ndr->cursor.pos % to) % to, cursor_left(&ndr->cursor));
 }
 
-/* Bytes of a count, size or pointer of NDR's own, and what they are aligned to. */
+/* Returns the bytes of a count, size or pointer of NDR's own, which is their alignment, too. */
 static uint32_t count_size(const ndr_reader *ndr)
 {
     return ndr->ndr64 ? 8 : 4;
 }
 
-static uint64_t ndr_count(ndr_reader *ndr, int hf)
+/* Reads a count or referent id, of 8 bytes in NDR64, else 4, and adds it as `hf`. */
+static uint64_t read_ndr_count(ndr_reader *ndr, int hf)
 {
     ndr_align(ndr, count_size(ndr));
     return ndr->ndr64 ? cursor_read_u64(&ndr->cursor, hf) : cursor_read_u32(&ndr->cursor, hf);
@@ -66,10 +67,10 @@ void ndr_array_begin(ndr_reader *ndr, bool varying, const char *what, ndr_array 
     array->node = counts.cursor.node;
     array->tree = counts.cursor.tree;
     proto_item_set_text(array->node, "%s", what);
-    array->max_count = array->actual_count = ndr_count(&counts, hf_max_count);
+    array->max_count = array->actual_count = read_ndr_count(&counts, hf_max_count);
     if (varying) {
-        array->offset = ndr_count(&counts, hf_offset);
-        array->actual_count = ndr_count(&counts, hf_actual_count);
+        array->offset = read_ndr_count(&counts, hf_offset);
+        array->actual_count = read_ndr_count(&counts, hf_actual_count);
     }
     array->item = cursor->item = counts.cursor.item;
     if (array->offset != 0) {
@@ -89,7 +90,7 @@ const char *ndr_wide_string(ndr_reader *ndr, int hf, const char *what)
     proto_tree *outer = cursor->tree;
     ndr_array array;
 
-    ndr_array_begin(ndr, true, what, &array);
+    ndr_array_begin(ndr, /* varying */ true, what, &array);
     uint32_t size = 2 * (uint32_t)MIN(array.actual_count, UINT32_MAX / 2);
     cursor->tree = array.tree;
     const char *text = cursor_read_text(cursor, hf, size, TEXT_WHOLE, what);
@@ -113,7 +114,7 @@ tvbuff_t *ndr_elements(ndr_reader *ndr, ndr_array *array, uint32_t element_size)
 
 bool ndr_pointer(ndr_reader *ndr, const char *what)
 {
-    bool there = ndr_count(ndr, hf_referent) != 0;
+    bool there = read_ndr_count(ndr, hf_referent) != 0;
 
     proto_item_append_text(ndr->cursor.item, there ? " (%s)" : " (no %s)", what);
     return there;
@@ -146,7 +147,7 @@ void ndr_fields_register(int proto)
 /* Servers leave a handle's attributes 0, or use their lowest byte. */
 #define LARGEST_ATTRIBUTES 0xFF
 
-/* Win32 codes, HRESULTs and NTSTATUS of the first facilities, and nca_s_… */
+/* True if the number can be a status: a Win32 code, an HRESULT or NTSTATUS of the first facilities, or nca_s_... */
 static bool is_status(uint32_t status)
 {
     return (status & 0x3FF00000) == 0 || (status & 0xFFFE0000) == 0x1C000000;
@@ -160,7 +161,7 @@ static uint32_t word_at(const ndr_reader *ndr, uint32_t offset)
     return is_there ? tvb_get_uint32(ndr->cursor.tvb, (int)offset, ndr->cursor.encoding) : 0;
 }
 
-/* Returns an array's count in front of a stub by its number; 0 if it was not captured. */
+/* Returns a count (`number` from 0) of the array that a stub begins with; 0: it was not captured. */
 static uint64_t count_at(const ndr_reader *ndr, uint32_t number)
 {
     uint32_t size = count_size(ndr), offset = (ndr->cursor.pos + size - 1) / size * size + number * size;
@@ -170,7 +171,7 @@ static uint64_t count_at(const ndr_reader *ndr, uint32_t number)
                         : tvb_get_uint32(ndr->cursor.tvb, (int)offset, ndr->cursor.encoding);
 }
 
-/* Counts the numbers in front of a stub, or at its end, that no peer sends. */
+/* Counts the numbers in front of a stub, or of a registry value at its end, that no peer sends. Very large attributes of a handle count twice. */
 static unsigned count_odd_numbers(const ndr_reader *ndr, ndr_first first)
 {
     uint32_t size = tvb_reported_length(ndr->cursor.tvb), number = word_at(ndr, ndr->cursor.pos);

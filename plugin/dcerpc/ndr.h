@@ -25,34 +25,36 @@ typedef struct {
     uint64_t max_count;
     uint64_t offset;
     uint64_t actual_count;
-    const char *what;
-    proto_item *item; /* of the last count */
+    const char *what; /* its name in the tree */
+    proto_item *item; /* of the last count; NULL without a tree */
     proto_item *node; /* of the array; its elements belong into `tree` */
     proto_tree *tree;
-    uint32_t start;
+    uint32_t start; /* offset of its first count */
 } ndr_array;
 
-/* From the tvb's start, as Wireshark does. */
+/* Skips padding up to a multiple of `to` bytes from the start of the tvb, as Wireshark does, but not beyond the stub's end. */
 void ndr_align(ndr_reader *ndr, uint32_t to);
 
+/* Reads a number, aligned to 4 bytes, and adds it as `hf`. */
 uint32_t ndr_u32(ndr_reader *ndr, int hf);
 
-/* A context handle; `handle` gets its bytes as little-endian sends them, so that one handle always looks the same. Returns its
- * item, which is completed when the stub has proved sound. */
+/* Reads a context handle. `handle` gets its bytes as little-endian sends them, so that one handle always looks the same. Returns its item, to which
+ * its lifetime is added once the stub is read; NULL without a tree. */
 proto_item *ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HANDLE_SIZE]);
 
-/* [string] wchar_t *: UTF-8 in the packet's pool. */
+/* Reads a [string] wchar_t *, with its three counts, as `hf`. `what`: its name in the tree. Returns it as UTF-8 in the packet's pool. Changes: the
+ * report is damaged if it has no terminator. */
 const char *ndr_wide_string(ndr_reader *ndr, int hf, const char *what);
 
-/* The counts of a [size_is, length_is] (conformant varying) or [size_is] (conformant) array. A conformant array's actual
- * count is its max count. */
+/* Reads the counts of a [size_is, length_is] (`varying`) or [size_is] (conformant) array, whose actual count is its max count. `what`: the array's
+ * name in the tree. Reports counts that contradict each other. Changes: `array`, for ndr_elements(). */
 void ndr_array_begin(ndr_reader *ndr, bool varying, const char *what, ndr_array *array);
 
-/* The elements of such an array as a tvbuff of their own. Where the array is longer than the stub it holds what is there, and the
- * next parameter is missing. */
+/* Passes over the elements of such an array, of `element_size` bytes. Returns them as a tvbuff of their own. Where the array is longer than the stub
+ * it holds what is there, and the next parameter is missing. */
 tvbuff_t *ndr_elements(ndr_reader *ndr, ndr_array *array, uint32_t element_size);
 
-/* A unique pointer: true if `what` is there, and follows. */
+/* Reads the referent id of a unique pointer. Returns true if it is not null: then `what` follows at once. */
 bool ndr_pointer(ndr_reader *ndr, const char *what);
 
 /* --- Garbled stubs: behind a lost packet, and in other known cases, Wireshark hands over as decrypted what is not --- */
@@ -61,6 +63,5 @@ bool ndr_pointer(ndr_reader *ndr, const char *what);
  * than the stub; the value of a registry key, which ends with its length. */
 typedef enum { NDR_FIRST_HANDLE, NDR_FIRST_STRING, NDR_FIRST_ARRAY, NDR_FIRST_SIZES, NDR_FIRST_VALUE } ndr_first;
 
-/* Returns true if two numbers of the stub are such as no peer sends: those of its begin, and the status at a response's end. Needs: `ndr`
- * is where the stub begins. */
+/* Returns true if two numbers of the stub, which begins at `ndr`, are such as no peer sends: of its begin, or the status at a response's end. */
 bool ndr_is_garbled(const ndr_reader *ndr, ndr_first first, bool is_response);

@@ -19,8 +19,7 @@ static const rpc_protocol *perflib;
 /* Bytes of a fault at least ([C706] 12.6.4). */
 #define FAULT_SIZE 32
 
-/* True of a call of winreg that may be about any key: packets say nothing of it, and listeners get it behind one that opens
- * HKEY_PERFORMANCE_DATA. */
+/* True of a call of winreg that may be about any key: its packet shows nothing, listeners get it behind an open of HKEY_PERFORMANCE_DATA. */
 static bool is_of_any_key(rpc_interface interface, const rpc_operation *operation)
 {
     return interface == RPC_WINREG && !(operation->flags & RPC_OPENS);
@@ -37,7 +36,7 @@ typedef struct {
         uint32_t frame; /* of the last fragment */
     } key;
     rpc_connection *connection;
-    const rpc_call *call; /* whose request was read; NULL: the members behind it are known */
+    const rpc_call *call; /* whose request an operation was handed; NULL: only the members behind it are known */
     rpc_interface interface;
     const rpc_operation *operation;
     bool is_garbled;         /* Wireshark decrypted it to something else */
@@ -62,7 +61,7 @@ static gboolean pdu_equal(const void *a, const void *b)
     return memcmp(a, b, sizeof((const sealed_pdu *)a)->key) == 0;
 }
 
-/* Returns where the token of what sealed a stub begins; 0: the PDU is no whole request or response with a sealed stub. */
+/* Returns the offset of the security token behind a sealed stub; 0: the PDU is no whole request or response with a sealed stub. */
 static int find_token(tvbuff_t *tvb, int at, const rpc_header *header)
 {
     int token = at + header->size - header->auth_size;
@@ -74,10 +73,11 @@ static int find_token(tvbuff_t *tvb, int at, const rpc_header *header)
                : 0;
 }
 
-/* Up to which multiple some senders round what they say of a stub's size. */
+/* Bytes to a multiple of which some senders round a stub's size in alloc_hint. */
 #define LARGEST_PADDING 16
 
-/* True unless a fragment is missing, as the first one tells: by the size of all, up to padding, of itself, or none. */
+/* True unless a fragment is missing: there is one alone, or the sum of all is the alloc_hint of the first, up to padding. True without such a hint,
+ * too. `way`: 0: request, 1: response. */
 static bool is_size_known(const rpc_pending_call *pending, const rpc_header *last, unsigned way)
 {
     uint32_t size = pending->size[way], hint = pending->hint[way];
@@ -96,6 +96,7 @@ static bool is_size_known(const rpc_pending_call *pending, const rpc_header *las
 #define AROUND_VALUE 44
 #define LEAST_VALUE 52
 
+/* Returns the bytes of data in a sealed response, by the size of its stub; 0: it returns none, as a size probe or a failure. */
 static uint32_t count_returned_bytes(const rpc_pending_call *pending)
 {
     uint32_t size = pending->size[1], around = pending->is_ndr64 ? AROUND_DATA_NDR64 : AROUND_DATA;
@@ -163,7 +164,8 @@ typedef struct {
     bool is_closed; /* the last request closed the only one */
 } sealed_query;
 
-/* On the first pass. Whether an open failed its status says, which is sealed: only a fault is seen. */
+/* Learns from a PDU on the first pass which query it is of, and the timing of samples. Whether an open failed is sealed: only a fault is seen.
+ * Changes: `late` of the PDU and its `sealed.connection`, which becomes the query. */
 static void learn_sealed(sealed_pdu *pdu, bool is_fault)
 {
     tapped_sealed *sealed = &pdu->sealed;
@@ -229,11 +231,11 @@ typedef enum { NO_KEY, KEY, KEYTAB, UNUSED_KEYTAB, PERHAPS_KEYTAB, OPENED, NUM_G
 /* A security protocol, and by the key that was given why a stub is not opened: for the Info column, as an expert info, and where a key goes.
  * That stands first, since a reader has to see it without scrolling. */
 typedef struct {
-    const char *name;
+    const char *name; /* "NTLM" */
     struct {
-        const char *says;
+        const char *says; /* for the Info column: "no key" */
         expert_id finding;
-        const char *why;
+        const char *why; /* text of the expert info */
     } given[NUM_GIVEN];
 } lock;
 
@@ -270,8 +272,8 @@ static const lock kerberos = {
                            "it is of another service, version or encryption type, the logon (AP-REQ) is not in the "
                            "capture, or Wireshark could not take the packet apart (_ws.malformed)")};
 
-/* Returns what sealed a stub, NULL: not known. SPNEGO chose one of the two: RFC 4121's and RFC 1964's tokens are Kerberos', and NTLM's
- * signature begins with its version ([MS-NLMP] 2.2.2.9). */
+/* Returns what sealed a stub, NULL: not known. Needs: find_token()'s `token`. SPNEGO chose one of the two: RFC 4121's and RFC 1964's tokens are
+ * Kerberos', and NTLM's signature begins with its version ([MS-NLMP] 2.2.2.9). */
 static const lock *find_lock(tvbuff_t *pdu, int token)
 {
     uint8_t type = tvb_get_uint8(pdu, token - RPC_TRAILER_SIZE);
@@ -289,7 +291,8 @@ static bool is_preference_set(pref_t *preference)
     return text && *text;
 }
 
-/* A keytab may hold the key of an account, too, which opens NTLM. Preferences stay where they are as long as the program. */
+/* Returns which key the user gave for a lock. A keytab may hold the key of an account, too, which opens NTLM. Preferences are looked up once, and
+ * stay where they are as long as the program. */
 static given_key find_given_key(packet_info *pinfo, const lock *what)
 {
     static pref_t *password, *file, *decrypt; /* Kerberos' are NULL where Wireshark has none */
@@ -320,10 +323,10 @@ static given_key find_given_key(packet_info *pinfo, const lock *what)
 static int hf_operation, hf_size;
 static int ett_sealed = -1;
 
-/* Shows a sealed PDU. Wireshark has shown protocol and operation of a frame's only PDU, if it is the only fragment. `any`: others stand
- * before it. */
-static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, int token, const rpc_header *header,
-                     sealed_pdu *pdu, bool *any)
+/* Shows what seals a PDU and which key opens it, and taps it. Wireshark has shown protocol and operation of a frame's only PDU, if it is the only
+ * fragment. `any`: others stand before it. */
+static void show_sealed_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, int token,
+                            const rpc_header *header, sealed_pdu *pdu, bool *any)
 {
     const lock *what = find_lock(tvb, token);
     const rpc_operation *operation = pdu->operation;
@@ -362,8 +365,9 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
 
 /* --- Each PDU --------------------------------------------------------------------------------------------------- */
 
-static void show_sealed_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
-                              sealed_pdu *pdu)
+/* Shows and taps a fault, which DCE/RPC hands to no operation. Does nothing if its status was not captured. */
+static void show_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
+                       sealed_pdu *pdu)
 {
     if (!tvb_bytes_exist(tvb, at, FAULT_SIZE)) {
         return;
@@ -397,11 +401,11 @@ void sealed_show_unread(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int
     }
     int token = ws_has_data_source(pinfo, "Decrypted stub data") ? 0 : find_token(tvb, at, header);
     if (header->type == PDU_FAULT) {
-        show_sealed_fault(tvb, pinfo, tree, at, header, pdu);
+        show_fault(tvb, pinfo, tree, at, header, pdu);
     } else if (pdu->is_garbled) {
         tap_sealed_pdu(pinfo, pdu, NULL, tree ? tree->last_child : NULL, &(tapped_call){.unread = TAPPED_NOISE});
     } else if (pdu->operation && token > 0) {
-        show_pdu(tvb, pinfo, tree, at, token, header, pdu, any);
+        show_sealed_pdu(tvb, pinfo, tree, at, token, header, pdu, any);
     } else if (pdu->call) { /* all that is known of a response to a call that was read: it is there */
         tap_sealed_pdu(pinfo, pdu, pdu->call, NULL, &(tapped_call){.unread = TAPPED_CUT});
     }

@@ -12,10 +12,11 @@
 /* Registers what is shown of sealed calls and faults under PerflibV2's protocol. */
 void sealed_register(const rpc_protocol *protocol);
 
-/* Keeps the call of a fragment that no operation could read, if it ends it and its size is known. */
+/* Keeps a PDU that no operation could read, with its last fragment: a fault, a sealed one of known size, or the answer to a call whose request an
+ * operation was handed. Needs: the first pass. Changes: `response_frame` of such a call; a fault ends the change that it asked for. */
 void sealed_keep(packet_info *pinfo, rpc_connection *connection, const rpc_pending_call *pending,
                  const rpc_header *header, tvbuff_t *tvb, int at, bool is_garbled);
 
-/* Shows and taps what was kept of the PDU at `at`. `any`: others that are shown stand before it in the frame. */
+/* Shows and taps on every pass what sealed_keep() kept of the PDU at offset `at`, if anything. `any`: others are shown before it in the frame. */
 void sealed_show_unread(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
                         bool *any);

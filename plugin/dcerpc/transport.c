@@ -18,6 +18,7 @@ static bool may_be_handed_with(const rpc_header *header)
     return header->is_last || (header->is_first && reassembly && !prefs_get_bool_value(reassembly, pref_current));
 }
 
+/* Hands listeners a request or response without a connection (no bind to a watched interface was captured) as the call "Unbound". */
 static void tap_unbound(packet_info *pinfo, const rpc_header *header)
 {
     if (header->type == PDU_REQ || header->type == PDU_RESP) {
@@ -25,7 +26,8 @@ static void tap_unbound(packet_info *pinfo, const rpc_header *header)
     }
 }
 
-/* Reads the headers of a frame's PDUs. One that is not all there may come again, reassembled. */
+/* Reads the headers of the PDUs in `tvb`: adds them to their connections on the first pass, and shows those that no operation read. `next`: the first
+ * of `all_handed` in this tvb. A PDU at the end that is not all there may come again, reassembled. */
 static void read_headers(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, GArray *all_handed, unsigned next)
 {
     int end = pinfo->desegment_len != 0 ? pinfo->desegment_offset : (int)tvb_captured_length(tvb);
@@ -57,6 +59,7 @@ static void read_headers(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, GA
 #define STOCK(name) static heur_dissector_t stock_##name;
 WATCHED(STOCK)
 
+/* Calls a stock heuristic, collects the PDUs that operations are handed, and reads headers if it took the packet or threw. Returns its result. */
 static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
                                       void *data)
 {
@@ -94,6 +97,7 @@ WATCHED(WATCH)
 
 #define INSTALL(name) install_watch(#name, &stock_##name, watch_##name);
 
+/* Puts `watched` in the place of a heuristic of Wireshark's. Changes: `stock` becomes that one. Does nothing the second time. */
 static void install_watch(const char *name, heur_dissector_t *stock, heur_dissector_t watched)
 {
     heur_dtbl_entry_t *entry = find_heur_dissector_by_unique_short_name(name);

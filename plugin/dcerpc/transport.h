@@ -11,5 +11,5 @@
 
 #include "dcerpc/connections.h"
 
-/* Follows the calls of an interface, and explains those that are sealed. */
+/* Registers an interface whose calls are followed, sealed ones too. Changes: wraps Wireshark's heuristics, the first time. */
 void rpc_watch(rpc_interface interface, const rpc_watched_interface *watched);
