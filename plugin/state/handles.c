@@ -6,8 +6,8 @@
 #include "state/handles.h"
 
 static wmem_map_t *handles; /* state_handle, as its own key -> the one that was opened last; emptied with the file */
-static wmem_map_t
-    *called; /* what paths call a machine -> the state_server that was called so first; emptied with the file */
+static wmem_map_t *
+    called; /* what paths call a machine, in small letters -> the state_server that was called so first; emptied with the file */
 
 static uint32_t numbers[NUM_HANDLE_KINDS]; /* given out so far; from 0 again with the file */
 
@@ -32,7 +32,7 @@ void handle_confirm(state_handle *handle)
     }
 }
 
-/* Capitals or not: paths don't tell them apart. */
+/* Compares names in small letters: paths don't tell capitals apart. */
 void handle_note_name(state_handle *handle, const char *machine)
 {
     char *name = g_utf8_strdown(machine && *machine ? machine : handle->server->text, -1);

@@ -30,27 +30,27 @@ struct state_handle {
     struct state_sample *newest; /* of all series; first pass only */
 };
 
-/* Opens a handle, which takes the place of an earlier one with the same bytes. `frame`: of the response, which confirms it; 0: not
- * captured. */
+/* Opens a handle, which takes the place of an earlier one with the same bytes. `frame`: of the response, which confirms it; 0: not captured.
+ * `machine`: as the member, kept as long as the file. Returns the handle. */
 state_handle *handle_open(state_handle_kind kind, state_server *server, const uint8_t *bytes, uint32_t frame,
                           const char *machine);
 
-/* Returns the newest with these bytes, closed or not; NULL: there is none. For the first pass. */
+/* Returns the newest handle with these bytes, closed or not; NULL: there is none. For the first pass. */
 state_handle *handle_find(state_handle_kind kind, state_server *server, const uint8_t *bytes);
 
-/* Returns the open handle with these bytes. Changes: opens one whose opening was not captured, if there is none. */
+/* Returns the open handle with these bytes. For the first pass. Changes: opens one whose opening was not captured, if there is none. */
 state_handle *handle_find_or_open(state_handle_kind kind, state_server *server, const uint8_t *bytes);
 
-/* The server answered for it. Changes: gives it the next number, if it has none. */
+/* Notes that the server answered for the handle, which proves that it exists. Changes: gives it the next number, if it has none. */
 void handle_confirm(state_handle *handle);
 
 /* True for 20 zeros, which no handle is. */
 bool handle_is_null(const uint8_t *bytes);
 
-/* Returns what paths of PerflibV2 call the server of a handle (may be NULL): as the client put it, else its address. */
+/* Returns what paths of PerflibV2 call the server of a handle: as the client put it; its address if that is not known or `handle` is NULL. */
 const char *handle_machine(const state_handle *handle, const state_server *server);
 
-/* The computer's name is known. Changes: `place`. NULL: it has none but its address. */
+/* Notes what paths call the handle's computer; NULL or "": its address. Changes: `place` is that address if another server had the name first. */
 void handle_note_name(state_handle *handle, const char *machine);
 
 void handles_register(void);

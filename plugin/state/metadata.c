@@ -52,12 +52,14 @@ static gboolean subject_equal(const void *a, const void *b)
     return x->owner == y->owner && memcmp(&x->key, &y->key, sizeof x->key) == 0;
 }
 
+/* Returns all that an owner has of a key, NULL: nothing. `owner`: as in subject_key. */
 static metadata_subject *find_subject(const void *owner, const metadata_key *key)
 {
     return wmem_map_lookup(owner ? subjects : builtin, &(subject_key){owner, *key});
 }
 
-static wmem_allocator_t *scope_of(const void *owner)
+/* Returns the memory for what an owner has: the file's, but the program's for the built-in list. */
+static wmem_allocator_t *find_owner_scope(const void *owner)
 {
     return owner ? wmem_file_scope() : wmem_epan_scope();
 }
@@ -67,18 +69,18 @@ static metadata_subject *find_or_create_subject(const void *owner, const metadat
     metadata_subject *subject = find_subject(owner, key);
 
     if (subject == NULL) {
-        subject = wmem_new0(scope_of(owner), metadata_subject);
+        subject = wmem_new0(find_owner_scope(owner), metadata_subject);
         subject->key = (subject_key){owner, *key};
         wmem_map_insert(owner ? subjects : builtin, &subject->key, subject);
     }
     return subject;
 }
 
-/* Returns the slot. Changes: it has this entry alone. */
+/* Fills the slot of a kind with a copy of an entry, undisputed. `frame`: the response's, 0: no server sent it. Returns the slot. */
 static metadata_slot *set_slot(metadata_subject *subject, unsigned kind, const metadata_entry *entry, uint32_t frame)
 {
     metadata_slot **slot = &subject->slots[kind];
-    wmem_allocator_t *scope = scope_of(subject->key.owner);
+    wmem_allocator_t *scope = find_owner_scope(subject->key.owner);
 
     *slot = *slot ? *slot : wmem_new(scope, metadata_slot);
     **slot = (metadata_slot){*entry, frame, 0};
@@ -121,14 +123,14 @@ static bool is_name(unsigned kind)
 
 /* --- Learning --------------------------------------------------------------------------------------------------- */
 
-/* Members that a kind does not have are zeros. */
+/* True if two entries of one kind say the same, whatever their language and doubt. Members that a kind does not have are zeros. */
 static bool is_same_entry(const metadata_entry *a, const metadata_entry *b)
 {
     return a->name ? strcmp(a->name, b->name) == 0
                    : memcmp(&a->counter, &b->counter, sizeof a->counter) == 0 && a->instance_type == b->instance_type;
 }
 
-/* Returns true if the entry makes its slot disputed. */
+/* Stores an entry that a server sent, by the rules of metadata_learn(). Returns true if it makes its slot disputed. */
 static bool store_entry(state_server *server, const metadata_key *key, unsigned kind, const metadata_entry *entry,
                         uint32_t frame)
 {
@@ -186,7 +188,7 @@ void metadata_add_from_file(metadata_source source, const char *server, metadata
 
 /* --- Looking up -------------------------------------------------------------------------------------------------- */
 
-/* `subject`: NULL: nothing is known of the key. */
+/* Returns what the server itself sent, `entry` NULL: nothing of this kind. `subject`: NULL: nothing of the key. Leaves out `is_assumed`. */
 static metadata_result find_sent(const metadata_subject *subject, metadata_kind kind)
 {
     const metadata_slot *slot = subject ? subject->slots[kind] : NULL;
@@ -201,7 +203,7 @@ static metadata_result find_sent(const metadata_subject *subject, metadata_kind 
                              .disputed_in = slot->disputed_in != 0 ? slot->disputed_in : renumbered_in};
 }
 
-/* The line of the address comes before one of any. */
+/* Returns the names file's entry, NULL: it has none. The line of the address comes before one of any. */
 static const metadata_entry *find_in_file(const state_server *server, const metadata_key *key, metadata_kind kind)
 {
     const char *const owners[] = {server->text, ANY_SERVER};
@@ -214,7 +216,7 @@ static const metadata_entry *find_in_file(const state_server *server, const meta
     return entry;
 }
 
-/* Titles of the built-in list are for Windows alone. */
+/* Returns the built-in list's entry, NULL: it has none. Its titles are for Windows alone. */
 static const metadata_entry *find_builtin(const state_server *server, const metadata_key *key, metadata_kind kind)
 {
     bool is_for_others = server->is_no_windows && metadata_key_is_title(key);
@@ -232,12 +234,14 @@ static bool is_shared_title(const state_server *server, const metadata_key *key,
     return known == NULL || strcmp(known->name, found->entry->name) != 0;
 }
 
+/* True if the entry that was found is assumed. Needs: an entry. */
 static inline bool is_assumed(const state_server *server, const metadata_key *key, const metadata_result *found)
 {
     return found->entry->is_assumed || found->disputed_in != 0 || is_shared_title(server, key, found);
 }
 
-/* Finds what the server did not send. */
+/* Finds an entry where the server sent none of this kind: for an English name its local one first, then names file, built-in list. Changes:
+ * `found`. */
 static void find_elsewhere(const state_server *server, const metadata_key *key, const metadata_subject *subject,
                            metadata_kind kind, metadata_result *found)
 {
@@ -256,6 +260,7 @@ static void find_elsewhere(const state_server *server, const metadata_key *key, 
     }
 }
 
+/* Returns the best entry of all sources, with `is_assumed`. `subject`: what the server sent of the key, NULL: nothing. */
 static inline metadata_result find_best(const state_server *server, const metadata_key *key,
                                         const metadata_subject *subject, metadata_kind kind)
 {
@@ -327,6 +332,7 @@ static int compare_subjects(const void *a, const void *b)
     return by_server != 0 ? by_server : by_guid != 0 ? by_guid : i < j ? -1 : i > j;
 }
 
+/* Appends a subject to the array `user`, if a server sent it; the map has lines of the names file, too. */
 static void append_subject(void *key _U_, void *value, void *user)
 {
     if (((const metadata_subject *)value)->server) {

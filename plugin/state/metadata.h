@@ -61,17 +61,18 @@ typedef struct {
 void metadata_learn(state_server *server, metadata_key key, metadata_kind kind, const metadata_entry *entry,
                     uint32_t frame);
 
-/* Notes the type that a PERF_DATA_BLOCK sends for a counter of an object. Changes: if it was another before, the titles of
- * object and counter are disputed, since both may be others by now. `is_base`: one title may be a counter's and its base's. */
+/* Notes the type that a PERF_DATA_BLOCK sends for a counter of an object, both title indexes. Changes: if it was another before, the titles of both
+ * are disputed, since both may be others by now. `is_base`: one title may be a counter's and its base's. */
 void metadata_learn_definition(state_server *server, uint32_t object, uint32_t counter, bool is_base, uint32_t type,
                                uint32_t frame);
 
-/* Adds a line of the names file, or of the built-in countersets (`source`). `server`: an address as text, NULL: any. */
+/* Adds a line of the names file, or of the built-in countersets (`source`). `server`: an address as text, NULL: any. Changes: an earlier line for the
+ * same is replaced. */
 void metadata_add_from_file(metadata_source source, const char *server, metadata_key key, metadata_kind kind,
                             const metadata_entry *entry);
 
-/* Returns the best that is known: of METADATA_ENGLISH a name in English before another one of the same source. Sources: server, names file, built-in
- * list. */
+/* Returns the best that is known, from these sources in turn: server, names file, built-in list. Of METADATA_ENGLISH an English name comes before
+ * another one of the same source. */
 metadata_result metadata_lookup(const state_server *server, metadata_key key, metadata_kind kind);
 
 /* Returns the same, and `name`: what METADATA_ENGLISH gives for the key. Both at once, since each value's counter is asked for both. */
@@ -82,14 +83,15 @@ metadata_result metadata_lookup_with_name(const state_server *server, const meta
  * or, if none for this index, is no Windows. Needs: `english` is what Windows calls that index. */
 bool metadata_title_is(const state_server *server, uint32_t title_index, const char *english);
 
-/* Return a name, or what stands for one that is not known: "{guid}", "#6", "*" for PERF_NO_ID. Text that is made lives in `pool`. */
+/* Return a name, or what stands for one that is not known: "{guid}" for a counterset, else "#6". `name`: NULL: not known. Text that is made lives in
+ * `pool`, a name with its entry. */
 const char *metadata_label(wmem_allocator_t *pool, const state_server *server, metadata_key key);
 const char *metadata_format_name(wmem_allocator_t *pool, const metadata_key *key, const metadata_entry *name);
 
-/* Returns "{b4fc721a-0378-476f-89ba-a5a79f810b36}" of little-endian bytes. */
+/* Returns "{b4fc721a-0378-476f-89ba-a5a79f810b36}" of 16 little-endian bytes, in `pool`. */
 char *metadata_format_guid(wmem_allocator_t *pool, const uint8_t *guid);
 
-/* Visits all that servers sent, by address, key and kind, but for what is assumed. Returns how many entries that are. */
+/* Visits all that servers sent, by address, key and kind, but for what is assumed. Returns how many entries are assumed. */
 typedef void (*metadata_visitor)(const char *server, const metadata_key *key, metadata_kind kind,
                                  const metadata_entry *entry, void *user);
 unsigned metadata_foreach(metadata_visitor visit, void *user);

@@ -22,7 +22,7 @@ struct query_change {
 
 struct state_query {
     query_epoch *epoch;                 /* the newest */
-    wmem_map_t *counters_by_identifier; /* perf_identifier -> query_counter of the newest epoch */
+    wmem_map_t *counters_by_identifier; /* perf_identifier -> query_counter of the newest epoch, refused ones too */
     wmem_list_t *pending;               /* query_change: without an outcome, in the order of their requests */
     int64_t pending_blocks;             /* sum of theirs */
     uint32_t change_frame;              /* of the newest request to change it, 0: none */
@@ -32,6 +32,7 @@ struct state_query {
 
 /* --- Identifiers ------------------------------------------------------------------------------------------------- */
 
+/* Copies an identifier and its texts into memory of the file. Changes: `asks` of the copy. */
 static void copy_identifier(perf_identifier *kept, const perf_identifier *identifier)
 {
     const char *instance = identifier->utf16_size > 0 ? identifier->instance : NULL;
@@ -78,7 +79,7 @@ uint32_t query_first_odd_index(const perf_identifier *identifiers, uint32_t coun
 
 /* --- Counters ---------------------------------------------------------------------------------------------------- */
 
-/* Counters of later epochs stand behind. */
+/* Skips counters that ended; those of later epochs stand behind. */
 const query_counter *query_next_counter(const query_epoch *epoch, unsigned *next)
 {
     while (epoch && *next < wmem_array_get_count(epoch->counters)) {
@@ -98,7 +99,7 @@ static wmem_array_t *new_counters(void)
     return wmem_array_sized_new(wmem_file_scope(), sizeof(query_counter *), 4);
 }
 
-/* Begins the next epoch, with the counters of the newest. */
+/* Begins the next epoch, with the counters of the newest, and no index. `is_complete`: all its counters are known. Returns it. */
 static query_epoch *begin_epoch(struct state_query *query, bool is_complete)
 {
     query_epoch *epoch = wmem_memdup(wmem_file_scope(), query->epoch, sizeof *epoch);
@@ -111,7 +112,7 @@ static query_epoch *begin_epoch(struct state_query *query, bool is_complete)
     return epoch;
 }
 
-/* Counts a counter of the newest epoch. `sign`: 1: it is added, -1: removed. */
+/* Counts a counter among the accepted or refused of an epoch. `sign`: 1: it is added, -1: removed. */
 static void count_counter(query_epoch *epoch, const perf_identifier *identifier, int sign)
 {
     if (identifier->status == 0) {
@@ -122,7 +123,8 @@ static void count_counter(query_epoch *epoch, const perf_identifier *identifier,
     }
 }
 
-/* Ends a counter of the newest epoch. Ended ones are left behind when they are more than the others: earlier epochs keep the array. */
+/* Ends a counter with the newest epoch, if that has it. Ended ones are left behind when they are more than the others: earlier epochs keep the
+ * array. */
 static void end_counter(struct state_query *query, const perf_identifier *identifier)
 {
     query_counter *counter = wmem_map_remove(query->counters_by_identifier, identifier);
@@ -144,6 +146,7 @@ static void end_counter(struct state_query *query, const perf_identifier *identi
     }
 }
 
+/* Adds a counter with the server's `status` to the newest epoch, in place of one with this identifier. */
 static void add_counter(struct state_query *query, const perf_identifier *identifier, uint32_t status)
 {
     query_counter *counter = wmem_new(wmem_file_scope(), query_counter);
@@ -160,6 +163,7 @@ static void add_counter(struct state_query *query, const perf_identifier *identi
 
 /* --- Changes ----------------------------------------------------------------------------------------------------- */
 
+/* Returns the query of a handle. Changes: creates it, complete and without counters if the opening was captured. */
 static struct state_query *find_or_create_query(state_handle *handle)
 {
     if (handle->query == NULL) {
@@ -175,12 +179,13 @@ static struct state_query *find_or_create_query(state_handle *handle)
     return handle->query;
 }
 
+/* True if a change has no outcome yet, or one that could not be read may be of this query. */
 static bool is_changing(const struct state_query *query)
 {
     return wmem_list_count(query->pending) > 0 || query->unread > query->settled;
 }
 
-/* Ends all changes that were asked for up to a frame. */
+/* Takes all changes that were asked for up to a frame as ended: an outcome that comes later tells nothing new. */
 static void settle_changes(struct state_query *query, uint32_t frame)
 {
     query->pending = wmem_list_new(wmem_file_scope());
@@ -225,7 +230,7 @@ query_change *query_begin_change(state_handle *handle, bool add, const perf_iden
     return change;
 }
 
-/* Begins the next epoch if there is something to change. `is_done`: all is done, whatever the status. */
+/* Adds or removes identifiers by their status, in the next epoch if there is something to change. `is_done`: all is done, whatever the status. */
 static void apply_identifiers(struct state_query *query, bool add, const perf_identifier *identifiers, uint32_t count,
                               bool is_done)
 {
@@ -255,10 +260,10 @@ void query_end_change(query_change *change, change_outcome outcome, const perf_i
     wmem_list_remove(query->pending, change);
     query->pending_blocks -= was_pending ? change->blocks : 0;
     if (outcome == CHANGE_UNKNOWN) {
-        begin_epoch(query, false);
+        begin_epoch(query, /* is_complete */ false);
     } else if (outcome == CHANGE_DONE) {
         query->epoch->is_assumed &= was_pending; /* else it was done before anybody said so */
-        apply_identifiers(query, change->add, identifiers, count, false);
+        apply_identifiers(query, change->add, identifiers, count, /* is_done */ false);
     }
 }
 
@@ -272,7 +277,7 @@ static query_index *new_index(uint32_t count)
     return blocks;
 }
 
-/* True if the epoch has these counters, and in these blocks if those were sent before. */
+/* True if these are the counters that the epoch has accepted, and in the blocks that were sent before. Needs: each index is below `count`. */
 static bool is_as_sent(const query_epoch *epoch, const perf_identifier *identifiers, uint32_t count)
 {
     const query_index *blocks = epoch->index;
@@ -286,7 +291,7 @@ static bool is_as_sent(const query_epoch *epoch, const perf_identifier *identifi
     return is_same && hash == epoch->hash;
 }
 
-/* Replaces the accepted counters of the newest epoch. */
+/* Replaces the accepted counters of the newest epoch by these; refused ones stay. */
 static void set_counters(struct state_query *query, const perf_identifier *identifiers, uint32_t count)
 {
     const query_epoch before = *query->epoch;
@@ -303,7 +308,7 @@ static void set_counters(struct state_query *query, const perf_identifier *ident
     }
 }
 
-/* A request from before a change proves nothing: its response may show the counters from before it or after it. */
+/* Settles nothing by a request from before a change: its response may show the counters from before it or after it. */
 void query_apply_info(state_handle *handle, const perf_identifier *identifiers, uint32_t count,
                       const query_moment *asked)
 {
@@ -317,7 +322,7 @@ void query_apply_info(state_handle *handle, const perf_identifier *identifiers, 
     settle_changes(query, asked->frame);
     if (!is_as_sent(epoch, identifiers, count)) {
         epoch->is_assumed |= epoch->is_complete && !settles;
-        epoch = epoch->is_complete || settles ? begin_epoch(query, true) : epoch;
+        epoch = epoch->is_complete || settles ? begin_epoch(query, /* is_complete */ true) : epoch;
         epoch->is_complete = true;
         set_counters(query, identifiers, count);
     }
@@ -342,7 +347,7 @@ static bool apply_pending(struct state_query *query, uint32_t blocks)
     }
     for (; at; at = wmem_list_frame_next(at)) {
         const query_change *change = wmem_list_frame_data(at);
-        apply_identifiers(query, change->add, change->identifiers, change->count, true);
+        apply_identifiers(query, change->add, change->identifiers, change->count, /* is_done */ true);
     }
     query->epoch->is_assumed = true;
     settle_changes(query, query->settled);
@@ -369,7 +374,7 @@ query_snapshot query_check_block_count(state_handle *handle, const query_moment 
         snapshot.epoch = NULL;
     } else { /* a change was not captured, or not read */
         query->settled = MAX(query->settled, query->unread);
-        snapshot.epoch = begin_epoch(query, false);
+        snapshot.epoch = begin_epoch(query, /* is_complete */ false);
         query->epoch->blocks = blocks;
         snapshot.is_assumed = false;
     }
@@ -393,8 +398,8 @@ const perf_identifier *query_index_identifier(const query_index *blocks, uint32_
     return type <= 6 && (known_types >> type & 1) && ((type ^ wanted) & compared) == 0 ? identifier : NULL;
 }
 
-/* Without an index the only block is the only counter's; several stand in the order in which counters of one set were added, assumed, while
- * servers put sets in an order of their own. */
+/* Returns the epoch's blocks where no index was sent: counters in the order in which they were added. None if they are of several sets, since servers
+ * put sets in an order of their own. Changes: made once for an epoch. */
 static const query_index *make_order(query_epoch *epoch)
 {
     const query_counter *counter;

@@ -28,8 +28,8 @@ typedef struct {
 
 /* Counters by blocks. */
 typedef struct {
-    uint32_t count;
-    const perf_identifier *by_index[];
+    uint32_t count;                    /* number of blocks */
+    const perf_identifier *by_index[]; /* identifier of each block */
 } query_index;
 
 /* Created on the first pass; ends with the file. */
@@ -57,39 +57,43 @@ typedef struct {
 /* A query as the data of a response shows it. Zeros: nothing is known. */
 typedef struct query_snapshot {
     const query_epoch *epoch; /* NULL: its blocks are nobody's */
-    uint32_t blocks;
-    bool is_assumed; /* the counters may have been others */
+    uint32_t blocks;          /* number of blocks in the response */
+    bool is_assumed;          /* the counters may have been others */
 } query_snapshot;
 
 /* Returns the query as the request in `frame` sees it. `unread`: frame of its connection's latest ValidateCounters that could not be read, of
- * whichever query; 0: none. */
+ * whichever query; 0: none. Changes: creates the query; keeps `unread`, which may be a change of it. */
 query_moment query_see_request(state_handle *handle, uint32_t frame, uint32_t unread);
 
-/* A ValidateCounters without an outcome. */
+/* A ValidateCounters, from its request to query_end_change(). Lives as long as the file. */
 typedef struct query_change query_change;
 
-/* Begins a change. `identifiers`: NULL: they could not be read. Returns what query_end_change() ends. */
+/* Begins a change, which the request in `frame` asks for: to `add` or remove. `identifiers`: copied; NULL: they could not be read. Returns what
+ * query_end_change() ends. Changes: the query is changing until then, or until its data or QueryCounterInfo settle it. */
 query_change *query_begin_change(state_handle *handle, bool add, const perf_identifier *identifiers, uint32_t count,
                                  uint32_t frame);
 
 typedef enum { CHANGE_DONE, CHANGE_FAILED, CHANGE_UNKNOWN } change_outcome;
 
-/* Ends a change: identifiers with status 0 are done, or nothing, or nobody knows what. */
+/* Ends a change. DONE: what the response's `identifiers` say by their status; FAILED: nothing; UNKNOWN: an epoch begins whose counters are not all
+ * known. Needs: `change` has not ended. */
 void query_end_change(query_change *change, change_outcome outcome, const perf_identifier *identifiers, uint32_t count);
 
-/* Applies a response to QueryCounterInfo, of the request that saw `asked`: it settles whatever was asked for before. */
+/* Applies a response to QueryCounterInfo, of the request that saw `asked`. Changes: its counters and their blocks are those of the epoch, and earlier
+ * changes have ended. A request from before a change, or indexes that contradict each other, change nothing. */
 void query_apply_info(state_handle *handle, const perf_identifier *identifiers, uint32_t count,
                       const query_moment *asked);
 
-/* Returns whose the blocks of a response are. Changes: if it is well-formed (`is_sound`), another number of blocks than the query has
- * counters begins an epoch of which nothing is known. */
+/* Compares a response's number of blocks with the query's counters. Returns the epoch that they are of, if any. Changes: the number that all pending
+ * changes together make applies them. Another, if well-formed (`is_sound`) and no change is pending, begins an epoch whose counters are not all
+ * known. */
 query_snapshot query_check_block_count(state_handle *handle, const query_moment *asked, uint32_t blocks, bool is_sound);
 
-/* Returns the epoch's next counter, refused ones too; NULL behind the last. `next` is 0 at first. */
+/* Returns the epoch's next counter, refused ones too; NULL: none, or no epoch. `next`: 0 at first. Changes: `next`. */
 const query_counter *query_next_counter(const query_epoch *epoch, unsigned *next);
 
-/* Returns whose each block is; NULL: all are nobody's. `is_assumed`: set to true if that is assumed. */
+/* Returns the identifier of each block, as sent or assumed; NULL: none is known. `is_assumed`: set, unless NULL is returned. */
 const query_index *query_snapshot_index(const query_snapshot *snapshot, bool *is_assumed);
 
-/* Returns the identifier whose block it is, NULL: nobody's. `type`: the block's dwType. */
+/* Returns the identifier that a block answers; NULL: not known, or its blocks have another dwType (`type`) than this. */
 const perf_identifier *query_index_identifier(const query_index *blocks, uint32_t block, uint32_t type);

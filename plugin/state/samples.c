@@ -40,7 +40,7 @@ static struct {
 
 /* --- Tables ------------------------------------------------------------------------------------------------------ */
 
-/* Large tables that come and go between samples that stay would leave holes: the memory of one is used for the next. */
+/* Frees a table, or keeps it as the spare one, if there is none. Large tables that come and go between samples would leave holes in the memory. */
 static void free_table(perf_table *table)
 {
     if (tables.spare || table->groups == NULL) {
@@ -57,6 +57,7 @@ static ws_wmem_result free_table_with_pool(wmem_allocator_t *pool _U_, wmem_cb_e
     return FALSE;
 }
 
+/* Returns the bytes of all tables that samples have. */
 static uint64_t count_table_bytes(void)
 {
     uint64_t bytes = 0;
@@ -67,7 +68,7 @@ static uint64_t count_table_bytes(void)
     return bytes;
 }
 
-/* Discards a sample's table, if it has one. `pool`: the table lives as long as this; NULL: nobody reads it. */
+/* Discards a sample's table, if it is kept. `pool`: readers have it until this ends; NULL: nobody reads it. */
 static void discard_table(state_sample *sample, wmem_allocator_t *pool)
 {
     unsigned i = 0;
@@ -88,7 +89,8 @@ static void discard_table(state_sample *sample, wmem_allocator_t *pool)
     memmove(&tables.samples[i], &tables.samples[i + 1], (tables.count - i) * sizeof tables.samples[0]);
 }
 
-/* Keeps the table as one of two of its series, and of as many as all may have. */
+/* Keeps a table as its sample's. Changes: the third-newest of the series and the oldest of all beyond their limits are discarded, with `pool`. Two
+ * always stay. */
 static void keep_table(state_sample *sample, perf_table *table, wmem_allocator_t *pool)
 {
     unsigned others = 0;
@@ -105,6 +107,7 @@ static void keep_table(state_sample *sample, perf_table *table, wmem_allocator_t
     }
 }
 
+/* Reads bytes as a table, into the spare table's memory if there is one. The caller has to free_table() it. */
 static perf_table *read_table(bool is_block, const uint8_t *bytes, uint32_t size, uint32_t reported)
 {
     perf_table *table = tables.spare ? tables.spare : g_new0(perf_table, 1);
@@ -160,6 +163,7 @@ static uint8_t *allocate_bytes(state_sample *sample)
     return bytes;
 }
 
+/* Discards bytes and table of the oldest sample that has its bytes; the sample stays. Needs: there is one. `pool`: as discard_table(). */
 static void discard_oldest(wmem_allocator_t *pool)
 {
     state_sample *oldest = samples.oldest;
@@ -192,6 +196,7 @@ void sample_limit(uint64_t bytes)
 /* Bytes of a longer name are not kept: 64 characters. */
 #define MAX_FIRST_ROW_SIZE 128
 
+/* Keeps the name of a table's first instance with its series, for the Info column to show the same instance of each sample. */
 static void keep_first_row(sample_series *series, const perf_table *table)
 {
     const perf_group *group = table->first_group != PERF_NO_GROUP ? &table->groups[table->first_group] : NULL;
@@ -222,7 +227,7 @@ state_sample *sample_keep(sample_series *series, perf_table *table, uint32_t rep
     series->newest = handle->newest = sample;
     perf_table *kept = g_memdup2(table, sizeof *table);
     kept->data = sample->bytes;
-    *table = (perf_table){.data = NULL}; /* who read it frees nothing of it */
+    *table = (perf_table){.data = NULL}; /* its reader frees nothing of it */
     keep_table(sample, kept, pool);
     if (samples.oldest) {
         samples.newest->newer = sample;
@@ -264,7 +269,7 @@ sample_series *sample_series_find_or_create(state_handle *handle, const char *qu
     return series;
 }
 
-/* Before the file's memory goes, which has the samples themselves. */
+/* Discards the bytes and tables of all samples when a file is closed, before the file's memory goes, which has the samples themselves. */
 static void discard_all(void)
 {
     while (samples.oldest) {

@@ -29,7 +29,7 @@ struct sample_series {
     uint32_t first_row_size;  /* bytes */
 };
 
-/* A response with status 0 that has a sound group. Created on the first pass; ends with the file. */
+/* A response with status 0 that has a well-formed group, or no groups at all. Created on the first pass; ends with the file. */
 struct state_sample {
     state_handle *handle;
     sample_series *series;
@@ -42,30 +42,32 @@ struct state_sample {
     uint32_t reported;       /* bytes that were sent */
     perf_table *table;       /* of `bytes`; NULL: not kept, see sample_get_table() */
     const late_sample *late; /* NULL: in time */
-    state_sample *newer;     /* of all samples, for discarding the oldest */
+    state_sample *newer;     /* next of all samples, for discarding the oldest; NULL: the newest */
 };
 
 /* Returns the series of a question. For the first pass. Changes: creates it. */
 sample_series *sample_series_find_or_create(state_handle *handle, const char *question);
 
 /* Keeps a copy of the response's bytes as the newest sample of the series, and its table. For the first pass. Needs: `table` is
- * sample_read_table()'s. Changes: the table is emptied, that of the sample takes its place; an older one of the series ends with `pool`. */
+ * sample_read_table()'s. Returns the sample. Changes: `table` is emptied; older tables end with `pool`; the oldest samples beyond the limit lose
+ * their bytes. */
 state_sample *sample_keep(sample_series *series, perf_table *table, uint32_t reported, wmem_allocator_t *pool,
                           uint32_t frame);
 
-/* Adds the response to the newest request, on the first pass. `seconds`: negative: not known. Returns how it departs from those before;
- * NULL: it does not, or has no data. */
+/* Adds the response to the newest request, on the first pass. `seconds`: response time, negative: not known. Returns how late that request or slow
+ * this response is; NULL: neither, or it has no data. */
 const late_sample *sample_add_response(timing_series *series, double seconds, bool has_data);
 
 /* Returns the sample's table; NULL: its bytes were discarded. It lives as long as `pool` at least. `is_current`: of the packet that is
  * dissected, rather than of a sample before it. Changes: the table of a current sample is kept in place of the series' older one. */
 perf_table *sample_get_table(state_sample *sample, bool is_current, wmem_allocator_t *pool);
 
-/* Reads a table that ends with `pool`. */
+/* Reads bytes as a table of counter data, or of a PERF_DATA_BLOCK (`is_block`). `size`: captured, `reported`: sent bytes. Returns it; it ends with
+ * `pool`. Needs: the bytes live as long. */
 perf_table *sample_read_table(wmem_allocator_t *pool, bool is_block, const uint8_t *bytes, uint32_t size,
                               uint32_t reported);
 
-/* Preference: the most that all samples and tables may take, in bytes. */
+/* Sets the preference: the most bytes that all samples and tables may take. Changes: the oldest samples beyond it lose their bytes. */
 void sample_limit(uint64_t bytes);
 
 void samples_register(void);

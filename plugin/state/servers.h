@@ -18,13 +18,13 @@ typedef struct state_server {
     bool is_no_windows;        /* sent what no Windows sends: another title, or a total without the header */
 } state_server;
 
-/* Returns the server with that address. Changes: creates it. */
+/* Returns the server with that address, which lives as long as the file. Changes: creates it. */
 state_server *server_find_or_create(const address *addr);
 
-/* True if it is the server's computer name, letters in either case. */
+/* True if `name` is the server's computer name, letters in either case. A server without one is named "". */
 bool server_is_named(const state_server *server, const char *name);
 
-/* Stores what the server calls itself. Changes: its first name stays, another one makes it shared. */
+/* Stores what the server calls itself; "" is ignored. Changes: the first name stays, another one makes the server shared. */
 void server_learn_name(state_server *server, const char *name);
 
 void servers_register(void);
