@@ -63,10 +63,10 @@ typedef struct {
     rpc_call rpc;
     pcq_request request;
     uint32_t in_size;     /* dwInSize */
-    bool add;             /* dwAdd is not 0 */
+    bool add;             /* dwAdd: ValidateCounters adds counters, else it removes them */
     query_moment asked;   /* the query as the request saw it */
     query_snapshot seen;  /* the query as the response shows it */
-    query_change *change; /* ValidateCounters: what it changes, NULL behind its response */
+    query_change *change; /* of ValidateCounters, until its outcome; else NULL */
     const char *machine;  /* szMachine without backslashes in front */
 } pcq_call;
 
@@ -105,6 +105,7 @@ static rpc_protocol fields = {.handle_label = "Query handle",
 
 /* --- Parameters ------------------------------------------------------------------------------------------------ */
 
+/* Reads szMachine. Changes: the call keeps it without backslashes, and so does a server without such a name, unless it is the server's address. */
 static void read_machine(pcq_pdu *p)
 {
     const char *machine = ndr_wide_string(&p->pdu.ndr, hf_machine, "szMachine");
@@ -118,6 +119,7 @@ static void read_machine(pcq_pdu *p)
     }
 }
 
+/* Reads dwInSize, in GUIDs or bytes, and reports one that the interface does not admit. */
 static void read_in_size(pcq_pdu *p)
 {
     p->call->in_size = ndr_u32(&p->pdu.ndr, hf_in_size);
@@ -127,7 +129,7 @@ static void read_in_size(pcq_pdu *p)
     }
 }
 
-/* CounterSetGuid, with its name. */
+/* Reads CounterSetGuid, and shows the counterset's name, if that is known. */
 static void read_counterset(pcq_pdu *p)
 {
     buffer_cursor *cursor = &p->pdu.ndr.cursor;
@@ -140,6 +142,7 @@ static void read_counterset(pcq_pdu *p)
 #define REQUEST_CODE_STRING(value, name) {value, "PERF_REG_" #name},
 static const value_string request_code_vals[] = {PCQ_REQUEST_CODES(REQUEST_CODE_STRING){0, NULL}};
 
+/* Reads RequestCode, and reports one that is unknown. */
 static void read_request_code(pcq_pdu *p)
 {
     p->call->request.code = ndr_u32(&p->pdu.ndr, hf_request_code);
@@ -149,13 +152,13 @@ static void read_request_code(pcq_pdu *p)
     }
 }
 
-/* dwAdd */
+/* Reads dwAdd. */
 static void read_add_flag(pcq_pdu *p)
 {
     p->call->add = ndr_u32(&p->pdu.ndr, hf_add) != 0;
 }
 
-/* RequestCode decides whether RequestLCID is a locale, a counter id, or not used. */
+/* Reads RequestLCID: by RequestCode, read before it, it is a locale, a counter id, or not used. */
 static void read_request_lcid(pcq_pdu *p)
 {
     pcq_call *call = p->call;
@@ -163,13 +166,14 @@ static void read_request_lcid(pcq_pdu *p)
 
     call->request.lcid = ndr_u32(&p->pdu.ndr, is_counter ? hf_pcq_counter_id : hf_lcid);
     if (is_counter) {
-        pcq_add_known_counter(&p->pdu.ndr.cursor, p->pdu.server, call->request.guid, call->request.lcid, false);
+        pcq_add_known_counter(&p->pdu.ndr.cursor, p->pdu.server, call->request.guid, call->request.lcid,
+                              /* with_type */ false);
     } else if (!pcq_has_locale(call->request.code)) {
         proto_item_append_text(p->pdu.ndr.cursor.item, " (unused by this RequestCode)");
     }
 }
 
-/* The handle of a request, and the query that it is. A closed handle stays closed, whoever still uses it. */
+/* Reads the handle of a request, and finds the query that it is. A closed handle stays closed, whoever still uses it. */
 static void read_handle(pcq_pdu *p)
 {
     p->handle_item = ndr_context_handle(&p->pdu.ndr, fields.handle, p->handle);
@@ -182,13 +186,14 @@ static void read_handle(pcq_pdu *p)
 
 /* --- lpData ---------------------------------------------------------------------------------------------------- */
 
-/* Returns "96 bytes"; EnumerateCounterSet counts GUIDs. */
+/* Returns "96 bytes"; of EnumerateCounterSet, which counts GUIDs, "6 GUIDs". */
 static const char *format_count(const pcq_pdu *p, uint32_t count)
 {
     return text_counted(p->pdu.pool, count, p->pdu.opnum == OPNUM_EnumerateCounterSet ? "GUID" : "byte");
 }
 
-/* Shows the array ("lpData: 96 bytes, room for 1024") and begins the tree for its bytes, which QueryCounterData reads later. */
+/* Passes over the array and shows it ("lpData: 96 bytes, room for 1024"). Changes: `tapped.buffer`, if it is not empty, and `buffer_tree`, in which
+ * lpData is shown later. */
 static void begin_lpdata(pcq_pdu *p, ndr_array *array)
 {
     tvbuff_t *tvb = ndr_elements(&p->pdu.ndr, array, p->pdu.opnum == OPNUM_EnumerateCounterSet ? 16 : 1);
@@ -205,7 +210,7 @@ static void begin_lpdata(pcq_pdu *p, ndr_array *array)
     }
 }
 
-/* Reports a count of the array that another parameter contradicts. */
+/* Reports `count` of the array if another parameter, `said_by`, says otherwise. `has`: "holds" or "has room for". */
 static void check_count(pcq_pdu *p, const ndr_array *array, const char *has, uint64_t count, const char *said_by,
                         uint32_t said)
 {
@@ -229,6 +234,7 @@ static void begin_context(pcq_pdu *p)
     };
 }
 
+/* Calls the operation's function for lpData, which reads it from `buffer` into `context`; for cursor_try(). */
 static void read_buffer(void *pdu)
 {
     pcq_pdu *p = pdu;
@@ -236,8 +242,8 @@ static void read_buffer(void *pdu)
     p->operation->dissect(&p->buffer, &p->context);
 }
 
-/* Shows lpData. GUIDs of EnumerateCounterSet have the byte order of NDR, all else is little-endian. The parameters behind lpData are read
- * even if it ends too early. */
+/* Reads and shows lpData, but not counter data. GUIDs of EnumerateCounterSet have the byte order of NDR, all else is little-endian. The parameters
+ * behind lpData are read even if it ends too early. */
 static void dissect_lpdata(pcq_pdu *p)
 {
     bool is_of_ndr = p->pdu.opnum == OPNUM_EnumerateCounterSet;
@@ -253,7 +259,8 @@ static void dissect_lpdata(pcq_pdu *p)
     }
 }
 
-/* Reads lpData, which is conformant and varying behind two sizes, and conformant in ValidateCounters. */
+/* Reads the array lpData, conformant and varying behind two sizes, and conformant in ValidateCounters; then what is in it. Changes: `in_size` of a
+ * ValidateCounters is its max count, since the response has the same array. */
 static void read_lpdata(pcq_pdu *p)
 {
     bool has_sizes = p->operation->response_begin == NDR_FIRST_SIZES;
@@ -267,13 +274,14 @@ static void read_lpdata(pcq_pdu *p)
         check_count(p, &array, "has room for", array.max_count, "dwInSize", p->call->in_size);
     }
     if (p->pdu.is_request) {
-        p->call->in_size = (uint32_t)array.max_count; /* the response has the same array */
+        p->call->in_size = (uint32_t)array.max_count; /* for the response */
     }
     begin_lpdata(p, &array);
     dissect_lpdata(p);
 }
 
-/* Reads the status. A size probe is half of a normal call: too small a buffer, answered with the size that is needed. */
+/* Reads the status, and reports a failure, or a success without data. A size probe is neither, but half of a normal call: too small a buffer,
+ * answered with the size that is needed. Changes: `succeeded`, `is_probe`. */
 static void read_status(pcq_pdu *p)
 {
     tapped_call *tapped = &p->pdu.tapped;
@@ -298,7 +306,7 @@ static void read_status(pcq_pdu *p)
     }
 }
 
-/* Reads two sizes and lpData, a handle, or lpData alone; and the status. */
+/* Reads the parameters of a response: two sizes and lpData, a handle, or lpData alone; then the status. For rpc_pdu_read(). */
 static void read_response_parameters(void *pdu)
 {
     pcq_pdu *p = pdu;
@@ -316,7 +324,7 @@ static void read_response_parameters(void *pdu)
     rpc_pdu_report_trailing_bytes(&p->pdu);
 }
 
-/* Describes what a list response holds: "12 counters, 480 bytes". */
+/* Adds to the Info column what a list response holds: "12 counters, 480 bytes". */
 static void describe_count(pcq_pdu *p, const char *word)
 {
     if (p->succeeded) {
@@ -327,7 +335,7 @@ static void describe_count(pcq_pdu *p, const char *word)
 
 /* --- Opnum 0: EnumerateCounterSet, 3.1.4.1.1 ------------------------------------------------------------------- */
 
-/* For QueryCounterInfo and QueryCounterData, too. */
+/* Adds the room for lpData to the Info column of a request: "buffer size: 1024 bytes". For QueryCounterInfo and QueryCounterData, too. */
 static void describe_buffer_size(pcq_pdu *p)
 {
     info_add_detail(&p->pdu, "buffer size: %s", format_count(p, p->call->in_size));
@@ -342,8 +350,8 @@ static void enumerate_response(pcq_pdu *p)
 
 /* --- Opnum 1: QueryCounterSetRegistrationInfo, 3.1.4.1.2 ------------------------------------------------------- */
 
-/* Returns the name of the call's counterset, or of a counter in it, for the Info column. */
-static const char *format_name(pcq_pdu *p, uint32_t id)
+/* Returns the name of the call's counterset (PERF_NO_ID), or of a counter in it, with the mark of an assumed one, for the Info column. */
+static const char *format_requested_name(pcq_pdu *p, uint32_t id)
 {
     const metadata_key key = metadata_counter_key(p->call->request.guid, id);
     metadata_result name = metadata_lookup(p->pdu.server, key, METADATA_ENGLISH);
@@ -352,7 +360,7 @@ static const char *format_name(pcq_pdu *p, uint32_t id)
                        name.is_assumed);
 }
 
-/* Describes the counterset, in the tree of a response, too. That does not carry the GUID, and may be the name itself. */
+/* Adds the counterset to the Info column, if the request was read; also to a response's tree, unless its data are the name. */
 static void describe_counterset(pcq_pdu *p)
 {
     bool has_name = p->context.text && (p->call->request.code == PERF_REG_COUNTERSET_NAME_STRING ||
@@ -362,11 +370,11 @@ static void describe_counterset(pcq_pdu *p)
         if (!p->pdu.is_request && !has_name) {
             pcq_add_known_counterset(&p->pdu.ndr.cursor, p->pdu.server, p->call->request.guid);
         }
-        info_add_subject(&p->pdu, "%s", format_name(p, PERF_NO_ID));
+        info_add_subject(&p->pdu, "%s", format_requested_name(p, PERF_NO_ID));
     }
 }
 
-/* Describes the counterset, what of it is asked for, and in which language or of which counter. */
+/* Adds to the Info column, of a response, too: the counterset, what of it is asked for, and in which language or of which counter. */
 static void registration_request(pcq_pdu *p)
 {
     const pcq_request *request = &p->call->request;
@@ -385,11 +393,12 @@ static void registration_request(pcq_pdu *p)
     } else if (pcq_has_locale(request->code)) {
         info_add_subject(&p->pdu, "locale 0x%04x", request->lcid);
     } else if (request->code == PERF_REG_COUNTER_STRUCT) {
-        const char *name = format_name(p, request->lcid);
+        const char *name = format_requested_name(p, request->lcid);
         info_add_subject(&p->pdu, *name == '#' ? "counter %u" : "counter %u %s", request->lcid, name);
     }
 }
 
+/* Learns the names and types that the response brought, and describes it in the Info column. */
 static void registration_response(pcq_pdu *p)
 {
     unsigned count = p->succeeded && rpc_pdu_may_learn(&p->pdu) ? wmem_array_get_count(p->context.collected) : 0;
@@ -423,7 +432,7 @@ static void instances_response(pcq_pdu *p)
 /* The counters that a handle holds are listed on each packet that carries it; no more than these. */
 #define MAX_LISTED_COUNTERS 100
 
-/* "\Processor(0)\% Processor Time". */
+/* Returns "\Processor(0)\% Processor Time", without the computer, with the mark of an assumed name. `is_short`: cut for the Info column. */
 static const char *format_counter_path(pcq_pdu *p, const perf_identifier *identifier, bool is_short)
 {
     state_server *server = p->pdu.server;
@@ -434,19 +443,19 @@ static const char *format_counter_path(pcq_pdu *p, const perf_identifier *identi
     return text_marked(p->pdu.pool, path, assumed);
 }
 
-/* Adds counters or blocks that the server did not give to the Info column: "2 refused: \Set(a)\Counter (ERROR_NO_DATA), 1 more". `first`:
- * NULL if it is not known which it is. */
+/* Returns counters or blocks that the server did not give, for the Info column: "2 refused: \Set(a)\Counter (ERROR_NO_DATA), 1 more". `first` and
+ * `status`: of the first, NULL: not known which it is. `mark`: stands behind the status. */
 static const char *format_refusals(pcq_pdu *p, const char *what, uint32_t count, const perf_identifier *first,
                                    uint32_t status, const char *mark)
 {
     const char *more = count > 1 ? wmem_strdup_printf(p->pdu.pool, ", %u more", count - 1) : "";
 
     return wmem_strdup_printf(p->pdu.pool, "%u %s: %s (%s%s)%s", count, what,
-                              first ? format_counter_path(p, first, true) : "?", text_win32_error(p->pdu.pool, status),
-                              mark, more);
+                              first ? format_counter_path(p, first, /* is_short */ true) : "?",
+                              text_win32_error(p->pdu.pool, status), mark, more);
 }
 
-/* Shows the counters of the query, as they were before the change that this PDU asks for. */
+/* Shows the counters of the query as its request saw them: before the change that it asks for. At most MAX_LISTED_COUNTERS. */
 static void show_query(pcq_pdu *p, proto_tree *tree)
 {
     const int shown[] = {hf_query, hf_query_counter};
@@ -475,7 +484,7 @@ static void show_query(pcq_pdu *p, proto_tree *tree)
     }
     while (listed++ < MAX_LISTED_COUNTERS && (counter = query_next_counter(epoch, &next)) != NULL) {
         uint32_t status = counter->identifier.status;
-        const char *text = format_counter_path(p, &counter->identifier, false);
+        const char *text = format_counter_path(p, &counter->identifier, /* is_short */ false);
         if (status != 0) {
             text = wmem_strdup_printf(p->pdu.pool, "%s: refused, %s", text, text_win32_error(p->pdu.pool, status));
         }
@@ -494,7 +503,7 @@ static void show_query_handle(pcq_pdu *p)
     rpc_pdu_show_handle_number(&p->pdu, p->pdu.tree, handle);
 }
 
-/* Notes the query as the request sees it. */
+/* Keeps the query as the call's request saw it. `handle`: the request's, or the one that takes its place. */
 static void set_asked_moment(pcq_pdu *p, state_handle *handle)
 {
     const rpc_call *call = p->pdu.call;
@@ -502,7 +511,8 @@ static void set_asked_moment(pcq_pdu *p, state_handle *handle)
     p->call->asked = query_see_request(handle, call->request_frame, call->connection->unread_change);
 }
 
-/* Begins the use of a handle by a request that was read to its end. A well-formed one proves that there is a query. */
+/* Begins the use of a handle by a request; reports a closed one. Changes: opens an unknown one, since a well-formed request proves that there is a
+ * query. */
 static void begin_query_use(pcq_pdu *p)
 {
     rpc_call *call = p->pdu.call;
@@ -517,8 +527,8 @@ static void begin_query_use(pcq_pdu *p)
     rpc_pdu_report_closed_handle(&p->pdu, &p->pdu.report, p->handle_item);
 }
 
-/* Returns the query that a response is about. `is_proof`: the server has it open, since it sent its data or their size. Changes: behind a
- * closed handle a new query begins, whose opening was not captured. */
+/* Returns the handle that a response is about, NULL: not known. `is_proof`: the server has it open, since it sent its data or their size. Changes:
+ * confirms it; behind a closed handle a new query begins, whose opening was not captured. */
 static state_handle *confirm_query(pcq_pdu *p, bool is_proof)
 {
     rpc_call *call = p->pdu.call;
@@ -542,6 +552,7 @@ static void open_request(pcq_pdu *p)
     }
 }
 
+/* Opens the handle of a successful response, under the machine that the request named. */
 static void open_response(pcq_pdu *p)
 {
     rpc_call *call = p->pdu.call;
@@ -576,12 +587,14 @@ static void check_indexes(pcq_pdu *p)
     }
 }
 
+/* Has listeners get the identifiers of lpData. Needs: begin_context(). */
 static void set_tap_identifiers(pcq_pdu *p)
 {
     p->pdu.tapped.identifiers = wmem_array_get_raw(p->context.identifiers);
     p->pdu.tapped.num_identifiers = p->context.count;
 }
 
+/* Describes the counters of a query. Changes: the query, whose counters and blocks they are. */
 static void info_response(pcq_pdu *p)
 {
     check_indexes(p);
@@ -599,6 +612,7 @@ static void info_response(pcq_pdu *p)
 
 /* --- Opnum 6: QueryCounterData, 3.1.4.1.6 ---------------------------------------------------------------------- */
 
+/* Returns "2 failed: \Set\Counter (ERROR_NO_DATA), 1 more" for the Info column. `failed`: blocks with an error, 1 or more. */
 static const char *format_failures(pcq_pdu *p, uint32_t failed)
 {
     value_stream *stream = value_stream_begin(p->pdu.pool, &p->pdu.answer);
@@ -609,7 +623,7 @@ static const char *format_failures(pcq_pdu *p, uint32_t failed)
                            stream->assumed == ASSUMED_COUNTER ? ", assumed" : "");
 }
 
-/* Learns and shows lpData, behind the status: only a success is a sample. */
+/* Learns and shows lpData, behind the status: only a success is a sample. Changes: its series; the query, by its number of blocks. */
 static void data_response(pcq_pdu *p)
 {
     tvbuff_t *tvb = p->pdu.tapped.buffer;
@@ -618,7 +632,7 @@ static void data_response(pcq_pdu *p)
 
     if (tvb) {
         if (p->succeeded && handle && rpc_pdu_may_learn(&p->pdu)) {
-            state_sample *sample = rpc_pdu_learn_sample(&p->pdu, handle, "", false, tvb);
+            state_sample *sample = rpc_pdu_learn_sample(&p->pdu, handle, "", /* is_block */ false, tvb);
             if (sample) {
                 sample->query = &p->call->seen;
             }
@@ -642,17 +656,18 @@ static void data_response(pcq_pdu *p)
 
 /* --- Opnum 7: ValidateCounters, 3.1.4.1.7 ---------------------------------------------------------------------- */
 
-/* ": \Set(instance)\Counter, 2 more". */
+/* Returns ": \Set(instance)\Counter, 2 more" for the Info column, "" without identifiers. */
 static const char *format_identifiers(pcq_pdu *p)
 {
     if (p->context.count == 0) {
         return "";
     }
-    const char *first = format_counter_path(p, wmem_array_index(p->context.identifiers, 0), true);
+    const char *first = format_counter_path(p, wmem_array_index(p->context.identifiers, 0), /* is_short */ true);
     return p->context.count == 1 ? wmem_strdup_printf(p->pdu.pool, ": %s", first)
                                  : wmem_strdup_printf(p->pdu.pool, ": %s, %u more", first, p->context.count - 1);
 }
 
+/* Describes a change in the Info column, and begins it: of unknown counters, if the request is malformed. */
 static void validate_request(pcq_pdu *p)
 {
     state_handle *handle = p->pdu.call->handle;
@@ -668,7 +683,7 @@ static void validate_request(pcq_pdu *p)
     }
 }
 
-/* Describes refused counters: the first in the Info column, and each that was to be added at the data. A refused removal changes nothing. */
+/* Describes refused counters: the first in the Info column, and each that was to be added at the data. Needs: there are some. */
 static void describe_refused(pcq_pdu *p)
 {
     const perf_identifier *identifiers = p->pdu.tapped.identifiers, *first = NULL;
@@ -682,7 +697,7 @@ static void describe_refused(pcq_pdu *p)
         first = first ? first : &identifiers[i];
         if (reports) {
             expert_report_add(&p->pdu.report, proto_tree_get_parent(p->buffer_tree), EI_COUNTER_REFUSED,
-                              "Refused: %s: %s", format_counter_path(p, &identifiers[i], false),
+                              "Refused: %s: %s", format_counter_path(p, &identifiers[i], /* is_short */ false),
                               text_win32_error(p->pdu.pool, identifiers[i].status));
         }
     }
@@ -691,7 +706,7 @@ static void describe_refused(pcq_pdu *p)
                                      first->status, ""));
 }
 
-/* Ends the change that a request asked for, unless it has ended. */
+/* Ends the change that a request began, unless it has ended. `identifiers`: as query_end_change() has them. */
 static void end_change(pcq_call *call, change_outcome outcome, const perf_identifier *identifiers, uint32_t count)
 {
     if (call->change) {
@@ -700,6 +715,7 @@ static void end_change(pcq_call *call, change_outcome outcome, const perf_identi
     }
 }
 
+/* Ends the change of a call that a fault answers: nothing of it is done. */
 static void end_by_fault(rpc_call *rpc)
 {
     end_change((pcq_call *)rpc, CHANGE_FAILED, NULL, 0);
@@ -745,7 +761,7 @@ static const char *pref_names_file = "";
     {request, response, dissect, parameters, NDR_FIRST_##response_begin, largest},
 static const operation operations[] = {PCQ_OPERATIONS(OPERATION_ROW)};
 
-/* Hands the PDU to the listeners. Changes: the timing of the query's samples. */
+/* Hands the PDU to the listeners. Changes: the timing of the query's samples. A garbled one counts as not handed over: sealed.c taps it. */
 static void pcq_tap_pdu(pcq_pdu *p)
 {
     const rpc_pdu *pdu = &p->pdu;
@@ -778,6 +794,7 @@ static void pcq_tap_pdu(pcq_pdu *p)
     rpc_pdu_tap(&p->pdu, handle);
 }
 
+/* Reads the parameters of a request as the operation lists them. For rpc_pdu_read(). */
 static void read_request_parameters(void *pdu)
 {
     pcq_pdu *p = pdu;
@@ -792,6 +809,7 @@ static void read_request_parameters(void *pdu)
     rpc_pdu_report_trailing_bytes(&p->pdu);
 }
 
+/* Dissects a request or response of any of the eight operations, as DCE/RPC hands it over. Returns the stub's length. */
 static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
                            uint8_t *drep)
 {
@@ -807,7 +825,7 @@ static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_
     p.operation = &operations[opnum];
     p.call = (pcq_call *)p.pdu.call;
     p.call->rpc.operation = opnum_vals[opnum].strptr;
-    rpc_pdu_read_stub(&p.pdu, true);
+    rpc_pdu_read_stub(&p.pdu, /* is_aloud */ true);
     ndr_first request_begin = p.operation->parameters[0] == 'W' ? NDR_FIRST_STRING : NDR_FIRST_HANDLE;
     proto_item *item = proto_tree_get_parent(tree);
     if (!p.pdu.is_request) {
@@ -918,6 +936,7 @@ static bool is_pcq_watched(void)
 #define FLAGS_ROW(opnum, name, request, response, dissect, parameters, response_begin, largest, flags) \
     {opnum, #name, flags},
 
+/* Hands the interface's operations to DCE/RPC, and has its connections and sealed calls followed. */
 void proto_reg_handoff_pcq(void)
 {
     static const rpc_operation flags[] = {PCQ_OPERATIONS(FLAGS_ROW){0}};

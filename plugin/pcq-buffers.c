@@ -75,7 +75,7 @@ static int ett_strings = -1, ett_reg_info = -1, ett_attrib = -1, ett_identifier 
 
 /* --- Common to all buffers ------------------------------------------------------------------------------ */
 
-/* Returns a new entry of what the call teaches, to be filled before the next one is collected. */
+/* Returns a new entry of what the response teaches, about `id` of the request's counterset. Needs: to be filled before the next is collected. */
 static pcq_collected_entry *collect_entry(pcq_context *context, uint32_t id, metadata_kind kind)
 {
     const pcq_collected_entry collected = {.key = metadata_counter_key(context->request.guid, id), .kind = kind};
@@ -100,7 +100,8 @@ static void collect_name(pcq_context *context, uint32_t id, const char *name)
 /* Items of the tree that one structure can take, with what is known of it and a finding or two. */
 #define ITEMS_OF_STRUCTURE 50
 
-/* Returns the tree for one structure more, NULL: it has no room, or the structure is not `wanted`. Changes: `hidden` counts what is not shown. */
+/* Returns the tree for one structure more, NULL: it has no room, the structure is not `wanted`, or one before was hidden. Changes: `hidden` counts
+ * structures that are not shown. */
 static proto_tree *find_tree_with_room(proto_tree *tree, bool wanted, uint32_t *hidden)
 {
     if (tree && (!wanted || *hidden > 0 || tree_items_left(tree) < ITEMS_OF_STRUCTURE)) {
@@ -110,6 +111,7 @@ static proto_tree *find_tree_with_room(proto_tree *tree, bool wanted, uint32_t *
     return tree;
 }
 
+/* Reports how many structures (`what`) were not shown. Changes: the cursor shows in `tree` again. */
 static void report_hidden(buffer_cursor *cursor, proto_tree *tree, uint32_t hidden, const char *what)
 {
     cursor->tree = tree;
@@ -119,7 +121,8 @@ static void report_hidden(buffer_cursor *cursor, proto_tree *tree, uint32_t hidd
     }
 }
 
-/* Reads up to `most` structures of at least `least` bytes. Returns false if one does not lead to the next. */
+/* Reads up to `most` structures of at least `least` bytes by `read_one`. Returns false if one does not lead to the next. Reports how many (`what`)
+ * the tree has no room for. */
 static bool read_list(buffer_cursor *cursor, pcq_context *context, uint32_t most, uint32_t least, const char *what,
                       bool (*read_one)(buffer_cursor *cursor, pcq_context *context))
 {
@@ -128,7 +131,7 @@ static bool read_list(buffer_cursor *cursor, pcq_context *context, uint32_t most
     bool is_sound = true;
 
     for (; is_sound && most > 0 && cursor_left(cursor) >= least; most--) {
-        cursor->tree = find_tree_with_room(tree, true, &hidden);
+        cursor->tree = find_tree_with_room(tree, /* wanted */ true, &hidden);
         is_sound = read_one(cursor, context);
     }
     report_hidden(cursor, tree, hidden, what);
@@ -250,7 +253,8 @@ static void read_string_counter(buffer_cursor *outer, pcq_context *context, stri
             collect_name(context, id, text);
         }
     }
-    const char *name = help ? pcq_add_known_counter(&cursor, context->server, context->request.guid, id, false) : NULL;
+    const char *name =
+        help ? pcq_add_known_counter(&cursor, context->server, context->request.guid, id, /* with_type */ false) : NULL;
     if (cursor.node) {
         proto_item_append_text(cursor.node, ": %u%s%s: %s", id, name ? " " : "", name ? name : "",
                                text ? text : "(unreadable)");
@@ -319,6 +323,7 @@ static void dissect_single_string(buffer_cursor *cursor, pcq_context *context)
     }
 }
 
+/* Dissects RequestCode 8: the GUID is the text of the call. */
 static void dissect_provider_guid(buffer_cursor *cursor, pcq_context *context)
 {
     uint8_t guid[16];
@@ -333,6 +338,7 @@ static void dissect_provider_guid(buffer_cursor *cursor, pcq_context *context)
 #define COUNTERSET_REG_INFO_SIZE 32 /* 2.2.4.1 */
 #define COUNTER_REG_INFO_SIZE 48    /* 2.2.4.2 */
 
+/* Reads Attrib, and shows its flags, for FIELDS_READ(). */
 static uint64_t read_attrib(buffer_cursor *cursor, int hf)
 {
     static int *const bits[] = {&hf_attrib_reference, &hf_attrib_no_display, &hf_attrib_no_groups,
@@ -344,7 +350,7 @@ static uint64_t read_attrib(buffer_cursor *cursor, int hf)
     return cursor_read_u64(cursor, 0);
 }
 
-/* PERF_COUNTER_REG_INFO, 2.2.4.2 */
+/* Reads a PERF_COUNTER_REG_INFO (2.2.4.2), and collects the counter's type. Returns true, for read_list(). */
 static bool read_counter_reg_info(buffer_cursor *outer, pcq_context *context)
 {
     buffer_cursor cursor;
@@ -352,7 +358,8 @@ static bool read_counter_reg_info(buffer_cursor *outer, pcq_context *context)
     cursor_enter(outer, hf_counter_reg_info, ett_reg_info, COUNTER_REG_INFO_SIZE, &cursor);
     FIELDS_READ(COUNTER_REG_INFO)
     uint32_t id = read.pcq_counter_id;
-    const char *name = pcq_add_known_counter(&cursor, context->server, context->request.guid, id, false);
+    const char *name =
+        pcq_add_known_counter(&cursor, context->server, context->request.guid, id, /* with_type */ false);
     if (cursor.node) {
         proto_item_append_text(cursor.node, ": %u%s%s, %s", id, name ? " " : "", name ? name : "",
                                val_to_str_const(read.type, text_counter_type_vals, "unknown type"));
@@ -364,7 +371,7 @@ static bool read_counter_reg_info(buffer_cursor *outer, pcq_context *context)
     return true;
 }
 
-/* PERF_COUNTERSET_REG_INFO, 2.2.4.1. Returns NumCounters. */
+/* Reads a PERF_COUNTERSET_REG_INFO (2.2.4.1), and collects its kind of instances. Returns NumCounters. Changes: the request's GUID is its own. */
 static uint32_t read_counterset_reg_info(buffer_cursor *outer, pcq_context *context)
 {
     buffer_cursor cursor;
@@ -424,12 +431,13 @@ void pcq_dissect_registration(buffer_cursor *cursor, pcq_context *context)
 
 /* --- Counter identifiers (opnums 5 and 7), 2.2.4.6 ---------------------------------------------------------------- */
 
+/* Shows names, type and path of an identifier below its fields, and in its item; in a response the error, too. */
 static void label_identifier(buffer_cursor *cursor, pcq_context *context, const perf_identifier *identifier)
 {
     wmem_allocator_t *pool = cursor_pinfo(cursor)->pool;
 
     pcq_add_known_counterset(cursor, context->server, identifier->guid);
-    pcq_add_known_counter(cursor, context->server, identifier->guid, identifier->counter_id, true);
+    pcq_add_known_counter(cursor, context->server, identifier->guid, identifier->counter_id, /* with_type */ true);
     if (proto_field_is_referenced(cursor->tree, hf_pcq_identifier_path)) {
         bool is_assumed;
         const char *path =
@@ -444,7 +452,7 @@ static void label_identifier(buffer_cursor *cursor, pcq_context *context, const 
     }
 }
 
-/* PERF_COUNTER_IDENTIFIER, 2.2.4.6 */
+/* Reads a PERF_COUNTER_IDENTIFIER (2.2.4.6), and collects it, in the packet's pool. Returns false if its size does not lead to the next. */
 static bool read_identifier(buffer_cursor *outer, pcq_context *context)
 {
     buffer_cursor cursor;
@@ -488,6 +496,7 @@ void pcq_dissect_identifiers(buffer_cursor *cursor, pcq_context *context)
 
 /* --- Plain lists: of countersets (opnum 0), of instances (opnum 2) ------------------------------------------------ */
 
+/* Reads a GUID of the list of countersets. Returns true, for read_list(). */
 static bool read_listed_counterset(buffer_cursor *cursor, pcq_context *context)
 {
     uint8_t guid[16];
@@ -506,6 +515,7 @@ void pcq_dissect_counterset_list(buffer_cursor *cursor, pcq_context *context)
     read_list(cursor, context, UINT32_MAX, 1, "GUIDs", read_listed_counterset);
 }
 
+/* Reads a PERF_INSTANCE_HEADER (2.2.4.5). Returns false if its size does not lead to the next. */
 static bool read_listed_instance(buffer_cursor *outer, pcq_context *context)
 {
     buffer_cursor cursor;

@@ -37,9 +37,9 @@ typedef struct {
     /* collected */
     wmem_array_t *collected;   /* pcq_collected_entry */
     wmem_array_t *identifiers; /* perf_identifier, in the packet's pool */
-    uint32_t count;            /* GUIDs, counters, strings, instances or identifiers that are there */
+    uint32_t count;            /* GUIDs, counters, strings, instances or identifiers that were read */
     uint32_t refused;          /* identifiers with a status other than 0 */
-    const char *text;          /* the string of a single-string buffer */
+    const char *text;          /* of a buffer with one string or GUID; NULL: none was read */
 } pcq_context;
 
 void pcq_buffers_register(int proto);
@@ -50,7 +50,8 @@ static inline bool pcq_has_locale(uint32_t request_code)
     return request_code >= PERF_REG_COUNTERSET_NAME_STRING && request_code <= PERF_REG_COUNTER_HELP_STRINGS;
 }
 
-/* Dissect lpData of opnum 0; 1, by the request's code; 2; 5 and 7. */
+/* Dissect lpData of opnum 0; 1, by the request's code; 2; 5 and 7: show it, report its faults, and collect in `context`. Need: `context` with its
+ * arrays, still empty. A buffer that ends too early throws. */
 void pcq_dissect_counterset_list(buffer_cursor *cursor, pcq_context *context);
 void pcq_dissect_registration(buffer_cursor *cursor, pcq_context *context);
 void pcq_dissect_instances(buffer_cursor *cursor, pcq_context *context);

@@ -21,8 +21,8 @@ WS_DLL_PUBLIC_DEF const int plugin_want_minor = WIRESHARK_VERSION_MINOR;
 
 static bool is_registered;
 
-/* A Wireshark that brings the dissector itself keeps its own. Names and types of both protocols are one thing, so the second relies on what
- * the first registers. */
+/* Registers both protocols, unless Wireshark brings the dissector itself: then that one stays. Names and types of both protocols are one thing, so
+ * the second relies on what the first registers. */
 static void register_protocols(void)
 {
     is_registered = proto_get_id_by_filter_name("pcq") == -1;
@@ -32,7 +32,7 @@ static void register_protocols(void)
     }
 }
 
-/* All that listens to the calls, once all dissectors are there. */
+/* Registers all that listens to the calls, once all dissectors are there. */
 void proto_reg_handoff_pcq_taps(void)
 {
     calls_tree_register();

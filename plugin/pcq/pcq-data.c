@@ -70,7 +70,7 @@ const char *pcq_add_known_counter(buffer_cursor *cursor, state_server *server, c
 
 /* --- Header and blocks --------------------------------------------------------------------------------------------- */
 
-/* PERF_DATA_HEADER, 2.2.4.7 */
+/* Shows PERF_DATA_HEADER (2.2.4.7) and the sample before. Returns the header's item. */
 static proto_item *pcq_show_header(data_tree *view)
 {
     buffer_cursor cursor;
@@ -84,7 +84,8 @@ static proto_item *pcq_show_header(data_tree *view)
     return cursor.node;
 }
 
-/* Returns "\Set(instance)\Counter" for the block that the stream is in, NULL: it is not known whose the block is. `mark`: " (assumed)" or "". */
+/* Returns "\Set(instance)\Counter" for the block that the stream is in, NULL: it is not known whose the block is. `computer`: stands in front, NULL:
+ * none. `mark`: " (assumed)" or "", not set with NULL. Changes: the stream goes to a counter of the block. */
 static const char *format_block_path(value_stream *stream, const char *computer, const char **mark)
 {
     const perf_identifier *identifier = stream->identifier;
@@ -99,7 +100,7 @@ static const char *format_block_path(value_stream *stream, const char *computer,
     return value_join_path(stream->pool, computer, set, instance, counter ? value_stream_counter(stream) : "*");
 }
 
-/* Returns it with its mark, and without the computer. */
+/* Returns the path of the block that the stream is in with its mark, and without the computer; NULL: not known whose it is. */
 static const char *format_marked_path(value_stream *stream)
 {
     const char *mark, *path = format_block_path(stream, NULL, &mark);
@@ -107,7 +108,7 @@ static const char *format_marked_path(value_stream *stream)
     return path && *mark ? wmem_strconcat(stream->pool, path, mark, NULL) : path;
 }
 
-/* Returns "no data now (ERROR_NO_DATA)". */
+/* Returns "no data now (ERROR_NO_DATA)" for a Win32 error, its name alone if no meaning of it is known. */
 static const char *format_block_error(const value_stream *stream, uint32_t status)
 {
     const char *meaning = text_error_meaning(status), *name = text_win32_error(stream->pool, status);
@@ -115,7 +116,7 @@ static const char *format_block_error(const value_stream *stream, uint32_t statu
     return *meaning ? wmem_strdup_printf(stream->pool, "%.*s (%s)", (int)strcspn(meaning, ":;"), meaning, name) : name;
 }
 
-/* Shows the path of the block's identifier beside its error. */
+/* Shows the path of the block's identifier, if that is known: for blocks with an error, which have no values with paths. */
 static void show_identifier_path(data_tree *view, proto_tree *tree)
 {
     value_stream *stream = view->values.stream;
@@ -131,7 +132,7 @@ static void show_identifier_path(data_tree *view, proto_tree *tree)
     }
 }
 
-/* Shows a structure that begins with two numbers. Returns its item. */
+/* Shows a structure of `size` bytes at offset `at` that begins with two 32-bit numbers. Returns its item. */
 static proto_item *show_pair(data_tree *view, proto_tree *tree, int hf, int ett, int hf_first, int hf_second,
                              uint32_t at, uint32_t size)
 {
@@ -143,7 +144,7 @@ static proto_item *show_pair(data_tree *view, proto_tree *tree, int hf, int ett,
     return cursor.node;
 }
 
-/* PERF_MULTI_COUNTERS, 2.2.4.11. Returns its size, 0 if it does not fit. */
+/* Shows PERF_MULTI_COUNTERS (2.2.4.11) with the counters' names and types. Returns its size in bytes, 0: it does not fit. */
 static uint32_t show_counters(data_tree *view, const perf_group *group, proto_tree *tree)
 {
     const value_stream *stream = view->values.stream;
@@ -169,8 +170,8 @@ static uint32_t show_counters(data_tree *view, const perf_group *group, proto_tr
         if (stream->identifier) {
             buffer_cursor inner = {
                 .tvb = view->values.tvb, .tree = proto_item_add_subtree(item, ett_id), .report = view->values.report};
-            const char *name =
-                pcq_add_known_counter(&inner, stream->response.server, stream->identifier->guid, column->id, true);
+            const char *name = pcq_add_known_counter(&inner, stream->response.server, stream->identifier->guid,
+                                                     column->id, /* with_type */ true);
             if (name) {
                 proto_item_append_text(item, " (%s)", name);
             }
@@ -179,7 +180,7 @@ static uint32_t show_counters(data_tree *view, const perf_group *group, proto_tr
     return size <= group->end - at ? size : 0;
 }
 
-/* PERF_MULTI_INSTANCES, 2.2.4.10, in front of the first instance, else at `at`. */
+/* Shows PERF_MULTI_INSTANCES (2.2.4.10), in front of the first instance, else at `at`, if it is there. */
 static void pcq_show_instances(data_tree *view, const perf_group *group, proto_tree *tree, uint32_t at)
 {
     if (group->rows > 0) {
@@ -192,6 +193,7 @@ static void pcq_show_instances(data_tree *view, const perf_group *group, proto_t
     }
 }
 
+/* Sets the text of a block's item, as in show_block(): its number, path, and type or error. */
 static void label_block(const data_tree *view, const perf_group *group, proto_item *item)
 {
     value_stream *stream = view->values.stream;
@@ -204,8 +206,8 @@ static void label_block(const data_tree *view, const perf_group *group, proto_it
     proto_item_set_text(item, "Block %u: %s", group->key, what);
 }
 
-/* PERF_COUNTER_HEADER, 2.2.4.8: "Block 0: \Set(instance)\Counter, PERF_SINGLE_COUNTER"; "Block 3: \Set\Counter: no data now
- * (ERROR_NO_DATA)" */
+/* Shows PERF_COUNTER_HEADER (2.2.4.8) with counters and number of instances: "Block 0: \Set(instance)\Counter, PERF_SINGLE_COUNTER"; "Block 3:
+ * \Set\Counter: no data now (ERROR_NO_DATA)". Returns its tree. */
 static proto_tree *show_block(data_tree *view, const perf_group *group)
 {
     uint32_t size = PERF_COUNTER_HEADER_SIZE;
@@ -233,7 +235,7 @@ static proto_tree *show_block(data_tree *view, const perf_group *group)
 
 #define NOT_DELIVERED UINT32_MAX
 
-/* Returns the block's error, NOT_DELIVERED if it has no values, 0 if it has some. */
+/* Returns the block's error, NOT_DELIVERED if it is well-formed and has no values, else 0. */
 static uint32_t find_lack(const perf_group *group)
 {
     return group->type == PERF_ERROR_RETURN                               ? group->status
@@ -279,7 +281,7 @@ static void pcq_report_news(data_tree *view, proto_item *item)
 
 /* --- Instances and values ------------------------------------------------------------------------------------------ */
 
-/* PERF_INSTANCE_HEADER, 2.2.4.5. A block without instances has one row, and shows its values itself. */
+/* Shows PERF_INSTANCE_HEADER (2.2.4.5). Returns the tree for the instance's values: the block's, `tree`, if that has no instances but one row. */
 static proto_tree *pcq_show_instance(data_tree *view, const perf_group *group, uint32_t number, proto_tree *tree)
 {
     const perf_row *row = perf_table_row(view->table, group, number);
@@ -308,7 +310,7 @@ static proto_tree *pcq_show_instance(data_tree *view, const perf_group *group, u
     return tree;
 }
 
-/* PERF_COUNTER_DATA, 2.2.4.9 */
+/* Shows PERF_COUNTER_DATA (2.2.4.9) of the value that the stream is at. */
 static void pcq_show_value(data_tree *view, proto_tree *tree)
 {
     uint32_t at = view->values.stream->at.offset - PERF_COUNTER_DATA_SIZE, size = perf_table_u32(view->table, at + 4);
@@ -321,7 +323,7 @@ static void pcq_show_value(data_tree *view, proto_tree *tree)
     value_tree_show_sent(&view->values, tree);
 }
 
-/* An instance or a value whose size does not fit: its two numbers. */
+/* Shows the two numbers of an instance or a value whose size does not fit. Returns its item, NULL: the fault has none. */
 static proto_item *pcq_show_broken(data_tree *view, const perf_table_fault *fault, proto_tree *tree)
 {
     uint32_t at = fault->offset;

@@ -16,8 +16,8 @@ extern int hf_pcq_counterset_guid, hf_pcq_counterset_name, hf_pcq_counter_id, hf
     hf_pcq_instance, hf_pcq_instance_size, hf_pcq_instance_id, hf_pcq_instance_name, hf_pcq_identifier_path;
 extern value_fields pcq_fields; /* of its values, and of counter types everywhere */
 
-/* Show a name, and a counter's type, that another packet, the names file or the built-in list has, as generated fields. Return the name
- * for labels, NULL if it is not known. */
+/* Show a name, and a counter's type, as generated fields, if another packet, the names file or the built-in list has them. Return the name for
+ * labels, with its mark; NULL: not known, or no tree. */
 const char *pcq_add_known_counterset(buffer_cursor *cursor, state_server *server, const uint8_t *guid);
 const char *pcq_add_known_counter(buffer_cursor *cursor, state_server *server, const uint8_t *guid, uint32_t id,
                                   bool with_type);
@@ -27,5 +27,5 @@ const char *pcq_add_known_counter(buffer_cursor *cursor, state_server *server, c
 extern const value_ops pcq_value_ops;
 extern const data_tree_ops pcq_tree_ops;
 
-/* Returns the instance's name of a row in the stream's group, at most so many characters. */
+/* Returns the name of a row's instance in the stream's group, at most `most` characters, in the stream's pool. */
 const char *pcq_instance_name(const value_stream *stream, uint32_t row, unsigned most);

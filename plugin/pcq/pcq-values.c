@@ -33,13 +33,13 @@ static pcq_blocks *get_blocks(const parsed_sample *sample)
     return sample->own;
 }
 
-/* Returns the identifier that a block answers, NULL: it is not known. */
+/* Returns the identifier that a block of a sample answers, NULL: it is not known. */
 static const perf_identifier *find_identifier(const parsed_sample *sample, const perf_group *group)
 {
     return query_index_identifier(get_blocks(sample)->index, (uint32_t)(group - sample->table->groups), group->type);
 }
 
-/* Makes the map of blocks by their identifiers. */
+/* Makes the map of a sample's blocks by their identifiers, in `pool`. Changes: `lacks_identifiers`, too; reads all groups. */
 static void map_blocks(wmem_allocator_t *pool, const parsed_sample *sample)
 {
     pcq_blocks *blocks = get_blocks(sample);
@@ -55,7 +55,7 @@ static void map_blocks(wmem_allocator_t *pool, const parsed_sample *sample)
     }
 }
 
-/* Returns the block of an identifier, NULL: there is none. `likely`: number of the block that mostly is. */
+/* Returns the block of an identifier in a sample, NULL: there is none. `likely`: number of the block that mostly is. Changes: else makes the map. */
 static perf_group *find_block(wmem_allocator_t *pool, const parsed_sample *sample, const perf_identifier *wanted,
                               uint32_t likely)
 {
@@ -73,6 +73,7 @@ static perf_group *find_block(wmem_allocator_t *pool, const parsed_sample *sampl
     return wmem_map_lookup(blocks->by_identifier, wanted);
 }
 
+/* Gives a sample of the stream its index of blocks. `query`: the query as its response showed it, NULL: not known. */
 static void open_blocks(value_stream *stream, parsed_sample *sample, const query_snapshot *query)
 {
     pcq_blocks *blocks = wmem_new0(stream->pool, pcq_blocks);
@@ -81,6 +82,7 @@ static void open_blocks(value_stream *stream, parsed_sample *sample, const query
     sample->own = blocks;
 }
 
+/* Sets the stream's computer, and whose the blocks of both samples are: value_ops.begin. */
 static void pcq_begin_values(value_stream *stream)
 {
     const counter_response *response = &stream->response;
@@ -92,6 +94,7 @@ static void pcq_begin_values(value_stream *stream)
     }
 }
 
+/* Sets the identifier of the stream's block, and that it is assumed: value_ops.enter. */
 static void pcq_enter_block(value_stream *stream)
 {
     stream->identifier = find_identifier(&stream->now, stream->group);
@@ -105,7 +108,8 @@ static const uint8_t utf16_star[2] = {'*', 0};
 /* ERROR_NO_DATA of an instance that was asked for by its name says that it was not there. */
 #define STATUS_NO_DATA 232
 
-/* Returns the block of the sample before that answers the identifier of the stream's block: value_ops.group_before. */
+/* Returns the block of the sample before that answers the identifier of the stream's block, or the same counter for all instances; NULL: none. `why`:
+ * the reason why values have no previous one: value_ops.group_before. */
 static perf_group *pcq_find_group_before(value_stream *stream, perf_no_result *why)
 {
     const parsed_sample *before = &stream->before;
@@ -142,7 +146,7 @@ static perf_group *pcq_find_group_before(value_stream *stream, perf_no_result *w
 
 /* --- Names and types ---------------------------------------------------------------------------------------------- */
 
-/* Returns the counterset of the stream's block. Needs: the block's identifier. */
+/* Returns the names of the counterset that the stream's block is of. Needs: the block's identifier. Changes: looks up another than the last. */
 static const block_set *find_block_set(value_stream *stream)
 {
     block_set *set = &get_blocks(&stream->now)->set;
@@ -160,6 +164,7 @@ static const block_set *find_block_set(value_stream *stream)
     return set;
 }
 
+/* Sets the counterset's name, and whether paths have an instance, if the block's identifier is known: value_ops.look_up_set. */
 static void pcq_look_up_set(value_stream *stream)
 {
     const perf_identifier *identifier = stream->identifier;
@@ -172,6 +177,7 @@ static void pcq_look_up_set(value_stream *stream)
     }
 }
 
+/* Sets id, type and name of the counter that the stream is at, or why there is no result: value_ops.look_up_column. */
 static void pcq_look_up_column(value_stream *stream, value_column *column)
 {
     const state_server *server = stream->response.server;
@@ -204,6 +210,7 @@ const char *pcq_instance_name(const value_stream *stream, uint32_t row, unsigned
     return text_get(stream->pool, stream->response.tvb, at, size, TEXT_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, most);
 }
 
+/* Returns the name of the row's instance, else the one that was asked for, NULL: none. Needs: the block's identifier: value_ops.instance. */
 static const char *pcq_format_instance(value_stream *stream)
 {
     const perf_identifier *identifier = stream->identifier;
@@ -214,6 +221,7 @@ static const char *pcq_format_instance(value_stream *stream)
                                   : NULL;
 }
 
+/* Sets the bytes of a text value, up to its terminator: value_ops.read_text. */
 static void pcq_read_text(value_stream *stream, uint32_t size)
 {
     counter_value *at = &stream->at;
@@ -225,8 +233,8 @@ static void pcq_read_text(value_stream *stream, uint32_t size)
 
 /* --- Operands ----------------------------------------------------------------------------------------------------- */
 
-/* Finds the row of the instance of `at` in a block of the same sample. A block of one instance alone has the name of its identifier. Returns
- * false if there is none, or several may be. Changes: a row that is assumed makes the result assumed. */
+/* Finds the row of the instance of `at` in a block of the same sample. A block of one instance alone has its identifier's name. Returns false if
+ * there is none, or several may be. Changes: `row`; a row that is assumed makes the result assumed. */
 static bool find_row_in_block(value_stream *stream, const value_location *at, perf_group *group, uint32_t *row)
 {
     perf_table *table = at->in->table;
@@ -249,7 +257,7 @@ static perf_raw find_number_in_block(value_stream *stream, const value_location 
 {
     perf_table *table = at->in->table;
     bool has_ids = group->columns > 0 && perf_table_column(table, group, 0)->id != PERF_NO_ID;
-    uint32_t row, column = has_ids                                     ? perf_table_find_column(table, group, id, false)
+    uint32_t row, column = has_ids ? perf_table_find_column(table, group, id, /* is_base */ false)
                            : group != at->group && group->columns == 1 ? 0
                                                                        : PERF_NO_ID;
 
@@ -282,6 +290,7 @@ static perf_raw find_number_in_others(value_stream *stream, const value_location
     return found;
 }
 
+/* Returns the operand (`need`) of the stream's counter for the instance of `at`, from its block or another: value_ops.operand. */
 static perf_raw pcq_find_operand(value_stream *stream, const value_location *at, unsigned need)
 {
     const perf_counter_info *info = &stream->at.counter->info;
