@@ -41,12 +41,13 @@ bool cursor_try(buffer_cursor *cursor, void (*read)(void *data), void *data)
             report->shows_end = true;
             show_exception(cursor->tvb, report->pinfo, cursor->tree, EXCEPT_CODE, GET_MESSAGE);
         }
-        report->damaged |= EXCEPT_CODE != BoundsError; /* which says that bytes were not captured */
+        report->damaged |= EXCEPT_CODE != BoundsError; /* BoundsError: bytes were not captured */
     }
     ENDTRY;
     return is_whole;
 }
 
+/* Throws if the structure has fewer than `size` bytes left. */
 static void require_bytes(const buffer_cursor *cursor, uint32_t size)
 {
     if (size > cursor_left(cursor)) {
@@ -54,7 +55,7 @@ static void require_bytes(const buffer_cursor *cursor, uint32_t size)
     }
 }
 
-/* Adds the next field, which is there, as `hf`, and moves behind it. */
+/* Adds the next field as `hf` (0: not shown) and moves behind it. Needs: require_bytes(). Changes: `item`, NULL if nothing is shown. */
 static void pass_field(buffer_cursor *cursor, int hf, uint32_t size)
 {
     cursor->item = NULL;
@@ -83,7 +84,7 @@ uint64_t cursor_read_u64(buffer_cursor *cursor, int hf)
 void cursor_get_guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[16])
 {
     tvb_memcpy(tvb, guid, offset, 16);
-    if (encoding == ENC_BIG_ENDIAN) { /* which turns the first three parts around */
+    if (encoding == ENC_BIG_ENDIAN) { /* the first three parts are turned around */
         const uint8_t swapped[8] = {guid[3], guid[2], guid[1], guid[0], guid[5], guid[4], guid[7], guid[6]};
         memcpy(guid, swapped, sizeof swapped);
     }
@@ -115,6 +116,7 @@ void cursor_read_filetime(buffer_cursor *cursor, int hf)
     cursor->pos += 8;
 }
 
+/* Gets a SYSTEMTIME at `offset` as time in UTC. Returns false, and 1970, if it is no date. */
 static bool get_systemtime(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when)
 {
     enum { YEAR, MONTH, WEEKDAY, DAY, HOUR, MINUTE, SECOND, MILLISECONDS, WORDS };

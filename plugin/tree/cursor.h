@@ -22,10 +22,11 @@ typedef struct {
     proto_item *item;  /* item of the field read last */
 } buffer_cursor;
 
+/* Begins a cursor at the tvb's first byte. `tree`: NULL: nothing is shown. `encoding`: byte order of numbers. */
 void cursor_init(buffer_cursor *cursor, tvbuff_t *tvb, proto_tree *tree, expert_report *report, unsigned encoding);
 
-/* Calls `read`. Returns false if a read in it went beyond its structure: Wireshark's "Malformed Packet", or "Packet size
- * limited", is in the tree and the Info column then, if the report shows anything and none is there yet. */
+/* Calls `read`. Returns false if a read in it went beyond its structure: Wireshark's "Malformed Packet", or "Packet size limited", is in the
+ * tree and the Info column then, if the report shows anything and none is there yet. Changes: the report is damaged by the first of them. */
 bool cursor_try(buffer_cursor *cursor, void (*read)(void *data), void *data);
 
 static inline packet_info *cursor_pinfo(const buffer_cursor *cursor)
@@ -39,14 +40,14 @@ static inline uint32_t cursor_left(const buffer_cursor *cursor)
     return cursor->end - cursor->pos;
 }
 
-/* Read a number and add it as `hf`. */
+/* Read a number and add it as `hf`, 0: it is not shown. Throw if the structure ends before. */
 uint32_t cursor_read_u32(buffer_cursor *cursor, int hf);
 uint64_t cursor_read_u64(buffer_cursor *cursor, int hf);
 
 /* Reads 16 bytes and adds them as FT_GUID. `guid`: the same as the little-endian bytes that buffers carry. */
 void cursor_read_guid(buffer_cursor *cursor, int hf, uint8_t guid[16]);
 
-/* Gets such bytes of any place, in either byte order. */
+/* Copies a GUID of any place, sent in the byte order `encoding`, as such bytes. Moves no cursor. */
 void cursor_get_guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[16]);
 
 /* Reads a FILETIME, 100 ns since 1601-01-01 UTC, and adds it as FT_ABSOLUTE_TIME. */
@@ -59,13 +60,15 @@ void cursor_read_systemtime(buffer_cursor *cursor, int hf);
  * packet's pool. Reports a missing terminator and lone surrogates as `what`. */
 const char *cursor_read_text(buffer_cursor *cursor, int hf, uint32_t room, uint32_t most, const char *what);
 
+/* Passes over `size` bytes, without an item. */
 void cursor_skip(buffer_cursor *cursor, uint32_t size);
 
 /* Enters a structure of `size` bytes, with a node of its own in the tree. `inner`: reads its fields. Changes: `cursor` is behind it. A size that
  * does not fit is cut to what is there. */
 void cursor_enter(buffer_cursor *cursor, int hf, int ett, uint32_t size, buffer_cursor *inner);
 
-/* Reports half surrogate pairs in `size` bytes. Returns false if there are any: such a name is not learned, but what surrounds it is. */
+/* Reports half surrogate pairs of `what` in `size` bytes. Returns false if there are any: such a name is not learned. Its surroundings are:
+ * report->damaged stays as it was. */
 bool cursor_check_utf16(expert_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
                         unsigned encoding, const char *what);
 
@@ -76,6 +79,6 @@ tvbuff_t *tree_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name);
 /* Returns how many more items the packet's tree can take, with a reserve for what comes after; UINT32_MAX without a tree. */
 uint32_t tree_items_left(const proto_tree *tree);
 
-/* Add something that is known and not read: an item of no bytes, in brackets. */
+/* Add an item of no bytes, in brackets, for something that is known or calculated and was not sent here. */
 proto_item *tree_add_generated_string(proto_tree *tree, int hf, tvbuff_t *tvb, const char *text);
 proto_item *tree_add_generated_uint(proto_tree *tree, int hf, tvbuff_t *tvb, uint32_t value);

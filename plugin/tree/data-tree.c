@@ -7,7 +7,7 @@
 
 #include "perf/parse.h"
 
-/* Items of a group and of a row, with names that are known from elsewhere. */
+/* Items that a group and a row take at most in the tree, with names that are known from elsewhere. */
 #define ITEMS_OF_GROUP 24
 #define ITEMS_OF_ROW 12
 
@@ -19,6 +19,7 @@ typedef struct {
 #define FAULT_ROW(name, class, text) {EI_##class, text},
 static const fault_info fault_infos[PERF_NUM_TABLE_FAULTS] = {PERF_TABLE_FAULTS(FAULT_ROW)};
 
+/* Reports a fault of the table at `item`, NULL: the packet. */
 static void report_fault(const data_tree *view, proto_item *item, const perf_table_fault *fault)
 {
     expert_report *report = view->values.report;
@@ -62,7 +63,7 @@ void data_tree_enter(const data_tree *view, proto_tree *tree, int hf, int ett, u
     cursor_enter(&outer, hf, ett, size, cursor);
 }
 
-/* Returns the tree that the row's values are in. */
+/* Shows a row with its values, as far as the packet's tree has room. Returns the tree that the values are in. */
 static proto_tree *show_table_row(data_tree *view, const perf_group *group, uint32_t row, proto_tree *group_tree)
 {
     value_stream *stream = view->values.stream;
@@ -84,6 +85,7 @@ static proto_tree *show_table_row(data_tree *view, const perf_group *group, uint
     return tree;
 }
 
+/* Shows a group with its rows and reports its faults. A group that the packet's tree has no room for is counted. */
 static void show_table_group(data_tree *view, uint32_t number, bool is_news_wanted)
 {
     perf_group *group = perf_table_group(view->table, number);
@@ -110,6 +112,7 @@ static void show_table_group(data_tree *view, uint32_t number, bool is_news_want
     report_table_faults(view, number, item, row_tree);
 }
 
+/* Reports how many values, or else other structures, the packet's tree had no room for. */
 static void report_hidden_values(const data_tree *view)
 {
     proto_item *item = proto_tree_get_parent(view->values.tree);
@@ -127,6 +130,7 @@ static void report_hidden_values(const data_tree *view)
     }
 }
 
+/* Shows all of a data_tree, for cursor_try(). */
 static void show_table(void *data)
 {
     data_tree *view = data;

@@ -23,8 +23,8 @@ typedef struct {
 #define EXPERT_ROW(id, ...) {__VA_ARGS__},
 static const expert_row expert_rows[NUM_EXPERT_INFOS] = {EXPERT_INFOS(EXPERT_ROW)};
 
-/* Damage of structures that only PERF_DATA_BLOCK has bears its name; everything else is called alike in both protocols. */
-static bool is_own(int id)
+/* True for expert infos that both protocols register, under their own prefix: damage of their structures. All others have the prefix "pcq". */
+static bool is_own_expert_info(int id)
 {
     return id == EI_SIZE || id == EI_COUNT;
 }
@@ -37,14 +37,14 @@ void expert_info_register(int proto, const char *prefix, expert_fields *expert)
 
     for (int i = 0; i < NUM_EXPERT_INFOS; i++) {
         const expert_row *row = &expert_rows[i];
-        if (first && !is_own(i)) {
+        if (first && !is_own_expert_info(i)) {
             expert->fields[i] = first->fields[i];
             continue;
         }
         expert->fields[i] = (expert_field)EI_INIT;
         info[count].ids = &expert->fields[i];
         info[count].eiinfo.name =
-            wmem_strconcat(wmem_epan_scope(), is_own(i) ? prefix : "pcq", ".expert.", row->name, NULL);
+            wmem_strconcat(wmem_epan_scope(), is_own_expert_info(i) ? prefix : "pcq", ".expert.", row->name, NULL);
         info[count].eiinfo.group = row->group;
         info[count].eiinfo.severity = row->severity;
         info[count].eiinfo.summary = row->summary;
@@ -56,7 +56,7 @@ void expert_info_register(int proto, const char *prefix, expert_fields *expert)
     }
 }
 
-/* Wireshark's own tap is looked up with the first packet, since then it is registered, and once, since the list is long. */
+/* True if somebody listens to Wireshark's tap of expert infos. It is looked up once, since the list is long, and not before it is registered. */
 static bool has_expert_listener(void)
 {
     static int tap;

@@ -114,12 +114,13 @@ typedef struct {
     bool damaged;       /* the bytes contradict themselves: nothing is learned from them */
 } expert_report;
 
-/* Adds an expert info to `item` (may be NULL). The text says what is wrong and what it means. */
+/* Adds an expert info to `item` (may be NULL). The text says what is wrong and what it means. Changes: the report is damaged if the expert
+ * info is damage; infos beyond 100, or while nothing is shown, are not added. */
 void expert_report_add(expert_report *report, proto_item *item, expert_id id, const char *format, ...)
     G_GNUC_PRINTF(4, 5);
 
-/* True if somebody could look for expert infos in this tree: else what is dear to find is not looked for. */
+/* True if a listener, filter, column or the visible tree references expert infos. If false, callers skip expensive searches for them. */
 bool expert_report_is_wanted(const expert_report *report, proto_tree *tree);
 
-/* Reports how many expert infos were too many to show. */
+/* Reports at the end of a stub how many expert infos were too many to show. */
 void expert_report_end(expert_report *report, proto_item *item);

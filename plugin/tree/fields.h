@@ -1,5 +1,5 @@
 /* fields.h
- * Tables of fields: those that both protocols have, each with its own prefix, registered from one; and whether somebody looks.
+ * Tables of fields: those that both protocols have, each with its own prefix, registered from one; and whether they are referenced.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -79,7 +79,7 @@ static inline void fields_register_prefixed(int proto, const char *prefix, const
     proto_register_field_array(proto, fields, (int)count);
 }
 
-/* True if somebody looks at one of these fields in the tree. */
+/* True if a filter, a column or the visible tree references one of these fields; false without a tree. */
 static inline bool fields_any_referenced(proto_tree *tree, const int *fields, unsigned count)
 {
     for (unsigned i = 0; tree && i < count; i++) {

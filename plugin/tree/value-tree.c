@@ -1,5 +1,5 @@
 /* value-tree.c
- * What both protocols show alike in the tree: where a name or type is from, a counter's type, values; and in the Info column.
+ * Parts of the tree that both protocols show alike: source of a name or type, a counter's type, values; and the text of the Info column.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -72,9 +72,10 @@ static const value_string type_kind_vals[] = {PERF_KINDS(BIT_ROW){0, NULL}};
 static const value_string type_timer_vals[] = {PERF_TIMERS(BIT_ROW){0, NULL}};
 static const value_string type_display_vals[] = {PERF_DISPLAYS(BIT_ROW){0, NULL}};
 
-/* Number of the field whose meaning depends on others. */
+/* Number among the bits' fields of the one whose meaning depends on the kind. */
 #define SUBTYPE 2
 
+/* Registers the fields of a counter type and its bits, PREFIX.counter.type. */
 static void register_type_fields(int proto, const char *prefix, value_type_fields *fields)
 {
     const hf_register_info list[] = {
@@ -166,6 +167,7 @@ void value_fields_register(int proto, const char *prefix, value_fields *fields)
     register_type_fields(proto, prefix, &fields->types);
 }
 
+/* True if a field around the values, or an expert info, is referenced: then all structures are read. */
 static bool are_structures_referenced(const value_tree *view)
 {
     const value_fields *fields = view->fields;
@@ -182,6 +184,7 @@ static bool are_structures_referenced(const value_tree *view)
            expert_report_is_wanted(view->report, view->tree);
 }
 
+/* Returns the fields that a filter, a column or the visible tree references; without a tree expert infos alone can be. */
 static referenced_fields find_referenced_fields(const value_tree *view)
 {
     proto_tree *tree = view->tree;
@@ -237,7 +240,7 @@ typedef struct {
     bool has_formula;
 } value_meaning;
 
-/* From here on a double is shown with an exponent, and soon does not hold all digits. */
+/* Smallest integer that Wireshark shows with an exponent as a double, which soon does not hold all digits. */
 #define LARGE_NUMBER 1000000000000000
 
 /* Adds "Calculated value: 12.4 % = FORMULA (note)". Without a formula the number that Wireshark makes of it mostly will do: the structure's
@@ -255,6 +258,7 @@ static proto_item *add_labelled_result(proto_tree *tree, value_stream *stream, c
     return proto_tree_add_double_format(tree, hf_cooked, stream->response.tvb, 0, 0, what->result.value, "%s", label);
 }
 
+/* Shows the result, or the reason for none, with formula and note as far as there are any. */
 static void show_result(proto_tree *tree, value_stream *stream, const value_meaning *what)
 {
     const perf_counter_type *type = stream->at.counter->type;
@@ -303,7 +307,7 @@ static void show_watched(value_tree *view, proto_tree *tree)
     }
 }
 
-/* Reports why values are assumed, each reason once for a packet. */
+/* Reports why the current value is assumed, each reason once for a response. */
 static void report_assumed(value_tree *view)
 {
     assumed_reason reason = value_stream_assumed_reason(view->stream);
@@ -384,13 +388,13 @@ void value_tree_show_previous(const value_tree *view, proto_tree *tree)
 /* Characters of a path in the Info column: the value has to be seen. */
 #define MAX_INFO_PATH 160
 
-/* Values that are looked through for those that the user watches: each packet of the list costs as much. */
+/* Values of a response that are compared with the watched counters: each packet of the list costs as much. */
 #define MAX_WATCHED_THROUGH 1000
 
 /* Watched values that the Info column shows. */
 #define MAX_INFO_WATCHED 4
 
-/* Writes "cpu 12.4 %, gpu 0.4 to 10.9 %, 7 instances". Returns how many values that are. */
+/* Writes "cpu 12.4 %, gpu 0.4 to 10.9 %, 7 instances" for watched counters. Returns how many values that covers; 0: no text. */
 static unsigned format_watched(wmem_strbuf_t *text, wmem_allocator_t *pool, const counter_response *response)
 {
     watch_survey survey = watch_look_through(value_stream_begin(pool, response), MAX_WATCHED_THROUGH, MAX_INFO_WATCHED);
@@ -405,7 +409,7 @@ static unsigned format_watched(wmem_strbuf_t *text, wmem_allocator_t *pool, cons
     return survey.covered;
 }
 
-/* Finds _Total, else the instance that the first sample of the series has first. Returns the first row without either. */
+/* Returns the row that stands for the group in the Info column: _Total, else the first of the series' first sample, else the group's first. */
 static uint32_t find_info_row(const value_stream *stream)
 {
     static const uint8_t little_endian[] = {'_', 0, 'T', 0, 'o', 0, 't', 0, 'a', 0, 'l', 0};
@@ -447,7 +451,7 @@ static bool go_to_info_value(value_stream *stream)
     return value_stream_go_to(stream, row, 0) != NULL;
 }
 
-/* "\Processor(_Total)\% Processor Time = 12.4 %" and its mark; NULL if there is no such value, or it has no path. */
+/* Returns "\Processor(_Total)\% Processor Time = 12.4 %" with its mark, of the value of go_to_info_value(); NULL: none, or without a path. */
 static const char *format_info_value(wmem_allocator_t *pool, const counter_response *response)
 {
     value_stream *stream = value_stream_begin(pool, response);
@@ -494,8 +498,8 @@ void value_tree_read_frequency(buffer_cursor *cursor, int hf)
 
 /* --- A response -------------------------------------------------------------------------------------------------- */
 
-/* "Watched: gpu = 0.4 to 10.9 %, 7 instances", and how all of them become one number. */
-static void sum_up_watched(value_tree *view, const counter_response *response)
+/* Shows "Watched: gpu = 0.4 to 10.9 %, 7 instances" for each watched counter, and how a graph makes one number of all. Changes: `watched`. */
+static void show_watched_sums(value_tree *view, const counter_response *response)
 {
     wmem_allocator_t *pool = view->report->pinfo->pool;
 
@@ -521,7 +525,7 @@ bool value_tree_begin(value_tree *view, const counter_response *response)
     }
     view->stream = value_stream_begin(view->report->pinfo->pool, response);
     if (view->referenced.watched) {
-        sum_up_watched(view, response);
+        show_watched_sums(view, response);
     }
     return true;
 }

@@ -34,7 +34,8 @@ void value_tree_read_frequency(buffer_cursor *cursor, int hf);
  * mark; NULL: it is not known, or there is no tree. */
 const char *value_tree_add_name(buffer_cursor *cursor, int hf, state_server *server, metadata_key key);
 
-/* Adds where a name or type is from, a name's language and its mark to the item that shows it. */
+/* Appends language, source and mark of a name or type to the item that shows it, and adds the frame that it was learned in. Reports an assumed
+ * one. Needs: known->entry. Changes: the item is generated. */
 void value_tree_add_source(buffer_cursor *cursor, proto_item *item, const metadata_result *known);
 
 /* Reports, once for a packet, that a name or type is assumed. `disputed_in`: frame that has another one, 0: none is known. */
@@ -47,7 +48,7 @@ typedef struct {
     unsigned num_structures;
 } value_fields;
 
-/* Registers them, `structures` as they are given; the first protocol also those that both have. */
+/* Registers a protocol's fields: `structures` with their full names, `types` with the prefix; the first time also those that both have. */
 void value_fields_register(int proto, const char *prefix, value_fields *fields);
 
 /* Fields that a filter, a column or the visible tree references. Determined once for each response. */
@@ -77,7 +78,7 @@ typedef struct {
     bool is_full;         /* the packet's tree has no room for more */
 } value_tree;
 
-/* Begins the stream of a response. Returns false if no field is referenced: it has no stream then. */
+/* Begins the stream of a response, and shows the sums of watched counters. Returns false, without a stream, if no field is referenced. */
 bool value_tree_begin(value_tree *view, const counter_response *response);
 
 /* Returns false if the packet's tree has no room for `items` more: Wireshark stops a tree at a million, visible or not. Changes: once it is
@@ -100,13 +101,13 @@ typedef struct {
 } value_structure;
 
 /* Shows the stream's current value in `tree`: a structure labelled with path and words, and in it path and result with its formula.
- * `structure`: NULL for the fields alone. Returns the tree of the structure: what was sent stands behind the rest. */
+ * `structure`: NULL for the fields alone. Returns the structure's tree, else `tree`. Reports why the value is assumed. */
 proto_tree *value_tree_show(value_tree *view, proto_tree *tree, const value_structure *structure);
 
-/* Shows the value as it was sent, if a field of it is referenced. */
+/* Shows the current value as it was sent: number, text, or at most 1024 bytes; nothing if no such field is referenced. */
 void value_tree_show_sent(const value_tree *view, proto_tree *tree);
 
-/* Shows the sample before and the time between, once for a response or object. */
+/* Shows the frame of the sample before, if there is one, and the time between by the server's clock; once for a response or object. */
 void value_tree_show_previous(const value_tree *view, proto_tree *tree);
 
 /* Returns a text for the Info column: "cpu 12.4 %, memory 61 %, 238 more values; 1 failed: ... (7 blocks, 7,168 bytes)". Watched counters are

@@ -24,7 +24,7 @@ perf_table *value_response_get_table(wmem_allocator_t *pool, const value_ops *op
                                      tvb_reported_length(tvb));
 }
 
-/* Calls under way at once may be answered in another order than they were sampled in. */
+/* True if the response was sampled before the response in front of it: both calls were under way at once, and were answered in another order. */
 static bool is_overtaken(const counter_response *response, const perf_table *table, const state_sample *before,
                          const perf_table *table_before)
 {
@@ -33,6 +33,7 @@ static bool is_overtaken(const counter_response *response, const perf_table *tab
     return overlaps && perf_is_older(&table->clocks, &table_before->clocks);
 }
 
+/* Finds the sample to compare with. Changes: `before` with the interval and clocks, or else `why_no_before`. */
 static void find_sample_before(value_stream *stream)
 {
     const counter_response *response = &stream->response;
@@ -87,14 +88,14 @@ void value_stream_enter(value_stream *stream, perf_group *group)
     stream->columns = NULL;
     stream->instance_row = stream->prefix_row = stream->judged_row = stream->matched_row = UINT32_MAX;
     stream->at.row = 0;
-    stream->at.column = UINT32_MAX; /* next_cell() begins at 0 */
+    stream->at.column = UINT32_MAX; /* go_to_next_cell() begins at 0 */
     if (stream->response.ops->enter) {
         stream->response.ops->enter(stream);
     }
 }
 
-/* Marks several columns of one counter: the first has the path, and all are assumed. Bases, which have no results, may be alike. */
-static void find_repetition(value_stream *stream, value_column *column)
+/* Marks a column whose counter has several: all are assumed, and only the first has path and result. Bases, without results, may be alike. */
+static void mark_repeated_column(value_stream *stream, value_column *column)
 {
     perf_table *table = stream->now.table;
     perf_group *group = stream->group;
@@ -126,12 +127,12 @@ value_column *value_stream_enter_column(value_stream *stream, uint32_t number)
     if (!column->is_known) {
         column->is_known = true;
         stream->response.ops->look_up_column(stream, column);
-        find_repetition(stream, column);
+        mark_repeated_column(stream, column);
     }
     return column;
 }
 
-/* Takes the value of the current row and column; false: the cell has none. */
+/* Reads the cell at at.row and at.column into `at`. Returns false if it has no value. Changes: the operands are to be found. */
 static bool read_cell_value(value_stream *stream)
 {
     perf_table *table = stream->now.table;
@@ -161,7 +162,8 @@ const counter_value *value_stream_go_to(value_stream *stream, uint32_t row, uint
     return read_cell_value(stream) ? &stream->at : NULL;
 }
 
-static bool next_cell(value_stream *stream)
+/* Moves to the next cell of the group, row by row. Returns false behind the last one, or if values are not wanted. */
+static bool go_to_next_cell(value_stream *stream)
 {
     const perf_group *group = stream->group;
 
@@ -175,8 +177,9 @@ static bool next_cell(value_stream *stream)
     return stream->at.row < group->rows;
 }
 
-/* Takes a group that has an error or nothing in place of values, if the reader wants it. */
-static bool take_group(value_stream *stream)
+/* Makes `at` stand for a block of PerflibV2 that has an error, or no value, if the reader wants these (with_failed, with_empty). Returns false
+ * for other groups. */
+static bool read_group_value(value_stream *stream)
 {
     const perf_group *group = stream->group;
     bool is_failed = group->type == PERF_ERROR_RETURN, is_empty = group->rows == 0 || group->columns == 0;
@@ -196,7 +199,7 @@ const counter_value *value_stream_next(value_stream *stream)
     const perf_table *table = stream->now.table;
 
     for (;;) {
-        while (next_cell(stream)) {
+        while (go_to_next_cell(stream)) {
             bool has_value = read_cell_value(stream);
             uint32_t size = has_value ? MAX(stream->at.size, 1) : 1;
             if (size > stream->bytes_left) {
@@ -213,7 +216,7 @@ const counter_value *value_stream_next(value_stream *stream)
             return NULL;
         }
         value_stream_enter(stream, perf_table_group(stream->now.table, next));
-        if (take_group(stream)) {
+        if (read_group_value(stream)) {
             return &stream->at;
         }
     }
@@ -251,7 +254,7 @@ perf_match value_stream_match_row(value_stream *stream, const value_location *at
     return match;
 }
 
-/* Finds the row's instance in the sample before, once for all its values. */
+/* Finds the row's instance in the sample before, once for all its values. Needs: `group_before`. */
 static perf_match match_row_before(value_stream *stream)
 {
     if (stream->matched_row != stream->at.row) {
@@ -263,7 +266,7 @@ static perf_match match_row_before(value_stream *stream)
     return stream->match_before;
 }
 
-/* Finds the current value's counter in the sample before, once for all rows. */
+/* Finds the current value's counter in the sample before, once for all rows. Returns the reason if it is not there, or of another type. */
 static perf_no_result find_column_before(value_stream *stream)
 {
     value_column *counter = stream->at.counter;
@@ -284,7 +287,7 @@ static perf_no_result find_column_before(value_stream *stream)
     return counter->why_no_before;
 }
 
-/* Finds the same counter of the same instance in the sample before, or the reason why there is none. */
+/* Finds the same counter of the same instance in the sample before. Returns false and `why` if there is none. Changes: the operands' match. */
 static bool find_previous_value(value_stream *stream, value_location *there, perf_no_result *why)
 {
     perf_group *group = value_stream_group_before(stream);
@@ -304,7 +307,7 @@ static bool find_previous_value(value_stream *stream, value_location *there, per
 
 /* --- Results ------------------------------------------------------------------------------------------------------ */
 
-/* Finds the operands of the formula but the value, in one sample. Others keep what they were: no formula reads what it does not need. */
+/* Finds the operands that `needs` names, at a value of one sample. Other members of `point` keep older numbers, which the formula does not read. */
 static void find_operands_at(value_stream *stream, const value_location *at, unsigned needs, perf_point *point)
 {
     const value_ops *ops = stream->response.ops;
@@ -323,7 +326,7 @@ static void find_operands_at(value_stream *stream, const value_location *at, uns
     }
 }
 
-/* Finds the operands of the current value's formula, once. */
+/* Finds the operands of the current value's formula in both samples, once. Needs: its type is known. Changes: `operands`. */
 static void find_operands(value_stream *stream)
 {
     value_operands *operands = &stream->operands;
@@ -351,7 +354,7 @@ static void find_operands(value_stream *stream)
     }
 }
 
-/* "_Total", "_Global_", "0,_Total", "WMI/_Total": a sum goes backwards when an instance of it ends. */
+/* True for "_Total", "_Global_", "0,_Total", "WMI/_Total": such a sum goes backwards when an instance of it ends. */
 static bool is_sum(const char *instance)
 {
     static const char *const names[] = {"_Total", "_Global_"};
@@ -365,7 +368,7 @@ static bool is_sum(const char *instance)
     return false;
 }
 
-/* Returns the reason in words of the instance or object where these tell more. */
+/* Returns a closer reason than `none`: the counter is a sum, or its object has no clock; else `none`. */
 static perf_no_result refine_reason(value_stream *stream, perf_no_result none)
 {
     const perf_no_result no_clock = stream->response.ops->no_clock;
@@ -401,7 +404,7 @@ perf_result value_stream_result(value_stream *stream)
 
 /* --- Doubt -------------------------------------------------------------------------------------------------------- */
 
-/* The name ends in "#1". */
+/* True if the row's own name, as it was sent, ends in "#" and digits. Bytes of 0 are halves of UTF-16. */
 static bool is_numbered_name(const perf_table *table, const perf_group *group, uint32_t row)
 {
     uint32_t size, digits = 0, at = perf_table_name(table, group, row, &size);
@@ -416,6 +419,7 @@ static bool is_numbered_name(const perf_table *table, const perf_group *group, u
     return false;
 }
 
+/* True if a row of the group has such a name; determined once for the group. */
 static bool has_numbered_names(value_stream *stream)
 {
     const perf_group *group = stream->group;
@@ -427,7 +431,7 @@ static bool has_numbered_names(value_stream *stream)
     return stream->has_numbered_names;
 }
 
-/* The row's parent is not there, or its path may be another's: "x#1" is called so, or is the second x. */
+/* Determines is_row_assumed: the row's parent is not there, or its path may be another row's: "x#1" is so named, or is the second x. */
 static G_GNUC_NO_INLINE void judge_row(value_stream *stream)
 {
     perf_table *table = stream->now.table;
@@ -500,7 +504,7 @@ const char *value_stream_counter(value_stream *stream)
     return counter->label;
 }
 
-/* "\\SRV\Set(instance)\" */
+/* Begins the stream's path with "\\SRV\Set(instance)\". Changes: path, prefix_size, prefix_row. */
 static void write_prefix(value_stream *stream)
 {
     const char *instance = value_stream_instance(stream);
@@ -558,8 +562,8 @@ const char *value_stream_text(const value_stream *stream, uint32_t most)
     return text_get(stream->pool, stream->response.tvb, at->offset, at->text_size, at->code_page, at->byte_order, most);
 }
 
-/* Writes the number that is shown of a result (TEXT_NUMBER_SIZE bytes). Returns its length. Of raw types it is the integer that was sent, as
- * a double does not hold 64 bits. */
+/* Writes a result's number, TEXT_NUMBER_SIZE bytes at most. Returns its length. Raw types have the integer that was sent, since a double does
+ * not hold 64 bits. */
 static unsigned write_number(const value_stream *stream, const perf_result *result, char *text)
 {
     const perf_counter_type *type = stream->at.counter->type;
@@ -594,19 +598,20 @@ const char *value_stream_format(value_stream *stream, const perf_result *result)
 
 /* --- The formula -------------------------------------------------------------------------------------------------- */
 
-/* Each of these returns where the next text goes. */
+/* The functions put_...() write at `to`, without a terminator, and return where the next text goes. */
 static char *put_number(char *to, const char *name, uint64_t value)
 {
     to = perf_put_text(to, name);
     return to + text_integer(to, value);
 }
 
-/* Clocks are told by the time between the samples. */
+/* Writes the units of a clock between the samples; nothing if it went back. */
 static char *put_clock(char *to, const char *name, uint64_t current, uint64_t previous)
 {
     return current >= previous ? put_number(to, name, current - previous) : to;
 }
 
+/* Writes the clock that the formula divides by, and its frequency F. */
 static char *put_clocks(char *to, const value_operands *operands, const perf_formula_info *formula)
 {
     const perf_point *current = &operands->current, *previous = &operands->previous;
@@ -634,7 +639,6 @@ bool value_stream_has_formula(const value_stream *stream)
            counter->none == PERF_NO_RESULT_OK;
 }
 
-/* The letters are those of perf/counter-types.h. */
 char *value_stream_format_formula(value_stream *stream, char *to)
 {
     const perf_formula_info *formula = &perf_formulas[stream->at.counter->type->formula];

@@ -39,13 +39,14 @@ typedef struct {
     bool is_malformed;                  /* its parameters contradict the stub, or its fragments each other */
 } counter_response;
 
-/* Returns the table of a response: its sample's, if it is one, else read anew. `is_current`: the response is that of the sample itself. */
+/* Returns the table of a response: its sample's; else (NULL, or its bytes were discarded) read from `tvb`, ends with `pool`. `is_current`: as
+ * sample_get_table(). */
 perf_table *value_response_get_table(wmem_allocator_t *pool, const value_ops *ops, state_sample *sample,
                                      bool is_current, tvbuff_t *tvb);
 
 /* --- Doubt -------------------------------------------------------------------------------------------------------- */
 
-/* Why a value is assumed. X(name, sentence): of ASSUMED_..., the first that applies */
+/* Reasons why a value is assumed. X(name, sentence): of ASSUMED_..., of several the first that applies */
 #define ASSUMED_REASONS(X) \
     X(NONE, "") \
     X(RESPONSE, "the response, or this part of it, is malformed: its values may stand elsewhere") \
@@ -69,7 +70,7 @@ extern const char *const assumed_reason_texts[NUM_ASSUMED_REASONS];
 typedef struct {
     perf_table *table; /* NULL: there is none */
     const state_sample *sample;
-    void *own; /* the protocol's */
+    void *own; /* for the functions of value_ops alone, which fill it; NULL: nothing */
 } parsed_sample;
 
 /* A cell of one of them. */
@@ -172,16 +173,17 @@ typedef struct value_stream {
     char words[120];     /* a number, its unit and a reason */
 } value_stream;
 
-/* Begins to read the values of a response. Two streams of one response give the same. */
+/* Begins to read the values of a response and finds the sample before; nothing is calculated yet. Two streams of one response give the same. */
 value_stream *value_stream_begin(wmem_allocator_t *pool, const counter_response *response);
 
-/* Reads the next value. Returns NULL at the end. The value holds until the next is read. */
+/* Reads the next value, in this group or the next. Returns NULL at the end. The value holds until the next is read. */
 const counter_value *value_stream_next(value_stream *stream);
 
-/* Enters a group, for structures around values. */
+/* Goes in front of a group's first value. Changes: labels, columns and the group before are those of no group. */
 void value_stream_enter(value_stream *stream, perf_group *group);
 
-/* Goes to a counter of the group, without its values. Needs: a number of a column; 0 of a group without columns. */
+/* Goes to a counter of the group, without its values. Needs: a number of a column; 0 of a group without columns. Returns it, with all but
+ * its label and its column in the sample before. */
 value_column *value_stream_enter_column(value_stream *stream, uint32_t number);
 
 /* Reads the value of a cell of the group. Returns NULL for a cell without a value. */
@@ -198,10 +200,10 @@ perf_group *value_stream_group_before(value_stream *stream);
 
 /* --- The value that was read last --------------------------------------------------------------------------------- */
 
-/* Returns the calculated value, or why there is none. Not for text. */
+/* Returns the calculated value, or the reason why there is none. Needs: a value that is no text. */
 perf_result value_stream_result(value_stream *stream);
 
-/* Returns why the value is assumed; why its result is, once that was asked for. */
+/* Returns the reason why the value is assumed, or, after value_stream_result(), the value or its result; ASSUMED_NONE: neither is. */
 assumed_reason value_stream_assumed_reason(value_stream *stream);
 
 /* Returns "\\SRV\Processor Information(0,0)\% Processor Time", until the next is asked for; NULL: the counter is not known. */
@@ -224,26 +226,27 @@ bool value_stream_is_same_counter(value_stream *stream, counter_identity *identi
 /* The first bytes of a value that is no number: all that is shown of it. */
 #define MOST_VALUE_BYTES 1024
 
-/* Returns a text as UTF-8, without quotes: at most so many characters. */
+/* Returns the value, a text, as UTF-8 in the stream's pool, without quotes: at most `most` characters. */
 const char *value_stream_text(const value_stream *stream, uint32_t most);
 
 /* Returns the value for people, until the next is asked for: "12.4 %", "1,024.0 /sec", "77", "0x1f", "\"text\"",
  * "81 (raw; first sample)". Needs: of a value that is no text `result` is value_stream_result()'s. */
 const char *value_stream_format(value_stream *stream, const perf_result *result);
 
-/* True if something can be calculated from the value. */
+/* True if a formula applies to the value, a number: its type is known, and of a counter. The result may still have a reason. */
 bool value_stream_has_formula(const value_stream *stream);
 
 /* Writes "100 * (1 - (N1 - N0) / (H1 - H0)), N1 = 81, N0 = 80, H1 - H0 = 10,000,000", 512 bytes at most. Needs:
  * value_stream_has_formula(). Returns its end. */
 char *value_stream_format_formula(value_stream *stream, char *to);
 
+/* True if value_stream_assumed_reason() gives a reason. */
 static inline bool value_stream_is_assumed(value_stream *stream)
 {
     return value_stream_assumed_reason(stream) != ASSUMED_NONE;
 }
 
-/* " (assumed)" or "". */
+/* Returns " (assumed)" or "" for the value read last, to stand behind it. */
 static inline const char *format_assumed_mark(value_stream *stream)
 {
     return value_stream_is_assumed(stream) ? " (assumed)" : "";
@@ -256,6 +259,6 @@ static inline const char *format_assumed_mark(value_stream *stream)
 char *value_format_identifier_path(wmem_allocator_t *pool, const state_server *server, const char *computer,
                                    const perf_identifier *identifier, bool *is_assumed);
 
-/* Returns such a path of its parts. `instance`: NULL or "": it has none. */
+/* Returns such a path of its parts, each cut to TEXT_NAME_MAX characters. `computer`: NULL: none. `instance`: NULL or "": it has none. */
 char *value_join_path(wmem_allocator_t *pool, const char *computer, const char *set, const char *instance,
                       const char *counter);
