@@ -39,6 +39,7 @@ static void count_request(stats_tree *tree, const tapped_call *tapped)
     }
 }
 
+/* Counts a response that was read below its status and operation. A fault, and a response that ends before its status, have no node. */
 static void count_response(stats_tree *tree, const tapped_call *tapped)
 {
     if (tapped->is_repeated) {
@@ -54,6 +55,7 @@ static void count_response(stats_tree *tree, const tapped_call *tapped)
     }
 }
 
+/* Adds the bytes of a sealed response to the averages of all and of its operation. */
 static void count_sealed_response(stats_tree *tree, const tapped_call *tapped)
 {
     int size = (int)MIN(tapped->sealed.size, (uint32_t)INT_MAX);
@@ -65,13 +67,14 @@ static void count_sealed_response(stats_tree *tree, const tapped_call *tapped)
     }
 }
 
+/* Counts a call (`data`: tapped_call). An unread one that is not sealed is counted as such alone: its operation may not be known. */
 static tap_packet_status tree_count(stats_tree *tree, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *data,
                                     tap_flags_t flags _U_)
 {
     const tapped_call *tapped = data;
 
     if (tapped->is_repeated && (tapped->unread || !tapped->is_response)) {
-        return TAP_PACKET_DONT_REDRAW; /* a copy */
+        return TAP_PACKET_DONT_REDRAW; /* a second copy of the PDU */
     }
     if (tapped->unread) {
         tick_stat_node(tree, NODE_UNDECODED, 0, TRUE);

@@ -9,17 +9,18 @@
 #include "taps/stat-table.h"
 #include "text/text.h"
 
-/* Limits of all rows: paths, and their bytes. A response may bring as many as it has values. */
-#define MAX_COUNTERS 100000
-#define MAX_COUNTER_BYTES (32 << 20)
+/* Limits of all rows, since a response may bring as many paths as it has values. */
+#define MAX_COUNTERS 100000          /* paths */
+#define MAX_COUNTER_BYTES (32 << 20) /* bytes of paths */
 
 /* Statistics of a path. */
 typedef struct {
     char *path;
-    uint64_t samples, resets;
-    uint64_t response; /* number of the newest one that has it */
-    bool is_assumed;   /* a sample may be another counter's or instance's */
-    counter_identity whose;
+    uint64_t samples;       /* values, with a result or without */
+    uint64_t resets;        /* values without a result, because the counter or its base decreased */
+    uint64_t response;      /* number of the newest response that has it; 0: none */
+    bool is_assumed;        /* a value may be another counter's or instance's */
+    counter_identity whose; /* the first counter of that path; others are not counted */
     perf_summary results;
 } counter_row;
 
@@ -40,8 +41,8 @@ static const table_column counter_columns[] = {COLUMNS(TABLE_COLUMN)};
 static struct {
     GHashTable *by_path; /* path -> counter_row */
     GPtrArray *rows;     /* counter_row, in the order of their first */
-    size_t path_bytes;
-    uint64_t responses; /* with values, until now */
+    size_t path_bytes;   /* of all rows */
+    uint64_t responses;  /* number of the newest response with values, from 1; never begins again */
 } counted;
 
 static void free_counter(void *data)
@@ -61,7 +62,7 @@ static void counters_begin(stat_table *t _U_)
     counted.path_bytes = 0;
 }
 
-/* Returns NULL without a path, or without room for one more. */
+/* Returns the row of a path. Changes: creates it. Returns NULL without a path, or without room for one more. */
 static counter_row *find_or_create_counter(const char *path)
 {
     counter_row *row = path ? g_hash_table_lookup(counted.by_path, path) : NULL;
@@ -77,6 +78,8 @@ static counter_row *find_or_create_counter(const char *path)
     return row;
 }
 
+/* Counts the value that was read last in its path's row. Without a row are texts, paths without room or not known, a path's second value of a
+ * response, and another counter with the same path: they are counted as omitted. */
 static void count_value(stat_table *t, value_stream *stream)
 {
     const char *path = value_stream_path(stream);

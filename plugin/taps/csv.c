@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* Copied here: a row has fifteen cells, and a call of GLib takes longer than the text of one. */
+/* Copies the bytes itself: a row has fifteen cells, and a call of GLib takes longer than the text of one. */
 void csv_cells(GString *csv, const char *cells, size_t size)
 {
     if (size + 1 >= csv->allocated_len - csv->len) {
@@ -75,7 +75,6 @@ void csv_number(GString *csv, double value)
     csv_text(csv, text);
 }
 
-/* A time that no calendar has is 1970. */
 void csv_time(GString *csv, const nstime_t *when, bool is_pdh)
 {
     GDateTime *date = g_date_time_new_from_unix_utc((int64_t)when->secs);

@@ -10,20 +10,22 @@
 
 #include "ws_compat.h"
 
-/* One, or several that have commas between them already. */
+/* Appends `size` bytes as they are, and a comma. Needs: a cell that is quoted if it has to be, or several with commas between them. */
 void csv_cells(GString *csv, const char *cells, size_t size);
 
+/* Replaces the comma behind the row's last cell by CR LF. Needs: a cell. */
 void csv_end_row(GString *csv);
 
-/* PDH-CSV. */
+/* Appends a cell of PDH-CSV: a text, always in quotes. */
 void csv_pdh_text(GString *csv, const char *text);
 
-/* RFC 4180. NULL is an empty cell. */
+/* Appends a cell of RFC 4180: a text, in quotes if it needs them. NULL is an empty cell. */
 void csv_text(GString *csv, const char *text);
 void csv_integer(GString *csv, uint64_t value);
 
-/* In 15 digits, or as many more as it takes so that reading it gives the same double. */
+/* Appends a cell of RFC 4180: an integer below 2^63 with all its digits; else 15 digits, or the more, up to 17, that give the same double again. */
 void csv_number(GString *csv, double value);
 
-/* 2026-11-21T21:43:44.123456789Z; as PDH-CSV has it, "11/21/2026 21:43:44.123", UTC, rounded down. */
+/* Appends a time in UTC: 2026-11-21T21:43:44.123456789Z, or if `is_pdh` a cell of PDH-CSV, "11/21/2026 21:43:44.123", rounded down. A time that no
+ * calendar has is 1970. */
 void csv_time(GString *csv, const nstime_t *when, bool is_pdh);

@@ -15,12 +15,11 @@
 /* The task of one -z. */
 typedef struct {
     output_task task;
-    GString *text;
-    GString *head;      /* the cells that all rows of the answer begin with, and all of the instance */
-    size_t answer_size; /* of the answer's */
-    /* whose they are */
-    uint32_t table;
-    uint32_t row;
+    GString *text;      /* rows that are not written yet */
+    GString *head;      /* cells that all rows of one instance begin with, made once: those of the response first */
+    size_t answer_size; /* bytes of the response's cells in `head` */
+    uint32_t table;     /* number of the group that `head` is of; UINT32_MAX: none, as a response begins */
+    uint32_t row;       /* row of the instance in that group */
 } long_export;
 
 static void long_reset(void *data)
@@ -33,7 +32,7 @@ static void long_reset(void *data)
                                   "result,unit,reason,status,assumed\r\n");
 }
 
-/* time, frame, protocol, query, server */
+/* Begins `head` with the cells that all rows of a response share: time, frame, protocol, query, server. */
 static void begin_answer(long_export *export, const packet_info *pinfo, const value_stream *stream, bool is_hkpd)
 {
     const tapped_handle handle = tapped_handle_of(stream->response.handle);
@@ -58,7 +57,7 @@ static void begin_answer(long_export *export, const packet_info *pinfo, const va
     export->table = UINT32_MAX;
 }
 
-/* raw */
+/* Writes the cell "raw" of the value that was read last: its number, its text, or the first bytes of any other in hex. */
 static void write_raw(GString *text, value_stream *stream)
 {
     const counter_value *at = &stream->at;
@@ -74,7 +73,7 @@ static void write_raw(GString *text, value_stream *stream)
     }
 }
 
-/* result, unit, reason, status, assumed */
+/* Writes the last cells of the value that was read last: result, unit, reason, status, assumed. `result`: none of a text or failed group. */
 static void write_outcome(GString *text, value_stream *stream, const perf_result *result)
 {
     const perf_counter_type *type = stream->at.counter->type;
@@ -98,6 +97,7 @@ static void write_outcome(GString *text, value_stream *stream, const perf_result
     csv_cells(text, value_stream_is_assumed(stream) ? "1" : "0", 1);
 }
 
+/* Writes the row of the value that was read last. `path`: NULL: not known. Changes: `head` of another instance; counts omissions of a sample. */
 static void write_long_row(long_export *export, value_stream *stream, const char *path)
 {
     bool has_none = stream->at.is_text || stream->at.is_failed;
@@ -121,6 +121,7 @@ static void write_long_row(long_export *export, value_stream *stream, const char
     }
 }
 
+/* Writes the values of a response whose paths the user asked for, also if it is no sample. Other calls and second responses have none. */
 static void long_count(void *data, packet_info *pinfo, const tapped_call *tapped)
 {
     long_export *export = data;

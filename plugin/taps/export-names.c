@@ -8,6 +8,7 @@
 
 #include "taps/output.h"
 
+/* Writes the names file once the capture is read. A file stays as it was, and that is a failure, if there are no names. */
 static void write_names(void *data)
 {
     output_task *task = data;

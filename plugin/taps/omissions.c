@@ -9,7 +9,7 @@
 
 /* --- Counting ---------------------------------------------------------------------------------------------------- */
 
-/* There are few reasons: what finds no room is counted with the last. */
+/* Counts a call that nobody decoded by its reason. There are few reasons: one that finds no room is counted with the last. */
 static void count_undecoded(omissions *o, const char *why)
 {
     unsigned i = 0;
@@ -108,7 +108,7 @@ static uint64_t get_count(const omissions *o, omission kind, const GPtrArray *no
     return o->counts[kind];
 }
 
-/* `remedy`: NULL for no warning. */
+/* Adds a note, "SENTENCE: COUNT", and in the long form "; REMEDY MORE". `remedy`: NULL: nothing is added in the long form. */
 static void add_note(GPtrArray *notes, omissions_form form, const char *sentence, uint64_t count, const char *remedy,
                      const char *more)
 {

@@ -1,5 +1,5 @@
 /* omissions.h
- * What a statistic or export could not take, or took as assumed: counted while calls come, and said at its end or below a table.
+ * What a statistic or export could not take, or took as assumed: counted while calls come, and printed at its end or below a table.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -38,29 +38,29 @@
 #define OMISSION_ENUM(name, ...) OMITTED_##name,
 typedef enum { OMISSIONS(OMISSION_ENUM) NUM_OMISSIONS } omission;
 
-/* Reasons why calls are not decoded. */
+/* Reasons that are told apart why calls are not decoded. */
 #define MAX_UNDECODED 6
 
 /* Begins as zeros. */
 typedef struct {
-    bool any_decoded; /* some call was */
-    bool
-        has_findings; /* a summary says the rest: only calls that nobody decoded, orphans and lists of names are left to say */
-    uint64_t counts[NUM_OMISSIONS]; /* of UNANSWERED nothing: */
-    uint64_t requests, responses;   /* whole ones */
-    uint64_t samples;               /* responses with values */
+    bool any_decoded;               /* a call was read */
+    bool has_findings;              /* a summary has all but calls not decoded, orphans and lists of names */
+    uint64_t counts[NUM_OMISSIONS]; /* 0 of UNANSWERED, which is `requests` less `responses` */
+    uint64_t requests;              /* that were read */
+    uint64_t responses;             /* to them, read or not */
+    uint64_t samples;               /* responses with values of a known query */
     const char *first_failed;       /* "OpenQueryHandle with ERROR_ACCESS_DENIED", interned; NULL: no call failed */
     struct {
-        const char *why; /* interned; NULL: this one and those behind are not used */
+        const char *why; /* interned; NULL: this element and those behind it are not used */
         uint64_t calls;
-    } undecoded[MAX_UNDECODED];
-    watch_paths *paths; /* that were asked for; NULL: all. Stays when all else is forgotten */
+    } undecoded[MAX_UNDECODED]; /* requests and responses by their reason */
+    watch_paths *paths;         /* that the user asked for; NULL: all. Stays when all else is forgotten */
 } omissions;
 
-/* Counts a call. */
+/* Counts a call, its values excepted. Repeated PDUs are not counted. */
 void omissions_count_call(omissions *o, const tapped_call *tapped);
 
-/* Returns what is to be said of the value that was read last, and of its result: bits 1 << OMITTED_UNTYPED and 1 << OMITTED_ASSUMED. */
+/* Returns omissions of the value that was read last: bits 1 << OMITTED_UNTYPED and 1 << OMITTED_ASSUMED. `result`: of that value. */
 static inline unsigned value_omissions(value_stream *stream, const perf_result *result)
 {
     bool is_untyped =
@@ -79,8 +79,8 @@ static inline void omissions_count_bits(omissions *o, unsigned bits)
 /* Returns the number of requests and responses that nobody decoded. */
 uint64_t omissions_get_undecoded(const omissions *o);
 
-/* How a note is worded: for a row of a window, in at most 60 characters; or for standard error, with what to do. */
+/* Wording of a note: for a row of a window, in at most 60 characters; or for standard error, with a remedy. */
 typedef enum { OMISSIONS_BRIEF, OMISSIONS_LONG } omissions_form;
 
-/* Returns a text for each kind of omission, to be freed with the array. `what` can be assumed: "values", "columns". */
+/* Returns a note for each kind of omission, and for a lack of calls, samples or matching paths; free the array. `what`: "values", "columns". */
 GPtrArray *omissions_format(const omissions *o, const char *what, omissions_form form);

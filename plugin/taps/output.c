@@ -44,10 +44,9 @@ void output_failed(const char *format, ...)
     }
 }
 
-/* Several listeners may leave out the same. */
 void output_print_omissions(const omissions *o, const char *what)
 {
-    static GHashTable *said;
+    static GHashTable *said; /* notes that were printed */
     GPtrArray *notes = omissions_format(o, what, OMISSIONS_LONG);
 
     said = said ? said : g_hash_table_new(g_str_hash, g_str_equal);
@@ -59,7 +58,7 @@ void output_print_omissions(const omissions *o, const char *what)
     g_ptr_array_free(notes, TRUE);
 }
 
-/* A program that stops reading a pipe (`| head`) has what it wanted: nothing more is written, and that is no error. */
+/* Reports errno as a file's first error. A program that stops reading a pipe (`| head`) has what it wanted: no error. Changes: `failed`. */
 static void report_write_error(output_file *file)
 {
     if (!file->failed && errno != EPIPE) {
@@ -71,8 +70,8 @@ static void report_write_error(output_file *file)
 
 /* --- Files ------------------------------------------------------------------------------------------------------- */
 
-/* A mistyped name must not cost a capture, perhaps the one that is being read. */
-static bool is_text(const char *path)
+/* Returns false for a file that does not begin with UTF-8: a mistyped name must not cost a capture, perhaps the one that is being read. */
+static bool is_text_file(const char *path)
 {
     char head[512];
     const char *end = head;
@@ -85,7 +84,8 @@ static bool is_text(const char *path)
     return g_utf8_validate(head, (gssize)size, &end) || (size == sizeof head && head + size - end < 4);
 }
 
-/* A file that its user may not write stays, too, though the folder would let him replace it. */
+/* Opens a file that is not open: its temporary file; a committed one to append; a pipe, device or standard output itself. Reports a failure. A
+ * file that its user may not write is one, though the folder would let him replace it. */
 static void open_stream(output_file *file)
 {
     bool is_stdout = strcmp(file->path, "-") == 0, is_there = g_file_test(file->path, G_FILE_TEST_EXISTS);
@@ -102,7 +102,7 @@ static void open_stream(output_file *file)
     } else if (file->is_direct || file->is_committed) {
         file->stream = g_fopen(file->path, file->is_committed ? "ab" : "wb");
     } else if (!is_there || g_access(file->path, W_OK) == 0) {
-        if (is_there && !is_text(file->path)) {
+        if (is_there && !is_text_file(file->path)) {
             output_failed("pcq: cannot write %s: what is there is no text; is it a capture?", file->path);
             file->failed = true;
             return;
@@ -115,6 +115,7 @@ static void open_stream(output_file *file)
     }
 }
 
+/* Closes the stream, if it is open; standard output is flushed and stays open. Returns false if the last bytes could not be written. */
 static bool close_stream(output_file *file)
 {
     FILE *stream = g_steal_pointer(&file->stream);
@@ -122,7 +123,7 @@ static bool close_stream(output_file *file)
     return stream == NULL || (stream == stdout ? fflush(stream) : fclose(stream)) == 0;
 }
 
-/* For a terminal, which a name must not steer: a file holds what was sent. */
+/* Escapes control characters, line ends excepted, for a terminal, which a name must not steer. Not for files: they hold what was sent. */
 static void escape_lines(GString *text)
 {
     char **lines = g_strsplit(text->str, "\n", -1);
@@ -150,7 +151,7 @@ void output_write(output_file *file, GString *text)
     g_string_truncate(text, 0);
 }
 
-/* Closes the stream, and deletes a temporary file that was not committed. */
+/* Closes the stream without reporting a failure, and deletes a temporary file that was not committed. */
 static void drop_temporary(output_file *file)
 {
     close_stream(file);
@@ -160,10 +161,10 @@ static void drop_temporary(output_file *file)
     g_free(g_steal_pointer(&file->temporary));
 }
 
-/* Not every system renames a file that is open. */
 void output_commit(output_file *file)
 {
     open_stream(file);
+    /* not every system renames a file that is open */
     if (!close_stream(file) || (file->temporary && !file->failed && g_rename(file->temporary, file->path) != 0)) {
         report_write_error(file);
     }
@@ -208,8 +209,8 @@ bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb
 
 #define MAX_END_FUNCTIONS 4
 
-static void (*end_functions[MAX_END_FUNCTIONS])(void);
-static bool is_drawn_first; /* nobody has asked since the listener for drawing was registered */
+static void (*end_functions[MAX_END_FUNCTIONS])(void); /* each once; NULL behind the last */
+static bool is_drawn_first; /* a packet came since the last output_call_at_end(): end_draw() is the newest listener */
 static uint32_t last_frame; /* of a window's capture: UINT32_MAX while it is read; 0: no window */
 
 static void call_end_functions(void)
@@ -219,6 +220,7 @@ static void call_end_functions(void)
     }
 }
 
+/* Calls the end functions in tshark and sharkd, which draw this listener first. In a window end_packet() calls them. */
 static void end_draw(void *data _U_)
 {
     if (last_frame == 0) {
@@ -226,6 +228,7 @@ static void end_draw(void *data _U_)
     }
 }
 
+/* Registers end_draw() again, which makes it the newest listener: tshark and sharkd draw that first. */
 static void listen_to_drawing(void)
 {
     static bool listens;
@@ -236,8 +239,8 @@ static void listen_to_drawing(void)
     listens = output_listen("frame", &last_frame, NULL, NULL, NULL, end_draw);
 }
 
-/* tshark and sharkd draw the newest listener first, and register whoever asks behind us, but before the first packet. A window draws its own
- * rows behind the last packet, and calls nobody before. */
+/* Sees each packet. tshark and sharkd register a table's own listener after output_call_at_end(), so end_draw() is registered again with the first
+ * packet. A window shows its rows behind the last packet and draws nobody before, so the end functions are called with that packet. */
 static tap_packet_status end_packet(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped _U_,
                                     tap_flags_t flags _U_)
 {
@@ -273,6 +276,7 @@ void output_call_at_end(void (*end)(void))
 
 /* --- One -z ---------------------------------------------------------------------------------------------------------- */
 
+/* Forgets all that a -z counted and wrote: an unfinished file is deleted, paths stay. `data`: output_task. */
 static void reset_task(void *data)
 {
     output_task *task = data;
@@ -297,6 +301,7 @@ static tap_packet_status count_call(void *data, packet_info *pinfo, epan_dissect
     return TAP_PACKET_REDRAW;
 }
 
+/* Begins a -z: reads its argument, opens the file once so that a failure is reported now, and listens. `user`: output_statistic. */
 static ws_stat_started start_task(const char *argument, void *user)
 {
     const output_statistic *statistic = user;

@@ -23,68 +23,68 @@
 /* Bytes of all paths of an export. */
 #define MAX_PATH_BYTES (32 << 20)
 
-/* If each response has instances of its own, rows times columns are many more cells than values. A document has so many for each of its
- * values, beside its share of these. */
-#define CELLS_PER_VALUE 256
-#define CELLS_OF_ALL (8 << 20)
+/* If each response has instances of its own, rows times columns are many more cells than values. Columns that would go beyond these limits
+ * are left out of a document. */
+#define CELLS_PER_VALUE 256    /* cells of a document for each of its values */
+#define CELLS_OF_ALL (8 << 20) /* cells beside these, shared evenly by all documents */
 
 /* Stands for no column: no room was left, or it is not known which counter a value is of. */
 #define NO_COLUMN UINT32_MAX
 
-/* Bytes of the host in an object's name: Wireshark cuts a name that is too long at its end, where the handle stands; it writes some characters as
- * three. */
+/* Bytes of the host in an object's name: Wireshark cuts a long name at its end, where the handle stands, and writes some characters as three. */
 #define MAX_HOST_BYTES 64
 
 /* A counter with values. */
 typedef struct {
-    char *path; /* of documents.texts */
-    counter_identity whose;
-    unsigned end; /* of the cells, behind its newest */
+    char *path;             /* owned by documents.texts */
+    counter_identity whose; /* the first counter of that path; others are not exported */
+    unsigned end;           /* number of the cell behind its newest; 0: it has none */
 } document_column;
 
 typedef struct {
-    double value; /* NAN for none */
-    uint32_t column;
+    double value;    /* NAN: the value has no result */
+    uint32_t column; /* number, or NO_COLUMN */
 } document_cell;
 
 /* A sample. */
 typedef struct {
-    nstime_t when;
-    bool has_time;
-    unsigned end; /* of its cells, which begin where those of the row before end */
+    nstime_t when; /* of the response */
+    bool has_time; /* the capture has times */
+    unsigned end;  /* number of the cell behind its last; its first is the `end` of the row before */
 } document_row;
 
 /* A query's file. */
 typedef struct {
     uint32_t number; /* of its handle */
     bool is_hkpd;
-    uint32_t first_frame;
-    char *machine;
-    GArray *paths;       /* document_column, by its number, which it keeps */
-    GPtrArray *refused;  /* other paths, which have blank columns as long as they have none of their own */
-    GHashTable *columns; /* path -> number + 1; 0: it was only refused */
-    GArray *rows;        /* document_row */
-    GArray *cells;       /* document_cell, of all rows */
+    uint32_t first_frame; /* of its first sample; 0: none yet */
+    char *machine;        /* computer name of that sample */
+    GArray *paths;        /* document_column, by their numbers */
+    GPtrArray *refused;   /* paths that the server refused; one has a blank column, unless it has a value later */
+    GHashTable *columns;  /* path -> number + 1; 0: it was only refused */
+    GArray *rows;         /* document_row */
+    GArray *cells;        /* document_cell, of all rows */
 } document;
 
 /* All files of one export. */
 typedef struct {
-    GHashTable *texts; /* paths, each once */
-    size_t text_bytes;
+    GHashTable *texts;     /* paths, each once; owns them */
+    size_t text_bytes;     /* of all paths */
     GPtrArray *all;        /* document, of those with samples, in the order of the first; by_number owns them */
     GHashTable *by_number; /* number and kind of a handle -> document; also of those without a sample yet */
-    omissions *omitted;
+    omissions *omitted;    /* of the export, which owns them */
 } documents;
 
 /* --- Columns --------------------------------------------------------------------------------------------------- */
 
-static document_column *column_at(const document *doc, uint32_t number)
+static document_column *get_document_column(const document *doc, uint32_t number)
 {
     return &g_array_index(doc->paths, document_column, number);
 }
 
-/* `is_failed`: perhaps at times only; its column is blank as long as no value comes. */
-static uint32_t column_of_path(documents *d, document *doc, const char *path, bool is_failed)
+/* Returns the number of a path's column; NO_COLUMN: without room for the path, or if it was only refused. Changes: creates the column; if
+ * `is_refused`, the path is only noted, for a blank column unless a value comes later. */
+static uint32_t find_or_create_column(documents *d, document *doc, const char *path, bool is_refused)
 {
     document_column column = {.path = g_hash_table_lookup(d->texts, path)};
     uint32_t number = column.path ? GPOINTER_TO_UINT(g_hash_table_lookup(doc->columns, column.path)) : 0;
@@ -101,11 +101,11 @@ static uint32_t column_of_path(documents *d, document *doc, const char *path, bo
         column.path = g_strdup(path);
         g_hash_table_add(d->texts, column.path);
     }
-    if (!is_failed) {
+    if (!is_refused) {
         g_array_append_val(doc->paths, column);
         number = doc->paths->len;
     }
-    if (g_hash_table_insert(doc->columns, column.path, GUINT_TO_POINTER(number)) && is_failed) {
+    if (g_hash_table_insert(doc->columns, column.path, GUINT_TO_POINTER(number)) && is_refused) {
         g_ptr_array_add(doc->refused, column.path);
     }
     return number - 1;
@@ -145,7 +145,7 @@ static void documents_free(documents *d)
     g_free(d);
 }
 
-/* Returns "query-2", "hkpd-1", to be freed. */
+/* Returns the end of a document's file name, "query-2", "hkpd-1", to be freed. */
 static char *format_suffix(const document *doc)
 {
     return g_strdup_printf("%s-%u", doc->is_hkpd ? "hkpd" : "query", doc->number);
@@ -153,11 +153,12 @@ static char *format_suffix(const document *doc)
 
 /* --- Rows ------------------------------------------------------------------------------------------------------ */
 
-/* The first value of a path in a response counts, with a result or without; of two counters the first. */
+/* Adds a cell of the value that was read last. The first value of a path in a response counts, with a result or without; of two counters the
+ * first. `first_of_row`: number of the row's first cell. Changes: counts another value or counter of the path as omitted. */
 static void add_cell(documents *d, document *doc, value_stream *stream, const document_cell *cell,
                      unsigned first_of_row)
 {
-    document_column *column = cell->column < doc->paths->len ? column_at(doc, cell->column) : NULL;
+    document_column *column = cell->column < doc->paths->len ? get_document_column(doc, cell->column) : NULL;
     bool is_twice = column && column->end > first_of_row;
 
     if (is_twice || (column && !value_stream_is_same_counter(stream, &column->whose))) {
@@ -171,14 +172,14 @@ static void add_cell(documents *d, document *doc, value_stream *stream, const do
     }
 }
 
-/* To the newest row. */
+/* Adds all values of a response as cells of the row that is begun. Not texts, and not bases, which only divide others. */
 static void add_values(documents *d, document *doc, value_stream *stream)
 {
     unsigned first = doc->cells->len;
 
     while (value_stream_next(stream)) {
         if (stream->at.is_text) {
-            continue; /* typeperf shows counters; texts, and bases, which only divide others, are none */
+            continue; /* typeperf shows counters: texts and bases are none */
         }
         const perf_result result = value_stream_result(stream);
         if (result.none == PERF_NO_RESULT_BASE_TYPE || result.none == PERF_NO_RESULT_NO_FORMULA) {
@@ -186,7 +187,7 @@ static void add_values(documents *d, document *doc, value_stream *stream)
         }
         const char *path = value_stream_path(stream);
         document_cell cell = {result.none == PERF_NO_RESULT_OK ? result.value : NAN,
-                              path ? column_of_path(d, doc, path, false) : NO_COLUMN};
+                              path ? find_or_create_column(d, doc, path, false /* is_refused */) : NO_COLUMN};
         omissions_count_bits(d->omitted, path ? value_omissions(stream, &result) : 0);
         add_cell(d, doc, stream, &cell, first);
     }
@@ -194,7 +195,8 @@ static void add_values(documents *d, document *doc, value_stream *stream)
 
 /* --- Adding ---------------------------------------------------------------------------------------------------- */
 
-static document *document_of(documents *d, uint32_t number, bool is_hkpd)
+/* Returns the document of a query or key. `number`: of its handle. Changes: creates it. */
+static document *find_or_create_document(documents *d, uint32_t number, bool is_hkpd)
 {
     void *key = GUINT_TO_POINTER(2 * number + is_hkpd);
     document *doc = g_hash_table_lookup(d->by_number, key);
@@ -222,11 +224,13 @@ static void add_refused(documents *d, packet_info *pinfo, const tapped_call *tap
     for (uint32_t i = 0; number > 0 && i < tapped->num_identifiers; i++) {
         const char *path = tapped_refused_path(pinfo->pool, tapped, i, &is_assumed);
         if (path) {
-            column_of_path(d, document_of(d, number, false), path, true);
+            find_or_create_column(d, find_or_create_document(d, number, false /* is_hkpd */), path,
+                                  true /* is_refused */);
         }
     }
 }
 
+/* Adds a call to its query's document: a sample as a row, refused counters as blank columns. Other calls add nothing. */
 static void documents_add(documents *d, packet_info *pinfo, const tapped_call *tapped)
 {
     if (tapped->answer == NULL) {
@@ -238,7 +242,7 @@ static void documents_add(documents *d, packet_info *pinfo, const tapped_call *t
         return;
     }
     value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
-    document *doc = document_of(d, tapped_handle_of(tapped->answer->handle).number, tapped->is_hkpd);
+    document *doc = find_or_create_document(d, tapped_handle_of(tapped->answer->handle).number, tapped->is_hkpd);
     document_row row = {pinfo->abs_ts, (pinfo->presence_flags & PINFO_HAS_TS) != 0, 0};
 
     if (doc->rows->len == 0) {
@@ -253,17 +257,17 @@ static void documents_add(documents *d, packet_info *pinfo, const tapped_call *t
 
 /* --- Writing --------------------------------------------------------------------------------------------------- */
 
-/* Columns stand in the order in which their values first came; after them those that were refused whenever they were asked for. -> how
- * many */
+/* Writes the header: columns in the order in which their values first came, then those that were always refused, as far as there is room for them.
+ * Returns how many columns these are, without that of the time. */
 static unsigned write_header(const documents *d, const document *doc, GString *text)
 {
     uint64_t cells = CELLS_OF_ALL / d->all->len + (uint64_t)doc->cells->len * CELLS_PER_VALUE;
-    uint64_t most = cells / MAX(doc->rows->len, 1); /* there is room for so many columns, the first */
+    uint64_t most = cells / MAX(doc->rows->len, 1); /* columns, of which the first are taken */
     unsigned count = (unsigned)MIN(most, doc->paths->len);
 
     csv_pdh_text(text, HEADER);
     for (unsigned i = 0; i < count; i++) {
-        csv_pdh_text(text, column_at(doc, i)->path);
+        csv_pdh_text(text, get_document_column(doc, i)->path);
     }
     for (unsigned i = 0; i < doc->refused->len && count < most; i++) {
         const char *path = g_ptr_array_index(doc->refused, i);
@@ -276,7 +280,7 @@ static unsigned write_header(const documents *d, const document *doc, GString *t
     return count;
 }
 
-/* Returns the first cell of the next row. `values`: room for `count` columns. */
+/* Writes a row: its time, then `count` columns; other cells count as omitted. Returns the next row's first cell. `values`: room for `count` cells. */
 static unsigned write_pdh_row(documents *d, const document *doc, const document_row *row, unsigned first_cell,
                               GString *text, double *values, unsigned count)
 {
@@ -305,7 +309,7 @@ static unsigned write_pdh_row(documents *d, const document *doc, const document_
     return row->end;
 }
 
-/* Writes a file; without one `text` has all of it. */
+/* Writes a document, row by row. `file`: NULL: all of it is appended to `text`. Needs: `text` is empty. */
 static void document_write(documents *d, document *doc, output_file *file, GString *text)
 {
     unsigned count = write_header(d, doc, text), first_cell = 0;
@@ -342,7 +346,7 @@ static void csv_count(void *data, packet_info *pinfo, const tapped_call *tapped)
     documents_add(((csv_export *)data)->documents, pinfo, tapped);
 }
 
-/* "run.csv" of the first document, "run-query-2.csv" of others; standard output takes all. */
+/* Returns a document's path, to be freed: "run.csv" of the first, "run-query-2.csv" of others; "-" (standard output) of all. `number`: from 0. */
 static char *make_path(const csv_export *export, unsigned number)
 {
     const char *path = export->task.file.path, *dot = strrchr(path, '.');
@@ -359,6 +363,7 @@ static char *make_path(const csv_export *export, unsigned number)
     return other;
 }
 
+/* Writes a file for each document; without a sample a file that has only a header. */
 static void csv_draw(void *data)
 {
     csv_export *export = data;
@@ -389,17 +394,17 @@ void export_csv_register(void)
 
 /* --- Export objects ------------------------------------------------------------------------------------------------ */
 
-/* The one list that is filled. */
+/* The one list of Wireshark that is filled. */
 static struct {
     int tap;
-    bool has_any;               /* some call came since the program began */
-    export_object_list_t *list; /* NULL: nobody asked, or it is filled; the rest is zeros then */
-    documents *documents;
-    uint32_t frame; /* of the newest call */
-    omissions omitted;
+    bool has_any;               /* a call came since the program began */
+    export_object_list_t *list; /* NULL: no call came for a list, or it is filled */
+    documents *documents;       /* NULL without a list */
+    uint32_t frame;             /* of the newest call */
+    omissions omitted;          /* zeros without a list */
 } objects;
 
-/* Lists an object. Changes: Wireshark owns the name and the text. */
+/* Adds an object to Wireshark's list. `frame`: of its packet. `host`: NULL: none. Changes: Wireshark owns the name and the text. */
 static void list_object(uint32_t frame, const char *host, const char *type, char *name, GString *text)
 {
     export_object_entry_t *entry = g_new0(export_object_entry_t, 1);
@@ -429,6 +434,7 @@ static void list_document(document *doc)
     g_free(suffix);
 }
 
+/* Forgets the list and its documents. Wireshark calls it, too, when it resets a list. */
 static void objects_reset(void)
 {
     g_clear_pointer(&objects.documents, documents_free);
@@ -436,7 +442,7 @@ static void objects_reset(void)
     objects.omitted = (omissions){0};
 }
 
-/* A window may be gone, and its list with it. */
+/* Fills Wireshark's list behind the last packet with all documents and the names file. A window may be gone, and its list with it. */
 static void list_all(void)
 {
     if (objects.list == NULL || !have_tap_listener(objects.tap)) {
@@ -454,6 +460,7 @@ static void list_all(void)
     objects_reset();
 }
 
+/* Adds a call to the documents. The first list of which a call comes is filled, others are not. `list`: Wireshark's; `call`: tapped_call. */
 static tap_packet_status objects_add(void *list, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
                                      tap_flags_t flags _U_)
 {
@@ -474,8 +481,8 @@ static tap_packet_status objects_add(void *list, packet_info *pinfo, epan_dissec
     return TAP_PACKET_REDRAW;
 }
 
-/* Without a single call objects_add() was not called, and nobody has said so. */
-static void say_nothing_came(void)
+/* Prints, as the program ends, that an export of objects got no call: objects_add() was not called then, nor list_all(). */
+static void report_no_calls(void)
 {
     static const omissions nothing;
 
@@ -486,7 +493,7 @@ static void say_nothing_came(void)
 
 void export_objects_register(void)
 {
-    register_shutdown_routine(say_nothing_came);
+    register_shutdown_routine(report_no_calls);
     objects.tap = register_export_object(proto_get_id_by_filter_name("pcq"), objects_add, objects_reset);
     tapped_add(objects.tap);
 }

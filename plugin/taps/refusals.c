@@ -15,7 +15,7 @@
 /* Rows of the list. More would fit into no head, nor into the report. */
 #define MAX_REFUSALS 2000
 
-#define TEXT_CHUNK 4096
+#define TEXT_CHUNK 4096 /* bytes */
 
 /* --- One response ------------------------------------------------------------------------------------------------ */
 
@@ -28,6 +28,7 @@ bool refusal_is_usual(const tapped_call *tapped)
     return (tapped->handle == NULL && is_nothing) || g_str_has_prefix(tapped->operation, "Close");
 }
 
+/* Visits blocks with an error in place of values, and countersets without an instance if it is known which. Needs: a sample. */
 static void visit_blocks(packet_info *pinfo, const tapped_call *tapped, refusal_visitor visit, void *data)
 {
     value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
@@ -75,6 +76,7 @@ void refusals_visit(packet_info *pinfo, const tapped_call *tapped, refusal_visit
 
 /* --- The list ---------------------------------------------------------------------------------------------------- */
 
+/* Returns the error of a refusal by name; "no instances" or "not delivered" if it has no number. */
 static const char *format_error(wmem_allocator_t *pool, const tapped_call *tapped, const refusal *found)
 {
     return found->kind == REFUSED_INSTANCES ? "no instances"
@@ -91,6 +93,7 @@ static const char *get_description(const tapped_call *tapped, const refusal *fou
                : tapped_meaning(found->status, found->kind == REFUSED_CALL && tapped->does_not_seal);
 }
 
+/* Returns the row of a refusal's path, error, server and client. Changes: creates it, as of this packet. Returns NULL without room for one more. */
 static refusal_row *find_or_create_row(refusals *list, packet_info *pinfo, const tapped_call *tapped,
                                        const refusal *found)
 {
@@ -116,6 +119,7 @@ static refusal_row *find_or_create_row(refusals *list, packet_info *pinfo, const
     return row;
 }
 
+/* Counts a refusal in its row, and the queries that had it. `data`: refusals. */
 static void add_to_list(void *data, packet_info *pinfo, const tapped_call *tapped, const refusal *found)
 {
     refusals *list = data;

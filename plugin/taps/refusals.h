@@ -19,17 +19,17 @@ typedef enum {
 /* A refusal of a response. Ends with the packet. */
 typedef struct {
     refusal_kind kind;
-    const char *path; /* of a call its operation; says so if nobody knows whose block it is */
-    bool is_assumed;  /* the path is */
-    uint32_t status;  /* 0: the error has no number */
+    const char *path; /* REFUSED_CALL: its operation; a sentence in parentheses if it is not known whose block it is */
+    bool is_assumed;  /* the path is assumed */
+    uint32_t status;  /* Win32 error, or status of a fault; 0: the error has no number */
 } refusal;
 
 typedef void (*refusal_visitor)(void *data, packet_info *pinfo, const tapped_call *tapped, const refusal *found);
 
-/* Calls `visit` for each refusal of a response. A request has none. */
+/* Calls `visit` for each refusal of a response, in this order: counters, the call, blocks, objects. A request has none. */
 void refusals_visit(packet_info *pinfo, const tapped_call *tapped, refusal_visitor visit, void *data);
 
-/* Returns true for a failed call that is no failure: a client that browses learns that there is nothing, or a handle cannot be closed. */
+/* Returns true for a failed call that is nobody's problem: a client that browses learns that nothing is there, or a handle cannot be closed. */
 bool refusal_is_usual(const tapped_call *tapped);
 
 /* Refusals of a capture that have one path, error, server and client. All texts end with the list. */
@@ -37,17 +37,19 @@ typedef struct {
     const char *path, *error, *description, *client;
     uint64_t count;
     uint32_t first_frame;
-    bool is_hkpd, is_usual;              /* of a call: refusal_is_usual() */
-    uint32_t query;                      /* number of the first query or handle, 0: none is known */
-    uint32_t newest_query, more_queries; /* highest number until now, and how many others had it before */
+    bool is_hkpd;
+    bool is_usual;         /* refusal_is_usual() of a call; false of other kinds */
+    uint32_t query;        /* number of the first query or handle, 0: none is known */
+    uint32_t newest_query; /* highest number of a query until now */
+    uint32_t more_queries; /* queries after the first that had it, of rising numbers alone */
 } refusal_row;
 
 /* The list. Begins as zeros. */
 typedef struct {
-    GPtrArray *rows;    /* refusal_row, in the order of their first */
-    GHashTable *by_key; /* path, error, server and client -> refusal_row */
-    GStringChunk *texts;
-    uint64_t omitted; /* refusals without room for a row */
+    GPtrArray *rows;     /* refusal_row, in the order of their first; NULL: nothing was counted */
+    GHashTable *by_key;  /* server, client, error and path -> refusal_row */
+    GStringChunk *texts; /* of all rows, and the keys */
+    uint64_t omitted;    /* refusals without room for a row */
 } refusals;
 
 /* Counts all refusals of a call. A repeated response has none. */

@@ -47,7 +47,7 @@ void stat_table_set_number(stat_table *t, unsigned row, unsigned column, double 
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
 
-/* A note is a row whose other cells are nothing. */
+/* Adds a row with a text in its first cell and nothing in the others. Returns its number. */
 static unsigned add_note_row(stat_table *t, const char *text)
 {
     static const stat_tap_table_item_type nothing[TABLE_MAX_COLUMNS];
@@ -82,17 +82,18 @@ static void add_notes(stat_table *t)
     g_ptr_array_free(notes, TRUE);
 }
 
-/* sharkd frees a table that it has shown. */
-static bool is_there(const stat_table *t)
+/* Returns true while Wireshark has the table: sharkd frees one that it has shown. */
+static bool is_table_there(const stat_table *t)
 {
     return t->ui.tables && t->ui.tables->len > 0;
 }
 
+/* Fills all tables behind the last packet, each once, with rows and notes; omissions of a printed one are warnings, too. */
 static void fill_tables(void)
 {
     for (GSList *at = tables; at; at = at->next) {
         stat_table *t = at->data;
-        if (!is_there(t) || t->is_filled) {
+        if (!is_table_there(t) || t->is_filled) {
             continue;
         }
         t->is_filled = true;
@@ -109,10 +110,10 @@ static void fill_tables(void)
 
 /* --- Life -------------------------------------------------------------------------------------------------------- */
 
-/* Begins an empty table. Another window that shows this one points to its rows: they stay for good. */
+/* Begins an empty table, and forgets all that was counted. The old rows are freed, unless another window points to them: then they stay for good. */
 static void renew_table(stat_table *t)
 {
-    if (t->ui.refcount > 1 && is_there(t)) {
+    if (t->ui.refcount > 1 && is_table_there(t)) {
         g_array_set_size(t->ui.tables, 0);
     } else if (t->shown) {
         free_stat_tables(&t->ui);
@@ -129,8 +130,8 @@ static void renew_table(stat_table *t)
     output_call_at_end(fill_tables);
 }
 
-/* Wireshark's window shows numbers and sorts by them. tshark prints numbers by the locale and ends
- * a row where a cell has no value: it gets texts. */
+/* Returns the columns as Wireshark wants them, to be freed. A window shows numbers and sorts by them. tshark prints numbers by the locale, and ends a
+ * row at a cell without a value: it gets texts. */
 static stat_tap_table_item *make_fields(const stat_table *t)
 {
     stat_tap_table_item *fields = g_new(stat_tap_table_item, t->ui.nfields);
@@ -145,14 +146,14 @@ static stat_tap_table_item *make_fields(const stat_table *t)
     return fields;
 }
 
-/* Somebody asks for the table: a window, which has it reset next, or a program that prints it. */
+/* Begins a table for a window, which has it reset next, or for a program that prints it. `ui`: of a stat_table, its first member. */
 static void table_begin(stat_tap_table_ui *ui)
 {
     stat_table *t = (stat_table *)ui;
 
     t->in_window = ui->refcount > 0;
     t->listener = NULL;
-    if (t->in_window && is_there(t)) {
+    if (t->in_window && is_table_there(t)) {
         return; /* the rows are shown until then */
     }
     g_free(ui->fields);
@@ -173,14 +174,14 @@ static void table_reset(stat_tap_table *shown)
     }
 }
 
-/* sharkd leaves listeners behind where it could not do all that it was asked for: a table is the newest's. */
+/* Counts a call (`call`: tapped_call). `listener`: only the newest fills the table: sharkd leaves listeners behind after a request that failed. */
 static tap_packet_status table_count(void *listener, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
                                      tap_flags_t flags _U_)
 {
     stat_table *t = (stat_table *)((const stat_data_t *)listener)->stat_tap_data;
     const tapped_call *tapped = call;
 
-    if (!is_there(t) || (t->listener && t->listener != listener)) {
+    if (!is_table_there(t) || (t->listener && t->listener != listener)) {
         return TAP_PACKET_DONT_REDRAW;
     }
     t->listener = listener;
@@ -191,7 +192,8 @@ static tap_packet_status table_count(void *listener, packet_info *pinfo, epan_di
     return TAP_PACKET_REDRAW;
 }
 
-/* A table cannot hold what passed two filters. */
+/* Checks the argument of a -z of ours, and takes paths from the place of its filter. Changes: `*error` is the reason, to be freed, for an unknown
+ * name, malformed paths, or a table that is asked for twice: it cannot hold what passed two filters. */
 static void check_argument(const char *argument, const char **filter, char **error)
 {
     for (GSList *at = tables; at; at = at->next) {
@@ -201,7 +203,7 @@ static void check_argument(const char *argument, const char **filter, char **err
         }
         if (!strchr(",", argument[strlen(t->ui.cli_string)])) {
             *error = g_strdup_printf("pcq: there is no -z %s", argument);
-        } else if (is_there(t)) {
+        } else if (is_table_there(t)) {
             *error = g_strdup_printf("pcq: -z %s can be given once", t->ui.cli_string);
         } else if (t->takes_paths) {
             t->omitted.paths = watch_paths_take(filter, error);
@@ -209,14 +211,13 @@ static void check_argument(const char *argument, const char **filter, char **err
     }
 }
 
-/* Wireshark 4.0 has no menu for REGISTER_STAT_GROUP_GENERIC. */
 void stat_table_register(stat_table *t)
 {
     static tap_param filter = {PARAM_FILTER, "filter", "Filter", NULL, TRUE};
 
     t->in_window = true; /* a window looks at the columns before it asks for the table */
     t->ui.fields = make_fields(t);
-    t->ui.group = REGISTER_PACKET_STAT_GROUP_UNSORTED;
+    t->ui.group = REGISTER_PACKET_STAT_GROUP_UNSORTED; /* Wireshark 4.0 has no menu for REGISTER_STAT_GROUP_GENERIC */
     t->ui.tap_name = TAPPED_NAME;
     t->ui.packet_func = table_count;
     t->ui.nparams = 1;

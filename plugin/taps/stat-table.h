@@ -32,24 +32,26 @@ struct stat_table {
     const table_column *columns;
     bool takes_paths;             /* paths may stand in the place of a filter: then `omitted.paths` is not NULL */
     void (*begin)(stat_table *t); /* forgets all that was counted; NULL: nothing is */
-    void (*count)(stat_table *t, packet_info *pinfo, const tapped_call *tapped);
-    void (*fill)(stat_table *t); /* adds all rows, each time that the table is drawn */
+    void (*count)(stat_table *t, packet_info *pinfo, const tapped_call *tapped); /* not for repeated PDUs */
+    void (*fill)(stat_table *t); /* adds all rows behind the last packet */
 
     /* stat-table.c's own, but `omitted` */
-    bool in_window;       /* else it is printed */
-    bool is_filled;       /* the rows are there; a window may point to them */
-    const void *listener; /* the newest, once it was handed a call */
-    stat_tap_table *shown;
-    GStringChunk *texts; /* of the cells */
-    omissions omitted;   /* the last rows say what it has */
+    bool in_window;        /* false: the table is printed */
+    bool is_filled;        /* the rows are there; a window may point to them */
+    const void *listener;  /* Wireshark's listener that got a call first since the table was begun; NULL: none */
+    stat_tap_table *shown; /* Wireshark's table; NULL before the first */
+    GStringChunk *texts;   /* of the cells */
+    omissions omitted;     /* shown in the last rows; `fill` and `count` may add those of values */
 };
 
 /* Registers `-z CLI_STRING[,FILTER]`, or `[,FILTER or PATHS]`, and, in a window, Statistics, TITLE. */
 void stat_table_register(stat_table *t);
 
-/* Adds a row with a text in its first cell. Returns its number. */
+/* Adds a row with a text in its first cell; the others are blank. Returns its number. Needs: while the table is filled. */
 unsigned stat_table_add_row(stat_table *t, const char *text);
 
-/* Set a cell. A text may come from a packet: control characters are escaped. */
+/* Sets a cell to a copy of a text, with control characters escaped: it may come from a packet. Needs: a row that was added. */
 void stat_table_set_text(stat_table *t, unsigned row, unsigned column, const char *text);
+
+/* Sets a cell to a number: in a window to sort by, else printed by the column's format with a point. Needs: a column of numbers. */
 void stat_table_set_number(stat_table *t, unsigned row, unsigned column, double number);
