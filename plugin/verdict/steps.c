@@ -62,6 +62,7 @@ static verdict_moment now_of(const packet_info *pinfo)
 
 /* --- Peers and connections --------------------------------------------------------------------------------------- */
 
+/* Returns the peers of a packet's addresses. `from_client`: its source is the client. */
 static verdict_peers *find_or_create_peers(packet_info *pinfo, bool from_client)
 {
     const char *source = address_to_str(pinfo->pool, &pinfo->src), *to = address_to_str(pinfo->pool, &pinfo->dst);
@@ -107,14 +108,14 @@ static verdict_connection *find_of_conversation(const conversation_t *conversati
     return conversation ? g_hash_table_lookup(by_number, GUINT_TO_POINTER(conversation->conv_index)) : NULL;
 }
 
-/* Returns the connection of a packet, NULL: none. Wireshark 4.4 begins a conversation where a SYN/ACK comes behind a FIN, as where the directions stand
- * one behind the other: it is the same connection, of which one direction was captured until then. */
-static verdict_connection *find_packet_connection(packet_info *pinfo, bool is_first)
+/* Returns the connection of a packet, NULL: none. `may_join`: for the TCP tap, the first to see a packet. Wireshark 4.4 begins a conversation with a
+ * SYN/ACK behind a FIN. If of the one before one direction alone was captured, both are one connection. Changes: then `by_number`. */
+static verdict_connection *find_packet_connection(packet_info *pinfo, bool may_join)
 {
     const conversation_t *conversation = memory && pinfo->ptype == PT_TCP ? find_conversation_pinfo(pinfo, 0) : NULL;
     verdict_connection *connection = find_of_conversation(conversation);
 
-    if (connection == NULL && conversation && is_first) {
+    if (connection == NULL && conversation && may_join) {
         verdict_connection *half = find_of_conversation(find_conversation(
             pinfo->num - 1, &pinfo->src, &pinfo->dst, CONVERSATION_TCP, pinfo->srcport, pinfo->destport, 0));
         bool from_client = half && pinfo->srcport == half->client_port;
@@ -126,8 +127,7 @@ static verdict_connection *find_packet_connection(packet_info *pinfo, bool is_fi
     return connection;
 }
 
-/* Begins a connection with its first packet. Until a SYN or a call tells, the client is taken for the one that does not have a known port, or has
- * the higher one. */
+/* Returns a new connection, at its first packet. Until a SYN or a call tells, its client is the peer without a known port, or with the higher one. */
 static verdict_connection *create_connection(packet_info *pinfo)
 {
     verdict_connection *connection = wmem_new0(memory, verdict_connection);
@@ -142,7 +142,8 @@ static verdict_connection *create_connection(packet_info *pinfo)
     return connection;
 }
 
-static void know_client(verdict_connection *connection, packet_info *pinfo, bool from_client)
+/* Sets the client of a connection, once. Changes: packets that were counted by direction are swapped if the guess by ports was wrong. */
+static void set_client(verdict_connection *connection, packet_info *pinfo, bool from_client)
 {
     if (!connection->is_client_known) {
         if (is_from_client(connection, pinfo) != from_client) {
@@ -160,7 +161,7 @@ verdict_connection *steps_find_connection(packet_info *pinfo, bool from_client)
     verdict_connection *connection = find_packet_connection(pinfo, false);
 
     if (connection) {
-        know_client(connection, pinfo, from_client);
+        set_client(connection, pinfo, from_client);
         connection->peers->has_messages = true;
     }
     return connection;
@@ -168,12 +169,13 @@ verdict_connection *steps_find_connection(packet_info *pinfo, bool from_client)
 
 /* --- Steps ------------------------------------------------------------------------------------------------------- */
 
-/* The failure is of an account, and the success of another one; of one that is not known the same step tells. */
+/* Returns true if a success proves nothing of a failure: another account has it, or, at a later step, one that is not known (NULL). */
 static bool is_of_other_account(const setup_failure *failure, const char *account, bool is_same_step)
 {
     return failure->account && (account ? strcmp(account, failure->account) != 0 : !is_same_step);
 }
 
+/* Notes a success of a step. Changes: up to this step nothing waits, and failures are forgotten, but those of other accounts. */
 static void pass_step(verdict_connection *connection, setup_step step, uint32_t frame)
 {
     verdict_peers *peers = connection->peers;
@@ -188,6 +190,7 @@ static void pass_step(verdict_connection *connection, setup_step step, uint32_t 
     peers->passed[step] = frame;
 }
 
+/* Notes a failure of a step. Changes: replaces frames of failures at another port or of another account. */
 static void fail_step(verdict_peers *peers, setup_step step, uint32_t outcome, uint32_t port, const char *account,
                       verdict_moment at)
 {
@@ -282,9 +285,10 @@ static void end_connection(verdict_connection *connection, bool by_client, verdi
     }
 }
 
+/* Notes a SYN, which waits, or its SYN/ACK (`is_answer`). A SYN behind its SYN/ACK shows that the capture is not in order. */
 static void see_syn(verdict_connection *connection, packet_info *pinfo, bool is_answer, verdict_moment now)
 {
-    know_client(connection, pinfo, !is_answer);
+    set_client(connection, pinfo, !is_answer);
     if (is_answer) {
         connection->is_open = true;
         pass_step(connection, STEP_CONNECT, now.frame);
@@ -298,7 +302,8 @@ static void see_syn(verdict_connection *connection, packet_info *pinfo, bool is_
     evidence_add(&connection->syns, now.frame, now.time);
 }
 
-/* `is_lacking`: it acknowledges what was not captured, the other peer's end perhaps. */
+/* Notes a FIN or RST: the connection was refused, the client left after `doubt`, or the server ended it while a step waits. `is_lacking`: it
+ * acknowledges what was not captured, perhaps the client's FIN, so it blames nobody. */
 static void see_end(verdict_connection *connection, bool by_client, bool is_reset, bool is_lacking, verdict_moment now)
 {
     setup_step step = waiting_step(connection);
@@ -319,6 +324,7 @@ static void see_end(verdict_connection *connection, bool by_client, bool is_rese
     }
 }
 
+/* Notes that the capture lacks packets between the connection's newest and this one. Beyond MAX_LOSSES the last one grows. */
 static void add_loss(verdict_connection *connection, verdict_moment now)
 {
     wmem_array_t *losses = connection->peers->losses;
@@ -332,7 +338,7 @@ static void add_loss(verdict_connection *connection, verdict_moment now)
     connection->lost_frame = now.frame;
 }
 
-/* Reads Wireshark's analysis of the packet. Returns whether it shows that the capture lacks packets. */
+/* Takes events, losses and acknowledgments from Wireshark's analysis of a packet. Returns whether it acknowledges what was not captured. */
 static bool see_analysis(verdict_connection *connection, packet_info *pinfo, const tcp_info_t *tcp, bool by_client,
                          verdict_moment now)
 {
@@ -360,6 +366,7 @@ static bool see_analysis(verdict_connection *connection, packet_info *pinfo, con
     return found->flags & WS_TCP_ACK_LOST_PACKET;
 }
 
+/* Notes a TCP packet by its direction: SYN, acknowledgment, begin of a response, end. */
 static void see_segment(verdict_connection *connection, packet_info *pinfo, const tcp_info_t *tcp, verdict_moment now)
 {
     bool by_client = is_from_client(connection, pinfo), has_ack = tcp->th_flags & TCP_ACK;
@@ -466,6 +473,7 @@ static void see_message_request(verdict_connection *connection, const smb2_info_
     }
 }
 
+/* Notes a response of SMB2: its step passes or fails. An error for a call's READ, WRITE or IOCTL is an event. Other files are other uses. */
 static void see_message_response(verdict_connection *connection, const smb2_info_t *smb, verdict_moment now)
 {
     uint32_t asked = smb->saved ? smb->saved->frame_req : 0;
@@ -505,14 +513,14 @@ static tap_packet_status steps_see_smb2(void *data _U_, packet_info *pinfo, epan
         } else if (smb->status != STATUS_PENDING) {
             see_message_response(connection, smb, now_of(pinfo));
         }
-        connection->response_began = 0; /* what comes next is another one's */
+        connection->response_began = 0; /* later data is another message */
     }
     return TAP_PACKET_DONT_REDRAW;
 }
 
 /* --- Logons ------------------------------------------------------------------------------------------------------ */
 
-/* Nobody can tell which of several logons a call is of. */
+/* Adds an account to those of the packet's pipe, else of the session: "A or B". Nothing tells which of them a call is of. */
 static void learn_account(verdict_connection *connection, packet_info *pinfo, const char *account)
 {
     const char **known = &connection->accounts[dcerpc_get_transport_salt(pinfo) != 0];
@@ -559,6 +567,7 @@ const char *steps_find_account(packet_info *pinfo)
 
 /* --- Binds, and fields ------------------------------------------------------------------------------------------- */
 
+/* Notes binds, calls to the endpoint mapper, and (any other operation) a call on a connection whose bind was not captured. */
 static tap_packet_status steps_see_setup(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
                                          tap_flags_t flags _U_)
 {
@@ -624,7 +633,8 @@ static const outcome_row *find_outcome_row(uint32_t number)
     return NULL;
 }
 
-/* A Kerberos error is of the key distribution center, or of the logon that the packet refuses. */
+/* Notes a Kerberos error as a failed logon: to the key distribution center, if that sent one with a name. Else it is the connection's, in place of
+ * the same packet's NTSTATUS. */
 static void see_kerberos_error(verdict_connection *connection, packet_info *pinfo, uint32_t outcome)
 {
     if (pinfo->srcport == PORT_KERBEROS && find_outcome_row(outcome)) {
@@ -686,7 +696,7 @@ static void steps_reset(void *data _U_)
     has_other_uses = false;
 }
 
-/* Wireshark numbers the conversations of the next capture anew. */
+/* Empties the map when a capture is closed: Wireshark numbers conversations of the next one from 0 again. */
 static void forget_conversations(void)
 {
     g_hash_table_remove_all(by_number);
@@ -740,7 +750,7 @@ struct steps_judgement {
     bool has_asker, has_one_way;
 };
 
-/* Adds a request, or SYN, that nobody answered, unless something succeeded later, or failed otherwise. */
+/* Adds an unanswered request or SYN to the judged failures, unless its step or a later one passed behind it, or the step failed otherwise. */
 static void add_silence(steps_judgement *judgement, const verdict_connection *connection, setup_step step,
                         uint32_t outcome, verdict_moment at)
 {
@@ -761,6 +771,7 @@ static void add_silence(steps_judgement *judgement, const verdict_connection *co
     evidence_add(&failure->shown, at.frame, at.time);
 }
 
+/* Judges a connection's unanswered SYNs, or the request of its furthest step, and whether one direction alone was captured. */
 static void judge_connection(steps_judgement *judgement, const verdict_connection *connection)
 {
     const verdict_peers *peers = connection->peers;
@@ -780,13 +791,14 @@ static void judge_connection(steps_judgement *judgement, const verdict_connectio
         add_silence(judgement, connection, step, OUTCOME_UNANSWERED, connection->waits[step]);
     }
     unsigned num_syns = step == STEP_CONNECT ? evidence_count(&connection->syns) : 0;
-    /* one that a server that speaks does not answer may have been answered unseen */
+    /* a single SYN may have been answered unseen, if the server answers others */
     for (unsigned i = 0; i < num_syns && (num_syns > 1 || (is_long && !peers->has_messages)); i++) {
         add_silence(judgement, connection, step, OUTCOME_SILENT,
                     (verdict_moment){evidence_frame(&connection->syns, i), connection->syn.time});
     }
 }
 
+/* Adds the peers' state to that of their client. Changes: creates the client's with its first peers. */
 static void judge_client(steps_judgement *judgement, const verdict_peers *peers)
 {
     client_state *client = wmem_map_lookup(judgement->clients, peers->client);
@@ -836,8 +848,8 @@ static setup_step failed_step(const steps_judgement *judgement, const verdict_pe
     return found;
 }
 
-/* Something says that performance counters are meant: the client asks others for them; or the capture has nothing else, and a refusal is no end
- * that many connections have. */
+/* Returns true if a failed step is about performance counters, by the peers' calls, the pipe, or the client's other servers. If the capture has
+ * nothing else, a refusal is, too. Other ports, missing directions and later Kerberos logons exclude it first. */
 static bool is_meant(const steps_judgement *judgement, const verdict_peers *peers, setup_step step)
 {
     const setup_failure *failure = &judgement->states[peers->number].failures[step];
@@ -854,7 +866,7 @@ static bool is_meant(const steps_judgement *judgement, const verdict_peers *peer
            (!judgement->has_asker && !has_other_uses && is_refusal);
 }
 
-/* Kind and words of each step: where it fails, and what the client does who waits. */
+/* Kind of finding of each step; sentence if it fails; words for what the client does while it waits, "": not needed. */
 static const struct {
     verdict_kind kind;
     const char *fails, *does;
@@ -869,7 +881,8 @@ static const struct {
     [STEP_CALL] = {VERDICT_PIPE_BROKEN, "$S fails calls of $C on the pipe winreg", ""},
 };
 
-/* "SRV01 does not open the pipe winreg for 192.0.2.11 (Remote Registry is disabled?): 10:02:29, frame 101 (STATUS_OBJECT_NAME_NOT_FOUND)" */
+/* Adds a finding: "SRV01 does not open the pipe winreg for 192.0.2.11 (Remote Registry is disabled?): 10:02:29, frame 101 (STATUS_NAME)". `rest`:
+ * text behind the frame. */
 static void add_failure(wmem_allocator_t *pool, const verdict_peers *peers, setup_step step,
                         const setup_failure *failure, const char *rest, verdict_finding **findings)
 {
@@ -978,7 +991,7 @@ const char *steps_why_nothing(const steps_judgement *judgement)
                 peers->client, peers->called, peers->encrypted.frame);
         }
     }
-    /* of a client of which it is not known what it wants */
+    /* a failed step, though nothing tells that it is for performance counters */
     for (const verdict_peers *peers = steps_first_peers; peers && !has_other_uses && !findings; peers = peers->next) {
         setup_step step = failed_step(judgement, peers);
         if (step < NUM_STEPS && step > STEP_CONNECT) {

@@ -1,9 +1,8 @@
 /* steps.h
  * Steps of a client on its way to data: connect, negotiate, logon, share, pipe, bind, call; and what TCP shows of its connections.
  *
- * Wireshark's taps of TCP, SMB2 and NTLM and our own of binds fill the peers and connections, on each pass. One rule judges all steps: a step
- * failed, was not answered, or the server ended the connection instead; a later success of the same step or a later one makes it forgotten. All
- * of it ends with the listener's reset.
+ * Taps of TCP, SMB2, NTLM and binds fill the peers and connections, on each pass, until the listeners' reset. One rule judges all steps: a step
+ * failed, was not answered, or the server ended the connection instead; a later success of the same step or a later one makes it forgotten.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -44,9 +43,9 @@ typedef struct {
 
 /* A step that failed. */
 typedef struct {
-    uint32_t outcome;       /* of the latest try: NTSTATUS, or another number of step-outcomes.h */
-    uint32_t port;          /* of the server, at the latest try */
-    const char *account;    /* that it depends on, NULL: none, or not known */
+    uint32_t outcome;       /* latest outcome: NTSTATUS, or another number of step-outcomes.h */
+    uint32_t port;          /* server's port at the latest try */
+    const char *account;    /* account that the step depends on; NULL: none, or not known */
     verdict_evidence shown; /* frames NULL: it never failed, or a later try succeeded */
 } setup_failure;
 
@@ -82,9 +81,9 @@ typedef struct {
     event_kind kind;
     bool is_by_client;
     verdict_moment at;
-    double since;    /* time when the segment was sent first */
-    uint32_t about;  /* EVENT_PIPE_FAILED: frame of the request, */
-    uint32_t status; /* and NTSTATUS */
+    double since;    /* EVENT_RESENT: time when the segment was sent first, seconds since 1970 */
+    uint32_t about;  /* EVENT_PIPE_FAILED: frame of the request; 0: not captured */
+    uint32_t status; /* EVENT_PIPE_FAILED: NTSTATUS */
 } connection_event;
 
 enum { BY_SERVER, BY_CLIENT };
@@ -94,66 +93,66 @@ typedef struct verdict_connection {
     struct verdict_connection *next; /* in the order of the capture */
     verdict_peers *peers;
     uint32_t client_port;
-    uint32_t port;                   /* of the server */
-    bool is_client_known;            /* by SYN or a call; else by the ports */
-    bool is_open;                    /* accepted, or there before the capture */
-    bool is_mapper_read;             /* the endpoint mapper told where our interface is */
-    bool is_ended_by_client;         /* the client sent `end` */
-    bool wants_signing;              /* the client requires it */
-    verdict_moment syn;              /* first SYN, frame 0: not captured */
-    verdict_evidence syns;           /* SYNs that wait for an answer */
-    verdict_moment begins;           /* first packet with data */
-    verdict_moment end;              /* first FIN or RST, or the last pipe was closed */
-    verdict_moment acked;            /* newest request that a packet without data acknowledged, and when that came */
-    verdict_moment doubt;            /* SMB2 response after which the client may leave, */
-    uint32_t doubt_outcome;          /* and why */
-    double response_began;           /* time of the first segment that the server sends now, 0: none yet */
-    double newest;                   /* time of the newest packet */
-    uint32_t lost_frame;             /* newest packet that shows a loss */
-    uint32_t smb2_frame;             /* newest packet with SMB2 */
-    const char *logon;               /* account of the latest logon, NULL: not known */
-    const char *accounts[2];         /* that logged on: to the connection or session, to a pipe; NULL: not known */
-    wmem_array_t *events;            /* connection_event, bounded */
+    uint32_t port;           /* of the server */
+    bool is_client_known;    /* by SYN or a call; else by the ports */
+    bool is_open;            /* accepted, or there before the capture */
+    bool is_mapper_read;     /* the endpoint mapper told where our interface is */
+    bool is_ended_by_client; /* the client sent `end` */
+    bool wants_signing;      /* the client requires it */
+    verdict_moment syn;      /* first SYN, frame 0: not captured */
+    verdict_evidence syns;   /* SYNs that wait for an answer */
+    verdict_moment begins;   /* first packet with data */
+    verdict_moment end;      /* first FIN or RST, or the last pipe was closed */
+    verdict_moment acked;    /* client's newest frame that a packet without data acknowledged; time of the latter */
+    verdict_moment doubt;    /* SMB2 response after which the client may leave; frame 0: none */
+    uint32_t doubt_outcome;  /* OUTCOME_SIGNING or OUTCOME_GUEST: reason for that */
+    double response_began;   /* time of the first segment that the server sends now, 0: none yet */
+    double newest;           /* time of the newest packet */
+    uint32_t lost_frame;     /* newest packet that shows a loss */
+    uint32_t smb2_frame;     /* newest packet with SMB2 */
+    const char *logon;       /* account of the latest logon, NULL: not known */
+    const char *accounts[2]; /* that logged on: to the connection or session, to a pipe; NULL: not known */
+    wmem_array_t *events;    /* connection_event, bounded */
     verdict_moment waits[NUM_STEPS]; /* requests that are not answered yet, frame 0: none */
     struct {
-        uint32_t packets; /* number */
-        uint32_t heard;   /* sequence number that it acknowledged last, */
-        double heard_at;  /* and when that became more; 0: never */
-        double newest;    /* time of its newest packet */
+        uint32_t packets; /* number, without SYNs */
+        uint32_t heard;   /* sequence number that it acknowledged last */
+        double heard_at;  /* time when `heard` changed last; 0: never */
+        double newest;    /* time of its newest packet; 0: none */
     } by[2];
 } verdict_connection;
 
 extern verdict_peers *steps_first_peers;
 
-/* Returns the connection of a packet, NULL: it is none of TCP. `from_client`: a request's packet. Changes: who its client is, where that was not
- * known. */
+/* Returns the connection of a packet with a message; NULL: not by TCP, or not watched. `from_client`: a request's packet. Changes: sets its client,
+ * where that was not known, and the peers' has_messages. */
 verdict_connection *steps_find_connection(packet_info *pinfo, bool from_client);
 
-/* Notes a call on performance counters. */
+/* Notes a call on performance counters: a request passes STEP_BIND, a response STEP_CALL. Changes: failures up to there are forgotten. */
 void steps_note_call(verdict_connection *connection, const packet_info *pinfo, bool is_response);
 
-/* Keeps the name that the client gives the server. */
+/* Stores a copy of the name that the client gives the server, in place of its address or the name before. */
 void steps_name_server(verdict_peers *peers, const char *name);
 
 /* Returns the account that logged on to the packet's pipe or port, else to the session around it; "" if no logon was captured. */
 const char *steps_find_account(packet_info *pinfo);
 
-/* Returns the first event not before `begin`, NULL: none, and the `*end` of those that may be looked at. */
+/* Returns the first event from `begin` on (seconds since 1970); `*end`: behind the last one to read. If there is none, both are equal. */
 const connection_event *steps_events(const verdict_connection *connection, double begin, const connection_event **end);
 
-/* Returns the first event of a kind between two times; `about`: of that request, 0: of any. NULL: there is none. */
+/* Returns the first event of a kind between two times; NULL: none, or no connection. `about`: frame of its request, 0: any. */
 const connection_event *steps_find_event(const verdict_connection *connection, event_kind kind, uint32_t about,
                                          double begin, double end);
 
-/* Only one direction of the connection was captured. */
+/* Returns true if packets of one peer alone were captured, SYNs aside, and acknowledge more and more of the other. */
 static inline bool steps_is_one_way(const verdict_connection *connection)
 {
     return (connection->by[BY_CLIENT].packets == 0 && connection->by[BY_SERVER].heard_at > 0) ||
            (connection->by[BY_SERVER].packets == 0 && connection->by[BY_CLIENT].heard_at > 0);
 }
 
-/* Listens from now on, for a statistic that begins before the first packet. Wireshark resets all listeners together: peers and connections, and who
- * points to them. */
+/* Listens from now on, for a statistic that begins before the first packet. Later calls do nothing. Wireshark resets all listeners together, so
+ * peers and connections end with what points to them. */
 void steps_watch(void);
 
 /* Returns the times of the capture. */
@@ -161,19 +160,20 @@ capture_times steps_times(void);
 
 typedef struct steps_judgement steps_judgement;
 
-/* Judges what was seen until now, and changes none of it. Returns the judgement, in the pool. */
+/* Judges steps of all peers by what was seen until now. Returns the judgement, in the pool. Changes: nothing that was seen. */
 steps_judgement *steps_judge(wmem_allocator_t *pool);
 
-/* Adds what stopped the peers, if it is about performance counters and no finding in the list is its cause. */
+/* Adds a finding of the furthest step that failed, if it is about performance counters and no finding in the list is its cause. */
 void steps_find(const steps_judgement *judgement, const verdict_peers *peers, verdict_finding **findings);
 
-/* Adds why the peers' packets could not be read, where the capture is why; of peers with calls, that one direction alone was captured. */
+/* Adds a finding of why the peers' packets could not be read, if the capture is why. `has_calls`: some were read, so only if the capture has one
+ * direction of a connection alone. */
 void steps_find_unread(const steps_judgement *judgement, const verdict_peers *peers, bool has_calls,
                        verdict_finding **findings);
 
-/* Adds that SMB2 answered calls with this status. */
+/* Adds a finding of calls that SMB2 answered with an NTSTATUS, in the evidence's pool. */
 void steps_add_pipe_failure(const verdict_peers *peers, uint32_t status, const verdict_evidence *shown,
                             verdict_finding **findings);
 
-/* Returns a line for a capture of which no call was read. */
+/* Returns the line of a summary of a capture of which no call was read: encryption, a step that failed, or where to look. */
 const char *steps_why_nothing(const steps_judgement *judgement);

@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-typedef enum { HEALTHY, NOT_KNOWN, NOT_HEALTHY } health;
+typedef enum { HEALTHY, NOT_KNOWN, NOT_HEALTHY } health; /* the worst last */
 static const char *const health_words[] = {"true", "null", "false"};
 
 /* The listener of a -z. */
@@ -23,7 +23,7 @@ typedef struct {
     verdict *verdict;
 } summary;
 
-/* Calls that were not read, and refusals and errors of sealed ones, are not known. */
+/* Returns NOT_HEALTHY for a finding that is neither a note nor is_unread. NOT_KNOWN: is_unread, sealed calls, or no samples. */
 static health find_health(const verdict_monitor *monitor)
 {
     bool is_known = monitor->first && !monitor->first->is_sealed && monitor->stats.numbers[STAT_SAMPLES] > 0;
@@ -37,6 +37,7 @@ static health find_health(const verdict_monitor *monitor)
     return is_known ? HEALTHY : NOT_KNOWN;
 }
 
+/* Returns the worst health of all monitors; at best NOT_KNOWN without one, or if calls were not decoded. */
 static health find_health_of_all(const verdict *v)
 {
     health all = v->monitors->len > 0 && omissions_get_undecoded(&v->omitted) == 0 ? HEALTHY : NOT_KNOWN;
@@ -60,6 +61,7 @@ static const char *format_seconds(const verdict_monitor *monitor, const char *be
     return isnan(seconds) ? "" : wmem_strdup_printf(monitor->pool, "%s%s %s", before, number, is_short ? "ms" : "s");
 }
 
+/* Returns "no samples: " and why. Needs: a monitor with a query. */
 static const char *explain_no_samples(const verdict_monitor *monitor)
 {
     const verdict_query *first = monitor->first;
@@ -117,10 +119,9 @@ static const char *format_sampling(const verdict_monitor *monitor)
     return wmem_strbuf_get_str(text);
 }
 
-/* As many of its parts as find room in a line. */
 const char *format_monitor_line(const verdict_monitor *monitor)
 {
-    static const uint8_t needed_most[] = {0, 2, 3, 1};
+    static const uint8_t needed_most[] = {0, 2, 3, 1}; /* parts in the order in which they get room */
     const double *stats = monitor->stats.numbers;
     const char *const *texts = monitor->stats.texts, *parts[] = {"", "", "", ""};
     wmem_allocator_t *pool = monitor->pool;
@@ -193,7 +194,7 @@ static void write_no_problems(GString *text, const verdict *v)
     }
 }
 
-/* Findings say what is missing of the calls. Returns texts, to be freed with the array. */
+/* Returns notes on calls of which no finding speaks, or one line on why no call was read: texts, to be freed with the array. */
 static GPtrArray *format_notes(const verdict *v, omissions_form form)
 {
     omissions omitted = v->omitted;
@@ -207,6 +208,7 @@ static GPtrArray *format_notes(const verdict *v, omissions_form form)
     return omissions_format(&omitted, "values", form);
 }
 
+/* Writes findings and a line of each monitor, then notes. If a long note would be the first line, its brief form stands above it. */
 static void write_summary_text(GString *text, const verdict *v)
 {
     GPtrArray *notes = format_notes(v, OMISSIONS_LONG), *brief = format_notes(v, OMISSIONS_BRIEF);
@@ -214,13 +216,13 @@ static void write_summary_text(GString *text, const verdict *v)
     write_no_problems(text, v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
-        write_findings(text, monitor, false);
+        write_findings(text, monitor, /* are_notes */ false);
         if (monitor->first) {
             g_string_append_printf(text, "%s\n", format_monitor_line(monitor));
         }
     }
     for (unsigned i = 0; i < v->monitors->len; i++) {
-        write_findings(text, g_ptr_array_index(v->monitors, i), true);
+        write_findings(text, g_ptr_array_index(v->monitors, i), /* are_notes */ true);
     }
     for (unsigned i = 0; i < notes->len; i++) {
         const char *note = g_ptr_array_index(notes, i);
@@ -374,7 +376,7 @@ static bool summary_begin(void *data)
 
     s->is_json = is_json || g_str_has_suffix(s->task.file.path, ".json");
     s->task.file.path = is_json ? "-" : s->task.file.path;
-    s->verdict = verdict_new(true);
+    s->verdict = verdict_new(/* counts_values */ true);
     steps_watch();
     return true;
 }
@@ -430,7 +432,7 @@ enum { FINDING_COLUMNS(TABLE_NUMBER) NUM_FINDING_COLUMNS };
 
 static const table_column finding_columns[] = {FINDING_COLUMNS(TABLE_COLUMN)};
 
-/* The number stands first: so what is worst stands at the top, also where a window sorts. */
+/* Adds a row with a text behind its number: the worst is at the top, also if a window sorts. Returns the row. */
 static unsigned add_finding_row(stat_table *t, const verdict_monitor *monitor, const char *text)
 {
     unsigned row =
@@ -462,7 +464,7 @@ static void fill_findings(stat_table *t)
     }
 }
 
-/* Digits beyond microseconds mean nothing: times are differences of seconds since 1970. */
+/* Adds a monitor's row to `-z pcq,queries`, rounded to microseconds: times are differences of seconds since 1970, and no more exact. */
 static void add_query_row(stat_table *t, const verdict_monitor *monitor)
 {
     unsigned row = stat_table_add_row(t, monitor->stats.texts[STAT_HANDLE]);
@@ -478,7 +480,7 @@ static void add_query_row(stat_table *t, const verdict_monitor *monitor)
     }
 }
 
-/* Not what the server does not know, or has no sample. */
+/* Adds a row for each monitor that has samples, and a handle that the server knows. */
 static void fill_queries(stat_table *t)
 {
     verdict *v = ((verdict_table *)t)->verdict;
@@ -520,8 +522,8 @@ void summary_register(void)
                   .fill = fill_findings},
     };
 
-    queries.verdict = verdict_new(false);
-    findings.verdict = verdict_new(true);
+    queries.verdict = verdict_new(/* counts_values */ false);
+    findings.verdict = verdict_new(/* counts_values */ true);
     stat_table_register(&queries.table);
     stat_table_register(&findings.table);
     output_register(&statistic);

@@ -16,7 +16,7 @@ static const struct {
     {VERDICT_DAMAGED, TIMELINE_MALFORMED}, {VERDICT_OTHER_CLOCK, TIMELINE_RESTARTED},
 };
 
-/* Returns the worst state that a finding gives the call. */
+/* Returns the worst state that findings give a call by its frames; TIMELINE_ANSWERED: none does. */
 static timeline_state find_state_of_findings(const verdict_monitor *monitor, const monitor_call *call)
 {
     timeline_state state = TIMELINE_ANSWERED;
@@ -32,7 +32,7 @@ static timeline_state find_state_of_findings(const verdict_monitor *monitor, con
     return state;
 }
 
-/* Returns the state of a call; NUM_TIMELINE_STATES: it is not shown. A request at the end of the capture may have been answered later. */
+/* Returns a call's state; NUM_TIMELINE_STATES: not shown, as calls for no data, most size probes, and a last request, answered perhaps later. */
 static timeline_state find_state(const verdict_monitor *monitor, const monitor_call *call)
 {
     static const timeline_state states[] = {[CALL_SAMPLE] = TIMELINE_ANSWERED,

@@ -31,11 +31,11 @@ typedef struct {
     timeline_state state;
 } timeline_call;
 
-/* Returns the calls of a monitor that was judged (timeline_call, ascending by time), to be freed. */
+/* Returns calls of a judged monitor (timeline_call, ascending by time), to be freed. Without a call that is not captured, VERDICT_LOST is one. */
 GArray *timeline_find_calls(const verdict_monitor *monitor);
 
-/* Returns "Counters refused, first \Set(*)\Counter", in the monitor's pool. */
+/* Returns the kind in plain words, and its port or first path: "Counters refused, first \Set(*)\Counter", in the monitor's pool. */
 const char *format_finding_what(const verdict_monitor *monitor, const verdict_finding *finding);
 
-/* Returns where the cause lies: "Server SRV01", "Client 192.0.2.10", "Network to SRV01", "Capture". */
+/* Returns the party: "Server SRV01", "Client 192.0.2.10", "Network to SRV01", "Capture"; not known: "192.0.2.10 to SRV01". In the monitor's pool. */
 const char *format_finding_who(const verdict_monitor *monitor, const verdict_finding *finding);

@@ -7,21 +7,18 @@
 
 #include <math.h>
 
-#define OTHER_CLOCK_S \
-    60.0 /* seconds by which a server's clock moves otherwise than the capture's before it is another clock */
-#define CLOCK_SET_S 300.0 /* seconds: a longer response time may be the capture's clock, which was set */
-
-/* --- Causes ------------------------------------------------------------------------------------------------------- */
+#define OTHER_CLOCK_S 60.0 /* seconds that a server's clock moves more or less than the capture's: another clock */
+#define CLOCK_SET_S 300.0  /* seconds: a longer response time may be the capture's clock, which was set */
 
 /* The party that made something late or slow. */
 typedef struct {
     verdict_party party; /* PARTY_UNKNOWN: the server or the network */
-    const char *why;     /* NULL: nothing tells */
+    const char *why;     /* end of the sentence's brackets; "": shown, without words; NULL: nothing tells */
 } late_cause;
 
 static const char connection_ended[] = ", the connection had ended";
 
-/* Finds what TCP's analysis says of a connection between two times. */
+/* Returns the cause that TCP shows between two times: a zero window, or a retransmission that took at least half of `delay` (seconds). */
 static late_cause find_cause(const verdict_connection *connection, double begin, double end, double delay)
 {
     const connection_event *last, *event = steps_events(connection, begin, &last);
@@ -37,7 +34,7 @@ static late_cause find_cause(const verdict_connection *connection, double begin,
     return (late_cause){PARTY_UNKNOWN, NULL};
 }
 
-/* Finds why request b came late after request a. */
+/* Returns the cause of a late request b after request a: by TCP, a begin or end of a connection, else the client. `delay`: seconds beyond the usual. */
 static late_cause find_late_cause(const monitor_call *a, const monitor_call *b, double delay)
 {
     const verdict_connection *old = a->connection, *new = b->connection;
@@ -58,7 +55,7 @@ static late_cause find_late_cause(const monitor_call *a, const monitor_call *b, 
     return (late_cause){PARTY_CLIENT, NULL};
 }
 
-/* Finds why a response is slow. */
+/* Returns the cause of a slow response: by TCP; the network if its first segment came soon; the server if it acknowledged the request soon. */
 static late_cause find_slow_cause(const monitor_call *slow)
 {
     double delay = slow->answered - slow->sent;
@@ -73,23 +70,22 @@ static late_cause find_slow_cause(const monitor_call *slow)
     return found;
 }
 
-/* --- Findings ----------------------------------------------------------------------------------------------------- */
-
-/* Late, or slow, by one party. */
+/* Late requests, or slow responses, that one party causes. */
 typedef struct {
     verdict_evidence shown;
-    perf_spread seconds; /* how long each took, */
-    double usual;        /* and what is usual */
-    const char *why;     /* of the first; NULL: nothing tells */
+    perf_spread seconds; /* gaps, or response times */
+    double usual;        /* seconds: the usual gap, or lower quartile of response times */
+    const char *why;     /* late_cause.why of the first */
 } late_group;
 
-/* The packet that is late: the response, or an unanswered request. */
+/* Adds the packet that is late: the response, or an unanswered request. */
 static void add_sample(verdict_evidence *shown, const monitor_call *sample)
 {
     evidence_add(shown, sample->frame > 0 ? sample->frame : sample->asked_frame,
                  sample->answered > 0 ? sample->answered : sample->asked);
 }
 
+/* Adds a sample to the group of its cause's party. `seconds`: its gap or response time; `usual`: the usual one. */
 static void add_to_group(const verdict_monitor *monitor, late_group *groups, const late_cause *cause,
                          const monitor_call *sample, double seconds, double usual)
 {
@@ -102,7 +98,7 @@ static void add_to_group(const verdict_monitor *monitor, late_group *groups, con
     add_sample(&group->shown, sample);
 }
 
-/* Adds a finding for each party: who, what, to whom, how many, how long instead of what. */
+/* Adds a finding for each party that causes some: number of `of_all`, median seconds, usual seconds. */
 static void add_groups(verdict_monitor *monitor, bool is_slow, const late_group *groups, uint32_t of_all)
 {
     static const char *const words[][PARTY_UNKNOWN + 1] = {
@@ -142,7 +138,8 @@ static uint32_t find_close(const monitor_call *sample)
     return by_call > 0 ? by_call : connection && connection->is_ended_by_client ? connection->end.frame : 0;
 }
 
-/* Finds what came late. Returns whether the capture lacks packets where something would have. */
+/* Adds findings of late requests, and of pauses behind a close by the client. Returns whether a long gap lacks packets that nobody resent. A gap in
+ * which packets are lost is not late, nor one that follows a broken connection. Changes: num_late. */
 static bool find_late(verdict_monitor *monitor)
 {
     late_group groups[PARTY_UNKNOWN + 1] = {{.usual = 0}};
@@ -174,7 +171,7 @@ static bool find_late(verdict_monitor *monitor)
             monitor->num_late++;
         }
     }
-    add_groups(monitor, false, groups, monitor->num_samples);
+    add_groups(monitor, /* is_slow */ false, groups, monitor->num_samples);
     monitor_add_finding(monitor, VERDICT_PAUSE, PARTY_CLIENT, &pauses, "$C paused between two %s to $S$N: $T",
                         monitor->first->is_hkpd ? "handles" : "queries");
     return lacks_some;
@@ -193,11 +190,11 @@ static void find_slow(verdict_monitor *monitor)
         late_cause cause = find_slow_cause(slow);
         add_to_group(monitor, groups, &cause, slow, slow->answered - slow->sent, monitor->timing.quartile);
     }
-    add_groups(monitor, true, groups, answered);
+    add_groups(monitor, /* is_slow */ true, groups, answered);
 }
 
-/* From one query to the next the server's performance time moves otherwise than the capture's, and than its own time of day: it was restarted, or
- * another machine answers by its name. */
+/* Adds a finding of a server that was restarted, or of another machine that answers by its name. Between samples of two queries its performance
+ * time moves otherwise than the capture's, and than its own time of day, by OTHER_CLOCK_S. */
 static void find_other_clock(verdict_monitor *monitor)
 {
     verdict_evidence shown = {.pool = monitor->pool};

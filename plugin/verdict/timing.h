@@ -7,5 +7,6 @@
 
 #include "verdict/monitors.h"
 
-/* Adds findings of what is late or slow, and of another clock. Returns whether the capture lacks packets where something would be late. */
+/* Adds findings of late requests, slow responses and another clock; none if the capture's clock was set. Returns whether the capture lacks packets
+ * in a long gap. Changes: the monitor's num_late and counts of late and slow. */
 bool timing_find(verdict_monitor *monitor);
