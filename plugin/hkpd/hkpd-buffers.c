@@ -1,6 +1,6 @@
 /* hkpd-buffers.c
- * What HKEY_PERFORMANCE_DATA answers, in the tree and the Info column: lists of titles ("Counter 009", "Help 009"), and
- * PERF_DATA_BLOCK (winperf.h) with the structures around its values.
+ * Responses of HKEY_PERFORMANCE_DATA in the tree: lists of titles ("Counter 009", "Help 009"), and PERF_DATA_BLOCK (winperf.h) with the
+ * structures around its values.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -101,6 +101,7 @@ static int ett_data_block = -1, ett_object = -1, ett_definition = -1, ett_instan
 /* Items of a counter definition in the tree. */
 #define ITEMS_OF_DEFINITION 24
 
+/* Adds the title that the server, or a list of names, has for an index. Returns it for labels; NULL: not known, or nothing is shown. */
 static const char *add_known_title(const data_tree *view, buffer_cursor *cursor, int hf, uint32_t title_index)
 {
     const counter_response *response = &view->values.stream->response;
@@ -108,6 +109,7 @@ static const char *add_known_title(const data_tree *view, buffer_cursor *cursor,
     return value_tree_add_name(cursor, hf, response->server, metadata_title_key(title_index));
 }
 
+/* Reads a title index, and passes over the pointer of 4 bytes behind it, which means nothing on the wire. */
 static uint32_t read_index(buffer_cursor *cursor, int hf)
 {
     uint32_t title_index = cursor_read_u32(cursor, hf);
@@ -116,6 +118,7 @@ static uint32_t read_index(buffer_cursor *cursor, int hf)
     return title_index;
 }
 
+/* Reads CodePage. Reports one whose names cannot be converted. */
 static uint32_t read_code_page(buffer_cursor *cursor, int hf)
 {
     uint32_t code_page = cursor_read_u32(cursor, hf);
@@ -147,7 +150,7 @@ static const char *hkpd_show_name(const data_tree *view, buffer_cursor *cursor, 
     return name;
 }
 
-/* Shows SystemName, which has to lie in the header. */
+/* Shows SystemName of `room` bytes (0: none) at `offset`. Reports one that does not lie in the header of `header` bytes. */
 static void show_system_name(const data_tree *view, buffer_cursor *cursor, uint32_t header, uint32_t offset,
                              uint32_t room)
 {
@@ -165,6 +168,7 @@ static void show_system_name(const data_tree *view, buffer_cursor *cursor, uint3
     }
 }
 
+/* data_tree_ops.show_header: PERF_DATA_BLOCK, all that there is if HeaderLength cannot be its size. */
 static proto_item *hkpd_show_header(data_tree *view)
 {
     uint32_t size = view->table->size, header = size >= PERF_DATA_BLOCK_SIZE ? perf_table_u32(view->table, 24) : 0;
@@ -183,7 +187,7 @@ static proto_item *hkpd_show_header(data_tree *view)
     return cursor.node;
 }
 
-/* PERF_COUNTER_DEFINITION */
+/* Shows a column's PERF_COUNTER_DEFINITION in `tree`. Reports a CounterOffset that leads to no value. */
 static void show_definition(data_tree *view, proto_tree *tree, const perf_column *column)
 {
     const char *name;
@@ -202,7 +206,8 @@ static void show_definition(data_tree *view, proto_tree *tree, const perf_column
     }
 }
 
-/* PERF_OBJECT_TYPE and its definitions */
+/* data_tree_ops.show_group: PERF_OBJECT_TYPE and its definitions, of which those without room in the tree are counted. Reports counts that
+ * cannot be. */
 static proto_tree *hkpd_show_object(data_tree *view, const perf_group *group)
 {
     uint32_t title_index = group->key;
@@ -237,7 +242,7 @@ static proto_tree *hkpd_show_object(data_tree *view, const perf_group *group)
     return cursor.tree;
 }
 
-/* PERF_INSTANCE_DEFINITION. Returns its tree. */
+/* Shows a row's PERF_INSTANCE_DEFINITION in `tree`. Returns its tree. */
 static proto_tree *hkpd_show_instance(data_tree *view, const perf_group *group, uint32_t row, proto_tree *tree)
 {
     uint32_t at = perf_table_row(view->table, group, row)->offset;
@@ -255,7 +260,7 @@ static proto_tree *hkpd_show_instance(data_tree *view, const perf_group *group, 
     return cursor.tree;
 }
 
-/* A row: its instance, if the object has any, and its PERF_COUNTER_BLOCK. */
+/* data_tree_ops.show_row: its instance, if the object has any, and in that its PERF_COUNTER_BLOCK, if one was read, for the values. */
 static proto_tree *hkpd_show_row(data_tree *view, const perf_group *group, uint32_t number, proto_tree *tree)
 {
     const perf_row *row = perf_table_row(view->table, group, number);
@@ -271,6 +276,7 @@ static proto_tree *hkpd_show_row(data_tree *view, const perf_group *group, uint3
     return cursor.tree;
 }
 
+/* data_tree_ops.show_value. */
 static void hkpd_show_value(data_tree *view, proto_tree *tree)
 {
     const counter_value *at = &view->values.stream->at;
@@ -309,7 +315,7 @@ static uint32_t read_string(tvbuff_t *tvb, uint32_t offset, uint32_t *behind)
     return size;
 }
 
-/* True if the string at `offset` is a number of 32 bits in digits, and has a terminator. */
+/* True if the string at `offset` is a `number` of 32 bits in digits, and has a terminator. `behind`: where the next string begins, always set. */
 static bool is_index_at(tvbuff_t *tvb, uint32_t offset, uint32_t *number, uint32_t *behind)
 {
     uint32_t size = read_string(tvb, offset, behind);
@@ -326,7 +332,7 @@ static bool is_index_at(tvbuff_t *tvb, uint32_t offset, uint32_t *number, uint32
     return size > 0 && value <= UINT32_MAX && *behind - offset == size + 2;
 }
 
-/* True if nothing but zeros follows, and perhaps a byte that is half a character. */
+/* True if nothing but zeros follows `offset`, and perhaps a byte that is half a character. */
 static bool is_list_end(tvbuff_t *tvb, uint32_t offset)
 {
     uint32_t end = tvb_captured_length(tvb);

@@ -36,6 +36,7 @@ const char *hkpd_computer_name(wmem_allocator_t *pool, tvbuff_t *tvb)
 /* Title indexes, the same on every Windows. */
 enum { ID_PROCESS = 784, ID_THREAD = 804 };
 
+/* value_ops.begin: the computer's name is the response's, else the handle's. An id proves only if its title is "ID Process" or "ID Thread". */
 static void hkpd_begin_values(value_stream *stream)
 {
     const counter_response *response = &stream->response;
@@ -51,6 +52,7 @@ static void hkpd_begin_values(value_stream *stream)
         (perf_id_proofs)((has_processes ? PERF_PROVES_PROCESS : 0) | (has_threads ? PERF_PROVES_THREAD : 0));
 }
 
+/* value_ops.look_up_set: the counterset is the object, by its title; never NULL, "#2" without one. */
 static void hkpd_look_up_set(value_stream *stream)
 {
     const metadata_key key = metadata_title_key(stream->group->key);
@@ -61,6 +63,7 @@ static void hkpd_look_up_set(value_stream *stream)
     stream->has_instances = stream->group->has_instances;
 }
 
+/* value_ops.look_up_column: type by the definition, name by its title. An assumed name of the object makes the counter's assumed, too. */
 static void hkpd_look_up_column(value_stream *stream, value_column *column)
 {
     const perf_column *definition = perf_table_column(stream->now.table, stream->group, stream->at.column);
@@ -78,6 +81,7 @@ static void hkpd_look_up_column(value_stream *stream, value_column *column)
     column->assumed = name.is_assumed || stream->is_set_assumed ? ASSUMED_NAME : ASSUMED_NONE;
 }
 
+/* Returns the row's own name in the stream's pool, as UTF-8. Needs: a group of the current response. */
 static const char *format_row_name(const value_stream *stream, const perf_group *group, uint32_t row)
 {
     const perf_table *table = stream->now.table;
@@ -87,7 +91,7 @@ static const char *format_row_name(const value_stream *stream, const perf_group 
                     find_byte_order(table->big_endian_text), TEXT_NAME_MAX);
 }
 
-/* Returns "explorer/3": the name of the row's parent stands before its own. */
+/* value_ops.instance. Returns "explorer/3": the name of the row's parent, if it is in the response, stands before its own. */
 static const char *hkpd_format_instance(value_stream *stream)
 {
     perf_table *table = stream->now.table;
@@ -103,6 +107,7 @@ static const char *hkpd_format_instance(value_stream *stream)
 
 /* --- Texts -------------------------------------------------------------------------------------------------------- */
 
+/* True if all bytes are printable ASCII. */
 static bool is_printable(const uint8_t *bytes, uint32_t size)
 {
     for (uint32_t i = 0; i < size; i++) {
@@ -113,8 +118,8 @@ static bool is_printable(const uint8_t *bytes, uint32_t size)
     return true;
 }
 
-/* Samba sends ASCII where the type says UTF-16. A text of printable bytes is ASCII, unless it is so short that it may be a character or
- * two of UTF-16. */
+/* value_ops.read_text: Samba sends ASCII where the type says UTF-16. A text of printable bytes is ASCII, unless it is so short that it may be a
+ * character or two of UTF-16. */
 static void hkpd_read_text(value_stream *stream, uint32_t size)
 {
     counter_value *at = &stream->at;
@@ -133,6 +138,7 @@ static void hkpd_read_text(value_stream *stream, uint32_t size)
 
 /* --- Operands ----------------------------------------------------------------------------------------------------- */
 
+/* value_ops.group_before: the object with the same title index. It is new, with its counters, if a well-formed sample before lacks it. */
 static perf_group *hkpd_find_group_before(value_stream *stream, perf_no_result *why)
 {
     perf_table *before = stream->before.table;
@@ -145,7 +151,7 @@ static perf_group *hkpd_find_group_before(value_stream *stream, perf_no_result *
     return group;
 }
 
-/* Returns the multi counter of a timer without a definition of its own: the 32 bits behind the timer. Size 0: another counter is there. */
+/* Returns the multi counter of a timer that has no definition: the 32 bits behind the timer. Size 0: another counter is there, or nothing. */
 static perf_raw read_number_behind(const value_location *at, const perf_column *column, const perf_column *next)
 {
     const perf_table *table = at->in->table;
@@ -165,6 +171,7 @@ static perf_raw read_object_clock(const value_location *at, uint32_t offset)
     return (perf_raw){number, number != 0 ? 8 : 0};
 }
 
+/* value_ops.operand: time and frequency are the object's; base and multi counter the next definition, if it is a base, or behind the timer. */
 static perf_raw hkpd_find_operand(value_stream *stream _U_, const value_location *at, unsigned need)
 {
     enum { PERF_TIME = 48, PERF_FREQ = 56 }; /* offsets in PERF_OBJECT_TYPE */

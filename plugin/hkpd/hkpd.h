@@ -33,18 +33,18 @@ typedef struct {
     uint32_t titles;    /* count until now */
     bool is_title;      /* false: bytes up to the next string that is an index */
     bool is_assumed;    /* title: it stands behind, or directly in front of, bytes that are no title */
-    bool is_damaged;    /* there were such bytes until now, */
-    uint32_t damage;    /* the first of them at this offset */
-    bool lacks_end;     /* at the end: the list's terminator is missing */
+    bool is_damaged;    /* bytes that are no title were read */
+    uint32_t damage;    /* offset of the first of them */
+    bool lacks_end;     /* known at the end: the list's terminator is missing */
 } hkpd_title_list;
 
-/* Reads the next title, or bytes that are none. Returns false at the end of the list. */
+/* Reads the next title, or the bytes up to the next one (is_title). Returns false at the end of the list. */
 bool hkpd_next_title(hkpd_title_list *list);
 
-/* Returns the title's text in `pool`, cut to what is kept of names. */
+/* Returns the title's text in `pool`, cut to TEXT_NAME_MAX characters. Needs: is_title. */
 const char *hkpd_title_text(const hkpd_title_list *list, wmem_allocator_t *pool);
 
-/* Shows a list and reports its damage. Returns the list as it is at its end. */
+/* Shows a list and reports its damage. Returns the list at its end, with its number of titles and its damage. */
 hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report *report);
 
 void hkpd_buffers_register(int proto);
@@ -59,10 +59,10 @@ extern const data_tree_ops hkpd_tree_ops;
 #define WINREG_ENUM_VALUE 10
 #define WINREG_QUERY_VALUE 17
 
-/* Puts `dissect` in the place of the stock functions of these operations. Hooks nothing where the stock dissector has no such table, and no
- * operation whose name is not the stock one's. Sealed ones are explained as long as `is_active` returns true. `operations` end with one
- * without a name, and live as long as the program. */
+/* Puts `dissect` in the place of the stock functions of these operations; changes nothing where the stock dissector has no such table, or gives
+ * an operation another name. `operations` end with one without a name, and live as long as the program. Sealed calls are explained while
+ * `is_active` returns true. */
 void winreg_hook_install(const rpc_operation *operations, dcerpc_dissect_fnct_t *dissect, bool (*is_active)(void));
 
-/* The stock function of a PDU whose entry was replaced. */
+/* Calls the stock function that `dissect` replaced for this operation. Returns the offset behind the bytes that it read. */
 int winreg_stock(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);

@@ -89,7 +89,8 @@ typedef struct {
 
 /* --- Names of values ---------------------------------------------------------------------------------------------- */
 
-/* Reads the next of a list of title indexes: "2 4 238". Returns false at its end, and where there is no number of 32 bits. */
+/* Reads the next of a list of title indexes: "2 4 238". Returns false at its end, and where there is no number of 32 bits. Changes: `indexes` is
+ * behind the number and its spaces. */
 static bool read_title_index(const char **indexes, uint32_t *title)
 {
     const char *end = *indexes;
@@ -101,8 +102,8 @@ static bool read_title_index(const char **indexes, uint32_t *title)
     return true;
 }
 
-/* Returns what a name asks for: the word that it begins with, which hardly any other value has, or indexes. Titles have a language in
- * hexadecimal behind the word: "counter 009". */
+/* Parses a value's name as a question, in `pool`: by the word that it begins with, which hardly any other value has, or as indexes. Titles have
+ * a language in hexadecimal behind the word: "counter 009". */
 static hkpd_question parse_value_name(wmem_allocator_t *pool, const char *name)
 {
     static const struct {
@@ -136,7 +137,8 @@ static rpc_protocol fields = {.handle_label = "Handle",
                               .handle_word = "handle",
                               .call_size = sizeof(hkpd_call)};
 
-/* Ends the PDU, or hands it to the stock function, which reports itself what could not be read. Returns the stub's length. */
+/* Ends the PDU. One that is not shown here goes to the stock function, which itself reports bytes that could not be read. Returns the stub's
+ * length. */
 static int end_pdu(hkpd_pdu *p)
 {
     rpc_pdu *pdu = &p->pdu;
@@ -160,14 +162,14 @@ static int end_pdu(hkpd_pdu *p)
 
 /* --- Handles --------------------------------------------------------------------------------------------------- */
 
-/* Changes: a handle that the server has open has a number and a key, from now on. */
+/* Takes a handle as open on the server. Changes: it gets its number, and the key `kind` if it has none. */
 static void confirm_handle(state_handle *handle, key_kind kind)
 {
     handle->key = handle->key == KEY_NONE ? kind : handle->key;
     handle_confirm(handle);
 }
 
-/* Reads the handle of a request. */
+/* Reads the handle of a request, and finds the open handle that it is. For rpc_pdu_read(), as all functions with a `void *pdu`. */
 static void read_request_handle(void *pdu)
 {
     hkpd_pdu *p = pdu;
@@ -177,7 +179,7 @@ static void read_request_handle(void *pdu)
     rpc_pdu_find_handle(&p->pdu, PERF_HANDLE_HKPD, call->handle);
 }
 
-/* Begins our part of the tree, if it has not begun. */
+/* Adds our protocol's node behind the others of the packet, unless it is there, and reports a duplicate PDU at it. */
 static void show_node(hkpd_pdu *p)
 {
     if (p->hkpd == NULL) {
@@ -233,13 +235,13 @@ static const char *read_name(hkpd_pdu *p)
     return name;
 }
 
-/* Returns 0 if there is no number at all. */
+/* Reads a pointer, called `what` in the tree, and its number, shown as `hf`. Returns 0 for a null pointer. */
 static uint32_t read_pointed_u32(hkpd_pdu *p, const char *what, int hf)
 {
     return ndr_pointer(&p->pdu.ndr, what) ? ndr_u32(&p->pdu.ndr, hf) : 0;
 }
 
-/* A client's buffer is shown as one item. */
+/* Reads the value's data. A client's buffer is shown as one item. Changes: `value` has the data. */
 static void read_data(hkpd_pdu *p)
 {
     ndr_reader *ndr = &p->pdu.ndr;
@@ -255,7 +257,7 @@ static void read_data(hkpd_pdu *p)
     }
 }
 
-/* Reads what follows the name. */
+/* Reads the parameters behind the name: type, data and sizes. Reports a response's length that is not the data's. Changes: `value`. */
 static void read_parameters(hkpd_pdu *p, hkpd_question question)
 {
     p->value = (value_parameters){.question = question};
@@ -272,8 +274,8 @@ static void read_parameters(hkpd_pdu *p, hkpd_question question)
     }
 }
 
-/* Reports a failed call on performance data. Clients learn what there is from errors: there are no titles in a language, or no value
- * behind the last one. */
+/* Reports a failed call on performance data. Some errors are no failure: clients learn by them that a language has no titles, or that no value
+ * is behind the last one. */
 static void report_failed(hkpd_pdu *p)
 {
     uint32_t status = p->pdu.tapped.status;
@@ -299,6 +301,7 @@ static void read_handle_and_status(void *pdu)
     rpc_pdu_read_status(&p->pdu, stock_status);
 }
 
+/* Dissects the response of an operation that opens the key `opens`. Changes: a success begins a handle, on the first pass. */
 static void open_key_response(hkpd_pdu *p)
 {
     rpc_pdu_read(&p->pdu, read_handle_and_status, p);
@@ -310,7 +313,7 @@ static void open_key_response(hkpd_pdu *p)
     report_failed(p);
 }
 
-/* BaseRegCloseKey, 3.1.5.5 */
+/* Dissect the PDUs of BaseRegCloseKey, [MS-RRP] 3.1.5.5. */
 static void close_key_request(hkpd_pdu *p)
 {
     rpc_pdu_read(&p->pdu, read_request_handle, p);
@@ -343,7 +346,7 @@ static const char *format_objects(const hkpd_pdu *p, const char *indexes)
     return wmem_strdup_printf(p->pdu.pool, "object%s %s", count == 1 ? "" : "s", wmem_strbuf_get_str(words));
 }
 
-/* Shows the handle and the name of the value that the call asks for. */
+/* Shows the handle and the name of the value that the call asks for, the name in the Info column, too. */
 static void show_question(hkpd_pdu *p)
 {
     const hkpd_question *question = &p->call->question;
@@ -361,6 +364,7 @@ static void show_question(hkpd_pdu *p)
     }
 }
 
+/* Reads the parameters of a request: handle, name and the rest. */
 static void read_question(void *pdu)
 {
     hkpd_pdu *p = pdu;
@@ -372,7 +376,7 @@ static void read_question(void *pdu)
     read_parameters(p, parse_value_name(p->pdu.pool, read_name(p)));
 }
 
-/* Keeps for the response what the request says. EnumValue's names no value. */
+/* Keeps the request's question and buffer size in the call, on the first pass. EnumValue has its name in the response alone. */
 static void keep_question(hkpd_pdu *p)
 {
     hkpd_call *call = p->call;
@@ -387,9 +391,9 @@ static void keep_question(hkpd_pdu *p)
     call->room = !p->pdu.is_short && p->value.has_buffer ? p->value.size : 0;
 }
 
-/* True if the stock function would show each byte of a long buffer as an item; or in NDR64 look for the name in a wrong place (Wireshark
- * 4.0 and 4.4). */
-static bool is_shown_better(const hkpd_pdu *p)
+/* True if a request is to be shown here, since the stock function would show each byte of a long buffer as an item, or in NDR64 look for the
+ * name in a wrong place (Wireshark 4.0 and 4.4). */
+static bool is_better_shown_here(const hkpd_pdu *p)
 {
     bool is_ours = rpc_pdu_get_handle(&p->pdu) != NULL;
     bool is_long = is_ours && p->value.data_size > MAX_STOCK_BYTES && !p->pdu.is_short;
@@ -398,6 +402,7 @@ static bool is_shown_better(const hkpd_pdu *p)
     return p->pdu.opnum == WINREG_QUERY_VALUE && (is_long || is_misread);
 }
 
+/* Dissects a request of QueryValue or EnumValue: reads it silently and keeps its question; shows it here if that is better. */
 static void value_request(hkpd_pdu *p)
 {
     rpc_pdu_read(&p->pdu, read_question, p);
@@ -409,7 +414,7 @@ static void value_request(hkpd_pdu *p)
         }
         rpc_pdu_report_closed_handle(&p->pdu, &p->aloud, p->item);
     }
-    if (is_shown_better(p)) {
+    if (is_better_shown_here(p)) {
         p->shown_here = true;
         rpc_pdu_read_stub(&p->pdu, true);
         rpc_pdu_read(&p->pdu, read_question, p);
@@ -428,7 +433,7 @@ static void read_answer(void *pdu)
     rpc_pdu_read_status(&p->pdu, stock_status);
 }
 
-/* True for a list in which each string is an index or its text. */
+/* True for a list of titles in which each string is an index or its text, with its terminator. */
 static bool is_sound_list(tvbuff_t *tvb)
 {
     hkpd_title_list list = {.tvb = tvb};
@@ -445,15 +450,15 @@ static perf_table *read_block_table(const hkpd_pdu *p, tvbuff_t *tvb)
     return sample_read_table(p->pdu.pool, true, tvb_get_ptr(tvb, 0, (int)size), size, tvb_reported_length(tvb));
 }
 
-/* "PERF" in UTF-16 of either byte order */
+/* True if the data begins with "PERF" in UTF-16 of either byte order. */
 static bool has_signature(tvbuff_t *tvb)
 {
     return tvb_memeql(tvb, 0, (const uint8_t *)"P\0E\0R\0F", PERF_SIGNATURE_SIZE) == 0 ||
            tvb_memeql(tvb, 0, (const uint8_t *)"\0P\0E\0R\0F", PERF_SIGNATURE_SIZE) == 0;
 }
 
-/* Tells by the value's name what a response brings, not by its type. On an open handle of ours the data need not be well-formed, on any
- * other it has to be. With ERROR_MORE_DATA a header alone is ours: what else is there may be anything. */
+/* Returns the content of a response, by the value's name and not by its type. On an open handle of performance data it need not be well-formed,
+ * on any other it has to be. With ERROR_MORE_DATA only a bare header is a block: other bytes may be anything. */
 static answer_kind find_answer_kind(const hkpd_pdu *p)
 {
     tvbuff_t *tvb = p->value.tvb;
@@ -478,9 +483,9 @@ static answer_kind find_answer_kind(const hkpd_pdu *p)
     return !table->is_sound || (is_probe && !is_header) ? ANSWER_OTHER : is_probe ? ANSWER_HEADER : ANSWER_BLOCK;
 }
 
-/* A response with data proves that the server has the handle: a closed one, or one whose opening was not captured, begins a new life with
- * it. The request keeps the handle that it had. */
-static void find_answering_handle(hkpd_pdu *p)
+/* Opens the handle of a response with data once more, if it was closed or its opening was not captured: the data proves that the server has it.
+ * Changes: `answering`, on the first pass. The request keeps the handle that it had. */
+static void open_answering_handle(hkpd_pdu *p)
 {
     rpc_call *call = p->pdu.call;
     bool has_data =
@@ -495,7 +500,7 @@ static void find_answering_handle(hkpd_pdu *p)
 
 /* --- Neither data nor titles ----------------------------------------------------------------------------------- */
 
-/* Describes the answer to a size probe. Servers that do not know the size send none. */
+/* Describes the response to a size probe in the Info column. Servers that do not know the size send none: it is more than the buffer's. */
 static void describe_probe(hkpd_pdu *p)
 {
     uint32_t needed = p->pdu.tapped.rtn_size, size = needed > 0 ? needed : p->call->room;
@@ -505,7 +510,7 @@ static void describe_probe(hkpd_pdu *p)
                      size > 0 ? text_counted(p->pdu.pool, size, "byte") : "more");
 }
 
-/* Describes a success without data that the key can hold: without a buffer it is a size probe. */
+/* Describes a success without data, or with data that the key cannot hold; without a buffer it is a size probe. Needs: a handle. */
 static void describe_success(hkpd_pdu *p)
 {
     if (p->value.data_size > 0) {
@@ -541,7 +546,8 @@ static void describe_other(hkpd_pdu *p)
 
 /* --- Performance data ------------------------------------------------------------------------------------------ */
 
-/* Finds the objects that were asked for by index and are absent in a well-formed response, or there again since the sample before. */
+/* Finds the objects that were asked for by index and are absent in a well-formed response, or there again since the sample before. Changes: the
+ * call keeps them for every look. */
 static void find_absent_objects(hkpd_pdu *p, const state_sample *sample)
 {
     perf_table *before = sample->previous ? sample_get_table(sample->previous, false, p->pdu.pool) : NULL;
@@ -576,7 +582,7 @@ static void report_objects(hkpd_pdu *p)
     }
 }
 
-/* Learns the types of the counters of sound objects. */
+/* Learns the types of the counters of sound objects, but not of counters that an object has twice. */
 static void learn_definitions(hkpd_pdu *p, const state_sample *sample)
 {
     perf_table *table = sample->table;
@@ -726,7 +732,7 @@ static void set_tap_sizes(hkpd_pdu *p)
     tapped->is_probe = !p->pdu.is_short && tapped->out_size == 0 && (is_more || answers_probe);
 }
 
-/* Reads the response again, into the tree, and what its value brings. */
+/* Shows a response with a block, header or titles: its parameters, read again into the tree, then its data. Learns from the data. */
 static void show_answer(hkpd_pdu *p)
 {
     p->shown_here = true;
@@ -755,7 +761,7 @@ static void value_response(hkpd_pdu *p)
 {
     rpc_pdu_read(&p->pdu, read_answer, p);
     p->kind = find_answer_kind(p);
-    find_answering_handle(p);
+    open_answering_handle(p);
     set_tap_sizes(p);
     p->pdu.tapped.lacks_titles = p->pdu.report.damaged && p->value.question.kind == QUESTION_NAMES;
     if (p->kind == ANSWER_OTHER) {
@@ -805,7 +811,7 @@ static const char *format_value_question(const hkpd_question *question)
     return question->name && question->kind != QUESTION_OBJECTS ? texts[question->kind] : question->name;
 }
 
-/* True if a success brings performance data, and not titles or another value of the key. */
+/* True if the call is one for performance data, and not for titles or another value of the key, whether the response has any or not. */
 static bool may_bring_data(const hkpd_pdu *p, const state_handle *handle)
 {
     question_kind kind = p->call->question.kind;
@@ -816,7 +822,7 @@ static bool may_bring_data(const hkpd_pdu *p, const state_handle *handle)
             (p->pdu.opnum == WINREG_QUERY_VALUE && p->kind == ANSWER_OTHER));
 }
 
-/* Hands the PDU to the listeners if it is about performance data. */
+/* Adds the PDU to its series' timing, and hands it to the listeners, if it is about performance data. */
 static void hkpd_tap_pdu(hkpd_pdu *p)
 {
     tapped_call *tapped = &p->pdu.tapped;
@@ -843,6 +849,7 @@ static void hkpd_tap_pdu(hkpd_pdu *p)
     rpc_pdu_tap(&p->pdu, handle);
 }
 
+/* Dissects a PDU of a hooked operation: reads it silently, and shows it here or by the stock function. Returns the stub's length. */
 static int hkpd_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
                             uint8_t *drep)
 {
@@ -883,6 +890,7 @@ static int hkpd_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto
     return length;
 }
 
+/* Takes the place of the stock functions of `operations`. */
 static void hook_operations(void)
 {
     static rpc_operation hooked[array_length(operations) + 1];
@@ -925,7 +933,7 @@ void proto_register_hkpd(void)
                                    &pref_decode);
 }
 
-/* Nothing is hooked where the stock dissector is not as expected. */
+/* Finds winreg's fields and hooks its operations; hooks nothing where the stock dissector lacks one of these fields. */
 void proto_reg_handoff_hkpd(void)
 {
     static const struct {

@@ -12,7 +12,7 @@ static e_guid_t uuid_winreg = {0x338cd001, 0x2244, 0x31f1, {0xaa, 0xaa, 0x90, 0x
 #define WINREG_VERSION 1
 #define NUM_OPNUMS 34
 
-static dcerpc_sub_dissector stock[NUM_OPNUMS]; /* those that were replaced */
+static dcerpc_sub_dissector stock[NUM_OPNUMS]; /* entries that were replaced, by opnum; no name: not replaced */
 
 int winreg_stock(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
@@ -25,7 +25,7 @@ int winreg_stock(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree
     return entry->dissect_resp ? entry->dissect_resp(tvb, offset, pinfo, tree, di, drep) : offset;
 }
 
-/* Returns a copy of the stock table, which is constant, with our function for these operations; NULL: there is no such table. */
+/* Returns a copy of the stock table, which is constant, with our function for these operations; NULL: there is no such table. Changes: `stock`. */
 static dcerpc_sub_dissector *copy_hooked_table(const rpc_operation *operations, dcerpc_dissect_fnct_t *dissect)
 {
     ws_dcerpc_table *table = dcerpc_get_proto_sub_dissector(&uuid_winreg, WINREG_VERSION);

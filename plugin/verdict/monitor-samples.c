@@ -79,9 +79,9 @@ static void add_query(const verdict *v, wmem_map_t *by_key, const verdict_query 
 {
     const char *peers = format_peers(v->pool, query), *key = format_monitor_key(v->pool, query);
     verdict_monitor *monitor = wmem_map_lookup(by_key, key);
-    bool is_own_expert_info = monitor != NULL || !is_aside(query);
+    bool is_own = monitor != NULL || !is_aside(query);
 
-    key = is_own_expert_info ? key : peers;
+    key = is_own ? key : peers;
     monitor = monitor ? monitor : wmem_map_lookup(by_key, key);
     if (monitor == NULL) {
         monitor = monitor_new(v->pool, query->pair, query);
@@ -92,7 +92,7 @@ static void add_query(const verdict *v, wmem_map_t *by_key, const verdict_query 
         wmem_map_insert(by_key, peers, monitor);
     }
     wmem_array_append_one(monitor->queries, query);
-    monitor->num_queries += is_own_expert_info;
+    monitor->num_queries += is_own;
 }
 
 static void join_calls(verdict_monitor *monitor)
