@@ -34,7 +34,7 @@ static late_cause find_cause(const verdict_connection *connection, double begin,
     return (late_cause){PARTY_UNKNOWN, NULL};
 }
 
-/* Returns the cause of a late request b after request a: by TCP, a begin or end of a connection, else the client. `delay`: seconds beyond the usual. */
+/* Returns the cause of a late request b after request a: by TCP, a begin or end of a connection, else the client. `delay`: seconds beyond usual. */
 static late_cause find_late_cause(const monitor_call *a, const monitor_call *b, double delay)
 {
     const verdict_connection *old = a->connection, *new = b->connection;
