@@ -26,8 +26,8 @@ void proto_reg_handoff_pcq(void);
 #define STATUS_NOT_ENOUGH_MEMORY 8
 #define STATUS_OUTOFMEMORY 14
 
-/* X(opnum, name, request and response: functions that are called when the parameters were read, dissect: function that reads lpData of a
- * response before its status is known, parameters of the request in their order, a letter each as in read_request_parameters(), begin of the
+/* X(opnum, name, request and response: functions that are called when the parameters were read, dissect: function that reads lpData
+ * before the status is known, parameters of the request in their order, a letter each as in read_request_parameters(), begin of the
  * response, largest dwInSize that the interface admits, flags (dcerpc/connections.h)).
  * GUIDs are counted in EnumerateCounterSet, bytes elsewhere ([MS-PCQ] 3.1.4.1). */
 #define PCQ_OPERATIONS(X) \
@@ -75,11 +75,11 @@ typedef struct pcq_pdu {
     rpc_pdu pdu;
     pcq_call *call; /* the same as pdu.call */
     const struct operation *operation;
-    uint8_t handle[PERF_HANDLE_SIZE]; /* as it was sent */
+    uint8_t handle[PERF_HANDLE_SIZE]; /* as little-endian sends it */
     proto_item *handle_item;          /* NULL: not shown */
     pcq_context context;              /* for lpData, which is pdu.tapped.buffer */
     buffer_cursor buffer;             /* in lpData */
-    proto_tree *buffer_tree;          /* NULL: lpData is not shown */
+    proto_tree *buffer_tree;          /* NULL: lpData is empty, or not shown */
     bool succeeded;                   /* the response was read to its end, and its status is 0 */
 } pcq_pdu;
 

@@ -431,7 +431,7 @@ void pcq_dissect_registration(buffer_cursor *cursor, pcq_context *context)
 
 /* --- Counter identifiers (opnums 5 and 7), 2.2.4.6 ---------------------------------------------------------------- */
 
-/* Shows names, type and path of an identifier below its fields, and in its item; in a response the error, too. */
+/* Shows names, type and path of an identifier below its fields, and in its item; in a response to ValidateCounters the error, too. */
 static void label_identifier(buffer_cursor *cursor, pcq_context *context, const perf_identifier *identifier)
 {
     wmem_allocator_t *pool = cursor_pinfo(cursor)->pool;

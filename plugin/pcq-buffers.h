@@ -31,8 +31,8 @@ typedef struct {
     state_server *server;
     bool is_request_known; /* the next member is filled */
     pcq_request request;
-    const char *machine; /* without backslashes, of the handle that identifiers are for */
-    bool is_response;    /* identifiers have the server's verdict */
+    const char *machine; /* what paths call the server: without backslashes, or its address */
+    bool is_response;    /* to ValidateCounters: identifiers have the server's verdict */
 
     /* collected */
     wmem_array_t *collected;   /* pcq_collected_entry */

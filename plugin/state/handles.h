@@ -1,7 +1,7 @@
 /* handles.h
  * Context handles: queries of PerflibV2, and keys of performance data of the registry.
  *
- * A handle is its server and its 20 bytes. It is created on the first pass, and ends with the file.
+ * A handle is its kind, its server and its 20 bytes. It is created on the first pass, and ends with the file.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */

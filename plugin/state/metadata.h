@@ -55,9 +55,9 @@ typedef struct {
     bool is_assumed;      /* the entry is, or it is disputed, or a title of an address that several computers share */
 } metadata_result;
 
-/* Stores what the server sent. Needs: a response that may be learned from. `frame`: the response's. Changes: an entry that was sent first
- * stays, and is disputed if this one differs. Names in another language than the first one's are ignored; one in an unknown language
- * disputes nothing and gives way to any other, and so does one that is assumed. */
+/* Stores what the server sent. Needs: a response that may be learned from. `frame`: the response's. Changes: an entry that was sent first stays, and
+ * is disputed if this one differs. Other languages than the first are ignored; a name in an unknown one disputes nothing and gives way to a known
+ * one, and so does an assumed entry. */
 void metadata_learn(state_server *server, metadata_key key, metadata_kind kind, const metadata_entry *entry,
                     uint32_t frame);
 
