@@ -9,12 +9,11 @@
 
 #include <math.h>
 
-/* Points of all lines, of which each has its share: 8 MB in a page. */
+/* Points of all lines, of which each has an equal share: 8 MB in a page. */
 #define MOST_POINTS 400000
 
-/* Bytes of all paths; of a line in the page, without path and points, at most. */
-#define PATHS_BYTES 11500000
-#define LINE_BYTES 190
+#define PATHS_BYTES 11500000 /* bytes of JSON for all lines but their points: beyond, no line is created */
+#define LINE_BYTES 190       /* bytes of JSON for a line without its path and points, at most */
 
 static void free_line(void *data)
 {
@@ -86,7 +85,7 @@ static chart_point *get_point(const GArray *points, unsigned i)
     return &g_array_index(points, chart_point, i);
 }
 
-/* Keeps of the points from `first` on the smallest, the largest and the first gap. */
+/* Keeps of the points from number `first` on the smallest, the largest and the first gap, in their order; deletes the others. */
 static void thin_tail(GArray *points, unsigned first)
 {
     unsigned low = points->len, high = points->len, gap = points->len, kept = first;
@@ -111,6 +110,8 @@ static void thin_tail(GArray *points, unsigned first)
     g_array_set_size(points, kept);
 }
 
+/* Thins a line: of each four points the smallest, the largest and the first gap stay. Changes: later points are thinned in groups of twice as many
+ * as before; of four the first time. */
 static void thin_line(chart_line *line)
 {
     GArray *thick = line->points;
@@ -126,6 +127,7 @@ static void thin_line(chart_line *line)
     line->group_size = line->group_size == 1 ? 4 : 2 * line->group_size;
 }
 
+/* Thins a line until it has no more than its share of all points, but 4 at least. */
 static void limit_line(chart_lines *lines, chart_line *line)
 {
     while (line->points->len > MAX(MOST_POINTS / MAX(lines->all->len, 1), 4)) {
@@ -134,7 +136,8 @@ static void limit_line(chart_lines *lines, chart_line *line)
     }
 }
 
-/* Adds a point or a gap (NAN). Changes: thins the newest group once it is full, and the line if it has more than its share. */
+/* Adds a point, or a gap if `value` is NAN. `at`: seconds since 1970. Changes: thins the newest group once it is full, and the line if it has more
+ * than its share. */
 static void add_point(chart_lines *lines, chart_line *line, double at, double value, bool is_assumed)
 {
     const chart_point point = {at, value, is_assumed};
@@ -176,6 +179,7 @@ void chart_line_add(chart_lines *lines, chart_line *line, chart_query *query, do
 
 /* --- The end ------------------------------------------------------------------------------------------------------- */
 
+/* Compares the times of two points for sorting, ascending. */
 static int compare_times(const void *a, const void *b)
 {
     const chart_point *x = a, *y = b;
@@ -183,14 +187,15 @@ static int compare_times(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Makes the comma behind a list's last cell the list's end. */
+/* Ends a JSON list with "]", in place of the comma behind its last element if it has any. */
 static void end_list(GString *text)
 {
     g_string_truncate(text, text->len - (text->str[text->len - 1] == ','));
     g_string_append_c(text, ']');
 }
 
-/* Returns a line's times, to be freed: milliseconds since `begin`, then from one to the next. */
+/* Returns a line's times as a JSON list, to be freed: milliseconds from `begin` to the first, then from each to the next. Lines of one query mostly
+ * have the same. */
 static char *format_clock(const chart_line *line, double begin)
 {
     GString *text = g_string_new("[");
@@ -205,7 +210,7 @@ static char *format_clock(const chart_line *line, double begin)
     return g_string_free(text, FALSE);
 }
 
-/* Appends two lists, "[1,null,2.5],[]": values, and runs of assumed ones (place of the first, how many). */
+/* Appends two JSON lists, "[1,null,2.5],[0,1]": values (null: a gap), and runs of assumed ones (place of the first from 0, how many). */
 static void append_points(GString *text, const chart_line *line)
 {
     GString *runs = g_string_new(",[");
@@ -231,6 +236,7 @@ static void append_points(GString *text, const chart_line *line)
     g_string_free(runs, TRUE);
 }
 
+/* Writes the array of a line. `clock`: place of its times in "clocks". Needs: a result. */
 static void put_line(json_dumper *json, const chart_line *line, unsigned clock)
 {
     GString *numbers = g_string_new(NULL);

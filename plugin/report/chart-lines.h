@@ -21,23 +21,24 @@ typedef struct {
 
 /* A question of a query or key, asked again and again. Begins as zeros. */
 typedef struct {
-    unsigned samples; /* and requests that got none */
-    double at;        /* seconds since 1970: of the newest */
+    unsigned samples; /* number of samples, and of requests that got no response */
+    double at;        /* seconds since 1970: of the newest request or response */
     bool is_asked;    /* the newest request has no response yet */
 } chart_query;
 
 /* The line of a path. */
 typedef struct {
     char *path;
-    counter_identity whose;
-    perf_summary results; /* all of them, also those without a point of their own */
-    uint64_t assumed;     /* results that are assumed */
-    GArray *points;       /* chart_point */
-    unsigned thinned;     /* points in front that stand for groups */
-    unsigned group_size;  /* results and gaps of a group; 1: each is a point */
-    chart_query *query;   /* the one that delivered the path last */
-    unsigned sample;      /* number of that sample in the query */
-    double at, newest;    /* its time, and the result in it */
+    counter_identity whose; /* the first counter of that path, which the caller compares */
+    perf_summary results;   /* of all results, also those without a point of their own */
+    uint64_t assumed;       /* number of results that are assumed */
+    GArray *points;         /* chart_point, as they came */
+    unsigned thinned;       /* points in front that stand for whole groups */
+    unsigned group_size;    /* points that are thinned together; 1: each point is one result or gap */
+    chart_query *query;     /* that delivered the newest result; NULL: none has */
+    unsigned sample;        /* `samples` of that query then */
+    double at;              /* seconds since 1970: of the newest result */
+    double newest;          /* the newest result */
 } chart_line;
 
 /* All lines of a capture. */
@@ -45,32 +46,34 @@ typedef struct {
     GHashTable *by_path;  /* path -> chart_line, with results or without; owns them */
     GPtrArray *all;       /* chart_line with results, in the order of their first */
     GHashTable *by_query; /* key -> chart_query; owns both */
-    uint64_t values;      /* results that were added */
-    uint64_t omitted;     /* results without room, or of a path that the sample had before */
-    uint64_t path_bytes;  /* text of all lines but their points, as if each were in the page */
-    bool is_thinned;
+    uint64_t values;      /* results that came, omitted ones included */
+    uint64_t omitted;     /* results without room, of another counter, or of a path that the sample had before */
+    uint64_t path_bytes;  /* bytes of JSON for all lines but their points, as if each were in the page */
+    bool is_thinned;      /* a line has fewer points than results and gaps */
 } chart_lines;
 
 void chart_lines_begin(chart_lines *lines);
 void chart_lines_end(chart_lines *lines);
 
-/* `key`: tells a query from all others. */
+/* Returns the query of a key, which lasts until chart_lines_end(). Changes: creates it. `key`: a text that no other query has. */
 chart_query *chart_query_find_or_create(chart_lines *lines, const char *key);
 
-/* Adds a request for a sample. Changes: if the one before got no response, it counts as a sample. */
+/* Adds a request for a sample. `at`: seconds since 1970. Changes: a request before it that got no response counts as a sample without results,
+ * so that lines get a gap there. */
 void chart_query_add_request(chart_query *query, double at);
 
-/* Adds a response; `is_sample`: it is one to the query's question, with values or without. */
+/* Adds a response. `at`: seconds since 1970. `is_sample`: false for a size probe, which is no sample, not even one without results. */
 void chart_query_add_response(chart_query *query, double at, bool is_sample);
 
-/* Returns NULL without room for another path. */
+/* Returns the line of a path. Changes: creates it. Returns NULL without room for another path. */
 chart_line *chart_line_find_or_create(chart_lines *lines, const char *path);
 
-/* Adds a result of the query's newest sample to a line. `line`: NULL: no room for its path, or another counter has that path; it is counted as
- * omitted. Of a sample the first result of a line counts; a second is omitted, an equal one ignored. Needs: a finite value and finite times. Changes: adds a gap in front, half way, where the query's samples between had no result of the line. */
+/* Adds a result of the query's newest response to a line. Needs: a finite value and times. `line`: NULL: none has room for it; it is omitted.
+ * Of a sample the first result of a line counts; a second is omitted, an equal one ignored. Changes: adds a gap in front of the result, at half
+ * the time, if a sample between had no result of the line; thins the line if it has more than its share of points. */
 void chart_line_add(chart_lines *lines, chart_line *line, chart_query *query, double value, bool is_assumed);
 
-/* Writes all lines as members of a JSON object: "series", for each line [path, unit, results, their minimum, mean, maximum and last, how many are
- * assumed, clock, values, runs of assumed ones], and "clocks", the lists of times that they have. More results may come. `begin`: seconds
- * since 1970. */
+/* Writes two members of a JSON object. "series": for each line [path, unit, results, their minimum, mean, maximum, last, number assumed, clock,
+ * values, runs of assumed ones]; "clocks": lists of times, of which `clock` is a place from 0. `begin`: seconds since 1970, at which times begin.
+ * Changes: thins lines, and sorts points by time; more results may come. */
 void chart_lines_put(json_dumper *json, chart_lines *lines, double begin);

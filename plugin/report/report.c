@@ -28,19 +28,20 @@ extern const unsigned char report_page_bytes[];
 
 #define NO_LIBRARY "this build has no report: it was made without the package libjs-dygraphs"
 
-/* More monitors have no line of time. A line has at most so many marks: beyond, each is the worst of its part of the time. */
-#define MOST_TIMELINES 50
-#define MOST_MARKS 1000
+#define MOST_TIMELINES 50 /* monitors with a timeline: the first */
+#define MOST_MARKS 1000   /* marks of a timeline: with more calls, each mark is the worst of its part of the time */
 
 typedef struct {
     output_task task;
-    verdict *verdict;
+    verdict *verdict; /* kept for the next capture; NULL before the first */
     refusals refusals;
     chart_lines lines;
-    uint32_t first_frame, last_frame;
-    double begin, end; /* seconds since 1970 */
+    uint32_t first_frame; /* of the first call; 0: none came */
+    uint32_t last_frame;  /* of the newest call */
+    double begin, end;    /* seconds since 1970: earliest and latest time of a call */
 } report;
 
+/* Forgets all that was counted, and begins a page. `data`: report, whose task stays. Changes: creates the verdict the first time. */
 static void report_restart(void *data)
 {
     report *r = data;
@@ -58,6 +59,7 @@ static void report_restart(void *data)
 
 /* --- Calls ------------------------------------------------------------------------------------------------------- */
 
+/* Adds all results of a sample to the lines of their paths. Changes: counts values that are assumed or have no type. */
 static void add_results(report *r, chart_query *query, value_stream *values)
 {
     const counter_value *at;
@@ -70,7 +72,7 @@ static void add_results(report *r, chart_query *query, value_stream *values)
         perf_result result = value_stream_result(values);
         omissions_count_bits(&r->verdict->omitted, value_omissions(values, &result));
         chart_line *line = path ? chart_line_find_or_create(&r->lines, path) : NULL;
-        /* else another counter has that name, with a result or without */
+        /* another counter of that path, with a result or without, has no line */
         line = line && value_stream_is_same_counter(values, &line->whose) ? line : NULL;
         if (path && result.none == PERF_NO_RESULT_OK && isfinite(result.value)) {
             chart_line_add(&r->lines, line, query, result.value, value_stream_is_assumed(values));
@@ -78,7 +80,8 @@ static void add_results(report *r, chart_query *query, value_stream *values)
     }
 }
 
-/* A key is asked several questions, and each has times of its own. */
+/* Adds a request for counter data, or its response with the results. A key of HKEY_PERFORMANCE_DATA is asked several questions, each of which has
+ * samples of its own. `at`: seconds since 1970. Needs: a handle. */
 static void add_call(report *r, packet_info *pinfo, const tapped_call *tapped, double at)
 {
     int size = tapped->is_hkpd && tapped->subject ? (int)tapped->subject_size : 0;
@@ -96,6 +99,7 @@ static void add_call(report *r, packet_info *pinfo, const tapped_call *tapped, d
     }
 }
 
+/* Counts a call for all parts of the page. `data`: report. */
 static void report_count(void *data, packet_info *pinfo, const tapped_call *tapped)
 {
     report *r = data;
@@ -119,7 +123,7 @@ static int64_t get_milliseconds(const report *r, double at)
     return (int64_t)round((at - r->begin) * 1000);
 }
 
-/* `at`: 0 if it is not known. */
+/* Writes a member [milliseconds since the page's begin, frame]. `at`: seconds since 1970; 0: not known, which writes [null, frame]. */
 static void put_moment(json_dumper *json, const report *r, const char *name, double at, uint32_t frame)
 {
     json_dumper_set_member_name(json, name);
@@ -130,6 +134,7 @@ static void put_moment(json_dumper *json, const report *r, const char *name, dou
     }
 }
 
+/* Writes a finding in words for people without Wireshark, with advice, filter, and its first and last frame. */
 static void put_plain_finding(json_dumper *json, const report *r, const verdict_monitor *monitor,
                               const verdict_finding *finding)
 {
@@ -145,7 +150,8 @@ static void put_plain_finding(json_dumper *json, const report *r, const verdict_
     json_dumper_end_object(json);
 }
 
-/* A line of time: [at, kind, frame, microseconds of delay, calls] for each mark. Of many marks each part of the time has the worst, and their number. */
+/* Writes the timeline of a monitor: its text, and for each mark [milliseconds, state, frame, microseconds from request to response or -1, calls]. A
+ * mark is a call; with more than MOST_MARKS it is the worst call of a part of the time. */
 static void put_timeline(json_dumper *json, const report *r, const verdict_monitor *monitor)
 {
     GArray *marks = timeline_find_calls(monitor);
@@ -170,6 +176,7 @@ static void put_timeline(json_dumper *json, const report *r, const verdict_monit
     g_array_free(marks, TRUE);
 }
 
+/* Writes the summary as members: "verdict", all "findings", "timelines", and the names of their states as "kinds". Needs: the verdict is judged. */
 static void put_monitors(json_dumper *json, const report *r)
 {
     const GPtrArray *monitors = r->verdict->monitors;
@@ -197,6 +204,7 @@ static void put_monitors(json_dumper *json, const report *r)
     json_dumper_end_array(json);
 }
 
+/* Writes the member "missing": for each refusal, but usual ones, [path, error, count, first frame, description]. */
 static void put_refusals(json_dumper *json, const refusals *list)
 {
     verdict_begin_list(json, "missing");
@@ -215,7 +223,7 @@ static void put_refusals(json_dumper *json, const refusals *list)
     json_dumper_end_array(json);
 }
 
-/* Numbers and notes of what is not in the page. */
+/* Writes members for what the page leaves out: numbers of each kind, and notes in words. */
 static void put_left_out(json_dumper *json, const report *r)
 {
     omissions omitted = r->verdict->omitted;
@@ -263,6 +271,7 @@ static char *get_capture_name(void)
     return name;
 }
 
+/* Writes members about the capture: its name, frames, begin, length in seconds, minutes of local time east of UTC, and both programs' versions. */
 static void put_capture(json_dumper *json, const report *r)
 {
     GDateTime *local = g_date_time_new_from_unix_local((int64_t)r->begin); /* sentences have the time of day, too */
@@ -280,6 +289,7 @@ static void put_capture(json_dumper *json, const report *r)
     verdict_put_text(json, "wireshark", epan_get_version());
 }
 
+/* Returns a text in which each `what` is replaced, to be freed. */
 static char *replace_text(const char *text, const char *what, const char *with)
 {
     char **pieces = g_strsplit(text, what, -1), *all = g_strjoinv(with, pieces);
@@ -288,6 +298,7 @@ static char *replace_text(const char *text, const char *what, const char *with)
     return all;
 }
 
+/* Returns all data of the page as JSON without "<", to be freed. Needs: the verdict is judged. Changes: thins and sorts the lines. */
 static char *build_json(report *r)
 {
     json_dumper json = {.output_string = g_string_new(NULL)};
@@ -308,6 +319,7 @@ static char *build_json(report *r)
 
 /* --- The page ---------------------------------------------------------------------------------------------------- */
 
+/* Judges what was counted, and writes the page; without the chart library nothing. `data`: report. */
 static void report_draw(void *data)
 {
     report *r = data;
@@ -330,6 +342,7 @@ static void report_draw(void *data)
     g_rand_free(random);
 }
 
+/* Prepares a -z. Returns false, and reports it, if the build has no page. Changes: steps_watch() listens to how clients connect. */
 static bool report_begin(void *data _U_)
 {
     if (*PAGE == '\0') {
@@ -344,9 +357,9 @@ static bool report_begin(void *data _U_)
 
 static const table_column window_columns[] = {{TABLE_ITEM_STRING, "Open this file in a browser", NULL}};
 
-static report window_report;
+static report window_report; /* of Statistics, Performance Counter Report */
 
-/* In the folder of downloads, else in the user's home, with the capture's name. Returns a path to be freed. */
+/* Returns the page's path, to be freed: the capture's name, or "counters", with ".html", in the folder of downloads, else in the user's home. */
 static char *make_page_path(void)
 {
     const char *folder = g_get_user_special_dir(G_USER_DIRECTORY_DOWNLOAD);
@@ -369,7 +382,7 @@ static void window_count(stat_table *t _U_, packet_info *pinfo, const tapped_cal
     report_count(&window_report, pinfo, tapped);
 }
 
-/* Writes the page. The table is one line, its path. */
+/* Writes the page for a window. The table is one row: the page's path, or that the build has no page. */
 static void window_fill(stat_table *t)
 {
     char *path = make_page_path();
