@@ -1,6 +1,5 @@
 /* finding-kinds.h
- * Kinds of findings: the name of each in JSON, what it is for readers without Wireshark, what to do, and what says more. Worst kinds first: findings
- * are said in this order.
+ * Kinds of findings, the worst first: findings are said in this order, but those up to VERDICT_LAST_STOP by time.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -11,7 +10,7 @@ typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_U
 #define SEE_SYMPTOMS "docs/symptoms.md"
 #define SEE_REFUSALS "-z pcq,refusals lists all"
 
-/* X(KIND, name in JSON, what it is, what to do, what says more) */
+/* X(KIND, name in JSON, title for readers without Wireshark, advice, reference) */
 #define VERDICT_KINDS(X) \
     X(UNREACHABLE, "unreachable", "Server not reachable", \
       "let the port through the firewalls between client and server (445: file and printer sharing)", SEE_SYMPTOMS) \

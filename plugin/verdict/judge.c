@@ -394,6 +394,7 @@ void verdict_judge(verdict *v)
     find_peers_failures(v);
 }
 
+/* Compares by the worst findings, for g_ptr_array_sort(); a monitor without findings is last. */
 static int compare_monitors(const void *a, const void *b)
 {
     const verdict_finding *x = (*(verdict_monitor *const *)a)->findings, *y = (*(verdict_monitor *const *)b)->findings;

@@ -84,8 +84,7 @@ static uint32_t get_request_frame(const tapped_call *tapped)
     return tapped->sealed.request_frame ? tapped->sealed.request_frame : tapped->request_frame;
 }
 
-/* Returns 1 + the place in the query's calls of the waiting request that a response answers; 0: not found. A request in fragments was counted with
- * its last one, while the response knows the first. */
+/* Returns 1 + the place of the waiting request that a response answers; 0: none. Of fragments a response knows the first, a request the last. */
 static unsigned find_request(const verdict_query *query, const tapped_call *tapped)
 {
     uint32_t frame = tapped->is_response ? get_request_frame(tapped) : 0;
@@ -356,8 +355,6 @@ verdict_query *monitors_count(verdict *v, packet_info *pinfo, const tapped_call 
     }
     return query;
 }
-
-/* --- All of it ---------------------------------------------------------------------------------------------------- */
 
 /* Empties the map of queries: the next capture has other handles and connections, perhaps at the same addresses. */
 static void forget_keys(verdict *v)

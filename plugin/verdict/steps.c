@@ -91,6 +91,7 @@ static void set_ends(verdict_connection *connection, packet_info *pinfo, bool fr
     connection->port = from_client ? pinfo->destport : pinfo->srcport;
 }
 
+/* Returns true if the client sent the packet. Addresses tell it only where both ports are equal. */
 static bool is_from_client(const verdict_connection *connection, packet_info *pinfo)
 {
     return connection->client_port == connection->port
@@ -207,6 +208,7 @@ static void fail_step(verdict_peers *peers, setup_step step, uint32_t outcome, u
     evidence_add(&failure->shown, at.frame, at.time);
 }
 
+/* Notes a failure of a connection's step, of its account if that is why. Changes: the step waits no longer. */
 static void fail_connection(verdict_connection *connection, setup_step step, uint32_t outcome, verdict_moment at)
 {
     const char *account = step == STEP_LOGON || outcome == STATUS_ACCESS_DENIED ? connection->logon : NULL;
@@ -277,6 +279,7 @@ const connection_event *steps_find_event(const verdict_connection *connection, e
     return event < last && event->at.time <= end ? event : NULL;
 }
 
+/* Stores the end of a connection; of several the first counts. */
 static void end_connection(verdict_connection *connection, bool by_client, verdict_moment at)
 {
     if (connection->end.frame == 0) {
@@ -396,6 +399,7 @@ static void see_segment(verdict_connection *connection, packet_info *pinfo, cons
     }
 }
 
+/* Notes a TCP packet, and the capture's times. Changes: creates its connection. Quoted packets of ICMP errors do not count. */
 static tap_packet_status steps_see_tcp(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tcp,
                                        tap_flags_t flags _U_)
 {
@@ -459,6 +463,7 @@ static setup_step message_step(const smb2_info_t *smb)
                                                                                            : NUM_STEPS;
 }
 
+/* Notes a request of SMB2: its step waits; a CLOSE of the pipe winreg ends the connection's use by its client. */
 static void see_message_request(verdict_connection *connection, const smb2_info_t *smb, verdict_moment now)
 {
     setup_step step = message_step(smb);
@@ -532,6 +537,7 @@ static void learn_account(verdict_connection *connection, packet_info *pinfo, co
     }
 }
 
+/* Returns a name for display: at most MAX_NAME characters, control characters escaped; NULL becomes "". */
 static const char *logon_name(packet_info *pinfo, const uint8_t *name)
 {
     const char *text = name ? text_cut(pinfo->pool, (const char *)name, MAX_NAME) : "";
@@ -633,8 +639,7 @@ static const outcome_row *find_outcome_row(uint32_t number)
     return NULL;
 }
 
-/* Notes a Kerberos error as a failed logon: to the key distribution center, if that sent one with a name. Else it is the connection's, in place of
- * the same packet's NTSTATUS. */
+/* Notes a Kerberos error as a failed logon: to the key distribution center that sent a named one, else in place of the packet's NTSTATUS. */
 static void see_kerberos_error(verdict_connection *connection, packet_info *pinfo, uint32_t outcome)
 {
     if (pinfo->srcport == PORT_KERBEROS && find_outcome_row(outcome)) {
@@ -881,8 +886,7 @@ static const struct {
     [STEP_CALL] = {VERDICT_PIPE_BROKEN, "$S fails calls of $C on the pipe winreg", ""},
 };
 
-/* Adds a finding: "SRV01 does not open the pipe winreg for 192.0.2.11 (Remote Registry is disabled?): 10:02:29, frame 101 (STATUS_NAME)". `rest`:
- * text behind the frame. */
+/* Adds a finding: "SRV01 refuses the logon of 192.0.2.10 (no rights): 10:02:29, frame 101 (STATUS_NAME)". `rest`: text behind the frame. */
 static void add_failure(wmem_allocator_t *pool, const verdict_peers *peers, setup_step step,
                         const setup_failure *failure, const char *rest, verdict_finding **findings)
 {

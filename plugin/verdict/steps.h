@@ -124,8 +124,7 @@ typedef struct verdict_connection {
 
 extern verdict_peers *steps_first_peers;
 
-/* Returns the connection of a packet with a message; NULL: not by TCP, or not watched. `from_client`: a request's packet. Changes: sets its client,
- * where that was not known, and the peers' has_messages. */
+/* Returns a message's connection; NULL: none. `from_client`: it is a request. Changes: has_messages; the client, where it was not known. */
 verdict_connection *steps_find_connection(packet_info *pinfo, bool from_client);
 
 /* Notes a call on performance counters: a request passes STEP_BIND, a response STEP_CALL. Changes: failures up to there are forgotten. */
@@ -151,8 +150,7 @@ static inline bool steps_is_one_way(const verdict_connection *connection)
            (connection->by[BY_SERVER].packets == 0 && connection->by[BY_CLIENT].heard_at > 0);
 }
 
-/* Listens from now on, for a statistic that begins before the first packet. Later calls do nothing. Wireshark resets all listeners together, so
- * peers and connections end with what points to them. */
+/* Listens, from before the first packet; later calls do nothing. Wireshark resets all listeners together, so nothing points to old peers. */
 void steps_watch(void);
 
 /* Returns the times of the capture. */
@@ -166,8 +164,7 @@ steps_judgement *steps_judge(wmem_allocator_t *pool);
 /* Adds a finding of the furthest step that failed, if it is about performance counters and no finding in the list is its cause. */
 void steps_find(const steps_judgement *judgement, const verdict_peers *peers, verdict_finding **findings);
 
-/* Adds a finding of why the peers' packets could not be read, if the capture is why. `has_calls`: some were read, so only if the capture has one
- * direction of a connection alone. */
+/* Adds a finding of why the peers' packets are not read, if the capture is why. `has_calls`: some are, so only a missing direction counts. */
 void steps_find_unread(const steps_judgement *judgement, const verdict_peers *peers, bool has_calls,
                        verdict_finding **findings);
 

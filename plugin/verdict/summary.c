@@ -369,6 +369,7 @@ void verdict_put_titles(json_dumper *json)
 
 /* --- The listener ------------------------------------------------------------------------------------------------- */
 
+/* Begins a `-z`. "json" in the place of FILE is JSON to standard output; a FILE.json gets JSON, too. */
 static bool summary_begin(void *data)
 {
     summary *s = data;
@@ -443,6 +444,7 @@ static unsigned add_finding_row(stat_table *t, const verdict_monitor *monitor, c
     return row;
 }
 
+/* Fills `-z pcq,monitors`: a row for each finding, the worst first, and one for each monitor's line. */
 static void fill_findings(stat_table *t)
 {
     verdict *v = ((verdict_table *)t)->verdict;

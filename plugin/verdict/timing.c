@@ -177,6 +177,7 @@ static bool find_late(verdict_monitor *monitor)
     return lacks_some;
 }
 
+/* Adds findings of slow responses, by the party that causes them. Needs: take_timing() chose the slow samples. */
 static void find_slow(verdict_monitor *monitor)
 {
     late_group groups[PARTY_UNKNOWN + 1] = {{.usual = 0}};

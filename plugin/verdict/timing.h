@@ -7,6 +7,5 @@
 
 #include "verdict/monitors.h"
 
-/* Adds findings of late requests, slow responses and another clock; none if the capture's clock was set. Returns whether the capture lacks packets
- * in a long gap. Changes: the monitor's num_late and counts of late and slow. */
+/* Adds findings of late, slow and of another clock, unless the capture's was set. Returns whether a long gap lacks packets. Changes: statistics. */
 bool timing_find(verdict_monitor *monitor);
