@@ -163,7 +163,7 @@ void chart_line_add(chart_lines *lines, chart_line *line, chart_query *query, do
         return;
     }
     if (is_same_query && line->sample + 1 < query->samples) {
-        add_point(lines, line, (line->at + query->at) / 2, NAN, false);
+        add_point(lines, line, (line->at + query->at) / 2, NAN, false /* is_assumed */);
     }
     if (line->results.count == 0) {
         g_ptr_array_add(lines->all, line);

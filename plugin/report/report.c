@@ -51,7 +51,7 @@ static void report_restart(void *data)
         chart_lines_end(&r->lines);
         refusals_clear(&r->refusals);
     } else {
-        r->verdict = verdict_new(true);
+        r->verdict = verdict_new(true /* counts_values */);
     }
     *r = (report){.task = r->task, .verdict = r->verdict};
     chart_lines_begin(&r->lines);

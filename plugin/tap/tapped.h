@@ -42,7 +42,7 @@ typedef struct {
 typedef struct {
     bool is_hkpd;
     bool is_response;
-    bool is_repeated;      /* the call was answered before */
+    bool is_repeated;      /* a response that was read, to a call that another answered before */
     bool has_status;       /* a response's status was read */
     bool has_failed;       /* the status, or a fault, is a failure: no size probe, not the end of a list */
     bool is_fault;         /* DCE/RPC's own answer: `status` is the fault's, not the operation's */

@@ -42,7 +42,7 @@ static void begin_answer(long_export *export, const packet_info *pinfo, const va
     if ((pinfo->presence_flags & PINFO_HAS_TS) == 0) {
         csv_text(head, NULL);
     } else {
-        csv_time(head, &pinfo->abs_ts, false);
+        csv_time(head, &pinfo->abs_ts, false /* is_pdh */);
     }
     csv_integer(head, pinfo->num);
     csv_text(head, is_hkpd ? "hkpd" : "pcq");

@@ -57,7 +57,7 @@ typedef struct {
     watch_paths *paths;         /* that the user asked for; NULL: all. Stays when all else is forgotten */
 } omissions;
 
-/* Counts a call, its values excepted. Repeated PDUs are not counted. */
+/* Counts a call, its values excepted. Repeated responses are not counted. */
 void omissions_count_call(omissions *o, const tapped_call *tapped);
 
 /* Returns omissions of the value that was read last: bits 1 << OMITTED_UNTYPED and 1 << OMITTED_ASSUMED. `result`: of that value. */

@@ -298,7 +298,7 @@ static unsigned write_pdh_row(documents *d, const document *doc, const document_
         }
     }
     if (row->has_time) {
-        csv_time(text, &row->when, true);
+        csv_time(text, &row->when, true /* is_pdh */);
     } else {
         csv_pdh_text(text, " ");
     }

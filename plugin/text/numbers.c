@@ -40,12 +40,12 @@ static size_t put_integer(char *out, uint64_t value, bool in_groups)
 
 size_t text_decimal(char *out, uint64_t value)
 {
-    return put_integer(out, value, false);
+    return put_integer(out, value, false /* in_groups */);
 }
 
 size_t text_integer(char *out, uint64_t value)
 {
-    return put_integer(out, value, true);
+    return put_integer(out, value, true /* in_groups */);
 }
 
 /* Replaces the locale's decimal separator in a text of printf() by a point. Returns the new length. */
@@ -69,7 +69,7 @@ static size_t put_fixed(char *out, double size, unsigned decimals, unsigned scal
 {
     uint64_t scaled = (uint64_t)(size * scale + 0.5);
     unsigned fraction = (unsigned)(scaled % scale);
-    size_t point = put_integer(out, scaled / scale, true), end = point + decimals + 1;
+    size_t point = put_integer(out, scaled / scale, true /* in_groups */), end = point + decimals + 1;
 
     out[point] = '.';
     out[end] = '\0';
