@@ -2,7 +2,7 @@
  * HKEY_PERFORMANCE_DATA: PERF_DATA_BLOCK (winperf.h) as a stream of values, and in the tree; lists of titles; and the hook into Wireshark's
  * winreg dissector, which offers none. packet-hkpd.c has the calls.
  *
- * This folder keeps, until the file is closed, the key of each handle and the question of each call, which packet-hkpd.c fills on the first
+ * This folder keeps the key of each handle and the question of each call until the file is closed. packet-hkpd.c fills them on the first
  * pass. Samples, names and handles are kept in state/.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later

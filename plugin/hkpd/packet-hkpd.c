@@ -82,9 +82,9 @@ typedef struct {
     value_parameters value;           /* as far as they were read */
     uint8_t opened[PERF_HANDLE_SIZE]; /* the handle of a response */
     proto_tree *hkpd;                 /* our part of the tree, NULL before the first item */
-    proto_item *item;
-    expert_report aloud; /* for what was read silently */
-    bool shown_here;     /* the stock function is not called */
+    proto_item *item;                 /* its item; NULL likewise, or nothing is shown */
+    expert_report aloud;              /* for what was read silently */
+    bool shown_here;                  /* the stock function is not called */
 } hkpd_pdu;
 
 /* --- Names of values ---------------------------------------------------------------------------------------------- */
@@ -391,8 +391,8 @@ static void keep_question(hkpd_pdu *p)
     call->room = !p->pdu.is_short && p->value.has_buffer ? p->value.size : 0;
 }
 
-/* True if a request is to be shown here, since the stock function would show each byte of a long buffer as an item, or in NDR64 look for the
- * name in a wrong place (Wireshark 4.0 and 4.4). */
+/* True if a request is to be shown here. The stock function shows each byte of a long buffer as an item. In NDR64 that of Wireshark 4.0 and 4.4
+ * looks for the name in a wrong place. */
 static bool is_better_shown_here(const hkpd_pdu *p)
 {
     bool is_ours = rpc_pdu_get_handle(&p->pdu) != NULL;
@@ -416,7 +416,7 @@ static void value_request(hkpd_pdu *p)
     }
     if (is_better_shown_here(p)) {
         p->shown_here = true;
-        rpc_pdu_read_stub(&p->pdu, true);
+        rpc_pdu_read_stub(&p->pdu, /* is_aloud */ true);
         rpc_pdu_read(&p->pdu, read_question, p);
     }
 }
@@ -447,7 +447,8 @@ static perf_table *read_block_table(const hkpd_pdu *p, tvbuff_t *tvb)
 {
     uint32_t size = tvb_captured_length(tvb);
 
-    return sample_read_table(p->pdu.pool, true, tvb_get_ptr(tvb, 0, (int)size), size, tvb_reported_length(tvb));
+    return sample_read_table(p->pdu.pool, /* is_block */ true, tvb_get_ptr(tvb, 0, (int)size), size,
+                             tvb_reported_length(tvb));
 }
 
 /* True if the data begins with "PERF" in UTF-16 of either byte order. */
@@ -550,7 +551,8 @@ static void describe_other(hkpd_pdu *p)
  * call keeps them for every look. */
 static void find_absent_objects(hkpd_pdu *p, const state_sample *sample)
 {
-    perf_table *before = sample->previous ? sample_get_table(sample->previous, false, p->pdu.pool) : NULL;
+    perf_table *before =
+        sample->previous ? sample_get_table(sample->previous, /* is_current */ false, p->pdu.pool) : NULL;
     wmem_array_t *objects = wmem_array_new(wmem_file_scope(), sizeof(tapped_object));
     const char *indexes = p->call->question.text;
     tapped_object object;
@@ -605,7 +607,8 @@ static void hkpd_learn_sample(hkpd_pdu *p, tvbuff_t *tvb)
     const hkpd_question *question = &p->call->question;
     state_handle *handle = rpc_pdu_get_handle(&p->pdu);
     state_sample *sample =
-        handle ? rpc_pdu_learn_sample(&p->pdu, handle, question->text ? question->text : "", true, tvb) : NULL;
+        handle ? rpc_pdu_learn_sample(&p->pdu, handle, question->text ? question->text : "", /* is_block */ true, tvb)
+               : NULL;
 
     if (sample == NULL) {
         return;
@@ -737,7 +740,7 @@ static void show_answer(hkpd_pdu *p)
 {
     p->shown_here = true;
     show_question(p);
-    rpc_pdu_read_stub(&p->pdu, true);
+    rpc_pdu_read_stub(&p->pdu, /* is_aloud */ true);
     rpc_pdu_read(&p->pdu, read_answer, p);
     if (p->kind != ANSWER_TITLES) {
         learn_system_name(p);
@@ -811,7 +814,7 @@ static const char *format_value_question(const hkpd_question *question)
     return question->name && question->kind != QUESTION_OBJECTS ? texts[question->kind] : question->name;
 }
 
-/* True if the call is one for performance data, and not for titles or another value of the key, whether the response has any or not. */
+/* True if the call is one for performance data, not for titles or another value of the key. A response need not have any. */
 static bool may_bring_data(const hkpd_pdu *p, const state_handle *handle)
 {
     question_kind kind = p->call->question.kind;
@@ -872,7 +875,7 @@ static int hkpd_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto
         tapped_hand_over(pinfo, &(tapped_call){.unread = TAPPED_NOISE});
         return rpc_pdu_end(&p.pdu, NULL);
     }
-    rpc_pdu_read_stub(&p.pdu, false);
+    rpc_pdu_read_stub(&p.pdu, /* is_aloud */ false);
     TRY
     {
         pdu_function operation = p.pdu.is_request ? operations[opnum].request : operations[opnum].response;

@@ -76,7 +76,7 @@ static perf_no_result find_elapsed_time(const perf_point *current, uint64_t *res
     return current->time.value >= start ? PERF_NO_RESULT_OK : PERF_NO_RESULT_NOT_STARTED;
 }
 
-/* Finds the numerator: elapsed time, the value of a single sample (`previous` is NULL), or the difference of two. Returns as apply_formula(). */
+/* Finds the numerator: elapsed time, the value of a single sample (`previous` is NULL), or the difference of two. Returns a reason without. */
 static perf_no_result find_numerator(const perf_formula_info *formula, const perf_point *current,
                                      const perf_point *previous, uint64_t *result)
 {
@@ -114,8 +114,8 @@ static perf_no_result find_denominator(perf_operand which, const perf_point *cur
     return *result == 0 ? why->zero : PERF_NO_RESULT_OK;
 }
 
-/* Divides numerator by denominator, if the formula has one. PERF_RATE makes the denominator seconds, PERF_TICKS the numerator. Returns as
- * apply_formula(). */
+/* Divides numerator by denominator, if the formula has one. PERF_RATE makes the denominator seconds, PERF_TICKS the numerator. Returns
+ * PERF_NO_RESULT_OK, or the reason: `result` means nothing then. */
 static perf_no_result find_quotient(const perf_formula_info *formula, const perf_point *current,
                                     const perf_point *previous, double *result)
 {

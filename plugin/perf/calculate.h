@@ -15,10 +15,9 @@ typedef struct perf_raw {
 
 /* The numbers of one sample that one value is calculated from.
  *
- * PerflibV2 finds base, time, freq and multi as the values of the counters that BaseCounterId, PerfTimeId, PerfFreqId and
- * MultiId name ([MS-PCQ] 2.2.4.2), for the same instance, and the clocks in PERF_DATA_HEADER (2.2.4.8). In PERF_DATA_BLOCK
- * the base is the next definition, time and freq (8 bytes) are PerfTime and PerfFreq of PERF_OBJECT_TYPE, multi is the
- * 32-bit number behind the timer, and the clocks stand in the block's header. */
+ * PerflibV2: BaseCounterId, PerfTimeId, PerfFreqId and MultiId ([MS-PCQ] 2.2.4.2) name the counters of base, time, freq and multi, of the same
+ * instance. The clocks are in PERF_DATA_HEADER (2.2.4.8). PERF_DATA_BLOCK: the base is the next definition; time and freq (8 bytes) are PerfTime
+ * and PerfFreq of PERF_OBJECT_TYPE; multi is the 32-bit number behind the timer; the clocks are in the block's header. */
 typedef struct perf_point {
     perf_raw value;      /* N: the counter itself */
     perf_raw base;       /* B: its base counter */

@@ -100,14 +100,11 @@ const char *perf_counter_subtype_name(uint32_t type);
 /* Formulas.
  *
  * Sample 1 is the one being shown, sample 0 the one before it:
- *   N value   B base counter   M multi counter
- *   T performance time, F its frequency   H time in 100 ns
- *   O time of the object, OF its frequency: the time and frequency counter
- *     in PerflibV2, PerfTime and PerfFreq of the object in PERF_DATA_BLOCK
+ *   N value   B base counter   M multi counter   T performance time, F its frequency   H time in 100 ns
+ *   O time of the object, OF its frequency: counters in PerflibV2, PerfTime and PerfFreq of the object in PERF_DATA_BLOCK
  *
- * All are factor * numerator / denominator. The numerator is N1 - N0, or N1
- * where one sample is enough; the denominator is one operand, treated alike.
- * The flags tell what is needed beyond N and where that pattern is left. */
+ * All are factor * numerator / denominator. The numerator is N1 - N0, or N1 where one sample is enough; the denominator is one operand, treated
+ * alike. The flags tell what is needed beyond N and where that pattern is left. */
 typedef enum perf_operand {
     PERF_OPERAND_NOTHING,
     PERF_OPERAND_TICKS,       /* T */
@@ -187,7 +184,7 @@ typedef enum perf_kind {
     PERF_KIND_NUMBER,  /* shown as it is */
     PERF_KIND_BASE,    /* only an operand of other counters */
     PERF_KIND_TEXT,
-    PERF_KIND_NONE /* neither */
+    PERF_KIND_NONE /* nothing is calculated: no data, or another format */
 } perf_kind;
 
 #define PERF_NOTE_MULTI "by the NT Resource Kit's form; later documents differ and no use of it is known"

@@ -217,13 +217,13 @@ static void read_response(perf_table *t)
 
 void perf_table_read_data(perf_table *t, const uint8_t *data, uint32_t size, uint32_t reported)
 {
-    perf_table_begin(t, data, size, reported, false);
+    perf_table_begin(t, data, size, reported, /* is_block */ false);
     read_response(t);
 }
 
 void perf_table_read_whole(perf_table *t)
 {
-    perf_table_begin(t, t->data, t->size, t->reported, false);
+    perf_table_begin(t, t->data, t->size, t->reported, /* is_block */ false);
     t->keeps_all = true;
     read_response(t);
 }

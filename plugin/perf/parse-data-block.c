@@ -66,7 +66,7 @@ static uint32_t read_counter_block(perf_table *t, perf_group *g, uint32_t at, ui
     return at + size;
 }
 
-/* Reads instances with counter blocks of `least` bytes; without instances the one block, if any. Returns where they end, 0: one does not fit. */
+/* Reads instances with their counter blocks (`least` bytes or more); without instances one block, if any. Returns their end, 0: misfit. */
 static uint32_t read_object_rows(perf_table *t, perf_group *g, uint32_t at, uint32_t least)
 {
     uint32_t count_field = g->offset + 40, count = g->has_instances ? perf_table_u32(t, count_field) : g->has_values;
@@ -160,7 +160,7 @@ void perf_table_read_block(perf_table *t, const uint8_t *data, uint32_t size, ui
     static const perf_group_layout objects = {
         .count_field = 28, .size_field = 0, .header_size = PERF_OBJECT_TYPE_SIZE, .read = read_object};
 
-    perf_table_begin(t, data, size, reported, true);
+    perf_table_begin(t, data, size, reported, /* is_block */ true);
     if (size < PERF_DATA_BLOCK_SIZE) {
         if (reported < PERF_DATA_BLOCK_SIZE) {
             perf_response_fault(t, PERF_FAULT_SHORT, 0, reported, PERF_DATA_BLOCK_SIZE);

@@ -60,6 +60,7 @@ static void *allocate_index(perf_table *t, size_t count, size_t size)
     return check_memory(calloc(count, size));
 }
 
+/* Frees all indexes. Needs: the table is begun or freed next, since pointers to them stay. */
 static void free_indexes(perf_table *t)
 {
     for (perf_group_index *lookup = t->indexes, *next; lookup; lookup = next) {
@@ -517,8 +518,9 @@ static proving_columns find_proving_columns(perf_table *here, perf_group *g, per
 
     for (unsigned i = 0; i < 2; i++) {
         bool is_asked = (proofs & titles[i][0]) != 0;
-        uint32_t own = is_asked ? perf_table_find_column(here, g, titles[i][1], false) : PERF_NO_ID;
-        uint32_t others = own != PERF_NO_ID ? perf_table_find_column(there, other, titles[i][1], false) : PERF_NO_ID;
+        uint32_t own = is_asked ? perf_table_find_column(here, g, titles[i][1], /* is_base */ false) : PERF_NO_ID;
+        uint32_t others =
+            own != PERF_NO_ID ? perf_table_find_column(there, other, titles[i][1], /* is_base */ false) : PERF_NO_ID;
         uint32_t size = others != PERF_NO_ID ? perf_table_column(there, other, others)->value_size : 0;
         if ((size == 4 || size == 8) && perf_table_column(here, g, own)->value_size == size) { /* Samba has 8 bytes */
             return (proving_columns){own, others};

@@ -73,7 +73,7 @@ typedef struct perf_group_index perf_group_index;
 
 typedef struct {
     uint32_t offset;
-    uint32_t end;          /* by its own size, never behind the data's end */
+    uint32_t end;          /* offset behind it, by its own size, never behind the data's end */
     uint32_t key;          /* ObjectNameTitleIndex; PerflibV2: number of the block */
     uint32_t type;         /* dwType; PerflibV2 alone */
     uint32_t status;       /* dwStatus, a Win32 error; PerflibV2 alone */
@@ -85,7 +85,7 @@ typedef struct {
     perf_group_index *index; /* NULL until somebody asks */
     bool has_instances;      /* else it has one row, without a name */
     bool has_values;         /* false: it only describes its counters (MetadataGlobal) */
-    bool is_sound;
+    bool is_sound;           /* its parts fill it, and no other object has its title index */
 } perf_group;
 
 typedef struct {
@@ -109,9 +109,9 @@ typedef struct {
     bool is_sound;     /* its groups fill it */
     bool
         is_whole; /* all groups are in the arrays; else blocks of one plain value behind the first sound group may not be */
-    bool keeps_all; /* while it is read: all groups go to the arrays */
-    bool big_endian, big_endian_text;
-    perf_point clocks; /* PerfTime, PerfFreq, 100 ns */
+    bool keeps_all;                   /* while it is read: all groups go to the arrays */
+    bool big_endian, big_endian_text; /* byte order of numbers, and of UTF-16 */
+    perf_point clocks;                /* PerfTime, PerfFreq, 100 ns */
     perf_group *groups;
     perf_column *columns;
     perf_row *rows;

@@ -47,7 +47,7 @@ uint64_t cursor_read_u64(buffer_cursor *cursor, int hf);
 /* Reads 16 bytes and adds them as FT_GUID. `guid`: the same as the little-endian bytes that buffers carry. */
 void cursor_read_guid(buffer_cursor *cursor, int hf, uint8_t guid[16]);
 
-/* Copies a GUID of any place, sent in the byte order `encoding`, as such bytes. Moves no cursor. */
+/* Copies a GUID of any place, sent in the byte order `encoding`, as the little-endian bytes that buffers carry. */
 void cursor_get_guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[16]);
 
 /* Reads a FILETIME, 100 ns since 1601-01-01 UTC, and adds it as FT_ABSOLUTE_TIME. */
@@ -72,11 +72,11 @@ void cursor_enter(buffer_cursor *cursor, int hf, int ett, uint32_t size, buffer_
 bool cursor_check_utf16(expert_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
                         unsigned encoding, const char *what);
 
-/* Returns a large buffer as a data source of its own, a small one as it is. Wireshark 4.6 takes 50,000 items that do not get beyond the
- * last item of their data source for a loop, and DCE/RPC's list of fragments ends far behind a buffer's beginning. */
+/* Returns a large buffer as a data source of its own, a small one as it is. Wireshark 4.6 takes 50,000 items for a loop if none
+ * gets beyond the last item of its data source. DCE/RPC's list of fragments ends far behind a buffer's beginning. */
 tvbuff_t *tree_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name);
 
-/* Returns how many more items the packet's tree can take, with a reserve for what comes after; UINT32_MAX without a tree. */
+/* Returns how many more items the packet's tree can take, less a reserve for what comes after; UINT32_MAX without a tree. */
 uint32_t tree_items_left(const proto_tree *tree);
 
 /* Add an item of no bytes, in brackets, for something that is known or calculated and was not sent here. */

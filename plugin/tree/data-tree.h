@@ -37,7 +37,7 @@ struct data_tree {
     uint32_t others_hidden; /* structures besides values that the tree had no room for */
 };
 
-/* Shows a response in `tree`, as far as fields of it are referenced, and reports its faults. */
+/* Shows a response in `tree`, as far as fields of it are referenced (values alone, if no structure is), and reports its faults. */
 void data_tree_show(proto_tree *tree, expert_report *report, const counter_response *response,
                     const value_fields *fields, const data_tree_ops *ops);
 

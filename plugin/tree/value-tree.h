@@ -21,7 +21,7 @@ typedef struct {
     int bits[NUM_TYPE_BITS];
 } value_type_fields;
 
-/* Reads a counter type with its bits. Reports an unknown one. */
+/* Reads a counter type, with its bits in a subtree, and returns it. Reports an unknown one. */
 uint32_t value_tree_read_type(buffer_cursor *cursor, const value_type_fields *fields);
 
 /* Reads DefaultScale. Reports one outside its range. */
@@ -55,9 +55,9 @@ void value_fields_register(int proto, const char *prefix, value_fields *fields);
 typedef struct {
     bool visible;    /* the tree is shown or printed */
     bool structures; /* around values */
-    bool value;
+    bool value;      /* as it was sent: number, text or bytes */
     bool path;
-    bool result;
+    bool result;  /* or its reason for none, or that it is assumed */
     bool watch;   /* a field of a watched counter */
     bool watched; /* the sum of each watched counter */
     bool clicks;  /* the tree is shown in a window */
@@ -72,7 +72,7 @@ typedef struct {
     expert_report *report;
     const value_fields *fields;
     referenced_fields referenced;
-    value_stream *stream;
+    value_stream *stream; /* NULL: no field is referenced */
     watch_survey watched; /* without rows if their sum is not referenced */
     unsigned reported;    /* a bit for each assumed_reason that was reported */
     bool is_full;         /* the packet's tree has no room for more */

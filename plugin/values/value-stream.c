@@ -24,7 +24,7 @@ perf_table *value_response_get_table(wmem_allocator_t *pool, const value_ops *op
                                      tvb_reported_length(tvb));
 }
 
-/* True if the response was sampled before the response in front of it: both calls were under way at once, and were answered in another order. */
+/* True if the response was sampled before the one in front of it in its series: calls at the same time are answered in any order. */
 static bool is_overtaken(const counter_response *response, const perf_table *table, const state_sample *before,
                          const perf_table *table_before)
 {
@@ -38,7 +38,7 @@ static void find_sample_before(value_stream *stream)
 {
     const counter_response *response = &stream->response;
     state_sample *before = response->sample ? response->sample->previous : NULL;
-    perf_table *table = before ? sample_get_table(before, false, stream->pool) : NULL;
+    perf_table *table = before ? sample_get_table(before, /* is_current */ false, stream->pool) : NULL;
 
     if (table == NULL) {
         stream->why_no_before = before                  ? PERF_NO_RESULT_SAMPLE_DROPPED
@@ -105,7 +105,7 @@ static void mark_repeated_column(value_stream *stream, value_column *column)
         return;
     }
     const perf_column *own = perf_table_column(table, group, stream->at.column);
-    if (!perf_column_is_base(own) && perf_table_count_columns(table, group, own->id, false, &first) > 1) {
+    if (!perf_column_is_base(own) && perf_table_count_columns(table, group, own->id, /* is_base */ false, &first) > 1) {
         column->is_repeated = true;
         column->none = first == stream->at.column ? column->none : PERF_NO_RESULT_COUNTER_NOT_KNOWN;
         column->assumed = ASSUMED_COUNTER;
@@ -419,7 +419,7 @@ static bool is_numbered_name(const perf_table *table, const perf_group *group, u
     return false;
 }
 
-/* True if a row of the group has such a name; determined once for the group. */
+/* True if a name in the group ends in "#" and digits. Changes: keeps the result for the group. */
 static bool has_numbered_names(value_stream *stream)
 {
     const perf_group *group = stream->group;

@@ -3,7 +3,7 @@
  * the value calculated from it and the sample before.
  *
  * Trees, statistics and exports read values here and cannot tell the protocols apart. A value has its number and its place; result,
- * path and text are made when they are asked for. Four questions differ between the protocols: value-ops.h.
+ * path and text are made when they are asked for. Functions that differ between the protocols: value-ops.h.
  *
  * A stream lives in the pool that it is begun with.
  *
@@ -39,8 +39,8 @@ typedef struct {
     bool is_malformed;                  /* its parameters contradict the stub, or its fragments each other */
 } counter_response;
 
-/* Returns the table of a response: its sample's; else (NULL, or its bytes were discarded) read from `tvb`, ends with `pool`. `is_current`: as
- * sample_get_table(). */
+/* Returns the table of a response: its sample's, else read from `tvb` (`sample` is NULL, or its bytes were discarded). It lives as long as `pool`
+ * at least. `is_current`: the packet being dissected is the sample's, rather than a later one. */
 perf_table *value_response_get_table(wmem_allocator_t *pool, const value_ops *ops, state_sample *sample,
                                      bool is_current, tvbuff_t *tvb);
 
@@ -159,13 +159,13 @@ typedef struct value_stream {
     value_column *columns;             /* NULL: none was read */
 
     /* of the row */
-    const char *instance_label;
-    uint32_t instance_row; /* row that the label is of, UINT32_MAX: none */
-    uint32_t judged_row;   /* row that the next member is of, UINT32_MAX: none */
-    bool is_row_assumed;
-    uint32_t matched_row; /* row that the next members are of, UINT32_MAX: none */
-    uint32_t row_before;  /* the same instance in the sample before */
-    perf_match match_before;
+    const char *instance_label; /* NULL: none, or not asked */
+    uint32_t instance_row;      /* row that the label is of, UINT32_MAX: none */
+    uint32_t judged_row;        /* row that the next member is of, UINT32_MAX: none */
+    bool is_row_assumed;        /* its path may be another row's, or its parent is not in the response */
+    uint32_t matched_row;       /* row that the next members are of, UINT32_MAX: none */
+    uint32_t row_before;        /* the same instance in the sample before */
+    perf_match match_before;    /* how well that one is known */
 
     wmem_strbuf_t *path; /* as it was made last */
     size_t prefix_size;  /* of its part before the counter */
@@ -209,7 +209,8 @@ assumed_reason value_stream_assumed_reason(value_stream *stream);
 /* Returns "\\SRV\Processor Information(0,0)\% Processor Time", until the next is asked for; NULL: the counter is not known. */
 const char *value_stream_path(value_stream *stream);
 
-/* Return the parts of the path: "Processor Information"; "explorer/3#1", NULL without an instance; "% Processor Time" or "#6". */
+/* Return the parts of the path: "Processor Information"; "explorer/3#1", NULL without an instance; "% Processor Time" or "#6".
+ * NULL: not known. */
 const char *value_stream_set(value_stream *stream);
 const char *value_stream_instance(value_stream *stream);
 const char *value_stream_counter(value_stream *stream);
@@ -259,6 +260,6 @@ static inline const char *format_assumed_mark(value_stream *stream)
 char *value_format_identifier_path(wmem_allocator_t *pool, const state_server *server, const char *computer,
                                    const perf_identifier *identifier, bool *is_assumed);
 
-/* Returns such a path of its parts, each cut to TEXT_NAME_MAX characters. `computer`: NULL: none. `instance`: NULL or "": it has none. */
+/* Returns "\\SRV\Set(instance)\Counter" of its parts, each cut to TEXT_NAME_MAX characters. `computer`, `instance`: NULL: none. */
 char *value_join_path(wmem_allocator_t *pool, const char *computer, const char *set, const char *instance,
                       const char *counter);
