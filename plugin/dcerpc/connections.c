@@ -243,12 +243,16 @@ static void add_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_he
     wmem_array_t *offered = wmem_array_sized_new(wmem_file_scope(), sizeof(uint16_t), 2);
     rpc_interface first = NUM_RPC_INTERFACES;
     int at = offset + CONTEXTS_AT, end = offset + header->size;
+    unsigned count = tvb_bytes_exist(tvb, at - 4, 1) ? tvb_get_uint8(tvb, at - 4) : 0;
 
     if (connection && header->type == PDU_BIND) {
         wmem_map_remove(connections, connection);
         last_connection = connection = NULL;
     }
-    while (at + CONTEXT_SIZE + SYNTAX_SIZE <= end && tvb_bytes_exist(tvb, at, CONTEXT_SIZE + SYNTAX_SIZE)) {
+    for (; count > 0 && at + CONTEXT_SIZE + SYNTAX_SIZE <= end; count--) {
+        if (!tvb_bytes_exist(tvb, at, CONTEXT_SIZE + SYNTAX_SIZE)) {
+            break;
+        }
         uint16_t number = tvb_get_uint16(tvb, at, header->order);
         e_guid_t bound, syntax;
         tvb_get_guid(tvb, at + 4, &bound, header->order);

@@ -149,7 +149,7 @@ void sealed_keep(packet_info *pinfo, rpc_connection *connection, const rpc_pendi
                    .is_empty = returns_data && size == 0,
                    .uses_query = flags & (RPC_OPENS | RPC_USES | RPC_CLOSES),
                    .takes_sample = flags & RPC_SAMPLES,
-                   .answers_read = is_garbled && way == 1 && pending->call->request_read},
+                   .answers_read = is_garbled && way == 1 && pending->call && pending->call->request_read},
     };
     wmem_map_insert(pdus, pdu, pdu);
 }

@@ -642,8 +642,10 @@ static const outcome_row *find_outcome_row(uint32_t number)
 /* Notes a Kerberos error as a failed logon: to the key distribution center that sent a named one, else in place of the packet's NTSTATUS. */
 static void see_kerberos_error(verdict_connection *connection, packet_info *pinfo, uint32_t outcome)
 {
-    if (pinfo->srcport == PORT_KERBEROS && find_outcome_row(outcome)) {
-        fail_step(find_or_create_peers(pinfo, false), STEP_LOGON, outcome, PORT_KERBEROS, NULL, now_of(pinfo));
+    if (pinfo->srcport == PORT_KERBEROS) {
+        if (find_outcome_row(outcome)) { /* others, as KDC_ERR_PREAUTH_REQUIRED, are part of a logon that succeeds */
+            fail_step(find_or_create_peers(pinfo, false), STEP_LOGON, outcome, PORT_KERBEROS, NULL, now_of(pinfo));
+        }
     } else if (connection && connection->peers->failures[STEP_LOGON].shown.last == pinfo->num) {
         connection->peers->failures[STEP_LOGON].outcome = outcome;
     } else if (connection) {
