@@ -127,6 +127,11 @@ static uint32_t read_object(perf_table *t, perf_group *g, bool is_other_way)
     return end;
 }
 
+static bool has_sound_values(const perf_group *g)
+{
+    return g->is_sound && g->rows > 0 && g->columns > 0;
+}
+
 /* Makes objects with one title index not sound, each with a fault: nothing tells which of them is the sample before's. */
 static void mark_repeated_objects(perf_table *t)
 {
@@ -135,9 +140,11 @@ static void mark_repeated_objects(perf_table *t)
         uint32_t count = perf_table_count_objects(t, g->key);
         if (count > 1) {
             g->is_sound = false;
-            t->first_group = t->first_group == i ? PERF_NO_GROUP : t->first_group;
             perf_add_fault(t, (perf_table_fault){PERF_FAULT_TWICE, i, g->offset + 12, g->key, count});
         }
+    }
+    while (t->first_group < t->num_groups && !has_sound_values(&t->groups[t->first_group])) {
+        t->first_group = t->first_group + 1 < t->num_groups ? t->first_group + 1 : PERF_NO_GROUP;
     }
 }
 

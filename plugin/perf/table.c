@@ -426,13 +426,15 @@ static perf_group_index *get_row_index(perf_table *t, perf_group *g)
     return lookup;
 }
 
-/* Returns the rows of a group that have these bytes as their name, and no parent. `row`: the rows of this name in front of it are `before`. */
-static named_rows scan_names(const perf_table *t, const perf_group *g, const uint8_t *name, uint32_t size, uint32_t row)
+/* Returns the rows of a group that have these bytes as their name, and no parent in the response. `row`: the rows of this name in front of it are
+ * `before`. */
+static named_rows scan_names(perf_table *t, const perf_group *g, const uint8_t *name, uint32_t size, uint32_t row)
 {
     named_rows found = {.first = PERF_NO_ID};
+    uint32_t parent;
 
     for (uint32_t i = 0; (i = find_next_row(t, g, i, name, size)) != PERF_NO_ID; i++) {
-        if (!has_parent(t, g, i)) {
+        if (find_parent(t, g, i, &parent) == NULL) {
             found.first = found.count++ == 0 ? i : found.first;
             found.before += i < row;
         }
