@@ -440,7 +440,7 @@ static rpc_pending_call *add_answer(const rpc_connection *connection, const rpc_
     return pending;
 }
 
-void rpc_connection_add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header,
+bool rpc_connection_add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header,
                             const rpc_handed_pdu *handed, rpc_unread_function unread)
 {
     bool is_handed = handed && !handed->is_garbled;
@@ -452,11 +452,11 @@ void rpc_connection_add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc
     }
     rpc_connection *connection = find_connection(pinfo);
     if (connection == NULL) {
-        return;
+        return false;
     }
     if (header->type == PDU_BIND_ACK || header->type == PDU_ALTER_ACK || header->type == PDU_BIND_NAK) {
         add_bind_answer(connection, pinfo, tvb, at, header);
-        return;
+        return true;
     }
     rpc_pending_call *pending = is_request
                                     ? add_request(pinfo, connection, header, is_handed, handed ? handed->call : NULL)
@@ -476,6 +476,7 @@ void rpc_connection_add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc
         wmem_map_remove(connection->pending, GUINT_TO_POINTER(header->call_id));
         wmem_free(wmem_file_scope(), pending);
     }
+    return true;
 }
 
 /* --- Registration ------------------------------------------------------------------------------------------------- */

@@ -137,8 +137,9 @@ typedef void (*rpc_unread_function)(packet_info *pinfo, rpc_connection *connecti
 
 /* Adds a PDU to its connection: a bind begins one, a request begins a call, the last fragment of an answer ends it. Needs: the first pass, in the
  * order of the capture. `handed`: NULL: no operation was. Changes: calls `unread` for a fragment that none could read, unless it is for the endpoint
- * mapper or maps an interface. Without a connection only a bind counts. */
-void rpc_connection_add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header,
+ * mapper or maps an interface. Without a connection only a bind counts.
+ * Returns whether there is a connection. */
+bool rpc_connection_add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header,
                             const rpc_handed_pdu *handed, rpc_unread_function unread);
 
 /* Hands listeners the call "Bind" or "Map" that was kept of the PDU at offset `at`, on every pass. Does nothing if none was. */

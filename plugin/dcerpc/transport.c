@@ -41,11 +41,10 @@ static void read_headers(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, GA
             handed = NULL;
         }
         next += handed != NULL;
-        if (!PINFO_FD_VISITED(pinfo)) {
-            rpc_connection_add_pdu(pinfo, tvb, at, &header, handed, sealed_keep);
-        }
+        bool is_bound = PINFO_FD_VISITED(pinfo) ? rpc_connection_exists(pinfo)
+                                                : rpc_connection_add_pdu(pinfo, tvb, at, &header, handed, sealed_keep);
         rpc_tap_setup_call(pinfo, at);
-        if (!rpc_connection_exists(pinfo)) {
+        if (!is_bound) {
             tap_unbound(pinfo, &header);
         } else if (handed == NULL || handed->is_garbled) {
             sealed_show_unread(tvb, pinfo, tree, at, &header, &any);
