@@ -220,8 +220,8 @@ def test_the_page_names_the_capture(tshark, tmp_path, how):
     """On Linux tshark's command line has it; of a pipe there is none."""
     capture, out = TOP / 'test' / 'pcaps' / 'hkpd-plain.pcap', tmp_path / 'report.html'
     with capture.open('rb') as stream:
-        subprocess.run(['tshark', *[word.replace('FILE', str(capture)) for word in how], '-z', 'pcq,report,%s' % out], env=tshark.env,
-                       stdin=stream, check=True)
+        words = [word.replace('FILE', str(capture)) for word in how]
+        subprocess.run(['tshark', *words, '-z', 'pcq,report,%s' % out], env=tshark.env, stdin=stream, check=True)
     assert page_data(out.read_text())['file'] == ('' if '-' in how else 'hkpd-plain.pcap')
 
 

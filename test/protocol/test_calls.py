@@ -107,6 +107,10 @@ def test_everything_behind_a_lost_packet_is_noise(tshark, tmp_path, direction, w
         assert shown <= {'pcq.noise'}, shown
     taught = [n for n, f in frames.items() if f.all('pcq.learned_in') or f.all('pcq.query.number') or f.values]
     assert (taught == []) == (direction == 'response')
+    lost = Capture.of_file(path)  # and one whose request says that more of it follows
+    lost.frames = [(time, frame[:69] + b'\1' + frame[70:] if n == 13 else frame) for n, (time, frame) in enumerate(lost.frames)]
+    lost.write(path)
+    assert len(tshark.info(path, *NTLM)) == len(info)
 
 
 # --- findings of a call ---------------------------------------------------------------------------------------------
@@ -119,13 +123,11 @@ def test_success_without_data(tshark, tmp_path, opnum, in_size, rtn_size, found)
     """lpData is empty though there was room and *pdwRtnSize says that there is something."""
     scene = Scene()
     line = tcp_line(scene)
-    guid = '01010101-0101-0101-0101-010101010101'
-    more = {DATA: dict(hQuery=SAME), INFO: dict(hQuery=SAME), REG_INFO: dict(szMachine='S', CounterSetGuid=guid, RequestCode=1,
-                                                                            RequestLCID=0),
-            INSTANCES: dict(szMachine='S', CounterSetGuid=guid), ENUMERATE: dict(szMachine='S')}[opnum]
+    named = dict(szMachine='S', CounterSetGuid='01010101-0101-0101-0101-010101010101')
+    more = {DATA: dict(hQuery=SAME), INFO: dict(hQuery=SAME), REG_INFO: dict(named, RequestCode=1, RequestLCID=0), INSTANCES: named,
+            ENUMERATE: dict(szMachine='S')}[opnum]
     line.request(opnum, stubs.request(opnum, dwInSize=in_size, **more))
-    frame = line.response(opnum, stubs.response(opnum, data=[] if opnum == ENUMERATE else b'', in_size=in_size,
-                                                rtn_size=rtn_size))
+    frame = line.response(opnum, stubs.response(opnum, data=[] if opnum == ENUMERATE else b'', in_size=in_size, rtn_size=rtn_size))
     frames = read(tshark, scene, tmp_path)
     assert experts(frames[frame]) == (['no_data'] if found else [])
 

@@ -9,8 +9,7 @@ from gen import client, model
 from gen.buffers import NONE
 from gen.scene import Scene, smb_line, tcp_line
 from gen.server import Query
-from gen.story import (Server, Times, answers, ask, counter, frames_of, learn, multiple, run, seconds,
-                              single, story, unseen)
+from gen.story import Server, Times, answers, ask, counter, frames_of, learn, multiple, run, seconds, single, story, unseen
 from gen.every_type import UNDECIDED, every_type, spread, together
 from gen.stubs import DATA
 from learned import by_path, close_to, compare_paths, compare_values, cooked, one, read

@@ -10,10 +10,8 @@ from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
 from gen.stubs import DATA, INFO, OPEN, REG_INFO, VALIDATE
 from gen.scene import SECOND
 from gen.story import ALL, Clock, ask, memory, processors
-from gen.wires import (CREATE, FIN, NEGOTIATE, NO_INTERFACE, NOT_REGISTERED, RST, SETUP, TREE, Link, Session, ask_mapper, bind,
-                       kerberos_error, knock)
-from world import (CLIENT, OTHER, SRV01, SRV02, attempt, bad, block_size, ends, gone, good, leaves, lost, named, pause, start, swapped, tale,
-                   together, twice)
+from gen.wires import (CREATE, FIN, NEGOTIATE, NO_INTERFACE, NOT_REGISTERED, RST, SETUP, TREE, Link, Session, ask_mapper, bind, kerberos_error, knock)
+from world import (CLIENT, OTHER, SRV01, SRV02, attempt, bad, block_size, ends, gone, good, leaves, lost, named, pause, start, swapped, tale, together, twice)
 
 EITHER = 'client', 'server'
 
@@ -184,6 +182,7 @@ def kdc_refuses(w, server):
     """KDC_ERR_ETYPE_NOSUPP; then the client does not log on."""
     tcp = Link(w.capture, 88, w.port(), server=server[1])
     tcp.send(0, struct.pack('>I', 4) + b'\x6a\2\x30\0')
+    tcp.send(1, kerberos_error(25, True))  # as before each logon: it is to prove who it is
     with w.culprit():
         tcp.send(1, kerberos_error(14, True))
     tcp.close()
