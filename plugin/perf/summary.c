@@ -29,8 +29,6 @@ double perf_summary_mean(const perf_summary *summary)
     return summary->count > 0 ? (summary->sum + summary->lost) / (double)summary->count : 0;
 }
 
-/* --- Median -------------------------------------------------------------- */
-
 /* Removes the oldest number. Needs: PERF_SPREAD_NEWEST are there. */
 static void forget_oldest(perf_spread *spread)
 {

@@ -37,8 +37,6 @@ struct perf_group_index {
     uint32_t id_column; /* column of an id that proves the instance */
 };
 
-/* --- Memory ------------------------------------------------------------------------------------------------------ */
-
 static void *check_memory(void *memory)
 {
     if (memory == NULL) {
@@ -115,8 +113,6 @@ size_t perf_table_memory(const perf_table *t)
     }
     return bytes;
 }
-
-/* --- Cells ------------------------------------------------------------------------------------------------------- */
 
 uint32_t perf_table_find_cell(const perf_table *t, const perf_group *g, uint32_t row, uint32_t column, uint32_t *size)
 {

@@ -31,8 +31,6 @@ double timing_slow_from(double quartile, double usual, uint64_t gaps)
     return fmin(TIMING_SLOW, fmax(TIMING_SLOW_FACTOR * quartile + TIMING_SLOW_EXTRA, least));
 }
 
-/* --- A packet --------------------------------------------------------------------------------------------------- */
-
 /* True if `usual` is the sampling interval by the newest gaps. These ascend, so long ones are at the end. */
 static bool is_even_series(const perf_spread *gaps, double usual)
 {
@@ -86,8 +84,6 @@ timing_fact timing_add_response(timing_series *series, double seconds, bool has_
     perf_spread_add(&series->waits, seconds);
     return seconds >= from ? (timing_fact){seconds, quartile} : (timing_fact){0, 0};
 }
-
-/* --- A monitor -------------------------------------------------------------------------------------------------- */
 
 /* The requests of one query and turn, while find_gaps() walks them. */
 typedef struct {
