@@ -85,11 +85,12 @@ static proto_item *pcq_show_header(data_tree *view)
 }
 
 /* Returns "\Set(instance)\Counter" for the block that the stream is in, NULL: it is not known whose the block is. `computer`: stands in front, NULL:
- * none. `mark`: " (assumed)" or "", not set with NULL. Changes: the stream goes to a counter of the block. */
+ * none. `mark`: " (assumed)" or "". Changes: the stream goes to a counter of the block. */
 static const char *format_block_path(value_stream *stream, const char *computer, const char **mark)
 {
     const perf_identifier *identifier = stream->identifier;
 
+    *mark = "";
     if (identifier == NULL) {
         return NULL;
     }
