@@ -86,9 +86,10 @@ static uint32_t read_rows(perf_table *t, perf_group *g, uint32_t at, uint32_t en
     const uint64_t plain_size = (uint64_t)PLAIN_SIZE * g->columns;
     const uint32_t count_field = at - 4, columns = g->columns; /* the field: of instances */
     const uint32_t most = (uint32_t)((end - at) / (PERF_INSTANCE_HEADER_SIZE + plain_size));
+    const uint32_t wanted = count < most ? count : most, room = t->room[PERF_ROWS] - t->num_rows;
 
-    if (t->room[PERF_ROWS] - t->num_rows < count && most > 1) {
-        t->rows = perf_table_enlarge(t->rows, &t->room[PERF_ROWS], count < most ? count : most, sizeof *t->rows);
+    if (room < wanted && wanted > 1) {
+        t->rows = perf_table_enlarge(t->rows, &t->room[PERF_ROWS], wanted - room, sizeof *t->rows);
     }
     for (uint32_t i = 0; i < count && at > 0; i++) {
         perf_row row = {.id = PERF_NO_ID, .cells = at};
