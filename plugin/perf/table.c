@@ -137,8 +137,6 @@ perf_raw perf_table_number(const perf_table *t, const perf_group *g, uint32_t ro
     return at > 0 ? perf_table_number_at(t, at, size) : (perf_raw){0, 0};
 }
 
-/* --- Indexes ----------------------------------------------------------------------------------------------------- */
-
 /* Returns the group's index. Changes: makes it, with all parts NULL. */
 static perf_group_index *get_index(perf_table *t, perf_group *g)
 {
