@@ -503,7 +503,6 @@ static void check_changes(table_reader *read, const buffer *original, const chan
 }
 
 #define NO_FAULT PERF_NUM_TABLE_FAULTS, 0, 0, 0
-
 static void test_sizes_of_counter_data(void)
 {
     enum { SET_SIZE = INSTANCES - SET, ROWS_SIZE = INSTANCES - ROW, LIST_SIZE = INSTANCES - LIST };
