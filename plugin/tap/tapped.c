@@ -87,6 +87,15 @@ GString *tapped_names(void)
     return names_file_text();
 }
 
+bool tapped_is_usual_failure(const tapped_call *tapped)
+{
+    enum { NOT_FOUND = 1168, RESOURCE_LANG_NOT_FOUND = 1815, WMI_INSTANCE_NOT_FOUND = 4201 };
+    bool is_nothing = tapped->status == NOT_FOUND || tapped->status == RESOURCE_LANG_NOT_FOUND ||
+                      tapped->status == WMI_INSTANCE_NOT_FOUND;
+
+    return (tapped->handle == NULL && is_nothing) || g_str_has_prefix(tapped->operation, "Close");
+}
+
 const char *tapped_error(wmem_allocator_t *pool, const tapped_call *tapped)
 {
     return (tapped->is_fault ? text_fault : text_win32_error)(pool, tapped->status);

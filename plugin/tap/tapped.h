@@ -81,6 +81,9 @@ typedef struct {
     tapped_sealed sealed;           /* zeros of a call that is not sealed */
 } tapped_call;
 
+/* Returns true for a failed call that is nobody's problem: a client that browses learns that nothing is there, or a handle cannot be closed. */
+bool tapped_is_usual_failure(const tapped_call *tapped);
+
 /* Returns true for a response that succeeded and is no size probe. */
 static inline bool tapped_succeeded(const tapped_call *tapped)
 {

@@ -5,8 +5,6 @@
  */
 #include "taps/omissions.h"
 
-#include "taps/refusals.h"
-
 /* --- Counting ---------------------------------------------------------------------------------------------------- */
 
 /* Counts a call that nobody decoded by its reason. There are few reasons: one that finds no room is counted with the last. */
@@ -59,7 +57,7 @@ void omissions_count_call(omissions *o, const tapped_call *tapped)
         o->counts[OMITTED_MALFORMED] += answer->handle && answer->sample == NULL;
     } else if (tapped_succeeded(tapped) && tapped->brings_data) {
         o->counts[OMITTED_EMPTY]++;
-    } else if (tapped->has_failed && !refusal_is_usual(tapped)) {
+    } else if (tapped->has_failed && !tapped_is_usual_failure(tapped)) {
         count_failed(o, tapped);
     } else if (!tapped->has_failed) { /* a response that says neither whether it succeeded ends too soon */
         o->counts[OMITTED_MALFORMED] +=
@@ -77,18 +75,15 @@ uint64_t omissions_get_undecoded(const omissions *o)
     return calls;
 }
 
-#define OMISSION_ROW(name, sentence, remedy) {sentence, remedy},
-
 /* --- Notes ------------------------------------------------------------------------------------------------------- */
 
 #define NOTHING_BRIEF "no performance counter call is here or passes the filter"
 #define NOTHING_LONG \
     "no call of PerflibV2 or HKEY_PERFORMANCE_DATA was read: none is in this capture or passes the filter; or SMB3 " \
     "encrypts them: give the key of whoever logged on (-o ntlmssp.nt_password:PASSWORD or -o kerberos.decrypt:TRUE " \
-    "-o " \
-    "kerberos.file:KEYTAB); or the connection's bind is missing: capture from before the client connects; or the " \
-    "client " \
-    "got no further than to log on or to open the pipe winreg (-Y \"smb2.nt_status >= 0xc0000000\"; docs/symptoms.md)"
+    "-o kerberos.file:KEYTAB); or the connection's bind is missing: capture from before the client connects; or the " \
+    "client got no further than to log on or to open the pipe winreg (-Y \"smb2.nt_status >= 0xc0000000\"; " \
+    "docs/symptoms.md)"
 
 #define NO_SAMPLES "no response with counter data is here or passes the filter"
 
@@ -118,6 +113,8 @@ static void add_note(GPtrArray *notes, omissions_form form, const char *sentence
         g_ptr_array_add(notes, g_strdup_printf("%s: %" PRIu64 "; %s%s", sentence, count, remedy, more));
     }
 }
+
+#define OMISSION_ROW(name, sentence, remedy) {sentence, remedy},
 
 GPtrArray *omissions_format(const omissions *o, const char *what, omissions_form form)
 {

@@ -19,15 +19,6 @@
 
 /* --- One response ------------------------------------------------------------------------------------------------ */
 
-bool refusal_is_usual(const tapped_call *tapped)
-{
-    enum { NOT_FOUND = 1168, RESOURCE_LANG_NOT_FOUND = 1815, WMI_INSTANCE_NOT_FOUND = 4201 };
-    bool is_nothing = tapped->status == NOT_FOUND || tapped->status == RESOURCE_LANG_NOT_FOUND ||
-                      tapped->status == WMI_INSTANCE_NOT_FOUND;
-
-    return (tapped->handle == NULL && is_nothing) || g_str_has_prefix(tapped->operation, "Close");
-}
-
 /* Visits blocks with an error in place of values, and countersets without an instance if it is known which. Needs: a sample. */
 static void visit_blocks(packet_info *pinfo, const tapped_call *tapped, refusal_visitor visit, void *data)
 {
@@ -112,7 +103,7 @@ static refusal_row *find_or_create_row(refusals *list, packet_info *pinfo, const
         row->client = g_string_chunk_insert_const(list->texts, client);
         row->first_frame = pinfo->num;
         row->is_hkpd = tapped->is_hkpd;
-        row->is_usual = found->kind == REFUSED_CALL && refusal_is_usual(tapped);
+        row->is_usual = found->kind == REFUSED_CALL && tapped_is_usual_failure(tapped);
         g_hash_table_insert(list->by_key, g_string_chunk_insert(list->texts, key), row);
         g_ptr_array_add(list->rows, row);
     }

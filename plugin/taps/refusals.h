@@ -29,16 +29,13 @@ typedef void (*refusal_visitor)(void *data, packet_info *pinfo, const tapped_cal
 /* Calls `visit` for each refusal of a response, in this order: counters, the call, blocks, objects. A request has none. */
 void refusals_visit(packet_info *pinfo, const tapped_call *tapped, refusal_visitor visit, void *data);
 
-/* Returns true for a failed call that is nobody's problem: a client that browses learns that nothing is there, or a handle cannot be closed. */
-bool refusal_is_usual(const tapped_call *tapped);
-
 /* Refusals of a capture that have one path, error, server and client. All texts end with the list. */
 typedef struct {
     const char *path, *error, *description, *client;
     uint64_t count;
     uint32_t first_frame;
     bool is_hkpd;
-    bool is_usual;         /* refusal_is_usual() of a call; false of other kinds */
+    bool is_usual;         /* tapped_is_usual_failure() of a call; false of other kinds */
     uint32_t query;        /* number of the first query or handle, 0: none is known */
     uint32_t newest_query; /* highest number of a query until now */
     uint32_t more_queries; /* queries after the first that had it, of rising numbers alone */

@@ -5,8 +5,6 @@
  */
 #include "verdict/monitors.h"
 
-#include "taps/refusals.h"
-
 #include <epan/to_str.h>
 
 #include <math.h>
@@ -16,7 +14,7 @@ enum { ACCESS_DENIED = 5 };
 /* Calls of a query among which the request of a response is looked for, newest first. */
 #define MOST_PENDING 64
 
-static GSList *verdicts; /* verdict: all between verdict_new() and verdict_free() */
+static GSList *verdicts; /* verdict, all of verdict_new() */
 
 /* --- Whose a call is ---------------------------------------------------------------------------------------------- */
 
@@ -158,10 +156,10 @@ static bool asks_for_data(const tapped_call *tapped)
     return tapped->brings_data || tapped->sealed.takes_sample || strcmp(tapped->operation, "QueryCounterData") == 0;
 }
 
-/* Returns the outcome of a response. Usual failures (refusal_is_usual()) are not CALL_FAILED. */
+/* Returns the outcome of a response. Usual failures (tapped_is_usual_failure()) are not CALL_FAILED. */
 static call_outcome find_outcome(const tapped_call *tapped)
 {
-    if (tapped->has_failed && !refusal_is_usual(tapped)) {
+    if (tapped->has_failed && !tapped_is_usual_failure(tapped)) {
         return CALL_FAILED;
     }
     if (!asks_for_data(tapped)) {
@@ -408,15 +406,4 @@ verdict *verdict_new(bool counts_values)
     verdict_reset(v);
     verdicts = g_slist_prepend(verdicts, v);
     return v;
-}
-
-void verdict_free(verdict *v)
-{
-    verdicts = g_slist_remove(verdicts, v);
-    verdict_reset(v);
-    g_ptr_array_unref(v->queries);
-    g_ptr_array_unref(v->monitors);
-    wmem_destroy_allocator(v->memory);
-    wmem_destroy_allocator(v->pool);
-    g_free(v);
 }
