@@ -158,12 +158,11 @@ static counter_problem sum_problems(const verdict_monitor *monitor, problem_kind
     for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
         const counter_problem *one = &monitor_query(monitor, i)->problems[kind];
         if (sum.things == 0) {
-            sum = *one;
-            sum.shown.frames = NULL;
+            sum.first = one->first;
+            sum.status = one->status;
         }
-        sum.shown.pool = monitor->pool;
         sum.kinds = MAX(sum.kinds, one->kinds);
-        sum.things += sum.shown.frames || sum.things != one->things ? one->things : 0;
+        sum.things += one->things;
         for (unsigned n = 0; n < evidence_count(&one->shown); n++) {
             uint32_t frame = evidence_frame(&one->shown, n);
             evidence_add(&sum.shown, frame, frame == one->shown.last ? one->shown.until : one->shown.since);
@@ -186,11 +185,10 @@ static const char *format_rights_question(const verdict *v, const verdict_monito
     return is_other ? wmem_strdup_printf(monitor->pool, "%s gets it: may this account read it?", other->client) : NULL;
 }
 
-/* Adds the finding of a problem, if any query has it: first path and error; meaning, or the question about rights; number of things. */
-static void find_problem(const verdict *v, verdict_monitor *monitor, problem_kind kind)
+/* Adds the finding of a problem of all queries (`sum`), if any has it: first path and error; meaning, or the question about rights; number of things. */
+static void find_problem(const verdict *v, verdict_monitor *monitor, problem_kind kind, counter_problem sum)
 {
     wmem_allocator_t *pool = monitor->pool;
-    counter_problem sum = sum_problems(monitor, kind);
     bool is_not_delivered = kind == PROBLEM_NOT_DELIVERED;
     const char *error = sum.status > 0 ? verdict_error(pool, false, sum.status) : "";
 
@@ -210,19 +208,18 @@ static void find_problem(const verdict *v, verdict_monitor *monitor, problem_kin
                         error);
 }
 
-/* Returns true if instances were absent in more than MOST_ABSENCES runs of samples, as those of a queue are. Objects do not come and go. */
-static bool comes_and_goes(const verdict_monitor *monitor)
+/* Returns true if instances were absent (`absent`: their frames) in more than MOST_ABSENCES runs of samples, as those of a queue are. Objects do not come and go. */
+static bool comes_and_goes(const verdict_monitor *monitor, const verdict_evidence *absent)
 {
-    const counter_problem sum = sum_problems(monitor, PROBLEM_NOT_DELIVERED);
-    unsigned absences = 0, at = 0, count = evidence_count(&sum.shown);
+    unsigned absences = 0, at = 0, count = evidence_count(absent);
     bool is_absent = false;
 
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        while (at < count && evidence_frame(&sum.shown, at) < call->frame) {
+        while (at < count && evidence_frame(absent, at) < call->frame) {
             at++;
         }
         if (call->outcome == CALL_SAMPLE) {
-            bool lacks = at < count && evidence_frame(&sum.shown, at) == call->frame;
+            bool lacks = at < count && evidence_frame(absent, at) == call->frame;
             absences += lacks && !is_absent;
             is_absent = lacks;
         }
@@ -242,8 +239,9 @@ static bool has_accepted_all(const verdict *v, const verdict_query *query)
     return has_all;
 }
 
-/* Returns true if a problem is no finding: instances come and go; all that was refused was accepted later; some list of names is whole. */
-static bool is_harmless(const verdict *v, const verdict_monitor *monitor, problem_kind kind)
+/* Returns true if a problem (`shown`: its frames) is no finding: instances come and go; all that was refused was accepted later; some list of names is whole. */
+static bool is_harmless(const verdict *v, const verdict_monitor *monitor, problem_kind kind,
+                        const verdict_evidence *shown)
 {
     bool has_all = true, has_titles = false;
 
@@ -252,15 +250,16 @@ static bool is_harmless(const verdict *v, const verdict_monitor *monitor, proble
         has_titles |= monitor_query(monitor, i)->has_titles;
     }
     return kind == PROBLEM_NOT_DELIVERED
-               ? comes_and_goes(monitor)
+               ? comes_and_goes(monitor, shown)
                : (kind == PROBLEM_REFUSED && has_all) || (kind == PROBLEM_NAMES && has_titles);
 }
 
 void problems_find(const verdict *v, verdict_monitor *monitor)
 {
     for (problem_kind kind = 0; kind < NUM_PROBLEMS; kind++) {
-        if (problem_rows[kind].text && !is_harmless(v, monitor, kind)) {
-            find_problem(v, monitor, kind);
+        const counter_problem sum = sum_problems(monitor, kind);
+        if (sum.things > 0 && problem_rows[kind].text && !is_harmless(v, monitor, kind, &sum.shown)) {
+            find_problem(v, monitor, kind, sum);
         }
     }
 }

@@ -24,6 +24,14 @@ static int compare_calls(const void *a, const void *b)
                               : (x->asked_frame > y->asked_frame) - (x->asked_frame < y->asked_frame);
 }
 
+/* Returns "NAME (ADDRESS)", the address alone if the name is not known (NULL) or is the address. */
+static const char *format_server(wmem_allocator_t *pool, const char *called, const char *server)
+{
+    bool has_name = called && strcmp(called, server) != 0;
+
+    return has_name ? wmem_strdup_printf(pool, "%s (%s)", called, server) : server;
+}
+
 /* Returns a monitor without queries and calls, its counts 0, other numbers NAN. `first`: its query, NULL: none; `pair`: NULL: not by TCP. */
 static verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair, const verdict_query *first)
 {
@@ -45,11 +53,9 @@ static verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair,
 verdict_monitor *monitor_new_of_peers(wmem_allocator_t *pool, verdict_peers *pair)
 {
     verdict_monitor *monitor = monitor_new(pool, pair, NULL);
-    bool has_name = strcmp(pair->called, pair->server) != 0;
 
     monitor->stats.texts[STAT_ACCOUNT] = "";
-    monitor->stats.texts[STAT_SERVER] =
-        has_name ? wmem_strdup_printf(pool, "%s (%s)", pair->called, pair->server) : pair->server;
+    monitor->stats.texts[STAT_SERVER] = format_server(pool, pair->called, pair->server);
     return monitor;
 }
 
@@ -344,9 +350,8 @@ static void learn_monitor(verdict_monitor *monitor, uint32_t *sealed)
     size_t room = (size_t)(monitor->end - monitor->calls) + 1;
     double *numbers = wmem_alloc_array(monitor->pool, double, 2 * room);
 
-    bool has_name = first->called && !first->is_sealed && strcmp(first->called, first->server) != 0;
     monitor->stats.texts[STAT_SERVER] =
-        has_name ? wmem_strdup_printf(monitor->pool, "%s (%s)", first->called, first->server) : first->server;
+        format_server(monitor->pool, first->is_sealed ? NULL : first->called, first->server);
     monitor->stats.texts[STAT_ACCOUNT] = first->account;
     for (unsigned i = 0; i < wmem_array_get_count(monitor->queries) && monitor->number == 0; i++) {
         monitor->number = first->is_sealed ? ++*sealed : monitor_query(monitor, i)->number;

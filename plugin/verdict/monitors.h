@@ -168,9 +168,8 @@ typedef struct {
     omissions omitted;
 } verdict;
 
-/* Creates a verdict, empty. `counts_values`: findings of values are wanted, too. Returns it, to be freed by verdict_free(). */
+/* Creates a verdict, empty. `counts_values`: findings of values are wanted, too. Returns it; nobody frees it, as a statistic stays registered. */
 verdict *verdict_new(bool counts_values);
-void verdict_free(verdict *v);
 
 /* Discards all calls and monitors. Wireshark resets all listeners together, those of connections too. */
 void verdict_reset(verdict *v);

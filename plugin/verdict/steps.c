@@ -406,7 +406,7 @@ static tap_packet_status steps_see_tcp(void *data _U_, packet_info *pinfo, epan_
     const verdict_moment now = now_of(pinfo);
     verdict_connection *connection = pinfo->flags.in_error_pkt ? NULL : find_packet_connection(pinfo, true);
 
-    if (pinfo->flags.in_error_pkt || find_conversation_pinfo(pinfo, 0) == NULL) {
+    if (connection == NULL && (pinfo->flags.in_error_pkt || find_conversation_pinfo(pinfo, 0) == NULL)) {
         return TAP_PACKET_DONT_REDRAW;
     }
     connection = connection ? connection : create_connection(pinfo);
