@@ -71,7 +71,7 @@ typedef struct {
 } pcq_call;
 
 /* A PDU while it is dissected. */
-typedef struct pcq_pdu {
+typedef struct {
     rpc_pdu pdu;
     pcq_call *call; /* the same as pdu.call */
     const struct operation *operation;
@@ -828,9 +828,7 @@ static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_
     rpc_pdu_read_stub(&p.pdu, /* is_aloud */ true);
     ndr_first request_begin = p.operation->parameters[0] == 'W' ? NDR_FIRST_STRING : NDR_FIRST_HANDLE;
     proto_item *item = proto_tree_get_parent(tree);
-    if (!p.pdu.is_request) {
-        rpc_pdu_report_duplicate(&p.pdu, &p.pdu.report, item);
-    }
+    rpc_pdu_report_duplicate(&p.pdu, &p.pdu.report, item);
     if (!p.pdu.is_request && !p.pdu.call->request_read) {
         expert_report_add(&p.pdu.report, item, EI_REQUEST_MISSING,
                           "The request was not captured whole, or not decrypted: what depends on it stays undecoded");

@@ -398,8 +398,7 @@ static rpc_pending_call *add_request(packet_info *pinfo, rpc_connection *connect
         unsigned context = find_context(connection, header->context);
         bool is_new = pending == NULL;
         pending = is_new ? wmem_new(wmem_file_scope(), rpc_pending_call) : pending;
-        *pending = (rpc_pending_call){.call_id = header->call_id,
-                                      .interface = context_interface(context),
+        *pending = (rpc_pending_call){.interface = context_interface(context),
                                       .opnum = header->opnum,
                                       .is_ndr64 = context & CONTEXT_NDR64,
                                       .time = pinfo->abs_ts,

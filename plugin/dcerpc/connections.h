@@ -67,7 +67,6 @@ typedef struct {
 
 /* A call by its headers, from its request until its response. First pass only. */
 typedef struct {
-    uint32_t call_id;
     rpc_interface interface; /* NUM_RPC_INTERFACES: another */
     uint16_t opnum;          /* RPC_NO_OPNUM: not captured */
     bool is_ndr64;

@@ -111,15 +111,15 @@ static uint32_t count_returned_bytes(const rpc_pending_call *pending)
 void sealed_keep(packet_info *pinfo, rpc_connection *connection, const rpc_pending_call *pending,
                  const rpc_header *header, tvbuff_t *tvb, int at, bool is_garbled)
 {
+    if (!header->is_last) {
+        return;
+    }
     const rpc_operation *operation = rpc_find_operation(pending->interface, pending->opnum);
     unsigned way = header->type != PDU_REQ, flags = operation ? operation->flags : 0;
     bool is_fault = header->type == PDU_FAULT, returns_data = way == 1 && flags & RPC_RETURNS;
     bool is_followed = operation && (connection->sealed_query || !is_of_any_key(pending->interface, operation));
     rpc_call *call = way == 1 && !is_garbled && pending->call && pending->call->operation ? pending->call : NULL;
 
-    if (!header->is_last) {
-        return;
-    }
     if (call && call->response_frame == 0) {
         call->response_frame = pinfo->num;
         if (is_fault && call->protocol->end_by_fault) {

@@ -269,11 +269,14 @@ static void read_file(const char *path)
     } else if (!g_file_get_contents(path, &text, &size, &error)) {
         report_failure("pcq: names file %s: %s", path, error->message);
         g_error_free(error);
-    } else if (*text == '<' || g_str_has_prefix(text, "\xEF\xBB\xBF<")) {
-        report_failure("pcq: names file %s is XML; script/names-from-manifest makes a names file of a manifest", path);
     } else {
         size_t mark = g_str_has_prefix(text, byte_order_mark) ? strlen(byte_order_mark) : 0;
-        read_lines(path, text + mark, size - mark);
+        if (text[mark] == '<') {
+            report_failure("pcq: names file %s is XML; script/names-from-manifest makes a names file of a manifest",
+                           path);
+        } else {
+            read_lines(path, text + mark, size - mark);
+        }
     }
     g_free(text);
 }

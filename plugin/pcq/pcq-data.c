@@ -85,28 +85,28 @@ static proto_item *pcq_show_header(data_tree *view)
 }
 
 /* Returns "\Set(instance)\Counter" for the block that the stream is in, NULL: it is not known whose the block is. `computer`: stands in front, NULL:
- * none. `mark`: " (assumed)" or "". Changes: the stream goes to a counter of the block. */
-static const char *format_block_path(value_stream *stream, const char *computer, const char **mark)
+ * none. `is_assumed`: always set. Changes: the stream goes to a counter of the block. */
+static const char *format_block_path(value_stream *stream, const char *computer, bool *is_assumed)
 {
     const perf_identifier *identifier = stream->identifier;
 
-    *mark = "";
+    *is_assumed = false;
     if (identifier == NULL) {
         return NULL;
     }
     const value_column *counter = identifier->counter_id != PERF_NO_ID ? value_stream_enter_column(stream, 0) : NULL;
     const char *set = value_stream_set(stream), *instance = stream->has_instances ? identifier->instance : NULL;
-    bool is_assumed = stream->assumed == ASSUMED_COUNTER || stream->is_set_assumed || (counter && counter->assumed);
-    *mark = is_assumed ? " (assumed)" : "";
+    *is_assumed = stream->assumed == ASSUMED_COUNTER || stream->is_set_assumed || (counter && counter->assumed);
     return value_join_path(stream->pool, computer, set, instance, counter ? value_stream_counter(stream) : "*");
 }
 
 /* Returns the path of the block that the stream is in with its mark, and without the computer; NULL: not known whose it is. */
 static const char *format_marked_path(value_stream *stream)
 {
-    const char *mark, *path = format_block_path(stream, NULL, &mark);
+    bool is_assumed;
+    const char *path = format_block_path(stream, NULL, &is_assumed);
 
-    return path && *mark ? wmem_strconcat(stream->pool, path, mark, NULL) : path;
+    return text_marked(stream->pool, path, is_assumed);
 }
 
 /* Returns "no data now (ERROR_NO_DATA)" for a Win32 error, its name alone if no meaning of it is known. */
@@ -125,10 +125,11 @@ static void show_identifier_path(data_tree *view, proto_tree *tree)
     if (stream->identifier == NULL || !proto_field_is_referenced(tree, hf_pcq_identifier_path)) {
         return;
     }
-    const char *mark, *path = format_block_path(stream, stream->computer, &mark);
+    bool is_assumed;
+    const char *path = format_block_path(stream, stream->computer, &is_assumed);
     proto_item *item = tree_add_generated_string(tree, hf_pcq_identifier_path, view->values.tvb, path);
-    proto_item_append_text(item, "%s", mark);
-    if (*mark && stream->assumed != ASSUMED_COUNTER) {
+    proto_item_append_text(item, "%s", is_assumed ? " (assumed)" : "");
+    if (is_assumed && stream->assumed != ASSUMED_COUNTER) {
         value_tree_report_assumed(view->values.report, item, 0);
     }
 }
@@ -286,11 +287,11 @@ static void pcq_report_news(data_tree *view, proto_item *item)
 static proto_tree *pcq_show_instance(data_tree *view, const perf_group *group, uint32_t number, proto_tree *tree)
 {
     const perf_row *row = perf_table_row(view->table, group, number);
-    uint32_t name_size, size = group->has_instances ? perf_table_u32(view->table, row->offset) : 0;
 
     if (!group->has_instances) {
         return tree;
     }
+    uint32_t name_size, size = perf_table_u32(view->table, row->offset);
     uint32_t place = perf_table_name(view->table, group, number, &name_size), room = row->offset + size - place;
     const char *name = pcq_instance_name(view->values.stream, number, TEXT_NAME_MAX);
     proto_item *item = show_pair(view, tree, hf_pcq_instance, ett_instance, hf_pcq_instance_size, hf_pcq_instance_id,

@@ -134,7 +134,7 @@ perf_raw perf_table_number(const perf_table *t, const perf_group *g, uint32_t ro
 {
     uint32_t size, at = perf_table_cell(t, g, row, column, &size);
 
-    return at > 0 ? perf_table_number_at(t, at, size) : (perf_raw){0, 0};
+    return perf_table_number_at(t, at, size);
 }
 
 /* Returns the group's index. Changes: makes it, with all parts NULL. */

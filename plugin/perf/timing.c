@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 bool timing_is_long(double seconds, double usual, double factor)
 {

@@ -154,7 +154,7 @@ void chart_line_add(chart_lines *lines, chart_line *line, chart_query *query, do
 {
     bool is_same_query = line && line->query == query, is_twice = is_same_query && line->sample == query->samples;
 
-    if (is_twice && value == line->newest) {
+    if (is_twice && value == line->results.last) {
         return;
     }
     lines->values++;
@@ -171,7 +171,6 @@ void chart_line_add(chart_lines *lines, chart_line *line, chart_query *query, do
     line->query = query;
     line->sample = query->samples;
     line->at = query->at;
-    line->newest = value;
     line->assumed += is_assumed;
     perf_summary_add(&line->results, value);
     add_point(lines, line, query->at, value, is_assumed);

@@ -38,7 +38,6 @@ typedef struct {
     chart_query *query;     /* that delivered the newest result; NULL: none has */
     unsigned sample;        /* `samples` of that query then */
     double at;              /* seconds since 1970: of the newest result */
-    double newest;          /* the newest result */
 } chart_line;
 
 /* All lines of a capture. */

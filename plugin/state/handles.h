@@ -19,15 +19,14 @@ struct state_handle {
     state_handle_kind kind;
     state_server *server;
     uint8_t bytes[PERF_HANDLE_SIZE];
-    uint32_t number;             /* among those of its kind, from 1; 0: the server has not answered for it */
-    uint32_t opened_frame;       /* 0: not captured */
-    uint32_t closed_frame;       /* of the request that closed it, 0: not closed in this capture */
-    const char *machine;         /* szMachine without backslashes, or SystemName; NULL: not known */
-    const char *place;           /* its server's address, where another server was called so before; else NULL */
-    struct state_query *query;   /* NULL: nobody used it as a query */
-    unsigned key;                /* of HKEY_PERFORMANCE_DATA: key_kind of hkpd/packet-hkpd.c; 0 in PerflibV2 */
-    wmem_map_t *series;          /* question -> sample_series; first pass only */
-    struct state_sample *newest; /* of all series; first pass only */
+    uint32_t number;           /* among those of its kind, from 1; 0: the server has not answered for it */
+    uint32_t opened_frame;     /* 0: not captured */
+    uint32_t closed_frame;     /* of the request that closed it, 0: not closed in this capture */
+    const char *machine;       /* szMachine without backslashes, or SystemName; NULL: not known */
+    const char *place;         /* its server's address, where another server was called so before; else NULL */
+    struct state_query *query; /* NULL: nobody used it as a query */
+    unsigned key;              /* of HKEY_PERFORMANCE_DATA: key_kind of hkpd/packet-hkpd.c; 0 in PerflibV2 */
+    wmem_map_t *series;        /* question -> sample_series; first pass only */
 };
 
 /* Opens a handle, which takes the place of an earlier one with the same bytes. `frame`: of the response, which confirms it; 0: not captured.

@@ -76,8 +76,8 @@ static metadata_subject *find_or_create_subject(const void *owner, const metadat
     return subject;
 }
 
-/* Fills the slot of a kind with a copy of an entry, undisputed. `frame`: the response's, 0: no server sent it. Returns the slot. */
-static metadata_slot *set_slot(metadata_subject *subject, unsigned kind, const metadata_entry *entry, uint32_t frame)
+/* Fills the slot of a kind with a copy of an entry, undisputed. `frame`: the response's, 0: no server sent it. */
+static void set_slot(metadata_subject *subject, unsigned kind, const metadata_entry *entry, uint32_t frame)
 {
     metadata_slot **slot = &subject->slots[kind];
     wmem_allocator_t *scope = find_owner_scope(subject->key.owner);
@@ -86,7 +86,6 @@ static metadata_slot *set_slot(metadata_subject *subject, unsigned kind, const m
     **slot = (metadata_slot){*entry, frame, 0};
     (*slot)->entry.name = entry->name ? wmem_strdup(scope, entry->name) : NULL;
     (*slot)->entry.type = kind == METADATA_COUNTER ? perf_counter_type_find(entry->counter.type) : NULL;
-    return *slot;
 }
 
 /* Returns what the subject has of a kind, NULL: nothing. */

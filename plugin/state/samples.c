@@ -132,7 +132,7 @@ perf_table *sample_read_table(wmem_allocator_t *pool, bool is_block, const uint8
 
 perf_table *sample_get_table(state_sample *sample, bool is_current, wmem_allocator_t *pool)
 {
-    bool is_block = sample->handle->kind != PERF_HANDLE_QUERY;
+    bool is_block = sample->series->handle->kind != PERF_HANDLE_QUERY;
 
     if (sample->bytes == NULL || sample->table) {
         return sample->table;
@@ -211,20 +211,15 @@ static void keep_first_row(sample_series *series, const perf_table *table)
 state_sample *sample_keep(sample_series *series, perf_table *table, uint32_t reported, wmem_allocator_t *pool,
                           uint32_t frame)
 {
-    state_sample *sample = wmem_new0(wmem_file_scope(), state_sample);
-    state_handle *handle = series->handle;
+    state_sample *sample = wmem_new(wmem_file_scope(), state_sample);
 
-    *sample = (state_sample){.handle = handle,
-                             .series = series,
-                             .previous = series->newest,
-                             .frame = frame,
-                             .size = table->size,
-                             .reported = reported};
+    *sample = (state_sample){
+        .series = series, .previous = series->newest, .frame = frame, .size = table->size, .reported = reported};
     if (series->newest == NULL) {
         keep_first_row(series, table);
     }
     sample->bytes = memcpy(allocate_bytes(sample), table->data, table->size);
-    series->newest = handle->newest = sample;
+    series->newest = sample;
     perf_table *kept = g_memdup2(table, sizeof *table);
     kept->data = sample->bytes;
     *table = (perf_table){.data = NULL}; /* its reader frees nothing of it */

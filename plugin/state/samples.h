@@ -31,7 +31,6 @@ struct sample_series {
 
 /* A response with status 0 that has a well-formed group, or no groups at all. Created on the first pass; ends with the file. */
 struct state_sample {
-    state_handle *handle;
     sample_series *series;
     state_sample *previous; /* the sample before in the series, NULL: the first */
     uint32_t frame;

@@ -84,6 +84,12 @@ typedef struct {
 /* Returns true for a failed call that is nobody's problem: a client that browses learns that nothing is there, or a handle cannot be closed. */
 bool tapped_is_usual_failure(const tapped_call *tapped);
 
+/* Returns true for a response with counter data of a known query or handle. One that came twice has no sample. */
+static inline bool tapped_has_sample(const tapped_call *tapped)
+{
+    return tapped->answer && tapped->answer->sample && tapped->answer->handle;
+}
+
 /* Returns true for a response that succeeded and is no size probe. */
 static inline bool tapped_succeeded(const tapped_call *tapped)
 {

@@ -111,7 +111,7 @@ static void count_value(stat_table *t, value_stream *stream)
 
 static void counters_count(stat_table *t, packet_info *pinfo, const tapped_call *tapped)
 {
-    if (tapped->answer && tapped->answer->sample && tapped->answer->handle) {
+    if (tapped_has_sample(tapped)) {
         value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
         counted.responses++;
         while (value_stream_next(stream)) {

@@ -33,7 +33,9 @@ void csv_pdh_text(GString *csv, const char *text)
 {
     g_string_append_c(csv, '"');
     for (; *text; text++) {
-        g_string_append(csv, *text == '"' ? "\"" : "");
+        if (*text == '"') {
+            g_string_append_c(csv, '"');
+        }
         g_string_append_c(csv, *text);
     }
     g_string_append(csv, "\",");

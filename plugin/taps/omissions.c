@@ -51,7 +51,7 @@ void omissions_count_call(omissions *o, const tapped_call *tapped)
     o->counts[OMITTED_TITLES] += tapped->lacks_titles;
     o->counts[OMITTED_PROBES] += tapped->is_probe && tapped->brings_data;
     if (answer) {
-        o->samples += answer->handle && answer->sample;
+        o->samples += tapped_has_sample(tapped);
         o->counts[OMITTED_EMPTY] += answer->sample && tapped->counters == 0;
         o->counts[OMITTED_ORPHANS] += answer->handle == NULL;
         o->counts[OMITTED_MALFORMED] += answer->handle && answer->sample == NULL;

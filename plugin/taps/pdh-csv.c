@@ -237,8 +237,7 @@ static void documents_add(documents *d, packet_info *pinfo, const tapped_call *t
         add_refused(d, pinfo, tapped);
         return;
     }
-    /* one that came twice has no sample */
-    if (tapped->answer->handle == NULL || tapped->answer->sample == NULL) {
+    if (!tapped_has_sample(tapped)) {
         return;
     }
     value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
@@ -397,10 +396,9 @@ void export_csv_register(void)
 /* The one list of Wireshark that is filled. */
 static struct {
     int tap;
-    bool has_any;               /* a call came since the program began */
     export_object_list_t *list; /* NULL: no call came for a list, or it is filled */
     documents *documents;       /* NULL without a list */
-    uint32_t frame;             /* of the newest call */
+    uint32_t frame;             /* of the newest call; 0: none came since the program began */
     omissions omitted;          /* zeros without a list */
 } objects;
 
@@ -468,7 +466,6 @@ static tap_packet_status objects_add(void *list, packet_info *pinfo, epan_dissec
 
     if (objects.list == NULL) {
         objects.list = list;
-        objects.has_any = true;
         objects.documents = documents_new(&objects.omitted);
         output_call_at_end(list_all);
     }
@@ -486,7 +483,7 @@ static void report_no_calls(void)
 {
     static const omissions nothing;
 
-    if (have_tap_listener(objects.tap) && !objects.has_any) {
+    if (have_tap_listener(objects.tap) && objects.frame == 0) {
         output_print_omissions(&nothing, "");
     }
 }

@@ -52,7 +52,7 @@ void refusals_visit(packet_info *pinfo, const tapped_call *tapped, refusal_visit
         found = (refusal){.kind = REFUSED_CALL, .path = tapped->operation, .status = tapped->status};
         visit(data, pinfo, tapped, &found);
     }
-    if (tapped->answer == NULL || tapped->answer->sample == NULL || tapped->answer->handle == NULL) {
+    if (!tapped_has_sample(tapped)) {
         return;
     }
     visit_blocks(pinfo, tapped, visit, data);

@@ -124,9 +124,7 @@ static void renew_table(stat_table *t)
     stat_tap_add_table(&t->ui, t->shown);
     t->omitted = (omissions){.paths = t->omitted.paths};
     t->is_filled = false;
-    if (t->begin) {
-        t->begin(t);
-    }
+    t->begin(t);
     output_call_at_end(fill_tables);
 }
 

@@ -31,7 +31,7 @@ struct stat_table {
     stat_tap_table_ui ui; /* title, `-z`, number of columns */
     const table_column *columns;
     bool takes_paths;             /* paths may stand in the place of a filter: then `omitted.paths` is not NULL */
-    void (*begin)(stat_table *t); /* forgets all that was counted; NULL: nothing is */
+    void (*begin)(stat_table *t); /* forgets all that was counted */
     void (*count)(stat_table *t, packet_info *pinfo, const tapped_call *tapped); /* not for repeated responses */
     void (*fill)(stat_table *t); /* adds all rows behind the last packet */
 

@@ -196,7 +196,7 @@ static bool read_group_value(value_stream *stream)
 
 const counter_value *value_stream_next(value_stream *stream)
 {
-    const perf_table *table = stream->now.table;
+    perf_table *table = stream->now.table;
 
     for (;;) {
         while (go_to_next_cell(stream)) {
@@ -215,7 +215,7 @@ const counter_value *value_stream_next(value_stream *stream)
         if (next == table->num_groups) {
             return NULL;
         }
-        value_stream_enter(stream, perf_table_group(stream->now.table, next));
+        value_stream_enter(stream, perf_table_group(table, next));
         if (read_group_value(stream)) {
             return &stream->at;
         }

@@ -60,7 +60,7 @@ def is_of_the_system(call):
     return call.args and names_in(call.args[0]) <= {'TSHARK', 'os', 'sys', 'shutil'}
 
 
-def in_file(path, tree, known):
+def in_file(tree, known):
     for x in ast.walk(tree):
         if isinstance(x, ast.Call) and isinstance(x.func, ast.Attribute) and (
                 x.func.attr in ('skip', 'xfail', 'importorskip') and getattr(x.func.value, 'id', getattr(x.func.value, 'attr', '')) in (
@@ -85,7 +85,7 @@ def findings(sources):
                     for a in x.names if a.name in modules[x.module]}
         known = {name: f for known in (*own.values(), imported, own[path]) for name, f in known.items()}
         settle(known)
-        out += [(path, *found) for found in in_file(path, tree, known)]
+        out += [(path, *found) for found in in_file(tree, known)]
     return sorted(out)
 
 
