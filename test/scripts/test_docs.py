@@ -433,7 +433,7 @@ def test_no_filter_is_checked_in_vain():
 SERIES = '\\\\LABDC\\Processor Information(0,0)\\% Processor Time'
 # What commands that show nothing print (None) or write, and how many lines at least.
 PRINT = {
-    'tshark -q -r FILE -z pcq,tree': (None, 'ERROR_NOT_ENOUGH_MEMORY', 30),
+    'tshark -q -r FILE -z pcq,tree': (None, 'ERROR_NOT_ENOUGH_MEMORY', 12),
     'tshark -q -r FILE -z pcq,queries': (None, 'query 1', 5),
     'tshark -q -r FILE -z dcerpc,srt,da5a86c5-12c2-4943-ab30-7f74a813d853,1.0': (None, 'QueryCounterData', 10),
     'tshark -q -r FILE -z pcq,long,values.csv': ('values.csv', SERIES, 400),

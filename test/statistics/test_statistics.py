@@ -471,56 +471,30 @@ def test_calls(tshark, tmp_path, passes):
     nodes = tree(tshark, tmp_path / 'scene.pcap', *passes)
     messages = [m for _, there in sorted(scene.frames.items()) for m in there]
     requests = Tally(stubs.OPERATIONS[m.opnum].removeprefix('PerflibV2') for m in messages if m.kind == 'request')
-    assert nodes['Requests', 'PerflibV2'][0] == str(sum(requests.values()))
+    assert nodes['Requests by operation',][0] == str(sum(requests.values()))
     for name, count in requests.items():
-        assert nodes['Requests', 'PerflibV2', name][0] == str(count), name
+        assert nodes['Requests by operation', name][0] == str(count), name
     statuses = Tally(m.status for m in messages if m.kind == 'response')
     assert nodes['Responses by status',][0] == str(sum(statuses.values()))
     assert nodes['Responses by status', 'ERROR_SUCCESS'][0] == str(statuses[0])
     assert nodes['Responses by status', 'ERROR_NOT_ENOUGH_MEMORY'][0] == str(statuses[8])
-    assert nodes['Size probes',][0] == str(statuses[8])
-    codes = Tally(m.record['parameters']['RequestCode'] for m in messages
-                  if m.kind == 'request' and m.opnum == stubs.REG_INFO)
-    shown = {way[-1]: int(cells[0]) for way, cells in nodes.items()
-             if len(way) == 4 and way[2] == 'QueryCounterSetRegistrationInfo' and way[0] == 'Requests'}
-    assert sorted(shown.values()) == sorted(codes.values())
-    assert shown['PERF_REG_COUNTERSET_STRUCT'] == codes[1]
-
-
-def test_size_probes(tshark, tmp_path):
-    """Three of five calls."""
-    s = small()
-    scene, c = begin(Server([s]), s)
-    h = c.query([ask(s, 1)], info=False)
-    for room in (0, 0, 1000, 1000, 0):
-        c.data(h, room)
-    c.reg_info(s.guid, 11, 0, in_size=1000)
-    nodes = tree(tshark, scene.write(tmp_path / 'scene.pcap'), query_filter='frame.number >= %d' % min(frames(scene, stubs.DATA, 'request')))
-    assert nodes['Size probes',][0] == '3'
-    assert nodes['Requests', 'PerflibV2', 'QueryCounterSetRegistrationInfo', 'another RequestCode'][0] == '1'
 
 
 def test_calls_of_hkpd(tshark, tmp_path, passes):
-    """Only what concerns performance data: the rest of the registry is not counted."""
+    """Only what concerns performance data: the rest of the registry is not counted, nor a repeated response."""
     scene = hkpd_scene.session(samples=3)
     talk = hkpd_scene.Talk(scene, client_port=50009)
     talk.open()
     talk.sample('238 2', only={2, 238})
     talk.ask('Another', b'\1\0\0\0')
-    talk.ask('Global', None, size=5000, room=0)     # a size probe; with room for data success without any is none
-    talk.ask('Global', None, size=5000, room=1000)
     rpc = talk.rpc
     rpc.transport.to_client(rpc.response_pdus(bytes(hkpd_stubs.answer(None, size=5000)), call_id=rpc.call_id - 1))
     scene.write(tmp_path / 'scene.pcap')
     nodes = tree(tshark, tmp_path / 'scene.pcap', *passes)
-    assert nodes['Requests', 'HKEY_PERFORMANCE_DATA'][0] == str(sum(m.kind == 'request' for there in scene.frames.values() for m in there))
-    assert {way[3]: cells[0] for way, cells in nodes.items() if len(way) == 4 and way[2] == 'QueryValue'} == {
-        'titles': '2', 'Global': '5', 'objects by their indexes': '1', 'other values': '1'}
-    assert nodes['Size probes',][0] == nodes['Repeated responses',][0] == '1'
-    queries = nodes['Requests', 'HKEY_PERFORMANCE_DATA', 'QueryValue']
-    assert int(queries[0]) == sum(int(c[0]) for way, c in nodes.items()
-                                  if len(way) == 4 and way[:3] == ('Requests', 'HKEY_PERFORMANCE_DATA', 'QueryValue'))
-    assert nodes['Requests', 'HKEY_PERFORMANCE_DATA', 'QueryValue', 'titles'][0] == '2'
+    kinds = Tally(m.kind for there in scene.frames.values() for m in there)
+    assert nodes['Requests by operation',][0] == str(kinds['request'])
+    assert int(nodes['Requests by operation', 'QueryValue'][0]) == 7
+    assert nodes['Responses by status',][0] == str(kinds['response'])
 
 
 @pytest.mark.parametrize('filter_', ['pcq.counter_data', 'pcq.path contains "Memory"'])
