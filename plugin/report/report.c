@@ -70,7 +70,7 @@ static void add_results(report *r, chart_query *query, value_stream *values)
         }
         const char *path = tapped_placed(values->pool, values->response.handle, value_stream_path(values));
         perf_result result = value_stream_result(values);
-        omissions_count_bits(&r->verdict->omitted, value_omissions(values, &result));
+        omissions_count_value(&r->verdict->omitted, values, &result);
         chart_line *line = path ? chart_line_find_or_create(&r->lines, path) : NULL;
         /* another counter of that path, with a result or without, has no line */
         line = line && value_stream_is_same_counter(values, &line->whose) ? line : NULL;
@@ -229,13 +229,13 @@ static void put_left_out(json_dumper *json, const report *r)
     omissions omitted = r->verdict->omitted;
 
     omitted.has_findings = r->verdict->monitors->len > 0;
-    verdict_put_number(json, "unread", (double)omissions_get_undecoded(&omitted));
+    verdict_put_number(json, "unread", (double)omitted.undecoded);
     verdict_put_number(json, "untyped", (double)omitted.counts[OMITTED_UNTYPED]);
     verdict_put_number(json, "values", (double)r->lines.values);
     verdict_put_number(json, "roomless", (double)r->lines.omitted);
     verdict_put_number(json, "unlisted", (double)r->refusals.omitted);
     verdict_put_number(json, "thinned", r->lines.is_thinned);
-    verdict_put_texts(json, "notes", omissions_format(&omitted, "values", OMISSIONS_BRIEF));
+    verdict_put_texts(json, "notes", omissions_format(&omitted, OMISSIONS_BRIEF));
 }
 
 /* Returns the file that tshark's option -r names, NULL without one; to be freed. tshark tells plugins nothing about its file, and on Linux its

@@ -96,7 +96,7 @@ static void count_value(stat_table *t, value_stream *stream)
     if (is_repeated || is_of_other) {
         return;
     }
-    omissions_count_bits(&t->omitted, value_omissions(stream, &result));
+    omissions_count_value(&t->omitted, stream, &result);
     if (row == NULL) {
         return;
     }

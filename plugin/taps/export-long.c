@@ -117,7 +117,7 @@ static void write_long_row(long_export *export, value_stream *stream, const char
     write_outcome(export->text, stream, &result);
     csv_end_row(export->text);
     if (stream->response.sample && stream->response.handle) {
-        omissions_count_bits(&export->task.omitted, value_omissions(stream, &result));
+        omissions_count_value(&export->task.omitted, stream, &result);
     }
 }
 
@@ -147,7 +147,7 @@ static void long_draw(void *data)
 
     output_write(&export->task.file, export->text);
     output_commit(&export->task.file);
-    output_print_omissions(&export->task.omitted, "rows");
+    output_print_omissions(&export->task.omitted);
 }
 
 void export_long_register(void)

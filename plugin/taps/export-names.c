@@ -19,7 +19,7 @@ static void write_names(void *data)
     } else {
         output_failed("pcq: %s was not written: this capture taught no names (does it hold the client's browsing?)",
                       task->file.path);
-        output_print_omissions(&task->omitted, "names");
+        output_print_omissions(&task->omitted);
     }
 }
 

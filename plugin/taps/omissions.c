@@ -7,45 +7,25 @@
 
 /* --- Counting ---------------------------------------------------------------------------------------------------- */
 
-/* Counts a call that nobody decoded by its reason. There are few reasons: one that finds no room is counted with the last. */
-static void count_undecoded(omissions *o, const char *why)
+static void count_undecoded(omissions *o, const tapped_call *tapped)
 {
-    unsigned i = 0;
-
-    why = g_intern_string(why);
-    while (i + 1 < MAX_UNDECODED && o->undecoded[i].why && o->undecoded[i].why != why) {
-        i++;
-    }
-    if (o->undecoded[i].why == NULL) {
-        o->undecoded[i].why = why;
-    }
-    o->undecoded[i].calls++;
-}
-
-static void count_failed(omissions *o, const tapped_call *tapped)
-{
-    if (o->counts[OMITTED_FAILED]++ == 0) {
-        char *first = g_strdup_printf("%s with %s", tapped->operation, tapped_error(NULL, tapped));
-        o->first_failed = g_intern_string(first);
-        g_free(first);
-    }
+    o->why_undecoded = o->undecoded == 0 ? g_intern_string(tapped->unread) : o->why_undecoded;
+    o->undecoded++;
+    o->responses += tapped->sealed.answers_read || (tapped->is_response && !tapped->sealed.connection);
 }
 
 void omissions_count_call(omissions *o, const tapped_call *tapped)
 {
     const counter_response *answer = tapped->answer;
 
-    if (tapped->unread) {
-        if (!tapped->is_repeated) {
-            count_undecoded(o, tapped->unread);
-            o->responses += tapped->sealed.answers_read || (tapped->is_response && !tapped->sealed.connection);
-        }
-        return;
-    }
-    o->any_decoded = true;
     if (tapped->is_repeated) {
         return;
     }
+    if (tapped->unread) {
+        count_undecoded(o, tapped);
+        return;
+    }
+    o->any_decoded = true;
     o->requests += !tapped->is_response;
     o->responses += tapped->is_response;
     o->counts[OMITTED_TITLES] += tapped->lacks_titles;
@@ -55,93 +35,73 @@ void omissions_count_call(omissions *o, const tapped_call *tapped)
         o->counts[OMITTED_EMPTY] += answer->sample && tapped->counters == 0;
         o->counts[OMITTED_ORPHANS] += answer->handle == NULL;
         o->counts[OMITTED_MALFORMED] += answer->handle && answer->sample == NULL;
-    } else if (tapped_succeeded(tapped) && tapped->brings_data) {
-        o->counts[OMITTED_EMPTY]++;
-    } else if (tapped->has_failed && !tapped_is_usual_failure(tapped)) {
-        count_failed(o, tapped);
-    } else if (!tapped->has_failed) { /* a response that says neither whether it succeeded ends too soon */
-        o->counts[OMITTED_MALFORMED] +=
-            tapped->is_response && tapped->brings_data && tapped->is_damaged && !tapped->has_status;
+    } else if (tapped->has_failed) {
+        o->counts[OMITTED_FAILED] += !tapped_is_usual_failure(tapped);
+    } else if (tapped->is_response && tapped->brings_data) {
+        o->counts[OMITTED_EMPTY] += tapped_succeeded(tapped);
+        o->counts[OMITTED_MALFORMED] += tapped->is_damaged && !tapped->has_status; /* it ends too soon */
     }
 }
 
-uint64_t omissions_get_undecoded(const omissions *o)
+void omissions_count_value(omissions *o, value_stream *stream, const perf_result *result)
 {
-    uint64_t calls = 0;
-
-    for (unsigned i = 0; i < MAX_UNDECODED; i++) {
-        calls += o->undecoded[i].calls;
-    }
-    return calls;
+    o->counts[OMITTED_UNTYPED] += is_untyped_result(result);
+    o->counts[OMITTED_ASSUMED] += value_stream_is_assumed(stream);
 }
 
 /* --- Notes ------------------------------------------------------------------------------------------------------- */
 
-#define NOTHING_BRIEF "no performance counter call is here or passes the filter"
-#define NOTHING_LONG \
-    "no call of PerflibV2 or HKEY_PERFORMANCE_DATA was read: none is in this capture or passes the filter; or SMB3 " \
+#define NOTHING \
+    "no call of PerflibV2 or HKEY_PERFORMANCE_DATA was read; none is in this capture or passes the filter; or SMB3 " \
     "encrypts them: give the key of whoever logged on (-o ntlmssp.nt_password:PASSWORD or -o kerberos.decrypt:TRUE " \
     "-o kerberos.file:KEYTAB); or the connection's bind is missing: capture from before the client connects; or the " \
     "client got no further than to log on or to open the pipe winreg (-Y \"smb2.nt_status >= 0xc0000000\"; " \
     "docs/symptoms.md)"
 
-#define NO_SAMPLES "no response with counter data is here or passes the filter"
-
 /* Returns the number that a note says, 0: no note. Where a summary says the rest, only orphans and titles have one. Failed calls and probes have
- * one only while they explain that there are no samples. Needs: `notes` of the kinds before. */
-static uint64_t get_count(const omissions *o, omission kind, const GPtrArray *notes)
+ * one only if they explain that there are no samples. */
+static uint64_t get_count(const omissions *o, omission kind)
 {
-    bool is_said_always = kind == OMITTED_ORPHANS || kind == OMITTED_TITLES;
-    bool is_explained = o->samples > 0 || (kind == OMITTED_FAILED ? o->undecoded[0].why != NULL : notes->len > 0);
-
-    if ((o->has_findings && !is_said_always) || ((kind == OMITTED_FAILED || kind == OMITTED_PROBES) && is_explained)) {
+    if (o->has_findings && kind != OMITTED_ORPHANS && kind != OMITTED_TITLES) {
         return 0;
     }
     if (kind == OMITTED_UNANSWERED) { /* one behind samples is no loss: the capture ended in between */
         return o->requests > o->responses + (o->samples > 0) ? o->requests - o->responses : 0;
     }
-    return o->counts[kind];
+    bool is_said = (kind != OMITTED_FAILED && kind != OMITTED_PROBES) || (o->samples == 0 && o->undecoded == 0);
+    return is_said ? o->counts[kind] : 0;
 }
 
-/* Adds a note, "SENTENCE: COUNT", and in the long form "; REMEDY MORE". `remedy`: NULL: nothing is added in the long form. */
-static void add_note(GPtrArray *notes, omissions_form form, const char *sentence, uint64_t count, const char *remedy,
-                     const char *more)
+/* Adds a note, "SENTENCE: COUNT; REMEDY", if there is something to count. `remedy`: NULL: only the brief form has the note. */
+static void add_note(GPtrArray *notes, omissions_form form, const char *sentence, uint64_t count, const char *remedy)
 {
-    if (form == OMISSIONS_BRIEF) {
+    if (count > 0 && form == OMISSIONS_BRIEF) {
         g_ptr_array_add(notes, g_strdup_printf("%s: %" PRIu64, sentence, count));
-    } else if (remedy) {
-        g_ptr_array_add(notes, g_strdup_printf("%s: %" PRIu64 "; %s%s", sentence, count, remedy, more));
+    } else if (count > 0 && remedy) {
+        g_ptr_array_add(notes, g_strdup_printf("%s: %" PRIu64 "; %s", sentence, count, remedy));
     }
 }
 
 #define OMISSION_ROW(name, sentence, remedy) {sentence, remedy},
 
-GPtrArray *omissions_format(const omissions *o, const char *what, omissions_form form)
+GPtrArray *omissions_format(const omissions *o, omissions_form form)
 {
     static const struct {
         const char *sentence, *remedy;
     } rows[] = {OMISSIONS(OMISSION_ROW)};
     GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
 
-    for (unsigned i = 0; i < MAX_UNDECODED && o->undecoded[i].why; i++) {
-        add_note(notes, form, "requests and responses not decoded", o->undecoded[i].calls, o->undecoded[i].why, "");
-    }
-    if (!o->any_decoded && !o->has_findings && notes->len == 0) {
-        g_ptr_array_add(notes, g_strdup(form == OMISSIONS_BRIEF ? NOTHING_BRIEF : NOTHING_LONG));
-    }
+    add_note(notes, form, "requests and responses not decoded", o->undecoded, o->why_undecoded);
     for (unsigned i = 0; i < NUM_OMISSIONS; i++) {
-        uint64_t count = get_count(o, (omission)i, notes);
-        if (count > 0) {
-            char *sentence = g_strconcat(*rows[i].sentence == ' ' ? what : "", rows[i].sentence, NULL);
-            add_note(notes, form, sentence, count, rows[i].remedy, i == OMITTED_FAILED ? o->first_failed : "");
-            g_free(sentence);
-        }
+        add_note(notes, form, rows[i].sentence, get_count(o, (omission)i), rows[i].remedy);
     }
     if (!watch_paths_are_met(o->paths) && o->samples > 0) {
         g_ptr_array_add(notes, g_strdup("no counter fits the paths; -z pcq,counters lists all"));
     }
     if (notes->len == 0 && o->samples == 0 && !o->has_findings) {
-        g_ptr_array_add(notes, g_strdup(NO_SAMPLES));
+        const char *note = o->any_decoded ? "no response with counter data is here or passes the filter" : NOTHING;
+        size_t size = form == OMISSIONS_BRIEF ? strcspn(note, ";") : strlen(note);
+        g_ptr_array_add(notes, g_strndup(note, size));
     }
     return notes;
 }

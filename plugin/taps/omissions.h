@@ -7,10 +7,10 @@
 
 #include "tap/tapped.h"
 
-/* X(NAME, sentence before the number, what to do or where to look). A sentence that begins with a blank stands behind "values", "columns". The
- * last four are of values, and of values alone. Without the third a row below a table says it, and no warning. */
+/* X(NAME, sentence before the number, what to do or where to look). The last four are of values. Without the third a row below a table says it,
+ * and no warning. */
 #define OMISSIONS(X) \
-    X(FAILED, "calls that failed", "no response has values; -z pcq,refusals lists them, the first was ") \
+    X(FAILED, "calls that failed", "no response has values; -z pcq,refusals lists them") \
     X(UNANSWERED, "calls without a captured response", \
       "the server did not answer, or responses were lost, cut by a snapshot length, or go another way than the " \
       "capture") \
@@ -25,21 +25,17 @@
     X(PROBES, "no samples, but size probes", "each time the client offers less room than the server needs") \
     X(WITHOUT_ROW, "values without a row (texts, repeated paths)", NULL) \
     X(WITHOUT_CELL, "values that are not in the CSV", \
-      "another value, counter or type has their path, their counter is not known, there are too many columns, or " \
-      "nearly " \
-      "all would be empty; -z pcq,long has a row for each value") \
-    X(UNTYPED, " of a counter or type that is not known", \
+      "another value, counter or type has their path, their counter is not known, or there are too many columns; " \
+      "-z pcq,long has a row for each value") \
+    X(UNTYPED, "values of a counter or type that is not known", \
       "they have no result: a client reads types before it adds counters; capture from there on, or name a file of " \
       "another capture that has them (-o pcq.names_file:FILE)") \
-    X(ASSUMED, " that are assumed", \
+    X(ASSUMED, "values that are assumed", \
       "which counter or instance they belong to, or its name or type, is not proven by the capture; " \
       "pcq.expert.order_assumed says why")
 
 #define OMISSION_ENUM(name, ...) OMITTED_##name,
 typedef enum { OMISSIONS(OMISSION_ENUM) NUM_OMISSIONS } omission;
-
-/* Reasons that are told apart why calls are not decoded. */
-#define MAX_UNDECODED 6
 
 /* Begins as zeros. */
 typedef struct {
@@ -49,38 +45,25 @@ typedef struct {
     uint64_t requests;              /* that were read */
     uint64_t responses;             /* to them, read or not */
     uint64_t samples;               /* responses with values of a known query */
-    const char *first_failed;       /* "OpenQueryHandle with ERROR_ACCESS_DENIED", interned; NULL: no call failed */
-    struct {
-        const char *why; /* interned; NULL: this element and those behind it are not used */
-        uint64_t calls;
-    } undecoded[MAX_UNDECODED]; /* requests and responses by their reason */
-    watch_paths *paths;         /* that the user asked for; NULL: all. Stays when all else is forgotten */
+    uint64_t undecoded;             /* requests and responses that nobody decoded */
+    const char *why_undecoded;      /* reason of the first, interned */
+    watch_paths *paths;             /* that the user asked for; NULL: all. Stays when all else is forgotten */
 } omissions;
 
 /* Counts a call, its values excepted. Repeated responses are not counted. */
 void omissions_count_call(omissions *o, const tapped_call *tapped);
 
-/* Returns omissions of the value that was read last: bits 1 << OMITTED_UNTYPED and 1 << OMITTED_ASSUMED. `result`: of that value. */
-static inline unsigned value_omissions(value_stream *stream, const perf_result *result)
+/* Returns true for a value that has no result because its counter or type is not known. */
+static inline bool is_untyped_result(const perf_result *result)
 {
-    bool is_untyped =
-        result->none == PERF_NO_RESULT_COUNTER_NOT_KNOWN || result->none == PERF_NO_RESULT_TYPE_NOT_LEARNED;
-
-    return (is_untyped ? 1U << OMITTED_UNTYPED : 0U) | (value_stream_is_assumed(stream) ? 1U << OMITTED_ASSUMED : 0U);
+    return result->none == PERF_NO_RESULT_COUNTER_NOT_KNOWN || result->none == PERF_NO_RESULT_TYPE_NOT_LEARNED;
 }
 
-/* Counts a value, or a column, by the bits of value_omissions(). */
-static inline void omissions_count_bits(omissions *o, unsigned bits)
-{
-    o->counts[OMITTED_UNTYPED] += bits >> OMITTED_UNTYPED & 1;
-    o->counts[OMITTED_ASSUMED] += bits >> OMITTED_ASSUMED & 1;
-}
-
-/* Returns the number of requests and responses that nobody decoded. */
-uint64_t omissions_get_undecoded(const omissions *o);
+/* Counts the value that was read last as untyped or assumed, if it is. `result`: of that value. */
+void omissions_count_value(omissions *o, value_stream *stream, const perf_result *result);
 
 /* Wording of a note: for a row of a window, in at most 60 characters; or for standard error, with a remedy. */
 typedef enum { OMISSIONS_BRIEF, OMISSIONS_LONG } omissions_form;
 
-/* Returns a note for each kind of omission, and for a lack of calls, samples or matching paths; free the array. `what`: "values", "columns". */
-GPtrArray *omissions_format(const omissions *o, const char *what, omissions_form form);
+/* Returns a note for each kind of omission, and for a lack of calls, samples or matching paths; free the array. */
+GPtrArray *omissions_format(const omissions *o, omissions_form form);

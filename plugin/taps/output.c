@@ -44,10 +44,10 @@ void output_failed(const char *format, ...)
     }
 }
 
-void output_print_omissions(const omissions *o, const char *what)
+void output_print_omissions(const omissions *o)
 {
     static GHashTable *said; /* notes that were printed */
-    GPtrArray *notes = omissions_format(o, what, OMISSIONS_LONG);
+    GPtrArray *notes = omissions_format(o, OMISSIONS_LONG);
 
     said = said ? said : g_hash_table_new(g_str_hash, g_str_equal);
     for (unsigned i = 0; i < notes->len; i++) {

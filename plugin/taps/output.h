@@ -42,8 +42,8 @@ void output_whole(output_file *file, GString *text);
  * Wireshark lets a tap that is drawn neither fail nor set the status; so it is set when everything else is done. */
 void output_failed(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
-/* Warns of all that an output left out; equal warnings of several outputs once a run. `what`: noun of its values, "values". */
-void output_print_omissions(const omissions *o, const char *what);
+/* Warns of all that an output left out; equal warnings of several outputs once a run. */
+void output_print_omissions(const omissions *o);
 
 /* A statistic that writes a file, `-z NAME,FILE[,FILTER]`. Its functions may be NULL, but for draw(). */
 typedef struct {

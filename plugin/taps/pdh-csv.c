@@ -188,7 +188,9 @@ static void add_values(documents *d, document *doc, value_stream *stream)
         const char *path = value_stream_path(stream);
         document_cell cell = {result.none == PERF_NO_RESULT_OK ? result.value : NAN,
                               path ? find_or_create_column(d, doc, path, false /* is_refused */) : NO_COLUMN};
-        omissions_count_bits(d->omitted, path ? value_omissions(stream, &result) : 0);
+        if (path) {
+            omissions_count_value(d->omitted, stream, &result);
+        }
         add_cell(d, doc, stream, &cell, first);
     }
 }
@@ -380,7 +382,7 @@ static void csv_draw(void *data)
         g_free(path);
     }
     g_string_free(text, TRUE);
-    output_print_omissions(&export->task.omitted, "values");
+    output_print_omissions(&export->task.omitted);
 }
 
 void export_csv_register(void)
@@ -454,7 +456,7 @@ static void list_all(void)
     if (names) {
         list_object(objects.frame, NULL, "text/plain", g_strdup("pcq_names"), names);
     }
-    output_print_omissions(&objects.omitted, "values");
+    output_print_omissions(&objects.omitted);
     objects_reset();
 }
 
@@ -484,7 +486,7 @@ static void report_no_calls(void)
     static const omissions nothing;
 
     if (have_tap_listener(objects.tap) && objects.frame == 0) {
-        output_print_omissions(&nothing, "");
+        output_print_omissions(&nothing);
     }
 }
 

@@ -74,7 +74,7 @@ unsigned stat_table_add_row(stat_table *t, const char *text)
 
 static void add_notes(stat_table *t)
 {
-    GPtrArray *notes = omissions_format(&t->omitted, "samples", OMISSIONS_BRIEF);
+    GPtrArray *notes = omissions_format(&t->omitted, OMISSIONS_BRIEF);
 
     for (unsigned i = 0; i < notes->len; i++) {
         add_note_row(t, g_ptr_array_index(notes, i));
@@ -103,7 +103,7 @@ static void fill_tables(void)
         t->fill(t);
         add_notes(t);
         if (!t->in_window) {
-            output_print_omissions(&t->omitted, "samples");
+            output_print_omissions(&t->omitted);
         }
     }
 }

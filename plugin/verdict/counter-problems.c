@@ -86,7 +86,7 @@ static void count_values(const problem_counter *to, packet_info *pinfo, const ta
             add_problem(to, reason == ASSUMED_NAME ? PROBLEM_NAME_ASSUMED : PROBLEM_ASSUMED, pinfo,
                         value_stream_path(stream));
         }
-        if (value_omissions(stream, &result) & 1U << OMITTED_UNTYPED) {
+        if (is_untyped_result(&result)) {
             add_problem(to, PROBLEM_UNTYPED, pinfo, NULL);
         }
     }

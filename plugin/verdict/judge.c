@@ -366,7 +366,7 @@ static void find_peers_failures(verdict *v)
         first = is_other ? NULL : first;
         verdict_monitor *monitor = first ? first : monitor_new_of_peers(v->pool, pair);
         bool is_cut = pair->cut.frames && pair->passed[STEP_PIPE] > 0 && !pair->is_bound;
-        bool is_unread = is_cut || (v->queries->len == 0 && omissions_get_undecoded(&v->omitted) == 0);
+        bool is_unread = is_cut || (v->queries->len == 0 && v->omitted.undecoded == 0);
         steps_find(v->steps, pair, &monitor->findings);
         if (first || (!monitor->findings && is_unread)) {
             steps_find_unread(v->steps, pair, first != NULL, &monitor->findings);

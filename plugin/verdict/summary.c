@@ -40,7 +40,7 @@ static health find_health(const verdict_monitor *monitor)
 /* Returns the worst health of all monitors; at best NOT_KNOWN without one, or if calls were not decoded. */
 static health find_health_of_all(const verdict *v)
 {
-    health all = v->monitors->len > 0 && omissions_get_undecoded(&v->omitted) == 0 ? HEALTHY : NOT_KNOWN;
+    health all = v->monitors->len > 0 && v->omitted.undecoded == 0 ? HEALTHY : NOT_KNOWN;
 
     for (unsigned i = 0; i < v->monitors->len; i++) {
         health one = find_health(g_ptr_array_index(v->monitors, i));
@@ -200,12 +200,12 @@ static GPtrArray *format_notes(const verdict *v, omissions_form form)
     omissions omitted = v->omitted;
 
     omitted.has_findings = true;
-    if (v->monitors->len == 0 && !omitted.any_decoded && omissions_get_undecoded(&omitted) == 0) {
+    if (v->monitors->len == 0 && !omitted.any_decoded && omitted.undecoded == 0) {
         GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
         g_ptr_array_add(notes, g_strdup(steps_why_nothing(v->steps)));
         return notes;
     }
-    return omissions_format(&omitted, "values", form);
+    return omissions_format(&omitted, form);
 }
 
 /* Writes findings and a line of each monitor, then notes. If a long note would be the first line, its brief form stands above it. */

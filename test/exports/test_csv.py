@@ -479,7 +479,7 @@ def assumed(infos=1):
 
 
 KEYS_OF_SMB3 = ['SMB3 encrypts', '-o ntlmssp.nt_password:', '-o kerberos.file:']
-SAID = {    # by each export: a bundled capture or how it is made, options, words of what is said; how many values
+SAID = {    # by each export: a bundled capture or how it is made, options, words of what is said
     'ntlm': ('tcp-ntlm', [], ['not decoded: 104; ', 'sealed with NTLM', '-o ntlmssp.nt_password:']),
     'kerberos': ('smb3-kerberos', [], ['sealed with Kerberos', '-o kerberos.file:', 'keytab']),
     'wrong key': ('tcp-ntlm', ['-o', 'ntlmssp.nt_password:wrong'], ['ntlmssp.nt_password', 'key given', 'does not fit']),
@@ -487,23 +487,21 @@ SAID = {    # by each export: a bundled capture or how it is made, options, word
     'smb3': ('smb3-encrypted', [], KEYS_OF_SMB3), 'smb3 with kerberos': ('smb3-encrypted-kerberos', [], KEYS_OF_SMB3),
     'no call': (small, ['--disable-protocol', 'dcerpc'], ['no call of PerflibV2']),
     # a blank column without a word would be taken for a counter that stands still
-    'untyped': (untyped, [], ['%s of a counter or type that is not known: %d; ', 'pcq.names_file'], 6),
-    'assumed': (assumed, [], ['%s that are assumed: %d; ', 'pcq.expert.order_assumed'], 6),
-    'both assumed': (lambda: assumed(infos=0), [], ['%s that are assumed: %d; '], 12),
+    'untyped': (untyped, [], ['values of a counter or type that is not known: 6; ', 'pcq.names_file']),
+    'assumed': (assumed, [], ['values that are assumed: 6; ', 'pcq.expert.order_assumed']),
+    'both assumed': (lambda: assumed(infos=0), [], ['values that are assumed: 12; ']),
     'whole': (small, [], None),
 }
 
 
 @pytest.mark.parametrize('name', SAID)
 def test_what_is_left_out_is_said(tshark, tmp_path, name, passes):
-    make, options, words, *counts = SAID[name]
+    make, options, words = SAID[name]
     capture = TOP / 'test' / 'pcaps' / (make + '.pcap') if isinstance(make, str) else make().write(tmp_path / 'scene.pcap')
     for form in 'csv', 'objects', 'long':
         lines = said(tshark, tmp_path, capture, form, *options, *passes)
         assert len(lines) == bool(words)
-        for word in words or ():
-            kind = 'rows' if form == 'long' else 'values'
-            assert (word % (kind, *counts) if '%' in word else word) in lines[0], (form, lines)
+        assert all(word in lines[0] for word in words or ()), (form, lines)
 
 
 def test_rows_of_an_assumed_counter(tshark, tmp_path, passes):
@@ -515,7 +513,7 @@ def test_rows_of_an_assumed_counter(tshark, tmp_path, passes):
 
 @pytest.mark.parametrize('form', ['csv', 'long', 'objects'])
 @pytest.mark.parametrize('name, kinds', [
-    ('27-total-size', ['malformed responses', 'responses without data', dict(long='rows of a counter or type that is not known')]),
+    ('27-total-size', ['malformed responses', 'responses without data', dict(long='values of a counter or type that is not known')]),
     ('08-short-stubs', ['calls that failed', 'malformed responses'])])
 def test_damaged_answers_are_said(tshark, tmp_path, form, name, kinds):
     """Each answer that does not add up, and each without its request."""

@@ -198,7 +198,7 @@ def test_of_nothing(tshark, tmp_path):
     tshark.run('-q', '-r', world.capture.write(tmp_path / 'scene.pcap'), '-z', 'pcq,report,%s' % out)
     data = page_data(out.read_text())
     assert (data['first_frame'], data['timelines'], data['verdict']['monitors']) == (0, [], [])
-    assert [note[:14] for note in data['notes']] == ['no performance']
+    assert [note[:14] for note in data['notes']] == ['no call of Per']
 
 
 def test_of_a_wireshark_window(tshark, tmp_path):

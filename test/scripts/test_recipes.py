@@ -87,7 +87,7 @@ def test_who_was_busy_at_a_time(shell, rows):
     command, = recipe('Who was busy at a time')
     as_it_stands = shell(given('TZ=UTC ' + command, 'FILE', 'smb3-ntlm'))
     assert r'\\LABDC\Processor Information(0,0)\% Processor Time' in as_it_stands and 'no ' not in as_it_stands
-    assert shell(given('TZ=UTC ' + command.replace('2026-11-21', '2027-11-21'), 'FILE', 'smb3-ntlm'), 'tshark: pcq: no call .*\n').startswith('no performance counter call ')
+    assert shell(given('TZ=UTC ' + command.replace('2026-11-21', '2027-11-21'), 'FILE', 'smb3-ntlm'), 'tshark: pcq: no call .*\n').startswith('no call of PerflibV2 ')
     command = command.replace('2026-11-21 10:10:00', '2026-11-21 10:10:30').replace('2026-11-21 10:11:00', '2026-11-21 10:10:33')
     lines = shell(given('TZ=UTC ' + command, 'FILE', 'smb3-ntlm')).splitlines()
     results = {}

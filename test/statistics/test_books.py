@@ -17,7 +17,7 @@ PCAPS = TOP / 'test' / 'pcaps'
 KEYS = json.loads((PCAPS / 'keys.json').read_text())
 CAPTURES = sorted(p.relative_to(PCAPS).as_posix() for p in [*PCAPS.glob('*.pcap'), *PCAPS.glob('plain/*.pcap')])
 WITHOUT_ROW = r'values without a row \(texts, repeated paths\): (\d+)'
-ASSUMED = r'samples that are assumed: (\d+)'
+ASSUMED = r'values that are assumed: (\d+)'
 NOT_SAMPLES = r'malformed responses: |responses of no known query or handle: '
 
 

@@ -93,18 +93,18 @@ def test_sealed_calls_are_not_silently_left_out(tshark, statistic):
 
 
 def test_what_was_left_out_is_said_once(tshark, tmp_path):
-    """Both kinds of seals."""
+    """By several statistics; of both kinds of seals the first."""
     path = together(Capture.of_file(p) for p in (SEALED, PCAPS / 'smb3-kerberos.pcap')).write(tmp_path / 'a.pcap')
     statistics = [x for s in ALL for x in ('-z', s)]
-    lines = notes(tshark, path, 'pcq,long,%s' % (tmp_path / 'long'), *statistics)[1]
-    assert [re.search('sealed with (NTLM|Kerberos)', x)[1] for x in lines] == ['NTLM', 'Kerberos']
+    line, = notes(tshark, path, 'pcq,long,%s' % (tmp_path / 'long'), *statistics)[1]
+    assert 'sealed with NTLM' in line
 
 
 def test_a_table_that_nothing_passes_says_so(tshark, tmp_path):
     path = session().write(tmp_path / 'a.pcap')
     for statistic in TABLES:
         row, = notes(tshark, path, statistic + ',frame.number == 0')[0]
-        assert 'passes the filter' in row
+        assert 'no call of PerflibV2' in row
 
 
 @pytest.mark.parametrize('statistic', ['pcq,counters', 'pcq,long,%s'])
@@ -138,8 +138,8 @@ def test_damaged_answers_and_unknown_queries_are_said(tshark, tmp_path):
         assert said_so(rows, lines, 'malformed responses', 1), rows
 
 
-@pytest.mark.parametrize('kind, learned, label', [('PERF_COUNTER_RAWCOUNT', True, 'samples that are assumed'),
-                                                  ('PERF_COUNTER_BULK_COUNT', False, 'samples of a counter or type that is not known')])
+@pytest.mark.parametrize('kind, learned, label', [('PERF_COUNTER_RAWCOUNT', True, 'values that are assumed'),
+                                                  ('PERF_COUNTER_BULK_COUNT', False, 'values of a counter or type that is not known')])
 def test_samples_in_doubt_are_said(tshark, tmp_path, kind, learned, label):
     s = multiple('Set', counter(1, kind, 'One', [1, 1]), counter(2, kind, 'Two', [2, 2]))
     scene = story(Server([s]), lambda c: (learned and learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3, info=not learned)))

@@ -90,7 +90,7 @@ def test_why_an_instance_is_assumed(tshark, tmp_path):
     """Not for want of QueryCounterInfo: HKEY_PERFORMANCE_DATA has none, and with it is known which counter it is."""
     for scene in perflib('as many'), registry(*CASES['as many'][:2]):
         _, notes = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,%s' % (tmp_path / 'long.csv'))
-        assert 'rows that are assumed: 2; ' in notes
+        assert 'values that are assumed: 2; ' in notes
         assert len(tshark.fields(tmp_path / 'a.pcap', ['frame.number'], '-Y', 'pcq.expert.order_assumed')) == 1
 
 
@@ -167,7 +167,7 @@ def test_an_answer_that_tells_an_id_twice(tshark, tmp_path, protocol, second, as
     out, said = tshark.run('-q', '-r', told_twice(protocol, second).write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)
     rows = [(r['counter'], r['result'], r['assumed']) for r in long_rows(out)]
     assert rows == [('Reads', '', assumed), ('Writes', '', '0'), ('Reads', '14', assumed), ('Writes', '21', '0')]
-    assert ('rows that are assumed: 2; ' in said) == (assumed == '1')
+    assert ('values that are assumed: 2; ' in said) == (assumed == '1')
     assert 'assumed instance' not in said and 'assumed counter' not in said
 
 
