@@ -27,13 +27,11 @@ static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {
 #define FIELD_INDEX FIELD_U32
 #define FIELD_TITLE FIELD_TEXT
 #define FIELD_PADDED_SYSTEMTIME FIELD_TIME
-#define FIELD_CODE_PAGE FIELD_NAMED
 #define READ_BOOL cursor_read_u32
 #define READ_SIGNED cursor_read_u32
 #define READ_INDEX read_index
 #define READ_TITLE(cursor, hf) (name = add_known_title(view, cursor, hf, title_index), 0)
 #define READ_PADDED_SYSTEMTIME(cursor, hf) (cursor_read_systemtime(cursor, hf), cursor_skip(cursor, 4), 0)
-#define READ_CODE_PAGE read_code_page
 #define READ_TYPE(cursor, hf) value_tree_read_type(cursor, &hkpd_fields.types)
 
 /* PERF_DATA_BLOCK, behind its signature */
@@ -64,7 +62,7 @@ static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {
     X(U32, num_counters, "Number of counters", "hkpd.object.num_counters", "NumCounters") \
     X(SIGNED, object_default_counter, "Default counter", "hkpd.object.default_counter", none_vals, "DefaultCounter") \
     X(SIGNED, num_instances, "Number of instances", "hkpd.object.num_instances", num_instances_vals, "NumInstances") \
-    X(CODE_PAGE, code_page, "Code page", "hkpd.object.code_page", code_page_vals, "CodePage of names") \
+    X(NAMED, code_page, "Code page", "hkpd.object.code_page", code_page_vals, "CodePage of names") \
     X(U64, object_perf_time, "Object time", "hkpd.object.perf_time", "PerfTime, of the object's own clock") \
     X(U64, object_perf_freq, "Object frequency", "hkpd.object.perf_freq", "PerfFreq, of the object's clock")
 
@@ -118,54 +116,17 @@ static uint32_t read_index(buffer_cursor *cursor, int hf)
     return title_index;
 }
 
-/* Reads CodePage. Reports one whose names cannot be converted. */
-static uint32_t read_code_page(buffer_cursor *cursor, int hf)
-{
-    uint32_t code_page = cursor_read_u32(cursor, hf);
-
-    if (!text_code_page_known(code_page)) {
-        expert_report_add(cursor->report, cursor->item, EI_CODE_PAGE,
-                          "CodePage %u cannot be converted: bytes of names beyond ASCII are shown as \\x..", code_page);
-    }
-    return code_page;
-}
-
 /* --- PERF_DATA_BLOCK ------------------------------------------------------------------------------------------- */
 
-/* Shows a name of `size` bytes without its terminator, in `room` bytes, and checks it if it is in UTF-16. Returns it in the packet's pool. */
-static const char *hkpd_show_name(const data_tree *view, buffer_cursor *cursor, int hf, uint32_t offset, uint32_t size,
-                                  uint32_t room, uint32_t code_page, const char *what)
+/* Shows a name of `size` bytes without its terminator, in `room` bytes. Returns it in the packet's pool. */
+static const char *hkpd_show_name(const data_tree *view, const buffer_cursor *cursor, int hf, uint32_t offset,
+                                  uint32_t size, uint32_t room, uint32_t code_page)
 {
-    unsigned order = view->table->big_endian_text ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
-    tvbuff_t *tvb = view->values.tvb;
-    const char *name = text_get(cursor_pinfo(cursor)->pool, tvb, offset, size, code_page, order, TEXT_NAME_MAX);
-    proto_item *item = proto_tree_add_string(cursor->tree, hf, tvb, (int)offset, (int)room, name);
+    const char *name = text_get(cursor_pinfo(cursor)->pool, view->values.tvb, offset, size, code_page,
+                                hkpd_text_order(view->table), TEXT_NAME_MAX);
 
-    if (text_is_wide(code_page)) {
-        if (room % 2 != 0) {
-            data_tree_report_field(view, item, EI_TEXT, "%s has %u bytes, a character of UTF-16 has 2", what, room);
-        }
-        cursor_check_utf16(cursor->report, item, tvb, offset, size, order, what);
-    }
+    proto_tree_add_string(cursor->tree, hf, view->values.tvb, (int)offset, (int)room, name);
     return name;
-}
-
-/* Shows SystemName of `room` bytes (0: none) at `offset`. Reports one that does not lie in the header of `header` bytes. */
-static void show_system_name(const data_tree *view, buffer_cursor *cursor, uint32_t header, uint32_t offset,
-                             uint32_t room)
-{
-    if (room == 0) {
-        return;
-    }
-    if (header > view->table->size || offset < PERF_DATA_BLOCK_SIZE || offset > header || room > header - offset) {
-        data_tree_report_field(view, cursor->node, EI_STRING_OFFSET,
-                               "the system name begins at byte %u and does not fit the header of %u", offset, header);
-    } else if (cursor->tree) {
-        uint32_t size = perf_utf16_size(view->table->data + offset, room);
-        proto_item_append_text(
-            cursor->node, " of %s",
-            hkpd_show_name(view, cursor, hf_system_name, offset, size, room, TEXT_CODE_PAGE_UTF16, "The system name"));
-    }
 }
 
 /* data_tree_ops.show_header: PERF_DATA_BLOCK, all that there is if HeaderLength cannot be its size. */
@@ -178,16 +139,22 @@ static proto_item *hkpd_show_header(data_tree *view)
                     header >= PERF_DATA_BLOCK_SIZE && header <= size ? header : size, &cursor);
     cursor_skip(&cursor, PERF_SIGNATURE_SIZE);
     FIELDS_READ(DATA_BLOCK)
-    if (read.version != 1) {
-        data_tree_report_field(view, cursor.node, EI_NUMBER, "Version is %u, only 1 is known", read.version);
+    uint32_t name_size, name = hkpd_find_system_name(view->table, &name_size);
+    if (name == 0 && read.system_name_size > 0) {
+        data_tree_report_field(view, cursor.node, EI_STRING_OFFSET,
+                               "the system name begins at byte %u and does not fit the header of %u",
+                               read.system_name_offset, header);
+    } else if (name > 0 && cursor.tree) {
+        proto_item_append_text(cursor.node, " of %s",
+                               hkpd_show_name(view, &cursor, hf_system_name, name, name_size, read.system_name_size,
+                                              TEXT_CODE_PAGE_UTF16));
     }
-    show_system_name(view, &cursor, header, read.system_name_offset, read.system_name_size);
     proto_item_append_text(cursor.node, ": %u objects, %" PRIu64 " values", view->table->num_groups,
                            view->table->values);
     return cursor.node;
 }
 
-/* Shows a column's PERF_COUNTER_DEFINITION in `tree`. Reports a CounterOffset that leads to no value. */
+/* Shows a column's PERF_COUNTER_DEFINITION in `tree`. */
 static void show_definition(data_tree *view, proto_tree *tree, const perf_column *column)
 {
     const char *name;
@@ -199,15 +166,9 @@ static void show_definition(data_tree *view, proto_tree *tree, const perf_column
     FIELDS_READ(COUNTER_DEFINITION)
     proto_item_append_text(cursor.node, ": %s (%u), %s", name ? name : "name not known", title_index,
                            val_to_str_const(read.type, text_counter_type_vals, "unknown type"));
-    if (column->value_offset < PERF_COUNTER_BLOCK_SIZE) {
-        data_tree_report_field(view, cursor.node, EI_NUMBER,
-                               "CounterOffset is %u, where ByteLength of the counter block is: no value",
-                               column->value_offset);
-    }
 }
 
-/* data_tree_ops.show_group: PERF_OBJECT_TYPE and its definitions, of which those without room in the tree are counted. Reports counts that
- * cannot be. */
+/* data_tree_ops.show_group: PERF_OBJECT_TYPE and its definitions, of which those without room in the tree are counted. */
 static proto_tree *hkpd_show_object(data_tree *view, const perf_group *group)
 {
     uint32_t title_index = group->key;
@@ -223,14 +184,6 @@ static proto_tree *hkpd_show_object(data_tree *view, const perf_group *group)
         proto_item_append_text(cursor.node, ", %u instances", read.num_instances);
     } else if (!group->has_values) {
         proto_item_append_text(cursor.node, ", without values");
-    }
-    if (read.num_counters == 0 &&
-        (uint64_t)read.object_header + PERF_COUNTER_DEFINITION_SIZE <= read.definitions_size) {
-        data_tree_report_field(view, cursor.node, EI_COUNT, "NumCounters is 0, there is room for definitions");
-    }
-    if ((int32_t)read.num_instances < PERF_INSTANCES_METADATA_NONE) {
-        data_tree_report_field(view, cursor.node, EI_COUNT, "NumInstances is %d, only -1 to -3 are known",
-                               (int32_t)read.num_instances);
     }
     for (uint32_t i = 0; i < group->columns; i++) {
         if (!value_tree_has_room(&view->values, ITEMS_OF_DEFINITION)) {
@@ -252,8 +205,7 @@ static proto_tree *hkpd_show_instance(data_tree *view, const perf_group *group, 
     FIELDS_READ(INSTANCE_DEFINITION)
     uint32_t size, name = perf_table_name(view->table, group, row, &size);
     if (read.instance_name_size > 0 && cursor.tree) {
-        hkpd_show_name(view, &cursor, hf_instance_name, name, size, read.instance_name_size, group->code_page,
-                       "The instance's name");
+        hkpd_show_name(view, &cursor, hf_instance_name, name, size, read.instance_name_size, group->code_page);
     }
     const char *label = value_stream_instance(view->values.stream);
     proto_item_append_text(cursor.node, " %u: %s", row, label ? label : "");
@@ -305,127 +257,89 @@ value_fields hkpd_fields = {.structures = structure_fields, .num_structures = ar
 /* Items of the tree that a title takes. */
 #define ITEMS_OF_TITLE 4
 
-/* Returns the size of the string at `offset` without its terminator. `*behind`: where the next one begins; the end of the list if it has no
- * terminator. */
-static uint32_t read_string(tvbuff_t *tvb, uint32_t offset, uint32_t *behind)
+/* Returns where the string at `offset` ends, behind its terminator; 0: it has none. */
+static uint32_t find_string_end(tvbuff_t *tvb, uint32_t offset)
 {
-    uint32_t end = tvb_captured_length(tvb), size = text_utf16_size(tvb, offset, end - offset);
+    uint32_t left = tvb_captured_length(tvb) - offset, size = text_utf16_size(tvb, offset, left);
 
-    *behind = MIN(offset + size + 2, end);
-    return size;
+    return size + 2 <= left ? offset + size + 2 : 0;
 }
 
-/* True if the string at `offset` is a `number` of 32 bits in digits, and has a terminator. `behind`: where the next string begins, always set. */
-static bool is_index_at(tvbuff_t *tvb, uint32_t offset, uint32_t *number, uint32_t *behind)
+/* Reads digits in UTF-16 as a number of 32 bits. Returns false for any other text. */
+static bool parse_title_index(tvbuff_t *tvb, uint32_t offset, uint32_t end, uint32_t *number)
 {
-    uint32_t size = read_string(tvb, offset, behind);
     uint64_t value = 0;
 
-    for (uint32_t i = 0; i < size; i += 2) {
-        unsigned digit = tvb_get_uint16(tvb, offset + i, ENC_LITTLE_ENDIAN);
+    for (uint32_t at = offset; at < end; at += 2) {
+        unsigned digit = tvb_get_uint16(tvb, at, ENC_LITTLE_ENDIAN);
         if (digit < '0' || digit > '9' || value > UINT32_MAX) {
             return false;
         }
         value = 10 * value + (digit - '0');
     }
     *number = (uint32_t)value;
-    return size > 0 && value <= UINT32_MAX && *behind - offset == size + 2;
-}
-
-/* True if nothing but zeros follows `offset`, and perhaps a byte that is half a character. */
-static bool is_list_end(tvbuff_t *tvb, uint32_t offset)
-{
-    uint32_t end = tvb_captured_length(tvb);
-
-    while (end - offset >= 2 && tvb_get_uint16(tvb, offset, ENC_LITTLE_ENDIAN) == 0) {
-        offset += 2;
-    }
-    return end - offset < 2;
+    return end > offset && value <= UINT32_MAX;
 }
 
 bool hkpd_next_title(hkpd_title_list *list)
 {
-    uint32_t at = list->end, end = tvb_captured_length(list->tvb), number, behind;
+    uint32_t text = find_string_end(list->tvb, list->end), end = text > 0 ? find_string_end(list->tvb, text) : 0;
 
-    if (is_list_end(list->tvb, at)) {
-        list->lacks_end = end - at < 2;
+    if (end == 0 || !parse_title_index(list->tvb, list->end, text - 2, &list->index)) {
         return false;
     }
-    list->offset = at;
-    list->is_title = false;
-    if (is_index_at(list->tvb, at, &list->index, &list->text)) {
-        list->text_size = read_string(list->tvb, list->text, &list->end);
-        list->is_title = list->end - list->text == list->text_size + 2;
-    }
-    if (!list->is_title) { /* up to the next string that is an index */
-        list->damage = list->is_damaged ? list->damage : at;
-        list->is_damaged = true;
-        for (list->end = at;
-             at == list->end || (list->end < end && !is_index_at(list->tvb, list->end, &number, &behind));) {
-            read_string(list->tvb, list->end, &list->end);
-        }
-        return true;
-    }
+    list->offset = list->end;
+    list->text = text;
+    list->end = end;
     list->titles++;
-    /* the text in front of bytes that are no title may have taken what is missing there */
-    list->is_assumed = list->is_damaged ||
-                       (!is_index_at(list->tvb, list->end, &number, &behind) && !is_list_end(list->tvb, list->end));
     return true;
+}
+
+bool hkpd_list_is_whole(const hkpd_title_list *list)
+{
+    return find_string_end(list->tvb, list->end) == list->end + 2;
 }
 
 const char *hkpd_title_text(const hkpd_title_list *list, wmem_allocator_t *pool)
 {
-    return text_get(pool, list->tvb, list->text, list->text_size, TEXT_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN,
+    return text_get(pool, list->tvb, list->text, list->end - 2 - list->text, TEXT_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN,
                     TEXT_NAME_MAX);
 }
 
-/* Shows a title, or the bytes that are none. */
 static void show_title(const hkpd_title_list *list, proto_tree *tree, expert_report *report)
 {
-    uint32_t size = list->end - list->offset;
-    proto_item *item = proto_tree_add_item(tree, hf_title, list->tvb, list->offset, size, ENC_NA);
+    proto_item *item = proto_tree_add_item(tree, hf_title, list->tvb, list->offset, list->end - list->offset, ENC_NA);
     buffer_cursor cursor;
 
     cursor_init(&cursor, list->tvb, proto_item_add_subtree(item, ett_title), report, ENC_LITTLE_ENDIAN);
-    if (!list->is_title) {
-        proto_tree_add_item(cursor.tree, hf_title_bytes, list->tvb, list->offset, size, ENC_NA);
-        proto_item_append_text(item, ": %u bytes that are no index with its text", size);
-        return;
-    }
     cursor.pos = list->text;
     proto_tree_add_uint(cursor.tree, hf_title_index, list->tvb, list->offset, list->text - list->offset, list->index);
     const char *text = cursor_read_text(&cursor, hf_title_text, list->end - list->text, TEXT_WHOLE, "The title");
     proto_item_append_text(item, *text ? ": %u %s" : ": %u", list->index, text);
 }
 
-hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report *report)
+unsigned hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report *report)
 {
-    proto_item *node = proto_tree_get_parent(tree);
     hkpd_title_list list = {.tvb = tvb};
     bool is_referenced = proto_field_is_referenced(tree, proto_hkpd);
     uint32_t hidden = 0;
 
     while (hkpd_next_title(&list)) {
-        if (list.is_title && !is_referenced) {
-            continue;
-        }
-        if (tree_items_left(tree) >= ITEMS_OF_TITLE) {
+        if (is_referenced && tree_items_left(tree) >= ITEMS_OF_TITLE) {
             show_title(&list, tree, report);
         } else {
-            hidden++;
+            hidden += is_referenced;
         }
     }
-    if (list.is_damaged) {
-        expert_report_add(report, node, EI_TEXT,
-                          "Byte %u of the list begins no index with its text: titles from there on are assumed",
-                          list.damage);
-    } else if (list.lacks_end) {
-        expert_report_add(report, node, EI_TEXT, "The list of titles ends without its terminator");
+    if (!hkpd_list_is_whole(&list)) {
+        proto_tree_add_item(tree, hf_title_bytes, tvb, list.end, tvb_captured_length(tvb) - list.end, ENC_NA);
+        expert_report_add(report, tree, EI_TEXT, "Byte %u of the list begins neither a title nor the list's end",
+                          list.end);
     }
     if (hidden > 0) {
-        expert_report_add(report, node, EI_NOT_SHOWN, "%u titles are not shown, a packet's tree is limited", hidden);
+        expert_report_add(report, tree, EI_NOT_SHOWN, "%u titles are not shown, a packet's tree is limited", hidden);
     }
-    return list;
+    return list.titles;
 }
 
 const data_tree_ops hkpd_tree_ops = {.others = "objects, counter definitions or instances",
@@ -440,7 +354,8 @@ void hkpd_buffers_register(int proto)
         FIELD_NODE(hf_title, "Title", "hkpd.title", "An index and its text"),
         FIELD_U32(hf_title_index, "Index", "hkpd.title.index", "Even ones are names, odd ones help texts"),
         FIELD_TEXT(hf_title_text, "Text", "hkpd.title.text", "Name or explanation that the index stands for"),
-        FIELD_BYTES(hf_title_bytes, "Bytes", "hkpd.title.bytes", "Bytes of the list that are no index with its text"),
+        FIELD_BYTES(hf_title_bytes, "Bytes", "hkpd.title.bytes",
+                    "Bytes of the list behind its last title that are not its end"),
     };
     static int *ett[] = {&ett_data_block, &ett_object,        &ett_definition,  &ett_instance,
                          &ett_title,      &ett_counter_block, &ett_counter_data};

@@ -9,26 +9,29 @@
 
 /* --- Names -------------------------------------------------------------------------------------------------------- */
 
-static unsigned find_byte_order(bool big_endian)
+uint32_t hkpd_find_system_name(const perf_table *table, uint32_t *size)
 {
-    return big_endian ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
+    if (table->size < PERF_DATA_BLOCK_SIZE) {
+        return 0;
+    }
+    uint32_t header = perf_table_u32(table, 24), room = perf_table_u32(table, 80), offset = perf_table_u32(table, 84);
+    if (room == 0 || header > table->size || offset < PERF_DATA_BLOCK_SIZE || offset > header ||
+        room > header - offset) {
+        return 0;
+    }
+    *size = perf_utf16_size(table->data + offset, room);
+    return offset;
 }
 
-const char *hkpd_computer_name(wmem_allocator_t *pool, tvbuff_t *tvb)
+const char *hkpd_computer_name(wmem_allocator_t *pool, const counter_response *response)
 {
-    uint32_t size = tvb_captured_length(tvb);
+    uint32_t size, offset = hkpd_find_system_name(response->table, &size);
 
-    if (size < PERF_DATA_BLOCK_SIZE) {
+    if (offset == 0) {
         return NULL;
     }
-    unsigned order = find_byte_order(tvb_get_uint32(tvb, 8, ENC_LITTLE_ENDIAN) == 0);        /* LittleEndian */
-    uint32_t header = tvb_get_uint32(tvb, 24, order), room = tvb_get_uint32(tvb, 80, order), /* HeaderLength */
-        offset = tvb_get_uint32(tvb, 84, order);
-    if (header > size || offset < PERF_DATA_BLOCK_SIZE || offset > header || room > header - offset) {
-        return NULL;
-    }
-    const char *name = text_get(pool, tvb, offset, text_utf16_size(tvb, offset, room), TEXT_CODE_PAGE_UTF16,
-                                find_byte_order(tvb_get_uint8(tvb, 0) == 0), TEXT_NAME_MAX);
+    const char *name = text_get(pool, response->tvb, offset, size, TEXT_CODE_PAGE_UTF16,
+                                hkpd_text_order(response->table), TEXT_NAME_MAX);
     name += strspn(name, "\\");
     return *name ? name : NULL;
 }
@@ -44,7 +47,7 @@ static void hkpd_begin_values(value_stream *stream)
     bool has_processes = metadata_title_is(server, ID_PROCESS, "ID Process");
     bool has_threads = metadata_title_is(server, ID_THREAD, "ID Thread");
 
-    stream->computer = hkpd_computer_name(stream->pool, response->tvb);
+    stream->computer = hkpd_computer_name(stream->pool, response);
     if (stream->computer == NULL && response->handle) {
         stream->computer = response->handle->machine;
     }
@@ -87,8 +90,8 @@ static const char *format_row_name(const value_stream *stream, const perf_group 
     const perf_table *table = stream->now.table;
     uint32_t size, at = perf_table_name(table, group, row, &size);
 
-    return text_get(stream->pool, stream->response.tvb, at, size, group->code_page,
-                    find_byte_order(table->big_endian_text), TEXT_NAME_MAX);
+    return text_get(stream->pool, stream->response.tvb, at, size, group->code_page, hkpd_text_order(table),
+                    TEXT_NAME_MAX);
 }
 
 /* value_ops.instance. Returns "explorer/3": the name of the row's parent, if it is in the response, stands before its own. */
@@ -133,7 +136,7 @@ static void hkpd_read_text(value_stream *stream, uint32_t size)
 
     at->text_size = is_narrow ? narrow : wide;
     at->code_page = is_narrow ? code_page : TEXT_CODE_PAGE_UTF16;
-    at->byte_order = find_byte_order(table->big_endian_text);
+    at->byte_order = hkpd_text_order(table);
 }
 
 /* --- Operands ----------------------------------------------------------------------------------------------------- */

@@ -16,8 +16,17 @@
 
 extern const value_ops hkpd_value_ops;
 
-/* Returns SystemName of a PERF_DATA_BLOCK, without backslashes before it, in `pool`; NULL: there is none that ends in the header. */
-const char *hkpd_computer_name(wmem_allocator_t *pool, tvbuff_t *tvb);
+/* Returns the byte order of names and texts. */
+static inline unsigned hkpd_text_order(const perf_table *table)
+{
+    return table->big_endian_text ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
+}
+
+/* Returns the offset of SystemName, 0: there is none that lies in the header. `size`: its bytes without the terminator. */
+uint32_t hkpd_find_system_name(const perf_table *table, uint32_t *size);
+
+/* Returns SystemName without backslashes before it, in `pool`; NULL: there is none. */
+const char *hkpd_computer_name(wmem_allocator_t *pool, const counter_response *response);
 
 /* --- hkpd-buffers.c: what is shown --- */
 
@@ -25,27 +34,24 @@ const char *hkpd_computer_name(wmem_allocator_t *pool, tvbuff_t *tvb);
  * `tvb` alone. */
 typedef struct {
     tvbuff_t *tvb;
-    uint32_t offset;    /* of the newest title, or of bytes that are none */
-    uint32_t end;       /* offset behind them */
-    uint32_t index;     /* of the title */
-    uint32_t text;      /* offset of its text */
-    uint32_t text_size; /* bytes, without the terminator */
-    uint32_t titles;    /* count until now */
-    bool is_title;      /* false: bytes up to the next string that is an index */
-    bool is_assumed;    /* title: it stands behind, or directly in front of, bytes that are no title */
-    bool is_damaged;    /* bytes that are no title were read */
-    uint32_t damage;    /* offset of the first of them */
-    bool lacks_end;     /* known at the end: the list's terminator is missing */
+    uint32_t offset; /* of the newest title */
+    uint32_t end;    /* offset behind it */
+    uint32_t index;  /* of the title */
+    uint32_t text;   /* offset of its text */
+    unsigned titles; /* count until now */
 } hkpd_title_list;
 
-/* Reads the next title, or the bytes up to the next one (is_title). Returns false at the end of the list. */
+/* Reads the next title. Returns false where there is none: at the list's end, or at bytes that are no title. */
 bool hkpd_next_title(hkpd_title_list *list);
 
-/* Returns the title's text in `pool`, cut to TEXT_NAME_MAX characters. Needs: is_title. */
+/* True if the list's terminator stands behind the newest title. */
+bool hkpd_list_is_whole(const hkpd_title_list *list);
+
+/* Returns the title's text in `pool`, cut to TEXT_NAME_MAX characters. */
 const char *hkpd_title_text(const hkpd_title_list *list, wmem_allocator_t *pool);
 
-/* Shows a list and reports its damage. Returns the list at its end, with its number of titles and its damage. */
-hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report *report);
+/* Shows a list, and reports one that is not whole: nothing is learned from it. Returns the number of its titles. */
+unsigned hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report *report);
 
 void hkpd_buffers_register(int proto);
 

@@ -70,8 +70,8 @@ typedef struct {
     uint32_t size;      /* lpcbData */
 } value_parameters;
 
-/* Content of a response. Windows answers with a header alone if the buffer has no room for more. */
-typedef enum { ANSWER_OTHER, ANSWER_BLOCK, ANSWER_HEADER, ANSWER_TITLES } answer_kind;
+/* Content of a response. Windows answers a size probe with a block that is a header alone. */
+typedef enum { ANSWER_OTHER, ANSWER_BLOCK, ANSWER_TITLES } answer_kind;
 
 /* A PDU while it is dissected. */
 typedef struct {
@@ -81,9 +81,7 @@ typedef struct {
     answer_kind kind;                 /* of a response with a value */
     value_parameters value;           /* as far as they were read */
     uint8_t opened[PERF_HANDLE_SIZE]; /* the handle of a response */
-    proto_tree *hkpd;                 /* our part of the tree, NULL before the first item */
-    proto_item *item;                 /* its item; NULL likewise, or nothing is shown */
-    expert_report aloud;              /* for what was read silently */
+    proto_tree *node;                 /* our part of the tree, and its item; NULL before the first item */
     bool shown_here;                  /* the stock function is not called */
 } hkpd_pdu;
 
@@ -109,9 +107,8 @@ static hkpd_question parse_value_name(wmem_allocator_t *pool, const char *name)
     static const struct {
         const char *word;
         question_kind kind;
-    } words[] = {{"global", QUESTION_OBJECTS},   {"costly", QUESTION_OBJECTS}, {"old_", QUESTION_OBJECTS},
-                 {"metadata", QUESTION_OBJECTS}, {"counter", QUESTION_NAMES},  {"help", QUESTION_HELP},
-                 {"explain", QUESTION_HELP}};
+    } words[] = {{"global", QUESTION_OBJECTS}, {"costly", QUESTION_OBJECTS}, {"metadata", QUESTION_OBJECTS},
+                 {"counter", QUESTION_NAMES},  {"help", QUESTION_HELP},      {"explain", QUESTION_HELP}};
     char *text = g_strstrip(g_ascii_strdown(name, -1));
     hkpd_question question = {.name = wmem_strdup(pool, name), .text = wmem_strdup(pool, text)};
     const char *indexes = question.text, *language = strchr(indexes, ' ');
@@ -147,11 +144,11 @@ static int end_pdu(hkpd_pdu *p)
         if (!pdu->is_short) {
             rpc_pdu_report_trailing_bytes(pdu);
         }
-        return rpc_pdu_end(pdu, p->item);
+        return rpc_pdu_end(pdu, p->node);
     }
     pdu->report.damaged = false;
     pdu->is_short = false;
-    rpc_pdu_end(pdu, p->item);
+    rpc_pdu_end(pdu, p->node);
     /* it would call a size probe an error */
     col_set_writable(pdu->pinfo->cinfo, COL_INFO,
                      pdu->has_column && !(pdu->tapped.is_probe && rpc_pdu_get_handle(pdu)));
@@ -161,13 +158,6 @@ static int end_pdu(hkpd_pdu *p)
 }
 
 /* --- Handles --------------------------------------------------------------------------------------------------- */
-
-/* Takes a handle as open on the server. Changes: it gets its number, and the key `kind` if it has none. */
-static void confirm_handle(state_handle *handle, key_kind kind)
-{
-    handle->key = handle->key == KEY_NONE ? kind : handle->key;
-    handle_confirm(handle);
-}
 
 /* Reads the handle of a request, and finds the open handle that it is. For rpc_pdu_read(), as all functions with a `void *pdu`. */
 static void read_request_handle(void *pdu)
@@ -179,13 +169,28 @@ static void read_request_handle(void *pdu)
     rpc_pdu_find_handle(&p->pdu, PERF_HANDLE_HKPD, call->handle);
 }
 
+/* Reads parameters that the stock function shows, or that decide whether it does. Findings about them are reported from then on. */
+static void read_silently(hkpd_pdu *p, void (*read)(void *pdu))
+{
+    rpc_pdu_read(&p->pdu, read, p);
+    p->pdu.report.pinfo = p->pdu.pinfo;
+}
+
+/* Reads parameters once more, into the tree: the PDU is shown here. */
+static void read_aloud(hkpd_pdu *p, void (*read)(void *pdu))
+{
+    p->shown_here = true;
+    rpc_pdu_read_stub(&p->pdu, /* is_aloud */ true);
+    rpc_pdu_read(&p->pdu, read, p);
+}
+
 /* Adds our protocol's node behind the others of the packet, unless it is there, and reports a duplicate PDU at it. */
 static void show_node(hkpd_pdu *p)
 {
-    if (p->hkpd == NULL) {
-        p->item = proto_tree_add_item(proto_tree_get_root(p->pdu.tree), proto_hkpd, p->pdu.tvb, 0, -1, ENC_NA);
-        p->hkpd = proto_item_add_subtree(p->item, ett_hkpd);
-        rpc_pdu_report_duplicate(&p->pdu, &p->aloud, p->item);
+    if (p->node == NULL) {
+        proto_item *item = proto_tree_add_item(proto_tree_get_root(p->pdu.tree), proto_hkpd, p->pdu.tvb, 0, -1, ENC_NA);
+        p->node = proto_item_add_subtree(item, ett_hkpd);
+        rpc_pdu_report_duplicate(&p->pdu, &p->pdu.report, item);
     }
 }
 
@@ -198,10 +203,10 @@ static void show_performance_key(hkpd_pdu *p)
         return;
     }
     show_node(p);
-    rpc_pdu_show_handle_number(&p->pdu, p->hkpd, handle);
-    if (p->hkpd) {
+    rpc_pdu_show_handle_number(&p->pdu, p->node, handle);
+    if (p->node) {
         proto_item *item =
-            proto_tree_add_bytes_with_length(p->hkpd, fields.handle, p->pdu.tvb, 0, 0, handle->bytes, PERF_HANDLE_SIZE);
+            proto_tree_add_bytes_with_length(p->node, fields.handle, p->pdu.tvb, 0, 0, handle->bytes, PERF_HANDLE_SIZE);
         const char *key = key_names[handle->key];
         proto_item_set_generated(item);
         proto_item_append_text(item, " (%s)", key);
@@ -267,26 +272,24 @@ static void read_parameters(hkpd_pdu *p, hkpd_question question)
         read_data(p);
     }
     p->value.size = read_pointed_u32(p, "size", stock_data_size);
-    uint32_t length = ndr_pointer(&p->pdu.ndr, "length") ? ndr_u32(&p->pdu.ndr, stock_data_length) : p->value.data_size;
+    uint32_t length = read_pointed_u32(p, "length", stock_data_length);
     if (!p->pdu.is_request && length != p->value.data_size) {
         expert_report_add(&p->pdu.report, p->pdu.ndr.cursor.item, EI_LENGTH,
                           "*lpcbLen is %u, but %u bytes of data are there", length, p->value.data_size);
     }
 }
 
-/* Reports a failed call on performance data. Some errors are no failure: clients learn by them that a language has no titles, or that no value
- * is behind the last one. */
+/* Reports a failed call on performance data. Clients learn by an error that a language has no titles, or that no value is behind the last one. */
 static void report_failed(hkpd_pdu *p)
 {
     uint32_t status = p->pdu.tapped.status;
-    bool looks_for_something = p->opens || p->value.question.kind >= QUESTION_NAMES;
-    bool is_failure = !p->pdu.is_short && status != STATUS_SUCCESS && status != STATUS_NO_MORE_ITEMS &&
-                      !(status == STATUS_FILE_NOT_FOUND && looks_for_something);
+    bool is_answer =
+        status == STATUS_NO_MORE_ITEMS || (status == STATUS_FILE_NOT_FOUND && p->value.question.kind >= QUESTION_NAMES);
 
-    if (is_failure) {
+    if (status != STATUS_SUCCESS && !is_answer) {
         p->pdu.tapped.has_failed = true;
         show_node(p);
-        expert_report_add(&p->aloud, p->item, EI_CALL_FAILED, "%s failed: %s", p->pdu.tapped.operation,
+        expert_report_add(&p->pdu.report, p->node, EI_CALL_FAILED, "%s failed: %s", p->pdu.tapped.operation,
                           text_win32_error(p->pdu.pool, status));
     }
 }
@@ -304,10 +307,10 @@ static void read_handle_and_status(void *pdu)
 /* Dissects the response of an operation that opens the key `opens`. Changes: a success begins a handle, on the first pass. */
 static void open_key_response(hkpd_pdu *p)
 {
-    rpc_pdu_read(&p->pdu, read_handle_and_status, p);
+    read_silently(p, read_handle_and_status);
     if (rpc_pdu_may_learn(&p->pdu) && p->pdu.tapped.status == STATUS_SUCCESS && !handle_is_null(p->opened)) {
         p->pdu.call->answering = handle_open(PERF_HANDLE_HKPD, p->pdu.server, p->opened, p->pdu.pinfo->num, NULL);
-        confirm_handle(p->pdu.call->answering, p->opens);
+        p->pdu.call->answering->key = p->opens;
     }
     show_performance_key(p);
     report_failed(p);
@@ -316,21 +319,18 @@ static void open_key_response(hkpd_pdu *p)
 /* Dissect the PDUs of BaseRegCloseKey, [MS-RRP] 3.1.5.5. */
 static void close_key_request(hkpd_pdu *p)
 {
-    rpc_pdu_read(&p->pdu, read_request_handle, p);
+    read_silently(p, read_request_handle);
     show_performance_key(p);
 }
 
 static void close_key_response(hkpd_pdu *p)
 {
-    rpc_pdu_read(&p->pdu, read_handle_and_status, p);
+    read_silently(p, read_handle_and_status);
     rpc_pdu_close_handle(&p->pdu);
     show_performance_key(p);
 }
 
 /* --- Requests of QueryValue and EnumValue ------------------------------------------------------------------------- */
-
-/* The stock function shows each byte of a request's data as an item of its own. Requests with more bytes are shown here. */
-#define MAX_STOCK_BYTES 4096
 
 /* Returns "objects System, Process" for a list of title indexes, cut to what the Info column has room for. */
 static const char *format_objects(const hkpd_pdu *p, const char *indexes)
@@ -358,8 +358,8 @@ static void show_question(hkpd_pdu *p)
         bool has_indexes = question->kind == QUESTION_INDEXES;
         const char *text = has_indexes ? format_objects(p, question->text) : *name ? name : "default value";
         text = text_short(p->pdu.pool, text);
-        tree_add_generated_string(p->hkpd, hf_value_name, p->pdu.tvb, name);
-        proto_item_append_text(p->item, ", %s", text);
+        tree_add_generated_string(p->node, hf_value_name, p->pdu.tvb, name);
+        proto_item_append_text(p->node, ", %s", text);
         info_add_subject(&p->pdu, "%s", text);
     }
 }
@@ -391,33 +391,23 @@ static void keep_question(hkpd_pdu *p)
     call->room = !p->pdu.is_short && p->value.has_buffer ? p->value.size : 0;
 }
 
-/* True if a request is to be shown here. The stock function shows each byte of a long buffer as an item. In NDR64 that of Wireshark 4.0 and 4.4
- * looks for the name in a wrong place. */
-static bool is_better_shown_here(const hkpd_pdu *p)
-{
-    bool is_ours = rpc_pdu_get_handle(&p->pdu) != NULL;
-    bool is_long = is_ours && p->value.data_size > MAX_STOCK_BYTES && !p->pdu.is_short;
-    bool is_misread = p->pdu.ndr.ndr64 && (is_ours || p->value.question.kind != QUESTION_OTHER);
-
-    return p->pdu.opnum == WINREG_QUERY_VALUE && (is_long || is_misread);
-}
-
-/* Dissects a request of QueryValue or EnumValue: reads it silently and keeps its question; shows it here if that is better. */
+/* Dissects a request of QueryValue or EnumValue, and keeps its question. The stock function shows each byte of the client's buffer as an item, and
+ * in NDR64 that of Wireshark 4.0 and 4.4 looks for the name in a wrong place: so a QueryValue for performance data is shown here. */
 static void value_request(hkpd_pdu *p)
 {
-    rpc_pdu_read(&p->pdu, read_question, p);
+    read_silently(p, read_question);
     keep_question(p);
-    if (rpc_pdu_get_handle(&p->pdu)) {
+    bool is_ours = rpc_pdu_get_handle(&p->pdu) != NULL;
+    if (is_ours) {
         show_question(p);
         if (p->call->room > 0) {
             info_add_subject(&p->pdu, "buffer size: %s", text_counted(p->pdu.pool, p->call->room, "byte"));
         }
-        rpc_pdu_report_closed_handle(&p->pdu, &p->aloud, p->item);
+        rpc_pdu_report_closed_handle(&p->pdu, &p->pdu.report, p->node);
     }
-    if (is_better_shown_here(p)) {
-        p->shown_here = true;
-        rpc_pdu_read_stub(&p->pdu, /* is_aloud */ true);
-        rpc_pdu_read(&p->pdu, read_question, p);
+    is_ours = is_ours || (p->pdu.ndr.ndr64 && p->value.question.kind != QUESTION_OTHER);
+    if (is_ours && p->pdu.opnum == WINREG_QUERY_VALUE && !p->pdu.is_short) {
+        read_aloud(p, read_question);
     }
 }
 
@@ -433,22 +423,14 @@ static void read_answer(void *pdu)
     rpc_pdu_read_status(&p->pdu, stock_status);
 }
 
-/* True for a list of titles in which each string is an index or its text, with its terminator. */
+/* True for a list of titles that is whole, with one title at least. */
 static bool is_sound_list(tvbuff_t *tvb)
 {
     hkpd_title_list list = {.tvb = tvb};
 
-    while (!list.is_damaged && hkpd_next_title(&list)) {
+    while (hkpd_next_title(&list)) {
     }
-    return list.titles > 0 && !list.is_damaged && !list.lacks_end;
-}
-
-static perf_table *read_block_table(const hkpd_pdu *p, tvbuff_t *tvb)
-{
-    uint32_t size = tvb_captured_length(tvb);
-
-    return sample_read_table(p->pdu.pool, /* is_block */ true, tvb_get_ptr(tvb, 0, (int)size), size,
-                             tvb_reported_length(tvb));
+    return list.titles > 0 && hkpd_list_is_whole(&list);
 }
 
 /* True if the data begins with "PERF" in UTF-16 of either byte order. */
@@ -464,14 +446,15 @@ static answer_kind find_answer_kind(const hkpd_pdu *p)
 {
     tvbuff_t *tvb = p->value.tvb;
     const rpc_call *call = p->pdu.call;
+    question_kind question = p->value.question.kind;
     bool is_ours = rpc_pdu_get_handle(&p->pdu) && (call->answering || !call->was_closed);
     bool is_probe = !p->pdu.is_short && p->pdu.tapped.status == STATUS_MORE_DATA;
 
-    if (tvb == NULL || !(is_ours || p->value.question.kind != QUESTION_OTHER)) {
+    if (tvb == NULL || !(is_ours || question != QUESTION_OTHER)) {
         return ANSWER_OTHER;
     }
-    if (!is_probe && p->value.question.kind >= QUESTION_NAMES) {
-        return is_ours || is_sound_list(tvb) ? ANSWER_TITLES : ANSWER_OTHER;
+    if (question >= QUESTION_NAMES) {
+        return !is_probe && (is_ours || is_sound_list(tvb)) ? ANSWER_TITLES : ANSWER_OTHER;
     }
     if (!has_signature(tvb)) {
         return ANSWER_OTHER;
@@ -479,23 +462,21 @@ static answer_kind find_answer_kind(const hkpd_pdu *p)
     if (is_ours && !is_probe) {
         return ANSWER_BLOCK;
     }
-    const perf_table *table = read_block_table(p, tvb);
-    bool is_header = table->num_groups == 0 && tvb_get_letohl(tvb, 20) == 0; /* TotalByteLength */
-    return !table->is_sound || (is_probe && !is_header) ? ANSWER_OTHER : is_probe ? ANSWER_HEADER : ANSWER_BLOCK;
+    const perf_table *table = value_response_get_table(p->pdu.pool, &hkpd_value_ops, NULL, /* is_current */ false, tvb);
+    return table->is_sound && !(is_probe && table->num_groups > 0) ? ANSWER_BLOCK : ANSWER_OTHER;
 }
 
-/* Opens the handle of a response with data once more, if it was closed or its opening was not captured: the data proves that the server has it.
- * Changes: `answering`, on the first pass. The request keeps the handle that it had. */
+/* Opens the handle of a response with a block once more, if it was closed or its opening was not captured: the block proves that the server has
+ * it. Changes: `answering`, on the first pass. The request keeps the handle that it had. */
 static void open_answering_handle(hkpd_pdu *p)
 {
     rpc_call *call = p->pdu.call;
-    bool has_data =
-        p->kind == ANSWER_BLOCK || p->kind == ANSWER_HEADER || (call->was_closed && p->kind == ANSWER_TITLES);
 
-    if (p->pdu.first_time && (call->handle == NULL || call->was_closed) && !handle_is_null(p->call->handle) &&
-        has_data) {
+    if (p->kind == ANSWER_BLOCK && p->pdu.first_time && (call->handle == NULL || call->was_closed) &&
+        !handle_is_null(p->call->handle)) {
         call->answering = handle_find_or_open(PERF_HANDLE_HKPD, p->pdu.server, p->call->handle);
-        confirm_handle(call->answering, call->handle ? call->handle->key : KEY_DATA);
+        call->answering->key = KEY_DATA;
+        handle_confirm(call->answering);
     }
 }
 
@@ -511,37 +492,25 @@ static void describe_probe(hkpd_pdu *p)
                      size > 0 ? text_counted(p->pdu.pool, size, "byte") : "more");
 }
 
-/* Describes a success without data, or with data that the key cannot hold; without a buffer it is a size probe. Needs: a handle. */
-static void describe_success(hkpd_pdu *p)
-{
-    if (p->value.data_size > 0) {
-        if (rpc_pdu_get_handle(&p->pdu)->key == KEY_DATA) {
-            expert_report_add(&p->aloud, p->item, EI_NOT_PERFORMANCE_DATA,
-                              "The call succeeded, but its %u bytes are no PERF_DATA_BLOCK", p->value.data_size);
-            info_add_subject(&p->pdu, "no PERF_DATA_BLOCK");
-        }
-    } else if (p->call->room > 0) {
-        expert_report_add(&p->aloud, p->item, EI_NO_DATA,
-                          "The call succeeded with room for %u bytes, but there is no data", p->call->room);
-        info_add_subject(&p->pdu, "no data");
-    } else if (p->value.size > 0) {
-        describe_probe(p);
-    }
-}
-
-/* Describes a response that the stock function shows. */
+/* Describes a response that the stock function shows: a size probe, a failure, or a success without performance data. */
 static void describe_other(hkpd_pdu *p)
 {
     if (rpc_pdu_get_handle(&p->pdu) == NULL) {
         return;
     }
     show_question(p);
-    if (!p->pdu.is_short && p->pdu.tapped.status == STATUS_MORE_DATA) {
+    if (p->pdu.tapped.is_probe) {
         describe_probe(p);
-    } else if (!p->pdu.is_short && p->pdu.tapped.status == STATUS_SUCCESS) {
-        describe_success(p);
-    } else {
+    } else if (p->pdu.is_short || p->pdu.tapped.status != STATUS_SUCCESS) {
         report_failed(p);
+    } else if (p->value.data_size > 0) {
+        expert_report_add(&p->pdu.report, p->node, EI_NOT_PERFORMANCE_DATA,
+                          "The call succeeded, but its %u bytes are no PERF_DATA_BLOCK", p->value.data_size);
+        info_add_subject(&p->pdu, "no PERF_DATA_BLOCK");
+    } else {
+        expert_report_add(&p->pdu.report, p->node, EI_NO_DATA,
+                          "The call succeeded with room for %u bytes, but there is no data", p->call->room);
+        info_add_subject(&p->pdu, "no data");
     }
 }
 
@@ -577,7 +546,7 @@ static void report_objects(hkpd_pdu *p)
     tapped->num_objects = wmem_array_get_count(p->call->objects);
     for (unsigned i = 0; i < tapped->num_objects; i++) {
         if (tapped->objects[i].is_news) {
-            expert_report_add(&p->pdu.report, p->item, EI_NOT_DELIVERED, "%s: %s",
+            expert_report_add(&p->pdu.report, p->node, EI_NOT_DELIVERED, "%s: %s",
                               tapped->objects[i].is_there ? "Delivered again" : "Not delivered",
                               tapped_object_name(p->pdu.pool, p->pdu.server, tapped->objects[i].title));
         }
@@ -628,21 +597,17 @@ static void learn_system_name(hkpd_pdu *p)
 {
     state_handle *handle = rpc_pdu_get_handle(&p->pdu);
     state_server *server = p->pdu.server;
-    const char *name = hkpd_computer_name(p->pdu.pool, p->value.tvb);
-    bool may_learn = rpc_pdu_may_learn(&p->pdu) && (p->pdu.tapped.status == STATUS_SUCCESS || p->kind == ANSWER_HEADER);
+    const char *name = hkpd_computer_name(p->pdu.pool, &p->pdu.answer);
 
-    if (name == NULL) {
-        return;
-    }
-    if (may_learn) {
+    if (name && rpc_pdu_may_learn(&p->pdu)) {
         server_learn_name(server, name);
+        if (handle && handle->machine == NULL) {
+            handle->machine = wmem_strdup(wmem_file_scope(), name);
+            handle_note_name(handle, name);
+        }
     }
-    if (may_learn && handle && handle->machine == NULL) {
-        handle->machine = wmem_strdup(wmem_file_scope(), name);
-        handle_note_name(handle, name);
-    }
-    if (server->computer_name && !server_is_named(server, name)) {
-        expert_report_add(&p->pdu.report, p->item, EI_SYSTEMS,
+    if (name && server->computer_name && !server_is_named(server, name)) {
+        expert_report_add(&p->pdu.report, p->node, EI_SYSTEMS,
                           "SystemName is %s, but this address was %s before (several computers share it)", name,
                           server->computer_name);
     }
@@ -652,21 +617,27 @@ static void learn_system_name(hkpd_pdu *p)
 static void read_block_answer(hkpd_pdu *p)
 {
     counter_response *response = &p->pdu.answer;
+    bool is_success = p->pdu.tapped.status == STATUS_SUCCESS;
 
-    if (rpc_pdu_may_learn(&p->pdu) && p->pdu.tapped.status == STATUS_SUCCESS) {
+    if (rpc_pdu_may_learn(&p->pdu) && is_success) {
         hkpd_learn_sample(p, p->value.tvb);
     }
     rpc_pdu_set_response(&p->pdu, &hkpd_value_ops, rpc_pdu_get_handle(&p->pdu),
                          tree_own_source(p->pdu.pinfo, p->value.tvb, "Performance data"));
+    learn_system_name(p);
     const perf_table *table = response->table;
-    data_tree_show(p->hkpd, &p->pdu.report, response, &hkpd_fields, &hkpd_tree_ops);
+    data_tree_show(p->node, &p->pdu.report, response, &hkpd_fields, &hkpd_tree_ops);
+    if (p->pdu.tapped.is_probe) {
+        describe_probe(p);
+        return;
+    }
     if (response->sample && p->call->objects) {
         report_objects(p);
     }
     rpc_pdu_report_response(&p->pdu, NULL, "object");
     /* MetadataGlobal, for instance, only describes */
     bool has_values = table->num_faults > 0 || table->values > 0 || table->num_groups == 0;
-    if (p->pdu.tapped.status == STATUS_SUCCESS && has_values) {
+    if (is_success && has_values) {
         rpc_pdu_set_tap_response(&p->pdu, table->num_columns);
         for (uint32_t i = 0; i < table->num_faults; i++) { /* other faults are damage */
             p->pdu.tapped.has_contradictions |= table->faults[i].kind == PERF_FAULT_OFFSET;
@@ -680,41 +651,35 @@ static void read_block_answer(hkpd_pdu *p)
 #define LANGUAGE_ENGLISH 0x009
 #define LANGUAGE_MASK 0x3FF
 
-/* Learns the names of a list; help texts are none. The language is that of the value's name, else of the key; else it is unknown: 0. */
+/* Learns the names of a list. The language is that of the value's name, else of the key; else it is unknown: 0. */
 static void learn_titles(hkpd_pdu *p)
 {
     const state_handle *handle = rpc_pdu_get_handle(&p->pdu);
     hkpd_title_list list = {.tvb = p->value.tvb};
     uint32_t language = p->value.question.language;
 
-    if (p->value.question.kind != QUESTION_NAMES) {
-        return;
-    }
     language = language == 0 && handle && handle->key == KEY_TEXT ? LANGUAGE_ENGLISH : language;
     bool is_english = (language & LANGUAGE_MASK) == LANGUAGE_ENGLISH;
     while (hkpd_next_title(&list)) {
-        /* the text of index 1 is the highest index */
-        if (list.is_title && list.index > 1 && list.text_size > 0) {
-            const metadata_entry title = {.name = hkpd_title_text(&list, p->pdu.pool),
-                                          .lcid = is_english ? 0 : language,
-                                          .is_assumed = list.is_assumed};
+        const metadata_entry title = {.name = hkpd_title_text(&list, p->pdu.pool), .lcid = is_english ? 0 : language};
+        if (list.index > 1 && *title.name) { /* the text of index 1 is the highest index */
             metadata_learn(p->pdu.server, metadata_title_key(list.index),
                            is_english ? METADATA_ENGLISH : METADATA_LOCAL, &title, p->pdu.pinfo->num);
         }
     }
 }
 
-/* Learns, shows and taps a list of titles. */
+/* Shows a list of titles, and learns it if it is whole. Help texts are no names. */
 static void read_titles_answer(hkpd_pdu *p)
 {
     tvbuff_t *tvb = tree_own_source(p->pdu.pinfo, p->value.tvb, "Performance data");
+    unsigned titles = hkpd_show_titles(tvb, p->node, &p->pdu.report);
 
-    if (rpc_pdu_may_learn(&p->pdu) && p->pdu.tapped.status == STATUS_SUCCESS) {
+    if (rpc_pdu_may_learn(&p->pdu) && p->pdu.tapped.status == STATUS_SUCCESS &&
+        p->value.question.kind == QUESTION_NAMES) {
         learn_titles(p);
     }
-    const hkpd_title_list list = hkpd_show_titles(tvb, p->hkpd, &p->pdu.report);
-    p->pdu.tapped.lacks_titles |= (list.is_damaged || list.lacks_end) && p->value.question.kind == QUESTION_NAMES;
-    info_add_detail(&p->pdu, "%s, %s", text_counted(p->pdu.pool, list.titles, "title"),
+    info_add_detail(&p->pdu, "%s, %s", text_counted(p->pdu.pool, titles, "title"),
                     text_counted(p->pdu.pool, p->value.data_size, "byte"));
 }
 
@@ -726,51 +691,34 @@ static void set_tap_sizes(hkpd_pdu *p)
 {
     tapped_call *tapped = &p->pdu.tapped;
     uint32_t room = p->call->room;
-    bool is_success = p->pdu.tapped.status == STATUS_SUCCESS, is_more = p->pdu.tapped.status == STATUS_MORE_DATA;
-    bool is_unknown = is_more && (p->kind == ANSWER_HEADER || p->value.size <= room);
+    bool is_success = tapped->status == STATUS_SUCCESS, is_more = tapped->status == STATUS_MORE_DATA;
+    bool is_unknown = is_more && (p->kind == ANSWER_BLOCK || p->value.size <= room);
 
     tapped->rtn_size = is_unknown ? 0 : p->value.size;
     tapped->out_size = is_success ? p->value.data_size : 0;
-    bool answers_probe = is_success && room == 0 && (tapped->rtn_size > 0 || p->pdu.call->request_read);
-    tapped->is_probe = !p->pdu.is_short && tapped->out_size == 0 && (is_more || answers_probe);
-}
-
-/* Shows a response with a block, header or titles: its parameters, read again into the tree, then its data. Learns from the data. */
-static void show_answer(hkpd_pdu *p)
-{
-    p->shown_here = true;
-    show_question(p);
-    rpc_pdu_read_stub(&p->pdu, /* is_aloud */ true);
-    rpc_pdu_read(&p->pdu, read_answer, p);
-    if (p->kind != ANSWER_TITLES) {
-        learn_system_name(p);
-    }
-    if (p->kind == ANSWER_HEADER) { /* it has the computer's name, the buffer has no room for more */
-        rpc_pdu_set_response(&p->pdu, &hkpd_value_ops, NULL, p->value.tvb);
-        data_tree_show(p->hkpd, &p->pdu.report, &p->pdu.answer, &hkpd_fields, &hkpd_tree_ops);
-        describe_probe(p);
-        return;
-    }
-    rpc_pdu_report_status(&p->pdu, p->pdu.tapped.status);
-    if (p->kind == ANSWER_BLOCK) {
-        read_block_answer(p);
-    } else {
-        read_titles_answer(p);
-    }
+    tapped->is_probe = !p->pdu.is_short && (is_more || (is_success && room == 0 && tapped->out_size == 0));
 }
 
 /* Reads a response silently, and shows it here if it brings performance data, else describes it beside what the stock function shows. */
 static void value_response(hkpd_pdu *p)
 {
-    rpc_pdu_read(&p->pdu, read_answer, p);
+    read_silently(p, read_answer);
     p->kind = find_answer_kind(p);
     open_answering_handle(p);
     set_tap_sizes(p);
-    p->pdu.tapped.lacks_titles = p->pdu.report.damaged && p->value.question.kind == QUESTION_NAMES;
     if (p->kind == ANSWER_OTHER) {
         describe_other(p);
+        return;
+    }
+    show_question(p);
+    read_aloud(p, read_answer);
+    if (!p->pdu.tapped.is_probe) {
+        rpc_pdu_report_status(&p->pdu, p->pdu.tapped.status);
+    }
+    if (p->kind == ANSWER_BLOCK) {
+        read_block_answer(p);
     } else {
-        show_answer(p);
+        read_titles_answer(p);
     }
 }
 
@@ -814,15 +762,14 @@ static const char *format_value_question(const hkpd_question *question)
     return question->name && question->kind != QUESTION_OBJECTS ? texts[question->kind] : question->name;
 }
 
-/* True if the call is one for performance data, not for titles or another value of the key. A response need not have any. */
+/* True if the call is one for performance data, not for titles, descriptions or another value of the key. A response need not have any. */
 static bool may_bring_data(const hkpd_pdu *p, const state_handle *handle)
 {
     question_kind kind = p->call->question.kind;
-    bool is_asked_for = p->pdu.opnum == WINREG_ENUM_VALUE || kind == QUESTION_INDEXES || kind == QUESTION_OBJECTS;
+    bool only_describes = p->kind == ANSWER_BLOCK && p->pdu.tapped.answer == NULL && p->pdu.tapped.out_size > 0;
 
-    return handle && handle->key == KEY_DATA && is_asked_for &&
-           (p->pdu.tapped.answer || p->pdu.tapped.out_size == 0 ||
-            (p->pdu.opnum == WINREG_QUERY_VALUE && p->kind == ANSWER_OTHER));
+    return handle && handle->key == KEY_DATA && (kind == QUESTION_INDEXES || kind == QUESTION_OBJECTS) &&
+           !only_describes;
 }
 
 /* Adds the PDU to its series' timing, and hands it to the listeners, if it is about performance data. */
@@ -846,6 +793,7 @@ static void hkpd_tap_pdu(hkpd_pdu *p)
     tapped->is_hkpd = true;
     tapped->kind = format_value_question(&p->call->question);
     tapped->brings_data = may_bring_data(p, handle);
+    tapped->lacks_titles = !p->pdu.is_request && p->pdu.report.damaged && p->value.question.kind == QUESTION_NAMES;
     p->pdu.report.damaged |= tapped->brings_data && tapped->answer == NULL && tapped->out_size > 0;
     tapped->subject = p->call->question.name;
     tapped->subject_size = tapped->subject ? (uint32_t)strlen(tapped->subject) : 0;
@@ -868,7 +816,6 @@ static int hkpd_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto
     rpc_pdu_begin(&p.pdu, &fields, operations[opnum].name, tvb, offset, pinfo, tree, di, drep);
     p.opens = operations[opnum].opens;
     p.call = (hkpd_call *)p.pdu.call;
-    p.aloud = (expert_report){.pinfo = pinfo, .expert = &fields.expert};
     /* the stock function would show a garbled response as if it were true */
     if (!p.pdu.is_request && rpc_pdu_get_handle(&p.pdu) &&
         rpc_pdu_report_garbled(&p.pdu, operations[opnum].response_begin)) {

@@ -24,16 +24,6 @@ static char *convert_code_page(const uint8_t *bytes, uint32_t size, uint32_t cod
     return text;
 }
 
-bool text_code_page_known(uint32_t code_page)
-{
-    size_t taken;
-    char *text = text_is_wide(code_page) ? NULL : convert_code_page((const uint8_t *)"", 0, code_page, &taken);
-    bool is_known = text_is_wide(code_page) || text;
-
-    g_free(text);
-    return is_known;
-}
-
 /* Converts bytes of a code page. If iconv cannot, bytes of ASCII stay and others become "\x8f". `bytes`: NULL if `size` is 0. */
 static const char *format_bytes(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size, uint32_t code_page)
 {

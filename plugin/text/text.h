@@ -26,9 +26,6 @@ static inline bool text_is_wide(uint32_t code_page)
     return code_page == TEXT_CODE_PAGE_UNICODE || code_page == TEXT_CODE_PAGE_UTF16;
 }
 
-/* Returns true if iconv of this machine can convert the code page. */
-bool text_code_page_known(uint32_t code_page);
-
 /* Returns `size` bytes at `offset` as UTF-8 in `pool`. Needs: bytes without the terminator. `byte_order`: of UTF-16, ENC_LITTLE_ENDIAN or
  * ENC_BIG_ENDIAN. `most`: characters, behind which an ellipsis stands for the others. Bytes that iconv cannot convert are "\x8f". */
 const char *text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t code_page,

@@ -73,8 +73,6 @@
       "The provider registered the counter wrongly; nothing is scaled here anyway") \
     X(COUNTER_TYPE, "counter_type", PI_PROTOCOL, PI_CHAT, false, "The counter type is unknown", \
       "The provider's own type: the raw value is shown") \
-    X(CODE_PAGE, "code_page", PI_UNDECODED, PI_WARN, false, "The code page of names is not known", \
-      "Ask with Unicode names; unknown bytes are shown as they are") \
     X(NOT_SHOWN, "not_shown", PI_UNDECODED, PI_NOTE, false, "A packet's tree cannot hold all of it", \
       "Raise gui.max_tree_items, or export: exports and statistics are complete") \
     X(ORDER_ASSUMED, "order_assumed", PI_ASSUMPTION, PI_NOTE, false, \

@@ -39,11 +39,10 @@ def test_names_in_code_pages(tshark, tmp_path, code_page, encoding, name):
 
 
 @pytest.mark.parametrize('code_page', [12345, 0xFFFFFFFF, 932])
-def test_bytes_that_are_no_characters_are_said_and_stay_apart(tshark, tmp_path, code_page):
+def test_bytes_that_are_no_characters_stay_apart(tshark, tmp_path, code_page):
     """An unknown code page; bytes that are none of one, or half a character."""
-    names, found = names_shown(tshark, tmp_path, ['a\xe4', 'a\xf6', 'a\xff!'], code_page, 'latin-1')
+    names, _ = names_shown(tshark, tmp_path, ['a\xe4', 'a\xf6', 'a\xff!'], code_page, 'latin-1')
     assert names == ['a\\xe4', 'a\\xf6', 'a\\xff!']
-    assert found == ({'code_page'} if code_page != 932 else set())
 
 
 def test_a_name_of_two_bytes_each_is_cut_at_a_character(tshark, tmp_path):
