@@ -16,20 +16,20 @@ typedef struct {
     verdict_query *query;
 } problem_counter;
 
-/* Counts one more thing with a problem. `path`: its name, NULL: none. Returns the query's counts. Changes: the first path is kept. */
-static counter_problem *add_problem(const problem_counter *to, problem_kind kind, packet_info *pinfo, const char *path)
+/* Counts one more thing with a problem. Changes: keeps path (NULL: none) and error (0: none) of the first. */
+static void add_problem(const problem_counter *to, problem_kind kind, const packet_info *pinfo, const char *path,
+                        uint32_t status)
 {
     counter_problem *problem = &to->query->problems[kind];
 
-    problem->shown.pool = to->v->memory;
+    if (problem->things++ == 0) {
+        problem->shown.pool = to->v->memory;
+        problem->first = path ? wmem_strdup(to->v->memory, path) : NULL;
+        problem->status = status;
+    }
     if (problem->shown.last != pinfo->num) {
         evidence_add(&problem->shown, pinfo->num, nstime_to_sec(&pinfo->abs_ts));
     }
-    if (problem->things++ == 0) {
-        problem->first = path ? wmem_strdup(to->v->memory, path) : NULL;
-    }
-    problem->kinds += pinfo->num == problem->shown.first;
-    return problem;
 }
 
 /* Returns true if a counterset had no instances in its query's first sample: then their lack is no problem. Changes: up to that sample stores it. */
@@ -48,14 +48,12 @@ static void count_refusal(void *data, packet_info *pinfo, const tapped_call *tap
                                          [REFUSED_BLOCK] = PROBLEM_BLOCK_FAILED,
                                          [REFUSED_INSTANCES] = PROBLEM_NOT_DELIVERED,
                                          [REFUSED_OBJECT] = PROBLEM_NOT_DELIVERED};
-    const problem_counter *to = data;
     bool is_ignored =
-        found->kind == REFUSED_CALL || (found->kind == REFUSED_INSTANCES && check_empty_set(to, found->path));
+        found->kind == REFUSED_CALL || (found->kind == REFUSED_INSTANCES && check_empty_set(data, found->path));
 
     if (!is_ignored) {
-        const char *path = text_marked(pinfo->pool, found->path, found->is_assumed);
-        counter_problem *problem = add_problem(to, kinds[found->kind], pinfo, path);
-        problem->status = problem->things == 1 ? found->status : problem->status;
+        add_problem(data, kinds[found->kind], pinfo, text_marked(pinfo->pool, found->path, found->is_assumed),
+                    found->status);
     }
 }
 
@@ -73,7 +71,7 @@ static void count_identifiers(const problem_counter *to, const packet_info *pinf
     }
 }
 
-/* Counts values of a sample whose counter, instance, name or type is assumed, or whose type is not known. */
+/* Counts values of a sample of which something is assumed, or whose type is not known. */
 static void count_values(const problem_counter *to, packet_info *pinfo, const tapped_call *tapped)
 {
     value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
@@ -83,18 +81,17 @@ static void count_values(const problem_counter *to, packet_info *pinfo, const ta
             stream->at.is_number ? value_stream_result(stream) : (perf_result){.none = PERF_NO_RESULT_OK};
         assumed_reason reason = value_stream_assumed_reason(stream);
         if (reason != ASSUMED_NONE && reason != ASSUMED_RESPONSE) { /* malformed data is said of the response */
-            add_problem(to, reason == ASSUMED_NAME ? PROBLEM_NAME_ASSUMED : PROBLEM_ASSUMED, pinfo,
-                        value_stream_path(stream));
+            add_problem(to, PROBLEM_ASSUMED, pinfo, value_stream_path(stream), 0);
         }
         if (is_untyped_result(&result)) {
-            add_problem(to, PROBLEM_UNTYPED, pinfo, NULL);
+            add_problem(to, PROBLEM_UNTYPED, pinfo, NULL, 0);
         }
     }
 }
 
 static char *format_object_key(wmem_allocator_t *pool, const verdict_query *query, const char *name)
 {
-    return wmem_strdup_printf(pool, "%s %s", query->pair->server, name);
+    return wmem_strdup_printf(pool, "%s %s", query->server, name);
 }
 
 /* Stores the query that got each object of HKEY_PERFORMANCE_DATA first, for format_rights_question(). */
@@ -102,12 +99,21 @@ static void count_objects(const problem_counter *to, packet_info *pinfo, const t
 {
     const perf_table *table = tapped->answer->table;
 
-    for (uint32_t i = 0; to->query->is_hkpd && to->query->pair && i < table->num_groups; i++) {
+    for (uint32_t i = 0; to->query->is_hkpd && i < table->num_groups; i++) {
         const char *name = tapped_object_name(pinfo->pool, tapped->server, table->groups[i].key);
         if (!wmem_map_contains(to->v->delivered, format_object_key(pinfo->pool, to->query, name))) {
             wmem_map_insert(to->v->delivered, format_object_key(to->v->memory, to->query, name), to->query);
         }
     }
+}
+
+/* Counts how often instances or objects that were there are absent. Needs: the sample's refusals are counted. */
+static void count_absences(verdict_query *query, const packet_info *pinfo)
+{
+    bool is_absent = query->problems[PROBLEM_NOT_DELIVERED].shown.last == pinfo->num;
+
+    query->absences += is_absent && !query->is_absent;
+    query->is_absent = is_absent;
 }
 
 void problems_count(verdict *v, verdict_query *query, packet_info *pinfo, const tapped_call *tapped)
@@ -122,32 +128,35 @@ void problems_count(verdict *v, verdict_query *query, packet_info *pinfo, const 
     count_identifiers(&to, pinfo, tapped);
     refusals_visit(pinfo, tapped, count_refusal, &to);
     if (is_malformed && tapped->handle && pinfo->fd->cap_len >= pinfo->fd->pkt_len) {
-        add_problem(&to, PROBLEM_DAMAGED, pinfo, NULL);
+        add_problem(&to, PROBLEM_DAMAGED, pinfo, NULL, 0);
     } else if (is_titles && (tapped->is_damaged || tapped->status == FILE_NOT_FOUND)) {
-        add_problem(&to, PROBLEM_NAMES, pinfo, NULL);
+        add_problem(&to, PROBLEM_NAMES, pinfo, NULL, 0);
     }
     query->has_titles |= is_titles && tapped->status == 0 && !tapped->is_damaged;
-    if (answer && answer->sample && tapped->handle && v->counts_values) {
+    if (tapped_has_sample(tapped)) {
+        count_absences(query, pinfo);
+    }
+    if (tapped_has_sample(tapped) && v->counts_values) {
         count_values(&to, pinfo, tapped);
         count_objects(&to, pinfo, tapped);
     }
 }
 
-/* Finding of each kind. $F: the first path without its computer. %s: its error, " (and 2 more)" or "". Without a text: no finding. */
+/* --- Findings ------------------------------------------------------------------------------------------------------ */
+
+/* Finding of each kind. $F: the first path without its computer; %s: its error. Without a text: no finding. */
 static const struct {
     verdict_kind kind;
     verdict_party party;
     const char *text;
 } problem_rows[NUM_PROBLEMS] = {
-    [PROBLEM_NOT_DELIVERED] = {VERDICT_NOT_DELIVERED, PARTY_SERVER, "$S does not deliver $F to $C%s: $T"},
+    [PROBLEM_NOT_DELIVERED] = {VERDICT_NOT_DELIVERED, PARTY_SERVER, "$S does not deliver $F to $C: $T"},
     [PROBLEM_BLOCK_FAILED] = {VERDICT_BLOCK_FAILED, PARTY_SERVER, "$S returns %s for $F to $C$N: $T"},
     [PROBLEM_REFUSED] = {VERDICT_REFUSED, PARTY_SERVER, "$S refused $F for $C (%s): $T"},
     [PROBLEM_ASSUMED] = {VERDICT_ASSUMED, PARTY_CAPTURE,
-                         "Values from $S to $C may belong to another counter or instance (assumed)%s: $T"},
-    [PROBLEM_NAME_ASSUMED] = {VERDICT_ASSUMED, PARTY_CAPTURE,
-                              "Values from $S to $C may have other names or types (assumed)%s: $T"},
-    [PROBLEM_DAMAGED] = {VERDICT_DAMAGED, PARTY_SERVER, "$S sent malformed counter data to $C%s$N: $T"},
-    [PROBLEM_NAMES] = {VERDICT_NAMES_FAILED, PARTY_SERVER, "$S has no good list of names for $C%s$N: $T"},
+                         "Counter, instance, name or type of values from $S to $C is assumed: $T"},
+    [PROBLEM_DAMAGED] = {VERDICT_DAMAGED, PARTY_SERVER, "$S sent malformed counter data to $C$N: $T"},
+    [PROBLEM_NAMES] = {VERDICT_NAMES_FAILED, PARTY_SERVER, "$S has no good list of names for $C$N: $T"},
 };
 
 /* Returns a problem's counts and frames of all queries of the monitor; path and error are those of the first query that has it. */
@@ -157,11 +166,8 @@ static counter_problem sum_problems(const verdict_monitor *monitor, problem_kind
 
     for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
         const counter_problem *one = &monitor_query(monitor, i)->problems[kind];
-        if (sum.things == 0) {
-            sum.first = one->first;
-            sum.status = one->status;
-        }
-        sum.kinds = MAX(sum.kinds, one->kinds);
+        sum.first = sum.things > 0 ? sum.first : one->first;
+        sum.status = sum.things > 0 ? sum.status : one->status;
         sum.things += one->things;
         for (unsigned n = 0; n < evidence_count(&one->shown); n++) {
             uint32_t frame = evidence_frame(&one->shown, n);
@@ -175,56 +181,14 @@ static counter_problem sum_problems(const verdict_monitor *monitor, problem_kind
  * query that lacked nothing; else NULL. `name`: the object, as tapped_object_name() has it. */
 static const char *format_rights_question(const verdict *v, const verdict_monitor *monitor, const char *name)
 {
-    const verdict_query *own = monitor->first;
-    const verdict_query *other =
-        own->pair ? wmem_map_lookup(v->delivered, format_object_key(monitor->pool, own, name)) : NULL;
-    bool is_other_account = other && *other->account && *own->account && strcmp(other->account, own->account) != 0;
-    bool is_other =
-        other && (other->pair != own->pair || is_other_account) && other->problems[PROBLEM_NOT_DELIVERED].things == 0;
+    const verdict_query *own = monitor->first,
+                        *other = wmem_map_lookup(v->delivered, format_object_key(monitor->pool, own, name));
+    bool is_other = other && (strcmp(other->client, own->client) != 0 ||
+                              (*other->account && *own->account && strcmp(other->account, own->account) != 0));
 
-    return is_other ? wmem_strdup_printf(monitor->pool, "%s gets it: may this account read it?", other->client) : NULL;
-}
-
-/* Adds the finding of a problem of all queries (`sum`), if any has it: first path and error; meaning, or the question about rights; number of things. */
-static void find_problem(const verdict *v, verdict_monitor *monitor, problem_kind kind, counter_problem sum)
-{
-    wmem_allocator_t *pool = monitor->pool;
-    bool is_not_delivered = kind == PROBLEM_NOT_DELIVERED;
-    const char *error = sum.status > 0 ? verdict_error(pool, false, sum.status) : "";
-
-    if (is_not_delivered && sum.kinds > 1) {
-        error = wmem_strdup_printf(pool, " (and %u more)", sum.kinds - 1);
-    }
-    if (sum.things > (sum.first ? 1 : evidence_count(&sum.shown))) {
-        sum.shown.more = wmem_strdup_printf(pool, "%" PRIu64 " in all", sum.things);
-    }
-    if (sum.first) {
-        const char *path = g_str_has_prefix(sum.first, "\\\\") ? strchr(sum.first + 2, '\\') : NULL;
-        sum.shown.which = path ? path : sum.first;
-        sum.shown.meaning =
-            is_not_delivered ? format_rights_question(v, monitor, sum.first) : verdict_meaning(sum.status);
-    }
-    monitor_add_finding(monitor, problem_rows[kind].kind, problem_rows[kind].party, &sum.shown, problem_rows[kind].text,
-                        error);
-}
-
-/* Returns true if instances were absent (`absent`: their frames) in more than MOST_ABSENCES runs of samples, as those of a queue are. Objects do not come and go. */
-static bool comes_and_goes(const verdict_monitor *monitor, const verdict_evidence *absent)
-{
-    unsigned absences = 0, at = 0, count = evidence_count(absent);
-    bool is_absent = false;
-
-    for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        while (at < count && evidence_frame(absent, at) < call->frame) {
-            at++;
-        }
-        if (call->outcome == CALL_SAMPLE) {
-            bool lacks = at < count && evidence_frame(absent, at) == call->frame;
-            absences += lacks && !is_absent;
-            is_absent = lacks;
-        }
-    }
-    return absences > MOST_ABSENCES && !monitor->first->is_hkpd;
+    return is_other && other->problems[PROBLEM_NOT_DELIVERED].things == 0
+               ? wmem_strdup_printf(monitor->pool, "%s gets it: may this account read it?", other->client)
+               : NULL;
 }
 
 /* Returns true if the server later accepted, from any client, each identifier that it had refused for the query. */
@@ -239,27 +203,39 @@ static bool has_accepted_all(const verdict *v, const verdict_query *query)
     return has_all;
 }
 
-/* Returns true if a problem (`shown`: its frames) is no finding: instances come and go; all that was refused was accepted later; some list of names is whole. */
-static bool is_harmless(const verdict *v, const verdict_monitor *monitor, problem_kind kind,
-                        const verdict_evidence *shown)
+/* Returns true if a problem is no finding: instances come and go; all that was refused was accepted later; some list of names is whole. */
+static bool is_harmless(const verdict *v, const verdict_monitor *monitor, problem_kind kind)
 {
     bool has_all = true, has_titles = false;
+    unsigned absences = 0;
 
     for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
-        has_all &= has_accepted_all(v, monitor_query(monitor, i));
-        has_titles |= monitor_query(monitor, i)->has_titles;
+        const verdict_query *query = monitor_query(monitor, i);
+        has_all &= has_accepted_all(v, query);
+        has_titles |= query->has_titles;
+        absences += query->absences;
     }
-    return kind == PROBLEM_NOT_DELIVERED
-               ? comes_and_goes(monitor, shown)
-               : (kind == PROBLEM_REFUSED && has_all) || (kind == PROBLEM_NAMES && has_titles);
+    return (kind == PROBLEM_NOT_DELIVERED && absences > MOST_ABSENCES) || (kind == PROBLEM_REFUSED && has_all) ||
+           (kind == PROBLEM_NAMES && has_titles);
 }
 
 void problems_find(const verdict *v, verdict_monitor *monitor)
 {
     for (problem_kind kind = 0; kind < NUM_PROBLEMS; kind++) {
-        const counter_problem sum = sum_problems(monitor, kind);
-        if (sum.things > 0 && problem_rows[kind].text && !is_harmless(v, monitor, kind, &sum.shown)) {
-            find_problem(v, monitor, kind, sum);
+        counter_problem sum = sum_problems(monitor, kind);
+        if (sum.things == 0 || problem_rows[kind].text == NULL || is_harmless(v, monitor, kind)) {
+            continue;
         }
+        if (sum.things > (sum.first ? 1 : evidence_count(&sum.shown))) {
+            sum.shown.more = wmem_strdup_printf(monitor->pool, "%" PRIu64 " in all", sum.things);
+        }
+        if (sum.first) {
+            const char *path = g_str_has_prefix(sum.first, "\\\\") ? strchr(sum.first + 2, '\\') : NULL;
+            sum.shown.which = path ? path : sum.first;
+            sum.shown.meaning = kind == PROBLEM_NOT_DELIVERED ? format_rights_question(v, monitor, sum.first)
+                                                              : verdict_meaning(sum.status);
+        }
+        monitor_add_finding(monitor, problem_rows[kind].kind, problem_rows[kind].party, &sum.shown,
+                            problem_rows[kind].text, verdict_error(monitor->pool, false, sum.status));
     }
 }

@@ -240,7 +240,7 @@ static timing_request *make_requests(const verdict_monitor *monitor)
     return requests;
 }
 
-/* Fills samples, gaps, timing and slow responses of a monitor. Changes: settles outcomes of its sealed calls first. */
+/* Fills samples, gaps and timing of a monitor. Changes: settles outcomes of its sealed calls first. */
 static void take_timing(verdict_monitor *monitor)
 {
     if (monitor->first->is_sealed && monitor->first->is_hkpd) {
@@ -253,14 +253,6 @@ static void take_timing(verdict_monitor *monitor)
     take_samples(monitor, soon);
     monitor->gaps = wmem_alloc_array(monitor->pool, timing_gap, monitor->num_samples + 1);
     monitor->timing = timing_judge(make_requests(monitor), monitor->num_samples, monitor->gaps);
-    monitor->slow = wmem_alloc_array(monitor->pool, uint32_t, monitor->num_samples + 1);
-    for (uint32_t i = 0; i < monitor->num_samples && !steps_times().was_set; i++) {
-        const monitor_call *sample = &monitor->samples[i];
-        if (sample->answered > 0 && sample->seconds >= 0 &&
-            sample->answered - sample->sent >= monitor->timing.slow_from) {
-            monitor->slow[monitor->num_slow++] = i;
-        }
-    }
 }
 
 /* --- Statistics --------------------------------------------------------------------------------------------------- */
@@ -441,7 +433,7 @@ bool monitor_is_none_late(const verdict_monitor *monitor)
         is_marked |= monitor_query(monitor, i)->is_marked;
     }
     return monitor->timing.is_even && !monitor->timing.is_any_long && !steps_times().was_set &&
-           monitor->num_slow == 0 && !is_marked;
+           monitor->stats.numbers[STAT_LATE_ANSWERED] == 0 && !is_marked;
 }
 
 bool peers_have_loss(const verdict_peers *pair, double begin, double end)

@@ -52,7 +52,6 @@ typedef enum {
     PROBLEM_BLOCK_FAILED,
     PROBLEM_REFUSED,
     PROBLEM_ASSUMED,
-    PROBLEM_NAME_ASSUMED,
     PROBLEM_UNTYPED,
     PROBLEM_DAMAGED,
     PROBLEM_NAMES,
@@ -61,7 +60,6 @@ typedef enum {
 
 typedef struct {
     uint64_t things;        /* number of values, identifiers, or responses; 0: no problem */
-    unsigned kinds;         /* number of these in the first frame */
     verdict_evidence shown; /* frames with the problem */
     const char *first;      /* path of the first thing; NULL: it has none */
     uint32_t status;        /* Win32 error of the first thing; 0: none */
@@ -98,6 +96,8 @@ typedef struct verdict_query {
     wmem_map_t *succeeded;  /* operation and subject -> frame of the newest call without data that succeeded */
     wmem_array_t *refused;  /* refused_identifier */
     wmem_map_t *empty_sets; /* paths of sets that had no instances in the first sample */
+    unsigned absences;      /* times that instances, or an object, went away */
+    bool is_absent;         /* some are away in the newest sample */
     counter_problem problems[NUM_PROBLEMS];
 } verdict_query;
 
@@ -147,10 +147,8 @@ typedef struct {
     monitor_call *calls, *end; /* of all queries, by their last packet */
     monitor_call *samples;     /* requests for counter data by time; a size probe and its repetition are one */
     uint32_t num_samples;
-    timing_gap *gaps;      /* between samples, timing.num_gaps */
-    timing_verdict timing; /* of these samples */
-    uint32_t *slow;        /* places in `samples` of slow responses */
-    uint32_t num_slow, num_late;
+    timing_gap *gaps;          /* between samples, timing.num_gaps */
+    timing_verdict timing;     /* of these samples */
     verdict_finding *findings; /* the worst first */
     monitor_stats stats;
 } verdict_monitor;
@@ -209,7 +207,8 @@ static inline const verdict_query *monitor_query(const verdict_monitor *monitor,
 
 bool monitor_has(const verdict_monitor *monitor, verdict_kind kind);
 
-/* Returns true if nothing is late or slow: the interval is known, no gap is long, no response slow, no packet marked. False if the clock was set. */
+/* Returns true if nothing is late or slow: the interval is known, no gap is long, no response slow, no packet marked. False if the clock was set.
+ * Needs: timing_find(). */
 bool monitor_is_none_late(const verdict_monitor *monitor);
 
 /* Returns true if the capture lacks packets of the peers between two times, seconds since 1970. `pair`: NULL: false. */

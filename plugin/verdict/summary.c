@@ -104,11 +104,11 @@ static const char *format_sampling(const verdict_monitor *monitor)
     wmem_strbuf_append_printf(text, "%.0f %s", samples, samples > 1 ? "samples" : "sample");
     wmem_strbuf_append(text, timing->is_even ? format_seconds(monitor, " every ", timing->usual) : "");
     wmem_strbuf_append(text, none_late ? ", none late" : "");
-    if (monitor->num_late > 0) {
-        wmem_strbuf_append_printf(text, ", %u late", monitor->num_late);
+    if (monitor->stats.numbers[STAT_LATE_ASKED] > 0) {
+        wmem_strbuf_append_printf(text, ", %.0f late", monitor->stats.numbers[STAT_LATE_ASKED]);
     }
-    if (monitor->num_slow > 0) {
-        wmem_strbuf_append_printf(text, ", %u slow", monitor->num_slow);
+    if (monitor->stats.numbers[STAT_LATE_ANSWERED] > 0) {
+        wmem_strbuf_append_printf(text, ", %.0f slow", monitor->stats.numbers[STAT_LATE_ANSWERED]);
     }
     if (timing->num_gaps > 0 && !none_late) {
         const timing_gap *longest = &monitor->gaps[timing->longest];

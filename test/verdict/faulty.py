@@ -506,7 +506,7 @@ DURING = {
     'delivered-at-first': missing(8, bad(8), count=8, **until(8), says='Processor'),
     'delivered-again': missing(8, bad(4), 8, count=4, **crowd(lambda n: () if 8 <= n < 12 else ('a', 'b'))),
     'all-gone': missing(8, bad(8), count=8, asked=lambda m, p: [ask(p, 2, '*')], **until(8)),
-    'two-objects-never-delivered': missing(bad(16), count=16, says='(and 1 more)', name='230 2 238', only=[2], mode='hkpd'),
+    'two-objects-never-delivered': missing(bad(16), count=16, says='; 32 in all', name='230 2 238', only=[2], mode='hkpd'),
     'object-never-delivered': missing(bad(16), count=16, says='230', **ONE_OF_TWO),
     'object-for-another': Faulty(and_then(tale(8, client='192.0.2.11', **BOTH), tale(bad(8), **ONE_OF_TWO)), 'not_delivered', 'server', 8,
                                  says='; 192.0.2.11 gets it: may this account read it?'),
