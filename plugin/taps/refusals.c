@@ -19,6 +19,25 @@
 
 /* --- One response ------------------------------------------------------------------------------------------------ */
 
+/* Visits a refusal of which kind, path and status are known. Changes: its error and description. */
+static void visit_refusal(packet_info *pinfo, const tapped_call *tapped, refusal found, refusal_visitor visit,
+                          void *data)
+{
+    bool is_call = found.kind == REFUSED_CALL;
+
+    if (found.kind == REFUSED_INSTANCES) {
+        found.error = "no instances";
+        found.description = "its set has no instance now";
+    } else if (found.kind == REFUSED_OBJECT) {
+        found.error = "not delivered";
+        found.description = "its provider is disabled or gone, or the account may not read it";
+    } else {
+        found.error = is_call ? tapped_error(pinfo->pool, tapped) : text_win32_error(pinfo->pool, found.status);
+        found.description = tapped_meaning(found.status, is_call && tapped->does_not_seal);
+    }
+    visit(data, pinfo, tapped, &found);
+}
+
 /* Visits blocks with an error in place of values, and countersets without an instance if it is known which. Needs: a sample. */
 static void visit_blocks(packet_info *pinfo, const tapped_call *tapped, refusal_visitor visit, void *data)
 {
@@ -27,106 +46,75 @@ static void visit_blocks(packet_info *pinfo, const tapped_call *tapped, refusal_
     stream->with_failed = stream->with_empty = stream->without_values = true;
     while (value_stream_next(stream)) {
         const char *path = value_stream_path(stream);
-        refusal found = {.kind = stream->at.is_failed ? REFUSED_BLOCK : REFUSED_INSTANCES,
-                         .path = path ? path : "(not known whose block it is)",
-                         .is_assumed = path && value_stream_is_assumed(stream),
-                         .status = stream->at.is_failed ? stream->group->status : 0};
+        refusal found = {.kind = REFUSED_INSTANCES, .path = "(not known whose block it is)"};
+        if (path) {
+            found.path = text_marked(pinfo->pool, path, value_stream_is_assumed(stream));
+        }
+        if (stream->at.is_failed) {
+            found.kind = REFUSED_BLOCK;
+            found.status = stream->group->status;
+        }
         if (stream->at.is_failed || (stream->at.is_empty && path)) {
-            visit(data, pinfo, tapped, &found);
+            visit_refusal(pinfo, tapped, found, visit, data);
         }
     }
 }
 
 void refusals_visit(packet_info *pinfo, const tapped_call *tapped, refusal_visitor visit, void *data)
 {
-    refusal found = {.kind = REFUSED_COUNTER};
-
     for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
-        found.status = tapped->identifiers[i].status;
-        found.path = tapped_refused_path(pinfo->pool, tapped, i, &found.is_assumed);
-        if (found.path) {
-            visit(data, pinfo, tapped, &found);
+        bool is_assumed = false;
+        const char *path = tapped_refused_path(pinfo->pool, tapped, i, &is_assumed);
+        refusal found = {.kind = REFUSED_COUNTER, .status = tapped->identifiers[i].status};
+        if (path) {
+            found.path = text_marked(pinfo->pool, path, is_assumed);
+            visit_refusal(pinfo, tapped, found, visit, data);
         }
     }
-    if (tapped->has_failed) {
-        found = (refusal){.kind = REFUSED_CALL, .path = tapped->operation, .status = tapped->status};
-        visit(data, pinfo, tapped, &found);
+    if (tapped->has_failed && !tapped_is_usual_failure(tapped)) {
+        refusal found = {.kind = REFUSED_CALL, .path = tapped->operation, .status = tapped->status};
+        visit_refusal(pinfo, tapped, found, visit, data);
     }
-    if (!tapped_has_sample(tapped)) {
-        return;
+    if (tapped_has_sample(tapped)) {
+        visit_blocks(pinfo, tapped, visit, data);
     }
-    visit_blocks(pinfo, tapped, visit, data);
-    for (uint32_t i = 0; i < tapped->num_objects; i++) {
+    for (uint32_t i = 0; tapped_has_sample(tapped) && i < tapped->num_objects; i++) {
         if (!tapped->objects[i].is_there) {
-            found = (refusal){.kind = REFUSED_OBJECT,
-                              .path = tapped_object_name(pinfo->pool, tapped->server, tapped->objects[i].title)};
-            visit(data, pinfo, tapped, &found);
+            const char *name = tapped_object_name(pinfo->pool, tapped->server, tapped->objects[i].title);
+            visit_refusal(pinfo, tapped, (refusal){.kind = REFUSED_OBJECT, .path = name}, visit, data);
         }
     }
 }
 
 /* --- The list ---------------------------------------------------------------------------------------------------- */
 
-/* Returns the error of a refusal by name; "no instances" or "not delivered" if it has no number. */
-static const char *format_error(wmem_allocator_t *pool, const tapped_call *tapped, const refusal *found)
-{
-    return found->kind == REFUSED_INSTANCES ? "no instances"
-           : found->kind == REFUSED_OBJECT  ? "not delivered"
-           : found->kind == REFUSED_CALL    ? tapped_error(pool, tapped)
-                                            : text_win32_error(pool, found->status);
-}
-
-static const char *get_description(const tapped_call *tapped, const refusal *found)
-{
-    return found->kind == REFUSED_INSTANCES ? "its set has no instance now"
-           : found->kind == REFUSED_OBJECT
-               ? "its provider is disabled or gone, or the account may not read it"
-               : tapped_meaning(found->status, found->kind == REFUSED_CALL && tapped->does_not_seal);
-}
-
-/* Returns the row of a refusal's path, error, server and client. Changes: creates it, as of this packet. Returns NULL without room for one more. */
-static refusal_row *find_or_create_row(refusals *list, packet_info *pinfo, const tapped_call *tapped,
-                                       const refusal *found)
-{
-    const char *client = address_to_str(pinfo->pool, &pinfo->dst);
-    const char *error = format_error(pinfo->pool, tapped, found);
-    const char *path =
-        tapped_placed(pinfo->pool, tapped->handle, text_marked(pinfo->pool, found->path, found->is_assumed));
-    const char *key = wmem_strdup_printf(pinfo->pool, "%s %s %s %s", tapped_server(tapped), client, error, path);
-    refusal_row *row = g_hash_table_lookup(list->by_key, key);
-
-    if (row == NULL && list->rows->len < MAX_REFUSALS) {
-        row = g_new0(refusal_row, 1);
-        row->path = g_string_chunk_insert(list->texts, path);
-        row->error = g_string_chunk_insert_const(list->texts, error);
-        row->description = g_string_chunk_insert_const(list->texts, get_description(tapped, found));
-        row->client = g_string_chunk_insert_const(list->texts, client);
-        row->first_frame = pinfo->num;
-        row->is_hkpd = tapped->is_hkpd;
-        row->is_usual = found->kind == REFUSED_CALL && tapped_is_usual_failure(tapped);
-        g_hash_table_insert(list->by_key, g_string_chunk_insert(list->texts, key), row);
-        g_ptr_array_add(list->rows, row);
-    }
-    return row;
-}
-
-/* Counts a refusal in its row, and the queries that had it. `data`: refusals. */
+/* Counts a refusal in the row of its path, error, server and client. `data`: refusals. Changes: creates the row, as of this packet. */
 static void add_to_list(void *data, packet_info *pinfo, const tapped_call *tapped, const refusal *found)
 {
     refusals *list = data;
-    refusal_row *row = find_or_create_row(list, pinfo, tapped, found);
-    uint32_t query = tapped_handle_of(tapped->handle).number;
+    const char *client = address_to_str(pinfo->pool, &pinfo->dst);
+    const char *path = tapped_placed(pinfo->pool, tapped->handle, found->path);
+    const char *key = wmem_strdup_printf(pinfo->pool, "%s %s %s %s", tapped_server(tapped), client, found->error, path);
+    refusal *row = g_hash_table_lookup(list->by_key, key);
 
-    if (row == NULL) {
+    if (row == NULL && list->rows->len >= MAX_REFUSALS) {
         list->omitted++;
         return;
     }
-    row->count++;
-    if (query > row->newest_query) {
-        row->more_queries += row->query > 0;
-        row->query = row->query > 0 ? row->query : query;
-        row->newest_query = query;
+    if (row == NULL) {
+        row = g_new0(refusal, 1);
+        *row = *found;
+        row->path = g_string_chunk_insert(list->texts, path);
+        row->error = g_string_chunk_insert_const(list->texts, found->error);
+        row->description = g_string_chunk_insert_const(list->texts, found->description);
+        row->client = g_string_chunk_insert_const(list->texts, client);
+        row->first_frame = pinfo->num;
+        row->query = tapped_handle_of(tapped->handle).number;
+        row->is_hkpd = tapped->is_hkpd;
+        g_hash_table_insert(list->by_key, g_string_chunk_insert(list->texts, key), row);
+        g_ptr_array_add(list->rows, row);
     }
+    row->count++;
 }
 
 void refusals_count(refusals *list, packet_info *pinfo, const tapped_call *tapped)
@@ -181,14 +169,13 @@ static void refusals_table_count(stat_table *t _U_, packet_info *pinfo, const ta
 static void refusals_table_fill(stat_table *t)
 {
     for (unsigned i = 0; table_list.rows && i < table_list.rows->len; i++) {
-        const refusal_row *from = g_ptr_array_index(table_list.rows, i);
+        const refusal *from = g_ptr_array_index(table_list.rows, i);
         unsigned row = stat_table_add_row(t, from->path);
         stat_table_set_text(t, row, ERROR_NAME, from->error);
         stat_table_set_number(t, row, COUNT, (double)from->count);
         stat_table_set_number(t, row, FIRST_FRAME, from->first_frame);
         if (from->query > 0) {
-            char *query = g_strdup_printf(from->more_queries > 0 ? "%s %u and %u more" : "%s %u",
-                                          from->is_hkpd ? "handle" : "query", from->query, from->more_queries);
+            char *query = g_strdup_printf("%s %u", from->is_hkpd ? "handle" : "query", from->query);
             stat_table_set_text(t, row, QUERY, query);
             g_free(query);
         }

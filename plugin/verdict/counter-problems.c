@@ -6,7 +6,6 @@
 #include "verdict/counter-problems.h"
 
 #include "taps/refusals.h"
-#include "text/text.h"
 
 /* Absences of a counterset's instances: more are usual for it, and no finding. */
 #define MOST_ABSENCES 2
@@ -52,8 +51,7 @@ static void count_refusal(void *data, packet_info *pinfo, const tapped_call *tap
         found->kind == REFUSED_CALL || (found->kind == REFUSED_INSTANCES && check_empty_set(data, found->path));
 
     if (!is_ignored) {
-        add_problem(data, kinds[found->kind], pinfo, text_marked(pinfo->pool, found->path, found->is_assumed),
-                    found->status);
+        add_problem(data, kinds[found->kind], pinfo, found->path, found->status);
     }
 }
 
