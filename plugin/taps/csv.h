@@ -26,6 +26,6 @@ void csv_integer(GString *csv, uint64_t value);
 /* Appends a cell of RFC 4180: an integer below 2^63 with all its digits; else 15 digits, or the more, up to 17, that give the same double again. */
 void csv_number(GString *csv, double value);
 
-/* Appends a time in UTC: 2026-11-21T21:43:44.123456789Z, or if `is_pdh` a cell of PDH-CSV, "11/21/2026 21:43:44.123", rounded down. A time that no
- * calendar has is 1970. */
+/* Appends a time in UTC: 2026-11-21T21:43:44.123456789Z, or if `is_pdh` a cell of PDH-CSV, "11/21/2026 21:43:44.123", rounded down. Blank for
+ * zeros, which a frame without a time has, and for a time that no calendar has. */
 void csv_time(GString *csv, const nstime_t *when, bool is_pdh);

@@ -39,11 +39,7 @@ static void begin_answer(long_export *export, const packet_info *pinfo, const va
     GString *head = export->head;
 
     g_string_truncate(head, 0);
-    if ((pinfo->presence_flags & PINFO_HAS_TS) == 0) {
-        csv_text(head, NULL);
-    } else {
-        csv_time(head, &pinfo->abs_ts, false /* is_pdh */);
-    }
+    csv_time(head, &pinfo->abs_ts, false /* is_pdh */);
     csv_integer(head, pinfo->num);
     csv_text(head, is_hkpd ? "hkpd" : "pcq");
     if (stream->response.handle) {

@@ -3,8 +3,7 @@
  * names file, too.
  *
  * The header names every column before the first row, and a column may turn up in the last response. So rows wait as numbers, 16 bytes for
- * each value, until they are written. They have the names that were known as they came. Where handles are counted anew in the middle (tshark -M),
- * rows follow those of the same number.
+ * each value, until they are written. They have the names that were known as they came.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -20,96 +19,53 @@
 
 #define HEADER "(PDH-CSV 4.0) (UTC)(0)"
 
-/* Bytes of all paths of an export. */
-#define MAX_PATH_BYTES (32 << 20)
+/* Bytes of all paths of an export: values beyond have no column. */
+#define MAX_PATH_BYTES (128 << 20)
 
-/* If each response has instances of its own, rows times columns are many more cells than values. Columns that would go beyond these limits
- * are left out of a document. */
-#define CELLS_PER_VALUE 256    /* cells of a document for each of its values */
-#define CELLS_OF_ALL (8 << 20) /* cells beside these, shared evenly by all documents */
+/* If each response has instances of its own, rows times columns are many more cells than values. So a document has at most this many columns,
+ * and as many more for each value that its rows have on average: the first. */
+#define MAX_COLUMNS_PER_VALUE 1000
 
-/* Stands for no column: no room was left, or it is not known which counter a value is of. */
-#define NO_COLUMN UINT32_MAX
-
-/* Bytes of the host in an object's name: Wireshark cuts a long name at its end, where the handle stands, and writes some characters as three. */
-#define MAX_HOST_BYTES 64
+/* Characters of the host in an object's name: Wireshark cuts a long name at its end, where the handle stands, and writes some characters as three. */
+#define MAX_HOST_CHARACTERS 20
 
 /* A counter with values. */
 typedef struct {
-    char *path;             /* owned by documents.texts */
+    const char *path;       /* owned by `columns` */
     counter_identity whose; /* the first counter of that path; others are not exported */
     unsigned end;           /* number of the cell behind its newest; 0: it has none */
 } document_column;
 
 typedef struct {
     double value;    /* NAN: the value has no result */
-    uint32_t column; /* number, or NO_COLUMN */
+    uint32_t column; /* its number */
 } document_cell;
 
 /* A sample. */
 typedef struct {
-    nstime_t when; /* of the response */
-    bool has_time; /* the capture has times */
-    unsigned end;  /* number of the cell behind its last; its first is the `end` of the row before */
+    nstime_t when;       /* of the response; zeros: it has no time */
+    unsigned first, end; /* numbers of its first cell and of the cell behind its last */
 } document_row;
 
 /* A query's file. */
 typedef struct {
     uint32_t number; /* of its handle */
     bool is_hkpd;
-    uint32_t first_frame; /* of its first sample; 0: none yet */
+    uint32_t first_frame; /* of its first sample */
     char *machine;        /* computer name of that sample */
     GArray *paths;        /* document_column, by their numbers */
-    GPtrArray *refused;   /* paths that the server refused; one has a blank column, unless it has a value later */
-    GHashTable *columns;  /* path -> number + 1; 0: it was only refused */
+    GHashTable *columns;  /* path -> number + 1; owns the paths */
     GArray *rows;         /* document_row */
     GArray *cells;        /* document_cell, of all rows */
 } document;
 
 /* All files of one export. */
 typedef struct {
-    GHashTable *texts;     /* paths, each once; owns them */
-    size_t text_bytes;     /* of all paths */
-    GPtrArray *all;        /* document, of those with samples, in the order of the first; by_number owns them */
-    GHashTable *by_number; /* number and kind of a handle -> document; also of those without a sample yet */
+    size_t path_bytes;     /* of all columns */
+    GPtrArray *all;        /* document, in the order of their first samples; owns them */
+    GHashTable *by_number; /* number and kind of a handle -> document */
     omissions *omitted;    /* of the export, which owns them */
 } documents;
-
-/* --- Columns --------------------------------------------------------------------------------------------------- */
-
-static document_column *get_document_column(const document *doc, uint32_t number)
-{
-    return &g_array_index(doc->paths, document_column, number);
-}
-
-/* Returns the number of a path's column; NO_COLUMN: without room for the path, or if it was only refused. Changes: creates the column; if
- * `is_refused`, the path is only noted, for a blank column unless a value comes later. */
-static uint32_t find_or_create_column(documents *d, document *doc, const char *path, bool is_refused)
-{
-    document_column column = {.path = g_hash_table_lookup(d->texts, path)};
-    uint32_t number = column.path ? GPOINTER_TO_UINT(g_hash_table_lookup(doc->columns, column.path)) : 0;
-
-    if (number > 0) {
-        return number - 1;
-    }
-    size_t size = column.path ? 0 : strlen(path) + 1;
-    if (size > MAX_PATH_BYTES - d->text_bytes) {
-        return NO_COLUMN;
-    }
-    if (size > 0) {
-        d->text_bytes += size;
-        column.path = g_strdup(path);
-        g_hash_table_add(d->texts, column.path);
-    }
-    if (!is_refused) {
-        g_array_append_val(doc->paths, column);
-        number = doc->paths->len;
-    }
-    if (g_hash_table_insert(doc->columns, column.path, GUINT_TO_POINTER(number)) && is_refused) {
-        g_ptr_array_add(doc->refused, column.path);
-    }
-    return number - 1;
-}
 
 /* --- All documents --------------------------------------------------------------------------------------------- */
 
@@ -118,7 +74,6 @@ static void free_document(void *data)
     document *doc = data;
 
     g_array_free(doc->paths, TRUE);
-    g_ptr_array_free(doc->refused, TRUE);
     g_hash_table_destroy(doc->columns);
     g_array_free(doc->rows, TRUE);
     g_array_free(doc->cells, TRUE);
@@ -130,10 +85,9 @@ static documents *documents_new(omissions *omitted)
 {
     documents *d = g_new0(documents, 1);
 
-    d->texts = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
     d->omitted = omitted;
-    d->all = g_ptr_array_new();
-    d->by_number = g_hash_table_new_full(NULL, NULL, NULL, free_document);
+    d->all = g_ptr_array_new_with_free_func(free_document);
+    d->by_number = g_hash_table_new(NULL, NULL);
     return d;
 }
 
@@ -141,8 +95,30 @@ static void documents_free(documents *d)
 {
     g_ptr_array_free(d->all, TRUE);
     g_hash_table_destroy(d->by_number);
-    g_hash_table_destroy(d->texts);
     g_free(d);
+}
+
+/* Returns the document of a sample's query or key. Changes: creates it. */
+static document *find_or_create_document(documents *d, uint32_t frame, const value_stream *stream, bool is_hkpd)
+{
+    uint32_t number = tapped_handle_of(stream->response.handle).number;
+    void *key = GUINT_TO_POINTER(2 * number + is_hkpd);
+    document *doc = g_hash_table_lookup(d->by_number, key);
+
+    if (doc == NULL) {
+        doc = g_new0(document, 1);
+        doc->number = number;
+        doc->is_hkpd = is_hkpd;
+        doc->first_frame = frame;
+        doc->machine = g_strdup(stream->computer);
+        doc->paths = g_array_new(FALSE, FALSE, sizeof(document_column));
+        doc->columns = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
+        doc->rows = g_array_new(FALSE, FALSE, sizeof(document_row));
+        doc->cells = g_array_new(FALSE, FALSE, sizeof(document_cell));
+        g_hash_table_insert(d->by_number, key, doc);
+        g_ptr_array_add(d->all, doc);
+    }
+    return doc;
 }
 
 /* Returns the end of a document's file name, "query-2", "hkpd-1", to be freed. */
@@ -151,174 +127,122 @@ static char *format_suffix(const document *doc)
     return g_strdup_printf("%s-%u", doc->is_hkpd ? "hkpd" : "query", doc->number);
 }
 
-/* --- Rows ------------------------------------------------------------------------------------------------------ */
+/* --- Adding ---------------------------------------------------------------------------------------------------- */
+
+static document_column *get_document_column(const document *doc, uint32_t number)
+{
+    return &g_array_index(doc->paths, document_column, number);
+}
+
+/* Returns a path's column, until another is created. Changes: creates it. Returns NULL without a path or without room for it. */
+static document_column *find_or_create_column(documents *d, document *doc, const char *path)
+{
+    uint32_t number = path ? GPOINTER_TO_UINT(g_hash_table_lookup(doc->columns, path)) : 0;
+    size_t size = path ? strlen(path) + 1 : 0;
+
+    if (number == 0 && (path == NULL || size > MAX_PATH_BYTES - d->path_bytes)) {
+        return NULL;
+    }
+    if (number == 0) {
+        char *owned = g_strdup(path);
+        g_array_append_vals(doc->paths, &(document_column){.path = owned}, 1);
+        number = doc->paths->len;
+        g_hash_table_insert(doc->columns, owned, GUINT_TO_POINTER(number));
+        d->path_bytes += size;
+    }
+    return get_document_column(doc, number - 1);
+}
 
 /* Adds a cell of the value that was read last. The first value of a path in a response counts, with a result or without; of two counters the
  * first. `first_of_row`: number of the row's first cell. Changes: counts another value or counter of the path as omitted. */
-static void add_cell(documents *d, document *doc, value_stream *stream, const document_cell *cell,
+static void add_cell(documents *d, document *doc, value_stream *stream, const perf_result *result,
                      unsigned first_of_row)
 {
-    document_column *column = cell->column < doc->paths->len ? get_document_column(doc, cell->column) : NULL;
+    document_column *column = find_or_create_column(d, doc, value_stream_path(stream));
+    document_cell cell = {.value = result->none == PERF_NO_RESULT_OK ? result->value : NAN};
     bool is_twice = column && column->end > first_of_row;
 
-    if (is_twice || (column && !value_stream_is_same_counter(stream, &column->whose))) {
-        bool is_alike = is_twice && cell->value == g_array_index(doc->cells, document_cell, column->end - 1).value;
-        d->omitted->counts[OMITTED_WITHOUT_CELL] += !isnan(cell->value) && !is_alike;
+    if (column == NULL || is_twice || !value_stream_is_same_counter(stream, &column->whose)) {
+        bool is_alike = is_twice && cell.value == g_array_index(doc->cells, document_cell, column->end - 1).value;
+        d->omitted->counts[OMITTED_WITHOUT_CELL] += column == NULL || (!isnan(cell.value) && !is_alike);
         return;
     }
-    g_array_append_vals(doc->cells, cell, 1);
-    if (column) {
-        column->end = doc->cells->len;
-    }
+    cell.column = (uint32_t)(column - get_document_column(doc, 0));
+    g_array_append_val(doc->cells, cell);
+    column->end = doc->cells->len;
+    omissions_count_value(d->omitted, stream, result);
 }
 
-/* Adds all values of a response as cells of the row that is begun. Not texts, and not bases, which only divide others. */
-static void add_values(documents *d, document *doc, value_stream *stream)
-{
-    unsigned first = doc->cells->len;
-
-    while (value_stream_next(stream)) {
-        if (stream->at.is_text) {
-            continue; /* typeperf shows counters: texts and bases are none */
-        }
-        const perf_result result = value_stream_result(stream);
-        if (result.none == PERF_NO_RESULT_BASE_TYPE || result.none == PERF_NO_RESULT_NO_FORMULA) {
-            continue;
-        }
-        const char *path = value_stream_path(stream);
-        document_cell cell = {result.none == PERF_NO_RESULT_OK ? result.value : NAN,
-                              path ? find_or_create_column(d, doc, path, false /* is_refused */) : NO_COLUMN};
-        if (path) {
-            omissions_count_value(d->omitted, stream, &result);
-        }
-        add_cell(d, doc, stream, &cell, first);
-    }
-}
-
-/* --- Adding ---------------------------------------------------------------------------------------------------- */
-
-/* Returns the document of a query or key. `number`: of its handle. Changes: creates it. */
-static document *find_or_create_document(documents *d, uint32_t number, bool is_hkpd)
-{
-    void *key = GUINT_TO_POINTER(2 * number + is_hkpd);
-    document *doc = g_hash_table_lookup(d->by_number, key);
-
-    if (doc == NULL) {
-        doc = g_new0(document, 1);
-        doc->number = number;
-        doc->is_hkpd = is_hkpd;
-        doc->paths = g_array_new(FALSE, FALSE, sizeof(document_column));
-        doc->refused = g_ptr_array_new();
-        doc->columns = g_hash_table_new(NULL, NULL);
-        doc->rows = g_array_new(FALSE, FALSE, sizeof(document_row));
-        doc->cells = g_array_new(FALSE, FALSE, sizeof(document_cell));
-        g_hash_table_insert(d->by_number, key, doc);
-    }
-    return doc;
-}
-
-/* Adds what the server refused as columns that stay blank, as typeperf has them. Changes: creates the query's document. */
-static void add_refused(documents *d, packet_info *pinfo, const tapped_call *tapped)
-{
-    uint32_t number = tapped_handle_of(tapped->handle).number;
-    bool is_assumed;
-
-    for (uint32_t i = 0; number > 0 && i < tapped->num_identifiers; i++) {
-        const char *path = tapped_refused_path(pinfo->pool, tapped, i, &is_assumed);
-        if (path) {
-            find_or_create_column(d, find_or_create_document(d, number, false /* is_hkpd */), path,
-                                  true /* is_refused */);
-        }
-    }
-}
-
-/* Adds a call to its query's document: a sample as a row, refused counters as blank columns. Other calls add nothing. */
+/* Adds a call to its query's document: a sample as a row of all values but texts, and bases, which only divide others. */
 static void documents_add(documents *d, packet_info *pinfo, const tapped_call *tapped)
 {
-    if (tapped->answer == NULL) {
-        add_refused(d, pinfo, tapped);
-        return;
-    }
     if (!tapped_has_sample(tapped)) {
         return;
     }
     value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
-    document *doc = find_or_create_document(d, tapped_handle_of(tapped->answer->handle).number, tapped->is_hkpd);
-    document_row row = {pinfo->abs_ts, (pinfo->presence_flags & PINFO_HAS_TS) != 0, 0};
+    document *doc = find_or_create_document(d, pinfo->num, stream, tapped->is_hkpd);
+    document_row row = {.when = pinfo->abs_ts, .first = doc->cells->len};
 
-    if (doc->rows->len == 0) {
-        doc->first_frame = pinfo->num;
-        doc->machine = g_strdup(stream->computer);
-        g_ptr_array_add(d->all, doc);
+    while (value_stream_next(stream)) {
+        const perf_result result =
+            stream->at.is_text ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA} : value_stream_result(stream);
+        if (result.none != PERF_NO_RESULT_BASE_TYPE && result.none != PERF_NO_RESULT_NO_FORMULA) {
+            add_cell(d, doc, stream, &result, row.first);
+        }
     }
-    add_values(d, doc, stream);
     row.end = doc->cells->len;
     g_array_append_val(doc->rows, row);
 }
 
 /* --- Writing --------------------------------------------------------------------------------------------------- */
 
-/* Writes the header: columns in the order in which their values first came, then those that were always refused, as far as there is room for them.
- * Returns how many columns these are, without that of the time. */
-static unsigned write_header(const documents *d, const document *doc, GString *text)
+/* Writes the header: columns in the order in which their values first came, as far as there is room for them. Returns how many columns these are,
+ * without that of the time. */
+static unsigned write_header(const document *doc, GString *text)
 {
-    uint64_t cells = CELLS_OF_ALL / d->all->len + (uint64_t)doc->cells->len * CELLS_PER_VALUE;
-    uint64_t most = cells / MAX(doc->rows->len, 1); /* columns, of which the first are taken */
-    unsigned count = (unsigned)MIN(most, doc->paths->len);
+    unsigned most = MAX_COLUMNS_PER_VALUE * (doc->cells->len / doc->rows->len + 1);
+    unsigned count = MIN(most, doc->paths->len);
 
     csv_pdh_text(text, HEADER);
     for (unsigned i = 0; i < count; i++) {
         csv_pdh_text(text, get_document_column(doc, i)->path);
     }
-    for (unsigned i = 0; i < doc->refused->len && count < most; i++) {
-        const char *path = g_ptr_array_index(doc->refused, i);
-        if (g_hash_table_lookup(doc->columns, path) == NULL) {
-            csv_pdh_text(text, path);
-            count++;
-        }
-    }
     csv_end_row(text);
     return count;
 }
 
-/* Writes a row: its time, then `count` columns; other cells count as omitted. Returns the next row's first cell. `values`: room for `count` cells. */
-static unsigned write_pdh_row(documents *d, const document *doc, const document_row *row, unsigned first_cell,
-                              GString *text, double *values, unsigned count)
+/* Writes a row: its time, then `count` columns; results beyond count as omitted. `values`: room for `count` cells. */
+static void write_pdh_row(documents *d, const document *doc, const document_row *row, GString *text, double *values,
+                          unsigned count)
 {
     char number[G_ASCII_DTOSTR_BUF_SIZE * 10]; /* 1e308 with six decimals, as typeperf has them */
 
     for (unsigned i = 0; i < count; i++) {
         values[i] = NAN;
     }
-    for (unsigned i = first_cell; i < row->end; i++) {
+    for (unsigned i = row->first; i < row->end; i++) {
         const document_cell *cell = &g_array_index(doc->cells, document_cell, i);
         if (cell->column < count) {
             values[cell->column] = cell->value;
         } else {
-            d->omitted->counts[OMITTED_WITHOUT_CELL]++;
+            d->omitted->counts[OMITTED_WITHOUT_CELL] += !isnan(cell->value);
         }
     }
-    if (row->has_time) {
-        csv_time(text, &row->when, true /* is_pdh */);
-    } else {
-        csv_pdh_text(text, " ");
-    }
+    csv_time(text, &row->when, true /* is_pdh */);
     for (unsigned i = 0; i < count; i++) {
         csv_pdh_text(text, isnan(values[i]) ? " " : g_ascii_formatd(number, sizeof number, "%.6f", values[i]));
     }
     csv_end_row(text);
-    return row->end;
 }
 
 /* Writes a document, row by row. `file`: NULL: all of it is appended to `text`. Needs: `text` is empty. */
-static void document_write(documents *d, document *doc, output_file *file, GString *text)
+static void document_write(documents *d, const document *doc, output_file *file, GString *text)
 {
-    unsigned count = write_header(d, doc, text), first_cell = 0;
+    unsigned count = write_header(doc, text);
     double *values = g_new(double, count + 1);
 
     for (unsigned i = 0; i < doc->rows->len; i++) {
-        const document_row *row = &g_array_index(doc->rows, document_row, i);
-        first_cell = write_pdh_row(d, doc, row, first_cell, text, values, count);
+        write_pdh_row(d, doc, &g_array_index(doc->rows, document_row, i), text, values, count);
         if (file) {
             output_write(file, text);
         }
@@ -400,7 +324,7 @@ static struct {
     int tap;
     export_object_list_t *list; /* NULL: no call came for a list, or it is filled */
     documents *documents;       /* NULL without a list */
-    uint32_t frame;             /* of the newest call; 0: none came since the program began */
+    uint32_t frame;             /* of the newest call */
     omissions omitted;          /* zeros without a list */
 } objects;
 
@@ -418,19 +342,17 @@ static void list_object(uint32_t frame, const char *host, const char *type, char
     objects.list->add_entry(objects.list->gui_data, entry);
 }
 
-static void list_document(document *doc)
+static void list_document(const document *doc)
 {
     GString *text = g_string_new(NULL);
-    size_t host = strlen(doc->machine);
+    char *suffix = format_suffix(doc);
+    char *host = g_utf8_substring(doc->machine, 0, MIN(g_utf8_strlen(doc->machine, -1), MAX_HOST_CHARACTERS));
 
-    if (host > MAX_HOST_BYTES) {
-        host = (size_t)(g_utf8_find_prev_char(doc->machine, doc->machine + MAX_HOST_BYTES + 1) - doc->machine);
-    }
     document_write(objects.documents, doc, NULL, text);
     /* the host first; a name that begins with a dot would be hidden */
-    char *suffix = format_suffix(doc);
-    char *name = g_strdup_printf("%s%.*s-%s.csv", *doc->machine == '.' ? "_" : "", (int)host, doc->machine, suffix);
+    char *name = g_strdup_printf("%s%s-%s.csv", *host == '.' ? "_" : "", host, suffix);
     list_object(doc->first_frame, doc->machine, "text/csv", name, text);
+    g_free(host);
     g_free(suffix);
 }
 
@@ -480,19 +402,8 @@ static tap_packet_status objects_add(void *list, packet_info *pinfo, epan_dissec
     return TAP_PACKET_REDRAW;
 }
 
-/* Prints, as the program ends, that an export of objects got no call: objects_add() was not called then, nor list_all(). */
-static void report_no_calls(void)
-{
-    static const omissions nothing;
-
-    if (have_tap_listener(objects.tap) && objects.frame == 0) {
-        output_print_omissions(&nothing);
-    }
-}
-
 void export_objects_register(void)
 {
-    register_shutdown_routine(report_no_calls);
     objects.tap = register_export_object(proto_get_id_by_filter_name("pcq"), objects_add, objects_reset);
     tapped_add(objects.tap);
 }
