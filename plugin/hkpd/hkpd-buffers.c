@@ -140,11 +140,7 @@ static proto_item *hkpd_show_header(data_tree *view)
     cursor_skip(&cursor, PERF_SIGNATURE_SIZE);
     FIELDS_READ(DATA_BLOCK)
     uint32_t name_size, name = hkpd_find_system_name(view->table, &name_size);
-    if (name == 0 && read.system_name_size > 0) {
-        data_tree_report_field(view, cursor.node, EI_STRING_OFFSET,
-                               "the system name begins at byte %u and does not fit the header of %u",
-                               read.system_name_offset, header);
-    } else if (name > 0 && cursor.tree) {
+    if (name > 0 && cursor.tree) {
         proto_item_append_text(cursor.node, " of %s",
                                hkpd_show_name(view, &cursor, hf_system_name, name, name_size, read.system_name_size,
                                               TEXT_CODE_PAGE_UTF16));

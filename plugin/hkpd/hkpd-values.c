@@ -110,33 +110,21 @@ static const char *hkpd_format_instance(value_stream *stream)
 
 /* --- Texts -------------------------------------------------------------------------------------------------------- */
 
-/* True if all bytes are printable ASCII. */
-static bool is_printable(const uint8_t *bytes, uint32_t size)
-{
-    for (uint32_t i = 0; i < size; i++) {
-        if (bytes[i] < 0x20 || bytes[i] > 0x7E) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* value_ops.read_text: Samba sends ASCII where the type says UTF-16. A text of printable bytes is ASCII, unless it is so short that it may be a
- * character or two of UTF-16. */
+/* value_ops.read_text. */
 static void hkpd_read_text(value_stream *stream, uint32_t size)
 {
     counter_value *at = &stream->at;
     const perf_table *table = stream->now.table;
     const uint8_t *text = table->data + at->offset, *end = memchr(text, 0, size);
-    uint32_t type = perf_table_column(table, stream->group, at->column)->type;
-    uint32_t narrow = end ? (uint32_t)(end - text) : size, wide = perf_utf16_size(text, size);
-    uint32_t too_short = wide + 1 < size ? 4 : size % 2 == 0 ? 1 : 0;
-    bool is_narrow = (type & PERF_TEXT_IN_CODE_PAGE) || (is_printable(text, narrow) && narrow > too_short);
-    uint32_t code_page = perf_group_has_wide_names(stream->group) ? TEXT_CODE_PAGE_ASCII : stream->group->code_page;
 
-    at->text_size = is_narrow ? narrow : wide;
-    at->code_page = is_narrow ? code_page : TEXT_CODE_PAGE_UTF16;
     at->byte_order = hkpd_text_order(table);
+    if (perf_table_column(table, stream->group, at->column)->type & PERF_TEXT_IN_CODE_PAGE) {
+        at->text_size = end ? (uint32_t)(end - text) : size;
+        at->code_page = perf_group_has_wide_names(stream->group) ? TEXT_CODE_PAGE_ASCII : stream->group->code_page;
+    } else {
+        at->text_size = perf_utf16_size(text, size);
+        at->code_page = TEXT_CODE_PAGE_UTF16;
+    }
 }
 
 /* --- Operands ----------------------------------------------------------------------------------------------------- */

@@ -61,8 +61,7 @@ extern const data_tree_ops hkpd_tree_ops;
 
 /* --- winreg-hook.c: a copy of winreg's table of operations, with some entries replaced, takes the table's place --- */
 
-/* Two of its operations ([MS-RRP] 3.1.4) */
-#define WINREG_ENUM_VALUE 10
+/* BaseRegQueryValue ([MS-RRP] 3.1.5.17) */
 #define WINREG_QUERY_VALUE 17
 
 /* Puts `dissect` in the place of the stock functions of these operations; changes nothing where the stock dissector has no such table, or gives

@@ -1,7 +1,7 @@
 /* packet-hkpd.c
  * HKEY_PERFORMANCE_DATA, the part of the remote registry ([MS-RRP]) that answers with performance counters.
  *
- * Wireshark's winreg dissector shows such a response byte by byte, and has no table for values' data. So six entries of its table of
+ * Wireshark's winreg dissector shows such a response byte by byte, and has no table for values' data. So five entries of its table of
  * operations are replaced (winreg-hook.c). Each reads the stub silently and then calls the stock function, which shows all other
  * traffic. A response is shown here instead if its value's name is one of performance data and its bytes are a PERF_DATA_BLOCK or a
  * list of titles.
@@ -49,7 +49,6 @@ typedef struct {
 #define STATUS_SUCCESS 0
 #define STATUS_FILE_NOT_FOUND 2
 #define STATUS_MORE_DATA 234
-#define STATUS_NO_MORE_ITEMS 259
 
 /* A call, from its request to its response and for every later look. `rpc.handle` is the handle of the request, `rpc.answering`
  * that of the response: the opened one, or the life that began behind a closed one. */
@@ -61,9 +60,8 @@ typedef struct {
     wmem_array_t *objects; /* tapped_object: asked for by index, and absent or there again; NULL: none */
 } hkpd_call;
 
-/* Parameters of QueryValue and EnumValue, in either direction. */
+/* Parameters of QueryValue behind the name, in either direction. */
 typedef struct {
-    hkpd_question question;
     bool has_buffer;    /* the pointer to the data is not null */
     tvbuff_t *tvb;      /* the data, NULL if there is none */
     uint32_t data_size; /* bytes of it that were captured */
@@ -262,10 +260,10 @@ static void read_data(hkpd_pdu *p)
     }
 }
 
-/* Reads the parameters behind the name: type, data and sizes. Reports a response's length that is not the data's. Changes: `value`. */
-static void read_parameters(hkpd_pdu *p, hkpd_question question)
+/* Reads type, data and sizes. Reports a response's length that is not the data's. Changes: `value`. */
+static void read_parameters(hkpd_pdu *p)
 {
-    p->value = (value_parameters){.question = question};
+    p->value = (value_parameters){.has_buffer = false};
     read_pointed_u32(p, "type", stock_type);
     p->value.has_buffer = ndr_pointer(&p->pdu.ndr, "data");
     if (p->value.has_buffer) {
@@ -279,12 +277,11 @@ static void read_parameters(hkpd_pdu *p, hkpd_question question)
     }
 }
 
-/* Reports a failed call on performance data. Clients learn by an error that a language has no titles, or that no value is behind the last one. */
+/* Reports a failed call on performance data. Clients learn by an error that a language has no titles. */
 static void report_failed(hkpd_pdu *p)
 {
     uint32_t status = p->pdu.tapped.status;
-    bool is_answer =
-        status == STATUS_NO_MORE_ITEMS || (status == STATUS_FILE_NOT_FOUND && p->value.question.kind >= QUESTION_NAMES);
+    bool is_answer = status == STATUS_FILE_NOT_FOUND && p->call->question.kind >= QUESTION_NAMES;
 
     if (status != STATUS_SUCCESS && !is_answer) {
         p->pdu.tapped.has_failed = true;
@@ -330,7 +327,7 @@ static void close_key_response(hkpd_pdu *p)
     show_performance_key(p);
 }
 
-/* --- Requests of QueryValue and EnumValue ------------------------------------------------------------------------- */
+/* --- Requests of QueryValue --------------------------------------------------------------------------------------- */
 
 /* Returns "objects System, Process" for a list of title indexes, cut to what the Info column has room for. */
 static const char *format_objects(const hkpd_pdu *p, const char *indexes)
@@ -364,39 +361,29 @@ static void show_question(hkpd_pdu *p)
     }
 }
 
-/* Reads the parameters of a request: handle, name and the rest. */
+/* Reads the parameters of a request. Changes: the call keeps its question and buffer size, on the first pass. */
 static void read_question(void *pdu)
 {
     hkpd_pdu *p = pdu;
-
-    read_request_handle(p);
-    if (p->pdu.opnum == WINREG_ENUM_VALUE) {
-        ndr_u32(&p->pdu.ndr, 0); /* number among the key's values, shown by the stock function */
-    }
-    read_parameters(p, parse_value_name(p->pdu.pool, read_name(p)));
-}
-
-/* Keeps the request's question and buffer size in the call, on the first pass. EnumValue has its name in the response alone. */
-static void keep_question(hkpd_pdu *p)
-{
     hkpd_call *call = p->call;
 
-    if (!p->pdu.first_time) {
-        return;
+    read_request_handle(p);
+    const char *name = read_name(p);
+    if (p->pdu.first_time) {
+        call->question = parse_value_name(wmem_file_scope(), name);
     }
-    if (p->value.question.name && p->pdu.opnum == WINREG_QUERY_VALUE) {
-        call->question = parse_value_name(wmem_file_scope(), p->value.question.name);
+    read_parameters(p);
+    if (p->pdu.first_time) {
+        call->rpc.request_read = true;
+        call->room = p->value.has_buffer ? p->value.size : 0;
     }
-    call->rpc.request_read = !p->pdu.is_short;
-    call->room = !p->pdu.is_short && p->value.has_buffer ? p->value.size : 0;
 }
 
-/* Dissects a request of QueryValue or EnumValue, and keeps its question. The stock function shows each byte of the client's buffer as an item, and
- * in NDR64 that of Wireshark 4.0 and 4.4 looks for the name in a wrong place: so a QueryValue for performance data is shown here. */
+/* Dissects a request of QueryValue. The stock function shows each byte of the client's buffer as an item, and in NDR64 that of Wireshark 4.0 and
+ * 4.4 looks for the name in a wrong place: so a request for performance data is shown here. */
 static void value_request(hkpd_pdu *p)
 {
     read_silently(p, read_question);
-    keep_question(p);
     bool is_ours = rpc_pdu_get_handle(&p->pdu) != NULL;
     if (is_ours) {
         show_question(p);
@@ -405,21 +392,19 @@ static void value_request(hkpd_pdu *p)
         }
         rpc_pdu_report_closed_handle(&p->pdu, &p->pdu.report, p->node);
     }
-    is_ours = is_ours || (p->pdu.ndr.ndr64 && p->value.question.kind != QUESTION_OTHER);
-    if (is_ours && p->pdu.opnum == WINREG_QUERY_VALUE && !p->pdu.is_short) {
+    is_ours = is_ours || (p->pdu.ndr.ndr64 && p->call->question.kind != QUESTION_OTHER);
+    if (is_ours && !p->pdu.is_short) {
         read_aloud(p, read_question);
     }
 }
 
-/* --- Responses of QueryValue and EnumValue ------------------------------------------------------------------------ */
+/* --- Responses of QueryValue -------------------------------------------------------------------------------------- */
 
-/* Reads the parameters of a response. EnumValue names its value there, QueryValue in the request. */
 static void read_answer(void *pdu)
 {
     hkpd_pdu *p = pdu;
-    bool has_name = p->pdu.opnum == WINREG_ENUM_VALUE;
 
-    read_parameters(p, has_name ? parse_value_name(p->pdu.pool, read_name(p)) : p->call->question);
+    read_parameters(p);
     rpc_pdu_read_status(&p->pdu, stock_status);
 }
 
@@ -446,7 +431,7 @@ static answer_kind find_answer_kind(const hkpd_pdu *p)
 {
     tvbuff_t *tvb = p->value.tvb;
     const rpc_call *call = p->pdu.call;
-    question_kind question = p->value.question.kind;
+    question_kind question = p->call->question.kind;
     bool is_ours = rpc_pdu_get_handle(&p->pdu) && (call->answering || !call->was_closed);
     bool is_probe = !p->pdu.is_short && p->pdu.tapped.status == STATUS_MORE_DATA;
 
@@ -482,14 +467,12 @@ static void open_answering_handle(hkpd_pdu *p)
 
 /* --- Neither data nor titles ----------------------------------------------------------------------------------- */
 
-/* Describes the response to a size probe in the Info column. Servers that do not know the size send none: it is more than the buffer's. */
+/* Describes the response to a size probe in the Info column. Servers that do not know the size send none. */
 static void describe_probe(hkpd_pdu *p)
 {
-    uint32_t needed = p->pdu.tapped.rtn_size, size = needed > 0 ? needed : p->call->room;
-    const char *than = needed > 0 || size == 0 ? "" : "more than ";
+    uint32_t size = p->pdu.tapped.rtn_size;
 
-    info_add_subject(&p->pdu, "size probe: needs %s%s", than,
-                     size > 0 ? text_counted(p->pdu.pool, size, "byte") : "more");
+    info_add_subject(&p->pdu, "size probe: needs %s", size > 0 ? text_counted(p->pdu.pool, size, "byte") : "more");
 }
 
 /* Describes a response that the stock function shows: a size probe, a failure, or a success without performance data. */
@@ -656,7 +639,7 @@ static void learn_titles(hkpd_pdu *p)
 {
     const state_handle *handle = rpc_pdu_get_handle(&p->pdu);
     hkpd_title_list list = {.tvb = p->value.tvb};
-    uint32_t language = p->value.question.language;
+    uint32_t language = p->call->question.language;
 
     language = language == 0 && handle && handle->key == KEY_TEXT ? LANGUAGE_ENGLISH : language;
     bool is_english = (language & LANGUAGE_MASK) == LANGUAGE_ENGLISH;
@@ -676,7 +659,7 @@ static void read_titles_answer(hkpd_pdu *p)
     unsigned titles = hkpd_show_titles(tvb, p->node, &p->pdu.report);
 
     if (rpc_pdu_may_learn(&p->pdu) && p->pdu.tapped.status == STATUS_SUCCESS &&
-        p->value.question.kind == QUESTION_NAMES) {
+        p->call->question.kind == QUESTION_NAMES) {
         learn_titles(p);
     }
     info_add_detail(&p->pdu, "%s, %s", text_counted(p->pdu.pool, titles, "title"),
@@ -739,7 +722,6 @@ static const struct {
 } operations[] = {
     [3] = {"OpenHKPD", NULL, open_key_response, NDR_FIRST_HANDLE, KEY_DATA, RPC_OPENS},
     [5] = {"CloseKey", close_key_request, close_key_response, NDR_FIRST_HANDLE, KEY_NONE, RPC_CLOSES},
-    [WINREG_ENUM_VALUE] = {"EnumValue", value_request, value_response, NDR_FIRST_VALUE, KEY_NONE, RPC_USES},
     [WINREG_QUERY_VALUE] = {"QueryValue", value_request, value_response, NDR_FIRST_VALUE, KEY_NONE,
                             RPC_USES | RPC_RETURNS | RPC_SAMPLES},
     [32] = {"OpenHKPT", NULL, open_key_response, NDR_FIRST_HANDLE, KEY_TEXT, RPC_OPENS},
@@ -793,7 +775,7 @@ static void hkpd_tap_pdu(hkpd_pdu *p)
     tapped->is_hkpd = true;
     tapped->kind = format_value_question(&p->call->question);
     tapped->brings_data = may_bring_data(p, handle);
-    tapped->lacks_titles = !p->pdu.is_request && p->pdu.report.damaged && p->value.question.kind == QUESTION_NAMES;
+    tapped->lacks_titles = !p->pdu.is_request && p->pdu.report.damaged && p->call->question.kind == QUESTION_NAMES;
     p->pdu.report.damaged |= tapped->brings_data && tapped->answer == NULL && tapped->out_size > 0;
     tapped->subject = p->call->question.name;
     tapped->subject_size = tapped->subject ? (uint32_t)strlen(tapped->subject) : 0;
