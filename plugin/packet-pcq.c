@@ -780,9 +780,6 @@ static void pcq_tap_pdu(pcq_pdu *p)
     }
     tapped->request_code = p->call->request.code;
     tapped->brings_data = pdu->opnum == OPNUM_QueryCounterData;
-    if (pdu->opnum == OPNUM_QueryCounterSetRegistrationInfo && p->call->rpc.request_read) {
-        tapped->kind = val_to_str_const(p->call->request.code, request_code_vals, "another RequestCode");
-    }
     tapped->adds = p->call->add;
     tapped->epoch = pdu->is_request ? p->call->asked.epoch : p->call->seen.epoch;
     /* what makes another call the same: a handle or a registration, beside server and operation */

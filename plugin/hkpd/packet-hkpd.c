@@ -733,17 +733,6 @@ static bool is_active(void)
     return pref_decode && proto_is_protocol_enabled(find_protocol_by_id(proto_hkpd));
 }
 
-/* Returns what a value's name asks for, in few words; NULL if it was not read. */
-static const char *format_value_question(const hkpd_question *question)
-{
-    static const char *const texts[] = {[QUESTION_OTHER] = "other values",
-                                        [QUESTION_INDEXES] = "objects by their indexes",
-                                        [QUESTION_NAMES] = "titles",
-                                        [QUESTION_HELP] = "titles"};
-
-    return question->name && question->kind != QUESTION_OBJECTS ? texts[question->kind] : question->name;
-}
-
 /* True if the call is one for performance data, not for titles, descriptions or another value of the key. A response need not have any. */
 static bool may_bring_data(const hkpd_pdu *p, const state_handle *handle)
 {
@@ -773,9 +762,8 @@ static void hkpd_tap_pdu(hkpd_pdu *p)
         return;
     }
     tapped->is_hkpd = true;
-    tapped->kind = format_value_question(&p->call->question);
+    tapped->asks_titles = p->call->question.kind >= QUESTION_NAMES;
     tapped->brings_data = may_bring_data(p, handle);
-    tapped->lacks_titles = !p->pdu.is_request && p->pdu.report.damaged && p->call->question.kind == QUESTION_NAMES;
     p->pdu.report.damaged |= tapped->brings_data && tapped->answer == NULL && tapped->out_size > 0;
     tapped->subject = p->call->question.name;
     tapped->subject_size = tapped->subject ? (uint32_t)strlen(tapped->subject) : 0;

@@ -42,23 +42,22 @@ typedef struct {
 typedef struct {
     bool is_hkpd;
     bool is_response;
-    bool is_repeated;      /* a response that was read, to a call that another answered before */
-    bool has_status;       /* a response's status was read */
-    bool has_failed;       /* the status, or a fault, is a failure: no size probe, not the end of a list */
-    bool is_fault;         /* DCE/RPC's own answer: `status` is the fault's, not the operation's */
-    bool brings_data;      /* if it succeeds, the call is answered with performance data */
-    bool is_late;          /* a response whose packet reports it as late or slow */
-    bool is_probe;         /* a response says how much room is needed, and nothing else */
-    bool lacks_titles;     /* a list of titles that could not be read whole */
-    bool is_damaged;       /* something in it contradicts itself, or does not fit */
-    bool does_not_seal;    /* the client signs its calls, or less */
-    bool adds;             /* ValidateCounters: adds counters, does not remove them */
-    const char *operation; /* "QueryCounterData" */
-    const char *kind;  /* what it asks for, where operations ask for several: "PERF_REG_COUNTERSET_STRUCT", "Global" */
-    uint32_t status;   /* Win32 error, or status of a fault; 0: success, or none was read */
-    uint32_t out_size; /* returned: GUIDs of EnumerateCounterSet, else bytes */
-    uint32_t rtn_size; /* needed, in the same unit */
-    double seconds;    /* from the request to this response; negative: not known */
+    bool is_repeated;       /* a response that was read, to a call that another answered before */
+    bool has_status;        /* a response's status was read */
+    bool has_failed;        /* the status, or a fault, is a failure: no size probe, not the end of a list */
+    bool is_fault;          /* DCE/RPC's own answer: `status` is the fault's, not the operation's */
+    bool brings_data;       /* if it succeeds, the call is answered with performance data */
+    bool is_late;           /* a response whose packet reports it as late or slow */
+    bool is_probe;          /* a response says how much room is needed, and nothing else */
+    bool asks_titles;       /* HKEY_PERFORMANCE_DATA: the call asks for a list of titles */
+    bool is_damaged;        /* something in it contradicts itself, or does not fit */
+    bool does_not_seal;     /* the client signs its calls, or less */
+    bool adds;              /* ValidateCounters: adds counters, does not remove them */
+    const char *operation;  /* "QueryCounterData" */
+    uint32_t status;        /* Win32 error, or status of a fault; 0: success, or none was read */
+    uint32_t out_size;      /* returned: GUIDs of EnumerateCounterSet, else bytes */
+    uint32_t rtn_size;      /* needed, in the same unit */
+    double seconds;         /* from the request to this response; negative: not known */
     uint32_t request_frame; /* of the request to a response; 0: not known */
     uint16_t port;          /* TCP port of a call "Map"; 0: none */
     bool has_counters; /* a response says how many counters the query has, or the objects of HKEY_PERFORMANCE_DATA */

@@ -28,7 +28,7 @@ void omissions_count_call(omissions *o, const tapped_call *tapped)
     o->any_decoded = true;
     o->requests += !tapped->is_response;
     o->responses += tapped->is_response;
-    o->counts[OMITTED_TITLES] += tapped->lacks_titles;
+    o->counts[OMITTED_TITLES] += tapped->is_response && tapped->asks_titles && tapped->is_damaged;
     o->counts[OMITTED_PROBES] += tapped->is_probe && tapped->brings_data;
     if (answer) {
         o->samples += tapped_has_sample(tapped);

@@ -119,7 +119,7 @@ void problems_count(verdict *v, verdict_query *query, packet_info *pinfo, const 
     enum { FILE_NOT_FOUND = 2 };
     problem_counter to = {v, query};
     const counter_response *answer = tapped->answer;
-    bool is_titles = tapped->is_response && tapped->kind && strcmp(tapped->kind, "titles") == 0;
+    bool is_titles = tapped->is_response && tapped->asks_titles;
     bool is_malformed = answer ? answer->sample == NULL || tapped->is_damaged || tapped->has_contradictions
                                : tapped->is_damaged && tapped->is_response && tapped->brings_data;
 

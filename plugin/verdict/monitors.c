@@ -18,15 +18,10 @@ static GSList *verdicts; /* verdict, all of verdict_new() */
 
 /* --- Whose a call is ---------------------------------------------------------------------------------------------- */
 
-static bool is_titles(const tapped_call *tapped)
-{
-    return tapped->kind && strcmp(tapped->kind, "titles") == 0;
-}
-
 /* Returns true if the call belongs to one query or question. Openings and lists of titles belong to the peers instead. */
 static bool is_of_query(const tapped_call *tapped)
 {
-    bool is_question = !tapped->is_hkpd || ((tapped->subject || tapped->brings_data) && !is_titles(tapped));
+    bool is_question = !tapped->is_hkpd || ((tapped->subject || tapped->brings_data) && !tapped->asks_titles);
 
     return tapped->handle && is_question && !g_str_has_prefix(tapped->operation, "Open");
 }
