@@ -167,7 +167,7 @@ void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped);
 
 /* --- Paths that a statistic is asked for --------------------------------------------------------------------------- */
 
-typedef struct watch_rows watch_paths;
+typedef struct watch_paths watch_paths;
 
 /* Takes paths, written as a watched counter's, that stand in place of a filter: they begin with a backslash. Returns NULL for a filter, which
  * stays, and for malformed paths with the reason in `*error`, to be freed. Changes: paths are taken out of `filter`, and kept for good. */

@@ -23,19 +23,12 @@ typedef struct {
 static table_row *table; /* as the preference has it now; Wireshark fills it */
 static unsigned table_size;
 
-/* Rows, and which of them a path matches. */
-struct watch_rows {
-    watch_row *rows;
-    unsigned count;
-    GHashTable *found; /* path -> array of the rows that it matches, with a NULL behind them; owns both */
-    bool is_any_met;   /* a path matched a row */
-};
-#define MAX_FOUND 50000 /* paths in `found`; with one more all are forgotten */
-
-int watch_hf_sum = -1, watch_hf_hint = -1;
+int watch_hf_sum = -1;
 static int proto_watch;
-static struct watch_rows watched; /* rows of the table, each of which has a field */
-static hf_register_info *fields;  /* fields of these rows, in their order; NULL: no rows */
+static watch_row *rows;          /* of the table, each of which has a field */
+static watch_row **matches;      /* rows that watch_rows_of() found, with a NULL behind them */
+static hf_register_info *fields; /* fields of these rows, in their order; NULL: no rows */
+static unsigned num_rows;
 
 UAT_CSTRING_CB_DEF(table, name, table_row)
 UAT_CSTRING_CB_DEF(table, paths, table_row)
@@ -60,31 +53,24 @@ static void free_row(void *row)
     g_free(((table_row *)row)->paths);
 }
 
-/* Returns a text in capitals, to be freed, so that names compare as Windows compares them: each letter becomes one letter, and two letters
- * that have no capital there stay. Invalid UTF-8 is replaced. */
-static char *in_capitals(const char *text)
+/* Returns a text without case, to be freed. Invalid UTF-8 is replaced. */
+static char *fold_case(const char *text)
 {
-    GString *capitals = g_string_new(NULL);
-    char *valid = g_utf8_make_valid(text, -1);
+    char *valid = g_utf8_make_valid(text, -1), *folded = g_utf8_casefold(valid, -1);
 
-    for (const char *at = valid; *at; at = g_utf8_next_char(at)) {
-        gunichar letter = g_utf8_get_char(at);
-        bool has_none = letter == 0x131 || letter == 0x17F; /* dotless i, long s */
-        g_string_append_unichar(capitals, has_none ? letter : g_unichar_toupper(letter));
-    }
     g_free(valid);
-    return g_string_free(capitals, FALSE);
+    return folded;
 }
 
-/* Returns the patterns between semicolons in capitals, without blanks around them, to be freed. Some may be empty. */
+/* Returns the patterns between semicolons without case, without blanks around them, to be freed. Some may be empty. */
 static char **split_patterns(const char *paths)
 {
-    char *capitals = in_capitals(paths), **patterns = g_strsplit(capitals, ";", -1);
+    char *folded = fold_case(paths), **patterns = g_strsplit(folded, ";", -1);
 
     for (unsigned i = 0; patterns[i]; i++) {
         g_strstrip(patterns[i]);
     }
-    g_free(capitals);
+    g_free(folded);
     return patterns;
 }
 
@@ -135,40 +121,33 @@ static ws_pref_bool check_row(void *record, char **error)
 
 /* --- Its fields -------------------------------------------------------------------------------------------------- */
 
-/* Forgets the paths of a capture when it is closed. */
-static void watch_forget_capture(void)
-{
-    g_hash_table_remove_all(watched.found);
-}
-
 /* Frees the rows. Changes: their fields are deregistered, for Wireshark to free once nothing shows them. */
 static void forget_rows(void)
 {
-    g_hash_table_remove_all(watched.found);
-    for (unsigned i = 0; i < watched.count; i++) {
-        proto_deregister_field(proto_watch, watched.rows[i].hf);
-        g_strfreev(watched.rows[i].patterns);
+    for (unsigned i = 0; i < num_rows; i++) {
+        proto_deregister_field(proto_watch, rows[i].hf);
+        g_strfreev(rows[i].patterns);
     }
     if (fields) {
         proto_add_deregistered_data(fields); /* with names and paths; an open packet may still show them */
     }
-    g_free(watched.rows);
-    watched.rows = NULL;
+    g_clear_pointer(&rows, g_free);
+    g_clear_pointer(&matches, g_free);
     fields = NULL;
-    watched.count = 0;
+    num_rows = 0;
 }
 
-/* Adds a row of the table with its field, not registered yet. A second row of a name is reported and left out. Needs: room in both arrays. */
+/* Adds a row of the table with its field, not registered yet. A second row of a name is reported and left out. Needs: room in the arrays. */
 static void add_row(const table_row *from)
 {
-    for (unsigned i = 0; i < watched.count; i++) {
-        if (strcmp(watched.rows[i].name, from->name) == 0) {
+    for (unsigned i = 0; i < num_rows; i++) {
+        if (strcmp(rows[i].name, from->name) == 0) {
             report_failure("pcq: two watched counters have the name \"%s\": the one for %s is left out", from->name,
                            from->paths);
             return;
         }
     }
-    watch_row *row = &watched.rows[watched.count];
+    watch_row *row = &rows[num_rows];
     hf_register_info field = {
         &row->hf,
         {g_strdup(from->name), g_strconcat(FIELD_PREFIX, from->name, NULL), FT_DOUBLE, BASE_NONE, NULL, 0,
@@ -176,7 +155,7 @@ static void add_row(const table_row *from)
     };
 
     *row = (watch_row){field.hfinfo.name, split_patterns(from->paths), -1};
-    fields[watched.count++] = field;
+    fields[num_rows++] = field;
 }
 
 /* Makes rows and fields of the user's table; Wireshark calls it after each change. Changes: those of the table before are forgotten. */
@@ -186,67 +165,54 @@ static void take_table(void)
     if (table_size == 0) {
         return;
     }
-    watched.rows = g_new0(watch_row, table_size);
+    rows = g_new0(watch_row, table_size);
+    matches = g_new0(watch_row *, table_size + 1);
     fields = g_new0(hf_register_info, table_size);
     for (unsigned i = 0; i < table_size; i++) {
         add_row(&table[i]);
     }
-    proto_register_field_array(proto_watch, fields, (int)watched.count);
+    proto_register_field_array(proto_watch, fields, (int)num_rows);
 }
 
 /* --- Which values they are --------------------------------------------------------------------------------------- */
 
-/* Returns true if a path matches one of a row's patterns. A pattern with one backslash in front is of every computer. Needs: a path in capitals. */
-static bool row_fits(const watch_row *row, const char *path)
+/* Returns true if a path matches a pattern. One with a single backslash in front is of every computer. Needs: a path without case. */
+static bool has_match(char *const *patterns, const char *path)
 {
     const char *set = g_str_has_prefix(path, "\\\\") ? strchr(path + 2, '\\') : NULL;
 
-    for (unsigned i = 0; row->patterns[i]; i++) {
-        const char *pattern = row->patterns[i];
-        bool any_machine = pattern[0] == '\\' && pattern[1] != '\\';
-        if (g_pattern_match_simple(pattern, any_machine && set ? set : path)) {
+    for (unsigned i = 0; patterns[i]; i++) {
+        bool any_machine = patterns[i][0] == '\\' && patterns[i][1] != '\\';
+        if (g_pattern_match_simple(patterns[i], any_machine && set ? set : path)) {
             return true;
         }
     }
     return false;
 }
 
-/* Returns the rows that a path (NULL: none) matches, with a NULL behind them, until another path is asked for. Changes: keeps them for the path,
- * since each response has the same paths again. */
-static watch_row *const *matching_rows(struct watch_rows *among, const char *path)
-{
-    static watch_row *none[] = {NULL};
-    watch_row **fits = path && among->count > 0 ? g_hash_table_lookup(among->found, path) : none;
-
-    if (fits) {
-        return fits;
-    }
-    char *capitals = in_capitals(path);
-    unsigned count = 0;
-    fits = g_new0(watch_row *, among->count + 1);
-    for (unsigned i = 0; i < among->count; i++) {
-        if (row_fits(&among->rows[i], capitals)) {
-            fits[count++] = &among->rows[i];
-        }
-    }
-    g_free(capitals);
-    among->is_any_met |= count > 0;
-    if (g_hash_table_size(among->found) >= MAX_FOUND) {
-        g_hash_table_remove_all(among->found);
-    }
-    g_hash_table_insert(among->found, g_strdup(path), fits);
-    return fits;
-}
-
 watch_row *const *watch_rows_of(const char *path)
 {
-    return matching_rows(&watched, path);
+    static watch_row *none[] = {NULL};
+    unsigned count = 0;
+
+    if (path == NULL || num_rows == 0) {
+        return none;
+    }
+    char *folded = fold_case(path);
+    for (unsigned i = 0; i < num_rows; i++) {
+        if (has_match(rows[i].patterns, folded)) {
+            matches[count++] = &rows[i];
+        }
+    }
+    matches[count] = NULL;
+    g_free(folded);
+    return matches;
 }
 
 bool watch_is_wanted(proto_tree *tree)
 {
-    for (unsigned i = 0; tree && i < watched.count; i++) {
-        if (proto_field_is_referenced(tree, watched.rows[i].hf)) {
+    for (unsigned i = 0; tree && i < num_rows; i++) {
+        if (proto_field_is_referenced(tree, rows[i].hf)) {
             return true;
         }
     }
@@ -255,8 +221,15 @@ bool watch_is_wanted(proto_tree *tree)
 
 bool watch_has_rows(void)
 {
-    return watched.count > 0;
+    return num_rows > 0;
 }
+
+/* --- Paths that a statistic is asked for --------------------------------------------------------------------------- */
+
+struct watch_paths {
+    char **patterns;
+    bool is_any_met; /* a path matched */
+};
 
 watch_paths *watch_paths_take(const char **filter, char **error)
 {
@@ -271,16 +244,20 @@ watch_paths *watch_paths_take(const char **filter, char **error)
         return NULL;
     }
     watch_paths *paths = g_new0(watch_paths, 1);
-    paths->rows = g_new0(watch_row, 1);
-    paths->rows->patterns = split_patterns(text);
-    paths->count = 1;
-    paths->found = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
+    paths->patterns = split_patterns(text);
     return paths;
 }
 
 bool watch_paths_fit(watch_paths *paths, const char *path)
 {
-    return paths == NULL || *matching_rows(paths, path) != NULL;
+    if (paths == NULL || path == NULL) {
+        return paths == NULL;
+    }
+    char *folded = fold_case(path);
+    bool fits = has_match(paths->patterns, folded);
+    paths->is_any_met |= fits;
+    g_free(folded);
+    return fits;
 }
 
 bool watch_paths_are_met(const watch_paths *paths)
@@ -290,42 +267,31 @@ bool watch_paths_are_met(const watch_paths *paths)
 
 /* --- What they have in an answer --------------------------------------------------------------------------------- */
 
-/* Returns the text that all values had until now, if this one has it, too; else NULL: they differ. */
-static const char *keep_if_same(const char *before, const char *text)
-{
-    return before && text && strcmp(before, text) == 0 ? before : NULL;
-}
-
-/* Adds the result of the value that was read last to number, extremes and unit. Needs: a result. */
-static void add_result(watch_values *to, value_stream *stream, const perf_result *result)
-{
-    const char *unit = stream->at.counter->type->unit;
-    bool is_first = to->results++ == 0;
-
-    to->unit = is_first ? unit : keep_if_same(to->unit, unit);
-    if (is_first || result->value < to->lowest) {
-        to->lowest = result->value;
-        to->least = wmem_strdup(stream->pool, value_stream_format(stream, result));
-    }
-    if (is_first || result->value > to->highest) {
-        to->highest = result->value;
-        to->most = wmem_strdup(stream->pool, value_stream_format(stream, result));
-    }
-}
-
 /* Adds the value that was read last, with a result or without. */
 static void add_value(watch_values *to, value_stream *stream)
 {
     perf_result result = stream->at.is_text ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA} : value_stream_result(stream);
-    bool is_first = to->values++ == 0;
+    const char *text = wmem_strdup(stream->pool, value_stream_format(stream, &result));
 
-    to->set = is_first ? value_stream_set(stream) : keep_if_same(to->set, value_stream_set(stream));
-    to->counter = is_first ? value_stream_counter(stream) : keep_if_same(to->counter, value_stream_counter(stream));
-    to->first = is_first ? wmem_strdup(stream->pool, value_stream_format(stream, &result)) : to->first;
-    if (result.none == PERF_NO_RESULT_OK) {
-        add_result(to, stream, &result);
+    if (to->values++ == 0) {
+        to->first = text;
+        to->note = "";
     }
-    to->note = is_first || *to->note == '\0' ? format_assumed_mark(stream) : to->note;
+    to->note = *to->note ? to->note : format_assumed_mark(stream);
+    if (result.none != PERF_NO_RESULT_OK) {
+        return;
+    }
+    const char *unit = stream->at.counter->type->unit;
+    to->has_units |= to->unit && strcmp(unit, to->unit) != 0;
+    to->unit = unit;
+    if (to->least == NULL || result.value < to->lowest) {
+        to->lowest = result.value;
+        to->least = text;
+    }
+    if (to->most == NULL || result.value > to->highest) {
+        to->highest = result.value;
+        to->most = text;
+    }
 }
 
 const watch_values *watch_values_of(const watch_survey *survey, const watch_row *row)
@@ -353,25 +319,19 @@ static watch_values *find_or_create_values(watch_survey *survey, const watch_row
 watch_survey watch_look_through(value_stream *stream, unsigned most_values, unsigned most_rows)
 {
     watch_survey survey = {.rows = wmem_array_new(stream->pool, sizeof(watch_values)), .whole = true};
-    wmem_map_t *seen = wmem_map_new(stream->pool, wmem_str_hash, g_str_equal); /* paths */
 
     for (unsigned i = 0; value_stream_next(stream); i++) {
+        bool is_covered = false;
         if (i >= most_values) {
             survey.whole = false;
             break;
         }
-        const char *path = value_stream_path(stream);
-        watch_row *const *rows = watch_rows_of(path);
-        bool is_new = *rows && !wmem_map_contains(seen, path), is_covered = false;
-        if (is_new) {
-            wmem_map_insert(seen, wmem_strdup(stream->pool, path), seen);
-        }
-        for (; *rows; rows++) {
-            watch_values *values = find_or_create_values(&survey, *rows, most_rows);
-            if (values && is_new) {
+        for (watch_row *const *row = watch_rows_of(value_stream_path(stream)); *row; row++) {
+            watch_values *values = find_or_create_values(&survey, *row, most_rows);
+            if (values) {
                 add_value(values, stream);
+                is_covered = true;
             }
-            is_covered |= values != NULL;
         }
         survey.covered += is_covered;
     }
@@ -380,21 +340,13 @@ watch_survey watch_look_through(value_stream *stream, unsigned most_values, unsi
 
 const char *watch_words(wmem_allocator_t *pool, const watch_values *values)
 {
-    const char *what = values->set && values->counter ? "instances" : "values";
-
     if (values->values == 1) {
         return wmem_strconcat(pool, values->first, values->note, NULL);
     }
-    if (values->unit == NULL) {
-        return wmem_strdup_printf(pool, "%s%s, first of %u %s", values->first, values->note, values->values, what);
+    if (values->least == NULL || values->has_units) {
+        return wmem_strdup_printf(pool, "%s%s, first of %u values", values->first, values->note, values->values);
     }
-    size_t unit = *values->unit ? strlen(values->unit) + 1 : 0; /* " %" */
-    bool differ = strcmp(values->least, values->most) != 0;
-    unsigned others = values->values - values->results;
-    return wmem_strdup_printf(pool, "%.*s%s%s%s%s, %u %s%s", differ ? (int)(strlen(values->least) - unit) : 0,
-                              values->least, differ ? " to " : "", values->most,
-                              !differ && values->results > 1 ? " each" : "", values->note, values->values, what,
-                              others > 0 ? wmem_strdup_printf(pool, ", %u without a result", others) : "");
+    return wmem_strdup_printf(pool, "%s to %s%s, %u values", values->least, values->most, values->note, values->values);
 }
 
 void watch_register(int proto, module_t *module)
@@ -403,9 +355,6 @@ void watch_register(int proto, module_t *module)
         {&watch_hf_sum,
          {"Watched", "pcq.watched", FT_STRING, BASE_NONE, NULL, 0, "All that a watched counter has in the answer",
           HFILL}},
-        {&watch_hf_hint,
-         {"Own field", "pcq.watched.hint", FT_STRING, BASE_NONE, NULL, 0,
-          "pcq.cooked is every value of a packet; a watched counter alone is pcq.watch.NAME", HFILL}},
     };
     static uat_field_t columns_shown[] = {
         UAT_FLD_CSTRING(table, name, "Name", "The field is pcq.watch.NAME"),
@@ -422,7 +371,6 @@ void watch_register(int proto, module_t *module)
 
     proto_watch = proto;
     proto_register_field_array(proto, hf, array_length(hf));
-    watched.found = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
     uat_t *uat = uat_new("Watched counters", sizeof(table_row), "pcq_watch", TRUE, (void **)&table, &table_size,
                          UAT_AFFECTS_DISSECTION | UAT_AFFECTS_FIELDS, NULL, copy_row, check_row, free_row, take_table,
                          forget_rows, columns_shown);
@@ -430,5 +378,4 @@ void watch_register(int proto, module_t *module)
                                   "Counters of PerflibV2 and HKEY_PERFORMANCE_DATA that have a field of their own: "
                                   "pcq.watch.NAME holds the results of the values whose paths fit.",
                                   uat);
-    register_cleanup_routine(watch_forget_capture);
 }

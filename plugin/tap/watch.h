@@ -1,6 +1,6 @@
 /* watch.h
- * Watched counters: the user's table `pcq_watch`, whose rows are fields `pcq.watch.NAME`, and what they have in an answer. Which
- * rows fit a path is found once. Paths that a statistic is asked for are written as the table's.
+ * Watched counters: the user's table `pcq_watch`, whose rows are fields `pcq.watch.NAME`, and what they have in an answer. Paths
+ * that a statistic is asked for are written as the table's.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -11,12 +11,12 @@
 /* A row of the table. */
 typedef struct {
     const char *name;
-    char **patterns; /* of paths, in capitals; its own */
+    char **patterns; /* of paths, without case; its own */
     int hf;          /* FT_DOUBLE */
 } watch_row;
 
-/* pcq.watched: "gpu = 0.4 to 10.9 %, 7 instances", and pcq.watched.hint: how a counter becomes a watched one; FT_STRING */
-extern int watch_hf_sum, watch_hf_hint;
+/* pcq.watched: "gpu = 0.4 % to 10.9 %, 7 values"; FT_STRING */
+extern int watch_hf_sum;
 
 /* Registers the table as a preference of `module`, and the fields as `proto`'s. */
 void watch_register(int proto, module_t *module);
@@ -31,17 +31,16 @@ watch_row *const *watch_rows_of(const char *path);
 
 /* --- What they have in an answer --------------------------------------------------------------------------------- */
 
-/* Values of a row in a response. A path that the response has twice counts once. */
+/* Values of a row in a response. */
 typedef struct {
     const watch_row *row;
-    unsigned values;           /* number of values, with a result or without */
-    unsigned results;          /* number of values with a result */
-    const char *set, *counter; /* names that all values share; NULL: they differ */
-    const char *unit;          /* unit that all results share; NULL: they differ, or there is none */
-    double lowest, highest;    /* results */
-    const char *least, *most;  /* the same formatted, with the unit; NULL without results */
-    const char *first;         /* the first value formatted, with a result or without */
-    const char *note;          /* " (assumed)" if any value is, else "" */
+    unsigned values;          /* number of values, with a result or without */
+    const char *unit;         /* of the newest result; NULL: there is none */
+    bool has_units;           /* results have several units */
+    double lowest, highest;   /* results */
+    const char *least, *most; /* the same formatted, with the unit; NULL without results */
+    const char *first;        /* the first value formatted, with a result or without */
+    const char *note;         /* " (assumed)" if any value is, else "" */
 } watch_values;
 
 typedef struct {
@@ -57,6 +56,6 @@ watch_survey watch_look_through(value_stream *stream, unsigned most_values, unsi
 /* Returns the values of a row; NULL: it matches nothing, or the survey is of zeros. */
 const watch_values *watch_values_of(const watch_survey *survey, const watch_row *row);
 
-/* Formats the values of a row: "12.4 %"; "0.4 to 10.9 %, 7 instances"; "0.0 % each, 2 instances"; "81 (raw; first sample), first of 7
- * instances". Needs: values. */
+/* Formats the values of a row: "12.4 %"; "0.4 % to 10.9 %, 7 values"; without results, or of several units, "81 (raw; first sample), first of 7
+ * values". Needs: values. */
 const char *watch_words(wmem_allocator_t *pool, const watch_values *values);

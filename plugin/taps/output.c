@@ -30,7 +30,6 @@ static void leave_with_failure(void)
 
 void output_failed(const char *format, ...)
 {
-    static bool has_failed;
     va_list arguments;
 
     va_start(arguments, format);
@@ -38,10 +37,7 @@ void output_failed(const char *format, ...)
     va_end(arguments);
     report_failure("%s", sentence);
     g_free(sentence);
-    if (!has_failed) {
-        has_failed = true;
-        register_shutdown_routine(leave_with_failure);
-    }
+    register_shutdown_routine(leave_with_failure);
 }
 
 void output_print_omissions(const omissions *o)
@@ -84,32 +80,38 @@ static bool is_text_file(const char *path)
     return g_utf8_validate(head, (gssize)size, &end) || (size == sizeof head && head + size - end < 4);
 }
 
-/* Opens a file that is not open: its temporary file; a committed one to append; a pipe, device or standard output itself. Reports a failure. A
- * file that its user may not write is one, though the folder would let him replace it. */
+/* Opens what a path names: a committed file to append; a pipe or device itself; else the temporary file. Returns NULL, with the reason in errno,
+ * on failure. */
+static FILE *open_path(output_file *file)
+{
+    bool is_file = g_file_test(file->path, G_FILE_TEST_IS_REGULAR);
+
+    if (file->is_committed || (!is_file && g_file_test(file->path, G_FILE_TEST_EXISTS))) {
+        return g_fopen(file->path, file->is_committed ? "ab" : "wb");
+    }
+    if (is_file && !is_text_file(file->path)) {
+        output_failed("pcq: cannot write %s: what is there is no text; is it a capture?", file->path);
+        file->failed = true;
+        return NULL;
+    }
+    file->temporary = g_strdup_printf("%s.%08x", file->path, g_random_int());
+    return g_fopen(file->temporary, "wbx");
+}
+
+/* Opens a file that is not open. Reports a failure. */
 static void open_stream(output_file *file)
 {
-    bool is_stdout = strcmp(file->path, "-") == 0, is_there = g_file_test(file->path, G_FILE_TEST_EXISTS);
+    bool is_stdout = strcmp(file->path, "-") == 0;
 
     if (file->stream || file->failed) {
         return;
     }
-    file->is_direct = is_stdout || (is_there && !g_file_test(file->path, G_FILE_TEST_IS_REGULAR));
-    if (is_stdout) {
 #ifdef _WIN32
+    if (is_stdout) {
         _setmode(_fileno(stdout), _O_BINARY);
-#endif
-        file->stream = stdout;
-    } else if (file->is_direct || file->is_committed) {
-        file->stream = g_fopen(file->path, file->is_committed ? "ab" : "wb");
-    } else if (!is_there || g_access(file->path, W_OK) == 0) {
-        if (is_there && !is_text_file(file->path)) {
-            output_failed("pcq: cannot write %s: what is there is no text; is it a capture?", file->path);
-            file->failed = true;
-            return;
-        }
-        file->temporary = g_strdup_printf("%s.%08x", file->path, g_random_int());
-        file->stream = g_fopen(file->temporary, "wbx");
     }
+#endif
+    file->stream = is_stdout ? stdout : open_path(file);
     if (file->stream == NULL) {
         report_write_error(file);
     }
@@ -141,11 +143,11 @@ static void escape_lines(GString *text)
 void output_write(output_file *file, GString *text)
 {
     open_stream(file);
-    if (!file->failed && file->is_direct && isatty(fileno(file->stream))) {
+    if (!file->failed && isatty(fileno(file->stream))) {
         escape_lines(text);
     }
     if (!file->failed && (fwrite(text->str, 1, text->len, file->stream) != text->len ||
-                          (file->is_direct && fflush(file->stream) != 0))) {
+                          (file->temporary == NULL && fflush(file->stream) != 0))) {
         report_write_error(file);
     }
     g_string_truncate(text, 0);
@@ -168,8 +170,8 @@ void output_commit(output_file *file)
     if (!close_stream(file) || (file->temporary && !file->failed && g_rename(file->temporary, file->path) != 0)) {
         report_write_error(file);
     }
-    if (!file->failed) {
-        file->is_committed = !file->is_direct;
+    if (!file->failed && file->temporary) {
+        file->is_committed = true;
         g_free(g_steal_pointer(&file->temporary));
     }
     drop_temporary(file);
@@ -185,17 +187,10 @@ void output_whole(output_file *file, GString *text)
 
 /* --- What is asked for on the command line -------------------------------------------------------------------------- */
 
-static tap_packet_status request_redraw(void *data _U_, packet_info *pinfo _U_, epan_dissect_t *edt _U_,
-                                        const void *tapped _U_, tap_flags_t flags _U_)
-{
-    return TAP_PACKET_REDRAW;
-}
-
 bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb reset, tap_packet_cb packet,
                    tap_draw_cb draw)
 {
-    GString *error = register_tap_listener(tap, data, filter, TL_REQUIRES_NOTHING, reset,
-                                           packet ? packet : request_redraw, draw, NULL);
+    GString *error = register_tap_listener(tap, data, filter, TL_REQUIRES_NOTHING, reset, packet, draw, NULL);
 
     if (error) {
         report_failure("pcq: %s", error->str);
@@ -326,7 +321,7 @@ static ws_stat_started start_task(const char *argument, void *user)
     if (started) {
         reset_task(task);
         open_stream(&task->file);
-        if (!task->file.is_direct) { /* a pipe stays open: who reads it would take it for ended */
+        if (task->file.temporary) { /* a pipe stays open: who reads it would take it for ended */
             drop_temporary(&task->file);
         }
         started =

@@ -22,8 +22,7 @@
 typedef struct {
     const char *path;  /* "-": standard output */
     FILE *stream;      /* NULL before the first text, and after the last */
-    char *temporary;   /* path of the file that is written to in place of `path`; NULL: none */
-    bool is_direct;    /* a pipe, a device or standard output: without a temporary file, each text at once */
+    char *temporary;   /* path of the file that is written to in place of `path`; NULL: each text is written at once */
     bool is_committed; /* the file holds all that was written: a later text is appended to it */
     bool failed;       /* the error is reported, or is a closed pipe: nothing more is written */
 } output_file;
@@ -68,7 +67,7 @@ typedef struct {
 /* Registers `-z NAME,FILE`. A path that cannot be written is reported before the capture is read. */
 void output_register(output_statistic *statistic);
 
-/* Registers a listener for a tap. Returns false, and reports it, for a wrong filter. `packet`: NULL: each packet asks Wireshark to draw. */
+/* Registers a listener for a tap. Returns false, and reports it, for a wrong filter. Functions may be NULL. */
 bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb reset, tap_packet_cb packet,
                    tap_draw_cb draw);
 

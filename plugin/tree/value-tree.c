@@ -190,8 +190,6 @@ static referenced_fields find_referenced_fields(const value_tree *view)
     proto_tree *tree = view->tree;
     const int sent[] = {hf_value, hf_text, hf_raw};
     const int results[] = {hf_cooked, hf_cooked_none, view->report->expert->fields[EI_ORDER_ASSUMED].hf};
-    const char *program = g_get_prgname();
-    bool prints = program && strstr(program, "tshark"); /* nobody clicks there */
 
     if (tree == NULL) {
         return (referenced_fields){.structures = expert_report_is_wanted(view->report, tree)};
@@ -204,7 +202,6 @@ static referenced_fields find_referenced_fields(const value_tree *view)
         .result = fields_any_referenced(tree, results, array_length(results)),
         .watch = watch_is_wanted(tree),
         .watched = watch_has_rows() && proto_field_is_referenced(tree, watch_hf_sum),
-        .clicks = PTREE_DATA(tree)->visible && !prints,
     };
 }
 
@@ -290,9 +287,6 @@ static void show_watched(value_tree *view, proto_tree *tree)
     watch_row *const *row = watch_rows_of(path);
     perf_result result = *row ? value_stream_result(stream) : (perf_result){0, PERF_NO_RESULT_OK};
 
-    if (*row == NULL && path && view->referenced.clicks && stream->now.table->values > 1) {
-        tree_add_generated_string(tree, watch_hf_hint, view->tvb, "pcq.watch.NAME, if watched (Protocol Preferences)");
-    }
     for (; *row && result.none == PERF_NO_RESULT_OK && tree_items_left(tree) > 0; row++) {
         proto_item *item = proto_tree_add_double(tree, (*row)->hf, view->tvb, 0, 0, result.value);
         proto_item_set_generated(item);
@@ -353,7 +347,7 @@ proto_tree *value_tree_show(value_tree *view, proto_tree *tree, const value_stru
     if (has_result) {
         show_result(tree, stream, &what);
     }
-    if ((view->referenced.watch || (view->referenced.clicks && structure)) && !stream->at.is_text) {
+    if (view->referenced.watch && !stream->at.is_text) {
         show_watched(view, tree);
     }
     if (path) {
@@ -394,7 +388,7 @@ void value_tree_show_previous(const value_tree *view, proto_tree *tree)
 /* Watched values that the Info column shows. */
 #define MAX_INFO_WATCHED 4
 
-/* Writes "cpu 12.4 %, gpu 0.4 to 10.9 %, 7 instances" for watched counters. Returns how many values that covers; 0: no text. */
+/* Writes "cpu 12.4 %, gpu 0.4 % to 10.9 %, 7 values" for watched counters. Returns how many values that covers; 0: no text. */
 static unsigned format_watched(wmem_strbuf_t *text, wmem_allocator_t *pool, const counter_response *response)
 {
     watch_survey survey = watch_look_through(value_stream_begin(pool, response), MAX_WATCHED_THROUGH, MAX_INFO_WATCHED);
@@ -498,7 +492,7 @@ void value_tree_read_frequency(buffer_cursor *cursor, int hf)
 
 /* --- A response -------------------------------------------------------------------------------------------------- */
 
-/* Shows "Watched: gpu = 0.4 to 10.9 %, 7 instances" for each watched counter, and how a graph makes one number of all. Changes: `watched`. */
+/* Shows "Watched: gpu = 0.4 % to 10.9 %, 7 values" for each watched counter, and how a graph makes one number of all. Changes: `watched`. */
 static void show_watched_sums(value_tree *view, const counter_response *response)
 {
     wmem_allocator_t *pool = view->report->pinfo->pool;

@@ -60,7 +60,6 @@ typedef struct {
     bool result;  /* or its reason for none, or that it is assumed */
     bool watch;   /* a field of a watched counter */
     bool watched; /* the sum of each watched counter */
-    bool clicks;  /* the tree is shown in a window */
 } referenced_fields;
 
 /* --- A response -------------------------------------------------------------------------------------------------- */
