@@ -95,13 +95,10 @@ typedef struct operation {
 
 /* --- A call ------------------------------------------------------------------------------------------------------ */
 
-static void end_by_fault(rpc_call *rpc);
-
 static rpc_protocol fields = {.handle_label = "Query handle",
                               .handle_number_label = "Query",
                               .handle_word = "query",
-                              .call_size = sizeof(pcq_call),
-                              .end_by_fault = end_by_fault};
+                              .call_size = sizeof(pcq_call)};
 
 /* --- Parameters ------------------------------------------------------------------------------------------------ */
 
@@ -713,12 +710,6 @@ static void end_change(pcq_call *call, change_outcome outcome, const perf_identi
         query_end_change(call->change, outcome, identifiers, count);
         call->change = NULL;
     }
-}
-
-/* Ends the change of a call that a fault answers: nothing of it is done. */
-static void end_by_fault(rpc_call *rpc)
-{
-    end_change((pcq_call *)rpc, CHANGE_FAILED, NULL, 0);
 }
 
 /* Describes the outcome of a change. Changes: the query, by what the server accepted. */

@@ -266,12 +266,8 @@ static bool is_same_sample(const state_sample *sample, tvbuff_t *tvb)
 
 void rpc_pdu_set_response(rpc_pdu *pdu, const value_ops *ops, const state_handle *handle, tvbuff_t *tvb)
 {
-    rpc_call *call = pdu->call;
-
-    if (is_repeated(pdu) && !PINFO_FD_VISITED(pdu->pinfo) && is_same_sample(call->sample, tvb)) {
-        call->same_frame = pdu->pinfo->num;
-    }
-    bool has_other_bytes = is_repeated(pdu) && call->same_frame != pdu->pinfo->num;
+    const rpc_call *call = pdu->call;
+    bool has_other_bytes = is_repeated(pdu) && !is_same_sample(call->sample, tvb);
     state_sample *sample = has_other_bytes ? NULL : call->sample;
     pdu->answer = (counter_response){
         .ops = ops,
@@ -466,7 +462,7 @@ void rpc_protocol_register(int proto, const char *prefix, const char *number_fie
         ndr_fields_register(proto);
         proto_register_subtree_array(ett, array_length(ett));
         calls = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
-        rpc_connections_register();
+        rpc_connections_register(proto);
         proto_noted = proto;
         ws_register_conversation_filter("pcq", "Performance Counter Query", is_handle_filter_valid,
                                         format_handle_filter);

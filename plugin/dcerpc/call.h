@@ -25,7 +25,6 @@ typedef struct rpc_call {
     state_handle *answering; /* the response's, NULL: the same */
     bool was_closed;         /* the request's handle was closed before it */
     state_sample *sample;    /* the response was kept as it, or has its bytes; NULL: none */
-    uint32_t same_frame;     /* of the latest second response with the bytes of `sample`, 0: none */
 } rpc_call;
 
 /* Fields and expert infos of one protocol. Filled when it is registered. */
@@ -33,9 +32,8 @@ typedef struct rpc_protocol {
     int proto;
     const char *handle_label; /* "Query handle" */
     const char *handle_number_label;
-    const char *handle_word;              /* "query", for the Info column */
-    size_t call_size;                     /* bytes of the protocol's own call */
-    void (*end_by_fault)(rpc_call *call); /* called when a fault answers the call; may be NULL */
+    const char *handle_word; /* "query", for the Info column */
+    size_t call_size;        /* bytes of the protocol's own call */
     expert_fields expert;
     int handle;
     int handle_number;
@@ -120,8 +118,8 @@ void rpc_pdu_report_status(rpc_pdu *pdu, uint32_t status);
 state_sample *rpc_pdu_learn_sample(rpc_pdu *pdu, state_handle *handle, const char *question, bool is_block,
                                    tvbuff_t *tvb);
 
-/* Fills `pdu->answer`, from which tree and listeners read the values of `tvb`. `handle`: NULL: not known. Needs: its sample was kept before. Changes:
- * `same_frame` for a second response with equal bytes; with others it is malformed. */
+/* Fills `pdu->answer`, from which tree and listeners read the values of `tvb`. `handle`: NULL: not known. Needs: its sample was kept before. A second
+ * response with other bytes than its call's sample is malformed. */
 void rpc_pdu_set_response(rpc_pdu *pdu, const value_ops *ops, const state_handle *handle, tvbuff_t *tvb);
 
 /* Has listeners get `pdu->answer`, too. `counters`: blocks of PerflibV2, definitions of PERF_DATA_BLOCK; counted if the response is a sample. */

@@ -5,16 +5,9 @@
  */
 #include "dcerpc/connections.h"
 
-#include <epan/prefs-int.h>
+static rpc_watched_interface interfaces[RPC_MAPPER];
 
-static rpc_watched_interface interfaces[NUM_RPC_INTERFACES];
-
-pref_t *rpc_find_preference(const char *module_name, const char *name)
-{
-    module_t *module = prefs_find_module(module_name);
-
-    return module ? prefs_find_preference(module, name) : NULL;
-}
+static const e_guid_t uuid_mapper = {0xe1af8308, 0x5d1f, 0x11c9, {0x91, 0xa4, 0x08, 0x00, 0x2b, 0x14, 0xa0, 0xfa}};
 
 double rpc_seconds_since(const nstime_t *request_time, const packet_info *pinfo)
 {
@@ -26,7 +19,7 @@ double rpc_seconds_since(const nstime_t *request_time, const packet_info *pinfo)
 
 const rpc_operation *rpc_find_operation(rpc_interface interface, uint16_t opnum)
 {
-    const rpc_operation *operation = interface < NUM_RPC_INTERFACES ? interfaces[interface].operations : NULL;
+    const rpc_operation *operation = interface < RPC_MAPPER ? interfaces[interface].operations : NULL;
 
     while (operation && operation->name && operation->opnum != opnum) {
         operation++;
@@ -39,18 +32,18 @@ static rpc_interface find_interface(const e_guid_t *uuid)
 {
     rpc_interface i = 0;
 
-    while (i < NUM_RPC_INTERFACES &&
+    while (i < RPC_MAPPER &&
            !(interfaces[i].uuid && memcmp(uuid, interfaces[i].uuid, sizeof *uuid) == 0 && interfaces[i].is_watched())) {
         i++;
     }
-    return i;
+    return i < RPC_MAPPER || memcmp(uuid, &uuid_mapper, sizeof *uuid) == 0 ? i : NUM_RPC_INTERFACES;
 }
 
 GArray *rpc_handed_pdus;
 
 void rpc_note_handed(const dcerpc_info *di, struct rpc_call *call)
 {
-    const rpc_handed_pdu handed = {(uint8_t)di->ptype, di->call_id, false, call};
+    const rpc_handed_pdu handed = {(uint8_t)di->ptype, di->call_id, RPC_HANDED, call};
 
     if (rpc_handed_pdus) {
         g_array_append_val(rpc_handed_pdus, handed);
@@ -60,7 +53,7 @@ void rpc_note_handed(const dcerpc_info *di, struct rpc_call *call)
 void rpc_note_garbled(void)
 {
     if (rpc_handed_pdus && rpc_handed_pdus->len > 0) {
-        g_array_index(rpc_handed_pdus, rpc_handed_pdu, rpc_handed_pdus->len - 1).is_garbled = true;
+        g_array_index(rpc_handed_pdus, rpc_handed_pdu, rpc_handed_pdus->len - 1).handed = RPC_GARBLED;
     }
 }
 
@@ -105,49 +98,22 @@ bool rpc_header_read(rpc_header *header, tvbuff_t *tvb, int at)
 
 /* --- Connections ------------------------------------------------------------------------------------------------- */
 
-static wmem_map_t *connections; /* rpc_connection, as its own key: conversation and pipe; emptied with the file */
-static rpc_connection *last_connection; /* found last: mostly the next PDU's, too; NULL: none */
+static int proto_connections; /* whose data of a conversation is a map: number of a named pipe -> rpc_connection */
 
-static unsigned connection_hash(const void *key)
+/* Returns the connections of the packet's conversation by their pipes; NULL: it has none. */
+static wmem_map_t *find_pipes(packet_info *pinfo)
 {
-    const rpc_connection *connection = key;
-    const uint64_t parts[] = {(uintptr_t)connection->conversation, connection->pipe};
+    const conversation_t *conversation = find_conversation_pinfo(pinfo, 0);
 
-    return wmem_strong_hash((const uint8_t *)parts, sizeof parts);
+    return conversation ? conversation_get_proto_data(conversation, proto_connections) : NULL;
 }
 
-static gboolean connection_equal(const void *a, const void *b)
-{
-    const rpc_connection *x = a, *y = b;
-
-    return x->conversation == y->conversation && x->pipe == y->pipe;
-}
-
-/* True if the packet goes from one end of the connection (0 or 1) to the other. */
-static inline bool goes_from(const rpc_connection *connection, int end, const packet_info *pinfo)
-{
-    return connection->ports[end] == pinfo->srcport && connection->ports[1 - end] == pinfo->destport &&
-           addresses_equal(&connection->ends[end], &pinfo->src) &&
-           addresses_equal(&connection->ends[1 - end], &pinfo->dst);
-}
-
-/* Returns the packet's connection; NULL: its conversation and pipe have none. Changes: `last_connection`, which is tried first, since finding a
- * conversation costs as much as all else that a sealed request does. */
 static rpc_connection *find_connection(packet_info *pinfo)
 {
-    rpc_connection *last = last_connection, key; /* only its conversation and pipe are compared */
+    wmem_map_t *pipes = find_pipes(pinfo);
+    uint64_t pipe = dcerpc_get_transport_salt(pinfo);
 
-    if (wmem_map_size(connections) == 0) {
-        return NULL;
-    }
-    key.pipe = dcerpc_get_transport_salt(pinfo);
-    if (last && last->pipe == key.pipe && (goes_from(last, 0, pinfo) || goes_from(last, 1, pinfo))) {
-        return last;
-    }
-    key.conversation = find_conversation_pinfo(pinfo, 0);
-    rpc_connection *found = wmem_map_lookup(connections, &key);
-    last_connection = found ? found : last;
-    return found;
+    return pipes ? wmem_map_lookup(pipes, &pipe) : NULL;
 }
 
 bool rpc_connection_exists(packet_info *pinfo)
@@ -158,55 +124,60 @@ bool rpc_connection_exists(packet_info *pinfo)
 rpc_connection *rpc_connection_find_or_create(packet_info *pinfo, bool is_request)
 {
     rpc_connection *connection = find_connection(pinfo);
+    wmem_map_t *pipes = find_pipes(pinfo);
 
     if (connection == NULL) {
         connection = wmem_new0(wmem_file_scope(), rpc_connection);
-        connection->conversation = find_conversation_pinfo(pinfo, 0);
         connection->pipe = dcerpc_get_transport_salt(pinfo);
-        connection->ports[0] = pinfo->srcport;
-        connection->ports[1] = pinfo->destport;
-        copy_address_wmem(wmem_file_scope(), &connection->ends[0], &pinfo->src);
-        copy_address_wmem(wmem_file_scope(), &connection->ends[1], &pinfo->dst);
         connection->server = server_find_or_create(is_request ? &pinfo->dst : &pinfo->src);
         connection->contexts = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
         connection->offered = wmem_array_new(wmem_file_scope(), sizeof(uint16_t));
         connection->pending = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
-        wmem_map_insert(connections, connection, connection);
-        last_connection = connection;
+        if (pipes == NULL) {
+            pipes = wmem_map_new(wmem_file_scope(), wmem_int64_hash, g_int64_equal);
+            conversation_add_proto_data(find_or_create_conversation(pinfo), proto_connections, pipes);
+        }
+        wmem_map_insert(pipes, &connection->pipe, connection);
     }
     return connection;
 }
 
-/* --- Calls "Bind" and "Map" --------------------------------------------------------------------------------------- */
+/* --- PDUs that are kept ------------------------------------------------------------------------------------------- */
 
-/* A call "Bind" or "Map" of a PDU. Created on the first pass; ends with the file. */
-typedef struct {
-    uint64_t key; /* frame in the upper 32 bits, the PDU's offset in the lower */
-    tapped_call tapped;
-} setup_call;
+static wmem_map_t *kept_pdus; /* rpc_kept_pdu, by its key; emptied with the file */
 
-static wmem_map_t *setup_calls; /* setup_call, by its key; emptied with the file */
-
-/* Keeps a copy of a call "Bind" or "Map" of the PDU at offset `at` for rpc_tap_setup_call(), with the connection's server. */
-static void keep_setup_call(const packet_info *pinfo, int at, const rpc_connection *connection,
-                            const tapped_call *tapped)
+static unsigned kept_hash(const void *key)
 {
-    setup_call *setup = wmem_new(wmem_file_scope(), setup_call);
-
-    *setup = (setup_call){(uint64_t)pinfo->num << 32 | (uint32_t)at, *tapped};
-    setup->tapped.server = connection->server;
-    wmem_map_insert(setup_calls, &setup->key, setup);
+    return wmem_strong_hash(key, sizeof(rpc_pdu_key));
 }
 
-void rpc_tap_setup_call(packet_info *pinfo, int at)
+static gboolean kept_equal(const void *a, const void *b)
 {
-    uint64_t key = (uint64_t)pinfo->num << 32 | (uint32_t)at;
-    const setup_call *setup =
-        tapped_wants_setup() && wmem_map_size(setup_calls) > 0 ? wmem_map_lookup(setup_calls, &key) : NULL;
+    return memcmp(a, b, sizeof(rpc_pdu_key)) == 0;
+}
 
-    if (setup) {
-        tapped_hand_over_setup(pinfo, &setup->tapped);
-    }
+void rpc_keep_pdu(packet_info *pinfo, const rpc_header *header, rpc_kept_pdu *kept)
+{
+    kept->key = (rpc_pdu_key){dcerpc_get_transport_salt(pinfo), header->type, header->call_id, pinfo->num};
+    wmem_map_insert(kept_pdus, &kept->key, kept);
+}
+
+rpc_kept_pdu *rpc_find_kept_pdu(packet_info *pinfo, const rpc_header *header)
+{
+    const rpc_pdu_key key = {dcerpc_get_transport_salt(pinfo), header->type, header->call_id, pinfo->num};
+
+    return header->is_last ? wmem_map_lookup(kept_pdus, &key) : NULL;
+}
+
+/* Keeps a copy of a call "Bind" or "Map", with the connection's server. */
+static void keep_setup_call(packet_info *pinfo, const rpc_header *header, const rpc_connection *connection,
+                            const tapped_call *tapped)
+{
+    rpc_kept_pdu *kept = wmem_new(wmem_file_scope(), rpc_kept_pdu);
+
+    *kept = (rpc_kept_pdu){.is_setup = true, .tapped = *tapped};
+    kept->tapped.server = connection->server;
+    rpc_keep_pdu(pinfo, header, kept);
 }
 
 /* --- Binds ------------------------------------------------------------------------------------------------------- */
@@ -246,8 +217,8 @@ static void add_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_he
     unsigned count = tvb_bytes_exist(tvb, at - 4, 1) ? tvb_get_uint8(tvb, at - 4) : 0;
 
     if (connection && header->type == PDU_BIND) {
-        wmem_map_remove(connections, connection);
-        last_connection = connection = NULL;
+        wmem_map_remove(find_pipes(pinfo), &connection->pipe);
+        connection = NULL;
     }
     for (; count > 0 && at + CONTEXT_SIZE + SYNTAX_SIZE <= end; count--) {
         if (!tvb_bytes_exist(tvb, at, CONTEXT_SIZE + SYNTAX_SIZE)) {
@@ -279,7 +250,7 @@ static void add_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_he
     connection->bind_frame = pinfo->num;
     connection->bind_time = pinfo->abs_ts;
     if (first < RPC_MAPPER) {
-        keep_setup_call(pinfo, offset, connection,
+        keep_setup_call(pinfo, header, connection,
                         &(tapped_call){.operation = "Bind", .is_hkpd = first == RPC_WINREG, .seconds = -1});
     }
 }
@@ -309,7 +280,7 @@ static void add_bind_answer(rpc_connection *connection, packet_info *pinfo, tvbu
         first = MIN(first, context_interface(context));
     }
     if (first < RPC_MAPPER && connection->bind_frame > 0) {
-        keep_setup_call(pinfo, offset, connection,
+        keep_setup_call(pinfo, header, connection,
                         &(tapped_call){.operation = "Bind",
                                        .is_hkpd = first == RPC_WINREG,
                                        .is_response = true,
@@ -330,8 +301,6 @@ static void add_bind_answer(rpc_connection *connection, packet_info *pinfo, tvbu
 #define EPT_MAP 3
 #define HANDLE_IN_MAPPED 20
 
-static const e_guid_t uuid_mapper = {0xe1af8308, 0x5d1f, 0x11c9, {0x91, 0xa4, 0x08, 0x00, 0x2b, 0x14, 0xa0, 0xfa}};
-
 /* Searches the bytes from `at` to `end` for a floor's `kind`, of `size` bytes. Returns the offset behind these; -1: none is there. */
 static int find_floor(tvbuff_t *tvb, int at, int end, const char *kind, int size)
 {
@@ -346,8 +315,8 @@ static int find_floor(tvbuff_t *tvb, int at, int end, const char *kind, int size
 }
 
 /* Adds a fragment of a request to the endpoint mapper. Changes: if it asks for PerflibV2 or winreg, `is_mapping`, and a call "Map" is kept. */
-static void add_map_request(packet_info *pinfo, tvbuff_t *tvb, int offset, int end, const rpc_connection *connection,
-                            rpc_pending_call *pending)
+static void add_map_request(packet_info *pinfo, tvbuff_t *tvb, int offset, int end, const rpc_header *header,
+                            const rpc_connection *connection, rpc_pending_call *pending)
 {
     int at = pending->opnum == EPT_MAP ? offset + RPC_HEADER_SIZE : end;
 
@@ -357,7 +326,7 @@ static void add_map_request(packet_info *pinfo, tvbuff_t *tvb, int offset, int e
         rpc_interface interface = find_interface(&uuid);
         pending->is_mapping = interface < RPC_MAPPER;
         if (pending->is_mapping) {
-            keep_setup_call(pinfo, offset, connection,
+            keep_setup_call(pinfo, header, connection,
                             &(tapped_call){.operation = "Map", .is_hkpd = interface == RPC_WINREG, .seconds = -1});
         }
     }
@@ -372,7 +341,7 @@ static void add_map_answer(packet_info *pinfo, tvbuff_t *tvb, int offset, int en
     bool has_status = is_fault ? end - stub >= 4 : is_read;
     uint32_t status = has_status ? tvb_get_uint32(tvb, is_fault ? stub : end - 4, header->order) : 0;
 
-    keep_setup_call(pinfo, offset, connection,
+    keep_setup_call(pinfo, header, connection,
                     &(tapped_call){.operation = "Map",
                                    .is_response = true,
                                    .is_fault = is_fault,
@@ -386,10 +355,10 @@ static void add_map_answer(packet_info *pinfo, tvbuff_t *tvb, int offset, int en
 
 /* --- Requests and responses -------------------------------------------------------------------------------------- */
 
-/* Adds a fragment of a request; the first begins the call. `made`: the call that an operation made of it, NULL: none. Returns the call; NULL: its
- * first fragment was not seen. Changes: `unread_change` if no operation got what may be a ValidateCounters. */
+/* Adds a fragment of a request; the first begins the call. Returns the call; NULL: its first fragment was not seen. Changes: `unread_change` if no
+ * operation got what may be a ValidateCounters. */
 static rpc_pending_call *add_request(packet_info *pinfo, rpc_connection *connection, const rpc_header *header,
-                                     bool is_handed, struct rpc_call *made)
+                                     const rpc_handed_pdu *handed)
 {
     void *key = GUINT_TO_POINTER(header->call_id);
     rpc_pending_call *pending = wmem_map_lookup(connection->pending, key);
@@ -403,7 +372,7 @@ static rpc_pending_call *add_request(packet_info *pinfo, rpc_connection *connect
                                       .is_ndr64 = context & CONTEXT_NDR64,
                                       .time = pinfo->abs_ts,
                                       .frame = pinfo->num,
-                                      .hint[0] = header->hint > header->size ? header->hint : 0};
+                                      .hint = {header->hint > header->size ? header->hint : 0, RPC_NO_HINT}};
         if (is_new) {
             wmem_map_insert(connection->pending, key, pending);
         }
@@ -413,8 +382,7 @@ static rpc_pending_call *add_request(packet_info *pinfo, rpc_connection *connect
         bool may_change = operation ? operation->flags & RPC_CHANGES
                                     : pending->interface == RPC_PERFLIB; /* an operation that was not captured */
         pending->size[0] += header->stub_size;
-        pending->was_handed[0] |= is_handed;
-        pending->call = made ? made : pending->call;
+        pending->call = handed ? handed->call : pending->call;
         if (may_change && header->is_last && pending->call == NULL) {
             connection->unread_change = pinfo->num;
         }
@@ -423,18 +391,16 @@ static rpc_pending_call *add_request(packet_info *pinfo, rpc_connection *connect
 }
 
 /* Adds a fragment of a response or fault to its call. Returns the call; NULL: its request was not seen. */
-static rpc_pending_call *add_answer(const rpc_connection *connection, const rpc_header *header, bool is_handed)
+static rpc_pending_call *add_answer(const rpc_connection *connection, const rpc_header *header)
 {
     rpc_pending_call *pending = wmem_map_lookup(connection->pending, GUINT_TO_POINTER(header->call_id));
 
     if (pending && header->is_first) {
         pending->hint[1] = header->hint > header->size ? header->hint : 0;
         pending->size[1] = 0;
-        pending->has_answer_begun = true;
     }
     if (pending) {
         pending->size[1] += header->stub_size;
-        pending->was_handed[1] |= is_handed;
     }
     return pending;
 }
@@ -442,7 +408,6 @@ static rpc_pending_call *add_answer(const rpc_connection *connection, const rpc_
 bool rpc_connection_add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header,
                             const rpc_handed_pdu *handed, rpc_unread_function unread)
 {
-    bool is_handed = handed && !handed->is_garbled;
     bool is_request = header->type == PDU_REQ, is_answer = header->type == PDU_RESP || header->type == PDU_FAULT;
     int end = at + MIN(RPC_HEADER_SIZE + header->stub_size, tvb_captured_length_remaining(tvb, at));
 
@@ -457,19 +422,21 @@ bool rpc_connection_add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc
         add_bind_answer(connection, pinfo, tvb, at, header);
         return true;
     }
-    rpc_pending_call *pending = is_request
-                                    ? add_request(pinfo, connection, header, is_handed, handed ? handed->call : NULL)
-                                : is_answer ? add_answer(connection, header, is_handed)
+    rpc_pending_call *pending = is_request  ? add_request(pinfo, connection, header, handed)
+                                : is_answer ? add_answer(connection, header)
                                             : NULL;
+    if (pending && handed) {
+        pending->handed[is_answer] = MAX(pending->handed[is_answer], handed->handed);
+    }
     if (header->auth_level > 0 && !is_answer) {
         connection->auth_level = header->auth_level;
     }
     if (pending && pending->interface == RPC_MAPPER && is_request) {
-        add_map_request(pinfo, tvb, at, end, connection, pending);
+        add_map_request(pinfo, tvb, at, end, header, connection, pending);
     } else if (pending && pending->is_mapping) {
         add_map_answer(pinfo, tvb, at, end, header, connection, pending);
-    } else if (pending && !pending->was_handed[!is_request]) {
-        unread(pinfo, connection, pending, header, tvb, at, handed != NULL);
+    } else if (pending && header->is_last && pending->handed[is_answer] != RPC_HANDED) {
+        unread(pinfo, connection, pending, header, tvb, at);
     }
     if (pending && is_answer && header->is_last) {
         wmem_map_remove(connection->pending, GUINT_TO_POINTER(header->call_id));
@@ -483,17 +450,10 @@ bool rpc_connection_add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc
 void rpc_watch_interface(rpc_interface interface, const rpc_watched_interface *watched)
 {
     interfaces[interface] = *watched;
-    interfaces[RPC_MAPPER] = (rpc_watched_interface){&uuid_mapper, watched->is_watched, NULL};
 }
 
-static void forget_last_connection(void)
+void rpc_connections_register(int proto)
 {
-    last_connection = NULL;
-}
-
-void rpc_connections_register(void)
-{
-    register_cleanup_routine(forget_last_connection);
-    connections = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), connection_hash, connection_equal);
-    setup_calls = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
+    proto_connections = proto;
+    kept_pdus = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), kept_hash, kept_equal);
 }

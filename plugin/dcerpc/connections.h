@@ -12,6 +12,7 @@
 /* Stand for what was not captured. */
 #define RPC_NO_OPNUM UINT16_MAX
 #define RPC_NO_CONTEXT UINT16_MAX
+#define RPC_NO_HINT UINT32_MAX
 
 /* The common header, and what a request, response or fault has behind it ([C706] 12.6.4). */
 #define RPC_COMMON_HEADER_SIZE 16
@@ -40,7 +41,7 @@ typedef struct {
 } rpc_header;
 
 /* Interfaces whose calls are followed. */
-typedef enum { RPC_PERFLIB, RPC_WINREG, RPC_MAPPER, NUM_RPC_INTERFACES } rpc_interface;
+typedef enum { RPC_PERFLIB, RPC_WINREG, RPC_MAPPER, NUM_RPC_INTERFACES } rpc_interface; /* the mapper, always */
 
 /* Flags of an operation. */
 enum {
@@ -65,6 +66,9 @@ typedef struct {
     const rpc_operation *operations;
 } rpc_watched_interface;
 
+/* Fate of a PDU in the stock dissector, in rising order: RPC_GARBLED: an operation was handed it, but decryption failed. */
+typedef enum { RPC_NOT_HANDED, RPC_GARBLED, RPC_HANDED } rpc_handed;
+
 /* A call by its headers, from its request until its response. First pass only. */
 typedef struct {
     rpc_interface interface; /* NUM_RPC_INTERFACES: another */
@@ -74,19 +78,15 @@ typedef struct {
     nstime_t time;         /* of the request's first fragment */
     uint32_t frame;        /* of the request's first fragment */
     uint32_t size[2];      /* bytes of stub in all fragments: request, response */
-    uint32_t hint[2];      /* alloc_hint of the first fragment, 0: not larger than that fragment */
-    bool has_answer_begun; /* the first fragment of the response was seen */
-    bool was_handed[2];    /* an operation was handed it: request, response */
+    uint32_t hint[2];      /* alloc_hint of the first fragment, 0: not larger than that; RPC_NO_HINT: not captured */
+    rpc_handed handed[2];  /* request, response */
     struct rpc_call *call; /* NULL: no operation was handed the request */
 } rpc_pending_call;
 
 /* A connection, from one bind to the next: Wireshark's conversation; of named pipes, each pipe by itself. Created on the first pass; ends
  * with the file. */
 typedef struct rpc_connection {
-    const conversation_t *conversation;
-    uint64_t pipe;     /* Wireshark's number of the named pipe, 0: none */
-    address ends[2];   /* the first sent the PDU that created it */
-    uint32_t ports[2]; /* of `ends` */
+    uint64_t pipe; /* Wireshark's number of the named pipe, 0: none */
     state_server *server;
     wmem_map_t *contexts;  /* context id -> interface and transfer syntax */
     wmem_array_t *offered; /* uint16_t: contexts of the latest bind, in its order */
@@ -119,7 +119,7 @@ bool rpc_header_read(rpc_header *header, tvbuff_t *tvb, int at);
 typedef struct {
     uint8_t type;
     uint32_t call_id;
-    bool is_garbled; /* decryption failed, so that it counts as not handed */
+    rpc_handed handed;
     struct rpc_call *call;
 } rpc_handed_pdu;
 
@@ -130,30 +130,45 @@ extern GArray *rpc_handed_pdus;
 void rpc_note_handed(const dcerpc_info *di, struct rpc_call *call);
 void rpc_note_garbled(void);
 
-/* Called for a fragment of a request, response or fault that no operation could read. `is_garbled`: one was handed it, but decryption failed. */
+typedef struct {
+    uint64_t pipe;
+    uint64_t type;
+    uint32_t call_id;
+    uint32_t frame;
+} rpc_pdu_key;
+
+/* A PDU that listeners get by its headers, on every pass. Created on the first pass with its last fragment; ends with the file. */
+typedef struct {
+    rpc_pdu_key key;
+    bool is_setup; /* "Bind" or "Map"; else a sealed_pdu of sealed.c begins with it */
+    tapped_call tapped;
+} rpc_kept_pdu;
+
+/* Keeps `kept`, which lives as long as the file, as that of the packet's PDU. Changes: its key. */
+void rpc_keep_pdu(packet_info *pinfo, const rpc_header *header, rpc_kept_pdu *kept);
+
+/* Returns what was kept of the packet's PDU, if this is its last fragment; NULL: nothing. */
+rpc_kept_pdu *rpc_find_kept_pdu(packet_info *pinfo, const rpc_header *header);
+
+/* Called for the last fragment of a request, response or fault that no operation could read. */
 typedef void (*rpc_unread_function)(packet_info *pinfo, rpc_connection *connection, const rpc_pending_call *pending,
-                                    const rpc_header *header, tvbuff_t *tvb, int at, bool is_garbled);
+                                    const rpc_header *header, tvbuff_t *tvb, int at);
 
 /* Adds a PDU to its connection: a bind begins one, a request begins a call, the last fragment of an answer ends it. Needs: the first pass, in the
- * order of the capture. `handed`: NULL: no operation was. Changes: calls `unread` for a fragment that none could read, unless it is for the endpoint
- * mapper or maps an interface. Without a connection only a bind counts.
+ * order of the capture. `handed`: NULL: no operation was. Changes: keeps calls "Bind" and "Map"; calls `unread` for what none could read of other
+ * interfaces than the endpoint mapper. Without a connection only a bind counts.
  * Returns whether there is a connection. */
 bool rpc_connection_add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header,
                             const rpc_handed_pdu *handed, rpc_unread_function unread);
 
-/* Hands listeners the call "Bind" or "Map" that was kept of the PDU at offset `at`, on every pass. Does nothing if none was. */
-void rpc_tap_setup_call(packet_info *pinfo, int at);
-
 /* Returns the seconds from a request until this packet, negative: not known. */
 double rpc_seconds_since(const nstime_t *request_time, const packet_info *pinfo);
-
-/* Returns a preference of Wireshark's by the names of its module and its own; NULL: this Wireshark has none. */
-pref_t *rpc_find_preference(const char *module_name, const char *name);
 
 /* Returns the row of an operation on performance data; NULL: it is none, or the interface is not registered. */
 const rpc_operation *rpc_find_operation(rpc_interface interface, uint16_t opnum);
 
-/* Registers an interface whose binds and calls are followed by their headers, and the endpoint mapper, which tells clients its port. */
+/* Registers an interface whose binds and calls are followed by their headers. */
 void rpc_watch_interface(rpc_interface interface, const rpc_watched_interface *watched);
 
-void rpc_connections_register(void);
+/* `proto`: whose data connections are among a conversation's. */
+void rpc_connections_register(int proto);

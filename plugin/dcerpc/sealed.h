@@ -13,10 +13,10 @@
 void sealed_register(const rpc_protocol *protocol);
 
 /* Keeps a PDU that no operation could read, with its last fragment: a fault, a sealed one of known size, or the answer to a call whose request an
- * operation was handed. Needs: the first pass. Changes: `response_frame` of such a call; a fault ends the change that it asked for. */
+ * operation was handed. Needs: the first pass. */
 void sealed_keep(packet_info *pinfo, rpc_connection *connection, const rpc_pending_call *pending,
-                 const rpc_header *header, tvbuff_t *tvb, int at, bool is_garbled);
+                 const rpc_header *header, tvbuff_t *tvb, int at);
 
-/* Shows and taps on every pass what sealed_keep() kept of the PDU at offset `at`, if anything. `any`: others are shown before it in the frame. */
-void sealed_show_unread(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
-                        bool *any);
+/* Shows and taps on every pass what sealed_keep() kept of the PDU at offset `at`. `any`: others are shown before it in the frame. */
+void sealed_show(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
+                 const rpc_kept_pdu *kept, bool *any);

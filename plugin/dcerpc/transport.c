@@ -6,17 +6,8 @@
 #include "dcerpc/transport.h"
 
 #include <epan/exceptions.h>
-#include <epan/prefs-int.h>
 
 #include "dcerpc/sealed.h"
-
-/* True if an operation may be handed the PDU: reassembled fragments come with the last, fragments that are not reassembled with the first. */
-static bool may_be_handed_with(const rpc_header *header)
-{
-    pref_t *reassembly = header->is_last ? NULL : rpc_find_preference("dcerpc", "reassemble_dcerpc");
-
-    return header->is_last || (header->is_first && reassembly && !prefs_get_bool_value(reassembly, pref_current));
-}
 
 /* Hands listeners a request or response without a connection (no bind to a watched interface was captured) as the call "Unbound". */
 static void tap_unbound(packet_info *pinfo, const rpc_header *header)
@@ -36,18 +27,19 @@ static void read_headers(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, GA
 
     for (int at = 0; at < end && rpc_header_read(&header, tvb, at); at += header.size) {
         const rpc_handed_pdu *handed = next < all_handed->len ? &g_array_index(all_handed, rpc_handed_pdu, next) : NULL;
-        if (handed &&
-            (handed->type != header.type || handed->call_id != header.call_id || !may_be_handed_with(&header))) {
+        if (handed && (handed->type != header.type || handed->call_id != header.call_id)) {
             handed = NULL;
         }
         next += handed != NULL;
         bool is_bound = PINFO_FD_VISITED(pinfo) ? rpc_connection_exists(pinfo)
                                                 : rpc_connection_add_pdu(pinfo, tvb, at, &header, handed, sealed_keep);
-        rpc_tap_setup_call(pinfo, at);
+        rpc_kept_pdu *kept = rpc_find_kept_pdu(pinfo, &header);
         if (!is_bound) {
             tap_unbound(pinfo, &header);
-        } else if (handed == NULL || handed->is_garbled) {
-            sealed_show_unread(tvb, pinfo, tree, at, &header, &any);
+        } else if (kept && kept->is_setup) {
+            tapped_hand_over_setup(pinfo, &kept->tapped);
+        } else if (kept) {
+            sealed_show(tvb, pinfo, tree, at, &header, kept, &any);
         }
     }
 }

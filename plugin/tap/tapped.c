@@ -43,17 +43,12 @@ void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped)
     }
 }
 
-static int setup_tap; /* 0: not looked up, or not registered */
-
-bool tapped_wants_setup(void)
-{
-    setup_tap = setup_tap ? setup_tap : find_tap_id(TAPPED_SETUP_NAME);
-    return have_tap_listener(setup_tap);
-}
-
 void tapped_hand_over_setup(packet_info *pinfo, const tapped_call *tapped)
 {
-    if (tapped_wants_setup()) {
+    static int setup_tap; /* 0: not looked up, or not registered */
+
+    setup_tap = setup_tap ? setup_tap : find_tap_id(TAPPED_SETUP_NAME);
+    if (have_tap_listener(setup_tap)) {
         tap_queue_packet(setup_tap, pinfo, wmem_memdup(pinfo->pool, tapped, sizeof *tapped));
     }
 }

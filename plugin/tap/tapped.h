@@ -146,9 +146,6 @@ void tapped_add(int tap_id);
 /* Returns true if a listener is on any tap that was added. Without one, nothing need be formatted. */
 bool tapped_wanted(void);
 
-/* Returns true if a listener is on the tap of "Bind" and "Map". */
-bool tapped_wants_setup(void);
-
 /* Gives a call "Bind" or "Map" to its listeners. Needs: what `tapped` points to holds as long as the packet. */
 void tapped_hand_over_setup(packet_info *pinfo, const tapped_call *tapped);
 

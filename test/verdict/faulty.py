@@ -637,6 +637,7 @@ CAPTURE = {
     'cut-while-counters-are-added': Faulty(cut_while_added, 'cut', 'capture', also=('assumed',)),
     'cut-smb': Faulty(and_then(tale(8, logs_on_again, 8, mode='smb'), snapped(300)), 'cut', 'capture'),
     'cut-all': Faulty(and_then(tale(8), snapped(96)), 'cut', 'capture', healthy=(None,)),
+    'mapper-faults-without-winreg': Faulty(beside(mapper_faults), 'bind_refused', 'server', 1, at=SRV02, options=('--disable-protocol', 'winreg')),
     'requests-alone': Faulty(and_then(beside(RUNGS['syn-refused'][0]), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
     'answers-alone': Faulty(and_then(tale(8), one_direction(1)), 'one_way', 'capture', healthy=UNKNOWN),
     'requests-alone-low-port': Faulty(and_then(low_port(tale(8)), lambda w: (w.capture.frames.pop(0), one_direction(0)(w))), 'one_way', 'capture',
