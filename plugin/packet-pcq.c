@@ -77,7 +77,8 @@ typedef struct {
     const struct operation *operation;
     uint8_t handle[PERF_HANDLE_SIZE]; /* as little-endian sends it */
     proto_item *handle_item;          /* NULL: not shown */
-    pcq_context context;              /* for lpData, which is pdu.tapped.buffer */
+    tvbuff_t *lpdata;                 /* lpData that the server returned; NULL: it is empty */
+    pcq_context context;              /* for lpData */
     buffer_cursor buffer;             /* in lpData */
     proto_tree *buffer_tree;          /* NULL: lpData is empty, or not shown */
     bool succeeded;                   /* the response was read to its end, and its status is 0 */
@@ -189,7 +190,7 @@ static const char *format_count(const pcq_pdu *p, uint32_t count)
     return text_counted(p->pdu.pool, count, p->pdu.opnum == OPNUM_EnumerateCounterSet ? "GUID" : "byte");
 }
 
-/* Passes over the array and shows it ("lpData: 96 bytes, room for 1024"). Changes: `tapped.buffer`, if it is not empty, and `buffer_tree`, in which
+/* Passes over the array and shows it ("lpData: 96 bytes, room for 1024"). Changes: `lpdata`, if it is not empty, and `buffer_tree`, in which
  * lpData is shown later. */
 static void begin_lpdata(pcq_pdu *p, ndr_array *array)
 {
@@ -200,8 +201,8 @@ static void begin_lpdata(pcq_pdu *p, ndr_array *array)
         proto_item_append_text(array->node, ", room for %" PRIu64, array->max_count);
     }
     if (tvb_reported_length(tvb) > 0) {
-        p->pdu.tapped.buffer = tree_own_source(p->pdu.pinfo, tvb, "lpData");
-        proto_item *item = proto_tree_add_item(p->pdu.tree, hf_buffer, p->pdu.tapped.buffer, 0, -1, ENC_NA);
+        p->lpdata = tree_own_source(p->pdu.pinfo, tvb, "lpData");
+        proto_item *item = proto_tree_add_item(p->pdu.tree, hf_buffer, p->lpdata, 0, -1, ENC_NA);
         p->buffer_tree = proto_item_add_subtree(item, ett_buffer);
         proto_item_append_text(item, ", %s", text_counted(p->pdu.pool, tvb_reported_length(tvb), "byte"));
     }
@@ -249,8 +250,8 @@ static void dissect_lpdata(pcq_pdu *p)
         return;
     }
     begin_context(p);
-    if (p->pdu.tapped.buffer) {
-        cursor_init(&p->buffer, p->pdu.tapped.buffer, p->buffer_tree, &p->pdu.report,
+    if (p->lpdata) {
+        cursor_init(&p->buffer, p->lpdata, p->buffer_tree, &p->pdu.report,
                     is_of_ndr ? p->pdu.ndr.cursor.encoding : ENC_LITTLE_ENDIAN);
         cursor_try(&p->buffer, read_buffer, p);
     }
@@ -623,7 +624,7 @@ static const char *format_failures(pcq_pdu *p, uint32_t failed)
 /* Learns and shows lpData, behind the status: only a success is a sample. Changes: its series; the query, by its number of blocks. */
 static void data_response(pcq_pdu *p)
 {
-    tvbuff_t *tvb = p->pdu.tapped.buffer;
+    tvbuff_t *tvb = p->lpdata;
     state_handle *handle = confirm_query(p, p->succeeded || p->pdu.tapped.is_probe);
     counter_response *answer = &p->pdu.answer;
 

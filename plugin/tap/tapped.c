@@ -7,8 +7,7 @@
 
 #include "names/names.h"
 #include "state/metadata.h"
-#include "state/samples.h"
-#include "text/value-strings.h"
+#include "state/queries.h"
 
 #include <epan/tap.h>
 
@@ -53,28 +52,9 @@ void tapped_hand_over_setup(packet_info *pinfo, const tapped_call *tapped)
     }
 }
 
-tapped_handle tapped_handle_of(const state_handle *handle)
-{
-    if (handle == NULL) {
-        return (tapped_handle){.number = 0};
-    }
-    return (tapped_handle){
-        .number = handle->number,
-        .opened_frame = handle->opened_frame,
-        .closed_frame = handle->closed_frame,
-        .machine = handle->machine,
-        .place = handle->place,
-    };
-}
-
 const char *tapped_placed(wmem_allocator_t *pool, const state_handle *handle, const char *path)
 {
     return path && handle && handle->place ? wmem_strdup_printf(pool, "%s (%s)", path, handle->place) : path;
-}
-
-const char *tapped_server(const tapped_call *tapped)
-{
-    return tapped->server->text;
 }
 
 GString *tapped_names(void)
@@ -91,18 +71,9 @@ bool tapped_is_usual_failure(const tapped_call *tapped)
     return (tapped->handle == NULL && is_nothing) || g_str_has_prefix(tapped->operation, "Close");
 }
 
-const char *tapped_error(wmem_allocator_t *pool, const tapped_call *tapped)
+unsigned tapped_asked_for(const tapped_call *tapped)
 {
-    return (tapped->is_fault ? text_fault : text_win32_error)(pool, tapped->status);
-}
-
-const char *tapped_meaning(uint32_t status, bool does_not_seal)
-{
-    enum { ACCESS_DENIED = 5 };
-
-    return status == ACCESS_DENIED && does_not_seal
-               ? "the calls are signed and not sealed: the client has to seal them (RPC_C_AUTHN_LEVEL_PKT_PRIVACY)"
-               : text_error_meaning(status);
+    return MAX(tapped->epoch->hash, 1);
 }
 
 uint64_t tapped_identifier_key(const tapped_call *tapped, uint32_t number)
@@ -111,28 +82,6 @@ uint64_t tapped_identifier_key(const tapped_call *tapped, uint32_t number)
     unsigned hash = query_identifier_hash(identifier) ^ g_direct_hash(tapped->server);
 
     return (uint64_t)hash << 32 | identifier->counter_id;
-}
-
-const char *tapped_refused_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t number, bool *is_assumed)
-{
-    enum { ALREADY_EXISTS = 183 }; /* the query has it already: that is no refusal */
-    const perf_identifier *identifier = &tapped->identifiers[number];
-
-    if (!tapped->adds || identifier->status == 0 || identifier->status == ALREADY_EXISTS) {
-        return NULL;
-    }
-    const char *machine = handle_machine(tapped->handle, tapped->server);
-    return value_format_identifier_path(pool, tapped->server, machine, identifier, is_assumed);
-}
-
-const char *tapped_called(const tapped_call *tapped)
-{
-    return tapped->server->called;
-}
-
-unsigned tapped_asked_for(const tapped_call *tapped)
-{
-    return MAX(tapped->epoch->hash, 1);
 }
 
 const char *tapped_object_name(wmem_allocator_t *pool, state_server *server, uint32_t title)

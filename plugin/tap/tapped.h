@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "state/handles.h"
 #include "values/value-stream.h"
 
 /* Name of the tap for calls. */
@@ -74,7 +75,6 @@ typedef struct {
     const void *subject; /* what the call is about, to know the same call again: `subject_size` bytes */
     uint32_t subject_size;
     uint32_t request_code; /* of QueryCounterSetRegistrationInfo; of a sealed key what stands for the question */
-    tvbuff_t *buffer;      /* lpData that PerflibV2 returned, NULL if it is empty */
     const counter_response *answer; /* NULL without performance data */
     const char *unread;             /* why the call could not be read, and what would help; NULL: it was read */
     tapped_sealed sealed;           /* zeros of a call that is not sealed */
@@ -89,53 +89,18 @@ static inline bool tapped_has_sample(const tapped_call *tapped)
     return tapped->answer && tapped->answer->sample && tapped->answer->handle;
 }
 
-/* Returns true for a response that succeeded and is no size probe. */
-static inline bool tapped_succeeded(const tapped_call *tapped)
-{
-    return tapped->has_status && tapped->status == 0 && !tapped->is_probe;
-}
-
-/* A handle as it is known by now: a query's, or that of a key with performance data. */
-typedef struct {
-    uint32_t number;       /* among those of its kind; 0: nothing showed that the server knows it */
-    uint32_t opened_frame; /* 0: not captured */
-    uint32_t closed_frame; /* 0: not closed in this capture */
-    const char *machine;   /* szMachine without backslashes, or SystemName; NULL if not known */
-    const char *place;     /* its server's address, if another server was called by its name before; else NULL */
-} tapped_handle;
-
-/* Returns what listeners may know of a handle; zeros for NULL. */
-tapped_handle tapped_handle_of(const state_handle *handle);
-
 /* Returns a path that is unique among servers: "PATH (192.0.2.20)" in `pool` if another server was called by the same name before, else `path`
  * itself. `handle`, `path`: may be NULL. */
 const char *tapped_placed(wmem_allocator_t *pool, const state_handle *handle, const char *path);
 
-/* Returns the address of the call's server. */
-const char *tapped_server(const tapped_call *tapped);
-
-/* Returns the name that the first client used for the server; NULL if none did. */
-const char *tapped_called(const tapped_call *tapped);
-
 /* Returns the text of a names file with what the capture's servers sent, to be freed; NULL: they sent nothing. */
 GString *tapped_names(void);
 
-/* Returns the name of a failed call's status: "ERROR_ACCESS_DENIED"; of a fault "nca_s_fault_access_denied". */
-const char *tapped_error(wmem_allocator_t *pool, const tapped_call *tapped);
-
-/* Returns the meaning of an error for its client. A server may demand that calls are sealed, and denies those that are not whatever the account's
- * rights. */
-const char *tapped_meaning(uint32_t status, bool does_not_seal);
+/* Returns a number for the set of counters that a query has at the call: equal for equal sets, never 0. Needs: `epoch`. */
+unsigned tapped_asked_for(const tapped_call *tapped);
 
 /* Returns a key for an identifier and the call's server, to find it again in another call that adds it. `number`: from 0, in `identifiers`. */
 uint64_t tapped_identifier_key(const tapped_call *tapped, uint32_t number);
-
-/* Returns the path of an identifier that ValidateCounters was to add and the server refused; NULL for any other. (A block with an error is no
- * refusal: its counter was accepted.) `number`: from 0, in `identifiers`. Changes: `is_assumed` of a path: a name in it is. */
-const char *tapped_refused_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t number, bool *is_assumed);
-
-/* Returns a number for the set of counters that a query has at the call: equal for equal sets, never 0. Needs: `epoch`. */
-unsigned tapped_asked_for(const tapped_call *tapped);
 
 /* Returns the name of an object of HKEY_PERFORMANCE_DATA: "Processor (238)", or "#238" if its title is not known. */
 const char *tapped_object_name(wmem_allocator_t *pool, state_server *server, uint32_t title);

@@ -35,20 +35,19 @@ static void long_reset(void *data)
 /* Begins `head` with the cells that all rows of a response share: time, frame, protocol, query, server. */
 static void begin_answer(long_export *export, const packet_info *pinfo, const value_stream *stream, bool is_hkpd)
 {
-    const tapped_handle handle = tapped_handle_of(stream->response.handle);
+    const state_handle *handle = stream->response.handle;
     GString *head = export->head;
 
     g_string_truncate(head, 0);
     csv_time(head, &pinfo->abs_ts, false /* is_pdh */);
     csv_integer(head, pinfo->num);
     csv_text(head, is_hkpd ? "hkpd" : "pcq");
-    if (stream->response.handle) {
-        csv_integer(head, handle.number);
+    if (handle) {
+        csv_integer(head, handle->number);
     } else {
         csv_text(head, NULL);
     }
-    csv_text(head, handle.place ? wmem_strdup_printf(stream->pool, "%s (%s)", stream->computer, handle.place)
-                                : stream->computer);
+    csv_text(head, tapped_placed(stream->pool, handle, stream->computer));
     export->answer_size = head->len;
     export->table = UINT32_MAX;
 }

@@ -38,7 +38,7 @@ void omissions_count_call(omissions *o, const tapped_call *tapped)
     } else if (tapped->has_failed) {
         o->counts[OMITTED_FAILED] += !tapped_is_usual_failure(tapped);
     } else if (tapped->is_response && tapped->brings_data) {
-        o->counts[OMITTED_EMPTY] += tapped_succeeded(tapped);
+        o->counts[OMITTED_EMPTY] += tapped->has_status && tapped->status == 0 && !tapped->is_probe;
         o->counts[OMITTED_MALFORMED] += tapped->is_damaged && !tapped->has_status; /* it ends too soon */
     }
 }

@@ -101,7 +101,7 @@ static void documents_free(documents *d)
 /* Returns the document of a sample's query or key. Changes: creates it. */
 static document *find_or_create_document(documents *d, uint32_t frame, const value_stream *stream, bool is_hkpd)
 {
-    uint32_t number = tapped_handle_of(stream->response.handle).number;
+    uint32_t number = stream->response.handle->number;
     void *key = GUINT_TO_POINTER(2 * number + is_hkpd);
     document *doc = g_hash_table_lookup(d->by_number, key);
 

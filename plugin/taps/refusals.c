@@ -23,6 +23,7 @@
 static void visit_refusal(packet_info *pinfo, const tapped_call *tapped, refusal found, refusal_visitor visit,
                           void *data)
 {
+    enum { ACCESS_DENIED = 5 };
     bool is_call = found.kind == REFUSED_CALL;
 
     if (found.kind == REFUSED_INSTANCES) {
@@ -32,8 +33,11 @@ static void visit_refusal(packet_info *pinfo, const tapped_call *tapped, refusal
         found.error = "not delivered";
         found.description = "its provider is disabled or gone, or the account may not read it";
     } else {
-        found.error = is_call ? tapped_error(pinfo->pool, tapped) : text_win32_error(pinfo->pool, found.status);
-        found.description = tapped_meaning(found.status, is_call && tapped->does_not_seal);
+        found.error = (is_call && tapped->is_fault ? text_fault : text_win32_error)(pinfo->pool, found.status);
+        found.description = is_call && found.status == ACCESS_DENIED && tapped->does_not_seal
+                                ? "the calls are signed and not sealed: the client has to seal them "
+                                  "(RPC_C_AUTHN_LEVEL_PKT_PRIVACY)"
+                                : text_error_meaning(found.status);
     }
     visit(data, pinfo, tapped, &found);
 }
@@ -60,14 +64,27 @@ static void visit_blocks(packet_info *pinfo, const tapped_call *tapped, refusal_
     }
 }
 
+/* Returns the path of an identifier that ValidateCounters was to add and the server refused; NULL for any other. */
+static const char *find_refused_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t number)
+{
+    enum { ALREADY_EXISTS = 183 }; /* the query has it already: that is no refusal */
+    const perf_identifier *identifier = &tapped->identifiers[number];
+    const char *machine = handle_machine(tapped->handle, tapped->server);
+    bool is_assumed = false;
+
+    if (!tapped->adds || identifier->status == 0 || identifier->status == ALREADY_EXISTS) {
+        return NULL;
+    }
+    const char *path = value_format_identifier_path(pool, tapped->server, machine, identifier, &is_assumed);
+    return text_marked(pool, path, is_assumed);
+}
+
 void refusals_visit(packet_info *pinfo, const tapped_call *tapped, refusal_visitor visit, void *data)
 {
     for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
-        bool is_assumed = false;
-        const char *path = tapped_refused_path(pinfo->pool, tapped, i, &is_assumed);
-        refusal found = {.kind = REFUSED_COUNTER, .status = tapped->identifiers[i].status};
+        const char *path = find_refused_path(pinfo->pool, tapped, i);
+        refusal found = {.kind = REFUSED_COUNTER, .path = path, .status = tapped->identifiers[i].status};
         if (path) {
-            found.path = text_marked(pinfo->pool, path, is_assumed);
             visit_refusal(pinfo, tapped, found, visit, data);
         }
     }
@@ -94,7 +111,7 @@ static void add_to_list(void *data, packet_info *pinfo, const tapped_call *tappe
     refusals *list = data;
     const char *client = address_to_str(pinfo->pool, &pinfo->dst);
     const char *path = tapped_placed(pinfo->pool, tapped->handle, found->path);
-    const char *key = wmem_strdup_printf(pinfo->pool, "%s %s %s %s", tapped_server(tapped), client, found->error, path);
+    const char *key = wmem_strdup_printf(pinfo->pool, "%s %s %s %s", tapped->server->text, client, found->error, path);
     refusal *row = g_hash_table_lookup(list->by_key, key);
 
     if (row == NULL && list->rows->len >= MAX_REFUSALS) {
@@ -109,7 +126,7 @@ static void add_to_list(void *data, packet_info *pinfo, const tapped_call *tappe
         row->description = g_string_chunk_insert_const(list->texts, found->description);
         row->client = g_string_chunk_insert_const(list->texts, client);
         row->first_frame = pinfo->num;
-        row->query = tapped_handle_of(tapped->handle).number;
+        row->query = tapped->handle ? tapped->handle->number : 0;
         row->is_hkpd = tapped->is_hkpd;
         g_hash_table_insert(list->by_key, g_string_chunk_insert(list->texts, key), row);
         g_ptr_array_add(list->rows, row);

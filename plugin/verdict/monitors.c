@@ -57,9 +57,7 @@ static const char *format_query_key(packet_info *pinfo, const tapped_call *tappe
 static void learn_server_name(const verdict *v, verdict_query *query, const tapped_call *tapped)
 {
     enum { MOST = 40 };
-    const char *machine = tapped->handle    ? tapped_handle_of(tapped->handle).machine
-                          : tapped->is_hkpd ? NULL
-                                            : tapped_called(tapped);
+    const char *machine = tapped->handle ? tapped->handle->machine : tapped->is_hkpd ? NULL : tapped->server->called;
 
     if (machine && *machine && (query->called == NULL || g_ascii_strcasecmp(query->called, machine) != 0)) {
         char *name = tapped->handle || strpbrk(machine, ".:") ? g_strdup(machine) : g_ascii_strup(machine, -1);
@@ -112,17 +110,17 @@ static verdict_query *find_or_add_query(verdict *v, packet_info *pinfo, const ta
                   *query = question ? question : wmem_map_lookup(v->by_key, key);
 
     if (query == NULL) {
-        const char *place = tapped_handle_of(tapped->handle).place;
+        const char *place = tapped->handle ? tapped->handle->place : NULL;
         query = wmem_new(v->memory, verdict_query);
         *query = (verdict_query){
             .client = address_to_str(v->memory, tapped->is_response ? &pinfo->dst : &pinfo->src),
-            .server = wmem_strdup(v->memory, place ? place : tapped_server(tapped)),
+            .server = wmem_strdup(v->memory, place ? place : tapped->server->text),
             .account = wmem_strdup(v->memory, steps_find_account(pinfo)),
             .is_hkpd = tapped->is_hkpd,
             .is_sealed = tapped->sealed.connection != NULL,
             .is_of_peers = !tapped->sealed.connection && !is_of_query(tapped),
             .place = v->queries->len + 1,
-            .opened_frame = tapped_handle_of(tapped->handle).opened_frame,
+            .opened_frame = tapped->handle ? tapped->handle->opened_frame : 0,
             .first_frame = pinfo->num,
             .first_time = nstime_to_sec(&pinfo->abs_ts),
             .counters = NAN,
@@ -259,13 +257,13 @@ static void count_query_call(const verdict *v, verdict_query *query, const packe
 
 uint32_t query_closed_frame(const verdict_query *query)
 {
-    return query->handle ? tapped_handle_of(query->handle).closed_frame : query->closed_frame;
+    return query->handle ? query->handle->closed_frame : query->closed_frame;
 }
 
 /* Takes number, handle and counters of a query from its call. Needs: a handle. `asked_for` changes with each call up to the first sample. */
 static void count_handle(verdict_query *query, const packet_info *pinfo, const tapped_call *tapped)
 {
-    query->number = query->number > 0 ? query->number : tapped_handle_of(tapped->handle).number;
+    query->number = query->number > 0 ? query->number : tapped->handle->number;
     if (query->is_of_peers) {
         return;
     }
