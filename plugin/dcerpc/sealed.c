@@ -381,7 +381,7 @@ void sealed_register(const rpc_protocol *fields_of_perflib)
     static int *ett[] = {&ett_sealed};
     static hf_register_info fields[] = {
         FIELD(hf_operation, "Sealed operation", "pcq.sealed.operation", FT_UINT16, BASE_DEC, NULL,
-              "Operation of a call that no key opened, of PerflibV2 or (3, 32, 33) of winreg"),
+              "Operation of a call that no key opened, of PerflibV2 or (3) of winreg"),
         FIELD_U32(hf_size, "Sealed bytes", "pcq.sealed.size",
                   "Bytes of its stub over all fragments, without padding and security trailer"),
     };

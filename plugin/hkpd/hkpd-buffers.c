@@ -9,6 +9,8 @@
 #include "tree/fields.h"
 #include "text/value-strings.h"
 
+#include <wsutil/strtoi.h>
+
 static int proto_hkpd = -1;
 static const value_string num_instances_vals[] = {
     {(uint32_t)PERF_INSTANCES_NONE, "PERF_NO_INSTANCES"},
@@ -264,17 +266,11 @@ static uint32_t find_string_end(tvbuff_t *tvb, uint32_t offset)
 /* Reads digits in UTF-16 as a number of 32 bits. Returns false for any other text. */
 static bool parse_title_index(tvbuff_t *tvb, uint32_t offset, uint32_t end, uint32_t *number)
 {
-    uint64_t value = 0;
+    char *digits = (char *)tvb_get_string_enc(NULL, tvb, offset, end - offset, ENC_UTF_16 | ENC_LITTLE_ENDIAN);
+    bool is_number = g_ascii_isdigit(*digits) && ws_strtou32(digits, NULL, number);
 
-    for (uint32_t at = offset; at < end; at += 2) {
-        unsigned digit = tvb_get_uint16(tvb, at, ENC_LITTLE_ENDIAN);
-        if (digit < '0' || digit > '9' || value > UINT32_MAX) {
-            return false;
-        }
-        value = 10 * value + (digit - '0');
-    }
-    *number = (uint32_t)value;
-    return end > offset && value <= UINT32_MAX;
+    wmem_free(NULL, digits);
+    return is_number;
 }
 
 bool hkpd_next_title(hkpd_title_list *list)
@@ -314,7 +310,7 @@ static void show_title(const hkpd_title_list *list, proto_tree *tree, expert_rep
     proto_item_append_text(item, *text ? ": %u %s" : ": %u", list->index, text);
 }
 
-unsigned hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report *report)
+hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report *report)
 {
     hkpd_title_list list = {.tvb = tvb};
     bool is_referenced = proto_field_is_referenced(tree, proto_hkpd);
@@ -335,7 +331,7 @@ unsigned hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report *report
     if (hidden > 0) {
         expert_report_add(report, tree, EI_NOT_SHOWN, "%u titles are not shown, a packet's tree is limited", hidden);
     }
-    return list.titles;
+    return list;
 }
 
 const data_tree_ops hkpd_tree_ops = {.others = "objects, counter definitions or instances",

@@ -50,8 +50,8 @@ bool hkpd_list_is_whole(const hkpd_title_list *list);
 /* Returns the title's text in `pool`, cut to TEXT_NAME_MAX characters. */
 const char *hkpd_title_text(const hkpd_title_list *list, wmem_allocator_t *pool);
 
-/* Shows a list, and reports one that is not whole: nothing is learned from it. Returns the number of its titles. */
-unsigned hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report *report);
+/* Shows a list, and reports one that is not whole. Returns the list behind its last title. */
+hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report *report);
 
 void hkpd_buffers_register(int proto);
 

@@ -1,13 +1,10 @@
 /* packet-hkpd.c
  * HKEY_PERFORMANCE_DATA, the part of the remote registry ([MS-RRP]) that answers with performance counters.
  *
- * Wireshark's winreg dissector shows such a response byte by byte, and has no table for values' data. So five entries of its table of
+ * Wireshark's winreg dissector shows such a response byte by byte, and has no table for values' data. So three entries of its table of
  * operations are replaced (winreg-hook.c). Each reads the stub silently and then calls the stock function, which shows all other
  * traffic. A response is shown here instead if its value's name is one of performance data and its bytes are a PERF_DATA_BLOCK or a
  * list of titles.
- *
- * From the top: names of values; handles; parameters; opening and closing of keys; requests for values; their responses; the table
- * of operations.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -22,19 +19,9 @@ void proto_register_hkpd(void);
 void proto_reg_handoff_hkpd(void);
 
 static int proto_hkpd = -1;
-static int hf_key, hf_sent_data, hf_value_name;
+static int hf_sent_data, hf_value_name;
 
 static int ett_hkpd = -1;
-
-/* winreg's own, for what is shown here in its place */
-static int stock_handle, stock_value_name, stock_name_len, stock_name_size, stock_type, stock_data_size,
-    stock_data_length, stock_status;
-
-/* The predefined keys of performance data; KEY_NONE: no call that opens one. */
-typedef enum { KEY_NONE, KEY_DATA, KEY_TEXT, KEY_NLS_TEXT } key_kind;
-
-static const char *const key_names[] = {"", "HKEY_PERFORMANCE_DATA", "HKEY_PERFORMANCE_TEXT",
-                                        "HKEY_PERFORMANCE_NLSTEXT"};
 
 /* A value's name as a question: for objects by their indexes, for a kind of objects, for names or explanations of titles. */
 typedef enum { QUESTION_OTHER, QUESTION_INDEXES, QUESTION_OBJECTS, QUESTION_NAMES, QUESTION_HELP } question_kind;
@@ -75,10 +62,10 @@ typedef enum { ANSWER_OTHER, ANSWER_BLOCK, ANSWER_TITLES } answer_kind;
 typedef struct {
     rpc_pdu pdu;
     hkpd_call *call;                  /* the same as pdu.call */
-    key_kind opens;                   /* the key that the call opens */
     answer_kind kind;                 /* of a response with a value */
     value_parameters value;           /* as far as they were read */
     uint8_t opened[PERF_HANDLE_SIZE]; /* the handle of a response */
+    bool opens;                       /* it opens HKEY_PERFORMANCE_DATA */
     proto_tree *node;                 /* our part of the tree, and its item; NULL before the first item */
     bool shown_here;                  /* the stock function is not called */
 } hkpd_pdu;
@@ -139,9 +126,6 @@ static int end_pdu(hkpd_pdu *p)
     rpc_pdu *pdu = &p->pdu;
 
     if (p->shown_here) {
-        if (!pdu->is_short) {
-            rpc_pdu_report_trailing_bytes(pdu);
-        }
         return rpc_pdu_end(pdu, p->node);
     }
     pdu->report.damaged = false;
@@ -163,7 +147,7 @@ static void read_request_handle(void *pdu)
     hkpd_pdu *p = pdu;
     hkpd_call *call = p->call;
 
-    ndr_context_handle(&p->pdu.ndr, stock_handle, call->handle);
+    ndr_context_handle(&p->pdu.ndr, proto_registrar_get_id_byname("winreg.handle"), call->handle);
     rpc_pdu_find_handle(&p->pdu, PERF_HANDLE_HKPD, call->handle);
 }
 
@@ -179,7 +163,9 @@ static void read_aloud(hkpd_pdu *p, void (*read)(void *pdu))
 {
     p->shown_here = true;
     rpc_pdu_read_stub(&p->pdu, /* is_aloud */ true);
-    rpc_pdu_read(&p->pdu, read, p);
+    if (rpc_pdu_read(&p->pdu, read, p)) {
+        rpc_pdu_report_trailing_bytes(&p->pdu);
+    }
 }
 
 /* Adds our protocol's node behind the others of the packet, unless it is there, and reports a duplicate PDU at it. */
@@ -192,7 +178,7 @@ static void show_node(hkpd_pdu *p)
     }
 }
 
-/* Shows the PDU's handle, if it is of a key with performance data, with its key and where it was opened and closed. */
+/* Shows the PDU's handle, if it is one of performance data, with where it was opened and closed. */
 static void show_performance_key(hkpd_pdu *p)
 {
     const state_handle *handle = rpc_pdu_get_handle(&p->pdu);
@@ -205,10 +191,9 @@ static void show_performance_key(hkpd_pdu *p)
     if (p->node) {
         proto_item *item =
             proto_tree_add_bytes_with_length(p->node, fields.handle, p->pdu.tvb, 0, 0, handle->bytes, PERF_HANDLE_SIZE);
-        const char *key = key_names[handle->key];
         proto_item_set_generated(item);
-        proto_item_append_text(item, " (%s)", key);
-        tree_add_generated_string(rpc_pdu_show_handle_lifetime(&p->pdu, item, handle), hf_key, p->pdu.tvb, key);
+        proto_item_append_text(item, " (HKEY_PERFORMANCE_DATA)");
+        rpc_pdu_show_handle_lifetime(&p->pdu, item, handle);
     }
 }
 
@@ -224,8 +209,10 @@ static const char *read_name(hkpd_pdu *p)
 
     ndr_align(ndr, ndr->ndr64 ? 8 : 4);
     cursor_skip(cursor, 4);
-    proto_tree_add_item(cursor->tree, stock_name_len, cursor->tvb, cursor->pos - 4, 2, cursor->encoding);
-    proto_tree_add_item(cursor->tree, stock_name_size, cursor->tvb, cursor->pos - 2, 2, cursor->encoding);
+    proto_tree_add_item(cursor->tree, proto_registrar_get_id_byname("winreg.winreg_String.name_len"), cursor->tvb,
+                        cursor->pos - 4, 2, cursor->encoding);
+    proto_tree_add_item(cursor->tree, proto_registrar_get_id_byname("winreg.winreg_String.name_size"), cursor->tvb,
+                        cursor->pos - 2, 2, cursor->encoding);
     if (!ndr_pointer(ndr, "name")) {
         return "";
     }
@@ -233,7 +220,8 @@ static const char *read_name(hkpd_pdu *p)
     tvbuff_t *tvb = ndr_elements(ndr, &array, 2);
     int size = (int)tvb_captured_length(tvb);
     const char *name = (const char *)tvb_get_string_enc(p->pdu.pool, tvb, 0, size, ENC_UTF_16 | cursor->encoding);
-    proto_tree_add_string(array.tree, stock_value_name, tvb, 0, size, name);
+    proto_tree_add_string(array.tree, proto_registrar_get_id_byname("winreg.winreg_QueryValue.value_name"), tvb, 0,
+                          size, name);
     proto_item_append_text(array.node, ": %s", name);
     return name;
 }
@@ -264,13 +252,14 @@ static void read_data(hkpd_pdu *p)
 static void read_parameters(hkpd_pdu *p)
 {
     p->value = (value_parameters){.has_buffer = false};
-    read_pointed_u32(p, "type", stock_type);
+    read_pointed_u32(p, "type", proto_registrar_get_id_byname("winreg.winreg_QueryValue.type"));
     p->value.has_buffer = ndr_pointer(&p->pdu.ndr, "data");
     if (p->value.has_buffer) {
         read_data(p);
     }
-    p->value.size = read_pointed_u32(p, "size", stock_data_size);
-    uint32_t length = read_pointed_u32(p, "length", stock_data_length);
+    p->value.size = read_pointed_u32(p, "size", proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_size"));
+    uint32_t length =
+        read_pointed_u32(p, "length", proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_length"));
     if (!p->pdu.is_request && length != p->value.data_size) {
         expert_report_add(&p->pdu.report, p->pdu.ndr.cursor.item, EI_LENGTH,
                           "*lpcbLen is %u, but %u bytes of data are there", length, p->value.data_size);
@@ -297,17 +286,16 @@ static void read_handle_and_status(void *pdu)
 {
     hkpd_pdu *p = pdu;
 
-    ndr_context_handle(&p->pdu.ndr, stock_handle, p->opened);
-    rpc_pdu_read_status(&p->pdu, stock_status);
+    ndr_context_handle(&p->pdu.ndr, proto_registrar_get_id_byname("winreg.handle"), p->opened);
+    rpc_pdu_read_status(&p->pdu, proto_registrar_get_id_byname("winreg.werror"));
 }
 
-/* Dissects the response of an operation that opens the key `opens`. Changes: a success begins a handle, on the first pass. */
+/* Dissects the response of OpenPerformanceData, [MS-RRP] 3.1.5.3. Changes: a success begins a handle, on the first pass. */
 static void open_key_response(hkpd_pdu *p)
 {
     read_silently(p, read_handle_and_status);
     if (rpc_pdu_may_learn(&p->pdu) && p->pdu.tapped.status == STATUS_SUCCESS && !handle_is_null(p->opened)) {
         p->pdu.call->answering = handle_open(PERF_HANDLE_HKPD, p->pdu.server, p->opened, p->pdu.pinfo->num, NULL);
-        p->pdu.call->answering->key = p->opens;
     }
     show_performance_key(p);
     report_failed(p);
@@ -405,7 +393,7 @@ static void read_answer(void *pdu)
     hkpd_pdu *p = pdu;
 
     read_parameters(p);
-    rpc_pdu_read_status(&p->pdu, stock_status);
+    rpc_pdu_read_status(&p->pdu, proto_registrar_get_id_byname("winreg.werror"));
 }
 
 /* True for a list of titles that is whole, with one title at least. */
@@ -460,7 +448,6 @@ static void open_answering_handle(hkpd_pdu *p)
     if (p->kind == ANSWER_BLOCK && p->pdu.first_time && (call->handle == NULL || call->was_closed) &&
         !handle_is_null(p->call->handle)) {
         call->answering = handle_find_or_open(PERF_HANDLE_HKPD, p->pdu.server, p->call->handle);
-        call->answering->key = KEY_DATA;
         handle_confirm(call->answering);
     }
 }
@@ -634,15 +621,13 @@ static void read_block_answer(hkpd_pdu *p)
 #define LANGUAGE_ENGLISH 0x009
 #define LANGUAGE_MASK 0x3FF
 
-/* Learns the names of a list. The language is that of the value's name, else of the key; else it is unknown: 0. */
+/* Learns the names of a list. The language is that of the value's name, else it is unknown: 0. */
 static void learn_titles(hkpd_pdu *p)
 {
-    const state_handle *handle = rpc_pdu_get_handle(&p->pdu);
     hkpd_title_list list = {.tvb = p->value.tvb};
     uint32_t language = p->call->question.language;
-
-    language = language == 0 && handle && handle->key == KEY_TEXT ? LANGUAGE_ENGLISH : language;
     bool is_english = (language & LANGUAGE_MASK) == LANGUAGE_ENGLISH;
+
     while (hkpd_next_title(&list)) {
         const metadata_entry title = {.name = hkpd_title_text(&list, p->pdu.pool), .lcid = is_english ? 0 : language};
         if (list.index > 1 && *title.name) { /* the text of index 1 is the highest index */
@@ -656,13 +641,13 @@ static void learn_titles(hkpd_pdu *p)
 static void read_titles_answer(hkpd_pdu *p)
 {
     tvbuff_t *tvb = tree_own_source(p->pdu.pinfo, p->value.tvb, "Performance data");
-    unsigned titles = hkpd_show_titles(tvb, p->node, &p->pdu.report);
+    bool may_learn = rpc_pdu_may_learn(&p->pdu) && p->pdu.tapped.status == STATUS_SUCCESS;
+    const hkpd_title_list list = hkpd_show_titles(tvb, p->node, &p->pdu.report);
 
-    if (rpc_pdu_may_learn(&p->pdu) && p->pdu.tapped.status == STATUS_SUCCESS &&
-        p->call->question.kind == QUESTION_NAMES) {
+    if (may_learn && hkpd_list_is_whole(&list) && p->call->question.kind == QUESTION_NAMES) {
         learn_titles(p);
     }
-    info_add_detail(&p->pdu, "%s, %s", text_counted(p->pdu.pool, titles, "title"),
+    info_add_detail(&p->pdu, "%s, %s", text_counted(p->pdu.pool, list.titles, "title"),
                     text_counted(p->pdu.pool, p->value.data_size, "byte"));
 }
 
@@ -709,23 +694,25 @@ static void value_response(hkpd_pdu *p)
 
 static ws_pref_bool pref_decode = true;
 
-typedef void (*pdu_function)(hkpd_pdu *p);
+/* The operations of winreg that are looked at, by their names in the stock dissector. */
+static const rpc_operation operations[] = {
+    {3, "OpenHKPD", RPC_OPENS},
+    {5, "CloseKey", RPC_CLOSES},
+    {WINREG_QUERY_VALUE, "QueryValue", RPC_USES | RPC_RETURNS | RPC_SAMPLES},
+    {0, NULL, 0},
+};
 
-/* The operations of winreg that are looked at, by their numbers. */
-static const struct {
-    const char *name;     /* as the stock dissector has it; NULL: not looked at */
-    pdu_function request; /* NULL: it says nothing */
-    pdu_function response;
+typedef struct {
+    void (*request)(hkpd_pdu *p); /* NULL: it says nothing */
+    void (*response)(hkpd_pdu *p);
     ndr_first response_begin;
-    key_kind opens;
-    unsigned flags; /* dcerpc/connections.h */
-} operations[] = {
-    [3] = {"OpenHKPD", NULL, open_key_response, NDR_FIRST_HANDLE, KEY_DATA, RPC_OPENS},
-    [5] = {"CloseKey", close_key_request, close_key_response, NDR_FIRST_HANDLE, KEY_NONE, RPC_CLOSES},
-    [WINREG_QUERY_VALUE] = {"QueryValue", value_request, value_response, NDR_FIRST_VALUE, KEY_NONE,
-                            RPC_USES | RPC_RETURNS | RPC_SAMPLES},
-    [32] = {"OpenHKPT", NULL, open_key_response, NDR_FIRST_HANDLE, KEY_TEXT, RPC_OPENS},
-    [33] = {"OpenHKPN", NULL, open_key_response, NDR_FIRST_HANDLE, KEY_NLS_TEXT, RPC_OPENS},
+} operation_handler;
+
+/* What dissects them, in the same order. */
+static const operation_handler handlers[] = {
+    {NULL, open_key_response, NDR_FIRST_HANDLE},
+    {close_key_request, close_key_response, NDR_FIRST_HANDLE},
+    {value_request, value_response, NDR_FIRST_VALUE},
 };
 
 static bool is_active(void)
@@ -739,8 +726,7 @@ static bool may_bring_data(const hkpd_pdu *p, const state_handle *handle)
     question_kind kind = p->call->question.kind;
     bool only_describes = p->kind == ANSWER_BLOCK && p->pdu.tapped.answer == NULL && p->pdu.tapped.out_size > 0;
 
-    return handle && handle->key == KEY_DATA && (kind == QUESTION_INDEXES || kind == QUESTION_OBJECTS) &&
-           !only_describes;
+    return handle && (kind == QUESTION_INDEXES || kind == QUESTION_OBJECTS) && !only_describes;
 }
 
 /* Adds the PDU to its series' timing, and hands it to the listeners, if it is about performance data. */
@@ -774,30 +760,31 @@ static void hkpd_tap_pdu(hkpd_pdu *p)
 static int hkpd_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
                             uint8_t *drep)
 {
-    uint16_t opnum = di->call_data->opnum;
+    const rpc_operation *operation = rpc_find_operation(RPC_WINREG, di->call_data->opnum);
     hkpd_pdu p;
     volatile int length = 0;
 
-    DISSECTOR_ASSERT(opnum < array_length(operations)); /* no other is hooked */
+    DISSECTOR_ASSERT(operation); /* no other is hooked */
     if (!is_active() || rpc_is_connectionless(di)) {
         return winreg_stock(tvb, offset, pinfo, tree, di, drep);
     }
+    const operation_handler *handler = &handlers[operation - operations];
     memset(&p, 0, sizeof p);
-    rpc_pdu_begin(&p.pdu, &fields, operations[opnum].name, tvb, offset, pinfo, tree, di, drep);
-    p.opens = operations[opnum].opens;
+    rpc_pdu_begin(&p.pdu, &fields, operation->name, tvb, offset, pinfo, tree, di, drep);
+    p.opens = operation->flags & RPC_OPENS;
     p.call = (hkpd_call *)p.pdu.call;
     /* the stock function would show a garbled response as if it were true */
-    if (!p.pdu.is_request && rpc_pdu_get_handle(&p.pdu) &&
-        rpc_pdu_report_garbled(&p.pdu, operations[opnum].response_begin)) {
+    if (!p.pdu.is_request && rpc_pdu_get_handle(&p.pdu) && rpc_pdu_report_garbled(&p.pdu, handler->response_begin)) {
         tapped_hand_over(pinfo, &(tapped_call){.unread = TAPPED_NOISE});
         return rpc_pdu_end(&p.pdu, NULL);
     }
     rpc_pdu_read_stub(&p.pdu, /* is_aloud */ false);
     TRY
     {
-        pdu_function operation = p.pdu.is_request ? operations[opnum].request : operations[opnum].response;
-        if (operation) {
-            operation(&p);
+        if (!p.pdu.is_request) {
+            handler->response(&p);
+        } else if (handler->request) {
+            handler->request(&p);
         }
         length = end_pdu(&p);
     }
@@ -810,41 +797,21 @@ static int hkpd_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto
     return length;
 }
 
-/* Takes the place of the stock functions of `operations`. */
-static void hook_operations(void)
-{
-    static rpc_operation hooked[array_length(operations) + 1];
-    unsigned count = 0;
-
-    for (unsigned i = 0; i < array_length(operations); i++) {
-        if (operations[i].name) {
-            hooked[count++] = (rpc_operation){(uint16_t)i, operations[i].name, operations[i].flags};
-        }
-    }
-    winreg_hook_install(hooked, hkpd_dissect_pdu, is_active);
-}
-
 /* --- Registration ---------------------------------------------------------------------------------------------- */
 
-static void hkpd_register_fields(void)
+void proto_register_hkpd(void)
 {
     static hf_register_info hf[] = {
-        FIELD_TEXT(hf_key, "Key", "hkpd.key", "What the handle was opened as"),
         FIELD_BYTES(hf_sent_data, "Data sent", "hkpd.sent_data", "The client's buffer in a request"),
         FIELD_TEXT(hf_value_name, "Value name", "hkpd.value_name", "Objects, or titles in a language"),
     };
     static int *ett[] = {&ett_hkpd};
 
+    proto_hkpd =
+        proto_register_protocol("Performance Data of the Remote Registry (HKEY_PERFORMANCE_DATA)", "HKPD", "hkpd");
     proto_register_field_array(proto_hkpd, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
     rpc_protocol_register(proto_hkpd, "hkpd", "handle.number", &fields);
-}
-
-void proto_register_hkpd(void)
-{
-    proto_hkpd =
-        proto_register_protocol("Performance Data of the Remote Registry (HKEY_PERFORMANCE_DATA)", "HKPD", "hkpd");
-    hkpd_register_fields();
     hkpd_buffers_register(proto_hkpd);
     module_t *module = prefs_register_protocol(proto_hkpd, NULL);
     prefs_register_bool_preference(module, "decode", "Decode performance data in the remote registry",
@@ -853,29 +820,7 @@ void proto_register_hkpd(void)
                                    &pref_decode);
 }
 
-/* Finds winreg's fields and hooks its operations; hooks nothing where the stock dissector lacks one of these fields. */
 void proto_reg_handoff_hkpd(void)
 {
-    static const struct {
-        int *hf;
-        const char *name;
-    } fields_of_winreg[] = {
-        {&stock_handle, "winreg.handle"},
-        {&stock_value_name, "winreg.winreg_QueryValue.value_name"},
-        {&stock_name_len, "winreg.winreg_String.name_len"},
-        {&stock_name_size, "winreg.winreg_String.name_size"},
-        {&stock_type, "winreg.winreg_QueryValue.type"},
-        {&stock_data_size, "winreg.winreg_QueryValue.data_size"},
-        {&stock_data_length, "winreg.winreg_QueryValue.data_length"},
-        {&stock_status, "winreg.werror"},
-    };
-    bool has_all = true;
-
-    for (unsigned i = 0; i < array_length(fields_of_winreg); i++) {
-        *fields_of_winreg[i].hf = proto_registrar_get_id_byname(fields_of_winreg[i].name);
-        has_all = has_all && *fields_of_winreg[i].hf != -1;
-    }
-    if (has_all) {
-        hook_operations();
-    }
+    winreg_hook_install(operations, hkpd_dissect_pdu, is_active);
 }

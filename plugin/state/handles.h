@@ -25,7 +25,6 @@ struct state_handle {
     const char *machine;       /* szMachine without backslashes, or SystemName; NULL: not known */
     const char *place;         /* its server's address, where another server was called so before; else NULL */
     struct state_query *query; /* NULL: nobody used it as a query */
-    unsigned key;              /* of HKEY_PERFORMANCE_DATA: key_kind of hkpd/packet-hkpd.c; 0 in PerflibV2 */
     wmem_map_t *series;        /* question -> sample_series; first pass only */
 };
 

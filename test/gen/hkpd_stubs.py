@@ -5,7 +5,7 @@ byte order."""
 from .record import Record, utf16
 from .stubs import Ndr, swap_handle
 
-OPEN_HKLM, OPEN_DATA, CLOSE, OPEN_KEY, QUERY_VALUE, OPEN_TEXT, OPEN_NLS_TEXT = 2, 3, 5, 15, 17, 32, 33
+OPEN_HKLM, OPEN_DATA, CLOSE, OPEN_KEY, QUERY_VALUE, OPEN_TEXT = 2, 3, 5, 15, 17, 32
 REG_BINARY, REG_MULTI_SZ = 3, 7
 MORE_DATA = 234
 

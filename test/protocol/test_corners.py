@@ -117,18 +117,6 @@ def test_rows_of_csv_before_info(tshark, tmp_path):
     assert [[float(r[column[x]]) for x in ('First', 'Second')] for r in rows[1:]] == [[11, 21], [12, 22]]
 
 
-@pytest.mark.parametrize('opnum', [3, 32, 33])
-def test_what_opens_the_texts(tshark, tmp_path, opnum):
-    data = bytearray((TOP / 'test' / 'pcaps' / 'hkpd-sealed.pcap').read_bytes())
-    count = 0
-    for m in re.finditer(rb'\x05\x00\x00\x03\x10\x00\x00\x00.{14}\x03\x00', bytes(data), re.S):
-        data[m.end() - 2:m.end()] = bytes([opnum, 0])
-        count += 1
-    (tmp_path / 'x.pcap').write_bytes(data)
-    rows = tshark.fields(tmp_path / 'x.pcap', ['dcerpc.opnum'], '-Y', 'pcq.expert.sealed')
-    assert count and [str(opnum)] in rows
-
-
 def test_a_cut_packet_in_the_info_column(tshark, tmp_path):
     s = single('One', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7))
     scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1)], 1)))

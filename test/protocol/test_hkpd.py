@@ -10,7 +10,7 @@ import pytest
 import learned
 from conftest import FRAME, TOP, Shown, compare_places, same
 from gen import hkpd_stubs as stubs
-from gen.hkpd_block import Counter, Instance, Object, rows_of, titles
+from gen.hkpd_block import Counter, Instance, Object, rows_of
 from gen.hkpd_scene import Talk, answers, begin_talk, built_in, every_type, machine, names_of, session
 from gen.model import TYPES, Clock
 from gen.scene import Scene
@@ -185,7 +185,7 @@ LISTS = {    # lists of titles in turn, and what the names are then: the lower t
     'Ireland': ([('Counter 2009', ENGLISH), ('Counter 407', GERMAN)], ENGLISH),
     'more than 32 bits': ([('Counter 100000009', {2: 'Wrong', 238: 'Wrong'}), ('Counter 009', ENGLISH)], ENGLISH),
     'help texts': ([('Help 009', ENGLISH)], built_in(machine())),
-    'of the user': ([('Counter 009', ENGLISH), ('NLSTEXT', GERMAN)], ENGLISH),
+    'of an unknown language': ([('Counter', GERMAN), ('Counter 009', ENGLISH)], ENGLISH),
     # Samba sends its titles so: the value's name decides
     'as binary': ([('Counter 009', ENGLISH, stubs.REG_BINARY)], ENGLISH),
 }
@@ -198,10 +198,7 @@ def test_whose_titles_count(tshark, tmp_path, lists):
     talk = Talk(scene, known=False)
     talk.open()
     for name, pairs, *kind in told:
-        if name == 'NLSTEXT':
-            talk.open(stubs.OPEN_NLS_TEXT)
-        shown = talk.titles(name.replace('NLSTEXT', 'Counter'), pairs, *kind)[1]
-        talk.open()
+        shown = talk.titles(name, pairs, *kind)[1]
     talk.names = names
     number = talk.sample()[1]
     frames = read(tshark, scene, tmp_path)
@@ -211,23 +208,20 @@ def test_whose_titles_count(tshark, tmp_path, lists):
         assert {x.label for x in frames[number].all('hkpd.object.name')} == {'Name: ' + o.name for o in talk.objects}
 
 
-@pytest.mark.parametrize('opnum, key', [(stubs.OPEN_TEXT, 'Counters'), (stubs.OPEN_NLS_TEXT, 'Counter'), (stubs.OPEN_HKLM, 'Counter')],
-                         ids=['text', 'nls-text', 'perflib'])
-def test_titles_of_other_keys(tshark, tmp_path, opnum, key):
-    """HKEY_PERFORMANCE_TEXT and NLSTEXT have them, and Perflib\\009 below HKEY_LOCAL_MACHINE, which is not followed: there the value's name and its
-    bytes tell."""
+@pytest.mark.parametrize('opnum', [stubs.OPEN_TEXT, stubs.OPEN_HKLM], ids=['text', 'perflib'])
+def test_titles_of_other_keys(tshark, tmp_path, opnum):
+    """HKEY_PERFORMANCE_TEXT has them, and Perflib\\009 below HKEY_LOCAL_MACHINE, which are not followed: there the value's name and its bytes tell."""
     talk = Talk(Scene())
-    number = talk.open(opnum)[1]
+    talk.open(opnum)
     if opnum == stubs.OPEN_HKLM:
         talk.open_key('SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib\\009')
-    shown = talk.titles(key)[1]
+    shown = talk.titles('Counter')[1]
     talk.open()
     talk.sample()
     frames = read(tshark, talk.scene, tmp_path)
     compare_fields(frames, talk.scene)
     compare_values(frames, talk.scene)
-    assert frames[shown].all('hkpd.title')
-    assert frames[number].show_of('hkpd.key') == {32: ['HKEY_PERFORMANCE_TEXT'], 33: ['HKEY_PERFORMANCE_NLSTEXT']}.get(opnum, [])
+    assert frames[shown].all('hkpd.title') and not frames[shown].all('hkpd.handle')
 
 
 def test_an_index_of_more_than_32_bits_is_no_object(tshark, tmp_path):

@@ -307,7 +307,7 @@ def test_performance_data(evidence, row, times, how):
 # --- What it says ----------------------------------------------------------------------------------------------------
 
 TEXTS = ['pcq.machine', 'pcq.counterset.name', 'pcq.counter.name', 'pcq.instance.name', 'pcq.provider.name', 'pcq.path',
-         'pcq.counterset.guid', 'pcq.handle', 'pcq.data.system_time', 'pcq.value.text', 'hkpd.key', 'hkpd.system_name',
+         'pcq.counterset.guid', 'pcq.handle', 'pcq.data.system_time', 'pcq.value.text', 'hkpd.system_name',
          'hkpd.instance.name', 'hkpd.title.text', 'pcq.path', 'pcq.value.text', 'hkpd.handle', 'ntlmssp.auth.username',
          'ntlmssp.auth.hostname', 'ntlmssp.auth.domain', 'smb2.filename', 'smb2.tree', 'kerberos.CNameString', 'ip.addr',
          'eth.addr', 'frame.time_epoch']
