@@ -9,9 +9,8 @@
 #include "taps/stat-table.h"
 #include "text/text.h"
 
-/* Limits of all rows, since a response may bring as many paths as it has values. */
-#define MAX_COUNTERS 100000          /* paths */
-#define MAX_COUNTER_BYTES (32 << 20) /* bytes of paths */
+/* Bytes of all rows with their paths: a response may bring as many paths as it has values. */
+#define MAX_COUNTER_BYTES (32 << 20)
 
 /* Statistics of a path. */
 typedef struct {
@@ -41,7 +40,7 @@ static const table_column counter_columns[] = {COLUMNS(TABLE_COLUMN)};
 static struct {
     GHashTable *by_path; /* path -> counter_row */
     GPtrArray *rows;     /* counter_row, in the order of their first */
-    size_t path_bytes;   /* of all rows */
+    size_t bytes;        /* of all rows with their paths */
     uint64_t responses;  /* number of the newest response with values, from 1; never begins again */
 } counted;
 
@@ -59,19 +58,19 @@ static void counters_begin(stat_table *t _U_)
     }
     counted.by_path = g_hash_table_new(wmem_str_hash, g_str_equal);
     counted.rows = g_ptr_array_new_with_free_func(free_counter);
-    counted.path_bytes = 0;
+    counted.bytes = 0;
 }
 
 /* Returns the row of a path. Changes: creates it. Returns NULL without a path, or without room for one more. */
 static counter_row *find_or_create_counter(const char *path)
 {
     counter_row *row = path ? g_hash_table_lookup(counted.by_path, path) : NULL;
-    size_t size = path ? strlen(path) + 1 : 0;
+    size_t bytes = path ? sizeof *row + strlen(path) + 1 : 0;
 
-    if (row == NULL && path && counted.rows->len < MAX_COUNTERS && counted.path_bytes + size <= MAX_COUNTER_BYTES) {
+    if (row == NULL && path && counted.bytes + bytes <= MAX_COUNTER_BYTES) {
         row = g_new0(counter_row, 1);
         row->path = g_strdup(path);
-        counted.path_bytes += size;
+        counted.bytes += bytes;
         g_hash_table_insert(counted.by_path, row->path, row);
         g_ptr_array_add(counted.rows, row);
     }
@@ -80,26 +79,17 @@ static counter_row *find_or_create_counter(const char *path)
 
 /* Counts the value that was read last in its path's row. Without a row are texts, paths without room or not known, a path's second value of a
  * response, and another counter with the same path: they are counted as omitted. */
-static void count_value(stat_table *t, value_stream *stream)
+static void count_value(stat_table *t, value_stream *stream, const char *path)
 {
-    const char *path = value_stream_path(stream);
+    path = tapped_placed(stream->pool, stream->response.handle, path);
+    counter_row *row = stream->at.is_text ? NULL : find_or_create_counter(path);
 
-    if (!watch_paths_fit(t->omitted.paths, path)) {
+    if (row == NULL || row->response == counted.responses || !value_stream_is_same_counter(stream, &row->whose)) {
+        t->omitted.counts[OMITTED_WITHOUT_ROW]++;
         return;
     }
-    perf_result result = stream->at.is_text ? (perf_result){0, PERF_NO_RESULT_OK} : value_stream_result(stream);
-    counter_row *row =
-        stream->at.is_text ? NULL : find_or_create_counter(tapped_placed(stream->pool, stream->response.handle, path));
-    bool is_repeated = row && row->response == counted.responses;
-    bool is_of_other = row && !is_repeated && !value_stream_is_same_counter(stream, &row->whose);
-    t->omitted.counts[OMITTED_WITHOUT_ROW] += row == NULL || is_repeated || is_of_other;
-    if (is_repeated || is_of_other) {
-        return;
-    }
+    perf_result result = value_stream_result(stream);
     omissions_count_value(&t->omitted, stream, &result);
-    if (row == NULL) {
-        return;
-    }
     row->response = counted.responses;
     row->samples++;
     row->is_assumed |= value_stream_is_assumed(stream);
@@ -115,7 +105,10 @@ static void counters_count(stat_table *t, packet_info *pinfo, const tapped_call 
         value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
         counted.responses++;
         while (value_stream_next(stream)) {
-            count_value(t, stream);
+            const char *path = value_stream_path(stream);
+            if (watch_paths_fit(t->omitted.paths, path)) {
+                count_value(t, stream, path);
+            }
         }
     }
 }

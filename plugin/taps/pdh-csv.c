@@ -153,18 +153,17 @@ static document_column *find_or_create_column(documents *d, document *doc, const
     return get_document_column(doc, number - 1);
 }
 
-/* Adds a cell of the value that was read last. The first value of a path in a response counts, with a result or without; of two counters the
- * first. `first_of_row`: number of the row's first cell. Changes: counts another value or counter of the path as omitted. */
+/* Adds a cell of the value that was read last, if it is the first of its path in the response: a client may ask for a counter twice. Of two
+ * counters with one path the first has the column. `first_of_row`: number of the row's first cell. Changes: counts values without a column. */
 static void add_cell(documents *d, document *doc, value_stream *stream, const perf_result *result,
                      unsigned first_of_row)
 {
     document_column *column = find_or_create_column(d, doc, value_stream_path(stream));
     document_cell cell = {.value = result->none == PERF_NO_RESULT_OK ? result->value : NAN};
-    bool is_twice = column && column->end > first_of_row;
+    bool has_column = column && value_stream_is_same_counter(stream, &column->whose);
 
-    if (column == NULL || is_twice || !value_stream_is_same_counter(stream, &column->whose)) {
-        bool is_alike = is_twice && cell.value == g_array_index(doc->cells, document_cell, column->end - 1).value;
-        d->omitted->counts[OMITTED_WITHOUT_CELL] += column == NULL || (!isnan(cell.value) && !is_alike);
+    if (!has_column || column->end > first_of_row) {
+        d->omitted->counts[OMITTED_WITHOUT_CELL] += !has_column;
         return;
     }
     cell.column = (uint32_t)(column - get_document_column(doc, 0));
