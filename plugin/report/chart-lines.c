@@ -28,7 +28,7 @@ void chart_lines_begin(chart_lines *lines)
 {
     *lines = (chart_lines){.by_path = g_hash_table_new_full(wmem_str_hash, g_str_equal, NULL, free_line),
                            .all = g_ptr_array_new(),
-                           .by_query = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free)};
+                           .by_query = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free)};
 }
 
 void chart_lines_end(chart_lines *lines)
@@ -38,29 +38,17 @@ void chart_lines_end(chart_lines *lines)
     g_ptr_array_free(lines->all, TRUE);
 }
 
-chart_query *chart_query_find_or_create(chart_lines *lines, const char *key)
+chart_query *chart_query_add_sample(chart_lines *lines, const void *whose, double at)
 {
-    chart_query *query = g_hash_table_lookup(lines->by_query, key);
+    chart_query *query = g_hash_table_lookup(lines->by_query, whose);
 
     if (query == NULL) {
         query = g_new0(chart_query, 1);
-        g_hash_table_insert(lines->by_query, g_strdup(key), query);
+        g_hash_table_insert(lines->by_query, (void *)whose, query);
     }
+    query->samples++;
+    query->at = at;
     return query;
-}
-
-void chart_query_add_request(chart_query *query, double at)
-{
-    query->samples += query->is_asked;
-    query->is_asked = true;
-    query->at = at;
-}
-
-void chart_query_add_response(chart_query *query, double at, bool is_sample)
-{
-    query->samples += is_sample;
-    query->is_asked = false;
-    query->at = at;
 }
 
 chart_line *chart_line_find_or_create(chart_lines *lines, const char *path)
@@ -71,7 +59,6 @@ chart_line *chart_line_find_or_create(chart_lines *lines, const char *path)
         line = g_new0(chart_line, 1);
         line->path = g_strdup(path);
         line->points = g_array_new(FALSE, FALSE, sizeof(chart_point));
-        line->group_size = 1;
         lines->path_bytes += LINE_BYTES + 2 * strlen(path);
         g_hash_table_insert(lines->by_path, line->path, line);
     }
@@ -85,72 +72,53 @@ static chart_point *get_point(const GArray *points, unsigned i)
     return &g_array_index(points, chart_point, i);
 }
 
-/* Keeps of the points from number `first` on the smallest, the largest and the first gap, in their order; deletes the others. */
-static void thin_tail(GArray *points, unsigned first)
+/* Sorts and thins a line: of each part of the time the smallest, the largest and the first gap stay, in their order. There are so many parts that
+ * at most `most` points stay, and mostly half of them. Needs: `most` of 4 or more. */
+static void thin_line(GArray *points, unsigned most)
 {
-    unsigned low = points->len, high = points->len, gap = points->len, kept = first;
+    unsigned kept = 0;
 
-    for (unsigned i = first; i < points->len; i++) {
-        double value = get_point(points, i)->value;
-        if (isnan(value)) {
-            gap = MIN(gap, i);
-            continue;
+    g_array_sort(points, perf_compare_numbers);
+    double part = (get_point(points, points->len - 1)->at - get_point(points, 0)->at) * 6 / most;
+    for (unsigned first = 0, next = 0; first < points->len; first = next) {
+        double end = get_point(points, first)->at + part;
+        unsigned low = first, high = first, gap = points->len;
+        for (; next < points->len && get_point(points, next)->at <= end; next++) {
+            double value = get_point(points, next)->value;
+            gap = isnan(value) ? MIN(gap, next) : gap;
+            low = value < get_point(points, low)->value || isnan(get_point(points, low)->value) ? next : low;
+            high = value > get_point(points, high)->value || isnan(get_point(points, high)->value) ? next : high;
         }
-        low = low == points->len || value < get_point(points, low)->value ? i : low;
-        high = high == points->len || value > get_point(points, high)->value ? i : high;
-    }
-    if (low < points->len && get_point(points, low)->value == get_point(points, high)->value) {
-        high = low;
-    }
-    for (unsigned i = first; i < points->len; i++) {
-        if (i == low || i == high || i == gap) {
-            *get_point(points, kept++) = *get_point(points, i);
+        for (unsigned i = first; i < next; i++) {
+            if (i == low || i == high || i == gap) {
+                *get_point(points, kept++) = *get_point(points, i);
+            }
         }
     }
     g_array_set_size(points, kept);
 }
 
-/* Thins a line: of each four points the smallest, the largest and the first gap stay. Changes: later points are thinned in groups of twice as many
- * as before; of four the first time. */
-static void thin_line(chart_line *line)
+/* Thins a line if it has more than its share of all points, which is 4 at least. */
+static void limit_line(chart_lines *lines, const chart_line *line)
 {
-    GArray *thick = line->points;
+    unsigned most = MAX(MOST_POINTS / MAX(lines->all->len, 1), 4);
 
-    line->points = g_array_sized_new(FALSE, FALSE, sizeof(chart_point), thick->len / 2 + 4);
-    for (unsigned i = 0; i < thick->len; i += 4) {
-        unsigned first = line->points->len;
-        g_array_append_vals(line->points, get_point(thick, i), MIN(4, thick->len - i));
-        thin_tail(line->points, first);
-    }
-    g_array_free(thick, TRUE);
-    line->thinned = line->points->len;
-    line->group_size = line->group_size == 1 ? 4 : 2 * line->group_size;
-}
-
-/* Thins a line until it has no more than its share of all points, but 4 at least. */
-static void limit_line(chart_lines *lines, chart_line *line)
-{
-    while (line->points->len > MAX(MOST_POINTS / MAX(lines->all->len, 1), 4)) {
-        thin_line(line);
+    if (line->points->len > most) {
+        thin_line(line->points, most);
         lines->is_thinned = true;
     }
 }
 
-/* Adds a point, or a gap if `value` is NAN. `at`: seconds since 1970. Changes: thins the newest group once it is full, and the line if it has more
- * than its share. */
-static void add_point(chart_lines *lines, chart_line *line, double at, double value, bool is_assumed)
+/* Adds a point, or a gap if `value` is NAN. `at`: seconds since 1970. */
+static void add_point(chart_lines *lines, const chart_line *line, double at, double value, bool is_assumed)
 {
     const chart_point point = {at, value, is_assumed};
 
     g_array_append_val(line->points, point);
-    if (line->points->len - line->thinned >= line->group_size) {
-        thin_tail(line->points, line->thinned);
-        line->thinned = line->points->len;
-    }
     limit_line(lines, line);
 }
 
-void chart_line_add(chart_lines *lines, chart_line *line, chart_query *query, double value, bool is_assumed)
+void chart_line_add(chart_lines *lines, chart_line *line, const chart_query *query, double value, bool is_assumed)
 {
     bool is_same_query = line && line->query == query, is_twice = is_same_query && line->sample == query->samples;
 
@@ -177,14 +145,6 @@ void chart_line_add(chart_lines *lines, chart_line *line, chart_query *query, do
 }
 
 /* --- The end ------------------------------------------------------------------------------------------------------- */
-
-/* Compares the times of two points for sorting, ascending. */
-static int compare_times(const void *a, const void *b)
-{
-    const chart_point *x = a, *y = b;
-
-    return (x->at > y->at) - (x->at < y->at);
-}
 
 /* Ends a JSON list with "]", in place of the comma behind its last element if it has any. */
 static void end_list(GString *text)
@@ -267,7 +227,7 @@ void chart_lines_put(json_dumper *json, chart_lines *lines, double begin)
     for (unsigned i = 0; i < lines->all->len; i++) {
         chart_line *line = g_ptr_array_index(lines->all, i);
         limit_line(lines, line);
-        g_array_sort(line->points, compare_times);
+        g_array_sort(line->points, perf_compare_numbers); /* by time */
         char *clock = format_clock(line, begin);
         if (!g_hash_table_lookup_extended(known, clock, NULL, &place)) {
             place = GUINT_TO_POINTER(clocks->len);

@@ -1,8 +1,8 @@
 /* chart-lines.h
  * Each counter of a capture as a line of a chart, in bounded memory.
  *
- * A line with more points than its share of what a page may hold is thinned: of a group of neighbors the smallest, the largest and the
- * first gap stay, at their own times, so that no peak is lost.
+ * A line with more points than its share of what a page may hold is thinned: of each part of its time the smallest, the largest and
+ * the first gap stay, at their own times, so that no peak is lost.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -14,37 +14,34 @@
 #include "values/value-stream.h"
 
 typedef struct {
-    double at;    /* seconds since 1970 */
+    double at;    /* seconds since 1970; first, for perf_compare_numbers() */
     double value; /* NAN: a gap, the counter has no value at this time */
     bool is_assumed;
 } chart_point;
 
-/* A question of a query or key, asked again and again. Begins as zeros. */
+/* A question of a query or key, asked again and again. */
 typedef struct {
-    unsigned samples; /* number of samples, and of requests that got no response */
-    double at;        /* seconds since 1970: of the newest request or response */
-    bool is_asked;    /* the newest request has no response yet */
+    unsigned samples; /* number of its responses with data or a failure */
+    double at;        /* seconds since 1970: of the newest */
 } chart_query;
 
 /* The line of a path. */
 typedef struct {
     char *path;
-    counter_identity whose; /* the first counter of that path, which the caller compares */
-    perf_summary results;   /* of all results, also those without a point of their own */
-    uint64_t assumed;       /* number of results that are assumed */
-    GArray *points;         /* chart_point, as they came */
-    unsigned thinned;       /* points in front that stand for whole groups */
-    unsigned group_size;    /* points that are thinned together; 1: each point is one result or gap */
-    chart_query *query;     /* that delivered the newest result; NULL: none has */
-    unsigned sample;        /* `samples` of that query then */
-    double at;              /* seconds since 1970: of the newest result */
+    counter_identity whose;   /* the first counter of that path, which the caller compares */
+    perf_summary results;     /* of all results, also those without a point of their own */
+    uint64_t assumed;         /* number of results that are assumed */
+    GArray *points;           /* chart_point */
+    const chart_query *query; /* that delivered the newest result; NULL: none has */
+    unsigned sample;          /* `samples` of that query then */
+    double at;                /* seconds since 1970: of the newest result */
 } chart_line;
 
 /* All lines of a capture. */
 typedef struct {
     GHashTable *by_path;  /* path -> chart_line, with results or without; owns them */
     GPtrArray *all;       /* chart_line with results, in the order of their first */
-    GHashTable *by_query; /* key -> chart_query; owns both */
+    GHashTable *by_query; /* whose -> chart_query, which it owns */
     uint64_t values;      /* results that came, omitted ones included */
     uint64_t omitted;     /* results without room, of another counter, or of a path that the sample had before */
     uint64_t path_bytes;  /* bytes of JSON for all lines but their points, as if each were in the page */
@@ -54,15 +51,9 @@ typedef struct {
 void chart_lines_begin(chart_lines *lines);
 void chart_lines_end(chart_lines *lines);
 
-/* Returns the query of a key, which lasts until chart_lines_end(). Changes: creates it. `key`: a text that no other query has. */
-chart_query *chart_query_find_or_create(chart_lines *lines, const char *key);
-
-/* Adds a request for a sample. `at`: seconds since 1970. Changes: a request before it that got no response counts as a sample without results,
- * so that lines get a gap there. */
-void chart_query_add_request(chart_query *query, double at);
-
-/* Adds a response. `at`: seconds since 1970. `is_sample`: false for a size probe, which is no sample, not even one without results. */
-void chart_query_add_response(chart_query *query, double at, bool is_sample);
+/* Adds a response with data, or with a failure in its place. `whose`: its question, which the caller knows. `at`: seconds since 1970. Returns the
+ * query, which lasts until chart_lines_end(). */
+chart_query *chart_query_add_sample(chart_lines *lines, const void *whose, double at);
 
 /* Returns the line of a path. Changes: creates it. Returns NULL without room for another path. */
 chart_line *chart_line_find_or_create(chart_lines *lines, const char *path);
@@ -70,7 +61,7 @@ chart_line *chart_line_find_or_create(chart_lines *lines, const char *path);
 /* Adds a result of the query's newest response to a line. Needs: a finite value and times. `line`: NULL: none has room for it; it is omitted.
  * Of a sample the first result of a line counts; a second is omitted, an equal one ignored. Changes: adds a gap in front of the result, at half
  * the time, if a sample between had no result of the line; thins the line if it has more than its share of points. */
-void chart_line_add(chart_lines *lines, chart_line *line, chart_query *query, double value, bool is_assumed);
+void chart_line_add(chart_lines *lines, chart_line *line, const chart_query *query, double value, bool is_assumed);
 
 /* Writes two members of a JSON object. "series": for each line [path, unit, results, their minimum, mean, maximum, last, number assumed, clock,
  * values, runs of assumed ones]; "clocks": lists of times, of which `clock` is a place from 0. `begin`: seconds since 1970, at which times begin.

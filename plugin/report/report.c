@@ -15,7 +15,6 @@
 #include "taps/stat-table.h"
 #include "verdict/judge.h"
 #include "verdict/summary.h"
-#include "verdict/timeline.h"
 
 #include <epan/epan.h>
 #include <epan/plugin_if.h>
@@ -51,7 +50,7 @@ static void report_restart(void *data)
         chart_lines_end(&r->lines);
         refusals_clear(&r->refusals);
     } else {
-        r->verdict = verdict_new(true /* counts_values */);
+        r->verdict = verdict_new();
     }
     *r = (report){.task = r->task, .verdict = r->verdict};
     chart_lines_begin(&r->lines);
@@ -60,7 +59,7 @@ static void report_restart(void *data)
 /* --- Calls ------------------------------------------------------------------------------------------------------- */
 
 /* Adds all results of a sample to the lines of their paths. Changes: counts values that are assumed or have no type. */
-static void add_results(report *r, chart_query *query, value_stream *values)
+static void add_results(report *r, const chart_query *query, value_stream *values)
 {
     const counter_value *at;
 
@@ -80,39 +79,23 @@ static void add_results(report *r, chart_query *query, value_stream *values)
     }
 }
 
-/* Adds a request for counter data, or its response with the results. A key of HKEY_PERFORMANCE_DATA is asked several questions, each of which has
- * samples of its own. `at`: seconds since 1970. Needs: a handle. */
-static void add_call(report *r, packet_info *pinfo, const tapped_call *tapped, double at)
-{
-    int size = tapped->is_hkpd && tapped->subject ? (int)tapped->subject_size : 0;
-    const char *key = wmem_strdup_printf(pinfo->pool, "%p %.*s", (const void *)tapped->handle, size,
-                                         size > 0 ? (const char *)tapped->subject : "");
-    chart_query *query = chart_query_find_or_create(&r->lines, key);
-
-    if (!tapped->is_response) {
-        chart_query_add_request(query, at);
-        return;
-    }
-    chart_query_add_response(query, at, !tapped->is_probe);
-    if (tapped->answer && tapped->answer->sample) {
-        add_results(r, query, value_stream_begin(pinfo->pool, tapped->answer));
-    }
-}
-
 /* Counts a call for all parts of the page. `data`: report. */
 static void report_count(void *data, packet_info *pinfo, const tapped_call *tapped)
 {
     report *r = data;
     double at = nstime_to_sec(&pinfo->abs_ts); /* frames need not be in the order of their times */
+    const verdict_query *whose = verdict_count(r->verdict, pinfo, tapped);
 
-    verdict_count(r->verdict, pinfo, tapped);
     refusals_count(&r->refusals, pinfo, tapped);
     r->end = MAX(r->end, at);
     r->begin = r->first_frame == 0 ? at : MIN(r->begin, at);
     r->first_frame = r->first_frame == 0 ? pinfo->num : r->first_frame;
     r->last_frame = pinfo->num;
-    if (!tapped->is_repeated && tapped->handle && tapped->brings_data) {
-        add_call(r, pinfo, tapped, at);
+    if (whose && tapped->handle && tapped->brings_data && tapped->is_response && !tapped->is_probe) {
+        const chart_query *query = chart_query_add_sample(&r->lines, whose, at);
+        if (tapped_has_sample(tapped)) {
+            add_results(r, query, value_stream_begin(pinfo->pool, tapped->answer));
+        }
     }
 }
 
@@ -134,14 +117,40 @@ static void put_moment(json_dumper *json, const report *r, const char *name, dou
     }
 }
 
+/* Returns the kind in plain words, and its port or first path: "Counters refused, first \Set(*)\Counter". */
+static const char *format_what(const verdict_monitor *monitor, const verdict_finding *finding)
+{
+    const char *lead = finding->kind <= VERDICT_REFUSED_CONNECTION ? ", port "
+                       : finding->kind >= VERDICT_NOT_DELIVERED    ? ", first "
+                                                                   : NULL;
+
+    return wmem_strconcat(monitor->pool, verdict_rows[finding->kind].what, finding->which ? lead : NULL, finding->which,
+                          NULL);
+}
+
+/* Returns the party: "Server SRV01", "Client 192.0.2.10", "Network to SRV01", "Capture"; not known: "Client or server SRV01". */
+static const char *format_who(const verdict_monitor *monitor, const verdict_finding *finding)
+{
+    static const char *const parties[] = {[PARTY_CLIENT] = "Client ",
+                                          [PARTY_SERVER] = "Server ",
+                                          [PARTY_NETWORK] = "Network to ",
+                                          [PARTY_CAPTURE] = "Capture",
+                                          [PARTY_UNKNOWN] = "Client or server "};
+    const char *name = finding->party == PARTY_CAPTURE  ? ""
+                       : finding->party == PARTY_CLIENT ? monitor_client(monitor)
+                                                        : monitor_server(monitor);
+
+    return wmem_strconcat(monitor->pool, parties[finding->party], name, NULL);
+}
+
 /* Writes a finding in words for people without Wireshark, with advice, filter, and its first and last frame. */
 static void put_plain_finding(json_dumper *json, const report *r, const verdict_monitor *monitor,
                               const verdict_finding *finding)
 {
     json_dumper_begin_object(json);
     verdict_put_text(json, "kind", verdict_rows[finding->kind].name);
-    verdict_put_text(json, "who", format_finding_who(monitor, finding));
-    verdict_put_text(json, "what", format_finding_what(monitor, finding));
+    verdict_put_text(json, "who", format_who(monitor, finding));
+    verdict_put_text(json, "what", format_what(monitor, finding));
     verdict_put_text(json, "advice", finding->meaning ? finding->meaning : verdict_rows[finding->kind].advice);
     verdict_put_text(json, "filter", verdict_filter(monitor->pool, finding));
     put_moment(json, r, "since", finding->since, finding->frames[0]);
@@ -150,31 +159,113 @@ static void put_plain_finding(json_dumper *json, const report *r, const verdict_
     json_dumper_end_object(json);
 }
 
+/* --- Timelines --------------------------------------------------------------------------------------------------- */
+
+/* The worst last. X(STATE, name) */
+#define STATES(X) \
+    X(ANSWERED, "answered") \
+    X(LATE, "late") \
+    X(SLOW, "slow") \
+    X(EMPTY, "without data") \
+    X(MALFORMED, "malformed") \
+    X(UNANSWERED, "no answer") \
+    X(NOT_CAPTURED, "not captured") \
+    X(RESTARTED, "restarted") \
+    X(FAILED, "failed")
+
+#define STATE_NUMBER(state, ...) STATE_##state,
+#define STATE_NAME(state, name) name,
+typedef enum { STATE_HIDDEN = -1, STATES(STATE_NUMBER) NUM_STATES } timeline_state;
+
+static const char *const state_names[] = {STATES(STATE_NAME)};
+
+typedef struct {
+    double at; /* seconds since 1970: of the response, without one of the request; first, for perf_compare_numbers() */
+    const monitor_call *call;
+    timeline_state state;
+} timeline_mark;
+
+/* Returns the worst state of a call, by its outcome and by findings that its frames show. Size probes and calls for no data have none, nor has a
+ * last request, which may be answered later. */
+static timeline_state find_state(const verdict_monitor *monitor, const monitor_call *call)
+{
+    static const timeline_state by_outcome[] = {
+        [CALL_DONE] = STATE_HIDDEN, [CALL_SAMPLE] = STATE_ANSWERED,   [CALL_PROBE] = STATE_HIDDEN,
+        [CALL_EMPTY] = STATE_EMPTY, [CALL_DAMAGED] = STATE_MALFORMED, [CALL_FAILED] = STATE_FAILED};
+    static const struct {
+        verdict_kind kind;
+        timeline_state state;
+    } by_finding[] = {{VERDICT_SLOW, STATE_SLOW},
+                      {VERDICT_ASKED_LATE, STATE_LATE},
+                      {VERDICT_NO_DATA, STATE_EMPTY},
+                      {VERDICT_DAMAGED, STATE_MALFORMED},
+                      {VERDICT_OTHER_CLOCK, STATE_RESTARTED}};
+
+    if (!call->asks && call->outcome != CALL_FAILED) {
+        return STATE_HIDDEN;
+    }
+    if (call->outcome == CALL_WAITS) {
+        return monitor_has(monitor, VERDICT_UNANSWERED) ? STATE_UNANSWERED
+               : call + 1 == monitor->end               ? STATE_HIDDEN
+               : monitor_has(monitor, VERDICT_LOST)     ? STATE_NOT_CAPTURED
+                                                        : STATE_UNANSWERED;
+    }
+    timeline_state state = by_outcome[call->outcome];
+    for (const verdict_finding *f = monitor->findings; f; f = f->next) {
+        for (unsigned i = 0; i < G_N_ELEMENTS(by_finding); i++) {
+            if (by_finding[i].kind == f->kind &&
+                (verdict_finding_has(f, call->frame) || verdict_finding_has(f, call->asked_frame))) {
+                state = MAX(state, by_finding[i].state);
+            }
+        }
+    }
+    return state;
+}
+
+/* Returns the marks of a monitor, ascending by time, to be freed. */
+static GArray *find_marks(const verdict_monitor *monitor)
+{
+    GArray *marks = g_array_new(FALSE, FALSE, sizeof(timeline_mark));
+
+    for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
+        const timeline_mark mark = {call->answered > 0 ? call->answered : call->asked, call, find_state(monitor, call)};
+        if (mark.state != STATE_HIDDEN) {
+            g_array_append_val(marks, mark);
+        }
+    }
+    g_array_sort(marks, perf_compare_numbers);
+    return marks;
+}
+
 /* Writes the timeline of a monitor: its text, and for each mark [milliseconds, state, frame, microseconds from request to response or -1, calls]. A
  * mark is a call; with more than MOST_MARKS it is the worst call of a part of the time. */
 static void put_timeline(json_dumper *json, const report *r, const verdict_monitor *monitor)
 {
-    GArray *marks = timeline_find_calls(monitor);
+    GArray *marks = find_marks(monitor);
     double part = marks->len > MOST_MARKS ? (r->end - r->begin) / MOST_MARKS : 0;
 
     json_dumper_begin_array(json);
     json_dumper_value_string(json, format_monitor_line(monitor));
     json_dumper_begin_array(json);
     for (unsigned i = 0, next; i < marks->len; i = next) {
-        const timeline_call *first = &g_array_index(marks, timeline_call, i), *worst = first;
-        for (next = i + 1; next < marks->len && g_array_index(marks, timeline_call, next).at < first->at + part;
+        const timeline_mark *first = &g_array_index(marks, timeline_mark, i), *worst = first;
+        for (next = i + 1; next < marks->len && g_array_index(marks, timeline_mark, next).at < first->at + part;
              next++) {
-            const timeline_call *mark = &g_array_index(marks, timeline_call, next);
+            const timeline_mark *mark = &g_array_index(marks, timeline_mark, next);
             worst = mark->state > worst->state ? mark : worst;
         }
-        json_dumper_value_anyf(json, "[%" PRId64 ",%u,%u,%" PRId64 ",%u]", get_milliseconds(r, worst->at), worst->state,
-                               worst->frame, worst->seconds >= 0 ? (int64_t)(worst->seconds * 1e6 + 0.5) : -1,
-                               next - i);
+        const monitor_call *call = worst->call;
+        bool has_time = call->answered > 0 && call->seconds >= 0;
+        json_dumper_value_anyf(json, "[%" PRId64 ",%d,%u,%" PRId64 ",%u]", get_milliseconds(r, worst->at), worst->state,
+                               call->answered > 0 ? call->frame : call->asked_frame,
+                               has_time ? (int64_t)(call->seconds * 1e6 + 0.5) : -1, next - i);
     }
     json_dumper_end_array(json);
     json_dumper_end_array(json);
     g_array_free(marks, TRUE);
 }
+
+/* --- All data ---------------------------------------------------------------------------------------------------- */
 
 /* Writes the summary as members: "verdict", all "findings", "timelines", and the names of their states as "kinds". Needs: the verdict is judged. */
 static void put_monitors(json_dumper *json, const report *r)
@@ -193,8 +284,8 @@ static void put_monitors(json_dumper *json, const report *r)
     }
     json_dumper_end_array(json);
     verdict_begin_list(json, "kinds");
-    for (unsigned i = 0; i < NUM_TIMELINE_STATES; i++) {
-        json_dumper_value_string(json, timeline_state_names[i]);
+    for (unsigned i = 0; i < NUM_STATES; i++) {
+        json_dumper_value_string(json, state_names[i]);
     }
     json_dumper_end_array(json);
     verdict_begin_list(json, "timelines");
@@ -235,37 +326,13 @@ static void put_left_out(json_dumper *json, const report *r)
     verdict_put_texts(json, "notes", omissions_format(&omitted, OMISSIONS_BRIEF));
 }
 
-/* Returns the file that tshark's option -r names, NULL without one; to be freed. tshark tells plugins nothing about its file, and on Linux its
- * command line does. */
-static char *find_read_option(void)
-{
-    static const char *const option = "^-[2lnqQVxP]*r(.*)$";
-    char *line = NULL, *file = NULL;
-    size_t size = 0;
-
-    g_file_get_contents("/proc/self/cmdline", &line, &size, NULL);
-    for (const char *at = line; at && file == NULL && at < line + size; at += strlen(at) + 1) {
-        char **found = g_regex_split_simple(option, at, (GRegexCompileFlags)0, (GRegexMatchFlags)0);
-        const char *next = at + strlen(at) + 1;
-        if (found[0] && found[1]) {
-            file = g_strdup(*found[1] ? found[1] : next < line + size ? next : "");
-        }
-        g_strfreev(found);
-    }
-    g_free(line);
-    return file;
-}
-
-/* Returns the capture's name without its folder, "" if it is not known; to be freed. */
+/* Returns the capture's name without its folder, to be freed; "" if it is not known, as in tshark. */
 static char *get_capture_name(void)
 {
     ws_info_t *info = NULL;
 
     plugin_if_get_ws_info(&info);
-    char *file = info && info->cf_filename ? g_strdup(info->cf_filename) : find_read_option();
-    char *name = file && *file && strcmp(file, "-") != 0 ? g_filename_display_basename(file) : g_strdup("");
-    g_free(file);
-    return name;
+    return info && info->cf_filename ? g_filename_display_basename(info->cf_filename) : g_strdup("");
 }
 
 /* Writes members about the capture: its name, frames, begin, length in seconds, minutes of local time east of UTC, and both programs' versions. */
@@ -356,18 +423,6 @@ static const table_column window_columns[] = {{TABLE_ITEM_STRING, "Open this fil
 
 static report window_report; /* of Statistics, Performance Counter Report */
 
-/* Returns the page's path, to be freed: the capture's name, or "counters", with ".html", in the folder of downloads, else in the user's home. */
-static char *make_page_path(void)
-{
-    const char *folder = g_get_user_special_dir(G_USER_DIRECTORY_DOWNLOAD);
-    char *capture = get_capture_name();
-    char *path = g_strdup_printf("%s" G_DIR_SEPARATOR_S "%s.html", folder ? folder : g_get_home_dir(),
-                                 *capture ? capture : "counters");
-
-    g_free(capture);
-    return path;
-}
-
 static void window_begin(stat_table *t _U_)
 {
     steps_watch();
@@ -379,14 +434,19 @@ static void window_count(stat_table *t _U_, packet_info *pinfo, const tapped_cal
     report_count(&window_report, pinfo, tapped);
 }
 
-/* Writes the page for a window. The table is one row: the page's path, or that the build has no page. */
+/* Writes the page for a window: the capture's name, or "counters", with ".html", in the folder of downloads, else in the user's home. The table is
+ * one row: the page's path, or that the build has no page. */
 static void window_fill(stat_table *t)
 {
-    char *path = make_page_path();
+    const char *folder = g_get_user_special_dir(G_USER_DIRECTORY_DOWNLOAD);
+    char *capture = get_capture_name();
+    char *path = g_strdup_printf("%s" G_DIR_SEPARATOR_S "%s.html", folder ? folder : g_get_home_dir(),
+                                 *capture ? capture : "counters");
 
     stat_table_add_row(t, *PAGE ? path : NO_LIBRARY);
-    window_report.task.file.path = path;
+    window_report.task.file = (output_file){.path = path}; /* a page that could not be written before is tried again */
     report_draw(&window_report);
+    g_free(capture);
     g_free(path);
 }
 

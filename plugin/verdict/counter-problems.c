@@ -133,8 +133,6 @@ void problems_count(verdict *v, verdict_query *query, packet_info *pinfo, const 
     query->has_titles |= is_titles && tapped->status == 0 && !tapped->is_damaged;
     if (tapped_has_sample(tapped)) {
         count_absences(query, pinfo);
-    }
-    if (tapped_has_sample(tapped) && v->counts_values) {
         count_values(&to, pinfo, tapped);
         count_objects(&to, pinfo, tapped);
     }

@@ -428,11 +428,12 @@ void verdict_judge_for_display(verdict *v)
     g_ptr_array_sort(v->monitors, compare_monitors);
 }
 
-void verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped)
+const verdict_query *verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped)
 {
     verdict_query *query = monitors_count(v, pinfo, tapped);
 
     if (query) {
         problems_count(v, query, pinfo, tapped);
     }
+    return query;
 }

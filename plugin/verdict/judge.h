@@ -7,8 +7,9 @@
 
 #include "verdict/monitors.h"
 
-/* Counts a request or response with its monitor's query, if it is about performance counters. Needs: the order of the capture. */
-void verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped);
+/* Counts a request or response. Returns its query, created with its first call; NULL: not about performance counters, not read, or repeated. Needs:
+ * the order of the capture. */
+const verdict_query *verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped);
 
 /* Makes the monitors of what was counted, and their findings. Changes: frees the monitors and findings of the judgement before. */
 void verdict_judge(verdict *v);

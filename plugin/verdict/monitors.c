@@ -382,7 +382,7 @@ static void verdict_close_capture(void)
     }
 }
 
-verdict *verdict_new(bool counts_values)
+verdict *verdict_new(void)
 {
     static bool is_registered;
     verdict *v = g_new0(verdict, 1);
@@ -393,7 +393,6 @@ verdict *verdict_new(bool counts_values)
     }
     v->memory = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
     v->pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
-    v->counts_values = counts_values;
     v->queries = g_ptr_array_new();
     v->monitors = g_ptr_array_new();
     verdict_reset(v);

@@ -156,18 +156,17 @@ typedef struct {
 /* All of a capture. */
 typedef struct {
     wmem_allocator_t *memory, *pool; /* of what is counted, and of the last judgement */
-    bool counts_values;
-    GPtrArray *queries;           /* verdict_query, in the order of their first calls */
-    wmem_map_t *by_key;           /* key of a call, see format_query_key() -> verdict_query */
-    wmem_map_t *accepted;         /* tapped_identifier_key() -> frame in which the server accepted it last */
-    wmem_map_t *delivered;        /* address of a server and name of an object -> first verdict_query that got it */
-    GPtrArray *monitors;          /* verdict_monitor, as of the last judgement */
-    const steps_judgement *steps; /* as of the last judgement */
+    GPtrArray *queries;              /* verdict_query, in the order of their first calls */
+    wmem_map_t *by_key;              /* key of a call, see format_query_key() -> verdict_query */
+    wmem_map_t *accepted;            /* tapped_identifier_key() -> frame in which the server accepted it last */
+    wmem_map_t *delivered;           /* address of a server and name of an object -> first verdict_query that got it */
+    GPtrArray *monitors;             /* verdict_monitor, as of the last judgement */
+    const steps_judgement *steps;    /* as of the last judgement */
     omissions omitted;
 } verdict;
 
-/* Creates a verdict, empty. `counts_values`: findings of values are wanted, too. Returns it; nobody frees it, as a statistic stays registered. */
-verdict *verdict_new(bool counts_values);
+/* Creates a verdict, empty. Returns it; nobody frees it, as a statistic stays registered. */
+verdict *verdict_new(void);
 
 /* Discards all calls and monitors. Wireshark resets all listeners together, those of connections too. */
 void verdict_reset(verdict *v);

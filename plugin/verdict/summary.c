@@ -8,6 +8,7 @@
 
 #include "taps/output.h"
 #include "taps/stat-table.h"
+#include "text/text.h"
 #include "verdict/judge.h"
 #include "verdict/summary.h"
 
@@ -61,54 +62,40 @@ static const char *format_seconds(const verdict_monitor *monitor, const char *be
     return isnan(seconds) ? "" : wmem_strdup_printf(monitor->pool, "%s%s %s", before, number, is_short ? "ms" : "s");
 }
 
-/* Returns "no samples: " and why. Needs: a monitor with a query. */
+/* Returns "no samples" and why. Needs: a monitor with a query. */
 static const char *explain_no_samples(const verdict_monitor *monitor)
 {
-    const verdict_query *first = monitor->first;
-    bool is_answered = false, has_waiting = false, has_titles = false, asks = false;
+    bool is_answered = false, has_titles = false;
 
     for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
         is_answered |= monitor_query(monitor, i)->is_answered;
         has_titles |= monitor_query(monitor, i)->has_titles;
     }
-    for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        has_waiting |= call->outcome == CALL_WAITS;
-        asks |= call->asks;
-    }
-    const char *opened = first->is_hkpd ? "HKEY_PERFORMANCE_DATA was opened, and no answer has performance data"
-                                        : "a query was opened, and no answer has its counter data";
-    double probes = monitor->stats.numbers[STAT_PROBES];
-    if (probes > 0) {
-        return wmem_strdup_printf(monitor->pool, "no samples, but size probes: %.0f", probes);
-    }
-    const char *why = first->is_hkpd && !asks && has_titles      ? "it reads lists of names, and asks for no value"
-                      : !is_answered                             ? "no answer to its calls was captured"
-                      : monitor->number > 0 && !first->is_sealed ? opened
-                      : first->is_sealed || has_waiting          ? "no answer with data was captured"
-                      : first->is_hkpd                           ? "HKEY_PERFORMANCE_DATA was not opened"
-                                                                 : "no query was opened";
-    return wmem_strconcat(monitor->pool, "no samples: ", why, NULL);
+    return monitor->stats.numbers[STAT_PROBES] > 0   ? "no samples, but size probes"
+           : has_titles && monitor->num_samples == 0 ? "no samples: it reads lists of names, and asks for no value"
+           : is_answered                             ? "no samples: no answer with data was captured"
+                                                     : "no samples: no answer to its calls was captured";
 }
 
 /* Returns "10 samples every 1.004 s, none late, 1 slow, longest gap 2.000 s, frame 30". The longest gap stands where one may be too long. */
 static const char *format_sampling(const verdict_monitor *monitor)
 {
     const timing_verdict *timing = &monitor->timing;
-    double samples = monitor->stats.numbers[STAT_SAMPLES];
+    const double *stats = monitor->stats.numbers;
     bool none_late = monitor_is_none_late(monitor);
     wmem_strbuf_t *text = wmem_strbuf_new(monitor->pool, "");
 
-    if (samples <= 0) {
+    if (stats[STAT_SAMPLES] <= 0) {
         return explain_no_samples(monitor);
     }
-    wmem_strbuf_append_printf(text, "%.0f %s", samples, samples > 1 ? "samples" : "sample");
+    wmem_strbuf_append(text, text_counted(monitor->pool, (uint64_t)stats[STAT_SAMPLES], "sample"));
     wmem_strbuf_append(text, timing->is_even ? format_seconds(monitor, " every ", timing->usual) : "");
     wmem_strbuf_append(text, none_late ? ", none late" : "");
-    if (monitor->stats.numbers[STAT_LATE_ASKED] > 0) {
-        wmem_strbuf_append_printf(text, ", %.0f late", monitor->stats.numbers[STAT_LATE_ASKED]);
+    if (stats[STAT_LATE_ASKED] > 0) {
+        wmem_strbuf_append_printf(text, ", %.0f late", stats[STAT_LATE_ASKED]);
     }
-    if (monitor->stats.numbers[STAT_LATE_ANSWERED] > 0) {
-        wmem_strbuf_append_printf(text, ", %.0f slow", monitor->stats.numbers[STAT_LATE_ANSWERED]);
+    if (stats[STAT_LATE_ANSWERED] > 0) {
+        wmem_strbuf_append_printf(text, ", %.0f slow", stats[STAT_LATE_ANSWERED]);
     }
     if (timing->num_gaps > 0 && !none_late) {
         const timing_gap *longest = &monitor->gaps[timing->longest];
@@ -119,79 +106,56 @@ static const char *format_sampling(const verdict_monitor *monitor)
     return wmem_strbuf_get_str(text);
 }
 
+/* Returns ", query 1" or ", in 2 queries". */
+static const char *format_queries(const verdict_monitor *monitor)
+{
+    if (monitor->num_queries > 1) {
+        return wmem_strdup_printf(monitor->pool, monitor->first->is_hkpd ? ", in %u handles" : ", in %u queries",
+                                  monitor->num_queries);
+    }
+    return monitor->number > 0 ? wmem_strconcat(monitor->pool, ", ", monitor->stats.texts[STAT_HANDLE], NULL) : "";
+}
+
 const char *format_monitor_line(const verdict_monitor *monitor)
 {
-    static const uint8_t needed_most[] = {0, 2, 3, 1}; /* parts in the order in which they get room */
     const double *stats = monitor->stats.numbers;
-    const char *const *texts = monitor->stats.texts, *parts[] = {"", "", "", ""};
+    const char *account = monitor->stats.texts[STAT_ACCOUNT];
     wmem_allocator_t *pool = monitor->pool;
 
     if (monitor->first == NULL) {
-        return wmem_strdup_printf(pool, "%s to %s", texts[STAT_CLIENT], texts[STAT_SERVER]);
+        return wmem_strdup_printf(pool, "%s to %s", monitor_client(monitor), monitor->stats.texts[STAT_SERVER]);
     }
     const char *sealed = monitor->first->is_sealed ? "; sealed: refusals and errors are not visible" : "";
+    bool is_timed = !monitor->first->is_sealed && !isnan(stats[STAT_RESPONSE]);
+    const char *parts[] = {is_timed ? format_seconds(monitor, ", answered in ", stats[STAT_RESPONSE]) : "",
+                           stats[STAT_SAMPLES] > 0 ? format_queries(monitor) : "",
+                           *account ? wmem_strconcat(pool, ", logon ", account, NULL) : "",
+                           is_timed ? wmem_strdup_printf(pool, "%s, frame %.0f",
+                                                         format_seconds(monitor, ", slowest ", stats[STAT_SLOWEST]),
+                                                         stats[STAT_SLOWEST_FRAME])
+                                    : ""};
     const char *line = wmem_strdup_printf(pool, "%s to %s: %s", monitor_client(monitor), monitor_server(monitor),
                                           format_sampling(monitor));
-    if (*sealed == '\0' && !isnan(stats[STAT_RESPONSE])) {
-        parts[0] = format_seconds(monitor, ", answered in ", stats[STAT_RESPONSE]);
-        parts[1] =
-            wmem_strdup_printf(pool, "%s, frame %.0f)", format_seconds(monitor, " (slowest ", stats[STAT_SLOWEST]),
-                               stats[STAT_SLOWEST_FRAME]);
-    }
-    if (monitor->num_queries > 1) {
-        parts[2] = wmem_strdup_printf(pool, monitor->first->is_hkpd ? ", in %u handles" : ", in %u queries",
-                                      monitor->num_queries);
-    } else if (stats[STAT_SAMPLES] > 0) {
-        parts[2] = wmem_strconcat(pool, ", ", texts[STAT_HANDLE], NULL);
-    }
-    parts[3] = *texts[STAT_ACCOUNT] ? wmem_strconcat(pool, ", logon ", texts[STAT_ACCOUNT], NULL) : "";
-    long size = g_utf8_strlen(line, -1) + g_utf8_strlen(sealed, -1);
     for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++) {
-        const char **part = &parts[needed_most[i]];
-        size += g_utf8_strlen(*part, -1);
-        if (size > VERDICT_LINE) {
-            size -= g_utf8_strlen(*part, -1);
-            *part = "";
-        }
+        const char *longer = wmem_strconcat(pool, line, parts[i], NULL);
+        line = g_utf8_strlen(longer, -1) + g_utf8_strlen(sealed, -1) <= VERDICT_LINE ? longer : line;
     }
-    return wmem_strconcat(pool, line, parts[0], parts[1], parts[2], parts[3], sealed, NULL);
+    return wmem_strconcat(pool, line, sealed, NULL);
 }
 
 /* --- Text --------------------------------------------------------------------------------------------------------- */
 
-/* Returns what is affected, and what to do. */
-static const char *format_details(const verdict_monitor *monitor, const verdict_finding *finding)
+/* Writes a finding: the sentence; below it the filter, what is affected, and what to do. */
+static void write_finding(GString *text, const verdict_monitor *monitor, const verdict_finding *finding)
 {
-    const char *advice = verdict_advice(monitor->pool, finding);
+    const char *filter = verdict_filter(monitor->pool, finding);
 
-    return finding->more ? wmem_strconcat(monitor->pool, finding->more, "; ", advice, NULL) : advice;
-}
-
-/* Writes findings, or notes: the sentence; below it the filter, and what to do. */
-static void write_findings(GString *text, const verdict_monitor *monitor, bool are_notes)
-{
-    for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
-        const char *filter = verdict_filter(monitor->pool, finding);
-        if ((finding->kind >= VERDICT_FIRST_NOTE) == are_notes) {
-            g_string_append_printf(text, "%s\n%s%s%s    %s\n", finding->text, *filter ? "    " : "", filter,
-                                   *filter ? "\n" : "", format_details(monitor, finding));
-        }
+    g_string_append_printf(text, "%s\n", finding->text);
+    if (*filter) {
+        g_string_append_printf(text, "    %s\n", filter);
     }
-}
-
-/* Writes "No problems found: 3 monitors, 240 samples" if that is known of all. */
-static void write_no_problems(GString *text, const verdict *v)
-{
-    double samples = 0;
-
-    for (unsigned i = 0; i < v->monitors->len; i++) {
-        samples += ((const verdict_monitor *)g_ptr_array_index(v->monitors, i))->stats.numbers[STAT_SAMPLES];
-    }
-    if (find_health_of_all(v) == HEALTHY) {
-        g_string_append_printf(text, "No problems found: %u %s, %.0f %s\n", v->monitors->len,
-                               v->monitors->len == 1 ? "monitor" : "monitors", samples,
-                               samples > 1 ? "samples" : "sample");
-    }
+    g_string_append_printf(text, "    %s%s%s\n", finding->more ? finding->more : "", finding->more ? "; " : "",
+                           verdict_advice(monitor->pool, finding));
 }
 
 /* Returns notes on calls of which no finding speaks, or one line on why no call was read: texts, to be freed with the array. */
@@ -208,22 +172,25 @@ static GPtrArray *format_notes(const verdict *v, omissions_form form)
     return omissions_format(&omitted, form);
 }
 
-/* Writes findings and a line of each monitor, then notes. If a long note would be the first line, its brief form stands above it. */
+/* Writes whether all is well, findings and a line of each monitor, then notes. If a long note would be the first line, its brief form stands above
+ * it. */
 static void write_summary_text(GString *text, const verdict *v)
 {
     GPtrArray *notes = format_notes(v, OMISSIONS_LONG), *brief = format_notes(v, OMISSIONS_BRIEF);
+    GString *behind = g_string_new(NULL);
+    double samples = 0;
 
-    write_no_problems(text, v);
     for (unsigned i = 0; i < v->monitors->len; i++) {
         const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
-        write_findings(text, monitor, /* are_notes */ false);
+        for (const verdict_finding *finding = monitor->findings; finding; finding = finding->next) {
+            write_finding(finding->kind < VERDICT_FIRST_NOTE ? text : behind, monitor, finding);
+        }
         if (monitor->first) {
             g_string_append_printf(text, "%s\n", format_monitor_line(monitor));
         }
+        samples += monitor->stats.numbers[STAT_SAMPLES];
     }
-    for (unsigned i = 0; i < v->monitors->len; i++) {
-        write_findings(text, g_ptr_array_index(v->monitors, i), /* are_notes */ true);
-    }
+    g_string_append(text, behind->str);
     for (unsigned i = 0; i < notes->len; i++) {
         const char *note = g_ptr_array_index(notes, i);
         if (text->len == 0 && g_utf8_strlen(note, -1) > VERDICT_LINE) {
@@ -231,6 +198,12 @@ static void write_summary_text(GString *text, const verdict *v)
         }
         g_string_append_printf(text, "%s\n", note);
     }
+    if (find_health_of_all(v) == HEALTHY) {
+        g_string_prepend(text, wmem_strdup_printf(v->pool, "No problems found: %s, %s\n",
+                                                  text_counted(v->pool, v->monitors->len, "monitor"),
+                                                  text_counted(v->pool, (uint64_t)samples, "sample")));
+    }
+    g_string_free(behind, TRUE);
     g_ptr_array_free(notes, TRUE);
     g_ptr_array_free(brief, TRUE);
 }
@@ -246,13 +219,7 @@ void verdict_put_text(json_dumper *json, const char *name, const char *text)
 void verdict_put_number(json_dumper *json, const char *name, double number)
 {
     json_dumper_set_member_name(json, name);
-    if (isnan(number)) {
-        json_dumper_value_anyf(json, "null");
-    } else if (number == floor(number) && fabs(number) < 1e15) {
-        json_dumper_value_anyf(json, "%.0f", number);
-    } else {
-        json_dumper_value_double(json, number);
-    }
+    json_dumper_value_double(json, number);
 }
 
 void verdict_begin_list(json_dumper *json, const char *name)
@@ -377,7 +344,7 @@ static bool summary_begin(void *data)
 
     s->is_json = is_json || g_str_has_suffix(s->task.file.path, ".json");
     s->task.file.path = is_json ? "-" : s->task.file.path;
-    s->verdict = verdict_new(/* counts_values */ true);
+    s->verdict = verdict_new();
     steps_watch();
     return true;
 }
@@ -409,15 +376,29 @@ typedef struct {
     verdict *verdict;
 } verdict_table;
 
-static void summary_count_for_table(stat_table *t, packet_info *pinfo, const tapped_call *tapped)
-{
-    verdict_count(((verdict_table *)t)->verdict, pinfo, tapped);
-}
-
 static void begin_table(stat_table *t)
 {
     steps_watch();
     verdict_reset(((verdict_table *)t)->verdict);
+}
+
+static void count_for_table(stat_table *t, packet_info *pinfo, const tapped_call *tapped)
+{
+    verdict_count(((verdict_table *)t)->verdict, pinfo, tapped);
+}
+
+static void register_table(const char *title, const char *name, const table_column *columns, unsigned num_columns,
+                           void (*fill)(stat_table *t))
+{
+    verdict_table *made = g_new0(verdict_table, 1);
+
+    made->verdict = verdict_new();
+    made->table = (stat_table){.ui = {.title = title, .cli_string = name, .nfields = num_columns},
+                               .columns = columns,
+                               .begin = begin_table,
+                               .count = count_for_table,
+                               .fill = fill};
+    stat_table_register(&made->table);
 }
 
 #define FINDING_COLUMNS(X) \
@@ -473,10 +454,9 @@ static void add_query_row(stat_table *t, const verdict_monitor *monitor)
 
     for (unsigned stat = 1; stat < NUM_QUERY_COLUMNS; stat++) {
         double number = monitor->stats.numbers[stat];
-        const char *text = monitor->stats.texts[stat];
-        if (stat_columns[stat].type == TABLE_ITEM_STRING && text) {
-            stat_table_set_text(t, row, stat, text);
-        } else if (stat_columns[stat].type == TABLE_ITEM_FLOAT && !isnan(number)) {
+        if (monitor->stats.texts[stat]) {
+            stat_table_set_text(t, row, stat, monitor->stats.texts[stat]);
+        } else if (!isnan(number)) {
             stat_table_set_number(t, row, stat, round(number * 1e6) / 1e6);
         }
     }
@@ -505,28 +485,8 @@ void summary_register(void)
                                          .reset = summary_reset,
                                          .count = summary_count,
                                          .draw = summary_draw};
-    static verdict_table queries = {
-        .table = {.ui = {.title = "Performance Counter Queries",
-                         .cli_string = "pcq,queries",
-                         .nfields = NUM_QUERY_COLUMNS},
-                  .columns = stat_columns,
-                  .begin = begin_table,
-                  .count = summary_count_for_table,
-                  .fill = fill_queries},
-    };
-    static verdict_table findings = {
-        .table = {.ui = {.title = "Performance Counter Monitors",
-                         .cli_string = "pcq,monitors",
-                         .nfields = NUM_FINDING_COLUMNS},
-                  .columns = finding_columns,
-                  .begin = begin_table,
-                  .count = summary_count_for_table,
-                  .fill = fill_findings},
-    };
 
-    queries.verdict = verdict_new(/* counts_values */ false);
-    findings.verdict = verdict_new(/* counts_values */ true);
-    stat_table_register(&queries.table);
-    stat_table_register(&findings.table);
+    register_table("Performance Counter Queries", "pcq,queries", stat_columns, NUM_QUERY_COLUMNS, fill_queries);
+    register_table("Performance Counter Monitors", "pcq,monitors", finding_columns, NUM_FINDING_COLUMNS, fill_findings);
     output_register(&statistic);
 }

@@ -21,5 +21,5 @@ void verdict_put_json(json_dumper *json, const verdict *v);
 /* Writes the names of the statistics: the member "figures", an array of {key, title}. */
 void verdict_put_titles(json_dumper *json);
 
-/* Returns a monitor's line: peers, samples, interval, lateness, and, if VERDICT_LINE has room, response times, query and account. */
+/* Returns a monitor's line: peers, samples, interval, lateness, and as far as VERDICT_LINE has room response time, query, account and the slowest. */
 const char *format_monitor_line(const verdict_monitor *monitor);

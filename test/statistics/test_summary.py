@@ -46,7 +46,7 @@ def test_all_is_well(summary):
     first, line = lines
     assert first == 'No problems found: 1 monitor, 5 samples'
     assert re.fullmatch(r'192\.0\.2\.10 to SRV01: 5 samples, longest gap \d\.\d ms, frame \d+, answered in '
-                        r'\d+\.\d ms \(slowest \d+\.\d ms, frame \d+\), (query|handle) 1', line)
+                        r'\d+\.\d ms, (query|handle) 1, slowest \d+\.\d ms, frame \d+', line)
     assert found['healthy'] is True and found['notes'] == []
     monitor, = found['monitors']
     assert monitor['healthy'] and monitor['samples'] == 5 and monitor['findings'] == []
@@ -95,7 +95,7 @@ def test_two_at_a_time_are_one_monitor(summary):
         c.data(first, 9999)
         c.data(second, 9999)
     lines, _ = summary(scene)
-    assert lines[0] == 'No problems found: 1 monitor, 6 samples' and lines[1].endswith(', in 2 queries')
+    assert lines[0] == 'No problems found: 1 monitor, 6 samples' and ', in 2 queries' in lines[1]
 
 
 @pytest.mark.parametrize('scene, words', [
@@ -135,8 +135,7 @@ def test_why_there_are_no_samples(summary, tmp_path, lost, words, key):
     lines, found = summary(path, *(keys if key else ()))
     lines = [re.sub(', logon .*', '', line) for line in lines]
     said = [line for line in lines if ': no samples: ' in line]
-    assert len(said) == 1 and words in said[0] or key and 'a query was opened, and no answer has its counter data' in said[0], lines
-    assert not found['healthy'] and 'no query was opened' not in '\n'.join(lines)
+    assert len(said) == 1 and words in said[0] and not found['healthy'], lines
 
 
 @pytest.mark.parametrize('mode, how, samples', [

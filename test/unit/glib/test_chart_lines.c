@@ -30,7 +30,7 @@ static void check(const chart_line *line, unsigned count, double low, double hig
     assert(least == low && most == high);
 }
 
-static void add(chart_lines *lines, chart_query *query, const char *path, double value)
+static void add(chart_lines *lines, const chart_query *query, const char *path, double value)
 {
     chart_line_add(lines, chart_line_find_or_create(lines, path), query, value, false);
 }
@@ -50,21 +50,19 @@ static char *put(chart_lines *lines)
 /* Of a path twice in a sample the second is left out; of `quiet` there are few. */
 static void fill(chart_lines *lines)
 {
-    chart_query *query = chart_query_find_or_create(lines, "query"),
-                *other = chart_query_find_or_create(lines, "other");
+    const chart_query *query = NULL;
     char path[16];
 
     for (unsigned i = 0; i < VALUES; i++) {
         unsigned number = i % LONG, sample = i / LONG;
         if (number == 0) {
-            chart_query_add_response(query, sample, true);
+            query = chart_query_add_sample(lines, "query", sample);
         }
         snprintf(path, sizeof path, "line %u", number);
         add(lines, query, path, sample == 1000 + number ? 1e6 : sample == 2000 + number ? -1e6 : (sample % 7) / 3.0);
         add(lines, query, path, 2e9);
         if (sample % 20000 == 0 && number == 0) {
-            chart_query_add_response(other, sample, true);
-            add(lines, other, "quiet", i);
+            add(lines, chart_query_add_sample(lines, "other", sample), "quiet", i);
         }
     }
 }
@@ -102,9 +100,8 @@ static void test_gaps(void)
     chart_lines lines;
 
     chart_lines_begin(&lines);
-    chart_query *query = chart_query_find_or_create(&lines, "query");
     for (unsigned i = 0; i < SAMPLES; i++) {
-        chart_query_add_response(query, i, true);
+        const chart_query *query = chart_query_add_sample(&lines, "query", i);
         add(&lines, query, "always", i);
         if (i % 2 == 0) {
             add(&lines, query, "at times", i);
@@ -121,19 +118,15 @@ static void test_gaps(void)
     chart_lines_end(&lines);
 }
 
-/* Probes are no samples; a request without a response is one that brought nothing, once the next comes. */
-static void test_requests(void)
+/* A response without results of a line is a gap in it, once there is one with a result. */
+static void test_failures(void)
 {
     chart_lines lines;
 
     chart_lines_begin(&lines);
-    chart_query *query = chart_query_find_or_create(&lines, "query");
     for (unsigned i = 0; i < 4; i++) {
-        chart_query_add_request(query, i);
-        chart_query_add_response(query, i + 0.1, false);
-        chart_query_add_request(query, i + 0.2);
+        const chart_query *query = chart_query_add_sample(&lines, "query", i + 0.3);
         if (i != 1) {
-            chart_query_add_response(query, i + 0.3, true);
             add(&lines, query, "a", i);
             add(&lines, query, "b", i);
         }
@@ -152,6 +145,6 @@ int main(void)
 {
     test_large();
     test_gaps();
-    test_requests();
+    test_failures();
     return 0;
 }
