@@ -267,17 +267,25 @@ bool watch_paths_are_met(const watch_paths *paths)
 
 /* --- What they have in an answer --------------------------------------------------------------------------------- */
 
+/* Values of a row in a response. Begins as zeros. */
+typedef struct {
+    unsigned values;          /* number of values, with a result or without */
+    const char *unit;         /* of the newest result; NULL: there is none */
+    bool has_units;           /* results have several units */
+    double lowest, highest;   /* results */
+    const char *least, *most; /* the same formatted, with the unit; NULL without results */
+    const char *first;        /* the first value formatted, with a result or without */
+    const char *note;         /* " (assumed)" if any value is, else "" */
+} watch_values;
+
 /* Adds the value that was read last, with a result or without. */
 static void add_value(watch_values *to, value_stream *stream)
 {
     perf_result result = stream->at.is_text ? (perf_result){0, PERF_NO_RESULT_NO_FORMULA} : value_stream_result(stream);
     const char *text = wmem_strdup(stream->pool, value_stream_format(stream, &result));
 
-    if (to->values++ == 0) {
-        to->first = text;
-        to->note = "";
-    }
-    to->note = *to->note ? to->note : format_assumed_mark(stream);
+    to->first = to->values++ == 0 ? text : to->first;
+    to->note = to->note && *to->note ? to->note : format_assumed_mark(stream);
     if (result.none != PERF_NO_RESULT_OK) {
         return;
     }
@@ -294,59 +302,39 @@ static void add_value(watch_values *to, value_stream *stream)
     }
 }
 
-const watch_values *watch_values_of(const watch_survey *survey, const watch_row *row)
+/* Formats the values of a row: "0.4 % to 10.9 %, 7 values". Needs: a value. */
+static const char *format_values(wmem_allocator_t *pool, const watch_values *from)
 {
-    for (unsigned i = 0; survey->rows && i < wmem_array_get_count(survey->rows); i++) {
-        const watch_values *values = wmem_array_index(survey->rows, i);
-        if (values->row == row) {
-            return values;
-        }
+    if (from->values == 1) {
+        return wmem_strconcat(pool, from->first, from->note, NULL);
     }
-    return NULL;
+    if (from->least == NULL || from->has_units) {
+        return wmem_strdup_printf(pool, "%s%s, first of %u values", from->first, from->note, from->values);
+    }
+    return wmem_strdup_printf(pool, "%s to %s%s, %u values", from->least, from->most, from->note, from->values);
 }
 
-/* Returns the values of a row. Changes: creates them. Returns NULL for a new row if `most_rows` are there. */
-static watch_values *find_or_create_values(watch_survey *survey, const watch_row *row, unsigned most_rows)
+const char **watch_sum_up(value_stream *stream, unsigned most_values, const char *between, unsigned *covered)
 {
-    const watch_values first = {.row = row};
+    watch_values *sums = wmem_alloc0_array(stream->pool, watch_values, num_rows);
+    const char **texts = wmem_alloc0_array(stream->pool, const char *, num_rows + 1);
+    unsigned count = 0;
 
-    if (watch_values_of(survey, row) == NULL && wmem_array_get_count(survey->rows) < most_rows) {
-        wmem_array_append_one(survey->rows, first);
-    }
-    return (watch_values *)watch_values_of(survey, row);
-}
-
-watch_survey watch_look_through(value_stream *stream, unsigned most_values, unsigned most_rows)
-{
-    watch_survey survey = {.rows = wmem_array_new(stream->pool, sizeof(watch_values)), .whole = true};
-
-    for (unsigned i = 0; value_stream_next(stream); i++) {
-        bool is_covered = false;
-        if (i >= most_values) {
-            survey.whole = false;
-            break;
+    *covered = 0;
+    for (unsigned i = 0; i < most_values && value_stream_next(stream); i++) {
+        watch_row *const *row = watch_rows_of(value_stream_path(stream));
+        *covered += *row != NULL;
+        for (; *row; row++) {
+            add_value(&sums[*row - rows], stream);
         }
-        for (watch_row *const *row = watch_rows_of(value_stream_path(stream)); *row; row++) {
-            watch_values *values = find_or_create_values(&survey, *row, most_rows);
-            if (values) {
-                add_value(values, stream);
-                is_covered = true;
-            }
+    }
+    for (unsigned i = 0; i < num_rows; i++) {
+        if (sums[i].values > 0) {
+            const char *words = format_values(stream->pool, &sums[i]);
+            texts[count++] = wmem_strconcat(stream->pool, rows[i].name, between, words, NULL);
         }
-        survey.covered += is_covered;
     }
-    return survey;
-}
-
-const char *watch_words(wmem_allocator_t *pool, const watch_values *values)
-{
-    if (values->values == 1) {
-        return wmem_strconcat(pool, values->first, values->note, NULL);
-    }
-    if (values->least == NULL || values->has_units) {
-        return wmem_strdup_printf(pool, "%s%s, first of %u values", values->first, values->note, values->values);
-    }
-    return wmem_strdup_printf(pool, "%s to %s%s, %u values", values->least, values->most, values->note, values->values);
+    return texts;
 }
 
 void watch_register(int proto, module_t *module)

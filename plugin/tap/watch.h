@@ -29,33 +29,7 @@ bool watch_has_rows(void);
 /* Returns the rows that match a path (NULL: none), with a NULL behind them. They hold until another path is asked for. */
 watch_row *const *watch_rows_of(const char *path);
 
-/* --- What they have in an answer --------------------------------------------------------------------------------- */
-
-/* Values of a row in a response. */
-typedef struct {
-    const watch_row *row;
-    unsigned values;          /* number of values, with a result or without */
-    const char *unit;         /* of the newest result; NULL: there is none */
-    bool has_units;           /* results have several units */
-    double lowest, highest;   /* results */
-    const char *least, *most; /* the same formatted, with the unit; NULL without results */
-    const char *first;        /* the first value formatted, with a result or without */
-    const char *note;         /* " (assumed)" if any value is, else "" */
-} watch_values;
-
-typedef struct {
-    wmem_array_t *rows; /* watch_values, in the order of their first value */
-    unsigned covered;   /* values looked through that match one of these rows or several */
-    bool whole;         /* all values were looked through */
-} watch_survey;
-
-/* Sums up the watched rows of a response, for its tree or Info column. At most `most_values` values are looked through, and only the first
- * `most_rows` rows that match any are taken. Needs: a new stream. Returns arrays and texts in its pool. Changes: reads the stream. */
-watch_survey watch_look_through(value_stream *stream, unsigned most_values, unsigned most_rows);
-
-/* Returns the values of a row; NULL: it matches nothing, or the survey is of zeros. */
-const watch_values *watch_values_of(const watch_survey *survey, const watch_row *row);
-
-/* Formats the values of a row: "12.4 %"; "0.4 % to 10.9 %, 7 values"; without results, or of several units, "81 (raw; first sample), first of 7
- * values". Needs: values. */
-const char *watch_words(wmem_allocator_t *pool, const watch_values *values);
+/* Sums up the watched rows of a response, from its first `most_values` values, for its tree or Info column. Needs: a new stream. Returns a text for
+ * each row that matches any, its name, `between` and "12.4 %", "0.4 % to 10.9 %, 7 values", or, without results or of several units, "81 (raw; first
+ * sample), first of 7 values"; NULL behind them; all in the stream's pool. Changes: reads the stream; `covered` is the number of values that match. */
+const char **watch_sum_up(value_stream *stream, unsigned most_values, const char *between, unsigned *covered);

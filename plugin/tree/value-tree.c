@@ -6,6 +6,7 @@
 #include "tree/value-tree.h"
 
 #include "state/samples.h"
+#include "tap/watch.h"
 #include "tree/fields.h"
 #include "perf/bytes.h"
 #include "text/value-strings.h"
@@ -291,11 +292,7 @@ static void show_watched(value_tree *view, proto_tree *tree)
         proto_item *item = proto_tree_add_double(tree, (*row)->hf, view->tvb, 0, 0, result.value);
         proto_item_set_generated(item);
         if (view->referenced.visible) {
-            const watch_values *all = watch_values_of(&view->watched, *row);
-            const char *among = all && all->values > 1
-                                    ? wmem_strdup_printf(stream->pool, ", 1 of %" PRIu64, (uint64_t)all->values)
-                                    : "";
-            proto_item_set_text(item, "%s: %s%s%s = %s", (*row)->name, value_stream_format(stream, &result), among,
+            proto_item_set_text(item, "%s: %s%s = %s", (*row)->name, value_stream_format(stream, &result),
                                 format_assumed_mark(stream), path);
         }
     }
@@ -385,22 +382,19 @@ void value_tree_show_previous(const value_tree *view, proto_tree *tree)
 /* Values of a response that are compared with the watched counters: each packet of the list costs as much. */
 #define MAX_WATCHED_THROUGH 1000
 
-/* Watched values that the Info column shows. */
-#define MAX_INFO_WATCHED 4
-
 /* Writes "cpu 12.4 %, gpu 0.4 % to 10.9 %, 7 values" for watched counters. Returns how many values that covers; 0: no text. */
 static unsigned format_watched(wmem_strbuf_t *text, wmem_allocator_t *pool, const counter_response *response)
 {
-    watch_survey survey = watch_look_through(value_stream_begin(pool, response), MAX_WATCHED_THROUGH, MAX_INFO_WATCHED);
+    unsigned covered;
+    const char **words = watch_sum_up(value_stream_begin(pool, response), MAX_WATCHED_THROUGH, " ", &covered);
 
-    for (unsigned i = 0; i < wmem_array_get_count(survey.rows); i++) {
-        const watch_values *values = wmem_array_index(survey.rows, i);
-        wmem_strbuf_append_printf(text, "%s%s %s", i > 0 ? ", " : "", values->row->name, watch_words(pool, values));
+    for (unsigned i = 0; words[i]; i++) {
+        wmem_strbuf_append_printf(text, "%s%s", i > 0 ? ", " : "", words[i]);
     }
-    if (survey.covered > 0 && !survey.whole) {
+    if (covered > 0 && response->table->values > MAX_WATCHED_THROUGH) {
         wmem_strbuf_append_printf(text, " (of the first %u values)", MAX_WATCHED_THROUGH);
     }
-    return survey.covered;
+    return covered;
 }
 
 /* Returns the row that stands for the group in the Info column: _Total, else the first of the series' first sample, else the group's first. */
@@ -492,19 +486,15 @@ void value_tree_read_frequency(buffer_cursor *cursor, int hf)
 
 /* --- A response -------------------------------------------------------------------------------------------------- */
 
-/* Shows "Watched: gpu = 0.4 % to 10.9 %, 7 values" for each watched counter, and how a graph makes one number of all. Changes: `watched`. */
+/* Shows "Watched: gpu = 0.4 % to 10.9 %, 7 values" for each watched counter. */
 static void show_watched_sums(value_tree *view, const counter_response *response)
 {
-    wmem_allocator_t *pool = view->report->pinfo->pool;
+    unsigned covered;
+    const char **words =
+        watch_sum_up(value_stream_begin(view->report->pinfo->pool, response), UINT_MAX, " = ", &covered);
 
-    view->watched = watch_look_through(value_stream_begin(pool, response), UINT_MAX, UINT_MAX);
-    for (unsigned i = 0; i < wmem_array_get_count(view->watched.rows) && tree_items_left(view->tree) > 0; i++) {
-        const watch_values *values = wmem_array_index(view->watched.rows, i);
-        const char *text = wmem_strconcat(pool, values->row->name, " = ", watch_words(pool, values), NULL);
-        proto_item *item = tree_add_generated_string(view->tree, watch_hf_sum, view->tvb, text);
-        if (values->values > 1) {
-            proto_item_append_text(item, " (I/O Graphs: MAX, or SUM with one sample an interval)");
-        }
+    for (; *words && tree_items_left(view->tree) > 0; words++) {
+        tree_add_generated_string(view->tree, watch_hf_sum, view->tvb, *words);
     }
 }
 

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "tap/watch.h"
+#include "values/value-stream.h"
 #include "tree/cursor.h"
 #include "state/metadata.h"
 
@@ -72,7 +72,6 @@ typedef struct {
     const value_fields *fields;
     referenced_fields referenced;
     value_stream *stream; /* NULL: no field is referenced */
-    watch_survey watched; /* without rows if their sum is not referenced */
     unsigned reported;    /* a bit for each assumed_reason that was reported */
     bool is_full;         /* the packet's tree has no room for more */
 } value_tree;
