@@ -11,9 +11,6 @@
 #include <wsutil/report_message.h>
 #include <wsutil/strtoi.h>
 
-#define FIRST_LINE "# pcq names 1"
-#define DEFAULT_NAME "pcq_names"
-
 /* --- Writing --------------------------------------------------------------------------------------------------- */
 
 /* Letters behind a backslash, and the characters that they stand for, which would end a field, a line or an escape. */
@@ -85,7 +82,7 @@ static void write_entry(const char *server, const metadata_key *key, metadata_ki
 
 GString *names_file_text(void)
 {
-    writer out = {g_string_new(FIRST_LINE "\n"), NULL};
+    writer out = {g_string_new("# pcq names 1\n"), NULL};
 
     unsigned assumed = metadata_foreach(write_entry, &out);
     if (assumed > 0) {
@@ -132,27 +129,15 @@ static bool parse_id(const char *text, uint32_t *id)
     return strcmp(text, "-") == 0 || parse_number(text, id);
 }
 
-/* Replaces escapes by their characters, in place. Returns false for a text that is empty, not UTF-8, or has another escape. */
-static bool parse_text(char *const start)
+/* Replaces escapes by their characters, in place. Returns false for a text that is empty or not UTF-8. */
+static bool parse_text(char *text)
 {
-    char *to = start;
+    char *plain = g_strcompress(text);
+    bool is_text = *plain && g_utf8_validate(plain, -1, NULL);
 
-    if (!g_utf8_validate(start, -1, NULL) || *start == '\0') {
-        return false;
-    }
-    for (const char *text = start; *text; text++) {
-        if (*text != '\\') {
-            *to++ = *text;
-            continue;
-        }
-        const char *which = text[1] ? strchr(escaped, *++text) : NULL;
-        if (which == NULL) {
-            return false;
-        }
-        *to++ = meant[which - escaped];
-    }
-    *to = '\0';
-    return true;
+    strcpy(text, plain); /* not longer: an escape is a character */
+    g_free(plain);
+    return is_text;
 }
 
 /* Reads language ("en" or a locale identifier) and name. `fields`: the last two of a line. Returns false if they cannot be read. Changes: `entry`
@@ -193,17 +178,6 @@ static bool parse_entry(char **f, unsigned count, metadata_key *key, metadata_ki
 /* Fields of the longest kind of line, and one more, so that too many are noticed. */
 #define MAX_FIELDS 10
 
-/* Returns the address in "192.0.2.1:445" or "[2001:db8::1]:445", since older files have ports. Free it. */
-static char *copy_server_address(const char *server)
-{
-    const char *port = strrchr(server, ':');
-
-    if (*server == '[') {
-        return g_strndup(server + 1, strcspn(server + 1, "]"));
-    }
-    return g_strndup(server, port && port == strchr(server, ':') ? (size_t)(port - server) : strlen(server));
-}
-
 /* Reads a line, and adds its name or type for `server`: an address, NULL: any. Returns false if it cannot be read. Changes: a "server" line frees
  * and replaces `server`. */
 static bool read_fields(const char *text, metadata_source source, char **server)
@@ -218,7 +192,7 @@ static bool read_fields(const char *text, metadata_source source, char **server)
 
     if (is_server) {
         g_free(*server);
-        *server = copy_server_address(fields[1]);
+        *server = g_strdup(fields[1]);
     } else if (is_entry) {
         metadata_add_from_file(source, *server, key, kind, &entry);
     }
@@ -231,17 +205,16 @@ static bool read_fields(const char *text, metadata_source source, char **server)
 static void read_lines(const char *path, char *text, size_t size)
 {
     unsigned number = 0, first = 0, count = 0;
-    char *server = NULL;
+    char *server = NULL, *end;
 
     for (char *line = text, *next; line < text + size; line = next) {
-        char *end = memchr(line, '\n', (size_t)(text + size - line));
-        next = end ? end + 1 : text + size;
-        end = end ? end : next;
+        end = memchr(line, '\n', (size_t)(text + size - line));
+        end = end ? end : text + size;
+        next = end + 1;
         end -= end > line && end[-1] == '\r';
-        *end = '\0'; /* g_file_get_contents() puts one behind the text, too */
+        *end = '\0';
         number++;
-        if (line < end && *line != '#' &&
-            (strlen(line) < (size_t)(end - line) || !read_fields(line, METADATA_FILE, &server))) {
+        if (*line && *line != '#' && !read_fields(line, METADATA_FILE, &server)) {
             first = count++ > 0 ? first : number;
         }
     }
@@ -256,29 +229,19 @@ static void read_lines(const char *path, char *text, size_t size)
 
 static const char *const *preference; /* path of the file; "": the default one */
 
-/* Reads a names file. Reports a file that cannot be read, or that is XML. */
 static void read_file(const char *path)
 {
-    static const char byte_order_mark[] = "\xEF\xBB\xBF";
     GError *error = NULL;
-    char *text = NULL;
+    char *text;
     size_t size;
 
-    if (g_file_test(path, G_FILE_TEST_EXISTS) && !g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
-        report_failure("pcq: names file %s is no file", path);
-    } else if (!g_file_get_contents(path, &text, &size, &error)) {
+    if (g_file_get_contents(path, &text, &size, &error)) {
+        read_lines(path, text, size);
+        g_free(text);
+    } else {
         report_failure("pcq: names file %s: %s", path, error->message);
         g_error_free(error);
-    } else {
-        size_t mark = g_str_has_prefix(text, byte_order_mark) ? strlen(byte_order_mark) : 0;
-        if (text[mark] == '<') {
-            report_failure("pcq: names file %s is XML; script/names-from-manifest makes a names file of a manifest",
-                           path);
-        } else {
-            read_lines(path, text + mark, size - mark);
-        }
     }
-    g_free(text);
 }
 
 /* Reads the file of the preference, else the default one of the profile or of the personal folder, if there is one. Wireshark calls it before each
@@ -288,7 +251,7 @@ static void names_file_load(void)
     char *path = *preference && **preference ? g_strdup(*preference) : NULL;
 
     for (int from_profile = 1; path == NULL && from_profile >= 0; from_profile--) {
-        path = get_persconffile_path(DEFAULT_NAME, from_profile);
+        path = get_persconffile_path("pcq_names", from_profile);
         if (!file_exists(path)) {
             g_clear_pointer(&path, g_free);
         }

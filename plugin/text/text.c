@@ -6,7 +6,6 @@
 #include "text/text.h"
 
 #include "perf/bytes.h"
-#include "text/numbers.h"
 
 /* Converts bytes of a code page to UTF-8. Returns the text, to be freed, and in `taken` the bytes that it is of: fewer than `size` if a character
  * is incomplete. Returns NULL and 0 if iconv does not know the code page, or if any byte is no character. */
@@ -38,29 +37,6 @@ static const char *format_bytes(wmem_allocator_t *pool, const uint8_t *bytes, ui
     return wmem_strbuf_finalize(text);
 }
 
-/* Converts UTF-16 to UTF-8. Half of a surrogate pair becomes U+FFFD; Wireshark's function would drop the character behind it, too. */
-static const char *convert_utf16(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size,
-                                 unsigned byte_order)
-{
-    const char *plain = (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, ENC_UTF_16 | byte_order);
-
-    if (strstr(plain, "\xef\xbf\xbd") == NULL) {
-        return plain;
-    }
-    GString *text = g_string_new(NULL);
-    for (uint32_t i = 0; i + 1 < size; i += 2) {
-        uint32_t unit = tvb_get_uint16(tvb, offset + i, byte_order);
-        uint32_t next = i + 3 < size ? tvb_get_uint16(tvb, offset + i + 2, byte_order) : 0;
-        bool is_pair = (unit & 0xFC00) == 0xD800 && (next & 0xFC00) == 0xDC00;
-        i += is_pair ? 2 : 0;
-        unit = is_pair ? 0x10000 + ((unit & 0x3FF) << 10) + (next & 0x3FF) : unit;
-        g_string_append_unichar(text, (unit & 0xFFFFF800) == 0xD800 ? 0xFFFD : unit);
-    }
-    plain = wmem_strdup(pool, text->str);
-    g_string_free(text, TRUE);
-    return plain;
-}
-
 /* Bytes, in UTF-16, UTF-8 and GB18030 */
 #define LONGEST_CHARACTER 4
 
@@ -68,9 +44,10 @@ const char *text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uin
                      unsigned byte_order, uint32_t most)
 {
     size = (uint32_t)MIN(size, LONGEST_CHARACTER * ((uint64_t)most + 1)); /* one more, to see whether it is cut */
-    const char *text = text_is_wide(code_page)
-                           ? convert_utf16(pool, tvb, offset, size, byte_order)
-                           : format_bytes(pool, tvb_get_ptr(tvb, (int)offset, (int)size), size, code_page);
+    const char *text =
+        text_is_wide(code_page)
+            ? (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, ENC_UTF_16 | byte_order)
+            : format_bytes(pool, tvb_get_ptr(tvb, (int)offset, (int)size), size, code_page);
     return text_cut(pool, text, most);
 }
 
@@ -81,10 +58,7 @@ uint32_t text_utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room)
 
 const char *text_counted(wmem_allocator_t *pool, uint64_t count, const char *word)
 {
-    char number[TEXT_NUMBER_SIZE];
-
-    text_decimal(number, count);
-    return wmem_strconcat(pool, number, " ", word, count == 1 ? "" : "s", NULL);
+    return wmem_strdup_printf(pool, "%" PRIu64 " %s%s", count, word, count == 1 ? "" : "s");
 }
 
 const char *text_cut(wmem_allocator_t *pool, const char *text, unsigned characters)
@@ -102,11 +76,9 @@ const char *text_cut(wmem_allocator_t *pool, const char *text, unsigned characte
     return *end ? wmem_strdup_printf(pool, "%.*s\xe2\x80\xa6", (int)(end - text), text) : text;
 }
 
-#define MAX_INFO_CHARACTERS 80 /* so that the Info column has room for several texts */
-
 const char *text_short(wmem_allocator_t *pool, const char *text)
 {
-    return text_cut(pool, text, MAX_INFO_CHARACTERS);
+    return text_cut(pool, text, 80); /* the column has room for several texts */
 }
 
 const char *text_marked(wmem_allocator_t *pool, const char *text, bool assumed)

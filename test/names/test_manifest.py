@@ -216,9 +216,3 @@ def test_what_is_no_manifest(tmp_path, what):
     assert done.returncode == 1 and not done.stdout
     line, = done.stderr.splitlines()
     assert line.startswith('%s: ' % path) and len(line) < 400
-
-
-def test_the_plugin_says_what_reads_a_manifest(tshark, tmp_path):
-    capture = queried(the_set()).write(tmp_path / 'x.pcap')
-    _, err = tshark.run('-q', '-r', capture, '-o', 'pcq.names_file:%s' % SAMPLE)
-    assert '%s is XML; script/names-from-manifest' % SAMPLE in err
