@@ -6,6 +6,7 @@
 #include "verdict/counter-problems.h"
 
 #include "taps/refusals.h"
+#include "text/value-strings.h"
 
 /* Absences of a counterset's instances: more are usual for it, and no finding. */
 #define MOST_ABSENCES 2
@@ -166,7 +167,7 @@ static counter_problem sum_problems(const verdict_monitor *monitor, problem_kind
         sum.status = sum.things > 0 ? sum.status : one->status;
         sum.things += one->things;
         for (unsigned n = 0; n < evidence_count(&one->shown); n++) {
-            uint32_t frame = evidence_frame(&one->shown, n);
+            uint32_t frame = one->shown.frames[n];
             evidence_add(&sum.shown, frame, frame == one->shown.last ? one->shown.until : one->shown.since);
         }
     }
@@ -229,9 +230,9 @@ void problems_find(const verdict *v, verdict_monitor *monitor)
             const char *path = g_str_has_prefix(sum.first, "\\\\") ? strchr(sum.first + 2, '\\') : NULL;
             sum.shown.which = path ? path : sum.first;
             sum.shown.meaning = kind == PROBLEM_NOT_DELIVERED ? format_rights_question(v, monitor, sum.first)
-                                                              : verdict_meaning(sum.status);
+                                                              : text_error_meaning(sum.status);
         }
         monitor_add_finding(monitor, problem_rows[kind].kind, problem_rows[kind].party, &sum.shown,
-                            problem_rows[kind].text, verdict_error(monitor->pool, false, sum.status));
+                            problem_rows[kind].text, text_win32_error(monitor->pool, sum.status));
     }
 }

@@ -7,7 +7,6 @@
 
 #include "perf/bytes.h"
 #include "text/text.h"
-#include "text/value-strings.h"
 
 #include <limits.h>
 
@@ -44,8 +43,11 @@ void evidence_add(verdict_evidence *evidence, uint32_t frame, double when)
         evidence->last = frame;
         evidence->until = when;
     }
-    evidence->frames = evidence->frames ? evidence->frames : wmem_array_new(evidence->pool, sizeof frame);
-    wmem_array_append_one(evidence->frames, frame);
+    if ((count & (count - 1)) == 0) { /* room for the next power of two is needed */
+        evidence->frames = wmem_realloc(evidence->pool, evidence->frames, MAX(2 * count, 1) * sizeof frame);
+    }
+    evidence->frames[count] = frame;
+    evidence->count = count + 1;
 }
 
 static double span_begin, span_end;
@@ -78,97 +80,78 @@ static const char *clock_text(wmem_allocator_t *pool, double when)
     return time_text(pool, when, false, spans_two ? "%F %H:%M:%S" : "%H:%M:%S");
 }
 
-/* Returns $T: "since 09:46:50, frame 88"; "09:46:50 to 09:47:10, frames 88 to 90"; "09:46:50, frame 88"; "frame 88" without a time. */
+/* Returns $T: "since 09:46:50, frame 88"; "09:46:50 to 09:47:10, frames 88 to 90"; "09:46:50, frame 88". */
 static const char *when_text(const verdict_evidence *evidence, bool lasts)
 {
-    const char *since = clock_text(evidence->pool, evidence->since),
-               *until = clock_text(evidence->pool, evidence->until);
-    bool is_one = evidence->first == evidence->last;
+    wmem_allocator_t *pool = evidence->pool;
+    const char *since = clock_text(pool, evidence->since), *until = clock_text(pool, evidence->until);
+    bool is_one = evidence->first == evidence->last, is_same = strcmp(since, until) == 0;
 
-    if (evidence->since <= 0) {
-        return wmem_strdup_printf(evidence->pool, "frame %u", evidence->first);
-    }
     if (is_one || lasts) {
-        return wmem_strdup_printf(evidence->pool, "%s%s, frame %u", is_one ? "" : "since ", since, evidence->first);
+        return wmem_strdup_printf(pool, "%s%s, frame %u", is_one ? "" : "since ", since, evidence->first);
     }
-    if (strcmp(since, until) == 0) {
-        return wmem_strdup_printf(evidence->pool, "%s, frames %u to %u", since, evidence->first, evidence->last);
-    }
-    return wmem_strdup_printf(evidence->pool, "%s to %s, frames %u to %u", since, until, evidence->first,
-                              evidence->last);
+    return wmem_strdup_printf(pool, "%s%s%s, frames %u to %u", since, is_same ? "" : " to ", is_same ? "" : until,
+                              evidence->first, evidence->last);
 }
 
-/* Steps of shortening a sentence, each with those before: without $N; without brackets; names one character shorter with each number from here. */
-enum { CUT_TIMES = 1, CUT_BRACKETS, CUT_NAMES };
-
-/* Returns a sentence of verdict_add_finding(), shortened. `times`: number of frames; `when`: text of $T; `cut`: 0: whole, else CUT_TIMES and on. */
-static const char *format_sentence(const char *text, const verdict_evidence *evidence, unsigned times, const char *when,
-                                   const char *server, const char *client, int cut)
+/* Returns a sentence of verdict_add_finding(). `cut`: 0: whole; else without $N and brackets, and names
+ * of at most VERDICT_LINE - `cut` characters. */
+static const char *format_sentence(const char *text, const verdict_finding *finding, const char *when,
+                                   const char *server, const char *client, unsigned cut)
 {
-    wmem_strbuf_t *line = wmem_strbuf_new(evidence->pool, "");
-    unsigned most = cut < CUT_NAMES ? VERDICT_LINE : (unsigned)(VERDICT_LINE + CUT_NAMES - cut);
+    wmem_strbuf_t *line = wmem_strbuf_new(finding->pool, "");
 
-    for (; *text && (*text != '|' || cut < CUT_BRACKETS); text++) {
-        const char *end = *text == '[' && cut >= CUT_BRACKETS ? strchr(text, ']') : NULL;
+    for (; *text; text++) {
+        const char *end = *text == '[' && cut > 0 ? strchr(text, ']') : NULL;
         if (end || *text == '[' || *text == ']') {
             text = end ? end : text;
         } else if (*text != '$' || text[1] == '\0' || strchr("SCFTN", text[1]) == NULL) { /* IPC$ */
-            wmem_strbuf_append_len(line, text, *text != '|');
+            wmem_strbuf_append_c(line, *text);
         } else if (*++text == 'T') {
             wmem_strbuf_append(line, when);
         } else if (*text != 'N') {
-            const char *word = *text == 'S' ? server : *text == 'C' ? client : evidence->which;
-            wmem_strbuf_append(line, word ? text_cut(evidence->pool, word, most - 1) : "");
-        } else if (times > 1 && cut < CUT_TIMES) {
-            wmem_strbuf_append_printf(line, " (%u times)", times);
+            const char *word = *text == 'S' ? server : *text == 'C' ? client : finding->which;
+            wmem_strbuf_append(line, word ? text_cut(finding->pool, word, VERDICT_LINE - cut) : "");
+        } else if (finding->count > 1 && cut == 0) {
+            wmem_strbuf_append_printf(line, " (%u times)", finding->count);
         }
     }
     return wmem_strbuf_get_str(line);
 }
 
-/* Returns the frames, ascending, each once. Needs: there is one. Changes: `count`: how many. */
-static uint32_t *sorted_frames(const verdict_evidence *evidence, unsigned *count)
+/* Sorts copies of the evidence's frames, which may be another judgement's, too. Needs: there is one. */
+static void sort_frames(verdict_finding *finding)
 {
-    unsigned all = evidence_count(evidence), left = 1;
-    uint32_t *frames = wmem_memdup(evidence->pool, wmem_array_get_raw(evidence->frames), all * sizeof *frames);
+    unsigned all = finding->count, left = 1;
+    uint32_t *frames = wmem_memdup(finding->pool, finding->frames, all * sizeof *frames);
 
     qsort(frames, all, sizeof *frames, perf_compare_u32);
     for (unsigned i = 1; i < all; i++) {
         frames[left] = frames[i];
         left += frames[i] != frames[left - 1];
     }
-    *count = left;
-    return frames;
+    finding->frames = frames;
+    finding->count = left;
 }
 
 void verdict_add_finding(verdict_finding **findings, verdict_kind kind, verdict_party party,
                          const verdict_evidence *evidence, bool lasts, const char *server, const char *client,
                          const char *text)
 {
-    unsigned count;
-
     if (evidence_count(evidence) == 0) {
         return;
     }
-    const uint32_t *frames = sorted_frames(evidence, &count);
-    const char *when = when_text(evidence, lasts),
-               *line = format_sentence(text, evidence, count, when, server, client, 0);
-    for (int cut = 1; cut < VERDICT_LINE && g_utf8_strlen(line, -1) > VERDICT_LINE; cut++) {
-        line = format_sentence(text, evidence, count, when, server, client, cut);
+    verdict_finding *finding = wmem_memdup(evidence->pool, evidence, sizeof *finding);
+    const char *when = when_text(evidence, lasts);
+    finding->kind = kind;
+    finding->party = party;
+    finding->lasts = lasts;
+    finding->meaning = evidence->meaning && *evidence->meaning ? evidence->meaning : NULL;
+    sort_frames(finding);
+    finding->text = format_sentence(text, finding, when, server, client, 0);
+    for (unsigned cut = 1; cut < VERDICT_LINE && g_utf8_strlen(finding->text, -1) > VERDICT_LINE; cut++) {
+        finding->text = format_sentence(text, finding, when, server, client, cut);
     }
-    verdict_finding *finding = wmem_new(evidence->pool, verdict_finding);
-    *finding = (verdict_finding){.kind = kind,
-                                 .party = party,
-                                 .frames = frames,
-                                 .count = count,
-                                 .since = evidence->since,
-                                 .until = evidence->until,
-                                 .lasts = lasts,
-                                 .is_unread = evidence->is_unread,
-                                 .text = line,
-                                 .more = evidence->more,
-                                 .meaning = evidence->meaning,
-                                 .which = evidence->which};
     while (*findings && verdict_finding_compare(*findings, finding) <= 0) {
         findings = &(*findings)->next;
     }
@@ -185,32 +168,22 @@ const char *verdict_time(wmem_allocator_t *pool, double when)
                               (unsigned)(ms % 1000));
 }
 
-const char *verdict_error(wmem_allocator_t *pool, bool is_fault, uint32_t status)
-{
-    return is_fault ? text_fault(pool, status) : text_win32_error(pool, status);
-}
-
-const char *verdict_meaning(uint32_t status)
-{
-    const char *meaning = text_error_meaning(status);
-
-    return *meaning ? meaning : NULL;
-}
-
 const char *verdict_seconds(wmem_allocator_t *pool, double seconds)
 {
-    const char *unit = seconds < 1e-3     ? "us"
-                       : seconds < 0.0995 ? "ms"
-                       : seconds < 120    ? "s"
-                       : seconds < 7200   ? "min"
-                                          : "h";
-    double factor = *unit == 'u' ? 1e-6 : strcmp(unit, "ms") == 0 ? 1e-3 : *unit == 's' ? 1 : *unit == 'm' ? 60 : 3600;
-    double value = seconds / factor;
-    bool is_whole = value >= 9.95 || value - (int)(value + 0.05) < 0.05;
+    static const struct {
+        double from, factor; /* seconds */
+        const char *name;
+    } units[] = {{7200, 3600, "h"}, {120, 60, "min"}, {0.0995, 1, "s"}, {1e-3, 1e-3, "ms"}, {0, 1e-6, "us"}};
+    unsigned unit = 0;
     char number[G_ASCII_DTOSTR_BUF_SIZE];
 
-    return wmem_strdup_printf(pool, "%s %s", g_ascii_formatd(number, sizeof number, is_whole ? "%.0f" : "%.1f", value),
-                              unit);
+    while (unit + 1 < G_N_ELEMENTS(units) && !(seconds >= units[unit].from)) {
+        unit++;
+    }
+    double value = seconds / units[unit].factor;
+    bool is_whole = value >= 9.95 || value - (int)(value + 0.05) < 0.05;
+    g_ascii_formatd(number, sizeof number, is_whole ? "%.0f" : "%.1f", value);
+    return wmem_strdup_printf(pool, "%s %s", number, units[unit].name);
 }
 
 const char *verdict_filter(wmem_allocator_t *pool, const verdict_finding *finding)

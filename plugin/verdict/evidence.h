@@ -11,20 +11,26 @@
 
 #include "ws_compat.h"
 
+/* A finding; without kind, party and text the evidence of one: frames that show something. Begins as
+ * zeros and its pool. Frames set to NULL empty it. */
 typedef struct verdict_finding {
     struct verdict_finding *next; /* less bad, or later */
     verdict_kind kind;
     verdict_party party;
-    const uint32_t *frames; /* numbers of the frames that show it, ascending, each once */
-    unsigned count;         /* number of `frames`, at least 1 */
-    double since, until;    /* times of the first and the last, seconds since 1970; 0: not known */
-    bool is_unread;         /* the capture lacks what would tell: health is not known, instead of bad */
-    bool lasts;             /* nothing shows that it ended before the capture did */
-    const char *text;       /* who, what, to whom, when: one line of at most VERDICT_LINE characters */
-    const char *more;       /* details of what is affected; NULL: none */
-    const char *meaning;    /* of the first status, with what to do, instead of the kind's advice; NULL: not known */
-    const char *which;      /* first path, port or account, as $F has it; NULL: none */
+    wmem_allocator_t *pool;
+    uint32_t *frames;     /* numbers; of a finding ascending, each once; NULL: none */
+    unsigned count;       /* number of `frames`; meaningless without */
+    uint32_t first, last; /* lowest and highest frame; meaningless without frames, as the times are */
+    double since, until;  /* times of these two, seconds since 1970; 0: not known */
+    bool is_unread;       /* the capture lacks what would tell: health is not known, instead of bad */
+    bool lasts;           /* nothing shows that it ended before the capture did */
+    const char *text;     /* who, what, to whom, when: one line of at most VERDICT_LINE characters */
+    const char *more;     /* details of what is affected; NULL: none */
+    const char *meaning;  /* of the first status, with what to do, instead of the kind's advice; NULL: not known */
+    const char *which;    /* first path, port or account, as $F has it; NULL: none */
 } verdict_finding;
+
+typedef verdict_finding verdict_evidence;
 
 #define VERDICT_LINE 120 /* characters of a sentence, or of a monitor's line */
 
@@ -35,46 +41,24 @@ typedef struct {
 extern const verdict_row verdict_rows[VERDICT_NUM_KINDS];
 extern const char *const verdict_parties[];
 
-/* Frames that show something. Begins as zeros and its pool. Frames set to NULL empty it. */
-typedef struct {
-    wmem_allocator_t *pool;
-    wmem_array_t *frames; /* uint32_t, NULL: none */
-    uint32_t first, last; /* lowest and highest frame; without frames meaningless, as the times are */
-    double since, until;  /* times of these frames, seconds since 1970 */
-    bool is_unread;       /* these four become the finding's */
-    const char *which;
-    const char *more;
-    const char *meaning;
-} verdict_evidence;
-
 /* Adds a frame and its time, seconds since 1970. Needs: a pool. A frame that is added twice counts once in a finding. */
 void evidence_add(verdict_evidence *evidence, uint32_t frame, double when);
 
 static inline unsigned evidence_count(const verdict_evidence *evidence)
 {
-    return evidence->frames ? wmem_array_get_count(evidence->frames) : 0;
-}
-
-static inline uint32_t evidence_frame(const verdict_evidence *evidence, unsigned number)
-{
-    return *(const uint32_t *)wmem_array_index(evidence->frames, number);
+    return evidence->frames ? evidence->count : 0;
 }
 
 /* Sets the times of the capture's first and last packet, seconds since 1970, for all findings: if they are of two days, sentences have dates. */
 void verdict_set_span(double begin, double end);
 
-/* Adds a finding of the evidence, if that has frames, in its pool. `text`: $S, $C: server, client. $F: `which`. $N: " (3 times)" for several frames.
- * $T: "since T, frame N" if it `lasts`, else "T to U, frames N to M"; one frame: "T, frame N". A sentence that is too long loses $N,
- * then [brackets] and what follows '|', then ends of $S, $C, $F. Changes: the list, kept sorted. */
+/* Adds a finding of the evidence, if that has frames, in its pool. `text`: $S, $C: server, client. $F: `which`.
+ * $N: " (3 times)" for several frames. $T: "since T, frame N" if it `lasts`, else "T to U, frames N to M"; one
+ * frame: "T, frame N". A sentence that is too long loses $N and [brackets], then ends of $S, $C, $F.
+ * Changes: the list, kept sorted. */
 void verdict_add_finding(verdict_finding **findings, verdict_kind kind, verdict_party party,
                          const verdict_evidence *evidence, bool lasts, const char *server, const char *client,
                          const char *text);
-
-/* Returns the name of a status: "ERROR_NO_DATA". `is_fault`: it is that of a DCE/RPC fault, else a Win32 error. */
-const char *verdict_error(wmem_allocator_t *pool, bool is_fault, uint32_t status);
-
-/* Returns what a status means, and what to do: "no data now: the instance is not there; it may come later"; NULL: not known. */
-const char *verdict_meaning(uint32_t status);
 
 /* Returns a duration with its unit: "0.8 s", "3 ms", "2 min". */
 const char *verdict_seconds(wmem_allocator_t *pool, double seconds);

@@ -5,8 +5,8 @@
  */
 #include "verdict/judge.h"
 
+#include "text/value-strings.h"
 #include "verdict/counter-problems.h"
-#include "verdict/step-outcomes.h"
 #include "verdict/timing.h"
 
 #include <math.h>
@@ -59,10 +59,11 @@ static bool is_made_good(const verdict_monitor *monitor, const monitor_call *cal
 /* Adds the finding of calls that failed. `first`: gives operation and error; `is_mixed`: others have another one. Changes: `shown`: more, meaning. */
 static void add_failed(verdict_monitor *monitor, verdict_evidence *shown, const monitor_call *first, bool is_mixed)
 {
-    const char *error = verdict_error(monitor->pool, first->is_fault, first->status);
+    const char *error =
+        first->is_fault ? text_fault(monitor->pool, first->status) : text_win32_error(monitor->pool, first->status);
 
     shown->more = is_mixed ? wmem_strdup_printf(monitor->pool, "first %s: %s", first->operation, error) : NULL;
-    shown->meaning = first->does_not_seal ? NULL : verdict_meaning(first->status);
+    shown->meaning = first->does_not_seal ? NULL : text_error_meaning(first->status);
     if (first->does_not_seal) {
         monitor_add_finding(monitor, VERDICT_NOT_SEALED, PARTY_CLIENT, shown,
                             "$S denies calls that $C signed but did not seal: $T");
@@ -339,7 +340,7 @@ static void judge_capture(verdict_monitor *monitor, bool lacks_some)
     }
     /* what was cut before they came may have said whose the doubtful values are, and of which type */
     for (unsigned i = 0; i < evidence_count(&pair->cut); i++) {
-        uint32_t frame = evidence_frame(&pair->cut, i);
+        uint32_t frame = pair->cut.frames[i];
         if (unreadable > 0 || !has_samples || (doubt < UINT32_MAX && frame <= doubt)) {
             evidence_add(&cut, frame, frame == pair->cut.first ? pair->cut.since : pair->cut.until);
         }
@@ -360,16 +361,17 @@ static void find_peers_failures(verdict *v)
     }
     for (verdict_peers *pair = steps_first_peers; pair; pair = pair->next) {
         verdict_monitor *first = wmem_map_lookup(firsts, pair);
-        const char *account = pair->failures[STEP_LOGON].shown.frames ? pair->failures[STEP_LOGON].account : NULL;
+        const setup_failure *failure = &pair->failure;
+        const char *account = failure->shown.frames && failure->step == STEP_LOGON ? failure->account : NULL;
         /* who has samples is another account's monitor */
         bool is_other = first && account && first->stats.numbers[STAT_SAMPLES] > 0;
         first = is_other ? NULL : first;
         verdict_monitor *monitor = first ? first : monitor_new_of_peers(v->pool, pair);
         bool is_cut = pair->cut.frames && pair->passed[STEP_PIPE] > 0 && !pair->is_bound;
         bool is_unread = is_cut || (v->queries->len == 0 && v->omitted.undecoded == 0);
-        steps_find(v->steps, pair, &monitor->findings);
+        steps_find(v->pool, pair, &monitor->findings);
         if (first || (!monitor->findings && is_unread)) {
-            steps_find_unread(v->steps, pair, first != NULL, &monitor->findings);
+            steps_find_unread(v->pool, pair, first != NULL, &monitor->findings);
         }
         if (first == NULL && monitor->findings) {
             g_ptr_array_add(v->monitors, monitor);
@@ -381,7 +383,7 @@ void verdict_judge(verdict *v)
 {
     verdict_set_span(steps_times().first, steps_times().last);
     monitors_join(v);
-    v->steps = steps_judge(v->pool);
+    steps_judge();
     for (unsigned i = 0; i < v->monitors->len; i++) {
         verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
         find_failed(monitor);

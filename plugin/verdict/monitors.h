@@ -161,7 +161,6 @@ typedef struct {
     wmem_map_t *accepted;            /* tapped_identifier_key() -> frame in which the server accepted it last */
     wmem_map_t *delivered;           /* address of a server and name of an object -> first verdict_query that got it */
     GPtrArray *monitors;             /* verdict_monitor, as of the last judgement */
-    const steps_judgement *steps;    /* as of the last judgement */
     omissions omitted;
 } verdict;
 
@@ -214,6 +213,6 @@ bool monitor_is_none_late(const verdict_monitor *monitor);
 bool peers_have_loss(const verdict_peers *pair, double begin, double end);
 
 /* Adds a finding, if `shown` has frames; it lasts if no sample came behind them. `format`: of printf(), for a text of verdict_add_finding().
- * Needs: no argument is a text of a packet, which may have '$', '[' or '|'. */
+ * Needs: no argument is a text of a packet, which may have '$' or '['. */
 void monitor_add_finding(verdict_monitor *monitor, verdict_kind kind, verdict_party party,
                          const verdict_evidence *shown, const char *format, ...) G_GNUC_PRINTF(5, 6);

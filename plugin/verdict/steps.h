@@ -24,6 +24,11 @@ typedef enum {
 /* Seconds after which a request counts as unanswered. */
 #define STEPS_LONG_WAIT 5.0
 
+/* [MS-ERREF] 2.3.1 */
+#define STATUS_ACCESS_DENIED 0xc0000022
+#define STATUS_NETWORK_SESSION_EXPIRED 0xc000035c
+#define STATUS_USER_SESSION_DELETED 0xc0000203
+
 typedef struct {
     uint32_t frame; /* 0: none */
     double time;    /* seconds since 1970 */
@@ -41,25 +46,27 @@ typedef struct {
     uint32_t frame; /* of that packet */
 } verdict_span;
 
-/* A step that failed. */
+/* A step that failed, or waits for its answer. */
 typedef struct {
-    uint32_t outcome;       /* latest outcome: NTSTATUS, or another number of step-outcomes.h */
-    uint32_t port;          /* server's port at the latest try */
-    const char *account;    /* account that the step depends on; NULL: none, or not known */
-    verdict_evidence shown; /* frames NULL: it never failed, or a later try succeeded */
+    setup_step step;
+    uint32_t outcome;                            /* latest outcome: NTSTATUS, or another number of steps.c */
+    const struct verdict_connection *connection; /* of the latest try; NULL: an error of a key distribution center */
+    uint32_t port;                               /* server's port */
+    const char *account;                         /* account that the step depends on; NULL: none, or not known */
+    verdict_evidence shown;                      /* frames NULL: it never failed, or a later try succeeded */
 } setup_failure;
 
 /* A client and a server, by their addresses. Connections fill it; monitors.c fills what is sampled. */
 typedef struct verdict_peers {
     struct verdict_peers *next; /* in the order of the capture */
-    unsigned number;            /* from 0 */
+    struct steps_client *asker; /* the client, with all its servers */
     const char *client, *server;
-    const char *called; /* name that the client gives the server, else its address */
-    setup_failure failures[NUM_STEPS];
+    const char *called;         /* name that the client gives the server, else its address */
+    setup_failure failure;      /* the furthest step that failed */
+    setup_failure waits;        /* requests, or SYNs, of the furthest step that is not answered */
     uint32_t passed[NUM_STEPS]; /* frame of the latest success, 0: none */
-    uint32_t mapped_port;       /* port of the interface, by the endpoint mapper or a call; 0: not known */
     bool has_messages;          /* of SMB2 or DCE/RPC, any */
-    bool is_ours;               /* performance-related: a bind, a pipe winreg that failed, or a call */
+    bool is_ours;               /* performance-related: a bind, the pipe winreg, or a call */
     bool is_bound;              /* a bind of our interfaces was captured */
     bool has_other_uses;        /* files, other shares and pipes */
     uint32_t sampled;           /* frame of the latest sample */
@@ -67,8 +74,8 @@ typedef struct verdict_peers {
     wmem_array_t *losses;       /* verdict_span, bounded */
     verdict_evidence cut;       /* packets truncated by the snapshot length */
     verdict_moment encrypted;   /* first packet that SMB3 encrypts and no key opens */
-    verdict_moment disordered;  /* first SYN that stands behind its answer */
-    verdict_moment unbound;     /* first request of DCE/RPC on a connection that began before the capture */
+    verdict_evidence unbound;   /* first request of DCE/RPC on a connection that began before the capture */
+    verdict_evidence one_way;   /* begins of connections with one direction alone, as of the last judgement */
 } verdict_peers;
 
 typedef enum {
@@ -88,38 +95,35 @@ typedef struct {
 
 enum { BY_SERVER, BY_CLIENT };
 
+/* Packets of one peer. */
+typedef struct {
+    uint32_t packets; /* number, without SYNs */
+    uint32_t heard;   /* sequence number that it acknowledged last */
+    double heard_at;  /* time when `heard` changed last; 0: never */
+    double newest;    /* time of its newest packet; 0: none */
+} connection_way;
+
 /* A TCP connection. */
 typedef struct verdict_connection {
     struct verdict_connection *next; /* in the order of the capture */
     verdict_peers *peers;
     uint32_t client_port;
     uint32_t port;           /* of the server */
-    bool is_client_known;    /* by SYN or a call; else by the ports */
     bool is_open;            /* accepted, or there before the capture */
-    bool is_mapper_read;     /* the endpoint mapper told where our interface is */
     bool is_ended_by_client; /* the client sent `end` */
-    bool wants_signing;      /* the client requires it */
     verdict_moment syn;      /* first SYN, frame 0: not captured */
-    verdict_evidence syns;   /* SYNs that wait for an answer */
-    verdict_moment begins;   /* first packet with data */
+    verdict_moment begin;    /* first packet */
     verdict_moment end;      /* first FIN or RST, or the last pipe was closed */
     verdict_moment acked;    /* client's newest frame that a packet without data acknowledged; time of the latter */
     verdict_moment doubt;    /* SMB2 response after which the client may leave; frame 0: none */
     uint32_t doubt_outcome;  /* OUTCOME_SIGNING or OUTCOME_GUEST: reason for that */
     double response_began;   /* time of the first segment that the server sends now, 0: none yet */
     double newest;           /* time of the newest packet */
-    uint32_t lost_frame;     /* newest packet that shows a loss */
     uint32_t smb2_frame;     /* newest packet with SMB2 */
     const char *logon;       /* account of the latest logon, NULL: not known */
-    const char *accounts[2]; /* that logged on: to the connection or session, to a pipe; NULL: not known */
+    const char *account;     /* of its calls, with the client's name: of the latest pipe, else all of its sessions */
     wmem_array_t *events;    /* connection_event, bounded */
-    verdict_moment waits[NUM_STEPS]; /* requests that are not answered yet, frame 0: none */
-    struct {
-        uint32_t packets; /* number, without SYNs */
-        uint32_t heard;   /* sequence number that it acknowledged last */
-        double heard_at;  /* time when `heard` changed last; 0: never */
-        double newest;    /* time of its newest packet; 0: none */
-    } by[2];
+    connection_way by[2];    /* by BY_SERVER, by BY_CLIENT */
 } verdict_connection;
 
 extern verdict_peers *steps_first_peers;
@@ -156,21 +160,20 @@ void steps_watch(void);
 /* Returns the times of the capture. */
 capture_times steps_times(void);
 
-typedef struct steps_judgement steps_judgement;
+/* Finds connections of which one direction alone was captured until now. */
+void steps_judge(void);
 
-/* Judges steps of all peers by what was seen until now. Returns the judgement, in the pool. Changes: nothing that was seen. */
-steps_judgement *steps_judge(wmem_allocator_t *pool);
+/* Adds a finding of the furthest step that failed, if it is about performance counters and no finding in the list is its
+ * cause. Needs: steps_judge(). */
+void steps_find(wmem_allocator_t *pool, const verdict_peers *peers, verdict_finding **findings);
 
-/* Adds a finding of the furthest step that failed, if it is about performance counters and no finding in the list is its cause. */
-void steps_find(const steps_judgement *judgement, const verdict_peers *peers, verdict_finding **findings);
-
-/* Adds a finding of why the peers' packets are not read, if the capture is why. `has_calls`: some are, so only a missing direction counts. */
-void steps_find_unread(const steps_judgement *judgement, const verdict_peers *peers, bool has_calls,
-                       verdict_finding **findings);
+/* Adds a finding of why the peers' packets are not read, if the capture is why. `has_calls`: some are, so only a missing
+ * direction counts. Needs: steps_judge(). */
+void steps_find_unread(wmem_allocator_t *pool, const verdict_peers *peers, bool has_calls, verdict_finding **findings);
 
 /* Adds a finding of calls that SMB2 answered with an NTSTATUS, in the evidence's pool. */
 void steps_add_pipe_failure(const verdict_peers *peers, uint32_t status, const verdict_evidence *shown,
                             verdict_finding **findings);
 
-/* Returns the line of a summary of a capture of which no call was read: encryption, a step that failed, or where to look. */
-const char *steps_why_nothing(const steps_judgement *judgement);
+/* Returns the line of a summary of a capture of which no call was read: encryption, or where to look. */
+const char *steps_why_nothing(wmem_allocator_t *pool);

@@ -166,7 +166,7 @@ static GPtrArray *format_notes(const verdict *v, omissions_form form)
     omitted.has_findings = true;
     if (v->monitors->len == 0 && !omitted.any_decoded && omitted.undecoded == 0) {
         GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
-        g_ptr_array_add(notes, g_strdup(steps_why_nothing(v->steps)));
+        g_ptr_array_add(notes, g_strdup(steps_why_nothing(v->pool)));
         return notes;
     }
     return omissions_format(&omitted, form);

@@ -314,7 +314,7 @@ RUNGS = {
 }
 
 
-# What nothing says of is meant for performance counters, but that its client asks others for them
+# What nothing says of is meant for performance counters, but that its client asks others for them, or nobody for anything else
 STUCK = {name + way: (stuck(command, flags), kind, 'server', 1) for name, command in (('negotiate', NEGOTIATE), ('logon', SETUP), ('share', TREE))
          for way, flags, kind in (('-unanswered', None, 'unanswered'), ('-reset', RST, 'broken'), ('-ended', FIN, 'broken'))}
 
@@ -332,7 +332,7 @@ def beside(rung, mode='tcp'):
 
 
 LADDER = {
-    **{name: Faulty(lambda w, rung=rung: rung(w, SRV01), kind, party, count) for name, (rung, kind, party, count) in RUNGS.items()},
+    **{name: Faulty(lambda w, rung=rung: rung(w, SRV01), kind, party, count) for name, (rung, kind, party, count) in {**RUNGS, **STUCK}.items()},
     **{name + '-beside': Faulty(beside(rung), kind, party, count, at=SRV02) for name, (rung, kind, party, count) in {**RUNGS, **STUCK}.items()
        if not name.startswith('logon-') or name in ('logon-wrong-password', 'logon-no-logon-server')},
     'one-of-two-accounts': Faulty(tale(4, lambda m: smb_says(SETUP, 0xC000006D, user='svc-prtg')(m.world, SRV01), 4, mode='smb'), 'logon_failed', 'client', 1,

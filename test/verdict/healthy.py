@@ -9,7 +9,7 @@ from gen.hkpd_stubs import OPEN_HKLM, OPEN_KEY, handle_back, open_key, open_root
 from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
 from gen.wires import ACCEPTED, CREATE, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
 
-from faulty import (RUNGS, STUCK, and_then, asks_for_names, beside, bind_says, both_ports, crowd, cut_while_added, first_of_two, idles, in_steps,
+from faulty import (RUNGS, and_then, asks_for_names, beside, bind_says, both_ports, crowd, cut_while_added, first_of_two, idles, in_steps,
     logs_on_again, mirrored, no_connection, not_in_mapper, one_from_the_middle, opens, resends, smb_says)
 from gen.story import ALL
 from gen.stubs import CLOSE, INFO, OPEN
@@ -308,8 +308,7 @@ NOISE = {
     'another-key-denied': key_of_others_denied,
     'web-one-way': web(one_way),
 }
-QUIET = {name: Healthy(lambda w, rung=rung: rung(w, SRV01), healthy=None) for name, rung in
-         {**NOISE, **{name: rung for name, (rung, *_) in STUCK.items()}}.items()}
+QUIET = {name: Healthy(lambda w, rung=rung: rung(w, SRV01), healthy=None) for name, rung in NOISE.items()}
 BESIDE = {name + '-beside': Healthy(beside(rung)) for name, rung in NOISE.items()}
 BESIDE['pipe-of-before-beside'] = Healthy(one_from_the_middle('smb'))
 

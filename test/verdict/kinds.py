@@ -6,7 +6,7 @@ KINDS = {
     # the ladder
     'unreachable': (['unreachable'], r'reach|answer|firewall'),
     'refused_connection': (['refused_connection'], r'refus|listen|reset'),
-    'logon_failed': (['logon_failed'], r'STATUS_|KRB_|password|account|log'),
+    'logon_failed': (['logon_failed'], r'log|SMB|password'),
     'share_denied': (['share_denied'], r'IPC\$'),
     'pipe_missing': (['pipe_missing'], r'pipe winreg'),
     'pipe_starting': (['pipe_starting'], r'start'),
@@ -16,7 +16,7 @@ KINDS = {
     'interface_missing': (['bind_refused'], r'interface|registered'),
     'not_sealed': (['not_sealed'], r'seal'),
     'session_expired': (['session_expired'], r'session'),
-    'smb_failed': (['pipe_broken', 'call_failed'], r'STATUS_'),
+    'smb_failed': (['pipe_broken', 'call_failed'], r'pipe winreg'),
     'call_failed': (['call_failed'], r'ERROR_|fault|RPC_S|fail|den'),
     # timing
     'asked_late': (['asked_late'], r'late'),
