@@ -1,5 +1,5 @@
 /* evidence.h
- * Frames that show a finding, and its words: who, what, when; a filter; what to do.
+ * Kinds of findings; frames that show one, and its words: who, what, when; a filter; what to do.
  *
  * A finding's filter finds exactly its frames. This is the only place that counts frames.
  *
@@ -7,9 +7,74 @@
  */
 #pragma once
 
-#include "verdict/finding-kinds.h"
-
 #include "ws_compat.h"
+
+typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_UNKNOWN } verdict_party;
+
+#define SEE_SYMPTOMS "docs/symptoms.md"
+#define SEE_REFUSALS "-z pcq,refusals lists all"
+
+/* X(KIND, name in JSON, title for readers without Wireshark, reference, advice) */
+#define VERDICT_KINDS(X) \
+    X(UNREACHABLE, "unreachable", "Server not reachable", SEE_SYMPTOMS, \
+      "let the port through the firewalls between client and server (445: file and printer sharing)") \
+    X(REFUSED_CONNECTION, "refused_connection", "Connection refused", SEE_SYMPTOMS, \
+      "start the service, or open the port: nothing listens there, or a firewall rejects it") \
+    X(LOGON_FAILED, "logon_failed", "Logon refused", SEE_SYMPTOMS, \
+      "check account, password, clocks, the name of the server, and what both require of SMB (version, signing)") \
+    X(SHARE_DENIED, "share_denied", "Share IPC$ denied", SEE_SYMPTOMS, \
+      "give the account the right to log on from the network") \
+    X(PIPE_MISSING, "pipe_missing", "Service for counters not running", SEE_SYMPTOMS, \
+      "start the service Remote Registry on the server") \
+    X(PIPE_STARTING, "pipe_starting", "Service for counters still starting", SEE_SYMPTOMS, \
+      "let the client try again after a second: a first try may start the service") \
+    X(PIPE_DENIED, "pipe_denied", "Access to the counters denied", SEE_SYMPTOMS, \
+      "put the account into the server's group Performance Monitor Users") \
+    X(BIND_REFUSED, "bind_refused", "Kind of call refused", SEE_SYMPTOMS, \
+      "compare how client and server protect calls, and whether the server has the interface") \
+    X(NOT_SEALED, "not_sealed", "Calls not encrypted", SEE_SYMPTOMS, \
+      "set the client to packet privacy (RPC_C_AUTHN_LEVEL_PKT_PRIVACY)") \
+    X(SESSION_EXPIRED, "session_expired", "Session expired", SEE_SYMPTOMS, \
+      "let the client log on again: restart its collector") \
+    X(PIPE_BROKEN, "pipe_broken", "Service for counters ended while in use", SEE_SYMPTOMS, \
+      "find out why Remote Registry ended; the client has to open the pipe again") \
+    X(CALL_FAILED, "call_failed", "Calls failed", SEE_SYMPTOMS, \
+      "the account may lack rights, or what it asks for is not there") \
+    X(NO_DATA, "no_data", "Responses without data", SEE_SYMPTOMS, \
+      "the call fails, or the client has to offer as large a buffer as the response says, and a little more") \
+    X(OTHER_CLOCK, "other_clock", "Restarted, or another machine", "docs/statistics.md", \
+      "ask one machine by its own name; rates continue with the second sample after a restart") \
+    X(BROKEN, "broken", "Connection closed while in use", SEE_SYMPTOMS, \
+      "the server, or a firewall in between, closed it; the client has to connect again") \
+    X(UNANSWERED, "unanswered", "No response", SEE_SYMPTOMS, "the service hangs, or the network loses packets") \
+    X(SLOW, "slow", "Slow responses", "-z dcerpc,srt shows operations", \
+      "look at processor, disks and network at these times; captures at both ends tell the machine from the network") \
+    X(DAMAGED, "damaged", "Malformed data", "-z expert says where", \
+      "values of these samples are missing or may be wrong") \
+    X(ASKED_LATE, "asked_late", "Late polls", "docs/statistics.md", "find out what happened there at these times") \
+    X(LOST, "lost", "Packets not captured", "docs/decryption.md", \
+      "capture from before the client connects, both directions, whole packets, with a large buffer") \
+    X(NOT_DELIVERED, "not_delivered", "Counters not delivered", SEE_REFUSALS, \
+      "their provider is disabled or gone, is not for this account, or has no instances now") \
+    X(BLOCK_FAILED, "block_failed", "Errors instead of values", SEE_REFUSALS, \
+      "the instance, or its provider, may be gone for now") \
+    X(REFUSED, "counter_refused", "Counters refused", SEE_REFUSALS, \
+      "the server has another version of their provider, or lacks it") \
+    X(NAMES_FAILED, "names_failed", "No good list of names", "docs/names-file.md", \
+      "rebuild it on the server: lodctr /R") \
+    X(HANDLES_OPEN, "handles_open", "Queries left open", "-z pcq,queries", "the client has to close what it opens") \
+    X(ASSUMED, "assumed", "Values assumed", "docs/limits.md", "capture from the client's first call on") \
+    X(PAUSE, "pause", "Pause", "docs/statistics.md", \
+      "nothing is missing: the client had closed what it had open, or the service stops when idle (DisableIdleStop)")
+
+#define VERDICT_NUMBER(kind, ...) VERDICT_##kind,
+typedef enum { VERDICT_KINDS(VERDICT_NUMBER) VERDICT_NUM_KINDS } verdict_kind;
+
+/* From here on kinds are notes, which make nobody unhealthy. */
+#define VERDICT_FIRST_NOTE VERDICT_HANDLES_OPEN
+
+/* Up to this one a kind says why there are no samples, or no more. */
+#define VERDICT_LAST_STOP VERDICT_PIPE_BROKEN
 
 /* A finding; without kind, party and text the evidence of one: frames that show something. Begins as
  * zeros and its pool. Frames set to NULL empty it. */
@@ -35,7 +100,7 @@ typedef verdict_finding verdict_evidence;
 #define VERDICT_LINE 120 /* characters of a sentence, or of a monitor's line */
 
 typedef struct {
-    const char *name, *what, *advice, *see; /* as VERDICT_KINDS has them */
+    const char *name, *what, *see, *advice; /* as VERDICT_KINDS has them */
 } verdict_row;
 
 extern const verdict_row verdict_rows[VERDICT_NUM_KINDS];

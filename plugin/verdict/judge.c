@@ -198,8 +198,8 @@ static void find_unanswered(verdict_monitor *monitor)
         const connection_event *failure =
             steps_find_event(call->connection, EVENT_PIPE_FAILED, call->asked_frame, 0, INFINITY);
         bool is_cancelled = failure && failure->status == STATUS_CANCELLED;
-        bool is_anew = failure && (monitor->pair->sampled > failure->at.frame ||
-                                   monitor->pair->passed[STEP_LOGON] > failure->at.frame);
+        bool is_anew =
+            failure && (monitor->pair->sampled > failure->at.frame || monitor->pair->logged_on > failure->at.frame);
         bool is_silent =
             failure ? is_cancelled && failure->at.time - call->asked >= STEPS_LONG_WAIT : is_unanswered(monitor, call);
         if (!failure && call->asks && is_after_idling(monitor, call, IDLE_S) && is_cut_between(call)) {
@@ -367,7 +367,7 @@ static void find_peers_failures(verdict *v)
         bool is_other = first && account && first->stats.numbers[STAT_SAMPLES] > 0;
         first = is_other ? NULL : first;
         verdict_monitor *monitor = first ? first : monitor_new_of_peers(v->pool, pair);
-        bool is_cut = pair->cut.frames && pair->passed[STEP_PIPE] > 0 && !pair->is_bound;
+        bool is_cut = pair->cut.frames && pair->is_ours && !pair->is_bound;
         bool is_unread = is_cut || (v->queries->len == 0 && v->omitted.undecoded == 0);
         steps_find(v->pool, pair, &monitor->findings);
         if (first || (!monitor->findings && is_unread)) {

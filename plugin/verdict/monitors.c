@@ -329,10 +329,9 @@ verdict_query *monitors_count(verdict *v, packet_info *pinfo, const tapped_call 
         take_request(query, pinfo, tapped);
         return NULL;
     }
-    verdict_connection *connection = steps_find_connection(pinfo, !tapped->is_response);
+    verdict_connection *connection = steps_note_call(pinfo, tapped->is_response);
     if (connection) {
         query->pair = connection->peers;
-        steps_note_call(connection, pinfo, tapped->is_response);
     }
     learn_server_name(v, query, tapped);
     if (tapped->unread && tapped->sealed.connection && strcmp(tapped->unread, TAPPED_NOISE) == 0) {

@@ -150,17 +150,10 @@ static const outcome_row *find_outcome(uint32_t number)
 
 /* --- Peers and connections --------------------------------------------------------------------------------------- */
 
-/* A client, with all its servers. Frames: 0: none. */
-typedef struct steps_client {
-    bool asks;          /* for performance data */
-    uint32_t logged_on; /* latest success of a logon, or of a later step */
-    uint32_t refused;   /* latest error of a key distribution center */
-} steps_client;
-
 static wmem_allocator_t *memory; /* NULL: nobody watches */
 verdict_peers *steps_first_peers;
 static verdict_peers **end_of_peers;
-static wmem_map_t *by_addresses; /* "client server" -> verdict_peers; "client" -> steps_client */
+static wmem_map_t *by_addresses; /* "client server" -> verdict_peers; "client" -> its first ones */
 static verdict_connection *connections, **end_of_connections;
 static wmem_map_t *by_number; /* Wireshark's number of a conversation -> verdict_connection; emptied with the capture */
 static capture_times times;
@@ -170,18 +163,6 @@ static bool has_one_way; /* as of the last judgement: any peers that are ours ar
 static verdict_moment now_of(const packet_info *pinfo)
 {
     return (verdict_moment){pinfo->num, nstime_to_sec(&pinfo->abs_ts)};
-}
-
-/* Returns the client, created at its first packet. */
-static steps_client *find_or_create_client(const char *address)
-{
-    steps_client *client = wmem_map_lookup(by_addresses, address);
-
-    if (client == NULL) {
-        client = wmem_new0(memory, steps_client);
-        wmem_map_insert(by_addresses, wmem_strdup(memory, address), client);
-    }
-    return client;
 }
 
 /* Returns the peers of a packet's addresses. `from_client`: its source is the client. */
@@ -194,9 +175,13 @@ static verdict_peers *find_or_create_peers(packet_info *pinfo, bool from_client)
 
     if (peers == NULL) {
         peers = wmem_new0(memory, verdict_peers);
-        peers->asker = find_or_create_client(client);
         peers->client = wmem_strdup(memory, client);
         peers->server = peers->called = wmem_strdup(memory, server);
+        peers->asker = wmem_map_lookup(by_addresses, client);
+        if (peers->asker == NULL) {
+            peers->asker = peers;
+            wmem_map_insert(by_addresses, peers->client, peers);
+        }
         peers->losses = wmem_array_new(memory, sizeof(verdict_span));
         peers->cut.pool = peers->unbound.pool = peers->one_way.pool = memory;
         *end_of_peers = peers;
@@ -251,11 +236,13 @@ static verdict_connection *find_packet_connection(packet_info *pinfo)
     return find_or_create_connection(pinfo, NULL);
 }
 
-verdict_connection *steps_find_connection(packet_info *pinfo, bool from_client)
+/* Returns a message's connection; NULL: none. `from_client`: it is a request. Changes: has_messages; the client, where the
+ * ports told it wrongly. */
+static verdict_connection *find_message_connection(packet_info *pinfo, bool from_client)
 {
     verdict_connection *connection = find_packet_connection(pinfo);
 
-    if (connection && is_from_client(connection, pinfo) != from_client) { /* the ports told it wrongly */
+    if (connection && is_from_client(connection, pinfo) != from_client) {
         set_ends(connection, pinfo, from_client);
         memset(connection->by, 0, sizeof connection->by);
     }
@@ -268,7 +255,7 @@ verdict_connection *steps_find_connection(packet_info *pinfo, bool from_client)
 /* Notes that the peers use performance counters. */
 static void mark_ours(verdict_peers *peers)
 {
-    peers->is_ours = peers->asker->asks = has_asker = true;
+    peers->is_ours = peers->asker->asker_asks = has_asker = true;
 }
 
 /* --- Steps ------------------------------------------------------------------------------------------------------- */
@@ -322,8 +309,8 @@ static void pass_step(verdict_connection *connection, setup_step step, uint32_t 
         failure->shown.frames = NULL;
     }
     waits->shown.frames = waits->step <= step ? NULL : waits->shown.frames;
-    peers->asker->logged_on = step >= STEP_LOGON ? frame : peers->asker->logged_on;
-    peers->passed[step] = frame;
+    peers->asker->asker_logged_on = step >= STEP_LOGON ? frame : peers->asker->asker_logged_on;
+    peers->logged_on = step == STEP_LOGON ? frame : peers->logged_on;
 }
 
 /* Notes a failure of a connection's step, of its account if that is why. Changes: the step waits no longer. */
@@ -342,11 +329,16 @@ static bool has_waiting_step(const verdict_connection *connection)
     return connection->peers->waits.shown.frames && connection->peers->waits.connection == connection;
 }
 
-void steps_note_call(verdict_connection *connection, const packet_info *pinfo, bool is_response)
+verdict_connection *steps_note_call(packet_info *pinfo, bool is_response)
 {
-    mark_ours(connection->peers);
-    connection->end.frame = is_response ? connection->end.frame : 0; /* another pipe was closed */
-    pass_step(connection, is_response ? STEP_CALL : STEP_BIND, pinfo->num);
+    verdict_connection *connection = find_message_connection(pinfo, !is_response);
+
+    if (connection) {
+        mark_ours(connection->peers);
+        connection->end.frame = is_response ? connection->end.frame : 0; /* another pipe was closed */
+        pass_step(connection, is_response ? STEP_CALL : STEP_BIND, pinfo->num);
+    }
+    return connection;
 }
 
 void steps_name_server(verdict_peers *peers, const char *name)
@@ -395,10 +387,11 @@ const connection_event *steps_find_event(const verdict_connection *connection, e
 static void see_end(verdict_connection *connection, bool by_client, bool is_lacking, verdict_moment now)
 {
     const setup_failure *failure = &connection->peers->failure;
-    const steps_client *asker = connection->peers->asker;
+    const verdict_peers *asker = connection->peers->asker;
     setup_failure *waits = &connection->peers->waits;
-    bool is_explained = asker->refused > asker->logged_on || (failure->shown.frames && failure->step == STEP_LOGON &&
-                                                              failure->outcome != connection->doubt_outcome);
+    bool is_explained =
+        asker->asker_refused > asker->asker_logged_on ||
+        (failure->shown.frames && failure->step == STEP_LOGON && failure->outcome != connection->doubt_outcome);
 
     if (connection->is_open && connection->end.frame > 0) {
         return;
@@ -659,7 +652,7 @@ static tap_packet_status steps_see_setup(void *data _U_, packet_info *pinfo, epa
     const tapped_call *tapped = call;
     const verdict_moment now = now_of(pinfo);
     bool is_map = strcmp(tapped->operation, "Map") == 0, is_bind = strcmp(tapped->operation, "Bind") == 0;
-    verdict_connection *connection = steps_find_connection(pinfo, !tapped->is_response);
+    verdict_connection *connection = find_message_connection(pinfo, !tapped->is_response);
 
     if (connection == NULL) {
         return TAP_PACKET_DONT_REDRAW;
@@ -716,8 +709,8 @@ static uint32_t find_number(const epan_dissect_t *edt, unsigned which)
 }
 
 /* Notes what only fields say: a Kerberos error, named, of a key distribution center, or in place of the packet's NTSTATUS,
- * fails the logon; a Kerberos ticket makes the account "Kerberos"; a response that names the client a guest, or requires
- * signing, is kept as `doubt`; the first packet of SMB3 that nothing opened. Needs: steps_see_smb2() saw the packet. */
+ * fails the logon; a Kerberos ticket makes the account "Kerberos"; a response that names the client a guest, or does
+ * not fit its signing, is kept as `doubt`; the first packet of SMB3 that nothing opened. Needs: steps_see_smb2() saw the packet. */
 static tap_packet_status steps_see_fields(void *data _U_, packet_info *pinfo, epan_dissect_t *edt,
                                           const void *frame _U_, tap_flags_t flags _U_)
 {
@@ -727,20 +720,28 @@ static tap_packet_status steps_see_fields(void *data _U_, packet_info *pinfo, ep
 
     if (pinfo->srcport == PORT_KERBEROS && error > OUTCOME_KERBEROS && find_outcome(error)) {
         verdict_peers *peers = find_or_create_peers(pinfo, false);
-        peers->asker->refused = now.frame;
+        peers->asker->asker_refused = now.frame;
         note_failure(&peers->failure, NULL, STEP_LOGON, error, NULL, now);
     }
     if (connection == NULL || pinfo->srcport == PORT_KERBEROS) {
         return TAP_PACKET_DONT_REDRAW;
     }
     bool is_guest = find_number(edt, SEEN_SESSION) & IS_GUEST, by_client = is_from_client(connection, pinfo);
+    bool
+        requires
+    = find_number(edt, SEEN_SECURITY) & SIGNING_REQUIRED, has_mode = find_field(edt, SEEN_SECURITY);
+    bool cannot_sign = has_mode && find_number(edt, SEEN_SECURITY) == 0 && connection->wants_signing;
     if (error > OUTCOME_KERBEROS) {
         fail_step(connection, STEP_LOGON, error, now);
     }
     if (by_client && find_field(edt, SEEN_KERBEROS_LOGON)) {
         learn_account(connection, pinfo, "Kerberos");
     }
-    if (!by_client && (is_guest || (find_number(edt, SEEN_SECURITY) & SIGNING_REQUIRED))) {
+    if (by_client && has_mode) {
+        connection->wants_signing =
+            requires;
+    }
+    if (!by_client && (is_guest || requires || cannot_sign)) {
         connection->doubt = now;
         connection->doubt_outcome = is_guest ? OUTCOME_GUEST : OUTCOME_SIGNING;
     }
@@ -835,13 +836,13 @@ static const setup_failure *find_failure(const verdict_peers *peers)
  * distribution center before a logon. */
 static bool is_meant(const verdict_peers *peers, const setup_failure *failure)
 {
-    const steps_client *asker = peers->asker;
+    const verdict_peers *asker = peers->asker;
 
     if ((failure->outcome == OUTCOME_SILENT && has_one_way) ||
-        (failure->port == PORT_KERBEROS && asker->logged_on > asker->refused)) {
+        (failure->port == PORT_KERBEROS && asker->asker_logged_on > asker->asker_refused)) {
         return false;
     }
-    return peers->is_ours || (!peers->has_other_uses && (asker->asks || !has_asker));
+    return peers->is_ours || (!peers->has_other_uses && (asker->asker_asks || !has_asker));
 }
 
 /* Adds a finding: "SRV01 refuses the logon of 192.0.2.10 as LAB\svc (no rights): 10:02:29, frame 101". */

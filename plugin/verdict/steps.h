@@ -58,24 +58,27 @@ typedef struct {
 
 /* A client and a server, by their addresses. Connections fill it; monitors.c fills what is sampled. */
 typedef struct verdict_peers {
-    struct verdict_peers *next; /* in the order of the capture */
-    struct steps_client *asker; /* the client, with all its servers */
+    struct verdict_peers *next;  /* in the order of the capture */
+    struct verdict_peers *asker; /* first peers with this client, which have what is of all its servers */
     const char *client, *server;
-    const char *called;         /* name that the client gives the server, else its address */
-    setup_failure failure;      /* the furthest step that failed */
-    setup_failure waits;        /* requests, or SYNs, of the furthest step that is not answered */
-    uint32_t passed[NUM_STEPS]; /* frame of the latest success, 0: none */
-    bool has_messages;          /* of SMB2 or DCE/RPC, any */
-    bool is_ours;               /* performance-related: a bind, the pipe winreg, or a call */
-    bool is_bound;              /* a bind of our interfaces was captured */
-    bool has_other_uses;        /* files, other shares and pipes */
-    uint32_t sampled;           /* frame of the latest sample */
-    uint32_t sampled_began;     /* frame in which the latest query, or key, with a sample began */
-    wmem_array_t *losses;       /* verdict_span, bounded */
-    verdict_evidence cut;       /* packets truncated by the snapshot length */
-    verdict_moment encrypted;   /* first packet that SMB3 encrypts and no key opens */
-    verdict_evidence unbound;   /* first request of DCE/RPC on a connection that began before the capture */
-    verdict_evidence one_way;   /* begins of connections with one direction alone, as of the last judgement */
+    const char *called;       /* name that the client gives the server, else its address */
+    setup_failure failure;    /* the furthest step that failed */
+    setup_failure waits;      /* requests, or SYNs, of the furthest step that is not answered */
+    uint32_t logged_on;       /* frame of the latest logon; 0: none */
+    bool has_messages;        /* of SMB2 or DCE/RPC, any */
+    bool is_ours;             /* performance-related: a bind, the pipe winreg, or a call */
+    bool is_bound;            /* a bind of our interfaces was captured */
+    bool has_other_uses;      /* files, other shares and pipes */
+    bool asker_asks;          /* the client asks any server for performance data */
+    uint32_t asker_logged_on; /* frame of its latest logon, or of a later step, at any server; 0: none */
+    uint32_t asker_refused;   /* frame of the latest error that a key distribution center sent it; 0: none */
+    uint32_t sampled;         /* frame of the latest sample */
+    uint32_t sampled_began;   /* frame in which the latest query, or key, with a sample began */
+    wmem_array_t *losses;     /* verdict_span, bounded */
+    verdict_evidence cut;     /* packets truncated by the snapshot length */
+    verdict_moment encrypted; /* first packet that SMB3 encrypts and no key opens */
+    verdict_evidence unbound; /* first request of DCE/RPC on a connection that began before the capture */
+    verdict_evidence one_way; /* begins of connections with one direction alone, as of the last judgement */
 } verdict_peers;
 
 typedef enum {
@@ -111,6 +114,7 @@ typedef struct verdict_connection {
     uint32_t port;           /* of the server */
     bool is_open;            /* accepted, or there before the capture */
     bool is_ended_by_client; /* the client sent `end` */
+    bool wants_signing;      /* the client requires it */
     verdict_moment syn;      /* first SYN, frame 0: not captured */
     verdict_moment begin;    /* first packet */
     verdict_moment end;      /* first FIN or RST, or the last pipe was closed */
@@ -128,11 +132,9 @@ typedef struct verdict_connection {
 
 extern verdict_peers *steps_first_peers;
 
-/* Returns a message's connection; NULL: none. `from_client`: it is a request. Changes: has_messages; the client, where it was not known. */
-verdict_connection *steps_find_connection(packet_info *pinfo, bool from_client);
-
-/* Notes a call on performance counters: a request passes STEP_BIND, a response STEP_CALL. Changes: failures up to there are forgotten. */
-void steps_note_call(verdict_connection *connection, const packet_info *pinfo, bool is_response);
+/* Notes a call on performance counters: a request passes STEP_BIND, a response STEP_CALL. Returns its connection; NULL: none.
+ * Changes: failures up to there are forgotten; the client, where it was not known. */
+verdict_connection *steps_note_call(packet_info *pinfo, bool is_response);
 
 /* Stores a copy of the name that the client gives the server, in place of its address or the name before. */
 void steps_name_server(verdict_peers *peers, const char *name);
