@@ -169,14 +169,12 @@ rpc_kept_pdu *rpc_find_kept_pdu(packet_info *pinfo, const rpc_header *header)
     return header->is_last ? wmem_map_lookup(kept_pdus, &key) : NULL;
 }
 
-/* Keeps a copy of a call "Bind" or "Map", with the connection's server. */
-static void keep_setup_call(packet_info *pinfo, const rpc_header *header, const rpc_connection *connection,
-                            const tapped_call *tapped)
+/* Keeps a copy of a call "Bind" or "Map". */
+static void keep_setup_call(packet_info *pinfo, const rpc_header *header, const tapped_call *tapped)
 {
     rpc_kept_pdu *kept = wmem_new(wmem_file_scope(), rpc_kept_pdu);
 
     *kept = (rpc_kept_pdu){.is_setup = true, .tapped = *tapped};
-    kept->tapped.server = connection->server;
     rpc_keep_pdu(pinfo, header, kept);
 }
 
@@ -247,11 +245,9 @@ static void add_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_he
     }
     wmem_destroy_array(connection->offered);
     connection->offered = offered;
-    connection->bind_frame = pinfo->num;
-    connection->bind_time = pinfo->abs_ts;
+    connection->is_binding = true;
     if (first < RPC_MAPPER) {
-        keep_setup_call(pinfo, header, connection,
-                        &(tapped_call){.operation = "Bind", .is_hkpd = first == RPC_WINREG, .seconds = -1});
+        keep_setup_call(pinfo, header, &(tapped_call){.operation = "Bind", .is_hkpd = first == RPC_WINREG});
     }
 }
 
@@ -279,36 +275,33 @@ static void add_bind_answer(rpc_connection *connection, packet_info *pinfo, tvbu
         is_accepted |= context != 0 && !is_refused;
         first = MIN(first, context_interface(context));
     }
-    if (first < RPC_MAPPER && connection->bind_frame > 0) {
-        keep_setup_call(pinfo, header, connection,
+    if (first < RPC_MAPPER && connection->is_binding) {
+        keep_setup_call(pinfo, header,
                         &(tapped_call){.operation = "Bind",
                                        .is_hkpd = first == RPC_WINREG,
                                        .is_response = true,
                                        .is_fault = is_nak,
                                        .has_failed = !is_accepted,
-                                       .status = is_accepted ? 0 : reason,
-                                       .request_frame = connection->bind_frame,
-                                       .seconds = rpc_seconds_since(&connection->bind_time, pinfo)});
-        connection->bind_frame = 0;
+                                       .status = is_accepted ? 0 : reason});
+        connection->is_binding = false;
     }
 }
 
 /* --- The endpoint mapper ------------------------------------------------------------------------------------------ */
 
-/* [C706] appendix O: a tower's floor of an interface, and of TCP with its port. */
+/* [C706] appendix O: how a tower's floor of an interface begins. */
 #define FLOOR_OF_INTERFACE "\x13\0\x0D"
-#define FLOOR_OF_TCP "\x01\0\x07\x02\0"
 #define EPT_MAP 3
 #define HANDLE_IN_MAPPED 20
 
-/* Searches the bytes from `at` to `end` for a floor's `kind`, of `size` bytes. Returns the offset behind these; -1: none is there. */
-static int find_floor(tvbuff_t *tvb, int at, int end, const char *kind, int size)
+/* Searches the bytes from `at` to `end` for a floor. Returns the offset of its interface; -1: none is there. */
+static int find_floor(tvbuff_t *tvb, int at, int end)
 {
     const uint8_t *bytes = end > at ? tvb_get_ptr(tvb, at, end - at) : NULL;
 
-    for (int i = 0; i + size <= end - at; i++) {
-        if (memcmp(bytes + i, kind, (size_t)size) == 0) {
-            return at + i + size;
+    for (int i = 0; i + 3 <= end - at; i++) {
+        if (memcmp(bytes + i, FLOOR_OF_INTERFACE, 3) == 0) {
+            return at + i + 3;
         }
     }
     return -1;
@@ -316,41 +309,32 @@ static int find_floor(tvbuff_t *tvb, int at, int end, const char *kind, int size
 
 /* Adds a fragment of a request to the endpoint mapper. Changes: if it asks for PerflibV2 or winreg, `is_mapping`, and a call "Map" is kept. */
 static void add_map_request(packet_info *pinfo, tvbuff_t *tvb, int offset, int end, const rpc_header *header,
-                            const rpc_connection *connection, rpc_pending_call *pending)
+                            rpc_pending_call *pending)
 {
     int at = pending->opnum == EPT_MAP ? offset + RPC_HEADER_SIZE : end;
 
-    while (!pending->is_mapping && (at = find_floor(tvb, at, end, FLOOR_OF_INTERFACE, 3)) >= 0 && at + 16 <= end) {
+    while (!pending->is_mapping && (at = find_floor(tvb, at, end)) >= 0 && at + 16 <= end) {
         e_guid_t uuid;
         tvb_get_letohguid(tvb, at, &uuid);
         rpc_interface interface = find_interface(&uuid);
         pending->is_mapping = interface < RPC_MAPPER;
         if (pending->is_mapping) {
-            keep_setup_call(pinfo, header, connection,
-                            &(tapped_call){.operation = "Map", .is_hkpd = interface == RPC_WINREG, .seconds = -1});
+            keep_setup_call(pinfo, header, &(tapped_call){.operation = "Map", .is_hkpd = interface == RPC_WINREG});
         }
     }
 }
 
-/* Keeps the answer to a call "Map": the status or the fault's code, and the TCP port that clients shall use (0: none). Needs: `is_mapping`. */
-static void add_map_answer(packet_info *pinfo, tvbuff_t *tvb, int offset, int end, const rpc_header *header,
-                           const rpc_connection *connection, const rpc_pending_call *pending)
+/* Keeps the answer to a call "Map": it failed if its last bytes are no 0, or by a fault. Needs: `is_mapping`. */
+static void add_map_answer(packet_info *pinfo, tvbuff_t *tvb, int offset, int end, const rpc_header *header)
 {
-    int stub = offset + RPC_HEADER_SIZE, floor = find_floor(tvb, stub + HANDLE_IN_MAPPED, end, FLOOR_OF_TCP, 5);
-    bool is_fault = header->type == PDU_FAULT, is_read = end - stub >= HANDLE_IN_MAPPED + 4;
-    bool has_status = is_fault ? end - stub >= 4 : is_read;
-    uint32_t status = has_status ? tvb_get_uint32(tvb, is_fault ? stub : end - 4, header->order) : 0;
+    bool is_fault = header->type == PDU_FAULT, is_read = end - offset >= RPC_HEADER_SIZE + HANDLE_IN_MAPPED + 4;
 
-    keep_setup_call(pinfo, header, connection,
-                    &(tapped_call){.operation = "Map",
-                                   .is_response = true,
-                                   .is_fault = is_fault,
-                                   .has_failed = is_fault || status != 0,
-                                   .has_status = is_fault || is_read,
-                                   .status = status,
-                                   .port = floor >= 0 && floor + 2 <= end ? tvb_get_ntohs(tvb, floor) : 0,
-                                   .request_frame = pending->frame,
-                                   .seconds = rpc_seconds_since(&pending->time, pinfo)});
+    keep_setup_call(
+        pinfo, header,
+        &(tapped_call){.operation = "Map",
+                       .is_response = true,
+                       .is_fault = is_fault,
+                       .has_failed = is_fault || (is_read && tvb_get_uint32(tvb, end - 4, header->order) != 0)});
 }
 
 /* --- Requests and responses -------------------------------------------------------------------------------------- */
@@ -432,9 +416,9 @@ bool rpc_connection_add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc
         connection->auth_level = header->auth_level;
     }
     if (pending && pending->interface == RPC_MAPPER && is_request) {
-        add_map_request(pinfo, tvb, at, end, header, connection, pending);
+        add_map_request(pinfo, tvb, at, end, header, pending);
     } else if (pending && pending->is_mapping) {
-        add_map_answer(pinfo, tvb, at, end, header, connection, pending);
+        add_map_answer(pinfo, tvb, at, end, header);
     } else if (pending && header->is_last && pending->handed[is_answer] != RPC_HANDED) {
         unread(pinfo, connection, pending, header, tvb, at);
     }

@@ -90,8 +90,7 @@ typedef struct rpc_connection {
     state_server *server;
     wmem_map_t *contexts;  /* context id -> interface and transfer syntax */
     wmem_array_t *offered; /* uint16_t: contexts of the latest bind, in its order */
-    uint32_t bind_frame;   /* of the latest bind, 0: none, or it was answered */
-    nstime_t bind_time;    /* of the latest bind */
+    bool is_binding;       /* the latest bind is not answered yet */
     uint8_t auth_level;    /* of the client's latest PDU with a token, 0: none */
     uint32_t
         unread_change;   /* frame of the latest ValidateCounters that could not be read, of whichever query; 0: none */

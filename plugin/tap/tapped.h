@@ -14,9 +14,8 @@
 /* Name of the tap for calls. */
 #define TAPPED_NAME "pcq"
 
-/* Name of the tap for "Bind" and "Map", which bring a client to an interface; only verdict/ counts them. Set are `operation`, `is_hkpd`,
- * `is_response`, `request_frame`, `seconds`, `server`; of responses `has_failed`, `is_fault`, `status` (Bind: provider_reject_reason_t, Map: of
- * the call), and of Map `port`. */
+/* Name of the tap for "Bind" and "Map", which bring a client to an interface; only verdict/ counts them. Set are
+ * `operation`, `is_hkpd`, `is_response`; of responses `has_failed`, `is_fault`, `status` (Bind: provider_reject_reason_t). */
 #define TAPPED_SETUP_NAME "pcq_setup"
 
 /* A sealed call, beside its operation, direction, server and time. */
@@ -60,7 +59,6 @@ typedef struct {
     uint32_t rtn_size;      /* needed, in the same unit */
     double seconds;         /* from the request to this response; negative: not known */
     uint32_t request_frame; /* of the request to a response; 0: not known */
-    uint16_t port;          /* TCP port of a call "Map"; 0: none */
     bool has_counters; /* a response says how many counters the query has, or the objects of HKEY_PERFORMANCE_DATA */
     uint32_t counters;
     uint32_t failed;         /* blocks of the answer with an error instead of values */

@@ -210,7 +210,7 @@ static bool is_known_port(uint32_t port)
 
 /* Returns the connection of a packet; NULL: none. `tcp`: a connection's first packet creates it. A SYN tells its client;
  * else that is the peer without a known port, or with the higher one. */
-static verdict_connection *find_or_create_connection(packet_info *pinfo, const tcp_info_t *tcp)
+static verdict_connection *find_packet_connection(packet_info *pinfo, const tcp_info_t *tcp)
 {
     const conversation_t *conversation = memory && pinfo->ptype == PT_TCP ? find_conversation_pinfo(pinfo, 0) : NULL;
     const void *key = conversation ? GUINT_TO_POINTER(conversation->conv_index) : NULL;
@@ -231,16 +231,11 @@ static verdict_connection *find_or_create_connection(packet_info *pinfo, const t
     return connection;
 }
 
-static verdict_connection *find_packet_connection(packet_info *pinfo)
-{
-    return find_or_create_connection(pinfo, NULL);
-}
-
 /* Returns a message's connection; NULL: none. `from_client`: it is a request. Changes: has_messages; the client, where the
  * ports told it wrongly. */
 static verdict_connection *find_message_connection(packet_info *pinfo, bool from_client)
 {
-    verdict_connection *connection = find_packet_connection(pinfo);
+    verdict_connection *connection = find_packet_connection(pinfo, NULL);
 
     if (connection && is_from_client(connection, pinfo) != from_client) {
         set_ends(connection, pinfo, from_client);
@@ -490,7 +485,7 @@ static tap_packet_status steps_see_tcp(void *data _U_, packet_info *pinfo, epan_
                                        tap_flags_t flags _U_)
 {
     const verdict_moment now = now_of(pinfo);
-    verdict_connection *connection = pinfo->flags.in_error_pkt ? NULL : find_or_create_connection(pinfo, tcp);
+    verdict_connection *connection = pinfo->flags.in_error_pkt ? NULL : find_packet_connection(pinfo, tcp);
 
     if (connection) {
         times.first = times.first > 0 ? times.first : now.time;
@@ -567,7 +562,7 @@ static tap_packet_status steps_see_smb2(void *data _U_, packet_info *pinfo, epan
 {
     const smb2_info_t *smb = message;
     const verdict_moment now = now_of(pinfo);
-    verdict_connection *connection = find_packet_connection(pinfo);
+    verdict_connection *connection = find_packet_connection(pinfo, NULL);
 
     if (connection == NULL) {
         return TAP_PACKET_DONT_REDRAW;
@@ -623,7 +618,7 @@ static tap_packet_status steps_see_ntlm(void *data _U_, packet_info *pinfo, epan
 {
     enum { AUTHENTICATE = 3 }; /* [MS-NLMP] 2.2.1.3 */
     const ntlmssp_header_t *ntlm = message;
-    verdict_connection *connection = ntlm->type == AUTHENTICATE ? find_packet_connection(pinfo) : NULL;
+    verdict_connection *connection = ntlm->type == AUTHENTICATE ? find_packet_connection(pinfo, NULL) : NULL;
 
     if (connection) { /* "LAB\\Administrator (WORKSTATION)" */
         const char *domain = logon_name(pinfo, ntlm->domain_name), *user = logon_name(pinfo, ntlm->acct_name);
@@ -637,7 +632,7 @@ static tap_packet_status steps_see_ntlm(void *data _U_, packet_info *pinfo, epan
 
 const char *steps_find_account(packet_info *pinfo)
 {
-    const verdict_connection *connection = find_packet_connection(pinfo);
+    const verdict_connection *connection = find_packet_connection(pinfo, NULL);
 
     return connection && connection->account ? connection->account : "";
 }
@@ -715,7 +710,7 @@ static tap_packet_status steps_see_fields(void *data _U_, packet_info *pinfo, ep
                                           const void *frame _U_, tap_flags_t flags _U_)
 {
     const verdict_moment now = now_of(pinfo);
-    verdict_connection *connection = find_packet_connection(pinfo);
+    verdict_connection *connection = find_packet_connection(pinfo, NULL);
     uint32_t error = OUTCOME_KERBEROS + find_number(edt, SEEN_KERBEROS_ERROR);
 
     if (pinfo->srcport == PORT_KERBEROS && error > OUTCOME_KERBEROS && find_outcome(error)) {
