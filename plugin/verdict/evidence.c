@@ -50,14 +50,6 @@ void evidence_add(verdict_evidence *evidence, uint32_t frame, double when)
     evidence->count = count + 1;
 }
 
-static double span_begin, span_end;
-
-void verdict_set_span(double begin, double end)
-{
-    span_begin = begin;
-    span_end = end;
-}
-
 /* Returns a time (seconds since 1970) in a format of g_date_time_format(); "" if it is beyond all dates. */
 static const char *time_text(wmem_allocator_t *pool, double when, bool is_utc, const char *format)
 {
@@ -71,20 +63,22 @@ static const char *time_text(wmem_allocator_t *pool, double when, bool is_utc, c
     return kept;
 }
 
-/* Returns the local time of day; the date in front of it where the capture spans two. */
-static const char *clock_text(wmem_allocator_t *pool, double when)
-{
-    bool spans_two =
-        span_begin > 0 && strcmp(time_text(pool, span_begin, false, "%F"), time_text(pool, span_end, false, "%F")) != 0;
+/* Of times in sentences. */
+static const char *clock_format = "%H:%M:%S";
 
-    return time_text(pool, when, false, spans_two ? "%F %H:%M:%S" : "%H:%M:%S");
+void verdict_set_span(wmem_allocator_t *pool, double begin, double end)
+{
+    bool is_one = strcmp(time_text(pool, begin, false, "%F"), time_text(pool, end, false, "%F")) == 0;
+
+    clock_format = is_one ? "%H:%M:%S" : "%F %H:%M:%S";
 }
 
 /* Returns $T: "since 09:46:50, frame 88"; "09:46:50 to 09:47:10, frames 88 to 90"; "09:46:50, frame 88". */
 static const char *when_text(const verdict_evidence *evidence, bool lasts)
 {
     wmem_allocator_t *pool = evidence->pool;
-    const char *since = clock_text(pool, evidence->since), *until = clock_text(pool, evidence->until);
+    const char *since = time_text(pool, evidence->since, false, clock_format),
+               *until = time_text(pool, evidence->until, false, clock_format);
     bool is_one = evidence->first == evidence->last, is_same = strcmp(since, until) == 0;
 
     if (is_one || lasts) {

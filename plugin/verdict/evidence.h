@@ -115,7 +115,7 @@ static inline unsigned evidence_count(const verdict_evidence *evidence)
 }
 
 /* Sets the times of the capture's first and last packet, seconds since 1970, for all findings: if they are of two days, sentences have dates. */
-void verdict_set_span(double begin, double end);
+void verdict_set_span(wmem_allocator_t *pool, double begin, double end);
 
 /* Adds a finding of the evidence, if that has frames, in its pool. `text`: $S, $C: server, client. $F: `which`.
  * $N: " (3 times)" for several frames. $T: "since T, frame N" if it `lasts`, else "T to U, frames N to M"; one

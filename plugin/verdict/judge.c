@@ -381,7 +381,7 @@ static void find_peers_failures(verdict *v)
 
 void verdict_judge(verdict *v)
 {
-    verdict_set_span(steps_times().first, steps_times().last);
+    verdict_set_span(v->pool, steps_times().first, steps_times().last);
     monitors_join(v);
     steps_judge();
     for (unsigned i = 0; i < v->monitors->len; i++) {

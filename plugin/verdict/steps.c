@@ -208,8 +208,8 @@ static bool is_known_port(uint32_t port)
     return port == PORT_SMB || port == PORT_MAPPER;
 }
 
-/* Returns the connection of a packet; NULL: none. `tcp`: a connection's first packet creates it. A SYN tells its client;
- * else that is the peer without a known port, or with the higher one. */
+/* Returns the connection of a packet; NULL: none. `tcp`: NULL, or the first packet creates it. A SYN tells its
+ * client; else that is the peer without a known port, or with the higher one. */
 static verdict_connection *find_packet_connection(packet_info *pinfo, const tcp_info_t *tcp)
 {
     const conversation_t *conversation = memory && pinfo->ptype == PT_TCP ? find_conversation_pinfo(pinfo, 0) : NULL;
@@ -721,22 +721,19 @@ static tap_packet_status steps_see_fields(void *data _U_, packet_info *pinfo, ep
     if (connection == NULL || pinfo->srcport == PORT_KERBEROS) {
         return TAP_PACKET_DONT_REDRAW;
     }
-    bool is_guest = find_number(edt, SEEN_SESSION) & IS_GUEST, by_client = is_from_client(connection, pinfo);
-    bool
-        requires
-    = find_number(edt, SEEN_SECURITY) & SIGNING_REQUIRED, has_mode = find_field(edt, SEEN_SECURITY);
-    bool cannot_sign = has_mode && find_number(edt, SEEN_SECURITY) == 0 && connection->wants_signing;
+    uint32_t mode = find_number(edt, SEEN_SECURITY);
+    bool is_guest = find_number(edt, SEEN_SESSION) & IS_GUEST, has_mode = find_field(edt, SEEN_SECURITY);
+    bool is_signing = mode & SIGNING_REQUIRED, cannot_sign = has_mode && mode == 0 && connection->wants_signing;
+    bool by_client = is_from_client(connection, pinfo);
     if (error > OUTCOME_KERBEROS) {
         fail_step(connection, STEP_LOGON, error, now);
     }
     if (by_client && find_field(edt, SEEN_KERBEROS_LOGON)) {
         learn_account(connection, pinfo, "Kerberos");
     }
-    if (by_client && has_mode) {
-        connection->wants_signing =
-            requires;
-    }
-    if (!by_client && (is_guest || requires || cannot_sign)) {
+    if (by_client) {
+        connection->wants_signing = has_mode ? is_signing : connection->wants_signing;
+    } else if (is_guest || is_signing || cannot_sign) {
         connection->doubt = now;
         connection->doubt_outcome = is_guest ? OUTCOME_GUEST : OUTCOME_SIGNING;
     }
