@@ -27,28 +27,13 @@ static void free_line(void *data)
 void chart_lines_begin(chart_lines *lines)
 {
     *lines = (chart_lines){.by_path = g_hash_table_new_full(wmem_str_hash, g_str_equal, NULL, free_line),
-                           .all = g_ptr_array_new(),
-                           .by_query = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_free)};
+                           .all = g_ptr_array_new()};
 }
 
 void chart_lines_end(chart_lines *lines)
 {
     g_hash_table_destroy(lines->by_path);
-    g_hash_table_destroy(lines->by_query);
     g_ptr_array_free(lines->all, TRUE);
-}
-
-chart_query *chart_query_add_sample(chart_lines *lines, const void *whose, double at)
-{
-    chart_query *query = g_hash_table_lookup(lines->by_query, whose);
-
-    if (query == NULL) {
-        query = g_new0(chart_query, 1);
-        g_hash_table_insert(lines->by_query, (void *)whose, query);
-    }
-    query->samples++;
-    query->at = at;
-    return query;
 }
 
 chart_line *chart_line_find_or_create(chart_lines *lines, const char *path)
@@ -61,6 +46,7 @@ chart_line *chart_line_find_or_create(chart_lines *lines, const char *path)
         line->points = g_array_new(FALSE, FALSE, sizeof(chart_point));
         lines->path_bytes += LINE_BYTES + 2 * strlen(path);
         g_hash_table_insert(lines->by_path, line->path, line);
+        g_ptr_array_add(lines->all, line);
     }
     return line;
 }
@@ -101,7 +87,7 @@ static void thin_line(GArray *points, unsigned most)
 /* Thins a line if it has more than its share of all points, which is 4 at least. */
 static void limit_line(chart_lines *lines, const chart_line *line)
 {
-    unsigned most = MAX(MOST_POINTS / MAX(lines->all->len, 1), 4);
+    unsigned most = MAX(MOST_POINTS / lines->all->len, 4);
 
     if (line->points->len > most) {
         thin_line(line->points, most);
@@ -118,9 +104,10 @@ static void add_point(chart_lines *lines, const chart_line *line, double at, dou
     limit_line(lines, line);
 }
 
-void chart_line_add(chart_lines *lines, chart_line *line, const chart_query *query, double value, bool is_assumed)
+void chart_line_add(chart_lines *lines, chart_line *line, const chart_sample *sample, double value, bool is_assumed)
 {
-    bool is_same_query = line && line->query == query, is_twice = is_same_query && line->sample == query->samples;
+    bool is_same_query = line && line->newest.query == sample->query,
+         is_twice = is_same_query && line->newest.number == sample->number;
 
     if (is_twice && value == line->results.last) {
         return;
@@ -130,18 +117,13 @@ void chart_line_add(chart_lines *lines, chart_line *line, const chart_query *que
         lines->omitted++;
         return;
     }
-    if (is_same_query && line->sample + 1 < query->samples) {
-        add_point(lines, line, (line->at + query->at) / 2, NAN, false /* is_assumed */);
+    if (is_same_query && line->newest.number + 1 < sample->number) {
+        add_point(lines, line, (line->newest.at + sample->at) / 2, NAN, false /* is_assumed */);
     }
-    if (line->results.count == 0) {
-        g_ptr_array_add(lines->all, line);
-    }
-    line->query = query;
-    line->sample = query->samples;
-    line->at = query->at;
+    line->newest = *sample;
     line->assumed += is_assumed;
     perf_summary_add(&line->results, value);
-    add_point(lines, line, query->at, value, is_assumed);
+    add_point(lines, line, sample->at, value, is_assumed);
 }
 
 /* --- The end ------------------------------------------------------------------------------------------------------- */
@@ -225,7 +207,10 @@ void chart_lines_put(json_dumper *json, chart_lines *lines, double begin)
     json_dumper_set_member_name(json, "series");
     json_dumper_begin_array(json);
     for (unsigned i = 0; i < lines->all->len; i++) {
-        chart_line *line = g_ptr_array_index(lines->all, i);
+        const chart_line *line = g_ptr_array_index(lines->all, i);
+        if (line->results.count == 0) {
+            continue;
+        }
         limit_line(lines, line);
         g_array_sort(line->points, perf_compare_numbers); /* by time */
         char *clock = format_clock(line, begin);

@@ -19,49 +19,43 @@ typedef struct {
     bool is_assumed;
 } chart_point;
 
-/* A question of a query or key, asked again and again. */
+/* A response with values. */
 typedef struct {
-    unsigned samples; /* number of its responses with data or a failure */
-    double at;        /* seconds since 1970: of the newest */
-} chart_query;
+    const void *query; /* or question of a key, which the caller knows; NULL: none */
+    uint64_t number;   /* of the query's responses with values */
+    double at;         /* seconds since 1970 */
+} chart_sample;
 
 /* The line of a path. */
 typedef struct {
     char *path;
-    counter_identity whose;   /* the first counter of that path, which the caller compares */
-    perf_summary results;     /* of all results, also those without a point of their own */
-    uint64_t assumed;         /* number of results that are assumed */
-    GArray *points;           /* chart_point */
-    const chart_query *query; /* that delivered the newest result; NULL: none has */
-    unsigned sample;          /* `samples` of that query then */
-    double at;                /* seconds since 1970: of the newest result */
+    counter_identity whose; /* the first counter of that path, which the caller compares */
+    perf_summary results;   /* of all results, also those without a point of their own */
+    uint64_t assumed;       /* number of results that are assumed */
+    GArray *points;         /* chart_point */
+    chart_sample newest;    /* that had a result of the line */
 } chart_line;
 
 /* All lines of a capture. */
 typedef struct {
-    GHashTable *by_path;  /* path -> chart_line, with results or without; owns them */
-    GPtrArray *all;       /* chart_line with results, in the order of their first */
-    GHashTable *by_query; /* whose -> chart_query, which it owns */
-    uint64_t values;      /* results that came, omitted ones included */
-    uint64_t omitted;     /* results without room, of another counter, or of a path that the sample had before */
-    uint64_t path_bytes;  /* bytes of JSON for all lines but their points, as if each were in the page */
-    bool is_thinned;      /* a line has fewer points than results and gaps */
+    GHashTable *by_path; /* path -> chart_line, with results or without; owns them */
+    GPtrArray *all;      /* the same, in the order of their first sample */
+    uint64_t values;     /* results that came, omitted ones included */
+    uint64_t omitted;    /* results without room, of another counter, or of a path that the sample had before */
+    uint64_t path_bytes; /* bytes of JSON for all lines but their points, as if each were in the page */
+    bool is_thinned;     /* a line has fewer points than results and gaps */
 } chart_lines;
 
 void chart_lines_begin(chart_lines *lines);
 void chart_lines_end(chart_lines *lines);
 
-/* Adds a response with data, or with a failure in its place. `whose`: its question, which the caller knows. `at`: seconds since 1970. Returns the
- * query, which lasts until chart_lines_end(). */
-chart_query *chart_query_add_sample(chart_lines *lines, const void *whose, double at);
-
 /* Returns the line of a path. Changes: creates it. Returns NULL without room for another path. */
 chart_line *chart_line_find_or_create(chart_lines *lines, const char *path);
 
-/* Adds a result of the query's newest response to a line. Needs: a finite value and times. `line`: NULL: none has room for it; it is omitted.
- * Of a sample the first result of a line counts; a second is omitted, an equal one ignored. Changes: adds a gap in front of the result, at half
- * the time, if a sample between had no result of the line; thins the line if it has more than its share of points. */
-void chart_line_add(chart_lines *lines, chart_line *line, const chart_query *query, double value, bool is_assumed);
+/* Adds a result to a line. Needs: a finite value and times. `line`: NULL: none has room for it; it is omitted. Of a sample the first result of a line
+ * counts; a second is omitted, an equal one ignored. Changes: adds a gap in front of the result, at half the time, if a sample of the query between
+ * had no result of the line; thins the line if it has more than its share of points. */
+void chart_line_add(chart_lines *lines, chart_line *line, const chart_sample *sample, double value, bool is_assumed);
 
 /* Writes two members of a JSON object. "series": for each line [path, unit, results, their minimum, mean, maximum, last, number assumed, clock,
  * values, runs of assumed ones]; "clocks": lists of times, of which `clock` is a place from 0. `begin`: seconds since 1970, at which times begin.

@@ -40,18 +40,16 @@ typedef struct {
     double begin, end;    /* seconds since 1970: earliest and latest time of a call */
 } report;
 
-/* Forgets all that was counted, and begins a page. `data`: report, whose task stays. Changes: creates the verdict the first time. */
+/* Forgets all that was counted, and begins a page. `data`: report, whose task stays. */
 static void report_restart(void *data)
 {
     report *r = data;
 
     if (r->verdict) {
-        verdict_reset(r->verdict);
         chart_lines_end(&r->lines);
         refusals_clear(&r->refusals);
-    } else {
-        r->verdict = verdict_new();
     }
+    verdict_restart(&r->verdict);
     *r = (report){.task = r->task, .verdict = r->verdict};
     chart_lines_begin(&r->lines);
 }
@@ -59,7 +57,7 @@ static void report_restart(void *data)
 /* --- Calls ------------------------------------------------------------------------------------------------------- */
 
 /* Adds all results of a sample to the lines of their paths. Changes: counts values that are assumed or have no type. */
-static void add_results(report *r, const chart_query *query, value_stream *values)
+static void add_results(report *r, const chart_sample *sample, value_stream *values)
 {
     const counter_value *at;
 
@@ -74,7 +72,7 @@ static void add_results(report *r, const chart_query *query, value_stream *value
         /* another counter of that path, with a result or without, has no line */
         line = line && value_stream_is_same_counter(values, &line->whose) ? line : NULL;
         if (path && result.none == PERF_NO_RESULT_OK && isfinite(result.value)) {
-            chart_line_add(&r->lines, line, query, result.value, value_stream_is_assumed(values));
+            chart_line_add(&r->lines, line, sample, result.value, value_stream_is_assumed(values));
         }
     }
 }
@@ -84,18 +82,16 @@ static void report_count(void *data, packet_info *pinfo, const tapped_call *tapp
 {
     report *r = data;
     double at = nstime_to_sec(&pinfo->abs_ts); /* frames need not be in the order of their times */
-    const verdict_query *whose = verdict_count(r->verdict, pinfo, tapped);
+    const verdict_query *query = verdict_count(r->verdict, pinfo, tapped);
 
     refusals_count(&r->refusals, pinfo, tapped);
     r->end = MAX(r->end, at);
     r->begin = r->first_frame == 0 ? at : MIN(r->begin, at);
     r->first_frame = r->first_frame == 0 ? pinfo->num : r->first_frame;
     r->last_frame = pinfo->num;
-    if (whose && tapped->handle && tapped->brings_data && tapped->is_response && !tapped->is_probe) {
-        const chart_query *query = chart_query_add_sample(&r->lines, whose, at);
-        if (tapped_has_sample(tapped)) {
-            add_results(r, query, value_stream_begin(pinfo->pool, tapped->answer));
-        }
+    if (query && tapped_has_sample(tapped)) {
+        const chart_sample sample = {query, query->samples, at};
+        add_results(r, &sample, value_stream_begin(pinfo->pool, tapped->answer));
     }
 }
 
@@ -406,15 +402,13 @@ static void report_draw(void *data)
     g_rand_free(random);
 }
 
-/* Prepares a -z. Returns false, and reports it, if the build has no page. Changes: steps_watch() listens to how clients connect. */
+/* Prepares a -z. Returns false, and reports it, if the build has no page. */
 static bool report_begin(void *data _U_)
 {
     if (*PAGE == '\0') {
         output_failed("pcq: " NO_LIBRARY);
-        return false;
     }
-    steps_watch();
-    return true;
+    return *PAGE != '\0';
 }
 
 /* --- The window -------------------------------------------------------------------------------------------------- */
@@ -425,7 +419,6 @@ static report window_report; /* of Statistics, Performance Counter Report */
 
 static void window_begin(stat_table *t _U_)
 {
-    steps_watch();
     report_restart(&window_report);
 }
 

@@ -14,7 +14,7 @@ enum { ACCESS_DENIED = 5 };
 /* Calls of a query among which the request of a response is looked for, newest first. */
 #define MOST_PENDING 64
 
-static GSList *verdicts; /* verdict, all of verdict_new() */
+static GSList *verdicts; /* verdict, all */
 
 /* --- Whose a call is ---------------------------------------------------------------------------------------------- */
 
@@ -352,21 +352,6 @@ static void forget_keys(verdict *v)
     v->by_key = wmem_map_new(v->memory, wmem_str_hash, g_str_equal);
 }
 
-void verdict_reset(verdict *v)
-{
-    for (unsigned i = 0; i < v->queries->len; i++) {
-        g_array_free(((verdict_query *)g_ptr_array_index(v->queries, i))->calls, TRUE);
-    }
-    g_ptr_array_set_size(v->monitors, 0);
-    g_ptr_array_set_size(v->queries, 0);
-    wmem_free_all(v->memory);
-    wmem_free_all(v->pool);
-    forget_keys(v);
-    v->accepted = wmem_map_new(v->memory, wmem_int64_hash, g_int64_equal);
-    v->delivered = wmem_map_new(v->memory, wmem_str_hash, g_str_equal);
-    v->omitted = (omissions){0};
-}
-
 /* Lets no verdict point to handles of a capture that is closed, perhaps with another to come (tshark -M). What was counted stays. */
 static void verdict_close_capture(void)
 {
@@ -381,20 +366,36 @@ static void verdict_close_capture(void)
     }
 }
 
-verdict *verdict_new(void)
+/* Returns a verdict without maps. Nobody frees it, as a statistic stays registered. */
+static verdict *verdict_new(void)
 {
-    static bool is_registered;
     verdict *v = g_new0(verdict, 1);
 
-    if (!is_registered) {
-        is_registered = true;
+    if (verdicts == NULL) {
         register_cleanup_routine(verdict_close_capture);
     }
     v->memory = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
     v->pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
     v->queries = g_ptr_array_new();
     v->monitors = g_ptr_array_new();
-    verdict_reset(v);
     verdicts = g_slist_prepend(verdicts, v);
     return v;
+}
+
+void verdict_restart(verdict **place)
+{
+    verdict *v = *place = *place ? *place : verdict_new();
+
+    steps_watch();
+    for (unsigned i = 0; i < v->queries->len; i++) {
+        g_array_free(((verdict_query *)g_ptr_array_index(v->queries, i))->calls, TRUE);
+    }
+    g_ptr_array_set_size(v->monitors, 0);
+    g_ptr_array_set_size(v->queries, 0);
+    wmem_free_all(v->memory);
+    wmem_free_all(v->pool);
+    forget_keys(v);
+    v->accepted = wmem_map_new(v->memory, wmem_int64_hash, g_int64_equal);
+    v->delivered = wmem_map_new(v->memory, wmem_str_hash, g_str_equal);
+    v->omitted = (omissions){0};
 }

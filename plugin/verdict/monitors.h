@@ -164,11 +164,9 @@ typedef struct {
     omissions omitted;
 } verdict;
 
-/* Creates a verdict, empty. Returns it; nobody frees it, as a statistic stays registered. */
-verdict *verdict_new(void);
-
-/* Discards all calls and monitors. Wireshark resets all listeners together, those of connections too. */
-void verdict_reset(verdict *v);
+/* Begins a verdict, before the first packet: without calls and monitors. Changes: creates it if it is NULL; listens to how clients connect.
+ * Wireshark resets all listeners together, those of connections too. */
+void verdict_restart(verdict **place);
 
 /* Counts a request or response. Returns its query, created with its first call; NULL: not about performance counters, not read, or repeated. */
 verdict_query *monitors_count(verdict *v, packet_info *pinfo, const tapped_call *tapped);

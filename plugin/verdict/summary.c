@@ -344,14 +344,12 @@ static bool summary_begin(void *data)
 
     s->is_json = is_json || g_str_has_suffix(s->task.file.path, ".json");
     s->task.file.path = is_json ? "-" : s->task.file.path;
-    s->verdict = verdict_new();
-    steps_watch();
     return true;
 }
 
 static void summary_reset(void *data)
 {
-    verdict_reset(((summary *)data)->verdict);
+    verdict_restart(&((summary *)data)->verdict);
 }
 
 static void summary_count(void *data, packet_info *pinfo, const tapped_call *tapped)
@@ -378,8 +376,7 @@ typedef struct {
 
 static void begin_table(stat_table *t)
 {
-    steps_watch();
-    verdict_reset(((verdict_table *)t)->verdict);
+    verdict_restart(&((verdict_table *)t)->verdict);
 }
 
 static void count_for_table(stat_table *t, packet_info *pinfo, const tapped_call *tapped)
@@ -392,7 +389,6 @@ static void register_table(const char *title, const char *name, const table_colu
 {
     verdict_table *made = g_new0(verdict_table, 1);
 
-    made->verdict = verdict_new();
     made->table = (stat_table){.ui = {.title = title, .cli_string = name, .nfields = num_columns},
                                .columns = columns,
                                .begin = begin_table,
