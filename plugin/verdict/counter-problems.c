@@ -56,7 +56,7 @@ static void count_refusal(void *data, packet_info *pinfo, const tapped_call *tap
     }
 }
 
-/* Stores the identifiers that a ValidateCounters response accepts or refuses, with its frame, for has_accepted_all(). */
+/* Stores the identifiers that a ValidateCounters response accepts or refuses, with its frame, for is_harmless(). */
 static void count_identifiers(const problem_counter *to, const packet_info *pinfo, const tapped_call *tapped)
 {
     for (uint32_t i = 0; tapped->adds && tapped->is_response && i < tapped->num_identifiers; i++) {
@@ -106,15 +106,6 @@ static void count_objects(const problem_counter *to, packet_info *pinfo, const t
     }
 }
 
-/* Counts how often instances or objects that were there are absent. Needs: the sample's refusals are counted. */
-static void count_absences(verdict_query *query, const packet_info *pinfo)
-{
-    bool is_absent = query->problems[PROBLEM_NOT_DELIVERED].shown.last == pinfo->num;
-
-    query->absences += is_absent && !query->is_absent;
-    query->is_absent = is_absent;
-}
-
 void problems_count(verdict *v, verdict_query *query, packet_info *pinfo, const tapped_call *tapped)
 {
     enum { FILE_NOT_FOUND = 2 };
@@ -133,7 +124,9 @@ void problems_count(verdict *v, verdict_query *query, packet_info *pinfo, const 
     }
     query->has_titles |= is_titles && tapped->status == 0 && !tapped->is_damaged;
     if (tapped_has_sample(tapped)) {
-        count_absences(query, pinfo);
+        bool is_absent = query->problems[PROBLEM_NOT_DELIVERED].shown.last == pinfo->num;
+        query->absences += is_absent && !query->is_absent;
+        query->is_absent = is_absent;
         count_values(&to, pinfo, tapped);
         count_objects(&to, pinfo, tapped);
     }
@@ -188,19 +181,8 @@ static const char *format_rights_question(const verdict *v, const verdict_monito
                : NULL;
 }
 
-/* Returns true if the server later accepted, from any client, each identifier that it had refused for the query. */
-static bool has_accepted_all(const verdict *v, const verdict_query *query)
-{
-    bool has_all = true;
-
-    for (unsigned i = 0; i < wmem_array_get_count(query->refused); i++) {
-        const refused_identifier *refused = wmem_array_index(query->refused, i);
-        has_all &= GPOINTER_TO_UINT(wmem_map_lookup(v->accepted, &refused->key)) > refused->frame;
-    }
-    return has_all;
-}
-
-/* Returns true if a problem is no finding: instances come and go; all that was refused was accepted later; some list of names is whole. */
+/* Returns true if a problem is no finding: instances come and go; the server later accepted, from any client, each identifier that it had refused;
+ * some list of names is whole. */
 static bool is_harmless(const verdict *v, const verdict_monitor *monitor, problem_kind kind)
 {
     bool has_all = true, has_titles = false;
@@ -208,7 +190,10 @@ static bool is_harmless(const verdict *v, const verdict_monitor *monitor, proble
 
     for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
         const verdict_query *query = monitor_query(monitor, i);
-        has_all &= has_accepted_all(v, query);
+        for (unsigned n = 0; n < wmem_array_get_count(query->refused); n++) {
+            const refused_identifier *refused = wmem_array_index(query->refused, n);
+            has_all &= GPOINTER_TO_UINT(wmem_map_lookup(v->accepted, &refused->key)) > refused->frame;
+        }
         has_titles |= query->has_titles;
         absences += query->absences;
     }
