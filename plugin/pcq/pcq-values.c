@@ -155,7 +155,8 @@ static const block_set *find_block_set(value_stream *stream)
 
     if (set->label == NULL || memcmp(set->guid, guid, sizeof set->guid) != 0) {
         const metadata_key key = metadata_counter_key(guid, PERF_NO_ID);
-        metadata_result name, kind = metadata_lookup_with_name(server, &key, METADATA_COUNTERSET, &name);
+        metadata_result name = metadata_lookup(server, key, METADATA_ENGLISH);
+        metadata_result kind = metadata_lookup(server, key, METADATA_COUNTERSET);
         memcpy(set->guid, guid, sizeof set->guid);
         set->label = text_cut(stream->pool, metadata_format_name(stream->pool, &key, name.entry), TEXT_NAME_MAX);
         set->is_single = kind.entry && kind.entry->instance_type == 0;
@@ -190,7 +191,8 @@ static void pcq_look_up_column(value_stream *stream, value_column *column)
         return;
     }
     const metadata_key key = metadata_counter_key(stream->identifier->guid, column->id);
-    metadata_result named, known = metadata_lookup_with_name(server, &key, METADATA_COUNTER, &named);
+    metadata_result named = metadata_lookup(server, key, METADATA_ENGLISH);
+    metadata_result known = metadata_lookup(server, key, METADATA_COUNTER);
     column->none = PERF_NO_RESULT_TYPE_NOT_LEARNED;
     if (known.entry) {
         column->info = known.entry->counter;

@@ -233,56 +233,33 @@ static bool is_shared_title(const state_server *server, const metadata_key *key,
 }
 
 /* True if the entry that was found is assumed. Needs: an entry. */
-static inline bool is_assumed(const state_server *server, const metadata_key *key, const metadata_result *found)
+static bool is_assumed(const state_server *server, const metadata_key *key, const metadata_result *found)
 {
     return found->disputed_in != 0 || is_shared_title(server, key, found);
 }
 
-/* Finds an entry where the server sent none of this kind: for an English name its local one first, then names file, built-in list. Changes:
- * `found`. */
-static void find_elsewhere(const state_server *server, const metadata_key *key, const metadata_subject *subject,
-                           metadata_kind kind, metadata_result *found)
-{
-    bool may_be_local = kind == METADATA_ENGLISH;
-
-    if (may_be_local) {
-        *found = find_sent(subject, METADATA_LOCAL);
-    }
-    for (unsigned i = 0; found->entry == NULL && i < (may_be_local ? 2U : 1U); i++) {
-        found->entry = find_in_file(server, key, i == 0 ? kind : METADATA_LOCAL);
-        found->source = METADATA_FILE;
-    }
-    if (found->entry == NULL) {
-        found->entry = find_builtin(server, key, kind);
-        found->source = found->entry ? METADATA_BUILTIN : METADATA_UNKNOWN;
-    }
-}
-
-/* Returns the best entry of all sources, with `is_assumed`. `subject`: what the server sent of the key, NULL: nothing. */
-static inline metadata_result find_best(const state_server *server, const metadata_key *key,
-                                        const metadata_subject *subject, metadata_kind kind)
-{
-    metadata_result found = find_sent(subject, kind);
-
-    if (found.entry == NULL) {
-        find_elsewhere(server, key, subject, kind, &found);
-    }
-    found.is_assumed = found.entry && is_assumed(server, key, &found);
-    return found;
-}
-
 metadata_result metadata_lookup(const state_server *server, metadata_key key, metadata_kind kind)
 {
-    return find_best(server, &key, find_subject(server, &key), kind);
-}
+    const metadata_subject *subject = find_subject(server, &key);
+    metadata_result found = find_sent(subject, kind);
+    bool may_be_local = kind == METADATA_ENGLISH;
 
-metadata_result metadata_lookup_with_name(const state_server *server, const metadata_key *key, metadata_kind kind,
-                                          metadata_result *name)
-{
-    const metadata_subject *subject = find_subject(server, key);
-
-    *name = find_best(server, key, subject, METADATA_ENGLISH);
-    return find_best(server, key, subject, kind);
+    if (found.entry == NULL && may_be_local) {
+        found = find_sent(subject, METADATA_LOCAL);
+    }
+    if (found.entry == NULL) {
+        found.source = METADATA_FILE;
+        found.entry = find_in_file(server, &key, kind);
+    }
+    if (found.entry == NULL && may_be_local) {
+        found.entry = find_in_file(server, &key, METADATA_LOCAL);
+    }
+    if (found.entry == NULL) {
+        found.entry = find_builtin(server, &key, kind);
+        found.source = found.entry ? METADATA_BUILTIN : METADATA_UNKNOWN;
+    }
+    found.is_assumed = found.entry && is_assumed(server, &key, &found);
+    return found;
 }
 
 bool metadata_title_is(const state_server *server, uint32_t title_index, const char *english)

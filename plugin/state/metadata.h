@@ -74,10 +74,6 @@ void metadata_add_from_file(metadata_source source, const char *server, metadata
  * another one of the same source. */
 metadata_result metadata_lookup(const state_server *server, metadata_key key, metadata_kind kind);
 
-/* Returns the same, and `name`: what METADATA_ENGLISH gives for the key. Both at once, since each value's counter is asked for both. */
-metadata_result metadata_lookup_with_name(const state_server *server, const metadata_key *key, metadata_kind kind,
-                                          metadata_result *name);
-
 /* Returns true unless the server shows that a title index stands for something else: it sent another English title, a disputed or assumed one,
  * or, if none for this index, is no Windows. Needs: `english` is what Windows calls that index. */
 bool metadata_title_is(const state_server *server, uint32_t title_index, const char *english);

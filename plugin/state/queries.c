@@ -161,6 +161,19 @@ static void add_counter(struct state_query *query, const perf_identifier *identi
     wmem_map_insert(query->counters_by_identifier, &counter->identifier, counter);
 }
 
+/* Replaces the counters of the newest epoch by these, which are accepted. Refused ones are forgotten. */
+static void set_counters(struct state_query *query, const perf_identifier *identifiers, uint32_t count)
+{
+    query_epoch *epoch = query->epoch;
+
+    epoch->counters = new_counters();
+    epoch->accepted = epoch->refused = epoch->hash = 0;
+    query->counters_by_identifier = wmem_map_new(wmem_file_scope(), query_identifier_hash, query_identifier_equal);
+    for (uint32_t i = 0; i < count; i++) {
+        add_counter(query, &identifiers[i], 0);
+    }
+}
+
 /* --- Changes ----------------------------------------------------------------------------------------------------- */
 
 /* Returns the query of a handle. Changes: creates it, complete and without counters if the opening was captured. */
@@ -169,10 +182,9 @@ static struct state_query *find_or_create_query(state_handle *handle)
     if (handle->query == NULL) {
         struct state_query *query = handle->query = wmem_new0(wmem_file_scope(), struct state_query);
         query->epoch = wmem_new0(wmem_file_scope(), query_epoch);
-        query->epoch->counters = new_counters();
         query->epoch->blocks = BLOCKS_UNKNOWN;
         query->epoch->is_complete = handle->opened_frame != 0;
-        query->counters_by_identifier = wmem_map_new(wmem_file_scope(), query_identifier_hash, query_identifier_equal);
+        set_counters(query, NULL, 0);
         query->pending = wmem_list_new(wmem_file_scope());
         query->settled = handle->opened_frame;
     }
@@ -289,23 +301,6 @@ static bool is_as_sent(const query_epoch *epoch, const perf_identifier *identifi
         is_same = blocks == NULL || query_identifier_equal(blocks->by_index[identifiers[i].index], &identifiers[i]);
     }
     return is_same && hash == epoch->hash;
-}
-
-/* Replaces the accepted counters of the newest epoch by these; refused ones stay. */
-static void set_counters(struct state_query *query, const perf_identifier *identifiers, uint32_t count)
-{
-    const query_epoch before = *query->epoch;
-    const query_counter *counter;
-    unsigned next = 0;
-
-    while ((counter = query_next_counter(&before, &next)) != NULL) {
-        if (counter->identifier.status == 0) {
-            end_counter(query, &counter->identifier);
-        }
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        add_counter(query, &identifiers[i], 0);
-    }
 }
 
 /* Settles nothing by a request from before a change: its response may show the counters from before it or after it. */

@@ -29,31 +29,19 @@ typedef struct sample_arena {
 /* All tables together: clients that open a query for two samples would keep two each. Two always stay, for one result. */
 #define MOST_TABLES 64
 #define MOST_TABLE_BYTES (16 << 20)
-#define TABLES_OF_SERIES 2
 
-/* Samples whose tables are kept, in the order in which these were read. */
+/* Samples whose tables were read last, by turns; NULL: the table was discarded. */
 static struct {
-    state_sample *samples[MOST_TABLES + 1];
-    unsigned count;
-    perf_table *spare; /* whose memory the next one is read into; NULL: none */
+    state_sample *samples[MOST_TABLES];
+    unsigned turn; /* of the oldest */
 } tables;
 
 /* --- Tables ------------------------------------------------------------------------------------------------------ */
 
-/* Frees a table, or keeps it as the spare one, if there is none. Large tables that come and go between samples would leave holes in the memory. */
-static void free_table(perf_table *table)
+static ws_wmem_result free_table(wmem_allocator_t *pool _U_, wmem_cb_event_t event _U_, void *table)
 {
-    if (tables.spare || table->groups == NULL) {
-        perf_table_free(table);
-        g_free(table);
-    } else {
-        tables.spare = table;
-    }
-}
-
-static ws_wmem_result free_table_with_pool(wmem_allocator_t *pool _U_, wmem_cb_event_t event _U_, void *table)
-{
-    free_table(table);
+    perf_table_free(table);
+    g_free(table);
     return FALSE;
 }
 
@@ -62,62 +50,47 @@ static uint64_t count_table_bytes(void)
 {
     uint64_t bytes = 0;
 
-    for (unsigned i = 0; i < tables.count; i++) {
-        bytes += perf_table_memory(tables.samples[i]->table);
+    for (unsigned i = 0; i < MOST_TABLES; i++) {
+        bytes += tables.samples[i] ? perf_table_memory(tables.samples[i]->table) : 0;
     }
     return bytes;
 }
 
-/* Discards a sample's table, if it is kept. `pool`: readers have it until this ends; NULL: nobody reads it. */
-static void discard_table(state_sample *sample, wmem_allocator_t *pool)
+/* Discards the table at a place, if there is one. `pool`: readers have it until this ends; NULL: nobody reads it. */
+static void discard_table(unsigned place, wmem_allocator_t *pool)
 {
-    unsigned i = 0;
+    state_sample *sample = tables.samples[place];
 
-    while (i < tables.count && tables.samples[i] != sample) {
-        i++;
-    }
-    if (i == tables.count) {
+    if (sample == NULL) {
         return;
     }
     if (pool) {
-        wmem_register_callback(pool, free_table_with_pool, sample->table);
+        wmem_register_callback(pool, free_table, sample->table);
     } else {
-        free_table(sample->table);
+        free_table(NULL, WMEM_CB_FREE_EVENT, sample->table);
     }
     sample->table = NULL;
-    tables.count--;
-    memmove(&tables.samples[i], &tables.samples[i + 1], (tables.count - i) * sizeof tables.samples[0]);
+    tables.samples[place] = NULL;
 }
 
-/* Keeps a table as its sample's. Changes: the third-newest of the series and the oldest of all beyond their limits are discarded, with `pool`. Two
- * always stay. */
+/* Keeps a table as its sample's. Changes: the oldest tables beyond the limits are discarded, with `pool`. */
 static void keep_table(state_sample *sample, perf_table *table, wmem_allocator_t *pool)
 {
-    unsigned others = 0;
-
-    for (unsigned i = tables.count; i > 0; i--) {
-        if (tables.samples[i - 1]->series == sample->series && ++others == TABLES_OF_SERIES) {
-            discard_table(tables.samples[i - 1], pool);
-        }
-    }
+    discard_table(tables.turn, pool);
     sample->table = table;
-    tables.samples[tables.count++] = sample;
-    while (tables.count > 2 && (tables.count > MOST_TABLES || count_table_bytes() > MOST_TABLE_BYTES)) {
-        discard_table(tables.samples[0], pool);
+    tables.samples[tables.turn] = sample;
+    tables.turn = (tables.turn + 1) % MOST_TABLES;
+    for (unsigned i = 0; i < MOST_TABLES - 2 && count_table_bytes() > MOST_TABLE_BYTES; i++) {
+        discard_table((tables.turn + i) % MOST_TABLES, pool);
     }
 }
 
-/* Reads bytes as a table, into the spare table's memory if there is one. The caller has to free_table() it. */
+/* Reads bytes as a table, for free_table(). */
 static perf_table *read_table(bool is_block, const uint8_t *bytes, uint32_t size, uint32_t reported)
 {
-    perf_table *table = tables.spare ? tables.spare : g_new0(perf_table, 1);
+    perf_table *table = g_new0(perf_table, 1);
 
-    tables.spare = NULL;
-    if (is_block) {
-        perf_table_read_block(table, bytes, size, reported);
-    } else {
-        perf_table_read_data(table, bytes, size, reported);
-    }
+    (is_block ? perf_table_read_block : perf_table_read_data)(table, bytes, size, reported);
     return table;
 }
 
@@ -126,7 +99,7 @@ perf_table *sample_read_table(wmem_allocator_t *pool, bool is_block, const uint8
 {
     perf_table *table = read_table(is_block, bytes, size, reported);
 
-    wmem_register_callback(pool, free_table_with_pool, table);
+    wmem_register_callback(pool, free_table, table);
     return table;
 }
 
@@ -169,7 +142,11 @@ static void discard_oldest(wmem_allocator_t *pool)
     state_sample *oldest = samples.oldest;
 
     ws_assert(oldest->bytes && samples.bytes >= oldest->size);
-    discard_table(oldest, pool);
+    for (unsigned i = 0; oldest->table && i < MOST_TABLES; i++) {
+        if (tables.samples[i] == oldest) {
+            discard_table(i, pool);
+        }
+    }
     samples.oldest = oldest->newer;
     samples.bytes -= oldest->size;
     if (--oldest->arena->users == 0) {
@@ -271,11 +248,6 @@ static void discard_all(void)
         discard_oldest(NULL);
     }
     samples.newest = NULL;
-    if (tables.spare) {
-        perf_table_free(tables.spare);
-        g_free(tables.spare);
-        tables.spare = NULL;
-    }
 }
 
 void samples_register(void)

@@ -36,13 +36,7 @@ state_server *server_find_or_create(const address *addr)
 
 bool server_is_named(const state_server *server, const char *name)
 {
-    char *own = g_utf8_casefold(server->computer_name ? server->computer_name : "", -1),
-         *other = g_utf8_casefold(name, -1);
-    bool is_same = strcmp(own, other) == 0;
-
-    g_free(own);
-    g_free(other);
-    return is_same;
+    return g_ascii_strcasecmp(server->computer_name ? server->computer_name : "", name) == 0;
 }
 
 void server_learn_name(state_server *server, const char *name)

@@ -677,7 +677,8 @@ char *value_format_identifier_path(wmem_allocator_t *pool, const state_server *s
                                    const perf_identifier *identifier, bool *is_assumed)
 {
     metadata_key key = metadata_counter_key(identifier->guid, PERF_NO_ID);
-    metadata_result set, counter = {0}, kind = metadata_lookup_with_name(server, &key, METADATA_COUNTERSET, &set);
+    metadata_result set = metadata_lookup(server, key, METADATA_ENGLISH), counter = {0};
+    metadata_result kind = metadata_lookup(server, key, METADATA_COUNTERSET);
     bool is_single = kind.entry && kind.entry->instance_type == 0, is_wildcard = identifier->counter_id == PERF_NO_ID;
     const char *set_label = metadata_format_name(pool, &key, set.entry);
 
