@@ -29,7 +29,7 @@ static const value_string aggregate_vals[] = {
 };
 
 #define FIELD_ATTRIB(id, label, name, blurb) FIELD(id, label, name, FT_UINT64, BASE_HEX, NULL, blurb)
-#define READ_ATTRIB read_attrib
+#define READ_ATTRIB(cursor, hf) (read_attrib(cursor, hf), 0)
 #define READ_TYPE(cursor, hf) value_tree_read_type(cursor, &pcq_fields.types)
 
 /* 2.2.4.1, behind the GUID */
@@ -100,30 +100,9 @@ static void collect_name(pcq_context *context, uint32_t id, const char *name)
 /* Items of the tree that one structure can take, with what is known of it and a finding or two. */
 #define ITEMS_OF_STRUCTURE 50
 
-/* Returns the tree for one structure more, NULL: it has no room, the structure is not `wanted`, or one before was hidden. Changes: `hidden` counts
- * structures that are not shown. */
-static proto_tree *find_tree_with_room(proto_tree *tree, bool wanted, uint32_t *hidden)
-{
-    if (tree && (!wanted || *hidden > 0 || tree_items_left(tree) < ITEMS_OF_STRUCTURE)) {
-        (*hidden)++;
-        return NULL;
-    }
-    return tree;
-}
-
-/* Reports how many structures (`what`) were not shown. Changes: the cursor shows in `tree` again. */
-static void report_hidden(buffer_cursor *cursor, proto_tree *tree, uint32_t hidden, const char *what)
-{
-    cursor->tree = tree;
-    if (hidden > 0) {
-        expert_report_add(cursor->report, cursor->node, EI_NOT_SHOWN, "%u %s are not shown, a packet's tree is limited",
-                          hidden, what);
-    }
-}
-
-/* Reads up to `most` structures of at least `least` bytes by `read_one`. Returns false if one does not lead to the next. Reports how many (`what`)
- * the tree has no room for. */
-static bool read_list(buffer_cursor *cursor, pcq_context *context, uint32_t most, uint32_t least, const char *what,
+/* Reads up to `most` structures of at least `least` bytes by `read_one`, until that returns false: one does not lead to the next. Reports how many
+ * (`what`) the tree has no room for. */
+static void read_list(buffer_cursor *cursor, pcq_context *context, uint32_t most, uint32_t least, const char *what,
                       bool (*read_one)(buffer_cursor *cursor, pcq_context *context))
 {
     proto_tree *tree = cursor->tree;
@@ -131,11 +110,17 @@ static bool read_list(buffer_cursor *cursor, pcq_context *context, uint32_t most
     bool is_sound = true;
 
     for (; is_sound && most > 0 && cursor_left(cursor) >= least; most--) {
-        cursor->tree = find_tree_with_room(tree, /* wanted */ true, &hidden);
+        if (tree_items_left(tree) < ITEMS_OF_STRUCTURE) {
+            cursor->tree = NULL;
+            hidden++;
+        }
         is_sound = read_one(cursor, context);
     }
-    report_hidden(cursor, tree, hidden, what);
-    return is_sound;
+    cursor->tree = tree;
+    if (hidden > 0) {
+        expert_report_add(cursor->report, cursor->node, EI_NOT_SHOWN, "%u %s are not shown, a packet's tree is limited",
+                          hidden, what);
+    }
 }
 
 /* Shows and reports bytes that are left behind the last structure. */
@@ -149,20 +134,19 @@ static void report_bytes_left(buffer_cursor *cursor, const char *behind)
     }
 }
 
-/* Returns true if a structure of `size` bytes, `header` of them its header, fits. Reports a size that does not, or is no multiple of 8. */
-static bool check_size(buffer_cursor *cursor, uint32_t size, uint32_t header, const char *what)
+/* Enters a structure that says its `size`, of `least` bytes or more; of a size that does not fit, which is reported, the first `least` bytes. Returns
+ * true if it fits. */
+static bool enter_sized(buffer_cursor *outer, int hf, int ett, uint32_t size, uint32_t least, buffer_cursor *inner)
 {
-    if (size < header || size > cursor_left(cursor)) {
-        expert_report_add(cursor->report, cursor->node, EI_SIZE,
-                          "Size of %s at offset %u is %u, it can be %u to %u; what follows cannot be found", what,
-                          cursor->pos, size, header, cursor_left(cursor));
-        return false;
+    bool fits = size >= least && size <= cursor_left(outer);
+
+    if (!fits) {
+        expert_report_add(outer->report, outer->node, EI_SIZE,
+                          "Size of %s at offset %u is %u, it can be %u to %u; what follows cannot be found",
+                          proto_registrar_get_name(hf), outer->pos, size, least, cursor_left(outer));
     }
-    if (size % 8 != 0) {
-        expert_report_add(cursor->report, cursor->node, EI_SIZE, "Size of %s at offset %u is %u, not a multiple of 8",
-                          what, cursor->pos, size);
-    }
-    return true;
+    cursor_enter(outer, hf, ett, fits ? size : least, inner);
+    return fits;
 }
 
 /* --- Names and descriptions (opnum 1), 2.2.4.3 and 2.2.4.4 -------------------------------------------------------- */
@@ -173,27 +157,12 @@ static bool check_size(buffer_cursor *cursor, uint32_t size, uint32_t header, co
 /* "No string": perflib.h, not in the specification. */
 #define NO_STRING 0xFFFFFFFFU
 
-/* Wireshark 4.6 takes 50,000 items in front of the farthest string for an endless loop, and a string has up to 8. */
-#define MOST_SHOWN_STRINGS 5000
+/* No counterset has as many. Wireshark 4.6 takes 50,000 items in front of the farthest string for an endless loop, and a string has up to 8. */
+#define MOST_STRINGS 5000
 
 /* Strings can overlap: this many of their bytes are read for each byte of the table, and at least so many. */
 #define TIMES_READ 8
 #define READ_AT_LEAST 2048
-
-/* The string table of 2.2.4.3 and 2.2.4.4 while it is read. */
-typedef struct {
-    uint32_t headers_end; /* offset of the first byte behind the headers, where strings begin */
-    uint32_t end;         /* offset of the first byte behind the table */
-    uint32_t base;        /* offset that the strings' offsets count from: 0 or headers_end */
-    uint64_t readable;    /* bytes of strings that may still be read */
-} string_table;
-
-/* True if a string begins at `offset`: behind the headers, or behind the terminator of another. */
-static bool string_starts_at(tvbuff_t *tvb, const string_table *table, uint64_t offset)
-{
-    return offset >= table->headers_end && offset + 2 <= table->end && offset % 2 == 0 &&
-           (offset == table->headers_end || tvb_get_uint16(tvb, (uint32_t)offset - 2, ENC_LITTLE_ENDIAN) == 0);
-}
 
 /* Returns where offsets of strings count from: 0, the block's start, as on Windows; or the end of the headers, as 2.2.4.4 says, if the
  * first offset would lie within the headers otherwise. */
@@ -208,97 +177,88 @@ static uint32_t find_offset_base(tvbuff_t *tvb, uint32_t headers_end)
 }
 
 /* Shows the string at `offset`. Returns it, NULL if `offset` leads to none, or too much was read of the table already. */
-static const char *read_table_string(buffer_cursor *cursor, pcq_context *context, string_table *table, uint32_t offset)
+static const char *read_table_string(const buffer_cursor *cursor, pcq_context *context, uint32_t offset)
 {
+    pcq_string_table *table = &context->strings;
     uint64_t start = (uint64_t)table->base + offset;
+    uint32_t end = tvb_reported_length(cursor->tvb);
     buffer_cursor at = *cursor;
 
-    if (!string_starts_at(cursor->tvb, table, start)) {
+    if (start < table->headers_end || start + 2 > end || start % 2 != 0) {
         expert_report_add(cursor->report, cursor->item, EI_STRING_OFFSET,
-                          "Offset %u does not lead to where a string begins: strings are at %u to %u", offset,
-                          table->headers_end - table->base, table->end - table->base);
+                          "Offset %u does not lead to a string: strings are at %u to %u", offset,
+                          table->headers_end - table->base, end - table->base);
         return NULL;
     }
-    uint32_t left = table->end - (uint32_t)start;
-    uint32_t room = text_utf16_size(cursor->tvb, (uint32_t)start, (uint32_t)MIN(left, table->readable)) + 2;
-    if (room > table->readable) {
-        if (table->readable > 0) {
-            expert_report_add(cursor->report, cursor->item, EI_STRING_OFFSET,
-                              "The strings overlap too much to read them, here and in what follows");
-        }
+    at.pos = (uint32_t)start;
+    at.end = end;
+    uint32_t size = text_utf16_size(at.tvb, at.pos, (uint32_t)MIN(cursor_left(&at), table->readable)) + 2;
+    if (size > table->readable) {
+        expert_report_add(cursor->report, cursor->item, EI_STRING_OFFSET,
+                          "The strings overlap too much to read them, here and in what follows");
         table->readable = 0;
         return NULL;
     }
-    table->readable -= room;
-    at.pos = (uint32_t)start;
-    at.end = table->end;
+    table->readable -= size;
+    size = MIN(size, cursor_left(&at));
     return context->request.code == PERF_REG_COUNTER_HELP_STRINGS
-               ? cursor_read_text(&at, hf_counter_description, MIN(room, left), TEXT_WHOLE, "The counter's description")
-               : cursor_read_text(&at, hf_pcq_counter_name, MIN(room, left), TEXT_NAME_MAX, "The counter's name");
+               ? cursor_read_text(&at, hf_counter_description, size, TEXT_WHOLE)
+               : cursor_read_text(&at, hf_pcq_counter_name, size, TEXT_NAME_MAX);
 }
 
-/* Shows a PERF_STRING_COUNTER_HEADER with the string that its offset leads to, and collects it if it is a name. */
-static void read_string_counter(buffer_cursor *outer, pcq_context *context, string_table *table)
+/* Shows a PERF_STRING_COUNTER_HEADER with the string that its offset leads to, and collects it if it is a name. Returns true, for read_list(). */
+static bool read_string_counter(buffer_cursor *outer, pcq_context *context)
 {
     buffer_cursor cursor;
-    const char *text = "(none)";
-    bool help = context->request.code == PERF_REG_COUNTER_HELP_STRINGS;
+    const char *name = NULL;
 
     cursor_enter(outer, hf_string_counter, ett_strings, STRING_COUNTER_HEADER_SIZE, &cursor);
     uint32_t id = cursor_read_u32(&cursor, hf_pcq_counter_id);
     uint32_t offset = cursor_read_u32(&cursor, hf_string_offset);
-    if (offset != NO_STRING) {
-        text = read_table_string(&cursor, context, table, offset);
-        if (!help && text) {
-            collect_name(context, id, text);
-        }
+    const char *text = offset != NO_STRING ? read_table_string(&cursor, context, offset) : NULL;
+    if (context->request.code == PERF_REG_COUNTER_HELP_STRINGS) {
+        name = pcq_add_known_counter(&cursor, context->server, context->request.guid, id, /* with_type */ false);
+    } else {
+        collect_name(context, id, text);
     }
-    const char *name =
-        help ? pcq_add_known_counter(&cursor, context->server, context->request.guid, id, /* with_type */ false) : NULL;
     if (cursor.node) {
         proto_item_append_text(cursor.node, ": %u%s%s: %s", id, name ? " " : "", name ? name : "",
-                               text ? text : "(unreadable)");
+                               text                  ? text
+                               : offset == NO_STRING ? "(none)"
+                                                     : "(unreadable)");
     }
     context->count++;
+    return true;
 }
 
 /* Dissects RequestCode 5, 6 and 10. Strings are read even if dwSize is wrong, since offsets lead to them. */
 static void dissect_counter_strings(buffer_cursor *cursor, pcq_context *context)
 {
-    proto_tree *tree = cursor->tree;
     buffer_cursor header;
-    uint32_t hidden = 0;
 
     cursor_enter(cursor, hf_string_buffer, ett_strings, STRING_BUFFER_HEADER_SIZE, &header);
     uint32_t size = cursor_read_u32(&header, hf_string_buffer_size);
     uint32_t count = cursor_read_u32(&header, hf_string_buffer_num_counters);
-    uint32_t room = cursor_left(cursor) / STRING_COUNTER_HEADER_SIZE;
+    uint32_t room = MIN(cursor_left(cursor) / STRING_COUNTER_HEADER_SIZE, MOST_STRINGS);
     if (size > cursor->end || cursor->end - size >= 8) { /* less is padding */
         expert_report_add(cursor->report, header.node, EI_SIZE, "dwSize is %u, but the buffer has %u bytes", size,
                           cursor->end);
     }
     if (count > room) {
-        expert_report_add(cursor->report, header.node, EI_COUNT, "dwCounters is %u, but there is room for %u", count,
-                          room);
+        expert_report_add(cursor->report, header.node, EI_COUNT, "dwCounters is %u, it can be up to %u", count, room);
         return;
     }
-    string_table table = {.headers_end = STRING_BUFFER_HEADER_SIZE + count * STRING_COUNTER_HEADER_SIZE,
-                          .end = cursor->end,
-                          .readable = (uint64_t)cursor->end * TIMES_READ + READ_AT_LEAST};
-    table.base = find_offset_base(cursor->tvb, table.headers_end);
-    proto_item_append_text(header.node, ": %u strings, offsets count from the %s", count,
-                           table.base == 0 ? "block's start" : "end of the headers");
-    if (table.base != 0) {
-        expert_report_add(
-            cursor->report, header.node, EI_STRING_OFFSET_BASE,
-            "String offsets count from the end of the headers, as [MS-PCQ] 2.2.4.4 says; Windows counts them "
-            "from the block's start");
+    proto_item_append_text(header.node, ": %u strings", count);
+    uint32_t headers_end = STRING_BUFFER_HEADER_SIZE + count * STRING_COUNTER_HEADER_SIZE;
+    context->strings = (pcq_string_table){.headers_end = headers_end,
+                                          .base = find_offset_base(cursor->tvb, headers_end),
+                                          .readable = (uint64_t)cursor->end * TIMES_READ + READ_AT_LEAST};
+    if (context->strings.base != 0) {
+        expert_report_add(cursor->report, header.node, EI_STRING_OFFSET_BASE,
+                          "String offsets count from the end of the headers, as [MS-PCQ] 2.2.4.4 says; Windows counts "
+                          "them from the block's start");
     }
-    for (uint32_t i = 0; i < count; i++) {
-        cursor->tree = find_tree_with_room(tree, i < MOST_SHOWN_STRINGS, &hidden);
-        read_string_counter(cursor, context, &table);
-    }
-    report_hidden(cursor, tree, hidden, "strings");
+    read_list(cursor, context, count, STRING_COUNTER_HEADER_SIZE, "strings", read_string_counter);
 }
 
 /* --- One string or GUID ------------------------------------------------------------------------------------------- */
@@ -312,9 +272,8 @@ static void dissect_single_string(buffer_cursor *cursor, pcq_context *context)
     bool is_help = context->request.code == PERF_REG_COUNTERSET_HELP_STRING;
     bool is_provider = context->request.code == PERF_REG_PROVIDER_NAME;
     int hf = is_help ? hf_counterset_description : is_provider ? hf_provider_name : hf_pcq_counterset_name;
-    const char *what = is_help ? "The description" : is_provider ? "The provider's name" : "The counterset's name";
 
-    context->text = cursor_read_text(cursor, hf, MIN(room, size + 2), is_help ? TEXT_WHOLE : TEXT_NAME_MAX, what);
+    context->text = cursor_read_text(cursor, hf, MIN(room, size + 2), is_help ? TEXT_WHOLE : TEXT_NAME_MAX);
     if (!is_help && !is_provider) {
         collect_name(context, PERF_NO_ID, context->text);
     }
@@ -338,16 +297,15 @@ static void dissect_provider_guid(buffer_cursor *cursor, pcq_context *context)
 #define COUNTERSET_REG_INFO_SIZE 32 /* 2.2.4.1 */
 #define COUNTER_REG_INFO_SIZE 48    /* 2.2.4.2 */
 
-/* Reads Attrib, and shows its flags, for FIELDS_READ(). */
-static uint64_t read_attrib(buffer_cursor *cursor, int hf)
+/* Reads Attrib, and shows its flags. */
+static void read_attrib(buffer_cursor *cursor, int hf)
 {
     static int *const bits[] = {&hf_attrib_reference, &hf_attrib_no_display, &hf_attrib_no_groups,
                                 &hf_attrib_real,      &hf_attrib_hex,        NULL};
+    uint32_t at = cursor->pos;
 
-    if (cursor->tree && cursor_left(cursor) >= 8) {
-        proto_tree_add_bitmask(cursor->tree, cursor->tvb, cursor->pos, hf, ett_attrib, bits, ENC_LITTLE_ENDIAN);
-    }
-    return cursor_read_u64(cursor, 0);
+    cursor_skip(cursor, 8);
+    proto_tree_add_bitmask(cursor->tree, cursor->tvb, at, hf, ett_attrib, bits, ENC_LITTLE_ENDIAN);
 }
 
 /* Reads a PERF_COUNTER_REG_INFO (2.2.4.2), and collects the counter's type. Returns true, for read_list(). */
@@ -434,21 +392,14 @@ void pcq_dissect_registration(buffer_cursor *cursor, pcq_context *context)
 /* Shows names, type and path of an identifier below its fields, and in its item; in a response to ValidateCounters the error, too. */
 static void label_identifier(buffer_cursor *cursor, pcq_context *context, const perf_identifier *identifier)
 {
-    wmem_allocator_t *pool = cursor_pinfo(cursor)->pool;
-
     pcq_add_known_counterset(cursor, context->server, identifier->guid);
     pcq_add_known_counter(cursor, context->server, identifier->guid, identifier->counter_id, /* with_type */ true);
-    if (proto_field_is_referenced(cursor->tree, hf_pcq_identifier_path)) {
-        bool is_assumed;
-        const char *path =
-            value_format_identifier_path(pool, context->server, context->machine, identifier, &is_assumed);
-        const char *note = is_assumed ? " (assumed)" : "";
-        proto_item *item = tree_add_generated_string(cursor->tree, hf_pcq_identifier_path, cursor->tvb, path);
-        proto_item_append_text(item, "%s", note);
-        proto_item_append_text(cursor->node, ": %s%s", strchr(path + strlen("\\\\"), '\\'), note);
-        if (context->is_response && identifier->status != 0) {
-            proto_item_append_text(cursor->node, ", %s", text_win32_error(pool, identifier->status));
-        }
+    const char *path =
+        pcq_add_identifier_path(cursor, context->server, context->machine, identifier, /* is_assumed */ false);
+    if (path) {
+        bool has_error = context->is_response && identifier->status != 0;
+        proto_item_append_text(cursor->node, ": %s%s%s", path, has_error ? ", " : "",
+                               has_error ? text_win32_error(cursor_pinfo(cursor)->pool, identifier->status) : "");
     }
 }
 
@@ -457,10 +408,9 @@ static bool read_identifier(buffer_cursor *outer, pcq_context *context)
 {
     buffer_cursor cursor;
     perf_identifier identifier = {.status = 0};
-    uint32_t size = tvb_get_letohl(outer->tvb, outer->pos + 20);
-    bool sound = check_size(outer, size, PERF_IDENTIFIER_SIZE, "the identifier");
+    uint32_t size = tvb_get_letohl(outer->tvb, (int)outer->pos + 20);
+    bool sound = enter_sized(outer, hf_identifier, ett_identifier, size, PERF_IDENTIFIER_SIZE, &cursor);
 
-    cursor_enter(outer, hf_identifier, ett_identifier, sound ? size : PERF_IDENTIFIER_SIZE, &cursor);
     cursor_read_guid(&cursor, hf_pcq_counterset_guid, identifier.guid);
     identifier.status = cursor_read_u32(&cursor, hf_identifier_status);
     if (!context->is_response) {
@@ -472,7 +422,7 @@ static bool read_identifier(buffer_cursor *outer, pcq_context *context)
     identifier.index = read.identifier_index;
     uint32_t room = cursor_left(&cursor), start = cursor.pos;
     if (room > 0) {
-        const char *name = cursor_read_text(&cursor, hf_pcq_instance_name, room, TEXT_NAME_MAX, "The instance's name");
+        const char *name = cursor_read_text(&cursor, hf_pcq_instance_name, room, TEXT_NAME_MAX);
         identifier.instance = name && *name ? name : NULL;
         identifier.utf16_size = text_utf16_size(cursor.tvb, start, room);
         identifier.utf16 = tvb_memdup(cursor_pinfo(&cursor)->pool, cursor.tvb, start, identifier.utf16_size);
@@ -486,12 +436,21 @@ static bool read_identifier(buffer_cursor *outer, pcq_context *context)
 
 void pcq_dissect_identifiers(buffer_cursor *cursor, pcq_context *context)
 {
-    bool sound = read_list(cursor, context, UINT32_MAX, PERF_IDENTIFIER_SIZE, "identifiers", read_identifier);
-    if (sound && cursor_left(cursor) > 0) {
-        expert_report_add(cursor->report, cursor->node, EI_SIZE, "%u bytes are too few for a PERF_COUNTER_IDENTIFIER",
-                          cursor_left(cursor));
-    }
+    read_list(cursor, context, UINT32_MAX, PERF_IDENTIFIER_SIZE, "identifiers", read_identifier);
     report_bytes_left(cursor, "the last identifier");
+}
+
+void pcq_dissect_query(buffer_cursor *cursor, pcq_context *context)
+{
+    pcq_dissect_identifiers(cursor, context);
+    const perf_identifier *identifiers = wmem_array_get_raw(context->identifiers);
+    uint32_t odd = query_first_odd_index(identifiers, context->count);
+
+    if (odd < context->count) {
+        expert_report_add(cursor->report, cursor->node, EI_INDEX,
+                          "Index %u of identifier %u is beyond the %u blocks, or given before", identifiers[odd].index,
+                          odd, context->count);
+    }
 }
 
 /* --- Plain lists: of countersets (opnum 0), of instances (opnum 2) ------------------------------------------------ */
@@ -519,16 +478,14 @@ void pcq_dissect_counterset_list(buffer_cursor *cursor, pcq_context *context)
 static bool read_listed_instance(buffer_cursor *outer, pcq_context *context)
 {
     buffer_cursor cursor;
-    uint32_t size = tvb_get_letohl(outer->tvb, outer->pos);
-    bool sound = check_size(outer, size, PERF_INSTANCE_HEADER_SIZE, "the instance");
+    uint32_t size = tvb_get_letohl(outer->tvb, (int)outer->pos);
+    bool sound = enter_sized(outer, hf_pcq_instance, ett_instance, size, PERF_INSTANCE_HEADER_SIZE, &cursor);
     const char *name = "";
 
-    cursor_enter(outer, hf_pcq_instance, ett_instance, sound ? size : PERF_INSTANCE_HEADER_SIZE, &cursor);
     cursor_read_u32(&cursor, hf_pcq_instance_size);
     uint32_t id = cursor_read_u32(&cursor, hf_pcq_instance_id);
     if (cursor_left(&cursor) > 0) {
-        name =
-            cursor_read_text(&cursor, hf_pcq_instance_name, cursor_left(&cursor), TEXT_NAME_MAX, "The instance's name");
+        name = cursor_read_text(&cursor, hf_pcq_instance_name, cursor_left(&cursor), TEXT_NAME_MAX);
     }
     proto_item_set_text(cursor.node, sound ? "Instance: %s, id %u" : "Instance: unreadable", name, id);
     context->count += sound;

@@ -26,6 +26,13 @@ typedef struct {
     uint32_t lcid;    /* RequestLCID */
 } pcq_request;
 
+/* A string table (2.2.4.3, 2.2.4.4) while it is read. Offsets count from the buffer's first byte. */
+typedef struct {
+    uint32_t headers_end; /* of the first byte behind the headers, where strings begin */
+    uint32_t base;        /* of the byte that the strings' own offsets count from: 0 or headers_end */
+    uint64_t readable;    /* bytes of strings that may still be read */
+} pcq_string_table;
+
 /* A buffer while it is dissected: filled by packet-pcq.c; ends with the packet. */
 typedef struct {
     state_server *server;
@@ -33,6 +40,7 @@ typedef struct {
     pcq_request request;
     const char *machine; /* what paths call the server: without backslashes, or its address */
     bool is_response;    /* to ValidateCounters: identifiers have the server's verdict */
+    pcq_string_table strings;
 
     /* collected */
     wmem_array_t *collected;   /* pcq_collected_entry */
@@ -50,9 +58,10 @@ static inline bool pcq_has_locale(uint32_t request_code)
     return request_code >= PERF_REG_COUNTERSET_NAME_STRING && request_code <= PERF_REG_COUNTER_HELP_STRINGS;
 }
 
-/* Dissect lpData of opnum 0; 1, by the request's code; 2; 5 and 7: show it, report its faults, and collect in `context`. Need: `context` with its
+/* Dissect lpData of opnum 0; 1, by the request's code; 2; 5, whose indexes are checked; 7: show it, report its faults, and collect in `context`. Need: `context` with its
  * arrays, still empty. A buffer that ends too early throws. */
 void pcq_dissect_counterset_list(buffer_cursor *cursor, pcq_context *context);
 void pcq_dissect_registration(buffer_cursor *cursor, pcq_context *context);
 void pcq_dissect_instances(buffer_cursor *cursor, pcq_context *context);
+void pcq_dissect_query(buffer_cursor *cursor, pcq_context *context);
 void pcq_dissect_identifiers(buffer_cursor *cursor, pcq_context *context);

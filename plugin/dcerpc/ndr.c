@@ -93,7 +93,7 @@ const char *ndr_wide_string(ndr_reader *ndr, int hf, const char *what)
     ndr_array_begin(ndr, /* varying */ true, what, &array);
     uint32_t size = 2 * (uint32_t)MIN(array.actual_count, UINT32_MAX / 2);
     cursor->tree = array.tree;
-    const char *text = cursor_read_text(cursor, hf, size, TEXT_WHOLE, what);
+    const char *text = cursor_read_text(cursor, hf, size, TEXT_WHOLE);
     cursor->tree = outer;
     cursor->report->damaged |= size == 0 || tvb_get_ntohs(cursor->tvb, cursor->pos - 2) != 0;
     proto_item_append_text(array.node, ": %s", text);

@@ -306,7 +306,7 @@ static void show_title(const hkpd_title_list *list, proto_tree *tree, expert_rep
     cursor_init(&cursor, list->tvb, proto_item_add_subtree(item, ett_title), report, ENC_LITTLE_ENDIAN);
     cursor.pos = list->text;
     proto_tree_add_uint(cursor.tree, hf_title_index, list->tvb, list->offset, list->text - list->offset, list->index);
-    const char *text = cursor_read_text(&cursor, hf_title_text, list->end - list->text, TEXT_WHOLE, "The title");
+    const char *text = cursor_read_text(&cursor, hf_title_text, list->end - list->text, TEXT_WHOLE);
     proto_item_append_text(item, *text ? ": %u %s" : ": %u", list->index, text);
 }
 

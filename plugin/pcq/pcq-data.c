@@ -68,6 +68,25 @@ const char *pcq_add_known_counter(buffer_cursor *cursor, state_server *server, c
     return name;
 }
 
+const char *pcq_add_identifier_path(buffer_cursor *cursor, state_server *server, const char *computer,
+                                    const perf_identifier *identifier, bool is_assumed)
+{
+    wmem_allocator_t *pool = cursor_pinfo(cursor)->pool;
+    bool is_name_assumed;
+
+    if (!proto_field_is_referenced(cursor->tree, hf_pcq_identifier_path)) {
+        return NULL;
+    }
+    const char *path = value_format_identifier_path(pool, server, computer, identifier, &is_name_assumed);
+    const char *marked = text_marked(pool, path, is_assumed || is_name_assumed);
+    proto_item *item = tree_add_generated_string(cursor->tree, hf_pcq_identifier_path, cursor->tvb, path);
+    proto_item_append_text(item, "%s", marked + strlen(path));
+    if (is_name_assumed) {
+        value_tree_report_assumed(cursor->report, item, 0);
+    }
+    return strchr(marked + strlen("\\\\"), '\\');
+}
+
 /* --- Header and blocks --------------------------------------------------------------------------------------------- */
 
 /* Shows PERF_DATA_HEADER (2.2.4.7) and the sample before. Returns the header's item. */
@@ -77,36 +96,22 @@ static proto_item *pcq_show_header(data_tree *view)
 
     data_tree_enter(view, view->values.tree, hf_data_header, ett_data_header, 0, PERF_DATA_HEADER_SIZE, &cursor);
     FIELDS_READ(DATA_HEADER)
-    if (cursor.tree) {
-        value_tree_show_previous(&view->values, cursor.tree);
-        proto_item_append_text(cursor.node, ": %u blocks, %" PRIu64 " values", read.num_counters, view->table->values);
-    }
+    value_tree_show_previous(&view->values, cursor.tree);
+    proto_item_append_text(cursor.node, ": %u blocks, %" PRIu64 " values", read.num_counters, view->table->values);
     return cursor.node;
 }
 
-/* Returns "\Set(instance)\Counter" for the block that the stream is in, NULL: it is not known whose the block is. `computer`: stands in front, NULL:
- * none. `is_assumed`: always set. Changes: the stream goes to a counter of the block. */
-static const char *format_block_path(value_stream *stream, const char *computer, bool *is_assumed)
-{
-    const perf_identifier *identifier = stream->identifier;
-
-    *is_assumed = false;
-    if (identifier == NULL) {
-        return NULL;
-    }
-    const value_column *counter = identifier->counter_id != PERF_NO_ID ? value_stream_enter_column(stream, 0) : NULL;
-    const char *set = value_stream_set(stream), *instance = stream->has_instances ? identifier->instance : NULL;
-    *is_assumed = stream->assumed == ASSUMED_COUNTER || stream->is_set_assumed || (counter && counter->assumed);
-    return value_join_path(stream->pool, computer, set, instance, counter ? value_stream_counter(stream) : "*");
-}
-
-/* Returns the path of the block that the stream is in with its mark, and without the computer; NULL: not known whose it is. */
-static const char *format_marked_path(value_stream *stream)
+/* Returns "\Set(instance)\Counter" for the block that the stream is in, with its mark; NULL: it is not known whose the block is. */
+static const char *format_block_path(const value_stream *stream)
 {
     bool is_assumed;
-    const char *path = format_block_path(stream, NULL, &is_assumed);
 
-    return text_marked(stream->pool, path, is_assumed);
+    if (stream->identifier == NULL) {
+        return NULL;
+    }
+    const char *path = value_format_identifier_path(stream->pool, stream->response.server, /* computer */ NULL,
+                                                    stream->identifier, &is_assumed);
+    return text_marked(stream->pool, path, is_assumed || stream->assumed == ASSUMED_COUNTER);
 }
 
 /* Returns "no data now (ERROR_NO_DATA)" for a Win32 error, its name alone if no meaning of it is known. */
@@ -115,23 +120,6 @@ static const char *format_block_error(const value_stream *stream, uint32_t statu
     const char *meaning = text_error_meaning(status), *name = text_win32_error(stream->pool, status);
 
     return *meaning ? wmem_strdup_printf(stream->pool, "%.*s (%s)", (int)strcspn(meaning, ":;"), meaning, name) : name;
-}
-
-/* Shows the path of the block's identifier, if that is known: for blocks with an error, which have no values with paths. */
-static void show_identifier_path(data_tree *view, proto_tree *tree)
-{
-    value_stream *stream = view->values.stream;
-
-    if (stream->identifier == NULL || !proto_field_is_referenced(tree, hf_pcq_identifier_path)) {
-        return;
-    }
-    bool is_assumed;
-    const char *path = format_block_path(stream, stream->computer, &is_assumed);
-    proto_item *item = tree_add_generated_string(tree, hf_pcq_identifier_path, view->values.tvb, path);
-    proto_item_append_text(item, "%s", is_assumed ? " (assumed)" : "");
-    if (is_assumed && stream->assumed != ASSUMED_COUNTER) {
-        value_tree_report_assumed(view->values.report, item, 0);
-    }
 }
 
 /* Shows a structure of `size` bytes at offset `at` that begins with two 32-bit numbers. Returns its item. */
@@ -146,19 +134,17 @@ static proto_item *show_pair(data_tree *view, proto_tree *tree, int hf, int ett,
     return cursor.node;
 }
 
-/* Shows PERF_MULTI_COUNTERS (2.2.4.11) with the counters' names and types. Returns its size in bytes, 0: it does not fit. */
-static uint32_t show_counters(data_tree *view, const perf_group *group, proto_tree *tree)
+/* Shows PERF_MULTI_COUNTERS (2.2.4.11) at `at` with the counters' names and types, if it is there. Returns the offset behind it. */
+static uint32_t show_counters(data_tree *view, const perf_group *group, proto_tree *tree, uint32_t at)
 {
     const value_stream *stream = view->values.stream;
-    uint32_t at = group->offset + PERF_COUNTER_HEADER_SIZE;
 
     if (group->end - at < PERF_MULTI_COUNTERS_SIZE) {
-        return 0;
+        return group->end;
     }
-    uint32_t size = perf_table_u32(view->table, at);
-    proto_item *item =
-        show_pair(view, tree, hf_multi_counters, ett_multi, hf_multi_counters_size, hf_multi_counters_count, at,
-                  MAX(MIN(size, group->end - at), PERF_MULTI_COUNTERS_SIZE));
+    uint32_t size = MIN(perf_table_u32(view->table, at), group->end - at);
+    proto_item *item = show_pair(view, tree, hf_multi_counters, ett_multi, hf_multi_counters_size,
+                                 hf_multi_counters_count, at, MAX(size, PERF_MULTI_COUNTERS_SIZE));
     proto_item_append_text(item, ": %u counters", perf_table_u32(view->table, at + 4));
     tree = proto_item_get_subtree(item);
     for (uint32_t i = 0; i < group->columns; i++) {
@@ -179,16 +165,14 @@ static uint32_t show_counters(data_tree *view, const perf_group *group, proto_tr
             }
         }
     }
-    return size <= group->end - at ? size : 0;
+    return at + size;
 }
 
 /* Shows PERF_MULTI_INSTANCES (2.2.4.10), in front of the first instance, else at `at`, if it is there. */
-static void pcq_show_instances(data_tree *view, const perf_group *group, proto_tree *tree, uint32_t at)
+static void show_instance_count(data_tree *view, const perf_group *group, proto_tree *tree, uint32_t at)
 {
-    if (group->rows > 0) {
-        at = perf_table_row(view->table, group, 0)->offset - PERF_MULTI_INSTANCES_SIZE;
-    }
-    if (at <= group->end && group->end - at >= PERF_MULTI_INSTANCES_SIZE) {
+    at = group->rows > 0 ? perf_table_row(view->table, group, 0)->offset - PERF_MULTI_INSTANCES_SIZE : at;
+    if (group->end - at >= PERF_MULTI_INSTANCES_SIZE) {
         proto_item_append_text(show_pair(view, tree, hf_multi_instances, ett_multi, hf_multi_instances_size,
                                          hf_multi_instances_count, at, PERF_MULTI_INSTANCES_SIZE),
                                ": %u instances", perf_table_u32(view->table, at + 4));
@@ -200,7 +184,7 @@ static void label_block(const data_tree *view, const perf_group *group, proto_it
 {
     value_stream *stream = view->values.stream;
     bool is_error = group->status != 0;
-    const char *whose = format_marked_path(stream);
+    const char *whose = format_block_path(stream);
     const char *what = is_error ? format_block_error(stream, group->status)
                                 : val_to_str_const(group->type, text_block_type_vals, "unknown dwType");
 
@@ -212,7 +196,8 @@ static void label_block(const data_tree *view, const perf_group *group, proto_it
  * \Set\Counter: no data now (ERROR_NO_DATA)". Returns its tree. */
 static proto_tree *show_block(data_tree *view, const perf_group *group)
 {
-    uint32_t size = PERF_COUNTER_HEADER_SIZE;
+    const value_stream *stream = view->values.stream;
+    uint32_t at = group->offset + PERF_COUNTER_HEADER_SIZE;
     buffer_cursor cursor;
 
     data_tree_enter(view, view->values.tree, hf_block, ett_block, group->offset, group->end - group->offset, &cursor);
@@ -220,15 +205,15 @@ static proto_tree *show_block(data_tree *view, const perf_group *group)
         label_block(view, group, cursor.node);
     }
     FIELDS_READ(COUNTER_HEADER)
-    if (group->type == PERF_ERROR_RETURN) {
-        show_identifier_path(view, cursor.tree);
+    if (group->type == PERF_ERROR_RETURN && stream->identifier) { /* it has no values with paths */
+        pcq_add_identifier_path(&cursor, stream->response.server, stream->computer, stream->identifier,
+                                stream->assumed == ASSUMED_COUNTER);
     }
     if (group->type == PERF_MULTIPLE_COUNTERS || group->type == PERF_COUNTERSET) {
-        uint32_t counters = show_counters(view, group, cursor.tree);
-        size = counters > 0 ? size + counters : UINT32_MAX - group->offset;
+        at = show_counters(view, group, cursor.tree, at);
     }
     if (group->type == PERF_MULTIPLE_INSTANCES || group->type == PERF_COUNTERSET) {
-        pcq_show_instances(view, group, cursor.tree, group->offset + size);
+        show_instance_count(view, group, cursor.tree, at);
     }
     return cursor.tree;
 }
@@ -274,11 +259,11 @@ static void pcq_report_news(data_tree *view, proto_item *item)
     const char *what = is_failure ? now > 0 ? "Fails" : "Has values again"
                        : now > 0  ? "Not delivered"
                                   : "Delivered again";
+    const char *error = is_failure && now > 0 ? format_block_error(stream, now) : "";
     const char *whose =
-        stream->identifier ? format_marked_path(stream) : wmem_strdup_printf(stream->pool, "block %u", group->key);
+        stream->identifier ? format_block_path(stream) : wmem_strdup_printf(stream->pool, "block %u", group->key);
     expert_report_add(view->values.report, item, is_failure ? EI_BLOCK_FAILED : EI_NOT_DELIVERED, "%s: %s%s%s", what,
-                      whose, is_failure && now > 0 ? ": " : "",
-                      is_failure && now > 0 ? format_block_error(stream, now) : "");
+                      whose, *error ? ": " : "", error);
 }
 
 /* --- Instances and values ------------------------------------------------------------------------------------------ */
@@ -291,23 +276,15 @@ static proto_tree *pcq_show_instance(data_tree *view, const perf_group *group, u
     if (!group->has_instances) {
         return tree;
     }
-    uint32_t name_size, size = perf_table_u32(view->table, row->offset);
-    uint32_t place = perf_table_name(view->table, group, number, &name_size), room = row->offset + size - place;
+    uint32_t size, at = perf_table_name(view->table, group, number, &size);
     const char *name = pcq_instance_name(view->values.stream, number, TEXT_NAME_MAX);
     proto_item *item = show_pair(view, tree, hf_pcq_instance, ett_instance, hf_pcq_instance_size, hf_pcq_instance_id,
                                  row->offset, row->cells - row->offset);
     proto_item_set_text(item, "Instance: %s, id %u", name, row->id);
     tree = proto_item_get_subtree(item);
-    uint32_t highlight = name_size + (name_size + 2 <= room ? 2 : 0);
-    if (highlight > 0) {
-        proto_tree_add_string(tree, hf_pcq_instance_name, view->values.tvb, (int)place, (int)highlight, name);
-    }
-    if (size % 8 != 0) {
-        data_tree_report_field(view, item, EI_SIZE, "Size of the instance is %u, not a multiple of 8", size);
-    }
-    if (room > 0 && name_size + 2 > room) {
-        data_tree_report_field(view, item, EI_TEXT,
-                               "Size of the instance is %u, its name fills all of it, without a terminator", size);
+    if (row->cells > at) {
+        proto_tree_add_string(tree, hf_pcq_instance_name, view->values.tvb, (int)at,
+                              (int)MIN(size + 2, row->cells - at), name);
     }
     return tree;
 }
@@ -323,23 +300,6 @@ static void pcq_show_value(data_tree *view, proto_tree *tree)
     proto_tree_add_uint(tree, hf_value_data_size, view->values.tvb, (int)at, 4, perf_table_u32(view->table, at));
     proto_tree_add_uint(tree, hf_value_size, view->values.tvb, (int)at + 4, 4, size);
     value_tree_show_sent(&view->values, tree);
-}
-
-/* Shows the two numbers of an instance or a value whose size does not fit. Returns its item, NULL: the fault has none. */
-static proto_item *pcq_show_broken(data_tree *view, const perf_table_fault *fault, proto_tree *tree)
-{
-    uint32_t at = fault->offset;
-    proto_item *item = NULL;
-
-    if (fault->kind == PERF_FAULT_ROW_SIZE) {
-        item = show_pair(view, tree, hf_pcq_instance, ett_instance, hf_pcq_instance_size, hf_pcq_instance_id, at,
-                         PERF_INSTANCE_HEADER_SIZE);
-    } else if (fault->kind == PERF_FAULT_CELL_SIZE && at + 4 <= view->values.stream->group->end) {
-        item = show_pair(view, tree, hf_counter_data, ett_counter_data, hf_value_data_size, hf_value_size, at - 4,
-                         PERF_COUNTER_DATA_SIZE);
-    }
-    proto_item_append_text(item, ": unreadable");
-    return item;
 }
 
 /* --- Fields -------------------------------------------------------------------------------------------------------- */
@@ -378,8 +338,7 @@ const data_tree_ops pcq_tree_ops = {.others = "blocks, counter ids or instances"
                                     .show_group = show_block,
                                     .report_news = pcq_report_news,
                                     .show_row = pcq_show_instance,
-                                    .show_value = pcq_show_value,
-                                    .show_broken = pcq_show_broken};
+                                    .show_value = pcq_show_value};
 
 void pcq_data_register(int proto)
 {

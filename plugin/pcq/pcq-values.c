@@ -103,7 +103,15 @@ static void pcq_enter_block(value_stream *stream)
     }
 }
 
-static const uint8_t utf16_star[2] = {'*', 0};
+/* Returns the identifier of a counter, PERF_NO_ID: of all counters, for all instances. */
+static perf_identifier identifier_of_all(const uint8_t *guid, uint32_t id)
+{
+    static const uint8_t star[2] = {'*', 0};
+    perf_identifier all = {.counter_id = id, .instance_id = PERF_NO_ID, .utf16 = star, .utf16_size = sizeof star};
+
+    memcpy(all.guid, guid, sizeof all.guid);
+    return all;
+}
 
 /* ERROR_NO_DATA of an instance that was asked for by its name says that it was not there. */
 #define STATUS_NO_DATA 232
@@ -122,11 +130,7 @@ static perf_group *pcq_find_group_before(value_stream *stream, perf_no_result *w
     perf_group *group = find_block(stream->pool, before, identifier, value_stream_group_number(stream));
     if (group == NULL && stream->group->has_instances &&
         stream->group->rows > 0) { /* in place of all, some are asked for */
-        perf_identifier all = {.counter_id = identifier->counter_id,
-                               .instance_id = PERF_NO_ID,
-                               .utf16 = utf16_star,
-                               .utf16_size = sizeof utf16_star};
-        memcpy(all.guid, identifier->guid, sizeof all.guid);
+        const perf_identifier all = identifier_of_all(identifier->guid, identifier->counter_id);
         group = find_block(stream->pool, before, &all, 0);
     }
     if (get_blocks(before)->is_assumed && !get_blocks(&stream->now)->is_assumed) {
@@ -235,23 +239,15 @@ static void pcq_read_text(value_stream *stream, uint32_t size)
 
 /* --- Operands ----------------------------------------------------------------------------------------------------- */
 
-/* Finds the row of the instance of `at` in a block of the same sample. A block of one instance alone has its identifier's name. Returns false if
- * there is none, or several may be. Changes: `row`; a row that is assumed makes the result assumed. */
+/* Finds the row of the instance of `at` in a block of the same sample: by its name, which the identifier has of a block of one instance. Returns
+ * false if there is none, or several may be. Changes: `row`; a row that is assumed makes the result assumed. */
 static bool find_row_in_block(value_stream *stream, const value_location *at, perf_group *group, uint32_t *row)
 {
-    perf_table *table = at->in->table;
-
-    if (at->group->has_instances == group->has_instances) {
+    if (at->group->has_instances || !group->has_instances) {
         return value_stream_match_row(stream, at, at->in, group, row) > PERF_MATCH_AMBIGUOUS;
     }
-    if (group->has_instances) {
-        const perf_identifier *own = find_identifier(at->in, at->group);
-        return perf_table_count_rows(table, group, own->utf16, own->utf16_size, row) == 1;
-    }
-    const perf_row_name name = perf_table_row_name(table, at->group, at->row);
-    *row = 0;
-    stream->operands.match = name.is_repeated ? PERF_MATCH_ASSUMED : stream->operands.match;
-    return group->rows > 0 && name.ordinal == 0; /* the first that has the name */
+    const perf_identifier *own = find_identifier(at->in, at->group);
+    return perf_table_count_rows(at->in->table, group, own->utf16, own->utf16_size, row) == 1;
 }
 
 /* Returns the number of a counter in a block, for the instance of `at`; size 0: there is none. A block of one counter has no id. */
@@ -268,25 +264,18 @@ static perf_raw find_number_in_block(value_stream *stream, const value_location 
 }
 
 /* Returns the number of a counter for the instance of `at`, from the first block that has it: of that counter or of all counters, for the
- * same instances, that instance alone, or all instances. Size 0: there is none. */
+ * same instances or for all. Size 0: there is none. */
 static perf_raw find_number_in_others(value_stream *stream, const value_location *at, uint32_t id)
 {
     const perf_identifier *own = find_identifier(at->in, at->group);
-    const uint8_t *names[] = {own->utf16, own->utf16, utf16_star};
-    uint32_t sizes[] = {own->utf16_size, own->utf16_size, sizeof utf16_star};
+    perf_identifier wanted[] = {*own, *own, identifier_of_all(own->guid, id), identifier_of_all(own->guid, PERF_NO_ID)};
     uint32_t likely = (uint32_t)(at->group - at->in->table->groups) + 1;
     perf_raw found = {0, 0};
 
-    if (at->group->has_instances) {
-        names[1] = at->in->table->data + perf_table_name(at->in->table, at->group, at->row, &sizes[1]);
-    }
-    for (unsigned i = 0; found.size == 0 && i < 2 * array_length(names); i++) {
-        perf_identifier wanted = {.counter_id = i % 2 == 0 ? id : PERF_NO_ID,
-                                  .instance_id = i < 2 ? own->instance_id : PERF_NO_ID,
-                                  .utf16 = names[i / 2],
-                                  .utf16_size = sizes[i / 2]};
-        memcpy(wanted.guid, own->guid, sizeof wanted.guid);
-        perf_group *group = find_block(stream->pool, at->in, &wanted, likely);
+    wanted[0].counter_id = id;
+    wanted[1].counter_id = PERF_NO_ID;
+    for (unsigned i = 0; found.size == 0 && i < array_length(wanted); i++) {
+        perf_group *group = find_block(stream->pool, at->in, &wanted[i], likely);
         found = group ? find_number_in_block(stream, at, group, id) : found;
     }
     return found;

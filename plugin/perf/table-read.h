@@ -7,12 +7,9 @@
 
 #include "perf/parse.h"
 
-/* Adds a group without columns and rows. `end`: offset behind it. Returns it; its address holds if there is room for all groups. */
+/* Adds a group without columns and rows. `end`: offset behind it. Needs: room for it. Returns it. */
 static inline perf_group *perf_add_group(perf_table *t, uint32_t offset, uint32_t end)
 {
-    if (t->num_groups == t->room[PERF_GROUPS]) {
-        t->groups = perf_table_enlarge(t->groups, &t->room[PERF_GROUPS], 1, sizeof *t->groups);
-    }
     t->groups[t->num_groups] = (perf_group){.offset = offset,
                                             .end = end,
                                             .key = t->num_groups,

@@ -9,9 +9,6 @@
 #include <epan/prefs.h>
 #include <epan/show_exception.h>
 
-/* Items that a buffer's details leave free, for what follows the buffer. */
-#define TREE_RESERVE 10000
-
 /* Bytes: a smaller buffer cannot hold as many structures as Wireshark 4.6 takes for a loop. */
 #define OWN_DATA_SOURCE 65536
 
@@ -37,7 +34,7 @@ bool cursor_try(buffer_cursor *cursor, void (*read)(void *data), void *data)
     CATCH_BOUNDS_ERRORS
     {
         is_whole = false;
-        if (report->pinfo && !report->muted && !report->shows_end) {
+        if (report->pinfo && !report->shows_end) {
             report->shows_end = true;
             show_exception(cursor->tvb, report->pinfo, cursor->tree, EXCEPT_CODE, GET_MESSAGE);
         }
@@ -98,79 +95,57 @@ void cursor_read_guid(buffer_cursor *cursor, int hf, uint8_t guid[16])
     pass_field(cursor, hf, 16);
 }
 
+/* Adds the next field as a time and moves behind it. Reports one that is not `valid`: `text` says what it is not. */
+static void pass_time(buffer_cursor *cursor, int hf, uint32_t size, const nstime_t *when, bool valid, const char *text)
+{
+    cursor->item = proto_tree_add_time(cursor->tree, hf, cursor->tvb, cursor->pos, size, when);
+    if (!valid) {
+        expert_report_add(cursor->report, cursor->item, EI_TIME, "%s is not %s", proto_registrar_get_name(hf), text);
+    }
+    cursor->pos += size;
+}
+
 void cursor_read_filetime(buffer_cursor *cursor, int hf)
 {
-    nstime_t when;
+    nstime_t when = NSTIME_INIT_ZERO;
 
     require_bytes(cursor, 8);
     uint64_t value = tvb_get_uint64(cursor->tvb, cursor->pos, cursor->encoding);
-    bool valid = filetime_to_nstime(&when, value);
-    if (!valid) {
-        nstime_set_zero(&when);
-    }
-    cursor->item = proto_tree_add_time(cursor->tree, hf, cursor->tvb, cursor->pos, 8, &when);
-    if (!valid || value > INT64_MAX) {
-        expert_report_add(cursor->report, cursor->item, EI_TIME, "%s: %" PRIu64 " is not a FILETIME",
-                          proto_registrar_get_name(hf), value);
-    }
-    cursor->pos += 8;
+    bool valid = value <= INT64_MAX && filetime_to_nstime(&when, value);
+    pass_time(cursor, hf, 8, &when, valid, "a FILETIME");
 }
 
-/* Gets a SYSTEMTIME at `offset` as time in UTC. Returns false, and 1970, if it is no date. */
-static bool get_systemtime(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when)
+/* Converts the words of a SYSTEMTIME. Returns false if it is no date. Changes: `when`, in UTC, of a date. */
+static bool convert_systemtime(const int word[8], nstime_t *when)
 {
-    enum { YEAR, MONTH, WEEKDAY, DAY, HOUR, MINUTE, SECOND, MILLISECONDS, WORDS };
-    int word[WORDS];
+    enum { YEAR, MONTH, WEEKDAY, DAY, HOUR, MINUTE, SECOND, MILLISECONDS };
+    bool may_be_date = word[YEAR] >= 1601 && word[WEEKDAY] <= 6 && word[MILLISECONDS] <= 999;
+    GDateTime *date =
+        may_be_date ? g_date_time_new_utc(word[YEAR], word[MONTH], word[DAY], word[HOUR], word[MINUTE], word[SECOND])
+                    : NULL;
 
-    for (unsigned i = 0; i < WORDS; i++) {
-        word[i] = tvb_get_uint16(tvb, offset + 2 * i, encoding);
-    }
-    nstime_set_zero(when);
-    if (word[YEAR] < 1601 || word[WEEKDAY] > 6 || word[MILLISECONDS] > 999) {
-        return false;
-    }
-    GDateTime *date = g_date_time_new_utc(word[YEAR], word[MONTH], word[DAY], word[HOUR], word[MINUTE], word[SECOND]);
     if (date == NULL) {
         return false;
     }
-    when->secs = (time_t)g_date_time_to_unix(date);
-    when->nsecs = word[MILLISECONDS] * 1000000;
+    *when = (nstime_t){(time_t)g_date_time_to_unix(date), word[MILLISECONDS] * 1000000};
     g_date_time_unref(date);
     return true;
 }
 
 void cursor_read_systemtime(buffer_cursor *cursor, int hf)
 {
-    nstime_t when;
+    nstime_t when = NSTIME_INIT_ZERO;
+    int word[8];
 
     require_bytes(cursor, 16);
-    bool valid = get_systemtime(cursor->tvb, cursor->pos, cursor->encoding, &when);
-    cursor->item = proto_tree_add_time(cursor->tree, hf, cursor->tvb, cursor->pos, 16, &when);
-    if (!valid) {
-        expert_report_add(cursor->report, cursor->item, EI_TIME, "%s is not a date", proto_registrar_get_name(hf));
+    for (unsigned i = 0; i < array_length(word); i++) {
+        word[i] = tvb_get_uint16(cursor->tvb, cursor->pos + 2 * i, cursor->encoding);
     }
-    cursor->pos += 16;
+    bool valid = convert_systemtime(word, &when);
+    pass_time(cursor, hf, 16, &when, valid, "a date");
 }
 
-bool cursor_check_utf16(expert_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
-                        unsigned encoding, const char *what)
-{
-    bool high = false, is_lone = false;
-
-    for (uint32_t i = 0; i + 1 < size && !is_lone; i += 2) {
-        unsigned unit = tvb_get_uint16(tvb, offset + i, encoding);
-        is_lone = high != ((unit & 0xFC00) == 0xDC00);
-        high = (unit & 0xFC00) == 0xD800;
-    }
-    if (is_lone || high) {
-        bool damaged = report->damaged;
-        expert_report_add(report, item, EI_TEXT, "%s has half of a surrogate pair", what);
-        report->damaged = damaged;
-    }
-    return !is_lone && !high;
-}
-
-const char *cursor_read_text(buffer_cursor *cursor, int hf, uint32_t room, uint32_t most, const char *what)
+const char *cursor_read_text(buffer_cursor *cursor, int hf, uint32_t room, uint32_t most)
 {
     require_bytes(cursor, room);
     uint32_t size = text_utf16_size(cursor->tvb, cursor->pos, room);
@@ -181,10 +156,8 @@ const char *cursor_read_text(buffer_cursor *cursor, int hf, uint32_t room, uint3
     cursor->item =
         proto_tree_add_string(cursor->tree, hf, cursor->tvb, cursor->pos, terminated ? size + 2 : size, text);
     if (!terminated) {
-        expert_report_add(cursor->report, cursor->item, EI_TEXT, "%s has no terminator in its %u bytes", what, room);
-    }
-    if (!cursor_check_utf16(cursor->report, cursor->item, cursor->tvb, cursor->pos, size, cursor->encoding, what)) {
-        cursor->report->damaged = true; /* not what anybody should learn */
+        expert_report_add(cursor->report, cursor->item, EI_TEXT, "%s has no terminator in its %u bytes",
+                          proto_registrar_get_name(hf), room);
     }
     cursor->pos += room;
     return text;
@@ -225,22 +198,13 @@ tvbuff_t *tree_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name)
     return own;
 }
 
-/* Items that PDUs behind this one take for each byte of the frame: a frame that ends a large PDU can hold a thousand small ones, and stock
- * Wireshark has room for all. */
-#define ITEMS_OF_BYTE 2
-
 uint32_t tree_items_left(const proto_tree *tree)
 {
     if (tree == NULL) {
         return UINT32_MAX;
     }
-    const packet_info *pinfo = PTREE_DATA(tree)->pinfo;
-    uint64_t later = pinfo && pinfo->fd ? (uint64_t)pinfo->fd->cap_len * ITEMS_OF_BYTE : 0;
-    uint32_t limit = prefs.gui_max_tree_items;
-    uint32_t reserve = (uint32_t)MIN(MAX(later, TREE_RESERVE), limit / 4);
-    uint32_t used = PTREE_DATA(tree)->count;
-
-    return used + reserve < limit ? limit - reserve - used : 0;
+    uint32_t limit = prefs.gui_max_tree_items, used = PTREE_DATA(tree)->count + limit / 8;
+    return used < limit ? limit - used : 0;
 }
 
 proto_item *tree_add_generated_string(proto_tree *tree, int hf, tvbuff_t *tvb, const char *text)

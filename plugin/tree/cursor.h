@@ -57,8 +57,8 @@ void cursor_read_filetime(buffer_cursor *cursor, int hf);
 void cursor_read_systemtime(buffer_cursor *cursor, int hf);
 
 /* Reads UTF-16 up to its terminator, at most `room` bytes, which are passed over whole. Returns at most `most` characters of it as UTF-8, in the
- * packet's pool. Reports a missing terminator and lone surrogates as `what`. */
-const char *cursor_read_text(buffer_cursor *cursor, int hf, uint32_t room, uint32_t most, const char *what);
+ * packet's pool. Reports a missing terminator. */
+const char *cursor_read_text(buffer_cursor *cursor, int hf, uint32_t room, uint32_t most);
 
 /* Passes over `size` bytes, without an item. */
 void cursor_skip(buffer_cursor *cursor, uint32_t size);
@@ -67,16 +67,11 @@ void cursor_skip(buffer_cursor *cursor, uint32_t size);
  * does not fit is cut to what is there. */
 void cursor_enter(buffer_cursor *cursor, int hf, int ett, uint32_t size, buffer_cursor *inner);
 
-/* Reports half surrogate pairs of `what` in `size` bytes. Returns false if there are any: such a name is not learned. Its surroundings are:
- * report->damaged stays as it was. */
-bool cursor_check_utf16(expert_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
-                        unsigned encoding, const char *what);
-
 /* Returns a large buffer as a data source of its own, a small one as it is. Wireshark 4.6 takes 50,000 items for a loop if none
  * gets beyond the last item of its data source. DCE/RPC's list of fragments ends far behind a buffer's beginning. */
 tvbuff_t *tree_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name);
 
-/* Returns how many more items the packet's tree can take, less a reserve for what comes after; UINT32_MAX without a tree. */
+/* Returns how many more items the packet's tree can take, less an eighth for PDUs behind this one; UINT32_MAX without a tree. */
 uint32_t tree_items_left(const proto_tree *tree);
 
 /* Add an item of no bytes, in brackets, for something that is known or calculated and was not sent here. */

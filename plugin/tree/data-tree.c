@@ -29,14 +29,12 @@ static void report_fault(const data_tree *view, proto_item *item, const perf_tab
                       wmem_strdup_printf(report->pinfo->pool, info->text, fault->stated, fault->found));
 }
 
-/* Reports the faults of a group, or of the response, at `item`, or at the broken structure, which is shown in `tree`. */
-static void report_table_faults(data_tree *view, uint32_t group, proto_item *item, proto_tree *tree)
+/* Reports the faults of a group, or of the response, at `item`. */
+static void report_table_faults(const data_tree *view, uint32_t group, proto_item *item)
 {
     for (uint32_t i = 0; i < view->table->num_faults; i++) {
-        const perf_table_fault *fault = &view->table->faults[i];
-        if (fault->group == group) {
-            proto_item *broken = tree && view->ops->show_broken ? view->ops->show_broken(view, fault, tree) : NULL;
-            report_fault(view, broken ? broken : item, fault);
+        if (view->table->faults[i].group == group) {
+            report_fault(view, item, &view->table->faults[i]);
         }
     }
 }
@@ -63,8 +61,8 @@ void data_tree_enter(const data_tree *view, proto_tree *tree, int hf, int ett, u
     cursor_enter(&outer, hf, ett, size, cursor);
 }
 
-/* Shows a row with its values, as far as the packet's tree has room. Returns the tree that the values are in. */
-static proto_tree *show_table_row(data_tree *view, const perf_group *group, uint32_t row, proto_tree *group_tree)
+/* Shows a row with its values, as far as the packet's tree has room. */
+static void show_table_row(data_tree *view, const perf_group *group, uint32_t row, proto_tree *group_tree)
 {
     value_stream *stream = view->values.stream;
 
@@ -82,7 +80,6 @@ static proto_tree *show_table_row(data_tree *view, const perf_group *group, uint
             view->ops->show_value(view, tree);
         }
     }
-    return tree;
 }
 
 /* Shows a group with its rows and reports its faults. A group that the packet's tree has no room for is counted. */
@@ -101,15 +98,14 @@ static void show_table_group(data_tree *view, uint32_t number, bool is_news_want
     if (is_news_wanted && view->ops->report_news) {
         view->ops->report_news(view, item);
     }
-    proto_tree *row_tree = tree;
     for (uint32_t row = 0; row < group->rows; row++) {
         if (value_tree_has_room(&view->values, ITEMS_OF_ROW)) {
-            row_tree = show_table_row(view, group, row, tree);
+            show_table_row(view, group, row, tree);
         } else {
             view->others_hidden += group->columns == 0;
         }
     }
-    report_table_faults(view, number, item, row_tree);
+    report_table_faults(view, number, item);
 }
 
 /* Reports how many values, or else other structures, the packet's tree had no room for. */
@@ -137,7 +133,7 @@ static void show_table(void *data)
     bool is_news_wanted = expert_report_is_wanted(view->values.report, view->values.tree);
 
     proto_item *header = view->ops->show_header(view);
-    report_table_faults(view, PERF_NO_GROUP, header ? header : proto_tree_get_parent(view->values.tree), NULL);
+    report_table_faults(view, PERF_NO_GROUP, header ? header : proto_tree_get_parent(view->values.tree));
     for (uint32_t i = 0; i < view->table->num_groups; i++) {
         show_table_group(view, i, is_news_wanted);
     }

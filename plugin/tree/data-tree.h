@@ -23,8 +23,6 @@ typedef struct {
     proto_tree *(*show_row)(data_tree *view, const perf_group *group, uint32_t row, proto_tree *tree);
     /* Shows the stream's value in the row's tree. */
     void (*show_value)(data_tree *view, proto_tree *tree);
-    /* Shows the structure whose size is a fault of the group. Returns its item, NULL: it has none. NULL: faults have no structures. */
-    proto_item *(*show_broken)(data_tree *view, const perf_table_fault *fault, proto_tree *tree);
 } data_tree_ops;
 
 struct data_tree {

@@ -56,26 +56,13 @@ void expert_info_register(int proto, const char *prefix, expert_fields *expert)
     }
 }
 
-/* True if somebody listens to Wireshark's tap of expert infos. It is looked up once, since the list is long, and not before it is registered. */
-static bool has_expert_listener(void)
-{
-    static int tap;
-
-    tap = tap ? tap : find_tap_id("expert");
-    return have_tap_listener(tap);
-}
-
 void expert_report_add(expert_report *report, proto_item *item, expert_id id, const char *format, ...)
 {
     va_list args;
 
     ws_assert(id < NUM_EXPERT_INFOS && (report->pinfo == NULL || report->expert));
     report->damaged |= expert_rows[id].damage;
-    if (report->pinfo == NULL || report->muted || report->count++ >= MAX_EXPERT_INFOS) {
-        return;
-    }
-    if (item == NULL && !has_expert_listener()) { /* nobody reads the text */
-        expert_add_info(report->pinfo, NULL, (expert_field *)&report->expert->fields[id]);
+    if (report->pinfo == NULL || report->count++ >= MAX_EXPERT_INFOS) {
         return;
     }
     va_start(args, format);
@@ -86,18 +73,15 @@ void expert_report_add(expert_report *report, proto_item *item, expert_id id, co
 
 bool expert_report_is_wanted(const expert_report *report, proto_tree *tree)
 {
-    static int stock_protocol; /* as the tap */
+    static int tap, stock_protocol; /* looked up once, since the lists are long */
 
+    tap = tap ? tap : find_tap_id("expert");
     stock_protocol = stock_protocol ? stock_protocol : proto_registrar_get_id_byname("_ws.expert");
-    if (has_expert_listener()) {
-        return true;
+    bool is_wanted = have_tap_listener(tap) || (tree && proto_field_is_referenced(tree, stock_protocol));
+    for (unsigned i = 0; tree && !is_wanted && i < NUM_EXPERT_INFOS; i++) {
+        is_wanted = proto_field_is_referenced(tree, report->expert->fields[i].hf);
     }
-    for (unsigned i = 0; tree && i < NUM_EXPERT_INFOS; i++) {
-        if (proto_field_is_referenced(tree, report->expert->fields[i].hf)) {
-            return true;
-        }
-    }
-    return tree && stock_protocol != -1 && proto_field_is_referenced(tree, stock_protocol);
+    return is_wanted;
 }
 
 void expert_report_end(expert_report *report, proto_item *item)

@@ -55,7 +55,7 @@
     X(INDEX, "index", PI_PROTOCOL, PI_WARN, true, "Index does not name one block for each counter", \
       "The server's fault; blocks are matched to counters without it") \
     X(TIME, "time", PI_PROTOCOL, PI_WARN, false, "A time is not valid", \
-      "The server's fault, or noise; the raw numbers are shown") \
+      "The server's fault, or noise; 1970 stands for what is no date") \
     X(CALL_FAILED, "call_failed", PI_RESPONSE_CODE, PI_NOTE, false, "The call failed", \
       "docs/symptoms.md says what each status means for the person who asked") \
     X(COUNTER_REFUSED, "counter_refused", PI_RESPONSE_CODE, PI_NOTE, false, \
@@ -104,7 +104,6 @@ void expert_info_register(int proto, const char *prefix, expert_fields *expert);
 /* The report of one stub or buffer. The caller sets the first three members; all else begins as zeros. */
 typedef struct {
     packet_info *pinfo; /* NULL: the findings only count, nothing is shown */
-    bool muted;         /* the same, where a tree is shown: they were reported before */
     const expert_fields *expert;
     bool tells_assumed; /* it was reported that a name or type is assumed */
     bool shows_end;     /* Wireshark's "Malformed Packet" or "Packet size limited" is shown */
