@@ -26,25 +26,23 @@ void proto_reg_handoff_pcq(void);
 #define STATUS_NOT_ENOUGH_MEMORY 8
 #define STATUS_OUTOFMEMORY 14
 
-/* X(opnum, name, request and response: functions that are called when the parameters were read, dissect: function that reads lpData
- * before the status is known, parameters of the request in their order, a letter each as in read_request_parameters(), begin of the
- * response, largest dwInSize that the interface admits, flags (dcerpc/connections.h)).
+/* X(opnum, name, flags (dcerpc/connections.h), and the members of an operation, of response_begin without NDR_FIRST_).
  * GUIDs are counted in EnumerateCounterSet, bytes elsewhere ([MS-PCQ] 3.1.4.1). */
 #define PCQ_OPERATIONS(X) \
-    X(0, EnumerateCounterSet, describe_buffer_size, enumerate_response, pcq_dissect_counterset_list, "WS", SIZES, 256, \
-      RPC_RETURNS) \
-    X(1, QueryCounterSetRegistrationInfo, registration_request, registration_response, pcq_dissect_registration, \
-      "WGCLS", SIZES, 134217728, RPC_RETURNS) \
-    X(2, EnumerateCounterSetInstances, describe_counterset, instances_response, pcq_dissect_instances, "WGS", SIZES, \
-      67108864, RPC_RETURNS) \
-    X(3, OpenQueryHandle, open_request, open_response, NULL, "W", HANDLE, 0, RPC_OPENS) \
-    X(4, CloseQueryHandle, NULL, close_response, NULL, "H", HANDLE, 0, RPC_CLOSES) \
-    X(5, QueryCounterInfo, describe_buffer_size, info_response, pcq_dissect_identifiers, "HS", SIZES, 67108864, \
-      RPC_USES | RPC_RETURNS) \
-    X(6, QueryCounterData, describe_buffer_size, data_response, NULL, "HS", SIZES, 1073741824, \
-      RPC_USES | RPC_RETURNS | RPC_SAMPLES) \
-    X(7, ValidateCounters, validate_request, validate_response, pcq_dissect_identifiers, "HSAD", ARRAY, 67108864, \
-      RPC_USES | RPC_CHANGES)
+    X(0, EnumerateCounterSet, RPC_RETURNS, SIZES, "WS", 256, "counterset", pcq_dissect_counterset_list, \
+      describe_buffer_size, NULL) \
+    X(1, QueryCounterSetRegistrationInfo, RPC_RETURNS, SIZES, "WGCLS", 134217728, "counter", pcq_dissect_registration, \
+      describe_registration, registration_response) \
+    X(2, EnumerateCounterSetInstances, RPC_RETURNS, SIZES, "WGS", 67108864, "instance", pcq_dissect_instances, \
+      describe_counterset, describe_counterset) \
+    X(3, OpenQueryHandle, RPC_OPENS, HANDLE, "W", 0, NULL, NULL, describe_machine, open_response) \
+    X(4, CloseQueryHandle, RPC_CLOSES, HANDLE, "H", 0, NULL, NULL, NULL, close_response) \
+    X(5, QueryCounterInfo, RPC_USES | RPC_RETURNS, SIZES, "HS", 67108864, "counter", pcq_dissect_query, \
+      describe_buffer_size, info_response) \
+    X(6, QueryCounterData, RPC_USES | RPC_RETURNS | RPC_SAMPLES, SIZES, "HS", 1073741824, NULL, NULL, \
+      describe_buffer_size, data_response) \
+    X(7, ValidateCounters, RPC_USES | RPC_CHANGES, ARRAY, "HSAD", 67108864, NULL, pcq_dissect_identifiers, \
+      validate_request, validate_response)
 
 #define OPNUM_STRING(opnum, name, ...) {opnum, #name},
 static const value_string opnum_vals[] = {PCQ_OPERATIONS(OPNUM_STRING){0, NULL}};
@@ -77,7 +75,7 @@ typedef struct {
     const struct operation *operation;
     uint8_t handle[PERF_HANDLE_SIZE]; /* as little-endian sends it */
     proto_item *handle_item;          /* NULL: not shown */
-    tvbuff_t *lpdata;                 /* lpData that the server returned; NULL: it is empty */
+    tvbuff_t *lpdata;                 /* content of lpData; NULL: it is empty, or was not reached */
     pcq_context context;              /* for lpData */
     buffer_cursor buffer;             /* in lpData */
     proto_tree *buffer_tree;          /* NULL: lpData is empty, or not shown */
@@ -86,12 +84,13 @@ typedef struct {
 
 /* A row of PCQ_OPERATIONS. */
 typedef struct operation {
-    void (*request)(pcq_pdu *p); /* NULL: its parameters say all */
-    void (*response)(pcq_pdu *p);
-    void (*dissect)(buffer_cursor *cursor, pcq_context *context); /* NULL: lpData is not read by then */
-    const char *parameters;                                       /* of the request, a letter each */
     ndr_first response_begin;
-    uint32_t largest; /* dwInSize that the interface admits */
+    const char *parameters; /* of the request in their order, a letter each as in read_request_parameters() */
+    uint32_t largest;       /* dwInSize that the interface admits */
+    const char *counted;    /* what lpData lists, for the Info column; NULL: it is described otherwise */
+    void (*dissect)(buffer_cursor *cursor, pcq_context *context); /* reads lpData before the status; NULL: later */
+    void (*request)(pcq_pdu *p); /* called when the parameters were read; NULL: they say all */
+    void (*response)(pcq_pdu *p);
 } operation;
 
 /* --- A call ------------------------------------------------------------------------------------------------------ */
@@ -190,37 +189,20 @@ static const char *format_count(const pcq_pdu *p, uint32_t count)
     return text_counted(p->pdu.pool, count, p->pdu.opnum == OPNUM_EnumerateCounterSet ? "GUID" : "byte");
 }
 
-/* Passes over the array and shows it ("lpData: 96 bytes, room for 1024"). Changes: `lpdata`, if it is not empty, and `buffer_tree`, in which
- * lpData is shown later. */
-static void begin_lpdata(pcq_pdu *p, ndr_array *array)
+/* Calls the operation's function for lpData, which reads it from `buffer` into `context`; for cursor_try(). */
+static void read_buffer(void *pdu)
 {
-    tvbuff_t *tvb = ndr_elements(&p->pdu.ndr, array, p->pdu.opnum == OPNUM_EnumerateCounterSet ? 16 : 1);
+    pcq_pdu *p = pdu;
 
-    proto_item_append_text(array->node, ": %s", format_count(p, (uint32_t)array->actual_count));
-    if (array->max_count != array->actual_count) {
-        proto_item_append_text(array->node, ", room for %" PRIu64, array->max_count);
-    }
-    if (tvb_reported_length(tvb) > 0) {
-        p->lpdata = tree_own_source(p->pdu.pinfo, tvb, "lpData");
-        proto_item *item = proto_tree_add_item(p->pdu.tree, hf_buffer, p->lpdata, 0, -1, ENC_NA);
-        p->buffer_tree = proto_item_add_subtree(item, ett_buffer);
-        proto_item_append_text(item, ", %s", text_counted(p->pdu.pool, tvb_reported_length(tvb), "byte"));
-    }
+    p->operation->dissect(&p->buffer, &p->context);
 }
 
-/* Reports `count` of the array if another parameter, `said_by`, says otherwise. `has`: "holds" or "has room for". */
-static void check_count(pcq_pdu *p, const ndr_array *array, const char *has, uint64_t count, const char *said_by,
-                        uint32_t said)
+/* Reads and shows what lpData holds, but not counter data. GUIDs of EnumerateCounterSet have the byte order of NDR, all else is little-endian.
+ * The parameters behind lpData are read even if it ends too early. */
+static void dissect_lpdata(pcq_pdu *p)
 {
-    if (count != said) {
-        expert_report_add(&p->pdu.report, array->item, EI_ARRAY_COUNTS, "lpData %s %" PRIu64 ", but %s says %u", has,
-                          count, said_by, said);
-    }
-}
+    bool is_of_ndr = p->pdu.opnum == OPNUM_EnumerateCounterSet;
 
-/* Fills what the dissector of lpData needs of the call. */
-static void begin_context(pcq_pdu *p)
-{
     p->context = (pcq_context){
         .server = p->pdu.server,
         .is_request_known = p->call->rpc.request_read,
@@ -230,26 +212,6 @@ static void begin_context(pcq_pdu *p)
         .collected = wmem_array_new(p->pdu.pool, sizeof(pcq_collected_entry)),
         .identifiers = wmem_array_new(p->pdu.pool, sizeof(perf_identifier)),
     };
-}
-
-/* Calls the operation's function for lpData, which reads it from `buffer` into `context`; for cursor_try(). */
-static void read_buffer(void *pdu)
-{
-    pcq_pdu *p = pdu;
-
-    p->operation->dissect(&p->buffer, &p->context);
-}
-
-/* Reads and shows lpData, but not counter data. GUIDs of EnumerateCounterSet have the byte order of NDR, all else is little-endian. The parameters
- * behind lpData are read even if it ends too early. */
-static void dissect_lpdata(pcq_pdu *p)
-{
-    bool is_of_ndr = p->pdu.opnum == OPNUM_EnumerateCounterSet;
-
-    if (p->operation->dissect == NULL) {
-        return;
-    }
-    begin_context(p);
     if (p->lpdata) {
         cursor_init(&p->buffer, p->lpdata, p->buffer_tree, &p->pdu.report,
                     is_of_ndr ? p->pdu.ndr.cursor.encoding : ENC_LITTLE_ENDIAN);
@@ -257,25 +219,28 @@ static void dissect_lpdata(pcq_pdu *p)
     }
 }
 
-/* Reads the array lpData, conformant and varying behind two sizes, and conformant in ValidateCounters; then what is in it. Changes: `in_size` of a
- * ValidateCounters is its max count, since the response has the same array. */
+/* Reads the array lpData, conformant and varying behind two sizes, and conformant in ValidateCounters, and shows it ("lpData: 96 bytes, room for
+ * 1024"); then what is in it. Changes: `lpdata`, if it is not empty, and `buffer_tree`, for its content. */
 static void read_lpdata(pcq_pdu *p)
 {
     bool has_sizes = p->operation->response_begin == NDR_FIRST_SIZES;
     ndr_array array;
 
     ndr_array_begin(&p->pdu.ndr, has_sizes, "lpData", &array);
-    if (has_sizes) {
-        check_count(p, &array, "holds", array.actual_count, "*pdwOutSize", p->pdu.tapped.out_size);
+    tvbuff_t *tvb = ndr_elements(&p->pdu.ndr, &array, p->pdu.opnum == OPNUM_EnumerateCounterSet ? 16 : 1);
+    proto_item_append_text(array.node, ": %s", format_count(p, (uint32_t)array.actual_count));
+    if (array.max_count != array.actual_count) {
+        proto_item_append_text(array.node, ", room for %" PRIu64, array.max_count);
     }
-    if (p->pdu.is_request || p->call->rpc.request_read) {
-        check_count(p, &array, "has room for", array.max_count, "dwInSize", p->call->in_size);
+    if (tvb_reported_length(tvb) > 0) {
+        p->lpdata = tree_own_source(p->pdu.pinfo, tvb, "lpData");
+        proto_item *item = proto_tree_add_item(p->pdu.tree, hf_buffer, p->lpdata, 0, -1, ENC_NA);
+        p->buffer_tree = proto_item_add_subtree(item, ett_buffer);
+        proto_item_append_text(item, ", %s", text_counted(p->pdu.pool, tvb_reported_length(tvb), "byte"));
     }
-    if (p->pdu.is_request) {
-        p->call->in_size = (uint32_t)array.max_count; /* for the response */
+    if (p->operation->dissect) {
+        dissect_lpdata(p);
     }
-    begin_lpdata(p, &array);
-    dissect_lpdata(p);
 }
 
 /* Reads the status, and reports a failure, or a success without data. A size probe is neither, but half of a normal call: too small a buffer,
@@ -319,34 +284,33 @@ static void read_response_parameters(void *pdu)
         read_lpdata(p);
     }
     read_status(p);
+    if (p->succeeded && p->context.identifiers) {
+        p->pdu.tapped.identifiers = wmem_array_get_raw(p->context.identifiers);
+        p->pdu.tapped.num_identifiers = wmem_array_get_count(p->context.identifiers);
+    }
     rpc_pdu_report_trailing_bytes(&p->pdu);
 }
 
-/* Adds to the Info column what a list response holds: "12 counters, 480 bytes". */
-static void describe_count(pcq_pdu *p, const char *word)
+/* Adds to the Info column what lpData of a successful response holds: "12 counters, 480 bytes"; "\"Processor\", 20 bytes". */
+static void describe_lpdata(pcq_pdu *p)
 {
-    if (p->succeeded) {
-        info_add_detail(&p->pdu, "%s, %s", text_counted(p->pdu.pool, p->context.count, word),
-                        format_count(p, p->pdu.tapped.out_size));
+    if (p->context.text) {
+        info_add_detail(&p->pdu, "\"%s\"", text_short(p->pdu.pool, p->context.text));
+    } else if (p->context.count > 0 || p->pdu.opnum != OPNUM_QueryCounterSetRegistrationInfo) {
+        info_add_detail(&p->pdu, "%s", text_counted(p->pdu.pool, p->context.count, p->operation->counted));
+    }
+    if (p->pdu.opnum != OPNUM_EnumerateCounterSet) {
+        info_add_detail(&p->pdu, "%s", format_count(p, p->pdu.tapped.out_size));
     }
 }
 
-/* --- Opnum 0: EnumerateCounterSet, 3.1.4.1.1 ------------------------------------------------------------------- */
-
-/* Adds the room for lpData to the Info column of a request: "buffer size: 1024 bytes". For QueryCounterInfo and QueryCounterData, too. */
+/* Adds the room for lpData to the Info column of a request: "buffer size: 1024 bytes". */
 static void describe_buffer_size(pcq_pdu *p)
 {
     info_add_detail(&p->pdu, "buffer size: %s", format_count(p, p->call->in_size));
 }
 
-static void enumerate_response(pcq_pdu *p)
-{
-    if (p->succeeded) {
-        info_add_detail(&p->pdu, "%s", text_counted(p->pdu.pool, p->context.count, "counterset"));
-    }
-}
-
-/* --- Opnum 1: QueryCounterSetRegistrationInfo, 3.1.4.1.2 ------------------------------------------------------- */
+/* --- Opnums 1, 2: QueryCounterSetRegistrationInfo, EnumerateCounterSetInstances, 3.1.4.1.2, 3.1.4.1.3 -------------- */
 
 /* Returns the name of the call's counterset (PERF_NO_ID), or of a counter in it, with the mark of an assumed one, for the Info column. */
 static const char *format_requested_name(pcq_pdu *p, uint32_t id)
@@ -373,7 +337,7 @@ static void describe_counterset(pcq_pdu *p)
 }
 
 /* Adds to the Info column, of a response, too: the counterset, what of it is asked for, and in which language or of which counter. */
-static void registration_request(pcq_pdu *p)
+static void describe_registration(pcq_pdu *p)
 {
     const pcq_request *request = &p->call->request;
     const char *code = try_val_to_str(request->code, request_code_vals);
@@ -396,7 +360,7 @@ static void registration_request(pcq_pdu *p)
     }
 }
 
-/* Learns the names and types that the response brought, and describes it in the Info column. */
+/* Learns the names and types that the response brought. */
 static void registration_response(pcq_pdu *p)
 {
     unsigned count = p->succeeded && rpc_pdu_may_learn(&p->pdu) ? wmem_array_get_count(p->context.collected) : 0;
@@ -405,24 +369,7 @@ static void registration_response(pcq_pdu *p)
         const pcq_collected_entry *collected = wmem_array_index(p->context.collected, i);
         metadata_learn(p->pdu.server, collected->key, collected->kind, &collected->entry, p->pdu.pinfo->num);
     }
-    registration_request(p);
-    if (!p->succeeded || !p->call->rpc.request_read) {
-        return;
-    }
-    if (p->context.text) {
-        info_add_detail(&p->pdu, "\"%s\"", text_short(p->pdu.pool, p->context.text));
-    } else if (p->context.count > 0) {
-        info_add_detail(&p->pdu, "%s", text_counted(p->pdu.pool, p->context.count, "counter"));
-    }
-    info_add_detail(&p->pdu, "%s", format_count(p, p->pdu.tapped.out_size));
-}
-
-/* --- Opnum 2: EnumerateCounterSetInstances, 3.1.4.1.3 ---------------------------------------------------------- */
-
-static void instances_response(pcq_pdu *p)
-{
-    describe_counterset(p);
-    describe_count(p, "instance");
+    describe_registration(p);
 }
 
 /* --- Handles --------------------------------------------------------------------------------------------------- */
@@ -441,16 +388,20 @@ static const char *format_counter_path(pcq_pdu *p, const perf_identifier *identi
     return text_marked(p->pdu.pool, path, assumed);
 }
 
+/* Returns ", 2 more" behind the first of `count`, "" behind the only one. */
+static const char *format_more(pcq_pdu *p, uint32_t count)
+{
+    return count > 1 ? wmem_strdup_printf(p->pdu.pool, ", %u more", count - 1) : "";
+}
+
 /* Returns counters or blocks that the server did not give, for the Info column: "2 refused: \Set(a)\Counter (ERROR_NO_DATA), 1 more". `first` and
  * `status`: of the first, NULL: not known which it is. `mark`: stands behind the status. */
 static const char *format_refusals(pcq_pdu *p, const char *what, uint32_t count, const perf_identifier *first,
                                    uint32_t status, const char *mark)
 {
-    const char *more = count > 1 ? wmem_strdup_printf(p->pdu.pool, ", %u more", count - 1) : "";
-
     return wmem_strdup_printf(p->pdu.pool, "%u %s: %s (%s%s)%s", count, what,
                               first ? format_counter_path(p, first, /* is_short */ true) : "?",
-                              text_win32_error(p->pdu.pool, status), mark, more);
+                              text_win32_error(p->pdu.pool, status), mark, format_more(p, count));
 }
 
 /* Shows the counters of the query as its request saw them: before the change that it asks for. At most MAX_LISTED_COUNTERS. */
@@ -461,10 +412,8 @@ static void show_query(pcq_pdu *p, proto_tree *tree)
     const query_counter *counter;
     unsigned next = 0, listed = 0;
 
-    if (!fields_any_referenced(tree, shown, array_length(shown))) {
-        return;
-    }
-    if (epoch == NULL || epoch->accepted + epoch->refused == 0) {
+    if (epoch == NULL || epoch->accepted + epoch->refused == 0 ||
+        !fields_any_referenced(tree, shown, array_length(shown))) {
         return;
     }
     proto_item *item = proto_tree_add_item(tree, hf_query, p->pdu.tvb, 0, 0, ENC_NA);
@@ -501,14 +450,6 @@ static void show_query_handle(pcq_pdu *p)
     rpc_pdu_show_handle_number(&p->pdu, p->pdu.tree, handle);
 }
 
-/* Keeps the query as the call's request saw it. `handle`: the request's, or the one that takes its place. */
-static void set_asked_moment(pcq_pdu *p, state_handle *handle)
-{
-    const rpc_call *call = p->pdu.call;
-
-    p->call->asked = query_see_request(handle, call->request_frame, call->connection->unread_change);
-}
-
 /* Begins the use of a handle by a request; reports a closed one. Changes: opens an unknown one, since a well-formed request proves that there is a
  * query. */
 static void begin_query_use(pcq_pdu *p)
@@ -518,32 +459,32 @@ static void begin_query_use(pcq_pdu *p)
     if (rpc_pdu_may_learn(&p->pdu) && call->handle == NULL && !handle_is_null(p->handle)) {
         call->handle = handle_open(PERF_HANDLE_QUERY, p->pdu.server, p->handle, 0, NULL);
     }
-    state_handle *handle = call->handle;
-    if (handle && p->pdu.first_time) {
-        set_asked_moment(p, handle);
+    if (call->handle && p->pdu.first_time) {
+        p->call->asked = query_see_request(call->handle, call->request_frame, call->connection->unread_change);
     }
     rpc_pdu_report_closed_handle(&p->pdu, &p->pdu.report, p->handle_item);
 }
 
-/* Returns the handle that a response is about, NULL: not known. `is_proof`: the server has it open, since it sent its data or their size. Changes:
- * confirms it; behind a closed handle a new query begins, whose opening was not captured. */
-static state_handle *confirm_query(pcq_pdu *p, bool is_proof)
+/* Returns the handle that a response is about, NULL: not known. Changes: confirms it, if the server sent its data or their size; behind a closed
+ * handle a new query begins, whose opening was not captured. */
+static state_handle *confirm_query(pcq_pdu *p)
 {
     rpc_call *call = p->pdu.call;
 
-    if (call->handle && is_proof && rpc_pdu_may_learn(&p->pdu)) {
+    if (call->handle && (p->succeeded || p->pdu.tapped.is_probe) && rpc_pdu_may_learn(&p->pdu)) {
         if (call->was_closed) {
             call->answering = handle_find_or_open(PERF_HANDLE_QUERY, p->pdu.server, call->handle->bytes);
-            set_asked_moment(p, call->answering);
+            p->call->asked = query_see_request(call->answering, call->request_frame, call->connection->unread_change);
         }
         handle_confirm(rpc_pdu_get_handle(&p->pdu));
     }
     return rpc_pdu_get_handle(&p->pdu);
 }
 
-/* --- Opnum 3: OpenQueryHandle, 3.1.4.1.4 ----------------------------------------------------------------------- */
+/* --- Opnums 3, 4: OpenQueryHandle, CloseQueryHandle, 3.1.4.1.4, 3.1.4.1.8 ---------------------------------------- */
 
-static void open_request(pcq_pdu *p)
+/* Adds the machine, if the request names one, to the Info column. */
+static void describe_machine(pcq_pdu *p)
 {
     if (p->call->machine && *p->call->machine) {
         info_add_detail(&p->pdu, "%s", p->call->machine);
@@ -560,8 +501,6 @@ static void open_response(pcq_pdu *p)
     }
 }
 
-/* --- Opnum 4: CloseQueryHandle, 3.1.4.1.8 ---------------------------------------------------------------------- */
-
 static void close_response(pcq_pdu *p)
 {
     rpc_pdu_close_handle(&p->pdu);
@@ -569,40 +508,14 @@ static void close_response(pcq_pdu *p)
 
 /* --- Opnum 5: QueryCounterInfo, 3.1.4.1.5 ---------------------------------------------------------------------- */
 
-/* Reports the first identifier whose Index names no block of its own. */
-static void check_indexes(pcq_pdu *p)
-{
-    if (p->context.identifiers == NULL) { /* lpData was not reached */
-        return;
-    }
-    const perf_identifier *identifiers = wmem_array_get_raw(p->context.identifiers);
-    uint32_t count = wmem_array_get_count(p->context.identifiers), odd = query_first_odd_index(identifiers, count);
-
-    if (odd < count) {
-        expert_report_add(&p->pdu.report, proto_tree_get_parent(p->buffer_tree), EI_INDEX,
-                          "Index %u of identifier %u is beyond the %u blocks, or given before", identifiers[odd].index,
-                          odd, count);
-    }
-}
-
-/* Has listeners get the identifiers of lpData. Needs: begin_context(). */
-static void set_tap_identifiers(pcq_pdu *p)
-{
-    p->pdu.tapped.identifiers = wmem_array_get_raw(p->context.identifiers);
-    p->pdu.tapped.num_identifiers = p->context.count;
-}
-
-/* Describes the counters of a query. Changes: the query, whose counters and blocks they are. */
+/* Has listeners get the number of counters. Changes: the query, whose counters and blocks they are. */
 static void info_response(pcq_pdu *p)
 {
-    check_indexes(p);
-    describe_count(p, "counter");
     if (p->succeeded) {
         p->pdu.tapped.has_counters = true;
         p->pdu.tapped.counters = p->context.count;
-        set_tap_identifiers(p);
     }
-    state_handle *handle = confirm_query(p, p->succeeded || p->pdu.tapped.is_probe);
+    state_handle *handle = confirm_query(p);
     if (p->succeeded && rpc_pdu_may_learn(&p->pdu) && handle) {
         query_apply_info(handle, p->pdu.tapped.identifiers, p->context.count, &p->call->asked);
     }
@@ -625,7 +538,7 @@ static const char *format_failures(pcq_pdu *p, uint32_t failed)
 static void data_response(pcq_pdu *p)
 {
     tvbuff_t *tvb = p->lpdata;
-    state_handle *handle = confirm_query(p, p->succeeded || p->pdu.tapped.is_probe);
+    state_handle *handle = confirm_query(p);
     counter_response *answer = &p->pdu.answer;
 
     if (tvb) {
@@ -661,8 +574,7 @@ static const char *format_identifiers(pcq_pdu *p)
         return "";
     }
     const char *first = format_counter_path(p, wmem_array_index(p->context.identifiers, 0), /* is_short */ true);
-    return p->context.count == 1 ? wmem_strdup_printf(p->pdu.pool, ": %s", first)
-                                 : wmem_strdup_printf(p->pdu.pool, ": %s, %u more", first, p->context.count - 1);
+    return wmem_strconcat(p->pdu.pool, ": ", first, format_more(p, p->context.count), NULL);
 }
 
 /* Describes a change in the Info column, and begins it: of unknown counters, if the request is malformed. */
@@ -688,12 +600,9 @@ static void describe_refused(pcq_pdu *p)
     bool removes = p->call->rpc.request_read && !p->call->add;
     bool reports = p->call->add && expert_report_is_wanted(&p->pdu.report, p->pdu.tree);
 
-    for (unsigned i = 0; i < p->context.count && (reports || first == NULL); i++) {
-        if (identifiers[i].status == 0) {
-            continue;
-        }
-        first = first ? first : &identifiers[i];
-        if (reports) {
+    for (unsigned i = 0; i < p->context.count; i++) {
+        first = first == NULL && identifiers[i].status != 0 ? &identifiers[i] : first;
+        if (reports && identifiers[i].status != 0) {
             expert_report_add(&p->pdu.report, proto_tree_get_parent(p->buffer_tree), EI_COUNTER_REFUSED,
                               "Refused: %s: %s", format_counter_path(p, &identifiers[i], /* is_short */ false),
                               text_win32_error(p->pdu.pool, identifiers[i].status));
@@ -720,7 +629,6 @@ static void validate_response(pcq_pdu *p)
 
     if (p->succeeded) {
         const char *done = !p->call->rpc.request_read ? "accepted" : p->call->add ? "added" : "removed";
-        set_tap_identifiers(p);
         if (p->pdu.has_column) {
             info_add_detail(&p->pdu, "%u %s%s", p->context.count - refused, done,
                             refused > 0 ? "" : format_identifiers(p));
@@ -729,7 +637,7 @@ static void validate_response(pcq_pdu *p)
             describe_refused(p);
         }
     }
-    confirm_query(p, p->succeeded);
+    confirm_query(p);
     bool is_read = !p->pdu.report.damaged && !p->pdu.is_short;
     bool is_known =
         is_read && p->pdu.tapped.status != STATUS_OUTOFMEMORY; /* without memory for all some of it may be done */
@@ -749,8 +657,7 @@ static e_guid_t uuid_perflibv2 = {0xda5a86c5, 0x12c2, 0x4943, {0xab, 0x30, 0x7f,
 static unsigned pref_sample_limit = 1024;
 static const char *pref_names_file = "";
 
-#define OPERATION_ROW(opnum, name, request, response, dissect, parameters, response_begin, largest, flags) \
-    {request, response, dissect, parameters, NDR_FIRST_##response_begin, largest},
+#define OPERATION_ROW(opnum, name, flags, response_begin, ...) {NDR_FIRST_##response_begin, __VA_ARGS__},
 static const operation operations[] = {PCQ_OPERATIONS(OPERATION_ROW)};
 
 /* Hands the PDU to the listeners. Changes: the timing of the query's samples. A garbled one counts as not handed over: sealed.c taps it. */
@@ -834,7 +741,12 @@ static int pcq_dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_
         }
     } else {
         rpc_pdu_read(&p.pdu, read_response_parameters, &p);
-        p.operation->response(&p);
+        if (p.operation->response) {
+            p.operation->response(&p);
+        }
+        if (p.succeeded && p.operation->counted) {
+            describe_lpdata(&p);
+        }
     }
     if (!p.pdu.is_garbled) {
         show_query_handle(&p);
@@ -920,8 +832,7 @@ static bool is_pcq_watched(void)
     return proto_is_protocol_enabled(find_protocol_by_id(proto_pcq));
 }
 
-#define FLAGS_ROW(opnum, name, request, response, dissect, parameters, response_begin, largest, flags) \
-    {opnum, #name, flags},
+#define FLAGS_ROW(opnum, name, flags, ...) {opnum, #name, flags},
 
 /* Hands the interface's operations to DCE/RPC, and has its connections and sealed calls followed. */
 void proto_reg_handoff_pcq(void)
