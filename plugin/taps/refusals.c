@@ -19,9 +19,8 @@
 
 /* --- One response ------------------------------------------------------------------------------------------------ */
 
-/* Visits a refusal of which kind, path and status are known. Changes: its error and description. */
-static void visit_refusal(packet_info *pinfo, const tapped_call *tapped, refusal found, refusal_visitor visit,
-                          void *data)
+/* Adds a refusal of which kind, path and status are known; without a path nothing. */
+static void add_refusal(wmem_array_t *to, wmem_allocator_t *pool, const tapped_call *tapped, refusal found)
 {
     enum { ACCESS_DENIED = 5 };
     bool is_call = found.kind == REFUSED_CALL;
@@ -33,42 +32,40 @@ static void visit_refusal(packet_info *pinfo, const tapped_call *tapped, refusal
         found.error = "not delivered";
         found.description = "its provider is disabled or gone, or the account may not read it";
     } else {
-        found.error = (is_call && tapped->is_fault ? text_fault : text_win32_error)(pinfo->pool, found.status);
+        found.error = (is_call && tapped->is_fault ? text_fault : text_win32_error)(pool, found.status);
         found.description = is_call && found.status == ACCESS_DENIED && tapped->does_not_seal
                                 ? "the calls are signed and not sealed: the client has to seal them "
                                   "(RPC_C_AUTHN_LEVEL_PKT_PRIVACY)"
                                 : text_error_meaning(found.status);
     }
-    visit(data, pinfo, tapped, &found);
+    if (found.path) {
+        wmem_array_append_one(to, found);
+    }
 }
 
-/* Visits blocks with an error in place of values, and countersets without an instance if it is known which. Needs: a sample. */
-static void visit_blocks(packet_info *pinfo, const tapped_call *tapped, refusal_visitor visit, void *data)
+/* Adds blocks with an error in place of values, and countersets without an instance if it is known which. Needs: a sample. */
+static void add_blocks(wmem_array_t *to, wmem_allocator_t *pool, const tapped_call *tapped)
 {
-    value_stream *stream = value_stream_begin(pinfo->pool, tapped->answer);
+    value_stream *stream = value_stream_begin(pool, tapped->answer);
 
     stream->with_failed = stream->with_empty = stream->without_values = true;
     while (value_stream_next(stream)) {
         const char *path = value_stream_path(stream);
-        refusal found = {.kind = REFUSED_INSTANCES, .path = "(not known whose block it is)"};
-        if (path) {
-            found.path = text_marked(pinfo->pool, path, value_stream_is_assumed(stream));
-        }
+        path = path ? text_marked(pool, path, value_stream_is_assumed(stream)) : NULL;
         if (stream->at.is_failed) {
-            found.kind = REFUSED_BLOCK;
-            found.status = stream->group->status;
-        }
-        if (stream->at.is_failed || (stream->at.is_empty && path)) {
-            visit_refusal(pinfo, tapped, found, visit, data);
+            path = path ? path : "(not known whose block it is)";
+            add_refusal(to, pool, tapped, (refusal){REFUSED_BLOCK, .path = path, .status = stream->group->status});
+        } else if (stream->at.is_empty) {
+            add_refusal(to, pool, tapped, (refusal){REFUSED_INSTANCES, .path = path});
         }
     }
 }
 
 /* Returns the path of an identifier that ValidateCounters was to add and the server refused; NULL for any other. */
-static const char *find_refused_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t number)
+static const char *find_refused_path(wmem_allocator_t *pool, const tapped_call *tapped,
+                                     const perf_identifier *identifier)
 {
     enum { ALREADY_EXISTS = 183 }; /* the query has it already: that is no refusal */
-    const perf_identifier *identifier = &tapped->identifiers[number];
     const char *machine = handle_machine(tapped->handle, tapped->server);
     bool is_assumed = false;
 
@@ -79,36 +76,35 @@ static const char *find_refused_path(wmem_allocator_t *pool, const tapped_call *
     return text_marked(pool, path, is_assumed);
 }
 
-void refusals_visit(packet_info *pinfo, const tapped_call *tapped, refusal_visitor visit, void *data)
+wmem_array_t *refusals_find(wmem_allocator_t *pool, const tapped_call *tapped)
 {
+    wmem_array_t *found = wmem_array_new(pool, sizeof(refusal));
+
     for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
-        const char *path = find_refused_path(pinfo->pool, tapped, i);
-        refusal found = {.kind = REFUSED_COUNTER, .path = path, .status = tapped->identifiers[i].status};
-        if (path) {
-            visit_refusal(pinfo, tapped, found, visit, data);
-        }
+        const perf_identifier *identifier = &tapped->identifiers[i];
+        const char *path = find_refused_path(pool, tapped, identifier);
+        add_refusal(found, pool, tapped, (refusal){REFUSED_COUNTER, .path = path, .status = identifier->status});
     }
     if (tapped->has_failed && !tapped_is_usual_failure(tapped)) {
-        refusal found = {.kind = REFUSED_CALL, .path = tapped->operation, .status = tapped->status};
-        visit_refusal(pinfo, tapped, found, visit, data);
+        add_refusal(found, pool, tapped, (refusal){REFUSED_CALL, .path = tapped->operation, .status = tapped->status});
     }
     if (tapped_has_sample(tapped)) {
-        visit_blocks(pinfo, tapped, visit, data);
+        add_blocks(found, pool, tapped);
     }
     for (uint32_t i = 0; tapped_has_sample(tapped) && i < tapped->num_objects; i++) {
         if (!tapped->objects[i].is_there) {
-            const char *name = tapped_object_name(pinfo->pool, tapped->server, tapped->objects[i].title);
-            visit_refusal(pinfo, tapped, (refusal){.kind = REFUSED_OBJECT, .path = name}, visit, data);
+            const char *name = tapped_object_name(pool, tapped->server, tapped->objects[i].title);
+            add_refusal(found, pool, tapped, (refusal){REFUSED_OBJECT, .path = name});
         }
     }
+    return found;
 }
 
 /* --- The list ---------------------------------------------------------------------------------------------------- */
 
-/* Counts a refusal in the row of its path, error, server and client. `data`: refusals. Changes: creates the row, as of this packet. */
-static void add_to_list(void *data, packet_info *pinfo, const tapped_call *tapped, const refusal *found)
+/* Counts a refusal in the row of its path, error, server and client. Changes: creates the row, as of this packet. */
+static void add_to_list(refusals *list, packet_info *pinfo, const tapped_call *tapped, const refusal *found)
 {
-    refusals *list = data;
     const char *client = address_to_str(pinfo->pool, &pinfo->dst);
     const char *path = tapped_placed(pinfo->pool, tapped->handle, found->path);
     const char *key = wmem_strdup_printf(pinfo->pool, "%s %s %s %s", tapped->server->text, client, found->error, path);
@@ -136,13 +132,15 @@ static void add_to_list(void *data, packet_info *pinfo, const tapped_call *tappe
 
 void refusals_count(refusals *list, packet_info *pinfo, const tapped_call *tapped)
 {
+    wmem_array_t *found = refusals_find(pinfo->pool, tapped);
+
     if (list->rows == NULL) {
         list->rows = g_ptr_array_new_with_free_func(g_free);
         list->by_key = g_hash_table_new(wmem_str_hash, g_str_equal);
         list->texts = g_string_chunk_new(TEXT_CHUNK);
     }
-    if (!tapped->is_repeated) {
-        refusals_visit(pinfo, tapped, add_to_list, list);
+    for (unsigned i = 0; !tapped->is_repeated && i < wmem_array_get_count(found); i++) {
+        add_to_list(list, pinfo, tapped, wmem_array_index(found, i));
     }
 }
 

@@ -33,10 +33,8 @@ typedef struct {
     bool is_hkpd;
 } refusal;
 
-typedef void (*refusal_visitor)(void *data, packet_info *pinfo, const tapped_call *tapped, const refusal *found);
-
-/* Calls `visit` for each refusal of a response, in this order: counters, the call, blocks, objects. A request has none. */
-void refusals_visit(packet_info *pinfo, const tapped_call *tapped, refusal_visitor visit, void *data);
+/* Returns the refusals of a response, an array of refusal in `pool`, in this order: counters, the call, blocks, objects. A request has none. */
+wmem_array_t *refusals_find(wmem_allocator_t *pool, const tapped_call *tapped);
 
 /* The list. Begins as zeros. */
 typedef struct {

@@ -41,18 +41,21 @@ static bool check_empty_set(const problem_counter *to, const char *path)
     return wmem_map_contains(to->query->empty_sets, path);
 }
 
-/* Counts a refusal by its kind, for refusals_visit(). Failed calls are judge.c's, and an empty counterset is no problem: neither counts. */
-static void count_refusal(void *data, packet_info *pinfo, const tapped_call *tapped _U_, const refusal *found)
+/* Counts refusals by their kind. Failed calls are judge.c's, and an empty counterset is no problem: neither counts. */
+static void count_refusals(const problem_counter *to, packet_info *pinfo, const tapped_call *tapped)
 {
     static const problem_kind kinds[] = {[REFUSED_COUNTER] = PROBLEM_REFUSED,
                                          [REFUSED_BLOCK] = PROBLEM_BLOCK_FAILED,
                                          [REFUSED_INSTANCES] = PROBLEM_NOT_DELIVERED,
                                          [REFUSED_OBJECT] = PROBLEM_NOT_DELIVERED};
-    bool is_ignored =
-        found->kind == REFUSED_CALL || (found->kind == REFUSED_INSTANCES && check_empty_set(data, found->path));
+    wmem_array_t *all = refusals_find(pinfo->pool, tapped);
 
-    if (!is_ignored) {
-        add_problem(data, kinds[found->kind], pinfo, found->path, found->status);
+    for (unsigned i = 0; i < wmem_array_get_count(all); i++) {
+        const refusal *found = wmem_array_index(all, i);
+        bool is_empty_set = found->kind == REFUSED_INSTANCES && check_empty_set(to, found->path);
+        if (found->kind != REFUSED_CALL && !is_empty_set) {
+            add_problem(to, kinds[found->kind], pinfo, found->path, found->status);
+        }
     }
 }
 
@@ -116,7 +119,7 @@ void problems_count(verdict *v, verdict_query *query, packet_info *pinfo, const 
                                : tapped->is_damaged && tapped->is_response && tapped->brings_data;
 
     count_identifiers(&to, pinfo, tapped);
-    refusals_visit(pinfo, tapped, count_refusal, &to);
+    count_refusals(&to, pinfo, tapped);
     if (is_malformed && tapped->handle && pinfo->fd->cap_len >= pinfo->fd->pkt_len) {
         add_problem(&to, PROBLEM_DAMAGED, pinfo, NULL, 0);
     } else if (is_titles && (tapped->is_damaged || tapped->status == FILE_NOT_FOUND)) {
