@@ -217,7 +217,7 @@ static const sealed_query *learn_sealed(sealed_pdu *pdu, unsigned flags)
 }
 
 /* Fills what listeners get of a PDU whose call is not known. Changes: learns from it, if its operation uses a query. */
-static void fill_sealed_call(sealed_pdu *pdu, const rpc_pending_call *pending, bool is_garbled)
+static void fill_sealed_call(sealed_pdu *pdu, const rpc_pending_call *pending)
 {
     tapped_call *tapped = &pdu->kept.tapped;
     unsigned flags = pdu->operation->flags;
@@ -233,7 +233,6 @@ static void fill_sealed_call(sealed_pdu *pdu, const rpc_pending_call *pending, b
         .is_empty = returns_data && size == 0,
         .uses_query = flags & (RPC_OPENS | RPC_USES | RPC_CLOSES),
         .takes_sample = flags & RPC_SAMPLES,
-        .answers_read = is_garbled && tapped->is_response && pending->call && pending->call->request_read,
     };
     if (tapped->sealed.uses_query) {
         tapped->sealed.connection = learn_sealed(pdu, flags);
@@ -290,7 +289,7 @@ void sealed_keep(packet_info *pinfo, rpc_connection *connection, const rpc_pendi
                                : TAPPED_CUT,
     };
     if (call == NULL) {
-        fill_sealed_call(pdu, pending, is_garbled);
+        fill_sealed_call(pdu, pending);
     }
     rpc_keep_pdu(pinfo, header, &pdu->kept);
 }

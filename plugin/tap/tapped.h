@@ -28,7 +28,6 @@ typedef struct {
     bool is_empty;          /* a response without the data that the operation returns: a size probe, or a failure */
     bool uses_query;        /* the operation opens, uses or closes a handle */
     bool takes_sample;      /* the operation asks for counter data */
-    bool answers_read;      /* a response that decryption garbled, to a request that was read */
 } tapped_sealed;
 
 /* HKEY_PERFORMANCE_DATA: an object that was asked for by its title index, and that a sample does not have; or has again. */

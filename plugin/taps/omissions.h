@@ -8,21 +8,11 @@
 #include "tap/tapped.h"
 
 /* X(NAME, sentence before the number, what to do or where to look). The last four are of values. Without the third a row below a table says it,
- * and no warning. */
+ * and no warning. Why calls bring no data, -z pcq,summary says. */
 #define OMISSIONS(X) \
-    X(FAILED, "calls that failed", "no response has values; -z pcq,refusals lists them") \
-    X(UNANSWERED, "calls without a captured response", \
-      "the server did not answer, or responses were lost, cut by a snapshot length, or go another way than the " \
-      "capture") \
     X(ORPHANS, "responses of no known query or handle", \
       "their requests were not captured or not decoded, or are not known from others of that call id or handle") \
     X(MALFORMED, "malformed responses", "Analyze, Expert Information (-z expert) says where") \
-    X(EMPTY, "responses without data", \
-      "they succeeded and hold nothing: the server has none of what was asked for, or accepted none of it (-z " \
-      "pcq,refusals)") \
-    X(TITLES, "lists of names that are not whole", \
-      "objects and counters whose names are missing go by their number (#10); pcq.expert.text says where") \
-    X(PROBES, "no samples, but size probes", "each time the client offers less room than the server needs") \
     X(WITHOUT_ROW, "values without a row (texts, repeated paths)", NULL) \
     X(WITHOUT_CELL, "values that are not in the CSV", \
       "another value, counter or type has their path, their counter is not known, or there are too many columns; " \
@@ -39,15 +29,13 @@ typedef enum { OMISSIONS(OMISSION_ENUM) NUM_OMISSIONS } omission;
 
 /* Begins as zeros. */
 typedef struct {
-    bool any_decoded;               /* a call was read */
-    bool has_findings;              /* a summary has all but calls not decoded, orphans and lists of names */
-    uint64_t counts[NUM_OMISSIONS]; /* 0 of UNANSWERED, which is `requests` less `responses` */
-    uint64_t requests;              /* that were read */
-    uint64_t responses;             /* to them, read or not */
-    uint64_t samples;               /* responses with values of a known query */
-    uint64_t undecoded;             /* requests and responses that nobody decoded */
-    const char *why_undecoded;      /* reason of the first, interned */
-    watch_paths *paths;             /* that the user asked for; NULL: all. Stays when all else is forgotten */
+    bool any_decoded;  /* a call was read */
+    bool has_findings; /* a summary has all but calls not decoded and orphans */
+    uint64_t counts[NUM_OMISSIONS];
+    uint64_t samples;          /* responses with values of a known query */
+    uint64_t undecoded;        /* requests and responses that nobody decoded */
+    const char *why_undecoded; /* reason of the first, interned */
+    watch_paths *paths;        /* that the user asked for; NULL: all. Stays when all else is forgotten */
 } omissions;
 
 /* Counts a call, its values excepted. Repeated responses are not counted. */

