@@ -13,7 +13,7 @@
 #include "taps/output.h"
 #include "taps/refusals.h"
 #include "taps/stat-table.h"
-#include "verdict/judge.h"
+#include "verdict/monitors.h"
 #include "verdict/summary.h"
 
 #include <epan/epan.h>

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "verdict/judge.h"
+#include "verdict/monitors.h"
 
 #include "text/value-strings.h"
 #include "verdict/counter-problems.h"
@@ -11,22 +11,14 @@
 
 #include <math.h>
 
-#define AGAIN_S 0.5       /* seconds: a client that asks for something else by then does not wait for the response */
 #define IDLE_S 60.0       /* seconds: firewalls forget a connection without packets after a minute or more */
 #define IDLE_STOP_S 590.0 /* seconds: Remote Registry stops when nobody asked for ten minutes */
 #define LOOP 3            /* responses without data in a row, after the last sample */
 #define MANY_OPEN 10      /* queries left open: fewer are no finding */
-#define MOST_BEHIND 64    /* calls after one that are looked at for whether the client goes on */
-#define FEWEST_RESENT 3 /* times that a request is resent, without any packet of the server, before the way is broken */
+#define FEWEST_RESENT 3   /* times that a packet is resent and never acknowledged before the way is broken */
 #define STATUS_CANCELLED 0xc0000120
 
 enum { ACCESS_DENIED = 5, UNKNOWN_INTERFACE = 0x1c010003 };
-
-/* Returns true for a session that expired or was deleted: the client can make another one. */
-static bool is_session_status(uint32_t status)
-{
-    return status == STATUS_NETWORK_SESSION_EXPIRED || status == STATUS_USER_SESSION_DELETED;
-}
 
 /* Returns true if the client did not close the query, or any sealed one of its connection. Once the capture is closed only sealed ones count. */
 static bool is_open(const verdict_query *query)
@@ -42,18 +34,18 @@ static bool is_ended_by_server(const verdict_connection *connection)
 
 /* --- Calls that failed -------------------------------------------------------------------------------------------- */
 
-/* Returns true if the same call succeeded later, or, of a fault, a denial or an opening, the peers have a later sample. Of a query's opening and its
- * ValidateCounters that sample is of a query that began later. False for calls for counter data. */
-static bool is_made_good(const verdict_monitor *monitor, const monitor_call *call)
+/* Returns true for a call for no data if its peers have a later sample; if it opens a query or adds counters, of a query that began later. False
+ * for an error other than a denial of what is no opening. */
+static bool is_made_good(const monitor_call *call)
 {
-    static const char *const steps[] = {"OpenQueryHandle", "EnumerateCounterSet", "OpenHKPD", "OpenHKLM", NULL};
-    bool is_step = call->is_fault || call->status == ACCESS_DENIED || g_strv_contains(steps, call->operation);
-    bool opens = strcmp(call->operation, steps[0]) == 0 || strcmp(call->operation, "ValidateCounters") == 0;
-    const verdict_peers *pair = monitor->pair;
-    uint32_t frame = MAX(call->asked_frame, call->frame);
+    static const char *const begins[] = {"OpenQueryHandle", "ValidateCounters", NULL};
+    const verdict_peers *pair = call->query->pair;
+    bool is_other_error = call->outcome == CALL_FAILED && !call->is_fault && call->status != ACCESS_DENIED &&
+                          !g_str_has_prefix(call->operation, "Open");
 
-    return !call->asks && (query_succeeded_after(call, frame) ||
-                           (is_step && pair && (opens ? pair->sampled_began : pair->sampled) > frame));
+    return !call->asks && !is_other_error && pair &&
+           (g_strv_contains(begins, call->operation) ? pair->sampled_began : pair->sampled) >
+               MAX(call->asked_frame, call->frame);
 }
 
 /* Adds the finding of calls that failed. `first`: gives operation and error; `is_mixed`: others have another one. Changes: `shown`: more, meaning. */
@@ -70,9 +62,6 @@ static void add_failed(verdict_monitor *monitor, verdict_evidence *shown, const 
     } else if (first->is_fault && first->status == UNKNOWN_INTERFACE) {
         monitor_add_finding(monitor, VERDICT_BIND_REFUSED, PARTY_SERVER, shown,
                             "$S does not have the interface for %s of $C: %s $T", first->operation, error);
-    } else if (first->status == ACCESS_DENIED) {
-        monitor_add_finding(monitor, VERDICT_CALL_FAILED, PARTY_SERVER, shown,
-                            "$S denies calls of $C (access denied: no rights)$N: $T");
     } else {
         monitor_add_finding(monitor, VERDICT_CALL_FAILED, PARTY_SERVER, shown, "$S answers %s of $C with %s%s%s: $T",
                             is_mixed ? "calls" : first->operation, is_mixed ? "errors$N, first " : "", error,
@@ -89,7 +78,7 @@ static void find_failed(verdict_monitor *monitor)
 
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
         bool is_denied = call->status == ACCESS_DENIED, any_denied = first && first->status == ACCESS_DENIED;
-        if (call->outcome != CALL_FAILED || (any_denied && !is_denied) || is_made_good(monitor, call)) {
+        if (call->outcome != CALL_FAILED || (any_denied && !is_denied) || is_made_good(call)) {
             continue;
         }
         if (first == NULL || (is_denied && !any_denied)) {
@@ -106,128 +95,133 @@ static void find_failed(verdict_monitor *monitor)
 
 /* --- Calls without a response ------------------------------------------------------------------------------------- */
 
-/* Returns the time until which the client waited: of its next call behind half an interval (else AGAIN_S), or the capture's end. */
-static double find_wait_end(const verdict_monitor *monitor, const monitor_call *call)
+/* Why a request has no response that its client got. */
+typedef enum {
+    MISSING_NOTHING,
+    MISSING_SILENT,    /* the server is silent */
+    MISSING_RESENT,    /* the request was resent in vain, */
+    MISSING_IDLE,      /* after a pause */
+    MISSING_LARGE,     /* the response was resent in vain */
+    MISSING_IDLE_STOP, /* the pipe failed after a pause, and works again */
+    MISSING_PIPE,      /* the pipe failed */
+    NUM_MISSING
+} missing_cause;
+
+/* Finding of each; %s: operation. That of MISSING_PIPE is a step's. */
+static const struct {
+    verdict_kind kind;
+    verdict_party party;
+    const char *text;
+} missing_rows[] = {
+    [MISSING_SILENT] = {VERDICT_UNANSWERED, PARTY_SERVER, "$S does not answer %s of $C$N: $T"},
+    [MISSING_RESENT] = {VERDICT_UNANSWERED, PARTY_NETWORK, "$S does not answer %s of $C, sent again and again$N: $T"},
+    [MISSING_IDLE] = {VERDICT_BROKEN, PARTY_NETWORK,
+                      "The network (an idle firewall?) dropped the connection of $C to $S$N: $T"},
+    [MISSING_LARGE] = {VERDICT_UNANSWERED, PARTY_NETWORK, "The network drops large responses of $S to $C (MTU?)$N: $T"},
+    [MISSING_IDLE_STOP] = {VERDICT_PAUSE, PARTY_SERVER,
+                           "$S stopped Remote Registry while $C was idle, and started it again$N: $T"},
+};
+
+/* Returns true if a peer resent again and again what it sent at `when` (seconds since 1970), and the other one never acknowledged it. */
+static bool is_resent_in_vain(const verdict_connection *connection, bool by_client, double when)
 {
-    double usual = monitor->timing.usual, soon = call->asked + (usual > 0 ? usual / 2 : AGAIN_S);
-
-    for (const monitor_call *next = call + 1; next < monitor->end && next - call < MOST_BEHIND; next++) {
-        if (next->asked > soon) {
-            return next->asked;
-        }
-    }
-    return steps_times().last;
-}
-
-/* Returns true if the capture may lack a response, or the end of the connection is the finding instead. `until`: time when waiting ended. */
-static bool is_unseen(const verdict_monitor *monitor, const monitor_call *call, double until)
-{
-    const verdict_connection *connection = call->connection;
-    const verdict_peers *pair = monitor->pair;
-    /* who gets no response sends again, or ends the connection */
-    bool is_cut_off = connection && connection->newest <= call->asked && pair && pair->sampled > call->asked_frame;
-    bool has_ended = is_ended_by_server(connection) && connection->end.frame > call->asked_frame &&
-                     connection->end.time - call->asked < STEPS_LONG_WAIT && is_open(call->query);
-
-    return steps_times().was_set || is_cut_off || has_ended || call->query->ends_garbled ||
-           (connection && steps_is_one_way(connection)) ||
-           (pair && pair->cut.frames && pair->cut.last > call->asked_frame) ||
-           peers_have_loss(pair, call->asked, until);
-}
-
-/* Returns true if a response is missing though the client, or the capture, waited long enough for it, and nothing else explains or mends that. */
-static bool is_unanswered(const verdict_monitor *monitor, const monitor_call *call)
-{
-    double until = find_wait_end(monitor, call);
-    double patience = until < steps_times().last ? MAX(STEPS_LONG_WAIT, 3 * monitor->timing.usual) : STEPS_LONG_WAIT;
-
-    return until - call->asked >= patience && !is_unseen(monitor, call, until) && !is_made_good(monitor, call);
-}
-
-/* Returns true if no call of the monitor was sent or answered in the `seconds` before this one. */
-static bool is_after_idling(const verdict_monitor *monitor, const monitor_call *call, double seconds)
-{
-    return call > monitor->calls && call->asked - MAX(call[-1].asked, call[-1].answered) >= seconds;
-}
-
-/* Returns true if a peer retransmitted at least FEWEST_RESENT times from `begin` on (seconds since 1970). */
-static bool is_resent_often(const verdict_connection *connection, bool by_client, double begin)
-{
-    const connection_event *last, *event = steps_events(connection, begin, &last);
+    const connection_event *last, *event = steps_events(connection, when, &last);
     unsigned resent = 0;
 
+    if (connection == NULL || connection->by[!by_client].heard_at > when) {
+        return false;
+    }
     for (; event < last; event++) {
         resent += event->kind == EVENT_RESENT && event->is_by_client == by_client;
     }
     return resent >= FEWEST_RESENT;
 }
 
-/* Returns true if the server sent a response again and again, and the client never acknowledged it: the network drops packets of its size. */
-static bool is_never_received(const monitor_call *call)
+/* Returns true if a request has no response within STEPS_LONG_WAIT, and neither the capture nor the connection's end is why. `until`: time until
+ * which it waits, seconds since 1970. */
+static bool is_unanswered(const monitor_call *call, double until)
 {
     const verdict_connection *connection = call->connection;
+    const verdict_peers *pair = call->query->pair;
+    bool is_cut = pair && pair->cut.frames && pair->cut.last > call->asked_frame;
+    bool has_ended = is_ended_by_server(connection) && connection->end.frame > call->asked_frame &&
+                     connection->end.time - call->asked < STEPS_LONG_WAIT;
 
-    return connection && call->answered > 0 && connection->by[BY_CLIENT].heard_at <= call->began && call->began > 0 &&
-           is_resent_often(connection, /* by_client */ false, call->answered);
+    return until - call->asked >= STEPS_LONG_WAIT && !steps_times().was_set && !is_cut && !has_ended &&
+           !(connection && steps_is_one_way(connection)) && !peers_have_loss(pair, call->asked, INFINITY) &&
+           !is_made_good(call);
 }
 
-/* Returns true if the client resent a request in vain, and the server, which was heard before, is silent: a firewall forgot the connection. */
-static bool is_cut_between(const monitor_call *call)
+/* Returns the SMB2 error in place of a request's response; NULL: none. */
+static const connection_event *find_pipe_failure(const monitor_call *call)
 {
-    const verdict_connection *connection = call->connection;
-
-    return connection && connection->by[BY_SERVER].newest > 0 && connection->by[BY_SERVER].newest < call->asked &&
-           is_resent_often(connection, /* by_client */ true, call->asked);
+    return call->outcome == CALL_WAITS
+               ? steps_find_event(call->connection, EVENT_PIPE_FAILED, call->asked_frame, 0, INFINITY)
+               : NULL;
 }
 
-/* Adds findings of requests without a response (silent server, failed pipe, idle stop, idle firewall), and of responses that never arrived. */
+/* Returns why a call's response is missing. `failure`: find_pipe_failure(). A call that its client cancels after a while is unanswered. */
+static missing_cause find_missing_cause(const verdict_monitor *monitor, const monitor_call *call,
+                                        const connection_event *failure)
+{
+    bool is_first = call == monitor->calls;
+    double idle = is_first ? 0 : call->asked - MAX(call[-1].asked, call[-1].answered);
+
+    if (call->outcome != CALL_WAITS) {
+        return call->began > 0 && is_resent_in_vain(call->connection, false, call->began) ? MISSING_LARGE
+                                                                                          : MISSING_NOTHING;
+    }
+    if (failure && failure->status != STATUS_CANCELLED) {
+        const verdict_peers *pair = call->query->pair;
+        bool is_anew = pair->sampled > failure->at.frame || pair->logged_on > failure->at.frame;
+        bool is_of_session = failure->status == STATUS_NETWORK_SESSION_EXPIRED ||
+                             failure->status == STATUS_USER_SESSION_DELETED; /* the client can make another one */
+        return !is_anew              ? MISSING_PIPE
+               : is_of_session       ? MISSING_NOTHING
+               : idle >= IDLE_STOP_S ? MISSING_IDLE_STOP
+                                     : MISSING_PIPE;
+    }
+    if (!is_unanswered(call, failure ? failure->at.time : steps_times().last)) {
+        return MISSING_NOTHING;
+    }
+    return !is_resent_in_vain(call->connection, true, call->asked) ? MISSING_SILENT
+           : idle >= IDLE_S                                        ? MISSING_IDLE
+                                                                   : MISSING_RESENT;
+}
+
+/* Adds a finding for each cause for which responses are missing. */
 static void find_unanswered(verdict_monitor *monitor)
 {
-    verdict_evidence broken = {.pool = monitor->pool}, shown = {.pool = monitor->pool}, idle = {.pool = monitor->pool},
-                     silent = {.pool = monitor->pool}, large = {.pool = monitor->pool};
-    const monitor_call *first = NULL;
+    verdict_evidence shown[NUM_MISSING] = {{.pool = NULL}};
+    const char *operations[NUM_MISSING] = {NULL};
     uint32_t status = 0;
 
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        if (call->outcome != CALL_WAITS) {
-            if (is_never_received(call)) {
-                evidence_add(&large, call->frame, call->answered);
-            }
+        const connection_event *failure = find_pipe_failure(call);
+        missing_cause cause = find_missing_cause(monitor, call, failure);
+        bool is_failure = cause == MISSING_PIPE || cause == MISSING_IDLE_STOP, is_large = cause == MISSING_LARGE;
+        if (cause == MISSING_NOTHING) {
             continue;
         }
-        const connection_event *failure =
-            steps_find_event(call->connection, EVENT_PIPE_FAILED, call->asked_frame, 0, INFINITY);
-        bool is_cancelled = failure && failure->status == STATUS_CANCELLED;
-        bool is_anew =
-            failure && (monitor->pair->sampled > failure->at.frame || monitor->pair->logged_on > failure->at.frame);
-        bool is_silent =
-            failure ? is_cancelled && failure->at.time - call->asked >= STEPS_LONG_WAIT : is_unanswered(monitor, call);
-        if (!failure && call->asks && is_after_idling(monitor, call, IDLE_S) && is_cut_between(call)) {
-            evidence_add(&silent, call->asked_frame, call->asked);
-        } else if (is_silent) {
-            first = first ? first : call;
-            evidence_add(&shown, call->asked_frame, call->asked);
-        } else if (failure && !is_cancelled && !(is_session_status(failure->status) && is_anew)) {
-            bool is_idle_stop = is_anew && is_after_idling(monitor, call, IDLE_STOP_S);
-            status = is_idle_stop ? status : failure->status;
-            evidence_add(is_idle_stop ? &idle : &broken, failure->at.frame, failure->at.time);
+        shown[cause].pool = monitor->pool;
+        operations[cause] = operations[cause] ? operations[cause] : call->operation;
+        status = cause == MISSING_PIPE ? failure->status : status;
+        evidence_add(&shown[cause],
+                     is_failure ? failure->at.frame
+                     : is_large ? call->frame
+                                : call->asked_frame,
+                     is_failure ? failure->at.time
+                     : is_large ? call->answered
+                                : call->asked);
+    }
+    for (missing_cause cause = MISSING_SILENT; cause < MISSING_PIPE; cause++) {
+        if (shown[cause].frames) {
+            monitor_add_finding(monitor, missing_rows[cause].kind, missing_rows[cause].party, &shown[cause],
+                                missing_rows[cause].text, operations[cause]);
         }
     }
-    monitor_add_finding(monitor, VERDICT_PAUSE, PARTY_SERVER, &idle,
-                        "$S stopped Remote Registry while $C was idle, and started it again$N: $T");
-    monitor_add_finding(monitor, VERDICT_BROKEN, PARTY_NETWORK, &silent,
-                        "The network (an idle firewall?) dropped the connection of $C to $S$N: $T");
-    monitor_add_finding(monitor, VERDICT_UNANSWERED, PARTY_NETWORK, &large,
-                        "The network drops large responses of $S to $C (MTU?)$N: $T");
-    if (broken.frames && monitor->pair) {
-        steps_add_pipe_failure(monitor->pair, status, &broken, &monitor->findings);
-    }
-    if (first) {
-        bool is_resent =
-            steps_find_event(first->connection, EVENT_RESENT, 0, first->asked, first->asked + STEPS_LONG_WAIT);
-        monitor_add_finding(monitor, VERDICT_UNANSWERED, is_resent ? PARTY_NETWORK : PARTY_SERVER, &shown,
-                            "$S does not answer %s of $C%s$N: $T", first->operation,
-                            is_resent ? ", sent again and again" : "");
+    if (shown[MISSING_PIPE].frames && monitor->pair) {
+        steps_add_pipe_failure(monitor->pair, status, &shown[MISSING_PIPE], &monitor->findings);
     }
 }
 
@@ -238,17 +232,16 @@ static void find_no_data(verdict_monitor *monitor)
     bool is_sealed = monitor->first->is_sealed;
 
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        if (call->outcome == CALL_SAMPLE && !is_sealed) {
-            empty.frames = probes.frames = NULL;
+        if (call->outcome == CALL_SAMPLE) {
+            probes.frames = NULL;
+            empty.frames = is_sealed ? empty.frames : NULL;
         } else if (call->outcome == CALL_EMPTY || call->outcome == CALL_PROBE) {
             evidence_add(call->outcome == CALL_EMPTY ? &empty : &probes, call->frame, call->answered);
         }
     }
-    if (is_sealed) {
-        monitor_add_finding(monitor, VERDICT_NO_DATA, PARTY_SERVER, &empty,
-                            "$S answers without data (it fails, or $C offers too little room): $T");
-    } else if (evidence_count(&empty) >= LOOP) {
-        monitor_add_finding(monitor, VERDICT_NO_DATA, PARTY_SERVER, &empty, "$S answers $C without data$N: $T");
+    if (evidence_count(&empty) >= (is_sealed ? 1 : LOOP)) {
+        monitor_add_finding(monitor, VERDICT_NO_DATA, PARTY_SERVER, &empty, "$S answers $C without data%s$N: $T",
+                            is_sealed ? " (it fails, or $C offers too little room)" : "");
     } else if (evidence_count(&probes) >= LOOP) {
         monitor_add_finding(monitor, VERDICT_NO_DATA, PARTY_CLIENT, &probes,
                             "$C offers $S too little room each time, and gets no sample: $T");
@@ -283,69 +276,44 @@ static void find_open(verdict_monitor *monitor)
 
 /* --- Packets that were not captured ------------------------------------------------------------------------------- */
 
-/* Returns the first frame with a value that is assumed or has no known type; UINT32_MAX: there is none. */
-static uint32_t find_first_doubt(const verdict_monitor *monitor)
+/* Adds findings of lost and truncated packets, if they did harm: data or responses are missing, or values are assumed. `lacks_some`: timing_find()
+ * saw a gap that lost packets may explain. */
+static void find_lacking(verdict_monitor *monitor, bool lacks_some)
 {
-    uint32_t first = UINT32_MAX;
-
-    for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
-        for (unsigned kind = PROBLEM_ASSUMED; kind <= PROBLEM_UNTYPED; kind++) {
-            const counter_problem *problem = &monitor_query(monitor, i)->problems[kind];
-            first = problem->things > 0 ? MIN(first, problem->shown.first) : first;
-        }
-    }
-    return first;
-}
-
-/* Returns true if the capture may lack a call's response. The last call, and one whose pipe failed, have none in any case. */
-static bool may_be_missing(const verdict_monitor *monitor, const monitor_call *call)
-{
-    return call->outcome == CALL_WAITS && call + 1 < monitor->end &&
-           !steps_find_event(call->connection, EVENT_PIPE_FAILED, call->asked_frame, 0, INFINITY);
-}
-
-/* Adds findings of lost and truncated packets, if they did harm. `lacks_some`: timing_find() saw a gap that lost packets may explain. */
-static void judge_capture(verdict_monitor *monitor, bool lacks_some)
-{
-    verdict_evidence lost = {.pool = monitor->pool}, cut = {.pool = monitor->pool};
-    bool has_samples = monitor->stats.numbers[STAT_SAMPLES] > 0;
-    uint32_t doubt = find_first_doubt(monitor), begin = 0, end = UINT32_MAX;
     const verdict_peers *pair = monitor->pair;
+    verdict_evidence lost = {.pool = monitor->pool};
     unsigned responses = 0, unreadable = 0;
+    bool is_harmful = monitor->stats.numbers[STAT_SAMPLES] <= 0;
 
     if (pair == NULL) {
         return;
     }
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        responses += may_be_missing(monitor, call);
-        unreadable +=
-            call->outcome == CALL_EMPTY || call->outcome == CALL_DAMAGED || (call->outcome == CALL_WAITS && call->asks);
+        bool waits = call->outcome == CALL_WAITS;
+        /* the last request, and one whose pipe failed, have no response in any case */
+        responses += waits && call + 1 < monitor->end && find_pipe_failure(call) == NULL;
+        unreadable += call->outcome == CALL_EMPTY || call->outcome == CALL_DAMAGED || (waits && call->asks);
     }
-    if (doubt == UINT32_MAX) {
-        begin = monitor->first->first_frame;
-    }
-    if (has_samples) {
-        end = MAX(monitor->end[-1].asked_frame, monitor->end[-1].frame);
+    for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
+        for (unsigned kind = PROBLEM_ASSUMED; kind <= PROBLEM_UNTYPED; kind++) {
+            is_harmful |= monitor_query(monitor, i)->problems[kind].things > 0;
+        }
     }
     for (unsigned i = 0; i < wmem_array_get_count(pair->losses); i++) {
         const verdict_span *loss = wmem_array_index(pair->losses, i);
-        if (loss->frame >= begin && loss->frame <= end) {
-            evidence_add(&lost, loss->frame, loss->until);
-        }
+        evidence_add(&lost, loss->frame, loss->until);
     }
-    if (lacks_some || doubt < UINT32_MAX || responses > 0 || !has_samples) {
+    if (is_harmful || lacks_some || responses > 0) {
         lost.more = responses > 0 ? wmem_strdup_printf(monitor->pool, "responses missing: %u", responses) : NULL;
         monitor_add_finding(monitor, VERDICT_LOST, PARTY_CAPTURE, &lost,
                             "The capture lacks packets of $C and $S[, or their order]: $T");
     }
-    /* what was cut before they came may have said whose the doubtful values are, and of which type */
-    for (unsigned i = 0; i < evidence_count(&pair->cut); i++) {
-        uint32_t frame = pair->cut.frames[i];
-        if (unreadable > 0 || !has_samples || (doubt < UINT32_MAX && frame <= doubt)) {
-            evidence_add(&cut, frame, frame == pair->cut.first ? pair->cut.since : pair->cut.until);
-        }
+    if (is_harmful || unreadable > 0) {
+        verdict_evidence cut = pair->cut;
+        cut.pool = monitor->pool;
+        monitor_add_finding(monitor, VERDICT_LOST, PARTY_CAPTURE, &cut,
+                            "The capture cuts frames of $C and $S short: $T");
     }
-    monitor_add_finding(monitor, VERDICT_LOST, PARTY_CAPTURE, &cut, "The capture cuts frames of $C and $S short: $T");
 }
 
 /* --- The judgement ------------------------------------------------------------------------------------------------ */
@@ -390,7 +358,7 @@ void verdict_judge(verdict *v)
         find_unanswered(monitor);
         find_no_data(monitor);
         find_open(monitor);
-        judge_capture(monitor, timing_find(monitor));
+        find_lacking(monitor, timing_find(monitor));
         problems_find(v, monitor);
     }
     find_peers_failures(v);
@@ -409,9 +377,6 @@ static bool is_shown(const verdict_monitor *monitor)
 {
     const double *stats = monitor->stats.numbers;
 
-    if (monitor->first && monitor->first->ends_garbled && stats[STAT_SAMPLES] <= 0) {
-        return false; /* the garbled calls are a monitor of their own */
-    }
     return monitor->first == NULL || monitor->findings || stats[STAT_SAMPLES] > 0 || stats[STAT_PROBES] > 1;
 }
 

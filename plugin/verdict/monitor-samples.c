@@ -9,20 +9,11 @@
 
 #include <math.h>
 
-#define PROBE_S 0.5        /* seconds in which data follows a size probe while no interval is known */
-#define FAILED_S 5.0       /* seconds after which a sealed response without data has failed, and */
-#define FAILED_INTERVALS 3 /* intervals without data */
+#define PROBE_S 0.5    /* seconds after a size probe's response in which the client asks again */
+#define FAILED_S 5.0   /* seconds without data after which a sealed response without data has failed, and */
+#define FAILED_TIMES 3 /* times the mean interval of samples */
 
 /* --- Monitors ----------------------------------------------------------------------------------------------------- */
-
-static int compare_calls(const void *a, const void *b)
-{
-    const monitor_call *x = a, *y = b;
-    uint32_t frame_x = x->frame ? x->frame : x->asked_frame, frame_y = y->frame ? y->frame : y->asked_frame;
-
-    return frame_x != frame_y ? (frame_x > frame_y) - (frame_x < frame_y)
-                              : (x->asked_frame > y->asked_frame) - (x->asked_frame < y->asked_frame);
-}
 
 /* Returns "NAME (ADDRESS)", the address alone if the name is not known (NULL) or is the address. */
 static const char *format_server(wmem_allocator_t *pool, const char *called, const char *server)
@@ -41,6 +32,7 @@ static verdict_monitor *monitor_new(wmem_allocator_t *pool, verdict_peers *pair,
     monitor->pair = pair;
     monitor->first = first;
     monitor->queries = wmem_array_new(pool, sizeof first);
+    monitor->list = wmem_array_new(pool, sizeof(monitor_call));
     for (unsigned i = 0; i < NUM_STATS; i++) {
         monitor->stats.numbers[i] = NAN;
     }
@@ -66,29 +58,29 @@ static const char *format_peers(wmem_allocator_t *pool, const verdict_query *que
                               query->pair ? query->pair->server : query->server, query->account);
 }
 
-/* Returns the key of a query's monitor. A query whose counters are not known has a key, and a monitor, of its own. */
-static const char *format_monitor_key(wmem_allocator_t *pool, const verdict_query *query)
-{
-    return query->asked_for > 0 ? wmem_strdup_printf(pool, "%d %u %s %s", query->is_sealed, query->asked_for,
-                                                     format_peers(pool, query), query->server)
-                                : wmem_strdup_printf(pool, "%u", query->place);
-}
-
 /* Returns true for calls without a query, and a question without a sample: they join their peers' first monitor, and count as no query there. */
 static bool is_aside(const verdict_query *query)
 {
     return query->is_of_peers || (query->is_hkpd && !query->is_sealed && query->samples == 0);
 }
 
-/* Adds a query to the monitor of its key. Needs: those that are not aside come first. Changes: creates the monitor if there is none. */
-static void add_query(const verdict *v, wmem_map_t *by_key, const verdict_query *query)
+/* Returns the key of a query's monitor. A query whose counters are not known has a key, and a monitor, of its own. */
+static const char *format_monitor_key(wmem_allocator_t *pool, const verdict_query *query)
 {
-    const char *peers = format_peers(v->pool, query), *key = format_monitor_key(v->pool, query);
-    verdict_monitor *monitor = wmem_map_lookup(by_key, key);
-    bool is_own = monitor != NULL || !is_aside(query);
+    const char *peers = format_peers(pool, query);
 
-    key = is_own ? key : peers;
-    monitor = monitor ? monitor : wmem_map_lookup(by_key, key);
+    return is_aside(query) ? peers
+           : query->asked_for > 0
+               ? wmem_strdup_printf(pool, "%d %u %s %s", query->is_sealed, query->asked_for, peers, query->server)
+               : wmem_strdup_printf(pool, "%u", query->place);
+}
+
+/* Adds a query to the monitor of its key. Needs: those that are not aside come first. Returns the monitor, created if there is none. */
+static verdict_monitor *add_query(const verdict *v, wmem_map_t *by_key, const verdict_query *query)
+{
+    const char *key = format_monitor_key(v->pool, query), *peers = format_peers(v->pool, query);
+    verdict_monitor *monitor = wmem_map_lookup(by_key, key);
+
     if (monitor == NULL) {
         monitor = monitor_new(v->pool, query->pair, query);
         g_ptr_array_add(v->monitors, monitor);
@@ -98,125 +90,80 @@ static void add_query(const verdict *v, wmem_map_t *by_key, const verdict_query 
         wmem_map_insert(by_key, peers, monitor);
     }
     wmem_array_append_one(monitor->queries, query);
-    monitor->num_queries += is_own;
-}
-
-static void join_calls(verdict_monitor *monitor)
-{
-    unsigned size = 0;
-
-    for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
-        size += monitor_query(monitor, i)->calls->len;
-    }
-    monitor->calls = monitor->end = wmem_alloc_array(monitor->pool, monitor_call, size + 1);
-    for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
-        const GArray *calls = monitor_query(monitor, i)->calls;
-        for (unsigned n = 0; n < calls->len; n++) {
-            *monitor->end++ = g_array_index(calls, monitor_call, n);
-        }
-    }
-    qsort(monitor->calls, size, sizeof *monitor->calls, compare_calls);
+    monitor->num_queries += !is_aside(query);
+    return monitor;
 }
 
 /* --- Samples ------------------------------------------------------------------------------------------------------ */
 
-/* Makes rare samples of a sealed key CALL_DONE, as lists of names: asked once or twice, while another question is asked more often. */
-static void settle_names(const verdict_monitor *monitor)
+/* Returns true for a sample of a sealed key that is a list of names: asked for once or twice, while another question is asked more often. */
+static bool is_list_of_names(const monitor_call *call)
 {
     enum { FEWEST = 3 };
-    wmem_map_t *asked = wmem_map_new(monitor->pool, g_direct_hash, g_direct_equal);
-    unsigned most = 0;
+    unsigned times = GPOINTER_TO_UINT(wmem_map_lookup(call->query->questions, GUINT_TO_POINTER(call->subject)));
+
+    return call->outcome == CALL_SAMPLE && times < FEWEST && call->query->most_asked >= FEWEST;
+}
+
+/* Returns the seconds without data after which a monitor's sealed responses without data have failed. */
+static double find_patience(const verdict_monitor *monitor)
+{
+    double first = 0, last = 0;
+    unsigned samples = 0;
 
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        void *question = GUINT_TO_POINTER(call->subject);
-        unsigned times = GPOINTER_TO_UINT(wmem_map_lookup(asked, question)) + (call->outcome == CALL_SAMPLE);
-        wmem_map_insert(asked, question, GUINT_TO_POINTER(times));
-        most = MAX(most, times);
+        if (call->outcome == CALL_SAMPLE && call->asked > 0) {
+            first = samples++ > 0 ? first : call->asked;
+            last = call->asked;
+        }
     }
+    return samples > 1 ? MAX(FAILED_TIMES * (last - first) / (samples - 1), FAILED_S) : FAILED_S;
+}
+
+/* Settles sealed responses without data: CALL_PROBE, which data follows at once; CALL_EMPTY, all of a time without data that is too long; else
+ * CALL_DONE, nothing is known. */
+static void settle_sealed(const verdict_monitor *monitor)
+{
+    double patience = find_patience(monitor), since = 0; /* when the time without data began, 0: it did not */
+    monitor_call *next = monitor->calls;                 /* sample */
+
     for (monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        bool is_rare = GPOINTER_TO_UINT(wmem_map_lookup(asked, GUINT_TO_POINTER(call->subject))) < FEWEST;
-        if (call->outcome == CALL_SAMPLE && is_rare && most >= FEWEST) {
-            call->outcome = CALL_DONE;
-            call->asks = false;
+        while (next < monitor->end && (next <= call || next->outcome != CALL_SAMPLE)) {
+            next++;
+        }
+        since = call->outcome == CALL_SAMPLE ? 0 : since;
+        if (call->outcome == CALL_EMPTY) {
+            double until = next < monitor->end ? next->asked : steps_times().last;
+            since = since > 0 ? since : call->answered;
+            call->outcome = next < monitor->end && until - call->answered <= PROBE_S ? CALL_PROBE
+                            : until - since >= patience                              ? CALL_EMPTY
+                                                                                     : CALL_DONE;
         }
     }
 }
 
-/* Returns the median interval of samples in seconds, 0: not known. If n sealed queries are open, an interval goes from a sample to the nth behind. */
-static double find_usual_time(const verdict_monitor *monitor)
+/* Fills `samples` with copies of requests for counter data; of a key only those of the monitor's question. A response without data and its query's
+ * next request, within PROBE_S, are one: `asked` is the former's, `sent` the latter's. */
+static void take_samples(verdict_monitor *monitor)
 {
-    double *times = wmem_alloc_array(monitor->pool, double, monitor->end - monitor->calls + 1);
-    uint32_t count = 0, stride = 1;
-
-    for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        times[count] = call->asked;
-        count += call->outcome == CALL_SAMPLE && call->asked > 0;
-        stride = MAX(stride, call->num_open);
-    }
-    count = count > stride ? count - stride : 0;
-    for (uint32_t i = 0; i < count; i++) {
-        times[i] = times[i + stride] - times[i];
-    }
-    return perf_median(times, count);
-}
-
-/* Settles sealed responses without data. Data within `soon` seconds: it was a size probe. No data for three intervals, and 5 s: all stay CALL_EMPTY.
- * Else CALL_DONE: nothing is known. `usual`: seconds between samples. */
-static void settle_sealed(const verdict_monitor *monitor, double usual, double soon)
-{
-    double patience = MAX(FAILED_INTERVALS * usual, FAILED_S);
-    monitor_call *first = NULL; /* response without data since the last sample */
-
-    for (monitor_call *call = monitor->calls; call <= monitor->end; call++) {
-        bool has_data = call < monitor->end && call->outcome == CALL_SAMPLE;
-        double next = has_data ? call->asked : steps_times().last;
-        if (call < monitor->end && call->outcome == CALL_EMPTY) {
-            first = first ? first : call;
-        }
-        for (monitor_call *one = first; one && one < call && (has_data || call == monitor->end); one++) {
-            if (one->outcome == CALL_EMPTY) {
-                one->outcome = has_data && next - one->answered <= soon ? CALL_PROBE
-                               : next - first->answered >= patience     ? CALL_EMPTY
-                                                                        : CALL_DONE;
-            }
-        }
-        first = has_data ? NULL : first;
-    }
-}
-
-static int compare_samples(const void *a, const void *b)
-{
-    const monitor_call *x = a, *y = b;
-
-    return x->asked != y->asked ? (x->asked > y->asked) - (x->asked < y->asked)
-                                : (x->asked_frame > y->asked_frame) - (x->asked_frame < y->asked_frame);
-}
-
-/* Fills `samples`, by time, with copies of requests for counter data; of a key only those of the monitor's question. A size probe and its query's
- * next request within `soon` seconds are one: `asked` is the probe's, `sent` the latter's. */
-static void take_samples(verdict_monitor *monitor, double soon)
-{
-    wmem_map_t *probes =
-        wmem_map_new(monitor->pool, g_direct_hash, g_direct_equal); /* query -> its newest sample, if without data */
-    uint32_t count = 0;
+    wmem_map_t *newest = wmem_map_new(monitor->pool, g_direct_hash, g_direct_equal); /* query -> its newest sample */
 
     monitor->samples = wmem_alloc_array(monitor->pool, monitor_call, monitor->end - monitor->calls + 1);
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        monitor->samples[count] = *call;
-        monitor->samples[count].sent = call->asked > 0 ? call->asked : call->answered;
-        monitor->samples[count].asked = monitor->samples[count].sent;
-        count += call->asks && (!call->query->is_hkpd || call->query->asked_for == monitor->first->asked_for);
-    }
-    qsort(monitor->samples, count, sizeof *monitor->samples, compare_samples);
-    for (uint32_t i = 0; i < count; i++) {
-        monitor_call sample = monitor->samples[i], *probe = wmem_map_lookup(probes, sample.query);
-        bool lacks_data = sample.outcome == CALL_PROBE || sample.outcome == CALL_DONE ||
-                          (sample.outcome == CALL_EMPTY && sample.query->is_sealed);
-        bool is_repetition = probe && sample.asked - probe->sent < soon;
-        sample.asked = is_repetition ? probe->asked : sample.asked;
-        probe = is_repetition ? probe : &monitor->samples[monitor->num_samples++];
-        *probe = sample;
-        wmem_map_insert(probes, sample.query, lacks_data ? probe : NULL);
+        monitor_call sample = *call, *before = wmem_map_lookup(newest, call->query);
+        if (!call->asks || (call->query->is_hkpd && call->query->asked_for != monitor->first->asked_for)) {
+            continue;
+        }
+        sample.sent = sample.asked = call->asked > 0 ? call->asked : call->answered;
+        if (before &&
+            (before->outcome == CALL_PROBE || before->outcome == CALL_DONE || before->outcome == CALL_EMPTY) &&
+            sample.sent - before->answered < PROBE_S) {
+            sample.asked = before->asked;
+        } else {
+            before = &monitor->samples[monitor->num_samples++];
+        }
+        *before = sample;
+        wmem_map_insert(newest, sample.query, before);
     }
 }
 
@@ -243,53 +190,55 @@ static timing_request *make_requests(const verdict_monitor *monitor)
 /* Fills samples, gaps and timing of a monitor. Changes: settles outcomes of its sealed calls first. */
 static void take_timing(verdict_monitor *monitor)
 {
-    if (monitor->first->is_sealed && monitor->first->is_hkpd) {
-        settle_names(monitor);
-    }
-    double usual = find_usual_time(monitor), soon = usual > 0 ? usual / TIMING_PROBE_SHARE : PROBE_S;
     if (monitor->first->is_sealed) {
-        settle_sealed(monitor, usual, soon);
+        settle_sealed(monitor);
     }
-    take_samples(monitor, soon);
+    take_samples(monitor);
     monitor->gaps = wmem_alloc_array(monitor->pool, timing_gap, monitor->num_samples + 1);
     monitor->timing = timing_judge(make_requests(monitor), monitor->num_samples, monitor->gaps);
 }
 
 /* --- Statistics --------------------------------------------------------------------------------------------------- */
 
-/* Fills statistics of samples: number, bytes, response times, seconds that the server's time of day is ahead of the capture's. That is ignored if
- * it is off by decades. `seconds`, `offsets`: scratch, with room for all calls and one more. */
-static void count_samples(verdict_monitor *monitor, double *seconds, double *offsets)
+/* Fills statistics of calls: number, bytes, response times, seconds that the server's time of day is ahead of the capture's. That is ignored if
+ * it is off by decades. */
+static void count_samples(verdict_monitor *monitor)
 {
     const double most = 1e9; /* seconds, of a clock that is set at all */
+    size_t room = (size_t)(monitor->end - monitor->calls) + 1;
+    double *seconds = wmem_alloc_array(monitor->pool, double, room);
+    double *offsets = wmem_alloc_array(monitor->pool, double, room);
     double *stats = monitor->stats.numbers, bytes = 0, slowest = -1;
     unsigned num_seconds = 0, num_offsets = 0;
 
-    stats[STAT_PROBES] = stats[STAT_NO_DATA] = 0;
+    stats[STAT_NO_DATA] = 0;
     for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
-        bool is_sample = call->outcome == CALL_SAMPLE;
-        stats[STAT_SAMPLES] += is_sample;
-        bytes += is_sample ? call->size : 0;
         stats[STAT_PROBES] += call->outcome == CALL_PROBE;
         stats[STAT_NO_DATA] += call->asks && (call->outcome == CALL_FAILED || call->outcome == CALL_EMPTY);
-        if (is_sample && call->seconds >= 0) {
+        if (call->outcome != CALL_SAMPLE) {
+            continue;
+        }
+        stats[STAT_SAMPLES]++;
+        bytes += call->size;
+        if (call->seconds >= 0) {
             stats[STAT_SLOWEST_FRAME] = call->seconds > slowest ? call->frame : stats[STAT_SLOWEST_FRAME];
             stats[STAT_SLOWEST] = slowest = MAX(slowest, call->seconds);
             seconds[num_seconds++] = call->seconds;
         }
         offsets[num_offsets] = call->date - call->answered;
-        num_offsets += is_sample && fabs(offsets[num_offsets]) < most;
+        num_offsets += fabs(offsets[num_offsets]) < most;
     }
     stats[STAT_SIZE] = stats[STAT_SAMPLES] > 0 ? round(bytes / stats[STAT_SAMPLES]) : NAN;
     stats[STAT_RESPONSE] = num_seconds > 0 ? perf_median(seconds, num_seconds) : NAN;
     stats[STAT_CLOCK] = num_offsets > 0 ? perf_median(offsets, num_offsets) : NAN;
 }
 
-/* Fills the statistics of gaps: interval, jitter, longest; without gaps they stay NAN. `numbers`: scratch, with room for all gaps. */
-static void find_intervals(verdict_monitor *monitor, double *numbers)
+/* Fills the statistics of gaps: interval, jitter, longest; without gaps they stay NAN. */
+static void find_intervals(verdict_monitor *monitor)
 {
     double *stats = monitor->stats.numbers;
     const timing_verdict *timing = &monitor->timing;
+    double *numbers = wmem_alloc_array(monitor->pool, double, timing->num_gaps + 1);
 
     if (timing->num_gaps > 0) {
         for (uint32_t i = 0; i < timing->num_gaps; i++) {
@@ -301,19 +250,18 @@ static void find_intervals(verdict_monitor *monitor, double *numbers)
     }
 }
 
-/* Fills the texts of Query, Opened and Closed. Needs: the monitor's number. */
+/* Fills the texts of Query, Opened and Closed. */
 static void describe_handles(verdict_monitor *monitor)
 {
-    const verdict_query *first = monitor->first, *last = monitor_query(monitor, MAX(monitor->num_queries, 1) - 1);
-    const char **texts = monitor->stats.texts, *kind = first->is_sealed ? "sealed" : monitor_handle_word(monitor);
+    const verdict_query *first = monitor->first;
     unsigned more = MAX(monitor->num_queries, 1) - 1;
-    uint32_t closed = query_closed_frame(last);
+    const char **texts = monitor->stats.texts, *kind = first->is_sealed ? "sealed" : monitor_handle_word(monitor);
+    uint32_t closed = query_closed_frame(monitor_query(monitor, more));
 
     texts[STAT_HANDLE] =
         wmem_strdup_printf(monitor->pool, more > 0 ? "%s %u and %u more" : "%s %u", kind, monitor->number, more);
     if (first->is_sealed) {
-        texts[STAT_OPENED] = more > 0 ? "sealed (intervals by the capture's clock; one by the sizes of its requests)"
-                                      : "sealed (intervals by the capture's clock)";
+        texts[STAT_OPENED] = "sealed (intervals by the capture's clock)";
         return;
     }
     texts[STAT_OPENED] = first->opened_frame > 0 ? wmem_strdup_printf(monitor->pool, "frame %u", first->opened_frame)
@@ -321,63 +269,63 @@ static void describe_handles(verdict_monitor *monitor)
     texts[STAT_CLOSED] = closed > 0 ? wmem_strdup_printf(monitor->pool, "frame %u", closed) : "left open";
 }
 
-/* Fills the statistics of counters: refused and failed of all queries; their number by the newest query. */
-static void sum_queries(verdict_monitor *monitor)
-{
-    double *stats = monitor->stats.numbers;
-
-    stats[STAT_REFUSED] = stats[STAT_FAILED] = 0;
-    for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
-        const verdict_query *query = monitor_query(monitor, i);
-        stats[STAT_COUNTERS] = query->is_of_peers ? stats[STAT_COUNTERS] : query->counters;
-        stats[STAT_FAILED] += (double)query->failed_blocks;
-        stats[STAT_REFUSED] += (double)query->problems[PROBLEM_REFUSED].things;
-    }
-}
-
-/* Fills number, samples, timing and statistics of a monitor. Needs: join_calls(). Changes: `sealed`: number of the newest sealed monitor. */
-static void learn_monitor(verdict_monitor *monitor, uint32_t *sealed)
+/* Fills number and statistics of queries: refused and failed of all, counters by the newest. Changes: `sealed`: number of the newest sealed monitor. */
+static void sum_queries(verdict_monitor *monitor, uint32_t *sealed)
 {
     const verdict_query *first = monitor->first;
-    size_t room = (size_t)(monitor->end - monitor->calls) + 1;
-    double *numbers = wmem_alloc_array(monitor->pool, double, 2 * room);
+    double *stats = monitor->stats.numbers, refused = 0, failed = 0;
 
+    monitor->number = first->is_sealed ? ++*sealed : 0;
+    for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
+        const verdict_query *query = monitor_query(monitor, i);
+        monitor->number = monitor->number > 0 ? monitor->number : query->number;
+        stats[STAT_COUNTERS] = query->is_of_peers ? stats[STAT_COUNTERS] : query->counters;
+        failed += (double)query->failed_blocks;
+        refused += (double)query->problems[PROBLEM_REFUSED].things;
+    }
+    stats[STAT_REFUSED] = first->is_sealed ? NAN : refused;
+    stats[STAT_FAILED] = first->is_sealed ? NAN : failed;
+    monitor->stats.texts[STAT_ACCOUNT] = first->account;
     monitor->stats.texts[STAT_SERVER] =
         format_server(monitor->pool, first->is_sealed ? NULL : first->called, first->server);
-    monitor->stats.texts[STAT_ACCOUNT] = first->account;
-    for (unsigned i = 0; i < wmem_array_get_count(monitor->queries) && monitor->number == 0; i++) {
-        monitor->number = first->is_sealed ? ++*sealed : monitor_query(monitor, i)->number;
-    }
-    if (monitor->number > 0) { /* else the server knows none */
-        describe_handles(monitor);
-    }
-    if (!first->is_sealed) {
-        sum_queries(monitor);
-    }
-    take_timing(monitor);
-    find_intervals(monitor, numbers);
-    count_samples(monitor, numbers, numbers + room);
 }
 
 void monitors_join(verdict *v)
 {
+    verdict_monitor **monitors;
     uint32_t sealed = 0;
 
     g_ptr_array_set_size(v->monitors, 0);
     wmem_free_all(v->pool);
     wmem_map_t *by_key = wmem_map_new(v->pool, wmem_str_hash, g_str_equal);
+    monitors = wmem_alloc_array(v->pool, verdict_monitor *, v->queries->len + 1); /* of each query */
     for (unsigned aside = 0; aside < 2; aside++) {
         for (unsigned i = 0; i < v->queries->len; i++) {
             const verdict_query *query = g_ptr_array_index(v->queries, i);
             if (is_aside(query) == aside) {
-                add_query(v, by_key, query);
+                monitors[i] = add_query(v, by_key, query);
             }
         }
     }
+    for (unsigned i = 0; i < v->calls->len; i++) {
+        monitor_call call = g_array_index(v->calls, monitor_call, i);
+        if (is_list_of_names(&call)) {
+            call.outcome = CALL_DONE;
+            call.asks = false;
+        }
+        wmem_array_append_one(monitors[call.query->place]->list, call);
+    }
     for (unsigned i = 0; i < v->monitors->len; i++) {
         verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
-        join_calls(monitor);
-        learn_monitor(monitor, &sealed);
+        monitor->calls = wmem_array_get_raw(monitor->list);
+        monitor->end = monitor->calls + wmem_array_get_count(monitor->list);
+        sum_queries(monitor, &sealed);
+        if (monitor->number > 0) { /* else the server knows none */
+            describe_handles(monitor);
+        }
+        take_timing(monitor);
+        find_intervals(monitor);
+        count_samples(monitor);
     }
 }
 

@@ -5,14 +5,16 @@
  */
 #include "verdict/monitors.h"
 
+#include "text/text.h"
+
 #include <epan/to_str.h>
 
 #include <math.h>
 
 enum { ACCESS_DENIED = 5 };
 
-/* Calls of a query among which the request of a response is looked for, newest first. */
-#define MOST_PENDING 64
+/* Calls, the newest, among which the request of a response is looked for, and what a success makes good. */
+#define MOST_LOOKED_AT 1000
 
 static GSList *verdicts; /* verdict, all */
 
@@ -29,12 +31,9 @@ static bool is_of_query(const tapped_call *tapped)
 /* Returns the name of the registry value that is asked for, in small letters without blanks around it; "": PerflibV2, or not known. */
 static const char *format_value_name(wmem_allocator_t *pool, const tapped_call *tapped)
 {
-    char *text =
-        tapped->is_hkpd && tapped->subject ? g_strstrip(g_ascii_strdown(tapped->subject, tapped->subject_size)) : NULL;
-    const char *question = wmem_strdup(pool, text ? text : "");
+    bool has_name = tapped->is_hkpd && tapped->subject;
 
-    g_free(text);
-    return question;
+    return has_name ? g_strstrip(wmem_ascii_strdown(pool, tapped->subject, tapped->subject_size)) : "";
 }
 
 /* Returns the key of a call's query: if sealed its connection, else handle, client and question; without a query server, client and account. */
@@ -61,56 +60,21 @@ static void learn_server_name(const verdict *v, verdict_query *query, const tapp
 
     if (machine && *machine && (query->called == NULL || g_ascii_strcasecmp(query->called, machine) != 0)) {
         char *name = tapped->handle || strpbrk(machine, ".:") ? g_strdup(machine) : g_ascii_strup(machine, -1);
-        *g_utf8_offset_to_pointer(name, MIN(g_utf8_strlen(name, -1), MOST)) = '\0';
-        query->called = wmem_strdup(v->memory, name);
+        query->called = wmem_strdup(v->memory, text_cut(v->memory, name, MOST));
         if (query->pair) {
-            steps_name_server(query->pair, name);
+            steps_name_server(query->pair, query->called);
         }
         g_free(name);
     }
 }
 
-static uint32_t get_request_frame(const tapped_call *tapped)
-{
-    return tapped->sealed.request_frame ? tapped->sealed.request_frame : tapped->request_frame;
-}
-
-/* Returns 1 + the place of the waiting request that a response answers; 0: none. Of fragments a response knows the first, a request the last. */
-static unsigned find_request(const verdict_query *query, const tapped_call *tapped)
-{
-    uint32_t frame = tapped->is_response ? get_request_frame(tapped) : 0;
-    unsigned found = 0;
-
-    for (unsigned i = query->calls->len, n = 0; frame > 0 && i > 0 && n < MOST_PENDING; i--, n++) {
-        const monitor_call *request = &g_array_index(query->calls, monitor_call, i - 1);
-        bool is_it = request->outcome == CALL_WAITS && request->asked_frame >= frame;
-        found = is_it && strcmp(request->operation, tapped->operation) == 0 ? i : found;
-    }
-    return found;
-}
-
-/* Returns the question of HKEY_PERFORMANCE_DATA whose request a response without a value's name, as a fault, answers; NULL: none, or it has one. */
-static verdict_query *find_asked_question(const verdict *v, const tapped_call *tapped)
-{
-    bool is_unnamed = tapped->is_hkpd && tapped->is_response && tapped->handle && tapped->subject == NULL;
-
-    for (unsigned i = v->queries->len, n = 0; is_unnamed && i > 0 && n < MOST_PENDING; i--, n++) {
-        verdict_query *query = g_ptr_array_index(v->queries, i - 1);
-        if (query->handle == tapped->handle && find_request(query, tapped) > 0) {
-            return query;
-        }
-    }
-    return NULL;
-}
-
+/* Returns the call's query, created with its first call. */
 static verdict_query *find_or_add_query(verdict *v, packet_info *pinfo, const tapped_call *tapped)
 {
-    const char *key = format_query_key(pinfo, tapped);
-    verdict_query *question = find_asked_question(v, tapped),
-                  *query = question ? question : wmem_map_lookup(v->by_key, key);
+    const char *key = format_query_key(pinfo, tapped), *place = tapped->handle ? tapped->handle->place : NULL;
+    verdict_query *query = wmem_map_lookup(v->by_key, key);
 
     if (query == NULL) {
-        const char *place = tapped->handle ? tapped->handle->place : NULL;
         query = wmem_new(v->memory, verdict_query);
         *query = (verdict_query){
             .client = address_to_str(v->memory, tapped->is_response ? &pinfo->dst : &pinfo->src),
@@ -119,13 +83,12 @@ static verdict_query *find_or_add_query(verdict *v, packet_info *pinfo, const ta
             .is_hkpd = tapped->is_hkpd,
             .is_sealed = tapped->sealed.connection != NULL,
             .is_of_peers = !tapped->sealed.connection && !is_of_query(tapped),
-            .place = v->queries->len + 1,
+            .place = v->queries->len,
             .opened_frame = tapped->handle ? tapped->handle->opened_frame : 0,
             .first_frame = pinfo->num,
             .first_time = nstime_to_sec(&pinfo->abs_ts),
             .counters = NAN,
-            .calls = g_array_new(FALSE, FALSE, sizeof(monitor_call)),
-            .succeeded = wmem_map_new(v->memory, wmem_int64_hash, g_int64_equal),
+            .questions = wmem_map_new(v->memory, g_direct_hash, g_direct_equal),
             .refused = wmem_array_new(v->memory, sizeof(refused_identifier)),
             .empty_sets = wmem_map_new(v->memory, wmem_str_hash, g_str_equal),
         };
@@ -165,33 +128,60 @@ static call_outcome find_outcome(const tapped_call *tapped)
     return tapped->is_probe ? CALL_PROBE : tapped->answer || tapped->is_damaged || is_cut ? CALL_DAMAGED : CALL_EMPTY;
 }
 
-/* Returns the call of a PDU: the request that a response answers, else a new one. Changes: removes that request from the query's calls. */
-static monitor_call take_request(verdict_query *query, const packet_info *pinfo, const tapped_call *tapped)
+static uint32_t get_request_frame(const tapped_call *tapped)
 {
-    unsigned found = find_request(query, tapped);
-    monitor_call call = {
-        .query = query, .operation = g_intern_string(tapped->operation), .asks = asks_for_data(tapped)};
+    return tapped->sealed.request_frame ? tapped->sealed.request_frame : tapped->request_frame;
+}
 
-    if (found > 0) {
-        call = g_array_index(query->calls, monitor_call, found - 1);
-        g_array_remove_index(query->calls, found - 1);
-    } else if (tapped->is_response && tapped->seconds >= 0) {
-        call.asked = nstime_to_sec(&pinfo->abs_ts) - tapped->seconds;
-        call.asked_frame = get_request_frame(tapped);
+/* Returns the waiting request that a response answers, of several in one packet the first; NULL: none. */
+static monitor_call *find_request(const verdict *v, const tapped_call *tapped)
+{
+    uint32_t frame = tapped->is_response ? get_request_frame(tapped) : 0;
+    monitor_call *found = NULL;
+
+    for (unsigned i = v->calls->len, n = 0; frame > 0 && i > 0 && n < MOST_LOOKED_AT; i--, n++) {
+        monitor_call *call = &g_array_index(v->calls, monitor_call, i - 1);
+        bool is_it = call->outcome == CALL_WAITS && call->begun_frame == frame;
+        found = is_it && strcmp(call->operation, tapped->operation) == 0 ? call : found;
+        if (call->asked_frame > 0 && call->asked_frame < frame) {
+            break;
+        }
     }
-    return call;
+    return found;
 }
 
-static uint64_t get_success_key(const monitor_call *call)
+/* Adds a call to the verdict's, with what its request says, or, if that was not captured, its response. Returns it, until the next one is added. */
+static monitor_call *add_call(verdict *v, verdict_query *query, const packet_info *pinfo, const tapped_call *tapped)
 {
-    return (uint64_t)call->subject << 32 | (uint32_t)(uintptr_t)call->operation;
+    double now = nstime_to_sec(&pinfo->abs_ts);
+    uint32_t subject = wmem_strong_hash((const uint8_t *)&tapped->request_code, sizeof tapped->request_code);
+    const monitor_call call = {
+        .asked = !tapped->is_response   ? now
+                 : tapped->seconds >= 0 ? now - tapped->seconds
+                                        : 0,
+        .query = query,
+        .operation = g_intern_string(tapped->operation),
+        .begun_frame = get_request_frame(tapped),
+        .asked_frame = tapped->is_response ? 0 : pinfo->num,
+        .subject = subject + (tapped->subject ? 31 * wmem_strong_hash(tapped->subject, tapped->subject_size) : 0),
+        .num_open = query->num_open,
+        .asks = asks_for_data(tapped),
+    };
+
+    g_array_append_val(v->calls, call);
+    return &g_array_index(v->calls, monitor_call, v->calls->len - 1);
 }
 
-bool query_succeeded_after(const monitor_call *call, uint32_t frame)
+/* Makes failed calls that do not ask for data CALL_DONE, if the same operation about the same subject succeeds later. */
+static void forget_failures(const verdict *v, const monitor_call *success)
 {
-    uint64_t key = get_success_key(call);
-
-    return GPOINTER_TO_UINT(wmem_map_lookup(call->query->succeeded, &key)) > frame;
+    for (unsigned i = v->calls->len, n = 0; i > 0 && n < MOST_LOOKED_AT; i--, n++) {
+        monitor_call *call = &g_array_index(v->calls, monitor_call, i - 1);
+        bool is_same = call->query == success->query && call->operation == success->operation;
+        if (is_same && call->subject == success->subject && call->outcome == CALL_FAILED) {
+            call->outcome = CALL_DONE;
+        }
+    }
 }
 
 /* Fills outcome, times, size and clocks of a call by its response. Needs: the call's request, as far as captured, and its connection. */
@@ -199,11 +189,12 @@ static void take_response(monitor_call *call, const packet_info *pinfo, const ta
 {
     const uint64_t epoch_1970 = 116444736000000000;
     const verdict_connection *connection = call->connection;
+    bool is_acked = connection && call->asked_frame > 0 && connection->acked.frame >= call->asked_frame;
 
     call->answered = nstime_to_sec(&pinfo->abs_ts);
     call->frame = pinfo->num;
     call->seconds = tapped->seconds;
-    call->acked = connection && connection->acked.frame >= call->asked_frame ? connection->acked.time : 0;
+    call->acked = is_acked ? connection->acked.time : 0;
     call->began = connection ? connection->response_began : 0;
     call->outcome = (uint8_t)find_outcome(tapped);
     call->status = tapped->status;
@@ -217,39 +208,39 @@ static void take_response(monitor_call *call, const packet_info *pinfo, const ta
     }
 }
 
-/* Adds a PDU to its query's calls; of a success without counter data only the frame, in `succeeded`. Changes: the peers' newest sample. */
-static void count_query_call(const verdict *v, verdict_query *query, const packet_info *pinfo,
-                             const tapped_call *tapped, const verdict_connection *connection)
+/* Counts a sample. Changes: the query's numbers, the peers' newest sample. */
+static void count_sample(verdict_query *query, const monitor_call *call)
 {
-    monitor_call call = take_request(query, pinfo, tapped);
+    void *question = GUINT_TO_POINTER(call->subject);
+    unsigned times = GPOINTER_TO_UINT(wmem_map_lookup(query->questions, question)) + 1;
 
-    query->connection = call.connection = connection;
+    query->samples++;
+    if (query->is_sealed && query->is_hkpd) {
+        wmem_map_insert(query->questions, question, GUINT_TO_POINTER(times));
+        query->most_asked = MAX(query->most_asked, times);
+    }
+    if (query->pair) {
+        query->pair->sampled = call->frame;
+        query->pair->sampled_began = MAX(query->pair->sampled_began, query->first_frame);
+    }
+}
+
+/* Counts a PDU: a new call, or the response of `call`, a request that waits. */
+static void count_call(verdict *v, verdict_query *query, monitor_call *call, const packet_info *pinfo,
+                       const tapped_call *tapped)
+{
     query->is_marked |= tapped->is_late;
-    query->is_answered |= tapped->is_response;
-    if (!tapped->is_fault) { /* which does not say what it is about */
-        call.subject = wmem_strong_hash((const uint8_t *)&tapped->request_code, sizeof tapped->request_code);
-        call.subject += tapped->subject ? 31 * wmem_strong_hash(tapped->subject, tapped->subject_size) : 0;
+    call = call ? call : add_call(v, query, pinfo, tapped);
+    call->query = query;
+    call->connection = query->connection;
+    call->asks |= asks_for_data(tapped);
+    if (tapped->is_response) {
+        take_response(call, pinfo, tapped);
     }
-    if (!tapped->is_response) {
-        call.asked = nstime_to_sec(&pinfo->abs_ts);
-        call.asked_frame = pinfo->num;
-        call.num_open = query->num_open;
-        g_array_append_val(query->calls, call);
-        return;
-    }
-    take_response(&call, pinfo, tapped);
-    if (call.outcome == CALL_DONE && !call.asks) {
-        uint64_t key = get_success_key(&call);
-        wmem_map_insert(query->succeeded, wmem_memdup(v->memory, &key, sizeof key), GUINT_TO_POINTER(pinfo->num));
-        return;
-    }
-    g_array_append_val(query->calls, call);
-    if (call.outcome == CALL_SAMPLE) {
-        query->samples++;
-        if (query->pair) {
-            query->pair->sampled = pinfo->num;
-            query->pair->sampled_began = MAX(query->pair->sampled_began, query->first_frame);
-        }
+    if (call->outcome == CALL_SAMPLE) {
+        count_sample(query, call);
+    } else if (call->outcome == CALL_DONE && !call->asks) {
+        forget_failures(v, call);
     }
 }
 
@@ -308,15 +299,6 @@ static bool is_about_counters(const tapped_call *tapped)
            g_str_has_prefix(tapped->operation, "OpenHKP");
 }
 
-/* Marks the queries that were read on a connection (NULL: none): its later calls are garbled, so they neither stopped nor lack responses. */
-static void mark_garbled(verdict *v, const verdict_connection *connection)
-{
-    for (unsigned i = v->queries->len, n = 0; connection && i > 0 && n < MOST_PENDING; i--, n++) {
-        verdict_query *query = g_ptr_array_index(v->queries, i - 1);
-        query->ends_garbled |= !query->is_sealed && query->connection == connection;
-    }
-}
-
 verdict_query *monitors_count(verdict *v, packet_info *pinfo, const tapped_call *tapped)
 {
     omissions_count_call(&v->omitted, tapped);
@@ -324,21 +306,25 @@ verdict_query *monitors_count(verdict *v, packet_info *pinfo, const tapped_call 
     if (is_unread || !is_about_counters(tapped)) {
         return NULL;
     }
-    verdict_query *query = find_or_add_query(v, pinfo, tapped);
+    monitor_call *request = find_request(v, tapped);
     if (tapped->is_repeated) { /* captured twice: its request is a copy, too */
-        take_request(query, pinfo, tapped);
+        if (request) {
+            request->outcome = CALL_DONE;
+            request->asks = false;
+        }
         return NULL;
     }
+    /* a fault, or what decryption garbled, does not say whose it is */
+    bool is_unnamed = request && (tapped->subject == NULL || tapped->sealed.connection);
+    verdict_query *query = is_unnamed ? request->query : find_or_add_query(v, pinfo, tapped);
     verdict_connection *connection = steps_note_call(pinfo, tapped->is_response);
+    query->connection = connection;
     if (connection) {
         query->pair = connection->peers;
     }
     learn_server_name(v, query, tapped);
-    if (tapped->unread && tapped->sealed.connection && strcmp(tapped->unread, TAPPED_NOISE) == 0) {
-        mark_garbled(v, connection);
-    }
-    count_query_call(v, query, pinfo, tapped, connection);
-    if (tapped->sealed.uses_query) {
+    count_call(v, query, request, pinfo, tapped);
+    if (query->is_sealed && tapped->sealed.uses_query) {
         count_sealed(query, pinfo, tapped);
     } else if (tapped->handle) {
         count_handle(query, pinfo, tapped);
@@ -377,6 +363,7 @@ static verdict *verdict_new(void)
     v->memory = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
     v->pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
     v->queries = g_ptr_array_new();
+    v->calls = g_array_new(FALSE, FALSE, sizeof(monitor_call));
     v->monitors = g_ptr_array_new();
     verdicts = g_slist_prepend(verdicts, v);
     return v;
@@ -387,11 +374,9 @@ void verdict_restart(verdict **place)
     verdict *v = *place = *place ? *place : verdict_new();
 
     steps_watch();
-    for (unsigned i = 0; i < v->queries->len; i++) {
-        g_array_free(((verdict_query *)g_ptr_array_index(v->queries, i))->calls, TRUE);
-    }
     g_ptr_array_set_size(v->monitors, 0);
     g_ptr_array_set_size(v->queries, 0);
+    g_array_set_size(v->calls, 0);
     wmem_free_all(v->memory);
     wmem_free_all(v->pool);
     forget_keys(v);

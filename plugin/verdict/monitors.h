@@ -15,7 +15,7 @@
 
 typedef enum {
     CALL_WAITS,   /* for its response */
-    CALL_DONE,    /* answered, and nothing is known of its data */
+    CALL_DONE,    /* answered; nothing is known of data, or none was asked for */
     CALL_SAMPLE,  /* brought data */
     CALL_PROBE,   /* was told how large a buffer it needs */
     CALL_EMPTY,   /* succeeded without the data that it asked for; sealed: or failed */
@@ -23,7 +23,7 @@ typedef enum {
     CALL_FAILED,
 } call_outcome;
 
-/* A call that asks for counter data, has failed, or has no response. Times are those of the capture, in seconds. */
+/* A call. Times are those of the capture, in seconds. */
 typedef struct {
     double asked;                         /* the request, or its size probe; 0: not captured */
     double sent;                          /* the request that was answered; 0: not captured */
@@ -34,8 +34,9 @@ typedef struct {
     double clock;                         /* the server's performance time in the sample; 0: not known */
     double date;                          /* the server's time of day in the sample, since 1970; 0: not known */
     const verdict_connection *connection; /* NULL: not by TCP */
-    const struct verdict_query *query;
+    struct verdict_query *query;
     const char *operation;        /* interned */
+    uint32_t begun_frame;         /* in which the request began; 0: not known */
     uint32_t asked_frame, frame;  /* of the request and the response; 0: not captured */
     uint32_t subject;             /* hash of the key, name or question that it is about, to know it again */
     uint32_t status;              /* of the response: Win32 error, or, if `is_fault`, a fault's */
@@ -77,12 +78,10 @@ typedef struct verdict_query {
     const char *called;                    /* name that its client gives the server, NULL: none */
     bool is_hkpd, is_sealed;
     bool is_of_peers;                     /* calls that have no query */
-    bool is_answered;                     /* any call has a response */
     bool is_marked;                       /* any packet states that it is late or slow */
     bool has_titles;                      /* a list of names was read */
-    bool ends_garbled;                    /* decryption makes noise of later calls */
     const state_handle *handle;           /* NULL without one, and once its capture is closed */
-    uint32_t place;                       /* number among all queries of the verdict, from 1 */
+    uint32_t place;                       /* number among all queries of the verdict, from 0 */
     uint32_t number;                      /* number of its handle; 0: nothing shows that the server knows it */
     uint32_t opened_frame, closed_frame;  /* 0: not captured; for closed_frame ask query_closed_frame() */
     uint32_t first_frame;                 /* of its calls */
@@ -92,8 +91,8 @@ typedef struct verdict_query {
     unsigned asked_for;                   /* hash of what its samples ask for, equal for one monitor; 0: not known */
     uint64_t samples, failed_blocks;
     double counters;        /* number in its newest response, or as QueryCounterInfo says; NAN: not known */
-    GArray *calls;          /* monitor_call, by their last packet */
-    wmem_map_t *succeeded;  /* operation and subject -> frame of the newest call without data that succeeded */
+    wmem_map_t *questions;  /* sealed key: subject -> number of its responses with data */
+    unsigned most_asked;    /* sealed key: the highest number in `questions` */
     wmem_array_t *refused;  /* refused_identifier */
     wmem_map_t *empty_sets; /* paths of sets that had no instances in the first sample */
     unsigned absences;      /* times that instances, or an object, went away */
@@ -144,8 +143,9 @@ typedef struct {
     const verdict_query *first;
     unsigned num_queries;      /* without the calls that have no query */
     uint32_t number;           /* of its first handle, sealed ones from 1; 0: the server knows none */
-    monitor_call *calls, *end; /* of all queries, by their last packet */
-    monitor_call *samples;     /* requests for counter data by time; a size probe and its repetition are one */
+    wmem_array_t *list;        /* monitor_call, of all queries, in the order of their requests */
+    monitor_call *calls, *end; /* the same */
+    monitor_call *samples;     /* requests for counter data; a size probe and its repetition are one */
     uint32_t num_samples;
     timing_gap *gaps;          /* between samples, timing.num_gaps */
     timing_verdict timing;     /* of these samples */
@@ -157,6 +157,7 @@ typedef struct {
 typedef struct {
     wmem_allocator_t *memory, *pool; /* of what is counted, and of the last judgement */
     GPtrArray *queries;              /* verdict_query, in the order of their first calls */
+    GArray *calls;                   /* monitor_call, in the order of their requests */
     wmem_map_t *by_key;              /* key of a call, see format_query_key() -> verdict_query */
     wmem_map_t *accepted;            /* tapped_identifier_key() -> frame in which the server accepted it last */
     wmem_map_t *delivered;           /* address of a server and name of an object -> first verdict_query that got it */
@@ -173,9 +174,6 @@ verdict_query *monitors_count(verdict *v, packet_info *pinfo, const tapped_call 
 
 /* Returns the frame that closed the query; 0: none did. */
 uint32_t query_closed_frame(const verdict_query *query);
-
-/* Returns true if the query's call with the same operation and subject succeeded behind the frame. Calls with counter data do not count. */
-bool query_succeeded_after(const monitor_call *call, uint32_t frame);
 
 /* --- monitor-samples.c -------------------------------------------------------------------------------------------- */
 
@@ -214,3 +212,15 @@ bool peers_have_loss(const verdict_peers *pair, double begin, double end);
  * Needs: no argument is a text of a packet, which may have '$' or '['. */
 void monitor_add_finding(verdict_monitor *monitor, verdict_kind kind, verdict_party party,
                          const verdict_evidence *shown, const char *format, ...) G_GNUC_PRINTF(5, 6);
+
+/* --- judge.c ------------------------------------------------------------------------------------------------------ */
+
+/* Counts a request or response. Returns its query, created with its first call; NULL: not about performance counters, not read, or repeated. Needs:
+ * the order of the capture. */
+const verdict_query *verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped);
+
+/* Makes the monitors of what was counted, and their findings. Changes: frees the monitors and findings of the judgement before. */
+void verdict_judge(verdict *v);
+
+/* Judges as verdict_judge() does, the worst monitor first. Changes: removes monitors with nothing to say, but keeps the last if all have none. */
+void verdict_judge_for_display(verdict *v);

@@ -9,7 +9,7 @@
 #include "taps/output.h"
 #include "taps/stat-table.h"
 #include "text/text.h"
-#include "verdict/judge.h"
+#include "verdict/monitors.h"
 #include "verdict/summary.h"
 
 #include <math.h>
@@ -68,8 +68,10 @@ static const char *explain_no_samples(const verdict_monitor *monitor)
     bool is_answered = false, has_titles = false;
 
     for (unsigned i = 0; i < wmem_array_get_count(monitor->queries); i++) {
-        is_answered |= monitor_query(monitor, i)->is_answered;
         has_titles |= monitor_query(monitor, i)->has_titles;
+    }
+    for (const monitor_call *call = monitor->calls; call < monitor->end; call++) {
+        is_answered |= call->answered > 0;
     }
     return monitor->stats.numbers[STAT_PROBES] > 0   ? "no samples, but size probes"
            : has_titles && monitor->num_samples == 0 ? "no samples: it reads lists of names, and asks for no value"
