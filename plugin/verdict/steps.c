@@ -263,12 +263,14 @@ static bool is_port_of_calls(const verdict_connection *connection)
 }
 
 /* Adds a moment to a failure, unless that is of a later step, or calls do not go to the port. `connection`: NULL: a key
- * distribution center. Changes: one of another step, port or account is replaced. */
+ * distribution center. Changes: one of another step, outcome, port or account is
+ * replaced. */
 static void note_failure(setup_failure *known, const verdict_connection *connection, setup_step step, uint32_t outcome,
                          const char *account, verdict_moment at)
 {
     uint32_t port = connection ? connection->port : PORT_KERBEROS;
-    bool is_same = known->step == step && known->port == port && g_strcmp0(known->account, account) == 0;
+    bool is_same = known->step == step && known->outcome == outcome && known->port == port &&
+                   g_strcmp0(known->account, account) == 0;
     bool is_known = known->shown.frames != NULL;
 
     if ((is_known && known->step > step) || (step == STEP_CONNECT && !is_port_of_calls(connection))) {
@@ -316,6 +318,12 @@ static void fail_step(verdict_connection *connection, setup_step step, uint32_t 
 
     waits->shown.frames = waits->step == step ? NULL : waits->shown.frames;
     note_failure(&connection->peers->failure, connection, step, outcome, account, at);
+}
+
+/* Returns true if a step waits, not for an answer, but for what the client does next. */
+static bool is_doubt(const setup_failure *waits)
+{
+    return waits->outcome == OUTCOME_SIGNING || waits->outcome == OUTCOME_GUEST;
 }
 
 /* Returns true if a step waits on this connection. */
@@ -377,24 +385,21 @@ const connection_event *steps_find_event(const verdict_connection *connection, e
     return event < last && event->at.time <= end ? event : NULL;
 }
 
-/* Notes a FIN or RST: the connection was refused, the client left after `doubt`, or the server ended it while a step waits.
- * `is_lacking`: it acknowledges what was not captured, perhaps the client's FIN, so it blames nobody. */
+/* Notes a FIN or RST: the connection was refused, the client left because of OUTCOME_SIGNING or OUTCOME_GUEST, or the server
+ * ended it while a step waits. `is_lacking`: it acknowledges what was not captured, perhaps the client's FIN, so it blames
+ * nobody. */
 static void see_end(verdict_connection *connection, bool by_client, bool is_lacking, verdict_moment now)
 {
     const setup_failure *failure = &connection->peers->failure;
     const verdict_peers *asker = connection->peers->asker;
     setup_failure *waits = &connection->peers->waits;
-    bool is_explained =
-        asker->asker_refused > asker->asker_logged_on ||
-        (failure->shown.frames && failure->step == STEP_LOGON && failure->outcome != connection->doubt_outcome);
+    bool is_explained = asker->asker_refused > asker->asker_logged_on ||
+                        (failure->shown.frames && failure->step == STEP_LOGON && failure->outcome != waits->outcome);
 
-    if (connection->is_open && connection->end.frame > 0) {
-        return;
-    }
-    if (by_client && connection->doubt.frame > 0 && !is_explained) {
-        fail_step(connection, STEP_LOGON, connection->doubt_outcome, connection->doubt);
-    } else if (has_waiting_step(connection) && !by_client && !is_lacking) {
-        fail_step(connection, waits->step, connection->is_open ? OUTCOME_ENDED : OUTCOME_RESET, now);
+    if (has_waiting_step(connection) && by_client && is_doubt(waits) && !is_explained) {
+        fail_step(connection, STEP_LOGON, waits->outcome, (verdict_moment){waits->shown.first, waits->shown.since});
+    } else if (has_waiting_step(connection) && !by_client && !is_doubt(waits) && !is_lacking) {
+        fail_step(connection, waits->step, waits->step == STEP_CONNECT ? OUTCOME_RESET : OUTCOME_ENDED, now);
     } else if (has_waiting_step(connection) && now.time - waits->shown.since < STEPS_LONG_WAIT) {
         waits->shown.frames = NULL; /* the client did not wait long */
     }
@@ -453,10 +458,10 @@ static void see_segment(verdict_connection *connection, packet_info *pinfo, cons
     bool by_client = is_from_client(connection, pinfo), has_ack = tcp->th_flags & TCP_ACK;
     bool is_lacking = see_analysis(connection, pinfo, tcp, by_client, now);
     bool has_data = tcp->th_have_seglen && tcp->th_seglen > 0;
+    bool is_connecting = has_waiting_step(connection) && connection->peers->waits.step == STEP_CONNECT;
     connection_way *way = &connection->by[by_client];
 
-    if (has_ack && !(tcp->th_flags & TCP_RST) && !connection->is_open) { /* SYN/ACK, or a later one */
-        connection->is_open = true;
+    if (is_connecting && has_ack && !(tcp->th_flags & TCP_RST)) { /* SYN/ACK, or a later one */
         pass_step(connection, STEP_CONNECT, now.frame);
     }
     if (tcp->th_flags & TCP_SYN) {
@@ -540,9 +545,6 @@ static setup_step message_step(const smb2_info_t *smb)
 static void see_message_request(verdict_connection *connection, const smb2_info_t *smb, setup_step step,
                                 verdict_moment now)
 {
-    if (smb->opcode == SESSION_SETUP || smb->opcode == TREE_CONNECT) {
-        connection->doubt.frame = 0; /* the client goes on */
-    }
     if (step < NUM_STEPS) {
         begin_step(connection, step, now);
         connection->end.frame = 0;
@@ -704,8 +706,8 @@ static uint32_t find_number(const epan_dissect_t *edt, unsigned which)
 }
 
 /* Notes what only fields say: a Kerberos error, named, of a key distribution center, or in place of the packet's NTSTATUS,
- * fails the logon; a Kerberos ticket makes the account "Kerberos"; a response that names the client a guest, or does
- * not fit its signing, is kept as `doubt`; the first packet of SMB3 that nothing opened. Needs: steps_see_smb2() saw the packet. */
+ * fails the logon; a Kerberos ticket makes the account "Kerberos"; behind a response that names the client
+ * a guest, or does not fit its signing, the logon waits, too; the first packet of SMB3 that nothing opened. Needs: steps_see_smb2() saw the packet. */
 static tap_packet_status steps_see_fields(void *data _U_, packet_info *pinfo, epan_dissect_t *edt,
                                           const void *frame _U_, tap_flags_t flags _U_)
 {
@@ -734,8 +736,8 @@ static tap_packet_status steps_see_fields(void *data _U_, packet_info *pinfo, ep
     if (by_client) {
         connection->wants_signing = has_mode ? is_signing : connection->wants_signing;
     } else if (is_guest || is_signing || cannot_sign) {
-        connection->doubt = now;
-        connection->doubt_outcome = is_guest ? OUTCOME_GUEST : OUTCOME_SIGNING;
+        uint32_t outcome = is_guest ? OUTCOME_GUEST : OUTCOME_SIGNING;
+        note_failure(&connection->peers->waits, connection, STEP_LOGON, outcome, NULL, now);
     }
     bool is_opened = connection->smb2_frame == now.frame || connection->peers->encrypted.frame > 0;
     if (find_field(edt, SEEN_ENCRYPTED) && !is_opened) {
@@ -814,7 +816,7 @@ static const setup_failure *find_failure(const verdict_peers *peers)
     const verdict_evidence *shown = &waits->shown;
     bool is_further = shown->frames && (!failure->shown.frames || waits->step > failure->step);
 
-    if (!is_further || times.was_set) {
+    if (!is_further || times.was_set || is_doubt(waits)) {
         return failure;
     }
     bool is_silent = waits->step == STEP_CONNECT

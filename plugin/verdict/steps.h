@@ -112,15 +112,12 @@ typedef struct verdict_connection {
     verdict_peers *peers;
     uint32_t client_port;
     uint32_t port;           /* of the server */
-    bool is_open;            /* accepted, or there before the capture */
     bool is_ended_by_client; /* the client sent `end` */
     bool wants_signing;      /* the client requires it */
     verdict_moment syn;      /* first SYN, frame 0: not captured */
     verdict_moment begin;    /* first packet */
     verdict_moment end;      /* first FIN or RST, or the last pipe was closed */
     verdict_moment acked;    /* client's newest frame that a packet without data acknowledged; time of the latter */
-    verdict_moment doubt;    /* SMB2 response after which the client may leave; frame 0: none */
-    uint32_t doubt_outcome;  /* OUTCOME_SIGNING or OUTCOME_GUEST: reason for that */
     double response_began;   /* time of the first segment that the server sends now, 0: none yet */
     double newest;           /* time of the newest packet */
     uint32_t smb2_frame;     /* newest packet with SMB2 */
