@@ -15,7 +15,7 @@
 #include "perf/bytes.h"
 #include "tree/fields.h"
 #include "names/names.h"
-#include "tap/watch.h"
+#include "tap/watched-counters.h"
 
 #include <epan/tap.h>
 

@@ -202,15 +202,13 @@ bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb
 
 /* --- The end of the packets ---------------------------------------------------------------------------------------- */
 
-#define MAX_END_FUNCTIONS 4
-
-static void (*end_functions[MAX_END_FUNCTIONS])(void); /* each once; NULL behind the last */
+static void (*end_functions[2])(void); /* of tables and of export objects, the first asked for first; NULL: none */
 static bool is_drawn_first; /* a packet came since the last output_call_at_end(): end_draw() is the newest listener */
 static uint32_t last_frame; /* of a window's capture: UINT32_MAX while it is read; 0: no window */
 
 static void call_end_functions(void)
 {
-    for (unsigned i = 0; i < MAX_END_FUNCTIONS && end_functions[i]; i++) {
+    for (unsigned i = 0; i < G_N_ELEMENTS(end_functions) && end_functions[i]; i++) {
         end_functions[i]();
     }
 }
@@ -255,15 +253,11 @@ static tap_packet_status end_packet(void *data _U_, packet_info *pinfo, epan_dis
 
 void output_call_at_end(void (*end)(void))
 {
-    unsigned i = 0;
+    unsigned i = end_functions[0] != NULL && end_functions[0] != end;
 
     if (end_functions[0] == NULL) {
         output_listen("frame", end_functions, NULL, NULL, end_packet, NULL);
     }
-    while (end_functions[i] && end_functions[i] != end) {
-        i++;
-    }
-    ws_assert(i < MAX_END_FUNCTIONS);
     end_functions[i] = end;
     is_drawn_first = false;
     listen_to_drawing(); /* in case that no packet comes */
@@ -308,9 +302,7 @@ static ws_stat_started start_task(const char *argument, void *user)
     task->statistic = statistic;
     task->file.path = count > 1 && *parts[1] ? g_strdup(parts[1]) : statistic->place;
     task->omitted.paths = statistic->takes_paths ? watch_paths_take(&filter, &error) : NULL;
-    if (count > 0 && **parts) {
-        error = g_strdup_printf("pcq: there is no -z %s", argument);
-    } else if (task->file.path == NULL) {
+    if (error == NULL && task->file.path == NULL) {
         error = g_strdup_printf("pcq: say where to write: -z %s,FILE[,FILTER]", statistic->name);
     }
     if (error) {

@@ -190,8 +190,8 @@ static tap_packet_status table_count(void *listener, packet_info *pinfo, epan_di
     return TAP_PACKET_REDRAW;
 }
 
-/* Checks the argument of a -z of ours, and takes paths from the place of its filter. Changes: `*error` is the reason, to be freed, for an unknown
- * name, malformed paths, or a table that is asked for twice: it cannot hold what passed two filters. */
+/* Checks the argument of a -z of ours, and takes paths from the place of its filter. Changes: `*error` is the reason, to be freed, for malformed
+ * paths, or a table that is asked for twice: it cannot hold what passed two filters. */
 static void check_argument(const char *argument, const char **filter, char **error)
 {
     for (GSList *at = tables; at; at = at->next) {
@@ -199,9 +199,7 @@ static void check_argument(const char *argument, const char **filter, char **err
         if (!g_str_has_prefix(argument, t->ui.cli_string)) {
             continue;
         }
-        if (!strchr(",", argument[strlen(t->ui.cli_string)])) {
-            *error = g_strdup_printf("pcq: there is no -z %s", argument);
-        } else if (is_table_there(t)) {
+        if (is_table_there(t)) {
             *error = g_strdup_printf("pcq: -z %s can be given once", t->ui.cli_string);
         } else if (t->takes_paths) {
             t->omitted.paths = watch_paths_take(filter, error);

@@ -6,7 +6,7 @@
 #include "tree/value-tree.h"
 
 #include "state/samples.h"
-#include "tap/watch.h"
+#include "tap/watched-counters.h"
 #include "tree/fields.h"
 #include "perf/bytes.h"
 #include "text/value-strings.h"
@@ -285,7 +285,7 @@ static void show_watched(value_tree *view, proto_tree *tree)
 {
     value_stream *stream = view->stream;
     const char *path = value_stream_path(stream);
-    watch_row *const *row = watch_rows_of(path);
+    watched_counter *const *row = watch_rows_of(path);
     perf_result result = *row ? value_stream_result(stream) : (perf_result){0, PERF_NO_RESULT_OK};
 
     for (; *row && result.none == PERF_NO_RESULT_OK && tree_items_left(tree) > 0; row++) {

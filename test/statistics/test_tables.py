@@ -47,14 +47,12 @@ def drawn(tshark, capture, *statistics, args=(), env=None):
     return [re.sub('Filter for statistics:.*\n', '', p) for p in parts if p]
 
 
-@pytest.mark.parametrize('statistic, more, said', [
-    *zip(TABLES, ['', ',frame.number < 50'] * 2, ['pcq: -z %s can be given once'] * 4),
-    *[(x, 'x,-', 'pcq: there is no -z %sx,-') for x in ('pcq,counters', 'pcq,summary')]])
-def test_a_table_twice_in_one_run_is_refused(tshark, tmp_path, statistic, more, said):
-    """Wireshark has one table for it: what passed the one filter or the other would be added up. So is a name that only begins as one."""
+@pytest.mark.parametrize('statistic, more', zip(TABLES, ['', ',frame.number < 50'] * 2))
+def test_a_table_twice_in_one_run_is_refused(tshark, tmp_path, statistic, more):
+    """Wireshark has one table for it: what passed the one filter or the other would be added up."""
     path = session().write(tmp_path / 'a.pcap')
     out = subprocess.run([TSHARK, '-q', '-r', path, '-z', statistic, '-z', statistic + more], env=tshark.env, capture_output=True, text=True)
-    assert out.returncode == 1 and said % statistic in out.stderr and out.stdout == ''
+    assert out.returncode == 1 and 'pcq: -z %s can be given once' % statistic in out.stderr and out.stdout == ''
 
 
 # --- what they could not take -----------------------------------------------------------------------------------------

@@ -1,9 +1,9 @@
-/* watch.c
+/* watched-counters.c
  * Watched counters.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "tap/watch.h"
+#include "tap/watched-counters.h"
 
 #include "tap/tapped.h"
 
@@ -25,9 +25,9 @@ static unsigned table_size;
 
 int watch_hf_sum = -1;
 static int proto_watch;
-static watch_row *rows;          /* of the table, each of which has a field */
-static watch_row **matches;      /* rows that watch_rows_of() found, with a NULL behind them */
-static hf_register_info *fields; /* fields of these rows, in their order; NULL: no rows */
+static watched_counter *rows;     /* of the table, each of which has a field */
+static watched_counter **matches; /* rows that watch_rows_of() found, with a NULL behind them */
+static hf_register_info *fields;  /* fields of these rows, in their order; NULL: no rows */
 static unsigned num_rows;
 
 UAT_CSTRING_CB_DEF(table, name, table_row)
@@ -147,14 +147,14 @@ static void add_row(const table_row *from)
             return;
         }
     }
-    watch_row *row = &rows[num_rows];
+    watched_counter *row = &rows[num_rows];
     hf_register_info field = {
         &row->hf,
         {g_strdup(from->name), g_strconcat(FIELD_PREFIX, from->name, NULL), FT_DOUBLE, BASE_NONE, NULL, 0,
          g_strdup(from->paths), HFILL},
     };
 
-    *row = (watch_row){field.hfinfo.name, split_patterns(from->paths), -1};
+    *row = (watched_counter){field.hfinfo.name, split_patterns(from->paths), -1};
     fields[num_rows++] = field;
 }
 
@@ -165,8 +165,8 @@ static void take_table(void)
     if (table_size == 0) {
         return;
     }
-    rows = g_new0(watch_row, table_size);
-    matches = g_new0(watch_row *, table_size + 1);
+    rows = g_new0(watched_counter, table_size);
+    matches = g_new0(watched_counter *, table_size + 1);
     fields = g_new0(hf_register_info, table_size);
     for (unsigned i = 0; i < table_size; i++) {
         add_row(&table[i]);
@@ -190,9 +190,9 @@ static bool has_match(char *const *patterns, const char *path)
     return false;
 }
 
-watch_row *const *watch_rows_of(const char *path)
+watched_counter *const *watch_rows_of(const char *path)
 {
-    static watch_row *none[] = {NULL};
+    static watched_counter *none[] = {NULL};
     unsigned count = 0;
 
     if (path == NULL || num_rows == 0) {
@@ -322,7 +322,7 @@ const char **watch_sum_up(value_stream *stream, unsigned most_values, const char
 
     *covered = 0;
     for (unsigned i = 0; i < most_values && value_stream_next(stream); i++) {
-        watch_row *const *row = watch_rows_of(value_stream_path(stream));
+        watched_counter *const *row = watch_rows_of(value_stream_path(stream));
         *covered += *row != NULL;
         for (; *row; row++) {
             add_value(&sums[*row - rows], stream);

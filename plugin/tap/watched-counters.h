@@ -1,4 +1,4 @@
-/* watch.h
+/* watched-counters.h
  * Watched counters: the user's table `pcq_watch`, whose rows are fields `pcq.watch.NAME`, and what they have in an answer. Paths
  * that a statistic is asked for are written as the table's.
  *
@@ -13,7 +13,7 @@ typedef struct {
     const char *name;
     char **patterns; /* of paths, without case; its own */
     int hf;          /* FT_DOUBLE */
-} watch_row;
+} watched_counter;
 
 /* pcq.watched: "gpu = 0.4 % to 10.9 %, 7 values"; FT_STRING */
 extern int watch_hf_sum;
@@ -27,7 +27,7 @@ bool watch_is_wanted(proto_tree *tree);
 bool watch_has_rows(void);
 
 /* Returns the rows that match a path (NULL: none), with a NULL behind them. They hold until another path is asked for. */
-watch_row *const *watch_rows_of(const char *path);
+watched_counter *const *watch_rows_of(const char *path);
 
 /* Sums up the watched rows of a response, from its first `most_values` values, for its tree or Info column. Needs: a new stream. Returns a text for
  * each row that matches any, its name, `between` and "12.4 %", "0.4 % to 10.9 %, 7 values", or, without results or of several units, "81 (raw; first
