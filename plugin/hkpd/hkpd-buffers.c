@@ -278,6 +278,7 @@ bool hkpd_next_title(hkpd_title_list *list)
     uint32_t text = find_string_end(list->tvb, list->end), end = text > 0 ? find_string_end(list->tvb, text) : 0;
 
     if (end == 0 || !parse_title_index(list->tvb, list->end, text - 2, &list->index)) {
+        list->is_whole = text == list->end + 2;
         return false;
     }
     list->offset = list->end;
@@ -285,17 +286,6 @@ bool hkpd_next_title(hkpd_title_list *list)
     list->end = end;
     list->titles++;
     return true;
-}
-
-bool hkpd_list_is_whole(const hkpd_title_list *list)
-{
-    return find_string_end(list->tvb, list->end) == list->end + 2;
-}
-
-const char *hkpd_title_text(const hkpd_title_list *list, wmem_allocator_t *pool)
-{
-    return text_get(pool, list->tvb, list->text, list->end - 2 - list->text, TEXT_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN,
-                    TEXT_NAME_MAX);
 }
 
 static void show_title(const hkpd_title_list *list, proto_tree *tree, expert_report *report)
@@ -323,7 +313,7 @@ hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report 
             hidden += is_referenced;
         }
     }
-    if (!hkpd_list_is_whole(&list)) {
+    if (!list.is_whole) {
         proto_tree_add_item(tree, hf_title_bytes, tvb, list.end, tvb_captured_length(tvb) - list.end, ENC_NA);
         expert_report_add(report, tree, EI_TEXT, "Byte %u of the list begins neither a title nor the list's end",
                           list.end);

@@ -39,7 +39,7 @@ const char *hkpd_computer_name(wmem_allocator_t *pool, const counter_response *r
 /* Title indexes, the same on every Windows. */
 enum { ID_PROCESS = 784, ID_THREAD = 804 };
 
-/* value_ops.begin: the computer's name is the response's, else the handle's. An id proves only if its title is "ID Process" or "ID Thread". */
+/* value_ops.begin. An id proves only if its title is "ID Process" or "ID Thread". */
 static void hkpd_begin_values(value_stream *stream)
 {
     const counter_response *response = &stream->response;
@@ -48,9 +48,6 @@ static void hkpd_begin_values(value_stream *stream)
     bool has_threads = metadata_title_is(server, ID_THREAD, "ID Thread");
 
     stream->computer = hkpd_computer_name(stream->pool, response);
-    if (stream->computer == NULL && response->handle) {
-        stream->computer = response->handle->machine;
-    }
     stream->proofs =
         (perf_id_proofs)((has_processes ? PERF_PROVES_PROCESS : 0) | (has_threads ? PERF_PROVES_THREAD : 0));
 }

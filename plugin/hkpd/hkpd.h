@@ -39,16 +39,11 @@ typedef struct {
     uint32_t index;  /* of the title */
     uint32_t text;   /* offset of its text */
     unsigned titles; /* count until now */
+    bool is_whole;   /* known behind the last title: the list's terminator follows */
 } hkpd_title_list;
 
 /* Reads the next title. Returns false where there is none: at the list's end, or at bytes that are no title. */
 bool hkpd_next_title(hkpd_title_list *list);
-
-/* True if the list's terminator stands behind the newest title. */
-bool hkpd_list_is_whole(const hkpd_title_list *list);
-
-/* Returns the title's text in `pool`, cut to TEXT_NAME_MAX characters. */
-const char *hkpd_title_text(const hkpd_title_list *list, wmem_allocator_t *pool);
 
 /* Shows a list, and reports one that is not whole. Returns the list behind its last title. */
 hkpd_title_list hkpd_show_titles(tvbuff_t *tvb, proto_tree *tree, expert_report *report);
@@ -64,9 +59,8 @@ extern const data_tree_ops hkpd_tree_ops;
 /* BaseRegQueryValue ([MS-RRP] 3.1.5.17) */
 #define WINREG_QUERY_VALUE 17
 
-/* Puts `dissect` in the place of the stock functions of these operations; changes nothing where the stock dissector has no such table, or gives
- * an operation another name. `operations` end with one without a name, and live as long as the program. Sealed calls are explained while
- * `is_active` returns true. */
+/* Puts `dissect` in the place of the stock functions of these operations, which end with one without a name and live as long as the program. Sealed
+ * calls are explained while `is_active` returns true. */
 void winreg_hook_install(const rpc_operation *operations, dcerpc_dissect_fnct_t *dissect, bool (*is_active)(void));
 
 /* Calls the stock function that `dissect` replaced for this operation. Returns the offset behind the bytes that it read. */

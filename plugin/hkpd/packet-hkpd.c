@@ -28,7 +28,6 @@ typedef enum { QUESTION_OTHER, QUESTION_INDEXES, QUESTION_OBJECTS, QUESTION_NAME
 
 typedef struct {
     const char *name; /* as it was sent; NULL: it was not read */
-    const char *text; /* the name without spaces at its ends, in small letters; NULL as well */
     question_kind kind;
     uint32_t language; /* of titles, an LCID; 0: the name says none */
 } hkpd_question;
@@ -50,7 +49,7 @@ typedef struct {
 /* Parameters of QueryValue behind the name, in either direction. */
 typedef struct {
     bool has_buffer;    /* the pointer to the data is not null */
-    tvbuff_t *tvb;      /* the data, NULL if there is none */
+    tvbuff_t *tvb;      /* the data, NULL without a buffer */
     uint32_t data_size; /* bytes of it that were captured */
     uint32_t size;      /* lpcbData */
 } value_parameters;
@@ -94,14 +93,13 @@ static hkpd_question parse_value_name(wmem_allocator_t *pool, const char *name)
         question_kind kind;
     } words[] = {{"global", QUESTION_OBJECTS}, {"costly", QUESTION_OBJECTS}, {"metadata", QUESTION_OBJECTS},
                  {"counter", QUESTION_NAMES},  {"help", QUESTION_HELP},      {"explain", QUESTION_HELP}};
-    char *text = g_strstrip(g_ascii_strdown(name, -1));
-    hkpd_question question = {.name = wmem_strdup(pool, name), .text = wmem_strdup(pool, text)};
-    const char *indexes = question.text, *language = strchr(indexes, ' ');
+    hkpd_question question = {.name = wmem_strdup(pool, name)};
+    const char *indexes = name, *language = strchr(name, ' ');
     uint32_t title;
 
-    g_free(text);
     for (unsigned i = 0; i < array_length(words); i++) {
-        question.kind = g_str_has_prefix(question.text, words[i].word) ? words[i].kind : question.kind;
+        bool is_it = g_ascii_strncasecmp(name, words[i].word, strlen(words[i].word)) == 0;
+        question.kind = is_it ? words[i].kind : question.kind;
     }
     if (question.kind >= QUESTION_NAMES && language && !ws_hexstrtou32(language + 1, NULL, &question.language)) {
         question.language = 0;
@@ -232,37 +230,31 @@ static uint32_t read_pointed_u32(hkpd_pdu *p, const char *what, int hf)
     return ndr_pointer(&p->pdu.ndr, what) ? ndr_u32(&p->pdu.ndr, hf) : 0;
 }
 
-/* Reads the value's data. A client's buffer is shown as one item. Changes: `value` has the data. */
-static void read_data(hkpd_pdu *p)
-{
-    ndr_reader *ndr = &p->pdu.ndr;
-    ndr_array array;
-
-    ndr_array_begin(ndr, true, "Data", &array);
-    tvbuff_t *tvb = ndr_elements(ndr, &array, 1);
-    p->value.data_size = tvb_captured_length(tvb);
-    p->value.tvb = p->value.data_size > 0 ? tvb : NULL;
-    proto_item_append_text(array.node, ": %s", text_counted(p->pdu.pool, array.actual_count, "byte"));
-    if (p->value.tvb && p->pdu.is_request) {
-        proto_tree_add_item(ndr->cursor.tree, hf_sent_data, tvb, 0, -1, ENC_NA);
-    }
-}
-
-/* Reads type, data and sizes. Reports a response's length that is not the data's. Changes: `value`. */
+/* Reads type, data and sizes. A client's buffer is shown as one item. Reports a response's length that is not the data's. Changes: `value`. */
 static void read_parameters(hkpd_pdu *p)
 {
-    p->value = (value_parameters){.has_buffer = false};
+    ndr_reader *ndr = &p->pdu.ndr;
+    value_parameters *value = &p->value;
+    ndr_array array;
+
+    *value = (value_parameters){.tvb = NULL};
     read_pointed_u32(p, "type", proto_registrar_get_id_byname("winreg.winreg_QueryValue.type"));
-    p->value.has_buffer = ndr_pointer(&p->pdu.ndr, "data");
-    if (p->value.has_buffer) {
-        read_data(p);
+    value->has_buffer = ndr_pointer(ndr, "data");
+    if (value->has_buffer) {
+        ndr_array_begin(ndr, true, "Data", &array);
+        value->tvb = ndr_elements(ndr, &array, 1);
+        value->data_size = tvb_captured_length(value->tvb);
+        proto_item_append_text(array.node, ": %s", text_counted(p->pdu.pool, array.actual_count, "byte"));
     }
-    p->value.size = read_pointed_u32(p, "size", proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_size"));
+    if (value->data_size > 0 && p->pdu.is_request) {
+        proto_tree_add_item(ndr->cursor.tree, hf_sent_data, value->tvb, 0, -1, ENC_NA);
+    }
+    value->size = read_pointed_u32(p, "size", proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_size"));
     uint32_t length =
         read_pointed_u32(p, "length", proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_length"));
-    if (!p->pdu.is_request && length != p->value.data_size) {
-        expert_report_add(&p->pdu.report, p->pdu.ndr.cursor.item, EI_LENGTH,
-                          "*lpcbLen is %u, but %u bytes of data are there", length, p->value.data_size);
+    if (!p->pdu.is_request && length != value->data_size) {
+        expert_report_add(&p->pdu.report, ndr->cursor.item, EI_LENGTH, "*lpcbLen is %u, but %u bytes of data are there",
+                          length, value->data_size);
     }
 }
 
@@ -317,35 +309,25 @@ static void close_key_response(hkpd_pdu *p)
 
 /* --- Requests of QueryValue --------------------------------------------------------------------------------------- */
 
-/* Returns "objects System, Process" for a list of title indexes, cut to what the Info column has room for. */
-static const char *format_objects(const hkpd_pdu *p, const char *indexes)
-{
-    wmem_strbuf_t *words = wmem_strbuf_new(p->pdu.pool, "");
-    unsigned count = 0;
-    uint32_t title;
-
-    for (; wmem_strbuf_get_len(words) < TEXT_NAME_MAX && read_title_index(&indexes, &title); count++) {
-        wmem_strbuf_append_printf(words, "%s%s", count > 0 ? ", " : "",
-                                  metadata_label(p->pdu.pool, p->pdu.server, metadata_title_key(title)));
-    }
-    return wmem_strdup_printf(p->pdu.pool, "object%s %s", count == 1 ? "" : "s", wmem_strbuf_get_str(words));
-}
-
-/* Shows the handle and the name of the value that the call asks for, the name in the Info column, too. */
+/* Shows the handle and the name of the value that the call asks for; in the Info column the names of objects in place of their indexes. */
 static void show_question(hkpd_pdu *p)
 {
     const hkpd_question *question = &p->call->question;
-    const char *name = question->name;
+    const char *indexes = question->name;
+    uint32_t title;
 
     show_node(p);
     show_performance_key(p);
-    if (name) {
-        bool has_indexes = question->kind == QUESTION_INDEXES;
-        const char *text = has_indexes ? format_objects(p, question->text) : *name ? name : "default value";
-        text = text_short(p->pdu.pool, text);
-        tree_add_generated_string(p->node, hf_value_name, p->pdu.tvb, name);
-        proto_item_append_text(p->node, ", %s", text);
-        info_add_subject(&p->pdu, "%s", text);
+    if (question->name == NULL) {
+        return;
+    }
+    tree_add_generated_string(p->node, hf_value_name, p->pdu.tvb, question->name);
+    proto_item_append_text(p->node, ", %s", text_short(p->pdu.pool, question->name));
+    while (question->kind == QUESTION_INDEXES && read_title_index(&indexes, &title)) {
+        info_add_subject(&p->pdu, "%s", metadata_label(p->pdu.pool, p->pdu.server, metadata_title_key(title)));
+    }
+    if (question->kind != QUESTION_INDEXES) {
+        info_add_subject(&p->pdu, "%s", *question->name ? text_short(p->pdu.pool, question->name) : "default value");
     }
 }
 
@@ -403,7 +385,7 @@ static bool is_sound_list(tvbuff_t *tvb)
 
     while (hkpd_next_title(&list)) {
     }
-    return list.titles > 0 && hkpd_list_is_whole(&list);
+    return list.titles > 0 && list.is_whole;
 }
 
 /* True if the data begins with "PERF" in UTF-16 of either byte order. */
@@ -423,7 +405,7 @@ static answer_kind find_answer_kind(const hkpd_pdu *p)
     bool is_ours = rpc_pdu_get_handle(&p->pdu) && (call->answering || !call->was_closed);
     bool is_probe = !p->pdu.is_short && p->pdu.tapped.status == STATUS_MORE_DATA;
 
-    if (tvb == NULL || !(is_ours || question != QUESTION_OTHER)) {
+    if (p->value.data_size == 0 || !(is_ours || question != QUESTION_OTHER)) {
         return ANSWER_OTHER;
     }
     if (question >= QUESTION_NAMES) {
@@ -493,7 +475,7 @@ static void find_absent_objects(hkpd_pdu *p, const state_sample *sample)
     perf_table *before =
         sample->previous ? sample_get_table(sample->previous, /* is_current */ false, p->pdu.pool) : NULL;
     wmem_array_t *objects = wmem_array_new(wmem_file_scope(), sizeof(tapped_object));
-    const char *indexes = p->call->question.text;
+    const char *indexes = p->call->question.name;
     tapped_object object;
 
     while (read_title_index(&indexes, &object.title)) {
@@ -546,7 +528,7 @@ static void hkpd_learn_sample(hkpd_pdu *p, tvbuff_t *tvb)
     const hkpd_question *question = &p->call->question;
     state_handle *handle = rpc_pdu_get_handle(&p->pdu);
     state_sample *sample =
-        handle ? rpc_pdu_learn_sample(&p->pdu, handle, question->text ? question->text : "", /* is_block */ true, tvb)
+        handle ? rpc_pdu_learn_sample(&p->pdu, handle, question->name ? question->name : "", /* is_block */ true, tvb)
                : NULL;
 
     if (sample == NULL) {
@@ -629,8 +611,10 @@ static void learn_titles(hkpd_pdu *p)
     bool is_english = (language & LANGUAGE_MASK) == LANGUAGE_ENGLISH;
 
     while (hkpd_next_title(&list)) {
-        const metadata_entry title = {.name = hkpd_title_text(&list, p->pdu.pool), .lcid = is_english ? 0 : language};
-        if (list.index > 1 && *title.name) { /* the text of index 1 is the highest index */
+        const char *name = text_get(p->pdu.pool, list.tvb, list.text, list.end - 2 - list.text, TEXT_CODE_PAGE_UTF16,
+                                    ENC_LITTLE_ENDIAN, TEXT_NAME_MAX);
+        const metadata_entry title = {.name = name, .lcid = is_english ? 0 : language};
+        if (list.index > 1 && *name) { /* the text of index 1 is the highest index */
             metadata_learn(p->pdu.server, metadata_title_key(list.index),
                            is_english ? METADATA_ENGLISH : METADATA_LOCAL, &title, p->pdu.pinfo->num);
         }
@@ -644,7 +628,7 @@ static void read_titles_answer(hkpd_pdu *p)
     bool may_learn = rpc_pdu_may_learn(&p->pdu) && p->pdu.tapped.status == STATUS_SUCCESS;
     const hkpd_title_list list = hkpd_show_titles(tvb, p->node, &p->pdu.report);
 
-    if (may_learn && hkpd_list_is_whole(&list) && p->call->question.kind == QUESTION_NAMES) {
+    if (may_learn && list.is_whole && p->call->question.kind == QUESTION_NAMES) {
         learn_titles(p);
     }
     info_add_detail(&p->pdu, "%s, %s", text_counted(p->pdu.pool, list.titles, "title"),
@@ -720,20 +704,12 @@ static bool is_active(void)
     return pref_decode && proto_is_protocol_enabled(find_protocol_by_id(proto_hkpd));
 }
 
-/* True if the call is one for performance data, not for titles, descriptions or another value of the key. A response need not have any. */
-static bool may_bring_data(const hkpd_pdu *p, const state_handle *handle)
-{
-    question_kind kind = p->call->question.kind;
-    bool only_describes = p->kind == ANSWER_BLOCK && p->pdu.tapped.answer == NULL && p->pdu.tapped.out_size > 0;
-
-    return handle && (kind == QUESTION_INDEXES || kind == QUESTION_OBJECTS) && !only_describes;
-}
-
 /* Adds the PDU to its series' timing, and hands it to the listeners, if it is about performance data. */
 static void hkpd_tap_pdu(hkpd_pdu *p)
 {
     tapped_call *tapped = &p->pdu.tapped;
     state_handle *handle = rpc_pdu_get_handle(&p->pdu);
+    question_kind kind = p->call->question.kind;
 
     if (p->opens || handle) {
         p->pdu.call->operation = tapped->operation;
@@ -741,15 +717,17 @@ static void hkpd_tap_pdu(hkpd_pdu *p)
     if (handle == NULL && !tapped->has_failed && !(p->pdu.is_request && p->opens)) {
         return;
     }
-    if (p->call->question.text) {
-        rpc_pdu_add_timing(&p->pdu, handle, p->call->question.text);
+    if (p->call->question.name) {
+        rpc_pdu_add_timing(&p->pdu, handle, p->call->question.name);
     }
     if (!tapped_wanted()) {
         return;
     }
     tapped->is_hkpd = true;
-    tapped->asks_titles = p->call->question.kind >= QUESTION_NAMES;
-    tapped->brings_data = may_bring_data(p, handle);
+    tapped->asks_titles = kind >= QUESTION_NAMES;
+    bool asks_for_data = kind == QUESTION_INDEXES || kind == QUESTION_OBJECTS;
+    bool only_describes = p->kind == ANSWER_BLOCK && tapped->answer == NULL && tapped->out_size > 0;
+    tapped->brings_data = handle && asks_for_data && !only_describes;
     p->pdu.report.damaged |= tapped->brings_data && tapped->answer == NULL && tapped->out_size > 0;
     tapped->subject = p->call->question.name;
     tapped->subject_size = tapped->subject ? (uint32_t)strlen(tapped->subject) : 0;

@@ -25,32 +25,6 @@ int winreg_stock(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree
     return entry->dissect_resp ? entry->dissect_resp(tvb, offset, pinfo, tree, di, drep) : offset;
 }
 
-/* Returns a copy of the stock table, which is constant, with our function for these operations; NULL: there is no such table. Changes: `stock`. */
-static dcerpc_sub_dissector *copy_hooked_table(const rpc_operation *operations, dcerpc_dissect_fnct_t *dissect)
-{
-    ws_dcerpc_table *table = dcerpc_get_proto_sub_dissector(&uuid_winreg, WINREG_VERSION);
-    unsigned count = 0;
-
-    if (table == NULL) {
-        return NULL;
-    }
-    while (table[count].name) {
-        count++;
-    }
-    dcerpc_sub_dissector *copy = wmem_memdup(wmem_epan_scope(), table, (count + 1) * sizeof *copy);
-    for (dcerpc_sub_dissector *entry = copy; entry->name; entry++) {
-        const rpc_operation *ours = operations;
-        while (ours->name && ours->opnum != entry->num) {
-            ours++;
-        }
-        if (ours->name && strcmp(entry->name, ours->name) == 0) {
-            stock[entry->num] = *entry;
-            entry->dissect_rqst = entry->dissect_resp = dissect;
-        }
-    }
-    return copy;
-}
-
 static bool (*is_hooked)(void);
 
 static bool is_winreg_watched(void)
@@ -58,28 +32,24 @@ static bool is_winreg_watched(void)
     return is_hooked() && proto_is_protocol_enabled(find_protocol_by_id(proto_get_id_by_filter_name("winreg")));
 }
 
-/* With dcerpc_uuids the copy takes the table's place; without it the interface is registered again, which draws
- * a warning that two dissectors have one name. */
+/* The stock table is constant: a copy of it takes its place. */
 void winreg_hook_install(const rpc_operation *operations, dcerpc_dissect_fnct_t *dissect, bool (*is_active)(void))
 {
-    dcerpc_sub_dissector *table = copy_hooked_table(operations, dissect);
-
-    if (table == NULL || stock[WINREG_QUERY_VALUE].name == NULL) {
-        return;
-    }
-#ifdef HAVE_DCERPC_UUIDS
     guid_key key = {uuid_winreg, WINREG_VERSION};
-    dcerpc_uuid_value *value = g_hash_table_lookup(dcerpc_uuids, &key);
-    if (value) {
-        value->procs = table;
-    }
-#else
-    static int ett_winreg = -1;
-    static int *ett[] = {&ett_winreg};
-    proto_register_subtree_array(ett, array_length(ett));
-    dcerpc_init_uuid(proto_get_id_by_filter_name("winreg"), ett_winreg, &uuid_winreg, WINREG_VERSION, table,
-                     dcerpc_get_proto_hf_opnum(&uuid_winreg, WINREG_VERSION));
-#endif
+    dcerpc_uuid_value *winreg = g_hash_table_lookup(dcerpc_uuids, &key);
+    unsigned count = 0;
+
     is_hooked = is_active;
-    rpc_watch(RPC_WINREG, &(rpc_watched_interface){&uuid_winreg, is_winreg_watched, operations});
+    rpc_watch_interface(RPC_WINREG, &(rpc_watched_interface){&uuid_winreg, is_winreg_watched, operations});
+    while (winreg->procs[count].name) {
+        count++;
+    }
+    dcerpc_sub_dissector *table = wmem_memdup(wmem_epan_scope(), winreg->procs, (count + 1) * sizeof *table);
+    for (dcerpc_sub_dissector *entry = table; entry->name; entry++) {
+        if (rpc_find_operation(RPC_WINREG, entry->num)) {
+            stock[entry->num] = *entry;
+            entry->dissect_rqst = entry->dissect_resp = dissect;
+        }
+    }
+    winreg->procs = table;
 }

@@ -285,10 +285,9 @@ def test_titles_of_a_names_file_belong_to_its_server(tshark, tmp_path, owner, sh
 # --- Samples
 
 def test_each_question_has_its_own_sample_before(tshark, tmp_path, two_pass):
-    """And so has each handle. Spaces at the ends of a question mean nothing."""
+    """And so has each handle."""
     scene, talk = begin_talk()
-    asked = [talk.sample(name, only=set(map(int, name.split())))[1] for name in ('2 238', '230', '2 238 ', '238', '230')]
-    scene.frames[asked[2]] = [m._replace(record={}) for m in scene.frames[asked[2]]]       # the model takes it for another question
+    asked = [talk.sample(name, only=set(map(int, name.split())))[1] for name in ('2 238', '230', '2 238', '238', '230')]
     first = talk.handle
     talk.open()
     for handle in (talk.handle, first, talk.handle):

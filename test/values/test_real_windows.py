@@ -92,7 +92,7 @@ def test_a_bare_header_is_a_size_probe(tshark, tmp_path, opening):
         assert frame.show_of('hkpd.system_name') == ['NT4SRV'] and frame.show_of('hkpd.header_size') == ['104']
         assert frame.show_of('hkpd.total_size') == frame.show_of('hkpd.num_objects') == ['0']
         assert len(frame.all('winreg.winreg_QueryValue.data')) == 0
-        assert info[number].endswith('handle 1, object Processor, size probe: needs more')
+        assert info[number].endswith('handle 1, Processor, size probe: needs more')
     assert not frames[echo].all('hkpd.data_block') and len(frames[echo].all('winreg.winreg_QueryValue.data')) > 100
     row = table(tshark, tmp_path / 'hkpd.pcap', 'pcq,queries')[0]
     assert (row['Samples'], row['No data']) == ('3', '0') and int(row['Size probes']) == (4 if opening == 'captured' else 3)
