@@ -22,7 +22,7 @@ typedef struct {
 /* Responses to one question of one handle. Created on the first pass; ends with the file. */
 struct sample_series {
     state_handle *handle;
-    const char *question;     /* "" in PerflibV2; else the value's name, in small letters, without spaces at its ends */
+    const char *question;     /* "" in PerflibV2; else the value's name */
     state_sample *newest;     /* NULL before the first; first pass only */
     timing_series timing;     /* first pass only */
     const uint8_t *first_row; /* name of the first instance in its first sample, for the Info column; NULL: none */
