@@ -8,7 +8,6 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "pcq-buffers.h"
-#include "dcerpc/sealed.h"
 #include "dcerpc/transport.h"
 #include "text/value-strings.h"
 #include "pcq/pcq-data.h"
@@ -660,7 +659,7 @@ static const char *pref_names_file = "";
 #define OPERATION_ROW(opnum, name, flags, response_begin, ...) {NDR_FIRST_##response_begin, __VA_ARGS__},
 static const operation operations[] = {PCQ_OPERATIONS(OPERATION_ROW)};
 
-/* Hands the PDU to the listeners. Changes: the timing of the query's samples. A garbled one counts as not handed over: sealed.c taps it. */
+/* Hands the PDU to the listeners. Changes: the timing of the query's samples. A garbled one counts as not handed over: transport.c taps it. */
 static void pcq_tap_pdu(pcq_pdu *p)
 {
     const rpc_pdu *pdu = &p->pdu;
@@ -816,7 +815,7 @@ void proto_register_pcq(void)
     pcq_register_fields();
     pcq_buffers_register(proto_pcq);
     pcq_data_register(proto_pcq);
-    sealed_register(&fields);
+    rpc_transport_register(&fields);
     servers_register();
     metadata_register();
     handles_register();

@@ -108,7 +108,7 @@ static wmem_map_t *find_pipes(packet_info *pinfo)
     return conversation ? conversation_get_proto_data(conversation, proto_connections) : NULL;
 }
 
-static rpc_connection *find_connection(packet_info *pinfo)
+rpc_connection *rpc_find_connection(packet_info *pinfo)
 {
     wmem_map_t *pipes = find_pipes(pinfo);
     uint64_t pipe = dcerpc_get_transport_salt(pinfo);
@@ -116,14 +116,9 @@ static rpc_connection *find_connection(packet_info *pinfo)
     return pipes ? wmem_map_lookup(pipes, &pipe) : NULL;
 }
 
-bool rpc_connection_exists(packet_info *pinfo)
-{
-    return find_connection(pinfo) != NULL;
-}
-
 rpc_connection *rpc_connection_find_or_create(packet_info *pinfo, bool is_request)
 {
-    rpc_connection *connection = find_connection(pinfo);
+    rpc_connection *connection = rpc_find_connection(pinfo);
     wmem_map_t *pipes = find_pipes(pinfo);
 
     if (connection == NULL) {
@@ -208,7 +203,7 @@ static rpc_interface context_interface(unsigned context)
  * a call "Bind" if one is PerflibV2 or winreg. Changes: creates a connection for a watched interface alone. */
 static void add_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, const rpc_header *header)
 {
-    rpc_connection *connection = find_connection(pinfo);
+    rpc_connection *connection = rpc_find_connection(pinfo);
     wmem_array_t *offered = wmem_array_sized_new(wmem_file_scope(), sizeof(uint16_t), 2);
     rpc_interface first = NUM_RPC_INTERFACES;
     int at = offset + CONTEXTS_AT, end = offset + header->size;
@@ -398,7 +393,7 @@ bool rpc_connection_add_pdu(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc
     if (header->type == PDU_BIND || header->type == PDU_ALTER) {
         add_bind(pinfo, tvb, at, header);
     }
-    rpc_connection *connection = find_connection(pinfo);
+    rpc_connection *connection = rpc_find_connection(pinfo);
     if (connection == NULL) {
         return false;
     }

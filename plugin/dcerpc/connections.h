@@ -95,14 +95,14 @@ typedef struct rpc_connection {
     uint32_t
         unread_change;   /* frame of the latest ValidateCounters that could not be read, of whichever query; 0: none */
     wmem_map_t *pending; /* call id -> rpc_pending_call */
-    void *sealed_query;  /* sealed_query of sealed.c; NULL: no sealed call yet */
+    void *sealed_query;  /* sealed_query of transport.c; NULL: no sealed call yet */
 } rpc_connection;
 
 /* Returns the connection of the packet's conversation and named pipe. `is_request`: the packet goes to the server. Changes: creates it. */
 rpc_connection *rpc_connection_find_or_create(packet_info *pinfo, bool is_request);
 
-/* True if the packet has a connection: its bind was captured, or an operation was handed one of its calls. */
-bool rpc_connection_exists(packet_info *pinfo);
+/* Returns the packet's connection; NULL: no bind was captured, and no operation handed one of its calls. */
+rpc_connection *rpc_find_connection(packet_info *pinfo);
 
 /* True if the client authenticates its calls, but does not seal them: a server that demands sealing denies them. */
 static inline bool rpc_connection_is_unsealed(const rpc_connection *connection)
@@ -139,7 +139,7 @@ typedef struct {
 /* A PDU that listeners get by its headers, on every pass. Created on the first pass with its last fragment; ends with the file. */
 typedef struct {
     rpc_pdu_key key;
-    bool is_setup; /* "Bind" or "Map"; else a sealed_pdu of sealed.c begins with it */
+    bool is_setup; /* "Bind" or "Map"; else an unread_pdu of transport.c begins with it */
     tapped_call tapped;
 } rpc_kept_pdu;
 

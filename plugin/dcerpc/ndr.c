@@ -153,41 +153,41 @@ static bool is_status(uint32_t status)
     return (status & 0x3FF00000) == 0 || (status & 0xFFFE0000) == 0x1C000000;
 }
 
-/* Returns the 32 bits at an offset of the tvb; 0 if they were not captured. */
-static uint32_t word_at(const ndr_reader *ndr, uint32_t offset)
+/* Returns the number of `size` bytes (4 or 8) at an offset of the tvb; 0 if it was not captured. */
+static uint64_t number_at(const ndr_reader *ndr, uint32_t offset, uint32_t size)
 {
-    bool is_there = tvb_bytes_exist(ndr->cursor.tvb, (int)offset, 4);
+    const buffer_cursor *cursor = &ndr->cursor;
 
-    return is_there ? tvb_get_uint32(ndr->cursor.tvb, (int)offset, ndr->cursor.encoding) : 0;
+    return !tvb_bytes_exist(cursor->tvb, (int)offset, (int)size) ? 0
+           : size == 8 ? tvb_get_uint64(cursor->tvb, (int)offset, cursor->encoding)
+                       : tvb_get_uint32(cursor->tvb, (int)offset, cursor->encoding);
 }
 
 /* Returns a count (`number` from 0) of the array that a stub begins with; 0: it was not captured. */
 static uint64_t count_at(const ndr_reader *ndr, uint32_t number)
 {
-    uint32_t size = count_size(ndr), offset = (ndr->cursor.pos + size - 1) / size * size + number * size;
+    uint32_t size = count_size(ndr), offset = (ndr->cursor.pos + size - 1) / size * size;
 
-    return !tvb_bytes_exist(ndr->cursor.tvb, (int)offset, (int)size) ? 0
-           : ndr->ndr64 ? tvb_get_uint64(ndr->cursor.tvb, (int)offset, ndr->cursor.encoding)
-                        : tvb_get_uint32(ndr->cursor.tvb, (int)offset, ndr->cursor.encoding);
+    return number_at(ndr, offset + number * size, size);
 }
 
 /* Counts the numbers in front of a stub, or of a registry value at its end, that no peer sends. Very large attributes of a handle count twice. */
 static unsigned count_odd_numbers(const ndr_reader *ndr, ndr_first first)
 {
-    uint32_t size = tvb_reported_length(ndr->cursor.tvb), number = word_at(ndr, ndr->cursor.pos);
+    uint32_t size = tvb_reported_length(ndr->cursor.tvb), number = number_at(ndr, ndr->cursor.pos, 4);
 
     switch (first) {
     case NDR_FIRST_HANDLE:
         return (number > LARGEST_ATTRIBUTES) + (number > LARGEST_SMALL_NUMBER);
     case NDR_FIRST_SIZES:
-        return (number > size) + (word_at(ndr, ndr->cursor.pos + 4) > LARGEST_BUFFER);
+        return (number > size) + (number_at(ndr, ndr->cursor.pos + 4, 4) > LARGEST_BUFFER);
     case NDR_FIRST_STRING:
         return (count_at(ndr, 0) > LARGEST_SMALL_NUMBER) + (count_at(ndr, 1) > LARGEST_SMALL_NUMBER) +
                (count_at(ndr, 2) > count_at(ndr, 0));
     case NDR_FIRST_ARRAY:
         return count_at(ndr, 0) > size;
     case NDR_FIRST_VALUE: /* lpcbLen in front of the status */
-        return size >= 8 && word_at(ndr, size - 8) > size;
+        return size >= 8 && number_at(ndr, size - 8, 4) > size;
     }
     return 0;
 }
@@ -195,7 +195,7 @@ static unsigned count_odd_numbers(const ndr_reader *ndr, ndr_first first)
 bool ndr_is_garbled(const ndr_reader *ndr, ndr_first first, bool is_response)
 {
     uint32_t size = tvb_reported_length(ndr->cursor.tvb);
-    bool is_failure = is_response && size >= 4 && !is_status(word_at(ndr, size - 4));
+    bool is_failure = is_response && size >= 4 && !is_status(number_at(ndr, size - 4, 4));
 
     return count_odd_numbers(ndr, first) + is_failure >= 2;
 }

@@ -1,13 +1,378 @@
 /* transport.c
  * PDUs behind Wireshark's dissector of DCE/RPC.
  *
+ * From the top: what seals a stub, and which key was given; PDUs that no operation reads, each kept from the first pass on; what a packet
+ * shows of them; Wireshark's heuristics.
+ *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "dcerpc/transport.h"
 
 #include <epan/exceptions.h>
+#include <epan/prefs-int.h>
 
-#include "dcerpc/sealed.h"
+#include "tree/fields.h"
+#include "text/numbers.h"
+#include "text/value-strings.h"
+
+static const rpc_protocol *perflib;
+
+/* Bytes of a fault at least ([C706] 12.6.4). */
+#define FAULT_SIZE 32
+
+/* True of a call of winreg that may be about any key: its packet shows nothing, listeners get it behind an open of HKEY_PERFORMANCE_DATA. */
+static bool is_of_any_key(rpc_interface interface, const rpc_operation *operation)
+{
+    return interface == RPC_WINREG && !(operation->flags & RPC_OPENS);
+}
+
+/* --- What seals them, and which key was given ------------------------------------------------------------------- */
+
+enum { AUTH_SPNEGO = 9, AUTH_NTLM = 10, AUTH_KERBEROS = 16 };
+
+/* Keys that the user gave. PERHAPS_KEYTAB: tshark's -K leaves no trace but that kerberos.decrypt has to be on for it. */
+typedef enum { NO_KEY, KEY, KEYTAB, UNUSED_KEYTAB, PERHAPS_KEYTAB, NUM_GIVEN } given_key;
+
+/* A security protocol, and by the key that was given why a stub is not opened: for the Info column, as an expert info, and where a key goes.
+ * That stands first, since a reader has to see it without scrolling. */
+typedef struct {
+    const char *name; /* "NTLM" */
+    struct {
+        const char *says; /* for the Info column: "no key" */
+        expert_id finding;
+        const char *why; /* text of the expert info */
+    } given[NUM_GIVEN];
+} lock;
+
+#define SEALED_WITH(name) "The call is sealed with " name
+#define OPENED_BY(name, key) SEALED_WITH(name) "; what opens it is " key
+#define NOT_OPENED(name, place, option, key, not_fitting) \
+    { \
+        [NO_KEY] = {"no key", EI_SEALED, "Key: " place " (" option "). " OPENED_BY(name, key)}, \
+        [KEY] = {"the key given does not fit", EI_KEY_DOES_NOT_FIT, \
+                 "The key given (ntlmssp.nt_password) does not fit: " not_fitting ". " SEALED_WITH(name)}, \
+        [KEYTAB] = {"the key given does not fit", EI_KEY_DOES_NOT_FIT, \
+                    "The key given (kerberos.file) does not fit: " not_fitting ". " SEALED_WITH(name)}, \
+        [UNUSED_KEYTAB] = {"kerberos.decrypt is off", EI_KEY_DOES_NOT_FIT, \
+                           "The keytab given (kerberos.file) is not used: kerberos.decrypt is off (-o " \
+                           "kerberos.decrypt:TRUE). " OPENED_BY(name, key)}, \
+        [PERHAPS_KEYTAB] = {"no key that fits", EI_SEALED, \
+                            "No key that fits: a keytab of -K does not, or none was given (kerberos.decrypt is on, " \
+                            "kerberos.file empty). " OPENED_BY(name, key)}, \
+    }
+
+static const lock ntlm = {
+    "NTLM", NOT_OPENED("NTLM", "NTLMSSP preferences, NT Password", "-o ntlmssp.nt_password:PASSWORD",
+                       "the password of the account that logged on, or a keytab with its key",
+                       "it is another account's, or the logon (NTLMSSP_NEGOTIATE to _AUTH) or a call after it is not "
+                       "in the capture")};
+
+static const lock kerberos = {
+    "Kerberos", NOT_OPENED("Kerberos", "KRB5 preferences, keytab file",
+                           "-o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB; -K needs the first",
+                           "a keytab with the key of the service that the ticket is for (kerberos.SNameString)",
+                           "it is of another service, version or encryption type, the logon (AP-REQ) is not in the "
+                           "capture, or Wireshark could not take the packet apart (_ws.malformed)")};
+
+/* Returns what sealed a stub; NULL: not known, or the PDU is no whole request or response with a sealed stub. SPNEGO chose one of the two: RFC 4121's
+ * and RFC 1964's tokens are Kerberos', and NTLM's signature begins with its version ([MS-NLMP] 2.2.2.9). */
+static const lock *find_lock(tvbuff_t *tvb, int at, const rpc_header *header)
+{
+    int token = at + header->size - header->auth_size;
+    bool is_sealed = header->auth_level == RPC_LEVEL_PRIVACY && header->stub_size > 0;
+
+    if (!is_sealed || header->size > (int)tvb_reported_length_remaining(tvb, at) ||
+        !tvb_bytes_exist(tvb, token - RPC_TRAILER_SIZE, RPC_TRAILER_SIZE + 2)) {
+        return NULL;
+    }
+    uint8_t type = tvb_get_uint8(tvb, token - RPC_TRAILER_SIZE);
+    unsigned kind = type == AUTH_SPNEGO ? tvb_get_ntohs(tvb, token) : 0;
+    return type == AUTH_NTLM || kind == 0x0100                            ? &ntlm
+           : type == AUTH_KERBEROS || kind == 0x0504 || kind >> 8 == 0x60 ? &kerberos
+                                                                          : NULL;
+}
+
+/* Returns a preference of Wireshark's by the names of its module and its own; NULL: this Wireshark has none. */
+static pref_t *find_preference(const char *module_name, const char *name)
+{
+    module_t *module = prefs_find_module(module_name);
+
+    return module ? prefs_find_preference(module, name) : NULL;
+}
+
+/* True if a key opened the packet, whatever Wireshark made of it after that: NTLM's dissector has the session's key, or the stub is decrypted. */
+static bool is_opened(packet_info *pinfo)
+{
+    return ws_has_data_source(pinfo, "Decrypted data") || ws_has_data_source(pinfo, "Decrypted stub data");
+}
+
+static bool is_preference_set(pref_t *preference)
+{
+    const char *text = preference ? prefs_get_string_value(preference, pref_current) : NULL;
+
+    return text && *text;
+}
+
+/* Returns which key the user gave for a lock. A keytab may hold the key of an account, too, which opens NTLM. Preferences are looked up once, and
+ * stay where they are as long as the program. */
+static given_key find_given_key(const lock *what)
+{
+    static pref_t *password, *file, *decrypt; /* Kerberos' are NULL where Wireshark has none */
+    static bool is_looked_up;
+
+    if (!is_looked_up) {
+        is_looked_up = true;
+        password = find_preference("ntlmssp", "nt_password");
+        file = find_preference("kerberos", "file");
+        decrypt = find_preference("kerberos", "decrypt");
+    }
+    bool decrypts = decrypt && prefs_get_bool_value(decrypt, pref_current);
+    if (what == &ntlm && is_preference_set(password)) {
+        return KEY;
+    }
+    if (is_preference_set(file)) {
+        return decrypts ? KEYTAB : UNUSED_KEYTAB;
+    }
+    return decrypts ? PERHAPS_KEYTAB : NO_KEY;
+}
+
+/* --- PDUs that are followed -------------------------------------------------------------------------------------- */
+
+/* Bytes to a multiple of which some senders round a stub's size in alloc_hint. */
+#define LARGEST_PADDING 16
+
+/* True unless a fragment is missing: there is one alone, or the sum of all is the alloc_hint of the first, up to padding. True without such a hint,
+ * too. `way`: 0: request, 1: response. */
+static bool is_size_known(const rpc_pending_call *pending, const rpc_header *last, unsigned way)
+{
+    uint32_t size = pending->size[way], hint = pending->hint[way];
+
+    return (last->is_first && last->is_last) || hint == 0 ||
+           (hint != RPC_NO_HINT && hint + LARGEST_PADDING > size && hint < size + LARGEST_PADDING);
+}
+
+/* A response has around the data that it returns: two sizes, three numbers of the array, the status; with NDR64, whose numbers of an array
+ * have 8 bytes, padding behind. ValidateCounters returns them without the sizes, and always. QueryValue has four pointers and what three of
+ * them point to, too; and what has no more than LEAST_VALUE is no sample. */
+#define AROUND_DATA 24
+#define AROUND_DATA_NDR64 36
+#define NDR64_ALIGNMENT 8
+#define AROUND_VALUE 44
+#define LEAST_VALUE 52
+
+/* Returns the bytes of data in a sealed response, by the size of its stub; 0: it returns none, as a size probe or a failure. */
+static uint32_t count_returned_bytes(const rpc_pending_call *pending)
+{
+    uint32_t size = pending->size[1], around = pending->is_ndr64 ? AROUND_DATA_NDR64 : AROUND_DATA;
+    uint32_t alignment = pending->is_ndr64 ? NDR64_ALIGNMENT : 1;
+
+    if (pending->interface == RPC_WINREG) {
+        return size > AROUND_VALUE + LEAST_VALUE ? size - AROUND_VALUE : 0;
+    }
+    return size >= around ? (size - around) / alignment * alignment : 0;
+}
+
+/* A sealed connection from one OpenQueryHandle to the next one that finds all closed: of several queries that are open at a time, the seal
+ * hides whose a call is. */
+typedef struct {
+    timing_series series;
+    unsigned num_open;
+    bool is_closed; /* the last request closed the only one */
+} sealed_query;
+
+/* A request or response that no operation could read. */
+typedef struct {
+    rpc_kept_pdu kept;
+    rpc_interface interface;
+    const rpc_operation *operation; /* NULL: of another interface */
+    rpc_connection *connection;
+    const rpc_protocol *protocol; /* of a fault */
+    const lock *lock;             /* NULL: nothing of it is shown, or it is a fault */
+    const late_sample *late;      /* of the sample that it brought */
+} unread_pdu;
+
+/* Learns from a PDU, which has the flags of its operation, of which query it is, and the timing of samples. Whether an open failed is sealed: only a
+ * fault is seen. Returns the query. Changes: `late`. */
+static const sealed_query *learn_sealed(unread_pdu *pdu, unsigned flags)
+{
+    const tapped_call *tapped = &pdu->kept.tapped;
+    sealed_query *query = pdu->connection->sealed_query;
+    bool is_request = !tapped->is_response, opens = flags & RPC_OPENS, closes = is_request && flags & RPC_CLOSES;
+
+    if (query == NULL || (is_request && opens && query->is_closed)) {
+        query = pdu->connection->sealed_query = wmem_new0(wmem_file_scope(), sealed_query);
+    }
+    query->num_open += is_request && opens;
+    query->num_open -= query->num_open > 0 && (closes || (opens && tapped->is_fault));
+    query->is_closed = is_request ? closes && query->num_open == 0 : query->is_closed;
+    if (pdu->interface == RPC_WINREG || !(flags & RPC_SAMPLES)) {
+        return query; /* several questions take turns there, and lists of names are among them */
+    }
+    if (is_request) {
+        timing_add_request(&query->series, nstime_to_sec(&tapped->sealed.request_time));
+    } else {
+        pdu->late = sample_add_response(&query->series, tapped->seconds, tapped->sealed.sample_size > 0);
+    }
+    return query;
+}
+
+/* Fills what listeners get of a PDU whose call is not known. Changes: learns from it, if its operation uses a query. */
+static void fill_sealed_call(unread_pdu *pdu, const rpc_pending_call *pending)
+{
+    tapped_call *tapped = &pdu->kept.tapped;
+    unsigned flags = pdu->operation->flags;
+    bool returns_data = tapped->is_response && !tapped->is_fault && flags & RPC_RETURNS;
+    uint32_t size = returns_data ? count_returned_bytes(pending) : 0;
+
+    tapped->sealed = (tapped_sealed){
+        .connection = pdu->connection,
+        .size = pending->size[tapped->is_response],
+        .sample_size = flags & RPC_SAMPLES ? size : 0,
+        .request_time = pending->time,
+        .request_frame = pending->frame,
+        .is_empty = returns_data && size == 0,
+        .uses_query = flags & (RPC_OPENS | RPC_USES | RPC_CLOSES),
+        .takes_sample = flags & RPC_SAMPLES,
+    };
+    if (tapped->sealed.uses_query) {
+        tapped->sealed.connection = learn_sealed(pdu, flags);
+    }
+    if (tapped->is_fault) {
+        tapped->sealed =
+            (tapped_sealed){.connection = tapped->sealed.connection, .uses_query = tapped->sealed.uses_query};
+    } else {
+        tapped->is_late = pdu->late != NULL;
+        tapped->subject = &pdu->connection;
+        tapped->subject_size = sizeof pdu->connection;
+        tapped->request_code = tapped->is_hkpd ? pending->size[0] : 0;
+    }
+}
+
+/* Keeps a PDU that no operation could read, with its last fragment: a fault, a sealed one of known size, or the answer to a call whose request an
+ * operation was handed. Needs: the first pass. */
+static void keep_unread_pdu(packet_info *pinfo, rpc_connection *connection, const rpc_pending_call *pending,
+                            const rpc_header *header, tvbuff_t *tvb, int at)
+{
+    const rpc_operation *operation = rpc_find_operation(pending->interface, pending->opnum);
+    bool is_response = header->type != PDU_REQ, is_fault = header->type == PDU_FAULT;
+    bool is_garbled = pending->handed[is_response] == RPC_GARBLED;
+    bool is_followed = operation && (connection->sealed_query || !is_of_any_key(pending->interface, operation));
+    bool is_decrypted = !is_garbled && is_opened(pinfo);
+    const lock *what = is_followed && !is_fault && !is_decrypted && is_size_known(pending, header, is_response)
+                           ? find_lock(tvb, at, header)
+                           : NULL;
+    bool has_known_call = is_response && !is_garbled && pending->call && pending->call->operation;
+    const rpc_call *call = what == NULL && has_known_call ? pending->call : NULL;
+
+    if (is_fault ? !tvb_bytes_exist(tvb, at, FAULT_SIZE) || !(call || is_followed) : call == NULL && what == NULL) {
+        return;
+    }
+    unread_pdu *pdu = wmem_new0(wmem_file_scope(), unread_pdu);
+    tapped_call *tapped = &pdu->kept.tapped;
+    pdu->interface = pending->interface;
+    pdu->operation = operation;
+    pdu->connection = connection;
+    pdu->protocol = call ? call->protocol : perflib;
+    pdu->lock = is_garbled ? NULL : what;
+    *tapped = (tapped_call){
+        .is_hkpd = call ? call->protocol != perflib : pending->interface == RPC_WINREG,
+        .is_response = is_response,
+        .is_fault = is_fault,
+        .has_failed = is_fault,
+        .does_not_seal = rpc_connection_is_unsealed(connection),
+        .operation = call ? call->operation : operation->name,
+        .status = is_fault ? tvb_get_uint32(tvb, at + RPC_HEADER_SIZE, header->order) : 0,
+        .seconds = is_response ? rpc_seconds_since(&pending->time, pinfo) : -1,
+        .request_frame = call ? call->request_frame : pending->frame,
+        .server = connection->server,
+        .handle = call ? call->handle : NULL,
+        .unread = is_fault     ? NULL
+                  : is_garbled ? TAPPED_NOISE
+                               : TAPPED_CUT,
+    };
+    if (call == NULL) {
+        fill_sealed_call(pdu, pending);
+    }
+    rpc_keep_pdu(pinfo, header, &pdu->kept);
+}
+
+/* --- What a packet shows --------------------------------------------------------------------------------------- */
+
+static int hf_operation, hf_size;
+static int ett_sealed = -1;
+
+/* Shows what seals a PDU, and by the key that was given why it is not opened. Returns its item, NULL: none. Wireshark has shown protocol and
+ * operation of a frame's only PDU, if it is the only fragment. `any`: others stand before it. */
+static proto_item *show_sealed_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at,
+                                   const rpc_header *header, const unread_pdu *pdu, given_key given, bool *any)
+{
+    const rpc_operation *operation = pdu->operation;
+    uint32_t size = pdu->kept.tapped.sealed.size;
+    proto_item *item = tree ? tree->last_child : NULL;
+    char text[TEXT_NUMBER_SIZE];
+
+    if (*any || !header->is_first || !header->is_last || at + header->size != (int)tvb_reported_length(tvb)) {
+        col_set_str(pinfo->cinfo, COL_PROTOCOL, "PCQ");
+        (*any ? col_append_fstr : col_add_fstr)(pinfo->cinfo, COL_INFO, "%s%s %s", *any ? ", " : "", operation->name,
+                                                header->type == PDU_REQ ? "request" : "response");
+        item = proto_tree_add_item(tree, perflib->proto, tvb, at, header->size, ENC_NA);
+    }
+    *any = true;
+    text_integer(text, size);
+    col_append_lstr(pinfo->cinfo, COL_INFO, ", ", text, size == 1 ? " byte" : " bytes", ", sealed with ",
+                    pdu->lock->name, ", ", pdu->lock->given[given].says, COL_ADD_LSTR_TERMINATOR);
+    if (item) {
+        rpc_add_filter_data(pinfo);
+        proto_tree *inner = proto_item_add_subtree(item, ett_sealed);
+        proto_item_set_generated(proto_tree_add_uint_format_value(inner, hf_operation, tvb, 0, 0, operation->opnum,
+                                                                  "%s (%u)", operation->name, operation->opnum));
+        tree_add_generated_uint(inner, hf_size, tvb, size);
+    }
+    expert_report report = {.pinfo = pinfo, .expert = &perflib->expert};
+    expert_report_add(&report, item, pdu->lock->given[given].finding, "%s", pdu->lock->given[given].why);
+    return item;
+}
+
+/* Shows a fault, which DCE/RPC hands to no operation. */
+static void show_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
+                       const unread_pdu *pdu)
+{
+    const tapped_call *tapped = &pdu->kept.tapped;
+    const char *name = text_fault(pinfo->pool, tapped->status);
+    proto_item *item = proto_tree_add_item(tree, pdu->protocol->proto, tvb, at, MAX(header->size, FAULT_SIZE), ENC_NA);
+
+    rpc_add_filter_data(pinfo);
+    col_set_str(pinfo->cinfo, COL_PROTOCOL, proto_get_protocol_short_name(find_protocol_by_id(pdu->protocol->proto)));
+    col_add_fstr(pinfo->cinfo, COL_INFO, "%s fault: %s", tapped->operation, name);
+    proto_item_append_text(item, ", %s, fault: %s", tapped->operation, name);
+    expert_report report = {.pinfo = pinfo, .expert = &pdu->protocol->expert};
+    expert_report_add(&report, item, EI_CALL_FAILED, "%s failed: fault %s (0x%08x)", tapped->operation, name,
+                      tapped->status);
+}
+
+/* Shows and taps on every pass what was kept of the PDU at offset `at`. `any`: others are shown before it in the frame. */
+static void show_unread_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
+                            const rpc_kept_pdu *kept, bool *any)
+{
+    const unread_pdu *pdu = (const unread_pdu *)kept;
+    proto_item *item = tree ? tree->last_child : NULL;
+    tapped_call tapped = kept->tapped;
+
+    if (tapped.is_fault) {
+        show_fault(tvb, pinfo, tree, at, header, pdu);
+    } else if (pdu->lock) {
+        given_key given = find_given_key(pdu->lock);
+        tapped.unread = pdu->lock->given[given].why;
+        item = is_of_any_key(pdu->interface, pdu->operation)
+                   ? NULL
+                   : show_sealed_pdu(tvb, pinfo, tree, at, header, pdu, given, any);
+    }
+    tapped_hand_over(pinfo, &tapped);
+    expert_report report = {.pinfo = pinfo, .expert = &perflib->expert};
+    rpc_report_late(&report, item, pdu->late);
+}
+
+/* --- Wireshark's heuristics --------------------------------------------------------------------------------------- */
 
 /* Hands listeners a request or response without a connection (no bind to a watched interface was captured) as the call "Unbound". */
 static void tap_unbound(packet_info *pinfo, const rpc_header *header)
@@ -31,15 +396,16 @@ static void read_headers(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, GA
             handed = NULL;
         }
         next += handed != NULL;
-        bool is_bound = PINFO_FD_VISITED(pinfo) ? rpc_connection_exists(pinfo)
-                                                : rpc_connection_add_pdu(pinfo, tvb, at, &header, handed, sealed_keep);
+        bool is_bound = PINFO_FD_VISITED(pinfo)
+                            ? rpc_find_connection(pinfo) != NULL
+                            : rpc_connection_add_pdu(pinfo, tvb, at, &header, handed, keep_unread_pdu);
         rpc_kept_pdu *kept = rpc_find_kept_pdu(pinfo, &header);
         if (!is_bound) {
             tap_unbound(pinfo, &header);
         } else if (kept && kept->is_setup) {
             tapped_hand_over_setup(pinfo, &kept->tapped);
         } else if (kept) {
-            sealed_show(tvb, pinfo, tree, at, &header, kept, &any);
+            show_unread_pdu(tvb, pinfo, tree, at, &header, kept, &any);
         }
     }
 }
@@ -99,8 +465,25 @@ static void install_watch(const char *name, heur_dissector_t *stock, heur_dissec
     }
 }
 
+/* --- Registration ------------------------------------------------------------------------------------------------ */
+
 void rpc_watch(rpc_interface interface, const rpc_watched_interface *watched)
 {
     rpc_watch_interface(interface, watched);
     WATCHED(INSTALL)
+}
+
+void rpc_transport_register(const rpc_protocol *fields_of_perflib)
+{
+    static int *ett[] = {&ett_sealed};
+    static hf_register_info fields[] = {
+        FIELD(hf_operation, "Sealed operation", "pcq.sealed.operation", FT_UINT16, BASE_DEC, NULL,
+              "Operation of a call that no key opened, of PerflibV2 or (3) of winreg"),
+        FIELD_U32(hf_size, "Sealed bytes", "pcq.sealed.size",
+                  "Bytes of its stub over all fragments, without padding and security trailer"),
+    };
+
+    proto_register_field_array(fields_of_perflib->proto, fields, array_length(fields));
+    proto_register_subtree_array(ett, array_length(ett));
+    perflib = fields_of_perflib;
 }

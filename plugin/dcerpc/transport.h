@@ -3,13 +3,17 @@
  *
  * Its heuristics for TCP and SMB are wrapped. While the stock one runs, operations say which PDUs they are handed; then the headers are read
  * once. On the first pass they tell binds, requests without a response, sealed calls and faults; on later passes what was kept of the frame is
- * shown.
+ * shown: Wireshark hands a fault and a sealed stub to no operation of an interface, and one in several fragments to nobody. A sealed packet
+ * says which key opens it, and whether one was given; its header, size and time tell which query it is of, and whether a sample came, and late.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #pragma once
 
-#include "dcerpc/connections.h"
+#include "dcerpc/call.h"
+
+/* Registers what is shown of sealed calls and faults under PerflibV2's protocol. */
+void rpc_transport_register(const rpc_protocol *fields_of_perflib);
 
 /* Registers an interface whose calls are followed, sealed ones too. Changes: wraps Wireshark's heuristics, the first time. */
 void rpc_watch(rpc_interface interface, const rpc_watched_interface *watched);

@@ -29,23 +29,10 @@ KERBEROS = ['tcp-kerberos', 'smb3-kerberos']
 SEALED = NTLM + KERBEROS + ['big-answer']
 
 
-def unread(tshark, key):
-    """{what keeps a call from being read: how many} of a server that is asked for HKEY_PERFORMANCE_DATA"""
-    rows = tshark.fields(PCAPS / 'hkpd-sealed.pcap', ['_ws.expert.message', 'frame.number'], '-o', 'ntlmssp.nt_password:' + key,
-                         '-Y', 'pcq.expert.sealed || pcq.expert.key_does_not_fit || pcq.expert.not_decrypted')
-    return Counter('fits' if 'The key given fits' in message else 'does not fit' if 'does not fit' in message else message
-                   for message, _ in rows)
-
-
 def test_a_key_that_fits_where_wireshark_gives_up(tshark):
-    """Wireshark 4.0 makes a malformed packet of the requests that open a key, and had decrypted them."""
-    key = ['-o', 'ntlmssp.nt_password:Lab-Passw0rd']
-    malformed = [int(n) for n, in tshark.fields(PCAPS / 'hkpd-sealed.pcap', ['frame.number'], *key, '-Y', '_ws.malformed && dcerpc.opnum == 3')]
-    assert malformed in ([], [27]) and unread(tshark, 'Lab-Passw0rd')['fits'] == len(malformed)
-    out, err = tshark.run('-q', '-r', PCAPS / 'hkpd-sealed.pcap', *key, '-z', 'pcq,summary')
-    said = 'not decoded: 1; The key given fits, and Wireshark could not take the packet apart'
-    assert (said in out + err) == bool(malformed) and 'does not fit' not in out + err
-    assert set(unread(tshark, 'wrong')) == {'does not fit'}
+    """Wireshark 4.0 makes a malformed packet of the requests that open a key, and had decrypted them: nothing is said of the key."""
+    rows = tshark.fields(PCAPS / 'hkpd-sealed.pcap', ['frame.number'], *with_key('hkpd-sealed'), '-Y', 'pcq.expert.sealed || pcq.expert.key_does_not_fit')
+    assert rows == []
 
 
 def with_key(name):
